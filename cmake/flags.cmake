@@ -1,0 +1,58 @@
+# Flags of our own code, and the two helper functions of the build.
+#
+# -ffp-contract=off: the compiler may not fuse a*b+c, so every instruction set gives the same bits.
+
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_C_FLAGS_RELEASE "-O3 -g")
+set(CMAKE_C_FLAGS_DEBUG "-O0 -g3")
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+add_library(snw-flags INTERFACE)
+target_compile_options(snw-flags INTERFACE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
+    -Wundef -Wpointer-arith -Wwrite-strings -Werror -ffp-contract=off -fno-math-errno)
+target_compile_definitions(snw-flags INTERFACE _POSIX_C_SOURCE=200809L $<$<NOT:$<BOOL:${SNW_SIMD}>>:SNW_SCALAR>)
+if(SNW_SANITIZE)
+    target_compile_options(snw-flags INTERFACE -fsanitize=${SNW_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(snw-flags INTERFACE -fsanitize=${SNW_SANITIZE})
+endif()
+if(SNW_FUZZ)
+    target_compile_options(snw-flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(NOT SNW_SIMD)
+    target_compile_options(snw-flags INTERFACE -fno-tree-vectorize -fno-tree-slp-vectorize)
+endif()
+
+# Sources named *_avx2.c are compiled for AVX2 and chosen at run time.
+function(snw_kernel_flags list)
+    foreach(source IN LISTS ${list})
+        if(source MATCHES "_avx2\\.c$" AND SNW_SIMD AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2")
+        endif()
+    endforeach()
+endfunction()
+
+# name: shared library; name-static: static library. Both come from the same position-independent objects.
+function(snw_library name sources)
+    add_library(${name}-objects OBJECT ${sources})
+    set_target_properties(${name}-objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(${name}-objects PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    target_compile_definitions(${name}-objects PRIVATE SNW_BUILD)
+    target_link_libraries(${name}-objects PRIVATE snw-flags)
+    add_library(${name} SHARED $<TARGET_OBJECTS:${name}-objects>)
+    add_library(${name}-static STATIC $<TARGET_OBJECTS:${name}-objects>)
+    set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+    set_target_properties(${name}-static PROPERTIES OUTPUT_NAME ${name})
+    foreach(target ${name} ${name}-static)
+        target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    endforeach()
+    target_link_options(${name} PRIVATE -Wl,--no-undefined $<$<BOOL:${SNW_SANITIZE}>:-fsanitize=${SNW_SANITIZE}>)
+    add_library(sinew::${name} ALIAS ${name})
+    add_library(sinew::${name}-static ALIAS ${name}-static)
+endfunction()
