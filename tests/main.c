@@ -95,7 +95,8 @@ int main(int argc, char** argv)
         s_skipped = NULL;
         testCase->run();
         const char* verdict = s_failures > 0 ? "FAILED" : s_skipped != NULL ? "skipped" : "ok";
-        printf("%-8s%s.%s%s%s\n", verdict, testCase->module, testCase->name, s_skipped ? ": " : "", s_skipped ? s_skipped : "");
+        printf("%-8s%s.%s%s%s\n", verdict, testCase->module, testCase->name, s_skipped ? ": " : "",
+            s_skipped ? s_skipped : "");
         failed += s_failures > 0;
         skipped += s_failures == 0 && s_skipped != NULL;
         passed += s_failures == 0 && s_skipped == NULL;
