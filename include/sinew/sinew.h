@@ -289,6 +289,7 @@ extern "C"
         int materialCount, boneCount, jointCount, handleCount;
         double mass, volume;  // kg, m^3
         snwVec3 lower, upper; // m, bounds of the rest pose
+        const char* source;   // "" if none
         int modelCount;       // models prepared so far, shared by the sims that use them
         float color[3];
     } snwCharacterInfo;
