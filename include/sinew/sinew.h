@@ -27,650 +27,649 @@
 #endif
 
 #ifdef __cplusplus
-extern "C"
-{
+extern "C" {
 #endif
 
-    // ---------------------------------------------------------------------------------------------------------------------
-    // Version, results, messages
-
-    typedef struct snwVersion
-    {
-        int major, minor, patch;
-    } snwVersion;
-
-    SNW_API snwVersion snwGetVersion(void);
-
-    typedef enum snwResult
-    {
-        snw_ok = 0,
-        snw_warning = 1,           // done, but the message says what was left out
-        snw_errorMemory = -1,      // the allocator gave NULL
-        snw_errorArgument = -2,    // a Def or call that makes no sense
-        snw_errorInput = -3,       // content of a file, message or saved block
-        snw_errorIo = -4,          // the system refused: open, write, rename ...
-        snw_errorDiverged = -5,    // a number stopped being finite; the last good state is kept
-        snw_errorUnsupported = -6, // sound, but this method or build does not do it
-        snw_errorInterrupted = -7, // stopped by the user; what was finished is kept
-    } snwResult;
-
-    // The words beside a result: what happened, in which file, where in it, and what to do about it.
-    typedef struct snwMessage
-    {
-        snwResult result;
-        char text[256];
-        char file[256];   // empty if no file is involved
-        char place[128];  // "bodies[2].character", "line 14", "body 'bar', vertex 31" ...
-        char remedy[256]; // empty if none is known
-    } snwMessage;
-
-    SNW_API const char* snwResult_Name(snwResult result);
-
-    // "file: place: text (remedy)"; returns the length as snprintf does.
-    SNW_API int snwMessage_Format(const snwMessage* message, char* buffer, size_t capacity);
-
-    // ---------------------------------------------------------------------------------------------------------------------
-    // Context
-
-    typedef struct snwAllocator
-    {
-        void* (*alloc)(
-            size_t size, size_t alignment, void* user); // NULL if there is no memory; alignment is a power of two
-        void (*free)(void* memory, void* user);         // memory is never NULL
-        void* user;
-    } snwAllocator;
-
-    typedef enum snwLogLevel
-    {
-        snw_logDebug,
-        snw_logInfo,
-        snw_logWarning,
-        snw_logError,
-    } snwLogLevel;
-
-    typedef void snwLogFn(snwLogLevel level, const char* text, void* user);
-
-    // Runs item(0 .. count-1, data) on any threads in any order and returns when all are done. Results never depend on
-    // it.
-    typedef void snwTaskItemFn(int index, void* data);
-    typedef void snwRunTasksFn(snwTaskItemFn* item, int count, void* data, void* user);
-
-    // Instruction sets of the kernels. All give the same bits.
-    typedef enum snwSimd
-    {
-        snw_simdAuto = 0,
-        snw_simdScalar = 1,
-        snw_simdBase = 2, // SSE2 or NEON
-        snw_simdAvx2 = 3,
-    } snwSimd;
-
-    typedef struct snwContextDef
-    {
-        snwAllocator allocator;
-        snwLogFn* log; // NULL: silent
-        void* logUser;
-        snwRunTasksFn* runTasks; // NULL: the context's own pool of threadCount threads
-        void* tasksUser;
-        int threadCount; // 1..64, the caller included; 0: one per core
-        snwSimd simd;
-    } snwContextDef;
-
-    typedef struct snwContext snwContext;
-
-    SNW_API snwContextDef snwDefaultContextDef(void);
-    SNW_API snwResult snwCreateContext(const snwContextDef* def, snwContext** context, snwMessage* message);
-    SNW_API void snwDestroyContext(snwContext* context); // after everything made with it
-    SNW_API int snwContext_ThreadCount(const snwContext* context);
-    SNW_API snwSimd snwContext_Simd(const snwContext* context);
-
-    // Memory that the library handed to the caller (saved blocks, texts) goes back here.
-    SNW_API void snwContext_Free(snwContext* context, void* memory);
-
-    // ---------------------------------------------------------------------------------------------------------------------
-    // Maths
-
-    typedef struct snwVec3
-    {
-        double x, y, z;
-    } snwVec3;
-
-    typedef struct snwQuat
-    {
-        double x, y, z, w;
-    } snwQuat;
-
-    // x -> rotation * x + position
-    typedef struct snwTransform
-    {
-        snwVec3 position;
-        snwQuat rotation;
-    } snwTransform;
-
-    SNW_API snwTransform snwIdentityTransform(void);
-
-    // ---------------------------------------------------------------------------------------------------------------------
-    // Characters
-
-    typedef struct snwMaterial
-    {
-        double density; // kg/m^3, > 0
-        double young;   // Pa, > 0
-        double poisson; // -0.9 .. 0.5
-        double damping; // 1/s, >= 0: how fast internal motion dies
-    } snwMaterial;
-
-    SNW_API snwMaterial snwDefaultMaterial(void); // soft rubber: 1000 kg/m^3, 1e5 Pa, 0.45, 0
-
-    typedef enum snwJointType
-    {
-        snw_jointBall,
-        snw_jointHinge,
-        snw_jointUniversal,
-        snw_jointPrismatic,
-        snw_jointCylindrical,
-        snw_jointFixed,
-        snw_jointFree,
-    } snwJointType;
-
-    // A joint connects a bone to its parent bone; one schema for all methods.
-    typedef struct snwJointDef
-    {
-        const char* name;
-        snwJointType type;
-        int parentBone;      // -1: the world
-        int bone;            // the child
-        snwVec3 position;    // m, in the rest pose
-        snwVec3 axis;        // unit; hinge, prismatic, cylindrical, first axis of universal, twist axis of ball
-        snwVec3 axis2;       // unit; second axis of universal
-        double lower, upper; // rad or m; lower > upper means no limit
-        double cone;         // rad, 0..pi: swing limit of a ball joint; pi means none
-        double stiffness;    // N m/rad or N/m, >= 0, towards target
-        double damping;      // N m s/rad or N s/m, >= 0
-        bool motor;          // drive towards target with stiffness and damping
-        double target;       // rad or m
-    } snwJointDef;
-
-    typedef struct snwBoneDef
-    {
-        const char* name;
-        snwVec3 head, tail; // m, in the rest pose
-        double radius;      // m, >= 0
-    } snwBoneDef;
-
-    typedef enum snwHandleKind
-    {
-        snw_handlePoint,
-        snw_handleCage,
-        snw_handleBone,
-    } snwHandleKind;
-
-    enum
-    {
-        snw_dofX = 1,
-        snw_dofY = 2,
-        snw_dofZ = 4,
-        snw_dofRotationX = 8,
-        snw_dofRotationY = 16,
-        snw_dofRotationZ = 32,
-        snw_dofAll = 63,
-    };
-
-    // A handle moves flesh by a rigid transform; each degree of freedom is given or left to the simulation.
-    typedef struct snwHandleDef
-    {
-        const char* name;
-        snwHandleKind kind;
-        snwVec3 position; // m, in the rest pose
-        uint32_t given;   // mask of snw_dof...
-    } snwHandleDef;
-
-    // sum of coefficient * dof = value over handles' degrees of freedom
-    typedef struct snwLinearTerm
-    {
-        int handle;
-        uint32_t dof; // one snw_dof... bit
-        double coefficient;
-    } snwLinearTerm;
-
-    typedef struct snwLinearConstraintDef
-    {
-        const snwLinearTerm* terms;
-        int termCount;
-        double value;
-    } snwLinearConstraintDef;
-
-    typedef struct snwCharacterDef
-    {
-        const char* name;
-        const snwVec3* vertices; // m, rest positions
-        int vertexCount;
-        const int (*tets)[4]; // positive volume
-        int tetCount;
-        const int* regions;    // one per tet, an index into materials; NULL: all 0
-        const int (*edges)[2]; // springs beyond the edges of the tets
-        int edgeCount;
-        const double* masses; // kg per vertex; NULL: from density and volume (then every vertex needs a tet)
-        const snwMaterial* materials;
-        int materialCount;
-        const snwBoneDef* bones;
-        int boneCount;
-        const snwJointDef* joints;
-        int jointCount;
-        const snwHandleDef* handles;
-        int handleCount;
-        const snwLinearConstraintDef* constraints;
-        int constraintCount;
-        float color[3]; // of the skin, linear 0..1
-    } snwCharacterDef;
-
-    typedef struct snwCharacter snwCharacter;
-
-    SNW_API snwJointDef snwDefaultJointDef(void);
-    SNW_API snwBoneDef snwDefaultBoneDef(void);
-    SNW_API snwHandleDef snwDefaultHandleDef(void);
-    SNW_API snwLinearConstraintDef snwDefaultLinearConstraintDef(void);
-    SNW_API snwCharacterDef snwDefaultCharacterDef(void);
-
-    // Everything is copied. Characters are counted: Create, Load and Retain add one, Release takes one.
-    SNW_API snwResult snwCreateCharacter(
-        snwContext* context, const snwCharacterDef* def, snwCharacter** character, snwMessage* message);
-    SNW_API snwResult snwCharacter_Load(
-        snwContext* context, const void* data, size_t size, snwCharacter** character, snwMessage* message);
-    // *data is freed with snwContext_Free.
-    SNW_API snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* size, snwMessage* message);
-    SNW_API void snwCharacter_Retain(snwCharacter* character);
-    SNW_API void snwCharacter_Release(snwCharacter* character);
-
-    typedef struct snwCharacterInfo
-    {
-        const char* name;
-        int vertexCount, tetCount, edgeCount; // edges of the tets and the extra ones
-        int skinVertexCount, skinTriangleCount;
-        int materialCount, boneCount, jointCount, handleCount;
-        double mass, volume;  // kg, m^3
-        snwVec3 lower, upper; // m, bounds of the rest pose
-        const char* source;   // "" if none
-        int modelCount;       // models prepared so far, shared by the sims that use them
-        float color[3];
-    } snwCharacterInfo;
-
-    SNW_API snwCharacterInfo snwCharacter_GetInfo(const snwCharacter* character);
-
-    // Simple bodies, ready to simulate. Cells are cut into six tets each.
-    typedef enum snwShapeKind
-    {
-        snw_shapeBar,    // long in x
-        snw_shapeBlock,  // a box
-        snw_shapeBall,   // a sphere of diameter size.x
-        snw_shapeSpring, // two masses and one edge, size.x long, along x: the oscillator
-    } snwShapeKind;
-
-    typedef struct snwShapeDef
-    {
-        const char* name;
-        snwShapeKind kind;
-        snwVec3 size; // m
-        int cells[3]; // 1..512 along each axis; a ball uses cells[0] across
-        snwMaterial material;
-        double springMass; // kg of each mass of a spring
-        float color[3];
-    } snwShapeDef;
-
-    SNW_API snwShapeDef snwDefaultShapeDef(snwShapeKind kind);
-    SNW_API snwResult snwCreateShape(
-        snwContext* context, const snwShapeDef* def, snwCharacter** character, snwMessage* message);
-
-    // ---------------------------------------------------------------------------------------------------------------------
-    // Commands: everything a person or a script does to a running sim
-
-    typedef enum snwCommandKind
-    {
-        snw_commandPin, // hold a scene pin (body -1, index: pin) or a vertex (body, index) at `transform`; !on releases
-        snw_commandDrag,   // pull a vertex (body, index) towards transform.position with strength `value`; !on lets go
-        snw_commandPush,   // force `vector` (N) on a vertex, or on the whole body (index -1), for `value` seconds
-        snw_commandHandle, // move handle (body, index) to `transform`, degrees of freedom `mask` given
-        snw_commandJoint,  // joint (body, index): target `value`, motor `on`
-        snw_commandMaterial, // material of region (body, index; index -1: all)
-        snw_commandGravity,  // `vector`, m/s^2
-        snw_commandCollider, // move collider (index) to `transform`
-        snw_commandParam,    // live parameter number `index` to `value`
-        snw_commandReset,    // back to the scene's first state; step and time go on, live parameters stay
-        snw_commandKindCount,
-    } snwCommandKind;
-
-    typedef struct snwCommand
-    {
-        uint64_t step; // applied just before this step; the past means before the next step
-        snwCommandKind kind;
-        int body;
-        int index;
-        bool on;
-        uint32_t mask;
-        double value;
-        snwVec3 vector;
-        snwTransform transform;
-        snwMaterial material;
-    } snwCommand;
-
-    SNW_API snwCommand snwDefaultCommand(snwCommandKind kind);
-    SNW_API const char* snwCommandKind_Name(snwCommandKind kind);
-
-    // ---------------------------------------------------------------------------------------------------------------------
-    // Scenes
-
-    typedef struct snwBodyDef
-    {
-        const char* name; // unique in the scene
-        snwCharacter* character;
-        snwTransform transform;
-        snwVec3 velocity;        // m/s
-        snwVec3 angularVelocity; // rad/s about the centre of mass
-    } snwBodyDef;
-
-    typedef enum snwColliderKind
-    {
-        snw_colliderPlane,   // the half space below local y = 0
-        snw_colliderSphere,  // size.x: radius
-        snw_colliderBox,     // size: half extents
-        snw_colliderCapsule, // size.x: radius, size.y: half length of the axis, along local y
-    } snwColliderKind;
-
-    typedef struct snwColliderDef
-    {
-        const char* name; // unique in the scene
-        snwColliderKind kind;
-        snwTransform transform;
-        snwVec3 size;    // m
-        double friction; // Coulomb coefficient, >= 0
-    } snwColliderDef;
-
-    // A free rigid body that flesh pushes and that pushes back.
-    typedef struct snwPropDef
-    {
-        const char* name;
-        snwColliderKind kind; // sphere, box or capsule
-        snwTransform transform;
-        snwVec3 size;    // m, as in snwColliderDef
-        double density;  // kg/m^3
-        double friction; // Coulomb coefficient, >= 0
-        snwVec3 velocity, angularVelocity;
-    } snwPropDef;
-
-    // Holds the vertices of a body that start inside a box; they follow its transform rigidly.
-    typedef struct snwPinDef
-    {
-        const char* name; // unique in the scene
-        int body;
-        snwVec3 lower, upper; // m, in the character's rest pose
-        bool held;            // false: free until a command holds it
-    } snwPinDef;
-
-    typedef enum snwClipTarget
-    {
-        snw_clipPin,
-        snw_clipCollider,
-        snw_clipHandle,
-        snw_clipJoint,
-    } snwClipTarget;
-
-    typedef enum snwInterpolation
-    {
-        snw_interpolateStep,
-        snw_interpolateLinear,
-        snw_interpolateSmooth, // eases in and out of every key
-    } snwInterpolation;
-
-    typedef struct snwKey
-    {
-        double time; // s, strictly rising
-        snwTransform transform;
-    } snwKey;
-
-    // Motion over time. A pin's keys are relative to where the pin starts; a collider's are in the world.
-    typedef struct snwClipDef
-    {
-        snwClipTarget target;
-        int index; // pin, collider, handle or joint
-        int body;  // for handles and joints
-        snwInterpolation interpolation;
-        bool loop;
-        const snwKey* keys;
-        int keyCount;
-    } snwClipDef;
-
-    typedef struct snwSetting
-    {
-        const char* name; // of a parameter: "pbd.iterations"
-        double value;
-    } snwSetting;
-
-    typedef struct snwSceneDef
-    {
-        const char* name;
-        const char* method; // "pbd", ...
-        snwVec3 gravity;    // m/s^2
-        double rate;        // frames (= steps) per second
-        double duration;    // s
-        uint64_t seed;      // of everything random
-        const snwBodyDef* bodies;
-        int bodyCount;
-        const snwColliderDef* colliders;
-        int colliderCount;
-        const snwPropDef* props;
-        int propCount;
-        const snwPinDef* pins;
-        int pinCount;
-        const snwClipDef* clips;
-        int clipCount;
-        const snwSetting* settings;
-        int settingCount;
-        const snwCommand* commands; // a script: pushed when a sim is made and again at every reset
-        int commandCount;
-    } snwSceneDef;
-
-    typedef struct snwScene snwScene;
-
-    SNW_API snwBodyDef snwDefaultBodyDef(void);
-    SNW_API snwColliderDef snwDefaultColliderDef(snwColliderKind kind);
-    SNW_API snwPropDef snwDefaultPropDef(snwColliderKind kind);
-    SNW_API snwPinDef snwDefaultPinDef(void);
-    SNW_API snwClipDef snwDefaultClipDef(void);
-    SNW_API snwSceneDef snwDefaultSceneDef(void);
-
-    // Everything is copied; characters are retained. Scenes are counted like characters. JSON: see sinew/tools.h.
-    SNW_API snwResult snwCreateScene(
-        snwContext* context, const snwSceneDef* def, snwScene** scene, snwMessage* message);
-    SNW_API void snwScene_Retain(snwScene* scene);
-    SNW_API void snwScene_Release(snwScene* scene);
-    SNW_API const snwSceneDef* snwScene_GetDef(const snwScene* scene); // lives as long as the scene
-    SNW_API uint64_t snwScene_Hash(const snwScene* scene);
-
-    // ---------------------------------------------------------------------------------------------------------------------
-    // Methods and their parameters
-
-    typedef enum snwParamType
-    {
-        snw_paramReal,
-        snw_paramInt,
-        snw_paramBool,
-        snw_paramChoice, // value is an index into choices
-    } snwParamType;
-
-    // One row of the table from which --set, the scene schema, the studio's panels and the docs are made.
-    typedef struct snwParamInfo
-    {
-        const char* name; // "pbd.iterations"
-        snwParamType type;
-        const char* unit; // "" if none
-        double lower, upper, initial;
-        bool live;                  // may change while running
-        const char* const* choices; // NULL-terminated, for snw_paramChoice
-        const char* help;
-    } snwParamInfo;
-
-    typedef struct snwMethodInfo
-    {
-        const char* name;   // the word in scenes and on the command line
-        const char* title;  // in words
-        const char* source; // where it was published
-        int paramCount;     // shared ones ("sim. ...") first
-    } snwMethodInfo;
-
-    SNW_API int snwMethodCount(void);
-    SNW_API snwMethodInfo snwMethod_GetInfo(int method);
-    SNW_API int snwMethod_Find(const char* name); // -1 if there is none
-    SNW_API const snwParamInfo* snwMethod_GetParam(int method, int param);
-
-    // ---------------------------------------------------------------------------------------------------------------------
-    // Sims
-
-    typedef struct snwSimDef
-    {
-        snwScene* scene;
-        const char* method; // NULL: the scene's
-        int maxGrabs;       // vertex pins, drags and pushes at a time, 1..4096
-    } snwSimDef;
-
-    typedef struct snwSim snwSim;
-
-    SNW_API snwSimDef snwDefaultSimDef(void);
-    SNW_API snwResult snwCreateSim(snwContext* context, const snwSimDef* def, snwSim** sim, snwMessage* message);
-    SNW_API void snwDestroySim(snwSim* sim);
-
-    // Checks the command at once and applies it just before its step, in the order of pushing.
-    SNW_API snwResult snwSim_Push(snwSim* sim, const snwCommand* command, snwMessage* message);
-
-    // Advances by dt seconds. On an error the sim stays in its last good state.
-    SNW_API snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message);
-
-    SNW_API uint64_t snwSim_GetStepCount(const snwSim* sim);
-    SNW_API double snwSim_GetTime(const snwSim* sim); // s
-    SNW_API snwScene* snwSim_GetScene(const snwSim* sim);
-    SNW_API int snwSim_GetMethod(const snwSim* sim);
-
-    // Results: pointer + count + stride (bytes). They live until the next Step, Restore or Destroy.
-    typedef struct snwSkin
-    {
-        const float* positions; // x y z
-        const float* normals;   // x y z, unit
-        int vertexCount;
-        int stride;
-        const int* triangles; // three skin vertices each, outward
-        int triangleCount;
-    } snwSkin;
-
-    typedef struct snwVertices
-    {
-        const float* positions;  // x y z
-        const float* velocities; // x y z, m/s
-        int count;
-        int stride;
-    } snwVertices;
-
-    typedef struct snwContact
-    {
-        int body, vertex, collider;
-        float position[3]; // m
-        float normal[3];   // out of the collider
-        float depth;       // m, before it was resolved
-        float force[3];    // N, on the body
-    } snwContact;
-
-    typedef struct snwTransforms
-    {
-        const snwTransform* data;
-        int count;
-        int stride;
-    } snwTransforms;
-
-    typedef struct snwContacts
-    {
-        const snwContact* data;
-        int count;
-        int stride;
-    } snwContacts;
-
-    typedef struct snwTiming
-    {
-        const char* stage;
-        double ms; // in the last step
-    } snwTiming;
-
-    typedef struct snwTimings
-    {
-        const snwTiming* data;
-        int count;
-        int stride;
-    } snwTimings;
-
-    // Body -1 in snwSim_GetMeasures: the whole scene.
-    typedef struct snwMeasures
-    {
-        double time;             // s
-        double kinetic;          // J
-        double elastic;          // J, corotated linear material of the character: one yardstick for all methods
-        double potential;        // J, against gravity, zero at the world's origin
-        double energy;           // J, the sum of the three
-        snwVec3 momentum;        // kg m/s
-        snwVec3 angularMomentum; // kg m^2/s, about the world's origin
-        snwVec3 centre;          // m, of mass
-        double volume;           // m^3
-        double minVolumeRatio;   // smallest tet volume over its rest volume; < 0 is inverted
-        double maxStretch;       // largest relative change of an edge
-        double maxSpeed;         // m/s
-        double maxDepth;         // m, deepest contact before it was resolved
-        double contacts;         // how many
-        double stepMs;           // ms, time of the last step
-    } snwMeasures;
-
-    // Names and units of the fields of snwMeasures, in order; a vector gives three rows (.x .y .z).
-    typedef struct snwMeasureInfo
-    {
-        const char* name;
-        const char* unit;
-        const char* help;
-    } snwMeasureInfo;
-
-    SNW_API int snwMeasureCount(void);
-    SNW_API const snwMeasureInfo* snwMeasure_GetInfo(int measure);
-    SNW_API double snwMeasures_Get(const snwMeasures* measures, int measure);
-
-    SNW_API int snwSim_GetBodyCount(const snwSim* sim);
-    SNW_API snwResult snwSim_GetSkin(snwSim* sim, int body, snwSkin* skin);
-    SNW_API snwResult snwSim_GetVertices(const snwSim* sim, int body, snwVertices* vertices);
-    SNW_API snwResult snwSim_GetBones(const snwSim* sim, int body, snwTransforms* bones);
-    SNW_API snwResult snwSim_GetJoints(const snwSim* sim, int body, snwTransforms* joints);
-    SNW_API snwResult snwSim_GetColliders(const snwSim* sim, snwTransforms* colliders);
-    SNW_API snwResult snwSim_GetContacts(const snwSim* sim, snwContacts* contacts);
-    SNW_API snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* measures);
-    SNW_API snwResult snwSim_GetTimings(const snwSim* sim, snwTimings* timings);
-
-    typedef struct snwPick
-    {
-        int body; // -1: nothing hit
-        int triangle;
-        int vertex;        // mesh vertex of the triangle nearest to the hit: the target for drag, pin and push
-        double distance;   // m along the ray
-        snwVec3 position;  // m
-        double weights[3]; // barycentric
-    } snwPick;
-
-    SNW_API snwResult snwSim_Pick(snwSim* sim, snwVec3 origin, snwVec3 direction, snwPick* pick);
-
-    // The whole state in one block of fixed size. Restore accepts only blocks of the same scene and method.
-    SNW_API size_t snwSim_GetStateSize(const snwSim* sim);
-    SNW_API snwResult snwSim_Save(const snwSim* sim, void* buffer, size_t capacity, size_t* size, snwMessage* message);
-    SNW_API snwResult snwSim_Restore(snwSim* sim, const void* data, size_t size, snwMessage* message);
-    SNW_API uint64_t snwSim_Hash(const snwSim* sim);
-
-    SNW_API int snwSim_GetParamCount(const snwSim* sim);
-    SNW_API const snwParamInfo* snwSim_GetParamInfo(const snwSim* sim, int param);
-    SNW_API snwResult snwSim_GetParam(const snwSim* sim, const char* name, double* value);
-    SNW_API snwResult snwSim_SetParam(
-        snwSim* sim, const char* name, double value, snwMessage* message); // pushes a command
-
-    // The commands applied so far with the steps at which they took effect: the recording.
-    SNW_API const snwCommand* snwSim_GetLog(const snwSim* sim, int* count);
+// ---------------------------------------------------------------------------------------------------------------------
+// Version, results, messages
+
+typedef struct snwVersion
+{
+    int major, minor, patch;
+} snwVersion;
+
+SNW_API snwVersion snwGetVersion(void);
+
+typedef enum snwResult
+{
+    snw_ok = 0,
+    snw_warning = 1,           // done, but the message says what was left out
+    snw_errorMemory = -1,      // the allocator gave NULL
+    snw_errorArgument = -2,    // a Def or call that makes no sense
+    snw_errorInput = -3,       // content of a file, message or saved block
+    snw_errorIo = -4,          // the system refused: open, write, rename ...
+    snw_errorDiverged = -5,    // a number stopped being finite; the last good state is kept
+    snw_errorUnsupported = -6, // sound, but this method or build does not do it
+    snw_errorInterrupted = -7, // stopped by the user; what was finished is kept
+} snwResult;
+
+// The words beside a result: what happened, in which file, where in it, and what to do about it.
+typedef struct snwMessage
+{
+    snwResult result;
+    char text[256];
+    char file[256];   // empty if no file is involved
+    char place[128];  // "bodies[2].character", "line 14", "body 'bar', vertex 31" ...
+    char remedy[256]; // empty if none is known
+} snwMessage;
+
+SNW_API const char* snwResult_Name(snwResult result);
+
+// "file: place: text (remedy)"; returns the length as snprintf does.
+SNW_API int snwMessage_Format(const snwMessage* message, char* buffer, size_t capacity);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Context
+
+typedef struct snwAllocator
+{
+    void* (*alloc)(
+        size_t size, size_t alignment, void* user); // NULL if there is no memory; alignment is a power of two
+    void (*free)(void* memory, void* user);         // memory is never NULL
+    void* user;
+} snwAllocator;
+
+typedef enum snwLogLevel
+{
+    snw_logDebug,
+    snw_logInfo,
+    snw_logWarning,
+    snw_logError,
+} snwLogLevel;
+
+typedef void snwLogFn(snwLogLevel level, const char* text, void* user);
+
+// Runs item(0 .. count-1, data) on any threads in any order and returns when all are done. Results never depend on
+// it.
+typedef void snwTaskItemFn(int index, void* data);
+typedef void snwRunTasksFn(snwTaskItemFn* item, int count, void* data, void* user);
+
+// Instruction sets of the kernels. All give the same bits.
+typedef enum snwSimd
+{
+    snw_simdAuto = 0,
+    snw_simdScalar = 1,
+    snw_simdBase = 2, // SSE2 or NEON
+    snw_simdAvx2 = 3,
+} snwSimd;
+
+typedef struct snwContextDef
+{
+    snwAllocator allocator;
+    snwLogFn* log; // NULL: silent
+    void* logUser;
+    snwRunTasksFn* runTasks; // NULL: the context's own pool of threadCount threads
+    void* tasksUser;
+    int threadCount; // 1..64, the caller included; 0: one per core
+    snwSimd simd;
+} snwContextDef;
+
+typedef struct snwContext snwContext;
+
+SNW_API snwContextDef snwDefaultContextDef(void);
+SNW_API snwResult snwCreateContext(const snwContextDef* def, snwContext** context, snwMessage* message);
+SNW_API void snwDestroyContext(snwContext* context); // after everything made with it
+SNW_API int snwContext_ThreadCount(const snwContext* context);
+SNW_API snwSimd snwContext_Simd(const snwContext* context);
+
+// Memory that the library handed to the caller (saved blocks, texts) goes back here.
+SNW_API void snwContext_Free(snwContext* context, void* memory);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Maths
+
+typedef struct snwVec3
+{
+    double x, y, z;
+} snwVec3;
+
+typedef struct snwQuat
+{
+    double x, y, z, w;
+} snwQuat;
+
+// x -> rotation * x + position
+typedef struct snwTransform
+{
+    snwVec3 position;
+    snwQuat rotation;
+} snwTransform;
+
+SNW_API snwTransform snwIdentityTransform(void);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Characters
+
+typedef struct snwMaterial
+{
+    double density; // kg/m^3, > 0
+    double young;   // Pa, > 0
+    double poisson; // -0.9 .. 0.5
+    double damping; // 1/s, >= 0: how fast internal motion dies
+} snwMaterial;
+
+SNW_API snwMaterial snwDefaultMaterial(void); // soft rubber: 1000 kg/m^3, 1e5 Pa, 0.45, 0
+
+typedef enum snwJointType
+{
+    snw_jointBall,
+    snw_jointHinge,
+    snw_jointUniversal,
+    snw_jointPrismatic,
+    snw_jointCylindrical,
+    snw_jointFixed,
+    snw_jointFree,
+} snwJointType;
+
+// A joint connects a bone to its parent bone; one schema for all methods.
+typedef struct snwJointDef
+{
+    const char* name;
+    snwJointType type;
+    int parentBone;      // -1: the world
+    int bone;            // the child
+    snwVec3 position;    // m, in the rest pose
+    snwVec3 axis;        // unit; hinge, prismatic, cylindrical, first axis of universal, twist axis of ball
+    snwVec3 axis2;       // unit; second axis of universal
+    double lower, upper; // rad or m; lower > upper means no limit
+    double cone;         // rad, 0..pi: swing limit of a ball joint; pi means none
+    double stiffness;    // N m/rad or N/m, >= 0, towards target
+    double damping;      // N m s/rad or N s/m, >= 0
+    bool motor;          // drive towards target with stiffness and damping
+    double target;       // rad or m
+} snwJointDef;
+
+typedef struct snwBoneDef
+{
+    const char* name;
+    snwVec3 head, tail; // m, in the rest pose
+    double radius;      // m, >= 0
+} snwBoneDef;
+
+typedef enum snwHandleKind
+{
+    snw_handlePoint,
+    snw_handleCage,
+    snw_handleBone,
+} snwHandleKind;
+
+enum
+{
+    snw_dofX = 1,
+    snw_dofY = 2,
+    snw_dofZ = 4,
+    snw_dofRotationX = 8,
+    snw_dofRotationY = 16,
+    snw_dofRotationZ = 32,
+    snw_dofAll = 63,
+};
+
+// A handle moves flesh by a rigid transform; each degree of freedom is given or left to the simulation.
+typedef struct snwHandleDef
+{
+    const char* name;
+    snwHandleKind kind;
+    snwVec3 position; // m, in the rest pose
+    uint32_t given;   // mask of snw_dof...
+} snwHandleDef;
+
+// sum of coefficient * dof = value over handles' degrees of freedom
+typedef struct snwLinearTerm
+{
+    int handle;
+    uint32_t dof; // one snw_dof... bit
+    double coefficient;
+} snwLinearTerm;
+
+typedef struct snwLinearConstraintDef
+{
+    const snwLinearTerm* terms;
+    int termCount;
+    double value;
+} snwLinearConstraintDef;
+
+typedef struct snwCharacterDef
+{
+    const char* name;
+    const snwVec3* vertices; // m, rest positions
+    int vertexCount;
+    const int (*tets)[4]; // positive volume
+    int tetCount;
+    const int* regions;    // one per tet, an index into materials; NULL: all 0
+    const int (*edges)[2]; // springs beyond the edges of the tets
+    int edgeCount;
+    const double* masses; // kg per vertex; NULL: from density and volume (then every vertex needs a tet)
+    const snwMaterial* materials;
+    int materialCount;
+    const snwBoneDef* bones;
+    int boneCount;
+    const snwJointDef* joints;
+    int jointCount;
+    const snwHandleDef* handles;
+    int handleCount;
+    const snwLinearConstraintDef* constraints;
+    int constraintCount;
+    float color[3];     // of the skin, linear 0..1
+    const char* source; // how a tool made it (JSON); kept and saved, never interpreted here; NULL: none
+} snwCharacterDef;
+
+typedef struct snwCharacter snwCharacter;
+
+SNW_API snwJointDef snwDefaultJointDef(void);
+SNW_API snwBoneDef snwDefaultBoneDef(void);
+SNW_API snwHandleDef snwDefaultHandleDef(void);
+SNW_API snwLinearConstraintDef snwDefaultLinearConstraintDef(void);
+SNW_API snwCharacterDef snwDefaultCharacterDef(void);
+
+// Everything is copied. Characters are counted: Create, Load and Retain add one, Release takes one.
+SNW_API snwResult snwCreateCharacter(
+    snwContext* context, const snwCharacterDef* def, snwCharacter** character, snwMessage* message);
+SNW_API snwResult snwCharacter_Load(
+    snwContext* context, const void* data, size_t size, snwCharacter** character, snwMessage* message);
+// *data is freed with snwContext_Free.
+SNW_API snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* size, snwMessage* message);
+SNW_API void snwCharacter_Retain(snwCharacter* character);
+SNW_API void snwCharacter_Release(snwCharacter* character);
+
+typedef struct snwCharacterInfo
+{
+    const char* name;
+    int vertexCount, tetCount, edgeCount; // edges of the tets and the extra ones
+    int skinVertexCount, skinTriangleCount;
+    int materialCount, boneCount, jointCount, handleCount;
+    double mass, volume;  // kg, m^3
+    snwVec3 lower, upper; // m, bounds of the rest pose
+    const char* source;   // "" if none
+    int modelCount;       // models prepared so far, shared by the sims that use them
+    float color[3];
+} snwCharacterInfo;
+
+SNW_API snwCharacterInfo snwCharacter_GetInfo(const snwCharacter* character);
+
+// Simple bodies, ready to simulate. Cells are cut into six tets each.
+typedef enum snwShapeKind
+{
+    snw_shapeBar,    // long in x
+    snw_shapeBlock,  // a box
+    snw_shapeBall,   // a sphere of diameter size.x
+    snw_shapeSpring, // two masses and one edge, size.x long, along x: the oscillator
+} snwShapeKind;
+
+typedef struct snwShapeDef
+{
+    const char* name;
+    snwShapeKind kind;
+    snwVec3 size; // m
+    int cells[3]; // 1..512 along each axis; a ball uses cells[0] across
+    snwMaterial material;
+    double springMass; // kg of each mass of a spring
+    float color[3];
+    const char* source; // as in snwCharacterDef
+} snwShapeDef;
+
+SNW_API snwShapeDef snwDefaultShapeDef(snwShapeKind kind);
+SNW_API snwResult snwCreateShape(
+    snwContext* context, const snwShapeDef* def, snwCharacter** character, snwMessage* message);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Commands: everything a person or a script does to a running sim
+
+typedef enum snwCommandKind
+{
+    snw_commandPin,    // hold a scene pin (body -1, index: pin) or a vertex (body, index) at `transform`; !on releases
+    snw_commandDrag,   // pull a vertex (body, index) towards transform.position with strength `value`; !on lets go
+    snw_commandPush,   // force `vector` (N) on a vertex, or on the whole body (index -1), for `value` seconds
+    snw_commandHandle, // move handle (body, index) to `transform`, degrees of freedom `mask` given
+    snw_commandJoint,  // joint (body, index): target `value`, motor `on`
+    snw_commandMaterial, // material of region (body, index; index -1: all)
+    snw_commandGravity,  // `vector`, m/s^2
+    snw_commandCollider, // move collider (index) to `transform`
+    snw_commandParam,    // live parameter number `index` to `value`
+    snw_commandReset,    // back to the scene's first state; step and time go on, live parameters stay
+    snw_commandKindCount,
+} snwCommandKind;
+
+typedef struct snwCommand
+{
+    uint64_t step; // applied just before this step; the past means before the next step
+    snwCommandKind kind;
+    int body;
+    int index;
+    bool on;
+    uint32_t mask;
+    double value;
+    snwVec3 vector;
+    snwTransform transform;
+    snwMaterial material;
+} snwCommand;
+
+SNW_API snwCommand snwDefaultCommand(snwCommandKind kind);
+SNW_API const char* snwCommandKind_Name(snwCommandKind kind);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Scenes
+
+typedef struct snwBodyDef
+{
+    const char* name; // unique in the scene
+    snwCharacter* character;
+    snwTransform transform;
+    snwVec3 velocity;        // m/s
+    snwVec3 angularVelocity; // rad/s about the centre of mass
+} snwBodyDef;
+
+typedef enum snwColliderKind
+{
+    snw_colliderPlane,   // the half space below local y = 0
+    snw_colliderSphere,  // size.x: radius
+    snw_colliderBox,     // size: half extents
+    snw_colliderCapsule, // size.x: radius, size.y: half length of the axis, along local y
+} snwColliderKind;
+
+typedef struct snwColliderDef
+{
+    const char* name; // unique in the scene
+    snwColliderKind kind;
+    snwTransform transform;
+    snwVec3 size;    // m
+    double friction; // Coulomb coefficient, >= 0
+} snwColliderDef;
+
+// A free rigid body that flesh pushes and that pushes back.
+typedef struct snwPropDef
+{
+    const char* name;
+    snwColliderKind kind; // sphere, box or capsule
+    snwTransform transform;
+    snwVec3 size;    // m, as in snwColliderDef
+    double density;  // kg/m^3
+    double friction; // Coulomb coefficient, >= 0
+    snwVec3 velocity, angularVelocity;
+} snwPropDef;
+
+// Holds the vertices of a body that start inside a box; they follow its transform rigidly.
+typedef struct snwPinDef
+{
+    const char* name; // unique in the scene
+    int body;
+    snwVec3 lower, upper; // m, in the character's rest pose
+    bool held;            // false: free until a command holds it
+} snwPinDef;
+
+typedef enum snwClipTarget
+{
+    snw_clipPin,
+    snw_clipCollider,
+    snw_clipHandle,
+    snw_clipJoint,
+} snwClipTarget;
+
+typedef enum snwInterpolation
+{
+    snw_interpolateStep,
+    snw_interpolateLinear,
+    snw_interpolateSmooth, // eases in and out of every key
+} snwInterpolation;
+
+typedef struct snwKey
+{
+    double time; // s, strictly rising
+    snwTransform transform;
+} snwKey;
+
+// Motion over time. A pin's keys are relative to where the pin starts; a collider's are in the world.
+typedef struct snwClipDef
+{
+    snwClipTarget target;
+    int index; // pin, collider, handle or joint
+    int body;  // for handles and joints
+    snwInterpolation interpolation;
+    bool loop;
+    const snwKey* keys;
+    int keyCount;
+} snwClipDef;
+
+typedef struct snwSetting
+{
+    const char* name; // of a parameter: "pbd.iterations"
+    double value;
+} snwSetting;
+
+typedef struct snwSceneDef
+{
+    const char* name;
+    const char* method; // "pbd", ...
+    snwVec3 gravity;    // m/s^2
+    double rate;        // frames (= steps) per second
+    double duration;    // s
+    uint64_t seed;      // of everything random
+    const snwBodyDef* bodies;
+    int bodyCount;
+    const snwColliderDef* colliders;
+    int colliderCount;
+    const snwPropDef* props;
+    int propCount;
+    const snwPinDef* pins;
+    int pinCount;
+    const snwClipDef* clips;
+    int clipCount;
+    const snwSetting* settings;
+    int settingCount;
+    const snwCommand* commands; // a script: pushed when a sim is made and again at every reset
+    int commandCount;
+} snwSceneDef;
+
+typedef struct snwScene snwScene;
+
+SNW_API snwBodyDef snwDefaultBodyDef(void);
+SNW_API snwColliderDef snwDefaultColliderDef(snwColliderKind kind);
+SNW_API snwPropDef snwDefaultPropDef(snwColliderKind kind);
+SNW_API snwPinDef snwDefaultPinDef(void);
+SNW_API snwClipDef snwDefaultClipDef(void);
+SNW_API snwSceneDef snwDefaultSceneDef(void);
+
+// Everything is copied; characters are retained. Scenes are counted like characters. JSON: see sinew/tools.h.
+SNW_API snwResult snwCreateScene(snwContext* context, const snwSceneDef* def, snwScene** scene, snwMessage* message);
+SNW_API void snwScene_Retain(snwScene* scene);
+SNW_API void snwScene_Release(snwScene* scene);
+SNW_API const snwSceneDef* snwScene_GetDef(const snwScene* scene); // lives as long as the scene
+SNW_API uint64_t snwScene_Hash(const snwScene* scene);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Methods and their parameters
+
+typedef enum snwParamType
+{
+    snw_paramReal,
+    snw_paramInt,
+    snw_paramBool,
+    snw_paramChoice, // value is an index into choices
+} snwParamType;
+
+// One row of the table from which --set, the scene schema, the studio's panels and the docs are made.
+typedef struct snwParamInfo
+{
+    const char* name; // "pbd.iterations"
+    snwParamType type;
+    const char* unit; // "" if none
+    double lower, upper, initial;
+    bool live;                  // may change while running
+    const char* const* choices; // NULL-terminated, for snw_paramChoice
+    const char* help;
+} snwParamInfo;
+
+typedef struct snwMethodInfo
+{
+    const char* name;   // the word in scenes and on the command line
+    const char* title;  // in words
+    const char* source; // where it was published
+    int paramCount;     // shared ones ("sim. ...") first
+} snwMethodInfo;
+
+SNW_API int snwMethodCount(void);
+SNW_API snwMethodInfo snwMethod_GetInfo(int method);
+SNW_API int snwMethod_Find(const char* name); // -1 if there is none
+SNW_API const snwParamInfo* snwMethod_GetParam(int method, int param);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Sims
+
+typedef struct snwSimDef
+{
+    snwScene* scene;
+    const char* method; // NULL: the scene's
+    int maxGrabs;       // vertex pins, drags and pushes at a time, 1..4096
+} snwSimDef;
+
+typedef struct snwSim snwSim;
+
+SNW_API snwSimDef snwDefaultSimDef(void);
+SNW_API snwResult snwCreateSim(snwContext* context, const snwSimDef* def, snwSim** sim, snwMessage* message);
+SNW_API void snwDestroySim(snwSim* sim);
+
+// Checks the command at once and applies it just before its step, in the order of pushing.
+SNW_API snwResult snwSim_Push(snwSim* sim, const snwCommand* command, snwMessage* message);
+
+// Advances by dt seconds. On an error the sim stays in its last good state.
+SNW_API snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message);
+
+SNW_API uint64_t snwSim_GetStepCount(const snwSim* sim);
+SNW_API double snwSim_GetTime(const snwSim* sim); // s
+SNW_API snwScene* snwSim_GetScene(const snwSim* sim);
+SNW_API int snwSim_GetMethod(const snwSim* sim);
+
+// Results: pointer + count + stride (bytes). They live until the next Step, Restore or Destroy.
+typedef struct snwSkin
+{
+    const float* positions; // x y z
+    const float* normals;   // x y z, unit
+    int vertexCount;
+    int stride;
+    const int* triangles; // three skin vertices each, outward
+    int triangleCount;
+} snwSkin;
+
+typedef struct snwVertices
+{
+    const float* positions;  // x y z
+    const float* velocities; // x y z, m/s
+    int count;
+    int stride;
+} snwVertices;
+
+typedef struct snwContact
+{
+    int body, vertex, collider;
+    float position[3]; // m
+    float normal[3];   // out of the collider
+    float depth;       // m, before it was resolved
+    float force[3];    // N, on the body
+} snwContact;
+
+typedef struct snwTransforms
+{
+    const snwTransform* data;
+    int count;
+    int stride;
+} snwTransforms;
+
+typedef struct snwContacts
+{
+    const snwContact* data;
+    int count;
+    int stride;
+} snwContacts;
+
+typedef struct snwTiming
+{
+    const char* stage;
+    double ms; // in the last step
+} snwTiming;
+
+typedef struct snwTimings
+{
+    const snwTiming* data;
+    int count;
+    int stride;
+} snwTimings;
+
+// Body -1 in snwSim_GetMeasures: the whole scene.
+typedef struct snwMeasures
+{
+    double time;             // s
+    double kinetic;          // J
+    double elastic;          // J, corotated linear material of the character: one yardstick for all methods
+    double potential;        // J, against gravity, zero at the world's origin
+    double energy;           // J, the sum of the three
+    snwVec3 momentum;        // kg m/s
+    snwVec3 angularMomentum; // kg m^2/s, about the world's origin
+    snwVec3 centre;          // m, of mass
+    double volume;           // m^3
+    double minVolumeRatio;   // smallest tet volume over its rest volume; < 0 is inverted
+    double maxStretch;       // largest relative change of an edge
+    double maxSpeed;         // m/s
+    double maxDepth;         // m, deepest contact before it was resolved
+    double contacts;         // how many
+    double stepMs;           // ms, time of the last step
+} snwMeasures;
+
+// Names and units of the fields of snwMeasures, in order; a vector gives three rows (.x .y .z).
+typedef struct snwMeasureInfo
+{
+    const char* name;
+    const char* unit;
+    const char* help;
+} snwMeasureInfo;
+
+SNW_API int snwMeasureCount(void);
+SNW_API const snwMeasureInfo* snwMeasure_GetInfo(int measure);
+SNW_API double snwMeasures_Get(const snwMeasures* measures, int measure);
+
+SNW_API int snwSim_GetBodyCount(const snwSim* sim);
+SNW_API snwResult snwSim_GetSkin(snwSim* sim, int body, snwSkin* skin);
+SNW_API snwResult snwSim_GetVertices(const snwSim* sim, int body, snwVertices* vertices);
+SNW_API snwResult snwSim_GetBones(const snwSim* sim, int body, snwTransforms* bones);
+SNW_API snwResult snwSim_GetJoints(const snwSim* sim, int body, snwTransforms* joints);
+SNW_API snwResult snwSim_GetColliders(const snwSim* sim, snwTransforms* colliders);
+SNW_API snwResult snwSim_GetContacts(const snwSim* sim, snwContacts* contacts);
+SNW_API snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* measures);
+SNW_API snwResult snwSim_GetTimings(const snwSim* sim, snwTimings* timings);
+
+typedef struct snwPick
+{
+    int body; // -1: nothing hit
+    int triangle;
+    int vertex;        // mesh vertex of the triangle nearest to the hit: the target for drag, pin and push
+    double distance;   // m along the ray
+    snwVec3 position;  // m
+    double weights[3]; // barycentric
+} snwPick;
+
+SNW_API snwResult snwSim_Pick(snwSim* sim, snwVec3 origin, snwVec3 direction, snwPick* pick);
+
+// The whole state in one block of fixed size. Restore accepts only blocks of the same scene and method.
+SNW_API size_t snwSim_GetStateSize(const snwSim* sim);
+SNW_API snwResult snwSim_Save(const snwSim* sim, void* buffer, size_t capacity, size_t* size, snwMessage* message);
+SNW_API snwResult snwSim_Restore(snwSim* sim, const void* data, size_t size, snwMessage* message);
+SNW_API uint64_t snwSim_Hash(const snwSim* sim);
+
+SNW_API int snwSim_GetParamCount(const snwSim* sim);
+SNW_API const snwParamInfo* snwSim_GetParamInfo(const snwSim* sim, int param);
+SNW_API snwResult snwSim_GetParam(const snwSim* sim, const char* name, double* value);
+SNW_API snwResult snwSim_SetParam(snwSim* sim, const char* name, double value, snwMessage* message); // pushes a command
+
+// The commands applied so far with the steps at which they took effect: the recording.
+SNW_API const snwCommand* snwSim_GetLog(const snwSim* sim, int* count);
 
 #ifdef __cplusplus
 }

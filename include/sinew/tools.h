@@ -9,172 +9,170 @@
 #include "sinew/sinew.h"
 
 #ifdef __cplusplus
-extern "C"
-{
+extern "C" {
 #endif
 
-    // ---------------------------------------------------------------------------------------------------------------------
-    // Scene files (JSON, see docs/scene.md and the schema)
+// ---------------------------------------------------------------------------------------------------------------------
+// Scene files (JSON, see docs/scene.md and the schema)
 
-    typedef struct snwCameraDef
-    {
-        bool automatic;     // frame the whole motion by itself
-        snwVec3 position;   // m
-        snwVec3 target;     // m
-        double fieldOfView; // degrees, vertical, 1..120
-    } snwCameraDef;
+typedef struct snwCameraDef
+{
+    bool automatic;     // frame the whole motion by itself
+    snwVec3 position;   // m
+    snwVec3 target;     // m
+    double fieldOfView; // degrees, vertical, 1..120
+} snwCameraDef;
 
-    SNW_API snwCameraDef snwDefaultCameraDef(void);
+SNW_API snwCameraDef snwDefaultCameraDef(void);
 
-    // What the command line may change in a scene before it is made.
-    typedef struct snwSceneOptions
-    {
-        const char* method;         // NULL: the file's
-        const snwSetting* settings; // after the file's own, so they win
-        int settingCount;
-        bool hasSeed;
-        uint64_t seed;
-        double duration; // s; <= 0: the file's
-    } snwSceneOptions;
+// What the command line may change in a scene before it is made.
+typedef struct snwSceneOptions
+{
+    const char* method;         // NULL: the file's
+    const snwSetting* settings; // after the file's own, so they win
+    int settingCount;
+    bool hasSeed;
+    uint64_t seed;
+    double duration; // s; <= 0: the file's
+} snwSceneOptions;
 
-    SNW_API snwSceneOptions snwDefaultSceneOptions(void);
+SNW_API snwSceneOptions snwDefaultSceneOptions(void);
 
-    // A scene as a file holds it: the scene and what only tools need.
-    typedef struct snwSceneFile
-    {
-        snwScene* scene; // released by snwSceneFile_Close
-        snwCameraDef camera;
-    } snwSceneFile;
+// A scene as a file holds it: the scene and what only tools need.
+typedef struct snwSceneFile
+{
+    snwScene* scene; // released by snwSceneFile_Close
+    snwCameraDef camera;
+} snwSceneFile;
 
-    SNW_API snwResult snwSceneFile_Open(
-        snwContext* context, const char* path, const snwSceneOptions* options, snwSceneFile* file, snwMessage* message);
-    // name stands for the file in messages.
-    SNW_API snwResult snwSceneFile_Parse(snwContext* context, const char* text, size_t size, const char* name,
-        const snwSceneOptions* options, snwSceneFile* file, snwMessage* message);
-    // The scene as JSON text; parsing it again gives the same snwScene_Hash. *text is freed with snwContext_Free.
-    SNW_API snwResult snwSceneFile_Format(
-        snwContext* context, const snwSceneFile* file, char** text, size_t* size, snwMessage* message);
-    SNW_API void snwSceneFile_Close(snwSceneFile* file);
+SNW_API snwResult snwSceneFile_Open(
+    snwContext* context, const char* path, const snwSceneOptions* options, snwSceneFile* file, snwMessage* message);
+// name stands for the file in messages.
+SNW_API snwResult snwSceneFile_Parse(snwContext* context, const char* text, size_t size, const char* name,
+    const snwSceneOptions* options, snwSceneFile* file, snwMessage* message);
+// The scene as JSON text; parsing it again gives the same snwScene_Hash. *text is freed with snwContext_Free.
+SNW_API snwResult snwSceneFile_Format(
+    snwContext* context, const snwSceneFile* file, char** text, size_t* size, snwMessage* message);
+SNW_API void snwSceneFile_Close(snwSceneFile* file);
 
-    // JSON schema (draft 2020-12) of scene files, generated from the tables that read them.
-    SNW_API snwResult snwSceneFile_Schema(snwContext* context, char** text, size_t* size, snwMessage* message);
+// JSON schema (draft 2020-12) of scene files, generated from the tables that read them.
+SNW_API snwResult snwSceneFile_Schema(snwContext* context, char** text, size_t* size, snwMessage* message);
 
-    // ---------------------------------------------------------------------------------------------------------------------
-    // Commands as JSON, one object each: {"step": 60, "kind": "push", "body": "bar", "index": -1, "vector": [0, 5, 0]}
+// ---------------------------------------------------------------------------------------------------------------------
+// Commands as JSON, one object each: {"step": 60, "kind": "push", "body": "bar", "index": -1, "vector": [0, 5, 0]}
 
-    SNW_API snwResult snwCommand_Parse(
-        const snwScene* scene, const char* text, size_t size, snwCommand* command, snwMessage* message);
-    SNW_API int snwCommand_Format(const snwScene* scene, const snwCommand* command, char* buffer, size_t capacity);
+SNW_API snwResult snwCommand_Parse(
+    const snwScene* scene, const char* text, size_t size, snwCommand* command, snwMessage* message);
+SNW_API int snwCommand_Format(const snwScene* scene, const snwCommand* command, char* buffer, size_t capacity);
 
-    // ---------------------------------------------------------------------------------------------------------------------
-    // Command log: JSON lines. The first holds the scene; then commands and one hash per frame, in the order of time.
+// ---------------------------------------------------------------------------------------------------------------------
+// Command log: JSON lines. The first holds the scene; then commands and one hash per frame, in the order of time.
 
-    typedef struct snwLog
-    {
-        snwSceneFile file; // rebuilt from the first line
-        snwCommand* commands;
-        int commandCount;
-        uint64_t* hashes; // after each frame
-        int frameCount;
-        bool complete; // false: the run was cut short; what is here is whole
-    } snwLog;
+typedef struct snwLog
+{
+    snwSceneFile file; // rebuilt from the first line
+    snwCommand* commands;
+    int commandCount;
+    uint64_t* hashes; // after each frame
+    int frameCount;
+    bool complete; // false: the run was cut short; what is here is whole
+} snwLog;
 
-    SNW_API snwResult snwLog_Open(snwContext* context, const char* path, snwLog* log, snwMessage* message);
-    SNW_API snwResult snwLog_Parse(
-        snwContext* context, const char* text, size_t size, const char* name, snwLog* log, snwMessage* message);
-    SNW_API void snwLog_Close(snwContext* context, snwLog* log);
+SNW_API snwResult snwLog_Open(snwContext* context, const char* path, snwLog* log, snwMessage* message);
+SNW_API snwResult snwLog_Parse(
+    snwContext* context, const char* text, size_t size, const char* name, snwLog* log, snwMessage* message);
+SNW_API void snwLog_Close(snwContext* context, snwLog* log);
 
-    // ---------------------------------------------------------------------------------------------------------------------
-    // The run loop
+// ---------------------------------------------------------------------------------------------------------------------
+// The run loop
 
-    typedef struct snwRunFrame
-    {
-        snwSim* sim;
-        int frame; // 0 is the start, before any step
-        int frameCount;
-        uint64_t hash;
-        double stepMs; // ms
-    } snwRunFrame;
+typedef struct snwRunFrame
+{
+    snwSim* sim;
+    int frame; // 0 is the start, before any step
+    int frameCount;
+    uint64_t hash;
+    double stepMs; // ms
+} snwRunFrame;
 
-    // Called after every frame, also for frame 0. A negative result ends the run with it.
-    typedef snwResult snwRunFrameFn(const snwRunFrame* frame, void* user, snwMessage* message);
+// Called after every frame, also for frame 0. A negative result ends the run with it.
+typedef snwResult snwRunFrameFn(const snwRunFrame* frame, void* user, snwMessage* message);
 
-    typedef struct snwRunDef
-    {
-        const snwSceneFile* file;
-        const char* logPath;            // NULL: no command log
-        const char* measuresPath;       // NULL: none; .csv or .json
-        const snwLog* replay;           // push these commands instead of the scene's, and compare every hash
-        bool overwrite;                 // else an existing file is an error
-        const volatile bool* interrupt; // set by a signal handler; ends the run after the current frame
-        snwRunFrameFn* onFrame;
-        void* user;
-    } snwRunDef;
+typedef struct snwRunDef
+{
+    const snwSceneFile* file;
+    const char* logPath;            // NULL: no command log
+    const char* measuresPath;       // NULL: none; .csv or .json
+    const snwLog* replay;           // push these commands instead of the scene's, and compare every hash
+    bool overwrite;                 // else an existing file is an error
+    const volatile bool* interrupt; // set by a signal handler; ends the run after the current frame
+    snwRunFrameFn* onFrame;
+    void* user;
+} snwRunDef;
 
-    typedef struct snwRunReport
-    {
-        int frames;          // finished, frame 0 not counted
-        uint64_t hash;       // of the last frame
-        int firstDifference; // frame of the first unlike hash in a replay; -1: none
-        double stepMsMedian, stepMsMax, wallSeconds;
-        snwMeasures first, last; // of the whole scene
-        double energyMax;        // J
-    } snwRunReport;
+typedef struct snwRunReport
+{
+    int frames;          // finished, frame 0 not counted
+    uint64_t hash;       // of the last frame
+    int firstDifference; // frame of the first unlike hash in a replay; -1: none
+    double stepMsMedian, stepMsMax, wallSeconds;
+    snwMeasures first, last; // of the whole scene
+    double energyMax;        // J
+} snwRunReport;
 
-    SNW_API snwRunDef snwDefaultRunDef(void);
-    SNW_API snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report, snwMessage* message);
+SNW_API snwRunDef snwDefaultRunDef(void);
+SNW_API snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report, snwMessage* message);
 
-    // ---------------------------------------------------------------------------------------------------------------------
-    // Pictures and films
+// ---------------------------------------------------------------------------------------------------------------------
+// Pictures and films
 
-    typedef struct snwFilmDef
-    {
-        const char* directory;   // made if missing: frames go to directory/frames, pictures and film beside them
-        const char* filmPath;    // .mp4 or .gif, made by ffmpeg; NULL: none
-        const char* picturePath; // PNG of one telling frame; NULL: none
-        int width, height;       // pixels, 16..8192
-        double framesPerSecond;  // of the film; frames of the run in between are not drawn
-        int samples;             // rays per pixel, 1..256
-        bool keepFrames;
-        bool overwrite;
-        snwCameraDef camera;
-    } snwFilmDef;
+typedef struct snwFilmDef
+{
+    const char* directory;   // made if missing: frames go to directory/frames, pictures and film beside them
+    const char* filmPath;    // .mp4 or .gif, made by ffmpeg; NULL: none
+    const char* picturePath; // PNG of one telling frame; NULL: none
+    int width, height;       // pixels, 16..8192
+    double framesPerSecond;  // of the film; frames of the run in between are not drawn
+    int samples;             // rays per pixel, 1..256
+    bool keepFrames;
+    bool overwrite;
+    snwCameraDef camera;
+} snwFilmDef;
 
-    typedef struct snwFilm snwFilm;
+typedef struct snwFilm snwFilm;
 
-    SNW_API snwFilmDef snwDefaultFilmDef(void);
-    SNW_API snwResult snwCreateFilm(
-        snwContext* context, const snwFilmDef* def, snwScene* scene, snwFilm** film, snwMessage* message);
-    // Keeps a copy of what is seen now; drawing happens in snwFilm_Finish, when the whole motion is known.
-    SNW_API snwResult snwFilm_AddFrame(snwFilm* film, snwSim* sim, snwMessage* message);
-    // progress may be NULL; a negative result from it stops the drawing.
-    typedef snwResult snwFilmProgressFn(int done, int total, void* user);
-    SNW_API snwResult snwFilm_Finish(snwFilm* film, snwFilmProgressFn* progress, void* user, snwMessage* message);
-    SNW_API void snwDestroyFilm(snwFilm* film);
+SNW_API snwFilmDef snwDefaultFilmDef(void);
+SNW_API snwResult snwCreateFilm(
+    snwContext* context, const snwFilmDef* def, snwScene* scene, snwFilm** film, snwMessage* message);
+// Keeps a copy of what is seen now; drawing happens in snwFilm_Finish, when the whole motion is known.
+SNW_API snwResult snwFilm_AddFrame(snwFilm* film, snwSim* sim, snwMessage* message);
+// progress may be NULL; a negative result from it stops the drawing.
+typedef snwResult snwFilmProgressFn(int done, int total, void* user);
+SNW_API snwResult snwFilm_Finish(snwFilm* film, snwFilmProgressFn* progress, void* user, snwMessage* message);
+SNW_API void snwDestroyFilm(snwFilm* film);
 
-    typedef struct snwPlotCurve
-    {
-        const char* label;
-        const double* x;
-        const double* y;
-        int count;
-    } snwPlotCurve;
+typedef struct snwPlotCurve
+{
+    const char* label;
+    const double* x;
+    const double* y;
+    int count;
+} snwPlotCurve;
 
-    typedef struct snwPlotDef
-    {
-        const char* title;
-        const char* xLabel; // with unit: "time (s)"
-        const char* yLabel;
-        const snwPlotCurve* curves;
-        int curveCount;
-        int width, height;
-        bool overwrite;
-    } snwPlotDef;
+typedef struct snwPlotDef
+{
+    const char* title;
+    const char* xLabel; // with unit: "time (s)"
+    const char* yLabel;
+    const snwPlotCurve* curves;
+    int curveCount;
+    int width, height;
+    bool overwrite;
+} snwPlotDef;
 
-    SNW_API snwPlotDef snwDefaultPlotDef(void);
-    // Writes a clean SVG with axes, units and legend.
-    SNW_API snwResult snwPlot_WriteSvg(
-        snwContext* context, const snwPlotDef* def, const char* path, snwMessage* message);
+SNW_API snwPlotDef snwDefaultPlotDef(void);
+// Writes a clean SVG with axes, units and legend.
+SNW_API snwResult snwPlot_WriteSvg(snwContext* context, const snwPlotDef* def, const char* path, snwMessage* message);
 
 #ifdef __cplusplus
 }
