@@ -1,0 +1,16 @@
+// The nearest known word to one that is not known.
+
+#pragma once
+
+typedef struct snwNearest
+{
+    const char* word;
+    const char* best; // NULL: nothing is near enough to be meant
+    int distance;
+} snwNearest;
+
+snwNearest snwNearest_Start(const char* word);
+void snwNearest_Try(snwNearest* nearest, const char* candidate);
+
+// Letters to insert, remove, replace or swap with their neighbour to turn one word into the other.
+int snwEditDistance(const char* a, const char* b);
