@@ -33,8 +33,7 @@ static inline snwTransform snwTransform_Compose(snwTransform a, snwTransform b)
 
 static inline snwTransform snwTransform_Inverse(snwTransform t)
 {
-    return (snwTransform){
-        snwQuat_InverseRotate(t.rotation, snwVec3_Negate(t.position)), snwQuat_Conjugate(t.rotation)};
+    return (snwTransform){snwQuat_InverseRotate(t.rotation, snwVec3_Negate(t.position)), snwQuat_Conjugate(t.rotation)};
 }
 
 // What takes the frame a to the frame b, seen from a: a^-1 b.
