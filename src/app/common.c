@@ -92,31 +92,6 @@ snwResult snwMakeFolder(const char* path, snwMessage* message)
     return FailSystem(message, path, "choose another folder with -o", "cannot write there");
 }
 
-static bool WriteAll(const char* path, const char* text, size_t size)
-{
-    FILE* file = fopen(path, "wb");
-    if (file == NULL)
-        return false;
-    bool written = fwrite(text, 1, size, file) == size;
-    return (fclose(file) == 0) && written;
-}
-
-snwResult snwWriteFile(const char* path, const char* text, size_t size, bool overwrite, snwMessage* message)
-{
-    char partial[snw_maxPath + 16];
-    if (!overwrite && snwFileExists(path))
-    {
-        errno = EEXIST;
-        return FailSystem(message, path, "--force to replace it", "will not overwrite");
-    }
-    snprintf(partial, sizeof partial, "%s.%ld.part", path, (long)getpid());
-    if (WriteAll(partial, text, size) && rename(partial, path) == 0)
-        return snw_ok;
-    FailSystem(message, path, NULL, "cannot write");
-    remove(partial);
-    return snw_errorIo;
-}
-
 static bool IsFolder(const char* path)
 {
     struct stat info;

@@ -30,9 +30,6 @@ bool snwFileExists(const char* path);
 // Makes the folder and those above it.
 snwResult snwMakeFolder(const char* path, snwMessage* message);
 
-// The whole file or none: written beside it, then renamed.
-snwResult snwWriteFile(const char* path, const char* text, size_t size, bool overwrite, snwMessage* message);
-
 // Where the built-in scenes are: $SINEW_SCENES, beside the program, in the source tree, or where they were installed.
 const char* snwScenesFolder(char* buffer, size_t capacity);
 

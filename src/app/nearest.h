@@ -11,6 +11,3 @@ typedef struct snwNearest
 
 snwNearest snwNearest_Start(const char* word);
 void snwNearest_Try(snwNearest* nearest, const char* candidate);
-
-// Letters to insert, remove, replace or swap with their neighbour to turn one word into the other.
-int snwEditDistance(const char* a, const char* b);

@@ -2,6 +2,7 @@
 #include "app/console.h"
 #include "app/settings.h"
 #include "base/result.h"
+#include "scene/file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -235,7 +236,8 @@ static snwResult WriteReport(Stage* stage, const snwPerformance* performance, sn
     json_decref(report);
     if (text == NULL)
         return snwFailMemory(message);
-    snwResult result = snwWriteFile(stage->paths[snw_outputReport], text, strlen(text), stage->def->overwrite, message);
+    snwResult result = snwFile_Write(
+        stage->context, stage->paths[snw_outputReport], text, strlen(text), stage->def->overwrite, message);
     free(text);
     return result;
 }

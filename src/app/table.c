@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void Fill(snwTable* table, int column, const char* text)
+static void Fill(snwTextTable* table, int column, const char* text)
 {
     if (table->failed)
         return;
@@ -13,10 +13,10 @@ static void Fill(snwTable* table, int column, const char* text)
     snprintf(cell, snw_maxCell, "%s", text);
 }
 
-snwTable snwTable_Start(const char* const* heads, int columns)
+snwTextTable snwTextTable_Start(const char* const* heads, int columns)
 {
-    snwTable table = {.columns = columns};
-    snwTable_AddRow(&table);
+    snwTextTable table = {.columns = columns};
+    snwTextTable_AddRow(&table);
     for (int i = 0; i < columns; ++i)
     {
         table.left[i] = heads[i][0] == '<';
@@ -25,7 +25,7 @@ snwTable snwTable_Start(const char* const* heads, int columns)
     return table;
 }
 
-void snwTable_AddRow(snwTable* table)
+void snwTextTable_AddRow(snwTextTable* table)
 {
     if (table->rows == table->capacity)
     {
@@ -41,7 +41,7 @@ void snwTable_AddRow(snwTable* table)
     memset(table->cells[(table->rows - 1) * table->columns], 0, (size_t)table->columns * snw_maxCell);
 }
 
-void snwTable_Set(snwTable* table, int column, const char* format, ...)
+void snwTextTable_Set(snwTextTable* table, int column, const char* format, ...)
 {
     char text[snw_maxCell];
     va_list args;
@@ -51,7 +51,7 @@ void snwTable_Set(snwTable* table, int column, const char* format, ...)
     Fill(table, column, text);
 }
 
-static int ColumnWidth(const snwTable* table, int column)
+static int ColumnWidth(const snwTextTable* table, int column)
 {
     int width = 0;
     for (int i = 0; i < table->rows; ++i)
@@ -62,7 +62,7 @@ static int ColumnWidth(const snwTable* table, int column)
     return width;
 }
 
-static void PrintRow(const snwTable* table, int row, const int* widths, FILE* file)
+static void PrintRow(const snwTextTable* table, int row, const int* widths, FILE* file)
 {
     int last = table->columns - 1; // no blanks at the end of a line
     while (last > 0 && table->left[last] && table->cells[row * table->columns + last][0] == 0)
@@ -76,7 +76,7 @@ static void PrintRow(const snwTable* table, int row, const int* widths, FILE* fi
     fputc('\n', file);
 }
 
-void snwTable_Print(const snwTable* table, FILE* file)
+void snwTextTable_Print(const snwTextTable* table, FILE* file)
 {
     int widths[snw_maxColumns];
     for (int i = 0; i < table->columns; ++i)
@@ -85,10 +85,10 @@ void snwTable_Print(const snwTable* table, FILE* file)
         PrintRow(table, row, widths, file);
 }
 
-void snwTable_Free(snwTable* table)
+void snwTextTable_Free(snwTextTable* table)
 {
     free(table->cells);
-    *table = (snwTable){0};
+    *table = (snwTextTable){0};
 }
 
 void snwFormatNumber(double value, char* buffer, size_t capacity)

@@ -11,20 +11,20 @@ enum
     snw_maxCell = 96 // bytes with the ending zero; longer text is cut
 };
 
-typedef struct snwTable
+typedef struct snwTextTable
 {
     char (*cells)[snw_maxCell]; // rows x columns; the first row is the head
     int columns, rows, capacity;
     bool left[snw_maxColumns]; // text to the left; numbers to the right
     bool failed;               // no memory; what is there still prints
-} snwTable;
+} snwTextTable;
 
 // heads: column titles; a leading '<' puts the column to the left.
-snwTable snwTable_Start(const char* const* heads, int columns);
-void snwTable_AddRow(snwTable* table);
-void snwTable_Set(snwTable* table, int column, const char* format, ...) __attribute__((format(printf, 3, 4)));
-void snwTable_Print(const snwTable* table, FILE* file);
-void snwTable_Free(snwTable* table);
+snwTextTable snwTextTable_Start(const char* const* heads, int columns);
+void snwTextTable_AddRow(snwTextTable* table);
+void snwTextTable_Set(snwTextTable* table, int column, const char* format, ...) __attribute__((format(printf, 3, 4)));
+void snwTextTable_Print(const snwTextTable* table, FILE* file);
+void snwTextTable_Free(snwTextTable* table);
 
 // Four significant digits, without an exponent where people would not write one; "-" if it is not finite.
 void snwFormatNumber(double value, char* buffer, size_t capacity);
