@@ -272,8 +272,10 @@ static void Describe(const Stage* stage, snwPerformance* performance)
 static snwResult Stage_Run(Stage* stage, snwPerformance* performance, snwMessage* message)
 {
     snwResult result = CheckPaths(stage, message);
-    if (result >= 0)
-        result = OpenScene(stage, message);
+    if (result < 0)
+        return result;
+    result = OpenScene(stage, message);
+    performance->badInput = result < 0;
     if (result < 0)
         return result;
     Describe(stage, performance);

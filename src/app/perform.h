@@ -23,6 +23,7 @@ typedef struct snwPerformance
     double rate, duration;
     int bodyCount;
     int frameCount; // that a whole run would have
+    bool badInput;  // the scene could not be opened
     snwResult result;
     char reason[256]; // why it ended early; empty if it did not
     snwRunReport report;
