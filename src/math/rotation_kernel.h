@@ -83,25 +83,39 @@ static inline int ScaleLanes(Group* g)
     return __builtin_popcount((unsigned)snwWideInt_Bits(broken));
 }
 
-static inline void NormalizeGuess(snwWide q[4])
+// Any length will do for the iteration, as long as its powers stay in range.
+static inline void TameGuess(snwWide q[4])
 {
     snwWide n = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
-    snwWideInt good = (n > 1e-30f) & (n < 1e30f); // false for NaN
+    snwWideInt near = (n > 0.5f) & (n < 2.0f), good = (n > 1e-30f) & (n < 1e30f); // false for NaN
+    if (snwWideInt_All(near))
+        return;
     snwWide s = 1.0f / snwWide_Sqrt(n);
-    for (int i = 0; i < 3; i++)
-        q[i] = snwWide_Select(good, q[i] * s, snwWide_Splat(0.0f));
-    q[3] = snwWide_Select(good, q[3] * s, snwWide_Splat(1.0f));
+    for (int i = 0; i < 4; i++)
+    {
+        snwWide unit = snwWide_Select(good, q[i] * s, snwWide_Splat(i == 3 ? 1.0f : 0.0f));
+        q[i] = snwWide_Select(near, q[i], unit);
+    }
 }
 
+static inline void NormalizeQuat(snwWide q[4])
+{
+    snwWide s = 1.0f / snwWide_Sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int i = 0; i < 4; i++)
+        q[i] = q[i] * s;
+}
+
+// |q|^2 times the rotation matrix. The usual form with 1 - 2 (y^2 + z^2) is a rotation for unit q only, and the last
+// bit of its length would turn the answer by as much as the condition allows.
 static inline void FillRotation(const snwWide q[4], snwWide R[9])
 {
     snwWide x = q[0], y = q[1], z = q[2], w = q[3];
     snwWide x2 = x + x, y2 = y + y, z2 = z + z;
-    snwWide xx = x * x2, yy = y * y2, zz = z * z2, xy = x * y2, xz = x * z2, yz = y * z2;
-    snwWide wx = w * x2, wy = w * y2, wz = w * z2;
-    R[0] = 1.0f - (yy + zz), R[1] = xy - wz, R[2] = xz + wy;
-    R[3] = xy + wz, R[4] = 1.0f - (xx + zz), R[5] = yz - wx;
-    R[6] = xz - wy, R[7] = yz + wx, R[8] = 1.0f - (xx + yy);
+    snwWide xx = x * x, yy = y * y, zz = z * z, ww = w * w;
+    snwWide xy = x * y2, xz = x * z2, yz = y * z2, wx = w * x2, wy = w * y2, wz = w * z2;
+    R[0] = (ww + xx) - (yy + zz), R[1] = xy - wz, R[2] = xz + wy;
+    R[3] = xy + wz, R[4] = (ww - xx) + (yy - zz), R[5] = yz - wx;
+    R[6] = xz - wy, R[7] = yz + wx, R[8] = (ww - xx) - (yy - zz);
 }
 
 // C = A^T B
@@ -112,16 +126,15 @@ static inline void TransposeMul(const snwWide A[9], const snwWide B[9], snwWide 
             C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
 }
 
-// next = q (1 - |o|^2, 2 o) / (1 + |o|^2): the rotation by 4 atan |o|, which is omega = 4 o up to third order.
+// next = q (1 + |o|^2, o), not normalised. With omega = 2 o that turns by 2 atan(|o| / (1 + |o|^2)), which is the angle
+// whose tangent is |omega| up to fifth order: exact for F that is a rotation already, where |g| / |H| is a tangent.
 static inline void TurnBy(const snwWide q[4], const snwWide o[3], snwWide length2, snwWide next[4])
 {
-    snwWide s = 1.0f / (1.0f + length2), c = (1.0f - length2) * s;
-    s = s + s;
-    snwWide a = s * o[0], b = s * o[1], d = s * o[2];
-    next[0] = q[3] * a + q[0] * c + q[1] * d - q[2] * b;
-    next[1] = q[3] * b - q[0] * d + q[1] * c + q[2] * a;
-    next[2] = q[3] * d + q[0] * b - q[1] * a + q[2] * c;
-    next[3] = q[3] * c - q[0] * a - q[1] * b - q[2] * d;
+    snwWide c = 1.0f + length2, x = q[0], y = q[1], z = q[2], w = q[3];
+    next[0] = (w * o[0] + x * c) + (y * o[2] - z * o[1]);
+    next[1] = (w * o[1] + y * c) + (z * o[0] - x * o[2]);
+    next[2] = (w * o[2] + z * c) + (x * o[1] - y * o[0]);
+    next[3] = (w * c - x * o[0]) - (y * o[1] + z * o[2]);
 }
 
 // One Newton step. *finished: next is the answer. *lost: H is not safely positive definite here.
@@ -142,15 +155,15 @@ static inline void NewtonStep(
     snwWide trace = B[0] + B[4] + B[8], trace3 = trace * trace * trace;
     *lost = ~((trace > 0.0f) & (c00 + c11 + c22 > 0.0f) & (det * SNW_MAX_CONDITION > trace3));
 
-    snwWide f = -0.25f / det;
+    snwWide f = -0.5f / det;
     o[0] = f * (c00 * g0 + c01 * g1 + c02 * g2);
     o[1] = f * (c01 * g0 + c11 * g1 + c12 * g2);
     o[2] = f * (c02 * g0 + c12 * g1 + c22 * g2);
     snwWide length2 = o[0] * o[0] + o[1] * o[1] + o[2] * o[2];
     TurnBy(q, o, length2, next);
 
-    // |omega| = 4 |o|; both sides squared, and 4 |o| < fraction * det / trace^3 without the division.
-    const float shortStep = SNW_SHORT_STEP / 4, fraction = SNW_SHORT_FRACTION / 4;
+    // |omega| = 2 |o|; both sides squared, and 2 |o| < fraction * det / trace^3 without the division.
+    const float shortStep = SNW_SHORT_STEP / 2, fraction = SNW_SHORT_FRACTION / 2;
     snwWide reach = fraction * det;
     *finished = (length2 < shortStep * shortStep) & (length2 * (trace3 * trace3) < reach * reach);
 }
@@ -188,7 +201,7 @@ static __attribute__((noinline)) void RedoLanes(Group* g, const snwWide guess[4]
 static inline void SolveGroup(Group* g, snwRotationReport* report)
 {
     report->notFinite += ScaleLanes(g);
-    NormalizeGuess(g->q);
+    TameGuess(g->q);
     snwWide guess[4] = {g->q[0], g->q[1], g->q[2], g->q[3]};
     snwWideInt frozen = g->still, failed = snwWideInt_Splat(0);
     for (int step = 0; step < SNW_MAX_NEWTON && !snwWideInt_All(frozen); step++)
@@ -207,11 +220,7 @@ static inline void SolveGroup(Group* g, snwRotationReport* report)
         RedoLanes(g, guess, failed);
         report->robust += __builtin_popcount((unsigned)snwWideInt_Bits(failed));
     }
-    // The length is 1 up to a few roundings; without this they would add up over the frames.
-    snwWide n = g->q[0] * g->q[0] + g->q[1] * g->q[1] + g->q[2] * g->q[2] + g->q[3] * g->q[3];
-    snwWide s = 1.5f - 0.5f * n;
-    for (int i = 0; i < 4; i++)
-        g->q[i] = g->q[i] * s;
+    NormalizeQuat(g->q);
     FillRotation(g->q, g->R);
 }
 
