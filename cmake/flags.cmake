@@ -15,7 +15,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_library(snw-flags INTERFACE)
 target_compile_options(snw-flags INTERFACE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
-    -Wundef -Wpointer-arith -Wwrite-strings -Werror -ffp-contract=off -fno-math-errno)
+    -Wundef -Wpointer-arith -Wwrite-strings -Werror -Wno-format-truncation -ffp-contract=off -fno-math-errno)
 target_compile_definitions(snw-flags INTERFACE _POSIX_C_SOURCE=200809L $<$<NOT:$<BOOL:${SNW_SIMD}>>:SNW_SCALAR>)
 if(SNW_SANITIZE)
     target_compile_options(snw-flags INTERFACE -fsanitize=${SNW_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -42,7 +42,8 @@ function(snw_library name sources)
     add_library(${name}-objects OBJECT ${sources})
     set_target_properties(${name}-objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_include_directories(${name}-objects PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-    target_compile_definitions(${name}-objects PRIVATE SNW_BUILD)
+    target_compile_definitions(${name}-objects PRIVATE SNW_VERSION_MAJOR=${PROJECT_VERSION_MAJOR}
+        SNW_VERSION_MINOR=${PROJECT_VERSION_MINOR} SNW_VERSION_PATCH=${PROJECT_VERSION_PATCH})
     target_link_libraries(${name}-objects PRIVATE snw-flags)
     add_library(${name} SHARED $<TARGET_OBJECTS:${name}-objects>)
     add_library(${name}-static STATIC $<TARGET_OBJECTS:${name}-objects>)

@@ -1,0 +1,267 @@
+// Wide floats: one set of operations over AVX2 (8 lanes), SSE2 and NEON (4 lanes) and plain floats (1 lane).
+//
+// The promise: a lane computes the same bits on every instruction set. State hashes then agree between a laptop, a
+// server and the scalar build, and the scalar build is a test of the wide ones rather than a rough cousin. To keep it
+//   - only correctly rounded operations appear: + - * / and square root. No reciprocal or reciprocal square root
+//     estimates: their bits differ even between two makers of the same instruction set. Real division and square
+//     root cost a few nanoseconds per eight values, less than the test that an estimate would need;
+//   - nothing is fused: all of it is compiled with -ffp-contract=off, and no fused multiply-add is called;
+//   - minimum and maximum are defined by a comparison (see below), also where an instruction would do otherwise;
+//   - denormals are kept. A host that sets flush-to-zero breaks the promise, and nothing else.
+// NaN is a NaN everywhere, but its sign and payload are not promised: x86 and Arm choose differently.
+//
+// Rejected: intrinsics behind one function per operation (unreadable formulas), and leaving it to the vectoriser
+// (it gives up on the transposing loads). The vector extension of gcc and clang gives operators on all of them, also
+// on a vector of one lane, so that a comparison is a mask of 0 or -1 everywhere and scalar code cannot mean
+// something else.
+//
+// How kernels use it: x_kernel.h holds the code, x_avx2.c, x_sse.c and x_scalar.c include it once each.
+//   SNW_SIMD_FORCE_SCALAR before this header: one lane. SNW_SIMD_FORCE_BASE: no AVX2 even where the flags allow it.
+//   SNW_SCALAR for the whole build: one lane everywhere, and the wide files hold nothing.
+
+#pragma once
+
+#if defined(SNW_SCALAR) || defined(SNW_SIMD_FORCE_SCALAR)
+#define SNW_WIDE_LANES 1
+#elif defined(__AVX2__) && !defined(SNW_SIMD_FORCE_BASE)
+#define SNW_WIDE_LANES 8
+#define SNW_WIDE_AVX2  1
+#elif defined(__SSE2__)
+#define SNW_WIDE_LANES 4
+#define SNW_WIDE_SSE2  1
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#define SNW_WIDE_LANES 4
+#define SNW_WIDE_NEON  1
+#else
+#define SNW_WIDE_LANES 1
+#endif
+
+#if defined(SNW_WIDE_AVX2) || defined(SNW_WIDE_SSE2)
+#include <immintrin.h>
+#elif defined(SNW_WIDE_NEON)
+#include <arm_neon.h>
+#endif
+#include <math.h>
+#include <string.h>
+
+// Operators: + - * / on snwWide, + - * & | ^ ~ << >> on snwWideInt, < <= > >= == != give a snwWideInt mask of 0 or
+// -1 per lane. A float constant on one side is spread over the lanes. A cast between the two keeps the bits.
+typedef float snwWide __attribute__((vector_size(4 * SNW_WIDE_LANES), may_alias));
+typedef int snwWideInt __attribute__((vector_size(4 * SNW_WIDE_LANES), may_alias));
+
+static inline snwWide snwWide_Splat(float a)
+{
+    return a - (snwWide){0}; // not 0 + a, which would turn -0 into +0
+}
+
+static inline snwWideInt snwWideInt_Splat(int a)
+{
+    return (snwWideInt){0} + a;
+}
+
+// Loads and stores of neighbours; the address is a multiple of the vector's size.
+static inline snwWide snwWide_Load(const float* p)
+{
+    return *(const snwWide*)p;
+}
+
+static inline void snwWide_Store(float* p, snwWide a)
+{
+    *(snwWide*)p = a;
+}
+
+static inline snwWideInt snwWideInt_Load(const int* p)
+{
+    return *(const snwWideInt*)p;
+}
+
+static inline void snwWideInt_Store(int* p, snwWideInt a)
+{
+    *(snwWideInt*)p = a;
+}
+
+// mask ? a : b, for masks that are 0 or -1 in every lane.
+static inline snwWide snwWide_Select(snwWideInt mask, snwWide a, snwWide b)
+{
+#if defined(SNW_WIDE_AVX2)
+    return (snwWide)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
+#else
+    return (snwWide)((mask & (snwWideInt)a) | (~mask & (snwWideInt)b));
+#endif
+}
+
+static inline snwWideInt snwWideInt_Select(snwWideInt mask, snwWideInt a, snwWideInt b)
+{
+    return (snwWideInt)snwWide_Select(mask, (snwWide)a, (snwWide)b);
+}
+
+// a < b ? a : b. So the second operand wins when either is NaN, and between +0 and -0.
+static inline snwWide snwWide_Min(snwWide a, snwWide b)
+{
+#if defined(SNW_WIDE_AVX2)
+    return (snwWide)_mm256_min_ps((__m256)a, (__m256)b);
+#elif defined(SNW_WIDE_SSE2)
+    return (snwWide)_mm_min_ps((__m128)a, (__m128)b);
+#else
+    return snwWide_Select(a < b, a, b);
+#endif
+}
+
+// a > b ? a : b, with the same rule.
+static inline snwWide snwWide_Max(snwWide a, snwWide b)
+{
+#if defined(SNW_WIDE_AVX2)
+    return (snwWide)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined(SNW_WIDE_SSE2)
+    return (snwWide)_mm_max_ps((__m128)a, (__m128)b);
+#else
+    return snwWide_Select(a > b, a, b);
+#endif
+}
+
+static inline snwWideInt snwWideInt_Max(snwWideInt a, snwWideInt b)
+{
+#if defined(SNW_WIDE_AVX2)
+    return (snwWideInt)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+    return snwWideInt_Select(a > b, a, b);
+#endif
+}
+
+// Clears the sign bit, also of NaN.
+static inline snwWide snwWide_Abs(snwWide a)
+{
+    return (snwWide)((snwWideInt)a & 0x7fffffff);
+}
+
+// a with the sign bit of b flipped into it: a * sign(b).
+static inline snwWide snwWide_MulSign(snwWide a, snwWide b)
+{
+    return (snwWide)((snwWideInt)a ^ ((snwWideInt)b & (int)0x80000000));
+}
+
+static inline snwWide snwWide_Sqrt(snwWide a)
+{
+#if defined(SNW_WIDE_AVX2)
+    return (snwWide)_mm256_sqrt_ps((__m256)a);
+#elif defined(SNW_WIDE_SSE2)
+    return (snwWide)_mm_sqrt_ps((__m128)a);
+#elif defined(SNW_WIDE_NEON)
+    return (snwWide)vsqrtq_f32((float32x4_t)a);
+#else
+    return (snwWide){sqrtf(a[0])};
+#endif
+}
+
+static inline snwWide snwWide_FromInt(snwWideInt a)
+{
+    return __builtin_convertvector(a, snwWide);
+}
+
+// Towards zero. Only for values that an int can hold: beyond, the processors disagree.
+static inline snwWideInt snwWide_ToInt(snwWide a)
+{
+    return __builtin_convertvector(a, snwWideInt);
+}
+
+// Bit i is set when lane i of the mask is.
+static inline int snwWideInt_Bits(snwWideInt mask)
+{
+#if defined(SNW_WIDE_AVX2)
+    return _mm256_movemask_ps((__m256)mask);
+#elif defined(SNW_WIDE_SSE2)
+    return _mm_movemask_ps((__m128)mask);
+#elif defined(SNW_WIDE_NEON)
+    const snwWideInt weights = {1, 2, 4, 8};
+    return (int)vaddvq_s32((int32x4_t)(mask & weights));
+#else
+    return mask[0] & 1;
+#endif
+}
+
+static inline int snwWideInt_Any(snwWideInt mask)
+{
+    return snwWideInt_Bits(mask) != 0;
+}
+
+static inline int snwWideInt_All(snwWideInt mask)
+{
+    return snwWideInt_Bits(mask) == (1 << SNW_WIDE_LANES) - 1;
+}
+
+#if defined(SNW_WIDE_AVX2)
+
+// Row pairs (lane, lane + 4) share a register, so that a transpose stays within halves.
+static inline __m256 snwWide_LoadRows(const float* base, const int* index, int lane)
+{
+    __m128 low = _mm_load_ps(base + 4 * (long)index[lane]), high = _mm_load_ps(base + 4 * (long)index[lane + 4]);
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1);
+}
+
+#endif
+
+// Rows of four floats, 16-byte aligned: lane l gets base[4 * index[l] ..], transposed so that x holds all first
+// entries. Four loads and a transpose in registers; a gather instruction per component is three times slower.
+static inline void snwWide_Load4(const float* base, const int* index, snwWide* x, snwWide* y, snwWide* z, snwWide* w)
+{
+#if defined(SNW_WIDE_AVX2)
+    __m256 a = snwWide_LoadRows(base, index, 0), b = snwWide_LoadRows(base, index, 1);
+    __m256 c = snwWide_LoadRows(base, index, 2), d = snwWide_LoadRows(base, index, 3);
+    __m256 ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
+    __m256 AB = _mm256_unpackhi_ps(a, b), CD = _mm256_unpackhi_ps(c, d);
+    *x = (snwWide)_mm256_shuffle_ps(ab, cd, _MM_SHUFFLE(1, 0, 1, 0));
+    *y = (snwWide)_mm256_shuffle_ps(ab, cd, _MM_SHUFFLE(3, 2, 3, 2));
+    *z = (snwWide)_mm256_shuffle_ps(AB, CD, _MM_SHUFFLE(1, 0, 1, 0));
+    *w = (snwWide)_mm256_shuffle_ps(AB, CD, _MM_SHUFFLE(3, 2, 3, 2));
+#elif defined(SNW_WIDE_SSE2)
+    __m128 a = _mm_load_ps(base + 4 * (long)index[0]), b = _mm_load_ps(base + 4 * (long)index[1]);
+    __m128 c = _mm_load_ps(base + 4 * (long)index[2]), d = _mm_load_ps(base + 4 * (long)index[3]);
+    _MM_TRANSPOSE4_PS(a, b, c, d);
+    *x = (snwWide)a, *y = (snwWide)b, *z = (snwWide)c, *w = (snwWide)d;
+#elif defined(SNW_WIDE_NEON)
+    float32x4_t a = vld1q_f32(base + 4 * (long)index[0]), b = vld1q_f32(base + 4 * (long)index[1]);
+    float32x4_t c = vld1q_f32(base + 4 * (long)index[2]), d = vld1q_f32(base + 4 * (long)index[3]);
+    float32x4_t ac = vzip1q_f32(a, c), bd = vzip1q_f32(b, d), AC = vzip2q_f32(a, c), BD = vzip2q_f32(b, d);
+    *x = (snwWide)vzip1q_f32(ac, bd), *y = (snwWide)vzip2q_f32(ac, bd);
+    *z = (snwWide)vzip1q_f32(AC, BD), *w = (snwWide)vzip2q_f32(AC, BD);
+#else
+    const float* row = base + 4 * (long)index[0];
+    *x = (snwWide){row[0]}, *y = (snwWide){row[1]}, *z = (snwWide){row[2]}, *w = (snwWide){row[3]};
+#endif
+}
+
+// The inverse of Load4. Lanes are written in order, so of two lanes with one index the later stays.
+static inline void snwWide_Store4(float* base, const int* index, snwWide x, snwWide y, snwWide z, snwWide w)
+{
+#if defined(SNW_WIDE_AVX2)
+    __m256 xy = _mm256_unpacklo_ps((__m256)x, (__m256)y), zw = _mm256_unpacklo_ps((__m256)z, (__m256)w);
+    __m256 XY = _mm256_unpackhi_ps((__m256)x, (__m256)y), ZW = _mm256_unpackhi_ps((__m256)z, (__m256)w);
+    __m256 rows[4] = {
+        _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(1, 0, 1, 0)),
+        _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(3, 2, 3, 2)),
+        _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(1, 0, 1, 0)),
+        _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(3, 2, 3, 2)),
+    };
+    for (int i = 0; i < 4; i++)
+        _mm_store_ps(base + 4 * (long)index[i], _mm256_castps256_ps128(rows[i]));
+    for (int i = 0; i < 4; i++)
+        _mm_store_ps(base + 4 * (long)index[i + 4], _mm256_extractf128_ps(rows[i], 1));
+#elif defined(SNW_WIDE_SSE2)
+    __m128 a = (__m128)x, b = (__m128)y, c = (__m128)z, d = (__m128)w;
+    _MM_TRANSPOSE4_PS(a, b, c, d);
+    _mm_store_ps(base + 4 * (long)index[0], a);
+    _mm_store_ps(base + 4 * (long)index[1], b);
+    _mm_store_ps(base + 4 * (long)index[2], c);
+    _mm_store_ps(base + 4 * (long)index[3], d);
+#elif defined(SNW_WIDE_NEON)
+    float32x4_t xz = vzip1q_f32((float32x4_t)x, (float32x4_t)z), yw = vzip1q_f32((float32x4_t)y, (float32x4_t)w);
+    float32x4_t XZ = vzip2q_f32((float32x4_t)x, (float32x4_t)z), YW = vzip2q_f32((float32x4_t)y, (float32x4_t)w);
+    vst1q_f32(base + 4 * (long)index[0], vzip1q_f32(xz, yw));
+    vst1q_f32(base + 4 * (long)index[1], vzip2q_f32(xz, yw));
+    vst1q_f32(base + 4 * (long)index[2], vzip1q_f32(XZ, YW));
+    vst1q_f32(base + 4 * (long)index[3], vzip2q_f32(XZ, YW));
+#else
+    float* row = base + 4 * (long)index[0];
+    row[0] = x[0], row[1] = y[0], row[2] = z[0], row[3] = w[0];
+#endif
+}
