@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "sinew/tools.h"
 #include "view/vec.h"
 
 typedef struct snwCamera
