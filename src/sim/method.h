@@ -117,7 +117,6 @@ struct snwSim
     snwScene* scene;
     const snwSceneDef* def;
     const snwMethod* method;
-    int methodIndex;
 
     unsigned char* block;  // the state ...
     unsigned char* backup; // ... as it was before this step
@@ -131,9 +130,8 @@ struct snwSim
     int bodyCount;
 
     snwPinSet* pinSets;
-    snwTransform* colliderTransforms; // for snwSim_GetColliders
-    void* scratch;                    // of the method
-    snwContact* contacts;             // filled by the method in each substep
+    void* scratch;        // of the method
+    snwContact* contacts; // filled by the method in each substep
     int contactCount, contactCapacity;
 
     snwArray(snwCommand) pending; // pushed, not yet applied; sorted by step, then by order of pushing
