@@ -1,6 +1,7 @@
 #include "app/common.h"
 #include "app/console.h"
 #include "base/result.h"
+#include "math/cpu.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,16 +14,12 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Context
 
-const char* snwSimd_Name(snwSimd simd)
-{
-    static const char* const names[] = {"auto", "scalar", "base", "avx2"};
-    return simd >= snw_simdAuto && simd <= snw_simdAvx2 ? names[simd] : "?";
-}
-
+// The words of the option, not of snwSimd_Name: "base" is meant on every machine.
 static snwSimd ParseSimd(const char* text)
 {
+    static const char* const words[] = {"auto", "scalar", "base", "avx2"};
     int simd = snw_simdAvx2;
-    while (simd > snw_simdAuto && strcmp(text, snwSimd_Name((snwSimd)simd)) != 0)
+    while (simd > snw_simdAuto && strcmp(text, words[simd]) != 0)
         --simd;
     return (snwSimd)simd;
 }

@@ -16,7 +16,6 @@
     }
 
 snwExit snwContextFromArgs(const snwArgs* args, snwContext** context);
-const char* snwSimd_Name(snwSimd simd);
 
 enum
 {

@@ -3,6 +3,7 @@
 #include "app/settings.h"
 #include "app/table.h"
 #include "app/verbs.h"
+#include "math/cpu.h"
 
 #include <inttypes.h>
 #include <stdio.h>
