@@ -75,10 +75,11 @@ const char* snwPolarGuess_Name(snwPolarGuess guess);
 typedef struct snwPolarError
 {
     int64_t count;
-    double conditioned;  // rad, largest error / max(1, SNW_POLAR_GRANTED * sensitivity): to be compared with 1e-5
-    double raw;          // rad, largest error where the rotation is unique
-    double tame;         // rad, largest error where the sensitivity is below 10
-    double orthonormal;  // largest entry of R^T R - I, and of |q| - 1
+    double conditioned; // rad, largest error / max(1, SNW_POLAR_GRANTED * sensitivity): to be compared with 1e-5
+    double raw;         // rad, largest error where the rotation is unique
+    double tame;        // rad, largest error where the sensitivity is below 10
+    double orthonormal; // largest entry of R^T R - I, and of |q| - 1
+    double shortfall;   // largest (sigma1 + sigma2 + sigma3 - tr(R^T F)) / sigma1: 0 for every maximiser, unique or not
     double worstCase[9]; // the matrix of `conditioned`
     int64_t notUnique, robust, notFinite;
 } snwPolarError;
