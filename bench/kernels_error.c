@@ -285,6 +285,9 @@ static void AddRotation(const Batch* batch, int i, snwPolarError* out)
     double unit = fabs(sqrt(snwQuat_Dot(q, q)) - 1);
     out->orthonormal = Worse(out->orthonormal, Worse(unit, OrthonormalError(R)));
     bool zero = batch->reference[i].sigma[0] == 0;
+    const double* sigma = batch->reference[i].sigma;
+    double trace = snwMat3_Trace(snwMat3_TransposeMul(R, LaneMatrix(batch->F, i)));
+    out->shortfall = Worse(out->shortfall, zero ? 0 : (sigma[0] + sigma[1] + sigma[2] - trace) / sigma[0]);
     double sensitivity = 1 / batch->reference[i].uniqueness;
     if (!zero && !(sensitivity <= SNW_POLAR_UNIQUE))
     {

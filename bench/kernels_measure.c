@@ -334,11 +334,12 @@ double snwMeasureReadBandwidth(int64_t bytes, int repeats)
     for (size_t i = 0; i < count; i++)
         words[i] = i;
     double best = 1e30;
-    volatile uint64_t sink = 0; // or the reads might be left out
+    volatile uint64_t sink; // or the reads might be left out
     for (int r = 0; r < (repeats < 1 ? 1 : repeats); r++)
     {
         double start = Seconds();
-        sink += SumWords(words, count);
+        sink = SumWords(words, count);
+        (void)sink;
         double time = Seconds() - start;
         best = time < best ? time : best;
     }

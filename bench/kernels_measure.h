@@ -65,9 +65,9 @@ const char* snwPolarClass_Name(snwPolarClass kind);
 const char* snwPolarGuess_Name(snwPolarGuess guess);
 
 // How much of the sensitivity sigma1 / (sigma2 + sigma3) of the rotation is granted. A relative change d of F turns R
-// by up to d times that, and forming R^T F in float makes changes of some ten roundings of 6e-8: 6e-7 rad per unit, or
-// 0.06 of the bound of 1e-5 rad.
-#define SNW_POLAR_GRANTED 0.06
+// by up to d times that, and forming R^T F in float amounts to changes of about five roundings of 6e-8: 3e-7 rad per
+// unit, or 0.03 of the bound of 1e-5 rad.
+#define SNW_POLAR_GRANTED 0.03
 
 // Above this sensitivity a rotation counts as not unique: float cannot tell it.
 #define SNW_POLAR_UNIQUE 1e5
@@ -75,10 +75,11 @@ const char* snwPolarGuess_Name(snwPolarGuess guess);
 typedef struct snwPolarError
 {
     int64_t count;
-    double conditioned;  // rad, largest error / max(1, SNW_POLAR_GRANTED * sensitivity): to be compared with 1e-5
-    double raw;          // rad, largest error where the rotation is unique
-    double tame;         // rad, largest error where the sensitivity is below 10
-    double orthonormal;  // largest entry of R^T R - I, and of |q| - 1
+    double conditioned; // rad, largest error / max(1, SNW_POLAR_GRANTED * sensitivity): to be compared with 1e-5
+    double raw;         // rad, largest error where the rotation is unique
+    double tame;        // rad, largest error where the sensitivity is below 10
+    double orthonormal; // largest entry of R^T R - I, and of |q| - 1
+    double shortfall;   // largest (sigma1 + sigma2 + sigma3 - tr(R^T F)) / sigma1: 0 for every maximiser, unique or not
     double worstCase[9]; // the matrix of `conditioned`
     int64_t notUnique, robust, notFinite;
 } snwPolarError;
