@@ -1,0 +1,224 @@
+// The frame in which every method lives. To add a method, read this header and the folder pbd/, then
+//   1. make a folder beside pbd/ with a `const snwMethod snwXMethod` filled in,
+//   2. add one line to the list in methods.c.
+// Scenes, --set, the schema, logs, replay, save and restore, measures, pictures and the studio then know it.
+//
+// Who owns what
+//   character   the definition and what follows from it (character.h); immutable, shared
+//   model       what the method prepares from one character: topology, colours, factors; immutable, shared by all
+//               sims whose method, step-independent parameters and character are the same
+//   state       everything a step changes, in ONE flat block: copied to save it, hashed to name it. The sim lays out
+//               the common part (time, gravity, parameters, pins, colliders, grabs, materials); the method asks for
+//               bytes per body. No pointers and no padding bytes inside (they would make equal states hash unlike).
+//   scratch     work arrays of a sim that hold nothing between steps
+//
+// The step (sim.c) is the same for all: apply the commands that are due; for every substep move pins and colliders,
+// then call method->step; check that everything is finite, else put the last good state back.
+//
+// Rules. No allocation in step. Results must not depend on the number of threads: use snwParallelFor with chunks that
+// write disjoint memory, snwParallelSum for sums. Never read a clock but through the stages. Randomness only from the
+// scene's seed and the step number.
+
+#pragma once
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "math/transform.h"
+#include "sim/character.h"
+
+enum
+{
+    snw_maxParams = 64,
+    snw_maxStages = 16
+};
+
+// What a method answers to; a command for anything else is refused with a message.
+typedef enum snwFeature
+{
+    snw_featurePins = 1 << 0,    // commands pin
+    snw_featureDrag = 1 << 1,    // command drag
+    snw_featurePush = 1 << 2,    // command push
+    snw_featureHandles = 1 << 3, // handles of the character, command handle
+    snw_featureJoints = 1 << 4,  // bones and joints of the character, command joint
+    snw_featureProps = 1 << 5,   // free rigid bodies of the scene
+    snw_featureColliders = 1 << 6,
+} snwFeature;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// State, the common part
+
+// Something moved from outside: at a substep it has gone from `previous` to `transform`.
+typedef struct snwMover
+{
+    snwTransform transform, previous;
+    snwTransform start, target; // of this step, when a command moves it
+    int32_t byClip;             // follows its clip until a command takes it
+    int32_t held;               // pins: holds its vertices now
+} snwMover;
+
+typedef enum snwGrabKind
+{
+    snw_grabNone,
+    snw_grabPin,
+    snw_grabDrag,
+    snw_grabPush,
+} snwGrabKind;
+
+// A hand on one vertex, or a push on a whole body (vertex -1).
+typedef struct snwGrab
+{
+    int32_t kind;
+    int32_t body, vertex;
+    int32_t unused;
+    double value;             // drag: strength; push: seconds left
+    snwVec3 vector;           // pin and drag: target now; push: force
+    snwVec3 target, previous; // where a pin or drag shall be at the end, and was at the start, of this step
+} snwGrab;
+
+typedef struct snwStateHeader
+{
+    uint64_t step;
+    double time;
+    double startTime;     // when the scene began: 0, or the time of the last reset
+    uint64_t scriptStart; // the step then
+    uint64_t scriptNext;  // its next command
+    snwVec3 gravity;
+    double params[snw_maxParams];
+} snwStateHeader;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Sim
+
+typedef struct snwBody
+{
+    const snwCharacter* character;
+    const void* model;      // of the method
+    void* state;            // the method's bytes inside the state block
+    snwMaterial* materials; // in the state block; one per region
+    float* skinPositions;   // filled on demand, 3 per skin vertex
+    float* skinNormals;
+    uint64_t skinChanges; // sim->changes when they were filled
+} snwBody;
+
+// Vertices of a body that a pin of the scene holds, and where they are in the pin's frame.
+typedef struct snwPinSet
+{
+    int body;
+    snwVec3 pivot; // in the world, at the start
+    int* vertices;
+    snwVec3* offsets; // from the pivot
+    int count;
+} snwPinSet;
+
+struct snwSim
+{
+    snwContext* context;
+    snwArena arena; // of everything that lives as long as the sim
+    snwScene* scene;
+    const snwSceneDef* def;
+    const snwMethod* method;
+
+    unsigned char* block;  // the state ...
+    unsigned char* backup; // ... as it was before this step
+    size_t blockSize;
+    snwStateHeader* state; // these point into the block
+    snwMover* pins;
+    snwMover* colliders;
+    snwGrab* grabs;
+    int grabCount; // slots
+    snwBody* bodies;
+    int bodyCount;
+
+    snwPinSet* pinSets;
+    void* scratch;        // of the method
+    snwContact* contacts; // filled by the method in each substep
+    int contactCount, contactCapacity;
+
+    snwArray(snwCommand) pending; // pushed, not yet applied; sorted by step, then by order of pushing
+    snwArray(snwCommand) log;     // applied
+    snwTiming timings[snw_maxStages];
+    double stageStart;
+    double stepMs;
+    uint64_t changes; // counts steps and restores
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Method
+
+typedef struct snwModelDef
+{
+    snwContext* context;
+    const snwCharacter* character;
+    const double* params; // initial values, in the order of the table (shared ones first)
+} snwModelDef;
+
+struct snwMethod
+{
+    const char* name;   // "pbd": in scenes, on the command line, and before the dot of its parameters
+    const char* title;  // in words
+    const char* source; // where it was published
+    uint32_t features;  // snwFeature
+    const snwParamInfo* params;
+    int paramCount;
+    const char* const* stages; // names of the timed stages, at most snw_maxStages
+    int stageCount;
+
+    // Model: called once per character and set of parameters that are not live.
+    snwResult (*createModel)(const snwModelDef* def, void** model, snwMessage* message);
+    void (*destroyModel)(snwContext* context, void* model);
+
+    // State: bytes of one body (rounded up to 64), and its start. initBody is also the reset.
+    size_t (*bodyStateSize)(const void* model);
+    void (*initBody)(snwSim* sim, int body);
+
+    // Scratch: allocate from sim->arena; may be NULL.
+    snwResult (*createScratch)(snwSim* sim, snwMessage* message);
+
+    // A pin, drag, push or material command has just changed the common state; take note. May be NULL.
+    void (*applied)(snwSim* sim, const snwCommand* command);
+
+    // One substep of h seconds. Times its stages with snwSim_EndStage.
+    snwResult (*step)(snwSim* sim, double h, snwMessage* message);
+
+    // Positions and velocities of the mesh vertices of a body.
+    void (*getVertices)(const snwSim* sim, int body, snwVertices* vertices);
+
+    // Bones and joints as they are now; NULL: the rest pose.
+    void (*getBones)(const snwSim* sim, int body, snwTransforms* bones);
+    void (*getJoints)(const snwSim* sim, int body, snwTransforms* joints);
+};
+
+// Parameters shared by all methods; they come first in every method's numbering.
+enum
+{
+    snw_paramSubsteps,
+    snw_sharedParamCount
+};
+
+// The value of the method's own parameter number `param`.
+static inline double snwSim_Param(const snwSim* sim, int param)
+{
+    return sim->state->params[snw_sharedParamCount + param];
+}
+
+// Adds the time since the last call to stage number `stage`.
+void snwSim_EndStage(snwSim* sim, int stage);
+
+// Adds a contact for this substep; silently full beyond the capacity (as many as vertices and colliders need).
+void snwSim_AddContact(snwSim* sim, const snwContact* contact);
+
+// Vertices that touch colliders: those of the skin, or all where there is none.
+int snwBody_ContactVertexCount(const snwBody* body);
+static inline int snwBody_ContactVertex(const snwBody* body, int index)
+{
+    return body->character->skinVertexCount > 0 ? body->character->skinVertices[index] : index;
+}
+
+// Where vertex number `index` of a pin shall be now.
+snwVec3 snwPinSet_Target(const snwPinSet* set, const snwMover* pin, int index);
+
+const snwMethod* snwMethod_Get(int index);
+
+// As snwCreateSim, with a method that need not be in the list.
+snwResult snwCreateSimWith(
+    snwContext* context, const snwSimDef* def, const snwMethod* method, snwSim** sim, snwMessage* message);

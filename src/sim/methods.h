@@ -1,0 +1,10 @@
+// Finding methods and their parameters.
+
+#pragma once
+
+#include "sim/method.h"
+
+int snwMethod_ParamCount(const snwMethod* method);
+const snwParamInfo* snwMethod_Param(const snwMethod* method, int param); // NULL if there is none
+int snwMethod_FindParam(const snwMethod* method, const char* name);      // -1 if there is none
+snwResult snwParam_Check(const snwParamInfo* param, double value, snwMessage* message);
