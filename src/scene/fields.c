@@ -2,6 +2,7 @@
 
 #include "scene/fields.h"
 #include "scene/words.h"
+#include "math/quat.h"
 
 #include <limits.h>
 #include <math.h>
@@ -168,16 +169,6 @@ static snwResult ReadRotation(snwJson* json, const json_t* value, const snwField
     return snw_ok;
 }
 
-static snwQuat Multiply(snwQuat a, snwQuat b)
-{
-    return (snwQuat){
-        a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-        a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-        a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
-        a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
-    };
-}
-
 static snwResult ReadAngles(snwJson* json, const json_t* value, const snwField* field, snwQuat* out)
 {
     double degrees[3], half[3];
@@ -189,7 +180,7 @@ static snwResult ReadAngles(snwJson* json, const json_t* value, const snwField* 
     snwQuat x = {sin(half[0]), 0, 0, cos(half[0])};
     snwQuat y = {0, sin(half[1]), 0, cos(half[1])};
     snwQuat z = {0, 0, sin(half[2]), cos(half[2])};
-    *out = Multiply(z, Multiply(y, x));
+    *out = snwQuat_Mul(z, snwQuat_Mul(y, x));
     return snw_ok;
 }
 
