@@ -443,6 +443,8 @@ static void TraceRows(int begin, int end, void* data)
 // Near 1 for a neighbour on the same smooth surface, 0 for another mesh or across an edge.
 static float Likeness(const Pixel* a, const Pixel* b, float softness)
 {
+    if (a->mesh == -2 && b->mesh == -2)
+        return 0.5f; // pixels on the border of two surfaces stay among themselves
     float facing = snwFloat3_Dot(a->normal, b->normal);
     if (a->mesh != b->mesh || facing < 0.7f || b->hits < 0.5f)
         return 0;
@@ -461,8 +463,6 @@ static Visibility Smooth(const Job* job, int x, int row)
 {
     int width = job->image->width, rows = job->lastRow - job->firstRow;
     const Pixel* centre = &job->pixels[(size_t)row * (size_t)width + (size_t)x];
-    if (centre->mesh < 0) // what is right for one of its surfaces is wrong for the other
-        return (Visibility){centre->key, centre->sky};
     // A pixel's height over the surface is a fraction of its own size: that is the measure of "the same surface".
     float distance = snwFloat3_Length(snwFloat3_Sub(centre->position, job->camera->position));
     float softness = 0.5f * (float)job->image->height / snwFloat_Max(distance * job->camera->tanY, 1e-20f);
@@ -480,7 +480,10 @@ static Visibility Smooth(const Job* job, int x, int row)
             sky += w * other->sky;
             weight += w;
         }
-    return weight > 0 ? (Visibility){key / weight, sky / weight} : (Visibility){centre->key, centre->sky};
+    if (weight <= 0)
+        return (Visibility){centre->key, centre->sky};
+    // On a border one surface may be in the light and the other not: its key light cannot come from neighbours.
+    return (Visibility){centre->mesh == -2 ? centre->key : key / weight, sky / weight};
 }
 
 static snwFloat3 Vignette(const Job* job, int x, int y, snwFloat3 color)
