@@ -3,3 +3,5 @@
 #pragma once
 
 #include "sinew/sinew.h"
+
+#define SNW_PI 3.14159265358979323846

@@ -1,0 +1,235 @@
+// Commands: checked when they are pushed, applied just before their step. What they do to the common state is here;
+// the method hears of it through `applied`.
+
+#include "sim/command.h"
+#include "sim/methods.h"
+#include "sim/scene.h"
+
+#include <math.h>
+
+static const char* const s_names[snw_commandKindCount] = {
+    "pin", "drag", "push", "handle", "joint", "material", "gravity", "collider", "param", "reset"};
+
+// Feature a method needs for each kind; 0: none.
+static const uint32_t s_needs[snw_commandKindCount] = {
+    [snw_commandPin] = snw_featurePins,
+    [snw_commandDrag] = snw_featureDrag,
+    [snw_commandPush] = snw_featurePush,
+    [snw_commandHandle] = snw_featureHandles,
+    [snw_commandJoint] = snw_featureJoints,
+    [snw_commandCollider] = snw_featureColliders,
+};
+
+const char* snwCommandKind_Name(snwCommandKind kind)
+{
+    return kind >= 0 && kind < snw_commandKindCount ? s_names[kind] : "?";
+}
+
+snwCommand snwDefaultCommand(snwCommandKind kind)
+{
+    return (snwCommand){.kind = kind,
+        .body = kind == snw_commandPin ? -1 : 0,
+        .index = kind == snw_commandPush || kind == snw_commandMaterial ? -1 : 0,
+        .on = true,
+        .mask = snw_dofAll,
+        .value = kind == snw_commandDrag ? 0.5 : 0.0,
+        .transform = snwIdentityTransform(),
+        .material = snwDefaultMaterial()};
+}
+
+static snwResult CheckFinite(const snwCommand* command, snwMessage* message)
+{
+    bool finite = isfinite(command->value) && snwVec3_IsFinite(command->vector) &&
+                  snwTransform_IsFinite(command->transform);
+    if (!finite)
+        return snwFail(message, snw_errorArgument, NULL, "command has a number that is not finite");
+    if (fabs(snwQuat_Dot(command->transform.rotation, command->transform.rotation) - 1.0) > 1e-6)
+        return snwFail(
+            message, snw_errorArgument, "start from snwDefaultCommand()", "rotation is not a unit quaternion");
+    return snw_ok;
+}
+
+static snwResult CheckIndex(int index, int least, int count, const char* what, snwMessage* message)
+{
+    if (index < least || index >= count)
+        return snwFail(message, snw_errorArgument, NULL, "%s must be %d..%d, is %d", what, least, count - 1, index);
+    return snw_ok;
+}
+
+static snwResult CheckBodyTarget(const snwSceneDef* scene, const snwCommand* command, snwMessage* message)
+{
+    if (CheckIndex(command->body, 0, scene->bodyCount, "body", message) < 0)
+        return snw_errorArgument;
+    const snwCharacterDef* character = &scene->bodies[command->body].character->def;
+    switch (command->kind)
+    {
+        case snw_commandHandle:
+            return CheckIndex(command->index, 0, character->handleCount, "handle", message);
+        case snw_commandJoint:
+            return CheckIndex(command->index, 0, character->jointCount, "joint", message);
+        case snw_commandMaterial:
+            if (snwMaterial_Check(&command->material, message) < 0)
+                return snw_errorArgument;
+            return CheckIndex(command->index, -1, character->materialCount, "region", message);
+        case snw_commandPush:
+            if (command->value < 0.0)
+                return snwFail(message, snw_errorArgument, NULL, "duration must be >= 0 s, is %g", command->value);
+            return CheckIndex(command->index, -1, character->vertexCount, "vertex", message);
+        case snw_commandDrag:
+            if (!(command->value >= 0.0 && command->value <= 1.0))
+                return snwFail(message, snw_errorArgument, NULL, "strength must be 0..1, is %g", command->value);
+            return CheckIndex(command->index, 0, character->vertexCount, "vertex", message);
+        default:
+            return CheckIndex(command->index, 0, character->vertexCount, "vertex", message);
+    }
+}
+
+static snwResult CheckParam(const snwMethod* method, const snwCommand* command, snwMessage* message)
+{
+    const snwParamInfo* param = snwMethod_Param(method, command->index);
+    if (param == NULL)
+        return snwFail(
+            message, snw_errorArgument, "`sinew info --params` lists them", "no parameter number %d", command->index);
+    if (!param->live)
+        return snwFail(message, snw_errorArgument, "set it in the scene or with --set",
+            "%s cannot change while running", param->name);
+    return snwParam_Check(param, command->value, message);
+}
+
+snwResult snwCommand_CheckFor(
+    const snwSceneDef* scene, const snwMethod* method, const snwCommand* command, snwMessage* message)
+{
+    if (command->kind < 0 || command->kind >= snw_commandKindCount)
+        return snwFail(message, snw_errorArgument, NULL, "command kind is %d", (int)command->kind);
+    if ((s_needs[command->kind] & ~method->features) != 0)
+        return snwFail(message, snw_errorUnsupported, "choose another method",
+            "method %s does not answer to %s commands", method->name, s_names[command->kind]);
+    if (CheckFinite(command, message) < 0)
+        return snw_errorArgument;
+    switch (command->kind)
+    {
+        case snw_commandGravity:
+        case snw_commandReset:
+            return snw_ok;
+        case snw_commandParam:
+            return CheckParam(method, command, message);
+        case snw_commandCollider:
+            return CheckIndex(command->index, 0, scene->colliderCount, "collider", message);
+        case snw_commandPin:
+            if (command->body < 0)
+                return CheckIndex(command->index, 0, scene->pinCount, "pin", message);
+            return CheckBodyTarget(scene, command, message);
+        default:
+            return CheckBodyTarget(scene, command, message);
+    }
+}
+
+snwResult snwCommand_Check(const snwSceneDef* scene, int method, const snwCommand* command, snwMessage* message)
+{
+    return snwCommand_CheckFor(scene, snwMethod_Get(method), command, message);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Applying
+
+static snwGrab* FindGrab(snwSim* sim, snwGrabKind kind, int body, int vertex)
+{
+    for (int i = 0; i < sim->grabCount; ++i)
+    {
+        snwGrab* grab = &sim->grabs[i];
+        if (grab->kind == (int32_t)kind && (kind == snw_grabNone || (grab->body == body && grab->vertex == vertex)))
+            return grab;
+    }
+    return NULL;
+}
+
+static snwVec3 VertexPosition(const snwSim* sim, int body, int vertex)
+{
+    snwVertices vertices;
+    sim->method->getVertices(sim, body, &vertices);
+    const float* p = (const float*)((const char*)vertices.positions + (size_t)vertex * (size_t)vertices.stride);
+    return (snwVec3){p[0], p[1], p[2]};
+}
+
+static snwResult ApplyGrab(snwSim* sim, snwGrabKind kind, const snwCommand* command, snwMessage* message)
+{
+    // A push adds to those under way; a pin or drag of the same vertex replaces the old one.
+    snwGrab* grab = kind == snw_grabPush ? NULL : FindGrab(sim, kind, command->body, command->index);
+    if (kind != snw_grabPush && !command->on)
+    {
+        if (grab != NULL)
+            *grab = (snwGrab){0};
+        return snw_ok;
+    }
+    bool fresh = grab == NULL;
+    if (fresh && (grab = FindGrab(sim, snw_grabNone, 0, 0)) == NULL)
+        return snwFail(message, snw_errorArgument, "release some, or raise maxGrabs in snwSimDef",
+            "all %d grabs are in use", sim->grabCount);
+    grab->kind = (int32_t)kind;
+    grab->body = command->body;
+    grab->vertex = command->index;
+    grab->value = command->value;
+    grab->target = command->transform.position;
+    if (kind == snw_grabPush)
+        grab->vector = command->vector;
+    else if (fresh)
+        grab->vector = kind == snw_grabPin ? VertexPosition(sim, command->body, command->index) : grab->target;
+    grab->previous = grab->vector;
+    return snw_ok;
+}
+
+static void ApplyMover(snwMover* mover, const snwCommand* command)
+{
+    mover->byClip = 0;
+    mover->held = command->on;
+    mover->start = mover->transform;
+    mover->target = command->on ? command->transform : mover->transform;
+}
+
+static void ApplyMaterial(snwSim* sim, const snwCommand* command)
+{
+    snwBody* body = &sim->bodies[command->body];
+    for (int i = 0; i < body->character->def.materialCount; ++i)
+        if (command->index < 0 || command->index == i)
+            body->materials[i] = command->material;
+}
+
+snwResult snwSim_Apply(snwSim* sim, const snwCommand* command, snwMessage* message)
+{
+    snwResult result = snw_ok;
+    switch (command->kind)
+    {
+        case snw_commandPin:
+            if (command->body < 0)
+                ApplyMover(&sim->pins[command->index], command);
+            else
+                result = ApplyGrab(sim, snw_grabPin, command, message);
+            break;
+        case snw_commandDrag:
+            result = ApplyGrab(sim, snw_grabDrag, command, message);
+            break;
+        case snw_commandPush:
+            result = ApplyGrab(sim, snw_grabPush, command, message);
+            break;
+        case snw_commandCollider:
+            ApplyMover(&sim->colliders[command->index], command);
+            break;
+        case snw_commandMaterial:
+            ApplyMaterial(sim, command);
+            break;
+        case snw_commandGravity:
+            sim->state->gravity = command->vector;
+            break;
+        case snw_commandParam:
+            sim->state->params[command->index] = command->value;
+            break;
+        case snw_commandReset:
+            snwSim_Reset(sim);
+            break;
+        default: // handles and joints live in the methods that have them
+            break;
+    }
+    if (result >= 0 && sim->method->applied != NULL)
+        sim->method->applied(sim, command);
+    return result;
+}

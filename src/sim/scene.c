@@ -1,0 +1,431 @@
+#include "sim/scene.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "sim/methods.h"
+
+#include <math.h>
+#include <string.h>
+
+enum
+{
+    snw_maxSceneParts = 65536,
+    snw_maxKeys = 10000000
+};
+
+snwBodyDef snwDefaultBodyDef(void)
+{
+    return (snwBodyDef){.name = "body", .transform = snwTransform_Identity()};
+}
+
+snwColliderDef snwDefaultColliderDef(snwColliderKind kind)
+{
+    return (snwColliderDef){
+        .name = "ground", .kind = kind, .transform = snwTransform_Identity(), .size = {0.5, 0.5, 0.5}, .friction = 0.5};
+}
+
+snwPropDef snwDefaultPropDef(snwColliderKind kind)
+{
+    return (snwPropDef){.name = "prop",
+        .kind = kind,
+        .transform = snwTransform_Identity(),
+        .size = {0.1, 0.1, 0.1},
+        .density = 1000.0,
+        .friction = 0.5};
+}
+
+snwPinDef snwDefaultPinDef(void)
+{
+    return (snwPinDef){.name = "pin", .held = true};
+}
+
+snwClipDef snwDefaultClipDef(void)
+{
+    return (snwClipDef){.body = -1, .interpolation = snw_interpolateLinear};
+}
+
+snwSceneDef snwDefaultSceneDef(void)
+{
+    return (snwSceneDef){
+        .name = "scene", .method = "pbd", .gravity = {0.0, -9.81, 0.0}, .rate = 60.0, .duration = 4.0, .seed = 1};
+}
+
+snwTransform snwIdentityTransform(void)
+{
+    return snwTransform_Identity();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Checks
+
+static snwResult CheckTransform(snwTransform transform, snwMessage* message)
+{
+    if (!snwTransform_IsFinite(transform))
+        return snwFail(message, snw_errorArgument, NULL, "position or rotation is not finite");
+    if (fabs(snwQuat_Dot(transform.rotation, transform.rotation) - 1.0) > 1e-6)
+        return snwFail(
+            message, snw_errorArgument, "start from snwIdentityTransform()", "rotation is not a unit quaternion");
+    return snw_ok;
+}
+
+static snwResult CheckBody(const snwBodyDef* body, snwMessage* message)
+{
+    if (body->character == NULL)
+        return snwFail(message, snw_errorArgument, NULL, "has no character");
+    if (!snwVec3_IsFinite(body->velocity) || !snwVec3_IsFinite(body->angularVelocity))
+        return snwFail(message, snw_errorArgument, NULL, "velocity is not finite");
+    return CheckTransform(body->transform, message);
+}
+
+static snwResult CheckSize(snwColliderKind kind, snwVec3 size, double friction, snwMessage* message)
+{
+    bool ok = snwVec3_IsFinite(size);
+    if (kind == snw_colliderSphere)
+        ok = ok && size.x > 0.0;
+    else if (kind == snw_colliderBox)
+        ok = ok && size.x > 0.0 && size.y > 0.0 && size.z > 0.0;
+    else if (kind == snw_colliderCapsule)
+        ok = ok && size.x > 0.0 && size.y >= 0.0;
+    if (!ok)
+        return snwFail(message, snw_errorArgument, NULL, "size must be positive");
+    if (!(friction >= 0.0) || !isfinite(friction))
+        return snwFail(message, snw_errorArgument, NULL, "friction must be >= 0, is %g", friction);
+    return snw_ok;
+}
+
+static snwResult CheckCollider(const snwColliderDef* collider, snwMessage* message)
+{
+    if (collider->kind < snw_colliderPlane || collider->kind > snw_colliderCapsule)
+        return snwFail(message, snw_errorArgument, NULL, "kind is %d", (int)collider->kind);
+    snwResult result = CheckSize(collider->kind, collider->size, collider->friction, message);
+    return result < 0 ? result : CheckTransform(collider->transform, message);
+}
+
+static snwResult CheckProp(const snwPropDef* prop, snwMessage* message)
+{
+    if (prop->kind <= snw_colliderPlane || prop->kind > snw_colliderCapsule)
+        return snwFail(message, snw_errorArgument, "use a sphere, box or capsule", "kind is %d", (int)prop->kind);
+    if (!(prop->density > 0.0) || !isfinite(prop->density))
+        return snwFail(message, snw_errorArgument, NULL, "density must be > 0 kg/m^3, is %g", prop->density);
+    if (!snwVec3_IsFinite(prop->velocity) || !snwVec3_IsFinite(prop->angularVelocity))
+        return snwFail(message, snw_errorArgument, NULL, "velocity is not finite");
+    snwResult result = CheckSize(prop->kind, prop->size, prop->friction, message);
+    return result < 0 ? result : CheckTransform(prop->transform, message);
+}
+
+static snwResult CheckPin(const snwSceneDef* def, const snwPinDef* pin, snwMessage* message)
+{
+    if (pin->body < 0 || pin->body >= def->bodyCount)
+        return snwFail(message, snw_errorArgument, NULL, "body is %d of %d", pin->body, def->bodyCount);
+    bool ordered = pin->lower.x <= pin->upper.x && pin->lower.y <= pin->upper.y && pin->lower.z <= pin->upper.z;
+    if (!snwVec3_IsFinite(pin->lower) || !snwVec3_IsFinite(pin->upper) || !ordered)
+        return snwFail(message, snw_errorArgument, NULL, "lower must not be above upper");
+    const snwCharacterDef* character = &def->bodies[pin->body].character->def;
+    for (int i = 0; i < character->vertexCount; ++i)
+    {
+        snwVec3 v = character->vertices[i];
+        if (v.x >= pin->lower.x && v.y >= pin->lower.y && v.z >= pin->lower.z && v.x <= pin->upper.x &&
+            v.y <= pin->upper.y && v.z <= pin->upper.z)
+            return snw_ok;
+    }
+    return snwFail(message, snw_errorArgument, "`sinew info` prints the bounds of each character",
+        "no vertex of body '%s' lies in its box", def->bodies[pin->body].name);
+}
+
+static snwResult CheckClipTarget(const snwSceneDef* def, const snwClipDef* clip, snwMessage* message)
+{
+    int count = clip->target == snw_clipPin ? def->pinCount : def->colliderCount;
+    if (clip->target == snw_clipHandle || clip->target == snw_clipJoint)
+    {
+        if (clip->body < 0 || clip->body >= def->bodyCount)
+            return snwFail(message, snw_errorArgument, NULL, "body is %d of %d", clip->body, def->bodyCount);
+        const snwCharacterDef* character = &def->bodies[clip->body].character->def;
+        count = clip->target == snw_clipHandle ? character->handleCount : character->jointCount;
+    }
+    if (clip->target < snw_clipPin || clip->target > snw_clipJoint || clip->index < 0 || clip->index >= count)
+        return snwFail(message, snw_errorArgument, NULL, "moves number %d of %d", clip->index, count);
+    return snw_ok;
+}
+
+static snwResult CheckClip(const snwSceneDef* def, const snwClipDef* clip, snwMessage* message)
+{
+    snwResult result = CheckClipTarget(def, clip, message);
+    if (result < 0)
+        return result;
+    if (clip->interpolation < snw_interpolateStep || clip->interpolation > snw_interpolateSmooth)
+        return snwFail(message, snw_errorArgument, NULL, "interpolation is %d", (int)clip->interpolation);
+    if (clip->keyCount < 1 || clip->keyCount > snw_maxKeys || clip->keys == NULL)
+        return snwFail(message, snw_errorArgument, NULL, "has %d keys", clip->keyCount);
+    for (int i = 0; i < clip->keyCount; ++i)
+    {
+        result = CheckTransform(clip->keys[i].transform, message);
+        if (result == snw_ok &&
+            (!isfinite(clip->keys[i].time) || (i > 0 && clip->keys[i].time <= clip->keys[i - 1].time)))
+            result = snwFail(message, snw_errorArgument, NULL, "time must rise from key to key");
+        if (result < 0)
+        {
+            snwMessage_AddPlace(message, "keys[%d]", i);
+            return result;
+        }
+    }
+    return snw_ok;
+}
+
+static snwResult CheckSetting(const snwSceneDef* def, const snwSetting* setting, snwMessage* message)
+{
+    const snwMethod* method = snwMethod_Get(snwMethod_Find(def->method));
+    const snwParamInfo* param = snwMethod_Param(method, snwMethod_FindParam(method, setting->name));
+    if (param == NULL)
+        return snwFail(message, snw_errorArgument, "`sinew info --params` lists them",
+            "method %s has no parameter '%s'", def->method, setting->name);
+    return snwParam_Check(param, setting->value, message);
+}
+
+static snwResult CheckGeneral(const snwSceneDef* def, snwMessage* message)
+{
+    if (def->method == NULL || snwMethod_Find(def->method) < 0)
+        return snwFail(message, snw_errorArgument, "`sinew info --methods` lists them", "there is no method '%s'",
+            def->method != NULL ? def->method : "");
+    if (!snwVec3_IsFinite(def->gravity))
+        return snwFail(message, snw_errorArgument, NULL, "gravity is not finite");
+    if (!(def->rate >= 1.0 && def->rate <= 100000.0))
+        return snwFail(message, snw_errorArgument, NULL, "rate must be 1..100000 frames per second, is %g", def->rate);
+    if (!(def->duration >= 0.0 && def->duration <= 1e6))
+        return snwFail(message, snw_errorArgument, NULL, "duration must be 0..1e6 s, is %g", def->duration);
+    const int counts[] = {def->bodyCount, def->colliderCount, def->propCount, def->pinCount, def->clipCount,
+        def->settingCount, def->commandCount};
+    const void* arrays[] = {
+        def->bodies, def->colliders, def->props, def->pins, def->clips, def->settings, def->commands};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
+        if (counts[i] < 0 || counts[i] > snw_maxSceneParts || (counts[i] > 0 && arrays[i] == NULL))
+            return snwFail(message, snw_errorArgument, NULL, "a count is out of range or its array is missing");
+    return snw_ok;
+}
+
+// Checks each element of one array of the scene; on an error adds which one.
+#define CHECK_ALL(array, count, call)                                                                                  \
+    for (int i = 0; i < def->count; ++i)                                                                               \
+        if ((result = (call)) < 0)                                                                                     \
+        {                                                                                                              \
+            snwMessage_AddPlace(message, array "[%d]", i);                                                             \
+            return result;                                                                                             \
+        }
+
+static snwResult CheckScene(const snwSceneDef* def, snwMessage* message)
+{
+    snwResult result = CheckGeneral(def, message);
+    if (result < 0)
+        return result;
+    int method = snwMethod_Find(def->method);
+    CHECK_ALL("bodies", bodyCount, CheckBody(&def->bodies[i], message))
+    CHECK_ALL("colliders", colliderCount, CheckCollider(&def->colliders[i], message))
+    CHECK_ALL("props", propCount, CheckProp(&def->props[i], message))
+    CHECK_ALL("pins", pinCount, CheckPin(def, &def->pins[i], message))
+    CHECK_ALL("clips", clipCount, CheckClip(def, &def->clips[i], message))
+    CHECK_ALL("settings", settingCount, CheckSetting(def, &def->settings[i], message))
+    CHECK_ALL("commands", commandCount, snwCommand_Check(def, method, &def->commands[i], message))
+    return snw_ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Copies
+
+// Stable, so that commands of one step keep their order.
+static void SortByStep(snwCommand* commands, int count)
+{
+    for (int i = 1; i < count; ++i)
+    {
+        snwCommand command = commands[i];
+        int k = i;
+        for (; k > 0 && commands[k - 1].step > command.step; --k)
+            commands[k] = commands[k - 1];
+        commands[k] = command;
+    }
+}
+
+#define COPY_NAMED(type, array, count)                                                                                 \
+    {                                                                                                                  \
+        type* all = snwArena_Copy(arena, def->array, (size_t)def->count, sizeof *all);                                 \
+        for (int i = 0; all != NULL && i < def->count; ++i)                                                            \
+            all[i].name = snwArena_Text(arena, all[i].name);                                                           \
+        copy->array = all;                                                                                             \
+    }
+
+static void CopyScene(snwScene* scene, const snwSceneDef* def)
+{
+    snwArena* arena = &scene->arena;
+    snwSceneDef* copy = &scene->def;
+    *copy = *def;
+    copy->name = snwArena_Text(arena, def->name);
+    copy->method = snwArena_Text(arena, def->method);
+    COPY_NAMED(snwBodyDef, bodies, bodyCount)
+    COPY_NAMED(snwColliderDef, colliders, colliderCount)
+    COPY_NAMED(snwPropDef, props, propCount)
+    COPY_NAMED(snwPinDef, pins, pinCount)
+    COPY_NAMED(snwSetting, settings, settingCount)
+    snwClipDef* clips = snwArena_Copy(arena, def->clips, (size_t)def->clipCount, sizeof *clips);
+    for (int i = 0; clips != NULL && i < def->clipCount; ++i)
+        clips[i].keys = snwArena_Copy(arena, clips[i].keys, (size_t)clips[i].keyCount, sizeof(snwKey));
+    copy->clips = clips;
+    snwCommand* commands = snwArena_Copy(arena, def->commands, (size_t)def->commandCount, sizeof *commands);
+    if (commands != NULL)
+        SortByStep(commands, def->commandCount);
+    copy->commands = commands;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Hash: over the numbers and names, not over memory (which has pointers and padding)
+
+static void WriteVec3(snwWriter* writer, snwVec3 v)
+{
+    snwWrite(writer, &v, sizeof v);
+}
+
+static void WriteTransform(snwWriter* writer, snwTransform t)
+{
+    snwWrite(writer, &t, sizeof t);
+}
+
+static void WriteShape(
+    snwWriter* writer, const char* name, int kind, snwTransform transform, snwVec3 size, double friction)
+{
+    snwWriteText(writer, name);
+    snwWriteInt(writer, kind);
+    WriteTransform(writer, transform);
+    WriteVec3(writer, size);
+    snwWriteReal(writer, friction);
+}
+
+static void WriteCommand(snwWriter* writer, const snwCommand* command)
+{
+    snwWriteU64(writer, command->step);
+    const int32_t whole[] = {
+        (int32_t)command->kind, command->body, command->index, command->on, (int32_t)command->mask};
+    snwWrite(writer, whole, sizeof whole);
+    snwWriteReal(writer, command->value);
+    WriteVec3(writer, command->vector);
+    WriteTransform(writer, command->transform);
+    snwWrite(writer, &command->material, sizeof command->material);
+}
+
+static void WriteParts(snwWriter* writer, const snwSceneDef* def)
+{
+    for (int i = 0; i < def->bodyCount; ++i)
+    {
+        snwWriteText(writer, def->bodies[i].name);
+        snwWriteU64(writer, def->bodies[i].character->hash);
+        WriteTransform(writer, def->bodies[i].transform);
+        WriteVec3(writer, def->bodies[i].velocity);
+        WriteVec3(writer, def->bodies[i].angularVelocity);
+    }
+    for (int i = 0; i < def->colliderCount; ++i)
+    {
+        const snwColliderDef* c = &def->colliders[i];
+        WriteShape(writer, c->name, (int)c->kind, c->transform, c->size, c->friction);
+    }
+    for (int i = 0; i < def->propCount; ++i)
+    {
+        const snwPropDef* p = &def->props[i];
+        WriteShape(writer, p->name, (int)p->kind, p->transform, p->size, p->friction);
+        snwWriteReal(writer, p->density);
+        WriteVec3(writer, p->velocity);
+        WriteVec3(writer, p->angularVelocity);
+    }
+    for (int i = 0; i < def->pinCount; ++i)
+    {
+        snwWriteText(writer, def->pins[i].name);
+        snwWriteInt(writer, 2 * def->pins[i].body + def->pins[i].held);
+        WriteVec3(writer, def->pins[i].lower);
+        WriteVec3(writer, def->pins[i].upper);
+    }
+}
+
+static void WriteMotion(snwWriter* writer, const snwSceneDef* def)
+{
+    for (int i = 0; i < def->clipCount; ++i)
+    {
+        const snwClipDef* clip = &def->clips[i];
+        const int32_t whole[] = {
+            (int32_t)clip->target, clip->index, clip->body, (int32_t)clip->interpolation, clip->loop, clip->keyCount};
+        snwWrite(writer, whole, sizeof whole);
+        snwWrite(writer, clip->keys, (size_t)clip->keyCount * sizeof *clip->keys);
+    }
+    for (int i = 0; i < def->settingCount; ++i)
+    {
+        snwWriteText(writer, def->settings[i].name);
+        snwWriteReal(writer, def->settings[i].value);
+    }
+    for (int i = 0; i < def->commandCount; ++i)
+        WriteCommand(writer, &def->commands[i]);
+}
+
+static snwResult HashScene(snwScene* scene)
+{
+    const snwSceneDef* def = &scene->def;
+    snwWriter writer = {.context = scene->context};
+    snwWriteText(&writer, def->name);
+    snwWriteText(&writer, def->method);
+    WriteVec3(&writer, def->gravity);
+    snwWriteReal(&writer, def->rate);
+    snwWriteReal(&writer, def->duration);
+    snwWriteU64(&writer, def->seed);
+    const int32_t counts[] = {def->bodyCount, def->colliderCount, def->propCount, def->pinCount, def->clipCount,
+        def->settingCount, def->commandCount};
+    snwWrite(&writer, counts, sizeof counts);
+    WriteParts(&writer, def);
+    WriteMotion(&writer, def);
+    scene->hash = snwHash(writer.data, writer.size, 0);
+    snwFree(scene->context, writer.data);
+    return writer.failed ? snw_errorMemory : snw_ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+snwResult snwCreateScene(snwContext* context, const snwSceneDef* def, snwScene** out, snwMessage* message)
+{
+    *out = NULL;
+    snwResult result = CheckScene(def, message);
+    if (result < 0)
+        return result;
+    snwScene* scene = snwAlloc(context, sizeof *scene);
+    if (scene == NULL)
+        return snwFailMemory(message);
+    scene->context = context;
+    scene->arena.context = context;
+    atomic_init(&scene->references, 1);
+    CopyScene(scene, def);
+    if (scene->arena.failed || HashScene(scene) < 0)
+    {
+        scene->def.bodyCount = 0; // nothing retained yet
+        snwScene_Release(scene);
+        return snwFailMemory(message);
+    }
+    for (int i = 0; i < def->bodyCount; ++i)
+        snwCharacter_Retain(def->bodies[i].character);
+    *out = scene;
+    return snw_ok;
+}
+
+void snwScene_Retain(snwScene* scene)
+{
+    atomic_fetch_add(&scene->references, 1);
+}
+
+void snwScene_Release(snwScene* scene)
+{
+    if (scene == NULL || atomic_fetch_sub(&scene->references, 1) > 1)
+        return;
+    for (int i = 0; i < scene->def.bodyCount; ++i)
+        snwCharacter_Release(scene->def.bodies[i].character);
+    snwArena_Free(&scene->arena);
+    snwFree(scene->context, scene);
+}
+
+const snwSceneDef* snwScene_GetDef(const snwScene* scene)
+{
+    return &scene->def;
+}
+
+uint64_t snwScene_Hash(const snwScene* scene)
+{
+    return scene->hash;
+}

@@ -1,0 +1,19 @@
+// A scene: a checked deep copy of its definition.
+
+#pragma once
+
+#include "base/arena.h"
+
+#include <stdatomic.h>
+
+struct snwScene
+{
+    snwContext* context;
+    snwArena arena;
+    atomic_int references;
+    snwSceneDef def;
+    uint64_t hash;
+};
+
+// Is this command sound for this scene and method? Says what is wrong, else nothing happens.
+snwResult snwCommand_Check(const snwSceneDef* scene, int method, const snwCommand* command, snwMessage* message);
