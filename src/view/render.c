@@ -47,8 +47,8 @@ typedef struct Job
     snwLook look;
     RTCScene scene;
     int samples;
-    float epsilon; // m, how far a new ray starts off its surface
-    float reach;   // m, how far occlusion looks
+    float epsilon;      // m, how far a new ray starts off its surface
+    float reach;        // m, how far occlusion looks
     snwFloat3* lights;  // directions to the key light: samples of each place in a block of 4 x 4 pixels
     snwFloat3* domes;   // the same for the sky, around +Z
     float (*jitter)[2]; // of each sample, pixels
@@ -101,7 +101,8 @@ static void AttachMesh(RTCDevice device, RTCScene scene, const snwPictureMesh* m
     rtcReleaseGeometry(geometry);
 }
 
-static snwResult BuildScene(const snwRenderer* renderer, const snwPicture* picture, RTCScene* result, snwMessage* message)
+static snwResult BuildScene(
+    const snwRenderer* renderer, const snwPicture* picture, RTCScene* result, snwMessage* message)
 {
     RTCScene scene = rtcNewScene(renderer->device);
     rtcSetSceneFlags(scene, RTC_SCENE_FLAG_ROBUST);
