@@ -60,14 +60,14 @@ void snwFraming_Add(snwFraming* framing, snwFloat3 p)
     float x = snwFloat3_Dot(p, camera->right), y = snwFloat3_Dot(p, camera->up), z = snwFloat3_Dot(p, camera->forward);
     float tanX = s_fill * camera->tanX, tanY = s_fill * camera->tanY;
     // A point is inside if |x - cx| <= tanX (z - cz); each side keeps the point that asks most.
-    framing->left = fmaxf(framing->left, -x - tanX * z);
-    framing->right = fmaxf(framing->right, x - tanX * z);
-    framing->bottom = fmaxf(framing->bottom, -y - tanY * z);
-    framing->top = fmaxf(framing->top, y - tanY * z);
+    framing->left = snwFloat_Max(framing->left, -x - tanX * z);
+    framing->right = snwFloat_Max(framing->right, x - tanX * z);
+    framing->bottom = snwFloat_Max(framing->bottom, -y - tanY * z);
+    framing->top = snwFloat_Max(framing->top, y - tanY * z);
     framing->lower = (snwFloat3){
-        fminf(framing->lower.x, p.x), fminf(framing->lower.y, p.y), fminf(framing->lower.z, p.z)};
+        snwFloat_Min(framing->lower.x, p.x), snwFloat_Min(framing->lower.y, p.y), snwFloat_Min(framing->lower.z, p.z)};
     framing->upper = (snwFloat3){
-        fmaxf(framing->upper.x, p.x), fmaxf(framing->upper.y, p.y), fmaxf(framing->upper.z, p.z)};
+        snwFloat_Max(framing->upper.x, p.x), snwFloat_Max(framing->upper.y, p.y), snwFloat_Max(framing->upper.z, p.z)};
     framing->pointCount++;
 }
 
@@ -82,7 +82,7 @@ snwCamera snwFraming_End(const snwFraming* framing)
     float cx = 0.5f * (framing->right - framing->left), cy = 0.5f * (framing->top - framing->bottom);
     float backX = 0.5f * (framing->right + framing->left) / (s_fill * camera.tanX);
     float backY = 0.5f * (framing->top + framing->bottom) / (s_fill * camera.tanY);
-    float cz = -fmaxf(backX, backY);
+    float cz = -snwFloat_Max(backX, backY);
     // A single point would have the camera inside it.
     float extent = snwFloat3_Length(snwFloat3_Sub(framing->upper, framing->lower));
     cz -= extent < 1e-6f ? 1 : 0;

@@ -22,14 +22,14 @@ static float ChooseGridCell(float radius)
 snwLook snwMakeLook(const snwPicture* picture, const snwCamera* camera)
 {
     return (snwLook){
-        .keyDirection = LightDirection(camera, -48, 50),
+        .keyDirection = LightDirection(camera, -66, 50),
         .fillDirection = LightDirection(camera, 55, 22),
         .rimDirection = LightDirection(camera, 152, 34),
-        .keyColor = {1.02f, 0.94f, 0.84f},
-        .fillColor = {0.13f, 0.15f, 0.19f},
-        .rimColor = {0.42f, 0.44f, 0.48f},
-        .skyColor = {0.42f, 0.45f, 0.50f},
-        .bounceColor = {0.27f, 0.24f, 0.21f},
+        .keyColor = {1.04f, 0.95f, 0.84f},
+        .fillColor = {0.06f, 0.07f, 0.10f},
+        .rimColor = {0.20f, 0.21f, 0.24f},
+        .skyColor = {0.30f, 0.325f, 0.37f},
+        .bounceColor = {0.20f, 0.175f, 0.15f},
         .centre = picture->centre,
         .viewUp = camera->up,
         .radius = picture->radius,
@@ -40,7 +40,7 @@ snwLook snwMakeLook(const snwPicture* picture, const snwCamera* camera)
 snwFloat3 snwLook_Background(const snwLook* look, snwFloat3 direction)
 {
     (void)look;
-    const snwFloat3 horizon = {0.74f, 0.715f, 0.68f}, zenith = {0.42f, 0.445f, 0.48f};
+    const snwFloat3 horizon = {0.80f, 0.775f, 0.735f}, zenith = {0.47f, 0.485f, 0.51f};
     float height = snwFloat_Clamp(direction.y, 0, 1);
     return snwFloat3_Mix(horizon, zenith, snwFloat_SmoothStep(0, 0.75f, height));
 }
@@ -62,11 +62,11 @@ static float WrapDiffuse(float cosine, float wrap)
 // GGX with Schlick's fresnel and the usual approximate visibility; reflectance of rubber and clay.
 static float Specular(snwFloat3 n, snwFloat3 v, snwFloat3 l, float roughness)
 {
-    float nl = snwFloat3_Dot(n, l), nv = fmaxf(snwFloat3_Dot(n, v), 1e-3f);
+    float nl = snwFloat3_Dot(n, l), nv = snwFloat_Max(snwFloat3_Dot(n, v), 1e-3f);
     if (nl <= 0)
         return 0;
     snwFloat3 h = snwFloat3_Normalize(snwFloat3_Add(v, l));
-    float nh = snwFloat3_Dot(n, h), vh = fmaxf(snwFloat3_Dot(v, h), 0);
+    float nh = snwFloat3_Dot(n, h), vh = snwFloat_Max(snwFloat3_Dot(v, h), 0);
     float a = roughness * roughness, a2 = a * a;
     float d = nh * nh * (a2 - 1) + 1;
     float k = 0.5f * a, m = 1 - vh;
@@ -78,13 +78,13 @@ static snwRadiance ShadeSkin(const snwLook* look, const snwSurfacePoint* p, floa
 {
     snwFloat3 n = p->normal, albedo = p->color;
     float nv = snwFloat_Clamp(snwFloat3_Dot(n, p->view), 0, 1);
-    float key = fmaxf(snwFloat3_Dot(n, look->keyDirection), 0);
+    float key = snwFloat_Max(snwFloat3_Dot(n, look->keyDirection), 0);
     float fill = WrapDiffuse(snwFloat3_Dot(n, look->fillDirection), 0.5f);
     float rim = WrapDiffuse(snwFloat3_Dot(n, look->rimDirection), 0.2f);
 
     snwRadiance out = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-    float keyGlint = gloss * 3 * Specular(n, p->view, look->keyDirection, roughness);
-    out.key = snwFloat3_Scale(snwFloat3_Mul(look->keyColor, albedo), 1.15f * key);
+    float keyGlint = gloss * 1.6f * Specular(n, p->view, look->keyDirection, roughness);
+    out.key = snwFloat3_Scale(snwFloat3_Mul(look->keyColor, albedo), 0.95f * key);
     out.key = snwFloat3_MulAdd(out.key, keyGlint, look->keyColor);
 
     snwFloat3 sky = snwFloat3_Mix(look->bounceColor, look->skyColor, 0.5f + 0.5f * n.y);
@@ -93,10 +93,10 @@ static snwRadiance ShadeSkin(const snwLook* look, const snwSurfacePoint* p, floa
     float m = 1 - nv, fresnel = 0.035f + 0.55f * (1 - roughness) * m * m * m * m * m;
     snwFloat3 mirror = snwFloat3_MulAdd(snwFloat3_Scale(n, 2 * snwFloat3_Dot(n, p->view)), -1, p->view);
     out.sky = snwFloat3_MulAdd(out.sky, gloss * 1.6f * fresnel, Environment(look, mirror));
-    float rimGlint = gloss * 2.5f * Specular(n, p->view, look->rimDirection, roughness);
+    float rimGlint = gloss * 3 * Specular(n, p->view, look->rimDirection, roughness);
     out.sky = snwFloat3_MulAdd(out.sky, rimGlint, look->rimColor);
     // Occluded corners still see light that went through or came back from the flesh: its own colour, squared.
-    out.plain = snwFloat3_Scale(snwFloat3_Mul(albedo, snwFloat3_Mul(albedo, sky)), 0.10f);
+    out.plain = snwFloat3_Scale(snwFloat3_Mul(albedo, snwFloat3_Mul(albedo, sky)), 0.22f);
     return out;
 }
 
@@ -112,7 +112,7 @@ static float Grid(const snwLook* look, const snwSurfacePoint* p)
     snwFloat3 local = snwFloat3_Sub(p->position, snwFloat3_FromVec3(p->frame->position));
     snwQuat q = p->frame->rotation;
     local = snwFloat3_Rotate((snwQuat){-q.x, -q.y, -q.z, q.w}, local);
-    return fmaxf(GridLine(local.x, look->gridCell, 0.012f), GridLine(local.z, look->gridCell, 0.012f));
+    return snwFloat_Max(GridLine(local.x, look->gridCell, 0.012f), GridLine(local.z, look->gridCell, 0.012f));
 }
 
 static snwRadiance ShadeGround(const snwLook* look, const snwSurfacePoint* p)
@@ -125,10 +125,10 @@ static snwRadiance ShadeGround(const snwLook* look, const snwSurfacePoint* p)
         return out;
     float lines = Grid(look, p) * (1 - snwFloat_SmoothStep(1.5f * look->radius, 5 * look->radius, distance));
     snwFloat3 albedo = snwFloat3_Scale(p->color, 1 - 0.13f * lines);
-    float key = fmaxf(snwFloat3_Dot(p->normal, look->keyDirection), 0);
+    float key = snwFloat_Max(snwFloat3_Dot(p->normal, look->keyDirection), 0);
     snwFloat3 sky = snwFloat3_Mix(look->bounceColor, look->skyColor, 0.5f + 0.5f * p->normal.y);
     out.plain = snwFloat3_Scale(background, 1 - there);
-    out.key = snwFloat3_Scale(snwFloat3_Mul(look->keyColor, albedo), 0.72f * key * there);
+    out.key = snwFloat3_Scale(snwFloat3_Mul(look->keyColor, albedo), 0.86f * key * there);
     out.sky = snwFloat3_Scale(snwFloat3_Mul(sky, albedo), there);
     return out;
 }

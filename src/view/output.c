@@ -80,8 +80,7 @@ static int OpenTemporary(snwOutput* output, size_t capacity)
     return -1;
 }
 
-snwResult snwOutput_Open(
-    snwOutput* output, snwContext* context, const char* path, bool overwrite, snwMessage* message)
+snwResult snwOutput_Open(snwOutput* output, snwContext* context, const char* path, bool overwrite, snwMessage* message)
 {
     *output = (snwOutput){.context = context, .overwrite = overwrite};
     snwResult result = CheckTarget(path, overwrite, message);

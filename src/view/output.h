@@ -16,8 +16,7 @@ typedef struct snwOutput
 } snwOutput;
 
 // An existing target is an error unless overwrite. After an error there is nothing to discard.
-snwResult snwOutput_Open(
-    snwOutput* output, snwContext* context, const char* path, bool overwrite, snwMessage* message);
+snwResult snwOutput_Open(snwOutput* output, snwContext* context, const char* path, bool overwrite, snwMessage* message);
 
 // Closes the file so that another program can write to output->temporary; Commit and Discard work as before.
 void snwOutput_HandOver(snwOutput* output);

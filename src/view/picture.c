@@ -315,7 +315,7 @@ static bool MakeBox(snwContext* context, snwPictureMesh* mesh, snwFloat3 half)
     if (!AllocMesh(context, mesh, true))
         return false;
     mesh->vertexCount = mesh->triangleCount = 0;
-    float bevel = 0.08f * fminf(half.x, fminf(half.y, half.z));
+    float bevel = 0.08f * snwFloat_Min(half.x, snwFloat_Min(half.y, half.z));
     const float flat[3] = {half.x - bevel, half.y - bevel, half.z - bevel};
     for (int axis = 0; axis < 3; ++axis)
     {
@@ -412,9 +412,9 @@ void snwPicture_MoveSolid(snwPicture* picture, int index, const snwTransform* tr
 snwFloat3 snwPicture_BodyColor(int body, const float color[3])
 {
     static const snwFloat3 palette[] = {
-        {0.80f, 0.20f, 0.13f}, // coral
-        {0.05f, 0.36f, 0.42f}, // teal
-        {0.86f, 0.50f, 0.08f}, // amber
+        {0.72f, 0.11f, 0.06f}, // coral
+        {0.02f, 0.27f, 0.34f}, // teal
+        {0.80f, 0.38f, 0.03f}, // amber
         {0.24f, 0.17f, 0.52f}, // violet
         {0.22f, 0.45f, 0.14f}, // leaf
         {0.74f, 0.22f, 0.36f}, // rose

@@ -44,8 +44,7 @@ typedef struct snwPicture
 void snwPicture_Free(snwPicture* picture);
 
 // Adds a skin; positions have `stride` bytes between vertices.
-snwResult snwPicture_AddSkin(
-    snwPicture* picture, const snwSkin* skin, snwFloat3 color, int* mesh, snwMessage* message);
+snwResult snwPicture_AddSkin(snwPicture* picture, const snwSkin* skin, snwFloat3 color, int* mesh, snwMessage* message);
 // Positions: x y z, tight.
 void snwPicture_MoveSkin(snwPicture* picture, int mesh, const float* positions);
 

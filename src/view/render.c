@@ -35,7 +35,7 @@ typedef struct Pixel
     snwFloat3 position, normal; // of what was hit
     float key, sky;             // visibilities, 0..1
     float hits;                 // share of samples that hit something
-    int mesh;                   // of the last hit, -1: none
+    int mesh;                   // -1: none, -2: several
 } Pixel;
 
 typedef struct Job
@@ -47,9 +47,12 @@ typedef struct Job
     snwLook look;
     RTCScene scene;
     int samples;
-    float epsilon; // m, how far a new ray starts off its surface
-    float reach;   // m, how far occlusion looks
-    Pixel* pixels; // of the rows firstRow .. lastRow
+    float epsilon;      // m, how far a new ray starts off its surface
+    float reach;        // m, how far occlusion looks
+    snwFloat3* lights;  // directions to the key light: samples of each place in a block of 4 x 4 pixels
+    snwFloat3* domes;   // the same for the sky, around +Z
+    float (*jitter)[2]; // of each sample, pixels
+    Pixel* pixels;      // of the rows firstRow .. lastRow
     int firstRow, lastRow;
     int drawRow; // first row of the band that is finished now
 } Job;
@@ -98,7 +101,8 @@ static void AttachMesh(RTCDevice device, RTCScene scene, const snwPictureMesh* m
     rtcReleaseGeometry(geometry);
 }
 
-static snwResult BuildScene(const snwRenderer* renderer, const snwPicture* picture, RTCScene* result, snwMessage* message)
+static snwResult BuildScene(
+    const snwRenderer* renderer, const snwPicture* picture, RTCScene* result, snwMessage* message)
 {
     RTCScene scene = rtcNewScene(renderer->device);
     rtcSetSceneFlags(scene, RTC_SCENE_FLAG_ROBUST);
@@ -106,7 +110,7 @@ static snwResult BuildScene(const snwRenderer* renderer, const snwPicture* pictu
         if (picture->meshes[i].triangleCount > 0)
             AttachMesh(renderer->device, scene, &picture->meshes[i], (unsigned)i);
     rtcCommitScene(scene);
-    RTCError error = rtcGetDeviceError(renderer->device);
+    enum RTCError error = rtcGetDeviceError(renderer->device);
     if (error == RTC_ERROR_NONE)
     {
         *result = scene;
@@ -143,14 +147,44 @@ static float Tent(float u)
     return 0.75f * t;
 }
 
-static snwFloat3 SampleHemisphere(snwFloat3 n, float u, float v)
+static snwFloat3 SampleDome(float u, float v)
+{
+    float radius = sqrtf(u), around = 2 * SNW_PI * v;
+    return (snwFloat3){radius * cosf(around), radius * sinf(around), sqrtf(1 - u)};
+}
+
+static snwFloat3 TurnDome(snwFloat3 n, snwFloat3 d)
 {
     snwFloat3 s, t;
     snwFloat3_Frame(n, &s, &t);
-    float radius = sqrtf(u), around = 2 * SNW_PI * v;
-    snwFloat3 d = snwFloat3_Scale(n, sqrtf(1 - u));
-    d = snwFloat3_MulAdd(d, radius * cosf(around), s);
-    return snwFloat3_MulAdd(d, radius * sinf(around), t);
+    return snwFloat3_MulAdd(snwFloat3_MulAdd(snwFloat3_Scale(n, d.z), d.x, s), d.y, t);
+}
+
+static void FreeSamples(Job* job)
+{
+    snwFree(job->renderer->context, job->lights);
+    snwFree(job->renderer->context, job->domes);
+    snwFree(job->renderer->context, job->jitter);
+}
+
+static bool MakeSamples(Job* job)
+{
+    snwContext* context = job->renderer->context;
+    int count = 16 * job->samples + snw_packet;
+    job->lights = snwAllocArray(context, (size_t)count, sizeof(snwFloat3));
+    job->domes = snwAllocArray(context, (size_t)count, sizeof(snwFloat3));
+    job->jitter = snwAllocArray(context, (size_t)count, sizeof *job->jitter);
+    if (job->lights == NULL || job->domes == NULL || job->jitter == NULL)
+        return false;
+    for (int i = 0; i < count; ++i)
+    {
+        float u = Recur(0.25f, 0.7548776662f, i), v = Recur(0.75f, 0.5698402910f, i);
+        job->lights[i] = snwLook_SampleKey(&job->look, u, v);
+        job->domes[i] = SampleDome(v, u);
+        job->jitter[i][0] = Tent(Recur(0.5f, 0.7548776662f, i));
+        job->jitter[i][1] = Tent(Recur(0.5f, 0.5698402910f, i));
+    }
+    return true;
 }
 
 static void SetRay(struct RTCRay8* ray, int lane, snwFloat3 origin, snwFloat3 direction, float far)
@@ -169,25 +203,44 @@ static void SetRay(struct RTCRay8* ray, int lane, snwFloat3 origin, snwFloat3 di
     ray->flags[lane] = 0;
 }
 
-static void Intersect(const Job* job, const int* valid, struct RTCRayHit8* rays, enum RTCIntersectContextFlags flags)
+static struct RTCRay GetRay(const struct RTCRay8* rays, int lane)
+{
+    return (struct RTCRay){
+        .org_x = rays->org_x[lane],
+        .org_y = rays->org_y[lane],
+        .org_z = rays->org_z[lane],
+        .dir_x = rays->dir_x[lane],
+        .dir_y = rays->dir_y[lane],
+        .dir_z = rays->dir_z[lane],
+        .tfar = rays->tfar[lane],
+        .mask = (unsigned)-1,
+    };
+}
+
+static void IntersectOne(const Job* job, struct RTCIntersectContext* context, struct RTCRayHit8* rays, int lane)
+{
+    struct RTCRayHit one = {.ray = GetRay(&rays->ray, lane)};
+    one.hit.geomID = one.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
+    rtcIntersect1(job->scene, context, &one);
+    rays->hit.Ng_x[lane] = one.hit.Ng_x;
+    rays->hit.Ng_y[lane] = one.hit.Ng_y;
+    rays->hit.Ng_z[lane] = one.hit.Ng_z;
+    rays->hit.u[lane] = one.hit.u;
+    rays->hit.v[lane] = one.hit.v;
+    rays->hit.primID[lane] = one.hit.primID;
+    rays->hit.geomID[lane] = one.hit.geomID;
+}
+
+static void Intersect(const Job* job, const int* valid, struct RTCRayHit8* rays)
 {
     struct RTCIntersectContext context;
     rtcInitIntersectContext(&context);
-    context.flags = flags;
+    context.flags = RTC_INTERSECT_CONTEXT_FLAG_COHERENT;
     if (job->renderer->packets)
-    {
         rtcIntersect8(valid, job->scene, &context, rays);
-        return;
-    }
-    for (unsigned lane = 0; lane < snw_packet; ++lane)
-    {
-        struct RTCRayHit one = rtcGetRayHitFromRayHitN((struct RTCRayHitN*)rays, snw_packet, lane);
-        if (valid[lane] == 0)
-            continue;
-        rtcIntersect1(job->scene, &context, &one);
-        rtcCopyHitToHitN(rtcRayHitN_HitN((struct RTCRayHitN*)rays, snw_packet), &one.hit, snw_packet, lane);
-        rays->ray.tfar[lane] = one.ray.tfar;
-    }
+    for (int lane = 0; lane < snw_packet && !job->renderer->packets; ++lane)
+        if (valid[lane] != 0)
+            IntersectOne(job, &context, rays, lane);
 }
 
 // Occluded rays come back with tfar below zero.
@@ -197,16 +250,12 @@ static void Occlude(const Job* job, const int* valid, struct RTCRay8* rays, enum
     rtcInitIntersectContext(&context);
     context.flags = flags;
     if (job->renderer->packets)
-    {
         rtcOccluded8(valid, job->scene, &context, rays);
-        return;
-    }
-    for (unsigned lane = 0; lane < snw_packet; ++lane)
+    for (int lane = 0; lane < snw_packet && !job->renderer->packets; ++lane)
     {
-        struct RTCRay one = rtcGetRayFromRayN((struct RTCRayN*)rays, snw_packet, lane);
-        if (valid[lane] == 0)
-            continue;
-        rtcOccluded1(job->scene, &context, &one);
+        struct RTCRay one = GetRay(rays, lane);
+        if (valid[lane] != 0)
+            rtcOccluded1(job->scene, &context, &one);
         rays->tfar[lane] = one.tfar;
     }
 }
@@ -217,9 +266,8 @@ static void Occlude(const Job* job, const int* valid, struct RTCRay8* rays, enum
 static snwFloat3 CameraRay(const Job* job, int x, int y, int sample)
 {
     const snwCamera* camera = job->camera;
-    float jx = Tent(Recur(0.5f, 0.7548776662f, sample)), jy = Tent(Recur(0.5f, 0.5698402910f, sample));
-    float u = 2 * ((float)x + 0.5f + jx) / (float)job->image->width - 1;
-    float v = 1 - 2 * ((float)y + 0.5f + jy) / (float)job->image->height;
+    float u = 2 * ((float)x + 0.5f + job->jitter[sample][0]) / (float)job->image->width - 1;
+    float v = 1 - 2 * ((float)y + 0.5f + job->jitter[sample][1]) / (float)job->image->height;
     snwFloat3 d = snwFloat3_MulAdd(camera->forward, u * camera->tanX, camera->right);
     return snwFloat3_Normalize(snwFloat3_MulAdd(d, v * camera->tanY, camera->up));
 }
@@ -241,7 +289,7 @@ static snwFloat3 CurvedStart(const snwPictureMesh* mesh, size_t triangle, const 
         snwFloat3 vertex = snwFloat3_Load(mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i]);
         snwFloat3 normal = snwFloat3_Load(mesh->normals + 3 * (size_t)mesh->corners[3 * triangle + i]);
         float height = snwFloat3_Dot(snwFloat3_Sub(p, vertex), normal);
-        lift = snwFloat3_MulAdd(lift, weights[i] * fmaxf(-height, 0), normal);
+        lift = snwFloat3_MulAdd(lift, weights[i] * snwFloat_Max(-height, 0), normal);
     }
     return snwFloat3_Add(p, lift);
 }
@@ -292,8 +340,8 @@ static void AddHit(Pixel* pixel, const Hit* hit, const snwRadiance* radiance, bo
     pixel->sky += sky ? snwFloat3_Luminance(radiance->sky) : 0;
     pixel->position = snwFloat3_Add(pixel->position, hit->point.position);
     pixel->normal = snwFloat3_Add(pixel->normal, hit->point.normal);
+    pixel->mesh = pixel->hits > 0 && pixel->mesh != hit->mesh ? -2 : hit->mesh;
     pixel->hits += 1;
-    pixel->mesh = hit->mesh;
 }
 
 typedef struct Packet
@@ -319,7 +367,7 @@ static void See(const Job* job, Packet* packet, int x, int y, int first)
         packet->see.hit.geomID[lane] = RTC_INVALID_GEOMETRY_ID;
         packet->see.hit.instID[0][lane] = RTC_INVALID_GEOMETRY_ID;
     }
-    Intersect(job, packet->valid, &packet->see, RTC_INTERSECT_CONTEXT_FLAG_COHERENT);
+    Intersect(job, packet->valid, &packet->see);
 }
 
 static void Light(const Job* job, Packet* packet, int x, int y, int first)
@@ -335,11 +383,10 @@ static void Light(const Job* job, Packet* packet, int x, int y, int first)
         Hit* hit = &packet->hits[lane];
         *hit = MakeHit(job, &packet->see, lane, packet->directions[lane]);
         packet->radiances[lane] = snwLook_Shade(&job->look, &hit->point);
-        float u = Recur(0.25f, 0.7548776662f, index + lane), v = Recur(0.75f, 0.5698402910f, index + lane);
         packet->lit[lane] = snwFloat3_Luminance(packet->radiances[lane].key) > 0 ? -1 : 0;
         packet->open[lane] = snwFloat3_Luminance(packet->radiances[lane].sky) > 0 ? -1 : 0;
-        SetRay(&packet->key, lane, hit->start, snwLook_SampleKey(&job->look, u, v), INFINITY);
-        SetRay(&packet->sky, lane, hit->start, SampleHemisphere(hit->point.normal, v, u), job->reach);
+        SetRay(&packet->key, lane, hit->start, job->lights[index + lane], INFINITY);
+        SetRay(&packet->sky, lane, hit->start, TurnDome(hit->point.normal, job->domes[index + lane]), job->reach);
     }
     Occlude(job, packet->lit, &packet->key, RTC_INTERSECT_CONTEXT_FLAG_COHERENT);
     Occlude(job, packet->open, &packet->sky, RTC_INTERSECT_CONTEXT_FLAG_INCOHERENT);
@@ -397,6 +444,8 @@ static void TraceRows(int begin, int end, void* data)
 // Near 1 for a neighbour on the same smooth surface, 0 for another mesh or across an edge.
 static float Likeness(const Pixel* a, const Pixel* b, float softness)
 {
+    if (a->mesh == -2 && b->mesh == -2)
+        return 0.5f; // pixels on the border of two surfaces stay among themselves
     float facing = snwFloat3_Dot(a->normal, b->normal);
     if (a->mesh != b->mesh || facing < 0.7f || b->hits < 0.5f)
         return 0;
@@ -417,7 +466,7 @@ static Visibility Smooth(const Job* job, int x, int row)
     const Pixel* centre = &job->pixels[(size_t)row * (size_t)width + (size_t)x];
     // A pixel's height over the surface is a fraction of its own size: that is the measure of "the same surface".
     float distance = snwFloat3_Length(snwFloat3_Sub(centre->position, job->camera->position));
-    float softness = 0.5f * (float)job->image->height / fmaxf(distance * job->camera->tanY, 1e-20f);
+    float softness = 0.5f * (float)job->image->height / snwFloat_Max(distance * job->camera->tanY, 1e-20f);
     float key = 0, sky = 0, weight = 0;
     for (int dy = -snw_filterRadius; dy <= snw_filterRadius; ++dy)
         for (int dx = -snw_filterRadius; dx <= snw_filterRadius; ++dx)
@@ -432,7 +481,10 @@ static Visibility Smooth(const Job* job, int x, int row)
             sky += w * other->sky;
             weight += w;
         }
-    return weight > 0 ? (Visibility){key / weight, sky / weight} : (Visibility){centre->key, centre->sky};
+    if (weight <= 0)
+        return (Visibility){centre->key, centre->sky};
+    // On a border one surface may be in the light and the other not: its key light cannot come from neighbours.
+    return (Visibility){centre->mesh == -2 ? centre->key : key / weight, sky / weight};
 }
 
 static snwFloat3 Vignette(const Job* job, int x, int y, snwFloat3 color)
@@ -504,7 +556,8 @@ snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, con
     snwResult result = BuildScene(renderer, picture, &job.scene, message);
     if (result < 0)
         return result;
-    result = DrawBands(&job, message);
+    result = MakeSamples(&job) ? DrawBands(&job, message) : snwFailMemory(message);
+    FreeSamples(&job);
     rtcReleaseScene(job.scene);
     return result;
 }

@@ -85,6 +85,17 @@ static inline bool snwFloat3_IsFinite(snwFloat3 a)
     return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
 }
 
+// Not fmaxf: that is a call into libm, for the sake of NaN.
+static inline float snwFloat_Max(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+static inline float snwFloat_Min(float a, float b)
+{
+    return a < b ? a : b;
+}
+
 static inline float snwFloat_Clamp(float x, float lower, float upper)
 {
     return x < lower ? lower : x > upper ? upper : x;
