@@ -1,4 +1,4 @@
-// A soft ball falls on the floor: the whole library in a dozen lines.
+// A soft ball falls on the floor: from shape to number with the whole library.
 
 #include <sinew/sinew.h>
 #include <stdio.h>
