@@ -23,7 +23,7 @@ all: build/build.ninja ## build everything; the program is build/sinew
 
 build/build.ninja: CMakeLists.txt CMakePresets.json
 	$(call setup,build)
-	@cmake --preset release --log-level=NOTICE
+	@cmake --preset release > /dev/null
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -46,7 +46,7 @@ test-long: all ## the slow tests too
 
 scalar: ## build without SIMD kernels and run the tests
 	$(call setup,build film)
-	@cmake --preset scalar --log-level=NOTICE
+	@cmake --preset scalar > /dev/null
 	@cmake --build build-scalar -j $(JOBS)
 	@ctest --test-dir build-scalar -j $(JOBS) --output-on-failure --no-tests=error -LE long
 
@@ -85,19 +85,19 @@ sanitize: asan tsan fuzz ## address, undefined behaviour, threads, short fuzz ru
 
 asan:
 	$(call setup,build film)
-	@cmake --preset asan --log-level=NOTICE
+	@cmake --preset asan > /dev/null
 	@cmake --build build-asan -j $(JOBS)
 	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -LE long -E '^install\.'
 
 tsan:
 	$(call setup,build)
-	@cmake --preset tsan --log-level=NOTICE
+	@cmake --preset tsan > /dev/null
 	@cmake --build build-tsan -j $(JOBS)
 	@ctest --test-dir build-tsan -j $(JOBS) --output-on-failure --no-tests=error -LE long -R $(TSAN_TESTS)
 
 fuzz:
 	$(call setup,build sanitize)
-	@cmake --preset fuzz --log-level=NOTICE
+	@cmake --preset fuzz > /dev/null
 	@cmake --build build-fuzz -j $(JOBS)
 	@tools/fuzz.sh build-fuzz/fuzz $(FUZZ_SECONDS)
 
