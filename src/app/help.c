@@ -1,5 +1,6 @@
 #include "app/help.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char s_summary[] = "soft articulated characters: flesh and skeleton that move each other";
@@ -56,8 +57,8 @@ static void PrintExamples(const snwExample* examples, FILE* file)
 
 void snwPrintVerbHelp(const snwVerb* verb, FILE* file)
 {
-    fprintf(file, "Usage: sinew %s%s%s [OPTIONS]\n\n%s.\n", verb->name, verb->operands[0] ? " " : "", verb->operands,
-        verb->summary);
+    fprintf(file, "Usage: sinew %s%s%s [OPTIONS]\n\n%c%s.\n", verb->name, verb->operands[0] ? " " : "", verb->operands,
+        toupper((unsigned char)verb->summary[0]), verb->summary + 1);
     if (verb->about[0] != 0)
         fprintf(file, "\n%s\n", verb->about);
     fprintf(file, "\nOptions:\n");

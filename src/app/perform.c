@@ -325,7 +325,7 @@ static json_t* SettingsToJson(const snwSceneOptions* options)
     for (int i = 0; i < options->settingCount; ++i)
     {
         const snwSetting* setting = &options->settings[i];
-        const snwParamInfo* param = snwParam_Find(setting->name);
+        const snwParamInfo* param = snwFindAnyParam(setting->name);
         json_t* value = NULL;
         if (param != NULL && param->type == snw_paramChoice)
             value = json_string(param->choices[(int)setting->value]);

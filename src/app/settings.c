@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const snwParamInfo* snwParam_Find(const char* name)
+const snwParamInfo* snwFindAnyParam(const char* name)
 {
     for (int method = 0; method < snwMethodCount(); ++method)
         for (int i = 0; i < snwMethod_GetInfo(method).paramCount; ++i)
@@ -85,7 +85,7 @@ static snwExit SplitName(const char* option, const char* text, const snwParamInf
         return snwUsage("name=value", "%s %s has no '='", option, text);
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     *rest = text + length + 1;
-    *param = snwParam_Find(name);
+    *param = snwFindAnyParam(name);
     return *param == NULL ? UnknownParam(name) : snw_exitOk;
 }
 

@@ -5,7 +5,7 @@
 #include "app/cli.h"
 
 // The parameter of any method; NULL if there is none.
-const snwParamInfo* snwParam_Find(const char* name);
+const snwParamInfo* snwFindAnyParam(const char* name);
 
 // A number, a choice's name, or true and false; checked against the range.
 bool snwParam_ParseValue(const snwParamInfo* param, const char* text, double* value);

@@ -65,7 +65,7 @@ static int ColumnWidth(const snwTextTable* table, int column)
 static void PrintRow(const snwTextTable* table, int row, const int* widths, FILE* file)
 {
     int last = table->columns - 1; // no blanks at the end of a line
-    while (last > 0 && table->left[last] && table->cells[row * table->columns + last][0] == 0)
+    while (last > 0 && table->cells[row * table->columns + last][0] == 0)
         --last;
     for (int i = 0; i <= last; ++i)
     {

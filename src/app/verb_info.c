@@ -184,7 +184,7 @@ static void PrintScene(const snwScene* scene)
     for (int i = 0; i < def->settingCount; ++i)
     {
         char value[48] = "?";
-        const snwParamInfo* param = snwParam_Find(def->settings[i].name);
+        const snwParamInfo* param = snwFindAnyParam(def->settings[i].name);
         if (param != NULL)
             snwParam_FormatValue(param, def->settings[i].value, value, sizeof value);
         printf("set       %s = %s\n", def->settings[i].name, value);
