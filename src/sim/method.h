@@ -217,6 +217,8 @@ static inline int snwBody_ContactVertex(const snwBody* body, int index)
 // Where vertex number `index` of a pin shall be now.
 snwVec3 snwPinSet_Target(const snwPinSet* set, const snwMover* pin, int index);
 
+extern const snwMethod snwPbdMethod; // pbd/
+
 const snwMethod* snwMethod_Get(int index);
 
 // As snwCreateSim, with a method that need not be in the list.
