@@ -342,51 +342,61 @@ static void WriteCharacterDef(snwText* text)
     snwText_Close(text, '}');
 }
 
-typedef union AnyData
-{
-    snwSceneData scene;
-    snwBodyData body;
-    snwShapeDef shape;
-    snwMaterial material;
-    snwColliderDef collider;
-    snwPropDef prop;
-    snwPinData pin;
-    snwClipData clip;
-    snwKey key;
-    snwCameraDef camera;
-    snwCommandData command;
-} AnyData;
+static const snwTable* const s_tables[] = {&snw_materialTable, &snw_bodyTable, &snw_colliderTable, &snw_propTable,
+    &snw_pinTable, &snw_clipTable, &snw_keyTable, &snw_commandTable, &snw_cameraTable, &snw_sceneTable};
 
-static void WriteDefs(snwText* text, AnyData* data)
+enum
 {
-    static const snwTable* const s_tables[] = {&snw_materialTable, &snw_bodyTable, &snw_colliderTable, &snw_propTable,
-        &snw_pinTable, &snw_clipTable, &snw_keyTable, &snw_commandTable, &snw_cameraTable, &snw_shapeTable};
+    snw_tableCount = sizeof s_tables / sizeof *s_tables
+};
+
+static const snwTable* GetTable(int index)
+{
+    return index < snw_tableCount ? s_tables[index] : snw_characterForms[index - snw_tableCount].table;
+}
+
+static void WriteDefs(snwText* text, void* defaults)
+{
     snwText_Key(text, "$defs");
     snwText_Open(text, '{');
     WriteCharacterDef(text);
-    for (size_t i = 0; i < sizeof s_tables / sizeof *s_tables; ++i)
+    for (int i = 0; i < snw_tableCount + snw_characterFormCount; ++i)
     {
-        snwText_Key(text, s_tables[i]->title);
+        if (GetTable(i) == &snw_sceneTable)
+            continue;
+        snwText_Key(text, GetTable(i)->title);
         snwText_Open(text, '{');
-        WriteTable(text, s_tables[i], data);
+        WriteTable(text, GetTable(i), defaults);
         snwText_Close(text, '}');
     }
     snwText_Close(text, '}');
 }
 
+// Room for the struct of any table.
+static void* NewDefaults(snwContext* context)
+{
+    size_t size = 0;
+    for (int i = 0; i < snw_tableCount + snw_characterFormCount; ++i)
+        size = GetTable(i)->size > size ? GetTable(i)->size : size;
+    return snwAlloc(context, size);
+}
+
 snwResult snwSceneFile_Schema(snwContext* context, char** out, size_t* size, snwMessage* message)
 {
     snwText text = snwCreateText(context, 7);
-    AnyData data;
+    void* defaults = NewDefaults(context);
     *out = NULL;
     *size = 0;
+    if (defaults == NULL)
+        return snwFailMemory(message);
     snwText_Open(&text, '{');
     Text(&text, "$schema", "https://json-schema.org/draft/2020-12/schema");
     Text(&text, "title", "Sinew scene");
-    WriteTable(&text, &snw_sceneTable, &data);
-    WriteDefs(&text, &data);
+    WriteTable(&text, &snw_sceneTable, defaults);
+    WriteDefs(&text, defaults);
     snwText_Close(&text, '}');
     snwText_Raw(&text, "\n", 1);
+    snwFree(context, defaults);
     if (text.failed)
     {
         snwText_Free(&text);
