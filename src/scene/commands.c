@@ -2,6 +2,7 @@
 
 #include "scene/commands.h"
 #include "scene/names.h"
+#include "sim/scene.h"
 
 #include <string.h>
 
@@ -109,9 +110,13 @@ snwResult snwCommand_ReadJson(snwJson* json, const snwSceneDef* def, const json_
     snwResult result = snwTable_Read(json, &snw_commandTable, value, &data, &seen);
     if (result == snw_ok)
         result = Resolve(json, def, &data, seen);
-    if (result == snw_ok)
-        *command = data.command;
-    return result;
+    if (result < 0)
+        return result;
+    result = snwCommand_Check(def, snwMethod_Find(def->method), &data.command, json->message);
+    if (result < 0)
+        return snwJson_Locate(json, result);
+    *command = data.command;
+    return snw_ok;
 }
 
 snwResult snwCommand_Parse(

@@ -218,6 +218,13 @@ snwResult snwOutput_Commit(snwOutput* output, snwMessage* message)
     return result;
 }
 
+void snwOutput_Abandon(snwOutput* output)
+{
+    if (output->stream != NULL)
+        fclose(output->stream);
+    FreeNames(output);
+}
+
 void snwOutput_Drop(snwOutput* output)
 {
     if (output->stream != NULL)

@@ -29,4 +29,5 @@ snwResult snwOutput_Open(snwOutput* output, snwContext* context, const char* pat
 snwResult snwOutput_Write(snwOutput* output, const void* data, size_t size, snwMessage* message);
 snwResult snwOutput_Flush(snwOutput* output, snwMessage* message); // to the system: survives this process
 snwResult snwOutput_Commit(snwOutput* output, snwMessage* message);
-void snwOutput_Drop(snwOutput* output); // removes the part; nothing if committed or never opened
+void snwOutput_Drop(snwOutput* output);    // removes the part; nothing if committed or never opened
+void snwOutput_Abandon(snwOutput* output); // closes but leaves the part: for what is of use unfinished

@@ -117,7 +117,9 @@ static snwResult FailSyntax(snwJson* json, const json_error_t* error)
     const char* remedy = json_error_code(error) == json_error_duplicate_key ? "each key may occur once in an object"
                                                                             : NULL;
     snwFail(json->message, snw_errorInput, remedy, "%s", snwQuoteWord(error->text).text);
-    if (error->line > 0)
+    if (error->line > 0 && json->path[0] != 0) // the path names the line already
+        snwMessage_AddPlace(json->message, "column %d", error->column);
+    else if (error->line > 0)
         snwMessage_AddPlace(json->message, "line %d, column %d", error->line, error->column);
     return snwJson_Locate(json, snw_errorInput);
 }

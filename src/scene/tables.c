@@ -58,16 +58,21 @@ static const char* const s_shapeNames[] = {"bar", "block", "ball", "spring", NUL
 
 enum
 {
-    snw_solidShapes = 1 << snw_shapeBar | 1 << snw_shapeBlock | 1 << snw_shapeBall,
+    snw_boxShapes = 1 << snw_shapeBar | 1 << snw_shapeBlock,
+    snw_solidShapes = snw_boxShapes | 1 << snw_shapeBall,
 };
 
 static const snwField s_shapeFields[] = {
     FIELD(snwShapeDef, kind, "shape", snw_fieldChoice, .required = true, .names = s_shapeNames,
         .help = "bar: long in x; block: a box; ball: a sphere; spring: two masses and a spring along x"),
-    FIELD(snwShapeDef, size, "size", snw_fieldVec3, .lower = 1e-6, .upper = 1e5, .unit = "m",
-        .help = "length of its sides; a ball is size[0] across, a spring size[0] long"),
-    FIELD(snwShapeDef, cells, "cells", snw_fieldInt3, .lower = 1, .upper = 512, .kinds = snw_solidShapes,
-        .help = "cells along each axis, six tetrahedra each; a ball has cells[0] across"),
+    FIELD(snwShapeDef, size, "size", snw_fieldVec3, .lower = 1e-6, .upper = 1e5, .unit = "m", .kinds = snw_solidShapes,
+        .help = "length of its sides; a ball is size[0] across"),
+    FIELD(snwShapeDef, size, "size", snw_fieldVec3, .lower = 0, .upper = 1e5, .unit = "m",
+        .kinds = 1 << snw_shapeSpring, .help = "a spring is size[0] long"),
+    FIELD(snwShapeDef, cells, "cells", snw_fieldInt3, .lower = 1, .upper = 512, .kinds = snw_boxShapes,
+        .help = "cells along each axis, six tetrahedra each"),
+    FIELD(snwShapeDef, cells, "cells", snw_fieldInt3, .lower = 1, .upper = 256, .kinds = 1 << snw_shapeBall,
+        .help = "a ball has cells[0] across, six tetrahedra each"),
     FIELD(snwShapeDef, material, "material", snw_fieldObject, .table = &snw_materialTable, .help = "of the whole body"),
     FIELD(snwShapeDef, springMass, "mass", snw_fieldReal, .lower = 1e-6, .upper = 1e9, .unit = "kg",
         .kinds = 1 << snw_shapeSpring, .help = "of each of the two masses"),
@@ -244,8 +249,8 @@ static const snwField s_commandFields[] = {
     POSE(snwCommandData, command.transform, KIND(Pin) | KIND(Handle) | KIND(Collider)),
     COMMAND(command.transform.position, "position", snw_fieldVec3, FAR, .unit = "m", .kinds = KIND(Drag),
         .help = "where to pull it"),
-    COMMAND(command.value, "strength", snw_fieldReal, .kinds = KIND(Drag), .lower = 0, .upper = 1e12,
-        .help = "how hard to pull"),
+    COMMAND(command.value, "strength", snw_fieldReal, .kinds = KIND(Drag), .lower = 0, .upper = 1,
+        .help = "how hard to pull; 1 holds it there"),
     COMMAND(command.vector, "force", snw_fieldVec3, .kinds = KIND(Push), .lower = -1e12, .upper = 1e12, .unit = "N",
         .required = true, .help = "of the push"),
     COMMAND(command.value, "duration", snw_fieldReal, .kinds = KIND(Push), .lower = 0, .upper = 1e9, .unit = "s",

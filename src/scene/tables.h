@@ -11,9 +11,9 @@ enum
     snw_maxSceneBytes = 64 << 20,
     snw_maxBodies = 4096, // also colliders, props, pins and characters
     snw_maxClips = 65536,
-    snw_maxKeys = 1000000,     // of all clips
-    snw_maxCommands = 1000000, // of a script
-    snw_maxTets = 20000000,    // of all bodies
+    snw_maxKeys = 1000000,   // of all clips
+    snw_maxCommands = 65536, // of a script
+    snw_maxTets = 20000000,  // of all bodies
     snw_maxFrames = 100000000,
 };
 
