@@ -75,18 +75,18 @@ static int RunProgram(char* const* arguments, const char* logPath, int* status)
 }
 
 // The last line that is not empty, for the message.
-static void ReadLastLine(const char* logPath, char* line, size_t capacity)
+static void ReadLastLine(const char* logPath, char line[160])
 {
     line[0] = 0;
     FILE* file = fopen(logPath, "r");
     if (file == NULL)
         return;
-    char text[256];
+    char text[160];
     while (fgets(text, sizeof text, file) != NULL)
     {
         text[strcspn(text, "\r\n")] = 0;
         if (text[0] != 0)
-            snprintf(line, capacity, "%s", text);
+            memcpy(line, text, sizeof text);
     }
     fclose(file);
 }
@@ -112,7 +112,7 @@ static snwResult Explain(const snwEncodeDef* def, int error, int status, snwMess
     else
     {
         char line[160];
-        ReadLastLine(def->logPath, line, sizeof line);
+        ReadLastLine(def->logPath, line);
         result = snwFail(message, snw_errorIo, "see ffmpeg.log beside the frames, which are kept as PNG",
             "ffmpeg failed (%s %d): %s", WIFEXITED(status) ? "exit" : "signal",
             WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), line);
@@ -133,23 +133,31 @@ static void Append(char** arguments, int* count, const char* const* more)
     arguments[*count] = NULL;
 }
 
-// One palette for the whole film, made and used in one go; no dither patterns that crawl.
-static const char s_gifFilter[] = "fps=fps='min(50,source_fps)',split[a][b];"
-                                  "[a]palettegen=stats_mode=full[p];[b][p]paletteuse=dither=bayer:bayer_scale=5";
 // H.264 with 4:2:0 colours has even sizes only; players expect BT.709.
 static const char s_mp4Filter[] = "pad=ceil(iw/2)*2:ceil(ih/2)*2:0:0:white,scale=out_color_matrix=bt709:out_range=tv";
 
+// One palette for the whole film, made and used in one go. The trim ends the film where this run ended, also if frames
+// of a longer run are still in the folder. Above 50 frames per second viewers of GIF fall back to 10.
+static void FormatGifFilter(const snwEncodeDef* def, char* filter, size_t capacity)
+{
+    snprintf(filter, capacity,
+        "trim=end_frame=%d,fps=%.6f,split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse=dither=bayer:"
+        "bayer_scale=5",
+        def->frameCount, def->framesPerSecond < 50 ? def->framesPerSecond : 50.0);
+}
+
 static snwResult Encode(const snwEncodeDef* def, const char* pattern, const char* target, snwMessage* message)
 {
-    char rate[32], count[32];
+    char rate[32], count[32], gifFilter[224];
+    FormatGifFilter(def, gifFilter, sizeof gifFilter);
     snprintf(rate, sizeof rate, "%.6f", def->framesPerSecond);
     snprintf(count, sizeof count, "%d", def->frameCount);
     const char* input[] = {"ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-y", "-framerate", rate,
-        "-start_number", "0", "-i", pattern, "-frames:v", count, "-map_metadata", "-1", NULL};
-    const char* mp4[] = {"-vf", s_mp4Filter, "-c:v", "libx264", "-preset", "medium", "-crf", "18", "-pix_fmt",
-        "yuv420p", "-color_primaries", "bt709", "-color_trc", "iec61966-2-1", "-colorspace", "bt709", "-movflags",
-        "+faststart", "-f", "mp4", target, NULL};
-    const char* gif[] = {"-filter_complex", s_gifFilter, "-f", "gif", target, NULL};
+        "-start_number", "0", "-i", pattern, "-map_metadata", "-1", NULL};
+    const char* mp4[] = {"-frames:v", count, "-vf", s_mp4Filter, "-c:v", "libx264", "-preset", "medium", "-crf", "18",
+        "-pix_fmt", "yuv420p", "-color_primaries", "bt709", "-color_trc", "iec61966-2-1", "-colorspace", "bt709",
+        "-movflags", "+faststart", "-f", "mp4", target, NULL};
+    const char* gif[] = {"-filter_complex", gifFilter, "-f", "gif", target, NULL};
     char* arguments[snw_maxArguments];
     int argumentCount = 0, status = 0;
     Append(arguments, &argumentCount, input);
