@@ -15,6 +15,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/sinew-config-version.cmak
 install(FILES ${PROJECT_BINARY_DIR}/sinew-config.cmake ${PROJECT_BINARY_DIR}/sinew-config-version.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sinew)
 
+# Relative to the file itself, so that `cmake --install --prefix` and moved folders work.
+file(RELATIVE_PATH SNW_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" SNW_PC_PREFIX ${SNW_PC_PREFIX})
 foreach(name sinew sinew-tools)
     configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -107,9 +107,9 @@ TEST(cli, unknownWordsNameTheNearest)
     CHECK(verb.text[0] == 0);
     CHECK_CONTAINS(verb.errors, "sinew: error: there is no verb 'smi'\n  try: sinew sim\n");
     snwProcess_Free(&verb);
-    snwProcess option = RUN("sim", "x.json", "--sed", "3");
+    snwProcess option = RUN("sim", "x.json", "--widht", "3");
     CHECK_INT(option.code, 2);
-    CHECK_CONTAINS(option.errors, "try: --seed");
+    CHECK_CONTAINS(option.errors, "try: --width");
     snwProcess_Free(&option);
     snwProcess setting = RUN("sim", "x.json", "--set", "sim.substep=3");
     CHECK_INT(setting.code, 2);
