@@ -15,13 +15,13 @@ const snwParamInfo* snwFindAnyParam(const char* name)
     return NULL;
 }
 
-static snwExit UnknownParam(const char* name)
+static void UnknownParam(const char* name)
 {
     snwNearest nearest = snwNearest_Start(name);
     for (int method = 0; method < snwMethodCount(); ++method)
         for (int i = 0; i < snwMethod_GetInfo(method).paramCount; ++i)
             snwNearest_Try(&nearest, snwMethod_GetParam(method, i)->name);
-    return snwUsage(nearest.best != NULL ? nearest.best : "sinew info --params", "there is no parameter '%s'", name);
+    snwUsage(nearest.best != NULL ? nearest.best : "sinew info --params", "there is no parameter '%s'", name);
 }
 
 bool snwParam_ParseValue(const snwParamInfo* param, const char* text, double* value)
@@ -77,25 +77,26 @@ static snwExit BadValue(const snwParamInfo* param, const char* text)
 }
 
 // Cuts "name=rest" and finds the parameter.
-static snwExit SplitName(const char* option, const char* text, const snwParamInfo** param, const char** rest)
+static bool SplitName(const char* option, const char* text, const snwParamInfo** param, const char** rest)
 {
     char name[128];
     size_t length = strcspn(text, "=");
     if (text[length] != '=' || length >= sizeof name)
-        return snwUsage("name=value", "%s %s has no '='", option, text);
+        return snwUsage("name=value", "%s %s has no '='", option, text), false;
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     *rest = text + length + 1;
     *param = snwFindAnyParam(name);
-    return *param == NULL ? UnknownParam(name) : snw_exitOk;
+    if (*param == NULL)
+        UnknownParam(name);
+    return *param != NULL;
 }
 
 snwExit snwSetting_Parse(const char* text, snwSetting* setting)
 {
     const snwParamInfo* param = NULL;
     const char* rest = NULL;
-    snwExit result = SplitName("--set", text, &param, &rest);
-    if (result != snw_exitOk)
-        return result;
+    if (!SplitName("--set", text, &param, &rest))
+        return snw_exitUsage;
     setting->name = param->name;
     return snwParam_ParseValue(param, rest, &setting->value) ? snw_exitOk : BadValue(param, rest);
 }
@@ -154,8 +155,7 @@ static snwExit SweepList(const char* text, snwSweep* sweep)
 snwExit snwSweep_Parse(const char* text, snwSweep* sweep)
 {
     const char* rest = NULL;
-    snwExit result = SplitName("--sweep", text, &sweep->param, &rest);
-    if (result != snw_exitOk)
-        return result;
+    if (!SplitName("--sweep", text, &sweep->param, &rest))
+        return snw_exitUsage;
     return strchr(rest, ':') != NULL ? SweepSteps(rest, sweep) : SweepList(rest, sweep);
 }

@@ -78,7 +78,7 @@ static void PrintRow(const snwTextTable* table, int row, const int* widths, FILE
 
 void snwTextTable_Print(const snwTextTable* table, FILE* file)
 {
-    int widths[snw_maxColumns];
+    int widths[snw_maxColumns] = {0};
     for (int i = 0; i < table->columns; ++i)
         widths[i] = ColumnWidth(table, i);
     for (int row = 0; row < table->rows; ++row)
@@ -96,9 +96,7 @@ void snwFormatNumber(double value, char* buffer, size_t capacity)
     double size = fabs(value);
     if (!isfinite(value))
         snprintf(buffer, capacity, "-");
-    else if (value == floor(value) && size < 1e9)
-        snprintf(buffer, capacity, "%.0f", value);
-    else if (size >= 1000 && size < 1e7)
+    else if ((value == floor(value) && size < 1e9) || (size >= 1000 && size < 1e7))
         snprintf(buffer, capacity, "%.0f", value);
     else
         snprintf(buffer, capacity, "%.4g", value);
