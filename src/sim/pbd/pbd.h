@@ -78,10 +78,11 @@ snwPbdBody snwPbd_GetBody(const snwSim* sim, int body);
 // Work arrays of a sim, for the largest body.
 typedef struct snwPbdScratch
 {
-    float* before;  // float4: positions before the substep
-    float* pushes;  // float4 per contact vertex and collider: sum of the corrections, and friction spent so far
-    double* sums;   // of the damping, per chunk
-    double* masses; // kg, for new materials
+    float* before;    // float4: positions before the substep
+    float* predicted; // float4: positions before the projections
+    float* pushes;    // float4 per contact vertex and collider: sum of the corrections, and friction spent so far
+    double* sums;     // of the damping, per chunk
+    double* masses;   // kg, for new materials
 } snwPbdScratch;
 
 // Kernels: one projection of each constraint in blocks [begin, end); same bits for every instruction set.
