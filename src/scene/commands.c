@@ -1,0 +1,218 @@
+// Commands as JSON: the table says which keys belong to which kind; here names become numbers and back.
+
+#include "scene/commands.h"
+#include "scene/names.h"
+#include "sim/scene.h"
+
+#include <string.h>
+
+enum
+{
+    snw_maxCommandBytes = 1 << 20
+};
+
+// Runs one lookup with the path at its key.
+static snwResult ResolveBody(snwJson* json, const snwSceneDef* def, snwCommandData* data)
+{
+    if (data->body == NULL)
+        return snw_ok;
+    size_t mark = snwJson_Enter(json, "body");
+    snwResult result = snwFindBody(json, def, data->body, &data->command.body);
+    snwJson_Leave(json, mark);
+    return result;
+}
+
+static snwResult ResolvePin(snwJson* json, const snwSceneDef* def, snwCommandData* data, uint64_t seen)
+{
+    bool vertex = snwTable_Saw(&snw_commandTable, seen, "vertex");
+    if ((data->pin != NULL) == (data->body != NULL || vertex))
+        return snwJson_Fail(json, NULL, "give either 'pin', or 'body' and 'vertex'");
+    if (data->pin == NULL)
+        return data->body != NULL && vertex ? snw_ok : snwJson_Fail(json, NULL, "'body' and 'vertex' belong together");
+    size_t mark = snwJson_Enter(json, "pin");
+    data->command.body = -1;
+    snwResult result = snwFindPin(json, def, data->pin, &data->command.index);
+    snwJson_Leave(json, mark);
+    return result;
+}
+
+static snwResult ResolvePart(snwJson* json, const snwSceneDef* def, snwCommandData* data)
+{
+    bool handle = data->command.kind == snw_commandHandle;
+    const snwCharacter* character = def->bodies[data->command.body].character;
+    size_t mark = snwJson_Enter(json, handle ? "handle" : "joint");
+    snwResult result = handle ? snwFindHandle(json, character, data->handle, &data->command.index)
+                              : snwFindJoint(json, character, data->joint, &data->command.index);
+    snwJson_Leave(json, mark);
+    return result;
+}
+
+static snwResult ResolveCollider(snwJson* json, const snwSceneDef* def, snwCommandData* data)
+{
+    size_t mark = snwJson_Enter(json, "collider");
+    snwResult result = snwFindCollider(json, def, data->collider, &data->command.index);
+    snwJson_Leave(json, mark);
+    return result;
+}
+
+static snwResult ResolveParam(snwJson* json, const snwSceneDef* def, snwCommandData* data)
+{
+    int method = -1;
+    const snwParamInfo* info = NULL;
+    size_t mark = snwJson_Enter(json, "name");
+    snwResult result = snwFindMethod(json, def->method, &method);
+    if (result == snw_ok)
+        result = snwParam_FindAny(json, data->name, &info);
+    int index = snwParam_Find(method, data->name);
+    if (result == snw_ok && index < 0)
+        result = snwJson_Fail(json, NULL, "'%s' is no parameter of the method '%s'", data->name, def->method);
+    snwJson_Leave(json, mark);
+    if (result < 0)
+        return result;
+    mark = snwJson_Enter(json, "value");
+    data->command.index = index;
+    result = snwParam_ReadValue(json, snwMethod_GetParam(method, index), data->value, &data->command.value);
+    snwJson_Leave(json, mark);
+    return result;
+}
+
+static snwResult Resolve(snwJson* json, const snwSceneDef* def, snwCommandData* data, uint64_t seen)
+{
+    snwResult result = ResolveBody(json, def, data);
+    if (result < 0)
+        return result;
+    switch (data->command.kind)
+    {
+        case snw_commandPin:
+            return ResolvePin(json, def, data, seen);
+        case snw_commandHandle:
+        case snw_commandJoint:
+            return ResolvePart(json, def, data);
+        case snw_commandCollider:
+            return ResolveCollider(json, def, data);
+        case snw_commandParam:
+            return ResolveParam(json, def, data);
+        case snw_commandPush:
+        case snw_commandMaterial:
+            // Absent means the whole body, whatever the engine's default is.
+            if (!snwTable_Saw(&snw_commandTable, seen, data->command.kind == snw_commandPush ? "vertex" : "region"))
+                data->command.index = -1;
+            return snw_ok;
+        default:
+            return snw_ok;
+    }
+}
+
+snwResult snwCommand_ReadJson(snwJson* json, const snwSceneDef* def, const json_t* value, snwCommand* command)
+{
+    snwCommandData data;
+    uint64_t seen = 0;
+    snwResult result = snwTable_Read(json, &snw_commandTable, value, &data, &seen);
+    if (result == snw_ok)
+        result = Resolve(json, def, &data, seen);
+    if (result < 0)
+        return result;
+    result = snwCommand_Check(def, snwMethod_Find(def->method), &data.command, json->message);
+    if (result < 0)
+        return snwJson_Locate(json, result);
+    *command = data.command;
+    return snw_ok;
+}
+
+snwResult snwCommand_Parse(
+    const snwScene* scene, const char* text, size_t size, snwCommand* command, snwMessage* message)
+{
+    snwJson json = {.message = message, .file = ""};
+    snwResult result = snw_ok;
+    snwMessage_Clear(message);
+    if (size > snw_maxCommandBytes)
+        return snwJson_Fail(&json, NULL, "a command has at most 1 MiB");
+    json_t* root = snwJson_Parse(&json, text, size, &result);
+    if (root == NULL)
+        return result;
+    result = snwCommand_ReadJson(&json, snwScene_GetDef(scene), root, command);
+    json_decref(root);
+    return result == snw_ok && json.warnings > 0 ? snw_warning : result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Writing
+
+static const char* BodyName(const snwSceneDef* def, int body)
+{
+    return body >= 0 && body < def->bodyCount ? def->bodies[body].name : NULL;
+}
+
+static void WritePart(snwText* text, const snwSceneDef* def, const snwCommand* command)
+{
+    bool handle = command->kind == snw_commandHandle;
+    const char* name = NULL;
+    if (command->body >= 0 && command->body < def->bodyCount)
+    {
+        const snwCharacter* character = def->bodies[command->body].character;
+        name = handle ? snwHandleName(character, command->index) : snwJointName(character, command->index);
+    }
+    snwText_Key(text, handle ? "handle" : "joint");
+    if (name != NULL)
+        snwText_String(text, name);
+    else
+        snwText_Int(text, command->index);
+}
+
+static void WriteParam(snwText* text, const snwSceneDef* def, const snwCommand* command)
+{
+    int method = snwMethod_Find(def->method);
+    bool known = method >= 0 && command->index >= 0 && command->index < snwMethod_GetInfo(method).paramCount;
+    const snwParamInfo* info = known ? snwMethod_GetParam(method, command->index) : NULL;
+    snwText_Key(text, "name");
+    snwText_String(text, known ? info->name : "?");
+    snwText_Key(text, "value");
+    snwParam_WriteValue(text, info, command->value);
+}
+
+// A pin command writes its pin, or its body and vertex.
+static bool Skipped(const snwField* field, const snwCommandData* data)
+{
+    const char* word = NULL;
+    if (field->type == snw_fieldText)
+    {
+        memcpy(&word, (const char*)data + field->offset, sizeof word);
+        return word == NULL;
+    }
+    if (field->type == snw_fieldAngles || field->type == snw_fieldRaw)
+        return true;
+    return data->command.kind == snw_commandPin && data->pin != NULL && strcmp(field->key, "vertex") == 0;
+}
+
+void snwCommand_WriteJson(snwText* text, const snwSceneDef* def, const snwCommand* command)
+{
+    snwCommandData data = {.command = *command};
+    data.body = BodyName(def, command->body);
+    if (command->kind == snw_commandPin && command->body < 0 && command->index >= 0 && command->index < def->pinCount)
+        data.pin = def->pins[command->index].name;
+    if (command->kind == snw_commandCollider && command->index >= 0 && command->index < def->colliderCount)
+        data.collider = def->colliders[command->index].name;
+    snwText_Open(text, '{');
+    for (int i = 0; i < snw_commandTable.count; ++i)
+    {
+        const snwField* field = &snw_commandTable.fields[i];
+        if (!snwField_Belongs(field, (int)command->kind) || Skipped(field, &data))
+            continue;
+        snwText_Key(text, field->key);
+        snwField_Write(text, field, &data);
+    }
+    if (command->kind == snw_commandHandle || command->kind == snw_commandJoint)
+        WritePart(text, def, command);
+    if (command->kind == snw_commandParam)
+        WriteParam(text, def, command);
+    snwText_Close(text, '}');
+}
+
+int snwCommand_Format(const snwScene* scene, const snwCommand* command, char* buffer, size_t capacity)
+{
+    snwText text = snwFixedText(buffer, capacity);
+    if ((int)command->kind < 0 || command->kind >= snw_commandKindCount)
+        return -1;
+    snwCommand_WriteJson(&text, snwScene_GetDef(scene), command);
+    return (int)text.size;
+}

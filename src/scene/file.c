@@ -1,0 +1,250 @@
+#include "scene/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char* Remedy(int error)
+{
+    switch (error)
+    {
+        case ENOENT:
+            return "check the spelling and that the folder exists";
+        case EACCES:
+        case EPERM:
+            return "check the permissions of the file and its folder";
+        case ENOSPC:
+        case EDQUOT:
+            return "free some space or write elsewhere";
+        case EROFS:
+            return "the disk is read-only; write elsewhere";
+        case EISDIR:
+            return "this is a folder; name a file";
+        default:
+            return NULL;
+    }
+}
+
+static snwResult FailSystem(snwMessage* message, const char* path, const char* what, int error)
+{
+    char words[128] = "";
+    if (strerror_r(error, words, sizeof words) != 0)
+        snprintf(words, sizeof words, "error %d", error);
+    snwFail(message, error == ENOMEM ? snw_errorMemory : snw_errorIo, Remedy(error), "%s: %s", what, words);
+    snwMessage_SetFile(message, path);
+    return error == ENOMEM ? snw_errorMemory : snw_errorIo;
+}
+
+static snwResult CheckReadable(FILE* stream, const char* path, size_t limit, size_t* size, snwMessage* message)
+{
+    struct stat info;
+    if (fstat(fileno(stream), &info) != 0)
+        return FailSystem(message, path, "cannot read", errno);
+    if (S_ISDIR(info.st_mode))
+        return FailSystem(message, path, "cannot read", EISDIR);
+    *size = S_ISREG(info.st_mode) && info.st_size > 0 ? (size_t)info.st_size : 0; // pipes tell no size
+    return *size > limit ? snw_errorInput : snw_ok;
+}
+
+static snwResult FailTooLarge(const char* path, size_t limit, snwMessage* message)
+{
+    snwFail(message, snw_errorInput, NULL, "too large: at most %zu MiB are read", limit >> 20);
+    snwMessage_SetFile(message, path);
+    return snw_errorInput;
+}
+
+// Reads to the end, growing as needed: the size from the system is only a hint.
+static snwResult ReadAll(
+    snwContext* context, FILE* stream, const char* path, size_t limit, snwWriter* writer, snwMessage* message)
+{
+    char chunk[16384];
+    size_t got;
+    while ((got = fread(chunk, 1, sizeof chunk, stream)) > 0)
+    {
+        if (writer->size + got > limit)
+            return FailTooLarge(path, limit, message);
+        snwWrite(writer, chunk, got);
+        if (writer->failed)
+            return snwFailMemory(message);
+    }
+    if (ferror(stream))
+        return FailSystem(message, path, "cannot read", errno);
+    snwWrite(writer, "", 1);
+    (void)context;
+    return writer->failed ? snwFailMemory(message) : snw_ok;
+}
+
+snwResult snwFile_Read(
+    snwContext* context, const char* path, size_t limit, char** data, size_t* size, snwMessage* message)
+{
+    *data = NULL;
+    *size = 0;
+    FILE* stream = fopen(path, "rbe");
+    if (stream == NULL)
+        return FailSystem(message, path, "cannot open", errno);
+    size_t hint = 0;
+    snwWriter writer = {.context = context};
+    snwResult result = CheckReadable(stream, path, limit, &hint, message);
+    if (result == snw_errorInput)
+        FailTooLarge(path, limit, message);
+    if (result == snw_ok)
+        result = ReadAll(context, stream, path, limit, &writer, message);
+    fclose(stream);
+    if (result < 0)
+    {
+        snwFree(context, writer.data);
+        return result;
+    }
+    *data = (char*)writer.data;
+    *size = writer.size - 1;
+    return snw_ok;
+}
+
+static snwResult FailExists(snwMessage* message, const char* path, const char* remedy)
+{
+    snwFail(message, snw_errorIo, remedy, "exists already");
+    snwMessage_SetFile(message, path);
+    return snw_errorIo;
+}
+
+static snwResult CheckFree(const snwOutput* output, snwMessage* message)
+{
+    struct stat info;
+    if (stat(output->path, &info) == 0 && S_ISDIR(info.st_mode))
+        return FailSystem(message, output->path, "cannot write", EISDIR);
+    if (output->overwrite)
+        return snw_ok;
+    if (lstat(output->path, &info) == 0)
+        return FailExists(message, output->path, "name another file or allow overwriting");
+    if (lstat(output->part, &info) == 0)
+        return FailExists(message, output->part, "left by a run that was cut short: move it away or allow overwriting");
+    return snw_ok;
+}
+
+static snwResult OpenPart(snwOutput* output, snwMessage* message)
+{
+    if (output->overwrite)
+        unlink(output->part);
+    // O_EXCL: two runs that write the same file must not mix, and nobody's link is followed.
+    int file = open(output->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0)
+        return FailSystem(message, output->path, "cannot write", errno);
+    output->stream = fdopen(file, "wb");
+    if (output->stream != NULL)
+        return snw_ok;
+    int error = errno;
+    close(file);
+    unlink(output->part);
+    return FailSystem(message, output->path, "cannot write", error);
+}
+
+static void FreeNames(snwOutput* output)
+{
+    if (output->context != NULL)
+    {
+        snwFree(output->context, output->path);
+        snwFree(output->context, output->part);
+    }
+    *output = (snwOutput){0};
+}
+
+snwResult snwOutput_Open(snwOutput* output, snwContext* context, const char* path, bool overwrite, snwMessage* message)
+{
+    size_t length = strlen(path);
+    *output = (snwOutput){.context = context, .overwrite = overwrite};
+    output->path = snwCopyText(context, path);
+    output->part = snwAlloc(context, length + sizeof ".part");
+    snwResult result = snw_ok;
+    if (output->path == NULL || output->part == NULL)
+        result = snwFailMemory(message);
+    else
+        snprintf(output->part, length + sizeof ".part", "%s.part", path);
+    if (result == snw_ok)
+        result = CheckFree(output, message);
+    if (result == snw_ok)
+        result = OpenPart(output, message);
+    if (result < 0)
+        FreeNames(output);
+    return result;
+}
+
+snwResult snwOutput_Write(snwOutput* output, const void* data, size_t size, snwMessage* message)
+{
+    if (size > 0 && fwrite(data, 1, size, output->stream) != size)
+        return FailSystem(message, output->part, "cannot write", errno);
+    return snw_ok;
+}
+
+snwResult snwOutput_Flush(snwOutput* output, snwMessage* message)
+{
+    if (fflush(output->stream) != 0)
+        return FailSystem(message, output->part, "cannot write", errno);
+    return snw_ok;
+}
+
+// link() fails if the name was taken meanwhile, rename() would silently replace it; some disks know no links.
+static int GiveName(const snwOutput* output)
+{
+    if (!output->overwrite)
+    {
+        if (link(output->part, output->path) == 0)
+        {
+            unlink(output->part);
+            return 0;
+        }
+        if (errno == EEXIST)
+            return EEXIST;
+    }
+    return rename(output->part, output->path) == 0 ? 0 : errno;
+}
+
+snwResult snwOutput_Commit(snwOutput* output, snwMessage* message)
+{
+    if (output->stream == NULL)
+        return snw_ok;
+    int error = 0;
+    // A pipe or a special file cannot be made durable; that is no failure.
+    if (fflush(output->stream) != 0 || (fsync(fileno(output->stream)) != 0 && errno != EINVAL && errno != EROFS))
+        error = errno;
+    if (fclose(output->stream) != 0 && error == 0)
+        error = errno;
+    output->stream = NULL;
+    if (error == 0)
+        error = GiveName(output);
+    snwResult result = error == 0 ? snw_ok : FailSystem(message, output->path, "cannot write", error);
+    FreeNames(output);
+    return result;
+}
+
+void snwOutput_Abandon(snwOutput* output)
+{
+    if (output->stream != NULL)
+        fclose(output->stream);
+    FreeNames(output);
+}
+
+void snwOutput_Drop(snwOutput* output)
+{
+    if (output->stream != NULL)
+    {
+        fclose(output->stream);
+        unlink(output->part);
+    }
+    FreeNames(output);
+}
+
+snwResult snwFile_Write(
+    snwContext* context, const char* path, const void* data, size_t size, bool overwrite, snwMessage* message)
+{
+    snwOutput output;
+    snwResult result = snwOutput_Open(&output, context, path, overwrite, message);
+    if (result == snw_ok)
+        result = snwOutput_Write(&output, data, size, message);
+    if (result == snw_ok)
+        result = snwOutput_Commit(&output, message);
+    if (result < 0)
+        snwOutput_Drop(&output);
+    return result;
+}

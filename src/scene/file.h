@@ -1,0 +1,33 @@
+// Whole files in, whole files out. What is written appears under its name only when it is complete.
+
+#pragma once
+
+#include "base/bytes.h"
+
+#include <stdio.h>
+
+// Reads all of a file of at most `limit` bytes; *data has a zero behind it and goes back through snwFree.
+snwResult snwFile_Read(
+    snwContext* context, const char* path, size_t limit, char** data, size_t* size, snwMessage* message);
+
+// Writes a file at once: see snwOutput.
+snwResult snwFile_Write(
+    snwContext* context, const char* path, const void* data, size_t size, bool overwrite, snwMessage* message);
+
+// A file being written as "path.part" in the same folder. Commit makes it durable and gives it its name; a crash leaves
+// the part, with everything up to the last flush.
+typedef struct snwOutput
+{
+    snwContext* context;
+    FILE* stream; // NULL: closed
+    char* path;
+    char* part;
+    bool overwrite;
+} snwOutput;
+
+snwResult snwOutput_Open(snwOutput* output, snwContext* context, const char* path, bool overwrite, snwMessage* message);
+snwResult snwOutput_Write(snwOutput* output, const void* data, size_t size, snwMessage* message);
+snwResult snwOutput_Flush(snwOutput* output, snwMessage* message); // to the system: survives this process
+snwResult snwOutput_Commit(snwOutput* output, snwMessage* message);
+void snwOutput_Drop(snwOutput* output);    // removes the part; nothing if committed or never opened
+void snwOutput_Abandon(snwOutput* output); // closes but leaves the part: for what is of use unfinished

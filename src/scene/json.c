@@ -1,0 +1,138 @@
+// The state of a reader: path, failures, warnings, and the parse of the text itself.
+
+#include "scene/fields.h"
+#include "scene/words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum
+{
+    snw_maxNesting = 32 // scenes need six
+};
+
+snwResult snwJson_Fail(snwJson* json, const char* remedy, const char* format, ...)
+{
+    char text[sizeof json->message->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snwFail(json->message, snw_errorInput, remedy, "%s", text);
+    return snwJson_Locate(json, snw_errorInput);
+}
+
+snwResult snwJson_Locate(snwJson* json, snwResult result)
+{
+    if (json->path[0] != 0)
+        snwMessage_AddPlace(json->message, "%s", json->path);
+    if (json->file != NULL && json->file[0] != 0)
+        snwMessage_SetFile(json->message, json->file);
+    return result;
+}
+
+void snwJson_Warn(snwJson* json, const char* format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (json->context != NULL)
+        snwLogText(json->context, snw_logWarning, "%s: %s: %s", json->file, json->path, text);
+    if (json->warnings++ > 0)
+        return; // the message keeps the first
+    snwFail(json->message, snw_warning, NULL, "%s", text);
+    snwJson_Locate(json, snw_warning);
+}
+
+size_t snwJson_Enter(snwJson* json, const char* key)
+{
+    size_t mark = strlen(json->path);
+    snprintf(json->path + mark, sizeof json->path - mark, "%s%s", mark > 0 ? "." : "", snwQuoteWord(key).text);
+    return mark;
+}
+
+size_t snwJson_EnterIndex(snwJson* json, size_t index)
+{
+    size_t mark = strlen(json->path);
+    snprintf(json->path + mark, sizeof json->path - mark, "[%zu]", index);
+    return mark;
+}
+
+void snwJson_Leave(snwJson* json, size_t mark)
+{
+    json->path[mark] = 0;
+}
+
+const char* snwJson_TypeName(const json_t* value)
+{
+    switch (json_typeof(value))
+    {
+        case JSON_OBJECT:
+            return "an object";
+        case JSON_ARRAY:
+            return "a list";
+        case JSON_STRING:
+            return "a text";
+        case JSON_INTEGER:
+        case JSON_REAL:
+            return "a number";
+        case JSON_TRUE:
+        case JSON_FALSE:
+            return "true or false";
+        case JSON_NULL:
+            break;
+    }
+    return "null";
+}
+
+// jansson allows 2048 levels; fewer keep recursion small and hostile files quick to refuse.
+static bool TooDeep(const char* text, size_t size)
+{
+    int depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < size; ++i)
+    {
+        char c = text[i];
+        if (quoted && c == '\\')
+            i++;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (!quoted && (c == '{' || c == '['))
+            depth++;
+        else if (!quoted && (c == '}' || c == ']'))
+            depth--;
+        if (depth > snw_maxNesting)
+            return true;
+    }
+    return false;
+}
+
+static snwResult FailSyntax(snwJson* json, const json_error_t* error)
+{
+    if (json_error_code(error) == json_error_out_of_memory)
+        return snwJson_Locate(json, snwFailMemory(json->message));
+    const char* remedy = json_error_code(error) == json_error_duplicate_key ? "each key may occur once in an object"
+                                                                            : NULL;
+    snwFail(json->message, snw_errorInput, remedy, "%s", snwQuoteWord(error->text).text);
+    if (error->line > 0 && json->path[0] != 0) // the path names the line already
+        snwMessage_AddPlace(json->message, "column %d", error->column);
+    else if (error->line > 0)
+        snwMessage_AddPlace(json->message, "line %d, column %d", error->line, error->column);
+    return snwJson_Locate(json, snw_errorInput);
+}
+
+json_t* snwJson_Parse(snwJson* json, const char* text, size_t size, snwResult* result)
+{
+    if (TooDeep(text, size))
+    {
+        *result = snwJson_Fail(json, NULL, "nested deeper than %d levels", snw_maxNesting);
+        return NULL;
+    }
+    json_error_t error;
+    json_t* root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    *result = root != NULL ? snw_ok : FailSyntax(json, &error);
+    return root;
+}

@@ -1,0 +1,35 @@
+// Writing command logs. See tools.h for what a log holds.
+//
+//   {"sinew_log": 1, "version": "0.1.0", "simd": "avx2", "scene": {...}}
+//   {"frame": 0, "hash": "0123456789abcdef"}
+//   {"command": {"step": 0, "kind": "push", ...}}       applied just before step 0, which makes frame 1
+//   {"frame": 1, "hash": "..."}
+//   {"end": 1, "checksum": "..."}                       frames, and the hash of every byte before this line
+//
+// The scene has its own script of commands, and a sim made from it runs that script by itself. The log therefore holds
+// only what was pushed beyond the script (that is what snwSim_GetLog lists), and nothing is ever applied twice.
+//
+// The log grows under "path.part", flushed after every frame, and gets its name when it ends; a crashed run leaves the
+// part, which reads as a log that is not complete.
+
+#pragma once
+
+#include "scene/file.h"
+#include "sinew/tools.h"
+
+typedef struct snwLogWriter
+{
+    snwOutput output;
+    snwContext* context;
+    const snwSceneDef* scene;
+    uint64_t checksum;
+    int commandCount; // written so far
+    int frameCount;
+} snwLogWriter;
+
+snwResult snwLogWriter_Open(snwLogWriter* writer, snwContext* context, const char* path, const snwSceneFile* file,
+    bool overwrite, snwMessage* message);
+// Writes the commands applied since the last frame, and the frame.
+snwResult snwLogWriter_AddFrame(snwLogWriter* writer, const snwSim* sim, int frame, uint64_t hash, snwMessage* message);
+snwResult snwLogWriter_Finish(snwLogWriter* writer, snwMessage* message);
+void snwLogWriter_Abandon(snwLogWriter* writer); // leaves the part

@@ -1,0 +1,128 @@
+#include "scene/log.h"
+#include "scene/commands.h"
+#include "scene/scene_file.h"
+#include "base/hash.h"
+
+#include <stdio.h>
+
+static const char* SimdName(snwSimd simd)
+{
+    switch (simd)
+    {
+        case snw_simdScalar:
+            return "scalar";
+        case snw_simdBase:
+            return "base";
+        case snw_simdAvx2:
+            return "avx2";
+        default:
+            return "auto";
+    }
+}
+
+// Takes the text: ends it with a new line, counts it into the checksum and writes it.
+static snwResult WriteLine(snwLogWriter* writer, snwText* text, snwMessage* message)
+{
+    snwText_Raw(text, "\n", 1);
+    snwResult result = text->failed ? snwFailMemory(message) : snw_ok;
+    if (result == snw_ok)
+        result = snwOutput_Write(&writer->output, text->data, text->size, message);
+    if (result == snw_ok)
+        writer->checksum = snwHash(text->data, text->size, writer->checksum);
+    snwText_Free(text);
+    return result;
+}
+
+static void WriteHash(snwText* text, const char* key, uint64_t hash)
+{
+    char digits[17];
+    snprintf(digits, sizeof digits, "%016llx", (unsigned long long)hash);
+    snwText_Key(text, key);
+    snwText_String(text, digits);
+}
+
+static snwResult WriteHeader(snwLogWriter* writer, const snwSceneFile* file, snwMessage* message)
+{
+    snwText text = snwCreateText(writer->context, 0);
+    snwVersion version = snwGetVersion();
+    char digits[40];
+    snprintf(digits, sizeof digits, "%d.%d.%d", version.major, version.minor, version.patch);
+    snwText_Open(&text, '{');
+    snwText_Key(&text, "sinew_log");
+    snwText_Int(&text, 1);
+    snwText_Key(&text, "version");
+    snwText_String(&text, digits);
+    snwText_Key(&text, "simd");
+    snwText_String(&text, SimdName(snwContext_Simd(writer->context)));
+    snwText_Key(&text, "scene");
+    snwResult result = snwSceneFile_WriteJson(&text, file, message);
+    snwText_Close(&text, '}');
+    if (result == snw_ok)
+        return WriteLine(writer, &text, message);
+    snwText_Free(&text);
+    return result;
+}
+
+snwResult snwLogWriter_Open(snwLogWriter* writer, snwContext* context, const char* path, const snwSceneFile* file,
+    bool overwrite, snwMessage* message)
+{
+    *writer = (snwLogWriter){.context = context, .scene = snwScene_GetDef(file->scene)};
+    snwResult result = snwOutput_Open(&writer->output, context, path, overwrite, message);
+    if (result == snw_ok)
+        result = WriteHeader(writer, file, message);
+    if (result < 0)
+        snwOutput_Drop(&writer->output);
+    return result;
+}
+
+static snwResult WriteCommand(snwLogWriter* writer, const snwCommand* command, snwMessage* message)
+{
+    snwText text = snwCreateText(writer->context, 0);
+    snwText_Open(&text, '{');
+    snwText_Key(&text, "command");
+    snwCommand_WriteJson(&text, writer->scene, command);
+    snwText_Close(&text, '}');
+    return WriteLine(writer, &text, message);
+}
+
+snwResult snwLogWriter_AddFrame(snwLogWriter* writer, const snwSim* sim, int frame, uint64_t hash, snwMessage* message)
+{
+    int count = 0;
+    const snwCommand* commands = snwSim_GetLog(sim, &count);
+    for (; writer->commandCount < count; writer->commandCount++)
+    {
+        snwResult result = WriteCommand(writer, &commands[writer->commandCount], message);
+        if (result < 0)
+            return result;
+    }
+    snwText text = snwCreateText(writer->context, 0);
+    snwText_Open(&text, '{');
+    snwText_Key(&text, "frame");
+    snwText_Int(&text, frame);
+    WriteHash(&text, "hash", hash);
+    snwText_Close(&text, '}');
+    snwResult result = WriteLine(writer, &text, message);
+    writer->frameCount = frame;
+    return result < 0 ? result : snwOutput_Flush(&writer->output, message);
+}
+
+snwResult snwLogWriter_Finish(snwLogWriter* writer, snwMessage* message)
+{
+    snwText text = snwCreateText(writer->context, 0);
+    uint64_t checksum = writer->checksum;
+    snwText_Open(&text, '{');
+    snwText_Key(&text, "end");
+    snwText_Int(&text, writer->frameCount);
+    WriteHash(&text, "checksum", checksum);
+    snwText_Close(&text, '}');
+    snwResult result = WriteLine(writer, &text, message);
+    if (result == snw_ok)
+        return snwOutput_Commit(&writer->output, message);
+    snwOutput_Abandon(&writer->output);
+    return result;
+}
+
+void snwLogWriter_Abandon(snwLogWriter* writer)
+{
+    snwOutput_Abandon(&writer->output);
+}

@@ -1,0 +1,129 @@
+#include "scene/measures_file.h"
+#include "scene/text.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool EndsWith(const char* text, const char* end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length > tail && strcmp(text + length - tail, end) == 0;
+}
+
+// Takes the text and writes it.
+static snwResult WriteText(snwMeasuresWriter* writer, snwText* text, snwMessage* message)
+{
+    snwResult result = text->failed ? snwFailMemory(message) : snw_ok;
+    if (result == snw_ok)
+        result = snwOutput_Write(&writer->output, text->data, text->size, message);
+    snwText_Free(text);
+    return result;
+}
+
+static void Put(snwText* text, const char* data)
+{
+    snwText_Raw(text, data, strlen(data));
+}
+
+static void WriteCsvHeader(snwText* text)
+{
+    Put(text, "frame");
+    for (int i = 0; i < snwMeasureCount(); ++i)
+    {
+        const snwMeasureInfo* info = snwMeasure_GetInfo(i);
+        Put(text, ",");
+        Put(text, info->name);
+        if (info->unit[0] == 0)
+            continue;
+        Put(text, "[");
+        Put(text, info->unit);
+        Put(text, "]");
+    }
+    Put(text, "\n");
+}
+
+static void WriteJsonColumn(snwText* text, const char* name, const char* unit, const char* help)
+{
+    snwText_Open(text, '{');
+    snwText_Key(text, "name");
+    snwText_String(text, name);
+    snwText_Key(text, "unit");
+    snwText_String(text, unit);
+    snwText_Key(text, "help");
+    snwText_String(text, help);
+    snwText_Close(text, '}');
+}
+
+// The rows follow one by one; Finish closes the list and the object.
+static void WriteJsonHeader(snwText* text, const snwSceneDef* scene)
+{
+    snwText_Open(text, '{');
+    snwText_Key(text, "sinew_measures");
+    snwText_Int(text, 1);
+    snwText_Key(text, "scene");
+    snwText_String(text, scene->name);
+    snwText_Key(text, "method");
+    snwText_String(text, scene->method);
+    snwText_Key(text, "columns");
+    snwText_Open(text, '[');
+    WriteJsonColumn(text, "frame", "", "0 is the start");
+    for (int i = 0; i < snwMeasureCount(); ++i)
+    {
+        const snwMeasureInfo* info = snwMeasure_GetInfo(i);
+        WriteJsonColumn(text, info->name, info->unit, info->help);
+    }
+    snwText_Close(text, ']');
+    snwText_Key(text, "rows");
+    Put(text, "[");
+}
+
+snwResult snwMeasuresWriter_Open(snwMeasuresWriter* writer, snwContext* context, const char* path,
+    const snwSceneDef* scene, bool overwrite, snwMessage* message)
+{
+    *writer = (snwMeasuresWriter){.context = context, .json = EndsWith(path, ".json")};
+    if (!writer->json && !EndsWith(path, ".csv"))
+    {
+        snwFail(message, snw_errorArgument, "end its name in .csv or .json", "unknown kind of measures file");
+        snwMessage_SetFile(message, path);
+        return snw_errorArgument;
+    }
+    snwResult result = snwOutput_Open(&writer->output, context, path, overwrite, message);
+    if (result < 0)
+        return result;
+    snwText text = snwCreateText(context, 0);
+    if (writer->json)
+        WriteJsonHeader(&text, scene);
+    else
+        WriteCsvHeader(&text);
+    result = WriteText(writer, &text, message);
+    if (result < 0)
+        snwOutput_Drop(&writer->output);
+    return result;
+}
+
+snwResult snwMeasuresWriter_AddFrame(
+    snwMeasuresWriter* writer, int frame, const snwMeasures* measures, snwMessage* message)
+{
+    snwText text = snwCreateText(writer->context, 0);
+    Put(&text, writer->json ? (frame > 0 ? ",\n[" : "\n[") : "");
+    snwText_Int(&text, frame);
+    for (int i = 0; i < snwMeasureCount(); ++i)
+    {
+        double value = snwMeasures_Get(measures, i);
+        Put(&text, ",");
+        if (writer->json || isfinite(value)) // CSV leaves the cell empty, JSON has null
+            snwText_Real(&text, value);
+    }
+    Put(&text, writer->json ? "]" : "\n");
+    return WriteText(writer, &text, message);
+}
+
+snwResult snwMeasuresWriter_Finish(snwMeasuresWriter* writer, snwMessage* message)
+{
+    const char* end = writer->json ? "\n]}\n" : "";
+    snwResult result = snwOutput_Write(&writer->output, end, strlen(end), message);
+    if (result == snw_ok)
+        return snwOutput_Commit(&writer->output, message);
+    snwOutput_Drop(&writer->output);
+    return result;
+}

@@ -1,0 +1,223 @@
+// The run loop: frame 0, then one step per frame. Whatever ends a run - its length, the user, a divergence, the
+// caller's callback - the frames that were finished are kept: the log and the measures are closed properly and get
+// their names.
+
+#include "scene/log.h"
+#include "scene/measures_file.h"
+#include "scene/tables.h"
+#include "base/array.h"
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct Run
+{
+    snwContext* context;
+    const snwRunDef* def;
+    const snwSceneFile* file;
+    snwRunReport* report;
+    snwSim* sim;
+    double dt;      // s
+    int frameCount; // to do, frame 0 not counted
+    int frame;
+    int nextCommand; // of the replayed log
+    bool logging, measuring;
+    snwLogWriter log;
+    snwMeasuresWriter measures;
+    snwArray(double) stepMs;
+} Run;
+
+snwRunDef snwDefaultRunDef(void)
+{
+    return (snwRunDef){0};
+}
+
+static snwResult OpenFiles(Run* run, snwMessage* message)
+{
+    const snwRunDef* def = run->def;
+    snwResult result = snw_ok;
+    if (def->logPath != NULL)
+    {
+        result = snwLogWriter_Open(&run->log, run->context, def->logPath, run->file, def->overwrite, message);
+        run->logging = result == snw_ok;
+    }
+    if (result == snw_ok && def->measuresPath != NULL)
+    {
+        result = snwMeasuresWriter_Open(&run->measures, run->context, def->measuresPath,
+            snwScene_GetDef(run->file->scene), def->overwrite, message);
+        run->measuring = result == snw_ok;
+    }
+    return result;
+}
+
+// Nothing was written yet that is worth keeping.
+static void DropFiles(Run* run)
+{
+    if (run->logging)
+        snwOutput_Drop(&run->log.output);
+    if (run->measuring)
+        snwOutput_Drop(&run->measures.output);
+    run->logging = run->measuring = false;
+}
+
+static snwResult Prepare(Run* run, snwMessage* message)
+{
+    const snwSceneDef* scene = snwScene_GetDef(run->file->scene);
+    snwSimDef def = snwDefaultSimDef();
+    def.scene = run->file->scene;
+    double frames = floor(scene->duration * scene->rate + 0.5);
+    if (!(frames <= snw_maxFrames))
+        return snwFail(message, snw_errorArgument, "lower rate or duration", "more than %d million frames",
+            snw_maxFrames / 1000000);
+    run->dt = 1 / scene->rate;
+    run->frameCount = run->def->replay != NULL ? run->def->replay->frameCount - 1 : (int)frames;
+    if (run->frameCount < 0)
+        return snwFail(message, snw_errorInput, NULL, "the log holds no frame");
+    snwResult result = OpenFiles(run, message); // before the sim: a wrong path should not cost a preparation
+    if (result >= 0)
+        result = snwCreateSim(run->context, &def, &run->sim, message);
+    return result;
+}
+
+static void Compare(Run* run, uint64_t hash)
+{
+    const snwLog* replay = run->def->replay;
+    if (replay != NULL && run->report->firstDifference < 0 && hash != replay->hashes[run->frame])
+        run->report->firstDifference = run->frame;
+}
+
+static snwResult WriteFrame(Run* run, const snwMeasures* measures, uint64_t hash, snwMessage* message)
+{
+    snwResult result = snw_ok;
+    if (run->logging)
+        result = snwLogWriter_AddFrame(&run->log, run->sim, run->frame, hash, message);
+    if (result == snw_ok && run->measuring)
+        result = snwMeasuresWriter_AddFrame(&run->measures, run->frame, measures, message);
+    return result;
+}
+
+static snwResult FinishFrame(Run* run, snwMessage* message)
+{
+    snwRunReport* report = run->report;
+    snwMeasures measures;
+    uint64_t hash = snwSim_Hash(run->sim);
+    snwResult result = snwSim_GetMeasures(run->sim, -1, &measures);
+    if (result < 0)
+        return snwFail(message, result, NULL, "cannot measure frame %d", run->frame);
+    if (run->frame == 0)
+        report->first = measures;
+    report->energyMax = run->frame == 0 ? measures.energy : fmax(report->energyMax, measures.energy);
+    report->last = measures;
+    report->hash = hash;
+    report->frames = run->frame;
+    Compare(run, hash);
+    if (run->frame > 0 && !snwArray_Push(run->context, &run->stepMs, measures.stepMs))
+        return snwFailMemory(message);
+    result = WriteFrame(run, &measures, hash, message);
+    if (result < 0 || run->def->onFrame == NULL)
+        return result;
+    snwRunFrame frame = {run->sim, run->frame, run->frameCount, hash, run->frame > 0 ? measures.stepMs : 0};
+    return run->def->onFrame(&frame, run->def->user, message);
+}
+
+static snwResult PushReplayed(Run* run, snwMessage* message)
+{
+    const snwLog* replay = run->def->replay;
+    uint64_t step = snwSim_GetStepCount(run->sim);
+    while (replay != NULL && run->nextCommand < replay->commandCount && replay->commands[run->nextCommand].step <= step)
+    {
+        snwResult result = snwSim_Push(run->sim, &replay->commands[run->nextCommand++], message);
+        if (result < 0)
+        {
+            snwMessage_AddPlace(message, "commands[%d]", run->nextCommand - 1);
+            return result;
+        }
+    }
+    return snw_ok;
+}
+
+static bool Interrupted(const Run* run)
+{
+    return run->def->interrupt != NULL && *run->def->interrupt;
+}
+
+static snwResult Loop(Run* run, snwMessage* message)
+{
+    snwResult result = FinishFrame(run, message);
+    while (result >= 0 && run->frame < run->frameCount)
+    {
+        if (Interrupted(run))
+            return snwFail(message, snw_errorInterrupted, NULL,
+                "stopped after frame %d of %d; what is finished is kept", run->frame, run->frameCount);
+        result = PushReplayed(run, message);
+        if (result >= 0)
+            result = snwSim_Step(run->sim, run->dt, message);
+        if (result < 0)
+            return result;
+        run->frame++;
+        result = FinishFrame(run, message);
+    }
+    return result < 0 ? result : snw_ok;
+}
+
+// The first failure keeps its words: later ones come from the same cause or matter less.
+static snwResult CloseFiles(Run* run, snwResult result, snwMessage* message)
+{
+    // A full disk or a lost drive: the log's part holds what was flushed, half a table of measures is of no use.
+    bool broken = result == snw_errorIo;
+    snwResult closing = snw_ok;
+    if (run->logging && broken)
+        snwLogWriter_Abandon(&run->log);
+    else if (run->logging)
+        closing = snwLogWriter_Finish(&run->log, result < 0 ? NULL : message);
+    result = result < 0 ? result : closing;
+    if (run->measuring && broken)
+        snwOutput_Drop(&run->measures.output);
+    else if (run->measuring)
+        closing = snwMeasuresWriter_Finish(&run->measures, result < 0 ? NULL : message);
+    return result < 0 ? result : closing;
+}
+
+static int CompareReals(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+static void ReportTimes(Run* run)
+{
+    int count = run->stepMs.count;
+    if (count == 0)
+        return;
+    double* times = run->stepMs.data;
+    qsort(times, (size_t)count, sizeof *times, CompareReals);
+    run->report->stepMsMedian = 0.5 * (times[(count - 1) / 2] + times[count / 2]);
+    run->report->stepMsMax = times[count - 1];
+}
+
+snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report, snwMessage* message)
+{
+    snwRunReport ignored;
+    const snwSceneFile* file = def->file == NULL && def->replay != NULL ? &def->replay->file : def->file;
+    Run run = {.context = context, .def = def, .file = file, .report = report != NULL ? report : &ignored};
+    double start = snwClock_Seconds();
+    *run.report = (snwRunReport){.firstDifference = -1};
+    snwMessage_Clear(message);
+    if (file == NULL || file->scene == NULL)
+        return snwFail(message, snw_errorArgument, NULL, "a run needs a scene or a log");
+    snwResult result = Prepare(&run, message);
+    if (result < 0)
+        DropFiles(&run);
+    else
+        result = CloseFiles(&run, Loop(&run, message), message);
+    if (run.sim != NULL)
+        snwDestroySim(run.sim);
+    ReportTimes(&run);
+    snwArray_Free(context, &run.stepMs);
+    run.report->wallSeconds = snwClock_Seconds() - start;
+    if (result >= 0 && run.report->firstDifference >= 0)
+        return snwFail(message, snw_warning, NULL, "the replay differs from the log from frame %d on",
+            run.report->firstDifference);
+    return result;
+}

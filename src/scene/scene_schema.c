@@ -1,0 +1,408 @@
+// The published schema of scene files, made from the tables that read them and from the methods' parameters.
+
+#include "scene/characters.h"
+#include "scene/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void Text(snwText* text, const char* key, const char* value)
+{
+    snwText_Key(text, key);
+    snwText_String(text, value);
+}
+
+static void Real(snwText* text, const char* key, double value)
+{
+    snwText_Key(text, key);
+    snwText_Real(text, value);
+}
+
+static void Describe(snwText* text, const char* help, const char* unit)
+{
+    char words[512];
+    snprintf(words, sizeof words, unit != NULL && unit[0] != 0 ? "%s [%s]" : "%s", help, unit);
+    Text(text, "description", words);
+}
+
+static void Reference(snwText* text, const char* title)
+{
+    char path[64];
+    snprintf(path, sizeof path, "#/$defs/%s", title);
+    Text(text, "$ref", path);
+}
+
+static void Enum(snwText* text, const char* const* names)
+{
+    snwText_Key(text, "enum");
+    snwText_Open(text, '[');
+    for (int i = 0; names[i] != NULL; ++i)
+        snwText_String(text, names[i]);
+    snwText_Close(text, ']');
+}
+
+static void Range(snwText* text, double lower, double upper)
+{
+    if (lower == 0 && upper == 0)
+        return;
+    Real(text, "minimum", lower);
+    Real(text, "maximum", upper);
+}
+
+static void NumberList(snwText* text, const char* type, const snwField* field, int count)
+{
+    Text(text, "type", "array");
+    snwText_Key(text, "items");
+    snwText_Open(text, '{');
+    Text(text, "type", type);
+    Range(text, field->lower, field->upper);
+    snwText_Close(text, '}');
+    Real(text, "minItems", count);
+    Real(text, "maxItems", count);
+}
+
+// oneOf the field's own form and another; both are written by the caller between these two.
+static void OpenOneOf(snwText* text)
+{
+    snwText_Key(text, "oneOf");
+    snwText_Open(text, '[');
+    snwText_Open(text, '{');
+}
+
+static void NextOneOf(snwText* text)
+{
+    snwText_Close(text, '}');
+    snwText_Open(text, '{');
+}
+
+static void CloseOneOf(snwText* text)
+{
+    snwText_Close(text, '}');
+    snwText_Close(text, ']');
+}
+
+static void WriteMaskType(snwText* text, const snwField* field)
+{
+    OpenOneOf(text);
+    Text(text, "type", "array");
+    snwText_Key(text, "items");
+    snwText_Open(text, '{');
+    Enum(text, field->names);
+    snwText_Close(text, '}');
+    NextOneOf(text);
+    Text(text, "type", "integer");
+    CloseOneOf(text);
+}
+
+static void WriteColorType(snwText* text, const snwField* field)
+{
+    OpenOneOf(text);
+    Text(text, "type", "string");
+    Text(text, "pattern", "^#[0-9a-fA-F]{6}$");
+    NextOneOf(text);
+    NumberList(text, "number", field, 3);
+    CloseOneOf(text);
+}
+
+static void WriteParam(snwText* text, const snwParamInfo* info)
+{
+    snwText_Open(text, '{');
+    Describe(text, info->help, info->unit);
+    if (info->type == snw_paramBool)
+        Text(text, "type", "boolean");
+    else if (info->type == snw_paramChoice)
+        Enum(text, info->choices);
+    else
+    {
+        Text(text, "type", info->type == snw_paramInt ? "integer" : "number");
+        Range(text, info->lower, info->upper);
+    }
+    snwText_Key(text, "default");
+    snwParam_WriteValue(text, info, info->initial);
+    snwText_Close(text, '}');
+}
+
+// Parameters that methods share appear once.
+static bool IsListed(int method, int param)
+{
+    const char* name = snwMethod_GetParam(method, param)->name;
+    for (int i = 0; i < method; ++i)
+        if (snwParam_Find(i, name) >= 0)
+            return true;
+    return false;
+}
+
+static void WriteSettings(snwText* text)
+{
+    Text(text, "type", "object");
+    snwText_Key(text, "additionalProperties");
+    snwText_Bool(text, false);
+    snwText_Key(text, "properties");
+    snwText_Open(text, '{');
+    for (int method = 0; method < snwMethodCount(); ++method)
+        for (int i = 0; i < snwMethod_GetInfo(method).paramCount; ++i)
+        {
+            if (IsListed(method, i))
+                continue;
+            snwText_Key(text, snwMethod_GetParam(method, i)->name);
+            WriteParam(text, snwMethod_GetParam(method, i));
+        }
+    snwText_Close(text, '}');
+}
+
+static void WriteMethods(snwText* text)
+{
+    snwText_Key(text, "enum");
+    snwText_Open(text, '[');
+    for (int i = 0; i < snwMethodCount(); ++i)
+        snwText_String(text, snwMethod_GetInfo(i).name);
+    snwText_Close(text, ']');
+}
+
+static void WriteTypes(snwText* text, const char* const* types)
+{
+    snwText_Key(text, "type");
+    snwText_Open(text, '[');
+    for (; *types != NULL; ++types)
+        snwText_String(text, *types);
+    snwText_Close(text, ']');
+}
+
+static void WriteRawType(snwText* text, const snwField* field)
+{
+    if (strcmp(field->schema, "list") == 0)
+    {
+        Text(text, "type", "array");
+        snwText_Key(text, "items");
+        snwText_Open(text, '{');
+        Reference(text, field->table->title);
+        snwText_Close(text, '}');
+    }
+    else if (strcmp(field->schema, "characters") == 0)
+    {
+        Text(text, "type", "object");
+        snwText_Key(text, "additionalProperties");
+        snwText_Open(text, '{');
+        Reference(text, "character");
+        snwText_Close(text, '}');
+    }
+    else if (strcmp(field->schema, "character") == 0)
+    {
+        OpenOneOf(text);
+        Text(text, "type", "string");
+        NextOneOf(text);
+        Reference(text, "character");
+        CloseOneOf(text);
+    }
+    else if (strcmp(field->schema, "settings") == 0)
+        WriteSettings(text);
+    else if (strcmp(field->schema, "setting") == 0)
+        WriteTypes(text, (const char* const[]){"number", "boolean", "string", NULL});
+    else if (strcmp(field->schema, "index") == 0)
+        WriteTypes(text, (const char* const[]){"string", "integer", NULL});
+    else
+        Reference(text, field->table->title);
+}
+
+static void WriteType(snwText* text, const snwField* field)
+{
+    switch (field->type)
+    {
+        case snw_fieldReal:
+        case snw_fieldInt:
+            Text(text, "type", field->type == snw_fieldReal ? "number" : "integer");
+            Range(text, field->lower, field->upper);
+            break;
+        case snw_fieldU64:
+            Text(text, "type", "integer");
+            Real(text, "minimum", 0);
+            break;
+        case snw_fieldBool:
+            Text(text, "type", "boolean");
+            break;
+        case snw_fieldText:
+            Text(text, "type", "string");
+            if (field->schema != NULL)
+                WriteMethods(text);
+            break;
+        case snw_fieldChoice:
+            Enum(text, field->names);
+            break;
+        case snw_fieldMask:
+            WriteMaskType(text, field);
+            break;
+        case snw_fieldVec3:
+        case snw_fieldAngles:
+            NumberList(text, "number", field, 3);
+            break;
+        case snw_fieldInt3:
+            NumberList(text, "integer", field, 3);
+            break;
+        case snw_fieldRotation:
+            NumberList(text, "number", field, 4);
+            break;
+        case snw_fieldColor:
+            WriteColorType(text, field);
+            break;
+        case snw_fieldObject:
+            Reference(text, field->table->title);
+            break;
+        case snw_fieldRaw:
+            WriteRawType(text, field);
+            break;
+    }
+}
+
+static bool HasDefault(const snwField* field, const char* object)
+{
+    const char* word = NULL;
+    if (field->required || field->type == snw_fieldAngles || field->type == snw_fieldRaw)
+        return false;
+    if (field->type == snw_fieldText)
+        memcpy(&word, object + field->offset, sizeof word);
+    return field->type != snw_fieldText || word != NULL;
+}
+
+static void WriteProperty(snwText* text, const snwTable* table, const snwField* field, int kind, const void* defaults)
+{
+    snwText_Key(text, field->key);
+    snwText_Open(text, '{');
+    Describe(text, field->help, field->unit);
+    if (kind >= 0 && strcmp(field->key, table->variant) == 0)
+        Text(text, "const", field->names[kind]);
+    else
+        WriteType(text, field);
+    if (HasDefault(field, defaults))
+    {
+        snwText_Key(text, "default");
+        snwField_Write(text, field, defaults);
+    }
+    snwText_Close(text, '}');
+}
+
+// defaults: room for the table's struct.
+static void WriteObject(snwText* text, const snwTable* table, int kind, void* defaults)
+{
+    memset(defaults, 0, table->size);
+    table->init(defaults, kind);
+    Text(text, "type", "object");
+    snwText_Key(text, "additionalProperties");
+    snwText_Bool(text, false);
+    snwText_Key(text, "properties");
+    snwText_Open(text, '{');
+    for (int i = 0; i < table->count; ++i)
+        if (snwField_Belongs(&table->fields[i], kind))
+            WriteProperty(text, table, &table->fields[i], kind, defaults);
+    snwText_Close(text, '}');
+    snwText_Key(text, "required");
+    snwText_Open(text, '[');
+    for (int i = 0; i < table->count; ++i)
+        if (table->fields[i].required && snwField_Belongs(&table->fields[i], kind))
+            snwText_String(text, table->fields[i].key);
+    snwText_Close(text, ']');
+}
+
+static void WriteTable(snwText* text, const snwTable* table, void* defaults)
+{
+    const snwField* variant = snwTable_Variant(table);
+    Text(text, "description", table->help);
+    if (variant == NULL)
+    {
+        WriteObject(text, table, -1, defaults);
+        return;
+    }
+    snwText_Key(text, "oneOf");
+    snwText_Open(text, '[');
+    for (int kind = 0; variant->names[kind] != NULL; ++kind)
+    {
+        if (table == &snw_propTable && kind == snw_colliderPlane)
+            continue; // a plane cannot move freely
+        snwText_Open(text, '{');
+        Text(text, "title", variant->names[kind]);
+        WriteObject(text, table, kind, defaults);
+        snwText_Close(text, '}');
+    }
+    snwText_Close(text, ']');
+}
+
+static void WriteCharacterDef(snwText* text)
+{
+    snwText_Key(text, "character");
+    snwText_Open(text, '{');
+    Text(text, "description", "What a body is made of");
+    snwText_Key(text, "oneOf");
+    snwText_Open(text, '[');
+    for (int i = 0; i < snw_characterFormCount; ++i)
+    {
+        snwText_Open(text, '{');
+        Reference(text, snw_characterForms[i].table->title);
+        snwText_Close(text, '}');
+    }
+    snwText_Close(text, ']');
+    snwText_Close(text, '}');
+}
+
+static const snwTable* const s_tables[] = {&snw_materialTable, &snw_bodyTable, &snw_colliderTable, &snw_propTable,
+    &snw_pinTable, &snw_clipTable, &snw_keyTable, &snw_commandTable, &snw_cameraTable, &snw_sceneTable};
+
+enum
+{
+    snw_tableCount = sizeof s_tables / sizeof *s_tables
+};
+
+static const snwTable* GetTable(int index)
+{
+    return index < snw_tableCount ? s_tables[index] : snw_characterForms[index - snw_tableCount].table;
+}
+
+static void WriteDefs(snwText* text, void* defaults)
+{
+    snwText_Key(text, "$defs");
+    snwText_Open(text, '{');
+    WriteCharacterDef(text);
+    for (int i = 0; i < snw_tableCount + snw_characterFormCount; ++i)
+    {
+        if (GetTable(i) == &snw_sceneTable)
+            continue;
+        snwText_Key(text, GetTable(i)->title);
+        snwText_Open(text, '{');
+        WriteTable(text, GetTable(i), defaults);
+        snwText_Close(text, '}');
+    }
+    snwText_Close(text, '}');
+}
+
+// Room for the struct of any table.
+static void* NewDefaults(snwContext* context)
+{
+    size_t size = 0;
+    for (int i = 0; i < snw_tableCount + snw_characterFormCount; ++i)
+        size = GetTable(i)->size > size ? GetTable(i)->size : size;
+    return snwAlloc(context, size);
+}
+
+snwResult snwSceneFile_Schema(snwContext* context, char** out, size_t* size, snwMessage* message)
+{
+    snwText text = snwCreateText(context, 7);
+    void* defaults = NewDefaults(context);
+    *out = NULL;
+    *size = 0;
+    if (defaults == NULL)
+        return snwFailMemory(message);
+    snwText_Open(&text, '{');
+    Text(&text, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    Text(&text, "title", "Sinew scene");
+    WriteTable(&text, &snw_sceneTable, defaults);
+    WriteDefs(&text, defaults);
+    snwText_Close(&text, '}');
+    snwText_Raw(&text, "\n", 1);
+    snwFree(context, defaults);
+    if (text.failed)
+    {
+        snwText_Free(&text);
+        return snwFailMemory(message);
+    }
+    *out = text.data;
+    *size = text.size;
+    return snw_ok;
+}
