@@ -28,6 +28,7 @@ static void Visit(int begin, int end, void* data)
 TEST(tasks, everyItemRunsOnce)
 {
     const int threads[] = {1, 2, 3, 5, 8};
+    memset(&s_visits, 0, sizeof s_visits);
     for (int t = 0; t < 5; ++t)
     {
         snwContext* context = snwFixture_Context(threads[t], snw_simdAuto, NULL);

@@ -216,7 +216,7 @@ snwResult snwCharacter_Load(
     ReadMesh(&reader, &arena, &def);
     ReadRig(&reader, &arena, &def);
     snwResult result;
-    if (arena.failed && !reader.failed)
+    if (arena.failed) // first: what was read after it is out of step
         result = snwFailMemory(message);
     else if (reader.failed || reader.position != size)
         result = snwFail(message, snw_errorInput, "save it again", "the saved character is cut short or damaged");

@@ -1,0 +1,507 @@
+// The first method, against what is known without it.
+
+#include "fixture.h"
+#include "math/transform.h"
+#include "sim/pbd/pbd.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+static const double s_dt = 1.0 / 60.0;
+
+// Symplectic Euler in free fall: y_n = y_0 - g h^2 n (n + 1) / 2, v_n = -g h n. Constraints must not disturb it.
+TEST(pbd, freeFall)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    snwFixture_Run(sim, 60, s_dt);
+    snwMeasures m;
+    snwSim_GetMeasures(sim, 0, &m);
+    CHECK_NEAR(m.centre.y, 1.0 - 9.81 * s_dt * s_dt * 60 * 61 / 2, 1e-4);
+    CHECK_NEAR(m.momentum.y, -64.0 * 9.81, 64.0 * 9.81 * 1e-4);
+    CHECK(m.maxStretch < 1e-4);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+static snwSim* MakeOscillator(snwContext* context, double stiffness, double stretch)
+{
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.kind = snw_shapeSpring;
+    fixture.gravity = false;
+    fixture.iterations = 1;
+    fixture.height = 0.0;
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    CHECK(snwSim_SetParam(sim, "pbd.stretch", stiffness, NULL) == snw_ok);
+    snwPbdBody state = snwPbd_GetBody(sim, 0);
+    state.positions[0] -= (float)(0.5 * stretch);
+    state.positions[4] += (float)(0.5 * stretch);
+    return sim;
+}
+
+// Two masses on one edge, one sweep of stiffness k per step: the stretch obeys e_n+1 = (1 - k)(2 e_n - e_n-1), whose
+// roots have modulus sqrt(1 - k) and angle atan(sqrt(k / (1 - k))): a damped oscillation in closed form.
+TEST(pbd, oscillatorFollowsItsClosedForm)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    const double k = 0.02, e0 = 0.1;
+    snwSim* sim = MakeOscillator(context, k, e0);
+    double modulus = sqrt(1.0 - k), angle = atan(sqrt(k / (1.0 - k)));
+    // e_0 = e0 and e_-1 = e0 (at rest) fix amplitude and phase: e_n = |z|^n (A cos n a + B sin n a).
+    double b = e0 * (cos(angle) - modulus) / sin(angle);
+    for (int n = 1; n <= 120; ++n)
+    {
+        snwFixture_Run(sim, 1, s_dt);
+        snwPbdBody state = snwPbd_GetBody(sim, 0);
+        double stretch = (double)state.positions[4] - (double)state.positions[0] - 1.0;
+        double expected = pow(modulus, n) * (e0 * cos(n * angle) + b * sin(n * angle));
+        CHECK_NEAR(stretch, expected, 2e-5);
+    }
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+// Share of the angular momentum lost in one second of spinning.
+static double LossOfSpin(snwContext* context, double damping, int substeps)
+{
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.gravity = false;
+    fixture.height = 0.0;
+    fixture.spin = (snwVec3){2, 5, 1};
+    fixture.velocity = (snwVec3){0.1, 0, 0};
+    fixture.damping = damping;
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    CHECK(snwSim_SetParam(sim, "sim.substeps", substeps, NULL) == snw_ok);
+    snwMeasures first, last;
+    snwSim_GetMeasures(sim, 0, &first);
+    snwFixture_Run(sim, 60, s_dt);
+    snwSim_GetMeasures(sim, 0, &last);
+    CHECK_NEAR(snwVec3_Distance(first.momentum, last.momentum), 0.0, 1e-3 * snwVec3_Length(first.momentum));
+    CHECK_NEAR(last.centre.x, 0.1, 1e-5);
+    snwDestroySim(sim);
+    return snwVec3_Distance(first.angularMomentum, last.angularMomentum) / snwVec3_Length(first.angularMomentum);
+}
+
+// Linear momentum is kept to rounding. Angular momentum is kept by each projection but not by v = (p - x) / h, which
+// is backward Euler: its loss must fall with the step, and damping must add nothing.
+TEST(pbd, momentumIsKeptInFreeFlight)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    double coarse = LossOfSpin(context, 0.0, 1), fine = LossOfSpin(context, 0.0, 8),
+           damped = LossOfSpin(context, 5.0, 8);
+    CHECK(coarse < 0.3);
+    CHECK(fine < coarse / 5.0);
+    CHECK_NEAR(damped, fine, 2e-3);
+    snwDestroyContext(context);
+}
+
+TEST(pbd, restIsRest)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.gravity = false;
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    snwFixture_Run(sim, 2000, s_dt);
+    snwMeasures m;
+    snwSim_GetMeasures(sim, 0, &m);
+    CHECK_NEAR(m.centre.y, 1.0, 1e-6);
+    CHECK(m.maxStretch < 2e-6 && m.maxSpeed < 1e-4);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+// The same bar from 1 mm to 5 km, with the step scaled by the root of it, takes the same shape. Scales are powers of
+// four, so that a method without thresholds of its own makes the same roundings.
+TEST(pbd, hasNoScaleOfItsOwn)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    double sag[3];
+    const double scales[3] = {1.0, 0x1p-10, 0x1p12};
+    for (int k = 0; k < 3; ++k)
+    {
+        snwShapeDef shape = snwDefaultShapeDef(snw_shapeBar);
+        shape.size = snwVec3_Scale(shape.size, scales[k]);
+        snwBodyDef body = snwDefaultBodyDef();
+        REQUIRE(snwCreateShape(context, &shape, &body.character, NULL) == snw_ok);
+        snwPinDef pin = snwDefaultPinDef();
+        pin.lower = (snwVec3){-1e6, -1e6, -1e6}, pin.upper = (snwVec3){-0.599 * scales[k], 1e6, 1e6};
+        snwSceneDef def = snwDefaultSceneDef();
+        def.bodies = &body, def.bodyCount = 1, def.pins = &pin, def.pinCount = 1;
+        snwSimDef simDef = snwDefaultSimDef();
+        REQUIRE(snwCreateScene(context, &def, &simDef.scene, NULL) == snw_ok);
+        snwSim* sim;
+        REQUIRE(snwCreateSim(context, &simDef, &sim, NULL) == snw_ok);
+        snwFixture_Run(sim, 60, s_dt * sqrt(scales[k]));
+        snwMeasures m;
+        snwSim_GetMeasures(sim, 0, &m);
+        sag[k] = m.centre.y / scales[k];
+        snwDestroySim(sim);
+        snwScene_Release(simDef.scene);
+        snwCharacter_Release(body.character);
+    }
+    CHECK(sag[0] < -0.01);
+    CHECK_NEAR(sag[1], sag[0], 1e-6);
+    CHECK_NEAR(sag[2], sag[0], 1e-6);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Kernels
+
+typedef struct KernelData
+{
+    _Alignas(64) float positions[4 * (64 + 8)];
+    _Alignas(64) snwEdgeBlock edges[2];
+    _Alignas(64) snwTetBlock tets[2];
+} KernelData;
+
+static void MakeKernelData(KernelData* data, uint64_t seed)
+{
+    memset(data, 0, sizeof *data);
+    for (int i = 0; i < 64; ++i)
+        for (int k = 0; k < 4; ++k)
+            data->positions[4 * i + k] = (float)snwTest_Random(&seed);
+    data->positions[4 * 3 + 3] = 0.0f; // one pinned
+    for (int i = 0; i < 2 * 8; ++i)
+    {
+        for (int k = 0; k < 2; ++k)
+            data->edges[i / 8].index[k][i % 8] = 4 * i + k;
+        for (int k = 0; k < 4; ++k)
+            data->tets[i / 8].index[k][i % 8] = 4 * i + k;
+        data->edges[i / 8].rest[i % 8] = (float)snwTest_Random(&seed);
+        data->tets[i / 8].rest[i % 8] = (float)snwTest_Random(&seed);
+    }
+    // Two coincident vertices, and a lane on the spare vertices.
+    memcpy(&data->positions[4 * 5], &data->positions[4 * 4], 3 * sizeof(float));
+    for (int k = 0; k < 2; ++k)
+        data->edges[1].index[k][7] = 64 + 7;
+}
+
+TEST(pbd, wideKernelsGiveTheBitsOfTheScalarOnes)
+{
+    const snwSimd wide[] = {snw_simdBase, snw_simdAvx2};
+    for (uint64_t seed = 1; seed <= 200; ++seed)
+    {
+        KernelData scalar, other;
+        MakeKernelData(&scalar, seed);
+        const snwPbdKernels* kernels = snwPbd_Kernels(snw_simdScalar);
+        kernels->distance(scalar.positions, scalar.edges, 0, 2, 0.7f);
+        kernels->volume(scalar.positions, scalar.tets, 0, 2, 0.7f);
+        for (int k = 0; k < 2; ++k)
+        {
+            MakeKernelData(&other, seed);
+            snwPbd_Kernels(wide[k])->distance(other.positions, other.edges, 0, 2, 0.7f);
+            snwPbd_Kernels(wide[k])->volume(other.positions, other.tets, 0, 2, 0.7f);
+            CHECK(memcmp(scalar.positions, other.positions, sizeof other.positions) == 0);
+        }
+        for (int i = 0; i < 64; ++i)
+            CHECK(isfinite(scalar.positions[i]));
+    }
+}
+
+static double TetError(const float* p, double rest)
+{
+    snwVec3 x[4];
+    for (int k = 0; k < 4; ++k)
+        x[k] = (snwVec3){p[4 * k], p[4 * k + 1], p[4 * k + 2]};
+    return snwVec3_Dot(snwVec3_Sub(x[1], x[0]), snwVec3_Cross(snwVec3_Sub(x[2], x[0]), snwVec3_Sub(x[3], x[0]))) - rest;
+}
+
+// The volume projection moves each vertex along minus w_i times the gradient, which finite differences give as well.
+TEST(pbd, volumeProjectionFollowsTheGradient)
+{
+    for (uint64_t seed = 1; seed <= 100; ++seed)
+    {
+        KernelData data, before;
+        MakeKernelData(&data, seed);
+        for (int i = 0; i < 64; ++i)
+            data.positions[4 * i + 3] += 0.1f;
+        before = data;
+        snwPbd_Kernels(snw_simdAuto)->volume(data.positions, data.tets, 0, 2, 1.0f);
+        for (int tet = 2; tet < 16; ++tet) // tets 0 and 1 have the degenerate vertices
+        {
+            float* p = &before.positions[16 * tet];
+            double rest = (double)before.tets[tet / 8].rest[tet % 8], error = TetError(p, rest), sum = 0.0;
+            double gradient[12];
+            for (int i = 0; i < 12; ++i)
+            {
+                float kept = p[i / 3 * 4 + i % 3];
+                p[i / 3 * 4 + i % 3] = kept + 0x1p-7f;
+                double high = TetError(p, rest);
+                p[i / 3 * 4 + i % 3] = kept - 0x1p-7f;
+                gradient[i] = (high - TetError(p, rest)) / (double)(2 * 0x1p-7f); // exact: C is linear in each number
+                p[i / 3 * 4 + i % 3] = kept;
+                sum += (double)p[i / 3 * 4 + 3] * gradient[i] * gradient[i];
+            }
+            for (int i = 0; i < 12; ++i)
+            {
+                double moved = (double)data.positions[16 * tet + i / 3 * 4 + i % 3] - (double)p[i / 3 * 4 + i % 3];
+                double expected = -error / sum * (double)p[i / 3 * 4 + 3] * gradient[i];
+                CHECK_NEAR(moved, expected, 1e-4 * (fabs(error) / sqrt(sum) + 1e-2));
+            }
+        }
+    }
+}
+
+TEST(pbd, fullStiffnessSolvesASingleEdge)
+{
+    KernelData data;
+    MakeKernelData(&data, 9);
+    snwPbd_Kernels(snw_simdAuto)->distance(data.positions, data.edges, 0, 2, 1.0f);
+    for (int i = 0; i < 15; ++i)
+    {
+        if (i == 1)
+            continue; // coincident: no direction
+        const float *a = &data.positions[16 * i], *b = a + 4;
+        double length = sqrt(pow(a[0] - b[0], 2) + pow(a[1] - b[1], 2) + pow(a[2] - b[2], 2));
+        CHECK_NEAR(length, data.edges[i / 8].rest[i % 8], 1e-6);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Pins, drags, pushes, materials, contact
+
+TEST(pbd, pinnedVerticesFollowTheirPin)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.pinned = true;
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    snwCommand command = snwDefaultCommand(snw_commandPin);
+    command.transform = (snwTransform){{0, 0.3, 0}, snwQuat_FromAxisAngle((snwVec3){1, 0, 0}, 0.5)};
+    CHECK(snwSim_Push(sim, &command, NULL) == snw_ok);
+    snwFixture_Run(sim, 30, s_dt);
+    snwVertices vertices;
+    snwSim_GetVertices(sim, 0, &vertices);
+    const snwPinSet* set = &sim->pinSets[0];
+    CHECK_INT(set->count, 25);
+    for (int i = 0; i < set->count; ++i)
+    {
+        const float* x = vertices.positions + 4 * (size_t)set->vertices[i];
+        snwVec3 rest = sim->bodies[0].character->def.vertices[set->vertices[i]];
+        snwVec3 turned = snwQuat_Rotate(command.transform.rotation, (snwVec3){0, rest.y, rest.z});
+        CHECK_NEAR(x[0], -0.2, 1e-6);
+        CHECK_NEAR(x[1], 1.3 + turned.y, 1e-6);
+        CHECK_NEAR(x[2], turned.z, 1e-6);
+    }
+    command.on = false;
+    CHECK(snwSim_Push(sim, &command, NULL) == snw_ok);
+    snwMeasures m;
+    snwFixture_Run(sim, 60, s_dt);
+    snwSim_GetMeasures(sim, 0, &m);
+    CHECK(m.centre.y < -2.0); // it falls
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(pbd, dragPullsAndLetsGo)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.gravity = false;
+    fixture.damping = 5.0;
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    snwCommand command = snwDefaultCommand(snw_commandDrag);
+    command.index = 62; // the middle one of 5 x 5 x 5
+    command.transform.position = (snwVec3){0.3, 1.5, 0};
+    command.value = 1.0;
+    CHECK(snwSim_Push(sim, &command, NULL) == snw_ok);
+    snwFixture_Run(sim, 60, s_dt);
+    const float* x = snwPbd_GetBody(sim, 0).positions + 4 * 62;
+    CHECK_NEAR(x[0], 0.3, 1e-6);
+    CHECK_NEAR(x[1], 1.5, 1e-6);
+    snwMeasures m;
+    snwSim_GetMeasures(sim, 0, &m);
+    CHECK_NEAR(m.centre.y, 1.5, 0.2); // the rest comes along
+    command.on = false;
+    CHECK(snwSim_Push(sim, &command, NULL) == snw_ok);
+    snwFixture_Run(sim, 1, s_dt);
+    for (int i = 0; i < sim->grabCount; ++i)
+        CHECK_INT(sim->grabs[i].kind, snw_grabNone);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(pbd, pushGivesItsImpulse)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.gravity = false;
+    for (int vertex = -1; vertex < 100; vertex += 77)
+    {
+        snwSim* sim = snwFixture_MakeSim(context, &fixture);
+        snwCommand command = snwDefaultCommand(snw_commandPush);
+        command.index = vertex;
+        command.vector = (snwVec3){0, 0, 12};
+        command.value = 0.5;
+        CHECK(snwSim_Push(sim, &command, NULL) == snw_ok);
+        snwFixture_Run(sim, 60, s_dt);
+        snwMeasures m;
+        snwSim_GetMeasures(sim, 0, &m);
+        CHECK_NEAR(m.momentum.z, 6.0, 6e-3); // 12 N for 0.5 s
+        snwDestroySim(sim);
+    }
+    snwDestroyContext(context);
+}
+
+TEST(pbd, materialCommandChangesTheMass)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.velocity = (snwVec3){1, 0, 0};
+    fixture.gravity = false;
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    snwCommand command = snwDefaultCommand(snw_commandMaterial);
+    command.material.density = 500.0;
+    CHECK(snwSim_Push(sim, &command, NULL) == snw_ok);
+    snwFixture_Run(sim, 1, s_dt);
+    snwMeasures m;
+    snwSim_GetMeasures(sim, 0, &m);
+    CHECK_NEAR(m.momentum.x, 32.0, 1e-3);
+    snwPbdBody state = snwPbd_GetBody(sim, 0);
+    double mass = 0.0;
+    for (int i = 0; i < 125; ++i)
+        mass += 1.0 / (double)state.positions[4 * i + 3];
+    CHECK_NEAR(mass, 32.0, 1e-3);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(pbd, groundCarriesTheWeight)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.height = 0.21;
+    fixture.ground = true;
+    fixture.damping = 20.0;
+    fixture.iterations = 40;
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    snwFixture_Run(sim, 300, s_dt);
+    snwVertices vertices;
+    snwSim_GetVertices(sim, 0, &vertices);
+    for (int i = 0; i < vertices.count; ++i)
+        CHECK(vertices.positions[4 * i + 1] > -1e-6f);
+    double force = 0.0;
+    for (int round = 0; round < 60; ++round)
+    {
+        snwFixture_Run(sim, 1, s_dt);
+        snwContacts contacts;
+        snwSim_GetContacts(sim, &contacts);
+        CHECK(contacts.count >= 4 && contacts.count <= 25);
+        for (int i = 0; i < contacts.count; ++i)
+            force += (double)contacts.data[i].force[1] / 60.0;
+    }
+    CHECK_NEAR(force, 64.0 * 9.81, 0.03 * 64.0 * 9.81);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+static double SlideOnIncline(snwContext* context, double angle, double friction)
+{
+    snwBodyDef body = snwDefaultBodyDef();
+    body.character = snwFixture_Shape(context, snw_shapeBlock, 3);
+    snwColliderDef ground = snwDefaultColliderDef(snw_colliderPlane);
+    ground.friction = friction;
+    body.transform.position.y = 0.2;
+    snwSceneDef def = snwDefaultSceneDef();
+    def.gravity = (snwVec3){9.81 * sin(angle), -9.81 * cos(angle), 0}; // the incline, seen from itself
+    def.bodies = &body, def.bodyCount = 1, def.colliders = &ground, def.colliderCount = 1;
+    snwSimDef simDef = snwDefaultSimDef();
+    snwSim* sim = NULL;
+    CHECK(snwCreateScene(context, &def, &simDef.scene, NULL) == snw_ok);
+    CHECK(snwCreateSim(context, &simDef, &sim, NULL) == snw_ok);
+    snwFixture_Run(sim, 120, s_dt);
+    snwMeasures m;
+    snwSim_GetMeasures(sim, 0, &m);
+    snwDestroySim(sim);
+    snwScene_Release(simDef.scene);
+    snwCharacter_Release(body.character);
+    return m.momentum.x / 64.0;
+}
+
+TEST(pbd, frictionHoldsOnASlopeAndSlipsOnASteepOne)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    double angle = atan(0.5);
+    CHECK_NEAR(SlideOnIncline(context, 0.5 * angle, 0.5), 0.0, 0.05);
+    double frictionless = SlideOnIncline(context, angle, 0.0);
+    CHECK_NEAR(frictionless, 2.0 * 9.81 * sin(angle), 0.05 * frictionless);
+    double slipping = SlideOnIncline(context, 2.0 * angle, 0.5);
+    CHECK_NEAR(slipping, 2.0 * 9.81 * (sin(2.0 * angle) - 0.5 * cos(2.0 * angle)), 0.1 * slipping);
+    snwDestroyContext(context);
+}
+
+TEST(pbd, movingColliderCarriesTheBlock)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwBodyDef body = snwDefaultBodyDef();
+    body.character = snwFixture_Shape(context, snw_shapeBlock, 3);
+    body.transform.position.y = 0.2;
+    snwColliderDef belt = snwDefaultColliderDef(snw_colliderBox);
+    belt.size = (snwVec3){10, 1, 10};
+    belt.friction = 1.0;
+    snwKey keys[2] = {{0.0, {{0, -1, 0}, {0, 0, 0, 1}}}, {2.0, {{1, -1, 0}, {0, 0, 0, 1}}}};
+    snwClipDef clip = snwDefaultClipDef();
+    clip.target = snw_clipCollider, clip.keys = keys, clip.keyCount = 2, clip.interpolation = snw_interpolateSmooth;
+    snwSceneDef def = snwDefaultSceneDef();
+    def.bodies = &body, def.bodyCount = 1, def.colliders = &belt, def.colliderCount = 1, def.clips = &clip,
+    def.clipCount = 1;
+    snwSimDef simDef = snwDefaultSimDef();
+    snwSim* sim;
+    REQUIRE(snwCreateScene(context, &def, &simDef.scene, NULL) == snw_ok);
+    REQUIRE(snwCreateSim(context, &simDef, &sim, NULL) == snw_ok);
+    snwFixture_Run(sim, 150, s_dt);
+    snwMeasures m;
+    snwSim_GetMeasures(sim, 0, &m);
+    CHECK_NEAR(m.centre.x, 1.0, 0.05);
+    snwTransforms colliders;
+    snwSim_GetColliders(sim, &colliders);
+    CHECK_NEAR(colliders.data->position.x, 1.0, 1e-12);
+    snwDestroySim(sim);
+    snwScene_Release(simDef.scene);
+    snwCharacter_Release(body.character);
+    snwDestroyContext(context);
+}
+
+// Constraints of one colour share no vertex: the ground of everything parallel here.
+TEST(pbd, coloursShareNoVertex)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.kind = snw_shapeBall;
+    fixture.cells = 10;
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    const snwPbdModel* model = sim->bodies[0].model;
+    int* seen = calloc((size_t)model->vertexCount, sizeof *seen);
+    REQUIRE(seen != NULL);
+    int tets = 0, edges = 0;
+    for (int c = 0; c < model->tetColours.count; ++c)
+        for (int b = model->tetColours.starts[c]; b < model->tetColours.starts[c + 1]; ++b)
+            for (int i = 0; i < 32; ++i)
+            {
+                int v = model->tets[b].index[i / 8][i % 8];
+                if (v >= model->vertexCount)
+                    continue;
+                CHECK(seen[v] != c + 1);
+                seen[v] = c + 1;
+                tets++;
+            }
+    memset(seen, 0, (size_t)model->vertexCount * sizeof *seen);
+    for (int c = 0; c < model->edgeColours.count; ++c)
+        for (int b = model->edgeColours.starts[c]; b < model->edgeColours.starts[c + 1]; ++b)
+            for (int i = 0; i < 16; ++i)
+            {
+                int v = model->edges[b].index[i / 8][i % 8];
+                if (v >= model->vertexCount)
+                    continue;
+                CHECK(seen[v] != c + 1);
+                seen[v] = c + 1;
+                edges++;
+            }
+    CHECK_INT(tets, 4 * sim->bodies[0].character->def.tetCount);
+    CHECK_INT(edges, 2 * sim->bodies[0].character->edgeCount);
+    free(seen);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}

@@ -1,0 +1,566 @@
+// The frame around the methods: commands, determinism, save and restore, errors.
+
+#include "fixture.h"
+#include "math/vec.h"
+#include "sim/method.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+static const double s_dt = 1.0 / 60.0;
+
+// A lively scene that uses everything: contact, pins, spin, scripted commands.
+static snwFixtureScene LivelyScene(snwCommand script[6])
+{
+    for (int i = 0; i < 6; ++i)
+        script[i] = snwDefaultCommand(snw_commandPush);
+    script[0].step = 20, script[0].vector = (snwVec3){40, 60, 0}, script[0].value = 0.2;
+    script[1] = snwDefaultCommand(snw_commandDrag);
+    script[1].step = 60, script[1].body = 0, script[1].index = 7,
+    script[1].transform.position = (snwVec3){0.3, 0.6, 0.1};
+    script[2] = script[1], script[2].step = 90, script[2].on = false;
+    script[3] = snwDefaultCommand(snw_commandPin);
+    script[3].step = 120, script[3].body = 0, script[3].index = 3, script[3].transform.position = (snwVec3){0, 0.5, 0};
+    script[4] = script[3], script[4].step = 180, script[4].on = false;
+    script[5] = snwDefaultCommand(snw_commandGravity);
+    script[5].step = 200, script[5].vector = (snwVec3){1, -5, 0};
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.cells = 9; // large enough that loops are cut into several chunks
+    fixture.height = 0.5;
+    fixture.ground = true;
+    fixture.damping = 2.0;
+    fixture.spin = (snwVec3){1, 2, 3};
+    fixture.script = script;
+    fixture.scriptCount = 6;
+    return fixture;
+}
+
+TEST(sim, sameHashForAnyThreadsAndInstructionSet)
+{
+    snwCommand script[6];
+    snwFixtureScene fixture = LivelyScene(script);
+    const int threads[] = {1, 2, 3, 5, 8, 1, 2};
+    const snwSimd simd[] = {
+        snw_simdAuto, snw_simdAuto, snw_simdAuto, snw_simdAuto, snw_simdAuto, snw_simdScalar, snw_simdBase};
+    uint64_t* first = calloc(300, sizeof *first);
+    REQUIRE(first != NULL);
+    for (int k = 0; k < 7; ++k)
+    {
+        snwContext* context = snwFixture_Context(threads[k], simd[k], NULL);
+        snwSim* sim = snwFixture_MakeSim(context, &fixture);
+        bool same = true;
+        for (int i = 0; i < 300; ++i)
+        {
+            snwFixture_Run(sim, 1, s_dt);
+            first[i] = k == 0 ? snwSim_Hash(sim) : first[i];
+            same = same && first[i] == snwSim_Hash(sim);
+        }
+        CHECK(same);
+        snwDestroySim(sim);
+        snwDestroyContext(context);
+    }
+    CHECK(first[0] != first[1] && first[298] != first[299]);
+    free(first);
+}
+
+TEST(sim, oneUlpChangesTheHash)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    snwSim* a = snwFixture_MakeSim(context, &fixture);
+    fixture.height = (double)nextafterf(1.0f, 2.0f);
+    snwSim* b = snwFixture_MakeSim(context, &fixture);
+    snwVertices va, vb;
+    snwSim_GetVertices(a, 0, &va);
+    snwSim_GetVertices(b, 0, &vb);
+    CHECK_INT(va.count, vb.count);
+    CHECK(snwSim_Hash(a) != snwSim_Hash(b));
+    snwFixture_Run(a, 300, s_dt);
+    snwFixture_Run(b, 300, s_dt);
+    CHECK(snwSim_Hash(a) != snwSim_Hash(b));
+    snwDestroySim(a);
+    snwDestroySim(b);
+    snwDestroyContext(context);
+}
+
+TEST(sim, restoreAtAnyFrameEqualsTheStraightRun)
+{
+    snwCommand script[6];
+    snwFixtureScene fixture = LivelyScene(script);
+    fixture.cells = 4;
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    uint64_t seed = 99;
+    for (int trial = 0; trial < 8; ++trial)
+    {
+        snwSim* straight = snwFixture_MakeSim(context, &fixture);
+        snwSim* other = snwFixture_MakeSim(context, &fixture);
+        int frame = (int)(snwTest_Random(&seed) * 250);
+        snwFixture_Run(straight, frame, s_dt);
+        size_t size = snwSim_GetStateSize(straight);
+        void* block = malloc(size);
+        REQUIRE(block != NULL && snwSim_Save(straight, block, size, NULL, NULL) == snw_ok);
+        snwFixture_Run(other, 17, s_dt);
+        snwMessage message;
+        REQUIRE(snwSim_Restore(other, block, size, &message) == snw_ok);
+        CHECK_INT(snwSim_GetStepCount(other), frame);
+        snwFixture_Run(straight, 300 - frame, s_dt);
+        snwFixture_Run(other, 300 - frame, s_dt);
+        CHECK(snwSim_Hash(straight) == snwSim_Hash(other));
+        free(block);
+        snwDestroySim(straight);
+        snwDestroySim(other);
+    }
+    snwDestroyContext(context);
+}
+
+TEST(sim, restoreRefusesForeignAndDamagedBlocks)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    fixture.height = 2.0;
+    snwSim* foreign = snwFixture_MakeSim(context, &fixture);
+    size_t size = snwSim_GetStateSize(sim);
+    unsigned char* block = malloc(size);
+    REQUIRE(block != NULL && snwSim_Save(sim, block, size, NULL, NULL) == snw_ok);
+    snwMessage message;
+    CHECK_INT(snwSim_Restore(foreign, block, size, &message), snw_errorInput);
+    CHECK_CONTAINS(message.text, "another scene");
+    uint64_t hash = snwSim_Hash(sim);
+    for (size_t i = 0; i < size; i += 7)
+    {
+        block[i] ^= 0x10;
+        CHECK_INT(snwSim_Restore(sim, block, size, &message), snw_errorInput);
+        block[i] ^= 0x10;
+    }
+    CHECK_INT(snwSim_Restore(sim, block, size - 1, &message), snw_errorInput);
+    CHECK_INT(snwSim_Restore(sim, block, 3, &message), snw_errorInput);
+    CHECK(snwSim_Hash(sim) == hash);
+    CHECK_INT(snwSim_Save(sim, block, size - 1, NULL, &message), snw_errorArgument);
+    free(block);
+    snwDestroySim(sim);
+    snwDestroySim(foreign);
+    snwDestroyContext(context);
+}
+
+// Commands pushed by hand, taken from the log of the first run and pushed at once into the second.
+TEST(sim, replayOfTheLogEqualsTheOriginal)
+{
+    snwCommand script[6];
+    snwFixtureScene fixture = LivelyScene(script);
+    fixture.cells = 4;
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwSim* a = snwFixture_MakeSim(context, &fixture);
+    uint64_t seed = 3;
+    for (int i = 0; i < 200; ++i)
+    {
+        snwCommand command = snwDefaultCommand(i % 2 ? snw_commandPush : snw_commandDrag);
+        command.body = 0;
+        command.index = (int)(snwTest_Random(&seed) * 100);
+        command.vector = (snwVec3){0, 20 * snwTest_Random(&seed), 0};
+        command.transform.position = (snwVec3){snwTest_Random(&seed), snwTest_Random(&seed), 0};
+        command.on = i % 4 != 2;
+        if (i % 5 == 0)
+            CHECK(snwSim_Push(a, &command, NULL) == snw_ok);
+        if (i == 100)
+            CHECK(snwSim_SetParam(a, "pbd.iterations", 7, NULL) == snw_ok);
+        if (i == 150)
+        {
+            command = snwDefaultCommand(snw_commandReset);
+            CHECK(snwSim_Push(a, &command, NULL) == snw_ok);
+        }
+        snwFixture_Run(a, 1, s_dt);
+    }
+    int count;
+    const snwCommand* log = snwSim_GetLog(a, &count);
+    CHECK(count > 30);
+    snwSim* b = snwFixture_MakeSim(context, &fixture);
+    for (int i = 0; i < count; ++i)
+        CHECK(snwSim_Push(b, &log[i], NULL) == snw_ok);
+    snwFixture_Run(b, 200, s_dt);
+    CHECK(snwSim_Hash(a) == snwSim_Hash(b));
+    snwDestroySim(a);
+    snwDestroySim(b);
+    snwDestroyContext(context);
+}
+
+TEST(sim, steadyStepsUseNoHeap)
+{
+    snwCommand script[6];
+    snwFixtureScene fixture = LivelyScene(script);
+    snwCountingAllocator counter = {0};
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, &counter);
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    long before = counter.allocations;
+    snwFixture_Run(sim, 250, s_dt);
+    snwSkin skin;
+    snwSim_GetSkin(sim, 0, &skin);
+    CHECK_INT(counter.allocations, before);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+    CHECK_INT(counter.live, 0);
+}
+
+TEST(sim, everyFailedAllocationIsAnErrorWithoutLeak)
+{
+    snwCommand script[6];
+    snwFixtureScene fixture = LivelyScene(script);
+    fixture.cells = 2;
+    fixture.pinned = true;
+    for (long n = 1;; ++n)
+    {
+        snwCountingAllocator counter = {0};
+        snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+        snwScene* scene = snwFixture_MakeScene(context, &fixture);
+        counter.failAt = counter.allocations + n;
+        snwSceneDef sceneDef = *snwScene_GetDef(scene);
+        snwScene* copy = NULL;
+        snwSim* sim = NULL;
+        snwMessage message;
+        snwResult result = snwCreateScene(context, &sceneDef, &copy, &message);
+        snwSimDef def = snwDefaultSimDef();
+        def.scene = copy;
+        result = result < 0 ? result : snwCreateSim(context, &def, &sim, &message);
+        snwCommand command = snwDefaultCommand(snw_commandGravity);
+        result = result < 0 ? result : snwSim_Push(sim, &command, &message);
+        result = result < 0 ? result : snwSim_Step(sim, s_dt, &message);
+        bool reached = counter.allocations >= counter.failAt;
+        CHECK_INT(result, reached ? snw_errorMemory : snw_ok);
+        if (reached)
+            CHECK_INT(message.result, snw_errorMemory);
+        snwDestroySim(sim);
+        snwScene_Release(copy);
+        snwScene_Release(scene);
+        snwDestroyContext(context);
+        CHECK_INT(counter.live, 0);
+        if (!reached)
+        {
+            CHECK(n > 20);
+            return;
+        }
+    }
+}
+
+static void CheckRefused(snwSim* sim, snwCommand command, snwResult expected, const char* part)
+{
+    snwMessage message = {0};
+    CHECK_INT(snwSim_Push(sim, &command, &message), expected);
+    CHECK_CONTAINS(message.text, part);
+}
+
+TEST(sim, badCommandsAreRefusedAtOnce)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    snwCommand command = snwDefaultCommand(snw_commandDrag);
+    command.index = 1000000;
+    CheckRefused(sim, command, snw_errorArgument, "vertex must be 0..124, is 1000000");
+    command = snwDefaultCommand(snw_commandPush);
+    command.vector.x = NAN;
+    CheckRefused(sim, command, snw_errorArgument, "not finite");
+    command = snwDefaultCommand(snw_commandPush);
+    command.body = 1;
+    CheckRefused(sim, command, snw_errorArgument, "body must be 0..0, is 1");
+    CheckRefused(
+        sim, snwDefaultCommand(snw_commandJoint), snw_errorUnsupported, "pbd does not answer to joint commands");
+    command = snwDefaultCommand(snw_commandParam);
+    command.index = 999;
+    CheckRefused(sim, command, snw_errorArgument, "no parameter number 999");
+    command = snwDefaultCommand(snw_commandMaterial);
+    command.material.density = -1;
+    CheckRefused(sim, command, snw_errorArgument, "density must be > 0");
+    command = snwDefaultCommand(snw_commandPin);
+    CheckRefused(sim, command, snw_errorArgument, "pin must be");
+    command = snwDefaultCommand((snwCommandKind)77);
+    CheckRefused(sim, command, snw_errorArgument, "command kind is 77");
+    snwMessage message;
+    CHECK_INT(snwSim_SetParam(sim, "pbd.iterations", 0, &message), snw_errorArgument);
+    CHECK_CONTAINS(message.remedy, "pbd.iterations takes 1..1000");
+    CHECK_INT(snwSim_SetParam(sim, "pbd.iterations", 2.5, &message), snw_errorArgument);
+    CHECK_INT(snwSim_SetParam(sim, "pbd.wings", 2, &message), snw_errorArgument);
+    CHECK_INT(snwSim_Step(sim, 0.0, &message), snw_errorArgument);
+    CHECK_INT(snwSim_Step(sim, NAN, &message), snw_errorArgument);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(sim, fullGrabsWarnAndGoOn)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    for (int i = 0; i < 65; ++i)
+    {
+        snwCommand command = snwDefaultCommand(snw_commandDrag);
+        command.index = i;
+        CHECK(snwSim_Push(sim, &command, NULL) == snw_ok);
+    }
+    snwMessage message;
+    CHECK_INT(snwSim_Step(sim, s_dt, &message), snw_warning);
+    CHECK_CONTAINS(message.text, "all 64 grabs are in use");
+    CHECK_INT(snwSim_GetStepCount(sim), 1);
+    int count;
+    snwSim_GetLog(sim, &count);
+    CHECK_INT(count, 64);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(sim, commandsAreAppliedAtTheirStep)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.gravity = false;
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    snwCommand later = snwDefaultCommand(snw_commandGravity), sooner = later;
+    later.step = 5, later.vector.y = -6.0;
+    sooner.step = 3, sooner.vector.y = 6.0;
+    CHECK(snwSim_Push(sim, &later, NULL) == snw_ok && snwSim_Push(sim, &sooner, NULL) == snw_ok);
+    const double speeds[] = {0, 0, 0, 0.1, 0.2, 0.1, 0.0};
+    for (int i = 0; i < 7; ++i)
+    {
+        snwFixture_Run(sim, 1, s_dt);
+        snwMeasures m;
+        snwSim_GetMeasures(sim, 0, &m);
+        CHECK_NEAR(m.momentum.y / 64.0, speeds[i], 1e-5);
+    }
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(sim, resetGoesBackToTheStart)
+{
+    snwCommand script[6];
+    snwFixtureScene fixture = LivelyScene(script);
+    fixture.cells = 3;
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    snwSkin skin;
+    snwFixture_Run(sim, 150, s_dt);
+    snwSim_GetSkin(sim, 0, &skin);
+    size_t bytes = (size_t)skin.vertexCount * 3 * sizeof(float);
+    float* kept = malloc(bytes);
+    REQUIRE(kept != NULL);
+    memcpy(kept, skin.positions, bytes);
+    snwFixture_Run(sim, 27, s_dt);
+    snwCommand reset = snwDefaultCommand(snw_commandReset);
+    CHECK(snwSim_Push(sim, &reset, NULL) == snw_ok);
+    snwFixture_Run(sim, 150, s_dt); // the script plays again from its first command
+    snwSim_GetSkin(sim, 0, &skin);
+    CHECK(memcmp(kept, skin.positions, bytes) == 0);
+    CHECK_INT(snwSim_GetStepCount(sim), 327);
+    free(kept);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(sim, pickFindsTheNearestTriangle)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    snwSim* sim = snwFixture_MakeSim(context, &fixture); // a block of 0.4 m around (0, 1, 0)
+    snwPick pick;
+    CHECK(snwSim_Pick(sim, (snwVec3){0.11, 1.07, 5}, (snwVec3){0, 0, -2}, &pick) == snw_ok);
+    CHECK_INT(pick.body, 0);
+    CHECK_NEAR(pick.distance, 4.8, 1e-6);
+    CHECK_NEAR(pick.position.z, 0.2, 1e-6);
+    snwVertices vertices;
+    snwSim_GetVertices(sim, 0, &vertices);
+    const float* v = vertices.positions + 4 * (size_t)pick.vertex;
+    CHECK_NEAR(v[0], 0.1, 1e-6); // the lattice has 0.1 m cells
+    CHECK_NEAR(v[1], 1.1, 1e-6);
+    CHECK_NEAR(v[2], 0.2, 1e-6);
+    CHECK_NEAR(pick.weights[0] + pick.weights[1] + pick.weights[2], 1.0, 1e-12);
+    CHECK(snwSim_Pick(sim, (snwVec3){0.11, 1.07, 5}, (snwVec3){0, 0, 1}, &pick) == snw_ok);
+    CHECK_INT(pick.body, -1);
+    CHECK_INT(snwSim_Pick(sim, (snwVec3){0, 0, 0}, (snwVec3){0, 0, 0}, &pick), snw_errorArgument);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(sim, measuresAddUpAndAreNamed)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.velocity = (snwVec3){3, 0, 0};
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    snwMeasures m;
+    REQUIRE(snwSim_GetMeasures(sim, -1, &m) == snw_ok);
+    CHECK_NEAR(m.kinetic, 0.5 * 64.0 * 9.0, 1e-3);
+    CHECK_NEAR(m.potential, 64.0 * 9.81 * 1.0, 1e-3);
+    CHECK_NEAR(m.elastic, 0.0, 1e-6);
+    CHECK_NEAR(m.volume, 0.064, 1e-8);
+    CHECK_NEAR(m.momentum.x, 192.0, 1e-3);
+    CHECK_NEAR(m.angularMomentum.z, -192.0, 1e-3);
+    CHECK_NEAR(m.energy, m.kinetic + m.elastic + m.potential, 1e-9);
+    CHECK_INT(snwSim_GetMeasures(sim, 1, &m), snw_errorArgument);
+    for (int i = 0; i < snwMeasureCount(); ++i)
+        CHECK(snwMeasure_GetInfo(i) != NULL && snwMeasure_GetInfo(i)->name[0] != 0);
+    snwSim_GetMeasures(sim, -1, &m);
+    CHECK(snwMeasures_Get(&m, 5) == m.momentum.x && snwMeasures_Get(&m, snwMeasureCount() - 1) == m.stepMs);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(sim, warnsOfPartsTheMethodLeavesAside)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwVec3 vertices[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const int tets[1][4] = {{0, 1, 2, 3}};
+    snwHandleDef handle = snwDefaultHandleDef();
+    snwCharacterDef def = snwDefaultCharacterDef();
+    def.vertices = vertices, def.vertexCount = 4, def.tets = tets, def.tetCount = 1;
+    def.handles = &handle, def.handleCount = 1;
+    snwBodyDef body = snwDefaultBodyDef();
+    REQUIRE(snwCreateCharacter(context, &def, &body.character, NULL) == snw_ok);
+    snwSceneDef sceneDef = snwDefaultSceneDef();
+    sceneDef.bodies = &body, sceneDef.bodyCount = 1;
+    snwSimDef simDef = snwDefaultSimDef();
+    REQUIRE(snwCreateScene(context, &sceneDef, &simDef.scene, NULL) == snw_ok);
+    snwSim* sim;
+    snwMessage message;
+    CHECK_INT(snwCreateSim(context, &simDef, &sim, &message), snw_warning);
+    CHECK_CONTAINS(message.text, "leaves the handles of 'body' aside");
+    snwDestroySim(sim);
+    snwScene_Release(simDef.scene);
+    snwPropDef prop = snwDefaultPropDef(snw_colliderSphere);
+    sceneDef.props = &prop, sceneDef.propCount = 1;
+    REQUIRE(snwCreateScene(context, &sceneDef, &simDef.scene, NULL) == snw_ok);
+    CHECK_INT(snwCreateSim(context, &simDef, &sim, &message), snw_errorUnsupported);
+    CHECK_CONTAINS(message.text, "does not simulate props");
+    snwScene_Release(simDef.scene);
+    snwCharacter_Release(body.character);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// A sixth method in fifty lines: every vertex drifts with its own velocity. `toy.fault` makes it produce a NaN.
+
+enum
+{
+    snw_toyFault,
+    snw_toyParamCount
+};
+
+static const snwParamInfo s_toyParams[snw_toyParamCount] = {
+    [snw_toyFault] = {
+        .name = "toy.fault", .type = snw_paramBool, .unit = "", .upper = 1, .live = true, .help = "make a NaN"}};
+
+static const char* const s_toyStages[] = {"drift"};
+
+static snwResult ToyCreateModel(const snwModelDef* def, void** model, snwMessage* message)
+{
+    *model = snwAlloc(def->context, sizeof(int));
+    if (*model == NULL)
+        return snwFailMemory(message);
+    *(int*)*model = def->character->def.vertexCount;
+    return snw_ok;
+}
+
+static void ToyDestroyModel(snwContext* context, void* model)
+{
+    snwFree(context, model);
+}
+
+static size_t ToyBodyStateSize(const void* model)
+{
+    return (size_t) * (const int*)model * 6 * sizeof(float);
+}
+
+static void ToyInitBody(snwSim* sim, int index)
+{
+    const snwBodyDef* def = &sim->def->bodies[index];
+    float* row = sim->bodies[index].state;
+    for (int i = 0; i < def->character->def.vertexCount; ++i, row += 6)
+    {
+        snwVec3 x = snwTransform_Apply(def->transform, def->character->def.vertices[i]);
+        const double numbers[6] = {x.x, x.y, x.z, def->velocity.x, def->velocity.y, def->velocity.z};
+        for (int k = 0; k < 6; ++k)
+            row[k] = (float)numbers[k];
+    }
+}
+
+static void ToyGetVertices(const snwSim* sim, int index, snwVertices* vertices)
+{
+    const float* rows = sim->bodies[index].state;
+    *vertices = (snwVertices){rows, rows + 3, *(const int*)sim->bodies[index].model, 6 * (int)sizeof(float)};
+}
+
+static snwResult ToyStep(snwSim* sim, double h, snwMessage* message)
+{
+    (void)message;
+    float* row = sim->bodies[0].state;
+    for (int i = 0; i < *(const int*)sim->bodies[0].model; ++i, row += 6)
+        for (int k = 0; k < 3; ++k)
+            row[k] += (float)h * row[3 + k];
+    if (snwSim_Param(sim, snw_toyFault) > 0.0)
+        ((float*)sim->bodies[0].state)[6 * 5 + 1] = NAN;
+    snwSim_EndStage(sim, 0);
+    return snw_ok;
+}
+
+static const snwMethod s_toyMethod = {.name = "toy",
+    .title = "drift",
+    .source = "this test",
+    .params = s_toyParams,
+    .paramCount = snw_toyParamCount,
+    .stages = s_toyStages,
+    .stageCount = 1,
+    .createModel = ToyCreateModel,
+    .destroyModel = ToyDestroyModel,
+    .bodyStateSize = ToyBodyStateSize,
+    .initBody = ToyInitBody,
+    .step = ToyStep,
+    .getVertices = ToyGetVertices};
+
+static snwSim* MakeToy(snwContext* context)
+{
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.velocity = (snwVec3){1, 2, 0};
+    snwSimDef def = snwDefaultSimDef();
+    def.scene = snwFixture_MakeScene(context, &fixture);
+    snwSim* sim = NULL;
+    CHECK(snwCreateSimWith(context, &def, &s_toyMethod, &sim, NULL) == snw_ok);
+    snwScene_Release(def.scene);
+    return sim;
+}
+
+TEST(sim, aSixthMethodNeedsOnlyItsTable)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = MakeToy(context);
+    snwFixture_Run(sim, 60, s_dt);
+    snwMeasures m;
+    CHECK(snwSim_GetMeasures(sim, 0, &m) == snw_ok);
+    CHECK_NEAR(m.centre.y, 3.0, 1e-4);
+    snwPick pick;
+    CHECK(snwSim_Pick(sim, (snwVec3){1.01, 3.02, 9}, (snwVec3){0, 0, -1}, &pick) == snw_ok && pick.body == 0);
+    snwTimings timings;
+    CHECK(snwSim_GetTimings(sim, &timings) == snw_ok && timings.count == 1 &&
+          strcmp(timings.data[0].stage, "drift") == 0);
+    double value = -1;
+    CHECK(snwSim_GetParam(sim, "toy.fault", &value) == snw_ok && value == 0.0);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(sim, aNanStopsTheStepAndKeepsTheLastGoodState)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = MakeToy(context);
+    snwFixture_Run(sim, 10, s_dt);
+    uint64_t hash = snwSim_Hash(sim);
+    CHECK(snwSim_SetParam(sim, "toy.fault", 1, NULL) == snw_ok);
+    snwMessage message;
+    CHECK_INT(snwSim_Step(sim, s_dt, &message), snw_errorDiverged);
+    CHECK_CONTAINS(message.place, "body 'body', vertex 5");
+    CHECK_CONTAINS(message.text, "diverged at step 10");
+    CHECK(snwSim_Hash(sim) == hash);
+    CHECK_INT(snwSim_GetStepCount(sim), 10);
+    CHECK(snwSim_SetParam(sim, "toy.fault", 0, NULL) == snw_ok);
+    snwFixture_Run(sim, 10, s_dt); // it can go on
+    CHECK_INT(snwSim_GetStepCount(sim), 20);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
