@@ -112,8 +112,15 @@ static snwResult FailExists(snwMessage* message, const char* path, const char* r
 static snwResult CheckFree(const snwOutput* output, snwMessage* message)
 {
     struct stat info;
-    if (stat(output->path, &info) == 0 && S_ISDIR(info.st_mode))
+    bool there = stat(output->path, &info) == 0;
+    if (there && S_ISDIR(info.st_mode))
         return FailSystem(message, output->path, "cannot write", EISDIR);
+    if (there && !S_ISREG(info.st_mode)) // a rename would replace the device or pipe itself
+    {
+        snwFail(message, snw_errorIo, "name a plain file", "is a device or a pipe");
+        snwMessage_SetFile(message, output->path);
+        return snw_errorIo;
+    }
     if (output->overwrite)
         return snw_ok;
     if (lstat(output->path, &info) == 0)
