@@ -326,7 +326,8 @@ SNW_API snwResult snwCreateShape(
 
 typedef enum snwCommandKind
 {
-    snw_commandPin,    // hold a scene pin (body -1, index: pin) or a vertex (body, index) at `transform`; !on releases
+    snw_commandPin,    // hold a scene pin (body -1, index: pin) or a vertex (body, index) at `transform`; !on releases.
+                       // A scene pin's transform is relative to where it started, a vertex's in the world
     snw_commandDrag,   // pull a vertex (body, index) towards transform.position with strength `value`; !on lets go
     snw_commandPush,   // force `vector` (N) on a vertex, or on the whole body (index -1), for `value` seconds
     snw_commandHandle, // move handle (body, index) to `transform`, degrees of freedom `mask` given
@@ -335,7 +336,7 @@ typedef enum snwCommandKind
     snw_commandGravity,  // `vector`, m/s^2
     snw_commandCollider, // move collider (index) to `transform`
     snw_commandParam,    // live parameter number `index` to `value`
-    snw_commandReset,    // back to the scene's first state; step and time go on, live parameters stay
+    snw_commandReset,    // back to the scene's start, its clips and script too; step, time and parameters go on
     snw_commandKindCount,
 } snwCommandKind;
 
@@ -657,7 +658,8 @@ typedef struct snwPick
 
 SNW_API snwResult snwSim_Pick(snwSim* sim, snwVec3 origin, snwVec3 direction, snwPick* pick);
 
-// The whole state in one block of fixed size. Restore accepts only blocks of the same scene and method.
+// The whole state in one block of fixed size. Restore accepts only blocks of the same scene and method; commands that
+// were pushed and not yet applied are dropped, and the log forgets what came after the restored step.
 SNW_API size_t snwSim_GetStateSize(const snwSim* sim);
 SNW_API snwResult snwSim_Save(const snwSim* sim, void* buffer, size_t capacity, size_t* size, snwMessage* message);
 SNW_API snwResult snwSim_Restore(snwSim* sim, const void* data, size_t size, snwMessage* message);
@@ -668,7 +670,8 @@ SNW_API const snwParamInfo* snwSim_GetParamInfo(const snwSim* sim, int param);
 SNW_API snwResult snwSim_GetParam(const snwSim* sim, const char* name, double* value);
 SNW_API snwResult snwSim_SetParam(snwSim* sim, const char* name, double value, snwMessage* message); // pushes a command
 
-// The commands applied so far with the steps at which they took effect: the recording.
+// The commands pushed and applied so far, with the steps at which they took effect: the recording. The scene's own
+// script is not among them: it plays again by itself.
 SNW_API const snwCommand* snwSim_GetLog(const snwSim* sim, int* count);
 
 #ifdef __cplusplus

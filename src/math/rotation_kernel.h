@@ -27,7 +27,8 @@
 enum
 {
     SNW_MAX_NEWTON = 8,
-    SNW_JACOBI_SWEEPS = 4
+    SNW_JACOBI_SWEEPS = 3,
+    SNW_MAX_JACOBI_SWEEPS = 6
 };
 
 // det(H) / tr(S)^3 is about (sigma2 + sigma3) / sigma1 where that is small, and 8/27 for a rotation.
@@ -37,6 +38,9 @@ enum
 // above: the region in which the cubic estimate holds shrinks with it. Remainder: 0.3 * SNW_SHORT_STEP^3 = 4e-8.
 #define SNW_SHORT_STEP     5e-3f
 #define SNW_SHORT_FRACTION 0.05f
+
+// Of the largest singular value. A rotation left out below it changes U diag(sigma) V^T by less than its rounding does.
+#define SNW_JACOBI_TOLERANCE 2e-7f
 
 // Lanes on their way through.
 typedef struct Group
@@ -83,25 +87,39 @@ static inline int ScaleLanes(Group* g)
     return __builtin_popcount((unsigned)snwWideInt_Bits(broken));
 }
 
-static inline void NormalizeGuess(snwWide q[4])
+// Any length will do for the iteration, as long as its powers stay in range.
+static inline void TameGuess(snwWide q[4])
 {
     snwWide n = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
-    snwWideInt good = (n > 1e-30f) & (n < 1e30f); // false for NaN
+    snwWideInt near = (n > 0.5f) & (n < 2.0f), good = (n > 1e-30f) & (n < 1e30f); // false for NaN
+    if (snwWideInt_All(near))
+        return;
     snwWide s = 1.0f / snwWide_Sqrt(n);
-    for (int i = 0; i < 3; i++)
-        q[i] = snwWide_Select(good, q[i] * s, snwWide_Splat(0.0f));
-    q[3] = snwWide_Select(good, q[3] * s, snwWide_Splat(1.0f));
+    for (int i = 0; i < 4; i++)
+    {
+        snwWide unit = snwWide_Select(good, q[i] * s, snwWide_Splat(i == 3 ? 1.0f : 0.0f));
+        q[i] = snwWide_Select(near, q[i], unit);
+    }
 }
 
+static inline void NormalizeQuat(snwWide q[4])
+{
+    snwWide s = 1.0f / snwWide_Sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int i = 0; i < 4; i++)
+        q[i] = q[i] * s;
+}
+
+// |q|^2 times the rotation matrix. The usual form with 1 - 2 (y^2 + z^2) is a rotation for unit q only, and the last
+// bit of its length would turn the answer by as much as the condition allows.
 static inline void FillRotation(const snwWide q[4], snwWide R[9])
 {
     snwWide x = q[0], y = q[1], z = q[2], w = q[3];
     snwWide x2 = x + x, y2 = y + y, z2 = z + z;
-    snwWide xx = x * x2, yy = y * y2, zz = z * z2, xy = x * y2, xz = x * z2, yz = y * z2;
-    snwWide wx = w * x2, wy = w * y2, wz = w * z2;
-    R[0] = 1.0f - (yy + zz), R[1] = xy - wz, R[2] = xz + wy;
-    R[3] = xy + wz, R[4] = 1.0f - (xx + zz), R[5] = yz - wx;
-    R[6] = xz - wy, R[7] = yz + wx, R[8] = 1.0f - (xx + yy);
+    snwWide xx = x * x, yy = y * y, zz = z * z, ww = w * w;
+    snwWide xy = x * y2, xz = x * z2, yz = y * z2, wx = w * x2, wy = w * y2, wz = w * z2;
+    R[0] = (ww + xx) - (yy + zz), R[1] = xy - wz, R[2] = xz + wy;
+    R[3] = xy + wz, R[4] = (ww - xx) + (yy - zz), R[5] = yz - wx;
+    R[6] = xz - wy, R[7] = yz + wx, R[8] = (ww - xx) - (yy - zz);
 }
 
 // C = A^T B
@@ -112,16 +130,15 @@ static inline void TransposeMul(const snwWide A[9], const snwWide B[9], snwWide 
             C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
 }
 
-// next = q (1 - |o|^2, 2 o) / (1 + |o|^2): the rotation by 4 atan |o|, which is omega = 4 o up to third order.
+// next = q (1 + |o|^2, o), not normalised. With omega = 2 o that turns by 2 atan(|o| / (1 + |o|^2)), which is the angle
+// whose tangent is |omega| up to fifth order: exact for F that is a rotation already, where |g| / |H| is a tangent.
 static inline void TurnBy(const snwWide q[4], const snwWide o[3], snwWide length2, snwWide next[4])
 {
-    snwWide s = 1.0f / (1.0f + length2), c = (1.0f - length2) * s;
-    s = s + s;
-    snwWide a = s * o[0], b = s * o[1], d = s * o[2];
-    next[0] = q[3] * a + q[0] * c + q[1] * d - q[2] * b;
-    next[1] = q[3] * b - q[0] * d + q[1] * c + q[2] * a;
-    next[2] = q[3] * d + q[0] * b - q[1] * a + q[2] * c;
-    next[3] = q[3] * c - q[0] * a - q[1] * b - q[2] * d;
+    snwWide c = 1.0f + length2, x = q[0], y = q[1], z = q[2], w = q[3];
+    next[0] = (w * o[0] + x * c) + (y * o[2] - z * o[1]);
+    next[1] = (w * o[1] + y * c) + (z * o[0] - x * o[2]);
+    next[2] = (w * o[2] + z * c) + (x * o[1] - y * o[0]);
+    next[3] = (w * c - x * o[0]) - (y * o[1] + z * o[2]);
 }
 
 // One Newton step. *finished: next is the answer. *lost: H is not safely positive definite here.
@@ -142,15 +159,15 @@ static inline void NewtonStep(
     snwWide trace = B[0] + B[4] + B[8], trace3 = trace * trace * trace;
     *lost = ~((trace > 0.0f) & (c00 + c11 + c22 > 0.0f) & (det * SNW_MAX_CONDITION > trace3));
 
-    snwWide f = -0.25f / det;
+    snwWide f = -0.5f / det;
     o[0] = f * (c00 * g0 + c01 * g1 + c02 * g2);
     o[1] = f * (c01 * g0 + c11 * g1 + c12 * g2);
     o[2] = f * (c02 * g0 + c12 * g1 + c22 * g2);
     snwWide length2 = o[0] * o[0] + o[1] * o[1] + o[2] * o[2];
     TurnBy(q, o, length2, next);
 
-    // |omega| = 4 |o|; both sides squared, and 4 |o| < fraction * det / trace^3 without the division.
-    const float shortStep = SNW_SHORT_STEP / 4, fraction = SNW_SHORT_FRACTION / 4;
+    // |omega| = 2 |o|; both sides squared, and 2 |o| < fraction * det / trace^3 without the division.
+    const float shortStep = SNW_SHORT_STEP / 2, fraction = SNW_SHORT_FRACTION / 2;
     snwWide reach = fraction * det;
     *finished = (length2 < shortStep * shortStep) & (length2 * (trace3 * trace3) < reach * reach);
 }
@@ -184,11 +201,11 @@ static __attribute__((noinline)) void RedoLanes(Group* g, const snwWide guess[4]
         g->q[i] = snwWide_Load(q[i]);
 }
 
-// From F and guess to q and R.
-static inline void SolveGroup(Group* g, snwRotationReport* report)
+// From F and guess to q and R. Inlined by force: a third faster than passing the group through memory.
+static inline __attribute__((always_inline)) void SolveGroup(Group* g, snwRotationReport* report)
 {
     report->notFinite += ScaleLanes(g);
-    NormalizeGuess(g->q);
+    TameGuess(g->q);
     snwWide guess[4] = {g->q[0], g->q[1], g->q[2], g->q[3]};
     snwWideInt frozen = g->still, failed = snwWideInt_Splat(0);
     for (int step = 0; step < SNW_MAX_NEWTON && !snwWideInt_All(frozen); step++)
@@ -207,11 +224,7 @@ static inline void SolveGroup(Group* g, snwRotationReport* report)
         RedoLanes(g, guess, failed);
         report->robust += __builtin_popcount((unsigned)snwWideInt_Bits(failed));
     }
-    // The length is 1 up to a few roundings; without this they would add up over the frames.
-    snwWide n = g->q[0] * g->q[0] + g->q[1] * g->q[1] + g->q[2] * g->q[2] + g->q[3] * g->q[3];
-    snwWide s = 1.5f - 0.5f * n;
-    for (int i = 0; i < 4; i++)
-        g->q[i] = g->q[i] * s;
+    NormalizeQuat(g->q);
     FillRotation(g->q, g->R);
 }
 
@@ -224,27 +237,48 @@ static inline void FillStretch(const Group* g, snwWide S[6])
     S[3] = 0.5f * (B[1] + B[3]), S[4] = 0.5f * (B[2] + B[6]), S[5] = 0.5f * (B[5] + B[7]);
 }
 
-// Annihilates apq; r is the third row. vp and vq are columns of V.
-static inline void JacobiRotate(
-    snwWide* app, snwWide* aqq, snwWide* apq, snwWide* arp, snwWide* arq, snwWide vp[3], snwWide vq[3])
+// A symmetric matrix on its way to diag(sigma), with the columns of V.
+typedef struct Spectrum
 {
-    // The small constant stands for the zero matrix; it hides off-diagonal entries below 1e-15 of the largest.
-    snwWide d = *aqq - *app, n = *apq + *apq;
-    snwWide h = snwWide_Sqrt(d * d + n * n + 1e-30f);
-    snwWide t = snwWide_MulSign(n / (snwWide_Abs(d) + h), d);
-    snwWide c = 1.0f / snwWide_Sqrt(1.0f + t * t), s = t * c;
-    *app = *app - t * *apq;
-    *aqq = *aqq + t * *apq;
-    *apq = snwWide_Splat(0.0f);
-    snwWide p = *arp, q = *arq;
-    *arp = c * p - s * q;
-    *arq = s * p + c * q;
+    snwWide S[6]; // xx, yy, zz, xy, xz, yz
+    snwWide v[3][3];
+} Spectrum;
+
+// Annihilates the entry pq of S, given places of its entries pp, qq, pq, rp and rq.
+static inline void JacobiRotate(Spectrum* a, int p, int q, int pq, int rp, int rq)
+{
+    // The rotation's tangent is n / (|d| + h) with the sign of d. The small constant stands for the zero matrix; it
+    // hides off-diagonal entries below 1e-15 of the largest.
+    snwWide d = a->S[q] - a->S[p], n = a->S[pq] + a->S[pq];
+    snwWide h = snwWide_Sqrt(d * d + n * n + 1e-30f), sum = snwWide_Abs(d) + h;
+    n = snwWide_MulSign(n, d);
+    snwWide shift = 0.5f * (n / sum * n);
+    snwWide inverse = 1.0f / snwWide_Sqrt(sum * sum + n * n), c = sum * inverse, s = n * inverse;
+    shift = snwWide_MulSign(shift, d);
+    a->S[p] = a->S[p] - shift;
+    a->S[q] = a->S[q] + shift;
+    a->S[pq] = snwWide_Splat(0.0f);
+    snwWide x = a->S[rp], y = a->S[rq];
+    a->S[rp] = c * x - s * y;
+    a->S[rq] = s * x + c * y;
     for (int k = 0; k < 3; k++)
     {
-        p = vp[k], q = vq[k];
-        vp[k] = c * p - s * q;
-        vq[k] = s * p + c * q;
+        x = a->v[p][k], y = a->v[q][k];
+        a->v[p][k] = c * x - s * y;
+        a->v[q][k] = s * x + c * y;
     }
+}
+
+// One sweep over several spectra in turn: a rotation is a chain of two square roots and a division, and the next one
+// waits for it, so the processor needs something else to do meanwhile.
+static inline void JacobiSweep(Spectrum* a, int count)
+{
+    for (int i = 0; i < count; i++)
+        JacobiRotate(&a[i], 0, 1, 3, 4, 5);
+    for (int i = 0; i < count; i++)
+        JacobiRotate(&a[i], 0, 2, 4, 3, 5);
+    for (int i = 0; i < count; i++)
+        JacobiRotate(&a[i], 1, 2, 5, 3, 4);
 }
 
 // Brings the larger value to a; the sign keeps V proper.
@@ -262,25 +296,46 @@ static inline void SortPair(snwWide* a, snwWide* b, snwWide va[3], snwWide vb[3]
     }
 }
 
-// S = V diag(sigma) V^T, v[j] is column j of V. Descending order is also the order sigma1 >= sigma2 >= |sigma3|, as
-// the polar rotation makes sigma2 + sigma3 >= 0; rounding may break that by an ulp, hence the clamps.
-static inline void Diagonalize(snwWide S[6], snwWide sigma[3], snwWide v[3][3])
+// Entries off the diagonal that matter for a float result; the last rotation left one of them zero.
+static inline snwWideInt IsUnfinished(const Spectrum* a)
 {
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            v[i][j] = snwWide_Splat(i == j ? 1.0f : 0.0f);
-    for (int sweep = 0; sweep < SNW_JACOBI_SWEEPS; sweep++)
+    snwWide largest = snwWide_Max(snwWide_Abs(a->S[0]), snwWide_Max(snwWide_Abs(a->S[1]), snwWide_Abs(a->S[2])));
+    return snwWide_Max(snwWide_Abs(a->S[3]), snwWide_Abs(a->S[4])) > SNW_JACOBI_TOLERANCE * largest;
+}
+
+// Three sweeps do for most; lanes that need more get them alone, so that they do not move their neighbours' last bits.
+static inline void FinishSpectrum(Spectrum* a)
+{
+    for (int sweep = SNW_JACOBI_SWEEPS; sweep < SNW_MAX_JACOBI_SWEEPS; sweep++)
     {
-        JacobiRotate(&S[0], &S[1], &S[3], &S[4], &S[5], v[0], v[1]);
-        JacobiRotate(&S[0], &S[2], &S[4], &S[3], &S[5], v[0], v[2]);
-        JacobiRotate(&S[1], &S[2], &S[5], &S[3], &S[4], v[1], v[2]);
+        snwWideInt unfinished = IsUnfinished(a);
+        if (!snwWideInt_Any(unfinished))
+            return;
+        Spectrum more = *a;
+        JacobiSweep(&more, 1);
+        for (int i = 0; i < 6; i++)
+            a->S[i] = snwWide_Select(unfinished, more.S[i], a->S[i]);
+        for (int i = 0; i < 9; i++)
+            a->v[i / 3][i % 3] = snwWide_Select(unfinished, more.v[i / 3][i % 3], a->v[i / 3][i % 3]);
     }
-    SortPair(&S[0], &S[1], v[0], v[1]);
-    SortPair(&S[0], &S[2], v[0], v[2]);
-    SortPair(&S[1], &S[2], v[1], v[2]);
-    sigma[0] = S[0];
-    sigma[1] = snwWide_Max(S[1], snwWide_Splat(0.0f));
-    sigma[2] = snwWide_Max(snwWide_Min(S[2], sigma[1]), -sigma[1]);
+}
+
+static inline void StartSpectrum(const Group* g, Spectrum* a)
+{
+    FillStretch(g, a->S);
+    for (int i = 0; i < 9; i++)
+        a->v[i / 3][i % 3] = snwWide_Splat(i % 4 == 0 ? 1.0f : 0.0f);
+}
+
+// Descending order is also the order sigma1 >= sigma2 >= |sigma3|, as the polar rotation makes sigma2 + sigma3 >= 0;
+// rounding may break that by an ulp, hence the clamps.
+static inline void SortSpectrum(Spectrum* a)
+{
+    SortPair(&a->S[0], &a->S[1], a->v[0], a->v[1]);
+    SortPair(&a->S[0], &a->S[2], a->v[0], a->v[2]);
+    SortPair(&a->S[1], &a->S[2], a->v[1], a->v[2]);
+    a->S[1] = snwWide_Max(a->S[1], snwWide_Splat(0.0f));
+    a->S[2] = snwWide_Max(snwWide_Min(a->S[2], a->S[1]), -a->S[1]);
 }
 
 static inline void LoadMatrix(Group* g, const snwMat3Block* F, int lane)
@@ -334,19 +389,17 @@ static inline void StoreStretch(const Group* g, snwSym3Block* out, int lane)
         snwWide_Store(&out->m[i][lane], S[i] * g->unscale[0] * g->unscale[1]);
 }
 
-static inline void StoreSvd(const Group* g, snwSvdBlock* out, int lane)
+static inline void StoreSpectrum(const Group* g, const Spectrum* a, snwSvdBlock* out, int lane)
 {
-    snwWide S[6], sigma[3], v[3][3];
-    FillStretch(g, S);
-    Diagonalize(S, sigma, v);
     for (int i = 0; i < 3; i++)
     {
-        snwWide_Store(&out->sigma.v[i][lane], sigma[i] * g->unscale[0] * g->unscale[1]);
+        snwWide_Store(&out->sigma.v[i][lane], a->S[i] * g->unscale[0] * g->unscale[1]);
         for (int j = 0; j < 3; j++)
         {
-            snwWide u = g->R[3 * i] * v[j][0] + g->R[3 * i + 1] * v[j][1] + g->R[3 * i + 2] * v[j][2];
-            snwWide_Store(&out->U.m[3 * i + j][lane], u);
-            snwWide_Store(&out->V.m[3 * i + j][lane], v[j][i]);
+            const snwWide* v = a->v[j];
+            snwWide_Store(
+                &out->U.m[3 * i + j][lane], g->R[3 * i] * v[0] + g->R[3 * i + 1] * v[1] + g->R[3 * i + 2] * v[2]);
+            snwWide_Store(&out->V.m[3 * i + j][lane], v[i]);
         }
     }
 }
@@ -363,28 +416,64 @@ typedef struct Call
     snwSvdBlock* svd;
 } Call;
 
-// Inlined into each entry point below, where the compiler knows which members are NULL.
+// Group i of the call: lanes `i % SNW_GROUPS * SNW_WIDE_LANES ..` of block i / SNW_GROUPS.
+enum
+{
+    SNW_GROUPS = SNW_ROTATION_LANES / SNW_WIDE_LANES,
+    SNW_TOGETHER = 2 // groups that the singular value decomposition works on in turn
+};
+
+static inline __attribute__((always_inline)) void RunGroup(
+    const Call* call, long i, Group* g, snwRotationReport* report)
+{
+    long block = i / SNW_GROUPS;
+    int lane = (int)(i % SNW_GROUPS) * SNW_WIDE_LANES;
+    if (call->tets != NULL)
+        LoadTets(g, &call->tets[block], call->positions, lane);
+    else
+        LoadMatrix(g, &call->F[block], lane);
+    LoadGuess(g, &call->q[block], lane);
+    SolveGroup(g, report);
+    StoreQuat(g, &call->q[block], lane);
+    if (call->R != NULL)
+        StoreRotation(g, &call->R[block], lane);
+    if (call->S != NULL)
+        StoreStretch(g, &call->S[block], lane);
+}
+
+// The two loops are inlined into each entry point below, where the compiler knows which members are NULL.
 static inline __attribute__((always_inline)) snwRotationReport Run(int count, Call call)
 {
     snwRotationReport report = {0, 0};
-    for (int b = 0; b < count; b++)
+    for (long i = 0; i < (long)count * SNW_GROUPS; i++)
     {
-        for (int lane = 0; lane < SNW_ROTATION_LANES; lane += SNW_WIDE_LANES)
+        Group g;
+        RunGroup(&call, i, &g, &report);
+    }
+    return report;
+}
+
+static inline __attribute__((always_inline)) snwRotationReport RunSvd(int count, Call call)
+{
+    snwRotationReport report = {0, 0};
+    long total = (long)count * SNW_GROUPS;
+    for (long i = 0; i < total; i += SNW_TOGETHER)
+    {
+        Group g[SNW_TOGETHER];
+        Spectrum a[SNW_TOGETHER];
+        int together = total - i < SNW_TOGETHER ? (int)(total - i) : SNW_TOGETHER;
+        for (int k = 0; k < together; k++)
         {
-            Group g;
-            if (call.tets != NULL)
-                LoadTets(&g, &call.tets[b], call.positions, lane);
-            else
-                LoadMatrix(&g, &call.F[b], lane);
-            LoadGuess(&g, &call.q[b], lane);
-            SolveGroup(&g, &report);
-            StoreQuat(&g, &call.q[b], lane);
-            if (call.R != NULL)
-                StoreRotation(&g, &call.R[b], lane);
-            if (call.S != NULL)
-                StoreStretch(&g, &call.S[b], lane);
-            if (call.svd != NULL)
-                StoreSvd(&g, &call.svd[b], lane);
+            RunGroup(&call, i + k, &g[k], &report);
+            StartSpectrum(&g[k], &a[k]);
+        }
+        for (int sweep = 0; sweep < SNW_JACOBI_SWEEPS; sweep++)
+            JacobiSweep(a, together);
+        for (int k = 0; k < together; k++)
+        {
+            FinishSpectrum(&a[k]);
+            SortSpectrum(&a[k]);
+            StoreSpectrum(&g[k], &a[k], &call.svd[(i + k) / SNW_GROUPS], (int)((i + k) % SNW_GROUPS) * SNW_WIDE_LANES);
         }
     }
     return report;
@@ -402,7 +491,7 @@ static snwRotationReport Polar(int count, const snwMat3Block* F, snwQuatBlock* q
 
 static snwRotationReport Svd(int count, const snwMat3Block* F, snwQuatBlock* q, snwSvdBlock* out)
 {
-    return Run(count, (Call){.F = F, .q = q, .svd = out});
+    return RunSvd(count, (Call){.F = F, .q = q, .svd = out});
 }
 
 static void TetDeform(int count, const snwTetBlock* tets, const float* positions, snwMat3Block* F)
@@ -434,7 +523,7 @@ static snwRotationReport TetPolar(
 static snwRotationReport TetSvd(
     int count, const snwTetBlock* tets, const float* positions, snwQuatBlock* q, snwSvdBlock* out)
 {
-    return Run(count, (Call){.tets = tets, .positions = positions, .q = q, .svd = out});
+    return RunSvd(count, (Call){.tets = tets, .positions = positions, .q = q, .svd = out});
 }
 
 static const snwRotationKernels s_kernels = {Extract, Polar, Svd, TetDeform, TetExtract, TetPolar, TetSvd};

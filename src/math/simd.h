@@ -42,7 +42,6 @@
 #include <arm_neon.h>
 #endif
 #include <math.h>
-#include <string.h>
 
 // Operators: + - * / on snwWide, + - * & | ^ ~ << >> on snwWideInt, < <= > >= == != give a snwWideInt mask of 0 or
 // -1 per lane. A float constant on one side is spread over the lanes. A cast between the two keeps the bits.

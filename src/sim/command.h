@@ -10,6 +10,5 @@ snwResult snwCommand_CheckFor(
 // Changes the common state and tells the method.
 snwResult snwSim_Apply(snwSim* sim, const snwCommand* command, snwMessage* message);
 
-// Bodies, pins, colliders, grabs and materials as at the start; step, time, gravity and parameters stay... and the
-// script begins again.
+// Everything but step, time and parameters as at the start; clips and script begin again.
 void snwSim_Reset(snwSim* sim);

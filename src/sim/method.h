@@ -79,7 +79,8 @@ typedef struct snwStateHeader
 {
     uint64_t step;
     double time;
-    uint64_t scriptStart; // step at which the scene's script began
+    double startTime;     // when the scene began: 0, or the time of the last reset
+    uint64_t scriptStart; // the step then
     uint64_t scriptNext;  // its next command
     snwVec3 gravity;
     double params[snw_maxParams];
@@ -96,14 +97,16 @@ typedef struct snwBody
     snwMaterial* materials; // in the state block; one per region
     float* skinPositions;   // filled on demand, 3 per skin vertex
     float* skinNormals;
+    uint64_t skinChanges; // sim->changes when they were filled
 } snwBody;
 
 // Vertices of a body that a pin of the scene holds, and where they are in the pin's frame.
 typedef struct snwPinSet
 {
     int body;
+    snwVec3 pivot; // in the world, at the start
     int* vertices;
-    snwVec3* offsets;
+    snwVec3* offsets; // from the pivot
     int count;
 } snwPinSet;
 
@@ -114,7 +117,6 @@ struct snwSim
     snwScene* scene;
     const snwSceneDef* def;
     const snwMethod* method;
-    int methodIndex;
 
     unsigned char* block;  // the state ...
     unsigned char* backup; // ... as it was before this step
@@ -128,9 +130,8 @@ struct snwSim
     int bodyCount;
 
     snwPinSet* pinSets;
-    snwTransform* colliderTransforms; // for snwSim_GetColliders
-    void* scratch;                    // of the method
-    snwContact* contacts;             // filled by the method in each substep
+    void* scratch;        // of the method
+    snwContact* contacts; // filled by the method in each substep
     int contactCount, contactCapacity;
 
     snwArray(snwCommand) pending; // pushed, not yet applied; sorted by step, then by order of pushing
@@ -138,8 +139,7 @@ struct snwSim
     snwTiming timings[snw_maxStages];
     double stageStart;
     double stepMs;
-    uint64_t skinStep; // skins are up to date for this hash of time and restores
-    uint64_t changes;  // counts steps and restores
+    uint64_t changes; // counts steps and restores
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -214,4 +214,13 @@ static inline int snwBody_ContactVertex(const snwBody* body, int index)
     return body->character->skinVertexCount > 0 ? body->character->skinVertices[index] : index;
 }
 
+// Where vertex number `index` of a pin shall be now.
+snwVec3 snwPinSet_Target(const snwPinSet* set, const snwMover* pin, int index);
+
+extern const snwMethod snwPbdMethod; // pbd/
+
 const snwMethod* snwMethod_Get(int index);
+
+// As snwCreateSim, with a method that need not be in the list.
+snwResult snwCreateSimWith(
+    snwContext* context, const snwSimDef* def, const snwMethod* method, snwSim** sim, snwMessage* message);

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const snwMethod snwPbdMethod;
-
 static const snwMethod* const s_methods[] = {
     &snwPbdMethod,
 };

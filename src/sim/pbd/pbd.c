@@ -1,0 +1,396 @@
+#include "sim/pbd/pbd.h"
+#include "sim/pbd/pbd_damping.h"
+
+#include <math.h>
+#include <string.h>
+
+enum
+{
+    snw_stagePredict,
+    snw_stageDistance,
+    snw_stageVolume,
+    snw_stageContact,
+    snw_stageVelocity,
+    snw_stageCount,
+
+    snw_vertexGrain = 2048,
+    snw_blockGrain = 256, // some microseconds of projections
+};
+
+static const char* const s_stages[snw_stageCount] = {"predict", "distance", "volume", "contact", "velocity"};
+
+static const snwParamInfo s_params[snw_pbdParamCount] = {
+    [snw_pbdIterations] = {.name = "pbd.iterations",
+        .type = snw_paramInt,
+        .unit = "",
+        .lower = 1,
+        .upper = 1000,
+        .initial = 20,
+        .live = true,
+        .help = "sweeps over all constraints in each substep"},
+    [snw_pbdStretch] = {.name = "pbd.stretch",
+        .type = snw_paramReal,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 0.9,
+        .live = true,
+        .help = "stiffness of edge lengths: 0 none, 1 as stiff as the iterations allow"},
+    [snw_pbdVolume] = {.name = "pbd.volume",
+        .type = snw_paramReal,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 0.9,
+        .live = true,
+        .help = "stiffness of tet volumes: 0 none, 1 as stiff as the iterations allow"},
+    [snw_pbdDamping] = {.name = "pbd.damping",
+        .type = snw_paramReal,
+        .unit = "1/s",
+        .lower = 0,
+        .upper = 1000,
+        .initial = 1,
+        .live = true,
+        .help = "how fast motion that is not rigid dies; added to the material's damping"},
+};
+
+const snwPbdKernels* snwPbd_Kernels(snwSimd simd)
+{
+    const snwPbdKernels* kernels = NULL;
+    if (simd == snw_simdAvx2)
+        kernels = snwPbd_KernelsAvx2();
+    if (kernels == NULL && simd >= snw_simdBase)
+        kernels = snwPbd_KernelsBase();
+    return kernels != NULL ? kernels : snwPbd_KernelsScalar();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// State
+
+static size_t RowCount(const snwPbdModel* model)
+{
+    return (size_t)model->vertexCount + snw_pbdLanes;
+}
+
+static size_t BodyStateSize(const void* model)
+{
+    return 2 * RowCount(model) * 4 * sizeof(float);
+}
+
+snwPbdBody snwPbd_GetBody(const snwSim* sim, int index)
+{
+    const snwBody* body = &sim->bodies[index];
+    float* positions = body->state;
+    return (snwPbdBody){positions, positions + 4 * RowCount(body->model)};
+}
+
+static void SetRow(float* row, snwVec3 v)
+{
+    row[0] = (float)v.x;
+    row[1] = (float)v.y;
+    row[2] = (float)v.z;
+}
+
+static snwVec3 CentreOfMass(const snwCharacter* character)
+{
+    snwVec3 moment = {0, 0, 0};
+    for (int i = 0; i < character->def.vertexCount; ++i)
+        moment = snwVec3_MulAdd(moment, character->masses[i] / character->mass, character->def.vertices[i]);
+    return moment;
+}
+
+// Inverse masses from the materials; what is pinned stays at 0 until it is let go.
+static void SetMasses(snwSim* sim, int index)
+{
+    const snwBody* body = &sim->bodies[index];
+    snwPbdBody state = snwPbd_GetBody(sim, index);
+    double* masses = ((snwPbdScratch*)sim->scratch)->masses;
+    snwCharacter_ComputeMasses(body->character, body->materials, masses);
+    for (int i = 0; i < body->character->def.vertexCount; ++i)
+    {
+        float* inUse = &state.positions[4 * (size_t)i + 3];
+        float* free = &state.velocities[4 * (size_t)i + 3];
+        *free = (float)(1.0 / masses[i]);
+        *inUse = *inUse == 0.0f ? 0.0f : *free;
+    }
+}
+
+// Marks the vertices that a pin holds now.
+static void SetPinned(snwSim* sim, int index)
+{
+    snwPbdBody state = snwPbd_GetBody(sim, index);
+    for (int i = 0; i < sim->bodies[index].character->def.vertexCount; ++i)
+        state.positions[4 * (size_t)i + 3] = state.velocities[4 * (size_t)i + 3];
+    for (int p = 0; p < sim->def->pinCount; ++p)
+        for (int i = 0; i < sim->pinSets[p].count && sim->pins[p].held && sim->pinSets[p].body == index; ++i)
+            state.positions[4 * (size_t)sim->pinSets[p].vertices[i] + 3] = 0.0f;
+    for (int i = 0; i < sim->grabCount; ++i)
+        if (sim->grabs[i].kind == snw_grabPin && sim->grabs[i].body == index)
+            state.positions[4 * (size_t)sim->grabs[i].vertex + 3] = 0.0f;
+}
+
+static void InitBody(snwSim* sim, int index)
+{
+    const snwBodyDef* def = &sim->def->bodies[index];
+    const snwCharacter* character = def->character;
+    snwPbdBody state = snwPbd_GetBody(sim, index);
+    snwVec3 centre = snwTransform_Apply(def->transform, CentreOfMass(character));
+    memset(sim->bodies[index].state, 0, BodyStateSize(sim->bodies[index].model));
+    for (int i = 0; i < character->def.vertexCount; ++i)
+    {
+        snwVec3 x = snwTransform_Apply(def->transform, character->def.vertices[i]);
+        snwVec3 spin = snwVec3_Cross(def->angularVelocity, snwVec3_Sub(x, centre));
+        SetRow(state.positions + 4 * (size_t)i, x);
+        SetRow(state.velocities + 4 * (size_t)i, snwVec3_Add(def->velocity, spin));
+    }
+    SetMasses(sim, index);
+    SetPinned(sim, index);
+}
+
+static void Applied(snwSim* sim, const snwCommand* command)
+{
+    if (command->kind == snw_commandMaterial)
+        SetMasses(sim, command->body);
+    if (command->kind == snw_commandPin)
+        SetPinned(sim, command->body >= 0 ? command->body : sim->pinSets[command->index].body);
+}
+
+static snwResult CreateScratch(snwSim* sim, snwMessage* message)
+{
+    size_t rows = 1, vertices = 1;
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        size_t own = RowCount(sim->bodies[i].model), touching = (size_t)snwBody_ContactVertexCount(&sim->bodies[i]);
+        rows = own > rows ? own : rows;
+        vertices = touching > vertices ? touching : vertices;
+    }
+    snwPbdScratch* scratch = snwArena_Alloc(&sim->arena, 1, sizeof *scratch);
+    size_t chunks = rows / snw_pbdDampGrain + 1;
+    if (scratch != NULL)
+    {
+        scratch->before = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
+        scratch->pushes = snwArena_Alloc(&sim->arena, vertices * (size_t)sim->def->colliderCount, 4 * sizeof(float));
+        scratch->sums = snwArena_Alloc(&sim->arena, chunks, snw_pbdDampSums * sizeof(double));
+        scratch->masses = snwArena_Alloc(&sim->arena, rows, sizeof(double));
+    }
+    sim->scratch = scratch;
+    return sim->arena.failed ? snwFailMemory(message) : snw_ok;
+}
+
+static void GetVertices(const snwSim* sim, int index, snwVertices* vertices)
+{
+    snwPbdBody state = snwPbd_GetBody(sim, index);
+    int count = sim->bodies[index].character->def.vertexCount;
+    *vertices = (snwVertices){state.positions, state.velocities, count, 4 * (int)sizeof(float)};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Step
+
+typedef struct VertexLoop
+{
+    snwPbdBody state;
+    float* before;
+    float acceleration[3];
+    float h, inverseH;
+} VertexLoop;
+
+static void Predict(int begin, int end, void* data)
+{
+    const VertexLoop* loop = data;
+    for (int i = begin; i < end; ++i)
+    {
+        float *x = loop->state.positions + 4 * (size_t)i, *v = loop->state.velocities + 4 * (size_t)i;
+        memcpy(loop->before + 4 * (size_t)i, x, 4 * sizeof *x);
+        if (x[3] == 0.0f)
+            continue;
+        for (int k = 0; k < 3; ++k)
+        {
+            v[k] += loop->h * loop->acceleration[k];
+            x[k] += loop->h * v[k];
+        }
+    }
+}
+
+static void UpdateVelocities(int begin, int end, void* data)
+{
+    const VertexLoop* loop = data;
+    for (int i = begin; i < end; ++i)
+    {
+        const float *x = loop->state.positions + 4 * (size_t)i, *before = loop->before + 4 * (size_t)i;
+        float* v = loop->state.velocities + 4 * (size_t)i;
+        for (int k = 0; k < 3; ++k)
+            v[k] = (x[k] - before[k]) * loop->inverseH;
+    }
+}
+
+// Pushes on single vertices change their velocity; a push on the whole body adds to gravity.
+static void ApplyPushes(snwSim* sim, int index, VertexLoop* loop)
+{
+    double mass = 0.0;
+    for (int i = 0; i < sim->grabCount; ++i)
+    {
+        const snwGrab* grab = &sim->grabs[i];
+        if (grab->kind != snw_grabPush || grab->body != index)
+            continue;
+        const double force[3] = {grab->vector.x, grab->vector.y, grab->vector.z};
+        if (grab->vertex < 0 && mass == 0.0)
+            for (int k = 0; k < sim->bodies[index].character->def.vertexCount; ++k)
+                mass += 1.0 / (double)loop->state.velocities[4 * (size_t)k + 3];
+        float* v = loop->state.velocities + 4 * (size_t)(grab->vertex < 0 ? 0 : grab->vertex);
+        for (int k = 0; k < 3; ++k)
+        {
+            if (grab->vertex < 0)
+                loop->acceleration[k] += (float)(force[k] / mass);
+            else
+                v[k] += (float)(force[k] * (double)v[3] * (double)loop->h);
+        }
+    }
+}
+
+static void MovePinned(snwSim* sim, int index, float* positions)
+{
+    for (int p = 0; p < sim->def->pinCount; ++p)
+    {
+        const snwPinSet* set = &sim->pinSets[p];
+        for (int i = 0; i < set->count && sim->pins[p].held && set->body == index; ++i)
+            SetRow(positions + 4 * (size_t)set->vertices[i], snwPinSet_Target(set, &sim->pins[p], i));
+    }
+    for (int i = 0; i < sim->grabCount; ++i)
+        if (sim->grabs[i].kind == snw_grabPin && sim->grabs[i].body == index)
+            SetRow(positions + 4 * (size_t)sim->grabs[i].vertex, sim->grabs[i].vector);
+}
+
+static void ProjectDrags(snwSim* sim, int index, float* positions, int iterations)
+{
+    for (int i = 0; i < sim->grabCount; ++i)
+    {
+        const snwGrab* grab = &sim->grabs[i];
+        if (grab->kind != snw_grabDrag || grab->body != index)
+            continue;
+        float* x = positions + 4 * (size_t)grab->vertex;
+        double k = x[3] > 0.0f ? 1.0 - pow(1.0 - grab->value, 1.0 / iterations) : 0.0;
+        snwVec3 now = {x[0], x[1], x[2]};
+        SetRow(x, snwVec3_Lerp(now, grab->vector, k));
+    }
+}
+
+typedef struct BlockLoop
+{
+    const snwPbdKernels* kernels;
+    const snwPbdModel* model;
+    float* positions;
+    int first; // block of this colour
+    float stiffness;
+} BlockLoop;
+
+static void ProjectEdgeBlocks(int begin, int end, void* data)
+{
+    const BlockLoop* loop = data;
+    loop->kernels->distance(
+        loop->positions, loop->model->edges, loop->first + begin, loop->first + end, loop->stiffness);
+}
+
+static void ProjectTetBlocks(int begin, int end, void* data)
+{
+    const BlockLoop* loop = data;
+    loop->kernels->volume(loop->positions, loop->model->tets, loop->first + begin, loop->first + end, loop->stiffness);
+}
+
+static void ProjectColours(
+    snwSim* sim, BlockLoop* loop, const snwColours* colours, snwRangeFn* project, double stiffness)
+{
+    if (!(stiffness > 0.0))
+        return;
+    loop->stiffness = (float)stiffness;
+    for (int c = 0; c < colours->count; ++c)
+    {
+        loop->first = colours->starts[c];
+        snwParallelFor(sim->context, colours->starts[c + 1] - loop->first, snw_blockGrain, project, loop);
+    }
+}
+
+// k' = 1 - (1 - k)^(1/n): after n sweeps the error left is (1 - k) times what it was.
+static double SweepStiffness(double stiffness, int iterations)
+{
+    return 1.0 - pow(1.0 - stiffness, 1.0 / iterations);
+}
+
+static void Solve(snwSim* sim, int index, float* positions)
+{
+    const snwPbdModel* model = sim->bodies[index].model;
+    int iterations = (int)snwSim_Param(sim, snw_pbdIterations);
+    double stretch = SweepStiffness(snwSim_Param(sim, snw_pbdStretch), iterations);
+    double volume = SweepStiffness(snwSim_Param(sim, snw_pbdVolume), iterations);
+    BlockLoop loop = {.kernels = snwPbd_Kernels(sim->context->simd), .model = model, .positions = positions};
+    for (int i = 0; i < iterations; ++i)
+    {
+        ProjectColours(sim, &loop, &model->edgeColours, ProjectEdgeBlocks, stretch);
+        snwSim_EndStage(sim, snw_stageDistance);
+        ProjectColours(sim, &loop, &model->tetColours, ProjectTetBlocks, volume);
+        snwSim_EndStage(sim, snw_stageVolume);
+        ProjectDrags(sim, index, positions, iterations);
+        snwPbd_ProjectContacts(sim, index, i == 0);
+        snwSim_EndStage(sim, snw_stageContact);
+    }
+}
+
+// Mean of the regions' damping, by volume.
+static double MaterialDamping(const snwBody* body)
+{
+    const snwCharacter* character = body->character;
+    if (character->def.materialCount == 1 || character->def.tetCount == 0)
+        return body->materials[0].damping;
+    double sum = 0.0;
+    for (int i = 0; i < character->def.tetCount; ++i)
+        sum += character->restVolumes[i] * body->materials[character->def.regions[i]].damping;
+    return sum / character->volume;
+}
+
+static void StepBody(snwSim* sim, int index, double h)
+{
+    const snwPbdScratch* scratch = sim->scratch;
+    snwVec3 g = sim->state->gravity;
+    int count = sim->bodies[index].character->def.vertexCount;
+    VertexLoop loop = {.state = snwPbd_GetBody(sim, index),
+        .before = scratch->before,
+        .acceleration = {(float)g.x, (float)g.y, (float)g.z},
+        .h = (float)h,
+        .inverseH = (float)(1.0 / h)};
+    ApplyPushes(sim, index, &loop);
+    snwParallelFor(sim->context, count, snw_vertexGrain, Predict, &loop);
+    MovePinned(sim, index, loop.state.positions);
+    snwSim_EndStage(sim, snw_stagePredict);
+    Solve(sim, index, loop.state.positions);
+    snwPbd_ReportContacts(sim, index, h);
+    snwParallelFor(sim->context, count, snw_vertexGrain, UpdateVelocities, &loop);
+    snwPbd_Damp(sim, index, snwSim_Param(sim, snw_pbdDamping) + MaterialDamping(&sim->bodies[index]), h);
+    snwSim_EndStage(sim, snw_stageVelocity);
+}
+
+static snwResult Step(snwSim* sim, double h, snwMessage* message)
+{
+    (void)message;
+    for (int i = 0; i < sim->bodyCount; ++i)
+        StepBody(sim, i, h);
+    return snw_ok;
+}
+
+const snwMethod snwPbdMethod = {
+    .name = "pbd",
+    .title = "position-based dynamics: distance and volume",
+    .source = "Mueller, Heidelberger, Hennix, Ratcliff: Position Based Dynamics, 2007",
+    .features = snw_featurePins | snw_featureDrag | snw_featurePush | snw_featureColliders,
+    .params = s_params,
+    .paramCount = snw_pbdParamCount,
+    .stages = s_stages,
+    .stageCount = snw_stageCount,
+    .createModel = snwPbd_CreateModel,
+    .destroyModel = snwPbd_DestroyModel,
+    .bodyStateSize = BodyStateSize,
+    .initBody = InitBody,
+    .createScratch = CreateScratch,
+    .applied = Applied,
+    .step = Step,
+    .getVertices = GetVertices,
+};

@@ -1,0 +1,107 @@
+// pbd: the original position-based dynamics (Mueller et al. 2007) with distance and volume constraints.
+//
+// Per substep, for every body:
+//     v <- v + h g + h f / m,  p <- x + h v                     predict
+//     pinned vertices go where their pins are                   pins
+//     repeat `iterations` times: project                        solve
+//         C = |pi - pj| - l        on every edge of the tets
+//         C = 6 (V - V0)           on every tet
+//         contacts and drags
+//     v <- (p - x) / h,  x <- p                                 velocities
+//     v <- v + k (v_cm + w x r - v)                             damping towards rigid motion (Section 3.5)
+// A projection moves vertex i by  -k' w_i grad_i C * C / sum_j w_j |grad_j C|^2  with  k' = 1 - (1 - k)^(1/iterations),
+// so stiffness k in [0, 1] means the same for any number of iterations - but not for any step: that is what the
+// original method cannot do, and the later ones of this project can. Young's modulus does not enter.
+//
+// Constraints are coloured: those of one colour share no vertex, lie in blocks of eight, and run in any order. The
+// order of colours is fixed, so the result is one Gauss-Seidel sweep for any number of threads and lanes.
+
+#pragma once
+
+#include "sim/method.h"
+
+enum
+{
+    snw_pbdLanes = 8 // constraints in a block, whatever the instruction set
+};
+
+typedef enum snwPbdParam
+{
+    snw_pbdIterations,
+    snw_pbdStretch,
+    snw_pbdVolume,
+    snw_pbdDamping,
+    snw_pbdParamCount,
+} snwPbdParam;
+
+// Lanes without a constraint point to the spare vertices behind the real ones, which have no mass to move.
+typedef struct snwEdgeBlock
+{
+    int index[2][snw_pbdLanes];
+    float rest[snw_pbdLanes]; // m
+} snwEdgeBlock;
+
+typedef struct snwTetBlock
+{
+    int index[4][snw_pbdLanes];
+    float rest[snw_pbdLanes]; // m^3, six times the rest volume
+} snwTetBlock;
+
+// Blocks [colours[c], colours[c + 1]) have colour c.
+typedef struct snwColours
+{
+    int* starts;
+    int count;
+} snwColours;
+
+typedef struct snwPbdModel
+{
+    snwArena arena;
+    int vertexCount;
+    snwEdgeBlock* edges;
+    snwColours edgeColours;
+    snwTetBlock* tets;
+    snwColours tetColours;
+} snwPbdModel;
+
+// State of a body: two arrays of float4, vertexCount + snw_pbdLanes rows each.
+//   position: x y z and the inverse mass in use (0 while pinned)
+//   velocity: x y z and the inverse mass when free
+typedef struct snwPbdBody
+{
+    float* positions;
+    float* velocities;
+} snwPbdBody;
+
+snwPbdBody snwPbd_GetBody(const snwSim* sim, int body);
+
+// Work arrays of a sim, for the largest body.
+typedef struct snwPbdScratch
+{
+    float* before;  // float4: positions before the substep
+    float* pushes;  // float4 per contact vertex and collider: sum of the corrections, and friction spent so far
+    double* sums;   // of the damping, per chunk
+    double* masses; // kg, for new materials
+} snwPbdScratch;
+
+// Kernels: one projection of each constraint in blocks [begin, end); same bits for every instruction set.
+typedef struct snwPbdKernels
+{
+    void (*distance)(float* positions, const snwEdgeBlock* blocks, int begin, int end, float stiffness);
+    void (*volume)(float* positions, const snwTetBlock* blocks, int begin, int end, float stiffness);
+} snwPbdKernels;
+
+const snwPbdKernels* snwPbd_Kernels(snwSimd simd);
+const snwPbdKernels* snwPbd_KernelsScalar(void);
+const snwPbdKernels* snwPbd_KernelsBase(void); // NULL if not in this build
+const snwPbdKernels* snwPbd_KernelsAvx2(void); // NULL if not in this build
+
+snwResult snwPbd_CreateModel(const snwModelDef* def, void** model, snwMessage* message);
+void snwPbd_DestroyModel(snwContext* context, void* model);
+
+// Pushes contact vertices out of the colliders, with friction. The first call of a substep clears the sums.
+void snwPbd_ProjectContacts(snwSim* sim, int body, bool first);
+void snwPbd_ReportContacts(snwSim* sim, int body, double h);
+
+// v <- v + k (rigid motion - v), k = 1 - exp(-rate h)
+void snwPbd_Damp(snwSim* sim, int body, double rate, double h);

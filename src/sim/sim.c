@@ -1,0 +1,353 @@
+// The step that all methods share, and access to what it leaves behind. Making a sim is in sim_create.c.
+
+#include "sim/command.h"
+#include "sim/methods.h"
+#include "sim/scene.h"
+#include "rig/clip.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Commands
+
+snwResult snwSim_Push(snwSim* sim, const snwCommand* command, snwMessage* message)
+{
+    snwResult result = snwCommand_CheckFor(sim->def, sim->method, command, message);
+    if (result < 0)
+        return result;
+    if (!snwArray_Reserve(sim->context, &sim->pending, 1))
+        return snwFailMemory(message);
+    int at = sim->pending.count++;
+    for (; at > 0 && sim->pending.data[at - 1].step > command->step; --at)
+        sim->pending.data[at] = sim->pending.data[at - 1];
+    sim->pending.data[at] = *command;
+    return snw_ok;
+}
+
+// A command that cannot be carried out now is dropped with a warning; the rest of the step goes on.
+static snwResult ApplyOne(snwSim* sim, const snwCommand* command, snwMessage* message)
+{
+    if (snwSim_Apply(sim, command, message) >= 0)
+        return snw_ok;
+    snwLogText(sim->context, snw_logWarning, "step %llu: %s command dropped", (unsigned long long)sim->state->step,
+        snwCommandKind_Name(command->kind));
+    if (message != NULL)
+        message->result = snw_warning;
+    return snw_warning;
+}
+
+static snwResult ApplyScript(snwSim* sim, snwMessage* message)
+{
+    snwResult result = snw_ok;
+    const snwSceneDef* def = sim->def;
+    for (;;)
+    {
+        snwStateHeader* state = sim->state;
+        if (state->scriptNext >= (uint64_t)def->commandCount)
+            return result;
+        const snwCommand* command = &def->commands[state->scriptNext];
+        if (command->step > state->step - state->scriptStart)
+            return result;
+        state->scriptNext++;
+        // A reset in the script would start the script over for ever at the same step; the rest of it goes on instead.
+        uint64_t next = state->scriptNext, start = state->scriptStart;
+        result = ApplyOne(sim, command, message) > 0 ? snw_warning : result;
+        if (command->kind == snw_commandReset)
+            state->scriptNext = next, state->scriptStart = start;
+    }
+}
+
+// Returns how many of the pending commands were due.
+static int ApplyPending(snwSim* sim, snwResult* result, snwMessage* message)
+{
+    int due = 0;
+    for (; due < sim->pending.count && sim->pending.data[due].step <= sim->state->step; ++due)
+    {
+        snwCommand command = sim->pending.data[due];
+        command.step = sim->state->step;
+        if (ApplyOne(sim, &command, message) > 0)
+            *result = snw_warning;
+        else
+            sim->log.data[sim->log.count++] = command; // room was made before the step
+    }
+    return due;
+}
+
+static void DropPending(snwSim* sim, int count)
+{
+    sim->pending.count -= count;
+    if (count > 0 && sim->pending.count > 0)
+        memmove(sim->pending.data, sim->pending.data + count, (size_t)sim->pending.count * sizeof *sim->pending.data);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Pins, colliders and grabs over the step
+
+static const snwClipDef* FindClip(const snwSim* sim, snwClipTarget target, int index)
+{
+    for (int i = 0; i < sim->def->clipCount; ++i)
+        if (sim->def->clips[i].target == target && sim->def->clips[i].index == index)
+            return &sim->def->clips[i];
+    return NULL;
+}
+
+// time: since the scene's start, at the end of the substep; fraction: of the step done by then.
+static void Move(const snwSim* sim, snwMover* mover, snwClipTarget target, int index, double time, double fraction)
+{
+    mover->previous = mover->transform;
+    const snwClipDef* clip = mover->byClip ? FindClip(sim, target, index) : NULL;
+    if (clip != NULL)
+        mover->transform = snwClip_Evaluate(clip, time);
+    else if (memcmp(&mover->start, &mover->target, sizeof mover->start) != 0)
+        mover->transform = fraction < 1.0 ? snwTransform_Interpolate(mover->start, mover->target, fraction)
+                                          : mover->target;
+}
+
+static void MoveAll(snwSim* sim, double time, double fraction)
+{
+    for (int i = 0; i < sim->def->pinCount; ++i)
+        Move(sim, &sim->pins[i], snw_clipPin, i, time, fraction);
+    for (int i = 0; i < sim->def->colliderCount; ++i)
+        Move(sim, &sim->colliders[i], snw_clipCollider, i, time, fraction);
+    for (int i = 0; i < sim->grabCount; ++i)
+    {
+        snwGrab* grab = &sim->grabs[i];
+        if (grab->kind == snw_grabPin || grab->kind == snw_grabDrag)
+            grab->vector = snwVec3_Lerp(grab->previous, grab->target, fraction);
+    }
+}
+
+static void EndMoves(snwSim* sim, double dt)
+{
+    for (int i = 0; i < sim->def->pinCount; ++i)
+        sim->pins[i].start = sim->pins[i].target = sim->pins[i].transform;
+    for (int i = 0; i < sim->def->colliderCount; ++i)
+        sim->colliders[i].start = sim->colliders[i].target = sim->colliders[i].transform;
+    for (int i = 0; i < sim->grabCount; ++i)
+    {
+        snwGrab* grab = &sim->grabs[i];
+        grab->previous = grab->target;
+        // Half a step of slack: ten pushes of 0.1 s at 60 Hz end after six steps each, whatever the rounding.
+        if (grab->kind == snw_grabPush && (grab->value -= dt) < 0.5 * dt)
+            *grab = (snwGrab){0};
+    }
+}
+
+snwVec3 snwPinSet_Target(const snwPinSet* set, const snwMover* pin, int index)
+{
+    snwVec3 turned = snwQuat_Rotate(pin->transform.rotation, set->offsets[index]);
+    return snwVec3_Add(snwVec3_Add(set->pivot, pin->transform.position), turned);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The step
+
+void snwSim_EndStage(snwSim* sim, int stage)
+{
+    double now = snwClock_Seconds();
+    sim->timings[stage].ms += 1e3 * (now - sim->stageStart);
+    sim->stageStart = now;
+}
+
+static bool RowIsFinite(const float* data, int stride, int index)
+{
+    const float* row = (const float*)((const char*)data + (size_t)index * (size_t)stride);
+    return isfinite(row[0]) && isfinite(row[1]) && isfinite(row[2]);
+}
+
+static snwResult CheckFinite(const snwSim* sim, snwMessage* message)
+{
+    for (int b = 0; b < sim->bodyCount; ++b)
+    {
+        snwVertices vertices;
+        sim->method->getVertices(sim, b, &vertices);
+        for (int i = 0; i < vertices.count; ++i)
+        {
+            if (RowIsFinite(vertices.positions, vertices.stride, i) &&
+                RowIsFinite(vertices.velocities, vertices.stride, i))
+                continue;
+            snwResult result = snwFail(message, snw_errorDiverged, "use more substeps or gentler settings",
+                "the simulation diverged at step %llu (%.6g s)", (unsigned long long)sim->state->step,
+                sim->state->time);
+            snwMessage_AddPlace(message, "body '%s', vertex %d", sim->def->bodies[b].name, i);
+            return result;
+        }
+    }
+    return snw_ok;
+}
+
+static snwResult RunSubsteps(snwSim* sim, double dt, snwMessage* message)
+{
+    int count = (int)sim->state->params[snw_paramSubsteps];
+    double h = dt / count, begin = sim->state->time - sim->state->startTime;
+    for (int i = 0; i < count; ++i)
+    {
+        double fraction = (double)(i + 1) / count;
+        MoveAll(sim, begin + fraction * dt, fraction);
+        sim->contactCount = 0;
+        snwResult result = sim->method->step(sim, h, message);
+        if (result < 0)
+            return result;
+    }
+    EndMoves(sim, dt);
+    return CheckFinite(sim, message);
+}
+
+snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
+{
+    snwMessage_Clear(message);
+    if (!(dt > 0.0) || !isfinite(dt))
+        return snwFail(message, snw_errorArgument, NULL, "dt must be > 0 s, is %g", dt);
+    if (!snwArray_Reserve(sim->context, &sim->log, sim->pending.count))
+        return snwFailMemory(message);
+    double start = sim->stageStart = snwClock_Seconds();
+    for (int i = 0; i < sim->method->stageCount; ++i)
+        sim->timings[i].ms = 0.0;
+    memcpy(sim->backup, sim->block, sim->blockSize);
+    int logged = sim->log.count;
+    snwResult warning = ApplyScript(sim, message);
+    int due = ApplyPending(sim, &warning, message);
+    snwResult result = RunSubsteps(sim, dt, message);
+    sim->changes++;
+    if (result < 0)
+    {
+        memcpy(sim->block, sim->backup, sim->blockSize);
+        sim->log.count = logged;
+        sim->contactCount = 0;
+        return result;
+    }
+    DropPending(sim, due);
+    sim->state->step++;
+    sim->state->time += dt;
+    sim->stepMs = 1e3 * (snwClock_Seconds() - start);
+    return warning;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Access
+
+uint64_t snwSim_GetStepCount(const snwSim* sim)
+{
+    return sim->state->step;
+}
+
+double snwSim_GetTime(const snwSim* sim)
+{
+    return sim->state->time;
+}
+
+snwScene* snwSim_GetScene(const snwSim* sim)
+{
+    return sim->scene;
+}
+
+int snwSim_GetMethod(const snwSim* sim)
+{
+    return snwMethod_Find(sim->method->name);
+}
+
+int snwSim_GetBodyCount(const snwSim* sim)
+{
+    return sim->bodyCount;
+}
+
+static bool HasBody(const snwSim* sim, int body)
+{
+    return body >= 0 && body < sim->bodyCount;
+}
+
+snwResult snwSim_GetVertices(const snwSim* sim, int body, snwVertices* vertices)
+{
+    if (!HasBody(sim, body))
+        return snw_errorArgument;
+    sim->method->getVertices(sim, body, vertices);
+    return snw_ok;
+}
+
+snwResult snwSim_GetBones(const snwSim* sim, int body, snwTransforms* bones)
+{
+    *bones = (snwTransforms){.stride = (int)sizeof(snwTransform)};
+    if (!HasBody(sim, body))
+        return snw_errorArgument;
+    if (sim->method->getBones != NULL)
+        sim->method->getBones(sim, body, bones);
+    return snw_ok;
+}
+
+snwResult snwSim_GetJoints(const snwSim* sim, int body, snwTransforms* joints)
+{
+    *joints = (snwTransforms){.stride = (int)sizeof(snwTransform)};
+    if (!HasBody(sim, body))
+        return snw_errorArgument;
+    if (sim->method->getJoints != NULL)
+        sim->method->getJoints(sim, body, joints);
+    return snw_ok;
+}
+
+snwResult snwSim_GetColliders(const snwSim* sim, snwTransforms* colliders)
+{
+    const snwTransform* first = sim->def->colliderCount > 0 ? &sim->colliders[0].transform : NULL;
+    *colliders = (snwTransforms){first, sim->def->colliderCount, (int)sizeof(snwMover)};
+    return snw_ok;
+}
+
+snwResult snwSim_GetContacts(const snwSim* sim, snwContacts* contacts)
+{
+    *contacts = (snwContacts){sim->contacts, sim->contactCount, (int)sizeof(snwContact)};
+    return snw_ok;
+}
+
+snwResult snwSim_GetTimings(const snwSim* sim, snwTimings* timings)
+{
+    *timings = (snwTimings){sim->timings, sim->method->stageCount, (int)sizeof(snwTiming)};
+    return snw_ok;
+}
+
+const snwCommand* snwSim_GetLog(const snwSim* sim, int* count)
+{
+    *count = sim->log.count;
+    return sim->log.data;
+}
+
+int snwSim_GetParamCount(const snwSim* sim)
+{
+    return snwMethod_ParamCount(sim->method);
+}
+
+const snwParamInfo* snwSim_GetParamInfo(const snwSim* sim, int param)
+{
+    return snwMethod_Param(sim->method, param);
+}
+
+snwResult snwSim_GetParam(const snwSim* sim, const char* name, double* value)
+{
+    int param = snwMethod_FindParam(sim->method, name);
+    if (param < 0)
+        return snw_errorArgument;
+    *value = sim->state->params[param];
+    return snw_ok;
+}
+
+snwResult snwSim_SetParam(snwSim* sim, const char* name, double value, snwMessage* message)
+{
+    snwCommand command = snwDefaultCommand(snw_commandParam);
+    command.index = snwMethod_FindParam(sim->method, name);
+    command.value = value;
+    if (command.index < 0)
+        return snwFail(
+            message, snw_errorArgument, "`sinew info --params` lists them", "there is no parameter '%s'", name);
+    return snwSim_Push(sim, &command, message);
+}
+
+void snwSim_AddContact(snwSim* sim, const snwContact* contact)
+{
+    if (sim->contactCount < sim->contactCapacity)
+        sim->contacts[sim->contactCount++] = *contact;
+}
+
+int snwBody_ContactVertexCount(const snwBody* body)
+{
+    const snwCharacter* character = body->character;
+    return character->skinVertexCount > 0 ? character->skinVertexCount : character->def.vertexCount;
+}

@@ -1,0 +1,333 @@
+// Making a sim: the model from the character, the layout of the state block, the first state.
+
+#include "sim/command.h"
+#include "sim/methods.h"
+#include "sim/scene.h"
+#include "base/hash.h"
+#include "rig/clip.h"
+
+#include <string.h>
+
+snwSimDef snwDefaultSimDef(void)
+{
+    return (snwSimDef){.maxGrabs = 64};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Models, shared through the character
+
+static uint64_t ModelKey(const snwMethod* method, const double* params)
+{
+    uint64_t key = snwHashText(method->name, 0);
+    for (int i = 0; i < snwMethod_ParamCount(method); ++i)
+        if (!snwMethod_Param(method, i)->live)
+            key = snwHash(&params[i], sizeof params[i], key);
+    return key;
+}
+
+static snwResult AddModel(
+    snwCharacter* character, const snwMethod* method, const double* params, uint64_t key, snwMessage* message)
+{
+    snwModel* model = snwAlloc(character->context, sizeof *model);
+    if (model == NULL)
+        return snwFailMemory(message);
+    snwModelDef def = {character->context, character, params};
+    snwResult result = method->createModel(&def, &model->data, message);
+    if (result < 0)
+    {
+        snwFree(character->context, model);
+        return result;
+    }
+    model->method = method;
+    model->key = key;
+    model->next = character->models;
+    character->models = model;
+    character->modelCount++;
+    return snw_ok;
+}
+
+static snwResult GetModel(
+    snwCharacter* character, const snwMethod* method, const double* params, const void** data, snwMessage* message)
+{
+    uint64_t key = ModelKey(method, params);
+    snwResult result = snw_ok;
+    pthread_mutex_lock(&character->modelMutex);
+    snwModel* model = character->models;
+    while (model != NULL && (model->method != method || model->key != key))
+        model = model->next;
+    if (model == NULL)
+    {
+        result = AddModel(character, method, params, key, message);
+        model = character->models;
+    }
+    if (result >= 0)
+        *data = model->data;
+    pthread_mutex_unlock(&character->modelMutex);
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Layout of the state block
+
+static size_t Take(size_t* size, size_t bytes)
+{
+    size_t at = *size;
+    *size += (bytes + snw_alignment - 1) / snw_alignment * snw_alignment;
+    return at;
+}
+
+// Called twice: with block == NULL to measure, then to set the pointers.
+static size_t LayOut(snwSim* sim, unsigned char* block)
+{
+    size_t size = 0;
+    size_t header = Take(&size, sizeof *sim->state);
+    size_t pins = Take(&size, (size_t)sim->def->pinCount * sizeof *sim->pins);
+    size_t colliders = Take(&size, (size_t)sim->def->colliderCount * sizeof *sim->colliders);
+    size_t grabs = Take(&size, (size_t)sim->grabCount * sizeof *sim->grabs);
+    if (block != NULL)
+    {
+        sim->state = (snwStateHeader*)(block + header);
+        sim->pins = (snwMover*)(block + pins);
+        sim->colliders = (snwMover*)(block + colliders);
+        sim->grabs = (snwGrab*)(block + grabs);
+    }
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        snwBody* body = &sim->bodies[i];
+        size_t materials = Take(&size, (size_t)body->character->def.materialCount * sizeof *body->materials);
+        size_t state = Take(&size, sim->method->bodyStateSize(body->model));
+        if (block != NULL)
+        {
+            body->materials = (snwMaterial*)(block + materials);
+            body->state = block + state;
+        }
+    }
+    return size;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Start and reset
+
+static void StartMover(
+    const snwSim* sim, snwMover* mover, snwClipTarget target, int index, snwTransform start, bool held)
+{
+    memset(mover, 0, sizeof *mover);
+    mover->held = held;
+    for (int i = 0; i < sim->def->clipCount; ++i)
+    {
+        const snwClipDef* clip = &sim->def->clips[i];
+        if (clip->target != target || clip->index != index)
+            continue;
+        mover->byClip = 1;
+        start = snwClip_Evaluate(clip, 0.0);
+    }
+    mover->transform = mover->previous = mover->start = mover->target = start;
+}
+
+void snwSim_Reset(snwSim* sim)
+{
+    snwStateHeader* state = sim->state;
+    const snwSceneDef* def = sim->def;
+    state->startTime = state->time;
+    state->scriptStart = state->step;
+    state->scriptNext = 0;
+    state->gravity = def->gravity;
+    memset(sim->grabs, 0, (size_t)sim->grabCount * sizeof *sim->grabs);
+    for (int i = 0; i < def->pinCount; ++i)
+        StartMover(sim, &sim->pins[i], snw_clipPin, i, snwTransform_Identity(), def->pins[i].held);
+    for (int i = 0; i < def->colliderCount; ++i)
+        StartMover(sim, &sim->colliders[i], snw_clipCollider, i, def->colliders[i].transform, true);
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        const snwCharacterDef* character = &sim->bodies[i].character->def;
+        memcpy(sim->bodies[i].materials, character->materials,
+            (size_t)character->materialCount * sizeof *character->materials);
+        sim->method->initBody(sim, i);
+    }
+}
+
+static void SetParams(const snwSceneDef* def, const snwMethod* method, double* params)
+{
+    for (int i = 0; i < snwMethod_ParamCount(method); ++i)
+        params[i] = snwMethod_Param(method, i)->initial;
+    for (int i = 0; i < def->settingCount; ++i)
+    {
+        int param = snwMethod_FindParam(method, def->settings[i].name);
+        if (param >= 0)
+            params[param] = def->settings[i].value;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Parts
+
+static bool InBox(snwVec3 v, snwVec3 lower, snwVec3 upper)
+{
+    return v.x >= lower.x && v.y >= lower.y && v.z >= lower.z && v.x <= upper.x && v.y <= upper.y && v.z <= upper.z;
+}
+
+static void MakePinSet(snwSim* sim, int index)
+{
+    const snwPinDef* pin = &sim->def->pins[index];
+    const snwCharacterDef* character = &sim->bodies[pin->body].character->def;
+    snwPinSet* set = &sim->pinSets[index];
+    set->body = pin->body;
+    for (int i = 0; i < character->vertexCount; ++i)
+        set->count += InBox(character->vertices[i], pin->lower, pin->upper);
+    set->vertices = snwArena_Alloc(&sim->arena, (size_t)set->count, sizeof *set->vertices);
+    set->offsets = snwArena_Alloc(&sim->arena, (size_t)set->count, sizeof *set->offsets);
+    if (sim->arena.failed)
+        return;
+    int count = 0;
+    for (int i = 0; i < character->vertexCount; ++i)
+    {
+        if (!InBox(character->vertices[i], pin->lower, pin->upper))
+            continue;
+        set->offsets[count] = snwTransform_Apply(sim->def->bodies[pin->body].transform, character->vertices[i]);
+        set->pivot = snwVec3_MulAdd(set->pivot, 1.0 / set->count, set->offsets[count]);
+        set->vertices[count++] = i;
+    }
+    for (int i = 0; i < count; ++i)
+        set->offsets[i] = snwVec3_Sub(set->offsets[i], set->pivot);
+}
+
+static snwResult MakeBodies(snwSim* sim, const double* params, snwMessage* message)
+{
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        snwBody* body = &sim->bodies[i];
+        snwCharacter* character = sim->def->bodies[i].character;
+        body->character = character;
+        snwResult result = GetModel(character, sim->method, params, &body->model, message);
+        if (result < 0)
+            return result;
+        body->skinPositions = snwArena_Alloc(&sim->arena, (size_t)character->skinVertexCount, 3 * sizeof(float));
+        body->skinNormals = snwArena_Alloc(&sim->arena, (size_t)character->skinVertexCount, 3 * sizeof(float));
+        sim->contactCapacity += snwBody_ContactVertexCount(body);
+    }
+    return snw_ok;
+}
+
+static snwResult CheckFeatures(const snwSim* sim, snwMessage* message)
+{
+    const snwMethod* method = sim->method;
+    if (sim->def->propCount > 0 && !(method->features & snw_featureProps))
+        return snwFail(message, snw_errorUnsupported, "remove the props or choose another method",
+            "method %s does not simulate props", method->name);
+    for (int i = 0; i < sim->def->commandCount; ++i)
+        if (snwCommand_CheckFor(sim->def, method, &sim->def->commands[i], message) < 0)
+        {
+            snwMessage_AddPlace(message, "commands[%d]", i);
+            return message != NULL ? message->result : snw_errorArgument;
+        }
+    for (int i = 0; i < sim->def->clipCount; ++i)
+    {
+        snwClipTarget target = sim->def->clips[i].target;
+        if ((target == snw_clipHandle && !(method->features & snw_featureHandles)) ||
+            (target == snw_clipJoint && !(method->features & snw_featureJoints)))
+            return snwFail(message, snw_errorUnsupported, "choose another method",
+                "method %s does not move what clips[%d] moves", method->name, i);
+    }
+    return snw_ok;
+}
+
+// Not an error: the flesh of a rigged character can be simulated without its rig.
+static snwResult WarnOfIgnored(const snwSim* sim, snwMessage* message)
+{
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        const snwCharacterDef* character = &sim->bodies[i].character->def;
+        bool joints = character->jointCount > 0 && !(sim->method->features & snw_featureJoints);
+        bool handles = character->handleCount > 0 && !(sim->method->features & snw_featureHandles);
+        if (joints || handles)
+            return snwFail(message, snw_warning, "choose another method", "method %s leaves the %s of '%s' aside",
+                sim->method->name, joints ? "joints" : "handles", sim->def->bodies[i].name);
+    }
+    return snw_ok;
+}
+
+static snwResult Build(snwSim* sim, snwMessage* message)
+{
+    double params[snw_maxParams] = {0};
+    SetParams(sim->def, sim->method, params);
+    sim->bodies = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *sim->bodies);
+    sim->pinSets = snwArena_Alloc(&sim->arena, (size_t)sim->def->pinCount, sizeof *sim->pinSets);
+    if (sim->arena.failed)
+        return snwFailMemory(message);
+    snwResult result = MakeBodies(sim, params, message);
+    if (result < 0)
+        return result;
+    sim->contactCapacity *= sim->def->colliderCount;
+    sim->contacts = snwArena_Alloc(&sim->arena, (size_t)sim->contactCapacity, sizeof *sim->contacts);
+    for (int i = 0; i < sim->def->pinCount; ++i)
+        MakePinSet(sim, i);
+    sim->blockSize = LayOut(sim, NULL);
+    sim->block = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
+    sim->backup = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
+    if (sim->arena.failed)
+        return snwFailMemory(message);
+    LayOut(sim, sim->block);
+    result = sim->method->createScratch != NULL ? sim->method->createScratch(sim, message) : snw_ok;
+    if (result < 0)
+        return result;
+    memcpy(sim->state->params, params, sizeof params);
+    for (int i = 0; i < sim->method->stageCount; ++i)
+        sim->timings[i].stage = sim->method->stages[i];
+    snwSim_Reset(sim);
+    return snw_ok;
+}
+
+snwResult snwCreateSimWith(
+    snwContext* context, const snwSimDef* def, const snwMethod* method, snwSim** out, snwMessage* message)
+{
+    *out = NULL;
+    snwSim* sim = snwAlloc(context, sizeof *sim);
+    if (sim == NULL)
+        return snwFailMemory(message);
+    sim->context = context;
+    sim->arena.context = context;
+    sim->scene = def->scene;
+    snwScene_Retain(sim->scene);
+    sim->def = snwScene_GetDef(def->scene);
+    sim->method = method;
+    sim->grabCount = def->maxGrabs;
+    sim->bodyCount = sim->def->bodyCount;
+    sim->changes = 1;
+    snwResult result = CheckFeatures(sim, message);
+    result = result < 0 ? result : Build(sim, message);
+    if (result < 0)
+    {
+        snwDestroySim(sim);
+        return result;
+    }
+    *out = sim;
+    return WarnOfIgnored(sim, message);
+}
+
+snwResult snwCreateSim(snwContext* context, const snwSimDef* def, snwSim** out, snwMessage* message)
+{
+    *out = NULL;
+    snwMessage_Clear(message);
+    if (def->scene == NULL)
+        return snwFail(message, snw_errorArgument, NULL, "a sim needs a scene");
+    if (def->maxGrabs < 1 || def->maxGrabs > 4096)
+        return snwFail(message, snw_errorArgument, NULL, "maxGrabs must be 1..4096, is %d", def->maxGrabs);
+    const char* name = def->method != NULL ? def->method : snwScene_GetDef(def->scene)->method;
+    int method = snwMethod_Find(name);
+    if (method < 0)
+        return snwFail(
+            message, snw_errorArgument, "`sinew info --methods` lists them", "there is no method '%s'", name);
+    return snwCreateSimWith(context, def, snwMethod_Get(method), out, message);
+}
+
+void snwDestroySim(snwSim* sim)
+{
+    if (sim == NULL)
+        return;
+    snwContext* context = sim->context;
+    snwArray_Free(context, &sim->pending);
+    snwArray_Free(context, &sim->log);
+    snwArena_Free(&sim->arena);
+    snwScene_Release(sim->scene);
+    snwFree(context, sim);
+}

@@ -1,0 +1,141 @@
+// What is seen and touched: the skin of a body, filled when somebody asks, and the ray that picks it.
+
+#include "sim/method.h"
+
+#include <float.h>
+#include <string.h>
+
+typedef struct SkinFill
+{
+    snwBody* body;
+    snwVertices vertices;
+} SkinFill;
+
+static void FillPositions(int begin, int end, void* data)
+{
+    SkinFill* fill = data;
+    for (int i = begin; i < end; ++i)
+    {
+        size_t vertex = (size_t)fill->body->character->skinVertices[i];
+        const char* row = (const char*)fill->vertices.positions + vertex * (size_t)fill->vertices.stride;
+        memcpy(fill->body->skinPositions + 3 * (size_t)i, row, 3 * sizeof(float));
+    }
+}
+
+static snwVec3 SkinPoint(const snwBody* body, int index)
+{
+    const float* p = body->skinPositions + 3 * (size_t)index;
+    return (snwVec3){p[0], p[1], p[2]};
+}
+
+// Normals weighted by area: the cross product of two edges is twice that.
+static void FillNormals(snwBody* body)
+{
+    const snwCharacter* character = body->character;
+    memset(body->skinNormals, 0, (size_t)character->skinVertexCount * 3 * sizeof(float));
+    for (int i = 0; i < character->skinTriangleCount; ++i)
+    {
+        const int* t = character->skinTriangles[i];
+        snwVec3 a = SkinPoint(body, t[0]), b = SkinPoint(body, t[1]), c = SkinPoint(body, t[2]);
+        snwVec3 normal = snwVec3_Cross(snwVec3_Sub(b, a), snwVec3_Sub(c, a));
+        for (int k = 0; k < 3; ++k)
+        {
+            float* sum = body->skinNormals + 3 * (size_t)t[k];
+            sum[0] += (float)normal.x;
+            sum[1] += (float)normal.y;
+            sum[2] += (float)normal.z;
+        }
+    }
+    for (int i = 0; i < character->skinVertexCount; ++i)
+    {
+        float* n = body->skinNormals + 3 * (size_t)i;
+        snwVec3 unit = snwVec3_Normalize((snwVec3){n[0], n[1], n[2]});
+        n[0] = (float)unit.x, n[1] = (float)unit.y, n[2] = (float)unit.z;
+    }
+}
+
+static void UpdateSkin(snwSim* sim, int index)
+{
+    snwBody* body = &sim->bodies[index];
+    if (body->skinChanges == sim->changes)
+        return;
+    SkinFill fill = {.body = body};
+    sim->method->getVertices(sim, index, &fill.vertices);
+    snwParallelFor(sim->context, body->character->skinVertexCount, 4096, FillPositions, &fill);
+    FillNormals(body);
+    body->skinChanges = sim->changes;
+}
+
+snwResult snwSim_GetSkin(snwSim* sim, int index, snwSkin* skin)
+{
+    memset(skin, 0, sizeof *skin);
+    if (index < 0 || index >= sim->bodyCount)
+        return snw_errorArgument;
+    UpdateSkin(sim, index);
+    const snwBody* body = &sim->bodies[index];
+    *skin = (snwSkin){
+        .positions = body->skinPositions,
+        .normals = body->skinNormals,
+        .vertexCount = body->character->skinVertexCount,
+        .stride = 3 * (int)sizeof(float),
+        .triangles = &body->character->skinTriangles[0][0],
+        .triangleCount = body->character->skinTriangleCount,
+    };
+    return snw_ok;
+}
+
+// Moeller and Trumbore 1997. Both sides count: inside out flesh can be picked too.
+static bool HitTriangle(
+    const snwVec3 corners[3], snwVec3 origin, snwVec3 direction, double* distance, double weights[3])
+{
+    snwVec3 e1 = snwVec3_Sub(corners[1], corners[0]), e2 = snwVec3_Sub(corners[2], corners[0]);
+    snwVec3 p = snwVec3_Cross(direction, e2);
+    double determinant = snwVec3_Dot(e1, p);
+    if (determinant == 0.0)
+        return false;
+    snwVec3 s = snwVec3_Sub(origin, corners[0]), q = snwVec3_Cross(s, e1);
+    double u = snwVec3_Dot(s, p) / determinant, v = snwVec3_Dot(direction, q) / determinant;
+    double t = snwVec3_Dot(e2, q) / determinant;
+    if (!(u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t >= 0.0))
+        return false;
+    *distance = t;
+    weights[0] = 1.0 - u - v, weights[1] = u, weights[2] = v;
+    return true;
+}
+
+static void PickBody(const snwSim* sim, int index, snwVec3 origin, snwVec3 direction, snwPick* pick)
+{
+    const snwBody* body = &sim->bodies[index];
+    const snwCharacter* character = body->character;
+    for (int i = 0; i < character->skinTriangleCount; ++i)
+    {
+        const int* t = character->skinTriangles[i];
+        const snwVec3 corners[3] = {SkinPoint(body, t[0]), SkinPoint(body, t[1]), SkinPoint(body, t[2])};
+        double distance, weights[3];
+        if (!HitTriangle(corners, origin, direction, &distance, weights) || distance >= pick->distance)
+            continue;
+        int nearest = weights[1] > weights[0] ? 1 : 0;
+        nearest = weights[2] > weights[nearest] ? 2 : nearest;
+        *pick = (snwPick){.body = index,
+            .triangle = i,
+            .vertex = character->skinVertices[t[nearest]],
+            .distance = distance,
+            .position = snwVec3_MulAdd(origin, distance, direction),
+            .weights = {weights[0], weights[1], weights[2]}};
+    }
+}
+
+snwResult snwSim_Pick(snwSim* sim, snwVec3 origin, snwVec3 direction, snwPick* pick)
+{
+    *pick = (snwPick){.body = -1, .triangle = -1, .vertex = -1, .distance = DBL_MAX};
+    double length = snwVec3_Length(direction);
+    if (!snwVec3_IsFinite(origin) || !(length > 0.0) || !snwVec3_IsFinite(direction))
+        return snw_errorArgument;
+    direction = snwVec3_Scale(direction, 1.0 / length);
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        UpdateSkin(sim, i);
+        PickBody(sim, i, origin, direction, pick);
+    }
+    return snw_ok;
+}

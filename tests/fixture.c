@@ -1,0 +1,119 @@
+#include "fixture.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+static void* CountingAlloc(size_t size, size_t alignment, void* user)
+{
+    snwCountingAllocator* counter = user;
+    if (++counter->allocations == counter->failAt)
+        return NULL;
+    void* memory = NULL;
+    if (posix_memalign(&memory, alignment, size) != 0)
+        return NULL;
+    memset(memory, 0xA5, size); // whoever forgets to clear sees it
+    counter->live++;
+    return memory;
+}
+
+static void CountingFree(void* memory, void* user)
+{
+    snwCountingAllocator* counter = user;
+    counter->live--;
+    free(memory);
+}
+
+static void Stop(const snwMessage* message)
+{
+    char text[800];
+    snwMessage_Format(message, text, sizeof text);
+    fprintf(stderr, "fixture: %s\n", text);
+    exit(1);
+}
+
+snwContext* snwFixture_Context(int threads, snwSimd simd, snwCountingAllocator* counter)
+{
+    snwContextDef def = snwDefaultContextDef();
+    def.threadCount = threads;
+    def.simd = simd;
+    if (counter != NULL)
+        def.allocator = (snwAllocator){CountingAlloc, CountingFree, counter};
+    snwContext* context = NULL;
+    snwMessage message;
+    if (snwCreateContext(&def, &context, &message) < 0)
+        Stop(&message);
+    return context;
+}
+
+snwCharacter* snwFixture_Shape(snwContext* context, snwShapeKind kind, int cells)
+{
+    snwShapeDef def = snwDefaultShapeDef(kind);
+    for (int i = 0; i < 3; ++i)
+        def.cells[i] = kind == snw_shapeBar && i == 0 ? 4 * cells : cells;
+    snwCharacter* character = NULL;
+    snwMessage message;
+    if (snwCreateShape(context, &def, &character, &message) < 0)
+        Stop(&message);
+    return character;
+}
+
+snwFixtureScene snwFixture_DefaultScene(void)
+{
+    return (snwFixtureScene){.kind = snw_shapeBlock, .cells = 4, .height = 1.0, .gravity = true};
+}
+
+snwScene* snwFixture_MakeScene(snwContext* context, const snwFixtureScene* fixture)
+{
+    snwCharacter* character = snwFixture_Shape(context, fixture->kind, fixture->cells);
+    snwCharacterInfo info = snwCharacter_GetInfo(character);
+    snwBodyDef body = snwDefaultBodyDef();
+    body.character = character;
+    body.transform.position.y = fixture->height;
+    body.velocity = fixture->velocity;
+    body.angularVelocity = fixture->spin;
+    snwColliderDef ground = snwDefaultColliderDef(snw_colliderPlane);
+    snwPinDef pin = snwDefaultPinDef();
+    pin.lower = (snwVec3){info.lower.x - 1e-6, -1e3, -1e3};
+    pin.upper = (snwVec3){info.lower.x + 1e-6, 1e3, 1e3};
+    snwSetting settings[] = {{"pbd.damping", fixture->damping}, {"pbd.iterations", fixture->iterations}};
+    snwSceneDef def = snwDefaultSceneDef();
+    def.gravity.y = fixture->gravity ? -9.81 : 0.0;
+    def.bodies = &body, def.bodyCount = 1;
+    def.colliders = &ground, def.colliderCount = fixture->ground;
+    def.pins = &pin, def.pinCount = fixture->pinned;
+    def.settings = settings, def.settingCount = fixture->iterations > 0 ? 2 : 1;
+    def.commands = fixture->script, def.commandCount = fixture->scriptCount;
+    snwScene* scene = NULL;
+    snwMessage message;
+    snwResult result = snwCreateScene(context, &def, &scene, fixture->message != NULL ? fixture->message : &message);
+    if (result < 0 && fixture->message == NULL)
+        Stop(&message);
+    snwCharacter_Release(character);
+    return scene;
+}
+
+snwSim* snwFixture_MakeSim(snwContext* context, const snwFixtureScene* fixture)
+{
+    snwSimDef def = snwDefaultSimDef();
+    def.scene = snwFixture_MakeScene(context, fixture);
+    snwSim* sim = NULL;
+    snwMessage message;
+    if (snwCreateSim(context, &def, &sim, &message) < 0)
+        Stop(&message);
+    snwScene_Release(def.scene);
+    return sim;
+}
+
+void snwFixture_Run(snwSim* sim, int steps, double dt)
+{
+    snwMessage message;
+    for (int i = 0; i < steps; ++i)
+    {
+        if (snwSim_Step(sim, dt, &message) >= 0)
+            continue;
+        char text[800];
+        snwMessage_Format(&message, text, sizeof text);
+        snwTest_Fail(__FILE__, __LINE__, "step %d: %s", i, text);
+        return;
+    }
+}
