@@ -343,7 +343,7 @@ static bool Tamper(const char* path, bool cut)
     {
         char* digit = place + strlen("\"hash\"");
         digit += strcspn(digit, "0123456789abcdef");
-        *digit = *digit == '1' ? '2' : '1';
+        *digit = *digit == '0' ? '1' : *digit == '1' ? '2' : '0'; // twice is not the first again
         if (cut)
             strchr(digit, '\n')[1] = 0;
         fputs(text, file);
