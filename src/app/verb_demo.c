@@ -134,8 +134,13 @@ static snwExit PlayNamed(const snwArgs* args, const DemoList* list, const char* 
     def.path = path;
     def.directory = snwArgs_Has(args, "output") ? snwArgs_Text(args, "output") : directory;
     def.film = !snwArgs_Has(args, "no-film");
+    // A first look must not take long: about a third of the default number of rays.
+    def.width = 768;
+    def.height = 432;
+    def.samples = 4;
     def.overwrite = snwArgs_Has(args, "force");
-    if (!snwArgs_Int(args, "width", 16, 8192, &def.width) || !snwArgs_Int(args, "height", 16, 8192, &def.height))
+    if (!snwArgs_Int(args, "width", 16, 8192, &def.width) || !snwArgs_Int(args, "height", 16, 8192, &def.height) ||
+        !snwArgs_Int(args, "samples", 1, 256, &def.samples))
         return snw_exitUsage;
     snwContext* context = NULL;
     snwExit result = snwContextFromArgs(args, &context);
@@ -173,6 +178,7 @@ static const snwOption s_options[] = {
     {"no-film", 0, NULL, false, snw_completeNothing, NULL, "draw neither film nor picture"},
     {"width", 0, "PIXELS", false, snw_completeNothing, NULL, "width of the film"},
     {"height", 0, "PIXELS", false, snw_completeNothing, NULL, "height of the film"},
+    {"samples", 0, "N", false, snw_completeNothing, NULL, "rays per pixel of the film"},
     SNW_CONTEXT_OPTIONS,
     {0},
 };
