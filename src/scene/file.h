@@ -29,5 +29,16 @@ snwResult snwOutput_Open(snwOutput* output, snwContext* context, const char* pat
 snwResult snwOutput_Write(snwOutput* output, const void* data, size_t size, snwMessage* message);
 snwResult snwOutput_Flush(snwOutput* output, snwMessage* message); // to the system: survives this process
 snwResult snwOutput_Commit(snwOutput* output, snwMessage* message);
+// Closes the stream so that another program can write to output->part; Commit and Drop work as before.
+void snwOutput_HandOver(snwOutput* output);
 void snwOutput_Drop(snwOutput* output);    // removes the part; nothing if committed or never opened
 void snwOutput_Abandon(snwOutput* output); // closes but leaves the part: for what is of use unfinished
+
+// Checks early that a file may be written there, so that nobody waits for a film that cannot be stored.
+snwResult snwOutput_Check(snwContext* context, const char* path, bool overwrite, snwMessage* message);
+
+// Makes the folder and its missing parents.
+snwResult snwMakeDirectory(snwContext* context, const char* path, snwMessage* message);
+
+// The result and words for an errno of the system while doing `action` ("write", "make the folder") to path.
+snwResult snwFailSystem(snwMessage* message, int error, const char* action, const char* path);

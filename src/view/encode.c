@@ -1,6 +1,6 @@
 #include "view/encode.h"
 
-#include "view/output.h"
+#include "scene/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -174,12 +174,12 @@ snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage
         return result;
     snwOutput_HandOver(&output);
     char* pattern = FormatPattern(context, def->frames);
-    size_t capacity = strlen(output.temporary) + 8;
+    size_t capacity = strlen(output.part) + 8;
     char* target = snwAlloc(context, capacity);
     result = snw_errorMemory;
     if (pattern != NULL && target != NULL)
     {
-        snprintf(target, capacity, "file:%s", output.temporary);
+        snprintf(target, capacity, "file:%s", output.part);
         result = Encode(def, pattern, target, message);
     }
     else
@@ -190,6 +190,6 @@ snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage
     snwFree(context, target);
     if (result >= 0)
         return snwOutput_Commit(&output, message);
-    snwOutput_Discard(&output);
+    snwOutput_Drop(&output);
     return result;
 }

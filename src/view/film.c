@@ -1,7 +1,7 @@
 #include "view/film.h"
 
 #include "view/encode.h"
-#include "view/output.h"
+#include "scene/file.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #include "view/image.h"
 
-#include "view/output.h"
+#include "scene/file.h"
 
 #include <errno.h>
 #include <png.h>
@@ -112,10 +112,10 @@ snwResult snwImage_WritePng(
         return result;
     char text[128] = "no memory";
     errno = 0;
-    if (WriteStream(context, image, output.file, effort, text))
+    if (WriteStream(context, image, output.stream, effort, text))
         return snwOutput_Commit(&output, message);
-    int error = ferror(output.file) ? errno : 0;
-    snwOutput_Discard(&output);
+    int error = ferror(output.stream) ? errno : 0;
+    snwOutput_Drop(&output);
     if (error != 0)
         return snwFailSystem(message, error, "write", path);
     result = snwFail(message, snw_errorIo, "free some memory or disk space", "cannot write the picture: %s", text);
