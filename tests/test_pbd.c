@@ -77,8 +77,9 @@ static double LossOfSpin(snwContext* context, double damping, int substeps)
     snwSim_GetMeasures(sim, 0, &first);
     snwFixture_Run(sim, 60, s_dt);
     snwSim_GetMeasures(sim, 0, &last);
-    CHECK_NEAR(snwVec3_Distance(first.momentum, last.momentum), 0.0, 1e-3 * snwVec3_Length(first.momentum));
-    CHECK_NEAR(last.centre.x, 0.1, 1e-5);
+    // Rounding of positions: about 140 projections of 1e-8 m in each of 480 substeps over 125 vertices make a random
+    // walk of the mean velocity of some 1e-4 m/s.
+    CHECK_NEAR(snwVec3_Distance(first.momentum, last.momentum), 0.0, 64.0 * 4e-4);
     snwDestroySim(sim);
     return snwVec3_Distance(first.angularMomentum, last.angularMomentum) / snwVec3_Length(first.angularMomentum);
 }
@@ -93,6 +94,22 @@ TEST(pbd, momentumIsKeptInFreeFlight)
     CHECK(coarse < 0.3);
     CHECK(fine < coarse / 5.0);
     CHECK_NEAR(damped, fine, 2e-3);
+    snwDestroyContext(context);
+}
+
+// A body that flies free, far from the origin, keeps its velocity to the bit.
+TEST(pbd, freeFlightFarAwayIsExact)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.kind = snw_shapeSpring;
+    fixture.gravity = false;
+    fixture.height = 1000.0;
+    fixture.velocity = (snwVec3){0, 0.1, 0};
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    snwFixture_Run(sim, 600, s_dt / 16);
+    CHECK(snwPbd_GetBody(sim, 0).velocities[1] == 0.1f);
+    snwDestroySim(sim);
     snwDestroyContext(context);
 }
 
@@ -126,8 +143,10 @@ TEST(pbd, hasNoScaleOfItsOwn)
         REQUIRE(snwCreateShape(context, &shape, &body.character, NULL) == snw_ok);
         snwPinDef pin = snwDefaultPinDef();
         pin.lower = (snwVec3){-1e6, -1e6, -1e6}, pin.upper = (snwVec3){-0.599 * scales[k], 1e6, 1e6};
+        snwSetting undamped = {"pbd.damping", 0.0}; // 1/s would need scaling too
         snwSceneDef def = snwDefaultSceneDef();
         def.bodies = &body, def.bodyCount = 1, def.pins = &pin, def.pinCount = 1;
+        def.settings = &undamped, def.settingCount = 1;
         snwSimDef simDef = snwDefaultSimDef();
         REQUIRE(snwCreateScene(context, &def, &simDef.scene, NULL) == snw_ok);
         snwSim* sim;

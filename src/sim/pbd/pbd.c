@@ -169,6 +169,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     if (scratch != NULL)
     {
         scratch->before = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
+        scratch->predicted = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
         scratch->pushes = snwArena_Alloc(&sim->arena, vertices * (size_t)sim->def->colliderCount, 4 * sizeof(float));
         scratch->sums = snwArena_Alloc(&sim->arena, chunks, snw_pbdDampSums * sizeof(double));
         scratch->masses = snwArena_Alloc(&sim->arena, rows, sizeof(double));
@@ -191,6 +192,7 @@ typedef struct VertexLoop
 {
     snwPbdBody state;
     float* before;
+    float* predicted;
     float acceleration[3];
     float h, inverseH;
 } VertexLoop;
@@ -202,25 +204,28 @@ static void Predict(int begin, int end, void* data)
     {
         float *x = loop->state.positions + 4 * (size_t)i, *v = loop->state.velocities + 4 * (size_t)i;
         memcpy(loop->before + 4 * (size_t)i, x, 4 * sizeof *x);
-        if (x[3] == 0.0f)
-            continue;
-        for (int k = 0; k < 3; ++k)
+        for (int k = 0; k < 3 && x[3] > 0.0f; ++k)
         {
             v[k] += loop->h * loop->acceleration[k];
             x[k] += loop->h * v[k];
         }
+        memcpy(loop->predicted + 4 * (size_t)i, x, 4 * sizeof *x);
     }
 }
 
+// In exact numbers (x - before) / h. Written with the prediction, the rounding of x enters only where a projection
+// moved something: a body in free flight keeps its velocity to the bit, also far from the origin.
 static void UpdateVelocities(int begin, int end, void* data)
 {
     const VertexLoop* loop = data;
     for (int i = begin; i < end; ++i)
     {
-        const float *x = loop->state.positions + 4 * (size_t)i, *before = loop->before + 4 * (size_t)i;
+        const float* x = loop->state.positions + 4 * (size_t)i;
+        bool pinned = x[3] == 0.0f;
+        const float* from = (pinned ? loop->before : loop->predicted) + 4 * (size_t)i;
         float* v = loop->state.velocities + 4 * (size_t)i;
         for (int k = 0; k < 3; ++k)
-            v[k] = (x[k] - before[k]) * loop->inverseH;
+            v[k] = (pinned ? 0.0f : v[k]) + (x[k] - from[k]) * loop->inverseH;
     }
 }
 
@@ -354,6 +359,7 @@ static void StepBody(snwSim* sim, int index, double h)
     int count = sim->bodies[index].character->def.vertexCount;
     VertexLoop loop = {.state = snwPbd_GetBody(sim, index),
         .before = scratch->before,
+        .predicted = scratch->predicted,
         .acceleration = {(float)g.x, (float)g.y, (float)g.z},
         .h = (float)h,
         .inverseH = (float)(1.0 / h)};

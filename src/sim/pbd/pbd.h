@@ -7,7 +7,7 @@
 //         C = |pi - pj| - l        on every edge of the tets
 //         C = 6 (V - V0)           on every tet
 //         contacts and drags
-//     v <- (p - x) / h,  x <- p                                 velocities
+//     v <- v + (p - predicted p) / h,  x <- p                   velocities
 //     v <- v + k (v_cm + w x r - v)                             damping towards rigid motion (Section 3.5)
 // A projection moves vertex i by  -k' w_i grad_i C * C / sum_j w_j |grad_j C|^2  with  k' = 1 - (1 - k)^(1/iterations),
 // so stiffness k in [0, 1] means the same for any number of iterations - but not for any step: that is what the
@@ -78,10 +78,11 @@ snwPbdBody snwPbd_GetBody(const snwSim* sim, int body);
 // Work arrays of a sim, for the largest body.
 typedef struct snwPbdScratch
 {
-    float* before;  // float4: positions before the substep
-    float* pushes;  // float4 per contact vertex and collider: sum of the corrections, and friction spent so far
-    double* sums;   // of the damping, per chunk
-    double* masses; // kg, for new materials
+    float* before;    // float4: positions before the substep
+    float* predicted; // float4: positions before the projections
+    float* pushes;    // float4 per contact vertex and collider: sum of the corrections, and friction spent so far
+    double* sums;     // of the damping, per chunk
+    double* masses;   // kg, for new materials
 } snwPbdScratch;
 
 // Kernels: one projection of each constraint in blocks [begin, end); same bits for every instruction set.

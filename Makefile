@@ -1,0 +1,110 @@
+# The front door. Everything real is in CMakeLists.txt; `make help` lists the targets.
+#
+# Tools that are missing are installed from Debian first (tools/setup.sh says which and why; SETUP=0 skips that).
+
+JOBS   ?= $(shell nproc)
+PREFIX ?= /usr/local
+SETUP  ?= 1
+DEMO   ?= drop
+BENCH  ?=
+
+# Seconds per fuzz target and which cases run under ThreadSanitizer.
+FUZZ_SECONDS := $(if $(LONG),300,5)
+TSAN_TESTS   := $(if $(LONG),.,'^(tasks|sim|pbd|run)\.')
+
+setup = $(if $(filter 1,$(SETUP)),@tools/setup.sh $(1))
+
+.DEFAULT_GOAL := all
+.PHONY: all help demo studio test test-long scalar bench bench-deps docs lint format-check tidy format \
+	sanitize asan tsan fuzz install clean
+
+all: build/build.ninja ## build everything; the program is build/sinew
+	@cmake --build build -j $(JOBS)
+
+build/build.ninja: CMakeLists.txt CMakePresets.json
+	$(call setup,build)
+	@cmake --preset release > /dev/null
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+demo: all ## a film, a picture, a plot and numbers in out/demo-$(DEMO)
+	$(call setup,film)
+	@build/sinew demo $(DEMO) --force
+
+studio: all ## open the studio in a browser
+	@build/sinew help studio >/dev/null 2>&1 || { echo "make studio: this version has no studio yet" >&2; exit 1; }
+	@build/sinew studio
+
+test: all ## all fast tests
+	$(call setup,film)
+	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error -LE long
+
+test-long: all ## the slow tests too
+	$(call setup,film)
+	@SNW_LONG=1 ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error --timeout 14400
+
+scalar: ## build without SIMD kernels and run the tests
+	$(call setup,build film)
+	@cmake --preset scalar > /dev/null
+	@cmake --build build-scalar -j $(JOBS)
+	@ctest --test-dir build-scalar -j $(JOBS) --output-on-failure --no-tests=error -LE long
+
+bench: all ## all benchmarks as tables (BENCH=NAME for one)
+	@build/sinew bench $(BENCH)
+
+bench-deps: ## install the programs we compare with; never needed by the tests
+	@tools/setup.sh peers
+
+docs: all ## write the generated pages again
+	@build/sinew help --man > docs/sinew.1.new && mv docs/sinew.1.new docs/sinew.1
+	@build/sinew bench --metrics-doc > docs/bench.md.new && mv docs/bench.md.new docs/bench.md
+
+# ----------------------------------------------------------------------------------------------------------------------
+
+OURS = $(shell git ls-files -- 'include/*.h' 'src/*.[ch]' 'bench/*.[ch]' 'tests/*.[ch]' 'fuzz/*.[ch]' 'examples/*.[ch]')
+
+lint: format-check tidy ## layout (clang-format) and defects (clang-tidy)
+
+format-check:
+	$(call setup,lint)
+	@clang-format --dry-run -Werror $(OURS)
+	@echo "layout: $(words $(OURS)) files are fine"
+
+# Needs the compile commands, so the build must be configured; nothing is compiled.
+tidy: build/build.ninja
+	$(call setup,lint)
+	@git ls-files -- 'src/*.c' 'bench/*.c' | xargs -n 2 -P $(JOBS) tools/tidy.sh build
+	@echo "defects: none found"
+
+format: ## lay out all files
+	$(call setup,lint)
+	@clang-format -i $(OURS)
+
+sanitize: asan tsan fuzz ## address, undefined behaviour, threads, short fuzz runs (LONG=1: longer)
+
+asan:
+	$(call setup,build film)
+	@cmake --preset asan > /dev/null
+	@cmake --build build-asan -j $(JOBS)
+	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -LE long -E '^install\.'
+
+tsan:
+	$(call setup,build)
+	@cmake --preset tsan > /dev/null
+	@cmake --build build-tsan -j $(JOBS)
+	@ctest --test-dir build-tsan -j $(JOBS) --output-on-failure --no-tests=error -LE long -R $(TSAN_TESTS)
+
+fuzz:
+	$(call setup,build sanitize)
+	@cmake --preset fuzz > /dev/null
+	@cmake --build build-fuzz -j $(JOBS)
+	@tools/fuzz.sh build-fuzz/fuzz $(FUZZ_SECONDS)
+
+# ----------------------------------------------------------------------------------------------------------------------
+
+install: all ## install to PREFIX (default /usr/local); DESTDIR is honoured
+	@cmake --install build --prefix $(PREFIX)
+
+clean: ## remove all builds; results in out/ stay
+	@rm -rf build build-debug build-scalar build-asan build-tsan build-fuzz

@@ -1,0 +1,103 @@
+// Benchmarks speak one language: flat rows with a case, a method, a metric and its value, beside the paper's and a
+// peer's figure and our target. Metrics are registered in one table (metrics.c); docs/bench.md is made from it.
+
+#pragma once
+
+#include "sinew/sinew.h"
+
+#include <stdio.h>
+
+typedef struct snwMetric
+{
+    const char* name;   // NULL ends the table
+    const char* unit;   // "" if none
+    const char* better; // "lower", "higher" or "equal"
+    const char* help;
+} snwMetric;
+
+extern const snwMetric snwMetrics[];
+
+const snwMetric* snwMetric_Find(const char* name); // NULL if it is not registered
+
+// NAN stands for "missing" in value, spread, paper, peer and target; a missing value needs a note.
+typedef struct snwBenchRow
+{
+    char caseName[48];
+    char method[24];
+    const char* metric;
+    double value;
+    int n;         // runs behind the value
+    double spread; // half the interquartile range of the runs
+    double paper;  // the paper's figure, on the paper's machine
+    double peer;   // another program's figure, on this machine
+    char peerName[32];
+    double target;
+    const char* op; // "<=", ">=" or "=="; NULL without a target
+    char note[160];
+} snwBenchRow;
+
+typedef struct snwBenchReport
+{
+    const char* bench;
+    snwBenchRow* rows;
+    int count, capacity;
+} snwBenchReport;
+
+// A row with everything missing but its name.
+snwBenchRow snwMakeBenchRow(const char* caseName, const char* method, const char* metric);
+
+// Refuses metrics that are not registered, missing values without a note and targets without an operator.
+snwResult snwBenchReport_Add(snwBenchReport* report, const snwBenchRow* row, snwMessage* message);
+void snwBenchReport_Free(snwBenchReport* report);
+
+// 1 passed, 0 failed, -1: there is no target or no value.
+int snwBenchRow_Passes(const snwBenchRow* row);
+
+// JSON on one line, or a table for people.
+snwResult snwBenchReport_WriteJson(const snwBenchReport* report, FILE* file);
+void snwBenchReport_WriteTable(const snwBenchReport* report, FILE* file);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Repeated measurements
+
+enum
+{
+    snw_maxBenchRuns = 101
+};
+
+typedef struct snwSamples
+{
+    double values[snw_maxBenchRuns];
+    int count;
+} snwSamples;
+
+void snwSamples_Add(snwSamples* samples, double value); // beyond snw_maxBenchRuns: ignored
+double snwSamples_Median(const snwSamples* samples);    // NAN if empty
+double snwSamples_Spread(const snwSamples* samples);    // half the interquartile range
+// Ratio of the n-th runs of both, so that a slow moment of the machine meets both alike.
+snwSamples snwSamples_Ratios(const snwSamples* above, const snwSamples* below);
+void snwBenchRow_SetSamples(snwBenchRow* row, const snwSamples* samples);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Benches
+
+typedef struct snwBenchOptions
+{
+    int runs;      // of every timing
+    int64_t count; // matrices per class in `kernels`
+} snwBenchOptions;
+
+typedef struct snwBench
+{
+    const char* name;
+    const char* summary;
+    snwResult (*run)(const snwBenchOptions* options, snwBenchReport* report, snwMessage* message);
+} snwBench;
+
+snwBenchOptions snwDefaultBenchOptions(void);
+
+extern const snwBench snwKernelsBench, snwPbdBench, snwSimsBench;
+extern const snwBench* const snwBenches[]; // NULL ends the table
+
+// docs/bench.md
+void snwPrintMetricsDoc(FILE* file);

@@ -1,0 +1,68 @@
+// All metrics, in one place. A new one needs a row here, then `sinew bench --metrics-doc > docs/bench.md`.
+
+#include "bench.h"
+
+#include <string.h>
+
+const snwMetric snwMetrics[] = {
+    {"polar_ns", "ns", "lower", "gather a tetrahedron, form its deformation gradient and extract its rotation; warm"},
+    {"polar_svd_ns", "ns", "lower", "the same and the signed singular value decomposition"},
+    {"polar_speedup", "x", "higher", "plain scalar double version over the wide one, from the same runs"},
+    {"polar_err_rad", "rad", "lower",
+        "largest angle to the reference in double, over what the matrix's condition grants"},
+    {"read_bandwidth", "GB/s", "higher", "reading memory with one thread"},
+    {"step_ms", "ms", "lower", "one step of the whole scene"},
+    {"steps_per_s", "1/s", "higher", "steps of the whole scene per second"},
+    {"projection_ns", "ns", "lower", "one projection of one constraint: step time over all projections of the step"},
+    {"speedup_2t", "x", "higher", "one thread over two threads, from the same runs"},
+    {"simd_speedup", "x", "higher", "scalar kernels over the widest ones of this machine, from the same runs"},
+    {"allocations_per_step", "", "lower", "calls of the allocator in a steady step"},
+    {"hash_equal", "", "equal", "1 if all thread counts and instruction sets end in the same state, else 0"},
+    {"create_ms", "ms", "lower", "making a sim"},
+    {"create_bytes", "B", "lower", "memory taken by making a sim"},
+    {"model_share_ratio", "x", "higher", "memory of the first sim of a character over that of a later one"},
+    {"create_share_ratio", "x", "higher", "time of the first sim of a character over that of a later one"},
+    {0},
+};
+
+const snwMetric* snwMetric_Find(const char* name)
+{
+    for (const snwMetric* metric = snwMetrics; metric->name != NULL; ++metric)
+        if (strcmp(metric->name, name) == 0)
+            return metric;
+    return NULL;
+}
+
+static const char s_docHead[] =
+    "# Benchmarks\n"
+    "\n"
+    "<!-- Made by `sinew bench --metrics-doc`; change bench/metrics.c, not this file. -->\n"
+    "\n"
+    "`sinew bench` runs every benchmark, `sinew bench NAME` one of them, `sinew bench --list` names them.\n"
+    "Without `--json` the rows print as a table; with it as one line of JSON per benchmark:\n"
+    "\n"
+    "    {\"schema\": 1, \"bench\": \"pbd\", \"host\": {...}, \"rows\": [{\"case\": \"block-10k\", \"method\": "
+    "\"pbd\",\n"
+    "     \"metric\": \"step_ms\", \"value\": 2.1, \"unit\": \"ms\", \"n\": 7, \"spread\": 0.1, \"paper\": null, "
+    "\"peer\": null,\n"
+    "     \"peer_name\": null, \"target\": null, \"op\": null, \"pass\": null, \"note\": \"\"}]}\n"
+    "\n"
+    "## How to read a row\n"
+    "\n"
+    "- `value` is the median of `n` runs and `spread` half their interquartile range. Things that are compared run in\n"
+    "  turns, so a slow moment of the machine meets all of them; a ratio is the median of the ratios of each turn.\n"
+    "- `paper` is the figure a paper gives for its machine; `peer` is what the program `peer_name` does on this one.\n"
+    "- `pass` says whether `value` `op` `target` holds; it is null where there is no target.\n"
+    "- What is missing is null and the `note` says why. No row is left out.\n"
+    "\n";
+
+void snwPrintMetricsDoc(FILE* file)
+{
+    fputs(s_docHead, file);
+    fputs("## Benchmarks\n\n| name | what it measures |\n| --- | --- |\n", file);
+    for (int i = 0; snwBenches[i] != NULL; ++i)
+        fprintf(file, "| `%s` | %s |\n", snwBenches[i]->name, snwBenches[i]->summary);
+    fputs("\n## Metrics\n\n| metric | unit | better | meaning |\n| --- | --- | --- | --- |\n", file);
+    for (const snwMetric* metric = snwMetrics; metric->name != NULL; ++metric)
+        fprintf(file, "| `%s` | %s | %s | %s |\n", metric->name, metric->unit, metric->better, metric->help);
+}

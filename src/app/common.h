@@ -1,0 +1,42 @@
+// What several verbs share: the context from --threads and --simd, folders, whole files, JSON on stdout.
+
+#pragma once
+
+#include "app/cli.h"
+#include "sinew/tools.h"
+
+#include <jansson.h>
+
+// Rows for the option tables of verbs that simulate.
+#define SNW_CONTEXT_OPTIONS                                                                                            \
+    {"threads", 't', "N", false, snw_completeNothing, NULL, "threads to use; 0 is one per core (default)"},            \
+    {                                                                                                                  \
+        "simd", 0, "SET", false, snw_completeWords, "auto scalar base avx2",                                           \
+            "instruction set: auto (default), scalar, base or avx2; all give the same result"                          \
+    }
+
+snwExit snwContextFromArgs(const snwArgs* args, snwContext** context);
+
+enum
+{
+    snw_maxPath = 4096
+};
+
+// Joins with a slash; false if it does not fit.
+bool snwJoinPath(char* buffer, size_t capacity, const char* folder, const char* name);
+bool snwFileExists(const char* path);
+
+// Makes the folder and those above it.
+snwResult snwMakeFolder(const char* path, snwMessage* message);
+
+// Where the built-in scenes are: $SINEW_SCENES, beside the program, in the source tree, or where they were installed.
+const char* snwScenesFolder(char* buffer, size_t capacity);
+
+// Prints an error about a file the user named: one that cannot be opened counts as bad input.
+snwExit snwReportInput(const snwMessage* message);
+
+// A number, or null if it is not finite.
+json_t* snwJsonReal(double value);
+// Takes the value over and prints it.
+snwExit snwPrintJson(json_t* value);
+json_t* snwMeasures_ToJson(const snwMeasures* measures);

@@ -1,0 +1,221 @@
+#include "app/console.h"
+#include "base/clock.h"
+#include "base/result.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool s_quiet, s_verbose;
+
+void snwConsole_SetLoudness(bool quiet, bool verbose)
+{
+    s_quiet = quiet;
+    s_verbose = verbose && !quiet;
+}
+
+static bool IsTerminal(void)
+{
+    const char* term = getenv("TERM");
+    return isatty(STDERR_FILENO) == 1 && (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+// https://no-color.org: any value that is not empty turns colour off.
+static bool UseColor(void)
+{
+    const char* off = getenv("NO_COLOR");
+    return (off == NULL || off[0] == 0) && IsTerminal();
+}
+
+static void PrintLabel(const char* label, const char* color)
+{
+    if (UseColor())
+        fprintf(stderr, "sinew: \033[1;%sm%s:\033[0m ", color, label);
+    else
+        fprintf(stderr, "sinew: %s: ", label);
+}
+
+static void PrintMessage(const snwMessage* message, const char* label, const char* color)
+{
+    PrintLabel(label, color);
+    if (message->file[0] != 0)
+        fprintf(stderr, "%s: ", message->file);
+    if (message->place[0] != 0)
+        fprintf(stderr, "%s: ", message->place);
+    fprintf(stderr, "%s\n", message->text);
+    if (message->remedy[0] != 0)
+        fprintf(stderr, "  try: %s\n", message->remedy);
+}
+
+void snwPrintError(const snwMessage* message)
+{
+    PrintMessage(message, "error", "31");
+}
+
+snwExit snwExit_FromResult(snwResult result)
+{
+    switch (result)
+    {
+        case snw_ok:
+        case snw_warning:
+            return snw_exitOk;
+        case snw_errorArgument: // mistakes on the command line were found before: the file is to blame
+        case snw_errorInput:
+            return snw_exitInput;
+        case snw_errorDiverged:
+            return snw_exitDiverged;
+        case snw_errorInterrupted:
+            return snw_exitInterrupted;
+        default:
+            return snw_exitFailed;
+    }
+}
+
+snwExit snwReportMessage(const snwMessage* message)
+{
+    if (message->result > 0 && !s_quiet)
+        PrintMessage(message, "warning", "33");
+    else if (message->result < 0)
+        snwPrintError(message);
+    return snwExit_FromResult(message->result);
+}
+
+snwExit snwReport(snwResult result, const char* remedy, const char* format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snwMessage message;
+    snwFail(&message, result, remedy, "%s", text);
+    return snwReportMessage(&message);
+}
+
+snwExit snwReportMemory(void)
+{
+    return snwReport(snw_errorMemory, NULL, "out of memory");
+}
+
+snwExit snwUsage(const char* remedy, const char* format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snwReport(snw_errorArgument, remedy, "%s", text);
+    return snw_exitUsage;
+}
+
+void snwNote(const char* format, ...)
+{
+    if (s_quiet)
+        return;
+    va_list args;
+    va_start(args, format);
+    fputs("sinew: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+void snwDetail(const char* format, ...)
+{
+    if (!s_verbose)
+        return;
+    va_list args;
+    va_start(args, format);
+    fputs("sinew: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+void snwConsole_Log(snwLogLevel level, const char* text, void* user)
+{
+    (void)user;
+    if (level == snw_logError)
+        PrintLabel("error", "31");
+    else if (level == snw_logWarning && !s_quiet)
+        PrintLabel("warning", "33");
+    else if (s_verbose)
+        fputs("sinew: ", stderr);
+    else
+        return;
+    fprintf(stderr, "%s\n", text);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Progress
+
+snwProgress snwProgress_Begin(const char* label, int total)
+{
+    double now = snwClock_Seconds();
+    return (snwProgress){label, total, now, now, !s_quiet && total > 0 && IsTerminal()};
+}
+
+static void FormatSeconds(double seconds, char* buffer, size_t capacity)
+{
+    int whole = (int)(seconds + 0.5);
+    if (whole < 3600)
+        snprintf(buffer, capacity, "%d:%02d", whole / 60, whole % 60);
+    else
+        snprintf(buffer, capacity, "%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+void snwProgress_Update(snwProgress* progress, int done)
+{
+    enum
+    {
+        width = 30
+    };
+    double now = snwClock_Seconds();
+    if (!progress->visible || done <= 0 || (now - progress->drawn < 0.1 && done < progress->total))
+        return;
+    progress->drawn = now;
+    char bar[width + 1], left[32];
+    int filled = (int)((double)width * done / progress->total);
+    for (int i = 0; i < width; ++i)
+        bar[i] = i < filled ? '=' : i == filled ? '>' : ' ';
+    bar[width] = 0;
+    FormatSeconds((now - progress->started) * (progress->total - done) / done, left, sizeof left);
+    fprintf(stderr, "\r%-10s [%s] %d/%d  %s left\033[K", progress->label, bar, done, progress->total, left);
+    fflush(stderr);
+}
+
+void snwProgress_End(snwProgress* progress)
+{
+    if (progress->visible)
+        fputs("\r\033[K", stderr);
+    progress->visible = false;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Ctrl-C
+
+static volatile bool s_interrupted;
+
+static void OnInterrupt(int signal)
+{
+    (void)signal;
+    if (s_interrupted)
+        _exit(snw_exitInterrupted);
+    s_interrupted = true;
+}
+
+void snwInterrupt_Listen(void)
+{
+    struct sigaction action = {.sa_handler = OnInterrupt, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+const volatile bool* snwInterrupt_Flag(void)
+{
+    return &s_interrupted;
+}

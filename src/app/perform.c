@@ -1,0 +1,383 @@
+#include "app/perform.h"
+#include "app/console.h"
+#include "app/settings.h"
+#include "base/result.h"
+#include "scene/file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Everything a performance may leave in its folder.
+typedef enum Output
+{
+    snw_outputFilm,
+    snw_outputPicture,
+    snw_outputPlot,
+    snw_outputMeasures,
+    snw_outputReport,
+    snw_outputLog,
+    snw_outputCount,
+} Output;
+
+static const struct
+{
+    const char* name;
+    bool film; // only with a film
+    const char* what;
+} s_outputs[snw_outputCount] = {
+    [snw_outputFilm] = {"film.mp4", true, "film"},
+    [snw_outputPicture] = {"picture.png", true, "picture"},
+    [snw_outputPlot] = {"energy.svg", false, "plot"},
+    [snw_outputMeasures] = {"measures.csv", false, "measures"},
+    [snw_outputReport] = {"report.json", false, "report"},
+    [snw_outputLog] = {"log.jsonl", false, "log"},
+};
+
+typedef char Path[snw_maxPath];
+
+// Curves of the plot, one value per frame.
+enum
+{
+    snw_curveCount = 4
+};
+
+static const char* const s_curves[snw_curveCount] = {"kinetic", "elastic", "potential", "sum"};
+
+typedef struct Stage
+{
+    const snwPerformDef* def;
+    snwContext* context;
+    snwSceneFile file;
+    Path paths[snw_outputCount];
+    snwFilm* film;
+    double* times; // NULL: no plot
+    double* energies[snw_curveCount];
+    int recorded, capacity;
+    snwProgress progress;
+} Stage;
+
+snwPerformDef snwDefaultPerformDef(void)
+{
+    snwFilmDef film = snwDefaultFilmDef();
+    return (snwPerformDef){
+        .options = snwDefaultSceneOptions(), .width = film.width, .height = film.height, .samples = film.samples};
+}
+
+static bool Makes(const snwPerformDef* def, Output output)
+{
+    return def->directory != NULL && (def->film || !s_outputs[output].film);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Before the run
+
+static snwResult CheckPaths(Stage* stage, snwMessage* message)
+{
+    const snwPerformDef* def = stage->def;
+    for (Output i = 0; i < snw_outputCount; ++i)
+    {
+        if (!Makes(def, i))
+            continue;
+        if (!snwJoinPath(stage->paths[i], sizeof stage->paths[i], def->directory, s_outputs[i].name))
+            return snwFail(message, snw_errorIo, "a shorter -o", "the path is too long");
+        if (def->overwrite || !snwFileExists(stage->paths[i]))
+            continue;
+        snwFail(message, snw_errorIo, "--force to replace it, or another folder with -o", "it exists already");
+        snwMessage_SetFile(message, stage->paths[i]);
+        return snw_errorIo;
+    }
+    return def->directory != NULL ? snwMakeFolder(def->directory, message) : snw_ok;
+}
+
+// Frames are a matter of the scene's rate, which only the opened scene knows.
+static snwResult OpenScene(Stage* stage, snwMessage* message)
+{
+    const snwPerformDef* def = stage->def;
+    snwSceneOptions options = def->options;
+    snwResult result = snwSceneFile_Open(stage->context, def->path, &options, &stage->file, message);
+    if (result < 0 || def->frames <= 0)
+        return result;
+    options.duration = def->frames / snwScene_GetDef(stage->file.scene)->rate;
+    snwSceneFile_Close(&stage->file);
+    return snwSceneFile_Open(stage->context, def->path, &options, &stage->file, message);
+}
+
+static snwResult OpenFilm(Stage* stage, snwMessage* message)
+{
+    const snwPerformDef* def = stage->def;
+    if (!Makes(def, snw_outputFilm))
+        return snw_ok;
+    snwFilmDef film = snwDefaultFilmDef();
+    film.directory = def->directory;
+    film.filmPath = stage->paths[snw_outputFilm];
+    film.picturePath = stage->paths[snw_outputPicture];
+    film.width = def->width;
+    film.height = def->height;
+    film.samples = def->samples;
+    film.overwrite = def->overwrite;
+    film.camera = stage->file.camera;
+    return snwCreateFilm(stage->context, &film, stage->file.scene, &stage->film, message);
+}
+
+static snwResult OpenPlot(Stage* stage, snwMessage* message)
+{
+    const snwSceneDef* scene = snwScene_GetDef(stage->file.scene);
+    if (!Makes(stage->def, snw_outputPlot))
+        return snw_ok;
+    stage->capacity = (int)fmin(ceil(scene->duration * scene->rate) + 2, 1e7);
+    double* block = calloc((size_t)stage->capacity * (1 + snw_curveCount), sizeof *block);
+    if (block == NULL)
+        return snwFailMemory(message);
+    stage->times = block;
+    for (int i = 0; i < snw_curveCount; ++i)
+        stage->energies[i] = block + (size_t)stage->capacity * (size_t)(i + 1);
+    return snw_ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// During the run
+
+static snwResult Record(Stage* stage, snwSim* sim, snwMessage* message)
+{
+    snwMeasures measures;
+    if (stage->times == NULL || stage->recorded == stage->capacity)
+        return snw_ok;
+    snwResult result = snwSim_GetMeasures(sim, -1, &measures);
+    if (result < 0)
+        return snwFail(message, result, NULL, "the measures of the scene are not there");
+    const double values[snw_curveCount] = {measures.kinetic, measures.elastic, measures.potential, measures.energy};
+    int frame = stage->recorded++;
+    stage->times[frame] = measures.time;
+    for (int i = 0; i < snw_curveCount; ++i)
+        stage->energies[i][frame] = values[i];
+    return snw_ok;
+}
+
+static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* message)
+{
+    Stage* stage = user;
+    stage->progress.total = frame->frameCount;
+    if (frame->frame == 0)
+        stage->progress = snwProgress_Begin("simulating", frame->frameCount);
+    snwProgress_Update(&stage->progress, frame->frame);
+    snwResult result = Record(stage, frame->sim, message);
+    if (result >= 0 && stage->film != NULL)
+        result = snwFilm_AddFrame(stage->film, frame->sim, message);
+    return result;
+}
+
+static snwResult RunScene(Stage* stage, snwPerformance* performance, snwMessage* message)
+{
+    const snwPerformDef* def = stage->def;
+    snwRunDef run = snwDefaultRunDef();
+    run.file = &stage->file;
+    run.logPath = Makes(def, snw_outputLog) ? stage->paths[snw_outputLog] : NULL;
+    run.measuresPath = Makes(def, snw_outputMeasures) ? stage->paths[snw_outputMeasures] : NULL;
+    run.overwrite = def->overwrite;
+    run.interrupt = snwInterrupt_Flag();
+    run.onFrame = OnFrame;
+    run.user = stage;
+    snwResult result = snwRun(stage->context, &run, &performance->report, message);
+    performance->frameCount = stage->progress.total;
+    snwProgress_End(&stage->progress);
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// After the run
+
+static snwResult OnDrawn(int done, int total, void* user)
+{
+    snwProgress* progress = user;
+    if (progress->total != total)
+        *progress = snwProgress_Begin("drawing", total);
+    snwProgress_Update(progress, done);
+    return *snwInterrupt_Flag() ? snw_errorInterrupted : snw_ok;
+}
+
+static snwResult DrawFilm(Stage* stage, snwMessage* message)
+{
+    if (stage->film == NULL)
+        return snw_ok;
+    snwProgress progress = {0};
+    snwResult result = snwFilm_Finish(stage->film, OnDrawn, &progress, message);
+    snwProgress_End(&progress);
+    return result;
+}
+
+static snwResult DrawPlot(Stage* stage, const snwPerformance* performance, snwMessage* message)
+{
+    if (stage->times == NULL || stage->recorded == 0)
+        return snw_ok;
+    snwPlotCurve curves[snw_curveCount];
+    for (int i = 0; i < snw_curveCount; ++i)
+        curves[i] = (snwPlotCurve){s_curves[i], stage->times, stage->energies[i], stage->recorded};
+    char title[192];
+    snprintf(title, sizeof title, "Energy of %s (%s)", performance->scene, performance->method);
+    snwPlotDef plot = snwDefaultPlotDef();
+    plot.title = title;
+    plot.xLabel = "time (s)";
+    plot.yLabel = "energy (J)";
+    plot.curves = curves;
+    plot.curveCount = snw_curveCount;
+    plot.overwrite = stage->def->overwrite;
+    return snwPlot_WriteSvg(stage->context, &plot, stage->paths[snw_outputPlot], message);
+}
+
+static snwResult WriteReport(Stage* stage, const snwPerformance* performance, snwMessage* message)
+{
+    if (!Makes(stage->def, snw_outputReport))
+        return snw_ok;
+    json_t* report = snwPerformance_ToJson(stage->def, performance);
+    char* text = json_dumps(report, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    json_decref(report);
+    if (text == NULL)
+        return snwFailMemory(message);
+    snwResult result = snwFile_Write(
+        stage->context, stage->paths[snw_outputReport], text, strlen(text), stage->def->overwrite, message);
+    free(text);
+    return result;
+}
+
+// A diverged run is drawn too, for it shows where; an interrupted one is not, for the user wants to go.
+static snwResult WriteOutputs(Stage* stage, snwPerformance* performance, snwMessage* message)
+{
+    snwResult result = DrawPlot(stage, performance, message);
+    if (result >= 0 && performance->result != snw_errorInterrupted)
+        result = DrawFilm(stage, message);
+    if (result == snw_errorInterrupted)
+    {
+        performance->result = result;
+        snprintf(performance->reason, sizeof performance->reason, "interrupted while drawing the film");
+    }
+    return result >= 0 || result == snw_errorInterrupted ? WriteReport(stage, performance, message) : result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+static void Describe(const Stage* stage, snwPerformance* performance)
+{
+    const snwSceneDef* scene = snwScene_GetDef(stage->file.scene);
+    snprintf(performance->scene, sizeof performance->scene, "%s", scene->name);
+    snprintf(performance->method, sizeof performance->method, "%s", scene->method);
+    performance->seed = scene->seed;
+    performance->rate = scene->rate;
+    performance->duration = scene->duration;
+    performance->bodyCount = scene->bodyCount;
+}
+
+static snwResult Stage_Run(Stage* stage, snwPerformance* performance, snwMessage* message)
+{
+    snwResult result = CheckPaths(stage, message);
+    if (result < 0)
+        return result;
+    result = OpenScene(stage, message);
+    performance->badInput = result < 0;
+    if (result < 0)
+        return result;
+    Describe(stage, performance);
+    result = OpenFilm(stage, message);
+    if (result >= 0)
+        result = OpenPlot(stage, message);
+    if (result >= 0)
+        result = RunScene(stage, performance, message);
+    performance->result = result;
+    if (result < 0 && result != snw_errorDiverged && result != snw_errorInterrupted)
+        return result;
+    if (result < 0)
+        snprintf(performance->reason, sizeof performance->reason, "%s", message->text);
+    snwMessage later = {0};
+    snwResult written = WriteOutputs(stage, performance, &later);
+    // The run's own end is the news; what went wrong afterwards is told only if the run was fine.
+    if (result >= 0 && written != snw_ok)
+        *message = later;
+    else if (written < 0)
+        snwPrintError(&later);
+    return result < 0 ? result : written < 0 ? written : performance->result;
+}
+
+snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerformance* performance, snwMessage* message)
+{
+    Stage* stage = calloc(1, sizeof *stage);
+    *performance = (snwPerformance){0};
+    if (stage == NULL)
+        return snwFailMemory(message);
+    stage->def = def;
+    stage->context = context;
+    snwMessage_Clear(message);
+    snwResult result = Stage_Run(stage, performance, message);
+    performance->result = result;
+    if (stage->film != NULL)
+        snwDestroyFilm(stage->film);
+    if (stage->file.scene != NULL)
+        snwSceneFile_Close(&stage->file);
+    free(stage->times);
+    free(stage);
+    return result;
+}
+
+static json_t* SettingsToJson(const snwSceneOptions* options)
+{
+    json_t* object = json_object();
+    for (int i = 0; i < options->settingCount; ++i)
+    {
+        const snwSetting* setting = &options->settings[i];
+        const snwParamInfo* param = snwFindAnyParam(setting->name);
+        json_t* value = NULL;
+        if (param != NULL && param->type == snw_paramChoice)
+            value = json_string(param->choices[(int)setting->value]);
+        else if (param != NULL && param->type == snw_paramBool)
+            value = json_boolean(setting->value != 0);
+        else
+            value = snwJsonReal(setting->value);
+        json_object_set_new(object, setting->name, value);
+    }
+    return object;
+}
+
+static json_t* FilesToJson(const snwPerformDef* def)
+{
+    json_t* object = json_object();
+    for (Output i = 0; i < snw_outputCount; ++i)
+    {
+        char path[snw_maxPath];
+        if (Makes(def, i) && snwJoinPath(path, sizeof path, def->directory, s_outputs[i].name))
+            json_object_set_new(object, s_outputs[i].what, json_string(path));
+    }
+    return object;
+}
+
+json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* performance)
+{
+    const snwRunReport* report = &performance->report;
+    char hash[32];
+    snprintf(hash, sizeof hash, "%016" PRIx64, report->hash);
+    json_t* json = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:i, s:s}", "schema", 1, "scene",
+        performance->scene, "file", def->path, "method", performance->method, "result",
+        snwResult_Name(performance->result), "reason", performance->reason, "seed", (json_int_t)performance->seed,
+        "frames", report->frames, "bodies", performance->bodyCount, "hash", hash);
+    json_object_set_new(json, "settings", SettingsToJson(&def->options));
+    json_object_set_new(json, "rate", snwJsonReal(performance->rate));
+    json_object_set_new(json, "duration", snwJsonReal(performance->duration));
+    json_object_set_new(json, "stepMsMedian", snwJsonReal(report->stepMsMedian));
+    json_object_set_new(json, "stepMsMax", snwJsonReal(report->stepMsMax));
+    json_object_set_new(json, "wallSeconds", snwJsonReal(report->wallSeconds));
+    json_object_set_new(json, "energyMax", snwJsonReal(report->energyMax));
+    json_object_set_new(json, "first", snwMeasures_ToJson(&report->first));
+    json_object_set_new(json, "last", snwMeasures_ToJson(&report->last));
+    json_object_set_new(json, "files", FilesToJson(def));
+    return json;
+}
+
+void snwPerform_ListFiles(const snwPerformDef* def)
+{
+    for (Output i = 0; i < snw_outputCount; ++i)
+    {
+        char path[snw_maxPath];
+        if (Makes(def, i) && snwJoinPath(path, sizeof path, def->directory, s_outputs[i].name) && snwFileExists(path))
+            snwNote("%-9s %s", s_outputs[i].what, path);
+    }
+}

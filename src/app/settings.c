@@ -1,0 +1,161 @@
+#include "app/settings.h"
+#include "app/console.h"
+#include "app/nearest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const snwParamInfo* snwFindAnyParam(const char* name)
+{
+    for (int method = 0; method < snwMethodCount(); ++method)
+        for (int i = 0; i < snwMethod_GetInfo(method).paramCount; ++i)
+            if (strcmp(snwMethod_GetParam(method, i)->name, name) == 0)
+                return snwMethod_GetParam(method, i);
+    return NULL;
+}
+
+static snwExit UnknownParam(const char* name)
+{
+    snwNearest nearest = snwNearest_Start(name);
+    for (int method = 0; method < snwMethodCount(); ++method)
+        for (int i = 0; i < snwMethod_GetInfo(method).paramCount; ++i)
+            snwNearest_Try(&nearest, snwMethod_GetParam(method, i)->name);
+    return snwUsage(nearest.best != NULL ? nearest.best : "sinew info --params", "there is no parameter '%s'", name);
+}
+
+bool snwParam_ParseValue(const snwParamInfo* param, const char* text, double* value)
+{
+    if (param->type == snw_paramChoice)
+    {
+        for (int i = 0; param->choices[i] != NULL; ++i)
+            if (strcmp(param->choices[i], text) == 0)
+                return *value = i, true;
+        return false;
+    }
+    if (param->type == snw_paramBool && strcmp(text, "true") == 0)
+        return *value = 1, true;
+    if (param->type == snw_paramBool && strcmp(text, "false") == 0)
+        return *value = 0, true;
+    double number = 0;
+    bool whole = param->type != snw_paramReal;
+    if (!snwParseReal(text, &number) || number < param->lower || number > param->upper)
+        return false;
+    if (whole && number != floor(number))
+        return false;
+    *value = number;
+    return true;
+}
+
+void snwParam_FormatValue(const snwParamInfo* param, double value, char* buffer, size_t capacity)
+{
+    if (param->type == snw_paramChoice)
+        snprintf(buffer, capacity, "%s", param->choices[(int)value]);
+    else if (param->type == snw_paramBool)
+        snprintf(buffer, capacity, "%s", value != 0 ? "true" : "false");
+    else
+        snprintf(buffer, capacity, "%.9g", value);
+}
+
+void snwParam_FormatRange(const snwParamInfo* param, char* buffer, size_t capacity)
+{
+    size_t length = 0;
+    buffer[0] = 0;
+    if (param->type == snw_paramBool)
+        snprintf(buffer, capacity, "true, false");
+    else if (param->type != snw_paramChoice)
+        snprintf(buffer, capacity, "%g .. %g", param->lower, param->upper);
+    for (int i = 0; param->type == snw_paramChoice && param->choices[i] != NULL && length < capacity; ++i)
+        length += (size_t)snprintf(buffer + length, capacity - length, "%s%s", i > 0 ? ", " : "", param->choices[i]);
+}
+
+static snwExit BadValue(const snwParamInfo* param, const char* text)
+{
+    char range[192];
+    snwParam_FormatRange(param, range, sizeof range);
+    return snwUsage(range, "%s cannot be '%s'", param->name, text);
+}
+
+// Cuts "name=rest" and finds the parameter.
+static snwExit SplitName(const char* option, const char* text, const snwParamInfo** param, const char** rest)
+{
+    char name[128];
+    size_t length = strcspn(text, "=");
+    if (text[length] != '=' || length >= sizeof name)
+        return snwUsage("name=value", "%s %s has no '='", option, text);
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    *rest = text + length + 1;
+    *param = snwFindAnyParam(name);
+    return *param == NULL ? UnknownParam(name) : snw_exitOk;
+}
+
+snwExit snwSetting_Parse(const char* text, snwSetting* setting)
+{
+    const snwParamInfo* param = NULL;
+    const char* rest = NULL;
+    snwExit result = SplitName("--set", text, &param, &rest);
+    if (result != snw_exitOk)
+        return result;
+    setting->name = param->name;
+    return snwParam_ParseValue(param, rest, &setting->value) ? snw_exitOk : BadValue(param, rest);
+}
+
+// a:b:n
+static bool ParseSteps(const char* text, double* first, double* last, int* count)
+{
+    char copy[128];
+    if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy)
+        return false;
+    char* second = strchr(copy, ':');
+    char* third = second != NULL ? strchr(second + 1, ':') : NULL;
+    if (third == NULL)
+        return false;
+    *second = *third = 0;
+    return snwParseReal(copy, first) && snwParseReal(second + 1, last) && snwParseInt(third + 1, count) &&
+           *count >= 1 && *count <= snw_maxSweepValues;
+}
+
+static snwExit SweepSteps(const char* text, snwSweep* sweep)
+{
+    double first = 0, last = 0;
+    if (!ParseSteps(text, &first, &last, &sweep->count))
+        return snwUsage("first:last:count, for example 1:10:4", "--sweep does not understand '%s'", text);
+    for (int i = 0; i < sweep->count; ++i)
+    {
+        double t = sweep->count > 1 ? (double)i / (sweep->count - 1) : 0;
+        double value = first + t * (last - first);
+        if (sweep->param->type != snw_paramReal)
+            value = round(value);
+        if (value < sweep->param->lower || value > sweep->param->upper)
+            return BadValue(sweep->param, text);
+        sweep->values[i] = value;
+    }
+    return snw_exitOk;
+}
+
+static snwExit SweepList(const char* text, snwSweep* sweep)
+{
+    sweep->count = 0;
+    for (;; text++)
+    {
+        char word[64];
+        size_t length = strcspn(text, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        if (sweep->count == snw_maxSweepValues)
+            return snwUsage("fewer values", "--sweep takes at most %d values", snw_maxSweepValues);
+        if (!snwParam_ParseValue(sweep->param, word, &sweep->values[sweep->count++]))
+            return BadValue(sweep->param, word);
+        text += length;
+        if (*text == 0)
+            return snw_exitOk;
+    }
+}
+
+snwExit snwSweep_Parse(const char* text, snwSweep* sweep)
+{
+    const char* rest = NULL;
+    snwExit result = SplitName("--sweep", text, &sweep->param, &rest);
+    if (result != snw_exitOk)
+        return result;
+    return strchr(rest, ':') != NULL ? SweepSteps(rest, sweep) : SweepList(rest, sweep);
+}

@@ -1,0 +1,95 @@
+#include "app/common.h"
+#include "app/console.h"
+#include "app/verbs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool EndsWith(const char* text, const char* end)
+{
+    size_t length = strlen(text), size = strlen(end);
+    return length >= size && strcmp(text + length - size, end) == 0;
+}
+
+static snwResult CheckLog(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+{
+    snwLog log = {0};
+    snwResult result = snwLog_Open(context, path, &log, message);
+    if (result < 0)
+        return result;
+    snprintf(what, capacity, "log of %d frames, %d commands%s", log.frameCount, log.commandCount,
+        log.complete ? "" : ", cut short");
+    snwLog_Close(context, &log);
+    return result;
+}
+
+static snwResult CheckScene(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+{
+    snwSceneFile file = {0};
+    snwSceneOptions options = snwDefaultSceneOptions();
+    snwResult result = snwSceneFile_Open(context, path, &options, &file, message);
+    if (result < 0)
+        return result;
+    const snwSceneDef* scene = snwScene_GetDef(file.scene);
+    snprintf(what, capacity, "scene of %d bodies, %d colliders, %g s", scene->bodyCount, scene->colliderCount,
+        scene->duration);
+    snwSceneFile_Close(&file);
+    return result;
+}
+
+static bool CheckFile(snwContext* context, const char* path, json_t* rows)
+{
+    char what[128] = "";
+    snwMessage message = {0};
+    snwResult result = EndsWith(path, ".jsonl") ? CheckLog(context, path, what, sizeof what, &message)
+                                                : CheckScene(context, path, what, sizeof what, &message);
+    bool sound = result >= 0;
+    if (rows != NULL)
+        json_array_append_new(rows, json_pack("{s:s, s:b, s:s, s:s, s:s, s:s}", "file", path, "sound", sound, "what",
+                                        what, "place", message.place, "text", message.text, "remedy", message.remedy));
+    else if (sound)
+        printf("%s: ok: %s\n", path, what);
+    if (result != snw_ok)
+        snwReportMessage(&message);
+    return sound;
+}
+
+static snwExit Run(const snwArgs* args)
+{
+    snwContext* context = NULL;
+    snwExit result = snwContextFromArgs(args, &context);
+    if (result != snw_exitOk)
+        return result;
+    json_t* rows = snwArgs_Has(args, "json") ? json_array() : NULL;
+    for (int i = 0; i < args->operandCount; ++i)
+        if (!CheckFile(context, args->operands[i], rows))
+            result = snw_exitInput;
+    if (rows != NULL)
+        snwPrintJson(json_pack("{s:i, s:o}", "schema", 1, "rows", rows));
+    snwDestroyContext(context);
+    return result;
+}
+
+static const snwOption s_options[] = {
+    {"json", 'j', NULL, false, snw_completeNothing, NULL, "print one row of JSON per file"},
+    {0},
+};
+
+static const snwExample s_examples[] = {
+    {"sinew check scenes/*.json", "are these scenes sound?"},
+    {"sinew check out/demo-drop/log.jsonl", "logs too"},
+    {0},
+};
+
+const snwVerb snwCheckVerb = {
+    .name = "check",
+    .operands = "FILE...",
+    .leastOperands = 1,
+    .mostOperands = 1 << 20,
+    .complete = snw_completeFile,
+    .summary = "say whether files are sound, without simulating",
+    .about = "Scenes (.json) and logs (.jsonl). Ends with 3 if any file is bad.",
+    .options = s_options,
+    .examples = s_examples,
+    .run = Run,
+};

@@ -1,0 +1,298 @@
+#include "app/common.h"
+#include "app/console.h"
+#include "app/settings.h"
+#include "app/table.h"
+#include "app/verbs.h"
+#include "math/cpu.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Methods and parameters
+
+static const char* const s_types[] = {"real", "int", "bool", "choice"};
+
+static json_t* ParamToJson(const snwParamInfo* param)
+{
+    json_t* json = json_pack("{s:s, s:s, s:s, s:b, s:s}", "name", param->name, "type", s_types[param->type], "unit",
+        param->unit, "live", param->live, "help", param->help);
+    json_object_set_new(json, "lower", snwJsonReal(param->lower));
+    json_object_set_new(json, "upper", snwJsonReal(param->upper));
+    json_object_set_new(json, "initial", snwJsonReal(param->initial));
+    for (int i = 0; param->type == snw_paramChoice && param->choices[i] != NULL; ++i)
+    {
+        if (i == 0)
+            json_object_set_new(json, "choices", json_array());
+        json_array_append_new(json_object_get(json, "choices"), json_string(param->choices[i]));
+    }
+    return json;
+}
+
+static json_t* MethodToJson(int method)
+{
+    snwMethodInfo info = snwMethod_GetInfo(method);
+    json_t* params = json_array();
+    for (int i = 0; i < info.paramCount; ++i)
+        json_array_append_new(params, ParamToJson(snwMethod_GetParam(method, i)));
+    return json_pack(
+        "{s:s, s:s, s:s, s:o}", "name", info.name, "title", info.title, "source", info.source, "params", params);
+}
+
+static snwExit PrintMethods(bool json)
+{
+    json_t* rows = json_array();
+    for (int i = 0; i < snwMethodCount(); ++i)
+    {
+        snwMethodInfo info = snwMethod_GetInfo(i);
+        if (json)
+            json_array_append_new(rows, MethodToJson(i));
+        else
+            printf("%s\n    %s\n    %s\n", info.name, info.title, info.source);
+    }
+    if (json)
+        return snwPrintJson(json_pack("{s:i, s:o}", "schema", 1, "methods", rows));
+    json_decref(rows);
+    return snw_exitOk;
+}
+
+static bool SharedBefore(int method, const char* name)
+{
+    for (int before = 0; before < method; ++before)
+        for (int i = 0; i < snwMethod_GetInfo(before).paramCount; ++i)
+            if (strcmp(snwMethod_GetParam(before, i)->name, name) == 0)
+                return true;
+    return false;
+}
+
+static void AddParamRow(snwTextTable* table, const snwParamInfo* param)
+{
+    char range[64], initial[48];
+    snwParam_FormatRange(param, range, sizeof range);
+    snwParam_FormatValue(param, param->initial, initial, sizeof initial);
+    snwTextTable_AddRow(table);
+    snwTextTable_Set(table, 0, "%s", param->name);
+    snwTextTable_Set(table, 1, "%s", initial);
+    snwTextTable_Set(table, 2, "%s", param->unit);
+    snwTextTable_Set(table, 3, "%s", range);
+    snwTextTable_Set(table, 4, "%s", param->live ? "live" : "");
+    snwTextTable_Set(table, 5, "%s", param->help);
+}
+
+// method -1: all, each parameter once
+static snwExit PrintParams(int method, bool json)
+{
+    if (json && method >= 0)
+        return snwPrintJson(MethodToJson(method));
+    if (json)
+        return PrintMethods(true);
+    static const char* const heads[] = {"<parameter", "default", "<unit", "<range", "<live", "<help"};
+    snwTextTable table = snwTextTable_Start(heads, 6);
+    for (int m = 0; m < snwMethodCount(); ++m)
+        for (int i = 0; i < snwMethod_GetInfo(m).paramCount; ++i)
+        {
+            const snwParamInfo* param = snwMethod_GetParam(m, i);
+            if (method == m || (method < 0 && !SharedBefore(m, param->name)))
+                AddParamRow(&table, param);
+        }
+    snwTextTable_Print(&table, stdout);
+    snwTextTable_Free(&table);
+    return snw_exitOk;
+}
+
+static snwExit PrintParamsOf(const snwArgs* args)
+{
+    bool json = snwArgs_Has(args, "json");
+    if (args->operandCount == 0)
+        return PrintParams(-1, json);
+    int method = snwMethod_Find(args->operands[0]);
+    if (method >= 0)
+        return PrintParams(method, json);
+    return snwUsage("sinew info --methods", "there is no method '%s'", args->operands[0]);
+}
+
+static snwExit PrintSchema(snwContext* context)
+{
+    char* text = NULL;
+    size_t size = 0;
+    snwMessage message;
+    if (snwSceneFile_Schema(context, &text, &size, &message) < 0)
+        return snwReportMessage(&message);
+    fwrite(text, 1, size, stdout);
+    if (size > 0 && text[size - 1] != '\n')
+        putchar('\n');
+    snwContext_Free(context, text);
+    return snw_exitOk;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Files
+
+static json_t* BodyToJson(const snwBodyDef* body)
+{
+    snwCharacterInfo info = snwCharacter_GetInfo(body->character);
+    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:o}", "name", body->name, "character", info.name,
+        "vertices", info.vertexCount, "tets", info.tetCount, "edges", info.edgeCount, "skinTriangles",
+        info.skinTriangleCount, "bones", info.boneCount, "mass", snwJsonReal(info.mass), "volume",
+        snwJsonReal(info.volume));
+}
+
+static json_t* SceneToJson(const snwScene* scene)
+{
+    const snwSceneDef* def = snwScene_GetDef(scene);
+    char hash[32];
+    snprintf(hash, sizeof hash, "%016" PRIx64, snwScene_Hash(scene));
+    json_t *bodies = json_array(), *settings = json_object();
+    for (int i = 0; i < def->bodyCount; ++i)
+        json_array_append_new(bodies, BodyToJson(&def->bodies[i]));
+    for (int i = 0; i < def->settingCount; ++i)
+        json_object_set_new(settings, def->settings[i].name, snwJsonReal(def->settings[i].value));
+    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:I, s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:o}", "schema", 1, "name",
+        def->name, "method", def->method, "rate", snwJsonReal(def->rate), "duration", snwJsonReal(def->duration),
+        "seed", (json_int_t)def->seed, "hash", hash, "colliders", def->colliderCount, "props", def->propCount, "pins",
+        def->pinCount, "clips", def->clipCount, "commands", def->commandCount, "settings", settings, "bodies", bodies);
+}
+
+static void PrintBodies(const snwSceneDef* def)
+{
+    static const char* const heads[] = {"<body", "<character", "vertices", "tets", "edges", "triangles", "mass kg"};
+    snwTextTable table = snwTextTable_Start(heads, 7);
+    for (int i = 0; i < def->bodyCount; ++i)
+    {
+        snwCharacterInfo info = snwCharacter_GetInfo(def->bodies[i].character);
+        snwTextTable_AddRow(&table);
+        snwTextTable_Set(&table, 0, "%s", def->bodies[i].name);
+        snwTextTable_Set(&table, 1, "%s", info.name);
+        snwTextTable_Set(&table, 2, "%d", info.vertexCount);
+        snwTextTable_Set(&table, 3, "%d", info.tetCount);
+        snwTextTable_Set(&table, 4, "%d", info.edgeCount);
+        snwTextTable_Set(&table, 5, "%d", info.skinTriangleCount);
+        snwTextTable_Set(&table, 6, "%.4g", info.mass);
+    }
+    snwTextTable_Print(&table, stdout);
+    snwTextTable_Free(&table);
+}
+
+static void PrintScene(const snwScene* scene)
+{
+    const snwSceneDef* def = snwScene_GetDef(scene);
+    printf("scene     %s\nmethod    %s\nlength    %g s, %g frames per second\nhash      %016" PRIx64 "\n", def->name,
+        def->method, def->duration, def->rate, snwScene_Hash(scene));
+    printf("has       %d colliders, %d props, %d pins, %d clips, %d commands\n", def->colliderCount, def->propCount,
+        def->pinCount, def->clipCount, def->commandCount);
+    for (int i = 0; i < def->settingCount; ++i)
+    {
+        char value[48] = "?";
+        const snwParamInfo* param = snwFindAnyParam(def->settings[i].name);
+        if (param != NULL)
+            snwParam_FormatValue(param, def->settings[i].value, value, sizeof value);
+        printf("set       %s = %s\n", def->settings[i].name, value);
+    }
+    putchar('\n');
+    PrintBodies(def);
+}
+
+static snwExit PrintLog(snwContext* context, const char* path, bool json)
+{
+    snwLog log = {0};
+    snwMessage message;
+    if (snwLog_Open(context, path, &log, &message) < 0)
+        return snwReportInput(&message);
+    if (json)
+        snwPrintJson(json_pack("{s:i, s:i, s:i, s:b, s:o}", "schema", 1, "frames", log.frameCount, "commands",
+            log.commandCount, "complete", log.complete, "scene", SceneToJson(log.file.scene)));
+    else
+    {
+        printf("log       %d frames, %d commands%s\n", log.frameCount, log.commandCount,
+            log.complete ? "" : ", cut short");
+        PrintScene(log.file.scene);
+    }
+    snwLog_Close(context, &log);
+    return snw_exitOk;
+}
+
+static snwExit PrintFile(snwContext* context, const char* path, bool json)
+{
+    size_t length = strlen(path);
+    if (length > 6 && strcmp(path + length - 6, ".jsonl") == 0)
+        return PrintLog(context, path, json);
+    snwSceneFile file = {0};
+    snwMessage message;
+    snwSceneOptions options = snwDefaultSceneOptions();
+    if (snwSceneFile_Open(context, path, &options, &file, &message) < 0)
+        return snwReportInput(&message);
+    if (json)
+        snwPrintJson(SceneToJson(file.scene));
+    else
+        PrintScene(file.scene);
+    snwSceneFile_Close(&file);
+    return snw_exitOk;
+}
+
+static snwExit PrintProgram(const snwContext* context, bool json)
+{
+    char folder[snw_maxPath];
+    snwVersion version = snwGetVersion();
+    const char* simd = snwSimd_Name(snwContext_Simd(context));
+    int threads = snwContext_ThreadCount(context);
+    snwScenesFolder(folder, sizeof folder);
+    if (json)
+        return snwPrintJson(
+            json_pack("{s:i, s:[iii], s:s, s:i, s:i, s:s}", "schema", 1, "version", version.major, version.minor,
+                version.patch, "simd", simd, "threads", threads, "methods", snwMethodCount(), "scenes", folder));
+    printf("sinew %d.%d.%d, %d thread(s), %s\nmethods:", version.major, version.minor, version.patch, threads, simd);
+    for (int i = 0; i < snwMethodCount(); ++i)
+        printf(" %s", snwMethod_GetInfo(i).name);
+    printf("\nscenes:  %s\n", folder);
+    return snw_exitOk;
+}
+
+static snwExit Run(const snwArgs* args)
+{
+    bool json = snwArgs_Has(args, "json");
+    if (snwArgs_Has(args, "params"))
+        return PrintParamsOf(args);
+    if (snwArgs_Has(args, "methods"))
+        return PrintMethods(json);
+    snwContext* context = NULL;
+    snwExit result = snwContextFromArgs(args, &context);
+    if (result != snw_exitOk)
+        return result;
+    if (snwArgs_Has(args, "schema"))
+        result = PrintSchema(context);
+    else if (args->operandCount > 0)
+        result = PrintFile(context, args->operands[0], json);
+    else
+        result = PrintProgram(context, json);
+    snwDestroyContext(context);
+    return result;
+}
+
+static const snwOption s_options[] = {
+    {"methods", 0, NULL, false, snw_completeNothing, NULL, "list the methods"},
+    {"params", 0, NULL, false, snw_completeNothing, NULL, "list the parameters of all methods, or of the one named"},
+    {"schema", 0, NULL, false, snw_completeNothing, NULL, "print the JSON schema of scene files"},
+    {"json", 'j', NULL, false, snw_completeNothing, NULL, "print as JSON"},
+    {0},
+};
+
+static const snwExample s_examples[] = {
+    {"sinew info", "version, threads, instruction set, methods"},
+    {"sinew info scene.json", "bodies, sizes and settings of a scene"},
+    {"sinew info --params pbd", "what --set may change, with units and ranges"},
+    {"sinew info --schema > scene.schema.json", "for editors that check while you type"},
+    {0},
+};
+
+const snwVerb snwInfoVerb = {
+    .name = "info",
+    .operands = "[FILE|METHOD]",
+    .mostOperands = 1,
+    .complete = snw_completeFile,
+    .summary = "describe a scene, a log, the methods or this program",
+    .about = "",
+    .options = s_options,
+    .examples = s_examples,
+    .run = Run,
+};

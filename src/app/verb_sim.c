@@ -1,0 +1,339 @@
+#include "app/console.h"
+#include "app/nearest.h"
+#include "app/perform.h"
+#include "app/settings.h"
+#include "app/table.h"
+#include "app/verbs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// One run or many: the product of all sweeps and seeds, the last sweep turning fastest.
+typedef struct Batch
+{
+    snwContext* context;
+    snwPerformDef def; // what all runs share
+    const char* directory;
+    snwSetting* settings; // those of --set, then one per sweep
+    int settingCount;
+    snwSweep* sweeps;
+    int sweepCount;
+    uint64_t firstSeed;
+    int seedCount; // 0: the scene's own seed
+    int runCount;
+    bool json;
+} Batch;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// From the command line
+
+static snwExit ReadMethod(const snwArgs* args, Batch* batch)
+{
+    const char* name = snwArgs_Text(args, "method");
+    batch->def.options.method = name;
+    if (name == NULL || snwMethod_Find(name) >= 0)
+        return snw_exitOk;
+    snwNearest nearest = snwNearest_Start(name);
+    for (int i = 0; i < snwMethodCount(); ++i)
+        snwNearest_Try(&nearest, snwMethod_GetInfo(i).name);
+    return snwUsage(nearest.best != NULL ? nearest.best : "sinew info --methods", "there is no method '%s'", name);
+}
+
+static snwExit ReadSettings(const snwArgs* args, Batch* batch)
+{
+    snwExit result = snw_exitOk;
+    batch->settingCount = snwArgs_Count(args, "set");
+    batch->sweepCount = snwArgs_Count(args, "sweep");
+    if (batch->sweepCount > snw_maxSweeps)
+        return snwUsage("fewer sweeps", "at most %d sweeps at a time", snw_maxSweeps);
+    batch->settings = calloc((size_t)(batch->settingCount + batch->sweepCount) + 1, sizeof *batch->settings);
+    batch->sweeps = calloc((size_t)batch->sweepCount + 1, sizeof *batch->sweeps);
+    if (batch->settings == NULL || batch->sweeps == NULL)
+        return snwReportMemory();
+    for (int i = 0; i < batch->settingCount && result == snw_exitOk; ++i)
+        result = snwSetting_Parse(snwArgs_Nth(args, "set", i), &batch->settings[i]);
+    for (int i = 0; i < batch->sweepCount && result == snw_exitOk; ++i)
+        result = snwSweep_Parse(snwArgs_Nth(args, "sweep", i), &batch->sweeps[i]);
+    return result;
+}
+
+static snwExit CountRuns(Batch* batch)
+{
+    double count = batch->seedCount > 0 ? batch->seedCount : 1;
+    for (int i = 0; i < batch->sweepCount; ++i)
+        count *= batch->sweeps[i].count;
+    if (count > snw_maxRuns)
+        return snwUsage("fewer values", "that would be %.0f runs; at most %d", count, snw_maxRuns);
+    batch->runCount = (int)count;
+    return snw_exitOk;
+}
+
+static snwExit ReadSeeds(const snwArgs* args, Batch* batch)
+{
+    if (!snwArgs_U64(args, "seed", &batch->firstSeed) || !snwArgs_Int(args, "seeds", 1, snw_maxRuns, &batch->seedCount))
+        return snw_exitUsage;
+    if (snwArgs_Has(args, "seed") && batch->seedCount == 0)
+        batch->seedCount = 1;
+    return snw_exitOk;
+}
+
+static snwExit ReadFilm(const snwArgs* args, Batch* batch)
+{
+    snwPerformDef* def = &batch->def;
+    if (snwArgs_Has(args, "film") && snwArgs_Has(args, "no-film"))
+        return snwUsage("one of them", "--film and --no-film contradict each other");
+    if (snwArgs_Has(args, "film") && batch->directory == NULL)
+        return snwUsage("-o DIR", "--film needs a folder to write to");
+    def->film = snwArgs_Has(args, "film") || (batch->runCount == 1 && !snwArgs_Has(args, "no-film"));
+    bool sound = snwArgs_Int(args, "width", 16, 8192, &def->width) &&
+                 snwArgs_Int(args, "height", 16, 8192, &def->height) &&
+                 snwArgs_Int(args, "samples", 1, 256, &def->samples);
+    return sound ? snw_exitOk : snw_exitUsage;
+}
+
+static snwExit ReadBatch(const snwArgs* args, Batch* batch)
+{
+    snwPerformDef* def = &batch->def;
+    *def = snwDefaultPerformDef();
+    def->path = args->operands[0];
+    def->overwrite = snwArgs_Has(args, "force");
+    batch->directory = snwArgs_Text(args, "output");
+    batch->json = snwArgs_Has(args, "json");
+    if (!snwArgs_Real(args, "duration", 1e-6, 1e6, &def->options.duration) ||
+        !snwArgs_Int(args, "frames", 1, 100000000, &def->frames))
+        return snw_exitUsage;
+    if (snwArgs_Has(args, "duration") && def->frames > 0)
+        return snwUsage("one of them", "--duration and --frames contradict each other");
+    snwExit result = ReadMethod(args, batch);
+    if (result == snw_exitOk)
+        result = ReadSettings(args, batch);
+    if (result == snw_exitOk)
+        result = ReadSeeds(args, batch);
+    if (result == snw_exitOk)
+        result = CountRuns(batch);
+    return result == snw_exitOk ? ReadFilm(args, batch) : result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// One run of many
+
+static void ChooseRun(Batch* batch, int run, snwPerformDef* def, char* directory, size_t capacity)
+{
+    *def = batch->def;
+    int seeds = batch->seedCount > 0 ? batch->seedCount : 1;
+    def->options.hasSeed = batch->seedCount > 0;
+    def->options.seed = batch->firstSeed + (uint64_t)(run % seeds);
+    int rest = run / seeds;
+    for (int i = batch->sweepCount - 1; i >= 0; --i)
+    {
+        const snwSweep* sweep = &batch->sweeps[i];
+        batch->settings[batch->settingCount + i] = (snwSetting){sweep->param->name, sweep->values[rest % sweep->count]};
+        rest /= sweep->count;
+    }
+    def->options.settings = batch->settings;
+    def->options.settingCount = batch->settingCount + batch->sweepCount;
+    def->directory = batch->directory;
+    if (batch->directory != NULL && batch->runCount > 1)
+    {
+        char name[32];
+        snprintf(name, sizeof name, "run-%04d", run + 1);
+        if (snwJoinPath(directory, capacity, batch->directory, name))
+            def->directory = directory;
+    }
+}
+
+static void PrintLine(const char* name, double value, const char* unit)
+{
+    char number[32];
+    snwFormatNumber(value, number, sizeof number);
+    printf("%-16s %10s %s\n", name, number, unit);
+}
+
+static void PrintSingle(const snwPerformance* performance)
+{
+    const snwRunReport* report = &performance->report;
+    printf("%-16s %s\n%-16s %s\n", "scene", performance->scene, "method", performance->method);
+    printf("%-16s %10d\n%-16s %016" PRIx64 "\n", "frames", report->frames, "hash", report->hash);
+    PrintLine("time", report->last.time, "s");
+    PrintLine("step, median", report->stepMsMedian, "ms");
+    PrintLine("step, longest", report->stepMsMax, "ms");
+    PrintLine("energy, first", report->first.energy, "J");
+    PrintLine("energy, last", report->last.energy, "J");
+    PrintLine("energy, most", report->energyMax, "J");
+    PrintLine("volume", report->last.volume / report->first.volume, "of the first");
+    PrintLine("least tet", report->last.minVolumeRatio, "of its rest volume");
+    PrintLine("stretch, most", report->last.maxStretch, "of the rest length");
+}
+
+static snwExit RunSingle(Batch* batch)
+{
+    snwPerformDef def;
+    snwPerformance performance;
+    snwMessage message;
+    ChooseRun(batch, 0, &def, NULL, 0);
+    snwResult result = snwPerform(batch->context, &def, &performance, &message);
+    bool told = result >= 0 || result == snw_errorDiverged || result == snw_errorInterrupted;
+    if (result < 0 && !told)
+        return performance.badInput ? snwReportInput(&message) : snwReportMessage(&message);
+    if (batch->json)
+        snwPrintJson(snwPerformance_ToJson(&def, &performance));
+    else
+        PrintSingle(&performance);
+    snwReportMessage(&message);
+    if (result == snw_errorInterrupted)
+        snwNote("kept: %d of %d frames", performance.report.frames, performance.frameCount);
+    snwPerform_ListFiles(&def);
+    return snwExit_FromResult(result);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Many runs: a row each
+
+static snwTextTable StartTable(const Batch* batch)
+{
+    const char* heads[snw_maxSweeps + 9];
+    int count = 0;
+    for (int i = 0; i < batch->sweepCount; ++i)
+        heads[count++] = batch->sweeps[i].param->name;
+    static const char* const rest[] = {
+        "seed", "frames", "step ms", "energy J", "most J", "least tet", "stretch", "hash", "<result"};
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; ++i)
+        heads[count++] = rest[i];
+    return snwTextTable_Start(heads, count);
+}
+
+static void SetNumber(snwTextTable* table, int column, double value)
+{
+    char number[32];
+    snwFormatNumber(value, number, sizeof number);
+    snwTextTable_Set(table, column, "%s", number);
+}
+
+static void AddTableRow(const Batch* batch, snwTextTable* table, const snwPerformance* performance)
+{
+    const snwRunReport* report = &performance->report;
+    int column = 0;
+    snwTextTable_AddRow(table);
+    for (; column < batch->sweepCount; ++column)
+    {
+        char value[48];
+        snwParam_FormatValue(
+            batch->sweeps[column].param, batch->settings[batch->settingCount + column].value, value, sizeof value);
+        snwTextTable_Set(table, column, "%s", value);
+    }
+    snwTextTable_Set(table, column++, "%" PRIu64, performance->seed);
+    snwTextTable_Set(table, column++, "%d", report->frames);
+    SetNumber(table, column++, report->stepMsMedian);
+    SetNumber(table, column++, report->last.energy);
+    SetNumber(table, column++, report->energyMax);
+    SetNumber(table, column++, report->last.minVolumeRatio);
+    SetNumber(table, column++, report->last.maxStretch);
+    snwTextTable_Set(table, column++, "%016" PRIx64, report->hash);
+    snwTextTable_Set(table, column, "%s", snwResult_Name(performance->result));
+}
+
+// A diverged run is a row like any other; anything else that fails ends the batch.
+static snwExit RunRow(Batch* batch, int run, json_t* rows, snwTextTable* table)
+{
+    char directory[snw_maxPath];
+    snwPerformDef def;
+    snwPerformance performance;
+    snwMessage message;
+    ChooseRun(batch, run, &def, directory, sizeof directory);
+    snwDetail("run %d of %d", run + 1, batch->runCount);
+    snwResult result = snwPerform(batch->context, &def, &performance, &message);
+    if (result < 0 && result != snw_errorDiverged)
+        return performance.badInput ? snwReportInput(&message) : snwReportMessage(&message);
+    json_array_append_new(rows, snwPerformance_ToJson(&def, &performance));
+    AddTableRow(batch, table, &performance);
+    return snwExit_FromResult(result);
+}
+
+static snwExit RunMany(Batch* batch)
+{
+    json_t* rows = json_array();
+    snwTextTable table = StartTable(batch);
+    snwExit worst = snw_exitOk;
+    bool goOn = true;
+    for (int run = 0; run < batch->runCount && goOn; ++run)
+    {
+        snwExit result = RunRow(batch, run, rows, &table);
+        goOn = (result == snw_exitOk || result == snw_exitDiverged) && !*snwInterrupt_Flag();
+        if (result != snw_exitOk)
+            worst = result;
+    }
+    if (batch->json)
+        snwPrintJson(json_pack("{s:i, s:O}", "schema", 1, "rows", rows));
+    else if (table.rows > 1)
+        snwTextTable_Print(&table, stdout);
+    json_decref(rows);
+    snwTextTable_Free(&table);
+    return *snwInterrupt_Flag() ? snw_exitInterrupted : worst;
+}
+
+static snwExit Run(const snwArgs* args)
+{
+    Batch batch = {0};
+    snwExit result = ReadBatch(args, &batch);
+    if (result == snw_exitOk)
+        result = snwContextFromArgs(args, &batch.context);
+    if (result == snw_exitOk)
+    {
+        snwInterrupt_Listen();
+        result = batch.runCount == 1 ? RunSingle(&batch) : RunMany(&batch);
+        snwDestroyContext(batch.context);
+    }
+    free(batch.settings);
+    free(batch.sweeps);
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+static const snwOption s_options[] = {
+    {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write log, measures, report, plot and film here"},
+    {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
+    {"method", 'm', "NAME", false, snw_completeNothing, NULL, "use this method instead of the scene's"},
+    {"set", 's', "NAME=VALUE", true, snw_completeNothing, NULL, "set a parameter: see sinew info --params"},
+    {"sweep", 0, "NAME=VALUES", true, snw_completeNothing, NULL, "run once per value: a:b:n or v1,v2,v3"},
+    {"seed", 0, "N", false, snw_completeNothing, NULL, "seed of everything random"},
+    {"seeds", 0, "N", false, snw_completeNothing, NULL, "run with N seeds, from --seed on"},
+    {"duration", 'd', "SECONDS", false, snw_completeNothing, NULL, "how long to simulate"},
+    {"frames", 'n', "N", false, snw_completeNothing, NULL, "how many frames to simulate"},
+    {"film", 0, NULL, false, snw_completeNothing, NULL, "draw a film also in a sweep (a single run has one)"},
+    {"no-film", 0, NULL, false, snw_completeNothing, NULL, "draw neither film nor picture"},
+    {"width", 0, "PIXELS", false, snw_completeNothing, NULL, "width of the film"},
+    {"height", 0, "PIXELS", false, snw_completeNothing, NULL, "height of the film"},
+    {"samples", 0, "N", false, snw_completeNothing, NULL, "rays per pixel of the film"},
+    {"json", 'j', NULL, false, snw_completeNothing, NULL, "print the report as JSON"},
+    SNW_CONTEXT_OPTIONS,
+    {0},
+};
+
+static const snwExample s_examples[] = {
+    {"sinew sim scene.json", "simulate and print the numbers"},
+    {"sinew sim scene.json -o out/a --set pbd.iterations=20", "keep log, measures, plot, film and picture"},
+    {"sinew sim scene.json --sweep pbd.iterations=5:20:4 --json", "four runs, a row of JSON each"},
+    {"sinew sim scene.json --sweep sim.substeps=1,2,4 --seeds 3", "nine runs: every value with three seeds"},
+    {0},
+};
+
+const snwVerb snwSimVerb = {
+    .name = "sim",
+    .operands = "SCENE",
+    .leastOperands = 1,
+    .mostOperands = 1,
+    .complete = snw_completeFile,
+    .summary = "simulate a scene file",
+    .about = "Without -o only the numbers are printed. With -o DIR the folder gets log.jsonl (see\n"
+             "sinew replay), measures.csv, report.json, energy.svg, film.mp4 and picture.png.\n"
+             "\n"
+             "Several --sweep options give every combination; with -o each run has its own folder.\n"
+             "Ctrl-C ends after the current frame and keeps what is finished; again ends at once.",
+    .options = s_options,
+    .examples = s_examples,
+    .run = Run,
+};

@@ -1,0 +1,195 @@
+#include "view/encode.h"
+
+#include "view/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ; // NOLINT: POSIX leaves its declaration to us
+
+int snwFormatFramePath(char* buffer, size_t capacity, const char* frames, int frame)
+{
+    return snprintf(buffer, capacity, "%s/frame-%05d.png", frames, frame);
+}
+
+static bool EndsWith(const char* path, const char* ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    return length > tail && strcasecmp(path + length - tail, ending) == 0;
+}
+
+bool snwIsFilmName(const char* path)
+{
+    return EndsWith(path, ".mp4") || EndsWith(path, ".gif");
+}
+
+// "file:" keeps ffmpeg from reading a colon in a name as a protocol; a percent sign in a folder is doubled.
+static char* FormatPattern(snwContext* context, const char* frames)
+{
+    const char* tail = "/frame-%05d.png";
+    char* pattern = snwAlloc(context, 2 * strlen(frames) + strlen(tail) + 8);
+    if (pattern == NULL)
+        return NULL;
+    char* out = pattern + sprintf(pattern, "file:");
+    for (const char* in = frames; *in != 0; ++in)
+    {
+        *out++ = *in;
+        if (*in == '%')
+            *out++ = '%';
+    }
+    memcpy(out, tail, strlen(tail) + 1);
+    return pattern;
+}
+
+static int OpenQuietly(posix_spawn_file_actions_t* actions, const char* logPath)
+{
+    int error = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+    if (error == 0)
+        error = posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
+    if (error == 0)
+        error = posix_spawn_file_actions_addopen(actions, 2, logPath, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    return error;
+}
+
+// Starts the program without a shell, waits, and gives its wait status; or an errno if it did not start.
+static int RunProgram(char* const* arguments, const char* logPath, int* status)
+{
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0)
+        return error;
+    pid_t child = 0;
+    error = OpenQuietly(&actions, logPath);
+    if (error == 0)
+        error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    while (error == 0 && waitpid(child, status, 0) < 0)
+        if (errno != EINTR)
+            error = errno;
+    return error;
+}
+
+// The last line that is not empty, for the message.
+static void ReadLastLine(const char* logPath, char line[160])
+{
+    line[0] = 0;
+    FILE* file = fopen(logPath, "r");
+    if (file == NULL)
+        return;
+    char text[160];
+    while (fgets(text, sizeof text, file) != NULL)
+    {
+        text[strcspn(text, "\r\n")] = 0;
+        if (text[0] != 0)
+            memcpy(line, text, sizeof text);
+    }
+    fclose(file);
+}
+
+static snwResult Explain(const snwEncodeDef* def, int error, int status, snwMessage* message)
+{
+    if (error == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    {
+        unlink(def->logPath);
+        return snw_ok;
+    }
+    snwResult result = snw_errorIo;
+    if (error == ENOENT || (error == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127))
+    {
+        result = snwFail(message, snw_errorUnsupported, "apt install ffmpeg; the frames are kept as PNG",
+            "a film needs the program ffmpeg, which is not here");
+    }
+    else if (error != 0)
+    {
+        result = snwFail(
+            message, snw_errorIo, "the frames are kept as PNG", "ffmpeg does not start: %s", strerror(error));
+    }
+    else
+    {
+        char line[160];
+        ReadLastLine(def->logPath, line);
+        result = snwFail(message, snw_errorIo, "see ffmpeg.log beside the frames, which are kept as PNG",
+            "ffmpeg failed (%s %d): %s", WIFEXITED(status) ? "exit" : "signal",
+            WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), line);
+    }
+    snwMessage_SetFile(message, def->film);
+    return result;
+}
+
+enum
+{
+    snw_maxArguments = 40
+};
+
+static void Append(char** arguments, int* count, const char* const* more)
+{
+    for (; *more != NULL && *count < snw_maxArguments - 1; ++more)
+        arguments[(*count)++] = (char*)*more; // posix_spawn wants char*, but changes nothing
+    arguments[*count] = NULL;
+}
+
+// H.264 with 4:2:0 colours has even sizes only; players expect BT.709.
+static const char s_mp4Filter[] = "pad=ceil(iw/2)*2:ceil(ih/2)*2:0:0:white,scale=out_color_matrix=bt709:out_range=tv";
+
+// One palette for the whole film, made and used in one go. The trim ends the film where this run ended, also if frames
+// of a longer run are still in the folder. Above 50 frames per second viewers of GIF fall back to 10.
+static void FormatGifFilter(const snwEncodeDef* def, char* filter, size_t capacity)
+{
+    snprintf(filter, capacity,
+        "trim=end_frame=%d,fps=%.6f,split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse=dither=bayer:"
+        "bayer_scale=5",
+        def->frameCount, def->framesPerSecond < 50 ? def->framesPerSecond : 50.0);
+}
+
+static snwResult Encode(const snwEncodeDef* def, const char* pattern, const char* target, snwMessage* message)
+{
+    char rate[32], count[32], gifFilter[224];
+    FormatGifFilter(def, gifFilter, sizeof gifFilter);
+    snprintf(rate, sizeof rate, "%.6f", def->framesPerSecond);
+    snprintf(count, sizeof count, "%d", def->frameCount);
+    const char* input[] = {"ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-y", "-framerate", rate,
+        "-start_number", "0", "-i", pattern, "-map_metadata", "-1", NULL};
+    const char* mp4[] = {"-frames:v", count, "-vf", s_mp4Filter, "-c:v", "libx264", "-preset", "medium", "-crf", "18",
+        "-pix_fmt", "yuv420p", "-color_primaries", "bt709", "-color_trc", "iec61966-2-1", "-colorspace", "bt709",
+        "-movflags", "+faststart", "-f", "mp4", target, NULL};
+    const char* gif[] = {"-filter_complex", gifFilter, "-f", "gif", target, NULL};
+    char* arguments[snw_maxArguments];
+    int argumentCount = 0, status = 0;
+    Append(arguments, &argumentCount, input);
+    Append(arguments, &argumentCount, EndsWith(def->film, ".gif") ? gif : mp4);
+    int error = RunProgram(arguments, def->logPath, &status);
+    return Explain(def, error, status, message);
+}
+
+snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage* message)
+{
+    snwOutput output;
+    snwResult result = snwOutput_Open(&output, context, def->film, def->overwrite, message);
+    if (result < 0)
+        return result;
+    snwOutput_HandOver(&output);
+    char* pattern = FormatPattern(context, def->frames);
+    size_t capacity = strlen(output.temporary) + 8;
+    char* target = snwAlloc(context, capacity);
+    result = snw_errorMemory;
+    if (pattern != NULL && target != NULL)
+    {
+        snprintf(target, capacity, "file:%s", output.temporary);
+        result = Encode(def, pattern, target, message);
+    }
+    else
+    {
+        snwFailMemory(message);
+    }
+    snwFree(context, pattern);
+    snwFree(context, target);
+    if (result >= 0)
+        return snwOutput_Commit(&output, message);
+    snwOutput_Discard(&output);
+    return result;
+}

@@ -1,0 +1,357 @@
+#include "view/film.h"
+
+#include "view/encode.h"
+#include "view/output.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum
+{
+    snw_frameEffort = 1,
+    snw_pictureEffort = 9,
+    snw_pictureGain = 4, // a picture to keep gets this many times the samples of a frame
+    snw_maxBalls = 256,
+};
+
+snwFilmDef snwDefaultFilmDef(void)
+{
+    return (snwFilmDef){
+        .width = 960,
+        .height = 540,
+        .framesPerSecond = 30,
+        .samples = 8,
+        .camera = {.automatic = true, .position = {2, 1.5, 3}, .fieldOfView = 32},
+    };
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Making one
+
+static bool IsFinite(snwVec3 a)
+{
+    return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
+}
+
+static snwResult CheckCamera(const snwCameraDef* camera, snwMessage* message)
+{
+    if (!(camera->fieldOfView >= 1 && camera->fieldOfView <= 120))
+        return snwFail(message, snw_errorArgument, "give 1 to 120 degrees", "the camera's field of view is %g degrees",
+            camera->fieldOfView);
+    if (camera->automatic)
+        return snw_ok;
+    snwVec3 a = camera->position, b = camera->target;
+    if (!IsFinite(a) || !IsFinite(b) || (a.x == b.x && a.y == b.y && a.z == b.z))
+        return snwFail(message, snw_errorArgument, "give two different points, or an automatic camera",
+            "the camera's position and target do not make a view");
+    return snw_ok;
+}
+
+static snwResult CheckDef(const snwFilmDef* def, snwMessage* message)
+{
+    if (def->width < 16 || def->width > 8192 || def->height < 16 || def->height > 8192)
+        return snwFail(message, snw_errorArgument, "give 16 to 8192 pixels for each", "the picture size is %d x %d",
+            def->width, def->height);
+    if (def->samples < 1 || def->samples > 256)
+        return snwFail(message, snw_errorArgument, "give 1 to 256", "rays per pixel: %d", def->samples);
+    if (!(def->framesPerSecond > 0 && def->framesPerSecond <= 1000))
+        return snwFail(
+            message, snw_errorArgument, "give up to 1000", "frames per second of the film: %g", def->framesPerSecond);
+    if (def->filmPath != NULL && !snwIsFilmName(def->filmPath))
+    {
+        snwResult result = snwFail(message, snw_errorArgument, "end the name in .mp4 or .gif", "unknown kind of film");
+        snwMessage_SetFile(message, def->filmPath);
+        return result;
+    }
+    if (def->directory == NULL && (def->filmPath != NULL || def->keepFrames))
+        return snwFail(message, snw_errorArgument, "give a folder", "a film needs a folder for its frames");
+    return CheckCamera(&def->camera, message);
+}
+
+static bool WantsFrames(const snwFilm* film)
+{
+    return film->def.filmPath != NULL || film->def.keepFrames;
+}
+
+// Whatever can go wrong with the files should go wrong now, not after the drawing.
+static snwResult CheckOutputs(snwFilm* film, snwMessage* message)
+{
+    const snwFilmDef* def = &film->def;
+    snwResult result = snw_ok;
+    if (def->directory != NULL)
+        result = snwMakeDirectory(film->context, def->directory, message);
+    if (result >= 0 && WantsFrames(film))
+        result = snwMakeDirectory(film->context, film->frameDirectory, message);
+    if (result >= 0 && def->filmPath != NULL)
+        result = snwOutput_Check(film->context, def->filmPath, def->overwrite, message);
+    if (result >= 0 && def->picturePath != NULL)
+        result = snwOutput_Check(film->context, def->picturePath, def->overwrite, message);
+    return result;
+}
+
+static char* JoinPath(snwContext* context, const char* directory, const char* name)
+{
+    size_t capacity = strlen(directory) + strlen(name) + 2;
+    char* path = snwAlloc(context, capacity);
+    if (path != NULL)
+        snprintf(path, capacity, "%s/%s", directory, name);
+    return path;
+}
+
+static bool CopyTexts(snwFilm* film, const snwFilmDef* def)
+{
+    snwContext* context = film->context;
+    film->def.directory = def->directory != NULL ? snwCopyText(context, def->directory) : NULL;
+    film->def.filmPath = def->filmPath != NULL ? snwCopyText(context, def->filmPath) : NULL;
+    film->def.picturePath = def->picturePath != NULL ? snwCopyText(context, def->picturePath) : NULL;
+    const char* directory = def->directory != NULL ? def->directory : ".";
+    film->frameDirectory = JoinPath(context, directory, "frames");
+    film->logPath = JoinPath(context, directory, "ffmpeg.log");
+    return film->frameDirectory != NULL && film->logPath != NULL && !film->def.directory == !def->directory &&
+           !film->def.filmPath == !def->filmPath && !film->def.picturePath == !def->picturePath;
+}
+
+snwResult snwCreateFilm(
+    snwContext* context, const snwFilmDef* def, snwScene* scene, snwFilm** result, snwMessage* message)
+{
+    *result = NULL;
+    snwResult checked = CheckDef(def, message);
+    if (checked < 0)
+        return checked;
+    snwFilm* film = snwAlloc(context, sizeof *film);
+    if (film == NULL)
+        return snwFailMemory(message);
+    const snwSceneDef* sceneDef = snwScene_GetDef(scene);
+    snwScene_Retain(scene);
+    film->context = film->picture.context = context;
+    film->scene = scene;
+    film->def = *def;
+    film->bodyCount = sceneDef->bodyCount;
+    film->colliderCount = sceneDef->colliderCount;
+    film->framesPerSecond = fmin(def->framesPerSecond, sceneDef->rate);
+    film->bodies = snwAllocArray(context, (size_t)film->bodyCount + 1, sizeof *film->bodies);
+    film->colliderMeshes = snwAllocArray(context, (size_t)film->colliderCount + 1, sizeof *film->colliderMeshes);
+    bool made = CopyTexts(film, def) && film->bodies != NULL && film->colliderMeshes != NULL;
+    checked = made ? CheckOutputs(film, message) : snwFailMemory(message);
+    if (checked < 0)
+        snwDestroyFilm(film);
+    else
+        *result = film;
+    return checked;
+}
+
+static void FreeFrame(snwContext* context, snwFilmFrame* frame)
+{
+    snwFree(context, frame->positions);
+    snwFree(context, frame->colliders);
+}
+
+void snwDestroyFilm(snwFilm* film)
+{
+    if (film == NULL)
+        return;
+    snwContext* context = film->context;
+    for (int i = 0; i < film->frames.count; ++i)
+        FreeFrame(context, &film->frames.data[i]);
+    snwArray_Free(context, &film->frames);
+    for (int i = 0; film->bodies != NULL && i < film->bodyCount; ++i)
+        snwFree(context, film->bodies[i].triangles);
+    snwFree(context, film->bodies);
+    snwFree(context, film->colliderMeshes);
+    snwFree(context, (void*)film->def.directory);
+    snwFree(context, (void*)film->def.filmPath);
+    snwFree(context, (void*)film->def.picturePath);
+    snwFree(context, film->frameDirectory);
+    snwFree(context, film->logPath);
+    snwDestroyImage(context, &film->image);
+    snwDestroyRenderer(film->renderer);
+    snwPicture_Free(&film->picture);
+    snwScene_Release(film->scene);
+    snwFree(context, film);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Keeping frames
+
+// What is drawn of a body: its skin, or its vertices if it has no skin.
+static snwResult GetPoints(snwSim* sim, int body, snwVertices* points, snwSkin* skin)
+{
+    snwResult result = snwSim_GetSkin(sim, body, skin);
+    if (result < 0)
+        return result;
+    *points = (snwVertices){.positions = skin->positions, .count = skin->vertexCount, .stride = skin->stride};
+    if (skin->triangleCount > 0)
+        return snw_ok;
+    result = snwSim_GetVertices(sim, body, points);
+    points->count = points->count < snw_maxBalls ? points->count : snw_maxBalls;
+    return result;
+}
+
+static snwResult MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
+{
+    const snwSceneDef* def = snwScene_GetDef(film->scene);
+    for (int i = 0; i < film->bodyCount; ++i)
+    {
+        snwFilmBody* body = &film->bodies[i];
+        snwVertices points;
+        snwSkin skin;
+        if (GetPoints(sim, i, &points, &skin) < 0)
+            return snwFail(message, snw_errorArgument, NULL, "body %d of the sim has no skin to draw", i);
+        snwFree(film->context, body->triangles);
+        snwCharacterInfo info = snwCharacter_GetInfo(def->bodies[i].character);
+        *body = (snwFilmBody){.color = snwPicture_BodyColor(i, info.color), .first = film->floatCount};
+        body->vertexCount = points.count;
+        body->triangleCount = skin.triangleCount;
+        body->triangles = snwCopyArray(
+            film->context, skin.triangles, 3 * (size_t)skin.triangleCount, sizeof *skin.triangles);
+        if (body->triangles == NULL && skin.triangleCount > 0)
+            return snwFailMemory(message);
+        film->floatCount += 3 * (size_t)points.count;
+    }
+    film->firstTime = snwSim_GetTime(sim);
+    return snw_ok;
+}
+
+static snwResult CopyFrame(snwFilm* film, snwSim* sim, snwFilmFrame* frame, snwMessage* message)
+{
+    for (int i = 0; i < film->bodyCount; ++i)
+    {
+        const snwFilmBody* body = &film->bodies[i];
+        snwVertices points;
+        snwSkin skin;
+        if (GetPoints(sim, i, &points, &skin) < 0 || points.count != body->vertexCount)
+            return snwFail(message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", i);
+        for (int v = 0; v < points.count; ++v)
+            memcpy(frame->positions + body->first + 3 * (size_t)v,
+                (const char*)points.positions + (size_t)v * (size_t)points.stride, 3 * sizeof(float));
+    }
+    snwTransforms transforms = {0};
+    if (film->colliderCount > 0 &&
+        (snwSim_GetColliders(sim, &transforms) < 0 || transforms.count < film->colliderCount))
+        return snwFail(message, snw_errorArgument, "make one film per sim", "the sim's colliders are missing");
+    for (int i = 0; i < film->colliderCount; ++i)
+        frame->colliders[i] = *(
+            const snwTransform*)((const char*)transforms.data + (size_t)i * (size_t)transforms.stride);
+    return snw_ok;
+}
+
+// The film's own clock decides which frames of the run are seen.
+static bool IsDue(const snwFilm* film, double time)
+{
+    return time - film->firstTime >= film->frames.count / film->framesPerSecond - 1e-6;
+}
+
+snwResult snwFilm_AddFrame(snwFilm* film, snwSim* sim, snwMessage* message)
+{
+    if (snwSim_GetScene(sim) != film->scene)
+        return snwFail(message, snw_errorArgument, "make one film per scene", "the sim shows another scene");
+    snwResult result = film->frames.count == 0 ? (film->floatCount = 0, MeetBodies(film, sim, message)) : snw_ok;
+    if (result < 0 || !IsDue(film, snwSim_GetTime(sim)))
+        return result;
+    snwFilmFrame frame = {
+        .positions = snwAllocArray(film->context, film->floatCount + 1, sizeof(float)),
+        .colliders = snwAllocArray(film->context, (size_t)film->colliderCount + 1, sizeof(snwTransform)),
+    };
+    result = frame.positions != NULL && frame.colliders != NULL ? CopyFrame(film, sim, &frame, message)
+                                                                : snwFailMemory(message);
+    if (result >= 0 && !snwArray_Push(film->context, &film->frames, frame))
+        result = snwFailMemory(message);
+    if (result < 0)
+        FreeFrame(film->context, &frame);
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Finishing
+
+typedef struct Progress
+{
+    snwFilmProgressFn* report; // NULL: nobody asks
+    void* user;
+    int done, total;
+} Progress;
+
+static snwResult Advance(Progress* progress, snwMessage* message)
+{
+    progress->done++;
+    snwResult result = progress->report != NULL ? progress->report(progress->done, progress->total, progress->user)
+                                                : snw_ok;
+    return result >= 0 ? snw_ok : snwFail(message, result, "what was drawn is kept", "the drawing was stopped");
+}
+
+static snwResult DrawPicture(snwFilm* film, Progress* progress, snwMessage* message)
+{
+    int samples = film->def.samples * snw_pictureGain;
+    snwResult result = snwFilm_Draw(film, snwFilm_TellingFrame(film), samples < 256 ? samples : 256, message);
+    if (result >= 0)
+        result = snwImage_WritePng(
+            film->context, &film->image, film->def.picturePath, snw_pictureEffort, film->def.overwrite, message);
+    return result >= 0 ? Advance(progress, message) : result;
+}
+
+static snwResult DrawFrames(snwFilm* film, char* path, size_t capacity, Progress* progress, snwMessage* message)
+{
+    snwResult result = snw_ok;
+    for (int i = 0; result >= 0 && i < film->frames.count; ++i)
+    {
+        snwFormatFramePath(path, capacity, film->frameDirectory, i);
+        result = snwFilm_Draw(film, i, film->def.samples, message);
+        if (result >= 0)
+            result = snwImage_WritePng(
+                film->context, &film->image, path, snw_frameEffort, film->def.overwrite, message);
+        if (result >= 0)
+            result = Advance(progress, message);
+    }
+    return result;
+}
+
+static void RemoveFrames(snwFilm* film, char* path, size_t capacity)
+{
+    for (int i = 0; i < film->frames.count; ++i)
+    {
+        snwFormatFramePath(path, capacity, film->frameDirectory, i);
+        unlink(path);
+    }
+    rmdir(film->frameDirectory); // stays if somebody else put something there
+}
+
+static snwResult DrawFilm(snwFilm* film, Progress* progress, snwMessage* message)
+{
+    size_t capacity = strlen(film->frameDirectory) + 32;
+    char* path = snwAlloc(film->context, capacity);
+    if (path == NULL)
+        return snwFailMemory(message);
+    snwResult result = DrawFrames(film, path, capacity, progress, message);
+    if (result >= 0 && film->def.filmPath != NULL)
+    {
+        snwEncodeDef encode = {
+            .frames = film->frameDirectory,
+            .film = film->def.filmPath,
+            .logPath = film->logPath,
+            .framesPerSecond = film->framesPerSecond,
+            .frameCount = film->frames.count,
+            .overwrite = film->def.overwrite,
+        };
+        result = snwEncodeFilm(film->context, &encode, message);
+    }
+    if (result >= 0 && !film->def.keepFrames)
+        RemoveFrames(film, path, capacity);
+    snwFree(film->context, path);
+    return result;
+}
+
+snwResult snwFilm_Finish(snwFilm* film, snwFilmProgressFn* report, void* user, snwMessage* message)
+{
+    if (film->frames.count == 0)
+        return snwFail(message, snw_errorArgument, "add a frame before finishing", "the film has no frames");
+    if (film->renderer != NULL)
+        return snwFail(message, snw_errorArgument, "make a new film", "the film was finished before");
+    bool picture = film->def.picturePath != NULL, frames = WantsFrames(film);
+    Progress progress = {report, user, 0, (picture ? 1 : 0) + (frames ? film->frames.count : 0)};
+    snwResult result = snwFilm_SetUp(film, message);
+    if (result >= 0 && picture)
+        result = DrawPicture(film, &progress, message);
+    if (result >= 0 && frames)
+        result = DrawFilm(film, &progress, message);
+    return result;
+}

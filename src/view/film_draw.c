@@ -1,0 +1,257 @@
+#include "view/film.h"
+
+#include <float.h>
+#include <string.h>
+
+enum
+{
+    snw_beadCount = 11 // between the two balls of a spring
+};
+
+static const snwFloat3 s_groundColor = {0.80f, 0.79f, 0.77f};
+static const snwFloat3 s_colliderColor = {0.42f, 0.43f, 0.45f};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// How large it all is
+
+typedef struct Bounds
+{
+    snwFloat3 lower, upper;
+} Bounds;
+
+static void Grow(Bounds* bounds, snwFloat3 p)
+{
+    if (!snwFloat3_IsFinite(p))
+        return;
+    bounds->lower = (snwFloat3){
+        snwFloat_Min(bounds->lower.x, p.x), snwFloat_Min(bounds->lower.y, p.y), snwFloat_Min(bounds->lower.z, p.z)};
+    bounds->upper = (snwFloat3){
+        snwFloat_Max(bounds->upper.x, p.x), snwFloat_Max(bounds->upper.y, p.y), snwFloat_Max(bounds->upper.z, p.z)};
+}
+
+static Bounds BodyBounds(const snwFilm* film)
+{
+    Bounds bounds = {{FLT_MAX, FLT_MAX, FLT_MAX}, {-FLT_MAX, -FLT_MAX, -FLT_MAX}};
+    for (int f = 0; f < film->frames.count; ++f)
+        for (size_t i = 0; i + 2 < film->floatCount; i += 3)
+            Grow(&bounds, snwFloat3_Load(film->frames.data[f].positions + i));
+    if (bounds.lower.x > bounds.upper.x)
+        bounds = (Bounds){{-0.5f, 0, -0.5f}, {0.5f, 1, 0.5f}};
+    return bounds;
+}
+
+// Half extents of a collider in its own frame.
+static snwFloat3 ColliderExtent(const snwColliderDef* collider)
+{
+    float x = (float)collider->size.x, y = (float)collider->size.y;
+    switch (collider->kind)
+    {
+        case snw_colliderSphere:
+            return (snwFloat3){x, x, x};
+        case snw_colliderCapsule:
+            return (snwFloat3){x, x + y, x};
+        case snw_colliderBox:
+            return snwFloat3_FromVec3(collider->size);
+        case snw_colliderPlane:
+        default:
+            return (snwFloat3){0, 0, 0};
+    }
+}
+
+static snwFloat3 Corner(snwFloat3 extent, int corner)
+{
+    return (snwFloat3){
+        corner & 1 ? extent.x : -extent.x, corner & 2 ? extent.y : -extent.y, corner & 4 ? extent.z : -extent.z};
+}
+
+// Solids near the bodies' own size belong into the picture; a huge one is scenery.
+static void FrameCollider(const snwFilm* film, int index, snwFraming* framing)
+{
+    const snwColliderDef* collider = &snwScene_GetDef(film->scene)->colliders[index];
+    snwFloat3 extent = ColliderExtent(collider);
+    if (collider->kind == snw_colliderPlane || snwFloat3_Length(extent) > 1.2f * film->picture.radius)
+        return;
+    for (int f = 0; f < film->frames.count; ++f)
+    {
+        const snwTransform* transform = &film->frames.data[f].colliders[index];
+        snwFloat3 centre = snwFloat3_FromVec3(transform->position);
+        if (snwFloat3_Length(snwFloat3_Sub(centre, film->picture.centre)) > 2.5f * film->picture.radius)
+            continue;
+        for (int c = 0; c < 8; ++c)
+            snwFraming_Add(framing, snwFloat3_Add(centre, snwFloat3_Rotate(transform->rotation, Corner(extent, c))));
+    }
+}
+
+// The ground below is part of the picture if the motion comes near it.
+static void FrameGround(const snwFilm* film, int index, const Bounds* bounds, snwFraming* framing)
+{
+    const snwTransform* transform = &film->frames.data[0].colliders[index];
+    snwFloat3 up = snwFloat3_Rotate(transform->rotation, (snwFloat3){0, 1, 0});
+    float height = (float)transform->position.y;
+    bool near = height <= bounds->upper.y && bounds->lower.y - height < 0.5f * film->picture.radius;
+    if (snwScene_GetDef(film->scene)->colliders[index].kind != snw_colliderPlane || up.y < 0.95f || !near)
+        return;
+    snwFloat3 centre = film->picture.centre;
+    snwFraming_Add(framing, (snwFloat3){centre.x, height, centre.z});
+}
+
+static void PlaceCamera(snwFilm* film, const Bounds* bounds)
+{
+    const snwFilmDef* def = &film->def;
+    if (!def->camera.automatic)
+    {
+        film->camera = snwCamera_FromDef(&def->camera, def->width, def->height);
+        return;
+    }
+    snwFraming framing = snwFraming_Begin(&def->camera, def->width, def->height, bounds->lower, bounds->upper);
+    for (int f = 0; f < film->frames.count; ++f)
+        for (size_t i = 0; i + 2 < film->floatCount; i += 3)
+            snwFraming_Add(&framing, snwFloat3_Load(film->frames.data[f].positions + i));
+    for (int c = 0; c < film->colliderCount; ++c)
+    {
+        FrameCollider(film, c, &framing);
+        FrameGround(film, c, bounds, &framing);
+    }
+    film->camera = snwFraming_End(&framing);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Meshes
+
+static const float* BodyPositions(const snwFilm* film, const snwFilmBody* body, int frame)
+{
+    return film->frames.data[frame].positions + body->first;
+}
+
+static snwResult AddBalls(snwFilm* film, snwFilmBody* body, snwMessage* message)
+{
+    int beads = body->vertexCount == 2 ? snw_beadCount : 0;
+    const float* p = BodyPositions(film, body, 0);
+    float rest = film->picture.radius;
+    if (beads > 0)
+        rest = snwFloat3_Length(snwFloat3_Sub(snwFloat3_Load(p + 3), snwFloat3_Load(p)));
+    body->ballRadius = snwFloat_Max(0.11f * rest, 0.02f * film->picture.radius);
+    snwResult result = snw_ok;
+    for (int i = 0; result >= 0 && i < body->vertexCount + beads; ++i)
+    {
+        int mesh = 0;
+        double radius = (i < body->vertexCount ? 1 : 0.3) * (double)body->ballRadius;
+        result = snwPicture_AddSolid(
+            &film->picture, snw_colliderSphere, (snwVec3){radius, 0, 0}, body->color, &mesh, message);
+        body->mesh = i == 0 ? mesh : body->mesh;
+        body->ballCount += result >= 0;
+    }
+    return result;
+}
+
+static snwResult AddBody(snwFilm* film, snwFilmBody* body, snwMessage* message)
+{
+    if (body->triangleCount == 0)
+        return AddBalls(film, body, message);
+    snwSkin skin = {
+        .positions = BodyPositions(film, body, 0),
+        .vertexCount = body->vertexCount,
+        .stride = 3 * sizeof(float),
+        .triangles = body->triangles,
+        .triangleCount = body->triangleCount,
+    };
+    return snwPicture_AddSkin(&film->picture, &skin, body->color, &body->mesh, message);
+}
+
+snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
+{
+    Bounds bounds = BodyBounds(film);
+    snwFloat3 size = snwFloat3_Sub(bounds.upper, bounds.lower);
+    film->picture.centre = snwFloat3_Mix(bounds.lower, bounds.upper, 0.5f);
+    film->picture.radius = snwFloat_Max(0.5f * snwFloat3_Length(size), 1e-6f);
+    PlaceCamera(film, &bounds);
+    snwResult result = snw_ok;
+    for (int i = 0; result >= 0 && i < film->bodyCount; ++i)
+        result = AddBody(film, &film->bodies[i], message);
+    const snwColliderDef* colliders = snwScene_GetDef(film->scene)->colliders;
+    for (int i = 0; result >= 0 && i < film->colliderCount; ++i)
+    {
+        snwFloat3 color = colliders[i].kind == snw_colliderPlane ? s_groundColor : s_colliderColor;
+        result = snwPicture_AddSolid(
+            &film->picture, colliders[i].kind, colliders[i].size, color, &film->colliderMeshes[i], message);
+    }
+    if (result >= 0)
+        result = snwCreateRenderer(film->context, &film->renderer, message);
+    return result >= 0 ? snwCreateImage(film->context, film->def.width, film->def.height, &film->image, message)
+                       : result;
+}
+
+static void MoveBalls(snwFilm* film, const snwFilmBody* body, int frame)
+{
+    const float* p = BodyPositions(film, body, frame);
+    for (int i = 0; i < body->ballCount; ++i)
+    {
+        snwFloat3 at = i < body->vertexCount ? snwFloat3_Load(p + 3 * (size_t)i)
+                                             : snwFloat3_Mix(snwFloat3_Load(p), snwFloat3_Load(p + 3),
+                                                   (float)(i - 1) / (snw_beadCount + 1));
+        snwTransform transform = {.position = {at.x, at.y, at.z}, .rotation = {0, 0, 0, 1}};
+        snwPicture_MoveSolid(&film->picture, body->mesh + i, &transform);
+    }
+}
+
+snwResult snwFilm_Draw(snwFilm* film, int frame, int samples, snwMessage* message)
+{
+    for (int i = 0; i < film->bodyCount; ++i)
+    {
+        const snwFilmBody* body = &film->bodies[i];
+        if (body->triangleCount > 0)
+            snwPicture_MoveSkin(&film->picture, body->mesh, BodyPositions(film, body, frame));
+        else
+            MoveBalls(film, body, frame);
+    }
+    for (int i = 0; i < film->colliderCount; ++i)
+        snwPicture_MoveSolid(&film->picture, film->colliderMeshes[i], &film->frames.data[frame].colliders[i]);
+    return snwRenderer_Draw(film->renderer, &film->picture, &film->camera, samples, &film->image, message);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The frame to show
+
+static float EdgeLength(const float* positions, int a, int b)
+{
+    return snwFloat3_Length(
+        snwFloat3_Sub(snwFloat3_Load(positions + 3 * (size_t)a), snwFloat3_Load(positions + 3 * (size_t)b)));
+}
+
+// Mean square of the relative change of edges since the first frame: rigid motion does not count.
+static double Strain(const snwFilm* film, const snwFilmBody* body, int frame)
+{
+    const float* rest = BodyPositions(film, body, 0);
+    const float* now = BodyPositions(film, body, frame);
+    double sum = 0;
+    for (int t = 0; t < body->triangleCount; ++t)
+    {
+        const int* v = body->triangles + 3 * (size_t)t;
+        for (int i = 0; i < 3; ++i)
+        {
+            double before = EdgeLength(rest, v[i], v[(i + 1) % 3]), after = EdgeLength(now, v[i], v[(i + 1) % 3]);
+            double change = before > 0 ? after / before - 1 : 0;
+            sum += change * change;
+        }
+    }
+    return body->triangleCount > 0 ? sum / (3.0 * body->triangleCount) : 0;
+}
+
+int snwFilm_TellingFrame(const snwFilm* film)
+{
+    const double noticeable = 1e-4; // one percent of stretch
+    int best = 2 * film->frames.count / 5;
+    double most = noticeable;
+    for (int f = 0; f < film->frames.count; ++f)
+    {
+        double strain = 0;
+        for (int i = 0; i < film->bodyCount; ++i)
+            strain += Strain(film, &film->bodies[i], f);
+        if (isfinite(strain) && strain > most)
+        {
+            most = strain;
+            best = f;
+        }
+    }
+    return best;
+}

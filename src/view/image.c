@@ -1,0 +1,124 @@
+#include "view/image.h"
+
+#include "view/output.h"
+
+#include <errno.h>
+#include <png.h>
+#include <setjmp.h>
+#include <string.h>
+
+snwResult snwCreateImage(snwContext* context, int width, int height, snwImage* image, snwMessage* message)
+{
+    *image = (snwImage){.width = width, .height = height};
+    image->pixels = snwAllocArray(context, (size_t)width * (size_t)height, 3);
+    return image->pixels != NULL ? snw_ok : snwFailMemory(message);
+}
+
+void snwDestroyImage(snwContext* context, snwImage* image)
+{
+    snwFree(context, image->pixels);
+    *image = (snwImage){0};
+}
+
+// Straight up to the knee, so that the colours of a scene come out as given; above it a shoulder that never clips.
+static float Filmic(float x)
+{
+    const float knee = 0.6f;
+    return x < knee ? x : knee + (1 - knee) * (1 - expf(-(x - knee) / (1 - knee)));
+}
+
+static uint8_t Encode(float linear)
+{
+    float x = Filmic(linear > 0 ? linear : 0);
+    float s = x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1 / 2.4f) - 0.055f;
+    return (uint8_t)(snwFloat_Clamp(s, 0, 1) * 255 + 0.5f);
+}
+
+void snwImage_SetPixel(snwImage* image, int x, int y, snwFloat3 linear)
+{
+    uint8_t* pixel = image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x);
+    pixel[0] = Encode(linear.x);
+    pixel[1] = Encode(linear.y);
+    pixel[2] = Encode(linear.z);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// PNG
+
+static void* PngAlloc(png_structp png, png_alloc_size_t size)
+{
+    return snwAllocRaw(png_get_mem_ptr(png), size);
+}
+
+static void PngFree(png_structp png, void* memory)
+{
+    snwFree(png_get_mem_ptr(png), memory);
+}
+
+static void PngError(png_structp png, png_const_charp text)
+{
+    char* kept = png_get_error_ptr(png);
+    strncpy(kept, text, 127);
+    png_longjmp(png, 1);
+}
+
+static void PngWarning(png_structp png, png_const_charp text)
+{
+    (void)png;
+    (void)text;
+}
+
+static void PutRows(png_structp png, png_infop info, const snwImage* image, int effort)
+{
+    png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8, PNG_COLOR_TYPE_RGB,
+        PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
+    png_set_compression_level(png, effort);
+    png_set_filter(png, PNG_FILTER_TYPE_BASE, effort < 5 ? PNG_FILTER_SUB : PNG_ALL_FILTERS);
+    png_write_info(png, info);
+    for (int y = 0; y < image->height; ++y)
+        png_write_row(png, image->pixels + 3 * (size_t)image->width * (size_t)y);
+    png_write_end(png, info);
+}
+
+// Returns with the reason in text if libpng gave up; it leaves by longjmp, so nothing here is changed after setjmp.
+static bool WriteStream(snwContext* context, const snwImage* image, FILE* file, int effort, char text[128])
+{
+    png_structp png = png_create_write_struct_2(
+        PNG_LIBPNG_VER_STRING, text, PngError, PngWarning, context, PngAlloc, PngFree);
+    png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
+    if (info == NULL)
+    {
+        png_destroy_write_struct(&png, NULL);
+        return false;
+    }
+    if (setjmp(png_jmpbuf(png)) != 0)
+    {
+        png_destroy_write_struct(&png, &info);
+        return false;
+    }
+    png_init_io(png, file);
+    PutRows(png, info, image, effort);
+    png_destroy_write_struct(&png, &info);
+    return true;
+}
+
+snwResult snwImage_WritePng(
+    snwContext* context, const snwImage* image, const char* path, int effort, bool overwrite, snwMessage* message)
+{
+    snwOutput output;
+    snwResult result = snwOutput_Open(&output, context, path, overwrite, message);
+    if (result < 0)
+        return result;
+    char text[128] = "no memory";
+    errno = 0;
+    if (WriteStream(context, image, output.file, effort, text))
+        return snwOutput_Commit(&output, message);
+    int error = ferror(output.file) ? errno : 0;
+    snwOutput_Discard(&output);
+    if (error != 0)
+        return snwFailSystem(message, error, "write", path);
+    result = snwFail(message, snw_errorIo, "free some memory or disk space", "cannot write the picture: %s", text);
+    snwMessage_SetFile(message, path);
+    return result;
+}

@@ -1,0 +1,425 @@
+#include "view/picture.h"
+
+#include "base/array.h"
+
+#include <string.h>
+
+static const float s_creaseCosine = 0.766f; // edges of more than 40 degrees stay sharp
+
+static void FreeMesh(snwContext* context, snwPictureMesh* mesh)
+{
+    snwFree(context, mesh->positions);
+    snwFree(context, mesh->normals);
+    snwFree(context, mesh->triangles);
+    snwFree(context, mesh->corners);
+    snwFree(context, mesh->shape);
+    snwFree(context, mesh->shapeNormals);
+}
+
+void snwPicture_Free(snwPicture* picture)
+{
+    for (int i = 0; i < picture->meshCount; ++i)
+        FreeMesh(picture->context, &picture->meshes[i]);
+    snwFree(picture->context, picture->meshes);
+    picture->meshes = NULL;
+    picture->meshCount = picture->meshCapacity = 0;
+}
+
+// Takes the mesh over, also when it fails.
+static snwResult AddMesh(snwPicture* picture, snwPictureMesh* mesh, int* index, snwMessage* message)
+{
+    if (!snwArray_Grow(picture->context, (void**)&picture->meshes, picture->meshCount, &picture->meshCapacity, 1,
+            sizeof *picture->meshes))
+    {
+        FreeMesh(picture->context, mesh);
+        return snwFailMemory(message);
+    }
+    *index = picture->meshCount;
+    picture->meshes[picture->meshCount++] = *mesh;
+    return snw_ok;
+}
+
+static bool AllocMesh(snwContext* context, snwPictureMesh* mesh, bool solid)
+{
+    size_t vertices = (size_t)mesh->vertexCount + 2, corners = 3 * (size_t)mesh->triangleCount + 1;
+    mesh->positions = snwAllocArray(context, vertices, 3 * sizeof(float));
+    mesh->triangles = snwAllocArray(context, corners, sizeof(int));
+    mesh->corners = snwAllocArray(context, corners, sizeof(int));
+    if (solid)
+    {
+        mesh->normalCount = mesh->vertexCount;
+        mesh->normals = snwAllocArray(context, vertices, 3 * sizeof(float));
+        mesh->shape = snwAllocArray(context, vertices, 3 * sizeof(float));
+        mesh->shapeNormals = snwAllocArray(context, vertices, 3 * sizeof(float));
+    }
+    bool whole = mesh->positions && mesh->triangles && mesh->corners;
+    return whole && (!solid || (mesh->normals && mesh->shape && mesh->shapeNormals));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Skins
+
+static snwFloat3 Position(const snwPictureMesh* mesh, int vertex)
+{
+    return snwFloat3_Load(mesh->positions + 3 * (size_t)vertex);
+}
+
+static snwFloat3 FaceNormal(const snwPictureMesh* mesh, int triangle)
+{
+    const int* v = mesh->triangles + 3 * (size_t)triangle;
+    snwFloat3 a = Position(mesh, v[0]);
+    return snwFloat3_Cross(snwFloat3_Sub(Position(mesh, v[1]), a), snwFloat3_Sub(Position(mesh, v[2]), a));
+}
+
+// Corners around each vertex: corners[first[v] .. first[v + 1]).
+typedef struct Fans
+{
+    int* first;
+    int* corners;
+    snwFloat3* faces; // unit normals of the triangles
+    int* group;       // of each entry of corners: the smallest entry that it is smooth with
+} Fans;
+
+static void FreeFans(snwContext* context, Fans* fans)
+{
+    snwFree(context, fans->first);
+    snwFree(context, fans->corners);
+    snwFree(context, fans->faces);
+    snwFree(context, fans->group);
+}
+
+static bool MakeFans(snwContext* context, const snwPictureMesh* mesh, Fans* fans)
+{
+    int cornerCount = 3 * mesh->triangleCount;
+    fans->first = snwAllocArray(context, (size_t)mesh->vertexCount + 2, sizeof(int));
+    fans->corners = snwAllocArray(context, (size_t)cornerCount + 1, sizeof(int));
+    fans->group = snwAllocArray(context, (size_t)cornerCount + 1, sizeof(int));
+    fans->faces = snwAllocArray(context, (size_t)mesh->triangleCount + 1, sizeof(snwFloat3));
+    if (!fans->first || !fans->corners || !fans->group || !fans->faces)
+        return false;
+    for (int i = 0; i < cornerCount; ++i)
+        fans->first[mesh->triangles[i] + 2]++;
+    for (int v = 2; v <= mesh->vertexCount; ++v)
+        fans->first[v] += fans->first[v - 1];
+    for (int i = 0; i < cornerCount; ++i)
+        fans->corners[fans->first[mesh->triangles[i] + 1]++] = i;
+    for (int t = 0; t < mesh->triangleCount; ++t)
+        fans->faces[t] = snwFloat3_Normalize(FaceNormal(mesh, t));
+    return true;
+}
+
+// Two triangles at a vertex share an edge if they have one more vertex in common.
+static bool SharesEdge(const snwPictureMesh* mesh, int cornerA, int cornerB)
+{
+    const int* a = mesh->triangles + cornerA / 3 * 3;
+    const int* b = mesh->triangles + cornerB / 3 * 3;
+    int common = 0;
+    for (int i = 0; i < 3; ++i)
+        common += a[i] == b[0] || a[i] == b[1] || a[i] == b[2];
+    return common >= 2;
+}
+
+static void JoinGroups(Fans* fans, int begin, int end, int i, int j)
+{
+    int keep = fans->group[i] < fans->group[j] ? fans->group[i] : fans->group[j];
+    int drop = fans->group[i] < fans->group[j] ? fans->group[j] : fans->group[i];
+    for (int k = begin; k < end; ++k)
+        if (fans->group[k] == drop)
+            fans->group[k] = keep;
+}
+
+// Corners of a vertex that are connected by smooth edges get one normal.
+static void GroupFan(const snwPictureMesh* mesh, Fans* fans, int vertex)
+{
+    int begin = fans->first[vertex], end = fans->first[vertex + 1];
+    for (int i = begin; i < end; ++i)
+        fans->group[i] = i;
+    for (int i = begin; i < end; ++i)
+        for (int j = i + 1; j < end; ++j)
+        {
+            int a = fans->corners[i], b = fans->corners[j];
+            bool smooth = snwFloat3_Dot(fans->faces[a / 3], fans->faces[b / 3]) > s_creaseCosine;
+            if (smooth && fans->group[i] != fans->group[j] && SharesEdge(mesh, a, b))
+                JoinGroups(fans, begin, end, i, j);
+        }
+}
+
+static bool MakeCorners(snwContext* context, snwPictureMesh* mesh)
+{
+    Fans fans = {0};
+    bool made = MakeFans(context, mesh, &fans);
+    for (int v = 0; made && v < mesh->vertexCount; ++v)
+    {
+        GroupFan(mesh, &fans, v);
+        for (int i = fans.first[v]; i < fans.first[v + 1]; ++i)
+        {
+            bool leads = fans.group[i] == i;
+            mesh->corners[fans.corners[i]] = leads ? mesh->normalCount++ : mesh->corners[fans.corners[fans.group[i]]];
+        }
+    }
+    FreeFans(context, &fans);
+    mesh->normals = made ? snwAllocArray(context, (size_t)mesh->normalCount + 1, 3 * sizeof(float)) : NULL;
+    return mesh->normals != NULL;
+}
+
+// Each corner adds the face's normal with the weight sin(angle) / (|e1| |e2|) (Max 1999): exact on a sphere, and
+// independent of how a flat face is cut into triangles.
+static void UpdateNormals(snwPictureMesh* mesh)
+{
+    memset(mesh->normals, 0, (size_t)mesh->normalCount * 3 * sizeof(float));
+    for (int t = 0; t < mesh->triangleCount; ++t)
+    {
+        snwFloat3 face = FaceNormal(mesh, t);
+        const int* v = mesh->triangles + 3 * (size_t)t;
+        for (int i = 0; i < 3; ++i)
+        {
+            snwFloat3 a = Position(mesh, v[i]);
+            snwFloat3 e1 = snwFloat3_Sub(Position(mesh, v[(i + 1) % 3]), a);
+            snwFloat3 e2 = snwFloat3_Sub(Position(mesh, v[(i + 2) % 3]), a);
+            float weight = snwFloat3_Dot(e1, e1) * snwFloat3_Dot(e2, e2);
+            float* n = mesh->normals + 3 * (size_t)mesh->corners[3 * (size_t)t + (size_t)i];
+            if (weight > 0)
+                snwFloat3_Store(snwFloat3_MulAdd(snwFloat3_Load(n), 1 / weight, face), n);
+        }
+    }
+    for (int i = 0; i < mesh->normalCount; ++i)
+    {
+        float* n = mesh->normals + 3 * (size_t)i;
+        snwFloat3_Store(snwFloat3_Normalize(snwFloat3_Load(n)), n);
+    }
+}
+
+snwResult snwPicture_AddSkin(snwPicture* picture, const snwSkin* skin, snwFloat3 color, int* index, snwMessage* message)
+{
+    snwPictureMesh mesh = {.kind = snw_pictureSkin, .color = color, .vertexCount = skin->vertexCount};
+    mesh.triangleCount = skin->triangleCount;
+    bool made = AllocMesh(picture->context, &mesh, false);
+    for (int i = 0; made && i < skin->vertexCount; ++i)
+        memcpy(mesh.positions + 3 * (size_t)i, (const char*)skin->positions + (size_t)i * (size_t)skin->stride,
+            3 * sizeof(float));
+    if (made)
+        memcpy(mesh.triangles, skin->triangles, 3 * (size_t)skin->triangleCount * sizeof(int));
+    if (!made || !MakeCorners(picture->context, &mesh))
+    {
+        FreeMesh(picture->context, &mesh);
+        return snwFailMemory(message);
+    }
+    UpdateNormals(&mesh);
+    return AddMesh(picture, &mesh, index, message);
+}
+
+void snwPicture_MoveSkin(snwPicture* picture, int index, const float* positions)
+{
+    snwPictureMesh* mesh = &picture->meshes[index];
+    memcpy(mesh->positions, positions, 3 * (size_t)mesh->vertexCount * sizeof(float));
+    UpdateNormals(mesh);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Solids
+
+static void PutVertex(snwPictureMesh* mesh, snwFloat3 position, snwFloat3 normal)
+{
+    snwFloat3_Store(position, mesh->shape + 3 * (size_t)mesh->vertexCount);
+    snwFloat3_Store(normal, mesh->shapeNormals + 3 * (size_t)mesh->vertexCount);
+    mesh->vertexCount++;
+}
+
+static void PutTriangle(snwPictureMesh* mesh, int a, int b, int c)
+{
+    int* corner = mesh->corners + 3 * (size_t)mesh->triangleCount;
+    corner[0] = a;
+    corner[1] = b;
+    corner[2] = c;
+    memcpy(mesh->triangles + 3 * (size_t)mesh->triangleCount++, corner, 3 * sizeof(int));
+}
+
+// A grid of (columns + 1) x (rows + 1) vertices that starts at `first`; wound so that the normals point outward.
+static void PutGrid(snwPictureMesh* mesh, int first, int columns, int rows)
+{
+    for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < columns; ++c)
+        {
+            int a = first + r * (columns + 1) + c, b = a + columns + 1;
+            PutTriangle(mesh, a, b, a + 1);
+            PutTriangle(mesh, a + 1, b, b + 1);
+        }
+}
+
+// A sphere whose halves are pulled apart by 2 halfLength along y.
+static bool MakeCapsule(snwContext* context, snwPictureMesh* mesh, float radius, float halfLength)
+{
+    enum
+    {
+        columns = 96,
+        rings = 24 // of each half
+    };
+    mesh->vertexCount = 2 * (rings + 1) * (columns + 1);
+    mesh->triangleCount = 2 * (2 * rings + 1) * columns;
+    if (!AllocMesh(context, mesh, true))
+        return false;
+    mesh->vertexCount = mesh->triangleCount = 0;
+    for (int r = 0; r < 2 * (rings + 1); ++r)
+    {
+        int ring = r <= rings ? r : r - 1;
+        float polar = SNW_PI * (float)ring / (2 * rings), lift = r <= rings ? halfLength : -halfLength;
+        for (int c = 0; c <= columns; ++c)
+        {
+            float around = 2 * SNW_PI * (float)(c % columns) / columns;
+            snwFloat3 n = {sinf(polar) * sinf(around), cosf(polar), sinf(polar) * cosf(around)};
+            PutVertex(mesh, snwFloat3_MulAdd((snwFloat3){0, lift, 0}, radius, n), n);
+        }
+    }
+    PutGrid(mesh, 0, columns, 2 * rings + 1);
+    return true;
+}
+
+enum
+{
+    snw_bevelSteps = 5,
+    snw_boxColumns = 2 * snw_bevelSteps + 1
+};
+
+// Position along one axis of a face: the steps crowd where the edge is rounded. offset is -1..1, past the flat part.
+static float BoxStep(int i, float flat, float* offset)
+{
+    int step = i <= snw_bevelSteps ? i - snw_bevelSteps : i - snw_bevelSteps - 1;
+    *offset = tanf(0.25f * SNW_PI * (float)step / snw_bevelSteps);
+    return i <= snw_bevelSteps ? -flat : flat;
+}
+
+static void PutBoxFace(snwPictureMesh* mesh, const float flat[3], float bevel, int axis, float side)
+{
+    int first = mesh->vertexCount, u = (axis + 1) % 3, v = (axis + 2) % 3;
+    for (int j = 0; j <= snw_boxColumns; ++j)
+        for (int i = 0; i <= snw_boxColumns; ++i)
+        {
+            float p[3], n[3];
+            p[axis] = side * flat[axis];
+            n[axis] = side;
+            p[u] = BoxStep(i, flat[u], &n[u]);
+            p[v] = BoxStep(j, flat[v], &n[v]);
+            p[u] *= -side; // mirrored for one side, so that both wind the same way
+            n[u] *= -side;
+            snwFloat3 normal = snwFloat3_Normalize(snwFloat3_Load(n));
+            PutVertex(mesh, snwFloat3_MulAdd(snwFloat3_Load(p), bevel, normal), normal);
+        }
+    PutGrid(mesh, first, snw_boxColumns, snw_boxColumns);
+}
+
+// A real edge catches a line of light; so the edges are rounded a little inside the true box.
+static bool MakeBox(snwContext* context, snwPictureMesh* mesh, snwFloat3 half)
+{
+    mesh->vertexCount = 6 * (snw_boxColumns + 1) * (snw_boxColumns + 1);
+    mesh->triangleCount = 6 * 2 * snw_boxColumns * snw_boxColumns;
+    if (!AllocMesh(context, mesh, true))
+        return false;
+    mesh->vertexCount = mesh->triangleCount = 0;
+    float bevel = 0.08f * snwFloat_Min(half.x, snwFloat_Min(half.y, half.z));
+    const float flat[3] = {half.x - bevel, half.y - bevel, half.z - bevel};
+    for (int axis = 0; axis < 3; ++axis)
+    {
+        PutBoxFace(mesh, flat, bevel, axis, 1);
+        PutBoxFace(mesh, flat, bevel, axis, -1);
+    }
+    return true;
+}
+
+static bool MakeGround(snwContext* context, snwPictureMesh* mesh, float radius)
+{
+    enum
+    {
+        columns = 64
+    };
+    mesh->kind = snw_pictureGround;
+    mesh->vertexCount = columns + 1;
+    mesh->triangleCount = columns;
+    if (!AllocMesh(context, mesh, true))
+        return false;
+    mesh->vertexCount = mesh->triangleCount = 0;
+    PutVertex(mesh, (snwFloat3){0, 0, 0}, (snwFloat3){0, 1, 0});
+    for (int c = 0; c < columns; ++c)
+    {
+        float around = 2 * SNW_PI * (float)c / columns;
+        PutVertex(mesh, (snwFloat3){radius * sinf(around), 0, radius * cosf(around)}, (snwFloat3){0, 1, 0});
+        PutTriangle(mesh, 0, 1 + c, 1 + (c + 1) % columns);
+    }
+    return true;
+}
+
+static bool MakeSolid(snwPicture* picture, snwPictureMesh* mesh, snwColliderKind kind, snwFloat3 size)
+{
+    switch (kind)
+    {
+        case snw_colliderPlane:
+            return MakeGround(picture->context, mesh, 80 * picture->radius);
+        case snw_colliderSphere:
+            return MakeCapsule(picture->context, mesh, size.x, 0);
+        case snw_colliderBox:
+            return MakeBox(picture->context, mesh, size);
+        case snw_colliderCapsule:
+        default:
+            return MakeCapsule(picture->context, mesh, size.x, size.y);
+    }
+}
+
+snwResult snwPicture_AddSolid(
+    snwPicture* picture, snwColliderKind kind, snwVec3 size, snwFloat3 color, int* index, snwMessage* message)
+{
+    snwPictureMesh mesh = {.kind = snw_pictureSolid, .color = color};
+    if (!MakeSolid(picture, &mesh, kind, snwFloat3_FromVec3(size)))
+    {
+        FreeMesh(picture->context, &mesh);
+        return snwFailMemory(message);
+    }
+    snwResult result = AddMesh(picture, &mesh, index, message);
+    if (result >= 0)
+    {
+        snwTransform identity = {.rotation = {0, 0, 0, 1}};
+        snwPicture_MoveSolid(picture, *index, &identity);
+    }
+    return result;
+}
+
+// The disc of a plane is laid under the centre of the picture, wherever the plane's own origin is.
+static snwFloat3 GroundOrigin(const snwPicture* picture, const snwTransform* transform)
+{
+    snwFloat3 up = snwFloat3_Rotate(transform->rotation, (snwFloat3){0, 1, 0});
+    snwFloat3 origin = snwFloat3_FromVec3(transform->position);
+    float height = snwFloat3_Dot(snwFloat3_Sub(picture->centre, origin), up);
+    return snwFloat3_MulAdd(picture->centre, -height, up);
+}
+
+void snwPicture_MoveSolid(snwPicture* picture, int index, const snwTransform* transform)
+{
+    snwPictureMesh* mesh = &picture->meshes[index];
+    mesh->frame = *transform;
+    snwFloat3 origin = mesh->kind == snw_pictureGround ? GroundOrigin(picture, transform)
+                                                       : snwFloat3_FromVec3(transform->position);
+    for (int i = 0; i < mesh->vertexCount; ++i)
+    {
+        size_t at = 3 * (size_t)i;
+        snwFloat3 p = snwFloat3_Rotate(transform->rotation, snwFloat3_Load(mesh->shape + at));
+        snwFloat3 n = snwFloat3_Rotate(transform->rotation, snwFloat3_Load(mesh->shapeNormals + at));
+        snwFloat3_Store(snwFloat3_Add(origin, p), mesh->positions + at);
+        snwFloat3_Store(n, mesh->normals + at);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Colours
+
+snwFloat3 snwPicture_BodyColor(int body, const float color[3])
+{
+    static const snwFloat3 palette[] = {
+        {0.72f, 0.11f, 0.06f}, // coral
+        {0.02f, 0.27f, 0.34f}, // teal
+        {0.80f, 0.38f, 0.03f}, // amber
+        {0.24f, 0.17f, 0.52f}, // violet
+        {0.22f, 0.45f, 0.14f}, // leaf
+        {0.74f, 0.22f, 0.36f}, // rose
+    };
+    if (color[0] + color[1] + color[2] > 0)
+        return snwFloat3_Load(color);
+    return palette[body % (int)(sizeof palette / sizeof palette[0])];
+}

@@ -1,0 +1,563 @@
+// Rays are traced in packets of eight, all of one pixel: one packet to see, one to the key light, one to the sky.
+// One shadow ray per sample is noisy, so each pixel keeps what it saw in parts (see look.h), and the two visibilities
+// are smoothed over neighbours that lie on the same surface before the parts are put together. The samples of the
+// 4 x 4 pixels around any place together cover the lights evenly, so a filter a little wider than that leaves almost
+// no grain; that is why eight samples are enough for a film.
+//
+// Rejected: many shadow rays per sample (five times the time for the same smoothness) and a filter on the finished
+// picture (it takes the texture and the highlights with it).
+
+#include "view/render.h"
+
+#include "view/look.h"
+
+#include <embree3/rtcore.h>
+#include <string.h>
+
+enum
+{
+    snw_packet = 8,
+    snw_filterRadius = 4,     // pixels
+    snw_bandPixels = 1 << 20, // memory for parts is bounded: large pictures are made in bands
+};
+
+struct snwRenderer
+{
+    snwContext* context;
+    RTCDevice device;
+    bool packets; // this processor traces eight rays at once
+};
+
+// What one pixel saw: sums over its samples, then means.
+typedef struct Pixel
+{
+    snwRadiance radiance;
+    snwFloat3 position, normal; // of what was hit
+    float key, sky;             // visibilities, 0..1
+    float hits;                 // share of samples that hit something
+    int mesh;                   // -1: none, -2: several
+} Pixel;
+
+typedef struct Job
+{
+    const snwRenderer* renderer;
+    const snwPicture* picture;
+    const snwCamera* camera;
+    snwImage* image;
+    snwLook look;
+    RTCScene scene;
+    int samples;
+    float epsilon;      // m, how far a new ray starts off its surface
+    float reach;        // m, how far occlusion looks
+    snwFloat3* lights;  // directions to the key light: samples of each place in a block of 4 x 4 pixels
+    snwFloat3* domes;   // the same for the sky, around +Z
+    float (*jitter)[2]; // of each sample, pixels
+    Pixel* pixels;      // of the rows firstRow .. lastRow
+    int firstRow, lastRow;
+    int drawRow; // first row of the band that is finished now
+} Job;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Setting up
+
+snwResult snwCreateRenderer(snwContext* context, snwRenderer** result, snwMessage* message)
+{
+    *result = NULL;
+    snwRenderer* renderer = snwAlloc(context, sizeof *renderer);
+    if (renderer == NULL)
+        return snwFailMemory(message);
+    renderer->context = context;
+    // The context's threads do the work; Embree's own would only fight with them.
+    renderer->device = rtcNewDevice("threads=1,set_affinity=0");
+    if (renderer->device == NULL)
+    {
+        int code = (int)rtcGetDeviceError(NULL);
+        snwFree(context, renderer);
+        return snwFail(message, snw_errorUnsupported, "check that libembree3 fits this processor",
+            "the ray tracer does not start (Embree error %d)", code);
+    }
+    renderer->packets = rtcGetDeviceProperty(renderer->device, RTC_DEVICE_PROPERTY_NATIVE_RAY8_SUPPORTED) != 0;
+    *result = renderer;
+    return snw_ok;
+}
+
+void snwDestroyRenderer(snwRenderer* renderer)
+{
+    if (renderer == NULL)
+        return;
+    rtcReleaseDevice(renderer->device);
+    snwFree(renderer->context, renderer);
+}
+
+static void AttachMesh(RTCDevice device, RTCScene scene, const snwPictureMesh* mesh, unsigned id)
+{
+    RTCGeometry geometry = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_TRIANGLE);
+    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, mesh->positions, 0,
+        3 * sizeof(float), (size_t)mesh->vertexCount);
+    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, mesh->triangles, 0,
+        3 * sizeof(int), (size_t)mesh->triangleCount);
+    rtcCommitGeometry(geometry);
+    rtcAttachGeometryByID(scene, geometry, id);
+    rtcReleaseGeometry(geometry);
+}
+
+static snwResult BuildScene(
+    const snwRenderer* renderer, const snwPicture* picture, RTCScene* result, snwMessage* message)
+{
+    RTCScene scene = rtcNewScene(renderer->device);
+    rtcSetSceneFlags(scene, RTC_SCENE_FLAG_ROBUST);
+    for (int i = 0; i < picture->meshCount; ++i)
+        if (picture->meshes[i].triangleCount > 0)
+            AttachMesh(renderer->device, scene, &picture->meshes[i], (unsigned)i);
+    rtcCommitScene(scene);
+    enum RTCError error = rtcGetDeviceError(renderer->device);
+    if (error == RTC_ERROR_NONE)
+    {
+        *result = scene;
+        return snw_ok;
+    }
+    rtcReleaseScene(scene);
+    if (error == RTC_ERROR_OUT_OF_MEMORY)
+        return snwFailMemory(message);
+    return snwFail(message, snw_errorUnsupported, "check that libembree3 fits this processor",
+        "the ray tracer cannot build the scene (Embree error %d)", (int)error);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Samples
+
+// Additive recurrence on the generalised golden ratio (Roberts 2018): any run of it covers the square evenly.
+static float Recur(float start, float step, int index)
+{
+    float x = start + step * (float)index;
+    return x - floorf(x);
+}
+
+// The pixel's place in its block of 4 x 4, in an order that puts neighbours far apart in the sequence.
+static int BlockIndex(int x, int y)
+{
+    static const int order[16] = {0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5};
+    return order[(x & 3) + 4 * (y & 3)];
+}
+
+// A triangular filter of 1.5 pixels: from uniform 0..1 to an offset around 0.
+static float Tent(float u)
+{
+    float t = u < 0.5f ? sqrtf(2 * u) - 1 : 1 - sqrtf(2 - 2 * u);
+    return 0.75f * t;
+}
+
+static snwFloat3 SampleDome(float u, float v)
+{
+    float radius = sqrtf(u), around = 2 * SNW_PI * v;
+    return (snwFloat3){radius * cosf(around), radius * sinf(around), sqrtf(1 - u)};
+}
+
+static snwFloat3 TurnDome(snwFloat3 n, snwFloat3 d)
+{
+    snwFloat3 s, t;
+    snwFloat3_Frame(n, &s, &t);
+    return snwFloat3_MulAdd(snwFloat3_MulAdd(snwFloat3_Scale(n, d.z), d.x, s), d.y, t);
+}
+
+static void FreeSamples(Job* job)
+{
+    snwFree(job->renderer->context, job->lights);
+    snwFree(job->renderer->context, job->domes);
+    snwFree(job->renderer->context, job->jitter);
+}
+
+static bool MakeSamples(Job* job)
+{
+    snwContext* context = job->renderer->context;
+    int count = 16 * job->samples + snw_packet;
+    job->lights = snwAllocArray(context, (size_t)count, sizeof(snwFloat3));
+    job->domes = snwAllocArray(context, (size_t)count, sizeof(snwFloat3));
+    job->jitter = snwAllocArray(context, (size_t)count, sizeof *job->jitter);
+    if (job->lights == NULL || job->domes == NULL || job->jitter == NULL)
+        return false;
+    for (int i = 0; i < count; ++i)
+    {
+        float u = Recur(0.25f, 0.7548776662f, i), v = Recur(0.75f, 0.5698402910f, i);
+        job->lights[i] = snwLook_SampleKey(&job->look, u, v);
+        job->domes[i] = SampleDome(v, u);
+        job->jitter[i][0] = Tent(Recur(0.5f, 0.7548776662f, i));
+        job->jitter[i][1] = Tent(Recur(0.5f, 0.5698402910f, i));
+    }
+    return true;
+}
+
+static void SetRay(struct RTCRay8* ray, int lane, snwFloat3 origin, snwFloat3 direction, float far)
+{
+    ray->org_x[lane] = origin.x;
+    ray->org_y[lane] = origin.y;
+    ray->org_z[lane] = origin.z;
+    ray->dir_x[lane] = direction.x;
+    ray->dir_y[lane] = direction.y;
+    ray->dir_z[lane] = direction.z;
+    ray->tnear[lane] = 0;
+    ray->tfar[lane] = far;
+    ray->time[lane] = 0;
+    ray->mask[lane] = (unsigned)-1;
+    ray->id[lane] = (unsigned)lane;
+    ray->flags[lane] = 0;
+}
+
+static struct RTCRay GetRay(const struct RTCRay8* rays, int lane)
+{
+    return (struct RTCRay){
+        .org_x = rays->org_x[lane],
+        .org_y = rays->org_y[lane],
+        .org_z = rays->org_z[lane],
+        .dir_x = rays->dir_x[lane],
+        .dir_y = rays->dir_y[lane],
+        .dir_z = rays->dir_z[lane],
+        .tfar = rays->tfar[lane],
+        .mask = (unsigned)-1,
+    };
+}
+
+static void IntersectOne(const Job* job, struct RTCIntersectContext* context, struct RTCRayHit8* rays, int lane)
+{
+    struct RTCRayHit one = {.ray = GetRay(&rays->ray, lane)};
+    one.hit.geomID = one.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
+    rtcIntersect1(job->scene, context, &one);
+    rays->hit.Ng_x[lane] = one.hit.Ng_x;
+    rays->hit.Ng_y[lane] = one.hit.Ng_y;
+    rays->hit.Ng_z[lane] = one.hit.Ng_z;
+    rays->hit.u[lane] = one.hit.u;
+    rays->hit.v[lane] = one.hit.v;
+    rays->hit.primID[lane] = one.hit.primID;
+    rays->hit.geomID[lane] = one.hit.geomID;
+}
+
+static void Intersect(const Job* job, const int* valid, struct RTCRayHit8* rays)
+{
+    struct RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    context.flags = RTC_INTERSECT_CONTEXT_FLAG_COHERENT;
+    if (job->renderer->packets)
+        rtcIntersect8(valid, job->scene, &context, rays);
+    for (int lane = 0; lane < snw_packet && !job->renderer->packets; ++lane)
+        if (valid[lane] != 0)
+            IntersectOne(job, &context, rays, lane);
+}
+
+// Occluded rays come back with tfar below zero.
+static void Occlude(const Job* job, const int* valid, struct RTCRay8* rays, enum RTCIntersectContextFlags flags)
+{
+    struct RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    context.flags = flags;
+    if (job->renderer->packets)
+        rtcOccluded8(valid, job->scene, &context, rays);
+    for (int lane = 0; lane < snw_packet && !job->renderer->packets; ++lane)
+    {
+        struct RTCRay one = GetRay(rays, lane);
+        if (valid[lane] != 0)
+            rtcOccluded1(job->scene, &context, &one);
+        rays->tfar[lane] = one.tfar;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// One pixel
+
+static snwFloat3 CameraRay(const Job* job, int x, int y, int sample)
+{
+    const snwCamera* camera = job->camera;
+    float u = 2 * ((float)x + 0.5f + job->jitter[sample][0]) / (float)job->image->width - 1;
+    float v = 1 - 2 * ((float)y + 0.5f + job->jitter[sample][1]) / (float)job->image->height;
+    snwFloat3 d = snwFloat3_MulAdd(camera->forward, u * camera->tanX, camera->right);
+    return snwFloat3_Normalize(snwFloat3_MulAdd(d, v * camera->tanY, camera->up));
+}
+
+typedef struct Hit
+{
+    snwSurfacePoint point;
+    snwFloat3 start; // of shadow rays
+    int mesh;
+} Hit;
+
+// On a coarse mesh the smooth normal sees a light that the flat triangle does not, and shadows end in steps. Rays
+// that start on the curved surface which the normals suggest do not have that fault (Hanika 2021).
+static snwFloat3 CurvedStart(const snwPictureMesh* mesh, size_t triangle, const float weights[3], snwFloat3 p)
+{
+    snwFloat3 lift = {0, 0, 0};
+    for (size_t i = 0; i < 3; ++i)
+    {
+        snwFloat3 vertex = snwFloat3_Load(mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i]);
+        snwFloat3 normal = snwFloat3_Load(mesh->normals + 3 * (size_t)mesh->corners[3 * triangle + i]);
+        float height = snwFloat3_Dot(snwFloat3_Sub(p, vertex), normal);
+        lift = snwFloat3_MulAdd(lift, weights[i] * snwFloat_Max(-height, 0), normal);
+    }
+    return snwFloat3_Add(p, lift);
+}
+
+static Hit MakeHit(const Job* job, const struct RTCRayHit8* rays, int lane, snwFloat3 direction)
+{
+    int index = (int)rays->hit.geomID[lane];
+    const snwPictureMesh* mesh = &job->picture->meshes[index];
+    size_t triangle = rays->hit.primID[lane];
+    float u = rays->hit.u[lane], v = rays->hit.v[lane];
+    const float weights[3] = {1 - u - v, u, v};
+    snwFloat3 normal = {0, 0, 0}, position = {0, 0, 0};
+    for (size_t i = 0; i < 3; ++i)
+    {
+        const float* n = mesh->normals + 3 * (size_t)mesh->corners[3 * triangle + i];
+        normal = snwFloat3_MulAdd(normal, weights[i], snwFloat3_Load(n));
+        const float* p = mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i];
+        position = snwFloat3_MulAdd(position, weights[i], snwFloat3_Load(p));
+    }
+    normal = snwFloat3_Normalize(normal);
+    snwFloat3 face = snwFloat3_Normalize((snwFloat3){rays->hit.Ng_x[lane], rays->hit.Ng_y[lane], rays->hit.Ng_z[lane]});
+    bool inside = snwFloat3_Dot(face, direction) > 0;
+    Hit hit = {.mesh = index, .start = CurvedStart(mesh, triangle, weights, position)};
+    hit.start = snwFloat3_MulAdd(inside ? position : hit.start, inside ? -job->epsilon : job->epsilon, face);
+    hit.point = (snwSurfacePoint){
+        .kind = mesh->kind,
+        .position = position,
+        .normal = snwFloat3_Scale(normal, inside ? -1 : 1),
+        .view = snwFloat3_Scale(direction, -1),
+        .color = mesh->color,
+        .frame = &mesh->frame,
+    };
+    return hit;
+}
+
+static void AddMiss(Pixel* pixel, snwFloat3 background)
+{
+    pixel->radiance.plain = snwFloat3_Add(pixel->radiance.plain, background);
+}
+
+// Visibilities are means weighted with the light that they let through.
+static void AddHit(Pixel* pixel, const Hit* hit, const snwRadiance* radiance, bool key, bool sky)
+{
+    pixel->radiance.plain = snwFloat3_Add(pixel->radiance.plain, radiance->plain);
+    pixel->radiance.key = snwFloat3_Add(pixel->radiance.key, radiance->key);
+    pixel->radiance.sky = snwFloat3_Add(pixel->radiance.sky, radiance->sky);
+    pixel->key += key ? snwFloat3_Luminance(radiance->key) : 0;
+    pixel->sky += sky ? snwFloat3_Luminance(radiance->sky) : 0;
+    pixel->position = snwFloat3_Add(pixel->position, hit->point.position);
+    pixel->normal = snwFloat3_Add(pixel->normal, hit->point.normal);
+    pixel->mesh = pixel->hits > 0 && pixel->mesh != hit->mesh ? -2 : hit->mesh;
+    pixel->hits += 1;
+}
+
+typedef struct Packet
+{
+    struct RTCRayHit8 see __attribute__((aligned(32)));
+    struct RTCRay8 key __attribute__((aligned(32)));
+    struct RTCRay8 sky __attribute__((aligned(32)));
+    int valid[snw_packet] __attribute__((aligned(32)));
+    int lit[snw_packet] __attribute__((aligned(32)));  // the key light is on this side
+    int open[snw_packet] __attribute__((aligned(32))); // something was hit
+    snwFloat3 directions[snw_packet];
+    Hit hits[snw_packet];
+    snwRadiance radiances[snw_packet];
+} Packet;
+
+static void See(const Job* job, Packet* packet, int x, int y, int first)
+{
+    for (int lane = 0; lane < snw_packet; ++lane)
+    {
+        packet->valid[lane] = first + lane < job->samples ? -1 : 0;
+        packet->directions[lane] = CameraRay(job, x, y, first + lane);
+        SetRay(&packet->see.ray, lane, job->camera->position, packet->directions[lane], INFINITY);
+        packet->see.hit.geomID[lane] = RTC_INVALID_GEOMETRY_ID;
+        packet->see.hit.instID[0][lane] = RTC_INVALID_GEOMETRY_ID;
+    }
+    Intersect(job, packet->valid, &packet->see);
+}
+
+static void Light(const Job* job, Packet* packet, int x, int y, int first)
+{
+    int index = BlockIndex(x, y) * job->samples + first;
+    for (int lane = 0; lane < snw_packet; ++lane)
+    {
+        packet->open[lane] = packet->lit[lane] = 0;
+        SetRay(&packet->key, lane, (snwFloat3){0, 0, 0}, (snwFloat3){0, 1, 0}, 0);
+        SetRay(&packet->sky, lane, (snwFloat3){0, 0, 0}, (snwFloat3){0, 1, 0}, 0);
+        if (packet->valid[lane] == 0 || packet->see.hit.geomID[lane] == RTC_INVALID_GEOMETRY_ID)
+            continue;
+        Hit* hit = &packet->hits[lane];
+        *hit = MakeHit(job, &packet->see, lane, packet->directions[lane]);
+        packet->radiances[lane] = snwLook_Shade(&job->look, &hit->point);
+        packet->lit[lane] = snwFloat3_Luminance(packet->radiances[lane].key) > 0 ? -1 : 0;
+        packet->open[lane] = snwFloat3_Luminance(packet->radiances[lane].sky) > 0 ? -1 : 0;
+        SetRay(&packet->key, lane, hit->start, job->lights[index + lane], INFINITY);
+        SetRay(&packet->sky, lane, hit->start, TurnDome(hit->point.normal, job->domes[index + lane]), job->reach);
+    }
+    Occlude(job, packet->lit, &packet->key, RTC_INTERSECT_CONTEXT_FLAG_COHERENT);
+    Occlude(job, packet->open, &packet->sky, RTC_INTERSECT_CONTEXT_FLAG_INCOHERENT);
+}
+
+static void AddPacket(const Job* job, Pixel* pixel, const Packet* packet)
+{
+    for (int lane = 0; lane < snw_packet; ++lane)
+    {
+        if (packet->valid[lane] == 0)
+            continue;
+        if (packet->see.hit.geomID[lane] == RTC_INVALID_GEOMETRY_ID)
+            AddMiss(pixel, snwLook_Background(&job->look, packet->directions[lane]));
+        else
+            AddHit(pixel, &packet->hits[lane], &packet->radiances[lane], packet->key.tfar[lane] >= 0,
+                packet->sky.tfar[lane] >= 0);
+    }
+}
+
+static void TracePixel(const Job* job, int x, int y, Pixel* pixel)
+{
+    *pixel = (Pixel){.mesh = -1};
+    for (int first = 0; first < job->samples; first += snw_packet)
+    {
+        Packet packet;
+        See(job, &packet, x, y, first);
+        Light(job, &packet, x, y, first);
+        AddPacket(job, pixel, &packet);
+    }
+    float scale = 1 / (float)job->samples;
+    float key = snwFloat3_Luminance(pixel->radiance.key), sky = snwFloat3_Luminance(pixel->radiance.sky);
+    pixel->key = key > 0 ? pixel->key / key : 1;
+    pixel->sky = sky > 0 ? pixel->sky / sky : 1;
+    pixel->radiance.plain = snwFloat3_Scale(pixel->radiance.plain, scale);
+    pixel->radiance.key = snwFloat3_Scale(pixel->radiance.key, scale);
+    pixel->radiance.sky = snwFloat3_Scale(pixel->radiance.sky, scale);
+    if (pixel->hits > 0)
+        pixel->position = snwFloat3_Scale(pixel->position, 1 / pixel->hits);
+    pixel->normal = snwFloat3_Normalize(pixel->normal);
+    pixel->hits *= scale;
+}
+
+static void TraceRows(int begin, int end, void* data)
+{
+    const Job* job = data;
+    int width = job->image->width;
+    for (int row = begin; row < end; ++row)
+        for (int x = 0; x < width; ++x)
+            TracePixel(job, x, job->firstRow + row, &job->pixels[(size_t)row * (size_t)width + (size_t)x]);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Putting the parts together
+
+// Near 1 for a neighbour on the same smooth surface, 0 for another mesh or across an edge.
+static float Likeness(const Pixel* a, const Pixel* b, float softness)
+{
+    if (a->mesh == -2 && b->mesh == -2)
+        return 0.5f; // pixels on the border of two surfaces stay among themselves
+    float facing = snwFloat3_Dot(a->normal, b->normal);
+    if (a->mesh != b->mesh || facing < 0.7f || b->hits < 0.5f)
+        return 0;
+    float off = snwFloat3_Dot(a->normal, snwFloat3_Sub(b->position, a->position)) * softness;
+    facing *= facing;
+    facing *= facing;
+    return facing * facing / (1 + off * off);
+}
+
+typedef struct Visibility
+{
+    float key, sky;
+} Visibility;
+
+static Visibility Smooth(const Job* job, int x, int row)
+{
+    int width = job->image->width, rows = job->lastRow - job->firstRow;
+    const Pixel* centre = &job->pixels[(size_t)row * (size_t)width + (size_t)x];
+    // A pixel's height over the surface is a fraction of its own size: that is the measure of "the same surface".
+    float distance = snwFloat3_Length(snwFloat3_Sub(centre->position, job->camera->position));
+    float softness = 0.5f * (float)job->image->height / snwFloat_Max(distance * job->camera->tanY, 1e-20f);
+    float key = 0, sky = 0, weight = 0;
+    for (int dy = -snw_filterRadius; dy <= snw_filterRadius; ++dy)
+        for (int dx = -snw_filterRadius; dx <= snw_filterRadius; ++dx)
+        {
+            int nx = x + dx, ny = row + dy;
+            float fall = 1 - (float)(dx * dx + dy * dy) * (1.0f / (2.2f * snw_filterRadius * snw_filterRadius));
+            if (nx < 0 || nx >= width || ny < 0 || ny >= rows || fall <= 0)
+                continue;
+            const Pixel* other = &job->pixels[(size_t)ny * (size_t)width + (size_t)nx];
+            float w = fall * Likeness(centre, other, softness);
+            key += w * other->key;
+            sky += w * other->sky;
+            weight += w;
+        }
+    if (weight <= 0)
+        return (Visibility){centre->key, centre->sky};
+    // On a border one surface may be in the light and the other not: its key light cannot come from neighbours.
+    return (Visibility){centre->mesh == -2 ? centre->key : key / weight, sky / weight};
+}
+
+static snwFloat3 Vignette(const Job* job, int x, int y, snwFloat3 color)
+{
+    float u = 2 * ((float)x + 0.5f) / (float)job->image->width - 1;
+    float v = 2 * ((float)y + 0.5f) / (float)job->image->height - 1;
+    return snwFloat3_Scale(color, 1 - 0.09f * (u * u + v * v));
+}
+
+static void FinishRows(int begin, int end, void* data)
+{
+    const Job* job = data;
+    int width = job->image->width;
+    for (int y = job->drawRow + begin; y < job->drawRow + end; ++y)
+        for (int x = 0; x < width; ++x)
+        {
+            int row = y - job->firstRow;
+            const Pixel* pixel = &job->pixels[(size_t)row * (size_t)width + (size_t)x];
+            snwFloat3 color = pixel->radiance.plain;
+            if (pixel->hits > 0)
+            {
+                Visibility visible = Smooth(job, x, row);
+                color = snwFloat3_MulAdd(color, visible.key, pixel->radiance.key);
+                color = snwFloat3_MulAdd(color, visible.sky, pixel->radiance.sky);
+            }
+            snwImage_SetPixel(job->image, x, y, Vignette(job, x, y, color));
+        }
+}
+
+static int Min(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static snwResult DrawBands(Job* job, snwMessage* message)
+{
+    snwContext* context = job->renderer->context;
+    int width = job->image->width, height = job->image->height;
+    int bandRows = Min(height, snw_bandPixels / width + 16);
+    job->pixels = snwAllocArray(context, (size_t)(bandRows + 2 * snw_filterRadius) * (size_t)width, sizeof(Pixel));
+    if (job->pixels == NULL)
+        return snwFailMemory(message);
+    for (int row = 0; row < height; row += bandRows)
+    {
+        int count = Min(bandRows, height - row);
+        job->drawRow = row;
+        job->firstRow = row > snw_filterRadius ? row - snw_filterRadius : 0;
+        job->lastRow = Min(height, row + count + snw_filterRadius);
+        snwParallelFor(context, job->lastRow - job->firstRow, 4, TraceRows, job);
+        snwParallelFor(context, count, 8, FinishRows, job);
+    }
+    snwFree(context, job->pixels);
+    return snw_ok;
+}
+
+snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, const snwCamera* camera, int samples,
+    snwImage* image, snwMessage* message)
+{
+    Job job = {
+        .renderer = renderer,
+        .picture = picture,
+        .camera = camera,
+        .image = image,
+        .look = snwMakeLook(picture, camera),
+        .samples = samples,
+        .epsilon = 2e-4f * picture->radius,
+        .reach = 0.9f * picture->radius,
+    };
+    snwResult result = BuildScene(renderer, picture, &job.scene, message);
+    if (result < 0)
+        return result;
+    result = MakeSamples(&job) ? DrawBands(&job, message) : snwFailMemory(message);
+    FreeSamples(&job);
+    rtcReleaseScene(job.scene);
+    return result;
+}

@@ -1,0 +1,475 @@
+// The program as a person or a script meets it: exit codes, what goes to stdout and what to stderr, files.
+
+#include "process.h"
+#include "test.h"
+
+#include "app/nearest.h"
+#include "app/settings.h"
+#include "sinew/tools.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SINEW    SNW_BINARY_DIR "/sinew"
+#define RUN(...) snwProcess_Run((const char* const[]){SINEW, __VA_ARGS__, NULL})
+
+// A ball of a few dozen tets that falls for ten frames.
+static const char s_scene[] =
+    "{\"sinew\": 1, \"name\": \"small\", \"method\": \"pbd\", \"rate\": 60,\n"
+    " \"duration\": 0.16666666666666666,\n"
+    " \"bodies\": [{\"name\": \"ball\", \"position\": [0, 1, 0],\n"
+    "   \"character\": {\"shape\": \"ball\", \"size\": [0.5, 0.5, 0.5], \"cells\": [3, 3, 3]}}],\n"
+    " \"colliders\": [{\"name\": \"floor\", \"kind\": \"plane\"}]}\n";
+
+static const char* WriteText(const char* name, const char* text)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", snwTest_TempDir(), name);
+    FILE* file = fopen(path, "w");
+    if (file != NULL)
+    {
+        fputs(text, file);
+        fclose(file);
+    }
+    return path;
+}
+
+static const char* SmallScene(void)
+{
+    return WriteText("small.json", s_scene);
+}
+
+static const char* TempPath(const char* name, char* buffer, size_t capacity)
+{
+    snprintf(buffer, capacity, "%s/%s", snwTest_TempDir(), name);
+    return buffer;
+}
+
+static bool Exists(const char* folder, const char* name)
+{
+    char path[256];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return stat(path, &info) == 0 && info.st_size > 0;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Words
+
+TEST(cli, helpExplains)
+{
+    snwProcess help = RUN("--help");
+    CHECK_INT(help.code, 0);
+    CHECK_CONTAINS(help.text, "Usage: sinew VERB");
+    CHECK_CONTAINS(help.text, "Examples:");
+    CHECK(help.errors[0] == 0);
+    snwProcess_Free(&help);
+    static const char* const verbs[] = {"demo", "sim", "replay", "info", "check", "bench", "help", "completions"};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; ++i)
+    {
+        snwProcess verb = RUN(verbs[i], "--help");
+        snwProcess again = RUN("help", verbs[i]);
+        CHECK_INT(verb.code, 0);
+        CHECK_CONTAINS(verb.text, "Examples:");
+        CHECK(strcmp(verb.text, again.text) == 0);
+        snwProcess_Free(&verb);
+        snwProcess_Free(&again);
+    }
+}
+
+TEST(cli, helpFitsTheTerminal)
+{
+    snwProcess help = RUN("sim", "--help");
+    for (const char* line = help.text; *line != 0; line += strcspn(line, "\n"), line += *line == '\n')
+        CHECK((int)strcspn(line, "\n") <= 110);
+    snwProcess_Free(&help);
+}
+
+TEST(cli, versionIsTheLibrarys)
+{
+    char expected[64];
+    snwVersion version = snwGetVersion();
+    snprintf(expected, sizeof expected, "sinew %d.%d.%d\n", version.major, version.minor, version.patch);
+    snwProcess process = RUN("--version");
+    CHECK_INT(process.code, 0);
+    CHECK(strcmp(process.text, expected) == 0);
+    snwProcess_Free(&process);
+}
+
+TEST(cli, unknownWordsNameTheNearest)
+{
+    snwProcess verb = RUN("smi", "x.json");
+    CHECK_INT(verb.code, 2);
+    CHECK(verb.text[0] == 0);
+    CHECK_CONTAINS(verb.errors, "sinew: error: there is no verb 'smi'\n  try: sinew sim\n");
+    snwProcess_Free(&verb);
+    snwProcess option = RUN("sim", "x.json", "--widht", "3");
+    CHECK_INT(option.code, 2);
+    CHECK_CONTAINS(option.errors, "try: --width");
+    snwProcess_Free(&option);
+    snwProcess setting = RUN("sim", "x.json", "--set", "sim.substep=3");
+    CHECK_INT(setting.code, 2);
+    CHECK_CONTAINS(setting.errors, "try: sim.substeps");
+    snwProcess_Free(&setting);
+    snwProcess method = RUN("sim", "x.json", "--method", "pdb");
+    CHECK_INT(method.code, 2);
+    CHECK_CONTAINS(method.errors, "try: pbd");
+    snwProcess_Free(&method);
+}
+
+TEST(cli, farWordsHaveNoNearest)
+{
+    snwNearest nearest = snwNearest_Start("studio");
+    snwNearest_Try(&nearest, "sim");
+    snwNearest_Try(&nearest, "demo");
+    CHECK(nearest.best == NULL);
+    nearest = snwNearest_Start("comp");
+    snwNearest_Try(&nearest, "completions");
+    CHECK(nearest.best != NULL);
+}
+
+TEST(cli, usageErrorsGiveTwo)
+{
+    static const char* const lines[][6] = {
+        {SINEW, NULL},
+        {SINEW, "sim", NULL},
+        {SINEW, "sim", "a.json", "b.json", NULL},
+        {SINEW, "sim", "a.json", "--frames", NULL},
+        {SINEW, "sim", "a.json", "--frames", "ten", NULL},
+        {SINEW, "sim", "a.json", "--threads", "65", NULL},
+        {SINEW, "sim", "a.json", "--simd", "avx3", NULL},
+        {SINEW, "sim", "a.json", "--set", "sim.substeps", NULL},
+        {SINEW, "sim", "a.json", "--set", "sim.substeps=0", NULL},
+        {SINEW, "sim", "a.json", "--set", "sim.substeps=1.5", NULL},
+        {SINEW, "sim", "a.json", "--sweep", "sim.substeps=1:2", NULL},
+        {SINEW, "sim", "a.json", "--json=yes", NULL},
+        {SINEW, "sim", "a.json", "--film", NULL},
+        {SINEW, "sim", "a.json", "-z", NULL},
+        {SINEW, "info", "--params", "nothing", NULL},
+        {SINEW, "bench", "nothing", NULL},
+        {SINEW, "completions", "cmd", NULL},
+        {SINEW, "--nothing", NULL},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; ++i)
+    {
+        snwProcess process = snwProcess_Run(lines[i]);
+        if (process.code != 2 || process.text[0] != 0 || process.errors[0] == 0)
+            snwTest_Fail(__FILE__, __LINE__, "line %d: code %d, '%s'", (int)i, process.code, process.errors);
+        snwProcess_Free(&process);
+    }
+}
+
+TEST(cli, badInputGivesThree)
+{
+    snwProcess missing = RUN("sim", "/nowhere/scene.json");
+    CHECK_INT(missing.code, 3);
+    CHECK_CONTAINS(missing.errors, "sinew: error: ");
+    CHECK_CONTAINS(missing.errors, "/nowhere/scene.json");
+    snwProcess_Free(&missing);
+    const char* path = WriteText("bad.json", "{\"sinew\": 1, \"gravty\": [0, 0, 0]}");
+    snwProcess bad = RUN("check", path);
+    CHECK_INT(bad.code, 3);
+    CHECK_CONTAINS(bad.errors, "gravity");
+    snwProcess_Free(&bad);
+    snwProcess info = RUN("info", path);
+    CHECK_INT(info.code, 3);
+    snwProcess_Free(&info);
+    snwProcess replay = RUN("replay", path);
+    CHECK_INT(replay.code, 3);
+    snwProcess_Free(&replay);
+}
+
+TEST(cli, completionsAreThere)
+{
+    static const char* const shells[] = {"bash", "zsh", "fish"};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; ++i)
+    {
+        snwProcess process = RUN("completions", shells[i]);
+        CHECK_INT(process.code, 0);
+        CHECK_CONTAINS(process.text, "replay");
+        CHECK_CONTAINS(process.text, "sweep");
+        snwProcess_Free(&process);
+    }
+}
+
+TEST(cli, bashCompletesVerbsAndOptions)
+{
+    static const char script[] = "source <(" SINEW " completions bash)\n"
+                                 "COMP_WORDS=(sinew re); COMP_CWORD=1; _sinew; echo \"${COMPREPLY[@]}\"\n"
+                                 "COMP_WORDS=(sinew sim --sim); COMP_CWORD=2; _sinew; echo \"${COMPREPLY[@]}\"\n"
+                                 "COMP_WORDS=(sinew sim --simd sc); COMP_CWORD=3; _sinew; echo \"${COMPREPLY[@]}\"\n";
+    snwProcess process = snwProcess_Run((const char* const[]){"bash", "-c", script, NULL});
+    if (process.code == -1)
+        SKIP("there is no bash");
+    CHECK(strcmp(process.text, "replay\n--simd\nscalar\n") == 0);
+    snwProcess_Free(&process);
+}
+
+TEST(cli, manPageIsUpToDate)
+{
+    char* stored = snwReadWhole(SNW_SOURCE_DIR "/docs/sinew.1");
+    snwProcess process = RUN("help", "--man");
+    CHECK_INT(process.code, 0);
+    REQUIRE(stored != NULL);
+    CHECK(strcmp(stored, process.text) == 0); // else: make docs
+    free(stored);
+    snwProcess_Free(&process);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Settings
+
+TEST(cli, sweepsAreExpanded)
+{
+    static snwSweep sweep;
+    REQUIRE(snwSweep_Parse("sim.substeps=1:9:5", &sweep) == snw_exitOk);
+    CHECK_INT(sweep.count, 5);
+    CHECK_NEAR(sweep.values[0], 1, 0);
+    CHECK_NEAR(sweep.values[1], 3, 0);
+    CHECK_NEAR(sweep.values[4], 9, 0);
+    REQUIRE(snwSweep_Parse("sim.substeps=4,2", &sweep) == snw_exitOk);
+    CHECK_INT(sweep.count, 2);
+    CHECK_NEAR(sweep.values[0], 4, 0);
+    CHECK(snwSweep_Parse("sim.substeps=4,,2", &sweep) == snw_exitUsage);
+    CHECK(snwSweep_Parse("sim.substeps=1:2:0", &sweep) == snw_exitUsage);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Runs
+
+TEST(cli, simPrintsNumbers)
+{
+    snwProcess process = RUN("sim", SmallScene());
+    CHECK_INT(process.code, 0);
+    CHECK_CONTAINS(process.text, "small");
+    CHECK_CONTAINS(process.text, "hash");
+    CHECK(strchr(process.errors, '\r') == NULL && strchr(process.errors, '\033') == NULL); // no bar, no colour
+    snwProcess_Free(&process);
+}
+
+TEST(cli, simJsonParses)
+{
+    snwProcess process = RUN("sim", SmallScene(), "--json", "--set", "sim.substeps=2", "--quiet");
+    CHECK_INT(process.code, 0);
+    CHECK(process.errors[0] == 0);
+    json_t* report = json_loads(process.text, 0, NULL);
+    REQUIRE(report != NULL);
+    CHECK_INT(json_integer_value(json_object_get(report, "frames")), 10);
+    CHECK_NEAR(json_number_value(json_object_get(json_object_get(report, "settings"), "sim.substeps")), 2, 0);
+    CHECK(json_is_object(json_object_get(report, "last")));
+    json_decref(report);
+    snwProcess_Free(&process);
+}
+
+TEST(cli, simWritesFilesOnce)
+{
+    char folder[128];
+    TempPath("deep/er", folder, sizeof folder);
+    const char* scene = SmallScene();
+    snwProcess first = RUN("sim", scene, "-o", folder, "--no-film");
+    CHECK_INT(first.code, 0);
+    static const char* const names[] = {"log.jsonl", "measures.csv", "report.json", "energy.svg"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        CHECK(Exists(folder, names[i]));
+    snwProcess second = RUN("sim", scene, "-o", folder, "--no-film");
+    CHECK_INT(second.code, 1);
+    CHECK_CONTAINS(second.errors, "--force");
+    snwProcess third = RUN("sim", scene, "-o", folder, "--no-film", "--force");
+    CHECK_INT(third.code, 0);
+    snwProcess_Free(&first);
+    snwProcess_Free(&second);
+    snwProcess_Free(&third);
+}
+
+TEST(cli, framesAndDurationAgree)
+{
+    const char* scene = SmallScene();
+    snwProcess frames = RUN("sim", scene, "--json", "--frames", "3");
+    snwProcess seconds = RUN("sim", scene, "--json", "--duration", "0.05");
+    json_t *a = json_loads(frames.text, 0, NULL), *b = json_loads(seconds.text, 0, NULL);
+    CHECK_INT(json_integer_value(json_object_get(a, "frames")), 3);
+    CHECK(json_is_string(json_object_get(a, "hash")));
+    CHECK(json_equal(json_object_get(a, "hash"), json_object_get(b, "hash")));
+    json_decref(a);
+    json_decref(b);
+    snwProcess_Free(&frames);
+    snwProcess_Free(&seconds);
+}
+
+TEST(cli, sweepGivesARowPerCombination)
+{
+    const char* scene = SmallScene();
+    snwProcess json = RUN("sim", scene, "--json", "--sweep", "sim.substeps=1,2,3", "--seeds", "2");
+    CHECK_INT(json.code, 0);
+    json_t* report = json_loads(json.text, 0, NULL);
+    CHECK_INT(json_array_size(json_object_get(report, "rows")), 6);
+    json_decref(report);
+    snwProcess table = RUN("sim", scene, "--sweep", "sim.substeps=1:3:3");
+    int lines = 0;
+    for (const char* c = table.text; *c != 0; ++c)
+        lines += *c == '\n';
+    CHECK_INT(lines, 4);
+    snwProcess_Free(&json);
+    snwProcess_Free(&table);
+}
+
+TEST(cli, threadsAndSimdDoNotChangeTheHash)
+{
+    const char* scene = SmallScene();
+    snwProcess one = RUN("sim", scene, "--json", "--threads", "1", "--simd", "scalar");
+    snwProcess two = RUN("sim", scene, "--json", "--threads", "2");
+    json_t *a = json_loads(one.text, 0, NULL), *b = json_loads(two.text, 0, NULL);
+    CHECK(json_is_string(json_object_get(a, "hash")));
+    CHECK(json_equal(json_object_get(a, "hash"), json_object_get(b, "hash")));
+    json_decref(a);
+    json_decref(b);
+    snwProcess_Free(&one);
+    snwProcess_Free(&two);
+}
+
+// Changes one digit of the last hash in a log.
+static bool Tamper(const char* path)
+{
+    char* text = snwReadWhole(path);
+    char* place = NULL;
+    for (char* next = text; next != NULL && (next = strstr(next, "\"hash\"")) != NULL; ++next)
+        place = next;
+    FILE* file = place != NULL ? fopen(path, "w") : NULL;
+    if (file != NULL)
+    {
+        char* digit = place + strlen("\"hash\"");
+        digit += strcspn(digit, "0123456789abcdef");
+        *digit = *digit == '1' ? '2' : '1';
+        fputs(text, file);
+        fclose(file);
+    }
+    free(text);
+    return file != NULL;
+}
+
+TEST(cli, replayComparesEveryFrame)
+{
+    char folder[128], log[160];
+    TempPath("replay", folder, sizeof folder);
+    snprintf(log, sizeof log, "%s/log.jsonl", folder);
+    snwProcess sim = RUN("sim", SmallScene(), "-o", folder, "--no-film");
+    REQUIRE(sim.code == 0);
+    snwProcess same = RUN("replay", log);
+    CHECK_INT(same.code, 0);
+    CHECK_CONTAINS(same.text, "same");
+    snwProcess check = RUN("check", log);
+    CHECK_INT(check.code, 0);
+    CHECK_CONTAINS(check.text, ": ok: log of ");
+    REQUIRE(Tamper(log));
+    snwProcess other = RUN("replay", log, "--json");
+    CHECK_INT(other.code, 1);
+    json_t* report = json_loads(other.text, 0, NULL);
+    CHECK(json_is_false(json_object_get(report, "same")));
+    CHECK_INT(json_integer_value(json_object_get(report, "firstDifference")), 10);
+    json_decref(report);
+    snwProcess_Free(&sim);
+    snwProcess_Free(&same);
+    snwProcess_Free(&check);
+    snwProcess_Free(&other);
+}
+
+static void Sleep(long milliseconds)
+{
+    struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+// The run has begun once its log, under its last or its provisional name, holds something.
+static bool WaitForLog(const char* folder)
+{
+    for (int i = 0; i < 3000; ++i)
+    {
+        if (Exists(folder, "log.jsonl") || Exists(folder, "log.jsonl.part"))
+            return true;
+        Sleep(10);
+    }
+    return false;
+}
+
+TEST(cli, interruptKeepsFinishedFrames)
+{
+    char folder[128], path[160];
+    TempPath("interrupt", folder, sizeof folder);
+    const char* const words[] = {SINEW, "sim", SmallScene(), "--frames", "10000000", "-o", folder, "--no-film", NULL};
+    snwProcess process = snwProcess_Start(words, NULL);
+    REQUIRE(process.id > 0);
+    bool begun = WaitForLog(folder);
+    Sleep(200);
+    kill(process.id, SIGINT);
+    snwProcess_Wait(&process);
+    CHECK(begun);
+    CHECK_INT(process.code, 130);
+    CHECK(Exists(folder, "report.json"));
+    snprintf(path, sizeof path, "%s/log.jsonl", folder);
+    snwProcess replay = RUN("info", path, "--json");
+    CHECK_INT(replay.code, 0);
+    json_t* info = json_loads(replay.text, 0, NULL);
+    CHECK(json_is_false(json_object_get(info, "complete")));
+    CHECK(json_integer_value(json_object_get(info, "frames")) > 0);
+    json_decref(info);
+    snwProcess_Free(&process);
+    snwProcess_Free(&replay);
+}
+
+TEST(cli, demosAreListed)
+{
+    snwProcess names = RUN("demo", "--list", "--quiet");
+    CHECK_INT(names.code, 0);
+    CHECK_CONTAINS(names.text, "drop\n");
+    snwProcess table = RUN("demo", "--list");
+    CHECK_INT(table.code, 0);
+    CHECK(strstr(table.text, "not sound") == NULL);
+    snwProcess other = RUN("demo", "drpo");
+    CHECK_INT(other.code, 2);
+    CHECK_CONTAINS(other.errors, "try: drop");
+    snwProcess_Free(&names);
+    snwProcess_Free(&table);
+    snwProcess_Free(&other);
+}
+
+TEST(cli, demoMakesAFilm)
+{
+    char folder[128], variable[160];
+    TempPath("film", folder, sizeof folder);
+    SmallScene();
+    snprintf(variable, sizeof variable, "SINEW_SCENES=%s", snwTest_TempDir());
+    snwProcess process = snwProcess_Start(
+        (const char* const[]){SINEW, "demo", "small", "-o", folder, "--width", "64", "--height", "48", NULL}, variable);
+    snwProcess_Wait(&process);
+    CHECK_INT(process.code, 0);
+    static const char* const names[] = {"film.mp4", "picture.png", "energy.svg", "measures.csv", "report.json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+    {
+        CHECK(Exists(folder, names[i]));
+        CHECK_CONTAINS(process.errors, names[i]); // it says where each is
+    }
+    snwProcess_Free(&process);
+}
+
+TEST(cli, infoPrintsJson)
+{
+    snwProcess params = RUN("info", "--params", "pbd", "--json");
+    json_t* method = json_loads(params.text, 0, NULL);
+    CHECK(json_array_size(json_object_get(method, "params")) > 1);
+    json_decref(method);
+    snwProcess schema = RUN("info", "--schema");
+    json_t* json = json_loads(schema.text, 0, NULL);
+    CHECK(json_is_object(json));
+    json_decref(json);
+    snwProcess scene = RUN("info", SmallScene(), "--json");
+    json = json_loads(scene.text, 0, NULL);
+    CHECK_INT(json_array_size(json_object_get(json, "bodies")), 1);
+    json_decref(json);
+    snwProcess_Free(&params);
+    snwProcess_Free(&schema);
+    snwProcess_Free(&scene);
+}

@@ -1,0 +1,61 @@
+// What an engine programmer meets: headers, pkg-config, find_package, and a first program that runs.
+
+#include "process.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+static bool RunShell(const char* script, snwProcess* process)
+{
+    *process = snwProcess_Run((const char* const[]){"sh", "-ec", script, NULL});
+    if (process->code != 0)
+        snwTest_Fail(__FILE__, __LINE__, "code %d\n%s\n%s\n%s", process->code, script, process->text, process->errors);
+    return process->code == 0;
+}
+
+TEST(install, consumerBuilds)
+{
+    char script[4096];
+    snwProcess process;
+    snprintf(script, sizeof script,
+        "cd '%s'; export LD_LIBRARY_PATH=\"$PWD/prefix/lib\"\n"
+        "cmake --install '" SNW_BINARY_DIR "' --prefix prefix >/dev/null\n"
+        "lib=$(dirname \"$(find prefix -name libsinew.so)\"); export LD_LIBRARY_PATH=\"$PWD/$lib\"\n"
+        "export PKG_CONFIG_PATH=\"$PWD/$lib/pkgconfig\"\n"
+        "cc '" SNW_SOURCE_DIR "/examples/hello/hello.c' -o hello1 $(pkg-config --cflags --libs sinew)\n"
+        "./hello1\n"
+        "cmake -S '" SNW_SOURCE_DIR "/examples/hello' -B hello2 -DCMAKE_PREFIX_PATH=\"$PWD/prefix\" >/dev/null\n"
+        "cmake --build hello2 >/dev/null\n"
+        "./hello2/hello\n"
+        "prefix/bin/sinew --version >/dev/null; prefix/bin/sinew demo --list --quiet | grep -qx drop\n"
+        "test -s prefix/share/man/man1/sinew.1\n",
+        snwTest_TempDir());
+    if (!RunShell(script, &process))
+        return;
+    const char* line = strchr(process.text, '\n');
+    double time = 0, height = 0;
+    CHECK_INT(sscanf(process.text, "after %lf s the ball is %lf m high", &time, &height), 2);
+    CHECK_NEAR(time, 2, 1e-6);
+    CHECK(height > 0.1 && height < 2);
+    REQUIRE(line != NULL);
+    CHECK(strncmp(process.text, line + 1, (size_t)(line - process.text)) == 0); // both programs say the same
+    snwProcess_Free(&process);
+}
+
+TEST(install, headersCompileAsCpp)
+{
+    static const char* const headers[] = {"sinew/sinew.h", "sinew/tools.h"};
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; ++i)
+    {
+        char script[1024];
+        snwProcess process;
+        snprintf(script, sizeof script,
+            "echo '#include \"%s\"' | c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -I'" SNW_SOURCE_DIR
+            "/include' -fsyntax-only -x c++ -\n"
+            "echo '#include \"%s\"' | cc -std=c17 -Wall -Wextra -Wpedantic -Werror -I'" SNW_SOURCE_DIR
+            "/include' -fsyntax-only -x c -\n",
+            headers[i], headers[i]);
+        if (RunShell(script, &process))
+            snwProcess_Free(&process);
+    }
+}
