@@ -109,7 +109,7 @@ static snwResult FailExists(snwMessage* message, const char* path, const char* r
     return snw_errorIo;
 }
 
-static snwResult CheckFree(const snwOutput* output, snwMessage* message)
+static snwResult CheckFree(const snwPartFile* output, snwMessage* message)
 {
     struct stat info;
     bool there = stat(output->path, &info) == 0;
@@ -130,7 +130,7 @@ static snwResult CheckFree(const snwOutput* output, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult OpenPart(snwOutput* output, snwMessage* message)
+static snwResult OpenPart(snwPartFile* output, snwMessage* message)
 {
     if (output->overwrite)
         unlink(output->part);
@@ -147,20 +147,21 @@ static snwResult OpenPart(snwOutput* output, snwMessage* message)
     return FailSystem(message, output->path, "cannot write", error);
 }
 
-static void FreeNames(snwOutput* output)
+static void FreeNames(snwPartFile* output)
 {
     if (output->context != NULL)
     {
         snwFree(output->context, output->path);
         snwFree(output->context, output->part);
     }
-    *output = (snwOutput){0};
+    *output = (snwPartFile){0};
 }
 
-snwResult snwOutput_Open(snwOutput* output, snwContext* context, const char* path, bool overwrite, snwMessage* message)
+snwResult snwPartFile_Open(
+    snwPartFile* output, snwContext* context, const char* path, bool overwrite, snwMessage* message)
 {
     size_t length = strlen(path);
-    *output = (snwOutput){.context = context, .overwrite = overwrite};
+    *output = (snwPartFile){.context = context, .overwrite = overwrite};
     output->path = snwCopyText(context, path);
     output->part = snwAlloc(context, length + sizeof ".part");
     snwResult result = snw_ok;
@@ -177,14 +178,14 @@ snwResult snwOutput_Open(snwOutput* output, snwContext* context, const char* pat
     return result;
 }
 
-snwResult snwOutput_Write(snwOutput* output, const void* data, size_t size, snwMessage* message)
+snwResult snwPartFile_Write(snwPartFile* output, const void* data, size_t size, snwMessage* message)
 {
     if (size > 0 && fwrite(data, 1, size, output->stream) != size)
         return FailSystem(message, output->part, "cannot write", errno);
     return snw_ok;
 }
 
-snwResult snwOutput_Flush(snwOutput* output, snwMessage* message)
+snwResult snwPartFile_Flush(snwPartFile* output, snwMessage* message)
 {
     if (fflush(output->stream) != 0)
         return FailSystem(message, output->part, "cannot write", errno);
@@ -192,7 +193,7 @@ snwResult snwOutput_Flush(snwOutput* output, snwMessage* message)
 }
 
 // link() fails if the name was taken meanwhile, rename() would silently replace it; some disks know no links.
-static int GiveName(const snwOutput* output)
+static int GiveName(const snwPartFile* output)
 {
     if (!output->overwrite)
     {
@@ -207,7 +208,7 @@ static int GiveName(const snwOutput* output)
     return rename(output->part, output->path) == 0 ? 0 : errno;
 }
 
-snwResult snwOutput_Commit(snwOutput* output, snwMessage* message)
+snwResult snwPartFile_Commit(snwPartFile* output, snwMessage* message)
 {
     if (output->stream == NULL)
         return snw_ok;
@@ -225,14 +226,14 @@ snwResult snwOutput_Commit(snwOutput* output, snwMessage* message)
     return result;
 }
 
-void snwOutput_Abandon(snwOutput* output)
+void snwPartFile_Abandon(snwPartFile* output)
 {
     if (output->stream != NULL)
         fclose(output->stream);
     FreeNames(output);
 }
 
-void snwOutput_Drop(snwOutput* output)
+void snwPartFile_Drop(snwPartFile* output)
 {
     if (output->stream != NULL)
     {
@@ -245,13 +246,13 @@ void snwOutput_Drop(snwOutput* output)
 snwResult snwFile_Write(
     snwContext* context, const char* path, const void* data, size_t size, bool overwrite, snwMessage* message)
 {
-    snwOutput output;
-    snwResult result = snwOutput_Open(&output, context, path, overwrite, message);
+    snwPartFile output;
+    snwResult result = snwPartFile_Open(&output, context, path, overwrite, message);
     if (result == snw_ok)
-        result = snwOutput_Write(&output, data, size, message);
+        result = snwPartFile_Write(&output, data, size, message);
     if (result == snw_ok)
-        result = snwOutput_Commit(&output, message);
+        result = snwPartFile_Commit(&output, message);
     if (result < 0)
-        snwOutput_Drop(&output);
+        snwPartFile_Drop(&output);
     return result;
 }
