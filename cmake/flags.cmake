@@ -15,7 +15,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_library(snw-flags INTERFACE)
 target_compile_options(snw-flags INTERFACE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
-    -Wundef -Wpointer-arith -Wwrite-strings -Werror -Wno-format-truncation -ffp-contract=off -fno-math-errno)
+    -Wundef -Wpointer-arith -Wwrite-strings -Werror $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> -ffp-contract=off -fno-math-errno)
 target_compile_definitions(snw-flags INTERFACE _POSIX_C_SOURCE=200809L $<$<NOT:$<BOOL:${SNW_SIMD}>>:SNW_SCALAR>)
 if(SNW_SANITIZE)
     target_compile_options(snw-flags INTERFACE -fsanitize=${SNW_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -53,7 +53,11 @@ function(snw_library name sources)
         target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     endforeach()
-    target_link_options(${name} PRIVATE -Wl,--no-undefined $<$<BOOL:${SNW_SANITIZE}>:-fsanitize=${SNW_SANITIZE}>)
+    if(SNW_SANITIZE) # the sanitizer's own symbols come with the program
+        target_link_options(${name} PRIVATE -fsanitize=${SNW_SANITIZE})
+    else()
+        target_link_options(${name} PRIVATE -Wl,--no-undefined)
+    endif()
     add_library(sinew::${name} ALIAS ${name})
     add_library(sinew::${name}-static ALIAS ${name}-static)
 endfunction()

@@ -113,11 +113,18 @@ static snwResult FailExists(snwMessage* message, const char* path, const char* r
     return snw_errorIo;
 }
 
-static snwResult CheckFree(const snwOutput* output, snwMessage* message)
+static snwResult CheckFree(const snwPartFile* output, snwMessage* message)
 {
     struct stat info;
-    if (stat(output->path, &info) == 0 && S_ISDIR(info.st_mode))
+    bool there = stat(output->path, &info) == 0;
+    if (there && S_ISDIR(info.st_mode))
         return snwFailSystem(message, EISDIR, "write", output->path);
+    if (there && !S_ISREG(info.st_mode)) // a rename would replace the device or pipe itself
+    {
+        snwFail(message, snw_errorIo, "name a plain file", "is a device or a pipe");
+        snwMessage_SetFile(message, output->path);
+        return snw_errorIo;
+    }
     if (output->overwrite)
         return snw_ok;
     if (lstat(output->path, &info) == 0)
@@ -127,7 +134,7 @@ static snwResult CheckFree(const snwOutput* output, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult OpenPart(snwOutput* output, snwMessage* message)
+static snwResult OpenPart(snwPartFile* output, snwMessage* message)
 {
     if (output->overwrite)
         unlink(output->part);
@@ -144,20 +151,21 @@ static snwResult OpenPart(snwOutput* output, snwMessage* message)
     return snwFailSystem(message, error, "write", output->path);
 }
 
-static void FreeNames(snwOutput* output)
+static void FreeNames(snwPartFile* output)
 {
     if (output->context != NULL)
     {
         snwFree(output->context, output->path);
         snwFree(output->context, output->part);
     }
-    *output = (snwOutput){0};
+    *output = (snwPartFile){0};
 }
 
-snwResult snwOutput_Open(snwOutput* output, snwContext* context, const char* path, bool overwrite, snwMessage* message)
+snwResult snwPartFile_Open(
+    snwPartFile* output, snwContext* context, const char* path, bool overwrite, snwMessage* message)
 {
     size_t length = strlen(path);
-    *output = (snwOutput){.context = context, .overwrite = overwrite};
+    *output = (snwPartFile){.context = context, .overwrite = overwrite};
     output->path = snwCopyText(context, path);
     output->part = snwAlloc(context, length + sizeof ".part");
     snwResult result = snw_ok;
@@ -174,14 +182,14 @@ snwResult snwOutput_Open(snwOutput* output, snwContext* context, const char* pat
     return result;
 }
 
-snwResult snwOutput_Write(snwOutput* output, const void* data, size_t size, snwMessage* message)
+snwResult snwPartFile_Write(snwPartFile* output, const void* data, size_t size, snwMessage* message)
 {
     if (size > 0 && fwrite(data, 1, size, output->stream) != size)
         return snwFailSystem(message, errno, "write", output->part);
     return snw_ok;
 }
 
-snwResult snwOutput_Flush(snwOutput* output, snwMessage* message)
+snwResult snwPartFile_Flush(snwPartFile* output, snwMessage* message)
 {
     if (fflush(output->stream) != 0)
         return snwFailSystem(message, errno, "write", output->part);
@@ -189,7 +197,7 @@ snwResult snwOutput_Flush(snwOutput* output, snwMessage* message)
 }
 
 // link() fails if the name was taken meanwhile, rename() would silently replace it; some disks know no links.
-static int GiveName(const snwOutput* output)
+static int GiveName(const snwPartFile* output)
 {
     if (!output->overwrite)
     {
@@ -205,7 +213,7 @@ static int GiveName(const snwOutput* output)
 }
 
 // After a hand-over the stream is closed and another one syncs what the other program wrote.
-static int Sync(snwOutput* output)
+static int Sync(snwPartFile* output)
 {
     if (output->stream == NULL && (output->stream = fopen(output->part, "rbe")) == NULL)
         return errno;
@@ -219,7 +227,7 @@ static int Sync(snwOutput* output)
     return error;
 }
 
-snwResult snwOutput_Commit(snwOutput* output, snwMessage* message)
+snwResult snwPartFile_Commit(snwPartFile* output, snwMessage* message)
 {
     if (output->path == NULL)
         return snw_ok;
@@ -233,48 +241,48 @@ snwResult snwOutput_Commit(snwOutput* output, snwMessage* message)
     return result;
 }
 
-void snwOutput_Abandon(snwOutput* output)
+void snwPartFile_Abandon(snwPartFile* output)
 {
     if (output->stream != NULL)
         fclose(output->stream);
     FreeNames(output);
 }
 
-void snwOutput_HandOver(snwOutput* output)
+void snwPartFile_HandOver(snwPartFile* output)
 {
     if (output->stream != NULL)
         fclose(output->stream);
     output->stream = NULL;
 }
 
-void snwOutput_Drop(snwOutput* output)
+void snwPartFile_Drop(snwPartFile* output)
 {
-    snwOutput_HandOver(output);
+    snwPartFile_HandOver(output);
     if (output->part != NULL)
         unlink(output->part);
     FreeNames(output);
 }
 
-snwResult snwOutput_Check(snwContext* context, const char* path, bool overwrite, snwMessage* message)
+snwResult snwPartFile_Check(snwContext* context, const char* path, bool overwrite, snwMessage* message)
 {
-    snwOutput output;
-    snwResult result = snwOutput_Open(&output, context, path, overwrite, message);
+    snwPartFile output;
+    snwResult result = snwPartFile_Open(&output, context, path, overwrite, message);
     if (result >= 0)
-        snwOutput_Drop(&output);
+        snwPartFile_Drop(&output);
     return result;
 }
 
 snwResult snwFile_Write(
     snwContext* context, const char* path, const void* data, size_t size, bool overwrite, snwMessage* message)
 {
-    snwOutput output;
-    snwResult result = snwOutput_Open(&output, context, path, overwrite, message);
+    snwPartFile output;
+    snwResult result = snwPartFile_Open(&output, context, path, overwrite, message);
     if (result == snw_ok)
-        result = snwOutput_Write(&output, data, size, message);
+        result = snwPartFile_Write(&output, data, size, message);
     if (result == snw_ok)
-        result = snwOutput_Commit(&output, message);
+        result = snwPartFile_Commit(&output, message);
     if (result < 0)
-        snwOutput_Drop(&output);
+        snwPartFile_Drop(&output);
     return result;
 }
 

@@ -168,11 +168,11 @@ static snwResult Encode(const snwEncodeDef* def, const char* pattern, const char
 
 snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage* message)
 {
-    snwOutput output;
-    snwResult result = snwOutput_Open(&output, context, def->film, def->overwrite, message);
+    snwPartFile output;
+    snwResult result = snwPartFile_Open(&output, context, def->film, def->overwrite, message);
     if (result < 0)
         return result;
-    snwOutput_HandOver(&output);
+    snwPartFile_HandOver(&output);
     char* pattern = FormatPattern(context, def->frames);
     size_t capacity = strlen(output.part) + 8;
     char* target = snwAlloc(context, capacity);
@@ -189,7 +189,7 @@ snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage
     snwFree(context, pattern);
     snwFree(context, target);
     if (result >= 0)
-        return snwOutput_Commit(&output, message);
-    snwOutput_Drop(&output);
+        return snwPartFile_Commit(&output, message);
+    snwPartFile_Drop(&output);
     return result;
 }
