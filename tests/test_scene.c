@@ -469,6 +469,22 @@ TEST(scene, built_in_scenes_load)
     snwDestroyContext(context);
 }
 
+// The example of the documentation is a scene.
+TEST(scene, documented_example)
+{
+    snwContext* context = NewContext();
+    char* text = NULL;
+    size_t size = 0;
+    REQUIRE(snwFile_Read(context, SNW_SOURCE_DIR "/docs/scene.md", 1 << 20, &text, &size, NULL) == snw_ok);
+    const char* begin = strstr(text, "```json\n");
+    const char* end = begin != NULL ? strstr(begin + 8, "```") : NULL;
+    CHECK(end != NULL);
+    if (end != NULL)
+        CheckRoundTrip(context, begin + 8, (size_t)(end - begin - 8), "docs/scene.md");
+    snwFree(context, text);
+    snwDestroyContext(context);
+}
+
 TEST(scene, made_by_a_program_cannot_be_written)
 {
     snwContext* context = NewContext();

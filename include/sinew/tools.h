@@ -59,23 +59,27 @@ SNW_API void snwSceneFile_Close(snwSceneFile* file);
 SNW_API snwResult snwSceneFile_Schema(snwContext* context, char** text, size_t* size, snwMessage* message);
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Commands as JSON, one object each: {"step": 60, "kind": "push", "body": "bar", "index": -1, "vector": [0, 5, 0]}
+// Commands as JSON, one object each; every kind has its own keys, listed in docs/scene.md and the schema:
+//   {"step": 60, "kind": "push", "body": "bar", "force": [0, 5, 0], "duration": 0.1}
+//   {"step": 90, "kind": "param", "name": "pbd.iterations", "value": 40}
 
 SNW_API snwResult snwCommand_Parse(
     const snwScene* scene, const char* text, size_t size, snwCommand* command, snwMessage* message);
+// Returns the length as snprintf does; reading the text again gives the same command to the last bit.
 SNW_API int snwCommand_Format(const snwScene* scene, const snwCommand* command, char* buffer, size_t capacity);
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Command log: JSON lines. The first holds the scene; then commands and one hash per frame, in the order of time.
+// Command log: JSON lines. The first holds the scene; then commands and one hash per frame, in the order of time; the
+// last a checksum. The commands are those pushed while it ran: the scene's own script runs in a replay by itself.
 
 typedef struct snwLog
 {
     snwSceneFile file; // rebuilt from the first line
     snwCommand* commands;
     int commandCount;
-    uint64_t* hashes; // after each frame
-    int frameCount;
-    bool complete; // false: the run was cut short; what is here is whole
+    uint64_t* hashes; // hashes[i] is of frame i; frame 0 is the start
+    int frameCount;   // frame 0 counted
+    bool complete;    // false: the run was cut short; what is here is whole
 } snwLog;
 
 SNW_API snwResult snwLog_Open(snwContext* context, const char* path, snwLog* log, snwMessage* message);
@@ -101,9 +105,9 @@ typedef snwResult snwRunFrameFn(const snwRunFrame* frame, void* user, snwMessage
 typedef struct snwRunDef
 {
     const snwSceneFile* file;
-    const char* logPath;            // NULL: no command log
+    const char* logPath;            // NULL: no command log; written as "path.part" until the run ends
     const char* measuresPath;       // NULL: none; .csv or .json
-    const snwLog* replay;           // push these commands instead of the scene's, and compare every hash
+    const snwLog* replay;           // push its commands and compare every hash; file may then be NULL: the log's scene
     bool overwrite;                 // else an existing file is an error
     const volatile bool* interrupt; // set by a signal handler; ends the run after the current frame
     snwRunFrameFn* onFrame;
@@ -121,6 +125,7 @@ typedef struct snwRunReport
 } snwRunReport;
 
 SNW_API snwRunDef snwDefaultRunDef(void);
+// However a run ends, what is finished is kept and reported. A replay that differs from its log gives snw_warning.
 SNW_API snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report, snwMessage* message);
 
 // ---------------------------------------------------------------------------------------------------------------------

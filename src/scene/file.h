@@ -10,24 +10,36 @@
 snwResult snwFile_Read(
     snwContext* context, const char* path, size_t limit, char** data, size_t* size, snwMessage* message);
 
-// Writes a file at once: see snwOutput.
+// Writes a file at once: see snwPartFile.
 snwResult snwFile_Write(
     snwContext* context, const char* path, const void* data, size_t size, bool overwrite, snwMessage* message);
 
 // A file being written as "path.part" in the same folder. Commit makes it durable and gives it its name; a crash leaves
 // the part, with everything up to the last flush.
-typedef struct snwOutput
+typedef struct snwPartFile
 {
     snwContext* context;
     FILE* stream; // NULL: closed
     char* path;
     char* part;
     bool overwrite;
-} snwOutput;
+} snwPartFile;
 
-snwResult snwOutput_Open(snwOutput* output, snwContext* context, const char* path, bool overwrite, snwMessage* message);
-snwResult snwOutput_Write(snwOutput* output, const void* data, size_t size, snwMessage* message);
-snwResult snwOutput_Flush(snwOutput* output, snwMessage* message); // to the system: survives this process
-snwResult snwOutput_Commit(snwOutput* output, snwMessage* message);
-void snwOutput_Drop(snwOutput* output);    // removes the part; nothing if committed or never opened
-void snwOutput_Abandon(snwOutput* output); // closes but leaves the part: for what is of use unfinished
+snwResult snwPartFile_Open(
+    snwPartFile* output, snwContext* context, const char* path, bool overwrite, snwMessage* message);
+snwResult snwPartFile_Write(snwPartFile* output, const void* data, size_t size, snwMessage* message);
+snwResult snwPartFile_Flush(snwPartFile* output, snwMessage* message); // to the system: survives this process
+snwResult snwPartFile_Commit(snwPartFile* output, snwMessage* message);
+// Closes the stream so that another program can write to output->part; Commit and Drop work as before.
+void snwPartFile_HandOver(snwPartFile* output);
+void snwPartFile_Drop(snwPartFile* output);    // removes the part; nothing if committed or never opened
+void snwPartFile_Abandon(snwPartFile* output); // closes but leaves the part: for what is of use unfinished
+
+// Checks early that a file may be written there, so that nobody waits for a film that cannot be stored.
+snwResult snwPartFile_Check(snwContext* context, const char* path, bool overwrite, snwMessage* message);
+
+// Makes the folder and its missing parents.
+snwResult snwMakeDirectory(snwContext* context, const char* path, snwMessage* message);
+
+// The result and words for an errno of the system while doing `action` ("write", "make the folder") to path.
+snwResult snwFailSystem(snwMessage* message, int error, const char* action, const char* path);

@@ -19,7 +19,7 @@
 
 typedef struct snwLogWriter
 {
-    snwOutput output;
+    snwPartFile output;
     snwContext* context;
     const snwSceneDef* scene;
     uint64_t checksum;

@@ -26,7 +26,7 @@ static snwResult WriteLine(snwLogWriter* writer, snwText* text, snwMessage* mess
     snwText_Raw(text, "\n", 1);
     snwResult result = text->failed ? snwFailMemory(message) : snw_ok;
     if (result == snw_ok)
-        result = snwOutput_Write(&writer->output, text->data, text->size, message);
+        result = snwPartFile_Write(&writer->output, text->data, text->size, message);
     if (result == snw_ok)
         writer->checksum = snwHash(text->data, text->size, writer->checksum);
     snwText_Free(text);
@@ -67,11 +67,11 @@ snwResult snwLogWriter_Open(snwLogWriter* writer, snwContext* context, const cha
     bool overwrite, snwMessage* message)
 {
     *writer = (snwLogWriter){.context = context, .scene = snwScene_GetDef(file->scene)};
-    snwResult result = snwOutput_Open(&writer->output, context, path, overwrite, message);
+    snwResult result = snwPartFile_Open(&writer->output, context, path, overwrite, message);
     if (result == snw_ok)
         result = WriteHeader(writer, file, message);
     if (result < 0)
-        snwOutput_Drop(&writer->output);
+        snwPartFile_Drop(&writer->output);
     return result;
 }
 
@@ -103,7 +103,7 @@ snwResult snwLogWriter_AddFrame(snwLogWriter* writer, const snwSim* sim, int fra
     snwText_Close(&text, '}');
     snwResult result = WriteLine(writer, &text, message);
     writer->frameCount = frame;
-    return result < 0 ? result : snwOutput_Flush(&writer->output, message);
+    return result < 0 ? result : snwPartFile_Flush(&writer->output, message);
 }
 
 snwResult snwLogWriter_Finish(snwLogWriter* writer, snwMessage* message)
@@ -117,12 +117,12 @@ snwResult snwLogWriter_Finish(snwLogWriter* writer, snwMessage* message)
     snwText_Close(&text, '}');
     snwResult result = WriteLine(writer, &text, message);
     if (result == snw_ok)
-        return snwOutput_Commit(&writer->output, message);
-    snwOutput_Abandon(&writer->output);
+        return snwPartFile_Commit(&writer->output, message);
+    snwPartFile_Abandon(&writer->output);
     return result;
 }
 
 void snwLogWriter_Abandon(snwLogWriter* writer)
 {
-    snwOutput_Abandon(&writer->output);
+    snwPartFile_Abandon(&writer->output);
 }

@@ -15,7 +15,7 @@ static snwResult WriteText(snwMeasuresWriter* writer, snwText* text, snwMessage*
 {
     snwResult result = text->failed ? snwFailMemory(message) : snw_ok;
     if (result == snw_ok)
-        result = snwOutput_Write(&writer->output, text->data, text->size, message);
+        result = snwPartFile_Write(&writer->output, text->data, text->size, message);
     snwText_Free(text);
     return result;
 }
@@ -87,7 +87,7 @@ snwResult snwMeasuresWriter_Open(snwMeasuresWriter* writer, snwContext* context,
         snwMessage_SetFile(message, path);
         return snw_errorArgument;
     }
-    snwResult result = snwOutput_Open(&writer->output, context, path, overwrite, message);
+    snwResult result = snwPartFile_Open(&writer->output, context, path, overwrite, message);
     if (result < 0)
         return result;
     snwText text = snwCreateText(context, 0);
@@ -97,7 +97,7 @@ snwResult snwMeasuresWriter_Open(snwMeasuresWriter* writer, snwContext* context,
         WriteCsvHeader(&text);
     result = WriteText(writer, &text, message);
     if (result < 0)
-        snwOutput_Drop(&writer->output);
+        snwPartFile_Drop(&writer->output);
     return result;
 }
 
@@ -121,9 +121,9 @@ snwResult snwMeasuresWriter_AddFrame(
 snwResult snwMeasuresWriter_Finish(snwMeasuresWriter* writer, snwMessage* message)
 {
     const char* end = writer->json ? "\n]}\n" : "";
-    snwResult result = snwOutput_Write(&writer->output, end, strlen(end), message);
+    snwResult result = snwPartFile_Write(&writer->output, end, strlen(end), message);
     if (result == snw_ok)
-        return snwOutput_Commit(&writer->output, message);
-    snwOutput_Drop(&writer->output);
+        return snwPartFile_Commit(&writer->output, message);
+    snwPartFile_Drop(&writer->output);
     return result;
 }

@@ -7,7 +7,7 @@
 
 typedef struct snwMeasuresWriter
 {
-    snwOutput output;
+    snwPartFile output;
     snwContext* context;
     bool json;
 } snwMeasuresWriter;

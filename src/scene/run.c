@@ -55,9 +55,9 @@ static snwResult OpenFiles(Run* run, snwMessage* message)
 static void DropFiles(Run* run)
 {
     if (run->logging)
-        snwOutput_Drop(&run->log.output);
+        snwPartFile_Drop(&run->log.output);
     if (run->measuring)
-        snwOutput_Drop(&run->measures.output);
+        snwPartFile_Drop(&run->measures.output);
     run->logging = run->measuring = false;
 }
 
@@ -173,7 +173,7 @@ static snwResult CloseFiles(Run* run, snwResult result, snwMessage* message)
         closing = snwLogWriter_Finish(&run->log, result < 0 ? NULL : message);
     result = result < 0 ? result : closing;
     if (run->measuring && broken)
-        snwOutput_Drop(&run->measures.output);
+        snwPartFile_Drop(&run->measures.output);
     else if (run->measuring)
         closing = snwMeasuresWriter_Finish(&run->measures, result < 0 ? NULL : message);
     return result < 0 ? result : closing;

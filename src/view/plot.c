@@ -3,9 +3,8 @@
 
 #include "base/bytes.h"
 #include "sinew/tools.h"
-#include "view/output.h"
+#include "scene/file.h"
 
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -472,19 +471,6 @@ static snwResult CheckDef(const snwPlotDef* def, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult WriteFile(Plot* plot, const char* path, snwMessage* message)
-{
-    snwOutput output;
-    snwResult result = snwOutput_Open(&output, plot->out.context, path, plot->def->overwrite, message);
-    if (result < 0)
-        return result;
-    if (fwrite(plot->out.data, 1, plot->out.size, output.file) == plot->out.size)
-        return snwOutput_Commit(&output, message);
-    int error = errno;
-    snwOutput_Discard(&output);
-    return snwFailSystem(message, error, "write", path);
-}
-
 snwResult snwPlot_WriteSvg(snwContext* context, const snwPlotDef* def, const char* path, snwMessage* message)
 {
     snwResult result = CheckDef(def, message);
@@ -493,7 +479,8 @@ snwResult snwPlot_WriteSvg(snwContext* context, const snwPlotDef* def, const cha
     Plot plot = {.def = def, .out = {.context = context}};
     LayOut(&plot);
     Draw(&plot);
-    result = plot.out.failed ? snwFailMemory(message) : WriteFile(&plot, path, message);
+    result = plot.out.failed ? snwFailMemory(message)
+                             : snwFile_Write(context, path, plot.out.data, plot.out.size, def->overwrite, message);
     snwFree(context, plot.out.data);
     return result;
 }
