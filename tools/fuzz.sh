@@ -5,6 +5,7 @@ folder=$1
 seconds=$2
 count=0
 seeds_root=$(dirname "$0")/../fuzz/seeds
+words=$(dirname "$0")/../fuzz/sinew.dict
 for target in "$folder"/fuzz-* "$folder"/fuzz_*; do
     [ -x "$target" ] && [ -f "$target" ] || continue
     name=$(basename "$target")
@@ -12,7 +13,8 @@ for target in "$folder"/fuzz-* "$folder"/fuzz_*; do
     seeds=$seeds_root/$(echo "$name" | sed 's/^fuzz[-_]//')
     [ -d "$seeds" ] || seeds=
     # shellcheck disable=SC2086 # empty or one path
-    if ! "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$work/" -verbosity=0 \
+    if ! "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -dict="$words" \
+        -artifact_prefix="$work/" -verbosity=0 \
         "$work" $seeds >"$work/log" 2>&1; then
         tail -n 40 "$work/log" >&2
         echo "fuzz: error: $name failed; its input is in $work" >&2
