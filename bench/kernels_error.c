@@ -106,9 +106,11 @@ static snwMat3 Inverted(uint64_t* seed)
     return WithSigma(seed, largest, middle, -ratio * middle);
 }
 
+// Each random number in a statement of its own: the order of arguments is the compiler's.
 static snwMat3 RankTwo(uint64_t* seed)
 {
     snwVec3 zero = {0, 0, 0}, a = RandomVector(seed), b = RandomVector(seed);
+    snwVec3 i = RandomIntegers(seed), j = RandomIntegers(seed), k = RandomIntegers(seed), l = RandomIntegers(seed);
     switch (Pick(seed, 5))
     {
         case 0:
@@ -118,8 +120,7 @@ static snwMat3 RankTwo(uint64_t* seed)
         case 2:
             return snwMat3_Transpose(snwMat3_FromColumns(b, zero, a));
         case 3:
-            a = RandomIntegers(seed), b = RandomIntegers(seed);
-            return snwMat3_Add(snwMat3_Outer(a, RandomIntegers(seed)), snwMat3_Outer(b, RandomIntegers(seed)));
+            return snwMat3_Add(snwMat3_Outer(i, j), snwMat3_Outer(k, l));
         default:
             return WithSigma(seed, 1, Uniform(seed), 0);
     }
@@ -127,7 +128,8 @@ static snwMat3 RankTwo(uint64_t* seed)
 
 static snwMat3 RankOne(uint64_t* seed)
 {
-    snwVec3 zero = {0, 0, 0}, a = RandomVector(seed);
+    snwVec3 zero = {0, 0, 0}, a = RandomVector(seed), b = RandomVector(seed);
+    snwVec3 i = RandomIntegers(seed), j = RandomIntegers(seed);
     switch (Pick(seed, 4))
     {
         case 0:
@@ -135,9 +137,9 @@ static snwMat3 RankOne(uint64_t* seed)
         case 1:
             return snwMat3_FromColumns(a, a, a);
         case 2:
-            return snwMat3_Outer(RandomIntegers(seed), snwVec3_Make(1, Pick(seed, 9) - 4, Pick(seed, 9) - 4));
+            return snwMat3_Outer(i, j);
         default:
-            return snwMat3_Outer(a, RandomVector(seed));
+            return snwMat3_Outer(a, b);
     }
 }
 

@@ -86,9 +86,9 @@ static bool AllocateCube(Cube* cube, int tetCount)
 
 static snwVec3 RestPosition(const Cube* cube, int vertex)
 {
-    int n = cube->side + 1;
+    int n = cube->side + 1, x = vertex % n, y = vertex / n % n, z = vertex / n / n;
     double h = 0.5 / cube->side;
-    return (snwVec3){h * (vertex % n), h * (vertex / n % n), h * (vertex / n / n)};
+    return (snwVec3){h * x, h * y, h * z};
 }
 
 // Five tetrahedra per cell, mirrored in every other cell so that faces match.

@@ -371,7 +371,10 @@ static float ProbeValue(uint64_t* seed)
 
 static bool SameBits(float a, float b)
 {
-    return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
+    uint32_t bitsA, bitsB;
+    memcpy(&bitsA, &a, sizeof a);
+    memcpy(&bitsB, &b, sizeof b);
+    return (isnan(a) && isnan(b)) || bitsA == bitsB;
 }
 
 // What simd.h promises, in plain C; true for operations that this does not spell out.

@@ -56,6 +56,12 @@ static void SetQuat(snwQuatBlock* q, int i, snwQuat value)
     q[i / 8].q[3][i % 8] = (float)value.w;
 }
 
+// Bits and not values: -0 is not +0 here.
+static bool SameBits(const void* a, const void* b, size_t bytes)
+{
+    return memcmp(a, b, bytes) == 0;
+}
+
 static double MatDistance(snwMat3 a, snwMat3 b)
 {
     return snwMat3_LargestEntry(snwMat3_Sub(a, b));
@@ -229,7 +235,7 @@ static void CheckScaled(snwMat3 base, double scale, double tolerance)
         SetMatrix(F, i, snwMat3_Scale(base, scale));
     CHECK_INT(snwRotation_Kernels(snw_simdAuto)->extract(1, F, q, R).notFinite, 0);
     snwRotation_Kernels(snw_simdAuto)->svd(1, F, q2, svd);
-    CHECK(memcmp(q, q2, sizeof q) == 0);
+    CHECK(SameBits(q, q2, sizeof q));
     snwPolar3 reference = snwPolar3_Compute(LaneMatrix(F, 0));
     CHECK_NEAR(MatDistance(LaneMatrix(R, 0), reference.rotation), 0, 5e-6);
     for (int k = 0; k < 3; k++)
@@ -315,7 +321,7 @@ TEST(rotation, not_finite_keeps_the_guess)
         F[0].m[entry][lane] = poison[n % 3];
         CHECK_INT(snwRotation_Kernels(snw_simdAuto)->polar(1, F, q, R, S).notFinite, 1);
         CHECK_INT(snwRotation_Kernels(snw_simdAuto)->svd(1, F, q2, svd).notFinite, 1);
-        CHECK(memcmp(q, q2, sizeof q) == 0);
+        CHECK(SameBits(q, q2, sizeof q));
         for (int i = 0; i < 8; i++)
         {
             snwQuat expected = i == lane ? guess : snwQuat_Identity();
@@ -422,7 +428,7 @@ TEST(rotation, every_instruction_set_gives_the_same_bits)
             {
                 RunAll(snwRotation_KernelsScalar(), &in, &scalar, blocks);
                 RunAll(snwRotation_Kernels((snwSimd)simd), &in, &wide, blocks);
-                CHECK(memcmp(&scalar, &wide, sizeof wide) == 0);
+                CHECK(SameBits(&scalar, &wide, sizeof wide));
             }
         }
     }
@@ -434,14 +440,14 @@ TEST(rotation, kernels_agree_with_each_other)
     static Results out;
     FillInputs(&in, 73);
     RunAll(snwRotation_Kernels(snw_simdAuto), &in, &out, SNW_TEST_BLOCKS);
-    CHECK(memcmp(out.q[0], out.q[1], sizeof out.q[0]) == 0 && memcmp(out.q[0], out.q[2], sizeof out.q[0]) == 0);
-    CHECK(memcmp(out.R[0], out.R[1], sizeof out.R[0]) == 0 && memcmp(out.R[2], out.R[3], sizeof out.R[2]) == 0);
-    CHECK(memcmp(out.q[3], out.q[4], sizeof out.q[3]) == 0 && memcmp(out.q[3], out.q[5], sizeof out.q[3]) == 0);
+    CHECK(SameBits(out.q[0], out.q[1], sizeof out.q[0]) && SameBits(out.q[0], out.q[2], sizeof out.q[0]));
+    CHECK(SameBits(out.R[0], out.R[1], sizeof out.R[0]) && SameBits(out.R[2], out.R[3], sizeof out.R[2]));
+    CHECK(SameBits(out.q[3], out.q[4], sizeof out.q[3]) && SameBits(out.q[3], out.q[5], sizeof out.q[3]));
     // Gathering is the same as gathering before.
     static snwQuatBlock q[SNW_TEST_BLOCKS];
     memcpy(q, in.guess, sizeof q);
     snwRotation_Kernels(snw_simdAuto)->extract(SNW_TEST_BLOCKS, out.F, q, NULL);
-    CHECK(memcmp(q, out.q[3], sizeof q) == 0);
+    CHECK(SameBits(q, out.q[3], sizeof q));
     for (int i = 0; i < SNW_TEST_LANES; i++)
     {
         snwVec3 x[4];
@@ -492,9 +498,10 @@ TEST(rotation, lanes_are_independent)
         const float(*a)[8] = (const float(*)[8])(const void*)&plain.svd[0][i / 8];
         const float(*b)[8] = (const float(*)[8])(const void*)&mixed.svd[0][place[i] / 8];
         for (int k = 0; k < 21; k++)
-            different += memcmp(&a[k][i % 8], &b[k][place[i] % 8], sizeof(float)) != 0;
+            different += !SameBits(&a[k][i % 8], &b[k][place[i] % 8], sizeof(float));
         for (int k = 0; k < 9; k++)
-            different += memcmp(&plain.R[0][i / 8].m[k][i % 8], &mixed.R[0][place[i] / 8].m[k][place[i] % 8], 4) != 0;
+            different += !SameBits(
+                &plain.R[0][i / 8].m[k][i % 8], &mixed.R[0][place[i] / 8].m[k][place[i] % 8], sizeof(float));
     }
     CHECK_INT(different, 0);
 }

@@ -10,40 +10,44 @@ static const char* Remedy(int error)
 {
     switch (error)
     {
-        case ENOENT:
-            return "check the spelling and that the folder exists";
         case EACCES:
         case EPERM:
-            return "check the permissions of the file and its folder";
+        case EROFS:
+            return "choose a folder in which you may write, or check the permissions";
+        case ENOENT:
+            return "check the spelling and that the folder exists";
+        case ENOTDIR:
+            return "a part of the path is a file, not a folder; choose another path";
+        case EISDIR:
+            return "this is a folder; give the name of a file";
         case ENOSPC:
         case EDQUOT:
             return "free some space or write elsewhere";
-        case EROFS:
-            return "the disk is read-only; write elsewhere";
-        case EISDIR:
-            return "this is a folder; name a file";
+        case ENAMETOOLONG:
+            return "choose a shorter name";
         default:
             return NULL;
     }
 }
 
-static snwResult FailSystem(snwMessage* message, const char* path, const char* what, int error)
+snwResult snwFailSystem(snwMessage* message, int error, const char* action, const char* path)
 {
     char words[128] = "";
     if (strerror_r(error, words, sizeof words) != 0)
         snprintf(words, sizeof words, "error %d", error);
-    snwFail(message, error == ENOMEM ? snw_errorMemory : snw_errorIo, Remedy(error), "%s: %s", what, words);
+    snwResult result = error == ENOMEM ? snw_errorMemory : snw_errorIo;
+    snwFail(message, result, Remedy(error), "cannot %s: %s", action, words);
     snwMessage_SetFile(message, path);
-    return error == ENOMEM ? snw_errorMemory : snw_errorIo;
+    return result;
 }
 
 static snwResult CheckReadable(FILE* stream, const char* path, size_t limit, size_t* size, snwMessage* message)
 {
     struct stat info;
     if (fstat(fileno(stream), &info) != 0)
-        return FailSystem(message, path, "cannot read", errno);
+        return snwFailSystem(message, errno, "read", path);
     if (S_ISDIR(info.st_mode))
-        return FailSystem(message, path, "cannot read", EISDIR);
+        return snwFailSystem(message, EISDIR, "read", path);
     *size = S_ISREG(info.st_mode) && info.st_size > 0 ? (size_t)info.st_size : 0; // pipes tell no size
     return *size > limit ? snw_errorInput : snw_ok;
 }
@@ -70,7 +74,7 @@ static snwResult ReadAll(
             return snwFailMemory(message);
     }
     if (ferror(stream))
-        return FailSystem(message, path, "cannot read", errno);
+        return snwFailSystem(message, errno, "read", path);
     snwWrite(writer, "", 1);
     (void)context;
     return writer->failed ? snwFailMemory(message) : snw_ok;
@@ -83,7 +87,7 @@ snwResult snwFile_Read(
     *size = 0;
     FILE* stream = fopen(path, "rbe");
     if (stream == NULL)
-        return FailSystem(message, path, "cannot open", errno);
+        return snwFailSystem(message, errno, "open", path);
     size_t hint = 0;
     snwWriter writer = {.context = context};
     snwResult result = CheckReadable(stream, path, limit, &hint, message);
@@ -114,7 +118,7 @@ static snwResult CheckFree(const snwPartFile* output, snwMessage* message)
     struct stat info;
     bool there = stat(output->path, &info) == 0;
     if (there && S_ISDIR(info.st_mode))
-        return FailSystem(message, output->path, "cannot write", EISDIR);
+        return snwFailSystem(message, EISDIR, "write", output->path);
     if (there && !S_ISREG(info.st_mode)) // a rename would replace the device or pipe itself
     {
         snwFail(message, snw_errorIo, "name a plain file", "is a device or a pipe");
@@ -137,14 +141,14 @@ static snwResult OpenPart(snwPartFile* output, snwMessage* message)
     // O_EXCL: two runs that write the same file must not mix, and nobody's link is followed.
     int file = open(output->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0)
-        return FailSystem(message, output->path, "cannot write", errno);
+        return snwFailSystem(message, errno, "write", output->path);
     output->stream = fdopen(file, "wb");
     if (output->stream != NULL)
         return snw_ok;
     int error = errno;
     close(file);
     unlink(output->part);
-    return FailSystem(message, output->path, "cannot write", error);
+    return snwFailSystem(message, error, "write", output->path);
 }
 
 static void FreeNames(snwPartFile* output)
@@ -181,14 +185,14 @@ snwResult snwPartFile_Open(
 snwResult snwPartFile_Write(snwPartFile* output, const void* data, size_t size, snwMessage* message)
 {
     if (size > 0 && fwrite(data, 1, size, output->stream) != size)
-        return FailSystem(message, output->part, "cannot write", errno);
+        return snwFailSystem(message, errno, "write", output->part);
     return snw_ok;
 }
 
 snwResult snwPartFile_Flush(snwPartFile* output, snwMessage* message)
 {
     if (fflush(output->stream) != 0)
-        return FailSystem(message, output->part, "cannot write", errno);
+        return snwFailSystem(message, errno, "write", output->part);
     return snw_ok;
 }
 
@@ -208,10 +212,11 @@ static int GiveName(const snwPartFile* output)
     return rename(output->part, output->path) == 0 ? 0 : errno;
 }
 
-snwResult snwPartFile_Commit(snwPartFile* output, snwMessage* message)
+// After a hand-over the stream is closed and another one syncs what the other program wrote.
+static int Sync(snwPartFile* output)
 {
-    if (output->stream == NULL)
-        return snw_ok;
+    if (output->stream == NULL && (output->stream = fopen(output->part, "rbe")) == NULL)
+        return errno;
     int error = 0;
     // A pipe or a special file cannot be made durable; that is no failure.
     if (fflush(output->stream) != 0 || (fsync(fileno(output->stream)) != 0 && errno != EINVAL && errno != EROFS))
@@ -219,9 +224,19 @@ snwResult snwPartFile_Commit(snwPartFile* output, snwMessage* message)
     if (fclose(output->stream) != 0 && error == 0)
         error = errno;
     output->stream = NULL;
+    return error;
+}
+
+snwResult snwPartFile_Commit(snwPartFile* output, snwMessage* message)
+{
+    if (output->path == NULL)
+        return snw_ok;
+    int error = Sync(output);
     if (error == 0)
         error = GiveName(output);
-    snwResult result = error == 0 ? snw_ok : FailSystem(message, output->path, "cannot write", error);
+    if (error != 0)
+        unlink(output->part);
+    snwResult result = error == 0 ? snw_ok : snwFailSystem(message, error, "write", output->path);
     FreeNames(output);
     return result;
 }
@@ -233,14 +248,28 @@ void snwPartFile_Abandon(snwPartFile* output)
     FreeNames(output);
 }
 
-void snwPartFile_Drop(snwPartFile* output)
+void snwPartFile_HandOver(snwPartFile* output)
 {
     if (output->stream != NULL)
-    {
         fclose(output->stream);
+    output->stream = NULL;
+}
+
+void snwPartFile_Drop(snwPartFile* output)
+{
+    snwPartFile_HandOver(output);
+    if (output->part != NULL)
         unlink(output->part);
-    }
     FreeNames(output);
+}
+
+snwResult snwPartFile_Check(snwContext* context, const char* path, bool overwrite, snwMessage* message)
+{
+    snwPartFile output;
+    snwResult result = snwPartFile_Open(&output, context, path, overwrite, message);
+    if (result >= 0)
+        snwPartFile_Drop(&output);
+    return result;
 }
 
 snwResult snwFile_Write(
@@ -254,5 +283,28 @@ snwResult snwFile_Write(
         result = snwPartFile_Commit(&output, message);
     if (result < 0)
         snwPartFile_Drop(&output);
+    return result;
+}
+
+snwResult snwMakeDirectory(snwContext* context, const char* path, snwMessage* message)
+{
+    char* part = snwCopyText(context, path);
+    if (part == NULL)
+        return snwFailMemory(message);
+    snwResult result = snw_ok;
+    for (char* end = part + 1; result >= 0 && part[0] != 0; ++end)
+    {
+        char kept = *end;
+        if (kept != '/' && kept != 0)
+            continue;
+        *end = 0;
+        struct stat status;
+        if (mkdir(part, 0777) != 0 && (stat(part, &status) != 0 || !S_ISDIR(status.st_mode)))
+            result = snwFailSystem(message, errno == EEXIST ? ENOTDIR : errno, "make the folder", part);
+        *end = kept;
+        if (kept == 0)
+            break;
+    }
+    snwFree(context, part);
     return result;
 }

@@ -30,5 +30,16 @@ snwResult snwPartFile_Open(
 snwResult snwPartFile_Write(snwPartFile* output, const void* data, size_t size, snwMessage* message);
 snwResult snwPartFile_Flush(snwPartFile* output, snwMessage* message); // to the system: survives this process
 snwResult snwPartFile_Commit(snwPartFile* output, snwMessage* message);
+// Closes the stream so that another program can write to output->part; Commit and Drop work as before.
+void snwPartFile_HandOver(snwPartFile* output);
 void snwPartFile_Drop(snwPartFile* output);    // removes the part; nothing if committed or never opened
 void snwPartFile_Abandon(snwPartFile* output); // closes but leaves the part: for what is of use unfinished
+
+// Checks early that a file may be written there, so that nobody waits for a film that cannot be stored.
+snwResult snwPartFile_Check(snwContext* context, const char* path, bool overwrite, snwMessage* message);
+
+// Makes the folder and its missing parents.
+snwResult snwMakeDirectory(snwContext* context, const char* path, snwMessage* message);
+
+// The result and words for an errno of the system while doing `action` ("write", "make the folder") to path.
+snwResult snwFailSystem(snwMessage* message, int error, const char* action, const char* path);

@@ -1,6 +1,6 @@
 #include "view/encode.h"
 
-#include "view/output.h"
+#include "scene/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -168,18 +168,18 @@ static snwResult Encode(const snwEncodeDef* def, const char* pattern, const char
 
 snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage* message)
 {
-    snwOutput output;
-    snwResult result = snwOutput_Open(&output, context, def->film, def->overwrite, message);
+    snwPartFile output;
+    snwResult result = snwPartFile_Open(&output, context, def->film, def->overwrite, message);
     if (result < 0)
         return result;
-    snwOutput_HandOver(&output);
+    snwPartFile_HandOver(&output);
     char* pattern = FormatPattern(context, def->frames);
-    size_t capacity = strlen(output.temporary) + 8;
+    size_t capacity = strlen(output.part) + 8;
     char* target = snwAlloc(context, capacity);
     result = snw_errorMemory;
     if (pattern != NULL && target != NULL)
     {
-        snprintf(target, capacity, "file:%s", output.temporary);
+        snprintf(target, capacity, "file:%s", output.part);
         result = Encode(def, pattern, target, message);
     }
     else
@@ -189,7 +189,7 @@ snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage
     snwFree(context, pattern);
     snwFree(context, target);
     if (result >= 0)
-        return snwOutput_Commit(&output, message);
-    snwOutput_Discard(&output);
+        return snwPartFile_Commit(&output, message);
+    snwPartFile_Drop(&output);
     return result;
 }

@@ -1,7 +1,7 @@
 #include "view/film.h"
 
 #include "view/encode.h"
-#include "view/output.h"
+#include "scene/file.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -83,9 +83,9 @@ static snwResult CheckOutputs(snwFilm* film, snwMessage* message)
     if (result >= 0 && WantsFrames(film))
         result = snwMakeDirectory(film->context, film->frameDirectory, message);
     if (result >= 0 && def->filmPath != NULL)
-        result = snwOutput_Check(film->context, def->filmPath, def->overwrite, message);
+        result = snwPartFile_Check(film->context, def->filmPath, def->overwrite, message);
     if (result >= 0 && def->picturePath != NULL)
-        result = snwOutput_Check(film->context, def->picturePath, def->overwrite, message);
+        result = snwPartFile_Check(film->context, def->picturePath, def->overwrite, message);
     return result;
 }
 

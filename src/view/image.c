@@ -1,6 +1,6 @@
 #include "view/image.h"
 
-#include "view/output.h"
+#include "scene/file.h"
 
 #include <errno.h>
 #include <png.h>
@@ -106,16 +106,16 @@ static bool WriteStream(snwContext* context, const snwImage* image, FILE* file, 
 snwResult snwImage_WritePng(
     snwContext* context, const snwImage* image, const char* path, int effort, bool overwrite, snwMessage* message)
 {
-    snwOutput output;
-    snwResult result = snwOutput_Open(&output, context, path, overwrite, message);
+    snwPartFile output;
+    snwResult result = snwPartFile_Open(&output, context, path, overwrite, message);
     if (result < 0)
         return result;
     char text[128] = "no memory";
     errno = 0;
-    if (WriteStream(context, image, output.file, effort, text))
-        return snwOutput_Commit(&output, message);
-    int error = ferror(output.file) ? errno : 0;
-    snwOutput_Discard(&output);
+    if (WriteStream(context, image, output.stream, effort, text))
+        return snwPartFile_Commit(&output, message);
+    int error = ferror(output.stream) ? errno : 0;
+    snwPartFile_Drop(&output);
     if (error != 0)
         return snwFailSystem(message, error, "write", path);
     result = snwFail(message, snw_errorIo, "free some memory or disk space", "cannot write the picture: %s", text);
