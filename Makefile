@@ -99,8 +99,7 @@ fuzz:
 	$(call setup,build sanitize)
 	@cmake --preset fuzz > /dev/null
 	@cmake --build build-fuzz -j $(JOBS)
-	@fuzz/run.sh $(FUZZ_SECONDS) build-fuzz > build-fuzz/fuzz.log 2>&1 || { tail -n 60 build-fuzz/fuzz.log; exit 1; }
-	@echo "fuzz: $(FUZZ_SECONDS) s per target, nothing found"
+	@tools/fuzz.sh build-fuzz/fuzz $(FUZZ_SECONDS)
 
 # ----------------------------------------------------------------------------------------------------------------------
 

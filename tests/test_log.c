@@ -256,6 +256,36 @@ TEST(run, interrupted_keeps_what_is_finished)
     EndWorld(&world);
 }
 
+// What a crash right after frame 3 would leave behind.
+static snwResult ReadPartAtThree(const snwRunFrame* frame, void* user, snwMessage* message)
+{
+    World* world = user;
+    char part[300];
+    snwLog log;
+    if (frame->frame != 3)
+        return snw_ok;
+    snprintf(part, sizeof part, "%s.part", world->logPath);
+    CHECK_INT(snwLog_Open(world->context, part, &log, message), snw_ok);
+    CHECK(!log.complete);
+    CHECK_INT(log.frameCount, 4);
+    CHECK(access(world->logPath, F_OK) != 0);
+    snwLog_Close(world->context, &log);
+    return snw_ok;
+}
+
+TEST(run, crash_leaves_a_log)
+{
+    World world = NewWorld(s_scene, "crash");
+    snwRunDef def = snwDefaultRunDef();
+    def.file = &world.file;
+    def.logPath = world.logPath;
+    def.onFrame = ReadPartAtThree;
+    def.user = &world;
+    CHECK_INT(snwRun(world.context, &def, &world.report, &world.message), snw_ok);
+    CHECK(access(world.logPath, F_OK) == 0);
+    EndWorld(&world);
+}
+
 static snwResult FailAtThree(const snwRunFrame* frame, void* user, snwMessage* message)
 {
     (void)user;

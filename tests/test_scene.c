@@ -58,7 +58,7 @@ static Outcome Parse(const char* text, const snwSceneOptions* options)
     do                                                                                                                 \
     {                                                                                                                  \
         Outcome failed = Parse(text, NULL);                                                                            \
-        CHECK(failed.result < 0);                                                                                      \
+        CHECK_INT(failed.result, snw_errorInput);                                                                      \
         CHECK_CONTAINS(failed.words, part);                                                                            \
     } while (0)
 
@@ -184,6 +184,16 @@ TEST(scene, ranges_and_types)
     CHECK_FAILS("{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": {\"shape\": \"block\", \"cells\": [512, "
                 "512, 512]}}]}",
         "more than 20 million tetrahedra");
+}
+
+TEST(scene, too_many)
+{
+    static char s_text[32768] = "{\"sinew\": 1, \"colliders\": [1";
+    size_t used = strlen(s_text);
+    for (int i = 0; i < 4096; ++i)
+        used += (size_t)sprintf(s_text + used, ",1");
+    sprintf(s_text + used, "]}");
+    CHECK_FAILS(s_text, "colliders: has 4097 items; at most 4096 are read");
 }
 
 TEST(scene, rotations)
@@ -569,6 +579,7 @@ TEST(scene, commands_round_trip)
             snwTest_Fail(__FILE__, __LINE__, "%s: %s: %s", s_texts[i], message.place, message.text);
         int length = snwCommand_Format(file.scene, &command, text, sizeof text);
         CHECK(length > 0 && length < (int)sizeof text);
+        CHECK_CONTAINS(text, snwCommandKind_Name(command.kind)); // files and engine use the same words
         CHECK_INT(snwCommand_Format(file.scene, &command, NULL, 0), length);
         CHECK_INT(snwCommand_Parse(file.scene, text, (size_t)length, &again, &message), snw_ok);
         CHECK_INT(command.step, again.step);

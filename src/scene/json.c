@@ -25,6 +25,11 @@ snwResult snwJson_Fail(snwJson* json, const char* remedy, const char* format, ..
 
 snwResult snwJson_Locate(snwJson* json, snwResult result)
 {
+    // What is a caller's mistake to the engine is the file's here.
+    if (result == snw_errorArgument)
+        result = snw_errorInput;
+    if (json->message != NULL)
+        json->message->result = result;
     if (json->path[0] != 0)
         snwMessage_AddPlace(json->message, "%s", json->path);
     if (json->file != NULL && json->file[0] != 0)
