@@ -15,7 +15,7 @@ static const char* Remedy(int error)
         case EROFS:
             return "choose a folder in which you may write, or check the permissions";
         case ENOENT:
-            return "check the spelling and that the folder exists";
+            return "check the spelling, or create the folder first";
         case ENOTDIR:
             return "a part of the path is a file, not a folder; choose another path";
         case EISDIR:
@@ -108,7 +108,7 @@ snwResult snwFile_Read(
 
 static snwResult FailExists(snwMessage* message, const char* path, const char* remedy)
 {
-    snwFail(message, snw_errorIo, remedy, "exists already");
+    snwFail(message, snw_errorIo, remedy, "exists already and is not overwritten");
     snwMessage_SetFile(message, path);
     return snw_errorIo;
 }
@@ -166,6 +166,8 @@ snwResult snwPartFile_Open(
 {
     size_t length = strlen(path);
     *output = (snwPartFile){.context = context, .overwrite = overwrite};
+    if (length == 0)
+        return snwFail(message, snw_errorArgument, "give the name of a file", "the path of an output file is empty");
     output->path = snwCopyText(context, path);
     output->part = snwAlloc(context, length + sizeof ".part");
     snwResult result = snw_ok;
