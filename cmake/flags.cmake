@@ -15,7 +15,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_library(snw-flags INTERFACE)
 target_compile_options(snw-flags INTERFACE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
-    -Wundef -Wpointer-arith -Wwrite-strings -Werror $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> -ffp-contract=off -fno-math-errno)
+    -Wundef -Wpointer-arith -Wwrite-strings -Werror $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> -ffp-contract=off
+    -fno-math-errno)
 target_compile_definitions(snw-flags INTERFACE _POSIX_C_SOURCE=200809L $<$<NOT:$<BOOL:${SNW_SIMD}>>:SNW_SCALAR>)
 if(SNW_SANITIZE)
     target_compile_options(snw-flags INTERFACE -fsanitize=${SNW_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

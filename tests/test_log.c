@@ -1,6 +1,7 @@
 // Command logs and the run loop: write, read, replay; tampering, truncation, damage; interruption, divergence,
 // measures.
 
+#include "fixture.h"
 #include "test.h"
 
 #include "scene/file.h"
@@ -248,7 +249,7 @@ TEST(run, interrupted_keeps_what_is_finished)
     CHECK_INT(snwRun(world.context, &def, &world.report, &world.message), snw_errorInterrupted);
     CHECK_INT(world.report.frames, 5);
     REQUIRE(snwLog_Open(world.context, world.logPath, &log, &world.message) == snw_ok);
-    CHECK(log.complete);
+    CHECK(!log.complete); // it was meant to have more
     CHECK_INT(log.frameCount, 6);
     CHECK(log.hashes[5] == world.report.hash);
     CHECK(access(world.measuresPath, F_OK) == 0);
@@ -394,4 +395,56 @@ TEST(run, needs_a_scene)
     snwRunDef def = snwDefaultRunDef();
     CHECK_INT(snwRun(world.context, &def, NULL, &world.message), snw_errorArgument);
     EndWorld(&world);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Memory
+
+// A short run with a log and measures, then the replay of its log.
+static snwResult TryAll(snwContext* context, const char* logPath, const char* measuresPath)
+{
+    snwSceneOptions options = snwDefaultSceneOptions();
+    snwSceneFile file;
+    snwLog log = {0};
+    options.duration = 3.0 / 60;
+    snwResult result = snwSceneFile_Parse(context, s_scene, strlen(s_scene), "small", &options, &file, NULL);
+    snwRunDef def = snwDefaultRunDef();
+    def.file = &file;
+    def.logPath = logPath;
+    def.measuresPath = measuresPath;
+    def.overwrite = true;
+    if (result == snw_ok)
+        result = snwRun(context, &def, NULL, NULL);
+    if (result == snw_ok)
+        result = snwLog_Open(context, logPath, &log, NULL);
+    snwRunDef replay = snwDefaultRunDef();
+    replay.replay = &log;
+    if (result == snw_ok)
+        result = snwRun(context, &replay, NULL, NULL);
+    snwLog_Close(context, &log);
+    snwSceneFile_Close(&file);
+    return result;
+}
+
+TEST(log, memory_runs_out)
+{
+    char logPath[256], measuresPath[256];
+    snprintf(logPath, sizeof logPath, "%s/memory.log", snwTest_TempDir());
+    snprintf(measuresPath, sizeof measuresPath, "%s/memory.json", snwTest_TempDir());
+    snwResult result = snw_errorMemory;
+    for (long n = 1; result != snw_ok && n < 10000; ++n)
+    {
+        snwCountingAllocator counter = {0};
+        snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+        REQUIRE(context != NULL);
+        long own = counter.live;
+        counter.failAt = counter.allocations + n;
+        result = TryAll(context, logPath, measuresPath);
+        if (result != snw_ok && result != snw_errorMemory)
+            snwTest_Fail(__FILE__, __LINE__, "failing allocation %ld gives %s", n, snwResult_Name(result));
+        if (counter.live != own)
+            snwTest_Fail(__FILE__, __LINE__, "failing allocation %ld leaks %ld blocks", n, counter.live - own);
+        snwDestroyContext(context);
+    }
+    CHECK_INT(result, snw_ok);
 }

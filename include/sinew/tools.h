@@ -79,7 +79,7 @@ typedef struct snwLog
     int commandCount;
     uint64_t* hashes; // hashes[i] is of frame i; frame 0 is the start
     int frameCount;   // frame 0 counted
-    bool complete;    // false: the run was cut short; what is here is whole
+    bool complete;    // false: the run was interrupted, failed or crashed; what is here is whole
 } snwLog;
 
 SNW_API snwResult snwLog_Open(snwContext* context, const char* path, snwLog* log, snwMessage* message);

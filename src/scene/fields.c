@@ -154,7 +154,7 @@ static snwResult ReadInt3(snwJson* json, const json_t* value, const snwField* fi
 
 static snwResult ReadRotation(snwJson* json, const json_t* value, const snwField* field, snwQuat* out)
 {
-    double q[4];
+    double q[4] = {0};
     snwResult result = ReadReals(json, value, field, 4, q);
     if (result < 0)
         return result;
@@ -171,7 +171,7 @@ static snwResult ReadRotation(snwJson* json, const json_t* value, const snwField
 
 static snwResult ReadAngles(snwJson* json, const json_t* value, const snwField* field, snwQuat* out)
 {
-    double degrees[3], half[3];
+    double degrees[3] = {0}, half[3];
     snwResult result = ReadReals(json, value, field, 3, degrees);
     if (result < 0)
         return result;

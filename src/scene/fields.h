@@ -41,7 +41,7 @@ typedef struct snwField
     uint32_t kinds;           // bit per variant that has the field; 0: all. A key may occur again for other variants
     const char* const* names; // of choices and masks, NULL-terminated
     const snwTable* table;    // of objects; for raw fields only a hint for the schema
-    const char* schema;       // of raw fields: "list" or "object" of `table`, or "$defs" names; see schema.c
+    const char* schema;       // of raw fields: "list" or "object" of `table`, or "$defs" names; see scene_schema.c
 } snwField;
 
 struct snwTable

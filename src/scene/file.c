@@ -60,8 +60,7 @@ static snwResult FailTooLarge(const char* path, size_t limit, snwMessage* messag
 }
 
 // Reads to the end, growing as needed: the size from the system is only a hint.
-static snwResult ReadAll(
-    snwContext* context, FILE* stream, const char* path, size_t limit, snwWriter* writer, snwMessage* message)
+static snwResult ReadAll(FILE* stream, const char* path, size_t limit, snwWriter* writer, snwMessage* message)
 {
     char chunk[16384];
     size_t got;
@@ -76,7 +75,6 @@ static snwResult ReadAll(
     if (ferror(stream))
         return snwFailSystem(message, errno, "read", path);
     snwWrite(writer, "", 1);
-    (void)context;
     return writer->failed ? snwFailMemory(message) : snw_ok;
 }
 
@@ -94,7 +92,7 @@ snwResult snwFile_Read(
     if (result == snw_errorInput)
         FailTooLarge(path, limit, message);
     if (result == snw_ok)
-        result = ReadAll(context, stream, path, limit, &writer, message);
+        result = ReadAll(stream, path, limit, &writer, message);
     fclose(stream);
     if (result < 0)
     {
@@ -170,13 +168,13 @@ snwResult snwPartFile_Open(
         return snwFail(message, snw_errorArgument, "give the name of a file", "the path of an output file is empty");
     output->path = snwCopyText(context, path);
     output->part = snwAlloc(context, length + sizeof ".part");
-    snwResult result = snw_ok;
     if (output->path == NULL || output->part == NULL)
-        result = snwFailMemory(message);
-    else
-        snprintf(output->part, length + sizeof ".part", "%s.part", path);
-    if (result == snw_ok)
-        result = CheckFree(output, message);
+    {
+        FreeNames(output);
+        return snwFailMemory(message);
+    }
+    snprintf(output->part, length + sizeof ".part", "%s.part", path);
+    snwResult result = CheckFree(output, message);
     if (result == snw_ok)
         result = OpenPart(output, message);
     if (result < 0)

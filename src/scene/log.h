@@ -4,7 +4,7 @@
 //   {"frame": 0, "hash": "0123456789abcdef"}
 //   {"command": {"step": 0, "kind": "push", ...}}       applied just before step 0, which makes frame 1
 //   {"frame": 1, "hash": "..."}
-//   {"end": 1, "checksum": "..."}                       frames, and the hash of every byte before this line
+//   {"end": 1, "frames": 1, "checksum": "..."}          the last frame, how many were meant, hash of all bytes before
 //
 // The scene has its own script of commands, and a sim made from it runs that script by itself. The log therefore holds
 // only what was pushed beyond the script (that is what snwSim_GetLog lists), and nothing is ever applied twice.
@@ -31,5 +31,6 @@ snwResult snwLogWriter_Open(snwLogWriter* writer, snwContext* context, const cha
     bool overwrite, snwMessage* message);
 // Writes the commands applied since the last frame, and the frame.
 snwResult snwLogWriter_AddFrame(snwLogWriter* writer, const snwSim* sim, int frame, uint64_t hash, snwMessage* message);
-snwResult snwLogWriter_Finish(snwLogWriter* writer, snwMessage* message);
+// frames: how many the run was meant to have; a log with fewer is not complete.
+snwResult snwLogWriter_Finish(snwLogWriter* writer, int frames, snwMessage* message);
 void snwLogWriter_Abandon(snwLogWriter* writer); // leaves the part

@@ -26,7 +26,7 @@ typedef struct HeaderData
 typedef struct LineData
 {
     const json_t* command;
-    int frame, end;
+    int frame, end, frames;
     const char *hash, *checksum;
 } LineData;
 
@@ -55,6 +55,7 @@ static const snwField s_lineFields[] = {
     {.key = "frame", .type = snw_fieldInt, .offset = offsetof(LineData, frame), .upper = snw_maxFrames},
     {.key = "hash", .type = snw_fieldText, .offset = offsetof(LineData, hash)},
     {.key = "end", .type = snw_fieldInt, .offset = offsetof(LineData, end), .upper = snw_maxFrames},
+    {.key = "frames", .type = snw_fieldInt, .offset = offsetof(LineData, frames), .upper = snw_maxFrames},
     {.key = "checksum", .type = snw_fieldText, .offset = offsetof(LineData, checksum)},
 };
 static const snwTable s_lineTable = {"line", "", SNW_TABLE_FIELDS(s_lineFields), sizeof(LineData), NULL, InitNothing};
@@ -69,6 +70,7 @@ typedef struct Reader
     snwArray(uint64_t) hashes;
     uint64_t checksum; // of the lines before this one
     int line;          // from 1
+    bool ended;        // the last line was read
 } Reader;
 
 static snwResult ReadHash(snwJson* json, const char* text, uint64_t* hash)
@@ -146,7 +148,8 @@ static snwResult ReadEnd(Reader* reader, snwJson* json, const LineData* data)
     if (checksum != reader->checksum)
         return snwJson_Fail(json, "it was edited or damaged; without this last line it is read as a log cut short",
             "the checksum is wrong");
-    reader->log->complete = true;
+    reader->ended = true;
+    reader->log->complete = data->end == data->frames;
     return snw_ok;
 }
 
@@ -158,7 +161,8 @@ static snwResult ReadRecord(Reader* reader, snwJson* json, const json_t* root)
     if (result < 0)
         return result;
     bool frame = snwTable_Saw(&s_lineTable, seen, "frame"), end = snwTable_Saw(&s_lineTable, seen, "end");
-    bool whole = frame == (data.hash != NULL) && end == (data.checksum != NULL);
+    bool frames = snwTable_Saw(&s_lineTable, seen, "frames");
+    bool whole = frame == (data.hash != NULL) && end == (data.checksum != NULL) && end == frames;
     if (!whole || frame + end + (data.command != NULL) != 1)
         return snwJson_Fail(json, NULL, "must be one of a command, a frame with its hash, or the end with a checksum");
     if (data.command != NULL)
@@ -171,7 +175,7 @@ static snwResult ReadLine(Reader* reader, const char* text, size_t size)
     snwJson json = {.context = reader->context, .message = reader->message, .file = reader->name};
     snwResult result = snw_ok;
     snprintf(json.path, sizeof json.path, "line %d", reader->line);
-    if (reader->log->complete)
+    if (reader->ended)
         return snwJson_Fail(&json, NULL, "there is more after the end");
     if (size > snw_maxLineBytes)
         return snwJson_Fail(&json, NULL, "too long");

@@ -106,13 +106,15 @@ snwResult snwLogWriter_AddFrame(snwLogWriter* writer, const snwSim* sim, int fra
     return result < 0 ? result : snwPartFile_Flush(&writer->output, message);
 }
 
-snwResult snwLogWriter_Finish(snwLogWriter* writer, snwMessage* message)
+snwResult snwLogWriter_Finish(snwLogWriter* writer, int frames, snwMessage* message)
 {
     snwText text = snwCreateText(writer->context, 0);
     uint64_t checksum = writer->checksum;
     snwText_Open(&text, '{');
     snwText_Key(&text, "end");
     snwText_Int(&text, writer->frameCount);
+    snwText_Key(&text, "frames");
+    snwText_Int(&text, frames);
     WriteHash(&text, "checksum", checksum);
     snwText_Close(&text, '}');
     snwResult result = WriteLine(writer, &text, message);

@@ -170,7 +170,7 @@ static snwResult CloseFiles(Run* run, snwResult result, snwMessage* message)
     if (run->logging && broken)
         snwLogWriter_Abandon(&run->log);
     else if (run->logging)
-        closing = snwLogWriter_Finish(&run->log, result < 0 ? NULL : message);
+        closing = snwLogWriter_Finish(&run->log, run->frameCount, result < 0 ? NULL : message);
     result = result < 0 ? result : closing;
     if (run->measuring && broken)
         snwPartFile_Drop(&run->measures.output);

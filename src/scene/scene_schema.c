@@ -347,7 +347,7 @@ static const snwTable* const s_tables[] = {&snw_materialTable, &snw_bodyTable, &
 
 enum
 {
-    snw_tableCount = sizeof s_tables / sizeof *s_tables
+    snw_tableCount = sizeof s_tables / sizeof s_tables[0]
 };
 
 static const snwTable* GetTable(int index)
