@@ -171,8 +171,8 @@ TEST(pbd, hasNoScaleOfItsOwn)
 typedef struct KernelData
 {
     _Alignas(64) float positions[4 * (64 + 8)];
-    _Alignas(64) snwEdgeBlock edges[2];
-    _Alignas(64) snwTetBlock tets[2];
+    _Alignas(64) snwPbdEdges edges[2];
+    _Alignas(64) snwPbdTets tets[2];
 } KernelData;
 
 static void MakeKernelData(KernelData* data, uint64_t seed)

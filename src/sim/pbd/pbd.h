@@ -35,17 +35,17 @@ typedef enum snwPbdParam
 } snwPbdParam;
 
 // Lanes without a constraint point to the spare vertices behind the real ones, which have no mass to move.
-typedef struct snwEdgeBlock
+typedef struct snwPbdEdges
 {
     int index[2][snw_pbdLanes];
     float rest[snw_pbdLanes]; // m
-} snwEdgeBlock;
+} snwPbdEdges;
 
-typedef struct snwTetBlock
+typedef struct snwPbdTets
 {
     int index[4][snw_pbdLanes];
     float rest[snw_pbdLanes]; // m^3, six times the rest volume
-} snwTetBlock;
+} snwPbdTets;
 
 // Blocks [colours[c], colours[c + 1]) have colour c.
 typedef struct snwColours
@@ -58,9 +58,9 @@ typedef struct snwPbdModel
 {
     snwArena arena;
     int vertexCount;
-    snwEdgeBlock* edges;
+    snwPbdEdges* edges;
     snwColours edgeColours;
-    snwTetBlock* tets;
+    snwPbdTets* tets;
     snwColours tetColours;
 } snwPbdModel;
 
@@ -88,8 +88,8 @@ typedef struct snwPbdScratch
 // Kernels: one projection of each constraint in blocks [begin, end); same bits for every instruction set.
 typedef struct snwPbdKernels
 {
-    void (*distance)(float* positions, const snwEdgeBlock* blocks, int begin, int end, float stiffness);
-    void (*volume)(float* positions, const snwTetBlock* blocks, int begin, int end, float stiffness);
+    void (*distance)(float* positions, const snwPbdEdges* blocks, int begin, int end, float stiffness);
+    void (*volume)(float* positions, const snwPbdTets* blocks, int begin, int end, float stiffness);
 } snwPbdKernels;
 
 const snwPbdKernels* snwPbd_Kernels(snwSimd simd);

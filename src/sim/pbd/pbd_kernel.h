@@ -14,7 +14,7 @@ static inline snwWide SafeRatio(snwWide numerator, snwWide denominator)
 }
 
 // C = |a - b| - rest
-static inline void ProjectEdges(float* positions, const snwEdgeBlock* block, int lane, snwWide stiffness)
+static inline void ProjectEdges(float* positions, const snwPbdEdges* block, int lane, snwWide stiffness)
 {
     const int *ia = block->index[0] + lane, *ib = block->index[1] + lane;
     snwWide a[4], b[4];
@@ -42,7 +42,7 @@ static inline snwWide Dot(const snwWide a[3], const snwWide b[3])
 }
 
 // C = (p1 - p0) . ((p2 - p0) x (p3 - p0)) - 6 V0; gradients are the cross products of the edges.
-static inline void ProjectTets(float* positions, const snwTetBlock* block, int lane, snwWide stiffness)
+static inline void ProjectTets(float* positions, const snwPbdTets* block, int lane, snwWide stiffness)
 {
     snwWide p[4][4], u[3][3], g[4][3];
     for (int k = 0; k < 4; ++k)
@@ -67,14 +67,14 @@ static inline void ProjectTets(float* positions, const snwTetBlock* block, int l
     }
 }
 
-static void Distance(float* positions, const snwEdgeBlock* blocks, int begin, int end, float stiffness)
+static void Distance(float* positions, const snwPbdEdges* blocks, int begin, int end, float stiffness)
 {
     for (int i = begin; i < end; ++i)
         for (int lane = 0; lane < snw_pbdLanes; lane += SNW_WIDE_LANES)
             ProjectEdges(positions, &blocks[i], lane, snwWide_Splat(stiffness));
 }
 
-static void Volume(float* positions, const snwTetBlock* blocks, int begin, int end, float stiffness)
+static void Volume(float* positions, const snwPbdTets* blocks, int begin, int end, float stiffness)
 {
     for (int i = begin; i < end; ++i)
         for (int lane = 0; lane < snw_pbdLanes; lane += SNW_WIDE_LANES)

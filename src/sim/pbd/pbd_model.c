@@ -84,7 +84,7 @@ static void FillEdgeBlocks(snwPbdModel* model, const snwCharacter* character, co
     const snwVec3* x = character->def.vertices;
     for (int i = 0; i < character->edgeCount; ++i)
     {
-        snwEdgeBlock* block = &model->edges[place[i] / snw_pbdLanes];
+        snwPbdEdges* block = &model->edges[place[i] / snw_pbdLanes];
         int lane = place[i] % snw_pbdLanes;
         const int* edge = character->edges[i];
         block->index[0][lane] = edge[0];
@@ -97,7 +97,7 @@ static void FillTetBlocks(snwPbdModel* model, const snwCharacter* character, con
 {
     for (int i = 0; i < character->def.tetCount; ++i)
     {
-        snwTetBlock* block = &model->tets[place[i] / snw_pbdLanes];
+        snwPbdTets* block = &model->tets[place[i] / snw_pbdLanes];
         int lane = place[i] % snw_pbdLanes;
         for (int k = 0; k < 4; ++k)
             block->index[k][lane] = character->def.tets[i][k];
