@@ -88,7 +88,7 @@ static char* ReadLog(World* world, size_t* size)
     return text;
 }
 
-TEST(log, replay_gives_the_same_hashes)
+TEST(log, replayGivesTheSameHashes)
 {
     World world = NewWorld(s_scene, "replay");
     snwLog log;
@@ -112,7 +112,7 @@ TEST(log, replay_gives_the_same_hashes)
     EndWorld(&world);
 }
 
-TEST(log, tampered_command_is_found)
+TEST(log, tamperedCommandIsFound)
 {
     World world = NewWorld(s_scene, "tampered");
     snwLog log;
@@ -131,7 +131,7 @@ TEST(log, tampered_command_is_found)
 }
 
 // Every length of a cut-off log: nothing before the first line ends, then ever more frames; never a crash or a lie.
-TEST(log, truncated_anywhere)
+TEST(log, truncatedAnywhere)
 {
     World world = NewWorld(s_scene, "truncated");
     REQUIRE(RunLogged(&world) == snw_ok);
@@ -179,7 +179,7 @@ static void CheckReplaced(World* world, const char* text, const char* from, cons
     free(copy);
 }
 
-TEST(log, damage_is_an_error_with_its_line)
+TEST(log, damageIsAnErrorWithItsLine)
 {
     World world = NewWorld(s_scene, "damaged");
     REQUIRE(RunLogged(&world) == snw_ok);
@@ -201,7 +201,7 @@ TEST(log, damage_is_an_error_with_its_line)
     EndWorld(&world);
 }
 
-TEST(log, existing_files_are_kept)
+TEST(log, existingFilesAreKept)
 {
     World world = NewWorld(s_scene, "kept");
     snwRunDef def = snwDefaultRunDef();
@@ -234,7 +234,7 @@ static snwResult StopAtFive(const snwRunFrame* frame, void* user, snwMessage* me
     return snw_ok;
 }
 
-TEST(run, interrupted_keeps_what_is_finished)
+TEST(run, interruptedKeepsWhatIsFinished)
 {
     World world = NewWorld(s_scene, "interrupted");
     volatile bool interrupt = false;
@@ -274,7 +274,7 @@ static snwResult ReadPartAtThree(const snwRunFrame* frame, void* user, snwMessag
     return snw_ok;
 }
 
-TEST(run, crash_leaves_a_log)
+TEST(run, crashLeavesALog)
 {
     World world = NewWorld(s_scene, "crash");
     snwRunDef def = snwDefaultRunDef();
@@ -294,7 +294,7 @@ static snwResult FailAtThree(const snwRunFrame* frame, void* user, snwMessage* m
     return frame->frame == 3 ? snw_errorUnsupported : snw_ok;
 }
 
-TEST(run, callback_ends_the_run)
+TEST(run, callbackEndsTheRun)
 {
     World world = NewWorld(s_scene, "callback");
     snwRunDef def = snwDefaultRunDef();
@@ -306,7 +306,7 @@ TEST(run, callback_ends_the_run)
 }
 
 // An absurd force: numbers stop being finite, and what came before is kept.
-TEST(run, divergence_keeps_what_is_finished)
+TEST(run, divergenceKeepsWhatIsFinished)
 {
     static const char s_wild[] =
         "{\"sinew\": 1, \"rate\": 60, \"duration\": 1, \"bodies\": [{\"name\": \"b\", \"character\":"
@@ -343,7 +343,7 @@ TEST(run, divergence_keeps_what_is_finished)
 // ---------------------------------------------------------------------------------------------------------------------
 // Measures
 
-TEST(run, measures_csv)
+TEST(run, measuresCsv)
 {
     World world = NewWorld(s_scene, "measures");
     snwRunDef def = snwDefaultRunDef();
@@ -369,7 +369,7 @@ TEST(run, measures_csv)
     EndWorld(&world);
 }
 
-TEST(run, measures_json)
+TEST(run, measuresJson)
 {
     World world = NewWorld(s_scene, "measures");
     snwRunDef def = snwDefaultRunDef();
@@ -389,7 +389,7 @@ TEST(run, measures_json)
     EndWorld(&world);
 }
 
-TEST(run, needs_a_scene)
+TEST(run, needsAScene)
 {
     World world = NewWorld(s_scene, "none");
     snwRunDef def = snwDefaultRunDef();
@@ -426,7 +426,7 @@ static snwResult TryAll(snwContext* context, const char* logPath, const char* me
     return result;
 }
 
-TEST(log, memory_runs_out)
+TEST(log, memoryRunsOut)
 {
     char logPath[256], measuresPath[256];
     snprintf(logPath, sizeof logPath, "%s/memory.log", snwTest_TempDir());

@@ -53,7 +53,7 @@ TEST(math, vectors)
     CHECK(low.x == -2 && low.y == 0.5 && low.z == 3 && high.x == 1 && high.y == 2 && high.z == 4);
 }
 
-TEST(math, normalize_at_every_scale)
+TEST(math, normalizeAtEveryScale)
 {
     for (int e = -320; e <= 300; e += 20)
     {
@@ -127,7 +127,7 @@ TEST(math, quaternions)
     CHECK_NEAR(snwQuat_Rotate(half, (snwVec3){1, 0, 0}).x, -1, 1e-15);
 }
 
-TEST(math, quaternions_half_turns_and_rubbish)
+TEST(math, quaternionsHalfTurnsAndRubbish)
 {
     // Each branch of the conversion from matrices, at and near half turns.
     static const snwVec3 axes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {0, 1, 1}, {1, 0, 1}, {1, 1, 1}};
@@ -146,7 +146,7 @@ TEST(math, quaternions_half_turns_and_rubbish)
     CHECK_NEAR(snwQuat_Normalize((snwQuat){3e-200, 0, 0, 4e-200}).w, 0.8, 1e-15);
 }
 
-TEST(math, quaternion_blends)
+TEST(math, quaternionBlends)
 {
     uint64_t seed = 8;
     for (int i = 0; i < 1000; i++)
@@ -294,7 +294,7 @@ TEST(math, svd3)
     CHECK(isnan(snwSvd3_Signed(snwMat3_Diagonal(1, INFINITY, 1)).sigma[0]));
 }
 
-TEST(math, svd3_finds_known_values)
+TEST(math, svd3FindsKnownValues)
 {
     uint64_t seed = 43;
     for (int i = 0; i < 1000; i++)
@@ -312,7 +312,7 @@ TEST(math, svd3_finds_known_values)
 }
 
 // By definition and not by formula: nothing near or far has a larger trace.
-TEST(math, polar3_is_the_maximum)
+TEST(math, polar3IsTheMaximum)
 {
     uint64_t seed = 47;
     for (int i = 0; i < 300; i++)
@@ -335,7 +335,7 @@ TEST(math, polar3_is_the_maximum)
 // ---------------------------------------------------------------------------------------------------------------------
 // Wide floats
 
-TEST(math, simd_choice)
+TEST(math, simdChoice)
 {
     snwSimd best = snwSimd_Best();
     CHECK(best >= snw_simdScalar && best <= snw_simdAvx2);
@@ -403,7 +403,7 @@ static bool MatchesDefinition(snwProbeOp op, float a, float b, float out)
     }
 }
 
-TEST(math, simd_same_bits)
+TEST(math, simdSameBits)
 {
     static _Alignas(32) float a[SNW_PROBE_COUNT], b[SNW_PROBE_COUNT], expected[SNW_PROBE_COUNT], out[SNW_PROBE_COUNT];
     const snwSimdProbe* probes[] = {snwSimdProbe_Base(), snwSimd_Best() == snw_simdAvx2 ? snwSimdProbe_Avx2() : NULL};
@@ -432,7 +432,7 @@ TEST(math, simd_same_bits)
     }
 }
 
-TEST(math, simd_rows)
+TEST(math, simdRows)
 {
     enum
     {

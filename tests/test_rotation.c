@@ -100,42 +100,42 @@ static void CheckClass(snwPolarClass kind)
     }
 }
 
-TEST(rotation, class_random)
+TEST(rotation, classRandom)
 {
     CheckClass(snw_polarRandom);
 }
 
-TEST(rotation, class_nearly_singular)
+TEST(rotation, classNearlySingular)
 {
     CheckClass(snw_polarNearlySingular);
 }
 
-TEST(rotation, class_inverted)
+TEST(rotation, classInverted)
 {
     CheckClass(snw_polarInverted);
 }
 
-TEST(rotation, class_rank_two)
+TEST(rotation, classRankTwo)
 {
     CheckClass(snw_polarRankTwo);
 }
 
-TEST(rotation, class_rank_one)
+TEST(rotation, classRankOne)
 {
     CheckClass(snw_polarRankOne);
 }
 
-TEST(rotation, class_rank_zero)
+TEST(rotation, classRankZero)
 {
     CheckClass(snw_polarRankZero);
 }
 
-TEST(rotation, class_large)
+TEST(rotation, classLarge)
 {
     CheckClass(snw_polarLarge);
 }
 
-TEST(rotation, class_small)
+TEST(rotation, classSmall)
 {
     CheckClass(snw_polarSmall);
 }
@@ -143,7 +143,7 @@ TEST(rotation, class_small)
 // ---------------------------------------------------------------------------------------------------------------------
 // By definition
 
-TEST(rotation, maximises_the_trace)
+TEST(rotation, maximisesTheTrace)
 {
     snwMat3Block F[1], R[1];
     snwSym3Block S[1];
@@ -178,7 +178,7 @@ TEST(rotation, maximises_the_trace)
 }
 
 // A quaternion that went round a thousand frames is still of unit length and still right.
-TEST(rotation, follows_a_turning_body)
+TEST(rotation, followsATurningBody)
 {
     snwMat3Block F[1], R[1];
     snwQuatBlock q[1];
@@ -202,7 +202,7 @@ TEST(rotation, follows_a_turning_body)
 }
 
 // Where many rotations are equally good the guess decides.
-TEST(rotation, keeps_to_the_guess_when_not_unique)
+TEST(rotation, keepsToTheGuessWhenNotUnique)
 {
     snwMat3Block F[1], R[1];
     snwQuatBlock q[1];
@@ -245,7 +245,7 @@ static void CheckScaled(snwMat3 base, double scale, double tolerance)
     }
 }
 
-TEST(rotation, all_scales)
+TEST(rotation, allScales)
 {
     snwMat3 turn = snwQuat_ToMat3(snwQuat_FromAxisAngle((snwVec3){1, 2, 3}, 2.0));
     snwMat3 base = snwMat3_Mul(turn, (snwMat3){{{0.5, 0.1, -0.2}, {0, 0.4, 0.1}, {0.2, 0.1, 0.3}}});
@@ -253,7 +253,7 @@ TEST(rotation, all_scales)
         CheckScaled(base, ldexp(1, e), fmax(1e-6, ldexp(1, -149 - e))); // the last denormal is 2^-149
 }
 
-TEST(rotation, largest_floats)
+TEST(rotation, largestFloats)
 {
     snwMat3Block F[1], R[1];
     snwQuatBlock q[1];
@@ -273,7 +273,7 @@ TEST(rotation, largest_floats)
 }
 
 // Any bits at all: a rotation comes out, and lanes that are not finite are counted.
-TEST(rotation, any_bits)
+TEST(rotation, anyBits)
 {
     static snwMat3Block F[SNW_TEST_BLOCKS], R[SNW_TEST_BLOCKS];
     static snwQuatBlock q[SNW_TEST_BLOCKS], guess[SNW_TEST_BLOCKS];
@@ -301,7 +301,7 @@ TEST(rotation, any_bits)
     }
 }
 
-TEST(rotation, not_finite_keeps_the_guess)
+TEST(rotation, notFiniteKeepsTheGuess)
 {
     static const float poison[] = {NAN, INFINITY, -INFINITY};
     snwQuat guess = snwQuat_FromAxisAngle((snwVec3){3, 1, 2}, 1.2);
@@ -333,7 +333,7 @@ TEST(rotation, not_finite_keeps_the_guess)
     }
 }
 
-TEST(rotation, zero_keeps_the_guess)
+TEST(rotation, zeroKeepsTheGuess)
 {
     snwMat3Block F[1], R[1];
     snwQuatBlock q[1];
@@ -411,7 +411,7 @@ static void RunAll(const snwRotationKernels* k, const Inputs* in, Results* out, 
     out->report[5] = k->tetSvd(blocks, in->tets, in->positions, out->q[5], out->svd[1]);
 }
 
-TEST(rotation, every_instruction_set_gives_the_same_bits)
+TEST(rotation, everyInstructionSetGivesTheSameBits)
 {
     static Inputs in;
     static Results scalar, wide;
@@ -434,7 +434,7 @@ TEST(rotation, every_instruction_set_gives_the_same_bits)
     }
 }
 
-TEST(rotation, kernels_agree_with_each_other)
+TEST(rotation, kernelsAgreeWithEachOther)
 {
     static Inputs in;
     static Results out;
@@ -465,7 +465,7 @@ TEST(rotation, kernels_agree_with_each_other)
 }
 
 // A lane's bits do not depend on its place nor on its neighbours.
-TEST(rotation, lanes_are_independent)
+TEST(rotation, lanesAreIndependent)
 {
     static Inputs in, shuffled;
     static Results plain, mixed;
@@ -509,7 +509,7 @@ TEST(rotation, lanes_are_independent)
 // ---------------------------------------------------------------------------------------------------------------------
 // Measuring
 
-TEST(rotation, measurements_run)
+TEST(rotation, measurementsRun)
 {
     snwPolarTiming timing;
     REQUIRE(snwMeasurePolar(snw_simdAuto, 2000, 2, &timing));

@@ -93,7 +93,7 @@ static const char s_rich[] =
 // ---------------------------------------------------------------------------------------------------------------------
 // Words
 
-TEST(scene, word_distance)
+TEST(scene, wordDistance)
 {
     CHECK_INT(snwWordDistance("gravity", "gravity"), 0);
     CHECK_INT(snwWordDistance("gravitiy", "gravity"), 1);
@@ -102,7 +102,7 @@ TEST(scene, word_distance)
     CHECK_INT(snwWordDistance("kitten", "sitting"), 3);
 }
 
-TEST(scene, quote_is_short_and_whole)
+TEST(scene, quoteIsShortAndWhole)
 {
     char text[200] = "";
     for (int i = 0; i < 60; ++i)
@@ -137,7 +137,7 @@ TEST(scene, syntax)
     CHECK_FAILS("{\"sinew\": 1, \"name\": \"\xff\"}", "scene.json: line 1");
 }
 
-TEST(scene, deep_nesting)
+TEST(scene, deepNesting)
 {
     static char text[200001];
     memset(text, '[', 100000);
@@ -145,7 +145,7 @@ TEST(scene, deep_nesting)
     CHECK_FAILS(text, "nested deeper than 32");
 }
 
-TEST(scene, unknown_keys)
+TEST(scene, unknownKeys)
 {
     CHECK_FAILS("{\"sinew\": 1, \"gravitiy\": [0, 0, 0]}", "unknown key 'gravitiy' (did you mean 'gravity'?)");
     CHECK_FAILS("{\"sinew\": 1, \"quux\": 1}", "known: sinew, name, method");
@@ -156,7 +156,7 @@ TEST(scene, unknown_keys)
     CHECK_FAILS(SCENE ", \"colliders\": [{\"name\": \"g\", \"kind\": \"plan\"}]}", "did you mean 'plane'?");
 }
 
-TEST(scene, missing_keys)
+TEST(scene, missingKeys)
 {
     CHECK_FAILS("{}", "key 'sinew' is missing");
     CHECK_FAILS("{\"sinew\": 2}", "sinew: must be 1..1, is 2");
@@ -165,7 +165,7 @@ TEST(scene, missing_keys)
     CHECK_FAILS("{\"sinew\": 1, \"colliders\": [{\"name\": \"g\"}]}", "key 'kind' is missing");
 }
 
-TEST(scene, ranges_and_types)
+TEST(scene, rangesAndTypes)
 {
     CHECK_FAILS("{\"sinew\": 1, \"bodies\": [" BODY
                 ", {\"name\": \"c\", \"character\": {\"shape\": \"bar\", \"cells\": "
@@ -186,7 +186,7 @@ TEST(scene, ranges_and_types)
         "more than 20 million tetrahedra");
 }
 
-TEST(scene, too_many)
+TEST(scene, tooMany)
 {
     static char s_text[32768] = "{\"sinew\": 1, \"colliders\": [1";
     size_t used = strlen(s_text);
@@ -212,7 +212,7 @@ TEST(scene, rotations)
     CHECK(off.hash == unit.hash);
 }
 
-TEST(scene, angles_turn_the_right_way)
+TEST(scene, anglesTurnTheRightWay)
 {
     snwContext* context = NewContext();
     snwSceneFile file;
@@ -293,7 +293,7 @@ TEST(scene, options)
     CHECK(Parse("{\"sinew\": 1}", &options).result < 0);
 }
 
-TEST(scene, commands_in_scenes)
+TEST(scene, commandsInScenes)
 {
     CHECK_FAILS(
         SCENE ", \"commands\": [{\"kind\": \"push\", \"body\": \"b\"}]}", "commands[0]: key 'force' is missing");
@@ -305,7 +305,7 @@ TEST(scene, commands_in_scenes)
 }
 
 // A script in any order is sorted quickly, and equal steps keep their order.
-TEST(scene, long_script)
+TEST(scene, longScript)
 {
     enum
     {
@@ -348,7 +348,7 @@ TEST(scene, files)
     snwDestroyContext(context);
 }
 
-TEST(scene, write_files)
+TEST(scene, writeFiles)
 {
     snwContext* context = NewContext();
     snwMessage message;
@@ -374,7 +374,7 @@ TEST(scene, write_files)
 }
 
 // A limit on the size of files stands in for a full disk.
-TEST(scene, disk_full)
+TEST(scene, diskFull)
 {
     struct rlimit limit, small;
     struct stat info;
@@ -428,14 +428,14 @@ static void CheckRoundTrip(snwContext* context, const char* text, size_t size, c
     snwSceneFile_Close(&again);
 }
 
-TEST(scene, round_trip)
+TEST(scene, roundTrip)
 {
     snwContext* context = NewContext();
     CheckRoundTrip(context, s_rich, strlen(s_rich), "rich");
     snwDestroyContext(context);
 }
 
-TEST(scene, shared_character_is_made_once)
+TEST(scene, sharedCharacterIsMadeOnce)
 {
     snwContext* context = NewContext();
     snwSceneFile file;
@@ -472,7 +472,7 @@ static int LoadScenes(snwContext* context, const char* folder)
     return count;
 }
 
-TEST(scene, built_in_scenes_load)
+TEST(scene, builtInScenesLoad)
 {
     snwContext* context = NewContext();
     CHECK(LoadScenes(context, SNW_SOURCE_DIR "/scenes") >= 6);
@@ -480,7 +480,7 @@ TEST(scene, built_in_scenes_load)
 }
 
 // The example of the documentation is a scene.
-TEST(scene, documented_example)
+TEST(scene, documentedExample)
 {
     snwContext* context = NewContext();
     char* text = NULL;
@@ -495,7 +495,7 @@ TEST(scene, documented_example)
     snwDestroyContext(context);
 }
 
-TEST(scene, made_by_a_program_cannot_be_written)
+TEST(scene, madeByAProgramCannotBeWritten)
 {
     snwContext* context = NewContext();
     snwShapeDef shape = snwDefaultShapeDef(snw_shapeSpring);
@@ -521,7 +521,7 @@ TEST(scene, made_by_a_program_cannot_be_written)
 // Schema
 
 // The published file; with SNW_UPDATE set in the environment it is written anew.
-TEST(scene, schema_is_up_to_date)
+TEST(scene, schemaIsUpToDate)
 {
     static const char s_path[] = SNW_SOURCE_DIR "/docs/scene.schema.json";
     snwContext* context = NewContext();
@@ -537,7 +537,7 @@ TEST(scene, schema_is_up_to_date)
     CHECK_INT(snwFile_Read(context, s_path, 1 << 20, &published, &publishedSize, NULL), snw_ok);
     if (published == NULL || publishedSize != size || strcmp(text, published) != 0)
         snwTest_Fail(
-            __FILE__, __LINE__, "docs/scene.schema.json is old: SNW_UPDATE=1 sinew-tests scene.schema_is_up_to_date");
+            __FILE__, __LINE__, "docs/scene.schema.json is old: SNW_UPDATE=1 sinew-tests scene.schemaIsUpToDate");
     snwContext_Free(context, text);
     snwFree(context, published);
     snwDestroyContext(context);
@@ -551,7 +551,7 @@ static snwScene* RichScene(snwContext* context, snwSceneFile* file)
     return snwSceneFile_Parse(context, s_rich, strlen(s_rich), "rich", NULL, file, NULL) == snw_ok ? file->scene : NULL;
 }
 
-TEST(scene, commands_round_trip)
+TEST(scene, commandsRoundTrip)
 {
     static const char* const s_texts[] = {
         "{\"step\": 9007199254740993, \"kind\": \"pin\", \"pin\": \"pin\", \"position\": [0.1, 1e-17, -3]}",
@@ -593,7 +593,7 @@ TEST(scene, commands_round_trip)
     snwDestroyContext(context);
 }
 
-TEST(scene, command_mistakes)
+TEST(scene, commandMistakes)
 {
     static const char* const s_cases[][2] = {
         {"{\"kind\": \"push\", \"body\": \"on\", \"force\": [0, 0, 0]}", "did you mean 'one'?"},
@@ -720,7 +720,7 @@ static snwResult TrySchema(snwContext* context)
     return result;
 }
 
-TEST(scene, memory_runs_out)
+TEST(scene, memoryRunsOut)
 {
     CheckMemory(TryParse);
     CheckMemory(TryFormat);

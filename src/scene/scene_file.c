@@ -11,7 +11,6 @@
 #include "scene/names.h"
 #include "scene/words.h"
 #include "base/arena.h"
-#include "base/sort.h"
 
 #include <math.h>
 #include <string.h>
@@ -316,26 +315,6 @@ static snwResult ReadCommand(Builder* builder, const json_t* value, int index)
     return snwCommand_ReadJson(&builder->json, &builder->def, value, &commands[index]);
 }
 
-// The engine sorts the script by insertion, which is quick only for scripts in order; files may be in any.
-static snwResult SortCommands(Builder* builder)
-{
-    int count = builder->def.commandCount;
-    const snwCommand* commands = builder->def.commands;
-    uint64_t* steps = snwArena_Alloc(&builder->arena, (size_t)count + 1, sizeof *steps);
-    int* order = snwArena_Alloc(&builder->arena, (size_t)count + 1, sizeof *order);
-    snwCommand* sorted = snwArena_Alloc(&builder->arena, (size_t)count + 1, sizeof *sorted);
-    if (builder->arena.failed)
-        return FailMemory(builder);
-    for (int i = 0; i < count; ++i)
-        steps[i] = commands[i].step, order[i] = i;
-    if (!snwSortKeys(builder->json.context, steps, order, count))
-        return FailMemory(builder);
-    for (int i = 0; i < count; ++i)
-        sorted[i] = commands[order[i]];
-    builder->def.commands = sorted;
-    return snw_ok;
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Settings
 
@@ -455,7 +434,7 @@ static snwResult ReadLists(Builder* builder)
     ReadItems(builder, "clips", data->clips, ReadClip, &result);
     def->commands = NewList(builder, "commands", data->commands, snw_maxCommands, sizeof *def->commands, &result);
     ReadItems(builder, "commands", data->commands, ReadCommand, &result);
-    return result == snw_ok && def->commandCount > 1 ? SortCommands(builder) : result;
+    return result;
 }
 
 static snwResult ReadCamera(Builder* builder, snwCameraDef* camera)

@@ -1,6 +1,7 @@
 #include "sim/scene.h"
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/sort.h"
 #include "sim/methods.h"
 
 #include <math.h>
@@ -229,17 +230,26 @@ static snwResult CheckScene(const snwSceneDef* def, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Copies
 
-// Stable, so that commands of one step keep their order.
-static void SortByStep(snwCommand* commands, int count)
+// Sorted by step; stable, so that commands of one step keep their order.
+static const snwCommand* CopyCommands(snwArena* arena, const snwSceneDef* def)
 {
-    for (int i = 1; i < count; ++i)
+    int count = def->commandCount;
+    snwCommand* commands = snwArena_Alloc(arena, (size_t)count, sizeof *commands);
+    uint64_t* steps = snwAllocArray(arena->context, (size_t)count, sizeof *steps);
+    int* order = snwAllocArray(arena->context, (size_t)count, sizeof *order);
+    bool enough = commands != NULL && steps != NULL && order != NULL;
+    for (int i = 0; enough && i < count; ++i)
     {
-        snwCommand command = commands[i];
-        int k = i;
-        for (; k > 0 && commands[k - 1].step > command.step; --k)
-            commands[k] = commands[k - 1];
-        commands[k] = command;
+        steps[i] = def->commands[i].step;
+        order[i] = i;
     }
+    enough = enough && snwSortKeys(arena->context, steps, order, count);
+    for (int i = 0; enough && i < count; ++i)
+        commands[i] = def->commands[order[i]];
+    snwFree(arena->context, steps);
+    snwFree(arena->context, order);
+    arena->failed = arena->failed || !enough;
+    return commands;
 }
 
 #define COPY_NAMED(type, array, count)                                                                                 \
@@ -266,10 +276,7 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
     for (int i = 0; clips != NULL && i < def->clipCount; ++i)
         clips[i].keys = snwArena_Copy(arena, clips[i].keys, (size_t)clips[i].keyCount, sizeof(snwKey));
     copy->clips = clips;
-    snwCommand* commands = snwArena_Copy(arena, def->commands, (size_t)def->commandCount, sizeof *commands);
-    if (commands != NULL)
-        SortByStep(commands, def->commandCount);
-    copy->commands = commands;
+    copy->commands = CopyCommands(arena, def);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
