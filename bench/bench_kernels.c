@@ -77,11 +77,16 @@ static snwResult AddError(
         *blank = '-';
     snwPolarError error = snwMeasurePolarError(simd, kind, guess, count, 1);
     snwBenchRow row = snwMakeBenchRow(name, snwSimd_Name(simd), "polar_err_rad");
-    row.value = error.notFinite > 0 ? NAN : error.conditioned;
+    // Where no rotation is unique nothing was compared: that is not a pass.
+    bool compared = error.notUnique < error.count;
+    row.value = error.notFinite > 0 || !compared ? NAN : error.conditioned;
     row.n = 1;
     SetTarget(&row, "<=", 1e-5);
     snprintf(row.note, sizeof row.note, "%lld matrices, %lld not unique, %lld by the robust path; raw %.2g rad",
         (long long)error.count, (long long)error.notUnique, (long long)error.robust, error.raw);
+    if (!compared)
+        snprintf(
+            row.note, sizeof row.note, "none of %lld rotations is unique: nothing to compare", (long long)error.count);
     if (error.notFinite > 0)
         snprintf(row.note, sizeof row.note, "%lld results are not finite", (long long)error.notFinite);
     return snwBenchReport_Add(report, &row, message);
