@@ -15,7 +15,7 @@ TSAN_TESTS   := $(if $(LONG),.,'^(tasks|sim|pbd|run)\.')
 setup = $(if $(filter 1,$(SETUP)),@tools/setup.sh $(1))
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo studio test test-long scalar bench bench-deps docs lint format-check tidy format \
+.PHONY: all help demo studio test test-long faults scalar bench bench-deps docs lint format-check tidy format \
 	sanitize asan tsan fuzz install clean
 
 all: build/build.ninja ## build everything; the program is build/sinew
@@ -42,7 +42,11 @@ test: all ## all fast tests
 
 test-long: all ## the slow tests too
 	$(call setup,film)
-	@SNW_LONG=1 ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error --timeout 14400
+	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error --timeout 14400
+
+faults: ## plant one-line faults in a copy and see the tests turn red
+	$(call setup,build film faults)
+	@tests/faults.sh
 
 scalar: ## build without SIMD kernels and run the tests
 	$(call setup,build film)
@@ -59,6 +63,8 @@ bench-deps: ## install the programs we compare with; never needed by the tests
 docs: all ## write the generated pages again
 	@build/sinew help --man > docs/sinew.1.new && mv docs/sinew.1.new docs/sinew.1
 	@build/sinew bench --metrics-doc > docs/bench.md.new && mv docs/bench.md.new docs/bench.md
+	@build/sinew info --params-doc > docs/parameters.md.new && mv docs/parameters.md.new docs/parameters.md
+	@build/sinew info --schema > docs/scene.schema.json.new && mv docs/scene.schema.json.new docs/scene.schema.json
 
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -108,4 +114,4 @@ install: all ## install to PREFIX (default /usr/local); DESTDIR is honoured
 	@cmake --install build --prefix $(PREFIX)
 
 clean: ## remove all builds; results in out/ stay
-	@rm -rf build build-debug build-scalar build-asan build-tsan build-fuzz
+	@rm -rf build build-debug build-scalar build-asan build-tsan build-fuzz build-faults

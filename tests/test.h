@@ -38,6 +38,9 @@ double snwTest_Random(uint64_t* seed);
     }                                                                                                                  \
     static void module##_##name(void)
 
+// Minutes rather than seconds: only in `make test-long`.
+#define TEST_LONG(module, name) TEST(module, name)
+
 #define CHECK(condition)                                                                                               \
     do                                                                                                                 \
     {                                                                                                                  \

@@ -209,15 +209,26 @@ TEST(cli, bashCompletesVerbsAndOptions)
     snwProcess_Free(&process);
 }
 
-TEST(cli, manPageIsUpToDate)
+// page: docs/..., made by the program itself; else: make docs
+static void CheckPage(const char* page, snwProcess process)
 {
-    char* stored = snwReadWhole(SNW_SOURCE_DIR "/docs/sinew.1");
-    snwProcess process = RUN("help", "--man");
+    char path[512];
+    snprintf(path, sizeof path, "%s/docs/%s", SNW_SOURCE_DIR, page);
+    char* stored = snwReadWhole(path);
     CHECK_INT(process.code, 0);
-    REQUIRE(stored != NULL);
-    CHECK(strcmp(stored, process.text) == 0); // else: make docs
+    CHECK(stored != NULL && strcmp(stored, process.text) == 0);
     free(stored);
     snwProcess_Free(&process);
+}
+
+TEST(cli, manPageIsUpToDate)
+{
+    CheckPage("sinew.1", RUN("help", "--man"));
+}
+
+TEST(cli, parameterPageIsUpToDate)
+{
+    CheckPage("parameters.md", RUN("info", "--params-doc"));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

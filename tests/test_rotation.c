@@ -78,11 +78,11 @@ static void CheckRotation(snwMat3 R, snwQuat q)
 // ---------------------------------------------------------------------------------------------------------------------
 // Classes of matrices against the reference
 
-static void CheckClass(snwPolarClass kind)
+static void CheckClassWith(snwPolarClass kind, int count)
 {
     for (int guess = 0; guess < snw_polarGuessCount; guess++)
     {
-        snwPolarError e = snwMeasurePolarError(snw_simdAuto, kind, (snwPolarGuess)guess, 100000, 1 + (uint64_t)kind);
+        snwPolarError e = snwMeasurePolarError(snw_simdAuto, kind, (snwPolarGuess)guess, count, 1 + (uint64_t)kind);
         CHECK(e.conditioned <= 1e-5);
         CHECK(e.tame <= 5e-6);
         CHECK(e.orthonormal <= 1.5e-6);
@@ -92,12 +92,23 @@ static void CheckClass(snwPolarClass kind)
         CHECK(kind == snw_polarRankOne || e.notUnique <= e.count / 10);
         if (kind == snw_polarRandom && guess != snw_guessWrong)
             CHECK(e.robust <= e.count / 100);
-        snwSvdError s = snwMeasureSvdError(snw_simdAuto, kind, (snwPolarGuess)guess, 30000, 5 + (uint64_t)kind);
+        snwSvdError s = snwMeasureSvdError(snw_simdAuto, kind, (snwPolarGuess)guess, count / 3, 5 + (uint64_t)kind);
         CHECK(s.reconstruction <= 2e-6);
         CHECK(s.orthonormal <= 3e-6);
         CHECK(s.sigma <= 1.5e-6);
         CHECK_INT(s.disorder, 0);
     }
+}
+
+static void CheckClass(snwPolarClass kind)
+{
+    CheckClassWith(kind, 100000);
+}
+
+TEST_LONG(rotation, tenMillionOfEveryClass)
+{
+    for (int kind = 0; kind < snw_polarClassCount; kind++)
+        CheckClassWith((snwPolarClass)kind, 10000000);
 }
 
 TEST(rotation, classRandom)

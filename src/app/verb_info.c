@@ -101,6 +101,32 @@ static snwExit PrintParams(int method, bool json)
     return snw_exitOk;
 }
 
+// docs/parameters.md: the same table for reading.
+static snwExit PrintParamsDoc(void)
+{
+    printf("<!-- Made by `sinew info --params-doc`; change the methods' tables, not this file. -->\n"
+           "# Parameters\n\n"
+           "Set them in a scene (`\"settings\": {\"sim.substeps\": 4}`), on the command line (`--set sim.substeps=4`, "
+           "`--sweep`) or, where live, with a command while the sim runs.\n");
+    for (int m = 0; m < snwMethodCount(); ++m)
+    {
+        snwMethodInfo info = snwMethod_GetInfo(m);
+        printf("\n## %s: %s\n\n%s\n\n| parameter | default | unit | range | live | meaning |\n"
+               "| --- | --- | --- | --- | --- | --- |\n",
+            info.name, info.title, info.source);
+        for (int i = 0; i < info.paramCount; ++i)
+        {
+            const snwParamInfo* param = snwMethod_GetParam(m, i);
+            char range[64], initial[48];
+            snwParam_FormatRange(param, range, sizeof range);
+            snwParam_FormatValue(param, param->initial, initial, sizeof initial);
+            printf("| `%s` | %s | %s | %s | %s | %s |\n", param->name, initial, param->unit, range,
+                param->live ? "yes" : "no", param->help);
+        }
+    }
+    return snw_exitOk;
+}
+
 static snwExit PrintParamsOf(const snwArgs* args)
 {
     bool json = snwArgs_Has(args, "json");
@@ -156,8 +182,9 @@ static json_t* SceneToJson(const snwScene* scene)
 
 static void PrintBodies(const snwSceneDef* def)
 {
-    static const char* const heads[] = {"<body", "<character", "vertices", "tets", "edges", "triangles", "mass kg"};
-    snwTextTable table = snwTextTable_Start(heads, 7);
+    static const char* const heads[] = {
+        "<body", "<character", "vertices", "tets", "edges", "triangles", "mass kg", "<rest bounds m"};
+    snwTextTable table = snwTextTable_Start(heads, 8);
     for (int i = 0; i < def->bodyCount; ++i)
     {
         snwCharacterInfo info = snwCharacter_GetInfo(def->bodies[i].character);
@@ -169,6 +196,8 @@ static void PrintBodies(const snwSceneDef* def)
         snwTextTable_Set(&table, 4, "%d", info.edgeCount);
         snwTextTable_Set(&table, 5, "%d", info.skinTriangleCount);
         snwTextTable_Set(&table, 6, "%.4g", info.mass);
+        snwTextTable_Set(&table, 7, "%.4g %.4g %.4g .. %.4g %.4g %.4g", info.lower.x, info.lower.y, info.lower.z,
+            info.upper.x, info.upper.y, info.upper.z);
     }
     snwTextTable_Print(&table, stdout);
     snwTextTable_Free(&table);
@@ -251,6 +280,8 @@ static snwExit PrintProgram(const snwContext* context, bool json)
 static snwExit Run(const snwArgs* args)
 {
     bool json = snwArgs_Has(args, "json");
+    if (snwArgs_Has(args, "params-doc"))
+        return PrintParamsDoc();
     if (snwArgs_Has(args, "params"))
         return PrintParamsOf(args);
     if (snwArgs_Has(args, "methods"))
@@ -272,6 +303,7 @@ static snwExit Run(const snwArgs* args)
 static const snwOption s_options[] = {
     {"methods", 0, NULL, false, snw_completeNothing, NULL, "list the methods"},
     {"params", 0, NULL, false, snw_completeNothing, NULL, "list the parameters of all methods, or of the one named"},
+    {"params-doc", 0, NULL, false, snw_completeNothing, NULL, "print docs/parameters.md"},
     {"schema", 0, NULL, false, snw_completeNothing, NULL, "print the JSON schema of scene files"},
     {"json", 'j', NULL, false, snw_completeNothing, NULL, "print as JSON"},
     {0},

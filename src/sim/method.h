@@ -100,6 +100,13 @@ typedef struct snwBody
     uint64_t skinChanges; // sim->changes when they were filled
 } snwBody;
 
+// How a body starts: as the scene says, plus what the seed adds (sim.jitter).
+typedef struct snwBodyStart
+{
+    snwTransform transform;
+    snwVec3 velocity, angularVelocity;
+} snwBodyStart;
+
 // Vertices of a body that a pin of the scene holds, and where they are in the pin's frame.
 typedef struct snwPinSet
 {
@@ -127,6 +134,7 @@ struct snwSim
     snwGrab* grabs;
     int grabCount; // slots
     snwBody* bodies;
+    snwBodyStart* starts;
     int bodyCount;
 
     snwPinSet* pinSets;
@@ -167,7 +175,8 @@ struct snwMethod
     snwResult (*createModel)(const snwModelDef* def, void** model, snwMessage* message);
     void (*destroyModel)(snwContext* context, void* model);
 
-    // State: bytes of one body (rounded up to 64), and its start. initBody is also the reset.
+    // State: bytes of one body (rounded up to 64), and its start. initBody starts from sim->starts and is also the
+    // reset.
     size_t (*bodyStateSize)(const void* model);
     void (*initBody)(snwSim* sim, int body);
 
@@ -192,6 +201,7 @@ struct snwMethod
 enum
 {
     snw_paramSubsteps,
+    snw_paramJitter,
     snw_sharedParamCount
 };
 

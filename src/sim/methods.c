@@ -18,6 +18,14 @@ static const snwParamInfo s_shared[snw_sharedParamCount] = {
         .initial = 1,
         .live = true,
         .help = "equal parts into which each step is cut"},
+    [snw_paramJitter] = {.name = "sim.jitter",
+        .type = snw_paramReal,
+        .unit = "m/s",
+        .lower = 0,
+        .upper = 100,
+        .initial = 0,
+        .live = false,
+        .help = "random velocity each body starts with, from the scene's seed: for runs over many seeds"},
 };
 
 int snwMethodCount(void)

@@ -92,6 +92,13 @@ static const snwClipDef* FindClip(const snwSim* sim, snwClipTarget target, int i
     return NULL;
 }
 
+static bool SameTransform(snwTransform a, snwTransform b)
+{
+    return a.position.x == b.position.x && a.position.y == b.position.y && a.position.z == b.position.z &&
+           a.rotation.x == b.rotation.x && a.rotation.y == b.rotation.y && a.rotation.z == b.rotation.z &&
+           a.rotation.w == b.rotation.w;
+}
+
 // time: since the scene's start, at the end of the substep; fraction: of the step done by then.
 static void Move(const snwSim* sim, snwMover* mover, snwClipTarget target, int index, double time, double fraction)
 {
@@ -99,7 +106,7 @@ static void Move(const snwSim* sim, snwMover* mover, snwClipTarget target, int i
     const snwClipDef* clip = mover->byClip ? FindClip(sim, target, index) : NULL;
     if (clip != NULL)
         mover->transform = snwClip_Evaluate(clip, time);
-    else if (memcmp(&mover->start, &mover->target, sizeof mover->start) != 0)
+    else if (!SameTransform(mover->start, mover->target))
         mover->transform = fraction < 1.0 ? snwTransform_Interpolate(mover->start, mover->target, fraction)
                                           : mover->target;
 }

@@ -19,7 +19,7 @@ snwSimDef snwDefaultSimDef(void)
 static uint64_t ModelKey(const snwMethod* method, const double* params)
 {
     uint64_t key = snwHashText(method->name, 0);
-    for (int i = 0; i < snwMethod_ParamCount(method); ++i)
+    for (int i = snw_sharedParamCount; i < snwMethod_ParamCount(method); ++i)
         if (!snwMethod_Param(method, i)->live)
             key = snwHash(&params[i], sizeof params[i], key);
     return key;
@@ -161,6 +161,27 @@ static void SetParams(const snwSceneDef* def, const snwMethod* method, double* p
 // ---------------------------------------------------------------------------------------------------------------------
 // Parts
 
+// The n-th random number of a seed, in [-1, 1).
+static double Random(uint64_t seed, uint64_t n)
+{
+    uint64_t bits = snwHash(&n, sizeof n, seed);
+    return (double)(bits >> 11) * 0x1p-52 - 1.0;
+}
+
+// Jitter turns a body about as fast as it moves it: 1 m/s comes with 1 rad/s.
+static void MakeStarts(snwSim* sim, double jitter)
+{
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        const snwBodyDef* def = &sim->def->bodies[i];
+        double r[6];
+        for (int k = 0; k < 6; ++k)
+            r[k] = jitter * Random(sim->def->seed, 6 * (uint64_t)i + (uint64_t)k);
+        sim->starts[i] = (snwBodyStart){def->transform, snwVec3_Add(def->velocity, (snwVec3){r[0], r[1], r[2]}),
+            snwVec3_Add(def->angularVelocity, (snwVec3){r[3], r[4], r[5]})};
+    }
+}
+
 static bool InBox(snwVec3 v, snwVec3 lower, snwVec3 upper)
 {
     return v.x >= lower.x && v.y >= lower.y && v.z >= lower.z && v.x <= upper.x && v.y <= upper.y && v.z <= upper.z;
@@ -252,8 +273,10 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     SetParams(sim->def, sim->method, params);
     sim->bodies = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *sim->bodies);
     sim->pinSets = snwArena_Alloc(&sim->arena, (size_t)sim->def->pinCount, sizeof *sim->pinSets);
+    sim->starts = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *sim->starts);
     if (sim->arena.failed)
         return snwFailMemory(message);
+    MakeStarts(sim, params[snw_paramJitter]);
     snwResult result = MakeBodies(sim, params, message);
     if (result < 0)
         return result;

@@ -14,7 +14,7 @@ enum
     snw_stageCount,
 
     snw_vertexGrain = 2048,
-    snw_blockGrain = 256, // some microseconds of projections
+    snw_blockGrain = 128, // some microseconds of projections
 };
 
 static const char* const s_stages[snw_stageCount] = {"predict", "distance", "volume", "contact", "velocity"};
@@ -131,17 +131,17 @@ static void SetPinned(snwSim* sim, int index)
 
 static void InitBody(snwSim* sim, int index)
 {
-    const snwBodyDef* def = &sim->def->bodies[index];
-    const snwCharacter* character = def->character;
+    const snwBodyStart* start = &sim->starts[index];
+    const snwCharacter* character = sim->bodies[index].character;
     snwPbdBody state = snwPbd_GetBody(sim, index);
-    snwVec3 centre = snwTransform_Apply(def->transform, CentreOfMass(character));
+    snwVec3 centre = snwTransform_Apply(start->transform, CentreOfMass(character));
     memset(sim->bodies[index].state, 0, BodyStateSize(sim->bodies[index].model));
     for (int i = 0; i < character->def.vertexCount; ++i)
     {
-        snwVec3 x = snwTransform_Apply(def->transform, character->def.vertices[i]);
-        snwVec3 spin = snwVec3_Cross(def->angularVelocity, snwVec3_Sub(x, centre));
+        snwVec3 x = snwTransform_Apply(start->transform, character->def.vertices[i]);
+        snwVec3 spin = snwVec3_Cross(start->angularVelocity, snwVec3_Sub(x, centre));
         SetRow(state.positions + 4 * (size_t)i, x);
-        SetRow(state.velocities + 4 * (size_t)i, snwVec3_Add(def->velocity, spin));
+        SetRow(state.velocities + 4 * (size_t)i, snwVec3_Add(start->velocity, spin));
     }
     SetMasses(sim, index);
     SetPinned(sim, index);

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Are the tests able to fail? Plants one-line faults in a copy of the committed source, one at a time, and sees the
+# test that guards each feature turn red. A fault that changes nothing, or that no test notices, is an error.
+#
+# Each fault: the test that must fail @ the file @ a sed expression that changes one line
+set -euo pipefail
+cd "$(dirname "$0")/.."
+copy=build-faults/source
+build=build-faults/build
+
+faults=(
+    'base.hashSeesEveryBitAndTheLength@src/base/hash.c@s/for (int i = 0; i < 4; ++i)$/for (int i = 0; i < 3; ++i)/'
+    'tasks.sumsHaveTheSameBitsForAnyThreads@src/base/tasks.c@s/int smallest = ChunkCount(count, snw_maxSumChunks);/int smallest = ChunkCount(count, context->threadCount);/'
+    'character.everyFailedAllocationIsAnErrorWithoutLeak@src/base/arena.c@s/        snwFree(arena->context, arena->first);/        if (next != NULL) snwFree(arena->context, arena->first);/'
+    'rotation.classInverted@src/math/rotation_kernel.h@s/ & (det \* SNW_MAX_CONDITION > trace3));/ );/'
+    'rotation.everyInstructionSetGivesTheSameBits@src/math/rotation_kernel.h@s/    snwWide f = -0.5f \/ det;/    snwWide f = -0.5f \/ det * (1.0f + 1e-7f * (SNW_WIDE_LANES == 8));/'
+    'geom.skinIsClosedAndOutward@src/geom/mesh.c@s/{{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}}/{{1, 3, 2}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}}/'
+    'contact.normalIsTheGradientOfTheDistance@src/contact/collider.c@s/if (beyond > fabs(position\[nearest\])/if (beyond < fabs(position[nearest])/'
+    'rig.clipPassesThroughItsKeys@src/rig/clip.c@s/wrapped < 0.0 ? wrapped + (last - first) : wrapped/wrapped/'
+    'sim.sameHashForAnyThreadsAndInstructionSet@src/sim/pbd/pbd_damping.c@s/    loop.spin = Spin(sums);/    loop.spin = Spin(sums); loop.spin.x += 1e-4 * sim->context->threadCount;/'
+    'sim.restoreAtAnyFrameEqualsTheStraightRun@src/sim/sim.c@s/^        state->scriptNext++;/        state->scriptNext++, sim->changes++;\n        if (sim->changes < 100) state->gravity.x += 1e-3;/'
+    'sim.restoreRefusesForeignAndDamagedBlocks@src/sim/sim_save.c@s/header.sceneHash != own.sceneHash || //'
+    'sim.replayOfTheLogEqualsTheOriginal@src/sim/sim.c@s/^        command.step = sim->state->step;/        command.step = sim->state->step + (command.kind == snw_commandParam);/'
+    'sim.steadyStepsUseNoHeap@src/sim/pbd/pbd.c@s/^    snwVec3 g = sim->state->gravity;/    snwVec3 g = sim->state->gravity; snwFree(sim->context, snwAlloc(sim->context, 8));/'
+    'sim.aNanStopsTheStepAndKeepsTheLastGoodState@src/sim/sim.c@s/^        memcpy(sim->block, sim->backup, sim->blockSize);//'
+    'sim.commandsAreAppliedAtTheirStep@src/sim/sim.c@s/sim->pending.data\[due\].step <= sim->state->step/sim->pending.data[due].step < sim->state->step/'
+    'pbd.coloursShareNoVertex@src/sim/pbd/pbd_model.c@s/            taken |= used\[constraints\[arity \* i + k\]\];/            taken = used[constraints[arity * i + k]];/'
+    'pbd.volumeProjectionFollowsTheGradient@src/sim/pbd/pbd_kernel.h@s/    Cross(u\[2\], u\[0\], g\[2\]);/    Cross(u[0], u[2], g[2]);/'
+    'pbd.oscillatorFollowsItsClosedForm@src/sim/pbd/pbd.c@s/(x\[k\] - from\[k\]) \* loop->inverseH/0.99f * (x[k] - from[k]) * loop->inverseH/'
+    'pbd.frictionHoldsOnASlopeAndSlipsOnASteepOne@src/sim/pbd/pbd_contact.c@s/double granted = coefficient \*/double granted = 0.5 * coefficient */'
+    'scene.unknownKeys@src/scene/words.c@s/    if (nearest != NULL)/    if (nearest == word)/'
+    'scene.roundTrip@src/scene/tables.c@s/FIELD(T, friction, "friction", snw_fieldReal, /FIELD(T, size.z, "friction", snw_fieldReal, /'
+    'log.damageIsAnErrorWithItsLine@src/scene/log_read.c@s/if (checksum != reader->checksum)/if (checksum == reader->checksum + 1)/'
+    'log.tamperedCommandIsFound@src/scene/run.c@s/hash != replay->hashes\[run->frame\]/hash == replay->hashes[run->frame] + 1/'
+    'view.pngRoundTrip@src/view/image.c@s/(size_t)image->width \* (size_t)y);/(size_t)image->width * (size_t)(y ^ 1));/'
+    'bench.rejectsUnknownMetric@bench/bench.c@s/if (snwMetric_Find(row->metric) == NULL)/if (row->metric[0] == 0)/'
+    'cli.simWritesFilesOnce@src/scene/file.c@s/    if (lstat(output->path, \&info) == 0)/    if (lstat(output->part, \&info) == 0)/'
+)
+
+# Copied file by file, so that a second run rebuilds only what changed.
+mkdir -p "$copy"
+git ls-files -z | rsync -a --checksum --from0 --files-from=- . "$copy/"
+cmake -S "$copy" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release > /dev/null
+cmake --build "$build" > /dev/null
+
+caught=0 missed=0
+for fault in "${faults[@]}"; do
+    IFS='@' read -r test file edit <<< "$fault"
+    cp "$copy/$file" "$build/kept"
+    sed -i "$edit" "$copy/$file"
+    if cmp -s "$copy/$file" "$build/kept"; then
+        verdict="NOTHING TO CHANGE"
+    elif ! cmake --build "$build" > "$build/log" 2>&1; then
+        verdict="DOES NOT BUILD"
+    elif ctest --test-dir "$build" -R "^${test//./\\.}\$" --no-tests=error > "$build/log" 2>&1; then
+        verdict="NOT NOTICED"
+    else
+        verdict=caught
+    fi
+    cp "$build/kept" "$copy/$file"
+    [ "$verdict" = caught ] && caught=$((caught + 1)) || missed=$((missed + 1))
+    printf '%-18s %-55s %s\n' "$verdict" "$test" "$file"
+done
+cmake --build "$build" > /dev/null
+echo "$caught passed, $missed failed"
+[ "$missed" -eq 0 ]
