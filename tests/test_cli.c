@@ -385,7 +385,7 @@ TEST(cli, replayComparesEveryFrame)
     CHECK_INT(other.code, 1);
     json_t* report = json_loads(other.text, 0, NULL);
     CHECK(json_is_false(json_object_get(report, "same")));
-    CHECK_INT(json_integer_value(json_object_get(report, "firstDifference")), 10);
+    CHECK_INT(json_integer_value(json_object_get(report, "first_difference")), 10);
     json_decref(report);
     snwProcess_Free(&sim);
     snwProcess_Free(&same);

@@ -362,10 +362,10 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
     json_object_set_new(json, "settings", SettingsToJson(&def->options));
     json_object_set_new(json, "rate", snwJsonReal(performance->rate));
     json_object_set_new(json, "duration", snwJsonReal(performance->duration));
-    json_object_set_new(json, "stepMsMedian", snwJsonReal(report->stepMsMedian));
-    json_object_set_new(json, "stepMsMax", snwJsonReal(report->stepMsMax));
-    json_object_set_new(json, "wallSeconds", snwJsonReal(report->wallSeconds));
-    json_object_set_new(json, "energyMax", snwJsonReal(report->energyMax));
+    json_object_set_new(json, "step_ms_median", snwJsonReal(report->stepMsMedian));
+    json_object_set_new(json, "step_ms_max", snwJsonReal(report->stepMsMax));
+    json_object_set_new(json, "wall_seconds", snwJsonReal(report->wallSeconds));
+    json_object_set_new(json, "energy_max", snwJsonReal(report->energyMax));
     json_object_set_new(json, "first", snwMeasures_ToJson(&report->first));
     json_object_set_new(json, "last", snwMeasures_ToJson(&report->last));
     json_object_set_new(json, "files", FilesToJson(def));

@@ -159,7 +159,7 @@ static json_t* BodyToJson(const snwBodyDef* body)
 {
     snwCharacterInfo info = snwCharacter_GetInfo(body->character);
     return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:o}", "name", body->name, "character", info.name,
-        "vertices", info.vertexCount, "tets", info.tetCount, "edges", info.edgeCount, "skinTriangles",
+        "vertices", info.vertexCount, "tets", info.tetCount, "edges", info.edgeCount, "skin_triangles",
         info.skinTriangleCount, "bones", info.boneCount, "mass", snwJsonReal(info.mass), "volume",
         snwJsonReal(info.volume));
 }

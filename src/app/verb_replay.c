@@ -22,7 +22,7 @@ static void PrintReport(const snwArgs* args, const snwLog* log, const snwRunRepo
     bool same = report->firstDifference < 0;
     if (snwArgs_Has(args, "json"))
         snwPrintJson(json_pack("{s:i, s:s, s:b, s:i, s:i, s:b, s:s}", "schema", 1, "file", args->operands[0], "same",
-            same, "frames", report->frames, "firstDifference", report->firstDifference, "complete", log->complete,
+            same, "frames", report->frames, "first_difference", report->firstDifference, "complete", log->complete,
             "hash", hash));
     else if (same)
         printf("%s: all %d frames are the same, hash %s%s\n", args->operands[0], report->frames, hash,
