@@ -1,5 +1,7 @@
 // Scene files: every class of mistake with its message, round trips, the schema, memory that runs out.
 
+#include "fixture.h"
+#include "sim/character.h"
 #include "test.h"
 
 #include "scene/file.h"
@@ -426,6 +428,54 @@ static void CheckRoundTrip(snwContext* context, const char* text, size_t size, c
     snwContext_Free(context, twice);
     snwSceneFile_Close(&file);
     snwSceneFile_Close(&again);
+}
+
+// A round trip cannot see a value that goes to the wrong field both ways; this can. No two numbers are the same.
+TEST(scene, valuesLandInTheirFields)
+{
+    static const char* text =
+        "{\"sinew\": 1, \"name\": \"all\", \"gravity\": [1, 2, 3], \"rate\": 50, \"duration\": 6, \"seed\": 7,"
+        "\"settings\": {\"pbd.stretch\": 0.25},"
+        "\"bodies\": [{\"name\": \"b\", \"character\": {\"shape\": \"block\", \"size\": [1.25, 1.5, 1.75], \"cells\": "
+        "[2, 3, 4],"
+        "\"material\": {\"density\": 901, \"young\": 902, \"poisson\": 0.125, \"damping\": 4.5}}, \"position\": [8, 9, "
+        "10],"
+        "\"rotation\": [0, 1, 0, 0], \"velocity\": [11, 12, 13], \"angular_velocity\": [14, 15, 16]}],"
+        "\"colliders\": [{\"name\": \"c\", \"kind\": \"capsule\", \"radius\": 17, \"half_length\": 18, \"friction\": "
+        "0.75,"
+        "\"position\": [19, 20, 21]}, {\"name\": \"d\", \"kind\": \"box\", \"half_size\": [22, 23, 24]}],"
+        "\"pins\": [{\"name\": \"p\", \"body\": \"b\", \"lower\": [-1, -2, -3], \"upper\": [4, 5, 6], \"held\": "
+        "false}],"
+        "\"clips\": [{\"collider\": \"d\", \"interpolation\": \"smooth\", \"loop\": true,"
+        "\"keys\": [{\"time\": 0.5, \"position\": [25, 26, 27]}]}]}";
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSceneFile file;
+    snwMessage message;
+    REQUIRE(snwSceneFile_Parse(context, text, strlen(text), "all", NULL, &file, &message) == snw_ok);
+    const snwSceneDef* def = snwScene_GetDef(file.scene);
+    CHECK(def->gravity.x == 1 && def->gravity.y == 2 && def->gravity.z == 3 && def->rate == 50 && def->duration == 6);
+    CHECK(def->seed == 7 && def->settingCount == 1 && def->settings[0].value == 0.25);
+    const snwBodyDef* body = &def->bodies[0];
+    CHECK(body->transform.position.x == 8 && body->transform.position.z == 10 && body->transform.rotation.y == 1);
+    CHECK(body->velocity.y == 12 && body->angularVelocity.x == 14 && body->angularVelocity.z == 16);
+    snwCharacterInfo info = snwCharacter_GetInfo(body->character);
+    CHECK_INT(info.vertexCount, 3 * 4 * 5);
+    CHECK_NEAR(info.upper.x - info.lower.x, 1.25, 1e-12);
+    CHECK_NEAR(info.upper.z - info.lower.z, 1.75, 1e-12);
+    CHECK_NEAR(info.mass, 901 * 1.25 * 1.5 * 1.75, 1e-6);
+    const snwMaterial* material = &body->character->def.materials[0];
+    CHECK(material->young == 902 && material->poisson == 0.125 && material->damping == 4.5);
+    const snwColliderDef* colliders = def->colliders;
+    CHECK(colliders[0].kind == snw_colliderCapsule && colliders[0].size.x == 17 && colliders[0].size.y == 18);
+    CHECK(colliders[0].friction == 0.75 && colliders[0].transform.position.y == 20);
+    CHECK(colliders[1].kind == snw_colliderBox && colliders[1].size.x == 22 && colliders[1].size.z == 24);
+    CHECK(def->pins[0].lower.y == -2 && def->pins[0].upper.z == 6 && !def->pins[0].held);
+    const snwClipDef* clip = &def->clips[0];
+    CHECK(clip->target == snw_clipCollider && clip->index == 1 && clip->interpolation == snw_interpolateSmooth &&
+          clip->loop);
+    CHECK(clip->keys[0].time == 0.5 && clip->keys[0].transform.position.z == 27);
+    snwSceneFile_Close(&file);
+    snwDestroyContext(context);
 }
 
 TEST(scene, roundTrip)
