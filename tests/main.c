@@ -69,12 +69,29 @@ const char* snwTest_TempDir(void)
     return s_tempDir;
 }
 
+static void FullName(const snwTestCase* testCase, char name[256])
+{
+    snprintf(name, 256, "%s.%s", testCase->module, testCase->name);
+}
+
+bool snwTest_Exists(const char* name)
+{
+    for (const snwTestCase* testCase = s_first; testCase != NULL; testCase = testCase->next)
+    {
+        char full[256];
+        FullName(testCase, full);
+        if (strcmp(full, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool Wanted(const snwTestCase* testCase, int argc, char** argv)
 {
     if (argc < 2)
         return true;
     char full[256];
-    snprintf(full, sizeof full, "%s.%s", testCase->module, testCase->name);
+    FullName(testCase, full);
     for (int i = 1; i < argc; ++i)
         if (strcmp(argv[i], testCase->module) == 0 || strcmp(argv[i], full) == 0)
             return true;

@@ -23,6 +23,9 @@ void snwTest_Register(snwTestCase* testCase);
 void snwTest_Fail(const char* file, int line, const char* format, ...) __attribute__((format(printf, 3, 4)));
 void snwTest_Skip(const char* why);
 
+// Is there a case of this name ("module.name")?
+bool snwTest_Exists(const char* name);
+
 // Where the test may write files; made on first use, removed at exit.
 const char* snwTest_TempDir(void);
 

@@ -414,6 +414,46 @@ TEST(sim, resetGoesBackToTheStart)
     snwDestroyContext(context);
 }
 
+// A command at step 0 of the script takes effect at the step of the reset, not one later.
+TEST(sim, resetPlaysTheScriptFromItsFirstStep)
+{
+    snwCommand up = snwDefaultCommand(snw_commandGravity);
+    up.vector.y = 6.0;
+    snwFixtureScene fixture = snwFixture_DefaultScene();
+    fixture.script = &up, fixture.scriptCount = 1;
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = snwFixture_MakeSim(context, &fixture);
+    snwCommand reset = snwDefaultCommand(snw_commandReset);
+    reset.step = 10;
+    CHECK(snwSim_Push(sim, &reset, NULL) == snw_ok);
+    snwMeasures first, second;
+    snwFixture_Run(sim, 5, s_dt);
+    snwSim_GetMeasures(sim, 0, &first);
+    snwFixture_Run(sim, 10, s_dt); // five to the reset, five after it
+    snwSim_GetMeasures(sim, 0, &second);
+    CHECK_NEAR(first.momentum.y, 64.0 * 0.5, 1e-3);
+    CHECK_NEAR(second.momentum.y, first.momentum.y, 1e-6);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(sim, twoClipsOnOneColliderAreRefused)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwColliderDef ground = snwDefaultColliderDef(snw_colliderPlane);
+    snwKey key = {0.0, {{0, 0, 0}, {0, 0, 0, 1}}};
+    snwClipDef clips[2] = {snwDefaultClipDef(), snwDefaultClipDef()};
+    for (int i = 0; i < 2; ++i)
+        clips[i].target = snw_clipCollider, clips[i].keys = &key, clips[i].keyCount = 1;
+    snwSceneDef def = snwDefaultSceneDef();
+    def.colliders = &ground, def.colliderCount = 1, def.clips = clips, def.clipCount = 2;
+    snwScene* scene;
+    snwMessage message;
+    CHECK_INT(snwCreateScene(context, &def, &scene, &message), snw_errorArgument);
+    CHECK_CONTAINS(message.text, "clips[0] and clips[1] move the same thing");
+    snwDestroyContext(context);
+}
+
 static snwVec3 JitteredMomentum(snwContext* context, uint64_t seed, double jitter)
 {
     snwFixtureScene fixture = snwFixture_DefaultScene();

@@ -444,7 +444,7 @@ snwCharacterInfo snwCharacter_GetInfo(const snwCharacter* character)
         .volume = character->volume,
         .lower = character->lower,
         .upper = character->upper,
-        .modelCount = character->modelCount,
+        .modelCount = atomic_load(&character->modelCount),
         .color = {def->color[0], def->color[1], def->color[2]},
     };
 }

@@ -40,7 +40,7 @@ struct snwCharacter
 
     pthread_mutex_t modelMutex; // of the list below: the one thing that grows
     snwModel* models;
-    int modelCount;
+    atomic_int modelCount;
 };
 
 // Masses of the vertices with other materials (as many as the character has).

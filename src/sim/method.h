@@ -138,6 +138,8 @@ struct snwSim
     int bodyCount;
 
     snwPinSet* pinSets;
+    const snwClipDef** pinClips; // NULL: none moves it
+    const snwClipDef** colliderClips;
     void* scratch;        // of the method
     snwContact* contacts; // filled by the method in each substep
     int contactCount, contactCapacity;
@@ -214,7 +216,7 @@ static inline double snwSim_Param(const snwSim* sim, int param)
 // Adds the time since the last call to stage number `stage`.
 void snwSim_EndStage(snwSim* sim, int stage);
 
-// Adds a contact for this substep; silently full beyond the capacity (as many as vertices and colliders need).
+// Adds a contact for this substep to the report; silently full beyond eight per vertex.
 void snwSim_AddContact(snwSim* sim, const snwContact* contact);
 
 // Vertices that touch colliders: those of the skin, or all where there is none.

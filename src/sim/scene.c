@@ -227,6 +227,30 @@ static snwResult CheckScene(const snwSceneDef* def, snwMessage* message)
     return snw_ok;
 }
 
+// Two clips that move the same thing would be a quarrel that nobody sees.
+static snwResult CheckClipsDiffer(snwContext* context, const snwSceneDef* def, snwMessage* message)
+{
+    uint64_t* keys = snwAllocArray(context, (size_t)def->clipCount, sizeof *keys);
+    int* order = snwAllocArray(context, (size_t)def->clipCount, sizeof *order);
+    bool enough = keys != NULL && order != NULL;
+    for (int i = 0; enough && i < def->clipCount; ++i)
+    {
+        const snwClipDef* clip = &def->clips[i];
+        uint64_t body = clip->target == snw_clipHandle || clip->target == snw_clipJoint ? (uint64_t)clip->body + 1 : 0;
+        keys[i] = (uint64_t)clip->target << 60 | body << 32 | (uint64_t)clip->index;
+        order[i] = i;
+    }
+    enough = enough && snwSortKeys(context, keys, order, def->clipCount);
+    snwResult result = enough ? snw_ok : snwFailMemory(message);
+    for (int i = 1; result == snw_ok && i < def->clipCount; ++i)
+        if (keys[i] == keys[i - 1])
+            result = snwFail(message, snw_errorArgument, "put their keys into one clip",
+                "clips[%d] and clips[%d] move the same thing", order[i - 1], order[i]);
+    snwFree(context, keys);
+    snwFree(context, order);
+    return result;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Copies
 
@@ -391,6 +415,7 @@ snwResult snwCreateScene(snwContext* context, const snwSceneDef* def, snwScene**
 {
     *out = NULL;
     snwResult result = CheckScene(def, message);
+    result = result < 0 ? result : CheckClipsDiffer(context, def, message);
     if (result < 0)
         return result;
     snwScene* scene = snwAlloc(context, sizeof *scene);

@@ -84,14 +84,6 @@ static void DropPending(snwSim* sim, int count)
 // ---------------------------------------------------------------------------------------------------------------------
 // Pins, colliders and grabs over the step
 
-static const snwClipDef* FindClip(const snwSim* sim, snwClipTarget target, int index)
-{
-    for (int i = 0; i < sim->def->clipCount; ++i)
-        if (sim->def->clips[i].target == target && sim->def->clips[i].index == index)
-            return &sim->def->clips[i];
-    return NULL;
-}
-
 static bool SameTransform(snwTransform a, snwTransform b)
 {
     return a.position.x == b.position.x && a.position.y == b.position.y && a.position.z == b.position.z &&
@@ -100,11 +92,10 @@ static bool SameTransform(snwTransform a, snwTransform b)
 }
 
 // time: since the scene's start, at the end of the substep; fraction: of the step done by then.
-static void Move(const snwSim* sim, snwMover* mover, snwClipTarget target, int index, double time, double fraction)
+static void Move(snwMover* mover, const snwClipDef* clip, double time, double fraction)
 {
     mover->previous = mover->transform;
-    const snwClipDef* clip = mover->byClip ? FindClip(sim, target, index) : NULL;
-    if (clip != NULL)
+    if (mover->byClip && clip != NULL)
         mover->transform = snwClip_Evaluate(clip, time);
     else if (!SameTransform(mover->start, mover->target))
         mover->transform = fraction < 1.0 ? snwTransform_Interpolate(mover->start, mover->target, fraction)
@@ -114,9 +105,9 @@ static void Move(const snwSim* sim, snwMover* mover, snwClipTarget target, int i
 static void MoveAll(snwSim* sim, double time, double fraction)
 {
     for (int i = 0; i < sim->def->pinCount; ++i)
-        Move(sim, &sim->pins[i], snw_clipPin, i, time, fraction);
+        Move(&sim->pins[i], sim->pinClips[i], time, fraction);
     for (int i = 0; i < sim->def->colliderCount; ++i)
-        Move(sim, &sim->colliders[i], snw_clipCollider, i, time, fraction);
+        Move(&sim->colliders[i], sim->colliderClips[i], time, fraction);
     for (int i = 0; i < sim->grabCount; ++i)
     {
         snwGrab* grab = &sim->grabs[i];
@@ -215,6 +206,7 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
     int logged = sim->log.count;
     snwResult warning = ApplyScript(sim, message);
     int due = ApplyPending(sim, &warning, message);
+    warning = ApplyScript(sim, message) > 0 ? snw_warning : warning; // again: a reset starts the script at this step
     snwResult result = RunSubsteps(sim, dt, message);
     sim->changes++;
     if (result < 0)

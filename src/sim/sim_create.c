@@ -8,6 +8,11 @@
 
 #include <string.h>
 
+enum
+{
+    snw_maxTouches = 8
+};
+
 snwSimDef snwDefaultSimDef(void)
 {
     return (snwSimDef){.maxGrabs = 64};
@@ -42,7 +47,7 @@ static snwResult AddModel(
     model->key = key;
     model->next = character->models;
     character->models = model;
-    character->modelCount++;
+    atomic_fetch_add(&character->modelCount, 1);
     return snw_ok;
 }
 
@@ -108,20 +113,13 @@ static size_t LayOut(snwSim* sim, unsigned char* block)
 // ---------------------------------------------------------------------------------------------------------------------
 // Start and reset
 
-static void StartMover(
-    const snwSim* sim, snwMover* mover, snwClipTarget target, int index, snwTransform start, bool held)
+static void StartMover(snwMover* mover, const snwClipDef* clip, snwTransform start, bool held)
 {
     memset(mover, 0, sizeof *mover);
     mover->held = held;
-    for (int i = 0; i < sim->def->clipCount; ++i)
-    {
-        const snwClipDef* clip = &sim->def->clips[i];
-        if (clip->target != target || clip->index != index)
-            continue;
-        mover->byClip = 1;
-        start = snwClip_Evaluate(clip, 0.0);
-    }
-    mover->transform = mover->previous = mover->start = mover->target = start;
+    mover->byClip = clip != NULL;
+    mover->transform = clip != NULL ? snwClip_Evaluate(clip, 0.0) : start;
+    mover->previous = mover->start = mover->target = mover->transform;
 }
 
 void snwSim_Reset(snwSim* sim)
@@ -134,9 +132,9 @@ void snwSim_Reset(snwSim* sim)
     state->gravity = def->gravity;
     memset(sim->grabs, 0, (size_t)sim->grabCount * sizeof *sim->grabs);
     for (int i = 0; i < def->pinCount; ++i)
-        StartMover(sim, &sim->pins[i], snw_clipPin, i, snwTransform_Identity(), def->pins[i].held);
+        StartMover(&sim->pins[i], sim->pinClips[i], snwTransform_Identity(), def->pins[i].held);
     for (int i = 0; i < def->colliderCount; ++i)
-        StartMover(sim, &sim->colliders[i], snw_clipCollider, i, def->colliders[i].transform, true);
+        StartMover(&sim->colliders[i], sim->colliderClips[i], def->colliders[i].transform, true);
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         const snwCharacterDef* character = &sim->bodies[i].character->def;
@@ -179,6 +177,19 @@ static void MakeStarts(snwSim* sim, double jitter)
             r[k] = jitter * Random(sim->def->seed, 6 * (uint64_t)i + (uint64_t)k);
         sim->starts[i] = (snwBodyStart){def->transform, snwVec3_Add(def->velocity, (snwVec3){r[0], r[1], r[2]}),
             snwVec3_Add(def->angularVelocity, (snwVec3){r[3], r[4], r[5]})};
+    }
+}
+
+// A scene has at most one clip for each of them.
+static void FindClips(snwSim* sim)
+{
+    for (int i = 0; i < sim->def->clipCount; ++i)
+    {
+        const snwClipDef* clip = &sim->def->clips[i];
+        if (clip->target == snw_clipPin)
+            sim->pinClips[clip->index] = clip;
+        else if (clip->target == snw_clipCollider)
+            sim->colliderClips[clip->index] = clip;
     }
 }
 
@@ -274,13 +285,17 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     sim->bodies = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *sim->bodies);
     sim->pinSets = snwArena_Alloc(&sim->arena, (size_t)sim->def->pinCount, sizeof *sim->pinSets);
     sim->starts = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *sim->starts);
+    sim->pinClips = snwArena_Alloc(&sim->arena, (size_t)sim->def->pinCount, sizeof *sim->pinClips);
+    sim->colliderClips = snwArena_Alloc(&sim->arena, (size_t)sim->def->colliderCount, sizeof *sim->colliderClips);
     if (sim->arena.failed)
         return snwFailMemory(message);
+    FindClips(sim);
     MakeStarts(sim, params[snw_paramJitter]);
     snwResult result = MakeBodies(sim, params, message);
     if (result < 0)
         return result;
-    sim->contactCapacity *= sim->def->colliderCount;
+    // A vertex rarely touches more than a few colliders at once; what goes beyond is resolved but not reported.
+    sim->contactCapacity *= sim->def->colliderCount < snw_maxTouches ? sim->def->colliderCount : snw_maxTouches;
     sim->contacts = snwArena_Alloc(&sim->arena, (size_t)sim->contactCapacity, sizeof *sim->contacts);
     for (int i = 0; i < sim->def->pinCount; ++i)
         MakePinSet(sim, i);
