@@ -360,7 +360,13 @@ TEST(run, measuresCsv)
     for (const char* c = text; *c != '\n'; ++c)
         columns += *c == ',';
     CHECK_INT(lines, snw_testFrames + 2);
-    CHECK_INT(columns, snwMeasureCount() + 1);
+    CHECK_INT(columns, snwMeasureCount() + 1 + world.report.stageCount);
+    CHECK_CONTAINS(text, ",stage.distance[ms],");
+    CHECK(world.report.stageCount > 1);
+    double sum = 0.0;
+    for (int i = 0; i < world.report.stageCount; ++i)
+        sum += world.report.stages[i].ms;
+    CHECK(sum > 0.0 && sum <= world.report.stepMsMax);
     char last[64];
     snprintf(last, sizeof last, "\n%d,", snw_testFrames);
     CHECK_CONTAINS(text, last);
@@ -381,7 +387,7 @@ TEST(run, measuresJson)
     json_t* root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     REQUIRE(root != NULL);
     const json_t *rows = json_object_get(root, "rows"), *columns = json_object_get(root, "columns");
-    CHECK_INT(json_array_size(columns), snwMeasureCount() + 1);
+    CHECK_INT(json_array_size(columns), snwMeasureCount() + 1 + world.report.stageCount);
     CHECK_INT(json_array_size(rows), snw_testFrames + 1);
     const json_t* energy = json_array_get(json_array_get(rows, snw_testFrames), 5);
     CHECK(json_number_value(energy) == world.report.last.energy); // every bit

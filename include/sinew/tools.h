@@ -120,6 +120,8 @@ typedef struct snwRunReport
     uint64_t hash;       // of the last frame
     int firstDifference; // frame of the first unlike hash in a replay; -1: none
     double stepMsMedian, stepMsMax, wallSeconds;
+    snwTiming stages[16]; // ms: mean over the frames
+    int stageCount;
     snwMeasures first, last; // of the whole scene
     double energyMax;        // J
 } snwRunReport;

@@ -350,6 +350,14 @@ static json_t* FilesToJson(const snwPerformDef* def)
     return object;
 }
 
+static json_t* StagesToJson(const snwRunReport* report)
+{
+    json_t* object = json_object();
+    for (int i = 0; i < report->stageCount; ++i)
+        json_object_set_new(object, report->stages[i].stage, snwJsonReal(report->stages[i].ms));
+    return object;
+}
+
 json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* performance)
 {
     const snwRunReport* report = &performance->report;
@@ -364,6 +372,7 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
     json_object_set_new(json, "duration", snwJsonReal(performance->duration));
     json_object_set_new(json, "step_ms_median", snwJsonReal(report->stepMsMedian));
     json_object_set_new(json, "step_ms_max", snwJsonReal(report->stepMsMax));
+    json_object_set_new(json, "stage_ms", StagesToJson(report));
     json_object_set_new(json, "wall_seconds", snwJsonReal(report->wallSeconds));
     json_object_set_new(json, "energy_max", snwJsonReal(report->energyMax));
     json_object_set_new(json, "first", snwMeasures_ToJson(&report->first));

@@ -160,6 +160,12 @@ static void PrintSingle(const snwPerformance* performance)
     PrintLine("time", report->last.time, "s");
     PrintLine("step, median", report->stepMsMedian, "ms");
     PrintLine("step, longest", report->stepMsMax, "ms");
+    for (int i = 0; i < report->stageCount; ++i)
+    {
+        char name[64];
+        snprintf(name, sizeof name, "  %s", report->stages[i].stage);
+        PrintLine(name, report->stages[i].ms, "ms of each step");
+    }
     PrintLine("energy, first", report->first.energy, "J");
     PrintLine("energy, last", report->last.energy, "J");
     PrintLine("energy, most", report->energyMax, "J");

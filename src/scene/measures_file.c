@@ -25,18 +25,45 @@ static void Put(snwText* text, const char* data)
     snwText_Raw(text, data, strlen(data));
 }
 
-static void WriteCsvHeader(snwText* text)
+// One column after the frame's number.
+typedef struct Column
+{
+    char name[64];
+    const char* unit;
+    const char* help;
+    double value;
+} Column;
+
+static Column GetColumn(const snwMeasures* measures, const snwTimings* timings, int index)
+{
+    Column column = {.unit = "ms", .help = "time of this stage in the last step"};
+    int stage = index - snwMeasureCount();
+    if (stage >= 0)
+    {
+        snprintf(column.name, sizeof column.name, "stage.%s", timings->data[stage].stage);
+        column.value = timings->data[stage].ms;
+        return column;
+    }
+    const snwMeasureInfo* info = snwMeasure_GetInfo(index);
+    snprintf(column.name, sizeof column.name, "%s", info->name);
+    column.unit = info->unit;
+    column.help = info->help;
+    column.value = snwMeasures_Get(measures, index);
+    return column;
+}
+
+static void WriteCsvHeader(snwText* text, const snwMeasures* measures, const snwTimings* timings)
 {
     Put(text, "frame");
-    for (int i = 0; i < snwMeasureCount(); ++i)
+    for (int i = 0; i < snwMeasureCount() + timings->count; ++i)
     {
-        const snwMeasureInfo* info = snwMeasure_GetInfo(i);
+        Column column = GetColumn(measures, timings, i);
         Put(text, ",");
-        Put(text, info->name);
-        if (info->unit[0] == 0)
+        Put(text, column.name);
+        if (column.unit[0] == 0)
             continue;
         Put(text, "[");
-        Put(text, info->unit);
+        Put(text, column.unit);
         Put(text, "]");
     }
     Put(text, "\n");
@@ -55,7 +82,8 @@ static void WriteJsonColumn(snwText* text, const char* name, const char* unit, c
 }
 
 // The rows follow one by one; Finish closes the list and the object.
-static void WriteJsonHeader(snwText* text, const snwSceneDef* scene)
+static void WriteJsonHeader(
+    snwText* text, const snwSceneDef* scene, const snwMeasures* measures, const snwTimings* timings)
 {
     snwText_Open(text, '{');
     snwText_Key(text, "sinew_measures");
@@ -67,18 +95,18 @@ static void WriteJsonHeader(snwText* text, const snwSceneDef* scene)
     snwText_Key(text, "columns");
     snwText_Open(text, '[');
     WriteJsonColumn(text, "frame", "", "0 is the start");
-    for (int i = 0; i < snwMeasureCount(); ++i)
+    for (int i = 0; i < snwMeasureCount() + timings->count; ++i)
     {
-        const snwMeasureInfo* info = snwMeasure_GetInfo(i);
-        WriteJsonColumn(text, info->name, info->unit, info->help);
+        Column column = GetColumn(measures, timings, i);
+        WriteJsonColumn(text, column.name, column.unit, column.help);
     }
     snwText_Close(text, ']');
     snwText_Key(text, "rows");
     Put(text, "[");
 }
 
-snwResult snwMeasuresWriter_Open(snwMeasuresWriter* writer, snwContext* context, const char* path,
-    const snwSceneDef* scene, bool overwrite, snwMessage* message)
+snwResult snwMeasuresWriter_Open(
+    snwMeasuresWriter* writer, snwContext* context, const char* path, bool overwrite, snwMessage* message)
 {
     *writer = (snwMeasuresWriter){.context = context, .json = EndsWith(path, ".json")};
     if (!writer->json && !EndsWith(path, ".csv"))
@@ -87,29 +115,32 @@ snwResult snwMeasuresWriter_Open(snwMeasuresWriter* writer, snwContext* context,
         snwMessage_SetFile(message, path);
         return snw_errorArgument;
     }
-    snwResult result = snwPartFile_Open(&writer->output, context, path, overwrite, message);
-    if (result < 0)
-        return result;
-    snwText text = snwCreateText(context, 0);
+    return snwPartFile_Open(&writer->output, context, path, overwrite, message);
+}
+
+static void WriteHeader(
+    snwMeasuresWriter* writer, snwText* text, const snwSim* sim, const snwMeasures* measures, const snwTimings* timings)
+{
     if (writer->json)
-        WriteJsonHeader(&text, scene);
+        WriteJsonHeader(text, snwScene_GetDef(snwSim_GetScene(sim)), measures, timings);
     else
-        WriteCsvHeader(&text);
-    result = WriteText(writer, &text, message);
-    if (result < 0)
-        snwPartFile_Drop(&writer->output);
-    return result;
+        WriteCsvHeader(text, measures, timings);
+    writer->started = true;
 }
 
 snwResult snwMeasuresWriter_AddFrame(
-    snwMeasuresWriter* writer, int frame, const snwMeasures* measures, snwMessage* message)
+    snwMeasuresWriter* writer, const snwSim* sim, int frame, const snwMeasures* measures, snwMessage* message)
 {
     snwText text = snwCreateText(writer->context, 0);
+    snwTimings timings;
+    snwSim_GetTimings(sim, &timings);
+    if (!writer->started)
+        WriteHeader(writer, &text, sim, measures, &timings);
     Put(&text, writer->json ? (frame > 0 ? ",\n[" : "\n[") : "");
     snwText_Int(&text, frame);
-    for (int i = 0; i < snwMeasureCount(); ++i)
+    for (int i = 0; i < snwMeasureCount() + timings.count; ++i)
     {
-        double value = snwMeasures_Get(measures, i);
+        double value = GetColumn(measures, &timings, i).value;
         Put(&text, ",");
         if (writer->json || isfinite(value)) // CSV leaves the cell empty, JSON has null
             snwText_Real(&text, value);
@@ -120,7 +151,7 @@ snwResult snwMeasuresWriter_AddFrame(
 
 snwResult snwMeasuresWriter_Finish(snwMeasuresWriter* writer, snwMessage* message)
 {
-    const char* end = writer->json ? "\n]}\n" : "";
+    const char* end = writer->json && writer->started ? "\n]}\n" : "";
     snwResult result = snwPartFile_Write(&writer->output, end, strlen(end), message);
     if (result == snw_ok)
         return snwPartFile_Commit(&writer->output, message);

@@ -1,4 +1,4 @@
-// Measures of the whole scene, one row per frame: CSV with "name[unit]" columns, or JSON.
+// Measures of the whole scene and timings of the stages, one row per frame: CSV with "name[unit]" columns, or JSON.
 
 #pragma once
 
@@ -10,11 +10,13 @@ typedef struct snwMeasuresWriter
     snwPartFile output;
     snwContext* context;
     bool json;
+    bool started; // the columns are named
 } snwMeasuresWriter;
 
 // The ending of the path decides: .csv or .json.
-snwResult snwMeasuresWriter_Open(snwMeasuresWriter* writer, snwContext* context, const char* path,
-    const snwSceneDef* scene, bool overwrite, snwMessage* message);
+snwResult snwMeasuresWriter_Open(
+    snwMeasuresWriter* writer, snwContext* context, const char* path, bool overwrite, snwMessage* message);
+// The first frame also writes the names of the columns: those of snwMeasures, then one per stage of the method.
 snwResult snwMeasuresWriter_AddFrame(
-    snwMeasuresWriter* writer, int frame, const snwMeasures* measures, snwMessage* message);
+    snwMeasuresWriter* writer, const snwSim* sim, int frame, const snwMeasures* measures, snwMessage* message);
 snwResult snwMeasuresWriter_Finish(snwMeasuresWriter* writer, snwMessage* message);

@@ -44,8 +44,7 @@ static snwResult OpenFiles(Run* run, snwMessage* message)
     }
     if (result == snw_ok && def->measuresPath != NULL)
     {
-        result = snwMeasuresWriter_Open(&run->measures, run->context, def->measuresPath,
-            snwScene_GetDef(run->file->scene), def->overwrite, message);
+        result = snwMeasuresWriter_Open(&run->measures, run->context, def->measuresPath, def->overwrite, message);
         run->measuring = result == snw_ok;
     }
     return result;
@@ -93,8 +92,22 @@ static snwResult WriteFrame(Run* run, const snwMeasures* measures, uint64_t hash
     if (run->logging)
         result = snwLogWriter_AddFrame(&run->log, run->sim, run->frame, hash, message);
     if (result == snw_ok && run->measuring)
-        result = snwMeasuresWriter_AddFrame(&run->measures, run->frame, measures, message);
+        result = snwMeasuresWriter_AddFrame(&run->measures, run->sim, run->frame, measures, message);
     return result;
+}
+
+// Sums for now; ReportTimes makes them means.
+static void AddStages(Run* run)
+{
+    snwTimings timings;
+    snwSim_GetTimings(run->sim, &timings);
+    int most = (int)(sizeof run->report->stages / sizeof run->report->stages[0]);
+    run->report->stageCount = timings.count < most ? timings.count : most;
+    for (int i = 0; i < run->report->stageCount; ++i)
+    {
+        run->report->stages[i].stage = timings.data[i].stage;
+        run->report->stages[i].ms += timings.data[i].ms;
+    }
 }
 
 static snwResult FinishFrame(Run* run, snwMessage* message)
@@ -112,6 +125,7 @@ static snwResult FinishFrame(Run* run, snwMessage* message)
     report->hash = hash;
     report->frames = run->frame;
     Compare(run, hash);
+    AddStages(run);
     if (run->frame > 0 && !snwArray_Push(run->context, &run->stepMs, measures.stepMs))
         return snwFailMemory(message);
     result = WriteFrame(run, &measures, hash, message);
@@ -194,6 +208,8 @@ static void ReportTimes(Run* run)
     qsort(times, (size_t)count, sizeof *times, CompareReals);
     run->report->stepMsMedian = 0.5 * (times[(count - 1) / 2] + times[count / 2]);
     run->report->stepMsMax = times[count - 1];
+    for (int i = 0; i < run->report->stageCount; ++i)
+        run->report->stages[i].ms /= count;
 }
 
 snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report, snwMessage* message)
