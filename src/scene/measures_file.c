@@ -118,24 +118,27 @@ snwResult snwMeasuresWriter_Open(
     return snwPartFile_Open(&writer->output, context, path, overwrite, message);
 }
 
-static void WriteHeader(
-    snwMeasuresWriter* writer, snwText* text, const snwSim* sim, const snwMeasures* measures, const snwTimings* timings)
+static snwResult WriteHeader(snwMeasuresWriter* writer, const snwSim* sim, const snwMeasures* measures,
+    const snwTimings* timings, snwMessage* message)
 {
+    snwText text = snwCreateText(writer->context, 0);
     if (writer->json)
-        WriteJsonHeader(text, snwScene_GetDef(snwSim_GetScene(sim)), measures, timings);
+        WriteJsonHeader(&text, snwScene_GetDef(snwSim_GetScene(sim)), measures, timings);
     else
-        WriteCsvHeader(text, measures, timings);
+        WriteCsvHeader(&text, measures, timings);
     writer->started = true;
+    return WriteText(writer, &text, message);
 }
 
 snwResult snwMeasuresWriter_AddFrame(
     snwMeasuresWriter* writer, const snwSim* sim, int frame, const snwMeasures* measures, snwMessage* message)
 {
-    snwText text = snwCreateText(writer->context, 0);
     snwTimings timings;
     snwSim_GetTimings(sim, &timings);
-    if (!writer->started)
-        WriteHeader(writer, &text, sim, measures, &timings);
+    snwResult result = writer->started ? snw_ok : WriteHeader(writer, sim, measures, &timings, message);
+    if (result < 0)
+        return result;
+    snwText text = snwCreateText(writer->context, 0);
     Put(&text, writer->json ? (frame > 0 ? ",\n[" : "\n[") : "");
     snwText_Int(&text, frame);
     for (int i = 0; i < snwMeasureCount() + timings.count; ++i)
