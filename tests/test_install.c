@@ -59,3 +59,26 @@ TEST(install, headersCompileAsCpp)
             snwProcess_Free(&process);
     }
 }
+
+// The engine exports the functions of its header and nothing else, needs only libc and libm, and has no mutable data.
+TEST(install, engineKeepsToItself)
+{
+    snwProcess process;
+    static const char* const script =
+        "cd '" SNW_BINARY_DIR "'\n"
+        "nm -D --defined-only libsinew.so | awk '{print $3}' | sort > exported.txt\n"
+        "grep -oE 'snw[A-Za-z0-9_]+\\(' '" SNW_SOURCE_DIR
+        "/include/sinew/sinew.h' | tr -d '(' | grep -v 'Fn$' | sort -u > declared.txt\n"
+        "echo \"not declared: $(comm -23 exported.txt declared.txt | tr '\\n' ' ')\"\n"
+        "echo \"not exported: $(comm -13 exported.txt declared.txt | tr '\\n' ' ')\"\n"
+        "echo \"needs: $(readelf -d libsinew.so | sed -n 's/.*NEEDED.*\\[\\(.*\\)\\]/\\1/p' | sort | tr '\\n' ' ')\"\n"
+        "echo \"mutable: $(objdump -t libsinew.so | awk '$4 ~ /^\\.(data|bss)$/ && $NF ~ /^(s_|snw)/ {print $NF}' "
+        "| tr '\\n' ' ')\"\n";
+    if (!RunShell(script, &process))
+        return;
+    CHECK_CONTAINS(process.text, "not declared: \n");
+    CHECK_CONTAINS(process.text, "not exported: \n");
+    CHECK_CONTAINS(process.text, "needs: libc.so.6 libm.so.6 \n");
+    CHECK_CONTAINS(process.text, "mutable: \n");
+    snwProcess_Free(&process);
+}
