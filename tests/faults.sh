@@ -19,7 +19,7 @@ faults=(
     'rig.clipPassesThroughItsKeys@src/rig/clip.c@s/wrapped < 0.0 ? wrapped + (last - first) : wrapped/wrapped/'
     'sim.sameHashForAnyThreadsAndInstructionSet@src/sim/pbd/pbd_damping.c@s/    loop.spin = Spin(sums);/    loop.spin = Spin(sums); loop.spin.x += 1e-4 * sim->context->threadCount;/'
     'sim.restoreAtAnyFrameEqualsTheStraightRun@src/sim/sim.c@s/^        state->scriptNext++;/        state->scriptNext++, sim->changes++;\n        if (sim->changes < 100) state->gravity.x += 1e-3;/'
-    'sim.restoreRefusesForeignAndDamagedBlocks@src/sim/sim_save.c@s/header.sceneHash != own.sceneHash || //'
+    'sim.restoreRefusesForeignAndDamagedBlocks@src/sim/sim_save.c@s/header.sceneHash != sim->scene->hash || //'
     'sim.replayOfTheLogEqualsTheOriginal@src/sim/sim.c@s/^        command.step = sim->state->step;/        command.step = sim->state->step + (command.kind == snw_commandParam);/'
     'sim.steadyStepsUseNoHeap@src/sim/pbd/pbd.c@s/^    snwVec3 g = sim->state->gravity;/    snwVec3 g = sim->state->gravity; snwFree(sim->context, snwAlloc(sim->context, 8));/'
     'sim.aNanStopsTheStepAndKeepsTheLastGoodState@src/sim/sim.c@s/^        memcpy(sim->block, sim->backup, sim->blockSize);//'

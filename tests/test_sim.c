@@ -328,7 +328,7 @@ TEST(sim, badCommandsAreRefusedAtOnce)
     CheckRefused(sim, command, snw_errorArgument, "no parameter number 999");
     command = snwDefaultCommand(snw_commandMaterial);
     command.material.density = -1;
-    CheckRefused(sim, command, snw_errorArgument, "density must be > 0");
+    CheckRefused(sim, command, snw_errorArgument, "density must be 0.001..");
     command = snwDefaultCommand(snw_commandPin);
     CheckRefused(sim, command, snw_errorArgument, "pin must be");
     command = snwDefaultCommand((snwCommandKind)77);

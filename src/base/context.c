@@ -79,8 +79,9 @@ snwResult snwCreateContext(const snwContextDef* def, snwContext** out, snwMessag
         result = snwCreateTaskPool(&context->allocator, context->threadCount, &context->pool);
         if (result < 0)
         {
+            snwFail(message, result, "use threadCount = 1", "cannot start %d threads", context->threadCount);
             def->allocator.free(context, def->allocator.user);
-            return snwFail(message, result, "use threadCount = 1", "cannot start %d threads", context->threadCount);
+            return result;
         }
     }
     *out = context;

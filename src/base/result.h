@@ -10,7 +10,7 @@ snwResult snwFail(snwMessage* message, snwResult result, const char* remedy, con
 
 snwResult snwFailMemory(snwMessage* message);
 
-// Puts the caller's knowledge in front: SetPlace("bodies[%d]", i) turns "mass" into "bodies[2].mass".
+// Puts the caller's knowledge in front: AddPlace("bodies[%d]", i) turns "mass" into "bodies[2].mass".
 void snwMessage_AddPlace(snwMessage* message, const char* format, ...) __attribute__((format(printf, 2, 3)));
 void snwMessage_SetFile(snwMessage* message, const char* file);
 void snwMessage_Clear(snwMessage* message);

@@ -65,15 +65,28 @@ static Face SortedFace(const int tet[4], int face)
     return c > high ? (Face){low, high, c} : (Face){low, c, high};
 }
 
-// Faces with the same two lowest vertices lie side by side; a twin among them has the same third.
-static bool HasTwin(const int (*tets)[4], const uint64_t* keys, const int* values, int count, int at)
+static bool SameFace(const int (*tets)[4], int a, int b)
 {
-    Face face = SortedFace(tets[values[at] / 4], values[at] % 4);
-    for (int step = -1; step <= 1; step += 2)
-        for (int i = at + step; i >= 0 && i < count && keys[i] == keys[at]; i += step)
-            if (SortedFace(tets[values[i] / 4], values[i] % 4).high == face.high)
-                return true;
-    return false;
+    Face x = SortedFace(tets[a / 4], a % 4), y = SortedFace(tets[b / 4], b % 4);
+    return x.low == y.low && x.middle == y.middle && x.high == y.high;
+}
+
+// Sorted by the highest vertex and then, stably, by the two others: equal faces become neighbours, whatever the mesh.
+static bool SortFaces(snwContext* context, const int (*tets)[4], uint64_t* keys, int* faces, int count)
+{
+    for (int i = 0; i < count; ++i)
+    {
+        keys[i] = (uint64_t)SortedFace(tets[i / 4], i % 4).high;
+        faces[i] = i;
+    }
+    if (!snwSortKeys(context, keys, faces, count))
+        return false;
+    for (int i = 0; i < count; ++i)
+    {
+        Face face = SortedFace(tets[faces[i] / 4], faces[i] % 4);
+        keys[i] = PairKey(face.low, face.middle);
+    }
+    return snwSortKeys(context, keys, faces, count);
 }
 
 snwResult snwMesh_FindBoundary(
@@ -83,19 +96,14 @@ snwResult snwMesh_FindBoundary(
     uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
     int* values = snwAllocArray(context, (size_t)count, sizeof *values);
     bool* outer = snwAllocArray(context, (size_t)count, sizeof *outer);
-    bool enough = keys != NULL && values != NULL && outer != NULL;
-    for (int i = 0; enough && i < count; ++i)
-    {
-        Face face = SortedFace(tets[i / 4], i % 4);
-        keys[i] = PairKey(face.low, face.middle);
-        values[i] = i;
-    }
-    enough = enough && snwSortKeys(context, keys, values, count);
+    bool enough = keys != NULL && values != NULL && outer != NULL && SortFaces(context, tets, keys, values, count);
     int kept = 0;
     for (int i = 0; enough && i < count; ++i)
     {
-        outer[values[i]] = !HasTwin(tets, keys, values, count, i);
-        kept += outer[values[i]];
+        bool twin = (i > 0 && SameFace(tets, values[i], values[i - 1])) ||
+                    (i + 1 < count && SameFace(tets, values[i], values[i + 1]));
+        outer[values[i]] = !twin;
+        kept += !twin;
     }
     *triangles = enough ? snwAllocArray(context, (size_t)kept, sizeof **triangles) : NULL;
     enough = *triangles != NULL;

@@ -87,6 +87,12 @@ static inline snwVec3 snwVec3_Max(snwVec3 a, snwVec3 b)
     return (snwVec3){a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y, a.z > b.z ? a.z : b.z};
 }
 
+// Every number finite and at most `limit` in size.
+static inline bool snwVec3_IsWithin(snwVec3 a, double limit)
+{
+    return fabs(a.x) <= limit && fabs(a.y) <= limit && fabs(a.z) <= limit;
+}
+
 static inline bool snwVec3_IsFinite(snwVec3 a)
 {
     return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);

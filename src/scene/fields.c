@@ -164,7 +164,7 @@ static snwResult ReadRotation(snwJson* json, const json_t* value, const snwField
     if (fabs(length - 1) > 1e-4)
         snwJson_Warn(json, "rotation has length %.6g, not 1; it was normalised", length);
     // A unit quaternion is left as it is, so that reading what was written gives the same bits.
-    double scale = fabs(length - 1) > 1e-12 ? 1 / length : 1;
+    double scale = fabs(length * length - 1) > 1e-6 ? 1 / length : 1;
     *out = (snwQuat){q[0] * scale, q[1] * scale, q[2] * scale, q[3] * scale};
     return snw_ok;
 }

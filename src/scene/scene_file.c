@@ -318,13 +318,11 @@ static snwResult ReadCommand(Builder* builder, const json_t* value, int index)
 // ---------------------------------------------------------------------------------------------------------------------
 // Settings
 
-// Keeps the parameters of the scene's method; the last value of a name counts.
+// The last value of a name counts. Those of other methods stay, for when the method is changed.
 static void KeepSetting(Builder* builder, const char* name, double value)
 {
     snwSetting* settings = (snwSetting*)builder->def.settings;
     int count = builder->def.settingCount, kept = 0;
-    if (snwParam_Find(builder->method, name) < 0)
-        return;
     for (int i = 0; i < count; ++i)
         if (strcmp(settings[i].name, name) != 0)
             settings[kept++] = settings[i];

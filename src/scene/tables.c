@@ -1,9 +1,10 @@
 // What a scene file may say. Help texts, units and ranges here are the ones that the schema publishes.
 
 #include "scene/tables.h"
+#include "sim/limits.h"
 
 // Beyond a thousand kilometres single precision has no millimetres left.
-#define FAR .lower = -1e6, .upper = 1e6
+#define FAR .lower = -SNW_MAX_POSITION, .upper = SNW_MAX_POSITION
 
 #define FIELD(T, member, k, t, ...)                                                                                    \
     {                                                                                                                  \
@@ -18,19 +19,22 @@
             .help = "instead of rotation: turns about the world's x, then y, then z")
 
 #define MATERIAL(T, member, mask, must)                                                                                \
-    FIELD(T, member.density, "density", snw_fieldReal, .lower = 1e-3, .upper = 1e6, .unit = "kg/m^3", .kinds = mask,   \
-        .required = must, .help = "mass per volume; flesh and water have about 1000"),                                 \
-        FIELD(T, member.young, "young", snw_fieldReal, .lower = 1e-3, .upper = 1e13, .unit = "Pa", .kinds = mask,      \
-            .required = must, .help = "Young's modulus, the stiffness: fat 1e3, muscle 1e4 to 1e5, rubber 1e6"),       \
+    FIELD(T, member.density, "density", snw_fieldReal, .lower = SNW_MIN_DENSITY, .upper = SNW_MAX_DENSITY,             \
+        .unit = "kg/m^3", .kinds = mask, .required = must,                                                             \
+        .help = "mass per volume; flesh and water have about 1000"),                                                   \
+        FIELD(T, member.young, "young", snw_fieldReal, .lower = SNW_MIN_YOUNG, .upper = SNW_MAX_YOUNG, .unit = "Pa",   \
+            .kinds = mask, .required = must,                                                                           \
+            .help = "Young's modulus, the stiffness: fat 1e3, muscle 1e4 to 1e5, rubber 1e6"),                         \
         FIELD(T, member.poisson, "poisson", snw_fieldReal, .lower = -0.9, .upper = 0.5, .kinds = mask,                 \
             .required = must, .help = "Poisson's ratio; 0.5 keeps the volume"),                                        \
-        FIELD(T, member.damping, "damping", snw_fieldReal, .upper = 1e6, .unit = "1/s", .kinds = mask,                 \
+        FIELD(T, member.damping, "damping", snw_fieldReal, .upper = SNW_MAX_DAMPING, .unit = "1/s", .kinds = mask,     \
             .required = must, .help = "how fast internal motion dies")
 
 #define MOTION(T, member, angular)                                                                                     \
-    FIELD(T, member, "velocity", snw_fieldVec3, .lower = -1e5, .upper = 1e5, .unit = "m/s", .help = "at the start"),   \
-        FIELD(T, angular, "angular_velocity", snw_fieldVec3, .lower = -1e5, .upper = 1e5, .unit = "rad/s",             \
-            .help = "at the start, about the centre of mass")
+    FIELD(T, member, "velocity", snw_fieldVec3, .lower = -SNW_MAX_SPEED, .upper = SNW_MAX_SPEED, .unit = "m/s",        \
+        .help = "at the start"),                                                                                       \
+        FIELD(T, angular, "angular_velocity", snw_fieldVec3, .lower = -SNW_MAX_SPEED, .upper = SNW_MAX_SPEED,          \
+            .unit = "rad/s", .help = "at the start, about the centre of mass")
 
 #define NAME(T, member, text)             FIELD(T, member, "name", snw_fieldText, .required = true, .help = text)
 #define RAW(T, member, k, how, sub, text) FIELD(T, member, k, snw_fieldRaw, .schema = how, .table = sub, .help = text)
@@ -65,9 +69,9 @@ enum
 static const snwField s_shapeFields[] = {
     FIELD(snwShapeDef, kind, "shape", snw_fieldChoice, .required = true, .names = s_shapeNames,
         .help = "bar: long in x; block: a box; ball: a sphere; spring: two masses and a spring along x"),
-    FIELD(snwShapeDef, size, "size", snw_fieldVec3, .lower = 1e-6, .upper = 1e5, .unit = "m", .kinds = snw_solidShapes,
-        .help = "length of its sides; a ball is size[0] across"),
-    FIELD(snwShapeDef, size, "size", snw_fieldVec3, .lower = 0, .upper = 1e5, .unit = "m",
+    FIELD(snwShapeDef, size, "size", snw_fieldVec3, .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m",
+        .kinds = snw_solidShapes, .help = "length of its sides; a ball is size[0] across"),
+    FIELD(snwShapeDef, size, "size", snw_fieldVec3, .lower = 0, .upper = SNW_MAX_SIZE, .unit = "m",
         .kinds = 1 << snw_shapeSpring, .help = "a spring is size[0] long"),
     FIELD(snwShapeDef, cells, "cells", snw_fieldInt3, .lower = 1, .upper = 512, .kinds = snw_boxShapes,
         .help = "cells along each axis, six tetrahedra each"),
@@ -111,13 +115,14 @@ const snwTable snw_bodyTable = {
 static const char* const s_colliderNames[] = {"plane", "sphere", "box", "capsule", NULL};
 
 #define SIZES(T)                                                                                                       \
-    FIELD(T, size.x, "radius", snw_fieldReal, .lower = 1e-6, .upper = 1e5, .unit = "m",                                \
+    FIELD(T, size.x, "radius", snw_fieldReal, .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m",               \
         .kinds = 1 << snw_colliderSphere | 1 << snw_colliderCapsule, .help = "of the sphere or capsule"),              \
-        FIELD(T, size.y, "half_length", snw_fieldReal, .lower = 0, .upper = 1e5, .unit = "m",                          \
+        FIELD(T, size.y, "half_length", snw_fieldReal, .lower = 0, .upper = SNW_MAX_SIZE, .unit = "m",                 \
             .kinds = 1 << snw_colliderCapsule, .help = "of the capsule's axis, along its y, without the caps"),        \
-        FIELD(T, size, "half_size", snw_fieldVec3, .lower = 1e-6, .upper = 1e5, .unit = "m",                           \
+        FIELD(T, size, "half_size", snw_fieldVec3, .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m",          \
             .kinds = 1 << snw_colliderBox, .help = "from the centre of the box to its sides"),                         \
-        FIELD(T, friction, "friction", snw_fieldReal, .lower = 0, .upper = 100, .help = "Coulomb coefficient")
+        FIELD(T, friction, "friction", snw_fieldReal, .lower = 0, .upper = SNW_MAX_FRICTION,                           \
+            .help = "Coulomb coefficient")
 
 static const snwField s_colliderFields[] = {
     NAME(snwColliderDef, name, "unique among colliders"),
@@ -141,8 +146,8 @@ static const snwField s_propFields[] = {
         .help = "sphere, box or capsule"),
     POSE(snwPropDef, transform, 0),
     SIZES(snwPropDef),
-    FIELD(snwPropDef, density, "density", snw_fieldReal, .lower = 1e-3, .upper = 1e6, .unit = "kg/m^3",
-        .help = "mass per volume"),
+    FIELD(snwPropDef, density, "density", snw_fieldReal, .lower = SNW_MIN_DENSITY, .upper = SNW_MAX_DENSITY,
+        .unit = "kg/m^3", .help = "mass per volume"),
     MOTION(snwPropDef, velocity, angularVelocity),
 };
 
@@ -177,7 +182,7 @@ const snwTable snw_pinTable = {"pin", "Holds the vertices of a body that start i
     SNW_TABLE_FIELDS(s_pinFields), sizeof(snwPinData), NULL, InitPin};
 
 static const snwField s_keyFields[] = {
-    FIELD(snwKey, time, "time", snw_fieldReal, .lower = 0, .upper = 1e9, .unit = "s", .required = true,
+    FIELD(snwKey, time, "time", snw_fieldReal, .lower = 0, .upper = SNW_MAX_SECONDS, .unit = "s", .required = true,
         .help = "later than the key before"),
     POSE(snwKey, transform, 0),
 };
@@ -251,18 +256,18 @@ static const snwField s_commandFields[] = {
         .help = "where to pull it"),
     COMMAND(command.value, "strength", snw_fieldReal, .kinds = KIND(Drag), .lower = 0, .upper = 1,
         .help = "how hard to pull; 1 holds it there"),
-    COMMAND(command.vector, "force", snw_fieldVec3, .kinds = KIND(Push), .lower = -1e12, .upper = 1e12, .unit = "N",
-        .required = true, .help = "of the push"),
-    COMMAND(command.value, "duration", snw_fieldReal, .kinds = KIND(Push), .lower = 0, .upper = 1e9, .unit = "s",
-        .help = "of the push"),
+    COMMAND(command.vector, "force", snw_fieldVec3, .kinds = KIND(Push), .lower = -SNW_MAX_FORCE,
+        .upper = SNW_MAX_FORCE, .unit = "N", .required = true, .help = "of the push"),
+    COMMAND(command.value, "duration", snw_fieldReal, .kinds = KIND(Push), .lower = 0, .upper = SNW_MAX_SECONDS,
+        .unit = "s", .help = "of the push"),
     COMMAND(command.mask, "given", snw_fieldMask, .kinds = KIND(Handle), .names = s_dofNames,
         .help = "degrees of freedom that are given; the others are free"),
     COMMAND(command.value, "target", snw_fieldReal, .kinds = KIND(Joint), .lower = -1e6, .upper = 1e6,
         .unit = "rad or m", .help = "where the motor drives it"),
     COMMAND(command.on, "motor", snw_fieldBool, .kinds = KIND(Joint), .help = "on or off"),
     MATERIAL(snwCommandData, command.material, KIND(Material), true),
-    COMMAND(command.vector, "vector", snw_fieldVec3, .kinds = KIND(Gravity), .required = true, .lower = -1e4,
-        .upper = 1e4, .unit = "m/s^2", .help = "the new gravity"),
+    COMMAND(command.vector, "vector", snw_fieldVec3, .kinds = KIND(Gravity), .required = true,
+        .lower = -SNW_MAX_ACCELERATION, .upper = SNW_MAX_ACCELERATION, .unit = "m/s^2", .help = "the new gravity"),
     COMMAND(name, "name", snw_fieldText, .kinds = KIND(Param), .required = true, .help = "of a live parameter"),
     COMMAND(value, "value", snw_fieldRaw, .kinds = KIND(Param), .required = true, .schema = "setting",
         .help = "its new value"),
@@ -302,8 +307,8 @@ static const snwField s_sceneFields[] = {
         .required = true, .help = "version of this format"),
     FIELD(snwSceneData, name, "name", snw_fieldText, .help = "of the scene"),
     FIELD(snwSceneData, method, "method", snw_fieldText, .schema = "method", .help = "how flesh is simulated"),
-    FIELD(snwSceneData, gravity, "gravity", snw_fieldVec3, .lower = -1e4, .upper = 1e4, .unit = "m/s^2",
-        .help = "acceleration of everything that falls"),
+    FIELD(snwSceneData, gravity, "gravity", snw_fieldVec3, .lower = -SNW_MAX_ACCELERATION,
+        .upper = SNW_MAX_ACCELERATION, .unit = "m/s^2", .help = "acceleration of everything that falls"),
     FIELD(snwSceneData, rate, "rate", snw_fieldReal, .lower = 1, .upper = 100000, .unit = "1/s",
         .help = "frames, which are steps, per second"),
     FIELD(

@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "geom/mesh.h"
+#include "sim/limits.h"
 #include "sim/method.h"
 
 #include <math.h>
@@ -53,14 +54,17 @@ snwCharacterDef snwDefaultCharacterDef(void)
 snwResult snwMaterial_Check(const snwMaterial* material, snwMessage* message)
 {
     const char* remedy = "start from snwDefaultMaterial()";
-    if (!(material->density > 0.0) || !isfinite(material->density))
-        return snwFail(message, snw_errorArgument, remedy, "density must be > 0 kg/m^3, is %g", material->density);
-    if (!(material->young > 0.0) || !isfinite(material->young))
-        return snwFail(message, snw_errorArgument, remedy, "young must be > 0 Pa, is %g", material->young);
+    if (!(material->density >= SNW_MIN_DENSITY && material->density <= SNW_MAX_DENSITY))
+        return snwFail(message, snw_errorArgument, remedy, "density must be %g..%g kg/m^3, is %g", SNW_MIN_DENSITY,
+            SNW_MAX_DENSITY, material->density);
+    if (!(material->young >= SNW_MIN_YOUNG && material->young <= SNW_MAX_YOUNG))
+        return snwFail(message, snw_errorArgument, remedy, "young must be %g..%g Pa, is %g", SNW_MIN_YOUNG,
+            SNW_MAX_YOUNG, material->young);
     if (!(material->poisson >= -0.9 && material->poisson <= 0.5))
         return snwFail(message, snw_errorArgument, remedy, "poisson must be -0.9..0.5, is %g", material->poisson);
-    if (!(material->damping >= 0.0) || !isfinite(material->damping))
-        return snwFail(message, snw_errorArgument, remedy, "damping must be >= 0 1/s, is %g", material->damping);
+    if (!(material->damping >= 0.0 && material->damping <= SNW_MAX_DAMPING))
+        return snwFail(
+            message, snw_errorArgument, remedy, "damping must be 0..%g 1/s, is %g", SNW_MAX_DAMPING, material->damping);
     return snw_ok;
 }
 
@@ -124,8 +128,9 @@ static snwResult CheckTet(const snwCharacterDef* def, int tet, snwMessage* messa
 static snwResult CheckMesh(const snwCharacterDef* def, snwMessage* message)
 {
     for (int i = 0; i < def->vertexCount; ++i)
-        if (!snwVec3_IsFinite(def->vertices[i]))
-            return snwFail(message, snw_errorArgument, NULL, "vertices[%d] is not finite", i);
+        if (!snwVec3_IsWithin(def->vertices[i], SNW_MAX_POSITION))
+            return snwFail(message, snw_errorArgument, "metres are meant", "vertices[%d] is not finite or beyond %g m",
+                i, SNW_MAX_POSITION);
     for (int i = 0; i < def->tetCount; ++i)
         if (CheckTet(def, i, message) < 0)
             return snw_errorArgument;
@@ -136,8 +141,9 @@ static snwResult CheckMesh(const snwCharacterDef* def, snwMessage* message)
             return snwFail(message, snw_errorArgument, NULL, "edges[%d] joins vertices %d and %d", i, e[0], e[1]);
     }
     for (int i = 0; def->masses != NULL && i < def->vertexCount; ++i)
-        if (!(def->masses[i] > 0.0) || !isfinite(def->masses[i]))
-            return snwFail(message, snw_errorArgument, NULL, "masses[%d] must be > 0 kg, is %g", i, def->masses[i]);
+        if (!(def->masses[i] >= SNW_MIN_MASS && def->masses[i] <= SNW_MAX_MASS))
+            return snwFail(message, snw_errorArgument, NULL, "masses[%d] must be %g..%g kg, is %g", i, SNW_MIN_MASS,
+                SNW_MAX_MASS, def->masses[i]);
     for (int i = 0; i < def->materialCount; ++i)
         if (snwMaterial_Check(&def->materials[i], message) < 0)
         {
@@ -350,9 +356,9 @@ static snwResult FindEdges(snwCharacter* character)
 static snwResult CheckMassless(const snwCharacter* character, snwMessage* message)
 {
     for (int i = 0; i < character->def.vertexCount; ++i)
-        if (!(character->masses[i] > 0.0))
+        if (!(character->masses[i] >= SNW_MIN_MASS))
             return snwFail(message, snw_errorArgument, "give masses, or remove vertices that no tet uses",
-                "vertex %d belongs to no tet and has no mass", i);
+                "vertex %d belongs to no tet, or its mass is below %g kg", i, SNW_MIN_MASS);
     return snw_ok;
 }
 

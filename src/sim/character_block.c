@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define SNW_CHARACTER_MAGIC 0x31435748u // "HWC1"
+#define SNW_CHARACTER_MAGIC 0x31434E53u // "SNC1"
 
 static void WriteVec3(snwWriter* writer, snwVec3 v)
 {
@@ -223,5 +223,11 @@ snwResult snwCharacter_Load(
     else
         result = snwCreateCharacter(context, &def, character, message);
     snwArena_Free(&arena);
-    return result == snw_errorArgument ? snw_errorInput : result;
+    if (result == snw_errorArgument)
+    {
+        result = snw_errorInput;
+        if (message != NULL)
+            message->result = result;
+    }
+    return result;
 }

@@ -2,6 +2,7 @@
 // the method hears of it through `applied`.
 
 #include "sim/command.h"
+#include "sim/limits.h"
 #include "sim/methods.h"
 #include "sim/scene.h"
 
@@ -32,7 +33,9 @@ snwCommand snwDefaultCommand(snwCommandKind kind)
         .index = kind == snw_commandPush || kind == snw_commandMaterial ? -1 : 0,
         .on = true,
         .mask = snw_dofAll,
-        .value = kind == snw_commandDrag ? 0.5 : 0.0,
+        .value = kind == snw_commandDrag   ? 0.5
+                 : kind == snw_commandPush ? 0.1
+                                           : 0.0,
         .transform = snwIdentityTransform(),
         .material = snwDefaultMaterial()};
 }
@@ -41,8 +44,11 @@ static snwResult CheckFinite(const snwCommand* command, snwMessage* message)
 {
     bool finite = isfinite(command->value) && snwVec3_IsFinite(command->vector) &&
                   snwTransform_IsFinite(command->transform);
-    if (!finite)
-        return snwFail(message, snw_errorArgument, NULL, "command has a number that is not finite");
+    if (!finite || !snwVec3_IsWithin(command->transform.position, SNW_MAX_POSITION))
+        return snwFail(message, snw_errorArgument, NULL,
+            "command has a number that is not finite, or a position beyond %g m", SNW_MAX_POSITION);
+    if (command->step > INT64_MAX)
+        return snwFail(message, snw_errorArgument, NULL, "step is beyond 2^63");
     if (fabs(snwQuat_Dot(command->transform.rotation, command->transform.rotation) - 1.0) > 1e-6)
         return snwFail(
             message, snw_errorArgument, "start from snwDefaultCommand()", "rotation is not a unit quaternion");
@@ -72,8 +78,11 @@ static snwResult CheckBodyTarget(const snwSceneDef* scene, const snwCommand* com
                 return snw_errorArgument;
             return CheckIndex(command->index, -1, character->materialCount, "region", message);
         case snw_commandPush:
-            if (command->value < 0.0)
-                return snwFail(message, snw_errorArgument, NULL, "duration must be >= 0 s, is %g", command->value);
+            if (!(command->value >= 0.0 && command->value <= SNW_MAX_SECONDS))
+                return snwFail(message, snw_errorArgument, NULL, "duration must be 0..%g s, is %g", SNW_MAX_SECONDS,
+                    command->value);
+            if (!snwVec3_IsWithin(command->vector, SNW_MAX_FORCE))
+                return snwFail(message, snw_errorArgument, NULL, "force must be at most %g N", SNW_MAX_FORCE);
             return CheckIndex(command->index, -1, character->vertexCount, "vertex", message);
         case snw_commandDrag:
             if (!(command->value >= 0.0 && command->value <= 1.0))
@@ -108,8 +117,12 @@ snwResult snwCommand_CheckFor(
         return snw_errorArgument;
     switch (command->kind)
     {
-        case snw_commandGravity:
         case snw_commandReset:
+            return snw_ok;
+        case snw_commandGravity:
+            if (!snwVec3_IsWithin(command->vector, SNW_MAX_ACCELERATION))
+                return snwFail(
+                    message, snw_errorArgument, NULL, "gravity must be at most %g m/s^2", SNW_MAX_ACCELERATION);
             return snw_ok;
         case snw_commandParam:
             return CheckParam(method, command, message);
@@ -178,12 +191,13 @@ static snwResult ApplyGrab(snwSim* sim, snwGrabKind kind, const snwCommand* comm
     return snw_ok;
 }
 
-static void ApplyMover(snwMover* mover, const snwCommand* command)
+// A released pin stays where it is, for when it is held again.
+static void ApplyMover(snwMover* mover, bool held, snwTransform target)
 {
     mover->byClip = 0;
-    mover->held = command->on;
+    mover->held = held;
     mover->start = mover->transform;
-    mover->target = command->on ? command->transform : mover->transform;
+    mover->target = held ? target : mover->transform;
 }
 
 static void ApplyMaterial(snwSim* sim, const snwCommand* command)
@@ -201,7 +215,7 @@ snwResult snwSim_Apply(snwSim* sim, const snwCommand* command, snwMessage* messa
     {
         case snw_commandPin:
             if (command->body < 0)
-                ApplyMover(&sim->pins[command->index], command);
+                ApplyMover(&sim->pins[command->index], command->on, command->transform);
             else
                 result = ApplyGrab(sim, snw_grabPin, command, message);
             break;
@@ -212,7 +226,7 @@ snwResult snwSim_Apply(snwSim* sim, const snwCommand* command, snwMessage* messa
             result = ApplyGrab(sim, snw_grabPush, command, message);
             break;
         case snw_commandCollider:
-            ApplyMover(&sim->colliders[command->index], command);
+            ApplyMover(&sim->colliders[command->index], true, command->transform);
             break;
         case snw_commandMaterial:
             ApplyMaterial(sim, command);

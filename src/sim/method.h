@@ -144,10 +144,12 @@ struct snwSim
     snwContact* contacts; // filled by the method in each substep
     int contactCount, contactCapacity;
 
-    snwArray(snwCommand) pending; // pushed, not yet applied; sorted by step, then by order of pushing
-    snwArray(snwCommand) log;     // applied
+    snwArray(snwCommand) pending; // pushed, not yet applied, from pendingFirst on; by step, then by order of pushing
+    int pendingFirst;
+    snwArray(snwCommand) log; // applied
     snwTiming timings[snw_maxStages];
     double stageStart;
+    double dt; // s, of the step under way
     double stepMs;
     uint64_t changes; // counts steps and restores
 };
@@ -225,6 +227,9 @@ static inline int snwBody_ContactVertex(const snwBody* body, int index)
 {
     return body->character->skinVertexCount > 0 ? body->character->skinVertices[index] : index;
 }
+
+// Force of a push in this step, N.
+snwVec3 snwSim_PushForce(const snwSim* sim, const snwGrab* grab);
 
 // Where vertex number `index` of a pin shall be now.
 snwVec3 snwPinSet_Target(const snwPinSet* set, const snwMover* pin, int index);

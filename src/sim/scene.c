@@ -2,9 +2,11 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/sort.h"
+#include "sim/limits.h"
 #include "sim/methods.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum
@@ -60,11 +62,19 @@ snwTransform snwIdentityTransform(void)
 
 static snwResult CheckTransform(snwTransform transform, snwMessage* message)
 {
-    if (!snwTransform_IsFinite(transform))
-        return snwFail(message, snw_errorArgument, NULL, "position or rotation is not finite");
+    if (!snwTransform_IsFinite(transform) || !snwVec3_IsWithin(transform.position, SNW_MAX_POSITION))
+        return snwFail(
+            message, snw_errorArgument, NULL, "position or rotation is not finite, or beyond %g m", SNW_MAX_POSITION);
     if (fabs(snwQuat_Dot(transform.rotation, transform.rotation) - 1.0) > 1e-6)
         return snwFail(
             message, snw_errorArgument, "start from snwIdentityTransform()", "rotation is not a unit quaternion");
+    return snw_ok;
+}
+
+static snwResult CheckVelocities(snwVec3 velocity, snwVec3 angularVelocity, snwMessage* message)
+{
+    if (!snwVec3_IsWithin(velocity, SNW_MAX_SPEED) || !snwVec3_IsWithin(angularVelocity, SNW_MAX_SPEED))
+        return snwFail(message, snw_errorArgument, NULL, "velocity is not finite or beyond %g", SNW_MAX_SPEED);
     return snw_ok;
 }
 
@@ -72,24 +82,23 @@ static snwResult CheckBody(const snwBodyDef* body, snwMessage* message)
 {
     if (body->character == NULL)
         return snwFail(message, snw_errorArgument, NULL, "has no character");
-    if (!snwVec3_IsFinite(body->velocity) || !snwVec3_IsFinite(body->angularVelocity))
-        return snwFail(message, snw_errorArgument, NULL, "velocity is not finite");
-    return CheckTransform(body->transform, message);
+    snwResult result = CheckVelocities(body->velocity, body->angularVelocity, message);
+    return result < 0 ? result : CheckTransform(body->transform, message);
 }
 
 static snwResult CheckSize(snwColliderKind kind, snwVec3 size, double friction, snwMessage* message)
 {
-    bool ok = snwVec3_IsFinite(size);
+    bool ok = snwVec3_IsWithin(size, SNW_MAX_SIZE);
     if (kind == snw_colliderSphere)
-        ok = ok && size.x > 0.0;
+        ok = ok && size.x >= SNW_MIN_SIZE;
     else if (kind == snw_colliderBox)
-        ok = ok && size.x > 0.0 && size.y > 0.0 && size.z > 0.0;
+        ok = ok && size.x >= SNW_MIN_SIZE && size.y >= SNW_MIN_SIZE && size.z >= SNW_MIN_SIZE;
     else if (kind == snw_colliderCapsule)
-        ok = ok && size.x > 0.0 && size.y >= 0.0;
+        ok = ok && size.x >= SNW_MIN_SIZE && size.y >= 0.0;
     if (!ok)
-        return snwFail(message, snw_errorArgument, NULL, "size must be positive");
-    if (!(friction >= 0.0) || !isfinite(friction))
-        return snwFail(message, snw_errorArgument, NULL, "friction must be >= 0, is %g", friction);
+        return snwFail(message, snw_errorArgument, NULL, "size must be %g..%g m", SNW_MIN_SIZE, SNW_MAX_SIZE);
+    if (!(friction >= 0.0 && friction <= SNW_MAX_FRICTION))
+        return snwFail(message, snw_errorArgument, NULL, "friction must be 0..%g, is %g", SNW_MAX_FRICTION, friction);
     return snw_ok;
 }
 
@@ -105,11 +114,11 @@ static snwResult CheckProp(const snwPropDef* prop, snwMessage* message)
 {
     if (prop->kind <= snw_colliderPlane || prop->kind > snw_colliderCapsule)
         return snwFail(message, snw_errorArgument, "use a sphere, box or capsule", "kind is %d", (int)prop->kind);
-    if (!(prop->density > 0.0) || !isfinite(prop->density))
-        return snwFail(message, snw_errorArgument, NULL, "density must be > 0 kg/m^3, is %g", prop->density);
-    if (!snwVec3_IsFinite(prop->velocity) || !snwVec3_IsFinite(prop->angularVelocity))
-        return snwFail(message, snw_errorArgument, NULL, "velocity is not finite");
-    snwResult result = CheckSize(prop->kind, prop->size, prop->friction, message);
+    if (!(prop->density >= SNW_MIN_DENSITY && prop->density <= SNW_MAX_DENSITY))
+        return snwFail(message, snw_errorArgument, NULL, "density must be %g..%g kg/m^3, is %g", SNW_MIN_DENSITY,
+            SNW_MAX_DENSITY, prop->density);
+    snwResult result = CheckVelocities(prop->velocity, prop->angularVelocity, message);
+    result = result < 0 ? result : CheckSize(prop->kind, prop->size, prop->friction, message);
     return result < 0 ? result : CheckTransform(prop->transform, message);
 }
 
@@ -118,8 +127,9 @@ static snwResult CheckPin(const snwSceneDef* def, const snwPinDef* pin, snwMessa
     if (pin->body < 0 || pin->body >= def->bodyCount)
         return snwFail(message, snw_errorArgument, NULL, "body is %d of %d", pin->body, def->bodyCount);
     bool ordered = pin->lower.x <= pin->upper.x && pin->lower.y <= pin->upper.y && pin->lower.z <= pin->upper.z;
-    if (!snwVec3_IsFinite(pin->lower) || !snwVec3_IsFinite(pin->upper) || !ordered)
-        return snwFail(message, snw_errorArgument, NULL, "lower must not be above upper");
+    if (!snwVec3_IsWithin(pin->lower, SNW_MAX_POSITION) || !snwVec3_IsWithin(pin->upper, SNW_MAX_POSITION) || !ordered)
+        return snwFail(
+            message, snw_errorArgument, NULL, "lower must not be above upper, and both within %g m", SNW_MAX_POSITION);
     const snwCharacterDef* character = &def->bodies[pin->body].character->def;
     for (int i = 0; i < character->vertexCount; ++i)
     {
@@ -159,9 +169,10 @@ static snwResult CheckClip(const snwSceneDef* def, const snwClipDef* clip, snwMe
     for (int i = 0; i < clip->keyCount; ++i)
     {
         result = CheckTransform(clip->keys[i].transform, message);
-        if (result == snw_ok &&
-            (!isfinite(clip->keys[i].time) || (i > 0 && clip->keys[i].time <= clip->keys[i - 1].time)))
-            result = snwFail(message, snw_errorArgument, NULL, "time must rise from key to key");
+        if (result == snw_ok && (!(clip->keys[i].time >= 0.0 && clip->keys[i].time <= SNW_MAX_SECONDS) ||
+                                    (i > 0 && clip->keys[i].time <= clip->keys[i - 1].time)))
+            result = snwFail(
+                message, snw_errorArgument, NULL, "time must rise from key to key, from 0 to %g s", SNW_MAX_SECONDS);
         if (result < 0)
         {
             snwMessage_AddPlace(message, "keys[%d]", i);
@@ -171,14 +182,18 @@ static snwResult CheckClip(const snwSceneDef* def, const snwClipDef* clip, snwMe
     return snw_ok;
 }
 
-static snwResult CheckSetting(const snwSceneDef* def, const snwSetting* setting, snwMessage* message)
+// Of any method: a scene may hold settings for when its method is changed.
+static snwResult CheckSetting(const snwSetting* setting, snwMessage* message)
 {
-    const snwMethod* method = snwMethod_Get(snwMethod_Find(def->method));
-    const snwParamInfo* param = snwMethod_Param(method, snwMethod_FindParam(method, setting->name));
-    if (param == NULL)
-        return snwFail(message, snw_errorArgument, "`sinew info --params` lists them",
-            "method %s has no parameter '%s'", def->method, setting->name);
-    return snwParam_Check(param, setting->value, message);
+    for (int i = 0; i < snwMethodCount() && setting->name != NULL; ++i)
+    {
+        const snwMethod* method = snwMethod_Get(i);
+        int param = snwMethod_FindParam(method, setting->name);
+        if (param >= 0)
+            return snwParam_Check(snwMethod_Param(method, param), setting->value, message);
+    }
+    return snwFail(message, snw_errorArgument, "`sinew info --params` lists them", "no method has a parameter '%s'",
+        setting->name != NULL ? setting->name : "");
 }
 
 static snwResult CheckGeneral(const snwSceneDef* def, snwMessage* message)
@@ -186,8 +201,9 @@ static snwResult CheckGeneral(const snwSceneDef* def, snwMessage* message)
     if (def->method == NULL || snwMethod_Find(def->method) < 0)
         return snwFail(message, snw_errorArgument, "`sinew info --methods` lists them", "there is no method '%s'",
             def->method != NULL ? def->method : "");
-    if (!snwVec3_IsFinite(def->gravity))
-        return snwFail(message, snw_errorArgument, NULL, "gravity is not finite");
+    if (!snwVec3_IsWithin(def->gravity, SNW_MAX_ACCELERATION))
+        return snwFail(
+            message, snw_errorArgument, NULL, "gravity is not finite or beyond %g m/s^2", SNW_MAX_ACCELERATION);
     if (!(def->rate >= 1.0 && def->rate <= 100000.0))
         return snwFail(message, snw_errorArgument, NULL, "rate must be 1..100000 frames per second, is %g", def->rate);
     if (!(def->duration >= 0.0 && def->duration <= 1e6))
@@ -222,9 +238,62 @@ static snwResult CheckScene(const snwSceneDef* def, snwMessage* message)
     CHECK_ALL("props", propCount, CheckProp(&def->props[i], message))
     CHECK_ALL("pins", pinCount, CheckPin(def, &def->pins[i], message))
     CHECK_ALL("clips", clipCount, CheckClip(def, &def->clips[i], message))
-    CHECK_ALL("settings", settingCount, CheckSetting(def, &def->settings[i], message))
+    CHECK_ALL("settings", settingCount, CheckSetting(&def->settings[i], message))
     CHECK_ALL("commands", commandCount, snwCommand_Check(def, method, &def->commands[i], message))
     return snw_ok;
+}
+
+static const char* NameAt(const void* first, size_t stride, int index)
+{
+    // The name is the first member of all the definitions that have one.
+    const char* name;
+    memcpy(&name, (const char*)first + (size_t)index * stride, sizeof name);
+    return name != NULL ? name : "";
+}
+
+// Commands and logs find things by name. Equal names have equal hashes, so only neighbours in order need a look.
+static snwResult CheckNames(
+    snwContext* context, const void* first, size_t stride, int count, const char* what, snwMessage* message)
+{
+    uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
+    int* order = snwAllocArray(context, (size_t)count, sizeof *order);
+    bool enough = keys != NULL && order != NULL;
+    snwResult result = enough ? snw_ok : snwFailMemory(message);
+    for (int i = 0; result == snw_ok && i < count; ++i)
+    {
+        size_t length = strlen(NameAt(first, stride, i));
+        if (length == 0 || length > SNW_MAX_NAME)
+            result = snwFail(
+                message, snw_errorArgument, NULL, "%s[%d] needs a name of 1..%d bytes", what, i, SNW_MAX_NAME);
+        keys[i] = snwHashText(NameAt(first, stride, i), 0);
+        order[i] = i;
+    }
+    if (result == snw_ok && !snwSortKeys(context, keys, order, count))
+        result = snwFailMemory(message);
+    for (int i = 1; result == snw_ok && i < count; ++i)
+        if (keys[i] == keys[i - 1] && strcmp(NameAt(first, stride, order[i]), NameAt(first, stride, order[i - 1])) == 0)
+            result = snwFail(message, snw_errorArgument, "give each its own name",
+                "%s[%d] and %s[%d] are both called '%s'", what, order[i - 1], what, order[i],
+                NameAt(first, stride, order[i]));
+    snwFree(context, keys);
+    snwFree(context, order);
+    return result;
+}
+
+_Static_assert(offsetof(snwBodyDef, name) == 0 && offsetof(snwColliderDef, name) == 0 &&
+                   offsetof(snwPropDef, name) == 0 && offsetof(snwPinDef, name) == 0,
+    "CheckNames reads the first member");
+
+static snwResult CheckAllNames(snwContext* context, const snwSceneDef* def, snwMessage* message)
+{
+    snwResult result = CheckNames(context, def->bodies, sizeof *def->bodies, def->bodyCount, "bodies", message);
+    if (result == snw_ok)
+        result = CheckNames(context, def->colliders, sizeof *def->colliders, def->colliderCount, "colliders", message);
+    if (result == snw_ok)
+        result = CheckNames(context, def->props, sizeof *def->props, def->propCount, "props", message);
+    if (result == snw_ok)
+        result = CheckNames(context, def->pins, sizeof *def->pins, def->pinCount, "pins", message);
+    return result;
 }
 
 // Two clips that move the same thing would be a quarrel that nobody sees.
@@ -415,6 +484,7 @@ snwResult snwCreateScene(snwContext* context, const snwSceneDef* def, snwScene**
 {
     *out = NULL;
     snwResult result = CheckScene(def, message);
+    result = result < 0 ? result : CheckAllNames(context, def, message);
     result = result < 0 ? result : CheckClipsDiffer(context, def, message);
     if (result < 0)
         return result;

@@ -18,10 +18,12 @@ snwResult snwSim_Push(snwSim* sim, const snwCommand* command, snwMessage* messag
         return result;
     if (!snwArray_Reserve(sim->context, &sim->pending, 1))
         return snwFailMemory(message);
+    snwCommand due = *command; // the past is now, or a late command would overtake those of this step
+    due.step = due.step > sim->state->step ? due.step : sim->state->step;
     int at = sim->pending.count++;
-    for (; at > 0 && sim->pending.data[at - 1].step > command->step; --at)
+    for (; at > sim->pendingFirst && sim->pending.data[at - 1].step > due.step; --at)
         sim->pending.data[at] = sim->pending.data[at - 1];
-    sim->pending.data[at] = *command;
+    sim->pending.data[at] = due;
     return snw_ok;
 }
 
@@ -62,9 +64,10 @@ static snwResult ApplyScript(snwSim* sim, snwMessage* message)
 static int ApplyPending(snwSim* sim, snwResult* result, snwMessage* message)
 {
     int due = 0;
-    for (; due < sim->pending.count && sim->pending.data[due].step <= sim->state->step; ++due)
+    for (int at = sim->pendingFirst; at < sim->pending.count && sim->pending.data[at].step <= sim->state->step;
+         ++at, ++due)
     {
-        snwCommand command = sim->pending.data[due];
+        snwCommand command = sim->pending.data[at];
         command.step = sim->state->step;
         if (ApplyOne(sim, &command, message) > 0)
             *result = snw_warning;
@@ -74,11 +77,17 @@ static int ApplyPending(snwSim* sim, snwResult* result, snwMessage* message)
     return due;
 }
 
+// Moves what is left to the front only when that is at most half of it, so that each command is moved once on average.
 static void DropPending(snwSim* sim, int count)
 {
-    sim->pending.count -= count;
-    if (count > 0 && sim->pending.count > 0)
-        memmove(sim->pending.data, sim->pending.data + count, (size_t)sim->pending.count * sizeof *sim->pending.data);
+    sim->pendingFirst += count;
+    int left = sim->pending.count - sim->pendingFirst;
+    if (left > sim->pendingFirst)
+        return;
+    if (left > 0)
+        memmove(sim->pending.data, sim->pending.data + sim->pendingFirst, (size_t)left * sizeof *sim->pending.data);
+    sim->pending.count = left;
+    sim->pendingFirst = 0;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -126,10 +135,15 @@ static void EndMoves(snwSim* sim, double dt)
     {
         snwGrab* grab = &sim->grabs[i];
         grab->previous = grab->target;
-        // Half a step of slack: ten pushes of 0.1 s at 60 Hz end after six steps each, whatever the rounding.
-        if (grab->kind == snw_grabPush && (grab->value -= dt) < 0.5 * dt)
+        if (grab->kind == snw_grabPush && (grab->value -= dt) <= 0.0)
             *grab = (snwGrab){0};
     }
+}
+
+// The last step of a push has only what is left of it, so that its impulse is force times duration.
+snwVec3 snwSim_PushForce(const snwSim* sim, const snwGrab* grab)
+{
+    return snwVec3_Scale(grab->vector, grab->value < sim->dt ? grab->value / sim->dt : 1.0);
 }
 
 snwVec3 snwPinSet_Target(const snwPinSet* set, const snwMover* pin, int index)
@@ -200,6 +214,7 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
     if (!snwArray_Reserve(sim->context, &sim->log, sim->pending.count))
         return snwFailMemory(message);
     double start = sim->stageStart = snwClock_Seconds();
+    sim->dt = dt;
     for (int i = 0; i < sim->method->stageCount; ++i)
         sim->timings[i].ms = 0.0;
     memcpy(sim->backup, sim->block, sim->blockSize);
@@ -214,6 +229,7 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
         memcpy(sim->block, sim->backup, sim->blockSize);
         sim->log.count = logged;
         sim->contactCount = 0;
+        DropPending(sim, due); // kept, they would poison every further step
         return result;
     }
     DropPending(sim, due);

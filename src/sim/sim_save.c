@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SNW_STATE_MAGIC 0x31535748u // "HWS1"
+#define SNW_STATE_MAGIC 0x31534E53u // "SNS1"
 
 typedef struct SavedHeader
 {
@@ -51,17 +51,18 @@ snwResult snwSim_Save(const snwSim* sim, void* buffer, size_t capacity, size_t* 
 
 static snwResult CheckHeader(const snwSim* sim, const void* data, size_t size, snwMessage* message)
 {
-    SavedHeader header, own = MakeHeader(sim);
+    SavedHeader header;
+    uint64_t methodHash = snwHashText(sim->method->name, 0);
     if (size < sizeof header)
         return snwFail(message, snw_errorInput, NULL, "%zu bytes are no saved state", size);
     memcpy(&header, data, sizeof header);
-    if (header.magic != own.magic)
+    if (header.magic != SNW_STATE_MAGIC)
         return snwFail(message, snw_errorInput, NULL, "not a saved state, or of another version");
-    if (header.sceneHash != own.sceneHash || header.methodHash != own.methodHash || header.grabCount != own.grabCount)
+    if (header.sceneHash != sim->scene->hash || header.methodHash != methodHash || header.grabCount != sim->grabCount)
         return snwFail(message, snw_errorInput, "restore it into a sim of the same scene and method",
             "the state was saved from another scene, method or maxGrabs");
-    if (header.blockSize != own.blockSize || size != snwSim_GetStateSize(sim) ||
-        header.blockHash != snwHash((const unsigned char*)data + sizeof header, own.blockSize, 0))
+    if (header.blockSize != sim->blockSize || size != snwSim_GetStateSize(sim) ||
+        header.blockHash != snwHash((const unsigned char*)data + sizeof header, sim->blockSize, 0))
         return snwFail(message, snw_errorInput, "save it again", "the saved state is damaged");
     return snw_ok;
 }
@@ -139,7 +140,7 @@ snwResult snwSim_Restore(snwSim* sim, const void* data, size_t size, snwMessage*
         memcpy(sim->block, sim->backup, sim->blockSize);
         return snwFail(message, snw_errorInput, "save it again", "the saved state holds numbers that cannot be");
     }
-    sim->pending.count = 0;
+    sim->pending.count = sim->pendingFirst = 0;
     sim->contactCount = 0;
     while (sim->log.count > 0 && sim->log.data[sim->log.count - 1].step >= sim->state->step)
         sim->log.count--;

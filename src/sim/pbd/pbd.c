@@ -14,7 +14,8 @@ enum
     snw_stageCount,
 
     snw_vertexGrain = 2048,
-    snw_blockGrain = 128, // some microseconds of projections
+    snw_blockGrain = 128,    // some microseconds of projections
+    snw_maxPushes = 8 << 20, // 256 MB
 };
 
 static const char* const s_stages[snw_stageCount] = {"predict", "distance", "volume", "contact", "velocity"};
@@ -164,13 +165,17 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         rows = own > rows ? own : rows;
         vertices = touching > vertices ? touching : vertices;
     }
+    size_t pushes = vertices * (size_t)sim->def->colliderCount;
+    if (pushes > snw_maxPushes)
+        return snwFail(message, snw_errorUnsupported, "use fewer colliders or a coarser body",
+            "%zu contact vertices and %d colliders are too many together", vertices, sim->def->colliderCount);
     snwPbdScratch* scratch = snwArena_Alloc(&sim->arena, 1, sizeof *scratch);
     size_t chunks = rows / snw_pbdDampGrain + 1;
     if (scratch != NULL)
     {
         scratch->before = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
         scratch->predicted = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
-        scratch->pushes = snwArena_Alloc(&sim->arena, vertices * (size_t)sim->def->colliderCount, 4 * sizeof(float));
+        scratch->pushes = snwArena_Alloc(&sim->arena, pushes, snw_pbdPushFloats * sizeof(float));
         scratch->sums = snwArena_Alloc(&sim->arena, chunks, snw_pbdDampSums * sizeof(double));
         scratch->masses = snwArena_Alloc(&sim->arena, rows, sizeof(double));
     }
@@ -238,7 +243,8 @@ static void ApplyPushes(snwSim* sim, int index, VertexLoop* loop)
         const snwGrab* grab = &sim->grabs[i];
         if (grab->kind != snw_grabPush || grab->body != index)
             continue;
-        const double force[3] = {grab->vector.x, grab->vector.y, grab->vector.z};
+        snwVec3 push = snwSim_PushForce(sim, grab);
+        const double force[3] = {push.x, push.y, push.z};
         if (grab->vertex < 0 && mass == 0.0)
             for (int k = 0; k < sim->bodies[index].character->def.vertexCount; ++k)
                 mass += 1.0 / (double)loop->state.velocities[4 * (size_t)k + 3];

@@ -22,7 +22,8 @@
 
 enum
 {
-    snw_pbdLanes = 8 // constraints in a block, whatever the instruction set
+    snw_pbdLanes = 8,     // constraints in a block, whatever the instruction set
+    snw_pbdPushFloats = 8 // of a contact vertex and a collider, see pbd_contact.c
 };
 
 typedef enum snwPbdParam
@@ -80,7 +81,7 @@ typedef struct snwPbdScratch
 {
     float* before;    // float4: positions before the substep
     float* predicted; // float4: positions before the projections
-    float* pushes;    // float4 per contact vertex and collider: sum of the corrections, and friction spent so far
+    float* pushes;    // snw_pbdPushFloats per contact vertex and collider
     double* sums;     // of the damping, per chunk
     double* masses;   // kg, for new materials
 } snwPbdScratch;

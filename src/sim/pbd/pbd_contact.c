@@ -31,16 +31,34 @@ static void SetRow(float* rows, int index, snwVec3 v)
     row[2] = (float)v.z;
 }
 
-// push[0..2]: sum of normal corrections; push[3]: friction spent, m
-static snwVec3 Friction(float* push, snwVec3 slip, snwVec3 normal, double coefficient)
+// What a vertex owes to one collider in this substep.
+typedef struct Push
+{
+    float normal[3];   // m, sum of the corrections
+    float spent;       // m, friction so far
+    float friction[3]; // m, sum of its corrections
+    float depth;       // m, the deepest before it was resolved
+} Push;
+
+_Static_assert(sizeof(Push) == snw_pbdPushFloats * sizeof(float), "the scratch array has room for it");
+
+static void AddTo(float* sum, snwVec3 v)
+{
+    sum[0] += (float)v.x;
+    sum[1] += (float)v.y;
+    sum[2] += (float)v.z;
+}
+
+static snwVec3 Friction(Push* push, snwVec3 slip, snwVec3 normal, double coefficient)
 {
     slip = snwVec3_MulAdd(slip, -snwVec3_Dot(slip, normal), normal);
     double length = snwVec3_Length(slip);
-    double granted = coefficient * snwVec3_Length((snwVec3){push[0], push[1], push[2]}) - (double)push[3];
+    snwVec3 pushed = {push->normal[0], push->normal[1], push->normal[2]};
+    double granted = coefficient * snwVec3_Length(pushed) - (double)push->spent;
     if (!(granted > 0.0) || !(length > 0.0))
         return (snwVec3){0, 0, 0};
     double taken = length < granted ? length : granted;
-    push[3] += (float)taken;
+    push->spent += (float)taken;
     return snwVec3_Scale(slip, -taken / length);
 }
 
@@ -49,7 +67,7 @@ static void ProjectVertices(int begin, int end, void* data)
     const ContactLoop* loop = data;
     const snwColliderDef* collider = &loop->sim->def->colliders[loop->collider];
     const snwMover* mover = &loop->sim->colliders[loop->collider];
-    float* pushes = loop->scratch->pushes + 4 * (size_t)loop->collider * (size_t)loop->vertexCount;
+    Push* pushes = (Push*)loop->scratch->pushes + (size_t)loop->collider * (size_t)loop->vertexCount;
     for (int i = begin; i < end; ++i)
     {
         int vertex = snwBody_ContactVertex(loop->body, i);
@@ -60,13 +78,16 @@ static void ProjectVertices(int begin, int end, void* data)
         snwTouch touch = snwCollider_Touch(collider, mover->transform, x);
         if (!(touch.depth > 0.0))
             continue;
-        float* push = pushes + 4 * (size_t)i;
+        Push* push = &pushes[i];
         snwVec3 correction = snwVec3_Scale(touch.normal, touch.depth);
-        push[0] += (float)correction.x, push[1] += (float)correction.y, push[2] += (float)correction.z;
+        push->depth = fmaxf(push->depth, (float)touch.depth);
+        AddTo(push->normal, correction);
         x = snwVec3_Add(x, correction);
         snwVec3 slip = snwVec3_Sub(snwVec3_Sub(x, Row(loop->scratch->before, vertex)),
             snwCollider_Motion(mover->previous, mover->transform, x));
-        SetRow(loop->state.positions, vertex, snwVec3_Add(x, Friction(push, slip, touch.normal, collider->friction)));
+        snwVec3 friction = Friction(push, slip, touch.normal, collider->friction);
+        AddTo(push->friction, friction);
+        SetRow(loop->state.positions, vertex, snwVec3_Add(x, friction));
     }
 }
 
@@ -79,8 +100,7 @@ void snwPbd_ProjectContacts(snwSim* sim, int index, bool first)
         .scratch = sim->scratch,
         .vertexCount = snwBody_ContactVertexCount(body)};
     if (first)
-        memset(loop.scratch->pushes, 0,
-            (size_t)sim->def->colliderCount * (size_t)loop.vertexCount * 4 * sizeof *loop.scratch->pushes);
+        memset(loop.scratch->pushes, 0, (size_t)sim->def->colliderCount * (size_t)loop.vertexCount * sizeof(Push));
     for (loop.collider = 0; loop.collider < sim->def->colliderCount; ++loop.collider)
         snwParallelFor(sim->context, loop.vertexCount, 1024, ProjectVertices, &loop);
 }
@@ -96,18 +116,18 @@ void snwPbd_ReportContacts(snwSim* sim, int index, double h)
     {
         for (int i = 0; i < count; ++i)
         {
-            const float* push = scratch->pushes + 4 * ((size_t)c * (size_t)count + (size_t)i);
-            snwVec3 sum = {push[0], push[1], push[2]};
-            double depth = snwVec3_Length(sum);
-            if (!(depth > 0.0))
+            const Push* push = (const Push*)scratch->pushes + (size_t)c * (size_t)count + (size_t)i;
+            snwVec3 sum = {push->normal[0], push->normal[1], push->normal[2]};
+            double length = snwVec3_Length(sum);
+            if (!(length > 0.0))
                 continue;
             int vertex = snwBody_ContactVertex(body, i);
-            snwVec3 x = Row(state.positions, vertex), normal = snwVec3_Scale(sum, 1.0 / depth);
-            double force = depth / (h * h * (double)state.velocities[4 * (size_t)vertex + 3]);
-            snwContact contact = {.body = index, .vertex = vertex, .collider = c, .depth = (float)depth};
-            SetRow(contact.position, 0, x);
-            SetRow(contact.normal, 0, normal);
-            SetRow(contact.force, 0, snwVec3_Scale(normal, force));
+            double perLength = 1.0 / (h * h * (double)state.velocities[4 * (size_t)vertex + 3]);
+            snwVec3 all = snwVec3_Add(sum, (snwVec3){push->friction[0], push->friction[1], push->friction[2]});
+            snwContact contact = {.body = index, .vertex = vertex, .collider = c, .depth = push->depth};
+            SetRow(contact.position, 0, Row(state.positions, vertex));
+            SetRow(contact.normal, 0, snwVec3_Scale(sum, 1.0 / length));
+            SetRow(contact.force, 0, snwVec3_Scale(all, perLength));
             snwSim_AddContact(sim, &contact);
         }
     }

@@ -103,8 +103,11 @@ static snwVec3 Spin(const double* sums)
     const double* n = sums + snw_dampInertia;
     snwMat3 inverse, inertia = {{{n[0], n[3], n[4]}, {n[3], n[1], n[5]}, {n[4], n[5], n[2]}}};
     snwVec3 momentum = {sums[snw_dampL], sums[snw_dampL + 1], sums[snw_dampL + 2]};
-    // A body on one line has no inertia about it; its spin is then left out.
-    return snwMat3_Inverse(inertia, &inverse) ? snwMat3_MulVec(inverse, momentum) : (snwVec3){0, 0, 0};
+    double trace = n[0] + n[1] + n[2];
+    if (snwMat3_Determinant(inertia) > 1e-9 * trace * trace * trace && snwMat3_Inverse(inertia, &inverse))
+        return snwMat3_MulVec(inverse, momentum);
+    // All on one line: no inertia about it, and half the trace about every axis across it.
+    return trace > 0.0 ? snwVec3_Scale(momentum, 2.0 / trace) : (snwVec3){0, 0, 0};
 }
 
 void snwPbd_Damp(snwSim* sim, int index, double rate, double h)

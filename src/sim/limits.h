@@ -1,0 +1,23 @@
+// Ranges of what comes from outside, in SI units. The engine checks them and the scene reader's tables are made of
+// them, so that whatever the engine accepts can be written to a scene or log and read back.
+//
+// They keep every number far inside the range of float, in which positions, velocities and inverse masses live.
+
+#pragma once
+
+#define SNW_MAX_POSITION     1e6 // m, per axis
+#define SNW_MIN_SIZE         1e-6
+#define SNW_MAX_SIZE         1e5  // m
+#define SNW_MAX_SPEED        1e5  // m/s, rad/s
+#define SNW_MAX_ACCELERATION 1e4  // m/s^2
+#define SNW_MAX_FORCE        1e12 // N
+#define SNW_MAX_SECONDS      1e9
+#define SNW_MIN_DENSITY      1e-3 // kg/m^3
+#define SNW_MAX_DENSITY      1e6
+#define SNW_MIN_YOUNG        1e-3 // Pa
+#define SNW_MAX_YOUNG        1e13
+#define SNW_MAX_DAMPING      1e6 // 1/s
+#define SNW_MAX_FRICTION     100.0
+#define SNW_MIN_MASS         1e-24 // kg, of a vertex: a micrometre of flesh
+#define SNW_MAX_MASS         1e24
+#define SNW_MAX_NAME         127 // bytes
