@@ -75,13 +75,15 @@ snwScene* snwFixture_MakeScene(snwContext* context, const snwFixtureScene* fixtu
     snwPinDef pin = snwDefaultPinDef();
     pin.lower = (snwVec3){info.lower.x - 1e-6, -1e3, -1e3};
     pin.upper = (snwVec3){info.lower.x + 1e-6, 1e3, 1e3};
-    snwSetting settings[] = {{"pbd.damping", fixture->damping}, {"pbd.iterations", fixture->iterations}};
+    // One substep: closed forms are per step.
+    snwSetting settings[] = {
+        {"pbd.damping", fixture->damping}, {"sim.substeps", 1}, {"pbd.iterations", fixture->iterations}};
     snwSceneDef def = snwDefaultSceneDef();
     def.gravity.y = fixture->gravity ? -9.81 : 0.0;
     def.bodies = &body, def.bodyCount = 1;
     def.colliders = &ground, def.colliderCount = fixture->ground;
     def.pins = &pin, def.pinCount = fixture->pinned;
-    def.settings = settings, def.settingCount = fixture->iterations > 0 ? 2 : 1;
+    def.settings = settings, def.settingCount = fixture->iterations > 0 ? 3 : 2;
     def.commands = fixture->script, def.commandCount = fixture->scriptCount;
     snwScene* scene = NULL;
     snwMessage message;

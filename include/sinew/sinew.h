@@ -11,7 +11,8 @@
 // Conventions. Units are SI. Axes are right-handed with +Y up. Positions are double in definitions and float in
 // simulation results. Functions return snwResult: 0 is ok, < 0 an error that changed nothing, > 0 a warning.
 // Whoever wants the words passes a snwMessage; NULL is allowed. Every Def starts from its snwDefault...Def().
-// Different sims may be used from different threads at once, also with one context; a single sim may not.
+// Different sims may be used from different threads at once, also with one context; a single sim may not. Allocator,
+// log and task callbacks are then called from several threads.
 
 #ifndef SINEW_SINEW_H
 #define SINEW_SINEW_H
@@ -296,7 +297,8 @@ typedef struct snwCharacterInfo
 
 SNW_API snwCharacterInfo snwCharacter_GetInfo(const snwCharacter* character);
 
-// Simple bodies, ready to simulate. Cells are cut into six tets each.
+// Simple bodies, ready to simulate. The cells of boxes are cut into six tets each; a ball of n cells across (even n)
+// has n^3 tets.
 typedef enum snwShapeKind
 {
     snw_shapeBar,    // long in x
@@ -310,7 +312,7 @@ typedef struct snwShapeDef
     const char* name;
     snwShapeKind kind;
     snwVec3 size; // m
-    int cells[3]; // 1..512 along each axis; a ball uses cells[0] across
+    int cells[3]; // 1..512 along each axis of a box; a ball uses cells[0] across, 1..256
     snwMaterial material;
     double springMass; // kg of each mass of a spring
     float color[3];
@@ -336,7 +338,8 @@ typedef enum snwCommandKind
     snw_commandGravity,  // `vector`, m/s^2
     snw_commandCollider, // move collider (index) to `transform`
     snw_commandParam,    // live parameter number `index` to `value`
-    snw_commandReset,    // back to the scene's start, its clips and script too; step, time and parameters go on
+    snw_commandReset,    // back to the scene's start, its clips and script too; step, time and parameters go on. (In a
+                         // script the rest of it goes on instead of starting over.)
     snw_commandKindCount,
 } snwCommandKind;
 
@@ -541,7 +544,7 @@ SNW_API void snwDestroySim(snwSim* sim);
 // Checks the command at once and applies it just before its step, in the order of pushing.
 SNW_API snwResult snwSim_Push(snwSim* sim, const snwCommand* command, snwMessage* message);
 
-// Advances by dt seconds. On an error the sim stays in its last good state.
+// Advances by dt seconds. On an error the sim stays in its last good state, and the commands of that step are dropped.
 SNW_API snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message);
 
 SNW_API uint64_t snwSim_GetStepCount(const snwSim* sim);
@@ -574,7 +577,7 @@ typedef struct snwContact
     float position[3]; // m
     float normal[3];   // out of the collider
     float depth;       // m, before it was resolved
-    float force[3];    // N, on the body
+    float force[3];    // N, on the body, friction included
 } snwContact;
 
 typedef struct snwTransforms
@@ -639,6 +642,7 @@ SNW_API double snwMeasures_Get(const snwMeasures* measures, int measure);
 SNW_API int snwSim_GetBodyCount(const snwSim* sim);
 SNW_API snwResult snwSim_GetSkin(snwSim* sim, int body, snwSkin* skin);
 SNW_API snwResult snwSim_GetVertices(const snwSim* sim, int body, snwVertices* vertices);
+// Bones and joints: what takes the character's rest pose to now.
 SNW_API snwResult snwSim_GetBones(const snwSim* sim, int body, snwTransforms* bones);
 SNW_API snwResult snwSim_GetJoints(const snwSim* sim, int body, snwTransforms* joints);
 SNW_API snwResult snwSim_GetColliders(const snwSim* sim, snwTransforms* colliders);
@@ -671,7 +675,8 @@ SNW_API snwResult snwSim_GetParam(const snwSim* sim, const char* name, double* v
 SNW_API snwResult snwSim_SetParam(snwSim* sim, const char* name, double value, snwMessage* message); // pushes a command
 
 // The commands pushed and applied so far, with the steps at which they took effect: the recording. The scene's own
-// script is not among them: it plays again by itself.
+// script is not among them: it plays again by itself. It tells the whole performance if all steps had the same dt and
+// the sim began at the scene's start (a restored block brings no log). It grows with the commands pushed.
 SNW_API const snwCommand* snwSim_GetLog(const snwSim* sim, int* count);
 
 #ifdef __cplusplus

@@ -81,13 +81,6 @@ int snwReadCount(snwReader* reader, size_t least)
     return reader->failed ? 0 : count;
 }
 
-uint64_t snwReadU64(snwReader* reader)
-{
-    uint64_t value;
-    snwRead(reader, &value, sizeof value);
-    return value;
-}
-
 double snwReadReal(snwReader* reader)
 {
     double value;

@@ -29,7 +29,6 @@ bool snwRead(snwReader* reader, void* data, size_t size);
 int32_t snwReadInt(snwReader* reader);
 // A count of things of which each needs at least `least` bytes: so a lying count fails before memory is asked for.
 int snwReadCount(snwReader* reader, size_t least);
-uint64_t snwReadU64(snwReader* reader);
 double snwReadReal(snwReader* reader); // fails if not finite
 // Points into a copy made with the context's allocator; NULL if it failed or there is no memory.
 char* snwReadText(snwReader* reader, snwContext* context);

@@ -1,6 +1,7 @@
 // The frame in which every method lives. To add a method, read this header and the folder pbd/, then
 //   1. make a folder beside pbd/ with a `const snwMethod snwXMethod` filled in,
-//   2. add one line to the list in methods.c.
+//   2. add it to the list SNW_METHODS in methods.h,
+//   3. run `make docs`: parameter page and scene schema are made from its table.
 // Scenes, --set, the schema, logs, replay, save and restore, measures, pictures and the studio then know it.
 //
 // Who owns what
@@ -92,10 +93,11 @@ typedef struct snwStateHeader
 typedef struct snwBody
 {
     const snwCharacter* character;
-    const void* model;      // of the method
-    void* state;            // the method's bytes inside the state block
-    snwMaterial* materials; // in the state block; one per region
-    float* skinPositions;   // filled on demand, 3 per skin vertex
+    const void* model;       // of the method
+    void* state;             // the method's bytes inside the state block
+    snwMaterial* materials;  // in the state block; one per region
+    snwTransform* restPoses; // of bones and joints: how the body starts
+    float* skinPositions;    // filled on demand, 3 per skin vertex
     float* skinNormals;
     uint64_t skinChanges; // sim->changes when they were filled
 } snwBody;
@@ -175,7 +177,8 @@ struct snwMethod
     const char* const* stages; // names of the timed stages, at most snw_maxStages
     int stageCount;
 
-    // Model: called once per character and set of parameters that are not live.
+    // Model: called once per character and set of the method's own parameters that are not live. Only those may be
+    // used here: a model is shared by sims that differ in live ones.
     snwResult (*createModel)(const snwModelDef* def, void** model, snwMessage* message);
     void (*destroyModel)(snwContext* context, void* model);
 
@@ -184,10 +187,15 @@ struct snwMethod
     size_t (*bodyStateSize)(const void* model);
     void (*initBody)(snwSim* sim, int body);
 
+    // A restored block may be made by hand. Are the method's own bytes of this body fit to step from? Positions and
+    // velocities are looked at anyway. NULL: there is nothing else to look at.
+    bool (*isSound)(const snwSim* sim, int body);
+
     // Scratch: allocate from sim->arena; may be NULL.
     snwResult (*createScratch)(snwSim* sim, snwMessage* message);
 
-    // A pin, drag, push or material command has just changed the common state; take note. May be NULL.
+    // A command of any kind has just changed the common state (after a reset initBody has run too); take note. Handle
+    // and joint commands change nothing there: what they mean is the method's. May be NULL.
     void (*applied)(snwSim* sim, const snwCommand* command);
 
     // One substep of h seconds. Times its stages with snwSim_EndStage.
@@ -228,13 +236,18 @@ static inline int snwBody_ContactVertex(const snwBody* body, int index)
     return body->character->skinVertexCount > 0 ? body->character->skinVertices[index] : index;
 }
 
+// The clip that moves a handle or joint, or NULL. Pins and colliders are moved for you; these are the method's, with
+// snwClip_Evaluate(clip, snwSim_SceneTime(sim) + ...).
+const snwClipDef* snwSim_FindClip(const snwSim* sim, snwClipTarget target, int body, int index);
+
+// Seconds since the scene began or was reset, at the start of the step.
+double snwSim_SceneTime(const snwSim* sim);
+
 // Force of a push in this step, N.
 snwVec3 snwSim_PushForce(const snwSim* sim, const snwGrab* grab);
 
 // Where vertex number `index` of a pin shall be now.
 snwVec3 snwPinSet_Target(const snwPinSet* set, const snwMover* pin, int index);
-
-extern const snwMethod snwPbdMethod; // pbd/
 
 const snwMethod* snwMethod_Get(int index);
 

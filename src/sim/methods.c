@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const snwMethod* const s_methods[] = {
-    &snwPbdMethod,
-};
+#define LIST_METHOD(name) &name,
+static const snwMethod* const s_methods[] = {SNW_METHODS(LIST_METHOD)};
 
 static const snwParamInfo s_shared[snw_sharedParamCount] = {
     [snw_paramSubsteps] = {.name = "sim.substeps",
@@ -15,7 +14,7 @@ static const snwParamInfo s_shared[snw_sharedParamCount] = {
         .unit = "",
         .lower = 1,
         .upper = 1000,
-        .initial = 1,
+        .initial = 4,
         .live = true,
         .help = "equal parts into which each step is cut"},
     [snw_paramJitter] = {.name = "sim.jitter",

@@ -4,6 +4,12 @@
 
 #include "sim/method.h"
 
+// All methods, in the order in which they are listed.
+#define SNW_METHODS(X) X(snwPbdMethod)
+
+#define SNW_DECLARE_METHOD(name) extern const snwMethod name;
+SNW_METHODS(SNW_DECLARE_METHOD)
+
 int snwMethod_ParamCount(const snwMethod* method);
 const snwParamInfo* snwMethod_Param(const snwMethod* method, int param); // NULL if there is none
 int snwMethod_FindParam(const snwMethod* method, const char* name);      // -1 if there is none

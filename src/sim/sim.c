@@ -155,6 +155,22 @@ snwVec3 snwPinSet_Target(const snwPinSet* set, const snwMover* pin, int index)
 // ---------------------------------------------------------------------------------------------------------------------
 // The step
 
+const snwClipDef* snwSim_FindClip(const snwSim* sim, snwClipTarget target, int body, int index)
+{
+    for (int i = 0; i < sim->def->clipCount; ++i)
+    {
+        const snwClipDef* clip = &sim->def->clips[i];
+        if (clip->target == target && clip->index == index && clip->body == body)
+            return clip;
+    }
+    return NULL;
+}
+
+double snwSim_SceneTime(const snwSim* sim)
+{
+    return sim->state->time - sim->state->startTime;
+}
+
 void snwSim_EndStage(snwSim* sim, int stage)
 {
     double now = snwClock_Seconds();
@@ -285,6 +301,8 @@ snwResult snwSim_GetBones(const snwSim* sim, int body, snwTransforms* bones)
     *bones = (snwTransforms){.stride = (int)sizeof(snwTransform)};
     if (!HasBody(sim, body))
         return snw_errorArgument;
+    bones->data = sim->bodies[body].restPoses;
+    bones->count = sim->bodies[body].character->def.boneCount;
     if (sim->method->getBones != NULL)
         sim->method->getBones(sim, body, bones);
     return snw_ok;
@@ -295,6 +313,8 @@ snwResult snwSim_GetJoints(const snwSim* sim, int body, snwTransforms* joints)
     *joints = (snwTransforms){.stride = (int)sizeof(snwTransform)};
     if (!HasBody(sim, body))
         return snw_errorArgument;
+    joints->data = sim->bodies[body].restPoses;
+    joints->count = sim->bodies[body].character->def.jointCount;
     if (sim->method->getJoints != NULL)
         sim->method->getJoints(sim, body, joints);
     return snw_ok;

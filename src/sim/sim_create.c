@@ -6,11 +6,13 @@
 #include "base/hash.h"
 #include "rig/clip.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum
 {
-    snw_maxTouches = 8
+    snw_maxTouches = 8,
+    snw_maxPinned = 8 << 20 // vertices of all pins: 224 MB
 };
 
 snwSimDef snwDefaultSimDef(void)
@@ -233,11 +235,25 @@ static snwResult MakeBodies(snwSim* sim, const double* params, snwMessage* messa
         snwResult result = GetModel(character, sim->method, params, &body->model, message);
         if (result < 0)
             return result;
+        size_t poses = (size_t)(character->def.boneCount > character->def.jointCount ? character->def.boneCount
+                                                                                     : character->def.jointCount);
+        body->restPoses = snwArena_Alloc(&sim->arena, poses, sizeof *body->restPoses);
+        for (size_t k = 0; body->restPoses != NULL && k < poses; ++k)
+            body->restPoses[k] = sim->starts[i].transform;
         body->skinPositions = snwArena_Alloc(&sim->arena, (size_t)character->skinVertexCount, 3 * sizeof(float));
         body->skinNormals = snwArena_Alloc(&sim->arena, (size_t)character->skinVertexCount, 3 * sizeof(float));
         sim->contactCapacity += snwBody_ContactVertexCount(body);
     }
     return snw_ok;
+}
+
+// Commands name parameters by number, and the scene's numbers are those of its own method.
+static snwResult CheckScripted(const snwSim* sim, const snwCommand* command, snwMessage* message)
+{
+    if (command->kind == snw_commandParam && strcmp(sim->method->name, sim->def->method) != 0)
+        return snwFail(message, snw_errorUnsupported, "remove it, or run the scene with its own method",
+            "a script made for method %s sets a parameter, but the sim uses %s", sim->def->method, sim->method->name);
+    return snwCommand_CheckFor(sim->def, sim->method, command, message);
 }
 
 static snwResult CheckFeatures(const snwSim* sim, snwMessage* message)
@@ -246,12 +262,21 @@ static snwResult CheckFeatures(const snwSim* sim, snwMessage* message)
     if (sim->def->propCount > 0 && !(method->features & snw_featureProps))
         return snwFail(message, snw_errorUnsupported, "remove the props or choose another method",
             "method %s does not simulate props", method->name);
+    if (sim->def->colliderCount > 0 && !(method->features & snw_featureColliders))
+        return snwFail(message, snw_errorUnsupported, "remove the colliders or choose another method",
+            "method %s knows no colliders", method->name);
+    if (sim->def->pinCount > 0 && !(method->features & snw_featurePins))
+        return snwFail(message, snw_errorUnsupported, "remove the pins or choose another method",
+            "method %s knows no pins", method->name);
     for (int i = 0; i < sim->def->commandCount; ++i)
-        if (snwCommand_CheckFor(sim->def, method, &sim->def->commands[i], message) < 0)
+    {
+        snwResult result = CheckScripted(sim, &sim->def->commands[i], message);
+        if (result < 0)
         {
             snwMessage_AddPlace(message, "commands[%d]", i);
-            return message != NULL ? message->result : snw_errorArgument;
+            return result;
         }
+    }
     for (int i = 0; i < sim->def->clipCount; ++i)
     {
         snwClipTarget target = sim->def->clips[i].target;
@@ -269,11 +294,11 @@ static snwResult WarnOfIgnored(const snwSim* sim, snwMessage* message)
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         const snwCharacterDef* character = &sim->bodies[i].character->def;
-        bool joints = character->jointCount > 0 && !(sim->method->features & snw_featureJoints);
+        bool joints = character->boneCount + character->jointCount > 0 && !(sim->method->features & snw_featureJoints);
         bool handles = character->handleCount > 0 && !(sim->method->features & snw_featureHandles);
         if (joints || handles)
             return snwFail(message, snw_warning, "choose another method", "method %s leaves the %s of '%s' aside",
-                sim->method->name, joints ? "joints" : "handles", sim->def->bodies[i].name);
+                sim->method->name, joints ? "skeleton" : "handles", sim->def->bodies[i].name);
     }
     return snw_ok;
 }
@@ -297,8 +322,15 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     // A vertex rarely touches more than a few colliders at once; what goes beyond is resolved but not reported.
     sim->contactCapacity *= sim->def->colliderCount < snw_maxTouches ? sim->def->colliderCount : snw_maxTouches;
     sim->contacts = snwArena_Alloc(&sim->arena, (size_t)sim->contactCapacity, sizeof *sim->contacts);
-    for (int i = 0; i < sim->def->pinCount; ++i)
+    size_t pinned = 0;
+    for (int i = 0; i < sim->def->pinCount && pinned <= snw_maxPinned; ++i)
+    {
         MakePinSet(sim, i);
+        pinned += (size_t)sim->pinSets[i].count;
+    }
+    if (pinned > snw_maxPinned)
+        return snwFail(message, snw_errorUnsupported, "use fewer or smaller pins",
+            "the pins hold more than %d vertices", snw_maxPinned);
     sim->blockSize = LayOut(sim, NULL);
     sim->block = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
     sim->backup = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
@@ -319,6 +351,7 @@ snwResult snwCreateSimWith(
     snwContext* context, const snwSimDef* def, const snwMethod* method, snwSim** out, snwMessage* message)
 {
     *out = NULL;
+    assert(snwMethod_ParamCount(method) <= snw_maxParams && method->stageCount <= snw_maxStages);
     snwSim* sim = snwAlloc(context, sizeof *sim);
     if (sim == NULL)
         return snwFailMemory(message);

@@ -103,6 +103,8 @@ static bool BodiesAreSound(const snwSim* sim)
         sim->method->getVertices(sim, b, &v);
         if (!FloatsAreFinite(v.positions, v.stride, v.count) || !FloatsAreFinite(v.velocities, v.stride, v.count))
             return false;
+        if (sim->method->isSound != NULL && !sim->method->isSound(sim, b))
+            return false;
         for (int i = 0; i < sim->bodies[b].character->def.materialCount; ++i)
             if (snwMaterial_Check(&sim->bodies[b].materials[i], NULL) < 0)
                 return false;

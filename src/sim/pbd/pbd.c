@@ -1,4 +1,5 @@
 #include "sim/pbd/pbd.h"
+#include "sim/methods.h"
 #include "sim/pbd/pbd_damping.h"
 
 #include <math.h>
@@ -146,6 +147,19 @@ static void InitBody(snwSim* sim, int index)
     }
     SetMasses(sim, index);
     SetPinned(sim, index);
+}
+
+// Inverse masses: finite, positive when free, and in use either that or 0.
+static bool IsSound(const snwSim* sim, int index)
+{
+    snwPbdBody state = snwPbd_GetBody(sim, index);
+    for (int i = 0; i < sim->bodies[index].character->def.vertexCount; ++i)
+    {
+        float inUse = state.positions[4 * (size_t)i + 3], free = state.velocities[4 * (size_t)i + 3];
+        if (!isfinite(free) || !(free > 0.0f) || (inUse != 0.0f && inUse != free))
+            return false;
+    }
+    return true;
 }
 
 static void Applied(snwSim* sim, const snwCommand* command)
@@ -401,6 +415,7 @@ const snwMethod snwPbdMethod = {
     .destroyModel = snwPbd_DestroyModel,
     .bodyStateSize = BodyStateSize,
     .initBody = InitBody,
+    .isSound = IsSound,
     .createScratch = CreateScratch,
     .applied = Applied,
     .step = Step,
