@@ -46,6 +46,25 @@ TEST(geom, edgesAreUniqueAndComplete)
     snwDestroyContext(context);
 }
 
+// Many tets around one edge: the faces at the edge all have a twin, the outer ones none.
+TEST(geom, boundaryOfAFan)
+{
+    enum
+    {
+        count = 20000
+    };
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    int(*tets)[4] = snwAllocArray(context, count, sizeof *tets), (*triangles)[3] = NULL, triangleCount = 0;
+    REQUIRE(tets != NULL);
+    for (int i = 0; i < count; ++i)
+        tets[i][0] = 0, tets[i][1] = 1, tets[i][2] = 2 + i, tets[i][3] = 2 + (i + 1) % count;
+    CHECK(snwMesh_FindBoundary(context, (const int(*)[4])tets, count, &triangles, &triangleCount) == snw_ok);
+    CHECK_INT(triangleCount, 2 * count);
+    snwFree(context, triangles);
+    snwFree(context, tets);
+    snwDestroyContext(context);
+}
+
 TEST(geom, shapesHaveTheRightSizes)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
