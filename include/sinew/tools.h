@@ -96,7 +96,8 @@ typedef struct snwRunFrame
     int frame; // 0 is the start, before any step
     int frameCount;
     uint64_t hash;
-    double stepMs; // ms
+    double stepMs;               // ms
+    const snwMeasures* measures; // of the whole scene; valid during the call
 } snwRunFrame;
 
 // Called after every frame, also for frame 0. A negative result ends the run with it.
@@ -122,8 +123,10 @@ typedef struct snwRunReport
     double stepMsMedian, stepMsMax, wallSeconds;
     snwTiming stages[16]; // ms: mean over the frames
     int stageCount;
-    snwMeasures first, last; // of the whole scene
-    double energyMax;        // J
+    snwMeasures first, last;           // of the whole scene
+    double energyMax;                  // J
+    double minVolumeRatio, maxStretch; // the worst of all frames
+    int firstInverted;                 // first frame with an inverted tet; -1: none
 } snwRunReport;
 
 SNW_API snwRunDef snwDefaultRunDef(void);
