@@ -25,6 +25,8 @@ enum
 // Joins with a slash; false if it does not fit.
 bool snwJoinPath(char* buffer, size_t capacity, const char* folder, const char* name);
 bool snwFileExists(const char* path);
+// Is it in one of the folders of PATH?
+bool snwHasProgram(const char* name);
 
 // Makes the folder and those above it.
 snwResult snwMakeFolder(const char* path, snwMessage* message);

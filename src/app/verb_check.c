@@ -71,7 +71,7 @@ static snwExit Run(const snwArgs* args)
 }
 
 static const snwOption s_options[] = {
-    {"json", 'j', NULL, false, snw_completeNothing, NULL, "print one row of JSON per file"},
+    {"json", 'j', NULL, false, snw_completeNothing, NULL, "print one JSON object with a row per file"},
     {0},
 };
 
