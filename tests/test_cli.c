@@ -171,6 +171,7 @@ TEST(cli, badInputGivesThree)
     CHECK_INT(missing.code, 3);
     CHECK_CONTAINS(missing.errors, "sinew: error: ");
     CHECK_CONTAINS(missing.errors, "/nowhere/scene.json");
+    CHECK_CONTAINS(missing.errors, "try: check the spelling of the path\n"); // nothing about writing
     snwProcess_Free(&missing);
     const char* path = WriteText("bad.json", "{\"sinew\": 1, \"gravty\": [0, 0, 0]}");
     snwProcess bad = RUN("check", path);
@@ -182,6 +183,7 @@ TEST(cli, badInputGivesThree)
     snwProcess_Free(&info);
     snwProcess replay = RUN("replay", path);
     CHECK_INT(replay.code, 3);
+    CHECK_CONTAINS(replay.errors, "this is a scene, not a log");
     snwProcess_Free(&replay);
 }
 
@@ -491,7 +493,11 @@ TEST(cli, replayComparesEveryFrame)
     CHECK_CONTAINS(same.text, "same");
     snwProcess check = RUN("check", log);
     CHECK_INT(check.code, 0);
-    CHECK_CONTAINS(check.text, ": ok: log of ");
+    CHECK_CONTAINS(check.text, ": ok: log of 10 frames, 0 commands, complete");
+    CHECK_CONTAINS(same.text, "all 10 frames");
+    snwProcess info = RUN("info", log);
+    CHECK_CONTAINS(info.text, "log       10 frames, 0 commands, complete, written by sinew ");
+    snwProcess_Free(&info);
     REQUIRE(Tamper(log, false));
     snwProcess damaged = RUN("replay", log); // the checksum finds it before anything is simulated
     CHECK_INT(damaged.code, 3);
@@ -560,6 +566,7 @@ TEST(cli, demosAreListed)
     snwProcess table = RUN("demo", "--list");
     CHECK_INT(table.code, 0);
     CHECK(strstr(table.text, "not sound") == NULL);
+    CHECK_CONTAINS(table.text, "a bar is wrung at both ends");
     snwProcess other = RUN("demo", "drpo");
     CHECK_INT(other.code, 2);
     CHECK_CONTAINS(other.errors, "try: drop");

@@ -43,6 +43,7 @@ typedef struct snwSceneFile
 {
     snwScene* scene; // released by snwSceneFile_Close
     snwCameraDef camera;
+    char description[128]; // one line for people; "" if none
 } snwSceneFile;
 
 SNW_API snwResult snwSceneFile_Open(
@@ -79,6 +80,7 @@ typedef struct snwLog
     int commandCount;
     uint64_t* hashes; // hashes[i] is of frame i; frame 0 is the start
     int frameCount;   // frame 0 counted
+    char version[32]; // of the Sinew that wrote it; "" if it does not say
     bool complete;    // false: the run was interrupted, failed or crashed; what is here is whole
 } snwLog;
 

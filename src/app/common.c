@@ -139,6 +139,11 @@ snwExit snwReportInput(const snwMessage* message)
     return message->result == snw_errorIo ? snw_exitInput : result;
 }
 
+int snwLog_Frames(const snwLog* log)
+{
+    return log->frameCount > 0 ? log->frameCount - 1 : 0;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // JSON
 

@@ -37,6 +37,9 @@ const char* snwScenesFolder(char* buffer, size_t capacity);
 // Prints an error about a file the user named: one that cannot be opened counts as bad input.
 snwExit snwReportInput(const snwMessage* message);
 
+// Frames that were simulated, as sim and replay count them: without frame 0, the start.
+int snwLog_Frames(const snwLog* log);
+
 // A number, or null if it is not finite.
 json_t* snwJsonReal(double value);
 // Takes the value over and prints it.

@@ -70,7 +70,7 @@ static void AddListRow(snwContext* context, const DemoList* list, int index, snw
     snwTextTable_Set(table, 1, "%s", scene->method);
     snwTextTable_Set(table, 2, "%d", scene->bodyCount);
     snwTextTable_Set(table, 3, "%g s", scene->duration);
-    snwTextTable_Set(table, 4, "%s", scene->name);
+    snwTextTable_Set(table, 4, "%s", file.description);
     snwSceneFile_Close(&file);
 }
 
@@ -87,7 +87,7 @@ static snwExit PrintList(const snwArgs* args, const DemoList* list)
     snwExit result = snwContextFromArgs(args, &context);
     if (result != snw_exitOk)
         return result;
-    static const char* const heads[] = {"<demo", "<method", "bodies", "length", "<name"};
+    static const char* const heads[] = {"<demo", "<method", "bodies", "length", "<what is to be seen"};
     snwTextTable table = snwTextTable_Start(heads, 5);
     for (int i = 0; i < list->count; ++i)
         AddListRow(context, list, i, &table);
