@@ -3,6 +3,7 @@
 #include "process.h"
 #include "test.h"
 
+#include "app/console.h"
 #include "app/nearest.h"
 #include "app/settings.h"
 #include "sinew/tools.h"
@@ -205,12 +206,28 @@ TEST(cli, bashCompletesVerbsAndOptions)
     static const char script[] = "source <(" SINEW " completions bash)\n"
                                  "COMP_WORDS=(sinew re); COMP_CWORD=1; _sinew; echo \"${COMPREPLY[@]}\"\n"
                                  "COMP_WORDS=(sinew sim --sim); COMP_CWORD=2; _sinew; echo \"${COMPREPLY[@]}\"\n"
-                                 "COMP_WORDS=(sinew sim --simd sc); COMP_CWORD=3; _sinew; echo \"${COMPREPLY[@]}\"\n";
+                                 "COMP_WORDS=(sinew sim --simd sc); COMP_CWORD=3; _sinew; echo \"${COMPREPLY[@]}\"\n"
+                                 "COMP_WORDS=(sinew sim --method p); COMP_CWORD=3; _sinew; echo \"${COMPREPLY[0]}\"\n"
+                                 "COMP_WORDS=(sinew sim -s sim.sub); COMP_CWORD=3; _sinew; echo \"${COMPREPLY[@]}\"\n"
+                                 "COMP_WORDS=(sinew sim --sweep pbd.it); COMP_CWORD=3; _sinew; echo "
+                                 "\"${COMPREPLY[@]}\"\n";
     snwProcess process = snwProcess_Run((const char* const[]){"bash", "-c", script, NULL});
     if (process.code == -1)
         SKIP("there is no bash");
-    CHECK(strcmp(process.text, "replay\n--simd\nscalar\n") == 0);
+    CHECK(strcmp(process.text, "replay\n--simd\nscalar\npbd\nsim.substeps=\npbd.iterations=\n") == 0);
     snwProcess_Free(&process);
+}
+
+TEST(cli, progressFitsTheTerminal)
+{
+    snwProgress progress = {.label = "simulating", .total = 100000};
+    for (int columns = 0; columns < 120; ++columns)
+    {
+        char line[192];
+        snwProgress_Format(&progress, 12345, 7000, columns, line, sizeof line);
+        CHECK((int)strlen(line) <= columns);
+        CHECK((strchr(line, '[') != NULL) == (columns >= 14 + 5 + (int)strlen("12345/100000  13:48:23 left")));
+    }
 }
 
 // page: docs/..., made by the program itself; else: make docs

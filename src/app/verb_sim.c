@@ -428,9 +428,9 @@ static snwExit Run(const snwArgs* args)
 static const snwOption s_options[] = {
     {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write log, measures, report, plot and film here"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
-    {"method", 'm', "NAME", false, snw_completeNothing, NULL, "use this method instead of the scene's"},
-    {"set", 's', "NAME=VALUE", true, snw_completeNothing, NULL, "set a parameter: see sinew info --params"},
-    {"sweep", 0, "NAME=VALUES", true, snw_completeNothing, NULL, "run once per value: a:b:n or v1,v2,v3"},
+    {"method", 'm', "NAME", false, snw_completeMethods, NULL, "use this method instead of the scene's"},
+    {"set", 's', "NAME=VALUE", true, snw_completeParams, NULL, "set a parameter: see sinew info --params"},
+    {"sweep", 0, "NAME=VALUES", true, snw_completeParams, NULL, "run once per value: a:b:n or v1,v2,v3"},
     {"seed", 0, "N", false, snw_completeNothing, NULL, "seed of everything random"},
     {"seeds", 0, "N", false, snw_completeNothing, NULL, "run with N seeds, from --seed or the scene's own on"},
     {"duration", 'd', "SECONDS", false, snw_completeNothing, NULL, "how long to simulate"},
