@@ -360,8 +360,10 @@ TEST(cli, missingFfmpegIsAWarning)
     char* text = snwReadWhole(path);
     REQUIRE(text != NULL);
     CHECK(strlen(text) > 2 && strcmp(text + strlen(text) - 2, "}\n") == 0);
-    json_t* files = json_object_get(json_loads(text, 0, NULL), "files");
+    json_t* report = json_loads(text, 0, NULL);
+    json_t* files = json_object_get(report, "files");
     CHECK(json_is_string(json_object_get(files, "picture")) && json_object_get(files, "film") == NULL);
+    json_decref(report);
     free(text);
     snwProcess_Free(&process);
 }

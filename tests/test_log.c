@@ -343,7 +343,7 @@ TEST(run, divergenceKeepsWhatIsFinished)
 {
     static const char s_wild[] =
         "{\"sinew\": 1, \"rate\": 60, \"duration\": 1, \"bodies\": [{\"name\": \"b\", \"character\":"
-        " {\"shape\": \"block\", \"size\": [0.3, 0.3, 0.3], \"cells\": [2, 2, 2], \"material\": {\"density\": "
+        " {\"shape\": \"block\", \"size\": [0.01, 0.01, 0.01], \"cells\": [2, 2, 2], \"material\": {\"density\": "
         "0.001}}}],"
         " \"commands\": [{\"step\": 3, \"kind\": \"push\", \"body\": \"b\", \"vertex\": 0, \"force\": [1e12, 1e11, "
         "1e10],"

@@ -400,7 +400,7 @@ void snwPerformance_Free(snwPerformance* performance)
 void snwPerformance_Warn(const snwPerformance* performance)
 {
     int frame = performance->report.firstInverted;
-    if (frame >= 0 && performance->scene[0] != 0)
+    if (performance->ran && frame >= 0)
         snwReport(snw_warning, "--set sim.substeps=N with a larger N",
             "tets were inverted from frame %d on: more substeps help", frame);
 }
