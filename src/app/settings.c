@@ -64,6 +64,8 @@ json_t* snwParam_ToJson(const snwParamInfo* param, double value)
         return json_string(param->choices[(int)value]);
     if (param->type == snw_paramBool)
         return json_boolean(value != 0);
+    if (param->type == snw_paramInt)
+        return json_integer((json_int_t)value); // as a scene would have it
     return snwJsonReal(value);
 }
 
