@@ -3,6 +3,7 @@
 #include "process.h"
 #include "test.h"
 
+#include "app/console.h"
 #include "app/nearest.h"
 #include "app/settings.h"
 #include "sinew/tools.h"
@@ -148,6 +149,8 @@ TEST(cli, usageErrorsGiveTwo)
         {SINEW, "sim", "a.json", "--sweep", "sim.substeps=1:2", NULL},
         {SINEW, "sim", "a.json", "--json=yes", NULL},
         {SINEW, "sim", "a.json", "--film", NULL},
+        {SINEW, "sim", "a.json", "--sweep=sim.substeps=1,2", "--set=sim.substeps=3", NULL},
+        {SINEW, "sim", "a.json", "--sweep=sim.substeps=1,2", "--sweep=sim.substeps=3,4", NULL},
         {SINEW, "sim", "a.json", "-z", NULL},
         {SINEW, "info", "--params", "nothing", NULL},
         {SINEW, "bench", "nothing", NULL},
@@ -169,6 +172,7 @@ TEST(cli, badInputGivesThree)
     CHECK_INT(missing.code, 3);
     CHECK_CONTAINS(missing.errors, "sinew: error: ");
     CHECK_CONTAINS(missing.errors, "/nowhere/scene.json");
+    CHECK_CONTAINS(missing.errors, "try: check the spelling of the path\n"); // nothing about writing
     snwProcess_Free(&missing);
     const char* path = WriteText("bad.json", "{\"sinew\": 1, \"gravty\": [0, 0, 0]}");
     snwProcess bad = RUN("check", path);
@@ -180,6 +184,7 @@ TEST(cli, badInputGivesThree)
     snwProcess_Free(&info);
     snwProcess replay = RUN("replay", path);
     CHECK_INT(replay.code, 3);
+    CHECK_CONTAINS(replay.errors, "this is a scene, not a log");
     snwProcess_Free(&replay);
 }
 
@@ -201,12 +206,28 @@ TEST(cli, bashCompletesVerbsAndOptions)
     static const char script[] = "source <(" SINEW " completions bash)\n"
                                  "COMP_WORDS=(sinew re); COMP_CWORD=1; _sinew; echo \"${COMPREPLY[@]}\"\n"
                                  "COMP_WORDS=(sinew sim --sim); COMP_CWORD=2; _sinew; echo \"${COMPREPLY[@]}\"\n"
-                                 "COMP_WORDS=(sinew sim --simd sc); COMP_CWORD=3; _sinew; echo \"${COMPREPLY[@]}\"\n";
+                                 "COMP_WORDS=(sinew sim --simd sc); COMP_CWORD=3; _sinew; echo \"${COMPREPLY[@]}\"\n"
+                                 "COMP_WORDS=(sinew sim --method p); COMP_CWORD=3; _sinew; echo \"${COMPREPLY[0]}\"\n"
+                                 "COMP_WORDS=(sinew sim -s sim.sub); COMP_CWORD=3; _sinew; echo \"${COMPREPLY[@]}\"\n"
+                                 "COMP_WORDS=(sinew sim --sweep pbd.it); COMP_CWORD=3; _sinew; echo "
+                                 "\"${COMPREPLY[@]}\"\n";
     snwProcess process = snwProcess_Run((const char* const[]){"bash", "-c", script, NULL});
     if (process.code == -1)
         SKIP("there is no bash");
-    CHECK(strcmp(process.text, "replay\n--simd\nscalar\n") == 0);
+    CHECK(strcmp(process.text, "replay\n--simd\nscalar\npbd\nsim.substeps=\npbd.iterations=\n") == 0);
     snwProcess_Free(&process);
+}
+
+TEST(cli, progressFitsTheTerminal)
+{
+    snwProgress progress = {.label = "simulating", .total = 100000};
+    for (int columns = 0; columns < 120; ++columns)
+    {
+        char line[192];
+        snwProgress_Format(&progress, 12345, 7000, columns, line, sizeof line);
+        CHECK((int)strlen(line) <= columns);
+        CHECK((strchr(line, '[') != NULL) == (columns >= 14 + 5 + (int)strlen("12345/100000  13:48:23 left")));
+    }
 }
 
 // page: docs/..., made by the program itself; else: make docs
@@ -270,8 +291,14 @@ TEST(cli, simJsonParses)
     json_t* report = json_loads(process.text, 0, NULL);
     REQUIRE(report != NULL);
     CHECK_INT(json_integer_value(json_object_get(report, "frames")), 10);
-    CHECK_NEAR(json_number_value(json_object_get(json_object_get(report, "settings"), "sim.substeps")), 2, 0);
+    CHECK_INT(json_integer_value(json_object_get(json_object_get(report, "settings"), "sim.substeps")), 2);
     CHECK(json_is_object(json_object_get(report, "last")));
+    CHECK(json_is_number(json_object_get(json_object_get(report, "settings"), "pbd.iterations"))); // not set by anyone
+    CHECK(json_integer_value(json_object_get(report, "threads")) > 0);
+    CHECK(json_is_string(json_object_get(report, "version")) && json_is_string(json_object_get(report, "simd")));
+    CHECK(json_number_value(json_object_get(report, "max_stretch_max")) > 0);
+    CHECK(json_number_value(json_object_get(report, "min_volume_ratio_min")) > 0);
+    CHECK(json_is_null(json_object_get(report, "first_inverted_frame")));
     json_decref(report);
     snwProcess_Free(&process);
 }
@@ -294,6 +321,115 @@ TEST(cli, simWritesFilesOnce)
     snwProcess_Free(&first);
     snwProcess_Free(&second);
     snwProcess_Free(&third);
+}
+
+TEST(cli, invertedTetsAreTold)
+{
+    // Pulled through its own middle in frame 3, long before the end.
+    const char* scene = WriteText("wild.json",
+        "{\"sinew\": 1, \"rate\": 60, \"duration\": 1, \"gravity\": [0, 0, 0], \"bodies\": [{\"name\": \"b\","
+        " \"character\": {\"shape\": \"block\", \"size\": [0.3, 0.3, 0.3], \"cells\": [2, 2, 2]}}],"
+        " \"commands\": [{\"step\": 2, \"kind\": \"push\", \"body\": \"b\", \"vertex\": 0, \"force\": [8e4, 8e4, 8e4],"
+        " \"duration\": 0.03}]}");
+    snwProcess process = RUN("sim", scene, "--json", "--set", "pbd.damping=0");
+    CHECK_INT(process.code, 0);
+    CHECK_CONTAINS(process.errors, "tets were inverted from frame 3 on: more substeps help");
+    json_t* report = json_loads(process.text, 0, NULL);
+    CHECK_INT(json_integer_value(json_object_get(report, "first_inverted_frame")), 3);
+    CHECK(json_number_value(json_object_get(report, "min_volume_ratio_min")) < 0);
+    CHECK(json_number_value(json_object_get(report, "max_stretch_max")) >
+          json_number_value(json_object_get(json_object_get(report, "last"), "max_stretch")));
+    json_decref(report);
+    snwProcess_Free(&process);
+}
+
+// Without ffmpeg there is everything but the film.
+TEST(cli, missingFfmpegIsAWarning)
+{
+    char folder[128], path[160];
+    TempPath("no-ffmpeg", folder, sizeof folder);
+    const char* const words[] = {
+        SINEW, "sim", SmallScene(), "-o", folder, "--width", "32", "--height", "32", "--samples", "1", NULL};
+    snwProcess process = snwProcess_Start(words, "PATH=/nowhere");
+    snwProcess_Wait(&process);
+    CHECK_INT(process.code, 0);
+    CHECK_CONTAINS(process.errors, "ffmpeg");
+    CHECK_CONTAINS(process.text, "hash");
+    CHECK(Exists(folder, "picture.png") && Exists(folder, "report.json") && !Exists(folder, "film.mp4"));
+    snprintf(path, sizeof path, "%s/report.json", folder);
+    char* text = snwReadWhole(path);
+    REQUIRE(text != NULL);
+    CHECK(strlen(text) > 2 && strcmp(text + strlen(text) - 2, "}\n") == 0);
+    json_t* report = json_loads(text, 0, NULL);
+    json_t* files = json_object_get(report, "files");
+    CHECK(json_is_string(json_object_get(files, "picture")) && json_object_get(files, "film") == NULL);
+    json_decref(report);
+    free(text);
+    snwProcess_Free(&process);
+}
+
+// An ffmpeg that fails after the drawing costs the film only.
+TEST(cli, failingFfmpegIsAWarning)
+{
+    char folder[128], variable[200];
+    TempPath("bad-ffmpeg", folder, sizeof folder);
+    const char* program = WriteText("ffmpeg", "#!/bin/sh\necho broken >&2\nexit 3\n");
+    REQUIRE(chmod(program, 0755) == 0);
+    snprintf(variable, sizeof variable, "PATH=%s:/usr/bin:/bin", snwTest_TempDir());
+    const char* const words[] = {
+        SINEW, "sim", SmallScene(), "-o", folder, "--width", "32", "--height", "32", "--samples", "1", NULL};
+    snwProcess process = snwProcess_Start(words, variable);
+    snwProcess_Wait(&process);
+    CHECK_INT(process.code, 0);
+    CHECK_CONTAINS(process.errors, "warning");
+    CHECK_CONTAINS(process.errors, "ffmpeg failed");
+    CHECK_CONTAINS(process.errors, "--no-film skips this");
+    CHECK_CONTAINS(process.text, "hash");
+    CHECK(Exists(folder, "report.json") && Exists(folder, "picture.png") && !Exists(folder, "film.mp4"));
+    snwProcess_Free(&process);
+}
+
+TEST(cli, sweepWritesItsTable)
+{
+    char folder[128], path[160];
+    TempPath("sweep", folder, sizeof folder);
+    snwProcess process = RUN("sim", SmallScene(), "-o", folder, "--sweep", "sim.substeps=1,2", "--quiet");
+    CHECK_INT(process.code, 0);
+    CHECK(process.errors[0] == 0);
+    snprintf(path, sizeof path, "%s/sweep.csv", folder);
+    char* text = snwReadWhole(path);
+    REQUIRE(text != NULL);
+    CHECK_CONTAINS(text, "run,sim.substeps,seed,frames,");
+    CHECK_CONTAINS(text, "\nrun-0002,2,");
+    free(text);
+    snwProcess again = RUN("sim", SmallScene(), "-o", folder, "--sweep", "sim.substeps=1,2");
+    CHECK_INT(again.code, 1);
+    CHECK_CONTAINS(again.errors, "sweep.csv");
+    snwProcess_Free(&process);
+    snwProcess_Free(&again);
+}
+
+static json_int_t FirstSeed(const char* output)
+{
+    json_t* report = json_loads(output, 0, NULL);
+    json_int_t seed = json_integer_value(json_object_get(json_array_get(json_object_get(report, "rows"), 0), "seed"));
+    json_decref(report);
+    return seed;
+}
+
+TEST(cli, seedsStartAtTheScenes)
+{
+    const char* scene = WriteText("seeded.json",
+        "{\"sinew\": 1, \"seed\": 40, \"duration\": 0.05, \"bodies\": [{\"name\": \"b\", \"character\": "
+        "{\"shape\": \"block\", \"cells\": [1, 1, 1]}}]}");
+    snwProcess own = RUN("sim", scene, "--json", "--seeds", "2");
+    CHECK_INT(FirstSeed(own.text), 40);
+    CHECK_CONTAINS(own.errors, "every seed gives the same run");
+    snwProcess given = RUN("sim", scene, "--json", "--seeds", "2", "--seed", "7", "--set", "sim.jitter=0.1");
+    CHECK_INT(FirstSeed(given.text), 7);
+    CHECK(strstr(given.errors, "same run") == NULL);
+    snwProcess_Free(&own);
+    snwProcess_Free(&given);
 }
 
 TEST(cli, framesAndDurationAgree)
@@ -376,7 +512,11 @@ TEST(cli, replayComparesEveryFrame)
     CHECK_CONTAINS(same.text, "same");
     snwProcess check = RUN("check", log);
     CHECK_INT(check.code, 0);
-    CHECK_CONTAINS(check.text, ": ok: log of ");
+    CHECK_CONTAINS(check.text, ": ok: log of 10 frames, 0 commands, complete");
+    CHECK_CONTAINS(same.text, "all 10 frames");
+    snwProcess info = RUN("info", log);
+    CHECK_CONTAINS(info.text, "log       10 frames, 0 commands, complete, written by sinew ");
+    snwProcess_Free(&info);
     REQUIRE(Tamper(log, false));
     snwProcess damaged = RUN("replay", log); // the checksum finds it before anything is simulated
     CHECK_INT(damaged.code, 3);
@@ -445,6 +585,7 @@ TEST(cli, demosAreListed)
     snwProcess table = RUN("demo", "--list");
     CHECK_INT(table.code, 0);
     CHECK(strstr(table.text, "not sound") == NULL);
+    CHECK_CONTAINS(table.text, "a bar is wrung at both ends");
     snwProcess other = RUN("demo", "drpo");
     CHECK_INT(other.code, 2);
     CHECK_CONTAINS(other.errors, "try: drop");

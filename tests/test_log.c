@@ -7,6 +7,7 @@
 #include "scene/file.h"
 #include "sinew/tools.h"
 
+#include <math.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -302,6 +303,38 @@ TEST(run, callbackEndsTheRun)
     def.onFrame = FailAtThree;
     CHECK_INT(snwRun(world.context, &def, &world.report, &world.message), snw_errorUnsupported);
     CHECK_INT(world.report.frames, 3);
+    EndWorld(&world);
+}
+
+typedef struct Extremes
+{
+    double minVolumeRatio, maxStretch;
+} Extremes;
+
+static snwResult KeepExtremes(const snwRunFrame* frame, void* user, snwMessage* message)
+{
+    Extremes* extremes = user;
+    snwMeasures measures;
+    (void)message;
+    snwSim_GetMeasures(frame->sim, -1, &measures);
+    CHECK_NEAR(frame->measures->energy, measures.energy, 0); // what is handed over is what a caller would measure
+    extremes->minVolumeRatio = fmin(extremes->minVolumeRatio, measures.minVolumeRatio);
+    extremes->maxStretch = fmax(extremes->maxStretch, measures.maxStretch);
+    return snw_ok;
+}
+
+TEST(run, reportsTheWorstFrame)
+{
+    World world = NewWorld(s_scene, "worst");
+    Extremes extremes = {1e9, 0};
+    snwRunDef def = snwDefaultRunDef();
+    def.file = &world.file;
+    def.onFrame = KeepExtremes;
+    def.user = &extremes;
+    CHECK_INT(snwRun(world.context, &def, &world.report, &world.message), snw_ok);
+    CHECK_NEAR(world.report.minVolumeRatio, extremes.minVolumeRatio, 0);
+    CHECK_NEAR(world.report.maxStretch, extremes.maxStretch, 0);
+    CHECK((world.report.firstInverted >= 0) == (extremes.minVolumeRatio < 0));
     EndWorld(&world);
 }
 

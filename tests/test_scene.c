@@ -139,6 +139,50 @@ TEST(scene, syntax)
     CHECK_FAILS("{\"sinew\": 1, \"name\": \"\xff\"}", "scene.json: line 1");
 }
 
+TEST(scene, syntaxHints)
+{
+    CHECK_FAILS("{\"sinew\": 1,}", "remove the comma");
+    CHECK_FAILS("{\"sinew\": 1, \"bodies\": [1,]}", "remove the comma");
+    CHECK_FAILS("{\"sinew\": 1 \"name\": \"a\"}", "comma missing");
+    CHECK_FAILS("{\"sinew\": 1, \"gravity\": [0 1]}", "comma missing");
+    CHECK_FAILS("{\"sinew\": 1, // one\n}", "no comments");
+    CHECK_FAILS("{'sinew': 1}", "double quotes");
+    CHECK_FAILS("{sinew: 1}", "double quotes");
+    CHECK_FAILS("{\"sinew\": 1", "close every {");
+    CHECK_FAILS("{\"name\": \"a\"}", "begin with \"sinew\": 1");
+    CHECK_FAILS("{\"sinew\": 1, \"rate\": \"60 Hz\"}", "a plain number in SI units, without quotes");
+    CHECK_INT(Parse("\xEF\xBB\xBF{\"sinew\": 1}", NULL).result, snw_ok);
+}
+
+TEST(scene, schemaKeyIsIgnored)
+{
+    static const char s_long[] =
+        "{\"sinew\": 1, \"$schema\": \"https://example.org/a/path/that/is/longer/than/any/name/"
+        "may/be/in/a/scene/because/it/is/an/address/and/not/a/name/scene.schema.json\"}";
+    Outcome outcome = Parse(s_long, NULL);
+    CHECK_INT(outcome.result, snw_ok);
+    CHECK(outcome.hash == Parse("{\"sinew\": 1}", NULL).hash);
+    CHECK_FAILS("{\"sinew\": 1, \"$schema\": 3}", "$schema: must be a text");
+}
+
+TEST(scene, descriptionIsKept)
+{
+    static const char s_text[] = "{\"sinew\": 1, \"description\": \"what \\\"it\\\" shows\"}";
+    snwContext* context = NewContext();
+    snwSceneFile file, again;
+    char* text = NULL;
+    size_t size = 0;
+    REQUIRE(snwSceneFile_Parse(context, s_text, strlen(s_text), "a", NULL, &file, NULL) == snw_ok);
+    CHECK(strcmp(file.description, "what \"it\" shows") == 0);
+    REQUIRE(snwSceneFile_Format(context, &file, &text, &size, NULL) == snw_ok);
+    REQUIRE(snwSceneFile_Parse(context, text, size, "b", NULL, &again, NULL) == snw_ok);
+    CHECK(strcmp(again.description, file.description) == 0);
+    snwContext_Free(context, text);
+    snwSceneFile_Close(&file);
+    snwSceneFile_Close(&again);
+    snwDestroyContext(context);
+}
+
 TEST(scene, deepNesting)
 {
     static char text[200001];

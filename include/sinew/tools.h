@@ -43,6 +43,7 @@ typedef struct snwSceneFile
 {
     snwScene* scene; // released by snwSceneFile_Close
     snwCameraDef camera;
+    char description[128]; // one line for people; "" if none
 } snwSceneFile;
 
 SNW_API snwResult snwSceneFile_Open(
@@ -79,6 +80,7 @@ typedef struct snwLog
     int commandCount;
     uint64_t* hashes; // hashes[i] is of frame i; frame 0 is the start
     int frameCount;   // frame 0 counted
+    char version[32]; // of the Sinew that wrote it; "" if it does not say
     bool complete;    // false: the run was interrupted, failed or crashed; what is here is whole
 } snwLog;
 
@@ -96,7 +98,8 @@ typedef struct snwRunFrame
     int frame; // 0 is the start, before any step
     int frameCount;
     uint64_t hash;
-    double stepMs; // ms
+    double stepMs;               // ms
+    const snwMeasures* measures; // of the whole scene; valid during the call
 } snwRunFrame;
 
 // Called after every frame, also for frame 0. A negative result ends the run with it.
@@ -122,8 +125,10 @@ typedef struct snwRunReport
     double stepMsMedian, stepMsMax, wallSeconds;
     snwTiming stages[16]; // ms: mean over the frames
     int stageCount;
-    snwMeasures first, last; // of the whole scene
-    double energyMax;        // J
+    snwMeasures first, last;           // of the whole scene
+    double energyMax;                  // J
+    double minVolumeRatio, maxStretch; // the worst of all frames
+    int firstInverted;                 // first frame with an inverted tet; -1: none
 } snwRunReport;
 
 SNW_API snwRunDef snwDefaultRunDef(void);

@@ -24,7 +24,7 @@ const snwVerb* const snwVerbs[] = {
 };
 
 const snwOption snwCommonOptions[] = {
-    {"quiet", 'q', NULL, false, snw_completeNothing, NULL, "say nothing but errors"},
+    {"quiet", 'q', NULL, false, snw_completeNothing, NULL, "no progress and notes; results still go to stdout"},
     {"verbose", 'v', NULL, false, snw_completeNothing, NULL, "also say what is being done"},
     {"help", 'h', NULL, false, snw_completeNothing, NULL, "explain this verb and end"},
     {0},

@@ -95,6 +95,22 @@ static bool IsFolder(const char* path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+bool snwHasProgram(const char* name)
+{
+    const char* folders = getenv("PATH");
+    char path[snw_maxPath];
+    while (folders != NULL && *folders != 0)
+    {
+        size_t length = strcspn(folders, ":");
+        // An empty folder in PATH is the current one.
+        int size = snprintf(path, sizeof path, "%.*s%s/%s", (int)length, folders, length > 0 ? "" : ".", name);
+        if (size < (int)sizeof path && !IsFolder(path) && access(path, X_OK) == 0)
+            return true;
+        folders += length + (folders[length] == ':');
+    }
+    return false;
+}
+
 // bin/sinew -> share/sinew/scenes, so that an installation may be moved as a whole
 static bool FindBesideProgram(char* buffer, size_t capacity)
 {
@@ -121,6 +137,11 @@ snwExit snwReportInput(const snwMessage* message)
 {
     snwExit result = snwReportMessage(message);
     return message->result == snw_errorIo ? snw_exitInput : result;
+}
+
+int snwLog_Frames(const snwLog* log)
+{
+    return log->frameCount > 0 ? log->frameCount - 1 : 0;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ enum
 // Joins with a slash; false if it does not fit.
 bool snwJoinPath(char* buffer, size_t capacity, const char* folder, const char* name);
 bool snwFileExists(const char* path);
+// Is it in one of the folders of PATH?
+bool snwHasProgram(const char* name);
 
 // Makes the folder and those above it.
 snwResult snwMakeFolder(const char* path, snwMessage* message);
@@ -34,6 +36,9 @@ const char* snwScenesFolder(char* buffer, size_t capacity);
 
 // Prints an error about a file the user named: one that cannot be opened counts as bad input.
 snwExit snwReportInput(const snwMessage* message);
+
+// Frames that were simulated, as sim and replay count them: without frame 0, the start.
+int snwLog_Frames(const snwLog* log);
 
 // A number, or null if it is not finite.
 json_t* snwJsonReal(double value);

@@ -6,6 +6,44 @@
 
 static const char s_askDemos[] = "$(sinew demo --list --quiet 2>/dev/null)";
 
+// Parameters that methods share come once.
+static bool IsFirst(int method, const char* name)
+{
+    for (int before = 0; before < method; ++before)
+        for (int i = 0; i < snwMethod_GetInfo(before).paramCount; ++i)
+            if (strcmp(snwMethod_GetParam(before, i)->name, name) == 0)
+                return false;
+    return true;
+}
+
+static bool IsList(snwComplete complete)
+{
+    return complete == snw_completeWords || complete == snw_completeMethods || complete == snw_completeParams;
+}
+
+// The words of a list, with blanks between them.
+static void PrintWords(snwComplete complete, const char* words, FILE* file)
+{
+    const char* gap = "";
+    if (complete == snw_completeWords)
+        fputs(words, file);
+    for (int m = 0; m < snwMethodCount() && complete != snw_completeWords; ++m)
+    {
+        if (complete == snw_completeMethods)
+        {
+            fprintf(file, "%s%s", gap, snwMethod_GetInfo(m).name);
+            gap = " ";
+            continue;
+        }
+        for (int i = 0; i < snwMethod_GetInfo(m).paramCount; ++i)
+            if (IsFirst(m, snwMethod_GetParam(m, i)->name))
+            {
+                fprintf(file, "%s%s=", gap, snwMethod_GetParam(m, i)->name);
+                gap = " ";
+            }
+    }
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // bash
 
@@ -15,9 +53,16 @@ static void BashValues(snwComplete complete, const char* words, FILE* file)
         fputs("COMPREPLY=($(compgen -f -- \"$cur\")); compopt -o filenames", file);
     else if (complete == snw_completeFolder)
         fputs("COMPREPLY=($(compgen -d -- \"$cur\")); compopt -o filenames", file);
-    else if (complete == snw_completeWords || complete == snw_completeDemos)
-        fprintf(
-            file, "COMPREPLY=($(compgen -W \"%s\" -- \"$cur\"))", complete == snw_completeDemos ? s_askDemos : words);
+    else if (complete == snw_completeDemos)
+        fprintf(file, "COMPREPLY=($(compgen -W \"%s\" -- \"$cur\"))", s_askDemos);
+    else if (IsList(complete))
+    {
+        fputs("COMPREPLY=($(compgen -W \"", file);
+        PrintWords(complete, words, file);
+        fputs("\" -- \"$cur\"))", file);
+        if (complete == snw_completeParams)
+            fputs("; compopt -o nospace", file); // the value follows
+    }
     else
         fputs("COMPREPLY=()", file);
 }
@@ -89,8 +134,12 @@ static void ZshValues(snwComplete complete, const char* words, FILE* file)
         fputs("_files -/", file);
     else if (complete == snw_completeDemos)
         fprintf(file, "(%s)", s_askDemos);
-    else if (complete == snw_completeWords)
-        fprintf(file, "(%s)", words);
+    else if (IsList(complete))
+    {
+        fputc('(', file);
+        PrintWords(complete, words, file);
+        fputc(')', file);
+    }
 }
 
 static void ZshOption(const snwOption* option, bool longName, FILE* file)
@@ -175,8 +224,12 @@ static void FishValues(snwComplete complete, const char* words, FILE* file)
         fputs(" -a '(__fish_complete_directories)'", file);
     else if (complete == snw_completeDemos)
         fputs(" -a '(sinew demo --list --quiet 2>/dev/null)'", file);
-    else if (complete == snw_completeWords)
-        fprintf(file, " -a '%s'", words);
+    else if (IsList(complete))
+    {
+        fputs(" -a '", file);
+        PrintWords(complete, words, file);
+        fputc('\'', file);
+    }
 }
 
 static void FishOptions(const char* verb, const snwOption* option, FILE* file)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static bool s_quiet, s_verbose;
@@ -167,23 +168,48 @@ static void FormatSeconds(double seconds, char* buffer, size_t capacity)
         snprintf(buffer, capacity, "%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-void snwProgress_Update(snwProgress* progress, int done)
+void snwProgress_Format(const snwProgress* progress, int done, double now, int columns, char* buffer, size_t capacity)
 {
     enum
     {
-        width = 30
+        most = 30,
+        least = 5
     };
+    char bar[most + 1], left[32], tail[96];
+    FormatSeconds((now - progress->started) * (progress->total - done) / done, left, sizeof left);
+    snprintf(tail, sizeof tail, "%d/%d  %s left", done, progress->total, left);
+    int room = columns - 14 - (int)strlen(tail); // the label's ten, two brackets, two blanks
+    int width = room > most ? most : room;
+    if (width < least)
+        snprintf(buffer, capacity, "%s %s", progress->label, tail);
+    else
+    {
+        int filled = (int)((double)width * done / progress->total);
+        for (int i = 0; i < width; ++i)
+            bar[i] = i < filled ? '=' : i == filled ? '>' : ' ';
+        bar[width] = 0;
+        snprintf(buffer, capacity, "%-10s [%s] %s", progress->label, bar, tail);
+    }
+    if (columns >= 0 && strlen(buffer) > (size_t)columns)
+        buffer[columns] = 0;
+}
+
+// Asked for every time: windows are resized.
+static int TerminalColumns(void)
+{
+    struct winsize size = {0};
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+void snwProgress_Update(snwProgress* progress, int done)
+{
     double now = snwClock_Seconds();
     if (!progress->visible || done <= 0 || (now - progress->drawn < 0.1 && done < progress->total))
         return;
     progress->drawn = now;
-    char bar[width + 1], left[32];
-    int filled = (int)((double)width * done / progress->total);
-    for (int i = 0; i < width; ++i)
-        bar[i] = i < filled ? '=' : i == filled ? '>' : ' ';
-    bar[width] = 0;
-    FormatSeconds((now - progress->started) * (progress->total - done) / done, left, sizeof left);
-    fprintf(stderr, "\r%-10s [%s] %d/%d  %s left\033[K", progress->label, bar, done, progress->total, left);
+    char line[192];
+    snwProgress_Format(progress, done, now, TerminalColumns() - 1, line, sizeof line); // the last column would wrap
+    fprintf(stderr, "\r%s\033[K", line);
     fflush(stderr);
 }
 

@@ -39,6 +39,8 @@ typedef struct snwProgress
 
 snwProgress snwProgress_Begin(const char* label, int total);
 void snwProgress_Update(snwProgress* progress, int done);
+// The line without control codes, at most `columns` wide: the bar shrinks, then goes, then the words are cut.
+void snwProgress_Format(const snwProgress* progress, int done, double now, int columns, char* buffer, size_t capacity);
 void snwProgress_End(snwProgress* progress); // clears the line
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 #include "app/console.h"
 #include "app/settings.h"
 #include "base/result.h"
+#include "math/cpu.h"
 #include "scene/file.h"
 
 #include <inttypes.h>
@@ -50,6 +51,7 @@ typedef struct Stage
 {
     const snwPerformDef* def;
     snwContext* context;
+    snwPerformance* performance;
     snwSceneFile file;
     Path paths[snw_outputCount];
     snwFilm* film;
@@ -61,9 +63,10 @@ typedef struct Stage
 
 snwPerformDef snwDefaultPerformDef(void)
 {
-    snwFilmDef film = snwDefaultFilmDef();
-    return (snwPerformDef){
-        .options = snwDefaultSceneOptions(), .width = film.width, .height = film.height, .samples = film.samples};
+    return (snwPerformDef){.options = snwDefaultSceneOptions(),
+        .width = SNW_FILM_WIDTH,
+        .height = SNW_FILM_HEIGHT,
+        .samples = SNW_FILM_SAMPLES};
 }
 
 static bool Makes(const snwPerformDef* def, Output output)
@@ -110,9 +113,14 @@ static snwResult OpenFilm(Stage* stage, snwMessage* message)
     const snwPerformDef* def = stage->def;
     if (!Makes(def, snw_outputFilm))
         return snw_ok;
+    // Better known before minutes of drawing than after.
+    stage->performance->noFilm = !snwHasProgram("ffmpeg");
+    if (stage->performance->noFilm)
+        snwReport(snw_warning, "apt install ffmpeg",
+            "there will be a picture but no film, for the program ffmpeg is not here");
     snwFilmDef film = snwDefaultFilmDef();
     film.directory = def->directory;
-    film.filmPath = stage->paths[snw_outputFilm];
+    film.filmPath = stage->performance->noFilm ? NULL : stage->paths[snw_outputFilm];
     film.picturePath = stage->paths[snw_outputPicture];
     film.width = def->width;
     film.height = def->height;
@@ -140,20 +148,29 @@ static snwResult OpenPlot(Stage* stage, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // During the run
 
-static snwResult Record(Stage* stage, snwSim* sim, snwMessage* message)
+static void Record(Stage* stage, const snwMeasures* measures)
 {
-    snwMeasures measures;
     if (stage->times == NULL || stage->recorded == stage->capacity)
-        return snw_ok;
-    snwResult result = snwSim_GetMeasures(sim, -1, &measures);
-    if (result < 0)
-        return snwFail(message, result, NULL, "the measures of the scene are not there");
-    const double values[snw_curveCount] = {measures.kinetic, measures.elastic, measures.potential, measures.energy};
+        return;
+    const double values[snw_curveCount] = {measures->kinetic, measures->elastic, measures->potential, measures->energy};
     int frame = stage->recorded++;
-    stage->times[frame] = measures.time;
+    stage->times[frame] = measures->time;
     for (int i = 0; i < snw_curveCount; ++i)
         stage->energies[i][frame] = values[i];
-    return snw_ok;
+}
+
+// What the sim really uses: defaults, the scene's settings and the command line's, in this order.
+static void RecordSettings(Stage* stage, const snwSim* sim)
+{
+    json_t* settings = json_object();
+    for (int i = 0; i < snwSim_GetParamCount(sim); ++i)
+    {
+        const snwParamInfo* param = snwSim_GetParamInfo(sim, i);
+        double value = 0;
+        if (snwSim_GetParam(sim, param->name, &value) >= 0)
+            json_object_set_new(settings, param->name, snwParam_ToJson(param, value));
+    }
+    stage->performance->settings = settings;
 }
 
 static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* message)
@@ -163,10 +180,10 @@ static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* messa
     if (frame->frame == 0)
         stage->progress = snwProgress_Begin("simulating", frame->frameCount);
     snwProgress_Update(&stage->progress, frame->frame);
-    snwResult result = Record(stage, frame->sim, message);
-    if (result >= 0 && stage->film != NULL)
-        result = snwFilm_AddFrame(stage->film, frame->sim, message);
-    return result;
+    Record(stage, frame->measures);
+    if (frame->frame == 0)
+        RecordSettings(stage, frame->sim);
+    return stage->film != NULL ? snwFilm_AddFrame(stage->film, frame->sim, message) : snw_ok;
 }
 
 static snwResult RunScene(Stage* stage, snwPerformance* performance, snwMessage* message)
@@ -193,9 +210,19 @@ static snwResult OnDrawn(int done, int total, void* user)
 {
     snwProgress* progress = user;
     if (progress->total != total)
+    {
         *progress = snwProgress_Begin("drawing", total);
+        if (!progress->visible && total > 1)
+            snwNote("drawing %d frames; --no-film skips this", total);
+    }
     snwProgress_Update(progress, done);
     return *snwInterrupt_Flag() ? snw_errorInterrupted : snw_ok;
+}
+
+// Else it is the picture or a frame that could not be written: a full disk, most likely.
+static bool IsAboutFilm(const Stage* stage, const snwMessage* message)
+{
+    return strncmp(message->file, stage->paths[snw_outputFilm], sizeof message->file - 1) == 0;
 }
 
 static snwResult DrawFilm(Stage* stage, snwMessage* message)
@@ -205,7 +232,14 @@ static snwResult DrawFilm(Stage* stage, snwMessage* message)
     snwProgress progress = {0};
     snwResult result = snwFilm_Finish(stage->film, OnDrawn, &progress, message);
     snwProgress_End(&progress);
-    return result;
+    if (result >= 0 || !IsAboutFilm(stage, message))
+        return result;
+    // The run is worth more than its film: say it, and go on.
+    stage->performance->noFilm = true;
+    message->result = snw_warning;
+    snwReportMessage(message);
+    snwMessage_Clear(message);
+    return snw_ok;
 }
 
 static snwResult DrawPlot(Stage* stage, const snwPerformance* performance, snwMessage* message)
@@ -236,8 +270,10 @@ static snwResult WriteReport(Stage* stage, const snwPerformance* performance, sn
     json_decref(report);
     if (text == NULL)
         return snwFailMemory(message);
+    size_t length = strlen(text);
+    text[length] = '\n'; // in the place of the zero: the size is told
     snwResult result = snwFile_Write(
-        stage->context, stage->paths[snw_outputReport], text, strlen(text), stage->def->overwrite, message);
+        stage->context, stage->paths[snw_outputReport], text, length + 1, stage->def->overwrite, message);
     free(text);
     return result;
 }
@@ -253,7 +289,10 @@ static snwResult WriteOutputs(Stage* stage, snwPerformance* performance, snwMess
         performance->result = result;
         snprintf(performance->reason, sizeof performance->reason, "interrupted while drawing the film");
     }
-    return result >= 0 || result == snw_errorInterrupted ? WriteReport(stage, performance, message) : result;
+    // Whatever happened to the pictures, the numbers are there.
+    bool failed = result < 0 && result != snw_errorInterrupted;
+    snwResult report = WriteReport(stage, performance, failed ? NULL : message);
+    return failed ? result : report;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -267,6 +306,8 @@ static void Describe(const Stage* stage, snwPerformance* performance)
     performance->rate = scene->rate;
     performance->duration = scene->duration;
     performance->bodyCount = scene->bodyCount;
+    performance->threads = snwContext_ThreadCount(stage->context);
+    performance->simd = snwContext_Simd(stage->context);
 }
 
 static snwResult Stage_Run(Stage* stage, snwPerformance* performance, snwMessage* message)
@@ -287,6 +328,7 @@ static snwResult Stage_Run(Stage* stage, snwPerformance* performance, snwMessage
     performance->result = result;
     if (result < 0 && result != snw_errorDiverged && result != snw_errorInterrupted)
         return result;
+    performance->ran = true;
     if (result < 0)
         snprintf(performance->reason, sizeof performance->reason, "%s", message->text);
     snwMessage later = {0};
@@ -307,6 +349,7 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
         return snwFailMemory(message);
     stage->def = def;
     stage->context = context;
+    stage->performance = performance;
     snwMessage_Clear(message);
     snwResult result = Stage_Run(stage, performance, message);
     performance->result = result;
@@ -319,32 +362,22 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
     return result;
 }
 
-static json_t* SettingsToJson(const snwSceneOptions* options)
+// Also with --force only what this run made, not what an older one left.
+static bool IsThere(const snwPerformDef* def, const snwPerformance* performance, Output output, char* path)
 {
-    json_t* object = json_object();
-    for (int i = 0; i < options->settingCount; ++i)
-    {
-        const snwSetting* setting = &options->settings[i];
-        const snwParamInfo* param = snwFindAnyParam(setting->name);
-        json_t* value = NULL;
-        if (param != NULL && param->type == snw_paramChoice)
-            value = json_string(param->choices[(int)setting->value]);
-        else if (param != NULL && param->type == snw_paramBool)
-            value = json_boolean(setting->value != 0);
-        else
-            value = snwJsonReal(setting->value);
-        json_object_set_new(object, setting->name, value);
-    }
-    return object;
+    if (!Makes(def, output) || (output == snw_outputFilm && performance->noFilm))
+        return false;
+    return snwJoinPath(path, snw_maxPath, def->directory, s_outputs[output].name) && snwFileExists(path);
 }
 
-static json_t* FilesToJson(const snwPerformDef* def)
+static json_t* FilesToJson(const snwPerformDef* def, const snwPerformance* performance)
 {
     json_t* object = json_object();
     for (Output i = 0; i < snw_outputCount; ++i)
     {
         char path[snw_maxPath];
-        if (Makes(def, i) && snwJoinPath(path, sizeof path, def->directory, s_outputs[i].name))
+        // The report cannot exist while it is written.
+        if (IsThere(def, performance, i, path) || (i == snw_outputReport && Makes(def, i)))
             json_object_set_new(object, s_outputs[i].what, json_string(path));
     }
     return object;
@@ -358,6 +391,20 @@ static json_t* StagesToJson(const snwRunReport* report)
     return object;
 }
 
+void snwPerformance_Free(snwPerformance* performance)
+{
+    json_decref(performance->settings);
+    performance->settings = NULL;
+}
+
+void snwPerformance_Warn(const snwPerformance* performance)
+{
+    int frame = performance->report.firstInverted;
+    if (performance->ran && frame >= 0)
+        snwReport(snw_warning, "--set sim.substeps=N with a larger N",
+            "tets were inverted from frame %d on: more substeps help", frame);
+}
+
 json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* performance)
 {
     const snwRunReport* report = &performance->report;
@@ -367,7 +414,11 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
         performance->scene, "file", def->path, "method", performance->method, "result",
         snwResult_Name(performance->result), "reason", performance->reason, "seed", (json_int_t)performance->seed,
         "frames", report->frames, "bodies", performance->bodyCount, "hash", hash);
-    json_object_set_new(json, "settings", SettingsToJson(&def->options));
+    snwVersion version = snwGetVersion();
+    json_object_set_new(json, "version", json_sprintf("%d.%d.%d", version.major, version.minor, version.patch));
+    json_object_set_new(json, "threads", json_integer(performance->threads));
+    json_object_set_new(json, "simd", json_string(snwSimd_Name(performance->simd)));
+    json_object_set(json, "settings", performance->settings);
     json_object_set_new(json, "rate", snwJsonReal(performance->rate));
     json_object_set_new(json, "duration", snwJsonReal(performance->duration));
     json_object_set_new(json, "step_ms_median", snwJsonReal(report->stepMsMedian));
@@ -375,18 +426,22 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
     json_object_set_new(json, "stage_ms", StagesToJson(report));
     json_object_set_new(json, "wall_seconds", snwJsonReal(report->wallSeconds));
     json_object_set_new(json, "energy_max", snwJsonReal(report->energyMax));
+    json_object_set_new(json, "min_volume_ratio_min", snwJsonReal(report->minVolumeRatio));
+    json_object_set_new(json, "max_stretch_max", snwJsonReal(report->maxStretch));
+    json_object_set_new(
+        json, "first_inverted_frame", report->firstInverted >= 0 ? json_integer(report->firstInverted) : json_null());
     json_object_set_new(json, "first", snwMeasures_ToJson(&report->first));
     json_object_set_new(json, "last", snwMeasures_ToJson(&report->last));
-    json_object_set_new(json, "files", FilesToJson(def));
+    json_object_set_new(json, "files", FilesToJson(def, performance));
     return json;
 }
 
-void snwPerform_ListFiles(const snwPerformDef* def)
+void snwPerform_ListFiles(const snwPerformDef* def, const snwPerformance* performance)
 {
     for (Output i = 0; i < snw_outputCount; ++i)
     {
         char path[snw_maxPath];
-        if (Makes(def, i) && snwJoinPath(path, sizeof path, def->directory, s_outputs[i].name) && snwFileExists(path))
+        if (IsThere(def, performance, i, path))
             snwNote("%-9s %s", s_outputs[i].what, path);
     }
 }

@@ -4,6 +4,26 @@
 
 #include "app/common.h"
 
+// Of films, everywhere: a first look must not take long.
+#define SNW_FILM_WIDTH   768
+#define SNW_FILM_HEIGHT  432
+#define SNW_FILM_SAMPLES 4
+
+#define SNW_WORD_OF(number) #number
+#define SNW_WORD(macro)     SNW_WORD_OF(macro)
+
+// Rows for the option tables of verbs that draw.
+#define SNW_FILM_OPTIONS                                                                                               \
+    {"no-film", 0, NULL, false, snw_completeNothing, NULL, "draw neither film nor picture"},                           \
+        {"width", 0, "PIXELS", false, snw_completeNothing, NULL,                                                       \
+            "width of the film (default " SNW_WORD(SNW_FILM_WIDTH) ")"},                                               \
+        {"height", 0, "PIXELS", false, snw_completeNothing, NULL,                                                      \
+            "height of the film (default " SNW_WORD(SNW_FILM_HEIGHT) ")"},                                             \
+    {                                                                                                                  \
+        "samples", 0, "N", false, snw_completeNothing, NULL,                                                           \
+            "rays per pixel of the film (default " SNW_WORD(SNW_FILM_SAMPLES) ")"                                      \
+    }
+
 typedef struct snwPerformDef
 {
     const char* path; // of the scene
@@ -22,8 +42,13 @@ typedef struct snwPerformance
     uint64_t seed;
     double rate, duration;
     int bodyCount;
-    int frameCount; // that a whole run would have
-    bool badInput;  // the scene could not be opened
+    int threads;
+    snwSimd simd;
+    json_t* settings; // every parameter as the sim has it; NULL: the run did not begin
+    int frameCount;   // that a whole run would have
+    bool ran;         // to its end, to a divergence or to an interruption
+    bool noFilm;      // ffmpeg is missing or failed: a warning, no failure
+    bool badInput;    // the scene could not be opened
     snwResult result;
     char reason[256]; // why it ended early; empty if it did not
     snwRunReport report;
@@ -34,7 +59,13 @@ snwPerformDef snwDefaultPerformDef(void);
 // The report is sound, and the files are there, also after snw_errorDiverged and snw_errorInterrupted (without film).
 snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerformance* performance, snwMessage* message);
 
+// After any outcome of snwPerform.
+void snwPerformance_Free(snwPerformance* performance);
+
 json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* performance);
 
+// Says on stderr what in a run that ended well is still suspicious.
+void snwPerformance_Warn(const snwPerformance* performance);
+
 // Says on stderr where each file is.
-void snwPerform_ListFiles(const snwPerformDef* def);
+void snwPerform_ListFiles(const snwPerformDef* def, const snwPerformance* performance);

@@ -1,4 +1,5 @@
 #include "app/settings.h"
+#include "app/common.h"
 #include "app/console.h"
 #include "app/nearest.h"
 
@@ -55,6 +56,17 @@ void snwParam_FormatValue(const snwParamInfo* param, double value, char* buffer,
         snprintf(buffer, capacity, "%s", value != 0 ? "true" : "false");
     else
         snprintf(buffer, capacity, "%.9g", value);
+}
+
+json_t* snwParam_ToJson(const snwParamInfo* param, double value)
+{
+    if (param->type == snw_paramChoice)
+        return json_string(param->choices[(int)value]);
+    if (param->type == snw_paramBool)
+        return json_boolean(value != 0);
+    if (param->type == snw_paramInt)
+        return json_integer((json_int_t)value); // as a scene would have it
+    return snwJsonReal(value);
 }
 
 void snwParam_FormatRange(const snwParamInfo* param, char* buffer, size_t capacity)

@@ -4,12 +4,15 @@
 
 #include "app/cli.h"
 
+#include <jansson.h>
+
 // The parameter of any method; NULL if there is none.
 const snwParamInfo* snwFindAnyParam(const char* name);
 
 // A number, a choice's name, or true and false; checked against the range.
 bool snwParam_ParseValue(const snwParamInfo* param, const char* text, double* value);
 void snwParam_FormatValue(const snwParamInfo* param, double value, char* buffer, size_t capacity);
+json_t* snwParam_ToJson(const snwParamInfo* param, double value);
 void snwParam_FormatRange(const snwParamInfo* param, char* buffer, size_t capacity);
 
 // "name=value". The name in the setting is the table's own and lives for ever. Mistakes are reported.

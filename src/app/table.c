@@ -85,6 +85,14 @@ void snwTextTable_Print(const snwTextTable* table, FILE* file)
         PrintRow(table, row, widths, file);
 }
 
+// No cell has a comma, a quote or a line break: they are numbers and words of ours.
+void snwTextTable_WriteCsv(const snwTextTable* table, FILE* file)
+{
+    for (int row = 0; row < table->rows; ++row)
+        for (int i = 0; i < table->columns; ++i)
+            fprintf(file, "%s%c", table->cells[row * table->columns + i], i + 1 < table->columns ? ',' : '\n');
+}
+
 void snwTextTable_Free(snwTextTable* table)
 {
     free(table->cells);

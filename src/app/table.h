@@ -24,6 +24,7 @@ snwTextTable snwTextTable_Start(const char* const* heads, int columns);
 void snwTextTable_AddRow(snwTextTable* table);
 void snwTextTable_Set(snwTextTable* table, int column, const char* format, ...) __attribute__((format(printf, 3, 4)));
 void snwTextTable_Print(const snwTextTable* table, FILE* file);
+void snwTextTable_WriteCsv(const snwTextTable* table, FILE* file);
 void snwTextTable_Free(snwTextTable* table);
 
 // Four significant digits, without an exponent where people would not write one; "-" if it is not finite.

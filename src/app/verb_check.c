@@ -17,8 +17,8 @@ static snwResult CheckLog(snwContext* context, const char* path, char* what, siz
     snwResult result = snwLog_Open(context, path, &log, message);
     if (result < 0)
         return result;
-    snprintf(what, capacity, "log of %d frames, %d commands%s", log.frameCount, log.commandCount,
-        log.complete ? "" : ", cut short");
+    snprintf(what, capacity, "log of %d frames, %d commands, %s", snwLog_Frames(&log), log.commandCount,
+        log.complete ? "complete" : "cut short");
     snwLog_Close(context, &log);
     return result;
 }
@@ -71,7 +71,7 @@ static snwExit Run(const snwArgs* args)
 }
 
 static const snwOption s_options[] = {
-    {"json", 'j', NULL, false, snw_completeNothing, NULL, "print one row of JSON per file"},
+    {"json", 'j', NULL, false, snw_completeNothing, NULL, "print one JSON object with a row per file"},
     {0},
 };
 

@@ -70,7 +70,7 @@ static void AddListRow(snwContext* context, const DemoList* list, int index, snw
     snwTextTable_Set(table, 1, "%s", scene->method);
     snwTextTable_Set(table, 2, "%d", scene->bodyCount);
     snwTextTable_Set(table, 3, "%g s", scene->duration);
-    snwTextTable_Set(table, 4, "%s", scene->name);
+    snwTextTable_Set(table, 4, "%s", file.description);
     snwSceneFile_Close(&file);
 }
 
@@ -87,7 +87,7 @@ static snwExit PrintList(const snwArgs* args, const DemoList* list)
     snwExit result = snwContextFromArgs(args, &context);
     if (result != snw_exitOk)
         return result;
-    static const char* const heads[] = {"<demo", "<method", "bodies", "length", "<name"};
+    static const char* const heads[] = {"<demo", "<method", "bodies", "length", "<what is to be seen"};
     snwTextTable table = snwTextTable_Start(heads, 5);
     for (int i = 0; i < list->count; ++i)
         AddListRow(context, list, i, &table);
@@ -109,6 +109,15 @@ static snwExit FindDemo(const DemoList* list, const char* name)
     return snwUsage(nearest.best != NULL ? nearest.best : "sinew demo --list", "there is no demo '%s'", name);
 }
 
+static void PrintOutcome(const snwPerformDef* def, const snwPerformance* performance)
+{
+    printf("%s: %d frames, %.2f ms per step, energy %.4g J -> %.4g J\n", performance->scene, performance->report.frames,
+        performance->report.stepMsMedian, performance->report.first.energy, performance->report.last.energy);
+    fflush(stdout);
+    snwPerformance_Warn(performance);
+    snwPerform_ListFiles(def, performance);
+}
+
 static snwExit Play(snwContext* context, const snwPerformDef* def)
 {
     snwPerformance performance;
@@ -116,12 +125,9 @@ static snwExit Play(snwContext* context, const snwPerformDef* def)
     snwResult result = snwPerform(context, def, &performance, &message);
     if (result != snw_ok)
         snwReportMessage(&message);
-    if (result < 0 && performance.report.frames == 0)
-        return snwExit_FromResult(result);
-    printf("%s: %d frames, %.2f ms per step, energy %.4g J -> %.4g J\n", performance.scene, performance.report.frames,
-        performance.report.stepMsMedian, performance.report.first.energy, performance.report.last.energy);
-    fflush(stdout);
-    snwPerform_ListFiles(def);
+    if (performance.ran)
+        PrintOutcome(def, &performance);
+    snwPerformance_Free(&performance);
     return snwExit_FromResult(result);
 }
 
@@ -134,10 +140,6 @@ static snwExit PlayNamed(const snwArgs* args, const DemoList* list, const char* 
     def.path = path;
     def.directory = snwArgs_Has(args, "output") ? snwArgs_Text(args, "output") : directory;
     def.film = !snwArgs_Has(args, "no-film");
-    // A first look must not take long: about a third of the default number of rays.
-    def.width = 768;
-    def.height = 432;
-    def.samples = 4;
     def.overwrite = snwArgs_Has(args, "force");
     if (!snwArgs_Int(args, "width", 16, 8192, &def.width) || !snwArgs_Int(args, "height", 16, 8192, &def.height) ||
         !snwArgs_Int(args, "samples", 1, 256, &def.samples))
@@ -175,10 +177,7 @@ static const snwOption s_options[] = {
     {"list", 'l', NULL, false, snw_completeNothing, NULL, "list the demos (with --quiet only their names)"},
     {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write here instead of out/demo-NAME"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
-    {"no-film", 0, NULL, false, snw_completeNothing, NULL, "draw neither film nor picture"},
-    {"width", 0, "PIXELS", false, snw_completeNothing, NULL, "width of the film"},
-    {"height", 0, "PIXELS", false, snw_completeNothing, NULL, "height of the film"},
-    {"samples", 0, "N", false, snw_completeNothing, NULL, "rays per pixel of the film"},
+    SNW_FILM_OPTIONS,
     SNW_CONTEXT_OPTIONS,
     {0},
 };

@@ -229,12 +229,13 @@ static snwExit PrintLog(snwContext* context, const char* path, bool json)
     if (snwLog_Open(context, path, &log, &message) < 0)
         return snwReportInput(&message);
     if (json)
-        snwPrintJson(json_pack("{s:i, s:i, s:i, s:b, s:o}", "schema", 1, "frames", log.frameCount, "commands",
-            log.commandCount, "complete", log.complete, "scene", SceneToJson(log.file.scene)));
+        snwPrintJson(json_pack("{s:i, s:s, s:i, s:i, s:b, s:o}", "schema", 1, "version", log.version, "frames",
+            snwLog_Frames(&log), "commands", log.commandCount, "complete", log.complete, "scene",
+            SceneToJson(log.file.scene)));
     else
     {
-        printf("log       %d frames, %d commands%s\n", log.frameCount, log.commandCount,
-            log.complete ? "" : ", cut short");
+        printf("log       %d frames, %d commands, %s, written by sinew %s\n", snwLog_Frames(&log), log.commandCount,
+            log.complete ? "complete" : "cut short", log.version[0] != 0 ? log.version : "of unknown version");
         PrintScene(log.file.scene);
     }
     snwLog_Close(context, &log);

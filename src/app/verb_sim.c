@@ -4,6 +4,7 @@
 #include "app/settings.h"
 #include "app/table.h"
 #include "app/verbs.h"
+#include "scene/file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -22,8 +23,10 @@ typedef struct Batch
     snwSweep* sweeps;
     int sweepCount;
     uint64_t firstSeed;
+    bool seedGiven;
     int seedCount; // 0: the scene's own seed
     int runCount;
+    int inverted; // runs with inverted tets
     bool json;
 } Batch;
 
@@ -42,6 +45,22 @@ static snwExit ReadMethod(const snwArgs* args, Batch* batch)
     return snwUsage(nearest.best != NULL ? nearest.best : "sinew info --methods", "there is no method '%s'", name);
 }
 
+// One of two values would silently win.
+static snwExit CheckSweeps(const Batch* batch)
+{
+    for (int i = 0; i < batch->sweepCount; ++i)
+    {
+        const char* name = batch->sweeps[i].param->name;
+        for (int j = 0; j < i; ++j)
+            if (strcmp(batch->sweeps[j].param->name, name) == 0)
+                return snwUsage("all values in one --sweep", "%s is swept twice", name);
+        for (int j = 0; j < batch->settingCount; ++j)
+            if (strcmp(batch->settings[j].name, name) == 0)
+                return snwUsage("one of them", "%s is in --sweep and in --set", name);
+    }
+    return snw_exitOk;
+}
+
 static snwExit ReadSettings(const snwArgs* args, Batch* batch)
 {
     snwExit result = snw_exitOk;
@@ -57,7 +76,7 @@ static snwExit ReadSettings(const snwArgs* args, Batch* batch)
         result = snwSetting_Parse(snwArgs_Nth(args, "set", i), &batch->settings[i]);
     for (int i = 0; i < batch->sweepCount && result == snw_exitOk; ++i)
         result = snwSweep_Parse(snwArgs_Nth(args, "sweep", i), &batch->sweeps[i]);
-    return result;
+    return result == snw_exitOk ? CheckSweeps(batch) : result;
 }
 
 static snwExit CountRuns(Batch* batch)
@@ -75,7 +94,8 @@ static snwExit ReadSeeds(const snwArgs* args, Batch* batch)
 {
     if (!snwArgs_U64(args, "seed", &batch->firstSeed) || !snwArgs_Int(args, "seeds", 1, snw_maxRuns, &batch->seedCount))
         return snw_exitUsage;
-    if (snwArgs_Has(args, "seed") && batch->seedCount == 0)
+    batch->seedGiven = snwArgs_Has(args, "seed");
+    if (batch->seedGiven && batch->seedCount == 0)
         batch->seedCount = 1;
     return snw_exitOk;
 }
@@ -120,6 +140,18 @@ static snwExit ReadBatch(const snwArgs* args, Batch* batch)
 // ---------------------------------------------------------------------------------------------------------------------
 // One run of many
 
+typedef struct FolderName
+{
+    char text[32];
+} FolderName;
+
+static FolderName RunFolder(int run)
+{
+    FolderName name;
+    snprintf(name.text, sizeof name.text, "run-%04d", run + 1);
+    return name;
+}
+
 static void ChooseRun(Batch* batch, int run, snwPerformDef* def, char* directory, size_t capacity)
 {
     *def = batch->def;
@@ -138,9 +170,7 @@ static void ChooseRun(Batch* batch, int run, snwPerformDef* def, char* directory
     def->directory = batch->directory;
     if (batch->directory != NULL && batch->runCount > 1)
     {
-        char name[32];
-        snprintf(name, sizeof name, "run-%04d", run + 1);
-        if (snwJoinPath(directory, capacity, batch->directory, name))
+        if (snwJoinPath(directory, capacity, batch->directory, RunFolder(run).text))
             def->directory = directory;
     }
 }
@@ -170,8 +200,8 @@ static void PrintSingle(const snwPerformance* performance)
     PrintLine("energy, last", report->last.energy, "J");
     PrintLine("energy, most", report->energyMax, "J");
     PrintLine("volume", report->last.volume / report->first.volume, "of the first");
-    PrintLine("least tet", report->last.minVolumeRatio, "of its rest volume");
-    PrintLine("stretch, most", report->last.maxStretch, "of the rest length");
+    PrintLine("least tet", report->minVolumeRatio, "of its rest volume");
+    PrintLine("stretch, most", report->maxStretch, "of the rest length");
 }
 
 static snwExit RunSingle(Batch* batch)
@@ -181,17 +211,22 @@ static snwExit RunSingle(Batch* batch)
     snwMessage message;
     ChooseRun(batch, 0, &def, NULL, 0);
     snwResult result = snwPerform(batch->context, &def, &performance, &message);
-    bool told = result >= 0 || result == snw_errorDiverged || result == snw_errorInterrupted;
-    if (result < 0 && !told)
+    if (!performance.ran)
+    {
+        snwPerformance_Free(&performance);
         return performance.badInput ? snwReportInput(&message) : snwReportMessage(&message);
+    }
     if (batch->json)
         snwPrintJson(snwPerformance_ToJson(&def, &performance));
     else
         PrintSingle(&performance);
+    fflush(stdout);
     snwReportMessage(&message);
+    snwPerformance_Warn(&performance);
     if (result == snw_errorInterrupted)
         snwNote("kept: %d of %d frames", performance.report.frames, performance.frameCount);
-    snwPerform_ListFiles(&def);
+    snwPerform_ListFiles(&def, &performance);
+    snwPerformance_Free(&performance);
     return snwExit_FromResult(result);
 }
 
@@ -200,8 +235,10 @@ static snwExit RunSingle(Batch* batch)
 
 static snwTextTable StartTable(const Batch* batch)
 {
-    const char* heads[snw_maxSweeps + 9];
+    const char* heads[snw_maxSweeps + 10];
     int count = 0;
+    if (batch->directory != NULL)
+        heads[count++] = "<run";
     for (int i = 0; i < batch->sweepCount; ++i)
         heads[count++] = batch->sweeps[i].param->name;
     static const char* const rest[] = {
@@ -218,25 +255,27 @@ static void SetNumber(snwTextTable* table, int column, double value)
     snwTextTable_Set(table, column, "%s", number);
 }
 
-static void AddTableRow(const Batch* batch, snwTextTable* table, const snwPerformance* performance)
+static void AddTableRow(const Batch* batch, snwTextTable* table, const snwPerformance* performance, int run)
 {
     const snwRunReport* report = &performance->report;
     int column = 0;
     snwTextTable_AddRow(table);
-    for (; column < batch->sweepCount; ++column)
+    if (batch->directory != NULL)
+        snwTextTable_Set(table, column++, "%s", RunFolder(run).text);
+    for (int i = 0; i < batch->sweepCount; ++i)
     {
         char value[48];
         snwParam_FormatValue(
-            batch->sweeps[column].param, batch->settings[batch->settingCount + column].value, value, sizeof value);
-        snwTextTable_Set(table, column, "%s", value);
+            batch->sweeps[i].param, batch->settings[batch->settingCount + i].value, value, sizeof value);
+        snwTextTable_Set(table, column++, "%s", value);
     }
     snwTextTable_Set(table, column++, "%" PRIu64, performance->seed);
     snwTextTable_Set(table, column++, "%d", report->frames);
     SetNumber(table, column++, report->stepMsMedian);
     SetNumber(table, column++, report->last.energy);
     SetNumber(table, column++, report->energyMax);
-    SetNumber(table, column++, report->last.minVolumeRatio);
-    SetNumber(table, column++, report->last.maxStretch);
+    SetNumber(table, column++, report->minVolumeRatio);
+    SetNumber(table, column++, report->maxStretch);
     snwTextTable_Set(table, column++, "%016" PRIx64, report->hash);
     snwTextTable_Set(table, column, "%s", snwResult_Name(performance->result));
 }
@@ -251,15 +290,60 @@ static snwExit RunRow(Batch* batch, int run, json_t* rows, snwTextTable* table)
     ChooseRun(batch, run, &def, directory, sizeof directory);
     snwDetail("run %d of %d", run + 1, batch->runCount);
     snwResult result = snwPerform(batch->context, &def, &performance, &message);
+    snwExit code = snwExit_FromResult(result);
+    if (performance.ran)
+    {
+        json_array_append_new(rows, snwPerformance_ToJson(&def, &performance));
+        AddTableRow(batch, table, &performance, run);
+        batch->inverted += performance.report.firstInverted >= 0;
+    }
     if (result < 0 && result != snw_errorDiverged)
-        return performance.badInput ? snwReportInput(&message) : snwReportMessage(&message);
-    json_array_append_new(rows, snwPerformance_ToJson(&def, &performance));
-    AddTableRow(batch, table, &performance);
-    return snwExit_FromResult(result);
+        code = performance.badInput ? snwReportInput(&message) : snwReportMessage(&message);
+    snwPerformance_Free(&performance);
+    return code;
+}
+
+static bool SweepPath(const Batch* batch, char* path)
+{
+    return batch->directory != NULL && snwJoinPath(path, snw_maxPath, batch->directory, "sweep.csv");
+}
+
+// Before the runs: an hour later is too late.
+static snwExit CheckSweepFile(const Batch* batch)
+{
+    char path[snw_maxPath];
+    if (!SweepPath(batch, path) || batch->def.overwrite || !snwFileExists(path))
+        return snw_exitOk;
+    return snwReport(snw_errorIo, "--force to replace it, or another folder with -o", "%s: it exists already", path);
+}
+
+// The table that was printed, for spreadsheets.
+static snwExit WriteSweepFile(const Batch* batch, const snwTextTable* table)
+{
+    char path[snw_maxPath];
+    char* text = NULL;
+    size_t size = 0;
+    snwMessage message = {0};
+    if (!SweepPath(batch, path))
+        return snw_exitOk;
+    FILE* stream = open_memstream(&text, &size);
+    if (stream == NULL)
+        return snwReportMemory();
+    snwTextTable_WriteCsv(table, stream);
+    fclose(stream);
+    snwResult result = snwFile_Write(batch->context, path, text, size, batch->def.overwrite, &message);
+    free(text);
+    if (result < 0)
+        return snwReportMessage(&message);
+    snwNote("%-9s %s", "table", path);
+    return snw_exitOk;
 }
 
 static snwExit RunMany(Batch* batch)
 {
+    snwExit sound = CheckSweepFile(batch);
+    if (sound != snw_exitOk)
+        return sound;
     json_t* rows = json_array();
     snwTextTable table = StartTable(batch);
     snwExit worst = snw_exitOk;
@@ -275,9 +359,49 @@ static snwExit RunMany(Batch* batch)
         snwPrintJson(json_pack("{s:i, s:O}", "schema", 1, "rows", rows));
     else if (table.rows > 1)
         snwTextTable_Print(&table, stdout);
+    fflush(stdout);
+    if (batch->inverted > 0)
+        snwReport(snw_warning, "see first_inverted_frame with --json",
+            "tets were inverted in %d of %d runs: more substeps help", batch->inverted, table.rows - 1);
+    snwExit written = table.rows > 1 ? WriteSweepFile(batch, &table) : snw_exitOk;
     json_decref(rows);
     snwTextTable_Free(&table);
-    return *snwInterrupt_Flag() ? snw_exitInterrupted : worst;
+    return *snwInterrupt_Flag() ? snw_exitInterrupted : worst != snw_exitOk ? worst : written;
+}
+
+// Is anything random in any of the runs?
+static bool HasJitter(const Batch* batch, const snwSceneDef* scene)
+{
+    const snwParamInfo* param = snwFindAnyParam("sim.jitter");
+    double value = param != NULL ? param->initial : 0;
+    for (int i = 0; i < scene->settingCount; ++i)
+        if (strcmp(scene->settings[i].name, "sim.jitter") == 0)
+            value = scene->settings[i].value;
+    bool swept = false;
+    for (int i = 0; i < batch->sweepCount; ++i)
+        swept = swept || strcmp(batch->sweeps[i].param->name, "sim.jitter") == 0;
+    return value != 0 || swept;
+}
+
+// Several seeds start at --seed, or at the scene's own.
+static snwExit ChooseSeeds(Batch* batch)
+{
+    snwSceneFile file = {0};
+    snwMessage message = {0};
+    snwSceneOptions options = batch->def.options;
+    if (batch->seedCount == 0 || (batch->seedCount == 1 && batch->seedGiven))
+        return snw_exitOk;
+    options.settings = batch->settings;
+    options.settingCount = batch->settingCount;
+    if (snwSceneFile_Open(batch->context, batch->def.path, &options, &file, &message) < 0)
+        return snwReportInput(&message);
+    const snwSceneDef* scene = snwScene_GetDef(file.scene);
+    if (!batch->seedGiven)
+        batch->firstSeed = scene->seed;
+    if (batch->seedCount > 1 && !HasJitter(batch, scene))
+        snwNote("every seed gives the same run, because sim.jitter is 0: --set sim.jitter=0.1 makes them differ");
+    snwSceneFile_Close(&file);
+    return snw_exitOk;
 }
 
 static snwExit Run(const snwArgs* args)
@@ -289,7 +413,9 @@ static snwExit Run(const snwArgs* args)
     if (result == snw_exitOk)
     {
         snwInterrupt_Listen();
-        result = batch.runCount == 1 ? RunSingle(&batch) : RunMany(&batch);
+        result = ChooseSeeds(&batch);
+        if (result == snw_exitOk)
+            result = batch.runCount == 1 ? RunSingle(&batch) : RunMany(&batch);
         snwDestroyContext(batch.context);
     }
     free(batch.settings);
@@ -302,19 +428,16 @@ static snwExit Run(const snwArgs* args)
 static const snwOption s_options[] = {
     {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write log, measures, report, plot and film here"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
-    {"method", 'm', "NAME", false, snw_completeNothing, NULL, "use this method instead of the scene's"},
-    {"set", 's', "NAME=VALUE", true, snw_completeNothing, NULL, "set a parameter: see sinew info --params"},
-    {"sweep", 0, "NAME=VALUES", true, snw_completeNothing, NULL, "run once per value: a:b:n or v1,v2,v3"},
+    {"method", 'm', "NAME", false, snw_completeMethods, NULL, "use this method instead of the scene's"},
+    {"set", 's', "NAME=VALUE", true, snw_completeParams, NULL, "set a parameter: see sinew info --params"},
+    {"sweep", 0, "NAME=VALUES", true, snw_completeParams, NULL, "run once per value: a:b:n or v1,v2,v3"},
     {"seed", 0, "N", false, snw_completeNothing, NULL, "seed of everything random"},
-    {"seeds", 0, "N", false, snw_completeNothing, NULL, "run with N seeds, from --seed on"},
+    {"seeds", 0, "N", false, snw_completeNothing, NULL, "run with N seeds, from --seed or the scene's own on"},
     {"duration", 'd', "SECONDS", false, snw_completeNothing, NULL, "how long to simulate"},
     {"frames", 'n', "N", false, snw_completeNothing, NULL, "how many frames to simulate"},
     {"film", 0, NULL, false, snw_completeNothing, NULL, "draw a film also in a sweep (a single run has one)"},
-    {"no-film", 0, NULL, false, snw_completeNothing, NULL, "draw neither film nor picture"},
-    {"width", 0, "PIXELS", false, snw_completeNothing, NULL, "width of the film"},
-    {"height", 0, "PIXELS", false, snw_completeNothing, NULL, "height of the film"},
-    {"samples", 0, "N", false, snw_completeNothing, NULL, "rays per pixel of the film"},
-    {"json", 'j', NULL, false, snw_completeNothing, NULL, "print the report as JSON"},
+    SNW_FILM_OPTIONS,
+    {"json", 'j', NULL, false, snw_completeNothing, NULL, "print one JSON object; several runs are its rows"},
     SNW_CONTEXT_OPTIONS,
     {0},
 };
@@ -322,7 +445,7 @@ static const snwOption s_options[] = {
 static const snwExample s_examples[] = {
     {"sinew sim scene.json", "simulate and print the numbers"},
     {"sinew sim scene.json -o out/a --set pbd.iterations=20", "keep log, measures, plot, film and picture"},
-    {"sinew sim scene.json --sweep pbd.iterations=5:20:4 --json", "four runs, a row of JSON each"},
+    {"sinew sim scene.json --sweep pbd.iterations=5:20:4 --json", "four runs: a JSON object with four rows"},
     {"sinew sim scene.json --sweep sim.substeps=1,2,4 --seeds 3", "nine runs: every value with three seeds"},
     {0},
 };
@@ -337,7 +460,8 @@ const snwVerb snwSimVerb = {
     .about = "Without -o only the numbers are printed. With -o DIR the folder gets log.jsonl (see\n"
              "sinew replay), measures.csv, report.json, energy.svg, film.mp4 and picture.png.\n"
              "\n"
-             "Several --sweep options give every combination; with -o each run has its own folder.\n"
+             "Several --sweep options give every combination; with -o each run has its own folder,\n"
+             "and sweep.csv holds the table.\n"
              "Ctrl-C ends after the current frame and keeps what is finished; again ends at once.",
     .options = s_options,
     .examples = s_examples,

@@ -19,10 +19,16 @@ static const char* PlainName(int index, const void* data)
     return ((const char* const*)data)[index];
 }
 
+// People write "3 kg" or "0.5".
+static const char* NumberRemedy(const json_t* value)
+{
+    return json_is_string(value) ? "a plain number in SI units, without quotes" : NULL;
+}
+
 snwResult snwJson_ReadReal(snwJson* json, const json_t* value, double lower, double upper, double* out)
 {
     if (!json_is_number(value))
-        return snwJson_Fail(json, NULL, "must be a number, is %s", snwJson_TypeName(value));
+        return snwJson_Fail(json, NumberRemedy(value), "must be a number, is %s", snwJson_TypeName(value));
     double number = json_number_value(value);
     if (!isfinite(number))
         return snwJson_Fail(json, NULL, "must be finite");
@@ -35,7 +41,7 @@ snwResult snwJson_ReadReal(snwJson* json, const json_t* value, double lower, dou
 static snwResult ReadInt(snwJson* json, const json_t* value, double lower, double upper, int* out)
 {
     if (!json_is_integer(value))
-        return snwJson_Fail(json, NULL, "must be a whole number, is %s",
+        return snwJson_Fail(json, NumberRemedy(value), "must be a whole number, is %s",
             json_is_real(value) ? "a number with a point" : snwJson_TypeName(value));
     long long number = json_integer_value(value);
     double least = lower != 0 || upper != 0 ? lower : INT_MIN, most = lower != 0 || upper != 0 ? upper : INT_MAX;
@@ -48,7 +54,7 @@ static snwResult ReadInt(snwJson* json, const json_t* value, double lower, doubl
 static snwResult ReadU64(snwJson* json, const json_t* value, uint64_t* out)
 {
     if (!json_is_integer(value))
-        return snwJson_Fail(json, NULL, "must be a whole number, is %s",
+        return snwJson_Fail(json, NumberRemedy(value), "must be a whole number, is %s",
             json_is_real(value) ? "a number with a point" : snwJson_TypeName(value));
     if (json_integer_value(value) < 0)
         return snwJson_Fail(json, NULL, "must be 0 or more, is %lld", (long long)json_integer_value(value));
@@ -64,13 +70,14 @@ static snwResult ReadBool(snwJson* json, const json_t* value, bool* out)
     return snw_ok;
 }
 
-static snwResult ReadText(snwJson* json, const json_t* value, const char** out)
+static snwResult ReadText(snwJson* json, const json_t* value, const snwField* field, const char** out)
 {
+    size_t most = field->upper > 0 ? (size_t)field->upper : snw_maxText;
     if (!json_is_string(value))
         return snwJson_Fail(json, NULL, "must be a text, is %s", snwJson_TypeName(value));
     size_t length = json_string_length(value);
-    if (length == 0 || length > snw_maxText)
-        return snwJson_Fail(json, NULL, "must have 1..%d bytes, has %zu", snw_maxText, length);
+    if (length == 0 || length > most)
+        return snwJson_Fail(json, NULL, "must have 1..%zu bytes, has %zu", most, length);
     *out = json_string_value(value);
     return snw_ok;
 }
@@ -234,7 +241,7 @@ static snwResult ReadField(snwJson* json, const snwField* field, const json_t* v
         case snw_fieldBool:
             return ReadBool(json, value, out);
         case snw_fieldText:
-            return ReadText(json, value, out);
+            return ReadText(json, value, field, out);
         case snw_fieldChoice:
             return snwJson_ReadChoice(json, value, field->names, out);
         case snw_fieldMask:
@@ -318,6 +325,14 @@ static int FindField(const snwTable* table, int kind, const char* key)
     return -1;
 }
 
+static snwResult FailMissing(snwJson* json, const snwField* field)
+{
+    char remedy[96];
+    bool constant = field->type == snw_fieldInt && field->lower == field->upper && field->lower != 0;
+    snprintf(remedy, sizeof remedy, "begin with \"%s\": %d", field->key, (int)field->lower);
+    return snwJson_Fail(json, constant ? remedy : NULL, "key '%s' is missing", field->key);
+}
+
 static snwResult CheckGiven(snwJson* json, const snwTable* table, int kind, uint64_t seen)
 {
     for (int i = 0; i < table->count; ++i)
@@ -325,7 +340,7 @@ static snwResult CheckGiven(snwJson* json, const snwTable* table, int kind, uint
         const snwField* field = &table->fields[i];
         bool given = (seen >> i & 1) != 0;
         if (field->required && !given && snwField_Belongs(field, kind))
-            return snwJson_Fail(json, NULL, "key '%s' is missing", field->key);
+            return FailMissing(json, field);
         for (int j = 0; j < i && given; ++j)
             if ((seen >> j & 1) != 0 && table->fields[j].offset == field->offset)
                 return snwJson_Fail(

@@ -34,7 +34,7 @@ typedef struct snwField
     const char* key;
     snwFieldType type;
     size_t offset;       // two fields with one offset say the same thing: only one may be given
-    double lower, upper; // of every component; both 0: no limits
+    double lower, upper; // of every component; both 0: no limits. Of a text: upper is its length, 0 that of a name
     const char* unit;    // NULL: none
     const char* help;
     bool required;

@@ -6,7 +6,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char* Remedy(int error)
+static const char* ReadRemedy(int error)
+{
+    switch (error)
+    {
+        case EACCES:
+        case EPERM:
+            return "check the permissions of the file and its folder";
+        case ENOENT:
+            return "check the spelling of the path";
+        case ENOTDIR:
+            return "a part of the path is a file, not a folder";
+        case EISDIR:
+            return "this is a folder; give the name of a file";
+        default:
+            return NULL;
+    }
+}
+
+static const char* WriteRemedy(int error)
 {
     switch (error)
     {
@@ -36,7 +54,8 @@ snwResult snwFailSystem(snwMessage* message, int error, const char* action, cons
     if (strerror_r(error, words, sizeof words) != 0)
         snprintf(words, sizeof words, "error %d", error);
     snwResult result = error == ENOMEM ? snw_errorMemory : snw_errorIo;
-    snwFail(message, result, Remedy(error), "cannot %s: %s", action, words);
+    bool reading = strcmp(action, "open") == 0 || strcmp(action, "read") == 0;
+    snwFail(message, result, reading ? ReadRemedy(error) : WriteRemedy(error), "cannot %s: %s", action, words);
     snwMessage_SetFile(message, path);
     return result;
 }

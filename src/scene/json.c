@@ -115,15 +115,45 @@ static bool TooDeep(const char* text, size_t size)
     return false;
 }
 
+// What people most often do wrong, by the words with which jansson stumbles over it; the first that fits counts.
+static const char* SyntaxRemedy(const json_error_t* error)
+{
+    static const struct
+    {
+        const char *words, *remedy;
+    } s_hints[] = {
+        {" near '/", "JSON has no comments: remove it"},
+        {" near '#", "JSON has no comments: remove it"},
+        {" near ''", "texts and keys stand in double quotes"},
+        {"string or '}' expected near '}'", "remove the comma before it: nothing follows"},
+        {"string or '}' expected near", "keys stand in double quotes"},
+        {"unexpected token near ']'", "remove the comma before it: nothing follows"},
+        {"'}' expected near end of file", "close every { with a }"},
+        {"']' expected near end of file", "close every [ with a ]"},
+        {"'}' expected near", "is a comma missing before it?"},
+        {"']' expected near", "is a comma missing before it?"},
+        {"invalid token near '.", "numbers begin with a digit: 0.5"},
+        {"invalid token near '+", "numbers have no plus sign"},
+        {"invalid token near", "texts and keys stand in double quotes"},
+    };
+    if (json_error_code(error) == json_error_duplicate_key)
+        return "each key may occur once in an object";
+    for (size_t i = 0; i < sizeof s_hints / sizeof s_hints[0]; ++i)
+        if (strstr(error->text, s_hints[i].words) != NULL)
+            return s_hints[i].remedy;
+    return NULL;
+}
+
 static snwResult FailSyntax(snwJson* json, const json_error_t* error)
 {
     if (json_error_code(error) == json_error_out_of_memory)
         return snwJson_Locate(json, snwFailMemory(json->message));
-    const char* remedy = json_error_code(error) == json_error_duplicate_key ? "each key may occur once in an object"
-                                                                            : NULL;
-    snwFail(json->message, snw_errorInput, remedy, "%s", snwQuoteWord(error->text).text);
+    snwFail(json->message, snw_errorInput, SyntaxRemedy(error), "%s", snwQuoteWord(error->text).text);
     if (error->line > 0 && json->path[0] != 0) // the path names the line already
-        snwMessage_AddPlace(json->message, "column %d", error->column);
+    {
+        snwMessage_AddPlace(json->message, "%s, column %d", json->path, error->column);
+        json->path[0] = 0;
+    }
     else if (error->line > 0)
         snwMessage_AddPlace(json->message, "line %d, column %d", error->line, error->column);
     return snwJson_Locate(json, snw_errorInput);
@@ -131,6 +161,12 @@ static snwResult FailSyntax(snwJson* json, const json_error_t* error)
 
 json_t* snwJson_Parse(snwJson* json, const char* text, size_t size, snwResult* result)
 {
+    static const char s_byteOrderMark[] = "\xEF\xBB\xBF"; // some editors write one
+    if (size >= 3 && memcmp(text, s_byteOrderMark, 3) == 0)
+    {
+        text += 3;
+        size -= 3;
+    }
     if (TooDeep(text, size))
     {
         *result = snwJson_Fail(json, NULL, "nested deeper than %d levels", snw_maxNesting);

@@ -97,6 +97,8 @@ static snwResult ReadHeader(Reader* reader, snwJson* json, const json_t* root)
     snwResult result = snwTable_Read(json, &s_headerTable, root, &data, NULL);
     if (result < 0)
         return result;
+    if (data.version != NULL)
+        snprintf(reader->log->version, sizeof reader->log->version, "%s", data.version);
     result = snwSceneFile_FromJson(
         reader->context, data.scene, reader->name, NULL, &reader->log->file, reader->message);
     if (result < 0)
@@ -194,6 +196,23 @@ static bool IsWhole(const char* text, size_t size)
     return root != NULL;
 }
 
+static bool IsScene(const char* text, size_t size)
+{
+    json_t* root = size <= snw_maxSceneBytes ? json_loadb(text, size, 0, NULL) : NULL;
+    bool scene = json_object_get(root, "sinew") != NULL;
+    json_decref(root);
+    return scene;
+}
+
+static snwResult FailScene(Reader* reader)
+{
+    snwMessage_Clear(reader->message);
+    snwFail(reader->message, snw_errorInput, "sinew sim runs it; with -o it writes log.jsonl",
+        "this is a scene, not a log");
+    snwMessage_SetFile(reader->message, reader->name);
+    return snw_errorInput;
+}
+
 static snwResult ReadLines(Reader* reader, const char* text, size_t size)
 {
     size_t at = 0;
@@ -208,7 +227,7 @@ static snwResult ReadLines(Reader* reader, const char* text, size_t size)
             return snw_ok;
         snwResult result = ReadLine(reader, line, length);
         if (result < 0)
-            return result;
+            return reader->line == 1 && IsScene(text, size) ? FailScene(reader) : result;
         at += length + (end != NULL);
         reader->checksum = snwHash(line, length + (end != NULL), reader->checksum);
     }

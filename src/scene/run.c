@@ -110,6 +110,17 @@ static void AddStages(Run* run)
     }
 }
 
+// The worst of a run matters, not how it happened to end.
+static void AddExtremes(snwRunReport* report, int frame, const snwMeasures* measures)
+{
+    bool first = frame == 0;
+    report->energyMax = first ? measures->energy : fmax(report->energyMax, measures->energy);
+    report->minVolumeRatio = first ? measures->minVolumeRatio : fmin(report->minVolumeRatio, measures->minVolumeRatio);
+    report->maxStretch = first ? measures->maxStretch : fmax(report->maxStretch, measures->maxStretch);
+    if (measures->minVolumeRatio < 0 && report->firstInverted < 0)
+        report->firstInverted = frame;
+}
+
 static snwResult FinishFrame(Run* run, snwMessage* message)
 {
     snwRunReport* report = run->report;
@@ -120,7 +131,7 @@ static snwResult FinishFrame(Run* run, snwMessage* message)
         return snwFail(message, result, NULL, "cannot measure frame %d", run->frame);
     if (run->frame == 0)
         report->first = measures;
-    report->energyMax = run->frame == 0 ? measures.energy : fmax(report->energyMax, measures.energy);
+    AddExtremes(report, run->frame, &measures);
     report->last = measures;
     report->hash = hash;
     report->frames = run->frame;
@@ -131,7 +142,7 @@ static snwResult FinishFrame(Run* run, snwMessage* message)
     result = WriteFrame(run, &measures, hash, message);
     if (result < 0 || run->def->onFrame == NULL)
         return result;
-    snwRunFrame frame = {run->sim, run->frame, run->frameCount, hash, run->frame > 0 ? measures.stepMs : 0};
+    snwRunFrame frame = {run->sim, run->frame, run->frameCount, hash, run->frame > 0 ? measures.stepMs : 0, &measures};
     return run->def->onFrame(&frame, run->def->user, message);
 }
 
@@ -218,7 +229,7 @@ snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report
     const snwSceneFile* file = def->file == NULL && def->replay != NULL ? &def->replay->file : def->file;
     Run run = {.context = context, .def = def, .file = file, .report = report != NULL ? report : &ignored};
     double start = snwClock_Seconds();
-    *run.report = (snwRunReport){.firstDifference = -1};
+    *run.report = (snwRunReport){.firstDifference = -1, .firstInverted = -1};
     snwMessage_Clear(message);
     if (file == NULL || file->scene == NULL)
         return snwFail(message, snw_errorArgument, NULL, "a run needs a scene or a log");

@@ -377,9 +377,11 @@ static snwResult ReadOptionSettings(Builder* builder)
 
 static snwResult ReadSettings(Builder* builder)
 {
-    // Every name is kept once, so the number of parameters bounds the list.
-    builder->def.settings = snwArena_Alloc(
-        &builder->arena, (size_t)snwMethod_GetInfo(builder->method).paramCount + 1, sizeof(snwSetting));
+    // Every name is kept once, so the number of parameters of all methods bounds the list.
+    size_t most = 1;
+    for (int i = 0; i < snwMethodCount(); ++i)
+        most += (size_t)snwMethod_GetInfo(i).paramCount;
+    builder->def.settings = snwArena_Alloc(&builder->arena, most, sizeof(snwSetting));
     if (builder->def.settings == NULL)
         return FailMemory(builder);
     snwResult result = ReadFileSettings(builder);
@@ -449,6 +451,8 @@ static snwResult ReadCamera(Builder* builder, snwCameraDef* camera)
 static snwResult Build(Builder* builder, const json_t* root, snwSceneFile* file)
 {
     snwResult result = ReadRoot(builder, root);
+    if (result == snw_ok && builder->data.description != NULL)
+        snprintf(file->description, sizeof file->description, "%s", builder->data.description);
     if (result == snw_ok)
         result = ReadSettings(builder);
     if (result == snw_ok)

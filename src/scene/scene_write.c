@@ -188,6 +188,7 @@ snwResult snwSceneFile_WriteJson(snwText* text, const snwSceneFile* file, snwMes
     const snwSceneDef* def = snwScene_GetDef(file->scene);
     snwSceneData data = {.format = snw_sceneFormat,
         .name = def->name,
+        .description = file->description[0] != 0 ? file->description : NULL,
         .method = def->method,
         .gravity = def->gravity,
         .rate = def->rate,

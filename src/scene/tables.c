@@ -24,9 +24,10 @@
         .help = "mass per volume; flesh and water have about 1000"),                                                   \
         FIELD(T, member.young, "young", snw_fieldReal, .lower = SNW_MIN_YOUNG, .upper = SNW_MAX_YOUNG, .unit = "Pa",   \
             .kinds = mask, .required = must,                                                                           \
-            .help = "Young's modulus, the stiffness: fat 1e3, muscle 1e4 to 1e5, rubber 1e6"),                         \
+            .help = "Young's modulus, the stiffness: fat 1e3, muscle 1e4 to 1e5, rubber 1e6; pbd ignores it: set "     \
+                    "pbd.stretch"),                                                                                    \
         FIELD(T, member.poisson, "poisson", snw_fieldReal, .lower = -0.9, .upper = 0.5, .kinds = mask,                 \
-            .required = must, .help = "Poisson's ratio; 0.5 keeps the volume"),                                        \
+            .required = must, .help = "Poisson's ratio; 0.5 keeps the volume; pbd ignores it: set pbd.volume"),        \
         FIELD(T, member.damping, "damping", snw_fieldReal, .upper = SNW_MAX_DAMPING, .unit = "1/s", .kinds = mask,     \
             .required = must, .help = "how fast internal motion dies")
 
@@ -68,7 +69,8 @@ enum
 
 static const snwField s_shapeFields[] = {
     FIELD(snwShapeDef, kind, "shape", snw_fieldChoice, .required = true, .names = s_shapeNames,
-        .help = "bar: long in x; block: a box; ball: a sphere; spring: two masses and a spring along x"),
+        .help = "bar: long in x; block: a box; ball: a sphere; spring: two masses and a spring "
+                "along x"),
     FIELD(snwShapeDef, size, "size", snw_fieldVec3, .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m",
         .kinds = snw_solidShapes, .help = "length of its sides; a ball is size[0] across"),
     FIELD(snwShapeDef, size, "size", snw_fieldVec3, .lower = 0, .upper = SNW_MAX_SIZE, .unit = "m",
@@ -314,8 +316,12 @@ static const snwField s_sceneFields[] = {
     FIELD(
         snwSceneData, duration, "duration", snw_fieldReal, .lower = 0, .upper = 1e6, .unit = "s", .help = "of the run"),
     FIELD(snwSceneData, seed, "seed", snw_fieldU64, .help = "of everything random"),
+    FIELD(snwSceneData, description, "description", snw_fieldText, .help = "what is to be seen, in one line"),
+    FIELD(snwSceneData, schema, "$schema", snw_fieldText, .upper = 4095,
+        .help = "where the schema is, for editors; Sinew does not look at it"),
     RAW(snwSceneData, settings, "settings", "settings", NULL,
-        "parameters of the methods by name; those of other methods are kept for when the method is changed"),
+        "parameters of the methods by name; those of other methods are kept for when the method is "
+        "changed"),
     RAW(snwSceneData, characters, "characters", "characters", NULL, "characters by name, for bodies to share"),
     RAW(snwSceneData, bodies, "bodies", "list", &snw_bodyTable, "what is simulated"),
     RAW(snwSceneData, colliders, "colliders", "list", &snw_colliderTable, "what bodies bump into"),

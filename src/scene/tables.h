@@ -20,7 +20,9 @@ enum
 typedef struct snwSceneData
 {
     int format;
+    const char* schema; // for editors; not looked at
     const char* name;
+    const char* description;
     const char* method;
     snwVec3 gravity;
     double rate, duration;
