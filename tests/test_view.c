@@ -97,6 +97,24 @@ TEST(view, pngErrors)
     snwDestroyContext(world.context);
 }
 
+// The mean over an area keeps what a byte cannot hold, and pure black and white stay pure.
+TEST(view, ditherKeepsTheMean)
+{
+    World world = MakeWorld(1, "unused");
+    snwImage image;
+    REQUIRE(snwCreateImage(world.context, 64, 64, &image, &world.message) == snw_ok);
+    double means[3] = {0, 0, 0};
+    for (int i = 0; i < 64 * 64; ++i)
+        snwImage_SetPixel(&image, i % 64, i / 64, (snwFloat3){0, 0.2f, 1e9f});
+    for (int i = 0; i < 3 * 64 * 64; ++i)
+        means[i % 3] += image.pixels[i] / (64.0 * 64.0);
+    CHECK_NEAR(means[0], 0, 0);
+    CHECK_NEAR(means[1], 255 * (1.055 * pow(0.2, 1 / 2.4) - 0.055), 0.05);
+    CHECK_NEAR(means[2], 255, 0);
+    snwDestroyImage(world.context, &image);
+    snwDestroyContext(world.context);
+}
+
 static int CountFiles(const char* directory)
 {
     DIR* folder = opendir(directory);
