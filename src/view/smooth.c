@@ -91,29 +91,37 @@ typedef struct Sums
     float key[snw_segment], sky[snw_segment], weight[snw_segment];
 } Sums;
 
+typedef struct Planes
+{
+    const float* restrict of[planeCount];
+} Planes;
+
+static Planes PlanesAt(const snwGuides* guides, int row, int x)
+{
+    Planes planes;
+    for (int i = 0; i < planeCount; ++i)
+        planes.of[i] = Row(guides, i, row) + x;
+    return planes;
+}
+
 // Adds to each pixel of the segment its neighbour at (dx, dy). The weight is near 1 on the same smooth surface, and 0
 // for another mesh or across an edge. Without branches, for the sake of the compiler's vectors.
-static void AddNeighbours(const snwGuides* guides, int row, int x, int dx, int dy, float fall, Sums* sums)
+static void AddNeighbours(const Planes a, const Planes b, float fall, Sums* restrict sums)
 {
-    const float* here = Row(guides, 0, row) + x;
-    const float* there = Row(guides, 0, row + dy) + x + dx;
-    size_t p = guides->planeSize;
-    for (int i = 0; i < snw_segment; ++i, ++here, ++there)
+    for (int i = 0; i < snw_segment; ++i)
     {
-        float nx = here[normalX * p], ny = here[normalY * p], nz = here[normalZ * p];
-        float facing = nx * there[normalX * p] + ny * there[normalY * p] + nz * there[normalZ * p];
-        float off = nx * (there[positionX * p] - here[positionX * p]) +
-                    ny * (there[positionY * p] - here[positionY * p]) +
-                    nz * (there[positionZ * p] - here[positionZ * p]);
-        off *= here[softnessPlane * p];
-        float f2 = facing * facing, f4 = f2 * f2;
+        float nx = a.of[normalX][i], ny = a.of[normalY][i], nz = a.of[normalZ][i];
+        float facing = nx * b.of[normalX][i] + ny * b.of[normalY][i] + nz * b.of[normalZ][i];
+        float dx = b.of[positionX][i] - a.of[positionX][i], dy = b.of[positionY][i] - a.of[positionY][i];
+        float dz = b.of[positionZ][i] - a.of[positionZ][i];
+        float off = (nx * dx + ny * dy + nz * dz) * a.of[softnessPlane][i];
+        float f2 = facing * facing, f4 = f2 * f2, mesh = a.of[meshPlane][i];
         float like = f4 * f4 / (1 + off * off);
         like = facing < 0.7f ? 0 : like;
-        // Pixels on the border of two surfaces stay among themselves.
-        like = here[meshPlane * p] == snw_seesSeveral ? 0.5f : like;
-        float w = here[meshPlane * p] == there[sourcePlane * p] ? fall * like : 0;
-        sums->key[i] += w * there[keyPlane * p];
-        sums->sky[i] += w * there[skyPlane * p];
+        like = mesh == snw_seesSeveral ? 0.5f : like; // pixels on the border of two surfaces stay among themselves
+        float w = mesh == b.of[sourcePlane][i] ? fall * like : 0;
+        sums->key[i] += w * b.of[keyPlane][i];
+        sums->sky[i] += w * b.of[skyPlane][i];
         sums->weight[i] += w;
     }
 }
@@ -129,12 +137,13 @@ void snwGuides_Smooth(
     if (!IsGrainy(guides, top, bottom, segment))
         return;
     Sums sums = {{0}, {0}, {0}};
+    Planes here = PlanesAt(guides, row, x);
     for (int dy = top - row; dy <= bottom - row; ++dy)
         for (int dx = -snw_filterRadius; dx <= snw_filterRadius; ++dx)
         {
             float fall = 1 - (float)(dx * dx + dy * dy) * (1.0f / (2.2f * snw_filterRadius * snw_filterRadius));
             if (fall > 0)
-                AddNeighbours(guides, row, x, dx, dy, fall, &sums);
+                AddNeighbours(here, PlanesAt(guides, row + dy, x + dx), fall, &sums);
         }
     const float* mesh = Row(guides, meshPlane, row) + x;
     for (int i = 0; i < snw_segment; ++i)
