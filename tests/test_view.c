@@ -597,7 +597,7 @@ TEST(view, filmAsGifKeepsFrames)
 TEST(view, filmWithoutFfmpeg)
 {
     World world = MakeWorld(1, "bare");
-    char film[300], frame[300];
+    char film[300];
     snwFilmDef def = SmallFilm(&world, film, "ball.mp4");
     char* path = getenv("PATH") != NULL ? strdup(getenv("PATH")) : NULL;
     setenv("PATH", world.path, 1);
@@ -608,9 +608,38 @@ TEST(view, filmWithoutFfmpeg)
     CHECK_CONTAINS(world.message.text, "ffmpeg");
     CHECK_CONTAINS(world.message.remedy, "apt install ffmpeg");
     CHECK(!Exists(film));
-    snprintf(frame, sizeof frame, "%s/frames/frame-00000.png", world.path);
-    CHECK(Exists(frame)); // the work is not lost
+    CHECK(!Exists(world.path)); // said before anything is drawn or made
     snwDestroyContext(world.context);
+}
+
+TEST(view, interruptedFilmLeavesNoEmptyFolder)
+{
+    World world = MakeWorld(1, "interrupted");
+    char unused[300], frames[300];
+    snwFilmDef def = SmallFilm(&world, unused, "unused");
+    def.filmPath = NULL;
+    def.keepFrames = true;
+    snprintf(frames, sizeof frames, "%s/frames", world.path);
+    snwScene* scene = MakeScene(&world);
+    REQUIRE(scene != NULL);
+    snwFilm* film = NULL;
+    REQUIRE(snwCreateFilm(world.context, &def, scene, &film, &world.message) == snw_ok);
+    CHECK(Exists(frames));
+    snwDestroyFilm(film);
+    CHECK(!Exists(frames));
+    snwScene_Release(scene);
+    snwDestroyContext(world.context);
+}
+
+TEST(view, colorsOfBodies)
+{
+    snwShapeDef shape = snwDefaultShapeDef(snw_shapeBall);
+    const float own[3] = {0.1f, 0.2f, 0.3f};
+    snwFloat3 first = snwPicture_BodyColor(0, shape.color), second = snwPicture_BodyColor(1, shape.color);
+    CHECK(first.x == shape.color[0] && first.y == shape.color[1] && first.z == shape.color[2]);
+    CHECK(second.x != first.x);
+    CHECK(snwPicture_BodyColor(2, shape.color).x != second.x);
+    CHECK(snwPicture_BodyColor(1, own).z == own[2]);
 }
 
 TEST(view, filmErrors)
@@ -624,6 +653,8 @@ TEST(view, filmErrors)
     def.width = 8;
     CHECK(MakeFilm(&world, &def, 1) == snw_errorArgument);
     def = SmallFilm(&world, film, "ball.mp4");
+    def.filmPath = NULL; // also without ffmpeg
+    def.keepFrames = true;
     def.directory = "/proc/sinew"; // nobody may write here, not even root
     CHECK(MakeFilm(&world, &def, 1) == snw_errorIo);
     CHECK_CONTAINS(world.message.text, "make the folder");
