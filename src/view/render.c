@@ -405,6 +405,15 @@ static void FindNeeds(const Job* job, Hit* hit, const snwRadiance* radiance)
         hit->sky = snwObstacles_Near(&job->obstacles, hit->start, job->reach);
 }
 
+// Samples of one pixel on one triangle of a skin have almost the same colour: it is shaded once for up to four.
+static bool SeesAlike(const Job* job, const Packet* packet, int lane)
+{
+    const struct RTCHit8* hit = &packet->see.hit;
+    return (packet->sample[lane] & 3) != 0 && packet->x[lane] == packet->x[lane - 1] &&
+           hit->geomID[lane] == hit->geomID[lane - 1] && hit->primID[lane] == hit->primID[lane - 1] &&
+           job->picture->meshes[hit->geomID[lane]].kind != snw_pictureGround;
+}
+
 static void See(const Job* job, Packet* packet)
 {
     for (int lane = 0; lane < snw_packet; ++lane)
@@ -419,6 +428,12 @@ static void See(const Job* job, Packet* packet)
         packet->hits[lane].mesh = -1;
         if (packet->valid[lane] == 0 || packet->see.hit.geomID[lane] == RTC_INVALID_GEOMETRY_ID)
             continue;
+        if (lane > 0 && SeesAlike(job, packet, lane))
+        {
+            packet->hits[lane] = packet->hits[lane - 1];
+            packet->radiances[lane] = packet->radiances[lane - 1];
+            continue;
+        }
         packet->hits[lane] = MakeHit(job, &packet->see, lane, packet->directions[lane]);
         packet->radiances[lane] = snwLook_Shade(&job->look, &packet->hits[lane].point);
         FindNeeds(job, &packet->hits[lane], &packet->radiances[lane]);
@@ -572,6 +587,7 @@ static void SortPixels(const Job* job, Chunk* chunk, int begin, int end)
     for (int lane = 0; lane < snw_packet; ++lane)
     {
         int x = look.x[lane] = Min(begin + lane, end - 1);
+        look.sample[lane] = 0;
         look.directions[lane] = CameraRay(job, x, chunk->y, (const float[2]){0, 0});
         bool clear = job->obstacles.groundCount <= 1 && !snwObstacles_Meet(&job->obstacles, job->camera->position,
                                                             look.directions[lane], job->pixelSpread);

@@ -93,7 +93,7 @@ typedef struct Sums
 
 typedef struct Planes
 {
-    const float* restrict of[planeCount];
+    const float* of[planeCount];
 } Planes;
 
 static Planes PlanesAt(const snwGuides* guides, int row, int x)
@@ -104,25 +104,49 @@ static Planes PlanesAt(const snwGuides* guides, int row, int x)
     return planes;
 }
 
-// Adds to each pixel of the segment its neighbour at (dx, dy). The weight is near 1 on the same smooth surface, and 0
-// for another mesh or across an edge. Without branches, for the sake of the compiler's vectors.
-static void AddNeighbours(const Planes a, const Planes b, float fall, Sums* restrict sums)
+// Four pixels; the compilers do not find these by themselves, because of the conditions.
+typedef float Four __attribute__((vector_size(16)));
+typedef int FourInts __attribute__((vector_size(16)));
+
+static Four Load(const float* p)
 {
-    for (int i = 0; i < snw_segment; ++i)
+    Four four;
+    memcpy(&four, p, sizeof four);
+    return four;
+}
+
+static Four Choose(FourInts condition, Four yes, Four no)
+{
+    return (Four)((condition & (FourInts)yes) | (~condition & (FourInts)no));
+}
+
+// How much a neighbour counts: near 1 on the same smooth surface, 0 for another mesh or across an edge.
+static Four Likeness(const Planes* a, const Planes* b, int i)
+{
+    const Four zero = {0, 0, 0, 0}, half = {0.5f, 0.5f, 0.5f, 0.5f};
+    Four nx = Load(a->of[normalX] + i), ny = Load(a->of[normalY] + i), nz = Load(a->of[normalZ] + i);
+    Four facing = nx * Load(b->of[normalX] + i) + ny * Load(b->of[normalY] + i) + nz * Load(b->of[normalZ] + i);
+    Four dx = Load(b->of[positionX] + i) - Load(a->of[positionX] + i);
+    Four dy = Load(b->of[positionY] + i) - Load(a->of[positionY] + i);
+    Four dz = Load(b->of[positionZ] + i) - Load(a->of[positionZ] + i);
+    Four off = (nx * dx + ny * dy + nz * dz) * Load(a->of[softnessPlane] + i);
+    Four f2 = facing * facing, f4 = f2 * f2, mesh = Load(a->of[meshPlane] + i);
+    Four like = Choose(facing < 0.7f, zero, f4 * f4 / (1 + off * off));
+    like = Choose(mesh == (float)snw_seesSeveral, half, like); // pixels on a border stay among themselves
+    return Choose(mesh == Load(b->of[sourcePlane] + i), like, zero);
+}
+
+static void AddNeighbours(const Planes* a, const Planes* b, float fall, Sums* sums)
+{
+    for (int i = 0; i < snw_segment; i += 4)
     {
-        float nx = a.of[normalX][i], ny = a.of[normalY][i], nz = a.of[normalZ][i];
-        float facing = nx * b.of[normalX][i] + ny * b.of[normalY][i] + nz * b.of[normalZ][i];
-        float dx = b.of[positionX][i] - a.of[positionX][i], dy = b.of[positionY][i] - a.of[positionY][i];
-        float dz = b.of[positionZ][i] - a.of[positionZ][i];
-        float off = (nx * dx + ny * dy + nz * dz) * a.of[softnessPlane][i];
-        float f2 = facing * facing, f4 = f2 * f2, mesh = a.of[meshPlane][i];
-        float like = f4 * f4 / (1 + off * off);
-        like = facing < 0.7f ? 0 : like;
-        like = mesh == snw_seesSeveral ? 0.5f : like; // pixels on the border of two surfaces stay among themselves
-        float w = mesh == b.of[sourcePlane][i] ? fall * like : 0;
-        sums->key[i] += w * b.of[keyPlane][i];
-        sums->sky[i] += w * b.of[skyPlane][i];
-        sums->weight[i] += w;
+        Four w = fall * Likeness(a, b, i);
+        Four key = Load(sums->key + i) + w * Load(b->of[keyPlane] + i);
+        Four sky = Load(sums->sky + i) + w * Load(b->of[skyPlane] + i);
+        Four weight = Load(sums->weight + i) + w;
+        memcpy(sums->key + i, &key, sizeof key);
+        memcpy(sums->sky + i, &sky, sizeof sky);
+        memcpy(sums->weight + i, &weight, sizeof weight);
     }
 }
 
@@ -143,7 +167,10 @@ void snwGuides_Smooth(
         {
             float fall = 1 - (float)(dx * dx + dy * dy) * (1.0f / (2.2f * snw_filterRadius * snw_filterRadius));
             if (fall > 0)
-                AddNeighbours(here, PlanesAt(guides, row + dy, x + dx), fall, &sums);
+            {
+                Planes there = PlanesAt(guides, row + dy, x + dx);
+                AddNeighbours(&here, &there, fall, &sums);
+            }
         }
     const float* mesh = Row(guides, meshPlane, row) + x;
     for (int i = 0; i < snw_segment; ++i)
