@@ -32,8 +32,8 @@ static float Filmic(float x)
 static float Dither(int x, int y)
 {
     double a = 0.06711056 * x + 0.00583715 * y;
-    double b = 52.9829189 * (a - floor(a));
-    return 0.0005f + 0.999f * (float)(b - floor(b)); // rounding cannot reach the next byte
+    double b = 52.9829189 * (a - (int)a);
+    return 0.0005f + 0.999f * (float)(b - (int)b); // rounding cannot reach the next byte
 }
 
 static uint8_t Encode(float linear, float dither)
