@@ -97,6 +97,24 @@ TEST(view, pngErrors)
     snwDestroyContext(world.context);
 }
 
+// The mean over an area keeps what a byte cannot hold, and pure black and white stay pure.
+TEST(view, ditherKeepsTheMean)
+{
+    World world = MakeWorld(1, "unused");
+    snwImage image;
+    REQUIRE(snwCreateImage(world.context, 64, 64, &image, &world.message) == snw_ok);
+    double means[3] = {0, 0, 0};
+    for (int i = 0; i < 64 * 64; ++i)
+        snwImage_SetPixel(&image, i % 64, i / 64, (snwFloat3){0, 0.2f, 1e9f});
+    for (int i = 0; i < 3 * 64 * 64; ++i)
+        means[i % 3] += image.pixels[i] / (64.0 * 64.0);
+    CHECK_NEAR(means[0], 0, 0);
+    CHECK_NEAR(means[1], 255 * (1.055 * pow(0.2, 1 / 2.4) - 0.055), 0.05);
+    CHECK_NEAR(means[2], 255, 0);
+    snwDestroyImage(world.context, &image);
+    snwDestroyContext(world.context);
+}
+
 static int CountFiles(const char* directory)
 {
     DIR* folder = opendir(directory);
@@ -579,7 +597,7 @@ TEST(view, filmAsGifKeepsFrames)
 TEST(view, filmWithoutFfmpeg)
 {
     World world = MakeWorld(1, "bare");
-    char film[300], frame[300];
+    char film[300];
     snwFilmDef def = SmallFilm(&world, film, "ball.mp4");
     char* path = getenv("PATH") != NULL ? strdup(getenv("PATH")) : NULL;
     setenv("PATH", world.path, 1);
@@ -590,9 +608,38 @@ TEST(view, filmWithoutFfmpeg)
     CHECK_CONTAINS(world.message.text, "ffmpeg");
     CHECK_CONTAINS(world.message.remedy, "apt install ffmpeg");
     CHECK(!Exists(film));
-    snprintf(frame, sizeof frame, "%s/frames/frame-00000.png", world.path);
-    CHECK(Exists(frame)); // the work is not lost
+    CHECK(!Exists(world.path)); // said before anything is drawn or made
     snwDestroyContext(world.context);
+}
+
+TEST(view, interruptedFilmLeavesNoEmptyFolder)
+{
+    World world = MakeWorld(1, "interrupted");
+    char unused[300], frames[300];
+    snwFilmDef def = SmallFilm(&world, unused, "unused");
+    def.filmPath = NULL;
+    def.keepFrames = true;
+    snprintf(frames, sizeof frames, "%s/frames", world.path);
+    snwScene* scene = MakeScene(&world);
+    REQUIRE(scene != NULL);
+    snwFilm* film = NULL;
+    REQUIRE(snwCreateFilm(world.context, &def, scene, &film, &world.message) == snw_ok);
+    CHECK(Exists(frames));
+    snwDestroyFilm(film);
+    CHECK(!Exists(frames));
+    snwScene_Release(scene);
+    snwDestroyContext(world.context);
+}
+
+TEST(view, colorsOfBodies)
+{
+    snwShapeDef shape = snwDefaultShapeDef(snw_shapeBall);
+    const float own[3] = {0.1f, 0.2f, 0.3f};
+    snwFloat3 first = snwPicture_BodyColor(0, shape.color), second = snwPicture_BodyColor(1, shape.color);
+    CHECK(first.x == shape.color[0] && first.y == shape.color[1] && first.z == shape.color[2]);
+    CHECK(second.x != first.x);
+    CHECK(snwPicture_BodyColor(2, shape.color).x != second.x);
+    CHECK(snwPicture_BodyColor(1, own).z == own[2]);
 }
 
 TEST(view, filmErrors)
@@ -606,6 +653,8 @@ TEST(view, filmErrors)
     def.width = 8;
     CHECK(MakeFilm(&world, &def, 1) == snw_errorArgument);
     def = SmallFilm(&world, film, "ball.mp4");
+    def.filmPath = NULL; // also without ffmpeg
+    def.keepFrames = true;
     def.directory = "/proc/sinew"; // nobody may write here, not even root
     CHECK(MakeFilm(&world, &def, 1) == snw_errorIo);
     CHECK_CONTAINS(world.message.text, "make the folder");

@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +28,40 @@ static bool EndsWith(const char* path, const char* ending)
 bool snwIsFilmName(const char* path)
 {
     return EndsWith(path, ".mp4") || EndsWith(path, ".gif");
+}
+
+static bool IsProgram(const char* path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+snwResult snwFindEncoder(snwContext* context, const char* film, snwMessage* message)
+{
+    const char* folder = getenv("PATH");
+    if (folder == NULL)
+        return snw_ok; // posix_spawnp knows some folders of its own
+    size_t capacity = strlen(folder) + 16;
+    char* path = snwAlloc(context, capacity);
+    if (path == NULL)
+        return snwFailMemory(message);
+    bool found = false;
+    while (!found)
+    {
+        size_t length = strcspn(folder, ":");
+        snprintf(path, capacity, "%.*s%sffmpeg", (int)length, folder, length > 0 ? "/" : ""); // empty: here
+        found = IsProgram(path);
+        if (folder[length] == 0)
+            break;
+        folder += length + 1;
+    }
+    snwFree(context, path);
+    if (found)
+        return snw_ok;
+    snwResult result = snwFail(message, snw_errorUnsupported, "apt install ffmpeg, or make no film",
+        "a film needs the program ffmpeg, which is not here");
+    snwMessage_SetFile(message, film);
+    return result;
 }
 
 // "file:" keeps ffmpeg from reading a colon in a name as a protocol; a percent sign in a folder is doubled.

@@ -77,11 +77,14 @@ static bool WantsFrames(const snwFilm* film)
 static snwResult CheckOutputs(snwFilm* film, snwMessage* message)
 {
     const snwFilmDef* def = &film->def;
-    snwResult result = snw_ok;
-    if (def->directory != NULL)
+    snwResult result = def->filmPath != NULL ? snwFindEncoder(film->context, def->filmPath, message) : snw_ok;
+    if (result >= 0 && def->directory != NULL)
         result = snwMakeDirectory(film->context, def->directory, message);
     if (result >= 0 && WantsFrames(film))
+    {
+        film->madeFrames = access(film->frameDirectory, F_OK) != 0;
         result = snwMakeDirectory(film->context, film->frameDirectory, message);
+    }
     if (result >= 0 && def->filmPath != NULL)
         result = snwPartFile_Check(film->context, def->filmPath, def->overwrite, message);
     if (result >= 0 && def->picturePath != NULL)
@@ -151,6 +154,8 @@ void snwDestroyFilm(snwFilm* film)
     if (film == NULL)
         return;
     snwContext* context = film->context;
+    if (film->madeFrames)
+        rmdir(film->frameDirectory); // an interrupted film may have no frames; a folder with something in it stays
     for (int i = 0; i < film->frames.count; ++i)
         FreeFrame(context, &film->frames.data[i]);
     snwArray_Free(context, &film->frames);

@@ -33,6 +33,7 @@ struct snwFilm
     snwScene* scene;
     snwFilmDef def; // its texts belong to the film
     char* frameDirectory;
+    bool madeFrames; // that folder was not there before
     char* logPath;
     double framesPerSecond; // of what is kept
     double firstTime;       // s

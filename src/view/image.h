@@ -16,7 +16,7 @@ typedef struct snwImage
 snwResult snwCreateImage(snwContext* context, int width, int height, snwImage* image, snwMessage* message);
 void snwDestroyImage(snwContext* context, snwImage* image);
 
-// Linear light -> filmic curve -> sRGB bytes.
+// Linear light -> filmic curve -> sRGB bytes, dithered.
 void snwImage_SetPixel(snwImage* image, int x, int y, snwFloat3 linear);
 
 // effort 1..9 is zlib's: low for frames on their way to a film, high for pictures to keep.

@@ -1,6 +1,8 @@
 #include "view/look.h"
 
-static const float s_keyAngle = 0.11f; // rad, radius of the key light: how soft its shadows are
+static const float s_keyAngle = 0.11f;   // rad, radius of the key light: how soft its shadows are
+static const float s_lineWidth = 0.012f; // of the grid, in cells
+static const float s_gridEnd = 5;        // radii, where its lines have faded
 
 // Degrees around the camera's vertical axis (0: behind the camera, positive: to its right) and above the horizon.
 static snwFloat3 LightDirection(const snwCamera* camera, float azimuth, float elevation)
@@ -107,12 +109,32 @@ static float GridLine(float x, float cell, float width)
     return 1 - snwFloat_SmoothStep(0.5f * width, 1.5f * width, fabsf(t));
 }
 
-static float Grid(const snwLook* look, const snwSurfacePoint* p)
+static snwFloat3 OnGround(const snwSurfacePoint* p)
 {
     snwFloat3 local = snwFloat3_Sub(p->position, snwFloat3_FromVec3(p->frame->position));
     snwQuat q = p->frame->rotation;
-    local = snwFloat3_Rotate((snwQuat){-q.x, -q.y, -q.z, q.w}, local);
-    return snwFloat_Max(GridLine(local.x, look->gridCell, 0.012f), GridLine(local.z, look->gridCell, 0.012f));
+    return snwFloat3_Rotate((snwQuat){-q.x, -q.y, -q.z, q.w}, local);
+}
+
+static float Grid(const snwLook* look, const snwSurfacePoint* p)
+{
+    snwFloat3 local = OnGround(p);
+    return snwFloat_Max(GridLine(local.x, look->gridCell, s_lineWidth), GridLine(local.z, look->gridCell, s_lineWidth));
+}
+
+static float LineDistance(float x, float cell)
+{
+    return fabsf(x - cell * roundf(x / cell));
+}
+
+bool snwLook_IsPlain(const snwLook* look, const snwSurfacePoint* p, float width)
+{
+    float distance = snwFloat3_Length(snwFloat3_Sub(p->position, look->centre));
+    if (distance - width > s_gridEnd * look->radius)
+        return true;
+    snwFloat3 local = OnGround(p);
+    float gap = snwFloat_Min(LineDistance(local.x, look->gridCell), LineDistance(local.z, look->gridCell));
+    return gap > 1.5f * s_lineWidth * look->gridCell + width;
 }
 
 static snwRadiance ShadeGround(const snwLook* look, const snwSurfacePoint* p)
@@ -123,7 +145,7 @@ static snwRadiance ShadeGround(const snwLook* look, const snwSurfacePoint* p)
     snwRadiance out = {background, {0, 0, 0}, {0, 0, 0}};
     if (there <= 0)
         return out;
-    float lines = Grid(look, p) * (1 - snwFloat_SmoothStep(1.5f * look->radius, 5 * look->radius, distance));
+    float lines = Grid(look, p) * (1 - snwFloat_SmoothStep(1.5f * look->radius, s_gridEnd * look->radius, distance));
     snwFloat3 albedo = snwFloat3_Scale(p->color, 1 - 0.13f * lines);
     float key = snwFloat_Max(snwFloat3_Dot(p->normal, look->keyDirection), 0);
     snwFloat3 sky = snwFloat3_Mix(look->bounceColor, look->skyColor, 0.5f + 0.5f * p->normal.y);
@@ -145,6 +167,11 @@ snwRadiance snwLook_Shade(const snwLook* look, const snwSurfacePoint* point)
         default:
             return ShadeSkin(look, point, 0.38f, 1);
     }
+}
+
+float snwLook_KeySpread(void)
+{
+    return tanf(s_keyAngle);
 }
 
 snwFloat3 snwLook_SampleKey(const snwLook* look, float u, float v)

@@ -43,3 +43,8 @@ snwRadiance snwLook_Shade(const snwLook* look, const snwSurfacePoint* point);
 
 // A direction to the round key light; u and v in 0..1 choose the point on it.
 snwFloat3 snwLook_SampleKey(const snwLook* look, float u, float v);
+// How much wider the beam to the whole key light gets per metre.
+float snwLook_KeySpread(void);
+
+// Whether a ground is without lines within `width` m of a point, so that one look at it is enough.
+bool snwLook_IsPlain(const snwLook* look, const snwSurfacePoint* ground, float width);

@@ -409,6 +409,12 @@ void snwPicture_MoveSolid(snwPicture* picture, int index, const snwTransform* tr
 // ---------------------------------------------------------------------------------------------------------------------
 // Colours
 
+static bool IsDefaultColor(const float color[3])
+{
+    snwShapeDef def = snwDefaultShapeDef(snw_shapeBlock);
+    return memcmp(def.color, color, sizeof def.color) == 0;
+}
+
 snwFloat3 snwPicture_BodyColor(int body, const float color[3])
 {
     static const snwFloat3 palette[] = {
@@ -419,7 +425,8 @@ snwFloat3 snwPicture_BodyColor(int body, const float color[3])
         {0.22f, 0.45f, 0.14f}, // leaf
         {0.74f, 0.22f, 0.36f}, // rose
     };
-    if (color[0] + color[1] + color[2] > 0)
+    bool own = color[0] + color[1] + color[2] > 0 && (body == 0 || !IsDefaultColor(color));
+    if (own)
         return snwFloat3_Load(color);
     return palette[body % (int)(sizeof palette / sizeof palette[0])];
 }

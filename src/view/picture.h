@@ -53,5 +53,6 @@ snwResult snwPicture_AddSolid(
     snwPicture* picture, snwColliderKind kind, snwVec3 size, snwFloat3 color, int* mesh, snwMessage* message);
 void snwPicture_MoveSolid(snwPicture* picture, int mesh, const snwTransform* transform);
 
-// The colour of a body whose character has none (black).
+// The colour of a body: its character's own, or one of a palette if that is black, or what every shape starts with;
+// the first body keeps that one.
 snwFloat3 snwPicture_BodyColor(int body, const float color[3]);

@@ -1,4 +1,4 @@
-// Rays are traced in packets of eight, all of one pixel: one packet to see, one to the key light, one to the sky.
+// Rays are traced in packets of eight, mostly of one pixel: one packet to see, one to the key light, one to the sky.
 // One shadow ray per sample is noisy, so each pixel keeps what it saw in parts (see look.h), and the two visibilities
 // are smoothed over neighbours that lie on the same surface before the parts are put together. The samples of the
 // 4 x 4 pixels around any place together cover the lights evenly, so a filter a little wider than that leaves almost
@@ -10,6 +10,8 @@
 #include "view/render.h"
 
 #include "view/look.h"
+#include "view/obstacles.h"
+#include "view/smooth.h"
 
 #include <embree3/rtcore.h>
 #include <string.h>
@@ -17,7 +19,6 @@
 enum
 {
     snw_packet = 8,
-    snw_filterRadius = 4,     // pixels
     snw_bandPixels = 1 << 20, // memory for parts is bounded: large pictures are made in bands
 };
 
@@ -32,10 +33,7 @@ struct snwRenderer
 typedef struct Pixel
 {
     snwRadiance radiance;
-    snwFloat3 position, normal; // of what was hit
-    float key, sky;             // visibilities, 0..1
-    float hits;                 // share of samples that hit something
-    int mesh;                   // -1: none, -2: several
+    snwGuide guide;
 } Pixel;
 
 typedef struct Job
@@ -47,15 +45,24 @@ typedef struct Job
     snwLook look;
     RTCScene scene;
     int samples;
-    float epsilon;      // m, how far a new ray starts off its surface
-    float reach;        // m, how far occlusion looks
-    snwFloat3* lights;  // directions to the key light: samples of each place in a block of 4 x 4 pixels
-    snwFloat3* domes;   // the same for the sky, around +Z
-    float (*jitter)[2]; // of each sample, pixels
-    Pixel* pixels;      // of the rows firstRow .. lastRow
+    int lanes; // of a packet, for each pixel
+    snwObstacles obstacles;
+    float pixelSpread, keySpread; // of the beams of a pixel and of the key light, m per m
+    float epsilon;                // m, how far a new ray starts off its surface
+    float reach;                  // m, how far occlusion looks
+    snwFloat3* lights;            // directions to the key light: samples of each place in a block of 4 x 4 pixels
+    snwFloat3* domes;             // the same for the sky, around +Z
+    float (*jitter)[2];           // of each sample, pixels
+    snwGuides* guides;
+    Pixel* pixels; // of the rows firstRow .. lastRow
     int firstRow, lastRow;
     int drawRow; // first row of the band that is finished now
 } Job;
+
+static int Min(int a, int b)
+{
+    return a < b ? a : b;
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Setting up
@@ -263,11 +270,11 @@ static void Occlude(const Job* job, const int* valid, struct RTCRay8* rays, enum
 // ---------------------------------------------------------------------------------------------------------------------
 // One pixel
 
-static snwFloat3 CameraRay(const Job* job, int x, int y, int sample)
+static snwFloat3 CameraRay(const Job* job, int x, int y, const float jitter[2])
 {
     const snwCamera* camera = job->camera;
-    float u = 2 * ((float)x + 0.5f + job->jitter[sample][0]) / (float)job->image->width - 1;
-    float v = 1 - 2 * ((float)y + 0.5f + job->jitter[sample][1]) / (float)job->image->height;
+    float u = 2 * ((float)x + 0.5f + jitter[0]) / (float)job->image->width - 1;
+    float v = 1 - 2 * ((float)y + 0.5f + jitter[1]) / (float)job->image->height;
     snwFloat3 d = snwFloat3_MulAdd(camera->forward, u * camera->tanX, camera->right);
     return snwFloat3_Normalize(snwFloat3_MulAdd(d, v * camera->tanY, camera->up));
 }
@@ -277,6 +284,7 @@ typedef struct Hit
     snwSurfacePoint point;
     snwFloat3 start; // of shadow rays
     int mesh;
+    bool key, sky; // whether anything could be between this and the lights
 } Hit;
 
 // On a coarse mesh the smooth normal sees a light that the flat triangle does not, and shadows end in steps. Rays
@@ -336,69 +344,140 @@ static void AddHit(Pixel* pixel, const Hit* hit, const snwRadiance* radiance, bo
     pixel->radiance.plain = snwFloat3_Add(pixel->radiance.plain, radiance->plain);
     pixel->radiance.key = snwFloat3_Add(pixel->radiance.key, radiance->key);
     pixel->radiance.sky = snwFloat3_Add(pixel->radiance.sky, radiance->sky);
-    pixel->key += key ? snwFloat3_Luminance(radiance->key) : 0;
-    pixel->sky += sky ? snwFloat3_Luminance(radiance->sky) : 0;
-    pixel->position = snwFloat3_Add(pixel->position, hit->point.position);
-    pixel->normal = snwFloat3_Add(pixel->normal, hit->point.normal);
-    pixel->mesh = pixel->hits > 0 && pixel->mesh != hit->mesh ? -2 : hit->mesh;
-    pixel->hits += 1;
+    pixel->guide.key += key ? snwFloat3_Luminance(radiance->key) : 0;
+    pixel->guide.sky += sky ? snwFloat3_Luminance(radiance->sky) : 0;
+    pixel->guide.position = snwFloat3_Add(pixel->guide.position, hit->point.position);
+    pixel->guide.normal = snwFloat3_Add(pixel->guide.normal, hit->point.normal);
+    pixel->guide.mesh = pixel->guide.hits > 0 && pixel->guide.mesh != hit->mesh ? snw_seesSeveral : hit->mesh;
+    pixel->guide.hits += 1;
 }
 
+// Lanes belong to one pixel, or to a few if there are less samples than lanes.
 typedef struct Packet
 {
     struct RTCRayHit8 see __attribute__((aligned(32)));
     struct RTCRay8 key __attribute__((aligned(32)));
     struct RTCRay8 sky __attribute__((aligned(32)));
     int valid[snw_packet] __attribute__((aligned(32)));
-    int lit[snw_packet] __attribute__((aligned(32)));  // the key light is on this side
-    int open[snw_packet] __attribute__((aligned(32))); // something was hit
+    int lit[snw_packet] __attribute__((aligned(32)));  // a ray to the key light is needed
+    int open[snw_packet] __attribute__((aligned(32))); // a ray to the sky is needed
+    int x[snw_packet];                                 // the pixel
+    int sample[snw_packet];
     snwFloat3 directions[snw_packet];
-    Hit hits[snw_packet];
+    Hit hits[snw_packet]; // mesh -1: none
     snwRadiance radiances[snw_packet];
 } Packet;
 
-static void See(const Job* job, Packet* packet, int x, int y, int first)
+// Pixels of one row, side by side.
+typedef struct Chunk
+{
+    Pixel* pixels; // of the whole row
+    int y;
+    int full[snw_packet]; // pixels that need all their samples
+    int fullCount;
+    int simple[snw_packet]; // pixels of plain ground: one look, and rays to the lights only
+    int simpleCount;
+    Hit hits[snw_packet]; // of the simple ones
+    snwRadiance radiances[snw_packet];
+} Chunk;
+
+// Gives the lanes to the pixels' samples from `first` on.
+static void SetLanes(const Job* job, Packet* packet, const int* xs, int count, int first)
 {
     for (int lane = 0; lane < snw_packet; ++lane)
     {
-        packet->valid[lane] = first + lane < job->samples ? -1 : 0;
-        packet->directions[lane] = CameraRay(job, x, y, first + lane);
+        int which = lane / job->lanes;
+        packet->sample[lane] = first + lane % job->lanes;
+        packet->valid[lane] = which < count && packet->sample[lane] < job->samples ? -1 : 0;
+        packet->x[lane] = xs[which < count ? which : 0];
+    }
+}
+
+// A flat ground gets no shadow from itself; one that is far from everything gets none at all.
+static void FindNeeds(const Job* job, Hit* hit, const snwRadiance* radiance)
+{
+    bool flat = hit->point.kind == snw_pictureGround && job->obstacles.groundCount == 1;
+    hit->key = snwFloat3_Luminance(radiance->key) > 0;
+    hit->sky = snwFloat3_Luminance(radiance->sky) > 0;
+    if (hit->key && flat)
+        hit->key = snwObstacles_Meet(&job->obstacles, hit->start, job->look.keyDirection, job->keySpread);
+    if (hit->sky && flat)
+        hit->sky = snwObstacles_Near(&job->obstacles, hit->start, job->reach);
+}
+
+// Samples of one pixel on one triangle of a skin have almost the same colour: it is shaded once for up to four.
+static bool SeesAlike(const Job* job, const Packet* packet, int lane)
+{
+    const struct RTCHit8* hit = &packet->see.hit;
+    return (packet->sample[lane] & 3) != 0 && packet->x[lane] == packet->x[lane - 1] &&
+           hit->geomID[lane] == hit->geomID[lane - 1] && hit->primID[lane] == hit->primID[lane - 1] &&
+           job->picture->meshes[hit->geomID[lane]].kind != snw_pictureGround;
+}
+
+static void See(const Job* job, Packet* packet)
+{
+    for (int lane = 0; lane < snw_packet; ++lane)
+    {
         SetRay(&packet->see.ray, lane, job->camera->position, packet->directions[lane], INFINITY);
         packet->see.hit.geomID[lane] = RTC_INVALID_GEOMETRY_ID;
         packet->see.hit.instID[0][lane] = RTC_INVALID_GEOMETRY_ID;
     }
     Intersect(job, packet->valid, &packet->see);
-}
-
-static void Light(const Job* job, Packet* packet, int x, int y, int first)
-{
-    int index = BlockIndex(x, y) * job->samples + first;
     for (int lane = 0; lane < snw_packet; ++lane)
     {
-        packet->open[lane] = packet->lit[lane] = 0;
-        SetRay(&packet->key, lane, (snwFloat3){0, 0, 0}, (snwFloat3){0, 1, 0}, 0);
-        SetRay(&packet->sky, lane, (snwFloat3){0, 0, 0}, (snwFloat3){0, 1, 0}, 0);
+        packet->hits[lane].mesh = -1;
         if (packet->valid[lane] == 0 || packet->see.hit.geomID[lane] == RTC_INVALID_GEOMETRY_ID)
             continue;
-        Hit* hit = &packet->hits[lane];
-        *hit = MakeHit(job, &packet->see, lane, packet->directions[lane]);
-        packet->radiances[lane] = snwLook_Shade(&job->look, &hit->point);
-        packet->lit[lane] = snwFloat3_Luminance(packet->radiances[lane].key) > 0 ? -1 : 0;
-        packet->open[lane] = snwFloat3_Luminance(packet->radiances[lane].sky) > 0 ? -1 : 0;
-        SetRay(&packet->key, lane, hit->start, job->lights[index + lane], INFINITY);
-        SetRay(&packet->sky, lane, hit->start, TurnDome(hit->point.normal, job->domes[index + lane]), job->reach);
+        if (lane > 0 && SeesAlike(job, packet, lane))
+        {
+            packet->hits[lane] = packet->hits[lane - 1];
+            packet->radiances[lane] = packet->radiances[lane - 1];
+            continue;
+        }
+        packet->hits[lane] = MakeHit(job, &packet->see, lane, packet->directions[lane]);
+        packet->radiances[lane] = snwLook_Shade(&job->look, &packet->hits[lane].point);
+        FindNeeds(job, &packet->hits[lane], &packet->radiances[lane]);
     }
-    Occlude(job, packet->lit, &packet->key, RTC_INTERSECT_CONTEXT_FLAG_COHERENT);
-    Occlude(job, packet->open, &packet->sky, RTC_INTERSECT_CONTEXT_FLAG_INCOHERENT);
 }
 
-static void AddPacket(const Job* job, Pixel* pixel, const Packet* packet)
+static bool Any(const int* valid)
+{
+    int any = 0;
+    for (int lane = 0; lane < snw_packet; ++lane)
+        any |= valid[lane];
+    return any != 0;
+}
+
+// Rays that are not needed come back as free.
+static void Light(const Job* job, Packet* packet, int y)
 {
     for (int lane = 0; lane < snw_packet; ++lane)
     {
+        const Hit* hit = &packet->hits[lane];
+        bool hits = packet->valid[lane] != 0 && hit->mesh >= 0;
+        packet->lit[lane] = hits && hit->key ? -1 : 0;
+        packet->open[lane] = hits && hit->sky ? -1 : 0;
+        int index = BlockIndex(packet->x[lane], y) * job->samples + packet->sample[lane];
+        bool lit = packet->lit[lane] != 0, open = packet->open[lane] != 0;
+        const snwFloat3 up = {0, 1, 0}, zero = {0, 0, 0};
+        SetRay(&packet->key, lane, lit ? hit->start : zero, lit ? job->lights[index] : up, INFINITY);
+        SetRay(&packet->sky, lane, open ? hit->start : zero, open ? TurnDome(hit->point.normal, job->domes[index]) : up,
+            job->reach);
+    }
+    if (Any(packet->lit))
+        Occlude(job, packet->lit, &packet->key, RTC_INTERSECT_CONTEXT_FLAG_COHERENT);
+    if (Any(packet->open))
+        Occlude(job, packet->open, &packet->sky, RTC_INTERSECT_CONTEXT_FLAG_INCOHERENT);
+}
+
+static void AddPacket(const Job* job, Pixel* pixels, const Packet* packet)
+{
+    for (int lane = 0; lane < snw_packet; ++lane)
+    {
+        Pixel* pixel = &pixels[packet->x[lane]];
         if (packet->valid[lane] == 0)
             continue;
-        if (packet->see.hit.geomID[lane] == RTC_INVALID_GEOMETRY_ID)
+        if (packet->hits[lane].mesh < 0)
             AddMiss(pixel, snwLook_Background(&job->look, packet->directions[lane]));
         else
             AddHit(pixel, &packet->hits[lane], &packet->radiances[lane], packet->key.tfar[lane] >= 0,
@@ -406,27 +485,121 @@ static void AddPacket(const Job* job, Pixel* pixel, const Packet* packet)
     }
 }
 
-static void TracePixel(const Job* job, int x, int y, Pixel* pixel)
+// Sums -> means.
+static void FinishPixel(const Job* job, Pixel* pixel, int samples)
 {
-    *pixel = (Pixel){.mesh = -1};
-    for (int first = 0; first < job->samples; first += snw_packet)
-    {
-        Packet packet;
-        See(job, &packet, x, y, first);
-        Light(job, &packet, x, y, first);
-        AddPacket(job, pixel, &packet);
-    }
-    float scale = 1 / (float)job->samples;
+    float scale = 1 / (float)samples;
     float key = snwFloat3_Luminance(pixel->radiance.key), sky = snwFloat3_Luminance(pixel->radiance.sky);
-    pixel->key = key > 0 ? pixel->key / key : 1;
-    pixel->sky = sky > 0 ? pixel->sky / sky : 1;
+    pixel->guide.key = key > 0 ? pixel->guide.key / key : 1;
+    pixel->guide.sky = sky > 0 ? pixel->guide.sky / sky : 1;
     pixel->radiance.plain = snwFloat3_Scale(pixel->radiance.plain, scale);
     pixel->radiance.key = snwFloat3_Scale(pixel->radiance.key, scale);
     pixel->radiance.sky = snwFloat3_Scale(pixel->radiance.sky, scale);
-    if (pixel->hits > 0)
-        pixel->position = snwFloat3_Scale(pixel->position, 1 / pixel->hits);
-    pixel->normal = snwFloat3_Normalize(pixel->normal);
-    pixel->hits *= scale;
+    if (pixel->guide.hits > 0)
+        pixel->guide.position = snwFloat3_Scale(pixel->guide.position, 1 / pixel->guide.hits);
+    pixel->guide.normal = snwFloat3_Normalize(pixel->guide.normal);
+    pixel->guide.hits *= scale;
+    // A pixel's height over the surface is a fraction of its own size: that is the measure of "the same surface".
+    float distance = snwFloat3_Length(snwFloat3_Sub(pixel->guide.position, job->camera->position));
+    pixel->guide.softness = 0.5f * (float)job->image->height / snwFloat_Max(distance * job->camera->tanY, 1e-20f);
+}
+
+static void TraceFull(const Job* job, Chunk* chunk)
+{
+    int step = snw_packet / job->lanes;
+    for (int i = 0; i < chunk->fullCount; i += step)
+    {
+        int count = Min(step, chunk->fullCount - i);
+        for (int first = 0; first < job->samples; first += job->lanes)
+        {
+            Packet packet;
+            SetLanes(job, &packet, chunk->full + i, count, first);
+            for (int lane = 0; lane < snw_packet; ++lane)
+                packet.directions[lane] = CameraRay(
+                    job, packet.x[lane], chunk->y, job->jitter[Min(packet.sample[lane], job->samples)]);
+            See(job, &packet);
+            Light(job, &packet, chunk->y);
+            AddPacket(job, chunk->pixels, &packet);
+        }
+        for (int k = i; k < i + count; ++k)
+            FinishPixel(job, &chunk->pixels[chunk->full[k]], job->samples);
+    }
+}
+
+static void TraceSimple(const Job* job, Chunk* chunk)
+{
+    int step = snw_packet / job->lanes;
+    for (int i = 0; i < chunk->simpleCount; i += step)
+    {
+        int count = Min(step, chunk->simpleCount - i);
+        for (int first = 0; first < job->samples; first += job->lanes)
+        {
+            Packet packet;
+            SetLanes(job, &packet, chunk->simple + i, count, first);
+            for (int lane = 0; lane < snw_packet; ++lane)
+            {
+                int which = i + Min(lane / job->lanes, count - 1);
+                packet.hits[lane] = chunk->hits[which];
+                packet.radiances[lane] = chunk->radiances[which];
+            }
+            Light(job, &packet, chunk->y);
+            AddPacket(job, chunk->pixels, &packet);
+        }
+        for (int k = i; k < i + count; ++k)
+            FinishPixel(job, &chunk->pixels[chunk->simple[k]], job->samples);
+    }
+}
+
+// One look through the middle of a pixel tells its colour if nothing but sky or plain ground is there.
+static void SortPixel(const Job* job, Chunk* chunk, const Packet* look, int lane)
+{
+    int x = look->x[lane];
+    const Hit* hit = &look->hits[lane];
+    const snwRadiance* radiance = &look->radiances[lane];
+    if (hit->mesh < 0)
+    {
+        AddMiss(&chunk->pixels[x], snwLook_Background(&job->look, look->directions[lane]));
+        FinishPixel(job, &chunk->pixels[x], 1);
+        return;
+    }
+    float distance = snwFloat3_Length(snwFloat3_Sub(hit->point.position, job->camera->position));
+    float slope = snwFloat_Max(snwFloat3_Dot(hit->point.normal, hit->point.view), 1e-3f);
+    if (!snwLook_IsPlain(&job->look, &hit->point, distance * job->pixelSpread / slope))
+    {
+        chunk->full[chunk->fullCount++] = x;
+    }
+    else if (hit->key || hit->sky)
+    {
+        chunk->hits[chunk->simpleCount] = *hit;
+        chunk->radiances[chunk->simpleCount] = *radiance;
+        chunk->simple[chunk->simpleCount++] = x;
+    }
+    else
+    {
+        AddHit(&chunk->pixels[x], hit, radiance, true, true);
+        FinishPixel(job, &chunk->pixels[x], 1);
+    }
+}
+
+static void SortPixels(const Job* job, Chunk* chunk, int begin, int end)
+{
+    Packet look;
+    for (int lane = 0; lane < snw_packet; ++lane)
+    {
+        int x = look.x[lane] = Min(begin + lane, end - 1);
+        look.sample[lane] = 0;
+        look.directions[lane] = CameraRay(job, x, chunk->y, (const float[2]){0, 0});
+        bool clear = job->obstacles.groundCount <= 1 && !snwObstacles_Meet(&job->obstacles, job->camera->position,
+                                                            look.directions[lane], job->pixelSpread);
+        look.valid[lane] = begin + lane < end && clear ? -1 : 0;
+        if (begin + lane < end && !clear)
+            chunk->full[chunk->fullCount++] = x;
+    }
+    if (Any(look.valid))
+        See(job, &look);
+    for (int lane = 0; lane < snw_packet; ++lane)
+        if (look.valid[lane] != 0)
+            SortPixel(job, chunk, &look, lane);
 }
 
 static void TraceRows(int begin, int end, void* data)
@@ -434,58 +607,23 @@ static void TraceRows(int begin, int end, void* data)
     const Job* job = data;
     int width = job->image->width;
     for (int row = begin; row < end; ++row)
+    {
+        Pixel* pixels = job->pixels + (size_t)row * (size_t)width;
         for (int x = 0; x < width; ++x)
-            TracePixel(job, x, job->firstRow + row, &job->pixels[(size_t)row * (size_t)width + (size_t)x]);
+            pixels[x] = (Pixel){.guide.mesh = snw_seesNothing};
+        for (int x = 0; x < width; x += snw_packet)
+        {
+            Chunk chunk = {.pixels = pixels, .y = job->firstRow + row};
+            SortPixels(job, &chunk, x, Min(x + snw_packet, width));
+            TraceFull(job, &chunk);
+            TraceSimple(job, &chunk);
+        }
+        snwGuides_SetRow(job->guides, row, &pixels->guide, sizeof *pixels);
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Putting the parts together
-
-// Near 1 for a neighbour on the same smooth surface, 0 for another mesh or across an edge.
-static float Likeness(const Pixel* a, const Pixel* b, float softness)
-{
-    if (a->mesh == -2 && b->mesh == -2)
-        return 0.5f; // pixels on the border of two surfaces stay among themselves
-    float facing = snwFloat3_Dot(a->normal, b->normal);
-    if (a->mesh != b->mesh || facing < 0.7f || b->hits < 0.5f)
-        return 0;
-    float off = snwFloat3_Dot(a->normal, snwFloat3_Sub(b->position, a->position)) * softness;
-    facing *= facing;
-    facing *= facing;
-    return facing * facing / (1 + off * off);
-}
-
-typedef struct Visibility
-{
-    float key, sky;
-} Visibility;
-
-static Visibility Smooth(const Job* job, int x, int row)
-{
-    int width = job->image->width, rows = job->lastRow - job->firstRow;
-    const Pixel* centre = &job->pixels[(size_t)row * (size_t)width + (size_t)x];
-    // A pixel's height over the surface is a fraction of its own size: that is the measure of "the same surface".
-    float distance = snwFloat3_Length(snwFloat3_Sub(centre->position, job->camera->position));
-    float softness = 0.5f * (float)job->image->height / snwFloat_Max(distance * job->camera->tanY, 1e-20f);
-    float key = 0, sky = 0, weight = 0;
-    for (int dy = -snw_filterRadius; dy <= snw_filterRadius; ++dy)
-        for (int dx = -snw_filterRadius; dx <= snw_filterRadius; ++dx)
-        {
-            int nx = x + dx, ny = row + dy;
-            float fall = 1 - (float)(dx * dx + dy * dy) * (1.0f / (2.2f * snw_filterRadius * snw_filterRadius));
-            if (nx < 0 || nx >= width || ny < 0 || ny >= rows || fall <= 0)
-                continue;
-            const Pixel* other = &job->pixels[(size_t)ny * (size_t)width + (size_t)nx];
-            float w = fall * Likeness(centre, other, softness);
-            key += w * other->key;
-            sky += w * other->sky;
-            weight += w;
-        }
-    if (weight <= 0)
-        return (Visibility){centre->key, centre->sky};
-    // On a border one surface may be in the light and the other not: its key light cannot come from neighbours.
-    return (Visibility){centre->mesh == -2 ? centre->key : key / weight, sky / weight};
-}
 
 static snwFloat3 Vignette(const Job* job, int x, int y, snwFloat3 color)
 {
@@ -494,29 +632,28 @@ static snwFloat3 Vignette(const Job* job, int x, int y, snwFloat3 color)
     return snwFloat3_Scale(color, 1 - 0.09f * (u * u + v * v));
 }
 
+static void FinishRow(const Job* job, int y)
+{
+    int width = job->image->width, row = y - job->firstRow;
+    for (int x = 0; x < width; x += snw_segment)
+    {
+        float key[snw_segment], sky[snw_segment];
+        snwGuides_Smooth(job->guides, row, x / snw_segment, job->lastRow - job->firstRow, key, sky);
+        for (int i = 0; i < snw_segment && x + i < width; ++i)
+        {
+            const snwRadiance* radiance = &job->pixels[(size_t)row * (size_t)width + (size_t)(x + i)].radiance;
+            snwFloat3 color = snwFloat3_MulAdd(radiance->plain, key[i], radiance->key);
+            color = snwFloat3_MulAdd(color, sky[i], radiance->sky);
+            snwImage_SetPixel(job->image, x + i, y, Vignette(job, x + i, y, color));
+        }
+    }
+}
+
 static void FinishRows(int begin, int end, void* data)
 {
     const Job* job = data;
-    int width = job->image->width;
     for (int y = job->drawRow + begin; y < job->drawRow + end; ++y)
-        for (int x = 0; x < width; ++x)
-        {
-            int row = y - job->firstRow;
-            const Pixel* pixel = &job->pixels[(size_t)row * (size_t)width + (size_t)x];
-            snwFloat3 color = pixel->radiance.plain;
-            if (pixel->hits > 0)
-            {
-                Visibility visible = Smooth(job, x, row);
-                color = snwFloat3_MulAdd(color, visible.key, pixel->radiance.key);
-                color = snwFloat3_MulAdd(color, visible.sky, pixel->radiance.sky);
-            }
-            snwImage_SetPixel(job->image, x, y, Vignette(job, x, y, color));
-        }
-}
-
-static int Min(int a, int b)
-{
-    return a < b ? a : b;
+        FinishRow(job, y);
 }
 
 static snwResult DrawBands(Job* job, snwMessage* message)
@@ -524,10 +661,12 @@ static snwResult DrawBands(Job* job, snwMessage* message)
     snwContext* context = job->renderer->context;
     int width = job->image->width, height = job->image->height;
     int bandRows = Min(height, snw_bandPixels / width + 16);
-    job->pixels = snwAllocArray(context, (size_t)(bandRows + 2 * snw_filterRadius) * (size_t)width, sizeof(Pixel));
-    if (job->pixels == NULL)
-        return snwFailMemory(message);
-    for (int row = 0; row < height; row += bandRows)
+    int rows = bandRows + 2 * snw_filterRadius;
+    snwGuides guides;
+    job->guides = &guides;
+    job->pixels = snwAllocArray(context, (size_t)rows * (size_t)width, sizeof(Pixel));
+    bool made = snwGuides_Alloc(&guides, context, width, rows) && job->pixels != NULL;
+    for (int row = 0; made && row < height; row += bandRows)
     {
         int count = Min(bandRows, height - row);
         job->drawRow = row;
@@ -536,8 +675,9 @@ static snwResult DrawBands(Job* job, snwMessage* message)
         snwParallelFor(context, job->lastRow - job->firstRow, 4, TraceRows, job);
         snwParallelFor(context, count, 8, FinishRows, job);
     }
+    snwGuides_Free(&guides, context);
     snwFree(context, job->pixels);
-    return snw_ok;
+    return made ? snw_ok : snwFailMemory(message);
 }
 
 snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, const snwCamera* camera, int samples,
@@ -550,6 +690,10 @@ snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, con
         .image = image,
         .look = snwMakeLook(picture, camera),
         .samples = samples,
+        .lanes = Min(samples, snw_packet),
+        .obstacles = snwMakeObstacles(picture),
+        .pixelSpread = 2.5f * camera->tanY / (float)image->height, // pixels look 0.75 to each side
+        .keySpread = 1.01f * snwLook_KeySpread(),
         .epsilon = 2e-4f * picture->radius,
         .reach = 0.9f * picture->radius,
     };
