@@ -3,12 +3,20 @@
 
 #include <string.h>
 
+// A ball of n cells across, n even, has n^3 tets; each cell of a box has six.
+static int64_t TetCount(const snwShapeDef* def)
+{
+    if (def->kind == snw_shapeSpring)
+        return 0;
+    int64_t across = (def->cells[0] + 1) / 2 * 2;
+    return def->kind == snw_shapeBall ? across * across * across
+                                      : 6 * (int64_t)def->cells[0] * def->cells[1] * def->cells[2];
+}
+
 static snwResult CreateShape(snwJson* json, const char* name, void* data, int64_t* tets, snwCharacter** character)
 {
     snwShapeDef* def = data;
-    bool ball = def->kind == snw_shapeBall;
-    int64_t cells = (int64_t)def->cells[0] * def->cells[ball ? 0 : 1] * def->cells[ball ? 0 : 2];
-    if (def->kind != snw_shapeSpring && 6 * cells > *tets)
+    if (TetCount(def) > *tets)
         return snwJson_Fail(
             json, "use fewer cells", "the scene would have more than %d million tetrahedra", snw_maxTets / 1000000);
     // The text is what a file needs to make this character again; the engine carries it along.
