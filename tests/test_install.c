@@ -60,6 +60,22 @@ TEST(install, headersCompileAsCpp)
     }
 }
 
+// The ten lines of C on the first screen of the README.
+TEST(install, readmesTenLinesCompile)
+{
+    snwProcess process;
+    static const char* const script =
+        "cd '" SNW_SOURCE_DIR "'\n"
+        "lines=$(awk '/^```c$/ {inside = 1; next} /^```/ {inside = 0} inside' README.md)\n"
+        "printf '#include <sinew/sinew.h>\\nint main(void)\\n{\\n%s\\nreturn 0;\\n}\\n' \"$lines\" |\n"
+        "    cc -std=c17 -Wall -Wextra -Werror -Iinclude -fsyntax-only -x c -\n"
+        "printf '%s\\n' \"$lines\" | wc -l\n";
+    if (!RunShell(script, &process))
+        return;
+    CHECK_INT(atoi(process.text), 10);
+    snwProcess_Free(&process);
+}
+
 // The engine exports the functions of its header and nothing else, needs only libc and libm, and has no mutable data.
 TEST(install, engineKeepsToItself)
 {
