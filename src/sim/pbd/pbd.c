@@ -86,13 +86,6 @@ snwPbdBody snwPbd_GetBody(const snwSim* sim, int index)
     return (snwPbdBody){positions, positions + 4 * RowCount(body->model)};
 }
 
-static void SetRow(float* row, snwVec3 v)
-{
-    row[0] = (float)v.x;
-    row[1] = (float)v.y;
-    row[2] = (float)v.z;
-}
-
 static snwVec3 CentreOfMass(const snwCharacter* character)
 {
     snwVec3 moment = {0, 0, 0};
@@ -142,8 +135,8 @@ static void InitBody(snwSim* sim, int index)
     {
         snwVec3 x = snwTransform_Apply(start->transform, character->def.vertices[i]);
         snwVec3 spin = snwVec3_Cross(start->angularVelocity, snwVec3_Sub(x, centre));
-        SetRow(state.positions + 4 * (size_t)i, x);
-        SetRow(state.velocities + 4 * (size_t)i, snwVec3_Add(start->velocity, spin));
+        snwPbd_SetRow(state.positions, i, x);
+        snwPbd_SetRow(state.velocities, i, snwVec3_Add(start->velocity, spin));
     }
     SetMasses(sim, index);
     SetPinned(sim, index);
@@ -279,11 +272,11 @@ static void MovePinned(snwSim* sim, int index, float* positions)
     {
         const snwPinSet* set = &sim->pinSets[p];
         for (int i = 0; i < set->count && sim->pins[p].held && set->body == index; ++i)
-            SetRow(positions + 4 * (size_t)set->vertices[i], snwPinSet_Target(set, &sim->pins[p], i));
+            snwPbd_SetRow(positions, set->vertices[i], snwPinSet_Target(set, &sim->pins[p], i));
     }
     for (int i = 0; i < sim->grabCount; ++i)
         if (sim->grabs[i].kind == snw_grabPin && sim->grabs[i].body == index)
-            SetRow(positions + 4 * (size_t)sim->grabs[i].vertex, sim->grabs[i].vector);
+            snwPbd_SetRow(positions, sim->grabs[i].vertex, sim->grabs[i].vector);
 }
 
 static void ProjectDrags(snwSim* sim, int index, float* positions, int iterations)
@@ -293,10 +286,10 @@ static void ProjectDrags(snwSim* sim, int index, float* positions, int iteration
         const snwGrab* grab = &sim->grabs[i];
         if (grab->kind != snw_grabDrag || grab->body != index)
             continue;
-        float* x = positions + 4 * (size_t)grab->vertex;
-        double k = x[3] > 0.0f ? 1.0 - pow(1.0 - grab->value, 1.0 / iterations) : 0.0;
-        snwVec3 now = {x[0], x[1], x[2]};
-        SetRow(x, snwVec3_Lerp(now, grab->vector, k));
+        double k = positions[4 * (size_t)grab->vertex + 3] > 0.0f ? 1.0 - pow(1.0 - grab->value, 1.0 / iterations)
+                                                                  : 0.0;
+        snwVec3 now = snwPbd_Row(positions, grab->vertex);
+        snwPbd_SetRow(positions, grab->vertex, snwVec3_Lerp(now, grab->vector, k));
     }
 }
 

@@ -76,6 +76,21 @@ typedef struct snwPbdBody
 
 snwPbdBody snwPbd_GetBody(const snwSim* sim, int body);
 
+// Rows of float4; the fourth number is left alone.
+static inline snwVec3 snwPbd_Row(const float* rows, int index)
+{
+    const float* row = rows + 4 * (size_t)index;
+    return (snwVec3){row[0], row[1], row[2]};
+}
+
+static inline void snwPbd_SetRow(float* rows, int index, snwVec3 v)
+{
+    float* row = rows + 4 * (size_t)index;
+    row[0] = (float)v.x;
+    row[1] = (float)v.y;
+    row[2] = (float)v.z;
+}
+
 // Work arrays of a sim, for the largest body.
 typedef struct snwPbdScratch
 {

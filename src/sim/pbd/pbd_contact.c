@@ -17,20 +17,6 @@ typedef struct ContactLoop
     int collider;
 } ContactLoop;
 
-static snwVec3 Row(const float* rows, int index)
-{
-    const float* row = rows + 4 * (size_t)index;
-    return (snwVec3){row[0], row[1], row[2]};
-}
-
-static void SetRow(float* rows, int index, snwVec3 v)
-{
-    float* row = rows + 4 * (size_t)index;
-    row[0] = (float)v.x;
-    row[1] = (float)v.y;
-    row[2] = (float)v.z;
-}
-
 // What a vertex owes to one collider in this substep.
 typedef struct Push
 {
@@ -74,7 +60,7 @@ static void ProjectVertices(int begin, int end, void* data)
         float* position = loop->state.positions + 4 * (size_t)vertex;
         if (position[3] == 0.0f)
             continue;
-        snwVec3 x = Row(loop->state.positions, vertex);
+        snwVec3 x = snwPbd_Row(loop->state.positions, vertex);
         snwTouch touch = snwCollider_Touch(collider, mover->transform, x);
         if (!(touch.depth > 0.0))
             continue;
@@ -83,11 +69,11 @@ static void ProjectVertices(int begin, int end, void* data)
         push->depth = fmaxf(push->depth, (float)touch.depth);
         AddTo(push->normal, correction);
         x = snwVec3_Add(x, correction);
-        snwVec3 slip = snwVec3_Sub(snwVec3_Sub(x, Row(loop->scratch->before, vertex)),
+        snwVec3 slip = snwVec3_Sub(snwVec3_Sub(x, snwPbd_Row(loop->scratch->before, vertex)),
             snwCollider_Motion(mover->previous, mover->transform, x));
         snwVec3 friction = Friction(push, slip, touch.normal, collider->friction);
         AddTo(push->friction, friction);
-        SetRow(loop->state.positions, vertex, snwVec3_Add(x, friction));
+        snwPbd_SetRow(loop->state.positions, vertex, snwVec3_Add(x, friction));
     }
 }
 
@@ -125,9 +111,9 @@ void snwPbd_ReportContacts(snwSim* sim, int index, double h)
             double perLength = 1.0 / (h * h * (double)state.velocities[4 * (size_t)vertex + 3]);
             snwVec3 all = snwVec3_Add(sum, (snwVec3){push->friction[0], push->friction[1], push->friction[2]});
             snwContact contact = {.body = index, .vertex = vertex, .collider = c, .depth = push->depth};
-            SetRow(contact.position, 0, Row(state.positions, vertex));
-            SetRow(contact.normal, 0, snwVec3_Scale(sum, 1.0 / length));
-            SetRow(contact.force, 0, snwVec3_Scale(all, perLength));
+            snwPbd_SetRow(contact.position, 0, snwPbd_Row(state.positions, vertex));
+            snwPbd_SetRow(contact.normal, 0, snwVec3_Scale(sum, 1.0 / length));
+            snwPbd_SetRow(contact.force, 0, snwVec3_Scale(all, perLength));
             snwSim_AddContact(sim, &contact);
         }
     }

@@ -27,12 +27,6 @@ typedef struct DampLoop
     double factor;
 } DampLoop;
 
-static snwVec3 Row(const float* rows, int index)
-{
-    const float* row = rows + 4 * (size_t)index;
-    return (snwVec3){row[0], row[1], row[2]};
-}
-
 static double Mass(const snwPbdBody* state, int index)
 {
     return 1.0 / (double)state->velocities[4 * (size_t)index + 3];
@@ -54,8 +48,8 @@ static void SumMomentum(int begin, int end, void* data)
     {
         double m = Mass(&loop->state, i);
         sum[snw_dampMass] += m;
-        AddVec3(sum + snw_dampX, snwVec3_Scale(Row(loop->state.positions, i), m));
-        AddVec3(sum + snw_dampV, snwVec3_Scale(Row(loop->state.velocities, i), m));
+        AddVec3(sum + snw_dampX, snwVec3_Scale(snwPbd_Row(loop->state.positions, i), m));
+        AddVec3(sum + snw_dampV, snwVec3_Scale(snwPbd_Row(loop->state.velocities, i), m));
     }
 }
 
@@ -67,8 +61,8 @@ static void SumSpin(int begin, int end, void* data)
     for (int i = begin; i < end; ++i)
     {
         double m = Mass(&loop->state, i), *inertia = sum + snw_dampInertia;
-        snwVec3 r = snwVec3_Sub(Row(loop->state.positions, i), loop->centre);
-        AddVec3(sum + snw_dampL, snwVec3_Scale(snwVec3_Cross(r, Row(loop->state.velocities, i)), m));
+        snwVec3 r = snwVec3_Sub(snwPbd_Row(loop->state.positions, i), loop->centre);
+        AddVec3(sum + snw_dampL, snwVec3_Scale(snwVec3_Cross(r, snwPbd_Row(loop->state.velocities, i)), m));
         AddVec3(
             inertia, (snwVec3){m * (r.y * r.y + r.z * r.z), m * (r.x * r.x + r.z * r.z), m * (r.x * r.x + r.y * r.y)});
         AddVec3(inertia + 3, (snwVec3){-m * r.x * r.y, -m * r.x * r.z, -m * r.y * r.z});
@@ -83,7 +77,8 @@ static void DampVertices(int begin, int end, void* data)
         if (loop->state.positions[4 * (size_t)i + 3] == 0.0f)
             continue;
         float* row = loop->state.velocities + 4 * (size_t)i;
-        snwVec3 r = snwVec3_Sub(Row(loop->state.positions, i), loop->centre), v = Row(loop->state.velocities, i);
+        snwVec3 r = snwVec3_Sub(snwPbd_Row(loop->state.positions, i), loop->centre),
+                v = snwPbd_Row(loop->state.velocities, i);
         snwVec3 rigid = snwVec3_Add(loop->velocity, snwVec3_Cross(loop->spin, r));
         v = snwVec3_MulAdd(v, loop->factor, snwVec3_Sub(rigid, v));
         row[0] = (float)v.x, row[1] = (float)v.y, row[2] = (float)v.z;
