@@ -251,30 +251,41 @@ static const char* NameAt(const void* first, size_t stride, int index)
     return name != NULL ? name : "";
 }
 
+static snwResult FindEqualNames(const void* first, size_t stride, const uint64_t* keys, const int* order, int count,
+    const char* what, snwMessage* message)
+{
+    for (int i = 1; i < count; ++i)
+    {
+        const char *name = NameAt(first, stride, order[i]), *before = NameAt(first, stride, order[i - 1]);
+        if (keys[i] == keys[i - 1] && strcmp(name, before) == 0)
+            return snwFail(message, snw_errorArgument, "give each its own name",
+                "%s[%d] and %s[%d] are both called '%s'", what, order[i - 1], what, order[i], name);
+    }
+    return snw_ok;
+}
+
 // Commands and logs find things by name. Equal names have equal hashes, so only neighbours in order need a look.
 static snwResult CheckNames(
     snwContext* context, const void* first, size_t stride, int count, const char* what, snwMessage* message)
 {
-    uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
-    int* order = snwAllocArray(context, (size_t)count, sizeof *order);
-    bool enough = keys != NULL && order != NULL;
-    snwResult result = enough ? snw_ok : snwFailMemory(message);
-    for (int i = 0; result == snw_ok && i < count; ++i)
+    for (int i = 0; i < count; ++i)
     {
         size_t length = strlen(NameAt(first, stride, i));
         if (length == 0 || length > SNW_MAX_NAME)
-            result = snwFail(
+            return snwFail(
                 message, snw_errorArgument, NULL, "%s[%d] needs a name of 1..%d bytes", what, i, SNW_MAX_NAME);
+    }
+    uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
+    int* order = snwAllocArray(context, (size_t)count, sizeof *order);
+    bool enough = keys != NULL && order != NULL;
+    for (int i = 0; enough && i < count; ++i)
+    {
         keys[i] = snwHashText(NameAt(first, stride, i), 0);
         order[i] = i;
     }
-    if (result == snw_ok && !snwSortKeys(context, keys, order, count))
-        result = snwFailMemory(message);
-    for (int i = 1; result == snw_ok && i < count; ++i)
-        if (keys[i] == keys[i - 1] && strcmp(NameAt(first, stride, order[i]), NameAt(first, stride, order[i - 1])) == 0)
-            result = snwFail(message, snw_errorArgument, "give each its own name",
-                "%s[%d] and %s[%d] are both called '%s'", what, order[i - 1], what, order[i],
-                NameAt(first, stride, order[i]));
+    enough = enough && snwSortKeys(context, keys, order, count);
+    snwResult result = enough ? FindEqualNames(first, stride, keys, order, count, what, message)
+                              : snwFailMemory(message);
     snwFree(context, keys);
     snwFree(context, order);
     return result;

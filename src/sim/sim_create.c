@@ -310,8 +310,8 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     sim->bodies = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *sim->bodies);
     sim->pinSets = snwArena_Alloc(&sim->arena, (size_t)sim->def->pinCount, sizeof *sim->pinSets);
     sim->starts = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *sim->starts);
-    sim->pinClips = snwArena_Alloc(&sim->arena, (size_t)sim->def->pinCount, sizeof *sim->pinClips);
-    sim->colliderClips = snwArena_Alloc(&sim->arena, (size_t)sim->def->colliderCount, sizeof *sim->colliderClips);
+    sim->pinClips = snwArena_Alloc(&sim->arena, (size_t)sim->def->pinCount, sizeof(void*));
+    sim->colliderClips = snwArena_Alloc(&sim->arena, (size_t)sim->def->colliderCount, sizeof(void*));
     if (sim->arena.failed)
         return snwFailMemory(message);
     FindClips(sim);

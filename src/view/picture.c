@@ -412,7 +412,7 @@ void snwPicture_MoveSolid(snwPicture* picture, int index, const snwTransform* tr
 static bool IsDefaultColor(const float color[3])
 {
     snwShapeDef def = snwDefaultShapeDef(snw_shapeBlock);
-    return memcmp(def.color, color, sizeof def.color) == 0;
+    return def.color[0] == color[0] && def.color[1] == color[1] && def.color[2] == color[2];
 }
 
 snwFloat3 snwPicture_BodyColor(int body, const float color[3])

@@ -677,6 +677,8 @@ static snwResult DrawBands(Job* job, snwMessage* message)
     }
     snwGuides_Free(&guides, context);
     snwFree(context, job->pixels);
+    job->guides = NULL;
+    job->pixels = NULL;
     return made ? snw_ok : snwFailMemory(message);
 }
 

@@ -23,7 +23,7 @@ static const float s_noSource = -3;
 bool snwGuides_Alloc(snwGuides* guides, snwContext* context, int width, int rows)
 {
     *guides = (snwGuides){.width = width, .rows = rows, .segments = (width + snw_segment - 1) / snw_segment};
-    guides->stride = (size_t)(guides->segments * snw_segment + 2 * snw_filterRadius);
+    guides->stride = (size_t)guides->segments * snw_segment + 2 * snw_filterRadius;
     guides->planeSize = guides->stride * (size_t)rows;
     guides->data = snwAllocArray(context, planeCount * guides->planeSize, sizeof(float));
     guides->grainy = snwAllocArray(context, (size_t)guides->segments * (size_t)rows, sizeof(bool));
