@@ -322,7 +322,7 @@ static snwResult CheckClipsDiffer(snwContext* context, const snwSceneDef* def, s
     }
     enough = enough && snwSortKeys(context, keys, order, def->clipCount);
     snwResult result = enough ? snw_ok : snwFailMemory(message);
-    for (int i = 1; result == snw_ok && i < def->clipCount; ++i)
+    for (int i = 1; enough && result == snw_ok && i < def->clipCount; ++i)
         if (keys[i] == keys[i - 1])
             result = snwFail(message, snw_errorArgument, "put their keys into one clip",
                 "clips[%d] and clips[%d] move the same thing", order[i - 1], order[i]);
