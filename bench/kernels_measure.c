@@ -26,12 +26,6 @@ static void* Allocate(size_t bytes)
     return aligned_alloc(64, (bytes + 63) / 64 * 64);
 }
 
-const char* snwPolarStage_Name(snwPolarStage stage)
-{
-    static const char* const names[] = {"deform", "extract", "stretch", "svd", "baseline"};
-    return names[stage];
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // The cube
 

@@ -21,7 +21,6 @@ typedef enum snwPolarStage
     snw_polarStageCount
 } snwPolarStage;
 
-const char* snwPolarStage_Name(snwPolarStage stage);
 
 typedef struct snwPolarTiming
 {

@@ -54,12 +54,6 @@ static const snwOption* FindLetter(const snwOption* options, char letter)
     return NULL;
 }
 
-const snwOption* snwVerb_FindOption(const snwVerb* verb, const char* name)
-{
-    const snwOption* option = FindName(verb->options, name, strlen(name));
-    return option != NULL ? option : FindName(snwCommonOptions, name, strlen(name));
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Parsing
 

@@ -80,7 +80,6 @@ extern const snwVerb* const snwVerbs[];
 extern const snwOption snwCommonOptions[];
 
 const snwVerb* snwVerb_Find(const char* name); // NULL if there is none
-const snwOption* snwVerb_FindOption(const snwVerb* verb, const char* name);
 
 // Reads the words after the verb. Anything wrong is reported on stderr with the nearest known word.
 snwExit snwArgs_Parse(const snwVerb* verb, int count, char** words, snwArgs* args);

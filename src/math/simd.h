@@ -69,16 +69,6 @@ static inline void snwWide_Store(float* p, snwWide a)
     *(snwWide*)p = a;
 }
 
-static inline snwWideInt snwWideInt_Load(const int* p)
-{
-    return *(const snwWideInt*)p;
-}
-
-static inline void snwWideInt_Store(int* p, snwWideInt a)
-{
-    *(snwWideInt*)p = a;
-}
-
 // mask ? a : b, for masks that are 0 or -1 in every lane.
 static inline snwWide snwWide_Select(snwWideInt mask, snwWide a, snwWide b)
 {

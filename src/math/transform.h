@@ -47,11 +47,6 @@ static inline bool snwTransform_IsFinite(snwTransform t)
     return snwVec3_IsFinite(t.position) && snwQuat_IsFinite(t.rotation);
 }
 
-static inline snwAffine snwAffine_Identity(void)
-{
-    return (snwAffine){snwMat3_Identity(), {0, 0, 0}};
-}
-
 static inline snwAffine snwAffine_FromTransform(snwTransform t)
 {
     return (snwAffine){snwQuat_ToMat3(t.rotation), t.position};

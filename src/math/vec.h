@@ -16,11 +16,6 @@ typedef struct snwMat3
     double m[3][3];
 } snwMat3;
 
-static inline snwVec3 snwVec3_Make(double x, double y, double z)
-{
-    return (snwVec3){x, y, z};
-}
-
 static inline snwVec3 snwVec3_Add(snwVec3 a, snwVec3 b)
 {
     return (snwVec3){a.x + b.x, a.y + b.y, a.z + b.z};
@@ -215,12 +210,6 @@ static inline snwVec3 snwMat3_MulVec(snwMat3 a, snwVec3 v)
 {
     return (snwVec3){a.m[0][0] * v.x + a.m[0][1] * v.y + a.m[0][2] * v.z,
         a.m[1][0] * v.x + a.m[1][1] * v.y + a.m[1][2] * v.z, a.m[2][0] * v.x + a.m[2][1] * v.y + a.m[2][2] * v.z};
-}
-
-// a^T v
-static inline snwVec3 snwMat3_TransposeMulVec(snwMat3 a, snwVec3 v)
-{
-    return snwMat3_MulVec(snwMat3_Transpose(a), v);
 }
 
 static inline double snwMat3_Trace(snwMat3 a)
