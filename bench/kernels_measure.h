@@ -21,7 +21,6 @@ typedef enum snwPolarStage
     snw_polarStageCount
 } snwPolarStage;
 
-
 typedef struct snwPolarTiming
 {
     int tetCount, vertexCount;
