@@ -31,7 +31,7 @@ typedef struct snwOption
 {
     const char* name;     // long name without dashes; NULL ends a table
     char letter;          // short name; 0: none
-    const char* argument; // placeholder: "DIR"; NULL: a flag
+    const char* argument; // how the help calls it: "DIR"; NULL: a flag
     bool repeatable;
     snwComplete complete;
     const char* words; // separated by blanks, for snw_completeWords; a fixed list is also checked
