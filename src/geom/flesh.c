@@ -1,0 +1,445 @@
+#include "geom/flesh.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum
+{
+    snw_curveSteps = 5 // straight pieces between two points of a curve
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Distances of single parts
+
+// p in the frame of the ellipsoid. First order at the surface, exact along the axes: |Ap| (|Ap| - 1) / |A^2 p| with
+// A = 1 / radii.
+static double EllipsoidDistance(snwVec3 p, snwVec3 r)
+{
+    snwVec3 q = {p.x / r.x, p.y / r.y, p.z / r.z};
+    snwVec3 s = {q.x / r.x, q.y / r.y, q.z / r.z};
+    double k = snwVec3_Length(q), slope = snwVec3_Length(s);
+    double least = fmin(r.x, fmin(r.y, r.z));
+    if (k < 0.2 || slope <= 0) // the quotient says nothing near the centre
+        return (k - 1) * least;
+    return k * (k - 1) / slope;
+}
+
+static double BoxDistance(snwVec3 p, snwVec3 half, double round)
+{
+    snwVec3 q = {fabs(p.x) - half.x + round, fabs(p.y) - half.y + round, fabs(p.z) - half.z + round};
+    snwVec3 out = {fmax(q.x, 0), fmax(q.y, 0), fmax(q.z, 0)};
+    return snwVec3_Length(out) + fmin(fmax(q.x, fmax(q.y, q.z)), 0) - round;
+}
+
+static double TorusDistance(snwVec3 p, snwVec3 size)
+{
+    double ring = sqrt(p.x * p.x + p.z * p.z) - size.x;
+    return sqrt(ring * ring + p.y * p.y) - size.y;
+}
+
+// Distance to the hull of two balls; *core gets the nearest point of the axis, seen along the slope of the cone.
+static double RoundConeDistance(const snwRoundCone* cone, snwVec3 p, snwVec3* core)
+{
+    snwVec3 axis = snwVec3_Sub(cone->b, cone->a), q = snwVec3_Sub(p, cone->a);
+    double length2 = snwVec3_LengthSquared(axis), shrink = cone->radiusA - cone->radiusB;
+    double along2 = length2 - shrink * shrink;
+    if (along2 <= 0) // one ball holds the other
+    {
+        bool first = shrink >= 0;
+        *core = first ? cone->a : cone->b;
+        return snwVec3_Distance(p, *core) - (first ? cone->radiusA : cone->radiusB);
+    }
+    double y = snwVec3_Dot(q, axis) / length2;
+    snwVec3 side = snwVec3_MulAdd(q, -y, axis);
+    double x = snwVec3_Length(side), slope = shrink / sqrt(along2);
+    // The foot on the axis moves towards the thick end by the slope of the surface.
+    double t = y - x * slope / sqrt(length2);
+    if (t <= 0 || t >= 1)
+    {
+        *core = t <= 0 ? cone->a : cone->b;
+        return snwVec3_Distance(p, *core) - (t <= 0 ? cone->radiusA : cone->radiusB);
+    }
+    *core = snwVec3_MulAdd(cone->a, t, axis);
+    return snwVec3_Distance(p, *core) - (cone->radiusA - t * shrink);
+}
+
+static double SweepDistance(const snwFleshPart* part, snwVec3 p)
+{
+    double stretch = 1 / part->flatness - 1;
+    snwVec3 q = snwVec3_MulAdd(p, stretch * snwVec3_Dot(p, part->flatAxis), part->flatAxis);
+    double best = DBL_MAX;
+    snwVec3 nearest = q;
+    for (int i = 0; i < part->coneCount; ++i)
+    {
+        snwVec3 core;
+        double distance = RoundConeDistance(&part->cones[i], q, &core);
+        if (distance >= best)
+            continue;
+        best = distance;
+        nearest = core;
+    }
+    if (part->flatness == 1)
+        return best;
+    // Back from the stretched space: over the length of the gradient there.
+    snwVec3 normal = snwVec3_Normalize(snwVec3_Sub(q, nearest));
+    normal = snwVec3_MulAdd(normal, stretch * snwVec3_Dot(normal, part->flatAxis), part->flatAxis);
+    return best / fmax(snwVec3_Length(normal), 1);
+}
+
+// Signed distance to a closed polygon in the plane; even-odd inside.
+static double PolygonDistance(const snwFleshPoint* points, int count, double x, double y)
+{
+    double best = DBL_MAX;
+    bool inside = false;
+    for (int i = 0, j = count - 1; i < count; j = i++)
+    {
+        snwVec3 a = points[j].at, b = points[i].at;
+        double ex = b.x - a.x, ey = b.y - a.y, px = x - a.x, py = y - a.y;
+        double length2 = ex * ex + ey * ey;
+        double t = length2 > 0 ? fmin(fmax((px * ex + py * ey) / length2, 0), 1) : 0;
+        double dx = px - t * ex, dy = py - t * ey;
+        best = fmin(best, dx * dx + dy * dy);
+        if ((a.y > y) != (b.y > y) && x < a.x + (y - a.y) / ey * ex)
+            inside = !inside;
+    }
+    return inside ? -sqrt(best) : sqrt(best);
+}
+
+// All points within the half thickness of a flat sheet, so that its rim is round.
+static double FinDistance(const snwFleshPart* part, snwVec3 p)
+{
+    double half = part->size.z, rim = PolygonDistance(part->points, part->pointCount, p.x, p.y) + half;
+    return (rim <= 0 ? fabs(p.z) : sqrt(rim * rim + p.z * p.z)) - half;
+}
+
+static double PartDistance(const snwFleshPart* part, snwVec3 point)
+{
+    if (part->coneCount > 0)
+        return SweepDistance(part, point);
+    snwVec3 local = snwTransform_ApplyInverse(part->frame, point);
+    switch (part->kind)
+    {
+        case snw_partEllipsoid:
+            return EllipsoidDistance(local, part->size);
+        case snw_partBox:
+            return BoxDistance(local, part->size, part->round);
+        case snw_partTorus:
+            return TorusDistance(local, part->size);
+        default:
+            return FinDistance(part, local);
+    }
+}
+
+// Far from the part the distance to its ball is enough: it is never too large, and blends do not reach there.
+static double QuickDistance(const snwFleshPart* part, snwVec3 point)
+{
+    double ball = snwVec3_Distance(point, part->centre) - part->radius;
+    return ball > part->radius + part->blend ? ball : PartDistance(part, point);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Melting
+
+// Smooth minimum of a and b within `blend` of each other; *share gets how much of b is in it.
+static double Melt(double a, double b, double blend, double* share)
+{
+    double h = blend > 0 ? fmax(blend - fabs(a - b), 0) / blend : 0;
+    double mix = 0.5 * h * h;
+    *share = b < a ? 1 - mix : mix;
+    return fmin(a, b) - 0.25 * h * h * blend;
+}
+
+static void MixColor(float color[3], const float other[3], double share)
+{
+    for (int i = 0; i < 3; ++i)
+        color[i] += (float)share * (other[i] - color[i]);
+}
+
+typedef enum Which
+{
+    snw_everything,
+    snw_fleshOnly, // no rigid parts
+} Which;
+
+// The parts first..last-1 of one group. color may be NULL.
+static double GroupDistance(
+    const snwFlesh* flesh, int first, int last, snwVec3 point, Which which, float* color)
+{
+    double distance = DBL_MAX;
+    for (int i = first; i < last; ++i)
+    {
+        const snwFleshPart* part = &flesh->parts[i];
+        if (part->op == snw_partPaint || (which == snw_fleshOnly && part->rigid))
+            continue;
+        double ball = snwVec3_Distance(point, part->centre) - part->radius, share = 0;
+        if (part->op == snw_partCut)
+        {
+            if (ball < part->blend)
+                distance = -Melt(-distance, PartDistance(part, point), part->blend, &share);
+        }
+        else if (distance == DBL_MAX)
+            distance = QuickDistance(part, point), share = 1;
+        else if (ball < distance + part->blend)
+            distance = Melt(distance, QuickDistance(part, point), part->blend, &share);
+        if (color != NULL && share > 0)
+            MixColor(color, part->color, share);
+    }
+    return distance;
+}
+
+static int GroupEnd(const snwFlesh* flesh, int first)
+{
+    int last = first + 1;
+    while (last < flesh->partCount && flesh->parts[last].group == flesh->parts[first].group)
+        ++last;
+    return last;
+}
+
+static double Distance(const snwFlesh* flesh, snwVec3 point, Which which, float* color)
+{
+    double distance = DBL_MAX;
+    for (int first = 0, last = 0; first < flesh->partCount; first = last)
+    {
+        last = GroupEnd(flesh, first);
+        float own[3] = {0};
+        double group = GroupDistance(flesh, first, last, point, which, color != NULL ? own : NULL), share = 1;
+        if (group == DBL_MAX)
+            continue;
+        distance = distance == DBL_MAX ? group : Melt(distance, group, flesh->parts[first].blend, &share);
+        if (color != NULL)
+            MixColor(color, own, share);
+    }
+    return distance;
+}
+
+double snwFlesh_Distance(const snwFlesh* flesh, snwVec3 point)
+{
+    return Distance(flesh, point, snw_everything, NULL);
+}
+
+void snwFlesh_Color(const snwFlesh* flesh, snwVec3 point, float color[3])
+{
+    color[0] = color[1] = color[2] = 0;
+    Distance(flesh, point, snw_everything, color);
+    for (int i = 0; i < flesh->partCount; ++i)
+    {
+        const snwFleshPart* part = &flesh->parts[i];
+        if (part->op != snw_partPaint || snwVec3_Distance(point, part->centre) > part->radius + part->blend)
+            continue;
+        double inside = 0.5 - PartDistance(part, point) / fmax(part->blend, 1e-9);
+        double t = fmin(fmax(inside, 0), 1);
+        MixColor(color, part->color, t * t * (3 - 2 * t));
+    }
+}
+
+double snwFlesh_BoneDistance(const snwFlesh* flesh, int bone, snwVec3 point)
+{
+    const snwFleshBone* own = &flesh->bones[bone];
+    double distance = DBL_MAX, others = DBL_MAX;
+    snwVec3 core;
+    if (own->radius > 0)
+    {
+        snwRoundCone cone = {own->head, own->tail, own->radius, own->radius};
+        distance = RoundConeDistance(&cone, point, &core);
+    }
+    for (int i = 0; i < flesh->partCount; ++i)
+    {
+        const snwFleshPart* part = &flesh->parts[i];
+        if (!part->rigid || part->bone != bone || part->op != snw_partAdd)
+            continue;
+        double mine = QuickDistance(part, point);
+        if (others == DBL_MAX && flesh->hasFlesh && mine < part->radius)
+            others = Distance(flesh, point, snw_fleshOnly, NULL);
+        // Its inside, and outside of the flesh whatever is nearer to it than to flesh: the skin of the part is rigid
+        // although a mesh only comes close to it.
+        double nearer = flesh->hasFlesh ? 0.5 * (mine - others) : mine - part->radius;
+        if (mine < part->radius)
+            mine = fmin(mine, nearer);
+        distance = fmin(distance, mine);
+    }
+    return distance;
+}
+
+static double SolidDistance(snwVec3 point, const void* data)
+{
+    return snwFlesh_Distance(data, point);
+}
+
+static double SolidBoneDistance(int bone, snwVec3 point, const void* data)
+{
+    return snwFlesh_BoneDistance(data, bone, point);
+}
+
+snwSolid snwFlesh_Solid(const snwFlesh* flesh)
+{
+    return (snwSolid){.distance = SolidDistance,
+        .boneDistance = flesh->boneCount > 0 ? SolidBoneDistance : NULL,
+        .boneCount = flesh->boneCount,
+        .data = flesh,
+        .lower = flesh->lower,
+        .upper = flesh->upper};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Preparation
+
+// Centripetal curves need no loops taken care of, uniform ones are smoother between even points: these are uniform.
+static double Curve(double a, double b, double c, double d, double t)
+{
+    double m0 = 0.5 * (c - a), m1 = 0.5 * (d - b), t2 = t * t, t3 = t2 * t;
+    return (2 * t3 - 3 * t2 + 1) * b + (t3 - 2 * t2 + t) * m0 + (3 * t2 - 2 * t3) * c + (t3 - t2) * m1;
+}
+
+static snwFleshPoint CurvePoint(const snwFleshPoint* points, int count, int span, double t)
+{
+    const snwFleshPoint* b = &points[span];
+    const snwFleshPoint* c = &points[span + 1];
+    const snwFleshPoint* a = span > 0 ? b - 1 : b;
+    const snwFleshPoint* d = span + 2 < count ? c + 1 : c;
+    double least = 0.3 * fmin(b->radius, c->radius);
+    return (snwFleshPoint){{Curve(a->at.x, b->at.x, c->at.x, d->at.x, t), Curve(a->at.y, b->at.y, c->at.y, d->at.y, t),
+                               Curve(a->at.z, b->at.z, c->at.z, d->at.z, t)},
+        fmax(Curve(a->radius, b->radius, c->radius, d->radius, t), least), -1};
+}
+
+static bool PrepareCones(snwFleshPart* part, snwArena* arena)
+{
+    int steps = part->pointCount > 2 ? snw_curveSteps : 1, spans = part->pointCount - 1;
+    part->coneCount = steps * spans;
+    part->cones = snwArena_Alloc(arena, (size_t)part->coneCount, sizeof *part->cones);
+    if (part->cones == NULL)
+        return false;
+    double stretch = 1 / part->flatness - 1;
+    snwFleshPoint last = part->points[0];
+    for (int i = 0; i < part->coneCount; ++i)
+    {
+        int step = i % steps + 1;
+        snwFleshPoint next = step == steps ? part->points[i / steps + 1]
+                                           : CurvePoint(part->points, part->pointCount, i / steps, (double)step / steps);
+        snwVec3 a = snwVec3_MulAdd(last.at, stretch * snwVec3_Dot(last.at, part->flatAxis), part->flatAxis);
+        snwVec3 b = snwVec3_MulAdd(next.at, stretch * snwVec3_Dot(next.at, part->flatAxis), part->flatAxis);
+        part->cones[i] = (snwRoundCone){a, b, last.radius, next.radius};
+        last = next;
+    }
+    return true;
+}
+
+static bool IsCurve(snwPartKind kind)
+{
+    return kind == snw_partCapsule || kind == snw_partCone || kind == snw_partSweep;
+}
+
+static void FindBall(snwFleshPart* part)
+{
+    snwVec3 lower = {DBL_MAX, DBL_MAX, DBL_MAX}, upper = {-DBL_MAX, -DBL_MAX, -DBL_MAX};
+    if (part->kind == snw_partFin || part->coneCount > 0)
+    {
+        for (int i = 0; i < part->pointCount; ++i)
+        {
+            snwVec3 p = part->points[i].at;
+            lower = snwVec3_Min(lower, p);
+            upper = snwVec3_Max(upper, p);
+        }
+        part->centre = snwVec3_Scale(snwVec3_Add(lower, upper), 0.5);
+        part->radius = 0;
+        for (int i = 0; i < part->pointCount; ++i)
+            part->radius = fmax(part->radius, snwVec3_Distance(part->centre, part->points[i].at) + part->points[i].radius);
+        // A curve leaves the hull of its points by at most a quarter of the way between them.
+        part->radius += part->pointCount > 2 && part->coneCount > 0 ? 0.1 * part->radius : part->size.z;
+        if (part->kind == snw_partFin)
+            part->centre = snwTransform_Apply(part->frame, part->centre);
+        return;
+    }
+    part->centre = part->frame.position;
+    part->radius = part->kind == snw_partTorus       ? part->size.x + part->size.y
+                   : part->kind == snw_partEllipsoid ? fmax(part->size.x, fmax(part->size.y, part->size.z))
+                                                     : snwVec3_Length(part->size);
+}
+
+static double SegmentDistance(const snwFleshBone* bone, snwVec3 p)
+{
+    snwRoundCone cone = {bone->head, bone->tail, 0, 0};
+    snwVec3 core;
+    return RoundConeDistance(&cone, p, &core);
+}
+
+static int NearestBone(const snwFlesh* flesh, snwVec3 p)
+{
+    int best = -1;
+    double least = DBL_MAX;
+    for (int i = 0; i < flesh->boneCount; ++i)
+    {
+        double distance = SegmentDistance(&flesh->bones[i], p);
+        if (distance < least)
+        {
+            least = distance;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void FindBones(const snwFlesh* flesh, snwFleshPart* part)
+{
+    bool curve = IsCurve(part->kind);
+    for (int i = 0; curve && i < part->pointCount; ++i)
+        if (part->points[i].bone < 0)
+            part->points[i].bone = part->bone >= 0 ? part->bone : NearestBone(flesh, part->points[i].at);
+    if (!curve && part->bone < 0)
+        part->bone = NearestBone(flesh, part->frame.position);
+}
+
+static bool PreparePart(snwFlesh* flesh, snwFleshPart* part, snwArena* arena)
+{
+    FindBones(flesh, part);
+    if (IsCurve(part->kind) && !PrepareCones(part, arena))
+        return false;
+    FindBall(part);
+    return true;
+}
+
+bool snwFlesh_Prepare(snwFlesh* flesh, snwArena* arena)
+{
+    flesh->lower = (snwVec3){DBL_MAX, DBL_MAX, DBL_MAX};
+    flesh->upper = (snwVec3){-DBL_MAX, -DBL_MAX, -DBL_MAX};
+    for (int i = 0; i < flesh->partCount; ++i)
+    {
+        snwFleshPart* part = &flesh->parts[i];
+        if (!PreparePart(flesh, part, arena))
+            return false;
+        flesh->hasFlesh = flesh->hasFlesh || (part->op == snw_partAdd && !part->rigid);
+        if (part->op != snw_partAdd)
+            continue;
+        double reach = part->radius + 0.25 * part->blend;
+        snwVec3 ball = {reach, reach, reach};
+        flesh->lower = snwVec3_Min(flesh->lower, snwVec3_Sub(part->centre, ball));
+        flesh->upper = snwVec3_Max(flesh->upper, snwVec3_Add(part->centre, ball));
+    }
+    return true;
+}
+
+bool snwFlesh_Pose(const snwFlesh* flesh, const snwTransform* bones, snwArena* arena, snwFlesh* posed)
+{
+    *posed = *flesh;
+    posed->parts = snwArena_Copy(arena, flesh->parts, (size_t)flesh->partCount, sizeof *flesh->parts);
+    if (flesh->partCount > 0 && posed->parts == NULL)
+        return false;
+    for (int i = 0; i < posed->partCount; ++i)
+    {
+        snwFleshPart* part = &posed->parts[i];
+        if (part->pointCount > 0)
+            part->points = snwArena_Copy(arena, part->points, (size_t)part->pointCount, sizeof *part->points);
+        if (part->pointCount > 0 && part->points == NULL)
+            return false;
+        if (part->kind != snw_partFin)
+            for (int k = 0; k < part->pointCount; ++k)
+                if (part->points[k].bone >= 0)
+                    part->points[k].at = snwTransform_Apply(bones[part->points[k].bone], part->points[k].at);
+        if (part->bone < 0)
+            continue;
+        part->frame = snwTransform_Compose(bones[part->bone], part->frame);
+        part->flatAxis = snwQuat_Rotate(bones[part->bone].rotation, part->flatAxis);
+    }
+    return snwFlesh_Prepare(posed, arena);
+}
