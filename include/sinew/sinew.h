@@ -148,6 +148,12 @@ typedef struct snwTransform
 
 SNW_API snwTransform snwIdentityTransform(void);
 
+typedef struct snwKey
+{
+    double time; // s, strictly rising
+    snwTransform transform;
+} snwKey;
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Characters
 
@@ -192,9 +198,10 @@ typedef struct snwJointDef
 
 typedef struct snwBoneDef
 {
-    const char* name;
+    const char* name;   // unique in the character
     snwVec3 head, tail; // m, in the rest pose
     double radius;      // m, >= 0
+    int parent;         // the bone it follows in motions; -1: none
 } snwBoneDef;
 
 typedef enum snwHandleKind
@@ -239,6 +246,34 @@ typedef struct snwLinearConstraintDef
     double value;
 } snwLinearConstraintDef;
 
+// One bone's part of a motion: keys are relative to the rest pose, about the bone's joint (its head without one), in
+// the axes of the rest pose, on top of what its parent does. Motion between keys is smooth (C1) and passes through
+// them; neighbouring keys are less than half a turn apart.
+typedef struct snwTrackDef
+{
+    int bone;
+    const snwKey* keys; // times 0 .. duration
+    int keyCount;
+} snwTrackDef;
+
+// What an animator does with the skeleton: walk, swim, nod ...
+typedef struct snwMotionDef
+{
+    const char* name; // unique in the character
+    double duration;  // s, > 0
+    bool loop;        // the last key leads back to the first one; a key at `duration` must then equal one at 0
+    const snwTrackDef* tracks;
+    int trackCount; // at most one per bone
+} snwMotionDef;
+
+// sRGB red green blue alpha, rows from the top, 1..8192 pixels each way; width 0: none.
+typedef struct snwTexture
+{
+    int width, height;
+    const uint8_t* pixels;
+} snwTexture;
+
+// Elements are tets, hexes or triangles, never two kinds in one character; or none, with only edges.
 typedef struct snwCharacterDef
 {
     const char* name;
@@ -246,10 +281,19 @@ typedef struct snwCharacterDef
     int vertexCount;
     const int (*tets)[4]; // positive volume
     int tetCount;
-    const int* regions;    // one per tet, an index into materials; NULL: all 0
-    const int (*edges)[2]; // springs beyond the edges of the tets
+    const int (*hexes)[8]; // positive volume, VTK's order: corners 0 1 2 3 go round one face, counter-clockwise seen
+                           // from inside the hex (0 1 2 3 of the unit cube: 000 100 110 010), 4 5 6 7 lie opposite
+                           // to 0 1 2 3
+    int hexCount;
+    const int (*triangles)[3]; // a flat character in the plane z = 0, counter-clockwise seen from +z
+    int triangleCount;
+    const int* regions;      // one per element, an index into materials; NULL: all 0
+    const int* elementBones; // one per element: the bone that owns it, -1: flesh; NULL: all flesh. Elements of two
+                             // bones share no vertex
+    const int (*edges)[2];   // springs beyond the edges of the elements
     int edgeCount;
-    const double* masses; // kg per vertex; NULL: from density and volume (then every vertex needs a tet)
+    const double* masses; // kg per vertex; NULL: from density and volume (then every vertex needs an element)
+    double thickness;     // m, of a flat character: volume is area times thickness
     const snwMaterial* materials;
     int materialCount;
     const snwBoneDef* bones;
@@ -260,7 +304,12 @@ typedef struct snwCharacterDef
     int handleCount;
     const snwLinearConstraintDef* constraints;
     int constraintCount;
-    float color[3];     // of the skin, linear 0..1
+    const snwMotionDef* motions;
+    int motionCount;
+    float color[3];              // of the skin, linear 0..1
+    const float (*colors)[3];    // one per vertex, linear 0..1; NULL: `color` everywhere
+    const float (*texcoords)[2]; // one per vertex, 0..1, u from the left, v from the top; NULL: none
+    snwTexture texture;
     const char* source; // how a tool made it (JSON); kept and saved, never interpreted here; NULL: none
 } snwCharacterDef;
 
@@ -270,6 +319,8 @@ SNW_API snwJointDef snwDefaultJointDef(void);
 SNW_API snwBoneDef snwDefaultBoneDef(void);
 SNW_API snwHandleDef snwDefaultHandleDef(void);
 SNW_API snwLinearConstraintDef snwDefaultLinearConstraintDef(void);
+SNW_API snwTrackDef snwDefaultTrackDef(void);
+SNW_API snwMotionDef snwDefaultMotionDef(void); // one second, looping
 SNW_API snwCharacterDef snwDefaultCharacterDef(void);
 
 // Everything is copied. Characters are counted: Create, Load and Retain add one, Release takes one.
@@ -285,17 +336,51 @@ SNW_API void snwCharacter_Release(snwCharacter* character);
 typedef struct snwCharacterInfo
 {
     const char* name;
-    int vertexCount, tetCount, edgeCount; // edges of the tets and the extra ones
+    int vertexCount, tetCount, edgeCount; // edges of the elements and the extra ones
+    int hexCount, triangleCount;
+    int elasticVertexCount; // vertices that no bone owns
     int skinVertexCount, skinTriangleCount;
-    int materialCount, boneCount, jointCount, handleCount;
+    int materialCount, boneCount, jointCount, handleCount, motionCount;
     double mass, volume;  // kg, m^3
     snwVec3 lower, upper; // m, bounds of the rest pose
     const char* source;   // "" if none
     int modelCount;       // models prepared so far, shared by the sims that use them
     float color[3];
+    bool textured; // has a texture and coordinates for it
 } snwCharacterInfo;
 
 SNW_API snwCharacterInfo snwCharacter_GetInfo(const snwCharacter* character);
+
+// What it was made of, with regions and materials filled in; lives as long as the character.
+SNW_API const snwCharacterDef* snwCharacter_GetDef(const snwCharacter* character);
+
+// The skin: boundary of the tets; boundary quads of the hexes, cut into two triangles each; all triangles of a flat
+// character.
+typedef struct snwSkin
+{
+    const float* positions; // x y z
+    const float* normals;   // x y z, unit
+    int vertexCount;
+    int stride;
+    const int* triangles; // three skin vertices each, outward
+    int triangleCount;
+    const int* vertices; // vertex of the character for each skin vertex
+} snwSkin;
+
+SNW_API snwResult snwCharacter_GetRestSkin(const snwCharacter* character, snwSkin* skin); // lives as long as it
+
+// The skeleton in a motion (-1: at rest) at a time: one transform per bone that takes the rest pose to now. Loops
+// repeat; other motions hold their first and last keys. Joint limits are not enforced.
+SNW_API snwResult snwCharacter_Pose(
+    const snwCharacter* character, int motion, double time, snwTransform* bones, int capacity);
+
+// How far a motion goes beyond the limits of the joints at worst, rad, at 240 samples per second: ranges, cones, and
+// turning that the joint does not allow at all. 0: nowhere; < 0: no such motion, or no memory. Joint (-1: none) and
+// time of the worst may be NULL.
+SNW_API double snwCharacter_MotionExcess(const snwCharacter* character, int motion, int* joint, double* time);
+
+// Degrees of freedom of all joints: ball 3, hinge 1, universal 2, prismatic 1, cylindrical 2, fixed 0, free 6.
+SNW_API int snwCharacter_JointFreedom(const snwCharacter* character);
 
 // Simple bodies, ready to simulate. The cells of boxes are cut into six tets each; a ball of n cells across (even n)
 // has n^3 tets.
@@ -425,12 +510,6 @@ typedef enum snwInterpolation
     snw_interpolateSmooth, // eases in and out of every key
 } snwInterpolation;
 
-typedef struct snwKey
-{
-    double time; // s, strictly rising
-    snwTransform transform;
-} snwKey;
-
 // Motion over time. A pin's keys are relative to where the pin starts; a collider's are in the world.
 typedef struct snwClipDef
 {
@@ -553,16 +632,6 @@ SNW_API snwScene* snwSim_GetScene(const snwSim* sim);
 SNW_API int snwSim_GetMethod(const snwSim* sim);
 
 // Results: pointer + count + stride (bytes). They live until the next Step, Restore or Destroy.
-typedef struct snwSkin
-{
-    const float* positions; // x y z
-    const float* normals;   // x y z, unit
-    int vertexCount;
-    int stride;
-    const int* triangles; // three skin vertices each, outward
-    int triangleCount;
-} snwSkin;
-
 typedef struct snwVertices
 {
     const float* positions;  // x y z
@@ -619,7 +688,7 @@ typedef struct snwMeasures
     snwVec3 angularMomentum; // kg m^2/s, about the world's origin
     snwVec3 centre;          // m, of mass
     double volume;           // m^3
-    double minVolumeRatio;   // smallest tet volume over its rest volume; < 0 is inverted
+    double minVolumeRatio;   // smallest element volume over its rest volume; < 0 is inverted
     double maxStretch;       // largest relative change of an edge
     double maxSpeed;         // m/s
     double maxDepth;         // m, deepest contact before it was resolved
