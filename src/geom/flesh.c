@@ -291,7 +291,7 @@ static double Curve(double a, double b, double c, double d, double t)
     return (2 * t3 - 3 * t2 + 1) * b + (t3 - 2 * t2 + t) * m0 + (3 * t2 - 2 * t3) * c + (t3 - t2) * m1;
 }
 
-static snwFleshPoint CurvePoint(const snwFleshPoint* points, int count, int span, double t)
+snwFleshPoint snwCurve_Point(const snwFleshPoint* points, int count, int span, double t)
 {
     const snwFleshPoint* b = &points[span];
     const snwFleshPoint* c = &points[span + 1];
@@ -316,7 +316,7 @@ static bool PrepareCones(snwFleshPart* part, snwArena* arena)
     {
         int step = i % steps + 1;
         snwFleshPoint next = step == steps ? part->points[i / steps + 1]
-                                           : CurvePoint(part->points, part->pointCount, i / steps, (double)step / steps);
+                                           : snwCurve_Point(part->points, part->pointCount, i / steps, (double)step / steps);
         snwVec3 a = snwVec3_MulAdd(last.at, stretch * snwVec3_Dot(last.at, part->flatAxis), part->flatAxis);
         snwVec3 b = snwVec3_MulAdd(next.at, stretch * snwVec3_Dot(next.at, part->flatAxis), part->flatAxis);
         part->cones[i] = (snwRoundCone){a, b, last.radius, next.radius};

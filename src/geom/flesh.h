@@ -38,6 +38,9 @@ typedef struct snwFleshPoint
     int bone;      // that carries it in a pose; -1: none
 } snwFleshPoint;
 
+// The point at t in 0..1 between points[span] and the next, on the smooth curve through all of them.
+snwFleshPoint snwCurve_Point(const snwFleshPoint* points, int count, int span, double t);
+
 // A cone with round ends.
 typedef struct snwRoundCone
 {

@@ -1,0 +1,30 @@
+// Blueprint files: characters/NAME.json, in memory.
+
+#pragma once
+
+#include "scene/fields.h"
+#include "sim/blueprint.h"
+
+enum
+{
+    snw_maxBlueprintBytes = 4 << 20,
+    snw_maxParts = 4096, // also bones, joints, handles, motions and points of a list
+};
+
+// A blueprint with the memory and the document it lives in.
+typedef struct snwBlueprintFile
+{
+    snwArena arena;
+    json_t* document;
+    snwBlueprint blueprint;
+} snwBlueprintFile;
+
+// file: for messages. Free after success and failure alike.
+snwResult snwBlueprintFile_Read(snwContext* context, const char* file, const char* text, size_t size,
+    snwBlueprintFile* blueprint, snwMessage* message);
+// name: a built-in character, or a path that ends in .json.
+snwResult snwBlueprintFile_Open(
+    snwContext* context, const char* name, snwBlueprintFile* blueprint, snwMessage* message);
+void snwBlueprintFile_Free(snwBlueprintFile* blueprint);
+
+extern const snwTable snw_blueprintTable, snw_blueprintSizeTable;

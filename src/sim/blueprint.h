@@ -1,0 +1,40 @@
+// A blueprint: a skeleton and implicit flesh, from which characters of any size are meshed.
+
+#pragma once
+
+#include "geom/ribbon.h"
+#include "sinew/sinew.h"
+
+// How large a mesh is asked for; 0: whatever comes.
+typedef struct snwBlueprintSize
+{
+    int tets, hexes;
+    int elasticVertices; // that no bone owns
+    int vertices, skinVertices;
+    int triangles; // of a flat character
+    int refine;    // a box of cells has this many times as many along each axis
+} snwBlueprintSize;
+
+typedef struct snwBlueprint
+{
+    const char* name;
+    const char* description;
+    snwMaterial material;
+    float color[3];
+    snwBlueprintSize size; // it is made for
+    double detail;         // how much smaller than elsewhere cells may be where it is thin; 1: not at all
+    bool coarse;           // cells double deep inside
+    snwVec3 boxSize;       // a box of cells instead of a lattice; x is 0 without
+    int boxCells[3];
+    snwFlesh flesh;
+    snwRibbon* ribbons;
+    int ribbonCount;
+    snwBoneDef* bones;
+    int boneCount;
+    snwJointDef* joints;
+    int jointCount;
+    snwHandleDef* handles;
+    int handleCount;
+    snwMotionDef* motions;
+    int motionCount;
+} snwBlueprint;
