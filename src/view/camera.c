@@ -35,22 +35,28 @@ static snwFloat3 ChooseForward(snwFloat3 size)
     return snwFloat3_Scale(back, -1);
 }
 
-snwFraming snwFraming_Begin(const snwCameraDef* def, int width, int height, snwFloat3 lower, snwFloat3 upper)
+// The share of the picture that a motion may fill.
+static const float s_fill = 0.74f;
+
+snwFraming snwFraming_BeginAlong(snwFloat3 forward, double fieldOfView, float fill, int width, int height)
 {
-    snwFloat3 forward = ChooseForward(snwFloat3_Sub(upper, lower));
     return (snwFraming){
-        .camera = Aim((snwFloat3){0, 0, 0}, forward, def->fieldOfView, width, height),
+        .camera = Aim((snwFloat3){0, 0, 0}, forward, fieldOfView, width, height),
         .left = -FLT_MAX,
         .right = -FLT_MAX,
         .bottom = -FLT_MAX,
         .top = -FLT_MAX,
         .lower = {FLT_MAX, FLT_MAX, FLT_MAX},
         .upper = {-FLT_MAX, -FLT_MAX, -FLT_MAX},
+        .fill = fill,
     };
 }
 
-// The share of the picture, from the middle to its side, that the motion may fill.
-static const float s_fill = 0.74f;
+snwFraming snwFraming_Begin(const snwCameraDef* def, int width, int height, snwFloat3 lower, snwFloat3 upper)
+{
+    snwFloat3 forward = ChooseForward(snwFloat3_Sub(upper, lower));
+    return snwFraming_BeginAlong(forward, def->fieldOfView, s_fill, width, height);
+}
 
 void snwFraming_Add(snwFraming* framing, snwFloat3 p)
 {
@@ -58,7 +64,7 @@ void snwFraming_Add(snwFraming* framing, snwFloat3 p)
         return;
     const snwCamera* camera = &framing->camera;
     float x = snwFloat3_Dot(p, camera->right), y = snwFloat3_Dot(p, camera->up), z = snwFloat3_Dot(p, camera->forward);
-    float tanX = s_fill * camera->tanX, tanY = s_fill * camera->tanY;
+    float tanX = framing->fill * camera->tanX, tanY = framing->fill * camera->tanY;
     // A point is inside if |x - cx| <= tanX (z - cz); each side keeps the point that asks most.
     framing->left = snwFloat_Max(framing->left, -x - tanX * z);
     framing->right = snwFloat_Max(framing->right, x - tanX * z);
@@ -80,8 +86,8 @@ snwCamera snwFraming_End(const snwFraming* framing)
         return camera;
     }
     float cx = 0.5f * (framing->right - framing->left), cy = 0.5f * (framing->top - framing->bottom);
-    float backX = 0.5f * (framing->right + framing->left) / (s_fill * camera.tanX);
-    float backY = 0.5f * (framing->top + framing->bottom) / (s_fill * camera.tanY);
+    float backX = 0.5f * (framing->right + framing->left) / (framing->fill * camera.tanX);
+    float backY = 0.5f * (framing->top + framing->bottom) / (framing->fill * camera.tanY);
     float cz = -snwFloat_Max(backX, backY);
     // A single point would have the camera inside it.
     float extent = snwFloat3_Length(snwFloat3_Sub(framing->upper, framing->lower));

@@ -23,9 +23,12 @@ typedef struct snwFraming
     float left, right, bottom, top; // how far each side of the view has to be moved out
     snwFloat3 lower, upper;         // bounds of the points
     int pointCount;
+    float fill; // the share of the picture, from the middle to its side, that the points may fill
 } snwFraming;
 
 // lower, upper: rough bounds of the scene, which decide the direction of view.
 snwFraming snwFraming_Begin(const snwCameraDef* def, int width, int height, snwFloat3 lower, snwFloat3 upper);
+// With a direction of view (unit) of the caller's choice.
+snwFraming snwFraming_BeginAlong(snwFloat3 forward, double fieldOfView, float fill, int width, int height);
 void snwFraming_Add(snwFraming* framing, snwFloat3 point); // points that are not finite are left out
 snwCamera snwFraming_End(const snwFraming* framing);

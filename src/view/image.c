@@ -36,11 +36,15 @@ static float Dither(int x, int y)
     return 0.0005f + 0.999f * (float)(b - (int)b); // rounding cannot reach the next byte
 }
 
-static uint8_t Encode(float linear, float dither)
+static uint8_t EncodeDisplay(float x, float dither)
 {
-    float x = Filmic(linear > 0 ? linear : 0);
     float s = x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1 / 2.4f) - 0.055f;
     return (uint8_t)(snwFloat_Clamp(s, 0, 1) * 255 + dither);
+}
+
+static uint8_t Encode(float linear, float dither)
+{
+    return EncodeDisplay(Filmic(linear > 0 ? linear : 0), dither);
 }
 
 void snwImage_SetPixel(snwImage* image, int x, int y, snwFloat3 linear)
@@ -50,6 +54,39 @@ void snwImage_SetPixel(snwImage* image, int x, int y, snwFloat3 linear)
     pixel[0] = Encode(linear.x, dither);
     pixel[1] = Encode(linear.y, dither);
     pixel[2] = Encode(linear.z, dither);
+}
+
+static float OnWhite(float linear, float cover, float light)
+{
+    float own = linear > 0 && cover > 1e-6f ? Filmic(linear / cover) : 0;
+    return cover * own + (1 - cover) * light;
+}
+
+void snwImage_SetOnWhite(snwImage* image, int x, int y, snwFloat3 linear, float cover, float light)
+{
+    uint8_t* pixel = image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x);
+    float dither = Dither(x, y);
+    pixel[0] = EncodeDisplay(OnWhite(linear.x, cover, light), dither);
+    pixel[1] = EncodeDisplay(OnWhite(linear.y, cover, light), dither);
+    pixel[2] = EncodeDisplay(OnWhite(linear.z, cover, light), dither);
+}
+
+void snwImage_SetTone(snwImage* image, int x, int y, float cover)
+{
+    const snwFloat3 dark = {0.012f, 0.013f, 0.016f}, white = {1, 1, 1};
+    snwFloat3 tone = snwFloat3_Mix(white, dark, snwFloat_Clamp(cover, 0, 1));
+    uint8_t* pixel = image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x);
+    pixel[0] = EncodeDisplay(tone.x, 0.5f);
+    pixel[1] = EncodeDisplay(tone.y, 0.5f);
+    pixel[2] = EncodeDisplay(tone.z, 0.5f);
+}
+
+float snwImage_ToLight(float byte)
+{
+    const float knee = 0.6f;
+    float s = snwFloat_Clamp(byte / 255, 0, 1);
+    float x = s <= 0.04045f ? s / 12.92f : powf((s + 0.055f) / 1.055f, 2.4f);
+    return x < knee ? x : knee - (1 - knee) * logf(1 - snwFloat_Min(x - knee, 0.396f) / (1 - knee));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -19,6 +19,15 @@ void snwDestroyImage(snwContext* context, snwImage* image);
 // Linear light -> filmic curve -> sRGB bytes, dithered.
 void snwImage_SetPixel(snwImage* image, int x, int y, snwFloat3 linear);
 
+// The same for the share `cover` of a pixel that is there; the rest is plain white, dimmed to `light`. linear is
+// already weighted with the share.
+void snwImage_SetOnWhite(snwImage* image, int x, int y, snwFloat3 linear, float cover, float light);
+// Dark in the share `cover` of a pixel, else white: two tones, and those between them only along the outline.
+void snwImage_SetTone(snwImage* image, int x, int y, float cover);
+
+// An sRGB byte as the linear light that the filmic curve turns into that byte again.
+float snwImage_ToLight(float byte);
+
 // effort 1..9 is zlib's: low for frames on their way to a film, high for pictures to keep.
 snwResult snwImage_WritePng(
     snwContext* context, const snwImage* image, const char* path, int effort, bool overwrite, snwMessage* message);

@@ -1,6 +1,5 @@
 #include "view/look.h"
 
-static const float s_keyAngle = 0.11f;   // rad, radius of the key light: how soft its shadows are
 static const float s_lineWidth = 0.012f; // of the grid, in cells
 static const float s_gridEnd = 5;        // radii, where its lines have faded
 
@@ -23,8 +22,9 @@ static float ChooseGridCell(float radius)
 
 snwLook snwMakeLook(const snwPicture* picture, const snwCamera* camera)
 {
+    bool front = picture->frontLight;
     return (snwLook){
-        .keyDirection = LightDirection(camera, -66, 50),
+        .keyDirection = front ? LightDirection(camera, -32, 40) : LightDirection(camera, -66, 50),
         .fillDirection = LightDirection(camera, 55, 22),
         .rimDirection = LightDirection(camera, 152, 34),
         .keyColor = {1.04f, 0.95f, 0.84f},
@@ -36,6 +36,8 @@ snwLook snwMakeLook(const snwPicture* picture, const snwCamera* camera)
         .viewUp = camera->up,
         .radius = picture->radius,
         .gridCell = ChooseGridCell(picture->radius),
+        .keyAngle = front ? 0.42f : 0.11f,
+        .style = picture->style,
     };
 }
 
@@ -102,6 +104,25 @@ static snwRadiance ShadeSkin(const snwLook* look, const snwSurfacePoint* p, floa
     return out;
 }
 
+// Flesh: what the key light loses past the terminator comes back from inside, warmer and where the sky reaches; the
+// outline gets a soft rim of light. Gloss is dry skin at 0 and a wet eye at 1.
+static snwRadiance ShadeFlesh(const snwLook* look, const snwSurfacePoint* p)
+{
+    float roughness = 0.56f - 0.42f * p->gloss;
+    snwRadiance out = ShadeSkin(look, p, roughness, 0.55f + 1.6f * p->gloss);
+    float cosine = snwFloat3_Dot(p->normal, look->keyDirection);
+    float inner = snwFloat_Max(WrapDiffuse(cosine, 0.55f) - 0.8f * snwFloat_Max(cosine, 0), 0);
+    float brightest = snwFloat_Max(p->color.x, snwFloat_Max(p->color.y, p->color.z));
+    snwFloat3 deep = snwFloat3_Mul(p->color, (snwFloat3){1.0f, 0.72f, 0.62f});
+    deep = snwFloat3_Mix(deep, snwFloat3_Mul(p->color, snwFloat3_Scale(p->color, 1 / (brightest + 1e-3f))), 0.35f);
+    out.sky = snwFloat3_MulAdd(out.sky, 0.55f * inner, snwFloat3_Mul(deep, look->keyColor));
+    float m = 1 - snwFloat_Clamp(snwFloat3_Dot(p->normal, p->view), 0, 1);
+    float rim = m * m * m * (0.35f + 0.65f * WrapDiffuse(snwFloat3_Dot(p->normal, look->rimDirection), 0.6f));
+    snwFloat3 sheen = snwFloat3_Mix(p->color, (snwFloat3){1, 1, 1}, 0.35f);
+    out.sky = snwFloat3_MulAdd(out.sky, 0.9f * rim, snwFloat3_Mul(sheen, look->skyColor));
+    return out;
+}
+
 // 1 on a grid line, falling to 0 within its soft edge.
 static float GridLine(float x, float cell, float width)
 {
@@ -130,7 +151,7 @@ static float LineDistance(float x, float cell)
 bool snwLook_IsPlain(const snwLook* look, const snwSurfacePoint* p, float width)
 {
     float distance = snwFloat3_Length(snwFloat3_Sub(p->position, look->centre));
-    if (distance - width > s_gridEnd * look->radius)
+    if (distance - width > s_gridEnd * look->radius || p->kind == snw_pictureWall || look->style != snw_styleStudio)
         return true;
     snwFloat3 local = OnGround(p);
     float gap = snwFloat_Min(LineDistance(local.x, look->gridCell), LineDistance(local.z, look->gridCell));
@@ -155,12 +176,40 @@ static snwRadiance ShadeGround(const snwLook* look, const snwSurfacePoint* p)
     return out;
 }
 
+static snwRadiance ShadeWall(const snwLook* look, const snwSurfacePoint* p)
+{
+    snwFloat3 background = snwLook_Background(look, snwFloat3_Scale(p->view, -1));
+    return (snwRadiance){
+        snwFloat3_Scale(background, 0.5f), snwFloat3_Scale(background, 0.42f), snwFloat3_Scale(background, 0.08f)};
+}
+
+float snwLook_FloorLight(float key, float sky)
+{
+    return 0.36f + 0.40f * key + 0.24f * sky;
+}
+
+// On plain white a floor sends no light of its own; a trace of it keeps its visibilities measured.
+static snwRadiance ShadePlainFloor(void)
+{
+    const snwFloat3 trace = {1e-6f, 1e-6f, 1e-6f};
+    return (snwRadiance){{0, 0, 0}, trace, trace};
+}
+
 snwRadiance snwLook_Shade(const snwLook* look, const snwSurfacePoint* point)
 {
+    bool floor = point->kind == snw_pictureGround || point->kind == snw_pictureWall;
+    if (look->style == snw_styleSilhouette)
+        return (snwRadiance){{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    if (look->style == snw_styleWhite && floor)
+        return ShadePlainFloor();
     switch (point->kind)
     {
         case snw_pictureGround:
             return ShadeGround(look, point);
+        case snw_pictureWall:
+            return ShadeWall(look, point);
+        case snw_pictureFlesh:
+            return ShadeFlesh(look, point);
         case snw_pictureSolid:
             return ShadeSkin(look, point, 0.6f, 0.6f);
         case snw_pictureSkin:
@@ -169,16 +218,16 @@ snwRadiance snwLook_Shade(const snwLook* look, const snwSurfacePoint* point)
     }
 }
 
-float snwLook_KeySpread(void)
+float snwLook_KeySpread(const snwLook* look)
 {
-    return tanf(s_keyAngle);
+    return tanf(look->keyAngle);
 }
 
 snwFloat3 snwLook_SampleKey(const snwLook* look, float u, float v)
 {
     snwFloat3 s, t;
     snwFloat3_Frame(look->keyDirection, &s, &t);
-    float radius = tanf(s_keyAngle) * sqrtf(u), around = 2 * SNW_PI * v;
+    float radius = tanf(look->keyAngle) * sqrtf(u), around = 2 * SNW_PI * v;
     snwFloat3 d = snwFloat3_MulAdd(look->keyDirection, radius * cosf(around), s);
     return snwFloat3_Normalize(snwFloat3_MulAdd(d, radius * sinf(around), t));
 }

@@ -18,6 +18,8 @@ typedef struct snwLook
     snwFloat3 viewUp;                // of the camera
     float radius;                    // m, of what matters
     float gridCell;                  // m
+    float keyAngle;                  // rad, radius of the key light: how soft its shadows are
+    snwPictureStyle style;
 } snwLook;
 
 // A point that a ray hit.
@@ -27,6 +29,7 @@ typedef struct snwSurfacePoint
     snwFloat3 position, normal; // normal towards the viewer
     snwFloat3 view;             // unit, towards the viewer
     snwFloat3 color;
+    float gloss;               // of flesh
     const snwTransform* frame; // of a ground
 } snwSurfacePoint;
 
@@ -43,8 +46,10 @@ snwRadiance snwLook_Shade(const snwLook* look, const snwSurfacePoint* point);
 
 // A direction to the round key light; u and v in 0..1 choose the point on it.
 snwFloat3 snwLook_SampleKey(const snwLook* look, float u, float v);
+// The share of a picture's light that a ground or wall lets through, on plain white, from its smooth visibilities.
+float snwLook_FloorLight(float key, float sky);
 // How much wider the beam to the whole key light gets per metre.
-float snwLook_KeySpread(void);
+float snwLook_KeySpread(const snwLook* look);
 
 // Whether a ground is without lines within `width` m of a point, so that one look at it is enough.
 bool snwLook_IsPlain(const snwLook* look, const snwSurfacePoint* ground, float width);

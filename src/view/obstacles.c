@@ -28,7 +28,7 @@ snwObstacles snwMakeObstacles(const snwPicture* picture)
     }
     for (int i = 0; i < picture->meshCount; ++i)
     {
-        if (picture->meshes[i].kind == snw_pictureGround)
+        if (picture->meshes[i].kind == snw_pictureGround || picture->meshes[i].kind == snw_pictureWall)
             result.groundCount++;
         else
             Grow(&result, (int)((long)i * result.count / picture->meshCount), &picture->meshes[i]);

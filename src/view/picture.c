@@ -14,6 +14,9 @@ static void FreeMesh(snwContext* context, snwPictureMesh* mesh)
     snwFree(context, mesh->corners);
     snwFree(context, mesh->shape);
     snwFree(context, mesh->shapeNormals);
+    snwFree(context, mesh->colors);
+    snwFree(context, mesh->texcoords);
+    snwFree(context, mesh->edges);
 }
 
 void snwPicture_Free(snwPicture* picture)
@@ -26,7 +29,7 @@ void snwPicture_Free(snwPicture* picture)
 }
 
 // Takes the mesh over, also when it fails.
-static snwResult AddMesh(snwPicture* picture, snwPictureMesh* mesh, int* index, snwMessage* message)
+static snwResult KeepMesh(snwPicture* picture, snwPictureMesh* mesh, int* index, snwMessage* message)
 {
     if (!snwArray_Grow(picture->context, (void**)&picture->meshes, picture->meshCount, &picture->meshCapacity, 1,
             sizeof *picture->meshes))
@@ -205,7 +208,7 @@ snwResult snwPicture_AddSkin(snwPicture* picture, const snwSkin* skin, snwFloat3
         return snwFailMemory(message);
     }
     UpdateNormals(&mesh);
-    return AddMesh(picture, &mesh, index, message);
+    return KeepMesh(picture, &mesh, index, message);
 }
 
 void snwPicture_MoveSkin(snwPicture* picture, int index, const float* positions)
@@ -213,6 +216,114 @@ void snwPicture_MoveSkin(snwPicture* picture, int index, const float* positions)
     snwPictureMesh* mesh = &picture->meshes[index];
     memcpy(mesh->positions, positions, 3 * (size_t)mesh->vertexCount * sizeof(float));
     UpdateNormals(mesh);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Meshes from plain arrays
+
+static snwResult CheckLook(const snwMeshLook* look, snwMessage* message)
+{
+    if (look->vertexCount < 0 || look->triangleCount < 0)
+        return snwFail(message, snw_errorArgument, "give counts of 0 or more", "a mesh has %d vertices, %d triangles",
+            look->vertexCount, look->triangleCount);
+    for (int t = 0; t < look->triangleCount; ++t)
+        for (int i = 0; i < 3; ++i)
+        {
+            int v = look->triangles[3 * (size_t)t + (size_t)i];
+            if (v < 0 || v >= look->vertexCount)
+                return snwFail(message, snw_errorArgument, "number vertices from 0", "triangle %d has vertex %d of %d",
+                    t, v, look->vertexCount);
+        }
+    return snw_ok;
+}
+
+// Embree reads a little past the end, and nobody wants to draw NaN.
+static float* CopyColors(snwContext* context, const snwMeshLook* look)
+{
+    size_t count = 3 * (size_t)look->vertexCount;
+    float* colors = snwAllocArray(context, count + 1, sizeof(float));
+    for (size_t i = 0; colors != NULL && i < count; ++i)
+        colors[i] = look->colors[i] > 0 ? snwFloat_Min(look->colors[i], 1) : 0;
+    return colors;
+}
+
+static bool CopyTexcoords(snwContext* context, const snwMeshLook* look, snwPictureMesh* mesh)
+{
+    size_t count = 2 * (size_t)look->vertexCount;
+    mesh->texture = *look->texture;
+    mesh->texcoords = snwAllocArray(context, count + 1, sizeof(float));
+    for (size_t i = 0; mesh->texcoords != NULL && i < count; ++i)
+        mesh->texcoords[i] = isfinite(look->texcoords[i]) ? look->texcoords[i] : 0;
+    return mesh->texcoords != NULL;
+}
+
+static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMesh* mesh)
+{
+    size_t triangleCount = (size_t)look->triangleCount;
+    if (!AllocMesh(context, mesh, false))
+        return false;
+    if (look->vertexCount > 0)
+        memcpy(mesh->positions, look->positions, 3 * (size_t)look->vertexCount * sizeof(float));
+    if (triangleCount > 0)
+        memcpy(mesh->triangles, look->triangles, 3 * triangleCount * sizeof(int));
+    if (look->colors != NULL)
+        mesh->colors = CopyColors(context, look);
+    if (look->colors != NULL && mesh->colors == NULL)
+        return false;
+    if (look->texcoords != NULL && look->texture != NULL && !CopyTexcoords(context, look, mesh))
+        return false;
+    if (!look->edges)
+        return true;
+    mesh->edges = snwAllocArray(context, triangleCount + 1, 1);
+    for (size_t t = 0; mesh->edges != NULL && t < triangleCount; ++t)
+        mesh->edges[t] = look->edgeMask != NULL ? look->edgeMask[t] : 7;
+    return mesh->edges != NULL;
+}
+
+// One normal per triangle, or those given, or smooth ones.
+static bool SetNormals(snwContext* context, const snwMeshLook* look, snwPictureMesh* mesh)
+{
+    if (!look->flat && look->normals == NULL)
+    {
+        if (!MakeCorners(context, mesh))
+            return false;
+        UpdateNormals(mesh);
+        return true;
+    }
+    mesh->normalCount = look->flat ? mesh->triangleCount : mesh->vertexCount;
+    mesh->normals = snwAllocArray(context, (size_t)mesh->normalCount + 1, 3 * sizeof(float));
+    if (mesh->normals == NULL)
+        return false;
+    for (int i = 0; i < mesh->normalCount; ++i)
+    {
+        snwFloat3 n = look->flat ? FaceNormal(mesh, i) : snwFloat3_Load(look->normals + 3 * (size_t)i);
+        snwFloat3_Store(snwFloat3_Normalize(n), mesh->normals + 3 * (size_t)i);
+    }
+    for (int i = 0; i < 3 * mesh->triangleCount; ++i)
+        mesh->corners[i] = look->flat ? i / 3 : mesh->triangles[i];
+    return true;
+}
+
+snwResult snwPicture_AddMesh(snwPicture* picture, const snwMeshLook* look, int* index, snwMessage* message)
+{
+    snwResult result = CheckLook(look, message);
+    if (result < 0)
+        return result;
+    snwPictureMesh mesh = {
+        .kind = look->kind == snw_pictureSkin ? snw_pictureFlesh : look->kind,
+        .color = look->color,
+        .vertexCount = look->vertexCount,
+        .triangleCount = look->triangleCount,
+        .transparency = look->opacity > 0 && look->opacity < 1 ? 1 - look->opacity : 0,
+        .gloss = snwFloat_Clamp(look->gloss, 0, 1),
+        .frame = snwIdentityTransform(),
+    };
+    if (!CopyLook(picture->context, look, &mesh) || !SetNormals(picture->context, look, &mesh))
+    {
+        FreeMesh(picture->context, &mesh);
+        return snwFailMemory(message);
+    }
+    return KeepMesh(picture, &mesh, index, message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -372,7 +483,7 @@ snwResult snwPicture_AddSolid(
         FreeMesh(picture->context, &mesh);
         return snwFailMemory(message);
     }
-    snwResult result = AddMesh(picture, &mesh, index, message);
+    snwResult result = KeepMesh(picture, &mesh, index, message);
     if (result >= 0)
     {
         snwTransform identity = {.rotation = {0, 0, 0, 1}};

@@ -9,12 +9,23 @@
 #include "base/context.h"
 #include "view/vec.h"
 
+#include <stdint.h>
+
 typedef enum snwPictureKind
 {
     snw_pictureSkin,
     snw_pictureSolid,
     snw_pictureGround, // fades into the background and carries a faint grid
+    snw_pictureWall,   // looks like the background, with shadows on it
+    snw_pictureFlesh,  // a skin with light in its depth, and as much gloss as it is given
 } snwPictureKind;
+
+// A picture to put on a surface; sRGB with straight alpha, rows from the top.
+typedef struct snwTexture
+{
+    int width, height;
+    const uint8_t* rgba;
+} snwTexture;
 
 typedef struct snwPictureMesh
 {
@@ -30,7 +41,20 @@ typedef struct snwPictureMesh
     float* shape;        // positions of a solid in its own frame; NULL for a skin
     float* shapeNormals; // normals of a solid in its own frame; NULL for a skin
     snwTransform frame;  // of a ground: where its plane is now
+    float* colors;       // linear r g b of each vertex instead of color, or NULL
+    float* texcoords;    // u v of each vertex, v downwards, or NULL
+    snwTexture texture;  // of a mesh with texcoords; not owned
+    uint8_t* edges;      // which sides of each triangle are drawn as lines (bit i: corner i to i + 1), or NULL
+    float transparency;  // 0: opaque; of light that falls straight on it
+    float gloss;         // of flesh, 0..1
 } snwPictureMesh;
+
+typedef enum snwPictureStyle
+{
+    snw_styleStudio,
+    snw_styleWhite,      // on plain white; ground and wall are only their shadows
+    snw_styleSilhouette, // everything dark on plain white
+} snwPictureStyle;
 
 typedef struct snwPicture
 {
@@ -39,6 +63,8 @@ typedef struct snwPicture
     int meshCount, meshCapacity;
     snwFloat3 centre; // m, of what matters
     float radius;     // m
+    snwPictureStyle style;
+    bool frontLight; // a large key light near the camera, as for paper figures before a wall
 } snwPicture;
 
 void snwPicture_Free(snwPicture* picture);
@@ -52,6 +78,28 @@ void snwPicture_MoveSkin(snwPicture* picture, int mesh, const float* positions);
 snwResult snwPicture_AddSolid(
     snwPicture* picture, snwColliderKind kind, snwVec3 size, snwFloat3 color, int* mesh, snwMessage* message);
 void snwPicture_MoveSolid(snwPicture* picture, int mesh, const snwTransform* transform);
+
+// A mesh that stays as it is, from plain arrays; everything but the texture is copied.
+typedef struct snwMeshLook
+{
+    snwPictureKind kind;    // a skin is drawn as flesh
+    const float* positions; // x y z
+    const float* colors;    // linear r g b per vertex, 0..1; NULL: color
+    const float* normals;   // x y z per vertex, unit; NULL: from the triangles, smooth but for sharp edges
+    int vertexCount;
+    const int* triangles; // three vertices each, outward
+    int triangleCount;
+    snwFloat3 color;           // linear
+    float opacity;             // 0..1; 0 is taken as 1, opaque: nobody draws what cannot be seen
+    bool flat;                 // a normal per triangle
+    bool edges;                // thin dark lines along the triangles' sides
+    const uint8_t* edgeMask;   // of each triangle, which sides have lines (bit i: corner i to i + 1); NULL: all
+    float gloss;               // 0: dry skin .. 1: a wet eye
+    const float* texcoords;    // u v per vertex, v downwards; NULL: no texture
+    const snwTexture* texture; // drawn unlit, with its alpha; must live as long as the picture
+} snwMeshLook;
+
+snwResult snwPicture_AddMesh(snwPicture* picture, const snwMeshLook* look, int* mesh, snwMessage* message);
 
 // The colour of a body: its character's own, or one of a palette if that is black, or what every shape starts with;
 // the first body keeps that one.

@@ -12,6 +12,7 @@
 #include "view/look.h"
 #include "view/obstacles.h"
 #include "view/smooth.h"
+#include "view/surface.h"
 
 #include <embree3/rtcore.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 enum
 {
     snw_packet = 8,
+    snw_maxLayers = 12,       // of translucent meshes that a ray goes through
     snw_bandPixels = 1 << 20, // memory for parts is bounded: large pictures are made in bands
 };
 
@@ -33,6 +35,8 @@ struct snwRenderer
 typedef struct Pixel
 {
     snwRadiance radiance;
+    float open;  // share that sees the background
+    float floor; // share that sees a ground or wall
     snwGuide guide;
 } Pixel;
 
@@ -43,16 +47,17 @@ typedef struct Job
     const snwCamera* camera;
     snwImage* image;
     snwLook look;
-    RTCScene scene;
+    RTCScene scene; // all that is opaque
+    RTCScene veil;  // translucent and textured meshes; NULL if there are none
     int samples;
     int lanes; // of a packet, for each pixel
     snwObstacles obstacles;
     float pixelSpread, keySpread; // of the beams of a pixel and of the key light, m per m
-    float epsilon;                // m, how far a new ray starts off its surface
-    float reach;                  // m, how far occlusion looks
-    snwFloat3* lights;            // directions to the key light: samples of each place in a block of 4 x 4 pixels
-    snwFloat3* domes;             // the same for the sky, around +Z
-    float (*jitter)[2];           // of each sample, pixels
+    snwSurface surface;
+    float reach;        // m, how far occlusion looks
+    snwFloat3* lights;  // directions to the key light: samples of each place in a block of 4 x 4 pixels
+    snwFloat3* domes;   // the same for the sky, around +Z
+    float (*jitter)[2]; // of each sample, pixels
     snwGuides* guides;
     Pixel* pixels; // of the rows firstRow .. lastRow
     int firstRow, lastRow;
@@ -108,13 +113,19 @@ static void AttachMesh(RTCDevice device, RTCScene scene, const snwPictureMesh* m
     rtcReleaseGeometry(geometry);
 }
 
+static bool IsVeil(const snwPicture* picture, const snwPictureMesh* mesh)
+{
+    return mesh->texcoords != NULL || (mesh->transparency > 0 && picture->style != snw_styleSilhouette);
+}
+
+// Either the opaque meshes or the others.
 static snwResult BuildScene(
-    const snwRenderer* renderer, const snwPicture* picture, RTCScene* result, snwMessage* message)
+    const snwRenderer* renderer, const snwPicture* picture, bool veil, RTCScene* result, snwMessage* message)
 {
     RTCScene scene = rtcNewScene(renderer->device);
     rtcSetSceneFlags(scene, RTC_SCENE_FLAG_ROBUST);
     for (int i = 0; i < picture->meshCount; ++i)
-        if (picture->meshes[i].triangleCount > 0)
+        if (picture->meshes[i].triangleCount > 0 && IsVeil(picture, &picture->meshes[i]) == veil)
             AttachMesh(renderer->device, scene, &picture->meshes[i], (unsigned)i);
     rtcCommitScene(scene);
     enum RTCError error = rtcGetDeviceError(renderer->device);
@@ -128,6 +139,25 @@ static snwResult BuildScene(
         return snwFailMemory(message);
     return snwFail(message, snw_errorUnsupported, "check that libembree3 fits this processor",
         "the ray tracer cannot build the scene (Embree error %d)", (int)error);
+}
+
+static void ReleaseScenes(const Job* job)
+{
+    if (job->veil != NULL)
+        rtcReleaseScene(job->veil);
+    if (job->scene != NULL)
+        rtcReleaseScene(job->scene);
+}
+
+static snwResult BuildScenes(Job* job, snwMessage* message)
+{
+    bool veiled = false;
+    for (int i = 0; i < job->picture->meshCount; ++i)
+        veiled = veiled || IsVeil(job->picture, &job->picture->meshes[i]);
+    snwResult result = BuildScene(job->renderer, job->picture, false, &job->scene, message);
+    if (result >= 0 && veiled)
+        result = BuildScene(job->renderer, job->picture, true, &job->veil, message);
+    return result;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -279,77 +309,117 @@ static snwFloat3 CameraRay(const Job* job, int x, int y, const float jitter[2])
     return snwFloat3_Normalize(snwFloat3_MulAdd(d, v * camera->tanY, camera->up));
 }
 
-typedef struct Hit
+// What the translucent meshes between the camera and the first opaque thing add and let through.
+typedef struct Veil
 {
-    snwSurfacePoint point;
-    snwFloat3 start; // of shadow rays
-    int mesh;
-    bool key, sky; // whether anything could be between this and the lights
-} Hit;
+    snwFloat3 light;
+    float through;
+} Veil;
 
-// On a coarse mesh the smooth normal sees a light that the flat triangle does not, and shadows end in steps. Rays
-// that start on the curved surface which the normals suggest do not have that fault (Hanika 2021).
-static snwFloat3 CurvedStart(const snwPictureMesh* mesh, size_t triangle, const float weights[3], snwFloat3 p)
+static const Veil s_clear = {{0, 0, 0}, 1};
+
+static bool NextLayer(const Job* job, struct RTCRayHit* ray, snwMeeting* meeting)
 {
-    snwFloat3 lift = {0, 0, 0};
-    for (size_t i = 0; i < 3; ++i)
-    {
-        snwFloat3 vertex = snwFloat3_Load(mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i]);
-        snwFloat3 normal = snwFloat3_Load(mesh->normals + 3 * (size_t)mesh->corners[3 * triangle + i]);
-        float height = snwFloat3_Dot(snwFloat3_Sub(p, vertex), normal);
-        lift = snwFloat3_MulAdd(lift, weights[i] * snwFloat_Max(-height, 0), normal);
-    }
-    return snwFloat3_Add(p, lift);
+    struct RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    ray->hit.geomID = ray->hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
+    rtcIntersect1(job->veil, &context, ray);
+    if (ray->hit.geomID == RTC_INVALID_GEOMETRY_ID)
+        return false;
+    *meeting = (snwMeeting){
+        ray->hit.geomID, ray->hit.primID, ray->hit.u, ray->hit.v, {ray->hit.Ng_x, ray->hit.Ng_y, ray->hit.Ng_z}};
+    return true;
 }
 
-static Hit MakeHit(const Job* job, const struct RTCRayHit8* rays, int lane, snwFloat3 direction)
+// Goes on behind the layer that was just hit.
+static void PassLayer(const Job* job, struct RTCRayHit* ray, float far)
 {
-    int index = (int)rays->hit.geomID[lane];
-    const snwPictureMesh* mesh = &job->picture->meshes[index];
-    size_t triangle = rays->hit.primID[lane];
-    float u = rays->hit.u[lane], v = rays->hit.v[lane];
-    const float weights[3] = {1 - u - v, u, v};
-    snwFloat3 normal = {0, 0, 0}, position = {0, 0, 0};
-    for (size_t i = 0; i < 3; ++i)
-    {
-        const float* n = mesh->normals + 3 * (size_t)mesh->corners[3 * triangle + i];
-        normal = snwFloat3_MulAdd(normal, weights[i], snwFloat3_Load(n));
-        const float* p = mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i];
-        position = snwFloat3_MulAdd(position, weights[i], snwFloat3_Load(p));
-    }
-    normal = snwFloat3_Normalize(normal);
-    snwFloat3 face = snwFloat3_Normalize((snwFloat3){rays->hit.Ng_x[lane], rays->hit.Ng_y[lane], rays->hit.Ng_z[lane]});
-    bool inside = snwFloat3_Dot(face, direction) > 0;
-    Hit hit = {.mesh = index, .start = CurvedStart(mesh, triangle, weights, position)};
-    hit.start = snwFloat3_MulAdd(inside ? position : hit.start, inside ? -job->epsilon : job->epsilon, face);
-    hit.point = (snwSurfacePoint){
-        .kind = mesh->kind,
-        .position = position,
-        .normal = snwFloat3_Scale(normal, inside ? -1 : 1),
-        .view = snwFloat3_Scale(direction, -1),
-        .color = mesh->color,
-        .frame = &mesh->frame,
-    };
-    return hit;
+    ray->ray.tnear = ray->ray.tfar + job->surface.epsilon;
+    ray->ray.tfar = far;
 }
 
-static void AddMiss(Pixel* pixel, snwFloat3 background)
+static struct RTCRayHit StartRay(snwFloat3 origin, snwFloat3 direction, float far)
 {
-    pixel->radiance.plain = snwFloat3_Add(pixel->radiance.plain, background);
+    return (struct RTCRayHit){.ray = {.org_x = origin.x,
+                                  .org_y = origin.y,
+                                  .org_z = origin.z,
+                                  .dir_x = direction.x,
+                                  .dir_y = direction.y,
+                                  .dir_z = direction.z,
+                                  .tfar = far,
+                                  .mask = (unsigned)-1}};
+}
+
+// Front to back, until little comes through or there were enough layers.
+static Veil LiftVeil(const Job* job, snwFloat3 direction, float far)
+{
+    Veil veil = s_clear;
+    struct RTCRayHit ray = StartRay(job->camera->position, direction, far);
+    snwMeeting meeting;
+    for (int i = 0; i < snw_maxLayers && veil.through > 0.004f && NextLayer(job, &ray, &meeting); ++i)
+    {
+        snwLayer layer = snwSurface_Layer(&job->surface, &job->look, &meeting, direction);
+        veil.light = snwFloat3_MulAdd(veil.light, veil.through * layer.alpha, layer.light);
+        veil.through *= 1 - layer.alpha;
+        PassLayer(job, &ray, far);
+    }
+    return veil;
+}
+
+// The share of light that comes through the translucent meshes.
+static float VeilShadow(const Job* job, snwFloat3 origin, snwFloat3 direction, float far)
+{
+    float through = 1;
+    struct RTCRayHit ray = StartRay(origin, direction, far);
+    snwMeeting meeting;
+    for (int i = 0; i < snw_maxLayers && through > 0.01f && NextLayer(job, &ray, &meeting); ++i)
+    {
+        through *= 1 - snwSurface_ShadowAlpha(&job->surface, &meeting);
+        PassLayer(job, &ray, far);
+    }
+    return through;
+}
+
+// On plain white, the background is put in at the very end.
+static snwFloat3 Background(const Job* job, snwFloat3 direction)
+{
+    bool studio = job->picture->style == snw_styleStudio;
+    return studio ? snwLook_Background(&job->look, direction) : (snwFloat3){0, 0, 0};
+}
+
+static bool IsFloor(snwPictureKind kind)
+{
+    return kind == snw_pictureGround || kind == snw_pictureWall;
+}
+
+static void AddMiss(Pixel* pixel, snwFloat3 background, const Veil* veil)
+{
+    pixel->radiance.plain = snwFloat3_Add(pixel->radiance.plain, veil->light);
+    pixel->radiance.plain = snwFloat3_MulAdd(pixel->radiance.plain, veil->through, background);
+    pixel->open += veil->through;
 }
 
 // Visibilities are means weighted with the light that they let through.
-static void AddHit(Pixel* pixel, const Hit* hit, const snwRadiance* radiance, bool key, bool sky)
+static void AddHit(Pixel* pixel, const snwHit* hit, const snwRadiance* radiance, float key, float sky)
 {
     pixel->radiance.plain = snwFloat3_Add(pixel->radiance.plain, radiance->plain);
     pixel->radiance.key = snwFloat3_Add(pixel->radiance.key, radiance->key);
     pixel->radiance.sky = snwFloat3_Add(pixel->radiance.sky, radiance->sky);
-    pixel->guide.key += key ? snwFloat3_Luminance(radiance->key) : 0;
-    pixel->guide.sky += sky ? snwFloat3_Luminance(radiance->sky) : 0;
+    pixel->guide.key += key * snwFloat3_Luminance(radiance->key);
+    pixel->guide.sky += sky * snwFloat3_Luminance(radiance->sky);
     pixel->guide.position = snwFloat3_Add(pixel->guide.position, hit->point.position);
     pixel->guide.normal = snwFloat3_Add(pixel->guide.normal, hit->point.normal);
     pixel->guide.mesh = pixel->guide.hits > 0 && pixel->guide.mesh != hit->mesh ? snw_seesSeveral : hit->mesh;
     pixel->guide.hits += 1;
+}
+
+static void AddVeiledHit(
+    Pixel* pixel, const snwHit* hit, const snwRadiance* radiance, const float visible[2], Veil veil)
+{
+    snwRadiance dimmed = {snwFloat3_MulAdd(veil.light, veil.through, radiance->plain),
+        snwFloat3_Scale(radiance->key, veil.through), snwFloat3_Scale(radiance->sky, veil.through)};
+    AddHit(pixel, hit, &dimmed, visible[0], visible[1]);
+    pixel->floor += IsFloor(hit->point.kind) ? veil.through : 0;
 }
 
 // Lanes belong to one pixel, or to a few if there are less samples than lanes.
@@ -364,8 +434,10 @@ typedef struct Packet
     int x[snw_packet];                                 // the pixel
     int sample[snw_packet];
     snwFloat3 directions[snw_packet];
-    Hit hits[snw_packet]; // mesh -1: none
+    snwHit hits[snw_packet]; // mesh -1: none
     snwRadiance radiances[snw_packet];
+    float visible[snw_packet][2]; // key light and sky
+    Veil veils[snw_packet];
 } Packet;
 
 // Pixels of one row, side by side.
@@ -377,7 +449,7 @@ typedef struct Chunk
     int fullCount;
     int simple[snw_packet]; // pixels of plain ground: one look, and rays to the lights only
     int simpleCount;
-    Hit hits[snw_packet]; // of the simple ones
+    snwHit hits[snw_packet]; // of the simple ones
     snwRadiance radiances[snw_packet];
 } Chunk;
 
@@ -394,9 +466,9 @@ static void SetLanes(const Job* job, Packet* packet, const int* xs, int count, i
 }
 
 // A flat ground gets no shadow from itself; one that is far from everything gets none at all.
-static void FindNeeds(const Job* job, Hit* hit, const snwRadiance* radiance)
+static void FindNeeds(const Job* job, snwHit* hit, const snwRadiance* radiance)
 {
-    bool flat = hit->point.kind == snw_pictureGround && job->obstacles.groundCount == 1;
+    bool flat = IsFloor(hit->point.kind) && job->obstacles.groundCount == 1;
     hit->key = snwFloat3_Luminance(radiance->key) > 0;
     hit->sky = snwFloat3_Luminance(radiance->sky) > 0;
     if (hit->key && flat)
@@ -411,7 +483,14 @@ static bool SeesAlike(const Job* job, const Packet* packet, int lane)
     const struct RTCHit8* hit = &packet->see.hit;
     return (packet->sample[lane] & 3) != 0 && packet->x[lane] == packet->x[lane - 1] &&
            hit->geomID[lane] == hit->geomID[lane - 1] && hit->primID[lane] == hit->primID[lane - 1] &&
-           job->picture->meshes[hit->geomID[lane]].kind != snw_pictureGround;
+           job->picture->meshes[hit->geomID[lane]].kind != snw_pictureGround &&
+           job->picture->meshes[hit->geomID[lane]].edges == NULL;
+}
+
+static snwMeeting MeetingOf(const struct RTCHit8* hit, int lane)
+{
+    return (snwMeeting){hit->geomID[lane], hit->primID[lane], hit->u[lane], hit->v[lane],
+        {hit->Ng_x[lane], hit->Ng_y[lane], hit->Ng_z[lane]}};
 }
 
 static void See(const Job* job, Packet* packet)
@@ -426,6 +505,9 @@ static void See(const Job* job, Packet* packet)
     for (int lane = 0; lane < snw_packet; ++lane)
     {
         packet->hits[lane].mesh = -1;
+        packet->veils[lane] = s_clear;
+        if (packet->valid[lane] != 0 && job->veil != NULL)
+            packet->veils[lane] = LiftVeil(job, packet->directions[lane], packet->see.ray.tfar[lane]);
         if (packet->valid[lane] == 0 || packet->see.hit.geomID[lane] == RTC_INVALID_GEOMETRY_ID)
             continue;
         if (lane > 0 && SeesAlike(job, packet, lane))
@@ -434,7 +516,8 @@ static void See(const Job* job, Packet* packet)
             packet->radiances[lane] = packet->radiances[lane - 1];
             continue;
         }
-        packet->hits[lane] = MakeHit(job, &packet->see, lane, packet->directions[lane]);
+        snwMeeting meeting = MeetingOf(&packet->see.hit, lane);
+        packet->hits[lane] = snwSurface_Hit(&job->surface, &meeting, packet->directions[lane]);
         packet->radiances[lane] = snwLook_Shade(&job->look, &packet->hits[lane].point);
         FindNeeds(job, &packet->hits[lane], &packet->radiances[lane]);
     }
@@ -448,12 +531,36 @@ static bool Any(const int* valid)
     return any != 0;
 }
 
+static snwFloat3 RayOrigin(const struct RTCRay8* rays, int lane)
+{
+    return (snwFloat3){rays->org_x[lane], rays->org_y[lane], rays->org_z[lane]};
+}
+
+static snwFloat3 RayDirection(const struct RTCRay8* rays, int lane)
+{
+    return (snwFloat3){rays->dir_x[lane], rays->dir_y[lane], rays->dir_z[lane]};
+}
+
+// Translucent meshes dim the floor; what is inside them stays bright, since it is what one wants to see.
+static void VeilLights(const Job* job, Packet* packet, int lane)
+{
+    const snwHit* hit = &packet->hits[lane];
+    if (hit->mesh < 0 || !IsFloor(hit->point.kind))
+        return;
+    if (packet->lit[lane] != 0 && packet->visible[lane][0] > 0)
+        packet->visible[lane][0] = VeilShadow(
+            job, RayOrigin(&packet->key, lane), RayDirection(&packet->key, lane), INFINITY);
+    if (packet->open[lane] != 0 && packet->visible[lane][1] > 0)
+        packet->visible[lane][1] = VeilShadow(
+            job, RayOrigin(&packet->sky, lane), RayDirection(&packet->sky, lane), job->reach);
+}
+
 // Rays that are not needed come back as free.
 static void Light(const Job* job, Packet* packet, int y)
 {
     for (int lane = 0; lane < snw_packet; ++lane)
     {
-        const Hit* hit = &packet->hits[lane];
+        const snwHit* hit = &packet->hits[lane];
         bool hits = packet->valid[lane] != 0 && hit->mesh >= 0;
         packet->lit[lane] = hits && hit->key ? -1 : 0;
         packet->open[lane] = hits && hit->sky ? -1 : 0;
@@ -468,6 +575,13 @@ static void Light(const Job* job, Packet* packet, int y)
         Occlude(job, packet->lit, &packet->key, RTC_INTERSECT_CONTEXT_FLAG_COHERENT);
     if (Any(packet->open))
         Occlude(job, packet->open, &packet->sky, RTC_INTERSECT_CONTEXT_FLAG_INCOHERENT);
+    for (int lane = 0; lane < snw_packet; ++lane)
+    {
+        packet->visible[lane][0] = packet->key.tfar[lane] >= 0;
+        packet->visible[lane][1] = packet->sky.tfar[lane] >= 0;
+        if (job->veil != NULL && packet->valid[lane] != 0)
+            VeilLights(job, packet, lane);
+    }
 }
 
 static void AddPacket(const Job* job, Pixel* pixels, const Packet* packet)
@@ -478,10 +592,10 @@ static void AddPacket(const Job* job, Pixel* pixels, const Packet* packet)
         if (packet->valid[lane] == 0)
             continue;
         if (packet->hits[lane].mesh < 0)
-            AddMiss(pixel, snwLook_Background(&job->look, packet->directions[lane]));
+            AddMiss(pixel, Background(job, packet->directions[lane]), &packet->veils[lane]);
         else
-            AddHit(pixel, &packet->hits[lane], &packet->radiances[lane], packet->key.tfar[lane] >= 0,
-                packet->sky.tfar[lane] >= 0);
+            AddVeiledHit(
+                pixel, &packet->hits[lane], &packet->radiances[lane], packet->visible[lane], packet->veils[lane]);
     }
 }
 
@@ -499,6 +613,8 @@ static void FinishPixel(const Job* job, Pixel* pixel, int samples)
         pixel->guide.position = snwFloat3_Scale(pixel->guide.position, 1 / pixel->guide.hits);
     pixel->guide.normal = snwFloat3_Normalize(pixel->guide.normal);
     pixel->guide.hits *= scale;
+    pixel->open *= scale;
+    pixel->floor *= scale;
     // A pixel's height over the surface is a fraction of its own size: that is the measure of "the same surface".
     float distance = snwFloat3_Length(snwFloat3_Sub(pixel->guide.position, job->camera->position));
     pixel->guide.softness = 0.5f * (float)job->image->height / snwFloat_Max(distance * job->camera->tanY, 1e-20f);
@@ -541,6 +657,7 @@ static void TraceSimple(const Job* job, Chunk* chunk)
                 int which = i + Min(lane / job->lanes, count - 1);
                 packet.hits[lane] = chunk->hits[which];
                 packet.radiances[lane] = chunk->radiances[which];
+                packet.veils[lane] = s_clear;
             }
             Light(job, &packet, chunk->y);
             AddPacket(job, chunk->pixels, &packet);
@@ -554,11 +671,11 @@ static void TraceSimple(const Job* job, Chunk* chunk)
 static void SortPixel(const Job* job, Chunk* chunk, const Packet* look, int lane)
 {
     int x = look->x[lane];
-    const Hit* hit = &look->hits[lane];
+    const snwHit* hit = &look->hits[lane];
     const snwRadiance* radiance = &look->radiances[lane];
     if (hit->mesh < 0)
     {
-        AddMiss(&chunk->pixels[x], snwLook_Background(&job->look, look->directions[lane]));
+        AddMiss(&chunk->pixels[x], Background(job, look->directions[lane]), &s_clear);
         FinishPixel(job, &chunk->pixels[x], 1);
         return;
     }
@@ -576,7 +693,7 @@ static void SortPixel(const Job* job, Chunk* chunk, const Packet* look, int lane
     }
     else
     {
-        AddHit(&chunk->pixels[x], hit, radiance, true, true);
+        AddVeiledHit(&chunk->pixels[x], hit, radiance, (const float[2]){1, 1}, s_clear);
         FinishPixel(job, &chunk->pixels[x], 1);
     }
 }
@@ -632,6 +749,20 @@ static snwFloat3 Vignette(const Job* job, int x, int y, snwFloat3 color)
     return snwFloat3_Scale(color, 1 - 0.09f * (u * u + v * v));
 }
 
+static void FinishColor(const Job* job, const Pixel* pixel, int x, int y, float key, float sky)
+{
+    snwFloat3 color = snwFloat3_MulAdd(pixel->radiance.plain, key, pixel->radiance.key);
+    color = snwFloat3_MulAdd(color, sky, pixel->radiance.sky);
+    float white = pixel->open + pixel->floor, cover = snwFloat_Max(1 - white, 0);
+    float light = white > 0 ? (pixel->open + pixel->floor * snwLook_FloorLight(key, sky)) / white : 1;
+    if (job->picture->style == snw_styleSilhouette)
+        snwImage_SetTone(job->image, x, y, cover);
+    else if (job->picture->style == snw_styleWhite)
+        snwImage_SetOnWhite(job->image, x, y, color, cover, light);
+    else
+        snwImage_SetPixel(job->image, x, y, Vignette(job, x, y, color));
+}
+
 static void FinishRow(const Job* job, int y)
 {
     int width = job->image->width, row = y - job->firstRow;
@@ -641,10 +772,8 @@ static void FinishRow(const Job* job, int y)
         snwGuides_Smooth(job->guides, row, x / snw_segment, job->lastRow - job->firstRow, key, sky);
         for (int i = 0; i < snw_segment && x + i < width; ++i)
         {
-            const snwRadiance* radiance = &job->pixels[(size_t)row * (size_t)width + (size_t)(x + i)].radiance;
-            snwFloat3 color = snwFloat3_MulAdd(radiance->plain, key[i], radiance->key);
-            color = snwFloat3_MulAdd(color, sky[i], radiance->sky);
-            snwImage_SetPixel(job->image, x + i, y, Vignette(job, x + i, y, color));
+            const Pixel* pixel = &job->pixels[(size_t)row * (size_t)width + (size_t)(x + i)];
+            FinishColor(job, pixel, x + i, y, key[i], sky[i]);
         }
     }
 }
@@ -685,25 +814,25 @@ static snwResult DrawBands(Job* job, snwMessage* message)
 snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, const snwCamera* camera, int samples,
     snwImage* image, snwMessage* message)
 {
+    snwLook look = snwMakeLook(picture, camera);
     Job job = {
         .renderer = renderer,
         .picture = picture,
         .camera = camera,
         .image = image,
-        .look = snwMakeLook(picture, camera),
+        .look = look,
         .samples = samples,
         .lanes = Min(samples, snw_packet),
         .obstacles = snwMakeObstacles(picture),
         .pixelSpread = 2.5f * camera->tanY / (float)image->height, // pixels look 0.75 to each side
-        .keySpread = 1.01f * snwLook_KeySpread(),
-        .epsilon = 2e-4f * picture->radius,
+        .keySpread = 1.01f * snwLook_KeySpread(&look),
+        .surface = {picture, camera, image->height, 2e-4f * picture->radius},
         .reach = 0.9f * picture->radius,
     };
-    snwResult result = BuildScene(renderer, picture, &job.scene, message);
-    if (result < 0)
-        return result;
-    result = MakeSamples(&job) ? DrawBands(&job, message) : snwFailMemory(message);
+    snwResult result = BuildScenes(&job, message);
+    if (result >= 0)
+        result = MakeSamples(&job) ? DrawBands(&job, message) : snwFailMemory(message);
     FreeSamples(&job);
-    rtcReleaseScene(job.scene);
+    ReleaseScenes(&job);
     return result;
 }

@@ -1,0 +1,173 @@
+#include "view/surface.h"
+
+#include <float.h>
+
+static const float s_halfLine = 0.55f; // pixels, of the lines along the sides of triangles
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Opaque
+
+// On a coarse mesh the smooth normal sees a light that the flat triangle does not, and shadows end in steps. Rays
+// that start on the curved surface which the normals suggest do not have that fault (Hanika 2021).
+static snwFloat3 CurvedStart(const snwPictureMesh* mesh, size_t triangle, const float weights[3], snwFloat3 p)
+{
+    snwFloat3 lift = {0, 0, 0};
+    for (size_t i = 0; i < 3; ++i)
+    {
+        snwFloat3 vertex = snwFloat3_Load(mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i]);
+        snwFloat3 normal = snwFloat3_Load(mesh->normals + 3 * (size_t)mesh->corners[3 * triangle + i]);
+        float height = snwFloat3_Dot(snwFloat3_Sub(p, vertex), normal);
+        lift = snwFloat3_MulAdd(lift, weights[i] * snwFloat_Max(-height, 0), normal);
+    }
+    return snwFloat3_Add(p, lift);
+}
+
+static snwFloat3 MixColors(const snwPictureMesh* mesh, size_t triangle, const float weights[3])
+{
+    snwFloat3 color = {0, 0, 0};
+    for (size_t i = 0; i < 3; ++i)
+        color = snwFloat3_MulAdd(
+            color, weights[i], snwFloat3_Load(mesh->colors + 3 * (size_t)mesh->triangles[3 * triangle + i]));
+    return color;
+}
+
+// Where a point is in the picture, pixels.
+static void Project(const snwSurface* surface, snwFloat3 p, float at[2])
+{
+    const snwCamera* camera = surface->camera;
+    snwFloat3 d = snwFloat3_Sub(p, camera->position);
+    float scale = 0.5f * (float)surface->height /
+                  (camera->tanY * snwFloat_Max(snwFloat3_Dot(d, camera->forward), 1e-20f));
+    at[0] = scale * snwFloat3_Dot(d, camera->right);
+    at[1] = scale * snwFloat3_Dot(d, camera->up);
+}
+
+// Pixels between a point inside a triangle and the nearest of its sides that have a line.
+static float LineDistance(const snwSurface* surface, const snwPictureMesh* mesh, size_t triangle, snwFloat3 position)
+{
+    float corners[3][2], p[2], nearest = FLT_MAX;
+    Project(surface, position, p);
+    for (size_t i = 0; i < 3; ++i)
+        Project(surface, snwFloat3_Load(mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i]), corners[i]);
+    for (int i = 0; i < 3; ++i)
+    {
+        const float *a = corners[i], *b = corners[(i + 1) % 3];
+        float x = b[0] - a[0], y = b[1] - a[1], length = sqrtf(x * x + y * y);
+        float gap = fabsf((p[0] - a[0]) * y - (p[1] - a[1]) * x) / snwFloat_Max(length, 1e-20f);
+        if ((mesh->edges[triangle] >> i & 1) != 0)
+            nearest = snwFloat_Min(nearest, gap);
+    }
+    return nearest;
+}
+
+snwHit snwSurface_Hit(const snwSurface* surface, const snwMeeting* meeting, snwFloat3 direction)
+{
+    const snwPictureMesh* mesh = &surface->picture->meshes[meeting->mesh];
+    size_t triangle = meeting->triangle;
+    const float weights[3] = {1 - meeting->u - meeting->v, meeting->u, meeting->v};
+    snwFloat3 normal = {0, 0, 0}, position = {0, 0, 0};
+    for (size_t i = 0; i < 3; ++i)
+    {
+        const float* n = mesh->normals + 3 * (size_t)mesh->corners[3 * triangle + i];
+        normal = snwFloat3_MulAdd(normal, weights[i], snwFloat3_Load(n));
+        const float* p = mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i];
+        position = snwFloat3_MulAdd(position, weights[i], snwFloat3_Load(p));
+    }
+    normal = snwFloat3_Normalize(normal);
+    snwFloat3 face = snwFloat3_Normalize(meeting->normal);
+    bool inside = snwFloat3_Dot(face, direction) > 0;
+    snwHit hit = {.mesh = (int)meeting->mesh, .start = CurvedStart(mesh, triangle, weights, position)};
+    hit.start = snwFloat3_MulAdd(inside ? position : hit.start, inside ? -surface->epsilon : surface->epsilon, face);
+    hit.point = (snwSurfacePoint){
+        .kind = mesh->kind,
+        .position = position,
+        .normal = snwFloat3_Scale(normal, inside ? -1 : 1),
+        .view = snwFloat3_Scale(direction, -1),
+        .color = mesh->colors != NULL ? MixColors(mesh, triangle, weights) : mesh->color,
+        .gloss = mesh->gloss,
+        .frame = &mesh->frame,
+    };
+    if (mesh->edges != NULL && LineDistance(surface, mesh, triangle, position) < s_halfLine)
+        hit.point.color = snwFloat3_Scale(hit.point.color, 0.25f);
+    return hit;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Translucent
+
+typedef struct Texel
+{
+    snwFloat3 light; // times alpha
+    float alpha;
+} Texel;
+
+static Texel GetTexel(const snwTexture* texture, int x, int y)
+{
+    x = x < 0 ? 0 : x >= texture->width ? texture->width - 1 : x;
+    y = y < 0 ? 0 : y >= texture->height ? texture->height - 1 : y;
+    const uint8_t* p = texture->rgba + 4 * ((size_t)y * (size_t)texture->width + (size_t)x);
+    float alpha = (float)p[3] / 255;
+    if (p[3] == 0)
+        return (Texel){{0, 0, 0}, 0};
+    snwFloat3 light = {snwImage_ToLight((float)p[0]), snwImage_ToLight((float)p[1]), snwImage_ToLight((float)p[2])};
+    return (Texel){snwFloat3_Scale(light, alpha), alpha};
+}
+
+static Texel MixTexels(Texel a, Texel b, float t)
+{
+    return (Texel){snwFloat3_Mix(a.light, b.light, t), a.alpha + t * (b.alpha - a.alpha)};
+}
+
+// Between the four nearest, in light times alpha, so that clear texels lend no colour.
+static Texel SampleTexture(const snwPictureMesh* mesh, const snwMeeting* meeting)
+{
+    const snwTexture* texture = &mesh->texture;
+    const float weights[3] = {1 - meeting->u - meeting->v, meeting->u, meeting->v};
+    float u = 0, v = 0;
+    for (size_t i = 0; i < 3; ++i)
+    {
+        const float* uv = mesh->texcoords + 2 * (size_t)mesh->triangles[3 * (size_t)meeting->triangle + i];
+        u += weights[i] * uv[0];
+        v += weights[i] * uv[1];
+    }
+    float x = snwFloat_Clamp(u, 0, 1) * (float)texture->width - 0.5f;
+    float y = snwFloat_Clamp(v, 0, 1) * (float)texture->height - 0.5f;
+    int x0 = (int)floorf(x), y0 = (int)floorf(y);
+    float tx = x - (float)x0, ty = y - (float)y0;
+    Texel top = MixTexels(GetTexel(texture, x0, y0), GetTexel(texture, x0 + 1, y0), tx);
+    Texel bottom = MixTexels(GetTexel(texture, x0, y0 + 1), GetTexel(texture, x0 + 1, y0 + 1), tx);
+    return MixTexels(top, bottom, ty);
+}
+
+// More opaque where it is seen at a slant, as a thin film of jelly is; its far side is fainter, so that what is
+// inside stays clear.
+static float FilmAlpha(const snwPictureMesh* mesh, float cosine, bool inside)
+{
+    float opacity = 1 - mesh->transparency, m = 1 - snwFloat_Clamp(cosine, 0, 1);
+    float alpha = opacity + (0.92f - 0.5f * opacity) * mesh->transparency * m * m * m;
+    return inside ? 0.3f * alpha : alpha;
+}
+
+snwLayer snwSurface_Layer(
+    const snwSurface* surface, const snwLook* look, const snwMeeting* meeting, snwFloat3 direction)
+{
+    const snwPictureMesh* mesh = &surface->picture->meshes[meeting->mesh];
+    if (mesh->texcoords != NULL)
+    {
+        Texel texel = SampleTexture(mesh, meeting);
+        float clear = texel.alpha > 1e-6f ? 1 / texel.alpha : 0;
+        return (snwLayer){snwFloat3_Scale(texel.light, clear), texel.alpha * (1 - mesh->transparency)};
+    }
+    snwHit hit = snwSurface_Hit(surface, meeting, direction);
+    snwRadiance light = snwLook_Shade(look, &hit.point);
+    bool inside = snwFloat3_Dot(meeting->normal, direction) > 0;
+    float alpha = FilmAlpha(mesh, snwFloat3_Dot(hit.point.normal, hit.point.view), inside);
+    return (snwLayer){snwFloat3_Add(light.plain, snwFloat3_Add(light.key, light.sky)), alpha};
+}
+
+float snwSurface_ShadowAlpha(const snwSurface* surface, const snwMeeting* meeting)
+{
+    const snwPictureMesh* mesh = &surface->picture->meshes[meeting->mesh];
+    float opacity = 1 - mesh->transparency;
+    return mesh->texcoords != NULL ? opacity * SampleTexture(mesh, meeting).alpha : 0.5f * opacity + 0.1f;
+}
