@@ -17,6 +17,7 @@ const snwVerb* const snwVerbs[] = {
     &snwReplayVerb,
     &snwInfoVerb,
     &snwCheckVerb,
+    &snwRenderVerb,
     &snwBenchVerb,
     &snwHelpVerb,
     &snwCompletionsVerb,

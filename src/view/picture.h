@@ -20,13 +20,6 @@ typedef enum snwPictureKind
     snw_pictureFlesh,  // a skin with light in its depth, and as much gloss as it is given
 } snwPictureKind;
 
-// A picture to put on a surface; sRGB with straight alpha, rows from the top.
-typedef struct snwTexture
-{
-    int width, height;
-    const uint8_t* rgba;
-} snwTexture;
-
 typedef struct snwPictureMesh
 {
     snwPictureKind kind;

@@ -186,7 +186,7 @@ static float Tent(float u)
 
 static snwFloat3 SampleDome(float u, float v)
 {
-    float radius = sqrtf(u), around = 2 * SNW_PI * v;
+    float radius = sqrtf(u), around = 2 * SNW_PI_F * v;
     return (snwFloat3){radius * cosf(around), radius * sinf(around), sqrtf(1 - u)};
 }
 

@@ -105,7 +105,7 @@ static Texel GetTexel(const snwTexture* texture, int x, int y)
 {
     x = x < 0 ? 0 : x >= texture->width ? texture->width - 1 : x;
     y = y < 0 ? 0 : y >= texture->height ? texture->height - 1 : y;
-    const uint8_t* p = texture->rgba + 4 * ((size_t)y * (size_t)texture->width + (size_t)x);
+    const uint8_t* p = texture->pixels + 4 * ((size_t)y * (size_t)texture->width + (size_t)x);
     float alpha = (float)p[3] / 255;
     if (p[3] == 0)
         return (Texel){{0, 0, 0}, 0};
