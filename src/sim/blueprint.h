@@ -38,3 +38,26 @@ typedef struct snwBlueprint
     snwMotionDef* motions;
     int motionCount;
 } snwBlueprint;
+
+// The mesh of a blueprint at some size. Everything is in the arena that it was made with.
+typedef struct snwBlueprintMesh
+{
+    snwTetMesh body;  // tets, or only vertices
+    int (*hexes)[8];  // instead of tets
+    int hexCount;
+    int* vertexBones;    // one per vertex, -1: elastic
+    int* elementBones;   // one per element, -1: flesh
+    int elasticCount;    // vertices that no bone owns
+    float (*colors)[3];  // one per vertex
+    int (*ties)[2];      // edges that hold ribbons to what holds them
+    int tieCount;
+    double spacing; // m, of the lattice; 0 without one
+} snwBlueprintMesh;
+
+// size NULL: that of the blueprint. A warning says which number could not be met.
+snwResult snwBlueprint_Mesh(snwContext* context, const snwBlueprint* blueprint, const snwBlueprintSize* size,
+    snwArena* arena, snwBlueprintMesh* mesh, snwMessage* message);
+
+// Meshes it and makes a character. name NULL: its own; source as in snwCharacterDef.
+snwResult snwBlueprint_Create(snwContext* context, const snwBlueprint* blueprint, const snwBlueprintSize* size,
+    const char* name, const char* source, snwCharacter** character, snwMessage* message);
