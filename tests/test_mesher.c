@@ -1,0 +1,278 @@
+// Meshes of solids: closed, manifold, outward, of good shape, and the same bits whatever the number of threads.
+
+#include "base/context.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/sort.h"
+#include "fixture.h"
+#include "geom/surface.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Solids
+
+static double Ball(snwVec3 p, const void* data)
+{
+    (void)data;
+    return snwVec3_Length(p) - 1;
+}
+
+static double Ellipsoid(snwVec3 p, const void* data)
+{
+    (void)data;
+    snwVec3 q = {p.x / 1.5, p.y / 0.7, p.z};
+    snwVec3 g = {p.x / 2.25, p.y / 0.49, p.z};
+    double k = snwVec3_Length(q), slope = snwVec3_Length(g);
+    return slope > 1e-9 ? 0.7 * fmax(fmin(k * (k - 1) / slope, k - 1), -0.7) / 0.7 : -0.7;
+}
+
+static double BoxDistance(snwVec3 p, snwVec3 half)
+{
+    snwVec3 q = {fabs(p.x) - half.x, fabs(p.y) - half.y, fabs(p.z) - half.z};
+    snwVec3 out = snwVec3_Max(q, (snwVec3){0, 0, 0});
+    return snwVec3_Length(out) + fmin(fmax(q.x, fmax(q.y, q.z)), 0);
+}
+
+static double Box(snwVec3 p, const void* data)
+{
+    (void)data;
+    return BoxDistance(p, (snwVec3){1, 0.6, 0.8});
+}
+
+static double TwoBalls(snwVec3 p, const void* data)
+{
+    (void)data;
+    double a = snwVec3_Length((snwVec3){p.x - 0.6, p.y, p.z}) - 0.8;
+    double b = snwVec3_Length((snwVec3){p.x + 0.6, p.y, p.z}) - 0.7;
+    return fmin(a, b);
+}
+
+static double Torus(snwVec3 p, const void* data)
+{
+    (void)data;
+    double ring = sqrt(p.x * p.x + p.y * p.y) - 1;
+    return sqrt(ring * ring + p.z * p.z) - 0.4;
+}
+
+// A ball with a plate of thickness 0.06 that sticks out of it.
+static double Plate(snwVec3 p, const void* data)
+{
+    (void)data;
+    double ball = snwVec3_Length(p) - 0.6;
+    return fmin(ball, BoxDistance((snwVec3){p.x - 0.8, p.y, p.z}, (snwVec3){0.7, 0.4, 0.03}));
+}
+
+enum
+{
+    snw_blobs = 6
+};
+
+typedef struct Blobs
+{
+    snwVec3 centers[snw_blobs];
+    double radii[snw_blobs];
+} Blobs;
+
+static double SmoothUnion(snwVec3 p, const void* data)
+{
+    const Blobs* blobs = data;
+    double d = 1e9;
+    for (int i = 0; i < snw_blobs; ++i)
+    {
+        double e = snwVec3_Distance(p, blobs->centers[i]) - blobs->radii[i];
+        double h = fmax(0.15 - fabs(d - e), 0) / 0.15;
+        d = fmin(d, e) - h * h * 0.15 / 4;
+    }
+    return d;
+}
+
+static Blobs MakeBlobs(uint64_t seed)
+{
+    Blobs blobs;
+    snwVec3 at = {0};
+    for (int i = 0; i < snw_blobs; ++i)
+    {
+        blobs.centers[i] = at;
+        blobs.radii[i] = 0.15 + 0.3 * snwTest_Random(&seed);
+        at = snwVec3_Add(at, (snwVec3){0.8 * (snwTest_Random(&seed) - 0.5), 0.8 * (snwTest_Random(&seed) - 0.5),
+                                 0.8 * (snwTest_Random(&seed) - 0.5)});
+    }
+    return blobs;
+}
+
+static snwSolid MakeSolid(double (*distance)(snwVec3, const void*), double x, double y, double z)
+{
+    return (snwSolid){.distance = distance, .lower = {-x, -y, -z}, .upper = {x, y, z}};
+}
+
+static snwSolid BallSolid(void)
+{
+    return MakeSolid(Ball, 1, 1, 1);
+}
+
+static snwSolid BlobSolid(const Blobs* blobs)
+{
+    snwSolid solid = MakeSolid(SmoothUnion, 3, 3, 3);
+    solid.data = blobs;
+    return solid;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Is it a manifold?
+
+// Every edge is in exactly two triangles, in opposite directions, and the triangles at each vertex are one fan.
+static void CheckManifold(snwContext* context, const int (*triangles)[3], int count, int vertexCount)
+{
+    uint64_t* keys = snwAllocArray(context, 3 * (size_t)count, sizeof *keys);
+    int* halfEdges = snwAllocArray(context, 3 * (size_t)count, sizeof *halfEdges);
+    int* next = snwAllocArray(context, 3 * (size_t)count, sizeof *next); // twin of each half edge
+    int* degree = snwAllocArray(context, (size_t)vertexCount, sizeof *degree);
+    int* start = snwAllocArray(context, (size_t)vertexCount, sizeof *start);
+    REQUIRE(keys != NULL && halfEdges != NULL && next != NULL && degree != NULL && start != NULL);
+    for (int i = 0; i < 3 * count; ++i)
+    {
+        int a = triangles[i / 3][i % 3], b = triangles[i / 3][(i + 1) % 3];
+        keys[i] = a < b ? (uint64_t)a << 32 | (uint32_t)b : (uint64_t)b << 32 | (uint32_t)a;
+        halfEdges[i] = i;
+        degree[a]++;
+        start[a] = i;
+    }
+    REQUIRE(snwSortKeys(context, keys, halfEdges, 3 * count));
+    int badEdges = 0, badFans = 0;
+    for (int i = 0; i < 3 * count; i += 2)
+    {
+        bool pair = i + 1 < 3 * count && keys[i] == keys[i + 1] && (i + 2 >= 3 * count || keys[i + 2] != keys[i]);
+        int a = halfEdges[i], b = pair ? halfEdges[i + 1] : a;
+        pair = pair && triangles[a / 3][a % 3] != triangles[b / 3][b % 3];
+        badEdges += !pair;
+        next[a] = b, next[b] = a;
+    }
+    for (int v = 0; v < vertexCount && badEdges == 0; ++v)
+    {
+        int length = 0, at = start[v];
+        for (; degree[v] > 0 && length <= degree[v] && (length == 0 || at != start[v]); ++length)
+        {
+            int twin = next[at]; // ends at v; the next one of its triangle starts there
+            at = twin / 3 * 3 + (twin + 1) % 3;
+        }
+        badFans += length != degree[v];
+    }
+    CHECK_INT(badEdges, 0);
+    CHECK_INT(badFans, 0);
+    snwFree(context, keys);
+    snwFree(context, halfEdges);
+    snwFree(context, next);
+    snwFree(context, degree);
+    snwFree(context, start);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Surfaces
+
+static double SmallestAngle(const snwTriangleMesh* mesh, double* mean, double* meanEdge)
+{
+    double smallest = 180, sum = 0, edges = 0;
+    for (int i = 0; i < mesh->triangleCount; ++i)
+    {
+        double least = 180;
+        for (int k = 0; k < 3; ++k)
+        {
+            snwVec3 a = mesh->vertices[mesh->triangles[i][k]];
+            snwVec3 u = snwVec3_Sub(mesh->vertices[mesh->triangles[i][(k + 1) % 3]], a);
+            snwVec3 v = snwVec3_Sub(mesh->vertices[mesh->triangles[i][(k + 2) % 3]], a);
+            double c = snwVec3_Dot(u, v) / (snwVec3_Length(u) * snwVec3_Length(v));
+            least = fmin(least, acos(fmin(fmax(c, -1), 1)) * 180 / SNW_PI);
+            edges += snwVec3_Length(u);
+        }
+        smallest = fmin(smallest, least);
+        sum += least;
+    }
+    *mean = sum / mesh->triangleCount;
+    *meanEdge = edges / (3 * mesh->triangleCount);
+    return smallest;
+}
+
+static void CheckSurface(const snwSolid* solid, double spacing, double volume, double tolerance, int euler)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwTriangleMesh mesh;
+    snwMessage message = {0};
+    CHECK(snwMeshSurface(context, solid, spacing, &arena, &mesh, &message) == snw_ok);
+    CheckManifold(context, (const int(*)[3])mesh.triangles, mesh.triangleCount, mesh.vertexCount);
+    if (volume > 0)
+        CHECK_NEAR(snwTriangleMesh_Volume(&mesh), volume, tolerance * volume);
+    if (euler < 9)
+        CHECK_INT(mesh.vertexCount - mesh.triangleCount / 2, euler);
+    double mean, edge, least = SmallestAngle(&mesh, &mean, &edge), worst = 0;
+    for (int i = 0; i < mesh.vertexCount; ++i)
+        worst = fmax(worst, fabs(solid->distance(mesh.vertices[i], solid->data)));
+    CHECK(worst < 0.1 * spacing);
+    CHECK(mean > 40);
+    if (getenv("SNW_MESHER_REPORT") != NULL)
+        printf("surface: %d triangles, %d vertices, angle least %.1f mean %.1f, edge/spacing %.3f, off %.2g spacing, "
+               "volume %.6g (%.4f), area %.6g\n",
+            mesh.triangleCount, mesh.vertexCount, least, mean, edge / spacing, worst / spacing,
+            snwTriangleMesh_Volume(&mesh), volume > 0 ? snwTriangleMesh_Volume(&mesh) / volume : 0,
+            snwTriangleMesh_Area(&mesh));
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
+
+TEST(mesher, surfacesOfSimpleSolids)
+{
+    snwSolid ball = BallSolid(), ellipsoid = MakeSolid(Ellipsoid, 1.5, 0.7, 1), box = MakeSolid(Box, 1, 0.6, 0.8);
+    snwSolid torus = MakeSolid(Torus, 1.4, 1.4, 0.4), balls = MakeSolid(TwoBalls, 1.5, 0.8, 0.8);
+    snwSolid plate = MakeSolid(Plate, 1.5, 0.6, 0.6);
+    for (double spacing = 0.3; spacing > 0.04; spacing /= 1.7)
+    {
+        double tolerance = 0.6 * spacing * spacing;
+        CheckSurface(&ball, spacing, 4.0 / 3.0 * SNW_PI, tolerance, 2);
+        CheckSurface(&ellipsoid, spacing, 4.0 / 3.0 * SNW_PI * 1.05, 2 * tolerance, 2);
+        CheckSurface(&box, spacing, 8 * 0.48, 4 * tolerance, 2);
+        CheckSurface(&torus, spacing, 2 * SNW_PI * SNW_PI * 0.16, 4 * tolerance, 0);
+        CheckSurface(&balls, spacing, 0, 0, 2);
+        CheckSurface(&plate, spacing, 0, 0, 9);
+    }
+}
+
+TEST(mesher, surfacesOfRandomUnions)
+{
+    for (uint64_t seed = 1; seed <= 12; ++seed)
+    {
+        Blobs blobs = MakeBlobs(seed);
+        snwSolid solid = BlobSolid(&blobs);
+        CheckSurface(&solid, 0.03 + 0.01 * (double)seed, 0, 0, 9);
+    }
+}
+
+static double SlowBlobs(snwVec3 p, const void* data)
+{
+    double d = 0;
+    for (volatile int i = 0; i < 18; ++i)
+        d = SmoothUnion(p, data);
+    return d;
+}
+
+TEST(mesher, surfaceIsFast)
+{
+    Blobs blobs = MakeBlobs(5);
+    snwSolid solid = BlobSolid(&blobs);
+    solid.distance = SlowBlobs;
+    double t0 = snwClock_Seconds();
+    for (int i = 0; i < 100000; ++i)
+        solid.distance((snwVec3){1e-5 * i, 0, 0}, solid.data);
+    double cost = (snwClock_Seconds() - t0) / 100000;
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwTriangleMesh mesh;
+    t0 = snwClock_Seconds();
+    CHECK(snwMeshSurface(context, &solid, 0.0095, &arena, &mesh, NULL) == snw_ok);
+    double seconds = snwClock_Seconds() - t0;
+    if (getenv("SNW_MESHER_REPORT") != NULL)
+        printf("surface: %d triangles in %.2f s with %.2f us per distance\n", mesh.triangleCount, seconds, 1e6 * cost);
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
