@@ -14,7 +14,7 @@ faults=(
     'character.everyFailedAllocationIsAnErrorWithoutLeak@src/base/arena.c@s/        snwFree(arena->context, arena->first);/        if (next != NULL) snwFree(arena->context, arena->first);/'
     'rotation.classInverted@src/math/rotation_kernel.h@s/ & (det \* SNW_MAX_CONDITION > trace3));/ );/'
     'rotation.everyInstructionSetGivesTheSameBits@src/math/rotation_kernel.h@s/    snwWide f = -0.5f \/ det;/    snwWide f = -0.5f \/ det * (1.0f + 1e-7f * (SNW_WIDE_LANES == 8));/'
-    'geom.skinIsClosedAndOutward@src/geom/mesh.c@s/{{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}}/{{1, 3, 2}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}}/'
+    'geom.skinIsClosedAndOutward@src/geom/mesh.c@s/{{1, 2, 3, -1}, /{{1, 3, 2, -1}, /'
     'contact.normalIsTheGradientOfTheDistance@src/contact/collider.c@s/if (beyond > fabs(position\[nearest\])/if (beyond < fabs(position[nearest])/'
     'rig.clipPassesThroughItsKeys@src/rig/clip.c@s/wrapped < 0.0 ? wrapped + (last - first) : wrapped/wrapped/'
     'sim.sameHashForAnyThreadsAndInstructionSet@src/sim/pbd/pbd_damping.c@s/    loop.spin = Spin(sums);/    loop.spin = Spin(sums); loop.spin.x += 1e-4 * sim->context->threadCount;/'

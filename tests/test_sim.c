@@ -844,6 +844,7 @@ static snwResult ToyStep(snwSim* sim, double h, snwMessage* message)
 static const snwMethod s_toyMethod = {.name = "toy",
     .title = "drift",
     .source = "this test",
+    .features = snw_featureTets | snw_featureHexes | snw_featureTriangles,
     .params = s_toyParams,
     .paramCount = snw_toyParamCount,
     .stages = s_toyStages,

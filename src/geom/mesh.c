@@ -1,10 +1,83 @@
 #include "geom/mesh.h"
 #include "base/sort.h"
 
-static const int s_edges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+#include <string.h>
 
-// Outward faces of a tet of positive volume; face i is opposite to vertex i.
-static const int s_faces[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
+// Edges and outward faces of an element of positive volume. Faces of tets are padded with -1.
+typedef struct Kind
+{
+    int edgeCount;
+    int edges[12][2];
+    int faceCount, faceArity;
+    int faces[6][4];
+} Kind;
+
+static const Kind s_triangle = {.edgeCount = 3, .edges = {{0, 1}, {1, 2}, {0, 2}}};
+
+// Face i of a tet is opposite to vertex i.
+static const Kind s_tet = {.edgeCount = 6,
+    .edges = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}},
+    .faceCount = 4,
+    .faceArity = 3,
+    .faces = {{1, 2, 3, -1}, {0, 3, 2, -1}, {0, 1, 3, -1}, {0, 2, 1, -1}}};
+
+static const Kind s_hex = {.edgeCount = 12,
+    .edges = {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {4, 5}, {5, 6}, {6, 7}, {4, 7}, {0, 4}, {1, 5}, {2, 6}, {3, 7}},
+    .faceCount = 6,
+    .faceArity = 4,
+    .faces = {{0, 3, 2, 1}, {4, 5, 6, 7}, {0, 1, 5, 4}, {1, 2, 6, 5}, {2, 3, 7, 6}, {3, 0, 4, 7}}};
+
+static const Kind* KindOf(snwElements elements)
+{
+    return elements.arity == 8 ? &s_hex : elements.arity == 4 ? &s_tet : &s_triangle;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Hexes
+
+static const int s_hexCorners[8][3] = {
+    {0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+
+snwMat3 snwHex_Jacobian(const snwVec3 corners[8], int point)
+{
+    static const double places[2] = {0.21132486540518711775, 0.78867513459481288225}; // 1/2 -+ 1/sqrt(12)
+    double at[3], column[3][3] = {{0}};
+    for (int axis = 0; axis < 3; ++axis)
+        at[axis] = places[s_hexCorners[point][axis]];
+    for (int i = 0; i < 8; ++i)
+    {
+        double value[3], slope[3]; // of corner i's linear factor along each axis
+        for (int axis = 0; axis < 3; ++axis)
+        {
+            value[axis] = s_hexCorners[i][axis] ? at[axis] : 1.0 - at[axis];
+            slope[axis] = s_hexCorners[i][axis] ? 1.0 : -1.0;
+        }
+        const double weight[3] = {
+            slope[0] * value[1] * value[2], value[0] * slope[1] * value[2], value[0] * value[1] * slope[2]};
+        for (int axis = 0; axis < 3; ++axis)
+        {
+            column[axis][0] += weight[axis] * corners[i].x;
+            column[axis][1] += weight[axis] * corners[i].y;
+            column[axis][2] += weight[axis] * corners[i].z;
+        }
+    }
+    snwMat3 jacobian;
+    for (int axis = 0; axis < 3; ++axis)
+        for (int row = 0; row < 3; ++row)
+            jacobian.m[row][axis] = column[axis][row];
+    return jacobian;
+}
+
+double snwHex_Volume(const snwVec3 corners[8])
+{
+    double sum = 0.0;
+    for (int point = 0; point < snw_hexPoints; ++point)
+        sum += snwMat3_Determinant(snwHex_Jacobian(corners, point));
+    return sum / snw_hexPoints;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Edges
 
 static uint64_t PairKey(int a, int b)
 {
@@ -25,20 +98,24 @@ static int KeepUnique(const uint64_t* keys, int count, int (*edges)[2])
     return kept;
 }
 
-snwResult snwMesh_FindEdges(snwContext* context, const int (*tets)[4], int tetCount, const int (*extra)[2],
-    int extraCount, int (**edges)[2], int* edgeCount)
+static uint64_t EdgeKey(snwElements elements, int index)
 {
-    int count = 6 * tetCount + extraCount;
+    const Kind* kind = KindOf(elements);
+    const int* corners = snwElements_Corners(elements, index / kind->edgeCount);
+    const int* edge = kind->edges[index % kind->edgeCount];
+    return PairKey(corners[edge[0]], corners[edge[1]]);
+}
+
+snwResult snwMesh_FindEdges(
+    snwContext* context, snwElements elements, const int (*extra)[2], int extraCount, int (**edges)[2], int* edgeCount)
+{
+    int own = KindOf(elements)->edgeCount * elements.count, count = own + extraCount;
     uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
     int* values = snwAllocArray(context, (size_t)count, sizeof *values);
     *edges = snwAllocArray(context, (size_t)count, sizeof **edges);
     bool enough = keys != NULL && values != NULL && *edges != NULL;
     for (int i = 0; enough && i < count; ++i)
-    {
-        const int* tet = i < 6 * tetCount ? tets[i / 6] : NULL;
-        keys[i] = tet != NULL ? PairKey(tet[s_edges[i % 6][0]], tet[s_edges[i % 6][1]])
-                              : PairKey(extra[i - 6 * tetCount][0], extra[i - 6 * tetCount][1]);
-    }
+        keys[i] = i < own ? EdgeKey(elements, i) : PairKey(extra[i - own][0], extra[i - own][1]);
     enough = enough && snwSortKeys(context, keys, values, count);
     *edgeCount = enough ? KeepUnique(keys, count, *edges) : 0;
     snwFree(context, keys);
@@ -51,68 +128,118 @@ snwResult snwMesh_FindEdges(snwContext* context, const int (*tets)[4], int tetCo
     return enough ? snw_ok : snw_errorMemory;
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Boundary
+
 typedef struct Face
 {
-    int low, middle, high;
+    int v[4]; // as the element has them; the fourth of a triangle is -1
 } Face;
 
-static Face SortedFace(const int tet[4], int face)
+static Face GetFace(snwElements elements, int index)
 {
-    int a = tet[s_faces[face][0]], b = tet[s_faces[face][1]], c = tet[s_faces[face][2]];
-    int low = a < b ? a : b, high = a < b ? b : a;
-    if (c < low)
-        return (Face){c, low, high};
-    return c > high ? (Face){low, high, c} : (Face){low, c, high};
+    const Kind* kind = KindOf(elements);
+    const int* corners = snwElements_Corners(elements, index / kind->faceCount);
+    const int* at = kind->faces[index % kind->faceCount];
+    return (Face){{corners[at[0]], corners[at[1]], corners[at[2]], at[3] < 0 ? -1 : corners[at[3]]}};
 }
 
-static bool SameFace(const int (*tets)[4], int a, int b)
+static void Order(int* a, int* b)
 {
-    Face x = SortedFace(tets[a / 4], a % 4), y = SortedFace(tets[b / 4], b % 4);
-    return x.low == y.low && x.middle == y.middle && x.high == y.high;
+    int low = *a < *b ? *a : *b;
+    *b = *a < *b ? *b : *a;
+    *a = low;
 }
 
-// Sorted by the highest vertex and then, stably, by the two others: equal faces become neighbours, whatever the mesh.
-static bool SortFaces(snwContext* context, const int (*tets)[4], uint64_t* keys, int* faces, int count)
+static Face SortedFace(snwElements elements, int index)
+{
+    Face face = GetFace(elements, index);
+    Order(&face.v[0], &face.v[1]), Order(&face.v[2], &face.v[3]);
+    Order(&face.v[0], &face.v[2]), Order(&face.v[1], &face.v[3]);
+    Order(&face.v[1], &face.v[2]);
+    return face;
+}
+
+static bool SameFace(snwElements elements, int a, int b)
+{
+    Face x = SortedFace(elements, a), y = SortedFace(elements, b);
+    return memcmp(&x, &y, sizeof x) == 0;
+}
+
+// Sorted by the two highest vertices and then, stably, by the two others: equal faces become neighbours, whatever the
+// mesh.
+static bool SortFaces(snwContext* context, snwElements elements, uint64_t* keys, int* faces, int count)
 {
     for (int i = 0; i < count; ++i)
     {
-        keys[i] = (uint64_t)SortedFace(tets[i / 4], i % 4).high;
+        Face face = SortedFace(elements, i);
+        keys[i] = PairKey(face.v[2], face.v[3]);
         faces[i] = i;
     }
     if (!snwSortKeys(context, keys, faces, count))
         return false;
     for (int i = 0; i < count; ++i)
     {
-        Face face = SortedFace(tets[faces[i] / 4], faces[i] % 4);
-        keys[i] = PairKey(face.low, face.middle);
+        Face face = SortedFace(elements, faces[i]);
+        keys[i] = (uint64_t)(face.v[0] + 1) << 32 | (uint32_t)face.v[1];
     }
     return snwSortKeys(context, keys, faces, count);
+}
+
+// From the lowest vertex, so that both sides of a quad are cut alike.
+static int Cut(Face face, int arity, int (*triangles)[3])
+{
+    int first = 0;
+    for (int k = 1; k < arity && arity == 4; ++k)
+        first = face.v[k] < face.v[first] ? k : first;
+    for (int t = 0; t < arity - 2; ++t)
+    {
+        triangles[t][0] = face.v[first];
+        triangles[t][1] = face.v[(first + t + 1) % arity];
+        triangles[t][2] = face.v[(first + t + 2) % arity];
+    }
+    return arity - 2;
+}
+
+static snwResult FindOuterFaces(snwContext* context, snwElements elements, int (**triangles)[3], int* triangleCount)
+{
+    const Kind* kind = KindOf(elements);
+    int count = kind->faceCount * elements.count;
+    uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
+    int* values = snwAllocArray(context, (size_t)count, sizeof *values);
+    bool* outer = snwAllocArray(context, (size_t)count, sizeof *outer);
+    bool enough = keys != NULL && values != NULL && outer != NULL && SortFaces(context, elements, keys, values, count);
+    size_t kept = 0;
+    for (int i = 0; enough && i < count; ++i)
+    {
+        bool twin = (i > 0 && SameFace(elements, values[i], values[i - 1])) ||
+                    (i + 1 < count && SameFace(elements, values[i], values[i + 1]));
+        outer[values[i]] = !twin;
+        kept += !twin;
+    }
+    *triangles = enough ? snwAllocArray(context, kept * (size_t)(kind->faceArity - 2), sizeof **triangles) : NULL;
+    enough = *triangles != NULL;
+    *triangleCount = 0;
+    for (int i = 0; enough && i < count; ++i)
+        if (outer[i])
+            *triangleCount += Cut(GetFace(elements, i), kind->faceArity, *triangles + *triangleCount);
+    snwFree(context, keys);
+    snwFree(context, values);
+    snwFree(context, outer);
+    return enough ? snw_ok : snw_errorMemory;
 }
 
 snwResult snwMesh_FindBoundary(
     snwContext* context, const int (*tets)[4], int tetCount, int (**triangles)[3], int* triangleCount)
 {
-    int count = 4 * tetCount;
-    uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
-    int* values = snwAllocArray(context, (size_t)count, sizeof *values);
-    bool* outer = snwAllocArray(context, (size_t)count, sizeof *outer);
-    bool enough = keys != NULL && values != NULL && outer != NULL && SortFaces(context, tets, keys, values, count);
-    int kept = 0;
-    for (int i = 0; enough && i < count; ++i)
-    {
-        bool twin = (i > 0 && SameFace(tets, values[i], values[i - 1])) ||
-                    (i + 1 < count && SameFace(tets, values[i], values[i + 1]));
-        outer[values[i]] = !twin;
-        kept += !twin;
-    }
-    *triangles = enough ? snwAllocArray(context, (size_t)kept, sizeof **triangles) : NULL;
-    enough = *triangles != NULL;
-    *triangleCount = 0;
-    for (int i = 0; enough && i < count; ++i)
-        for (int k = 0; k < 3 && outer[i]; ++k)
-            (*triangles)[*triangleCount][k] = tets[i / 4][s_faces[i % 4][k]], *triangleCount += k == 2;
-    snwFree(context, keys);
-    snwFree(context, values);
-    snwFree(context, outer);
-    return enough ? snw_ok : snw_errorMemory;
+    return FindOuterFaces(context, (snwElements){(const int*)tets, 4, tetCount}, triangles, triangleCount);
+}
+
+snwResult snwMesh_FindSkin(snwContext* context, snwElements elements, int (**triangles)[3], int* triangleCount)
+{
+    if (elements.arity > 3)
+        return FindOuterFaces(context, elements, triangles, triangleCount);
+    *triangles = snwCopyArray(context, elements.corners, (size_t)elements.count, sizeof **triangles);
+    *triangleCount = *triangles != NULL ? elements.count : 0;
+    return *triangles != NULL ? snw_ok : snw_errorMemory;
 }

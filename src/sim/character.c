@@ -1,19 +1,10 @@
 #include "sim/character.h"
-#include "base/bytes.h"
 #include "base/hash.h"
-#include "geom/mesh.h"
 #include "sim/limits.h"
 #include "sim/method.h"
 
 #include <math.h>
 #include <string.h>
-
-enum
-{
-    snw_maxVertices = 100000000,
-    snw_maxTets = 100000000,
-    snw_maxParts = 100000 // bones, joints, handles, materials, constraints
-};
 
 snwMaterial snwDefaultMaterial(void)
 {
@@ -33,7 +24,7 @@ snwJointDef snwDefaultJointDef(void)
 
 snwBoneDef snwDefaultBoneDef(void)
 {
-    return (snwBoneDef){.name = "", .tail = {0, 1, 0}, .radius = 0.05};
+    return (snwBoneDef){.name = "", .tail = {0, 1, 0}, .radius = 0.05, .parent = -1};
 }
 
 snwHandleDef snwDefaultHandleDef(void)
@@ -46,9 +37,19 @@ snwLinearConstraintDef snwDefaultLinearConstraintDef(void)
     return (snwLinearConstraintDef){0};
 }
 
+snwTrackDef snwDefaultTrackDef(void)
+{
+    return (snwTrackDef){0};
+}
+
+snwMotionDef snwDefaultMotionDef(void)
+{
+    return (snwMotionDef){.name = "motion", .duration = 1.0, .loop = true};
+}
+
 snwCharacterDef snwDefaultCharacterDef(void)
 {
-    return (snwCharacterDef){.name = "character", .color = {0.75f, 0.35f, 0.25f}};
+    return (snwCharacterDef){.name = "character", .thickness = 0.01, .color = {0.75f, 0.35f, 0.25f}};
 }
 
 snwResult snwMaterial_Check(const snwMaterial* material, snwMessage* message)
@@ -65,154 +66,6 @@ snwResult snwMaterial_Check(const snwMaterial* material, snwMessage* message)
     if (!(material->damping >= 0.0 && material->damping <= SNW_MAX_DAMPING))
         return snwFail(
             message, snw_errorArgument, remedy, "damping must be 0..%g 1/s, is %g", SNW_MAX_DAMPING, material->damping);
-    return snw_ok;
-}
-
-static snwResult CheckCount(int count, int most, const void* data, const char* what, snwMessage* message)
-{
-    if (count < 0 || count > most)
-        return snwFail(message, snw_errorArgument, NULL, "%s count must be 0..%d, is %d", what, most, count);
-    if (count > 0 && data == NULL)
-        return snwFail(message, snw_errorArgument, NULL, "%d %s but no array", count, what);
-    return snw_ok;
-}
-
-static snwResult CheckCounts(const snwCharacterDef* def, snwMessage* message)
-{
-    const struct
-    {
-        int count, most;
-        const void* data;
-        const char* what;
-    } parts[] = {
-        {def->vertexCount, snw_maxVertices, def->vertices, "vertices"},
-        {def->tetCount, snw_maxTets, def->tets, "tets"},
-        {def->edgeCount, snw_maxTets, def->edges, "edges"},
-        {def->materialCount, snw_maxParts, def->materials, "materials"},
-        {def->boneCount, snw_maxParts, def->bones, "bones"},
-        {def->jointCount, snw_maxParts, def->joints, "joints"},
-        {def->handleCount, snw_maxParts, def->handles, "handles"},
-        {def->constraintCount, snw_maxParts, def->constraints, "constraints"},
-    };
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
-    {
-        snwResult result = CheckCount(parts[i].count, parts[i].most, parts[i].data, parts[i].what, message);
-        if (result < 0)
-            return result;
-    }
-    if (def->vertexCount == 0)
-        return snwFail(message, snw_errorArgument, NULL, "a character needs vertices");
-    for (int i = 0; i < 3; ++i)
-        if (!(def->color[i] >= 0.0f && def->color[i] <= 1.0f))
-            return snwFail(message, snw_errorArgument, NULL, "color[%d] must be 0..1, is %g", i, (double)def->color[i]);
-    return snw_ok;
-}
-
-static snwResult CheckTet(const snwCharacterDef* def, int tet, snwMessage* message)
-{
-    const int* v = def->tets[tet];
-    for (int k = 0; k < 4; ++k)
-        if (v[k] < 0 || v[k] >= def->vertexCount)
-            return snwFail(
-                message, snw_errorArgument, NULL, "tets[%d] names vertex %d of %d", tet, v[k], def->vertexCount);
-    double volume = snwTet_Volume(def->vertices[v[0]], def->vertices[v[1]], def->vertices[v[2]], def->vertices[v[3]]);
-    if (!(volume > 0.0))
-        return snwFail(message, snw_errorArgument, "swap two of its vertices, or remove it if it is flat",
-            "tets[%d] has volume %g m^3", tet, volume);
-    int regions = def->materialCount > 0 ? def->materialCount : 1;
-    if (def->regions != NULL && (def->regions[tet] < 0 || def->regions[tet] >= regions))
-        return snwFail(message, snw_errorArgument, NULL, "regions[%d] is %d of %d", tet, def->regions[tet], regions);
-    return snw_ok;
-}
-
-static snwResult CheckMesh(const snwCharacterDef* def, snwMessage* message)
-{
-    for (int i = 0; i < def->vertexCount; ++i)
-        if (!snwVec3_IsWithin(def->vertices[i], SNW_MAX_POSITION))
-            return snwFail(message, snw_errorArgument, "metres are meant", "vertices[%d] is not finite or beyond %g m",
-                i, SNW_MAX_POSITION);
-    for (int i = 0; i < def->tetCount; ++i)
-        if (CheckTet(def, i, message) < 0)
-            return snw_errorArgument;
-    for (int i = 0; i < def->edgeCount; ++i)
-    {
-        const int* e = def->edges[i];
-        if (e[0] < 0 || e[1] < 0 || e[0] >= def->vertexCount || e[1] >= def->vertexCount || e[0] == e[1])
-            return snwFail(message, snw_errorArgument, NULL, "edges[%d] joins vertices %d and %d", i, e[0], e[1]);
-    }
-    for (int i = 0; def->masses != NULL && i < def->vertexCount; ++i)
-        if (!(def->masses[i] >= SNW_MIN_MASS && def->masses[i] <= SNW_MAX_MASS))
-            return snwFail(message, snw_errorArgument, NULL, "masses[%d] must be %g..%g kg, is %g", i, SNW_MIN_MASS,
-                SNW_MAX_MASS, def->masses[i]);
-    for (int i = 0; i < def->materialCount; ++i)
-        if (snwMaterial_Check(&def->materials[i], message) < 0)
-        {
-            snwMessage_AddPlace(message, "materials[%d]", i);
-            return snw_errorArgument;
-        }
-    return snw_ok;
-}
-
-static snwResult CheckJoint(const snwCharacterDef* def, int index, snwMessage* message)
-{
-    const snwJointDef* joint = &def->joints[index];
-    if (joint->type < snw_jointBall || joint->type > snw_jointFree)
-        return snwFail(message, snw_errorArgument, NULL, "joints[%d] has type %d", index, (int)joint->type);
-    if (joint->bone < 0 || joint->bone >= def->boneCount || joint->parentBone < -1 ||
-        joint->parentBone >= def->boneCount || joint->bone == joint->parentBone)
-        return snwFail(message, snw_errorArgument, NULL, "joints[%d] joins bones %d and %d of %d", index,
-            joint->parentBone, joint->bone, def->boneCount);
-    double numbers[] = {joint->lower, joint->upper, joint->stiffness, joint->damping, joint->target};
-    bool finite = snwVec3_IsFinite(joint->position);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
-        finite = finite && isfinite(numbers[i]);
-    if (!finite || joint->stiffness < 0.0 || joint->damping < 0.0 || !(joint->cone >= 0.0 && joint->cone <= SNW_PI))
-        return snwFail(message, snw_errorArgument, "start from snwDefaultJointDef()",
-            "joints[%d] has a number out of range", index);
-    if (fabs(snwVec3_Length(joint->axis) - 1.0) > 1e-6 || fabs(snwVec3_Length(joint->axis2) - 1.0) > 1e-6)
-        return snwFail(
-            message, snw_errorArgument, "normalise axis and axis2", "joints[%d] has an axis that is not unit", index);
-    return snw_ok;
-}
-
-static snwResult CheckConstraint(const snwCharacterDef* def, int index, snwMessage* message)
-{
-    const snwLinearConstraintDef* constraint = &def->constraints[index];
-    if (constraint->termCount < 1 || constraint->termCount > snw_maxParts || constraint->terms == NULL ||
-        !isfinite(constraint->value))
-        return snwFail(message, snw_errorArgument, NULL, "constraints[%d] has no terms or no finite value", index);
-    for (int i = 0; i < constraint->termCount; ++i)
-    {
-        const snwLinearTerm* term = &constraint->terms[i];
-        bool oneDof = term->dof != 0 && (term->dof & (term->dof - 1)) == 0 && term->dof <= snw_dofRotationZ;
-        if (term->handle < 0 || term->handle >= def->handleCount || !oneDof || !isfinite(term->coefficient))
-            return snwFail(message, snw_errorArgument, NULL, "constraints[%d].terms[%d] is out of range", index, i);
-    }
-    return snw_ok;
-}
-
-static snwResult CheckRig(const snwCharacterDef* def, snwMessage* message)
-{
-    for (int i = 0; i < def->boneCount; ++i)
-    {
-        const snwBoneDef* bone = &def->bones[i];
-        if (!snwVec3_IsFinite(bone->head) || !snwVec3_IsFinite(bone->tail) || !(bone->radius >= 0.0) ||
-            !isfinite(bone->radius))
-            return snwFail(message, snw_errorArgument, NULL, "bones[%d] has a number out of range", i);
-    }
-    for (int i = 0; i < def->jointCount; ++i)
-        if (CheckJoint(def, i, message) < 0)
-            return snw_errorArgument;
-    for (int i = 0; i < def->handleCount; ++i)
-    {
-        const snwHandleDef* handle = &def->handles[i];
-        bool kind = handle->kind >= snw_handlePoint && handle->kind <= snw_handleBone;
-        if (!kind || !snwVec3_IsFinite(handle->position) || handle->given > snw_dofAll)
-            return snwFail(message, snw_errorArgument, NULL, "handles[%d] is out of range", i);
-    }
-    for (int i = 0; i < def->constraintCount; ++i)
-        if (CheckConstraint(def, i, message) < 0)
-            return snw_errorArgument;
     return snw_ok;
 }
 
@@ -251,6 +104,49 @@ static const snwLinearConstraintDef* CopyConstraints(snwArena* arena, const snwC
     return all;
 }
 
+static const snwMotionDef* CopyMotions(snwArena* arena, const snwCharacterDef* def)
+{
+    snwMotionDef* motions = snwArena_Copy(arena, def->motions, (size_t)def->motionCount, sizeof *motions);
+    for (int i = 0; motions != NULL && i < def->motionCount; ++i)
+    {
+        snwMotionDef* motion = &motions[i];
+        motion->name = snwArena_Text(arena, motion->name);
+        snwTrackDef* tracks = snwArena_Copy(arena, motion->tracks, (size_t)motion->trackCount, sizeof *tracks);
+        for (int k = 0; tracks != NULL && k < motion->trackCount; ++k)
+            tracks[k].keys = snwArena_Copy(arena, tracks[k].keys, (size_t)tracks[k].keyCount, sizeof(snwKey));
+        motion->tracks = tracks;
+    }
+    return motions;
+}
+
+static void CopyLook(snwArena* arena, const snwCharacterDef* def, snwCharacterDef* copy)
+{
+    size_t count = (size_t)def->vertexCount, pixels = (size_t)def->texture.width * (size_t)def->texture.height;
+    copy->colors = def->colors != NULL ? snwArena_Copy(arena, def->colors, count, sizeof *def->colors) : NULL;
+    copy->texcoords = def->texcoords != NULL ? snwArena_Copy(arena, def->texcoords, count, sizeof *def->texcoords)
+                                             : NULL;
+    copy->texture = (snwTexture){0};
+    if (def->texture.width > 0)
+        copy->texture = (snwTexture){
+            def->texture.width, def->texture.height, snwArena_Copy(arena, def->texture.pixels, pixels, 4)};
+}
+
+static void CopyMesh(snwArena* arena, const snwCharacterDef* def, snwCharacterDef* copy)
+{
+    size_t count = (size_t)snwCharacterDef_Elements(def).count;
+    copy->vertices = snwArena_Copy(arena, def->vertices, (size_t)def->vertexCount, sizeof *def->vertices);
+    copy->tets = snwArena_Copy(arena, def->tets, (size_t)def->tetCount, sizeof *def->tets);
+    copy->hexes = snwArena_Copy(arena, def->hexes, (size_t)def->hexCount, sizeof *def->hexes);
+    copy->triangles = snwArena_Copy(arena, def->triangles, (size_t)def->triangleCount, sizeof *def->triangles);
+    copy->edges = snwArena_Copy(arena, def->edges, (size_t)def->edgeCount, sizeof *def->edges);
+    copy->regions = def->regions != NULL ? snwArena_Copy(arena, def->regions, count, sizeof(int))
+                                         : snwArena_Alloc(arena, count, sizeof(int));
+    if (def->elementBones != NULL)
+        copy->elementBones = snwArena_Copy(arena, def->elementBones, count, sizeof(int));
+    if (def->masses != NULL)
+        copy->masses = snwArena_Copy(arena, def->masses, (size_t)def->vertexCount, sizeof(double));
+}
+
 static void CopyDef(snwCharacter* character, const snwCharacterDef* def)
 {
     static const snwMaterial none = {0};
@@ -260,20 +156,47 @@ static void CopyDef(snwCharacter* character, const snwCharacterDef* def)
     *copy = *def;
     copy->name = snwArena_Text(arena, def->name);
     copy->source = snwArena_Text(arena, def->source);
-    copy->vertices = snwArena_Copy(arena, def->vertices, (size_t)def->vertexCount, sizeof *def->vertices);
-    copy->tets = snwArena_Copy(arena, def->tets, (size_t)def->tetCount, sizeof *def->tets);
-    copy->edges = snwArena_Copy(arena, def->edges, (size_t)def->edgeCount, sizeof *def->edges);
-    copy->regions = def->regions != NULL ? snwArena_Copy(arena, def->regions, (size_t)def->tetCount, sizeof(int))
-                                         : snwArena_Alloc(arena, (size_t)def->tetCount, sizeof(int));
+    CopyMesh(arena, def, copy);
+    CopyLook(arena, def, copy);
     copy->materialCount = def->materialCount > 0 ? def->materialCount : 1;
     const snwMaterial* materials = def->materialCount > 0 ? def->materials : &fallback;
     copy->materials = snwArena_Copy(arena, materials, (size_t)copy->materialCount, sizeof none);
-    if (def->masses != NULL)
-        copy->masses = snwArena_Copy(arena, def->masses, (size_t)def->vertexCount, sizeof(double));
     copy->bones = CopyBones(arena, def);
     copy->joints = CopyJoints(arena, def);
     copy->handles = CopyHandles(arena, def);
     copy->constraints = CopyConstraints(arena, def);
+    copy->motions = CopyMotions(arena, def);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Elements
+
+snwElements snwCharacterDef_Elements(const snwCharacterDef* def)
+{
+    if (def->hexCount > 0)
+        return (snwElements){(const int*)def->hexes, 8, def->hexCount};
+    if (def->triangleCount > 0)
+        return (snwElements){(const int*)def->triangles, 3, def->triangleCount};
+    return (snwElements){(const int*)def->tets, 4, def->tetCount};
+}
+
+const char* snwCharacterDef_ElementsName(const snwCharacterDef* def)
+{
+    return def->hexCount > 0 ? "hexes" : def->triangleCount > 0 ? "triangles" : "tets";
+}
+
+double snwCharacterDef_ElementVolume(const snwCharacterDef* def, int element)
+{
+    snwElements elements = snwCharacterDef_Elements(def);
+    const int* v = snwElements_Corners(elements, element);
+    snwVec3 x[8];
+    for (int k = 0; k < elements.arity; ++k)
+        x[k] = def->vertices[v[k]];
+    if (elements.arity == 8)
+        return snwHex_Volume(x);
+    if (elements.arity == 4)
+        return snwTet_Volume(x[0], x[1], x[2], x[3]);
+    return 0.5 * snwVec3_Cross(snwVec3_Sub(x[1], x[0]), snwVec3_Sub(x[2], x[0])).z * def->thickness;
 }
 
 void snwCharacter_ComputeMasses(const snwCharacter* character, const snwMaterial* materials, double* masses)
@@ -285,9 +208,12 @@ void snwCharacter_ComputeMasses(const snwCharacter* character, const snwMaterial
         return;
     }
     memset(masses, 0, (size_t)def->vertexCount * sizeof *masses);
-    for (int i = 0; i < def->tetCount; ++i)
-        for (int k = 0; k < 4; ++k)
-            masses[def->tets[i][k]] += 0.25 * materials[def->regions[i]].density * character->restVolumes[i];
+    snwElements elements = character->elements;
+    double share = 1.0 / elements.arity;
+    for (int i = 0; i < elements.count; ++i)
+        for (int k = 0; k < elements.arity; ++k)
+            masses[snwElements_Corners(elements, i)[k]] += share * materials[def->regions[i]].density *
+                                                           character->restVolumes[i];
 }
 
 static void MeasureRest(snwCharacter* character)
@@ -299,11 +225,9 @@ static void MeasureRest(snwCharacter* character)
         character->lower = snwVec3_Min(character->lower, def->vertices[i]);
         character->upper = snwVec3_Max(character->upper, def->vertices[i]);
     }
-    for (int i = 0; i < def->tetCount; ++i)
+    for (int i = 0; i < character->elements.count; ++i)
     {
-        const int* v = def->tets[i];
-        character->restVolumes[i] = snwTet_Volume(
-            def->vertices[v[0]], def->vertices[v[1]], def->vertices[v[2]], def->vertices[v[3]]);
+        character->restVolumes[i] = snwCharacterDef_ElementVolume(def, i);
         character->volume += character->restVolumes[i];
     }
     snwCharacter_ComputeMasses(character, def->materials, character->masses);
@@ -318,8 +242,7 @@ static snwResult MakeSkin(snwCharacter* character)
     snwContext* context = character->context;
     int(*triangles)[3] = NULL;
     int* skinOf = snwAllocArray(context, (size_t)def->vertexCount, sizeof *skinOf);
-    if (skinOf == NULL ||
-        snwMesh_FindBoundary(context, def->tets, def->tetCount, &triangles, &character->skinTriangleCount) < 0)
+    if (skinOf == NULL || snwMesh_FindSkin(context, character->elements, &triangles, &character->skinTriangleCount) < 0)
     {
         snwFree(context, skinOf);
         return snw_errorMemory;
@@ -341,12 +264,28 @@ static snwResult MakeSkin(snwCharacter* character)
     return character->arena.failed ? snw_errorMemory : snw_ok;
 }
 
+static snwResult MakeRestSkin(snwCharacter* character)
+{
+    size_t count = (size_t)character->skinVertexCount;
+    float* positions = character->restPositions = snwArena_Alloc(&character->arena, count, 3 * sizeof(float));
+    character->restNormals = snwArena_Alloc(&character->arena, count, 3 * sizeof(float));
+    if (character->arena.failed)
+        return snw_errorMemory;
+    for (size_t i = 0; i < count; ++i)
+    {
+        snwVec3 v = character->def.vertices[character->skinVertices[i]];
+        positions[3 * i] = (float)v.x, positions[3 * i + 1] = (float)v.y, positions[3 * i + 2] = (float)v.z;
+    }
+    snwCharacter_SkinNormals(character, positions, character->restNormals);
+    return snw_ok;
+}
+
 static snwResult FindEdges(snwCharacter* character)
 {
     const snwCharacterDef* def = &character->def;
     int(*edges)[2] = NULL;
     snwResult result = snwMesh_FindEdges(
-        character->context, def->tets, def->tetCount, def->edges, def->edgeCount, &edges, &character->edgeCount);
+        character->context, character->elements, def->edges, def->edgeCount, &edges, &character->edgeCount);
     if (result == snw_ok)
         character->edges = snwArena_Copy(&character->arena, edges, (size_t)character->edgeCount, sizeof *edges);
     snwFree(character->context, edges);
@@ -355,25 +294,39 @@ static snwResult FindEdges(snwCharacter* character)
 
 static snwResult CheckMassless(const snwCharacter* character, snwMessage* message)
 {
+    const char* what = character->elements.arity == 8 ? "hex" : character->elements.arity == 3 ? "triangle" : "tet";
     for (int i = 0; i < character->def.vertexCount; ++i)
         if (!(character->masses[i] >= SNW_MIN_MASS))
-            return snwFail(message, snw_errorArgument, "give masses, or remove vertices that no tet uses",
-                "vertex %d belongs to no tet, or its mass is below %g kg", i, SNW_MIN_MASS);
+            return snwFail(message, snw_errorArgument, "give masses, or remove vertices that nothing uses",
+                "vertex %d belongs to no %s, or its mass is below %g kg", i, what, SNW_MIN_MASS);
     return snw_ok;
 }
 
-static snwResult Build(snwCharacter* character, const snwCharacterDef* def, snwMessage* message)
+// A vertex moves with one bone at most.
+static snwResult FindVertexBones(snwCharacter* character, snwMessage* message)
 {
-    CopyDef(character, def);
-    character->restVolumes = snwArena_Alloc(&character->arena, (size_t)def->tetCount, sizeof(double));
-    character->masses = snwArena_Alloc(&character->arena, (size_t)def->vertexCount, sizeof(double));
-    if (character->arena.failed)
-        return snwFailMemory(message);
-    MeasureRest(character);
-    if (CheckMassless(character, message) < 0)
-        return snw_errorArgument;
-    if (FindEdges(character) < 0 || MakeSkin(character) < 0)
-        return snwFailMemory(message);
+    const snwCharacterDef* def = &character->def;
+    snwElements elements = character->elements;
+    for (int i = 0; i < def->vertexCount; ++i)
+        character->vertexBones[i] = -1;
+    for (int i = 0; def->elementBones != NULL && i < elements.count * elements.arity; ++i)
+    {
+        int vertex = elements.corners[i], bone = def->elementBones[i / elements.arity];
+        int* owner = &character->vertexBones[vertex];
+        if (bone >= 0 && *owner >= 0 && *owner != bone)
+            return snwFail(message, snw_errorArgument,
+                "leave a layer of flesh (-1) between them, or make them one bone",
+                "elementBones gives vertex %d to bone '%s' and to bone '%s'", vertex, def->bones[*owner].name,
+                def->bones[bone].name);
+        *owner = bone >= 0 ? bone : *owner;
+    }
+    for (int i = 0; i < def->vertexCount; ++i)
+        character->elasticVertexCount += character->vertexBones[i] < 0;
+    return snw_ok;
+}
+
+static snwResult Hash(snwCharacter* character, snwMessage* message)
+{
     void* block = NULL;
     size_t size = 0;
     snwResult result = snwCharacter_Save(character, &block, &size, message);
@@ -384,12 +337,30 @@ static snwResult Build(snwCharacter* character, const snwCharacterDef* def, snwM
     return snw_ok;
 }
 
+static snwResult Build(snwCharacter* character, const snwCharacterDef* def, snwMessage* message)
+{
+    CopyDef(character, def);
+    character->elements = snwCharacterDef_Elements(&character->def);
+    character->restVolumes = snwArena_Alloc(&character->arena, (size_t)character->elements.count, sizeof(double));
+    character->masses = snwArena_Alloc(&character->arena, (size_t)def->vertexCount, sizeof(double));
+    character->vertexBones = snwArena_Alloc(&character->arena, (size_t)def->vertexCount, sizeof(int));
+    if (character->arena.failed)
+        return snwFailMemory(message);
+    MeasureRest(character);
+    if (CheckMassless(character, message) < 0 || FindVertexBones(character, message) < 0)
+        return snw_errorArgument;
+    if (FindEdges(character) < 0 || MakeSkin(character) < 0 || MakeRestSkin(character) < 0)
+        return snwFailMemory(message);
+    const snwCharacterDef* own = &character->def;
+    snwResult result = snwSkeleton_Build(
+        &character->arena, own->bones, own->boneCount, own->joints, own->jointCount, &character->skeleton, message);
+    return result < 0 ? result : Hash(character, message);
+}
+
 snwResult snwCreateCharacter(snwContext* context, const snwCharacterDef* def, snwCharacter** out, snwMessage* message)
 {
     *out = NULL;
-    snwResult result = CheckCounts(def, message);
-    result = result < 0 ? result : CheckMesh(def, message);
-    result = result < 0 ? result : CheckRig(def, message);
+    snwResult result = snwCharacterDef_Check(context, def, message);
     if (result < 0)
         return result;
     snwCharacter* character = snwAlloc(context, sizeof *character);
@@ -439,18 +410,91 @@ snwCharacterInfo snwCharacter_GetInfo(const snwCharacter* character)
         .source = def->source,
         .vertexCount = def->vertexCount,
         .tetCount = def->tetCount,
+        .hexCount = def->hexCount,
+        .triangleCount = def->triangleCount,
         .edgeCount = character->edgeCount,
+        .elasticVertexCount = character->elasticVertexCount,
         .skinVertexCount = character->skinVertexCount,
         .skinTriangleCount = character->skinTriangleCount,
         .materialCount = def->materialCount,
         .boneCount = def->boneCount,
         .jointCount = def->jointCount,
         .handleCount = def->handleCount,
+        .motionCount = def->motionCount,
         .mass = character->mass,
         .volume = character->volume,
         .lower = character->lower,
         .upper = character->upper,
         .modelCount = atomic_load(&character->modelCount),
         .color = {def->color[0], def->color[1], def->color[2]},
+        .textured = def->texture.width > 0 && def->texcoords != NULL,
     };
+}
+
+const snwCharacterDef* snwCharacter_GetDef(const snwCharacter* character)
+{
+    return &character->def;
+}
+
+snwResult snwCharacter_GetRestSkin(const snwCharacter* character, snwSkin* skin)
+{
+    *skin = (snwSkin){
+        .positions = character->restPositions,
+        .normals = character->restNormals,
+        .vertexCount = character->skinVertexCount,
+        .stride = 3 * (int)sizeof(float),
+        .triangles = &character->skinTriangles[0][0],
+        .triangleCount = character->skinTriangleCount,
+        .vertices = character->skinVertices,
+    };
+    return snw_ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Motions
+
+snwResult snwCharacter_Pose(const snwCharacter* character, int motion, double time, snwTransform* bones, int capacity)
+{
+    const snwCharacterDef* def = &character->def;
+    if (motion < -1 || motion >= def->motionCount || capacity < def->boneCount || !isfinite(time))
+        return snw_errorArgument;
+    snwSkeleton_Pose(&character->skeleton, motion >= 0 ? &def->motions[motion] : NULL, time, bones);
+    return snw_ok;
+}
+
+double snwCharacter_MotionExcess(const snwCharacter* character, int index, int* joint, double* time)
+{
+    const snwCharacterDef* def = &character->def;
+    const double rate = 240.0;
+    int worstJoint = -1;
+    double worst = 0.0, worstTime = 0.0;
+    bool known = index >= 0 && index < def->motionCount;
+    snwTransform* bones = known ? snwAllocArray(character->context, (size_t)def->boneCount, sizeof *bones) : NULL;
+    const snwMotionDef* motion = known ? &def->motions[index] : NULL;
+    int samples = bones != NULL ? (int)ceil(motion->duration * rate) : -1;
+    for (int i = 0; i <= samples; ++i)
+    {
+        double now = fmin(i / rate, motion->duration);
+        snwSkeleton_Pose(&character->skeleton, motion, now, bones);
+        for (int k = 0; k < def->jointCount; ++k)
+        {
+            double excess = snwSkeleton_JointExcess(&character->skeleton, k, bones);
+            if (excess > worst)
+                worst = excess, worstJoint = k, worstTime = now;
+        }
+    }
+    snwFree(character->context, bones);
+    if (joint != NULL)
+        *joint = worstJoint;
+    if (time != NULL)
+        *time = worstTime;
+    return bones != NULL ? worst : -1.0;
+}
+
+int snwCharacter_JointFreedom(const snwCharacter* character)
+{
+    int sum = 0;
+    for (int i = 0; i < character->def.jointCount; ++i)
+        sum += snwJointType_Freedom(character->def.joints[i].type);
+    return sum;
 }

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "base/arena.h"
-#include "math/transform.h"
+#include "geom/mesh.h"
+#include "rig/skeleton.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -27,13 +28,20 @@ struct snwCharacter
     snwCharacterDef def; // deep copy; regions, masses and materials are always there
     uint64_t hash;       // of the definition
 
-    int (*edges)[2]; // of the tets and the extra ones
+    snwElements elements; // its tets, hexes or triangles, whichever it has
+    int* vertexBones;     // the bone that owns each vertex, -1: flesh
+    int elasticVertexCount;
+    snwSkeleton skeleton;
+
+    int (*edges)[2]; // of the elements and the extra ones
     int edgeCount;
     int* skinVertices; // mesh vertex of each skin vertex
     int skinVertexCount;
     int (*skinTriangles)[3]; // of skin vertices
     int skinTriangleCount;
-    double* restVolumes; // m^3, one per tet
+    float* restPositions; // of the skin, 3 per vertex
+    float* restNormals;
+    double* restVolumes; // m^3, one per element
     double* masses;      // kg, one per vertex
     double mass, volume; // kg, m^3
     snwVec3 lower, upper;
@@ -42,6 +50,18 @@ struct snwCharacter
     snwModel* models;
     atomic_int modelCount;
 };
+
+// Everything but what snwCreateCharacter finds while it builds.
+snwResult snwCharacterDef_Check(snwContext* context, const snwCharacterDef* def, snwMessage* message);
+
+snwElements snwCharacterDef_Elements(const snwCharacterDef* def);
+const char* snwCharacterDef_ElementsName(const snwCharacterDef* def); // "tets", "hexes" or "triangles"
+
+// m^3 in the rest pose: signed, of a flat character area times thickness.
+double snwCharacterDef_ElementVolume(const snwCharacterDef* def, int element);
+
+// Unit normals of the skin for these positions of its vertices.
+void snwCharacter_SkinNormals(const snwCharacter* character, const float* positions, float* normals);
 
 // Masses of the vertices with other materials (as many as the character has).
 void snwCharacter_ComputeMasses(const snwCharacter* character, const snwMaterial* materials, double* masses);

@@ -1,12 +1,17 @@
 // Characters as blocks of memory. The block holds the definition, not what follows from it; loading checks it as
 // strictly as creating does.
+//
+// Version 2 is version 1 with more behind it. A character that needs nothing of that is still written as version 1, so
+// that it keeps the hash by which saved states and logs know it.
 
 #include "sim/character.h"
 #include "base/bytes.h"
+#include "sim/limits.h"
 
 #include <string.h>
 
-#define SNW_CHARACTER_MAGIC 0x31434E53u // "SNC1"
+#define SNW_CHARACTER_MAGIC_1 0x31434E53u // "SNC1"
+#define SNW_CHARACTER_MAGIC_2 0x32434E53u // "SNC2"
 
 static void WriteVec3(snwWriter* writer, snwVec3 v)
 {
@@ -97,11 +102,72 @@ static void WriteRig(snwWriter* writer, const snwCharacterDef* def)
     }
 }
 
+static bool NeedsMore(const snwCharacterDef* def)
+{
+    bool needs = def->hexCount > 0 || def->triangleCount > 0 || def->elementBones != NULL || def->colors != NULL ||
+                 def->texcoords != NULL || def->texture.width > 0 || def->motionCount > 0 ||
+                 def->thickness != snwDefaultCharacterDef().thickness;
+    for (int i = 0; i < def->boneCount; ++i)
+        needs = needs || def->bones[i].parent >= 0;
+    return needs;
+}
+
+// An array that may be missing.
+static void WriteOptional(snwWriter* writer, const void* data, size_t bytes)
+{
+    snwWriteInt(writer, data != NULL);
+    if (data != NULL)
+        snwWrite(writer, data, bytes);
+}
+
+static void WriteMotions(snwWriter* writer, const snwCharacterDef* def)
+{
+    snwWriteInt(writer, def->motionCount);
+    for (int i = 0; i < def->motionCount; ++i)
+    {
+        const snwMotionDef* motion = &def->motions[i];
+        snwWriteText(writer, motion->name);
+        snwWriteReal(writer, motion->duration);
+        snwWriteInt(writer, motion->loop);
+        snwWriteInt(writer, motion->trackCount);
+        for (int k = 0; k < motion->trackCount; ++k)
+        {
+            const snwTrackDef* track = &motion->tracks[k];
+            snwWriteInt(writer, track->bone);
+            snwWriteInt(writer, track->keyCount);
+            snwWrite(writer, track->keys, (size_t)track->keyCount * sizeof *track->keys);
+        }
+    }
+}
+
+static void WriteMore(snwWriter* writer, const snwCharacterDef* def)
+{
+    size_t vertices = (size_t)def->vertexCount, elements = (size_t)snwCharacterDef_Elements(def).count;
+    for (int i = 0; i < def->boneCount; ++i)
+        snwWriteInt(writer, def->bones[i].parent);
+    snwWriteReal(writer, def->thickness);
+    snwWriteInt(writer, def->hexCount);
+    snwWrite(writer, def->hexes, (size_t)def->hexCount * sizeof *def->hexes);
+    snwWriteInt(writer, def->triangleCount);
+    snwWrite(writer, def->triangles, (size_t)def->triangleCount * sizeof *def->triangles);
+    if (def->tetCount == 0) // else they stand beside the tets
+        snwWrite(writer, def->regions, elements * sizeof *def->regions);
+    WriteOptional(writer, def->elementBones, elements * sizeof *def->elementBones);
+    WriteOptional(writer, def->colors, vertices * sizeof *def->colors);
+    WriteOptional(writer, def->texcoords, vertices * sizeof *def->texcoords);
+    const snwTexture* texture = &def->texture;
+    snwWriteInt(writer, texture->width);
+    snwWriteInt(writer, texture->height);
+    snwWrite(writer, texture->pixels, 4 * (size_t)texture->width * (size_t)texture->height);
+    WriteMotions(writer, def);
+}
+
 snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* size, snwMessage* message)
 {
     const snwCharacterDef* def = &character->def;
     snwWriter writer = {.context = character->context};
-    snwWriteInt(&writer, (int32_t)SNW_CHARACTER_MAGIC);
+    bool more = NeedsMore(def);
+    snwWriteInt(&writer, (int32_t)(more ? SNW_CHARACTER_MAGIC_2 : SNW_CHARACTER_MAGIC_1));
     snwWriteText(&writer, def->name);
     snwWriteText(&writer, def->source);
     snwWrite(&writer, def->color, sizeof def->color);
@@ -118,6 +184,8 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
     snwWriteInt(&writer, def->materialCount);
     snwWrite(&writer, def->materials, (size_t)def->materialCount * sizeof *def->materials);
     WriteRig(&writer, def);
+    if (more)
+        WriteMore(&writer, def);
     if (writer.failed)
     {
         snwFree(character->context, writer.data);
@@ -136,6 +204,14 @@ static void* ReadArray(snwReader* reader, snwArena* arena, int count, size_t siz
     return array;
 }
 
+// An array whose count was not read with it: it must fit into what is left before memory is asked for.
+static void* ReadLong(snwReader* reader, snwArena* arena, int count, size_t size)
+{
+    if ((size_t)count * size > reader->size - reader->position)
+        reader->failed = true;
+    return ReadArray(reader, arena, count, size);
+}
+
 static void ReadMesh(snwReader* reader, snwArena* arena, snwCharacterDef* def)
 {
     def->vertexCount = snwReadCount(reader, sizeof *def->vertices);
@@ -146,7 +222,7 @@ static void ReadMesh(snwReader* reader, snwArena* arena, snwCharacterDef* def)
     def->edgeCount = snwReadCount(reader, sizeof *def->edges);
     def->edges = ReadArray(reader, arena, def->edgeCount, sizeof *def->edges);
     if (snwReadInt(reader) != 0)
-        def->masses = ReadArray(reader, arena, def->vertexCount, sizeof *def->masses);
+        def->masses = ReadLong(reader, arena, def->vertexCount, sizeof *def->masses);
     def->materialCount = snwReadCount(reader, sizeof *def->materials);
     def->materials = ReadArray(reader, arena, def->materialCount, sizeof *def->materials);
 }
@@ -181,6 +257,7 @@ static void ReadRig(snwReader* reader, snwArena* arena, snwCharacterDef* def)
         bones[i].head = ReadVec3(reader);
         bones[i].tail = ReadVec3(reader);
         bones[i].radius = snwReadReal(reader);
+        bones[i].parent = -1;
     }
     def->jointCount = snwReadCount(reader, 140);
     snwJointDef* joints = snwArena_Alloc(arena, (size_t)def->jointCount, sizeof *joints);
@@ -201,12 +278,78 @@ static void ReadRig(snwReader* reader, snwArena* arena, snwCharacterDef* def)
     ReadConstraints(reader, arena, def);
 }
 
+static void* ReadOptional(snwReader* reader, snwArena* arena, int count, size_t size)
+{
+    return snwReadInt(reader) != 0 ? ReadLong(reader, arena, count, size) : NULL;
+}
+
+static const snwTrackDef* ReadTracks(snwReader* reader, snwArena* arena, int count)
+{
+    snwTrackDef* tracks = snwArena_Alloc(arena, (size_t)count, sizeof *tracks);
+    for (int i = 0; tracks != NULL && i < count; ++i)
+    {
+        tracks[i].bone = snwReadInt(reader);
+        tracks[i].keyCount = snwReadCount(reader, sizeof(snwKey));
+        tracks[i].keys = ReadArray(reader, arena, tracks[i].keyCount, sizeof(snwKey));
+    }
+    return tracks;
+}
+
+static void ReadMotions(snwReader* reader, snwArena* arena, snwCharacterDef* def)
+{
+    def->motionCount = snwReadCount(reader, 20);
+    snwMotionDef* motions = snwArena_Alloc(arena, (size_t)def->motionCount, sizeof *motions);
+    for (int i = 0; motions != NULL && i < def->motionCount; ++i)
+    {
+        motions[i].name = ReadName(reader, arena);
+        motions[i].duration = snwReadReal(reader);
+        motions[i].loop = snwReadInt(reader) != 0;
+        motions[i].trackCount = snwReadCount(reader, 8);
+        motions[i].tracks = ReadTracks(reader, arena, motions[i].trackCount);
+    }
+    def->motions = motions;
+}
+
+static void ReadTexture(snwReader* reader, snwArena* arena, snwTexture* texture)
+{
+    texture->width = snwReadInt(reader);
+    texture->height = snwReadInt(reader);
+    if (texture->width < 0 || texture->width > SNW_MAX_TEXTURE || texture->height < 0 ||
+        texture->height > SNW_MAX_TEXTURE)
+        reader->failed = true;
+    else
+        texture->pixels = ReadLong(reader, arena, texture->width * texture->height, 4);
+}
+
+static void ReadMore(snwReader* reader, snwArena* arena, snwCharacterDef* def)
+{
+    snwBoneDef* bones = (snwBoneDef*)def->bones; // our own, of ReadRig
+    for (int i = 0; bones != NULL && i < def->boneCount; ++i)
+        bones[i].parent = snwReadInt(reader);
+    def->thickness = snwReadReal(reader);
+    def->hexCount = snwReadCount(reader, sizeof *def->hexes);
+    def->hexes = ReadArray(reader, arena, def->hexCount, sizeof *def->hexes);
+    def->triangleCount = snwReadCount(reader, sizeof *def->triangles);
+    def->triangles = ReadArray(reader, arena, def->triangleCount, sizeof *def->triangles);
+    int elements = snwCharacterDef_Elements(def).count;
+    if (def->tetCount == 0)
+        def->regions = ReadLong(reader, arena, elements, sizeof *def->regions);
+    else if (elements != def->tetCount)
+        reader->failed = true; // two kinds: the arrays below would be of neither
+    def->elementBones = ReadOptional(reader, arena, elements, sizeof *def->elementBones);
+    def->colors = ReadOptional(reader, arena, def->vertexCount, sizeof *def->colors);
+    def->texcoords = ReadOptional(reader, arena, def->vertexCount, sizeof *def->texcoords);
+    ReadTexture(reader, arena, &def->texture);
+    ReadMotions(reader, arena, def);
+}
+
 snwResult snwCharacter_Load(
     snwContext* context, const void* data, size_t size, snwCharacter** character, snwMessage* message)
 {
     *character = NULL;
     snwReader reader = {.data = data, .size = size};
-    if ((uint32_t)snwReadInt(&reader) != SNW_CHARACTER_MAGIC)
+    uint32_t magic = (uint32_t)snwReadInt(&reader);
+    if (magic != SNW_CHARACTER_MAGIC_1 && magic != SNW_CHARACTER_MAGIC_2)
         return snwFail(message, snw_errorInput, NULL, "not a saved character, or of another version");
     snwArena arena = {.context = context};
     snwCharacterDef def = snwDefaultCharacterDef();
@@ -215,6 +358,8 @@ snwResult snwCharacter_Load(
     snwRead(&reader, def.color, sizeof def.color);
     ReadMesh(&reader, &arena, &def);
     ReadRig(&reader, &arena, &def);
+    if (magic == SNW_CHARACTER_MAGIC_2)
+        ReadMore(&reader, &arena, &def);
     snwResult result;
     if (arena.failed) // first: what was read after it is out of step
         result = snwFailMemory(message);

@@ -20,4 +20,6 @@
 #define SNW_MAX_FRICTION     100.0
 #define SNW_MIN_MASS         1e-24 // kg, of a vertex: a micrometre of flesh
 #define SNW_MAX_MASS         1e24
-#define SNW_MAX_NAME         127 // bytes
+#define SNW_MAX_NAME         127  // bytes
+#define SNW_MAX_TEXTURE      8192 // pixels each way
+#define SNW_MAX_MOTION       1e5  // s: a day of animation

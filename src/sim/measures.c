@@ -2,8 +2,10 @@
 //
 // Elastic energy is that of corotated linear elasticity,
 //     V (mu sum_i (s_i - 1)^2 + lambda/2 (sum_i s_i - 3)^2),
-// with s_i the signed singular values of the deformation gradient F. They come from the eigenvalues of F^T F in closed
-// form, without a rotation, so the figure depends on the frame alone and not on how a warm start got there.
+// with s_i the signed singular values of the deformation gradient F: constant in a tet, at the eight Gauss points of a
+// hex, and with s_3 = 1 (plane strain) in a flat character, whose volume is its area times its thickness. They come
+// from the eigenvalues of F^T F in closed form, without a rotation, so the figure depends on the frame alone and not on
+// how a warm start got there.
 
 #include "sim/method.h"
 
@@ -27,8 +29,8 @@ static const snwMeasureInfo s_infos[] = {
     {"centre.x", "m", "centre of mass"},
     {"centre.y", "m", "centre of mass"},
     {"centre.z", "m", "centre of mass"},
-    {"volume", "m^3", "volume of all tets"},
-    {"min_volume_ratio", "", "smallest tet volume over its rest volume; below 0 is inverted"},
+    {"volume", "m^3", "volume of all elements"},
+    {"min_volume_ratio", "", "smallest element volume over its rest volume; below 0 is inverted"},
     {"max_stretch", "", "largest relative change of an edge's length"},
     {"max_speed", "m/s", "fastest vertex"},
     {"max_depth", "m", "deepest contact before it was resolved"},
@@ -107,40 +109,87 @@ typedef struct Subject
     snwVertices vertices;
 } Subject;
 
-static double SumElastic(int begin, int end, void* data)
+// Corners of an element, now or at rest.
+static void GatherNow(const Subject* subject, int element, snwVec3 x[8])
 {
-    const Subject* subject = data;
+    snwElements elements = subject->body->character->elements;
+    for (int k = 0; k < elements.arity; ++k)
+        x[k] = Row(subject->vertices.positions, subject->vertices.stride, snwElements_Corners(elements, element)[k]);
+}
+
+static void GatherRest(const Subject* subject, int element, snwVec3 x[8])
+{
     const snwCharacter* character = subject->body->character;
-    const snwCharacterDef* def = &character->def;
+    for (int k = 0; k < character->elements.arity; ++k)
+        x[k] = character->def.vertices[snwElements_Corners(character->elements, element)[k]];
+}
+
+static snwVec3 TriangleNormal(const snwVec3 x[3])
+{
+    return snwVec3_Cross(snwVec3_Sub(x[1], x[0]), snwVec3_Sub(x[2], x[0]));
+}
+
+// The two edges of a triangle and its unit normal: a flat character deforms in its plane, wherever that has gone.
+static snwMat3 FlatMatrix(const snwVec3 x[3])
+{
+    return snwMat3_FromColumns(snwVec3_Sub(x[1], x[0]), snwVec3_Sub(x[2], x[0]), snwVec3_Normalize(TriangleNormal(x)));
+}
+
+static snwMat3 EdgesOf(int arity, const snwVec3 x[8], int point)
+{
+    return arity == 8 ? snwHex_Jacobian(x, point) : arity == 3 ? FlatMatrix(x) : EdgeMatrix(x[0], x[1], x[2], x[3]);
+}
+
+static double ElementElastic(const Subject* subject, int element)
+{
+    const snwCharacter* character = subject->body->character;
+    const snwMaterial* material = &subject->body->materials[character->def.regions[element]];
+    int arity = character->elements.arity, points = arity == 8 ? snw_hexPoints : 1;
+    snwVec3 rest[8], now[8];
+    GatherRest(subject, element, rest);
+    GatherNow(subject, element, now);
     double sum = 0.0;
-    for (int i = begin; i < end; ++i)
+    for (int point = 0; point < points; ++point)
     {
-        const int* v = def->tets[i];
-        const snwVec3* x = def->vertices;
-        snwMat3 inverse, rest = EdgeMatrix(x[v[0]], x[v[1]], x[v[2]], x[v[3]]);
-        if (!snwMat3_Inverse(rest, &inverse))
+        snwMat3 inverse, shape = EdgesOf(arity, rest, point);
+        if (!snwMat3_Inverse(shape, &inverse))
             continue;
-        const float* p = subject->vertices.positions;
-        int stride = subject->vertices.stride;
-        snwMat3 now = EdgeMatrix(
-            Row(p, stride, v[0]), Row(p, stride, v[1]), Row(p, stride, v[2]), Row(p, stride, v[3]));
-        snwMat3 f = snwMat3_Mul(now, inverse);
-        sum += character->restVolumes[i] * ElasticDensity(&subject->body->materials[def->regions[i]], f);
+        double volume = points > 1 ? snwMat3_Determinant(shape) / points : character->restVolumes[element];
+        sum += volume * ElasticDensity(material, snwMat3_Mul(EdgesOf(arity, now, point), inverse));
     }
     return sum;
 }
 
-static void MeasureTets(const Subject* subject, snwMeasures* m)
+static double SumElastic(int begin, int end, void* data)
+{
+    double sum = 0.0;
+    for (int i = begin; i < end; ++i)
+        sum += ElementElastic(data, i);
+    return sum;
+}
+
+// A triangle is inverted when its normal has turned away from the character's plane.
+static double ElementVolume(const Subject* subject, int element)
+{
+    const snwCharacterDef* def = &subject->body->character->def;
+    snwVec3 x[8];
+    GatherNow(subject, element, x);
+    if (def->hexCount > 0)
+        return snwHex_Volume(x);
+    if (def->triangleCount == 0)
+        return snwMat3_Determinant(EdgeMatrix(x[0], x[1], x[2], x[3])) / 6.0;
+    snwVec3 normal = TriangleNormal(x);
+    return copysign(0.5 * snwVec3_Length(normal) * def->thickness, normal.z);
+}
+
+static void MeasureElements(const Subject* subject, snwMeasures* m)
 {
     const snwCharacter* character = subject->body->character;
     const float* p = subject->vertices.positions;
     int stride = subject->vertices.stride;
-    for (int i = 0; i < character->def.tetCount; ++i)
+    for (int i = 0; i < character->elements.count; ++i)
     {
-        const int* v = character->def.tets[i];
-        snwMat3 now = EdgeMatrix(
-            Row(p, stride, v[0]), Row(p, stride, v[1]), Row(p, stride, v[2]), Row(p, stride, v[3]));
-        double volume = snwMat3_Determinant(now) / 6.0;
+        double volume = ElementVolume(subject, i);
         m->volume += volume;
         m->minVolumeRatio = fmin(m->minVolumeRatio, volume / character->restVolumes[i]);
     }
@@ -182,8 +231,8 @@ static snwResult MeasureBody(snwSim* sim, int index, double* mass, snwMeasures* 
     snwCharacter_ComputeMasses(body->character, body->materials, masses);
     Subject subject = {.body = body};
     sim->method->getVertices(sim, index, &subject.vertices);
-    m->elastic += snwParallelSum(sim->context, body->character->def.tetCount, 512, SumElastic, &subject);
-    MeasureTets(&subject, m);
+    m->elastic += snwParallelSum(sim->context, body->character->elements.count, 512, SumElastic, &subject);
+    MeasureElements(&subject, m);
     MeasureMotion(sim, &subject, masses, mass, m);
     snwFree(sim->context, masses);
     return snw_ok;

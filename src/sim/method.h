@@ -43,6 +43,9 @@ typedef enum snwFeature
     snw_featureJoints = 1 << 4,  // bones and joints of the character, command joint
     snw_featureProps = 1 << 5,   // free rigid bodies of the scene
     snw_featureColliders = 1 << 6,
+    snw_featureTets = 1 << 7, // characters of tets, or of edges alone
+    snw_featureHexes = 1 << 8,
+    snw_featureTriangles = 1 << 9, // flat characters
 } snwFeature;
 
 // ---------------------------------------------------------------------------------------------------------------------

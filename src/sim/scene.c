@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/sort.h"
+#include "sim/check.h"
 #include "sim/limits.h"
 #include "sim/methods.h"
 
@@ -11,8 +12,7 @@
 
 enum
 {
-    snw_maxSceneParts = 65536,
-    snw_maxKeys = 10000000
+    snw_maxSceneParts = 65536
 };
 
 snwBodyDef snwDefaultBodyDef(void)
@@ -60,17 +60,6 @@ snwTransform snwIdentityTransform(void)
 // ---------------------------------------------------------------------------------------------------------------------
 // Checks
 
-static snwResult CheckTransform(snwTransform transform, snwMessage* message)
-{
-    if (!snwTransform_IsFinite(transform) || !snwVec3_IsWithin(transform.position, SNW_MAX_POSITION))
-        return snwFail(
-            message, snw_errorArgument, NULL, "position or rotation is not finite, or beyond %g m", SNW_MAX_POSITION);
-    if (fabs(snwQuat_Dot(transform.rotation, transform.rotation) - 1.0) > 1e-6)
-        return snwFail(
-            message, snw_errorArgument, "start from snwIdentityTransform()", "rotation is not a unit quaternion");
-    return snw_ok;
-}
-
 static snwResult CheckVelocities(snwVec3 velocity, snwVec3 angularVelocity, snwMessage* message)
 {
     if (!snwVec3_IsWithin(velocity, SNW_MAX_SPEED) || !snwVec3_IsWithin(angularVelocity, SNW_MAX_SPEED))
@@ -83,7 +72,7 @@ static snwResult CheckBody(const snwBodyDef* body, snwMessage* message)
     if (body->character == NULL)
         return snwFail(message, snw_errorArgument, NULL, "has no character");
     snwResult result = CheckVelocities(body->velocity, body->angularVelocity, message);
-    return result < 0 ? result : CheckTransform(body->transform, message);
+    return result < 0 ? result : snwCheckTransform(body->transform, message);
 }
 
 static snwResult CheckSize(snwColliderKind kind, snwVec3 size, double friction, snwMessage* message)
@@ -107,7 +96,7 @@ static snwResult CheckCollider(const snwColliderDef* collider, snwMessage* messa
     if (collider->kind < snw_colliderPlane || collider->kind > snw_colliderCapsule)
         return snwFail(message, snw_errorArgument, NULL, "kind is %d", (int)collider->kind);
     snwResult result = CheckSize(collider->kind, collider->size, collider->friction, message);
-    return result < 0 ? result : CheckTransform(collider->transform, message);
+    return result < 0 ? result : snwCheckTransform(collider->transform, message);
 }
 
 static snwResult CheckProp(const snwPropDef* prop, snwMessage* message)
@@ -119,7 +108,7 @@ static snwResult CheckProp(const snwPropDef* prop, snwMessage* message)
             SNW_MAX_DENSITY, prop->density);
     snwResult result = CheckVelocities(prop->velocity, prop->angularVelocity, message);
     result = result < 0 ? result : CheckSize(prop->kind, prop->size, prop->friction, message);
-    return result < 0 ? result : CheckTransform(prop->transform, message);
+    return result < 0 ? result : snwCheckTransform(prop->transform, message);
 }
 
 static snwResult CheckPin(const snwSceneDef* def, const snwPinDef* pin, snwMessage* message)
@@ -164,22 +153,7 @@ static snwResult CheckClip(const snwSceneDef* def, const snwClipDef* clip, snwMe
         return result;
     if (clip->interpolation < snw_interpolateStep || clip->interpolation > snw_interpolateSmooth)
         return snwFail(message, snw_errorArgument, NULL, "interpolation is %d", (int)clip->interpolation);
-    if (clip->keyCount < 1 || clip->keyCount > snw_maxKeys || clip->keys == NULL)
-        return snwFail(message, snw_errorArgument, NULL, "has %d keys", clip->keyCount);
-    for (int i = 0; i < clip->keyCount; ++i)
-    {
-        result = CheckTransform(clip->keys[i].transform, message);
-        if (result == snw_ok && (!(clip->keys[i].time >= 0.0 && clip->keys[i].time <= SNW_MAX_SECONDS) ||
-                                    (i > 0 && clip->keys[i].time <= clip->keys[i - 1].time)))
-            result = snwFail(
-                message, snw_errorArgument, NULL, "time must rise from key to key, from 0 to %g s", SNW_MAX_SECONDS);
-        if (result < 0)
-        {
-            snwMessage_AddPlace(message, "keys[%d]", i);
-            return result;
-        }
-    }
-    return snw_ok;
+    return snwCheckKeys(clip->keys, clip->keyCount, SNW_MAX_SECONDS, message);
 }
 
 // Of any method: a scene may hold settings for when its method is changed.
@@ -243,67 +217,20 @@ static snwResult CheckScene(const snwSceneDef* def, snwMessage* message)
     return snw_ok;
 }
 
-static const char* NameAt(const void* first, size_t stride, int index)
-{
-    // The name is the first member of all the definitions that have one.
-    const char* name;
-    memcpy(&name, (const char*)first + (size_t)index * stride, sizeof name);
-    return name != NULL ? name : "";
-}
-
-static snwResult FindEqualNames(const void* first, size_t stride, const uint64_t* keys, const int* order, int count,
-    const char* what, snwMessage* message)
-{
-    for (int i = 1; i < count; ++i)
-    {
-        const char *name = NameAt(first, stride, order[i]), *before = NameAt(first, stride, order[i - 1]);
-        if (keys[i] == keys[i - 1] && strcmp(name, before) == 0)
-            return snwFail(message, snw_errorArgument, "give each its own name",
-                "%s[%d] and %s[%d] are both called '%s'", what, order[i - 1], what, order[i], name);
-    }
-    return snw_ok;
-}
-
-// Commands and logs find things by name. Equal names have equal hashes, so only neighbours in order need a look.
-static snwResult CheckNames(
-    snwContext* context, const void* first, size_t stride, int count, const char* what, snwMessage* message)
-{
-    for (int i = 0; i < count; ++i)
-    {
-        size_t length = strlen(NameAt(first, stride, i));
-        if (length == 0 || length > SNW_MAX_NAME)
-            return snwFail(
-                message, snw_errorArgument, NULL, "%s[%d] needs a name of 1..%d bytes", what, i, SNW_MAX_NAME);
-    }
-    uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
-    int* order = snwAllocArray(context, (size_t)count, sizeof *order);
-    bool enough = keys != NULL && order != NULL;
-    for (int i = 0; enough && i < count; ++i)
-    {
-        keys[i] = snwHashText(NameAt(first, stride, i), 0);
-        order[i] = i;
-    }
-    enough = enough && snwSortKeys(context, keys, order, count);
-    snwResult result = enough ? FindEqualNames(first, stride, keys, order, count, what, message)
-                              : snwFailMemory(message);
-    snwFree(context, keys);
-    snwFree(context, order);
-    return result;
-}
-
 _Static_assert(offsetof(snwBodyDef, name) == 0 && offsetof(snwColliderDef, name) == 0 &&
                    offsetof(snwPropDef, name) == 0 && offsetof(snwPinDef, name) == 0,
-    "CheckNames reads the first member");
+    "snwCheckNames reads the first member");
 
 static snwResult CheckAllNames(snwContext* context, const snwSceneDef* def, snwMessage* message)
 {
-    snwResult result = CheckNames(context, def->bodies, sizeof *def->bodies, def->bodyCount, "bodies", message);
+    snwResult result = snwCheckNames(context, def->bodies, sizeof *def->bodies, def->bodyCount, "bodies", message);
     if (result == snw_ok)
-        result = CheckNames(context, def->colliders, sizeof *def->colliders, def->colliderCount, "colliders", message);
+        result = snwCheckNames(
+            context, def->colliders, sizeof *def->colliders, def->colliderCount, "colliders", message);
     if (result == snw_ok)
-        result = CheckNames(context, def->props, sizeof *def->props, def->propCount, "props", message);
+        result = snwCheckNames(context, def->props, sizeof *def->props, def->propCount, "props", message);
     if (result == snw_ok)
-        result = CheckNames(context, def->pins, sizeof *def->pins, def->pinCount, "pins", message);
+        result = snwCheckNames(context, def->pins, sizeof *def->pins, def->pinCount, "pins", message);
     return result;
 }
 

@@ -256,6 +256,26 @@ static snwResult CheckScripted(const snwSim* sim, const snwCommand* command, snw
     return snwCommand_CheckFor(sim->def, sim->method, command, message);
 }
 
+static snwResult CheckElements(const snwSim* sim, snwMessage* message)
+{
+    uint32_t known = sim->method->features;
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        const snwCharacterDef* character = &sim->def->bodies[i].character->def;
+        uint32_t needed = character->hexCount > 0        ? snw_featureHexes
+                          : character->triangleCount > 0 ? snw_featureTriangles
+                                                         : snw_featureTets;
+        if (known & needed)
+            continue;
+        return snwFail(message, snw_errorUnsupported, "choose another method, or mesh the character anew",
+            "body '%s' is made of %s; method %s simulates%s%s%s", sim->def->bodies[i].name,
+            snwCharacterDef_ElementsName(character), sim->method->name,
+            known & snw_featureTets ? " tetrahedra or edges" : "", known & snw_featureHexes ? " hexahedra" : "",
+            known & snw_featureTriangles ? " triangles" : "");
+    }
+    return snw_ok;
+}
+
 static snwResult CheckFeatures(const snwSim* sim, snwMessage* message)
 {
     const snwMethod* method = sim->method;
@@ -364,7 +384,8 @@ snwResult snwCreateSimWith(
     sim->grabCount = def->maxGrabs;
     sim->bodyCount = sim->def->bodyCount;
     sim->changes = 1;
-    snwResult result = CheckFeatures(sim, message);
+    snwResult result = CheckElements(sim, message);
+    result = result < 0 ? result : CheckFeatures(sim, message);
     result = result < 0 ? result : Build(sim, message);
     if (result < 0)
     {

@@ -22,25 +22,24 @@ static void FillPositions(int begin, int end, void* data)
     }
 }
 
-static snwVec3 SkinPoint(const snwBody* body, int index)
+static snwVec3 Point(const float* positions, int index)
 {
-    const float* p = body->skinPositions + 3 * (size_t)index;
+    const float* p = positions + 3 * (size_t)index;
     return (snwVec3){p[0], p[1], p[2]};
 }
 
-// Normals weighted by area: the cross product of two edges is twice that.
-static void FillNormals(snwBody* body)
+// Weighted by area: the cross product of two edges is twice that.
+void snwCharacter_SkinNormals(const snwCharacter* character, const float* positions, float* normals)
 {
-    const snwCharacter* character = body->character;
-    memset(body->skinNormals, 0, (size_t)character->skinVertexCount * 3 * sizeof(float));
+    memset(normals, 0, (size_t)character->skinVertexCount * 3 * sizeof(float));
     for (int i = 0; i < character->skinTriangleCount; ++i)
     {
         const int* t = character->skinTriangles[i];
-        snwVec3 a = SkinPoint(body, t[0]), b = SkinPoint(body, t[1]), c = SkinPoint(body, t[2]);
+        snwVec3 a = Point(positions, t[0]), b = Point(positions, t[1]), c = Point(positions, t[2]);
         snwVec3 normal = snwVec3_Cross(snwVec3_Sub(b, a), snwVec3_Sub(c, a));
         for (int k = 0; k < 3; ++k)
         {
-            float* sum = body->skinNormals + 3 * (size_t)t[k];
+            float* sum = normals + 3 * (size_t)t[k];
             sum[0] += (float)normal.x;
             sum[1] += (float)normal.y;
             sum[2] += (float)normal.z;
@@ -48,7 +47,7 @@ static void FillNormals(snwBody* body)
     }
     for (int i = 0; i < character->skinVertexCount; ++i)
     {
-        float* n = body->skinNormals + 3 * (size_t)i;
+        float* n = normals + 3 * (size_t)i;
         snwVec3 unit = snwVec3_Normalize((snwVec3){n[0], n[1], n[2]});
         n[0] = (float)unit.x, n[1] = (float)unit.y, n[2] = (float)unit.z;
     }
@@ -62,7 +61,7 @@ static void UpdateSkin(snwSim* sim, int index)
     SkinFill fill = {.body = body};
     sim->method->getVertices(sim, index, &fill.vertices);
     snwParallelFor(sim->context, body->character->skinVertexCount, 4096, FillPositions, &fill);
-    FillNormals(body);
+    snwCharacter_SkinNormals(body->character, body->skinPositions, body->skinNormals);
     body->skinChanges = sim->changes;
 }
 
@@ -80,6 +79,7 @@ snwResult snwSim_GetSkin(snwSim* sim, int index, snwSkin* skin)
         .stride = 3 * (int)sizeof(float),
         .triangles = &body->character->skinTriangles[0][0],
         .triangleCount = body->character->skinTriangleCount,
+        .vertices = body->character->skinVertices,
     };
     return snw_ok;
 }
@@ -110,7 +110,8 @@ static void PickBody(const snwSim* sim, int index, snwVec3 origin, snwVec3 direc
     for (int i = 0; i < character->skinTriangleCount; ++i)
     {
         const int* t = character->skinTriangles[i];
-        const snwVec3 corners[3] = {SkinPoint(body, t[0]), SkinPoint(body, t[1]), SkinPoint(body, t[2])};
+        const float* x = body->skinPositions;
+        const snwVec3 corners[3] = {Point(x, t[0]), Point(x, t[1]), Point(x, t[2])};
         double distance, weights[3];
         if (!HitTriangle(corners, origin, direction, &distance, weights) || distance >= pick->distance)
             continue;

@@ -1,0 +1,320 @@
+// Is the definition of a character sound? Nothing here needs more than the definition; what takes work (bones that
+// share a vertex, bones that follow each other in a circle) is found while the character is built.
+
+#include "sim/character.h"
+#include "sim/check.h"
+#include "sim/limits.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+enum
+{
+    snw_maxVertices = 100000000,
+    snw_maxElements = 100000000,
+    snw_maxHexes = 50000000, // so that the corners of their skin can still be counted in an int
+    snw_maxParts = 100000    // bones, joints, handles, materials, constraints, motions
+};
+
+static snwResult CheckCount(int count, int most, const void* data, const char* what, snwMessage* message)
+{
+    if (count < 0 || count > most)
+        return snwFail(message, snw_errorArgument, NULL, "%s count must be 0..%d, is %d", what, most, count);
+    if (count > 0 && data == NULL)
+        return snwFail(message, snw_errorArgument, NULL, "%d %s but no array", count, what);
+    return snw_ok;
+}
+
+static snwResult CheckCounts(const snwCharacterDef* def, snwMessage* message)
+{
+    const struct
+    {
+        int count, most;
+        const void* data;
+        const char* what;
+    } parts[] = {
+        {def->vertexCount, snw_maxVertices, def->vertices, "vertices"},
+        {def->tetCount, snw_maxElements, def->tets, "tets"},
+        {def->hexCount, snw_maxHexes, def->hexes, "hexes"},
+        {def->triangleCount, snw_maxElements, def->triangles, "triangles"},
+        {def->edgeCount, snw_maxElements, def->edges, "edges"},
+        {def->materialCount, snw_maxParts, def->materials, "materials"},
+        {def->boneCount, snw_maxParts, def->bones, "bones"},
+        {def->jointCount, snw_maxParts, def->joints, "joints"},
+        {def->handleCount, snw_maxParts, def->handles, "handles"},
+        {def->constraintCount, snw_maxParts, def->constraints, "constraints"},
+        {def->motionCount, snw_maxParts, def->motions, "motions"},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
+    {
+        snwResult result = CheckCount(parts[i].count, parts[i].most, parts[i].data, parts[i].what, message);
+        if (result < 0)
+            return result;
+    }
+    if (def->vertexCount == 0)
+        return snwFail(message, snw_errorArgument, NULL, "a character needs vertices");
+    if ((def->tetCount > 0) + (def->hexCount > 0) + (def->triangleCount > 0) > 1)
+        return snwFail(message, snw_errorArgument, "make a character of each kind",
+            "%d tets, %d hexes and %d triangles: a character has one kind of elements", def->tetCount, def->hexCount,
+            def->triangleCount);
+    return snw_ok;
+}
+
+static snwResult CheckCorners(const snwCharacterDef* def, snwElements elements, int index, snwMessage* message)
+{
+    const char* what = snwCharacterDef_ElementsName(def);
+    const int* v = snwElements_Corners(elements, index);
+    for (int k = 0; k < elements.arity; ++k)
+        if (v[k] < 0 || v[k] >= def->vertexCount)
+            return snwFail(
+                message, snw_errorArgument, NULL, "%s[%d] names vertex %d of %d", what, index, v[k], def->vertexCount);
+    // A hex with two equal corners may have a volume and would still have an edge without length.
+    for (int a = 0; a < elements.arity; ++a)
+        for (int b = a + 1; b < elements.arity; ++b)
+            if (v[a] == v[b])
+                return snwFail(message, snw_errorArgument, "remove it",
+                    "%s[%d] has volume 0 or no hex's shape: it names vertex %d twice", what, index, v[a]);
+    double volume = snwCharacterDef_ElementVolume(def, index);
+    if (!(volume > 0.0))
+        return snwFail(message, snw_errorArgument,
+            elements.arity == 8 ? "swap its faces 0 1 2 3 and 4 5 6 7, or remove it if it is flat"
+                                : "swap two of its vertices, or remove it if it is flat",
+            "%s[%d] has volume %g m^3", what, index, volume);
+    return snw_ok;
+}
+
+static snwResult CheckElements(const snwCharacterDef* def, snwMessage* message)
+{
+    int regions = def->materialCount > 0 ? def->materialCount : 1;
+    snwElements elements = snwCharacterDef_Elements(def);
+    for (int i = 0; i < elements.count; ++i)
+    {
+        if (CheckCorners(def, elements, i, message) < 0)
+            return snw_errorArgument;
+        if (def->regions != NULL && (def->regions[i] < 0 || def->regions[i] >= regions))
+            return snwFail(message, snw_errorArgument, NULL, "regions[%d] is %d of %d", i, def->regions[i], regions);
+        if (def->elementBones != NULL && (def->elementBones[i] < -1 || def->elementBones[i] >= def->boneCount))
+            return snwFail(message, snw_errorArgument, "-1 is flesh", "elementBones[%d] is %d of %d", i,
+                def->elementBones[i], def->boneCount);
+    }
+    return snw_ok;
+}
+
+static snwResult CheckFlat(const snwCharacterDef* def, snwMessage* message)
+{
+    if (!(def->thickness >= SNW_MIN_SIZE && def->thickness <= SNW_MAX_SIZE))
+        return snwFail(message, snw_errorArgument, "start from snwDefaultCharacterDef()",
+            "thickness must be %g..%g m, is %g", SNW_MIN_SIZE, SNW_MAX_SIZE, def->thickness);
+    for (int i = 0; def->triangleCount > 0 && i < def->vertexCount; ++i)
+        if (def->vertices[i].z != 0.0)
+            return snwFail(message, snw_errorArgument, "set z to 0", "vertices[%d] of a flat character has z = %g m", i,
+                def->vertices[i].z);
+    return snw_ok;
+}
+
+static snwResult CheckMesh(const snwCharacterDef* def, snwMessage* message)
+{
+    for (int i = 0; i < def->vertexCount; ++i)
+        if (!snwVec3_IsWithin(def->vertices[i], SNW_MAX_POSITION))
+            return snwFail(message, snw_errorArgument, "metres are meant", "vertices[%d] is not finite or beyond %g m",
+                i, SNW_MAX_POSITION);
+    if (CheckFlat(def, message) < 0 || CheckElements(def, message) < 0)
+        return snw_errorArgument;
+    for (int i = 0; i < def->edgeCount; ++i)
+    {
+        const int* e = def->edges[i];
+        if (e[0] < 0 || e[1] < 0 || e[0] >= def->vertexCount || e[1] >= def->vertexCount || e[0] == e[1])
+            return snwFail(message, snw_errorArgument, NULL, "edges[%d] joins vertices %d and %d", i, e[0], e[1]);
+    }
+    for (int i = 0; def->masses != NULL && i < def->vertexCount; ++i)
+        if (!(def->masses[i] >= SNW_MIN_MASS && def->masses[i] <= SNW_MAX_MASS))
+            return snwFail(message, snw_errorArgument, NULL, "masses[%d] must be %g..%g kg, is %g", i, SNW_MIN_MASS,
+                SNW_MAX_MASS, def->masses[i]);
+    for (int i = 0; i < def->materialCount; ++i)
+        if (snwMaterial_Check(&def->materials[i], message) < 0)
+        {
+            snwMessage_AddPlace(message, "materials[%d]", i);
+            return snw_errorArgument;
+        }
+    return snw_ok;
+}
+
+static snwResult CheckJoint(const snwCharacterDef* def, int index, snwMessage* message)
+{
+    const snwJointDef* joint = &def->joints[index];
+    if (joint->type < snw_jointBall || joint->type > snw_jointFree)
+        return snwFail(message, snw_errorArgument, NULL, "joints[%d] has type %d", index, (int)joint->type);
+    if (joint->bone < 0 || joint->bone >= def->boneCount || joint->parentBone < -1 ||
+        joint->parentBone >= def->boneCount || joint->bone == joint->parentBone)
+        return snwFail(message, snw_errorArgument, NULL, "joints[%d] joins bones %d and %d of %d", index,
+            joint->parentBone, joint->bone, def->boneCount);
+    double numbers[] = {joint->lower, joint->upper, joint->stiffness, joint->damping, joint->target};
+    bool finite = snwVec3_IsWithin(joint->position, SNW_MAX_POSITION);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
+        finite = finite && isfinite(numbers[i]);
+    if (!finite || joint->stiffness < 0.0 || joint->damping < 0.0 || !(joint->cone >= 0.0 && joint->cone <= SNW_PI))
+        return snwFail(message, snw_errorArgument, "start from snwDefaultJointDef()",
+            "joints[%d] has a number out of range", index);
+    if (fabs(snwVec3_Length(joint->axis) - 1.0) > 1e-6 || fabs(snwVec3_Length(joint->axis2) - 1.0) > 1e-6)
+        return snwFail(
+            message, snw_errorArgument, "normalise axis and axis2", "joints[%d] has an axis that is not unit", index);
+    return snw_ok;
+}
+
+static snwResult CheckConstraint(const snwCharacterDef* def, int index, snwMessage* message)
+{
+    const snwLinearConstraintDef* constraint = &def->constraints[index];
+    if (constraint->termCount < 1 || constraint->termCount > snw_maxParts || constraint->terms == NULL ||
+        !isfinite(constraint->value))
+        return snwFail(message, snw_errorArgument, NULL, "constraints[%d] has no terms or no finite value", index);
+    for (int i = 0; i < constraint->termCount; ++i)
+    {
+        const snwLinearTerm* term = &constraint->terms[i];
+        bool oneDof = term->dof != 0 && (term->dof & (term->dof - 1)) == 0 && term->dof <= snw_dofRotationZ;
+        if (term->handle < 0 || term->handle >= def->handleCount || !oneDof || !isfinite(term->coefficient))
+            return snwFail(message, snw_errorArgument, NULL, "constraints[%d].terms[%d] is out of range", index, i);
+    }
+    return snw_ok;
+}
+
+static bool InUnit(const float* numbers, int count)
+{
+    bool inside = true;
+    for (int i = 0; i < count; ++i)
+        inside = inside && numbers[i] >= 0.0f && numbers[i] <= 1.0f;
+    return inside;
+}
+
+static snwResult CheckLook(const snwCharacterDef* def, snwMessage* message)
+{
+    for (int i = 0; i < 3; ++i)
+        if (!InUnit(&def->color[i], 1))
+            return snwFail(message, snw_errorArgument, NULL, "color[%d] must be 0..1, is %g", i, (double)def->color[i]);
+    for (int i = 0; i < def->vertexCount; ++i)
+    {
+        if (def->colors != NULL && !InUnit(def->colors[i], 3))
+            return snwFail(message, snw_errorArgument, NULL, "colors[%d] has a number out of 0..1", i);
+        if (def->texcoords != NULL && !InUnit(def->texcoords[i], 2))
+            return snwFail(message, snw_errorArgument, NULL, "texcoords[%d] has a number out of 0..1", i);
+    }
+    const snwTexture* texture = &def->texture;
+    if (texture->width == 0)
+        return snw_ok;
+    if (texture->width < 0 || texture->width > SNW_MAX_TEXTURE || texture->height < 1 ||
+        texture->height > SNW_MAX_TEXTURE)
+        return snwFail(message, snw_errorArgument, "scale it down", "texture must be 1..%d pixels each way, is %d x %d",
+            SNW_MAX_TEXTURE, texture->width, texture->height);
+    if (texture->pixels == NULL)
+        return snwFail(message, snw_errorArgument, NULL, "texture has no pixels");
+    return snw_ok;
+}
+
+static snwResult CheckBone(const snwCharacterDef* def, int index, snwMessage* message)
+{
+    const snwBoneDef* bone = &def->bones[index];
+    if (!snwVec3_IsWithin(bone->head, SNW_MAX_POSITION) || !snwVec3_IsWithin(bone->tail, SNW_MAX_POSITION) ||
+        !(bone->radius >= 0.0 && bone->radius <= SNW_MAX_SIZE))
+        return snwFail(message, snw_errorArgument, NULL, "bones[%d] has a number out of range", index);
+    if (bone->parent < -1 || bone->parent >= def->boneCount || bone->parent == index)
+        return snwFail(message, snw_errorArgument, "-1 is none", "bones[%d] follows bone %d of %d", index, bone->parent,
+            def->boneCount);
+    return snw_ok;
+}
+
+static snwResult CheckRig(const snwCharacterDef* def, snwMessage* message)
+{
+    for (int i = 0; i < def->boneCount; ++i)
+        if (CheckBone(def, i, message) < 0)
+            return snw_errorArgument;
+    for (int i = 0; i < def->jointCount; ++i)
+        if (CheckJoint(def, i, message) < 0)
+            return snw_errorArgument;
+    for (int i = 0; i < def->handleCount; ++i)
+    {
+        const snwHandleDef* handle = &def->handles[i];
+        bool kind = handle->kind >= snw_handlePoint && handle->kind <= snw_handleBone;
+        if (!kind || !snwVec3_IsWithin(handle->position, SNW_MAX_POSITION) || handle->given > snw_dofAll)
+            return snwFail(message, snw_errorArgument, NULL, "handles[%d] is out of range", i);
+    }
+    for (int i = 0; i < def->constraintCount; ++i)
+        if (CheckConstraint(def, i, message) < 0)
+            return snw_errorArgument;
+    return snw_ok;
+}
+
+// A key at the end of a loop is the same instant as one at its start.
+static snwResult CheckLoop(const snwMotionDef* motion, const snwTrackDef* track, snwMessage* message)
+{
+    const snwKey *first = &track->keys[0], *last = &track->keys[track->keyCount - 1];
+    bool apart = first->time > 0.0 || last->time < motion->duration;
+    if (!motion->loop || apart)
+        return snw_ok;
+    double way = snwVec3_Distance(first->transform.position, last->transform.position);
+    double turn = snwQuat_Angle(first->transform.rotation, last->transform.rotation);
+    if (way <= 1e-6 && turn <= 1e-6)
+        return snw_ok;
+    return snwFail(message, snw_errorArgument, "make the key at the end equal to the one at 0, or remove it",
+        "the loop does not close: its ends are %g m and %g rad apart", way, turn);
+}
+
+static snwResult CheckTrack(
+    const snwCharacterDef* def, const snwMotionDef* motion, const snwTrackDef* track, bool* moved, snwMessage* message)
+{
+    if (track->bone < 0 || track->bone >= def->boneCount)
+        return snwFail(message, snw_errorArgument, NULL, "moves bone %d of %d", track->bone, def->boneCount);
+    if (moved[track->bone])
+        return snwFail(message, snw_errorArgument, "put their keys into one track", "bone '%s' has a track already",
+            def->bones[track->bone].name);
+    moved[track->bone] = true;
+    snwResult result = snwCheckKeys(track->keys, track->keyCount, motion->duration, message);
+    return result < 0 ? result : CheckLoop(motion, track, message);
+}
+
+static snwResult CheckMotion(const snwCharacterDef* def, const snwMotionDef* motion, bool* moved, snwMessage* message)
+{
+    if (!(motion->duration > 0.0 && motion->duration <= SNW_MAX_MOTION))
+        return snwFail(message, snw_errorArgument, NULL, "duration must be > 0 and at most %g s, is %g", SNW_MAX_MOTION,
+            motion->duration);
+    if (motion->trackCount < 0 || motion->trackCount > def->boneCount ||
+        (motion->trackCount > 0 && motion->tracks == NULL))
+        return snwFail(message, snw_errorArgument, NULL, "has %d tracks for %d bones, or no array", motion->trackCount,
+            def->boneCount);
+    memset(moved, 0, (size_t)def->boneCount * sizeof *moved);
+    for (int i = 0; i < motion->trackCount; ++i)
+        if (CheckTrack(def, motion, &motion->tracks[i], moved, message) < 0)
+        {
+            snwMessage_AddPlace(message, "tracks[%d]", i);
+            return snw_errorArgument;
+        }
+    return snw_ok;
+}
+
+static snwResult CheckMotions(snwContext* context, const snwCharacterDef* def, snwMessage* message)
+{
+    bool* moved = snwAllocArray(context, (size_t)def->boneCount, sizeof *moved);
+    snwResult result = moved != NULL ? snw_ok : snwFailMemory(message);
+    for (int i = 0; i < def->motionCount && result == snw_ok; ++i)
+    {
+        result = CheckMotion(def, &def->motions[i], moved, message);
+        if (result < 0)
+            snwMessage_AddPlace(message, "motions[%d]", i);
+    }
+    snwFree(context, moved);
+    return result;
+}
+
+_Static_assert(offsetof(snwBoneDef, name) == 0 && offsetof(snwMotionDef, name) == 0, "snwCheckNames reads it there");
+
+snwResult snwCharacterDef_Check(snwContext* context, const snwCharacterDef* def, snwMessage* message)
+{
+    snwResult result = CheckCounts(def, message);
+    result = result < 0 ? result : CheckMesh(def, message);
+    result = result < 0 ? result : CheckLook(def, message);
+    result = result < 0 ? result : CheckRig(def, message);
+    if (result == snw_ok)
+        result = snwCheckNames(context, def->bones, sizeof *def->bones, def->boneCount, "bones", message);
+    if (result == snw_ok)
+        result = snwCheckNames(context, def->motions, sizeof *def->motions, def->motionCount, "motions", message);
+    return result < 0 ? result : CheckMotions(context, def, message);
+}
