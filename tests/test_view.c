@@ -170,7 +170,7 @@ static snwResult AddBall(snwPicture* picture, snwMessage* message)
     for (int r = 0; r <= rings; ++r)
         for (int a = 0; a < around; ++a)
         {
-            float polar = SNW_PI * (float)r / rings, turn = 2 * SNW_PI * (float)a / around;
+            float polar = SNW_PIF * (float)r / rings, turn = 2 * SNW_PIF * (float)a / around;
             snwFloat3 n = {sinf(polar) * sinf(turn), cosf(polar), sinf(polar) * cosf(turn)};
             snwFloat3_Store(snwFloat3_MulAdd((snwFloat3){0, 0.5f, 0}, 0.5f, n), positions + 3 * (r * around + a));
         }

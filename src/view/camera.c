@@ -8,7 +8,7 @@ static snwCamera Aim(snwFloat3 position, snwFloat3 forward, double fieldOfView, 
     if (snwFloat3_Length(right) < 1e-4f)
         right = (snwFloat3){1, 0, 0}; // straight up or down
     right = snwFloat3_Normalize(right);
-    float tanY = (float)tan(0.5 * fieldOfView * (double)SNW_PI_F / 180);
+    float tanY = (float)tan(0.5 * fieldOfView * (double)SNW_PIF / 180);
     return (snwCamera){
         .position = position,
         .right = right,
@@ -28,7 +28,7 @@ snwCamera snwCamera_FromDef(const snwCameraDef* def, int width, int height)
 // A three-quarter view from slightly above. What is long is seen from its side rather than from its end.
 static snwFloat3 ChooseForward(snwFloat3 size)
 {
-    const float azimuth = 28 * SNW_PI_F / 180, elevation = 17 * SNW_PI_F / 180;
+    const float azimuth = 28 * SNW_PIF / 180, elevation = 17 * SNW_PIF / 180;
     snwFloat3 back = {sinf(azimuth) * cosf(elevation), sinf(elevation), cosf(azimuth) * cosf(elevation)};
     if (size.z > 1.4f * size.x)
         back = (snwFloat3){back.z, back.y, -back.x};

@@ -6,7 +6,7 @@ static const float s_gridEnd = 5;        // radii, where its lines have faded
 // Degrees around the camera's vertical axis (0: behind the camera, positive: to its right) and above the horizon.
 static snwFloat3 LightDirection(const snwCamera* camera, float azimuth, float elevation)
 {
-    float a = azimuth * SNW_PI_F / 180, e = elevation * SNW_PI_F / 180;
+    float a = azimuth * SNW_PIF / 180, e = elevation * SNW_PIF / 180;
     snwFloat3 back = snwFloat3_Cross(camera->right, (snwFloat3){0, 1, 0});
     snwFloat3 flat = snwFloat3_MulAdd(snwFloat3_Scale(back, cosf(a)), sinf(a), camera->right);
     return snwFloat3_MulAdd((snwFloat3){0, sinf(e), 0}, cosf(e), flat);
@@ -227,7 +227,7 @@ snwFloat3 snwLook_SampleKey(const snwLook* look, float u, float v)
 {
     snwFloat3 s, t;
     snwFloat3_Frame(look->keyDirection, &s, &t);
-    float radius = tanf(look->keyAngle) * sqrtf(u), around = 2 * SNW_PI_F * v;
+    float radius = tanf(look->keyAngle) * sqrtf(u), around = 2 * SNW_PIF * v;
     snwFloat3 d = snwFloat3_MulAdd(look->keyDirection, radius * cosf(around), s);
     return snwFloat3_Normalize(snwFloat3_MulAdd(d, radius * sinf(around), t));
 }

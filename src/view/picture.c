@@ -373,10 +373,10 @@ static bool MakeCapsule(snwContext* context, snwPictureMesh* mesh, float radius,
     for (int r = 0; r < 2 * (rings + 1); ++r)
     {
         int ring = r <= rings ? r : r - 1;
-        float polar = SNW_PI_F * (float)ring / (2 * rings), lift = r <= rings ? halfLength : -halfLength;
+        float polar = SNW_PIF * (float)ring / (2 * rings), lift = r <= rings ? halfLength : -halfLength;
         for (int c = 0; c <= columns; ++c)
         {
-            float around = 2 * SNW_PI_F * (float)(c % columns) / columns;
+            float around = 2 * SNW_PIF * (float)(c % columns) / columns;
             snwFloat3 n = {sinf(polar) * sinf(around), cosf(polar), sinf(polar) * cosf(around)};
             PutVertex(mesh, snwFloat3_MulAdd((snwFloat3){0, lift, 0}, radius, n), n);
         }
@@ -395,7 +395,7 @@ enum
 static float BoxStep(int i, float flat, float* offset)
 {
     int step = i <= snw_bevelSteps ? i - snw_bevelSteps : i - snw_bevelSteps - 1;
-    *offset = tanf(0.25f * SNW_PI_F * (float)step / snw_bevelSteps);
+    *offset = tanf(0.25f * SNW_PIF * (float)step / snw_bevelSteps);
     return i <= snw_bevelSteps ? -flat : flat;
 }
 
@@ -451,7 +451,7 @@ static bool MakeGround(snwContext* context, snwPictureMesh* mesh, float radius)
     PutVertex(mesh, (snwFloat3){0, 0, 0}, (snwFloat3){0, 1, 0});
     for (int c = 0; c < columns; ++c)
     {
-        float around = 2 * SNW_PI_F * (float)c / columns;
+        float around = 2 * SNW_PIF * (float)c / columns;
         PutVertex(mesh, (snwFloat3){radius * sinf(around), 0, radius * cosf(around)}, (snwFloat3){0, 1, 0});
         PutTriangle(mesh, 0, 1 + c, 1 + (c + 1) % columns);
     }

@@ -35,7 +35,7 @@ static snwResult CheckDef(const snwPortraitDef* def, snwMessage* message)
 
 static snwFloat3 Forward(const snwPortraitDef* def)
 {
-    float a = def->azimuth * SNW_PI_F / 180, e = def->elevation * SNW_PI_F / 180;
+    float a = def->azimuth * SNW_PIF / 180, e = def->elevation * SNW_PIF / 180;
     return snwFloat3_Normalize((snwFloat3){-sinf(a) * cosf(e), -sinf(e), -cosf(a) * cosf(e)});
 }
 

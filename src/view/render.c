@@ -186,7 +186,7 @@ static float Tent(float u)
 
 static snwFloat3 SampleDome(float u, float v)
 {
-    float radius = sqrtf(u), around = 2 * SNW_PI_F * v;
+    float radius = sqrtf(u), around = 2 * SNW_PIF * v;
     return (snwFloat3){radius * cosf(around), radius * sinf(around), sqrtf(1 - u)};
 }
 
@@ -313,10 +313,10 @@ static snwFloat3 CameraRay(const Job* job, int x, int y, const float jitter[2])
 typedef struct Veil
 {
     snwFloat3 light;
-    float through;
+    snwFloat3 through;
 } Veil;
 
-static const Veil s_clear = {{0, 0, 0}, 1};
+static const Veil s_clear = {{0, 0, 0}, {1, 1, 1}};
 
 static bool NextLayer(const Job* job, struct RTCRayHit* ray, snwMeeting* meeting)
 {
@@ -356,11 +356,11 @@ static Veil LiftVeil(const Job* job, snwFloat3 direction, float far)
     Veil veil = s_clear;
     struct RTCRayHit ray = StartRay(job->camera->position, direction, far);
     snwMeeting meeting;
-    for (int i = 0; i < snw_maxLayers && veil.through > 0.004f && NextLayer(job, &ray, &meeting); ++i)
+    for (int i = 0; i < snw_maxLayers && veil.through.y > 0.004f && NextLayer(job, &ray, &meeting); ++i)
     {
         snwLayer layer = snwSurface_Layer(&job->surface, &job->look, &meeting, direction);
-        veil.light = snwFloat3_MulAdd(veil.light, veil.through * layer.alpha, layer.light);
-        veil.through *= 1 - layer.alpha;
+        veil.light = snwFloat3_Add(veil.light, snwFloat3_Mul(veil.through, layer.light));
+        veil.through = snwFloat3_Mul(veil.through, layer.clear);
         PassLayer(job, &ray, far);
     }
     return veil;
@@ -395,8 +395,8 @@ static bool IsFloor(snwPictureKind kind)
 static void AddMiss(Pixel* pixel, snwFloat3 background, const Veil* veil)
 {
     pixel->radiance.plain = snwFloat3_Add(pixel->radiance.plain, veil->light);
-    pixel->radiance.plain = snwFloat3_MulAdd(pixel->radiance.plain, veil->through, background);
-    pixel->open += veil->through;
+    pixel->radiance.plain = snwFloat3_Add(pixel->radiance.plain, snwFloat3_Mul(veil->through, background));
+    pixel->open += snwFloat3_Luminance(veil->through);
 }
 
 // Visibilities are means weighted with the light that they let through.
@@ -416,10 +416,10 @@ static void AddHit(Pixel* pixel, const snwHit* hit, const snwRadiance* radiance,
 static void AddVeiledHit(
     Pixel* pixel, const snwHit* hit, const snwRadiance* radiance, const float visible[2], Veil veil)
 {
-    snwRadiance dimmed = {snwFloat3_MulAdd(veil.light, veil.through, radiance->plain),
-        snwFloat3_Scale(radiance->key, veil.through), snwFloat3_Scale(radiance->sky, veil.through)};
+    snwRadiance dimmed = {snwFloat3_Add(veil.light, snwFloat3_Mul(veil.through, radiance->plain)),
+        snwFloat3_Mul(veil.through, radiance->key), snwFloat3_Mul(veil.through, radiance->sky)};
     AddHit(pixel, hit, &dimmed, visible[0], visible[1]);
-    pixel->floor += IsFloor(hit->point.kind) ? veil.through : 0;
+    pixel->floor += IsFloor(hit->point.kind) ? snwFloat3_Luminance(veil.through) : 0;
 }
 
 // Lanes belong to one pixel, or to a few if there are less samples than lanes.

@@ -42,22 +42,24 @@ static void Project(const snwSurface* surface, snwFloat3 p, float at[2])
     at[1] = scale * snwFloat3_Dot(d, camera->up);
 }
 
-// Pixels between a point inside a triangle and the nearest of its sides that have a line.
-static float LineDistance(const snwSurface* surface, const snwPictureMesh* mesh, size_t triangle, snwFloat3 position)
+// Darkness of the lines along a triangle's sides, at a point inside it: 1 where there is none. Lines of triangles that
+// are hardly larger than the lines would only turn everything grey, so they fade.
+static float LineShade(const snwSurface* surface, const snwPictureMesh* mesh, size_t triangle, snwFloat3 position)
 {
-    float corners[3][2], p[2], nearest = FLT_MAX;
+    float corners[3][2], p[2], nearest = FLT_MAX, longest = 1e-20f;
     Project(surface, position, p);
     for (size_t i = 0; i < 3; ++i)
         Project(surface, snwFloat3_Load(mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i]), corners[i]);
     for (int i = 0; i < 3; ++i)
     {
         const float *a = corners[i], *b = corners[(i + 1) % 3];
-        float x = b[0] - a[0], y = b[1] - a[1], length = sqrtf(x * x + y * y);
-        float gap = fabsf((p[0] - a[0]) * y - (p[1] - a[1]) * x) / snwFloat_Max(length, 1e-20f);
+        float x = b[0] - a[0], y = b[1] - a[1], length = snwFloat_Max(sqrtf(x * x + y * y), 1e-20f);
+        float gap = fabsf((p[0] - a[0]) * y - (p[1] - a[1]) * x) / length;
+        longest = snwFloat_Max(longest, length);
         if ((mesh->edges[triangle] >> i & 1) != 0)
             nearest = snwFloat_Min(nearest, gap);
     }
-    return nearest;
+    return nearest < s_halfLine ? 1 - 0.72f * snwFloat_SmoothStep(2, 14, longest) : 1;
 }
 
 snwHit snwSurface_Hit(const snwSurface* surface, const snwMeeting* meeting, snwFloat3 direction)
@@ -87,8 +89,8 @@ snwHit snwSurface_Hit(const snwSurface* surface, const snwMeeting* meeting, snwF
         .gloss = mesh->gloss,
         .frame = &mesh->frame,
     };
-    if (mesh->edges != NULL && LineDistance(surface, mesh, triangle, position) < s_halfLine)
-        hit.point.color = snwFloat3_Scale(hit.point.color, 0.25f);
+    if (mesh->edges != NULL)
+        hit.point.color = snwFloat3_Scale(hit.point.color, LineShade(surface, mesh, triangle, position));
     return hit;
 }
 
@@ -144,8 +146,17 @@ static Texel SampleTexture(const snwPictureMesh* mesh, const snwMeeting* meeting
 static float FilmAlpha(const snwPictureMesh* mesh, float cosine, bool inside)
 {
     float opacity = 1 - mesh->transparency, m = 1 - snwFloat_Clamp(cosine, 0, 1);
-    float alpha = opacity + (0.92f - 0.5f * opacity) * mesh->transparency * m * m * m;
-    return inside ? 0.3f * alpha : alpha;
+    float alpha = opacity + 0.85f * mesh->transparency * m * m * sqrtf(m);
+    return inside ? 0.35f * alpha : alpha;
+}
+
+// Light that passes takes on some of the film's colour.
+static snwFloat3 FilmTint(snwFloat3 color, bool inside)
+{
+    const snwFloat3 white = {1, 1, 1};
+    float brightest = snwFloat_Max(color.x, snwFloat_Max(color.y, color.z));
+    snwFloat3 pure = snwFloat3_Scale(color, 1 / snwFloat_Max(brightest, 1e-3f));
+    return snwFloat3_Mix(white, pure, inside ? 0.12f : 0.30f);
 }
 
 snwLayer snwSurface_Layer(
@@ -155,14 +166,15 @@ snwLayer snwSurface_Layer(
     if (mesh->texcoords != NULL)
     {
         Texel texel = SampleTexture(mesh, meeting);
-        float clear = texel.alpha > 1e-6f ? 1 / texel.alpha : 0;
-        return (snwLayer){snwFloat3_Scale(texel.light, clear), texel.alpha * (1 - mesh->transparency)};
+        float opacity = 1 - mesh->transparency, clear = 1 - opacity * texel.alpha;
+        return (snwLayer){snwFloat3_Scale(texel.light, opacity), {clear, clear, clear}};
     }
     snwHit hit = snwSurface_Hit(surface, meeting, direction);
-    snwRadiance light = snwLook_Shade(look, &hit.point);
+    snwRadiance parts = snwLook_Shade(look, &hit.point);
     bool inside = snwFloat3_Dot(meeting->normal, direction) > 0;
     float alpha = FilmAlpha(mesh, snwFloat3_Dot(hit.point.normal, hit.point.view), inside);
-    return (snwLayer){snwFloat3_Add(light.plain, snwFloat3_Add(light.key, light.sky)), alpha};
+    snwFloat3 light = snwFloat3_Add(parts.plain, snwFloat3_Add(parts.key, parts.sky));
+    return (snwLayer){snwFloat3_Scale(light, alpha), snwFloat3_Scale(FilmTint(hit.point.color, inside), 1 - alpha)};
 }
 
 float snwSurface_ShadowAlpha(const snwSurface* surface, const snwMeeting* meeting)

@@ -36,8 +36,8 @@ snwHit snwSurface_Hit(const snwSurface* surface, const snwMeeting* meeting, snwF
 // One pass through a translucent or textured mesh.
 typedef struct snwLayer
 {
-    snwFloat3 light; // of the part that is there
-    float alpha;
+    snwFloat3 light; // that it sends to the camera
+    snwFloat3 clear; // the share of the light from behind that it lets through
 } snwLayer;
 
 snwLayer snwSurface_Layer(

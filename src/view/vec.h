@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#define SNW_PI_F 3.14159265358979f
+#define SNW_PIF 3.14159265358979f
 
 typedef struct snwFloat3
 {
