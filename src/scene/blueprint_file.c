@@ -733,16 +733,26 @@ static snwResult ReadDocument(Reader* reader, const json_t* document)
     return result == snw_ok ? FinishFlesh(reader) : result;
 }
 
+static snwResult ReadFrom(const snwJson* json, const json_t* document, snwBlueprintFile* blueprint)
+{
+    Reader reader = {.json = *json, .arena = &blueprint->arena, .out = &blueprint->blueprint};
+    return ReadDocument(&reader, document);
+}
+
+snwResult snwBlueprintFile_FromJson(snwJson* json, const json_t* value, snwBlueprintFile* blueprint)
+{
+    *blueprint = (snwBlueprintFile){.arena = {.context = json->context}};
+    return ReadFrom(json, value, blueprint);
+}
+
 snwResult snwBlueprintFile_Read(snwContext* context, const char* file, const char* text, size_t size,
     snwBlueprintFile* blueprint, snwMessage* message)
 {
     *blueprint = (snwBlueprintFile){.arena = {.context = context}};
-    Reader reader = {.json = {.context = context, .message = message, .file = file},
-        .arena = &blueprint->arena,
-        .out = &blueprint->blueprint};
+    snwJson json = {.context = context, .message = message, .file = file};
     snwResult result = snw_ok;
-    blueprint->document = snwJson_Parse(&reader.json, text, size, &result);
-    return result == snw_ok ? ReadDocument(&reader, blueprint->document) : result;
+    blueprint->document = snwJson_Parse(&json, text, size, &result);
+    return result == snw_ok ? ReadFrom(&json, blueprint->document, blueprint) : result;
 }
 
 snwResult snwBlueprintFile_Open(snwContext* context, const char* name, snwBlueprintFile* blueprint, snwMessage* message)

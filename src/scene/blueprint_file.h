@@ -15,16 +15,28 @@ enum
 typedef struct snwBlueprintFile
 {
     snwArena arena;
-    json_t* document;
+    json_t* document; // NULL: another's
     snwBlueprint blueprint;
 } snwBlueprintFile;
 
 // file: for messages. Free after success and failure alike.
 snwResult snwBlueprintFile_Read(snwContext* context, const char* file, const char* text, size_t size,
     snwBlueprintFile* blueprint, snwMessage* message);
+// From a value in a larger document, which must live as long; json says where it is.
+snwResult snwBlueprintFile_FromJson(snwJson* json, const json_t* value, snwBlueprintFile* blueprint);
 // name: a built-in character, or a path that ends in .json.
 snwResult snwBlueprintFile_Open(
     snwContext* context, const char* name, snwBlueprintFile* blueprint, snwMessage* message);
 void snwBlueprintFile_Free(snwBlueprintFile* blueprint);
 
 extern const snwTable snw_blueprintTable, snw_blueprintSizeTable;
+
+// {"blueprint": NAME or object, "size": ..., "material": ...} in a scene.
+typedef struct snwBlueprintUse
+{
+    const json_t* blueprint;
+    snwBlueprintSize size;
+    const json_t* material;
+} snwBlueprintUse;
+
+extern const snwTable snw_blueprintUseTable;

@@ -85,7 +85,7 @@ static const snwField s_jointFields[] = {
     FIELD(snwJointData, def.axis, "axis", snw_fieldVec3, .lower = -1, .upper = 1,
         .help = "of a hinge; the twist axis of a ball; the first axis of a universal joint"),
     FIELD(snwJointData, def.axis2, "axis2", snw_fieldVec3, .lower = -1, .upper = 1, .help = "of a universal joint"),
-    RAW(snwJointData, range, "range", "pair", NULL, "lower and upper limit, degrees (m for prismatic)"),
+    RAW(snwJointData, range, "range", "numbers", NULL, "lower and upper limit, degrees (m for prismatic)"),
     FIELD(snwJointData, cone, "cone", snw_fieldReal, .lower = 0, .upper = 180, .unit = "degrees",
         .help = "how far a ball joint swings"),
     FIELD(snwJointData, def.stiffness, "stiffness", snw_fieldReal, .lower = 0, .upper = SNW_MAX_FORCE,
@@ -295,8 +295,8 @@ static const snwField s_blueprintFields[] = {
     RAW(snwBlueprintData, ribbons, "ribbons", "list", &snw_ribbonTable, "thin bands"),
     RAW(snwBlueprintData, handles, "handles", "list", &snw_handleTable, "what an animator drags"),
     RAW(snwBlueprintData, motions, "motions", "list", &snw_motionTable, "what an animator did"),
-    RAW(snwBlueprintData, outline, "outline", "outline", NULL, "of a flat character"),
-    RAW(snwBlueprintData, paint, "paint", "paint", NULL, "what is drawn on a flat character"),
+    RAW(snwBlueprintData, outline, "outline", "points", NULL, "of a flat character"),
+    RAW(snwBlueprintData, paint, "paint", "points", NULL, "what is drawn on a flat character"),
 };
 
 static void InitBlueprint(void* object, int kind)
@@ -310,3 +310,18 @@ static void InitBlueprint(void* object, int kind)
 
 const snwTable snw_blueprintTable = {"blueprint", "A skeleton and implicit flesh, or an outline",
     SNW_TABLE_FIELDS(s_blueprintFields), sizeof(snwBlueprintData), NULL, InitBlueprint};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// In scenes
+
+static const snwField s_useFields[] = {
+    FIELD(snwBlueprintUse, blueprint, "blueprint", snw_fieldRaw, .schema = "blueprint", .required = true,
+        .help = "a built-in character by name, or a blueprint as in characters/"),
+    FIELD(snwBlueprintUse, size, "size", snw_fieldObject, .table = &snw_blueprintSizeTable,
+        .help = "the mesh to make of it; that of the blueprint if absent"),
+    FIELD(snwBlueprintUse, material, "material", snw_fieldRaw, .schema = "object", .table = &snw_materialTable,
+        .help = "what is absent is as in the blueprint"),
+};
+
+const snwTable snw_blueprintUseTable = {"built_in", "A character from a blueprint", SNW_TABLE_FIELDS(s_useFields),
+    sizeof(snwBlueprintUse), NULL, InitNothing};

@@ -1,4 +1,6 @@
 #include "scene/characters.h"
+#include "scene/blueprint_file.h"
+#include "scene/builtin.h"
 #include "scene/words.h"
 
 #include <string.h>
@@ -35,8 +37,124 @@ static snwResult CreateShape(snwJson* json, const char* name, void* data, int64_
     return result;
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Blueprints
+
+// A built-in one by name, or what the scene itself holds.
+static snwResult OpenBlueprint(snwJson* json, const json_t* value, snwBlueprintFile* file)
+{
+    if (json_is_object(value))
+        return snwBlueprintFile_FromJson(json, value, file);
+    *file = (snwBlueprintFile){0};
+    const char* name = json_string_value(value);
+    const snwBuiltIn* builtIn = name != NULL ? snwBuiltIn_Find(name) : NULL;
+    if (builtIn != NULL)
+        return snwBlueprintFile_Read(json->context, name, builtIn->text, builtIn->size, file, json->message);
+    if (name == NULL)
+        return snwJson_Fail(json, NULL, "must be a name or an object, is %s", snwJson_TypeName(value));
+    char remedy[240];
+    snwSuggestWord(remedy, sizeof remedy, name, snwBuiltInCount(), snwBuiltInWord, NULL);
+    return snwJson_Fail(json, remedy, "there is no built-in character '%s'", snwQuoteWord(name).text);
+}
+
+// Only what is given changes.
+static snwResult MixMaterial(snwJson* json, const json_t* value, snwMaterial* material)
+{
+    if (value == NULL)
+        return snw_ok;
+    snwMaterial given;
+    uint64_t seen = 0;
+    size_t mark = snwJson_Enter(json, "material");
+    snwResult result = snwTable_Read(json, &snw_materialTable, value, &given, &seen);
+    if (result < 0)
+        return result;
+    snwJson_Leave(json, mark);
+    for (int i = 0; i < snw_materialTable.count; ++i)
+        if ((seen >> i & 1) != 0)
+        {
+            size_t offset = snw_materialTable.fields[i].offset;
+            memcpy((char*)material + offset, (const char*)&given + offset, sizeof(double));
+        }
+    return snw_ok;
+}
+
+static void WriteUse(snwText* text, const snwBlueprintUse* use, const snwMaterial* material)
+{
+    snwText_Open(text, '{');
+    snwText_Key(text, "blueprint");
+    if (json_is_string(use->blueprint))
+        snwText_String(text, json_string_value(use->blueprint));
+    else
+    {
+        size_t size = json_dumpb(use->blueprint, NULL, 0, JSON_COMPACT);
+        char* inner = snwAlloc(text->context, size + 1);
+        text->failed = text->failed || inner == NULL || size == 0;
+        if (inner != NULL)
+            json_dumpb(use->blueprint, inner, size, JSON_COMPACT);
+        snwText_Json(text, inner != NULL ? inner : "null");
+        snwFree(text->context, inner);
+    }
+    snwText_Key(text, "size");
+    snwText_Open(text, '{');
+    snwTable_Write(text, &snw_blueprintSizeTable, &use->size);
+    snwText_Close(text, '}');
+    snwText_Key(text, "material");
+    snwText_Open(text, '{');
+    snwTable_Write(text, &snw_materialTable, material);
+    snwText_Close(text, '}');
+    snwText_Close(text, '}');
+}
+
+static bool AsksForNothing(const snwBlueprintSize* size)
+{
+    static const snwBlueprintSize s_nothing = {0};
+    return memcmp(size, &s_nothing, sizeof *size) == 0; // ints only, no padding
+}
+
+static snwResult BuildBlueprint(snwJson* json, const char* name, const snwBlueprintUse* use, snwBlueprint* blueprint,
+    int64_t* tets, snwCharacter** character)
+{
+    const snwBlueprintSize* size = AsksForNothing(&use->size) ? &blueprint->size : &use->size;
+    if (size->tets > *tets || size->hexes > *tets)
+        return snwJson_Fail(json, "ask for fewer", "the scene would have more than %d million tetrahedra",
+            snw_maxTets / 1000000);
+    snwText source = snwCreateText(json->context, 0);
+    WriteUse(&source, use, &blueprint->material);
+    snwMessage words = {0};
+    snwResult result = source.failed
+        ? snwFailMemory(json->message)
+        : snwBlueprint_Create(json->context, blueprint, size, name, source.data, character, &words);
+    snwText_Free(&source);
+    if (result > 0)
+        snwJson_Warn(json, "%s", words.text);
+    else if (result < 0 && json->message != NULL)
+        *json->message = words;
+    if (result < 0)
+        return snwJson_Locate(json, result);
+    *tets -= snwCharacter_GetInfo(*character).tetCount;
+    return snw_ok;
+}
+
+static snwResult CreateBlueprint(snwJson* json, const char* name, void* data, int64_t* tets, snwCharacter** character)
+{
+    const snwBlueprintUse* use = data;
+    snwBlueprintFile file;
+    size_t mark = snwJson_Enter(json, "blueprint");
+    snwResult result = OpenBlueprint(json, use->blueprint, &file);
+    if (result == snw_ok)
+    {
+        snwJson_Leave(json, mark);
+        result = MixMaterial(json, use->material, &file.blueprint.material);
+    }
+    if (result == snw_ok)
+        result = BuildBlueprint(json, name, use, &file.blueprint, tets, character);
+    snwBlueprintFile_Free(&file);
+    return result;
+}
+
 const snwCharacterForm snw_characterForms[] = {
     {&snw_shapeTable, "shape", CreateShape},
+    {&snw_blueprintUseTable, "blueprint", CreateBlueprint},
 };
 const int snw_characterFormCount = (int)(sizeof snw_characterForms / sizeof *snw_characterForms);
 

@@ -1,5 +1,6 @@
 // The published schema of scene files, made from the tables that read them and from the methods' parameters.
 
+#include "scene/blueprint_tables.h"
 #include "scene/characters.h"
 #include "scene/names.h"
 
@@ -168,6 +169,23 @@ static void WriteTypes(snwText* text, const char* const* types)
     snwText_Close(text, ']');
 }
 
+// Lists of lists of numbers, of numbers, or of names.
+static void WriteLists(snwText* text, const char* items)
+{
+    Text(text, "type", "array");
+    snwText_Key(text, "items");
+    snwText_Open(text, '{');
+    Text(text, "type", items);
+    if (strcmp(items, "array") == 0)
+    {
+        snwText_Key(text, "items");
+        snwText_Open(text, '{');
+        Text(text, "type", "number");
+        snwText_Close(text, '}');
+    }
+    snwText_Close(text, '}');
+}
+
 static void WriteRawType(snwText* text, const snwField* field)
 {
     if (strcmp(field->schema, "list") == 0)
@@ -194,6 +212,20 @@ static void WriteRawType(snwText* text, const snwField* field)
         Reference(text, "character");
         CloseOneOf(text);
     }
+    else if (strcmp(field->schema, "blueprint") == 0)
+    {
+        OpenOneOf(text);
+        Text(text, "type", "string");
+        NextOneOf(text);
+        Reference(text, "blueprint");
+        CloseOneOf(text);
+    }
+    else if (strcmp(field->schema, "points") == 0)
+        WriteLists(text, "array");
+    else if (strcmp(field->schema, "numbers") == 0)
+        WriteLists(text, "number");
+    else if (strcmp(field->schema, "names") == 0)
+        WriteLists(text, "string");
     else if (strcmp(field->schema, "settings") == 0)
         WriteSettings(text);
     else if (strcmp(field->schema, "setting") == 0)
@@ -343,7 +375,9 @@ static void WriteCharacterDef(snwText* text)
 }
 
 static const snwTable* const s_tables[] = {&snw_materialTable, &snw_bodyTable, &snw_colliderTable, &snw_propTable,
-    &snw_pinTable, &snw_clipTable, &snw_keyTable, &snw_commandTable, &snw_cameraTable, &snw_sceneTable};
+    &snw_pinTable, &snw_clipTable, &snw_keyTable, &snw_commandTable, &snw_cameraTable, &snw_sceneTable,
+    &snw_blueprintTable, &snw_blueprintSizeTable, &snw_boxTable, &snw_boneTable, &snw_jointTable, &snw_partTable,
+    &snw_ribbonTable, &snw_handleTable, &snw_motionTable, &snw_trackTable};
 
 enum
 {
