@@ -15,7 +15,7 @@ snwCutDef snwDefaultCutDef(void)
 {
     return (snwCutDef){
         .skinColor = {0.62f, 0.36f, 0.28f},
-        .fleshColor = {0.70f, 0.17f, 0.14f},
+        .fleshColor = {0.80f, 0.27f, 0.22f},
         .boneColor = {0.86f, 0.78f, 0.60f},
     };
 }
