@@ -47,7 +47,7 @@ static snwExit Run(const snwArgs* args)
             view.elevation = (float)elevation;
             view.samples = 8;
             view.ground = !snwArgs_Has(args, "silhouette");
-            snwLikenessLook look = snwArgs_Has(args, "silhouette") ? snw_lookSilhouette : snw_lookFlesh;
+            snwLikenessLook look = snwArgs_Has(args, "silhouette") ? snw_lookSilhouette : snwArgs_Has(args, "bones") ? snw_lookBones : snw_lookFlesh;
             result = snwLikeness_Draw(&likeness, look, &view, &image, &message);
             if (result == snw_ok)
                 result = snwImage_WritePng(context, &image, snwArgs_Text(args, "output"), 6, true, &message);
@@ -68,6 +68,7 @@ static const snwOption s_options[] = {
     {"detail", 0, "N", false, snw_completeNothing, NULL, "triangles across"},
     {"motion", 0, "NAME", false, snw_completeNothing, NULL, "in a pose of this motion"},
     {"time", 0, "SECONDS", false, snw_completeNothing, NULL, "into the motion"},
+    {"bones", 0, NULL, false, snw_completeNothing, NULL, "bones through flesh"},
     {"silhouette", 0, NULL, false, snw_completeNothing, NULL, "dark on white"},
     SNW_CONTEXT_OPTIONS,
     {0},

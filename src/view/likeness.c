@@ -1,8 +1,9 @@
 #include "view/likeness.h"
 #include "geom/mesh.h"
 #include "rig/skeleton.h"
+#include "view/cut.h"
+#include "view/gizmo.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,144 +17,107 @@ snwLikenessDef snwDefaultLikenessDef(void)
 // ---------------------------------------------------------------------------------------------------------------------
 // The display surface
 
-typedef struct ColorTask
+// Copies to float; colour NULL: none of its own.
+static snwResult AddMesh(snwLikeness* likeness, const snwVec3* vertices, int vertexCount, const int (*triangles)[3],
+    int triangleCount, const float* color, snwMessage* message)
 {
-    const snwFlesh* flesh;
-    const snwVec3* vertices;
-    float* colors;
-} ColorTask;
-
-static void ColorRange(int begin, int end, void* data)
-{
-    ColorTask* task = data;
-    for (int i = begin; i < end; ++i)
-        snwFlesh_Color(task->flesh, task->vertices[i], &task->colors[3 * (size_t)i]);
-}
-
-// Makes room for so many more vertices and triangles; false: no memory.
-static bool GrowSurface(snwLikeness* likeness, int vertices, int triangles)
-{
-    size_t v = (size_t)likeness->vertexCount, t = (size_t)likeness->triangleCount;
-    float* positions = snwArena_Alloc(&likeness->arena, 3 * (v + (size_t)vertices), sizeof *positions);
-    float* colors = snwArena_Alloc(&likeness->arena, 3 * (v + (size_t)vertices), sizeof *colors);
-    int* corners = snwArena_Alloc(&likeness->arena, 3 * (t + (size_t)triangles), sizeof *corners);
-    if (positions == NULL || colors == NULL || corners == NULL)
-        return false;
-    if (v > 0)
-    {
-        memcpy(positions, likeness->positions, 3 * v * sizeof *positions);
-        memcpy(colors, likeness->colors, 3 * v * sizeof *colors);
-        memcpy(corners, likeness->triangles, 3 * t * sizeof *corners);
-    }
-    likeness->positions = positions;
-    likeness->colors = colors;
-    likeness->triangles = corners;
-    return true;
-}
-
-static void PutVertex(snwLikeness* likeness, int vertex, snwVec3 p)
-{
-    likeness->positions[3 * (size_t)vertex] = (float)p.x;
-    likeness->positions[3 * (size_t)vertex + 1] = (float)p.y;
-    likeness->positions[3 * (size_t)vertex + 2] = (float)p.z;
-}
-
-static snwResult AddFlesh(snwLikeness* likeness, double detail, snwMessage* message)
-{
-    snwFlesh posed;
-    snwTriangleMesh mesh = {0};
-    if (!snwFlesh_Pose(&likeness->blueprint->flesh, likeness->pose, &likeness->arena, &posed))
+    snwLikenessMesh* mesh = &likeness->meshes[likeness->meshCount];
+    size_t v = (size_t)vertexCount;
+    mesh->positions = snwArena_Alloc(&likeness->arena, 3 * v, sizeof(float));
+    mesh->colors = color != NULL ? snwArena_Alloc(&likeness->arena, 3 * v, sizeof(float)) : NULL;
+    mesh->triangles = snwArena_Copy(&likeness->arena, triangles, (size_t)triangleCount, sizeof *triangles);
+    if (likeness->arena.failed)
         return snwFailMemory(message);
-    snwSolid solid = snwFlesh_Solid(&posed);
-    double size = snwVec3_Distance(solid.lower, solid.upper);
-    snwResult result = snwMeshSurface(likeness->context, &solid, size / detail, &likeness->arena, &mesh, message);
+    for (size_t i = 0; i < v; ++i)
+    {
+        const double p[3] = {vertices[i].x, vertices[i].y, vertices[i].z};
+        for (size_t k = 0; k < 3; ++k)
+        {
+            mesh->positions[3 * i + k] = (float)p[k];
+            if (color != NULL)
+                mesh->colors[3 * i + k] = color[k];
+        }
+    }
+    mesh->vertexCount = vertexCount;
+    mesh->triangleCount = triangleCount;
+    likeness->meshCount++;
+    return snw_ok;
+}
+
+static snwResult AddFlesh(snwLikeness* likeness, snwMessage* message)
+{
+    snwTriangleMesh mesh = {0};
+    if (!snwFlesh_Pose(&likeness->def.blueprint->flesh, likeness->pose, &likeness->arena, &likeness->flesh))
+        return snwFailMemory(message);
+    snwSolid solid = snwFlesh_Solid(&likeness->flesh);
+    likeness->size = snwVec3_Distance(solid.lower, solid.upper);
+    snwResult result = snwMeshSurface(
+        likeness->context, &solid, likeness->size / likeness->def.detail, &likeness->arena, &mesh, message);
     if (result < 0)
         return result;
-    if (!GrowSurface(likeness, mesh.vertexCount, mesh.triangleCount))
-        return snwFailMemory(message);
-    ColorTask task = {&posed, mesh.vertices, likeness->colors};
-    snwParallelFor(likeness->context, mesh.vertexCount, 512, ColorRange, &task);
-    for (int i = 0; i < mesh.vertexCount; ++i)
-        PutVertex(likeness, i, mesh.vertices[i]);
-    memcpy(likeness->triangles, mesh.triangles, (size_t)mesh.triangleCount * sizeof *mesh.triangles);
-    likeness->vertexCount = mesh.vertexCount;
-    likeness->triangleCount = mesh.triangleCount;
-    return snw_ok;
+    return AddMesh(likeness, mesh.vertices, mesh.vertexCount, (const int(*)[3])mesh.triangles, mesh.triangleCount, NULL,
+        message);
 }
 
 static snwResult AddTets(snwLikeness* likeness, const snwTetMesh* mesh, const float color[3], snwMessage* message)
 {
     int(*boundary)[3] = NULL;
-    int count = 0, first = likeness->vertexCount;
+    int count = 0;
     snwResult result =
         snwMesh_FindBoundary(likeness->context, (const int(*)[4])mesh->tets, mesh->tetCount, &boundary, &count);
-    if (result < 0 || !GrowSurface(likeness, mesh->vertexCount, count))
-    {
-        snwFree(likeness->context, boundary);
+    if (result < 0)
         return snwFailMemory(message);
-    }
-    for (int i = 0; i < mesh->vertexCount; ++i)
-    {
-        PutVertex(likeness, first + i, mesh->vertices[i]);
-        memcpy(&likeness->colors[3 * (size_t)(first + i)], color, 3 * sizeof *color);
-    }
-    for (int i = 0; i < 3 * count; ++i)
-        likeness->triangles[3 * likeness->triangleCount + i] = first + boundary[i / 3][i % 3];
-    likeness->vertexCount += mesh->vertexCount;
-    likeness->triangleCount += count;
+    result = AddMesh(
+        likeness, mesh->vertices, mesh->vertexCount, (const int(*)[3])boundary, count, color, message);
     snwFree(likeness->context, boundary);
-    return snw_ok;
+    return result;
 }
 
-static snwResult AddRest(snwLikeness* likeness, snwMessage* message)
+static snwResult AddRibbonsAndBox(snwLikeness* likeness, snwMessage* message)
 {
-    const snwBlueprint* blueprint = likeness->blueprint;
+    const snwBlueprint* blueprint = likeness->def.blueprint;
     snwResult result = snw_ok;
+    snwTetMesh mesh;
     for (int i = 0; i < blueprint->ribbonCount && result == snw_ok; ++i)
     {
-        snwTetMesh mesh;
         if (!snwRibbon_Mesh(&blueprint->ribbons[i], &likeness->arena, &mesh))
             return snwFailMemory(message);
         result = AddTets(likeness, &mesh, blueprint->ribbons[i].color, message);
     }
-    if (result == snw_ok && blueprint->boxSize.x > 0)
-    {
-        snwTetMesh mesh;
-        if (!snwMakeBoxMesh(&likeness->arena, blueprint->boxSize, blueprint->boxCells, &mesh))
-            return snwFailMemory(message);
-        result = AddTets(likeness, &mesh, blueprint->color, message);
-    }
-    return result;
+    if (result < 0 || blueprint->boxSize.x <= 0)
+        return result;
+    const int cells[3] = {1, 1, 1};
+    likeness->size = snwVec3_Length(blueprint->boxSize);
+    if (!snwMakeBoxMesh(&likeness->arena, blueprint->boxSize, cells, &mesh))
+        return snwFailMemory(message);
+    return AddTets(likeness, &mesh, blueprint->color, message);
 }
 
-static snwResult MakePose(snwLikeness* likeness, const snwLikenessDef* def, snwMessage* message)
+static snwResult MakePose(snwLikeness* likeness, snwMessage* message)
 {
-    int count = def->blueprint->boneCount;
-    likeness->pose = snwArena_Alloc(&likeness->arena, (size_t)count + 1, sizeof *likeness->pose);
+    const snwLikenessDef* def = &likeness->def;
+    const snwBlueprint* blueprint = def->blueprint;
+    snwSkeleton skeleton;
+    likeness->pose = snwArena_Alloc(&likeness->arena, (size_t)blueprint->boneCount + 1, sizeof *likeness->pose);
     if (likeness->pose == NULL)
         return snwFailMemory(message);
-    for (int i = 0; i < count; ++i)
-        likeness->pose[i] = snwTransform_Identity();
-    if (def->motion < 0)
-        return snw_ok;
-    snwSkeleton skeleton;
-    const snwBlueprint* blueprint = def->blueprint;
-    snwResult result = snwSkeleton_Build(
-        &likeness->arena, blueprint->bones, count, blueprint->joints, blueprint->jointCount, &skeleton, message);
+    snwResult result = snwSkeleton_Build(&likeness->arena, blueprint->bones, blueprint->boneCount, blueprint->joints,
+        blueprint->jointCount, &skeleton, message);
     if (result == snw_ok)
-        snwSkeleton_Pose(&skeleton, &blueprint->motions[def->motion], def->time, likeness->pose);
+        snwSkeleton_Pose(
+            &skeleton, def->motion >= 0 ? &blueprint->motions[def->motion] : NULL, def->time, likeness->pose);
     return result;
 }
 
-snwResult snwCreateLikeness(
-    snwContext* context, const snwLikenessDef* def, snwLikeness* likeness, snwMessage* message)
+snwResult snwCreateLikeness(snwContext* context, const snwLikenessDef* def, snwLikeness* likeness, snwMessage* message)
 {
-    *likeness = (snwLikeness){.context = context, .arena = {.context = context}, .blueprint = def->blueprint};
-    likeness->character = def->character;
-    snwResult result = MakePose(likeness, def, message);
+    *likeness = (snwLikeness){.context = context, .arena = {.context = context}, .def = *def};
+    size_t most = (size_t)def->blueprint->ribbonCount + 2;
+    likeness->meshes = snwArena_Alloc(&likeness->arena, most, sizeof *likeness->meshes);
+    snwResult result = likeness->meshes == NULL ? snwFailMemory(message) : MakePose(likeness, message);
     if (result == snw_ok && def->blueprint->flesh.partCount > 0)
-        result = AddFlesh(likeness, def->detail, message);
-    return result == snw_ok ? AddRest(likeness, message) : result;
+        result = AddFlesh(likeness, message);
+    return result == snw_ok ? AddRibbonsAndBox(likeness, message) : result;
 }
 
 void snwLikeness_Free(snwLikeness* likeness)
@@ -165,26 +129,110 @@ void snwLikeness_Free(snwLikeness* likeness)
 // ---------------------------------------------------------------------------------------------------------------------
 // Pictures
 
-static snwMeshLook SkinLook(const snwLikeness* likeness)
+static void PaintFlesh(const void* data, const float point[3], float color[3])
 {
-    return (snwMeshLook){.kind = snw_pictureSkin,
-        .positions = likeness->positions,
-        .colors = likeness->colors,
-        .vertexCount = likeness->vertexCount,
-        .triangles = likeness->triangles,
-        .triangleCount = likeness->triangleCount,
-        .opacity = 1,
-        .gloss = 0.15f};
+    snwFlesh_Color(data, (snwVec3){point[0], point[1], point[2]}, color);
+}
+
+static int SkinLooks(const snwLikeness* likeness, float opacity, snwMeshLook* looks)
+{
+    for (int i = 0; i < likeness->meshCount; ++i)
+    {
+        const snwLikenessMesh* mesh = &likeness->meshes[i];
+        looks[i] = (snwMeshLook){.kind = snw_pictureSkin,
+            .positions = mesh->positions,
+            .colors = mesh->colors,
+            .paint = mesh->colors == NULL ? PaintFlesh : NULL,
+            .paintData = &likeness->flesh,
+            .vertexCount = mesh->vertexCount,
+            .triangles = mesh->triangles,
+            .triangleCount = mesh->triangleCount,
+            .opacity = opacity,
+            .gloss = 0.2f};
+    }
+    return likeness->meshCount;
+}
+
+static snwFloat3 ToFloat(snwVec3 a)
+{
+    return (snwFloat3){(float)a.x, (float)a.y, (float)a.z};
+}
+
+static void AddBones(const snwLikeness* likeness, snwGizmos* gizmos)
+{
+    const snwBlueprint* blueprint = likeness->def.blueprint;
+    for (int i = 0; i < blueprint->boneCount; ++i)
+    {
+        const snwBoneDef* bone = &blueprint->bones[i];
+        snwFloat3 head = ToFloat(snwTransform_Apply(likeness->pose[i], bone->head));
+        snwFloat3 tail = ToFloat(snwTransform_Apply(likeness->pose[i], bone->tail));
+        float radius = (float)fmax(bone->radius, 0.004 * likeness->size);
+        snwGizmos_AddCapsule(gizmos, head, tail, radius, snwGizmo_boneColor);
+    }
+    for (int i = 0; i < blueprint->jointCount; ++i)
+    {
+        const snwJointDef* joint = &blueprint->joints[i];
+        snwTransform pose = joint->bone >= 0 ? likeness->pose[joint->bone] : snwTransform_Identity();
+        snwFloat3 at = ToFloat(snwTransform_Apply(pose, joint->position));
+        snwFloat3 axis = ToFloat(snwQuat_Rotate(pose.rotation, joint->axis));
+        float radius = (float)(0.012 * likeness->size);
+        if (joint->type == snw_jointHinge || joint->type == snw_jointUniversal)
+            snwGizmos_AddHinge(gizmos, at, axis, radius, snwGizmo_jointColor);
+        else
+            snwGizmos_AddBall(gizmos, at, radius, snwGizmo_jointColor);
+    }
+}
+
+// Takes away the half towards the viewer: the left one where that can be seen, for animals are made in halves.
+static snwResult CutOpen(snwLikeness* likeness, const snwPortraitDef* view, snwMeshLook* look, snwMessage* message)
+{
+    const snwCharacterDef* mesh = snwCharacter_GetDef(likeness->def.character);
+    snwCharacterInfo info = snwCharacter_GetInfo(likeness->def.character);
+    double azimuth = view->azimuth * SNW_PI / 180;
+    snwVec3 towards = {sin(azimuth), 0, cos(azimuth)};
+    snwCutDef def = snwDefaultCutDef();
+    def.vertices = mesh->vertices;
+    def.vertexCount = mesh->vertexCount;
+    def.tets = mesh->tets;
+    def.tetCount = mesh->tetCount;
+    def.hexes = mesh->hexes;
+    def.hexCount = mesh->hexCount;
+    def.bones = mesh->elementBones;
+    def.colors = mesh->colors != NULL ? mesh->colors[0] : NULL;
+    def.planePoint = snwVec3_Scale(snwVec3_Add(info.lower, info.upper), 0.5);
+    def.planeNormal = fabs(towards.x) > 0.35 ? (snwVec3){towards.x > 0 ? 1 : -1, 0, 0} : towards;
+    snwCut cut;
+    snwResult result = snwCutTets(likeness->context, &likeness->arena, &def, &cut, message);
+    *look = cut.look;
+    return result;
 }
 
 snwResult snwLikeness_Draw(
     snwLikeness* likeness, snwLikenessLook look, const snwPortraitDef* view, snwImage* image, snwMessage* message)
 {
-    snwMeshLook meshes[1] = {SkinLook(likeness)};
+    snwMeshLook* looks = snwArena_Alloc(&likeness->arena, (size_t)likeness->meshCount + 1, sizeof *looks);
+    snwGizmos gizmos = {.context = likeness->context};
     snwPortraitDef def = *view;
-    def.meshes = meshes;
-    def.meshCount = 1;
+    snwResult result = looks == NULL ? snwFailMemory(message) : snw_ok;
+    if (result < 0)
+        return result;
+    def.meshes = looks;
+    if (look == snw_lookElements && likeness->def.character != NULL)
+    {
+        def.meshCount = 1;
+        result = CutOpen(likeness, view, looks, message);
+    }
+    else
+        def.meshCount = SkinLooks(likeness, look == snw_lookBones ? 0.4f : 1, looks);
+    if (look == snw_lookBones && likeness->def.blueprint->boneCount > 0)
+    {
+        AddBones(likeness, &gizmos);
+        result = snwGizmos_GetLook(&gizmos, &looks[def.meshCount++], message);
+    }
     if (look == snw_lookSilhouette)
         def.style = snw_styleSilhouette;
-    return snwDrawPortrait(likeness->context, &def, image, message);
+    if (result == snw_ok)
+        result = snwDrawPortrait(likeness->context, &def, image, message);
+    snwGizmos_Free(&gizmos);
+    return result;
 }

@@ -10,39 +10,47 @@ typedef enum snwLikenessLook
 {
     snw_lookFlesh,
     snw_lookBones,      // through translucent flesh, with the joints
-    snw_lookElements,   // tetrahedra or hexahedra, cut open
+    snw_lookElements,   // of the mesh, cut open
     snw_lookSilhouette, // dark on white
     snw_likenessLookCount,
 } snwLikenessLook;
 
 extern const char* const snw_likenessLookNames[]; // NULL ends the list
 
-typedef struct snwLikeness
-{
-    snwContext* context;
-    snwArena arena;
-    const snwBlueprint* blueprint;
-    const snwCharacter* character; // its elements; NULL: none to cut open
-    snwTransform* pose;            // of the bones
-    float* positions;              // of the display surface: skin and ribbons
-    float* colors;
-    int vertexCount;
-    int* triangles;
-    int triangleCount;
-} snwLikeness;
-
 typedef struct snwLikenessDef
 {
     const snwBlueprint* blueprint;
-    const snwCharacter* character; // NULL allowed
-    int motion;                    // of the character; -1: the rest pose
+    const snwCharacter* character; // its mesh; NULL: none to cut open
+    int motion;                    // of the blueprint; -1: the rest pose
     double time;                   // s
-    double detail;                 // triangles across the whole character, about 150
+    double detail;                 // edges of triangles from one end of the character to the other
 } snwLikenessDef;
 
 snwLikenessDef snwDefaultLikenessDef(void);
 
-// The blueprint and the character must live as long. Free after success and failure alike.
+// Triangles of the display surface.
+typedef struct snwLikenessMesh
+{
+    float* positions; // x y z
+    float* colors;    // linear r g b; NULL: the flesh's own
+    int vertexCount;
+    int* triangles;
+    int triangleCount;
+} snwLikenessMesh;
+
+typedef struct snwLikeness
+{
+    snwContext* context;
+    snwArena arena;
+    snwLikenessDef def;
+    snwTransform* pose;       // of the bones
+    snwFlesh flesh;           // in that pose
+    snwLikenessMesh* meshes;  // the flesh if there is some, then ribbons and boxes
+    int meshCount;
+    double size; // m, from one end to the other
+} snwLikeness;
+
+// Blueprint and character must live as long. Free after success and failure alike.
 snwResult snwCreateLikeness(
     snwContext* context, const snwLikenessDef* def, snwLikeness* likeness, snwMessage* message);
 void snwLikeness_Free(snwLikeness* likeness);

@@ -266,6 +266,8 @@ static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMes
         memcpy(mesh->positions, look->positions, 3 * (size_t)look->vertexCount * sizeof(float));
     if (triangleCount > 0)
         memcpy(mesh->triangles, look->triangles, 3 * triangleCount * sizeof(int));
+    mesh->paint = look->paint;
+    mesh->paintData = look->paintData;
     if (look->colors != NULL)
         mesh->colors = CopyColors(context, look);
     if (look->colors != NULL && mesh->colors == NULL)

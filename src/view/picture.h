@@ -20,6 +20,9 @@ typedef enum snwPictureKind
     snw_pictureFlesh,  // a skin with light in its depth, and as much gloss as it is given
 } snwPictureKind;
 
+// The linear colour at a point of the surface, m. Called from many threads.
+typedef void snwPaintFn(const void* data, const float point[3], float color[3]);
+
 typedef struct snwPictureMesh
 {
     snwPictureKind kind;
@@ -35,6 +38,8 @@ typedef struct snwPictureMesh
     float* shapeNormals; // normals of a solid in its own frame; NULL for a skin
     snwTransform frame;  // of a ground: where its plane is now
     float* colors;       // linear r g b of each vertex instead of color, or NULL
+    snwPaintFn* paint;   // instead of both, or NULL
+    const void* paintData;
     float* texcoords;    // u v of each vertex, v downwards, or NULL
     snwTexture texture;  // of a mesh with texcoords; not owned
     uint8_t* edges;      // which sides of each triangle are drawn as lines (bit i: corner i to i + 1), or NULL
@@ -78,6 +83,8 @@ typedef struct snwMeshLook
     snwPictureKind kind;    // a skin is drawn as flesh
     const float* positions; // x y z
     const float* colors;    // linear r g b per vertex, 0..1; NULL: color
+    snwPaintFn* paint;      // sharper than colours of vertices can be; NULL: none
+    const void* paintData;  // must live as long as the picture
     const float* normals;   // x y z per vertex, unit; NULL: from the triangles, smooth but for sharp edges
     int vertexCount;
     const int* triangles; // three vertices each, outward

@@ -22,8 +22,17 @@ static snwFloat3 CurvedStart(const snwPictureMesh* mesh, size_t triangle, const 
     return snwFloat3_Add(p, lift);
 }
 
-static snwFloat3 MixColors(const snwPictureMesh* mesh, size_t triangle, const float weights[3])
+static snwFloat3 ColorAt(const snwPictureMesh* mesh, size_t triangle, const float weights[3], snwFloat3 position)
 {
+    if (mesh->paint != NULL)
+    {
+        float point[3], painted[3];
+        snwFloat3_Store(position, point);
+        mesh->paint(mesh->paintData, point, painted);
+        return snwFloat3_Load(painted);
+    }
+    if (mesh->colors == NULL)
+        return mesh->color;
     snwFloat3 color = {0, 0, 0};
     for (size_t i = 0; i < 3; ++i)
         color = snwFloat3_MulAdd(
@@ -85,7 +94,7 @@ snwHit snwSurface_Hit(const snwSurface* surface, const snwMeeting* meeting, snwF
         .position = position,
         .normal = snwFloat3_Scale(normal, inside ? -1 : 1),
         .view = snwFloat3_Scale(direction, -1),
-        .color = mesh->colors != NULL ? MixColors(mesh, triangle, weights) : mesh->color,
+        .color = ColorAt(mesh, triangle, weights, position),
         .gloss = mesh->gloss,
         .frame = &mesh->frame,
     };
