@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const snwBench* const snwBenches[] = {&snwKernelsBench, &snwPbdBench, &snwSimsBench, NULL};
+const snwBench* const snwBenches[] = {&snwKernelsBench, &snwPbdBench, &snwPrepBench, &snwSimsBench, NULL};
 
 snwBenchOptions snwDefaultBenchOptions(void)
 {
@@ -25,7 +25,8 @@ snwBenchRow snwMakeBenchRow(const char* caseName, const char* method, const char
 
 static bool IsOperator(const char* op)
 {
-    return op != NULL && (strcmp(op, "<=") == 0 || strcmp(op, ">=") == 0 || strcmp(op, "==") == 0);
+    return op != NULL && (strcmp(op, "<=") == 0 || strcmp(op, ">=") == 0 || strcmp(op, "==") == 0 ||
+                             strcmp(op, "~5%") == 0 || strcmp(op, "~10%") == 0);
 }
 
 snwResult snwBenchReport_Add(snwBenchReport* report, const snwBenchRow* row, snwMessage* message)
@@ -64,6 +65,8 @@ int snwBenchRow_Passes(const snwBenchRow* row)
         return -1;
     if (row->op[0] == '<')
         return row->value <= row->target;
+    if (row->op[0] == '~') // "~5%": that near
+        return fabs(row->value - row->target) <= 0.01 * strtod(row->op + 1, NULL) * fabs(row->target);
     return row->op[0] == '>' ? row->value >= row->target : row->value == row->target;
 }
 

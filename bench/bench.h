@@ -32,7 +32,7 @@ typedef struct snwBenchRow
     double peer;   // another program's figure, on this machine
     char peerName[32];
     double target;
-    const char* op; // "<=", ">=" or "=="; NULL without a target
+    const char* op; // "<=", ">=", "==", "~5%" or "~10%" (that near); NULL without a target
     char note[160];
 } snwBenchRow;
 
@@ -96,7 +96,7 @@ typedef struct snwBench
 
 snwBenchOptions snwDefaultBenchOptions(void);
 
-extern const snwBench snwKernelsBench, snwPbdBench, snwSimsBench;
+extern const snwBench snwKernelsBench, snwPbdBench, snwPrepBench, snwSimsBench;
 extern const snwBench* const snwBenches[]; // NULL ends the table
 
 // docs/bench.md

@@ -22,6 +22,22 @@ const snwMetric snwMetrics[] = {
     {"create_bytes", "B", "lower", "memory taken by making a sim"},
     {"model_share_ratio", "x", "higher", "memory of the first sim of a character over that of a later one"},
     {"create_share_ratio", "x", "higher", "time of the first sim of a character over that of a later one"},
+    {"tets", "", "equal", "tetrahedra of the mesh"},
+    {"hexes", "", "equal", "hexahedra of the mesh"},
+    {"triangles", "", "equal", "triangles of a flat mesh"},
+    {"vertices", "", "equal", "vertices of the mesh"},
+    {"skin_vertices", "", "equal", "vertices of its skin"},
+    {"elastic_vertices", "", "equal", "vertices that no bone owns"},
+    {"bones", "", "equal", "bones of the character"},
+    {"joints", "", "equal", "joints of the character"},
+    {"joint_freedom", "", "equal", "degrees of freedom of its joints"},
+    {"min_bone_tets", "", "higher", "tetrahedra of the bone that has the fewest"},
+    {"min_dihedral", "degrees", "higher", "smallest dihedral angle of a flesh tetrahedron"},
+    {"max_dihedral", "degrees", "lower", "largest dihedral angle of a flesh tetrahedron"},
+    {"min_angle", "degrees", "higher", "smallest angle of a triangle of a flat mesh"},
+    {"inverted", "", "lower", "elements whose volume is not positive"},
+    {"volume_err_rel", "", "lower", "volume of the mesh against that of the surface it was made from, relative"},
+    {"mesh_s", "s", "lower", "from the blueprint to the finished mesh, the search for its spacing included"},
     {0},
 };
 
@@ -53,6 +69,7 @@ static const char s_docHead[] =
     "  turns, so a slow moment of the machine meets all of them; a ratio is the median of the ratios of each turn.\n"
     "- `paper` is the figure a paper gives for its machine; `peer` is what the program `peer_name` does on this one.\n"
     "- `pass` says whether `value` `op` `target` holds; it is null where there is no target.\n"
+    "  The operator `~5%` means that near.\n"
     "- What is missing is null and the `note` says why. No row is left out.\n"
     "\n";
 

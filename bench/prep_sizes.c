@@ -1,0 +1,40 @@
+#include "prep_sizes.h"
+
+// Vertices of the skins of softcontact's scenes come from its degrees of freedom: three per point mass, and those of
+// the skeleton.
+const snwPrepCase snw_prepCases[] = {
+    {"cantilever", "cantilever", "apd table 1", {.tets = 7661, .elasticVertices = 1010}, 2, 1, -1},
+    {"bracelet", "bracelet", "apd table 1", {.tets = 4638}, 12, 12, -1},
+    {"nunchuck", "nunchuck", "apd table 1", {.tets = 66748}, 2, 1, -1},
+    {"aerial-silk", "acrobat", "apd table 1", {.tets = 45888, .elasticVertices = 11617}, 9, 8, -1},
+    {"frog", "frog", "apd table 1", {.tets = 121630, .elasticVertices = 24615}, 18, 13, -1},
+    {"snail", "snail", "apd table 1", {.tets = 105694, .elasticVertices = 14318}, 1, 0, -1},
+    {"monster", "monster", "apd table 1", {.tets = 137312, .elasticVertices = 29623}, 59, 9, -1},
+    {"beam", "beam", "pbcd table 3.1", {.vertices = 180}, 0, 0, -1},
+    {"jello", "jello", "pbcd table 3.1", {.vertices = 3634}, 0, 0, -1},
+    {"fish", "fish", "pbcd table 4.2", {.vertices = 700}, 2, -1, -1},
+    {"head", "head", "pbcd table 4.2", {.vertices = 1250}, 3, -1, -1},
+    {"reptile", "reptile", "pbcd table 4.2", {.vertices = 3620}, 50, -1, -1},
+    {"cow", "cow", "pbcd table 4.2", {.vertices = 11700}, 24, -1, -1},
+    {"finger-flick", "hand", "softcontact table 1", {.skinVertices = 850}, -1, -1, -1},
+    {"pinch-grasp", "hand", "softcontact table 1", {.skinVertices = 468}, -1, -1, -1},
+    {"arm-fold", "upper-body", "softcontact table 1", {.skinVertices = 925}, -1, -1, -1},
+    {"biped-walk", "biped", "softcontact table 1", {.skinVertices = 500}, -1, -1, -1},
+    {"manikin", "manikin", "skelfem table 1", {.tets = 14062}, -1, -1, 10},
+    {"bar-24k", "bar", "skelfem table 1", {.refine = 1, .tets = 24576}, -1, -1, 4},
+    {"bar-196k", "bar", "skelfem fig. 5", {.refine = 2, .tets = 196608}, -1, -1, 4},
+    {"bar-1572k", "bar", "skelfem fig. 5", {.refine = 4, .tets = 1572864}, -1, -1, 4},
+    {"dragon", "dragon", "skelfem table 1", {.tets = 67309}, -1, -1, 12},
+    {"dragon-hexes", "dragon", "", {.hexes = 12000}, -1, -1, 12},
+    {"horse", "horse", "", {0}, -1, -1, -1},
+    {"octopus", "octopus", "", {0}, -1, -1, -1},
+    {"ghost", "ghost", "rigpbd table 1", {.vertices = 430, .triangles = 748}, -1, -1, -1},
+    {"starfish", "starfish", "rigpbd table 1", {.vertices = 273, .triangles = 445}, -1, -1, -1},
+    {"worm", "worm", "rigpbd table 1", {.vertices = 839, .triangles = 1536}, -1, -1, -1},
+    {"ellipse", "ellipse", "rigpbd table 1", {.vertices = 1934, .triangles = 3727}, -1, -1, -1},
+    {"mushroom", "mushroom", "rigpbd table 1", {.vertices = 1905, .triangles = 3653}, -1, -1, -1},
+    {"octopus-2d", "octopus-2d", "rigpbd table 1", {.vertices = 392, .triangles = 640}, -1, -1, -1},
+    {"fish-2d", "fish-2d", "rigpbd table 1", {.vertices = 1040, .triangles = 1932}, -1, -1, -1},
+    {"bunny", "bunny", "rigpbd table 1", {.vertices = 2241, .triangles = 4269}, -1, -1, -1},
+};
+const int snw_prepCaseCount = (int)(sizeof snw_prepCases / sizeof *snw_prepCases);
