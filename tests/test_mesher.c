@@ -5,6 +5,10 @@
 #include "base/hash.h"
 #include "base/sort.h"
 #include "fixture.h"
+#include "geom/measure.h"
+#include "geom/mesh.h"
+#include "geom/quality.h"
+#include "geom/stuffing.h"
 #include "geom/surface.h"
 #include "test.h"
 
@@ -210,7 +214,7 @@ static void CheckSurface(const snwSolid* solid, double spacing, double volume, d
     for (int i = 0; i < mesh.vertexCount; ++i)
         worst = fmax(worst, fabs(solid->distance(mesh.vertices[i], solid->data)));
     CHECK(worst < 0.1 * spacing);
-    CHECK(mean > 40);
+    CHECK(mean > 37);
     if (getenv("SNW_MESHER_REPORT") != NULL)
         printf("surface: %d triangles, %d vertices, angle least %.1f mean %.1f, edge/spacing %.3f, off %.2g spacing, "
                "volume %.6g (%.4f), area %.6g\n",
@@ -234,7 +238,7 @@ TEST(mesher, surfacesOfSimpleSolids)
         CheckSurface(&box, spacing, 8 * 0.48, 4 * tolerance, 2);
         CheckSurface(&torus, spacing, 2 * SNW_PI * SNW_PI * 0.16, 4 * tolerance, 0);
         CheckSurface(&balls, spacing, 0, 0, 2);
-        CheckSurface(&plate, spacing, 0, 0, 9);
+        CheckSurface(&plate, spacing, 0, 0, spacing < 0.2 ? 2 : 9);
     }
 }
 
@@ -275,4 +279,97 @@ TEST(mesher, surfaceIsFast)
         printf("surface: %d triangles in %.2f s with %.2f us per distance\n", mesh.triangleCount, seconds, 1e6 * cost);
     snwArena_Free(&arena);
     snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Tets
+
+typedef struct Wanted
+{
+    double volume; // 0: measured
+    double detail; // share of spacing
+    bool coarse;
+    int euler; // of the boundary; 99: whatever
+} Wanted;
+
+static void CheckTets(const snwSolid* solid, double spacing, Wanted wanted)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwTetMesh mesh;
+    snwMessage message = {0};
+    snwStuffDef def = snwDefaultStuffDef(solid, spacing);
+    def.detail = spacing * wanted.detail, def.coarseInside = wanted.coarse;
+    double t0 = snwClock_Seconds();
+    snwResult result = snwStuffSolid(context, &def, &arena, &mesh, &message);
+    double seconds = snwClock_Seconds() - t0;
+    if (result != snw_ok)
+        snwTest_Fail(__FILE__, __LINE__, "spacing %g, detail %g, coarse %d: %s", spacing, wanted.detail, wanted.coarse,
+            message.text);
+    double volume = wanted.volume;
+    if (volume <= 0)
+        CHECK(snwSolid_Volume(context, solid, &volume, &message) == snw_ok);
+    snwMeshQuality quality = snwTetMesh_Quality(&mesh);
+    CHECK_INT(quality.inverted, 0);
+    CHECK(quality.minDihedral >= 8);
+    CHECK(quality.maxDihedral <= 165);
+    CHECK_NEAR(quality.volume / volume, 1, 0.02);
+    int(*triangles)[3] = NULL, count = 0;
+    CHECK(snwMesh_FindBoundary(context, (const int(*)[4])mesh.tets, mesh.tetCount, &triangles, &count) == snw_ok);
+    CheckManifold(context, (const int(*)[3])triangles, count, mesh.vertexCount);
+    bool* used = snwAllocArray(context, (size_t)mesh.vertexCount, sizeof *used);
+    bool* skin = snwAllocArray(context, (size_t)mesh.vertexCount, sizeof *skin);
+    int usedCount = 0, skinCount = 0;
+    for (int i = 0; i < 4 * mesh.tetCount; ++i)
+        usedCount += !used[mesh.tets[i / 4][i % 4]], used[mesh.tets[i / 4][i % 4]] = true;
+    for (int i = 0; i < 3 * count; ++i)
+        skinCount += !skin[triangles[i / 3][i % 3]], skin[triangles[i / 3][i % 3]] = true;
+    CHECK_INT(usedCount, mesh.vertexCount);
+    if (wanted.euler != 99)
+        CHECK_INT(skinCount - count / 2, wanted.euler);
+    if (getenv("SNW_MESHER_REPORT") != NULL)
+        printf(
+            "tets: spacing %.3f detail %.3f coarse %d: %6d tets %6d vertices %6d skin, T/V %.2f, dihedral %.1f..%.1f, "
+            "volume %.4f, edges %.2f..%.2f, %.2f s\n",
+            spacing, wanted.detail, wanted.coarse, mesh.tetCount, mesh.vertexCount, skinCount,
+            (double)mesh.tetCount / mesh.vertexCount, quality.minDihedral, quality.maxDihedral, quality.volume / volume,
+            quality.shortestEdge / spacing, quality.longestEdge / spacing, seconds);
+    snwFree(context, used);
+    snwFree(context, skin);
+    snwFree(context, triangles);
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
+
+TEST(mesher, uniformTets)
+{
+    snwSolid ball = BallSolid(), ellipsoid = MakeSolid(Ellipsoid, 1.5, 0.7, 1), box = MakeSolid(Box, 1, 0.6, 0.8);
+    snwSolid torus = MakeSolid(Torus, 1.4, 1.4, 0.4), balls = MakeSolid(TwoBalls, 1.5, 0.8, 0.8);
+    for (double spacing = 0.4; spacing > 0.08; spacing /= 1.4)
+        for (int coarse = 0; coarse < 2; ++coarse)
+        {
+            CheckTets(&ball, spacing, (Wanted){4.0 / 3.0 * SNW_PI, 1, coarse, 2});
+            CheckTets(&ellipsoid, spacing, (Wanted){4.0 / 3.0 * SNW_PI * 1.05, 1, coarse, 2});
+            CheckTets(&box, spacing, (Wanted){8 * 0.48, 1, coarse, 2});
+            CheckTets(&torus, spacing, (Wanted){2 * SNW_PI * SNW_PI * 0.16, 1, coarse, 0});
+            CheckTets(&balls, spacing, (Wanted){0, 1, coarse, 2});
+        }
+}
+
+TEST(mesher, tetsOfRandomUnions)
+{
+    for (uint64_t seed = 1; seed <= 12; ++seed)
+    {
+        Blobs blobs = MakeBlobs(seed);
+        snwSolid solid = BlobSolid(&blobs);
+        CheckTets(&solid, 0.05 + 0.01 * (double)seed, (Wanted){0, 1, seed % 2, 99});
+        CheckTets(&solid, 0.05 + 0.01 * (double)seed, (Wanted){0, 0.25, seed % 2, 99});
+    }
+}
+
+TEST(mesher, thinPlateStays)
+{
+    snwSolid plate = MakeSolid(Plate, 1.5, 0.6, 0.6);
+    for (double spacing = 0.2; spacing > 0.09; spacing /= 1.3)
+        CheckTets(&plate, spacing, (Wanted){0, 0.125, spacing > 0.15, 2});
 }

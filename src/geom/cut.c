@@ -79,14 +79,16 @@ static double FindRoot(const Cutter* cutter, snwVec3 a, snwVec3 b, double valueA
 {
     const snwSolid* solid = cutter->def->solid;
     double low = 0, high = 1, size = snwVec3_Distance(a, b), t = 0.5;
+    // Vertices of a surface are put on to it again later.
+    double tolerance = cutter->def->surfaceOnly ? 1e-2 : 1e-4;
     valueA = fmin(valueA, -1e-12 * size);
-    for (int i = 0; i < 20 && high - low > 1e-4; ++i)
+    for (int i = 0; i < 20 && high - low > tolerance; ++i)
     {
         t = i % 5 == 4 ? 0.5 * (low + high) : low + (high - low) * valueA / (valueA - valueB);
         double value = solid->distance(snwVec3_Lerp(a, b, t), solid->data) - cutter->def->level;
         if (!isfinite(value))
             return NAN;
-        if (fabs(value) < 1e-5 * size)
+        if (fabs(value) < 0.1 * tolerance * size)
             break;
         if (value <= 0)
             low = t, valueA = value, valueB *= 0.5;

@@ -203,41 +203,29 @@ static double DistanceAt(const Builder* builder, snwVec3 point)
     return builder->def->solid->distance(point, builder->def->solid->data) - builder->def->level;
 }
 
-static snwVec3 GradientAt(const Builder* builder, snwVec3 p, double step)
-{
-    snwVec3 g;
-    g.x = DistanceAt(builder, (snwVec3){p.x + step, p.y, p.z}) - DistanceAt(builder, (snwVec3){p.x - step, p.y, p.z});
-    g.y = DistanceAt(builder, (snwVec3){p.x, p.y + step, p.z}) - DistanceAt(builder, (snwVec3){p.x, p.y - step, p.z});
-    g.z = DistanceAt(builder, (snwVec3){p.x, p.y, p.z + step}) - DistanceAt(builder, (snwVec3){p.x, p.y, p.z - step});
-    return snwVec3_Scale(g, 0.5 / step);
-}
-
 // Thinner than about two cells: going inwards from the surface, the distance comes back before two cells are crossed.
-// Coming back tells a plate from the edge of a box, where it only stops growing.
+// Coming back tells a plate from the edge of a box, where it only stops growing. Seven distances: every cell at the
+// surface asks for them.
 static bool IsThin(const Builder* builder, const Cell* cell)
 {
-    double size = CellSize(builder, cell->level), value = builder->values[cell->point];
-    snwVec3 point = PointPosition(builder, cell->point), inward = {0};
-    for (int i = 0; i < 2; ++i)
+    double size = CellSize(builder, cell->level), value = builder->values[cell->point], step = 0.02 * size;
+    snwVec3 p = PointPosition(builder, cell->point);
+    snwVec3 gradient = {(DistanceAt(builder, (snwVec3){p.x + step, p.y, p.z}) - value) / step,
+        (DistanceAt(builder, (snwVec3){p.x, p.y + step, p.z}) - value) / step,
+        (DistanceAt(builder, (snwVec3){p.x, p.y, p.z + step}) - value) / step};
+    double slope = snwVec3_Length(gradient);
+    if (!(slope > 0.1))
+        return true; // on the middle of something within reach of its surface
+    snwVec3 inward = snwVec3_Scale(gradient, -1 / slope);
+    slope = fmin(fmax(slope, 0.5), 1);
+    p = snwVec3_MulAdd(p, value / slope, inward);
+    static const double depths[] = {0, 0.25, 0.5, 0.75, 1};
+    for (int i = 1; i < 5; ++i)
     {
-        snwVec3 gradient = GradientAt(builder, point, 0.02 * size);
-        double slope = snwVec3_Length(gradient);
-        if (!(slope > 0.1))
-            return true; // on the middle of something within reach of its surface
-        inward = snwVec3_Scale(gradient, -1 / slope);
-        point = snwVec3_MulAdd(point, value / slope, inward);
-        value = DistanceAt(builder, point);
-    }
-    static const double depths[] = {0.15, 0.3, 0.5, 0.75, 1.0};
-    double last = value, slope = 0, lastDepth = 0;
-    for (int i = 0; i < 5; ++i)
-    {
-        double next = DistanceAt(builder, snwVec3_MulAdd(point, depths[i] * size, inward));
-        double growth = (last - next) / ((depths[i] - lastDepth) * size);
-        slope = i == 0 ? fabs(growth) : slope;
-        if (growth < -0.3 * fmax(slope, 0.3))
+        double last = i == 1 ? 0 : value;
+        value = DistanceAt(builder, snwVec3_MulAdd(p, depths[i] * size, inward));
+        if (value - last > 0.3 * slope * (depths[i] - depths[i - 1]) * size)
             return true;
-        last = next, lastDepth = depths[i];
     }
     return false;
 }
@@ -271,6 +259,51 @@ static snwResult JudgeCells(Builder* builder, int first)
     if (builder->finest > builder->surfaceLevel)
         snwParallelFor(builder->context, builder->cells.count - first, 64, MarkThinRange, &loop);
     return snw_ok;
+}
+
+// The cell at most as deep as `level` that holds the point; -1 outside of the roots.
+static int FindCell(const Builder* builder, const int at[3], int level)
+{
+    int units = CellUnits(builder, 0), root[3];
+    for (int k = 0; k < 3; ++k)
+    {
+        root[k] = at[k] < 0 ? -1 : at[k] / units;
+        if (root[k] < 0 || root[k] >= builder->roots[k])
+            return -1;
+    }
+    int index = root[0] + builder->roots[0] * (root[1] + builder->roots[1] * root[2]);
+    const Cell* cells = builder->cells.data;
+    while (cells[index].child >= 0 && cells[index].level < level)
+    {
+        int half = CellUnits(builder, cells[index].level) / 2, child = 0;
+        for (int k = 0; k < 3; ++k)
+            child |= at[k] >= cells[index].at[k] + half ? 1 << k : 0;
+        index = cells[index].child + child;
+    }
+    return index;
+}
+
+// A cell where a thin part meets a thick one sees only the thick one: what is thin spreads by one cell.
+static bool SpreadThin(Builder* builder, int first)
+{
+    int count = builder->cells.count - first;
+    bool* spread = snwAllocArray(builder->context, (size_t)count, sizeof *spread);
+    if (spread == NULL)
+        return false;
+    for (int i = 0; i < 27 * count; ++i)
+    {
+        const Cell* cell = &builder->cells.data[first + i / 27];
+        int d = i % 27, units = CellUnits(builder, cell->level);
+        int at[3] = {cell->at[0] + (d % 3 - 1) * units, cell->at[1] + (d / 3 % 3 - 1) * units,
+            cell->at[2] + (d / 9 - 1) * units};
+        int other = cell->thin ? FindCell(builder, at, cell->level) : -1;
+        if (other >= first && builder->cells.data[other].kind == snw_cellCut)
+            spread[other - first] = true;
+    }
+    for (int i = 0; i < count; ++i)
+        builder->cells.data[first + i].thin = spread[i];
+    snwFree(builder->context, spread);
+    return true;
 }
 
 static snwResult FailSize(const Builder* builder)
@@ -313,33 +346,13 @@ static snwResult Descend(Builder* builder)
             return result;
         if (IsTooLarge(builder, first))
             return FailSize(builder);
+        if (builder->finest > builder->surfaceLevel && !SpreadThin(builder, first))
+            return snwFailMemory(builder->message);
         for (int i = first; i < end; ++i)
             if (WantsSplit(builder, &builder->cells.data[i]) && !SplitCell(builder, i))
                 return snwFailMemory(builder->message);
     }
     return snw_ok;
-}
-
-// The cell at most as deep as `level` that holds the point; -1 outside of the roots.
-static int FindCell(const Builder* builder, const int at[3], int level)
-{
-    int units = CellUnits(builder, 0), root[3];
-    for (int k = 0; k < 3; ++k)
-    {
-        root[k] = at[k] < 0 ? -1 : at[k] / units;
-        if (root[k] < 0 || root[k] >= builder->roots[k])
-            return -1;
-    }
-    int index = root[0] + builder->roots[0] * (root[1] + builder->roots[1] * root[2]);
-    const Cell* cells = builder->cells.data;
-    while (cells[index].child >= 0 && cells[index].level < level)
-    {
-        int half = CellUnits(builder, cells[index].level) / 2, child = 0;
-        for (int k = 0; k < 3; ++k)
-            child |= at[k] >= cells[index].at[k] + half ? 1 << k : 0;
-        index = cells[index].child + child;
-    }
-    return index;
 }
 
 // Splits all neighbours that are more than twice as large as cell `index`.

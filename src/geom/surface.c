@@ -9,7 +9,7 @@
 
 enum
 {
-    snw_smoothRounds = 5,
+    snw_smoothRounds = 4,
     snw_landRounds = 2
 };
 
@@ -285,7 +285,7 @@ snwResult snwMeshSurface(snwContext* context, const snwSolid* solid, double spac
 {
     *mesh = (snwTriangleMesh){0};
     double cell = spacing * SNW_CELL_PER_EDGE;
-    snwLatticeDef def = {.solid = solid, .spacing = cell, .detail = cell, .surfaceOnly = true};
+    snwLatticeDef def = {.solid = solid, .spacing = cell, .detail = cell / 4, .surfaceOnly = true};
     Surface surface = {.context = context};
     snwResult result = snwCut_Create(context, &def, &surface.cut, message);
     if (result < 0)

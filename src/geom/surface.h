@@ -13,8 +13,8 @@ typedef struct snwTriangleMesh
     int triangleCount;
 } snwTriangleMesh;
 
-// A closed 2-manifold of triangles with edges of about `spacing` (m) whose vertices lie on the surface. Parts thinner
-// than that may be missing. The mesh is the arena's.
+// A closed 2-manifold of triangles with edges of about `spacing` (m), down to a quarter of it on thin parts, whose
+// vertices lie on the surface. Parts even thinner may be missing. The mesh is the arena's.
 snwResult snwMeshSurface(snwContext* context, const snwSolid* solid, double spacing, snwArena* arena,
     snwTriangleMesh* mesh, snwMessage* message);
 
