@@ -241,7 +241,8 @@ TEST(flat, holesAndIslands)
     CHECK_INT(rough.vertexCount, 18);
     CheckMesh(&outline, &rough);
     snwFlatMesh mesh = Triangulate(context, &arena, &outline, 25, 0.2);
-    CHECK(CheckMesh(&outline, &mesh).minAngle > 13.7); // the corner of `beside` has 13.76 degrees
+    CHECK(CheckMesh(&outline, &mesh).minAngle > 12); // the corner of `beside` has 13.76 degrees
+    CHECK(mesh.sharpCount > 0 && mesh.sharpCount < 10);
     snwArena_Free(&arena);
     snwDestroyContext(context);
 }
@@ -424,7 +425,7 @@ TEST(flat, randomPolygons)
         bool sharp = SmallestCorner(&ring) < 60;
         gentle += !sharp;
         CHECK(sharp || (quality.minAngle >= 25 - 1e-6 && mesh.sharpCount == 0));
-        CHECK(mesh.sharpCount <= 8 * count);
+        CHECK(mesh.sharpCount <= 8 * count || SmallestCorner(&ring) < 0.1);
         snwArena_Free(&arena);
     }
     CHECK(gentle > 300);

@@ -110,7 +110,7 @@ static int ShareSteps(const Fit* fit, int wanted, int* steps)
     return total;
 }
 
-static int WalkStretch(const snwRing* ring, const Stretch* stretch, int steps, double (*out)[2])
+static int WalkStretch(const snwRing* ring, const Stretch* stretch, int steps, double (*out)[2], int* names)
 {
     double walked = 0;
     int made = 0;
@@ -124,6 +124,7 @@ static int WalkStretch(const snwRing* ring, const Stretch* stretch, int steps, d
             double t = length > 0 ? (made * stretch->length / steps - walked) / length : 0;
             out[made][0] = a[0] + t * (b[0] - a[0]);
             out[made][1] = a[1] + t * (b[1] - a[1]);
+            names[made] = snwRing_Name(ring, (stretch->first + i) % ring->count);
         }
         walked += length;
     }
@@ -139,17 +140,19 @@ static snwResult ResampleRings(const Fit* fit, int wanted, Attempt* attempt)
     if (!attempt->arena.failed)
         total = ShareSteps(fit, wanted, steps);
     double(*points)[2] = snwArena_Alloc(&attempt->arena, (size_t)total, sizeof *points);
+    int* names = snwArena_Alloc(&attempt->arena, (size_t)total, sizeof *names);
     if (attempt->arena.failed)
         return snwFailMemory(fit->message);
     *attempt->outline = (snwOutline){rings, ringCount};
     for (int r = 0; r < ringCount; ++r)
     {
-        rings[r] = (snwRing){.points = (const double(*)[2])points, .hole = fit->outline->rings[r].hole};
+        rings[r] = (snwRing){.points = (const double(*)[2])points, .names = names, .hole = fit->outline->rings[r].hole};
         for (; s < fit->stretchCount && fit->stretches[s].ring == r; ++s)
         {
-            int made = WalkStretch(&fit->outline->rings[r], &fit->stretches[s], steps[s], points);
+            int made = WalkStretch(&fit->outline->rings[r], &fit->stretches[s], steps[s], points, names);
             rings[r].count += made;
             points += made;
+            names += made;
         }
     }
     return snw_ok;
@@ -402,10 +405,10 @@ static snwResult Prepare(Fit* fit, int* ringPoints)
             result = snwFail(fit->message, snw_errorInput, NULL, "a ring needs 3 points or more, has %d", ring->count);
         for (int i = 0; i < ring->count && result == snw_ok; ++i)
             if (!isfinite(ring->points[i][0]) || !isfinite(ring->points[i][1]))
-                result = snwFail(fit->message, snw_errorInput, NULL, "points[%d] is not finite", i);
+                result = snwFail(fit->message, snw_errorInput, NULL, "points[%d] is not finite", snwRing_Name(ring, i));
         if (result < 0)
         {
-            snwMessage_AddPlace(fit->message, "rings[%d]", r);
+            snwMessage_AddPlace(fit->message, "outline[%d]", r);
             return result;
         }
         total += ring->count + 1;

@@ -24,6 +24,12 @@ enum
 static snwResult FailAt(snwFlatWork* work, int segment, const char* remedy, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
 
+static int PointName(const snwFlatWork* work, int point)
+{
+    int ring = work->ringOf[point];
+    return snwRing_Name(&work->outline->rings[ring], point - work->firstOf[ring]);
+}
+
 // Names ring and point.
 static snwResult FailAt(snwFlatWork* work, int segment, const char* remedy, const char* format, ...)
 {
@@ -34,7 +40,7 @@ static snwResult FailAt(snwFlatWork* work, int segment, const char* remedy, cons
     va_end(arguments);
     snwResult result = snwFail(work->message, snw_errorInput, remedy, "%s", text);
     int ring = work->ringOf[segment];
-    snwMessage_AddPlace(work->message, "rings[%d].points[%d]", ring, segment - work->firstOf[ring]);
+    snwMessage_AddPlace(work->message, "outline[%d].points[%d]", ring, PointName(work, segment));
     return result;
 }
 
@@ -55,11 +61,11 @@ static snwResult CheckRings(const snwOutline* outline, int* total, snwMessage* m
             if (!isfinite(ring->points[i][0]) || !isfinite(ring->points[i][1]))
             {
                 result = snwFail(message, snw_errorInput, NULL, "a point is not finite");
-                snwMessage_AddPlace(message, "points[%d]", i);
+                snwMessage_AddPlace(message, "points[%d]", snwRing_Name(ring, i));
             }
         if (result < 0)
         {
-            snwMessage_AddPlace(message, "rings[%d]", r);
+            snwMessage_AddPlace(message, "outline[%d]", r);
             return result;
         }
         *total += ring->count;
@@ -124,8 +130,8 @@ static snwResult AddRingPoints(snwFlatWork* work)
             int other = planar->vertex.data[edge] - 4;
             bool closing = other == work->firstOf[ring] && snwFlatWork_SegmentEnd(work, s) == other;
             return FailAt(work, s, closing ? "leave the last point out: rings close by themselves" : NULL,
-                "the same place as rings[%d].points[%d]", work->ringOf[other],
-                other - work->firstOf[work->ringOf[other]]);
+                "the same place as outline[%d].points[%d]", work->ringOf[other],
+                PointName(work, other));
         }
         if (place == snw_placeEdge)
             snwPlanar_AddOnEdge(planar, point, edge);
@@ -149,10 +155,10 @@ static snwResult ForceSegments(snwFlatWork* work)
         int other = hitPoint >= 0 ? hitPoint - 4 : hitSegment;
         int ring = work->ringOf[other], index = other - work->firstOf[ring];
         const double* at = work->outline->rings[ring].points[index];
-        return FailAt(work, s, NULL, "the outline %s itself: the line from here to the next point %s rings[%d].points[%d] "
+        return FailAt(work, s, NULL, "the outline %s itself: the line from here to the next point %s outline[%d].points[%d] "
                                      "near [%.4g, %.4g]",
-            hitPoint >= 0 ? "touches" : "crosses", hitPoint >= 0 ? "passes through" : "cuts the line from", ring, index,
-            at[0], at[1]);
+            hitPoint >= 0 ? "touches" : "crosses", hitPoint >= 0 ? "passes through" : "cuts the line from", ring,
+            PointName(work, other), at[0], at[1]);
     }
     return snw_ok;
 }

@@ -13,9 +13,15 @@ typedef struct snwRing
 {
     const double (*points)[2]; // m; the last one is joined to the first
     const bool* corners;       // per point: kept by snwFitTriangles; NULL: none is
+    const int* names;          // per point: its number in messages; NULL: its place here
     int count;
     bool hole;
 } snwRing;
+
+static inline int snwRing_Name(const snwRing* ring, int point)
+{
+    return ring->names != NULL ? ring->names[point] : point;
+}
 
 typedef struct snwOutline
 {
@@ -44,7 +50,7 @@ typedef struct snwTriangulateDef
 
 snwTriangulateDef snwDefaultTriangulateDef(void);
 
-// Places in the message are "rings[1].points[7]". The mesh is in the arena.
+// Places in the message are "outline[1].points[7]": ring 1, point 7. The mesh is in the arena.
 snwResult snwTriangulate(snwContext* context, const snwOutline* outline, const snwTriangulateDef* def, snwArena* arena,
     snwFlatMesh* mesh, snwMessage* message);
 
