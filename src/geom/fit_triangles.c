@@ -1,0 +1,447 @@
+// So many vertices and so many triangles, as even as can be.
+//
+// With b vertices on the rings, Euler gives triangles = 2 vertices - b - 2 outer + 2 holes: the two wanted numbers say
+// how many points the rings get, and the rest goes inside. A hexagonal lattice whose spacing gives just that number is
+// spread by smoothing. Where angles are still small, refinement adds points; the next attempt starts with as many less.
+
+#include "geom/triangulate_parts.h"
+
+#include "base/sort.h"
+
+#include <math.h>
+#include <string.h>
+
+enum
+{
+    snw_maxAttempts = 8,
+    snw_spreadPasses = 40,
+    snw_smoothPasses = 24,
+};
+
+// A stretch of a ring between two corners, or a whole ring without any.
+typedef struct Stretch
+{
+    int ring, first, count; // points of the ring, from first; count segments
+    double length;          // m
+    int steps;              // it is cut into
+} Stretch;
+
+typedef struct Fit
+{
+    snwContext* context;
+    snwMessage* message;
+    const snwOutline* outline;
+    const snwFitDef* def;
+    Stretch* stretches;
+    int stretchCount;
+    int euler; // 2 outer - 2 holes
+} Fit;
+
+typedef struct Attempt
+{
+    snwArena arena;
+    snwOutline* outline; // in the arena
+    snwFlatWork work;
+    double score; // 1: on the edge of what is good
+} Attempt;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rings at even steps
+
+static double StretchLength(const snwRing* ring, int first, int count)
+{
+    double length = 0;
+    for (int i = 0; i < count; ++i)
+    {
+        const double* a = ring->points[(first + i) % ring->count];
+        const double* b = ring->points[(first + i + 1) % ring->count];
+        length += hypot(b[0] - a[0], b[1] - a[1]);
+    }
+    return length;
+}
+
+static void AddStretch(Fit* fit, int r, int first, int count)
+{
+    fit->stretches[fit->stretchCount++] =
+        (Stretch){.ring = r, .first = first, .count = count, .length = StretchLength(&fit->outline->rings[r], first, count)};
+}
+
+static void FindStretches(Fit* fit)
+{
+    for (int r = 0; r < fit->outline->ringCount; ++r)
+    {
+        const snwRing* ring = &fit->outline->rings[r];
+        int begin = fit->stretchCount, last = -1, firstCorner = -1;
+        for (int i = 0; i < ring->count && ring->corners != NULL; ++i)
+        {
+            if (!ring->corners[i])
+                continue;
+            if (last >= 0)
+                AddStretch(fit, r, last, i - last);
+            firstCorner = firstCorner < 0 ? i : firstCorner;
+            last = i;
+        }
+        if (last < 0)
+            AddStretch(fit, r, 0, ring->count);
+        else
+            AddStretch(fit, r, last, firstCorner + ring->count - last);
+        // a ring is never fewer than three points
+        int corners = fit->stretchCount - begin;
+        for (int s = begin; s < fit->stretchCount; ++s)
+            fit->stretches[s].steps = corners == 1 ? 6 : corners == 2 ? 2 : 1;
+        fit->euler += ring->hole ? -2 : 2;
+    }
+}
+
+// Gives each further point to the stretch with the longest steps.
+static int ShareSteps(const Fit* fit, int wanted, int* steps)
+{
+    int total = 0;
+    for (int s = 0; s < fit->stretchCount; ++s)
+        total += steps[s] = fit->stretches[s].steps;
+    for (; total < wanted; ++total)
+    {
+        int longest = 0;
+        for (int s = 1; s < fit->stretchCount; ++s)
+            if (fit->stretches[s].length * steps[longest] > fit->stretches[longest].length * steps[s])
+                longest = s;
+        steps[longest]++;
+    }
+    return total;
+}
+
+static int WalkStretch(const snwRing* ring, const Stretch* stretch, int steps, double (*out)[2], int* names)
+{
+    double walked = 0;
+    int made = 0;
+    for (int i = 0; i < stretch->count && made < steps; ++i)
+    {
+        const double* a = ring->points[(stretch->first + i) % ring->count];
+        const double* b = ring->points[(stretch->first + i + 1) % ring->count];
+        double length = hypot(b[0] - a[0], b[1] - a[1]);
+        for (; made < steps && made * stretch->length / steps <= walked + length; ++made)
+        {
+            double t = length > 0 ? (made * stretch->length / steps - walked) / length : 0;
+            out[made][0] = a[0] + t * (b[0] - a[0]);
+            out[made][1] = a[1] + t * (b[1] - a[1]);
+            names[made] = snwRing_Name(ring, (stretch->first + i) % ring->count);
+        }
+        walked += length;
+    }
+    return made;
+}
+
+static snwResult ResampleRings(const Fit* fit, int wanted, Attempt* attempt)
+{
+    int ringCount = fit->outline->ringCount, total = 0, s = 0;
+    int* steps = snwArena_Alloc(&attempt->arena, (size_t)fit->stretchCount, sizeof *steps);
+    snwRing* rings = snwArena_Alloc(&attempt->arena, (size_t)ringCount, sizeof *rings);
+    attempt->outline = snwArena_Alloc(&attempt->arena, 1, sizeof *attempt->outline);
+    if (!attempt->arena.failed)
+        total = ShareSteps(fit, wanted, steps);
+    double(*points)[2] = snwArena_Alloc(&attempt->arena, (size_t)total, sizeof *points);
+    int* names = snwArena_Alloc(&attempt->arena, (size_t)total, sizeof *names);
+    if (attempt->arena.failed)
+        return snwFailMemory(fit->message);
+    *attempt->outline = (snwOutline){rings, ringCount};
+    for (int r = 0; r < ringCount; ++r)
+    {
+        rings[r] = (snwRing){.points = (const double(*)[2])points, .names = names, .hole = fit->outline->rings[r].hole};
+        for (; s < fit->stretchCount && fit->stretches[s].ring == r; ++s)
+        {
+            int made = WalkStretch(&fit->outline->rings[r], &fit->stretches[s], steps[s], points, names);
+            rings[r].count += made;
+            points += made;
+            names += made;
+        }
+    }
+    return snw_ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The inside
+
+// Squared distance to the rings, negative outside.
+static double SignedDistance2(const snwOutline* outline, double x, double y)
+{
+    double least = INFINITY;
+    bool inside = false;
+    for (int r = 0; r < outline->ringCount; ++r)
+    {
+        const snwRing* ring = &outline->rings[r];
+        const double* a = ring->points[ring->count - 1];
+        for (int i = 0; i < ring->count; ++i)
+        {
+            const double* b = ring->points[i];
+            double ux = b[0] - a[0], uy = b[1] - a[1], vx = x - a[0], vy = y - a[1];
+            double t = fmin(fmax((ux * vx + uy * vy) / (ux * ux + uy * uy), 0), 1);
+            double dx = vx - t * ux, dy = vy - t * uy;
+            least = fmin(least, dx * dx + dy * dy);
+            if ((a[1] > y) != (b[1] > y) && (vx - ux * vy / uy) < 0)
+                inside = !inside;
+            a = b;
+        }
+    }
+    return inside ? least : -least;
+}
+
+typedef struct Lattice
+{
+    double (*points)[2];
+    double* distances2;
+    int count, capacity;
+    double lower[2], upper[2];
+} Lattice;
+
+// Points of a hexagonal lattice that keep half a spacing from the rings. Stops above the capacity.
+static void FillLattice(const snwOutline* outline, double spacing, Lattice* lattice)
+{
+    double row = spacing * sqrt(0.75), middle[2];
+    for (int k = 0; k < 2; ++k)
+        middle[k] = (lattice->lower[k] + lattice->upper[k]) / 2;
+    int rows = (int)ceil((lattice->upper[1] - middle[1]) / row), columns = (int)ceil((lattice->upper[0] - middle[0]) / spacing);
+    lattice->count = 0;
+    for (int j = -rows; j <= rows; ++j)
+        for (int i = -columns - 1; i <= columns; ++i)
+        {
+            double x = middle[0] + (i + (j & 1 ? 0.5 : 0.0)) * spacing, y = middle[1] + (j + 0.37) * row;
+            double distance2 = SignedDistance2(outline, x, y);
+            if (distance2 < 0.25 * spacing * spacing || lattice->count == lattice->capacity)
+                continue;
+            lattice->points[lattice->count][0] = x;
+            lattice->points[lattice->count][1] = y;
+            lattice->distances2[lattice->count++] = distance2;
+        }
+}
+
+static double OutlineArea(const snwOutline* outline)
+{
+    double area = 0;
+    for (int r = 0; r < outline->ringCount; ++r)
+    {
+        const snwRing* ring = &outline->rings[r];
+        double sum = 0;
+        for (int i = 0; i < ring->count; ++i)
+        {
+            const double *a = ring->points[i], *b = ring->points[(i + 1) % ring->count];
+            sum += (a[0] * b[1] - a[1] * b[0]) / 2;
+        }
+        area += ring->hole ? -fabs(sum) : fabs(sum);
+    }
+    return area;
+}
+
+// The widest lattice with at least as many points as wanted.
+static void SearchSpacing(const snwOutline* outline, int wanted, Lattice* lattice)
+{
+    double wide = 1.5 * sqrt(OutlineArea(outline) / (sqrt(0.75) * (wanted + 1))), narrow = wide / 8;
+    for (int i = 0; i < 14; ++i)
+    {
+        double spacing = sqrt(wide * narrow);
+        FillLattice(outline, spacing, lattice);
+        if (lattice->count >= wanted)
+            narrow = spacing;
+        else
+            wide = spacing;
+    }
+    FillLattice(outline, narrow, lattice);
+}
+
+// Those next to the rings are the ones too many.
+static bool DropNearest(snwContext* context, Lattice* lattice, int wanted)
+{
+    int surplus = lattice->count - wanted;
+    if (surplus <= 0)
+        return true;
+    uint64_t* keys = snwAllocArray(context, (size_t)lattice->count, sizeof *keys);
+    int* order = snwAllocArray(context, (size_t)lattice->count, sizeof *order);
+    bool good = keys != NULL && order != NULL;
+    for (int i = 0; good && i < lattice->count; ++i)
+    {
+        memcpy(&keys[i], &lattice->distances2[i], sizeof keys[i]); // positive doubles sort like their bits
+        order[i] = i;
+    }
+    good = good && snwSortKeys(context, keys, order, lattice->count);
+    for (int i = 0; good && i < surplus; ++i)
+        lattice->distances2[order[i]] = -1;
+    snwFree(context, keys);
+    snwFree(context, order);
+    return good;
+}
+
+static snwResult AddLattice(const Fit* fit, Attempt* attempt, const Lattice* lattice)
+{
+    snwPlanar* planar = &attempt->work.planar;
+    for (int i = 0; i < lattice->count && !planar->failed; ++i)
+    {
+        int edge;
+        if (lattice->distances2[i] < 0)
+            continue;
+        snwGridPoint point = snwGrid_Round(&attempt->work.grid, lattice->points[i]);
+        snwPlace place = snwPlanar_Locate(planar, point, planar->last, false, &edge);
+        if (place == snw_placeInside)
+            snwPlanar_AddInside(planar, point, edge / 3);
+        else if (place == snw_placeEdge && planar->segment.data[edge] < 0)
+            snwPlanar_AddOnEdge(planar, point, edge);
+    }
+    return planar->failed ? snwFailMemory(fit->message) : snw_ok;
+}
+
+static snwResult FillInside(const Fit* fit, Attempt* attempt, int wanted)
+{
+    Lattice lattice = {.capacity = 2 * wanted + 64, .lower = {INFINITY, INFINITY}, .upper = {-INFINITY, -INFINITY}};
+    if (wanted < 1)
+        return snw_ok;
+    for (int r = 0; r < attempt->outline->ringCount; ++r)
+        for (int i = 0; i < attempt->outline->rings[r].count; ++i)
+            for (int k = 0; k < 2; ++k)
+            {
+                lattice.lower[k] = fmin(lattice.lower[k], attempt->outline->rings[r].points[i][k]);
+                lattice.upper[k] = fmax(lattice.upper[k], attempt->outline->rings[r].points[i][k]);
+            }
+    lattice.points = snwArena_Alloc(&attempt->arena, (size_t)lattice.capacity, sizeof *lattice.points);
+    lattice.distances2 = snwArena_Alloc(&attempt->arena, (size_t)lattice.capacity, sizeof *lattice.distances2);
+    if (attempt->arena.failed)
+        return snwFailMemory(fit->message);
+    SearchSpacing(attempt->outline, wanted, &lattice);
+    if (!DropNearest(fit->context, &lattice, wanted))
+        return snwFailMemory(fit->message);
+    return AddLattice(fit, attempt, &lattice);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Attempts
+
+static int CountRingEdges(const snwFlatWork* work)
+{
+    int count = 0;
+    for (int e = 0; e < work->planar.segment.count; ++e)
+        count += work->planar.segment.data[e] >= 0;
+    return count;
+}
+
+static Attempt EmptyAttempt(snwContext* context)
+{
+    return (Attempt){.arena = {.context = context}, .work = {.context = context, .planar = {.context = context}}};
+}
+
+static void FreeAttempt(Attempt* attempt)
+{
+    snwFlatWork_Free(&attempt->work);
+    snwArena_Free(&attempt->arena);
+}
+
+static snwResult TryFit(const Fit* fit, int ringPoints, int innerPoints, Attempt* attempt)
+{
+    snwTriangulateDef def = snwDefaultTriangulateDef();
+    def.minAngle = fit->def->minAngle;
+    def.maxVertices = 4 * fit->def->vertices + 1000;
+    *attempt = EmptyAttempt(fit->context);
+    snwResult result = ResampleRings(fit, ringPoints, attempt);
+    result = result < 0 ? result : snwFlatWork_Create(&attempt->work, fit->context, attempt->outline, fit->message);
+    result = result < 0 ? result : FillInside(fit, attempt, innerPoints);
+    result = result < 0 ? result : snwFlatWork_Relax(&attempt->work, snw_spreadPasses, false);
+    result = result < 0 ? result : snwFlatWork_Relax(&attempt->work, snw_smoothPasses, true);
+    result = result < 0 ? result : snwFlatWork_Refine(&attempt->work, &def);
+    result = result < 0 ? result : snwFlatWork_Relax(&attempt->work, snw_smoothPasses, true);
+    double triangles = snwPlanar_TriangleCount(&attempt->work.planar), vertices = attempt->work.planar.points.count;
+    attempt->score = fabs(triangles / fit->def->triangles - 1) / 0.01 + fabs(vertices / fit->def->vertices - 1) / 0.02;
+    return result;
+}
+
+// Repeats with the numbers corrected by what came out; *best is the nearest.
+static snwResult Search(const Fit* fit, int wantedRing, Attempt* best)
+{
+    int wantedInner = fit->def->vertices - wantedRing, ringPoints = wantedRing, innerPoints = wantedInner;
+    for (int i = 0; i < snw_maxAttempts; ++i)
+    {
+        Attempt attempt;
+        snwResult result = TryFit(fit, ringPoints, innerPoints, &attempt);
+        if (result < 0)
+        {
+            FreeAttempt(&attempt);
+            if (i == 0 || result == snw_errorMemory)
+                return result;
+            break; // fewer points on the rings make them cross: what was found before stands
+        }
+        int ring = CountRingEdges(&attempt.work), inner = attempt.work.planar.points.count - ring;
+        bool better = i == 0 || attempt.score < best->score;
+        if (better && i > 0)
+            FreeAttempt(best);
+        if (better)
+            *best = attempt;
+        else
+            FreeAttempt(&attempt);
+        if (best->score < 0.1)
+            break;
+        ringPoints += wantedRing - ring;
+        innerPoints += wantedInner - inner;
+        if (ringPoints < 3 || innerPoints < 0)
+            break;
+    }
+    return snw_ok;
+}
+
+static snwResult CheckFit(const snwOutline* outline, const snwFitDef* def, snwMessage* message)
+{
+    if (outline->ringCount < 1)
+        return snwFail(message, snw_errorInput, NULL, "an outline needs at least one ring");
+    if (!(def->minAngle >= 0 && def->minAngle <= 30))
+        return snwFail(message, snw_errorArgument, NULL, "minAngle must be 0..30 degrees, is %.4g", def->minAngle);
+    if (def->vertices < 3 || def->vertices > 1000000 || def->triangles < 1 || def->triangles > 2000000)
+        return snwFail(message, snw_errorInput, NULL, "%d vertices and %d triangles: out of range", def->vertices,
+            def->triangles);
+    return snw_ok;
+}
+
+static snwResult Prepare(Fit* fit, int* ringPoints)
+{
+    int total = 0;
+    for (int r = 0; r < fit->outline->ringCount; ++r)
+    {
+        snwResult result = snw_ok;
+        const snwRing* ring = &fit->outline->rings[r];
+        if (ring->count < 3)
+            result = snwFail(fit->message, snw_errorInput, NULL, "a ring needs 3 points or more, has %d", ring->count);
+        for (int i = 0; i < ring->count && result == snw_ok; ++i)
+            if (!isfinite(ring->points[i][0]) || !isfinite(ring->points[i][1]))
+                result = snwFail(fit->message, snw_errorInput, NULL, "points[%d] is not finite", snwRing_Name(ring, i));
+        if (result < 0)
+        {
+            snwMessage_AddPlace(fit->message, "outline[%d]", r);
+            return result;
+        }
+        total += ring->count + 1;
+    }
+    fit->stretches = snwAllocArray(fit->context, (size_t)total, sizeof *fit->stretches);
+    if (fit->stretches == NULL)
+        return snwFailMemory(fit->message);
+    FindStretches(fit);
+    *ringPoints = 2 * fit->def->vertices - fit->def->triangles - fit->euler;
+    int least = 3 * fit->outline->ringCount;
+    if (*ringPoints < least || *ringPoints > fit->def->vertices)
+        return snwFail(fit->message, snw_errorInput, "triangles = 2 vertices - points on the rings - 2 + 2 holes",
+            "%d vertices and %d triangles would put %d vertices on the rings", fit->def->vertices, fit->def->triangles,
+            *ringPoints);
+    return snw_ok;
+}
+
+snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const snwFitDef* def, snwArena* arena,
+    snwFlatMesh* mesh, snwMessage* message)
+{
+    Fit fit = {.context = context, .message = message, .outline = outline, .def = def};
+    int ringPoints = 0;
+    *mesh = (snwFlatMesh){0};
+    snwResult result = CheckFit(outline, def, message);
+    result = result < 0 ? result : Prepare(&fit, &ringPoints);
+    if (result == snw_ok)
+    {
+        Attempt best = EmptyAttempt(context);
+        result = Search(&fit, ringPoints, &best);
+        if (result == snw_ok)
+            result = snwFlatWork_Finish(&best.work, arena, mesh);
+        FreeAttempt(&best);
+    }
+    snwFree(context, fit.stretches);
+    return result;
+}
