@@ -31,7 +31,7 @@ typedef struct Fit
     snwContext* context;
     snwMessage* message;
     const snwOutline* outline;
-    const snwFitDef* def;
+    const snwFlatFitDef* def;
     Stretch* stretches;
     int stretchCount;
     int euler; // 2 outer - 2 holes
@@ -382,7 +382,7 @@ static snwResult Search(const Fit* fit, int wantedRing, Attempt* best)
     return snw_ok;
 }
 
-static snwResult CheckFit(const snwOutline* outline, const snwFitDef* def, snwMessage* message)
+static snwResult CheckFit(const snwOutline* outline, const snwFlatFitDef* def, snwMessage* message)
 {
     if (outline->ringCount < 1)
         return snwFail(message, snw_errorInput, NULL, "an outline needs at least one ring");
@@ -426,7 +426,7 @@ static snwResult Prepare(Fit* fit, int* ringPoints)
     return snw_ok;
 }
 
-snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const snwFitDef* def, snwArena* arena,
+snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const snwFlatFitDef* def, snwArena* arena,
     snwFlatMesh* mesh, snwMessage* message)
 {
     Fit fit = {.context = context, .message = message, .outline = outline, .def = def};

@@ -159,7 +159,7 @@ snwResult snwFlat_MakeOutline(
     return snw_ok;
 }
 
-snwResult snwFlat_MakeMesh(snwContext* context, const snwFlatBlueprint* blueprint, const snwFitDef* def,
+snwResult snwFlat_MakeMesh(snwContext* context, const snwFlatBlueprint* blueprint, const snwFlatFitDef* def,
     snwArena* arena, snwFlatMesh* mesh, snwMessage* message)
 {
     snwArena scratch = {.context = context};

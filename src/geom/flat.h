@@ -80,7 +80,7 @@ typedef struct snwFlatBlueprint
 snwResult snwFlat_MakeOutline(
     const snwFlatBlueprint* blueprint, snwArena* arena, snwOutline* outline, snwMessage* message);
 
-snwResult snwFlat_MakeMesh(snwContext* context, const snwFlatBlueprint* blueprint, const snwFitDef* def,
+snwResult snwFlat_MakeMesh(snwContext* context, const snwFlatBlueprint* blueprint, const snwFlatFitDef* def,
     snwArena* arena, snwFlatMesh* mesh, snwMessage* message);
 
 typedef struct snwFlatPicture

@@ -1,4 +1,5 @@
 #include "geom/flesh.h"
+#include "base/array.h"
 
 #include <float.h>
 #include <math.h>
@@ -38,30 +39,37 @@ static double TorusDistance(snwVec3 p, snwVec3 size)
     return sqrt(ring * ring + p.y * p.y) - size.y;
 }
 
-// Distance to the hull of two balls; *core gets the nearest point of the axis, seen along the slope of the cone.
-static double RoundConeDistance(const snwRoundCone* cone, snwVec3 p, snwVec3* core)
+static snwRoundCone MakeCone(snwVec3 a, snwVec3 b, double radiusA, double radiusB)
 {
-    snwVec3 axis = snwVec3_Sub(cone->b, cone->a), q = snwVec3_Sub(p, cone->a);
-    double length2 = snwVec3_LengthSquared(axis), shrink = cone->radiusA - cone->radiusB;
-    double along2 = length2 - shrink * shrink;
-    if (along2 <= 0) // one ball holds the other
+    snwVec3 axis = snwVec3_Sub(b, a);
+    double length2 = snwVec3_LengthSquared(axis), shrink = radiusA - radiusB, along2 = length2 - shrink * shrink;
+    if (along2 <= 0)
     {
-        bool first = shrink >= 0;
-        *core = first ? cone->a : cone->b;
-        return snwVec3_Distance(p, *core) - (first ? cone->radiusA : cone->radiusB);
+        snwVec3 centre = shrink >= 0 ? a : b;
+        double radius = fmax(radiusA, radiusB);
+        return (snwRoundCone){.a = centre, .radius = radius, .middle = centre, .reach = radius};
     }
-    double y = snwVec3_Dot(q, axis) / length2;
-    snwVec3 side = snwVec3_MulAdd(q, -y, axis);
-    double x = snwVec3_Length(side), slope = shrink / sqrt(along2);
+    return (snwRoundCone){.a = a,
+        .axis = axis,
+        .radius = radiusA,
+        .shrink = shrink,
+        .perLength2 = 1 / length2,
+        .tilt = shrink / sqrt(along2 * length2),
+        .middle = snwVec3_MulAdd(a, 0.5, axis),
+        .reach = 0.5 * sqrt(length2) + fmax(radiusA, radiusB)};
+}
+
+// Distance to the hull of two balls; *core gets the point of the axis from which the surface is nearest.
+static double ConeDistance(const snwRoundCone* cone, snwVec3 p, snwVec3* core)
+{
+    snwVec3 q = snwVec3_Sub(p, cone->a);
+    double y = snwVec3_Dot(q, cone->axis) * cone->perLength2;
+    double x = snwVec3_Length(snwVec3_MulAdd(q, -y, cone->axis));
     // The foot on the axis moves towards the thick end by the slope of the surface.
-    double t = y - x * slope / sqrt(length2);
-    if (t <= 0 || t >= 1)
-    {
-        *core = t <= 0 ? cone->a : cone->b;
-        return snwVec3_Distance(p, *core) - (t <= 0 ? cone->radiusA : cone->radiusB);
-    }
-    *core = snwVec3_MulAdd(cone->a, t, axis);
-    return snwVec3_Distance(p, *core) - (cone->radiusA - t * shrink);
+    double t = y - x * cone->tilt;
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    *core = snwVec3_MulAdd(cone->a, t, cone->axis);
+    return snwVec3_Distance(p, *core) - (cone->radius - t * cone->shrink);
 }
 
 static double SweepDistance(const snwFleshPart* part, snwVec3 p)
@@ -72,8 +80,12 @@ static double SweepDistance(const snwFleshPart* part, snwVec3 p)
     snwVec3 nearest = q;
     for (int i = 0; i < part->coneCount; ++i)
     {
+        const snwRoundCone* cone = &part->cones[i];
         snwVec3 core;
-        double distance = RoundConeDistance(&part->cones[i], q, &core);
+        double far = best + cone->reach;
+        if (far <= 0 || snwVec3_LengthSquared(snwVec3_Sub(q, cone->middle)) >= far * far)
+            continue; // its ball is farther away than the best
+        double distance = ConeDistance(cone, q, &core);
         if (distance >= best)
             continue;
         best = distance;
@@ -162,55 +174,78 @@ typedef enum Which
     snw_fleshOnly, // no rigid parts
 } Which;
 
-// The parts first..last-1 of one group. color may be NULL.
-static double GroupDistance(
-    const snwFlesh* flesh, int first, int last, snwVec3 point, Which which, float* color)
+// What is known of the group being melted and of the groups before it.
+typedef struct Melting
 {
-    double distance = DBL_MAX;
-    for (int i = first; i < last; ++i)
+    double distance, group; // DBL_MAX: nothing yet
+    double groupBlend;
+    float *color, *groupColor; // NULL: not asked for
+} Melting;
+
+static void MeltPart(Melting* m, const snwFleshPart* part, snwVec3 point)
+{
+    double ball = snwVec3_Distance(point, part->centre) - part->radius, share = 0;
+    if (part->op == snw_partCut)
     {
-        const snwFleshPart* part = &flesh->parts[i];
-        if (part->op == snw_partPaint || (which == snw_fleshOnly && part->rigid))
-            continue;
-        double ball = snwVec3_Distance(point, part->centre) - part->radius, share = 0;
-        if (part->op == snw_partCut)
-        {
-            if (ball < part->blend)
-                distance = -Melt(-distance, PartDistance(part, point), part->blend, &share);
-        }
-        else if (distance == DBL_MAX)
-            distance = QuickDistance(part, point), share = 1;
-        else if (ball < distance + part->blend)
-            distance = Melt(distance, QuickDistance(part, point), part->blend, &share);
-        if (color != NULL && share > 0)
-            MixColor(color, part->color, share);
+        if (m->group < DBL_MAX && ball < part->blend)
+            m->group = -Melt(-m->group, PartDistance(part, point), part->blend, &share);
     }
-    return distance;
+    else if (m->group == DBL_MAX)
+        m->group = QuickDistance(part, point), share = 1;
+    else if (ball < m->group + part->blend)
+        m->group = Melt(m->group, QuickDistance(part, point), part->blend, &share);
+    if (m->color != NULL && share > 0)
+        MixColor(m->groupColor, part->color, share);
 }
 
-static int GroupEnd(const snwFlesh* flesh, int first)
+static void FinishGroup(Melting* m)
 {
-    int last = first + 1;
-    while (last < flesh->partCount && flesh->parts[last].group == flesh->parts[first].group)
-        ++last;
-    return last;
+    double share = 1;
+    if (m->group == DBL_MAX)
+        return;
+    m->distance = m->distance == DBL_MAX ? m->group : Melt(m->distance, m->group, m->groupBlend, &share);
+    m->group = DBL_MAX;
+    if (m->color != NULL)
+        MixColor(m->color, m->groupColor, share);
+}
+
+// The grid's cell of a point; -1: outside.
+static int FindCell(const snwFlesh* flesh, snwVec3 point)
+{
+    if (flesh->cellStart == NULL)
+        return -1;
+    double at[3] = {point.x - flesh->lower.x, point.y - flesh->lower.y, point.z - flesh->lower.z};
+    int cell[3];
+    for (int i = 0; i < 3; ++i)
+    {
+        double x = at[i] / flesh->cellSize;
+        if (!(x >= 0 && x < flesh->cells[i]))
+            return -1;
+        cell[i] = (int)x;
+    }
+    return (cell[2] * flesh->cells[1] + cell[1]) * flesh->cells[0] + cell[0];
 }
 
 static double Distance(const snwFlesh* flesh, snwVec3 point, Which which, float* color)
 {
-    double distance = DBL_MAX;
-    for (int first = 0, last = 0; first < flesh->partCount; first = last)
+    int cell = FindCell(flesh, point), group = -1;
+    int first = cell >= 0 ? flesh->cellStart[cell] : 0;
+    int last = cell >= 0 ? flesh->cellStart[cell + 1] : flesh->partCount;
+    float groupColor[3] = {0};
+    Melting melting = {DBL_MAX, DBL_MAX, 0, color, groupColor};
+    for (int i = first; i < last; ++i)
     {
-        last = GroupEnd(flesh, first);
-        float own[3] = {0};
-        double group = GroupDistance(flesh, first, last, point, which, color != NULL ? own : NULL), share = 1;
-        if (group == DBL_MAX)
+        const snwFleshPart* part = &flesh->parts[cell >= 0 ? flesh->cellParts[i] : i];
+        if (part->op == snw_partPaint || (which == snw_fleshOnly && part->rigid))
             continue;
-        distance = distance == DBL_MAX ? group : Melt(distance, group, flesh->parts[first].blend, &share);
-        if (color != NULL)
-            MixColor(color, own, share);
+        if (part->group != group)
+            FinishGroup(&melting);
+        group = part->group;
+        melting.groupBlend = part->groupBlend;
+        MeltPart(&melting, part, point);
     }
-    return distance;
+    FinishGroup(&melting);
+    return melting.distance;
 }
 
 double snwFlesh_Distance(const snwFlesh* flesh, snwVec3 point)
@@ -240,14 +275,12 @@ double snwFlesh_BoneDistance(const snwFlesh* flesh, int bone, snwVec3 point)
     snwVec3 core;
     if (own->radius > 0)
     {
-        snwRoundCone cone = {own->head, own->tail, own->radius, own->radius};
-        distance = RoundConeDistance(&cone, point, &core);
+        snwRoundCone cone = MakeCone(own->head, own->tail, own->radius, own->radius);
+        distance = ConeDistance(&cone, point, &core);
     }
-    for (int i = 0; i < flesh->partCount; ++i)
+    for (int i = flesh->rigidStart[bone]; i < flesh->rigidStart[bone + 1]; ++i)
     {
-        const snwFleshPart* part = &flesh->parts[i];
-        if (!part->rigid || part->bone != bone || part->op != snw_partAdd)
-            continue;
+        const snwFleshPart* part = &flesh->parts[flesh->rigidParts[i]];
         double mine = QuickDistance(part, point);
         if (others == DBL_MAX && flesh->hasFlesh && mine < part->radius)
             others = Distance(flesh, point, snw_fleshOnly, NULL);
@@ -319,7 +352,7 @@ static bool PrepareCones(snwFleshPart* part, snwArena* arena)
                                            : snwCurve_Point(part->points, part->pointCount, i / steps, (double)step / steps);
         snwVec3 a = snwVec3_MulAdd(last.at, stretch * snwVec3_Dot(last.at, part->flatAxis), part->flatAxis);
         snwVec3 b = snwVec3_MulAdd(next.at, stretch * snwVec3_Dot(next.at, part->flatAxis), part->flatAxis);
-        part->cones[i] = (snwRoundCone){a, b, last.radius, next.radius};
+        part->cones[i] = MakeCone(a, b, last.radius, next.radius);
         last = next;
     }
     return true;
@@ -359,9 +392,9 @@ static void FindBall(snwFleshPart* part)
 
 static double SegmentDistance(const snwFleshBone* bone, snwVec3 p)
 {
-    snwRoundCone cone = {bone->head, bone->tail, 0, 0};
+    snwRoundCone cone = MakeCone(bone->head, bone->tail, 0, 0);
     snwVec3 core;
-    return RoundConeDistance(&cone, p, &core);
+    return ConeDistance(&cone, p, &core);
 }
 
 static int NearestBone(const snwFlesh* flesh, snwVec3 p)
@@ -399,15 +432,106 @@ static bool PreparePart(snwFlesh* flesh, snwFleshPart* part, snwArena* arena)
     return true;
 }
 
+static bool ListRigidParts(snwFlesh* flesh, snwArena* arena)
+{
+    flesh->rigidStart = snwArena_Alloc(arena, (size_t)flesh->boneCount + 1, sizeof *flesh->rigidStart);
+    flesh->rigidParts = snwArena_Alloc(arena, (size_t)flesh->partCount + 1, sizeof *flesh->rigidParts);
+    if (flesh->rigidStart == NULL || flesh->rigidParts == NULL)
+        return false;
+    int count = 0;
+    for (int bone = 0; bone <= flesh->boneCount; ++bone)
+    {
+        flesh->rigidStart[bone] = count;
+        for (int i = 0; i < flesh->partCount && bone < flesh->boneCount; ++i)
+            if (flesh->parts[i].rigid && flesh->parts[i].bone == bone && flesh->parts[i].op == snw_partAdd)
+                flesh->rigidParts[count++] = i;
+    }
+    return true;
+}
+
+enum
+{
+    snw_gridCells = 26 // along the longest side
+};
+
+// Distances of all parts at a cell's centre tell which of them can be felt anywhere in it. Distances of parts are
+// smooth enough for that: hardly one changes by more than the way, none by more than 1.3 times it.
+static int FeltParts(const snwFlesh* flesh, snwVec3 centre, double reach, double* distances, int* felt)
+{
+    double nearest[2] = {DBL_MAX, DBL_MAX}; // of all, of those that are not rigid
+    double blend = 0;                        // a part is felt through what melts into it later
+    int count = 0;
+    for (int i = 0; i < flesh->partCount; ++i)
+    {
+        const snwFleshPart* part = &flesh->parts[i];
+        distances[i] = part->op == snw_partPaint ? DBL_MAX : QuickDistance(part, centre);
+        if (part->op != snw_partAdd)
+            continue;
+        blend = fmax(blend, part->blend);
+        nearest[0] = fmin(nearest[0], distances[i]);
+        nearest[1] = part->rigid ? nearest[1] : fmin(nearest[1], distances[i]);
+    }
+    for (int i = 0; i < flesh->partCount; ++i)
+    {
+        const snwFleshPart* part = &flesh->parts[i];
+        double limit = 2 * reach + 1.6 * blend;
+        bool near = distances[i] < nearest[0] + limit || (!part->rigid && distances[i] < nearest[1] + limit);
+        bool cuts = part->op == snw_partCut && distances[i] < limit - fmin(nearest[0], 0) + part->radius;
+        if (distances[i] < DBL_MAX && (part->op == snw_partCut ? cuts : near))
+            felt[count++] = i;
+    }
+    return count;
+}
+
+static bool MakeGrid(snwFlesh* flesh, snwArena* arena)
+{
+    if (flesh->partCount < 8) // not worth it
+        return true;
+    snwContext* context = arena->context;
+    snwVec3 size = snwVec3_Sub(flesh->upper, flesh->lower);
+    flesh->cellSize = fmax(size.x, fmax(size.y, size.z)) / snw_gridCells;
+    const double sizes[3] = {size.x, size.y, size.z};
+    int total = 1;
+    for (int i = 0; i < 3; ++i)
+        total *= flesh->cells[i] = (int)ceil(sizes[i] / flesh->cellSize + 1e-9);
+    snwArray(int) list = {0};
+    int* start = snwArena_Alloc(arena, (size_t)total + 1, sizeof *start);
+    int* felt = snwAllocArray(context, (size_t)flesh->partCount, sizeof *felt);
+    double* distances = snwAllocArray(context, (size_t)flesh->partCount, sizeof *distances);
+    bool enough = start != NULL && felt != NULL && distances != NULL;
+    double reach = 0.5 * sqrt(3) * flesh->cellSize * 1.3;
+    for (int cell = 0; cell < total && enough; ++cell)
+    {
+        int x = cell % flesh->cells[0], y = cell / flesh->cells[0] % flesh->cells[1];
+        snwVec3 corner = {x + 0.5, y + 0.5, cell / flesh->cells[0] / flesh->cells[1] + 0.5};
+        int count = FeltParts(
+            flesh, snwVec3_MulAdd(flesh->lower, flesh->cellSize, corner), reach, distances, felt);
+        start[cell + 1] = start[cell] + count;
+        enough = snwArray_Reserve(context, &list, count);
+        for (int i = 0; i < count && enough; ++i)
+            list.data[list.count++] = felt[i];
+    }
+    if (enough)
+        flesh->cellParts = snwArena_Copy(arena, list.data, (size_t)list.count, sizeof *list.data);
+    flesh->cellStart = flesh->cellParts != NULL ? start : NULL;
+    snwArray_Free(context, &list);
+    snwFree(context, felt);
+    snwFree(context, distances);
+    return enough && flesh->cellParts != NULL;
+}
+
 bool snwFlesh_Prepare(snwFlesh* flesh, snwArena* arena)
 {
     flesh->lower = (snwVec3){DBL_MAX, DBL_MAX, DBL_MAX};
     flesh->upper = (snwVec3){-DBL_MAX, -DBL_MAX, -DBL_MAX};
+    flesh->cellStart = NULL;
     for (int i = 0; i < flesh->partCount; ++i)
     {
         snwFleshPart* part = &flesh->parts[i];
         if (!PreparePart(flesh, part, arena))
             return false;
+        bool first = i == 0 || flesh->parts[i - 1].group != part->group;
+        part->groupBlend = first ? part->blend : flesh->parts[i - 1].groupBlend;
         flesh->hasFlesh = flesh->hasFlesh || (part->op == snw_partAdd && !part->rigid);
         if (part->op != snw_partAdd)
             continue;
@@ -416,7 +540,7 @@ bool snwFlesh_Prepare(snwFlesh* flesh, snwArena* arena)
         flesh->lower = snwVec3_Min(flesh->lower, snwVec3_Sub(part->centre, ball));
         flesh->upper = snwVec3_Max(flesh->upper, snwVec3_Add(part->centre, ball));
     }
-    return true;
+    return ListRigidParts(flesh, arena) && MakeGrid(flesh, arena);
 }
 
 bool snwFlesh_Pose(const snwFlesh* flesh, const snwTransform* bones, snwArena* arena, snwFlesh* posed)

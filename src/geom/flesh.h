@@ -44,8 +44,12 @@ snwFleshPoint snwCurve_Point(const snwFleshPoint* points, int count, int span, d
 // A cone with round ends.
 typedef struct snwRoundCone
 {
-    snwVec3 a, b;
-    double radiusA, radiusB;
+    snwVec3 a, axis;        // from the first ball's centre to the second's
+    double radius, shrink;  // of the first ball; how much smaller the second is
+    double perLength2;      // 1 / |axis|^2; 0: one ball holds the other, and is all there is
+    double tilt;            // how far along the axis the foot of a point moves per distance from it
+    snwVec3 middle;         // of a ball around all of it
+    double reach;
 } snwRoundCone;
 
 typedef struct snwFleshPart
@@ -69,7 +73,8 @@ typedef struct snwFleshPart
     // What snwFlesh_Prepare makes of the above:
     snwRoundCone* cones; // in the space that is stretched along flatAxis
     int coneCount;
-    snwVec3 centre; // of a ball around the part
+    double groupBlend; // of the first part of its group
+    snwVec3 centre;    // of a ball around the part
     double radius;
 } snwFleshPart;
 
@@ -88,9 +93,16 @@ typedef struct snwFlesh
     int boneCount;
     bool hasFlesh;        // some part is not rigid
     snwVec3 lower, upper; // bounds
+    int* rigidStart;      // by bone, and one more: its rigid parts in rigidParts
+    int* rigidParts;
+    // Parts that can be felt in each cell of a coarse grid over the bounds.
+    int* cellStart; // by cell, and one more; NULL: no grid
+    int* cellParts;
+    double cellSize; // m
+    int cells[3];
 } snwFlesh;
 
-// Completes the parts: curves, bounds, and the nearest bone for points without one. False: no memory.
+// Completes the parts: curves, bounds, the grid, and the nearest bone for points without one. False: no memory.
 bool snwFlesh_Prepare(snwFlesh* flesh, snwArena* arena);
 
 // A copy with every part where the bones carry it; prepared. bones: rest pose -> now.

@@ -54,15 +54,15 @@ snwTriangulateDef snwDefaultTriangulateDef(void);
 snwResult snwTriangulate(snwContext* context, const snwOutline* outline, const snwTriangulateDef* def, snwArena* arena,
     snwFlatMesh* mesh, snwMessage* message);
 
-typedef struct snwFitDef
+typedef struct snwFlatFitDef
 {
     int vertices, triangles; // wanted
     double minAngle;         // degrees
-} snwFitDef;
+} snwFlatFitDef;
 
 // Even triangles, about as many as wanted: the rings are walked at even steps, corners kept, and the inside is filled
 // at even distances. Euler's formula decides how many of the vertices lie on the rings. rings[].points should be dense.
-snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const snwFitDef* def, snwArena* arena,
+snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const snwFlatFitDef* def, snwArena* arena,
     snwFlatMesh* mesh, snwMessage* message);
 
 typedef struct snwFlatQuality

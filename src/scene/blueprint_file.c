@@ -5,6 +5,7 @@
 
 #include "scene/blueprint_tables.h"
 #include "scene/builtin.h"
+#include "scene/flat_file.h"
 #include "scene/file.h"
 #include "scene/words.h"
 
@@ -729,6 +730,9 @@ static snwResult ReadDocument(Reader* reader, const json_t* document)
     ReadItems(reader, "ribbons", data.ribbons, ReadRibbon, &result);
     ReadItems(reader, "motions", data.motions, ReadMotion, &result);
     result = result == snw_ok ? ReadBox(reader, data.box) : result;
+    if (result == snw_ok && data.outline != NULL)
+        result = snwFlat_ReadJson(&reader->json, data.outline, data.paint, reader->arena, &out->flat);
+    memcpy(out->flat.color, data.color, sizeof data.color);
     result = result == snw_ok ? CheckBody(reader, &data) : result;
     return result == snw_ok ? FinishFlesh(reader) : result;
 }

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "geom/flat.h"
 #include "geom/ribbon.h"
 #include "sinew/sinew.h"
 
@@ -27,6 +28,7 @@ typedef struct snwBlueprint
     snwVec3 boxSize;       // a box of cells instead of a lattice; x is 0 without
     int boxCells[3];
     snwFlesh flesh;
+    snwFlatBlueprint flat; // an outline instead; without rings if there is none
     snwRibbon* ribbons;
     int ribbonCount;
     snwBoneDef* bones;
@@ -42,14 +44,20 @@ typedef struct snwBlueprint
 // The mesh of a blueprint at some size. Everything is in the arena that it was made with.
 typedef struct snwBlueprintMesh
 {
-    snwTetMesh body;  // tets, or only vertices
-    int (*hexes)[8];  // instead of tets
+    snwTetMesh body; // tets, or only vertices
+    int (*hexes)[8]; // instead of tets
     int hexCount;
-    int* vertexBones;    // one per vertex, -1: elastic
-    int* elementBones;   // one per element, -1: flesh
-    int elasticCount;    // vertices that no bone owns
-    float (*colors)[3];  // one per vertex
-    int (*ties)[2];      // edges that hold ribbons to what holds them
+    int (*triangles)[3]; // instead of both
+    int triangleCount;
+    int* vertexBones;  // one per vertex, -1: elastic; NULL without bones
+    int* elementBones; // one per element, -1: flesh; NULL without bones
+    int elasticCount;  // vertices that no bone owns
+    int skinCount;     // vertices of the skin; 0: not counted
+    int ribbonTetCount; // the last so many tets
+    float (*colors)[3];    // one per vertex; NULL with a texture
+    float (*texcoords)[2]; // one per vertex
+    snwTexture texture;
+    int (*ties)[2]; // edges that hold ribbons to what holds them
     int tieCount;
     double spacing; // m, of the lattice; 0 without one
 } snwBlueprintMesh;
