@@ -631,7 +631,7 @@ static snwResult PlaceRoots(Builder* builder)
 {
     const snwLatticeDef* def = builder->def;
     snwVec3 size = snwVec3_Sub(def->solid->upper, def->solid->lower);
-    double margin = 2 * (fmax(def->level, 0) + 2 * def->spacing), longest = fmax(size.x, fmax(size.y, size.z)) + margin;
+    double margin = 2 * (fmax(def->level, 0) + 3 * def->spacing), longest = fmax(size.x, fmax(size.y, size.z)) + margin;
     int fineSteps = 0;
     for (double cell = def->spacing; fineSteps < 3 && cell / 2 >= def->detail * 0.999; cell /= 2)
         fineSteps++;
@@ -648,7 +648,7 @@ static snwResult PlaceRoots(Builder* builder)
         builder->roots[k] = (int)ceil(sizes[k] / root);
     snwVec3 middle = snwVec3_Lerp(def->solid->lower, def->solid->upper, 0.5);
     snwVec3 half = {builder->roots[0] * root / 2, builder->roots[1] * root / 2, builder->roots[2] * root / 2};
-    builder->lattice->origin = snwVec3_Sub(middle, half);
+    builder->lattice->origin = snwVec3_MulAdd(snwVec3_Sub(middle, half), def->spacing, def->shift);
     return snw_ok;
 }
 
