@@ -9,7 +9,9 @@
 enum
 {
     snw_fitMeshings = 8,
-    snw_fitSymmetric = 5 // of them with a symmetric lattice
+    snw_fitMeshingsSmall = 16, // for meshes so small that they cost nothing
+    snw_fitSmall = 10000,      // tets
+    snw_fitSymmetric = 5       // meshings with a symmetric lattice
 };
 
 #define SNW_FIT_AIM        0.006
@@ -155,10 +157,10 @@ typedef struct Search
 static double NextSpacing(const Search* search, double power, double logSpacing, double logRatio, int turn)
 {
     if (!search->known[0] || !search->known[1])
-        return exp(logSpacing + logRatio / power * (turn > 3 ? 1.5 : 1.02));
+        return exp(logSpacing + logRatio / power * (turn > 2 ? 1.5 : 1.02));
     double a = search->logRatio[0], b = search->logRatio[1], t = a / (a - b);
     // A jittering count may put an end very near to the target but on the wrong side of it; stay off the ends.
-    t = turn > 4 ? 0.5 : fmin(fmax(t, 0.08), 0.92);
+    t = turn > 2 ? 0.5 : fmin(fmax(t, 0.08), 0.92);
     return exp(search->logSpacing[0] + t * (search->logSpacing[1] - search->logSpacing[0]));
 }
 
@@ -177,8 +179,11 @@ static snwResult FindSpacing(Fitter* fitter, double spacing, bool coarseInside, 
 {
     Search search = {.known = {false, false}};
     double power = fitter->def->tets <= 0 && fitter->def->vertices <= 0 && fitter->def->skinVertices > 0 ? 2 : 3;
-    for (int turn = 0; turn < snw_fitMeshings; ++turn)
+    int turns = snw_fitMeshings;
+    for (int turn = 0; turn < turns; ++turn)
     {
+        if (turn == snw_fitSymmetric)
+            search = (Search){.known = {false, false}}; // of another lattice
         // A symmetric solid on a symmetric lattice gains and loses tets by dozens at once; a shifted one does not.
         snwVec3 shift = turn < snw_fitSymmetric ? (snwVec3){0, 0, 0} : (snwVec3){0.17, 0.31, 0.23};
         Try attempt;
@@ -196,10 +201,11 @@ static snwResult FindSpacing(Fitter* fitter, double spacing, bool coarseInside, 
             search.logSpacing[side] = log(spacing), search.logRatio[side] = logRatio;
         }
         attempt.miss = fabs(logRatio);
+        turns = attempt.fit.mesh.tetCount < snw_fitSmall ? snw_fitMeshingsSmall : snw_fitMeshings;
         KeepBetter(best, &attempt);
         if (best->miss < SNW_FIT_AIM)
             break;
-        spacing = NextSpacing(&search, power, log(spacing), logRatio, turn);
+        spacing = NextSpacing(&search, power, log(spacing), logRatio, turn % snw_fitSymmetric);
     }
     return snw_ok;
 }

@@ -24,8 +24,8 @@ typedef struct Grid
     double spacing;
     int size[3];
     int count;
-    double* values;  // distance at the centre, or a bound of it where it is far
-    signed char* in; // 1: in, 2: in, though its centre is outside
+    double* values; // distance at the centre, or a bound of it where it is far
+    bool* in;
 } Grid;
 
 static int VoxelAt(const Grid* grid, int x, int y, int z)
@@ -72,65 +72,92 @@ static void EvaluateRange(int begin, int end, void* data)
                 EvaluateBlock(grid, x, y, z * snw_voxelBlock);
 }
 
-// A part thinner than a voxel can miss all centres. Going inwards from a centre just outside, no voxel with its centre
-// inside may come for the width of one: then the voxel in which the surface was met is in.
-static int FindThinVoxel(const Grid* grid, int x, int y, int z)
+// Is one of the eight centres around the point inside? `voxel` gets the voxel that holds the point.
+static bool IsCovered(const Grid* grid, snwVec3 point, int* voxel)
 {
-    double value = grid->values[VoxelAt(grid, x, y, z)], step = 0.05 * grid->spacing;
-    snwVec3 p = VoxelCenter(grid, x, y, z);
-    snwVec3 inward = {value - DistanceAt(grid, (snwVec3){p.x + step, p.y, p.z}),
-        value - DistanceAt(grid, (snwVec3){p.x, p.y + step, p.z}),
-        value - DistanceAt(grid, (snwVec3){p.x, p.y, p.z + step})};
-    inward = snwVec3_Normalize(inward);
-    int met = -1;
-    for (int i = 0; i < 6; ++i)
+    snwVec3 at = snwVec3_Scale(snwVec3_Sub(point, grid->origin), 1 / grid->spacing);
+    *voxel = VoxelAt(grid, (int)floor(at.x + 0.5), (int)floor(at.y + 0.5), (int)floor(at.z + 0.5));
+    int lower = VoxelAt(grid, (int)floor(at.x), (int)floor(at.y), (int)floor(at.z));
+    const int row = grid->size[0], layer = grid->size[0] * grid->size[1];
+    for (int k = 0; k < 8; ++k)
+        if (grid->values[lower + (k & 1) + (k & 2 ? row : 0) + (k & 4 ? layer : 0)] <= 0)
+            return true;
+    return false;
+}
+
+// A part thinner than a voxel can miss all centres. The nearest point inside, as seen from the middle of an octant of a
+// voxel, tells: if no centre around it is inside, its voxel is missing. -1: none.
+static int FindThinVoxel(const Grid* grid, snwVec3 p)
+{
+    int voxel;
+    if (IsCovered(grid, p, &voxel))
+        return -1;
+    double value = DistanceAt(grid, p), step = 0.02 * grid->spacing;
+    if (value > 0.45 * grid->spacing)
+        return -1;
+    if (value > 0)
     {
-        snwVec3 q = snwVec3_MulAdd(p, value + (0.05 + 0.2 * i) * grid->spacing, inward);
-        if (i == 0 && !(DistanceAt(grid, q) <= 0))
+        snwVec3 inward = {value - DistanceAt(grid, (snwVec3){p.x + step, p.y, p.z}),
+            value - DistanceAt(grid, (snwVec3){p.x, p.y + step, p.z}),
+            value - DistanceAt(grid, (snwVec3){p.x, p.y, p.z + step})};
+        p = snwVec3_MulAdd(p, value + step, snwVec3_Normalize(inward));
+        if (!(DistanceAt(grid, p) <= 0) || IsCovered(grid, p, &voxel))
             return -1;
-        snwVec3 at = snwVec3_Scale(snwVec3_Sub(q, grid->origin), 1 / grid->spacing);
-        int voxel = VoxelAt(grid, (int)floor(at.x + 0.5), (int)floor(at.y + 0.5), (int)floor(at.z + 0.5));
-        if (grid->values[voxel] <= 0)
-            return -1;
-        met = i == 0 ? voxel : met;
     }
-    return met;
+    return voxel;
 }
 
 typedef struct ThinLoop
 {
     Grid* grid;
-    int* found; // by voxel: the thin one it saw, or -1
+    snwArray(int) near; // voxels with their centre outside, but near
+    int (*found)[8];    // by those and octant: the missing one that it saw, or -1
 } ThinLoop;
 
 static void FindThinRange(int begin, int end, void* data)
 {
     ThinLoop* loop = data;
     Grid* grid = loop->grid;
-    for (int z = begin; z < end; ++z)
-        for (int y = 0; y < grid->size[1]; ++y)
-            for (int x = 0; x < grid->size[0]; ++x)
+    const int row = grid->size[0], layer = grid->size[0] * grid->size[1];
+    for (int i = begin; i < end; ++i)
+        for (int k = 0; k < 8; ++k)
+        {
+            int voxel = loop->near.data[i];
+            snwVec3 center = VoxelCenter(grid, voxel % row, voxel / row % grid->size[1], voxel / layer);
+            snwVec3 octant = {k & 1 ? 0.25 : -0.25, k & 2 ? 0.25 : -0.25, k & 4 ? 0.25 : -0.25};
+            loop->found[i][k] = FindThinVoxel(grid, snwVec3_MulAdd(center, grid->spacing, octant));
+        }
+}
+
+static bool ListNear(Grid* grid, ThinLoop* loop)
+{
+    for (int z = snw_voxelRim; z < grid->size[2] - snw_voxelRim; ++z)
+        for (int y = snw_voxelRim; y < grid->size[1] - snw_voxelRim; ++y)
+            for (int x = snw_voxelRim; x < grid->size[0] - snw_voxelRim; ++x)
             {
-                int i = VoxelAt(grid, x, y, z);
-                bool rim = x < snw_voxelRim || y < snw_voxelRim || z < snw_voxelRim ||
-                           x >= grid->size[0] - snw_voxelRim || y >= grid->size[1] - snw_voxelRim ||
-                           z >= grid->size[2] - snw_voxelRim;
-                bool near = !rim && grid->values[i] > 0 && grid->values[i] < 0.75 * grid->spacing;
-                loop->found[i] = near ? FindThinVoxel(grid, x, y, z) : -1;
+                int voxel = VoxelAt(grid, x, y, z);
+                bool near = grid->values[voxel] > 0 && grid->values[voxel] < grid->spacing;
+                if (near && !snwArray_Push(grid->context, &loop->near, voxel))
+                    return false;
             }
+    return true;
 }
 
 static bool MarkThin(Grid* grid)
 {
-    ThinLoop loop = {grid, snwAllocArray(grid->context, (size_t)grid->count, sizeof *loop.found)};
-    if (loop.found == NULL)
-        return false;
-    snwParallelFor(grid->context, grid->size[2], 1, FindThinRange, &loop);
-    for (int i = 0; i < grid->count; ++i)
-        if (loop.found[i] >= 0)
-            grid->in[loop.found[i]] = 2;
+    ThinLoop loop = {.grid = grid};
+    bool enough = ListNear(grid, &loop);
+    loop.found = enough ? snwAllocArray(grid->context, (size_t)loop.near.count, sizeof *loop.found) : NULL;
+    enough = loop.found != NULL;
+    if (enough)
+        snwParallelFor(grid->context, loop.near.count, 64, FindThinRange, &loop);
+    for (int i = 0; enough && i < loop.near.count; ++i)
+        for (int k = 0; k < 8; ++k)
+            if (loop.found[i][k] >= 0)
+                grid->in[loop.found[i][k]] = true;
     snwFree(grid->context, loop.found);
-    return true;
+    snwArray_Free(grid->context, &loop.near);
+    return enough;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -161,13 +188,13 @@ static bool MendBlock(Grid* grid, int x, int y, int z)
         for (int k = 0; k < 8; ++k)
         {
             int voxel = VoxelAt(grid, x + (k & 1), y + (k >> 1 & 1), z + (k >> 2));
-            mask |= grid->in[voxel] != 0 ? 1 << k : 0;
-            if (grid->in[voxel] == 0 && (nearest < 0 || grid->values[voxel] < grid->values[nearest]))
+            mask |= grid->in[voxel] ? 1 << k : 0;
+            if (!grid->in[voxel] && (nearest < 0 || grid->values[voxel] < grid->values[nearest]))
                 nearest = voxel;
         }
         if (mask == 0 || mask == 255 || (IsConnected(mask) && IsConnected(255 ^ mask)))
             return mended;
-        grid->in[nearest] = 1;
+        grid->in[nearest] = true;
         mended = true;
     }
 }
@@ -201,7 +228,7 @@ static int FloodPiece(const Grid* grid, int start, int piece, int* pieces, int* 
         for (int d = 0; d < 6; ++d)
         {
             int other = voxel + (d % 2 ? steps[d / 2] : -steps[d / 2]); // the rim is empty: no row ends here
-            if (grid->in[other] == 0 || pieces[other] != 0)
+            if (!grid->in[other] || pieces[other] != 0)
                 continue;
             pieces[other] = piece;
             stack[height++] = other;
@@ -220,15 +247,15 @@ static bool DropCrumbs(Grid* grid)
     int largest = 0;
     for (int i = 0; enough && i < grid->count; ++i)
     {
-        if (grid->in[i] == 0 || pieces[i] != 0)
+        if (!grid->in[i] || pieces[i] != 0)
             continue;
         int count = FloodPiece(grid, i, counts.count, pieces, stack);
         largest = count > largest ? count : largest;
         enough = snwArray_Push(grid->context, &counts, count);
     }
     for (int i = 0; enough && i < grid->count; ++i)
-        if (grid->in[i] != 0 && 50 * (int64_t)counts.data[pieces[i]] < largest)
-            grid->in[i] = 0;
+        if (grid->in[i] && 50 * (int64_t)counts.data[pieces[i]] < largest)
+            grid->in[i] = false;
     snwFree(grid->context, pieces);
     snwFree(grid->context, stack);
     snwArray_Free(grid->context, &counts);
@@ -243,12 +270,12 @@ static bool EmitMesh(const Grid* grid, snwArena* arena, snwHexMesh* mesh)
     int* corners = snwAllocArray(grid->context, (size_t)grid->count, sizeof *corners); // lower corner of a voxel, + 1
     int hexCount = 0;
     for (int i = 0; i < grid->count; ++i)
-        hexCount += grid->in[i] != 0;
+        hexCount += grid->in[i];
     mesh->hexes = snwArena_Alloc(arena, (size_t)hexCount, sizeof *mesh->hexes);
     bool enough = corners != NULL && mesh->hexes != NULL;
     const int row = grid->size[0], layer = grid->size[0] * grid->size[1];
     for (int i = 0; enough && i < grid->count; ++i)
-        for (int k = 0; k < 8 && grid->in[i] != 0; ++k)
+        for (int k = 0; k < 8 && grid->in[i]; ++k)
         {
             int* corner = &corners[i + (k & 1) + (k & 2 ? row : 0) + (k & 4 ? layer : 0)];
             *corner = *corner != 0 ? *corner : ++mesh->vertexCount;
