@@ -5,11 +5,13 @@
 #include "base/hash.h"
 #include "base/sort.h"
 #include "fixture.h"
+#include "geom/fit.h"
 #include "geom/measure.h"
 #include "geom/mesh.h"
 #include "geom/quality.h"
 #include "geom/stuffing.h"
 #include "geom/surface.h"
+#include "geom/voxel.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -372,4 +374,407 @@ TEST(mesher, thinPlateStays)
     snwSolid plate = MakeSolid(Plate, 1.5, 0.6, 0.6);
     for (double spacing = 0.2; spacing > 0.09; spacing /= 1.3)
         CheckTets(&plate, spacing, (Wanted){0, 0.125, spacing > 0.15, 2});
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Bones and sizes
+
+// Two bones: capsules along x in the two balls.
+static double TwoBones(int bone, snwVec3 p, const void* data)
+{
+    (void)data;
+    double low = bone == 0 ? 0.3 : -0.9, x = fmin(fmax(p.x, low), low + 0.6);
+    return snwVec3_Distance(p, (snwVec3){x, 0, 0}) - 0.3;
+}
+
+static snwSolid BonySolid(void)
+{
+    snwSolid solid = MakeSolid(TwoBalls, 1.5, 0.8, 0.8);
+    solid.boneDistance = TwoBones, solid.boneCount = 2;
+    return solid;
+}
+
+static void CheckLabels(const snwSolid* solid, const snwTetMesh* mesh, const snwBoneLabels* labels)
+{
+    int elastic = 0, wrong = 0;
+    for (int i = 0; i < mesh->vertexCount; ++i)
+        elastic += labels->vertexBones[i] < 0;
+    CHECK_INT(elastic, labels->elasticCount);
+    for (int b = 0; b < solid->boneCount; ++b)
+    {
+        int tets = 0;
+        for (int i = 0; i < mesh->tetCount; ++i)
+        {
+            int own = 0;
+            for (int k = 0; k < 4; ++k)
+                own += labels->vertexBones[mesh->tets[i][k]] == b;
+            wrong += (own == 4) != (labels->tetBones[i] == b);
+            tets += own == 4;
+        }
+        CHECK(tets >= snw_minBoneTets);
+    }
+    CHECK_INT(wrong, 0);
+}
+
+TEST(mesher, bonesOwnWholeTets)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwSolid solid = BonySolid();
+    snwStuffDef def = snwDefaultStuffDef(&solid, 0.12);
+    snwTetMesh mesh;
+    REQUIRE(snwStuffSolid(context, &def, &arena, &mesh, NULL) == snw_ok);
+    int last = mesh.vertexCount + 1;
+    for (double offset = -0.35; offset < 0.2; offset += 0.05) // at -0.35 nothing is inside: the bones grow
+    {
+        snwBoneLabels labels;
+        REQUIRE(snwLabelBones(context, &solid, &mesh, offset, &arena, &labels, NULL) == snw_ok);
+        CheckLabels(&solid, &mesh, &labels);
+        CHECK(labels.elasticCount <= last);
+        last = labels.elasticCount;
+    }
+    snwBoneField field;
+    REQUIRE(snwMeasureBones(context, &solid, &mesh, &arena, &field, NULL) == snw_ok);
+    for (int wanted = mesh.vertexCount / 2; wanted < mesh.vertexCount * 9 / 10; wanted += mesh.vertexCount / 17)
+    {
+        double offset;
+        snwBoneLabels labels;
+        REQUIRE(snwFitBoneOffset(context, &field, wanted, 0.5, &offset, NULL) == snw_ok);
+        REQUIRE(snwLabelBonesFrom(context, &solid, &mesh, &field, offset, &arena, &labels, NULL) == snw_ok);
+        CHECK_NEAR(labels.elasticCount, wanted, 0.01 * wanted);
+        REQUIRE(snwFitBoneOffset(context, &field, 1, 0.01, &offset, NULL) == snw_ok);
+        CHECK_NEAR(offset, 0.01, 1e-12);
+    }
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
+
+TEST(mesher, boneWithoutRoomIsNamed)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwSolid solid = BonySolid();
+    snwStuffDef def = snwDefaultStuffDef(&solid, 0.3);
+    snwTetMesh mesh;
+    snwBoneLabels labels;
+    snwMessage message;
+    REQUIRE(snwStuffSolid(context, &def, &arena, &mesh, NULL) == snw_ok);
+    solid.boneCount = 400; // more than the tets can serve
+    CHECK(snwLabelBones(context, &solid, &mesh, 0, &arena, &labels, &message) == snw_errorInput);
+    CHECK_CONTAINS(message.text, "bone ");
+    CHECK_CONTAINS(message.remedy, "smaller spacing");
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
+
+static void CheckFit(const snwFitDef* def)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwFit fit;
+    snwMessage message = {0};
+    double t0 = snwClock_Seconds();
+    snwResult result = snwFitMesh(context, def, &arena, &fit, &message);
+    double seconds = snwClock_Seconds() - t0;
+    if (result != snw_ok)
+        snwTest_Fail(__FILE__, __LINE__, "%d tets: %s", def->tets, message.text);
+    REQUIRE(result >= 0);
+    if (getenv("SNW_MESHER_REPORT") != NULL)
+        printf("fit: wanted %d tets %d elastic %d vertices %d skin: %d tets, %d elastic, %d vertices, %d skin; spacing "
+               "%.4f offset %.2f coarse %d; %d meshings, %.2f s\n",
+            def->tets, def->elasticVertices, def->vertices, def->skinVertices, fit.mesh.tetCount,
+            fit.labels.elasticCount, fit.mesh.vertexCount, fit.skinVertexCount, fit.spacing, fit.offset / fit.spacing,
+            fit.coarseInside, fit.meshings, seconds);
+    CheckLabels(def->solid, &fit.mesh, &fit.labels);
+    if (def->tets > 0)
+        CHECK_NEAR(fit.mesh.tetCount + def->extraTets, def->tets, 0.05 * def->tets);
+    if (def->elasticVertices > 0)
+        CHECK_NEAR(
+            fit.labels.elasticCount + def->extraElasticVertices, def->elasticVertices, 0.1 * def->elasticVertices);
+    if (def->vertices > 0)
+        CHECK_NEAR(fit.mesh.vertexCount, def->vertices, 0.05 * def->vertices);
+    if (def->skinVertices > 0)
+        CHECK_NEAR(fit.skinVertexCount, def->skinVertices, 0.05 * def->skinVertices);
+    CHECK(fit.meshings <= 32);
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
+
+TEST(mesher, sizesAreMet)
+{
+    snwSolid bony = BonySolid(), plate = MakeSolid(Plate, 1.5, 0.6, 0.6), ball = BallSolid();
+    const int sizes[] = {500, 2000, 7000, 30000, 137000};
+    for (int i = 0; i < 5; ++i)
+    {
+        snwFitDef def = snwDefaultFitDef(&bony);
+        def.tets = sizes[i];
+        def.elasticVertices = i > 0 ? sizes[i] / 5 : 0;
+        CheckFit(&def);
+        def.solid = &ball, def.elasticVertices = 0;
+        CheckFit(&def);
+        def.coarseInside = true;
+        CheckFit(&def);
+    }
+    snwFitDef thin = snwDefaultFitDef(&plate);
+    thin.tets = 30000, thin.detailRatio = 0.25;
+    CheckFit(&thin);
+    snwFitDef other = snwDefaultFitDef(&bony);
+    other.vertices = 3000;
+    CheckFit(&other);
+    other.vertices = 0, other.skinVertices = 1200;
+    CheckFit(&other);
+    other.skinVertices = 0, other.elasticVertices = 2500;
+    CheckFit(&other);
+    snwFitDef extra = snwDefaultFitDef(&bony);
+    extra.tets = 9000, extra.extraTets = 4000, extra.elasticVertices = 1400, extra.extraElasticVertices = 400;
+    CheckFit(&extra);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Voxels
+
+// Corner numbers of the faces of a hexahedron, counter-clockwise from outside.
+static const int s_hexFaces[6][4] = {
+    {0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
+
+// The boundary as triangles; a face is inner if the voxel beyond it is there, which its centre tells.
+static void CheckHexes(snwContext* context, const snwSolid* solid, const snwHexMesh* mesh, int euler)
+{
+    int faces = 6 * mesh->hexCount, count = 0;
+    uint64_t* keys = snwAllocArray(context, (size_t)faces, sizeof *keys);
+    int* order = snwAllocArray(context, (size_t)faces, sizeof *order);
+    int(*triangles)[3] = snwAllocArray(context, 2 * (size_t)faces, sizeof *triangles);
+    bool* skin = snwAllocArray(context, (size_t)mesh->vertexCount, sizeof *skin);
+    REQUIRE(keys != NULL && order != NULL && triangles != NULL && skin != NULL);
+    for (int i = 0; i < faces; ++i)
+    {
+        keys[i] = 0, order[i] = i; // the same for the same corners in any order
+        for (int k = 0; k < 4; ++k)
+            keys[i] += snwHash(&mesh->hexes[i / 6][s_hexFaces[i % 6][k]], sizeof(int), 0) >> 8;
+    }
+    REQUIRE(snwSortKeys(context, keys, order, faces));
+    int skinCount = 0;
+    for (int i = 0; i < faces; ++i)
+    {
+        if ((i > 0 && keys[i] == keys[i - 1]) || (i + 1 < faces && keys[i] == keys[i + 1]))
+            continue;
+        int v[4];
+        for (int k = 0; k < 4; ++k)
+        {
+            v[k] = mesh->hexes[order[i] / 6][s_hexFaces[order[i] % 6][k]];
+            skinCount += !skin[v[k]];
+            skin[v[k]] = true;
+        }
+        memcpy(triangles[count++], (int[3]){v[0], v[1], v[2]}, sizeof *triangles);
+        memcpy(triangles[count++], (int[3]){v[0], v[2], v[3]}, sizeof *triangles);
+    }
+    CheckManifold(context, (const int(*)[3])triangles, count, mesh->vertexCount);
+    snwTriangleMesh surface = {mesh->vertices, mesh->vertexCount, triangles, count};
+    double cube = mesh->spacing * mesh->spacing * mesh->spacing;
+    CHECK_NEAR(snwTriangleMesh_Volume(&surface), cube * mesh->hexCount, 1e-6);
+    if (euler != 99)
+        CHECK_INT(skinCount - count / 2, euler);
+    for (int i = 0; i < mesh->hexCount; ++i)
+    {
+        snwVec3 a = mesh->vertices[mesh->hexes[i][0]], b = mesh->vertices[mesh->hexes[i][7]];
+        CHECK_NEAR(b.x - a.x, mesh->spacing, 1e-9);
+        if (solid->distance(snwVec3_Lerp(a, b, 0.5), solid->data) > 1.8 * mesh->spacing)
+            snwTest_Fail(__FILE__, __LINE__, "voxel %d is outside", i);
+    }
+    snwFree(context, keys);
+    snwFree(context, order);
+    snwFree(context, triangles);
+    snwFree(context, skin);
+}
+
+TEST(mesher, voxels)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwSolid ball = BallSolid(), box = MakeSolid(Box, 1, 0.6, 0.8), torus = MakeSolid(Torus, 1.4, 1.4, 0.4);
+    snwSolid plate = MakeSolid(Plate, 1.5, 0.6, 0.6);
+    snwHexMesh mesh;
+    REQUIRE(snwVoxelizeSolid(context, &box, 0.2, &arena, &mesh, NULL) == snw_ok);
+    CHECK_INT(mesh.hexCount, 10 * 6 * 8);
+    CheckHexes(context, &box, &mesh, 2);
+    REQUIRE(snwVoxelizeSolid(context, &ball, 0.11, &arena, &mesh, NULL) == snw_ok);
+    CHECK_NEAR(mesh.hexCount * 0.11 * 0.11 * 0.11, 4.0 / 3.0 * SNW_PI, 0.12);
+    CheckHexes(context, &ball, &mesh, 2);
+    REQUIRE(snwVoxelizeSolid(context, &torus, 0.13, &arena, &mesh, NULL) == snw_ok);
+    CheckHexes(context, &torus, &mesh, 0);
+    for (double spacing = 0.2; spacing > 0.06; spacing *= 0.83)
+    {
+        REQUIRE(snwVoxelizeSolid(context, &plate, spacing, &arena, &mesh, NULL) == snw_ok);
+        CheckHexes(context, &plate, &mesh, 2);
+        double farthest = 0;
+        for (int i = 0; i < mesh.vertexCount; ++i)
+            farthest = fmax(farthest, mesh.vertices[i].x);
+        CHECK(farthest > 1.5 - spacing); // the plate is there to its end
+    }
+    for (uint64_t seed = 1; seed <= 8; ++seed)
+    {
+        Blobs blobs = MakeBlobs(seed);
+        snwSolid solid = BlobSolid(&blobs);
+        REQUIRE(snwVoxelizeSolid(context, &solid, 0.05 + 0.01 * (double)seed, &arena, &mesh, NULL) == snw_ok);
+        CheckHexes(context, &solid, &mesh, 99);
+        const int wanted[] = {1000, 5000, 30000};
+        for (int i = 0; i < 3; ++i)
+        {
+            REQUIRE(snwFitVoxels(context, &solid, wanted[i], &arena, &mesh, NULL) == snw_ok);
+            CHECK_NEAR(mesh.hexCount, wanted[i], 0.05 * wanted[i]);
+        }
+    }
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Everything
+
+// All meshers once; a hash of what came out.
+static snwResult MeshAll(snwContext* context, snwArena* arena, double spacing, uint64_t* hash, snwMessage* message)
+{
+    snwSolid bony = BonySolid(), plate = MakeSolid(Plate, 1.5, 0.6, 0.6);
+    snwTriangleMesh surface;
+    snwTetMesh tets;
+    snwHexMesh hexes;
+    snwFit fit;
+    snwStuffDef stuff = snwDefaultStuffDef(&plate, spacing);
+    snwFitDef fitDef = snwDefaultFitDef(&bony);
+    stuff.detail = spacing / 4, stuff.coarseInside = true;
+    fitDef.tets = 1500, fitDef.elasticVertices = 300;
+    snwResult result = snwMeshSurface(context, &plate, spacing, arena, &surface, message);
+    if (result >= 0)
+        result = snwStuffSolid(context, &stuff, arena, &tets, message);
+    if (result >= 0)
+        result = snwVoxelizeSolid(context, &plate, spacing, arena, &hexes, message);
+    if (result >= 0)
+        result = snwFitMesh(context, &fitDef, arena, &fit, message);
+    if (result < 0)
+        return result;
+    *hash = snwHash(surface.vertices, (size_t)surface.vertexCount * sizeof(snwVec3), 1);
+    *hash = snwHash(surface.triangles, (size_t)surface.triangleCount * sizeof(int[3]), *hash);
+    *hash = snwHash(tets.vertices, (size_t)tets.vertexCount * sizeof(snwVec3), *hash);
+    *hash = snwHash(tets.tets, (size_t)tets.tetCount * sizeof(int[4]), *hash);
+    *hash = snwHash(hexes.hexes, (size_t)hexes.hexCount * sizeof(int[8]), *hash);
+    *hash = snwHash(fit.mesh.vertices, (size_t)fit.mesh.vertexCount * sizeof(snwVec3), *hash);
+    *hash = snwHash(fit.labels.tetBones, (size_t)fit.mesh.tetCount * sizeof(int), *hash);
+    return result;
+}
+
+TEST(mesher, sameBitsForAnyThreadCount)
+{
+    uint64_t hashes[4] = {0};
+    const int threads[4] = {1, 2, 3, 7};
+    for (int i = 0; i < 4; ++i)
+    {
+        snwContext* context = snwFixture_Context(threads[i], snw_simdAuto, NULL);
+        snwArena arena = {.context = context};
+        CHECK(MeshAll(context, &arena, 0.15, &hashes[i], NULL) >= 0);
+        CHECK(hashes[i] != 0 && hashes[i] == hashes[0]);
+        snwArena_Free(&arena);
+        snwDestroyContext(context);
+    }
+}
+
+TEST(mesher, everyFailedAllocationIsAnErrorWithoutLeak)
+{
+    // Each allocation while they are few, then in growing strides: hundreds of them.
+    for (long n = 1, stride = 1;; n += stride, stride += n > 60)
+    {
+        snwCountingAllocator counter = {0};
+        snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+        snwArena arena = {.context = context};
+        long before = counter.live;
+        counter.failAt = counter.allocations + n;
+        snwMessage message = {0};
+        uint64_t hash;
+        snwResult result = MeshAll(context, &arena, 0.4, &hash, &message);
+        bool reached = counter.allocations >= counter.failAt;
+        CHECK(reached ? result == snw_errorMemory : result >= 0);
+        snwArena_Free(&arena);
+        CHECK_INT(counter.live, before);
+        snwDestroyContext(context);
+        CHECK_INT(counter.live, 0);
+        if (!reached)
+            break;
+    }
+}
+
+static double NotANumber(snwVec3 p, const void* data)
+{
+    double limit = *(const double*)data;
+    return p.x > limit ? NAN : snwVec3_Length(p) - 1;
+}
+
+TEST(mesher, nonsenseIsAnError)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwTetMesh mesh;
+    snwTriangleMesh surface;
+    snwHexMesh hexes;
+    snwMessage message;
+    for (double limit = -2; limit < 1.1; limit += 0.237)
+    {
+        snwSolid solid = MakeSolid(NotANumber, 1, 1, 1);
+        solid.data = &limit;
+        snwStuffDef def = snwDefaultStuffDef(&solid, 0.2);
+        CHECK(snwStuffSolid(context, &def, &arena, &mesh, &message) == snw_errorInput);
+        CHECK_CONTAINS(message.text, "not a number");
+        CHECK(snwMeshSurface(context, &solid, 0.2, &arena, &surface, &message) == snw_errorInput);
+        CHECK_CONTAINS(message.text, "not a number");
+        CHECK(snwVoxelizeSolid(context, &solid, 0.2, &arena, &hexes, &message) == snw_errorInput);
+        CHECK_CONTAINS(message.text, "not a number");
+    }
+    snwSolid ball = BallSolid();
+    const double tiny[] = {0.01, 1e-3, 1e-6, 1e-12, 1e-300};
+    for (int i = 0; i < 5; ++i)
+    {
+        snwStuffDef def = snwDefaultStuffDef(&ball, tiny[i]);
+        CHECK(snwStuffSolid(context, &def, &arena, &mesh, &message) == snw_errorArgument);
+        CHECK_CONTAINS(message.text, "20 million");
+        CHECK_CONTAINS(message.remedy, "larger spacing");
+    }
+    const double wrong[] = {0, -1, NAN, INFINITY};
+    for (int i = 0; i < 4; ++i)
+    {
+        snwStuffDef def = snwDefaultStuffDef(&ball, wrong[i]);
+        CHECK(snwStuffSolid(context, &def, &arena, &mesh, &message) == snw_errorArgument);
+        CHECK(snwMeshSurface(context, &ball, wrong[i], &arena, &surface, &message) == snw_errorArgument);
+        CHECK(snwVoxelizeSolid(context, &ball, wrong[i], &arena, &hexes, &message) == snw_errorArgument);
+    }
+    snwSolid small = MakeSolid(Ball, 0.5, 0.5, 0.5);
+    snwStuffDef def = snwDefaultStuffDef(&small, 0.1);
+    CHECK(snwStuffSolid(context, &def, &arena, &mesh, &message) == snw_errorInput);
+    CHECK_CONTAINS(message.text, "bounds");
+    snwFit fit;
+    snwFitDef empty = snwDefaultFitDef(&ball);
+    CHECK(snwFitMesh(context, &empty, &arena, &fit, &message) == snw_errorArgument);
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
+
+TEST(mesher, tetsAreFast)
+{
+    Blobs blobs = MakeBlobs(5);
+    snwSolid solid = BlobSolid(&blobs);
+    solid.distance = SlowBlobs;
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwTetMesh mesh;
+    for (int coarse = 0; coarse < 2; ++coarse)
+        for (int fine = 0; fine < 2; ++fine)
+        {
+            snwStuffDef def = snwDefaultStuffDef(&solid, coarse ? 0.039 : 0.0465);
+            def.coarseInside = coarse, def.detail = fine ? def.spacing / 4 : def.spacing;
+            double t0 = snwClock_Seconds();
+            CHECK(snwStuffSolid(context, &def, &arena, &mesh, NULL) == snw_ok);
+            double seconds = snwClock_Seconds() - t0;
+            CHECK(seconds < 20); // on any machine, also with sanitizers
+            if (getenv("SNW_MESHER_REPORT") != NULL)
+                printf("tets: %d tets in %.2f s, coarse %d fine %d\n", mesh.tetCount, seconds, coarse, fine);
+        }
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
 }

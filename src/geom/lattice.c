@@ -355,18 +355,18 @@ static snwResult Descend(Builder* builder)
     return snw_ok;
 }
 
-// Splits all neighbours that are more than twice as large as cell `index`.
+// Splits the neighbours of a cell with children that are larger than it is: more than twice as large as the children.
 static bool BalanceAround(Builder* builder, int index, bool* split)
 {
     Cell cell = builder->cells.data[index];
-    int units = CellUnits(builder, cell.level), middle = units / 2;
+    int units = CellUnits(builder, cell.level);
     for (int d = 0; d < 27; ++d)
     {
-        int at[3] = {cell.at[0] + middle + (d % 3 - 1) * units, cell.at[1] + middle + (d / 3 % 3 - 1) * units,
-            cell.at[2] + middle + (d / 9 - 1) * units};
-        int other = FindCell(builder, at, cell.level - 1);
+        int at[3] = {
+            cell.at[0] + (d % 3 - 1) * units, cell.at[1] + (d / 3 % 3 - 1) * units, cell.at[2] + (d / 9 - 1) * units};
+        int other = FindCell(builder, at, cell.level);
         if (other < 0 || builder->cells.data[other].kind == snw_cellSkipped || builder->cells.data[other].child >= 0 ||
-            builder->cells.data[other].level >= cell.level - 1)
+            builder->cells.data[other].level >= cell.level)
             continue;
         *split = true;
         if (!SplitCell(builder, other))
@@ -378,20 +378,27 @@ static bool BalanceAround(Builder* builder, int index, bool* split)
 // Finest first; a split makes cells of a coarser level than those that asked for it, so rounds are few.
 static snwResult Balance(Builder* builder)
 {
+    // Cells on the surface of one size, and no others that make tets: nothing to do.
+    bool refined = false, coarse = builder->def->coarseInside && !builder->def->surfaceOnly;
+    for (int i = 0; i < builder->cells.count && !refined; ++i)
+        refined = builder->cells.data[i].level > builder->surfaceLevel;
+    builder->graded = refined || coarse;
     for (bool again = builder->graded; again;)
     {
         again = false;
         int first = builder->cells.count;
-        for (int level = builder->finest; level > 1; --level)
+        for (int level = builder->finest - 1; level > 0; --level)
             for (int i = 0; i < first; ++i)
             {
                 const Cell* cell = &builder->cells.data[i];
-                if (cell->level == level && cell->child < 0 && !BalanceAround(builder, i, &again))
+                if (cell->level == level && cell->child >= 0 && !BalanceAround(builder, i, &again))
                     return snwFailMemory(builder->message);
             }
-        snwResult result = JudgeCells(builder, first);
+        snwResult result = EvaluateNew(builder);
         if (result < 0)
             return result;
+        for (int i = first; i < builder->cells.count; ++i)
+            ClassifyCell(builder, &builder->cells.data[i]);
     }
     return snw_ok;
 }
@@ -631,7 +638,7 @@ static snwResult PlaceRoots(Builder* builder)
 {
     const snwLatticeDef* def = builder->def;
     snwVec3 size = snwVec3_Sub(def->solid->upper, def->solid->lower);
-    double margin = 2 * (fmax(def->level, 0) + 2 * def->spacing), longest = fmax(size.x, fmax(size.y, size.z)) + margin;
+    double margin = 2 * (fmax(def->level, 0) + 3 * def->spacing), longest = fmax(size.x, fmax(size.y, size.z)) + margin;
     int fineSteps = 0;
     for (double cell = def->spacing; fineSteps < 3 && cell / 2 >= def->detail * 0.999; cell /= 2)
         fineSteps++;
@@ -641,14 +648,13 @@ static snwResult PlaceRoots(Builder* builder)
         if (++builder->surfaceLevel + fineSteps >= snw_maxLevels - 4)
             return FailSize(builder);
     builder->finest = builder->surfaceLevel + fineSteps;
-    builder->graded = fineSteps > 0 || (def->coarseInside && !def->surfaceOnly);
     builder->lattice->unit = root / (2 << builder->finest);
     double sizes[3] = {size.x + margin, size.y + margin, size.z + margin};
     for (int k = 0; k < 3; ++k)
         builder->roots[k] = (int)ceil(sizes[k] / root);
     snwVec3 middle = snwVec3_Lerp(def->solid->lower, def->solid->upper, 0.5);
     snwVec3 half = {builder->roots[0] * root / 2, builder->roots[1] * root / 2, builder->roots[2] * root / 2};
-    builder->lattice->origin = snwVec3_Sub(middle, half);
+    builder->lattice->origin = snwVec3_MulAdd(snwVec3_Sub(middle, half), def->spacing, def->shift);
     return snw_ok;
 }
 

@@ -20,6 +20,7 @@ typedef struct snwLatticeDef
     double spacing;    // m, edge of the cells at the surface
     double detail;     // m, edge of the smallest cells, where the solid is thin; spacing: none
     double level;      // m, the surface is where the distance has this value
+    snwVec3 shift;     // of the lattice against the solid, in cells; none: symmetric about the middle of its bounds
     bool coarseInside; // cells grow twofold and fourfold away from the surface
     bool surfaceOnly;  // tets at the surface only
 } snwLatticeDef;

@@ -328,8 +328,11 @@ snwResult snwStuffSolid(
     snwContext* context, const snwStuffDef* def, snwArena* arena, snwTetMesh* mesh, snwMessage* message)
 {
     *mesh = (snwTetMesh){0};
-    snwLatticeDef lattice = {
-        .solid = def->solid, .spacing = def->spacing, .detail = def->detail, .coarseInside = def->coarseInside};
+    snwLatticeDef lattice = {.solid = def->solid,
+        .spacing = def->spacing,
+        .detail = def->detail,
+        .shift = def->shift,
+        .coarseInside = def->coarseInside};
     Stuffer stuffer = {.context = context};
     double volume = def->volume;
     snwResult result = MakeTets(&stuffer, &lattice, message);

@@ -12,6 +12,7 @@ typedef struct snwStuffDef
     double spacing;    // m, edge of the lattice's cells at the surface
     double detail;     // m, spacing / 8 .. spacing: cells shrink down to this where the solid is thinner than two cells
     bool coarseInside; // cells may be twice and four times as large away from the surface
+    snwVec3 shift;     // of the lattice, in cells, -1 .. 1; 0: symmetric about the middle of the solid's bounds
     double volume;     // m^3, of the solid if it is known (snwSolid_Volume); 0: it is measured
 } snwStuffDef;
 
