@@ -15,6 +15,12 @@ typedef struct Rigged
     snwHandleDef handles[1];
     snwLinearTerm terms[1];
     snwLinearConstraintDef constraints[1];
+    int elementBones[1];
+    float colors[4][3], texcoords[4][2];
+    uint8_t pixels[2][4];
+    snwKey keys[3];
+    snwTrackDef tracks[2];
+    snwMotionDef motions[2];
     snwCharacterDef def;
 } Rigged;
 
@@ -41,6 +47,31 @@ static void MakeRigged(Rigged* r)
     r->def.constraints = r->constraints, r->def.constraintCount = 1;
 }
 
+// With what blocks of version 1 could not hold.
+static void MakeFull(Rigged* r)
+{
+    MakeRigged(r);
+    r->bones[1].parent = 0;
+    r->elementBones[0] = 1;
+    for (int i = 0; i < 4; ++i)
+    {
+        r->colors[i][0] = 0.25f * (float)i, r->colors[i][2] = 1.0f;
+        r->texcoords[i][1] = 0.125f * (float)i;
+    }
+    r->pixels[1][0] = 200, r->pixels[1][3] = 255;
+    for (int i = 0; i < 3; ++i)
+        r->keys[i] = (snwKey){0.25 * i, {{0.1 * (i % 2), 0, 0}, {0, 0, 0, 1}}};
+    r->tracks[0] = (snwTrackDef){0, r->keys, 3};
+    r->tracks[1] = (snwTrackDef){1, r->keys, 1};
+    r->motions[0] = (snwMotionDef){"nod", 0.5, true, r->tracks, 2};
+    r->motions[1] = (snwMotionDef){"rest", 2.0, false, NULL, 0};
+    r->def.elementBones = r->elementBones;
+    r->def.colors = (const float(*)[3])r->colors;
+    r->def.texcoords = (const float(*)[2])r->texcoords;
+    r->def.texture = (snwTexture){1, 2, &r->pixels[0][0]};
+    r->def.motions = r->motions, r->def.motionCount = 2;
+}
+
 static void CheckRefused(Rigged* rigged, const char* part)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
@@ -50,7 +81,10 @@ static void CheckRefused(Rigged* rigged, const char* part)
     CHECK(character == NULL);
     CHECK_CONTAINS(message.text, part);
     snwDestroyContext(context);
-    MakeRigged(rigged);
+    if (rigged->def.motions != NULL)
+        MakeFull(rigged);
+    else
+        MakeRigged(rigged);
 }
 
 TEST(character, refusesNonsenseWithAMessage)
@@ -108,15 +142,315 @@ TEST(character, saveAndLoadGiveTheSameCharacter)
     snwDestroyContext(context);
 }
 
+static void CheckSameFull(const snwCharacterDef* a, const snwCharacterDef* b)
+{
+    CHECK_INT(b->bones[1].parent, 0);
+    CHECK_INT(b->elementBones[0], 1);
+    CHECK(memcmp(a->colors, b->colors, 4 * sizeof *a->colors) == 0);
+    CHECK(memcmp(a->texcoords, b->texcoords, 4 * sizeof *a->texcoords) == 0);
+    CHECK(b->texture.width == 1 && b->texture.height == 2 && memcmp(a->texture.pixels, b->texture.pixels, 8) == 0);
+    CHECK_INT(b->motionCount, 2);
+    CHECK(strcmp(b->motions[0].name, "nod") == 0 && b->motions[0].loop && b->motions[0].duration == 0.5);
+    CHECK(!b->motions[1].loop && b->motions[1].trackCount == 0);
+    CHECK_INT(b->motions[0].tracks[1].bone, 1);
+    CHECK(memcmp(a->motions[0].tracks[0].keys, b->motions[0].tracks[0].keys, 3 * sizeof(snwKey)) == 0);
+}
+
+TEST(character, saveAndLoadKeepLooksAndMotions)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Rigged r;
+    MakeFull(&r);
+    snwCharacter *a, *b;
+    REQUIRE(snwCreateCharacter(context, &r.def, &a, NULL) == snw_ok);
+    void* block;
+    size_t size;
+    REQUIRE(snwCharacter_Save(a, &block, &size, NULL) == snw_ok);
+    REQUIRE(snwCharacter_Load(context, block, size, &b, NULL) == snw_ok);
+    CHECK_INT(a->hash, b->hash);
+    CheckSameFull(&r.def, snwCharacter_GetDef(b));
+    snwCharacterInfo info = snwCharacter_GetInfo(b);
+    CHECK(info.textured && info.motionCount == 2 && info.elasticVertexCount == 0);
+    snwContext_Free(context, block);
+    snwCharacter_Release(a);
+    snwCharacter_Release(b);
+    r.def.motions = NULL, r.def.motionCount = 0; // every part is in the hash
+    uint64_t with = 0, without = 0;
+    for (int k = 0; k < 2; ++k)
+    {
+        r.pixels[0][1] = (uint8_t)k;
+        REQUIRE(snwCreateCharacter(context, &r.def, &a, NULL) == snw_ok);
+        without = with, with = a->hash;
+        snwCharacter_Release(a);
+    }
+    CHECK(with != without);
+    snwDestroyContext(context);
+}
+
+// Blocks as they were before there were motions, written then and kept among the seeds of the fuzzer.
+TEST(character, blocksOfVersionOneStillLoad)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    FILE* file = fopen(SNW_SOURCE_DIR "/fuzz/seeds/character/rigged.block", "rb");
+    REQUIRE(file != NULL);
+    static unsigned char block[65536];
+    size_t size = fread(block, 1, sizeof block, file);
+    fclose(file);
+    CHECK(memcmp(block, "SNC1", 4) == 0);
+    snwCharacter* character = NULL;
+    REQUIRE(snwCharacter_Load(context, block, size, &character, NULL) == snw_ok);
+    CHECK(character->def.boneCount > 0 && character->def.bones[0].parent == -1);
+    void* again;
+    size_t sizeAgain;
+    REQUIRE(snwCharacter_Save(character, &again, &sizeAgain, NULL) == snw_ok); // and keep their hash
+    CHECK(sizeAgain == size && memcmp(again, block, size) == 0);
+    snwContext_Free(context, again);
+    snwCharacter_Release(character);
+    snwDestroyContext(context);
+}
+
+TEST(character, refusesNonsenseInLooksAndMotions)
+{
+    Rigged r;
+    MakeFull(&r);
+    r.elementBones[0] = 2;
+    CheckRefused(&r, "elementBones[0] is 2 of 2");
+    r.colors[2][1] = 1.5f;
+    CheckRefused(&r, "colors[2]");
+    r.texcoords[3][0] = NAN;
+    CheckRefused(&r, "texcoords[3]");
+    r.def.texture.width = 8193;
+    CheckRefused(&r, "texture must be 1..8192");
+    r.def.texture.height = 0;
+    CheckRefused(&r, "texture must be 1..8192");
+    r.def.texture.pixels = NULL;
+    CheckRefused(&r, "texture has no pixels");
+    r.bones[1].name = "upper";
+    CheckRefused(&r, "bones[0] and bones[1] are both called 'upper'");
+    r.bones[0].parent = 2;
+    CheckRefused(&r, "bones[0] follows bone 2 of 2");
+    r.bones[0].parent = 1;
+    CheckRefused(&r, "follows itself");
+    r.motions[1].name = "nod";
+    CheckRefused(&r, "are both called 'nod'");
+    r.motions[0].duration = 0.0;
+    CheckRefused(&r, "duration must be");
+    r.motions[0].duration = 0.4;
+    CheckRefused(&r, "time must rise from key to key, from 0 to 0.4 s");
+    r.keys[1].time = 0.0;
+    CheckRefused(&r, "time must rise");
+    r.keys[2].transform.position.y = 0.1;
+    CheckRefused(&r, "the loop does not close");
+    r.keys[1].transform.rotation.w = 2.0;
+    CheckRefused(&r, "unit quaternion");
+    r.tracks[1].bone = 0;
+    CheckRefused(&r, "bone 'upper' has a track already");
+    r.tracks[1].bone = 2;
+    CheckRefused(&r, "moves bone 2 of 2");
+    r.tracks[1].keyCount = 0;
+    CheckRefused(&r, "has 0 keys");
+    r.motions[0].trackCount = 3;
+    CheckRefused(&r, "has 3 tracks for 2 bones");
+    r.def.thickness = 0.0;
+    CheckRefused(&r, "thickness must be");
+    r.keys[2].transform.position.y = 0.1;
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwCharacter* character;
+    snwMessage message;
+    CHECK_INT(snwCreateCharacter(context, &r.def, &character, &message), snw_errorArgument);
+    CHECK_CONTAINS(message.place, "motions[0].tracks[0]");
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Hexes and flat characters
+
+typedef struct Bricks
+{
+    snwVec3 vertices[16];
+    int hexes[3][8];
+    int elementBones[3];
+    snwBoneDef bones[2];
+    snwCharacterDef def;
+} Bricks;
+
+// Three unit cubes in a row along x.
+static void MakeBricks(Bricks* b)
+{
+    *b = (Bricks){.elementBones = {0, -1, 1}};
+    for (int i = 0; i < 16; ++i)
+        b->vertices[i] = (snwVec3){i % 4, i / 4 % 2, i / 8};
+    for (int i = 0; i < 3; ++i)
+    {
+        const int hex[8] = {i, i + 1, i + 5, i + 4, i + 8, i + 9, i + 13, i + 12};
+        memcpy(b->hexes[i], hex, sizeof hex);
+    }
+    b->bones[0] = b->bones[1] = snwDefaultBoneDef();
+    b->bones[0].name = "left", b->bones[1].name = "right";
+    b->def = snwDefaultCharacterDef();
+    b->def.vertices = b->vertices, b->def.vertexCount = 16;
+    b->def.hexes = (const int(*)[8])b->hexes, b->def.hexCount = 3;
+    b->def.bones = b->bones, b->def.boneCount = 2;
+    b->def.elementBones = b->elementBones;
+}
+
+// Volume under the skin by the divergence theorem: right only if it is closed and points outwards.
+static double SkinVolume(const snwSkin* skin)
+{
+    double volume = 0.0;
+    for (int i = 0; i < skin->triangleCount; ++i)
+    {
+        snwVec3 p[3];
+        for (int k = 0; k < 3; ++k)
+        {
+            const float* x = skin->positions + 3 * (size_t)skin->triangles[3 * i + k];
+            p[k] = (snwVec3){x[0], x[1], x[2]};
+        }
+        volume += snwVec3_Dot(p[0], snwVec3_Cross(p[1], p[2])) / 6.0;
+    }
+    return volume;
+}
+
+TEST(character, hexesHaveSkinMassAndBones)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Bricks b;
+    MakeBricks(&b);
+    snwCharacter* c;
+    REQUIRE(snwCreateCharacter(context, &b.def, &c, NULL) == snw_ok);
+    snwCharacterInfo info = snwCharacter_GetInfo(c);
+    CHECK_INT(info.hexCount, 3);
+    CHECK_INT(info.edgeCount, 28);
+    CHECK_INT(info.skinTriangleCount, 28);
+    CHECK_INT(info.skinVertexCount, 16);
+    CHECK_INT(info.elasticVertexCount, 0); // the flesh between two bones has no vertex of its own
+    CHECK_INT(info.textured, 0);
+    CHECK_NEAR(info.volume, 3.0, 1e-12);
+    CHECK_NEAR(info.mass, 3000.0, 1e-9);
+    CHECK_NEAR(c->masses[0], 125.0, 1e-9);
+    CHECK_NEAR(c->masses[1], 250.0, 1e-9);
+    snwSkin skin;
+    CHECK(snwCharacter_GetRestSkin(c, &skin) == snw_ok);
+    CHECK_NEAR(SkinVolume(&skin), 3.0, 1e-6);
+    CHECK_INT(skin.vertices[15], 15);
+    for (int i = 0; i < skin.vertexCount; ++i)
+    {
+        const float *x = skin.positions + 3 * (size_t)i, *n = skin.normals + 3 * (size_t)i;
+        CHECK_NEAR(n[0] * n[0] + n[1] * n[1] + n[2] * n[2], 1.0, 1e-5);
+        CHECK((x[1] - 0.5f) * n[1] > 0.0f && (x[2] - 0.5f) * n[2] > 0.0f);
+    }
+    snwCharacter_Release(c);
+    b.def.elementBones = NULL;
+    REQUIRE(snwCreateCharacter(context, &b.def, &c, NULL) == snw_ok);
+    CHECK_INT(snwCharacter_GetInfo(c).elasticVertexCount, 16);
+    snwCharacter_Release(c);
+    snwDestroyContext(context);
+}
+
+// A pyramid's stump from unit square to a square of side s: its volume is (1 + s + s^2) / 3. Six tets would not hit it
+// once a face is warped; the twisted one is compared with the integral over many slices.
+TEST(character, volumeOfHexesIsExact)
+{
+    snwVec3 x[8] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 1}, {0.4, 0, 1}, {0.4, 0.4, 1}, {0, 0.4, 1}};
+    CHECK_NEAR(snwHex_Volume(x), (1.0 + 0.4 + 0.16) / 3.0, 1e-14);
+    x[6] = (snwVec3){0.7, 0.9, 1}, x[5] = (snwVec3){0.8, -0.3, 1};
+    double sum = 0.0;
+    int slices = 2000;
+    for (int i = 0; i < slices; ++i)
+    {
+        double z = (i + 0.5) / slices;
+        snwVec3 p[4];
+        for (int k = 0; k < 4; ++k)
+            p[k] = snwVec3_Lerp(x[k], x[4 + k], z);
+        snwVec3 d = snwVec3_Sub(p[2], p[0]), e = snwVec3_Sub(p[3], p[1]);
+        sum += 0.5 * snwVec3_Cross(d, e).z / slices;
+    }
+    CHECK_NEAR(snwHex_Volume(x), sum, 1e-6);
+}
+
+TEST(character, flatCharactersAreTrianglesInThePlane)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwVec3 vertices[4] = {{0, 0, 0}, {2, 0, 0}, {2, 1, 0}, {0, 1, 0}};
+    int triangles[2][3] = {{0, 1, 2}, {0, 2, 3}};
+    const int regions[2] = {0, 1};
+    snwMaterial materials[2] = {snwDefaultMaterial(), snwDefaultMaterial()};
+    materials[1].density = 2000.0;
+    snwCharacterDef def = snwDefaultCharacterDef();
+    def.vertices = vertices, def.vertexCount = 4;
+    def.triangles = (const int(*)[3])triangles, def.triangleCount = 2;
+    def.regions = regions, def.materials = materials, def.materialCount = 2, def.thickness = 0.1;
+    snwCharacter* c;
+    REQUIRE(snwCreateCharacter(context, &def, &c, NULL) == snw_ok);
+    CHECK_NEAR(c->volume, 0.2, 1e-15);
+    CHECK_NEAR(c->mass, 300.0, 1e-9);
+    CHECK_NEAR(c->masses[1], 100.0 / 3.0, 1e-9);
+    CHECK_INT(c->edgeCount, 5);
+    snwSkin skin;
+    CHECK(snwCharacter_GetRestSkin(c, &skin) == snw_ok && skin.triangleCount == 2 && skin.vertexCount == 4);
+    CHECK_NEAR(skin.normals[2], 1.0, 1e-6);
+    void* block;
+    size_t size;
+    snwCharacter* loaded;
+    REQUIRE(snwCharacter_Save(c, &block, &size, NULL) == snw_ok);
+    REQUIRE(snwCharacter_Load(context, block, size, &loaded, NULL) == snw_ok);
+    CHECK(loaded->hash == c->hash && loaded->def.thickness == 0.1 && loaded->def.regions[1] == 1);
+    snwContext_Free(context, block);
+    snwCharacter_Release(loaded);
+    snwCharacter_Release(c);
+    snwMessage message;
+    vertices[3].z = 1e-9;
+    CHECK_INT(snwCreateCharacter(context, &def, &c, &message), snw_errorArgument);
+    CHECK_CONTAINS(message.text, "vertices[3] of a flat character");
+    vertices[3].z = 0.0, triangles[1][1] = 3, triangles[1][2] = 2;
+    CHECK_INT(snwCreateCharacter(context, &def, &c, &message), snw_errorArgument);
+    CHECK_CONTAINS(message.text, "triangles[1] has volume");
+    snwDestroyContext(context);
+}
+
+static void CheckBricksRefused(Bricks* b, const char* part)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwCharacter* character;
+    snwMessage message;
+    CHECK_INT(snwCreateCharacter(context, &b->def, &character, &message), snw_errorArgument);
+    CHECK_CONTAINS(message.text, part);
+    snwDestroyContext(context);
+    MakeBricks(b);
+}
+
+TEST(character, refusesBadHexesAndBonesThatTouch)
+{
+    Bricks b;
+    MakeBricks(&b);
+    b.elementBones[1] = 0;
+    CheckBricksRefused(&b, "to bone 'left' and to bone 'right'");
+    b.hexes[2][7] = 16;
+    CheckBricksRefused(&b, "hexes[2] names vertex 16 of 16");
+    b.hexes[2][7] = b.hexes[2][6];
+    CheckBricksRefused(&b, "twice");
+    for (int k = 0; k < 4; ++k)
+        b.hexes[1][k] ^= b.hexes[1][k + 4], b.hexes[1][k + 4] ^= b.hexes[1][k], b.hexes[1][k] ^= b.hexes[1][k + 4];
+    CheckBricksRefused(&b, "hexes[1] has volume");
+    const int tets[1][4] = {{0, 1, 4, 8}};
+    b.def.tets = tets, b.def.tetCount = 1;
+    CheckBricksRefused(&b, "a character has one kind of elements");
+    b.def.hexCount = 2;
+    CheckBricksRefused(&b, "belongs to no hex");
+    b.def.hexes = NULL;
+    CheckBricksRefused(&b, "3 hexes but no array");
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Damage and memory
+
 // Any byte of a block flipped, and any length cut: an error or a sound character, never a crash or a leak.
-TEST(character, damagedBlocksDoNoHarm)
+static void DamageBlockOf(const snwCharacterDef* def)
 {
     snwCountingAllocator counter = {0};
     snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
-    Rigged r;
-    MakeRigged(&r);
     snwCharacter *character, *loaded;
-    REQUIRE(snwCreateCharacter(context, &r.def, &character, NULL) == snw_ok);
+    REQUIRE(snwCreateCharacter(context, def, &character, NULL) == snw_ok);
     void* block;
     size_t size;
     REQUIRE(snwCharacter_Save(character, &block, &size, NULL) == snw_ok);
@@ -140,10 +474,20 @@ TEST(character, damagedBlocksDoNoHarm)
     CHECK_INT(counter.live, 0);
 }
 
-TEST(character, everyFailedAllocationIsAnErrorWithoutLeak)
+TEST(character, damagedBlocksDoNoHarm)
 {
     Rigged r;
+    Bricks b;
     MakeRigged(&r);
+    DamageBlockOf(&r.def);
+    MakeFull(&r);
+    DamageBlockOf(&r.def);
+    MakeBricks(&b);
+    DamageBlockOf(&b.def);
+}
+
+static void FailEveryAllocationOf(const snwCharacterDef* def)
+{
     for (long n = 1;; ++n)
     {
         snwCountingAllocator counter = {0};
@@ -152,7 +496,7 @@ TEST(character, everyFailedAllocationIsAnErrorWithoutLeak)
         snwCharacter *character = NULL, *loaded = NULL;
         void* block = NULL;
         size_t size;
-        snwResult result = snwCreateCharacter(context, &r.def, &character, NULL);
+        snwResult result = snwCreateCharacter(context, def, &character, NULL);
         result = result < 0 ? result : snwCharacter_Save(character, &block, &size, NULL);
         result = result < 0 ? result : snwCharacter_Load(context, block, size, &loaded, NULL);
         bool reached = counter.allocations >= counter.failAt;
@@ -170,6 +514,18 @@ TEST(character, everyFailedAllocationIsAnErrorWithoutLeak)
             return;
         }
     }
+}
+
+TEST(character, everyFailedAllocationIsAnErrorWithoutLeak)
+{
+    Rigged r;
+    Bricks b;
+    MakeRigged(&r);
+    FailEveryAllocationOf(&r.def);
+    MakeFull(&r);
+    FailEveryAllocationOf(&r.def);
+    MakeBricks(&b);
+    FailEveryAllocationOf(&b.def);
 }
 
 TEST(character, simsShareOneModel)

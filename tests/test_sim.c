@@ -930,3 +930,119 @@ TEST(sim, aNanStopsTheStepAndKeepsTheLastGoodState)
     snwDestroySim(sim);
     snwDestroyContext(context);
 }
+
+static snwSim* MakeToyOf(snwContext* context, snwCharacter* character, snwQuat rotation)
+{
+    snwBodyDef body = snwDefaultBodyDef();
+    body.character = character, body.transform.rotation = rotation;
+    snwSceneDef sceneDef = snwDefaultSceneDef();
+    sceneDef.bodies = &body, sceneDef.bodyCount = 1;
+    snwSimDef def = snwDefaultSimDef();
+    snwSim* sim = NULL;
+    CHECK(snwCreateScene(context, &sceneDef, &def.scene, NULL) == snw_ok);
+    CHECK(snwCreateSimWith(context, &def, &s_toyMethod, &sim, NULL) == snw_ok);
+    snwScene_Release(def.scene);
+    snwCharacter_Release(character);
+    return sim;
+}
+
+static void StretchToy(snwSim* sim, double x, double y, double z)
+{
+    float* row = sim->bodies[0].state;
+    for (int i = 0; i < sim->bodies[0].character->def.vertexCount; ++i, row += 6)
+        row[0] *= (float)x, row[1] *= (float)y, row[2] *= (float)z;
+}
+
+// Two hexes, 2 x 1 x 1 m: the same strain as in tets must give the same energy, volume and ratio.
+TEST(sim, hexesAreMeasuredAndPicked)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwVec3 vertices[12];
+    for (int i = 0; i < 12; ++i)
+        vertices[i] = (snwVec3){i % 3, i / 3 % 2, i / 6};
+    const int hexes[2][8] = {{0, 1, 4, 3, 6, 7, 10, 9}, {1, 2, 5, 4, 7, 8, 11, 10}};
+    snwCharacterDef def = snwDefaultCharacterDef();
+    def.vertices = vertices, def.vertexCount = 12, def.hexes = hexes, def.hexCount = 2;
+    snwCharacter* character;
+    REQUIRE(snwCreateCharacter(context, &def, &character, NULL) == snw_ok);
+    snwSim* sim = MakeToyOf(context, character, snwQuat_Identity());
+    double mu = 1e5 / (2 * 1.45), lambda = 1e5 * 0.45 / (1.45 * 0.1);
+    snwMeasures m;
+    CHECK(snwSim_GetMeasures(sim, 0, &m) == snw_ok);
+    CHECK_NEAR(m.elastic, 0.0, 1e-3);
+    CHECK_NEAR(m.volume, 2.0, 1e-9);
+    StretchToy(sim, 1.1, 1.1, 1.1);
+    CHECK(snwSim_GetMeasures(sim, 0, &m) == snw_ok);
+    CHECK_NEAR(m.elastic, 2.0 * (mu * 3 * 0.01 + 0.5 * lambda * 0.09), 1.0);
+    CHECK_NEAR(m.volume, 2.0 * 1.331, 1e-5);
+    CHECK_NEAR(m.minVolumeRatio, 1.331, 1e-5);
+    CHECK_NEAR(m.maxStretch, 0.1, 1e-5);
+    StretchToy(sim, -1.0, 1.0, 1.0);
+    CHECK(snwSim_GetMeasures(sim, 0, &m) == snw_ok);
+    CHECK(m.minVolumeRatio < -1.3 && m.elastic > 1e5);
+    snwPick pick;
+    CHECK(snwSim_Pick(sim, (snwVec3){-0.2, 0.3, 9}, (snwVec3){0, 0, -1}, &pick) == snw_ok && pick.vertex == 6);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+// A unit square of two triangles, 2 cm thick, turned on edge: strain in its plane counts, its pose does not.
+TEST(sim, flatCharactersAreMeasuredAndPicked)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    const snwVec3 vertices[4] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
+    const int triangles[2][3] = {{0, 1, 2}, {0, 2, 3}};
+    snwCharacterDef def = snwDefaultCharacterDef();
+    def.vertices = vertices, def.vertexCount = 4, def.thickness = 0.02;
+    def.triangles = triangles, def.triangleCount = 2;
+    snwCharacter* character;
+    REQUIRE(snwCreateCharacter(context, &def, &character, NULL) == snw_ok);
+    snwSim* sim = MakeToyOf(context, character, snwQuat_FromAxisAngle((snwVec3){1, 0, 0}, -0.5 * SNW_PI));
+    double mu = 1e5 / (2 * 1.45), lambda = 1e5 * 0.45 / (1.45 * 0.1);
+    snwMeasures m;
+    CHECK(snwSim_GetMeasures(sim, 0, &m) == snw_ok);
+    CHECK_NEAR(m.elastic, 0.0, 1e-4);
+    CHECK_NEAR(m.volume, 0.02, 1e-9);
+    StretchToy(sim, 1.1, 1.0, 1.2); // its y is now the world's -z
+    CHECK(snwSim_GetMeasures(sim, 0, &m) == snw_ok);
+    CHECK_NEAR(m.elastic, 0.02 * (mu * (0.01 + 0.04) + 0.5 * lambda * 0.09), 0.01);
+    CHECK_NEAR(m.volume, 0.02 * 1.32, 1e-6);
+    snwPick pick;
+    CHECK(snwSim_Pick(sim, (snwVec3){0.9, 5, -0.2}, (snwVec3){0, -1, 0}, &pick) == snw_ok && pick.vertex == 1);
+    StretchToy(sim, -1.0, 1.0, 1.0);
+    CHECK(snwSim_GetMeasures(sim, 0, &m) == snw_ok);
+    CHECK(m.minVolumeRatio < -1.3 && m.elastic > 1e3);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(sim, pbdRefusesHexesAndTrianglesByName)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    const snwVec3 cube[8] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+    const int hexes[1][8] = {{0, 1, 2, 3, 4, 5, 6, 7}}, triangles[2][3] = {{0, 1, 2}, {0, 2, 3}};
+    for (int flat = 0; flat < 2; ++flat)
+    {
+        snwCharacterDef def = snwDefaultCharacterDef();
+        def.vertices = cube, def.vertexCount = flat ? 4 : 8;
+        def.hexes = hexes, def.hexCount = !flat;
+        def.triangles = triangles, def.triangleCount = 2 * flat;
+        snwBodyDef body = snwDefaultBodyDef();
+        body.name = "jelly";
+        REQUIRE(snwCreateCharacter(context, &def, &body.character, NULL) == snw_ok);
+        snwSceneDef sceneDef = snwDefaultSceneDef();
+        sceneDef.bodies = &body, sceneDef.bodyCount = 1;
+        snwSimDef simDef = snwDefaultSimDef();
+        REQUIRE(snwCreateScene(context, &sceneDef, &simDef.scene, NULL) == snw_ok);
+        snwSim* sim;
+        snwMessage message;
+        CHECK_INT(snwCreateSim(context, &simDef, &sim, &message), snw_errorUnsupported);
+        CHECK(sim == NULL);
+        CHECK_CONTAINS(message.text, flat ? "body 'jelly' is made of triangles" : "body 'jelly' is made of hexes");
+        CHECK_CONTAINS(message.text, "method pbd simulates tetrahedra or edges");
+        CHECK_INT(snwCharacter_GetInfo(body.character).modelCount, 0);
+        snwScene_Release(simDef.scene);
+        snwCharacter_Release(body.character);
+    }
+    snwDestroyContext(context);
+}

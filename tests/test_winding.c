@@ -232,7 +232,7 @@ TEST(winding, openHemisphereIsHalfAtItsRim)
     snwDestroyContext(context);
 }
 
-// Faces twice, a few turned, a second sphere that crosses the first: the inside stays where anyone would say it is.
+// Faces twice, a few turned, some without area: the inside stays where anyone would say it is.
 TEST(winding, spoiledSurfacesKeepTheirInside)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
@@ -263,6 +263,33 @@ TEST(winding, spoiledSurfacesKeepTheirInside)
         snwDestroySoup(soup);
         FreeSurface(&s);
     }
+    snwDestroyContext(context);
+}
+
+// Two spheres through each other: what is in either is inside, and the faces within both do not cut it apart.
+TEST(winding, crossingSurfacesHaveOneInside)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    const snwVec3 shift = {0.9, 0, 0};
+    Surface s = MakeSphere(30, 40, 30);
+    int vertices = s.vertexCount, triangles = s.triangleCount;
+    s.vertices = realloc(s.vertices, 2 * (size_t)vertices * sizeof *s.vertices);
+    for (int i = 0; i < vertices; ++i)
+        s.vertices[s.vertexCount++] = snwVec3_Add(s.vertices[i], shift);
+    for (int i = 0; i < 3 * triangles; ++i)
+        s.triangles[triangles + i / 3][i % 3] = s.triangles[i / 3][i % 3] + vertices;
+    s.triangleCount *= 2;
+    snwSoup* soup = MakeSoup(context, &s);
+    uint64_t seed = 6;
+    for (int trial = 0; trial < 2000; ++trial)
+    {
+        snwVec3 p = RandomPoint(&seed, 2.0);
+        double a = snwVec3_Length(p), b = snwVec3_Distance(p, shift);
+        if (fabs(a - 1.0) > 0.01 && fabs(b - 1.0) > 0.01)
+            CHECK((snwSoup_Distance(soup, p) < 0.0) == (a < 1.0 || b < 1.0));
+    }
+    snwDestroySoup(soup);
+    FreeSurface(&s);
     snwDestroyContext(context);
 }
 

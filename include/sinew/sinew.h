@@ -198,7 +198,7 @@ typedef struct snwJointDef
 
 typedef struct snwBoneDef
 {
-    const char* name;   // unique in the character
+    const char* name;   // unique in the character, or ""
     snwVec3 head, tail; // m, in the rest pose
     double radius;      // m, >= 0
     int parent;         // the bone it follows in motions; -1: none

@@ -506,7 +506,7 @@ snwClosest snwSoup_Closest(const snwSoup* soup, snwVec3 point)
 // ---------------------------------------------------------------------------------------------------------------------
 // Winding number
 
-// atan2(y, x), and for small angles its series to 2e-11: most triangles of an opened group are still small in the view,
+// atan2(y, x), and for small angles its series to 1e-12: most triangles of an opened group are still small in the view,
 // and atan2 would take half of the time.
 static double QuickAngle(double y, double x)
 {

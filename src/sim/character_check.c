@@ -313,8 +313,9 @@ snwResult snwCharacterDef_Check(snwContext* context, const snwCharacterDef* def,
     result = result < 0 ? result : CheckLook(def, message);
     result = result < 0 ? result : CheckRig(def, message);
     if (result == snw_ok)
-        result = snwCheckNames(context, def->bones, sizeof *def->bones, def->boneCount, "bones", message);
+        result = snwCheckNames(context, def->bones, sizeof *def->bones, def->boneCount, "bones", true, message);
     if (result == snw_ok)
-        result = snwCheckNames(context, def->motions, sizeof *def->motions, def->motionCount, "motions", message);
+        result = snwCheckNames(
+            context, def->motions, sizeof *def->motions, def->motionCount, "motions", false, message);
     return result < 0 ? result : CheckMotions(context, def, message);
 }

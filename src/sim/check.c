@@ -57,7 +57,7 @@ static snwResult FindEqualNames(const void* first, size_t stride, const uint64_t
     for (int i = 1; i < count; ++i)
     {
         const char *name = NameAt(first, stride, order[i]), *before = NameAt(first, stride, order[i - 1]);
-        if (keys[i] == keys[i - 1] && strcmp(name, before) == 0)
+        if (keys[i] == keys[i - 1] && strcmp(name, before) == 0 && name[0] != 0)
             return snwFail(message, snw_errorArgument, "give each its own name",
                 "%s[%d] and %s[%d] are both called '%s'", what, order[i - 1], what, order[i], name);
     }
@@ -65,13 +65,13 @@ static snwResult FindEqualNames(const void* first, size_t stride, const uint64_t
 }
 
 // Equal names have equal hashes, so only neighbours in order need a look.
-snwResult snwCheckNames(
-    snwContext* context, const void* first, size_t stride, int count, const char* what, snwMessage* message)
+snwResult snwCheckNames(snwContext* context, const void* first, size_t stride, int count, const char* what,
+    bool optional, snwMessage* message)
 {
     for (int i = 0; i < count; ++i)
     {
         size_t length = strlen(NameAt(first, stride, i));
-        if (length == 0 || length > SNW_MAX_NAME)
+        if ((length == 0 && !optional) || length > SNW_MAX_NAME)
             return snwFail(
                 message, snw_errorArgument, NULL, "%s[%d] needs a name of 1..%d bytes", what, i, SNW_MAX_NAME);
     }

@@ -107,6 +107,7 @@ typedef struct Subject
 {
     const snwBody* body;
     snwVertices vertices;
+    snwVec3 plane; // normal of a flat character's plane as the body started
 } Subject;
 
 // Corners of an element, now or at rest.
@@ -129,15 +130,21 @@ static snwVec3 TriangleNormal(const snwVec3 x[3])
     return snwVec3_Cross(snwVec3_Sub(x[1], x[0]), snwVec3_Sub(x[2], x[0]));
 }
 
-// The two edges of a triangle and its unit normal: a flat character deforms in its plane, wherever that has gone.
-static snwMat3 FlatMatrix(const snwVec3 x[3])
+// The two edges of a triangle and its unit normal, on the side of the plane's: turning out of the plane is no strain,
+// and turning over within it is an inversion.
+static snwMat3 FlatMatrix(const snwVec3 x[3], snwVec3 plane)
 {
-    return snwMat3_FromColumns(snwVec3_Sub(x[1], x[0]), snwVec3_Sub(x[2], x[0]), snwVec3_Normalize(TriangleNormal(x)));
+    snwVec3 normal = TriangleNormal(x);
+    double side = snwVec3_Dot(normal, plane) < 0.0 ? -1.0 : 1.0;
+    return snwMat3_FromColumns(
+        snwVec3_Sub(x[1], x[0]), snwVec3_Sub(x[2], x[0]), snwVec3_Scale(snwVec3_Normalize(normal), side));
 }
 
-static snwMat3 EdgesOf(int arity, const snwVec3 x[8], int point)
+static snwMat3 EdgesOf(int arity, const snwVec3 x[8], int point, snwVec3 plane)
 {
-    return arity == 8 ? snwHex_Jacobian(x, point) : arity == 3 ? FlatMatrix(x) : EdgeMatrix(x[0], x[1], x[2], x[3]);
+    if (arity == 8)
+        return snwHex_Jacobian(x, point);
+    return arity == 3 ? FlatMatrix(x, plane) : EdgeMatrix(x[0], x[1], x[2], x[3]);
 }
 
 static double ElementElastic(const Subject* subject, int element)
@@ -151,11 +158,11 @@ static double ElementElastic(const Subject* subject, int element)
     double sum = 0.0;
     for (int point = 0; point < points; ++point)
     {
-        snwMat3 inverse, shape = EdgesOf(arity, rest, point);
+        snwMat3 inverse, shape = EdgesOf(arity, rest, point, (snwVec3){0, 0, 1});
         if (!snwMat3_Inverse(shape, &inverse))
             continue;
         double volume = points > 1 ? snwMat3_Determinant(shape) / points : character->restVolumes[element];
-        sum += volume * ElasticDensity(material, snwMat3_Mul(EdgesOf(arity, now, point), inverse));
+        sum += volume * ElasticDensity(material, snwMat3_Mul(EdgesOf(arity, now, point, subject->plane), inverse));
     }
     return sum;
 }
@@ -168,7 +175,6 @@ static double SumElastic(int begin, int end, void* data)
     return sum;
 }
 
-// A triangle is inverted when its normal has turned away from the character's plane.
 static double ElementVolume(const Subject* subject, int element)
 {
     const snwCharacterDef* def = &subject->body->character->def;
@@ -179,7 +185,7 @@ static double ElementVolume(const Subject* subject, int element)
     if (def->triangleCount == 0)
         return snwMat3_Determinant(EdgeMatrix(x[0], x[1], x[2], x[3])) / 6.0;
     snwVec3 normal = TriangleNormal(x);
-    return copysign(0.5 * snwVec3_Length(normal) * def->thickness, normal.z);
+    return copysign(0.5 * snwVec3_Length(normal) * def->thickness, snwVec3_Dot(normal, subject->plane));
 }
 
 static void MeasureElements(const Subject* subject, snwMeasures* m)
@@ -229,7 +235,8 @@ static snwResult MeasureBody(snwSim* sim, int index, double* mass, snwMeasures* 
     if (masses == NULL)
         return snw_errorMemory;
     snwCharacter_ComputeMasses(body->character, body->materials, masses);
-    Subject subject = {.body = body};
+    snwVec3 plane = snwQuat_Rotate(sim->starts[index].transform.rotation, (snwVec3){0, 0, 1});
+    Subject subject = {.body = body, .plane = plane};
     sim->method->getVertices(sim, index, &subject.vertices);
     m->elastic += snwParallelSum(sim->context, body->character->elements.count, 512, SumElastic, &subject);
     MeasureElements(&subject, m);

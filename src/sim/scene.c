@@ -223,14 +223,15 @@ _Static_assert(offsetof(snwBodyDef, name) == 0 && offsetof(snwColliderDef, name)
 
 static snwResult CheckAllNames(snwContext* context, const snwSceneDef* def, snwMessage* message)
 {
-    snwResult result = snwCheckNames(context, def->bodies, sizeof *def->bodies, def->bodyCount, "bodies", message);
+    snwResult result = snwCheckNames(
+        context, def->bodies, sizeof *def->bodies, def->bodyCount, "bodies", false, message);
     if (result == snw_ok)
         result = snwCheckNames(
-            context, def->colliders, sizeof *def->colliders, def->colliderCount, "colliders", message);
+            context, def->colliders, sizeof *def->colliders, def->colliderCount, "colliders", false, message);
     if (result == snw_ok)
-        result = snwCheckNames(context, def->props, sizeof *def->props, def->propCount, "props", message);
+        result = snwCheckNames(context, def->props, sizeof *def->props, def->propCount, "props", false, message);
     if (result == snw_ok)
-        result = snwCheckNames(context, def->pins, sizeof *def->pins, def->pinCount, "pins", message);
+        result = snwCheckNames(context, def->pins, sizeof *def->pins, def->pinCount, "pins", false, message);
     return result;
 }
 
