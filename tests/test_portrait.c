@@ -428,13 +428,13 @@ TEST(portrait, nothingAndNaNDoNoHarm)
     snwMeshLook look = {0};
     snwPortraitDef def = SmallPortrait(&look, 0);
     def.ground = true;
-    for (int i = 0; i < 6; ++i)
+    for (int i = 0; i < 7; ++i)
     {
         Ball ball;
         MakeBall(&ball, (snwFloat3){0, 0, 0}, 1);
         for (int k = 0; k < 3 * ballVertices; k += i == 2 ? 1 : 7)
         {
-            ball.positions[k] = i < 2 ? ball.positions[k] : i == 4 ? INFINITY : NAN;
+            ball.positions[k] = i < 2 ? ball.positions[k] : i == 4 ? INFINITY : i == 6 ? 1e30f : NAN;
             ball.colors[k] = NAN;
         }
         look = i == 0 ? (snwMeshLook){0} : BallLook(&ball);
