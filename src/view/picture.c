@@ -262,8 +262,9 @@ static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMes
     size_t triangleCount = (size_t)look->triangleCount;
     if (!AllocMesh(context, mesh, false))
         return false;
-    if (look->vertexCount > 0)
-        memcpy(mesh->positions, look->positions, 3 * (size_t)look->vertexCount * sizeof(float));
+    // Rays that start very far away would stop the ray tracer; NaN it leaves alone.
+    for (size_t i = 0; i < 3 * (size_t)look->vertexCount; ++i)
+        mesh->positions[i] = fabsf(look->positions[i]) <= SNW_FARTHEST ? look->positions[i] : NAN;
     if (triangleCount > 0)
         memcpy(mesh->triangles, look->triangles, 3 * triangleCount * sizeof(int));
     mesh->paint = look->paint;

@@ -77,6 +77,9 @@ snwResult snwPicture_AddSolid(
     snwPicture* picture, snwColliderKind kind, snwVec3 size, snwFloat3 color, int* mesh, snwMessage* message);
 void snwPicture_MoveSolid(snwPicture* picture, int mesh, const snwTransform* transform);
 
+// m; triangles with a corner beyond this, or with one that is not finite, are not drawn.
+#define SNW_FARTHEST 1e12f
+
 // A mesh that stays as it is, from plain arrays; everything but the texture is copied.
 typedef struct snwMeshLook
 {

@@ -39,6 +39,13 @@ static snwFloat3 Forward(const snwPortraitDef* def)
     return snwFloat3_Normalize((snwFloat3){-sinf(a) * cosf(e), -sinf(e), -cosf(a) * cosf(e)});
 }
 
+static void FramePoint(snwFraming* framing, const float* p)
+{
+    float farthest = snwFloat_Max(fabsf(p[0]), snwFloat_Max(fabsf(p[1]), fabsf(p[2])));
+    if (farthest <= SNW_FARTHEST)
+        snwFraming_Add(framing, snwFloat3_Load(p));
+}
+
 // Vertices of triangles only: a mesh may carry others that nobody sees.
 static void FrameMesh(snwFraming* framing, const snwMeshLook* mesh)
 {
@@ -46,7 +53,7 @@ static void FrameMesh(snwFraming* framing, const snwMeshLook* mesh)
     {
         int v = mesh->triangles[i];
         if (v >= 0 && v < mesh->vertexCount)
-            snwFraming_Add(framing, snwFloat3_Load(mesh->positions + 3 * (size_t)v));
+            FramePoint(framing, mesh->positions + 3 * (size_t)v);
     }
 }
 
@@ -55,7 +62,7 @@ static snwFraming Frame(const snwPortraitDef* def)
     snwFraming framing = snwFraming_BeginAlong(
         Forward(def), (double)def->fieldOfView, def->fill, def->width, def->height);
     for (int i = 0; i < def->framePointCount; ++i)
-        snwFraming_Add(&framing, snwFloat3_Load(def->framePoints + 3 * (size_t)i));
+        FramePoint(&framing, def->framePoints + 3 * (size_t)i);
     for (int i = 0; def->framePointCount == 0 && i < def->meshCount; ++i)
         FrameMesh(&framing, &def->meshes[i]);
     if (framing.pointCount == 0)

@@ -12,7 +12,7 @@
 #include "view/look.h"
 #include "view/obstacles.h"
 #include "view/smooth.h"
-#include "view/surface.h"
+#include "view/veil.h"
 
 #include <embree3/rtcore.h>
 #include <string.h>
@@ -20,7 +20,6 @@
 enum
 {
     snw_packet = 8,
-    snw_maxLayers = 12,       // of translucent meshes that a ray goes through
     snw_bandPixels = 1 << 20, // memory for parts is bounded: large pictures are made in bands
 };
 
@@ -48,7 +47,7 @@ typedef struct Job
     snwImage* image;
     snwLook look;
     RTCScene scene; // all that is opaque
-    RTCScene veil;  // translucent and textured meshes; NULL if there are none
+    snwVeil veil;   // translucent and textured meshes
     int samples;
     int lanes; // of a packet, for each pixel
     snwObstacles obstacles;
@@ -143,8 +142,8 @@ static snwResult BuildScene(
 
 static void ReleaseScenes(const Job* job)
 {
-    if (job->veil != NULL)
-        rtcReleaseScene(job->veil);
+    if (job->veil.scene != NULL)
+        rtcReleaseScene(job->veil.scene);
     if (job->scene != NULL)
         rtcReleaseScene(job->scene);
 }
@@ -156,7 +155,7 @@ static snwResult BuildScenes(Job* job, snwMessage* message)
         veiled = veiled || IsVeil(job->picture, &job->picture->meshes[i]);
     snwResult result = BuildScene(job->renderer, job->picture, false, &job->scene, message);
     if (result >= 0 && veiled)
-        result = BuildScene(job->renderer, job->picture, true, &job->veil, message);
+        result = BuildScene(job->renderer, job->picture, true, &job->veil.scene, message);
     return result;
 }
 
@@ -309,77 +308,6 @@ static snwFloat3 CameraRay(const Job* job, int x, int y, const float jitter[2])
     return snwFloat3_Normalize(snwFloat3_MulAdd(d, v * camera->tanY, camera->up));
 }
 
-// What the translucent meshes between the camera and the first opaque thing add and let through.
-typedef struct Veil
-{
-    snwFloat3 light;
-    snwFloat3 through;
-} Veil;
-
-static const Veil s_clear = {{0, 0, 0}, {1, 1, 1}};
-
-static bool NextLayer(const Job* job, struct RTCRayHit* ray, snwMeeting* meeting)
-{
-    struct RTCIntersectContext context;
-    rtcInitIntersectContext(&context);
-    ray->hit.geomID = ray->hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
-    rtcIntersect1(job->veil, &context, ray);
-    if (ray->hit.geomID == RTC_INVALID_GEOMETRY_ID)
-        return false;
-    *meeting = (snwMeeting){
-        ray->hit.geomID, ray->hit.primID, ray->hit.u, ray->hit.v, {ray->hit.Ng_x, ray->hit.Ng_y, ray->hit.Ng_z}};
-    return true;
-}
-
-// Goes on behind the layer that was just hit.
-static void PassLayer(const Job* job, struct RTCRayHit* ray, float far)
-{
-    ray->ray.tnear = ray->ray.tfar + job->surface.epsilon;
-    ray->ray.tfar = far;
-}
-
-static struct RTCRayHit StartRay(snwFloat3 origin, snwFloat3 direction, float far)
-{
-    return (struct RTCRayHit){.ray = {.org_x = origin.x,
-                                  .org_y = origin.y,
-                                  .org_z = origin.z,
-                                  .dir_x = direction.x,
-                                  .dir_y = direction.y,
-                                  .dir_z = direction.z,
-                                  .tfar = far,
-                                  .mask = (unsigned)-1}};
-}
-
-// Front to back, until little comes through or there were enough layers.
-static Veil LiftVeil(const Job* job, snwFloat3 direction, float far)
-{
-    Veil veil = s_clear;
-    struct RTCRayHit ray = StartRay(job->camera->position, direction, far);
-    snwMeeting meeting;
-    for (int i = 0; i < snw_maxLayers && veil.through.y > 0.004f && NextLayer(job, &ray, &meeting); ++i)
-    {
-        snwLayer layer = snwSurface_Layer(&job->surface, &job->look, &meeting, direction);
-        veil.light = snwFloat3_Add(veil.light, snwFloat3_Mul(veil.through, layer.light));
-        veil.through = snwFloat3_Mul(veil.through, layer.clear);
-        PassLayer(job, &ray, far);
-    }
-    return veil;
-}
-
-// The share of light that comes through the translucent meshes.
-static float VeilShadow(const Job* job, snwFloat3 origin, snwFloat3 direction, float far)
-{
-    float through = 1;
-    struct RTCRayHit ray = StartRay(origin, direction, far);
-    snwMeeting meeting;
-    for (int i = 0; i < snw_maxLayers && through > 0.01f && NextLayer(job, &ray, &meeting); ++i)
-    {
-        through *= 1 - snwSurface_ShadowAlpha(&job->surface, &meeting);
-        PassLayer(job, &ray, far);
-    }
-    return through;
-}
-
 // On plain white, the background is put in at the very end.
 static snwFloat3 Background(const Job* job, snwFloat3 direction)
 {
@@ -392,7 +320,7 @@ static bool IsFloor(snwPictureKind kind)
     return kind == snw_pictureGround || kind == snw_pictureWall;
 }
 
-static void AddMiss(Pixel* pixel, snwFloat3 background, const Veil* veil)
+static void AddMiss(Pixel* pixel, snwFloat3 background, const snwVeilLight* veil)
 {
     pixel->radiance.plain = snwFloat3_Add(pixel->radiance.plain, veil->light);
     pixel->radiance.plain = snwFloat3_Add(pixel->radiance.plain, snwFloat3_Mul(veil->through, background));
@@ -414,7 +342,7 @@ static void AddHit(Pixel* pixel, const snwHit* hit, const snwRadiance* radiance,
 }
 
 static void AddVeiledHit(
-    Pixel* pixel, const snwHit* hit, const snwRadiance* radiance, const float visible[2], Veil veil)
+    Pixel* pixel, const snwHit* hit, const snwRadiance* radiance, const float visible[2], snwVeilLight veil)
 {
     snwRadiance dimmed = {snwFloat3_Add(veil.light, snwFloat3_Mul(veil.through, radiance->plain)),
         snwFloat3_Mul(veil.through, radiance->key), snwFloat3_Mul(veil.through, radiance->sky)};
@@ -437,7 +365,7 @@ typedef struct Packet
     snwHit hits[snw_packet]; // mesh -1: none
     snwRadiance radiances[snw_packet];
     float visible[snw_packet][2]; // key light and sky
-    Veil veils[snw_packet];
+    snwVeilLight veils[snw_packet];
 } Packet;
 
 // Pixels of one row, side by side.
@@ -505,9 +433,10 @@ static void See(const Job* job, Packet* packet)
     for (int lane = 0; lane < snw_packet; ++lane)
     {
         packet->hits[lane].mesh = -1;
-        packet->veils[lane] = s_clear;
-        if (packet->valid[lane] != 0 && job->veil != NULL)
-            packet->veils[lane] = LiftVeil(job, packet->directions[lane], packet->see.ray.tfar[lane]);
+        packet->veils[lane] = snw_veilClear;
+        if (packet->valid[lane] != 0 && job->veil.scene != NULL)
+            packet->veils[lane] = snwVeil_See(
+                &job->veil, job->camera->position, packet->directions[lane], packet->see.ray.tfar[lane]);
         if (packet->valid[lane] == 0 || packet->see.hit.geomID[lane] == RTC_INVALID_GEOMETRY_ID)
             continue;
         if (lane > 0 && SeesAlike(job, packet, lane))
@@ -548,11 +477,11 @@ static void VeilLights(const Job* job, Packet* packet, int lane)
     if (hit->mesh < 0 || !IsFloor(hit->point.kind))
         return;
     if (packet->lit[lane] != 0 && packet->visible[lane][0] > 0)
-        packet->visible[lane][0] = VeilShadow(
-            job, RayOrigin(&packet->key, lane), RayDirection(&packet->key, lane), INFINITY);
+        packet->visible[lane][0] = snwVeil_Shadow(
+            &job->veil, RayOrigin(&packet->key, lane), RayDirection(&packet->key, lane), INFINITY);
     if (packet->open[lane] != 0 && packet->visible[lane][1] > 0)
-        packet->visible[lane][1] = VeilShadow(
-            job, RayOrigin(&packet->sky, lane), RayDirection(&packet->sky, lane), job->reach);
+        packet->visible[lane][1] = snwVeil_Shadow(
+            &job->veil, RayOrigin(&packet->sky, lane), RayDirection(&packet->sky, lane), job->reach);
 }
 
 // Rays that are not needed come back as free.
@@ -579,7 +508,7 @@ static void Light(const Job* job, Packet* packet, int y)
     {
         packet->visible[lane][0] = packet->key.tfar[lane] >= 0;
         packet->visible[lane][1] = packet->sky.tfar[lane] >= 0;
-        if (job->veil != NULL && packet->valid[lane] != 0)
+        if (job->veil.scene != NULL && packet->valid[lane] != 0)
             VeilLights(job, packet, lane);
     }
 }
@@ -657,7 +586,7 @@ static void TraceSimple(const Job* job, Chunk* chunk)
                 int which = i + Min(lane / job->lanes, count - 1);
                 packet.hits[lane] = chunk->hits[which];
                 packet.radiances[lane] = chunk->radiances[which];
-                packet.veils[lane] = s_clear;
+                packet.veils[lane] = snw_veilClear;
             }
             Light(job, &packet, chunk->y);
             AddPacket(job, chunk->pixels, &packet);
@@ -675,7 +604,7 @@ static void SortPixel(const Job* job, Chunk* chunk, const Packet* look, int lane
     const snwRadiance* radiance = &look->radiances[lane];
     if (hit->mesh < 0)
     {
-        AddMiss(&chunk->pixels[x], Background(job, look->directions[lane]), &s_clear);
+        AddMiss(&chunk->pixels[x], Background(job, look->directions[lane]), &snw_veilClear);
         FinishPixel(job, &chunk->pixels[x], 1);
         return;
     }
@@ -693,7 +622,7 @@ static void SortPixel(const Job* job, Chunk* chunk, const Packet* look, int lane
     }
     else
     {
-        AddVeiledHit(&chunk->pixels[x], hit, radiance, (const float[2]){1, 1}, s_clear);
+        AddVeiledHit(&chunk->pixels[x], hit, radiance, (const float[2]){1, 1}, snw_veilClear);
         FinishPixel(job, &chunk->pixels[x], 1);
     }
 }
@@ -829,6 +758,7 @@ snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, con
         .surface = {picture, camera, image->height, 2e-4f * picture->radius},
         .reach = 0.9f * picture->radius,
     };
+    job.veil = (snwVeil){.surface = &job.surface, .look = &job.look};
     snwResult result = BuildScenes(&job, message);
     if (result >= 0)
         result = MakeSamples(&job) ? DrawBands(&job, message) : snwFailMemory(message);
