@@ -1,7 +1,8 @@
 // So many vertices and so many triangles, as even as can be.
 //
 // With b vertices on the rings, Euler gives triangles = 2 vertices - b - 2 outer + 2 holes: the two wanted numbers say
-// how many points the rings get, and the rest goes inside. A hexagonal lattice whose spacing gives just that number is
+// how many points the rings get, and the rest goes inside. Rings are walked at even steps, a little shorter where they
+// turn, so that the tip of a narrow arm is not cut off between two steps. A hexagonal lattice whose spacing gives just that number is
 // spread by smoothing. Where angles are still small, refinement adds points; the next attempt starts with as many less.
 
 #include "geom/triangulate_parts.h"
@@ -18,11 +19,13 @@ enum
     snw_smoothPasses = 24,
 };
 
+static const double s_turnSteps = 0.4; // of a step, per radian
+
 // A stretch of a ring between two corners, or a whole ring without any.
 typedef struct Stretch
 {
     int ring, first, count; // points of the ring, from first; count segments
-    double length;          // m
+    double length;          // m, weighted
     int steps;              // it is cut into
 } Stretch;
 
@@ -34,7 +37,8 @@ typedef struct Fit
     const snwFitDef* def;
     Stretch* stretches;
     int stretchCount;
-    int euler; // 2 outer - 2 holes
+    int euler;         // 2 outer - 2 holes
+    double turnWeight; // m per radian
 } Fit;
 
 typedef struct Attempt
@@ -48,22 +52,30 @@ typedef struct Attempt
 // ---------------------------------------------------------------------------------------------------------------------
 // Rings at even steps
 
-static double StretchLength(const snwRing* ring, int first, int count)
+// Angle between the sides before and after the point; 0 at corners, which are points of their own anyway.
+static double TurnAt(const snwRing* ring, int i)
 {
-    double length = 0;
-    for (int i = 0; i < count; ++i)
-    {
-        const double* a = ring->points[(first + i) % ring->count];
-        const double* b = ring->points[(first + i + 1) % ring->count];
-        length += hypot(b[0] - a[0], b[1] - a[1]);
-    }
-    return length;
+    const double* o = ring->points[i % ring->count];
+    const double *a = ring->points[(i + ring->count - 1) % ring->count], *b = ring->points[(i + 1) % ring->count];
+    if (ring->corners != NULL && ring->corners[i % ring->count])
+        return 0;
+    double ux = o[0] - a[0], uy = o[1] - a[1], vx = b[0] - o[0], vy = b[1] - o[1];
+    return atan2(fabs(ux * vy - uy * vx), ux * vx + uy * vy);
+}
+
+// What a side counts in walking: its length, and a part of a step for each radian that the ring turns there.
+static double SideWeight(const Fit* fit, const snwRing* ring, int i)
+{
+    const double *a = ring->points[i % ring->count], *b = ring->points[(i + 1) % ring->count];
+    return hypot(b[0] - a[0], b[1] - a[1]) + fit->turnWeight * (TurnAt(ring, i) + TurnAt(ring, i + 1)) / 2;
 }
 
 static void AddStretch(Fit* fit, int r, int first, int count)
 {
-    fit->stretches[fit->stretchCount++] =
-        (Stretch){.ring = r, .first = first, .count = count, .length = StretchLength(&fit->outline->rings[r], first, count)};
+    Stretch* stretch = &fit->stretches[fit->stretchCount++];
+    *stretch = (Stretch){.ring = r, .first = first, .count = count};
+    for (int i = 0; i < count; ++i)
+        stretch->length += SideWeight(fit, &fit->outline->rings[r], first + i);
 }
 
 static void FindStretches(Fit* fit)
@@ -89,7 +101,6 @@ static void FindStretches(Fit* fit)
         int corners = fit->stretchCount - begin;
         for (int s = begin; s < fit->stretchCount; ++s)
             fit->stretches[s].steps = corners == 1 ? 6 : corners == 2 ? 2 : 1;
-        fit->euler += ring->hole ? -2 : 2;
     }
 }
 
@@ -110,7 +121,7 @@ static int ShareSteps(const Fit* fit, int wanted, int* steps)
     return total;
 }
 
-static int WalkStretch(const snwRing* ring, const Stretch* stretch, int steps, double (*out)[2], int* names)
+static int WalkStretch(const Fit* fit, const snwRing* ring, const Stretch* stretch, int steps, double (*out)[2], int* names)
 {
     double walked = 0;
     int made = 0;
@@ -118,7 +129,7 @@ static int WalkStretch(const snwRing* ring, const Stretch* stretch, int steps, d
     {
         const double* a = ring->points[(stretch->first + i) % ring->count];
         const double* b = ring->points[(stretch->first + i + 1) % ring->count];
-        double length = hypot(b[0] - a[0], b[1] - a[1]);
+        double length = SideWeight(fit, ring, stretch->first + i);
         for (; made < steps && made * stretch->length / steps <= walked + length; ++made)
         {
             double t = length > 0 ? (made * stretch->length / steps - walked) / length : 0;
@@ -149,7 +160,7 @@ static snwResult ResampleRings(const Fit* fit, int wanted, Attempt* attempt)
         rings[r] = (snwRing){.points = (const double(*)[2])points, .names = names, .hole = fit->outline->rings[r].hole};
         for (; s < fit->stretchCount && fit->stretches[s].ring == r; ++s)
         {
-            int made = WalkStretch(&fit->outline->rings[r], &fit->stretches[s], steps[s], points, names);
+            int made = WalkStretch(fit, &fit->outline->rings[r], &fit->stretches[s], steps[s], points, names);
             rings[r].count += made;
             points += made;
             names += made;
@@ -397,6 +408,7 @@ static snwResult CheckFit(const snwOutline* outline, const snwFitDef* def, snwMe
 static snwResult Prepare(Fit* fit, int* ringPoints)
 {
     int total = 0;
+    double length = 0;
     for (int r = 0; r < fit->outline->ringCount; ++r)
     {
         snwResult result = snw_ok;
@@ -412,17 +424,21 @@ static snwResult Prepare(Fit* fit, int* ringPoints)
             return result;
         }
         total += ring->count + 1;
+        fit->euler += ring->hole ? -2 : 2;
+        for (int i = 0; i < ring->count; ++i)
+            length += SideWeight(fit, ring, i);
     }
     fit->stretches = snwAllocArray(fit->context, (size_t)total, sizeof *fit->stretches);
     if (fit->stretches == NULL)
         return snwFailMemory(fit->message);
-    FindStretches(fit);
     *ringPoints = 2 * fit->def->vertices - fit->def->triangles - fit->euler;
     int least = 3 * fit->outline->ringCount;
     if (*ringPoints < least || *ringPoints > fit->def->vertices)
         return snwFail(fit->message, snw_errorInput, "triangles = 2 vertices - points on the rings - 2 + 2 holes",
             "%d vertices and %d triangles would put %d vertices on the rings", fit->def->vertices, fit->def->triangles,
             *ringPoints);
+    fit->turnWeight = s_turnSteps * length / *ringPoints;
+    FindStretches(fit);
     return snw_ok;
 }
 
