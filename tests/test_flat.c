@@ -123,7 +123,8 @@ static void CheckRim(const snwOutline* outline, const snwFlatMesh* mesh, double 
     for (int r = 0; r < outline->ringCount; ++r)
         for (int i = 0; i < outline->rings[r].count; ++i, ++index)
         {
-            const double *a = outline->rings[r].points[i], *b = outline->rings[r].points[(i + 1) % outline->rings[r].count];
+            const double *a = outline->rings[r].points[i],
+                         *b = outline->rings[r].points[(i + 1) % outline->rings[r].count];
             CHECK(hypot(mesh->vertices[index][0] - a[0], mesh->vertices[index][1] - a[1]) < 2e-8 * size);
             wanted += hypot(b[0] - a[0], b[1] - a[1]);
         }
@@ -170,7 +171,10 @@ static snwFlatQuality CheckMesh(const snwOutline* outline, const snwFlatMesh* me
     return quality;
 }
 
-#define RING(array, isHole) {.points = (const double(*)[2])(array), .count = (int)(sizeof(array) / sizeof *(array)), .hole = isHole}
+#define RING(array, isHole)                                                                                            \
+    {                                                                                                                  \
+        .points = (const double(*)[2])(array), .count = (int)(sizeof(array) / sizeof *(array)), .hole = isHole         \
+    }
 
 // Refines, checks everything, and returns the smallest angle.
 static double RefineRing(const double (*points)[2], int count, double maxEdge, int* triangles)
@@ -233,7 +237,8 @@ TEST(flat, holesAndIslands)
     const double island[][2] = {{-0.5, -0.5}, {0.5, -0.5}, {0, 0.5}};
     const double lake[][2] = {{-0.1, -0.2}, {0.1, -0.2}, {0.1, -0.1}, {-0.1, -0.1}};
     const double beside[][2] = {{1.01, -1}, {1.5, -1}, {1.5, 1}};
-    snwRing rings[] = {RING(lake, true), RING(island, false), RING(hole, true), RING(outer, false), RING(beside, false)};
+    snwRing rings[] = {
+        RING(lake, true), RING(island, false), RING(hole, true), RING(outer, false), RING(beside, false)};
     snwOutline outline = {rings, 5};
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwArena arena = {.context = context};
@@ -409,7 +414,7 @@ TEST(flat, randomPolygons)
     {
         double points[64][2];
         int kind = trial % 4;
-        int count = kind == 0 ? StarShape(&seed, 0.2, points)
+        int count = kind == 0   ? StarShape(&seed, 0.2, points)
                     : kind == 1 ? StarShape(&seed, 0.9, points)
                     : kind == 2 ? Skyline(&seed, points)
                                 : Untangled(&seed, points);
@@ -496,10 +501,12 @@ TEST(flat, hostileNestingIsRefused)
     const double corner[][2] = {{4, 4}, {5, 4}, {5, 5}};
     CheckRefused((snwRing[]){RING(large, false), RING(small, false)}, 2, "outline[1].points[0]", "inside another");
     CheckRefused((snwRing[]){RING(large, true)}, 1, "outline[0].points[0]", "in no ring");
-    CheckRefused((snwRing[]){RING(large, false), RING(small, true), RING(smaller, true)}, 3, "outline[2]", "in no ring");
+    CheckRefused(
+        (snwRing[]){RING(large, false), RING(small, true), RING(smaller, true)}, 3, "outline[2]", "in no ring");
     CheckRefused((snwRing[]){RING(large, false), RING(across, false)}, 2, "outline[1].points", "crosses");
     CheckRefused((snwRing[]){RING(large, false), RING(across, true)}, 2, "outline[1].points", "crosses");
-    CheckRefused((snwRing[]){RING(large, false), RING(corner, false)}, 2, "outline[1].points[0]", "outline[0].points[2]");
+    CheckRefused(
+        (snwRing[]){RING(large, false), RING(corner, false)}, 2, "outline[1].points[0]", "outline[0].points[2]");
 }
 
 TEST(flat, defsAreChecked)

@@ -79,7 +79,8 @@ static int TrianglesAt(const snwFlatMesh* mesh, double x, double y)
         bool inside = true;
         for (int k = 0; k < 3; ++k)
         {
-            const double *a = mesh->vertices[mesh->triangles[t][k]], *b = mesh->vertices[mesh->triangles[t][(k + 1) % 3]];
+            const double *a = mesh->vertices[mesh->triangles[t][k]],
+                         *b = mesh->vertices[mesh->triangles[t][(k + 1) % 3]];
             inside &= (b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0]) > 0;
         }
         count += inside;
@@ -220,8 +221,10 @@ TEST(flat, shapesArePaintedWhereTheyAre)
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     Drawn drawn;
     snwFlatPicture picture = PaintSquare(&drawn, context,
-        "{\"shape\": \"polygon\", \"color\": \"#ff0000\", \"points\": [[0.3, 0.3], [0.9, 0.3], [0.9, 0.9], [0.3, 0.9]]},"
-        "{\"shape\": \"ellipse\", \"color\": \"#0000ff\", \"center\": [0.5, -0.5], \"radius\": [0.3, 0.1], \"angle\": 90, "
+        "{\"shape\": \"polygon\", \"color\": \"#ff0000\", \"points\": [[0.3, 0.3], [0.9, 0.3], [0.9, 0.9], [0.3, "
+        "0.9]]},"
+        "{\"shape\": \"ellipse\", \"color\": \"#0000ff\", \"center\": [0.5, -0.5], \"radius\": [0.3, 0.1], \"angle\": "
+        "90, "
         "\"mirror\": true},"
         "{\"shape\": \"stroke\", \"color\": \"#00ff00\", \"width\": 0.1, \"points\": [[-0.9, 0.6], [-0.3, 0.6]]}");
     REQUIRE(picture.pixels != NULL);
@@ -252,9 +255,11 @@ TEST(flat, gradientsOpacityAndSoftness)
         "\"gradient\": {\"kind\": \"linear\", \"from\": [-0.5, 0], \"to\": [0.5, 0], \"color\": \"#ff0000\"}},"
         "{\"shape\": \"ellipse\", \"color\": \"#0000ff\", \"center\": [0.5, -0.5], \"radius\": [0.4, 0.4],"
         "\"gradient\": {\"kind\": \"radial\", \"from\": [0.5, -0.5], \"to\": [0.9, -0.5], \"opacity\": 0}},"
-        "{\"shape\": \"polygon\", \"color\": \"#000000\", \"opacity\": 0.5, \"points\": [[-1, -1], [-0.8, -1], [-0.8, 0], "
+        "{\"shape\": \"polygon\", \"color\": \"#000000\", \"opacity\": 0.5, \"points\": [[-1, -1], [-0.8, -1], [-0.8, "
+        "0], "
         "[-1, 0]]},"
-        "{\"shape\": \"polygon\", \"color\": \"#000000\", \"soft\": 0.2, \"points\": [[-0.5, -2], [-0.3, -2], [-0.3, -0.3], "
+        "{\"shape\": \"polygon\", \"color\": \"#000000\", \"soft\": 0.2, \"points\": [[-0.5, -2], [-0.3, -2], [-0.3, "
+        "-0.3], "
         "[-0.5, -0.3]]}");
     REQUIRE(picture.pixels != NULL);
     CHECK_PIXEL(&picture, -0.8, 0.6, 0, 0, 0);
@@ -273,8 +278,9 @@ TEST(flat, gradientsOpacityAndSoftness)
 // Half of a pixel's area is half of its alpha, whatever the slope of the edge.
 TEST(flat, coverageIsExact)
 {
-    const char text[] = "{\"outline\": [{\"points\": [[0, 0, \"corner\"], [0.9, 0.05, \"corner\"], [1, 0.77, \"corner\"], "
-                        "[0.31, 1, \"corner\"]]}]}";
+    const char text[] =
+        "{\"outline\": [{\"points\": [[0, 0, \"corner\"], [0.9, 0.05, \"corner\"], [1, 0.77, \"corner\"], "
+        "[0.31, 1, \"corner\"]]}]}";
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     Drawn drawn = ReadText(context, text, strlen(text));
     snwFlatPicture picture;
@@ -293,7 +299,8 @@ TEST(flat, coverageIsExact)
 
 TEST(flat, curvesPassThroughTheirPoints)
 {
-    const snwSplinePoint points[] = {{{0, 0}, true}, {{1, 0.2}, false}, {{1.3, 1}, false}, {{0.2, 1.4}, true}, {{-0.5, 0.6}, false}};
+    const snwSplinePoint points[] = {
+        {{0, 0}, true}, {{1, 0.2}, false}, {{1.3, 1}, false}, {{0.2, 1.4}, true}, {{-0.5, 0.6}, false}};
     double out[5 * snw_spanSamples + 1][2];
     int owners[5 * snw_spanSamples + 1];
     bool corners[5 * snw_spanSamples + 1];
@@ -328,7 +335,8 @@ TEST(flat, mirroredOutlinesAreSymmetric)
     {
         double least = 1;
         for (int k = 0; k < ring->count; ++k)
-            least = fmin(least, hypot(ring->points[i][0] + ring->points[k][0], ring->points[i][1] - ring->points[k][1]));
+            least = fmin(
+                least, hypot(ring->points[i][0] + ring->points[k][0], ring->points[i][1] - ring->points[k][1]));
         CHECK(least < 1e-12);
     }
     CHECK_INT(snwRing_Name(ring, 3 * snw_spanSamples), 3);
@@ -367,11 +375,14 @@ TEST(flat, filesAreRefusedWithTheirPlace)
     CheckFile("{\"outline\": [{\"point\": []}]}", "outline[0]", "unknown key 'point'");
     CheckFile("{\"outline\": [" OK_RING "], \"paint\": 3}", "paint", "must be a list");
     CheckFile("{\"outline\": [" OK_RING "], \"paint\": [{\"shape\": \"circle\"}]}", "paint[0].shape", "circle");
-    CheckFile("{\"outline\": [" OK_RING "], \"paint\": [{\"shape\": \"rim\", \"color\": \"#112233\"}]}", "paint[0]", "width");
-    CheckFile("{\"outline\": [" OK_RING "], \"paint\": [{\"shape\": \"ellipse\", \"color\": \"#112233\", \"center\": [0], "
+    CheckFile(
+        "{\"outline\": [" OK_RING "], \"paint\": [{\"shape\": \"rim\", \"color\": \"#112233\"}]}", "paint[0]", "width");
+    CheckFile("{\"outline\": [" OK_RING
+              "], \"paint\": [{\"shape\": \"ellipse\", \"color\": \"#112233\", \"center\": [0], "
               "\"radius\": [1, 1]}]}",
         "paint[0].center", "2 numbers");
-    CheckFile("{\"outline\": [" OK_RING "], \"paint\": [{\"shape\": \"ellipse\", \"color\": \"#112233\", \"center\": [0, 0], "
+    CheckFile("{\"outline\": [" OK_RING
+              "], \"paint\": [{\"shape\": \"ellipse\", \"color\": \"#112233\", \"center\": [0, 0], "
               "\"radius\": [1, 0]}]}",
         "paint[0].radius[1]", "must be");
     CheckFile("{\"outline\": [" OK_RING "], \"paint\": [{\"shape\": \"rim\", \"width\": 1, \"color\": \"#112233\", "
@@ -379,8 +390,10 @@ TEST(flat, filesAreRefusedWithTheirPlace)
         "paint[0].gradient", "'to' is missing");
     // what only the geometry can tell, with the file's own numbers
     CheckFile("{\"outline\": [{\"points\": [[0, 0], [1, 0], [1, 0], [0, 1]]}]}", "outline[0].points[1]", "same place");
-    CheckFile("{\"outline\": [{\"mirror\": true, \"points\": [[0, 1], [-1, 0], [0, -1]]}]}", "outline[0].points[1]", "axis");
-    CheckFile("{\"outline\": [{\"points\": [[0, 0], [1, 1], [1, 0], [0, 1.5]]}]}", "outline[0].points", "crosses itself");
+    CheckFile(
+        "{\"outline\": [{\"mirror\": true, \"points\": [[0, 1], [-1, 0], [0, -1]]}]}", "outline[0].points[1]", "axis");
+    CheckFile(
+        "{\"outline\": [{\"points\": [[0, 0], [1, 1], [1, 0], [0, 1.5]]}]}", "outline[0].points", "crosses itself");
 }
 
 // Reading, meshing and painting, with each allocation failing once.

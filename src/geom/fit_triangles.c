@@ -2,8 +2,9 @@
 //
 // With b vertices on the rings, Euler gives triangles = 2 vertices - b - 2 outer + 2 holes: the two wanted numbers say
 // how many points the rings get, and the rest goes inside. Rings are walked at even steps, a little shorter where they
-// turn, so that the tip of a narrow arm is not cut off between two steps. A hexagonal lattice whose spacing gives just that number is
-// spread by smoothing. Where angles are still small, refinement adds points; the next attempt starts with as many less.
+// turn, so that the tip of a narrow arm is not cut off between two steps. A hexagonal lattice whose spacing gives just
+// that number is spread by smoothing. Where angles are still small, refinement adds points; the next attempt starts
+// with as many less.
 
 #include "geom/triangulate_parts.h"
 
@@ -121,7 +122,8 @@ static int ShareSteps(const Fit* fit, int wanted, int* steps)
     return total;
 }
 
-static int WalkStretch(const Fit* fit, const snwRing* ring, const Stretch* stretch, int steps, double (*out)[2], int* names)
+static int WalkStretch(
+    const Fit* fit, const snwRing* ring, const Stretch* stretch, int steps, double (*out)[2], int* names)
 {
     double walked = 0;
     int made = 0;
@@ -210,7 +212,8 @@ static void FillLattice(const snwOutline* outline, double spacing, Lattice* latt
     double row = spacing * sqrt(0.75), middle[2];
     for (int k = 0; k < 2; ++k)
         middle[k] = (lattice->lower[k] + lattice->upper[k]) / 2;
-    int rows = (int)ceil((lattice->upper[1] - middle[1]) / row), columns = (int)ceil((lattice->upper[0] - middle[0]) / spacing);
+    int rows = (int)ceil((lattice->upper[1] - middle[1]) / row),
+        columns = (int)ceil((lattice->upper[0] - middle[0]) / spacing);
     lattice->count = 0;
     for (int j = -rows; j <= rows; ++j)
         for (int i = -columns - 1; i <= columns; ++i)
@@ -400,8 +403,8 @@ static snwResult CheckFit(const snwOutline* outline, const snwFitDef* def, snwMe
     if (!(def->minAngle >= 0 && def->minAngle <= 30))
         return snwFail(message, snw_errorArgument, NULL, "minAngle must be 0..30 degrees, is %.4g", def->minAngle);
     if (def->vertices < 3 || def->vertices > 1000000 || def->triangles < 1 || def->triangles > 2000000)
-        return snwFail(message, snw_errorInput, NULL, "%d vertices and %d triangles: out of range", def->vertices,
-            def->triangles);
+        return snwFail(
+            message, snw_errorInput, NULL, "%d vertices and %d triangles: out of range", def->vertices, def->triangles);
     return snw_ok;
 }
 
