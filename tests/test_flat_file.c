@@ -365,6 +365,8 @@ static void CheckFile(const char* text, const char* place, const char* words)
 TEST(flat, filesAreRefusedWithTheirPlace)
 {
 #define OK_RING "{\"points\": [[0, 0], [1, 0], [0, 1]]}"
+    CheckFile("{}", "outline", "missing");
+    CheckFile("{}", "outline", "missing");
     CheckFile("{\"outline\": []}", "outline", "1..256");
     CheckFile("{\"outline\": {}}", "outline", "must be a list");
     CheckFile("{\"outline\": [{\"points\": [[0, 0], [1, 0]]}]}", "outline[0].points", "3..");

@@ -27,7 +27,7 @@ typedef struct Stretch
 {
     int ring, first, count; // points of the ring, from first; count segments
     double length;          // m, weighted
-    int steps;              // it is cut into
+    int steps;              // at least
 } Stretch;
 
 typedef struct Fit
@@ -105,12 +105,19 @@ static void FindStretches(Fit* fit)
     }
 }
 
-// Gives each further point to the stretch with the longest steps.
+// By length, rounded down; each further point goes to the stretch with the longest steps.
 static int ShareSteps(const Fit* fit, int wanted, int* steps)
 {
     int total = 0;
+    double length = 0;
     for (int s = 0; s < fit->stretchCount; ++s)
-        total += steps[s] = fit->stretches[s].steps;
+        length += fit->stretches[s].length;
+    for (int s = 0; s < fit->stretchCount; ++s)
+    {
+        int share = (int)(fit->stretches[s].length / length * wanted);
+        steps[s] = share > fit->stretches[s].steps ? share : fit->stretches[s].steps;
+        total += steps[s];
+    }
     for (; total < wanted; ++total)
     {
         int longest = 0;
@@ -174,58 +181,86 @@ static snwResult ResampleRings(const Fit* fit, int wanted, Attempt* attempt)
 // ---------------------------------------------------------------------------------------------------------------------
 // The inside
 
-// Squared distance to the rings, negative outside.
-static double SignedDistance2(const snwOutline* outline, double x, double y)
+typedef struct Side
 {
-    double least = INFINITY;
-    bool inside = false;
-    for (int r = 0; r < outline->ringCount; ++r)
-    {
-        const snwRing* ring = &outline->rings[r];
-        const double* a = ring->points[ring->count - 1];
-        for (int i = 0; i < ring->count; ++i)
-        {
-            const double* b = ring->points[i];
-            double ux = b[0] - a[0], uy = b[1] - a[1], vx = x - a[0], vy = y - a[1];
-            double t = fmin(fmax((ux * vx + uy * vy) / (ux * ux + uy * uy), 0), 1);
-            double dx = vx - t * ux, dy = vy - t * uy;
-            least = fmin(least, dx * dx + dy * dy);
-            if ((a[1] > y) != (b[1] > y) && (vx - ux * vy / uy) < 0)
-                inside = !inside;
-            a = b;
-        }
-    }
-    return inside ? least : -least;
-}
+    const double *a, *b;
+} Side;
 
 typedef struct Lattice
 {
     double (*points)[2];
-    double* distances2;
+    double* distances2; // to the rings, as far as it matters
     int count, capacity;
     double lower[2], upper[2];
+    Side* near; // sides of the rings that matter for one row
 } Lattice;
 
-// Points of a hexagonal lattice that keep half a spacing from the rings. Stops above the capacity.
+// The sides that come within reach of the row at y; all those that cross it are among them.
+static int GatherSides(const snwOutline* outline, double y, double reach, Side* near)
+{
+    int count = 0;
+    for (int r = 0; r < outline->ringCount; ++r)
+    {
+        const snwRing* ring = &outline->rings[r];
+        for (int i = 0; i < ring->count; ++i)
+        {
+            const double *a = ring->points[i], *b = ring->points[(i + 1) % ring->count];
+            if (fmin(a[1], b[1]) <= y + reach && fmax(a[1], b[1]) >= y - reach)
+                near[count++] = (Side){a, b};
+        }
+    }
+    return count;
+}
+
+// Squared distance to the sides, at most reach2; negative outside.
+static double SignedDistance2(const Side* sides, int count, double x, double y, double reach2)
+{
+    double least = reach2;
+    bool inside = false;
+    for (int i = 0; i < count; ++i)
+    {
+        const double *a = sides[i].a, *b = sides[i].b;
+        double ux = b[0] - a[0], uy = b[1] - a[1], vx = x - a[0], vy = y - a[1];
+        double t = fmin(fmax((ux * vx + uy * vy) / (ux * ux + uy * uy), 0), 1);
+        double dx = vx - t * ux, dy = vy - t * uy;
+        least = fmin(least, dx * dx + dy * dy);
+        if ((a[1] > y) != (b[1] > y) && vx - ux * vy / uy < 0)
+            inside = !inside;
+    }
+    return inside ? least : -least;
+}
+
+static void FillRow(double x0, double y, int count, double spacing, int sideCount, Lattice* lattice)
+{
+    for (int i = 0; i < count && lattice->count < lattice->capacity; ++i)
+    {
+        double x = x0 + i * spacing;
+        double distance2 = SignedDistance2(lattice->near, sideCount, x, y, spacing * spacing);
+        if (distance2 < 0.25 * spacing * spacing)
+            continue;
+        lattice->points[lattice->count][0] = x;
+        lattice->points[lattice->count][1] = y;
+        lattice->distances2[lattice->count++] = distance2;
+    }
+}
+
+// Points of a hexagonal lattice that keep half a spacing from the rings. Stops at the capacity.
 static void FillLattice(const snwOutline* outline, double spacing, Lattice* lattice)
 {
-    double row = spacing * sqrt(0.75), middle[2];
+    double row = spacing * sqrt(0.75), middle[2], half[2];
     for (int k = 0; k < 2; ++k)
+    {
         middle[k] = (lattice->lower[k] + lattice->upper[k]) / 2;
-    int rows = (int)ceil((lattice->upper[1] - middle[1]) / row),
-        columns = (int)ceil((lattice->upper[0] - middle[0]) / spacing);
+        half[k] = lattice->upper[k] - middle[k];
+    }
+    int rows = (int)ceil(half[1] / row), columns = (int)ceil(half[0] / spacing) + 1;
     lattice->count = 0;
     for (int j = -rows; j <= rows; ++j)
-        for (int i = -columns - 1; i <= columns; ++i)
-        {
-            double x = middle[0] + (i + (j & 1 ? 0.5 : 0.0)) * spacing, y = middle[1] + (j + 0.37) * row;
-            double distance2 = SignedDistance2(outline, x, y);
-            if (distance2 < 0.25 * spacing * spacing || lattice->count == lattice->capacity)
-                continue;
-            lattice->points[lattice->count][0] = x;
-            lattice->points[lattice->count][1] = y;
-            lattice->distances2[lattice->count++] = distance2;
-        }
+    {
+        double y = middle[1] + (j + 0.37) * row; // off the middle: points of the rings like to lie on it
+        int sideCount = GatherSides(outline, y, spacing, lattice->near);
+        FillRow(middle[0] + ((j & 1 ? 0.5 : 0.0) - columns) * spacing, y, 2 * columns, spacing, sideCount, lattice);
+    }
 }
 
 static double OutlineArea(const snwOutline* outline)
@@ -313,6 +348,7 @@ static snwResult FillInside(const Fit* fit, Attempt* attempt, int wanted)
                 lattice.lower[k] = fmin(lattice.lower[k], attempt->outline->rings[r].points[i][k]);
                 lattice.upper[k] = fmax(lattice.upper[k], attempt->outline->rings[r].points[i][k]);
             }
+    lattice.near = snwArena_Alloc(&attempt->arena, (size_t)attempt->work.inputCount, sizeof *lattice.near);
     lattice.points = snwArena_Alloc(&attempt->arena, (size_t)lattice.capacity, sizeof *lattice.points);
     lattice.distances2 = snwArena_Alloc(&attempt->arena, (size_t)lattice.capacity, sizeof *lattice.distances2);
     if (attempt->arena.failed)
@@ -440,9 +476,16 @@ static snwResult Prepare(Fit* fit, int* ringPoints)
         return snwFail(fit->message, snw_errorInput, "triangles = 2 vertices - points on the rings - 2 + 2 holes",
             "%d vertices and %d triangles would put %d vertices on the rings", fit->def->vertices, fit->def->triangles,
             *ringPoints);
+    if (!(length > 1e-9 && length < 1e12))
+        return snwFail(fit->message, snw_errorInput, "lengths are in metres", "the outline is %.3g m long", length);
     fit->turnWeight = s_turnSteps * length / *ringPoints;
     FindStretches(fit);
     return snw_ok;
+}
+
+snwFitDef snwDefaultFitDef(void)
+{
+    return (snwFitDef){.vertices = 1000, .triangles = 1850, .minAngle = 25.0};
 }
 
 snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const snwFitDef* def, snwArena* arena,

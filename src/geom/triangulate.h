@@ -60,6 +60,8 @@ typedef struct snwFitDef
     double minAngle;         // degrees
 } snwFitDef;
 
+snwFitDef snwDefaultFitDef(void);
+
 // Even triangles, about as many as wanted: the rings are walked at even steps, corners kept, and the inside is filled
 // at even distances. Euler's formula decides how many of the vertices lie on the rings. rings[].points should be dense.
 snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const snwFitDef* def, snwArena* arena,

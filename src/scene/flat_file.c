@@ -212,6 +212,8 @@ static snwResult ReadPaint(snwJson* json, const json_t* value, snwArena* arena, 
 
 static snwResult CheckList(snwJson* json, const json_t* value, size_t least, size_t most)
 {
+    if (value == NULL)
+        return snwJson_Fail(json, NULL, "is missing");
     if (!json_is_array(value))
         return snwJson_Fail(json, NULL, "must be a list, is %s", snwJson_TypeName(value));
     if (json_array_size(value) < least || json_array_size(value) > most)
