@@ -123,7 +123,8 @@ static void CheckRim(const snwOutline* outline, const snwFlatMesh* mesh, double 
     for (int r = 0; r < outline->ringCount; ++r)
         for (int i = 0; i < outline->rings[r].count; ++i, ++index)
         {
-            const double *a = outline->rings[r].points[i], *b = outline->rings[r].points[(i + 1) % outline->rings[r].count];
+            const double *a = outline->rings[r].points[i],
+                         *b = outline->rings[r].points[(i + 1) % outline->rings[r].count];
             CHECK(hypot(mesh->vertices[index][0] - a[0], mesh->vertices[index][1] - a[1]) < 2e-8 * size);
             wanted += hypot(b[0] - a[0], b[1] - a[1]);
         }
@@ -170,7 +171,10 @@ static snwFlatQuality CheckMesh(const snwOutline* outline, const snwFlatMesh* me
     return quality;
 }
 
-#define RING(array, isHole) {.points = (const double(*)[2])(array), .count = (int)(sizeof(array) / sizeof *(array)), .hole = isHole}
+#define RING(array, isHole)                                                                                            \
+    {                                                                                                                  \
+        .points = (const double(*)[2])(array), .count = (int)(sizeof(array) / sizeof *(array)), .hole = isHole         \
+    }
 
 // Refines, checks everything, and returns the smallest angle.
 static double RefineRing(const double (*points)[2], int count, double maxEdge, int* triangles)
@@ -233,7 +237,8 @@ TEST(flat, holesAndIslands)
     const double island[][2] = {{-0.5, -0.5}, {0.5, -0.5}, {0, 0.5}};
     const double lake[][2] = {{-0.1, -0.2}, {0.1, -0.2}, {0.1, -0.1}, {-0.1, -0.1}};
     const double beside[][2] = {{1.01, -1}, {1.5, -1}, {1.5, 1}};
-    snwRing rings[] = {RING(lake, true), RING(island, false), RING(hole, true), RING(outer, false), RING(beside, false)};
+    snwRing rings[] = {
+        RING(lake, true), RING(island, false), RING(hole, true), RING(outer, false), RING(beside, false)};
     snwOutline outline = {rings, 5};
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwArena arena = {.context = context};
@@ -409,7 +414,7 @@ TEST(flat, randomPolygons)
     {
         double points[64][2];
         int kind = trial % 4;
-        int count = kind == 0 ? StarShape(&seed, 0.2, points)
+        int count = kind == 0   ? StarShape(&seed, 0.2, points)
                     : kind == 1 ? StarShape(&seed, 0.9, points)
                     : kind == 2 ? Skyline(&seed, points)
                                 : Untangled(&seed, points);
@@ -429,5 +434,164 @@ TEST(flat, randomPolygons)
         snwArena_Free(&arena);
     }
     CHECK(gentle > 300);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Hostile outlines
+
+static void CheckRefused(const snwRing* rings, int count, const char* place, const char* words)
+{
+    snwCountingAllocator counter = {0};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+    snwArena arena = {.context = context};
+    snwOutline outline = {rings, count};
+    snwTriangulateDef def = snwDefaultTriangulateDef();
+    snwFlatMesh mesh;
+    snwMessage message = {0};
+    CHECK_INT(snwTriangulate(context, &outline, &def, &arena, &mesh, &message), snw_errorInput);
+    CHECK_CONTAINS(message.place, place);
+    CHECK_CONTAINS(message.text, words);
+    CHECK(mesh.vertices == NULL && mesh.triangleCount == 0);
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+    CHECK_INT(counter.live, 0);
+}
+
+#define REFUSED(array, place, words)                                                                                   \
+    do                                                                                                                 \
+    {                                                                                                                  \
+        snwRing refused = RING(array, false);                                                                          \
+        CheckRefused(&refused, 1, place, words);                                                                       \
+    } while (0)
+
+TEST(flat, hostileRingsAreRefused)
+{
+    const double two[][2] = {{0, 0}, {1, 0}};
+    const double nan[][2] = {{0, 0}, {1, 0}, {NAN, 1}};
+    const double infinite[][2] = {{0, 0}, {INFINITY, 0}, {1, 1}};
+    const double flat[][2] = {{0, 0}, {1, 1}, {3, 3}, {2, 2}};
+    const double bow[][2] = {{0, 0}, {1, 1}, {1, 0}, {0, 1.5}};
+    const double twice[][2] = {{0, 0}, {1, 0}, {1, 1}, {1, 0}, {0.5, 2}};
+    const double closed[][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 0}};
+    const double touching[][2] = {{0, 0}, {2, 0}, {2, 2}, {1, 0}, {0, 2}};
+    const double through[][2] = {{0, 0}, {2, 0}, {2, 2}, {1, 1}, {0, 1}, {3, 1}, {3, -1}, {0, -1}};
+    const double far[][2] = {{1e9, 0}, {1e9 + 1, 0}, {1e9, 1}};
+    const double dot[][2] = {{0, 0}, {1e-12, 0}, {0, 1e-12}};
+    REFUSED(two, "outline[0]", "3 points or more");
+    REFUSED(nan, "outline[0].points[2]", "not finite");
+    REFUSED(infinite, "outline[0].points[1]", "not finite");
+    REFUSED(flat, "outline[0].points[0]", "no area");
+    REFUSED(bow, "outline[0].points", "crosses itself");
+    REFUSED(twice, "outline[0].points[3]", "same place as outline[0].points[1]");
+    REFUSED(closed, "outline[0].points[3]", "same place as outline[0].points[0]");
+    REFUSED(touching, "outline[0].points[0]", "touches itself");
+    REFUSED(through, "outline[0].points[4]", "touches itself");
+    REFUSED(far, "", "from the origin");
+    REFUSED(dot, "", "large");
+    CheckRefused(NULL, 0, "", "at least one ring");
+}
+
+TEST(flat, hostileNestingIsRefused)
+{
+    const double large[][2] = {{0, 0}, {4, 0}, {4, 4}, {0, 4}};
+    const double small[][2] = {{1, 1}, {2, 1}, {2, 2}, {1, 2}};
+    const double smaller[][2] = {{1.2, 1.2}, {1.8, 1.2}, {1.5, 1.8}};
+    const double across[][2] = {{3, 3}, {5, 3}, {5, 5}};
+    const double corner[][2] = {{4, 4}, {5, 4}, {5, 5}};
+    CheckRefused((snwRing[]){RING(large, false), RING(small, false)}, 2, "outline[1].points[0]", "inside another");
+    CheckRefused((snwRing[]){RING(large, true)}, 1, "outline[0].points[0]", "in no ring");
+    CheckRefused(
+        (snwRing[]){RING(large, false), RING(small, true), RING(smaller, true)}, 3, "outline[2]", "in no ring");
+    CheckRefused((snwRing[]){RING(large, false), RING(across, false)}, 2, "outline[1].points", "crosses");
+    CheckRefused((snwRing[]){RING(large, false), RING(across, true)}, 2, "outline[1].points", "crosses");
+    CheckRefused(
+        (snwRing[]){RING(large, false), RING(corner, false)}, 2, "outline[1].points[0]", "outline[0].points[2]");
+}
+
+TEST(flat, defsAreChecked)
+{
+    const double square[][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwRing ring = RING(square, false);
+    snwOutline outline = {&ring, 1};
+    snwFlatMesh mesh;
+    snwMessage message;
+    snwTriangulateDef def = snwDefaultTriangulateDef();
+    def.minAngle = 35;
+    CHECK_INT(snwTriangulate(context, &outline, &def, &arena, &mesh, &message), snw_errorArgument);
+    def = snwDefaultTriangulateDef();
+    def.maxEdge = NAN;
+    CHECK_INT(snwTriangulate(context, &outline, &def, &arena, &mesh, &message), snw_errorArgument);
+    def = snwDefaultTriangulateDef();
+    def.maxEdge = 0.01, def.maxVertices = 1000;
+    CHECK_INT(snwTriangulate(context, &outline, &def, &arena, &mesh, &message), snw_errorInput);
+    CHECK_CONTAINS(message.text, "more than 1000 vertices");
+    snwFlatFitDef fit = {.vertices = 100, .triangles = 250, .minAngle = 25}; // more triangles than Euler allows
+    CHECK_INT(snwFitTriangles(context, &outline, &fit, &arena, &mesh, &message), snw_errorInput);
+    CHECK_CONTAINS(message.text, "on the rings");
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
+
+// Smoothing in itself: the same refinement with and without it.
+TEST(flat, smoothingNeverWorsensTheSmallestAngle)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    uint64_t seed = 5;
+    int better = 0;
+    for (int trial = 0; trial < 100; ++trial)
+    {
+        double points[64][2];
+        snwArena arena = {.context = context};
+        snwRing ring = {.points = (const double(*)[2])points, .count = StarShape(&seed, 0.5, points)};
+        snwOutline outline = {&ring, 1};
+        double angles[2];
+        for (int k = 0; k < 2; ++k)
+        {
+            snwTriangulateDef def = snwDefaultTriangulateDef();
+            snwFlatMesh mesh;
+            def.maxEdge = 0.15, def.minAngle = 20, def.smoothing = k * 10;
+            REQUIRE(snwTriangulate(context, &outline, &def, &arena, &mesh, NULL) == snw_ok);
+            angles[k] = snwFlatMesh_Measure(&mesh).minAngle;
+        }
+        CHECK(angles[1] >= angles[0] - 1e-9);
+        better += angles[1] > angles[0] + 1;
+        snwArena_Free(&arena);
+    }
+    CHECK(better > 20);
+    snwDestroyContext(context);
+}
+
+TEST(flat, fitWithHolesAndCorners)
+{
+    double circle[256][2], hole[256][2];
+    bool corners[256] = {0};
+    for (int i = 0; i < 256; ++i)
+    {
+        double angle = 2 * PI * i / 256, radius = 1 / fmax(fabs(cos(angle)), fabs(sin(angle))); // a square
+        circle[i][0] = radius * cos(angle), circle[i][1] = radius * sin(angle);
+        hole[i][0] = 0.3 + 0.4 * cos(angle), hole[i][1] = 0.4 * sin(angle);
+        corners[i] = i % 64 == 32;
+    }
+    snwRing rings[2] = {RING(circle, false), RING(hole, true)};
+    rings[0].corners = corners;
+    snwOutline outline = {rings, 2};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwFlatFitDef def = {.vertices = 600, .triangles = 1080, .minAngle = 25};
+    snwFlatMesh mesh;
+    REQUIRE(snwFitTriangles(context, &outline, &def, &arena, &mesh, NULL) == snw_ok);
+    snwFlatQuality quality = snwFlatMesh_Measure(&mesh);
+    CHECK(abs(mesh.vertexCount - 600) <= 12 && abs(mesh.triangleCount - 1080) <= 11);
+    CHECK(quality.minAngle >= 25 - 1e-6 && quality.longEdge < 3 * quality.shortEdge);
+    CHECK_NEAR(quality.area, 4 - PI * 0.16, 0.005);
+    CheckManifold(&mesh);
+    int found = 0; // corners are where they were
+    for (int i = 0; i < mesh.vertexCount; ++i)
+        found += fabs(fabs(mesh.vertices[i][0]) - 1) < 1e-7 && fabs(fabs(mesh.vertices[i][1]) - 1) < 1e-7;
+    CHECK_INT(found, 4);
+    snwArena_Free(&arena);
     snwDestroyContext(context);
 }

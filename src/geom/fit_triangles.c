@@ -1,8 +1,10 @@
 // So many vertices and so many triangles, as even as can be.
 //
 // With b vertices on the rings, Euler gives triangles = 2 vertices - b - 2 outer + 2 holes: the two wanted numbers say
-// how many points the rings get, and the rest goes inside. A hexagonal lattice whose spacing gives just that number is
-// spread by smoothing. Where angles are still small, refinement adds points; the next attempt starts with as many less.
+// how many points the rings get, and the rest goes inside. Rings are walked at even steps, a little shorter where they
+// turn, so that the tip of a narrow arm is not cut off between two steps. A hexagonal lattice whose spacing gives just
+// that number is spread by smoothing. Where angles are still small, refinement adds points; the next attempt starts
+// with as many less.
 
 #include "geom/triangulate_parts.h"
 
@@ -18,12 +20,14 @@ enum
     snw_smoothPasses = 24,
 };
 
+static const double s_turnSteps = 0.4; // of a step, per radian
+
 // A stretch of a ring between two corners, or a whole ring without any.
 typedef struct Stretch
 {
     int ring, first, count; // points of the ring, from first; count segments
-    double length;          // m
-    int steps;              // it is cut into
+    double length;          // m, weighted
+    int steps;              // at least
 } Stretch;
 
 typedef struct Fit
@@ -34,7 +38,8 @@ typedef struct Fit
     const snwFlatFitDef* def;
     Stretch* stretches;
     int stretchCount;
-    int euler; // 2 outer - 2 holes
+    int euler;         // 2 outer - 2 holes
+    double turnWeight; // m per radian
 } Fit;
 
 typedef struct Attempt
@@ -48,22 +53,30 @@ typedef struct Attempt
 // ---------------------------------------------------------------------------------------------------------------------
 // Rings at even steps
 
-static double StretchLength(const snwRing* ring, int first, int count)
+// Angle between the sides before and after the point; 0 at corners, which are points of their own anyway.
+static double TurnAt(const snwRing* ring, int i)
 {
-    double length = 0;
-    for (int i = 0; i < count; ++i)
-    {
-        const double* a = ring->points[(first + i) % ring->count];
-        const double* b = ring->points[(first + i + 1) % ring->count];
-        length += hypot(b[0] - a[0], b[1] - a[1]);
-    }
-    return length;
+    const double* o = ring->points[i % ring->count];
+    const double *a = ring->points[(i + ring->count - 1) % ring->count], *b = ring->points[(i + 1) % ring->count];
+    if (ring->corners != NULL && ring->corners[i % ring->count])
+        return 0;
+    double ux = o[0] - a[0], uy = o[1] - a[1], vx = b[0] - o[0], vy = b[1] - o[1];
+    return atan2(fabs(ux * vy - uy * vx), ux * vx + uy * vy);
+}
+
+// What a side counts in walking: its length, and a part of a step for each radian that the ring turns there.
+static double SideWeight(const Fit* fit, const snwRing* ring, int i)
+{
+    const double *a = ring->points[i % ring->count], *b = ring->points[(i + 1) % ring->count];
+    return hypot(b[0] - a[0], b[1] - a[1]) + fit->turnWeight * (TurnAt(ring, i) + TurnAt(ring, i + 1)) / 2;
 }
 
 static void AddStretch(Fit* fit, int r, int first, int count)
 {
-    fit->stretches[fit->stretchCount++] =
-        (Stretch){.ring = r, .first = first, .count = count, .length = StretchLength(&fit->outline->rings[r], first, count)};
+    Stretch* stretch = &fit->stretches[fit->stretchCount++];
+    *stretch = (Stretch){.ring = r, .first = first, .count = count};
+    for (int i = 0; i < count; ++i)
+        stretch->length += SideWeight(fit, &fit->outline->rings[r], first + i);
 }
 
 static void FindStretches(Fit* fit)
@@ -89,16 +102,22 @@ static void FindStretches(Fit* fit)
         int corners = fit->stretchCount - begin;
         for (int s = begin; s < fit->stretchCount; ++s)
             fit->stretches[s].steps = corners == 1 ? 6 : corners == 2 ? 2 : 1;
-        fit->euler += ring->hole ? -2 : 2;
     }
 }
 
-// Gives each further point to the stretch with the longest steps.
+// By length, rounded down; each further point goes to the stretch with the longest steps.
 static int ShareSteps(const Fit* fit, int wanted, int* steps)
 {
     int total = 0;
+    double length = 0;
     for (int s = 0; s < fit->stretchCount; ++s)
-        total += steps[s] = fit->stretches[s].steps;
+        length += fit->stretches[s].length;
+    for (int s = 0; s < fit->stretchCount; ++s)
+    {
+        int share = (int)(fit->stretches[s].length / length * wanted);
+        steps[s] = share > fit->stretches[s].steps ? share : fit->stretches[s].steps;
+        total += steps[s];
+    }
     for (; total < wanted; ++total)
     {
         int longest = 0;
@@ -110,7 +129,8 @@ static int ShareSteps(const Fit* fit, int wanted, int* steps)
     return total;
 }
 
-static int WalkStretch(const snwRing* ring, const Stretch* stretch, int steps, double (*out)[2], int* names)
+static int WalkStretch(
+    const Fit* fit, const snwRing* ring, const Stretch* stretch, int steps, double (*out)[2], int* names)
 {
     double walked = 0;
     int made = 0;
@@ -118,7 +138,7 @@ static int WalkStretch(const snwRing* ring, const Stretch* stretch, int steps, d
     {
         const double* a = ring->points[(stretch->first + i) % ring->count];
         const double* b = ring->points[(stretch->first + i + 1) % ring->count];
-        double length = hypot(b[0] - a[0], b[1] - a[1]);
+        double length = SideWeight(fit, ring, stretch->first + i);
         for (; made < steps && made * stretch->length / steps <= walked + length; ++made)
         {
             double t = length > 0 ? (made * stretch->length / steps - walked) / length : 0;
@@ -149,7 +169,7 @@ static snwResult ResampleRings(const Fit* fit, int wanted, Attempt* attempt)
         rings[r] = (snwRing){.points = (const double(*)[2])points, .names = names, .hole = fit->outline->rings[r].hole};
         for (; s < fit->stretchCount && fit->stretches[s].ring == r; ++s)
         {
-            int made = WalkStretch(&fit->outline->rings[r], &fit->stretches[s], steps[s], points, names);
+            int made = WalkStretch(fit, &fit->outline->rings[r], &fit->stretches[s], steps[s], points, names);
             rings[r].count += made;
             points += made;
             names += made;
@@ -161,57 +181,86 @@ static snwResult ResampleRings(const Fit* fit, int wanted, Attempt* attempt)
 // ---------------------------------------------------------------------------------------------------------------------
 // The inside
 
-// Squared distance to the rings, negative outside.
-static double SignedDistance2(const snwOutline* outline, double x, double y)
+typedef struct Side
 {
-    double least = INFINITY;
-    bool inside = false;
-    for (int r = 0; r < outline->ringCount; ++r)
-    {
-        const snwRing* ring = &outline->rings[r];
-        const double* a = ring->points[ring->count - 1];
-        for (int i = 0; i < ring->count; ++i)
-        {
-            const double* b = ring->points[i];
-            double ux = b[0] - a[0], uy = b[1] - a[1], vx = x - a[0], vy = y - a[1];
-            double t = fmin(fmax((ux * vx + uy * vy) / (ux * ux + uy * uy), 0), 1);
-            double dx = vx - t * ux, dy = vy - t * uy;
-            least = fmin(least, dx * dx + dy * dy);
-            if ((a[1] > y) != (b[1] > y) && (vx - ux * vy / uy) < 0)
-                inside = !inside;
-            a = b;
-        }
-    }
-    return inside ? least : -least;
-}
+    const double *a, *b;
+} Side;
 
 typedef struct Lattice
 {
     double (*points)[2];
-    double* distances2;
+    double* distances2; // to the rings, as far as it matters
     int count, capacity;
     double lower[2], upper[2];
+    Side* near; // sides of the rings that matter for one row
 } Lattice;
 
-// Points of a hexagonal lattice that keep half a spacing from the rings. Stops above the capacity.
+// The sides that come within reach of the row at y; all those that cross it are among them.
+static int GatherSides(const snwOutline* outline, double y, double reach, Side* near)
+{
+    int count = 0;
+    for (int r = 0; r < outline->ringCount; ++r)
+    {
+        const snwRing* ring = &outline->rings[r];
+        for (int i = 0; i < ring->count; ++i)
+        {
+            const double *a = ring->points[i], *b = ring->points[(i + 1) % ring->count];
+            if (fmin(a[1], b[1]) <= y + reach && fmax(a[1], b[1]) >= y - reach)
+                near[count++] = (Side){a, b};
+        }
+    }
+    return count;
+}
+
+// Squared distance to the sides, at most reach2; negative outside.
+static double SignedDistance2(const Side* sides, int count, double x, double y, double reach2)
+{
+    double least = reach2;
+    bool inside = false;
+    for (int i = 0; i < count; ++i)
+    {
+        const double *a = sides[i].a, *b = sides[i].b;
+        double ux = b[0] - a[0], uy = b[1] - a[1], vx = x - a[0], vy = y - a[1];
+        double t = fmin(fmax((ux * vx + uy * vy) / (ux * ux + uy * uy), 0), 1);
+        double dx = vx - t * ux, dy = vy - t * uy;
+        least = fmin(least, dx * dx + dy * dy);
+        if ((a[1] > y) != (b[1] > y) && vx - ux * vy / uy < 0)
+            inside = !inside;
+    }
+    return inside ? least : -least;
+}
+
+static void FillRow(double x0, double y, int count, double spacing, int sideCount, Lattice* lattice)
+{
+    for (int i = 0; i < count && lattice->count < lattice->capacity; ++i)
+    {
+        double x = x0 + i * spacing;
+        double distance2 = SignedDistance2(lattice->near, sideCount, x, y, spacing * spacing);
+        if (distance2 < 0.25 * spacing * spacing)
+            continue;
+        lattice->points[lattice->count][0] = x;
+        lattice->points[lattice->count][1] = y;
+        lattice->distances2[lattice->count++] = distance2;
+    }
+}
+
+// Points of a hexagonal lattice that keep half a spacing from the rings. Stops at the capacity.
 static void FillLattice(const snwOutline* outline, double spacing, Lattice* lattice)
 {
-    double row = spacing * sqrt(0.75), middle[2];
+    double row = spacing * sqrt(0.75), middle[2], half[2];
     for (int k = 0; k < 2; ++k)
+    {
         middle[k] = (lattice->lower[k] + lattice->upper[k]) / 2;
-    int rows = (int)ceil((lattice->upper[1] - middle[1]) / row), columns = (int)ceil((lattice->upper[0] - middle[0]) / spacing);
+        half[k] = lattice->upper[k] - middle[k];
+    }
+    int rows = (int)ceil(half[1] / row), columns = (int)ceil(half[0] / spacing) + 1;
     lattice->count = 0;
     for (int j = -rows; j <= rows; ++j)
-        for (int i = -columns - 1; i <= columns; ++i)
-        {
-            double x = middle[0] + (i + (j & 1 ? 0.5 : 0.0)) * spacing, y = middle[1] + (j + 0.37) * row;
-            double distance2 = SignedDistance2(outline, x, y);
-            if (distance2 < 0.25 * spacing * spacing || lattice->count == lattice->capacity)
-                continue;
-            lattice->points[lattice->count][0] = x;
-            lattice->points[lattice->count][1] = y;
-            lattice->distances2[lattice->count++] = distance2;
-        }
+    {
+        double y = middle[1] + (j + 0.37) * row; // off the middle: points of the rings like to lie on it
+        int sideCount = GatherSides(outline, y, spacing, lattice->near);
+        FillRow(middle[0] + ((j & 1 ? 0.5 : 0.0) - columns) * spacing, y, 2 * columns, spacing, sideCount, lattice);
+    }
 }
 
 static double OutlineArea(const snwOutline* outline)
@@ -299,6 +348,7 @@ static snwResult FillInside(const Fit* fit, Attempt* attempt, int wanted)
                 lattice.lower[k] = fmin(lattice.lower[k], attempt->outline->rings[r].points[i][k]);
                 lattice.upper[k] = fmax(lattice.upper[k], attempt->outline->rings[r].points[i][k]);
             }
+    lattice.near = snwArena_Alloc(&attempt->arena, (size_t)attempt->work.inputCount, sizeof *lattice.near);
     lattice.points = snwArena_Alloc(&attempt->arena, (size_t)lattice.capacity, sizeof *lattice.points);
     lattice.distances2 = snwArena_Alloc(&attempt->arena, (size_t)lattice.capacity, sizeof *lattice.distances2);
     if (attempt->arena.failed)
@@ -389,14 +439,15 @@ static snwResult CheckFit(const snwOutline* outline, const snwFlatFitDef* def, s
     if (!(def->minAngle >= 0 && def->minAngle <= 30))
         return snwFail(message, snw_errorArgument, NULL, "minAngle must be 0..30 degrees, is %.4g", def->minAngle);
     if (def->vertices < 3 || def->vertices > 1000000 || def->triangles < 1 || def->triangles > 2000000)
-        return snwFail(message, snw_errorInput, NULL, "%d vertices and %d triangles: out of range", def->vertices,
-            def->triangles);
+        return snwFail(
+            message, snw_errorInput, NULL, "%d vertices and %d triangles: out of range", def->vertices, def->triangles);
     return snw_ok;
 }
 
 static snwResult Prepare(Fit* fit, int* ringPoints)
 {
     int total = 0;
+    double length = 0;
     for (int r = 0; r < fit->outline->ringCount; ++r)
     {
         snwResult result = snw_ok;
@@ -412,18 +463,29 @@ static snwResult Prepare(Fit* fit, int* ringPoints)
             return result;
         }
         total += ring->count + 1;
+        fit->euler += ring->hole ? -2 : 2;
+        for (int i = 0; i < ring->count; ++i)
+            length += SideWeight(fit, ring, i);
     }
     fit->stretches = snwAllocArray(fit->context, (size_t)total, sizeof *fit->stretches);
     if (fit->stretches == NULL)
         return snwFailMemory(fit->message);
-    FindStretches(fit);
     *ringPoints = 2 * fit->def->vertices - fit->def->triangles - fit->euler;
     int least = 3 * fit->outline->ringCount;
     if (*ringPoints < least || *ringPoints > fit->def->vertices)
         return snwFail(fit->message, snw_errorInput, "triangles = 2 vertices - points on the rings - 2 + 2 holes",
             "%d vertices and %d triangles would put %d vertices on the rings", fit->def->vertices, fit->def->triangles,
             *ringPoints);
+    if (!(length > 1e-9 && length < 1e12))
+        return snwFail(fit->message, snw_errorInput, "lengths are in metres", "the outline is %.3g m long", length);
+    fit->turnWeight = s_turnSteps * length / *ringPoints;
+    FindStretches(fit);
     return snw_ok;
+}
+
+snwFlatFitDef snwDefaultFlatFitDef(void)
+{
+    return (snwFlatFitDef){.vertices = 1000, .triangles = 1850, .minAngle = 25.0};
 }
 
 snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const snwFlatFitDef* def, snwArena* arena,

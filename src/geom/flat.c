@@ -80,8 +80,8 @@ static snwResult CheckRing(const snwFlatRing* ring, int index, snwMessage* messa
 {
     if (ring->count < (ring->mirror ? 2 : 3))
     {
-        snwResult result = snwFail(message, snw_errorInput, NULL, "a ring needs %d points or more, has %d",
-            ring->mirror ? 2 : 3, ring->count);
+        snwResult result = snwFail(
+            message, snw_errorInput, NULL, "a ring needs %d points or more, has %d", ring->mirror ? 2 : 3, ring->count);
         snwMessage_AddPlace(message, "outline[%d]", index);
         return result;
     }
@@ -94,7 +94,8 @@ static snwResult CheckRing(const snwFlatRing* ring, int index, snwMessage* messa
         if (ring->mirror && a[0] < 0)
             return FailPoint(message, index, i, "give the half with x >= 0", "left of the axis of a mirrored ring");
         if (!open && hypot(b[0] - a[0], b[1] - a[1]) < 1e-6)
-            return FailPoint(message, index, i, i + 1 == ring->count ? "leave the last point out: rings close by themselves" : NULL,
+            return FailPoint(message, index, i,
+                i + 1 == ring->count ? "leave the last point out: rings close by themselves" : NULL,
                 "the same place as the next point");
     }
     return snw_ok;

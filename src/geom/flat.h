@@ -109,4 +109,5 @@ enum
 {
     snw_spanSamples = 16
 };
-int snwSpline_Sample(const snwSplinePoint* points, int count, bool closed, double (*out)[2], int* owners, bool* corners);
+int snwSpline_Sample(
+    const snwSplinePoint* points, int count, bool closed, double (*out)[2], int* owners, bool* corners);

@@ -244,7 +244,8 @@ static void Composite(Painter* painter, const snwPaint* paint, Area area, bool t
             if (paint->gradient.kind != snw_gradientNone)
                 t = GradientAt(&paint->gradient, turned ? -x : x, y);
             opacity += t * (paint->gradient.opacity - opacity);
-            float alpha = row[i] * (float)opacity, *pixel = painter->colors + 3 * ((size_t)j * (size_t)width + (size_t)i);
+            float alpha = row[i] * (float)opacity,
+                  *pixel = painter->colors + 3 * ((size_t)j * (size_t)width + (size_t)i);
             for (int k = 0; k < 3; ++k)
                 pixel[k] += alpha * (from[k] + (float)t * (to[k] - from[k]) - pixel[k]);
         }
@@ -281,8 +282,8 @@ static double (*ShapePoints(const snwPaint* paint, snwArena* arena, int* count))
                 memcpy(points[*count], paint->points[*count].at, sizeof *points);
             break;
         default:
-            *count = snwSpline_Sample(paint->points, paint->count, paint->kind == snw_paintFill || paint->closed, points,
-                NULL, NULL);
+            *count = snwSpline_Sample(
+                paint->points, paint->count, paint->kind == snw_paintFill || paint->closed, points, NULL, NULL);
             break;
     }
     return points;
@@ -366,7 +367,8 @@ static void StorePixels(Painter* painter)
 {
     const snwFlatPicture* picture = painter->picture;
     for (int r = 0; r < painter->outline.ringCount; ++r)
-        AddPolygon(painter, painter->outline.rings[r].points, painter->outline.rings[r].count, painter->outline.rings[r].hole);
+        AddPolygon(
+            painter, painter->outline.rings[r].points, painter->outline.rings[r].count, painter->outline.rings[r].hole);
     SumRows(painter, WholeArea(painter));
     for (int j = 0; j < picture->height; ++j)
         for (int i = 0; i < picture->width; ++i)
@@ -408,8 +410,8 @@ snwResult snwFlat_Paint(snwContext* context, const snwFlatBlueprint* blueprint, 
     Painter painter = {.context = context, .blueprint = blueprint, .picture = picture};
     *picture = (snwFlatPicture){0};
     if (longSide < 16 || longSide > snw_maxFlatPicture)
-        return snwFail(message, snw_errorArgument, NULL, "a picture has 16..%d pixels, not %d", (int)snw_maxFlatPicture,
-            longSide);
+        return snwFail(
+            message, snw_errorArgument, NULL, "a picture has 16..%d pixels, not %d", (int)snw_maxFlatPicture, longSide);
     snwResult result = snwFlat_MakeOutline(blueprint, &scratch, &painter.outline, message);
     if (result == snw_ok)
     {

@@ -17,7 +17,7 @@ typedef struct snwGridPoint
 
 enum
 {
-    snw_gridBits = 26,           // of the outline's longer side
+    snw_gridBits = 26,            // of the outline's longer side
     snw_gridLimit = (1 << 28) - 1 // differences have 29 bits, so incircle has 29 * 4 + 4 = 120
 };
 

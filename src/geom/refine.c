@@ -21,10 +21,10 @@ typedef struct Refiner
     snwFlatWork* work;
     snwPlanar* planar;
     const snwTriangulateDef* def;
-    double sine2;   // of the wanted angle, squared
-    double offset;  // of an off-centre from the short side's middle, in units of that side
+    double sine2;    // of the wanted angle, squared
+    double offset;   // of an off-centre from the short side's middle, in units of that side
     double longest2; // grid units; infinite: any
-    bool* sharp;    // per input point: the corner is below 60 degrees
+    bool* sharp;     // per input point: the corner is below 60 degrees
     snwArray(Suspect) queue;
     int head;
     snwArray(int) cavity;
@@ -256,8 +256,9 @@ static snwResult RefineAll(Refiner* refiner)
         if (t >= 0 && Improve(refiner, t) && FindTriangle(planar, suspect.v) >= 0)
             planar->failed |= !snwArray_Push(refiner->work->context, &refiner->queue, suspect);
         if (planar->points.count > refiner->def->maxVertices)
-            return snwFail(refiner->work->message, snw_errorInput, "a larger maxEdge, a smaller minAngle or less detail",
-                "the outline needs more than %d vertices", refiner->def->maxVertices);
+            return snwFail(refiner->work->message, snw_errorInput,
+                "a larger maxEdge, a smaller minAngle or less detail", "the outline needs more than %d vertices",
+                refiner->def->maxVertices);
     }
     return planar->failed ? snwFailMemory(refiner->work->message) : snw_ok;
 }
@@ -291,8 +292,8 @@ snwResult snwFlatWork_Refine(snwFlatWork* work, const snwTriangulateDef* def)
 {
     const double radians = 3.14159265358979323846 / 180;
     double sine = sin(def->minAngle * radians), longest = def->maxEdge > 0 ? def->maxEdge / work->grid.step : INFINITY;
-    Refiner refiner = {.work = work, .planar = &work->planar, .def = def, .sine2 = sine * sine,
-        .longest2 = longest * longest};
+    Refiner refiner = {
+        .work = work, .planar = &work->planar, .def = def, .sine2 = sine * sine, .longest2 = longest * longest};
     // an apex there sees the short side at a little more than the wanted angle
     refiner.offset = 0.475 / tan(fmax(def->minAngle, 1.0) * radians / 2);
     refiner.sharp = snwAllocArray(work->context, (size_t)work->inputCount, sizeof *refiner.sharp);

@@ -1,8 +1,8 @@
 // Smoothing: inner points move towards the centroid of their surroundings, then edges are flipped back to Delaunay.
 //
 // A careful move is made only if the smallest angle around the point does not shrink, or stays above a goal that is at
-// least the smallest angle of the whole; flips to Delaunay never shrink the smallest angle of a pair. So no pass worsens
-// the mesh. The other moves only keep triangles from turning over: they spread points that were thrown in.
+// least the smallest angle of the whole; flips to Delaunay never shrink the smallest angle of a pair. So no pass
+// worsens the mesh. The other moves only keep triangles from turning over: they spread points that were thrown in.
 
 #include "geom/triangulate_parts.h"
 
@@ -64,8 +64,8 @@ static snwGridPoint Target(const Star* star, snwGridPoint centre)
         total += area;
         meanX += a.x, meanY += a.y;
     }
-    return (snwGridPoint){(int32_t)lrint((x / total + meanX / star->count) / 2),
-        (int32_t)lrint((y / total + meanY / star->count) / 2)};
+    return (snwGridPoint){
+        (int32_t)lrint((x / total + meanX / star->count) / 2), (int32_t)lrint((y / total + meanY / star->count) / 2)};
 }
 
 static void MovePoint(snwPlanar* planar, int point, bool careful, double goal)
@@ -90,8 +90,8 @@ static double LeastSine(const snwPlanar* planar)
 {
     double least = 1;
     for (int e = 0; e < planar->vertex.count; e += 3)
-        least = fmin(least, snwGridMinSine(snwPlanar_Start(planar, e), snwPlanar_Start(planar, e + 1),
-                                snwPlanar_Start(planar, e + 2)));
+        least = fmin(least,
+            snwGridMinSine(snwPlanar_Start(planar, e), snwPlanar_Start(planar, e + 1), snwPlanar_Start(planar, e + 2)));
     return least;
 }
 

@@ -130,8 +130,7 @@ static snwResult AddRingPoints(snwFlatWork* work)
             int other = planar->vertex.data[edge] - 4;
             bool closing = other == work->firstOf[ring] && snwFlatWork_SegmentEnd(work, s) == other;
             return FailAt(work, s, closing ? "leave the last point out: rings close by themselves" : NULL,
-                "the same place as outline[%d].points[%d]", work->ringOf[other],
-                PointName(work, other));
+                "the same place as outline[%d].points[%d]", work->ringOf[other], PointName(work, other));
         }
         if (place == snw_placeEdge)
             snwPlanar_AddOnEdge(planar, point, edge);
@@ -155,8 +154,9 @@ static snwResult ForceSegments(snwFlatWork* work)
         int other = hitPoint >= 0 ? hitPoint - 4 : hitSegment;
         int ring = work->ringOf[other], index = other - work->firstOf[ring];
         const double* at = work->outline->rings[ring].points[index];
-        return FailAt(work, s, NULL, "the outline %s itself: the line from here to the next point %s outline[%d].points[%d] "
-                                     "near [%.4g, %.4g]",
+        return FailAt(work, s, NULL,
+            "the outline %s itself: the line from here to the next point %s outline[%d].points[%d] "
+            "near [%.4g, %.4g]",
             hitPoint >= 0 ? "touches" : "crosses", hitPoint >= 0 ? "passes through" : "cuts the line from", ring,
             PointName(work, other), at[0], at[1]);
     }

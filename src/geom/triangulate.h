@@ -42,10 +42,10 @@ typedef struct snwFlatMesh
 
 typedef struct snwTriangulateDef
 {
-    double minAngle;    // degrees, 0..30; 0: no refinement. Guaranteed up to 26, beyond it mostly works
-    double maxEdge;     // m; 0: any
-    int smoothing;      // passes
-    int maxVertices;    // more is an error: the outline has too fine a detail or maxEdge is too small
+    double minAngle; // degrees, 0..30; 0: no refinement. Guaranteed up to 26, beyond it mostly works
+    double maxEdge;  // m; 0: any
+    int smoothing;   // passes
+    int maxVertices; // more is an error: the outline has too fine a detail or maxEdge is too small
 } snwTriangulateDef;
 
 snwTriangulateDef snwDefaultTriangulateDef(void);
@@ -60,6 +60,8 @@ typedef struct snwFlatFitDef
     double minAngle;         // degrees
 } snwFlatFitDef;
 
+snwFlatFitDef snwDefaultFlatFitDef(void);
+
 // Even triangles, about as many as wanted: the rings are walked at even steps, corners kept, and the inside is filled
 // at even distances. Euler's formula decides how many of the vertices lie on the rings. rings[].points should be dense.
 snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const snwFlatFitDef* def, snwArena* arena,
@@ -67,10 +69,10 @@ snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const 
 
 typedef struct snwFlatQuality
 {
-    double minAngle, maxAngle;   // degrees
-    double shortEdge, longEdge;  // m
-    double area;                 // m^2
-    int inverted;                // triangles without positive area
+    double minAngle, maxAngle;  // degrees
+    double shortEdge, longEdge; // m
+    double area;                // m^2
+    int inverted;               // triangles without positive area
 } snwFlatQuality;
 
 snwFlatQuality snwFlatMesh_Measure(const snwFlatMesh* mesh);

@@ -8,7 +8,7 @@
 // From metres to the grid and back; both ways exact for points on the grid.
 typedef struct snwGrid
 {
-    double step; // m, a power of two
+    double step;             // m, a power of two
     double originX, originY; // whole multiples of step
 } snwGrid;
 
@@ -19,15 +19,14 @@ typedef struct snwFlatWork
     const snwOutline* outline;
     snwGrid grid;
     snwPlanar planar;
-    int inputCount;     // points of all rings = number of segments; segment i starts at point i
-    int* ringOf;        // per segment
-    int* firstOf;       // per ring: its first point
-    int sharpCount;     // of the last refinement
+    int inputCount; // points of all rings = number of segments; segment i starts at point i
+    int* ringOf;    // per segment
+    int* firstOf;   // per ring: its first point
+    int sharpCount; // of the last refinement
 } snwFlatWork;
 
 // Constrained Delaunay triangulation of the outline's inside. Free also after a failure.
-snwResult snwFlatWork_Create(
-    snwFlatWork* work, snwContext* context, const snwOutline* outline, snwMessage* message);
+snwResult snwFlatWork_Create(snwFlatWork* work, snwContext* context, const snwOutline* outline, snwMessage* message);
 void snwFlatWork_Free(snwFlatWork* work);
 
 static inline int snwFlatWork_SegmentEnd(const snwFlatWork* work, int segment)

@@ -80,7 +80,8 @@ static const snwField s_paintFields[] = {
     FIELD(snwPaintData, paint.color, "color", snw_fieldColor, .upper = 1, .required = true,
         .help = "\"#rrggbb\" as in a colour picker, or three linear numbers"),
     FIELD(snwPaintData, paint.opacity, "opacity", snw_fieldReal, .upper = 1, .help = "1: hides what is below"),
-    FIELD(snwPaintData, paint.soft, "soft", snw_fieldReal, .upper = 100, .unit = "m", .help = "its edge fades over this"),
+    FIELD(
+        snwPaintData, paint.soft, "soft", snw_fieldReal, .upper = 100, .unit = "m", .help = "its edge fades over this"),
     FIELD(snwPaintData, gradient, "gradient", snw_fieldRaw, .schema = "object", .table = &snw_gradientTable,
         .help = "to another colour or opacity"),
     FIELD(snwPaintData, paint.mirror, "mirror", snw_fieldBool, .kinds = snw_placedPaints,
@@ -198,7 +199,8 @@ static snwResult ReadPaint(snwJson* json, const json_t* value, snwArena* arena, 
         return result;
     *paint = data.paint;
     if (data.points != NULL)
-        result = ReadPoints(json, data.points, paint->kind == snw_paintStroke ? 1 : 3, arena, &paint->points, &paint->count);
+        result = ReadPoints(
+            json, data.points, paint->kind == snw_paintStroke ? 1 : 3, arena, &paint->points, &paint->count);
     if (result == snw_ok && data.center != NULL)
         result = ReadPair(json, "center", data.center, -s_far, paint->center);
     if (result == snw_ok && data.radius != NULL)
@@ -210,6 +212,8 @@ static snwResult ReadPaint(snwJson* json, const json_t* value, snwArena* arena, 
 
 static snwResult CheckList(snwJson* json, const json_t* value, size_t least, size_t most)
 {
+    if (value == NULL)
+        return snwJson_Fail(json, NULL, "is missing");
     if (!json_is_array(value))
         return snwJson_Fail(json, NULL, "must be a list, is %s", snwJson_TypeName(value));
     if (json_array_size(value) < least || json_array_size(value) > most)
