@@ -266,7 +266,15 @@ static snwResult MeshHexes(Builder* builder)
     if (result < 0)
         return result;
     mesh->body = (snwTetMesh){.vertices = hexes.vertices, .vertexCount = hexes.vertexCount};
-    mesh->hexes = hexes.hexes;
+    // corners by bits there, around each face here
+    static const int s_order[8] = {0, 1, 3, 2, 4, 5, 7, 6};
+    mesh->hexes = snwArena_Alloc(builder->arena, (size_t)hexes.hexCount, sizeof *mesh->hexes);
+    if (mesh->hexes == NULL)
+        return snwFailMemory(builder->message);
+    for (int i = 0; i < hexes.hexCount; ++i)
+        for (int k = 0; k < 8; ++k)
+            mesh->hexes[i][k] = hexes.hexes[i][s_order[k]];
+    mesh->elasticCount = hexes.vertexCount;
     mesh->hexCount = hexes.hexCount;
     mesh->spacing = hexes.spacing;
     return result;
