@@ -25,6 +25,7 @@ typedef enum snwComplete
     snw_completeMethods, // names of the methods
     snw_completeParams,  // names of all parameters, with '='
     snw_completeDemos,   // asks `sinew demo --list --quiet`
+    snw_completeCharacters, // names of the built-in characters
 } snwComplete;
 
 typedef struct snwOption

@@ -1,6 +1,7 @@
 // Shell completions. Each shell gets one function that looks at the verb and the word before the cursor.
 
 #include "app/help.h"
+#include "scene/builtin.h"
 
 #include <string.h>
 
@@ -18,16 +19,19 @@ static bool IsFirst(int method, const char* name)
 
 static bool IsList(snwComplete complete)
 {
-    return complete == snw_completeWords || complete == snw_completeMethods || complete == snw_completeParams;
+    return complete == snw_completeWords || complete == snw_completeCharacters || complete == snw_completeMethods || complete == snw_completeParams;
 }
 
 // The words of a list, with blanks between them.
 static void PrintWords(snwComplete complete, const char* words, FILE* file)
 {
+    for (int i = 0; complete == snw_completeCharacters && i < snwBuiltInCount(); ++i)
+        fprintf(file, "%s%s", i > 0 ? " " : "", snwBuiltIn_Get(i)->name);
     const char* gap = "";
     if (complete == snw_completeWords)
         fputs(words, file);
-    for (int m = 0; m < snwMethodCount() && complete != snw_completeWords; ++m)
+    bool methods = complete == snw_completeMethods || complete == snw_completeParams;
+    for (int m = 0; m < snwMethodCount() && methods; ++m)
     {
         if (complete == snw_completeMethods)
         {

@@ -1,6 +1,7 @@
 #include "app/common.h"
 #include "app/console.h"
 #include "app/verbs.h"
+#include "scene/blueprint_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,12 +38,32 @@ static snwResult CheckScene(snwContext* context, const char* path, char* what, s
     return result;
 }
 
+static snwResult CheckBlueprint(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+{
+    snwBlueprintFile file;
+    snwResult result = snwBlueprintFile_Open(context, path, &file, message);
+    if (result >= 0)
+        snprintf(what, capacity, "blueprint of %d parts, %d bones, %d joints, %d motions",
+            file.blueprint.flesh.partCount, file.blueprint.boneCount, file.blueprint.jointCount,
+            file.blueprint.motionCount);
+    snwBlueprintFile_Free(&file);
+    return result;
+}
+
+static snwResult CheckAny(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+{
+    if (EndsWith(path, ".jsonl"))
+        return CheckLog(context, path, what, capacity, message);
+    if (snwBlueprintFile_IsOne(context, path))
+        return CheckBlueprint(context, path, what, capacity, message);
+    return CheckScene(context, path, what, capacity, message);
+}
+
 static bool CheckFile(snwContext* context, const char* path, json_t* rows)
 {
     char what[128] = "";
     snwMessage message = {0};
-    snwResult result = EndsWith(path, ".jsonl") ? CheckLog(context, path, what, sizeof what, &message)
-                                                : CheckScene(context, path, what, sizeof what, &message);
+    snwResult result = CheckAny(context, path, what, sizeof what, &message);
     bool sound = result >= 0;
     if (rows != NULL)
         json_array_append_new(rows, json_pack("{s:s, s:b, s:s, s:s, s:s, s:s}", "file", path, "sound", sound, "what",

@@ -3,6 +3,8 @@
 #include "app/perform.h"
 #include "app/table.h"
 #include "app/verbs.h"
+#include "scene/blueprint_file.h"
+#include "scene/builtin.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -74,6 +76,35 @@ static void AddListRow(snwContext* context, const DemoList* list, int index, snw
     snwSceneFile_Close(&file);
 }
 
+// The built-in characters, as their files say: nothing is meshed for a list.
+static void PrintCast(snwContext* context)
+{
+    static const char* const heads[] = {"<character", "bones", "joints", "<motions", "<what it is"};
+    snwTextTable table = snwTextTable_Start(heads, 5);
+    for (int i = 0; i < snwBuiltInCount(); ++i)
+    {
+        snwBlueprintFile file;
+        char motions[snw_maxCell] = "";
+        if (snwBlueprintFile_Open(context, snwBuiltIn_Get(i)->name, &file, NULL) >= 0)
+        {
+            const snwBlueprint* blueprint = &file.blueprint;
+            size_t length = 0;
+            for (int m = 0; m < blueprint->motionCount && length < sizeof motions; ++m)
+                length += (size_t)snprintf(motions + length, sizeof motions - length, "%s%s", m > 0 ? " " : "",
+                    blueprint->motions[m].name);
+            snwTextTable_AddRow(&table);
+            snwTextTable_Set(&table, 0, "%s", snwBuiltIn_Get(i)->name);
+            snwTextTable_Set(&table, 1, "%d", blueprint->boneCount);
+            snwTextTable_Set(&table, 2, "%d", blueprint->jointCount);
+            snwTextTable_Set(&table, 3, "%s", motions);
+            snwTextTable_Set(&table, 4, "%s", blueprint->description);
+        }
+        snwBlueprintFile_Free(&file);
+    }
+    snwTextTable_Print(&table, stdout);
+    snwTextTable_Free(&table);
+}
+
 // With --quiet only the names, for shells.
 static snwExit PrintList(const snwArgs* args, const DemoList* list)
 {
@@ -93,6 +124,8 @@ static snwExit PrintList(const snwArgs* args, const DemoList* list)
         AddListRow(context, list, i, &table);
     snwTextTable_Print(&table, stdout);
     snwTextTable_Free(&table);
+    putchar('\n');
+    PrintCast(context);
     snwDestroyContext(context);
     return snw_exitOk;
 }
@@ -174,7 +207,7 @@ static snwExit Run(const snwArgs* args)
 }
 
 static const snwOption s_options[] = {
-    {"list", 'l', NULL, false, snw_completeNothing, NULL, "list the demos (with --quiet only their names)"},
+    {"list", 'l', NULL, false, snw_completeNothing, NULL, "list the demos and the characters (with --quiet only the demos' names)"},
     {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write here instead of out/demo-NAME"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
     SNW_FILM_OPTIONS,

@@ -3,7 +3,10 @@
 #include "app/settings.h"
 #include "app/table.h"
 #include "app/verbs.h"
+#include "geom/quality.h"
 #include "math/cpu.h"
+#include "scene/blueprint_file.h"
+#include "scene/builtin.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -222,6 +225,136 @@ static void PrintScene(const snwScene* scene)
     PrintBodies(def);
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Characters
+
+typedef struct CharacterFacts
+{
+    snwCharacterInfo info;
+    snwMeshQuality quality; // of the flesh; no tets: nothing to say
+    int freedom;
+} CharacterFacts;
+
+static CharacterFacts GetFacts(const snwCharacter* character)
+{
+    const snwCharacterDef* def = snwCharacter_GetDef(character);
+    CharacterFacts facts = {.info = snwCharacter_GetInfo(character), .freedom = snwCharacter_JointFreedom(character)};
+    snwTetMesh mesh = {(snwVec3*)def->vertices, def->vertexCount, (int(*)[4])def->tets, def->tetCount};
+    if (def->tetCount > 0)
+        facts.quality = snwTetMesh_FleshQuality(&mesh, def->elementBones);
+    return facts;
+}
+
+static json_t* NamesToJson(const void* items, size_t size, int count)
+{
+    json_t* names = json_array();
+    for (int i = 0; i < count; ++i)
+    {
+        const char* name = NULL; // the first member of every Def
+        memcpy(&name, (const char*)items + (size_t)i * size, sizeof name);
+        json_array_append_new(names, json_string(name));
+    }
+    return names;
+}
+
+static json_t* CharacterToJson(const snwBlueprint* blueprint, const snwCharacter* character)
+{
+    CharacterFacts facts = GetFacts(character);
+    const snwCharacterInfo* info = &facts.info;
+    json_t* json = json_pack("{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "schema", 1, "name", info->name,
+        "description", blueprint->description, "vertices", info->vertexCount, "elastic_vertices",
+        info->elasticVertexCount, "tets", info->tetCount, "hexes", info->hexCount, "triangles", info->triangleCount,
+        "skin_vertices", info->skinVertexCount, "joint_freedom", facts.freedom);
+    json_object_set_new(json, "mass", snwJsonReal(info->mass));
+    json_object_set_new(json, "volume", snwJsonReal(info->volume));
+    if (facts.quality.tetCount > 0)
+    {
+        json_object_set_new(json, "min_dihedral", snwJsonReal(facts.quality.minDihedral));
+        json_object_set_new(json, "max_dihedral", snwJsonReal(facts.quality.maxDihedral));
+    }
+    json_object_set_new(json, "bones", NamesToJson(blueprint->bones, sizeof(snwBoneDef), blueprint->boneCount));
+    json_object_set_new(json, "joints", NamesToJson(blueprint->joints, sizeof(snwJointDef), blueprint->jointCount));
+    json_object_set_new(json, "handles", NamesToJson(blueprint->handles, sizeof(snwHandleDef), blueprint->handleCount));
+    json_object_set_new(json, "motions", NamesToJson(blueprint->motions, sizeof(snwMotionDef), blueprint->motionCount));
+    return json;
+}
+
+static void PrintJoints(const snwBlueprint* blueprint)
+{
+    static const char* const s_jointTypes[] = {
+        "ball", "hinge", "universal", "prismatic", "cylindrical", "fixed", "free"};
+    static const char* const heads[] = {"<joint", "<type", "<from", "<to", "<limits"};
+    snwTextTable table = snwTextTable_Start(heads, 5);
+    for (int i = 0; i < blueprint->jointCount; ++i)
+    {
+        const snwJointDef* joint = &blueprint->joints[i];
+        snwTextTable_AddRow(&table);
+        snwTextTable_Set(&table, 0, "%s", joint->name);
+        snwTextTable_Set(&table, 1, "%s", s_jointTypes[joint->type]);
+        snwTextTable_Set(&table, 2, "%s", joint->parentBone >= 0 ? blueprint->bones[joint->parentBone].name : "world");
+        snwTextTable_Set(&table, 3, "%s", blueprint->bones[joint->bone].name);
+        double unit = joint->type == snw_jointPrismatic ? 1 : 180 / SNW_PI;
+        char range[48] = "", cone[32] = "";
+        if (joint->lower <= joint->upper)
+            snprintf(range, sizeof range, "%.4g..%.4g ", joint->lower * unit, joint->upper * unit);
+        if (joint->type == snw_jointBall && joint->cone < SNW_PI)
+            snprintf(cone, sizeof cone, "cone %.4g", joint->cone * unit);
+        snwTextTable_Set(&table, 4, "%s%s", range, cone);
+    }
+    if (blueprint->jointCount > 0)
+        snwTextTable_Print(&table, stdout);
+    snwTextTable_Free(&table);
+}
+
+static void PrintCharacter(const snwBlueprint* blueprint, const snwCharacter* character)
+{
+    CharacterFacts facts = GetFacts(character);
+    const snwCharacterInfo* info = &facts.info;
+    printf("character %s\n%s%s\n", info->name, blueprint->description[0] != 0 ? "          " : "",
+        blueprint->description);
+    printf("mesh      %d vertices, %d of them elastic; ", info->vertexCount, info->elasticVertexCount);
+    if (info->triangleCount > 0)
+        printf("%d triangles\n", info->triangleCount);
+    else
+        printf("%d %s; %d skin triangles\n", info->hexCount > 0 ? info->hexCount : info->tetCount,
+            info->hexCount > 0 ? "hexahedra" : "tetrahedra", info->skinTriangleCount);
+    if (facts.quality.tetCount > 0)
+        printf("angles    %.1f to %.1f degrees between faces of the flesh\n", facts.quality.minDihedral,
+            facts.quality.maxDihedral);
+    printf("body      %.4g kg, %.4g l, %.3g x %.3g x %.3g m\n", info->mass, 1e3 * info->volume,
+        info->upper.x - info->lower.x, info->upper.y - info->lower.y, info->upper.z - info->lower.z);
+    printf("skeleton  %d bones, %d joints with %d degrees of freedom, %d handles\n", info->boneCount, info->jointCount,
+        facts.freedom, info->handleCount);
+    for (int i = 0; i < blueprint->motionCount; ++i)
+        printf("motion    %s, %g s%s\n", blueprint->motions[i].name, blueprint->motions[i].duration,
+            blueprint->motions[i].loop ? ", in a loop" : "");
+    putchar('\n');
+    PrintJoints(blueprint);
+}
+
+static snwExit PrintBlueprint(snwContext* context, const char* name, bool json)
+{
+    snwBlueprintFile file;
+    snwCharacter* character = NULL;
+    snwMessage message = {0};
+    snwResult result = snwBlueprintFile_Open(context, name, &file, &message);
+    if (result >= 0)
+        result = snwBlueprint_Create(context, &file.blueprint, NULL, NULL, NULL, &character, &message);
+    if (result > 0)
+        snwReportMessage(&message);
+    if (result >= 0 && json)
+        snwPrintJson(CharacterToJson(&file.blueprint, character));
+    else if (result >= 0)
+        PrintCharacter(&file.blueprint, character);
+    if (character != NULL)
+        snwCharacter_Release(character);
+    snwBlueprintFile_Free(&file);
+    return result < 0 ? snwReportInput(&message) : snw_exitOk;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Logs and scenes
+
 static snwExit PrintLog(snwContext* context, const char* path, bool json)
 {
     snwLog log = {0};
@@ -247,6 +380,8 @@ static snwExit PrintFile(snwContext* context, const char* path, bool json)
     size_t length = strlen(path);
     if (length > 6 && strcmp(path + length - 6, ".jsonl") == 0)
         return PrintLog(context, path, json);
+    if (snwBuiltIn_Find(path) != NULL || snwBlueprintFile_IsOne(context, path))
+        return PrintBlueprint(context, path, json);
     snwSceneFile file = {0};
     snwMessage message;
     snwSceneOptions options = snwDefaultSceneOptions();
@@ -313,6 +448,7 @@ static const snwOption s_options[] = {
 static const snwExample s_examples[] = {
     {"sinew info", "version, threads, instruction set, methods"},
     {"sinew info scene.json", "bodies, sizes and settings of a scene"},
+    {"sinew info frog", "the mesh, skeleton and motions of a built-in character"},
     {"sinew info --params pbd", "what --set may change, with units and ranges"},
     {"sinew info --schema > scene.schema.json", "for editors that check while you type"},
     {0},
@@ -320,10 +456,10 @@ static const snwExample s_examples[] = {
 
 const snwVerb snwInfoVerb = {
     .name = "info",
-    .operands = "[FILE|METHOD]",
+    .operands = "[FILE|CHARACTER|METHOD]",
     .mostOperands = 1,
     .complete = snw_completeFile,
-    .summary = "describe a scene, a log, the methods or this program",
+    .summary = "describe a character, a scene, a log, the methods or this program",
     .about = "",
     .options = s_options,
     .examples = s_examples,

@@ -2,76 +2,260 @@
 #include "app/console.h"
 #include "app/verbs.h"
 #include "scene/blueprint_file.h"
+#include "scene/builtin.h"
+#include "scene/file.h"
 #include "view/likeness.h"
+#include "view/sheet.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+typedef struct Job
+{
+    const snwArgs* args;
+    snwContext* context;
+    snwPortraitDef view;
+    snwLikenessLook look;
+    double detail;
+    double time; // s
+    snwMessage message;
+} Job;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// One character
+
+static int FindMotion(const snwBlueprint* blueprint, const char* name)
+{
+    for (int i = 0; i < blueprint->motionCount; ++i)
+        if (strcmp(blueprint->motions[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static snwResult ChooseMotion(Job* job, const snwBlueprint* blueprint, int* motion)
+{
+    const char* name = snwArgs_Text(job->args, "motion");
+    *motion = name != NULL ? FindMotion(blueprint, name) : -1;
+    if (name == NULL || *motion >= 0)
+        return snw_ok;
+    char known[200] = "it has none";
+    size_t length = 0;
+    for (int i = 0; i < blueprint->motionCount && length < sizeof known; ++i)
+        length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i > 0 ? ", " : "known: ",
+            blueprint->motions[i].name);
+    return snwFail(&job->message, snw_errorInput, known, "%s has no motion '%s'", blueprint->name, name);
+}
+
+static snwResult DrawOne(Job* job, snwImage* image)
+{
+    snwBlueprintFile file;
+    snwCharacter* character = NULL;
+    snwLikeness likeness = {0};
+    snwLikenessDef def = snwDefaultLikenessDef();
+    snwResult result = snwBlueprintFile_Open(job->context, job->args->operands[0], &file, &job->message);
+    if (result >= 0)
+        result = ChooseMotion(job, &file.blueprint, &def.motion);
+    if (result >= 0 && (job->look == snw_lookElements || file.blueprint.flat.ringCount > 0))
+        result = snwBlueprint_Create(job->context, &file.blueprint, NULL, NULL, NULL, &character, &job->message);
+    if (result >= 0)
+    {
+        def.blueprint = &file.blueprint;
+        def.character = character;
+        def.detail = job->detail;
+        def.time = job->time;
+        result = snwCreateLikeness(job->context, &def, &likeness, &job->message);
+    }
+    if (result >= 0)
+        result = snwLikeness_Draw(&likeness, job->look, &job->view, image, &job->message);
+    snwLikeness_Free(&likeness);
+    if (character != NULL)
+        snwCharacter_Release(character);
+    snwBlueprintFile_Free(&file);
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Contact sheets: a row per character, three looks from three angles each
+
+static const float s_angles[3][2] = {{35, 12}, {90, 6}, {215, 20}};
+
+static const char* const s_columns[9] = {
+    "flesh", "side", "back", "bones", "side", "back", "elements", "side", "back"};
+
+static snwResult DrawRow(Job* job, const char* name, int row, snwSheet* sheet)
+{
+    snwBlueprintFile file;
+    snwCharacter* character = NULL;
+    snwLikeness likeness = {0};
+    snwLikenessDef def = snwDefaultLikenessDef();
+    snwResult result = snwBlueprintFile_Open(job->context, name, &file, &job->message);
+    if (result >= 0)
+        result = snwBlueprint_Create(job->context, &file.blueprint, NULL, NULL, NULL, &character, &job->message);
+    if (result >= 0)
+    {
+        def.blueprint = &file.blueprint;
+        def.character = character;
+        def.detail = job->detail;
+        result = snwCreateLikeness(job->context, &def, &likeness, &job->message);
+    }
+    bool flat = file.blueprint.flat.ringCount > 0; // it has one side
+    for (int i = 0; i < 9 && result >= 0; ++i)
+    {
+        snwPortraitDef view = job->view;
+        snwImage tile = {0};
+        view.azimuth = flat ? 0 : s_angles[i % 3][0];
+        view.elevation = flat ? 0 : s_angles[i % 3][1];
+        if (flat && i % 3 != 0)
+            continue;
+        result = snwLikeness_Draw(&likeness, (snwLikenessLook)(i / 3), &view, &tile, &job->message);
+        if (result >= 0)
+            snwSheet_PutTile(sheet, row, i, &tile, NULL);
+        snwDestroyImage(job->context, &tile);
+    }
+    snwLikeness_Free(&likeness);
+    if (character != NULL)
+        snwCharacter_Release(character);
+    snwBlueprintFile_Free(&file);
+    return result;
+}
+
+static snwResult DrawSheet(Job* job, snwImage* image)
+{
+    int count = job->args->operandCount > 0 ? job->args->operandCount : snwBuiltInCount();
+    const char** names = calloc((size_t)count + 1, sizeof *names);
+    if (names == NULL)
+        return snwFailMemory(&job->message);
+    for (int i = 0; i < count; ++i)
+        names[i] = job->args->operandCount > 0 ? job->args->operands[i] : snwBuiltIn_Get(i)->name;
+    snwSheetDef def = snwDefaultSheetDef();
+    snwSheet sheet = {0};
+    def.title = "The cast";
+    def.subtitle = "flesh, bones through flesh, elements cut open";
+    def.rows = names;
+    def.rowCount = count;
+    def.columns = s_columns;
+    def.columnCount = 9;
+    def.groupSize = 3;
+    def.tileWidth = job->view.width;
+    def.tileHeight = job->view.height;
+    snwResult result = snwCreateSheet(job->context, &def, &sheet, &job->message);
+    snwProgress progress = snwProgress_Begin("cast", count);
+    for (int i = 0; i < count && result >= 0; ++i)
+    {
+        result = DrawRow(job, names[i], i, &sheet);
+        snwProgress_Update(&progress, i + 1);
+    }
+    snwProgress_End(&progress);
+    free(names);
+    if (result < 0)
+        snwDestroySheet(job->context, &sheet);
+    else
+        *image = sheet.image;
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The verb
+
+static bool ReadOptions(Job* job)
+{
+    const snwArgs* args = job->args;
+    bool sheet = snwArgs_Has(args, "sheet");
+    int size = sheet ? 168 : 640, samples = 8;
+    double azimuth = 35, elevation = 12;
+    job->view = snwDefaultPortraitDef();
+    job->detail = sheet ? 110 : 200;
+    if (!snwArgs_Int(args, "size", 16, 8192, &size) || !snwArgs_Int(args, "samples", 1, 256, &samples) ||
+        !snwArgs_Real(args, "azimuth", -360, 360, &azimuth) || !snwArgs_Real(args, "elevation", -90, 90, &elevation) ||
+        !snwArgs_Real(args, "detail", 10, 2000, &job->detail) || !snwArgs_Real(args, "time", 0, 1e6, &job->time))
+        return false;
+    const char* look = snwArgs_Text(args, "look");
+    for (int i = 0; i < snw_likenessLookCount && look != NULL; ++i)
+        if (strcmp(look, snw_likenessLookNames[i]) == 0)
+            job->look = (snwLikenessLook)i;
+    job->view.width = job->view.height = size;
+    job->view.samples = samples;
+    job->view.azimuth = (float)azimuth;
+    job->view.elevation = (float)elevation;
+    job->view.ground = job->look != snw_lookSilhouette;
+    return true;
+}
+
+static snwExit CheckArgs(const snwArgs* args)
+{
+    bool sheet = snwArgs_Has(args, "sheet");
+    if (!snwArgs_Has(args, "output"))
+        return snwUsage("-o picture.png", "where should the picture go?");
+    if (!sheet && args->operandCount != 1)
+        return snwUsage("--sheet draws several", "name one character, or ask for a sheet");
+    if (sheet && (snwArgs_Has(args, "look") || snwArgs_Has(args, "motion")))
+        return snwUsage("leave it out", "a sheet has all looks and the rest pose");
+    return snw_exitOk;
+}
 
 static snwExit Run(const snwArgs* args)
 {
-    snwContext* context = NULL;
-    snwExit exit = snwContextFromArgs(args, &context);
+    Job job = {.args = args};
+    snwExit exit = CheckArgs(args);
+    if (exit == snw_exitOk && !ReadOptions(&job))
+        exit = snw_exitUsage;
+    if (exit == snw_exitOk)
+        exit = snwContextFromArgs(args, &job.context);
     if (exit != snw_exitOk)
         return exit;
-    snwMessage message = {0};
-    snwBlueprintFile file;
-    snwResult result = snwBlueprintFile_Open(context, args->operands[0], &file, &message);
-    if (result == snw_ok)
-    {
-        int freedom = 0;
-        for (int i = 0; i < file.blueprint.jointCount; ++i)
-            freedom += (int[]){3, 1, 2, 1, 2, 0, 6}[file.blueprint.joints[i].type];
-        fprintf(stderr, "%d bones, %d joints with %d degrees of freedom, %d parts, %d handles, %d motions\n", file.blueprint.boneCount, file.blueprint.jointCount, freedom, file.blueprint.flesh.partCount, file.blueprint.handleCount, file.blueprint.motionCount);
-        snwLikenessDef def = snwDefaultLikenessDef();
-        snwLikeness likeness;
-        snwImage image = {0};
-        double azimuth = 35, elevation = 15;
-        int size = 600, detail = 150;
-        snwArgs_Real(args, "azimuth", -360, 360, &azimuth);
-        snwArgs_Real(args, "elevation", -90, 90, &elevation);
-        snwArgs_Int(args, "size", 16, 4096, &size);
-        snwArgs_Int(args, "detail", 10, 1000, &detail);
-        def.blueprint = &file.blueprint;
-        def.detail = detail;
-        if (snwArgs_Text(args, "motion") != NULL)
-            for (int i = 0; i < file.blueprint.motionCount; ++i)
-                if (strcmp(file.blueprint.motions[i].name, snwArgs_Text(args, "motion")) == 0)
-                    def.motion = i;
-        snwArgs_Real(args, "time", 0, 1000, &def.time);
-        result = snwCreateLikeness(context, &def, &likeness, &message);
-        if (result == snw_ok)
-        {
-            snwPortraitDef view = snwDefaultPortraitDef();
-            view.width = view.height = size;
-            view.azimuth = (float)azimuth;
-            view.elevation = (float)elevation;
-            view.samples = 8;
-            view.ground = !snwArgs_Has(args, "silhouette");
-            snwLikenessLook look = snwArgs_Has(args, "silhouette") ? snw_lookSilhouette : snwArgs_Has(args, "bones") ? snw_lookBones : snw_lookFlesh;
-            result = snwLikeness_Draw(&likeness, look, &view, &image, &message);
-            if (result == snw_ok)
-                result = snwImage_WritePng(context, &image, snwArgs_Text(args, "output"), 6, true, &message);
-            snwDestroyImage(context, &image);
-        }
-        snwLikeness_Free(&likeness);
-    }
-    snwBlueprintFile_Free(&file);
-    snwDestroyContext(context);
-    return result < 0 ? snwReportMessage(&message) : snw_exitOk;
+    const char* path = snwArgs_Text(args, "output");
+    bool force = snwArgs_Has(args, "force");
+    snwImage image = {0};
+    snwResult result = snwPartFile_Check(job.context, path, force, &job.message);
+    if (result >= 0)
+        result = snwArgs_Has(args, "sheet") ? DrawSheet(&job, &image) : DrawOne(&job, &image);
+    if (result >= 0)
+        result = snwImage_WritePng(job.context, &image, path, 9, force, &job.message);
+    snwDestroyImage(job.context, &image);
+    snwDestroyContext(job.context);
+    if (result < 0)
+        return snwReportMessage(&job.message);
+    snwNote("picture   %s", path);
+    return snw_exitOk;
 }
 
 static const snwOption s_options[] = {
-    {"output", 'o', "FILE", false, snw_completeFile, NULL, "the picture"},
-    {"azimuth", 0, "DEGREES", false, snw_completeNothing, NULL, "from where"},
-    {"elevation", 0, "DEGREES", false, snw_completeNothing, NULL, "from how high"},
-    {"size", 0, "PIXELS", false, snw_completeNothing, NULL, "of the picture"},
-    {"detail", 0, "N", false, snw_completeNothing, NULL, "triangles across"},
-    {"motion", 0, "NAME", false, snw_completeNothing, NULL, "in a pose of this motion"},
-    {"time", 0, "SECONDS", false, snw_completeNothing, NULL, "into the motion"},
-    {"bones", 0, NULL, false, snw_completeNothing, NULL, "bones through flesh"},
-    {"silhouette", 0, NULL, false, snw_completeNothing, NULL, "dark on white"},
+    {"output", 'o', "FILE", false, snw_completeFile, NULL, "the picture, a PNG file"},
+    {"look", 0, "LOOK", false, snw_completeWords, "flesh bones elements silhouette",
+        "flesh (default), bones through it, elements cut open, or a silhouette"},
+    {"azimuth", 0, "DEGREES", false, snw_completeNothing, NULL,
+        "from where: 0 is the front, 90 its left side (default 35)"},
+    {"elevation", 0, "DEGREES", false, snw_completeNothing, NULL, "from how high (default 12)"},
+    {"motion", 0, "NAME", false, snw_completeNothing, NULL, "in a pose of this motion instead of at rest"},
+    {"time", 0, "SECONDS", false, snw_completeNothing, NULL, "how far into the motion"},
+    {"size", 0, "PIXELS", false, snw_completeNothing, NULL, "of the picture (default 640), or of a sheet's tile (168)"},
+    {"samples", 0, "N", false, snw_completeNothing, NULL, "rays per pixel (default 8)"},
+    {"detail", 0, "N", false, snw_completeNothing, NULL,
+        "edges of triangles from one end of it to the other (default 200)"},
+    {"sheet", 0, NULL, false, snw_completeNothing, NULL,
+        "a contact sheet: every look from three angles, a row per character (all of them if none is named)"},
+    {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace a file that exists"},
     SNW_CONTEXT_OPTIONS,
     {0},
 };
 
-const snwVerb snwRenderVerb = {"render", "CHARACTER", 1, 1, snw_completeFile, NULL, "draw a character", "", s_options, NULL, Run};
+static const snwExample s_examples[] = {
+    {"sinew render frog -o frog.png", "the frog, as it is modelled"},
+    {"sinew render frog --look bones --azimuth 90 -o bones.png", "its skeleton from the side"},
+    {"sinew render cow --motion walk --time 0.4 -o step.png", "a pose of its walk"},
+    {"sinew render --sheet -o cast.png", "all characters in all looks"},
+    {0},
+};
+
+const snwVerb snwRenderVerb = {
+    .name = "render",
+    .operands = "[CHARACTER...]",
+    .mostOperands = 1000,
+    .complete = snw_completeCharacters,
+    .summary = "draw built-in characters",
+    .about = "CHARACTER is a built-in one (sinew demo --list names them) or a blueprint file, NAME.json.",
+    .options = s_options,
+    .examples = s_examples,
+    .run = Run,
+};

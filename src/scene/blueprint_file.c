@@ -781,6 +781,20 @@ snwResult snwBlueprintFile_Open(snwContext* context, const char* name, snwBluepr
     return result;
 }
 
+bool snwBlueprintFile_IsOne(snwContext* context, const char* path)
+{
+    char* text = NULL;
+    size_t size = 0;
+    snwResult result = snwFile_Read(context, path, snw_maxBlueprintBytes, &text, &size, NULL);
+    snwJson json = {.context = context, .file = path};
+    json_t* document = result >= 0 ? snwJson_Parse(&json, text, size, &result) : NULL;
+    bool is = json_object_get(document, "parts") != NULL || json_object_get(document, "box") != NULL ||
+              json_object_get(document, "outline") != NULL;
+    json_decref(document);
+    snwFree(context, text);
+    return is;
+}
+
 void snwBlueprintFile_Free(snwBlueprintFile* blueprint)
 {
     snwArena_Free(&blueprint->arena);

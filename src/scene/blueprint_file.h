@@ -27,6 +27,8 @@ snwResult snwBlueprintFile_FromJson(snwJson* json, const json_t* value, snwBluep
 // name: a built-in character, or a path that ends in .json.
 snwResult snwBlueprintFile_Open(
     snwContext* context, const char* name, snwBlueprintFile* blueprint, snwMessage* message);
+// Whether the file looks like a blueprint rather than a scene.
+bool snwBlueprintFile_IsOne(snwContext* context, const char* path);
 void snwBlueprintFile_Free(snwBlueprintFile* blueprint);
 
 extern const snwTable snw_blueprintTable, snw_blueprintSizeTable;
