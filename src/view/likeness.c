@@ -18,10 +18,9 @@ snwLikenessDef snwDefaultLikenessDef(void)
 // The display surface
 
 // Copies to float; colour NULL: none of its own.
-static snwResult AddMesh(snwLikeness* likeness, const snwVec3* vertices, int vertexCount, const int (*triangles)[3],
-    int triangleCount, const float* color, snwMessage* message)
+static snwResult FillMesh(snwLikeness* likeness, snwLikenessMesh* mesh, const snwVec3* vertices, int vertexCount,
+    const int (*triangles)[3], int triangleCount, const float* color, snwMessage* message)
 {
-    snwLikenessMesh* mesh = &likeness->meshes[likeness->meshCount];
     size_t v = (size_t)vertexCount;
     mesh->positions = snwArena_Alloc(&likeness->arena, 3 * v, sizeof(float));
     mesh->colors = color != NULL ? snwArena_Alloc(&likeness->arena, 3 * v, sizeof(float)) : NULL;
@@ -40,23 +39,49 @@ static snwResult AddMesh(snwLikeness* likeness, const snwVec3* vertices, int ver
     }
     mesh->vertexCount = vertexCount;
     mesh->triangleCount = triangleCount;
-    likeness->meshCount++;
     return snw_ok;
 }
 
-static snwResult AddFlesh(snwLikeness* likeness, snwMessage* message)
+static snwResult MeshFlesh(snwLikeness* likeness, const snwFlesh* flesh, snwLikenessMesh* out, snwMessage* message)
 {
     snwTriangleMesh mesh = {0};
-    if (!snwFlesh_Pose(&likeness->def.blueprint->flesh, likeness->pose, &likeness->arena, &likeness->flesh))
-        return snwFailMemory(message);
-    snwSolid solid = snwFlesh_Solid(&likeness->flesh);
-    likeness->size = snwVec3_Distance(solid.lower, solid.upper);
+    snwSolid solid = snwFlesh_Solid(flesh);
     snwResult result = snwMeshSurface(
         likeness->context, &solid, likeness->size / likeness->def.detail, &likeness->arena, &mesh, message);
     if (result < 0)
         return result;
-    return AddMesh(likeness, mesh.vertices, mesh.vertexCount, (const int(*)[3])mesh.triangles, mesh.triangleCount, NULL,
-        message);
+    return FillMesh(likeness, out, mesh.vertices, mesh.vertexCount, (const int(*)[3])mesh.triangles, mesh.triangleCount,
+        NULL, message);
+}
+
+static snwResult AddFlesh(snwLikeness* likeness, snwMessage* message)
+{
+    if (!snwFlesh_Pose(&likeness->def.blueprint->flesh, likeness->pose, &likeness->arena, &likeness->flesh))
+        return snwFailMemory(message);
+    likeness->size = snwVec3_Distance(likeness->flesh.lower, likeness->flesh.upper);
+    return MeshFlesh(likeness, &likeness->flesh, &likeness->meshes[likeness->meshCount++], message);
+}
+
+// Horns, teeth and shells as they are, down to their roots in the flesh; made when they are first drawn.
+static snwResult MeshRigidParts(snwLikeness* likeness, snwMessage* message)
+{
+    const snwFlesh* flesh = &likeness->flesh;
+    int count = 0;
+    if (likeness->rigidMesh.vertexCount > 0 || !flesh->hasFlesh)
+        return snw_ok;
+    likeness->rigid = *flesh;
+    likeness->rigid.parts = snwArena_Alloc(&likeness->arena, (size_t)flesh->partCount + 1, sizeof *flesh->parts);
+    if (likeness->rigid.parts == NULL)
+        return snwFailMemory(message);
+    for (int i = 0; i < flesh->partCount; ++i)
+        if (flesh->parts[i].rigid || flesh->parts[i].op == snw_partPaint)
+            likeness->rigid.parts[count++] = flesh->parts[i];
+    likeness->rigid.partCount = count;
+    likeness->rigid.hasFlesh = false;
+    if (!snwFlesh_Prepare(&likeness->rigid, &likeness->arena))
+        return snwFailMemory(message);
+    bool some = likeness->rigid.lower.x < likeness->rigid.upper.x;
+    return some ? MeshFlesh(likeness, &likeness->rigid, &likeness->rigidMesh, message) : snw_ok;
 }
 
 static snwResult AddTets(snwLikeness* likeness, const snwTetMesh* mesh, const float color[3], snwMessage* message)
@@ -67,8 +92,8 @@ static snwResult AddTets(snwLikeness* likeness, const snwTetMesh* mesh, const fl
         snwMesh_FindBoundary(likeness->context, (const int(*)[4])mesh->tets, mesh->tetCount, &boundary, &count);
     if (result < 0)
         return snwFailMemory(message);
-    result = AddMesh(
-        likeness, mesh->vertices, mesh->vertexCount, (const int(*)[3])boundary, count, color, message);
+    result = FillMesh(likeness, &likeness->meshes[likeness->meshCount++], mesh->vertices, mesh->vertexCount,
+        (const int(*)[3])boundary, count, color, message);
     snwFree(likeness->context, boundary);
     return result;
 }
@@ -91,6 +116,17 @@ static snwResult AddRibbonsAndBox(snwLikeness* likeness, snwMessage* message)
     if (!snwMakeBoxMesh(&likeness->arena, blueprint->boxSize, cells, &mesh))
         return snwFailMemory(message);
     return AddTets(likeness, &mesh, blueprint->color, message);
+}
+
+static snwResult AddFlat(snwLikeness* likeness, snwMessage* message)
+{
+    if (likeness->def.character == NULL)
+        return snwFail(message, snw_errorArgument, NULL, "a flat character is drawn from its mesh");
+    const snwCharacterDef* def = snwCharacter_GetDef(likeness->def.character);
+    snwCharacterInfo info = snwCharacter_GetInfo(likeness->def.character);
+    likeness->size = snwVec3_Distance(info.lower, info.upper);
+    return FillMesh(likeness, &likeness->meshes[likeness->meshCount++], def->vertices, def->vertexCount, def->triangles,
+        def->triangleCount, def->color, message);
 }
 
 static snwResult MakePose(snwLikeness* likeness, snwMessage* message)
@@ -117,6 +153,8 @@ snwResult snwCreateLikeness(snwContext* context, const snwLikenessDef* def, snwL
     snwResult result = likeness->meshes == NULL ? snwFailMemory(message) : MakePose(likeness, message);
     if (result == snw_ok && def->blueprint->flesh.partCount > 0)
         result = AddFlesh(likeness, message);
+    if (result == snw_ok && def->blueprint->flat.ringCount > 0)
+        result = AddFlat(likeness, message);
     return result == snw_ok ? AddRibbonsAndBox(likeness, message) : result;
 }
 
@@ -134,23 +172,35 @@ static void PaintFlesh(const void* data, const float point[3], float color[3])
     snwFlesh_Color(data, (snwVec3){point[0], point[1], point[2]}, color);
 }
 
-static int SkinLooks(const snwLikeness* likeness, float opacity, snwMeshLook* looks)
+static snwMeshLook SkinLook(const snwLikenessMesh* mesh, const snwFlesh* flesh, float opacity)
 {
-    for (int i = 0; i < likeness->meshCount; ++i)
+    return (snwMeshLook){.kind = snw_pictureSkin,
+        .positions = mesh->positions,
+        .colors = mesh->colors,
+        .paint = mesh->colors == NULL ? PaintFlesh : NULL,
+        .paintData = flesh,
+        .vertexCount = mesh->vertexCount,
+        .triangles = mesh->triangles,
+        .triangleCount = mesh->triangleCount,
+        .opacity = opacity,
+        .gloss = 0.2f};
+}
+
+// A drawn picture, or the triangles under it.
+static snwMeshLook FlatLook(const snwLikeness* likeness, snwLikenessLook look)
+{
+    const snwCharacterDef* def = snwCharacter_GetDef(likeness->def.character);
+    snwMeshLook mesh = SkinLook(&likeness->meshes[0], NULL, 1);
+    mesh.flat = true;
+    if (look == snw_lookElements)
+        mesh.edges = true;
+    else if (look != snw_lookSilhouette && def->texcoords != NULL)
     {
-        const snwLikenessMesh* mesh = &likeness->meshes[i];
-        looks[i] = (snwMeshLook){.kind = snw_pictureSkin,
-            .positions = mesh->positions,
-            .colors = mesh->colors,
-            .paint = mesh->colors == NULL ? PaintFlesh : NULL,
-            .paintData = &likeness->flesh,
-            .vertexCount = mesh->vertexCount,
-            .triangles = mesh->triangles,
-            .triangleCount = mesh->triangleCount,
-            .opacity = opacity,
-            .gloss = 0.2f};
+        mesh.texcoords = def->texcoords[0];
+        mesh.texture = &def->texture;
+        mesh.opacity = look == snw_lookBones ? 0.5f : 1;
     }
-    return likeness->meshCount;
+    return mesh;
 }
 
 static snwFloat3 ToFloat(snwVec3 a)
@@ -161,21 +211,32 @@ static snwFloat3 ToFloat(snwVec3 a)
 static void AddBones(const snwLikeness* likeness, snwGizmos* gizmos)
 {
     const snwBlueprint* blueprint = likeness->def.blueprint;
+    bool flat = blueprint->flat.ringCount > 0;
     for (int i = 0; i < blueprint->boneCount; ++i)
     {
         const snwBoneDef* bone = &blueprint->bones[i];
+        if (bone->radius <= 0 && !flat)
+            continue; // its rigid parts are drawn
         snwFloat3 head = ToFloat(snwTransform_Apply(likeness->pose[i], bone->head));
         snwFloat3 tail = ToFloat(snwTransform_Apply(likeness->pose[i], bone->tail));
-        float radius = (float)fmax(bone->radius, 0.004 * likeness->size);
+        float radius = (float)fmax(bone->radius, 0.008 * likeness->size);
         snwGizmos_AddCapsule(gizmos, head, tail, radius, snwGizmo_boneColor);
     }
+    for (int i = 0; i < blueprint->handleCount; ++i)
+        snwGizmos_AddBall(
+            gizmos, ToFloat(blueprint->handles[i].position), (float)(0.016 * likeness->size), snwGizmo_jointColor);
+}
+
+static void AddJoints(const snwLikeness* likeness, snwGizmos* gizmos)
+{
+    const snwBlueprint* blueprint = likeness->def.blueprint;
+    float radius = (float)(0.012 * likeness->size);
     for (int i = 0; i < blueprint->jointCount; ++i)
     {
         const snwJointDef* joint = &blueprint->joints[i];
-        snwTransform pose = joint->bone >= 0 ? likeness->pose[joint->bone] : snwTransform_Identity();
+        snwTransform pose = likeness->pose[joint->bone];
         snwFloat3 at = ToFloat(snwTransform_Apply(pose, joint->position));
         snwFloat3 axis = ToFloat(snwQuat_Rotate(pose.rotation, joint->axis));
-        float radius = (float)(0.012 * likeness->size);
         if (joint->type == snw_jointHinge || joint->type == snw_jointUniversal)
             snwGizmos_AddHinge(gizmos, at, axis, radius, snwGizmo_jointColor);
         else
@@ -207,31 +268,50 @@ static snwResult CutOpen(snwLikeness* likeness, const snwPortraitDef* view, snwM
     return result;
 }
 
+// What the look consists of; gizmos must outlive it.
+static snwResult ChooseMeshes(snwLikeness* likeness, snwLikenessLook look, const snwPortraitDef* view,
+    snwMeshLook* looks, int* count, snwGizmos* gizmos, snwMessage* message)
+{
+    bool flat = likeness->def.blueprint->flat.ringCount > 0;
+    snwResult result = snw_ok;
+    *count = 0;
+    if (look == snw_lookElements && likeness->def.character != NULL && !flat)
+        return CutOpen(likeness, view, &looks[(*count)++], message);
+    if (look == snw_lookBones)
+        result = MeshRigidParts(likeness, message);
+    bool rigid = look == snw_lookBones && likeness->rigidMesh.vertexCount > 0;
+    float opacity = look == snw_lookBones && likeness->flesh.hasFlesh ? 0.35f : 1;
+    for (int i = 0; i < likeness->meshCount; ++i)
+        looks[(*count)++] = flat ? FlatLook(likeness, look) : SkinLook(&likeness->meshes[i], &likeness->flesh, opacity);
+    if (rigid)
+        looks[(*count)++] = SkinLook(&likeness->rigidMesh, &likeness->rigid, 1);
+    if (result < 0 || look != snw_lookBones)
+        return result;
+    AddBones(likeness, gizmos);
+    AddJoints(likeness, gizmos);
+    if (gizmos->triangles.count > 0)
+        result = snwGizmos_GetLook(gizmos, &looks[(*count)++], message);
+    return result;
+}
+
 snwResult snwLikeness_Draw(
     snwLikeness* likeness, snwLikenessLook look, const snwPortraitDef* view, snwImage* image, snwMessage* message)
 {
-    snwMeshLook* looks = snwArena_Alloc(&likeness->arena, (size_t)likeness->meshCount + 1, sizeof *looks);
+    snwMeshLook* looks = snwArena_Alloc(&likeness->arena, (size_t)likeness->meshCount + 3, sizeof *looks);
     snwGizmos gizmos = {.context = likeness->context};
     snwPortraitDef def = *view;
-    snwResult result = looks == NULL ? snwFailMemory(message) : snw_ok;
-    if (result < 0)
-        return result;
+    if (looks == NULL)
+        return snwFailMemory(message);
     def.meshes = looks;
-    if (look == snw_lookElements && likeness->def.character != NULL)
+    if (likeness->def.blueprint->flat.ringCount > 0) // on a wall, not on the ground
     {
-        def.meshCount = 1;
-        result = CutOpen(likeness, view, looks, message);
-    }
-    else
-        def.meshCount = SkinLooks(likeness, look == snw_lookBones ? 0.4f : 1, looks);
-    if (look == snw_lookBones && likeness->def.blueprint->boneCount > 0)
-    {
-        AddBones(likeness, &gizmos);
-        result = snwGizmos_GetLook(&gizmos, &looks[def.meshCount++], message);
+        def.wall = look != snw_lookSilhouette;
+        def.ground = false;
     }
     if (look == snw_lookSilhouette)
         def.style = snw_styleSilhouette;
-    if (result == snw_ok)
+    snwResult result = ChooseMeshes(likeness, look, view, looks, &def.meshCount, &gizmos, message);
+    if (result >= 0)
         result = snwDrawPortrait(likeness->context, &def, image, message);
     snwGizmos_Free(&gizmos);
     return result;

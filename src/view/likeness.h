@@ -45,8 +45,10 @@ typedef struct snwLikeness
     snwLikenessDef def;
     snwTransform* pose;       // of the bones
     snwFlesh flesh;           // in that pose
-    snwLikenessMesh* meshes;  // the flesh if there is some, then ribbons and boxes
+    snwFlesh rigid;           // only its rigid parts
+    snwLikenessMesh* meshes;  // the flesh if there is some, then ribbons and boxes; the mesh of a flat character
     int meshCount;
+    snwLikenessMesh rigidMesh;
     double size; // m, from one end to the other
 } snwLikeness;
 
