@@ -121,7 +121,7 @@ static snwResult FillPicture(
             snwMessage_AddPlace(message, "meshes[%d]", i);
     }
     bool silhouette = def->style == snw_styleSilhouette;
-    if (result >= 0 && def->ground && !silhouette)
+    if (result >= 0 && def->ground && def->elevation >= 0 && !silhouette)
         result = AddGround(picture, framing, message);
     if (result >= 0 && def->wall && !silhouette)
         result = AddWall(picture, framing, message);

@@ -15,7 +15,7 @@ typedef struct snwPortraitDef
     float fieldOfView; // degrees, vertical
     float fill;        // 0.1..1, the share of the picture that the subject may fill
     int samples;       // rays per pixel, 1..256
-    bool ground;       // under the lowest point; not for silhouettes
+    bool ground;       // under the lowest point; not for silhouettes, nor seen from below
     bool wall;         // behind the farthest point, for flat characters: it catches their shadow
     snwPictureStyle style;
     const float* framePoints; // x y z: what the camera frames and stands on, if not the meshes; so that several
