@@ -79,9 +79,10 @@ static snwResult DrawOne(Job* job, snwImage* image)
 // Contact sheets: a row per character, three looks from three angles each
 
 static const float s_angles[3][2] = {{35, 12}, {90, 6}, {215, 20}};
+static const float s_cutAngles[3][2] = {{-35, 10}, {0, 6}, {40, 20}}; // from where the cut is seen
 
 static const char* const s_columns[9] = {
-    "flesh", "side", "back", "bones", "side", "back", "elements", "side", "back"};
+    "flesh", "side", "back", "bones", "side", "back", "elements", "straight", "above"};
 
 static snwResult DrawRow(Job* job, const char* name, int row, snwSheet* sheet)
 {
@@ -104,8 +105,9 @@ static snwResult DrawRow(Job* job, const char* name, int row, snwSheet* sheet)
     {
         snwPortraitDef view = job->view;
         snwImage tile = {0};
-        view.azimuth = flat ? 0 : s_angles[i % 3][0];
-        view.elevation = flat ? 0 : s_angles[i % 3][1];
+        float cut = (float)snwLikeness_CutAzimuth(&likeness);
+        view.azimuth = flat ? 0 : i < 6 ? s_angles[i % 3][0] : cut + s_cutAngles[i % 3][0];
+        view.elevation = flat ? 0 : i < 6 ? s_angles[i % 3][1] : s_cutAngles[i % 3][1];
         if (flat && i % 3 != 0)
             continue;
         result = snwLikeness_Draw(&likeness, (snwLikenessLook)(i / 3), &view, &tile, &job->message);

@@ -244,13 +244,22 @@ static void AddJoints(const snwLikeness* likeness, snwGizmos* gizmos)
     }
 }
 
-// Takes away the half towards the viewer: the left one where that can be seen, for animals are made in halves.
+double snwLikeness_CutAzimuth(const snwLikeness* likeness)
+{
+    if (likeness->def.character == NULL)
+        return 90;
+    snwCharacterInfo info = snwCharacter_GetInfo(likeness->def.character);
+    return info.upper.z - info.lower.z < 0.6 * (info.upper.x - info.lower.x) ? 0 : 90; // animals have a left and a right
+}
+
+// Takes away the half towards the viewer.
 static snwResult CutOpen(snwLikeness* likeness, const snwPortraitDef* view, snwMeshLook* look, snwMessage* message)
 {
     const snwCharacterDef* mesh = snwCharacter_GetDef(likeness->def.character);
     snwCharacterInfo info = snwCharacter_GetInfo(likeness->def.character);
     double azimuth = view->azimuth * SNW_PI / 180;
-    snwVec3 towards = {sin(azimuth), 0, cos(azimuth)};
+    bool sideways = snwLikeness_CutAzimuth(likeness) > 0;
+    snwVec3 normal = sideways ? (snwVec3){sin(azimuth) < 0 ? -1 : 1, 0, 0} : (snwVec3){0, 0, cos(azimuth) < 0 ? -1 : 1};
     snwCutDef def = snwDefaultCutDef();
     def.vertices = mesh->vertices;
     def.vertexCount = mesh->vertexCount;
@@ -261,7 +270,7 @@ static snwResult CutOpen(snwLikeness* likeness, const snwPortraitDef* view, snwM
     def.bones = mesh->elementBones;
     def.colors = mesh->colors != NULL ? mesh->colors[0] : NULL;
     def.planePoint = snwVec3_Scale(snwVec3_Add(info.lower, info.upper), 0.5);
-    def.planeNormal = fabs(towards.x) > 0.35 ? (snwVec3){towards.x > 0 ? 1 : -1, 0, 0} : towards;
+    def.planeNormal = normal;
     snwCut cut;
     snwResult result = snwCutTets(likeness->context, &likeness->arena, &def, &cut, message);
     *look = cut.look;
@@ -310,6 +319,11 @@ snwResult snwLikeness_Draw(
     }
     if (look == snw_lookSilhouette)
         def.style = snw_styleSilhouette;
+    if (likeness->meshCount > 0) // all looks in one frame
+    {
+        def.framePoints = likeness->meshes[0].positions;
+        def.framePointCount = likeness->meshes[0].vertexCount;
+    }
     snwResult result = ChooseMeshes(likeness, look, view, looks, &def.meshCount, &gizmos, message);
     if (result >= 0)
         result = snwDrawPortrait(likeness->context, &def, image, message);

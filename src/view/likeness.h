@@ -57,6 +57,9 @@ snwResult snwCreateLikeness(
     snwContext* context, const snwLikenessDef* def, snwLikeness* likeness, snwMessage* message);
 void snwLikeness_Free(snwLikeness* likeness);
 
+// Degrees, the direction from which a cut through the middle shows most: the left, or the front of what is wide and thin.
+double snwLikeness_CutAzimuth(const snwLikeness* likeness);
+
 // view: size, direction and samples; its meshes are the likeness's own.
 snwResult snwLikeness_Draw(
     snwLikeness* likeness, snwLikenessLook look, const snwPortraitDef* view, snwImage* image, snwMessage* message);

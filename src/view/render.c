@@ -412,7 +412,8 @@ static bool SeesAlike(const Job* job, const Packet* packet, int lane)
     return (packet->sample[lane] & 3) != 0 && packet->x[lane] == packet->x[lane - 1] &&
            hit->geomID[lane] == hit->geomID[lane - 1] && hit->primID[lane] == hit->primID[lane - 1] &&
            job->picture->meshes[hit->geomID[lane]].kind != snw_pictureGround &&
-           job->picture->meshes[hit->geomID[lane]].edges == NULL;
+           job->picture->meshes[hit->geomID[lane]].edges == NULL &&
+           job->picture->meshes[hit->geomID[lane]].paint == NULL;
 }
 
 static snwMeeting MeetingOf(const struct RTCHit8* hit, int lane)
