@@ -187,7 +187,7 @@ static void MeltPart(Melting* m, const snwFleshPart* part, snwVec3 point)
     double ball = snwVec3_Distance(point, part->centre) - part->radius, share = 0;
     if (part->op == snw_partCut)
     {
-        if (m->group < DBL_MAX && ball < part->blend)
+        if (m->group < DBL_MAX && ball < part->blend - m->group) // also a hole that is near deep inside
             m->group = -Melt(-m->group, PartDistance(part, point), part->blend, &share);
     }
     else if (m->group == DBL_MAX)
