@@ -21,7 +21,6 @@ typedef struct Cutter
     snwMessage* message;
     int *firstTet, *vertexTets;      // tets of each vertex
     int *firstByOutside, *byOutside; // edges by their outer end
-    bool badDistance;
 } Cutter;
 
 static const int s_tetEdges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};

@@ -203,7 +203,8 @@ static double DistanceAt(const Builder* builder, snwVec3 point)
     return builder->def->solid->distance(point, builder->def->solid->data) - builder->def->level;
 }
 
-// Thinner than about two cells: going inwards from the surface, the distance comes back before two cells are crossed.
+// Thinner than about two cells (a surface alone: one): going inwards from the surface, the distance comes back before
+// half of that is crossed.
 // Coming back tells a plate from the edge of a box, where it only stops growing. Seven distances: every cell at the
 // surface asks for them.
 static bool IsThin(const Builder* builder, const Cell* cell)
@@ -219,12 +220,13 @@ static bool IsThin(const Builder* builder, const Cell* cell)
     snwVec3 inward = snwVec3_Scale(gradient, -1 / slope);
     slope = fmin(fmax(slope, 0.5), 1);
     p = snwVec3_MulAdd(p, value / slope, inward);
-    static const double depths[] = {0, 0.25, 0.5, 0.75, 1};
-    for (int i = 1; i < 5; ++i)
+    double stride = (builder->def->surfaceOnly ? 0.15 : 0.25) * size;
+    value = 0;
+    for (int i = 1; i <= 4; ++i)
     {
-        double last = i == 1 ? 0 : value;
-        value = DistanceAt(builder, snwVec3_MulAdd(p, depths[i] * size, inward));
-        if (value - last > 0.3 * slope * (depths[i] - depths[i - 1]) * size)
+        double last = value;
+        value = DistanceAt(builder, snwVec3_MulAdd(p, i * stride, inward));
+        if (value - last > 0.3 * slope * stride)
             return true;
     }
     return false;
