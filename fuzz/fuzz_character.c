@@ -1,7 +1,9 @@
-// Saved characters: what loads must save and load again to the same block, and survive some steps of a sim.
+// Saved characters: what loads must save and load again to the same block, survive some steps of a sim, and move only
+// to finite poses.
 
 #include "fuzz.h"
 
+#include <math.h>
 #include <string.h>
 
 static void StepWith(snwContext* context, snwCharacter* character)
@@ -21,6 +23,22 @@ static void StepWith(snwContext* context, snwCharacter* character)
             continue;
     snwDestroySim(sim);
     snwScene_Release(simDef.scene);
+}
+
+static void MoveThrough(const snwCharacter* character)
+{
+    snwCharacterInfo info = snwCharacter_GetInfo(character);
+    snwTransform* bones = calloc((size_t)info.boneCount + 1, sizeof *bones);
+    const double times[] = {-1e9, 0.0, 1e-7, 0.3, 0.5, 7.0, 1e300};
+    for (int i = 0; i < info.motionCount * 7 && bones != NULL; ++i)
+    {
+        if (snwCharacter_Pose(character, i / 7, times[i % 7], bones, info.boneCount) < 0)
+            abort();
+        for (int k = 0; k < info.boneCount; ++k)
+            if (!isfinite(bones[k].position.x) || !isfinite(bones[k].rotation.w))
+                abort();
+    }
+    free(bones);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
@@ -44,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         (firstSize != secondSize || memcmp(first, second, firstSize) != 0))
         abort();
     StepWith(context, character);
+    MoveThrough(character);
     snwContext_Free(context, first);
     snwContext_Free(context, second);
     snwCharacter_Release(again);

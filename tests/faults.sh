@@ -18,7 +18,7 @@ faults=(
     'character.hexesHaveSkinMassAndBones@src/geom/mesh.c@s/{{0, 3, 2, 1}, {4, 5, 6, 7}/{{0, 3, 2, 1}, {4, 7, 6, 5}/'
     'character.refusesBadHexesAndBonesThatTouch@src/sim/character.c@s/if (bone >= 0 \&\& \*owner >= 0 \&\& /if (bone > 0 \&\& *owner > 0 \&\& /'
     'winding.closestPointIsThatOfBruteForce@src/geom/winding.c@s/if (visit.distance2 > best.distance2)/if (2.0 * visit.distance2 > best.distance2)/'
-    'winding.fastIsNearExactInAnySoup@src/geom/winding.c@s/    DropTraces(m);//'
+    'winding.fastIsNearExactInAnySoup@src/geom/winding.c@s/s \* 7.5 \* third/s * 75.0 * third/'
     'winding.sphereHasAnInside@src/geom/winding.c@s/snwSoup_Winding(soup, point) > 0.5;/snwSoup_Winding(soup, point) < 0.5;/'
     'skeleton.twoBonesByHand@src/rig/skeleton.c@s/snwTransform_Compose(bones\[parent\], bones\[bone\])/snwTransform_Compose(bones[bone], bones[parent])/'
     'skeleton.velocityIsContinuous@src/rig/skeleton.c@s/    w2 = snwQuat_ToRotationVector(rest);/    w2 = snwVec3_Scale(snwQuat_ToRotationVector(rest), 0.9);/'

@@ -239,6 +239,10 @@ TEST(character, refusesNonsenseInLooksAndMotions)
     CheckRefused(&r, "time must rise from key to key, from 0 to 0.4 s");
     r.keys[1].time = 0.0;
     CheckRefused(&r, "time must rise");
+    r.keys[1].time = 1e-9;
+    CheckRefused(&r, "keys are 1e-09 s apart");
+    r.keys[0].time = 1e-20; // nothing is left of the gap at the wrap
+    CheckRefused(&r, "keys are 0 s apart");
     r.keys[2].transform.position.y = 0.1;
     CheckRefused(&r, "the loop does not close");
     r.keys[1].transform.rotation.w = 2.0;

@@ -252,7 +252,7 @@ typedef struct snwLinearConstraintDef
 typedef struct snwTrackDef
 {
     int bone;
-    const snwKey* keys; // times 0 .. duration
+    const snwKey* keys; // times 0 .. duration, at least a microsecond apart
     int keyCount;
 } snwTrackDef;
 

@@ -1,9 +1,10 @@
 // Motions are interpolated smoothly (C1) and pass through their keys exactly:
-//   positions   cubic Hermite pieces; the tangent at a key is that of the parabola through it and its neighbours
-//               (Catmull-Rom when keys are evenly spaced)
+//   positions   cubic Hermite pieces; the velocity at a key is the mean one from its neighbour before to its neighbour
+//               after (Catmull-Rom). The parabola through the three would fit evenly moving things better, but swings
+//               far out where a short gap between keys meets a long one
 //   rotations   the same in the group of rotations: cumulative cubic Bezier pieces (Kim, Kim and Shin 1995, "A general
 //               construction scheme for unit quaternion curves with simple high order derivatives"), eq. 7 with the
-//               end velocities of the same parabolas
+//               end velocities found likewise
 // Turning about one fixed axis is then the same cubic in the angle, so a hinge stays a hinge between keys. Squad was
 // not taken: with uneven keys its pieces meet with unlike speeds. Motions that do not loop start and end at rest, so
 // that holding the ends is smooth too.
@@ -15,7 +16,7 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Order and pivots
 
-// Walks up from a bone that is not placed yet; path holds those on the way. False: it came back to where it was.
+// Walks up from a bone to one that is placed; path holds those on the way. Returns their number; -1: a circle.
 static int WalkUp(const snwBoneDef* bones, int bone, int* state, int* path)
 {
     int length = 0;
@@ -99,14 +100,14 @@ static Velocity Slope(const snwKey* a, const snwKey* b)
         snwVec3_Scale(snwQuat_ToRotationVector(turn), rate)};
 }
 
-// Velocity at a key: of the parabola through it and its neighbours; zero where the motion stands still beyond it.
+// Velocity at a key: the mean from neighbour to neighbour; zero where the motion stands still beyond it.
 static Velocity VelocityAt(const Spline* spline, int index)
 {
     if (spline->period == 0.0 && (index == 0 || index == spline->count - 1))
         return (Velocity){{0, 0, 0}, {0, 0, 0}};
     snwKey before = KeyAt(spline, index - 1), key = KeyAt(spline, index), after = KeyAt(spline, index + 1);
     Velocity left = Slope(&before, &key), right = Slope(&key, &after);
-    double share = (key.time - before.time) / (after.time - before.time);
+    double share = (after.time - key.time) / (after.time - before.time);
     return (Velocity){snwVec3_Lerp(left.linear, right.linear, share), snwVec3_Lerp(left.angular, right.angular, share)};
 }
 

@@ -243,19 +243,24 @@ static snwResult CheckRig(const snwCharacterDef* def, snwMessage* message)
     return snw_ok;
 }
 
-// A key at the end of a loop is the same instant as one at its start.
-static snwResult CheckLoop(const snwMotionDef* motion, const snwTrackDef* track, snwMessage* message)
+// Keys so near to each other that velocities between them lose all meaning, also across the wrap of a loop. There a key
+// at the end is the same instant as one at the start.
+static snwResult CheckGaps(const snwMotionDef* motion, const snwTrackDef* track, snwMessage* message)
 {
     const snwKey *first = &track->keys[0], *last = &track->keys[track->keyCount - 1];
-    bool apart = first->time > 0.0 || last->time < motion->duration;
-    if (!motion->loop || apart)
-        return snw_ok;
+    bool closed = motion->loop && first->time == 0.0 && last->time == motion->duration;
+    double least = motion->loop && !closed ? first->time + motion->duration - last->time : motion->duration;
+    for (int i = 1; i < track->keyCount; ++i)
+        least = fmin(least, track->keys[i].time - track->keys[i - 1].time);
+    if (least < SNW_MIN_KEY_GAP)
+        return snwFail(message, snw_errorArgument, "remove one of them", "keys are %g s apart, at least %g s is needed",
+            least, SNW_MIN_KEY_GAP);
     double way = snwVec3_Distance(first->transform.position, last->transform.position);
     double turn = snwQuat_Angle(first->transform.rotation, last->transform.rotation);
-    if (way <= 1e-6 && turn <= 1e-6)
-        return snw_ok;
-    return snwFail(message, snw_errorArgument, "make the key at the end equal to the one at 0, or remove it",
-        "the loop does not close: its ends are %g m and %g rad apart", way, turn);
+    if (closed && (way > 1e-6 || turn > 1e-6))
+        return snwFail(message, snw_errorArgument, "make the key at the end equal to the one at 0, or remove it",
+            "the loop does not close: its ends are %g m and %g rad apart", way, turn);
+    return snw_ok;
 }
 
 static snwResult CheckTrack(
@@ -268,7 +273,7 @@ static snwResult CheckTrack(
             def->bones[track->bone].name);
     moved[track->bone] = true;
     snwResult result = snwCheckKeys(track->keys, track->keyCount, motion->duration, message);
-    return result < 0 ? result : CheckLoop(motion, track, message);
+    return result < 0 ? result : CheckGaps(motion, track, message);
 }
 
 static snwResult CheckMotion(const snwCharacterDef* def, const snwMotionDef* motion, bool* moved, snwMessage* message)

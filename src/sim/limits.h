@@ -23,3 +23,4 @@
 #define SNW_MAX_NAME         127  // bytes
 #define SNW_MAX_TEXTURE      8192 // pixels each way
 #define SNW_MAX_MOTION       1e5  // s: a day of animation
+#define SNW_MIN_KEY_GAP      1e-6 // s, between the keys of a motion
