@@ -4,8 +4,10 @@
 //
 // Corners sharper than 60 degrees would make this go on for ever: a split on one side calls for a closer one on the
 // other. Two rules end that. Sides of sharp corners are split at distances from the corner that are powers of two, so
-// that the splits of both sides pair up; and a triangle is left alone when its short side joins such a pair (Miller,
-// Pav, Walkington 2003). What stays below the angle for that reason is counted.
+// that the splits of both sides pair up; and at needles a triangle is left alone when its short side joins such a pair
+// (Miller, Pav, Walkington 2003; they do so below 60 degrees, where it can be proved to end, but segments that are only
+// split on demand end without it as well, and the rule leaves angles small that need not be). What stays below the
+// angle for that reason is counted.
 
 #include "geom/triangulate_parts.h"
 
@@ -24,7 +26,8 @@ typedef struct Refiner
     double sine2;    // of the wanted angle, squared
     double offset;   // of an off-centre from the short side's middle, in units of that side
     double longest2; // grid units; infinite: any
-    bool* sharp;     // per input point: the corner is below 60 degrees
+    double* corners; // radians, per input point: the angle inside the outline
+    double needle;   // radians: corners below are left as they are
     snwArray(Suspect) queue;
     int head;
     snwArray(int) cavity;
@@ -36,6 +39,8 @@ enum
 {
     snw_leastGridLength = 64 // nothing is made shorter than this many cells
 };
+
+static const double s_sharp = 3.14159265358979323846 / 3 - 1e-6;
 
 static double Length2(const snwPlanar* planar, int e)
 {
@@ -63,7 +68,7 @@ static bool IsPair(const Refiner* refiner, int e)
     if (s < 0 || t < 0 || s == t)
         return false;
     int corner = snwFlatWork_SegmentEnd(work, s) == t ? t : snwFlatWork_SegmentEnd(work, t) == s ? s : -1;
-    if (corner < 0 || !refiner->sharp[corner])
+    if (corner < 0 || refiner->corners[corner] >= refiner->needle)
         return false;
     double a = sqrt((double)snwGridDistance2(planar->points.data[corner], planar->points.data[u]));
     double b = sqrt((double)snwGridDistance2(planar->points.data[corner], planar->points.data[v]));
@@ -119,8 +124,8 @@ static double SplitFraction(const Refiner* refiner, int edge)
 {
     const snwPlanar* planar = refiner->planar;
     int a = planar->vertex.data[edge], b = planar->vertex.data[snwNextEdge(edge)];
-    bool sharpA = a < refiner->work->inputCount && refiner->sharp[a];
-    bool sharpB = b < refiner->work->inputCount && refiner->sharp[b];
+    bool sharpA = a < refiner->work->inputCount && refiner->corners[a] < s_sharp;
+    bool sharpB = b < refiner->work->inputCount && refiner->corners[b] < s_sharp;
     if (sharpA == sharpB)
         return 0.5;
     double length = sqrt(Length2(planar, edge));
@@ -271,8 +276,7 @@ static int CountNarrow(const Refiner* refiner)
     return count;
 }
 
-// Corners below 60 degrees inside the outline.
-static void FindSharpCorners(Refiner* refiner)
+static void FindCorners(Refiner* refiner)
 {
     const snwPlanar* planar = refiner->planar;
     for (int i = 0; i < refiner->work->inputCount; ++i)
@@ -284,7 +288,7 @@ static void FindSharpCorners(Refiner* refiner)
             snwGridPoint o = planar->points.data[i];
             angle += atan2((double)snwOrient(o, a, b), (double)snwGridDot(o, a, b));
         }
-        refiner->sharp[i] = angle < 3.14159265358979323846 / 3 - 1e-6;
+        refiner->corners[i] = angle;
     }
 }
 
@@ -296,15 +300,16 @@ snwResult snwFlatWork_Refine(snwFlatWork* work, const snwTriangulateDef* def)
         .work = work, .planar = &work->planar, .def = def, .sine2 = sine * sine, .longest2 = longest * longest};
     // an apex there sees the short side at a little more than the wanted angle
     refiner.offset = 0.475 / tan(fmax(def->minAngle, 1.0) * radians / 2);
-    refiner.sharp = snwAllocArray(work->context, (size_t)work->inputCount, sizeof *refiner.sharp);
+    refiner.needle = def->minAngle * radians / 2;
+    refiner.corners = snwAllocArray(work->context, (size_t)work->inputCount, sizeof *refiner.corners);
     snwResult result = snw_ok;
-    if (refiner.sharp == NULL)
+    if (refiner.corners == NULL)
         result = snwFailMemory(work->message);
     else
-        FindSharpCorners(&refiner);
+        FindCorners(&refiner);
     result = result < 0 ? result : RefineAll(&refiner);
     work->sharpCount = result < 0 ? 0 : CountNarrow(&refiner);
-    snwFree(work->context, refiner.sharp);
+    snwFree(work->context, refiner.corners);
     snwArray_Free(work->context, &refiner.queue);
     snwArray_Free(work->context, &refiner.cavity);
     snwArray_Free(work->context, &refiner.stamps);
