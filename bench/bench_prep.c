@@ -168,7 +168,8 @@ static void AddFailure(Case* c)
     c->result = snwBenchReport_Add(c->report, &row, c->message);
 }
 
-static snwResult RunCase(snwContext* context, const snwPrepCase* def, int runs, snwBenchReport* report, snwMessage* message)
+static snwResult RunCase(
+    snwContext* context, const snwPrepCase* def, int runs, snwBenchReport* report, snwMessage* message)
 {
     Case c = {.def = def, .report = report, .context = context, .message = message};
     c.result = snwBlueprintFile_Open(context, def->character, &c.file, message);

@@ -6,10 +6,10 @@
 
 typedef struct snwPrepCase
 {
-    const char* name;      // of the row
-    const char* character; // a built-in one
-    const char* source;    // whose number it is
-    snwBlueprintSize size; // asked for; nothing: the character's own
+    const char* name;           // of the row
+    const char* character;      // a built-in one
+    const char* source;         // whose number it is
+    snwBlueprintSize size;      // asked for; nothing: the character's own
     int bones, joints, freedom; // -1: any
 } snwPrepCase;
 

@@ -18,14 +18,17 @@ static const char s_toad[] =
     " \"bones\": [{\"name\": \"spine\", \"head\": [0, 0.5, -0.3], \"tail\": [0, 0.6, 0.3], \"radius\": 0.1},"
     "  {\"name\": \"arm.l\", \"parent\": \"spine\", \"mirror\": true, \"head\": [0.35, 0.3, 0.15],"
     "   \"tail\": [0.5, 0.15, 0.3], \"radius\": 0.06},"
-    "  {\"name\": \"eye.l\", \"parent\": \"spine\", \"mirror\": true, \"head\": [0.2, 0.85, 0.35], \"tail\": [0.2, 0.9, 0.4]}],"
-    " \"joints\": [{\"type\": \"hinge\", \"bone\": \"arm.l\", \"axis\": [0, 0.6, 0.8], \"range\": [-20, 60], \"mirror\": true}],"
+    "  {\"name\": \"eye.l\", \"parent\": \"spine\", \"mirror\": true, \"head\": [0.2, 0.85, 0.35], \"tail\": [0.2, "
+    "0.9, 0.4]}],"
+    " \"joints\": [{\"type\": \"hinge\", \"bone\": \"arm.l\", \"axis\": [0, 0.6, 0.8], \"range\": [-20, 60], "
+    "\"mirror\": true}],"
     " \"parts\": [{\"kind\": \"ellipsoid\", \"at\": [0, 0.5, 0], \"radii\": [0.45, 0.4, 0.6], \"angles\": [-20, 0, 0]},"
     "  {\"kind\": \"sweep\", \"blend\": 0.1, \"mirror\": true, \"group\": \"arm.l\","
     "   \"points\": [[0.3, 0.35, 0.1, 0.14], [0.5, 0.3, 0.2, 0.12], [0.5, 0.1, 0.35, 0.11]]},"
     "  {\"kind\": \"ellipsoid\", \"rigid\": true, \"bone\": \"eye.l\", \"mirror\": true, \"at\": [0.2, 0.85, 0.35],"
     "   \"radii\": [0.14, 0.14, 0.14], \"color\": \"#f0e8c0\", \"group\": \"eyes\"}],"
-    " \"motions\": [{\"name\": \"wave\", \"duration\": 1, \"tracks\": [{\"bone\": \"arm.l\", \"mirror\": true, \"phase\": 0.5,"
+    " \"motions\": [{\"name\": \"wave\", \"duration\": 1, \"tracks\": [{\"bone\": \"arm.l\", \"mirror\": true, "
+    "\"phase\": 0.5,"
     "   \"keys\": [[0, 0, 12, 16], [0.5, 0, -6, -8]]}]}]}";
 
 static snwResult Read(snwContext* context, const char* text, snwBlueprintFile* file, snwMessage* message)
@@ -76,19 +79,25 @@ TEST(blueprint, mistakesAreNamedWithTheirPlace)
         {"{\"sinew\": 1, \"name\": \"a\", \"partz\": []}", "partz", "parts"},
         {"{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"bal\"}]}", "bal", ""},
         {"{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"ellipsoid\"}]}", "radii", ""},
-        {"{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"ellipsoid\", \"radii\": [1, 1, 1], \"rigid\": true}]}",
+        {"{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"ellipsoid\", \"radii\": [1, 1, 1], \"rigid\": "
+         "true}]}",
             "rigid part needs a bone", "name its bone"},
         {"{\"sinew\": 1, \"name\": \"a\", \"bones\": [{\"name\": \"spine\", \"head\": [0,0,0], \"tail\": [0,1,0]}],"
          " \"parts\": [{\"kind\": \"ellipsoid\", \"radii\": [1, 1, 1], \"bone\": \"spin\"}]}",
             "no bone 'spin'", "spine"},
-        {"{\"sinew\": 1, \"name\": \"a\", \"bones\": [{\"name\": \"arm\", \"head\": [0,0,0], \"tail\": [0,1,0], \"mirror\": true}],"
+        {"{\"sinew\": 1, \"name\": \"a\", \"bones\": [{\"name\": \"arm\", \"head\": [0,0,0], \"tail\": [0,1,0], "
+         "\"mirror\": true}],"
          " \"parts\": [{\"kind\": \"ellipsoid\", \"radii\": [1, 1, 1]}]}",
             "mirrored but has no side", ".l"},
-        {"{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"sweep\", \"points\": [[0,0,0,1]]}]}", "at least 2 points", ""},
-        {"{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"sweep\", \"points\": [[0,0,0,1],[1,0,0,0]]}]}", "radius above 0", ""},
-        {"{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"fin\", \"thickness\": 1, \"outline\": [[0,0,0],[1,0,0],[2,0,0]]}]}",
+        {"{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"sweep\", \"points\": [[0,0,0,1]]}]}",
+            "at least 2 points", ""},
+        {"{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"sweep\", \"points\": [[0,0,0,1],[1,0,0,0]]}]}",
+            "radius above 0", ""},
+        {"{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"fin\", \"thickness\": 1, \"outline\": "
+         "[[0,0,0],[1,0,0],[2,0,0]]}]}",
             "no area", ""},
-        {"{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"coil\", \"axis\": [0,1,0], \"start\": [0,1,0], \"turns\": 1,"
+        {"{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"coil\", \"axis\": [0,1,0], \"start\": [0,1,0], "
+         "\"turns\": 1,"
          " \"radius\": 1, \"end_radius\": 1, \"tube\": 0.1, \"end_tube\": 0.1}]}",
             "'start' must point away", ""},
         {"{\"sinew\": 1, \"name\": \"a\", \"box\": {\"size\": [1,1,1], \"cells\": [2,2,2]},"
@@ -129,11 +138,13 @@ TEST(blueprint, everyTruncationIsAnError)
 
 TEST(blueprint, everyFailedAllocationIsAnErrorWithoutLeak)
 {
-    static const char small[] =
-        "{\"sinew\": 1, \"name\": \"a\", \"size\": {\"tets\": 200}, \"bones\": [{\"name\": \"b.l\", \"head\": [0.3,0,0],"
-        " \"tail\": [0.5,0,0], \"radius\": 0.2, \"mirror\": true}], \"parts\": [{\"kind\": \"ellipsoid\", \"radii\": [1, 0.6, 0.6]}],"
-        " \"ribbons\": [{\"name\": \"r\", \"points\": [[0,0,0],[0,2,0]], \"across\": [1,0,0], \"width\": 0.2, \"thickness\": 0.1,"
-        "  \"cells\": [6,2,1], \"held_by\": [\"b.l\"], \"grip\": 0.5}]}";
+    static const char small[] = "{\"sinew\": 1, \"name\": \"a\", \"size\": {\"tets\": 200}, \"bones\": [{\"name\": "
+                                "\"b.l\", \"head\": [0.3,0,0],"
+                                " \"tail\": [0.5,0,0], \"radius\": 0.2, \"mirror\": true}], \"parts\": [{\"kind\": "
+                                "\"ellipsoid\", \"radii\": [1, 0.6, 0.6]}],"
+                                " \"ribbons\": [{\"name\": \"r\", \"points\": [[0,0,0],[0,2,0]], \"across\": [1,0,0], "
+                                "\"width\": 0.2, \"thickness\": 0.1,"
+                                "  \"cells\": [6,2,1], \"held_by\": [\"b.l\"], \"grip\": 0.5}]}";
     bool done = false;
     for (long failAt = 1; !done && failAt < 20000; failAt += failAt < 200 ? 1 : 7)
     {
@@ -393,7 +404,8 @@ static snwResult OpenScene(snwContext* context, const char* character, snwSceneF
 TEST(blueprint, scenesUseAndKeepBlueprints)
 {
     char inlined[3500];
-    snprintf(inlined, sizeof inlined, "{\"blueprint\": %s, \"size\": {\"tets\": 1500}, \"material\": {\"young\": 777}}", s_toad);
+    snprintf(inlined, sizeof inlined, "{\"blueprint\": %s, \"size\": {\"tets\": 1500}, \"material\": {\"young\": 777}}",
+        s_toad);
     const char* const characters[2] = {"{\"blueprint\": \"fish\", \"material\": {\"young\": 777}}", inlined};
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
     for (int i = 0; i < 2; ++i)

@@ -45,7 +45,8 @@ static void EndBody(Body* body)
 static snwFleshPart* AddPart(Body* body, snwPartKind kind)
 {
     snwFleshPart* part = &body->parts[body->flesh.partCount++];
-    *part = (snwFleshPart){.kind = kind, .bone = -1, .frame = snwTransform_Identity(), .flatness = 1, .flatAxis = {1, 0, 0}};
+    *part = (snwFleshPart){
+        .kind = kind, .bone = -1, .frame = snwTransform_Identity(), .flatness = 1, .flatAxis = {1, 0, 0}};
     return part;
 }
 
@@ -120,10 +121,9 @@ static double BruteCone(const double (*points)[4], snwVec3 p)
 
 TEST(flesh, conesAreHullsOfTwoBalls)
 {
-    static const double cones[3][2][4] = {
-        {{0, 0, 0, 0.3}, {1, 0.5, -0.2, 0.1}},   // tapering
-        {{0, 0, 0, 0.2}, {0, 1, 0, 0.2}},        // a capsule
-        {{0, 0, 0, 0.5}, {0.1, 0, 0.05, 0.15}}}; // one ball holds the other
+    static const double cones[3][2][4] = {{{0, 0, 0, 0.3}, {1, 0.5, -0.2, 0.1}}, // tapering
+        {{0, 0, 0, 0.2}, {0, 1, 0, 0.2}},                                        // a capsule
+        {{0, 0, 0, 0.5}, {0.1, 0, 0.05, 0.15}}};                                 // one ball holds the other
     uint64_t seed = 3;
     for (int k = 0; k < 3; ++k)
     {
@@ -359,7 +359,7 @@ TEST(flesh, ribbonsFollowTheirCurve)
     }
     CHECK(least > 0);
     CHECK_NEAR(volume, 2.12 * 0.2 * 0.02, 0.05 * volume); // the curve is about 2.12 m long
-    for (int i = 0; i < mesh.vertexCount; ++i)             // no vertex leaves the band's half diagonal
+    for (int i = 0; i < mesh.vertexCount; ++i)            // no vertex leaves the band's half diagonal
         CHECK(fabs(mesh.vertices[i].x) < 0.101 + 0.011);
     snwArena_Free(&arena);
     snwDestroyContext(context);

@@ -21,10 +21,10 @@ typedef enum snwComplete
     snw_completeNothing,
     snw_completeFile,
     snw_completeFolder,
-    snw_completeWords,   // the fixed list in `words`
-    snw_completeMethods, // names of the methods
-    snw_completeParams,  // names of all parameters, with '='
-    snw_completeDemos,   // asks `sinew demo --list --quiet`
+    snw_completeWords,      // the fixed list in `words`
+    snw_completeMethods,    // names of the methods
+    snw_completeParams,     // names of all parameters, with '='
+    snw_completeDemos,      // asks `sinew demo --list --quiet`
     snw_completeCharacters, // names of the built-in characters
 } snwComplete;
 

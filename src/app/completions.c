@@ -19,7 +19,8 @@ static bool IsFirst(int method, const char* name)
 
 static bool IsList(snwComplete complete)
 {
-    return complete == snw_completeWords || complete == snw_completeCharacters || complete == snw_completeMethods || complete == snw_completeParams;
+    return complete == snw_completeWords || complete == snw_completeCharacters || complete == snw_completeMethods ||
+           complete == snw_completeParams;
 }
 
 // The words of a list, with blanks between them.

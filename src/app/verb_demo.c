@@ -90,8 +90,8 @@ static void PrintCast(snwContext* context)
             const snwBlueprint* blueprint = &file.blueprint;
             size_t length = 0;
             for (int m = 0; m < blueprint->motionCount && length < sizeof motions; ++m)
-                length += (size_t)snprintf(motions + length, sizeof motions - length, "%s%s", m > 0 ? " " : "",
-                    blueprint->motions[m].name);
+                length += (size_t)snprintf(
+                    motions + length, sizeof motions - length, "%s%s", m > 0 ? " " : "", blueprint->motions[m].name);
             snwTextTable_AddRow(&table);
             snwTextTable_Set(&table, 0, "%s", snwBuiltIn_Get(i)->name);
             snwTextTable_Set(&table, 1, "%d", blueprint->boneCount);
@@ -207,7 +207,8 @@ static snwExit Run(const snwArgs* args)
 }
 
 static const snwOption s_options[] = {
-    {"list", 'l', NULL, false, snw_completeNothing, NULL, "list the demos and the characters (with --quiet only the demos' names)"},
+    {"list", 'l', NULL, false, snw_completeNothing, NULL,
+        "list the demos and the characters (with --quiet only the demos' names)"},
     {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write here instead of out/demo-NAME"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
     SNW_FILM_OPTIONS,

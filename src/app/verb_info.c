@@ -310,8 +310,8 @@ static void PrintCharacter(const snwBlueprint* blueprint, const snwCharacter* ch
 {
     CharacterFacts facts = GetFacts(character);
     const snwCharacterInfo* info = &facts.info;
-    printf("character %s\n%s%s\n", info->name, blueprint->description[0] != 0 ? "          " : "",
-        blueprint->description);
+    printf(
+        "character %s\n%s%s\n", info->name, blueprint->description[0] != 0 ? "          " : "", blueprint->description);
     printf("mesh      %d vertices, %d of them elastic; ", info->vertexCount, info->elasticVertexCount);
     if (info->triangleCount > 0)
         printf("%d triangles\n", info->triangleCount);

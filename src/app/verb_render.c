@@ -42,8 +42,8 @@ static snwResult ChooseMotion(Job* job, const snwBlueprint* blueprint, int* moti
     char known[200] = "it has none";
     size_t length = 0;
     for (int i = 0; i < blueprint->motionCount && length < sizeof known; ++i)
-        length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i > 0 ? ", " : "known: ",
-            blueprint->motions[i].name);
+        length += (size_t)snprintf(
+            known + length, sizeof known - length, "%s%s", i > 0 ? ", " : "known: ", blueprint->motions[i].name);
     return snwFail(&job->message, snw_errorInput, known, "%s has no motion '%s'", blueprint->name, name);
 }
 

@@ -348,8 +348,9 @@ static bool PrepareCones(snwFleshPart* part, snwArena* arena)
     for (int i = 0; i < part->coneCount; ++i)
     {
         int step = i % steps + 1;
-        snwFleshPoint next = step == steps ? part->points[i / steps + 1]
-                                           : snwCurve_Point(part->points, part->pointCount, i / steps, (double)step / steps);
+        snwFleshPoint next = step == steps
+                                 ? part->points[i / steps + 1]
+                                 : snwCurve_Point(part->points, part->pointCount, i / steps, (double)step / steps);
         snwVec3 a = snwVec3_MulAdd(last.at, stretch * snwVec3_Dot(last.at, part->flatAxis), part->flatAxis);
         snwVec3 b = snwVec3_MulAdd(next.at, stretch * snwVec3_Dot(next.at, part->flatAxis), part->flatAxis);
         part->cones[i] = MakeCone(a, b, last.radius, next.radius);
@@ -377,7 +378,8 @@ static void FindBall(snwFleshPart* part)
         part->centre = snwVec3_Scale(snwVec3_Add(lower, upper), 0.5);
         part->radius = 0;
         for (int i = 0; i < part->pointCount; ++i)
-            part->radius = fmax(part->radius, snwVec3_Distance(part->centre, part->points[i].at) + part->points[i].radius);
+            part->radius = fmax(
+                part->radius, snwVec3_Distance(part->centre, part->points[i].at) + part->points[i].radius);
         // A curve leaves the hull of its points by at most a quarter of the way between them.
         part->radius += part->pointCount > 2 && part->coneCount > 0 ? 0.1 * part->radius : part->size.z;
         if (part->kind == snw_partFin)
@@ -459,7 +461,7 @@ enum
 static int FeltParts(const snwFlesh* flesh, snwVec3 centre, double reach, double* distances, int* felt)
 {
     double nearest[2] = {DBL_MAX, DBL_MAX}; // of all, of those that are not rigid
-    double blend = 0;                        // a part is felt through what melts into it later
+    double blend = 0;                       // a part is felt through what melts into it later
     int count = 0;
     for (int i = 0; i < flesh->partCount; ++i)
     {
@@ -504,8 +506,7 @@ static bool MakeGrid(snwFlesh* flesh, snwArena* arena)
     {
         int x = cell % flesh->cells[0], y = cell / flesh->cells[0] % flesh->cells[1];
         snwVec3 corner = {x + 0.5, y + 0.5, cell / flesh->cells[0] / flesh->cells[1] + 0.5};
-        int count = FeltParts(
-            flesh, snwVec3_MulAdd(flesh->lower, flesh->cellSize, corner), reach, distances, felt);
+        int count = FeltParts(flesh, snwVec3_MulAdd(flesh->lower, flesh->cellSize, corner), reach, distances, felt);
         start[cell + 1] = start[cell] + count;
         enough = snwArray_Reserve(context, &list, count);
         for (int i = 0; i < count && enough; ++i)

@@ -44,11 +44,11 @@ snwFleshPoint snwCurve_Point(const snwFleshPoint* points, int count, int span, d
 // A cone with round ends.
 typedef struct snwRoundCone
 {
-    snwVec3 a, axis;        // from the first ball's centre to the second's
-    double radius, shrink;  // of the first ball; how much smaller the second is
-    double perLength2;      // 1 / |axis|^2; 0: one ball holds the other, and is all there is
-    double tilt;            // how far along the axis the foot of a point moves per distance from it
-    snwVec3 middle;         // of a ball around all of it
+    snwVec3 a, axis;       // from the first ball's centre to the second's
+    double radius, shrink; // of the first ball; how much smaller the second is
+    double perLength2;     // 1 / |axis|^2; 0: one ball holds the other, and is all there is
+    double tilt;           // how far along the axis the foot of a point moves per distance from it
+    snwVec3 middle;        // of a ball around all of it
     double reach;
 } snwRoundCone;
 

@@ -28,7 +28,8 @@ static bool PlaceStations(const snwRibbon* ribbon, snwArena* arena, Station* sta
     for (int i = 0; i <= pieces; ++i)
     {
         int span = i < pieces ? i / snw_pieces : ribbon->pointCount - 2;
-        line[i] = snwCurve_Point(ribbon->points, ribbon->pointCount, span, (double)(i - span * snw_pieces) / snw_pieces).at;
+        line[i] = snwCurve_Point(ribbon->points, ribbon->pointCount, span, (double)(i - span * snw_pieces) / snw_pieces)
+                      .at;
         lengths[i] = i > 0 ? lengths[i - 1] + snwVec3_Distance(line[i - 1], line[i]) : 0;
     }
     int piece = 0, count = ribbon->cells[0];
@@ -38,7 +39,8 @@ static bool PlaceStations(const snwRibbon* ribbon, snwArena* arena, Station* sta
         while (piece + 1 < pieces && lengths[piece + 1] < wanted)
             ++piece;
         double length = lengths[piece + 1] - lengths[piece];
-        stations[i].at = snwVec3_Lerp(line[piece], line[piece + 1], length > 0 ? (wanted - lengths[piece]) / length : 0);
+        stations[i].at = snwVec3_Lerp(
+            line[piece], line[piece + 1], length > 0 ? (wanted - lengths[piece]) / length : 0);
     }
     return true;
 }

@@ -139,8 +139,8 @@ static const char* MirrorName(Reader* reader, const char* name)
 static snwResult CheckTwin(Reader* reader, const char* name, bool mirror)
 {
     if (mirror && !IsLeft(name))
-        return snwJson_Fail(&reader->json, "end its name in .l; the twin's ends in .r", "'%s' is mirrored but has no side",
-            snwQuoteWord(name).text);
+        return snwJson_Fail(&reader->json, "end its name in .l; the twin's ends in .r",
+            "'%s' is mirrored but has no side", snwQuoteWord(name).text);
     return snw_ok;
 }
 
@@ -176,7 +176,8 @@ static snwResult AddBone(Reader* reader, const snwBoneDef* def, const char* pare
 {
     snwBlueprint* out = reader->out;
     if (LookUpBone(out, def->name) >= 0)
-        return snwJson_Fail(&reader->json, "names must be unique", "there are two bones '%s'", snwQuoteWord(def->name).text);
+        return snwJson_Fail(
+            &reader->json, "names must be unique", "there are two bones '%s'", snwQuoteWord(def->name).text);
     reader->parents[out->boneCount] = parent;
     out->bones[out->boneCount++] = *def;
     return snw_ok;
@@ -702,8 +703,9 @@ static snwResult CheckBody(Reader* reader, const snwBlueprintData* data)
         flesh = flesh || reader->out->flesh.parts[i].op == snw_partAdd;
     int bodies = flesh + (data->box != NULL) + (data->outline != NULL);
     if (bodies != 1)
-        return snwJson_Fail(&reader->json, NULL, bodies == 0 ? "has no 'parts', 'box' or 'outline' to make a body of"
-                                                             : "has more than one of 'parts', 'box' and 'outline'");
+        return snwJson_Fail(&reader->json, NULL,
+            bodies == 0 ? "has no 'parts', 'box' or 'outline' to make a body of"
+                        : "has more than one of 'parts', 'box' and 'outline'");
     return snw_ok;
 }
 

@@ -127,14 +127,13 @@ static void InitHandle(void* object, int kind)
     ((snwHandleData*)object)->def = snwDefaultHandleDef();
 }
 
-const snwTable snw_handleTable = {"handle", "What an animator drags", SNW_TABLE_FIELDS(s_handleFields),
-    sizeof(snwHandleData), NULL, InitHandle};
+const snwTable snw_handleTable = {
+    "handle", "What an animator drags", SNW_TABLE_FIELDS(s_handleFields), sizeof(snwHandleData), NULL, InitHandle};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Flesh
 
-static const char* const s_partNames[] = {
-    "ellipsoid", "box", "torus", "capsule", "cone", "sweep", "fin", "coil", NULL};
+static const char* const s_partNames[] = {"ellipsoid", "box", "torus", "capsule", "cone", "sweep", "fin", "coil", NULL};
 static const char* const s_opNames[] = {"add", "cut", "paint", NULL};
 
 enum
@@ -150,7 +149,8 @@ static const snwField s_partFields[] = {
     PART(part.name, "name", snw_fieldText, .help = "for people"),
     PART(part.op, "op", snw_fieldChoice, .names = s_opNames,
         .help = "add: flesh; cut: takes away; paint: colours the surface inside of it"),
-    PART(group, "group", snw_fieldText, .help = "parts of one group blend with each other; the group then with the rest"),
+    PART(group, "group", snw_fieldText,
+        .help = "parts of one group blend with each other; the group then with the rest"),
     PART(bone, "bone", snw_fieldText, .help = "that carries it in motions; the nearest if absent"),
     PART(part.rigid, "rigid", snw_fieldBool, .help = "it belongs to its bone whole: shell, horn, tooth, nail, eye"),
     PART(part.blend, "blend", snw_fieldReal, .lower = 0, .upper = SNW_MAX_SIZE, .unit = "m",
@@ -169,8 +169,8 @@ static const snwField s_partFields[] = {
         .help = "radius of its edges"),
     PART(from, "from", snw_fieldVec3, FAR, .kinds = snw_twoPoints, .required = true, .help = "where it begins"),
     PART(to, "to", snw_fieldVec3, FAR, .kinds = snw_twoPoints, .required = true, .help = "where it ends"),
-    PART(radius, "radius", snw_fieldReal, SIZE,
-        .kinds = snw_twoPoints | BIT(snw_partTorus) | BIT(snw_partCoil), .required = true,
+    PART(radius, "radius", snw_fieldReal, SIZE, .kinds = snw_twoPoints | BIT(snw_partTorus) | BIT(snw_partCoil),
+        .required = true,
         .help = "of a capsule; where a cone begins; of the ring of a torus; of a coil, from its axis, where it begins"),
     PART(endRadius, "end_radius", snw_fieldReal, SIZE, .kinds = BIT(snw_partCone) | BIT(snw_partCoil), .required = true,
         .help = "where it ends"),
@@ -236,8 +236,8 @@ static void InitRibbon(void* object, int kind)
     ((snwRibbonData*)object)->ribbon.color[0] = -1; // not given
 }
 
-const snwTable snw_ribbonTable = {
-    "ribbon", "A thin band with cells of its own", SNW_TABLE_FIELDS(s_ribbonFields), sizeof(snwRibbonData), NULL, InitRibbon};
+const snwTable snw_ribbonTable = {"ribbon", "A thin band with cells of its own", SNW_TABLE_FIELDS(s_ribbonFields),
+    sizeof(snwRibbonData), NULL, InitRibbon};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Motions
@@ -256,8 +256,8 @@ static void InitMotion(void* object, int kind)
     ((snwMotionData*)object)->def = snwDefaultMotionDef();
 }
 
-const snwTable snw_motionTable = {"motion", "What an animator does with the skeleton",
-    SNW_TABLE_FIELDS(s_motionFields), sizeof(snwMotionData), NULL, InitMotion};
+const snwTable snw_motionTable = {"motion", "What an animator does with the skeleton", SNW_TABLE_FIELDS(s_motionFields),
+    sizeof(snwMotionData), NULL, InitMotion};
 
 static const snwField s_trackFields[] = {
     FIELD(snwTrackData, bone, "bone", snw_fieldText, .required = true, .help = "that moves about its joint"),
@@ -268,8 +268,8 @@ static const snwField s_trackFields[] = {
         .help = "how much later the mirrored bone does it, as a share of the duration"),
 };
 
-const snwTable snw_trackTable = {"track", "One bone's part of a motion", SNW_TABLE_FIELDS(s_trackFields),
-    sizeof(snwTrackData), NULL, InitNothing};
+const snwTable snw_trackTable = {
+    "track", "One bone's part of a motion", SNW_TABLE_FIELDS(s_trackFields), sizeof(snwTrackData), NULL, InitNothing};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The file

@@ -12,6 +12,6 @@ typedef struct snwBuiltIn
 } snwBuiltIn;
 
 int snwBuiltInCount(void);
-const snwBuiltIn* snwBuiltIn_Get(int index);          // in the order of the alphabet
-const snwBuiltIn* snwBuiltIn_Find(const char* name);  // NULL: there is none
+const snwBuiltIn* snwBuiltIn_Get(int index);             // in the order of the alphabet
+const snwBuiltIn* snwBuiltIn_Find(const char* name);     // NULL: there is none
 const char* snwBuiltInWord(int index, const void* data); // for suggestions; data is not looked at

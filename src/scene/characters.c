@@ -116,14 +116,14 @@ static snwResult BuildBlueprint(snwJson* json, const char* name, const snwBluepr
 {
     const snwBlueprintSize* size = AsksForNothing(&use->size) ? &blueprint->size : &use->size;
     if (size->tets > *tets || size->hexes > *tets)
-        return snwJson_Fail(json, "ask for fewer", "the scene would have more than %d million tetrahedra",
-            snw_maxTets / 1000000);
+        return snwJson_Fail(
+            json, "ask for fewer", "the scene would have more than %d million tetrahedra", snw_maxTets / 1000000);
     snwText source = snwCreateText(json->context, 0);
     WriteUse(&source, use, &blueprint->material);
     snwMessage words = {0};
     snwResult result = source.failed
-        ? snwFailMemory(json->message)
-        : snwBlueprint_Create(json->context, blueprint, size, name, source.data, character, &words);
+                           ? snwFailMemory(json->message)
+                           : snwBlueprint_Create(json->context, blueprint, size, name, source.data, character, &words);
     snwText_Free(&source);
     if (result > 0)
         snwJson_Warn(json, "%s", words.text);

@@ -261,8 +261,8 @@ static snwResult MeshHexes(Builder* builder)
 {
     snwBlueprintMesh* mesh = builder->mesh;
     snwHexMesh hexes;
-    snwResult result =
-        snwFitVoxels(builder->context, &builder->solid, builder->size.hexes, builder->arena, &hexes, builder->message);
+    snwResult result = snwFitVoxels(
+        builder->context, &builder->solid, builder->size.hexes, builder->arena, &hexes, builder->message);
     if (result < 0)
         return result;
     mesh->body = (snwTetMesh){.vertices = hexes.vertices, .vertexCount = hexes.vertexCount};
@@ -313,11 +313,9 @@ static snwResult MeshFlat(Builder* builder)
     snwFlatFitDef def = {vertices, size->triangles > 0 ? size->triangles : vertices * 9 / 5, 20};
     snwFlatMesh mesh;
     snwFlatPicture picture;
-    snwResult result =
-        snwFlat_MakeMesh(builder->context, flat, &def, builder->arena, &mesh, builder->message);
+    snwResult result = snwFlat_MakeMesh(builder->context, flat, &def, builder->arena, &mesh, builder->message);
     if (result >= 0)
-        result = snwFlat_Paint(
-            builder->context, flat, snw_flatTexture, builder->arena, &picture, builder->message);
+        result = snwFlat_Paint(builder->context, flat, snw_flatTexture, builder->arena, &picture, builder->message);
     if (result >= 0 && !UseFlatMesh(builder, &mesh, &picture))
         result = snwFailMemory(builder->message);
     return result;

@@ -49,11 +49,11 @@ typedef struct snwBlueprintMesh
     int hexCount;
     int (*triangles)[3]; // instead of both
     int triangleCount;
-    int* vertexBones;  // one per vertex, -1: elastic; NULL without bones
-    int* elementBones; // one per element, -1: flesh; NULL without bones
-    int elasticCount;  // vertices that no bone owns
-    int skinCount;     // vertices of the skin; 0: not counted
-    int ribbonTetCount; // the last so many tets
+    int* vertexBones;      // one per vertex, -1: elastic; NULL without bones
+    int* elementBones;     // one per element, -1: flesh; NULL without bones
+    int elasticCount;      // vertices that no bone owns
+    int skinCount;         // vertices of the skin; 0: not counted
+    int ribbonTetCount;    // the last so many tets
     float (*colors)[3];    // one per vertex; NULL with a texture
     float (*texcoords)[2]; // one per vertex
     snwTexture texture;

@@ -88,8 +88,8 @@ static snwResult AddTets(snwLikeness* likeness, const snwTetMesh* mesh, const fl
 {
     int(*boundary)[3] = NULL;
     int count = 0;
-    snwResult result =
-        snwMesh_FindBoundary(likeness->context, (const int(*)[4])mesh->tets, mesh->tetCount, &boundary, &count);
+    snwResult result = snwMesh_FindBoundary(
+        likeness->context, (const int(*)[4])mesh->tets, mesh->tetCount, &boundary, &count);
     if (result < 0)
         return snwFailMemory(message);
     result = FillMesh(likeness, &likeness->meshes[likeness->meshCount++], mesh->vertices, mesh->vertexCount,
@@ -249,7 +249,8 @@ double snwLikeness_CutAzimuth(const snwLikeness* likeness)
     if (likeness->def.character == NULL)
         return 90;
     snwCharacterInfo info = snwCharacter_GetInfo(likeness->def.character);
-    return info.upper.z - info.lower.z < 0.6 * (info.upper.x - info.lower.x) ? 0 : 90; // animals have a left and a right
+    return info.upper.z - info.lower.z < 0.6 * (info.upper.x - info.lower.x) ? 0
+                                                                             : 90; // animals have a left and a right
 }
 
 // Takes away the half towards the viewer.

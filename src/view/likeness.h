@@ -43,21 +43,21 @@ typedef struct snwLikeness
     snwContext* context;
     snwArena arena;
     snwLikenessDef def;
-    snwTransform* pose;       // of the bones
-    snwFlesh flesh;           // in that pose
-    snwFlesh rigid;           // only its rigid parts
-    snwLikenessMesh* meshes;  // the flesh if there is some, then ribbons and boxes; the mesh of a flat character
+    snwTransform* pose;      // of the bones
+    snwFlesh flesh;          // in that pose
+    snwFlesh rigid;          // only its rigid parts
+    snwLikenessMesh* meshes; // the flesh if there is some, then ribbons and boxes; the mesh of a flat character
     int meshCount;
     snwLikenessMesh rigidMesh;
     double size; // m, from one end to the other
 } snwLikeness;
 
 // Blueprint and character must live as long. Free after success and failure alike.
-snwResult snwCreateLikeness(
-    snwContext* context, const snwLikenessDef* def, snwLikeness* likeness, snwMessage* message);
+snwResult snwCreateLikeness(snwContext* context, const snwLikenessDef* def, snwLikeness* likeness, snwMessage* message);
 void snwLikeness_Free(snwLikeness* likeness);
 
-// Degrees, the direction from which a cut through the middle shows most: the left, or the front of what is wide and thin.
+// Degrees, the direction from which a cut through the middle shows most: the left, or the front of what is wide and
+// thin.
 double snwLikeness_CutAzimuth(const snwLikeness* likeness);
 
 // view: size, direction and samples; its meshes are the likeness's own.

@@ -40,11 +40,11 @@ typedef struct snwPictureMesh
     float* colors;       // linear r g b of each vertex instead of color, or NULL
     snwPaintFn* paint;   // instead of both, or NULL
     const void* paintData;
-    float* texcoords;    // u v of each vertex, v downwards, or NULL
-    snwTexture texture;  // of a mesh with texcoords; not owned
-    uint8_t* edges;      // which sides of each triangle are drawn as lines (bit i: corner i to i + 1), or NULL
-    float transparency;  // 0: opaque; of light that falls straight on it
-    float gloss;         // of flesh, 0..1
+    float* texcoords;   // u v of each vertex, v downwards, or NULL
+    snwTexture texture; // of a mesh with texcoords; not owned
+    uint8_t* edges;     // which sides of each triangle are drawn as lines (bit i: corner i to i + 1), or NULL
+    float transparency; // 0: opaque; of light that falls straight on it
+    float gloss;        // of flesh, 0..1
 } snwPictureMesh;
 
 typedef enum snwPictureStyle
