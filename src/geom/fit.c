@@ -187,7 +187,7 @@ static snwResult FindSpacing(Fitter* fitter, double spacing, bool coarseInside, 
         // A symmetric solid on a symmetric lattice gains and loses tets by dozens at once; a shifted one does not.
         snwVec3 shift = turn < snw_fitSymmetric ? (snwVec3){0, 0, 0} : (snwVec3){0.17, 0.31, 0.23};
         Try attempt;
-        snwResult result = MakeTry(fitter, spacing, shift, coarseInside, &attempt);
+        snwResult result = MakeTry(fitter, snwRoundSpacing(spacing), shift, coarseInside, &attempt);
         if (result < 0)
         {
             snwArena_Free(&attempt.arena);

@@ -15,7 +15,8 @@ enum
 {
     snw_improveRounds = 16,
     snw_strictRounds = 6, // in which the boundary stays on the surface; then it may leave it a little
-    snw_wayCount = 26
+    snw_wayCount = 26,
+    snw_stepHalvings = 5
 };
 
 typedef struct Improver
@@ -80,10 +81,12 @@ static double StarSize(const Improver* improver, int vertex)
     return count > 0 ? sum / (0.75 * count) : 0;
 }
 
+// To a neighbour in a grid of 3 x 3 x 3.
 static snwVec3 Way(int index)
 {
     int i = index < 13 ? index : index + 1; // 13 is nowhere
-    return snwVec3_Normalize((snwVec3){i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1});
+    int x = i % 3 - 1, y = i / 3 % 3 - 1, z = i / 9 - 1;
+    return snwVec3_Normalize((snwVec3){x, y, z});
 }
 
 // Back on to the surface along the normal, or, when `loose`, within reach of it. False if that is too far.
@@ -111,10 +114,10 @@ static bool ImproveVertex(Improver* improver, int vertex, bool loose)
         double squared = fmax(snwVec3_LengthSquared(normal), 0.25);
         normal = snwVec3_Scale(normal, 1 / squared); // a step of value * normal is Newton's
     }
-    for (double step = 0.3 * size; step > 0.01 * size; step *= 0.5)
+    for (int halving = 0; halving < snw_stepHalvings; ++halving)
         for (int i = 0; i < snw_wayCount; ++i)
         {
-            snwVec3 trial = snwVec3_MulAdd(place, step, Way(i));
+            snwVec3 trial = snwVec3_MulAdd(place, ldexp(0.3 * size, -halving), Way(i));
             if (boundary && !Land(improver, normal, 0.05 * size, loose, &trial))
                 continue;
             double score = StarScore(improver, vertex, trial, best);

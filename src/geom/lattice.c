@@ -325,9 +325,9 @@ static bool IsTooLarge(const Builder* builder, int first)
         if (below <= 0 || cell->kind == snw_cellSkipped)
             continue;
         bool solid = cell->kind == snw_cellInside && !builder->def->coarseInside;
-        cells += pow(solid ? 8 : 4, below) / (solid ? 1 : 2);
+        cells += solid ? ldexp(1, 3 * below) : ldexp(0.5, 2 * below);
     }
-    return fmax(cells, builder->cells.count / 4) * 12 > snw_maxMeshTets;
+    return fmax(cells, 0.25 * builder->cells.count) * 12 > snw_maxMeshTets;
 }
 
 static snwResult Descend(Builder* builder)

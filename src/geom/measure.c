@@ -37,8 +37,8 @@ static bool AddRoots(Measure* measure)
     snwVec3 middle = snwVec3_Lerp(measure->solid->lower, measure->solid->upper, 0.5);
     for (int i = 0; i < counts[0] * counts[1] * counts[2]; ++i)
     {
-        snwVec3 offset = {i % counts[0] - 0.5 * (counts[0] - 1), i / counts[0] % counts[1] - 0.5 * (counts[1] - 1),
-            i / (counts[0] * counts[1]) - 0.5 * (counts[2] - 1)};
+        int x = i % counts[0], y = i / counts[0] % counts[1], z = i / (counts[0] * counts[1]);
+        snwVec3 offset = {x - 0.5 * (counts[0] - 1), y - 0.5 * (counts[1] - 1), z - 0.5 * (counts[2] - 1)};
         if (!snwArray_Push(measure->context, &measure->cubes, snwVec3_MulAdd(middle, measure->size, offset)))
             return false;
     }
@@ -93,4 +93,11 @@ snwResult snwSolid_Volume(snwContext* context, const snwSolid* solid, double* vo
     }
     snwArray_Free(context, &measure.cubes);
     return result;
+}
+
+double snwRoundSpacing(double spacing)
+{
+    int exponent;
+    double mantissa = frexp(spacing, &exponent);
+    return ldexp(floor(ldexp(mantissa, 24) + 0.5), exponent - 24);
 }

@@ -237,6 +237,12 @@ static snwVec3 SmoothedPlace(const Smoother* smoother, int vertex)
         place = snwVec3_MulAdd(place, smoother->share, way);
     }
     double value = smoother->solid->distance(place, smoother->solid->data);
+    if (fabs(value) > smoother->reach)
+    {
+        // Through a thin part, perhaps: its other side would be as good to land on. Better stay.
+        place = smoother->from[vertex];
+        value = smoother->solid->distance(place, smoother->solid->data);
+    }
     value = fmin(fmax(value, -smoother->reach), smoother->reach);
     return snwVec3_MulAdd(place, -value, normal);
 }

@@ -285,9 +285,12 @@ static bool EmitMesh(const Grid* grid, snwArena* arena, snwHexMesh* mesh)
     mesh->vertices = enough ? snwArena_Alloc(arena, (size_t)mesh->vertexCount, sizeof *mesh->vertices) : NULL;
     enough = mesh->vertices != NULL;
     for (int i = 0; enough && i < grid->count; ++i)
+    {
+        int x = i % row, y = i / row % grid->size[1], z = i / layer;
         if (corners[i] != 0)
             mesh->vertices[corners[i] - 1] = snwVec3_MulAdd(
-                grid->origin, grid->spacing, (snwVec3){i % row - 0.5, i / row % grid->size[1] - 0.5, i / layer - 0.5});
+                grid->origin, grid->spacing, (snwVec3){x - 0.5, y - 0.5, z - 0.5});
+    }
     mesh->spacing = grid->spacing;
     snwFree(grid->context, corners);
     return enough;
@@ -372,7 +375,7 @@ snwResult snwFitVoxels(
     if (hexes < 1 || hexes > snw_maxVoxels)
         return snwFail(message, snw_errorArgument, "ask for 1 to 4 million", "%d hexahedra are wanted", hexes);
     snwResult result = snwSolid_Volume(context, solid, &volume, message);
-    double spacing = cbrt(volume / hexes);
+    double spacing = snwRoundSpacing(cbrt(volume / hexes));
     for (int i = 0; i < snw_voxelFits && result >= 0 && bestMiss > hexes / 200; ++i)
     {
         snwArena scratch = {.context = context};
@@ -391,6 +394,7 @@ snwResult snwFitVoxels(
             high = spacing;
         double guess = spacing * cbrt((double)trial.hexCount / hexes);
         spacing = guess > low && guess < high && i < 4 ? guess : isfinite(high) && low > 0 ? 0.5 * (low + high) : guess;
+        spacing = snwRoundSpacing(spacing);
     }
     if (result >= 0)
         result = snwVoxelizeSolid(context, solid, bestSpacing, arena, mesh, message);
