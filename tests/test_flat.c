@@ -526,6 +526,11 @@ TEST(flat, hostileNestingIsRefused)
         (snwRing[]){RING(large, false), RING(small, true), RING(smaller, true)}, 3, "outline[2]", "in no ring");
     CheckRefused((snwRing[]){RING(large, false), RING(across, false)}, 2, "outline[1].points", "crosses");
     CheckRefused((snwRing[]){RING(large, false), RING(across, true)}, 2, "outline[1].points", "crosses");
+    // a line that first crosses an edge and then runs into a point
+    const double roof[][2] = {{0, 1}, {4, 1}, {4, 3}, {2, 1}, {1, 1.1}, {0, 3}};
+    const double cellar[][2] = {{1, 0.95}, {1.5, 0}, {0.5, 0}};
+    CheckRefused(
+        (snwRing[]){RING(roof, false), RING(cellar, false)}, 2, "outline[0].points[0]", "outline[0].points[3]");
     CheckRefused(
         (snwRing[]){RING(large, false), RING(corner, false)}, 2, "outline[1].points[0]", "outline[0].points[2]");
 }

@@ -136,6 +136,37 @@ TEST(flat, charactersHaveTheirSizes)
     snwDestroyContext(context);
 }
 
+static double DistanceToRim(const snwFlatMesh* mesh, const double p[2])
+{
+    double least = INFINITY;
+    for (int i = 0; i < mesh->edgeCount; ++i)
+    {
+        const double *a = mesh->vertices[mesh->edges[i][0]], *b = mesh->vertices[mesh->edges[i][1]];
+        double ux = b[0] - a[0], uy = b[1] - a[1], vx = p[0] - a[0], vy = p[1] - a[1];
+        double t = fmin(fmax((ux * vx + uy * vy) / (ux * ux + uy * uy), 0), 1);
+        least = fmin(least, hypot(vx - t * ux, vy - t * uy));
+    }
+    return least;
+}
+
+// Arms as narrow as two edges keep their tips.
+TEST(flat, tipsAreNotCutOff)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Drawn drawn = ReadCharacter(context, "octopus-2d");
+    snwFitDef def = {392, 640, 25};
+    snwFlatMesh mesh;
+    snwOutline outline;
+    REQUIRE(snwFlat_MakeMesh(context, &drawn.blueprint, &def, &drawn.arena, &mesh, NULL) == snw_ok);
+    REQUIRE(snwFlat_MakeOutline(&drawn.blueprint, &drawn.arena, &outline, NULL) == snw_ok);
+    double most = 0;
+    for (int i = 0; i < outline.rings[0].count; ++i)
+        most = fmax(most, DistanceToRim(&mesh, outline.rings[0].points[i]));
+    CHECK(most < 0.009);
+    FreeDrawn(&drawn);
+    snwDestroyContext(context);
+}
+
 // Opaque where the mesh is, clear where it is not; only the rim, where curve and polygon differ, is left open.
 TEST(flat, picturesCoverTheirMeshes)
 {

@@ -302,12 +302,10 @@ snwResult snwFlatWork_Refine(snwFlatWork* work, const snwTriangulateDef* def)
     refiner.offset = 0.475 / tan(fmax(def->minAngle, 1.0) * radians / 2);
     refiner.needle = def->minAngle * radians / 2;
     refiner.corners = snwAllocArray(work->context, (size_t)work->inputCount, sizeof *refiner.corners);
-    snwResult result = snw_ok;
     if (refiner.corners == NULL)
-        result = snwFailMemory(work->message);
-    else
-        FindCorners(&refiner);
-    result = result < 0 ? result : RefineAll(&refiner);
+        return snwFailMemory(work->message);
+    FindCorners(&refiner);
+    snwResult result = RefineAll(&refiner);
     work->sharpCount = result < 0 ? 0 : CountNarrow(&refiner);
     snwFree(work->context, refiner.corners);
     snwArray_Free(work->context, &refiner.queue);

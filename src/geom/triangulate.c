@@ -222,12 +222,9 @@ static snwResult CutOutside(snwFlatWork* work)
     int* depths = snwAllocArray(work->context, count, sizeof *depths);
     int* queue = snwAllocArray(work->context, count, sizeof *queue);
     bool* keep = snwAllocArray(work->context, count, sizeof *keep);
-    snwResult result = snw_ok;
-    if (depths == NULL || queue == NULL || keep == NULL || !FindDepths(planar, depths, queue))
-        result = snwFailMemory(work->message);
-    else
-        result = CheckDepths(work, depths);
-    if (result == snw_ok)
+    bool good = depths != NULL && queue != NULL && keep != NULL && FindDepths(planar, depths, queue);
+    snwResult result = good ? CheckDepths(work, depths) : snwFailMemory(work->message);
+    if (good && result == snw_ok)
     {
         for (size_t t = 0; t < count; ++t)
             keep[t] = depths[t] % 2 == 1;
