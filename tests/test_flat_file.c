@@ -154,7 +154,7 @@ TEST(flat, tipsAreNotCutOff)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     Drawn drawn = ReadCharacter(context, "octopus-2d");
-    snwFitDef def = {392, 640, 25};
+    snwFlatFitDef def = {392, 640, 25};
     snwFlatMesh mesh;
     snwOutline outline;
     REQUIRE(snwFlat_MakeMesh(context, &drawn.blueprint, &def, &drawn.arena, &mesh, NULL) == snw_ok);
