@@ -13,17 +13,18 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // Distances of single parts
 
-// p in the frame of the ellipsoid. First order at the surface, exact along the axes: |Ap| (|Ap| - 1) / |A^2 p| with
-// A = 1 / radii.
+// p in the frame of the ellipsoid. First order at the surface, exact along the axes outside: |Ap| (|Ap| - 1) / |A^2 p|
+// with A = 1 / radii. Deep inside that is too deep along the long axes, where the smallest radius takes over.
 static double EllipsoidDistance(snwVec3 p, snwVec3 r)
 {
     snwVec3 q = {p.x / r.x, p.y / r.y, p.z / r.z};
     snwVec3 s = {q.x / r.x, q.y / r.y, q.z / r.z};
     double k = snwVec3_Length(q), slope = snwVec3_Length(s);
     double least = fmin(r.x, fmin(r.y, r.z));
-    if (k < 0.2 || slope <= 0) // the quotient says nothing near the centre
-        return (k - 1) * least;
-    return k * (k - 1) / slope;
+    if (slope <= 0)
+        return -least;
+    double t = fmin(fmax((k - 0.2) / 0.6, 0), 1), share = t * t * (3 - 2 * t);
+    return (k - 1) * (least + share * (k / slope - least));
 }
 
 static double BoxDistance(snwVec3 p, snwVec3 half, double round)

@@ -128,7 +128,8 @@ static bool AppendRibbons(const Builder* builder, const Ribbons* ribbons)
     int(*corners)[4] = snwArena_Alloc(builder->arena, allTets, sizeof *corners);
     int* tetBones = snwArena_Alloc(builder->arena, allTets, sizeof *tetBones);
     mesh->ties = snwArena_Alloc(builder->arena, (size_t)ribbons->heldCount + 1, sizeof *mesh->ties);
-    if (builder->arena->failed)
+    if (builder->arena->failed || mesh->body.vertices == NULL || mesh->vertexBones == NULL ||
+        mesh->elementBones == NULL)
         return false;
     memcpy(positions, mesh->body.vertices, (size_t)vertices * sizeof *positions);
     memcpy(vertexBones, mesh->vertexBones, (size_t)vertices * sizeof *vertexBones);
