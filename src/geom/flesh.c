@@ -454,7 +454,7 @@ static bool ListRigidParts(snwFlesh* flesh, snwArena* arena)
 
 enum
 {
-    snw_gridCells = 26 // along the longest side
+    snw_gridCells = 36 // along the longest side
 };
 
 // Distances of all parts at a cell's centre tell which of them can be felt anywhere in it. Distances of parts are
@@ -468,20 +468,27 @@ static int FeltParts(const snwFlesh* flesh, snwVec3 centre, double reach, double
     {
         const snwFleshPart* part = &flesh->parts[i];
         distances[i] = part->op == snw_partPaint ? DBL_MAX : QuickDistance(part, centre);
+        blend = fmax(blend, part->op == snw_partPaint ? 0 : part->blend);
         if (part->op != snw_partAdd)
             continue;
-        blend = fmax(blend, part->blend);
         nearest[0] = fmin(nearest[0], distances[i]);
         nearest[1] = part->rigid ? nearest[1] : fmin(nearest[1], distances[i]);
     }
-    for (int i = 0; i < flesh->partCount; ++i)
+    for (int pass = 0; pass < 2; ++pass) // then only the blends of those that were felt count
     {
-        const snwFleshPart* part = &flesh->parts[i];
         double limit = 2 * reach + 1.6 * blend;
-        bool near = distances[i] < nearest[0] + limit || (!part->rigid && distances[i] < nearest[1] + limit);
-        bool cuts = part->op == snw_partCut && distances[i] < limit - fmin(nearest[0], 0) + part->radius;
-        if (distances[i] < DBL_MAX && (part->op == snw_partCut ? cuts : near))
+        count = 0;
+        blend = 0;
+        for (int i = 0; i < flesh->partCount; ++i)
+        {
+            const snwFleshPart* part = &flesh->parts[i];
+            bool near = distances[i] < nearest[0] + limit || (!part->rigid && distances[i] < nearest[1] + limit);
+            bool cuts = distances[i] < limit - fmin(nearest[0], 0) + part->radius;
+            if (distances[i] == DBL_MAX || !(part->op == snw_partCut ? cuts : near))
+                continue;
+            blend = fmax(blend, fmax(part->blend, part->groupBlend));
             felt[count++] = i;
+        }
     }
     return count;
 }

@@ -205,7 +205,7 @@ snwResult snwFitBoneOffset(snwContext* context, const snwBoneField* field, int e
     if (enough)
     {
         // The bones stay as they are if that is near enough; else they change as little as need be.
-        int slack = elasticCount / 20, elastic = 0;
+        int slack = elasticCount / 25, elastic = 0;
         for (int i = 0; i < count; ++i)
             elastic += field->distances[i] >= 0;
         if (abs(elastic - elasticCount) > slack)
