@@ -493,7 +493,7 @@ static int FeltParts(const snwFlesh* flesh, snwVec3 centre, double reach, double
     return count;
 }
 
-static bool MakeGrid(snwFlesh* flesh, snwArena* arena)
+bool snwFlesh_MakeGrid(snwFlesh* flesh, snwArena* arena)
 {
     if (flesh->partCount < 8) // not worth it
         return true;
@@ -549,7 +549,7 @@ bool snwFlesh_Prepare(snwFlesh* flesh, snwArena* arena)
         flesh->lower = snwVec3_Min(flesh->lower, snwVec3_Sub(part->centre, ball));
         flesh->upper = snwVec3_Max(flesh->upper, snwVec3_Add(part->centre, ball));
     }
-    return ListRigidParts(flesh, arena) && MakeGrid(flesh, arena);
+    return ListRigidParts(flesh, arena);
 }
 
 bool snwFlesh_Pose(const snwFlesh* flesh, const snwTransform* bones, snwArena* arena, snwFlesh* posed)
@@ -574,5 +574,5 @@ bool snwFlesh_Pose(const snwFlesh* flesh, const snwTransform* bones, snwArena* a
         part->frame = snwTransform_Compose(bones[part->bone], part->frame);
         part->flatAxis = snwQuat_Rotate(bones[part->bone].rotation, part->flatAxis);
     }
-    return snwFlesh_Prepare(posed, arena);
+    return snwFlesh_Prepare(posed, arena) && snwFlesh_MakeGrid(posed, arena);
 }

@@ -1,4 +1,5 @@
 #include "scene/blueprint_tables.h"
+#include "scene/flat_file.h"
 #include "math/transform.h"
 #include "sim/limits.h"
 
@@ -297,8 +298,8 @@ static const snwField s_blueprintFields[] = {
     RAW(snwBlueprintData, ribbons, "ribbons", "list", &snw_ribbonTable, "thin bands"),
     RAW(snwBlueprintData, handles, "handles", "list", &snw_handleTable, "what an animator drags"),
     RAW(snwBlueprintData, motions, "motions", "list", &snw_motionTable, "what an animator did"),
-    RAW(snwBlueprintData, outline, "outline", "points", NULL, "of a flat character"),
-    RAW(snwBlueprintData, paint, "paint", "points", NULL, "what is drawn on a flat character"),
+    RAW(snwBlueprintData, outline, "outline", "list", &snw_flatRingTable, "of a flat character"),
+    RAW(snwBlueprintData, paint, "paint", "list", &snw_paintTable, "what is drawn on a flat character"),
 };
 
 static void InitBlueprint(void* object, int kind)
