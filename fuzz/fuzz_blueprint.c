@@ -33,7 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         {
             snwVec3 t = {(i & 3) / 3.0, (i >> 2 & 3) / 3.0, (i >> 4) / 3.0};
             snwVec3 size3 = snwVec3_Sub(flesh->upper, flesh->lower);
-            snwVec3 p = {flesh->lower.x + t.x * size3.x, flesh->lower.y + t.y * size3.y, flesh->lower.z + t.z * size3.z};
+            snwVec3 p = {
+                flesh->lower.x + t.x * size3.x, flesh->lower.y + t.y * size3.y, flesh->lower.z + t.z * size3.z};
             if (!isfinite(snwFlesh_Distance(flesh, p)))
                 abort();
         }

@@ -227,7 +227,9 @@ static int FindCell(const snwFlesh* flesh, snwVec3 point)
     return (cell[2] * flesh->cells[1] + cell[1]) * flesh->cells[0] + cell[0];
 }
 
-static double Distance(const snwFlesh* flesh, snwVec3 point, Which which, float* color)
+// color: NULL, or black to be mixed with.
+static double Distance(
+    const snwFlesh* flesh, snwVec3 point, Which which, float color[3]) // NOLINT: mixed through melting
 {
     int cell = FindCell(flesh, point), group = -1;
     int first = cell >= 0 ? flesh->cellStart[cell] : 0;
@@ -513,7 +515,8 @@ bool snwFlesh_MakeGrid(snwFlesh* flesh, snwArena* arena)
     for (int cell = 0; cell < total && enough; ++cell)
     {
         int x = cell % flesh->cells[0], y = cell / flesh->cells[0] % flesh->cells[1];
-        snwVec3 corner = {x + 0.5, y + 0.5, cell / flesh->cells[0] / flesh->cells[1] + 0.5};
+        int z = cell / (flesh->cells[0] * flesh->cells[1]);
+        snwVec3 corner = {x + 0.5, y + 0.5, z + 0.5};
         int count = FeltParts(flesh, snwVec3_MulAdd(flesh->lower, flesh->cellSize, corner), reach, distances, felt);
         start[cell + 1] = start[cell] + count;
         enough = snwArray_Reserve(context, &list, count);

@@ -328,7 +328,7 @@ static snwResult CheckSoup(const snwSoupDef* def, snwMessage* message)
 
 static void CopyTriangles(snwSoup* soup, const snwSoupDef* def)
 {
-    for (int i = 0; i < def->triangleCount; ++i)
+    for (int i = 0; i < def->triangleCount && def->triangles != NULL; ++i)
     {
         const int* v = def->triangles[i];
         Triangle* t = &soup->triangles[i];

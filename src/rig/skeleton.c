@@ -34,8 +34,9 @@ static snwResult OrderBones(snwArena* arena, snwSkeleton* skeleton, snwMessage* 
     int count = skeleton->boneCount, placed = 0;
     skeleton->order = snwArena_Alloc(arena, (size_t)count, sizeof(int));
     int* state = snwAllocArray(arena->context, (size_t)count, 2 * sizeof(int)); // 0: new, 1: on the way, 2: placed
-    snwResult result = skeleton->order != NULL && state != NULL ? snw_ok : snwFailMemory(message);
-    for (int i = 0; result == snw_ok && i < count; ++i)
+    bool enough = skeleton->order != NULL && state != NULL;
+    snwResult result = enough ? snw_ok : snwFailMemory(message);
+    for (int i = 0; enough && result == snw_ok && i < count; ++i)
     {
         int* path = state + count;
         int length = WalkUp(skeleton->bones, i, state, path);

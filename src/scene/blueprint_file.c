@@ -308,7 +308,7 @@ static snwResult ReadHandle(Reader* reader, const json_t* value)
 
 static snwResult UsePoints(Reader* reader, snwPartData* data)
 {
-    double(*rows)[8];
+    double(*rows)[8] = NULL;
     snwResult result = ReadRows(reader, "points", data->points, 2, 4, 4, &rows, &data->part.pointCount);
     if (result < 0)
         return result;
@@ -386,7 +386,7 @@ static double ClosedCurve(const double (*rows)[8], int count, int span, double t
 
 static snwResult UseOutline(Reader* reader, snwPartData* data)
 {
-    double(*rows)[8];
+    double(*rows)[8] = NULL;
     int count;
     snwResult result = ReadRows(reader, "outline", data->outline, 3, 3, 3, &rows, &count);
     if (result < 0)
@@ -397,7 +397,7 @@ static snwResult UseOutline(Reader* reader, snwPartData* data)
         return snwJson_Fail(&reader->json, NULL, "the outline has no area");
     data->part.frame = (snwTransform){centre, snwQuat_Between((snwVec3){0, 0, 1}, normal)};
     int steps = data->corners ? 1 : 4;
-    data->part.points = snwArena_Alloc(reader->arena, (size_t)(steps * count), sizeof *data->part.points);
+    data->part.points = snwArena_Alloc(reader->arena, (size_t)steps * (size_t)count, sizeof *data->part.points);
     if (data->part.points == NULL)
         return FailMemory(reader);
     data->part.pointCount = steps * count;
@@ -542,7 +542,7 @@ static snwResult ReadHolders(Reader* reader, const json_t* list, snwRibbon* ribb
 static snwResult ReadRibbon(Reader* reader, const json_t* value)
 {
     snwRibbonData data;
-    double(*rows)[8];
+    double(*rows)[8] = NULL;
     snwResult result = snwTable_Read(&reader->json, &snw_ribbonTable, value, &data, NULL);
     if (result == snw_ok)
         result = ReadRows(reader, "points", data.points, 2, 3, 3, &rows, &data.ribbon.pointCount);
@@ -552,7 +552,7 @@ static snwResult ReadRibbon(Reader* reader, const json_t* value)
         return result;
     snwRibbon* ribbon = &data.ribbon;
     ribbon->points = snwArena_Alloc(reader->arena, (size_t)ribbon->pointCount, sizeof *ribbon->points);
-    if (ribbon->points == NULL)
+    if (ribbon->points == NULL || rows == NULL)
         return FailMemory(reader);
     for (int i = 0; i < ribbon->pointCount; ++i)
         ribbon->points[i] = (snwFleshPoint){{rows[i][0], rows[i][1], rows[i][2]}, 0, -1};
@@ -587,7 +587,7 @@ static snwVec3 TrackAxis(const snwBlueprint* blueprint, int bone)
 
 static snwResult ReadTrackKeys(Reader* reader, const json_t* list, double duration, snwTrackDef* track)
 {
-    double(*rows)[8];
+    double(*rows)[8] = NULL;
     snwResult result = ReadRows(reader, "keys", list, 1, 4, 7, &rows, &track->keyCount);
     if (result < 0)
         return result;

@@ -264,8 +264,9 @@ const snwTable snw_motionTable = {"motion", "What an animator does with the skel
 static const snwField s_trackFields[] = {
     FIELD(snwTrackData, bone, "bone", snw_fieldText, .required = true, .help = "that moves about its joint"),
     FIELD(snwTrackData, keys, "keys", snw_fieldRaw, .schema = "points", .required = true,
-        .help = "[time, degrees about x, y, z] of each key, and x, y, z in m if it also moves; or [time, degrees about the "
-                "axis of its joint]"),
+        .help =
+            "[time, degrees about x, y, z] of each key, and x, y, z in m if it also moves; or [time, degrees about the "
+            "axis of its joint]"),
     MIRROR(snwTrackData, "the bone .r does the same on its side"),
     FIELD(snwTrackData, phase, "phase", snw_fieldReal, .lower = 0, .upper = 1,
         .help = "how much later the mirrored bone does it, as a share of the duration"),

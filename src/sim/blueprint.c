@@ -123,7 +123,8 @@ static bool AppendRibbons(const Builder* builder, const Ribbons* ribbons)
 {
     snwBlueprintMesh* mesh = builder->mesh;
     int vertices = mesh->body.vertexCount, tets = mesh->body.tetCount;
-    size_t allVertices = (size_t)(vertices + ribbons->vertexCount), allTets = (size_t)(tets + ribbons->tetCount);
+    size_t allVertices = (size_t)vertices + (size_t)ribbons->vertexCount;
+    size_t allTets = (size_t)tets + (size_t)ribbons->tetCount;
     snwVec3* positions = snwArena_Alloc(builder->arena, allVertices, sizeof *positions);
     int* vertexBones = snwArena_Alloc(builder->arena, allVertices, sizeof *vertexBones);
     int(*corners)[4] = snwArena_Alloc(builder->arena, allTets, sizeof *corners);

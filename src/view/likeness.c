@@ -78,8 +78,7 @@ static snwResult MeshRigidParts(snwLikeness* likeness, snwMessage* message)
             likeness->rigid.parts[count++] = flesh->parts[i];
     likeness->rigid.partCount = count;
     likeness->rigid.hasFlesh = false;
-    if (!snwFlesh_Prepare(&likeness->rigid, &likeness->arena) ||
-        !snwFlesh_MakeGrid(&likeness->rigid, &likeness->arena))
+    if (!snwFlesh_Prepare(&likeness->rigid, &likeness->arena) || !snwFlesh_MakeGrid(&likeness->rigid, &likeness->arena))
         return snwFailMemory(message);
     bool some = likeness->rigid.lower.x < likeness->rigid.upper.x;
     return some ? MeshFlesh(likeness, &likeness->rigid, &likeness->rigidMesh, message) : snw_ok;
@@ -291,7 +290,8 @@ static snwResult ChooseMeshes(snwLikeness* likeness, snwLikenessLook look, const
     if (look == snw_lookBones)
         result = MeshRigidParts(likeness, message);
     bool rigid = look == snw_lookBones && likeness->rigidMesh.vertexCount > 0;
-    float opacity = look == snw_lookBones && likeness->flesh.hasFlesh ? 0.35f : 1;
+    bool flesh = likeness->flesh.hasFlesh || likeness->def.blueprint->boxSize.x > 0;
+    float opacity = look == snw_lookBones && flesh ? 0.35f : 1;
     for (int i = 0; i < likeness->meshCount; ++i)
         looks[(*count)++] = flat ? FlatLook(likeness, look) : SkinLook(&likeness->meshes[i], &likeness->flesh, opacity);
     if (rigid)
