@@ -146,7 +146,7 @@ TEST(blueprint, everyFailedAllocationIsAnErrorWithoutLeak)
                                 "\"width\": 0.2, \"thickness\": 0.1,"
                                 "  \"cells\": [6,2,1], \"held_by\": [\"b.l\"], \"grip\": 0.5}]}";
     bool done = false;
-    for (long failAt = 1; !done && failAt < 20000; failAt += failAt < 200 ? 1 : 7)
+    for (long failAt = 1; !done && failAt < 20000; failAt += 1 + failAt / 40) // every one at first, then fewer
     {
         snwCountingAllocator counter = {0};
         snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);

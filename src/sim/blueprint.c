@@ -12,7 +12,8 @@
 
 enum
 {
-    snw_flatTexture = 1024 // pixels along the longer side of a drawn picture
+    snw_flatTexture = 1024, // pixels along the longer side of a drawn picture
+    snw_defaultTets = 20000 // where nothing is asked for
 };
 
 typedef struct Builder
@@ -247,6 +248,8 @@ static snwResult MeshLattice(Builder* builder, const Ribbons* ribbons)
         .extraSkinVertices = ribbons->vertexCount,
         .detailRatio = 1 / blueprint->detail,
         .coarseInside = blueprint->coarse};
+    if (def.tets + def.vertices + def.skinVertices + def.elasticVertices == 0)
+        def.tets = snw_defaultTets;
     snwFit fit;
     snwResult result = snwFitMesh(builder->context, &def, builder->arena, &fit, builder->message);
     if (result < 0)
