@@ -185,7 +185,7 @@ typedef struct snwFramesCollider
 typedef struct snwFramesInfo
 {
     const char* version; // of the Sinew that wrote it
-    const char* scene;   // JSON, see snwSceneFile_Parse
+    const char* scene;   // JSON, see snwSceneFile_Parse; "" if a character was made by a program
     size_t sceneSize;
     uint64_t sceneHash;
     double rate;       // frames per second

@@ -176,8 +176,9 @@ static snwResult WriteAll(snwWriter* writer, const snwFramesDef* def, const snwS
     size_t size = 0;
     int length = snprintf(words, sizeof words, "%d.%d.%d", version.major, version.minor, version.patch);
     snwResult result = snwSceneFile_Format(writer->context, def->file, &text, &size, message);
-    if (result < 0)
+    if (result < 0 && result != snw_errorUnsupported) // a character made by a program: no text tells it
         return result;
+    snwMessage_Clear(message);
     size_t state = snwSim_GetStateSize(sim);
     snwWriteReal(writer, scene->rate);
     snwWriteReal(writer, def->tolerance);
