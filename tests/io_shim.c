@@ -69,6 +69,8 @@ int __real_open(const char* path, int flags, ...);
 int __wrap_open(const char* path, int flags, ...);
 ssize_t __real_pwrite(int file, const void* data, size_t size, off_t place);
 ssize_t __wrap_pwrite(int file, const void* data, size_t size, off_t place);
+int __real_posix_fallocate(int file, off_t place, off_t size);
+int __wrap_posix_fallocate(int file, off_t place, off_t size);
 int __real_fsync(int file);
 int __wrap_fsync(int file);
 int __real_ftruncate(int file, off_t size);
@@ -100,6 +102,18 @@ ssize_t __wrap_pwrite(int file, const void* data, size_t size, off_t place)
         return Fails();
     bool half = (fault == snw_faultHalf || fault == snw_faultShort) && size > 1;
     ssize_t result = __real_pwrite(file, data, half ? size / 2 : size, place);
+    if (fault == snw_faultHalf)
+        _exit(snw_exitByFault);
+    return result;
+}
+
+// Gives its errno back instead of setting it.
+int __wrap_posix_fallocate(int file, off_t place, off_t size)
+{
+    snwFault fault = Next(true);
+    if (fault == snw_faultError)
+        return s_io.error;
+    int result = __real_posix_fallocate(file, place, size);
     if (fault == snw_faultHalf)
         _exit(snw_exitByFault);
     return result;

@@ -296,7 +296,19 @@ static void CheckPrefix(const snwFramesWorld* world, const snwFramesWorld* strai
     snwFrames_Close(whole);
 }
 
-static void FailEverywhere(snwFault fault, int error, const char* words)
+static void InterruptAt(snwFramesWorld* world, int at)
+{
+    Stopper stopper = {.at = at, .push = world->def.onFrame};
+    snwRunDef kept = world->def;
+    world->def.onFrame = StopAt;
+    world->def.user = &stopper;
+    world->def.interrupt = &stopper.stop;
+    CHECK_INT(snwFramesWorld_Run(world), snw_errorInterrupted);
+    world->def = kept;
+}
+
+// resumed: the run that fails is one that goes on with a short chunk, which has frame 5.
+static void FailEverywhere(snwFault fault, int error, const char* words, bool resumed)
 {
     snwFramesWorld straight = RunStraight("lucky", 1, 0, 0);
     int calls = 1, failures = 0;
@@ -304,6 +316,9 @@ static void FailEverywhere(snwFault fault, int error, const char* words)
     {
         char what[64];
         snwFramesWorld world = snwFramesWorld_Open("failed", 1, 0);
+        if (resumed)
+            InterruptAt(&world, 5);
+        world.def.resume = resumed;
         snwIo_Arm(fault, at, error);
         snwResult result = snwFramesWorld_Run(&world);
         calls = snwIo_Disarm();
@@ -315,6 +330,7 @@ static void FailEverywhere(snwFault fault, int error, const char* words)
             CHECK_CONTAINS(world.message.text, words);
             CHECK_CONTAINS(world.message.file, world.folder);
             CheckPrefix(&world, &straight, at);
+            CHECK(!resumed || CountFrames(&world) >= (fault == snw_faultFull ? 6 : 4));
         }
         Resume(&world, &straight, what); // a call whose failure does not matter has left the right files already
         snwFramesWorld_Clear(&world);
@@ -327,12 +343,14 @@ static void FailEverywhere(snwFault fault, int error, const char* words)
 
 TEST(frames, anyCallMayFail)
 {
-    FailEverywhere(snw_faultError, EIO, "Input/output error");
+    FailEverywhere(snw_faultError, EIO, "Input/output error", false);
+    FailEverywhere(snw_faultError, EIO, "Input/output error", true);
 }
 
 TEST(frames, fullDiskKeepsWhatIsFinished)
 {
-    FailEverywhere(snw_faultFull, ENOSPC, "No space left");
+    FailEverywhere(snw_faultFull, ENOSPC, "No space left", false);
+    FailEverywhere(snw_faultFull, ENOSPC, "No space left", true);
 }
 
 TEST(frames, shortWritesAreGoneOnWith)

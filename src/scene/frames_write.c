@@ -17,17 +17,17 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Bytes
 
-// 0 or an errno. The system may take less than it is given.
-static int WriteAt(int file, const void* data, size_t size, uint64_t place)
+// 0 or an errno; *done: the bytes that were written. The system may take less than it is given.
+static int WriteAt(int file, const void* data, size_t size, uint64_t place, size_t* done)
 {
-    for (size_t done = 0; done < size;)
+    for (*done = 0; *done < size;)
     {
-        ssize_t put = pwrite(file, (const char*)data + done, size - done, (off_t)(place + done));
+        ssize_t put = pwrite(file, (const char*)data + *done, size - *done, (off_t)(place + *done));
         if (put < 0 && errno != EINTR)
             return errno;
         if (put == 0)
             return ENOSPC;
-        done += put > 0 ? (size_t)put : 0;
+        *done += put > 0 ? (size_t)put : 0;
     }
     return 0;
 }
@@ -180,9 +180,10 @@ snwResult snwFramesWriter_Open(
 
 static snwResult WriteHeader(snwFramesWriter* writer, const snwWriter* header, snwMessage* message)
 {
+    size_t done = 0;
     int error = ftruncate(writer->file, 0) == 0 ? 0 : errno; // a crash may have left half a header
     if (error == 0)
-        error = WriteAt(writer->file, header->data, header->size, 0);
+        error = WriteAt(writer->file, header->data, header->size, 0, &done);
     if (error == 0)
         error = SyncFile(writer->file);
     if (error == 0 && rename(writer->fresh, writer->path) != 0)
@@ -468,31 +469,35 @@ static int MakeRoom(const snwFramesWriter* writer)
     return error == ENOSPC || error == EFBIG || error == EDQUOT ? error : 0;
 }
 
+// Half a chunk is of no use: gives the space back, which may be just what is lacking. `before`: the size of the file
+// before, which is right as long as the chunk that was there is untouched.
+static snwResult FailChunk(snwFramesWriter* writer, int error, off_t before, size_t done, snwMessage* message)
+{
+    writer->failed = true;
+    if (ftruncate(writer->file, done > 0 ? (off_t)writer->end : before) != 0)
+        snwLogText(writer->context, snw_logDebug, "%s keeps half a chunk", writer->path);
+    return snwFailSystem(message, error, "write", writer->path);
+}
+
 static snwResult WriteChunk(snwFramesWriter* writer, const snwSim* sim, snwMessage* message)
 {
-    snwResult result = SealChunk(writer, sim, message);
+    size_t done = 0;
     struct stat before;
+    snwResult result = SealChunk(writer, sim, message);
+    if (result == snw_ok && fstat(writer->file, &before) != 0)
+        result = snwFailSystem(message, errno, "write", writer->path);
     if (result < 0)
     {
         writer->failed = true;
         return result;
     }
-    bool measured = fstat(writer->file, &before) == 0;
     int error = MakeRoom(writer);
-    bool touched = error == 0;
     if (error == 0)
-        error = WriteAt(writer->file, writer->buffer.data, writer->buffer.size, writer->end);
+        error = WriteAt(writer->file, writer->buffer.data, writer->buffer.size, writer->end, &done);
     if (error == 0)
         error = SyncFile(writer->file);
     if (error != 0)
-    {
-        // Half a chunk is of no use: give the space back, which may be just what is lacking.
-        off_t end = touched ? (off_t)writer->end : measured ? before.st_size : (off_t)writer->end;
-        writer->failed = true;
-        if (ftruncate(writer->file, end) != 0)
-            snwLogText(writer->context, snw_logDebug, "%s keeps half a chunk", writer->path);
-        return snwFailSystem(message, error, "write", writer->path);
-    }
+        return FailChunk(writer, error, before.st_size, done, message);
     writer->end += writer->buffer.size;
     writer->chunk++;
     writer->unwritten = 0;
