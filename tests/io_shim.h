@@ -1,4 +1,5 @@
-// The linker leads our calls of open, pwrite, posix_fallocate, fsync, ftruncate, rename, link, unlink, fwrite and fflush through here
+// The linker leads our calls of open, pwrite, posix_fallocate, fsync, ftruncate, rename, link, unlink, fwrite and
+// fflush through here
 // (--wrap in CMakeLists.txt), so that a test can let the n-th of them fail, fall short or be the last thing the process
 // ever does. Unarmed it changes nothing.
 

@@ -134,9 +134,8 @@ static bool ChunkIsWhole(const snwFrames* frames, uint64_t place, snwChunkHeader
     if (!ReadAt(frames, place, chunk, sizeof *chunk) || !HeaderIsSound(frames, chunk))
         return false;
     uint64_t size = ChunkSize(chunk);
-    return size <= frames->size - place && ReadAt(frames, place + size - sizeof commit, &commit, sizeof commit) &&
-           commit.magic == SNW_COMMIT_MAGIC && commit.size == size &&
-           commit.checksum == snwHash(&commit, offsetof(snwCommit, checksum), chunk->checksum);
+    return ReadAt(frames, place + size - sizeof commit, &commit, sizeof commit) && commit.magic == SNW_COMMIT_MAGIC &&
+           commit.size == size && commit.checksum == snwHash(&commit, offsetof(snwCommit, checksum), chunk->checksum);
 }
 
 // Behind something that is no chunk: is there one further on? Then this is damage and not the tail of a crash.

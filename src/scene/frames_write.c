@@ -162,12 +162,12 @@ snwResult snwFramesWriter_Open(
     writer->path = snwCopyText(context, def->path);
     writer->fresh = snwAlloc(context, length);
     if (writer->path == NULL || writer->fresh == NULL)
-        result = snwFailMemory(message);
-    if (result == snw_ok)
     {
-        snprintf(writer->fresh, length, "%s.new", def->path);
-        result = TakeNamed(writer, message);
+        snwFramesWriter_Drop(writer);
+        return snwFailMemory(message);
     }
+    snprintf(writer->fresh, length, "%s.new", def->path);
+    result = TakeNamed(writer, message);
     if (result == snw_ok && writer->file < 0)
         result = TakeFresh(writer, message);
     if (result < 0)
