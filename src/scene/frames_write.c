@@ -482,7 +482,7 @@ static snwResult FailChunk(snwFramesWriter* writer, int error, off_t before, siz
 static snwResult WriteChunk(snwFramesWriter* writer, const snwSim* sim, snwMessage* message)
 {
     size_t done = 0;
-    struct stat before;
+    struct stat before = {0};
     snwResult result = SealChunk(writer, sim, message);
     if (result == snw_ok && fstat(writer->file, &before) != 0)
         result = snwFailSystem(message, errno, "write", writer->path);
