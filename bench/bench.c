@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const snwBench* const snwBenches[] = {&snwKernelsBench, &snwPbdBench, &snwPrepBench, &snwSimsBench, NULL};
+const snwBench* const snwBenches[] = {
+    &snwFramesBench, &snwKernelsBench, &snwPbdBench, &snwPrepBench, &snwSimsBench, NULL};
 
 snwBenchOptions snwDefaultBenchOptions(void)
 {

@@ -96,7 +96,7 @@ typedef struct snwBench
 
 snwBenchOptions snwDefaultBenchOptions(void);
 
-extern const snwBench snwKernelsBench, snwPbdBench, snwPrepBench, snwSimsBench;
+extern const snwBench snwFramesBench, snwKernelsBench, snwPbdBench, snwPrepBench, snwSimsBench;
 extern const snwBench* const snwBenches[]; // NULL ends the table
 
 // docs/bench.md

@@ -38,6 +38,12 @@ const snwMetric snwMetrics[] = {
     {"inverted", "", "lower", "elements whose volume is not positive"},
     {"volume_err_rel", "", "lower", "volume of the mesh against that of the surface it was made from, relative"},
     {"mesh_s", "s", "lower", "from the blueprint to the finished mesh, the search for its spacing included"},
+    {"write_mb_s", "MB/s", "higher", "frames into a cache on disk, every chunk synced; 1 MB is 10^6 bytes of the file"},
+    {"read_mb_s", "MB/s", "higher", "all frames of a cache, in order, checked and decoded; of bytes of the file"},
+    {"bytes_per_vertex", "B", "lower", "of the file, for each vertex and frame in it: state and all else included"},
+    {"render_ms", "ms", "lower", "one frame of a film, 768 x 432 with 4 rays per pixel"},
+    {"resume_identical", "", "equal",
+        "1 if a run stopped anywhere and resumed leaves the bytes of a straight one, else 0"},
     {0},
 };
 

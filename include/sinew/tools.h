@@ -1,4 +1,4 @@
-// Sinew's tools: scene files, command logs and replay, the run loop, pictures and films.
+// Sinew's tools: scene files, command logs and replay, the run loop, the frames cache, pictures and films.
 //
 // Everything here may touch files and JSON; the engine in sinew.h does not. Every reader treats its input as hostile:
 // limits on size and depth, all numbers finite, all indices checked, and a message with file, place and remedy.
@@ -94,22 +94,29 @@ SNW_API void snwLog_Close(snwContext* context, snwLog* log);
 
 typedef struct snwRunFrame
 {
-    snwSim* sim;
-    int frame; // 0 is the start, before any step
+    snwSim* sim; // NULL: a frame that a resumed run found in its cache
+    int frame;   // 0 is the start, before any step
     int frameCount;
     uint64_t hash;
     double stepMs;               // ms
     const snwMeasures* measures; // of the whole scene; valid during the call
 } snwRunFrame;
 
-// Called after every frame, also for frame 0. A negative result ends the run with it.
+// Called after every frame, also for frame 0. A negative result ends the run with it. A resumed run calls it for all
+// frames again: first for those in the cache, and for the last of them with the sim, from which it goes on.
 typedef snwResult snwRunFrameFn(const snwRunFrame* frame, void* user, snwMessage* message);
 
 typedef struct snwRunDef
 {
     const snwSceneFile* file;
     const char* logPath;            // NULL: no command log; written as "path.part" until the run ends
-    const char* measuresPath;       // NULL: none; .csv or .json
+    const char* measuresPath;       // NULL: none; .csv or .json. With frames it has no columns of times, so that a
+                                    // resumed run leaves the very same file
+    const char* framesPath;         // NULL: no frames cache; see snwFrames
+    double framesTolerance;         // m, 1e-9..1: how far stored positions may lie off; 0: every bit is kept
+    bool framesVertices;            // store the vertices of the meshes too, not only of the skins
+    int framesPerChunk;             // 1..4096: what a crash may lose; 0: chosen from the sizes of scene and state
+    bool resume;                    // go on where the cache at framesPath ends; from the start if there is none
     const snwLog* replay;           // push its commands and compare every hash; file may then be NULL: the log's scene
     bool overwrite;                 // else an existing file is an error
     const volatile bool* interrupt; // set by a signal handler; ends the run after the current frame
@@ -133,7 +140,105 @@ typedef struct snwRunReport
 
 SNW_API snwRunDef snwDefaultRunDef(void);
 // However a run ends, what is finished is kept and reported. A replay that differs from its log gives snw_warning.
+// With frames, a run that was cut short at any moment can be resumed, and cache, log and measures are then byte for
+// byte those of a run that was not.
 SNW_API snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report, snwMessage* message);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Frames cache: everything a run showed, in one file that grows by whole chunks (docs/frames.md). It holds the scene
+// and what a viewer needs to draw it; every byte of it is under a checksum.
+
+typedef struct snwFramesBone
+{
+    const char* name;
+    snwVec3 head, tail; // m, in the rest pose
+    double radius;      // m
+    int parent;         // -1: none
+} snwFramesBone;
+
+// Of one body; pointers live as long as the snwFrames. A character without a skin has all its vertices here instead,
+// and no triangles.
+typedef struct snwFramesBody
+{
+    const char* name;
+    const char* character;
+    float color[3]; // linear 0..1
+    int skinVertexCount;
+    const int* skinVertices; // vertex of the character for each skin vertex
+    const int* triangles;    // three skin vertices each, outward
+    int triangleCount;
+    const float (*colors)[3];    // one per skin vertex; NULL: `color`
+    const float (*texcoords)[2]; // one per skin vertex; NULL: none
+    snwTexture texture;          // width 0: none
+    int vertexCount;             // of the character
+    const snwFramesBone* bones;
+    int boneCount;
+} snwFramesBody;
+
+typedef struct snwFramesCollider
+{
+    const char* name;
+    snwColliderKind kind;
+    snwVec3 size; // m, as in snwColliderDef
+} snwFramesCollider;
+
+typedef struct snwFramesInfo
+{
+    const char* version; // of the Sinew that wrote it
+    const char* scene;   // JSON, see snwSceneFile_Parse; "" if a character was made by a program
+    size_t sceneSize;
+    uint64_t sceneHash;
+    double rate;       // frames per second
+    double tolerance;  // m; 0: every bit is kept
+    bool hasVertices;  // of the meshes
+    int frameCount;    // that can be read now, frame 0 counted
+    int plannedFrames; // of the whole run, frame 0 counted
+    int framesPerChunk, chunkCount;
+    int damagedChunks;  // whose frames cannot be read
+    uint64_t bytes;     // of the file up to the end of the last whole chunk
+    uint64_t tailBytes; // behind it: a chunk that is being written, was torn by a crash, or is damaged
+    bool complete;      // all planned frames are there and no chunk is damaged
+    const snwFramesBody* bodies;
+    int bodyCount;
+    const snwFramesCollider* colliders;
+    int colliderCount;
+} snwFramesInfo;
+
+typedef struct snwFrameBody
+{
+    const float* skin; // x y z of each skin vertex
+    int skinVertexCount, stride;
+    const float* vertices; // x y z of each vertex of the mesh, with the same stride; NULL unless they were stored
+    int vertexCount;
+    snwTransforms bones; // take the rest pose to now
+} snwFrameBody;
+
+typedef struct snwFrame
+{
+    int frame; // 0 is the start
+    uint64_t step;
+    double time; // s
+    uint64_t hash;
+    snwMeasures measures; // of the whole scene; stepMs is 0: nothing in the file depends on the clock
+    const snwFrameBody* bodies;
+    int bodyCount;
+    snwTransforms colliders;
+    snwContacts contacts;
+    const char* commands; // the lines of the command log that led to this frame; not terminated
+    size_t commandsSize;
+} snwFrame;
+
+typedef struct snwFrames snwFrames;
+
+// Works also while a run writes the file: only whole chunks are seen. snw_warning: some chunks are damaged, the rest
+// can be read.
+SNW_API snwResult snwFrames_Open(snwContext* context, const char* path, snwFrames** frames, snwMessage* message);
+// Sees the chunks that were finished meanwhile.
+SNW_API snwResult snwFrames_Refresh(snwFrames* frames, snwMessage* message);
+SNW_API snwFramesInfo snwFrames_GetInfo(const snwFrames* frames);
+// Any frame in any order; forward is fastest. What it points to lives until the next Read, Refresh or Close.
+SNW_API snwResult snwFrames_Read(snwFrames* frames, int frame, snwFrame* result, snwMessage* message);
+SNW_API void snwFrames_Close(snwFrames* frames);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Pictures and films

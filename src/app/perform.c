@@ -20,21 +20,24 @@ typedef enum Output
     snw_outputMeasures,
     snw_outputReport,
     snw_outputLog,
+    snw_outputFrames,
     snw_outputCount,
 } Output;
 
 static const struct
 {
     const char* name;
-    bool film; // only with a film
+    bool film;  // only with a film
+    bool cache; // only with a frames cache
     const char* what;
 } s_outputs[snw_outputCount] = {
-    [snw_outputFilm] = {"film.mp4", true, "film"},
-    [snw_outputPicture] = {"picture.png", true, "picture"},
-    [snw_outputPlot] = {"energy.svg", false, "plot"},
-    [snw_outputMeasures] = {"measures.csv", false, "measures"},
-    [snw_outputReport] = {"report.json", false, "report"},
-    [snw_outputLog] = {"log.jsonl", false, "log"},
+    [snw_outputFilm] = {"film.mp4", true, false, "film"},
+    [snw_outputPicture] = {"picture.png", true, false, "picture"},
+    [snw_outputPlot] = {"energy.svg", false, false, "plot"},
+    [snw_outputMeasures] = {"measures.csv", false, false, "measures"},
+    [snw_outputReport] = {"report.json", false, false, "report"},
+    [snw_outputLog] = {"log.jsonl", false, false, "log"},
+    [snw_outputFrames] = {"frames.snwf", false, true, "frames"},
 };
 
 typedef char Path[snw_maxPath];
@@ -54,6 +57,8 @@ typedef struct Stage
     snwPerformance* performance;
     snwSceneFile file;
     Path paths[snw_outputCount];
+    bool resuming;  // there are frames to go on from
+    bool overwrite; // what belongs to those frames is made again
     snwFilm* film;
     double* times; // NULL: no plot
     double* energies[snw_curveCount];
@@ -71,24 +76,44 @@ snwPerformDef snwDefaultPerformDef(void)
 
 static bool Makes(const snwPerformDef* def, Output output)
 {
-    return def->directory != NULL && (def->film || !s_outputs[output].film);
+    return def->directory != NULL && (def->film || !s_outputs[output].film) && (def->cache || !s_outputs[output].cache);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Before the run
 
+static snwResult FindFrames(Stage* stage, snwMessage* message)
+{
+    Path frames;
+    const snwPerformDef* def = stage->def;
+    stage->overwrite = def->overwrite;
+    if (!def->resume)
+        return snw_ok;
+    if (!snwJoinPath(frames, sizeof frames, def->directory, s_outputs[snw_outputFrames].name))
+        return snwFail(message, snw_errorIo, "a shorter -o", "the path is too long");
+    stage->resuming = snwFileExists(frames);
+    stage->overwrite = def->overwrite || stage->resuming;
+    return snw_ok;
+}
+
 static snwResult CheckPaths(Stage* stage, snwMessage* message)
 {
     const snwPerformDef* def = stage->def;
+    snwResult found = FindFrames(stage, message);
+    if (found < 0)
+        return found;
     for (Output i = 0; i < snw_outputCount; ++i)
     {
         if (!Makes(def, i))
             continue;
         if (!snwJoinPath(stage->paths[i], sizeof stage->paths[i], def->directory, s_outputs[i].name))
             return snwFail(message, snw_errorIo, "a shorter -o", "the path is too long");
-        if (def->overwrite || !snwFileExists(stage->paths[i]))
+        if (stage->overwrite || !snwFileExists(stage->paths[i]))
             continue;
-        snwFail(message, snw_errorIo, "--force to replace it, or another folder with -o", "it exists already");
+        snwFail(message, snw_errorIo,
+            i == snw_outputFrames ? "--resume to go on, --force to start again, or another folder with -o"
+                                  : "--force to replace it, or another folder with -o",
+            "it exists already");
         snwMessage_SetFile(message, stage->paths[i]);
         return snw_errorIo;
     }
@@ -113,6 +138,12 @@ static snwResult OpenFilm(Stage* stage, snwMessage* message)
     const snwPerformDef* def = stage->def;
     if (!Makes(def, snw_outputFilm))
         return snw_ok;
+    if (stage->resuming) // the film is drawn from the sim, which has not seen the first frames
+    {
+        stage->performance->noFilm = true;
+        snwNote("a resumed run has no film");
+        return snw_ok;
+    }
     // Better known before minutes of drawing than after.
     stage->performance->noFilm = !snwHasProgram("ffmpeg");
     if (stage->performance->noFilm)
@@ -125,7 +156,7 @@ static snwResult OpenFilm(Stage* stage, snwMessage* message)
     film.width = def->width;
     film.height = def->height;
     film.samples = def->samples;
-    film.overwrite = def->overwrite;
+    film.overwrite = stage->overwrite;
     film.camera = stage->file.camera;
     return snwCreateFilm(stage->context, &film, stage->file.scene, &stage->film, message);
 }
@@ -181,7 +212,7 @@ static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* messa
         stage->progress = snwProgress_Begin("simulating", frame->frameCount);
     snwProgress_Update(&stage->progress, frame->frame);
     Record(stage, frame->measures);
-    if (frame->frame == 0)
+    if (frame->sim != NULL && stage->performance->settings == NULL)
         RecordSettings(stage, frame->sim);
     return stage->film != NULL ? snwFilm_AddFrame(stage->film, frame->sim, message) : snw_ok;
 }
@@ -193,6 +224,9 @@ static snwResult RunScene(Stage* stage, snwPerformance* performance, snwMessage*
     run.file = &stage->file;
     run.logPath = Makes(def, snw_outputLog) ? stage->paths[snw_outputLog] : NULL;
     run.measuresPath = Makes(def, snw_outputMeasures) ? stage->paths[snw_outputMeasures] : NULL;
+    run.framesPath = Makes(def, snw_outputFrames) ? stage->paths[snw_outputFrames] : NULL;
+    run.framesTolerance = def->cacheTolerance;
+    run.resume = def->resume;
     run.overwrite = def->overwrite;
     run.interrupt = snwInterrupt_Flag();
     run.onFrame = OnFrame;
@@ -257,7 +291,7 @@ static snwResult DrawPlot(Stage* stage, const snwPerformance* performance, snwMe
     plot.yLabel = "energy (J)";
     plot.curves = curves;
     plot.curveCount = snw_curveCount;
-    plot.overwrite = stage->def->overwrite;
+    plot.overwrite = stage->overwrite;
     return snwPlot_WriteSvg(stage->context, &plot, stage->paths[snw_outputPlot], message);
 }
 
@@ -273,7 +307,7 @@ static snwResult WriteReport(Stage* stage, const snwPerformance* performance, sn
     size_t length = strlen(text);
     text[length] = '\n'; // in the place of the zero: the size is told
     snwResult result = snwFile_Write(
-        stage->context, stage->paths[snw_outputReport], text, length + 1, stage->def->overwrite, message);
+        stage->context, stage->paths[snw_outputReport], text, length + 1, stage->overwrite, message);
     free(text);
     return result;
 }

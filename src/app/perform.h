@@ -32,6 +32,9 @@ typedef struct snwPerformDef
     const char* directory; // NULL: no files
     bool film;             // film and picture too
     int width, height, samples;
+    bool cache;            // frames too
+    double cacheTolerance; // m; 0: every bit
+    bool resume;           // go on from the frames that are there; there is then no film
     bool overwrite;
 } snwPerformDef;
 

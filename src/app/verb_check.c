@@ -1,6 +1,7 @@
 #include "app/common.h"
 #include "app/console.h"
 #include "app/verbs.h"
+#include "base/result.h"
 #include "scene/blueprint_file.h"
 
 #include <stdio.h>
@@ -50,10 +51,33 @@ static snwResult CheckBlueprint(snwContext* context, const char* path, char* wha
     return result;
 }
 
+// Every frame is read, so every checksum is looked at. A cache that is not complete gives a warning.
+static snwResult CheckFrames(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+{
+    snwFrames* frames = NULL;
+    snwFrame frame;
+    snwResult result = snwFrames_Open(context, path, &frames, message);
+    if (result < 0)
+        return result;
+    snwFramesInfo info = snwFrames_GetInfo(frames);
+    snwResult read = snw_ok;
+    for (int i = 0; i < info.frameCount && read >= 0; ++i)
+        read = snwFrames_Read(frames, i, &frame, message);
+    snprintf(what, capacity, "cache of %d frames, %d bodies, %s", info.frameCount, info.bodyCount,
+        info.complete ? "complete" : "cut short");
+    if (read >= 0 && info.tailBytes > 0)
+        read = snwFail(message, snw_warning, "sinew sim with --resume makes it whole",
+            "%llu bytes at the end are of a chunk that is not whole", (unsigned long long)info.tailBytes);
+    snwFrames_Close(frames);
+    return read;
+}
+
 static snwResult CheckAny(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
 {
     if (EndsWith(path, ".jsonl"))
         return CheckLog(context, path, what, capacity, message);
+    if (EndsWith(path, ".snwf"))
+        return CheckFrames(context, path, what, capacity, message);
     if (snwBlueprintFile_IsOne(context, path))
         return CheckBlueprint(context, path, what, capacity, message);
     return CheckScene(context, path, what, capacity, message);
@@ -109,7 +133,7 @@ const snwVerb snwCheckVerb = {
     .mostOperands = 1 << 20,
     .complete = snw_completeFile,
     .summary = "say whether files are sound, without simulating",
-    .about = "Scenes (.json) and logs (.jsonl). Ends with 3 if any file is bad.",
+    .about = "Scenes and blueprints (.json), logs (.jsonl), frames caches (.snwf). Ends with 3 if any file is bad.",
     .options = s_options,
     .examples = s_examples,
     .run = Run,

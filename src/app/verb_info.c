@@ -375,9 +375,87 @@ static snwExit PrintLog(snwContext* context, const char* path, bool json)
     return snw_exitOk;
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Frames
+
+static json_t* FramesToJson(const snwFramesInfo* info)
+{
+    json_t* bodies = json_array();
+    for (int i = 0; i < info->bodyCount; ++i)
+    {
+        const snwFramesBody* body = &info->bodies[i];
+        json_array_append_new(
+            bodies, json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "name", body->name, "character", body->character,
+                        "vertices", body->vertexCount, "skin_vertices", body->skinVertexCount, "triangles",
+                        body->triangleCount, "bones", body->boneCount));
+    }
+    json_t* json = json_pack("{s:i, s:s, s:i, s:i, s:b, s:i, s:i, s:i, s:b, s:I, s:I, s:i, s:o}", "schema", 1,
+        "version", info->version, "frames", info->frameCount, "planned", info->plannedFrames, "complete",
+        info->complete, "chunks", info->chunkCount, "damaged_chunks", info->damagedChunks, "frames_per_chunk",
+        info->framesPerChunk, "vertices_stored", info->hasVertices, "bytes", (json_int_t)info->bytes, "tail_bytes",
+        (json_int_t)info->tailBytes, "colliders", info->colliderCount, "bodies", bodies);
+    json_object_set_new(json, "rate", snwJsonReal(info->rate));
+    json_object_set_new(json, "tolerance", snwJsonReal(info->tolerance));
+    json_object_set_new(json, "scene_hash", json_sprintf("%016llx", (unsigned long long)info->sceneHash));
+    return json;
+}
+
+static void PrintFramesInfo(const snwFramesInfo* info)
+{
+    printf("cache     %d of %d frames, %s, written by sinew %s\n", info->frameCount, info->plannedFrames,
+        info->complete ? "complete" : "cut short", info->version);
+    printf("chunks    %d of up to %d frames", info->chunkCount, info->framesPerChunk);
+    if (info->damagedChunks > 0)
+        printf(", %d damaged", info->damagedChunks);
+    printf("\nbytes     %" PRIu64, info->bytes);
+    if (info->tailBytes > 0)
+        printf(" and %" PRIu64 " of a chunk that is not whole", info->tailBytes);
+    if (info->tolerance > 0)
+        printf("\npositions within %g m", info->tolerance);
+    else
+        printf("\npositions exact");
+    printf("%s\nrate      %g frames per second\nscene     %016" PRIx64 "\n\n",
+        info->hasVertices ? ", of the meshes too" : "", info->rate, info->sceneHash);
+    static const char* const heads[] = {"<body", "<character", "vertices", "skin", "triangles", "bones"};
+    snwTextTable table = snwTextTable_Start(heads, 6);
+    for (int i = 0; i < info->bodyCount; ++i)
+    {
+        const snwFramesBody* body = &info->bodies[i];
+        snwTextTable_AddRow(&table);
+        snwTextTable_Set(&table, 0, "%s", body->name);
+        snwTextTable_Set(&table, 1, "%s", body->character);
+        snwTextTable_Set(&table, 2, "%d", body->vertexCount);
+        snwTextTable_Set(&table, 3, "%d", body->skinVertexCount);
+        snwTextTable_Set(&table, 4, "%d", body->triangleCount);
+        snwTextTable_Set(&table, 5, "%d", body->boneCount);
+    }
+    snwTextTable_Print(&table, stdout);
+    snwTextTable_Free(&table);
+}
+
+static snwExit PrintFrames(snwContext* context, const char* path, bool json)
+{
+    snwFrames* frames = NULL;
+    snwMessage message;
+    snwResult result = snwFrames_Open(context, path, &frames, &message);
+    if (result < 0)
+        return snwReportInput(&message);
+    snwFramesInfo info = snwFrames_GetInfo(frames);
+    if (json)
+        snwPrintJson(FramesToJson(&info));
+    else
+        PrintFramesInfo(&info);
+    snwFrames_Close(frames);
+    if (result > 0)
+        snwReportMessage(&message);
+    return snw_exitOk;
+}
+
 static snwExit PrintFile(snwContext* context, const char* path, bool json)
 {
     size_t length = strlen(path);
+    if (length > 5 && strcmp(path + length - 5, ".snwf") == 0)
+        return PrintFrames(context, path, json);
     if (length > 6 && strcmp(path + length - 6, ".jsonl") == 0)
         return PrintLog(context, path, json);
     if (snwBuiltIn_Find(path) != NULL || snwBlueprintFile_IsOne(context, path))
@@ -459,7 +537,7 @@ const snwVerb snwInfoVerb = {
     .operands = "[FILE|CHARACTER|METHOD]",
     .mostOperands = 1,
     .complete = snw_completeFile,
-    .summary = "describe a character, a scene, a log, the methods or this program",
+    .summary = "describe a character, a scene, a log, a frames cache, the methods or this program",
     .about = "",
     .options = s_options,
     .examples = s_examples,

@@ -114,6 +114,20 @@ static snwExit ReadFilm(const snwArgs* args, Batch* batch)
     return sound ? snw_exitOk : snw_exitUsage;
 }
 
+static snwExit ReadCache(const snwArgs* args, Batch* batch)
+{
+    snwPerformDef* def = &batch->def;
+    def->resume = snwArgs_Has(args, "resume");
+    def->cache = def->resume || snwArgs_Has(args, "cache") || snwArgs_Has(args, "cache-tolerance");
+    if (!snwArgs_Real(args, "cache-tolerance", 1e-9, 1, &def->cacheTolerance))
+        return snw_exitUsage;
+    if (def->cache && batch->directory == NULL)
+        return snwUsage("-o DIR", "a frames cache needs a folder to write to");
+    if (def->resume && def->overwrite)
+        return snwUsage("one of them", "--resume and --force contradict each other");
+    return snw_exitOk;
+}
+
 static snwExit ReadBatch(const snwArgs* args, Batch* batch)
 {
     snwPerformDef* def = &batch->def;
@@ -127,7 +141,9 @@ static snwExit ReadBatch(const snwArgs* args, Batch* batch)
         return snw_exitUsage;
     if (snwArgs_Has(args, "duration") && def->frames > 0)
         return snwUsage("one of them", "--duration and --frames contradict each other");
-    snwExit result = ReadMethod(args, batch);
+    snwExit result = ReadCache(args, batch);
+    if (result == snw_exitOk)
+        result = ReadMethod(args, batch);
     if (result == snw_exitOk)
         result = ReadSettings(args, batch);
     if (result == snw_exitOk)
@@ -224,7 +240,8 @@ static snwExit RunSingle(Batch* batch)
     snwReportMessage(&message);
     snwPerformance_Warn(&performance);
     if (result == snw_errorInterrupted)
-        snwNote("kept: %d of %d frames", performance.report.frames, performance.frameCount);
+        snwNote("kept: %d of %d frames%s", performance.report.frames, performance.frameCount,
+            def.cache ? "; --resume goes on" : "");
     snwPerform_ListFiles(&def, &performance);
     snwPerformance_Free(&performance);
     return snwExit_FromResult(result);
@@ -312,7 +329,7 @@ static bool SweepPath(const Batch* batch, char* path)
 static snwExit CheckSweepFile(const Batch* batch)
 {
     char path[snw_maxPath];
-    if (!SweepPath(batch, path) || batch->def.overwrite || !snwFileExists(path))
+    if (!SweepPath(batch, path) || batch->def.overwrite || batch->def.resume || !snwFileExists(path))
         return snw_exitOk;
     return snwReport(snw_errorIo, "--force to replace it, or another folder with -o", "%s: it exists already", path);
 }
@@ -331,7 +348,8 @@ static snwExit WriteSweepFile(const Batch* batch, const snwTextTable* table)
         return snwReportMemory();
     snwTextTable_WriteCsv(table, stream);
     fclose(stream);
-    snwResult result = snwFile_Write(batch->context, path, text, size, batch->def.overwrite, &message);
+    bool overwrite = batch->def.overwrite || batch->def.resume;
+    snwResult result = snwFile_Write(batch->context, path, text, size, overwrite, &message);
     free(text);
     if (result < 0)
         return snwReportMessage(&message);
@@ -435,6 +453,10 @@ static const snwOption s_options[] = {
     {"seeds", 0, "N", false, snw_completeNothing, NULL, "run with N seeds, from --seed or the scene's own on"},
     {"duration", 'd', "SECONDS", false, snw_completeNothing, NULL, "how long to simulate"},
     {"frames", 'n', "N", false, snw_completeNothing, NULL, "how many frames to simulate"},
+    {"cache", 0, NULL, false, snw_completeNothing, NULL, "write frames.snwf: every frame, and what --resume needs"},
+    {"cache-tolerance", 0, "METRES", false, snw_completeNothing, NULL,
+        "a smaller cache with positions at most so far off (default: every bit)"},
+    {"resume", 0, NULL, false, snw_completeNothing, NULL, "go on with a run that wrote a cache and was cut short"},
     {"film", 0, NULL, false, snw_completeNothing, NULL, "draw a film also in a sweep (a single run has one)"},
     SNW_FILM_OPTIONS,
     {"json", 'j', NULL, false, snw_completeNothing, NULL, "print one JSON object; several runs are its rows"},
@@ -445,6 +467,7 @@ static const snwOption s_options[] = {
 static const snwExample s_examples[] = {
     {"sinew sim scene.json", "simulate and print the numbers"},
     {"sinew sim scene.json -o out/a --set pbd.iterations=20", "keep log, measures, plot, film and picture"},
+    {"sinew sim scene.json -o out/a --resume", "go on with a run that had --cache, after a crash or Ctrl-C"},
     {"sinew sim scene.json --sweep pbd.iterations=5:20:4 --json", "four runs: a JSON object with four rows"},
     {"sinew sim scene.json --sweep sim.substeps=1,2,4 --seeds 3", "nine runs: every value with three seeds"},
     {0},
@@ -459,6 +482,10 @@ const snwVerb snwSimVerb = {
     .summary = "simulate a scene file",
     .about = "Without -o only the numbers are printed. With -o DIR the folder gets log.jsonl (see\n"
              "sinew replay), measures.csv, report.json, energy.svg, film.mp4 and picture.png.\n"
+             "\n"
+             "With --cache also frames.snwf. A run that was cut short, even by kill -9 or a power\n"
+             "cut, goes on with the same words and --resume, and leaves the same cache, log and\n"
+             "measures to the last byte. Measures then have no columns of times.\n"
              "\n"
              "Several --sweep options give every combination; with -o each run has its own folder,\n"
              "and sweep.csv holds the table.\n"

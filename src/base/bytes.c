@@ -7,10 +7,10 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "saved blocks are little-endian");
 
-void snwWrite(snwWriter* writer, const void* data, size_t size)
+unsigned char* snwWriter_Reserve(snwWriter* writer, size_t size)
 {
-    if (writer->failed || size == 0)
-        return;
+    if (writer->failed)
+        return NULL;
     if (size > writer->capacity - writer->size)
     {
         size_t capacity = 2 * writer->capacity + size + 256;
@@ -18,7 +18,7 @@ void snwWrite(snwWriter* writer, const void* data, size_t size)
         if (grown == NULL)
         {
             writer->failed = true;
-            return;
+            return NULL;
         }
         if (writer->size > 0)
             memcpy(grown, writer->data, writer->size);
@@ -26,8 +26,22 @@ void snwWrite(snwWriter* writer, const void* data, size_t size)
         writer->data = grown;
         writer->capacity = capacity;
     }
-    memcpy(writer->data + writer->size, data, size);
+    return writer->data + writer->size;
+}
+
+void snwWrite(snwWriter* writer, const void* data, size_t size)
+{
+    unsigned char* room = size > 0 ? snwWriter_Reserve(writer, size) : NULL;
+    if (room == NULL)
+        return;
+    memcpy(room, data, size);
     writer->size += size;
+}
+
+void snwWriteZeros(snwWriter* writer, size_t multiple)
+{
+    static const unsigned char s_zeros[64] = {0};
+    snwWrite(writer, s_zeros, (multiple - writer->size % multiple) % multiple);
 }
 
 void snwWriteInt(snwWriter* writer, int32_t value)
@@ -64,6 +78,25 @@ bool snwRead(snwReader* reader, void* data, size_t size)
         memcpy(data, reader->data + reader->position, size);
     reader->position += size;
     return true;
+}
+
+const unsigned char* snwReadBytes(snwReader* reader, size_t size)
+{
+    if (reader->failed || size > reader->size - reader->position)
+    {
+        reader->failed = true;
+        return NULL;
+    }
+    const unsigned char* bytes = reader->data + reader->position;
+    reader->position += size;
+    return bytes;
+}
+
+uint64_t snwReadU64(snwReader* reader)
+{
+    uint64_t value;
+    snwRead(reader, &value, sizeof value);
+    return value;
 }
 
 int32_t snwReadInt(snwReader* reader)

@@ -12,11 +12,14 @@ typedef struct snwWriter
     bool failed; // no memory; further writes do nothing
 } snwWriter;
 
+// Room for `size` more bytes behind the last; NULL if it failed. Whoever fills it adds to writer->size.
+unsigned char* snwWriter_Reserve(snwWriter* writer, size_t size);
 void snwWrite(snwWriter* writer, const void* data, size_t size);
 void snwWriteInt(snwWriter* writer, int32_t value);
 void snwWriteU64(snwWriter* writer, uint64_t value);
 void snwWriteReal(snwWriter* writer, double value);
 void snwWriteText(snwWriter* writer, const char* text); // length and bytes; NULL is ""
+void snwWriteZeros(snwWriter* writer, size_t multiple); // up to a multiple of at most 64 bytes
 
 typedef struct snwReader
 {
@@ -26,7 +29,10 @@ typedef struct snwReader
 } snwReader;
 
 bool snwRead(snwReader* reader, void* data, size_t size);
+// Points into the block instead of copying; NULL if it ends before.
+const unsigned char* snwReadBytes(snwReader* reader, size_t size);
 int32_t snwReadInt(snwReader* reader);
+uint64_t snwReadU64(snwReader* reader);
 // A count of things of which each needs at least `least` bytes: so a lying count fails before memory is asked for.
 int snwReadCount(snwReader* reader, size_t least);
 double snwReadReal(snwReader* reader); // fails if not finite

@@ -41,6 +41,8 @@ static const char* WriteRemedy(int error)
         case ENOSPC:
         case EDQUOT:
             return "free some space or write elsewhere";
+        case EFBIG:
+            return "raise the limit on the size of files, or write elsewhere";
         case ENAMETOOLONG:
             return "choose a shorter name";
         default:
@@ -280,6 +282,17 @@ void snwPartFile_Drop(snwPartFile* output)
     if (output->part != NULL)
         unlink(output->part);
     FreeNames(output);
+}
+
+void snwPartFile_Clear(snwContext* context, const char* path)
+{
+    size_t length = path != NULL ? strlen(path) + sizeof ".part" : 0;
+    char* part = length > 0 ? snwAlloc(context, length) : NULL;
+    if (part == NULL)
+        return;
+    snprintf(part, length, "%s.part", path);
+    unlink(part);
+    snwFree(context, part);
 }
 
 snwResult snwPartFile_Check(snwContext* context, const char* path, bool overwrite, snwMessage* message)

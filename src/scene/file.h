@@ -35,6 +35,9 @@ void snwPartFile_HandOver(snwPartFile* output);
 void snwPartFile_Drop(snwPartFile* output);    // removes the part; nothing if committed or never opened
 void snwPartFile_Abandon(snwPartFile* output); // closes but leaves the part: for what is of use unfinished
 
+// Removes the part that a run which was cut short left behind; path may be NULL.
+void snwPartFile_Clear(snwContext* context, const char* path);
+
 // Checks early that a file may be written there, so that nobody waits for a film that cannot be stored.
 snwResult snwPartFile_Check(snwContext* context, const char* path, bool overwrite, snwMessage* message);
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "scene/file.h"
+#include "scene/text.h"
 #include "sinew/tools.h"
 
 typedef struct snwLogWriter
@@ -29,7 +30,11 @@ typedef struct snwLogWriter
 
 snwResult snwLogWriter_Open(snwLogWriter* writer, snwContext* context, const char* path, const snwSceneFile* file,
     bool overwrite, snwMessage* message);
-// Writes the commands applied since the last frame, and the frame.
+// The line of a command, with its end; text->failed tells about memory.
+void snwLog_FormatCommand(snwText* text, const snwSceneDef* scene, const snwCommand* command);
+// Writes lines made by snwLog_FormatCommand: of a frame that is known already, and whose commands the sim has forgotten.
+snwResult snwLogWriter_AddCommands(snwLogWriter* writer, const char* lines, size_t size, snwMessage* message);
+// Writes the commands applied since the last frame, and the frame. sim may be NULL: no commands.
 snwResult snwLogWriter_AddFrame(snwLogWriter* writer, const snwSim* sim, int frame, uint64_t hash, snwMessage* message);
 // frames: how many the run was meant to have; a log with fewer is not complete.
 snwResult snwLogWriter_Finish(snwLogWriter* writer, int frames, snwMessage* message);

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char* SimdName(snwSimd simd)
 {
@@ -20,15 +21,20 @@ static const char* SimdName(snwSimd simd)
     }
 }
 
+// The checksum is a chain of those of the lines.
+static snwResult WriteBytes(snwLogWriter* writer, const char* line, size_t size, snwMessage* message)
+{
+    snwResult result = snwPartFile_Write(&writer->output, line, size, message);
+    if (result == snw_ok)
+        writer->checksum = snwHash(line, size, writer->checksum);
+    return result;
+}
+
 // Takes the text: ends it with a new line, counts it into the checksum and writes it.
 static snwResult WriteLine(snwLogWriter* writer, snwText* text, snwMessage* message)
 {
     snwText_Raw(text, "\n", 1);
-    snwResult result = text->failed ? snwFailMemory(message) : snw_ok;
-    if (result == snw_ok)
-        result = snwPartFile_Write(&writer->output, text->data, text->size, message);
-    if (result == snw_ok)
-        writer->checksum = snwHash(text->data, text->size, writer->checksum);
+    snwResult result = text->failed ? snwFailMemory(message) : WriteBytes(writer, text->data, text->size, message);
     snwText_Free(text);
     return result;
 }
@@ -75,20 +81,43 @@ snwResult snwLogWriter_Open(snwLogWriter* writer, snwContext* context, const cha
     return result;
 }
 
+void snwLog_FormatCommand(snwText* text, const snwSceneDef* scene, const snwCommand* command)
+{
+    text->first = true; // a new document, though others may stand before it
+    snwText_Open(text, '{');
+    snwText_Key(text, "command");
+    snwCommand_WriteJson(text, scene, command);
+    snwText_Close(text, '}');
+    snwText_Raw(text, "\n", 1);
+}
+
+snwResult snwLogWriter_AddCommands(snwLogWriter* writer, const char* lines, size_t size, snwMessage* message)
+{
+    snwResult result = snw_ok;
+    while (size > 0 && result == snw_ok)
+    {
+        const char* end = memchr(lines, '\n', size);
+        size_t length = end != NULL ? (size_t)(end - lines) + 1 : size;
+        result = WriteBytes(writer, lines, length, message);
+        lines += length;
+        size -= length;
+    }
+    return result;
+}
+
 static snwResult WriteCommand(snwLogWriter* writer, const snwCommand* command, snwMessage* message)
 {
     snwText text = snwCreateText(writer->context, 0);
-    snwText_Open(&text, '{');
-    snwText_Key(&text, "command");
-    snwCommand_WriteJson(&text, writer->scene, command);
-    snwText_Close(&text, '}');
-    return WriteLine(writer, &text, message);
+    snwLog_FormatCommand(&text, writer->scene, command);
+    snwResult result = text.failed ? snwFailMemory(message) : WriteBytes(writer, text.data, text.size, message);
+    snwText_Free(&text);
+    return result;
 }
 
 snwResult snwLogWriter_AddFrame(snwLogWriter* writer, const snwSim* sim, int frame, uint64_t hash, snwMessage* message)
 {
     int count = 0;
-    const snwCommand* commands = snwSim_GetLog(sim, &count);
+    const snwCommand* commands = sim != NULL ? snwSim_GetLog(sim, &count) : NULL;
     for (; writer->commandCount < count; writer->commandCount++)
     {
         snwResult result = WriteCommand(writer, &commands[writer->commandCount], message);

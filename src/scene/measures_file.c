@@ -52,11 +52,25 @@ static Column GetColumn(const snwMeasures* measures, const snwTimings* timings, 
     return column;
 }
 
-static void WriteCsvHeader(snwText* text, const snwMeasures* measures, const snwTimings* timings)
+// How many there are, and whether this one is left out.
+static int ColumnCount(const snwMeasuresWriter* writer, const snwTimings* timings)
+{
+    return snwMeasureCount() + (writer->timeless ? 0 : timings->count);
+}
+
+static bool LeavesOut(const snwMeasuresWriter* writer, int index)
+{
+    return writer->timeless && index < snwMeasureCount() && strcmp(snwMeasure_GetInfo(index)->name, "step_ms") == 0;
+}
+
+static void WriteCsvHeader(
+    const snwMeasuresWriter* writer, snwText* text, const snwMeasures* measures, const snwTimings* timings)
 {
     Put(text, "frame");
-    for (int i = 0; i < snwMeasureCount() + timings->count; ++i)
+    for (int i = 0; i < ColumnCount(writer, timings); ++i)
     {
+        if (LeavesOut(writer, i))
+            continue;
         Column column = GetColumn(measures, timings, i);
         Put(text, ",");
         Put(text, column.name);
@@ -82,8 +96,8 @@ static void WriteJsonColumn(snwText* text, const char* name, const char* unit, c
 }
 
 // The rows follow one by one; Finish closes the list and the object.
-static void WriteJsonHeader(
-    snwText* text, const snwSceneDef* scene, const snwMeasures* measures, const snwTimings* timings)
+static void WriteJsonHeader(const snwMeasuresWriter* writer, snwText* text, const snwSceneDef* scene,
+    const snwMeasures* measures, const snwTimings* timings)
 {
     snwText_Open(text, '{');
     snwText_Key(text, "sinew_measures");
@@ -95,8 +109,10 @@ static void WriteJsonHeader(
     snwText_Key(text, "columns");
     snwText_Open(text, '[');
     WriteJsonColumn(text, "frame", "", "0 is the start");
-    for (int i = 0; i < snwMeasureCount() + timings->count; ++i)
+    for (int i = 0; i < ColumnCount(writer, timings); ++i)
     {
+        if (LeavesOut(writer, i))
+            continue;
         Column column = GetColumn(measures, timings, i);
         WriteJsonColumn(text, column.name, column.unit, column.help);
     }
@@ -105,10 +121,10 @@ static void WriteJsonHeader(
     Put(text, "[");
 }
 
-snwResult snwMeasuresWriter_Open(
-    snwMeasuresWriter* writer, snwContext* context, const char* path, bool overwrite, snwMessage* message)
+snwResult snwMeasuresWriter_Open(snwMeasuresWriter* writer, snwContext* context, const char* path, bool timeless,
+    bool overwrite, snwMessage* message)
 {
-    *writer = (snwMeasuresWriter){.context = context, .json = EndsWith(path, ".json")};
+    *writer = (snwMeasuresWriter){.context = context, .json = EndsWith(path, ".json"), .timeless = timeless};
     if (!writer->json && !EndsWith(path, ".csv"))
     {
         snwFail(message, snw_errorArgument, "end its name in .csv or .json", "unknown kind of measures file");
@@ -123,9 +139,9 @@ static snwResult WriteHeader(snwMeasuresWriter* writer, const snwSim* sim, const
 {
     snwText text = snwCreateText(writer->context, 0);
     if (writer->json)
-        WriteJsonHeader(&text, snwScene_GetDef(snwSim_GetScene(sim)), measures, timings);
+        WriteJsonHeader(writer, &text, snwScene_GetDef(snwSim_GetScene(sim)), measures, timings);
     else
-        WriteCsvHeader(&text, measures, timings);
+        WriteCsvHeader(writer, &text, measures, timings);
     writer->started = true;
     return WriteText(writer, &text, message);
 }
@@ -141,8 +157,10 @@ snwResult snwMeasuresWriter_AddFrame(
     snwText text = snwCreateText(writer->context, 0);
     Put(&text, writer->json ? (frame > 0 ? ",\n[" : "\n[") : "");
     snwText_Int(&text, frame);
-    for (int i = 0; i < snwMeasureCount() + timings.count; ++i)
+    for (int i = 0; i < ColumnCount(writer, &timings); ++i)
     {
+        if (LeavesOut(writer, i))
+            continue;
         double value = GetColumn(measures, &timings, i).value;
         Put(&text, ",");
         if (writer->json || isfinite(value)) // CSV leaves the cell empty, JSON has null

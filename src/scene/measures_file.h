@@ -10,12 +10,13 @@ typedef struct snwMeasuresWriter
     snwPartFile output;
     snwContext* context;
     bool json;
-    bool started; // the columns are named
+    bool timeless; // without the columns that depend on the clock: step_ms and the stages
+    bool started;  // the columns are named
 } snwMeasuresWriter;
 
 // The ending of the path decides: .csv or .json.
-snwResult snwMeasuresWriter_Open(
-    snwMeasuresWriter* writer, snwContext* context, const char* path, bool overwrite, snwMessage* message);
+snwResult snwMeasuresWriter_Open(snwMeasuresWriter* writer, snwContext* context, const char* path, bool timeless,
+    bool overwrite, snwMessage* message);
 // The first frame also writes the names of the columns: those of snwMeasures, then one per stage of the method.
 snwResult snwMeasuresWriter_AddFrame(
     snwMeasuresWriter* writer, const snwSim* sim, int frame, const snwMeasures* measures, snwMessage* message);

@@ -1,7 +1,11 @@
 // The run loop: frame 0, then one step per frame. Whatever ends a run - its length, the user, a divergence, the
 // caller's callback - the frames that were finished are kept: the log and the measures are closed properly and get
 // their names.
+//
+// With a frames cache a run can be resumed. The cache is then the only witness: log and measures are written anew from
+// its records, whatever the run that was cut short left of them, so the three cannot disagree.
 
+#include "scene/frames.h"
 #include "scene/log.h"
 #include "scene/measures_file.h"
 #include "scene/tables.h"
@@ -22,7 +26,10 @@ typedef struct Run
     int frameCount; // to do, frame 0 not counted
     int frame;
     int nextCommand; // of the replayed log
-    bool logging, measuring;
+    bool logging, measuring, caching;
+    bool overwrite; // log and measures
+    bool recalling; // frames of the cache are passed on; nothing is new yet
+    snwFramesWriter frames;
     snwLogWriter log;
     snwMeasuresWriter measures;
     snwArray(double) stepMs;
@@ -33,18 +40,48 @@ snwRunDef snwDefaultRunDef(void)
     return (snwRunDef){0};
 }
 
+static snwResult OpenFrames(Run* run, snwMessage* message)
+{
+    const snwRunDef* def = run->def;
+    snwFramesDef frames = {.path = def->framesPath,
+        .file = run->file,
+        .lastFrame = run->frameCount,
+        .tolerance = def->framesTolerance,
+        .vertices = def->framesVertices,
+        .framesPerChunk = def->framesPerChunk,
+        .overwrite = def->overwrite,
+        .resume = def->resume};
+    if (def->framesPath == NULL)
+        return def->resume
+                   ? snwFail(message, snw_errorArgument, "give framesPath", "only a frames cache can be resumed")
+                   : snw_ok;
+    snwResult result = snwFramesWriter_Open(&run->frames, run->context, &frames, message);
+    run->caching = result == snw_ok;
+    // Of the other files only those are replaced that belong to the cache; without one, only their parts.
+    run->overwrite = def->overwrite || (run->caching && !run->frames.isFresh);
+    if (run->caching && def->resume && run->frames.isFresh)
+    {
+        snwPartFile_Clear(run->context, def->logPath);
+        snwPartFile_Clear(run->context, def->measuresPath);
+    }
+    return result;
+}
+
+// The cache first: its lock keeps a second run away from all of them.
 static snwResult OpenFiles(Run* run, snwMessage* message)
 {
     const snwRunDef* def = run->def;
-    snwResult result = snw_ok;
-    if (def->logPath != NULL)
+    run->overwrite = def->overwrite;
+    snwResult result = OpenFrames(run, message);
+    if (result == snw_ok && def->logPath != NULL)
     {
-        result = snwLogWriter_Open(&run->log, run->context, def->logPath, run->file, def->overwrite, message);
+        result = snwLogWriter_Open(&run->log, run->context, def->logPath, run->file, run->overwrite, message);
         run->logging = result == snw_ok;
     }
     if (result == snw_ok && def->measuresPath != NULL)
     {
-        result = snwMeasuresWriter_Open(&run->measures, run->context, def->measuresPath, def->overwrite, message);
+        result = snwMeasuresWriter_Open(
+            &run->measures, run->context, def->measuresPath, run->caching, run->overwrite, message);
         run->measuring = result == snw_ok;
     }
     return result;
@@ -57,7 +94,9 @@ static void DropFiles(Run* run)
         snwPartFile_Drop(&run->log.output);
     if (run->measuring)
         snwPartFile_Drop(&run->measures.output);
-    run->logging = run->measuring = false;
+    if (run->caching)
+        snwFramesWriter_Drop(&run->frames);
+    run->logging = run->measuring = run->caching = false;
 }
 
 static snwResult Prepare(Run* run, snwMessage* message)
@@ -76,6 +115,8 @@ static snwResult Prepare(Run* run, snwMessage* message)
     snwResult result = OpenFiles(run, message); // before the sim: a wrong path should not cost a preparation
     if (result >= 0)
         result = snwCreateSim(run->context, &def, &run->sim, message);
+    if (result >= 0 && run->caching)
+        result = snwFramesWriter_Begin(&run->frames, run->sim, message);
     return result;
 }
 
@@ -89,7 +130,9 @@ static void Compare(Run* run, uint64_t hash)
 static snwResult WriteFrame(Run* run, const snwMeasures* measures, uint64_t hash, snwMessage* message)
 {
     snwResult result = snw_ok;
-    if (run->logging)
+    if (run->caching)
+        result = snwFramesWriter_AddFrame(&run->frames, run->sim, run->frame, hash, measures, message);
+    if (result == snw_ok && run->logging)
         result = snwLogWriter_AddFrame(&run->log, run->sim, run->frame, hash, message);
     if (result == snw_ok && run->measuring)
         result = snwMeasuresWriter_AddFrame(&run->measures, run->sim, run->frame, measures, message);
@@ -121,21 +164,26 @@ static void AddExtremes(snwRunReport* report, int frame, const snwMeasures* meas
         report->firstInverted = frame;
 }
 
-static snwResult FinishFrame(Run* run, snwMessage* message)
+static void ReportFrame(Run* run, const snwMeasures* measures, uint64_t hash)
 {
     snwRunReport* report = run->report;
+    if (run->frame == 0)
+        report->first = *measures;
+    AddExtremes(report, run->frame, measures);
+    report->last = *measures;
+    report->hash = hash;
+    report->frames = run->frame;
+    Compare(run, hash);
+}
+
+static snwResult FinishFrame(Run* run, snwMessage* message)
+{
     snwMeasures measures;
     uint64_t hash = snwSim_Hash(run->sim);
     snwResult result = snwSim_GetMeasures(run->sim, -1, &measures);
     if (result < 0)
         return snwFail(message, result, NULL, "cannot measure frame %d", run->frame);
-    if (run->frame == 0)
-        report->first = measures;
-    AddExtremes(report, run->frame, &measures);
-    report->last = measures;
-    report->hash = hash;
-    report->frames = run->frame;
-    Compare(run, hash);
+    ReportFrame(run, &measures, hash);
     AddStages(run);
     if (run->frame > 0 && !snwArray_Push(run->context, &run->stepMs, measures.stepMs))
         return snwFailMemory(message);
@@ -167,9 +215,56 @@ static bool Interrupted(const Run* run)
     return run->def->interrupt != NULL && *run->def->interrupt;
 }
 
+// One frame of the cache goes the way it once went: into the log, the measures, the report and to the caller.
+static snwResult PassFrame(Run* run, const snwFrame* frame, bool last, snwMessage* message)
+{
+    snwResult result = snw_ok;
+    run->frame = frame->frame;
+    ReportFrame(run, &frame->measures, frame->hash);
+    if (run->logging)
+        result = snwLogWriter_AddCommands(&run->log, frame->commands, frame->commandsSize, message);
+    if (result == snw_ok && run->logging)
+        result = snwLogWriter_AddFrame(&run->log, NULL, frame->frame, frame->hash, message);
+    if (result == snw_ok && run->measuring)
+        result = snwMeasuresWriter_AddFrame(&run->measures, run->sim, frame->frame, &frame->measures, message);
+    if (result < 0 || run->def->onFrame == NULL)
+        return result;
+    snwRunFrame passed = {last ? run->sim : NULL, frame->frame, run->frameCount, frame->hash, 0, &frame->measures};
+    return run->def->onFrame(&passed, run->def->user, message);
+}
+
+// Of a replayed log, what was pushed before the frame from which the run goes on is in the state already.
+static void SkipReplayed(Run* run)
+{
+    const snwLog* replay = run->def->replay;
+    uint64_t step = snwSim_GetStepCount(run->sim);
+    while (replay != NULL && run->nextCommand < replay->commandCount && replay->commands[run->nextCommand].step < step)
+        run->nextCommand++;
+}
+
+// Frame 0, or all frames of the cache.
+static snwResult Begin(Run* run, snwMessage* message)
+{
+    int count = run->caching && run->frames.found != NULL ? snwFrames_GetInfo(run->frames.found).frameCount : 0;
+    snwResult result = snw_ok;
+    snwFrame frame;
+    if (count == 0)
+        return FinishFrame(run, message);
+    SkipReplayed(run);
+    run->recalling = true;
+    for (int i = 0; i < count && result >= 0; ++i)
+    {
+        result = snwFrames_Read(run->frames.found, i, &frame, message);
+        if (result >= 0)
+            result = PassFrame(run, &frame, i == count - 1, message);
+    }
+    run->recalling = result < 0;
+    return result;
+}
+
 static snwResult Loop(Run* run, snwMessage* message)
 {
-    snwResult result = FinishFrame(run, message);
+    snwResult result = Begin(run, message);
     while (result >= 0 && run->frame < run->frameCount)
     {
         if (Interrupted(run))
@@ -189,9 +284,18 @@ static snwResult Loop(Run* run, snwMessage* message)
 // The first failure keeps its words: later ones come from the same cause or matter less.
 static snwResult CloseFiles(Run* run, snwResult result, snwMessage* message)
 {
+    if (run->recalling) // what the run that was cut short left is worth more than half a copy of it
+    {
+        DropFiles(run);
+        return result;
+    }
     // A full disk or a lost drive: the log's part holds what was flushed, half a table of measures is of no use.
     bool broken = result == snw_errorIo;
     snwResult closing = snw_ok;
+    if (run->caching)
+        closing = snwFramesWriter_Finish(&run->frames, run->sim, result < 0 ? NULL : message);
+    result = result < 0 ? result : closing;
+    broken = broken || result == snw_errorIo;
     if (run->logging && broken)
         snwLogWriter_Abandon(&run->log);
     else if (run->logging)
