@@ -138,6 +138,31 @@ SNW_API snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport
 // ---------------------------------------------------------------------------------------------------------------------
 // Pictures and films
 
+// What the colours of the flesh tell.
+typedef enum snwFilmLook
+{
+    snw_filmSkin,      // the characters' own colours and textures
+    snw_filmStrain,    // largest relative change of an edge at each vertex
+    snw_filmSpeed,     // m/s
+    snw_filmContact,   // N, on each vertex
+    snw_filmStiffness, // Pa, Young's modulus
+    snw_filmElements,  // own colours, with the sides of the elements
+    snw_filmBones,     // translucent flesh with its bones
+    snw_filmLookCount,
+} snwFilmLook;
+
+SNW_API const char* snwFilmLook_Name(snwFilmLook look);
+
+// What is drawn besides the bodies.
+enum
+{
+    snw_showContacts = 1, // a point and an arrow along its force for each
+    snw_showPins = 2,     // a ball at each vertex that is held
+    snw_showJoints = 4,
+    snw_showPressure = 8, // a disc under the centre of pressure
+    snw_showAll = 15,
+};
+
 typedef struct snwFilmDef
 {
     const char* directory;   // made if missing: frames go to directory/frames, pictures and film beside them
@@ -149,6 +174,9 @@ typedef struct snwFilmDef
     bool keepFrames;
     bool overwrite;
     snwCameraDef camera;
+    snwFilmLook look;
+    uint32_t show;  // mask of snw_show...
+    bool turntable; // the camera goes round once and ends where it began
 } snwFilmDef;
 
 typedef struct snwFilm snwFilm;

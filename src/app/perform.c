@@ -69,6 +69,45 @@ snwPerformDef snwDefaultPerformDef(void)
         .samples = SNW_FILM_SAMPLES};
 }
 
+static snwExit ReadShow(const char* list, uint32_t* show)
+{
+    static const struct
+    {
+        const char* name;
+        uint32_t bit;
+    } marks[] = {{"contacts", snw_showContacts}, {"pins", snw_showPins}, {"joints", snw_showJoints},
+        {"pressure", snw_showPressure}};
+    *show = 0;
+    for (const char* word = list; *word != 0; word += strspn(word, ","))
+    {
+        size_t length = strcspn(word, ",");
+        uint32_t bit = 0;
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; ++i)
+            if (strlen(marks[i].name) == length && strncmp(marks[i].name, word, length) == 0)
+                bit = marks[i].bit;
+        if (bit == 0)
+            return snwUsage("contacts, pins, joints, pressure", "--show does not know '%.*s'", (int)length, word);
+        *show |= bit;
+        word += length;
+    }
+    return *show != 0 ? snw_exitOk : snwUsage("contacts, pins, joints, pressure", "--show needs something to show");
+}
+
+snwExit snwPerformDef_ReadFilm(const snwArgs* args, snwPerformDef* def)
+{
+    if (!snwArgs_Int(args, "width", 16, 8192, &def->width) || !snwArgs_Int(args, "height", 16, 8192, &def->height) ||
+        !snwArgs_Int(args, "samples", 1, 256, &def->samples))
+        return snw_exitUsage;
+    const char* look = snwArgs_Text(args, "look");
+    for (int i = 0; i < snw_filmLookCount && look != NULL; ++i)
+        if (strcmp(look, snwFilmLook_Name((snwFilmLook)i)) == 0)
+            def->look = (snwFilmLook)i;
+    def->turntable = snwArgs_Has(args, "turntable");
+    def->sequence = snwArgs_Has(args, "png-sequence");
+    const char* show = snwArgs_Text(args, "show");
+    return show != NULL ? ReadShow(show, &def->show) : snw_exitOk;
+}
+
 static bool Makes(const snwPerformDef* def, Output output)
 {
     return def->directory != NULL && (def->film || !s_outputs[output].film);
@@ -127,6 +166,10 @@ static snwResult OpenFilm(Stage* stage, snwMessage* message)
     film.samples = def->samples;
     film.overwrite = def->overwrite;
     film.camera = stage->file.camera;
+    film.look = def->look;
+    film.show = def->show;
+    film.turntable = def->turntable;
+    film.keepFrames = def->sequence;
     return snwCreateFilm(stage->context, &film, stage->file.scene, &stage->film, message);
 }
 

@@ -19,9 +19,17 @@
             "width of the film (default " SNW_WORD(SNW_FILM_WIDTH) ")"},                                               \
         {"height", 0, "PIXELS", false, snw_completeNothing, NULL,                                                      \
             "height of the film (default " SNW_WORD(SNW_FILM_HEIGHT) ")"},                                             \
+        {"samples", 0, "N", false, snw_completeNothing, NULL,                                                          \
+            "rays per pixel of the film (default " SNW_WORD(SNW_FILM_SAMPLES) ")"},                                    \
+        {"look", 0, "LOOK", false, snw_completeWords, "skin strain speed contact stiffness elements bones",            \
+            "what the colours of the flesh tell: skin (default), strain, speed, contact, stiffness, elements or "      \
+            "bones"},                                                                                                  \
+        {"show", 0, "LIST", false, snw_completeNothing, NULL,                                                          \
+            "draw these too, with commas between: contacts, pins, joints, pressure"},                                  \
+        {"turntable", 0, NULL, false, snw_completeNothing, NULL, "the camera goes round once during the film"},        \
     {                                                                                                                  \
-        "samples", 0, "N", false, snw_completeNothing, NULL,                                                           \
-            "rays per pixel of the film (default " SNW_WORD(SNW_FILM_SAMPLES) ")"                                      \
+        "png-sequence", 0, NULL, false, snw_completeNothing, NULL,                                                     \
+            "keep the frames of the film as DIR/frames/frame-00000.png and so on"                                      \
     }
 
 typedef struct snwPerformDef
@@ -32,6 +40,10 @@ typedef struct snwPerformDef
     const char* directory; // NULL: no files
     bool film;             // film and picture too
     int width, height, samples;
+    snwFilmLook look;
+    uint32_t show;  // mask of snw_show...
+    bool turntable; // the camera goes round once
+    bool sequence;  // the frames stay as numbered pictures
     bool overwrite;
 } snwPerformDef;
 
@@ -55,6 +67,9 @@ typedef struct snwPerformance
 } snwPerformance;
 
 snwPerformDef snwDefaultPerformDef(void);
+
+// The options of SNW_FILM_OPTIONS but for no-film, which verbs see to themselves.
+snwExit snwPerformDef_ReadFilm(const snwArgs* args, snwPerformDef* def);
 
 // The report is sound, and the files are there, also after snw_errorDiverged and snw_errorInterrupted (without film).
 snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerformance* performance, snwMessage* message);

@@ -108,10 +108,7 @@ static snwExit ReadFilm(const snwArgs* args, Batch* batch)
     if (snwArgs_Has(args, "film") && batch->directory == NULL)
         return snwUsage("-o DIR", "--film needs a folder to write to");
     def->film = snwArgs_Has(args, "film") || (batch->runCount == 1 && !snwArgs_Has(args, "no-film"));
-    bool sound = snwArgs_Int(args, "width", 16, 8192, &def->width) &&
-                 snwArgs_Int(args, "height", 16, 8192, &def->height) &&
-                 snwArgs_Int(args, "samples", 1, 256, &def->samples);
-    return sound ? snw_exitOk : snw_exitUsage;
+    return snwPerformDef_ReadFilm(args, def);
 }
 
 static snwExit ReadBatch(const snwArgs* args, Batch* batch)

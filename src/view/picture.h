@@ -102,6 +102,9 @@ typedef struct snwMeshLook
     const snwTexture* texture; // drawn unlit, with its alpha; must live as long as the picture
 } snwMeshLook;
 
+// Forgets the meshes from number `count` on.
+void snwPicture_Truncate(snwPicture* picture, int count);
+
 snwResult snwPicture_AddMesh(snwPicture* picture, const snwMeshLook* look, int* mesh, snwMessage* message);
 
 // The colour of a body: its character's own, or one of a palette if that is black, or what every shape starts with;
