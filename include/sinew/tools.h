@@ -191,6 +191,28 @@ typedef snwResult snwFilmProgressFn(int done, int total, void* user);
 SNW_API snwResult snwFilm_Finish(snwFilm* film, snwFilmProgressFn* progress, void* user, snwMessage* message);
 SNW_API void snwDestroyFilm(snwFilm* film);
 
+// What a viewer would mind.
+enum
+{
+    snw_faultEmpty = 1,  // a frame without anything to see
+    snw_faultBright = 2, // an over-exposed frame
+    snw_faultStill = 4,  // more than 60 % of the frames are like the one before
+    snw_faultSmall = 8,  // all that is ever seen of the subject is in less than 15 % of the picture
+    snw_faultLarge = 16, // in more than 70 %
+};
+
+typedef struct snwFilmCheck
+{
+    int frames;
+    int emptyFrames, brightFrames, stillFrames;
+    double leastSubject, meanSubject, mostSubject; // share of the pixels that show the bodies
+    double fill;                                   // share of the picture in the box around them, over all frames
+    uint32_t faults;                               // mask of snw_fault...
+} snwFilmCheck;
+
+// Of the frames drawn by snwFilm_Finish; no frames before, and for a film of a single picture.
+SNW_API snwFilmCheck snwFilm_GetCheck(const snwFilm* film);
+
 typedef struct snwPlotCurve
 {
     const char* label;

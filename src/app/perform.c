@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "math/cpu.h"
 #include "scene/file.h"
+#include "view/inspect.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -36,6 +37,8 @@ static const struct
     [snw_outputReport] = {"report.json", false, "report"},
     [snw_outputLog] = {"log.jsonl", false, "log"},
 };
+
+static const char s_frames[] = "frames"; // the folder of a sequence
 
 typedef char Path[snw_maxPath];
 
@@ -275,6 +278,7 @@ static snwResult DrawFilm(Stage* stage, snwMessage* message)
     snwProgress progress = {0};
     snwResult result = snwFilm_Finish(stage->film, OnDrawn, &progress, message);
     snwProgress_End(&progress);
+    stage->performance->filmCheck = snwFilm_GetCheck(stage->film);
     if (result >= 0 || !IsAboutFilm(stage, message))
         return result;
     // The run is worth more than its film: say it, and go on.
@@ -413,6 +417,12 @@ static bool IsThere(const snwPerformDef* def, const snwPerformance* performance,
     return snwJoinPath(path, snw_maxPath, def->directory, s_outputs[output].name) && snwFileExists(path);
 }
 
+static bool HasSequence(const snwPerformDef* def, const snwPerformance* performance, char* path)
+{
+    return Makes(def, snw_outputFilm) && def->sequence && performance->filmCheck.frames > 0 &&
+           snwJoinPath(path, snw_maxPath, def->directory, s_frames);
+}
+
 static json_t* FilesToJson(const snwPerformDef* def, const snwPerformance* performance)
 {
     json_t* object = json_object();
@@ -423,6 +433,9 @@ static json_t* FilesToJson(const snwPerformDef* def, const snwPerformance* perfo
         if (IsThere(def, performance, i, path) || (i == snw_outputReport && Makes(def, i)))
             json_object_set_new(object, s_outputs[i].what, json_string(path));
     }
+    char frames[snw_maxPath];
+    if (HasSequence(def, performance, frames))
+        json_object_set_new(object, s_frames, json_string(frames));
     return object;
 }
 
@@ -446,6 +459,22 @@ void snwPerformance_Warn(const snwPerformance* performance)
     if (performance->ran && frame >= 0)
         snwReport(snw_warning, "--set sim.substeps=N with a larger N",
             "tets were inverted from frame %d on: more substeps help", frame);
+    char text[128];
+    if (snwFilmCheck_Format(&performance->filmCheck, text, sizeof text) > 0)
+        snwReport(snw_warning, "another camera or duration in the scene", "the film is not good: %s", text);
+}
+
+json_t* snwFilmCheck_ToJson(const snwFilmCheck* check)
+{
+    static const char* const names[] = {"empty", "bright", "still", "small", "large"};
+    json_t* faults = json_array();
+    for (int i = 0; i < 5; ++i)
+        if ((check->faults >> i & 1) != 0)
+            json_array_append_new(faults, json_string(names[i]));
+    return json_pack("{s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:o}", "frames", check->frames, "empty_frames",
+        check->emptyFrames, "bright_frames", check->brightFrames, "still_frames", check->stillFrames, "subject_min",
+        check->leastSubject, "subject_mean", check->meanSubject, "subject_max", check->mostSubject, "fill", check->fill,
+        "faults", faults);
 }
 
 json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* performance)
@@ -475,6 +504,8 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
         json, "first_inverted_frame", report->firstInverted >= 0 ? json_integer(report->firstInverted) : json_null());
     json_object_set_new(json, "first", snwMeasures_ToJson(&report->first));
     json_object_set_new(json, "last", snwMeasures_ToJson(&report->last));
+    if (performance->filmCheck.frames > 0)
+        json_object_set_new(json, "film_check", snwFilmCheck_ToJson(&performance->filmCheck));
     json_object_set_new(json, "files", FilesToJson(def, performance));
     return json;
 }
@@ -487,4 +518,7 @@ void snwPerform_ListFiles(const snwPerformDef* def, const snwPerformance* perfor
         if (IsThere(def, performance, i, path))
             snwNote("%-9s %s", s_outputs[i].what, path);
     }
+    char frames[snw_maxPath];
+    if (HasSequence(def, performance, frames))
+        snwNote("%-9s %s", s_frames, frames);
 }

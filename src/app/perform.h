@@ -22,8 +22,7 @@
         {"samples", 0, "N", false, snw_completeNothing, NULL,                                                          \
             "rays per pixel of the film (default " SNW_WORD(SNW_FILM_SAMPLES) ")"},                                    \
         {"look", 0, "LOOK", false, snw_completeWords, "skin strain speed contact stiffness elements bones",            \
-            "what the colours of the flesh tell: skin (default), strain, speed, contact, stiffness, elements or "      \
-            "bones"},                                                                                                  \
+            "skin (default), strain, speed, contact, stiffness, elements or bones"},                                   \
         {"show", 0, "LIST", false, snw_completeNothing, NULL,                                                          \
             "draw these too, with commas between: contacts, pins, joints, pressure"},                                  \
         {"turntable", 0, NULL, false, snw_completeNothing, NULL, "the camera goes round once during the film"},        \
@@ -64,6 +63,7 @@ typedef struct snwPerformance
     snwResult result;
     char reason[256]; // why it ended early; empty if it did not
     snwRunReport report;
+    snwFilmCheck filmCheck; // no frames: no film was drawn
 } snwPerformance;
 
 snwPerformDef snwDefaultPerformDef(void);
@@ -77,6 +77,7 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
 // After any outcome of snwPerform.
 void snwPerformance_Free(snwPerformance* performance);
 
+json_t* snwFilmCheck_ToJson(const snwFilmCheck* check);
 json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* performance);
 
 // Says on stderr what in a run that ended well is still suspicious.

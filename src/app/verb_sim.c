@@ -442,6 +442,7 @@ static const snwOption s_options[] = {
 static const snwExample s_examples[] = {
     {"sinew sim scene.json", "simulate and print the numbers"},
     {"sinew sim scene.json -o out/a --set pbd.iterations=20", "keep log, measures, plot, film and picture"},
+    {"sinew sim scene.json -o out/b --look strain --show contacts,pins", "a film in which colours tell the strain"},
     {"sinew sim scene.json --sweep pbd.iterations=5:20:4 --json", "four runs: a JSON object with four rows"},
     {"sinew sim scene.json --sweep sim.substeps=1,2,4 --seeds 3", "nine runs: every value with three seeds"},
     {0},

@@ -145,7 +145,7 @@ snwResult snwCreateFilm(
         return snwFailMemory(message);
     const snwSceneDef* sceneDef = snwScene_GetDef(scene);
     snwScene_Retain(scene);
-    film->context = film->picture.context = context;
+    film->context = film->picture.context = film->inspector.context = context;
     film->scene = scene;
     film->def = *def;
     film->bodyCount = sceneDef->bodyCount;
@@ -186,6 +186,7 @@ void snwDestroyFilm(snwFilm* film)
     snwFree(context, film->frameDirectory);
     snwFree(context, film->logPath);
     snwDestroyImage(context, &film->image);
+    snwInspector_Free(&film->inspector);
     snwDestroyRenderer(film->renderer);
     snwPicture_Free(&film->picture);
     snwScene_Release(film->scene);
@@ -252,6 +253,9 @@ static snwResult DrawFrames(snwFilm* film, char* path, size_t capacity, Progress
     {
         snwFormatFramePath(path, capacity, film->frameDirectory, i);
         result = snwFilm_Draw(film, i, film->def.samples, message);
+        snwSubject subject = snwRenderer_Subject(film->renderer);
+        if (result >= 0)
+            result = snwInspector_Add(&film->inspector, &film->image, &subject, message);
         if (result >= 0)
             result = snwImage_WritePng(
                 film->context, &film->image, path, snw_frameEffort, film->def.overwrite, message);
@@ -259,6 +263,15 @@ static snwResult DrawFrames(snwFilm* film, char* path, size_t capacity, Progress
             result = Advance(progress, message);
     }
     return result;
+}
+
+// Frames that an older, longer film left would play at the end of this one.
+static void RemoveStale(const snwFilm* film, char* path, size_t capacity)
+{
+    int frame = film->frames.count;
+    do
+        snwFormatFramePath(path, capacity, film->frameDirectory, frame++);
+    while (film->def.overwrite && unlink(path) == 0);
 }
 
 static void RemoveFrames(snwFilm* film, char* path, size_t capacity)
@@ -290,7 +303,9 @@ static snwResult DrawFilm(snwFilm* film, Progress* progress, snwMessage* message
         };
         result = snwEncodeFilm(film->context, &encode, message);
     }
-    if (result >= 0 && !film->def.keepFrames)
+    if (result >= 0 && film->def.keepFrames)
+        RemoveStale(film, path, capacity);
+    else if (result >= 0)
         RemoveFrames(film, path, capacity);
     snwFree(film->context, path);
     return result;
@@ -310,4 +325,9 @@ snwResult snwFilm_Finish(snwFilm* film, snwFilmProgressFn* report, void* user, s
     if (result >= 0 && frames)
         result = DrawFilm(film, &progress, message);
     return result;
+}
+
+snwFilmCheck snwFilm_GetCheck(const snwFilm* film)
+{
+    return snwInspector_End(&film->inspector);
 }

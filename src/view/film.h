@@ -70,6 +70,7 @@ struct snwFilm
     snwCamera camera;
     snwRenderer* renderer;
     snwImage image;
+    snwInspector inspector;
 };
 
 // Whether the colours of the flesh stand for numbers.

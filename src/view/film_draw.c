@@ -297,8 +297,8 @@ static snwResult DressBody(snwFilm* film, const snwFilmBody* body, snwMessage* m
         made = MarkEdges(film->context, body, mesh);
     if (film->def.look == snw_filmBones && body->character->boneCount > 0)
         mesh->transparency = 0.65f;
-    else if ((film->def.show & inside) != 0)
-        mesh->transparency = 0.5f; // arrows point into the flesh
+    else if ((film->def.show & inside) != 0 || film->def.look == snw_filmContact)
+        mesh->transparency = 0.5f; // arrows point into the flesh, and it touches mostly where nobody looks
     return made ? snw_ok : snwFailMemory(message);
 }
 
@@ -348,6 +348,8 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
         snwFloat3 color = colliders[i].kind == snw_colliderPlane ? s_groundColor : s_colliderColor;
         result = snwPicture_AddSolid(
             &film->picture, colliders[i].kind, colliders[i].size, color, &film->colliderMeshes[i], message);
+        if (result >= 0)
+            film->picture.meshes[film->colliderMeshes[i]].scenery = true;
     }
     if (result >= 0)
         result = snwCreateRenderer(film->context, &film->renderer, message);

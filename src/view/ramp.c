@@ -31,7 +31,7 @@ snwFloat3 snwRamp_Color(float t)
 {
     t = t > 0 ? snwFloat_Min(t, 1) : 0;
     float lightness = 0.33f + 0.60f * t, hue = (290 - 188 * t) * SNW_PIF / 180;
-    float none = 0, most = 0.17f; // chroma
+    float none = 0, most = 0.13f; // chroma
     snwFloat3 color = FromOklab(lightness, most * cosf(hue), most * sinf(hue));
     for (int i = 0; i < 12 && !IsShown(color); ++i)
     {
