@@ -204,7 +204,7 @@ TEST(cli, completionsAreThere)
 TEST(cli, bashCompletesVerbsAndOptions)
 {
     static const char script[] = "source <(" SINEW " completions bash)\n"
-                                 "COMP_WORDS=(sinew re); COMP_CWORD=1; _sinew; echo \"${COMPREPLY[@]}\"\n"
+                                 "COMP_WORDS=(sinew rep); COMP_CWORD=1; _sinew; echo \"${COMPREPLY[@]}\"\n"
                                  "COMP_WORDS=(sinew sim --sim); COMP_CWORD=2; _sinew; echo \"${COMPREPLY[@]}\"\n"
                                  "COMP_WORDS=(sinew sim --simd sc); COMP_CWORD=3; _sinew; echo \"${COMPREPLY[@]}\"\n"
                                  "COMP_WORDS=(sinew sim --method p); COMP_CWORD=3; _sinew; echo \"${COMPREPLY[0]}\"\n"
@@ -630,4 +630,101 @@ TEST(cli, infoPrintsJson)
     snwProcess_Free(&params);
     snwProcess_Free(&schema);
     snwProcess_Free(&scene);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Characters
+
+// Width and height in the header of a PNG file; 0 if it is none.
+static int PngWidth(const char* path)
+{
+    unsigned char head[24] = {0};
+    FILE* file = fopen(path, "rb");
+    size_t got = file != NULL ? fread(head, 1, sizeof head, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    if (got < sizeof head || memcmp(head, "\x89PNG", 4) != 0)
+        return 0;
+    return head[16] << 24 | head[17] << 16 | head[18] << 8 | head[19];
+}
+
+TEST(cli, renderDrawsCharacters)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/nunchuck.png", snwTest_TempDir());
+    static const char* const looks[] = {"flesh", "bones", "silhouette"};
+    for (int i = 0; i < 3; ++i)
+    {
+        snwProcess process = RUN("render", "nunchuck", "-o", path, "--size", "64", "--detail", "40", "--samples", "1",
+            "--force", "--look", looks[i]);
+        CHECK_INT(process.code, 0);
+        CHECK_INT(PngWidth(path), 64);
+        snwProcess_Free(&process);
+    }
+    snwProcess again = RUN("render", "nunchuck", "-o", path, "--size", "64", "--detail", "40");
+    CHECK_INT(again.code, 1); // it exists
+    CHECK_CONTAINS(again.errors, "exists already");
+    snwProcess sheet = RUN("render", "--sheet", "cantilever", "starfish", "-o", path, "--size", "40", "--detail", "40",
+        "--samples", "1", "--force");
+    CHECK_INT(sheet.code, 0);
+    CHECK(PngWidth(path) > 9 * 40);
+    snwProcess wrong = RUN("render", "forg", "-o", path, "--force");
+    CHECK_INT(wrong.code, 3);
+    CHECK_CONTAINS(wrong.errors, "frog");
+    snwProcess motion = RUN("render", "cow", "--motion", "wlak", "-o", path, "--force");
+    CHECK_INT(motion.code, 3);
+    CHECK_CONTAINS(motion.errors, "walk");
+    snwProcess nowhere = RUN("render", "cow");
+    CHECK_INT(nowhere.code, 2);
+    snwProcess_Free(&again);
+    snwProcess_Free(&sheet);
+    snwProcess_Free(&wrong);
+    snwProcess_Free(&motion);
+    snwProcess_Free(&nowhere);
+}
+
+TEST(cli, infoDescribesCharacters)
+{
+    snwProcess words = RUN("info", "cantilever");
+    CHECK_INT(words.code, 0);
+    CHECK_CONTAINS(words.text, "2 bones, 1 joints with 3 degrees of freedom");
+    snwProcess process = RUN("info", "starfish", "--json");
+    json_t* json = json_loads(process.text, 0, NULL);
+    CHECK_NEAR(json_integer_value(json_object_get(json, "triangles")), 445, 22);
+    CHECK_INT(json_array_size(json_object_get(json, "handles")), 6);
+    json_decref(json);
+    snwProcess_Free(&words);
+    snwProcess_Free(&process);
+}
+
+TEST(cli, demoListNamesTheCast)
+{
+    snwProcess process = RUN("demo", "--list");
+    CHECK_INT(process.code, 0);
+    CHECK_CONTAINS(process.text, "herd");
+    CHECK_CONTAINS(process.text, "acrobat");
+    CHECK_CONTAINS(process.text, "stomp");
+    snwProcess_Free(&process);
+}
+
+TEST(cli, checkKnowsBlueprints)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/blueprint.json", snwTest_TempDir());
+    FILE* file = fopen(path, "w");
+    REQUIRE(file != NULL);
+    fputs("{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"ellipsoid\", \"radii\": [1, 1, 1]}]}", file);
+    fclose(file);
+    snwProcess process = RUN("check", path);
+    CHECK_INT(process.code, 0);
+    CHECK_CONTAINS(process.text, "blueprint of 1 parts");
+    file = fopen(path, "w");
+    REQUIRE(file != NULL);
+    fputs("{\"sinew\": 1, \"name\": \"a\", \"parts\": [{\"kind\": \"ellipsoid\", \"radii\": [1, -1, 1]}]}", file);
+    fclose(file);
+    snwProcess wrong = RUN("check", path);
+    CHECK_INT(wrong.code, 3);
+    CHECK_CONTAINS(wrong.errors, "parts[0].radii");
+    snwProcess_Free(&process);
+    snwProcess_Free(&wrong);
 }

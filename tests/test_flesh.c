@@ -262,7 +262,7 @@ TEST(flesh, theGridLeavesOutNothingThatIsFelt)
     Body body;
     StartBody(&body);
     AddCrowd(&body);
-    REQUIRE(snwFlesh_Prepare(&body.flesh, &body.arena));
+    REQUIRE(snwFlesh_Prepare(&body.flesh, &body.arena) && snwFlesh_MakeGrid(&body.flesh, &body.arena));
     REQUIRE(body.flesh.cellStart != NULL);
     snwFlesh plain = body.flesh;
     plain.cellStart = NULL;

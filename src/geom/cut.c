@@ -79,7 +79,7 @@ static double FindRoot(const Cutter* cutter, snwVec3 a, snwVec3 b, double valueA
     const snwSolid* solid = cutter->def->solid;
     double low = 0, high = 1, size = snwVec3_Distance(a, b), t = 0.5;
     // Vertices of a surface are put on to it again later.
-    double tolerance = cutter->def->surfaceOnly ? 1e-2 : 1e-4;
+    double tolerance = cutter->def->surfaceOnly ? 1e-2 : 2e-3;
     valueA = fmin(valueA, -1e-12 * size);
     for (int i = 0; i < 20 && high - low > tolerance; ++i)
     {

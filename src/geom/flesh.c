@@ -13,17 +13,18 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // Distances of single parts
 
-// p in the frame of the ellipsoid. First order at the surface, exact along the axes: |Ap| (|Ap| - 1) / |A^2 p| with
-// A = 1 / radii.
+// p in the frame of the ellipsoid. First order at the surface, exact along the axes outside: |Ap| (|Ap| - 1) / |A^2 p|
+// with A = 1 / radii. Deep inside that is too deep along the long axes, where the smallest radius takes over.
 static double EllipsoidDistance(snwVec3 p, snwVec3 r)
 {
     snwVec3 q = {p.x / r.x, p.y / r.y, p.z / r.z};
     snwVec3 s = {q.x / r.x, q.y / r.y, q.z / r.z};
     double k = snwVec3_Length(q), slope = snwVec3_Length(s);
     double least = fmin(r.x, fmin(r.y, r.z));
-    if (k < 0.2 || slope <= 0) // the quotient says nothing near the centre
-        return (k - 1) * least;
-    return k * (k - 1) / slope;
+    if (slope <= 0)
+        return -least;
+    double t = fmin(fmax((k - 0.2) / 0.6, 0), 1), share = t * t * (3 - 2 * t);
+    return (k - 1) * (least + share * (k / slope - least));
 }
 
 static double BoxDistance(snwVec3 p, snwVec3 half, double round)
@@ -453,7 +454,7 @@ static bool ListRigidParts(snwFlesh* flesh, snwArena* arena)
 
 enum
 {
-    snw_gridCells = 26 // along the longest side
+    snw_gridCells = 36 // along the longest side
 };
 
 // Distances of all parts at a cell's centre tell which of them can be felt anywhere in it. Distances of parts are
@@ -467,25 +468,32 @@ static int FeltParts(const snwFlesh* flesh, snwVec3 centre, double reach, double
     {
         const snwFleshPart* part = &flesh->parts[i];
         distances[i] = part->op == snw_partPaint ? DBL_MAX : QuickDistance(part, centre);
+        blend = fmax(blend, part->op == snw_partPaint ? 0 : part->blend);
         if (part->op != snw_partAdd)
             continue;
-        blend = fmax(blend, part->blend);
         nearest[0] = fmin(nearest[0], distances[i]);
         nearest[1] = part->rigid ? nearest[1] : fmin(nearest[1], distances[i]);
     }
-    for (int i = 0; i < flesh->partCount; ++i)
+    for (int pass = 0; pass < 2; ++pass) // then only the blends of those that were felt count
     {
-        const snwFleshPart* part = &flesh->parts[i];
         double limit = 2 * reach + 1.6 * blend;
-        bool near = distances[i] < nearest[0] + limit || (!part->rigid && distances[i] < nearest[1] + limit);
-        bool cuts = part->op == snw_partCut && distances[i] < limit - fmin(nearest[0], 0) + part->radius;
-        if (distances[i] < DBL_MAX && (part->op == snw_partCut ? cuts : near))
+        count = 0;
+        blend = 0;
+        for (int i = 0; i < flesh->partCount; ++i)
+        {
+            const snwFleshPart* part = &flesh->parts[i];
+            bool near = distances[i] < nearest[0] + limit || (!part->rigid && distances[i] < nearest[1] + limit);
+            bool cuts = distances[i] < limit - fmin(nearest[0], 0) + part->radius;
+            if (distances[i] == DBL_MAX || !(part->op == snw_partCut ? cuts : near))
+                continue;
+            blend = fmax(blend, fmax(part->blend, part->groupBlend));
             felt[count++] = i;
+        }
     }
     return count;
 }
 
-static bool MakeGrid(snwFlesh* flesh, snwArena* arena)
+bool snwFlesh_MakeGrid(snwFlesh* flesh, snwArena* arena)
 {
     if (flesh->partCount < 8) // not worth it
         return true;
@@ -541,7 +549,7 @@ bool snwFlesh_Prepare(snwFlesh* flesh, snwArena* arena)
         flesh->lower = snwVec3_Min(flesh->lower, snwVec3_Sub(part->centre, ball));
         flesh->upper = snwVec3_Max(flesh->upper, snwVec3_Add(part->centre, ball));
     }
-    return ListRigidParts(flesh, arena) && MakeGrid(flesh, arena);
+    return ListRigidParts(flesh, arena);
 }
 
 bool snwFlesh_Pose(const snwFlesh* flesh, const snwTransform* bones, snwArena* arena, snwFlesh* posed)
@@ -566,5 +574,5 @@ bool snwFlesh_Pose(const snwFlesh* flesh, const snwTransform* bones, snwArena* a
         part->frame = snwTransform_Compose(bones[part->bone], part->frame);
         part->flatAxis = snwQuat_Rotate(bones[part->bone].rotation, part->flatAxis);
     }
-    return snwFlesh_Prepare(posed, arena);
+    return snwFlesh_Prepare(posed, arena) && snwFlesh_MakeGrid(posed, arena);
 }

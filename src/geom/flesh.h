@@ -102,10 +102,12 @@ typedef struct snwFlesh
     int cells[3];
 } snwFlesh;
 
-// Completes the parts: curves, bounds, the grid, and the nearest bone for points without one. False: no memory.
+// Completes the parts: curves, bounds, and the nearest bone for points without one. False: no memory.
 bool snwFlesh_Prepare(snwFlesh* flesh, snwArena* arena);
+// Adds the grid, without which everything is the same but slower. Worth it before thousands of distances are asked for.
+bool snwFlesh_MakeGrid(snwFlesh* flesh, snwArena* arena);
 
-// A copy with every part where the bones carry it; prepared. bones: rest pose -> now.
+// A copy with every part where the bones carry it; prepared, with a grid. bones: rest pose -> now.
 bool snwFlesh_Pose(const snwFlesh* flesh, const snwTransform* bones, snwArena* arena, snwFlesh* posed);
 
 double snwFlesh_Distance(const snwFlesh* flesh, snwVec3 point);

@@ -2,6 +2,7 @@
 #include "base/sort.h"
 #include "geom/lattice.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -203,8 +204,14 @@ snwResult snwFitBoneOffset(snwContext* context, const snwBoneField* field, int e
     *offset = 0;
     if (enough)
     {
+        // The bones stay as they are if that is near enough; else they change as little as need be.
+        int slack = elasticCount / 25, elastic = 0;
+        for (int i = 0; i < count; ++i)
+            elastic += field->distances[i] >= 0;
+        if (abs(elastic - elasticCount) > slack)
+            elastic = elastic < elasticCount ? elasticCount - slack : elasticCount + slack;
         // Those before `first` become bone: the offset is between it and the one before.
-        int first = count - elasticCount;
+        int first = count - elastic;
         first = first < 0 ? 0 : first > count ? count : first;
         double low = first > 0 ? field->distances[order[first - 1]] : -maxOffset;
         double high = first < count ? field->distances[order[first]] : maxOffset;

@@ -39,6 +39,7 @@ snwResult snwLabelBones(snwContext* context, const snwSolid* solid, const snwTet
 snwResult snwLabelBonesFrom(snwContext* context, const snwSolid* solid, const snwTetMesh* mesh,
     const snwBoneField* field, double offset, snwArena* arena, snwBoneLabels* labels, snwMessage* message);
 
-// The offset within -maxOffset .. maxOffset for which the number of elastic vertices is nearest to `elasticCount`.
+// The smallest offset within -maxOffset .. maxOffset for which the number of elastic vertices is within a few per cent of
+// `elasticCount`.
 snwResult snwFitBoneOffset(snwContext* context, const snwBoneField* field, int elasticCount, double maxOffset,
     double* offset, snwMessage* message);

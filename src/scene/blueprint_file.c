@@ -61,12 +61,13 @@ static void ReadItems(Reader* reader, const char* key, const json_t* list, ReadI
     snwJson_Leave(&reader->json, outer);
 }
 
-// count numbers, or `most` of them.
+// As many numbers as `least`, or as `most`; pairs too if `least` is smaller than `most`.
 static snwResult ReadNumbers(Reader* reader, const json_t* value, int least, int most, double limit, double* out)
 {
     snwJson* json = &reader->json;
     size_t count = json_array_size(value);
-    if (!json_is_array(value) || ((int)count != least && (int)count != most))
+    bool pair = count == 2 && least < most;
+    if (!json_is_array(value) || ((int)count != least && (int)count != most && !pair))
         return snwJson_Fail(json, NULL, "must be a list of %d numbers", least);
     for (size_t i = 0; i < count; ++i)
     {
@@ -575,6 +576,15 @@ static snwQuat FromDegrees(const double* angles)
     return snwQuat_Mul(z, snwQuat_Mul(y, x));
 }
 
+// The axis of the first joint of a bone, for keys that only have an angle; x without one.
+static snwVec3 TrackAxis(const snwBlueprint* blueprint, int bone)
+{
+    for (int i = 0; i < blueprint->jointCount; ++i)
+        if (blueprint->joints[i].bone == bone)
+            return blueprint->joints[i].axis;
+    return (snwVec3){1, 0, 0};
+}
+
 static snwResult ReadTrackKeys(Reader* reader, const json_t* list, double duration, snwTrackDef* track)
 {
     double(*rows)[8];
@@ -589,7 +599,10 @@ static snwResult ReadTrackKeys(Reader* reader, const json_t* list, double durati
         if (rows[i][0] < 0 || rows[i][0] > duration || (i > 0 && rows[i][0] <= rows[i - 1][0]))
             return snwJson_Fail(&reader->json, "put the keys in the order of time",
                 "the time of keys[%d] must be later than the one before it and at most %.6g", i, duration);
-        keys[i] = (snwKey){rows[i][0], {{rows[i][4], rows[i][5], rows[i][6]}, FromDegrees(&rows[i][1])}};
+        bool angle = json_array_size(json_array_get(list, (size_t)i)) == 2;
+        snwQuat turn = angle ? snwQuat_FromAxisAngle(TrackAxis(reader->out, track->bone), rows[i][1] * SNW_PI / 180)
+                             : FromDegrees(&rows[i][1]);
+        keys[i] = (snwKey){rows[i][0], {{rows[i][4], rows[i][5], rows[i][6]}, turn}};
     }
     track->keys = keys;
     return snw_ok;

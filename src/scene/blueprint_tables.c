@@ -1,4 +1,5 @@
 #include "scene/blueprint_tables.h"
+#include "scene/flat_file.h"
 #include "math/transform.h"
 #include "sim/limits.h"
 
@@ -67,6 +68,7 @@ static void InitBone(void* object, int kind)
 {
     (void)kind;
     ((snwBoneData*)object)->def = snwDefaultBoneDef();
+    ((snwBoneData*)object)->def.radius = 0;
 }
 
 const snwTable snw_boneTable = {
@@ -262,7 +264,8 @@ const snwTable snw_motionTable = {"motion", "What an animator does with the skel
 static const snwField s_trackFields[] = {
     FIELD(snwTrackData, bone, "bone", snw_fieldText, .required = true, .help = "that moves about its joint"),
     FIELD(snwTrackData, keys, "keys", snw_fieldRaw, .schema = "points", .required = true,
-        .help = "[time, degrees about x, y, z] of each key, and x, y, z in m if it also moves"),
+        .help = "[time, degrees about x, y, z] of each key, and x, y, z in m if it also moves; or [time, degrees about the "
+                "axis of its joint]"),
     MIRROR(snwTrackData, "the bone .r does the same on its side"),
     FIELD(snwTrackData, phase, "phase", snw_fieldReal, .lower = 0, .upper = 1,
         .help = "how much later the mirrored bone does it, as a share of the duration"),
@@ -295,8 +298,8 @@ static const snwField s_blueprintFields[] = {
     RAW(snwBlueprintData, ribbons, "ribbons", "list", &snw_ribbonTable, "thin bands"),
     RAW(snwBlueprintData, handles, "handles", "list", &snw_handleTable, "what an animator drags"),
     RAW(snwBlueprintData, motions, "motions", "list", &snw_motionTable, "what an animator did"),
-    RAW(snwBlueprintData, outline, "outline", "points", NULL, "of a flat character"),
-    RAW(snwBlueprintData, paint, "paint", "points", NULL, "what is drawn on a flat character"),
+    RAW(snwBlueprintData, outline, "outline", "list", &snw_flatRingTable, "of a flat character"),
+    RAW(snwBlueprintData, paint, "paint", "list", &snw_paintTable, "what is drawn on a flat character"),
 };
 
 static void InitBlueprint(void* object, int kind)

@@ -2,6 +2,7 @@
 
 #include "scene/blueprint_tables.h"
 #include "scene/characters.h"
+#include "scene/flat_file.h"
 #include "scene/names.h"
 
 #include <stdio.h>
@@ -180,7 +181,7 @@ static void WriteLists(snwText* text, const char* items)
     {
         snwText_Key(text, "items");
         snwText_Open(text, '{');
-        Text(text, "type", "number");
+        WriteTypes(text, (const char* const[]){"number", "string", NULL}); // "corner" of a curve
         snwText_Close(text, '}');
     }
     snwText_Close(text, '}');
@@ -222,7 +223,7 @@ static void WriteRawType(snwText* text, const snwField* field)
     }
     else if (strcmp(field->schema, "points") == 0)
         WriteLists(text, "array");
-    else if (strcmp(field->schema, "numbers") == 0)
+    else if (strcmp(field->schema, "numbers") == 0 || strcmp(field->schema, "point") == 0)
         WriteLists(text, "number");
     else if (strcmp(field->schema, "names") == 0)
         WriteLists(text, "string");
@@ -377,7 +378,8 @@ static void WriteCharacterDef(snwText* text)
 static const snwTable* const s_tables[] = {&snw_materialTable, &snw_bodyTable, &snw_colliderTable, &snw_propTable,
     &snw_pinTable, &snw_clipTable, &snw_keyTable, &snw_commandTable, &snw_cameraTable, &snw_sceneTable,
     &snw_blueprintTable, &snw_blueprintSizeTable, &snw_boxTable, &snw_boneTable, &snw_jointTable, &snw_partTable,
-    &snw_ribbonTable, &snw_handleTable, &snw_motionTable, &snw_trackTable};
+    &snw_ribbonTable, &snw_handleTable, &snw_motionTable, &snw_trackTable,
+    &snw_flatRingTable, &snw_paintTable, &snw_gradientTable};
 
 enum
 {

@@ -20,6 +20,7 @@ typedef struct Builder
     snwContext* context;
     const snwBlueprint* blueprint;
     snwBlueprintSize size;
+    snwFlesh flesh; // with a grid
     snwSolid solid;
     snwArena* arena;
     snwBlueprintMesh* mesh;
@@ -47,7 +48,7 @@ static int Holder(const Builder* builder, const snwRibbon* ribbon, snwVec3 point
     double nearest = ribbon->grip;
     for (int i = 0; i < ribbon->holderCount; ++i)
     {
-        double distance = snwFlesh_BoneDistance(&builder->blueprint->flesh, ribbon->holders[i], point);
+        double distance = snwFlesh_BoneDistance(&builder->flesh, ribbon->holders[i], point);
         if (distance >= nearest)
             continue;
         nearest = distance;
@@ -128,7 +129,8 @@ static bool AppendRibbons(const Builder* builder, const Ribbons* ribbons)
     int(*corners)[4] = snwArena_Alloc(builder->arena, allTets, sizeof *corners);
     int* tetBones = snwArena_Alloc(builder->arena, allTets, sizeof *tetBones);
     mesh->ties = snwArena_Alloc(builder->arena, (size_t)ribbons->heldCount + 1, sizeof *mesh->ties);
-    if (builder->arena->failed)
+    if (builder->arena->failed || mesh->body.vertices == NULL || mesh->vertexBones == NULL ||
+        mesh->elementBones == NULL)
         return false;
     memcpy(positions, mesh->body.vertices, (size_t)vertices * sizeof *positions);
     memcpy(vertexBones, mesh->vertexBones, (size_t)vertices * sizeof *vertexBones);
@@ -164,7 +166,7 @@ static bool AppendRibbons(const Builder* builder, const Ribbons* ribbons)
 
 typedef struct ColorTask
 {
-    const snwBlueprint* blueprint;
+    const snwFlesh* flesh;
     const snwVec3* vertices;
     float (*colors)[3];
 } ColorTask;
@@ -173,7 +175,7 @@ static void ColorRange(int begin, int end, void* data)
 {
     ColorTask* task = data;
     for (int i = begin; i < end; ++i)
-        snwFlesh_Color(&task->blueprint->flesh, task->vertices[i], task->colors[i]);
+        snwFlesh_Color(task->flesh, task->vertices[i], task->colors[i]);
 }
 
 // The first `bodyCount` vertices are the body's, the others the ribbons'.
@@ -183,7 +185,7 @@ static bool ColorVertices(const Builder* builder, int bodyCount, const Ribbons* 
     mesh->colors = snwArena_Alloc(builder->arena, (size_t)mesh->body.vertexCount, sizeof *mesh->colors);
     if (mesh->colors == NULL)
         return false;
-    ColorTask task = {builder->blueprint, mesh->body.vertices, mesh->colors};
+    ColorTask task = {&builder->flesh, mesh->body.vertices, mesh->colors};
     if (builder->blueprint->flesh.partCount > 0)
         snwParallelFor(builder->context, bodyCount, 256, ColorRange, &task);
     else
@@ -325,8 +327,16 @@ snwResult snwBlueprint_Mesh(snwContext* context, const snwBlueprint* blueprint, 
     snwArena* arena, snwBlueprintMesh* mesh, snwMessage* message)
 {
     *mesh = (snwBlueprintMesh){0};
-    Builder builder = {context, blueprint, size != NULL ? *size : blueprint->size, snwFlesh_Solid(&blueprint->flesh),
-        arena, mesh, message};
+    Builder builder = {.context = context,
+        .blueprint = blueprint,
+        .size = size != NULL ? *size : blueprint->size,
+        .flesh = blueprint->flesh,
+        .arena = arena,
+        .mesh = mesh,
+        .message = message};
+    if (!snwFlesh_MakeGrid(&builder.flesh, arena))
+        return snwFailMemory(message);
+    builder.solid = snwFlesh_Solid(&builder.flesh);
     Ribbons ribbons = {0};
     snwResult result = snw_ok;
     if (blueprint->flat.ringCount > 0)

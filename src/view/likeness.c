@@ -78,7 +78,8 @@ static snwResult MeshRigidParts(snwLikeness* likeness, snwMessage* message)
             likeness->rigid.parts[count++] = flesh->parts[i];
     likeness->rigid.partCount = count;
     likeness->rigid.hasFlesh = false;
-    if (!snwFlesh_Prepare(&likeness->rigid, &likeness->arena))
+    if (!snwFlesh_Prepare(&likeness->rigid, &likeness->arena) ||
+        !snwFlesh_MakeGrid(&likeness->rigid, &likeness->arena))
         return snwFailMemory(message);
     bool some = likeness->rigid.lower.x < likeness->rigid.upper.x;
     return some ? MeshFlesh(likeness, &likeness->rigid, &likeness->rigidMesh, message) : snw_ok;
