@@ -400,7 +400,7 @@ TEST(film, contactsAreDrawnWhereTheyAre)
         marked += IsMarked(&set, plain, frame->contacts[i].position, 2);
         CHECK_NEAR(frame->contacts[i].position.y, 0, 0.02);
     }
-    CHECK(marked >= frame->contactCount - 2); // one may be hidden behind another
+    CHECK(marked >= frame->contactCount - 2);                       // one may be hidden behind another
     snwFloat3 far[] = {{0, 1.02f, 0}, {0.9f, 0, 0}, {-0.9f, 0, 0}}; // the top, and the ground beside it
     for (int i = 0; i < 3; ++i)
         CHECK(!IsMarked(&set, plain, far[i], 2));

@@ -255,9 +255,9 @@ static bool PaintSkin(snwContext* context, const snwFilmBody* body, snwPictureMe
     mesh->texture = def->texture;
     for (int v = 0; v < body->vertexCount; ++v)
     {
-        if (mesh->colors != NULL)
+        if (def->colors != NULL)
             memcpy(mesh->colors + 3 * (size_t)v, def->colors[body->vertices[v]], 3 * sizeof(float));
-        if (mesh->texcoords != NULL)
+        if (textured)
             memcpy(mesh->texcoords + 2 * (size_t)v, def->texcoords[body->vertices[v]], 2 * sizeof(float));
     }
     return true;

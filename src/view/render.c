@@ -808,11 +808,15 @@ snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, con
         .reach = 0.9f * picture->radius,
     };
     job.veil = (snwVeil){.surface = &job.surface, .look = &job.look};
+    renderer->subject = (snwSubject){0};
     job.subjects = snwAllocArray(renderer->context, (size_t)image->height + 1, sizeof *job.subjects);
-    snwResult result = job.subjects != NULL ? BuildScenes(&job, message) : snwFailMemory(message);
+    if (job.subjects == NULL)
+        return snwFailMemory(message);
+    snwResult result = BuildScenes(&job, message);
     if (result >= 0)
         result = MakeSamples(&job) ? DrawBands(&job, message) : snwFailMemory(message);
-    renderer->subject = result >= 0 ? GatherSubject(&job) : (snwSubject){0};
+    if (result >= 0)
+        renderer->subject = GatherSubject(&job);
     snwFree(renderer->context, job.subjects);
     FreeSamples(&job);
     ReleaseScenes(&job);
