@@ -639,6 +639,13 @@ TEST(film, sequenceIsComplete)
         CHECK_INT(read.stillFrames, drawn.stillFrames);
         FreeSet(&set);
     }
+    Set set = MakeSet(context, &(SetDef){.height = 0.4});
+    snwFilmDef def = SmallFilm();
+    def.directory = folder;
+    def.keepFrames = true;
+    def.overwrite = false;
+    CHECK(Shoot(&set, &def, 1) == snw_errorIo); // before the run, not after it
+    FreeSet(&set);
     snwFilmCheck check;
     snwMessage message = {0};
     CHECK(snwInspectFiles(context, folder, &check, &message) == snw_errorIo);

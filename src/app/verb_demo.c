@@ -220,6 +220,7 @@ static const snwExample s_examples[] = {
     {"sinew demo", "the first one: a soft body falls (drop)"},
     {"sinew demo --list", "what else there is"},
     {"sinew demo drop -o /tmp/drop --force", "into a folder of your choice"},
+    {"sinew demo jello --look strain --turntable", "where it is stretched, seen from all sides"},
     {0},
 };
 

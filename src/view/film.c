@@ -92,6 +92,18 @@ static bool WantsFrames(const snwFilm* film)
     return film->def.filmPath != NULL || film->def.keepFrames;
 }
 
+static snwResult CheckFirstFrame(const snwFilm* film, snwMessage* message)
+{
+    size_t capacity = strlen(film->frameDirectory) + 32;
+    char* path = snwAlloc(film->context, capacity);
+    if (path == NULL)
+        return snwFailMemory(message);
+    snwFormatFramePath(path, capacity, film->frameDirectory, 0);
+    snwResult result = snwPartFile_Check(film->context, path, film->def.overwrite, message);
+    snwFree(film->context, path);
+    return result;
+}
+
 // Whatever can go wrong with the files should go wrong now, not after the drawing.
 static snwResult CheckOutputs(snwFilm* film, snwMessage* message)
 {
@@ -103,6 +115,8 @@ static snwResult CheckOutputs(snwFilm* film, snwMessage* message)
     {
         film->madeFrames = access(film->frameDirectory, F_OK) != 0;
         result = snwMakeDirectory(film->context, film->frameDirectory, message);
+        if (result >= 0)
+            result = CheckFirstFrame(film, message);
     }
     if (result >= 0 && def->filmPath != NULL)
         result = snwPartFile_Check(film->context, def->filmPath, def->overwrite, message);
