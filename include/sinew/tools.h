@@ -243,6 +243,31 @@ SNW_API void snwFrames_Close(snwFrames* frames);
 // ---------------------------------------------------------------------------------------------------------------------
 // Pictures and films
 
+// What the colours of the flesh tell.
+typedef enum snwFilmLook
+{
+    snw_filmSkin,      // the characters' own colours and textures
+    snw_filmStrain,    // largest relative change of an edge at each vertex
+    snw_filmSpeed,     // m/s
+    snw_filmContact,   // N, on each vertex
+    snw_filmStiffness, // Pa, Young's modulus
+    snw_filmElements,  // own colours, with the sides of the elements
+    snw_filmBones,     // translucent flesh with its bones
+    snw_filmLookCount,
+} snwFilmLook;
+
+SNW_API const char* snwFilmLook_Name(snwFilmLook look);
+
+// What is drawn besides the bodies.
+enum
+{
+    snw_showContacts = 1, // a point and an arrow along its force for each
+    snw_showPins = 2,     // a ball at each vertex that is held
+    snw_showJoints = 4,
+    snw_showPressure = 8, // a disc under the centre of pressure
+    snw_showAll = 15,
+};
+
 typedef struct snwFilmDef
 {
     const char* directory;   // made if missing: frames go to directory/frames, pictures and film beside them
@@ -254,6 +279,9 @@ typedef struct snwFilmDef
     bool keepFrames;
     bool overwrite;
     snwCameraDef camera;
+    snwFilmLook look;
+    uint32_t show;  // mask of snw_show...
+    bool turntable; // the camera goes round once and ends where it began
 } snwFilmDef;
 
 typedef struct snwFilm snwFilm;
@@ -267,6 +295,28 @@ SNW_API snwResult snwFilm_AddFrame(snwFilm* film, snwSim* sim, snwMessage* messa
 typedef snwResult snwFilmProgressFn(int done, int total, void* user);
 SNW_API snwResult snwFilm_Finish(snwFilm* film, snwFilmProgressFn* progress, void* user, snwMessage* message);
 SNW_API void snwDestroyFilm(snwFilm* film);
+
+// What a viewer would mind.
+enum
+{
+    snw_faultEmpty = 1,  // a frame without anything to see
+    snw_faultBright = 2, // an over-exposed frame
+    snw_faultStill = 4,  // more than 60 % of the frames are like the one before
+    snw_faultSmall = 8,  // all that is ever seen of the subject is in less than 15 % of the picture
+    snw_faultLarge = 16, // in more than 70 %
+};
+
+typedef struct snwFilmCheck
+{
+    int frames;
+    int emptyFrames, brightFrames, stillFrames;
+    double leastSubject, meanSubject, mostSubject; // share of the pixels that show the bodies
+    double fill;                                   // share of the picture in the box around them, over all frames
+    uint32_t faults;                               // mask of snw_fault...
+} snwFilmCheck;
+
+// Of the frames drawn by snwFilm_Finish; no frames before, and for a film of a single picture.
+SNW_API snwFilmCheck snwFilm_GetCheck(const snwFilm* film);
 
 typedef struct snwPlotCurve
 {

@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "math/cpu.h"
 #include "scene/file.h"
+#include "view/inspect.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -40,6 +41,8 @@ static const struct
     [snw_outputFrames] = {"frames.snwf", false, true, "frames"},
 };
 
+static const char s_frames[] = "frames"; // the folder of a sequence
+
 typedef char Path[snw_maxPath];
 
 // Curves of the plot, one value per frame.
@@ -72,6 +75,45 @@ snwPerformDef snwDefaultPerformDef(void)
         .width = SNW_FILM_WIDTH,
         .height = SNW_FILM_HEIGHT,
         .samples = SNW_FILM_SAMPLES};
+}
+
+static snwExit ReadShow(const char* list, uint32_t* show)
+{
+    static const struct
+    {
+        const char* name;
+        uint32_t bit;
+    } marks[] = {{"contacts", snw_showContacts}, {"pins", snw_showPins}, {"joints", snw_showJoints},
+        {"pressure", snw_showPressure}};
+    *show = 0;
+    for (const char* word = list; *word != 0; word += strspn(word, ","))
+    {
+        size_t length = strcspn(word, ",");
+        uint32_t bit = 0;
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; ++i)
+            if (strlen(marks[i].name) == length && strncmp(marks[i].name, word, length) == 0)
+                bit = marks[i].bit;
+        if (bit == 0)
+            return snwUsage("contacts, pins, joints, pressure", "--show does not know '%.*s'", (int)length, word);
+        *show |= bit;
+        word += length;
+    }
+    return *show != 0 ? snw_exitOk : snwUsage("contacts, pins, joints, pressure", "--show needs something to show");
+}
+
+snwExit snwPerformDef_ReadFilm(const snwArgs* args, snwPerformDef* def)
+{
+    if (!snwArgs_Int(args, "width", 16, 8192, &def->width) || !snwArgs_Int(args, "height", 16, 8192, &def->height) ||
+        !snwArgs_Int(args, "samples", 1, 256, &def->samples))
+        return snw_exitUsage;
+    const char* look = snwArgs_Text(args, "look");
+    for (int i = 0; i < snw_filmLookCount && look != NULL; ++i)
+        if (strcmp(look, snwFilmLook_Name((snwFilmLook)i)) == 0)
+            def->look = (snwFilmLook)i;
+    def->turntable = snwArgs_Has(args, "turntable");
+    def->sequence = snwArgs_Has(args, "png-sequence");
+    const char* show = snwArgs_Text(args, "show");
+    return show != NULL ? ReadShow(show, &def->show) : snw_exitOk;
 }
 
 static bool Makes(const snwPerformDef* def, Output output)
@@ -158,6 +200,10 @@ static snwResult OpenFilm(Stage* stage, snwMessage* message)
     film.samples = def->samples;
     film.overwrite = stage->overwrite;
     film.camera = stage->file.camera;
+    film.look = def->look;
+    film.show = def->show;
+    film.turntable = def->turntable;
+    film.keepFrames = def->sequence;
     return snwCreateFilm(stage->context, &film, stage->file.scene, &stage->film, message);
 }
 
@@ -266,6 +312,7 @@ static snwResult DrawFilm(Stage* stage, snwMessage* message)
     snwProgress progress = {0};
     snwResult result = snwFilm_Finish(stage->film, OnDrawn, &progress, message);
     snwProgress_End(&progress);
+    stage->performance->filmCheck = snwFilm_GetCheck(stage->film);
     if (result >= 0 || !IsAboutFilm(stage, message))
         return result;
     // The run is worth more than its film: say it, and go on.
@@ -404,6 +451,12 @@ static bool IsThere(const snwPerformDef* def, const snwPerformance* performance,
     return snwJoinPath(path, snw_maxPath, def->directory, s_outputs[output].name) && snwFileExists(path);
 }
 
+static bool HasSequence(const snwPerformDef* def, const snwPerformance* performance, char* path)
+{
+    return Makes(def, snw_outputFilm) && def->sequence && performance->filmCheck.frames > 0 &&
+           snwJoinPath(path, snw_maxPath, def->directory, s_frames);
+}
+
 static json_t* FilesToJson(const snwPerformDef* def, const snwPerformance* performance)
 {
     json_t* object = json_object();
@@ -414,6 +467,9 @@ static json_t* FilesToJson(const snwPerformDef* def, const snwPerformance* perfo
         if (IsThere(def, performance, i, path) || (i == snw_outputReport && Makes(def, i)))
             json_object_set_new(object, s_outputs[i].what, json_string(path));
     }
+    char frames[snw_maxPath];
+    if (HasSequence(def, performance, frames))
+        json_object_set_new(object, s_frames, json_string(frames));
     return object;
 }
 
@@ -437,6 +493,22 @@ void snwPerformance_Warn(const snwPerformance* performance)
     if (performance->ran && frame >= 0)
         snwReport(snw_warning, "--set sim.substeps=N with a larger N",
             "tets were inverted from frame %d on: more substeps help", frame);
+    char text[128];
+    if (snwFilmCheck_Format(&performance->filmCheck, text, sizeof text) > 0)
+        snwReport(snw_warning, "another camera or duration in the scene", "the film is not good: %s", text);
+}
+
+json_t* snwFilmCheck_ToJson(const snwFilmCheck* check)
+{
+    static const char* const names[] = {"empty", "bright", "still", "small", "large"};
+    json_t* faults = json_array();
+    for (int i = 0; i < 5; ++i)
+        if ((check->faults >> i & 1) != 0)
+            json_array_append_new(faults, json_string(names[i]));
+    return json_pack("{s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:o}", "frames", check->frames, "empty_frames",
+        check->emptyFrames, "bright_frames", check->brightFrames, "still_frames", check->stillFrames, "subject_min",
+        check->leastSubject, "subject_mean", check->meanSubject, "subject_max", check->mostSubject, "fill", check->fill,
+        "faults", faults);
 }
 
 json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* performance)
@@ -466,6 +538,8 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
         json, "first_inverted_frame", report->firstInverted >= 0 ? json_integer(report->firstInverted) : json_null());
     json_object_set_new(json, "first", snwMeasures_ToJson(&report->first));
     json_object_set_new(json, "last", snwMeasures_ToJson(&report->last));
+    if (performance->filmCheck.frames > 0)
+        json_object_set_new(json, "film_check", snwFilmCheck_ToJson(&performance->filmCheck));
     json_object_set_new(json, "files", FilesToJson(def, performance));
     return json;
 }
@@ -478,4 +552,7 @@ void snwPerform_ListFiles(const snwPerformDef* def, const snwPerformance* perfor
         if (IsThere(def, performance, i, path))
             snwNote("%-9s %s", s_outputs[i].what, path);
     }
+    char frames[snw_maxPath];
+    if (HasSequence(def, performance, frames))
+        snwNote("%-9s %s", s_frames, frames);
 }

@@ -19,9 +19,16 @@
             "width of the film (default " SNW_WORD(SNW_FILM_WIDTH) ")"},                                               \
         {"height", 0, "PIXELS", false, snw_completeNothing, NULL,                                                      \
             "height of the film (default " SNW_WORD(SNW_FILM_HEIGHT) ")"},                                             \
+        {"samples", 0, "N", false, snw_completeNothing, NULL,                                                          \
+            "rays per pixel of the film (default " SNW_WORD(SNW_FILM_SAMPLES) ")"},                                    \
+        {"look", 0, "LOOK", false, snw_completeWords, "skin strain speed contact stiffness elements bones",            \
+            "skin (default), strain, speed, contact, stiffness, elements or bones"},                                   \
+        {"show", 0, "LIST", false, snw_completeNothing, NULL,                                                          \
+            "draw these too, with commas between: contacts, pins, joints, pressure"},                                  \
+        {"turntable", 0, NULL, false, snw_completeNothing, NULL, "the camera goes round once during the film"},        \
     {                                                                                                                  \
-        "samples", 0, "N", false, snw_completeNothing, NULL,                                                           \
-            "rays per pixel of the film (default " SNW_WORD(SNW_FILM_SAMPLES) ")"                                      \
+        "png-sequence", 0, NULL, false, snw_completeNothing, NULL,                                                     \
+            "keep the frames of the film as DIR/frames/frame-00000.png and so on"                                      \
     }
 
 typedef struct snwPerformDef
@@ -35,6 +42,10 @@ typedef struct snwPerformDef
     bool cache;            // frames too
     double cacheTolerance; // m; 0: every bit
     bool resume;           // go on from the frames that are there; there is then no film
+    snwFilmLook look;
+    uint32_t show;  // mask of snw_show...
+    bool turntable; // the camera goes round once
+    bool sequence;  // the frames stay as numbered pictures
     bool overwrite;
 } snwPerformDef;
 
@@ -55,9 +66,13 @@ typedef struct snwPerformance
     snwResult result;
     char reason[256]; // why it ended early; empty if it did not
     snwRunReport report;
+    snwFilmCheck filmCheck; // no frames: no film was drawn
 } snwPerformance;
 
 snwPerformDef snwDefaultPerformDef(void);
+
+// The options of SNW_FILM_OPTIONS but for no-film, which verbs see to themselves.
+snwExit snwPerformDef_ReadFilm(const snwArgs* args, snwPerformDef* def);
 
 // The report is sound, and the files are there, also after snw_errorDiverged and snw_errorInterrupted (without film).
 snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerformance* performance, snwMessage* message);
@@ -65,6 +80,7 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
 // After any outcome of snwPerform.
 void snwPerformance_Free(snwPerformance* performance);
 
+json_t* snwFilmCheck_ToJson(const snwFilmCheck* check);
 json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* performance);
 
 // Says on stderr what in a run that ended well is still suspicious.

@@ -175,11 +175,10 @@ static snwExit PlayNamed(const snwArgs* args, const DemoList* list, const char* 
     def.directory = snwArgs_Has(args, "output") ? snwArgs_Text(args, "output") : directory;
     def.film = !snwArgs_Has(args, "no-film");
     def.overwrite = snwArgs_Has(args, "force");
-    if (!snwArgs_Int(args, "width", 16, 8192, &def.width) || !snwArgs_Int(args, "height", 16, 8192, &def.height) ||
-        !snwArgs_Int(args, "samples", 1, 256, &def.samples))
-        return snw_exitUsage;
     snwContext* context = NULL;
-    snwExit result = snwContextFromArgs(args, &context);
+    snwExit result = snwPerformDef_ReadFilm(args, &def);
+    if (result == snw_exitOk)
+        result = snwContextFromArgs(args, &context);
     if (result != snw_exitOk)
         return result;
     snwInterrupt_Listen();
@@ -221,6 +220,7 @@ static const snwExample s_examples[] = {
     {"sinew demo", "the first one: a soft body falls (drop)"},
     {"sinew demo --list", "what else there is"},
     {"sinew demo drop -o /tmp/drop --force", "into a folder of your choice"},
+    {"sinew demo jello --look strain --turntable", "where it is stretched, seen from all sides"},
     {0},
 };
 

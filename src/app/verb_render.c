@@ -1,9 +1,11 @@
 #include "app/common.h"
 #include "app/console.h"
+#include "app/perform.h"
 #include "app/verbs.h"
 #include "scene/blueprint_file.h"
 #include "scene/builtin.h"
 #include "scene/file.h"
+#include "view/inspect.h"
 #include "view/likeness.h"
 #include "view/sheet.h"
 
@@ -184,9 +186,36 @@ static bool ReadOptions(Job* job)
     return true;
 }
 
+// Pictures and folders of frames that are there already.
+static snwExit CheckFiles(const snwArgs* args)
+{
+    snwContext* context = NULL;
+    snwExit exit = snwContextFromArgs(args, &context);
+    for (int i = 0; i < args->operandCount && context != NULL; ++i)
+    {
+        snwFilmCheck check;
+        snwMessage message = {0};
+        char fault[128];
+        if (snwInspectFiles(context, args->operands[i], &check, &message) < 0)
+        {
+            exit = snwReportInput(&message);
+            continue;
+        }
+        bool sound = snwFilmCheck_Format(&check, fault, sizeof fault) == 0;
+        printf("%s: %s: %d frames, subject %.0f %% of the pixels in %.0f %% of the picture\n", args->operands[i],
+            sound ? "ok" : fault, check.frames, 100 * check.meanSubject, 100 * check.fill);
+        exit = !sound && exit == snw_exitOk ? snw_exitFailed : exit;
+    }
+    snwDestroyContext(context);
+    return exit;
+}
+
 static snwExit CheckArgs(const snwArgs* args)
 {
     bool sheet = snwArgs_Has(args, "sheet");
+    if (snwArgs_Has(args, "check"))
+        return args->operandCount > 0 ? snw_exitOk
+                                      : snwUsage("a PNG file or a folder of them", "what shall be checked?");
     if (!snwArgs_Has(args, "output"))
         return snwUsage("-o picture.png", "where should the picture go?");
     if (!sheet && args->operandCount != 1)
@@ -200,6 +229,8 @@ static snwExit Run(const snwArgs* args)
 {
     Job job = {.args = args};
     snwExit exit = CheckArgs(args);
+    if (exit == snw_exitOk && snwArgs_Has(args, "check"))
+        return CheckFiles(args);
     if (exit == snw_exitOk && !ReadOptions(&job))
         exit = snw_exitUsage;
     if (exit == snw_exitOk)
@@ -237,6 +268,8 @@ static const snwOption s_options[] = {
         "edges of triangles from one end of it to the other (default 200)"},
     {"sheet", 0, NULL, false, snw_completeNothing, NULL,
         "a contact sheet: every look from three angles, a row per character (all of them if none is named)"},
+    {"check", 0, NULL, false, snw_completeNothing, NULL,
+        "look at PNG files or folders of frames instead: none empty, white or frozen?"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace a file that exists"},
     SNW_CONTEXT_OPTIONS,
     {0},
@@ -247,6 +280,7 @@ static const snwExample s_examples[] = {
     {"sinew render frog --look bones --azimuth 90 -o bones.png", "its skeleton from the side"},
     {"sinew render cow --motion walk --time 0.4 -o step.png", "a pose of its walk"},
     {"sinew render --sheet -o cast.png", "all characters in all looks"},
+    {"sinew render --check out/a/frames", "is there something to see in every frame?"},
     {0},
 };
 

@@ -108,10 +108,7 @@ static snwExit ReadFilm(const snwArgs* args, Batch* batch)
     if (snwArgs_Has(args, "film") && batch->directory == NULL)
         return snwUsage("-o DIR", "--film needs a folder to write to");
     def->film = snwArgs_Has(args, "film") || (batch->runCount == 1 && !snwArgs_Has(args, "no-film"));
-    bool sound = snwArgs_Int(args, "width", 16, 8192, &def->width) &&
-                 snwArgs_Int(args, "height", 16, 8192, &def->height) &&
-                 snwArgs_Int(args, "samples", 1, 256, &def->samples);
-    return sound ? snw_exitOk : snw_exitUsage;
+    return snwPerformDef_ReadFilm(args, def);
 }
 
 static snwExit ReadCache(const snwArgs* args, Batch* batch)
@@ -468,6 +465,7 @@ static const snwExample s_examples[] = {
     {"sinew sim scene.json", "simulate and print the numbers"},
     {"sinew sim scene.json -o out/a --set pbd.iterations=20", "keep log, measures, plot, film and picture"},
     {"sinew sim scene.json -o out/a --resume", "go on with a run that had --cache, after a crash or Ctrl-C"},
+    {"sinew sim scene.json -o out/b --look strain --show contacts,pins", "a film in which colours tell the strain"},
     {"sinew sim scene.json --sweep pbd.iterations=5:20:4 --json", "four runs: a JSON object with four rows"},
     {"sinew sim scene.json --sweep sim.substeps=1,2,4 --seeds 3", "nine runs: every value with three seeds"},
     {0},

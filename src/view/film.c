@@ -11,7 +11,6 @@ enum
     snw_frameEffort = 1,
     snw_pictureEffort = 9,
     snw_pictureGain = 4, // a picture to keep gets this many times the samples of a frame
-    snw_maxBalls = 256,
 };
 
 snwFilmDef snwDefaultFilmDef(void)
@@ -23,6 +22,23 @@ snwFilmDef snwDefaultFilmDef(void)
         .samples = 8,
         .camera = {.automatic = true, .position = {2, 1.5, 3}, .fieldOfView = 32},
     };
+}
+
+const char* snwFilmLook_Name(snwFilmLook look)
+{
+    static const char* const names[snw_filmLookCount] = {
+        "skin", "strain", "speed", "contact", "stiffness", "elements", "bones"};
+    return (int)look >= 0 && look < snw_filmLookCount ? names[look] : "?";
+}
+
+bool snwFilm_HasValues(const snwFilm* film)
+{
+    return film->def.look >= snw_filmStrain && film->def.look <= snw_filmStiffness;
+}
+
+bool snwFilm_NeedsBones(const snwFilm* film)
+{
+    return film->def.look == snw_filmBones || (film->def.show & snw_showJoints) != 0;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -65,12 +81,27 @@ static snwResult CheckDef(const snwFilmDef* def, snwMessage* message)
     }
     if (def->directory == NULL && (def->filmPath != NULL || def->keepFrames))
         return snwFail(message, snw_errorArgument, "give a folder", "a film needs a folder for its frames");
+    if ((int)def->look < 0 || def->look >= snw_filmLookCount || (def->show & ~(uint32_t)snw_showAll) != 0)
+        return snwFail(message, snw_errorArgument, "start from snwDefaultFilmDef", "unknown look %d or overlays %x",
+            (int)def->look, def->show);
     return CheckCamera(&def->camera, message);
 }
 
 static bool WantsFrames(const snwFilm* film)
 {
     return film->def.filmPath != NULL || film->def.keepFrames;
+}
+
+static snwResult CheckFirstFrame(const snwFilm* film, snwMessage* message)
+{
+    size_t capacity = strlen(film->frameDirectory) + 32;
+    char* path = snwAlloc(film->context, capacity);
+    if (path == NULL)
+        return snwFailMemory(message);
+    snwFormatFramePath(path, capacity, film->frameDirectory, 0);
+    snwResult result = snwPartFile_Check(film->context, path, film->def.overwrite, message);
+    snwFree(film->context, path);
+    return result;
 }
 
 // Whatever can go wrong with the files should go wrong now, not after the drawing.
@@ -84,6 +115,8 @@ static snwResult CheckOutputs(snwFilm* film, snwMessage* message)
     {
         film->madeFrames = access(film->frameDirectory, F_OK) != 0;
         result = snwMakeDirectory(film->context, film->frameDirectory, message);
+        if (result >= 0)
+            result = CheckFirstFrame(film, message);
     }
     if (result >= 0 && def->filmPath != NULL)
         result = snwPartFile_Check(film->context, def->filmPath, def->overwrite, message);
@@ -126,7 +159,7 @@ snwResult snwCreateFilm(
         return snwFailMemory(message);
     const snwSceneDef* sceneDef = snwScene_GetDef(scene);
     snwScene_Retain(scene);
-    film->context = film->picture.context = context;
+    film->context = film->picture.context = film->inspector.context = context;
     film->scene = scene;
     film->def = *def;
     film->bodyCount = sceneDef->bodyCount;
@@ -143,12 +176,6 @@ snwResult snwCreateFilm(
     return checked;
 }
 
-static void FreeFrame(snwContext* context, snwFilmFrame* frame)
-{
-    snwFree(context, frame->positions);
-    snwFree(context, frame->colliders);
-}
-
 void snwDestroyFilm(snwFilm* film)
 {
     if (film == NULL)
@@ -157,10 +184,14 @@ void snwDestroyFilm(snwFilm* film)
     if (film->madeFrames)
         rmdir(film->frameDirectory); // an interrupted film may have no frames; a folder with something in it stays
     for (int i = 0; i < film->frames.count; ++i)
-        FreeFrame(context, &film->frames.data[i]);
+        snwFilmFrame_Free(context, &film->frames.data[i]);
     snwArray_Free(context, &film->frames);
     for (int i = 0; film->bodies != NULL && i < film->bodyCount; ++i)
+    {
         snwFree(context, film->bodies[i].triangles);
+        snwFree(context, film->bodies[i].vertices);
+    }
+    snwFree(context, film->scratch);
     snwFree(context, film->bodies);
     snwFree(context, film->colliderMeshes);
     snwFree(context, (void*)film->def.directory);
@@ -169,6 +200,7 @@ void snwDestroyFilm(snwFilm* film)
     snwFree(context, film->frameDirectory);
     snwFree(context, film->logPath);
     snwDestroyImage(context, &film->image);
+    snwInspector_Free(&film->inspector);
     snwDestroyRenderer(film->renderer);
     snwPicture_Free(&film->picture);
     snwScene_Release(film->scene);
@@ -177,68 +209,6 @@ void snwDestroyFilm(snwFilm* film)
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Keeping frames
-
-// What is drawn of a body: its skin, or its vertices if it has no skin.
-static snwResult GetPoints(snwSim* sim, int body, snwVertices* points, snwSkin* skin)
-{
-    snwResult result = snwSim_GetSkin(sim, body, skin);
-    if (result < 0)
-        return result;
-    *points = (snwVertices){.positions = skin->positions, .count = skin->vertexCount, .stride = skin->stride};
-    if (skin->triangleCount > 0)
-        return snw_ok;
-    result = snwSim_GetVertices(sim, body, points);
-    points->count = points->count < snw_maxBalls ? points->count : snw_maxBalls;
-    return result;
-}
-
-static snwResult MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
-{
-    const snwSceneDef* def = snwScene_GetDef(film->scene);
-    for (int i = 0; i < film->bodyCount; ++i)
-    {
-        snwFilmBody* body = &film->bodies[i];
-        snwVertices points;
-        snwSkin skin;
-        if (GetPoints(sim, i, &points, &skin) < 0)
-            return snwFail(message, snw_errorArgument, NULL, "body %d of the sim has no skin to draw", i);
-        snwFree(film->context, body->triangles);
-        snwCharacterInfo info = snwCharacter_GetInfo(def->bodies[i].character);
-        *body = (snwFilmBody){.color = snwPicture_BodyColor(i, info.color), .first = film->floatCount};
-        body->vertexCount = points.count;
-        body->triangleCount = skin.triangleCount;
-        body->triangles = snwCopyArray(
-            film->context, skin.triangles, 3 * (size_t)skin.triangleCount, sizeof *skin.triangles);
-        if (body->triangles == NULL && skin.triangleCount > 0)
-            return snwFailMemory(message);
-        film->floatCount += 3 * (size_t)points.count;
-    }
-    film->firstTime = snwSim_GetTime(sim);
-    return snw_ok;
-}
-
-static snwResult CopyFrame(snwFilm* film, snwSim* sim, snwFilmFrame* frame, snwMessage* message)
-{
-    for (int i = 0; i < film->bodyCount; ++i)
-    {
-        const snwFilmBody* body = &film->bodies[i];
-        snwVertices points;
-        snwSkin skin;
-        if (GetPoints(sim, i, &points, &skin) < 0 || points.count != body->vertexCount)
-            return snwFail(message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", i);
-        for (int v = 0; v < points.count; ++v)
-            memcpy(frame->positions + body->first + 3 * (size_t)v,
-                (const char*)points.positions + (size_t)v * (size_t)points.stride, 3 * sizeof(float));
-    }
-    snwTransforms transforms = {0};
-    if (film->colliderCount > 0 &&
-        (snwSim_GetColliders(sim, &transforms) < 0 || transforms.count < film->colliderCount))
-        return snwFail(message, snw_errorArgument, "make one film per sim", "the sim's colliders are missing");
-    for (int i = 0; i < film->colliderCount; ++i)
-        frame->colliders[i] = *(
-            const snwTransform*)((const char*)transforms.data + (size_t)i * (size_t)transforms.stride);
-    return snw_ok;
-}
 
 // The film's own clock decides which frames of the run are seen.
 static bool IsDue(const snwFilm* film, double time)
@@ -250,19 +220,15 @@ snwResult snwFilm_AddFrame(snwFilm* film, snwSim* sim, snwMessage* message)
 {
     if (snwSim_GetScene(sim) != film->scene)
         return snwFail(message, snw_errorArgument, "make one film per scene", "the sim shows another scene");
-    snwResult result = film->frames.count == 0 ? (film->floatCount = 0, MeetBodies(film, sim, message)) : snw_ok;
+    snwResult result = film->frames.count == 0 ? snwFilm_MeetBodies(film, sim, message) : snw_ok;
     if (result < 0 || !IsDue(film, snwSim_GetTime(sim)))
         return result;
-    snwFilmFrame frame = {
-        .positions = snwAllocArray(film->context, film->floatCount + 1, sizeof(float)),
-        .colliders = snwAllocArray(film->context, (size_t)film->colliderCount + 1, sizeof(snwTransform)),
-    };
-    result = frame.positions != NULL && frame.colliders != NULL ? CopyFrame(film, sim, &frame, message)
-                                                                : snwFailMemory(message);
+    snwFilmFrame frame = {0};
+    result = snwFilm_CopyFrame(film, sim, &frame, message);
     if (result >= 0 && !snwArray_Push(film->context, &film->frames, frame))
         result = snwFailMemory(message);
     if (result < 0)
-        FreeFrame(film->context, &frame);
+        snwFilmFrame_Free(film->context, &frame);
     return result;
 }
 
@@ -301,6 +267,9 @@ static snwResult DrawFrames(snwFilm* film, char* path, size_t capacity, Progress
     {
         snwFormatFramePath(path, capacity, film->frameDirectory, i);
         result = snwFilm_Draw(film, i, film->def.samples, message);
+        snwSubject subject = snwRenderer_Subject(film->renderer);
+        if (result >= 0)
+            result = snwInspector_Add(&film->inspector, &film->image, &subject, message);
         if (result >= 0)
             result = snwImage_WritePng(
                 film->context, &film->image, path, snw_frameEffort, film->def.overwrite, message);
@@ -308,6 +277,15 @@ static snwResult DrawFrames(snwFilm* film, char* path, size_t capacity, Progress
             result = Advance(progress, message);
     }
     return result;
+}
+
+// Frames that an older, longer film left would play at the end of this one.
+static void RemoveStale(const snwFilm* film, char* path, size_t capacity)
+{
+    int frame = film->frames.count;
+    do
+        snwFormatFramePath(path, capacity, film->frameDirectory, frame++);
+    while (film->def.overwrite && unlink(path) == 0);
 }
 
 static void RemoveFrames(snwFilm* film, char* path, size_t capacity)
@@ -339,7 +317,9 @@ static snwResult DrawFilm(snwFilm* film, Progress* progress, snwMessage* message
         };
         result = snwEncodeFilm(film->context, &encode, message);
     }
-    if (result >= 0 && !film->def.keepFrames)
+    if (result >= 0 && film->def.keepFrames)
+        RemoveStale(film, path, capacity);
+    else if (result >= 0)
         RemoveFrames(film, path, capacity);
     snwFree(film->context, path);
     return result;
@@ -359,4 +339,9 @@ snwResult snwFilm_Finish(snwFilm* film, snwFilmProgressFn* report, void* user, s
     if (result >= 0 && frames)
         result = DrawFilm(film, &progress, message);
     return result;
+}
+
+snwFilmCheck snwFilm_GetCheck(const snwFilm* film)
+{
+    return snwInspector_End(&film->inspector);
 }

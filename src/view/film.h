@@ -7,24 +7,42 @@
 #include "view/camera.h"
 #include "view/image.h"
 #include "view/picture.h"
+#include "view/ramp.h"
 #include "view/render.h"
 
 // A body without skin triangles (a spring) is drawn as balls at its vertices, joined by beads if there are two.
 typedef struct snwFilmBody
 {
     snwFloat3 color;
-    int* triangles; // skin vertices
+    const snwCharacterDef* character; // lives as long as the scene
+    int* triangles;                   // skin vertices
+    int* vertices;                    // of the character, for each skin vertex
     int vertexCount, triangleCount;
-    size_t first; // float of its first position in a frame
-    int mesh;     // in the picture; of a body of balls: the first one
+    int firstBone; // in a frame
+    size_t first;  // float of its first position in a frame
+    int mesh;      // in the picture; of a body of balls: the first one
     int ballCount;
     float ballRadius; // m
 } snwFilmBody;
 
+typedef struct snwFilmContact
+{
+    snwFloat3 position, force; // m, N
+} snwFilmContact;
+
+// Parts that the look or the overlays do not need are NULL.
 typedef struct snwFilmFrame
 {
     float* positions; // x y z of all bodies
+    float* values;    // what the colours tell, one per position
     snwTransform* colliders;
+    snwTransform* bones; // of all bodies: what takes the rest pose to now
+    snwFilmContact* contacts;
+    int contactCount;
+    float* pins; // x y z of each vertex that is held
+    int pinCount;
+    snwFloat3 pressure; // m, where the forces from below act together
+    float load;         // N, their sum; 0: none
 } snwFilmFrame;
 
 struct snwFilm
@@ -40,14 +58,38 @@ struct snwFilm
     snwFilmBody* bodies;
     int bodyCount;
     size_t floatCount;
+    int boneCount; // of all bodies
     int colliderCount;
     int* colliderMeshes;
+    float* scratch;      // one per vertex of the largest character
+    snwScale scale;      // of the values
+    float strongest;     // N, of the contacts of all frames
+    snwFloat3 turnPoint; // of a turntable, on its axis
     snwArray(snwFilmFrame) frames;
     snwPicture picture;
     snwCamera camera;
     snwRenderer* renderer;
     snwImage image;
+    snwInspector inspector;
 };
+
+// Whether the colours of the flesh stand for numbers.
+bool snwFilm_HasValues(const snwFilm* film);
+// Whether what is inside the flesh has to be seen.
+bool snwFilm_NeedsBones(const snwFilm* film);
+
+// What is drawn of each body, from the first frame.
+snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message);
+// Copies what is seen now; free the frame also after a failure.
+snwResult snwFilm_CopyFrame(snwFilm* film, snwSim* sim, snwFilmFrame* frame, snwMessage* message);
+void snwFilmFrame_Free(snwContext* context, snwFilmFrame* frame);
+
+// The rigid motion of each bone that fits its vertices best; for methods that do not tell.
+snwResult snwFitBones(snwContext* context, const snwCharacterDef* character, const snwVertices* now,
+    snwTransform* bones, snwMessage* message);
+
+// Bones and overlays of a frame as a mesh of the picture, on top of the others.
+snwResult snwFilm_AddMarks(snwFilm* film, int frame, snwMessage* message);
 
 // Bounds, camera and meshes, from all frames.
 snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message);

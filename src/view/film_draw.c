@@ -5,7 +5,8 @@
 
 enum
 {
-    snw_beadCount = 11 // between the two balls of a spring
+    snw_beadCount = 11, // between the two balls of a spring
+    snw_turnSteps = 16,
 };
 
 static const snwFloat3 s_groundColor = {0.80f, 0.79f, 0.77f};
@@ -95,24 +96,120 @@ static void FrameGround(const snwFilm* film, int index, const Bounds* bounds, sn
     snwFraming_Add(framing, (snwFloat3){centre.x, height, centre.z});
 }
 
+static snwFloat3 TurnBy(snwFloat3 v, float angle)
+{
+    float c = cosf(angle), s = sinf(angle);
+    return (snwFloat3){c * v.x + s * v.z, v.y, c * v.z - s * v.x};
+}
+
+// On a turntable a point has to be inside from wherever the camera will look.
+static void FrameBodyPoint(const snwFilm* film, snwFraming* framing, snwFloat3 point)
+{
+    if (!film->def.turntable)
+    {
+        snwFraming_Add(framing, point);
+        return;
+    }
+    snwFloat3 arm = snwFloat3_Sub(point, film->turnPoint);
+    for (int i = 0; i < snw_turnSteps; ++i)
+        snwFraming_Add(framing, snwFloat3_Add(film->turnPoint, TurnBy(arm, 2 * SNW_PIF * (float)i / snw_turnSteps)));
+}
+
 static void PlaceCamera(snwFilm* film, const Bounds* bounds)
 {
     const snwFilmDef* def = &film->def;
+    film->turnPoint = film->picture.centre;
     if (!def->camera.automatic)
     {
         film->camera = snwCamera_FromDef(&def->camera, def->width, def->height);
+        film->turnPoint = snwFloat3_FromVec3(def->camera.target);
         return;
     }
     snwFraming framing = snwFraming_Begin(&def->camera, def->width, def->height, bounds->lower, bounds->upper);
     for (int f = 0; f < film->frames.count; ++f)
         for (size_t i = 0; i + 2 < film->floatCount; i += 3)
-            snwFraming_Add(&framing, snwFloat3_Load(film->frames.data[f].positions + i));
+            FrameBodyPoint(film, &framing, snwFloat3_Load(film->frames.data[f].positions + i));
     for (int c = 0; c < film->colliderCount; ++c)
     {
         FrameCollider(film, c, &framing);
         FrameGround(film, c, bounds, &framing);
     }
     film->camera = snwFraming_End(&framing);
+}
+
+static snwCamera CameraAt(const snwFilm* film, int frame)
+{
+    snwCamera camera = film->camera;
+    if (!film->def.turntable || film->frames.count < 2)
+        return camera;
+    float angle = 2 * SNW_PIF * (float)(frame % (film->frames.count - 1)) / (float)(film->frames.count - 1);
+    snwFloat3 arm = snwFloat3_Sub(camera.position, film->turnPoint);
+    camera.position = snwFloat3_Add(film->turnPoint, TurnBy(arm, angle));
+    camera.right = TurnBy(camera.right, angle);
+    camera.up = TurnBy(camera.up, angle);
+    camera.forward = TurnBy(camera.forward, angle);
+    return camera;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Values as colours
+
+enum
+{
+    snw_bins = 4096
+};
+
+// All but the highest few of the values above zero are below this: one spike must not make everything else dark.
+static double HighValue(const snwFilm* film, double most)
+{
+    long bins[snw_bins] = {0}, count = 0, above = 0;
+    for (int f = 0; f < film->frames.count; ++f)
+        for (size_t i = 0; i < film->floatCount / 3; ++i)
+        {
+            double value = (double)film->frames.data[f].values[i];
+            if (!(value > 0) || !isfinite(value))
+                continue;
+            bins[(int)fmin(snw_bins * (value / most), snw_bins - 1)]++;
+            count++;
+        }
+    int bin = snw_bins - 1;
+    for (; bin > 0 && above + bins[bin] < count / 200; --bin)
+        above += bins[bin];
+    return most * (bin + 1) / snw_bins;
+}
+
+static snwScale MakeScale(const snwFilm* film)
+{
+    static const char* const titles[][2] = {[snw_filmStrain] = {"largest stretch", "%"},
+        [snw_filmSpeed] = {"speed", "m/s"},
+        [snw_filmContact] = {"contact force", "N"},
+        [snw_filmStiffness] = {"stiffness", "Pa"}};
+    double least = DBL_MAX, most = 0;
+    for (int f = 0; f < film->frames.count; ++f)
+        for (size_t i = 0; i < film->floatCount / 3; ++i)
+        {
+            double value = (double)film->frames.data[f].values[i];
+            bool sound = value > 0 && isfinite(value);
+            least = sound ? fmin(least, value) : least;
+            most = sound ? fmax(most, value) : most;
+        }
+    snwScale scale = {.title = titles[film->def.look][0], .unit = titles[film->def.look][1]};
+    scale.upper = most > 0 ? snwScale_RoundUp(HighValue(film, most)) : 1;
+    scale.logarithmic = film->def.look == snw_filmStiffness && most > 0;
+    if (scale.logarithmic)
+    {
+        scale.lower = most / least > 1.5 ? least : 0.5 * least;
+        scale.upper = most / least > 1.5 ? most : 2 * most;
+    }
+    return scale;
+}
+
+static void PaintValues(snwFilm* film, const snwFilmBody* body, int frame)
+{
+    const float* values = film->frames.data[frame].values + body->first / 3;
+    float* colors = film->picture.meshes[body->mesh].colors;
+    for (int v = 0; v < body->vertexCount; ++v)
+        snwFloat3_Store(snwRamp_Color(snwScale_Place(&film->scale, (double)values[v])), colors + 3 * (size_t)v);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -144,6 +241,67 @@ static snwResult AddBalls(snwFilm* film, snwFilmBody* body, snwMessage* message)
     return result;
 }
 
+// The character's own colours and texture, by way of the vertex that each skin vertex is.
+static bool PaintSkin(snwContext* context, const snwFilmBody* body, snwPictureMesh* mesh)
+{
+    const snwCharacterDef* def = body->character;
+    bool textured = def->texcoords != NULL && def->texture.width > 0;
+    if (def->colors != NULL)
+        mesh->colors = snwAllocArray(context, 3 * (size_t)body->vertexCount + 1, sizeof(float));
+    if (textured)
+        mesh->texcoords = snwAllocArray(context, 2 * (size_t)body->vertexCount + 1, sizeof(float));
+    if ((def->colors != NULL && mesh->colors == NULL) || (textured && mesh->texcoords == NULL))
+        return false;
+    mesh->texture = def->texture;
+    for (int v = 0; v < body->vertexCount; ++v)
+    {
+        if (def->colors != NULL)
+            memcpy(mesh->colors + 3 * (size_t)v, def->colors[body->vertices[v]], 3 * sizeof(float));
+        if (textured)
+            memcpy(mesh->texcoords + 2 * (size_t)v, def->texcoords[body->vertices[v]], 2 * sizeof(float));
+    }
+    return true;
+}
+
+// Sides of triangles that are sides of elements: the cuts through the faces of hexes are not.
+static bool MarkEdges(snwContext* context, const snwFilmBody* body, snwPictureMesh* mesh)
+{
+    const snwCharacterDef* def = body->character;
+    mesh->edges = snwAllocArray(context, (size_t)body->triangleCount + 1, 1);
+    for (int t = 0; mesh->edges != NULL && t < body->triangleCount; ++t)
+        mesh->edges[t] = 7;
+    // The two triangles of a quad follow each other and share the cut.
+    for (int t = 0; mesh->edges != NULL && def->hexCount > 0 && t + 1 < body->triangleCount; t += 2)
+        for (int i = 0; i < 9; ++i)
+        {
+            const int *a = body->triangles + 3 * (size_t)t, *b = a + 3;
+            bool shared = a[i / 3] == b[(i % 3 + 1) % 3] && a[(i / 3 + 1) % 3] == b[i % 3];
+            if (!shared)
+                continue;
+            mesh->edges[t] &= (uint8_t) ~(1 << i / 3);
+            mesh->edges[t + 1] &= (uint8_t) ~(1 << i % 3);
+        }
+    return mesh->edges != NULL;
+}
+
+static snwResult DressBody(snwFilm* film, const snwFilmBody* body, snwMessage* message)
+{
+    snwPictureMesh* mesh = &film->picture.meshes[body->mesh];
+    const uint32_t inside = snw_showContacts | snw_showJoints | snw_showPressure;
+    bool made = true;
+    if (snwFilm_HasValues(film))
+        made = (mesh->colors = snwAllocArray(film->context, 3 * (size_t)body->vertexCount + 1, sizeof(float))) != NULL;
+    else
+        made = PaintSkin(film->context, body, mesh);
+    if (made && film->def.look == snw_filmElements)
+        made = MarkEdges(film->context, body, mesh);
+    if (film->def.look == snw_filmBones && body->character->boneCount > 0)
+        mesh->transparency = 0.65f;
+    else if ((film->def.show & inside) != 0 || film->def.look == snw_filmContact)
+        mesh->transparency = 0.5f; // arrows point into the flesh, and it touches mostly where nobody looks
+    return made ? snw_ok : snwFailMemory(message);
+}
+
 static snwResult AddBody(snwFilm* film, snwFilmBody* body, snwMessage* message)
 {
     if (body->triangleCount == 0)
@@ -155,7 +313,20 @@ static snwResult AddBody(snwFilm* film, snwFilmBody* body, snwMessage* message)
         .triangles = body->triangles,
         .triangleCount = body->triangleCount,
     };
-    return snwPicture_AddSkin(&film->picture, &skin, body->color, &body->mesh, message);
+    snwResult result = snwPicture_AddSkin(&film->picture, &skin, body->color, &body->mesh, message);
+    return result >= 0 ? DressBody(film, body, message) : result;
+}
+
+static float StrongestContact(const snwFilm* film)
+{
+    float strongest = 0;
+    for (int f = 0; f < film->frames.count; ++f)
+        for (int i = 0; i < film->frames.data[f].contactCount; ++i)
+        {
+            float force = snwFloat3_Length(film->frames.data[f].contacts[i].force);
+            strongest = isfinite(force) ? snwFloat_Max(strongest, force) : strongest;
+        }
+    return strongest;
 }
 
 snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
@@ -165,6 +336,9 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
     film->picture.centre = snwFloat3_Mix(bounds.lower, bounds.upper, 0.5f);
     film->picture.radius = snwFloat_Max(0.5f * snwFloat3_Length(size), 1e-6f);
     PlaceCamera(film, &bounds);
+    film->strongest = StrongestContact(film);
+    if (snwFilm_HasValues(film))
+        film->scale = MakeScale(film);
     snwResult result = snw_ok;
     for (int i = 0; result >= 0 && i < film->bodyCount; ++i)
         result = AddBody(film, &film->bodies[i], message);
@@ -174,6 +348,8 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
         snwFloat3 color = colliders[i].kind == snw_colliderPlane ? s_groundColor : s_colliderColor;
         result = snwPicture_AddSolid(
             &film->picture, colliders[i].kind, colliders[i].size, color, &film->colliderMeshes[i], message);
+        if (result >= 0)
+            film->picture.meshes[film->colliderMeshes[i]].scenery = true;
     }
     if (result >= 0)
         result = snwCreateRenderer(film->context, &film->renderer, message);
@@ -203,10 +379,20 @@ snwResult snwFilm_Draw(snwFilm* film, int frame, int samples, snwMessage* messag
             snwPicture_MoveSkin(&film->picture, body->mesh, BodyPositions(film, body, frame));
         else
             MoveBalls(film, body, frame);
+        if (body->triangleCount > 0 && snwFilm_HasValues(film))
+            PaintValues(film, body, frame);
     }
     for (int i = 0; i < film->colliderCount; ++i)
         snwPicture_MoveSolid(&film->picture, film->colliderMeshes[i], &film->frames.data[frame].colliders[i]);
-    return snwRenderer_Draw(film->renderer, &film->picture, &film->camera, samples, &film->image, message);
+    int meshCount = film->picture.meshCount; // marks come and go with each frame
+    snwCamera camera = CameraAt(film, frame);
+    snwResult result = snwFilm_AddMarks(film, frame, message);
+    if (result >= 0)
+        result = snwRenderer_Draw(film->renderer, &film->picture, &camera, samples, &film->image, message);
+    snwPicture_Truncate(&film->picture, meshCount);
+    if (result >= 0 && snwFilm_HasValues(film))
+        snwImage_DrawScale(&film->image, &film->scale);
+    return result;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

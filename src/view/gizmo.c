@@ -124,6 +124,33 @@ void snwGizmos_AddHinge(snwGizmos* gizmos, snwFloat3 centre, snwFloat3 axis, flo
         snwFloat3_MulAdd(centre, 2.2f * radius, unit), 0.28f * radius, dark);
 }
 
+// Rings with the same place and another normal make a sharp edge.
+void snwGizmos_AddArrow(snwGizmos* gizmos, snwFloat3 from, snwFloat3 to, float radius, snwFloat3 color)
+{
+    snwFloat3 span = snwFloat3_Sub(to, from);
+    float length = snwFloat3_Length(span), head = snwFloat_Min(9 * radius, 0.6f * length), wide = head / 3;
+    const Ring rings[] = {
+        {0, 0, -1, 0},
+        {0, radius, -1, 0},
+        {0, radius, 0, 1},
+        {length - head, radius, 0, 1},
+        {length - head, radius, -1, 0},
+        {length - head, wide, -1, 0},
+        {length - head, wide, 0.32f, 0.95f},
+        {length, 0, 0.32f, 0.95f},
+    };
+    Revolve(gizmos, from, snwFloat3_Normalize(span), rings, 8, color);
+}
+
+void snwGizmos_AddDisc(
+    snwGizmos* gizmos, snwFloat3 centre, snwFloat3 axis, float radius, float thickness, snwFloat3 color)
+{
+    float half = 0.5f * thickness;
+    const Ring rings[] = {{-half, 0, -1, 0}, {-half, radius, -1, 0}, {-half, radius, 0, 1}, {half, radius, 0, 1},
+        {half, radius, 1, 0}, {half, 0, 1, 0}};
+    Revolve(gizmos, centre, axis, rings, 6, color);
+}
+
 snwResult snwGizmos_GetLook(const snwGizmos* gizmos, snwMeshLook* look, snwMessage* message)
 {
     *look = (snwMeshLook){

@@ -28,6 +28,12 @@ void snwGizmos_AddBall(snwGizmos* gizmos, snwFloat3 centre, float radius, snwFlo
 // A ball with a thin axle through it, which sticks out to both sides.
 void snwGizmos_AddHinge(snwGizmos* gizmos, snwFloat3 centre, snwFloat3 axis, float radius, snwFloat3 color);
 
+// From one point to another, with a head of three times the radius.
+void snwGizmos_AddArrow(snwGizmos* gizmos, snwFloat3 from, snwFloat3 to, float radius, snwFloat3 color);
+// Flat, across a unit axis.
+void snwGizmos_AddDisc(
+    snwGizmos* gizmos, snwFloat3 centre, snwFloat3 axis, float radius, float thickness, snwFloat3 color);
+
 // Points into the gizmos, which must outlive it. Fails if any of them found no memory.
 snwResult snwGizmos_GetLook(const snwGizmos* gizmos, snwMeshLook* look, snwMessage* message);
 

@@ -169,3 +169,33 @@ snwResult snwImage_WritePng(
     snwMessage_SetFile(message, path);
     return result;
 }
+
+static snwResult FailRead(const char* path, const char* remedy, const char* text, snwMessage* message)
+{
+    snwResult result = snwFail(message, snw_errorInput, remedy, "cannot read the picture: %s", text);
+    snwMessage_SetFile(message, path);
+    return result;
+}
+
+snwResult snwImage_ReadPng(snwContext* context, const char* path, snwImage* image, snwMessage* message)
+{
+    png_image read = {.version = PNG_IMAGE_VERSION};
+    png_color black = {0};
+    *image = (snwImage){0};
+    errno = 0;
+    if (png_image_begin_read_from_file(&read, path) == 0)
+        return errno != 0 ? snwFailSystem(message, errno, "read", path)
+                          : FailRead(path, "give a PNG file", read.message, message);
+    snwResult result = snw_ok;
+    if (read.width > 8192 || read.height > 8192)
+        result = FailRead(path, "at most 8192 pixels each way", "it is too large", message);
+    if (result >= 0)
+        result = snwCreateImage(context, (int)read.width, (int)read.height, image, message);
+    read.format = PNG_FORMAT_RGB;
+    if (result >= 0 && png_image_finish_read(&read, &black, image->pixels, 0, NULL) == 0)
+        result = FailRead(path, "give a whole PNG file", read.message, message);
+    png_image_free(&read);
+    if (result < 0)
+        snwDestroyImage(context, image);
+    return result;
+}

@@ -31,3 +31,6 @@ float snwImage_ToLight(float byte);
 // effort 1..9 is zlib's: low for frames on their way to a film, high for pictures to keep.
 snwResult snwImage_WritePng(
     snwContext* context, const snwImage* image, const char* path, int effort, bool overwrite, snwMessage* message);
+
+// Any PNG of up to 8192 x 8192 pixels, as 8-bit red green blue; what is clear is black. The caller destroys the image.
+snwResult snwImage_ReadPng(snwContext* context, const char* path, snwImage* image, snwMessage* message);

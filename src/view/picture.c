@@ -19,13 +19,18 @@ static void FreeMesh(snwContext* context, snwPictureMesh* mesh)
     snwFree(context, mesh->edges);
 }
 
+void snwPicture_Truncate(snwPicture* picture, int count)
+{
+    for (; picture->meshCount > count; picture->meshCount--)
+        FreeMesh(picture->context, &picture->meshes[picture->meshCount - 1]);
+}
+
 void snwPicture_Free(snwPicture* picture)
 {
-    for (int i = 0; i < picture->meshCount; ++i)
-        FreeMesh(picture->context, &picture->meshes[i]);
+    snwPicture_Truncate(picture, 0);
     snwFree(picture->context, picture->meshes);
     picture->meshes = NULL;
-    picture->meshCount = picture->meshCapacity = 0;
+    picture->meshCapacity = 0;
 }
 
 // Takes the mesh over, also when it fails.

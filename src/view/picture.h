@@ -45,6 +45,7 @@ typedef struct snwPictureMesh
     uint8_t* edges;     // which sides of each triangle are drawn as lines (bit i: corner i to i + 1), or NULL
     float transparency; // 0: opaque; of light that falls straight on it
     float gloss;        // of flesh, 0..1
+    bool scenery;       // not what the picture is about, as no ground or wall is
 } snwPictureMesh;
 
 typedef enum snwPictureStyle
@@ -101,6 +102,9 @@ typedef struct snwMeshLook
     const float* texcoords;    // u v per vertex, v downwards; NULL: no texture
     const snwTexture* texture; // drawn unlit, with its alpha; must live as long as the picture
 } snwMeshLook;
+
+// Forgets the meshes from number `count` on.
+void snwPicture_Truncate(snwPicture* picture, int count);
 
 snwResult snwPicture_AddMesh(snwPicture* picture, const snwMeshLook* look, int* mesh, snwMessage* message);
 

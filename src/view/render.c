@@ -28,6 +28,7 @@ struct snwRenderer
     snwContext* context;
     RTCDevice device;
     bool packets; // this processor traces eight rays at once
+    snwSubject subject;
 };
 
 // What one pixel saw: sums over its samples, then means.
@@ -36,8 +37,16 @@ typedef struct Pixel
     snwRadiance radiance;
     float open;  // share that sees the background
     float floor; // share that sees a ground or wall
+    float rest;  // share that sees neither the background nor the subject
     snwGuide guide;
 } Pixel;
+
+// How much of a row is the subject; kept apart, so that threads need not meet.
+typedef struct RowSubject
+{
+    double cover; // pixels
+    int left, right;
+} RowSubject;
 
 typedef struct Job
 {
@@ -58,7 +67,8 @@ typedef struct Job
     snwFloat3* domes;   // the same for the sky, around +Z
     float (*jitter)[2]; // of each sample, pixels
     snwGuides* guides;
-    Pixel* pixels; // of the rows firstRow .. lastRow
+    Pixel* pixels;        // of the rows firstRow .. lastRow
+    RowSubject* subjects; // of all rows of the image
     int firstRow, lastRow;
     int drawRow; // first row of the band that is finished now
 } Job;
@@ -341,13 +351,16 @@ static void AddHit(Pixel* pixel, const snwHit* hit, const snwRadiance* radiance,
     pixel->guide.hits += 1;
 }
 
-static void AddVeiledHit(
-    Pixel* pixel, const snwHit* hit, const snwRadiance* radiance, const float visible[2], snwVeilLight veil)
+static void AddVeiledHit(const Job* job, Pixel* pixel, const snwHit* hit, const snwRadiance* radiance,
+    const float visible[2], snwVeilLight veil)
 {
     snwRadiance dimmed = {snwFloat3_Add(veil.light, snwFloat3_Mul(veil.through, radiance->plain)),
         snwFloat3_Mul(veil.through, radiance->key), snwFloat3_Mul(veil.through, radiance->sky)};
     AddHit(pixel, hit, &dimmed, visible[0], visible[1]);
-    pixel->floor += IsFloor(hit->point.kind) ? snwFloat3_Luminance(veil.through) : 0;
+    float through = snwFloat3_Luminance(veil.through);
+    bool floor = IsFloor(hit->point.kind);
+    pixel->floor += floor ? through : 0;
+    pixel->rest += floor || job->picture->meshes[hit->mesh].scenery ? through : 0;
 }
 
 // Lanes belong to one pixel, or to a few if there are less samples than lanes.
@@ -525,7 +538,7 @@ static void AddPacket(const Job* job, Pixel* pixels, const Packet* packet)
             AddMiss(pixel, Background(job, packet->directions[lane]), &packet->veils[lane]);
         else
             AddVeiledHit(
-                pixel, &packet->hits[lane], &packet->radiances[lane], packet->visible[lane], packet->veils[lane]);
+                job, pixel, &packet->hits[lane], &packet->radiances[lane], packet->visible[lane], packet->veils[lane]);
     }
 }
 
@@ -545,6 +558,7 @@ static void FinishPixel(const Job* job, Pixel* pixel, int samples)
     pixel->guide.hits *= scale;
     pixel->open *= scale;
     pixel->floor *= scale;
+    pixel->rest *= scale;
     // A pixel's height over the surface is a fraction of its own size: that is the measure of "the same surface".
     float distance = snwFloat3_Length(snwFloat3_Sub(pixel->guide.position, job->camera->position));
     pixel->guide.softness = 0.5f * (float)job->image->height / snwFloat_Max(distance * job->camera->tanY, 1e-20f);
@@ -623,7 +637,7 @@ static void SortPixel(const Job* job, Chunk* chunk, const Packet* look, int lane
     }
     else
     {
-        AddVeiledHit(&chunk->pixels[x], hit, radiance, (const float[2]){1, 1}, snw_veilClear);
+        AddVeiledHit(job, &chunk->pixels[x], hit, radiance, (const float[2]){1, 1}, snw_veilClear);
         FinishPixel(job, &chunk->pixels[x], 1);
     }
 }
@@ -693,6 +707,16 @@ static void FinishColor(const Job* job, const Pixel* pixel, int x, int y, float 
         snwImage_SetPixel(job->image, x, y, Vignette(job, x, y, color));
 }
 
+static void AddSubject(RowSubject* subject, const Pixel* pixel, int x)
+{
+    float cover = snwFloat_Clamp(1 - pixel->open - pixel->rest, 0, 1);
+    subject->cover += (double)cover;
+    if (cover < 0.25f)
+        return;
+    subject->left = subject->right == 0 ? x : subject->left;
+    subject->right = x + 1;
+}
+
 static void FinishRow(const Job* job, int y)
 {
     int width = job->image->width, row = y - job->firstRow;
@@ -704,6 +728,7 @@ static void FinishRow(const Job* job, int y)
         {
             const Pixel* pixel = &job->pixels[(size_t)row * (size_t)width + (size_t)(x + i)];
             FinishColor(job, pixel, x + i, y, key[i], sky[i]);
+            AddSubject(&job->subjects[y], pixel, x + i);
         }
     }
 }
@@ -741,6 +766,29 @@ static snwResult DrawBands(Job* job, snwMessage* message)
     return made ? snw_ok : snwFailMemory(message);
 }
 
+static snwSubject GatherSubject(const Job* job)
+{
+    snwSubject subject = {0};
+    for (int y = 0; y < job->image->height; ++y)
+    {
+        const RowSubject* row = &job->subjects[y];
+        bool first = subject.right == 0;
+        subject.share += row->cover / ((double)job->image->width * job->image->height);
+        if (row->right == 0)
+            continue;
+        subject.top = first ? y : subject.top;
+        subject.bottom = y + 1;
+        subject.left = first ? row->left : Min(subject.left, row->left);
+        subject.right = row->right > subject.right ? row->right : subject.right;
+    }
+    return subject;
+}
+
+snwSubject snwRenderer_Subject(const snwRenderer* renderer)
+{
+    return renderer->subject;
+}
+
 snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, const snwCamera* camera, int samples,
     snwImage* image, snwMessage* message)
 {
@@ -760,9 +808,16 @@ snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, con
         .reach = 0.9f * picture->radius,
     };
     job.veil = (snwVeil){.surface = &job.surface, .look = &job.look};
+    renderer->subject = (snwSubject){0};
+    job.subjects = snwAllocArray(renderer->context, (size_t)image->height + 1, sizeof *job.subjects);
+    if (job.subjects == NULL)
+        return snwFailMemory(message);
     snwResult result = BuildScenes(&job, message);
     if (result >= 0)
         result = MakeSamples(&job) ? DrawBands(&job, message) : snwFailMemory(message);
+    if (result >= 0)
+        renderer->subject = GatherSubject(&job);
+    snwFree(renderer->context, job.subjects);
     FreeSamples(&job);
     ReleaseScenes(&job);
     return result;

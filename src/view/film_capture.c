@@ -1,0 +1,364 @@
+// What a film keeps of each frame: positions, and of what else there is only what its look and overlays need.
+
+#include "view/film.h"
+
+#include "base/sort.h"
+#include "sim/method.h"
+
+#include <string.h>
+
+enum
+{
+    snw_maxBalls = 256,
+    snw_maxArrows = 256, // of the strongest contacts
+};
+
+void snwFilmFrame_Free(snwContext* context, snwFilmFrame* frame)
+{
+    snwFree(context, frame->positions);
+    snwFree(context, frame->values);
+    snwFree(context, frame->colliders);
+    snwFree(context, frame->bones);
+    snwFree(context, frame->contacts);
+    snwFree(context, frame->pins);
+}
+
+// What is drawn of a body: its skin, or its vertices if it has no skin.
+static snwResult GetPoints(snwSim* sim, int body, snwVertices* points, snwSkin* skin)
+{
+    snwResult result = snwSim_GetSkin(sim, body, skin);
+    if (result < 0)
+        return result;
+    *points = (snwVertices){.positions = skin->positions, .count = skin->vertexCount, .stride = skin->stride};
+    if (skin->triangleCount > 0)
+        return snw_ok;
+    result = snwSim_GetVertices(sim, body, points);
+    points->count = points->count < snw_maxBalls ? points->count : snw_maxBalls;
+    return result;
+}
+
+static bool CopySkin(snwContext* context, const snwSkin* skin, snwFilmBody* body)
+{
+    body->triangleCount = skin->triangleCount;
+    if (skin->triangleCount == 0)
+        return true;
+    body->triangles = snwCopyArray(context, skin->triangles, 3 * (size_t)skin->triangleCount, sizeof(int));
+    body->vertices = snwCopyArray(context, skin->vertices, (size_t)skin->vertexCount, sizeof(int));
+    return body->triangles != NULL && body->vertices != NULL;
+}
+
+snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
+{
+    const snwSceneDef* def = snwScene_GetDef(film->scene);
+    size_t largest = 0;
+    film->floatCount = 0;
+    film->boneCount = 0;
+    for (int i = 0; i < film->bodyCount; ++i)
+    {
+        snwFilmBody* body = &film->bodies[i];
+        snwVertices points;
+        snwSkin skin;
+        if (GetPoints(sim, i, &points, &skin) < 0)
+            return snwFail(message, snw_errorArgument, NULL, "body %d of the sim has no skin to draw", i);
+        snwFree(film->context, body->triangles);
+        snwFree(film->context, body->vertices);
+        snwCharacterInfo info = snwCharacter_GetInfo(def->bodies[i].character);
+        *body = (snwFilmBody){.color = snwPicture_BodyColor(i, info.color), .first = film->floatCount};
+        body->character = snwCharacter_GetDef(def->bodies[i].character);
+        body->vertexCount = points.count;
+        body->firstBone = film->boneCount;
+        if (!CopySkin(film->context, &skin, body))
+            return snwFailMemory(message);
+        film->floatCount += 3 * (size_t)points.count;
+        film->boneCount += info.boneCount;
+        largest = (size_t)info.vertexCount > largest ? (size_t)info.vertexCount : largest;
+    }
+    film->firstTime = snwSim_GetTime(sim);
+    snwFree(film->context, film->scratch);
+    film->scratch = snwAllocArray(film->context, largest + 1, sizeof(float));
+    return film->scratch != NULL ? snw_ok : snwFailMemory(message);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Values at vertices
+
+static const int s_tetEdges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+static const int s_hexEdges[12][2] = {
+    {0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 5}, {5, 6}, {6, 7}, {7, 4}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
+static const int s_triangleEdges[3][2] = {{0, 1}, {1, 2}, {2, 0}};
+static const int s_springEdges[1][2] = {{0, 1}};
+
+// Elements of any kind.
+typedef struct Cells
+{
+    const int* vertices;
+    int count, size; // size: vertices of each
+    const int (*edges)[2];
+    int edgeCount;
+} Cells;
+
+static Cells GetCells(const snwCharacterDef* def)
+{
+    if (def->tetCount > 0)
+        return (Cells){def->tets[0], def->tetCount, 4, s_tetEdges, 6};
+    if (def->hexCount > 0)
+        return (Cells){def->hexes[0], def->hexCount, 8, s_hexEdges, 12};
+    if (def->triangleCount > 0)
+        return (Cells){def->triangles[0], def->triangleCount, 3, s_triangleEdges, 3};
+    return (Cells){0};
+}
+
+static const float* At(const float* data, int stride, int index)
+{
+    return (const float*)((const char*)data + (size_t)index * (size_t)stride);
+}
+
+static void Raise(float* value, float other)
+{
+    *value = other > *value ? other : *value;
+}
+
+static void AddStretches(const snwCharacterDef* def, const snwVertices* now, Cells cells, float* values)
+{
+    for (int c = 0; c < cells.count; ++c)
+        for (int e = 0; e < cells.edgeCount; ++e)
+        {
+            const int* v = cells.vertices + (size_t)c * (size_t)cells.size;
+            int a = v[cells.edges[e][0]], b = v[cells.edges[e][1]];
+            snwFloat3 rest = snwFloat3_Sub(snwFloat3_FromVec3(def->vertices[a]), snwFloat3_FromVec3(def->vertices[b]));
+            snwFloat3 span = snwFloat3_Sub(
+                snwFloat3_Load(At(now->positions, now->stride, a)), snwFloat3_Load(At(now->positions, now->stride, b)));
+            float before = snwFloat3_Length(rest);
+            float change = before > 0 ? 100 * fabsf(snwFloat3_Length(span) / before - 1) : 0;
+            Raise(&values[a], change);
+            Raise(&values[b], change);
+        }
+}
+
+static void FindStrain(const snwCharacterDef* def, const snwVertices* now, float* values)
+{
+    AddStretches(def, now, GetCells(def), values);
+    if (def->edgeCount > 0)
+        AddStretches(def, now, (Cells){def->edges[0], def->edgeCount, 2, s_springEdges, 1}, values);
+}
+
+static void FindSpeed(const snwCharacterDef* def, const snwVertices* now, float* values)
+{
+    for (int i = 0; i < def->vertexCount; ++i)
+        values[i] = snwFloat3_Length(snwFloat3_Load(At(now->velocities, now->stride, i)));
+}
+
+static const snwContact* ContactAt(const snwContacts* contacts, int index)
+{
+    return (const snwContact*)((const char*)contacts->data + (size_t)index * (size_t)contacts->stride);
+}
+
+static void FindContact(const snwSim* sim, int body, float* values)
+{
+    snwContacts contacts = {0};
+    snwSim_GetContacts(sim, &contacts);
+    for (int i = 0; i < contacts.count; ++i)
+    {
+        const snwContact* contact = ContactAt(&contacts, i);
+        if (contact->body == body)
+            values[contact->vertex] += snwFloat3_Length(snwFloat3_Load(contact->force));
+    }
+}
+
+// Materials may change while a sim runs: those of now count.
+static void FindStiffness(const snwCharacterDef* def, const snwMaterial* materials, float* values)
+{
+    Cells cells = GetCells(def);
+    for (int c = 0; c < cells.count; ++c)
+        for (int k = 0; k < cells.size; ++k)
+            Raise(&values[cells.vertices[(size_t)c * (size_t)cells.size + (size_t)k]],
+                (float)materials[def->regions != NULL ? def->regions[c] : 0].young);
+}
+
+static void CopyValues(snwFilm* film, const snwSim* sim, int index, snwFilmFrame* frame)
+{
+    const snwFilmBody* body = &film->bodies[index];
+    const snwCharacterDef* def = body->character;
+    snwVertices now = {0};
+    float* values = film->scratch;
+    if (body->triangleCount == 0 || snwSim_GetVertices(sim, index, &now) < 0)
+        return;
+    memset(values, 0, (size_t)def->vertexCount * sizeof *values);
+    if (film->def.look == snw_filmStrain)
+        FindStrain(def, &now, values);
+    else if (film->def.look == snw_filmSpeed)
+        FindSpeed(def, &now, values);
+    else if (film->def.look == snw_filmContact)
+        FindContact(sim, index, values);
+    else
+        FindStiffness(def, sim->bodies[index].materials, values);
+    for (int v = 0; v < body->vertexCount; ++v)
+        frame->values[body->first / 3 + (size_t)v] = values[body->vertices[v]];
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Bones and overlays
+
+static snwResult CopyBones(snwFilm* film, const snwSim* sim, snwFilmFrame* frame, snwMessage* message)
+{
+    snwResult result = snw_ok;
+    for (int i = 0; result >= 0 && i < film->bodyCount; ++i)
+    {
+        const snwFilmBody* body = &film->bodies[i];
+        snwVertices now = {0};
+        snwTransforms bones = {0};
+        if (body->character->boneCount == 0 || snwSim_GetVertices(sim, i, &now) < 0)
+            continue;
+        if (sim->method->getBones == NULL)
+            result = snwFitBones(film->context, body->character, &now, frame->bones + body->firstBone, message);
+        else if (snwSim_GetBones(sim, i, &bones) >= 0)
+            for (int b = 0; b < bones.count && b < body->character->boneCount; ++b)
+                frame->bones[body->firstBone + b] = *(
+                    const snwTransform*)((const char*)bones.data + (size_t)b * (size_t)bones.stride);
+    }
+    return result;
+}
+
+// Where the upward parts of all forces act together.
+static void FindPressure(const snwContacts* contacts, snwFilmFrame* frame)
+{
+    double sum[3] = {0, 0, 0}, load = 0;
+    for (int i = 0; i < contacts->count; ++i)
+    {
+        const snwContact* contact = ContactAt(contacts, i);
+        double up = contact->normal[1] > 0.5f ? fmax((double)contact->force[1], 0) : 0;
+        for (int k = 0; k < 3; ++k)
+            sum[k] += up * (double)contact->position[k];
+        load += up;
+    }
+    frame->load = (float)load;
+    if (load > 0)
+        frame->pressure = (snwFloat3){(float)(sum[0] / load), (float)(sum[1] / load), (float)(sum[2] / load)};
+}
+
+// Positive floats sort like their bits; the largest first.
+static uint64_t ContactKey(const snwContact* contact)
+{
+    float force = snwFloat3_Length(snwFloat3_Load(contact->force));
+    uint32_t bits = 0;
+    if (isfinite(force))
+        memcpy(&bits, &force, sizeof bits);
+    return UINT32_MAX - bits;
+}
+
+static snwResult CopyContacts(snwFilm* film, const snwContacts* contacts, snwFilmFrame* frame, snwMessage* message)
+{
+    size_t count = (size_t)contacts->count;
+    uint64_t* keys = snwAllocArray(film->context, count + 1, sizeof *keys);
+    int* order = snwAllocArray(film->context, count + 1, sizeof *order);
+    int kept = contacts->count < snw_maxArrows ? contacts->count : snw_maxArrows;
+    frame->contacts = snwAllocArray(film->context, (size_t)kept + 1, sizeof *frame->contacts);
+    bool made = keys != NULL && order != NULL && frame->contacts != NULL;
+    for (int i = 0; made && i < contacts->count; ++i)
+    {
+        keys[i] = ContactKey(ContactAt(contacts, i));
+        order[i] = i;
+    }
+    made = made && snwSortKeys(film->context, keys, order, contacts->count);
+    for (int i = 0; made && i < kept; ++i)
+    {
+        const snwContact* contact = ContactAt(contacts, order[i]);
+        frame->contacts[i] = (snwFilmContact){snwFloat3_Load(contact->position), snwFloat3_Load(contact->force)};
+    }
+    frame->contactCount = made ? kept : 0;
+    snwFree(film->context, keys);
+    snwFree(film->context, order);
+    return made ? snw_ok : snwFailMemory(message);
+}
+
+static void PutPin(const snwSim* sim, int body, int vertex, snwFilmFrame* frame)
+{
+    snwVertices now = {0};
+    if (snwSim_GetVertices(sim, body, &now) >= 0 && vertex >= 0 && vertex < now.count)
+        memcpy(frame->pins + 3 * (size_t)frame->pinCount++, At(now.positions, now.stride, vertex), 3 * sizeof(float));
+}
+
+// The scene's pins that hold now, and vertices that a command holds.
+static snwResult CopyPins(snwFilm* film, const snwSim* sim, snwFilmFrame* frame, snwMessage* message)
+{
+    size_t most = (size_t)sim->grabCount;
+    for (int p = 0; p < sim->def->pinCount; ++p)
+        most += (size_t)sim->pinSets[p].count;
+    frame->pins = snwAllocArray(film->context, most + 1, 3 * sizeof(float));
+    if (frame->pins == NULL)
+        return snwFailMemory(message);
+    for (int p = 0; p < sim->def->pinCount; ++p)
+        for (int i = 0; sim->pins[p].held && i < sim->pinSets[p].count; ++i)
+            PutPin(sim, sim->pinSets[p].body, sim->pinSets[p].vertices[i], frame);
+    for (int g = 0; g < sim->grabCount; ++g)
+        if (sim->grabs[g].kind == snw_grabPin)
+            PutPin(sim, sim->grabs[g].body, sim->grabs[g].vertex, frame);
+    return snw_ok;
+}
+
+static snwResult CopyOverlays(snwFilm* film, const snwSim* sim, snwFilmFrame* frame, snwMessage* message)
+{
+    snwContacts contacts = {0};
+    snwResult result = snw_ok;
+    if ((film->def.show & (snw_showContacts | snw_showPressure)) != 0 && snwSim_GetContacts(sim, &contacts) >= 0)
+        FindPressure(&contacts, frame);
+    if ((film->def.show & snw_showContacts) != 0)
+        result = CopyContacts(film, &contacts, frame, message);
+    if (result >= 0 && (film->def.show & snw_showPins) != 0)
+        result = CopyPins(film, sim, frame, message);
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* frame, snwMessage* message)
+{
+    const snwFilmBody* body = &film->bodies[index];
+    snwVertices points;
+    snwSkin skin;
+    if (GetPoints(sim, index, &points, &skin) < 0 || points.count != body->vertexCount)
+        return snwFail(message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
+    for (int v = 0; v < points.count; ++v)
+        memcpy(
+            frame->positions + body->first + 3 * (size_t)v, At(points.positions, points.stride, v), 3 * sizeof(float));
+    if (frame->values != NULL)
+        CopyValues(film, sim, index, frame);
+    return snw_ok;
+}
+
+static snwResult CopyColliders(snwFilm* film, const snwSim* sim, snwFilmFrame* frame, snwMessage* message)
+{
+    snwTransforms transforms = {0};
+    if (film->colliderCount > 0 &&
+        (snwSim_GetColliders(sim, &transforms) < 0 || transforms.count < film->colliderCount))
+        return snwFail(message, snw_errorArgument, "make one film per sim", "the sim's colliders are missing");
+    for (int i = 0; i < film->colliderCount; ++i)
+        frame->colliders[i] = *(
+            const snwTransform*)((const char*)transforms.data + (size_t)i * (size_t)transforms.stride);
+    return snw_ok;
+}
+
+static bool AllocFrame(const snwFilm* film, snwFilmFrame* frame)
+{
+    bool values = snwFilm_HasValues(film), bones = snwFilm_NeedsBones(film);
+    frame->positions = snwAllocArray(film->context, film->floatCount + 1, sizeof(float));
+    frame->colliders = snwAllocArray(film->context, (size_t)film->colliderCount + 1, sizeof(snwTransform));
+    if (values)
+        frame->values = snwAllocArray(film->context, film->floatCount / 3 + 1, sizeof(float));
+    if (bones)
+        frame->bones = snwAllocArray(film->context, (size_t)film->boneCount + 1, sizeof(snwTransform));
+    return frame->positions != NULL && frame->colliders != NULL && (!values || frame->values != NULL) &&
+           (!bones || frame->bones != NULL);
+}
+
+snwResult snwFilm_CopyFrame(snwFilm* film, snwSim* sim, snwFilmFrame* frame, snwMessage* message)
+{
+    snwResult result = AllocFrame(film, frame) ? snw_ok : snwFailMemory(message);
+    for (int i = 0; result >= 0 && i < film->bodyCount; ++i)
+        result = CopyBody(film, sim, i, frame, message);
+    if (result >= 0)
+        result = CopyColliders(film, sim, frame, message);
+    if (result >= 0 && frame->bones != NULL)
+        result = CopyBones(film, sim, frame, message);
+    return result >= 0 ? CopyOverlays(film, sim, frame, message) : result;
+}
