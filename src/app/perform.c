@@ -58,6 +58,7 @@ typedef struct Stage
     double* times; // NULL: no plot
     double* energies[snw_curveCount];
     int recorded, capacity;
+    snwExports exports;
     snwProgress progress;
 } Stage;
 
@@ -66,7 +67,8 @@ snwPerformDef snwDefaultPerformDef(void)
     return (snwPerformDef){.options = snwDefaultSceneOptions(),
         .width = SNW_FILM_WIDTH,
         .height = SNW_FILM_HEIGHT,
-        .samples = SNW_FILM_SAMPLES};
+        .samples = SNW_FILM_SAMPLES,
+        .exports = snwDefaultExportsDef()};
 }
 
 static bool Makes(const snwPerformDef* def, Output output)
@@ -145,6 +147,14 @@ static snwResult OpenPlot(Stage* stage, snwMessage* message)
     return snw_ok;
 }
 
+static snwResult OpenExports(Stage* stage, snwMessage* message)
+{
+    const snwSceneDef* scene = snwScene_GetDef(stage->file.scene);
+    int frames = (int)fmin(floor(scene->duration * scene->rate + 0.5), 1e9); // as the run loop counts them
+    return snwExports_Open(&stage->exports, stage->context, &stage->def->exports, stage->file.scene,
+        stage->def->directory, frames + 1, stage->def->overwrite, message);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // During the run
 
@@ -183,7 +193,8 @@ static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* messa
     Record(stage, frame->measures);
     if (frame->frame == 0)
         RecordSettings(stage, frame->sim);
-    return stage->film != NULL ? snwFilm_AddFrame(stage->film, frame->sim, message) : snw_ok;
+    snwResult result = snwExports_AddFrame(&stage->exports, frame, message);
+    return result >= 0 && stage->film != NULL ? snwFilm_AddFrame(stage->film, frame->sim, message) : result;
 }
 
 static snwResult RunScene(Stage* stage, snwPerformance* performance, snwMessage* message)
@@ -281,7 +292,9 @@ static snwResult WriteReport(Stage* stage, const snwPerformance* performance, sn
 // A diverged run is drawn too, for it shows where; an interrupted one is not, for the user wants to go.
 static snwResult WriteOutputs(Stage* stage, snwPerformance* performance, snwMessage* message)
 {
-    snwResult result = DrawPlot(stage, performance, message);
+    snwResult result = snwExports_Finish(&stage->exports, message);
+    if (result >= 0)
+        result = DrawPlot(stage, performance, message);
     if (result >= 0 && performance->result != snw_errorInterrupted)
         result = DrawFilm(stage, message);
     if (result == snw_errorInterrupted)
@@ -324,6 +337,8 @@ static snwResult Stage_Run(Stage* stage, snwPerformance* performance, snwMessage
     if (result >= 0)
         result = OpenPlot(stage, message);
     if (result >= 0)
+        result = OpenExports(stage, message);
+    if (result >= 0)
         result = RunScene(stage, performance, message);
     performance->result = result;
     if (result < 0 && result != snw_errorDiverged && result != snw_errorInterrupted)
@@ -353,6 +368,7 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
     snwMessage_Clear(message);
     snwResult result = Stage_Run(stage, performance, message);
     performance->result = result;
+    snwExports_Drop(&stage->exports);
     if (stage->film != NULL)
         snwDestroyFilm(stage->film);
     if (stage->file.scene != NULL)
@@ -444,4 +460,6 @@ void snwPerform_ListFiles(const snwPerformDef* def, const snwPerformance* perfor
         if (IsThere(def, performance, i, path))
             snwNote("%-9s %s", s_outputs[i].what, path);
     }
+    if (def->directory != NULL)
+        snwExportsDef_List(&def->exports, def->directory);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/common.h"
+#include "app/exports.h"
 
 // Of films, everywhere: a first look must not take long.
 #define SNW_FILM_WIDTH   768
@@ -32,6 +33,7 @@ typedef struct snwPerformDef
     const char* directory; // NULL: no files
     bool film;             // film and picture too
     int width, height, samples;
+    snwExportsDef exports;
     bool overwrite;
 } snwPerformDef;
 

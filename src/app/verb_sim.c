@@ -127,7 +127,9 @@ static snwExit ReadBatch(const snwArgs* args, Batch* batch)
         return snw_exitUsage;
     if (snwArgs_Has(args, "duration") && def->frames > 0)
         return snwUsage("one of them", "--duration and --frames contradict each other");
-    snwExit result = ReadMethod(args, batch);
+    snwExit result = snwExportsDef_Read(args, batch->directory, &def->exports);
+    if (result == snw_exitOk)
+        result = ReadMethod(args, batch);
     if (result == snw_exitOk)
         result = ReadSettings(args, batch);
     if (result == snw_exitOk)
@@ -437,6 +439,7 @@ static const snwOption s_options[] = {
     {"frames", 'n', "N", false, snw_completeNothing, NULL, "how many frames to simulate"},
     {"film", 0, NULL, false, snw_completeNothing, NULL, "draw a film also in a sweep (a single run has one)"},
     SNW_FILM_OPTIONS,
+    SNW_EXPORT_OPTIONS,
     {"json", 'j', NULL, false, snw_completeNothing, NULL, "print one JSON object; several runs are its rows"},
     SNW_CONTEXT_OPTIONS,
     {0},
@@ -447,6 +450,7 @@ static const snwExample s_examples[] = {
     {"sinew sim scene.json -o out/a --set pbd.iterations=20", "keep log, measures, plot, film and picture"},
     {"sinew sim scene.json --sweep pbd.iterations=5:20:4 --json", "four runs: a JSON object with four rows"},
     {"sinew sim scene.json --sweep sim.substeps=1,2,4 --seeds 3", "nine runs: every value with three seeds"},
+    {"sinew sim scene.json -o out/b --export pc2,obj --no-film", "point caches and meshes for other programs"},
     {0},
 };
 
@@ -459,6 +463,10 @@ const snwVerb snwSimVerb = {
     .summary = "simulate a scene file",
     .about = "Without -o only the numbers are printed. With -o DIR the folder gets log.jsonl (see\n"
              "sinew replay), measures.csv, report.json, energy.svg, film.mp4 and picture.png.\n"
+             "\n"
+             "--export writes every body for other programs: obj and ply as one file per frame in\n"
+             "DIR/obj and DIR/ply, pc2 and mdd as point caches of the skin, medit as labelled\n"
+             "elements, json as measures.json.\n"
              "\n"
              "Several --sweep options give every combination; with -o each run has its own folder,\n"
              "and sweep.csv holds the table.\n"
