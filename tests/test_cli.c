@@ -204,7 +204,7 @@ TEST(cli, completionsAreThere)
 TEST(cli, bashCompletesVerbsAndOptions)
 {
     static const char script[] = "source <(" SINEW " completions bash)\n"
-                                 "COMP_WORDS=(sinew re); COMP_CWORD=1; _sinew; echo \"${COMPREPLY[@]}\"\n"
+                                 "COMP_WORDS=(sinew rep); COMP_CWORD=1; _sinew; echo \"${COMPREPLY[@]}\"\n"
                                  "COMP_WORDS=(sinew sim --sim); COMP_CWORD=2; _sinew; echo \"${COMPREPLY[@]}\"\n"
                                  "COMP_WORDS=(sinew sim --simd sc); COMP_CWORD=3; _sinew; echo \"${COMPREPLY[@]}\"\n"
                                  "COMP_WORDS=(sinew sim --method p); COMP_CWORD=3; _sinew; echo \"${COMPREPLY[0]}\"\n"
