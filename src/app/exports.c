@@ -179,11 +179,11 @@ void snwExportsDef_List(const snwExportsDef* def, const char* directory)
 {
     for (snwExportKind i = 0; i < snw_exportKindCount; ++i)
         if (def->kinds[i])
-            snwNote("%-9s %s/%s", snwExportKind_Name(i), directory,
+            snwNote("%-12s %s/%s", snwExportKind_Name(i), directory,
                 snwExportKind_IsSequence(i) ? snwExportKind_Name(i)
                 : i == snw_exportMedit      ? "*.mesh"
                 : i == snw_exportPc2        ? "*.pc2"
                                             : "*.mdd");
     if (def->json)
-        snwNote("%-9s %s/measures.json", "json", directory);
+        snwNote("%-12s %s/measures.json", "json", directory);
 }

@@ -16,7 +16,14 @@ typedef enum Output
 {
     snw_outputFilm,
     snw_outputPicture,
-    snw_outputPlot,
+    snw_outputEnergy, // the plots in the order of snwPlotKind, each as SVG and PNG
+    snw_outputEnergyPng,
+    snw_outputTimings,
+    snw_outputTimingsPng,
+    snw_outputCentre,
+    snw_outputCentrePng,
+    snw_outputPressure,
+    snw_outputPressurePng,
     snw_outputMeasures,
     snw_outputReport,
     snw_outputLog,
@@ -31,21 +38,20 @@ static const struct
 } s_outputs[snw_outputCount] = {
     [snw_outputFilm] = {"film.mp4", true, "film"},
     [snw_outputPicture] = {"picture.png", true, "picture"},
-    [snw_outputPlot] = {"energy.svg", false, "plot"},
+    [snw_outputEnergy] = {"energy.svg", false, "plot"},
+    [snw_outputEnergyPng] = {"energy.png", false, "plot_png"},
+    [snw_outputTimings] = {"timings.svg", false, "timings"},
+    [snw_outputTimingsPng] = {"timings.png", false, "timings_png"},
+    [snw_outputCentre] = {"centre.svg", false, "centre"},
+    [snw_outputCentrePng] = {"centre.png", false, "centre_png"},
+    [snw_outputPressure] = {"pressure.svg", false, "pressure"},
+    [snw_outputPressurePng] = {"pressure.png", false, "pressure_png"},
     [snw_outputMeasures] = {"measures.csv", false, "measures"},
     [snw_outputReport] = {"report.json", false, "report"},
     [snw_outputLog] = {"log.jsonl", false, "log"},
 };
 
 typedef char Path[snw_maxPath];
-
-// Curves of the plot, one value per frame.
-enum
-{
-    snw_curveCount = 4
-};
-
-static const char* const s_curves[snw_curveCount] = {"kinetic", "elastic", "potential", "sum"};
 
 typedef struct Stage
 {
@@ -55,9 +61,7 @@ typedef struct Stage
     snwSceneFile file;
     Path paths[snw_outputCount];
     snwFilm* film;
-    double* times; // NULL: no plot
-    double* energies[snw_curveCount];
-    int recorded, capacity;
+    snwPlots plots;
     snwExports exports;
     snwProgress progress;
 } Stage;
@@ -132,21 +136,6 @@ static snwResult OpenFilm(Stage* stage, snwMessage* message)
     return snwCreateFilm(stage->context, &film, stage->file.scene, &stage->film, message);
 }
 
-static snwResult OpenPlot(Stage* stage, snwMessage* message)
-{
-    const snwSceneDef* scene = snwScene_GetDef(stage->file.scene);
-    if (!Makes(stage->def, snw_outputPlot))
-        return snw_ok;
-    stage->capacity = (int)fmin(ceil(scene->duration * scene->rate) + 2, 1e7);
-    double* block = calloc((size_t)stage->capacity * (1 + snw_curveCount), sizeof *block);
-    if (block == NULL)
-        return snwFailMemory(message);
-    stage->times = block;
-    for (int i = 0; i < snw_curveCount; ++i)
-        stage->energies[i] = block + (size_t)stage->capacity * (size_t)(i + 1);
-    return snw_ok;
-}
-
 static snwResult OpenExports(Stage* stage, snwMessage* message)
 {
     const snwSceneDef* scene = snwScene_GetDef(stage->file.scene);
@@ -157,17 +146,6 @@ static snwResult OpenExports(Stage* stage, snwMessage* message)
 
 // ---------------------------------------------------------------------------------------------------------------------
 // During the run
-
-static void Record(Stage* stage, const snwMeasures* measures)
-{
-    if (stage->times == NULL || stage->recorded == stage->capacity)
-        return;
-    const double values[snw_curveCount] = {measures->kinetic, measures->elastic, measures->potential, measures->energy};
-    int frame = stage->recorded++;
-    stage->times[frame] = measures->time;
-    for (int i = 0; i < snw_curveCount; ++i)
-        stage->energies[i][frame] = values[i];
-}
 
 // What the sim really uses: defaults, the scene's settings and the command line's, in this order.
 static void RecordSettings(Stage* stage, const snwSim* sim)
@@ -190,10 +168,11 @@ static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* messa
     if (frame->frame == 0)
         stage->progress = snwProgress_Begin("simulating", frame->frameCount);
     snwProgress_Update(&stage->progress, frame->frame);
-    Record(stage, frame->measures);
     if (frame->frame == 0)
         RecordSettings(stage, frame->sim);
-    snwResult result = snwExports_AddFrame(&stage->exports, frame, message);
+    snwResult result = Makes(stage->def, snw_outputEnergy) ? snwPlots_AddFrame(&stage->plots, frame, message) : snw_ok;
+    if (result >= 0)
+        result = snwExports_AddFrame(&stage->exports, frame, message);
     return result >= 0 && stage->film != NULL ? snwFilm_AddFrame(stage->film, frame->sim, message) : result;
 }
 
@@ -253,23 +232,22 @@ static snwResult DrawFilm(Stage* stage, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult DrawPlot(Stage* stage, const snwPerformance* performance, snwMessage* message)
+static snwResult DrawPlots(Stage* stage, snwPerformance* performance, snwMessage* message)
 {
-    if (stage->times == NULL || stage->recorded == 0)
-        return snw_ok;
-    snwPlotCurve curves[snw_curveCount];
-    for (int i = 0; i < snw_curveCount; ++i)
-        curves[i] = (snwPlotCurve){s_curves[i], stage->times, stage->energies[i], stage->recorded};
-    char title[192];
-    snprintf(title, sizeof title, "Energy of %s (%s)", performance->scene, performance->method);
-    snwPlotDef plot = snwDefaultPlotDef();
-    plot.title = title;
-    plot.xLabel = "time (s)";
-    plot.yLabel = "energy (J)";
-    plot.curves = curves;
-    plot.curveCount = snw_curveCount;
-    plot.overwrite = stage->def->overwrite;
-    return snwPlot_WriteSvg(stage->context, &plot, stage->paths[snw_outputPlot], message);
+    char name[192];
+    snwResult result = snw_ok;
+    snprintf(name, sizeof name, "%s (%s)", performance->scene, performance->method);
+    for (snwPlotKind kind = 0; kind < snw_plotKindCount && result >= 0; ++kind)
+    {
+        Path stem;
+        if (!snwPlots_Has(&stage->plots, kind))
+            continue;
+        if (!snwJoinPath(stem, sizeof stem, stage->def->directory, snwPlotKind_Name(kind)))
+            return snwFail(message, snw_errorIo, "a shorter -o", "the path is too long");
+        result = snwPlots_Write(&stage->plots, kind, name, stem, stage->def->overwrite, message);
+        performance->plotted[kind] = result >= 0;
+    }
+    return result;
 }
 
 static snwResult WriteReport(Stage* stage, const snwPerformance* performance, snwMessage* message)
@@ -294,7 +272,7 @@ static snwResult WriteOutputs(Stage* stage, snwPerformance* performance, snwMess
 {
     snwResult result = snwExports_Finish(&stage->exports, message);
     if (result >= 0)
-        result = DrawPlot(stage, performance, message);
+        result = DrawPlots(stage, performance, message);
     if (result >= 0 && performance->result != snw_errorInterrupted)
         result = DrawFilm(stage, message);
     if (result == snw_errorInterrupted)
@@ -335,8 +313,6 @@ static snwResult Stage_Run(Stage* stage, snwPerformance* performance, snwMessage
     Describe(stage, performance);
     result = OpenFilm(stage, message);
     if (result >= 0)
-        result = OpenPlot(stage, message);
-    if (result >= 0)
         result = OpenExports(stage, message);
     if (result >= 0)
         result = RunScene(stage, performance, message);
@@ -363,7 +339,7 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
     if (stage == NULL)
         return snwFailMemory(message);
     stage->def = def;
-    stage->context = context;
+    stage->context = stage->plots.context = context;
     stage->performance = performance;
     snwMessage_Clear(message);
     snwResult result = Stage_Run(stage, performance, message);
@@ -373,7 +349,7 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
         snwDestroyFilm(stage->film);
     if (stage->file.scene != NULL)
         snwSceneFile_Close(&stage->file);
-    free(stage->times);
+    snwPlots_Free(&stage->plots);
     free(stage);
     return result;
 }
@@ -382,6 +358,9 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
 static bool IsThere(const snwPerformDef* def, const snwPerformance* performance, Output output, char* path)
 {
     if (!Makes(def, output) || (output == snw_outputFilm && performance->noFilm))
+        return false;
+    if (output >= snw_outputEnergy && output <= snw_outputPressurePng &&
+        !performance->plotted[(output - snw_outputEnergy) / 2])
         return false;
     return snwJoinPath(path, snw_maxPath, def->directory, s_outputs[output].name) && snwFileExists(path);
 }
@@ -458,7 +437,7 @@ void snwPerform_ListFiles(const snwPerformDef* def, const snwPerformance* perfor
     {
         char path[snw_maxPath];
         if (IsThere(def, performance, i, path))
-            snwNote("%-9s %s", s_outputs[i].what, path);
+            snwNote("%-12s %s", s_outputs[i].what, path);
     }
     if (def->directory != NULL)
         snwExportsDef_List(&def->exports, def->directory);

@@ -337,7 +337,7 @@ static snwExit WriteSweepFile(const Batch* batch, const snwTextTable* table)
     free(text);
     if (result < 0)
         return snwReportMessage(&message);
-    snwNote("%-9s %s", "table", path);
+    snwNote("%-12s %s", "table", path);
     return snw_exitOk;
 }
 
@@ -428,7 +428,7 @@ static snwExit Run(const snwArgs* args)
 // ---------------------------------------------------------------------------------------------------------------------
 
 static const snwOption s_options[] = {
-    {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write log, measures, report, plot and film here"},
+    {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write log, measures, report, plots and film here"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
     {"method", 'm', "NAME", false, snw_completeMethods, NULL, "use this method instead of the scene's"},
     {"set", 's', "NAME=VALUE", true, snw_completeParams, NULL, "set a parameter: see sinew info --params"},
@@ -462,7 +462,8 @@ const snwVerb snwSimVerb = {
     .complete = snw_completeFile,
     .summary = "simulate a scene file",
     .about = "Without -o only the numbers are printed. With -o DIR the folder gets log.jsonl (see\n"
-             "sinew replay), measures.csv, report.json, energy.svg, film.mp4 and picture.png.\n"
+             "sinew replay), measures.csv, report.json, film.mp4, picture.png and plots as .svg and\n"
+             ".png: energy, timings, centre (of mass) and, with contacts, pressure (its centre).\n"
              "\n"
              "--export writes every body for other programs: obj and ply as one file per frame in\n"
              "DIR/obj and DIR/ply, pc2 and mdd as point caches of the skin, medit as labelled\n"
