@@ -32,7 +32,7 @@ static World MakeWorld(snwExportKind kind, const char* name)
     scene.cells = 2;
     scene.spin = (snwVec3){1, 2, 3};
     world.sim = snwFixture_MakeSim(world.context, &scene);
-    snprintf(world.path, sizeof world.path, "%s/%s", snwTest_TempDir(), name);
+    snprintf(world.path, sizeof world.path, "%s/export-%s", snwTest_TempDir(), name);
     return world;
 }
 
