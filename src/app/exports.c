@@ -116,8 +116,10 @@ snwResult snwExports_Open(snwExports* exports, snwContext* context, const snwExp
     *exports = (snwExports){.context = context};
     if (directory == NULL || snwExportsDef_IsEmpty(def))
         return snw_ok;
-    exports->list = calloc((size_t)sceneDef->bodyCount * snw_exportKindCount + 1, sizeof *exports->list);
-    snwResult result = exports->list == NULL ? snwFailMemory(message) : snwMakeFolder(directory, message);
+    exports->list = calloc((size_t)sceneDef->bodyCount * snw_exportKindCount + 1, sizeof(void*));
+    if (exports->list == NULL)
+        return snwFailMemory(message);
+    snwResult result = snwMakeFolder(directory, message);
     for (snwExportKind kind = 0; kind < snw_exportKindCount && result >= 0; ++kind)
         for (int body = 0; def->kinds[kind] && body < sceneDef->bodyCount && result >= 0; ++body)
         {
@@ -167,7 +169,7 @@ snwResult snwExports_Finish(snwExports* exports, snwMessage* message)
 
 void snwExports_Drop(snwExports* exports)
 {
-    for (int i = 0; i < exports->count; ++i)
+    for (int i = 0; i < exports->count && exports->list != NULL; ++i)
         snwExporter_Drop(exports->list[i]);
     if (exports->measuring)
         snwPartFile_Drop(&exports->measures.output);
@@ -175,15 +177,30 @@ void snwExports_Drop(snwExports* exports)
     *exports = (snwExports){0};
 }
 
+json_t* snwExportsDef_ToJson(const snwExportsDef* def)
+{
+    json_t* list = json_array();
+    for (snwExportKind i = 0; i < snw_exportKindCount; ++i)
+        if (def->kinds[i])
+            json_array_append_new(list, json_string(snwExportKind_Name(i)));
+    if (def->json)
+        json_array_append_new(list, json_string("json"));
+    return list;
+}
+
+static const char* const s_patterns[snw_exportKindCount] = {
+    [snw_exportObj] = "obj/*.obj",
+    [snw_exportPly] = "ply/*.ply",
+    [snw_exportPc2] = "*.pc2",
+    [snw_exportMdd] = "*.mdd",
+    [snw_exportMedit] = "*.mesh",
+};
+
 void snwExportsDef_List(const snwExportsDef* def, const char* directory)
 {
     for (snwExportKind i = 0; i < snw_exportKindCount; ++i)
         if (def->kinds[i])
-            snwNote("%-12s %s/%s", snwExportKind_Name(i), directory,
-                snwExportKind_IsSequence(i) ? snwExportKind_Name(i)
-                : i == snw_exportMedit      ? "*.mesh"
-                : i == snw_exportPc2        ? "*.pc2"
-                                            : "*.mdd");
+            snwNote("%-12s %s/%s", snwExportKind_Name(i), directory, s_patterns[i]);
     if (def->json)
         snwNote("%-12s %s/measures.json", "json", directory);
 }

@@ -50,5 +50,7 @@ snwResult snwExports_AddFrame(snwExports* exports, const snwRunFrame* frame, snw
 snwResult snwExports_Finish(snwExports* exports, snwMessage* message);
 void snwExports_Drop(snwExports* exports); // nothing unfinished stays; also after Finish, and of zeros
 
+// The words of --export, as a list.
+json_t* snwExportsDef_ToJson(const snwExportsDef* def);
 // Says on stderr what went where.
 void snwExportsDef_List(const snwExportsDef* def, const char* directory);

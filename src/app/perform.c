@@ -428,6 +428,7 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
     json_object_set_new(json, "first", snwMeasures_ToJson(&report->first));
     json_object_set_new(json, "last", snwMeasures_ToJson(&report->last));
     json_object_set_new(json, "files", FilesToJson(def, performance));
+    json_object_set_new(json, "exports", snwExportsDef_ToJson(&def->exports));
     return json;
 }
 

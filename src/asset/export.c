@@ -236,7 +236,7 @@ static snwResult WriteFile(snwExporter* exporter, const snwWriter* out, snwMessa
 
 static snwResult AddShape(snwExporter* exporter, snwSim* sim, snwMessage* message)
 {
-    snwExportShape shape;
+    snwExportShape shape = {0};
     snwResult result = GetShape(exporter, sim, &shape, message);
     if (result < 0)
         return result;

@@ -90,7 +90,10 @@ static snwResult MakePaths(Tiles* tiles, snwMessage* message)
     tiles->path = snwAlloc(tiles->context, tiles->pathCapacity);
     tiles->logPath = snwAlloc(tiles->context, tiles->pathCapacity);
     if (tiles->frames == NULL || tiles->path == NULL || tiles->logPath == NULL)
-        return snwFailMemory(message);
+    {
+        snwFailMemory(message);
+        return snw_errorMemory;
+    }
     snprintf(tiles->frames, tiles->pathCapacity, "%s/frames", directory);
     snprintf(tiles->logPath, tiles->pathCapacity, "%s/ffmpeg.log", directory);
     return tiles->def->filmPath != NULL ? snwMakeDirectory(tiles->context, tiles->frames, message) : snw_ok;
@@ -100,12 +103,18 @@ static snwResult SetUp(Tiles* tiles, snwMessage* message)
 {
     const snwTilesDef* def = tiles->def;
     if (def->count < 1 || def->count > snw_maxTiles)
-        return snwFail(message, snw_errorArgument, "give 1 to 16", "%d films side by side", def->count);
+    {
+        snwFail(message, snw_errorArgument, "give 1 to 16", "%d films side by side", def->count);
+        return snw_errorArgument;
+    }
     snwResult result = snw_ok;
     for (int i = 0; i < def->count && result >= 0; ++i)
     {
         if (def->films[i]->frames.count == 0)
-            return snwFail(message, snw_errorArgument, "add a frame before drawing", "film %d has no frames", i);
+        {
+            snwFail(message, snw_errorArgument, "add a frame before drawing", "film %d has no frames", i);
+            return snw_errorArgument;
+        }
         if (def->films[i]->frames.count > tiles->frameCount)
             tiles->frameCount = def->films[i]->frames.count;
         result = snwFilm_SetUp(def->films[i], message);
