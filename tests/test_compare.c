@@ -190,6 +190,62 @@ TEST(compare, mistakesAreTold)
     snwProcess_Free(&missing);
 }
 
+// An absurd force: the run diverges in frame 3 or later, whatever the iterations.
+static const char* WildScene(void)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/compare-wild.json", snwTest_TempDir());
+    FILE* file = fopen(path, "w");
+    if (file == NULL)
+        return path;
+    fputs("{\"sinew\": 1, \"rate\": 1, \"duration\": 60, \"bodies\": [{\"name\": \"b\", \"character\":"
+          " {\"shape\": \"block\", \"size\": [0.3, 0.3, 0.3], \"cells\": [2, 2, 2], \"material\":"
+          " {\"density\": 0.001}}}], \"commands\": [{\"step\": 3, \"kind\": \"push\", \"body\": \"b\", \"vertex\": 0,"
+          " \"force\": [1e12, 1e11, 1e10], \"duration\": 1e9}]}",
+        file);
+    fclose(file);
+    return path;
+}
+
+TEST(compare, divergedVariantsAreRowsToo)
+{
+    char folder[128];
+    Folder("wild", folder);
+    const char* scene = WildScene();
+    snwProcess process = RUN(
+        "compare", scene, "--set", "pbd.iterations=5,10", "-o", folder, "--width", "32", "--height", "32");
+    CHECK_INT(process.code, 4);
+    CHECK_CONTAINS(process.text, "\npbd.iterations=5 ");
+    CHECK_CONTAINS(process.text, "\npbd.iterations=10 ");
+    CHECK_CONTAINS(process.text, "diverged");
+    CHECK(Exists(folder, "compare.json") && Exists(folder, "height.png") && Exists(folder, "picture.png"));
+    snwProcess_Free(&process);
+}
+
+TEST(compare, failingFfmpegCostsTheFilmOnly)
+{
+    char folder[128], bin[160], program[200], variable[300];
+    Folder("bad-ffmpeg", folder);
+    snprintf(bin, sizeof bin, "%s/compare-bin", snwTest_TempDir());
+    snprintf(program, sizeof program, "%s/ffmpeg", bin);
+    REQUIRE(mkdir(bin, 0755) == 0);
+    FILE* file = fopen(program, "w");
+    REQUIRE(file != NULL);
+    fputs("#!/bin/sh\necho broken >&2\nexit 3\n", file);
+    fclose(file);
+    REQUIRE(chmod(program, 0755) == 0);
+    snprintf(variable, sizeof variable, "PATH=%s:/usr/bin:/bin", bin);
+    const char* const words[] = {SINEW, "compare", Scene(), "--set", "pbd.iterations=2,4", "-o", folder, "--width",
+        "32", "--height", "32", "--samples", "1", NULL};
+    snwProcess process = snwProcess_Start(words, variable);
+    snwProcess_Wait(&process);
+    CHECK_INT(process.code, 0);
+    CHECK_CONTAINS(process.errors, "ffmpeg failed");
+    CHECK(Exists(folder, "picture.png") && Exists(folder, "compare.csv") && !Exists(folder, "film.mp4"));
+    CHECK(Exists(folder, "frames/frame-00000.png")); // for another try by hand
+    snwProcess_Free(&process);
+}
+
 static void Sleep(long milliseconds)
 {
     struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};

@@ -549,3 +549,31 @@ TEST(export, wrongWordsAreTold)
     snwProcess_Free(&nothing);
     snwProcess_Free(&axis);
 }
+
+// A run that diverges leaves caches of the frames that came.
+TEST(export, divergedRunsAreExportedUpToTheirEnd)
+{
+    char scene[128], folder[128], path[160];
+    snprintf(scene, sizeof scene, "%s/export-wild.json", snwTest_TempDir());
+    snprintf(folder, sizeof folder, "%s/export-wild", snwTest_TempDir());
+    FILE* file = fopen(scene, "w");
+    REQUIRE(file != NULL);
+    fputs("{\"sinew\": 1, \"rate\": 1, \"duration\": 60, \"bodies\": [{\"name\": \"b\", \"character\":"
+          " {\"shape\": \"block\", \"size\": [0.3, 0.3, 0.3], \"cells\": [2, 2, 2], \"material\":"
+          " {\"density\": 0.001}}}], \"commands\": [{\"step\": 3, \"kind\": \"push\", \"body\": \"b\", \"vertex\": 0,"
+          " \"force\": [1e12, 1e11, 1e10], \"duration\": 1e9}]}",
+        file);
+    fclose(file);
+    snwProcess sim = RUN("sim", scene, "-o", folder, "--no-film", "--json", "--export", "mdd");
+    CHECK_INT(sim.code, 4);
+    json_t* report = json_loads(sim.text, 0, NULL);
+    int frames = (int)json_integer_value(json_object_get(report, "frames"));
+    snprintf(path, sizeof path, "%s/b.mdd", folder);
+    unsigned char* data = (unsigned char*)snwReadWhole(path);
+    REQUIRE(data != NULL);
+    CHECK(frames > 0 && frames < 60);
+    CHECK_INT(BigInt(data), frames + 1);
+    free(data);
+    json_decref(report);
+    snwProcess_Free(&sim);
+}

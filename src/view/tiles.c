@@ -169,7 +169,8 @@ static snwResult DrawFrames(Tiles* tiles, snwMessage* message)
         snwFormatFramePath(tiles->path, tiles->pathCapacity, tiles->frames, i);
         result = DrawTiles(tiles, i, 1, false, message);
         if (result >= 0)
-            result = snwImage_WritePng(tiles->context, &tiles->sheet.image, tiles->path, 1, true, message);
+            result = snwImage_WritePng(
+                tiles->context, &tiles->sheet.image, tiles->path, 1, tiles->def->overwrite, message);
         if (result >= 0)
             result = Advance(tiles, i + 2, message);
     }
@@ -201,7 +202,8 @@ static snwResult DrawFilm(Tiles* tiles, snwMessage* message)
         };
         result = snwEncodeFilm(tiles->context, &encode, message);
     }
-    RemoveFrames(tiles);
+    if (result >= 0 || result == snw_errorInterrupted) // else somebody may still make a film of them
+        RemoveFrames(tiles);
     return result;
 }
 
