@@ -140,7 +140,8 @@ static void Begin(void* own)
 static void AddPoint(void* own, double x, double y, bool down)
 {
     Pixels* pixels = own;
-    if (!snwArray_Push(pixels->context, &pixels->path, Place(x, y, down)))
+    // After a failure no more: a point with the pen down needs the one before it.
+    if (!pixels->failed && !snwArray_Push(pixels->context, &pixels->path, Place(x, y, down)))
         pixels->failed = true;
 }
 
