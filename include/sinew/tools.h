@@ -326,20 +326,35 @@ typedef struct snwPlotCurve
     int count;
 } snwPlotCurve;
 
+// What others measured or published, drawn in grey behind the curves.
+typedef struct snwPlotReference
+{
+    const char* label; // says where it is from
+    const double* x;
+    const double* y;
+    int count;
+    bool dots; // a ring per point; else a dashed line
+} snwPlotReference;
+
 typedef struct snwPlotDef
 {
     const char* title;
     const char* xLabel; // with unit: "time (s)"
     const char* yLabel;
     const snwPlotCurve* curves;
-    int curveCount;
-    int width, height;
+    int curveCount; // at most 12
+    const snwPlotReference* references;
+    int referenceCount; // at most 12
+    int width, height;  // a PNG has twice as many pixels each way
     bool overwrite;
 } snwPlotDef;
 
 SNW_API snwPlotDef snwDefaultPlotDef(void);
 // Writes a clean SVG with axes, units and legend.
 SNW_API snwResult snwPlot_WriteSvg(snwContext* context, const snwPlotDef* def, const char* path, snwMessage* message);
+SNW_API snwResult snwPlot_WritePng(snwContext* context, const snwPlotDef* def, const char* path, snwMessage* message);
+// Both: stem.svg and stem.png. A plot without a single finite point is an error here.
+SNW_API snwResult snwPlot_Write(snwContext* context, const snwPlotDef* def, const char* stem, snwMessage* message);
 
 #ifdef __cplusplus
 }

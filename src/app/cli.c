@@ -14,6 +14,7 @@
 const snwVerb* const snwVerbs[] = {
     &snwDemoVerb,
     &snwSimVerb,
+    &snwCompareVerb,
     &snwReplayVerb,
     &snwInfoVerb,
     &snwCheckVerb,

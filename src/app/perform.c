@@ -17,7 +17,14 @@ typedef enum Output
 {
     snw_outputFilm,
     snw_outputPicture,
-    snw_outputPlot,
+    snw_outputEnergy, // the plots in the order of snwPlotKind, each as SVG and PNG
+    snw_outputEnergyPng,
+    snw_outputTimings,
+    snw_outputTimingsPng,
+    snw_outputCentre,
+    snw_outputCentrePng,
+    snw_outputPressure,
+    snw_outputPressurePng,
     snw_outputMeasures,
     snw_outputReport,
     snw_outputLog,
@@ -34,7 +41,14 @@ static const struct
 } s_outputs[snw_outputCount] = {
     [snw_outputFilm] = {"film.mp4", true, false, "film"},
     [snw_outputPicture] = {"picture.png", true, false, "picture"},
-    [snw_outputPlot] = {"energy.svg", false, false, "plot"},
+    [snw_outputEnergy] = {"energy.svg", false, false, "plot"},
+    [snw_outputEnergyPng] = {"energy.png", false, false, "plot_png"},
+    [snw_outputTimings] = {"timings.svg", false, false, "timings"},
+    [snw_outputTimingsPng] = {"timings.png", false, false, "timings_png"},
+    [snw_outputCentre] = {"centre.svg", false, false, "centre"},
+    [snw_outputCentrePng] = {"centre.png", false, false, "centre_png"},
+    [snw_outputPressure] = {"pressure.svg", false, false, "pressure"},
+    [snw_outputPressurePng] = {"pressure.png", false, false, "pressure_png"},
     [snw_outputMeasures] = {"measures.csv", false, false, "measures"},
     [snw_outputReport] = {"report.json", false, false, "report"},
     [snw_outputLog] = {"log.jsonl", false, false, "log"},
@@ -44,14 +58,6 @@ static const struct
 static const char s_frames[] = "frames"; // the folder of a sequence
 
 typedef char Path[snw_maxPath];
-
-// Curves of the plot, one value per frame.
-enum
-{
-    snw_curveCount = 4
-};
-
-static const char* const s_curves[snw_curveCount] = {"kinetic", "elastic", "potential", "sum"};
 
 typedef struct Stage
 {
@@ -63,9 +69,8 @@ typedef struct Stage
     bool resuming;  // there are frames to go on from
     bool overwrite; // what belongs to those frames is made again
     snwFilm* film;
-    double* times; // NULL: no plot
-    double* energies[snw_curveCount];
-    int recorded, capacity;
+    snwPlots plots;
+    snwExports exports;
     snwProgress progress;
 } Stage;
 
@@ -74,7 +79,8 @@ snwPerformDef snwDefaultPerformDef(void)
     return (snwPerformDef){.options = snwDefaultSceneOptions(),
         .width = SNW_FILM_WIDTH,
         .height = SNW_FILM_HEIGHT,
-        .samples = SNW_FILM_SAMPLES};
+        .samples = SNW_FILM_SAMPLES,
+        .exports = snwDefaultExportsDef()};
 }
 
 static snwExit ReadShow(const char* list, uint32_t* show)
@@ -207,34 +213,16 @@ static snwResult OpenFilm(Stage* stage, snwMessage* message)
     return snwCreateFilm(stage->context, &film, stage->file.scene, &stage->film, message);
 }
 
-static snwResult OpenPlot(Stage* stage, snwMessage* message)
+static snwResult OpenExports(Stage* stage, snwMessage* message)
 {
     const snwSceneDef* scene = snwScene_GetDef(stage->file.scene);
-    if (!Makes(stage->def, snw_outputPlot))
-        return snw_ok;
-    stage->capacity = (int)fmin(ceil(scene->duration * scene->rate) + 2, 1e7);
-    double* block = calloc((size_t)stage->capacity * (1 + snw_curveCount), sizeof *block);
-    if (block == NULL)
-        return snwFailMemory(message);
-    stage->times = block;
-    for (int i = 0; i < snw_curveCount; ++i)
-        stage->energies[i] = block + (size_t)stage->capacity * (size_t)(i + 1);
-    return snw_ok;
+    int frames = (int)fmin(floor(scene->duration * scene->rate + 0.5), 1e9); // as the run loop counts them
+    return snwExports_Open(&stage->exports, stage->context, &stage->def->exports, stage->file.scene,
+        stage->def->directory, frames + 1, stage->def->overwrite, message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // During the run
-
-static void Record(Stage* stage, const snwMeasures* measures)
-{
-    if (stage->times == NULL || stage->recorded == stage->capacity)
-        return;
-    const double values[snw_curveCount] = {measures->kinetic, measures->elastic, measures->potential, measures->energy};
-    int frame = stage->recorded++;
-    stage->times[frame] = measures->time;
-    for (int i = 0; i < snw_curveCount; ++i)
-        stage->energies[i][frame] = values[i];
-}
 
 // What the sim really uses: defaults, the scene's settings and the command line's, in this order.
 static void RecordSettings(Stage* stage, const snwSim* sim)
@@ -257,10 +245,12 @@ static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* messa
     if (frame->frame == 0)
         stage->progress = snwProgress_Begin("simulating", frame->frameCount);
     snwProgress_Update(&stage->progress, frame->frame);
-    Record(stage, frame->measures);
     if (frame->sim != NULL && stage->performance->settings == NULL)
         RecordSettings(stage, frame->sim);
-    return stage->film != NULL ? snwFilm_AddFrame(stage->film, frame->sim, message) : snw_ok;
+    snwResult result = Makes(stage->def, snw_outputEnergy) ? snwPlots_AddFrame(&stage->plots, frame, message) : snw_ok;
+    if (result >= 0)
+        result = snwExports_AddFrame(&stage->exports, frame, message);
+    return result >= 0 && stage->film != NULL ? snwFilm_AddFrame(stage->film, frame->sim, message) : result;
 }
 
 static snwResult RunScene(Stage* stage, snwPerformance* performance, snwMessage* message)
@@ -323,23 +313,22 @@ static snwResult DrawFilm(Stage* stage, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult DrawPlot(Stage* stage, const snwPerformance* performance, snwMessage* message)
+static snwResult DrawPlots(Stage* stage, snwPerformance* performance, snwMessage* message)
 {
-    if (stage->times == NULL || stage->recorded == 0)
-        return snw_ok;
-    snwPlotCurve curves[snw_curveCount];
-    for (int i = 0; i < snw_curveCount; ++i)
-        curves[i] = (snwPlotCurve){s_curves[i], stage->times, stage->energies[i], stage->recorded};
-    char title[192];
-    snprintf(title, sizeof title, "Energy of %s (%s)", performance->scene, performance->method);
-    snwPlotDef plot = snwDefaultPlotDef();
-    plot.title = title;
-    plot.xLabel = "time (s)";
-    plot.yLabel = "energy (J)";
-    plot.curves = curves;
-    plot.curveCount = snw_curveCount;
-    plot.overwrite = stage->overwrite;
-    return snwPlot_WriteSvg(stage->context, &plot, stage->paths[snw_outputPlot], message);
+    char name[192];
+    snwResult result = snw_ok;
+    snprintf(name, sizeof name, "%s (%s)", performance->scene, performance->method);
+    for (snwPlotKind kind = 0; kind < snw_plotKindCount && result >= 0; ++kind)
+    {
+        Path stem;
+        if (!snwPlots_Has(&stage->plots, kind))
+            continue;
+        if (!snwJoinPath(stem, sizeof stem, stage->def->directory, snwPlotKind_Name(kind)))
+            return snwFail(message, snw_errorIo, "a shorter -o", "the path is too long");
+        result = snwPlots_Write(&stage->plots, kind, name, stem, stage->overwrite, message);
+        performance->plotted[kind] = result >= 0;
+    }
+    return result;
 }
 
 static snwResult WriteReport(Stage* stage, const snwPerformance* performance, snwMessage* message)
@@ -362,7 +351,9 @@ static snwResult WriteReport(Stage* stage, const snwPerformance* performance, sn
 // A diverged run is drawn too, for it shows where; an interrupted one is not, for the user wants to go.
 static snwResult WriteOutputs(Stage* stage, snwPerformance* performance, snwMessage* message)
 {
-    snwResult result = DrawPlot(stage, performance, message);
+    snwResult result = snwExports_Finish(&stage->exports, message);
+    if (result >= 0)
+        result = DrawPlots(stage, performance, message);
     if (result >= 0 && performance->result != snw_errorInterrupted)
         result = DrawFilm(stage, message);
     if (result == snw_errorInterrupted)
@@ -403,7 +394,7 @@ static snwResult Stage_Run(Stage* stage, snwPerformance* performance, snwMessage
     Describe(stage, performance);
     result = OpenFilm(stage, message);
     if (result >= 0)
-        result = OpenPlot(stage, message);
+        result = OpenExports(stage, message);
     if (result >= 0)
         result = RunScene(stage, performance, message);
     performance->result = result;
@@ -429,16 +420,17 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
     if (stage == NULL)
         return snwFailMemory(message);
     stage->def = def;
-    stage->context = context;
+    stage->context = stage->plots.context = context;
     stage->performance = performance;
     snwMessage_Clear(message);
     snwResult result = Stage_Run(stage, performance, message);
     performance->result = result;
+    snwExports_Drop(&stage->exports);
     if (stage->film != NULL)
         snwDestroyFilm(stage->film);
     if (stage->file.scene != NULL)
         snwSceneFile_Close(&stage->file);
-    free(stage->times);
+    snwPlots_Free(&stage->plots);
     free(stage);
     return result;
 }
@@ -447,6 +439,9 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
 static bool IsThere(const snwPerformDef* def, const snwPerformance* performance, Output output, char* path)
 {
     if (!Makes(def, output) || (output == snw_outputFilm && performance->noFilm))
+        return false;
+    if (output >= snw_outputEnergy && output <= snw_outputPressurePng &&
+        !performance->plotted[(output - snw_outputEnergy) / 2])
         return false;
     return snwJoinPath(path, snw_maxPath, def->directory, s_outputs[output].name) && snwFileExists(path);
 }
@@ -541,6 +536,7 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
     if (performance->filmCheck.frames > 0)
         json_object_set_new(json, "film_check", snwFilmCheck_ToJson(&performance->filmCheck));
     json_object_set_new(json, "files", FilesToJson(def, performance));
+    json_object_set_new(json, "exports", snwExportsDef_ToJson(&def->exports));
     return json;
 }
 
@@ -550,9 +546,11 @@ void snwPerform_ListFiles(const snwPerformDef* def, const snwPerformance* perfor
     {
         char path[snw_maxPath];
         if (IsThere(def, performance, i, path))
-            snwNote("%-9s %s", s_outputs[i].what, path);
+            snwNote("%-12s %s", s_outputs[i].what, path);
     }
     char frames[snw_maxPath];
     if (HasSequence(def, performance, frames))
-        snwNote("%-9s %s", s_frames, frames);
+        snwNote("%-12s %s", s_frames, frames);
+    if (def->directory != NULL)
+        snwExportsDef_List(&def->exports, def->directory);
 }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "app/common.h"
+#include "app/exports.h"
+#include "app/plots.h"
 
 // Of films, everywhere: a first look must not take long.
 #define SNW_FILM_WIDTH   768
@@ -46,6 +48,7 @@ typedef struct snwPerformDef
     uint32_t show;  // mask of snw_show...
     bool turntable; // the camera goes round once
     bool sequence;  // the frames stay as numbered pictures
+    snwExportsDef exports;
     bool overwrite;
 } snwPerformDef;
 
@@ -62,7 +65,8 @@ typedef struct snwPerformance
     int frameCount;   // that a whole run would have
     bool ran;         // to its end, to a divergence or to an interruption
     bool noFilm;      // ffmpeg is missing or failed: a warning, no failure
-    bool badInput;    // the scene could not be opened
+    bool plotted[snw_plotKindCount];
+    bool badInput; // the scene could not be opened
     snwResult result;
     char reason[256]; // why it ended early; empty if it did not
     snwRunReport report;

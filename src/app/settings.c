@@ -128,11 +128,11 @@ static bool ParseSteps(const char* text, double* first, double* last, int* count
            *count >= 1 && *count <= snw_maxSweepValues;
 }
 
-static snwExit SweepSteps(const char* text, snwSweep* sweep)
+static snwExit SweepSteps(const char* option, const char* text, snwSweep* sweep)
 {
     double first = 0, last = 0;
     if (!ParseSteps(text, &first, &last, &sweep->count))
-        return snwUsage("first:last:count, for example 1:10:4", "--sweep does not understand '%s'", text);
+        return snwUsage("first:last:count, for example 1:10:4", "%s does not understand '%s'", option, text);
     for (int i = 0; i < sweep->count; ++i)
     {
         double t = sweep->count > 1 ? (double)i / (sweep->count - 1) : 0;
@@ -146,7 +146,7 @@ static snwExit SweepSteps(const char* text, snwSweep* sweep)
     return snw_exitOk;
 }
 
-static snwExit SweepList(const char* text, snwSweep* sweep)
+static snwExit SweepList(const char* option, const char* text, snwSweep* sweep)
 {
     sweep->count = 0;
     for (;; text++)
@@ -155,7 +155,7 @@ static snwExit SweepList(const char* text, snwSweep* sweep)
         size_t length = strcspn(text, ",");
         snprintf(word, sizeof word, "%.*s", (int)length, text);
         if (sweep->count == snw_maxSweepValues)
-            return snwUsage("fewer values", "--sweep takes at most %d values", snw_maxSweepValues);
+            return snwUsage("fewer values", "%s takes at most %d values", option, snw_maxSweepValues);
         if (!snwParam_ParseValue(sweep->param, word, &sweep->values[sweep->count++]))
             return BadValue(sweep->param, word);
         text += length;
@@ -164,10 +164,15 @@ static snwExit SweepList(const char* text, snwSweep* sweep)
     }
 }
 
-snwExit snwSweep_Parse(const char* text, snwSweep* sweep)
+snwExit snwSweep_ParseFor(const char* option, const char* text, snwSweep* sweep)
 {
     const char* rest = NULL;
-    if (!SplitName("--sweep", text, &sweep->param, &rest))
+    if (!SplitName(option, text, &sweep->param, &rest))
         return snw_exitUsage;
-    return strchr(rest, ':') != NULL ? SweepSteps(rest, sweep) : SweepList(rest, sweep);
+    return strchr(rest, ':') != NULL ? SweepSteps(option, rest, sweep) : SweepList(option, rest, sweep);
+}
+
+snwExit snwSweep_Parse(const char* text, snwSweep* sweep)
+{
+    return snwSweep_ParseFor("--sweep", text, sweep);
 }

@@ -34,3 +34,5 @@ typedef struct snwSweep
 
 // "name=a:b:n" for n even steps from a to b, or "name=v1,v2,v3".
 snwExit snwSweep_Parse(const char* text, snwSweep* sweep);
+// The same for another option, whose name is in the messages.
+snwExit snwSweep_ParseFor(const char* option, const char* text, snwSweep* sweep);

@@ -1,18 +1,26 @@
 #include "app/common.h"
 #include "app/console.h"
+#include "app/exports.h"
 #include "app/verbs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+typedef struct Stage
+{
+    snwProgress progress;
+    snwExportsDef def;
+    const char* directory;
+    snwExports exports;
+} Stage;
+
 static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* message)
 {
-    (void)message;
-    snwProgress* progress = user;
+    Stage* stage = user;
     if (frame->frame == 0)
-        *progress = snwProgress_Begin("replaying", frame->frameCount);
-    snwProgress_Update(progress, frame->frame);
-    return snw_ok;
+        stage->progress = snwProgress_Begin("replaying", frame->frameCount);
+    snwProgress_Update(&stage->progress, frame->frame);
+    return snwExports_AddFrame(&stage->exports, frame, message);
 }
 
 static void PrintReport(const snwArgs* args, const snwLog* log, const snwRunReport* report)
@@ -31,28 +39,54 @@ static void PrintReport(const snwArgs* args, const snwLog* log, const snwRunRepo
         printf("%s: frame %d is the first that differs\n", args->operands[0], report->firstDifference);
 }
 
-static snwExit Replay(const snwArgs* args, snwContext* context, const snwLog* log)
+// What was exported of a run that ended early is kept; its words count more than those of the files.
+static snwResult RunLog(snwContext* context, const snwLog* log, Stage* stage, snwRunReport* report, snwMessage* message)
 {
-    snwProgress progress = {0};
-    snwMessage message = {0};
-    snwRunReport report = {.firstDifference = -1};
     snwRunDef def = snwDefaultRunDef();
     def.file = &log->file;
     def.replay = log;
     def.interrupt = snwInterrupt_Flag();
     def.onFrame = OnFrame;
-    def.user = &progress;
-    snwResult result = snwRun(context, &def, &report, &message);
-    snwProgress_End(&progress);
+    def.user = stage;
+    snwResult result = snwRun(context, &def, report, message);
+    snwProgress_End(&stage->progress);
+    bool kept = result >= 0 || result == snw_errorInterrupted || result == snw_errorDiverged;
+    snwResult written = kept ? snwExports_Finish(&stage->exports, result == snw_ok ? message : NULL) : snw_ok;
+    snwExports_Drop(&stage->exports);
+    return result < 0 || written >= 0 ? result : written;
+}
+
+static snwExit Replay(const snwArgs* args, snwContext* context, const snwLog* log, Stage* stage)
+{
+    snwMessage message = {0};
+    snwRunReport report = {.firstDifference = -1};
+    snwResult result = snwExports_Open(&stage->exports, context, &stage->def, log->file.scene, stage->directory,
+        log->frameCount, snwArgs_Has(args, "force"), &message);
+    if (result < 0)
+        return snwReportMessage(&message);
+    result = RunLog(context, log, stage, &report, &message);
     bool differs = report.firstDifference >= 0;
     if (result >= 0 || differs)
         PrintReport(args, log, &report);
+    fflush(stdout);
     if (result < 0 && !differs)
         return snwReportMessage(&message);
+    if (stage->directory != NULL)
+        snwExportsDef_List(&stage->def, stage->directory);
     if (!differs)
         return snw_exitOk;
     return snwReport(snw_errorIo, "was the log changed, or made by another version of sinew?",
         "%s: frame %d: the hash differs from the log", args->operands[0], report.firstDifference);
+}
+
+// A folder without --export would stay empty.
+static snwExit ReadStage(const snwArgs* args, Stage* stage)
+{
+    stage->directory = snwArgs_Text(args, "output");
+    snwExit result = snwExportsDef_Read(args, stage->directory, &stage->def);
+    if (result == snw_exitOk && stage->directory != NULL && snwExportsDef_IsEmpty(&stage->def))
+        return snwUsage("--export obj", "-o says where to, but not what to write");
+    return result;
 }
 
 static snwExit Run(const snwArgs* args)
@@ -60,7 +94,10 @@ static snwExit Run(const snwArgs* args)
     snwContext* context = NULL;
     snwLog log = {0};
     snwMessage message;
-    snwExit result = snwContextFromArgs(args, &context);
+    Stage stage = {0};
+    snwExit result = ReadStage(args, &stage);
+    if (result == snw_exitOk)
+        result = snwContextFromArgs(args, &context);
     if (result != snw_exitOk)
         return result;
     snwInterrupt_Listen();
@@ -68,7 +105,7 @@ static snwExit Run(const snwArgs* args)
         result = snwReportInput(&message);
     else
     {
-        result = Replay(args, context, &log);
+        result = Replay(args, context, &log, &stage);
         snwLog_Close(context, &log);
     }
     snwDestroyContext(context);
@@ -76,6 +113,9 @@ static snwExit Run(const snwArgs* args)
 }
 
 static const snwOption s_options[] = {
+    {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write the exports here"},
+    {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
+    SNW_EXPORT_OPTIONS,
     {"json", 'j', NULL, false, snw_completeNothing, NULL, "print the outcome as JSON"},
     SNW_CONTEXT_OPTIONS,
     {0},
@@ -84,6 +124,7 @@ static const snwOption s_options[] = {
 static const snwExample s_examples[] = {
     {"sinew replay out/demo-drop/log.jsonl", "0 if every frame is the same"},
     {"sinew replay log.jsonl --threads 1 --simd scalar", "the same bits, whatever the machine does"},
+    {"sinew replay log.jsonl -o out --export pc2", "the performance as point caches"},
     {0},
 };
 
@@ -95,7 +136,8 @@ const snwVerb snwReplayVerb = {
     .complete = snw_completeFile,
     .summary = "run a log again and compare every frame",
     .about = "A log holds the scene, every command and one hash per frame: the whole performance.\n"
-             "Ends with 1 and the first unlike frame if any hash differs.",
+             "Ends with 1 and the first unlike frame if any hash differs.\n"
+             "--export writes the bodies as sinew sim does.",
     .options = s_options,
     .examples = s_examples,
     .run = Run,

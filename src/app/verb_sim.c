@@ -140,6 +140,11 @@ static snwExit ReadBatch(const snwArgs* args, Batch* batch)
         return snwUsage("one of them", "--duration and --frames contradict each other");
     snwExit result = ReadCache(args, batch);
     if (result == snw_exitOk)
+        result = snwExportsDef_Read(args, batch->directory, &def->exports);
+    if (result == snw_exitOk && def->resume && snwArgs_Has(args, "export"))
+        return snwUsage(
+            "sinew replay DIR/log.jsonl --export ... afterwards", "a resumed run has not seen its first frames");
+    if (result == snw_exitOk)
         result = ReadMethod(args, batch);
     if (result == snw_exitOk)
         result = ReadSettings(args, batch);
@@ -350,7 +355,7 @@ static snwExit WriteSweepFile(const Batch* batch, const snwTextTable* table)
     free(text);
     if (result < 0)
         return snwReportMessage(&message);
-    snwNote("%-9s %s", "table", path);
+    snwNote("%-12s %s", "table", path);
     return snw_exitOk;
 }
 
@@ -441,7 +446,7 @@ static snwExit Run(const snwArgs* args)
 // ---------------------------------------------------------------------------------------------------------------------
 
 static const snwOption s_options[] = {
-    {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write log, measures, report, plot and film here"},
+    {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write log, measures, report, plots and film here"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
     {"method", 'm', "NAME", false, snw_completeMethods, NULL, "use this method instead of the scene's"},
     {"set", 's', "NAME=VALUE", true, snw_completeParams, NULL, "set a parameter: see sinew info --params"},
@@ -456,6 +461,7 @@ static const snwOption s_options[] = {
     {"resume", 0, NULL, false, snw_completeNothing, NULL, "go on with a run that wrote a cache and was cut short"},
     {"film", 0, NULL, false, snw_completeNothing, NULL, "draw a film also in a sweep (a single run has one)"},
     SNW_FILM_OPTIONS,
+    SNW_EXPORT_OPTIONS,
     {"json", 'j', NULL, false, snw_completeNothing, NULL, "print one JSON object; several runs are its rows"},
     SNW_CONTEXT_OPTIONS,
     {0},
@@ -468,6 +474,7 @@ static const snwExample s_examples[] = {
     {"sinew sim scene.json -o out/b --look strain --show contacts,pins", "a film in which colours tell the strain"},
     {"sinew sim scene.json --sweep pbd.iterations=5:20:4 --json", "four runs: a JSON object with four rows"},
     {"sinew sim scene.json --sweep sim.substeps=1,2,4 --seeds 3", "nine runs: every value with three seeds"},
+    {"sinew sim scene.json -o out/b --export pc2,obj --no-film", "point caches and meshes for other programs"},
     {0},
 };
 
@@ -479,7 +486,12 @@ const snwVerb snwSimVerb = {
     .complete = snw_completeFile,
     .summary = "simulate a scene file",
     .about = "Without -o only the numbers are printed. With -o DIR the folder gets log.jsonl (see\n"
-             "sinew replay), measures.csv, report.json, energy.svg, film.mp4 and picture.png.\n"
+             "sinew replay), measures.csv, report.json, film.mp4, picture.png and plots as .svg and\n"
+             ".png: energy, timings, centre (of mass) and, with contacts, pressure (its centre).\n"
+             "\n"
+             "--export writes every body for other programs: obj and ply as one file per frame in\n"
+             "DIR/obj and DIR/ply, pc2 and mdd as point caches of the skin, medit as labelled\n"
+             "elements, json as measures.json.\n"
              "\n"
              "With --cache also frames.snwf. A run that was cut short, even by kill -9 or a power\n"
              "cut, goes on with the same words and --resume, and leaves the same cache, log and\n"

@@ -4,5 +4,5 @@
 
 #include "app/cli.h"
 
-extern const snwVerb snwDemoVerb, snwSimVerb, snwReplayVerb, snwInfoVerb, snwCheckVerb, snwRenderVerb, snwBenchVerb,
-    snwHelpVerb, snwCompletionsVerb;
+extern const snwVerb snwDemoVerb, snwSimVerb, snwCompareVerb, snwReplayVerb, snwInfoVerb, snwCheckVerb, snwRenderVerb,
+    snwBenchVerb, snwHelpVerb, snwCompletionsVerb;

@@ -32,7 +32,8 @@ snwResult snwLogWriter_Open(snwLogWriter* writer, snwContext* context, const cha
     bool overwrite, snwMessage* message);
 // The line of a command, with its end; text->failed tells about memory.
 void snwLog_FormatCommand(snwText* text, const snwSceneDef* scene, const snwCommand* command);
-// Writes lines made by snwLog_FormatCommand: of a frame that is known already, and whose commands the sim has forgotten.
+// Writes lines made by snwLog_FormatCommand: of a frame that is known already, and whose commands the sim has
+// forgotten.
 snwResult snwLogWriter_AddCommands(snwLogWriter* writer, const char* lines, size_t size, snwMessage* message);
 // Writes the commands applied since the last frame, and the frame. sim may be NULL: no commands.
 snwResult snwLogWriter_AddFrame(snwLogWriter* writer, const snwSim* sim, int frame, uint64_t hash, snwMessage* message);

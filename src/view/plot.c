@@ -1,13 +1,10 @@
-// Line plots as SVG text. All numbers are written by hand or with their decimal comma put right, so a host's locale
-// cannot break the file.
+// Line plots: ranges, ticks and places, drawn with whichever pen.
 
-#include "base/bytes.h"
-#include "sinew/tools.h"
-#include "scene/file.h"
+#include "view/plot.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum
@@ -22,7 +19,9 @@ enum
 static const double s_limit = 1e150; // beyond it a value is a gap: differences must not overflow
 
 // Okabe and Ito's colours that stand out on white; told apart with any kind of colour vision.
-static const char* const s_colors[snw_colorCount] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
+static const uint32_t s_colors[snw_colorCount] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9};
+static const uint32_t s_ink = 0x24292f, s_quietInk = 0x4a5058, s_frame = 0x8a9099, s_grid = 0xe3e6ea;
+static const uint32_t s_reference = 0x7c828b; // what others measured is grey
 
 typedef struct Axis
 {
@@ -33,10 +32,19 @@ typedef struct Axis
     double from, to; // pixels at lower and upper
 } Axis;
 
+// A curve or a reference, and how it looks.
+typedef struct Series
+{
+    snwPlotCurve curve;
+    snwPlotStyle style;
+    bool dots;
+} Series;
+
 typedef struct Plot
 {
     const snwPlotDef* def;
-    snwWriter out;
+    const snwPlotPen* pen;
+    int seriesCount;
     Axis x, y;
     double left, right, top, bottom; // of the frame
     double legendTop;
@@ -47,79 +55,18 @@ snwPlotDef snwDefaultPlotDef(void)
     return (snwPlotDef){.title = "", .xLabel = "", .yLabel = "", .width = 760, .height = 440};
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Text
-
-static void Put(Plot* plot, const char* text)
+// References come after the curves.
+static Series GetSeries(const snwPlotDef* def, int index)
 {
-    snwWrite(&plot->out, text, strlen(text));
+    if (index < def->curveCount)
+        return (Series){def->curves[index], {s_colors[index % snw_colorCount], 1.8, index >= snw_colorCount}, false};
+    const snwPlotReference* other = &def->references[index - def->curveCount];
+    return (Series){{other->label, other->x, other->y, other->count}, {s_reference, 1.6, !other->dots}, other->dots};
 }
 
-// Whole numbers and words only: see PutNumber.
-static void __attribute__((format(printf, 2, 3))) PutFormat(Plot* plot, const char* format, ...)
+static int SeriesCount(const snwPlotDef* def)
 {
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    Put(plot, text);
-}
-
-// A coordinate with at most two decimals.
-static void PutNumber(Plot* plot, double value)
-{
-    long hundredths = lround(fmin(fmax(value, -1e6), 1e6) * 100);
-    const char* sign = hundredths < 0 ? "-" : "";
-    hundredths = hundredths < 0 ? -hundredths : hundredths;
-    if (hundredths % 100 == 0)
-        PutFormat(plot, "%s%ld", sign, hundredths / 100);
-    else
-        PutFormat(plot, "%s%ld.%02ld", sign, hundredths / 100, hundredths % 100);
-}
-
-// Attributes: name="value" name="value" ..., the last name is NULL.
-static void PutAttributes(Plot* plot, const char* names[], const double* values)
-{
-    for (int i = 0; names[i] != NULL; ++i)
-    {
-        PutFormat(plot, " %s=\"", names[i]);
-        PutNumber(plot, values[i]);
-        Put(plot, "\"");
-    }
-}
-
-// Bytes of a well-formed UTF-8 character that XML allows, else 0.
-static int CharacterLength(const unsigned char* c)
-{
-    int length = c[0] < 0x80                   ? 1
-                 : c[0] >= 0xc2 && c[0] < 0xe0 ? 2
-                 : (c[0] & 0xf0) == 0xe0       ? 3
-                 : c[0] >= 0xf0 && c[0] < 0xf5 ? 4
-                                               : 0;
-    for (int i = 1; i < length; ++i)
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90);
-    bool outside = (c[0] == 0xed && c[1] >= 0xa0) || (c[0] == 0xf4 && c[1] >= 0x90);
-    bool noCharacter = c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xbe;
-    return c[0] < 0x20 || overlong || outside || noCharacter ? 0 : length;
-}
-
-static void PutEscaped(Plot* plot, const char* text)
-{
-    const unsigned char* c = (const unsigned char*)(text != NULL ? text : "");
-    while (*c != 0)
-    {
-        int length = CharacterLength(c);
-        if (length == 0)
-            Put(plot, *c < 0x20 ? " " : "?");
-        else if (*c == '<' || *c == '>' || *c == '&' || *c == '"')
-            Put(plot, *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : *c == '&' ? "&amp;" : "&quot;");
-        else
-            snwWrite(&plot->out, c, (size_t)length);
-        c += length > 0 ? length : 1;
-    }
+    return def->curveCount + def->referenceCount;
 }
 
 static bool HasText(const char* text)
@@ -148,15 +95,18 @@ static void FindRange(const snwPlotDef* def, bool ofX, double* lower, double* up
 {
     *lower = DBL_MAX;
     *upper = -DBL_MAX;
-    for (int c = 0; c < def->curveCount; ++c)
-        for (int i = 0; i < def->curves[c].count; ++i)
+    for (int s = 0; s < SeriesCount(def); ++s)
+    {
+        snwPlotCurve curve = GetSeries(def, s).curve;
+        for (int i = 0; i < curve.count; ++i)
         {
-            double x = def->curves[c].x[i], y = def->curves[c].y[i];
+            double x = curve.x[i], y = curve.y[i];
             if (!IsDrawn(x) || !IsDrawn(y))
                 continue;
             *lower = fmin(*lower, ofX ? x : y);
             *upper = fmax(*upper, ofX ? x : y);
         }
+    }
     if (*lower > *upper)
     {
         *lower = 0;
@@ -243,57 +193,44 @@ static double TickLabelWidth(const Axis* axis)
 
 static const double s_legendRow = 18;
 
-static double LegendWidth(const snwPlotCurve* curve)
+static void DrawText(Plot* plot, double x, double y, snwPlotAnchor anchor, uint32_t color, const char* text)
 {
-    return 46 + TextWidth(curve->label, 6.8);
+    plot->pen->text(plot->pen->own,
+        &(snwPlotText){.x = x, .y = y, .size = 12, .anchor = anchor, .color = color, .text = text != NULL ? text : ""});
 }
 
-static void PutStroke(Plot* plot, int curve)
+static void DrawLine(Plot* plot, double x1, double y1, double x2, double y2, snwPlotStyle style)
 {
-    PutFormat(plot, " stroke=\"%s\"%s", s_colors[curve % snw_colorCount],
-        curve >= snw_colorCount ? " stroke-dasharray=\"6 4\"" : "");
+    plot->pen->line(plot->pen->own, x1, y1, x2, y2, &style);
 }
 
-static void PutText(Plot* plot, double x, double y, const char* attributes, const char* text)
+static void DrawLegendEntry(Plot* plot, const Series* series, double x, double y)
 {
-    Put(plot, "<text");
-    PutAttributes(plot, (const char*[]){"x", "y", NULL}, (double[]){x, y});
-    PutFormat(plot, " %s>", attributes);
-    PutEscaped(plot, text);
-    Put(plot, "</text>\n");
+    snwPlotStyle style = series->style;
+    style.width += 0.4;
+    if (series->dots)
+        plot->pen->ring(plot->pen->own, x + 11, y - 4, 3.5, &style);
+    else
+        DrawLine(plot, x, y - 4, x + 22, y - 4, style);
+    DrawText(plot, x + 28, y, snw_anchorStart, s_ink, series->curve.label);
 }
 
-static void PutLine(Plot* plot, double x1, double y1, double x2, double y2)
-{
-    Put(plot, "<line");
-    PutAttributes(plot, (const char*[]){"x1", "y1", "x2", "y2", NULL}, (double[]){x1, y1, x2, y2});
-    Put(plot, "/>\n");
-}
-
-// Places the entries in rows and returns how many rows; with draw false nothing is written.
+// Places the entries in rows and returns how many rows; with draw false nothing is drawn.
 static int LayLegend(Plot* plot, bool draw)
 {
     double x = plot->left;
     int row = 0;
-    for (int i = 0; i < plot->def->curveCount; ++i)
+    for (int i = 0; i < plot->seriesCount; ++i)
     {
-        const snwPlotCurve* curve = &plot->def->curves[i];
-        double width = LegendWidth(curve);
+        Series series = GetSeries(plot->def, i);
+        double width = 46 + TextWidth(series.curve.label, 6.8);
         if (x > plot->left && x + width > plot->def->width - 16)
         {
             x = plot->left;
             row++;
         }
-        double y = plot->legendTop + s_legendRow * row;
         if (draw)
-        {
-            Put(plot, "<g stroke-width=\"2.2\"");
-            PutStroke(plot, i);
-            Put(plot, ">");
-            PutLine(plot, x, y - 4, x + 22, y - 4);
-            Put(plot, "</g>");
-            PutText(plot, x + 28, y, "font-size=\"12\"", curve->label);
-        }
+            DrawLegendEntry(plot, &series, x, plot->legendTop + s_legendRow * row);
         x += width;
     }
     return row + 1;
@@ -301,7 +238,7 @@ static int LayLegend(Plot* plot, bool draw)
 
 static bool HasLegend(const snwPlotDef* def)
 {
-    return def->curveCount > 1 || (def->curveCount == 1 && HasText(def->curves[0].label));
+    return SeriesCount(def) > 1 || (SeriesCount(def) == 1 && HasText(GetSeries(def, 0).curve.label));
 }
 
 static void LayOut(Plot* plot)
@@ -327,17 +264,9 @@ static void LayOut(Plot* plot)
 // ---------------------------------------------------------------------------------------------------------------------
 // Drawing
 
-// The label and, if the ticks are scaled, by what.
-static void PutAxisLabel(Plot* plot, const Axis* axis, const char* label)
-{
-    PutEscaped(plot, label);
-    if (axis->power != 0)
-        PutFormat(plot, " \xc3\x97 10<tspan dy=\"-5\" font-size=\"10\">%d</tspan>", axis->power);
-    Put(plot, "</text>\n");
-}
-
 static void DrawTicks(Plot* plot)
 {
+    const snwPlotStyle grid = {s_grid, 1, false};
     double first;
     int count = TickCount(&plot->y, &first);
     for (int i = 0; i < count; ++i)
@@ -345,8 +274,8 @@ static void DrawTicks(Plot* plot)
         char text[64];
         double value = (first + i) * plot->y.step, y = ToPixel(&plot->y, value);
         FormatTick(&plot->y, value, text);
-        PutLine(plot, plot->left, y, plot->right, y);
-        PutText(plot, plot->left - 8, y + 4, "text-anchor=\"end\" stroke=\"none\"", text);
+        DrawLine(plot, plot->left, y, plot->right, y, grid);
+        DrawText(plot, plot->left - 8, y + 4, snw_anchorEnd, s_quietInk, text);
     }
     count = TickCount(&plot->x, &first);
     for (int i = 0; i < count; ++i)
@@ -354,50 +283,46 @@ static void DrawTicks(Plot* plot)
         char text[64];
         double value = (first + i) * plot->x.step, x = ToPixel(&plot->x, value);
         FormatTick(&plot->x, value, text);
-        PutLine(plot, x, plot->top, x, plot->bottom);
-        PutText(plot, x, plot->bottom + 18, "text-anchor=\"middle\" stroke=\"none\"", text);
+        DrawLine(plot, x, plot->top, x, plot->bottom, grid);
+        DrawText(plot, x, plot->bottom + 18, snw_anchorMiddle, s_quietInk, text);
     }
 }
 
 static void DrawAxes(Plot* plot)
 {
     const snwPlotDef* def = plot->def;
-    Put(plot, "<g stroke=\"#e3e6ea\" stroke-width=\"1\" font-size=\"12\" fill=\"#4a5058\">\n");
+    const snwPlotStyle frame = {s_frame, 1.2, false};
     DrawTicks(plot);
-    Put(plot, "</g>\n<g stroke=\"#8a9099\" stroke-width=\"1.2\">\n");
-    PutLine(plot, plot->left, plot->bottom, plot->right, plot->bottom);
-    PutLine(plot, plot->left, plot->top, plot->left, plot->bottom);
-    Put(plot, "</g>\n");
-    Put(plot, "<text text-anchor=\"middle\" font-size=\"13\"");
-    PutAttributes(
-        plot, (const char*[]){"x", "y", NULL}, (double[]){0.5 * (plot->left + plot->right), (double)def->height - 12});
-    Put(plot, ">");
-    PutAxisLabel(plot, &plot->x, def->xLabel);
-    Put(plot, "<text text-anchor=\"middle\" font-size=\"13\" transform=\"translate(20 ");
-    PutNumber(plot, 0.5 * (plot->top + plot->bottom));
-    Put(plot, ") rotate(-90)\">");
-    PutAxisLabel(plot, &plot->y, def->yLabel);
+    DrawLine(plot, plot->left, plot->bottom, plot->right, plot->bottom, frame);
+    DrawLine(plot, plot->left, plot->top, plot->left, plot->bottom, frame);
+    snwPlotText label = {.size = 13, .anchor = snw_anchorMiddle, .color = s_ink};
+    label.x = 0.5 * (plot->left + plot->right);
+    label.y = def->height - 12;
+    label.power = plot->x.power;
+    label.text = def->xLabel != NULL ? def->xLabel : "";
+    plot->pen->text(plot->pen->own, &label);
+    label.x = 20;
+    label.y = 0.5 * (plot->top + plot->bottom);
+    label.upward = true;
+    label.power = plot->y.power;
+    label.text = def->yLabel != NULL ? def->yLabel : "";
+    plot->pen->text(plot->pen->own, &label);
 }
 
 // The pen is up after a gap; a point alone between gaps becomes a dot.
-static void PutPoint(Plot* plot, const snwPlotCurve* curve, int i, bool* down)
+static void DrawPoint(Plot* plot, const snwPlotCurve* curve, int i, bool* down)
 {
     if (!IsDrawn(curve->x[i]) || !IsDrawn(curve->y[i]))
     {
         *down = false;
         return;
     }
-    Put(plot, *down ? "L" : "M");
-    PutNumber(plot, ToPixel(&plot->x, curve->x[i]));
-    Put(plot, " ");
-    PutNumber(plot, ToPixel(&plot->y, curve->y[i]));
-    if (!*down)
-        Put(plot, "h0");
+    plot->pen->point(plot->pen->own, ToPixel(&plot->x, curve->x[i]), ToPixel(&plot->y, curve->y[i]), *down);
     *down = true;
 }
 
 // Of every bucket only its lowest and highest point, in their order: the plot keeps every spike.
-static void PutBucket(Plot* plot, const snwPlotCurve* curve, int begin, int end, bool* down)
+static void DrawBucket(Plot* plot, const snwPlotCurve* curve, int begin, int end, bool* down)
 {
     int lowest = -1, highest = -1, gap = -1;
     for (int i = begin; i < end; ++i)
@@ -414,73 +339,107 @@ static void PutBucket(Plot* plot, const snwPlotCurve* curve, int begin, int end,
         *down = false;
     if (lowest < 0)
         return;
-    PutPoint(plot, curve, lowest < highest ? lowest : highest, down);
+    DrawPoint(plot, curve, lowest < highest ? lowest : highest, down);
     if (lowest != highest)
-        PutPoint(plot, curve, lowest < highest ? highest : lowest, down);
+        DrawPoint(plot, curve, lowest < highest ? highest : lowest, down);
 }
 
-static void DrawCurve(Plot* plot, int index)
+static void DrawCurve(Plot* plot, const Series* series)
 {
-    const snwPlotCurve* curve = &plot->def->curves[index];
-    Put(plot, "<path d=\"");
+    const snwPlotCurve* curve = &series->curve;
     bool down = false;
     int count = curve->count;
+    plot->pen->begin(plot->pen->own);
     for (int i = 0; count <= snw_maxPoints && i < count; ++i)
-        PutPoint(plot, curve, i, &down);
+        DrawPoint(plot, curve, i, &down);
     for (int b = 0; count > snw_maxPoints && b < snw_buckets; ++b)
-        PutBucket(plot, curve, (int)((long long)count * b / snw_buckets),
+        DrawBucket(plot, curve, (int)((long long)count * b / snw_buckets),
             (int)((long long)count * (b + 1) / snw_buckets), &down);
-    Put(plot, "\"");
-    PutStroke(plot, index);
-    Put(plot, "/>\n");
+    plot->pen->end(plot->pen->own, &series->style);
 }
 
-static void Draw(Plot* plot)
+static void DrawDots(Plot* plot, const Series* series)
 {
-    const snwPlotDef* def = plot->def;
-    PutFormat(plot, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" ",
-        def->width, def->height, def->width, def->height);
-    Put(plot, "font-family=\"system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif\" fill=\"#24292f\">\n<title>");
-    PutEscaped(plot, def->title);
-    Put(plot, "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
-    DrawAxes(plot);
-    if (HasText(def->title))
-        PutText(plot, plot->left, 28, "font-size=\"16\" font-weight=\"600\"", def->title);
-    if (HasLegend(def))
-        LayLegend(plot, true);
-    Put(plot, "<g fill=\"none\" stroke-width=\"1.8\" stroke-linejoin=\"round\" stroke-linecap=\"round\">\n");
-    for (int i = 0; i < def->curveCount; ++i)
-        DrawCurve(plot, i);
-    Put(plot, "</g>\n</svg>\n");
+    const snwPlotCurve* curve = &series->curve;
+    for (int i = 0; i < curve->count; ++i)
+        if (IsDrawn(curve->x[i]) && IsDrawn(curve->y[i]))
+            plot->pen->ring(
+                plot->pen->own, ToPixel(&plot->x, curve->x[i]), ToPixel(&plot->y, curve->y[i]), 3.5, &series->style);
 }
 
-static snwResult CheckDef(const snwPlotDef* def, snwMessage* message)
+void snwPlot_Draw(const snwPlotDef* def, const snwPlotPen* pen)
+{
+    Plot plot = {.def = def, .pen = pen, .seriesCount = SeriesCount(def)};
+    LayOut(&plot);
+    DrawAxes(&plot);
+    if (HasText(def->title))
+        pen->text(pen->own,
+            &(snwPlotText){.x = plot.left, .y = 28, .size = 16, .bold = true, .color = s_ink, .text = def->title});
+    if (HasLegend(def))
+        LayLegend(&plot, true);
+    // References first: they lie behind.
+    for (int i = plot.seriesCount - 1; i >= def->curveCount; --i)
+    {
+        Series series = GetSeries(def, i);
+        if (series.dots)
+            DrawDots(&plot, &series);
+        else
+            DrawCurve(&plot, &series);
+    }
+    for (int i = 0; i < def->curveCount; ++i)
+    {
+        Series series = GetSeries(def, i);
+        DrawCurve(&plot, &series);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+snwResult snwPlot_Check(const snwPlotDef* def, snwMessage* message)
 {
     if (def->width < 200 || def->width > 8192 || def->height < 160 || def->height > 8192)
         return snwFail(message, snw_errorArgument, "give 200 x 160 to 8192 x 8192", "the size of the plot is %d x %d",
             def->width, def->height);
-    if (def->curveCount < 0 || def->curveCount > snw_maxCurves)
+    if (def->curveCount < 0 || def->curveCount > snw_maxCurves || def->referenceCount < 0 ||
+        def->referenceCount > snw_maxCurves)
         return snwFail(message, snw_errorArgument, "make several plots", "a plot of %d curves; 12 can be told apart",
-            def->curveCount);
-    for (int i = 0; i < def->curveCount; ++i)
+            def->curveCount > def->referenceCount ? def->curveCount : def->referenceCount);
+    for (int i = 0; i < SeriesCount(def); ++i)
     {
-        const snwPlotCurve* curve = &def->curves[i];
-        if (curve->count < 0 || (curve->count > 0 && (curve->x == NULL || curve->y == NULL)))
+        snwPlotCurve curve = GetSeries(def, i).curve;
+        if (curve.count < 0 || (curve.count > 0 && (curve.x == NULL || curve.y == NULL)))
             return snwFail(message, snw_errorArgument, NULL, "curve %d of the plot has no points to read", i);
     }
     return snw_ok;
 }
 
-snwResult snwPlot_WriteSvg(snwContext* context, const snwPlotDef* def, const char* path, snwMessage* message)
+// Axes around nothing help nobody.
+static snwResult CheckPoints(const snwPlotDef* def, snwMessage* message)
 {
-    snwResult result = CheckDef(def, message);
+    for (int s = 0; s < def->curveCount; ++s)
+        for (int i = 0; i < def->curves[s].count; ++i)
+            if (IsDrawn(def->curves[s].x[i]) && IsDrawn(def->curves[s].y[i]))
+                return snw_ok;
+    return snwFail(message, snw_errorArgument, "give it a curve with a finite point", "nothing to plot in '%s'",
+        def->title != NULL ? def->title : "");
+}
+
+snwResult snwPlot_Write(snwContext* context, const snwPlotDef* def, const char* stem, snwMessage* message)
+{
+    size_t capacity = strlen(stem) + 8;
+    snwResult result = snwPlot_Check(def, message);
+    if (result >= 0)
+        result = CheckPoints(def, message);
     if (result < 0)
         return result;
-    Plot plot = {.def = def, .out = {.context = context}};
-    LayOut(&plot);
-    Draw(&plot);
-    result = plot.out.failed ? snwFailMemory(message)
-                             : snwFile_Write(context, path, plot.out.data, plot.out.size, def->overwrite, message);
-    snwFree(context, plot.out.data);
+    char* path = snwAlloc(context, capacity);
+    if (path == NULL)
+        return snwFailMemory(message);
+    snprintf(path, capacity, "%s.svg", stem);
+    result = snwPlot_WriteSvg(context, def, path, message);
+    snprintf(path, capacity, "%s.png", stem);
+    if (result >= 0)
+        result = snwPlot_WritePng(context, def, path, message);
+    snwFree(context, path);
     return result;
 }

@@ -1,0 +1,86 @@
+#include "asset/export_parts.h"
+
+static int VertexOf(const snwExportShape* shape, int point)
+{
+    return shape->vertices != NULL ? shape->vertices[point] : point;
+}
+
+static void PutRow(snwWriter* out, const char* word, const float* values, int count)
+{
+    snwExport_Put(out, word);
+    for (int i = 0; i < count; ++i)
+    {
+        snwExport_Put(out, " ");
+        snwExport_PutFloat(out, values[i]);
+    }
+}
+
+static void PutPoints(snwWriter* out, const snwExportShape* shape)
+{
+    for (int i = 0; i < shape->count; ++i)
+    {
+        PutRow(out, "v", shape->positions + 3 * (size_t)i, 3);
+        if (shape->character->colors != NULL)
+        {
+            const float* linear = shape->character->colors[VertexOf(shape, i)];
+            float color[3];
+            for (int k = 0; k < 3; ++k)
+                color[k] = snwExport_ToDisplay(linear[k]);
+            PutRow(out, "", color, 3);
+        }
+        snwExport_Put(out, "\n");
+    }
+}
+
+// v counts from the bottom here and from the top in a character.
+static void PutTexcoords(snwWriter* out, const snwExportShape* shape)
+{
+    for (int i = 0; i < shape->count; ++i)
+    {
+        const float* at = shape->character->texcoords[VertexOf(shape, i)];
+        PutRow(out, "vt", (const float[]){at[0], 1 - at[1]}, 2);
+        snwExport_Put(out, "\n");
+    }
+}
+
+static void PutCorner(snwWriter* out, int number, bool texcoords, bool normals)
+{
+    snwExport_PutFormat(out, " %d", number);
+    if (texcoords && normals)
+        snwExport_PutFormat(out, "/%d/%d", number, number);
+    else if (texcoords)
+        snwExport_PutFormat(out, "/%d", number);
+    else if (normals)
+        snwExport_PutFormat(out, "//%d", number);
+}
+
+static void PutFaces(snwWriter* out, const snwExportShape* shape)
+{
+    for (int i = 0; i < shape->triangleCount; ++i)
+    {
+        snwExport_Put(out, "f");
+        for (int k = 0; k < 3; ++k)
+            PutCorner(out, shape->triangles[3 * (size_t)i + (size_t)k] + 1, shape->character->texcoords != NULL,
+                shape->normals != NULL);
+        snwExport_Put(out, "\n");
+    }
+}
+
+void snwExport_WriteObj(snwWriter* out, const snwExportShape* shape)
+{
+    snwExport_Put(out, "# sinew\no ");
+    snwExport_PutLine(out, shape->name);
+    snwExport_Put(out, "\n");
+    PutPoints(out, shape);
+    if (shape->character->texcoords != NULL)
+        PutTexcoords(out, shape);
+    for (int i = 0; shape->normals != NULL && i < shape->count; ++i)
+    {
+        PutRow(out, "vn", shape->normals + 3 * (size_t)i, 3);
+        snwExport_Put(out, "\n");
+    }
+    PutFaces(out, shape);
+    // A body without skin is its springs.
+    for (int i = 0; shape->vertices == NULL && i < shape->character->edgeCount; ++i)
+        snwExport_PutFormat(out, "l %d %d\n", shape->character->edges[i][0] + 1, shape->character->edges[i][1] + 1);
+}

@@ -1,0 +1,224 @@
+#include "view/tiles.h"
+
+#include "scene/file.h"
+#include "view/caption.h"
+#include "view/encode.h"
+#include "view/sheet.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum
+{
+    snw_maxTiles = 16,
+    snw_nameSize = 96
+};
+
+typedef struct Tiles
+{
+    snwContext* context;
+    const snwTilesDef* def;
+    snwSheet sheet;
+    int columns, rows;
+    int frameCount;
+    char names[snw_maxTiles][snw_nameSize];
+    char* frames; // folder
+    char* path;   // of a frame
+    size_t pathCapacity;
+    char* logPath;
+    snwFilmProgressFn* progress;
+    void* user;
+} Tiles;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Set up
+
+// Of the film that moves furthest; but one that explodes would make specks of all others.
+static void ShareCamera(const snwTilesDef* def)
+{
+    float least = def->films[0]->picture.radius;
+    for (int i = 1; i < def->count; ++i)
+        least = snwFloat_Min(least, def->films[i]->picture.radius);
+    const snwFilm* widest = NULL;
+    for (int i = 0; i < def->count; ++i)
+    {
+        const snwFilm* film = def->films[i];
+        if (film->picture.radius <= 3 * least && (widest == NULL || film->picture.radius > widest->picture.radius))
+            widest = film;
+    }
+    for (int i = 0; i < def->count && widest != NULL; ++i)
+    {
+        def->films[i]->camera = widest->camera;
+        def->films[i]->picture.centre = widest->picture.centre;
+        def->films[i]->picture.radius = widest->picture.radius;
+    }
+}
+
+// A name that is wider than its tile loses its end.
+static void FitName(const char* name, float size, float width, char fitted[snw_nameSize])
+{
+    snprintf(fitted, snw_nameSize, "%s", name);
+    for (size_t length = strlen(fitted); length > 3 && snwText_Width(size, fitted) > width; --length)
+        snprintf(fitted + length - 3, 4, "..");
+}
+
+static snwResult MakeSheet(Tiles* tiles, snwMessage* message)
+{
+    const snwFilmDef* film = &tiles->def->films[0]->def;
+    int count = tiles->def->count;
+    tiles->rows = count <= 3 ? 1 : count <= 8 ? 2 : 4;
+    tiles->columns = (count + tiles->rows - 1) / tiles->rows;
+    snwSheetDef def = snwDefaultSheetDef();
+    def.title = tiles->def->title;
+    def.rowCount = tiles->rows;
+    def.columnCount = tiles->columns;
+    def.tileWidth = film->width;
+    def.tileHeight = film->height;
+    def.captions = true;
+    def.textSize = snwFloat_Clamp((float)film->width / 24, 10, 22);
+    for (int i = 0; i < count; ++i)
+        FitName(tiles->def->names[i], def.textSize, (float)film->width, tiles->names[i]);
+    return snwCreateSheet(tiles->context, &def, &tiles->sheet, message);
+}
+
+static snwResult MakePaths(Tiles* tiles, snwMessage* message)
+{
+    const char* directory = tiles->def->directory != NULL ? tiles->def->directory : ".";
+    tiles->pathCapacity = strlen(directory) + 64;
+    tiles->frames = snwAlloc(tiles->context, tiles->pathCapacity);
+    tiles->path = snwAlloc(tiles->context, tiles->pathCapacity);
+    tiles->logPath = snwAlloc(tiles->context, tiles->pathCapacity);
+    if (tiles->frames == NULL || tiles->path == NULL || tiles->logPath == NULL)
+    {
+        snwFailMemory(message);
+        return snw_errorMemory;
+    }
+    snprintf(tiles->frames, tiles->pathCapacity, "%s/frames", directory);
+    snprintf(tiles->logPath, tiles->pathCapacity, "%s/ffmpeg.log", directory);
+    return tiles->def->filmPath != NULL ? snwMakeDirectory(tiles->context, tiles->frames, message) : snw_ok;
+}
+
+static snwResult SetUp(Tiles* tiles, snwMessage* message)
+{
+    const snwTilesDef* def = tiles->def;
+    if (def->count < 1 || def->count > snw_maxTiles)
+    {
+        snwFail(message, snw_errorArgument, "give 1 to 16", "%d films side by side", def->count);
+        return snw_errorArgument;
+    }
+    snwResult result = snw_ok;
+    for (int i = 0; i < def->count && result >= 0; ++i)
+    {
+        if (def->films[i]->frames.count == 0)
+        {
+            snwFail(message, snw_errorArgument, "add a frame before drawing", "film %d has no frames", i);
+            return snw_errorArgument;
+        }
+        if (def->films[i]->frames.count > tiles->frameCount)
+            tiles->frameCount = def->films[i]->frames.count;
+        result = snwFilm_SetUp(def->films[i], message);
+    }
+    if (result < 0)
+        return result;
+    ShareCamera(def);
+    result = MakeSheet(tiles, message);
+    return result >= 0 ? MakePaths(tiles, message) : result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Drawing
+
+// captions: only once, for drawing letters over themselves makes them bolder.
+static snwResult DrawTiles(Tiles* tiles, int frame, int gain, bool captions, snwMessage* message)
+{
+    snwResult result = snw_ok;
+    for (int i = 0; i < tiles->def->count && result >= 0; ++i)
+    {
+        snwFilm* film = tiles->def->films[i];
+        int last = film->frames.count - 1, samples = film->def.samples * gain;
+        result = snwFilm_Draw(film, frame < last ? frame : last, samples < 256 ? samples : 256, message);
+        if (result >= 0)
+            snwSheet_PutTile(
+                &tiles->sheet, i / tiles->columns, i % tiles->columns, &film->image, captions ? tiles->names[i] : NULL);
+    }
+    return result;
+}
+
+static snwResult Advance(Tiles* tiles, int done, snwMessage* message)
+{
+    int total = tiles->frameCount + 1;
+    snwResult result = tiles->progress != NULL ? tiles->progress(done, total, tiles->user) : snw_ok;
+    return result >= 0 ? snw_ok : snwFail(message, result, NULL, "the drawing was stopped");
+}
+
+static snwResult DrawPicture(Tiles* tiles, snwMessage* message)
+{
+    snwResult result = DrawTiles(tiles, snwFilm_TellingFrame(tiles->def->films[0]), 4, true, message);
+    if (result >= 0 && tiles->def->picturePath != NULL)
+        result = snwImage_WritePng(
+            tiles->context, &tiles->sheet.image, tiles->def->picturePath, 9, tiles->def->overwrite, message);
+    return result >= 0 ? Advance(tiles, 1, message) : result;
+}
+
+static snwResult DrawFrames(Tiles* tiles, snwMessage* message)
+{
+    snwResult result = snw_ok;
+    for (int i = 0; i < tiles->frameCount && result >= 0; ++i)
+    {
+        snwFormatFramePath(tiles->path, tiles->pathCapacity, tiles->frames, i);
+        result = DrawTiles(tiles, i, 1, false, message);
+        if (result >= 0)
+            result = snwImage_WritePng(
+                tiles->context, &tiles->sheet.image, tiles->path, 1, tiles->def->overwrite, message);
+        if (result >= 0)
+            result = Advance(tiles, i + 2, message);
+    }
+    return result;
+}
+
+static void RemoveFrames(Tiles* tiles)
+{
+    for (int i = 0; i < tiles->frameCount; ++i)
+    {
+        snwFormatFramePath(tiles->path, tiles->pathCapacity, tiles->frames, i);
+        unlink(tiles->path);
+    }
+    rmdir(tiles->frames); // stays if somebody else put something there
+}
+
+static snwResult DrawFilm(Tiles* tiles, snwMessage* message)
+{
+    snwResult result = DrawFrames(tiles, message);
+    if (result >= 0)
+    {
+        snwEncodeDef encode = {
+            .frames = tiles->frames,
+            .film = tiles->def->filmPath,
+            .logPath = tiles->logPath,
+            .framesPerSecond = tiles->def->films[0]->framesPerSecond,
+            .frameCount = tiles->frameCount,
+            .overwrite = tiles->def->overwrite,
+        };
+        result = snwEncodeFilm(tiles->context, &encode, message);
+    }
+    if (result >= 0 || result == snw_errorInterrupted) // else somebody may still make a film of them
+        RemoveFrames(tiles);
+    return result;
+}
+
+snwResult snwTiles_Draw(
+    snwContext* context, const snwTilesDef* def, snwFilmProgressFn* progress, void* user, snwMessage* message)
+{
+    Tiles tiles = {.context = context, .def = def, .progress = progress, .user = user};
+    snwResult result = SetUp(&tiles, message);
+    if (result >= 0)
+        result = DrawPicture(&tiles, message);
+    if (result >= 0 && def->filmPath != NULL)
+        result = DrawFilm(&tiles, message);
+    snwDestroySheet(context, &tiles.sheet);
+    snwFree(context, tiles.frames);
+    snwFree(context, tiles.path);
+    snwFree(context, tiles.logPath);
+    return result;
+}
