@@ -11,6 +11,7 @@ enum
     snw_fitMeshings = 8,
     snw_fitMeshingsSmall = 16, // for meshes so small that they cost nothing
     snw_fitSmall = 10000,      // tets
+    snw_fitLarge = 40000,
     snw_fitSymmetric = 5       // meshings with a symmetric lattice
 };
 
@@ -202,8 +203,10 @@ static snwResult FindSpacing(Fitter* fitter, double spacing, bool coarseInside, 
         }
         attempt.miss = fabs(logRatio);
         turns = attempt.fit.mesh.tetCount < snw_fitSmall ? snw_fitMeshingsSmall : snw_fitMeshings;
+        // A large mesh costs a second and jitters more where it is graded: what is near enough gets wider every time.
+        double aim = attempt.fit.mesh.tetCount < snw_fitLarge ? SNW_FIT_AIM : SNW_FIT_AIM * (1 + turn);
         KeepBetter(best, &attempt);
-        if (best->miss < SNW_FIT_AIM)
+        if (best->miss < aim)
             break;
         spacing = NextSpacing(&search, power, log(spacing), logRatio, turn % snw_fitSymmetric);
     }
