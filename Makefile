@@ -5,7 +5,7 @@
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 SETUP  ?= 1
-DEMO   ?= drop
+DEMO   ?=
 BENCH  ?=
 
 # Seconds per fuzz target and which cases run under ThreadSanitizer.
@@ -15,7 +15,7 @@ TSAN_TESTS   := $(if $(LONG),.,'^(tasks|sim|pbd|run)\.')
 setup = $(if $(filter 1,$(SETUP)),@tools/setup.sh $(1))
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo studio test test-long faults scalar bench bench-deps docs lint format-check tidy format \
+.PHONY: all help demo demo-rest studio test test-long faults scalar bench bench-deps docs lint format-check tidy format \
 	sanitize asan tsan fuzz install clean
 
 all: build/build.ninja ## build everything; the program is build/sinew
@@ -28,9 +28,17 @@ build/build.ninja: CMakeLists.txt CMakePresets.json
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-demo: all ## a film, a picture, a plot and numbers in out/demo-$(DEMO)
+demo: all ## films, pictures, plots, a cache and exports in out/ (DEMO=NAME: only that scene, in out/demo-NAME)
 	$(call setup,film)
-	@build/sinew demo $(DEMO) --force
+	@build/sinew demo $(or $(DEMO),jello) --force
+	@$(if $(DEMO),:,$(MAKE) --no-print-directory demo-rest)
+
+# What else there is, in a minute: colours that tell numbers, a cache, files for other programs, two variants side by side,
+# and the cast.
+demo-rest:
+	@build/sinew sim scenes/twist.json -o out/demo-strain --force --look strain --duration 2 --cache --export pc2,ply
+	@build/sinew compare scenes/jello.json --set pbd.stretch=0.1,0.9 --duration 1.5 -o out/demo-compare --force
+	@build/sinew render --sheet frog monster cow bunny -o out/demo-cast.png --force
 
 studio: all ## open the studio in a browser
 	@build/sinew help studio >/dev/null 2>&1 || { echo "make studio: this version has no studio yet" >&2; exit 1; }

@@ -12,7 +12,7 @@ enum
     snw_fitMeshingsSmall = 16, // for meshes so small that they cost nothing
     snw_fitSmall = 10000,      // tets
     snw_fitLarge = 40000,
-    snw_fitSymmetric = 5       // meshings with a symmetric lattice
+    snw_fitSymmetric = 5 // meshings with a symmetric lattice
 };
 
 #define SNW_FIT_AIM        0.006

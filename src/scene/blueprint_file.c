@@ -796,6 +796,26 @@ snwResult snwBlueprintFile_Open(snwContext* context, const char* name, snwBluepr
     return result;
 }
 
+bool snwBlueprintFile_OfCharacter(snwContext* context, const char* source, snwBlueprintFile* blueprint)
+{
+    *blueprint = (snwBlueprintFile){.arena = {.context = context}};
+    snwJson json = {.context = context, .file = ""};
+    snwResult result = snw_ok;
+    json_t* document = snwJson_Parse(&json, source, strlen(source), &result);
+    const json_t* value = json_object_get(document, "blueprint");
+    if (json_is_string(value) && snwBuiltIn_Find(json_string_value(value)) != NULL)
+        result = snwBlueprintFile_Open(context, json_string_value(value), blueprint, NULL);
+    else if (json_is_object(value))
+        result = snwBlueprintFile_FromJson(&json, value, blueprint);
+    else
+        result = snw_errorInput;
+    if (json_is_object(value) && result >= 0)
+        blueprint->document = document; // the names are in it
+    else
+        json_decref(document);
+    return result >= 0;
+}
+
 bool snwBlueprintFile_IsOne(snwContext* context, const char* path)
 {
     char* text = NULL;

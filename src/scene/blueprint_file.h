@@ -27,6 +27,8 @@ snwResult snwBlueprintFile_FromJson(snwJson* json, const json_t* value, snwBluep
 // name: a built-in character, or a path that ends in .json.
 snwResult snwBlueprintFile_Open(
     snwContext* context, const char* name, snwBlueprintFile* blueprint, snwMessage* message);
+// The blueprint that a character was made from, by its source; false if there is none.
+bool snwBlueprintFile_OfCharacter(snwContext* context, const char* source, snwBlueprintFile* blueprint);
 // Whether the file looks like a blueprint rather than a scene.
 bool snwBlueprintFile_IsOne(snwContext* context, const char* path);
 void snwBlueprintFile_Free(snwBlueprintFile* blueprint);

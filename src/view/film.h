@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "sinew/tools.h"
+#include "scene/blueprint_file.h"
 #include "view/camera.h"
 #include "view/image.h"
 #include "view/picture.h"
@@ -22,7 +23,8 @@ typedef struct snwFilmBody
     size_t first;  // float of its first position in a frame
     int mesh;      // in the picture; of a body of balls: the first one
     int ballCount;
-    float ballRadius; // m
+    float ballRadius;            // m
+    snwBlueprintFile* blueprint; // it was made from; NULL: none, or nothing to paint with
 } snwFilmBody;
 
 typedef struct snwFilmContact

@@ -263,6 +263,34 @@ static bool PaintSkin(snwContext* context, const snwFilmBody* body, snwPictureMe
     return true;
 }
 
+static void PaintFlesh(const void* data, const float point[3], float color[3])
+{
+    snwFlesh_Color(data, (snwVec3){point[0], point[1], point[2]}, color);
+}
+
+// A blueprint paints more sharply than the vertices of a coarse mesh can: at each point of the skin, where that is in
+// the rest pose. Ribbons are not part of its flesh. Without memory the vertices' colours stay.
+static void PaintFromBlueprint(snwContext* context, snwFilmBody* body, snwPictureMesh* mesh)
+{
+    const snwCharacterDef* def = body->character;
+    if (def->colors == NULL || def->source[0] == 0)
+        return;
+    body->blueprint = snwAlloc(context, sizeof *body->blueprint);
+    bool found = body->blueprint != NULL && snwBlueprintFile_OfCharacter(context, def->source, body->blueprint);
+    snwBlueprint* blueprint = found ? &body->blueprint->blueprint : NULL;
+    if (!found || blueprint->flesh.partCount == 0 || blueprint->ribbonCount > 0 ||
+        !snwFlesh_MakeGrid(&blueprint->flesh, &body->blueprint->arena))
+        return;
+    mesh->paintPoints = snwAllocArray(context, 3 * (size_t)body->vertexCount + 1, sizeof(float));
+    for (int v = 0; mesh->paintPoints != NULL && v < body->vertexCount; ++v)
+    {
+        snwVec3 p = def->vertices[body->vertices[v]];
+        snwFloat3_Store((snwFloat3){(float)p.x, (float)p.y, (float)p.z}, mesh->paintPoints + 3 * (size_t)v);
+    }
+    mesh->paint = mesh->paintPoints != NULL ? PaintFlesh : NULL;
+    mesh->paintData = &blueprint->flesh;
+}
+
 // Sides of triangles that are sides of elements: the cuts through the faces of hexes are not.
 static bool MarkEdges(snwContext* context, const snwFilmBody* body, snwPictureMesh* mesh)
 {
@@ -284,7 +312,7 @@ static bool MarkEdges(snwContext* context, const snwFilmBody* body, snwPictureMe
     return mesh->edges != NULL;
 }
 
-static snwResult DressBody(snwFilm* film, const snwFilmBody* body, snwMessage* message)
+static snwResult DressBody(snwFilm* film, snwFilmBody* body, snwMessage* message)
 {
     snwPictureMesh* mesh = &film->picture.meshes[body->mesh];
     const uint32_t inside = snw_showContacts | snw_showJoints | snw_showPressure;
@@ -292,7 +320,10 @@ static snwResult DressBody(snwFilm* film, const snwFilmBody* body, snwMessage* m
     if (snwFilm_HasValues(film))
         made = (mesh->colors = snwAllocArray(film->context, 3 * (size_t)body->vertexCount + 1, sizeof(float))) != NULL;
     else
+    {
         made = PaintSkin(film->context, body, mesh);
+        PaintFromBlueprint(film->context, body, mesh);
+    }
     if (made && film->def.look == snw_filmElements)
         made = MarkEdges(film->context, body, mesh);
     if (film->def.look == snw_filmBones && body->character->boneCount > 0)

@@ -15,6 +15,7 @@ static void FreeMesh(snwContext* context, snwPictureMesh* mesh)
     snwFree(context, mesh->shape);
     snwFree(context, mesh->shapeNormals);
     snwFree(context, mesh->colors);
+    snwFree(context, mesh->paintPoints);
     snwFree(context, mesh->texcoords);
     snwFree(context, mesh->edges);
 }

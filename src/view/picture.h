@@ -40,6 +40,7 @@ typedef struct snwPictureMesh
     float* colors;       // linear r g b of each vertex instead of color, or NULL
     snwPaintFn* paint;   // instead of both, or NULL
     const void* paintData;
+    float* paintPoints; // x y z of each vertex where it is painted, for a skin that moves; NULL: where it is
     float* texcoords;   // u v of each vertex, v downwards, or NULL
     snwTexture texture; // of a mesh with texcoords; not owned
     uint8_t* edges;     // which sides of each triangle are drawn as lines (bit i: corner i to i + 1), or NULL

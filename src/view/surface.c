@@ -22,11 +22,21 @@ static snwFloat3 CurvedStart(const snwPictureMesh* mesh, size_t triangle, const 
     return snwFloat3_Add(p, lift);
 }
 
+static snwFloat3 MixPoints(const float* points, const int* corners, const float weights[3])
+{
+    snwFloat3 sum = {0, 0, 0};
+    for (size_t i = 0; i < 3; ++i)
+        sum = snwFloat3_MulAdd(sum, weights[i], snwFloat3_Load(points + 3 * (size_t)corners[i]));
+    return sum;
+}
+
 static snwFloat3 ColorAt(const snwPictureMesh* mesh, size_t triangle, const float weights[3], snwFloat3 position)
 {
     if (mesh->paint != NULL)
     {
         float point[3], painted[3];
+        if (mesh->paintPoints != NULL)
+            position = MixPoints(mesh->paintPoints, mesh->triangles + 3 * triangle, weights);
         snwFloat3_Store(position, point);
         mesh->paint(mesh->paintData, point, painted);
         return snwFloat3_Load(painted);
