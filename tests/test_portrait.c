@@ -4,7 +4,7 @@
 
 #include "fixture.h"
 #include "view/caption.h"
-#include "view/cut.h"
+#include "view/cutaway.h"
 #include "view/gizmo.h"
 #include "view/portrait.h"
 #include "view/sheet.h"
@@ -555,7 +555,7 @@ static void MakeGrid(Grid* grid)
 }
 
 // Every directed side of a triangle has its opposite: no holes, and all faces look outward.
-static bool IsClosed(const snwCut* cut)
+static bool IsClosed(const snwCutaway* cut)
 {
     int count = 3 * cut->look.triangleCount;
     for (int i = 0; i < count; ++i)
@@ -574,7 +574,7 @@ static bool IsClosed(const snwCut* cut)
     return count > 0;
 }
 
-static double CutVolume(const snwCut* cut)
+static double CutVolume(const snwCutaway* cut)
 {
     double volume = 0;
     for (int t = 0; t < cut->look.triangleCount; ++t)
@@ -588,9 +588,9 @@ static double CutVolume(const snwCut* cut)
     return volume;
 }
 
-static snwCutDef GridCut(const Grid* grid, bool hexes)
+static snwCutawayDef GridCut(const Grid* grid, bool hexes)
 {
-    snwCutDef def = snwDefaultCutDef();
+    snwCutawayDef def = snwDefaultCutawayDef();
     def.vertices = grid->vertices;
     def.vertexCount = points;
     def.tets = grid->tets;
@@ -609,9 +609,9 @@ TEST(portrait, wholeMeshIsAllSkin)
     for (int hexes = 0; hexes < 2; ++hexes)
     {
         snwArena arena = {.context = context};
-        snwCutDef def = GridCut(&grid, hexes);
-        snwCut cut;
-        REQUIRE(snwCutTets(context, &arena, &def, &cut, NULL) == snw_ok);
+        snwCutawayDef def = GridCut(&grid, hexes);
+        snwCutaway cut;
+        REQUIRE(snwMakeCutaway(context, &arena, &def, &cut, NULL) == snw_ok);
         CHECK_INT(cut.skinCount, 12 * cells * cells);
         CHECK_INT(cut.bareCount, 0);
         CHECK(IsClosed(&cut));
@@ -629,12 +629,12 @@ TEST(portrait, cutLaysFleshAndBoneBare)
     static Grid grid;
     MakeGrid(&grid);
     snwArena arena = {.context = context};
-    snwCutDef def = GridCut(&grid, false);
+    snwCutawayDef def = GridCut(&grid, false);
     def.bones = grid.bones;
     def.planePoint = (snwVec3){0.5 * cells, 0, 0};
     def.planeNormal = (snwVec3){1, 0, 0};
-    snwCut cut;
-    REQUIRE(snwCutTets(context, &arena, &def, &cut, NULL) == snw_ok);
+    snwCutaway cut;
+    REQUIRE(snwMakeCutaway(context, &arena, &def, &cut, NULL) == snw_ok);
     CHECK_INT(cut.keptCount, 3 * cells * cells * cells);
     CHECK_INT(cut.skinCount, 6 * cells * cells);
     CHECK_INT(cut.bareCount, 2 * cells * cells);
@@ -664,11 +664,11 @@ TEST(portrait, slantedCutIsClosed)
     for (int hexes = 0; hexes < 2; ++hexes)
     {
         snwArena arena = {.context = context};
-        snwCutDef def = GridCut(&grid, hexes);
+        snwCutawayDef def = GridCut(&grid, hexes);
         def.planePoint = (snwVec3){0.45 * cells, 0.5 * cells, 0.52 * cells};
         def.planeNormal = (snwVec3){0.5, 0.3, -0.9};
-        snwCut cut;
-        REQUIRE(snwCutTets(context, &arena, &def, &cut, NULL) == snw_ok);
+        snwCutaway cut;
+        REQUIRE(snwMakeCutaway(context, &arena, &def, &cut, NULL) == snw_ok);
         CHECK(cut.bareCount > 0 && cut.keptCount > 0);
         CHECK(IsClosed(&cut));
         CHECK_NEAR(CutVolume(&cut), cut.keptCount / (hexes ? 1.0 : 6.0), 1e-3);
@@ -683,16 +683,16 @@ TEST(portrait, cutRefusesNonsense)
     snwArena arena = {.context = context};
     const snwVec3 vertices[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const int tets[1][4] = {{0, 1, 2, 4}};
-    snwCutDef def = snwDefaultCutDef();
-    snwCut cut;
+    snwCutawayDef def = snwDefaultCutawayDef();
+    snwCutaway cut;
     snwMessage message;
-    CHECK(snwCutTets(context, &arena, &def, &cut, &message) == snw_ok); // of nothing
+    CHECK(snwMakeCutaway(context, &arena, &def, &cut, &message) == snw_ok); // of nothing
     CHECK_INT(cut.look.triangleCount, 0);
     def.vertices = vertices;
     def.vertexCount = 4;
     def.tets = tets;
     def.tetCount = 1;
-    CHECK(snwCutTets(context, &arena, &def, &cut, &message) == snw_errorArgument);
+    CHECK(snwMakeCutaway(context, &arena, &def, &cut, &message) == snw_errorArgument);
     CHECK_CONTAINS(message.text, "vertex 4");
     snwArena_Free(&arena);
     snwDestroyContext(context);
@@ -896,13 +896,13 @@ static snwResult DrawAll(snwContext* context, const Grid* grid)
     snwImage image = {0};
     snwArena arena = {.context = context};
     snwGizmos gizmos = {.context = context};
-    snwCutDef cutDef = GridCut(grid, false);
+    snwCutawayDef cutDef = GridCut(grid, false);
     snwSheetDef sheetDef = snwDefaultSheetDef();
     sheetDef.rowCount = sheetDef.columnCount = 1;
     snwSheet sheet = {0};
-    snwCut cut;
+    snwCutaway cut;
     snwMeshLook looks[2];
-    snwResult result = snwCutTets(context, &arena, &cutDef, &cut, NULL);
+    snwResult result = snwMakeCutaway(context, &arena, &cutDef, &cut, NULL);
     snwGizmos_AddBone(&gizmos, (snwFloat3){0, 0, 0}, (snwFloat3){4, 4, 4}, 0.5f, snwGizmo_boneColor);
     looks[0] = cut.look;
     looks[0].opacity = 0.5f;

@@ -456,7 +456,8 @@ static bool ListRigidParts(snwFlesh* flesh, snwArena* arena)
 
 enum
 {
-    snw_gridCells = 36 // along the longest side
+    snw_gridCells = 36,    // at most, along the longest side
+    snw_gridWork = 6000000 // distances that making it may cost, whatever a file holds
 };
 
 // Distances of all parts at a cell's centre tell which of them can be felt anywhere in it. Distances of parts are
@@ -501,7 +502,8 @@ bool snwFlesh_MakeGrid(snwFlesh* flesh, snwArena* arena)
         return true;
     snwContext* context = arena->context;
     snwVec3 size = snwVec3_Sub(flesh->upper, flesh->lower);
-    flesh->cellSize = fmax(size.x, fmax(size.y, size.z)) / snw_gridCells;
+    double across = fmin(snw_gridCells, cbrt((double)snw_gridWork / flesh->partCount));
+    flesh->cellSize = fmax(size.x, fmax(size.y, size.z)) / fmax(floor(across), 1);
     const double sizes[3] = {size.x, size.y, size.z};
     int total = 1;
     for (int i = 0; i < 3; ++i)

@@ -1,7 +1,7 @@
 #include "view/likeness.h"
 #include "geom/mesh.h"
 #include "rig/skeleton.h"
-#include "view/cut.h"
+#include "view/cutaway.h"
 #include "view/gizmo.h"
 
 #include <math.h>
@@ -261,7 +261,7 @@ static snwResult CutOpen(snwLikeness* likeness, const snwPortraitDef* view, snwM
     double azimuth = view->azimuth * SNW_PI / 180;
     bool sideways = snwLikeness_CutAzimuth(likeness) > 0;
     snwVec3 normal = sideways ? (snwVec3){sin(azimuth) < 0 ? -1 : 1, 0, 0} : (snwVec3){0, 0, cos(azimuth) < 0 ? -1 : 1};
-    snwCutDef def = snwDefaultCutDef();
+    snwCutawayDef def = snwDefaultCutawayDef();
     def.vertices = mesh->vertices;
     def.vertexCount = mesh->vertexCount;
     def.tets = mesh->tets;
@@ -272,8 +272,8 @@ static snwResult CutOpen(snwLikeness* likeness, const snwPortraitDef* view, snwM
     def.colors = mesh->colors != NULL ? mesh->colors[0] : NULL;
     def.planePoint = snwVec3_Scale(snwVec3_Add(info.lower, info.upper), 0.5);
     def.planeNormal = normal;
-    snwCut cut;
-    snwResult result = snwCutTets(likeness->context, &likeness->arena, &def, &cut, message);
+    snwCutaway cut;
+    snwResult result = snwMakeCutaway(likeness->context, &likeness->arena, &def, &cut, message);
     *look = cut.look;
     return result;
 }

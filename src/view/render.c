@@ -61,7 +61,7 @@ typedef struct Job
     int lanes; // of a packet, for each pixel
     snwObstacles obstacles;
     float pixelSpread, keySpread; // of the beams of a pixel and of the key light, m per m
-    snwSurface surface;
+    snwShading shading;
     float reach;        // m, how far occlusion looks
     snwFloat3* lights;  // directions to the key light: samples of each place in a block of 4 x 4 pixels
     snwFloat3* domes;   // the same for the sky, around +Z
@@ -460,7 +460,7 @@ static void See(const Job* job, Packet* packet)
             continue;
         }
         snwMeeting meeting = MeetingOf(&packet->see.hit, lane);
-        packet->hits[lane] = snwSurface_Hit(&job->surface, &meeting, packet->directions[lane]);
+        packet->hits[lane] = snwShading_Hit(&job->shading, &meeting, packet->directions[lane]);
         packet->radiances[lane] = snwLook_Shade(&job->look, &packet->hits[lane].point);
         FindNeeds(job, &packet->hits[lane], &packet->radiances[lane]);
     }
@@ -804,10 +804,10 @@ snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, con
         .obstacles = snwMakeObstacles(picture),
         .pixelSpread = 2.5f * camera->tanY / (float)image->height, // pixels look 0.75 to each side
         .keySpread = 1.01f * snwLook_KeySpread(&look),
-        .surface = {picture, camera, image->height, 2e-4f * picture->radius},
+        .shading = {picture, camera, image->height, 2e-4f * picture->radius},
         .reach = 0.9f * picture->radius,
     };
-    job.veil = (snwVeil){.surface = &job.surface, .look = &job.look};
+    job.veil = (snwVeil){.shading = &job.shading, .look = &job.look};
     renderer->subject = (snwSubject){0};
     job.subjects = snwAllocArray(renderer->context, (size_t)image->height + 1, sizeof *job.subjects);
     if (job.subjects == NULL)

@@ -38,7 +38,7 @@ static bool NextLayer(const snwVeil* veil, struct RTCRayHit* ray, snwMeeting* me
 // Goes on behind the layer that was just hit.
 static void PassLayer(const snwVeil* veil, struct RTCRayHit* ray, float far)
 {
-    ray->ray.tnear = ray->ray.tfar + veil->surface->epsilon;
+    ray->ray.tnear = ray->ray.tfar + veil->shading->epsilon;
     ray->ray.tfar = far;
 }
 
@@ -54,7 +54,7 @@ snwVeilLight snwVeil_See(const snwVeil* veil, snwFloat3 origin, snwFloat3 direct
     snwMeeting meeting;
     for (int i = 0; i < snw_maxLayers && Most(seen.through) > 0.004f && NextLayer(veil, &ray, &meeting); ++i)
     {
-        snwLayer layer = snwSurface_Layer(veil->surface, veil->look, &meeting, direction);
+        snwLayer layer = snwShading_Layer(veil->shading, veil->look, &meeting, direction);
         seen.light = snwFloat3_Add(seen.light, snwFloat3_Mul(seen.through, layer.light));
         seen.through = snwFloat3_Mul(seen.through, layer.clear);
         PassLayer(veil, &ray, far);
@@ -69,7 +69,7 @@ float snwVeil_Shadow(const snwVeil* veil, snwFloat3 origin, snwFloat3 direction,
     snwMeeting meeting;
     for (int i = 0; i < snw_maxLayers && through > 0.01f && NextLayer(veil, &ray, &meeting); ++i)
     {
-        through *= 1 - snwSurface_ShadowAlpha(veil->surface, &meeting);
+        through *= 1 - snwShading_ShadowAlpha(veil->shading, &meeting);
         PassLayer(veil, &ray, far);
     }
     return through;

@@ -3,14 +3,14 @@
 
 #pragma once
 
-#include "view/surface.h"
+#include "view/shading.h"
 
 #include <embree3/rtcore.h>
 
 typedef struct snwVeil
 {
     RTCScene scene; // NULL: there are none
-    const snwSurface* surface;
+    const snwShading* shading;
     const snwLook* look;
 } snwVeil;
 

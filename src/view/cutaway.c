@@ -1,4 +1,4 @@
-#include "view/cut.h"
+#include "view/cutaway.h"
 
 #include "base/sort.h"
 #include "geom/mesh.h"
@@ -11,9 +11,9 @@ enum
     snw_hexFaces = 6,
 };
 
-snwCutDef snwDefaultCutDef(void)
+snwCutawayDef snwDefaultCutawayDef(void)
 {
-    return (snwCutDef){
+    return (snwCutawayDef){
         .skinColor = {0.62f, 0.36f, 0.28f},
         .fleshColor = {0.80f, 0.27f, 0.22f},
         .boneColor = {0.86f, 0.78f, 0.60f},
@@ -30,7 +30,7 @@ typedef struct Face
 
 typedef struct Work
 {
-    const snwCutDef* def;
+    const snwCutawayDef* def;
     Face* faces;
     int faceCount;
     bool* kept;    // cells
@@ -38,19 +38,19 @@ typedef struct Work
     uint8_t* bare; // of each face: 0 not to be seen, 1 skin, 2 laid bare
 } Work;
 
-static int CellCount(const snwCutDef* def)
+static int CellCount(const snwCutawayDef* def)
 {
     return def->tetCount + def->hexCount;
 }
 
-static int CellVertices(const snwCutDef* def, int cell, const int** vertices)
+static int CellVertices(const snwCutawayDef* def, int cell, const int** vertices)
 {
     bool tet = cell < def->tetCount;
     *vertices = tet ? def->tets[cell] : def->hexes[cell - def->tetCount];
     return tet ? 4 : 8;
 }
 
-static snwResult CheckCells(const snwCutDef* def, snwMessage* message)
+static snwResult CheckCells(const snwCutawayDef* def, snwMessage* message)
 {
     for (int c = 0; c < CellCount(def); ++c)
     {
@@ -64,7 +64,7 @@ static snwResult CheckCells(const snwCutDef* def, snwMessage* message)
     return snw_ok;
 }
 
-static bool IsKept(const snwCutDef* def, int cell)
+static bool IsKept(const snwCutawayDef* def, int cell)
 {
     const int* v;
     int count = CellVertices(def, cell, &v);
@@ -160,7 +160,7 @@ static void FindSeen(Work* work)
 
 static bool MakeFaces(snwContext* context, Work* work)
 {
-    const snwCutDef* def = work->def;
+    const snwCutawayDef* def = work->def;
     size_t count = snw_tetFaces * (size_t)def->tetCount + snw_hexFaces * (size_t)def->hexCount + 1;
     work->faces = snwAllocArray(context, count, sizeof *work->faces);
     work->kept = snwAllocArray(context, (size_t)CellCount(def) + 1, sizeof *work->kept);
@@ -213,7 +213,7 @@ static float CellShade(int cell)
 
 static snwFloat3 FaceColor(const Work* work, const Face* face, int corner, bool bare)
 {
-    const snwCutDef* def = work->def;
+    const snwCutawayDef* def = work->def;
     bool bone = def->bones != NULL && def->bones[face->cell] >= 0;
     if (bare)
         return snwFloat3_Scale(bone ? def->boneColor : def->fleshColor, CellShade(face->cell));
@@ -247,7 +247,7 @@ static void EmitFace(const Work* work, Output* out, const Face* face, bool bare)
         PutTriangle(out, first, first + 2, first + 3, 6);
 }
 
-static snwResult EmitFaces(const Work* work, snwArena* arena, snwCut* cut, snwMessage* message)
+static snwResult EmitFaces(const Work* work, snwArena* arena, snwCutaway* cut, snwMessage* message)
 {
     size_t seen = 1;
     for (int i = 0; i < work->faceCount; ++i)
@@ -285,9 +285,10 @@ static snwResult EmitFaces(const Work* work, snwArena* arena, snwCut* cut, snwMe
     return snw_ok;
 }
 
-snwResult snwCutTets(snwContext* context, snwArena* arena, const snwCutDef* def, snwCut* cut, snwMessage* message)
+snwResult snwMakeCutaway(
+    snwContext* context, snwArena* arena, const snwCutawayDef* def, snwCutaway* cut, snwMessage* message)
 {
-    *cut = (snwCut){0};
+    *cut = (snwCutaway){0};
     Work work = {.def = def};
     snwResult result = CheckCells(def, message);
     if (result >= 0 && !MakeFaces(context, &work))

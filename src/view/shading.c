@@ -1,4 +1,4 @@
-#include "view/surface.h"
+#include "view/shading.h"
 
 #include <float.h>
 
@@ -51,11 +51,11 @@ static snwFloat3 ColorAt(const snwPictureMesh* mesh, size_t triangle, const floa
 }
 
 // Where a point is in the picture, pixels.
-static void Project(const snwSurface* surface, snwFloat3 p, float at[2])
+static void Project(const snwShading* shading, snwFloat3 p, float at[2])
 {
-    const snwCamera* camera = surface->camera;
+    const snwCamera* camera = shading->camera;
     snwFloat3 d = snwFloat3_Sub(p, camera->position);
-    float scale = 0.5f * (float)surface->height /
+    float scale = 0.5f * (float)shading->height /
                   (camera->tanY * snwFloat_Max(snwFloat3_Dot(d, camera->forward), 1e-20f));
     at[0] = scale * snwFloat3_Dot(d, camera->right);
     at[1] = scale * snwFloat3_Dot(d, camera->up);
@@ -63,12 +63,12 @@ static void Project(const snwSurface* surface, snwFloat3 p, float at[2])
 
 // Darkness of the lines along a triangle's sides, at a point inside it: 1 where there is none. Lines of triangles that
 // are hardly larger than the lines would only turn everything grey, so they fade.
-static float LineShade(const snwSurface* surface, const snwPictureMesh* mesh, size_t triangle, snwFloat3 position)
+static float LineShade(const snwShading* shading, const snwPictureMesh* mesh, size_t triangle, snwFloat3 position)
 {
     float corners[3][2], p[2], nearest = FLT_MAX, longest = 1e-20f;
-    Project(surface, position, p);
+    Project(shading, position, p);
     for (size_t i = 0; i < 3; ++i)
-        Project(surface, snwFloat3_Load(mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i]), corners[i]);
+        Project(shading, snwFloat3_Load(mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i]), corners[i]);
     for (int i = 0; i < 3; ++i)
     {
         const float *a = corners[i], *b = corners[(i + 1) % 3];
@@ -81,9 +81,9 @@ static float LineShade(const snwSurface* surface, const snwPictureMesh* mesh, si
     return nearest < s_halfLine ? 1 - 0.72f * snwFloat_SmoothStep(2, 14, longest) : 1;
 }
 
-snwHit snwSurface_Hit(const snwSurface* surface, const snwMeeting* meeting, snwFloat3 direction)
+snwHit snwShading_Hit(const snwShading* shading, const snwMeeting* meeting, snwFloat3 direction)
 {
-    const snwPictureMesh* mesh = &surface->picture->meshes[meeting->mesh];
+    const snwPictureMesh* mesh = &shading->picture->meshes[meeting->mesh];
     size_t triangle = meeting->triangle;
     const float weights[3] = {1 - meeting->u - meeting->v, meeting->u, meeting->v};
     snwFloat3 normal = {0, 0, 0}, position = {0, 0, 0};
@@ -98,7 +98,7 @@ snwHit snwSurface_Hit(const snwSurface* surface, const snwMeeting* meeting, snwF
     snwFloat3 face = snwFloat3_Normalize(meeting->normal);
     bool inside = snwFloat3_Dot(face, direction) > 0;
     snwHit hit = {.mesh = (int)meeting->mesh, .start = CurvedStart(mesh, triangle, weights, position)};
-    hit.start = snwFloat3_MulAdd(inside ? position : hit.start, inside ? -surface->epsilon : surface->epsilon, face);
+    hit.start = snwFloat3_MulAdd(inside ? position : hit.start, inside ? -shading->epsilon : shading->epsilon, face);
     hit.point = (snwSurfacePoint){
         .kind = mesh->kind,
         .position = position,
@@ -109,7 +109,7 @@ snwHit snwSurface_Hit(const snwSurface* surface, const snwMeeting* meeting, snwF
         .frame = &mesh->frame,
     };
     if (mesh->edges != NULL)
-        hit.point.color = snwFloat3_Scale(hit.point.color, LineShade(surface, mesh, triangle, position));
+        hit.point.color = snwFloat3_Scale(hit.point.color, LineShade(shading, mesh, triangle, position));
     return hit;
 }
 
@@ -178,17 +178,17 @@ static snwFloat3 FilmTint(snwFloat3 color, bool inside)
     return snwFloat3_Mix(white, pure, inside ? 0.12f : 0.30f);
 }
 
-snwLayer snwSurface_Layer(
-    const snwSurface* surface, const snwLook* look, const snwMeeting* meeting, snwFloat3 direction)
+snwLayer snwShading_Layer(
+    const snwShading* shading, const snwLook* look, const snwMeeting* meeting, snwFloat3 direction)
 {
-    const snwPictureMesh* mesh = &surface->picture->meshes[meeting->mesh];
+    const snwPictureMesh* mesh = &shading->picture->meshes[meeting->mesh];
     if (mesh->texcoords != NULL)
     {
         Texel texel = SampleTexture(mesh, meeting);
         float opacity = 1 - mesh->transparency, clear = 1 - opacity * texel.alpha;
         return (snwLayer){snwFloat3_Scale(texel.light, opacity), {clear, clear, clear}};
     }
-    snwHit hit = snwSurface_Hit(surface, meeting, direction);
+    snwHit hit = snwShading_Hit(shading, meeting, direction);
     snwRadiance parts = snwLook_Shade(look, &hit.point);
     bool inside = snwFloat3_Dot(meeting->normal, direction) > 0;
     float alpha = FilmAlpha(mesh, snwFloat3_Dot(hit.point.normal, hit.point.view), inside);
@@ -196,9 +196,9 @@ snwLayer snwSurface_Layer(
     return (snwLayer){snwFloat3_Scale(light, alpha), snwFloat3_Scale(FilmTint(hit.point.color, inside), 1 - alpha)};
 }
 
-float snwSurface_ShadowAlpha(const snwSurface* surface, const snwMeeting* meeting)
+float snwShading_ShadowAlpha(const snwShading* shading, const snwMeeting* meeting)
 {
-    const snwPictureMesh* mesh = &surface->picture->meshes[meeting->mesh];
+    const snwPictureMesh* mesh = &shading->picture->meshes[meeting->mesh];
     float opacity = 1 - mesh->transparency;
     return mesh->texcoords != NULL ? opacity * SampleTexture(mesh, meeting).alpha : 0.5f * opacity + 0.1f;
 }

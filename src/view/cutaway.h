@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "view/picture.h"
 
-typedef struct snwCutDef
+typedef struct snwCutawayDef
 {
     const snwVec3* vertices; // m
     int vertexCount;
@@ -20,18 +20,19 @@ typedef struct snwCutDef
     snwFloat3 skinColor;  // linear
     snwFloat3 fleshColor; // of faces that the cut lays bare
     snwFloat3 boneColor;
-} snwCutDef;
+} snwCutawayDef;
 
-snwCutDef snwDefaultCutDef(void);
+snwCutawayDef snwDefaultCutawayDef(void);
 
-typedef struct snwCut
+typedef struct snwCutaway
 {
     snwMeshLook look;   // ready to be added to a picture: flat, with lines along the sides of the cells
     const int* sources; // of each vertex of the look, the vertex of the mesh
     int keptCount;      // cells
     int skinCount;      // triangles that were skin; they come first
     int bareCount;      // triangles that the cut laid bare
-} snwCut;
+} snwCutaway;
 
 // Everything in the result lives in the arena.
-snwResult snwCutTets(snwContext* context, snwArena* arena, const snwCutDef* def, snwCut* cut, snwMessage* message);
+snwResult snwMakeCutaway(
+    snwContext* context, snwArena* arena, const snwCutawayDef* def, snwCutaway* cut, snwMessage* message);

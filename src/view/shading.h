@@ -7,13 +7,13 @@
 #include "view/look.h"
 #include "view/picture.h"
 
-typedef struct snwSurface
+typedef struct snwShading
 {
     const snwPicture* picture;
     const snwCamera* camera;
     int height;    // of the image, pixels
     float epsilon; // m, how far a new ray starts off its surface
-} snwSurface;
+} snwShading;
 
 // What the ray tracer says.
 typedef struct snwMeeting
@@ -31,7 +31,7 @@ typedef struct snwHit
     bool key, sky; // whether anything could be between this and the lights
 } snwHit;
 
-snwHit snwSurface_Hit(const snwSurface* surface, const snwMeeting* meeting, snwFloat3 direction);
+snwHit snwShading_Hit(const snwShading* shading, const snwMeeting* meeting, snwFloat3 direction);
 
 // One pass through a translucent or textured mesh.
 typedef struct snwLayer
@@ -40,6 +40,6 @@ typedef struct snwLayer
     snwFloat3 clear; // the share of the light from behind that it lets through
 } snwLayer;
 
-snwLayer snwSurface_Layer(
-    const snwSurface* surface, const snwLook* look, const snwMeeting* meeting, snwFloat3 direction);
-float snwSurface_ShadowAlpha(const snwSurface* surface, const snwMeeting* meeting);
+snwLayer snwShading_Layer(
+    const snwShading* shading, const snwLook* look, const snwMeeting* meeting, snwFloat3 direction);
+float snwShading_ShadowAlpha(const snwShading* shading, const snwMeeting* meeting);
