@@ -94,7 +94,7 @@ static void AddSkeleton(Case* c)
     for (int bone = 0; bone < blueprint->boneCount && c->mesh.elementBones != NULL; ++bone)
     {
         int count = 0;
-        for (int i = 0; i < c->mesh.body.tetCount; ++i)
+        for (int i = 0; i < c->mesh.body.tetCount + c->mesh.hexCount; ++i)
             count += c->mesh.elementBones[i] == bone;
         fewest = count < fewest ? count : fewest;
     }

@@ -31,7 +31,7 @@ const snwMetric snwMetrics[] = {
     {"bones", "", "equal", "bones of the character"},
     {"joints", "", "equal", "joints of the character"},
     {"joint_freedom", "", "equal", "degrees of freedom of its joints"},
-    {"min_bone_tets", "", "higher", "tetrahedra of the bone that has the fewest"},
+    {"min_bone_tets", "", "higher", "tetrahedra (or hexahedra) of the bone that has the fewest"},
     {"min_dihedral", "degrees", "higher", "smallest dihedral angle of a flesh tetrahedron"},
     {"max_dihedral", "degrees", "lower", "largest dihedral angle of a flesh tetrahedron"},
     {"min_angle", "degrees", "higher", "smallest angle of a triangle of a flat mesh"},

@@ -251,6 +251,12 @@ TEST(blueprint, coloursAndHexesAndBoxes)
     snwCharacterInfo info = snwCharacter_GetInfo(character);
     CHECK_NEAR(info.hexCount, 2000, 100);
     CHECK_INT(info.tetCount, 0);
+    int owned[5] = {0};
+    for (int i = 0; i < info.hexCount; ++i)
+        if (snwCharacter_GetDef(character)->elementBones[i] >= 0)
+            owned[snwCharacter_GetDef(character)->elementBones[i]]++;
+    for (int b = 0; b < 5; ++b)
+        CHECK(owned[b] >= 8);
     const snwCharacterDef* def = snwCharacter_GetDef(character);
     int pale = 0;
     for (int i = 0; i < def->vertexCount; ++i)

@@ -263,26 +263,97 @@ static snwResult MeshLattice(Builder* builder, const Ribbons* ribbons)
     return result;
 }
 
+// Gives a hex to a bone if no other bone has one of its corners.
+static bool ClaimHex(snwBlueprintMesh* mesh, int hex, int bone)
+{
+    for (int k = 0; k < 8; ++k)
+    {
+        int owner = mesh->vertexBones[mesh->hexes[hex][k]];
+        if (owner >= 0 && owner != bone)
+            return false;
+    }
+    for (int k = 0; k < 8; ++k)
+        mesh->vertexBones[mesh->hexes[hex][k]] = bone;
+    mesh->elementBones[hex] = bone;
+    return true;
+}
+
+static snwVec3 HexCentre(const snwBlueprintMesh* mesh, int hex)
+{
+    snwVec3 sum = {0, 0, 0};
+    for (int k = 0; k < 8; ++k)
+        sum = snwVec3_Add(sum, mesh->body.vertices[mesh->hexes[hex][k]]);
+    return snwVec3_Scale(sum, 1.0 / 8);
+}
+
+// Hexes with their centre in the bone, then the nearest ones until it has as many as a bone needs.
+static void LabelHexes(Builder* builder, int bone)
+{
+    snwBlueprintMesh* mesh = builder->mesh;
+    int owned = 0;
+    for (int i = 0; i < mesh->hexCount; ++i)
+        if (mesh->elementBones[i] < 0 && snwFlesh_BoneDistance(&builder->flesh, bone, HexCentre(mesh, i)) < 0)
+            owned += ClaimHex(mesh, i, bone);
+    for (int tries = 0; owned < snw_minBoneTets && tries < 8 * snw_minBoneTets; ++tries)
+    {
+        int best = -1;
+        double nearest = DBL_MAX;
+        for (int i = 0; i < mesh->hexCount; ++i)
+        {
+            double distance = mesh->elementBones[i] == -1
+                                  ? snwFlesh_BoneDistance(&builder->flesh, bone, HexCentre(mesh, i))
+                                  : DBL_MAX;
+            if (distance < nearest)
+                nearest = distance, best = i;
+        }
+        if (best < 0)
+            break;
+        if (ClaimHex(mesh, best, bone))
+            ++owned;
+        else
+            mesh->elementBones[best] = -2; // not for this bone
+    }
+    for (int i = 0; i < mesh->hexCount; ++i)
+        mesh->elementBones[i] = mesh->elementBones[i] == -2 ? -1 : mesh->elementBones[i];
+}
+
+// Voxels have their corners by bits, characters around each face.
+static bool CopyHexes(Builder* builder, const snwHexMesh* voxels)
+{
+    static const int s_order[8] = {0, 1, 3, 2, 4, 5, 7, 6};
+    snwBlueprintMesh* mesh = builder->mesh;
+    size_t vertices = (size_t)voxels->vertexCount, hexes = (size_t)voxels->hexCount;
+    mesh->hexes = snwArena_Alloc(builder->arena, hexes, sizeof *mesh->hexes);
+    mesh->vertexBones = snwArena_Alloc(builder->arena, vertices, sizeof *mesh->vertexBones);
+    mesh->elementBones = snwArena_Alloc(builder->arena, hexes, sizeof *mesh->elementBones);
+    if (mesh->hexes == NULL || mesh->vertexBones == NULL || mesh->elementBones == NULL)
+        return false;
+    mesh->body = (snwTetMesh){.vertices = voxels->vertices, .vertexCount = voxels->vertexCount};
+    mesh->hexCount = voxels->hexCount;
+    mesh->spacing = voxels->spacing;
+    for (int i = 0; i < 8 * mesh->hexCount; ++i)
+        mesh->hexes[i / 8][i % 8] = voxels->hexes[i / 8][s_order[i % 8]];
+    for (int i = 0; i < mesh->body.vertexCount; ++i)
+        mesh->vertexBones[i] = -1;
+    for (int i = 0; i < mesh->hexCount; ++i)
+        mesh->elementBones[i] = -1;
+    return true;
+}
+
 static snwResult MeshHexes(Builder* builder)
 {
     snwBlueprintMesh* mesh = builder->mesh;
-    snwHexMesh hexes;
+    snwHexMesh voxels;
     snwResult result = snwFitVoxels(
-        builder->context, &builder->solid, builder->size.hexes, builder->arena, &hexes, builder->message);
+        builder->context, &builder->solid, builder->size.hexes, builder->arena, &voxels, builder->message);
+    if (result >= 0 && !CopyHexes(builder, &voxels))
+        result = snwFailMemory(builder->message);
     if (result < 0)
         return result;
-    mesh->body = (snwTetMesh){.vertices = hexes.vertices, .vertexCount = hexes.vertexCount};
-    // corners by bits there, around each face here
-    static const int s_order[8] = {0, 1, 3, 2, 4, 5, 7, 6};
-    mesh->hexes = snwArena_Alloc(builder->arena, (size_t)hexes.hexCount, sizeof *mesh->hexes);
-    if (mesh->hexes == NULL)
-        return snwFailMemory(builder->message);
-    for (int i = 0; i < hexes.hexCount; ++i)
-        for (int k = 0; k < 8; ++k)
-            mesh->hexes[i][k] = hexes.hexes[i][s_order[k]];
-    mesh->elasticCount = hexes.vertexCount;
-    mesh->hexCount = hexes.hexCount;
-    mesh->spacing = hexes.spacing;
+    for (int bone = 0; bone < builder->blueprint->boneCount; ++bone)
+        LabelHexes(builder, bone);
+    for (int i = 0; i < mesh->body.vertexCount; ++i)
+        mesh->elasticCount += mesh->vertexBones[i] < 0;
     return result;
 }
 
