@@ -133,7 +133,8 @@ TEST(frames, replayIsResumed)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// kill -9
+// kill -9. A process that forks must have no other threads, or a lock may stay closed in the child for ever: worlds
+// with several threads are opened after that.
 
 static pid_t StartRun(const char* name, int threads, int lastFrame, double tolerance, bool resume)
 {
@@ -174,9 +175,8 @@ static int CountFrames(const snwFramesWorld* world)
 // Killed up to four times on its way, with another number of threads each time.
 static int KillAndResume(double wait, uint64_t* seed, int lastFrame, double tolerance, const snwFramesWorld* straight)
 {
-    snwFramesWorld world = snwFramesWorld_Open("killed", 1 + (int)(3 * snwTest_Random(seed)), lastFrame);
+    snwFramesWorld world = snwFramesWorld_Open("killed", 1, lastFrame);
     int known = 0, killed = 0;
-    world.def.framesTolerance = tolerance;
     for (int i = 0; i < 4; ++i)
     {
         int status = 0;
@@ -192,6 +192,9 @@ static int KillAndResume(double wait, uint64_t* seed, int lastFrame, double tole
         CHECK(count >= known - snw_worldChunk); // a kill costs at most a chunk
         known = count;
     }
+    snwFramesWorld_Close(&world);
+    world = snwFramesWorld_Open("killed", 1 + (int)(3 * snwTest_Random(seed)), lastFrame);
+    world.def.framesTolerance = tolerance;
     Resume(&world, straight, "killed");
     snwFramesWorld_Clear(&world);
     snwFramesWorld_Close(&world);
@@ -217,7 +220,7 @@ static void KillOften(int rounds, int lastFrame)
 
 TEST(frames, killedAtRandomMomentsIsResumed)
 {
-    KillOften(10, 200);
+    KillOften(5, 200);
 }
 
 TEST_LONG(frames, killedForALongTimeIsResumed)
@@ -253,11 +256,11 @@ static void DieEverywhere(snwFault fault)
     for (bool died = true; died; ++at)
     {
         char what[64];
-        snwFramesWorld world = snwFramesWorld_Open("died", 1 + at % 2, 0);
         snprintf(what, sizeof what, "dies at call %d", at);
         died = DieAt(fault, at, 1, false);
         if (died && at % 3 == 0) // the run that resumes may die as well
             DieAt(fault, at / 3, 1, true);
+        snwFramesWorld world = snwFramesWorld_Open("died", 1 + at % 2, 0);
         Resume(&world, &straight, what);
         snwFramesWorld_Clear(&world);
         snwFramesWorld_Close(&world);
@@ -367,7 +370,7 @@ TEST(frames, shortWritesAreGoneOnWith)
 // The system itself refuses: a limit on the size of files gives a short write and then an error.
 TEST(frames, limitOfTheSystemKeepsWhatIsFinished)
 {
-    snwFramesWorld straight = RunStraight("unlimited", 1, 0, 0), world = snwFramesWorld_Open("limited", 2, 0);
+    snwFramesWorld straight = RunStraight("unlimited", 1, 0, 0), world = snwFramesWorld_Open("limited", 1, 0);
     struct stat info;
     int status = 0;
     REQUIRE(stat(straight.frames, &info) == 0);
