@@ -329,7 +329,7 @@ static snwResult FailMissing(snwJson* json, const snwField* field)
 {
     char remedy[96];
     bool constant = field->type == snw_fieldInt && field->lower == field->upper && field->lower != 0;
-    snprintf(remedy, sizeof remedy, "begin with \"%s\": %d", field->key, (int)field->lower);
+    snprintf(remedy, sizeof remedy, "begin with \"%s\": %.0f", field->key, field->lower);
     return snwJson_Fail(json, constant ? remedy : NULL, "key '%s' is missing", field->key);
 }
 
