@@ -68,12 +68,12 @@ faults=(
     'scene.roundTrip@src/scene/text.c@s/for (int digits = 15; digits <= 17; ++digits)/for (int digits = 15; digits <= 16; ++digits)/'
     'cli.interruptKeepsFinishedFrames@src/scene/run.c@s/return run->def->interrupt != NULL \&\& \*run->def->interrupt;/return run->def->interrupt == NULL;/'
     # blueprints
-    'flesh.conesAreHullsOfTwoBalls@src/geom/flesh.c@s/double t = y - x \* cone->tilt;/double t = y;/'
+    'flesh.conesAreHullsOfTwoBalls@src/geom/flesh.c@s/double t = y - x \* cone->tilt;/double t = y + x * cone->tilt;/'
     'flesh.cutsTakeAwayAndPaintLeavesTheShape@src/geom/flesh.c@s/ball < part->blend - m->group/ball < part->blend/'
     'flesh.theGridLeavesOutNothingThatIsFelt@src/geom/flesh.c@s/double limit = 2 \* reach + 1.6 \* blend;/double limit = 0.2 * reach;/'
     'flesh.bonesOwnTheirRadiusAndTheSkinOfTheirRigidParts@src/geom/flesh.c@s/mine = fmin(mine, nearer);/mine = fmax(mine, nearer);/'
     'blueprint.mirroredItemsGetTwins@src/scene/blueprint_file.c@s/return (snwVec3){axis.x, -axis.y, -axis.z};/return (snwVec3){-axis.x, axis.y, axis.z};/'
-    'mesher.bonesOwnWholeTets@src/geom/label.h@s/snw_minBoneTets = 8/snw_minBoneTets = 0/'
+    'mesher.bonesOwnWholeTets@src/geom/label.c@s/while (owned < snw_minBoneTets)/while (owned < 1)/'
     'cast.motionsStayWithinTheJoints@src/scene/blueprint_file.c@s/rows\[i\]\[1\] \* SNW_PI \/ 180)/rows[i][1] * SNW_PI \/ 60)/'
 )
 
