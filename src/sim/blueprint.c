@@ -387,7 +387,7 @@ static snwResult MeshFlat(Builder* builder)
     const snwBlueprintSize* size = &builder->size;
     // Euler: triangles are about twice as many as vertices, less those of the outline
     int vertices = size->vertices > 0 ? size->vertices : size->triangles > 0 ? size->triangles * 11 / 20 + 30 : 1000;
-    snwFlatFitDef def = {vertices, size->triangles > 0 ? size->triangles : vertices * 9 / 5, 20};
+    snwFlatFitDef def = {vertices, size->triangles > 0 ? size->triangles : vertices * 9 / 5, 25};
     snwFlatMesh mesh;
     snwFlatPicture picture;
     snwResult result = snwFlat_MakeMesh(builder->context, flat, &def, builder->arena, &mesh, builder->message);
