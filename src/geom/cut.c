@@ -416,3 +416,18 @@ void snwCut_IdealPlace(const snwCut* cut, int vertex, int64_t place[3])
     for (int k = 0; k < 3; ++k)
         place[k] = (int64_t)a[k] + b[k];
 }
+
+void snwCut_SortCorners(
+    const snwCut* cut, const int tet[4], int in[4], int* inCount, int out[4], int* outCount, int on[4], int* onCount)
+{
+    *inCount = *outCount = *onCount = 0;
+    for (int k = 0; k < 4; ++k)
+    {
+        if (cut->signs[tet[k]] < 0)
+            in[(*inCount)++] = tet[k];
+        else if (cut->signs[tet[k]] > 0)
+            out[(*outCount)++] = tet[k];
+        else
+            on[(*onCount)++] = tet[k];
+    }
+}

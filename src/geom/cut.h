@@ -26,6 +26,10 @@ typedef struct snwCut
 snwResult snwCut_Create(snwContext* context, const snwLatticeDef* def, snwCut* cut, snwMessage* message);
 void snwCut_Free(snwContext* context, snwCut* cut);
 
+// The corners of a tet that are inside, outside and on the surface.
+void snwCut_SortCorners(
+    const snwCut* cut, const int tet[4], int in[4], int* inCount, int out[4], int* outCount, int on[4], int* onCount);
+
 // Vertices of the cut mesh: lattice vertices first, then one for each edge.
 int snwCut_EdgeVertex(const snwCut* cut, int inside, int outside);
 snwVec3 snwCut_Position(const snwCut* cut, int vertex);

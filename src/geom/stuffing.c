@@ -131,15 +131,7 @@ static bool AddTetParts(Stuffer* stuffer, const int tet[4])
 {
     const snwCut* cut = &stuffer->cut;
     int in[4], out[4], corners[4], inCount = 0, outCount = 0, count = 0;
-    for (int k = 0; k < 4; ++k)
-    {
-        if (cut->signs[tet[k]] < 0)
-            in[inCount++] = tet[k];
-        else if (cut->signs[tet[k]] > 0)
-            out[outCount++] = tet[k];
-        else
-            corners[count++] = tet[k];
-    }
+    snwCut_SortCorners(cut, tet, in, &inCount, out, &outCount, corners, &count);
     if (inCount == 0)
         return true;
     if (outCount == 0)

@@ -66,15 +66,7 @@ static bool AddTetTriangles(Surface* surface, const int tet[4])
 {
     const snwCut* cut = &surface->cut;
     int in[4], out[4], corners[4], inCount = 0, outCount = 0, count = 0;
-    for (int k = 0; k < 4; ++k)
-    {
-        if (cut->signs[tet[k]] < 0)
-            in[inCount++] = tet[k];
-        else if (cut->signs[tet[k]] > 0)
-            out[outCount++] = tet[k];
-        else
-            corners[count++] = tet[k];
-    }
+    snwCut_SortCorners(cut, tet, in, &inCount, out, &outCount, corners, &count);
     if (inCount == 2 && outCount == 2)
         return AddQuad(surface, in, out);
     if (inCount == 0 || count + inCount * outCount != 3)

@@ -34,7 +34,7 @@ typedef struct Node
     int right;      // second child; the first one is the next node. 0: a leaf
 } Node;
 
-// Monomials of degree two: xx yy zz xy xz yz, of degree three: xxx yyy zzz xxy xxz xyy yyz xzz yzz xyz.
+// Monomials of degree two: x^2 y^2 z^2 xy xz yz, of degree three: x^3 y^3 z^3 x^2y x^2z xy^2 y^2z xz^2 yz^2 xyz.
 typedef struct Moments
 {
     snwVec3 centre, area;

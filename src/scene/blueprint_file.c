@@ -30,22 +30,10 @@ static snwResult FailMemory(Reader* reader)
     return snwJson_Locate(&reader->json, snwFailMemory(reader->json.message));
 }
 
-// Room for twice the list: every item may have a twin. NULL for an absent or empty list, or after a failure.
+// Room for twice the list: every item may have a twin.
 static void* NewList(Reader* reader, const char* key, const json_t* list, size_t size, snwResult* result)
 {
-    snwJson* json = &reader->json;
-    if (list == NULL || *result < 0)
-        return NULL;
-    size_t mark = snwJson_Enter(json, key), count = json_array_size(list);
-    void* items = NULL;
-    if (!json_is_array(list))
-        *result = snwJson_Fail(json, NULL, "must be a list, is %s", snwJson_TypeName(list));
-    else if (count > snw_maxParts)
-        *result = snwJson_Fail(json, NULL, "has %zu items; at most %d are read", count, snw_maxParts);
-    else if (count > 0 && (items = snwArena_Alloc(reader->arena, 2 * count, size)) == NULL)
-        *result = FailMemory(reader);
-    snwJson_Leave(json, mark);
-    return items;
+    return snwJson_NewList(&reader->json, reader->arena, key, list, snw_maxParts, 2 * size, result);
 }
 
 static void ReadItems(Reader* reader, const char* key, const json_t* list, ReadItemFn* read, snwResult* result)

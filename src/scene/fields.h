@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "base/arena.h"
 #include "scene/text.h"
 
 #include <jansson.h>
@@ -81,6 +82,11 @@ snwResult snwJson_Locate(snwJson* json, snwResult result);
 size_t snwJson_Enter(snwJson* json, const char* key);
 size_t snwJson_EnterIndex(snwJson* json, size_t index);
 void snwJson_Leave(snwJson* json, size_t mark);
+
+// Room in the arena for the items of a list of at most `limit`, size bytes each; NULL for an absent or empty list, or
+// after a failure, which *result tells.
+void* snwJson_NewList(
+    snwJson* json, snwArena* arena, const char* key, const json_t* list, int limit, size_t size, snwResult* result);
 
 const char* snwJson_TypeName(const json_t* value); // "a number", "a list" ...
 snwResult snwJson_ReadReal(snwJson* json, const json_t* value, double lower, double upper, double* out);

@@ -177,3 +177,20 @@ json_t* snwJson_Parse(snwJson* json, const char* text, size_t size, snwResult* r
     *result = root != NULL ? snw_ok : FailSyntax(json, &error);
     return root;
 }
+
+void* snwJson_NewList(
+    snwJson* json, snwArena* arena, const char* key, const json_t* list, int limit, size_t size, snwResult* result)
+{
+    if (list == NULL || *result < 0)
+        return NULL;
+    size_t mark = snwJson_Enter(json, key), count = json_array_size(list);
+    void* items = NULL;
+    if (!json_is_array(list))
+        *result = snwJson_Fail(json, NULL, "must be a list, is %s", snwJson_TypeName(list));
+    else if (count > (size_t)limit)
+        *result = snwJson_Fail(json, NULL, "has %zu items; at most %d are read", count, limit);
+    else if (count > 0 && (items = snwArena_Alloc(arena, count, size)) == NULL)
+        *result = snwJson_Locate(json, snwFailMemory(json->message));
+    snwJson_Leave(json, mark);
+    return items;
+}

@@ -56,22 +56,9 @@ static snwResult FailMemory(Builder* builder)
     return snwJson_Locate(&builder->json, snwFailMemory(builder->json.message));
 }
 
-// Makes room for the list's items; NULL for an absent or empty list, or after a failure.
 static void* NewList(Builder* builder, const char* key, const json_t* list, int limit, size_t size, snwResult* result)
 {
-    snwJson* json = &builder->json;
-    if (list == NULL || *result < 0)
-        return NULL;
-    size_t mark = snwJson_Enter(json, key), count = json_array_size(list);
-    void* items = NULL;
-    if (!json_is_array(list))
-        *result = snwJson_Fail(json, NULL, "must be a list, is %s", snwJson_TypeName(list));
-    else if (count > (size_t)limit)
-        *result = snwJson_Fail(json, NULL, "has %zu items; at most %d are read", count, limit);
-    else if (count > 0 && (items = snwArena_Alloc(&builder->arena, count, size)) == NULL)
-        *result = FailMemory(builder);
-    snwJson_Leave(json, mark);
-    return items;
+    return snwJson_NewList(&builder->json, &builder->arena, key, list, limit, size, result);
 }
 
 static void ReadItems(Builder* builder, const char* key, const json_t* list, ReadItemFn* read, snwResult* result)
