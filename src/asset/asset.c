@@ -24,7 +24,7 @@ void* snwAsset_Alloc(snwAsset* asset, int64_t count, size_t size)
     return snwArena_Alloc(&asset->arena, (size_t)count, size);
 }
 
-static snwNote* FindNote(snwAsset* asset, snwNoteKind kind, const char* text)
+static snwAssetNote* FindNote(snwAsset* asset, snwAssetNoteKind kind, const char* text)
 {
     for (int i = 0; i < asset->noteCount; ++i)
         if (asset->notes[i].kind == kind && strcmp(asset->notes[i].text, text) == 0)
@@ -32,15 +32,15 @@ static snwNote* FindNote(snwAsset* asset, snwNoteKind kind, const char* text)
     return NULL;
 }
 
-void snwAsset_Note(snwAsset* asset, snwNoteKind kind, const char* place, const char* format, ...)
+void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, const char* format, ...)
 {
-    snwNote note = {.kind = kind, .count = 1};
+    snwAssetNote note = {.kind = kind, .count = 1};
     va_list list;
     va_start(list, format);
     vsnprintf(note.text, sizeof note.text, format, list);
     va_end(list);
     snprintf(note.place, sizeof note.place, "%s", place);
-    snwNote* known = FindNote(asset, kind, note.text);
+    snwAssetNote* known = FindNote(asset, kind, note.text);
     if (known != NULL)
     {
         known->count += 1;
