@@ -261,7 +261,7 @@ TEST(detect, nothingMissedNothingExtra)
             Jiggle(&world, body, 0.04 * trial, snwTest_Random(&seed) > 0.5 ? 5 : 6);
             Move(&world, body, (snwVec3){0.01 * body, -0.02 * body, 0.01});
         }
-        CheckAgainstBrute(&world, 0.0, false, 50);
+        CheckAgainstBrute(&world, 0.0, false, 40);
         CheckAgainstBrute(&world, 0.05, false, 60);
         CheckAgainstBrute(&world, 0.05, true, 60);
         CloseWorld(&world);

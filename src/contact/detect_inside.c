@@ -10,6 +10,9 @@
 //   2. Round by round, a vertex next to ones with directions takes their mean, weighted likewise (equation 4).
 //   3. Vertices that no round reaches - a body wholly inside another - take the way of the one among them that is
 //      nearest to the surface.
+//   4. Where rounds from opposite borders meet, neighbours disagree by what the borders do, up to half a turn (the
+//      paper leaves it so; two balls that overlap by half: 103 degrees). A few sweeps towards the neighbours' mean
+//      spread that over the overlap (the balls: 12).
 // Unlike the paper the depth is not passed on too: the facet where a vertex leaves is wanted anyway, and the ray to it
 // gives the depth exactly.
 
@@ -186,8 +189,8 @@ static void SeedHits(int begin, int end, void* data)
     }
 }
 
-// Step 2, for one vertex: from neighbours whose directions are older than this round.
-static void TakeMean(const snwDetector* detector, snwHit* hit, int round)
+// Sum of the directions of neighbours that have them from before this round, weighted by 1 / distance^2.
+static snwVec3 NeighbourSum(const snwDetector* detector, const snwHit* hit, int round)
 {
     const snwShell* shell = detector->parts[hit->overlap.body].shell;
     snwVec3 p = PointOf(detector, hit), sum = {0, 0, 0};
@@ -202,7 +205,7 @@ static void TakeMean(const snwDetector* detector, snwHit* hit, int round)
         double squared = snwVec3_LengthSquared(snwVec3_Sub(PointOf(detector, other), p)) + nothing;
         sum = snwVec3_MulAdd(sum, 1.0 / squared, other->overlap.normal);
     }
-    SetDirection(hit, sum, round);
+    return sum;
 }
 
 // Adds the neighbours of a hit that wait for a direction to the queue, once each: `waiting` becomes their round.
@@ -223,7 +226,8 @@ static int Enqueue(snwDetector* detector, const snwHit* hit, int tail, int waiti
 
 enum
 {
-    snw_roundWaiting = -2
+    snw_roundWaiting = -2,
+    snw_smoothSweeps = 16
 };
 
 // The queue holds hits with directions from `head` to `tail`; theirs spread over everything that hangs together.
@@ -235,7 +239,10 @@ static void Spread(snwDetector* detector, int head, int tail)
         for (int i = head; i < end; ++i)
             tail = Enqueue(detector, &detector->sorted[detector->queue[i]], tail, snw_roundWaiting);
         for (int i = end; i < tail; ++i)
-            TakeMean(detector, &detector->sorted[detector->queue[i]], round);
+        {
+            snwHit* hit = &detector->sorted[detector->queue[i]]; // step 2
+            SetDirection(hit, NeighbourSum(detector, hit, round), round);
+        }
         head = end;
     }
 }
@@ -266,6 +273,20 @@ static void ResolveIsland(snwDetector* detector, int first)
         SetDirection(&detector->sorted[detector->queue[i]], way, 0);
 }
 
+// Step 4. One after the other, there and back: no copy is needed and the order is always the same.
+static void Smooth(snwDetector* detector, int begin, int end)
+{
+    for (int sweep = 0; sweep < snw_smoothSweeps; ++sweep)
+        for (int k = 0; k < end - begin; ++k)
+        {
+            snwHit* hit = &detector->sorted[sweep % 2 == 0 ? begin + k : end - 1 - k];
+            if (hit->kind != snw_hitInside || hit->round < 0)
+                continue;
+            snwVec3 mean = snwVec3_Normalize(NeighbourSum(detector, hit, INT32_MAX));
+            SetDirection(hit, snwVec3_Add(hit->overlap.normal, mean), hit->round);
+        }
+}
+
 static void ResolveGroup(snwDetector* detector, int begin, int end)
 {
     int tail = begin;
@@ -276,6 +297,7 @@ static void ResolveGroup(snwDetector* detector, int begin, int end)
     for (int i = begin; i < end; ++i)
         if (detector->sorted[i].kind == snw_hitInside && detector->sorted[i].round == -1)
             ResolveIsland(detector, i);
+    Smooth(detector, begin, end);
 }
 
 // Chunks start anywhere; whoever has the first hit of a group does the group.
