@@ -105,7 +105,7 @@ static void AddEdges(Drawing* drawing, const snwDefectSurface* surface)
         Defect defect = edge->mark == snw_edgeOpen ? defect_open : defect_crowded;
         if (++drawing->counts[defect] <= snw_maxEdgeLines)
             snwGizmos_AddCapsule(&drawing->lines, PlaceOf(drawing, surface->vertices[edge->a]),
-                PlaceOf(drawing, surface->vertices[edge->b]), (float)(0.003 * drawing->size), s_colors[defect]);
+                PlaceOf(drawing, surface->vertices[edge->b]), (float)(0.006 * drawing->size), s_colors[defect]);
     }
 }
 
@@ -150,7 +150,7 @@ static snwResult Gather(Drawing* drawing, snwMessage* message)
 
 static void DrawLegend(const Drawing* drawing, snwImage* tile)
 {
-    float size = (float)tile->width / 36.0f, y = 1.6f * size;
+    float size = (float)tile->width / 30.0f, y = 1.6f * size;
     static const snwFloat3 ink = {0.022f, 0.024f, 0.030f};
     for (int i = 1; i < defect_count; ++i)
     {
