@@ -2,6 +2,7 @@
 
 #include "asset/asset.h"
 
+#include "asset/gltf.h"
 #include "scene/file.h"
 
 #include <fcntl.h>
@@ -32,18 +33,14 @@ static snwNote* FindNote(snwAsset* asset, snwNoteKind kind, const char* text)
     return NULL;
 }
 
-void snwAsset_Note(snwAsset* asset, snwNoteKind kind, const char* place, const char* format, ...)
+static void AddNote(snwAsset* asset, snwNote note, const char* place, const char* format, va_list list)
 {
-    snwNote note = {.kind = kind, .count = 1};
-    va_list list;
-    va_start(list, format);
     vsnprintf(note.text, sizeof note.text, format, list);
-    va_end(list);
     snprintf(note.place, sizeof note.place, "%s", place);
-    snwNote* known = FindNote(asset, kind, note.text);
+    snwNote* known = FindNote(asset, note.kind, note.text);
     if (known != NULL)
     {
-        known->count += 1;
+        known->count += note.count;
         return;
     }
     if (asset->notes == NULL)
@@ -52,6 +49,23 @@ void snwAsset_Note(snwAsset* asset, snwNoteKind kind, const char* place, const c
         asset->notesLost += 1;
     else
         asset->notes[asset->noteCount++] = note;
+}
+
+void snwAsset_Note(snwAsset* asset, snwNoteKind kind, const char* place, const char* format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    AddNote(asset, (snwNote){.kind = kind, .count = 1}, place, format, list);
+    va_end(list);
+}
+
+void snwAsset_NoteMany(snwAsset* asset, snwNoteKind kind, int64_t count, const char* place, const char* format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    if (count > 0)
+        AddNote(asset, (snwNote){.kind = kind, .count = count}, place, format, list);
+    va_end(list);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -207,6 +221,7 @@ void snwAsset_Close(snwAsset* asset)
 {
     if (asset == NULL)
         return;
+    snwGltf_Free(asset->gltf);
     snwArena_Free(&asset->arena);
     snwFree(asset->context, asset);
 }
