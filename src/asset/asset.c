@@ -25,7 +25,7 @@ void* snwAsset_Alloc(snwAsset* asset, int64_t count, size_t size)
     return snwArena_Alloc(&asset->arena, (size_t)count, size);
 }
 
-static snwNote* FindNote(snwAsset* asset, snwNoteKind kind, const char* text)
+static snwAssetNote* FindNote(snwAsset* asset, snwAssetNoteKind kind, const char* text)
 {
     for (int i = 0; i < asset->noteCount; ++i)
         if (asset->notes[i].kind == kind && strcmp(asset->notes[i].text, text) == 0)
@@ -33,11 +33,11 @@ static snwNote* FindNote(snwAsset* asset, snwNoteKind kind, const char* text)
     return NULL;
 }
 
-static void AddNote(snwAsset* asset, snwNote note, const char* place, const char* format, va_list list)
+static void AddNote(snwAsset* asset, snwAssetNote note, const char* place, const char* format, va_list list)
 {
     vsnprintf(note.text, sizeof note.text, format, list);
     snprintf(note.place, sizeof note.place, "%s", place);
-    snwNote* known = FindNote(asset, note.kind, note.text);
+    snwAssetNote* known = FindNote(asset, note.kind, note.text);
     if (known != NULL)
     {
         known->count += note.count;
@@ -51,20 +51,21 @@ static void AddNote(snwAsset* asset, snwNote note, const char* place, const char
         asset->notes[asset->noteCount++] = note;
 }
 
-void snwAsset_Note(snwAsset* asset, snwNoteKind kind, const char* place, const char* format, ...)
+void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, const char* format, ...)
 {
     va_list list;
     va_start(list, format);
-    AddNote(asset, (snwNote){.kind = kind, .count = 1}, place, format, list);
+    AddNote(asset, (snwAssetNote){.kind = kind, .count = 1}, place, format, list);
     va_end(list);
 }
 
-void snwAsset_NoteMany(snwAsset* asset, snwNoteKind kind, int64_t count, const char* place, const char* format, ...)
+void snwAsset_NoteMany(
+    snwAsset* asset, snwAssetNoteKind kind, int64_t count, const char* place, const char* format, ...)
 {
     va_list list;
     va_start(list, format);
     if (count > 0)
-        AddNote(asset, (snwNote){.kind = kind, .count = count}, place, format, list);
+        AddNote(asset, (snwAssetNote){.kind = kind, .count = count}, place, format, list);
     va_end(list);
 }
 

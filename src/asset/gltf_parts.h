@@ -30,7 +30,7 @@ void snwGltf_Check(snwGltfReading* reading, snwResult result);
 void snwGltf_FailMemory(snwGltfReading* reading);
 
 // A note at the current place: snwAsset_Note.
-void snwGltf_Note(snwGltfReading* reading, snwNoteKind kind, int64_t count, const char* format, ...)
+void snwGltf_Note(snwGltfReading* reading, snwAssetNoteKind kind, int64_t count, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
 
 // Zeroed room in the asset's arena. Fails if the file unfolds to more than a file of its size may.

@@ -31,9 +31,9 @@ void snwGltf_FailMemory(snwGltfReading* reading)
         reading->result = snwFailMemory(reading->json.message);
 }
 
-void snwGltf_Note(snwGltfReading* reading, snwNoteKind kind, int64_t count, const char* format, ...)
+void snwGltf_Note(snwGltfReading* reading, snwAssetNoteKind kind, int64_t count, const char* format, ...)
 {
-    char text[sizeof(((snwNote*)NULL)->text)];
+    char text[sizeof(((snwAssetNote*)NULL)->text)];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
