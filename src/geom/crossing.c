@@ -356,12 +356,13 @@ snwResult snwFindCrossings(
     if (def->triangleCount == 0)
         return snw_ok;
     snwArena arena = {.context = context};
-    Finder finder = {.def = def, .marks = marks};
+    Finder finder = {.def = def};
     int boxes = LayOutTree(&finder);
     finder.points = snwArena_Alloc(&arena, (size_t)def->vertexCount, sizeof *finder.points);
     finder.order = snwArena_Alloc(&arena, (size_t)def->triangleCount, sizeof(int));
     finder.pairs = snwArena_Alloc(&arena, (size_t)def->triangleCount, sizeof(int));
     finder.unchecked = snwArena_Alloc(&arena, (size_t)def->triangleCount, 1);
+    finder.marks = snwArena_Alloc(&arena, (size_t)def->triangleCount, 1);
     finder.boxes = snwArena_Alloc(&arena, (size_t)boxes, sizeof(Box));
     if (!arena.failed)
         MakePoints(&finder);
@@ -372,6 +373,7 @@ snwResult snwFindCrossings(
         snwParallelFor(context, def->triangleCount, 256, AskRange, &finder);
         for (int i = 0; i < def->triangleCount; ++i)
         {
+            marks[i] = finder.marks[i];
             crossings->triangleCount += marks[i];
             crossings->pairCount += finder.pairs[i];
             crossings->uncheckedCount += finder.unchecked[i];

@@ -105,7 +105,8 @@ static int FindNear(const Cells* cells, int vertex)
     CellOf(cells, vertex, cell);
     for (int k = 0; k < 27; ++k)
     {
-        uint64_t slot = SlotOf(cells, cell[0] + k % 3 - 1, cell[1] + k / 3 % 3 - 1, cell[2] + k / 9 - 1);
+        int x = k % 3 - 1, y = k / 3 % 3 - 1, z = k / 9 - 1;
+        uint64_t slot = SlotOf(cells, cell[0] + x, cell[1] + y, cell[2] + z);
         for (int other = cells->heads[slot]; other >= 0; other = cells->next[other])
             if (other < found && IsNear(cells->def, vertex, other))
                 found = other;
