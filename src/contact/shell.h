@@ -26,7 +26,9 @@ typedef struct snwShell
     int facetCount;
     int (*elements)[4]; // mesh vertices; a triangle has -1 as the fourth
     int elementCount;
-    int* leafStarts; // of leafVertices, for each leaf of the elements and one more
+    int (*facetBlocks)[3][snw_leafFacets];     // facets of each leaf by corner, as kernels load them; edges and the
+    int (*elementBlocks)[4][snw_leafElements]; // last leaf are filled up with what they have
+    int* leafStarts;                           // of leafVertices, for each leaf of the elements and one more
     int* leafVertices;
     int* neighbourStarts; // along facets, for each mesh vertex and one more
     int* neighbours;
@@ -41,6 +43,3 @@ static inline int snwLeafCount(int count, int perLeaf)
 {
     return (count + perLeaf - 1) / perLeaf;
 }
-
-// Place on a space-filling curve (Morton 1966) of a point in the unit cube.
-uint64_t snwMortonCode(const double point[3]);
