@@ -1,3 +1,4 @@
+#include "app/check_asset.h"
 #include "app/common.h"
 #include "app/console.h"
 #include "app/verbs.h"
@@ -78,6 +79,8 @@ static snwResult CheckAny(snwContext* context, const char* path, char* what, siz
         return CheckLog(context, path, what, capacity, message);
     if (EndsWith(path, ".snwf"))
         return CheckFrames(context, path, what, capacity, message);
+    if (snwIsAsset(context, path))
+        return snwCheckAsset(context, path, what, capacity, message);
     if (snwBlueprintFile_IsOne(context, path))
         return CheckBlueprint(context, path, what, capacity, message);
     return CheckScene(context, path, what, capacity, message);
@@ -85,7 +88,7 @@ static snwResult CheckAny(snwContext* context, const char* path, char* what, siz
 
 static bool CheckFile(snwContext* context, const char* path, json_t* rows)
 {
-    char what[128] = "";
+    char what[256] = "";
     snwMessage message = {0};
     snwResult result = CheckAny(context, path, what, sizeof what, &message);
     bool sound = result >= 0;
@@ -123,6 +126,7 @@ static const snwOption s_options[] = {
 static const snwExample s_examples[] = {
     {"sinew check scenes/*.json", "are these scenes sound?"},
     {"sinew check out/demo-drop/log.jsonl", "logs too"},
+    {"sinew check elephant.json elephant.tgf wobble.pc2", "what is in these files?"},
     {0},
 };
 
@@ -133,7 +137,9 @@ const snwVerb snwCheckVerb = {
     .mostOperands = 1 << 20,
     .complete = snw_completeFile,
     .summary = "say whether files are sound, without simulating",
-    .about = "Scenes and blueprints (.json), logs (.jsonl), frames caches (.snwf). Ends with 3 if any file is bad.",
+    .about = "Scenes and blueprints (.json), logs (.jsonl), frames caches (.snwf), and meshes, rigs and point caches "
+             "of other "
+             "programs (docs/formats.md). Ends with 3 if any file is bad.",
     .options = s_options,
     .examples = s_examples,
     .run = Run,
