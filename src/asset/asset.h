@@ -307,6 +307,8 @@ typedef struct snwAssetReader
 // By ending; NULL if no format has it. The list is in asset_formats.c.
 const snwAssetReader* snwAssetReader_Find(const char* path);
 const snwAssetReader* snwAssetReader_Get(int index); // NULL ends the list
+// Is there a reader for the file? Of JSON files bundles are meant, for which it is opened: not scenes or blueprints.
+bool snwAsset_IsOne(snwContext* context, const char* path);
 
 // Reads a file; files that it names must lie in its folder. On errors *asset is NULL.
 snwResult snwAsset_Open(snwContext* context, const char* path, snwAsset** asset, snwMessage* message);
@@ -323,3 +325,6 @@ void* snwAsset_Alloc(snwAsset* asset, int64_t count, size_t size);
 // Adds a note; one of the same kind and text only counts up. place may be "".
 void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
+// The same about several things at once; nothing if count is 0.
+void snwAsset_NoteMany(snwAsset* asset, snwAssetNoteKind kind, int64_t count, const char* place, const char* format,
+    ...) __attribute__((format(printf, 5, 6)));

@@ -322,7 +322,7 @@ snwResult snwJointText_Read(const snwAssetInput* input, snwAsset* asset, snwMess
     return ReadLines(&text);
 }
 
-const snwAssetReader snwJointReader = {snw_assetJoint, "bones and joints of regions", ".joint", snwJointText_Read};
+const snwAssetReader snw_jointReader = {snw_assetJoint, "bones and joints of regions", ".joint", snwJointText_Read};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Writing

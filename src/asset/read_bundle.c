@@ -190,11 +190,11 @@ static snwResult ReadParts(const snwAssetInput* input, const Bundle* bundle, snw
 {
     snwResult result = ReadPart(input, MeshReader(bundle->mesh), bundle->mesh, asset, message);
     if (result >= 0 && bundle->handles != NULL)
-        result = ReadPart(input, &snwTgfReader, bundle->handles, asset, message);
+        result = ReadPart(input, &snw_tgfReader, bundle->handles, asset, message);
     if (result >= 0 && bundle->weights != NULL)
-        result = ReadPart(input, &snwDmatReader, bundle->weights, asset, message);
+        result = ReadPart(input, &snw_dmatReader, bundle->weights, asset, message);
     if (result >= 0 && bundle->motion != NULL)
-        result = ReadPart(input, &snwHandleTextReader, bundle->motion, asset, message);
+        result = ReadPart(input, &snw_handleTextReader, bundle->motion, asset, message);
     return result;
 }
 
@@ -307,4 +307,4 @@ snwResult snwBundle_Read(const snwAssetInput* input, snwAsset* asset, snwMessage
     return result < 0 ? result : SetTimes(asset, bundle.timeStep, message);
 }
 
-const snwAssetReader snwBundleReader = {snw_assetBundle, "bundle of a mesh with handles", ".json", snwBundle_Read};
+const snwAssetReader snw_bundleReader = {snw_assetBundle, "bundle of a mesh with handles", ".json", snwBundle_Read};

@@ -152,5 +152,5 @@ snwResult snwMdd_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* m
                       : ReadPoints(&cache, asset, input->data + cache.header + 4 * (size_t)cache.frames, message);
 }
 
-const snwAssetReader snwPc2Reader = {snw_assetPc2, "PC2 point cache", ".pc2", snwPc2_Read};
-const snwAssetReader snwMddReader = {snw_assetMdd, "MDD point cache", ".mdd", snwMdd_Read};
+const snwAssetReader snw_pc2Reader = {snw_assetPc2, "PC2 point cache", ".pc2", snwPc2_Read};
+const snwAssetReader snw_mddReader = {snw_assetMdd, "MDD point cache", ".mdd", snwMdd_Read};

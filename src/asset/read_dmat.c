@@ -120,4 +120,4 @@ snwResult snwDmat_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* 
     return result;
 }
 
-const snwAssetReader snwDmatReader = {snw_assetDmat, "libigl matrix", ".dmat", snwDmat_Read};
+const snwAssetReader snw_dmatReader = {snw_assetDmat, "libigl matrix", ".dmat", snwDmat_Read};

@@ -299,5 +299,5 @@ snwResult snwHandleText_Read(const snwAssetInput* input, snwAsset* asset, snwMes
     return result < 0 ? result : MakeMotion(&text, message);
 }
 
-const snwAssetReader snwHandleTextReader = {
+const snwAssetReader snw_handleTextReader = {
     snw_assetHandleText, "libigl skeleton animation", "_anim.txt", snwHandleText_Read};

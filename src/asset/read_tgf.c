@@ -203,4 +203,4 @@ snwResult snwTgf_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* m
     return result < 0 ? result : MakeHandles(asset, edges, (int)tgf.edgeLines, message);
 }
 
-const snwAssetReader snwTgfReader = {snw_assetTgf, "libigl handles", ".tgf", snwTgf_Read};
+const snwAssetReader snw_tgfReader = {snw_assetTgf, "libigl handles", ".tgf", snwTgf_Read};

@@ -17,8 +17,8 @@ snwResult snwBundle_Read(const snwAssetInput* input, snwAsset* asset, snwMessage
 // FBX, DAE, BVH: see import.c.
 snwResult snwImport_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* message);
 
-extern const snwAssetReader snwTgfReader, snwDmatReader, snwHandleTextReader, snwJointReader, snwPc2Reader,
-    snwMddReader, snwBundleReader, snwImportReader;
+extern const snwAssetReader snw_tgfReader, snw_dmatReader, snw_handleTextReader, snw_jointReader, snw_pc2Reader,
+    snw_mddReader, snw_bundleReader, snw_importReader;
 
 // Is this JSON text a bundle, and not a scene or a blueprint? Broken JSON is none.
 bool snwBundle_IsOne(snwContext* context, const char* text, size_t size);
