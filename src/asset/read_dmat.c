@@ -31,8 +31,8 @@ static snwResult MakeRoom(
         return snwScan_FailWith(scan, message, "the file was cut short, or its first line is wrong",
             "%lld columns of %lld rows, but there is room for at most %lld values", (long long)shape.columns,
             (long long)shape.rows, (long long)most);
-    *values = snwAsset_Alloc(asset, count, sizeof **values);
-    if (*values == NULL && count > 0)
+    *values = snwAsset_Alloc(asset, count + 1, sizeof **values); // an empty matrix has an address, too
+    if (*values == NULL)
         return snwFailMemory(message);
     asset->matrix = (snwAssetMatrix){(int)shape.rows, (int)shape.columns, *values};
     return snw_ok;

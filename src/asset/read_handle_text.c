@@ -242,8 +242,7 @@ static snwResult ReadNumbers(HandleText* text, int64_t count, snwScan* scan, snw
         return snwFailMemory(message);
     for (int64_t i = 0; i < count; ++i)
         if (!snwWord_ToReal(snwScan_Word(scan), &numbers[i]))
-            return snwScan_FailWith(
-                scan, message, NULL, "frame %lld: not a finite number", (long long)(i / text->block) - 1);
+            return snwScan_FailWith(scan, message, NULL, "frame %d: not a finite number", (int)(i / text->block) - 1);
     text->numbers = numbers;
     for (int i = 0; i < text->handles; ++i)
         text->rests[i] = FromAngles(text->bones ? numbers + 6 + 3 * (size_t)i : numbers + 6 * (size_t)i + 3);
