@@ -328,3 +328,6 @@ void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, co
 // The same about several things at once; nothing if count is 0.
 void snwAsset_NoteMany(snwAsset* asset, snwAssetNoteKind kind, int64_t count, const char* place, const char* format,
     ...) __attribute__((format(printf, 5, 6)));
+
+// Pose and matrix of a node from its matrix; says whether that is sheared.
+void snwAssetNode_SetLocal(snwAssetNode* node, snwAffine local);

@@ -95,8 +95,9 @@ static snwResult ReadSecond(snwScan* scan, snwAsset* asset, snwMessage* message)
         return snwScan_FailWith(scan, message, "raw values follow the end of that line at once",
             "the second header is not a line of two numbers");
     snwResult result = MakeRoom(asset, shape, scan, true, &values, message);
-    if (result >= 0)
-        result = ReadBinary(scan, shape, values, message);
+    if (values == NULL)
+        return result;
+    result = ReadBinary(scan, shape, values, message);
     if (result >= 0 && scan->next < scan->end)
         snwAsset_Note(asset, snw_noteLeftOut, "", "bytes behind the last value");
     return result;
@@ -113,8 +114,9 @@ snwResult snwDmat_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* 
     if (empty && !snwScan_IsAtEnd(&scan))
         return ReadSecond(&scan, asset, message);
     snwResult result = MakeRoom(asset, shape, &scan, false, &values, message);
-    if (result >= 0)
-        result = ReadText(&scan, shape, values, message);
+    if (values == NULL)
+        return result;
+    result = ReadText(&scan, shape, values, message);
     if (result >= 0 && !snwScan_IsAtEnd(&scan))
         snwAsset_Note(asset, snw_noteLeftOut, "", "bytes behind the last value");
     return result;
