@@ -1,7 +1,7 @@
 // Crossings, exactly.
 //
-// Pairs come from a tree of boxes over the triangles in the order of a space-filling curve. Each triangle asks the tree
-// by itself, so every pair is met twice, but threads never write to the same place and nothing has to be merged.
+// Pairs come from a tree of boxes over the triangles. Each triangle asks the tree by itself, so every pair is met
+// twice, but threads never write to the same place and nothing has to be merged.
 //
 // Signs decide everything, so they must be right: corners are whole numbers (as in predicates.h, here of 31 bits in
 // three dimensions) and determinants have at most 3 * 32 + 3 bits, which fit in 128. Doubles with an adaptive error
@@ -9,12 +9,8 @@
 
 #include "geom/crossing.h"
 
-#include "base/arena.h"
-#include "base/sort.h"
+#include "geom/box_tree.h"
 #include "math/vec.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 typedef __int128 Wide;
 
@@ -153,21 +149,13 @@ bool snwTrianglesCross(
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The tree: leaves are triangles along the curve; node k of a level covers leaves 2k and 2k + 1 of the one below it
-
-typedef struct Box
-{
-    int32_t lower[3], upper[3];
-} Box;
+// Asking the tree
 
 typedef struct Finder
 {
     const snwCrossingDef* def;
     snwGridPoint3* points;
-    int* order; // triangles along the curve
-    Box* boxes; // all levels, the leaves first
-    int starts[34], counts[34];
-    int levels;
+    snwBoxTree tree; // of the triangles on the grid, whose whole numbers are exact doubles
     uint8_t* marks;
     int* pairs; // per triangle, with higher ones
     uint8_t* unchecked;
@@ -181,13 +169,10 @@ static int64_t Round(double value)
 static void MakePoints(Finder* finder)
 {
     const snwCrossingDef* def = finder->def;
-    snwVec3 lower = def->vertices[0], upper = lower;
-    for (int i = 1; i < def->vertexCount; ++i)
-    {
-        lower = snwVec3_Min(lower, def->vertices[i]);
-        upper = snwVec3_Max(upper, def->vertices[i]);
-    }
-    snwVec3 extent = snwVec3_Sub(upper, lower), centre = snwVec3_Lerp(lower, upper, 0.5);
+    snwBox all = snwBox_Empty();
+    for (int i = 0; i < def->vertexCount; ++i)
+        all = snwBox_Add(all, def->vertices[i]);
+    snwVec3 extent = snwVec3_Sub(all.upper, all.lower), centre = snwVec3_Lerp(all.lower, all.upper, 0.5);
     double size = fmax(extent.x, fmax(extent.y, extent.z));
     double scale = size > 0 ? (double)(1 << 30) / size : 0.0; // half of it to each side
     for (int i = 0; i < def->vertexCount; ++i)
@@ -197,107 +182,25 @@ static void MakePoints(Finder* finder)
     }
 }
 
-static void Extend(Box* box, snwGridPoint3 p)
+static snwBox BoxOf(const Finder* finder, int triangle)
 {
-    const int32_t at[3] = {(int32_t)p.x, (int32_t)p.y, (int32_t)p.z};
+    snwBox box = snwBox_Empty();
     for (int k = 0; k < 3; ++k)
     {
-        box->lower[k] = at[k] < box->lower[k] ? at[k] : box->lower[k];
-        box->upper[k] = at[k] > box->upper[k] ? at[k] : box->upper[k];
+        snwGridPoint3 p = finder->points[finder->def->triangles[triangle][k]];
+        box = snwBox_Add(box, (snwVec3){(double)p.x, (double)p.y, (double)p.z});
     }
-}
-
-static const Box s_nothing = {{INT32_MAX, INT32_MAX, INT32_MAX}, {INT32_MIN, INT32_MIN, INT32_MIN}};
-
-static Box BoxOf(const Finder* finder, int triangle)
-{
-    Box box = s_nothing;
-    for (int k = 0; k < 3; ++k)
-        Extend(&box, finder->points[finder->def->triangles[triangle][k]]);
     return box;
 }
 
-static Box Union(Box a, Box b)
+static snwResult BuildTree(Finder* finder, snwArena* arena, snwMessage* message)
 {
-    for (int k = 0; k < 3; ++k)
-    {
-        a.lower[k] = b.lower[k] < a.lower[k] ? b.lower[k] : a.lower[k];
-        a.upper[k] = b.upper[k] > a.upper[k] ? b.upper[k] : a.upper[k];
-    }
-    return a;
+    snwBox* boxes = snwArena_Alloc(arena, (size_t)finder->def->triangleCount, sizeof *boxes);
+    for (int i = 0; i < finder->def->triangleCount && boxes != NULL; ++i)
+        boxes[i] = BoxOf(finder, i);
+    return boxes == NULL ? snwFailMemory(message)
+                         : snwBuildBoxTree(arena, boxes, finder->def->triangleCount, &finder->tree, message);
 }
-
-static bool Overlap(const Box* a, const Box* b)
-{
-    return a->lower[0] <= b->upper[0] && b->lower[0] <= a->upper[0] && a->lower[1] <= b->upper[1] &&
-           b->lower[1] <= a->upper[1] && a->lower[2] <= b->upper[2] && b->lower[2] <= a->upper[2];
-}
-
-// 21 bits of each axis, interleaved.
-static uint64_t Spread(uint64_t x)
-{
-    x &= 0x1FFFFF;
-    x = (x | x << 32) & 0x1F00000000FFFFu;
-    x = (x | x << 16) & 0x1F0000FF0000FFu;
-    x = (x | x << 8) & 0x100F00F00F00F00Fu;
-    x = (x | x << 4) & 0x10C30C30C30C30C3u;
-    return (x | x << 2) & 0x1249249249249249u;
-}
-
-static uint64_t CurveKey(const Box* box)
-{
-    uint64_t key = 0;
-    for (int k = 0; k < 3; ++k)
-    {
-        int64_t middle = ((int64_t)box->lower[k] + box->upper[k]) / 2 + (1 << 30);
-        key |= Spread((uint64_t)middle >> 10) << k;
-    }
-    return key;
-}
-
-static bool SortTriangles(snwContext* context, Finder* finder)
-{
-    int count = finder->def->triangleCount;
-    uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
-    for (int i = 0; i < count && keys != NULL; ++i)
-    {
-        Box box = BoxOf(finder, i);
-        keys[i] = CurveKey(&box);
-        finder->order[i] = i;
-    }
-    bool sorted = keys != NULL && snwSortKeys(context, keys, finder->order, count);
-    snwFree(context, keys);
-    return sorted;
-}
-
-static void BuildTree(Finder* finder)
-{
-    for (int i = 0; i < finder->counts[0]; ++i)
-        finder->boxes[i] = BoxOf(finder, finder->order[i]);
-    for (int level = 1; level < finder->levels; ++level)
-        for (int i = 0; i < finder->counts[level]; ++i)
-        {
-            const Box* below = finder->boxes + finder->starts[level - 1];
-            bool two = 2 * i + 1 < finder->counts[level - 1];
-            finder->boxes[finder->starts[level] + i] = two ? Union(below[2 * i], below[2 * i + 1]) : below[2 * i];
-        }
-}
-
-static int LayOutTree(Finder* finder)
-{
-    int total = 0;
-    for (int count = finder->def->triangleCount;; count = (count + 1) / 2)
-    {
-        finder->starts[finder->levels] = total;
-        finder->counts[finder->levels++] = count;
-        total += count;
-        if (count <= 1)
-            return total;
-    }
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Asking it
 
 static bool Cross(const Finder* finder, int a, int b)
 {
@@ -308,28 +211,13 @@ static bool Cross(const Finder* finder, int a, int b)
     return snwTrianglesCross(p, u, q, v);
 }
 
-static void AskTree(Finder* finder, int leaf)
+static void AskTree(Finder* finder, int triangle)
 {
-    struct
+    snwBox box = BoxOf(finder, triangle);
+    snwBoxWalk walk = snwBoxTree_WalkOverlap(&finder->tree, &box);
+    int found = 0, tried = 0, other;
+    while (found < snw_maxCrossingsEach && tried < snw_maxNeighboursEach && (other = snwBoxWalk_Next(&walk)) >= 0)
     {
-        int level, index;
-    } stack[80];
-    int depth = 1, triangle = finder->order[leaf], found = 0, tried = 0;
-    const Box box = finder->boxes[leaf];
-    stack[0].level = finder->levels - 1, stack[0].index = 0;
-    while (depth > 0 && found < snw_maxCrossingsEach && tried < snw_maxNeighboursEach)
-    {
-        int level = stack[--depth].level, index = stack[depth].index;
-        if (!Overlap(&finder->boxes[finder->starts[level] + index], &box))
-            continue;
-        if (level > 0)
-        {
-            for (int child = 2 * index; child <= 2 * index + 1; ++child)
-                if (child < finder->counts[level - 1])
-                    stack[depth].level = level - 1, stack[depth++].index = child;
-            continue;
-        }
-        int other = finder->order[index];
         if (other == triangle)
             continue;
         tried += 1;
@@ -343,10 +231,23 @@ static void AskTree(Finder* finder, int leaf)
     finder->unchecked[triangle] = tried == snw_maxNeighboursEach && found == 0;
 }
 
+// Along the curve, so that neighbours in time are neighbours in the tree.
 static void AskRange(int begin, int end, void* data)
 {
+    Finder* finder = data;
     for (int leaf = begin; leaf < end; ++leaf)
-        AskTree(data, leaf);
+        AskTree(finder, finder->tree.order[leaf]);
+}
+
+static void Collect(const Finder* finder, uint8_t* marks, snwCrossings* crossings)
+{
+    for (int i = 0; i < finder->def->triangleCount; ++i)
+    {
+        marks[i] = finder->marks[i];
+        crossings->triangleCount += marks[i];
+        crossings->pairCount += finder->pairs[i];
+        crossings->uncheckedCount += finder->unchecked[i];
+    }
 }
 
 snwResult snwFindCrossings(
@@ -357,28 +258,18 @@ snwResult snwFindCrossings(
         return snw_ok;
     snwArena arena = {.context = context};
     Finder finder = {.def = def};
-    int boxes = LayOutTree(&finder);
     finder.points = snwArena_Alloc(&arena, (size_t)def->vertexCount, sizeof *finder.points);
-    finder.order = snwArena_Alloc(&arena, (size_t)def->triangleCount, sizeof(int));
     finder.pairs = snwArena_Alloc(&arena, (size_t)def->triangleCount, sizeof(int));
     finder.unchecked = snwArena_Alloc(&arena, (size_t)def->triangleCount, 1);
     finder.marks = snwArena_Alloc(&arena, (size_t)def->triangleCount, 1);
-    finder.boxes = snwArena_Alloc(&arena, (size_t)boxes, sizeof(Box));
     if (!arena.failed)
         MakePoints(&finder);
-    bool done = !arena.failed && SortTriangles(context, &finder);
-    if (done)
+    snwResult result = arena.failed ? snwFailMemory(message) : BuildTree(&finder, &arena, message);
+    if (result >= 0)
     {
-        BuildTree(&finder);
         snwParallelFor(context, def->triangleCount, 256, AskRange, &finder);
-        for (int i = 0; i < def->triangleCount; ++i)
-        {
-            marks[i] = finder.marks[i];
-            crossings->triangleCount += marks[i];
-            crossings->pairCount += finder.pairs[i];
-            crossings->uncheckedCount += finder.unchecked[i];
-        }
+        Collect(&finder, marks, crossings);
     }
     snwArena_Free(&arena);
-    return done ? snw_ok : snwFailMemory(message);
+    return result;
 }
