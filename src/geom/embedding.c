@@ -169,7 +169,7 @@ static void PlacePoint(const Embedder* e, int index)
 {
     snwEmbedding* out = e->embedding;
     snwVec3 point = e->def->points[index];
-    Place place;
+    Place place = {{0}, {0}, point, 0};
     if (!FindInside(e, point, &place))
     {
         if (e->skin != NULL)
