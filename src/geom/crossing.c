@@ -9,7 +9,7 @@
 
 #include "geom/crossing.h"
 
-#include "geom/box_tree.h"
+#include "geom/boxes.h"
 #include "math/vec.h"
 
 typedef __int128 Wide;
@@ -155,7 +155,8 @@ typedef struct Finder
 {
     const snwCrossingDef* def;
     snwGridPoint3* points;
-    snwBoxTree tree; // of the triangles on the grid, whose whole numbers are exact doubles
+    snwBoxTree tree; // of the triangles on the grid
+    int* order;      // triangle of each leaf
     uint8_t* marks;
     int* pairs; // per triangle, with higher ones
     uint8_t* unchecked;
@@ -169,10 +170,13 @@ static int64_t Round(double value)
 static void MakePoints(Finder* finder)
 {
     const snwCrossingDef* def = finder->def;
-    snwBox all = snwBox_Empty();
-    for (int i = 0; i < def->vertexCount; ++i)
-        all = snwBox_Add(all, def->vertices[i]);
-    snwVec3 extent = snwVec3_Sub(all.upper, all.lower), centre = snwVec3_Lerp(all.lower, all.upper, 0.5);
+    snwVec3 lower = def->vertices[0], upper = lower;
+    for (int i = 1; i < def->vertexCount; ++i)
+    {
+        lower = snwVec3_Min(lower, def->vertices[i]);
+        upper = snwVec3_Max(upper, def->vertices[i]);
+    }
+    snwVec3 extent = snwVec3_Sub(upper, lower), centre = snwVec3_Lerp(lower, upper, 0.5);
     double size = fmax(extent.x, fmax(extent.y, extent.z));
     double scale = size > 0 ? (double)(1 << 30) / size : 0.0; // half of it to each side
     for (int i = 0; i < def->vertexCount; ++i)
@@ -182,15 +186,16 @@ static void MakePoints(Finder* finder)
     }
 }
 
+// Floats round, so the box is grown by that.
 static snwBox BoxOf(const Finder* finder, int triangle)
 {
     snwBox box = snwBox_Empty();
     for (int k = 0; k < 3; ++k)
     {
         snwGridPoint3 p = finder->points[finder->def->triangles[triangle][k]];
-        box = snwBox_Add(box, (snwVec3){(double)p.x, (double)p.y, (double)p.z});
+        snwBox_Add(&box, (const float[]){(float)p.x, (float)p.y, (float)p.z});
     }
-    return box;
+    return snwBox_Grow(box, 0.0);
 }
 
 static snwResult BuildTree(Finder* finder, snwArena* arena, snwMessage* message)
@@ -198,8 +203,9 @@ static snwResult BuildTree(Finder* finder, snwArena* arena, snwMessage* message)
     snwBox* boxes = snwArena_Alloc(arena, (size_t)finder->def->triangleCount, sizeof *boxes);
     for (int i = 0; i < finder->def->triangleCount && boxes != NULL; ++i)
         boxes[i] = BoxOf(finder, i);
-    return boxes == NULL ? snwFailMemory(message)
-                         : snwBuildBoxTree(arena, boxes, finder->def->triangleCount, &finder->tree, message);
+    return boxes == NULL
+               ? snwFailMemory(message)
+               : snwBuildBoxTree(arena, boxes, finder->def->triangleCount, &finder->tree, &finder->order, message);
 }
 
 static bool Cross(const Finder* finder, int a, int b)
@@ -214,10 +220,12 @@ static bool Cross(const Finder* finder, int a, int b)
 static void AskTree(Finder* finder, int triangle)
 {
     snwBox box = BoxOf(finder, triangle);
-    snwBoxWalk walk = snwBoxTree_WalkOverlap(&finder->tree, &box);
-    int found = 0, tried = 0, other;
-    while (found < snw_maxCrossingsEach && tried < snw_maxNeighboursEach && (other = snwBoxWalk_Next(&walk)) >= 0)
+    snwBoxWalk walk;
+    int found = 0, tried = 0, leaf;
+    snwBoxWalk_Start(&walk, &finder->tree, &box);
+    while (found < snw_maxCrossingsEach && tried < snw_maxNeighboursEach && (leaf = snwBoxWalk_Next(&walk)) >= 0)
     {
+        int other = finder->order[leaf];
         if (other == triangle)
             continue;
         tried += 1;
@@ -236,7 +244,7 @@ static void AskRange(int begin, int end, void* data)
 {
     Finder* finder = data;
     for (int leaf = begin; leaf < end; ++leaf)
-        AskTree(finder, finder->tree.order[leaf]);
+        AskTree(finder, finder->order[leaf]);
 }
 
 static void Collect(const Finder* finder, uint8_t* marks, snwCrossings* crossings)

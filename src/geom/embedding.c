@@ -1,6 +1,6 @@
 #include "geom/embedding.h"
 
-#include "geom/box_tree.h"
+#include "geom/boxes.h"
 #include "geom/winding.h"
 
 #include <string.h>
@@ -18,6 +18,7 @@ typedef struct Embedder
     int (*tets)[4]; // a flat character's triangles have -1 as the fourth
     int tetCount;
     snwBoxTree tree;
+    int* order;    // tet of each leaf
     snwSoup* skin; // NULL: flat
     int (*skinTriangles)[3];
     double* outside; // m, of each point
@@ -42,6 +43,11 @@ static bool MakeTets(Embedder* e)
     return e->tets != NULL;
 }
 
+static void AddToBox(snwBox* box, snwVec3 p)
+{
+    snwBox_Add(box, (const float[]){(float)p.x, (float)p.y, (float)p.z});
+}
+
 static snwResult BuildTree(Embedder* e)
 {
     snwBox* boxes = snwArena_Alloc(&e->work, (size_t)e->tetCount + 1, sizeof *boxes);
@@ -51,9 +57,10 @@ static snwResult BuildTree(Embedder* e)
     {
         boxes[i] = snwBox_Empty();
         for (int k = 0; k < 4 && e->tets[i][k] >= 0; ++k)
-            boxes[i] = snwBox_Add(boxes[i], e->def->vertices[e->tets[i][k]]);
+            AddToBox(&boxes[i], e->def->vertices[e->tets[i][k]]);
+        boxes[i] = snwBox_Grow(boxes[i], 0.0); // floats round
     }
-    return snwBuildBoxTree(&e->work, boxes, e->tetCount, &e->tree, e->message);
+    return snwBuildBoxTree(&e->work, boxes, e->tetCount, &e->tree, &e->order, e->message);
 }
 
 static snwResult BuildSkin(Embedder* e)
@@ -109,13 +116,17 @@ static double Least(const double w[4])
 // The element that holds the point, of several the one in which it lies deepest; false if there is none.
 static bool FindInside(const Embedder* e, snwVec3 point, Place* place)
 {
-    snwBox box = {point, point};
-    snwBoxWalk walk = snwBoxTree_WalkOverlap(&e->tree, &box);
+    snwBox box = snwBox_Empty();
+    snwBoxWalk walk;
     double best = -1e-12;
     bool found = false;
-    for (int tet; (tet = snwBoxWalk_Next(&walk)) >= 0;)
+    AddToBox(&box, point);
+    box = snwBox_Grow(box, 0.0);
+    snwBoxWalk_Start(&walk, &e->tree, &box);
+    for (int leaf; (leaf = snwBoxWalk_Next(&walk)) >= 0;)
     {
         double w[4];
+        int tet = e->order[leaf];
         if (!Coordinates(e, e->tets[tet], point, w) || !(Least(w) > best))
             continue;
         best = Least(w);
@@ -143,10 +154,12 @@ static void FindOnSkin(const Embedder* e, snwVec3 point, Place* place)
 static void FindNearTriangle(const Embedder* e, snwVec3 point, Place* place)
 {
     double best = INFINITY;
-    snwBoxWalk walk = snwBoxTree_WalkNear(&e->tree, point);
-    for (int tet; (tet = snwBoxWalk_NextNear(&walk, best)) >= 0;)
+    snwNearWalk walk;
+    snwNearWalk_Start(&walk, &e->tree, point, &best);
+    for (int leaf; (leaf = snwNearWalk_Next(&walk)) >= 0;)
     {
         double w[4], sum = 0;
+        int tet = e->order[leaf];
         if (!Coordinates(e, e->tets[tet], point, w))
             continue;
         snwVec3 at = {0, 0, 0};

@@ -93,6 +93,7 @@ void snwDestroyFilmSurface(snwContext* context, snwFilmSurface* surface)
 
 void snwFilmSurface_Move(snwContext* context, const snwFilmSurface* surface, const snwVertices* vertices, float* points)
 {
-    snwEmbeddingMove move = {vertices->positions, vertices->stride, surface->scratch, points};
+    snwEmbeddingMove move = {vertices->positions, vertices->stride, surface->scratch, NULL};
+    move.points = points;
     snwEmbedding_Evaluate(context, &surface->embedding, &move);
 }
