@@ -158,7 +158,7 @@ typedef struct Finder
     snwBoxTree tree; // of the triangles on the grid
     int* order;      // triangle of each leaf
     uint8_t* marks;
-    int* pairs; // per triangle, with higher ones
+    int* found; // crossings of each triangle
     uint8_t* unchecked;
 } Finder;
 
@@ -230,11 +230,9 @@ static void AskTree(Finder* finder, int triangle)
             continue;
         tried += 1;
         if (Cross(finder, triangle, other))
-        {
             found += 1;
-            finder->pairs[triangle] += other > triangle;
-        }
     }
+    finder->found[triangle] = found;
     finder->marks[triangle] = found > 0;
     finder->unchecked[triangle] = tried == snw_maxNeighboursEach && found == 0;
 }
@@ -249,13 +247,15 @@ static void AskRange(int begin, int end, void* data)
 
 static void Collect(const Finder* finder, uint8_t* marks, snwCrossings* crossings)
 {
+    int64_t ends = 0; // every pair has two
     for (int i = 0; i < finder->def->triangleCount; ++i)
     {
         marks[i] = finder->marks[i];
         crossings->triangleCount += marks[i];
-        crossings->pairCount += finder->pairs[i];
+        ends += finder->found[i];
         crossings->uncheckedCount += finder->unchecked[i];
     }
+    crossings->pairCount = (ends + 1) / 2;
 }
 
 snwResult snwFindCrossings(
@@ -267,7 +267,7 @@ snwResult snwFindCrossings(
     snwArena arena = {.context = context};
     Finder finder = {.def = def};
     finder.points = snwArena_Alloc(&arena, (size_t)def->vertexCount, sizeof *finder.points);
-    finder.pairs = snwArena_Alloc(&arena, (size_t)def->triangleCount, sizeof(int));
+    finder.found = snwArena_Alloc(&arena, (size_t)def->triangleCount, sizeof(int));
     finder.unchecked = snwArena_Alloc(&arena, (size_t)def->triangleCount, 1);
     finder.marks = snwArena_Alloc(&arena, (size_t)def->triangleCount, 1);
     if (!arena.failed)
