@@ -5,7 +5,7 @@
 // One socket is the helper's input and output. The helper reads all before it writes, so neither waits for the other;
 // and send can be told to raise no SIGPIPE, which a library may not.
 
-#define _GNU_SOURCE // SOCK_CLOEXEC
+#define _GNU_SOURCE // SOCK_CLOEXEC, environ
 
 #include "asset/import_block.h"
 #include "asset/rig_parts.h"
@@ -23,8 +23,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char** environ;
 
 enum
 {
