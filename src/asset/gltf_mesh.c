@@ -136,6 +136,7 @@ static void PlanAttributes(Work* work, Part* part)
 {
     snwGltfReading* reading = work->reading;
     part->attributes = snwGltf_Object(reading, part->item, "attributes");
+    size_t mark = snwJson_Enter(&reading->json, "attributes");
     part->position = Attribute(work, part, "POSITION");
     if (part->position >= 0)
         CheckPosition(reading, part->position);
@@ -144,6 +145,7 @@ static void PlanAttributes(Work* work, Part* part)
     part->texcoord = Attached(work, part, "TEXCOORD_0", 1 << snw_gltfVec2);
     part->color = Attached(work, part, "COLOR_0", 1 << snw_gltfVec3 | 1 << snw_gltfVec4);
     part->sets = snwGltf_CountSets(reading, part->attributes);
+    snwJson_Leave(&reading->json, mark);
     part->indices = snwGltf_Index(reading, part->item, "indices", reading->gltf->accessorCount, "accessors");
     if (part->indices >= 0)
         snwGltf_CheckAccessor(reading, part->indices, 1 << snw_gltfScalar, snw_gltfUnsigned);
