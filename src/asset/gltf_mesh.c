@@ -95,8 +95,9 @@ static int FindShared(const Work* work, const Part* part, int index)
     if (first < 0 || first >= index || work->plan[first].position != part->position)
         return -1;
     const Part* other = &work->plan[first];
-    bool same = json_equal(part->attributes, other->attributes) &&
-                memcmp(part->tint, other->tint, sizeof part->tint) == 0;
+    bool same = json_equal(part->attributes, other->attributes);
+    for (int k = 0; k < 4; ++k)
+        same = same && part->tint[k] == other->tint[k];
     const json_t *mine = json_object_get(part->item, "targets"), *theirs = json_object_get(other->item, "targets");
     return same && (mine == theirs || json_equal(mine, theirs)) ? first : -1;
 }
