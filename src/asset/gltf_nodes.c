@@ -225,7 +225,7 @@ static void ReadBinds(snwGltfReading* reading, snwAssetSkin* skin, int accessor)
     double* matrices = snwGltf_Room(reading, (int64_t)count * 16, sizeof *matrices);
     if (matrices != NULL)
         snwGltf_Check(reading, snwGltf_ReadReals(reading->gltf, accessor, matrices, NULL, reading->json.message));
-    for (int i = 0; i < skin->jointCount && !snwGltfReading_Failed(reading); ++i)
+    for (int i = 0; i < skin->jointCount && matrices != NULL && !snwGltfReading_Failed(reading); ++i)
     {
         binds[i] = ToAffine(matrices + (size_t)i * 16);
         snwGltf_Note(reading, snw_noteRepaired, !HasLastRow(matrices + (size_t)i * 16),
