@@ -193,6 +193,15 @@ typedef struct snwAssetHandleMotion
     const snwTransform* transforms; // [frame * handleCount + handle]; position: where the handle is
 } snwAssetHandleMotion;
 
+// A point inside of a closed surface that says what is around it: of TetGen's .poly and .smesh.
+typedef struct snwAssetSeed
+{
+    snwVec3 point;
+    bool hole;        // nothing is there; else a region
+    double attribute; // of the region
+    double maxVolume; // of a tet of the region, in the file's unit; <= 0: any
+} snwAssetSeed;
+
 typedef struct snwAssetMatrix
 {
     int rows, columns;
@@ -241,6 +250,8 @@ typedef struct snwAsset
     int handleCount;
     snwJointDef* joints; // of bone regions
     int jointCount;
+    snwAssetSeed* seeds;
+    int seedCount;
     snwAssetMatrix matrix;
     snwAssetCache cache;
     snwAssetHandleMotion handleMotion;
@@ -300,3 +311,8 @@ void* snwAsset_Alloc(snwAsset* asset, int64_t count, size_t size);
 // Adds a note; one of the same kind and text only counts up. place may be "".
 void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
+// The same about `count` things at once; none of them makes no note.
+void snwAsset_NoteMany(snwAsset* asset, snwAssetNoteKind kind, int64_t count, const char* place, const char* text);
+
+// A name from a file, in the arena: cut to 200 bytes; control characters and what is no UTF-8 become '?'.
+const char* snwAsset_Text(snwAsset* asset, const char* text, int size);

@@ -1,7 +1,8 @@
-#include "asset/asset.h"
+#include "asset/draft.h"
 
 // One row per format, beside the file that reads it.
 static const snwAssetReader* const s_readers[] = {
+    &snwObjReader,
     NULL,
 };
 
