@@ -318,7 +318,7 @@ static snwAssetPart MakePart(const snwAssetMesh* mesh, const char* name, const c
 static void MakeParts(snwDraft* draft, snwAssetMesh* mesh, const int* firstTriangles)
 {
     int count = draft->parts.count;
-    snwAssetPart* parts = mesh->triangleCount == 0 ? NULL : snwAsset_Alloc(draft->asset, count + 1, sizeof *parts);
+    snwAssetPart* parts = mesh->triangles == NULL ? NULL : snwAsset_Alloc(draft->asset, count + 1, sizeof *parts);
     if (parts == NULL)
         return;
     int leading = count == 0 ? mesh->triangleCount : firstTriangles[0]; // before the first part begins
@@ -424,13 +424,11 @@ static void FillMesh(snwDraft* draft, snwAssetMesh* mesh)
     CopyElements(asset, &draft->hexes, 8, (const int**)&mesh->hexes, &mesh->hexLabels);
 }
 
-snwResult snwDraft_Finish(snwDraft* draft, snwAssetMesh** out, snwMessage* message)
+static snwResult CheckAll(snwDraft* draft, snwMessage* message)
 {
     static const ElementKind s_edges = {"edge", "edges from a vertex to itself were left out", 2};
     static const ElementKind s_tets = {"tet", "tets that use a vertex twice were left out", 4};
     static const ElementKind s_hexes = {"hex", "hexes that use a vertex twice were left out", 8};
-    snwAsset* asset = draft->asset;
-    *out = NULL;
     if (draft->failed)
         return snwFailMemory(message);
     if (draft->positions.count == 0)
@@ -446,13 +444,19 @@ snwResult snwDraft_Finish(snwDraft* draft, snwAssetMesh** out, snwMessage* messa
         result = CheckElements(draft, &draft->tets, s_tets, message);
     if (result >= 0)
         result = CheckElements(draft, &draft->hexes, s_hexes, message);
-    if (result >= 0)
-        result = CheckCorners(draft, message);
-    snwAssetMesh* mesh = result < 0 ? NULL : snwAsset_Alloc(asset, 1, sizeof *mesh);
-    if (result >= 0 && mesh == NULL)
-        result = snwFailMemory(message);
+    return result < 0 ? result : CheckCorners(draft, message);
+}
+
+snwResult snwDraft_Finish(snwDraft* draft, snwAssetMesh** out, snwMessage* message)
+{
+    *out = NULL;
+    snwResult result = CheckAll(draft, message);
     if (result < 0)
         return result;
+    snwAsset* asset = draft->asset;
+    snwAssetMesh* mesh = snwAsset_Alloc(asset, 1, sizeof *mesh);
+    if (mesh == NULL)
+        return snwFailMemory(message);
     FillMesh(draft, mesh);
     result = CutFaces(draft, mesh, message);
     if (result >= 0)

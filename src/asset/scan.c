@@ -61,9 +61,16 @@ static void SkipBlanks(snwScan* scan)
     }
 }
 
+// Not in "1.#INF" and "-1.#QNAN", which is how old programs on Windows write them: silently reading 1 would be wrong.
+static bool IsComment(const snwScan* scan, const char* at)
+{
+    return *at == scan->comment && scan->comment != 0 &&
+           !(at > scan->next && at[-1] == '.' && at + 1 < scan->end && strchr("IQSJ", at[1]) != NULL && at[1] != 0);
+}
+
 static bool IsInWord(const snwScan* scan, const char* at)
 {
-    return at < scan->end && !IsBlank(scan, *at) && *at != scan->feed && (scan->comment == 0 || *at != scan->comment) &&
+    return at < scan->end && !IsBlank(scan, *at) && *at != scan->feed && !IsComment(scan, at) &&
            PassJoin(scan, at) == NULL;
 }
 
