@@ -3,6 +3,7 @@
 // One row per format, beside the file that reads it.
 static const snwAssetReader* const s_readers[] = {
     &snwObjReader,
+    &snwPlyReader,
     NULL,
 };
 

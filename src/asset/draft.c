@@ -248,8 +248,9 @@ static bool CutFace(Cutting* cutting, int index)
 {
     snwDraft* draft = cutting->draft;
     const snwDraftFace* face = &draft->faces.data[index];
-    int* corners = draft->corners.data + face->first;
-    int given = LastCorner(draft, index) - face->first, count = DropRepeats(corners, given);
+    int given = LastCorner(draft, index) - face->first;
+    int* corners = given > 0 ? draft->corners.data + face->first : NULL;
+    int count = DropRepeats(corners, given);
     if (count < 3)
     {
         Tally(&cutting->small, &cutting->smallPlace, face->place);

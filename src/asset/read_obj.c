@@ -28,6 +28,8 @@ typedef enum Oddity
     snw_oddCount,
 } Oddity;
 
+static const snwWord s_nothing = {"", 0};
+
 typedef struct Reader
 {
     snwAsset* asset;
@@ -244,14 +246,14 @@ static void ReadLine(Reader* reader)
 static void ReadObject(Reader* reader)
 {
     reader->object = snwScan_RestOfLine(&reader->scan);
-    reader->group = (snwWord){0};
+    reader->group = s_nothing;
     reader->partChanged = true;
 }
 
 static void ReadGroup(Reader* reader)
 {
     snwWord name = snwScan_RestOfLine(&reader->scan);
-    reader->group = snwWord_Is(name, "default") || snwWord_Is(name, "off") ? (snwWord){0} : name;
+    reader->group = snwWord_Is(name, "default") || snwWord_Is(name, "off") ? s_nothing : name;
     reader->partChanged = true;
 }
 
@@ -520,7 +522,10 @@ static snwResult ReadObj(const snwAssetInput* input, snwAsset* asset, snwMessage
     Reader reader = {.asset = asset,
         .context = asset->context,
         .scan = snwMakeScan(input->data, input->size, '#'),
-        .draft = snwMakeDraft(asset, "line", 1)};
+        .draft = snwMakeDraft(asset, "line", 1),
+        .object = s_nothing,
+        .group = s_nothing,
+        .material = s_nothing};
     reader.scan.joiner = '\\';
     snwResult result;
     ReadLines(&reader);
