@@ -4,6 +4,7 @@
 static const snwAssetReader* const s_readers[] = {
     &snwObjReader,
     &snwPlyReader,
+    &snwMeditReader,
     NULL,
 };
 
