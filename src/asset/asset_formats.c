@@ -5,6 +5,7 @@ static const snwAssetReader* const s_readers[] = {
     &snwObjReader,
     &snwPlyReader,
     &snwMeditReader,
+    &snwTetgenReader,
     NULL,
 };
 

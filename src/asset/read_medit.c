@@ -132,7 +132,7 @@ static void ReadSection(Reader* reader, const snwMeditSection* section)
         return;
     if (count > (snwScan_Left(scan) + 1) / (2 * (int64_t)numbers))
     {
-        snwScan_Miss(scan, section->word, (snwWord){scan->next, 0}, "the file is too short for so many");
+        snwScan_MissEnd(scan, section->word, "the file is too short for so many");
         return;
     }
     if (section->corners == 0 && reader->draft.positions.count > 0)

@@ -38,7 +38,7 @@ static snwWord TakeName(snwScan* scan, const char* what)
 {
     snwWord word = snwScan_WordInLine(scan);
     if (word.size == 0)
-        snwScan_Miss(scan, what, word, "the line ends before it");
+        snwScan_MissEnd(scan, what, "the line ends before it");
     return word;
 }
 
@@ -117,7 +117,7 @@ snwResult snwPlyHeader_Read(snwScan* scan, snwPlyHeader* header, snwMessage* mes
     snwScan_SkipLine(scan);
     while (!scan->failed && !ReadLine(scan, header, &format))
         if (!scan->failed && !snwScan_SkipLine(scan))
-            snwScan_Miss(scan, "the end of the header", (snwWord){scan->next, 0}, "the file ends before it");
+            snwScan_MissEnd(scan, "the end of the header", "the file ends before it");
     if (!scan->failed && !format)
         snwScan_Miss(scan, "the format", (snwWord){scan->next, 0}, "the header does not tell it");
     if (scan->failed)

@@ -312,14 +312,18 @@ void snwScan_Miss(snwScan* scan, const char* what, snwWord word, const char* pro
     scan->failed = true;
     scan->problem = problem;
     snprintf(scan->what, sizeof scan->what, "%s", what);
-    int size = word.size < (int)sizeof scan->wrong ? word.size : (int)sizeof scan->wrong - 1;
-    for (int i = 0; i < size; ++i)
+    memset(scan->wrong, 0, sizeof scan->wrong);
+    for (int i = 0; i < word.size && i < (int)sizeof scan->wrong - 1; ++i)
         scan->wrong[i] = (char)(word.text[i] < 0x20 || word.text[i] >= 0x7f ? '?' : word.text[i]);
-    scan->wrong[size] = 0;
-    if (word.size == 0)
-        scan->remedy = "the file is not complete: copy or export it again";
-    else if (memchr(word.text, ',', (size_t)word.size) != NULL)
+    if (word.size > 0 && memchr(word.text, ',', (size_t)word.size) != NULL)
         scan->remedy = "numbers have a point, not a comma: set the exporter's language to English";
+}
+
+void snwScan_MissEnd(snwScan* scan, const char* what, const char* problem)
+{
+    if (!scan->failed)
+        scan->remedy = "the file is not complete: copy or export it again";
+    snwScan_Miss(scan, what, (snwWord){scan->next, 0}, problem);
 }
 
 double snwScan_Real(snwScan* scan, const char* what)
@@ -329,7 +333,7 @@ double snwScan_Real(snwScan* scan, const char* what)
         return 0.0;
     snwWord word = snwScan_Word(scan);
     if (word.size == 0)
-        snwScan_Miss(scan, what, word, "the file ends before it");
+        snwScan_MissEnd(scan, what, "the file ends before it");
     else if (!snwWord_ToReal(word, &value))
         snwScan_Miss(scan, what, word, "is not a finite number");
     return value;
@@ -338,7 +342,7 @@ double snwScan_Real(snwScan* scan, const char* what)
 double snwScan_RealInLine(snwScan* scan, const char* what)
 {
     if (!scan->failed && snwScan_PeekInLine(scan).size == 0)
-        snwScan_Miss(scan, what, (snwWord){scan->next, 0}, "the line ends before it");
+        snwScan_MissEnd(scan, what, "the line ends before it");
     return snwScan_Real(scan, what);
 }
 
@@ -349,7 +353,7 @@ int64_t snwScan_Int(snwScan* scan, const char* what, int64_t lower, int64_t uppe
         return lower;
     snwWord word = snwScan_Word(scan);
     if (word.size == 0)
-        snwScan_Miss(scan, what, word, "the file ends before it");
+        snwScan_MissEnd(scan, what, "the file ends before it");
     else if (!snwWord_ToInt(word, &value))
         snwScan_Miss(scan, what, word, "is not a whole number");
     else if (value < lower || value > upper)

@@ -50,8 +50,10 @@ bool snwWord_ToReal(snwWord word, double* value); // false if it is no number or
 bool snwWord_ToInt(snwWord word, int64_t* value);
 bool snwWord_IsNotFinite(snwWord word); // one of the ways to write infinity or not-a-number
 
-// Fails the scan as the readers of numbers do; an empty word: the file or the line ends. The first failure stays.
+// Fails the scan as the readers of numbers do: with a word that is wrong (of size 0: the problem tells all), or because
+// the file is too short. The first failure stays.
 void snwScan_Miss(snwScan* scan, const char* what, snwWord word, const char* problem);
+void snwScan_MissEnd(snwScan* scan, const char* what, const char* problem);
 
 // snw_errorInput with the line: "line 14: the height of vertex 3: 'abc' is not a finite number".
 snwResult snwScan_Fail(const snwScan* scan, snwMessage* message);
