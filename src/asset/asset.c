@@ -1,7 +1,9 @@
 #define _XOPEN_SOURCE 700 // realpath
 
 #include "asset/asset.h"
+#include "asset/rig_parts.h"
 
+#include "asset/gltf.h"
 #include "scene/file.h"
 
 #include <fcntl.h>
@@ -32,35 +34,40 @@ static snwAssetNote* FindNote(snwAsset* asset, snwAssetNoteKind kind, const char
     return NULL;
 }
 
-void snwAsset_NoteMany(snwAsset* asset, snwAssetNoteKind kind, int64_t count, const char* place, const char* text)
+static void AddNote(snwAsset* asset, snwAssetNote note, const char* place, const char* format, va_list list)
 {
-    snwAssetNote note = {.kind = kind, .count = count};
-    if (count <= 0)
-        return;
-    snprintf(note.text, sizeof note.text, "%s", text);
+    vsnprintf(note.text, sizeof note.text, format, list);
     snprintf(note.place, sizeof note.place, "%s", place);
-    snwAssetNote* known = FindNote(asset, kind, note.text);
+    snwAssetNote* known = FindNote(asset, note.kind, note.text);
     if (known != NULL)
     {
-        known->count += count;
+        known->count += note.count;
         return;
     }
     if (asset->notes == NULL)
         asset->notes = snwArena_Alloc(&asset->arena, snw_maxAssetNotes, sizeof *asset->notes);
     if (asset->notes == NULL || asset->noteCount == snw_maxAssetNotes)
-        asset->notesLost += count;
+        asset->notesLost += note.count;
     else
         asset->notes[asset->noteCount++] = note;
 }
 
 void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, const char* format, ...)
 {
-    char text[sizeof((snwAssetNote*)0)->text];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    AddNote(asset, (snwAssetNote){.kind = kind, .count = 1}, place, format, list);
     va_end(list);
-    snwAsset_NoteMany(asset, kind, 1, place, text);
+}
+
+void snwAsset_NoteMany(
+    snwAsset* asset, snwAssetNoteKind kind, int64_t count, const char* place, const char* format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    if (count > 0)
+        AddNote(asset, (snwAssetNote){.kind = kind, .count = count}, place, format, list);
+    va_end(list);
 }
 
 // Bytes of the UTF-8 character at the start of the text; 0 if it is none: cut off, overlong, half of a pair, too large.
@@ -131,6 +138,12 @@ const snwAssetReader* snwAssetReader_Find(const char* path)
         if (ReadsPath(reader, path))
             return reader;
     return NULL;
+}
+
+bool snwAsset_IsOne(snwContext* context, const char* path)
+{
+    const snwAssetReader* reader = snwAssetReader_Find(path);
+    return reader != NULL && (reader->format != snw_assetBundle || snwBundle_IsOneAt(context, path));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -256,6 +269,7 @@ void snwAsset_Close(snwAsset* asset)
 {
     if (asset == NULL)
         return;
+    snwGltf_Free(asset->gltf);
     snwArena_Free(&asset->arena);
     snwFree(asset->context, asset);
 }

@@ -173,7 +173,7 @@ static snwResult CheckElements(const snwDraft* draft, snwDraftElements* list, El
     }
     char place[48];
     snprintf(place, sizeof place, "%s %d", kind.name, first + draft->base);
-    snwAsset_NoteMany(draft->asset, snw_noteRepaired, list->count - kept, place, kind.note);
+    snwAsset_NoteMany(draft->asset, snw_noteRepaired, list->count - kept, place, "%s", kind.note);
     list->count = kept;
     return snw_ok;
 }
@@ -299,7 +299,7 @@ static void NoteFaces(const Cutting* cutting)
     {
         char place[48];
         snprintf(place, sizeof place, "%s %d", cutting->draft->facePlace, notes[i].place);
-        snwAsset_NoteMany(cutting->draft->asset, notes[i].kind, notes[i].count, place, notes[i].text);
+        snwAsset_NoteMany(cutting->draft->asset, notes[i].kind, notes[i].count, place, "%s", notes[i].text);
     }
 }
 

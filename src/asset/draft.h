@@ -87,4 +87,4 @@ bool snwToFloat(double value, float* out);
 // sRGB 0..1, as files mean their colours, to linear light.
 float snwColor_ToLinear(double display);
 
-extern const snwAssetReader snwObjReader, snwPlyReader, snwMeditReader, snwTetgenReader;
+extern const snwAssetReader snw_objReader, snw_plyReader, snw_meditReader, snw_tetgenReader;

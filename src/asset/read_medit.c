@@ -232,4 +232,4 @@ static snwResult ReadMedit(const snwAssetInput* input, snwAsset* asset, snwMessa
     return result;
 }
 
-const snwAssetReader snwMeditReader = {snw_assetMedit, "MEDIT mesh", ".mesh .meshb", ReadMedit};
+const snwAssetReader snw_meditReader = {snw_assetMedit, "MEDIT mesh", ".mesh .meshb", ReadMedit};

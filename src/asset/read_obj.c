@@ -443,8 +443,8 @@ static void NoteOddities(Reader* reader)
     {
         snprintf(place, sizeof place, "line %lld", (long long)reader->oddLine[i]);
         snprintf(text, sizeof text, "lines are no OBJ; the first begins with '%s'", reader->unknown);
-        snwAsset_NoteMany(
-            reader->asset, s_notes[i].kind, reader->odd[i], place, s_notes[i].text == NULL ? text : s_notes[i].text);
+        snwAsset_NoteMany(reader->asset, s_notes[i].kind, reader->odd[i], place, "%s",
+            s_notes[i].text == NULL ? text : s_notes[i].text);
     }
 }
 
@@ -452,8 +452,8 @@ static void NoteValues(Reader* reader, const snwDraftValues* values, const char*
 {
     char place[48];
     snprintf(place, sizeof place, "vertex %d", values->differingVertex + 1);
-    snwAsset_NoteMany(reader->asset, snw_noteOdd, values->differing, place, differing);
-    snwAsset_NoteMany(reader->asset, snw_noteRepaired, values->outside, "", outside);
+    snwAsset_NoteMany(reader->asset, snw_noteOdd, values->differing, place, "%s", differing);
+    snwAsset_NoteMany(reader->asset, snw_noteRepaired, values->outside, "", "%s", outside);
 }
 
 // Vertices that are none are an error later.
@@ -546,4 +546,4 @@ static snwResult ReadObj(const snwAssetInput* input, snwAsset* asset, snwMessage
     return result;
 }
 
-const snwAssetReader snwObjReader = {snw_assetObj, "Wavefront OBJ", ".obj", ReadObj};
+const snwAssetReader snw_objReader = {snw_assetObj, "Wavefront OBJ", ".obj", ReadObj};

@@ -566,4 +566,4 @@ static snwResult ReadPly(const snwAssetInput* input, snwAsset* asset, snwMessage
     return result;
 }
 
-const snwAssetReader snwPlyReader = {snw_assetPly, "Stanford PLY", ".ply", ReadPly};
+const snwAssetReader snw_plyReader = {snw_assetPly, "Stanford PLY", ".ply", ReadPly};

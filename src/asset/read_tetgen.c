@@ -450,7 +450,7 @@ static void NoteAll(const Reader* reader)
         {snw_noteRepaired, reader->roundedLabels, "attributes and markers that are not whole were rounded"},
     };
     for (size_t i = 0; i < sizeof notes / sizeof *notes; ++i)
-        snwAsset_NoteMany(reader->asset, notes[i].kind, notes[i].count, "", notes[i].text);
+        snwAsset_NoteMany(reader->asset, notes[i].kind, notes[i].count, "", "%s", notes[i].text);
 }
 
 static snwResult Finish(Reader* reader, snwMessage* message)
@@ -486,4 +486,4 @@ static snwResult ReadTetgen(const snwAssetInput* input, snwAsset* asset, snwMess
     return result;
 }
 
-const snwAssetReader snwTetgenReader = {snw_assetTetgen, "TetGen", ".node .ele .face .smesh .poly", ReadTetgen};
+const snwAssetReader snw_tetgenReader = {snw_assetTetgen, "TetGen", ".node .ele .face .smesh .poly", ReadTetgen};
