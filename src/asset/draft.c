@@ -3,6 +3,7 @@
 #include "asset/polygon.h"
 #include "base/hash.h"
 #include "base/sort.h"
+#include "geom/mesh.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -407,6 +408,22 @@ static void NoteUnused(const snwDraft* draft, const snwAssetMesh* mesh)
     snwFree(context, used);
 }
 
+// Some programs list the faces of all tets, the inner ones too. They are kept, but are no skin.
+static snwResult NoteInner(const snwDraft* draft, const snwAssetMesh* mesh, snwMessage* message)
+{
+    int(*boundary)[3] = NULL;
+    int count = 0;
+    if (mesh->tetCount == 0 || mesh->triangleCount == 0)
+        return snw_ok;
+    snwContext* context = draft->asset->context;
+    if (snwMesh_FindBoundary(context, mesh->tets, mesh->tetCount, &boundary, &count) < 0)
+        return snwFailMemory(message);
+    snwAsset_NoteMany(draft->asset, snw_noteOdd, mesh->triangleCount - count, "",
+        "more triangles than the tets have on their outside: they are no skin");
+    snwFree(context, boundary);
+    return snw_ok;
+}
+
 static void FillMesh(snwDraft* draft, snwAssetMesh* mesh)
 {
     snwAsset* asset = draft->asset;
@@ -464,6 +481,9 @@ snwResult snwDraft_Finish(snwDraft* draft, snwAssetMesh** out, snwMessage* messa
         result = NoteDoubles(draft, message);
     if (result < 0 || asset->arena.failed)
         return result < 0 ? result : snwFailMemory(message);
+    result = NoteInner(draft, mesh, message);
+    if (result < 0)
+        return result;
     NoteUnused(draft, mesh);
     asset->meshes = *out = mesh;
     asset->meshCount = 1;
