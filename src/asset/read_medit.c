@@ -104,7 +104,7 @@ static int TakeLabel(snwScan* scan)
 static void ReadRow(Reader* reader, const snwMeditSection* section, bool labels)
 {
     snwScan* scan = &reader->scan;
-    double row[3];
+    double row[3] = {0};
     int corners[10];
     int place = (int)scan->line + 1;
     for (int k = 0; section->corners == 0 && k < reader->dimension; ++k)
