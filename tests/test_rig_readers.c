@@ -4,6 +4,7 @@
 #include "asset/rig_parts.h"
 #include "fixture.h"
 #include "process.h"
+#include "scene/file.h"
 #include "test.h"
 
 #include <dirent.h>
@@ -604,4 +605,209 @@ TEST(rigfile, cachesNameFrameAndPointOfWhatIsNotFinite)
     Read read = ReadBytes("a.mdd", (char*)bytes, size, NULL);
     CHECK_CONTAINS(read.message.text, "frame 1: its time");
     Free(&read);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// No file does harm: the fuzzers' seeds, cut off everywhere and with every allocation failing
+
+typedef struct Seed
+{
+    char name[64]; // with the ending of its reader
+    char* text;
+    size_t size;
+    Shelf shelf; // what stands beside it
+} Seed;
+
+// The parts of a seed are parted by '@'; see the fuzzers.
+static void CutSeed(Seed* seed, const char* kind, char* text, size_t size)
+{
+    static const char* const s_beside[] = {"t.mesh", "t.tgf", "t.dmat", "t_anim.txt"};
+    bool bundle = strcmp(kind, "bundle") == 0, motion = strcmp(kind, "handle_text") == 0;
+    char* cut = bundle || motion ? memchr(text, '@', size) : NULL;
+    size_t first = cut == NULL ? size : (size_t)(cut - text);
+    *seed = (Seed){.text = text, .size = first};
+    snprintf(seed->name, sizeof seed->name, "t%s%s", motion ? "_anim" : ".",
+        bundle                       ? "json"
+        : motion                     ? ".txt"
+        : strcmp(kind, "cache") == 0 ? "pc2"
+                                     : kind);
+    if (motion && cut != NULL) // the skeleton comes first
+    {
+        seed->shelf = (Shelf){{{"t.tgf", text, first}}, 1};
+        seed->text = cut + 1;
+        seed->size = size - first - 1;
+    }
+    for (int i = 0; bundle && i < 4 && cut != NULL; ++i)
+    {
+        char* begin = cut + 1;
+        cut = memchr(begin, '@', size - (size_t)(begin - text));
+        size_t length = cut == NULL ? size - (size_t)(begin - text) : (size_t)(cut - begin);
+        seed->shelf.files[seed->shelf.count++] = (File){s_beside[i], begin, length};
+    }
+}
+
+static char* LoadSeed(const char* folder, const char* name, size_t* size)
+{
+    char path[600];
+    char* data = NULL;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    char* text = NULL;
+    if (name[0] != '.' && snwFile_Read(context, path, 1 << 20, &text, size, NULL) >= 0)
+    {
+        data = malloc(*size + 1);
+        memcpy(data, text, *size + 1);
+    }
+    snwFree(context, text);
+    snwDestroyContext(context);
+    return data;
+}
+
+static int ForEverySeed(const char* kind, void (*check)(Seed* seed))
+{
+    char folder[512];
+    int count = 0;
+    snprintf(folder, sizeof folder, "%s/fuzz/seeds/%s", SNW_SOURCE_DIR, kind);
+    DIR* listing = opendir(folder);
+    for (struct dirent* entry; listing != NULL && (entry = readdir(listing)) != NULL;)
+    {
+        size_t size = 0;
+        char* text = LoadSeed(folder, entry->d_name, &size);
+        if (text == NULL)
+            continue;
+        Seed seed;
+        CutSeed(&seed, kind, text, size);
+        check(&seed);
+        if (strncmp(entry->d_name, "mdd", 3) == 0)
+        {
+            snprintf(seed.name, sizeof seed.name, "t.mdd");
+            check(&seed);
+        }
+        free(text);
+        count += 1;
+    }
+    if (listing != NULL)
+        closedir(listing);
+    return count;
+}
+
+static const char* const s_kinds[] = {"tgf", "dmat", "handle_text", "joint", "cache", "bundle"};
+
+static void CheckTruncations(Seed* seed)
+{
+    for (size_t size = 0; size <= seed->size; ++size)
+    {
+        Read read = ReadBytes(seed->name, seed->text, size, &seed->shelf);
+        if (read.result < 0)
+            CHECK(read.message.text[0] != 0 && read.message.file[0] != 0);
+        Free(&read);
+    }
+}
+
+TEST(rigfile, everyTruncationIsReadOrRefusedWithWords)
+{
+    for (int i = 0; i < 6; ++i)
+        CHECK(ForEverySeed(s_kinds[i], CheckTruncations) > 0);
+}
+
+// The result, and whether the allocation that should fail came at all.
+static snwResult ReadWithout(Seed* seed, long failAt, bool* failed)
+{
+    snwCountingAllocator counter = {0};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+    snwAssetFolder folder = {TakeFile, &seed->shelf};
+    snwAssetInput input = {seed->name, seed->text, seed->size, &folder};
+    snwAsset* asset = NULL;
+    snwMessage message = {0};
+    counter.failAt = failAt == 0 ? 0 : counter.allocations + failAt;
+    snwResult result = snwAsset_Read(context, &input, &asset, &message);
+    *failed = failAt > 0 && counter.allocations >= counter.failAt;
+    CHECK(result >= 0 || (asset == NULL && message.text[0] != 0));
+    snwAsset_Close(asset);
+    snwDestroyContext(context);
+    CHECK_INT(counter.live, 0);
+    return result;
+}
+
+static void CheckAllocations(Seed* seed)
+{
+    char end = seed->text[seed->size];
+    bool failed = true;
+    seed->text[seed->size] = 0;
+    snwResult whole = ReadWithout(seed, 0, &failed);
+    failed = true;
+    for (long failAt = 1; failed; ++failAt)
+    {
+        snwResult result = ReadWithout(seed, failAt, &failed);
+        CHECK(result == (failed && whole >= 0 ? snw_errorMemory : whole) || (failed && result == snw_errorMemory));
+    }
+    seed->text[seed->size] = end;
+}
+
+TEST(rigfile, everyFailedAllocationIsAnErrorWithoutLeak)
+{
+    for (int i = 0; i < 6; ++i)
+        CHECK(ForEverySeed(s_kinds[i], CheckAllocations) > 0);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Real files, where SINEW_DATA names their folder
+
+static bool OpenData(const char* path, Read* read)
+{
+    const char* folder = getenv("SINEW_DATA");
+    char whole[600];
+    if (folder == NULL)
+        return false;
+    *read = (Read){.context = snwFixture_Context(1, snw_simdAuto, NULL)};
+    snprintf(whole, sizeof whole, "%s/%s", folder, path);
+    read->result = snwAsset_Open(read->context, whole, &read->asset, &read->message);
+    if (read->result < 0)
+        snwTest_Fail(__FILE__, __LINE__, "%s: %s: %s", path, read->message.place, read->message.text);
+    return true;
+}
+
+TEST(rigfile, realCachesAgreeWithEachOther)
+{
+    Read pc2, mdd;
+    if (!OpenData("blender-rig/wob.pc2", &pc2))
+        SKIP("SINEW_DATA is not set");
+    OpenData("blender-rig/wob.mdd", &mdd);
+    REQUIRE(pc2.result == snw_ok && mdd.result == snw_ok);
+    const snwAssetCache *a = &pc2.asset->cache, *b = &mdd.asset->cache;
+    CHECK_INT(a->pointCount, 504);
+    CHECK_INT(b->pointCount, 504);
+    REQUIRE(a->frameCount == b->frameCount && a->pointCount == b->pointCount);
+    CHECK(memcmp(a->positions, b->positions, (size_t)a->frameCount * 504 * 3 * sizeof(float)) == 0);
+    Free(&pc2);
+    Free(&mdd);
+}
+
+TEST(rigfile, realMotionsStartAtRest)
+{
+    static const struct
+    {
+        const char* path;
+        int handles, frames;
+    } s_files[] = {
+        {"elephant/elephant", 24, 457}, {"fish/fish", 2, 180}, {"frog/frog", 1, 40}, {"sphere/sphere", 2, 30}};
+    for (int i = 0; i < 4; ++i)
+    {
+        char path[200];
+        Read read;
+        snprintf(path, sizeof path, "complementary-dynamics/%s_anim.txt", s_files[i].path);
+        if (!OpenData(path, &read))
+            SKIP("SINEW_DATA is not set");
+        REQUIRE(read.result == snw_ok);
+        const snwAssetHandleMotion* motion = &read.asset->handleMotion;
+        CHECK_INT(motion->handleCount, s_files[i].handles);
+        CHECK_INT(motion->frameCount, s_files[i].frames);
+        CHECK_INT(read.asset->movedHandleCount, s_files[i].handles);
+        for (int k = 0; k < motion->handleCount; ++k)
+        {
+            CHECK_NEAR(snwQuat_Angle(motion->transforms[k].rotation, snwQuat_Identity()), 0, 1e-12);
+            CHECK_NEAR(snwVec3_Length(motion->transforms[k].position), 0, 1e-11);
+        }
+        Free(&read);
+    }
 }

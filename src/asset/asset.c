@@ -1,13 +1,15 @@
 #define _XOPEN_SOURCE 700 // realpath
 
 #include "asset/asset.h"
-#include "asset/rig_parts.h"
 
 #include "asset/gltf.h"
+#include "asset/rig_parts.h"
+#include "math/eigen.h"
 #include "scene/file.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +110,36 @@ const char* snwAsset_Text(snwAsset* asset, const char* text, int size)
         i += bytes;
     }
     return copy == NULL ? "" : copy;
+}
+
+static bool IsOrthogonal(snwMat3 a)
+{
+    for (int i = 0; i < 3; ++i)
+    {
+        snwVec3 p = snwMat3_Column(a, i), q = snwMat3_Column(a, (i + 1) % 3);
+        if (fabs(snwVec3_Dot(p, q)) > 1e-4 * snwVec3_Length(p) * snwVec3_Length(q))
+            return false;
+    }
+    return true;
+}
+
+// Rotation times scale where the axes are orthogonal; else the polar rotation and what is left along its axes. A mirror
+// is a negative scale.
+static snwAssetPose TakeApart(snwAffine a, bool* sheared)
+{
+    *sheared = !IsOrthogonal(a.linear);
+    double mirror = snwMat3_Determinant(a.linear) < 0 ? -1 : 1;
+    snwMat3 rotation = snwPolar3_Compute(snwMat3_Scale(a.linear, mirror)).rotation;
+    snwMat3 rest = snwMat3_TransposeMul(rotation, a.linear);
+    snwAssetPose pose = {a.translation, snwQuat_FromMat3(rotation), {rest.m[0][0], rest.m[1][1], rest.m[2][2]}};
+    return pose;
+}
+
+void snwAssetNode_SetLocal(snwAssetNode* node, snwAffine local)
+{
+    node->pose = TakeApart(local, &node->sheared);
+    node->local = node->sheared ? local
+                                : snwAffine_FromTrs(node->pose.translation, node->pose.rotation, node->pose.scale);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

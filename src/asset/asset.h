@@ -342,3 +342,6 @@ void snwAsset_NoteMany(snwAsset* asset, snwAssetNoteKind kind, int64_t count, co
 
 // A name from a file, in the arena: cut to 200 bytes; control characters and what is no UTF-8 become '?'.
 const char* snwAsset_Text(snwAsset* asset, const char* text, int size);
+
+// Pose and matrix of a node from its matrix; says whether that is sheared.
+void snwAssetNode_SetLocal(snwAssetNode* node, snwAffine local);

@@ -17,6 +17,7 @@ static const snwAssetReader* const s_readers[] = {
     &snw_bundleReader,
     &snw_pc2Reader,
     &snw_mddReader,
+    &snw_importReader,
     NULL,
 };
 
