@@ -48,11 +48,11 @@ studio: all ## open the studio in a browser
 	@build/sinew studio
 
 test: all ## all fast tests
-	$(call setup,film)
+	$(call setup,film test)
 	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error -LE long
 
 test-long: all ## the slow tests too
-	$(call setup,film)
+	$(call setup,film test)
 	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error --timeout 14400
 
 faults: ## plant one-line faults in a copy and see the tests turn red
