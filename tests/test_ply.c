@@ -167,6 +167,18 @@ TEST(ply, whatMakesNoSenseIsRefused)
         "line 10.face 0", "too short", "");
 }
 
+// Rows without properties need no bytes, so their number tells nothing.
+TEST(ply, rowsWithoutBytesCostNoTime)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwAsset* asset = snwReaders_MustReadText(context, "a.ply",
+        HEAD "element edge 4000000000000000000\nelement face 4000000000000000000\nelement else 4000000000000000000\n"
+             "end_header\n1 2 3\n");
+    CHECK(asset->meshes[0].vertexCount == 1 && asset->meshes[0].edgeCount == 0 && asset->meshes[0].triangleCount == 0);
+    snwReaders_CheckNote(asset, snw_noteLeftOut, 3, "edge", "nothing is known");
+    Close(context, asset);
+}
+
 TEST(ply, truncatedAnywhere)
 {
     snwReaders_CheckTruncated(s_squareFiles);

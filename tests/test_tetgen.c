@@ -150,6 +150,7 @@ TEST(tetgen, truncatedAnywhere)
 
 TEST(tetgen, memoryRunsOut)
 {
+    snwReaders_CheckMemory(s_eleFiles);
     snwReaders_CheckMemory(s_polyFiles);
     snwReaders_CheckMemory(s_smeshFiles);
 }

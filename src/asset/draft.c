@@ -380,7 +380,7 @@ static snwResult CutFaces(snwDraft* draft, snwAssetMesh* mesh, snwMessage* messa
 // ---------------------------------------------------------------------------------------------------------------------
 // The whole
 
-static void NoteUnused(const snwDraft* draft, const snwAssetMesh* mesh)
+static snwResult NoteUnused(const snwDraft* draft, const snwAssetMesh* mesh, snwMessage* message)
 {
     const struct
     {
@@ -396,16 +396,19 @@ static void NoteUnused(const snwDraft* draft, const snwAssetMesh* mesh)
     char* used = snwAlloc(context, (size_t)mesh->vertexCount);
     int64_t any = 0, unused = 0;
     int first = 0;
-    for (size_t l = 0; used != NULL && l < sizeof lists / sizeof *lists; ++l)
+    if (used == NULL)
+        return snwFailMemory(message);
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; ++l)
         for (int64_t i = 0; lists[l].corners != NULL && i < lists[l].count; ++i, ++any)
             used[lists[l].corners[i]] = 1;
-    for (int i = 0; used != NULL && any > 0 && i < mesh->vertexCount; ++i)
+    for (int i = 0; any > 0 && i < mesh->vertexCount; ++i)
         if (!used[i])
             Tally(&unused, &first, i);
     char place[48];
     snprintf(place, sizeof place, "vertex %d", first + draft->base);
     snwAsset_NoteMany(draft->asset, snw_noteOdd, unused, place, "vertices belong to nothing; they are kept");
     snwFree(context, used);
+    return snw_ok;
 }
 
 // Some programs list the faces of all tets, the inner ones too. They are kept, but are no skin.
@@ -482,9 +485,10 @@ snwResult snwDraft_Finish(snwDraft* draft, snwAssetMesh** out, snwMessage* messa
     if (result < 0 || asset->arena.failed)
         return result < 0 ? result : snwFailMemory(message);
     result = NoteInner(draft, mesh, message);
+    if (result >= 0)
+        result = NoteUnused(draft, mesh, message);
     if (result < 0)
         return result;
-    NoteUnused(draft, mesh);
     asset->meshes = *out = mesh;
     asset->meshCount = 1;
     return snw_ok;

@@ -25,6 +25,8 @@ typedef enum Slot
     snw_slotCount,
 } Slot;
 
+typedef snwArray(double) Numbers;
+
 typedef struct Reader
 {
     snwAsset* asset;
@@ -37,8 +39,8 @@ typedef struct Reader
     float (*colors)[4];
     bool hasVertices;
     int64_t notFinite;
-    snwArray(double) list;           // of the row: corners
-    snwArray(double) listTexcoords;  // of the row: two per corner
+    Numbers list;                    // of the row: corners
+    Numbers listTexcoords;           // of the row: two per corner
     snwArray(float) cornerTexcoords; // two per corner of the draft; empty: none
     const snwPlyElement* element;    // that is read
     int64_t row;
@@ -307,14 +309,14 @@ static FaceLayout MakeFaceLayout(const snwPlyElement* element)
     return layout;
 }
 
-#define TAKE_LIST(reader, property, array)                                                                             \
-    do                                                                                                                 \
-    {                                                                                                                  \
-        (array)->count = 0;                                                                                            \
-        int64_t listLength = TakeLength(reader, property);                                                             \
-        for (int64_t item = 0; item < listLength && (reader)->problem == NULL && !(reader)->draft.failed; ++item)      \
-            (reader)->draft.failed |= !snwArray_Push((reader)->context, array, TakeNumber(reader, (property)->type));  \
-    } while (0)
+static void TakeList(Reader* reader, const snwPlyProperty* property, Numbers* list)
+{
+    int64_t count = TakeLength(reader, property);
+    list->count = 0;
+    for (int64_t i = 0; i < count && reader->problem == NULL && !reader->draft.failed; ++i)
+        if (!snwArray_Push(reader->context, list, TakeNumber(reader, property->type)))
+            reader->draft.failed = true;
+}
 
 static void ReadFaceRow(Reader* reader, FaceLayout layout)
 {
@@ -323,9 +325,9 @@ static void ReadFaceRow(Reader* reader, FaceLayout layout)
     {
         const snwPlyProperty* property = &reader->element->properties[i];
         if (i == layout.corners)
-            TAKE_LIST(reader, property, &reader->list);
+            TakeList(reader, property, &reader->list);
         else if (i == layout.texcoords)
-            TAKE_LIST(reader, property, &reader->listTexcoords);
+            TakeList(reader, property, &reader->listTexcoords);
         else
             SkipProperty(reader, property);
     }
@@ -392,21 +394,32 @@ static void ReadFaces(Reader* reader, bool strips)
     }
 }
 
+static int FindScalar(const snwPlyElement* element, const char* name)
+{
+    for (int i = 0; i < element->propertyCount; ++i)
+        if (!element->properties[i].list && snwWord_Is(element->properties[i].name, name))
+            return i;
+    return -1;
+}
+
 static void ReadEdges(Reader* reader)
 {
-    for (; reader->row < reader->element->count && reader->problem == NULL && !reader->draft.failed;
+    const snwPlyElement* element = reader->element;
+    int first = FindScalar(element, "vertex1"), second = FindScalar(element, "vertex2");
+    if (first < 0 || second < 0)
+    {
+        SkipElement(reader);
+        return;
+    }
+    for (; reader->row < element->count && reader->problem == NULL && !reader->draft.failed;
          reader->row += reader->problem == NULL)
     {
         int ends[2] = {0};
-        for (int i = 0; i < reader->element->propertyCount; ++i)
-        {
-            const snwPlyProperty* property = &reader->element->properties[i];
-            int end = snwWord_Is(property->name, "vertex1") ? 0 : snwWord_Is(property->name, "vertex2") ? 1 : -1;
-            if (end >= 0 && !property->list)
-                ends[end] = ToIndex(reader, TakeNumber(reader, property->type));
+        for (int i = 0; i < element->propertyCount; ++i)
+            if (i == first || i == second)
+                ends[i == second] = ToIndex(reader, TakeNumber(reader, element->properties[i].type));
             else
-                SkipProperty(reader, property);
-        }
+                SkipProperty(reader, &element->properties[i]);
         if (reader->problem == NULL)
             snwDraft_AddElement(&reader->draft, &reader->draft.edges, ends, 2, 0);
     }
@@ -447,6 +460,8 @@ static void ReadElement(Reader* reader, const snwPlyElement* element)
     reader->row = 0;
     if (least > 0 && element->count > (snwScan_Left(&reader->scan) + 1) / least)
         reader->problem = "the file is too short for it";
+    else if (least > 0 && element->count > snw_maxAssetVertices)
+        reader->problem = "there are more than 50 million of them";
     else if (snwWord_Is(element->name, "vertex") && !reader->hasVertices)
         ReadVertices(reader);
     else if (snwWord_Is(element->name, "face"))
