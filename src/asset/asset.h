@@ -183,15 +183,43 @@ typedef struct snwAssetCache
 {
     int frameCount, pointCount;
     const float* positions; // frameCount * pointCount * 3, as in the file (usually Z up)
-    const double* times;    // s; frames if the format has no rate
+    const double* times;    // s for MDD; for PC2, which has no seconds, frames
 } snwAssetCache;
 
-// One rigid transform per handle and frame, what takes the rest pose to then: libigl's animation text.
+// One rigid transform per handle and frame, libigl's animation text: snwTransform_Apply takes a point that hangs on the
+// handle from where it rests to where it is then, as skinning wants it.
 typedef struct snwAssetHandleMotion
 {
     int handleCount, frameCount;
-    const snwTransform* transforms; // [frame * handleCount + handle]; position: where the handle is
+    const snwTransform* transforms; // [frame * handleCount + handle]
+    const double* times;            // s if the bundle says how long a frame is, else frames
 } snwAssetHandleMotion;
+
+// A rigid bone that owns a region of the mesh.
+typedef struct snwAssetBone
+{
+    snwBoneDef def;
+    int label; // of the tets, triangles or hexes that are rigid with it
+} snwAssetBone;
+
+// What a bundle says about the flesh; 0 or "" where it says nothing.
+typedef struct snwAssetFlesh
+{
+    double young;      // Pa
+    double poisson;    // 0 .. 0.5
+    double timeStep;   // s, also from frame to frame of the handles' motion
+    double scale;      // the publishers' programs read it and use it nowhere
+    const char* model; // "arap", "neohookean" ...
+} snwAssetFlesh;
+
+// A point inside of a closed surface that says what is around it: of TetGen's .poly and .smesh.
+typedef struct snwAssetSeed
+{
+    snwVec3 point;
+    bool hole;        // nothing is there; else a region
+    double attribute; // of the region
+    double maxVolume; // of a tet of the region, in the file's unit; <= 0: any
+} snwAssetSeed;
 
 typedef struct snwAssetMatrix
 {
@@ -239,8 +267,14 @@ typedef struct snwAsset
     int pointCount;
     snwAssetHandle* handles;
     int handleCount;
-    snwJointDef* joints; // of bone regions
+    int movedHandleCount; // the first ones, points and bones: columns of weights and handles of motions
+    snwAssetBone* bones;  // of regions
+    int boneCount;
+    snwJointDef* joints; // of those bones
     int jointCount;
+    snwAssetFlesh flesh;
+    snwAssetSeed* seeds;
+    int seedCount;
     snwAssetMatrix matrix;
     snwAssetCache cache;
     snwAssetHandleMotion handleMotion;
@@ -284,6 +318,8 @@ typedef struct snwAssetReader
 // By ending; NULL if no format has it. The list is in asset_formats.c.
 const snwAssetReader* snwAssetReader_Find(const char* path);
 const snwAssetReader* snwAssetReader_Get(int index); // NULL ends the list
+// Is there a reader for the file? Of JSON files bundles are meant, for which it is opened: not scenes or blueprints.
+bool snwAsset_IsOne(snwContext* context, const char* path);
 
 // Reads a file; files that it names must lie in its folder. On errors *asset is NULL.
 snwResult snwAsset_Open(snwContext* context, const char* path, snwAsset** asset, snwMessage* message);
@@ -303,3 +339,9 @@ void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, co
 // The same about several things at once; nothing if count is 0.
 void snwAsset_NoteMany(snwAsset* asset, snwAssetNoteKind kind, int64_t count, const char* place, const char* format,
     ...) __attribute__((format(printf, 5, 6)));
+
+// A name from a file, in the arena: cut to 200 bytes; control characters and what is no UTF-8 become '?'.
+const char* snwAsset_Text(snwAsset* asset, const char* text, int size);
+
+// Pose and matrix of a node from its matrix; says whether that is sheared.
+void snwAssetNode_SetLocal(snwAssetNode* node, snwAffine local);

@@ -193,6 +193,17 @@ void snwGltf_ReadAccessors(snwGltfReading* reading)
     snwJson_Leave(&reading->json, mark);
 }
 
+void snwGltf_CheckAccessor(snwGltfReading* reading, int index, unsigned types, unsigned components)
+{
+    if (snwGltfReading_Failed(reading))
+        return;
+    const snwGltfAccessor* accessor = &reading->gltf->accessors[index];
+    if ((types >> accessor->type & 1) == 0 || (components >> (accessor->component - snw_gltfByte) & 1) == 0)
+        snwGltf_Fail(reading, "export the file again, or look at it with a glTF validator",
+            "accessor %d is %s of component type %d, which makes no sense here", index, s_types[accessor->type].name,
+            accessor->component);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Numbers
 
@@ -258,7 +269,7 @@ static void LoadElement(const snwGltfAccessor* accessor, const unsigned char* p,
                 target.ints[next] = LoadUint(at, accessor->component);
             else if (target.reals != NULL)
                 target.reals[next] = LoadReal(at, accessor->component, accessor->normalized);
-            else
+            else if (target.floats != NULL)
                 target.floats[next] = (float)LoadReal(at, accessor->component, accessor->normalized);
         }
 }
@@ -309,7 +320,7 @@ static snwResult Load(const snwGltf* gltf, int index, Target target, snwMessage*
         memset(target.ints, 0, numbers * sizeof *target.ints);
     else if (target.reals != NULL)
         memset(target.reals, 0, numbers * sizeof *target.reals);
-    else
+    else if (target.floats != NULL)
         memset(target.floats, 0, numbers * sizeof *target.floats);
     return accessor->sparse.count > 0 ? LoadSparse(gltf, index, target, message) : snw_ok;
 }

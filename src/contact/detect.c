@@ -112,25 +112,6 @@ static void RefitParts(int begin, int end, void* data)
     }
 }
 
-static uint64_t Spread(uint64_t x)
-{
-    x = (x | x << 32) & 0x001f00000000ffffULL;
-    x = (x | x << 16) & 0x001f0000ff0000ffULL;
-    x = (x | x << 8) & 0x100f00f00f00f00fULL;
-    x = (x | x << 4) & 0x10c30c30c30c30c3ULL;
-    return (x | x << 2) & 0x1249249249249249ULL;
-}
-
-// Place on a space-filling curve (Morton 1966) of a point in the unit cube.
-static uint64_t MortonCode(const double point[3])
-{
-    const double most = (1 << 20) - 1;
-    uint64_t code = 0;
-    for (int k = 0; k < 3; ++k)
-        code |= Spread((uint64_t)(fmin(fmax(point[k], 0.0), 1.0) * most)) << k;
-    return code;
-}
-
 // Bodies in the order of their places: those change from call to call, so it must be a quick one.
 static void BoxBodies(snwDetector* detector)
 {
@@ -148,7 +129,7 @@ static void BoxBodies(snwDetector* detector)
             double centre = 0.5 * ((double)box->lower[k] + box->upper[k]) - all.lower[k];
             cell[k] = size > 0.0 && isfinite(centre) ? centre / size : 0.0;
         }
-        detector->keys[i] = MortonCode(cell);
+        detector->keys[i] = snwMortonCode(cell);
         detector->order[i] = i;
     }
     snwSortKeysWith(detector->keys, detector->order, count, detector->otherKeys, detector->otherOrder);

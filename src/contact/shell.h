@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "contact/boxes.h"
+#include "geom/boxes.h"
 
 enum
 {
