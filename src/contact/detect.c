@@ -2,6 +2,15 @@
 //
 // Vertices are asked in leaves of sixteen that are neighbours on the skin, so that one walk down a tree serves all of
 // them and the first look at an element or facet takes eight at a time.
+//
+// Trees, not a hash of space (Teschner et al. 2003: vertices into cells of the mean edge, then every element asks the
+// cells under its box). Both were measured on the bench's scenes of 100 k vertices, one thread of a busy machine, best
+// of seven in turns:
+//     pile of balls       hash, which element holds which vertex: 50 ms    tree, ways out included: 43 ms
+//     bar bent to a ring  hash                                    59 ms    tree                     35 ms
+// The hash has to look at all elements, and most of those are deep inside where no skin ever comes; the tree's boxes
+// are made from the vertices of 32 elements at once and only leaves near a skin are opened. The tree also answers the
+// other questions - ways, gaps, rays, nearest facet - and has no cell size to choose for bodies of different detail.
 
 #include "contact/detect_parts.h"
 #include "base/sort.h"
