@@ -129,9 +129,34 @@ SNW_INLINE void SNW_NAME(ForwardNode)(
 // The sums of a column stay in memory as eight lanes, [column][right side][8], while its panels stream by; two panels
 // at a time, and at most snw_sumColumns columns, so that the lanes stay in the first cache.
 
-SNW_INLINE SNW_REAL SNW_NAME(SumLanes)(const SNW_REAL* v)
+// out[k] = sum of the eight lanes of right side k, k < width; as ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)).
+SNW_INLINE void SNW_NAME(SumLanes)(const SNW_REAL* lanes, SNW_REAL* out, int width)
 {
-    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+#if SNW_LANES >= 4
+    if (width > 1) // four by four, turned over in registers; rows beyond the width are not looked at
+    {
+        typedef SNW_REAL Row __attribute__((vector_size(4 * sizeof(SNW_REAL)), may_alias));
+        Row half[4];
+        for (int k = 0; k < 4; ++k)
+        {
+            const Row* v = (const Row*)(lanes + 8 * (k < width ? k : 0));
+            half[k] = v[0] + v[1];
+        }
+        Row a = __builtin_shufflevector(half[0], half[1], 0, 4, 1, 5),
+            b = __builtin_shufflevector(half[0], half[1], 2, 6, 3, 7);
+        Row c = __builtin_shufflevector(half[2], half[3], 0, 4, 1, 5),
+            d = __builtin_shufflevector(half[2], half[3], 2, 6, 3, 7);
+        Row even = __builtin_shufflevector(a, c, 0, 1, 4, 5) + __builtin_shufflevector(b, d, 0, 1, 4, 5);
+        Row odd = __builtin_shufflevector(a, c, 2, 3, 6, 7) + __builtin_shufflevector(b, d, 2, 3, 6, 7);
+        *(Row*)out = even + odd;
+        return;
+    }
+#endif
+    for (int k = 0; k < width; ++k)
+    {
+        const SNW_REAL* v = lanes + 8 * k;
+        out[k] = ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+    }
 }
 
 // sums[c] += panel's column c * gathered, for `group` panels `next` apart.
@@ -213,15 +238,21 @@ SNW_INLINE void SNW_NAME(BackwardDiagonal)(
     int count = node->columns - before < 8 ? node->columns - before : 8;
     const SNW_REAL* p = values + node->diagonal + 32 * (size_t)panel * (size_t)(panel + 1);
     SNW_REAL* mine = sums + 8 * (size_t)width * (size_t)before;
-    _Alignas(64) SNW_REAL rest[4 * 8] = {0}, squares[8 * 4 * 8] = {0};
+    _Alignas(64) SNW_REAL rest[4 * 8] = {0}, squares[8 * 4 * 8] = {0}, sum[4];
     own += (size_t)stride * (size_t)before;
     for (int c = 0; c < count; ++c)
+    {
+        SNW_NAME(SumLanes)(mine + 8 * c * width, sum, width);
         for (int k = 0; k < width; ++k)
-            rest[8 * k + c] = own[stride * c + k] - SNW_NAME(SumLanes)(mine + 8 * (c * width + k));
+            rest[8 * k + c] = own[stride * c + k] - sum[k];
+    }
     SNW_NAME(DotPanels)(squares, p + 8 * (size_t)before, 0, count, rest, 1, width);
     for (int c = 0; c < count; ++c)
+    {
+        SNW_NAME(SumLanes)(squares + 8 * c * width, sum, width);
         for (int k = 0; k < width; ++k)
-            own[stride * c + k] = rest[8 * k + c] = SNW_NAME(SumLanes)(squares + 8 * (c * width + k));
+            own[stride * c + k] = rest[8 * k + c] = sum[k];
+    }
     SNW_NAME(DotPanels)(sums, p, 0, before, rest, 1, width);
 }
 
