@@ -9,6 +9,9 @@
 #include "linalg/ordering.h"
 #include "math/cpu.h"
 
+#include "sim/character.h"
+
+#include <pthread.h>
 #include <stdlib.h>
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -458,6 +461,84 @@ TEST(linalg, residualsOfABox)
     free(b), free(x);
     snwCholesky_Destroy(exact);
     snwCholesky_Destroy(quick);
+    FreeProblem(&problem);
+    snwDestroyContext(context);
+}
+
+// The tets of a body as it is simulated: every edge of a tet is a spring, every corner has a mass.
+TEST(linalg, fleshOfABall)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwCharacter* ball = snwFixture_Shape(context, snw_shapeBall, 10);
+    REQUIRE(ball != NULL);
+    int n = ball->def.vertexCount, count = 10 * ball->def.tetCount;
+    snwElementPatternDef def = {
+        .nodeCount = n, .elementCount = ball->def.tetCount, .size = 4, .nodes = ball->def.tets[0]};
+    Problem problem = {.context = context, .n = n};
+    REQUIRE(snwPattern_CreateFromElements(context, &def, &problem.pattern, NULL) >= 0);
+    problem.matrix = snwPattern_Matrix(problem.pattern);
+    problem.parts = malloc((size_t)count * sizeof(double));
+    for (int k = 0; k < count; ++k)
+        problem.parts[k] = k % 10 == 0 || k % 10 == 2 || k % 10 == 5 || k % 10 == 9 ? 3.1 : -1;
+    snwPattern_Assemble(problem.pattern, problem.parts);
+    double *b = malloc(3 * (size_t)n * sizeof *b), *x = malloc(3 * (size_t)n * sizeof *x);
+    FillRandom(b, 3 * n, 1);
+    memcpy(x, b, 3 * (size_t)n * sizeof *b);
+    snwCholesky* factor = MakeFactor(&problem, snw_precisionDouble, 0);
+    REQUIRE(factor != NULL);
+    SolveOnce(factor, snwRows_Double(x, 3, 3));
+    CHECK(Residual(&problem, x, b, 3) < 1e-13);
+    free(b), free(x);
+    snwCholesky_Destroy(factor);
+    FreeProblem(&problem);
+    snwCharacter_Release(ball);
+    snwDestroyContext(context);
+}
+
+typedef struct Sharer
+{
+    const snwCholesky* factor;
+    int n;
+    double* x;
+} Sharer;
+
+static void* SolveManyTimes(void* data)
+{
+    Sharer* sharer = data;
+    snwCholeskyScratch* scratch = NULL;
+    if (snwCholeskyScratch_Create(sharer->factor, &scratch, NULL) < 0)
+        return NULL;
+    for (int i = 0; i < 20; ++i)
+    {
+        FillRandom(sharer->x, 3 * sharer->n, 17);
+        snwCholesky_Solve(sharer->factor, scratch, snwRows_Double(sharer->x, 3, 3));
+    }
+    snwCholeskyScratch_Destroy(scratch);
+    return NULL;
+}
+
+TEST(linalg, threadsShareAFactor)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    Problem problem = GridProblem(context, 10);
+    int n = problem.n;
+    snwCholesky* factor = MakeFactor(&problem, snw_precisionFloat, 0);
+    REQUIRE(factor != NULL);
+    double* x = calloc(12 * (size_t)n, sizeof *x);
+    Sharer sharers[4];
+    pthread_t threads[4];
+    for (int i = 0; i < 4; ++i)
+    {
+        sharers[i] = (Sharer){.factor = factor, .n = n, .x = x + 3 * i * n};
+        REQUIRE(pthread_create(&threads[i], NULL, SolveManyTimes, &sharers[i]) == 0);
+    }
+    for (int i = 0; i < 4; ++i)
+        pthread_join(threads[i], NULL);
+    CHECK(x[0] != 0);
+    for (int i = 1; i < 4; ++i)
+        CHECK(memcmp(x, sharers[i].x, 3 * (size_t)n * sizeof *x) == 0);
+    free(x);
+    snwCholesky_Destroy(factor);
     FreeProblem(&problem);
     snwDestroyContext(context);
 }

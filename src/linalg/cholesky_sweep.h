@@ -34,6 +34,7 @@ SNW_INLINE void SNW_NAME(AddPanels)(
     size_t stride = width == 1 ? 1 : 4, next = 8 * (size_t)columns;
     for (int c = 0; c < columns; ++c, panel += 8, x += stride)
     {
+        __builtin_prefetch((const char*)(panel + (size_t)(group - 1) * next) + 1024); // the stream goes on across nodes
         for (int g = 0; g < group; ++g)
         {
             SNW_NAME(Column) column = SNW_NAME(LoadColumn)(panel + (size_t)g * next);
