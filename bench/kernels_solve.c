@@ -47,13 +47,14 @@ static void FillTets(int side, int (*tets)[4])
 static snwVec3 VertexAt(int side, int v)
 {
     double h = 0.5 / (side - 1);
-    return (snwVec3){h * (v % side), h * (v / side % side), h * (v / side / side)};
+    int x = v % side, y = v / side % side, z = v / side / side;
+    return (snwVec3){h * x, h * y, h * z};
 }
 
 // Lower triangle of the element's matrix, by rows: 1000 kg/m^3 at 60 Hz and 30 kPa.
 static void FillElement(int side, const int tet[4], double* out)
 {
-    snwVec3 x[4], normal[4];
+    snwVec3 x[4] = {{0}}, normal[4] = {{0}};
     for (int k = 0; k < 4; ++k)
         x[k] = VertexAt(side, tet[k]);
     double volume = fabs(snwVec3_Dot(
@@ -74,7 +75,7 @@ static void FillElement(int side, const int tet[4], double* out)
 static snwResult MakeMatrix(snwContext* context, int side, snwPattern** out, snwMessage* message)
 {
     int cells = side - 1, count = 5 * cells * cells * cells;
-    int(*tets)[4] = malloc((size_t)count * sizeof *tets);
+    int(*tets)[4] = calloc((size_t)count, sizeof *tets);
     double* parts = malloc((size_t)count * 10 * sizeof *parts);
     snwResult result = snw_ok;
     *out = NULL;

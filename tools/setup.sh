@@ -6,8 +6,8 @@ set -eu
 packages_of()
 {
     case $1 in
-    build) echo build-essential cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev libsuitesparse-dev \
-        libopenblas0-pthread ;;
+    build) echo build-essential cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev \
+        libmeshoptimizer-dev libsuitesparse-dev libopenblas0-pthread ;;
     film) echo ffmpeg ;;
     faults) echo git rsync ;;
     lint) echo git clang-format clang-tidy ;;

@@ -270,9 +270,8 @@ SNW_INLINE void SNW_NAME(BackwardNode)(
 
 #define SNW_SWEEP(width)                                                                                               \
     static void SNW_NAME(Forward##width)(                                                                              \
-        const snwCholeskyNode* node, const SNW_REAL* values, const int* rows, SNW_REAL* x, SNW_REAL* gathered)         \
+        const snwCholeskyNode* node, const SNW_REAL* values, const int* rows, SNW_REAL* x)                             \
     {                                                                                                                  \
-        (void)gathered;                                                                                                \
         SNW_NAME(ForwardNode)(node, values, rows, x, width);                                                           \
     }                                                                                                                  \
     static void SNW_NAME(Backward##width)(                                                                             \
