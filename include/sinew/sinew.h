@@ -445,8 +445,7 @@ typedef struct snwSkinningPose
     int count;
 } snwSkinningPose;
 
-// Where skinned vertices go. Strides are at least 12 bytes; positions 16-byte aligned with a stride of 16 are fastest,
-// and then get a fourth number (0) each.
+// Where skinned vertices go, three floats each. Strides are in bytes, whole floats.
 typedef struct snwSkinningTarget
 {
     float* positions;
