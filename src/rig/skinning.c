@@ -1,5 +1,6 @@
 #include "rig/skinning.h"
 #include "base/result.h"
+#include "base/sort.h"
 #include "base/tasks.h"
 #include "math/cpu.h"
 #include "rig/weights.h"
@@ -14,23 +15,12 @@ static const double s_largest = 1e6;  // entries of a linear map
 enum
 {
     snw_skinGrain = 64, // blocks of a parallel chunk
-    snw_maxSkinInfluences = 1 << 28
+    snw_maxSkinInfluences = 1 << 28,
+    snw_maxSkinHandles = 1 << 24 // offsets of their numbers fit into an int
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The model
-
-static int BlockInfluences(const snwWeights* weights, int block)
-{
-    int most = 0;
-    for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
-    {
-        int vertex = block * SNW_SKIN_LANES + lane;
-        int count = vertex < weights->vertexCount ? weights->starts[vertex + 1] - weights->starts[vertex] : 1;
-        most = count > most ? count : most;
-    }
-    return most;
-}
 
 static const float* Row(const float* base, int stride, int vertex)
 {
@@ -50,29 +40,72 @@ static snwVec3 FindCentre(const snwSkinningDef* def)
     return snwVec3_Scale(snwVec3_Add(lower, upper), 0.5);
 }
 
-static void FillVertex(const snwSkinningDef* def, snwSkinModel* model, int block, int lane)
+// What vertices are sorted by: their first four handles. Ones that no key can tell apart keep their order.
+static uint64_t HandlesKey(const snwWeights* weights, int vertex)
 {
-    snwSkinBlock* out = &model->blocks[block];
-    int last = model->vertexCount - 1, vertex = block * SNW_SKIN_LANES + lane;
-    vertex = vertex < last ? vertex : last; // lanes without a vertex repeat the last one
-    const float* p = Row(def->positions, def->stride, vertex);
-    out->position[0][lane] = (float)(p[0] - model->centre.x);
-    out->position[1][lane] = (float)(p[1] - model->centre.y);
-    out->position[2][lane] = (float)(p[2] - model->centre.z);
-    for (int k = 0; k < 3 && model->hasNormals; ++k)
-        out->normal[k][lane] = Row(def->normals, def->stride, vertex)[k];
-
-    // The heaviest first, the others as they come.
-    const snwWeights* w = def->weights;
-    int first = w->starts[vertex], count = w->starts[vertex + 1] - first, heaviest = first;
-    for (int k = first; k < first + count; ++k)
-        heaviest = w->values[k] > w->values[heaviest] ? k : heaviest;
-    snwSkinInfluence* influences = &model->influences[out->firstInfluence];
-    for (int k = 0; k < out->influenceCount; ++k)
+    uint64_t key = 0;
+    for (int k = 0; k < 4; ++k)
     {
-        int from = k == 0 ? heaviest : first + k <= heaviest ? first + k - 1 : first + k;
-        influences[k].handle[lane] = w->handles[k < count ? from : heaviest];
-        influences[k].weight[lane] = k < count ? (float)w->values[from] : 0.0f;
+        int at = weights->starts[vertex] + k;
+        int handle = at < weights->starts[vertex + 1] ? weights->handles[at] + 1 : 0;
+        key = key << 16 | (uint64_t)(handle < 0xffff ? handle : 0xffff);
+    }
+    return key;
+}
+
+static int* SortVertices(snwContext* context, const snwWeights* weights)
+{
+    int* order = snwAllocArray(context, (size_t)weights->vertexCount, sizeof *order);
+    uint64_t* keys = snwAllocArray(context, (size_t)weights->vertexCount, sizeof *keys);
+    bool sorted = order != NULL && keys != NULL;
+    for (int i = 0; i < weights->vertexCount && sorted; ++i)
+        order[i] = i, keys[i] = HandlesKey(weights, i);
+    sorted = sorted && snwSortKeys(context, keys, order, weights->vertexCount);
+    snwFree(context, keys);
+    if (!sorted)
+        snwFree(context, order);
+    return sorted ? order : NULL;
+}
+
+static void FillLane(const snwSkinningDef* def, snwSkinModel* model, snwSkinBlock* block, int lane)
+{
+    int vertex = block->vertex[lane];
+    const float* p = Row(def->positions, def->stride, vertex);
+    block->position[0][lane] = (float)(p[0] - model->centre.x);
+    block->position[1][lane] = (float)(p[1] - model->centre.y);
+    block->position[2][lane] = (float)(p[2] - model->centre.z);
+    for (int k = 0; k < 3 && model->hasNormals; ++k)
+        block->normal[k][lane] = Row(def->normals, def->stride, vertex)[k];
+    const snwWeights* w = def->weights;
+    int heaviest = w->starts[vertex];
+    for (int k = heaviest; k < w->starts[vertex + 1]; ++k)
+        heaviest = w->values[k] > w->values[heaviest] ? k : heaviest;
+    block->pivot[lane] = 4 * w->handles[heaviest];
+}
+
+// The handles of all lanes in rising order: a merge of eight sorted lists. out NULL: only counts.
+static int FillInfluences(const snwWeights* weights, const snwSkinBlock* block, snwSkinInfluence* out)
+{
+    int next[SNW_SKIN_LANES], count = 0;
+    for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
+        next[lane] = weights->starts[block->vertex[lane]];
+    for (;; ++count)
+    {
+        int lowest = INT32_MAX;
+        for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
+            if (next[lane] < weights->starts[block->vertex[lane] + 1] && weights->handles[next[lane]] < lowest)
+                lowest = weights->handles[next[lane]];
+        if (lowest == INT32_MAX)
+            return count;
+        if (out != NULL)
+            out[count].handle = lowest;
+        for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
+            if (next[lane] < weights->starts[block->vertex[lane] + 1] && weights->handles[next[lane]] == lowest)
+            {
+                if (out != NULL)
+                    out[count].weight[lane] = (float)weights->values[next[lane]];
+                ++next[lane];
+            }
     }
 }
 
@@ -86,8 +119,10 @@ static snwResult CheckDef(const snwSkinningDef* def, snwMessage* message)
     if (def->weights == NULL || def->positions == NULL || !IsStride(def->stride))
         return snwFail(message, snw_errorArgument, "start from snwDefaultSkinningDef()",
             "skinning needs positions, weights and a stride of whole floats, at least three");
-    if (def->weights->vertexCount < 1 || def->weights->handleCount < 1)
-        return snwFail(message, snw_errorArgument, NULL, "skinning needs vertices and handles");
+    if (def->weights->vertexCount < 1 || def->weights->handleCount < 1 ||
+        def->weights->handleCount > snw_maxSkinHandles)
+        return snwFail(
+            message, snw_errorArgument, NULL, "skinning needs vertices, and 1..%d handles", snw_maxSkinHandles);
     snwResult result = snwWeights_Check(def->weights, def->weights->vertexCount, def->weights->handleCount, message);
     for (int i = 0; i < def->weights->vertexCount && result == snw_ok; ++i)
         for (int k = 0; k < 3; ++k)
@@ -108,20 +143,33 @@ static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSk
     model->blocks = snwAllocArray(context, (size_t)model->blockCount, sizeof *model->blocks);
     if (model->blocks == NULL)
         return snwFailMemory(message);
+    int* order = SortVertices(context, def->weights);
+    if (order == NULL)
+        return snwFailMemory(message);
     int64_t total = 0;
     for (int i = 0; i < model->blockCount; ++i)
     {
-        model->blocks[i].firstInfluence = (int)total;
-        model->blocks[i].influenceCount = BlockInfluences(def->weights, i);
-        total += model->blocks[i].influenceCount;
+        snwSkinBlock* block = &model->blocks[i];
+        for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
+        {
+            int at = i * SNW_SKIN_LANES + lane;
+            block->vertex[lane] = order[at < model->vertexCount ? at : model->vertexCount - 1];
+            FillLane(def, model, block, lane);
+        }
+        block->firstInfluence = (int)total;
+        block->influenceCount = FillInfluences(def->weights, block, NULL);
+        total += block->influenceCount;
         if (total > snw_maxSkinInfluences)
-            return snwFail(message, snw_errorArgument, "ask for fewer influences", "too many weights for skinning");
+            break;
     }
+    snwFree(context, order);
+    if (total > snw_maxSkinInfluences)
+        return snwFail(message, snw_errorArgument, "ask for fewer influences", "too many weights for skinning");
     model->influences = snwAllocArray(context, (size_t)total, sizeof *model->influences);
     if (model->influences == NULL)
         return snwFailMemory(message);
-    for (int i = 0; i < model->blockCount * SNW_SKIN_LANES; ++i)
-        FillVertex(def, model, i / SNW_SKIN_LANES, i % SNW_SKIN_LANES);
+    for (int i = 0; i < model->blockCount; ++i)
+        FillInfluences(def->weights, &model->blocks[i], &model->influences[model->blocks[i].firstInfluence]);
     return snw_ok;
 }
 

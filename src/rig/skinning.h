@@ -1,9 +1,13 @@
 // Skinning: vertices that follow their handles by linear blending or dual quaternions.
 //
-// Rest shape and weights are put once into blocks of eight vertices, entry by entry, influences padded to the fullest
-// vertex of the block: the model, immutable and shared. A palette holds the handles of one pose in the kernels' form;
-// it is small, and whoever skins has one. A vertex's result depends on nothing but its own row and the pose: not on its
-// block, the number of threads or the instruction set.
+// Rest shape and weights are put once into blocks of eight vertices, entry by entry: the model, immutable and shared. A
+// block lists the handles of all its vertices together, each with eight weights of which some may be zero; a handle's
+// numbers are then the same for all lanes and nothing is gathered. Vertices are sorted by their handles first, so that
+// those of a block follow nearly the same ones. Rejected: eight lists side by side, whose gathering of matrices costs
+// twice as much as the blending.
+//
+// A palette holds the handles of one pose in the kernels' form; it is small, and whoever skins has one. Results do not
+// depend on the number of threads or the instruction set.
 //
 // Numbers are float, taken about the middle of the rest shape and about the middle of where the handles take it, so
 // that errors scale with the size of the character and not with its distance from the world's origin.
@@ -22,15 +26,15 @@ typedef struct snwSkinBlock
 {
     _Alignas(32) float position[3][SNW_SKIN_LANES]; // m, from the model's centre
     float normal[3][SNW_SKIN_LANES];                // 0 without normals
-    int firstInfluence;                             // of its influences; heaviest ones first
-    int influenceCount;
+    int vertex[SNW_SKIN_LANES];                     // lanes beyond the last vertex repeat it
+    int pivot[SNW_SKIN_LANES];                      // row of the heaviest handle in a palette: 4 times its index
+    int firstInfluence, influenceCount;
 } snwSkinBlock;
 
-// Lanes that have fewer influences repeat their heaviest handle with weight 0.
 typedef struct snwSkinInfluence
 {
     _Alignas(32) float weight[SNW_SKIN_LANES];
-    int handle[SNW_SKIN_LANES];
+    int handle;
 } snwSkinInfluence;
 
 typedef struct snwSkinModel

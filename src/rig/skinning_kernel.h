@@ -1,19 +1,8 @@
 // The kernels of skinning.h, for the lanes of math/simd.h. Included once per instruction set.
-//
-// Linear blending sums matrices vertex by vertex, twelve numbers at a time, and turns eight finished sums into lanes.
-// Rejected: gathering matrices into lanes for every influence, which moves four times as much through the shuffles.
-// A dual quaternion is two rows only, and its signs need lanes anyway: there the gathering is the cheaper way.
 
 #include "rig/skinning.h"
 
 #include "math/simd.h"
-
-#include <string.h>
-
-enum
-{
-    SNW_MATRIX_WIDES = (SNW_WIDE_LANES == 8 ? 16 : 12) / SNW_WIDE_LANES // of the 16 floats of a handle
-};
 
 typedef struct Vec3
 {
@@ -40,44 +29,28 @@ static inline Vec3 Normalize(Vec3 a, Vec3 fallback)
 {
     snwWide square = Dot(a, a);
     snwWideInt sound = square > 1e-36f;
-    snwWide length = snwWide_Sqrt(snwWide_Select(sound, square, snwWide_Splat(1)));
-    return (Vec3){snwWide_Select(sound, a.x / length, fallback.x), snwWide_Select(sound, a.y / length, fallback.y),
-        snwWide_Select(sound, a.z / length, fallback.z)};
+    snwWide s = 1.0f / snwWide_Sqrt(snwWide_Select(sound, square, snwWide_Splat(1)));
+    return (Vec3){snwWide_Select(sound, a.x * s, fallback.x), snwWide_Select(sound, a.y * s, fallback.y),
+        snwWide_Select(sound, a.z * s, fallback.z)};
 }
 
-static const int s_rows[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-
-// Three floats per vertex; the lanes of the last block may be too many.
-static inline void StoreVec3(float* base, int stride, int vertex, int vertexCount, Vec3 a)
+static inline Vec3 Scale(snwWide s, Vec3 a)
 {
-    _Alignas(32) float rows[SNW_WIDE_LANES][4];
-    int count = vertexCount - vertex < SNW_WIDE_LANES ? vertexCount - vertex : SNW_WIDE_LANES;
-    snwWide_Store4(rows[0], s_rows, a.x, a.y, a.z, snwWide_Splat(0));
-    char* out = (char*)base + (size_t)vertex * (size_t)stride;
-    for (int i = 0; i < count; ++i)
-        memcpy(out + (size_t)i * (size_t)stride, rows[i], 3 * sizeof(float));
+    return (Vec3){s * a.x, s * a.y, s * a.z};
+}
+
+static inline Vec3 AddScaled(Vec3 a, snwWide s, Vec3 b)
+{
+    return (Vec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
+}
+
+static inline void StoreVec3(float* base, int stride, const int* vertices, Vec3 a)
+{
+    snwWide_Store3(base, stride / (int)sizeof(float), vertices, a.x, a.y, a.z);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Linear
-
-static inline void BlendMatrix(
-    const snwSkinInfluence* influences, int count, const snwSkinHandle* handles, int lane, float out[16])
-{
-    const float* m = handles[influences[0].handle[lane]].rows[0];
-    snwWide sum[SNW_MATRIX_WIDES], weight = snwWide_Splat(influences[0].weight[lane]);
-    for (int i = 0; i < SNW_MATRIX_WIDES; ++i)
-        sum[i] = weight * snwWide_Load(m + i * SNW_WIDE_LANES);
-    for (int k = 1; k < count; ++k)
-    {
-        m = handles[influences[k].handle[lane]].rows[0];
-        weight = snwWide_Splat(influences[k].weight[lane]);
-        for (int i = 0; i < SNW_MATRIX_WIDES; ++i)
-            sum[i] = sum[i] + weight * snwWide_Load(m + i * SNW_WIDE_LANES);
-    }
-    for (int i = 0; i < SNW_MATRIX_WIDES; ++i)
-        snwWide_Store(out + i * SNW_WIDE_LANES, sum[i]);
-}
 
 // Columns of the linear part and the translation, one lane per vertex.
 typedef struct Map
@@ -85,14 +58,28 @@ typedef struct Map
     Vec3 a, b, c, t;
 } Map;
 
-static inline Map LoadMap(const float (*matrices)[16])
+static inline Vec3 SplatColumn(const snwSkinHandle* handle, int column)
 {
-    static const int every[8] = {0, 4, 8, 12, 16, 20, 24, 28};
-    Map m;
-    snwWide_Load4(matrices[0], every, &m.a.x, &m.b.x, &m.c.x, &m.t.x);
-    snwWide_Load4(matrices[0] + 4, every, &m.a.y, &m.b.y, &m.c.y, &m.t.y);
-    snwWide_Load4(matrices[0] + 8, every, &m.a.z, &m.b.z, &m.c.z, &m.t.z);
-    return m;
+    return (Vec3){snwWide_Splat(handle->rows[0][column]), snwWide_Splat(handle->rows[1][column]),
+        snwWide_Splat(handle->rows[2][column])};
+}
+
+static inline Map BlendMaps(const snwSkinInfluence* influences, int count, const snwSkinHandle* handles, int lane)
+{
+    const snwSkinHandle* handle = &handles[influences[0].handle];
+    snwWide weight = snwWide_Load(&influences[0].weight[lane]);
+    Map sum = {Scale(weight, SplatColumn(handle, 0)), Scale(weight, SplatColumn(handle, 1)),
+        Scale(weight, SplatColumn(handle, 2)), Scale(weight, SplatColumn(handle, 3))};
+    for (int k = 1; k < count; ++k)
+    {
+        handle = &handles[influences[k].handle];
+        weight = snwWide_Load(&influences[k].weight[lane]);
+        sum.a = AddScaled(sum.a, weight, SplatColumn(handle, 0));
+        sum.b = AddScaled(sum.b, weight, SplatColumn(handle, 1));
+        sum.c = AddScaled(sum.c, weight, SplatColumn(handle, 2));
+        sum.t = AddScaled(sum.t, weight, SplatColumn(handle, 3));
+    }
+    return sum;
 }
 
 static inline Vec3 Apply(const Map* m, Vec3 p)
@@ -120,22 +107,17 @@ static void SkinLinear(
     {
         const snwSkinBlock* block = &model->blocks[i];
         const snwSkinInfluence* influences = &model->influences[block->firstInfluence];
-        _Alignas(64) float matrices[SNW_SKIN_LANES][16];
-        for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
-            BlendMatrix(influences, block->influenceCount, palette->handles, lane, matrices[lane]);
-        for (int lane = 0; lane < SNW_SKIN_LANES && i * SNW_SKIN_LANES + lane < model->vertexCount;
-             lane += SNW_WIDE_LANES)
+        for (int lane = 0; lane < SNW_SKIN_LANES; lane += SNW_WIDE_LANES)
         {
-            Map map = LoadMap((const float(*)[16])matrices + lane);
-            int vertex = i * SNW_SKIN_LANES + lane;
+            Map map = BlendMaps(influences, block->influenceCount, palette->handles, lane);
             Vec3 p = Apply(&map, LoadVec3(block->position, lane));
             p = (Vec3){p.x + origin[0], p.y + origin[1], p.z + origin[2]};
-            StoreVec3(target->positions, target->positionStride, vertex, model->vertexCount, p);
+            StoreVec3(target->positions, target->positionStride, &block->vertex[lane], p);
             if (target->normals == NULL)
                 continue;
             Vec3 rest = LoadVec3(block->normal, lane);
             Vec3 n = Normalize(ApplyToNormal(&map, rest), rest);
-            StoreVec3(target->normals, target->normalStride, vertex, model->vertexCount, n);
+            StoreVec3(target->normals, target->normalStride, &block->vertex[lane], n);
         }
     }
 }
@@ -151,40 +133,23 @@ typedef struct DualQuat
     snwWide e;
 } DualQuat;
 
-static inline DualQuat LoadHandle(const snwSkinHandle* handles, const int* index)
-{
-    int rows[SNW_WIDE_LANES];
-    for (int i = 0; i < SNW_WIDE_LANES; ++i)
-        rows[i] = 4 * index[i]; // rows of a handle
-    DualQuat q;
-    snwWide_Load4(handles[0].rows[0], rows, &q.r.x, &q.r.y, &q.r.z, &q.w);
-    snwWide_Load4(handles[0].rows[1], rows, &q.d.x, &q.d.y, &q.d.z, &q.e);
-    return q;
-}
-
-static inline Vec3 AddScaled(Vec3 a, snwWide s, Vec3 b)
-{
-    return (Vec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
-}
-
 // q and -q are the same rotation: each is taken on the side of the heaviest one. Then the sum is at least as long as
 // the heaviest weight, so it is never lost.
-static inline DualQuat BlendQuats(const snwSkinInfluence* influences, int count, const snwSkinHandle* handles, int lane)
+static inline DualQuat BlendQuats(
+    const snwSkinInfluence* influences, int count, const snwSkinHandle* handles, const int* pivots, int lane)
 {
-    DualQuat first = LoadHandle(handles, &influences[0].handle[lane]);
-    snwWide weight = snwWide_Load(&influences[0].weight[lane]);
-    Vec3 zero = {snwWide_Splat(0), snwWide_Splat(0), snwWide_Splat(0)};
-    DualQuat sum = {
-        AddScaled(zero, weight, first.r), weight * first.w, AddScaled(zero, weight, first.d), weight * first.e};
-    for (int k = 1; k < count; ++k)
+    snwWide x, y, z, w;
+    snwWide_Load4(handles[0].rows[0], &pivots[lane], &x, &y, &z, &w);
+    DualQuat sum = {0};
+    for (int k = 0; k < count; ++k)
     {
-        DualQuat q = LoadHandle(handles, &influences[k].handle[lane]);
-        weight = snwWide_Load(&influences[k].weight[lane]);
-        weight = snwWide_MulSign(weight, Dot(first.r, q.r) + first.w * q.w);
-        sum.r = AddScaled(sum.r, weight, q.r);
-        sum.w = sum.w + weight * q.w;
-        sum.d = AddScaled(sum.d, weight, q.d);
-        sum.e = sum.e + weight * q.e;
+        const float *q = handles[influences[k].handle].rows[0], *d = q + 4;
+        snwWide weight = snwWide_Load(&influences[k].weight[lane]);
+        weight = snwWide_MulSign(weight, x * q[0] + y * q[1] + z * q[2] + w * q[3]);
+        sum.r = (Vec3){sum.r.x + weight * q[0], sum.r.y + weight * q[1], sum.r.z + weight * q[2]};
+        sum.w = sum.w + weight * q[3];
+        sum.d = (Vec3){sum.d.x + weight * d[0], sum.d.y + weight * d[1], sum.d.z + weight * d[2]};
+        sum.e = sum.e + weight * d[3];
     }
     return sum;
 }
@@ -217,19 +182,18 @@ static void SkinDualQuaternion(
     {
         const snwSkinBlock* block = &model->blocks[i];
         const snwSkinInfluence* influences = &model->influences[block->firstInfluence];
-        for (int lane = 0; lane < SNW_SKIN_LANES && i * SNW_SKIN_LANES + lane < model->vertexCount;
-             lane += SNW_WIDE_LANES)
+        for (int lane = 0; lane < SNW_SKIN_LANES; lane += SNW_WIDE_LANES)
         {
-            DualQuat q = NormalizeQuat(BlendQuats(influences, block->influenceCount, palette->handles, lane));
-            int vertex = i * SNW_SKIN_LANES + lane;
+            DualQuat q = NormalizeQuat(
+                BlendQuats(influences, block->influenceCount, palette->handles, block->pivot, lane));
             Vec3 p = Rotate(&q, LoadVec3(block->position, lane)), t = Translation(&q);
             p = (Vec3){p.x + t.x + origin[0], p.y + t.y + origin[1], p.z + t.z + origin[2]};
-            StoreVec3(target->positions, target->positionStride, vertex, model->vertexCount, p);
+            StoreVec3(target->positions, target->positionStride, &block->vertex[lane], p);
             if (target->normals == NULL)
                 continue;
             Vec3 rest = LoadVec3(block->normal, lane);
             Vec3 n = Normalize(Rotate(&q, rest), rest);
-            StoreVec3(target->normals, target->normalStride, vertex, model->vertexCount, n);
+            StoreVec3(target->normals, target->normalStride, &block->vertex[lane], n);
         }
     }
 }
