@@ -1,56 +1,38 @@
-// Bounded biharmonic weights (Jacobson et al. 2011) on tets and flat triangles: of all weights that are one on their
-// own handle, zero on the others, nowhere negative and sum to one, the smoothest, in the sense of sum_k w_k^T L M^-1 L
-// w_k. And weights by distance alone, for meshes without elements.
+// Bounded biharmonic weights (Jacobson et al. 2011) on tets, hexes and triangles: of all weights that are as given
+// where handles hold vertices, nowhere negative and sum to one, the smoothest, in the sense of sum_k w_k^T L M^-1 L
+// w_k.
 
 #pragma once
 
-#include "geom/mesh.h"
+#include "rig/handles.h"
 
-// What a handle holds in the rest pose.
-typedef struct snwHandleShape
+typedef struct snwBiharmonicDef
 {
-    snwHandleKind kind;
-    snwVec3 head, tail; // m; tail of bones only
-} snwHandleShape;
+    const snwHandleMesh* mesh;
+    double tolerance; // of a weight
+    int iterations;   // at most
+    int influences;   // per vertex at most; 0: any number
+    double rho;       // penalty to start with, > 0; the solver adapts it
+} snwBiharmonicDef;
 
-typedef struct snwWeightsProblem
-{
-    const snwVec3* vertices;
-    int vertexCount;
-    snwElements elements; // flat triangles lie in z = 0
-    const snwHandleShape* handles;
-    int handleCount;
-    const int* owners; // the handle that holds each vertex, -1: none; NULL: all -1
-    const int (*cageEdges)[2];
-    int cageEdgeCount;
-    double tolerance;
-    int influences;
-} snwWeightsProblem;
+snwBiharmonicDef snwDefaultBiharmonicDef(void);
 
 // How it went; for notes, tests and benchmarks.
-typedef struct snwWeightsReport
+typedef struct snwBiharmonicReport
 {
     int iterations, factors;
     double primal, dual; // last residuals: how far a weight is from its bounded copy, how far that moved
     bool converged;
     int unreachedVertexCount; // in parts of the mesh without a handle: they follow the handle closest to their part
-} snwWeightsReport;
+} snwBiharmonicReport;
 
 // Errors: no handles, no elements, no memory, or a matrix that cannot be factored. Not converged is no error: bounds,
-// unity and handles hold even so.
-snwResult snwSolveBiharmonicWeights(snwContext* context, const snwWeightsProblem* problem, snwWeights** weights,
-    snwWeightsReport* report, snwMessage* message);
+// unity and handles hold even so. report may be NULL.
+snwResult snwSolveBiharmonic(snwContext* context, const snwBiharmonicDef* def, snwWeights** weights,
+    snwBiharmonicReport* report, snwMessage* message);
 
-// Inverse fourth power of the distance to each handle, of the nearest ones (four if `influences` is 0).
-snwResult snwSolveClosestWeights(
-    snwContext* context, const snwWeightsProblem* problem, snwWeights** weights, snwMessage* message);
-
-// Which vertices handles hold: rows of fixed[vertex] are given in `values` (handleCount each, zeros elsewhere).
-typedef struct snwHeldVertices
-{
-    bool* fixed;
-    double* values; // vertexCount x handleCount
-} snwHeldVertices;
-
-snwResult snwHoldVertices(
-    snwContext* context, const snwWeightsProblem* problem, snwHeldVertices* held, snwMessage* message);
+// By distance alone, for any mesh and in no time: shares of the nearest handles (`influences`, four if 0) fall with the
+// fourth power of the distance and reach zero where the next handle becomes nearer, so that they are continuous. Owned
+// vertices follow their owner.
+snwResult snwSolveClosest(
+    snwContext* context, const snwHandleMesh* mesh, int influences, snwWeights** weights, snwMessage* message);
