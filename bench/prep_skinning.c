@@ -146,6 +146,7 @@ static snwResult MakeWorld(snwContext* context, World* world, snwSkinning** skin
     def.normals = world->vertices[0].normal;
     def.stride = sizeof(Vertex);
     def.weights = world->weights;
+    def.vertexCount = snw_skinVertices;
     return snwCreateSkinning(context, &def, skinning, message);
 }
 

@@ -90,7 +90,8 @@ static void FreeWorld(World* world)
 static snwSkinningDef WorldDef(World* world)
 {
     snwSkinningDef def = snwDefaultSkinningDef();
-    def.positions = world->positions[0], def.normals = world->normals[0], def.weights = world->weights;
+    def.positions = world->positions[0], def.normals = world->normals[0], def.weights = world->weights,
+    def.vertexCount = s_vertices;
     return def;
 }
 
@@ -298,7 +299,7 @@ TEST(skinning, twistShowsTheCandyWrapperAndItsCure)
     snwWeights* weights = NULL;
     REQUIRE(snwWeights_FromLists(context, &lists, &weights, NULL, NULL) == snw_ok);
     snwSkinningDef def = snwDefaultSkinningDef();
-    def.positions = ring[0], def.weights = weights;
+    def.positions = ring[0], def.weights = weights, def.vertexCount = 16;
     snwSkinning* skinning = NULL;
     REQUIRE(snwCreateSkinning(context, &def, &skinning, NULL) == snw_ok);
     double angle = 0.999 * SNW_PI;
@@ -422,7 +423,10 @@ TEST(skinning, nonsenseIsRefused)
     snwSkinning* skinning = NULL;
     snwMessage message;
     snwSkinningDef def = WorldDef(world);
-    def.stride = 10;
+    def.vertexCount = s_vertices + 1;
+    CHECK_INT(snwCreateSkinning(context, &def, &skinning, &message), snw_errorArgument);
+    CHECK_CONTAINS(message.text, "vertex 1003 has row 1003 of 1003");
+    def = WorldDef(world), def.stride = 10;
     CHECK_INT(snwCreateSkinning(context, &def, &skinning, &message), snw_errorArgument);
     def = WorldDef(world), def.weights = NULL;
     CHECK_INT(snwCreateSkinning(context, &def, &skinning, &message), snw_errorArgument);

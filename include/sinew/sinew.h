@@ -433,7 +433,9 @@ typedef struct snwSkinningDef
     const float* positions; // m, x y z, in the rest pose
     const float* normals;   // unit, x y z; NULL: none
     int stride;             // bytes from one vertex to the next, of both
+    int vertexCount;
     const snwWeights* weights;
+    const int* vertices; // the row of the weights for each vertex, as in snwSkin; NULL: one after the other
 } snwSkinningDef;
 
 // Where the handles are: what takes the rest pose to now.

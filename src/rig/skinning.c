@@ -27,10 +27,16 @@ static const float* Row(const float* base, int stride, int vertex)
     return (const float*)((const char*)base + (size_t)vertex * (size_t)stride);
 }
 
+// Of the weights.
+static int WeightRow(const snwSkinningDef* def, int vertex)
+{
+    return def->vertices != NULL ? def->vertices[vertex] : vertex;
+}
+
 static snwVec3 FindCentre(const snwSkinningDef* def)
 {
     snwVec3 lower = {0, 0, 0}, upper = {0, 0, 0};
-    for (int i = 0; i < def->weights->vertexCount; ++i)
+    for (int i = 0; i < def->vertexCount; ++i)
     {
         const float* p = Row(def->positions, def->stride, i);
         snwVec3 at = {p[0], p[1], p[2]};
@@ -41,26 +47,26 @@ static snwVec3 FindCentre(const snwSkinningDef* def)
 }
 
 // What vertices are sorted by: their first four handles. Ones that no key can tell apart keep their order.
-static uint64_t HandlesKey(const snwWeights* weights, int vertex)
+static uint64_t HandlesKey(const snwWeights* weights, int row)
 {
     uint64_t key = 0;
     for (int k = 0; k < 4; ++k)
     {
-        int at = weights->starts[vertex] + k;
-        int handle = at < weights->starts[vertex + 1] ? weights->handles[at] + 1 : 0;
+        int at = weights->starts[row] + k;
+        int handle = at < weights->starts[row + 1] ? weights->handles[at] + 1 : 0;
         key = key << 16 | (uint64_t)(handle < 0xffff ? handle : 0xffff);
     }
     return key;
 }
 
-static int* SortVertices(snwContext* context, const snwWeights* weights)
+static int* SortVertices(snwContext* context, const snwSkinningDef* def)
 {
-    int* order = snwAllocArray(context, (size_t)weights->vertexCount, sizeof *order);
-    uint64_t* keys = snwAllocArray(context, (size_t)weights->vertexCount, sizeof *keys);
+    int* order = snwAllocArray(context, (size_t)def->vertexCount, sizeof *order);
+    uint64_t* keys = snwAllocArray(context, (size_t)def->vertexCount, sizeof *keys);
     bool sorted = order != NULL && keys != NULL;
-    for (int i = 0; i < weights->vertexCount && sorted; ++i)
-        order[i] = i, keys[i] = HandlesKey(weights, i);
-    sorted = sorted && snwSortKeys(context, keys, order, weights->vertexCount);
+    for (int i = 0; i < def->vertexCount && sorted; ++i)
+        order[i] = i, keys[i] = HandlesKey(def->weights, WeightRow(def, i));
+    sorted = sorted && snwSortKeys(context, keys, order, def->vertexCount);
     snwFree(context, keys);
     if (!sorted)
         snwFree(context, order);
@@ -77,35 +83,39 @@ static void FillLane(const snwSkinningDef* def, snwSkinModel* model, snwSkinBloc
     for (int k = 0; k < 3 && model->hasNormals; ++k)
         block->normal[k][lane] = Row(def->normals, def->stride, vertex)[k];
     const snwWeights* w = def->weights;
-    int heaviest = w->starts[vertex];
-    for (int k = heaviest; k < w->starts[vertex + 1]; ++k)
+    int row = WeightRow(def, vertex), heaviest = w->starts[row];
+    for (int k = heaviest; k < w->starts[row + 1]; ++k)
         heaviest = w->values[k] > w->values[heaviest] ? k : heaviest;
     block->pivot[lane] = 4 * w->handles[heaviest];
 }
 
 // The handles of all lanes in rising order: a merge of eight sorted lists. out NULL: only counts.
-static int FillInfluences(const snwWeights* weights, const snwSkinBlock* block, snwSkinInfluence* out)
+static int FillInfluences(const snwSkinningDef* def, const snwSkinBlock* block, snwSkinInfluence* out)
 {
-    int next[SNW_SKIN_LANES], count = 0;
+    const snwWeights* weights = def->weights;
+    int next[SNW_SKIN_LANES], end[SNW_SKIN_LANES], count = 0;
     for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
-        next[lane] = weights->starts[block->vertex[lane]];
+    {
+        next[lane] = weights->starts[WeightRow(def, block->vertex[lane])];
+        end[lane] = weights->starts[WeightRow(def, block->vertex[lane]) + 1];
+    }
     for (;; ++count)
     {
         int lowest = INT32_MAX;
         for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
-            if (next[lane] < weights->starts[block->vertex[lane] + 1] && weights->handles[next[lane]] < lowest)
+            if (next[lane] < end[lane] && weights->handles[next[lane]] < lowest)
                 lowest = weights->handles[next[lane]];
         if (lowest == INT32_MAX)
             return count;
+        for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
+        {
+            bool has = next[lane] < end[lane] && weights->handles[next[lane]] == lowest;
+            if (out != NULL)
+                out[count].weight[lane] = has ? (float)weights->values[next[lane]] : 0.0f;
+            next[lane] += has;
+        }
         if (out != NULL)
             out[count].handle = lowest;
-        for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
-            if (next[lane] < weights->starts[block->vertex[lane] + 1] && weights->handles[next[lane]] == lowest)
-            {
-                if (out != NULL)
-                    out[count].weight[lane] = (float)weights->values[next[lane]];
-                ++next[lane];
-            }
     }
 }
 
@@ -114,28 +124,38 @@ static bool IsStride(int stride)
     return stride >= 3 * (int)sizeof(float) && stride % (int)sizeof(float) == 0;
 }
 
+static snwResult CheckVertex(const snwSkinningDef* def, int vertex, snwMessage* message)
+{
+    int row = WeightRow(def, vertex);
+    if (row < 0 || row >= def->weights->vertexCount)
+        return snwFail(message, snw_errorArgument, NULL, "vertex %d has row %d of %d weights", vertex, row,
+            def->weights->vertexCount);
+    for (int k = 0; k < 3; ++k)
+        if (!(fabs((double)Row(def->positions, def->stride, vertex)[k]) <= s_farthest) ||
+            (def->normals != NULL && !(fabsf(Row(def->normals, def->stride, vertex)[k]) <= 1.001f)))
+            return snwFail(message, snw_errorArgument, NULL,
+                "vertex %d has a position that is not finite, or a normal that is not unit", vertex);
+    return snw_ok;
+}
+
 static snwResult CheckDef(const snwSkinningDef* def, snwMessage* message)
 {
-    if (def->weights == NULL || def->positions == NULL || !IsStride(def->stride))
+    if (def->weights == NULL || def->positions == NULL || def->vertexCount < 1 || !IsStride(def->stride))
         return snwFail(message, snw_errorArgument, "start from snwDefaultSkinningDef()",
             "skinning needs positions, weights and a stride of whole floats, at least three");
-    if (def->weights->vertexCount < 1 || def->weights->handleCount < 1 ||
-        def->weights->handleCount > snw_maxSkinHandles)
+    int handles = def->weights->handleCount;
+    if (handles < 1 || handles > snw_maxSkinHandles)
         return snwFail(
-            message, snw_errorArgument, NULL, "skinning needs vertices, and 1..%d handles", snw_maxSkinHandles);
-    snwResult result = snwWeights_Check(def->weights, def->weights->vertexCount, def->weights->handleCount, message);
-    for (int i = 0; i < def->weights->vertexCount && result == snw_ok; ++i)
-        for (int k = 0; k < 3; ++k)
-            if (!(fabs((double)Row(def->positions, def->stride, i)[k]) <= s_farthest) ||
-                (def->normals != NULL && !(fabsf(Row(def->normals, def->stride, i)[k]) <= 1.001f)))
-                return snwFail(message, snw_errorArgument, NULL,
-                    "vertex %d has a position that is not finite, or a normal that is not unit", i);
+            message, snw_errorArgument, NULL, "skinning needs 1..%d handles, not %d", snw_maxSkinHandles, handles);
+    snwResult result = snwWeights_Check(def->weights, def->weights->vertexCount, handles, message);
+    for (int i = 0; i < def->vertexCount && result == snw_ok; ++i)
+        result = CheckVertex(def, i, message);
     return result;
 }
 
 static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSkinModel* model, snwMessage* message)
 {
-    model->vertexCount = def->weights->vertexCount;
+    model->vertexCount = def->vertexCount;
     model->handleCount = def->weights->handleCount;
     model->blockCount = model->vertexCount / SNW_SKIN_LANES + (model->vertexCount % SNW_SKIN_LANES > 0);
     model->hasNormals = def->normals != NULL;
@@ -143,7 +163,7 @@ static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSk
     model->blocks = snwAllocArray(context, (size_t)model->blockCount, sizeof *model->blocks);
     if (model->blocks == NULL)
         return snwFailMemory(message);
-    int* order = SortVertices(context, def->weights);
+    int* order = SortVertices(context, def);
     if (order == NULL)
         return snwFailMemory(message);
     int64_t total = 0;
@@ -157,7 +177,7 @@ static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSk
             FillLane(def, model, block, lane);
         }
         block->firstInfluence = (int)total;
-        block->influenceCount = FillInfluences(def->weights, block, NULL);
+        block->influenceCount = FillInfluences(def, block, NULL);
         total += block->influenceCount;
         if (total > snw_maxSkinInfluences)
             break;
@@ -169,7 +189,7 @@ static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSk
     if (model->influences == NULL)
         return snwFailMemory(message);
     for (int i = 0; i < model->blockCount; ++i)
-        FillInfluences(def->weights, &model->blocks[i], &model->influences[model->blocks[i].firstInfluence]);
+        FillInfluences(def, &model->blocks[i], &model->influences[model->blocks[i].firstInfluence]);
     return snw_ok;
 }
 
