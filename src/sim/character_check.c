@@ -223,6 +223,17 @@ static snwResult CheckBone(const snwCharacterDef* def, int index, snwMessage* me
     return snw_ok;
 }
 
+static snwResult CheckWeights(
+    const snwCharacterDef* def, const snwWeights* weights, int handleCount, const char* what, snwMessage* message)
+{
+    if (weights->vertexCount == 0)
+        return snw_ok;
+    snwResult result = snwWeights_Check(weights, def->vertexCount, handleCount, message);
+    if (result < 0)
+        snwMessage_AddPlace(message, "%s", what);
+    return result;
+}
+
 static snwResult CheckRig(const snwCharacterDef* def, snwMessage* message)
 {
     for (int i = 0; i < def->boneCount; ++i)
@@ -243,17 +254,6 @@ static snwResult CheckRig(const snwCharacterDef* def, snwMessage* message)
             return snw_errorArgument;
     snwResult result = CheckWeights(def, &def->boneWeights, def->boneCount, "boneWeights", message);
     return result < 0 ? result : CheckWeights(def, &def->handleWeights, def->handleCount, "handleWeights", message);
-}
-
-static snwResult CheckWeights(
-    const snwCharacterDef* def, const snwWeights* weights, int handleCount, const char* what, snwMessage* message)
-{
-    if (weights->vertexCount == 0)
-        return snw_ok;
-    snwResult result = snwWeights_Check(weights, def->vertexCount, handleCount, message);
-    if (result < 0)
-        snwMessage_AddPlace(message, "%s", what);
-    return result;
 }
 
 // Keys so near to each other that velocities between them lose all meaning, also across the wrap of a loop. There a key
