@@ -28,12 +28,13 @@ static const double s_sliver = 1e-10; // volume over the cube (area: the square)
 enum
 {
     snw_rowGrain = 256,
-    snw_adaptEvery = 20 // iterations
+    snw_adaptEvery = 40, // iterations
+    snw_memory = 6
 };
 
 snwBiharmonicDef snwDefaultBiharmonicDef(void)
 {
-    return (snwBiharmonicDef){.tolerance = 1e-4, .iterations = 1000, .rho = 1e-3};
+    return (snwBiharmonicDef){.tolerance = 1e-4, .iterations = 1000, .rho = 1.5};
 }
 
 typedef struct Solver
@@ -52,7 +53,11 @@ typedef struct Solver
     int freeCount;
     snwSparse Q, A;        // lower halves; A = Q + rho D shares the pattern
     double* D;             // diagonal
-    double *b, *x, *z, *u; // freeCount rows of handleCount
+    double *b, *x, *z, *v; // freeCount rows of handleCount
+    double *lastStep, *lastResult, *steps[snw_memory], *results[snw_memory]; // likewise
+    double gram[snw_memory][snw_memory], shares[snw_memory], lastLength;
+    int remembered, columns, slot;
+    const double *dotA, *dotB;
     double *primal, *dual; // worst of each chunk of rows
     snwCholesky* factor;
     snwCholeskyScratch* scratch;
@@ -361,19 +366,22 @@ static snwResult FillForm(Solver* s, Row* row)
     return snw_ok;
 }
 
-// The diagonal is the last entry of a row's lower half.
+// Q, b and D over the mean mass, and the penalty of a wave that is as long as the mean distance of the handles:
+// (2 pi / l)^4 is what L M^-1 L makes of it, relative to M. Finer meshes then need no more iterations than coarse ones.
 static void Scale(Solver* s)
 {
-    double sum = 0, mass = 0;
+    double mass = 0;
     for (int i = 0; i < s->freeCount; ++i)
-        sum += s->Q.values[s->Q.starts[i + 1] - 1], mass += s->mass[s->vertexOf[i]];
-    double scale = s->freeCount / sum;
+        mass += s->mass[s->vertexOf[i]];
+    double scale = s->freeCount / mass, spacing = pow(mass / (double)s->handles, 1.0 / (s->simplexArity - 1));
+    double wave = 2 * SNW_PI / spacing;
+    for (int i = 0; i < s->freeCount; ++i)
+        s->D[i] = s->mass[s->vertexOf[i]] * scale;
+    scale /= wave * wave * wave * wave;
     for (int k = 0; k < s->Q.starts[s->freeCount]; ++k)
         s->Q.values[k] *= scale;
     for (size_t k = 0; k < (size_t)s->freeCount * s->handles; ++k)
         s->b[k] *= scale;
-    for (int i = 0; i < s->freeCount; ++i)
-        s->D[i] = s->mass[s->vertexOf[i]] * s->freeCount / mass;
 }
 
 static snwResult MakeForm(Solver* s)
@@ -382,9 +390,11 @@ static snwResult MakeForm(Solver* s)
     Row row = {snwAllocArray(s->context, vertices, sizeof *row.sums),
         snwAllocArray(s->context, vertices, sizeof *row.touched), snwAllocArray(s->context, vertices, sizeof *row.mark),
         0};
-    double** arrays[4] = {&s->b, &s->x, &s->z, &s->u};
+    double** arrays[6 + 2 * snw_memory] = {&s->b, &s->x, &s->z, &s->v, &s->lastStep, &s->lastResult};
+    for (int i = 0; i < snw_memory; ++i)
+        arrays[6 + 2 * i] = &s->steps[i], arrays[7 + 2 * i] = &s->results[i];
     bool sound = row.sums != NULL && row.touched != NULL && row.mark != NULL;
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 6 + 2 * snw_memory; ++i)
         sound = (*arrays[i] = snwAllocArray(s->context, rows, s->handles * sizeof(double))) != NULL && sound;
     s->Q = (snwSparse){.rows = s->freeCount, .columns = s->freeCount, .symmetric = true};
     s->Q.starts = snwAllocArray(s->context, rows + 1, sizeof(int));
@@ -439,36 +449,40 @@ static double SimplexShift(const double* v, size_t count)
     return theta;
 }
 
-static void PrepareRows(int begin, int end, void* data)
-{
-    Solver* s = data;
-    for (int i = begin; i < end; ++i)
-        for (size_t k = (size_t)i * s->handles; k < ((size_t)i + 1) * s->handles; ++k)
-            s->x[k] = s->b[k] + s->rho * s->D[i] * (s->z[k] - s->u[k]);
-}
-
+// z becomes the bounded copy of v, and x the right side of the smooth one.
 static void ProjectRows(int begin, int end, void* data)
 {
     Solver* s = data;
-    double primal = 0, dual = 0;
+    double moved = 0;
     for (int i = begin; i < end; ++i)
     {
         size_t first = (size_t)i * s->handles;
-        double *x = &s->x[first], *z = &s->z[first], *u = &s->u[first];
-        for (size_t k = 0; k < s->handles; ++k)
-            u[k] += s_relaxation * x[k] + (1 - s_relaxation) * z[k];
-        double theta = SimplexShift(u, s->handles);
+        const double *v = &s->v[first], *b = &s->b[first];
+        double *x = &s->x[first], *z = &s->z[first], penalty = s->rho * s->D[i];
+        double theta = SimplexShift(v, s->handles);
         for (size_t k = 0; k < s->handles; ++k)
         {
-            double bounded = u[k] > theta ? u[k] - theta : 0;
-            primal = fmax(primal, fabs(x[k] - bounded));
-            dual = fmax(dual, fabs(bounded - z[k]));
-            u[k] -= bounded;
+            double bounded = v[k] > theta ? v[k] - theta : 0;
+            moved = fmax(moved, fabs(bounded - z[k]));
             z[k] = bounded;
+            x[k] = b[k] + penalty * (2 * bounded - v[k]);
         }
     }
+    s->dual[begin / snw_rowGrain] = moved;
+}
+
+// x becomes the step of v.
+static void StepRows(int begin, int end, void* data)
+{
+    Solver* s = data;
+    double primal = 0;
+    for (size_t k = (size_t)begin * s->handles; k < (size_t)end * s->handles; ++k)
+    {
+        double gap = s->x[k] - s->z[k];
+        primal = fmax(primal, fabs(gap));
+        s->x[k] = s_relaxation * gap;
+    }
     s->primal[begin / snw_rowGrain] = primal;
-    s->dual[begin / snw_rowGrain] = dual;
 }
 
 static double Worst(const double* chunks, int rows)
@@ -482,23 +496,127 @@ static double Worst(const double* chunks, int rows)
 static void Iterate(Solver* s)
 {
     int width = (int)s->handles;
-    snwParallelFor(s->context, s->freeCount, snw_rowGrain, PrepareRows, s);
-    snwCholesky_Solve(s->factor, s->scratch, snwRows_Double(s->x, width, width));
     snwParallelFor(s->context, s->freeCount, snw_rowGrain, ProjectRows, s);
+    snwCholesky_Solve(s->factor, s->scratch, snwRows_Double(s->x, width, width));
+    snwParallelFor(s->context, s->freeCount, snw_rowGrain, StepRows, s);
     s->report.primal = Worst(s->primal, s->freeCount);
     s->report.dual = Worst(s->dual, s->freeCount);
     ++s->report.iterations;
 }
 
-// Boyd et al. 2011, section 3.4.1.
+// ---------------------------------------------------------------------------------------------------------------------
+// Anderson's acceleration: the next v is the combination of the last few whose steps, combined alike, are shortest
+
+// Difference of the steps and of the results v + step, of the newest iteration to the one before, into column `slot`.
+static void PushRows(int begin, int end, void* data)
+{
+    Solver* s = data;
+    for (size_t k = (size_t)begin * s->handles; k < (size_t)end * s->handles; ++k)
+    {
+        double result = s->v[k] + s->x[k];
+        s->steps[s->slot][k] = s->x[k] - s->lastStep[k];
+        s->results[s->slot][k] = result - s->lastResult[k];
+        s->lastStep[k] = s->x[k];
+        s->lastResult[k] = result;
+    }
+}
+
+static double DotRows(int begin, int end, void* data)
+{
+    const Solver* s = data;
+    double sum = 0;
+    for (size_t k = (size_t)begin * s->handles; k < (size_t)end * s->handles; ++k)
+        sum += s->dotA[k] * s->dotB[k];
+    return sum;
+}
+
+static double Dot(Solver* s, const double* a, const double* b)
+{
+    s->dotA = a, s->dotB = b;
+    return snwParallelSum(s->context, s->freeCount, snw_rowGrain, DotRows, s);
+}
+
+static void CombineRows(int begin, int end, void* data)
+{
+    Solver* s = data;
+    for (size_t k = (size_t)begin * s->handles; k < (size_t)end * s->handles; ++k)
+    {
+        double sum = s->v[k] + s->x[k];
+        for (int i = 0; i < s->columns; ++i)
+            sum -= s->shares[i] * s->results[i][k];
+        s->v[k] = sum;
+    }
+}
+
+// (G + tiny) shares = right, by elimination; false if a pivot is lost.
+static bool SolveShares(Solver* s)
+{
+    double G[snw_memory][snw_memory + 1], trace = 0;
+    int n = s->columns;
+    for (int i = 0; i < n; ++i)
+        trace += s->gram[i][i];
+    for (int i = 0; i < n; ++i)
+    {
+        for (int k = 0; k < n; ++k)
+            G[i][k] = s->gram[i][k] + (i == k ? 1e-12 * trace : 0);
+        G[i][n] = Dot(s, s->steps[i], s->x);
+    }
+    for (int i = 0; i < n; ++i)
+    {
+        if (!(G[i][i] > 1e-14 * trace))
+            return false;
+        for (int r = i + 1; r < n; ++r)
+            for (int k = n; k >= i; --k)
+                G[r][k] -= G[r][i] / G[i][i] * G[i][k];
+    }
+    for (int i = n; i-- > 0;)
+    {
+        s->shares[i] = G[i][n];
+        for (int k = i + 1; k < n; ++k)
+            s->shares[i] -= G[i][k] * s->shares[k];
+        s->shares[i] /= G[i][i];
+    }
+    return true;
+}
+
+static void Remember(Solver* s)
+{
+    if (s->remembered++ == 0)
+    {
+        snwParallelFor(s->context, s->freeCount, snw_rowGrain, PushRows, s); // only the newest counts
+        s->columns = 0;
+        return;
+    }
+    s->slot = (s->remembered - 2) % snw_memory;
+    snwParallelFor(s->context, s->freeCount, snw_rowGrain, PushRows, s);
+    s->columns = s->remembered - 1 < snw_memory ? s->remembered - 1 : snw_memory;
+    for (int i = 0; i < s->columns; ++i)
+        s->gram[i][s->slot] = s->gram[s->slot][i] = Dot(s, s->steps[i], s->steps[s->slot]);
+}
+
+// A step that is much longer than the last says that the memory is of another place: it is dropped.
+static void Advance(Solver* s)
+{
+    double length = sqrt(Dot(s, s->x, s->x));
+    if (length > 2 * s->lastLength)
+        s->remembered = 0;
+    s->lastLength = length;
+    Remember(s);
+    if (!SolveShares(s))
+        s->columns = 0;
+    snwParallelFor(s->context, s->freeCount, snw_rowGrain, CombineRows, s);
+}
+
+// Boyd et al. 2011, section 3.4.1. v is z and the running sum, which is in units of the penalty.
 static snwResult AdaptPenalty(Solver* s)
 {
-    double ratio = s->report.primal / (s->report.dual + 1e-30), factor = ratio > 5 ? 3 : ratio < 0.2 ? 1.0 / 3 : 1;
+    double ratio = s->report.primal / (s->report.dual + 1e-30), factor = ratio > 10 ? 4 : ratio < 0.1 ? 0.25 : 1;
     if (factor == 1)
         return snw_ok;
     s->rho *= factor;
+    s->remembered = 0;
     for (size_t k = 0; k < (size_t)s->freeCount * s->handles; ++k)
-        s->u[k] /= factor;
+        s->v[k] = s->z[k] + (s->v[k] - s->z[k]) / factor;
     return Factor(s);
 }
 
@@ -509,7 +627,7 @@ static snwResult Start(Solver* s)
     snwResult result = snwSolveClosest(s->context, s->mesh, 0, &guess, s->message);
     for (int i = 0; i < s->freeCount && result == snw_ok; ++i)
         for (int k = guess->starts[s->vertexOf[i]]; k < guess->starts[s->vertexOf[i] + 1]; ++k)
-            s->z[(size_t)i * s->handles + (size_t)guess->handles[k]] = guess->values[k];
+            s->v[(size_t)i * s->handles + (size_t)guess->handles[k]] = guess->values[k];
     snwFree(s->context, guess);
     return result;
 }
@@ -524,6 +642,8 @@ static snwResult Minimise(Solver* s)
     {
         Iterate(s);
         s->report.converged = s->report.primal <= s->def->tolerance && s->report.dual <= s->def->tolerance;
+        if (!s->report.converged)
+            Advance(s);
         if (!s->report.converged && s->report.iterations % snw_adaptEvery == 0)
             result = AdaptPenalty(s);
     }
@@ -565,9 +685,14 @@ static snwResult Solve(Solver* s, snwWeights** weights)
 static void FreeSolver(Solver* s)
 {
     void* memory[] = {s->simplices, s->mass, s->freeOf, s->vertexOf, s->Q.starts, s->Q.indices, s->Q.values,
-        s->A.values, s->D, s->b, s->x, s->z, s->u, s->primal, s->dual};
+        s->A.values, s->D, s->b, s->x, s->z, s->v, s->lastStep, s->lastResult, s->primal, s->dual};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; ++i)
         snwFree(s->context, memory[i]);
+    for (int i = 0; i < snw_memory; ++i)
+    {
+        snwFree(s->context, s->steps[i]);
+        snwFree(s->context, s->results[i]);
+    }
     snwHeldVertices_Free(s->context, &s->held);
     snwSparse_Free(s->context, &s->laplacian);
     snwCholeskyScratch_Destroy(s->scratch);
