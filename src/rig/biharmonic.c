@@ -436,17 +436,19 @@ static snwResult Factor(Solver* s)
 static double SimplexShift(const double* v, size_t count)
 {
     double theta = -INFINITY;
-    for (size_t left = 0, before = count + 1; left != before;)
+    size_t left = count + 1;
+    for (;;)
     {
         double sum = 0;
-        before = left;
-        left = 0;
+        size_t now = 0;
         for (size_t i = 0; i < count; ++i)
             if (v[i] > theta)
-                sum += v[i], ++left;
-        theta = (sum - 1) / (double)left;
+                sum += v[i], ++now;
+        if (now >= left || now == 0) // rounding may bring one back: what counts is that no more leave
+            return theta;
+        left = now;
+        theta = (sum - 1) / (double)now;
     }
-    return theta;
 }
 
 // z becomes the bounded copy of v, and x the right side of the smooth one.
@@ -644,6 +646,8 @@ static snwResult Minimise(Solver* s)
         s->report.converged = s->report.primal <= s->def->tolerance && s->report.dual <= s->def->tolerance;
         if (!s->report.converged)
             Advance(s);
+        if (!isfinite(s->lastLength))
+            return snwFail(s->message, snw_errorInput, "look for very flat elements", "weights did not stay finite");
         if (!s->report.converged && s->report.iterations % snw_adaptEvery == 0)
             result = AdaptPenalty(s);
     }

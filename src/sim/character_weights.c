@@ -143,6 +143,8 @@ static snwResult SolveSmooth(Job* job, snwWeights** weights)
             *job->message = why;
         return result;
     }
+    snwLogText(job->context, snw_logDebug, "weights of '%s': %d iterations, %d factors, residuals %.2g and %.2g",
+        job->character->def.name, report.iterations, report.factors, report.primal, report.dual);
     if (!report.converged)
         return snwFail(job->message, snw_warning, "raise the tolerance",
             "weights are not quite smooth: they still move by %.2g after %d iterations",
