@@ -285,7 +285,7 @@ TEST(character, refusesNonsenseInWeights)
     w.handles[4] = 2;
     CheckWeightsRefused(&w, "name handle 2 of 2", "boneWeights");
     w.starts[2] = 4;
-    CheckWeightsRefused(&w, "vertex 2 go from 4 to 3", "boneWeights");
+    CheckWeightsRefused(&w, "vertex 1 go from 1 to 4", "boneWeights");
     w.rigged.def.boneWeights.vertexCount = 3;
     CheckWeightsRefused(&w, "weights are for 3 vertices and 2 handles, not 4 and 2", "boneWeights");
     w.rigged.def.handleWeights.handleCount = 3;

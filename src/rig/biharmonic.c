@@ -28,13 +28,13 @@ static const double s_sliver = 1e-10; // volume over the cube (area: the square)
 enum
 {
     snw_rowGrain = 256,
-    snw_adaptEvery = 40, // iterations
+    snw_adaptEvery = 20, // iterations
     snw_memory = 6
 };
 
 snwBiharmonicDef snwDefaultBiharmonicDef(void)
 {
-    return (snwBiharmonicDef){.tolerance = 1e-4, .iterations = 1000, .rho = 1.5};
+    return (snwBiharmonicDef){.tolerance = 1e-4, .iterations = 1000, .rho = 3};
 }
 
 typedef struct Solver
@@ -61,7 +61,7 @@ typedef struct Solver
     double *primal, *dual; // worst of each chunk of rows
     snwCholesky* factor;
     snwCholeskyScratch* scratch;
-    double rho;
+    double rho, ratios; // penalty; sum of the logarithms of primal over dual residuals
     snwBiharmonicReport report;
     snwMessage* message;
 } Solver;
@@ -609,11 +609,16 @@ static void Advance(Solver* s)
     snwParallelFor(s->context, s->freeCount, snw_rowGrain, CombineRows, s);
 }
 
-// Boyd et al. 2011, section 3.4.1. v is z and the running sum, which is in units of the penalty.
+// Boyd et al. 2011, section 3.4.1, with the mean of the ratios since the last time: single ones jump about. v is z and
+// the running sum, which is in units of the penalty.
 static snwResult AdaptPenalty(Solver* s)
 {
-    double ratio = s->report.primal / (s->report.dual + 1e-30), factor = ratio > 10 ? 4 : ratio < 0.1 ? 0.25 : 1;
-    if (factor == 1)
+    s->ratios += log((s->report.primal + 1e-30) / (s->report.dual + 1e-30));
+    if (s->report.iterations % snw_adaptEvery != 0)
+        return snw_ok;
+    double ratio = exp(s->ratios / snw_adaptEvery), factor = fmin(fmax(sqrt(ratio), 0.1), 10);
+    s->ratios = 0;
+    if (factor > 0.5 && factor < 2)
         return snw_ok;
     s->rho *= factor;
     s->remembered = 0;
@@ -648,7 +653,7 @@ static snwResult Minimise(Solver* s)
             Advance(s);
         if (!isfinite(s->lastLength))
             return snwFail(s->message, snw_errorInput, "look for very flat elements", "weights did not stay finite");
-        if (!s->report.converged && s->report.iterations % snw_adaptEvery == 0)
+        if (!s->report.converged)
             result = AdaptPenalty(s);
     }
     return result;
