@@ -220,6 +220,8 @@ static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snw
     for (int i = 0; i < snw_prepCaseCount && result >= 0; ++i)
         result = RunCase(context, &snw_prepCases[i], runs, report, message);
     if (result >= 0)
+        result = snwBenchWeights(context, runs, report, message);
+    if (result >= 0)
         result = snwBenchSkinning(options->runs, report, message);
     if (context != NULL)
         snwDestroyContext(context);

@@ -5,3 +5,4 @@
 #include "bench.h"
 
 snwResult snwBenchSkinning(int runs, snwBenchReport* report, snwMessage* message);
+snwResult snwBenchWeights(snwContext* context, int runs, snwBenchReport* report, snwMessage* message);
