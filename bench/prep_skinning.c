@@ -191,28 +191,30 @@ static snwResult Measure(World* world, snwSkinning* skinning, int runs, snwBench
     return rows.result;
 }
 
-snwResult snwBenchSkinning(int runs, snwBenchReport* report, snwMessage* message)
+static snwResult RunAlone(snwContext* context, int runs, snwBenchReport* report, snwMessage* message)
 {
-    snwContextDef def = snwDefaultContextDef();
-    def.threadCount = 1;
-    snwContext* single = NULL;
-    World* world = NULL;
+    World* world = snwAlloc(context, sizeof *world);
+    if (world == NULL)
+        return snwFailMemory(message);
     snwSkinning* skinning = NULL;
-    snwResult result = snwCreateContext(&def, &single, message);
-    if (result == snw_ok)
-    {
-        world = snwAlloc(single, sizeof *world);
-        result = world != NULL ? MakeWorld(single, world, &skinning, message) : snwFailMemory(message);
-    }
+    snwResult result = MakeWorld(context, world, &skinning, message);
     if (result == snw_ok)
         result = Measure(world, skinning, runs, report, message);
     snwDestroySkinning(skinning);
-    if (world != NULL)
-        snwFree(single, world->weights);
-    if (single != NULL)
-    {
-        snwFree(single, world);
-        snwDestroyContext(single);
-    }
+    snwFree(context, world->weights);
+    snwFree(context, world);
+    return result;
+}
+
+snwResult snwBenchSkinning(int runs, snwBenchReport* report, snwMessage* message)
+{
+    snwContextDef def = snwDefaultContextDef();
+    snwContext* context = NULL;
+    def.threadCount = 1;
+    snwResult result = snwCreateContext(&def, &context, message);
+    if (context == NULL)
+        return result;
+    result = RunAlone(context, runs, report, message);
+    snwDestroyContext(context);
     return result;
 }

@@ -66,19 +66,16 @@ snwResult snwSolveClosest(
     int* handles = snwAllocArray(context, total, sizeof *handles);
     double* values = snwAllocArray(context, total, sizeof *values);
     Near* near = snwAllocArray(context, (size_t)count + 1, sizeof *near);
-    snwResult result = handles != NULL && values != NULL && near != NULL ? snw_ok : snwFailMemory(message);
-    for (int i = 0; i < mesh->vertexCount && result == snw_ok; ++i)
+    bool sound = handles != NULL && values != NULL && near != NULL;
+    for (int i = 0; sound && i < mesh->vertexCount; ++i)
     {
         int found = FindNearest(mesh, mesh->vertices[i], near, count + 1);
         if (mesh->owners != NULL && mesh->owners[i] >= 0)
             near[0] = (Near){mesh->owners[i], 0};
         FillShares(near, found, count, &handles[(size_t)i * (size_t)count], &values[(size_t)i * (size_t)count]);
     }
-    if (result == snw_ok)
-    {
-        snwWeightLists lists = {mesh->vertexCount, mesh->handleCount, count, handles, values, 1e-6, 0};
-        result = snwWeights_FromLists(context, &lists, weights, NULL, message);
-    }
+    snwWeightLists lists = {mesh->vertexCount, mesh->handleCount, count, handles, values, 1e-6, 0};
+    snwResult result = sound ? snwWeights_FromLists(context, &lists, weights, NULL, message) : snwFailMemory(message);
     snwFree(context, handles);
     snwFree(context, values);
     snwFree(context, near);

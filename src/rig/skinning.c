@@ -416,7 +416,7 @@ snwResult snwCreateSkinning(snwContext* context, const snwSkinningDef* def, snwS
     *out = NULL;
     snwSkinModel* model = NULL;
     snwResult result = snwSkinModel_Create(context, def, &model, message);
-    if (result < 0)
+    if (model == NULL)
         return result;
     Shared* shared = snwAlloc(context, sizeof *shared);
     if (shared == NULL)

@@ -173,10 +173,11 @@ snwResult snwWeights_FromLists(
     if (result == snw_ok)
     {
         *weights = NewWeights(context, lists->vertexCount, lists->handleCount, total);
-        result = *weights != NULL ? snw_ok : snwFailMemory(message);
+        if (*weights != NULL)
+            FillEntries(lists, row, *weights);
+        else
+            result = snwFailMemory(message);
     }
-    if (result == snw_ok)
-        FillEntries(lists, row, *weights);
     snwFree(context, row);
     if (repaired != NULL)
         *repaired = odd;

@@ -78,7 +78,7 @@ static snwFloat3 VertexColor(const Maker* m, int vertex)
     return m->only >= 0 ? snwRamp_Color((float)weight) : sum;
 }
 
-static snwResult Pose(Maker* m, float* positions, float* normals)
+static snwResult Pose(Maker* m, const snwSkinningTarget* target)
 {
     snwSkinningDef def = snwDefaultSkinningDef();
     def.positions = m->skin.positions;
@@ -92,8 +92,7 @@ static snwResult Pose(Maker* m, float* positions, float* normals)
     if (result < 0)
         return result;
     snwSkinningPose pose = {.kind = m->def->kind, .transforms = m->def->pose, .count = m->weights->handleCount};
-    snwSkinningTarget target = {positions, normals, 3 * sizeof(float), 3 * sizeof(float)};
-    result = snwSkinning_Apply(skinning, &pose, &target, m->message);
+    result = snwSkinning_Apply(skinning, &pose, target, m->message);
     snwDestroySkinning(skinning);
     return result;
 }
@@ -122,7 +121,8 @@ static snwResult Fill(Maker* m, snwMeshLook* look)
         .triangleCount = m->skin.triangleCount,
         .opacity = 1,
         .gloss = 0.1f};
-    return m->def->pose != NULL && !m->handles ? Pose(m, positions, normals) : snw_ok;
+    snwSkinningTarget target = {positions, normals, 3 * sizeof(float), 3 * sizeof(float)};
+    return m->def->pose != NULL && !m->handles ? Pose(m, &target) : snw_ok;
 }
 
 snwResult snwMakeWeightsLook(
