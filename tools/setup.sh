@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what is missing for the named groups, and nothing else: setup.sh GROUP...
-# Quiet when all is there. Groups: build, film, faults, lint, sanitize, peers.
+# Quiet when all is there. Groups: build, film, validate, faults, lint, sanitize, peers.
 set -eu
 
 packages_of()
@@ -8,13 +8,17 @@ packages_of()
     case $1 in
     build) echo build-essential cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev ;;
     film) echo ffmpeg ;;
+    validate) # node from elsewhere brings its own npm and would not stand Debian's beside it
+        command -v node >/dev/null 2>&1 || echo nodejs
+        command -v npm >/dev/null 2>&1 || echo npm
+        ;;
     faults) echo git rsync ;;
     lint) echo git clang-format clang-tidy ;;
     sanitize) echo clang libclang-rt-14-dev ;;
     peers) echo coinor-libipopt-dev petsc-dev libbullet-dev libdart-dev libode-dev siconos libsiconos-numerics-dev blender ;;
     *)
         echo "setup: error: there is no group '$1'" >&2
-        echo "  try: build, film, faults, lint, sanitize or peers" >&2
+        echo "  try: build, film, validate, faults, lint, sanitize or peers" >&2
         exit 2
         ;;
     esac
@@ -25,6 +29,7 @@ why()
     case $1 in
     build) echo "to build sinew" ;;
     film) echo "to make films" ;;
+    validate) echo "to check the glTF files that the tests write" ;;
     faults) echo "to plant faults in a copy of the source" ;;
     lint) echo "to check layout and find defects" ;;
     sanitize) echo "to fuzz the readers" ;;
@@ -45,6 +50,19 @@ fail()
     exit 1
 }
 
+# The one thing that is no Debian package. Without it the tests that need it are skipped, which ctest counts, so a
+# machine that cannot reach npm's packages still tests all the rest.
+validator=2.0.0-dev.3.10
+get_validator()
+{
+    folder=$(dirname "$0")/../build/validator
+    grep -q "\"version\": *\"$validator\"" "$folder/node_modules/gltf-validator/package.json" 2>/dev/null && return
+    echo "setup: installing gltf-validator $validator in build/validator ($(why validate))" >&2
+    mkdir -p "$folder"
+    npm install --silent --no-audit --no-fund --no-save --prefix "$folder" "gltf-validator@$validator" >/dev/null 2>&1 ||
+        echo "setup: warning: npm could not install it; tests that need it will be skipped" >&2
+}
+
 missing=
 for group in "$@"; do
     wanted=
@@ -57,7 +75,17 @@ for group in "$@"; do
         missing="$missing$wanted"
     fi
 done
-[ -n "$missing" ] || exit 0
+
+finish()
+{
+    for group in "$@"; do
+        if [ "$group" = validate ]; then
+            get_validator
+        fi
+    done
+    exit 0
+}
+[ -n "$missing" ] || finish "$@"
 
 command -v apt-get >/dev/null 2>&1 || fail "this is not Debian: no apt-get" \
     "install the same things with your system's tool, then make SETUP=0"
@@ -74,3 +102,4 @@ if ! { $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
     tail -n 15 "$log" >&2
     fail "apt-get could not install them" "apt-get install$missing (and see the lines above)"
 fi
+finish "$@"
