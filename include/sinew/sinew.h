@@ -408,10 +408,10 @@ typedef struct snwWeightsDef
 {
     bool handles; // of the handles; else of the bones
     snwWeightsKind kind;
-    int influences;            // handles per vertex at most; 0: any number
-    double tolerance;          // of a biharmonic weight, 1e-9 .. 0.1
-    const int (*cageEdges)[2]; // pairs of cage handles between which weights are linear; NULL: a flat character's cage
-    int cageEdgeCount;         // handles are the corners of one polygon, in order; a solid one has no edges
+    int influences;   // handles per vertex at most; 0: any number
+    double tolerance; // 1e-9 .. 0.1: biharmonic weights stop when none moves by more; errors are some ten times that
+    const int (*cageEdges)[2]; // pairs of handles between which weights are linear. NULL: the cage of a flat character
+    int cageEdgeCount;         // is a polygon, its corners in the order of the handles; a solid one has no edges
 } snwWeightsDef;
 
 SNW_API snwWeightsDef snwDefaultWeightsDef(void);
