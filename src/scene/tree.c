@@ -122,6 +122,14 @@ snwValue* snwTree_Import(snwTree* tree, const json_t* source)
 // ---------------------------------------------------------------------------------------------------------------------
 // New values
 
+snwValue* snwTree_NewBool(snwTree* tree, bool yes)
+{
+    snwValue* value = NewValue(tree, snw_valueBool);
+    if (value != NULL)
+        value->yes = yes;
+    return value;
+}
+
 snwValue* snwTree_NewInt(snwTree* tree, int64_t number)
 {
     snwValue* value = NewValue(tree, snw_valueInt);

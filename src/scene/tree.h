@@ -56,6 +56,7 @@ void snwTree_Free(snwTree* tree);
 // it is deeper than snw_maxTreeDepth.
 snwValue* snwTree_Import(snwTree* tree, const json_t* source);
 
+snwValue* snwTree_NewBool(snwTree* tree, bool value);
 snwValue* snwTree_NewInt(snwTree* tree, int64_t value);
 snwValue* snwTree_NewReal(snwTree* tree, double value);      // finite; an integral one reads back as an integer
 snwValue* snwTree_NewText(snwTree* tree, const char* value); // copied
