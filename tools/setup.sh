@@ -6,7 +6,8 @@ set -eu
 packages_of()
 {
     case $1 in
-    build) echo build-essential cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev ;;
+    build) echo build-essential cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev \
+        libmeshoptimizer-dev ;;
     film) echo ffmpeg ;;
     validate) # node from elsewhere brings its own npm and would not stand Debian's beside it
         command -v node >/dev/null 2>&1 || echo nodejs

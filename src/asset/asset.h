@@ -21,20 +21,20 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // Notes: what was not as it should be, and what was done about it
 
-typedef enum snwNoteKind
+typedef enum snwAssetNoteKind
 {
     snw_noteRepaired, // changed so that it makes sense
     snw_noteLeftOut,  // read over: nothing here can use it
     snw_noteOdd,      // kept, but worth a look
-} snwNoteKind;
+} snwAssetNoteKind;
 
-typedef struct snwNote
+typedef struct snwAssetNote
 {
-    snwNoteKind kind;
+    snwAssetNoteKind kind;
     int64_t count;  // how many things it is about, >= 1
     char place[96]; // "mesh 'fox', part 0", "line 14"; of the first one
     char text[192]; // "weights that did not sum to one were normalised"
-} snwNote;
+} snwAssetNote;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Meshes
@@ -247,7 +247,7 @@ typedef struct snwAsset
 
     struct snwGltf* gltf; // the whole document, for writing it back; NULL for other formats
 
-    snwNote* notes;
+    snwAssetNote* notes;
     int noteCount;
     int64_t notesLost; // beyond snw_maxAssetNotes
 } snwAsset;
@@ -298,5 +298,8 @@ void snwAsset_Close(snwAsset* asset); // NULL is allowed
 void* snwAsset_Alloc(snwAsset* asset, int64_t count, size_t size);
 
 // Adds a note; one of the same kind and text only counts up. place may be "".
-void snwAsset_Note(snwAsset* asset, snwNoteKind kind, const char* place, const char* format, ...)
+void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
+// The same about several things at once; nothing if count is 0.
+void snwAsset_NoteMany(snwAsset* asset, snwAssetNoteKind kind, int64_t count, const char* place, const char* format,
+    ...) __attribute__((format(printf, 5, 6)));

@@ -110,6 +110,8 @@ typedef struct snwGltf
     size_t unfolded;    // bytes made from them so far
 } snwGltf;
 
+extern const snwAssetReader snw_gltfReader;
+
 // Sets asset->gltf; notes go to the asset.
 snwResult snwGltf_Parse(snwAsset* asset, const snwAssetInput* input, snwMessage* message);
 void snwGltf_Free(snwGltf* gltf); // the JSON; NULL is allowed. The rest is the arena's

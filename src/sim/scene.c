@@ -5,6 +5,7 @@
 #include "sim/check.h"
 #include "sim/limits.h"
 #include "sim/methods.h"
+#include "sim/scene_colliders.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -22,8 +23,16 @@ snwBodyDef snwDefaultBodyDef(void)
 
 snwColliderDef snwDefaultColliderDef(snwColliderKind kind)
 {
-    return (snwColliderDef){
+    snwColliderDef def = {
         .name = "ground", .kind = kind, .transform = snwTransform_Identity(), .size = {0.5, 0.5, 0.5}, .friction = 0.5};
+    if (kind == snw_colliderRoom)
+        def.size = (snwVec3){2, 2, 2};
+    else if (kind == snw_colliderStairs)
+        def.size = (snwVec3){0.29, 0.17, 1}; // what feet are used to
+    else if (kind == snw_colliderHeightfield)
+        def.size = (snwVec3){0.1, 0, 0};
+    def.stepCount = kind == snw_colliderStairs ? 10 : 0;
+    return def;
 }
 
 snwPropDef snwDefaultPropDef(snwColliderKind kind)
@@ -75,40 +84,17 @@ static snwResult CheckBody(const snwBodyDef* body, snwMessage* message)
     return result < 0 ? result : snwCheckTransform(body->transform, message);
 }
 
-static snwResult CheckSize(snwColliderKind kind, snwVec3 size, double friction, snwMessage* message)
-{
-    bool ok = snwVec3_IsWithin(size, SNW_MAX_SIZE);
-    if (kind == snw_colliderSphere)
-        ok = ok && size.x >= SNW_MIN_SIZE;
-    else if (kind == snw_colliderBox)
-        ok = ok && size.x >= SNW_MIN_SIZE && size.y >= SNW_MIN_SIZE && size.z >= SNW_MIN_SIZE;
-    else if (kind == snw_colliderCapsule)
-        ok = ok && size.x >= SNW_MIN_SIZE && size.y >= 0.0;
-    if (!ok)
-        return snwFail(message, snw_errorArgument, NULL, "size must be %g..%g m", SNW_MIN_SIZE, SNW_MAX_SIZE);
-    if (!(friction >= 0.0 && friction <= SNW_MAX_FRICTION))
-        return snwFail(message, snw_errorArgument, NULL, "friction must be 0..%g, is %g", SNW_MAX_FRICTION, friction);
-    return snw_ok;
-}
-
-static snwResult CheckCollider(const snwColliderDef* collider, snwMessage* message)
-{
-    if (collider->kind < snw_colliderPlane || collider->kind > snw_colliderCapsule)
-        return snwFail(message, snw_errorArgument, NULL, "kind is %d", (int)collider->kind);
-    snwResult result = CheckSize(collider->kind, collider->size, collider->friction, message);
-    return result < 0 ? result : snwCheckTransform(collider->transform, message);
-}
-
 static snwResult CheckProp(const snwPropDef* prop, snwMessage* message)
 {
     if (prop->kind <= snw_colliderPlane || prop->kind > snw_colliderCapsule)
         return snwFail(message, snw_errorArgument, "use a sphere, box or capsule", "kind is %d", (int)prop->kind);
+    snwColliderDef shape = {.kind = prop->kind, .transform = prop->transform, .size = prop->size};
+    shape.friction = prop->friction;
     if (!(prop->density >= SNW_MIN_DENSITY && prop->density <= SNW_MAX_DENSITY))
         return snwFail(message, snw_errorArgument, NULL, "density must be %g..%g kg/m^3, is %g", SNW_MIN_DENSITY,
             SNW_MAX_DENSITY, prop->density);
     snwResult result = CheckVelocities(prop->velocity, prop->angularVelocity, message);
-    result = result < 0 ? result : CheckSize(prop->kind, prop->size, prop->friction, message);
-    return result < 0 ? result : snwCheckTransform(prop->transform, message);
+    return result < 0 ? result : snwColliderDef_Check(&shape, message);
 }
 
 static snwResult CheckPin(const snwSceneDef* def, const snwPinDef* pin, snwMessage* message)
@@ -208,7 +194,7 @@ static snwResult CheckScene(const snwSceneDef* def, snwMessage* message)
         return result;
     int method = snwMethod_Find(def->method);
     CHECK_ALL("bodies", bodyCount, CheckBody(&def->bodies[i], message))
-    CHECK_ALL("colliders", colliderCount, CheckCollider(&def->colliders[i], message))
+    CHECK_ALL("colliders", colliderCount, snwColliderDef_Check(&def->colliders[i], message))
     CHECK_ALL("props", propCount, CheckProp(&def->props[i], message))
     CHECK_ALL("pins", pinCount, CheckPin(def, &def->pins[i], message))
     CHECK_ALL("clips", clipCount, CheckClip(def, &def->clips[i], message))
@@ -301,6 +287,8 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
     copy->method = snwArena_Text(arena, def->method);
     COPY_NAMED(snwBodyDef, bodies, bodyCount)
     COPY_NAMED(snwColliderDef, colliders, colliderCount)
+    for (int i = 0; !arena->failed && i < def->colliderCount; ++i)
+        snwColliderDef_Copy((snwColliderDef*)&copy->colliders[i], arena);
     COPY_NAMED(snwPropDef, props, propCount)
     COPY_NAMED(snwPinDef, pins, pinCount)
     COPY_NAMED(snwSetting, settings, settingCount)
@@ -360,6 +348,7 @@ static void WriteParts(snwWriter* writer, const snwSceneDef* def)
     {
         const snwColliderDef* c = &def->colliders[i];
         WriteShape(writer, c->name, (int)c->kind, c->transform, c->size, c->friction);
+        snwColliderDef_Write(c, writer);
     }
     for (int i = 0; i < def->propCount; ++i)
     {
@@ -419,6 +408,19 @@ static snwResult HashScene(snwScene* scene)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
+static snwResult PrepareColliders(snwScene* scene, snwMessage* message)
+{
+    snwResult result = snwColliders_CheckClosed(scene->context, &scene->def, message);
+    if (result < 0)
+        return result;
+    scene->colliders = snwArena_Alloc(&scene->arena, (size_t)scene->def.colliderCount, sizeof *scene->colliders);
+    if (scene->arena.failed)
+        return snwFailMemory(message);
+    for (int i = 0; i < scene->def.colliderCount && result >= 0; ++i)
+        result = snwCreateCollider(scene->context, &scene->def.colliders[i], &scene->colliders[i], message);
+    return result;
+}
+
 snwResult snwCreateScene(snwContext* context, const snwSceneDef* def, snwScene** out, snwMessage* message)
 {
     *out = NULL;
@@ -434,11 +436,12 @@ snwResult snwCreateScene(snwContext* context, const snwSceneDef* def, snwScene**
     scene->arena.context = context;
     atomic_init(&scene->references, 1);
     CopyScene(scene, def);
-    if (scene->arena.failed || HashScene(scene) < 0)
+    result = scene->arena.failed || HashScene(scene) < 0 ? snwFailMemory(message) : PrepareColliders(scene, message);
+    if (result < 0)
     {
         scene->def.bodyCount = 0; // nothing retained yet
         snwScene_Release(scene);
-        return snwFailMemory(message);
+        return result;
     }
     for (int i = 0; i < def->bodyCount; ++i)
         snwCharacter_Retain(def->bodies[i].character);
@@ -457,6 +460,8 @@ void snwScene_Release(snwScene* scene)
         return;
     for (int i = 0; i < scene->def.bodyCount; ++i)
         snwCharacter_Release(scene->def.bodies[i].character);
+    for (int i = 0; scene->colliders != NULL && i < scene->def.colliderCount; ++i)
+        snwDestroyCollider(&scene->colliders[i]);
     snwArena_Free(&scene->arena);
     snwFree(scene->context, scene);
 }
