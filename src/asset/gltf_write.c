@@ -299,8 +299,8 @@ int snwGltfWriter_AddAccessor(snwGltfWriter* writer, const snwGltfData* data)
     if (data->count < 1 || data->type == snw_gltfMat2 || data->type == snw_gltfMat3)
         return snwGltfWriter_Fail(writer, NULL, "an accessor needs elements, and no small matrices");
     if (data->component == snw_gltfFloat && !FindBounds(data, least, most))
-        return snwGltfWriter_Fail(writer, NULL, "a number for accessors[%d] is not finite",
-            snwGltfWriter_Count(writer, "accessors"));
+        return snwGltfWriter_Fail(
+            writer, NULL, "a number for accessors[%d] is not finite", snwGltfWriter_Count(writer, "accessors"));
     snwWriteZeros(&writer->bytes, 4);
     size_t start = writer->bytes.size;
     int stride = AddRows(writer, data);

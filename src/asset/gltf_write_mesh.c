@@ -52,10 +52,9 @@ void snwGltfWriter_SetVertexIds(snwGltfWriter* writer, int mesh, int primitive, 
         if (ids[i] < 0 || ids[i] > 1 << 24)
             snwGltfWriter_Fail(writer, NULL, "vertex number %d does not fit: floats count to 2^24", ids[i]);
     }
-    snwGltfData data = {.values = numbers, .count = count, .type = snw_gltfScalar, .component = snw_gltfFloat,
-        .use = snw_gltfVertices};
-    snwGltfWriter_SetAttribute(
-        writer, mesh, primitive, "_SNW_VERTEX", snwGltfWriter_AddAccessor(writer, &data));
+    snwGltfData data = {
+        .values = numbers, .count = count, .type = snw_gltfScalar, .component = snw_gltfFloat, .use = snw_gltfVertices};
+    snwGltfWriter_SetAttribute(writer, mesh, primitive, "_SNW_VERTEX", snwGltfWriter_AddAccessor(writer, &data));
     snwFree(writer->context, numbers);
 }
 
@@ -89,7 +88,8 @@ int snwGltfWriter_AddMaterial(snwGltfWriter* writer, const snwGltfMaterialDef* d
     for (int i = 0; i < 4; ++i)
         snwTree_AppendReal(tree, color, fmin(fmax((double)def->color[i], 0.0), 1.0));
     if (def->image >= 0)
-        snwTree_SetInt(tree, snwTree_Object(tree, surface, "baseColorTexture"), "index", AddTexture(writer, def->image));
+        snwTree_SetInt(
+            tree, snwTree_Object(tree, surface, "baseColorTexture"), "index", AddTexture(writer, def->image));
     snwTree_SetInt(tree, surface, "metallicFactor", 0);
     snwTree_SetReal(tree, surface, "roughnessFactor", fmin(fmax(def->roughness, 0.0), 1.0));
     if (def->doubleSided)
@@ -125,8 +125,12 @@ typedef struct Making
 
 static void AddAttribute(Making* m, const char* key, const void* values, snwGltfType type, bool bounds)
 {
-    snwGltfData data = {.values = values, .count = m->part->vertexCount, .type = type, .component = snw_gltfFloat,
-        .bounds = bounds, .use = snw_gltfVertices};
+    snwGltfData data = {.values = values,
+        .count = m->part->vertexCount,
+        .type = type,
+        .component = snw_gltfFloat,
+        .bounds = bounds,
+        .use = snw_gltfVertices};
     int accessor = snwGltfWriter_AddAccessor(m->writer, &data);
     snwTree_SetInt(&m->writer->tree, m->attributes, key, accessor);
 }
@@ -186,8 +190,11 @@ static int AddIndices(Making* m)
         else
             wide[i] = (uint32_t)vertex;
     }
-    snwGltfData data = {.values = m->room, .count = 3 * part->triangleCount, .type = snw_gltfScalar,
-        .component = small ? snw_gltfUshort : snw_gltfUint, .use = snw_gltfIndices};
+    snwGltfData data = {.values = m->room,
+        .count = 3 * part->triangleCount,
+        .type = snw_gltfScalar,
+        .component = small ? snw_gltfUshort : snw_gltfUint,
+        .use = snw_gltfIndices};
     return snwGltfWriter_AddAccessor(m->writer, &data);
 }
 
@@ -244,8 +251,11 @@ static void RoundInfluences(Influences* best)
 static void AddBones(Making* m, int set, const uint16_t (*bones)[4])
 {
     static const char* const s_keys[] = {"JOINTS_0", "JOINTS_1"};
-    snwGltfData data = {.values = bones, .count = m->part->vertexCount, .type = snw_gltfVec4,
-        .component = snw_gltfUshort, .use = snw_gltfVertices};
+    snwGltfData data = {.values = bones,
+        .count = m->part->vertexCount,
+        .type = snw_gltfVec4,
+        .component = snw_gltfUshort,
+        .use = snw_gltfVertices};
     snwTree_SetInt(&m->writer->tree, m->attributes, s_keys[set], snwGltfWriter_AddAccessor(m->writer, &data));
 }
 

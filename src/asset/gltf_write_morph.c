@@ -20,8 +20,12 @@ typedef struct Morphing
 
 static int AddOffsets(snwGltfWriter* writer, const float (*values)[3], int count, bool bounds)
 {
-    snwGltfData data = {.values = values, .count = count, .type = snw_gltfVec3, .component = snw_gltfFloat,
-        .bounds = bounds, .use = snw_gltfVertices};
+    snwGltfData data = {.values = values,
+        .count = count,
+        .type = snw_gltfVec3,
+        .component = snw_gltfFloat,
+        .bounds = bounds,
+        .use = snw_gltfVertices};
     return snwGltfWriter_AddAccessor(writer, &data);
 }
 
@@ -52,8 +56,8 @@ static void AddTargets(Morphing* m, int primitive, int first, int count)
     {
         const snwAssetMorph* morph = &m->def->morphs[i];
         snwValue* target = snwTree_NewObject(tree);
-        snwTree_SetInt(tree, target, "POSITION", first < 0 ? AddStillness(m->writer, count)
-                                                           : AddOffsets(m->writer, morph->positions + first, count, true));
+        snwTree_SetInt(tree, target, "POSITION",
+            first < 0 ? AddStillness(m->writer, count) : AddOffsets(m->writer, morph->positions + first, count, true));
         if (first >= 0 && morph->normals != NULL)
             snwTree_SetInt(tree, target, "NORMAL", AddOffsets(m->writer, morph->normals + first, count, false));
         snwTree_Append(tree, targets, target);
@@ -153,8 +157,9 @@ static int WidenOutput(Morphing* m, const snwValue* sampler)
         {
             bool tangent = cubic && row % 3 != 1;
             double fresh = k < m->before || tangent ? 0.0 : m->def->morphs[k - m->before].weight;
-            wide[(size_t)row * (size_t)width + (size_t)k] =
-                k < m->before ? old[(size_t)row * (size_t)m->before + (size_t)k] : fresh;
+            wide[(size_t)row * (size_t)width + (size_t)k] = k < m->before
+                                                                ? old[(size_t)row * (size_t)m->before + (size_t)k]
+                                                                : fresh;
         }
     if (wide == NULL)
         snwGltfWriter_FailMemory(writer);

@@ -10,8 +10,8 @@
 
 snwGltfNodeDef snwDefaultGltfNodeDef(void)
 {
-    return (snwGltfNodeDef){.name = "", .parent = -1, .pose = {.rotation = {0, 0, 0, 1}, .scale = {1, 1, 1}},
-        .mesh = -1, .skin = -1};
+    return (snwGltfNodeDef){
+        .name = "", .parent = -1, .pose = {.rotation = {0, 0, 0, 1}, .scale = {1, 1, 1}}, .mesh = -1, .skin = -1};
 }
 
 static void SetReals(snwGltfWriter* writer, snwValue* object, const char* key, const double* values, int count)
@@ -100,8 +100,8 @@ static void AppendJoints(snwGltfWriter* writer, snwValue* joints, const snwAsset
     for (int i = 0; i < more->jointCount && !snwGltfWriter_Failed(writer); ++i)
     {
         if (HasJoint(joints, more->joints[i]))
-            snwGltfWriter_Fail(writer, "give each joint a node of its own", "nodes[%d] is a joint of the skin twice",
-                more->joints[i]);
+            snwGltfWriter_Fail(
+                writer, "give each joint a node of its own", "nodes[%d] is a joint of the skin twice", more->joints[i]);
         else if (snwGltfWriter_Item(writer, "nodes", more->joints[i]) != NULL)
             snwTree_AppendInt(&writer->tree, joints, more->joints[i]);
     }

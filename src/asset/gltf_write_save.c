@@ -41,8 +41,8 @@ static void Emit(Sink* sink, const void* data, size_t size)
 
 static void EmitInt(Sink* sink, uint32_t value)
 {
-    unsigned char bytes[4] = {(unsigned char)value, (unsigned char)(value >> 8), (unsigned char)(value >> 16),
-        (unsigned char)(value >> 24)};
+    unsigned char bytes[4] = {
+        (unsigned char)value, (unsigned char)(value >> 8), (unsigned char)(value >> 16), (unsigned char)(value >> 24)};
     Emit(sink, bytes, sizeof bytes);
 }
 
@@ -185,9 +185,8 @@ static void PlaceBuffer(snwGltfWriter* writer, const snwGltfSave* save, int inde
 {
     Buffer buffer = BufferAt(writer, index);
     snwValue* value = snwValue_GetAt(writer->root, "buffers", index);
-    const char* uri = writer->source != NULL && index < writer->source->bufferCount
-                          ? writer->source->buffers[index].uri
-                          : NULL;
+    const char* uri = writer->source != NULL && index < writer->source->bufferCount ? writer->source->buffers[index].uri
+                                                                                    : NULL;
     if (BufferSize(&buffer) == 0)
         return; // nothing that we could put anywhere
     if (buffer.addedSize > 0)
