@@ -18,6 +18,8 @@ int snwGltfWriter_Fail(snwGltfWriter* writer, const char* remedy, const char* fo
 {
     if (writer->result < 0)
         return -1;
+    if (snwGltfWriter_Failed(writer)) // what is missing is missing for lack of memory
+        return snwGltfWriter_FailMemory(writer);
     char text[sizeof writer->message.text];
     va_list list;
     va_start(list, format);
