@@ -70,13 +70,14 @@ void snwAssetReport_Summarise(const snwAsset* asset, char* text, size_t capacity
     Say(&sentence, hexes, "hex", "hexes");
     Say(&sentence, joints, "joint of a skin", "joints of skins");
     Say(&sentence, asset->animationCount, "animation", "animations");
-    Say(&sentence, asset->pointCount, "point of handles", "points of handles");
+    int handles = asset->handleCount > 0 ? asset->movedHandleCount : asset->handleMotion.handleCount;
+    Say(&sentence, handles, "handle", "handles");
+    Say(&sentence, asset->boneCount, "rigid bone", "rigid bones");
     Say(&sentence, asset->jointCount, "joint", "joints");
     Say(&sentence, (int64_t)asset->matrix.rows * asset->matrix.columns, "number", "numbers");
     Say(&sentence, asset->cache.frameCount, "frame", "frames");
     Say(&sentence, asset->cache.pointCount, "point each", "points each");
     Say(&sentence, asset->handleMotion.frameCount, "frame of a motion", "frames of a motion");
-    Say(&sentence, asset->handleMotion.handleCount, "handle", "handles");
     Say(&sentence, asset->noteCount, "note", "notes");
 }
 
