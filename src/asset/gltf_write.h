@@ -62,7 +62,7 @@ void snwGltfWriter_Rename(snwGltfWriter* writer, const char* list, int index, co
 typedef struct snwGltfMorphDef
 {
     int mesh;
-    const snwAssetMorph* morphs; // positions are needed, normals are not
+    const snwAssetMorph* morphs; // positions are needed; normals only go to primitives that have some
     int morphCount;
     const snwAssetPart* parts; // one per primitive: where its vertices begin in the morphs' arrays (none, and it gets
                                // zeros). NULL: primitives follow each other there

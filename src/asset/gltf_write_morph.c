@@ -51,14 +51,16 @@ static int AddStillness(snwGltfWriter* writer, int count)
 static void AddTargets(Morphing* m, int primitive, int first, int count)
 {
     snwTree* tree = &m->writer->tree;
-    snwValue* targets = snwTree_List(tree, snwValue_GetAt(m->mesh, "primitives", primitive), "targets");
+    snwValue* value = snwValue_GetAt(m->mesh, "primitives", primitive);
+    snwValue* targets = snwTree_List(tree, value, "targets");
+    bool normals = snwValue_Get(snwValue_Get(value, "attributes"), "NORMAL") != NULL;
     for (int i = 0; i < m->def->morphCount && !snwGltfWriter_Failed(m->writer); ++i)
     {
         const snwAssetMorph* morph = &m->def->morphs[i];
         snwValue* target = snwTree_NewObject(tree);
         snwTree_SetInt(tree, target, "POSITION",
             first < 0 ? AddStillness(m->writer, count) : AddOffsets(m->writer, morph->positions + first, count, true));
-        if (first >= 0 && morph->normals != NULL)
+        if (first >= 0 && normals && morph->normals != NULL)
             snwTree_SetInt(tree, target, "NORMAL", AddOffsets(m->writer, morph->normals + first, count, false));
         snwTree_Append(tree, targets, target);
     }
