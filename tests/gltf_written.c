@@ -376,6 +376,7 @@ static void AddNewMesh(snwGltfWriter* writer)
 const snwAddition snw_additions[snw_additionCount] = {
     {"morphs", snwGltfWorld_Bar, snwWritten_AddMorphs},
     {"morphs-rich", snwWritten_Rich, snwWritten_AddMorphs},
+    {"morphs-packed", PackedWorld, snwWritten_AddMorphs},
     {"animation", snwGltfWorld_Bar, snwWritten_AddAnimation},
     {"joints", snwGltfWorld_Bar, AddHelperJoints},
     {"attributes", snwGltfWorld_Bar, AddAttributes},

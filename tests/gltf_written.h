@@ -23,7 +23,7 @@ enum
 {
     snw_sourceCount = 7,
     snw_sourceBar = 2, // the bar as a GLB
-    snw_additionCount = 7,
+    snw_additionCount = 8,
 };
 
 extern const snwWrittenSource snw_writtenSources[snw_sourceCount];

@@ -108,6 +108,22 @@ TEST(gltf_write, morphsAreAppendedAndWhatDrivesThemWidened)
     Forget(context, source, result);
 }
 
+// What was compressed stays so, with its extension; what is added is plain.
+TEST(gltf_write, compressedViewsStay)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwAsset *source, *result = Add(context, "morphs-packed", &source);
+    REQUIRE(source != NULL && result != NULL);
+    snwWritten_CheckSurvived(source, result, true);
+    CHECK(result->gltf->views[0].compressed && result->gltf->buffers[1].fallback);
+    for (int i = source->gltf->viewCount; i < result->gltf->viewCount; ++i)
+        CHECK(!result->gltf->views[i].compressed && result->gltf->views[i].buffer == 0);
+    static const float s_points[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    snwWritten_CheckFloats(result, "meshes/0/primitives/0/attributes/POSITION", s_points, 12);
+    snwWritten_CheckFloats(result, "meshes/0/primitives/0/targets/1/POSITION", snw_wobble[1][0], 12);
+    Forget(context, source, result);
+}
+
 // Two meshes driven by one sampler: only the one that grows gets another. Weights of nodes grow, too; cubic tangents
 // of new targets are zero.
 TEST(gltf_write, aSharedSamplerIsCopied)

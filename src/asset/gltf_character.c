@@ -60,6 +60,8 @@ static void ByDistance(Export* e, int vertex, double* row)
 static bool MakeWeights(Export* e, snwAssetWeights* weights)
 {
     size_t bones = (size_t)e->character->boneCount, vertices = (size_t)e->skin.vertexCount;
+    if (vertices * bones > INT32_MAX)
+        return snwGltfWriter_Fail(e->writer, "give the weights", "too many bones to weigh them all"), false;
     int* starts = Room(e, vertices + 1, sizeof *starts);
     int* numbers = Room(e, vertices * bones, sizeof *numbers);
     double* values = Room(e, vertices * bones, sizeof *values);
@@ -240,7 +242,6 @@ static void Sample(const Export* e, const snwMotionDef* motion, int track, snwAs
     double* translations = (double*)(uintptr_t)channels[1].values;
     for (int i = 0; i < channels[0].keyCount; ++i)
     {
-        // The end of a loop is its start; just before it is asked for, because time wraps.
         snwTransform now = snwTrack_Evaluate(motion, from, channels[0].times[i]);
         snwVec3 p = snwVec3_Add(rest, now.position);
         memcpy(rotations + 4 * (size_t)i, (double[]){now.rotation.x, now.rotation.y, now.rotation.z, now.rotation.w},

@@ -284,7 +284,7 @@ static int AddAccessorOf(snwGltfWriter* writer, const snwGltfData* data, int vie
     snwTree_SetText(tree, accessor, "type", snwGltfType_Name(data->type));
     if (data->normalized)
         snwTree_Set(tree, accessor, "normalized", snwTree_NewBool(tree, true));
-    double least[16], most[16];
+    double least[16] = {0}, most[16] = {0};
     if (data->bounds && FindBounds(data, least, most))
     {
         SetBounds(writer, accessor, "min", least, snwGltfType_Width(data->type));
@@ -295,7 +295,7 @@ static int AddAccessorOf(snwGltfWriter* writer, const snwGltfData* data, int vie
 
 int snwGltfWriter_AddAccessor(snwGltfWriter* writer, const snwGltfData* data)
 {
-    double least[16], most[16];
+    double least[16] = {0}, most[16] = {0};
     if (snwGltfWriter_Failed(writer))
         return -1;
     if (data->count < 1 || data->type == snw_gltfMat2 || data->type == snw_gltfMat3)

@@ -248,41 +248,42 @@ static void RoundInfluences(Influences* best)
     best->values[0] = rest;
 }
 
-static void AddBones(Making* m, int set, const uint16_t (*bones)[4])
+// Four influences of each vertex: set 0 has the largest ones.
+static void AddWeightSet(Making* m, int set, uint16_t (*bones)[4])
 {
-    static const char* const s_keys[] = {"JOINTS_0", "JOINTS_1"};
-    snwGltfData data = {.values = bones,
+    float(*values)[4] = m->room;
+    for (int i = 0; i < m->part->vertexCount; ++i)
+    {
+        Influences best = Largest(&m->mesh->weights, m->part->firstVertex + i, m->influences);
+        RoundInfluences(&best);
+        for (int k = 0; k < 4; ++k)
+        {
+            bool used = 4 * set + k < best.count;
+            bones[i][k] = (uint16_t)(used ? best.bones[4 * set + k] : 0);
+            values[i][k] = used ? (float)best.values[4 * set + k] : 0.0f;
+        }
+    }
+    snwGltfData joints = {.values = bones,
         .count = m->part->vertexCount,
         .type = snw_gltfVec4,
         .component = snw_gltfUshort,
         .use = snw_gltfVertices};
-    snwTree_SetInt(&m->writer->tree, m->attributes, s_keys[set], snwGltfWriter_AddAccessor(m->writer, &data));
+    snwTree_SetInt(&m->writer->tree, m->attributes, set == 0 ? "JOINTS_0" : "JOINTS_1",
+        snwGltfWriter_AddAccessor(m->writer, &joints));
+    AddAttribute(m, set == 0 ? "WEIGHTS_0" : "WEIGHTS_1", values, snw_gltfVec4, false);
 }
 
 static void AddWeights(Making* m)
 {
-    static const char* const s_keys[] = {"WEIGHTS_0", "WEIGHTS_1"};
-    size_t count = (size_t)m->part->vertexCount;
-    uint16_t(*bones)[4] = snwAllocArray(m->writer->context, count, sizeof *bones);
-    float(*values)[4] = m->room;
+    uint16_t(*bones)[4] = snwAllocArray(m->writer->context, (size_t)m->part->vertexCount, sizeof *bones);
     if (bones == NULL)
-        snwGltfWriter_FailMemory(m->writer);
-    for (int set = 0; 4 * set < m->influences && bones != NULL; ++set)
     {
-        for (size_t i = 0; i < count; ++i)
-        {
-            Influences best = Largest(&m->mesh->weights, m->part->firstVertex + (int)i, m->influences);
-            RoundInfluences(&best);
-            for (int k = 0; k < 4; ++k)
-            {
-                bool used = 4 * set + k < best.count;
-                bones[i][k] = (uint16_t)(used ? best.bones[4 * set + k] : 0);
-                values[i][k] = used ? (float)best.values[4 * set + k] : 0.0f;
-            }
-        }
-        AddBones(m, set, (const uint16_t(*)[4])bones);
-        AddAttribute(m, s_keys[set], values, snw_gltfVec4, false);
+        snwGltfWriter_FailMemory(m->writer);
+        return;
     }
+    AddWeightSet(m, 0, bones);
+    if (m->influences > 4)
+        AddWeightSet(m, 1, bones);
     snwFree(m->writer->context, bones);
 }
 

@@ -211,7 +211,7 @@ static void WidenAnimation(Morphing* m, snwValue* animation)
         users[2 * sampler] += 1;
         users[2 * sampler + 1] += Drives(m, channels->items[i]);
     }
-    for (int i = 0; i < count && !snwGltfWriter_Failed(m->writer); ++i)
+    for (int i = 0; i < count && users != NULL && !snwGltfWriter_Failed(m->writer); ++i)
         if (users[2 * i + 1] > 0)
             WidenSampler(m, animation, i, users[2 * i], users[2 * i + 1]);
     snwFree(m->writer->context, users);

@@ -116,7 +116,7 @@ static void SetInverseBinds(snwGltfWriter* writer, snwValue* skin, int known, co
     double* all = snwAllocArray(writer->context, (size_t)count, 16 * sizeof *all);
     if (all == NULL)
         snwGltfWriter_FailMemory(writer);
-    for (int i = 0; i < count && !snwGltfWriter_Failed(writer); ++i)
+    for (int i = 0; i < count && all != NULL; ++i)
     {
         if (i >= known)
             StoreMatrix(more->inverseBinds[i - known], all + 16 * (size_t)i);

@@ -176,11 +176,11 @@ static bool Grow(snwTree* tree, snwValue* container)
     if (container->count < container->capacity)
         return true;
     int capacity = 2 * container->count + 4;
-    snwValue** items = snwArena_Alloc(&tree->arena, (size_t)capacity, sizeof *items);
+    snwValue** items = snwArena_Alloc(&tree->arena, (size_t)capacity, sizeof(snwValue*));
     if (items == NULL)
         return false;
     if (container->count > 0)
-        memcpy(items, container->items, (size_t)container->count * sizeof *items);
+        memcpy(items, container->items, (size_t)container->count * sizeof(snwValue*));
     container->items = items;
     container->capacity = capacity;
     return true;
@@ -329,7 +329,7 @@ static void WriteReal(double value, snwText* text)
     char buffer[40];
     snwFormatReal(buffer, value);
     if (strpbrk(buffer, ".e") == NULL)
-        strcat(buffer, ".0");
+        memcpy(buffer + strlen(buffer), ".0", 3);
     snwText_Json(text, buffer);
 }
 
