@@ -38,6 +38,8 @@ const snwMetric snwMetrics[] = {
     {"inverted", "", "lower", "elements whose volume is not positive"},
     {"volume_err_rel", "", "lower", "volume of the mesh against that of the surface it was made from, relative"},
     {"mesh_s", "s", "lower", "from the blueprint to the finished mesh, the search for its spacing included"},
+    {"load_ms", "ms", "lower", "from a glTF file on disk to checked meshes, skins and animations in memory"},
+    {"validator_errors", "", "equal", "errors that Khronos' gltf-validator finds in a file that we wrote"},
     {"write_mb_s", "MB/s", "higher", "frames into a cache on disk, every chunk synced; 1 MB is 10^6 bytes of the file"},
     {"read_mb_s", "MB/s", "higher", "all frames of a cache, in order, checked and decoded; of bytes of the file"},
     {"bytes_per_vertex", "B", "lower", "of the file, for each vertex and frame in it: state and all else included"},
