@@ -110,6 +110,28 @@ TEST(gltf_write, nothingIsOverwrittenUnasked)
     snwDestroyContext(context);
 }
 
+// The lengths of a GLB have 32 bits. The bytes are not looked at before that is found.
+TEST(gltf_write, moreThanFourGigabytesAreNoGlb)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwAsset* source = snwWritten_OpenSource(context, &snw_writtenSources[snw_sourceBar]);
+    REQUIRE(source != NULL);
+    snwGltfBuffer huge = source->gltf->buffers[0];
+    huge.size = (size_t)5 << 30;
+    snwGltf document = *source->gltf;
+    document.buffers = &huge;
+    snwGltfWriter* writer = NULL;
+    REQUIRE(snwGltfWriter_Open(context, &document, &writer, NULL) == snw_ok);
+    snwGltfSave save = snwDefaultGltfSave(TempPath("huge.glb"));
+    snwMessage message = {0};
+    CHECK_INT(snwGltfWriter_Save(writer, &save, &message), snw_errorArgument);
+    CHECK_CONTAINS(message.text, "at most 4 GiB");
+    CHECK(!Exists(save.path) && !Exists(TempPath("huge.glb.part")));
+    snwGltfWriter_Close(writer);
+    snwAsset_Close(source);
+    snwDestroyContext(context);
+}
+
 // Each call that writes may be the one for which there is no room.
 TEST(gltf_write, aFullDiskLeavesNothing)
 {

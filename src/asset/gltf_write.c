@@ -255,7 +255,7 @@ static void SetBounds(snwGltfWriter* writer, snwValue* accessor, const char* key
 {
     snwValue* list = snwTree_NewList(&writer->tree);
     for (int k = 0; k < width; ++k)
-        snwTree_AppendReal(&writer->tree, list, values[k] + 0.0);
+        snwTree_AppendReal(&writer->tree, list, values[k]);
     snwTree_Set(&writer->tree, accessor, key, list);
 }
 
