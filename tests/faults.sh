@@ -55,7 +55,7 @@ faults=(
     'frames.killedAtRandomMomentsIsResumed@src/scene/frames_write.c@s/    timeless.stepMs = 0;//'
     'frames.secondWriterIsRefused@src/scene/frames_write.c@s/    else if (flock(\*file, LOCK_EX | LOCK_NB) != 0)/    else if (*file < 0)/'
     'frames.shortWritesAreGoneOnWith@src/scene/frames_write.c@s/        \*done += put > 0 ? (size_t)put : 0;/        *done += put > 0 ? size : 0;/'
-    'gltf_write.passThroughKeepsEverything@src/scene/tree.c@s/        memcpy(buffer + strlen(buffer), ".0", 3);/        ;/'
+    'gltf_write.passThroughKeepsEverything@src/scene/tree.c@s/        memcpy(buffer + strlen(buffer), ".0", 3);/        memcpy(buffer + strlen(buffer), "", 1);/'
     'gltf_write.morphsAreAppendedAndWhatDrivesThemWidened@src/asset/gltf_write_morph.c@s/        if (users\[2 \* i + 1\] > 0)/        if (users[2 * i + 1] > 1)/'
     'gltf_write.charactersKeepSkinBonesAndMotions@src/asset/gltf_character.c@s/    return parent < 0 ? pivot : /    return parent < 1 ? pivot : /'
     'gltf_write.aFullDiskLeavesNothing@src/asset/gltf_write_save.c@s/        snwPartFile_Drop(&files->parts\[i\]);/        snwPartFile_Abandon(\&files->parts[i]);/'
