@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what is missing for the named groups, and nothing else: setup.sh GROUP...
-# Quiet when all is there. Groups: build, film, validate, faults, lint, sanitize, peers.
+# Quiet when all is there. Groups: build, film, test, validate, assimp, faults, lint, sanitize, peers.
 set -eu
 
 packages_of()
@@ -13,13 +13,15 @@ packages_of()
         command -v node >/dev/null 2>&1 || echo nodejs
         command -v npm >/dev/null 2>&1 || echo npm
         ;;
+    test) echo locales ;;
+    assimp) echo libassimp-dev ;;
     faults) echo git rsync ;;
     lint) echo git clang-format clang-tidy ;;
     sanitize) echo clang libclang-rt-14-dev ;;
     peers) echo coinor-libipopt-dev petsc-dev libbullet-dev libdart-dev libode-dev siconos libsiconos-numerics-dev blender ;;
     *)
         echo "setup: error: there is no group '$1'" >&2
-        echo "  try: build, film, validate, faults, lint, sanitize or peers" >&2
+        echo "  try: build, film, test, validate, assimp, faults, lint, sanitize or peers" >&2
         exit 2
         ;;
     esac
@@ -31,6 +33,8 @@ why()
     build) echo "to build sinew" ;;
     film) echo "to make films" ;;
     validate) echo "to check the glTF files that the tests write" ;;
+    test) echo "to test with the numbers of another language" ;;
+    assimp) echo "to read FBX, DAE and BVH" ;;
     faults) echo "to plant faults in a copy of the source" ;;
     lint) echo "to check layout and find defects" ;;
     sanitize) echo "to fuzz the readers" ;;
