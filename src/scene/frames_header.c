@@ -367,9 +367,9 @@ static void ReadColliders(snwReader* reader, snwFramesHeader* header)
         snwFramesCollider* collider = &header->colliders[i];
         collider->name = ReadName(reader, NULL);
         uint64_t kind = snwReadU64(reader);
-        collider->kind = kind <= snw_colliderCapsule ? (snwColliderKind)kind : snw_colliderPlane;
+        collider->kind = kind < snw_colliderKindCount ? (snwColliderKind)kind : snw_colliderPlane;
         collider->size = ReadVec3(reader);
-        reader->failed = reader->failed || kind > snw_colliderCapsule;
+        reader->failed = reader->failed || kind >= snw_colliderKindCount;
     }
 }
 
