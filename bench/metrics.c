@@ -54,6 +54,8 @@ const snwMetric snwMetrics[] = {
     {"skin_ns", "ns", "lower", "skin one vertex and its normal by four handles, the conversion of the pose included"},
     {"skin_scalar_ns", "ns", "lower", "the same in a plain loop over floats, compiled like everything else"},
     {"skin_speedup", "x", "higher", "the plain loop over the wide kernels, from the same runs"},
+    {"load_ms", "ms", "lower", "from a glTF file on disk to checked meshes, skins and animations in memory"},
+    {"validator_errors", "", "equal", "errors that Khronos' gltf-validator finds in a file that we wrote"},
     {"write_mb_s", "MB/s", "higher", "frames into a cache on disk, every chunk synced; 1 MB is 10^6 bytes of the file"},
     {"read_mb_s", "MB/s", "higher", "all frames of a cache, in order, checked and decoded; of bytes of the file"},
     {"bytes_per_vertex", "B", "lower", "of the file, for each vertex and frame in it: state and all else included"},
