@@ -232,4 +232,4 @@ static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snw
 }
 
 const snwBench snwPrepBench = {
-    "prep", "meshes of the built-in characters at the papers' sizes, weights, skinning, reading and writing glTF", Run};
+    "prep", "meshes of the built-in characters at the papers' sizes; weights, skinning; reading and writing glTF", Run};
