@@ -161,15 +161,24 @@ TEST(asset, longChainsOfNodesNeedNoStack)
     FreeWorld(w);
 }
 
+// What a file lists beside its elements may be faces inside; the boundary of the elements counts, and vertices inside
+// are not loose.
 TEST(asset, tetsHaveASurfaceToo)
 {
     World* w = MakeWorld();
-    static const snwVec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    static const int tets[1][4] = {{0, 2, 1, 3}};
-    w->mesh = (snwAssetMesh){.name = "tet", .positions = corners, .vertexCount = 4, .tets = tets, .tetCount = 1};
+    static const snwVec3 corners[6] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0.2, 0.2, 0.2}, {9, 9, 9}};
+    static const int tets[4][4] = {{4, 1, 2, 3}, {0, 4, 2, 3}, {0, 1, 4, 3}, {0, 4, 1, 2}}, inner[1][3] = {{4, 1, 2}};
+    w->mesh = (snwAssetMesh){.name = "tet",
+        .positions = corners,
+        .vertexCount = 6,
+        .tets = tets,
+        .tetCount = 4,
+        .triangles = inner,
+        .triangleCount = 1};
     const snwAssetSurface* surface = Look(w);
     CHECK_INT(surface->triangleCount, 4);
     CHECK_INT(surface->invertedElements, 1);
+    CHECK_INT(surface->survey.looseVertices, 1);
     FreeWorld(w);
 }
 

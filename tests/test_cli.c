@@ -726,6 +726,20 @@ TEST(cli, demoListNamesTheCast)
     snwProcess_Free(&process);
 }
 
+TEST(cli, checkRefusesFilesThatItDoesNotKnow)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/notes.xyz", snwTest_TempDir());
+    FILE* file = fopen(path, "w");
+    REQUIRE(file != NULL);
+    fputs("1 2 3\n", file);
+    fclose(file);
+    snwProcess run = RUN("check", path);
+    CHECK_INT(run.code, 3);
+    CHECK_CONTAINS(run.errors, "no reader for files of this kind");
+    snwProcess_Free(&run);
+}
+
 TEST(cli, checkKnowsBlueprints)
 {
     char path[512];

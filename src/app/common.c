@@ -95,6 +95,20 @@ static bool IsFolder(const char* path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+bool snwMayBeJson(const char* path)
+{
+    char start[256] = "";
+    FILE* file = fopen(path, "rb");
+    if (file == NULL)
+        return true;
+    size_t size = fread(start, 1, sizeof start - 1, file);
+    bool readable = ferror(file) == 0;
+    fclose(file);
+    const char* mark = "\xEF\xBB\xBF"; // of UTF-8
+    const char* first = start + (strncmp(start, mark, 3) == 0 ? 3 : 0);
+    return !readable || size == 0 || first[strspn(first, " \t\r\n")] == '{';
+}
+
 bool snwHasProgram(const char* name)
 {
     const char* folders = getenv("PATH");

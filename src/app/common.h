@@ -25,6 +25,8 @@ enum
 // Joins with a slash; false if it does not fit.
 bool snwJoinPath(char* buffer, size_t capacity, const char* folder, const char* name);
 bool snwFileExists(const char* path);
+// Is its first word that of a JSON object? True also for what cannot be read: whoever opens it says why.
+bool snwMayBeJson(const char* path);
 // Is it in one of the folders of PATH?
 bool snwHasProgram(const char* name);
 

@@ -89,7 +89,7 @@ static snwResult CheckAny(snwContext* context, const char* path, char* what, siz
         return CheckLog(context, path, what, capacity, message);
     if (EndsWith(path, ".snwf"))
         return CheckFrames(context, path, what, capacity, message);
-    if (snwAsset_IsOne(context, path))
+    if (snwAsset_IsOne(context, path) || !snwMayBeJson(path))
         return CheckAsset(context, path, what, capacity, message);
     if (snwBlueprintFile_IsOne(context, path))
         return CheckBlueprint(context, path, what, capacity, message);

@@ -471,7 +471,7 @@ static snwExit PrintFile(snwContext* context, const char* path, bool json)
         return PrintLog(context, path, json);
     if (snwBuiltIn_Find(path) != NULL || snwBlueprintFile_IsOne(context, path))
         return PrintBlueprint(context, path, json);
-    if (snwAsset_IsOne(context, path))
+    if (snwAsset_IsOne(context, path) || !snwMayBeJson(path))
         return PrintAsset(context, path, json);
     snwSceneFile file = {0};
     snwMessage message;

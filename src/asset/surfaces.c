@@ -158,7 +158,7 @@ static snwResult TakeTriangles(Gather* gather, const snwAssetMesh* mesh, snwAsse
     int(*boundary)[3] = NULL;
     const int(*source)[3] = mesh->triangles;
     surface->triangleCount = mesh->triangleCount;
-    if (mesh->triangleCount == 0 && mesh->tetCount + mesh->hexCount > 0)
+    if (mesh->tetCount + mesh->hexCount > 0) // what the file lists beside them may be faces inside
     {
         snwResult result = FindBoundary(gather, mesh, &boundary, &surface->triangleCount);
         if (result < 0)
@@ -171,6 +171,22 @@ static snwResult TakeTriangles(Gather* gather, const snwAssetMesh* mesh, snwAsse
         surface->triangles[i / 3][i % 3] = surface->weld.map[source[i / 3][i % 3]];
     snwFree(gather->arena->context, boundary);
     return surface->triangles == NULL ? snwFailMemory(gather->message) : snw_ok;
+}
+
+// Vertices inside of elements are in no triangle and yet not loose.
+static snwResult CountLoose(Gather* gather, const snwAssetMesh* mesh, snwAssetSurface* surface)
+{
+    uint8_t* used = snwArena_Alloc(&gather->work, (size_t)surface->weld.count + 1, 1);
+    if (used == NULL)
+        return snwFailMemory(gather->message);
+    for (int i = 0; i < 4 * mesh->tetCount; ++i)
+        used[surface->weld.map[mesh->tets[i / 4][i % 4]]] = 1;
+    for (int i = 0; i < 8 * mesh->hexCount; ++i)
+        used[surface->weld.map[mesh->hexes[i / 8][i % 8]]] = 1;
+    surface->survey.looseVertices = surface->weld.count;
+    for (int i = 0; i < surface->weld.count; ++i)
+        surface->survey.looseVertices -= used[i];
+    return snw_ok;
 }
 
 static snwResult MakeSurface(Gather* gather, int node, int meshIndex, snwAssetSurface* surface)
@@ -188,6 +204,8 @@ static snwResult MakeSurface(Gather* gather, int node, int meshIndex, snwAssetSu
         surface->triangleCount, gather->crossings};
     if (result >= 0)
         result = snwSurveySurface(gather->arena, &def, &surface->survey, gather->message);
+    if (result >= 0 && mesh->tetCount + mesh->hexCount > 0)
+        result = CountLoose(gather, mesh, surface);
     snwArena_Free(&gather->work);
     gather->work = (snwArena){.context = gather->arena->context};
     return result;

@@ -13,7 +13,7 @@ typedef struct snwAssetSurface
     int node;            // -1: no node shows the mesh
     snwWeld weld;        // of the mesh's vertices; what has other weights or morphs stays apart
     snwVec3* vertices;   // of the welded ones, in the file's unit of length
-    int (*triangles)[3]; // of welded vertices; the boundary of the elements where the mesh has no triangles
+    int (*triangles)[3]; // of welded vertices; the boundary of the elements where the mesh has some
     int triangleCount;
     int invertedElements; // tets and hexes of negative volume, flat ones included
     snwSurvey survey;
