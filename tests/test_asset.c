@@ -167,7 +167,7 @@ TEST(asset, tetsHaveASurfaceToo)
 {
     World* w = MakeWorld();
     static const snwVec3 corners[6] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0.2, 0.2, 0.2}, {9, 9, 9}};
-    static const int tets[4][4] = {{4, 1, 2, 3}, {0, 4, 2, 3}, {0, 1, 4, 3}, {0, 4, 1, 2}}, inner[1][3] = {{4, 1, 2}};
+    static const int tets[4][4] = {{4, 1, 2, 3}, {0, 4, 2, 3}, {0, 1, 4, 3}, {0, 1, 4, 2}}, inner[1][3] = {{4, 1, 2}};
     w->mesh = (snwAssetMesh){.name = "tet",
         .positions = corners,
         .vertexCount = 6,
