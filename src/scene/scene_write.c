@@ -204,6 +204,7 @@ snwResult snwSceneFile_WriteJson(snwText* text, const snwSceneFile* file, snwMes
         result = WriteBodies(text, def, message);
     WriteItems(text, "colliders", &snw_colliderTable, def->colliders, def->colliderCount);
     WriteItems(text, "props", &snw_propTable, def->props, def->propCount);
+    WriteItems(text, "frictions", &snw_frictionTable, def->frictions, def->frictionCount);
     WritePins(text, def);
     WriteClips(text, def);
     WriteCommands(text, def);

@@ -37,6 +37,13 @@
         FIELD(T, angular, "angular_velocity", snw_fieldVec3, .lower = -SNW_MAX_SPEED, .upper = SNW_MAX_SPEED,          \
             .unit = "rad/s", .help = "at the start, about the centre of mass")
 
+#define FRICTION(T, path)                                                                                              \
+    FIELD(T, path friction, "friction", snw_fieldReal, .lower = 0, .upper = SNW_MAX_FRICTION,                          \
+        .help = "Coulomb coefficient; two things that touch have the geometric mean of theirs"),                       \
+        FIELD(T, path kineticFriction, "kinetic_friction", snw_fieldReal, .lower = -1, .upper = SNW_MAX_FRICTION,      \
+            .help = "while it slides, at most friction; -1: the same"),                                                \
+        FIELD(T, path surface, "surface", snw_fieldText, .help = "what it is of, for the pairs in frictions")
+
 #define NAME(T, member, text)             FIELD(T, member, "name", snw_fieldText, .required = true, .help = text)
 #define RAW(T, member, k, how, sub, text) FIELD(T, member, k, snw_fieldRaw, .schema = how, .table = sub, .help = text)
 
@@ -103,6 +110,7 @@ static const snwField s_bodyFields[] = {
         .help = "a name from characters, or a character of its own"),
     POSE(snwBodyData, def.transform, 0),
     MOTION(snwBodyData, def.velocity, def.angularVelocity),
+    FRICTION(snwBodyData, def.),
 };
 
 static void InitBody(void* object, int kind)
@@ -122,9 +130,7 @@ static const char* const s_colliderNames[] = {"plane", "sphere", "box", "capsule
         FIELD(T, size.y, "half_length", snw_fieldReal, .lower = 0, .upper = SNW_MAX_SIZE, .unit = "m",                 \
             .kinds = 1 << snw_colliderCapsule, .help = "of the capsule's axis, along its y, without the caps"),        \
         FIELD(T, size, "half_size", snw_fieldVec3, .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m",          \
-            .kinds = 1 << snw_colliderBox, .help = "from the centre of the box to its sides"),                         \
-        FIELD(T, friction, "friction", snw_fieldReal, .lower = 0, .upper = SNW_MAX_FRICTION,                           \
-            .help = "Coulomb coefficient")
+            .kinds = 1 << snw_colliderBox, .help = "from the centre of the box to its sides")
 
 static const snwField s_colliderFields[] = {
     NAME(snwColliderDef, name, "unique among colliders"),
@@ -132,6 +138,7 @@ static const snwField s_colliderFields[] = {
         .help = "plane: everything below its y = 0 is solid"),
     POSE(snwColliderDef, transform, 0),
     SIZES(snwColliderDef),
+    FRICTION(snwColliderDef, ),
 };
 
 static void InitCollider(void* object, int kind)
@@ -148,6 +155,7 @@ static const snwField s_propFields[] = {
         .help = "sphere, box or capsule"),
     POSE(snwPropDef, transform, 0),
     SIZES(snwPropDef),
+    FRICTION(snwPropDef, ),
     FIELD(snwPropDef, density, "density", snw_fieldReal, .lower = SNW_MIN_DENSITY, .upper = SNW_MAX_DENSITY,
         .unit = "kg/m^3", .help = "mass per volume"),
     MOTION(snwPropDef, velocity, angularVelocity),
@@ -161,6 +169,24 @@ static void InitProp(void* object, int kind)
 
 const snwTable snw_propTable = {"prop", "A free rigid thing that flesh pushes and that pushes back",
     SNW_TABLE_FIELDS(s_propFields), sizeof(snwPropDef), "kind", InitProp};
+
+static const snwField s_frictionFields[] = {
+    FIELD(snwFrictionDef, first, "first", snw_fieldText, .required = true, .help = "a surface"),
+    FIELD(snwFrictionDef, second, "second", snw_fieldText, .required = true, .help = "the other; the order is free"),
+    FIELD(snwFrictionDef, friction, "friction", snw_fieldReal, .lower = 0, .upper = SNW_MAX_FRICTION, .required = true,
+        .help = "Coulomb coefficient between the two"),
+    FIELD(snwFrictionDef, kineticFriction, "kinetic_friction", snw_fieldReal, .lower = -1, .upper = SNW_MAX_FRICTION,
+        .help = "while they slide, at most friction; -1: the same"),
+};
+
+static void InitFriction(void* object, int kind)
+{
+    (void)kind;
+    *(snwFrictionDef*)object = snwDefaultFrictionDef();
+}
+
+const snwTable snw_frictionTable = {"friction", "Friction between two surfaces, instead of the mean of theirs",
+    SNW_TABLE_FIELDS(s_frictionFields), sizeof(snwFrictionDef), NULL, InitFriction};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Pins and clips
@@ -326,6 +352,7 @@ static const snwField s_sceneFields[] = {
     RAW(snwSceneData, bodies, "bodies", "list", &snw_bodyTable, "what is simulated"),
     RAW(snwSceneData, colliders, "colliders", "list", &snw_colliderTable, "what bodies bump into"),
     RAW(snwSceneData, props, "props", "list", &snw_propTable, "free rigid things"),
+    RAW(snwSceneData, frictions, "frictions", "list", &snw_frictionTable, "friction of pairs of surfaces"),
     RAW(snwSceneData, pins, "pins", "list", &snw_pinTable, "parts of bodies that are held"),
     RAW(snwSceneData, clips, "clips", "list", &snw_clipTable, "motion of pins, colliders, handles and joints"),
     RAW(snwSceneData, commands, "commands", "list", &snw_commandTable, "a script: what is done at which step"),

@@ -27,7 +27,7 @@ typedef struct snwSceneData
     snwVec3 gravity;
     double rate, duration;
     uint64_t seed;
-    const json_t *settings, *characters, *bodies, *colliders, *props, *pins, *clips, *commands, *camera;
+    const json_t *settings, *characters, *bodies, *colliders, *props, *frictions, *pins, *clips, *commands, *camera;
 } snwSceneData;
 
 typedef struct snwBodyData
@@ -62,6 +62,7 @@ extern const snwTable snw_shapeTable; // snwShapeDef
 extern const snwTable snw_materialTable;
 extern const snwTable snw_colliderTable; // snwColliderDef
 extern const snwTable snw_propTable;     // snwPropDef
+extern const snwTable snw_frictionTable; // snwFrictionDef
 extern const snwTable snw_pinTable;
 extern const snwTable snw_clipTable;
 extern const snwTable snw_keyTable;    // snwKey
