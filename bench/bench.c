@@ -6,7 +6,7 @@
 #include <string.h>
 
 const snwBench* const snwBenches[] = {
-    &snwFramesBench, &snwKernelsBench, &snwPbdBench, &snwPrepBench, &snwSimsBench, NULL};
+    &snwContactBench, &snwFramesBench, &snwKernelsBench, &snwPbdBench, &snwPrepBench, &snwSimsBench, NULL};
 
 snwBenchOptions snwDefaultBenchOptions(void)
 {

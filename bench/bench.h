@@ -96,7 +96,7 @@ typedef struct snwBench
 
 snwBenchOptions snwDefaultBenchOptions(void);
 
-extern const snwBench snwFramesBench, snwKernelsBench, snwPbdBench, snwPrepBench, snwSimsBench;
+extern const snwBench snwContactBench, snwFramesBench, snwKernelsBench, snwPbdBench, snwPrepBench, snwSimsBench;
 extern const snwBench* const snwBenches[]; // NULL ends the table
 
 // docs/bench.md

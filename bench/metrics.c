@@ -44,6 +44,10 @@ const snwMetric snwMetrics[] = {
     {"render_ms", "ms", "lower", "one frame of a film, 768 x 432 with 4 rays per pixel"},
     {"resume_identical", "", "equal",
         "1 if a run stopped anywhere and resumed leaves the bytes of a straight one, else 0"},
+    {"detect_ns_per_vertex", "ns", "lower",
+        "finding all overlaps of soft bodies once, for each vertex of their meshes"},
+    {"growth_exponent", "", "lower", "slope of log time over log vertices, from 1 k to 100 k"},
+    {"missed_vs_brute", "", "equal", "overlaps that trying every vertex with every element and triangle finds beside"},
     {0},
 };
 

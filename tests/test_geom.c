@@ -93,8 +93,8 @@ TEST(contact, normalIsTheGradientOfTheDistance)
     uint64_t seed = 11;
     for (int trial = 0; trial < 4000; ++trial)
     {
-        snwColliderDef collider = snwDefaultColliderDef(kinds[trial % 4]);
-        collider.size = (snwVec3){0.4, 0.6, 0.5};
+        snwCollider collider = {.def = snwDefaultColliderDef(kinds[trial % 4])};
+        collider.def.size = (snwVec3){0.4, 0.6, 0.5};
         snwVec3 axis = {snwTest_Random(&seed) - 0.5, snwTest_Random(&seed) - 0.5, snwTest_Random(&seed) - 0.5};
         snwTransform pose = {{0.3, -0.2, 0.1}, snwQuat_FromAxisAngle(snwVec3_Normalize(axis), 2.0)};
         snwVec3 p = {2 * snwTest_Random(&seed) - 1, 2 * snwTest_Random(&seed) - 1, 2 * snwTest_Random(&seed) - 1};
@@ -111,8 +111,8 @@ TEST(contact, normalIsTheGradientOfTheDistance)
 TEST(contact, degeneratePointsHaveADirection)
 {
     snwTransform identity = snwTransform_Identity();
-    snwColliderDef sphere = snwDefaultColliderDef(snw_colliderSphere);
-    snwColliderDef capsule = snwDefaultColliderDef(snw_colliderCapsule);
+    snwCollider sphere = {.def = snwDefaultColliderDef(snw_colliderSphere)};
+    snwCollider capsule = {.def = snwDefaultColliderDef(snw_colliderCapsule)};
     snwVec3 centre = {0, 0, 0};
     CHECK_NEAR(snwVec3_Length(snwCollider_Touch(&sphere, identity, centre).normal), 1.0, 1e-12);
     CHECK_NEAR(snwCollider_Touch(&capsule, identity, centre).depth, 0.5, 1e-12);

@@ -466,6 +466,12 @@ typedef enum snwColliderKind
     snw_colliderSphere,  // size.x: radius
     snw_colliderBox,     // size: half extents
     snw_colliderCapsule, // size.x: radius, size.y: half length of the axis, along local y
+    snw_colliderRoom,    // the inside of a box, size: half extents; everything beyond its walls is solid
+    snw_colliderStairs,  // size.x: run, size.y: rise of a step, size.z: width; stepCount steps climb along local x from
+                         // the origin, centred on local z = 0; solid below, without end
+    snw_colliderHeightfield, // size.x: spacing of the heights, centred on the local origin; solid below, without end
+    snw_colliderMesh,        // a closed surface of triangles
+    snw_colliderKindCount,
 } snwColliderKind;
 
 typedef struct snwColliderDef
@@ -473,10 +479,18 @@ typedef struct snwColliderDef
     const char* name; // unique in the scene
     snwColliderKind kind;
     snwTransform transform;
-    snwVec3 size;           // m
-    double friction;        // Coulomb coefficient, >= 0
-    double kineticFriction; // as in snwBodyDef
-    const char* surface;    // as in snwBodyDef
+    snwVec3 size;            // m, by kind
+    double friction;         // Coulomb coefficient, >= 0
+    double kineticFriction;  // as in snwBodyDef
+    const char* surface;     // as in snwBodyDef
+    int stepCount;           // stairs: 1..1000
+    int columns, rows;       // heightfield: heights along local x and along local z, each >= 2, 2^20 in all
+    const double* heights;   // m, along local y, row by row. A cell is two triangles that meet in its diagonal from the
+                             // corner with the lowest x and z
+    const snwVec3* vertices; // m, of a mesh, at most a million
+    int vertexCount;
+    const int (*triangles)[3]; // of a mesh, counter-clockwise seen from outside; every edge has two
+    int triangleCount;
 } snwColliderDef;
 
 // A free rigid body that flesh pushes and that pushes back.

@@ -21,7 +21,10 @@
 #define SNW_DEFAULT_FRICTION 0.5
 #define SNW_MIN_MASS         1e-24 // kg, of a vertex: a micrometre of flesh
 #define SNW_MAX_MASS         1e24
-#define SNW_MAX_NAME         127  // bytes
-#define SNW_MAX_TEXTURE      8192 // pixels each way
-#define SNW_MAX_MOTION       1e5  // s: a day of animation
-#define SNW_MIN_KEY_GAP      1e-6 // s, between the keys of a motion
+#define SNW_MAX_STAIRS       1000      // steps of a flight
+#define SNW_MAX_HEIGHTS      (1 << 20) // of a heightfield
+#define SNW_MAX_MESH         1000000   // vertices or triangles of a collider
+#define SNW_MAX_NAME         127       // bytes
+#define SNW_MAX_TEXTURE      8192      // pixels each way
+#define SNW_MAX_MOTION       1e5       // s: a day of animation
+#define SNW_MIN_KEY_GAP      1e-6      // s, between the keys of a motion

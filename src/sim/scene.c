@@ -6,6 +6,7 @@
 #include "sim/check.h"
 #include "sim/limits.h"
 #include "sim/methods.h"
+#include "sim/scene_colliders.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -28,13 +29,21 @@ snwBodyDef snwDefaultBodyDef(void)
 
 snwColliderDef snwDefaultColliderDef(snwColliderKind kind)
 {
-    return (snwColliderDef){.name = "ground",
+    snwColliderDef def = {.name = "ground",
         .kind = kind,
         .transform = snwTransform_Identity(),
         .size = {0.5, 0.5, 0.5},
         .friction = SNW_DEFAULT_FRICTION,
         .kineticFriction = -1.0,
         .surface = ""};
+    if (kind == snw_colliderRoom)
+        def.size = (snwVec3){2, 2, 2};
+    else if (kind == snw_colliderStairs)
+        def.size = (snwVec3){0.29, 0.17, 1}; // what feet are used to
+    else if (kind == snw_colliderHeightfield)
+        def.size = (snwVec3){0.1, 0, 0};
+    def.stepCount = kind == snw_colliderStairs ? 10 : 0;
+    return def;
 }
 
 snwPropDef snwDefaultPropDef(snwColliderKind kind)
@@ -113,42 +122,28 @@ static snwResult CheckBody(const snwBodyDef* body, snwMessage* message)
     return result < 0 ? result : snwCheckTransform(body->transform, message);
 }
 
-static snwResult CheckSize(snwColliderKind kind, snwVec3 size, snwMessage* message)
-{
-    bool ok = snwVec3_IsWithin(size, SNW_MAX_SIZE);
-    if (kind == snw_colliderSphere)
-        ok = ok && size.x >= SNW_MIN_SIZE;
-    else if (kind == snw_colliderBox)
-        ok = ok && size.x >= SNW_MIN_SIZE && size.y >= SNW_MIN_SIZE && size.z >= SNW_MIN_SIZE;
-    else if (kind == snw_colliderCapsule)
-        ok = ok && size.x >= SNW_MIN_SIZE && size.y >= 0.0;
-    if (!ok)
-        return snwFail(message, snw_errorArgument, NULL, "size must be %g..%g m", SNW_MIN_SIZE, SNW_MAX_SIZE);
-    return snw_ok;
-}
-
 static snwResult CheckCollider(const snwColliderDef* collider, snwMessage* message)
 {
-    if (collider->kind < snw_colliderPlane || collider->kind > snw_colliderCapsule)
-        return snwFail(message, snw_errorArgument, NULL, "kind is %d", (int)collider->kind);
-    snwResult result = CheckSize(collider->kind, collider->size, message);
+    snwResult result = snwColliderDef_Check(collider, message);
     result = result < 0 ? result : CheckFriction(collider->friction, collider->kineticFriction, message);
-    result = result < 0 ? result : CheckSurface(collider->surface, message);
-    return result < 0 ? result : snwCheckTransform(collider->transform, message);
+    return result < 0 ? result : CheckSurface(collider->surface, message);
 }
 
 static snwResult CheckProp(const snwPropDef* prop, snwMessage* message)
 {
     if (prop->kind <= snw_colliderPlane || prop->kind > snw_colliderCapsule)
         return snwFail(message, snw_errorArgument, "use a sphere, box or capsule", "kind is %d", (int)prop->kind);
+    snwColliderDef shape = {.kind = prop->kind,
+        .transform = prop->transform,
+        .size = prop->size,
+        .friction = prop->friction,
+        .kineticFriction = prop->kineticFriction,
+        .surface = prop->surface};
     if (!(prop->density >= SNW_MIN_DENSITY && prop->density <= SNW_MAX_DENSITY))
         return snwFail(message, snw_errorArgument, NULL, "density must be %g..%g kg/m^3, is %g", SNW_MIN_DENSITY,
             SNW_MAX_DENSITY, prop->density);
     snwResult result = CheckVelocities(prop->velocity, prop->angularVelocity, message);
-    result = result < 0 ? result : CheckSize(prop->kind, prop->size, message);
-    result = result < 0 ? result : CheckFriction(prop->friction, prop->kineticFriction, message);
-    result = result < 0 ? result : CheckSurface(prop->surface, message);
-    return result < 0 ? result : snwCheckTransform(prop->transform, message);
+    return result < 0 ? result : CheckCollider(&shape, message);
 }
 
 static snwResult CheckFrictionPair(const snwSceneDef* def, int index, snwMessage* message)
@@ -361,6 +356,8 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
     copy->method = snwArena_Text(arena, def->method);
     COPY_NAMED(snwBodyDef, bodies, bodyCount)
     COPY_NAMED(snwColliderDef, colliders, colliderCount)
+    for (int i = 0; !arena->failed && i < def->colliderCount; ++i)
+        snwColliderDef_Copy((snwColliderDef*)&copy->colliders[i], arena);
     COPY_NAMED(snwPropDef, props, propCount)
     COPY_SURFACES(snwBodyDef, bodies, bodyCount)
     COPY_SURFACES(snwColliderDef, colliders, colliderCount)
@@ -437,6 +434,7 @@ static void WriteParts(snwWriter* writer, const snwSceneDef* def)
         const snwColliderDef* c = &def->colliders[i];
         WriteShape(writer, c->name, (int)c->kind, c->transform, c->size);
         WriteFriction(writer, c->friction, c->kineticFriction, c->surface);
+        snwColliderDef_Write(c, writer);
     }
     for (int i = 0; i < def->propCount; ++i)
     {
@@ -503,6 +501,19 @@ static snwResult HashScene(snwScene* scene)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
+static snwResult PrepareColliders(snwScene* scene, snwMessage* message)
+{
+    snwResult result = snwColliders_CheckClosed(scene->context, &scene->def, message);
+    if (result < 0)
+        return result;
+    scene->colliders = snwArena_Alloc(&scene->arena, (size_t)scene->def.colliderCount, sizeof *scene->colliders);
+    if (scene->arena.failed)
+        return snwFailMemory(message);
+    for (int i = 0; i < scene->def.colliderCount && result >= 0; ++i)
+        result = snwCreateCollider(scene->context, &scene->def.colliders[i], &scene->colliders[i], message);
+    return result;
+}
+
 snwResult snwCreateScene(snwContext* context, const snwSceneDef* def, snwScene** out, snwMessage* message)
 {
     *out = NULL;
@@ -518,11 +529,12 @@ snwResult snwCreateScene(snwContext* context, const snwSceneDef* def, snwScene**
     scene->arena.context = context;
     atomic_init(&scene->references, 1);
     CopyScene(scene, def);
-    if (scene->arena.failed || HashScene(scene) < 0)
+    result = scene->arena.failed || HashScene(scene) < 0 ? snwFailMemory(message) : PrepareColliders(scene, message);
+    if (result < 0)
     {
         scene->def.bodyCount = 0; // nothing retained yet
         snwScene_Release(scene);
-        return snwFailMemory(message);
+        return result;
     }
     for (int i = 0; i < def->bodyCount; ++i)
         snwCharacter_Retain(def->bodies[i].character);
@@ -541,6 +553,8 @@ void snwScene_Release(snwScene* scene)
         return;
     for (int i = 0; i < scene->def.bodyCount; ++i)
         snwCharacter_Release(scene->def.bodies[i].character);
+    for (int i = 0; scene->colliders != NULL && i < scene->def.colliderCount; ++i)
+        snwDestroyCollider(&scene->colliders[i]);
     snwArena_Free(&scene->arena);
     snwFree(scene->context, scene);
 }

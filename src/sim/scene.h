@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "contact/collider.h"
 
 #include <stdatomic.h>
 
@@ -13,6 +14,7 @@ struct snwScene
     atomic_int references;
     snwSceneDef def;
     uint64_t hash;
+    snwCollider* colliders; // prepared, one per collider of the definition
 };
 
 // Is this command sound for this scene and method? Says what is wrong, else nothing happens.

@@ -3,6 +3,7 @@
 
 #include "sim/pbd/pbd.h"
 #include "contact/collider.h"
+#include "sim/scene.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static snwVec3 Friction(Push* push, snwVec3 slip, snwVec3 normal, double coeffic
 static void ProjectVertices(int begin, int end, void* data)
 {
     const ContactLoop* loop = data;
-    const snwColliderDef* collider = &loop->sim->def->colliders[loop->collider];
+    const snwCollider* collider = &loop->sim->scene->colliders[loop->collider];
     const snwMover* mover = &loop->sim->colliders[loop->collider];
     Push* pushes = (Push*)loop->scratch->pushes + (size_t)loop->collider * (size_t)loop->vertexCount;
     for (int i = begin; i < end; ++i)
@@ -71,7 +72,7 @@ static void ProjectVertices(int begin, int end, void* data)
         x = snwVec3_Add(x, correction);
         snwVec3 slip = snwVec3_Sub(snwVec3_Sub(x, snwPbd_Row(loop->scratch->before, vertex)),
             snwCollider_Motion(mover->previous, mover->transform, x));
-        snwVec3 friction = Friction(push, slip, touch.normal, collider->friction);
+        snwVec3 friction = Friction(push, slip, touch.normal, collider->def.friction);
         AddTo(push->friction, friction);
         snwPbd_SetRow(loop->state.positions, vertex, snwVec3_Add(x, friction));
     }

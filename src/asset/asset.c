@@ -1,0 +1,212 @@
+#define _XOPEN_SOURCE 700 // realpath
+
+#include "asset/asset.h"
+
+#include "scene/file.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// ---------------------------------------------------------------------------------------------------------------------
+// For readers
+
+void* snwAsset_Alloc(snwAsset* asset, int64_t count, size_t size)
+{
+    if (count < 0 || count > (int64_t)snw_maxAssetVertices * 16)
+        return NULL;
+    return snwArena_Alloc(&asset->arena, (size_t)count, size);
+}
+
+static snwAssetNote* FindNote(snwAsset* asset, snwAssetNoteKind kind, const char* text)
+{
+    for (int i = 0; i < asset->noteCount; ++i)
+        if (asset->notes[i].kind == kind && strcmp(asset->notes[i].text, text) == 0)
+            return &asset->notes[i];
+    return NULL;
+}
+
+void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, const char* format, ...)
+{
+    snwAssetNote note = {.kind = kind, .count = 1};
+    va_list list;
+    va_start(list, format);
+    vsnprintf(note.text, sizeof note.text, format, list);
+    va_end(list);
+    snprintf(note.place, sizeof note.place, "%s", place);
+    snwAssetNote* known = FindNote(asset, kind, note.text);
+    if (known != NULL)
+    {
+        known->count += 1;
+        return;
+    }
+    if (asset->notes == NULL)
+        asset->notes = snwArena_Alloc(&asset->arena, snw_maxAssetNotes, sizeof *asset->notes);
+    if (asset->notes == NULL || asset->noteCount == snw_maxAssetNotes)
+        asset->notesLost += 1;
+    else
+        asset->notes[asset->noteCount++] = note;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Formats
+
+static bool HasEnding(const char* path, const char* ending, size_t size)
+{
+    size_t length = strlen(path);
+    return length > size && strncasecmp(path + length - size, ending, size) == 0;
+}
+
+static bool ReadsPath(const snwAssetReader* reader, const char* path)
+{
+    for (const char* ending = reader->endings; *ending != 0;)
+    {
+        size_t size = strcspn(ending, " ");
+        if (HasEnding(path, ending, size))
+            return true;
+        ending += size + strspn(ending + size, " ");
+    }
+    return false;
+}
+
+const snwAssetReader* snwAssetReader_Find(const char* path)
+{
+    const snwAssetReader* reader;
+    for (int i = 0; (reader = snwAssetReader_Get(i)) != NULL; ++i)
+        if (ReadsPath(reader, path))
+            return reader;
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The folder of a file
+
+typedef struct Folder
+{
+    const char* path; // of the file that is read
+} Folder;
+
+static bool IsInside(const char* name)
+{
+    if (name[0] == 0 || name[0] == '/' || strchr(name, '\\') != NULL || strchr(name, ':') != NULL)
+        return false;
+    for (const char* part = name; part != NULL; part = strchr(part, '/'))
+    {
+        part += *part == '/';
+        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == 0))
+            return false;
+    }
+    return true;
+}
+
+// The real place of the file must be below the real place of the folder: no link leads out.
+static bool StaysInside(const char* folder, const char* path)
+{
+    char* home = realpath(folder, NULL);
+    char* real = realpath(path, NULL);
+    size_t length = home == NULL ? 0 : strlen(home);
+    bool inside = home != NULL && real != NULL && strncmp(home, real, length) == 0 &&
+                  (real[length] == '/' || (length == 1 && home[0] == '/'));
+    free(home);
+    free(real);
+    return inside;
+}
+
+static snwResult ReadBeside(
+    void* user, snwContext* context, const char* name, char** data, size_t* size, snwMessage* message)
+{
+    const Folder* folder = user;
+    const char* slash = strrchr(folder->path, '/');
+    int length = slash == NULL ? 0 : (int)(slash - folder->path) + 1;
+    char path[PATH_MAX], home[PATH_MAX];
+    if (!IsInside(name))
+        return snwFail(message, snw_errorInput, "put the file into the same folder and name it without a path",
+            "it names a file outside of its folder: '%.100s'", name);
+    if (snprintf(path, sizeof path, "%.*s%s", length, folder->path, name) >= (int)sizeof path)
+        return snwFail(message, snw_errorInput, NULL, "the name of a file beside it is too long");
+    snprintf(home, sizeof home, "%.*s", length, folder->path);
+    if (access(path, F_OK) == 0 && !StaysInside(length == 0 ? "." : home, path))
+        return snwFail(message, snw_errorInput, "copy the file into the folder",
+            "'%.100s' is a link that leads out of the folder", name);
+    return snwFile_Read(context, path, snw_maxAssetBytes, data, size, message);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Reading
+
+static snwResult FailUnknown(const char* path, snwMessage* message)
+{
+    snwResult result = snwFail(message, snw_errorInput, "the ending must be one that `sinew help check` lists",
+        "no reader for files of this kind");
+    snwMessage_SetFile(message, path);
+    return result;
+}
+
+static char* NameOf(snwArena* arena, const char* path)
+{
+    const char* slash = strrchr(path, '/');
+    char* name = snwArena_Text(arena, slash == NULL ? path : slash + 1);
+    char* dot = name == NULL ? NULL : strrchr(name, '.');
+    if (dot != NULL && dot != name)
+        *dot = 0;
+    return name;
+}
+
+snwResult snwAsset_Read(snwContext* context, const snwAssetInput* input, snwAsset** out, snwMessage* message)
+{
+    *out = NULL;
+    const snwAssetReader* reader = snwAssetReader_Find(input->name);
+    if (reader == NULL)
+        return FailUnknown(input->name, message);
+    snwAsset* asset = snwAlloc(context, sizeof *asset);
+    if (asset == NULL)
+        return snwFailMemory(message);
+    asset->context = context;
+    asset->arena.context = context;
+    asset->format = reader->format;
+    asset->name = NameOf(&asset->arena, input->name);
+    snwResult result = reader->read(input, asset, message);
+    if (result >= 0 && asset->arena.failed)
+        result = snwFailMemory(message);
+    if (result < 0)
+    {
+        if (message != NULL && message->file[0] == 0)
+            snwMessage_SetFile(message, input->name);
+        snwAsset_Close(asset);
+        return result;
+    }
+    *out = asset;
+    return result;
+}
+
+snwResult snwAsset_Open(snwContext* context, const char* path, snwAsset** asset, snwMessage* message)
+{
+    *asset = NULL;
+    if (snwAssetReader_Find(path) == NULL)
+        return FailUnknown(path, message);
+    char* data = NULL;
+    size_t size = 0;
+    snwResult result = snwFile_Read(context, path, snw_maxAssetBytes, &data, &size, message);
+    if (result < 0)
+        return result;
+    Folder folder = {path};
+    snwAssetFolder access = {ReadBeside, &folder};
+    snwAssetInput input = {path, data, size, &access};
+    result = snwAsset_Read(context, &input, asset, message);
+    snwFree(context, data);
+    return result;
+}
+
+void snwAsset_Close(snwAsset* asset)
+{
+    if (asset == NULL)
+        return;
+    snwArena_Free(&asset->arena);
+    snwFree(asset->context, asset);
+}
