@@ -18,7 +18,7 @@ static double Kinetic(double friction, double kinetic)
     return kinetic < 0.0 ? friction : kinetic;
 }
 
-snwFriction snwFriction_Between(const snwSceneDef* scene, snwSurface a, snwSurface b)
+snwFriction snwFriction_Between(const snwSceneDef* scene, snwFrictionSide a, snwFrictionSide b)
 {
     for (int i = 0; i < scene->frictionCount; ++i)
     {

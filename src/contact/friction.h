@@ -11,29 +11,29 @@ typedef struct snwFriction
 } snwFriction;
 
 // What one side of a contact brings.
-typedef struct snwSurface
+typedef struct snwFrictionSide
 {
     double friction, kineticFriction;
     const char* name; // "" or NULL: none
-} snwSurface;
+} snwFrictionSide;
 
 // The listed pair, or the geometric mean of the two.
-snwFriction snwFriction_Between(const snwSceneDef* scene, snwSurface a, snwSurface b);
+snwFriction snwFriction_Between(const snwSceneDef* scene, snwFrictionSide a, snwFrictionSide b);
 
 // Is this the pair of these two surfaces, in either order?
 bool snwFriction_Joins(const snwFrictionDef* pair, const char* a, const char* b);
 
-static inline snwSurface snwBodyDef_Surface(const snwBodyDef* def)
+static inline snwFrictionSide snwBodyDef_Friction(const snwBodyDef* def)
 {
-    return (snwSurface){def->friction, def->kineticFriction, def->surface};
+    return (snwFrictionSide){def->friction, def->kineticFriction, def->surface};
 }
 
-static inline snwSurface snwColliderDef_Surface(const snwColliderDef* def)
+static inline snwFrictionSide snwColliderDef_Friction(const snwColliderDef* def)
 {
-    return (snwSurface){def->friction, def->kineticFriction, def->surface};
+    return (snwFrictionSide){def->friction, def->kineticFriction, def->surface};
 }
 
-static inline snwSurface snwPropDef_Surface(const snwPropDef* def)
+static inline snwFrictionSide snwPropDef_Friction(const snwPropDef* def)
 {
-    return (snwSurface){def->friction, def->kineticFriction, def->surface};
+    return (snwFrictionSide){def->friction, def->kineticFriction, def->surface};
 }

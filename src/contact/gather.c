@@ -1,6 +1,7 @@
 // Finding the contacts of a substep.
 
 #include "contact/response.h"
+#include "rig/clip.h"
 
 #include <math.h>
 #include <string.h>
@@ -107,8 +108,8 @@ static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
             .swept = stop.swept,
             .point = stop.point,
             .normal = stop.normal,
-            .friction = snwFriction_Between(response->scene, snwBodyDef_Surface(&response->scene->bodies[loop->body]),
-                snwColliderDef_Surface(&response->scene->colliders[c])),
+            .friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[loop->body]),
+                snwColliderDef_Friction(&response->scene->colliders[c])),
             .allowed = snwAllowedDepth(stop.depth)};
         SetHome(flesh, query.now, &stop, row);
     }
@@ -217,12 +218,10 @@ static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
     }
     row->normal = overlap->normal;
     const snwFlesh *flesh = &response->flesh[row->body], *other = &response->flesh[row->other];
-    snwVec3 apart = snwVec3_Sub(
-        Row(flesh->before, row->vertex), Mix(other->before, row->triangle, row->weights));
+    snwVec3 apart = snwVec3_Sub(Row(flesh->before, row->vertex), Mix(other->before, row->triangle, row->weights));
     row->allowed = snwAllowedDepth(-snwVec3_Dot(apart, row->normal));
-    row->friction = snwFriction_Between(response->scene,
-        snwBodyDef_Surface(&response->scene->bodies[row->body]),
-        snwBodyDef_Surface(&response->scene->bodies[row->other]));
+    row->friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[row->body]),
+        snwBodyDef_Friction(&response->scene->bodies[row->other]));
     SetFleshHome(response, row);
 }
 
@@ -271,8 +270,8 @@ static void AddVertexOnProp(snwResponse* response, int body, int index, int prop
     row->localNormal = ToLocalNormal(query.now, stop.normal);
     row->normal = stop.normal;
     row->allowed = snwAllowedDepth(stop.depth);
-    row->friction = snwFriction_Between(response->scene, snwBodyDef_Surface(&response->scene->bodies[body]),
-        snwPropDef_Surface(&response->scene->props[prop]));
+    row->friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[body]),
+        snwPropDef_Friction(&response->scene->props[prop]));
     const snwAnchor* anchor = &flesh->anchors[row->anchor];
     row->anchored = anchor->kind == snw_touchProp && anchor->other == prop;
     row->kept = *anchor;
@@ -398,7 +397,7 @@ static double PropMargin(const snwResponse* response, int prop)
 static void GatherProp(snwResponse* response, int prop)
 {
     const snwSceneDef* scene = response->scene;
-    snwSurface surface = snwPropDef_Surface(&scene->props[prop]);
+    snwFrictionSide surface = snwPropDef_Friction(&scene->props[prop]);
     PointQuery query = {.prop = prop, .kind = snw_touchCollider, .margin = PropMargin(response, prop)};
     for (int c = 0; c < scene->colliderCount; ++c)
     {
@@ -406,7 +405,7 @@ static void GatherProp(snwResponse* response, int prop)
         query.solid = &response->colliders[c];
         query.before = response->colliderBefore[c];
         query.now = response->colliderNow[c];
-        query.friction = snwFriction_Between(scene, surface, snwColliderDef_Surface(&scene->colliders[c]));
+        query.friction = snwFriction_Between(scene, surface, snwColliderDef_Friction(&scene->colliders[c]));
         GatherPropOnSolid(response, query);
     }
     query.kind = snw_touchProp;
@@ -422,7 +421,7 @@ static void GatherProp(snwResponse* response, int prop)
         query.solid = &response->propShapes[p];
         query.before = b->before;
         query.now = b->transform;
-        query.friction = snwFriction_Between(scene, surface, snwPropDef_Surface(&scene->props[p]));
+        query.friction = snwFriction_Between(scene, surface, snwPropDef_Friction(&scene->props[p]));
         GatherPropOnSolid(response, query);
     }
 }

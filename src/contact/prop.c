@@ -84,8 +84,7 @@ void snwProp_Push(snwPropMotion* motion, snwVec3 arm, snwVec3 push)
     motion->push = snwVec3_Add(motion->push, push);
     motion->twist = snwVec3_Add(motion->twist, twist);
     motion->transform.position = snwVec3_MulAdd(motion->transform.position, 1.0 / motion->mass.mass, push);
-    motion->transform.rotation = Turned(
-        motion->transform.rotation, Spin(motion, motion->transform.rotation, twist));
+    motion->transform.rotation = Turned(motion->transform.rotation, Spin(motion, motion->transform.rotation, twist));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -70,9 +70,9 @@ typedef struct snwFlesh
 // A vertex against a collider, whose place is fixed during the substep: all in the world.
 typedef struct snwSolidRow
 {
-    int vertex;   // of the mesh
+    int vertex; // of the mesh
     int collider;
-    int anchor;   // of the body, -1: none
+    int anchor; // of the body, -1: none
     bool anchored, sliding, swept;
     snwVec3 point, normal; // of the plane
     snwVec3 home;
@@ -178,9 +178,9 @@ bool snwAnchor_IsSound(const snwAnchor* anchor, const snwSceneDef* scene);
 
 typedef struct snwContactPoint
 {
-    int body, vertex;           // as in snwContact
+    int body, vertex; // as in snwContact
     int collider, prop, otherBody;
-    int triangle[3];            // of otherBody
+    int triangle[3]; // of otherBody
     double weights[3];
     snwVec3 position;           // m, of the first side
     snwVec3 normal, tangent[2]; // unit and across each other, away from the other side
@@ -202,9 +202,9 @@ enum
 typedef struct snwStop
 {
     snwVec3 point, normal;
-    snwVec3 carried;  // where the point would be, had it moved with the solid
-    double depth;     // m, > 0: it was inside already when the substep began
-    bool swept;       // came from further away than the margin
+    snwVec3 carried; // where the point would be, had it moved with the solid
+    double depth;    // m, > 0: it was inside already when the substep began
+    bool swept;      // came from further away than the margin
 } snwStop;
 
 typedef struct snwStopQuery

@@ -107,8 +107,7 @@ static snwResult CheckFriction(double friction, double kinetic, snwMessage* mess
 static snwResult CheckSurface(const char* surface, snwMessage* message)
 {
     if (surface != NULL && strlen(surface) > SNW_MAX_NAME)
-        return snwFail(
-            message, snw_errorArgument, NULL, "the name of a surface has more than %d bytes", SNW_MAX_NAME);
+        return snwFail(message, snw_errorArgument, NULL, "the name of a surface has more than %d bytes", SNW_MAX_NAME);
     return snw_ok;
 }
 
@@ -232,8 +231,8 @@ static snwResult CheckGeneral(const snwSceneDef* def, snwMessage* message)
         return snwFail(message, snw_errorArgument, NULL, "duration must be 0..1e6 s, is %g", def->duration);
     const int counts[] = {def->bodyCount, def->colliderCount, def->propCount, def->frictionCount, def->pinCount,
         def->clipCount, def->settingCount, def->commandCount};
-    const void* arrays[] = {def->bodies, def->colliders, def->props, def->frictions, def->pins, def->clips,
-        def->settings, def->commands};
+    const void* arrays[] = {
+        def->bodies, def->colliders, def->props, def->frictions, def->pins, def->clips, def->settings, def->commands};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
         if (counts[i] < 0 || counts[i] > snw_maxSceneParts || (counts[i] > 0 && arrays[i] == NULL))
             return snwFail(message, snw_errorArgument, NULL, "a count is out of range or its array is missing");

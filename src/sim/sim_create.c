@@ -364,10 +364,10 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     if (sim->arena.failed)
         return snwFailMemory(message);
     LayOut(sim, sim->block);
+    memcpy(sim->state->params, params, sizeof params);
     result = sim->method->createScratch != NULL ? sim->method->createScratch(sim, message) : snw_ok;
     if (result < 0)
         return result;
-    memcpy(sim->state->params, params, sizeof params);
     for (int i = 0; i < sim->method->stageCount; ++i)
         sim->timings[i].stage = sim->method->stages[i];
     snwSim_Reset(sim);
