@@ -6,7 +6,8 @@ set -eu
 packages_of()
 {
     case $1 in
-    build) echo build-essential cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev ;;
+    build) echo build-essential cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev \
+        libmeshoptimizer-dev ;;
     film) echo ffmpeg ;;
     faults) echo git rsync ;;
     lint) echo git clang-format clang-tidy ;;

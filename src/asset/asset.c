@@ -2,6 +2,7 @@
 
 #include "asset/asset.h"
 
+#include "asset/gltf.h"
 #include "scene/file.h"
 
 #include <fcntl.h>
@@ -32,18 +33,14 @@ static snwAssetNote* FindNote(snwAsset* asset, snwAssetNoteKind kind, const char
     return NULL;
 }
 
-void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, const char* format, ...)
+static void AddNote(snwAsset* asset, snwAssetNote note, const char* place, const char* format, va_list list)
 {
-    snwAssetNote note = {.kind = kind, .count = 1};
-    va_list list;
-    va_start(list, format);
     vsnprintf(note.text, sizeof note.text, format, list);
-    va_end(list);
     snprintf(note.place, sizeof note.place, "%s", place);
-    snwAssetNote* known = FindNote(asset, kind, note.text);
+    snwAssetNote* known = FindNote(asset, note.kind, note.text);
     if (known != NULL)
     {
-        known->count += 1;
+        known->count += note.count;
         return;
     }
     if (asset->notes == NULL)
@@ -52,6 +49,24 @@ void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, co
         asset->notesLost += 1;
     else
         asset->notes[asset->noteCount++] = note;
+}
+
+void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, const char* format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    AddNote(asset, (snwAssetNote){.kind = kind, .count = 1}, place, format, list);
+    va_end(list);
+}
+
+void snwAsset_NoteMany(
+    snwAsset* asset, snwAssetNoteKind kind, int64_t count, const char* place, const char* format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    if (count > 0)
+        AddNote(asset, (snwAssetNote){.kind = kind, .count = count}, place, format, list);
+    va_end(list);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -207,6 +222,7 @@ void snwAsset_Close(snwAsset* asset)
 {
     if (asset == NULL)
         return;
+    snwGltf_Free(asset->gltf);
     snwArena_Free(&asset->arena);
     snwFree(asset->context, asset);
 }

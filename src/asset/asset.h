@@ -300,3 +300,6 @@ void* snwAsset_Alloc(snwAsset* asset, int64_t count, size_t size);
 // Adds a note; one of the same kind and text only counts up. place may be "".
 void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
+// The same about several things at once; nothing if count is 0.
+void snwAsset_NoteMany(snwAsset* asset, snwAssetNoteKind kind, int64_t count, const char* place, const char* format,
+    ...) __attribute__((format(printf, 5, 6)));

@@ -1,7 +1,10 @@
 #include "asset/asset.h"
 
+#include "asset/gltf.h"
+
 // One row per format, beside the file that reads it.
 static const snwAssetReader* const s_readers[] = {
+    &snw_gltfReader,
     NULL,
 };
 
