@@ -18,6 +18,7 @@ const snwVerb* const snwVerbs[] = {
     &snwReplayVerb,
     &snwInfoVerb,
     &snwCheckVerb,
+    &snwPrepVerb,
     &snwRenderVerb,
     &snwBenchVerb,
     &snwHelpVerb,

@@ -1,3 +1,4 @@
+#include "app/asset_report.h"
 #include "app/common.h"
 #include "app/console.h"
 #include "app/verbs.h"
@@ -72,12 +73,24 @@ static snwResult CheckFrames(snwContext* context, const char* path, char* what, 
     return read;
 }
 
+static snwResult CheckAsset(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+{
+    snwAsset* asset = NULL;
+    snwResult result = snwAsset_Open(context, path, &asset, message);
+    if (result >= 0)
+        snwAssetReport_Summarise(asset, what, capacity);
+    snwAsset_Close(asset);
+    return result;
+}
+
 static snwResult CheckAny(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
 {
     if (EndsWith(path, ".jsonl"))
         return CheckLog(context, path, what, capacity, message);
     if (EndsWith(path, ".snwf"))
         return CheckFrames(context, path, what, capacity, message);
+    if (snwAsset_IsOne(context, path))
+        return CheckAsset(context, path, what, capacity, message);
     if (snwBlueprintFile_IsOne(context, path))
         return CheckBlueprint(context, path, what, capacity, message);
     return CheckScene(context, path, what, capacity, message);
@@ -85,7 +98,7 @@ static snwResult CheckAny(snwContext* context, const char* path, char* what, siz
 
 static bool CheckFile(snwContext* context, const char* path, json_t* rows)
 {
-    char what[128] = "";
+    char what[256] = "";
     snwMessage message = {0};
     snwResult result = CheckAny(context, path, what, sizeof what, &message);
     bool sound = result >= 0;
@@ -123,6 +136,7 @@ static const snwOption s_options[] = {
 static const snwExample s_examples[] = {
     {"sinew check scenes/*.json", "are these scenes sound?"},
     {"sinew check out/demo-drop/log.jsonl", "logs too"},
+    {"sinew check fox.glb wobble.pc2", "and files of artists"},
     {0},
 };
 
@@ -133,7 +147,9 @@ const snwVerb snwCheckVerb = {
     .mostOperands = 1 << 20,
     .complete = snw_completeFile,
     .summary = "say whether files are sound, without simulating",
-    .about = "Scenes and blueprints (.json), logs (.jsonl), frames caches (.snwf). Ends with 3 if any file is bad.",
+    .about = "Scenes and blueprints (.json), logs (.jsonl), frames caches (.snwf), and what artists have:\n"
+             "glTF, OBJ, PLY, MEDIT, TetGen, TGF, DMAT, PC2, MDD and others (docs/formats.md). Ends with 3 if any\n"
+             "file is bad.",
     .options = s_options,
     .examples = s_examples,
     .run = Run,

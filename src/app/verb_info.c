@@ -1,3 +1,4 @@
+#include "app/asset_report.h"
 #include "app/common.h"
 #include "app/console.h"
 #include "app/settings.h"
@@ -451,6 +452,16 @@ static snwExit PrintFrames(snwContext* context, const char* path, bool json)
     return snw_exitOk;
 }
 
+static snwExit PrintAsset(snwContext* context, const char* path, bool json)
+{
+    snwAssetReport report;
+    snwMessage message = {0};
+    snwResult result = snwAssetReport_Make(context, path, &report, &message);
+    snwExit exit = result < 0 ? snwReportInput(&message) : snwAssetReport_Print(&report, json);
+    snwAssetReport_Free(&report);
+    return exit;
+}
+
 static snwExit PrintFile(snwContext* context, const char* path, bool json)
 {
     size_t length = strlen(path);
@@ -460,6 +471,8 @@ static snwExit PrintFile(snwContext* context, const char* path, bool json)
         return PrintLog(context, path, json);
     if (snwBuiltIn_Find(path) != NULL || snwBlueprintFile_IsOne(context, path))
         return PrintBlueprint(context, path, json);
+    if (snwAsset_IsOne(context, path))
+        return PrintAsset(context, path, json);
     snwSceneFile file = {0};
     snwMessage message;
     snwSceneOptions options = snwDefaultSceneOptions();
@@ -527,6 +540,7 @@ static const snwExample s_examples[] = {
     {"sinew info", "version, threads, instruction set, methods"},
     {"sinew info scene.json", "bodies, sizes and settings of a scene"},
     {"sinew info frog", "the mesh, skeleton and motions of a built-in character"},
+    {"sinew info fox.glb", "meshes, bones and animations of a file, what was repaired and what is wrong"},
     {"sinew info --params pbd", "what --set may change, with units and ranges"},
     {"sinew info --schema > scene.schema.json", "for editors that check while you type"},
     {0},
@@ -537,7 +551,7 @@ const snwVerb snwInfoVerb = {
     .operands = "[FILE|CHARACTER|METHOD]",
     .mostOperands = 1,
     .complete = snw_completeFile,
-    .summary = "describe a character, a scene, a log, a frames cache, the methods or this program",
+    .summary = "describe a character, an artist's file, a scene, a log, a frames cache, the methods or this program",
     .about = "",
     .options = s_options,
     .examples = s_examples,

@@ -5,4 +5,4 @@
 #include "app/cli.h"
 
 extern const snwVerb snwDemoVerb, snwSimVerb, snwCompareVerb, snwReplayVerb, snwInfoVerb, snwCheckVerb, snwRenderVerb,
-    snwBenchVerb, snwHelpVerb, snwCompletionsVerb;
+    snwPrepVerb, snwBenchVerb, snwHelpVerb, snwCompletionsVerb;

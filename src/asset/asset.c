@@ -1,6 +1,7 @@
 #define _XOPEN_SOURCE 700 // realpath
 
 #include "asset/asset.h"
+#include "asset/rig_parts.h"
 
 #include "asset/gltf.h"
 #include "scene/file.h"
@@ -97,6 +98,12 @@ const snwAssetReader* snwAssetReader_Find(const char* path)
         if (ReadsPath(reader, path))
             return reader;
     return NULL;
+}
+
+bool snwAsset_IsOne(snwContext* context, const char* path)
+{
+    const snwAssetReader* reader = snwAssetReader_Find(path);
+    return reader != NULL && (reader->format != snw_assetBundle || snwBundle_IsOneAt(context, path));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -183,15 +183,34 @@ typedef struct snwAssetCache
 {
     int frameCount, pointCount;
     const float* positions; // frameCount * pointCount * 3, as in the file (usually Z up)
-    const double* times;    // s; frames if the format has no rate
+    const double* times;    // s for MDD; for PC2, which has no seconds, frames
 } snwAssetCache;
 
-// One rigid transform per handle and frame, what takes the rest pose to then: libigl's animation text.
+// One rigid transform per handle and frame, libigl's animation text: snwTransform_Apply takes a point that hangs on the
+// handle from where it rests to where it is then, as skinning wants it.
 typedef struct snwAssetHandleMotion
 {
     int handleCount, frameCount;
-    const snwTransform* transforms; // [frame * handleCount + handle]; position: where the handle is
+    const snwTransform* transforms; // [frame * handleCount + handle]
+    const double* times;            // s if the bundle says how long a frame is, else frames
 } snwAssetHandleMotion;
+
+// A rigid bone that owns a region of the mesh.
+typedef struct snwAssetBone
+{
+    snwBoneDef def;
+    int label; // of the tets, triangles or hexes that are rigid with it
+} snwAssetBone;
+
+// What a bundle says about the flesh; 0 or "" where it says nothing.
+typedef struct snwAssetFlesh
+{
+    double young;      // Pa
+    double poisson;    // 0 .. 0.5
+    double timeStep;   // s, also from frame to frame of the handles' motion
+    double scale;      // the publishers' programs read it and use it nowhere
+    const char* model; // "arap", "neohookean" ...
+} snwAssetFlesh;
 
 typedef struct snwAssetMatrix
 {
@@ -239,8 +258,12 @@ typedef struct snwAsset
     int pointCount;
     snwAssetHandle* handles;
     int handleCount;
-    snwJointDef* joints; // of bone regions
+    int movedHandleCount; // the first ones, points and bones: columns of weights and handles of motions
+    snwAssetBone* bones;  // of regions
+    int boneCount;
+    snwJointDef* joints; // of those bones
     int jointCount;
+    snwAssetFlesh flesh;
     snwAssetMatrix matrix;
     snwAssetCache cache;
     snwAssetHandleMotion handleMotion;
@@ -284,6 +307,8 @@ typedef struct snwAssetReader
 // By ending; NULL if no format has it. The list is in asset_formats.c.
 const snwAssetReader* snwAssetReader_Find(const char* path);
 const snwAssetReader* snwAssetReader_Get(int index); // NULL ends the list
+// Is there a reader for the file? Of JSON files bundles are meant, for which it is opened: not scenes or blueprints.
+bool snwAsset_IsOne(snwContext* context, const char* path);
 
 // Reads a file; files that it names must lie in its folder. On errors *asset is NULL.
 snwResult snwAsset_Open(snwContext* context, const char* path, snwAsset** asset, snwMessage* message);

@@ -193,6 +193,17 @@ void snwGltf_ReadAccessors(snwGltfReading* reading)
     snwJson_Leave(&reading->json, mark);
 }
 
+void snwGltf_CheckAccessor(snwGltfReading* reading, int index, unsigned types, unsigned components)
+{
+    if (snwGltfReading_Failed(reading))
+        return;
+    const snwGltfAccessor* accessor = &reading->gltf->accessors[index];
+    if ((types >> accessor->type & 1) == 0 || (components >> (accessor->component - snw_gltfByte) & 1) == 0)
+        snwGltf_Fail(reading, "export the file again, or look at it with a glTF validator",
+            "accessor %d is %s of component type %d, which makes no sense here", index, s_types[accessor->type].name,
+            accessor->component);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Numbers
 

@@ -13,8 +13,10 @@ typedef struct snwGltfReading
     snwAsset* asset;
     snwGltf* gltf;
     const snwAssetInput* input;
-    snwJson json; // where we are; whom to tell
+    snwJson json;   // where we are; whom to tell
+    char where[96]; // the same for people, in notes: "mesh 'fox', part 0"; "" is the place in the document
     snwResult result;
+    int64_t vertices, triangles; // of all meshes so far
 } snwGltfReading;
 
 static inline bool snwGltfReading_Failed(const snwGltfReading* reading)
@@ -29,7 +31,9 @@ void snwGltf_Fail(snwGltfReading* reading, const char* remedy, const char* forma
 void snwGltf_Check(snwGltfReading* reading, snwResult result);
 void snwGltf_FailMemory(snwGltfReading* reading);
 
-// A note at the current place: snwAsset_Note.
+// reading->where = "mesh 'fox'", or "mesh 3" if it has no name.
+void snwGltf_SetWhere(snwGltfReading* reading, const char* kind, int index, const char* name);
+// A note at the current place: snwAsset_NoteMany.
 void snwGltf_Note(snwGltfReading* reading, snwAssetNoteKind kind, int64_t count, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -54,6 +58,16 @@ bool snwGltf_Reals(snwGltfReading* reading, const json_t* object, const char* ke
 const char* snwGltf_Text(snwGltfReading* reading, const json_t* object, const char* key); // NULL: none
 bool snwGltf_Bool(snwGltfReading* reading, const json_t* object, const char* key);        // false: none
 
+// Fails unless the accessor has one of the types and components: bits 1 << snwGltfType, 1 << (component - 5120).
+void snwGltf_CheckAccessor(snwGltfReading* reading, int accessor, unsigned types, unsigned components);
+
+enum
+{
+    snw_gltfSmallInts = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 3,
+    snw_gltfUnsigned = 1 << 1 | 1 << 3 | 1 << 5,
+    snw_gltfReal = 1 << 6,
+};
+
 // Steps of snwGltf_Parse and of the reader.
 void snwGltf_ReadBuffers(snwGltfReading* reading, const unsigned char* chunk, size_t chunkSize);
 void snwGltf_ReadViews(snwGltfReading* reading);
@@ -61,7 +75,25 @@ void snwGltf_ReadAccessors(snwGltfReading* reading);
 void snwGltf_ReadNodes(snwGltfReading* reading);
 void snwGltf_ReadSkins(snwGltfReading* reading);
 void snwGltf_ReadMeshes(snwGltfReading* reading);
+void snwGltf_ReadNodeMorphs(snwGltfReading* reading); // after the meshes
 void snwGltf_ReadAnimations(snwGltfReading* reading);
+
+// The influences of one mesh, part by part in the order of their vertices.
+typedef struct snwGltfInfluences
+{
+    snwGltfReading* reading;
+    int limit;   // joints of the skin; 0: no skin, whatever the vertices name
+    int* starts; // of the whole mesh
+    int* bones;
+    double* values;
+    int vertex, entry; // next ones
+    int highest;       // joint
+    int64_t unequal, negative, twice, beyond, unheld, notFinite;
+} snwGltfInfluences;
+
+int snwGltf_CountSets(snwGltfReading* reading, const json_t* attributes); // JOINTS_n with WEIGHTS_n
+void snwGltfInfluences_Add(snwGltfInfluences* influences, const json_t* attributes, int vertexCount);
+void snwGltfInfluences_Note(const snwGltfInfluences* influences);
 
 // Bytes of one element, its last padding left out; and the distance of packed ones.
 int snwGltfAccessor_ElementSize(const snwGltfAccessor* accessor);

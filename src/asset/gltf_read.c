@@ -1,10 +1,27 @@
 // The glTF 2.0 reader: from the document to the asset.
 
+#include "asset/examine.h"
 #include "asset/gltf_parts.h"
 
 static snwResult ReadGltf(const snwAssetInput* input, snwAsset* asset, snwMessage* message)
 {
-    return snwGltf_Parse(asset, input, message);
+    snwMessage words;
+    message = message != NULL ? message : &words;
+    snwGltfReading reading = {.asset = asset, .input = input};
+    reading.json = (snwJson){.message = message, .file = ""};
+    reading.result = snwGltf_Parse(asset, input, message);
+    reading.gltf = asset->gltf;
+    if (snwGltfReading_Failed(&reading))
+        return reading.result;
+    asset->scale = 1; // glTF is in metres
+    snwGltf_ReadNodes(&reading);
+    snwGltf_ReadSkins(&reading);
+    snwGltf_ReadMeshes(&reading);
+    snwGltf_ReadNodeMorphs(&reading);
+    snwGltf_ReadAnimations(&reading);
+    if (!snwGltfReading_Failed(&reading) && asset->arena.failed)
+        snwGltf_FailMemory(&reading);
+    return snwGltfReading_Failed(&reading) ? reading.result : snwAsset_Examine(asset, message);
 }
 
 const snwAssetReader snw_gltfReader = {snw_assetGltf, "glTF 2.0", ".gltf .glb", ReadGltf};

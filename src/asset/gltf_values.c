@@ -38,7 +38,16 @@ void snwGltf_Note(snwGltfReading* reading, snwAssetNoteKind kind, int64_t count,
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    snwAsset_NoteMany(reading->asset, kind, count, reading->json.path, "%s", text);
+    const char* place = reading->where[0] != 0 ? reading->where : reading->json.path;
+    snwAsset_NoteMany(reading->asset, kind, count, place, "%s", text);
+}
+
+void snwGltf_SetWhere(snwGltfReading* reading, const char* kind, int index, const char* name)
+{
+    if (name != NULL && name[0] != 0)
+        snprintf(reading->where, sizeof reading->where, "%s '%s'", kind, snwQuoteWord(name).text);
+    else
+        snprintf(reading->where, sizeof reading->where, "%s %d", kind, index);
 }
 
 void* snwGltf_Room(snwGltfReading* reading, int64_t count, size_t size)

@@ -32,16 +32,13 @@ static bool SortDigit(const uint64_t* keys, const int* values, uint64_t* keysOut
     return true;
 }
 
-bool snwSortKeys(snwContext* context, uint64_t* keys, int* values, int count)
+void snwSortKeysWith(uint64_t* keys, int* values, int count, uint64_t* otherKeys, int* otherValues)
 {
     if (count < 2)
-        return true;
-    uint64_t* otherKeys = snwAllocRaw(context, (size_t)count * sizeof *keys);
-    int* otherValues = snwAllocRaw(context, (size_t)count * sizeof *values);
-    bool enough = otherKeys != NULL && otherValues != NULL;
+        return;
     uint64_t *fromKeys = keys, *toKeys = otherKeys;
     int *fromValues = values, *toValues = otherValues;
-    for (int shift = 0; enough && shift < 64; shift += snw_radixBits)
+    for (int shift = 0; shift < 64; shift += snw_radixBits)
     {
         if (!SortDigit(fromKeys, fromValues, toKeys, toValues, count, shift))
             continue;
@@ -50,11 +47,22 @@ bool snwSortKeys(snwContext* context, uint64_t* keys, int* values, int count)
         fromKeys = toKeys, toKeys = swapKeys;
         fromValues = toValues, toValues = swapValues;
     }
-    if (enough && fromKeys != keys)
+    if (fromKeys != keys)
     {
         memcpy(keys, fromKeys, (size_t)count * sizeof *keys);
         memcpy(values, fromValues, (size_t)count * sizeof *values);
     }
+}
+
+bool snwSortKeys(snwContext* context, uint64_t* keys, int* values, int count)
+{
+    if (count < 2)
+        return true;
+    uint64_t* otherKeys = snwAllocRaw(context, (size_t)count * sizeof *keys);
+    int* otherValues = snwAllocRaw(context, (size_t)count * sizeof *values);
+    bool enough = otherKeys != NULL && otherValues != NULL;
+    if (enough)
+        snwSortKeysWith(keys, values, count, otherKeys, otherValues);
     snwFree(context, otherKeys);
     snwFree(context, otherValues);
     return enough;

@@ -48,6 +48,10 @@
 typedef float snwWide __attribute__((vector_size(4 * SNW_WIDE_LANES), may_alias));
 typedef int snwWideInt __attribute__((vector_size(4 * SNW_WIDE_LANES), may_alias));
 
+// Half as many doubles (one in the scalar form), with the same operators.
+#define SNW_WIDE_DOUBLE_LANES (SNW_WIDE_LANES == 1 ? 1 : SNW_WIDE_LANES / 2)
+typedef double snwWideDouble __attribute__((vector_size(8 * SNW_WIDE_DOUBLE_LANES), may_alias));
+
 static inline snwWide snwWide_Splat(float a)
 {
     return a - (snwWide){0}; // not 0 + a, which would turn -0 into +0

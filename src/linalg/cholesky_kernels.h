@@ -1,0 +1,42 @@
+// The inner loops of the factor, once per instruction set. All give the same bits.
+
+#pragma once
+
+#include "sinew/sinew.h"
+
+// A supernode: neighbouring columns with the same rows below. Its numbers are kept in panels of eight rows, each panel
+// column by column: eight rows of column 0, eight of column 1, ... Panel p of the diagonal block has 8 (p + 1) columns
+// (the last one as many as the node), and its last square holds the inverse of L's square there.
+typedef struct snwCholeskyNode
+{
+    int first, columns;
+    int rowCount;     // below the diagonal block
+    int rows;         // where they are listed in nodeRows
+    int sweepRows;    // where they are listed in sweepRows, padded to a multiple of eight
+    int64_t diagonal; // where the panels of the diagonal block are
+    int64_t below;    // where the panels below are
+} snwCholeskyNode;
+
+// Right sides are rows of `width` numbers; width 1: one by one, else four to a row.
+typedef void snwSweepDoubleFn(
+    const snwCholeskyNode* node, const double* values, const int* rows, double* x, double* gather);
+typedef void snwSweepFloatFn(
+    const snwCholeskyNode* node, const float* values, const int* rows, float* x, float* gather);
+
+typedef struct snwCholeskyKernels
+{
+    // out[8 j + r] = sum over k of a[8 k + r] b[8 k + j], j < 4.
+    void (*tile)(const double* a, const double* b, int count, double* out);
+    // [width - 1]
+    snwSweepDoubleFn* forwardDouble[4];
+    snwSweepDoubleFn* backwardDouble[4];
+    snwSweepFloatFn* forwardFloat[4];
+    snwSweepFloatFn* backwardFloat[4];
+} snwCholeskyKernels;
+
+const snwCholeskyKernels* snwCholesky_Kernels(snwSimd simd);
+
+// NULL where the build does not have them.
+const snwCholeskyKernels* snwCholesky_KernelsAvx2(void);
+const snwCholeskyKernels* snwCholesky_KernelsBase(void);
+const snwCholeskyKernels* snwCholesky_KernelsScalar(void);
