@@ -55,6 +55,14 @@ static const snwParamInfo s_params[snw_pbdParamCount] = {
         .initial = 1,
         .live = true,
         .help = "how fast motion that is not rigid dies; added to the material's damping"},
+    [snw_pbdDrag] = {.name = "pbd.drag",
+        .type = snw_paramReal,
+        .unit = "1/s",
+        .lower = 0,
+        .upper = 1000,
+        .initial = 0,
+        .live = true,
+        .help = "how fast all motion dies, of bodies and props, as in thick air"},
     [snw_pbdSelf] = {.name = "pbd.self",
         .type = snw_paramBool,
         .unit = "",
@@ -224,6 +232,7 @@ typedef struct VertexLoop
     float* predicted;
     float acceleration[3];
     float h, inverseH;
+    float keep; // of the velocity, after drag
 } VertexLoop;
 
 static void Predict(int begin, int end, void* data)
@@ -254,7 +263,7 @@ static void UpdateVelocities(int begin, int end, void* data)
         const float* from = (pinned ? loop->before : loop->predicted) + 4 * (size_t)i;
         float* v = loop->state.velocities + 4 * (size_t)i;
         for (int k = 0; k < 3; ++k)
-            v[k] = (pinned ? 0.0f : v[k]) + (x[k] - from[k]) * loop->inverseH;
+            v[k] = ((pinned ? 0.0f : v[k]) + (x[k] - from[k]) * loop->inverseH) * (pinned ? 1.0f : loop->keep);
     }
 }
 
@@ -407,7 +416,8 @@ static VertexLoop MakeVertexLoop(const snwSim* sim, int index, double h)
         .predicted = scratch->predicted[index],
         .acceleration = {(float)g.x, (float)g.y, (float)g.z},
         .h = (float)h,
-        .inverseH = (float)(1.0 / h)};
+        .inverseH = (float)(1.0 / h),
+        .keep = (float)exp(-snwSim_Param(sim, snw_pbdDrag) * h)};
 }
 
 static void PredictBody(snwSim* sim, int index, double h)

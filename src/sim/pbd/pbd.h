@@ -10,6 +10,7 @@
 //         drags, then contacts
 //     v <- v + (p - predicted p) / h,  x <- p                   velocities
 //     v <- v + k (v_cm + w x r - v)                             damping towards rigid motion (Section 3.5)
+//     v <- v exp(-drag h)                                       bodies and props
 // A projection moves vertex i by  -k' w_i grad_i C * C / sum_j w_j |grad_j C|^2  with  k' = 1 - (1 - k)^(1/iterations),
 // so stiffness k in [0, 1] means the same for any number of iterations - but not for any step: that is what the
 // original method cannot do, and the later ones of this project can. Young's modulus does not enter.
@@ -33,6 +34,7 @@ typedef enum snwPbdParam
     snw_pbdStretch,
     snw_pbdVolume,
     snw_pbdDamping,
+    snw_pbdDrag,
     snw_pbdSelf,
     snw_pbdParamCount,
 } snwPbdParam;

@@ -3,7 +3,7 @@
 #include "sim/pbd/pbd.h"
 #include "sim/scene.h"
 
-#include <string.h>
+#include <math.h>
 
 snwResult snwPbd_CreateContacts(snwSim* sim, snwMessage* message)
 {
@@ -75,5 +75,11 @@ void snwPbd_FinishContacts(snwSim* sim, double h)
 {
     snwResponse* response = ((snwPbdScratch*)sim->scratch)->response;
     snwResponse_Finish(response, sim->props, h);
+    double keep = exp(-snwSim_Param(sim, snw_pbdDrag) * h);
+    for (int i = 0; i < sim->def->propCount; ++i)
+    {
+        sim->props[i].velocity = snwVec3_Scale(sim->props[i].velocity, keep);
+        sim->props[i].angularVelocity = snwVec3_Scale(sim->props[i].angularVelocity, keep);
+    }
     sim->contactCount = snwResponse_Report(response, h, sim->contacts, sim->contactCapacity);
 }
