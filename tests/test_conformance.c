@@ -3,6 +3,7 @@
 #include "contact_suite.h"
 #include "test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static snwSuiteResult RunCase(const char* method, snwSuiteCase which)
@@ -12,6 +13,7 @@ static snwSuiteResult RunCase(const char* method, snwSuiteCase which)
     snwMessage message = {0};
     if (snwSuite_Run(&def, which, &result, &message) < 0)
         snwTest_Fail(__FILE__, __LINE__, "%s: %s %s", method, message.place, message.text);
+    fprintf(stderr, "case %d: %g %g\n", (int)which, result.values[0], result.values[1]);
     if (!result.applies)
         CHECK(result.note[0] != 0);
     return result;

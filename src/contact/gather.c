@@ -76,6 +76,23 @@ typedef struct SolidLoop
     int room; // rows per vertex
 } SolidLoop;
 
+// Which of the touching vertices is this mesh vertex? They are sorted where they are not all.
+static int FindTouching(const snwFlesh* flesh, int vertex)
+{
+    if (flesh->vertices == NULL)
+        return vertex;
+    int low = 0, high = flesh->vertexCount;
+    while (low < high)
+    {
+        int middle = low + (high - low) / 2;
+        if (flesh->vertices[middle] < vertex)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < flesh->vertexCount && flesh->vertices[low] == vertex ? low : -1;
+}
+
 static void SetHome(const snwFlesh* flesh, snwTransform now, const snwStop* stop, snwSolidRow* row)
 {
     row->home = stop->carried;
@@ -87,11 +104,18 @@ static void SetHome(const snwFlesh* flesh, snwTransform now, const snwStop* stop
     row->home = snwTransform_Apply(now, (snwVec3){anchor->home[0], anchor->home[1], anchor->home[2]});
 }
 
+// Of a vertex inside, in a wild body: none.
+static int SolidAnchor(const snwFlesh* flesh, int index)
+{
+    int touching = flesh->wild ? FindTouching(flesh, index) : index;
+    return touching >= 0 ? snw_anchorsPerVertex * touching + snw_anchorSolid : -1;
+}
+
 static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
 {
     const snwResponse* response = loop->response;
     const snwFlesh* flesh = loop->flesh;
-    int vertex = flesh->fast || flesh->vertices == NULL ? index : flesh->vertices[index], count = 0;
+    int vertex = flesh->wild || flesh->vertices == NULL ? index : flesh->vertices[index], count = 0;
     if (flesh->positions[4 * (size_t)vertex + 3] == 0.0f)
         return 0;
     for (int c = 0; c < response->scene->colliderCount && count < loop->room; ++c)
@@ -104,7 +128,7 @@ static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
         snwSolidRow* row = &rows[count++];
         *row = (snwSolidRow){.vertex = vertex,
             .collider = c,
-            .anchor = flesh->fast ? -1 : snw_anchorsPerVertex * index + snw_anchorSolid,
+            .anchor = SolidAnchor(flesh, index),
             .swept = stop.swept,
             .point = stop.point,
             .normal = stop.normal,
@@ -132,8 +156,8 @@ void snwResponse_GatherSolids(snwResponse* response)
     {
         snwFlesh* flesh = &response->flesh[b];
         SolidLoop loop = {response, flesh, b, response->solids + response->firstSolids[b], response->chunkCounts[b],
-            flesh->fast ? 1 : response->touches};
-        int count = flesh->fast ? flesh->rowCount : flesh->vertexCount;
+            response->touches};
+        int count = flesh->wild ? flesh->rowCount : flesh->vertexCount;
         if (response->scene->colliderCount > 0)
             snwParallelFor(response->context, count, snw_solidGrain, GatherChunk, &loop);
     }
@@ -160,23 +184,6 @@ static snwVec3 Mix(const float* rows, const int triangle[3], const double weight
     for (int k = 0; k < 3; ++k)
         sum = snwVec3_MulAdd(sum, weights[k], Row(rows, triangle[k]));
     return sum;
-}
-
-// Which of the touching vertices is this mesh vertex? They are sorted where they are not all.
-static int FindTouching(const snwFlesh* flesh, int vertex)
-{
-    if (flesh->vertices == NULL)
-        return vertex;
-    int low = 0, high = flesh->vertexCount;
-    while (low < high)
-    {
-        int middle = low + (high - low) / 2;
-        if (flesh->vertices[middle] < vertex)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < flesh->vertexCount && flesh->vertices[low] == vertex ? low : -1;
 }
 
 static void SetFleshHome(const snwResponse* response, snwPairRow* row)

@@ -31,10 +31,8 @@ static void MakeSolids(snwResponse* response, const snwResponseDef* def)
     response->colliderBefore = snwArena_Alloc(def->arena, (size_t)colliders, sizeof *response->colliderBefore);
     for (int b = 0; b < bodies && !def->arena->failed; ++b)
     {
-        size_t slow = (size_t)Chunks(def->vertexCounts[b]) * snw_solidGrain * (size_t)response->touches;
-        size_t fast = colliders > 0 ? (size_t)Chunks(def->rowCounts[b]) * snw_solidGrain : 0;
         response->firstSolids[b] = rows;
-        rows += slow > fast ? slow : fast;
+        rows += (size_t)Chunks(def->rowCounts[b]) * snw_solidGrain * (size_t)response->touches;
         response->chunkCounts[b] = snwArena_Alloc(def->arena, (size_t)Chunks(def->rowCounts[b]), sizeof(int));
     }
     response->solids = snwArena_Alloc(def->arena, rows, sizeof *response->solids);

@@ -64,7 +64,7 @@ typedef struct snwFlesh
     int vertexCount;     // of those
     snwAnchor* anchors;  // snw_anchorsPerVertex per touching vertex
     double margin;       // m: what comes this near in a substep is looked after
-    bool fast;           // moves more than its own elements in a substep: its inside is swept as well
+    bool wild;           // moves so much in a substep that its inside may come out: all its vertices are looked at
 } snwFlesh;
 
 // A vertex against a collider, whose place is fixed during the substep: all in the world.

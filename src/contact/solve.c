@@ -93,14 +93,14 @@ static void SolveChunks(int begin, int end, void* data)
 
 static int ChunkCount(const snwFlesh* flesh)
 {
-    return ((flesh->fast ? flesh->rowCount : flesh->vertexCount) + snw_solidGrain - 1) / snw_solidGrain;
+    return ((flesh->wild ? flesh->rowCount : flesh->vertexCount) + snw_solidGrain - 1) / snw_solidGrain;
 }
 
 static void SolveSolids(const snwResponse* response, int body, bool fresh)
 {
     const snwFlesh* flesh = &response->flesh[body];
     SolidLoop loop = {response, flesh, response->solids + response->firstSolids[body], response->chunkCounts[body],
-        flesh->fast ? 1 : response->touches, fresh};
+        response->touches, fresh};
     if (response->scene->colliderCount > 0)
         snwParallelFor(response->context, ChunkCount(flesh), 1, SolveChunks, &loop);
 }
@@ -236,7 +236,7 @@ static snwAnchor MakeAnchor(int kind, int other, snwVec3 home)
 static void KeepSolids(const snwResponse* response, int body)
 {
     const snwFlesh* flesh = &response->flesh[body];
-    int room = flesh->fast ? 1 : response->touches;
+    int room = response->touches;
     for (int chunk = 0; chunk < ChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
     {
         const snwSolidRow* rows = response->solids + response->firstSolids[body] +
@@ -345,7 +345,7 @@ static void Tell(Teller* teller, snwContact contact, snwVec3 position, snwVec3 n
 static void TellSolids(const snwResponse* response, int body, Teller* teller)
 {
     const snwFlesh* flesh = &response->flesh[body];
-    int room = flesh->fast ? 1 : response->touches;
+    int room = response->touches;
     for (int chunk = 0; chunk < ChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
     {
         const snwSolidRow* rows = response->solids + response->firstSolids[body] +
@@ -404,7 +404,7 @@ static snwContactPoint MakePoint(snwVec3 position, snwVec3 normal, double gap, s
 static int AddSolidPoints(const snwResponse* response, int body, int count, snwContactPoint* points, int capacity)
 {
     const snwFlesh* flesh = &response->flesh[body];
-    int room = flesh->fast ? 1 : response->touches;
+    int room = response->touches;
     for (int chunk = 0; chunk < ChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
     {
         const snwSolidRow* rows = response->solids + response->firstSolids[body] +

@@ -29,8 +29,8 @@ snwResult snwPbd_CreateContacts(snwSim* sim, snwMessage* message)
     return result;
 }
 
-// Further than a few elements in one substep.
-static bool IsFast(const snwFlesh* flesh, double meanEdge)
+// Further than a part of an element in one substep.
+static bool IsWild(const snwFlesh* flesh, double meanEdge)
 {
     float most = 0.0f;
     for (int i = 0; i < flesh->vertexCount; ++i)
@@ -41,7 +41,7 @@ static bool IsFast(const snwFlesh* flesh, double meanEdge)
         float length = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
         most = length > most ? length : most;
     }
-    return (double)most > 16.0 * meanEdge * meanEdge;
+    return (double)most > 0.0625 * meanEdge * meanEdge;
 }
 
 void snwPbd_GatherContacts(snwSim* sim, double h)
@@ -60,7 +60,7 @@ void snwPbd_GatherContacts(snwSim* sim, double h)
             .vertexCount = model->touchCount,
             .anchors = state.anchors,
             .margin = 0.25 * model->meanEdge};
-        response->flesh[i].fast = IsFast(&response->flesh[i], model->meanEdge);
+        response->flesh[i].wild = IsWild(&response->flesh[i], model->meanEdge);
     }
     for (int i = 0; i < sim->def->colliderCount; ++i)
     {
