@@ -22,6 +22,8 @@ enum
 
 static const char* const s_stages[snw_stageCount] = {"predict", "detect", "distance", "volume", "contact", "velocity"};
 
+static const char* const s_laws[] = {"projection", "compliant", NULL};
+
 static const snwParamInfo s_params[snw_pbdParamCount] = {
     [snw_pbdIterations] = {.name = "pbd.iterations",
         .type = snw_paramInt,
@@ -31,6 +33,16 @@ static const snwParamInfo s_params[snw_pbdParamCount] = {
         .initial = 20,
         .live = true,
         .help = "sweeps over all constraints in each substep"},
+    [snw_pbdLaw] = {.name = "pbd.law",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = snw_pbdProjection,
+        .choices = s_laws,
+        .help =
+            "projection: as published, stiffness from pbd.stretch and pbd.volume; compliant: Neo-Hookean flesh with "
+            "the material's young and poisson"},
     [snw_pbdStretch] = {.name = "pbd.stretch",
         .type = snw_paramReal,
         .unit = "",
@@ -205,6 +217,13 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         scratch->predicted[i] = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
         most = rows > most ? rows : most;
     }
+    scratch->neo = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->neo);
+    for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
+    {
+        const snwPbdModel* model = sim->bodies[i].model;
+        if (model->compliant)
+            scratch->neo[i] = snwArena_Alloc(&sim->arena, (size_t)model->tetBlocks, sizeof **scratch->neo);
+    }
     scratch->sums = snwArena_Alloc(&sim->arena, most / snw_pbdDampGrain + 1, snw_pbdDampSums * sizeof(double));
     scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
     return sim->arena.failed ? snwFailMemory(message) : snwPbd_CreateContacts(sim, message);
@@ -326,6 +345,7 @@ typedef struct BlockLoop
     float* positions;
     int first; // block of this colour
     float stiffness;
+    snwNeoState* neo;
 } BlockLoop;
 
 static void ProjectEdgeBlocks(int begin, int end, void* data)
@@ -339,6 +359,13 @@ static void ProjectTetBlocks(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
     loop->kernels->volume(loop->positions, loop->model->tets, loop->first + begin, loop->first + end, loop->stiffness);
+}
+
+static void SolveNeoBlocks(int begin, int end, void* data)
+{
+    const BlockLoop* loop = data;
+    loop->kernels->neoHookean(
+        loop->positions, loop->model->tets, loop->model->rests, loop->neo, loop->first + begin, loop->first + end);
 }
 
 static void ProjectColours(
@@ -372,10 +399,19 @@ static void ProjectBody(snwSim* sim, int index, const Sweep* sweep)
     const snwPbdModel* model = sim->bodies[index].model;
     float* positions = snwPbd_GetBody(sim, index).positions;
     BlockLoop loop = {.kernels = snwPbd_Kernels(sim->context->simd), .model = model, .positions = positions};
-    ProjectColours(sim, &loop, &model->edgeColours, ProjectEdgeBlocks, sweep->stretch);
-    snwSim_EndStage(sim, snw_stageDistance);
-    ProjectColours(sim, &loop, &model->tetColours, ProjectTetBlocks, sweep->volume);
-    snwSim_EndStage(sim, snw_stageVolume);
+    if (model->compliant)
+    {
+        loop.neo = ((snwPbdScratch*)sim->scratch)->neo[index];
+        ProjectColours(sim, &loop, &model->tetColours, SolveNeoBlocks, 1.0);
+        snwSim_EndStage(sim, snw_stageVolume);
+    }
+    else
+    {
+        ProjectColours(sim, &loop, &model->edgeColours, ProjectEdgeBlocks, sweep->stretch);
+        snwSim_EndStage(sim, snw_stageDistance);
+        ProjectColours(sim, &loop, &model->tetColours, ProjectTetBlocks, sweep->volume);
+        snwSim_EndStage(sim, snw_stageVolume);
+    }
     ProjectDrags(sim, index, positions, sweep->iterations);
 }
 
@@ -426,6 +462,10 @@ static void PredictBody(snwSim* sim, int index, double h)
     ApplyPushes(sim, index, &loop);
     snwParallelFor(sim->context, sim->bodies[index].character->def.vertexCount, snw_vertexGrain, Predict, &loop);
     MovePinned(sim, index, loop.state.positions);
+    const snwPbdModel* model = sim->bodies[index].model;
+    if (model->compliant)
+        snwNeoState_Begin(((snwPbdScratch*)sim->scratch)->neo[index], model->rests, 0, model->tetBlocks,
+            sim->bodies[index].materials, h);
 }
 
 static void FinishBody(snwSim* sim, int index, double h)

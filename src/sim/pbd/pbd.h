@@ -13,7 +13,8 @@
 //     v <- v exp(-drag h)                                       bodies and props
 // A projection moves vertex i by  -k' w_i grad_i C * C / sum_j w_j |grad_j C|^2  with  k' = 1 - (1 - k)^(1/iterations),
 // so stiffness k in [0, 1] means the same for any number of iterations - but not for any step: that is what the
-// original method cannot do, and the later ones of this project can. Young's modulus does not enter.
+// original method cannot do. Young's modulus does not enter. With pbd.law = compliant it does: the edges' and volumes'
+// constraints make way for those of neo_hookean.h.
 //
 // Constraints are coloured: those of one colour share no vertex, lie in blocks of eight, and run in any order. The
 // order of colours is fixed, so the result is one Gauss-Seidel sweep for any number of threads and lanes.
@@ -22,15 +23,23 @@
 
 #include "contact/response.h"
 #include "sim/method.h"
+#include "sim/pbd/neo_hookean.h"
 
 enum
 {
     snw_pbdLanes = 8 // constraints in a block, whatever the instruction set
 };
 
+typedef enum snwPbdLaw
+{
+    snw_pbdProjection, // as published: stiffness between 0 and 1
+    snw_pbdCompliant,  // neo_hookean.h
+} snwPbdLaw;
+
 typedef enum snwPbdParam
 {
     snw_pbdIterations,
+    snw_pbdLaw,
     snw_pbdStretch,
     snw_pbdVolume,
     snw_pbdDamping,
@@ -65,10 +74,13 @@ typedef struct snwPbdModel
     int vertexCount;
     int touchCount;  // vertices that touch things
     double meanEdge; // m
+    bool compliant;  // the law; a body of edges alone has none
     snwPbdEdges* edges;
     snwColours edgeColours;
     snwPbdTets* tets;
     snwColours tetColours;
+    snwNeoRest* rests; // beside tets, with the compliant law; else NULL
+    int tetBlocks;
 } snwPbdModel;
 
 // State of a body: two arrays of float4, vertexCount + snw_pbdLanes rows each, and where it sticks to things.
@@ -105,6 +117,7 @@ typedef struct snwPbdScratch
     float** predicted; // per body, float4: positions before the projections
     double* sums;      // of the damping, per chunk of the largest body
     double* masses;    // kg, for new materials of the largest body
+    snwNeoState** neo; // per body with the compliant law
     snwResponse* response;
 } snwPbdScratch;
 
@@ -113,6 +126,8 @@ typedef struct snwPbdKernels
 {
     void (*distance)(float* positions, const snwPbdEdges* blocks, int begin, int end, float stiffness);
     void (*volume)(float* positions, const snwPbdTets* blocks, int begin, int end, float stiffness);
+    void (*neoHookean)(
+        float* positions, const snwPbdTets* blocks, const snwNeoRest* rests, snwNeoState* states, int begin, int end);
 } snwPbdKernels;
 
 const snwPbdKernels* snwPbd_Kernels(snwSimd simd);
