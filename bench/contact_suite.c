@@ -1,8 +1,10 @@
+#include "column.h"
 #include "contact_suite.h"
 
 #include "app/common.h"
 #include "base/result.h"
 #include "contact/collider.h"
+#include "sim/character.h"
 #include "sim/scene.h"
 #include "sinew/tools.h"
 
@@ -328,43 +330,14 @@ static double PropSpeed(const Run* run)
     return speed;
 }
 
-// A column of flesh under a plate, without friction at either end: every slice carries the same force, less the flesh
-// above it. With stretch s along the column and t across it a stable Neo-Hookean material has
-//     P = mu s + (lambda' (s t^2 - 1) - mu) t^2,   0 = mu t + (lambda' (s t^2 - 1) - mu) s t,   lambda' = lambda + mu
-static double ColumnStretch(double pressure, const snwMaterial* material)
-{
-    double mu = material->young / (2 * (1 + material->poisson));
-    double lambda = material->young * material->poisson / ((1 + material->poisson) * (1 - 2 * material->poisson)) + mu;
-    double low = 0.05, high = 1;
-    for (int i = 0; i < 100; ++i)
-    {
-        double s = 0.5 * (low + high);
-        // from the second: lambda (s t^2 - 1) = mu - mu / s
-        double t2 = (1 + mu * (1 - 1 / s) / lambda) / s;
-        double stress = mu * s - mu / s * t2;
-        if (-stress > pressure)
-            low = s;
-        else
-            high = s;
-    }
-    return 0.5 * (low + high);
-}
-
+// A plate on a block of flesh that sticks to it and to the ground.
 static double ColumnHeight(const Run* run)
 {
-    const snwCharacterDef* column = snwCharacter_GetDef(run->scene->bodies[0].character);
-    snwCharacterInfo info = snwCharacter_GetInfo(run->scene->bodies[0].character);
+    const snwCharacter* column = run->scene->bodies[0].character;
     const snwPropDef* plate = &run->scene->props[0];
-    double area = (info.upper.x - info.lower.x) * (info.upper.z - info.lower.z), height = info.upper.y - info.lower.y;
-    double g = snwVec3_Length(run->scene->gravity), sum = 0;
+    double g = snwVec3_Length(run->scene->gravity);
     double weight = 8 * plate->size.x * plate->size.y * plate->size.z * plate->density * g;
-    const int slices = 1000;
-    for (int i = 0; i < slices; ++i)
-    {
-        double above = info.mass * g * (slices - i - 0.5) / slices;
-        sum += ColumnStretch((weight + above) / area, &column->materials[0]) * height / slices;
-    }
-    return sum;
+    return snwFindColumnHeight(snwCharacter_GetDef(column), column->masses, weight, g);
 }
 
 static snwResult RunSink(Run* run, const snwSuiteDef* def, snwSuiteResult* result, snwMessage* message)

@@ -65,3 +65,12 @@ TEST(conformance, heavyPropRestsOnFlesh)
     FOR_METHODS(result, snw_suiteAnvil)
     CHECK(result.values[0] <= 1e-3);
 }
+
+TEST(conformance, plateSinksAsDeepAsItMust)
+{
+    FOR_METHODS(result, snw_suiteSink)
+    {
+        CHECK(result.values[0] <= 0.05);
+        CHECK(result.values[1] <= 1e-3);
+    }
+}
