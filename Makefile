@@ -7,6 +7,7 @@ PREFIX ?= /usr/local
 SETUP  ?= 1
 DEMO   ?=
 BENCH  ?=
+ASSIMP ?=
 
 # Seconds per fuzz target and which cases run under ThreadSanitizer.
 FUZZ_SECONDS := $(if $(LONG),300,5)
@@ -18,7 +19,9 @@ setup = $(if $(filter 1,$(SETUP)),@tools/setup.sh $(1))
 .PHONY: all help demo demo-rest studio test test-long faults scalar bench bench-deps docs lint format-check tidy format \
 	sanitize asan tsan fuzz install clean
 
-all: build/build.ninja ## build everything; the program is build/sinew
+all: build/build.ninja ## build everything; the program is build/sinew (ASSIMP=1: reads FBX, DAE and BVH, too)
+	$(if $(ASSIMP),$(call setup,assimp))
+	$(if $(ASSIMP),@cmake --preset release -DSNW_ASSIMP=ON > /dev/null)
 	@cmake --build build -j $(JOBS)
 
 build/build.ninja: CMakeLists.txt CMakePresets.json
@@ -45,11 +48,11 @@ studio: all ## open the studio in a browser
 	@build/sinew studio
 
 test: all ## all fast tests
-	$(call setup,film)
+	$(call setup,film test)
 	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error -LE long
 
 test-long: all ## the slow tests too
-	$(call setup,film)
+	$(call setup,film test)
 	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error --timeout 14400
 
 faults: ## plant one-line faults in a copy and see the tests turn red
@@ -86,10 +89,10 @@ format-check:
 	@echo "layout: $(words $(OURS)) files are fine"
 
 # One file per process: clang-tidy 14 sees uninitialised va_lists that are none in the second file of a process.
-# Needs the compile commands, so the build must be configured; nothing is compiled.
+# Needs the compile commands, so the build must be configured; nothing is compiled. sinew-import only if it was built.
 tidy: build/build.ninja
 	$(call setup,lint)
-	@git ls-files -- 'src/*.c' 'bench/*.c' | xargs -n 1 -P $(JOBS) tools/tidy.sh build
+	@git ls-files -- 'src/*.c' 'bench/*.c' $(if $(wildcard build/sinew-import),,':!src/import') | xargs -n 1 -P $(JOBS) tools/tidy.sh build
 	@echo "defects: none found"
 
 format: ## lay out all files

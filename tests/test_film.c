@@ -5,6 +5,7 @@
 #include "fixture.h"
 #include "math/transform.h"
 #include "process.h"
+#include "scene/blueprint_file.h"
 #include "view/film.h"
 #include "view/ramp.h"
 
@@ -915,4 +916,40 @@ TEST(film, everyFailedAllocationIsAnErrorWithoutLeak)
         }
     }
     CHECK(false);
+}
+
+// A coarse mesh of a character: the film shows the blueprint's own surface, riding in it.
+TEST(film, blueprintsAreSeenAsTheyWereModelled)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwBlueprintFile file;
+    snwCharacter* character = NULL;
+    REQUIRE(snwBlueprintFile_Open(context, "snail", &file, NULL) >= 0);
+    file.blueprint.size = (snwBlueprintSize){.tets = 1500};
+    REQUIRE(snwBlueprint_Create(context, &file.blueprint, NULL, NULL, NULL, &character, NULL) >= 0);
+    snwFilmSurface* surface = NULL;
+    REQUIRE(snwCreateFilmSurface(context, snwCharacter_GetDef(character), 60, &surface, NULL) == snw_ok);
+    CHECK(surface == NULL); // nothing says which blueprint made it
+    snwCharacterDef def = *snwCharacter_GetDef(character);
+    def.source = "{\"blueprint\": \"snail\"}";
+    REQUIRE(snwCreateFilmSurface(context, &def, 60, &surface, NULL) == snw_ok);
+    REQUIRE(surface != NULL);
+    CHECK(surface->pointCount > snwCharacter_GetInfo(character).skinVertexCount);
+    snwSkin skin;
+    REQUIRE(snwCharacter_GetRestSkin(character, &skin) == snw_ok);
+    float* rest = calloc((size_t)def.vertexCount * 3, sizeof(float));
+    float* moved = calloc((size_t)surface->pointCount * 3, sizeof(float));
+    for (int i = 0; i < def.vertexCount; ++i)
+        rest[3 * i] = (float)def.vertices[i].x + 2, rest[3 * i + 1] = (float)def.vertices[i].y,
+                 rest[3 * i + 2] = (float)def.vertices[i].z;
+    snwVertices vertices = {.positions = rest, .count = def.vertexCount, .stride = 3 * sizeof(float)};
+    snwFilmSurface_Move(context, surface, &vertices, moved);
+    for (int i = 0; i < surface->pointCount; ++i)
+        CHECK_NEAR(moved[3 * i], surface->points[3 * i] + 2, 1e-5);
+    free(rest);
+    free(moved);
+    snwDestroyFilmSurface(context, surface);
+    snwCharacter_Release(character);
+    snwBlueprintFile_Free(&file);
+    snwDestroyContext(context);
 }

@@ -4,6 +4,7 @@
 #include "asset/rig_parts.h"
 #include "fixture.h"
 #include "process.h"
+#include "scene/file.h"
 #include "test.h"
 
 #include <dirent.h>
@@ -604,4 +605,374 @@ TEST(rigfile, cachesNameFrameAndPointOfWhatIsNotFinite)
     Read read = ReadBytes("a.mdd", (char*)bytes, size, NULL);
     CHECK_CONTAINS(read.message.text, "frame 1: its time");
     Free(&read);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Bundles
+
+static const char s_bundle[] = "{\"mesh_file\": \"t.mesh\", \"handle_file\": \"t.tgf\", \"weight_file\": \"t.dmat\", "
+                               "\"anim_file\": \"t.txt\", \"dt\": 0.5, \"YM\": 3e5, \"pr\": 0.4, \"scale\": 1, "
+                               "\"model\": \"arap\", \"colour\": \"red\"}";
+static const char s_tet[] = "MeshVersionFormatted 1\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n"
+                            "Tetrahedra\n1\n1 2 3 4 0\nEnd\n";
+static const char s_twoPoints[] = "1 0 0 0\n2 1 0 0\n#\n#\n";
+static const char s_weights[] = "2 4\n1\n0.5\n-0.25\n1e-9\n-1e-9\n0.5\n1\n0.5\n";
+static const char s_motion[] = "2 2\n0 0 0\n0 0 0\n1 0 0\n0 0 0\n0 0 0\n0 0 0\n1 0 0\n0 0 0\n"
+                               "0 1 0\n0 0 0\n1 0 0\n0 0 90\n";
+
+#define FILE_OF(name, text)                                                                                            \
+    {                                                                                                                  \
+        name, text, sizeof(text) - 1                                                                                   \
+    }
+
+static const Shelf s_shelf = {
+    {FILE_OF("t.mesh", s_tet), FILE_OF("t.tgf", s_twoPoints), FILE_OF("t.dmat", s_weights), FILE_OF("t.txt", s_motion)},
+    4};
+
+TEST(rigfile, bundlesBringTheirFilesTogether)
+{
+    Shelf shelf = s_shelf;
+    Read read = ReadBytes("t.json", s_bundle, sizeof s_bundle - 1, &shelf);
+    REQUIRE(read.result == snw_ok && read.asset->meshCount == 1);
+    const snwAsset* asset = read.asset;
+    const snwAssetWeights* weights = &asset->meshes[0].weights;
+    CHECK_INT(asset->format, snw_assetBundle);
+    CHECK_INT(asset->meshes[0].tetCount, 1);
+    CHECK_INT(asset->movedHandleCount, 2);
+    CHECK_INT(asset->handleMotion.frameCount, 2);
+    CHECK_NEAR(asset->handleMotion.times[1], 0.5, 0);
+    CHECK(asset->flesh.young == 3e5 && asset->flesh.poisson == 0.4 && strcmp(asset->flesh.model, "arap") == 0);
+    static const int s_starts[] = {0, 1, 3, 4, 5};
+    static const double s_values[] = {1, 0.5, 0.5, 1, 1}; // the last was 0.5 alone
+    REQUIRE(weights->starts != NULL && weights->boneCount == 2);
+    CHECK(memcmp(weights->starts, s_starts, sizeof s_starts) == 0);
+    for (int i = 0; i < 5; ++i)
+        CHECK_NEAR(weights->values[i], s_values[i], 1e-15);
+    CHECK(weights->bones[0] == 0 && weights->bones[2] == 1 && weights->bones[4] == 1);
+    CHECK(HasNote(asset, "below zero"));
+    CHECK(HasNote(asset, "sum to one"));
+    CHECK(HasNote(asset, "'colour'"));
+    Free(&read);
+}
+
+TEST(rigfile, bundleMistakesAreNamedWithTheirFile)
+{
+    static const char s_threeRows[] = "2 3\n1 0 0 0 1 1\n", s_threeColumns[] = "3 4\n1 0 0 0 1 1 0 0 0 0 0 0\n";
+    static const struct
+    {
+        const char* bundle;
+        const char* weights; // NULL: the usual
+        const char *file, *words;
+    } s_cases[] = {
+        {"[1]", NULL, "t.json", "a bundle is an object"},
+        {"{", NULL, "t.json", ""},
+        {"{\"handle_file\": \"t.tgf\"}", NULL, "t.json", "no mesh_file"},
+        {"{\"mesh_file\": 3}", NULL, "t.json", "must be a text"},
+        {"{\"mesh_file\": \"t.mesh\", \"dt\": 0}", NULL, "t.json", ""},
+        {"{\"mesh_file\": \"u.mesh\"}", NULL, "t.json", "no file 'u.mesh'"},
+        {"{\"mesh_file\": \"t.json\"}", NULL, "t.json", "no kind that is read here"},
+        {"{\"mesh_file\": \"t.mesh\", \"handle_file\": \"t.dmat\"}", NULL, "t.dmat", "point 1"},
+        {s_bundle, s_threeRows, "t.json", "weights have 3 rows, the mesh 4 vertices"},
+        {s_bundle, s_threeColumns, "t.json", "weights have 3 columns, and there are 2 handles"},
+    };
+    for (int i = 0; i < 10; ++i)
+    {
+        Shelf shelf = s_shelf;
+        if (s_cases[i].weights != NULL)
+            shelf.files[2] = (File){"t.dmat", s_cases[i].weights, strlen(s_cases[i].weights)};
+        Read read = ReadBytes("t.json", s_cases[i].bundle, strlen(s_cases[i].bundle), &shelf);
+        if (read.result >= 0)
+            snwTest_Fail(__FILE__, __LINE__, "bundle %d was read", i);
+        CHECK_CONTAINS(read.message.file, s_cases[i].file);
+        CHECK_CONTAINS(read.message.text, s_cases[i].words);
+        Free(&read);
+    }
+}
+
+TEST(rigfile, checkTellsBundlesFromScenesAndBlueprints)
+{
+    static const struct
+    {
+        const char *path, *words;
+    } s_files[] = {{"scenes/jello.json", "scene of"}, {"characters/frog.json", "blueprint of"}};
+    char path[600];
+    for (int i = 0; i < 2; ++i)
+    {
+        snprintf(path, sizeof path, "%s/%s", SNW_SOURCE_DIR, s_files[i].path);
+        snwProcess run = RUN("check", path);
+        CHECK_INT(run.code, 0);
+        CHECK_CONTAINS(run.text, s_files[i].words);
+        snwProcess_Free(&run);
+    }
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    static const char* const s_names[] = {"t.json", "t.mesh", "t.tgf", "t.dmat", "t.txt"};
+    for (int i = 0; i < 5; ++i)
+    {
+        snprintf(path, sizeof path, "%s/%s", snwTest_TempDir(), s_names[i]);
+        const char* text = i == 0 ? s_bundle : s_shelf.files[i - 1].data;
+        CHECK(snwFile_Write(context, path, text, strlen(text), true, NULL) == snw_ok);
+    }
+    snwDestroyContext(context);
+    snprintf(path, sizeof path, "%s/t.json", snwTest_TempDir());
+    snwProcess run = RUN("check", path);
+    CHECK_INT(run.code, 0);
+    CHECK_CONTAINS(run.text, "4 vertices, 1 tet, 2 handles, 2 frames of a motion");
+    snwProcess_Free(&run);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// No file does harm: the fuzzers' seeds, cut off everywhere and with every allocation failing
+
+typedef struct Seed
+{
+    char name[64]; // with the ending of its reader
+    char* text;
+    size_t size;
+    Shelf shelf; // what stands beside it
+} Seed;
+
+// The parts of a seed are parted by '@'; see the fuzzers.
+static void CutSeed(Seed* seed, const char* kind, char* text, size_t size)
+{
+    static const char* const s_beside[] = {"t.mesh", "t.tgf", "t.dmat", "t_anim.txt"};
+    bool bundle = strcmp(kind, "bundle") == 0, motion = strcmp(kind, "handle_text") == 0;
+    char* cut = bundle || motion ? memchr(text, '@', size) : NULL;
+    size_t first = cut == NULL ? size : (size_t)(cut - text);
+    *seed = (Seed){.text = text, .size = first};
+    snprintf(seed->name, sizeof seed->name, "t%s%s", motion ? "_anim" : ".",
+        bundle                       ? "json"
+        : motion                     ? ".txt"
+        : strcmp(kind, "cache") == 0 ? "pc2"
+                                     : kind);
+    if (motion && cut != NULL) // the skeleton comes first
+    {
+        seed->shelf = (Shelf){{{"t.tgf", text, first}}, 1};
+        seed->text = cut + 1;
+        seed->size = size - first - 1;
+    }
+    for (int i = 0; bundle && i < 4 && cut != NULL; ++i)
+    {
+        char* begin = cut + 1;
+        cut = memchr(begin, '@', size - (size_t)(begin - text));
+        size_t length = cut == NULL ? size - (size_t)(begin - text) : (size_t)(cut - begin);
+        seed->shelf.files[seed->shelf.count++] = (File){s_beside[i], begin, length};
+    }
+}
+
+static char* LoadSeed(const char* folder, const char* name, size_t* size)
+{
+    char path[600];
+    char* data = NULL;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    char* text = NULL;
+    if (name[0] != '.' && snwFile_Read(context, path, 1 << 20, &text, size, NULL) >= 0)
+    {
+        data = malloc(*size + 1);
+        memcpy(data, text, *size + 1);
+    }
+    snwFree(context, text);
+    snwDestroyContext(context);
+    return data;
+}
+
+static int ForEverySeed(const char* kind, void (*check)(Seed* seed))
+{
+    char folder[512];
+    int count = 0;
+    snprintf(folder, sizeof folder, "%s/fuzz/seeds/%s", SNW_SOURCE_DIR, kind);
+    DIR* listing = opendir(folder);
+    for (struct dirent* entry; listing != NULL && (entry = readdir(listing)) != NULL;)
+    {
+        size_t size = 0;
+        char* text = LoadSeed(folder, entry->d_name, &size);
+        if (text == NULL)
+            continue;
+        Seed seed;
+        CutSeed(&seed, kind, text, size);
+        check(&seed);
+        if (strncmp(entry->d_name, "mdd", 3) == 0)
+        {
+            snprintf(seed.name, sizeof seed.name, "t.mdd");
+            check(&seed);
+        }
+        free(text);
+        count += 1;
+    }
+    if (listing != NULL)
+        closedir(listing);
+    return count;
+}
+
+static const char* const s_kinds[] = {"tgf", "dmat", "handle_text", "joint", "cache", "bundle"};
+
+static void CheckTruncations(Seed* seed)
+{
+    for (size_t size = 0; size <= seed->size; ++size)
+    {
+        Read read = ReadBytes(seed->name, seed->text, size, &seed->shelf);
+        if (read.result < 0)
+            CHECK(read.message.text[0] != 0 && read.message.file[0] != 0);
+        Free(&read);
+    }
+}
+
+TEST(rigfile, everyTruncationIsReadOrRefusedWithWords)
+{
+    for (int i = 0; i < 6; ++i)
+        CHECK(ForEverySeed(s_kinds[i], CheckTruncations) > 0);
+}
+
+// The result, and whether the allocation that should fail came at all.
+static snwResult ReadWithout(Seed* seed, long failAt, bool* failed)
+{
+    snwCountingAllocator counter = {0};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+    snwAssetFolder folder = {TakeFile, &seed->shelf};
+    snwAssetInput input = {seed->name, seed->text, seed->size, &folder};
+    snwAsset* asset = NULL;
+    snwMessage message = {0};
+    counter.failAt = failAt == 0 ? 0 : counter.allocations + failAt;
+    snwResult result = snwAsset_Read(context, &input, &asset, &message);
+    *failed = failAt > 0 && counter.allocations >= counter.failAt;
+    CHECK(result >= 0 || (asset == NULL && message.text[0] != 0));
+    snwAsset_Close(asset);
+    snwDestroyContext(context);
+    CHECK_INT(counter.live, 0);
+    return result;
+}
+
+static void CheckAllocations(Seed* seed)
+{
+    char end = seed->text[seed->size];
+    bool failed = true, mesh = seed->shelf.count > 1; // readers of meshes do without a note
+    seed->text[seed->size] = 0;
+    snwResult whole = ReadWithout(seed, 0, &failed);
+    failed = true;
+    for (long failAt = 1; failed; ++failAt)
+    {
+        snwResult result = ReadWithout(seed, failAt, &failed);
+        bool fits = failed ? result == snw_errorMemory || (result == whole && (whole < 0 || mesh)) : result == whole;
+        if (!fits)
+            snwTest_Fail(__FILE__, __LINE__, "%s: allocation %ld gives %d", seed->name, failAt, result);
+    }
+    seed->text[seed->size] = end;
+}
+
+TEST(rigfile, everyFailedAllocationIsAnErrorWithoutLeak)
+{
+    for (int i = 0; i < 6; ++i)
+        CHECK(ForEverySeed(s_kinds[i], CheckAllocations) > 0);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Real files, where SINEW_DATA names their folder
+
+static bool OpenData(const char* path, Read* read)
+{
+    const char* folder = getenv("SINEW_DATA");
+    char whole[600];
+    if (folder == NULL)
+        return false;
+    *read = (Read){.context = snwFixture_Context(1, snw_simdAuto, NULL)};
+    snprintf(whole, sizeof whole, "%s/%s", folder, path);
+    read->result = snwAsset_Open(read->context, whole, &read->asset, &read->message);
+    if (read->result < 0)
+        snwTest_Fail(__FILE__, __LINE__, "%s: %s: %s", path, read->message.place, read->message.text);
+    return true;
+}
+
+TEST(rigfile, realCachesAgreeWithEachOther)
+{
+    Read pc2, mdd;
+    if (!OpenData("blender-rig/wob.pc2", &pc2))
+        SKIP("SINEW_DATA is not set");
+    OpenData("blender-rig/wob.mdd", &mdd);
+    REQUIRE(pc2.result == snw_ok && mdd.result == snw_ok);
+    const snwAssetCache *a = &pc2.asset->cache, *b = &mdd.asset->cache;
+    CHECK_INT(a->pointCount, 504);
+    CHECK_INT(b->pointCount, 504);
+    REQUIRE(a->frameCount == b->frameCount && a->pointCount == b->pointCount);
+    CHECK(memcmp(a->positions, b->positions, (size_t)a->frameCount * 504 * 3 * sizeof(float)) == 0);
+    Free(&pc2);
+    Free(&mdd);
+}
+
+TEST(rigfile, realMotionsStartAtRest)
+{
+    static const struct
+    {
+        const char* path;
+        int handles, frames;
+    } s_files[] = {
+        {"elephant/elephant", 24, 457}, {"fish/fish", 2, 180}, {"frog/frog", 1, 40}, {"sphere/sphere", 2, 30}};
+    for (int i = 0; i < 4; ++i)
+    {
+        char path[200];
+        Read read;
+        snprintf(path, sizeof path, "complementary-dynamics/%s_anim.txt", s_files[i].path);
+        if (!OpenData(path, &read))
+            SKIP("SINEW_DATA is not set");
+        REQUIRE(read.result == snw_ok);
+        const snwAssetHandleMotion* motion = &read.asset->handleMotion;
+        CHECK_INT(motion->handleCount, s_files[i].handles);
+        CHECK_INT(motion->frameCount, s_files[i].frames);
+        CHECK_INT(read.asset->movedHandleCount, s_files[i].handles);
+        for (int k = 0; k < motion->handleCount; ++k)
+        {
+            CHECK_NEAR(snwQuat_Angle(motion->transforms[k].rotation, snwQuat_Identity()), 0, 1e-12);
+            CHECK_NEAR(snwVec3_Length(motion->transforms[k].position), 0, 1e-11);
+        }
+        Free(&read);
+    }
+}
+
+// Linear blend skinning, plainly.
+static snwVec3 Skin(const snwAsset* asset, int frame, int vertex)
+{
+    const snwAssetMesh* mesh = &asset->meshes[0];
+    const snwTransform* transforms = asset->handleMotion.transforms +
+                                     (size_t)frame * (size_t)asset->handleMotion.handleCount;
+    snwVec3 sum = {0, 0, 0};
+    for (int k = mesh->weights.starts[vertex]; k < mesh->weights.starts[vertex + 1]; ++k)
+        sum = snwVec3_MulAdd(sum, mesh->weights.values[k],
+            snwTransform_Apply(transforms[mesh->weights.bones[k]], mesh->positions[vertex]));
+    return sum;
+}
+
+// The elephant by its bones: starts at rest and goes on without jumps. With the angles in the other order it jumps by
+// 183.
+TEST(rigfile, realBundlesMoveSmoothly)
+{
+    static const struct
+    {
+        const char* path;
+        int vertices, tets, handles;
+        double longest; // step between frames, in the file's units
+    } s_files[] = {
+        {"elephant/elephant", 494, 1502, 24, 21}, {"fish/fish", 6142, 21708, 2, 0}, {"frog/frog", 1749, 5389, 1, 0}};
+    for (int i = 0; i < 3; ++i)
+    {
+        char path[200];
+        Read read;
+        snprintf(path, sizeof path, "complementary-dynamics/%s.json", s_files[i].path);
+        if (!OpenData(path, &read))
+            SKIP("SINEW_DATA is not set");
+        REQUIRE(read.result == snw_ok && read.asset->meshCount == 1);
+        const snwAsset* asset = read.asset;
+        CHECK_INT(asset->meshes[0].vertexCount, s_files[i].vertices);
+        CHECK_INT(asset->meshes[0].tetCount, s_files[i].tets);
+        CHECK_INT(asset->meshes[0].weights.boneCount, s_files[i].handles);
+        double rest = 0, step = 0;
+        for (int v = 0; v < asset->meshes[0].vertexCount; ++v)
+        {
+            rest = fmax(rest, Distance(Skin(asset, 0, v), asset->meshes[0].positions[v]));
+            for (int k = 1; s_files[i].longest > 0 && k < asset->handleMotion.frameCount; ++k)
+                step = fmax(step, Distance(Skin(asset, k, v), Skin(asset, k - 1, v)));
+        }
+        CHECK_NEAR(rest, 0, 1e-11);
+        if (s_files[i].longest > 0)
+            CHECK(step > 1 && step < 1.5 * s_files[i].longest);
+        Free(&read);
+    }
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what is missing for the named groups, and nothing else: setup.sh GROUP...
-# Quiet when all is there. Groups: build, film, faults, lint, sanitize, peers.
+# Quiet when all is there. Groups: build, film, test, assimp, faults, lint, sanitize, peers.
 set -eu
 
 packages_of()
@@ -9,13 +9,15 @@ packages_of()
     build) echo build-essential cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev \
         libmeshoptimizer-dev ;;
     film) echo ffmpeg ;;
+    test) echo locales ;;
+    assimp) echo libassimp-dev ;;
     faults) echo git rsync ;;
     lint) echo git clang-format clang-tidy ;;
     sanitize) echo clang libclang-rt-14-dev ;;
     peers) echo coinor-libipopt-dev petsc-dev libbullet-dev libdart-dev libode-dev siconos libsiconos-numerics-dev blender ;;
     *)
         echo "setup: error: there is no group '$1'" >&2
-        echo "  try: build, film, faults, lint, sanitize or peers" >&2
+        echo "  try: build, film, test, assimp, faults, lint, sanitize or peers" >&2
         exit 2
         ;;
     esac
@@ -26,6 +28,8 @@ why()
     case $1 in
     build) echo "to build sinew" ;;
     film) echo "to make films" ;;
+    test) echo "to test with the numbers of another language" ;;
+    assimp) echo "to read FBX, DAE and BVH" ;;
     faults) echo "to plant faults in a copy of the source" ;;
     lint) echo "to check layout and find defects" ;;
     sanitize) echo "to fuzz the readers" ;;

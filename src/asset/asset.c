@@ -1,13 +1,15 @@
 #define _XOPEN_SOURCE 700 // realpath
 
 #include "asset/asset.h"
-#include "asset/rig_parts.h"
 
 #include "asset/gltf.h"
+#include "asset/rig_parts.h"
+#include "math/eigen.h"
 #include "scene/file.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +49,7 @@ static void AddNote(snwAsset* asset, snwAssetNote note, const char* place, const
     if (asset->notes == NULL)
         asset->notes = snwArena_Alloc(&asset->arena, snw_maxAssetNotes, sizeof *asset->notes);
     if (asset->notes == NULL || asset->noteCount == snw_maxAssetNotes)
-        asset->notesLost += 1;
+        asset->notesLost += note.count;
     else
         asset->notes[asset->noteCount++] = note;
 }
@@ -68,6 +70,76 @@ void snwAsset_NoteMany(
     if (count > 0)
         AddNote(asset, (snwAssetNote){.kind = kind, .count = count}, place, format, list);
     va_end(list);
+}
+
+// Bytes of the UTF-8 character at the start of the text; 0 if it is none: cut off, overlong, half of a pair, too large.
+static int Utf8Size(const unsigned char* text, int size)
+{
+    static const unsigned s_least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned first = text[0], value;
+    int wanted = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+    if (wanted < 2 || wanted > size)
+        return wanted == 1;
+    value = first & (0xffu >> (wanted + 1));
+    for (int i = 1; i < wanted; ++i)
+    {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        value = value << 6 | (text[i] & 0x3fu);
+    }
+    return value < s_least[wanted] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000) ? 0 : wanted;
+}
+
+const char* snwAsset_Text(snwAsset* asset, const char* text, int size)
+{
+    enum
+    {
+        snw_longest = 200
+    };
+    char* copy = snwArena_Alloc(&asset->arena, (size_t)(size < snw_longest ? size : snw_longest) + 1, 1);
+    for (int i = 0, to = 0; copy != NULL && i < size;)
+    {
+        int bytes = Utf8Size((const unsigned char*)text + i, size - i);
+        if (to + (bytes == 0 ? 1 : bytes) > snw_longest)
+            break;
+        if (bytes == 0 || (bytes == 1 && ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)))
+            copy[to++] = '?', bytes = 1;
+        else
+            for (int k = 0; k < bytes; ++k)
+                copy[to++] = text[i + k];
+        i += bytes;
+    }
+    return copy == NULL ? "" : copy;
+}
+
+static bool IsOrthogonal(snwMat3 a)
+{
+    for (int i = 0; i < 3; ++i)
+    {
+        snwVec3 p = snwMat3_Column(a, i), q = snwMat3_Column(a, (i + 1) % 3);
+        if (fabs(snwVec3_Dot(p, q)) > 1e-4 * snwVec3_Length(p) * snwVec3_Length(q))
+            return false;
+    }
+    return true;
+}
+
+// Rotation times scale where the axes are orthogonal; else the polar rotation and what is left along its axes. A mirror
+// is a negative scale.
+static snwAssetPose TakeApart(snwAffine a, bool* sheared)
+{
+    *sheared = !IsOrthogonal(a.linear);
+    double mirror = snwMat3_Determinant(a.linear) < 0 ? -1 : 1;
+    snwMat3 rotation = snwPolar3_Compute(snwMat3_Scale(a.linear, mirror)).rotation;
+    snwMat3 rest = snwMat3_TransposeMul(rotation, a.linear);
+    snwAssetPose pose = {a.translation, snwQuat_FromMat3(rotation), {rest.m[0][0], rest.m[1][1], rest.m[2][2]}};
+    return pose;
+}
+
+void snwAssetNode_SetLocal(snwAssetNode* node, snwAffine local)
+{
+    node->pose = TakeApart(local, &node->sheared);
+    node->local = node->sheared ? local
+                                : snwAffine_FromTrs(node->pose.translation, node->pose.rotation, node->pose.scale);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -193,7 +265,7 @@ snwResult snwAsset_Read(snwContext* context, const snwAssetInput* input, snwAsse
     asset->arena.context = context;
     asset->format = reader->format;
     asset->name = NameOf(&asset->arena, input->name);
-    snwResult result = reader->read(input, asset, message);
+    snwResult result = asset->name == NULL ? snwFailMemory(message) : reader->read(input, asset, message);
     if (result >= 0 && asset->arena.failed)
         result = snwFailMemory(message);
     if (result < 0)

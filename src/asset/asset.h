@@ -212,6 +212,15 @@ typedef struct snwAssetFlesh
     const char* model; // "arap", "neohookean" ...
 } snwAssetFlesh;
 
+// A point inside of a closed surface that says what is around it: of TetGen's .poly and .smesh.
+typedef struct snwAssetSeed
+{
+    snwVec3 point;
+    bool hole;        // nothing is there; else a region
+    double attribute; // of the region
+    double maxVolume; // of a tet of the region, in the file's unit; <= 0: any
+} snwAssetSeed;
+
 typedef struct snwAssetMatrix
 {
     int rows, columns;
@@ -264,6 +273,8 @@ typedef struct snwAsset
     snwJointDef* joints; // of those bones
     int jointCount;
     snwAssetFlesh flesh;
+    snwAssetSeed* seeds;
+    int seedCount;
     snwAssetMatrix matrix;
     snwAssetCache cache;
     snwAssetHandleMotion handleMotion;
@@ -328,3 +339,9 @@ void snwAsset_Note(snwAsset* asset, snwAssetNoteKind kind, const char* place, co
 // The same about several things at once; nothing if count is 0.
 void snwAsset_NoteMany(snwAsset* asset, snwAssetNoteKind kind, int64_t count, const char* place, const char* format,
     ...) __attribute__((format(printf, 5, 6)));
+
+// A name from a file, in the arena: cut to 200 bytes; control characters and what is no UTF-8 become '?'.
+const char* snwAsset_Text(snwAsset* asset, const char* text, int size);
+
+// Pose and matrix of a node from its matrix; says whether that is sheared.
+void snwAssetNode_SetLocal(snwAssetNode* node, snwAffine local);

@@ -1,10 +1,15 @@
 #include "asset/asset.h"
+#include "asset/draft.h"
 #include "asset/gltf.h"
 #include "asset/rig_parts.h"
 
 // One row per format, beside the file that reads it.
 static const snwAssetReader* const s_readers[] = {
     &snw_gltfReader,
+    &snw_objReader,
+    &snw_plyReader,
+    &snw_meditReader,
+    &snw_tetgenReader,
     &snw_tgfReader,
     &snw_dmatReader,
     &snw_handleTextReader,
@@ -12,6 +17,7 @@ static const snwAssetReader* const s_readers[] = {
     &snw_bundleReader,
     &snw_pc2Reader,
     &snw_mddReader,
+    &snw_importReader,
     NULL,
 };
 

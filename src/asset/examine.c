@@ -1,5 +1,6 @@
 #include "asset/examine.h"
 
+#include "asset/surfaces.h"
 #include "base/hash.h"
 #include "base/sort.h"
 #include "scene/words.h"
@@ -59,32 +60,6 @@ static const char* Place(char* buffer, size_t size, const char* kind, int index,
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The rest pose
-
-// Parents first: each walk climbs to the first node that is done, then comes down again.
-static bool FindWorlds(Look* look)
-{
-    const snwAsset* asset = look->asset;
-    int count = asset->nodeCount;
-    look->worlds = snwArena_Alloc(&look->scratch, (size_t)count, sizeof *look->worlds);
-    unsigned char* done = snwArena_Alloc(&look->scratch, (size_t)count, 1);
-    int* stack = snwArena_Alloc(&look->scratch, (size_t)count, sizeof *stack);
-    if (look->scratch.failed)
-        return false;
-    for (int i = 0; i < count; ++i)
-    {
-        int depth = 0;
-        for (int node = i; node >= 0 && !done[node]; node = asset->nodes[node].parent)
-            stack[depth++] = node;
-        while (depth > 0)
-        {
-            int node = stack[--depth], parent = asset->nodes[node].parent;
-            const snwAffine* local = &asset->nodes[node].local;
-            look->worlds[node] = parent < 0 ? *local : snwAffine_Compose(look->worlds[parent], *local);
-            done[node] = 1;
-        }
-    }
-    return true;
-}
 
 static snwAffine JointMatrix(const Look* look, const snwAssetSkin* skin, int joint)
 {
@@ -389,7 +364,8 @@ static bool LookAtAll(Look* look)
 {
     const snwAsset* asset = look->asset;
     look->bone = snwArena_Alloc(&look->scratch, (size_t)asset->nodeCount, 1);
-    if (look->bone == NULL || !FindWorlds(look))
+    look->worlds = snwAsset_PlaceNodes(asset, &look->scratch);
+    if (look->bone == NULL || look->worlds == NULL)
         return false;
     for (int s = 0; s < asset->skinCount; ++s)
         for (int i = 0; i < asset->skins[s].jointCount; ++i)

@@ -1,4 +1,5 @@
 #include "asset/export_parts.h"
+#include "scene/text.h"
 
 static int VertexOf(const snwExportShape* shape, int point)
 {
@@ -32,13 +33,28 @@ static void PutPoints(snwWriter* out, const snwExportShape* shape)
     }
 }
 
-// v counts from the bottom here and from the top in a character.
+// v counts from the bottom here and from the top in a character. The shortest text that gives it back, turned round.
+static void PutHeight(snwWriter* out, float fromTop)
+{
+    float height = 1 - fromTop;
+    char text[32];
+    if ((float)(1 - (double)height) == fromTop)
+        snwExport_PutFloat(out, height);
+    else
+    {
+        snwFormatReal(text, 1 - (double)fromTop);
+        snwExport_Put(out, text);
+    }
+}
+
 static void PutTexcoords(snwWriter* out, const snwExportShape* shape)
 {
     for (int i = 0; i < shape->count; ++i)
     {
         const float* at = shape->character->texcoords[VertexOf(shape, i)];
-        PutRow(out, "vt", (const float[]){at[0], 1 - at[1]}, 2);
+        PutRow(out, "vt", at, 1);
+        snwExport_Put(out, " ");
+        PutHeight(out, at[1]);
         snwExport_Put(out, "\n");
     }
 }

@@ -269,7 +269,7 @@ static void LoadElement(const snwGltfAccessor* accessor, const unsigned char* p,
                 target.ints[next] = LoadUint(at, accessor->component);
             else if (target.reals != NULL)
                 target.reals[next] = LoadReal(at, accessor->component, accessor->normalized);
-            else
+            else if (target.floats != NULL)
                 target.floats[next] = (float)LoadReal(at, accessor->component, accessor->normalized);
         }
 }
@@ -320,7 +320,7 @@ static snwResult Load(const snwGltf* gltf, int index, Target target, snwMessage*
         memset(target.ints, 0, numbers * sizeof *target.ints);
     else if (target.reals != NULL)
         memset(target.reals, 0, numbers * sizeof *target.reals);
-    else
+    else if (target.floats != NULL)
         memset(target.floats, 0, numbers * sizeof *target.floats);
     return accessor->sparse.count > 0 ? LoadSparse(gltf, index, target, message) : snw_ok;
 }

@@ -153,12 +153,16 @@ static const unsigned char* ReadBeside(snwGltfReading* reading, const char* uri,
     if (name == NULL)
         return NULL;
     if (!DecodePercent(uri, name))
+    {
         snwGltf_Fail(reading, NULL, "is no name of a file: '%s'", snwQuoteWord(uri).text);
-    else if (folder == NULL)
+        return NULL;
+    }
+    if (folder == NULL)
+    {
         snwGltf_Fail(reading, "read it from its folder, or export a .glb",
             "its data is in the file '%s', and there is no folder to look in", snwQuoteWord(name).text);
-    if (snwGltfReading_Failed(reading))
         return NULL;
+    }
     char* data = NULL;
     size_t found = 0;
     snwGltf_Check(

@@ -95,8 +95,9 @@ static int FindShared(const Work* work, const Part* part, int index)
     if (first < 0 || first >= index || work->plan[first].position != part->position)
         return -1;
     const Part* other = &work->plan[first];
-    bool same = json_equal(part->attributes, other->attributes) &&
-                memcmp(part->tint, other->tint, sizeof part->tint) == 0;
+    bool same = json_equal(part->attributes, other->attributes);
+    for (int k = 0; k < 4; ++k)
+        same = same && part->tint[k] == other->tint[k];
     const json_t *mine = json_object_get(part->item, "targets"), *theirs = json_object_get(other->item, "targets");
     return same && (mine == theirs || json_equal(mine, theirs)) ? first : -1;
 }
@@ -136,6 +137,7 @@ static void PlanAttributes(Work* work, Part* part)
 {
     snwGltfReading* reading = work->reading;
     part->attributes = snwGltf_Object(reading, part->item, "attributes");
+    size_t mark = snwJson_Enter(&reading->json, "attributes");
     part->position = Attribute(work, part, "POSITION");
     if (part->position >= 0)
         CheckPosition(reading, part->position);
@@ -144,6 +146,7 @@ static void PlanAttributes(Work* work, Part* part)
     part->texcoord = Attached(work, part, "TEXCOORD_0", 1 << snw_gltfVec2);
     part->color = Attached(work, part, "COLOR_0", 1 << snw_gltfVec3 | 1 << snw_gltfVec4);
     part->sets = snwGltf_CountSets(reading, part->attributes);
+    snwJson_Leave(&reading->json, mark);
     part->indices = snwGltf_Index(reading, part->item, "indices", reading->gltf->accessorCount, "accessors");
     if (part->indices >= 0)
         snwGltf_CheckAccessor(reading, part->indices, 1 << snw_gltfScalar, snw_gltfUnsigned);

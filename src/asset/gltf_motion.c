@@ -76,7 +76,7 @@ static double* ReadTimes(Work* work, int accessor, int* count)
     double* times = snwGltf_Room(reading, *count, sizeof *times);
     if (times != NULL)
         snwGltf_Check(reading, snwGltf_ReadReals(reading->gltf, accessor, times, NULL, reading->json.message));
-    for (int i = 1; i < *count && !snwGltfReading_Failed(reading); ++i)
+    for (int i = 1; i < *count && times != NULL && !snwGltfReading_Failed(reading); ++i)
         if (times[i] < times[i - 1])
             snwGltf_Fail(reading, "sort the keys in the program that made them, or bake the animation",
                 "key %d is at %g s, before key %d at %g s", i, times[i], i - 1, times[i - 1]);

@@ -1,7 +1,6 @@
 // Nodes and skins.
 
 #include "asset/gltf_parts.h"
-#include "math/eigen.h"
 #include "scene/words.h"
 
 #include <math.h>
@@ -31,37 +30,12 @@ static bool HasLastRow(const double matrix[16])
     return matrix[3] == 0 && matrix[7] == 0 && matrix[11] == 0 && matrix[15] == 1;
 }
 
-static bool IsOrthogonal(snwMat3 a)
-{
-    for (int i = 0; i < 3; ++i)
-    {
-        snwVec3 p = snwMat3_Column(a, i), q = snwMat3_Column(a, (i + 1) % 3);
-        if (fabs(snwVec3_Dot(p, q)) > 1e-4 * snwVec3_Length(p) * snwVec3_Length(q))
-            return false;
-    }
-    return true;
-}
-
-// Rotation times scale where the axes are orthogonal; else the polar rotation and what is left along its axes. A mirror
-// is a negative scale.
-static snwAssetPose TakeApart(snwAffine a, bool* sheared)
-{
-    *sheared = !IsOrthogonal(a.linear);
-    double mirror = snwMat3_Determinant(a.linear) < 0 ? -1 : 1;
-    snwMat3 rotation = snwPolar3_Compute(snwMat3_Scale(a.linear, mirror)).rotation;
-    snwMat3 rest = snwMat3_TransposeMul(rotation, a.linear);
-    snwAssetPose pose = {a.translation, snwQuat_FromMat3(rotation), {rest.m[0][0], rest.m[1][1], rest.m[2][2]}};
-    return pose;
-}
-
 static void ReadMatrix(snwGltfReading* reading, snwAssetNode* node, const double matrix[16])
 {
     if (!HasLastRow(matrix))
         snwGltf_Note(reading, snw_noteRepaired, 1, "the last row of a node's matrix was not 0 0 0 1");
     snwAffine local = ToAffine(matrix);
-    node->pose = TakeApart(local, &node->sheared);
-    node->local = node->sheared ? local
-                                : snwAffine_FromTrs(node->pose.translation, node->pose.rotation, node->pose.scale);
+    snwAssetNode_SetLocal(node, local);
     if (node->sheared)
         snwGltf_Note(
             reading, snw_noteOdd, 1, "a node's matrix shears: no translation, rotation and scale say the same");
@@ -251,7 +225,7 @@ static void ReadBinds(snwGltfReading* reading, snwAssetSkin* skin, int accessor)
     double* matrices = snwGltf_Room(reading, (int64_t)count * 16, sizeof *matrices);
     if (matrices != NULL)
         snwGltf_Check(reading, snwGltf_ReadReals(reading->gltf, accessor, matrices, NULL, reading->json.message));
-    for (int i = 0; i < skin->jointCount && !snwGltfReading_Failed(reading); ++i)
+    for (int i = 0; i < skin->jointCount && matrices != NULL && !snwGltfReading_Failed(reading); ++i)
     {
         binds[i] = ToAffine(matrices + (size_t)i * 16);
         snwGltf_Note(reading, snw_noteRepaired, !HasLastRow(matrices + (size_t)i * 16),

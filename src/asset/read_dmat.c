@@ -31,8 +31,8 @@ static snwResult MakeRoom(
         return snwScan_FailWith(scan, message, "the file was cut short, or its first line is wrong",
             "%lld columns of %lld rows, but there is room for at most %lld values", (long long)shape.columns,
             (long long)shape.rows, (long long)most);
-    *values = snwAsset_Alloc(asset, count, sizeof **values);
-    if (*values == NULL && count > 0)
+    *values = snwAsset_Alloc(asset, count + 1, sizeof **values); // an empty matrix has an address, too
+    if (*values == NULL)
         return snwFailMemory(message);
     asset->matrix = (snwAssetMatrix){(int)shape.rows, (int)shape.columns, *values};
     return snw_ok;
@@ -95,8 +95,9 @@ static snwResult ReadSecond(snwScan* scan, snwAsset* asset, snwMessage* message)
         return snwScan_FailWith(scan, message, "raw values follow the end of that line at once",
             "the second header is not a line of two numbers");
     snwResult result = MakeRoom(asset, shape, scan, true, &values, message);
-    if (result >= 0)
-        result = ReadBinary(scan, shape, values, message);
+    if (values == NULL)
+        return result;
+    result = ReadBinary(scan, shape, values, message);
     if (result >= 0 && scan->next < scan->end)
         snwAsset_Note(asset, snw_noteLeftOut, "", "bytes behind the last value");
     return result;
@@ -113,8 +114,9 @@ snwResult snwDmat_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* 
     if (empty && !snwScan_IsAtEnd(&scan))
         return ReadSecond(&scan, asset, message);
     snwResult result = MakeRoom(asset, shape, &scan, false, &values, message);
-    if (result >= 0)
-        result = ReadText(&scan, shape, values, message);
+    if (values == NULL)
+        return result;
+    result = ReadText(&scan, shape, values, message);
     if (result >= 0 && !snwScan_IsAtEnd(&scan))
         snwAsset_Note(asset, snw_noteLeftOut, "", "bytes behind the last value");
     return result;

@@ -217,13 +217,13 @@ static int64_t CountWords(snwScan scan)
 // By the count of numbers, and where that fits both, by the skeleton.
 static snwResult FindLayout(HandleText* text, int64_t count, const snwScan* scan, snwMessage* message)
 {
-    int64_t blocks = text->frames + 1, points = 6LL * text->handles, bones = 6 + 3LL * text->handles;
+    long long blocks = text->frames + 1LL, points = 6LL * text->handles, bones = 6 + 3LL * text->handles;
     bool hasBones = text->asset->handleCount > 0 && text->asset->handles[0].kind == snw_assetBoneHandle;
     bool isBones = count == blocks * bones, isPoints = count == blocks * points;
     if (!isBones && !isPoints)
         return snwScan_FailWith(scan, message, "the file was cut short, or its first line is wrong",
             "%d frames and a rest pose of %d handles are %lld numbers (points) or %lld (bones); there are %lld",
-            text->frames, text->handles, (long long)(blocks * points), (long long)(blocks * bones), (long long)count);
+            text->frames, text->handles, blocks * points, blocks * bones, (long long)count);
     if ((int64_t)text->frames * text->handles > snw_maxAssetVertices)
         return snwScan_FailWith(
             scan, message, NULL, "%d frames of %d handles are too many", text->frames, text->handles);
@@ -242,8 +242,7 @@ static snwResult ReadNumbers(HandleText* text, int64_t count, snwScan* scan, snw
         return snwFailMemory(message);
     for (int64_t i = 0; i < count; ++i)
         if (!snwWord_ToReal(snwScan_Word(scan), &numbers[i]))
-            return snwScan_FailWith(
-                scan, message, NULL, "frame %lld: not a finite number", (long long)(i / text->block) - 1);
+            return snwScan_FailWith(scan, message, NULL, "frame %d: not a finite number", (int)(i / text->block) - 1);
     text->numbers = numbers;
     for (int i = 0; i < text->handles; ++i)
         text->rests[i] = FromAngles(text->bones ? numbers + 6 + 3 * (size_t)i : numbers + 6 * (size_t)i + 3);

@@ -6,24 +6,6 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Order along a space-filling curve
 
-static uint64_t Spread(uint64_t x)
-{
-    x = (x | x << 32) & 0x001f00000000ffffULL;
-    x = (x | x << 16) & 0x001f0000ff0000ffULL;
-    x = (x | x << 8) & 0x100f00f00f00f00fULL;
-    x = (x | x << 4) & 0x10c30c30c30c30c3ULL;
-    return (x | x << 2) & 0x1249249249249249ULL;
-}
-
-uint64_t snwMortonCode(const double point[3])
-{
-    const double most = (1 << 20) - 1;
-    uint64_t code = 0;
-    for (int k = 0; k < 3; ++k)
-        code |= Spread((uint64_t)(fmin(fmax(point[k], 0.0), 1.0) * most)) << k;
-    return code;
-}
-
 typedef struct Grid
 {
     snwVec3 lower;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "contact/boxes.h"
+#include "geom/boxes.h"
 
 enum
 {
@@ -41,6 +41,3 @@ static inline int snwLeafCount(int count, int perLeaf)
 {
     return (count + perLeaf - 1) / perLeaf;
 }
-
-// Place on a space-filling curve (Morton 1966) of a point in the unit cube.
-uint64_t snwMortonCode(const double point[3]);

@@ -1,7 +1,7 @@
 // Crossings, exactly.
 //
-// Pairs come from a tree of boxes over the triangles in the order of a space-filling curve. Each triangle asks the tree
-// by itself, so every pair is met twice, but threads never write to the same place and nothing has to be merged.
+// Pairs come from a tree of boxes over the triangles. Each triangle asks the tree by itself, so every pair is met
+// twice, but threads never write to the same place and nothing has to be merged.
 //
 // Signs decide everything, so they must be right: corners are whole numbers (as in predicates.h, here of 31 bits in
 // three dimensions) and determinants have at most 3 * 32 + 3 bits, which fit in 128. Doubles with an adaptive error
@@ -9,12 +9,8 @@
 
 #include "geom/crossing.h"
 
-#include "base/arena.h"
-#include "base/sort.h"
+#include "geom/boxes.h"
 #include "math/vec.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 typedef __int128 Wide;
 
@@ -153,23 +149,16 @@ bool snwTrianglesCross(
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The tree: leaves are triangles along the curve; node k of a level covers leaves 2k and 2k + 1 of the one below it
-
-typedef struct Box
-{
-    int32_t lower[3], upper[3];
-} Box;
+// Asking the tree
 
 typedef struct Finder
 {
     const snwCrossingDef* def;
     snwGridPoint3* points;
-    int* order; // triangles along the curve
-    Box* boxes; // all levels, the leaves first
-    int starts[34], counts[34];
-    int levels;
+    snwBoxTree tree; // of the triangles on the grid
+    int* order;      // triangle of each leaf
     uint8_t* marks;
-    int* pairs; // per triangle, with higher ones
+    int* found; // crossings of each triangle
     uint8_t* unchecked;
 } Finder;
 
@@ -197,107 +186,27 @@ static void MakePoints(Finder* finder)
     }
 }
 
-static void Extend(Box* box, snwGridPoint3 p)
+// Floats round, so the box is grown by that.
+static snwBox BoxOf(const Finder* finder, int triangle)
 {
-    const int32_t at[3] = {(int32_t)p.x, (int32_t)p.y, (int32_t)p.z};
+    snwBox box = snwBox_Empty();
     for (int k = 0; k < 3; ++k)
     {
-        box->lower[k] = at[k] < box->lower[k] ? at[k] : box->lower[k];
-        box->upper[k] = at[k] > box->upper[k] ? at[k] : box->upper[k];
+        snwGridPoint3 p = finder->points[finder->def->triangles[triangle][k]];
+        snwBox_Add(&box, (const float[]){(float)p.x, (float)p.y, (float)p.z});
     }
+    return snwBox_Grow(box, 0.0);
 }
 
-static const Box s_nothing = {{INT32_MAX, INT32_MAX, INT32_MAX}, {INT32_MIN, INT32_MIN, INT32_MIN}};
-
-static Box BoxOf(const Finder* finder, int triangle)
+static snwResult BuildTree(Finder* finder, snwArena* arena, snwMessage* message)
 {
-    Box box = s_nothing;
-    for (int k = 0; k < 3; ++k)
-        Extend(&box, finder->points[finder->def->triangles[triangle][k]]);
-    return box;
+    snwBox* boxes = snwArena_Alloc(arena, (size_t)finder->def->triangleCount, sizeof *boxes);
+    for (int i = 0; i < finder->def->triangleCount && boxes != NULL; ++i)
+        boxes[i] = BoxOf(finder, i);
+    return boxes == NULL
+               ? snwFailMemory(message)
+               : snwBuildBoxTree(arena, boxes, finder->def->triangleCount, &finder->tree, &finder->order, message);
 }
-
-static Box Union(Box a, Box b)
-{
-    for (int k = 0; k < 3; ++k)
-    {
-        a.lower[k] = b.lower[k] < a.lower[k] ? b.lower[k] : a.lower[k];
-        a.upper[k] = b.upper[k] > a.upper[k] ? b.upper[k] : a.upper[k];
-    }
-    return a;
-}
-
-static bool Overlap(const Box* a, const Box* b)
-{
-    return a->lower[0] <= b->upper[0] && b->lower[0] <= a->upper[0] && a->lower[1] <= b->upper[1] &&
-           b->lower[1] <= a->upper[1] && a->lower[2] <= b->upper[2] && b->lower[2] <= a->upper[2];
-}
-
-// 21 bits of each axis, interleaved.
-static uint64_t Spread(uint64_t x)
-{
-    x &= 0x1FFFFF;
-    x = (x | x << 32) & 0x1F00000000FFFFu;
-    x = (x | x << 16) & 0x1F0000FF0000FFu;
-    x = (x | x << 8) & 0x100F00F00F00F00Fu;
-    x = (x | x << 4) & 0x10C30C30C30C30C3u;
-    return (x | x << 2) & 0x1249249249249249u;
-}
-
-static uint64_t CurveKey(const Box* box)
-{
-    uint64_t key = 0;
-    for (int k = 0; k < 3; ++k)
-    {
-        int64_t middle = ((int64_t)box->lower[k] + box->upper[k]) / 2 + (1 << 30);
-        key |= Spread((uint64_t)middle >> 10) << k;
-    }
-    return key;
-}
-
-static bool SortTriangles(snwContext* context, Finder* finder)
-{
-    int count = finder->def->triangleCount;
-    uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
-    for (int i = 0; i < count && keys != NULL; ++i)
-    {
-        Box box = BoxOf(finder, i);
-        keys[i] = CurveKey(&box);
-        finder->order[i] = i;
-    }
-    bool sorted = keys != NULL && snwSortKeys(context, keys, finder->order, count);
-    snwFree(context, keys);
-    return sorted;
-}
-
-static void BuildTree(Finder* finder)
-{
-    for (int i = 0; i < finder->counts[0]; ++i)
-        finder->boxes[i] = BoxOf(finder, finder->order[i]);
-    for (int level = 1; level < finder->levels; ++level)
-        for (int i = 0; i < finder->counts[level]; ++i)
-        {
-            const Box* below = finder->boxes + finder->starts[level - 1];
-            bool two = 2 * i + 1 < finder->counts[level - 1];
-            finder->boxes[finder->starts[level] + i] = two ? Union(below[2 * i], below[2 * i + 1]) : below[2 * i];
-        }
-}
-
-static int LayOutTree(Finder* finder)
-{
-    int total = 0;
-    for (int count = finder->def->triangleCount;; count = (count + 1) / 2)
-    {
-        finder->starts[finder->levels] = total;
-        finder->counts[finder->levels++] = count;
-        total += count;
-        if (count <= 1)
-            return total;
-    }
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Asking it
 
 static bool Cross(const Finder* finder, int a, int b)
 {
@@ -308,45 +217,45 @@ static bool Cross(const Finder* finder, int a, int b)
     return snwTrianglesCross(p, u, q, v);
 }
 
-static void AskTree(Finder* finder, int leaf)
+static void AskTree(Finder* finder, int triangle)
 {
-    struct
+    snwBox box = BoxOf(finder, triangle);
+    snwBoxWalk walk;
+    int found = 0, tried = 0, leaf;
+    snwBoxWalk_Start(&walk, &finder->tree, &box);
+    while (found < snw_maxCrossingsEach && tried < snw_maxNeighboursEach && (leaf = snwBoxWalk_Next(&walk)) >= 0)
     {
-        int level, index;
-    } stack[80];
-    int depth = 1, triangle = finder->order[leaf], found = 0, tried = 0;
-    const Box box = finder->boxes[leaf];
-    stack[0].level = finder->levels - 1, stack[0].index = 0;
-    while (depth > 0 && found < snw_maxCrossingsEach && tried < snw_maxNeighboursEach)
-    {
-        int level = stack[--depth].level, index = stack[depth].index;
-        if (!Overlap(&finder->boxes[finder->starts[level] + index], &box))
-            continue;
-        if (level > 0)
-        {
-            for (int child = 2 * index; child <= 2 * index + 1; ++child)
-                if (child < finder->counts[level - 1])
-                    stack[depth].level = level - 1, stack[depth++].index = child;
-            continue;
-        }
-        int other = finder->order[index];
+        int other = finder->order[leaf];
         if (other == triangle)
             continue;
         tried += 1;
         if (Cross(finder, triangle, other))
-        {
             found += 1;
-            finder->pairs[triangle] += other > triangle;
-        }
     }
+    finder->found[triangle] = found;
     finder->marks[triangle] = found > 0;
     finder->unchecked[triangle] = tried == snw_maxNeighboursEach && found == 0;
 }
 
+// Along the curve, so that neighbours in time are neighbours in the tree.
 static void AskRange(int begin, int end, void* data)
 {
+    Finder* finder = data;
     for (int leaf = begin; leaf < end; ++leaf)
-        AskTree(data, leaf);
+        AskTree(finder, finder->order[leaf]);
+}
+
+static void Collect(const Finder* finder, uint8_t* marks, snwCrossings* crossings)
+{
+    int64_t ends = 0; // every pair has two
+    for (int i = 0; i < finder->def->triangleCount; ++i)
+    {
+        marks[i] = finder->marks[i];
+        crossings->triangleCount += marks[i];
+        ends += finder->found[i];
+        crossings->uncheckedCount += finder->unchecked[i];
+    }
+    crossings->pairCount = (ends + 1) / 2;
 }
 
 snwResult snwFindCrossings(
@@ -357,28 +266,18 @@ snwResult snwFindCrossings(
         return snw_ok;
     snwArena arena = {.context = context};
     Finder finder = {.def = def};
-    int boxes = LayOutTree(&finder);
     finder.points = snwArena_Alloc(&arena, (size_t)def->vertexCount, sizeof *finder.points);
-    finder.order = snwArena_Alloc(&arena, (size_t)def->triangleCount, sizeof(int));
-    finder.pairs = snwArena_Alloc(&arena, (size_t)def->triangleCount, sizeof(int));
+    finder.found = snwArena_Alloc(&arena, (size_t)def->triangleCount, sizeof(int));
     finder.unchecked = snwArena_Alloc(&arena, (size_t)def->triangleCount, 1);
     finder.marks = snwArena_Alloc(&arena, (size_t)def->triangleCount, 1);
-    finder.boxes = snwArena_Alloc(&arena, (size_t)boxes, sizeof(Box));
     if (!arena.failed)
         MakePoints(&finder);
-    bool done = !arena.failed && SortTriangles(context, &finder);
-    if (done)
+    snwResult result = arena.failed ? snwFailMemory(message) : BuildTree(&finder, &arena, message);
+    if (result >= 0)
     {
-        BuildTree(&finder);
         snwParallelFor(context, def->triangleCount, 256, AskRange, &finder);
-        for (int i = 0; i < def->triangleCount; ++i)
-        {
-            marks[i] = finder.marks[i];
-            crossings->triangleCount += marks[i];
-            crossings->pairCount += finder.pairs[i];
-            crossings->uncheckedCount += finder.unchecked[i];
-        }
+        Collect(&finder, marks, crossings);
     }
     snwArena_Free(&arena);
-    return done ? snw_ok : snwFailMemory(message);
+    return result;
 }

@@ -191,9 +191,8 @@ void snwDestroyFilm(snwFilm* film)
     snwArray_Free(context, &film->frames);
     for (int i = 0; film->bodies != NULL && i < film->bodyCount; ++i)
     {
-        if (film->bodies[i].blueprint != NULL)
-            snwBlueprintFile_Free(film->bodies[i].blueprint);
-        snwFree(context, film->bodies[i].blueprint);
+        if (film->bodies[i].ownsSurface)
+            snwDestroyFilmSurface(context, film->bodies[i].surface);
         snwFree(context, film->bodies[i].triangles);
         snwFree(context, film->bodies[i].vertices);
     }

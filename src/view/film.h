@@ -4,8 +4,8 @@
 
 #include "base/array.h"
 #include "sinew/tools.h"
-#include "scene/blueprint_file.h"
 #include "view/camera.h"
+#include "view/film_surface.h"
 #include "view/image.h"
 #include "view/picture.h"
 #include "view/ramp.h"
@@ -16,15 +16,16 @@ typedef struct snwFilmBody
 {
     snwFloat3 color;
     const snwCharacterDef* character; // lives as long as the scene
-    int* triangles;                   // skin vertices
-    int* vertices;                    // of the character, for each skin vertex
+    int* triangles;                   // of what is drawn: skin vertices, or points of the surface
+    int* vertices;                    // of the character, for each skin vertex; NULL with a surface
+    snwFilmSurface* surface;          // finer than the skin; NULL: the skin is drawn
+    bool ownsSurface;                 // bodies of one character share it
     int vertexCount, triangleCount;
     int firstBone; // in a frame
     size_t first;  // float of its first position in a frame
     int mesh;      // in the picture; of a body of balls: the first one
     int ballCount;
-    float ballRadius;            // m
-    snwBlueprintFile* blueprint; // it was made from; NULL: none, or nothing to paint with
+    float ballRadius; // m
 } snwFilmBody;
 
 typedef struct snwFilmContact

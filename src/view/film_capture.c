@@ -48,6 +48,55 @@ static bool CopySkin(snwContext* context, const snwSkin* skin, snwFilmBody* body
     return body->triangles != NULL && body->vertices != NULL;
 }
 
+// Numbers are told in colours where the mesh has them, so those looks show the mesh itself.
+static bool ShowsFlesh(const snwFilm* film)
+{
+    return film->def.look == snw_filmSkin || film->def.look == snw_filmBones;
+}
+
+static snwFilmSurface* FindSurface(const snwFilm* film, int body)
+{
+    for (int i = 0; i < body; ++i)
+        if (film->bodies[i].character == film->bodies[body].character)
+            return film->bodies[i].surface;
+    return NULL;
+}
+
+// Every frame keeps all points of all bodies, so many bodies get coarser surfaces.
+static snwResult MakeSurface(snwFilm* film, int index, snwMessage* message)
+{
+    snwFilmBody* body = &film->bodies[index];
+    if (!ShowsFlesh(film) || body->triangleCount == 0)
+        return snw_ok;
+    double detail = fmax(50, 120 / sqrt(film->bodyCount));
+    body->surface = FindSurface(film, index);
+    if (body->surface == NULL)
+    {
+        snwResult result = snwCreateFilmSurface(film->context, body->character, detail, &body->surface, message);
+        if (result < 0)
+            return result;
+        body->ownsSurface = body->surface != NULL;
+    }
+    if (body->surface == NULL)
+        return snw_ok;
+    snwFree(film->context, body->triangles);
+    snwFree(film->context, body->vertices);
+    body->vertices = NULL;
+    body->vertexCount = body->surface->pointCount;
+    body->triangleCount = body->surface->triangleCount;
+    body->triangles = snwCopyArray(
+        film->context, body->surface->triangles, 3 * (size_t)body->triangleCount, sizeof(int));
+    return body->triangles != NULL ? snw_ok : snwFailMemory(message);
+}
+
+static void ForgetBody(snwFilm* film, snwFilmBody* body)
+{
+    snwFree(film->context, body->triangles);
+    snwFree(film->context, body->vertices);
+    if (body->ownsSurface)
+        snwDestroyFilmSurface(film->context, body->surface);
+}
+
 snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
 {
     const snwSceneDef* def = snwScene_GetDef(film->scene);
@@ -61,8 +110,7 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
         snwSkin skin;
         if (GetPoints(sim, i, &points, &skin) < 0)
             return snwFail(message, snw_errorArgument, NULL, "body %d of the sim has no skin to draw", i);
-        snwFree(film->context, body->triangles);
-        snwFree(film->context, body->vertices);
+        ForgetBody(film, body);
         snwCharacterInfo info = snwCharacter_GetInfo(def->bodies[i].character);
         *body = (snwFilmBody){.color = snwPicture_BodyColor(i, info.color), .first = film->floatCount};
         body->character = snwCharacter_GetDef(def->bodies[i].character);
@@ -70,7 +118,10 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
         body->firstBone = film->boneCount;
         if (!CopySkin(film->context, &skin, body))
             return snwFailMemory(message);
-        film->floatCount += 3 * (size_t)points.count;
+        snwResult result = MakeSurface(film, i, message);
+        if (result < 0)
+            return result;
+        film->floatCount += 3 * (size_t)body->vertexCount;
         film->boneCount += info.boneCount;
         largest = (size_t)info.vertexCount > largest ? (size_t)info.vertexCount : largest;
     }
@@ -317,6 +368,14 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
     const snwFilmBody* body = &film->bodies[index];
     snwVertices points;
     snwSkin skin;
+    if (body->surface != NULL)
+    {
+        if (snwSim_GetVertices(sim, index, &points) < 0 || points.count != body->character->vertexCount)
+            return snwFail(
+                message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
+        snwFilmSurface_Move(film->context, body->surface, &points, frame->positions + body->first);
+        return snw_ok;
+    }
     if (GetPoints(sim, index, &points, &skin) < 0 || points.count != body->vertexCount)
         return snwFail(message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
     for (int v = 0; v < points.count; ++v)

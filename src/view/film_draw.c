@@ -288,27 +288,13 @@ static void PaintFlesh(const void* data, const float point[3], float color[3])
     snwFlesh_Color(data, (snwVec3){point[0], point[1], point[2]}, color);
 }
 
-// A blueprint paints more sharply than the vertices of a coarse mesh can: at each point of the skin, where that is in
-// the rest pose. Ribbons are not part of its flesh. Without memory the vertices' colours stay.
-static void PaintFromBlueprint(snwContext* context, snwFilmBody* body, snwPictureMesh* mesh)
+// A blueprint paints each point of its surface where that is at rest, more sharply than colours of vertices can.
+static bool PaintSurface(snwContext* context, const snwFilmBody* body, snwPictureMesh* mesh)
 {
-    const snwCharacterDef* def = body->character;
-    if (def->colors == NULL || def->source[0] == 0)
-        return;
-    body->blueprint = snwAlloc(context, sizeof *body->blueprint);
-    bool found = body->blueprint != NULL && snwBlueprintFile_OfCharacter(context, def->source, body->blueprint);
-    snwBlueprint* blueprint = found ? &body->blueprint->blueprint : NULL;
-    if (!found || blueprint->flesh.partCount == 0 || blueprint->ribbonCount > 0 ||
-        !snwFlesh_MakeGrid(&blueprint->flesh, &body->blueprint->arena))
-        return;
-    mesh->paintPoints = snwAllocArray(context, 3 * (size_t)body->vertexCount + 1, sizeof(float));
-    for (int v = 0; mesh->paintPoints != NULL && v < body->vertexCount; ++v)
-    {
-        snwVec3 p = def->vertices[body->vertices[v]];
-        snwFloat3_Store((snwFloat3){(float)p.x, (float)p.y, (float)p.z}, mesh->paintPoints + 3 * (size_t)v);
-    }
-    mesh->paint = mesh->paintPoints != NULL ? PaintFlesh : NULL;
-    mesh->paintData = &blueprint->flesh;
+    mesh->paintPoints = snwCopyArray(context, body->surface->points, 3 * (size_t)body->vertexCount, sizeof(float));
+    mesh->paint = PaintFlesh;
+    mesh->paintData = &body->surface->blueprint.blueprint.flesh;
+    return mesh->paintPoints != NULL;
 }
 
 // Sides of triangles that are sides of elements: the cuts through the faces of hexes are not.
@@ -339,11 +325,10 @@ static snwResult DressBody(snwFilm* film, snwFilmBody* body, snwMessage* message
     bool made = true;
     if (snwFilm_HasValues(film))
         made = (mesh->colors = snwAllocArray(film->context, 3 * (size_t)body->vertexCount + 1, sizeof(float))) != NULL;
+    else if (body->surface != NULL)
+        made = PaintSurface(film->context, body, mesh);
     else
-    {
         made = PaintSkin(film->context, body, mesh);
-        PaintFromBlueprint(film->context, body, mesh);
-    }
     if (made && film->def.look == snw_filmElements)
         made = MarkEdges(film->context, body, mesh);
     if (film->def.look == snw_filmBones && body->character->boneCount > 0)

@@ -1,4 +1,6 @@
-#include "contact/boxes.h"
+#include "geom/boxes.h"
+
+#include "base/sort.h"
 #include "math/simd.h"
 
 snwBox snwBox_Grow(snwBox box, double margin)
@@ -193,4 +195,66 @@ int snwNearWalk_Next(snwNearWalk* walk)
         PushNear(walk, level - 1, box);
     }
     return -1;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Order along a space-filling curve
+
+static uint64_t Spread(uint64_t x)
+{
+    x = (x | x << 32) & 0x001f00000000ffffULL;
+    x = (x | x << 16) & 0x001f0000ff0000ffULL;
+    x = (x | x << 8) & 0x100f00f00f00f00fULL;
+    x = (x | x << 4) & 0x10c30c30c30c30c3ULL;
+    return (x | x << 2) & 0x1249249249249249ULL;
+}
+
+uint64_t snwMortonCode(const double point[3])
+{
+    const double most = (1 << 20) - 1;
+    uint64_t code = 0;
+    for (int k = 0; k < 3; ++k)
+        code |= Spread((uint64_t)(fmin(fmax(point[k], 0.0), 1.0) * most)) << k;
+    return code;
+}
+
+static uint64_t CodeOf(const snwBox* box, const snwBox* all, double perMetre)
+{
+    double place[3];
+    for (int k = 0; k < 3; ++k)
+        place[k] = (0.5 * ((double)box->lower[k] + (double)box->upper[k]) - (double)all->lower[k]) * perMetre;
+    return snwMortonCode(place);
+}
+
+static bool SortAlongCurve(snwContext* context, const snwBox* boxes, int count, int* order)
+{
+    uint64_t* keys = snwAllocArray(context, (size_t)count + 1, sizeof *keys);
+    snwBox all = snwBox_Empty();
+    double longest = 0.0;
+    for (int i = 0; i < count; ++i)
+        all = snwBox_Union(all, boxes[i]);
+    for (int k = 0; k < 3; ++k)
+        longest = fmax(longest, (double)all.upper[k] - (double)all.lower[k]);
+    for (int i = 0; i < count && keys != NULL; ++i)
+    {
+        keys[i] = CodeOf(&boxes[i], &all, longest > 0.0 ? 1.0 / longest : 0.0);
+        order[i] = i;
+    }
+    bool sorted = keys != NULL && snwSortKeys(context, keys, order, count);
+    snwFree(context, keys);
+    return sorted;
+}
+
+snwResult snwBuildBoxTree(
+    snwArena* arena, const snwBox* boxes, int count, snwBoxTree* tree, int** order, snwMessage* message)
+{
+    int groups = snwBoxTree_Layout(tree, count);
+    tree->groups = snwArena_Alloc(arena, (size_t)groups + 1, sizeof *tree->groups);
+    *order = snwArena_Alloc(arena, (size_t)count + 1, sizeof **order);
+    if (tree->groups == NULL || *order == NULL || !SortAlongCurve(arena->context, boxes, count, *order))
+        return snwFailMemory(message);
+    for (int i = 0; i < count; ++i)
+        snwBoxTree_SetLeaf(tree, i, &boxes[(*order)[i]]);
+    snwBoxTree_Refit(tree);
+    return snw_ok;
 }

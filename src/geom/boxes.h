@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "base/context.h"
+#include "base/arena.h"
 #include "math/vec.h"
 
 typedef struct snwBox
@@ -73,6 +73,14 @@ void snwBoxTree_SetLeaf(snwBoxTree* tree, int leaf, const snwBox* box);
 // Everything above the leaves; also empties the places of the last leaf group that have none.
 void snwBoxTree_Refit(snwBoxTree* tree);
 snwBox snwBoxTree_Bounds(const snwBoxTree* tree);
+
+// Place on a space-filling curve (Morton 1966) of a point in the unit cube.
+uint64_t snwMortonCode(const double point[3]);
+
+// A tree over things that stay: sorted along the curve, (*order)[leaf] is the thing. Groups and order come from the
+// arena; the boxes given are not needed afterwards.
+snwResult snwBuildBoxTree(
+    snwArena* arena, const snwBox* boxes, int count, snwBoxTree* tree, int** order, snwMessage* message);
 
 // Walks the leaves whose boxes overlap one box, in an order that depends on nothing but the tree.
 typedef struct snwBoxWalk

@@ -1,0 +1,99 @@
+#include "view/film_surface.h"
+
+#include "view/likeness.h"
+
+#include <string.h>
+
+static bool HasFinerSurface(const snwCharacterDef* character, const snwBlueprint* blueprint)
+{
+    return blueprint->flesh.partCount > 0 && blueprint->ribbonCount == 0 &&
+           character->tetCount + character->hexCount > 0;
+}
+
+static snwElements ElementsOf(const snwCharacterDef* character)
+{
+    if (character->tetCount > 0)
+        return (snwElements){character->tets[0], 4, character->tetCount};
+    return (snwElements){character->hexes[0], 8, character->hexCount};
+}
+
+static snwResult Embed(snwFilmSurface* surface, const snwCharacterDef* character, snwMessage* message)
+{
+    snwVec3* points = snwArena_Alloc(&surface->arena, (size_t)surface->pointCount + 1, sizeof *points);
+    if (points == NULL)
+        return snwFailMemory(message);
+    for (int i = 0; i < surface->pointCount; ++i)
+        points[i] = (snwVec3){surface->points[3 * i], surface->points[3 * i + 1], surface->points[3 * i + 2]};
+    snwEmbeddingDef def = {
+        character->vertices, character->vertexCount, ElementsOf(character), points, surface->pointCount};
+    snwResult result = snwEmbedPoints(&surface->arena, &def, &surface->embedding, message);
+    if (result < 0)
+        return result;
+    surface->scratch = snwArena_Alloc(
+        &surface->arena, snwEmbedding_ScratchSize(&surface->embedding) + 1, sizeof(float));
+    return surface->scratch != NULL ? result : snwFailMemory(message);
+}
+
+static snwResult MeshFlesh(snwContext* context, snwFilmSurface* surface, double detail, snwMessage* message)
+{
+    snwLikeness likeness;
+    snwLikenessDef def = snwDefaultLikenessDef();
+    def.blueprint = &surface->blueprint.blueprint;
+    def.motion = -1;
+    def.detail = detail;
+    snwResult result = snwCreateLikeness(context, &def, &likeness, message);
+    if (result >= 0)
+    {
+        const snwLikenessMesh* mesh = &likeness.meshes[0];
+        surface->pointCount = mesh->vertexCount;
+        surface->triangleCount = mesh->triangleCount;
+        surface->points = snwArena_Copy(&surface->arena, mesh->positions, 3 * (size_t)mesh->vertexCount, sizeof(float));
+        surface->triangles = snwArena_Copy(
+            &surface->arena, mesh->triangles, 3 * (size_t)mesh->triangleCount, sizeof(int));
+        result = surface->arena.failed ? snwFailMemory(message) : result;
+    }
+    snwLikeness_Free(&likeness);
+    return result;
+}
+
+snwResult snwCreateFilmSurface(
+    snwContext* context, const snwCharacterDef* character, double detail, snwFilmSurface** surface, snwMessage* message)
+{
+    *surface = NULL;
+    if (character->source == NULL || character->source[0] == 0)
+        return snw_ok;
+    snwFilmSurface* made = snwAlloc(context, sizeof *made);
+    if (made == NULL)
+        return snwFailMemory(message);
+    made->arena.context = context;
+    bool found = snwBlueprintFile_OfCharacter(context, character->source, &made->blueprint);
+    snwResult result = snw_ok;
+    bool finer = found && HasFinerSurface(character, &made->blueprint.blueprint);
+    if (finer && !snwFlesh_MakeGrid(&made->blueprint.blueprint.flesh, &made->blueprint.arena))
+        result = snwFailMemory(message);
+    if (finer && result >= 0)
+        result = MeshFlesh(context, made, detail, message);
+    if (finer && result >= 0)
+        result = Embed(made, character, message);
+    if (finer && result >= 0)
+        *surface = made;
+    else
+        snwDestroyFilmSurface(context, made);
+    return result;
+}
+
+void snwDestroyFilmSurface(snwContext* context, snwFilmSurface* surface)
+{
+    if (surface == NULL)
+        return;
+    snwBlueprintFile_Free(&surface->blueprint);
+    snwArena_Free(&surface->arena);
+    snwFree(context, surface);
+}
+
+void snwFilmSurface_Move(snwContext* context, const snwFilmSurface* surface, const snwVertices* vertices, float* points)
+{
+    snwEmbeddingMove move = {vertices->positions, vertices->stride, surface->scratch, NULL};
+    move.points = points;
+    snwEmbedding_Evaluate(context, &surface->embedding, &move);
+}
