@@ -74,3 +74,15 @@ TEST(conformance, plateSinksAsDeepAsItMust)
         CHECK(result.values[1] <= 1e-3);
     }
 }
+
+TEST(conformance, anyNumberOfThreadsGivesTheSameBits)
+{
+    const snwSuiteCase cases[] = {snw_suitePress, snw_suiteFold, snw_suiteSink, snw_suiteAnvil};
+    for (int i = 0; i < 4; ++i)
+    {
+        snwSuiteDef def = {"pbd", 0, 1};
+        snwSuiteResult result;
+        CHECK(snwSuite_SameHash(&def, cases[i], 6, &result, NULL) == snw_ok);
+        CHECK(result.applies && result.values[0] == 1);
+    }
+}

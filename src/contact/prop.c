@@ -2,6 +2,11 @@
 
 #include <math.h>
 
+enum
+{
+    snw_spinRounds = 5 // of the midpoint's fixed point; each gains as many digits as the turn of a step is small
+};
+
 static snwPropMass BoxMass(snwVec3 half, double density)
 {
     double m = 8.0 * half.x * half.y * half.z * density;
@@ -58,9 +63,10 @@ snwPropMotion snwProp_Predict(const snwProp* prop, snwPropMass mass, snwVec3 gra
     snwVec3 local = MulParts(snwQuat_InverseRotate(q, prop->angularVelocity), mass.inertia);
     motion.angularMomentum = snwQuat_Rotate(q, local);
     motion.velocity = snwVec3_MulAdd(prop->velocity, h, gravity);
-    snwQuat middle = Turned(q, snwVec3_Scale(prop->angularVelocity, 0.5 * h));
-    snwVec3 turn = snwVec3_Scale(Spin(&motion, middle, motion.angularMomentum), h);
-    motion.transform.rotation = Turned(q, turn);
+    snwVec3 spin = prop->angularVelocity;
+    for (int i = 0; i < snw_spinRounds; ++i)
+        spin = Spin(&motion, Turned(q, snwVec3_Scale(spin, 0.5 * h)), motion.angularMomentum);
+    motion.transform.rotation = Turned(q, snwVec3_Scale(spin, h));
     motion.transform.position = snwVec3_MulAdd(prop->transform.position, h, motion.velocity);
     return motion;
 }

@@ -1,8 +1,8 @@
 // Props: free rigid bodies, as the position solvers move them.
 //
 // Free motion keeps the momentum, not the velocity: with L = R I R^T w fixed in the world the turning of an uneven body
-// follows, and no step size makes it gain speed, because |w| <= |L| / least I. Half a step is made first and its w used
-// for the whole (the midpoint rule), so energy stays too, to second order.
+// follows, and no step size makes it gain speed, because |w| <= |L| / least I. The step is the implicit midpoint rule,
+// which is the same forwards and backwards in time: energy does not drift either.
 //
 // During a substep contacts push at points. Each push moves and turns the body at once, and its impulse is summed up:
 // the velocities of the end are those of the free motion plus all impulses, so momentum is exact whatever the order.

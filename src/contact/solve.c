@@ -185,18 +185,25 @@ static void Apply(const snwResponse* response, const snwPairRow* row, snwVec3 at
             MoveVertex(response->flesh[row->other].positions, row->triangle[k], snwVec3_Scale(push, -row->weights[k]));
 }
 
+// Below what a float position can hold the one side would round it away and the other not: momentum would leak, always
+// in the same direction.
+static bool IsLost(const snwPairRow* row, snwVec3 at, double distance)
+{
+    return (row->body >= 0 || row->kind == snw_touchFlesh) && distance < 1e-7 * (fabs(at.x) + fabs(at.y) + fabs(at.z));
+}
+
 static void SolveFriction(const snwResponse* response, snwPairRow* row, snwVec3 at)
 {
     snwVec3 slip = Slip(response, row);
     double length = snwVec3_Length(slip);
     snwVec3 wanted = row->drag;
-    if (length > 0.0)
-    {
-        double yield = Yield(response, row, at, snwVec3_Scale(slip, 1.0 / length));
-        wanted = snwVec3_MulAdd(wanted, -1.0 / yield, slip);
-    }
+    double yield = Yield(response, row, at, length > 0.0 ? snwVec3_Scale(slip, 1.0 / length) : row->normal);
+    wanted = snwVec3_MulAdd(wanted, -1.0 / yield, slip);
     snwVec3 drag = CutFriction(wanted, row->push, row->friction, &row->sliding);
-    Apply(response, row, at, snwVec3_Sub(drag, row->drag));
+    snwVec3 change = snwVec3_Sub(drag, row->drag);
+    if (IsLost(row, at, snwVec3_Length(change) * yield))
+        return;
+    Apply(response, row, at, change);
     row->drag = drag;
 }
 
@@ -211,8 +218,11 @@ static void SolvePair(const snwResponse* response, snwPairRow* row)
         return;
     row->depth = fmax(row->depth, -gap);
     double push = fmax(0.0, row->push - (gap + row->allowed) / yield);
-    Apply(response, row, at, snwVec3_Scale(row->normal, push - row->push));
-    row->push = push;
+    if (!IsLost(row, at, fabs(push - row->push) * yield))
+    {
+        Apply(response, row, at, snwVec3_Scale(row->normal, push - row->push));
+        row->push = push;
+    }
     SolveFriction(response, row, at);
 }
 

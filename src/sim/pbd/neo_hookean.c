@@ -22,6 +22,7 @@ void snwNeoState_Begin(
         snwNeoState* state = &states[b];
         memset(state->sumD, 0, sizeof state->sumD);
         memset(state->sumH, 0, sizeof state->sumH);
+        memset(state->pushH, 0, sizeof state->pushH);
         for (int lane = 0; lane < snw_neoLanes; ++lane)
         {
             const snwMaterial* material = &materials[rests[b].region[lane]];

@@ -16,10 +16,14 @@
 // a~ = a / h^2:
 //
 //     W = sum_i w_i G_i G_i^T,    A = W + a~_D I
-//     r_d = -(F_d + a~_D L_d),    q = -(C_H + a~_H l)
+//     e_d = l s_d - Q_d,          v_d = W e_d
+//     r_d = -(F_d + a~_D L_d + v_d),    q = -(C_H + a~_H l + sum_d s_d . v_d)
 //     z_d = W A^-1 s_d,           t = (q - sum_d z_d . r_d) / (a~_H + a~_D sum_d s_d . z_d)
-//     T_d = A^-1 r_d - z_d t,     dx_i,d = w_i G_i . (T_d + s_d t),   L_d += T_d,   l += t
+//     T_d = A^-1 r_d - z_d t,     dx_i,d = w_i G_i . (T_d + s_d t + e_d)
+//     L_d += T_d,   l += t,   Q_d += s_d t + e_d
 //
+// Q is what C_H has pushed so far. The gradient s turns on the way, and plain XPBD keeps what it pushed along old ones:
+// an error of first order here, because l is large even at rest. e takes it back, so the sweeps end in implicit Euler.
 // Once the sweeps converge, stiffness depends neither on their number nor on the step.
 
 #pragma once
@@ -44,8 +48,9 @@ typedef struct snwNeoState
 {
     float complianceD[snw_neoLanes], complianceH[snw_neoLanes]; // a~
     float gamma[snw_neoLanes];
-    float sumD[9][snw_neoLanes]; // L, coordinate by coordinate
-    float sumH[snw_neoLanes];    // l
+    float sumD[9][snw_neoLanes];  // L, coordinate by coordinate
+    float sumH[snw_neoLanes];     // l
+    float pushH[9][snw_neoLanes]; // Q
 } snwNeoState;
 
 // The numbers of one tet for a rest pose that is not flat.

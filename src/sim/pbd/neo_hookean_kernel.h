@@ -52,7 +52,7 @@ static inline void InvertSymmetric(const snwWide w[6], snwWide a, snwWide out[6]
 static inline void SolveNeo(
     float* positions, const snwPbdTets* block, const snwNeoRest* rest, snwNeoState* state, int lane)
 {
-    snwWide p[4][4], g[4][3], f[3][3], s[3][3], w[6], inverse[6], r[3][3], z[3][3];
+    snwWide p[4][4], g[4][3], f[3][3], s[3][3], w[6], inverse[6], r[3][3], z[3][3], e[3][3];
     for (int k = 0; k < 4; ++k)
         snwWide_Load4(positions, block->index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
     ShapeGradients(rest, lane, g);
@@ -67,9 +67,13 @@ static inline void SolveNeo(
     snwWide above = -(Dot(f[0], s[0]) - snwWide_Load(state->gamma + lane) + aH * sumH), below = snwWide_Splat(0.0f);
     for (int d = 0; d < 3; ++d)
     {
-        snwWide y[3];
+        snwWide y[3], v[3];
         for (int k = 0; k < 3; ++k)
-            r[d][k] = -(f[d][k] + aD * snwWide_Load(state->sumD[3 * d + k] + lane));
+            e[d][k] = sumH * s[d][k] - snwWide_Load(state->pushH[3 * d + k] + lane);
+        MulSymmetric(w, e[d], v);
+        for (int k = 0; k < 3; ++k)
+            r[d][k] = -(f[d][k] + aD * snwWide_Load(state->sumD[3 * d + k] + lane) + v[k]);
+        above = above - Dot(s[d], v);
         MulSymmetric(inverse, s[d], y);
         MulSymmetric(w, y, z[d]);
         above = above - Dot(z[d], r[d]);
@@ -84,9 +88,11 @@ static inline void SolveNeo(
         for (int k = 0; k < 3; ++k)
         {
             snwWide step = u[k] - z[d][k] * t;
-            float* sum = state->sumD[3 * d + k] + lane;
+            snwWide push = s[d][k] * t + e[d][k];
+            float *sum = state->sumD[3 * d + k] + lane, *pushed = state->pushH[3 * d + k] + lane;
             snwWide_Store(sum, snwWide_Load(sum) + step);
-            u[k] = step + s[d][k] * t;
+            snwWide_Store(pushed, snwWide_Load(pushed) + push);
+            u[k] = step + push;
         }
         for (int k = 0; k < 4; ++k)
             p[k][d] = p[k][d] + p[k][3] * Dot(g[k], u);
