@@ -1,7 +1,9 @@
-// Time and error of the batched rotation kernels, one thread; kernels_measure.h does the measuring.
+// Time and error of the batched rotation kernels, one thread (kernels_measure.h does the measuring), and of the sparse
+// solve (kernels_solve.h).
 
 #include "bench.h"
 #include "kernels_measure.h"
+#include "kernels_solve.h"
 
 #include "base/result.h"
 #include "math/cpu.h"
@@ -124,8 +126,10 @@ static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snw
         result = AddTimes((snwSimd)simd, options->runs, report, message);
     if (result >= 0)
         result = AddBandwidth(options->runs, report, message);
+    if (result >= 0)
+        result = snwAddSolveRows(options, report, message);
     return result >= 0 ? AddErrors(options->count, report, message) : result;
 }
 
 const snwBench snwKernelsBench = {
-    "kernels", "rotations of deformation gradients: time and error; memory bandwidth", Run};
+    "kernels", "rotations of deformation gradients: time and error; sparse factor and solves; memory bandwidth", Run};

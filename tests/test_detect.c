@@ -587,6 +587,30 @@ TEST(detect, sameBitsForAnyThreads)
     CloseWorld(&four);
 }
 
+TEST(detect, sameBitsForAnyInstructionSet)
+{
+    const snwSimd sets[] = {snw_simdScalar, snw_simdBase, snw_simdAuto};
+    snwOverlap* first = calloc(maxOverlaps, sizeof *first);
+    int count = 0;
+    for (int i = 0; i < 3; ++i)
+    {
+        World world = {.context = snwFixture_Context(1, sets[i], NULL)};
+        for (int k = 0; k < 3; ++k)
+            AddBody(&world, NewBall(world.context, 10), true, (snwVec3){0.7 * k, 0.2 * k, 0.1});
+        Prepare(&world);
+        for (int k = 0; k < 3; ++k)
+            Jiggle(&world, k, 0.03, 9 + (uint64_t)k);
+        Find(&world, 0.02, true);
+        if (i == 0)
+            memcpy(first, world.overlaps, (size_t)world.overlapCount * sizeof *first);
+        count = i == 0 ? world.overlapCount : count;
+        CHECK(count > 50 && count == world.overlapCount);
+        CHECK(memcmp(first, world.overlaps, (size_t)count * sizeof *first) == 0);
+        CloseWorld(&world);
+    }
+    free(first);
+}
+
 TEST(detect, fullMeansTheSameOnes)
 {
     snwOverlap kept[2][100];

@@ -9,6 +9,9 @@
 #include "linalg/ordering.h"
 #include "math/cpu.h"
 
+#include "sim/character.h"
+
+#include <pthread.h>
 #include <stdlib.h>
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -458,6 +461,483 @@ TEST(linalg, residualsOfABox)
     free(b), free(x);
     snwCholesky_Destroy(exact);
     snwCholesky_Destroy(quick);
+    FreeProblem(&problem);
+    snwDestroyContext(context);
+}
+
+// The tets of a body as it is simulated: every edge of a tet is a spring, every corner has a mass.
+TEST(linalg, fleshOfABall)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwCharacter* ball = snwFixture_Shape(context, snw_shapeBall, 10);
+    REQUIRE(ball != NULL);
+    int n = ball->def.vertexCount, count = 10 * ball->def.tetCount;
+    snwElementPatternDef def = {
+        .nodeCount = n, .elementCount = ball->def.tetCount, .size = 4, .nodes = ball->def.tets[0]};
+    Problem problem = {.context = context, .n = n};
+    REQUIRE(snwPattern_CreateFromElements(context, &def, &problem.pattern, NULL) >= 0);
+    problem.matrix = snwPattern_Matrix(problem.pattern);
+    problem.parts = malloc((size_t)count * sizeof(double));
+    for (int k = 0; k < count; ++k)
+        problem.parts[k] = k % 10 == 0 || k % 10 == 2 || k % 10 == 5 || k % 10 == 9 ? 3.1 : -1;
+    snwPattern_Assemble(problem.pattern, problem.parts);
+    double *b = malloc(3 * (size_t)n * sizeof *b), *x = malloc(3 * (size_t)n * sizeof *x);
+    FillRandom(b, 3 * n, 1);
+    memcpy(x, b, 3 * (size_t)n * sizeof *b);
+    snwCholesky* factor = MakeFactor(&problem, snw_precisionDouble, 0);
+    REQUIRE(factor != NULL);
+    SolveOnce(factor, snwRows_Double(x, 3, 3));
+    CHECK(Residual(&problem, x, b, 3) < 1e-13);
+    free(b), free(x);
+    snwCholesky_Destroy(factor);
+    FreeProblem(&problem);
+    snwCharacter_Release(ball);
+    snwDestroyContext(context);
+}
+
+typedef struct Sharer
+{
+    const snwCholesky* factor;
+    int n;
+    double* x;
+} Sharer;
+
+static void* SolveManyTimes(void* data)
+{
+    Sharer* sharer = data;
+    snwCholeskyScratch* scratch = NULL;
+    if (snwCholeskyScratch_Create(sharer->factor, &scratch, NULL) < 0)
+        return NULL;
+    for (int i = 0; i < 20; ++i)
+    {
+        FillRandom(sharer->x, 3 * sharer->n, 17);
+        snwCholesky_Solve(sharer->factor, scratch, snwRows_Double(sharer->x, 3, 3));
+    }
+    snwCholeskyScratch_Destroy(scratch);
+    return NULL;
+}
+
+TEST(linalg, threadsShareAFactor)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    Problem problem = GridProblem(context, 10);
+    int n = problem.n;
+    snwCholesky* factor = MakeFactor(&problem, snw_precisionFloat, 0);
+    REQUIRE(factor != NULL);
+    double* x = calloc(12 * (size_t)n, sizeof *x);
+    Sharer sharers[4];
+    pthread_t threads[4];
+    for (int i = 0; i < 4; ++i)
+    {
+        sharers[i] = (Sharer){.factor = factor, .n = n, .x = x + 3 * i * n};
+        REQUIRE(pthread_create(&threads[i], NULL, SolveManyTimes, &sharers[i]) == 0);
+    }
+    for (int i = 0; i < 4; ++i)
+        pthread_join(threads[i], NULL);
+    CHECK(x[0] != 0);
+    for (int i = 1; i < 4; ++i)
+        CHECK(memcmp(x, sharers[i].x, 3 * (size_t)n * sizeof *x) == 0);
+    free(x);
+    snwCholesky_Destroy(factor);
+    FreeProblem(&problem);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Layouts and right sides
+
+// Rows of three, rows of three with room for a fourth, columns, floats: all the same numbers.
+TEST(linalg, layoutsAndWidthsGiveTheSameBits)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Problem problem = GridProblem(context, 9);
+    int n = problem.n;
+    enum
+    {
+        width = 7
+    };
+    for (int precision = 0; precision < 2; ++precision)
+    {
+        snwCholesky* factor = MakeFactor(&problem, (snwPrecision)precision, 0);
+        snwCholeskyScratch* scratch = NULL;
+        REQUIRE(factor != NULL && snwCholeskyScratch_Create(factor, &scratch, NULL) >= 0);
+        double *b = malloc(width * (size_t)n * sizeof *b), *together = malloc(width * (size_t)n * sizeof *b);
+        double *alone = malloc((size_t)n * sizeof *alone), *byColumn = malloc(width * (size_t)n * sizeof *b);
+        float* xyzw = malloc(4 * (size_t)n * sizeof *xyzw);
+        FillRandom(b, width * n, 3);
+        for (int i = 0; i < width * n; ++i)
+            b[i] = (double)(float)b[i];
+        memcpy(together, b, width * (size_t)n * sizeof *b);
+        for (int i = 0; i < n; ++i)
+        {
+            for (int k = 0; k < width; ++k)
+                byColumn[k * n + i] = b[width * i + k];
+            for (int k = 0; k < 4; ++k)
+                xyzw[4 * i + k] = k < 3 ? (float)b[width * i + k] : 77;
+        }
+        snwCholesky_Solve(factor, scratch, snwRows_Double(together, width, width));
+        snwCholesky_Solve(factor, scratch, snwColumns_Double(byColumn, width, n));
+        snwCholesky_Solve(factor, scratch, snwRows_Float(xyzw, 3, 4));
+        for (int k = 0; k < width; ++k)
+        {
+            int wrong = 0;
+            for (int i = 0; i < n; ++i)
+                alone[i] = b[width * i + k];
+            snwCholesky_Solve(factor, scratch, snwRows_Double(alone, 1, 1));
+            for (int i = 0; i < n; ++i)
+            {
+                wrong += alone[i] != together[width * i + k] || alone[i] != byColumn[k * n + i];
+                wrong += k < 3 && (float)alone[i] != xyzw[4 * i + k];
+                wrong += xyzw[4 * i + 3] != 77;
+            }
+            CHECK_INT(wrong, 0);
+        }
+        free(b), free(together), free(alone), free(byColumn), free(xyzw);
+        snwCholeskyScratch_Destroy(scratch);
+        snwCholesky_Destroy(factor);
+    }
+    FreeProblem(&problem);
+    snwDestroyContext(context);
+}
+
+// A factor, a solve and a Schur complement in one number.
+static uint64_t HashSolve(int threads, snwSimd simd, snwPrecision precision)
+{
+    snwContext* context = snwFixture_Context(threads, simd, NULL);
+    Problem problem = GridProblem(context, 16);
+    int n = problem.n, last = 20;
+    uint64_t hash = 14695981039346656037u;
+    double *x = malloc(3 * (size_t)n * sizeof *x), t[60];
+    snwCholesky* factor = MakeFactor(&problem, precision, last);
+    snwCholeskyScratch* scratch = NULL;
+    FillRandom(x, 3 * n, 5);
+    if (factor != NULL && snwCholeskyScratch_Create(factor, &scratch, NULL) >= 0)
+    {
+        snwCholesky_Forward(factor, scratch, snwRows_Double(x, 3, 3), snwRows_Double(t, 3, 3));
+        snwCholesky_Backward(factor, scratch, snwRows_Double(t, 3, 3), snwRows_Double(x, 3, 3));
+        const unsigned char *bytes = (const unsigned char*)x, *schur = (const void*)snwCholesky_Schur(factor);
+        for (size_t i = 0; i < 3 * (size_t)n * sizeof *x; ++i)
+            hash = (hash ^ bytes[i]) * 1099511628211u;
+        for (size_t i = 0; i < (size_t)last * (size_t)last * sizeof(double); ++i)
+            hash = (hash ^ schur[i]) * 1099511628211u;
+        CHECK(snwCholesky_Stats(factor).tasks > 4); // or there is nothing to share out
+    }
+    free(x);
+    snwCholeskyScratch_Destroy(scratch);
+    snwCholesky_Destroy(factor);
+    FreeProblem(&problem);
+    snwDestroyContext(context);
+    return hash;
+}
+
+TEST(linalg, bitsDoNotDependOnThreads)
+{
+    for (int precision = 0; precision < 2; ++precision)
+    {
+        uint64_t one = HashSolve(1, snw_simdAuto, (snwPrecision)precision);
+        CHECK(HashSolve(2, snw_simdAuto, (snwPrecision)precision) == one);
+        CHECK(HashSolve(8, snw_simdAuto, (snwPrecision)precision) == one);
+    }
+    CHECK(HashSolve(1, snw_simdAuto, snw_precisionFloat) != HashSolve(1, snw_simdAuto, snw_precisionDouble));
+}
+
+TEST(linalg, bitsDoNotDependOnTheInstructionSet)
+{
+    for (int precision = 0; precision < 2; ++precision)
+    {
+        uint64_t scalar = HashSolve(1, snw_simdScalar, (snwPrecision)precision);
+        for (int simd = snw_simdScalar + 1; simd <= (int)snwSimd_Best(); ++simd)
+            CHECK(HashSolve(1, (snwSimd)simd, (snwPrecision)precision) == scalar);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Last unknowns
+
+// G, V and both sweeps against dense algebra.
+static void CheckLast(snwContext* context, int n, int last, uint64_t seed)
+{
+    Problem problem = RandomProblem(context, n, 3, seed % 2 == 0 ? 0.2 : 0, seed);
+    int lead = n - last;
+    FillDense(&problem);
+    double* A = problem.dense;
+    double* L = calloc((size_t)(lead * lead) + 1, sizeof *L);
+    double* W = calloc((size_t)(lead * last) + 1, sizeof *W); // A_ff^-1 A_fb, by rows of the leading unknowns
+    for (int i = 0; i < lead; ++i)
+        for (int j = 0; j < lead; ++j)
+            L[i * lead + j] = A[i * n + j];
+    for (int i = 0; i < lead; ++i)
+        for (int j = 0; j < last; ++j)
+            W[i * last + j] = A[i * n + lead + j];
+    snwCholesky* factor = MakeFactor(&problem, snw_precisionDouble, last);
+    snwCholeskyScratch* scratch = NULL;
+    REQUIRE(factor != NULL && DenseCholesky(L, lead) && snwCholeskyScratch_Create(factor, &scratch, NULL) >= 0);
+    for (int j = 0; j < last; ++j)
+        DenseSolve(L, lead, W + j, last);
+    const double* G = snwCholesky_Schur(factor);
+    for (int i = 0; i < last; ++i)
+    {
+        for (int j = 0; j < last; ++j)
+        {
+            double g = A[(lead + i) * n + lead + j];
+            for (int k = 0; k < lead; ++k)
+                g -= A[(lead + i) * n + k] * W[k * last + j];
+            CHECK_NEAR(G[i * last + j], g, 1e-12);
+        }
+    }
+    double *r = malloc(3 * (size_t)n * sizeof *r), *x = malloc(3 * (size_t)n * sizeof *x);
+    double *g = malloc(3 * (size_t)n * sizeof *g), *z = malloc(3 * (size_t)n * sizeof *z);
+    FillRandom(r, 3 * n, seed + 2);
+    memcpy(z, r, 3 * (size_t)n * sizeof *r); // becomes A_ff^-1 r_f
+    for (int k = 0; k < 3; ++k)
+        DenseSolve(L, lead, z + k, 3);
+    snwCholesky_Forward(factor, scratch, snwRows_Double(r, 3, 3), snwRows_Double(g, 3, 3));
+    for (int i = 0; i < last; ++i)
+    {
+        for (int k = 0; k < 3; ++k)
+        {
+            double expected = r[3 * (lead + i) + k];
+            for (int j = 0; j < lead; ++j)
+                expected -= A[(lead + i) * n + j] * z[3 * j + k];
+            CHECK_NEAR(g[3 * i + k], expected, 1e-12);
+        }
+    }
+    // |y|^2 = r A_ff^-1 r, whatever the order of elimination.
+    snwCholesky_ReadForward(factor, scratch, snwRows_Double(x, 3, 3));
+    double yy = 0, rz = 0;
+    for (int i = 0; i < 3 * lead; ++i)
+        yy += x[i] * x[i], rz += r[i] * z[i];
+    CHECK_NEAR(yy, rz, 1e-12 * (1 + rz));
+    double* t = g; // any answer of the small system
+    FillRandom(t, 3 * last, seed + 3);
+    snwCholesky_Backward(factor, scratch, snwRows_Double(t, 3, 3), snwRows_Double(x, 3, 3));
+    for (int i = 0; i < lead; ++i)
+    {
+        for (int k = 0; k < 3; ++k)
+        {
+            double expected = z[3 * i + k];
+            for (int j = 0; j < last; ++j)
+                expected -= W[i * last + j] * t[3 * j + k];
+            CHECK_NEAR(x[3 * i + k], expected, 1e-12);
+        }
+    }
+    for (int i = 0; i < 3 * last; ++i)
+        CHECK(x[3 * lead + i] == t[i]);
+    free(L), free(W), free(r), free(x), free(g), free(z);
+    snwCholeskyScratch_Destroy(scratch);
+    snwCholesky_Destroy(factor);
+    FreeProblem(&problem);
+}
+
+TEST(linalg, lastUnknownsAgreeWithDense)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    for (int n = 1; n <= 40; n += 3)
+        for (int last = 0; last <= n; last += 1 + n / 5)
+            CheckLast(context, n, last, (uint64_t)(100 * n + last + 1));
+    CheckLast(context, 300, 13, 4);
+    CheckLast(context, 12, 12, 4); // nothing to eliminate: G is the matrix
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Refactoring, and what goes wrong
+
+TEST(linalg, refactorGivesTheBitsOfAFreshFactor)
+{
+    snwCountingAllocator counter = {0};
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, &counter);
+    Problem problem = GridProblem(context, 10);
+    int n = problem.n;
+    double *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y);
+    snwCholesky* factor = MakeFactor(&problem, snw_precisionFloat, 0);
+    snwCholeskyScratch* scratch = NULL;
+    REQUIRE(factor != NULL && snwCholeskyScratch_Create(factor, &scratch, NULL) >= 0);
+    uint64_t seed = 3;
+    for (int k = 0; k < problem.count; ++k) // contributions are either the mass or a part of an edge
+        problem.parts[k] *= problem.parts[k] == 0.3 ? 1 + snwTest_Random(&seed) : 0.7;
+    snwPattern_Assemble(problem.pattern, problem.parts);
+    long before = counter.allocations;
+    CHECK_INT(snwCholesky_Refactor(factor, problem.matrix, NULL), snw_ok);
+    FillRandom(x, n, 1);
+    snwCholesky_Solve(factor, scratch, snwRows_Double(x, 1, 1));
+    CHECK_INT(counter.allocations, before); // neither takes memory
+    snwCholesky* fresh = MakeFactor(&problem, snw_precisionFloat, 0);
+    REQUIRE(fresh != NULL);
+    FillRandom(y, n, 1);
+    SolveOnce(fresh, snwRows_Double(y, 1, 1));
+    CHECK(memcmp(x, y, (size_t)n * sizeof *x) == 0);
+    free(x), free(y);
+    snwCholesky_Destroy(fresh);
+    snwCholeskyScratch_Destroy(scratch);
+    snwCholesky_Destroy(factor);
+    FreeProblem(&problem);
+    snwDestroyContext(context);
+}
+
+// The culprit is named in the matrix's own order, and a good refactor mends the factor.
+TEST(linalg, notPositiveDefiniteNamesTheUnknown)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    Problem problem = GridProblem(context, 8);
+    snwMessage message = {0};
+    snwCholesky *factor = MakeFactor(&problem, snw_precisionDouble, 0), *none = NULL;
+    snwCholeskyDef def = snwDefaultCholeskyDef();
+    REQUIRE(factor != NULL);
+    int slot = problem.matrix->starts[138] - 1; // the diagonal of unknown 137
+    double good = problem.matrix->values[slot];
+    problem.matrix->values[slot] = -1;
+    CHECK_INT(snwCholesky_Refactor(factor, problem.matrix, &message), snw_errorInput);
+    CHECK(strcmp(message.place, "unknown[137]") == 0);
+    CHECK_CONTAINS(message.text, "not positive definite");
+    def.matrix = problem.matrix;
+    CHECK_INT(snwCholesky_Create(context, &def, &none, &message), snw_errorInput);
+    CHECK(none == NULL);
+    problem.matrix->values[slot] = INFINITY;
+    CHECK_INT(snwCholesky_Create(context, &def, &none, &message), snw_errorInput);
+    CHECK_CONTAINS(message.text, "not a finite number");
+    problem.matrix->values[slot] = good;
+    CHECK_INT(snwCholesky_Refactor(factor, problem.matrix, &message), snw_ok);
+    double x[512], b[512];
+    FillRandom(b, 512, 1);
+    memcpy(x, b, sizeof x);
+    SolveOnce(factor, snwRows_Double(x, 1, 1));
+    CHECK(Residual(&problem, x, b, 1) < 1e-14);
+    snwCholesky_Destroy(factor);
+    FreeProblem(&problem);
+    snwDestroyContext(context);
+}
+
+// A body that floats freely: the Laplacian without mass has a null space, which rounding must not hide.
+TEST(linalg, singularMatrixIsRefused)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Problem problem = GridProblem(context, 6);
+    snwCholesky* factor = NULL;
+    snwCholeskyDef def = snwDefaultCholeskyDef();
+    for (int k = 0; k < problem.count; ++k)
+        problem.parts[k] = problem.parts[k] == 0.3 ? 0 : problem.parts[k];
+    snwPattern_Assemble(problem.pattern, problem.parts);
+    def.matrix = problem.matrix;
+    CHECK_INT(snwCholesky_Create(context, &def, &factor, NULL), snw_errorInput);
+    CHECK(factor == NULL);
+    FreeProblem(&problem);
+    snwDestroyContext(context);
+}
+
+TEST(linalg, badDefsAreRefused)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Problem problem = RandomProblem(context, 4, 1, 0, 1);
+    snwCholesky* factor = NULL;
+    snwCholeskyDef def = snwDefaultCholeskyDef();
+    int order[4] = {0, 1, 1, 3};
+    def.matrix = problem.matrix;
+    def.lastCount = 5;
+    CHECK_INT(snwCholesky_Create(context, &def, &factor, NULL), snw_errorInput);
+    def.lastCount = 0, def.ordering = snw_orderingGiven, def.order = order;
+    CHECK_INT(snwCholesky_Create(context, &def, &factor, NULL), snw_errorInput);
+    order[2] = 2;
+    CHECK_INT(snwCholesky_Create(context, &def, &factor, NULL), snw_ok);
+    snwCholesky_Destroy(factor);
+    problem.matrix->symmetric = false;
+    CHECK_INT(snwCholesky_Create(context, &def, &factor, NULL), snw_errorInput);
+    FreeProblem(&problem);
+    snwDestroyContext(context);
+}
+
+// A right side that is not finite spoils its own solve and no later one.
+TEST(linalg, notANumberDoesNotStay)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Problem problem = GridProblem(context, 8);
+    double x[512], b[512];
+    for (int precision = 0; precision < 2; ++precision)
+    {
+        snwCholesky* factor = MakeFactor(&problem, (snwPrecision)precision, 0);
+        snwCholeskyScratch* scratch = NULL;
+        REQUIRE(factor != NULL && snwCholeskyScratch_Create(factor, &scratch, NULL) >= 0);
+        FillRandom(b, 512, 1);
+        memcpy(x, b, sizeof x);
+        x[0] = NAN;
+        snwCholesky_Solve(factor, scratch, snwRows_Double(x, 1, 1));
+        CHECK(isnan(x[300]));
+        memcpy(x, b, sizeof x);
+        snwCholesky_Solve(factor, scratch, snwRows_Double(x, 1, 1));
+        CHECK(Residual(&problem, x, b, 1) < 1e-5);
+        snwCholeskyScratch_Destroy(scratch);
+        snwCholesky_Destroy(factor);
+    }
+    FreeProblem(&problem);
+    snwDestroyContext(context);
+}
+
+static snwResult MakeAll(snwContext* context)
+{
+    static const int nodes[] = {0, 1, 2, 3, 1, 2, 3, 4};
+    double parts[20];
+    snwElementPatternDef def = {.nodeCount = 5, .elementCount = 2, .size = 4, .nodes = nodes};
+    snwPattern* pattern = NULL;
+    snwCholesky* factor = NULL;
+    snwCholeskyScratch* scratch = NULL;
+    snwMessage message;
+    snwResult result = snwPattern_CreateFromElements(context, &def, &pattern, &message);
+    if (result >= 0)
+    {
+        for (int k = 0; k < 20; ++k) // element matrices 4 I - 1 / 2
+            parts[k] = k % 10 == 0 || k % 10 == 2 || k % 10 == 5 || k % 10 == 9 ? 3.5 : -0.5;
+        snwPattern_Assemble(pattern, parts);
+        snwCholeskyDef choleskyDef = snwDefaultCholeskyDef();
+        choleskyDef.matrix = snwPattern_Matrix(pattern);
+        choleskyDef.lastCount = 1;
+        choleskyDef.precision = snw_precisionFloat;
+        result = snwCholesky_Create(context, &choleskyDef, &factor, &message);
+    }
+    if (result >= 0)
+        result = snwCholeskyScratch_Create(factor, &scratch, &message);
+    snwSparse full = {0};
+    if (result >= 0)
+        result = snwSparse_Transpose(context, snwPattern_Matrix(pattern), &full, &message);
+    snwSparse_Free(context, &full);
+    snwCholeskyScratch_Destroy(scratch);
+    snwCholesky_Destroy(factor);
+    snwPattern_Destroy(pattern);
+    return result;
+}
+
+TEST(linalg, runningOutOfMemoryLeaksNothing)
+{
+    snwCountingAllocator counter = {0};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+    long live = counter.live, start = counter.allocations;
+    REQUIRE(MakeAll(context) >= 0);
+    long needed = counter.allocations - start;
+    CHECK(needed > 40);
+    for (long k = 1; k <= needed; ++k)
+    {
+        counter.failAt = counter.allocations + k;
+        CHECK_INT(MakeAll(context), snw_errorMemory);
+        CHECK_INT(counter.live, live);
+    }
+    // A dissection takes memory of its own: a sample of its allocations.
+    counter.failAt = 0;
+    Problem problem = GridProblem(context, 8);
+    snwCholeskyDef def = snwDefaultCholeskyDef();
+    snwCholesky* factor = NULL;
+    def.matrix = problem.matrix;
+    live = counter.live;
+    start = counter.allocations;
+    REQUIRE(snwCholesky_Create(context, &def, &factor, NULL) >= 0);
+    needed = counter.allocations - start;
+    snwCholesky_Destroy(factor);
+    for (long k = 1; k <= needed; k += 7)
+    {
+        counter.failAt = counter.allocations + k;
+        CHECK_INT(snwCholesky_Create(context, &def, &factor, NULL), snw_errorMemory);
+        CHECK(factor == NULL);
+        CHECK_INT(counter.live, live);
+    }
+    counter.failAt = 0;
     FreeProblem(&problem);
     snwDestroyContext(context);
 }

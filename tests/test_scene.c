@@ -522,6 +522,64 @@ TEST(scene, valuesLandInTheirFields)
     snwDestroyContext(context);
 }
 
+// One of every kind, from the seed of the fuzzer; LoadScenes sends it through the round trip.
+TEST(scene, everyKindOfColliderIsRead)
+{
+    snwContext* context = NewContext();
+    char* text = NULL;
+    size_t size = 0;
+    snwSceneFile file;
+    snwMessage message = {0};
+    REQUIRE(snwFile_Read(context, SNW_SOURCE_DIR "/fuzz/seeds/scene/colliders.json", 1 << 20, &text, &size, NULL) ==
+            snw_ok);
+    CheckRoundTrip(context, text, size, "colliders");
+    REQUIRE(snwSceneFile_Parse(context, text, size, "colliders", NULL, &file, &message) == snw_ok);
+    const snwSceneDef* def = snwScene_GetDef(file.scene);
+    CHECK_INT(def->colliderCount, snw_colliderKindCount);
+    for (int i = 0; i < def->colliderCount; ++i)
+        CHECK_INT(def->colliders[i].kind, i);
+    const snwColliderDef *stairs = &def->colliders[snw_colliderStairs], *field = stairs + 1, *mesh = field + 1;
+    CHECK(stairs->stepCount == 4 && stairs->size.x == 0.3 && stairs->size.y == 0.2 && stairs->size.z == 0.9);
+    CHECK(field->columns == 5 && field->rows == 5 && field->size.x == 0.25 && field->heights[12] == 0.35);
+    CHECK(mesh->vertexCount == 4 && mesh->triangleCount == 4 && mesh->vertices[2].y == 0.5);
+    CHECK_INT(mesh->triangles[3][2], 3);
+    snwSceneFile_Close(&file);
+    snwFree(context, text);
+    snwDestroyContext(context);
+}
+
+TEST(scene, collidersWithBadListsAreNamed)
+{
+    static const struct
+    {
+        const char *collider, *place, *words;
+    } cases[] = {
+        {"\"kind\": \"heightfield\"", "colliders[0]", "heights"},
+        {"\"kind\": \"heightfield\", \"heights\": 3", "colliders[0].heights", "list"},
+        {"\"kind\": \"heightfield\", \"heights\": [[1, 2], [1]]", "colliders[0].heights[1]", "2 numbers"},
+        {"\"kind\": \"heightfield\", \"heights\": [[1, 2], [1, \"a\"]]", "colliders[0].heights[1][1]", "number"},
+        {"\"kind\": \"heightfield\", \"heights\": [[], []]", "colliders[0].heights[0]", "0 numbers"},
+        {"\"kind\": \"mesh\", \"vertices\": [[0, 0, 0]], \"triangles\": [[0, 0.5, 0]]", "colliders[0].triangles[0][1]",
+            "whole"},
+        {"\"kind\": \"mesh\", \"vertices\": [[0, 0]], \"triangles\": []", "colliders[0].vertices[0]", "3 numbers"},
+        {"\"kind\": \"stairs\", \"radius\": 3", "colliders[0]", "radius"},
+        {"\"kind\": \"stairs\", \"steps\": 0", "colliders[0].steps", "1"},
+    };
+    snwContext* context = NewContext();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+    {
+        char text[512];
+        snwSceneFile file;
+        snwMessage message = {0};
+        snprintf(text, sizeof text, "{\"sinew\": 1, \"name\": \"x\", \"colliders\": [{\"name\": \"c\", %s}]}",
+            cases[i].collider);
+        CHECK_INT(snwSceneFile_Parse(context, text, strlen(text), "x", NULL, &file, &message), snw_errorInput);
+        CHECK_CONTAINS(message.place, cases[i].place);
+        CHECK_CONTAINS(message.text, cases[i].words);
+    }
+    snwDestroyContext(context);
+}
+
 TEST(scene, roundTrip)
 {
     snwContext* context = NewContext();

@@ -3,6 +3,8 @@
 #include "test.h"
 
 #include "sinew/tools.h"
+#include "fixture.h"
+#include "view/surfaces.h"
 #include "view/image.h"
 #include "view/render.h"
 
@@ -220,6 +222,47 @@ static snwResult DrawBall(World* world, snwImage* image)
     snwDestroyRenderer(renderer);
     snwPicture_Free(&picture);
     return result;
+}
+
+// Every kind gives a mesh within its bounds whose flat triangles face outward.
+TEST(view, collidersOfAllKinds)
+{
+    static const double heights[6] = {0, 0.1, 0, 0.2, 0.3, 0};
+    static const snwVec3 vertices[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    static const int triangles[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwPicture picture = {.context = context, .radius = 1};
+    for (int kind = snw_colliderSphere; kind < snw_colliderKindCount; ++kind)
+    {
+        snwColliderDef def = snwDefaultColliderDef((snwColliderKind)kind);
+        snwVec3 lower, upper;
+        snwMessage message = {0};
+        int mesh = -1;
+        def.columns = 3, def.rows = 2, def.heights = heights;
+        def.vertices = vertices, def.vertexCount = 4, def.triangles = triangles, def.triangleCount = 4;
+        REQUIRE(snwPicture_AddCollider(&picture, &def, (snwFloat3){1, 1, 1}, &mesh, &message) == snw_ok);
+        snwCollider_Bounds(&def, &lower, &upper);
+        const snwPictureMesh* m = &picture.meshes[mesh];
+        float slack = kind == snw_colliderRoom ? 0.03f : 0.11f; // rods of a room, skirts of a heightfield
+        CHECK(m->triangleCount >= 4);
+        for (int i = 0; i < m->vertexCount; ++i)
+        {
+            const float* p = m->positions + 3 * i;
+            CHECK(p[0] > (float)lower.x - slack && p[1] > (float)lower.y - slack && p[2] > (float)lower.z - slack);
+            CHECK(p[0] < (float)upper.x + slack && p[1] < (float)upper.y + slack && p[2] < (float)upper.z + slack);
+        }
+        double six = 0; // volume under the triangles: positive if they face outward
+        for (int i = 0; i < m->triangleCount; ++i)
+        {
+            snwFloat3 a = snwFloat3_Load(m->positions + 3 * m->triangles[3 * i]);
+            snwFloat3 b = snwFloat3_Load(m->positions + 3 * m->triangles[3 * i + 1]);
+            snwFloat3 c = snwFloat3_Load(m->positions + 3 * m->triangles[3 * i + 2]);
+            six += (double)snwFloat3_Dot(snwFloat3_Cross(a, b), c);
+        }
+        CHECK(six > 0);
+    }
+    snwPicture_Free(&picture);
+    snwDestroyContext(context);
 }
 
 TEST(view, pictureOfABall)

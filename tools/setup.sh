@@ -7,7 +7,7 @@ packages_of()
 {
     case $1 in
     build) echo build-essential cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev \
-        libmeshoptimizer-dev ;;
+        libmeshoptimizer-dev libsuitesparse-dev libopenblas0-pthread ;;
     film) echo ffmpeg ;;
     test) echo locales ;;
     assimp) echo libassimp-dev ;;

@@ -34,7 +34,7 @@ static const snwPart* OtherPart(const snwDetector* detector, const snwHit* hit)
 
 static snwVec3 NowOf(const snwDetector* detector, int body, int vertex)
 {
-    return snwPart_Point(detector->parts[body].now, detector->stride, vertex);
+    return snwPart_Point(detector->parts[body].now, vertex);
 }
 
 static snwVec3 PointOf(const snwDetector* detector, const snwHit* hit)
@@ -56,7 +56,7 @@ static void TryLeaf(const snwDetector* detector, const snwHit* hit, int leaf, sn
     int end = (leaf + 1) * snw_leafFacets;
     for (int i = leaf * snw_leafFacets; i < end && i < other->shell->facetCount; ++i)
     {
-        snwFacet facet = snwPart_Facet(other, other->now, detector->stride, i);
+        snwFacet facet = snwPart_Facet(other, other->now, i);
         double time = exit->time, weights[3];
         if (!snwFacet_Leaves(&facet, PointOf(detector, hit), direction, &time, weights) || IsOwn(detector, hit, i))
             continue;
@@ -108,7 +108,7 @@ static Exit FindClosest(const snwDetector* detector, const snwHit* hit, snwVec3*
         int end = (leaf + 1) * snw_leafFacets;
         for (int i = leaf * snw_leafFacets; i < end && i < other->shell->facetCount; ++i)
         {
-            snwFacet facet = snwPart_Facet(other, other->now, detector->stride, i);
+            snwFacet facet = snwPart_Facet(other, other->now, i);
             snwFacetPoint on = snwFacet_Closest(&facet, p);
             bool nearer = on.squared < squared || (on.squared == squared && i < exit.facet);
             if (!nearer || IsOwn(detector, hit, i))
@@ -142,7 +142,7 @@ static int FindHit(const snwDetector* detector, const snwHit* hit, int vertex)
 static snwVec3 FacetNormal(const snwDetector* detector, const snwHit* hit, int facet)
 {
     const snwPart* other = OtherPart(detector, hit);
-    snwFacet at = snwPart_Facet(other, other->now, detector->stride, facet);
+    snwFacet at = snwPart_Facet(other, other->now, facet);
     return snwFacet_Normal(&at);
 }
 
@@ -273,10 +273,14 @@ static void ResolveIsland(snwDetector* detector, int first)
         SetDirection(&detector->sorted[detector->queue[i]], way, 0);
 }
 
-// Step 4. One after the other, there and back: no copy is needed and the order is always the same.
+// Step 4. One after the other, there and back: no copy is needed and the order is always the same. The fewer rounds it
+// took, the fewer sweeps it takes.
 static void Smooth(snwDetector* detector, int begin, int end)
 {
-    for (int sweep = 0; sweep < snw_smoothSweeps; ++sweep)
+    int rounds = 0;
+    for (int i = begin; i < end; ++i)
+        rounds = detector->sorted[i].round > rounds ? detector->sorted[i].round : rounds;
+    for (int sweep = 0; sweep < 4 * rounds && sweep < snw_smoothSweeps; ++sweep)
         for (int k = 0; k < end - begin; ++k)
         {
             snwHit* hit = &detector->sorted[sweep % 2 == 0 ? begin + k : end - 1 - k];

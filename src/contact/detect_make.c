@@ -60,6 +60,9 @@ static void MakeTrees(snwDetector* detector)
         const int leaves[3] = {snwLeafCount(part->shell->pointCount, snw_leafPoints),
             snwLeafCount(part->shell->facetCount, snw_leafFacets),
             snwLeafCount(part->shell->elementCount, snw_leafElements)};
+        size_t floats = 4 * (size_t)part->shell->vertexCount;
+        part->now = snwArena_Alloc(arena, floats, sizeof *part->now);
+        part->before = snwArena_Alloc(arena, floats, sizeof *part->before);
         MakeTree(arena, &part->facets, leaves[1]);
         MakeTree(arena, &part->elements, leaves[2]);
         for (int k = 0; k < 3; ++k)
@@ -86,6 +89,16 @@ static void MakeHits(snwDetector* detector, int capacity)
     detector->otherOrder = snwArena_Alloc(arena, keys, sizeof *detector->otherOrder);
 }
 
+static const snwDetectKernels* ChooseKernels(snwSimd simd)
+{
+    const snwDetectKernels* kernels = NULL;
+    if (simd == snw_simdAvx2)
+        kernels = snwDetect_KernelsAvx2();
+    else if (simd == snw_simdBase)
+        kernels = snwDetect_KernelsBase();
+    return kernels != NULL ? kernels : snwDetect_KernelsScalar();
+}
+
 static snwResult Make(snwContext* context, const snwDetectorDef* def, snwDetector** out, snwMessage* message)
 {
     snwDetector* detector = snwAlloc(context, sizeof *detector);
@@ -94,6 +107,7 @@ static snwResult Make(snwContext* context, const snwDetectorDef* def, snwDetecto
         return snwFailMemory(message);
     detector->context = context;
     detector->arena.context = context;
+    detector->kernels = ChooseKernels(context->simd);
     atomic_init(&detector->hitCount, 0);
     snwResult result = MakeParts(detector, def, message);
     if (result < 0)

@@ -8,6 +8,8 @@
 
 #include <stdatomic.h>
 
+typedef struct snwDetectKernels snwDetectKernels;
+
 typedef enum snwHitKind
 {
     snw_hitGap,     // outside, within the margin
@@ -29,7 +31,7 @@ typedef struct snwPart
 {
     const snwShell* shell;
     bool self;
-    const float *now, *before;
+    float *now, *before; // x y z 0 of all mesh vertices; what is not finite is NaN altogether
     snwBoxTree facets;   // over the way since `before`
     snwBoxTree elements; // as they are now
     snwBox bounds;
@@ -55,22 +57,60 @@ struct snwDetector
     snwHit* sorted;
     int* queue;
 
-    int stride; // of this call, floats
+    const snwDetectorInput* input; // of this call
     double margin;
     bool moving;
+    const snwDetectKernels* kernels;
 };
 
-static inline snwVec3 snwPart_Point(const float* positions, int stride, int vertex)
+// Vertices of one body that are neighbours on its skin, for kernels.
+typedef struct snwPointLeaf
 {
-    const float* p = positions + (size_t)vertex * (size_t)stride;
+    _Alignas(32) float now[3][snw_leafPoints];   // NaN beyond the last
+    _Alignas(32) float lower[3][snw_leafPoints]; // boxes of the ways since `before`, and the margin
+    _Alignas(32) float upper[3][snw_leafPoints];
+    int vertices[snw_leafPoints];
+    int count;
+    int part;
+    snwBox box;   // as they are now
+    snwBox swept; // of the ways and the margin
+} snwPointLeaf;
+
+// A point of the leaf and an element or facet of a block whose boxes meet.
+typedef struct snwPair
+{
+    uint16_t point, thing;
+} snwPair;
+
+enum
+{
+    snw_maxPairs = snw_leafPoints * snw_leafElements
+};
+
+// The first look at everything: same pairs in the same order for every instruction set. Positions as in snwPart;
+// `before` is `now` where nothing moves.
+struct snwDetectKernels
+{
+    int (*elements)(const snwPointLeaf* leaf, const float* now, const int (*block)[snw_leafElements], snwPair* pairs);
+    int (*facets)(const snwPointLeaf* leaf, const float* now, const float* before, const int (*block)[snw_leafFacets],
+        snwPair* pairs);
+};
+
+const snwDetectKernels* snwDetect_KernelsScalar(void);
+const snwDetectKernels* snwDetect_KernelsBase(void); // NULL if not in this build
+const snwDetectKernels* snwDetect_KernelsAvx2(void); // NULL if not in this build
+
+static inline snwVec3 snwPart_Point(const float* positions, int vertex)
+{
+    const float* p = positions + 4 * (size_t)vertex;
     return (snwVec3){p[0], p[1], p[2]};
 }
 
-static inline snwFacet snwPart_Facet(const snwPart* part, const float* positions, int stride, int facet)
+static inline snwFacet snwPart_Facet(const snwPart* part, const float* positions, int facet)
 {
     const int* c = part->shell->facets[facet];
-    snwVec3 a = snwPart_Point(positions, stride, c[0]), b = snwPart_Point(positions, stride, c[1]);
-    return (snwFacet){{a, b, c[2] >= 0 ? snwPart_Point(positions, stride, c[2]) : a}, c[2] < 0};
+    snwVec3 a = snwPart_Point(positions, c[0]), b = snwPart_Point(positions, c[1]);
+    return (snwFacet){{a, b, c[2] >= 0 ? snwPart_Point(positions, c[2]) : a}, c[2] < 0};
 }
 
 // Distance at rest between a vertex and a facet of the same body, 0 if it is one of its corners.

@@ -8,9 +8,10 @@
 
 #include <string.h>
 
+// NaN becomes the lower end.
 static double Clamp(double value, double lower, double upper)
 {
-    return value < lower ? lower : value > upper ? upper : value;
+    return value > upper ? upper : value > lower ? value : lower;
 }
 
 static snwVec3 GridPoint(const snwColliderDef* field, int column, int row)

@@ -4,32 +4,9 @@
 #include <string.h>
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Order along a space-filling curve
-
-typedef struct Grid
-{
-    snwVec3 lower;
-    double perMetre;
-} Grid;
-
-static Grid MakeGrid(const snwVec3* points, int count)
-{
-    snwVec3 lower = count > 0 ? points[0] : (snwVec3){0, 0, 0}, upper = lower;
-    for (int i = 1; i < count; ++i)
-    {
-        lower = snwVec3_Min(lower, points[i]);
-        upper = snwVec3_Max(upper, points[i]);
-    }
-    snwVec3 size = snwVec3_Sub(upper, lower);
-    double longest = fmax(size.x, fmax(size.y, size.z));
-    return (Grid){lower, longest > 0.0 ? 1.0 / longest : 0.0};
-}
-
-static uint64_t CodeOf(const Grid* grid, snwVec3 p)
-{
-    snwVec3 place = snwVec3_Scale(snwVec3_Sub(p, grid->lower), grid->perMetre);
-    return snwMortonCode((const double[]){place.x, place.y, place.z});
-}
+// Order: cut in two across the longest side, again and again, where a node of the tree begins (boxes.h). A
+// space-filling curve (Morton's) was simpler and made leaves that reach from one side of a limb to the other: four
+// times slower.
 
 // Things of `arity` vertices each (entries of -1 do not count), sorted by their centres.
 typedef struct Things
@@ -54,23 +31,117 @@ static snwVec3 CentreOf(const Things* things, int index, const snwVec3* rest)
     return snwVec3_Scale(sum, 1.0 / count);
 }
 
-static bool SortThings(snwContext* context, Things things, const snwShell* shell)
+typedef struct Order
+{
+    const snwVec3* centres;
+    int* order; // of the things
+} Order;
+
+static double Coordinate(const Order* order, int at, int axis)
+{
+    snwVec3 centre = order->centres[order->order[at]];
+    return axis == 0 ? centre.x : axis == 1 ? centre.y : centre.z;
+}
+
+// By coordinate, equal ones by number: so the result does not depend on how it was reached.
+static bool IsBefore(const Order* order, int at, double coordinate, int thing, int axis)
+{
+    double own = Coordinate(order, at, axis);
+    return own < coordinate || (own == coordinate && order->order[at] < thing);
+}
+
+static bool IsBehind(const Order* order, int at, double coordinate, int thing, int axis)
+{
+    double own = Coordinate(order, at, axis);
+    return own > coordinate || (own == coordinate && order->order[at] > thing);
+}
+
+// The `middle - begin` first along the axis come to stand in front (Hoare 1961).
+static void Select(Order* order, int begin, int middle, int end, int axis)
+{
+    while (end - begin > 1)
+    {
+        int pivot = order->order[begin + (end - begin) / 2], low = begin, high = end - 1;
+        double at = Coordinate(order, begin + (end - begin) / 2, axis);
+        while (low <= high)
+        {
+            while (IsBefore(order, low, at, pivot, axis))
+                low++;
+            while (IsBehind(order, high, at, pivot, axis))
+                high--;
+            if (low > high)
+                break;
+            int swap = order->order[low];
+            order->order[low++] = order->order[high];
+            order->order[high--] = swap;
+        }
+        if (middle <= high)
+            end = high + 1;
+        else if (middle >= low)
+            begin = low;
+        else
+            return;
+    }
+}
+
+static int LongestAxis(const Order* order, int begin, int end)
+{
+    snwVec3 lower = order->centres[order->order[begin]], upper = lower;
+    for (int i = begin + 1; i < end; ++i)
+    {
+        lower = snwVec3_Min(lower, order->centres[order->order[i]]);
+        upper = snwVec3_Max(upper, order->centres[order->order[i]]);
+    }
+    snwVec3 size = snwVec3_Sub(upper, lower);
+    return size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
+}
+
+// Things under half of the nodes that `count` things have on their highest level.
+static int HalfOf(int count, int perLeaf)
+{
+    int node = perLeaf;
+    while (8 * (int64_t)node < count)
+        node *= 8;
+    return ((count + node - 1) / node + 1) / 2 * node;
+}
+
+static void CutUp(Order* order, int count, int perLeaf)
+{
+    struct
+    {
+        int begin, end;
+    } stack[64] = {{0, count}};
+    for (int depth = 1; depth > 0;)
+    {
+        int begin = stack[--depth].begin, end = stack[depth].end;
+        if (end - begin <= perLeaf)
+            continue;
+        int middle = begin + HalfOf(end - begin, perLeaf);
+        Select(order, begin, middle, end, LongestAxis(order, begin, end));
+        stack[depth].begin = begin;
+        stack[depth++].end = middle;
+        stack[depth].begin = middle;
+        stack[depth++].end = end;
+    }
+}
+
+static bool SortThings(snwContext* context, Things things, const snwShell* shell, int perLeaf)
 {
     size_t bytes = (size_t)things.arity * sizeof(int), count = (size_t)things.count;
-    Grid grid = MakeGrid(shell->rest, shell->vertexCount);
-    uint64_t* keys = snwAllocArray(context, count, sizeof *keys);
+    snwVec3* centres = snwAllocArray(context, count, sizeof *centres);
     int* order = snwAllocArray(context, count, sizeof *order);
     int* copy = snwCopyArray(context, things.corners, count, bytes);
-    bool enough = keys != NULL && order != NULL && copy != NULL;
+    bool enough = centres != NULL && order != NULL && copy != NULL;
     for (int i = 0; enough && i < things.count; ++i)
     {
-        keys[i] = CodeOf(&grid, CentreOf(&things, i, shell->rest));
+        centres[i] = CentreOf(&things, i, shell->rest);
         order[i] = i;
     }
-    enough = enough && snwSortKeys(context, keys, order, things.count);
+    if (enough)
+        CutUp(&(Order){centres, order}, things.count, perLeaf);
     for (int i = 0; enough && i < things.count; ++i)
         memcpy(things.corners + i * things.arity, copy + order[i] * things.arity, bytes);
-    snwFree(context, keys);
+    snwFree(context, centres);
     snwFree(context, order);
     snwFree(context, copy);
     return enough;
@@ -219,6 +290,27 @@ static void ListNeighbours(snwShell* shell, snwArena* arena)
         }
 }
 
+static void MakeBlocks(snwShell* shell, snwArena* arena)
+{
+    int facets = snwLeafCount(shell->facetCount, snw_leafFacets);
+    int elements = snwLeafCount(shell->elementCount, snw_leafElements);
+    shell->facetBlocks = snwArena_Alloc(arena, (size_t)facets, sizeof *shell->facetBlocks);
+    shell->elementBlocks = snwArena_Alloc(arena, (size_t)elements, sizeof *shell->elementBlocks);
+    for (int i = 0; !arena->failed && i < facets * snw_leafFacets; ++i)
+    {
+        const int* facet = shell->facets[i < shell->facetCount ? i : shell->facetCount - 1];
+        for (int k = 0; k < 3; ++k)
+            shell->facetBlocks[i / snw_leafFacets][k][i % snw_leafFacets] = facet[k] < 0 ? facet[0] : facet[k];
+    }
+    for (int i = 0; !arena->failed && i < elements * snw_leafElements; ++i)
+    {
+        const int* element = shell->elements[i < shell->elementCount ? i : shell->elementCount - 1];
+        for (int k = 0; k < 4; ++k)
+            shell->elementBlocks[i / snw_leafElements][k][i % snw_leafElements] = element[k] < 0 ? element[0]
+                                                                                                 : element[k];
+    }
+}
+
 snwResult snwShell_Build(snwShell* shell, const snwCharacter* character, snwArena* arena, snwMessage* message)
 {
     const snwCharacterDef* def = snwCharacter_GetDef(character);
@@ -233,12 +325,16 @@ snwResult snwShell_Build(snwShell* shell, const snwCharacter* character, snwAren
         CopySkin(shell, &skin, arena);
     ListPoints(shell, arena);
     shell->reach = snwArena_Alloc(arena, (size_t)shell->vertexCount, sizeof *shell->reach);
-    bool enough = !arena->failed && SortThings(arena->context, (Things){shell->points, 1, shell->pointCount}, shell) &&
-                  SortThings(arena->context, (Things){&shell->facets[0][0], 3, shell->facetCount}, shell) &&
-                  SortThings(arena->context, (Things){&shell->elements[0][0], 4, shell->elementCount}, shell);
+    bool enough = !arena->failed &&
+                  SortThings(arena->context, (Things){shell->points, 1, shell->pointCount}, shell, snw_leafPoints) &&
+                  SortThings(
+                      arena->context, (Things){&shell->facets[0][0], 3, shell->facetCount}, shell, snw_leafFacets) &&
+                  SortThings(arena->context, (Things){&shell->elements[0][0], 4, shell->elementCount}, shell,
+                      snw_leafElements);
     if (enough)
     {
         shell->edge = MeanEdge(shell);
+        MakeBlocks(shell, arena);
         ListLeafVertices(shell, arena);
         ListNeighbours(shell, arena);
     }

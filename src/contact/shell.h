@@ -26,7 +26,9 @@ typedef struct snwShell
     int facetCount;
     int (*elements)[4]; // mesh vertices; a triangle has -1 as the fourth
     int elementCount;
-    int* leafStarts; // of leafVertices, for each leaf of the elements and one more
+    int (*facetBlocks)[3][snw_leafFacets];     // facets of each leaf by corner, as kernels load them; edges and the
+    int (*elementBlocks)[4][snw_leafElements]; // last leaf are filled up with what they have
+    int* leafStarts;                           // of leafVertices, for each leaf of the elements and one more
     int* leafVertices;
     int* neighbourStarts; // along facets, for each mesh vertex and one more
     int* neighbours;

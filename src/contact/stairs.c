@@ -11,9 +11,10 @@ typedef struct Nearest
     double squared;
 } Nearest;
 
+// NaN becomes the lower end.
 static double Clamp(double value, double lower, double upper)
 {
-    return value < lower ? lower : value > upper ? upper : value;
+    return value > upper ? upper : value > lower ? value : lower;
 }
 
 static void Try(Nearest* best, double dx, double dy)

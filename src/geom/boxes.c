@@ -5,10 +5,12 @@
 
 snwBox snwBox_Grow(snwBox box, double margin)
 {
-    for (int k = 0; k < 3; ++k)
+    // Three roundings of a float, each at most 6e-8 of it.
+    const float slack = 4e-7f, m = (float)margin * (1.0f + slack);
+    for (int k = 0; k < 3 && box.lower[k] <= box.upper[k]; ++k) // empty stays empty
     {
-        box.lower[k] = nextafterf((float)((double)box.lower[k] - margin), -INFINITY);
-        box.upper[k] = nextafterf((float)((double)box.upper[k] + margin), INFINITY);
+        box.lower[k] = box.lower[k] - m - slack * (fabsf(box.lower[k]) + m);
+        box.upper[k] = box.upper[k] + m + slack * (fabsf(box.upper[k]) + m);
     }
     return box;
 }

@@ -258,9 +258,27 @@ static int MergeNodes(Analysis* a, Candidate* nodes, int count)
     return kept;
 }
 
+static void FillNodes(const Analysis* a, const Candidate* candidates)
+{
+    snwCholesky* f = a->factor;
+    for (int s = 0; s < f->nodeCount; ++s)
+    {
+        f->nodes[s].first = candidates[s].first;
+        f->nodes[s].columns = candidates[s].columns;
+        for (int k = 0; k < candidates[s].columns; ++k)
+            f->nodeOf[candidates[s].first + k] = s;
+    }
+    for (int s = 0; s < f->nodeCount; ++s)
+    {
+        int up = a->parent[f->nodes[s].first + f->nodes[s].columns - 1];
+        f->parents[s] = up < 0 ? -1 : f->nodeOf[up];
+    }
+}
+
 static bool BuildNodes(Analysis* a)
 {
     snwCholesky* f = a->factor;
+    bool good = false;
     Candidate* candidates = snwAllocArray(a->context, (size_t)f->leading, sizeof *candidates);
     f->nodeOf = snwAllocArray(a->context, (size_t)f->leading, sizeof(int));
     if (candidates != NULL && f->nodeOf != NULL)
@@ -268,24 +286,12 @@ static bool BuildNodes(Analysis* a)
         f->nodeCount = MergeNodes(a, candidates, MergeColumns(a, candidates));
         f->nodes = snwAllocArray(a->context, (size_t)f->nodeCount, sizeof *f->nodes);
         f->parents = snwAllocArray(a->context, (size_t)f->nodeCount, sizeof(int));
-    }
-    if (f->nodes != NULL && f->parents != NULL)
-    {
-        for (int s = 0; s < f->nodeCount; ++s)
-        {
-            f->nodes[s].first = candidates[s].first;
-            f->nodes[s].columns = candidates[s].columns;
-            for (int k = 0; k < candidates[s].columns; ++k)
-                f->nodeOf[candidates[s].first + k] = s;
-        }
-        for (int s = 0; s < f->nodeCount; ++s)
-        {
-            int up = a->parent[f->nodes[s].first + f->nodes[s].columns - 1];
-            f->parents[s] = up < 0 ? -1 : f->nodeOf[up];
-        }
+        good = f->nodes != NULL && f->parents != NULL;
+        if (good)
+            FillNodes(a, candidates);
     }
     snwFree(a->context, candidates);
-    return f->nodes != NULL && f->parents != NULL;
+    return good;
 }
 
 // Walks row i of the tree of nodes; counts it in each node, or lists it.

@@ -10,16 +10,19 @@
 #define SNW_REAL       float
 #define SNW_WIDE       snwWide
 #define SNW_LANES      SNW_WIDE_LANES
+#define SNW_HAS_ROWS   1 // simd.h loads rows of four
 #define SNW_NAME(name) name##Float
 #include "linalg/cholesky_sweep.h"
 #undef SNW_REAL
 #undef SNW_WIDE
 #undef SNW_LANES
+#undef SNW_HAS_ROWS
 #undef SNW_NAME
 
 #define SNW_REAL       double
 #define SNW_WIDE       snwWideDouble
 #define SNW_LANES      SNW_WIDE_DOUBLE_LANES
+#define SNW_HAS_ROWS   0
 #define SNW_NAME(name) name##Double
 #include "linalg/cholesky_sweep.h"
 

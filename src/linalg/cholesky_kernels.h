@@ -18,9 +18,13 @@ typedef struct snwCholeskyNode
 } snwCholeskyNode;
 
 // Right sides are rows of `width` numbers; width 1: one by one, else four to a row.
-typedef void snwSweepDoubleFn(
+typedef void snwForwardDoubleFn(const snwCholeskyNode* node, const double* values, const int* rows, double* x);
+typedef void snwForwardFloatFn(const snwCholeskyNode* node, const float* values, const int* rows, float* x);
+
+// gather: 8 width numbers for each panel below and for each column.
+typedef void snwBackwardDoubleFn(
     const snwCholeskyNode* node, const double* values, const int* rows, double* x, double* gather);
-typedef void snwSweepFloatFn(
+typedef void snwBackwardFloatFn(
     const snwCholeskyNode* node, const float* values, const int* rows, float* x, float* gather);
 
 typedef struct snwCholeskyKernels
@@ -28,10 +32,10 @@ typedef struct snwCholeskyKernels
     // out[8 j + r] = sum over k of a[8 k + r] b[8 k + j], j < 4.
     void (*tile)(const double* a, const double* b, int count, double* out);
     // [width - 1]
-    snwSweepDoubleFn* forwardDouble[4];
-    snwSweepDoubleFn* backwardDouble[4];
-    snwSweepFloatFn* forwardFloat[4];
-    snwSweepFloatFn* backwardFloat[4];
+    snwForwardDoubleFn* forwardDouble[4];
+    snwBackwardDoubleFn* backwardDouble[4];
+    snwForwardFloatFn* forwardFloat[4];
+    snwBackwardFloatFn* backwardFloat[4];
 } snwCholeskyKernels;
 
 const snwCholeskyKernels* snwCholesky_Kernels(snwSimd simd);

@@ -176,7 +176,7 @@ static void FillSweepRows(Planner* planner, int t)
     for (int i = f->tasks[t].nodeStart; i < f->tasks[t].nodeEnd; ++i)
     {
         const snwCholeskyNode* node = &f->nodes[f->taskNodes[i]];
-        int padded = (node->rowCount + 7) / 8 * 8, all = padded / 8 + (node->columns + 7) / 8;
+        int padded = (node->rowCount + 7) / 8 * 8, all = padded / 8 + node->columns;
         for (int k = 0; k < padded; ++k)
             f->sweepRows[node->sweepRows + k] = k < node->rowCount ? ScratchRow(planner, t, f->nodeRows[node->rows + k])
                                                                    : padding;

@@ -7,18 +7,38 @@ static SNW_REAL* SNW_NAME(At)(const snwCholeskyScratch* scratch, int row, int co
 
 static void SNW_NAME(LoadNode)(const Sweep* sweep, const snwCholeskyNode* node, SNW_REAL* x)
 {
-    const int* order = sweep->factor->order;
-    for (int i = node->first; i < node->first + node->columns; ++i)
-        for (int k = 0; k < sweep->width; ++k)
-            x[sweep->stride * (size_t)i + (size_t)k] = (SNW_REAL)ReadSide(&sweep->sides, order[i], k);
+    const snwRightSides* sides = &sweep->sides;
+    size_t rowStride = (size_t)sides->rowStride, columnStride = (size_t)sides->columnStride;
+    const int* order = sweep->factor->order + node->first;
+    x += (size_t)sweep->stride * (size_t)node->first;
+    for (int i = 0; i < node->columns; ++i, x += sweep->stride)
+    {
+        size_t at = rowStride * (size_t)order[i];
+        if (sides->doubles != NULL)
+            for (int k = 0; k < sweep->width; ++k, at += columnStride)
+                x[k] = (SNW_REAL)sides->doubles[at];
+        else
+            for (int k = 0; k < sweep->width; ++k, at += columnStride)
+                x[k] = (SNW_REAL)sides->floats[at];
+    }
 }
 
 static void SNW_NAME(StoreNode)(const Sweep* sweep, const snwCholeskyNode* node, const SNW_REAL* x)
 {
-    const int* order = sweep->factor->order;
-    for (int i = node->first; i < node->first + node->columns; ++i)
-        for (int k = 0; k < sweep->width; ++k)
-            WriteSide(&sweep->sides, order[i], k, (double)x[sweep->stride * (size_t)i + (size_t)k]);
+    const snwRightSides* sides = &sweep->sides;
+    size_t rowStride = (size_t)sides->rowStride, columnStride = (size_t)sides->columnStride;
+    const int* order = sweep->factor->order + node->first;
+    x += (size_t)sweep->stride * (size_t)node->first;
+    for (int i = 0; i < node->columns; ++i, x += sweep->stride)
+    {
+        size_t at = rowStride * (size_t)order[i];
+        if (sides->doubles != NULL)
+            for (int k = 0; k < sweep->width; ++k, at += columnStride)
+                sides->doubles[at] = (double)x[k];
+        else
+            for (int k = 0; k < sweep->width; ++k, at += columnStride)
+                sides->floats[at] = (float)x[k];
+    }
 }
 
 // Adds a task's border to the rows that its parent gives it.
@@ -46,7 +66,7 @@ static void SNW_NAME(ForwardTask)(const Sweep* sweep, const snwSweepTask* task)
     for (int i = task->nodeStart; i < task->nodeEnd; ++i)
     {
         const snwCholeskyNode* node = &f->nodes[f->taskNodes[i]];
-        f->kernels->SNW_NAME(forward)[sweep->width - 1](node, f->SNW_VALUES, f->sweepRows + node->sweepRows, x, NULL);
+        f->kernels->SNW_NAME(forward)[sweep->width - 1](node, f->SNW_VALUES, f->sweepRows + node->sweepRows, x);
     }
 }
 

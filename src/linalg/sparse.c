@@ -68,6 +68,7 @@ static void MultiplyRows(int begin, int end, void* data)
     }
 }
 
+// NOLINTNEXTLINE: y is written by the loop's threads
 void snwSparse_Multiply(snwContext* context, const snwSparse* matrix, const double* x, double* y, int width)
 {
     assert(!matrix->symmetric || matrix->mirrorStarts != NULL);

@@ -6,6 +6,7 @@
 
 #include "scene/scene_file.h"
 #include "scene/characters.h"
+#include "scene/colliders.h"
 #include "scene/commands.h"
 #include "scene/file.h"
 #include "scene/names.h"
@@ -34,6 +35,7 @@ typedef struct Builder
     int namedCount;
     int64_t tets; // that may still be simulated
     int keys;     // that may still be read
+    int numbers;  // of colliders, likewise
 } Builder;
 
 snwCameraDef snwDefaultCameraDef(void)
@@ -189,7 +191,8 @@ static snwResult ReadBody(Builder* builder, const json_t* value, int index)
 static snwResult ReadCollider(Builder* builder, const json_t* value, int index)
 {
     snwColliderDef* colliders = (snwColliderDef*)builder->def.colliders;
-    snwResult result = snwTable_Read(&builder->json, &snw_colliderTable, value, &colliders[index], NULL);
+    snwResult result = snwCollider_ReadJson(
+        &builder->json, &builder->arena, value, &builder->numbers, &colliders[index]);
     builder->def.colliderCount = index + 1;
     return result < 0 ? result : CheckUnique(builder, colliders, sizeof *colliders, index, colliders[index].name);
 }
@@ -487,6 +490,7 @@ snwResult snwSceneFile_FromJson(snwContext* context, const json_t* root, const c
         .options = options != NULL ? options : &none,
         .tets = snw_maxTets,
         .keys = snw_maxKeys,
+        .numbers = snw_maxNumbers,
     };
     *file = (snwSceneFile){0};
     snwMessage_Clear(message);

@@ -3,6 +3,7 @@
 
 #include "scene/scene_file.h"
 #include "scene/characters.h"
+#include "scene/colliders.h"
 #include "scene/commands.h"
 #include "scene/names.h"
 #include "scene/words.h"
@@ -118,6 +119,17 @@ static void WriteItems(snwText* text, const char* key, const snwTable* table, co
     snwText_Close(text, ']');
 }
 
+static void WriteColliders(snwText* text, const snwSceneDef* def)
+{
+    if (def->colliderCount == 0)
+        return;
+    snwText_Key(text, "colliders");
+    snwText_Open(text, '[');
+    for (int i = 0; i < def->colliderCount; ++i)
+        snwCollider_WriteJson(text, &def->colliders[i]);
+    snwText_Close(text, ']');
+}
+
 static void WritePins(snwText* text, const snwSceneDef* def)
 {
     if (def->pinCount == 0)
@@ -202,7 +214,7 @@ snwResult snwSceneFile_WriteJson(snwText* text, const snwSceneFile* file, snwMes
     snwResult result = WriteCharacters(text, def, message);
     if (result == snw_ok)
         result = WriteBodies(text, def, message);
-    WriteItems(text, "colliders", &snw_colliderTable, def->colliders, def->colliderCount);
+    WriteColliders(text, def);
     WriteItems(text, "props", &snw_propTable, def->props, def->propCount);
     WriteItems(text, "frictions", &snw_frictionTable, def->frictions, def->frictionCount);
     WritePins(text, def);

@@ -122,39 +122,61 @@ static void InitBody(void* object, int kind)
 const snwTable snw_bodyTable = {
     "body", "A character in the scene", SNW_TABLE_FIELDS(s_bodyFields), sizeof(snwBodyData), NULL, InitBody};
 
-static const char* const s_colliderNames[] = {"plane", "sphere", "box", "capsule", NULL};
+static const char* const s_colliderNames[] = {
+    "plane", "sphere", "box", "capsule", "room", "stairs", "heightfield", "mesh", NULL};
+static const char* const s_propNames[] = {"plane", "sphere", "box", "capsule", NULL};
 
-#define SIZES(T)                                                                                                       \
-    FIELD(T, size.x, "radius", snw_fieldReal, .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m",               \
+#define SIZES(T, S)                                                                                                    \
+    FIELD(T, S.x, "radius", snw_fieldReal, .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m",                  \
         .kinds = 1 << snw_colliderSphere | 1 << snw_colliderCapsule, .help = "of the sphere or capsule"),              \
-        FIELD(T, size.y, "half_length", snw_fieldReal, .lower = 0, .upper = SNW_MAX_SIZE, .unit = "m",                 \
+        FIELD(T, S.y, "half_length", snw_fieldReal, .lower = 0, .upper = SNW_MAX_SIZE, .unit = "m",                    \
             .kinds = 1 << snw_colliderCapsule, .help = "of the capsule's axis, along its y, without the caps"),        \
-        FIELD(T, size, "half_size", snw_fieldVec3, .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m",          \
-            .kinds = 1 << snw_colliderBox, .help = "from the centre of the box to its sides")
+        FIELD(T, S, "half_size", snw_fieldVec3, .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m",             \
+            .kinds = 1 << snw_colliderBox | 1 << snw_colliderRoom,                                                     \
+            .help = "from the centre of the box or room to its sides")
+
+#define STAIRS .kinds = 1 << snw_colliderStairs
+#define LENGTH .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m"
 
 static const snwField s_colliderFields[] = {
-    NAME(snwColliderDef, name, "unique among colliders"),
-    FIELD(snwColliderDef, kind, "kind", snw_fieldChoice, .required = true, .names = s_colliderNames,
-        .help = "plane: everything below its y = 0 is solid"),
-    POSE(snwColliderDef, transform, 0),
-    SIZES(snwColliderDef),
-    FRICTION(snwColliderDef, ),
+    NAME(snwColliderData, def.name, "unique among colliders"),
+    FIELD(snwColliderData, def.kind, "kind", snw_fieldChoice, .required = true, .names = s_colliderNames,
+        .help = "plane: everything below its y = 0 is solid; room: everything but the inside of a box; stairs and "
+                "heightfield: solid below, without end; mesh: a closed surface"),
+    POSE(snwColliderData, def.transform, 0),
+    SIZES(snwColliderData, def.size),
+    FRICTION(snwColliderData, def.),
+    FIELD(snwColliderData, def.stepCount, "steps", snw_fieldInt, .lower = 1, .upper = SNW_MAX_STAIRS, STAIRS,
+        .help = "how many; they climb along its x, from its origin"),
+    FIELD(snwColliderData, def.size.x, "run", snw_fieldReal, LENGTH, STAIRS, .help = "depth of a step, along its x"),
+    FIELD(snwColliderData, def.size.y, "rise", snw_fieldReal, LENGTH, STAIRS, .help = "height of a step"),
+    FIELD(snwColliderData, def.size.z, "width", snw_fieldReal, LENGTH, STAIRS, .help = "along its z"),
+    FIELD(snwColliderData, def.size.x, "spacing", snw_fieldReal, LENGTH, .kinds = 1 << snw_colliderHeightfield,
+        .help = "from one height to the next, along its x and z"),
+    FIELD(snwColliderData, heights, "heights", snw_fieldRaw, .required = true, .schema = "points", .unit = "m",
+        .kinds = 1 << snw_colliderHeightfield,
+        .help = "rows of numbers, each as long: along a row goes its x, from row to row its z; centred on its origin"),
+    FIELD(snwColliderData, vertices, "vertices", snw_fieldRaw, .required = true, .schema = "points", .unit = "m",
+        .kinds = 1 << snw_colliderMesh, .help = "points [x, y, z] of the surface"),
+    FIELD(snwColliderData, triangles, "triangles", snw_fieldRaw, .required = true, .schema = "points",
+        .kinds = 1 << snw_colliderMesh,
+        .help = "numbers [a, b, c] of vertices, counted from 0, counter-clockwise seen from outside; no holes"),
 };
 
 static void InitCollider(void* object, int kind)
 {
-    *(snwColliderDef*)object = snwDefaultColliderDef(kind < 0 ? snw_colliderPlane : (snwColliderKind)kind);
+    ((snwColliderData*)object)->def = snwDefaultColliderDef(kind < 0 ? snw_colliderPlane : (snwColliderKind)kind);
 }
 
 const snwTable snw_colliderTable = {"collider", "Something solid that stands still or follows a clip",
-    SNW_TABLE_FIELDS(s_colliderFields), sizeof(snwColliderDef), "kind", InitCollider};
+    SNW_TABLE_FIELDS(s_colliderFields), sizeof(snwColliderData), "kind", InitCollider};
 
 static const snwField s_propFields[] = {
     NAME(snwPropDef, name, "unique among props"),
-    FIELD(snwPropDef, kind, "kind", snw_fieldChoice, .required = true, .names = s_colliderNames,
+    FIELD(snwPropDef, kind, "kind", snw_fieldChoice, .required = true, .names = s_propNames,
         .help = "sphere, box or capsule"),
     POSE(snwPropDef, transform, 0),
-    SIZES(snwPropDef),
+    SIZES(snwPropDef, size),
     FRICTION(snwPropDef, ),
     FIELD(snwPropDef, density, "density", snw_fieldReal, .lower = SNW_MIN_DENSITY, .upper = SNW_MAX_DENSITY,
         .unit = "kg/m^3", .help = "mass per volume"),

@@ -11,9 +11,10 @@ enum
     snw_maxSceneBytes = 64 << 20,
     snw_maxBodies = 4096, // also colliders, props, pins and characters
     snw_maxClips = 65536,
-    snw_maxKeys = 1000000,   // of all clips
-    snw_maxCommands = 65536, // of a script
-    snw_maxTets = 20000000,  // of all bodies
+    snw_maxKeys = 1000000,     // of all clips
+    snw_maxCommands = 65536,   // of a script
+    snw_maxTets = 20000000,    // of all bodies
+    snw_maxNumbers = 10000000, // of all colliders: heights, vertices, triangles
     snw_maxFrames = 100000000,
 };
 
@@ -35,6 +36,12 @@ typedef struct snwBodyData
     snwBodyDef def;
     const json_t* character;
 } snwBodyData;
+
+typedef struct snwColliderData
+{
+    snwColliderDef def;
+    const json_t *heights, *vertices, *triangles;
+} snwColliderData;
 
 typedef struct snwPinData
 {
@@ -60,7 +67,7 @@ extern const snwTable snw_sceneTable;
 extern const snwTable snw_bodyTable;
 extern const snwTable snw_shapeTable; // snwShapeDef
 extern const snwTable snw_materialTable;
-extern const snwTable snw_colliderTable; // snwColliderDef
+extern const snwTable snw_colliderTable;
 extern const snwTable snw_propTable;     // snwPropDef
 extern const snwTable snw_frictionTable; // snwFrictionDef
 extern const snwTable snw_pinTable;

@@ -1,3 +1,4 @@
+#include "view/surfaces.h"
 #include "view/film.h"
 
 #include <float.h>
@@ -61,36 +62,20 @@ static Bounds BodyBounds(const snwFilm* film)
     return bounds;
 }
 
-// Half extents of a collider in its own frame.
-static snwFloat3 ColliderExtent(const snwColliderDef* collider)
+static snwFloat3 Corner(snwVec3 lower, snwVec3 upper, int corner)
 {
-    float x = (float)collider->size.x, y = (float)collider->size.y;
-    switch (collider->kind)
-    {
-        case snw_colliderSphere:
-            return (snwFloat3){x, x, x};
-        case snw_colliderCapsule:
-            return (snwFloat3){x, x + y, x};
-        case snw_colliderBox:
-            return snwFloat3_FromVec3(collider->size);
-        case snw_colliderPlane:
-        default:
-            return (snwFloat3){0, 0, 0};
-    }
-}
-
-static snwFloat3 Corner(snwFloat3 extent, int corner)
-{
-    return (snwFloat3){
-        corner & 1 ? extent.x : -extent.x, corner & 2 ? extent.y : -extent.y, corner & 4 ? extent.z : -extent.z};
+    return (snwFloat3){(float)(corner & 1 ? upper.x : lower.x), (float)(corner & 2 ? upper.y : lower.y),
+        (float)(corner & 4 ? upper.z : lower.z)};
 }
 
 // Solids near the bodies' own size belong into the picture; a huge one is scenery.
 static void FrameCollider(const snwFilm* film, int index, snwFraming* framing)
 {
     const snwColliderDef* collider = &snwScene_GetDef(film->scene)->colliders[index];
-    snwFloat3 extent = ColliderExtent(collider);
-    if (collider->kind == snw_colliderPlane || snwFloat3_Length(extent) > 1.2f * film->picture.radius)
+    snwVec3 lower, upper;
+    snwCollider_Bounds(collider, &lower, &upper);
+    float extent = 0.5f * (float)snwVec3_Distance(lower, upper);
+    if (collider->kind == snw_colliderPlane || extent > 1.2f * film->picture.radius)
         return;
     for (int f = 0; f < film->frames.count; ++f)
     {
@@ -99,7 +84,8 @@ static void FrameCollider(const snwFilm* film, int index, snwFraming* framing)
         if (snwFloat3_Length(snwFloat3_Sub(centre, film->picture.centre)) > 2.5f * film->picture.radius)
             continue;
         for (int c = 0; c < 8; ++c)
-            snwFraming_Add(framing, snwFloat3_Add(centre, snwFloat3_Rotate(transform->rotation, Corner(extent, c))));
+            snwFraming_Add(
+                framing, snwFloat3_Add(centre, snwFloat3_Rotate(transform->rotation, Corner(lower, upper, c))));
     }
 }
 
@@ -382,8 +368,7 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
     for (int i = 0; result >= 0 && i < film->colliderCount; ++i)
     {
         snwFloat3 color = colliders[i].kind == snw_colliderPlane ? s_groundColor : s_colliderColor;
-        result = snwPicture_AddSolid(
-            &film->picture, colliders[i].kind, colliders[i].size, color, &film->colliderMeshes[i], message);
+        result = snwPicture_AddCollider(&film->picture, &colliders[i], color, &film->colliderMeshes[i], message);
         if (result >= 0)
             film->picture.meshes[film->colliderMeshes[i]].scenery = true;
     }

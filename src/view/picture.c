@@ -483,22 +483,47 @@ static bool MakeSolid(snwPicture* picture, snwPictureMesh* mesh, snwColliderKind
     }
 }
 
-snwResult snwPicture_AddSolid(
-    snwPicture* picture, snwColliderKind kind, snwVec3 size, snwFloat3 color, int* index, snwMessage* message)
+static snwResult KeepSolid(snwPicture* picture, snwPictureMesh* mesh, bool made, int* index, snwMessage* message)
 {
-    snwPictureMesh mesh = {.kind = snw_pictureSolid, .color = color};
-    if (!MakeSolid(picture, &mesh, kind, snwFloat3_FromVec3(size)))
+    if (!made)
     {
-        FreeMesh(picture->context, &mesh);
+        FreeMesh(picture->context, mesh);
         return snwFailMemory(message);
     }
-    snwResult result = KeepMesh(picture, &mesh, index, message);
+    snwResult result = KeepMesh(picture, mesh, index, message);
     if (result >= 0)
     {
         snwTransform identity = {.rotation = {0, 0, 0, 1}};
         snwPicture_MoveSolid(picture, *index, &identity);
     }
     return result;
+}
+
+snwResult snwPicture_AddSolid(
+    snwPicture* picture, snwColliderKind kind, snwVec3 size, snwFloat3 color, int* index, snwMessage* message)
+{
+    snwPictureMesh mesh = {.kind = snw_pictureSolid, .color = color};
+    bool made = MakeSolid(picture, &mesh, kind, snwFloat3_FromVec3(size));
+    return KeepSolid(picture, &mesh, made, index, message);
+}
+
+snwResult snwPicture_AddTriangles(
+    snwPicture* picture, const snwVec3* corners, int count, snwFloat3 color, int* index, snwMessage* message)
+{
+    snwPictureMesh mesh = {.kind = snw_pictureSolid, .color = color, .vertexCount = 3 * count, .triangleCount = count};
+    bool made = AllocMesh(picture->context, &mesh, true);
+    mesh.vertexCount = mesh.triangleCount = 0;
+    for (int i = 0; made && i < count; ++i)
+    {
+        snwFloat3 a = snwFloat3_FromVec3(corners[3 * i]), b = snwFloat3_FromVec3(corners[3 * i + 1]);
+        snwFloat3 c = snwFloat3_FromVec3(corners[3 * i + 2]);
+        snwFloat3 n = snwFloat3_Normalize(snwFloat3_Cross(snwFloat3_Sub(b, a), snwFloat3_Sub(c, a)));
+        PutVertex(&mesh, a, n);
+        PutVertex(&mesh, b, n);
+        PutVertex(&mesh, c, n);
+        PutTriangle(&mesh, 3 * i, 3 * i + 1, 3 * i + 2);
+    }
+    return KeepSolid(picture, &mesh, made, index, message);
 }
 
 // The disc of a plane is laid under the centre of the picture, wherever the plane's own origin is.

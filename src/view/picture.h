@@ -74,9 +74,13 @@ snwResult snwPicture_AddSkin(snwPicture* picture, const snwSkin* skin, snwFloat3
 // Positions: x y z, tight.
 void snwPicture_MoveSkin(snwPicture* picture, int mesh, const float* positions);
 
-// Adds a collider's shape; sizes as in snwColliderDef. A plane needs picture->radius and centre.
+// Adds a plane, sphere, box or capsule; sizes as in snwColliderDef. A plane needs picture->radius and centre. For all
+// kinds of colliders see surfaces.h.
 snwResult snwPicture_AddSolid(
     snwPicture* picture, snwColliderKind kind, snwVec3 size, snwFloat3 color, int* mesh, snwMessage* message);
+// Likewise one of flat triangles, three corners each, outward.
+snwResult snwPicture_AddTriangles(
+    snwPicture* picture, const snwVec3* corners, int count, snwFloat3 color, int* mesh, snwMessage* message);
 void snwPicture_MoveSolid(snwPicture* picture, int mesh, const snwTransform* transform);
 
 // m; triangles with a corner beyond this, or with one that is not finite, are not drawn.
