@@ -3,7 +3,6 @@
 #include "contact_suite.h"
 #include "test.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static snwSuiteResult RunCase(const char* method, snwSuiteCase which)
@@ -13,7 +12,6 @@ static snwSuiteResult RunCase(const char* method, snwSuiteCase which)
     snwMessage message = {0};
     if (snwSuite_Run(&def, which, &result, &message) < 0)
         snwTest_Fail(__FILE__, __LINE__, "%s: %s %s", method, message.place, message.text);
-    fprintf(stderr, "case %d: %g %g\n", (int)which, result.values[0], result.values[1]);
     if (!result.applies)
         CHECK(result.note[0] != 0);
     return result;
@@ -37,6 +35,17 @@ TEST(conformance, stackStands)
 {
     FOR_METHODS(result, snw_suiteStack)
     CHECK(result.values[0] <= 1e-3);
+}
+
+TEST_LONG(conformance, stackStandsAMinute)
+{
+    for (int method = 0; method < snwMethodCount(); ++method)
+    {
+        snwSuiteDef def = {snwMethod_GetInfo(method).name, 56, 1};
+        snwSuiteResult result;
+        CHECK(snwSuite_Run(&def, snw_suiteStack, &result, NULL) == snw_ok);
+        CHECK(!result.applies || result.values[0] <= 1e-3);
+    }
 }
 
 TEST(conformance, pressedBodiesShareAndSeparate)
@@ -84,5 +93,14 @@ TEST(conformance, anyNumberOfThreadsGivesTheSameBits)
         snwSuiteResult result;
         CHECK(snwSuite_SameHash(&def, cases[i], 6, &result, NULL) == snw_ok);
         CHECK(result.applies && result.values[0] == 1);
+    }
+}
+
+TEST(conformance, ballOnStairsNeverEndsInsideThem)
+{
+    FOR_METHODS(result, snw_suiteStairs)
+    {
+        CHECK(result.values[0] <= 5e-3);
+        CHECK(result.values[1] <= 1e-3);
     }
 }

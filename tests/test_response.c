@@ -7,7 +7,6 @@
 #include "test.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -349,10 +348,59 @@ TEST(response, contactKeepsMomentum)
     snwSim_GetMeasures(sim, -1, &before);
     snwFixture_Run(sim, 90, 1.0 / 60);
     snwSim_GetMeasures(sim, -1, &after);
-    fprintf(stderr, "%g %g %g -> %g %g %g\n", before.momentum.x, before.momentum.y, before.momentum.z, after.momentum.x, after.momentum.y, after.momentum.z);
+
     CHECK(snwVec3_Distance(before.momentum, after.momentum) < 1e-2 * snwVec3_Length(before.momentum));
     snwDestroySim(sim);
     snwScene_Release(simDef.scene);
     snwScene_Release(scene);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Points
+
+TEST(response, pointsHaveGapNormalAndTangents)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwBodyDef body = snwDefaultBodyDef();
+    body.character = snwFixture_Shape(context, snw_shapeBlock, 1);
+    snwColliderDef ground = snwDefaultColliderDef(snw_colliderPlane);
+    ground.friction = 0.8, body.friction = 0.2;
+    snwSceneDef scene = snwDefaultSceneDef();
+    scene.bodies = &body, scene.bodyCount = 1, scene.colliders = &ground, scene.colliderCount = 1;
+    snwCollider collider = snwMakeCollider(snw_colliderPlane, ground.size, 0.8);
+    snwArena arena = {.context = context};
+    int one = 1;
+    snwResponseDef def = {.context = context,
+        .arena = &arena,
+        .scene = &scene,
+        .colliders = &collider,
+        .vertexCounts = &one,
+        .rowCounts = &one};
+    snwResponse* response;
+    REQUIRE(snwCreateResponse(&def, &response, NULL) == snw_ok);
+    _Alignas(64) float now[4] = {0.1f, -0.01f, 0.2f, 1}, before[4] = {0.1f, 0.02f, 0.2f, 1};
+    snwAnchor anchors[snw_anchorsPerVertex] = {0};
+    response->flesh[0] = (snwFlesh){now, before, 1, NULL, 1, anchors, 0.05, false};
+    response->colliderBefore[0] = response->colliderNow[0] = snwTransform_Identity();
+    response->colliderBefore[0].position.x = -0.5; // it came half a metre along x
+    snwResponse_Gather(response);
+    snwContactPoint point;
+    CHECK_INT(snwResponse_Points(response, &point, 1), 1);
+    CHECK_NEAR(point.gap, -0.01, 1e-8);
+    CHECK_NEAR(point.normal.y, 1, 1e-15);
+    CHECK_NEAR(snwVec3_Dot(point.tangent[0], point.normal), 0, 1e-15);
+    CHECK_NEAR(snwVec3_Dot(point.tangent[1], point.tangent[0]), 0, 1e-15);
+    CHECK_NEAR(snwVec3_Length(point.tangent[1]), 1, 1e-15);
+    CHECK_NEAR(point.friction.fixed, 0.4, 1e-15);
+    CHECK_NEAR(point.surfaceMotion.x, 0.5, 1e-15);
+    CHECK(point.body == 0 && point.collider == 0 && point.prop == -1 && point.otherBody == -1);
+    // One visit puts the vertex on the plane, and friction takes it as far along as the push allows.
+    snwResponse_Solve(response, 0, true);
+    CHECK_NEAR((double)now[1], 0, 1e-8);
+    CHECK_NEAR((double)now[0], 0.1 + 0.4 * 0.01, 1e-7);
+    snwDestroyResponse(response);
+    snwArena_Free(&arena);
+    snwCharacter_Release(body.character);
     snwDestroyContext(context);
 }

@@ -24,10 +24,12 @@
         .help = "mass per volume; flesh and water have about 1000"),                                                   \
         FIELD(T, member.young, "young", snw_fieldReal, .lower = SNW_MIN_YOUNG, .upper = SNW_MAX_YOUNG, .unit = "Pa",   \
             .kinds = mask, .required = must,                                                                           \
-            .help = "Young's modulus, the stiffness: fat 1e3, muscle 1e4 to 1e5, rubber 1e6; pbd ignores it: set "     \
+            .help = "Young's modulus, the stiffness: fat 1e3, muscle 1e4 to 1e5, rubber 1e6; pbd needs its law "       \
+                    "compliant, else set "                                                                             \
                     "pbd.stretch"),                                                                                    \
         FIELD(T, member.poisson, "poisson", snw_fieldReal, .lower = -0.9, .upper = 0.5, .kinds = mask,                 \
-            .required = must, .help = "Poisson's ratio; 0.5 keeps the volume; pbd ignores it: set pbd.volume"),        \
+            .required = must,                                                                                          \
+            .help = "Poisson's ratio; 0.5 keeps the volume; pbd needs its law compliant, else set pbd.volume"),        \
         FIELD(T, member.damping, "damping", snw_fieldReal, .upper = SNW_MAX_DAMPING, .unit = "1/s", .kinds = mask,     \
             .required = must, .help = "how fast internal motion dies")
 
