@@ -2,6 +2,8 @@
 
 #include "readers.h"
 
+#include "math/vec.h"
+
 static void Close(snwContext* context, snwAsset* asset)
 {
     snwAsset_Close(asset);
@@ -66,7 +68,7 @@ TEST(tetgen, curvedAndFlatElements)
 
 static const char s_poly[] =
     "# Part 1\n8 3 0 0\n1 0 0 0\n2 2 0 0\n3 2 2 0\n4 0 2 0\n5 0 0 2\n6 2 0 2\n7 2 2 2\n8 0 2 2\n"
-    "# Part 2\n6 1\n1 0 1\n4 1 4 \n 3 2\n2 1 2\n4 5 6 7 8\n2 5 7\n1 1 1 2\n1\n4 1 2 6 5\n"
+    "# Part 2\n6 1\n1 0 1\n4 1 4 \n 3 2\n2 0 2\n4 5 6 7 8\n2 5 7\n1\n4 1 2 6 5\n"
     "1\n4 2 3 7 6\n1\n4 3 4 8 7\n1 0 3\n1 4\n"
     "# Part 3\n1\n1 1 1 1.5\n# Part 4\n2\n1 1 1 0.5 10 0.1\n2 1 1 0.25 20\n";
 
@@ -88,8 +90,6 @@ TEST(tetgen, domainsHaveFacetsHolesAndRegions)
     CHECK(asset->seeds[0].hole && asset->seeds[0].point.z == 1.5);
     CHECK(!asset->seeds[1].hole && asset->seeds[1].attribute == 10 && asset->seeds[1].maxVolume == 0.1);
     CHECK(asset->seeds[2].attribute == 20 && asset->seeds[2].maxVolume == -1);
-    snwReaders_CheckNote(asset, snw_noteLeftOut, 1, "", "holes in facets are filled");
-    snwReaders_CheckNote(asset, snw_noteOdd, 1, "", "several polygons");
     snwReaders_CheckNote(asset, snw_noteLeftOut, 1, "", "single points");
     snwAsset_Close(asset);
     asset = snwReaders_MustRead(context, s_smeshFiles);
@@ -102,6 +102,67 @@ TEST(tetgen, domainsHaveFacetsHolesAndRegions)
     CHECK(asset->meshes[0].edgeCount == 2 && asset->meshes[0].edges[1][1] == 2); // of Triangle
     CHECK(asset->seedCount == 1 && asset->seeds[0].point.x == 0.2 && asset->seeds[0].point.z == 0);
     Close(context, asset);
+}
+
+// Two squares and a third one in a wall, x from 0 to 4, seen from -y or +y; what follows says which holes there are.
+#define WALL                                                                                                           \
+    "12 3 0 0\n1 0 2 0\n2 4 2 0\n3 4 2 4\n4 0 2 4\n5 1 2 1\n6 1 2 3\n7 3 2 3\n8 3 2 1\n9 1.5 2 1.5\n10 2 2 1.5\n11 2 " \
+    "2 2\n"                                                                                                            \
+    "12 1.5 2 2\n1 1\n"
+
+static double AreaAlongY(const snwAssetMesh* mesh, bool* even)
+{
+    double sum = 0;
+    *even = true;
+    for (int i = 0; i < mesh->triangleCount; ++i)
+    {
+        const int* t = mesh->triangles[i];
+        snwVec3 u = snwVec3_Sub(mesh->positions[t[1]], mesh->positions[t[0]]);
+        snwVec3 v = snwVec3_Sub(mesh->positions[t[2]], mesh->positions[t[0]]);
+        double area = snwVec3_Cross(u, v).y / 2;
+        *even = *even && area * (i == 0 ? area : sum) > 0; // all seen from one side, none flat
+        sum += area;
+    }
+    return sum;
+}
+
+TEST(tetgen, facetsAreCutAlongTheirPolygons)
+{
+    static const struct
+    {
+        const char* text;
+        double area;
+        int triangles;
+    } s_walls[] = {
+        {WALL "2 1 7\n4 1 2 3 4\n4 5 6 7 8\n1 2 2 2\n", -12, 8},                         // a window
+        {WALL "2 1 7\n4 4 3 2 1\n4 5 6 7 8\n1 2 2 2\n", 12, 8},                          // from the other side
+        {WALL "3 1 7\n4 1 2 3 4\n4 9 10 11 12\n4 5 6 7 8\n1 2.5 2 2.5\n", -12.25, 10},   // with something in it
+        {WALL "3 1 7\n4 9 10 11 12\n4 5 6 7 8\n4 1 2 3 4\n1 1.75 2 1.75\n", -15.75, 16}, // a small one
+        {WALL "1 1 7\n4 1 2 3 4\n1 9 2 9\n", -16, 2},                                    // beside it: no hole
+    };
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (size_t i = 0; i < sizeof s_walls / sizeof *s_walls; ++i)
+    {
+        bool even;
+        snwAsset* asset = snwReaders_MustReadText(context, "wall.poly", s_walls[i].text);
+        const snwAssetMesh* mesh = &asset->meshes[0];
+        double area = AreaAlongY(mesh, &even);
+        if (mesh->triangleCount != s_walls[i].triangles || fabs(area - s_walls[i].area) > 1e-12)
+            snwTest_Fail(__FILE__, __LINE__, "wall %d has %d triangles of area %g, expected %d of %g", (int)i,
+                mesh->triangleCount, area, s_walls[i].triangles, s_walls[i].area);
+        CHECK(even && mesh->triangleLabels[mesh->triangleCount - 1] == 7);
+        snwAsset_Close(asset);
+    }
+    // Polygons that touch stay as they are.
+    snwAsset* asset = snwReaders_MustReadText(context, "wall.poly", WALL "2 1 7\n4 1 2 3 4\n4 1 6 7 8\n1 2 2 2\n");
+    CHECK_INT(asset->meshes[0].triangleCount, 4);
+    snwReaders_CheckNote(asset, snw_noteOdd, 1, "facet 1", "touch or cross each other");
+    snwAsset_Close(asset);
+    snwReaders_Refuses("a.poly", WALL "2 0 7\n4 1 2 3 4\n4 5 6 7 99\n", "facet 1", "uses vertex 99", "");
+    const snwTestFile files[] = {{"wall.poly", s_walls[2].text, 0}, {NULL, NULL, 0}};
+    snwReaders_CheckTruncated(files);
+    snwReaders_CheckMemory(files);
+    snwDestroyContext(context);
 }
 
 TEST(tetgen, whatMakesNoSenseIsRefused)

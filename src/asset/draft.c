@@ -422,7 +422,7 @@ static snwResult NoteInner(const snwDraft* draft, const snwAssetMesh* mesh, snwM
     if (snwMesh_FindBoundary(context, mesh->tets, mesh->tetCount, &boundary, &count) < 0)
         return snwFailMemory(message);
     snwAsset_NoteMany(draft->asset, snw_noteOdd, mesh->triangleCount - count, "",
-        "more triangles than the tets have on their outside: they are no skin");
+        "triangles lie inside of the tets: they are no skin");
     snwFree(context, boundary);
     return snw_ok;
 }

@@ -33,6 +33,8 @@ void snwGltf_FailMemory(snwGltfReading* reading)
 
 void snwGltf_Note(snwGltfReading* reading, snwAssetNoteKind kind, int64_t count, const char* format, ...)
 {
+    if (count <= 0)
+        return;
     char text[sizeof(((snwAssetNote*)NULL)->text)];
     va_list args;
     va_start(args, format);

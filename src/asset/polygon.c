@@ -26,6 +26,11 @@ static snwVec3 NewellNormal(const snwVec3* positions, const int* corners, int co
     return sum;
 }
 
+int snwPolygon_Axis(const snwVec3* positions, const int* corners, int count)
+{
+    return LargestAxis(NewellNormal(positions, corners, count));
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Quads
 

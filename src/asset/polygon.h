@@ -26,4 +26,6 @@ typedef enum snwPolygonCut
 // Writes count - 2 triangles of the corners (count >= 3), which keep the polygon's direction. The same corners give the
 // same triangles, always: a convex quad is cut between its corners 0 and 2.
 snwPolygonCut snwPolygonCutter_Cut(snwPolygonCutter* cutter, const int* corners, int count, int (*triangles)[3]);
+// The axis (0, 1, 2) nearest to the polygon's normal.
+int snwPolygon_Axis(const snwVec3* positions, const int* corners, int count);
 void snwPolygonCutter_Free(snwPolygonCutter* cutter);

@@ -2,7 +2,7 @@
 // the input of both (.poly, .smesh). A record is a line; what is missing at its end has its default. All but .node name
 // points by number, and the points may be in a file of the same name beside it.
 
-#include "asset/draft.h"
+#include "asset/read_tetgen.h"
 #include "asset/scan.h"
 
 #include <limits.h>
@@ -20,7 +20,9 @@ typedef struct Reader
     int dimension;
     snwDraft draft;
     snwArray(snwAssetSeed) seeds;
-    int64_t attributes, manyPolygons, holes, lonePoints, curved, roundedLabels;
+    snwArray(snwVec3) facetHoles; // of the facet that is read
+    int64_t attributes, oddFacets, lonePoints, curved, roundedLabels;
+    int oddFacet; // the first one
 } Reader;
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -236,23 +238,39 @@ static void ReadPolygon(Reader* reader, int facet, int label)
         snwDraft_AddElement(&reader->draft, &reader->draft.edges, ends, 2, label);
 }
 
+// One polygon without holes is cut later, as all polygons are.
+static void CutFacet(Reader* reader, int firstFace, int place, int label)
+{
+    int polygons = reader->draft.faces.count - firstFace;
+    if (polygons == 0 || (polygons == 1 && reader->facetHoles.count == 0))
+        return;
+    snwTetgenFacet facet = {firstFace, reader->facetHoles.data, reader->facetHoles.count, place, label};
+    snwFacetCut outcome = snwTetgenFacet_Cut(&reader->draft, &facet);
+    if (outcome == snw_facetNoMemory)
+        reader->draft.failed = true;
+    if (outcome == snw_facetOdd && reader->oddFacets++ == 0)
+        reader->oddFacet = place;
+}
+
 // .poly: polygons that lie in one plane, and points in its holes.
 static void ReadFacet(Reader* reader, int facet, bool markers)
 {
     if (!BeginRecord(reader, "a facet"))
         return;
-    int polygons = TakeCount(reader, "the polygons of a facet", 1);
+    int first = reader->draft.faces.count, polygons = TakeCount(reader, "the polygons of a facet", 1);
     int64_t holes = TakeIntOr(reader, "the holes of a facet", 0, snw_maxAssetVertices, 0);
     int label = markers ? TakeLabel(reader, "the marker of a facet") : 0;
     for (int i = 0; i < polygons && BeginRecord(reader, "a polygon of a facet"); ++i)
         ReadPolygon(reader, facet, label);
+    reader->facetHoles.count = 0;
     for (int64_t i = 0; i < holes && BeginRecord(reader, "a hole of a facet"); ++i)
     {
         TakeInt(reader, "the number of a hole", INT_MIN, INT_MAX);
-        TakePoint(reader, "a coordinate of a hole");
+        if (!snwArray_Push(reader->context, &reader->facetHoles, TakePoint(reader, "a coordinate of a hole")))
+            reader->draft.failed = true;
     }
-    reader->manyPolygons += polygons > 1;
-    reader->holes += holes;
+    if (!reader->scan.failed && !reader->draft.failed)
+        CutFacet(reader, first, facet, label);
 }
 
 // .smesh: one polygon with its marker at the end.
@@ -443,12 +461,13 @@ static void NoteAll(const Reader* reader)
         {snw_noteLeftOut, reader->attributes, "points have attributes, which nothing here uses"},
         {snw_noteLeftOut, reader->curved,
             "elements are curved; only their corners were taken, and they are straight now"},
-        {snw_noteLeftOut, reader->holes, "holes in facets are filled"},
-        {snw_noteOdd, reader->manyPolygons,
-            "facets have several polygons; where one lies in another, triangles overlap"},
         {snw_noteLeftOut, reader->lonePoints, "single points in facets; they are vertices all the same"},
         {snw_noteRepaired, reader->roundedLabels, "attributes and markers that are not whole were rounded"},
     };
+    char place[48];
+    snprintf(place, sizeof place, "facet %d", reader->oddFacet);
+    snwAsset_NoteMany(reader->asset, snw_noteOdd, reader->oddFacets, place,
+        "facets have polygons that touch or cross each other; their triangles overlap, their holes are filled");
     for (size_t i = 0; i < sizeof notes / sizeof *notes; ++i)
         snwAsset_NoteMany(reader->asset, notes[i].kind, notes[i].count, "", "%s", notes[i].text);
 }
@@ -483,6 +502,7 @@ static snwResult ReadTetgen(const snwAssetInput* input, snwAsset* asset, snwMess
         result = Finish(&reader, message);
     snwDraft_Free(&reader.draft);
     snwArray_Free(reader.context, &reader.seeds);
+    snwArray_Free(reader.context, &reader.facetHoles);
     return result;
 }
 
