@@ -430,10 +430,15 @@ static const RowInfo s_rows[] = {
     {snw_suiteAnvil, 0, "rest_speed", "<=", 1e-3},
 };
 
+static const char* CaseName(snwSuiteCase which)
+{
+    return which < snw_suiteCaseCount ? s_names[which] : "?";
+}
+
 static snwResult AddRow(
     snwBenchReport* report, const char* method, const RowInfo* info, const snwSuiteResult* result, snwMessage* message)
 {
-    snwBenchRow row = snwMakeBenchRow(s_names[info->which], method, info->metric);
+    snwBenchRow row = snwMakeBenchRow(CaseName(info->which), method, info->metric);
     row.value = result->applies ? result->values[info->value] : NAN;
     row.n = 1;
     row.op = info->op;

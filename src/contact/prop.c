@@ -98,10 +98,11 @@ void snwProp_Push(snwPropMotion* motion, snwVec3 arm, snwVec3 push)
 
 static void AddBoxPoints(snwPropPoints* points, snwVec3 half)
 {
-    for (int i = 0; i < 27; ++i)
-        if (i != 13) // the centre
-            points->at[points->count++] = (snwVec3){
-                (i % 3 - 1) * half.x, (i / 3 % 3 - 1) * half.y, (i / 9 - 1) * half.z};
+    for (int x = -1; x <= 1; ++x)
+        for (int y = -1; y <= 1; ++y)
+            for (int z = -1; z <= 1; ++z)
+                if (x != 0 || y != 0 || z != 0)
+                    points->at[points->count++] = (snwVec3){x * half.x, y * half.y, z * half.z};
 }
 
 snwPropPoints snwPropPoints_Make(snwColliderKind kind, snwVec3 size)

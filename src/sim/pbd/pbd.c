@@ -217,7 +217,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         scratch->predicted[i] = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
         most = rows > most ? rows : most;
     }
-    scratch->neo = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->neo);
+    scratch->neo = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof(void*));
     for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
     {
         const snwPbdModel* model = sim->bodies[i].model;
