@@ -48,11 +48,11 @@ studio: all ## open the studio in a browser
 	@build/sinew studio
 
 test: all ## all fast tests
-	$(call setup,film test)
+	$(call setup,film test validate)
 	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error -LE long
 
 test-long: all ## the slow tests too
-	$(call setup,film test)
+	$(call setup,film test validate)
 	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error --timeout 14400
 
 faults: ## plant one-line faults in a copy and see the tests turn red
@@ -60,7 +60,7 @@ faults: ## plant one-line faults in a copy and see the tests turn red
 	@tests/faults.sh
 
 scalar: ## build without SIMD kernels and run the tests
-	$(call setup,build film)
+	$(call setup,build film validate)
 	@cmake --preset scalar > /dev/null
 	@cmake --build build-scalar -j $(JOBS)
 	@ctest --test-dir build-scalar -j $(JOBS) --output-on-failure --no-tests=error -LE long
@@ -102,7 +102,7 @@ format: ## lay out all files
 sanitize: asan tsan fuzz ## address, undefined behaviour, threads, short fuzz runs (LONG=1: longer)
 
 asan:
-	$(call setup,build film)
+	$(call setup,build film validate)
 	@cmake --preset asan > /dev/null
 	@cmake --build build-asan -j $(JOBS)
 	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -LE long -E '^install\.'

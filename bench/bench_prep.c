@@ -1,7 +1,9 @@
-// Characters at the papers' sizes: what the meshers make of them, how good it is and how long it takes.
+// Characters at the papers' sizes: what the meshers make of them, how good it is and how long it takes. Then files.
 
 #include "bench.h"
+#include "prep_gltf.h"
 #include "prep_sizes.h"
+#include "prep_skinning.h"
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -218,9 +220,16 @@ static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snw
     snwResult result = snwCreateContext(&def, &context, message);
     for (int i = 0; i < snw_prepCaseCount && result >= 0; ++i)
         result = RunCase(context, &snw_prepCases[i], runs, report, message);
+    if (result >= 0)
+        result = snwBenchWeights(context, runs, report, message);
+    if (result >= 0)
+        result = snwBenchSkinning(options->runs, report, message);
+    if (result >= 0)
+        result = snwPrepGltf_Run(context, options->runs, report, message);
     if (context != NULL)
         snwDestroyContext(context);
     return result < 0 ? result : snw_ok;
 }
 
-const snwBench snwPrepBench = {"prep", "meshes of the built-in characters at the papers' sizes", Run};
+const snwBench snwPrepBench = {
+    "prep", "meshes of the built-in characters at the papers' sizes; weights, skinning; reading and writing glTF", Run};

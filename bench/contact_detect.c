@@ -101,8 +101,8 @@ static snwResult FillPile(Crowd* crowd, int size, snwMessage* message)
     {
         int body = i / shape->vertexCount;
         snwVec3 v = shape->vertices[i % shape->vertexCount];
-        const double p[3] = {
-            v.x + 0.98 * (body % across), v.y + 0.98 * (body / across % across), v.z + 0.98 * (body / across / across)};
+        int column = body % across, layer = body / across % across, row = body / across / across;
+        const double p[3] = {v.x + 0.98 * column, v.y + 0.98 * layer, v.z + 0.98 * row};
         SetVertex(crowd, i, p, &seed);
     }
     return snw_ok;

@@ -209,6 +209,89 @@ TEST(character, blocksOfVersionOneStillLoad)
     snwDestroyContext(context);
 }
 
+// Weights of the bones and of the handle.
+typedef struct Weighted
+{
+    Rigged rigged;
+    int starts[5], handles[5], starts2[5], handles2[4];
+    double values[5], values2[4];
+} Weighted;
+
+static void MakeWeighted(Weighted* w)
+{
+    *w = (Weighted){.starts = {0, 1, 2, 3, 5},
+        .handles = {0, 0, 1, 0, 1},
+        .values = {1, 1, 1, 0.25, 0.75},
+        .starts2 = {0, 1, 2, 3, 4},
+        .values2 = {1, 1, 1, 1}};
+    MakeFull(&w->rigged);
+    w->rigged.def.boneWeights = (snwWeights){4, 2, w->starts, w->handles, w->values};
+    w->rigged.def.handleWeights = (snwWeights){4, 1, w->starts2, w->handles2, w->values2};
+}
+
+TEST(character, saveAndLoadKeepWeights)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Weighted w;
+    MakeWeighted(&w);
+    snwCharacter *a, *b, *plain;
+    void* block;
+    size_t size;
+    REQUIRE(snwCreateCharacter(context, &w.rigged.def, &a, NULL) == snw_ok);
+    REQUIRE(snwCharacter_Save(a, &block, &size, NULL) == snw_ok);
+    CHECK(memcmp(block, "SNC3", 4) == 0);
+    REQUIRE(snwCharacter_Load(context, block, size, &b, NULL) == snw_ok);
+    CHECK_INT(a->hash, b->hash);
+    const snwWeights* got = &b->def.boneWeights;
+    CHECK(got->vertexCount == 4 && got->handleCount == 2 && memcmp(got->starts, w.starts, sizeof w.starts) == 0);
+    CHECK(memcmp(got->handles, w.handles, sizeof w.handles) == 0);
+    CHECK(memcmp(got->values, w.values, sizeof w.values) == 0);
+    CHECK(b->def.handleWeights.vertexCount == 4 && b->def.handleWeights.handles != w.handles2);
+    w.rigged.def.handleWeights = w.rigged.def.boneWeights = (snwWeights){0};
+    REQUIRE(snwCreateCharacter(context, &w.rigged.def, &plain, NULL) == snw_ok);
+    CHECK(plain->hash != a->hash); // they belong to the character
+    for (size_t i = 0; i < size; i += 1)
+    {
+        snwCharacter* cut = NULL;
+        CHECK(snwCharacter_Load(context, block, i, &cut, NULL) < 0 && cut == NULL);
+    }
+    snwContext_Free(context, block);
+    snwCharacter_Release(plain);
+    snwCharacter_Release(a);
+    snwCharacter_Release(b);
+    snwDestroyContext(context);
+}
+
+static void CheckWeightsRefused(Weighted* w, const char* part, const char* place)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwCharacter* character;
+    snwMessage message;
+    CHECK_INT(snwCreateCharacter(context, &w->rigged.def, &character, &message), snw_errorArgument);
+    CHECK_CONTAINS(message.text, part);
+    CHECK_CONTAINS(message.place, place);
+    snwDestroyContext(context);
+    MakeWeighted(w);
+}
+
+TEST(character, refusesNonsenseInWeights)
+{
+    Weighted w;
+    MakeWeighted(&w);
+    w.values[4] = 0.5;
+    CheckWeightsRefused(&w, "vertex 3 sum to 0.75", "boneWeights");
+    w.values2[1] = NAN;
+    CheckWeightsRefused(&w, "vertex 1 has weight", "handleWeights");
+    w.handles[4] = 2;
+    CheckWeightsRefused(&w, "name handle 2 of 2", "boneWeights");
+    w.starts[2] = 4;
+    CheckWeightsRefused(&w, "vertex 1 go from 1 to 4", "boneWeights");
+    w.rigged.def.boneWeights.vertexCount = 3;
+    CheckWeightsRefused(&w, "weights are for 3 vertices and 2 handles, not 4 and 2", "boneWeights");
+    w.rigged.def.handleWeights.handleCount = 3;
+    CheckWeightsRefused(&w, "weights are for 4 vertices and 3 handles, not 4 and 1", "handleWeights");
+}
+
 TEST(character, refusesNonsenseInLooksAndMotions)
 {
     Rigged r;
@@ -488,6 +571,9 @@ TEST(character, damagedBlocksDoNoHarm)
     DamageBlockOf(&r.def);
     MakeBricks(&b);
     DamageBlockOf(&b.def);
+    Weighted w;
+    MakeWeighted(&w);
+    DamageBlockOf(&w.rigged.def);
 }
 
 static void FailEveryAllocationOf(const snwCharacterDef* def)
@@ -530,6 +616,9 @@ TEST(character, everyFailedAllocationIsAnErrorWithoutLeak)
     FailEveryAllocationOf(&r.def);
     MakeBricks(&b);
     FailEveryAllocationOf(&b.def);
+    Weighted w;
+    MakeWeighted(&w);
+    FailEveryAllocationOf(&w.rigged.def);
 }
 
 TEST(character, simsShareOneModel)

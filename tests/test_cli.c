@@ -683,6 +683,25 @@ TEST(cli, renderDrawsCharacters)
     snwProcess_Free(&nowhere);
 }
 
+TEST(cli, renderShowsWeights)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/weights.png", snwTest_TempDir());
+    snwProcess all = RUN("render", "starfish", "-o", path, "--size", "64", "--samples", "1", "--look", "weights");
+    CHECK_INT(all.code, 0);
+    CHECK_INT(PngWidth(path), 64);
+    snwProcess one = RUN("render", "fish", "-o", path, "--size", "48", "--detail", "30", "--samples", "1", "--force",
+        "--look", "weights", "--motion", "swim", "--time", "0.2", "--skinning", "dual-quaternion");
+    CHECK_INT(one.code, 0);
+    CHECK_INT(PngWidth(path), 48);
+    snwProcess wrong = RUN("render", "starfish", "-o", path, "--force", "--look", "weights", "--handle", "arm_9");
+    CHECK_INT(wrong.code, 3);
+    CHECK_CONTAINS(wrong.errors, "no bone or handle 'arm_9'");
+    snwProcess_Free(&all);
+    snwProcess_Free(&one);
+    snwProcess_Free(&wrong);
+}
+
 TEST(cli, infoDescribesCharacters)
 {
     snwProcess words = RUN("info", "cantilever");

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what is missing for the named groups, and nothing else: setup.sh GROUP...
-# Quiet when all is there. Groups: build, film, test, assimp, faults, lint, sanitize, peers.
+# Quiet when all is there. Groups: build, film, test, validate, assimp, faults, lint, sanitize, peers.
 set -eu
 
 packages_of()
@@ -9,6 +9,10 @@ packages_of()
     build) echo build-essential cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev \
         libmeshoptimizer-dev libsuitesparse-dev libopenblas0-pthread ;;
     film) echo ffmpeg ;;
+    validate) # node from elsewhere brings its own npm and would not stand Debian's beside it
+        command -v node >/dev/null 2>&1 || echo nodejs
+        command -v npm >/dev/null 2>&1 || echo npm
+        ;;
     test) echo locales ;;
     assimp) echo libassimp-dev ;;
     faults) echo git rsync ;;
@@ -17,7 +21,7 @@ packages_of()
     peers) echo coinor-libipopt-dev petsc-dev libbullet-dev libdart-dev libode-dev siconos libsiconos-numerics-dev blender ;;
     *)
         echo "setup: error: there is no group '$1'" >&2
-        echo "  try: build, film, test, assimp, faults, lint, sanitize or peers" >&2
+        echo "  try: build, film, test, validate, assimp, faults, lint, sanitize or peers" >&2
         exit 2
         ;;
     esac
@@ -28,6 +32,7 @@ why()
     case $1 in
     build) echo "to build sinew" ;;
     film) echo "to make films" ;;
+    validate) echo "to check the glTF files that the tests write" ;;
     test) echo "to test with the numbers of another language" ;;
     assimp) echo "to read FBX, DAE and BVH" ;;
     faults) echo "to plant faults in a copy of the source" ;;
@@ -50,6 +55,19 @@ fail()
     exit 1
 }
 
+# The one thing that is no Debian package. Without it the tests that need it are skipped, which ctest counts, so a
+# machine that cannot reach npm's packages still tests all the rest.
+validator=2.0.0-dev.3.10
+get_validator()
+{
+    folder=$(dirname "$0")/../build/validator
+    grep -q "\"version\": *\"$validator\"" "$folder/node_modules/gltf-validator/package.json" 2>/dev/null && return
+    echo "setup: installing gltf-validator $validator in build/validator ($(why validate))" >&2
+    mkdir -p "$folder"
+    npm install --silent --no-audit --no-fund --no-save --prefix "$folder" "gltf-validator@$validator" >/dev/null 2>&1 ||
+        echo "setup: warning: npm could not install it; tests that need it will be skipped" >&2
+}
+
 missing=
 for group in "$@"; do
     wanted=
@@ -62,7 +80,17 @@ for group in "$@"; do
         missing="$missing$wanted"
     fi
 done
-[ -n "$missing" ] || exit 0
+
+finish()
+{
+    for group in "$@"; do
+        if [ "$group" = validate ]; then
+            get_validator
+        fi
+    done
+    exit 0
+}
+[ -n "$missing" ] || finish "$@"
 
 command -v apt-get >/dev/null 2>&1 || fail "this is not Debian: no apt-get" \
     "install the same things with your system's tool, then make SETUP=0"
@@ -79,3 +107,4 @@ if ! { $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
     tail -n 15 "$log" >&2
     fail "apt-get could not install them" "apt-get install$missing (and see the lines above)"
 fi
+finish "$@"

@@ -273,6 +273,17 @@ typedef struct snwTexture
     const uint8_t* pixels;
 } snwTexture;
 
+// How much each vertex follows each handle; bones count as handles here. Sparse, row by row: the entries of vertex i
+// are those from starts[i] to starts[i + 1]. Rows sum to one.
+typedef struct snwWeights
+{
+    int vertexCount; // 0: there are none
+    int handleCount;
+    const int* starts;    // vertexCount + 1 of them, from 0
+    const int* handles;   // rising within a row
+    const double* values; // > 0, at most 1
+} snwWeights;
+
 // Elements are tets, hexes or triangles, never two kinds in one character; or none, with only edges.
 typedef struct snwCharacterDef
 {
@@ -306,6 +317,8 @@ typedef struct snwCharacterDef
     int constraintCount;
     const snwMotionDef* motions;
     int motionCount;
+    snwWeights boneWeights;      // of the vertices, a handle per bone; none: computed where they are needed
+    snwWeights handleWeights;    // likewise, a handle per handle
     float color[3];              // of the skin, linear 0..1
     const float (*colors)[3];    // one per vertex, linear 0..1; NULL: `color` everywhere
     const float (*texcoords)[2]; // one per vertex, 0..1, u from the left, v from the top; NULL: none
@@ -381,6 +394,83 @@ SNW_API double snwCharacter_MotionExcess(const snwCharacter* character, int moti
 
 // Degrees of freedom of all joints: ball 3, hinge 1, universal 2, prismatic 1, cylindrical 2, fixed 0, free 6.
 SNW_API int snwCharacter_JointFreedom(const snwCharacter* character);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Weights and skinning: a shape that follows its handles
+
+typedef enum snwWeightsKind
+{
+    snw_weightsBiharmonic, // smooth and bounded; one on its own handle, zero on the others
+    snw_weightsClosest,    // by distance alone; for any mesh, also one without elements
+} snwWeightsKind;
+
+typedef struct snwWeightsDef
+{
+    bool handles; // of the handles; else of the bones
+    snwWeightsKind kind;
+    int influences;   // handles per vertex at most; 0: any number
+    double tolerance; // 1e-9 .. 0.1: biharmonic weights stop when none moves by more; errors are some ten times that
+    const int (*cageEdges)[2]; // pairs of handles between which weights are linear. NULL: the cage of a flat character
+    int cageEdgeCount;         // is a polygon, its corners in the order of the handles; a solid one has no edges
+} snwWeightsDef;
+
+SNW_API snwWeightsDef snwDefaultWeightsDef(void);
+
+// Weights for a character's mesh. A warning says what was not done as asked: parts of the mesh without a handle, or
+// snw_weightsClosest because the solver gave up. *weights is one block, freed with snwContext_Free; copy it into a def.
+SNW_API snwResult snwComputeWeights(
+    const snwCharacter* character, const snwWeightsDef* def, snwWeights** weights, snwMessage* message);
+
+typedef enum snwSkinningKind
+{
+    snw_skinningLinear,         // blends matrices: fast and soft, loses volume where bones twist
+    snw_skinningDualQuaternion, // blends rigid motions: keeps volume, bulges where bones bend
+} snwSkinningKind;
+
+// Positions and normals to be moved, with their weights. Everything is copied.
+typedef struct snwSkinningDef
+{
+    const float* positions; // m, x y z, in the rest pose
+    const float* normals;   // unit, x y z; NULL: none
+    int stride;             // bytes from one vertex to the next, of both
+    int vertexCount;
+    const snwWeights* weights;
+    const int* vertices; // the row of the weights for each vertex, as in snwSkin; NULL: one after the other
+} snwSkinningDef;
+
+// Where the handles are: what takes the rest pose to now.
+typedef struct snwSkinningPose
+{
+    snwSkinningKind kind;
+    const snwTransform* transforms; // one per handle, unless there are matrices
+    const double (*matrices)[12];   // 3 x 4, row by row: any affine map; linear skinning only; NULL: transforms
+    int count;
+} snwSkinningPose;
+
+// Where skinned vertices go, three floats each. Strides are in bytes, whole floats.
+typedef struct snwSkinningTarget
+{
+    float* positions;
+    float* normals; // NULL: none
+    int positionStride, normalStride;
+} snwSkinningTarget;
+
+typedef struct snwSkinning snwSkinning;
+
+SNW_API snwSkinningDef snwDefaultSkinningDef(void);
+SNW_API snwResult snwCreateSkinning(
+    snwContext* context, const snwSkinningDef* def, snwSkinning** skinning, snwMessage* message);
+// Another one of the same shape and weights, which are shared: for another thread, or a crowd.
+SNW_API snwResult snwSkinning_Share(snwSkinning* skinning, snwSkinning** other, snwMessage* message);
+SNW_API void snwDestroySkinning(snwSkinning* skinning);
+
+// No memory is asked for. A pose with numbers that are not finite is an error and nothing is written. Where the blended
+// map is flat, normals stay as they were at rest.
+SNW_API snwResult snwSkinning_Apply(
+    snwSkinning* skinning, const snwSkinningPose* pose, const snwSkinningTarget* target, snwMessage* message);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Shapes
 
 // Simple bodies, ready to simulate. The cells of boxes are cut into six tets each; a ball of n cells across (even n)
 // has n^3 tets.

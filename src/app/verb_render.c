@@ -21,6 +21,7 @@ typedef struct Job
     snwLikenessLook look;
     double detail;
     double time; // s
+    snwSkinningKind skinning;
     snwMessage message;
 } Job;
 
@@ -58,7 +59,8 @@ static snwResult DrawOne(Job* job, snwImage* image)
     snwResult result = snwBlueprintFile_Open(job->context, job->args->operands[0], &file, &job->message);
     if (result >= 0)
         result = ChooseMotion(job, &file.blueprint, &def.motion);
-    if (result >= 0 && (job->look == snw_lookElements || file.blueprint.flat.ringCount > 0))
+    bool mesh = job->look == snw_lookElements || job->look == snw_lookWeights || file.blueprint.flat.ringCount > 0;
+    if (result >= 0 && mesh)
         result = snwBlueprint_Create(job->context, &file.blueprint, NULL, NULL, NULL, &character, &job->message);
     if (result >= 0)
     {
@@ -66,6 +68,8 @@ static snwResult DrawOne(Job* job, snwImage* image)
         def.character = character;
         def.detail = job->detail;
         def.time = job->time;
+        def.handle = snwArgs_Text(job->args, "handle");
+        def.skinning = job->skinning;
         result = snwCreateLikeness(job->context, &def, &likeness, &job->message);
     }
     if (result >= 0)
@@ -178,6 +182,9 @@ static bool ReadOptions(Job* job)
     for (int i = 0; i < snw_likenessLookCount && look != NULL; ++i)
         if (strcmp(look, snw_likenessLookNames[i]) == 0)
             job->look = (snwLikenessLook)i;
+    const char* skinning = snwArgs_Text(args, "skinning");
+    if (skinning != NULL && strcmp(skinning, "dual-quaternion") == 0)
+        job->skinning = snw_skinningDualQuaternion;
     job->view.width = job->view.height = size;
     job->view.samples = samples;
     job->view.azimuth = (float)azimuth;
@@ -255,8 +262,11 @@ static snwExit Run(const snwArgs* args)
 
 static const snwOption s_options[] = {
     {"output", 'o', "FILE", false, snw_completeFile, NULL, "the picture, a PNG file"},
-    {"look", 0, "LOOK", false, snw_completeWords, "flesh bones elements silhouette",
-        "flesh (default), bones through it, elements cut open, or a silhouette"},
+    {"look", 0, "LOOK", false, snw_completeWords, "flesh bones elements silhouette weights",
+        "flesh (default), bones through it, elements cut open, a silhouette, or weights as colours of the mesh"},
+    {"handle", 0, "NAME", false, snw_completeNothing, NULL, "weights of this bone or handle alone, dark 0 to bright 1"},
+    {"skinning", 0, "KIND", false, snw_completeWords, "linear dual-quaternion",
+        "how a mesh with weights follows the pose of a motion: linear (default) or dual-quaternion"},
     {"azimuth", 0, "DEGREES", false, snw_completeNothing, NULL,
         "from where: 0 is the front, 90 its left side (default 35)"},
     {"elevation", 0, "DEGREES", false, snw_completeNothing, NULL, "from how high (default 12)"},
@@ -279,6 +289,7 @@ static const snwExample s_examples[] = {
     {"sinew render frog -o frog.png", "the frog, as it is modelled"},
     {"sinew render frog --look bones --azimuth 90 -o bones.png", "its skeleton from the side"},
     {"sinew render cow --motion walk --time 0.4 -o step.png", "a pose of its walk"},
+    {"sinew render manikin --look weights -o weights.png", "which bones its flesh follows"},
     {"sinew render --sheet -o cast.png", "all characters in all looks"},
     {"sinew render --check out/a/frames", "is there something to see in every frame?"},
     {0},

@@ -181,11 +181,6 @@ bool snwAsset_IsOne(snwContext* context, const char* path)
 // ---------------------------------------------------------------------------------------------------------------------
 // The folder of a file
 
-typedef struct Folder
-{
-    const char* path; // of the file that is read
-} Folder;
-
 static bool IsInside(const char* name)
 {
     if (name[0] == 0 || name[0] == '/' || strchr(name, '\\') != NULL || strchr(name, ':') != NULL)
@@ -215,20 +210,25 @@ static bool StaysInside(const char* folder, const char* path)
 static snwResult ReadBeside(
     void* user, snwContext* context, const char* name, char** data, size_t* size, snwMessage* message)
 {
-    const Folder* folder = user;
-    const char* slash = strrchr(folder->path, '/');
-    int length = slash == NULL ? 0 : (int)(slash - folder->path) + 1;
+    const char* file = user;
+    const char* slash = strrchr(file, '/');
+    int length = slash == NULL ? 0 : (int)(slash - file) + 1;
     char path[PATH_MAX], home[PATH_MAX];
     if (!IsInside(name))
         return snwFail(message, snw_errorInput, "put the file into the same folder and name it without a path",
             "it names a file outside of its folder: '%.100s'", name);
-    if (snprintf(path, sizeof path, "%.*s%s", length, folder->path, name) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%.*s%s", length, file, name) >= (int)sizeof path)
         return snwFail(message, snw_errorInput, NULL, "the name of a file beside it is too long");
-    snprintf(home, sizeof home, "%.*s", length, folder->path);
+    snprintf(home, sizeof home, "%.*s", length, file);
     if (access(path, F_OK) == 0 && !StaysInside(length == 0 ? "." : home, path))
         return snwFail(message, snw_errorInput, "copy the file into the folder",
             "'%.100s' is a link that leads out of the folder", name);
     return snwFile_Read(context, path, snw_maxAssetBytes, data, size, message);
+}
+
+snwAssetFolder snwAssetFolder_Of(const char* path)
+{
+    return (snwAssetFolder){ReadBeside, (void*)(uintptr_t)path};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -289,9 +289,8 @@ snwResult snwAsset_Open(snwContext* context, const char* path, snwAsset** asset,
     snwResult result = snwFile_Read(context, path, snw_maxAssetBytes, &data, &size, message);
     if (result < 0)
         return result;
-    Folder folder = {path};
-    snwAssetFolder access = {ReadBeside, &folder};
-    snwAssetInput input = {path, data, size, &access};
+    snwAssetFolder folder = snwAssetFolder_Of(path);
+    snwAssetInput input = {path, data, size, &folder};
     result = snwAsset_Read(context, &input, asset, message);
     snwFree(context, data);
     return result;

@@ -298,6 +298,9 @@ typedef struct snwAssetFolder
     void* user;
 } snwAssetFolder;
 
+// The folder in which the file lies; the path must outlive it.
+snwAssetFolder snwAssetFolder_Of(const char* path);
+
 typedef struct snwAssetInput
 {
     const char* name; // of the file, for messages and for formats told by their ending

@@ -20,6 +20,13 @@
 
 #include <float.h>
 
+enum
+{
+    snw_maxRays = 32, // neighbours of a vertex beyond these are not asked for directions
+    snw_roundWaiting = -2,
+    snw_smoothSweeps = 16
+};
+
 typedef struct Exit
 {
     int facet; // -1: none
@@ -50,36 +57,60 @@ static bool IsOwn(const snwDetector* detector, const snwHit* hit, int facet)
     return o->body == o->otherBody && snwShell_RestDistance(shell, o->vertex, facet) <= shell->reach[o->vertex];
 }
 
-static void TryLeaf(const snwDetector* detector, const snwHit* hit, int leaf, snwVec3 direction, Exit* exit)
+static void TryFacet(
+    const snwDetector* detector, const snwHit* hit, int i, const snwFacet* facet, snwVec3 direction, Exit* exit)
+{
+    double time = exit->time, weights[3];
+    if (!snwFacet_Leaves(facet, PointOf(detector, hit), direction, &time, weights) || IsOwn(detector, hit, i))
+        return;
+    if (time < exit->time || exit->facet < 0 || i < exit->facet)
+        *exit = (Exit){i, time, {weights[0], weights[1], weights[2]}};
+}
+
+// Rays from one vertex, and where each first leaves the other body, at times up to what their exits say.
+typedef struct Rays
+{
+    snwVec3 directions[snw_maxRays];
+    Exit exits[snw_maxRays];
+    int count;
+} Rays;
+
+static void TryLeaf(const snwDetector* detector, const snwHit* hit, int leaf, Rays* rays)
 {
     const snwPart* other = OtherPart(detector, hit);
     int end = (leaf + 1) * snw_leafFacets;
     for (int i = leaf * snw_leafFacets; i < end && i < other->shell->facetCount; ++i)
     {
         snwFacet facet = snwPart_Facet(other, other->now, i);
-        double time = exit->time, weights[3];
-        if (!snwFacet_Leaves(&facet, PointOf(detector, hit), direction, &time, weights) || IsOwn(detector, hit, i))
-            continue;
-        if (time < exit->time || exit->facet < 0 || i < exit->facet)
-            *exit = (Exit){i, time, {weights[0], weights[1], weights[2]}};
+        snwVec3 normal = snwFacet_AreaNormal(&facet);
+        double height = -snwVec3_Dot(normal, snwVec3_Sub(PointOf(detector, hit), facet.p[0]));
+        // Most facets have the point in front of them, or are farther than any ray is long.
+        for (int k = 0; k < rays->count && height >= 0.0; ++k)
+            if (height <= rays->exits[k].time * snwVec3_Dot(normal, rays->directions[k]))
+                TryFacet(detector, hit, i, &facet, rays->directions[k], &rays->exits[k]);
     }
 }
 
-// Where point + t direction first leaves the other body, t up to `longest`.
-static Exit FindExit(const snwDetector* detector, const snwHit* hit, snwVec3 direction, double begin, double longest)
+static void AddPoint(snwBox* box, snwVec3 p)
 {
-    Exit exit = {.facet = -1, .time = longest};
-    snwVec3 p = PointOf(detector, hit), from = snwVec3_MulAdd(p, begin, direction);
-    snwVec3 to = snwVec3_MulAdd(p, longest, direction);
+    snwBox_Add(box, (const float[]){(float)p.x, (float)p.y, (float)p.z});
+}
+
+// One walk for all rays: they start together and end near each other. `begin`: what comes before is known to be free.
+static void FindExits(const snwDetector* detector, const snwHit* hit, double begin, Rays* rays)
+{
+    snwVec3 p = PointOf(detector, hit);
     snwBox box = snwBox_Empty();
-    snwBox_Add(&box, (const float[]){(float)from.x, (float)from.y, (float)from.z});
-    snwBox_Add(&box, (const float[]){(float)to.x, (float)to.y, (float)to.z});
+    for (int k = 0; k < rays->count; ++k)
+    {
+        AddPoint(&box, snwVec3_MulAdd(p, begin, rays->directions[k]));
+        AddPoint(&box, snwVec3_MulAdd(p, rays->exits[k].time, rays->directions[k]));
+    }
     box = snwBox_Grow(box, 1e-6 * OtherPart(detector, hit)->shell->edge);
     snwBoxWalk walk;
     snwBoxWalk_Start(&walk, &OtherPart(detector, hit)->facets, &box);
     for (int leaf = snwBoxWalk_Next(&walk); leaf >= 0; leaf = snwBoxWalk_Next(&walk))
-        TryLeaf(detector, hit, leaf, direction, &exit);
-    return exit;
+        TryLeaf(detector, hit, leaf, rays);
 }
 
 // Along a ray of unit direction: in pieces that grow, so that a vertex near the surface looks no farther.
@@ -89,10 +120,13 @@ static Exit FindRayExit(const snwDetector* detector, const snwHit* hit, snwVec3 
     double whole = 0.0, begin = 0.0, piece = 2.0 * other->shell->edge;
     for (int k = 0; k < 3; ++k)
         whole += (double)other->bounds.upper[k] - other->bounds.lower[k];
-    Exit exit = {.facet = -1};
-    for (; exit.facet < 0 && begin < whole; begin += piece, piece *= 2.0)
-        exit = FindExit(detector, hit, direction, begin, begin + piece);
-    return exit;
+    Rays ray = {.directions = {direction}, .exits = {{.facet = -1}}, .count = 1};
+    for (; ray.exits[0].facet < 0 && begin < whole; begin += piece, piece *= 2.0)
+    {
+        ray.exits[0].time = begin + piece;
+        FindExits(detector, hit, begin, &ray);
+    }
+    return ray.exits[0];
 }
 
 static Exit FindClosest(const snwDetector* detector, const snwHit* hit, snwVec3* point)
@@ -154,24 +188,39 @@ static void SetDirection(snwHit* hit, snwVec3 sum, int round)
     hit->round = round;
 }
 
-// Step 1, for one vertex.
-static void Seed(const snwDetector* detector, snwHit* hit)
+// Edges of the skin from a vertex inside to its neighbours outside.
+static void ListWaysOut(const snwDetector* detector, const snwHit* hit, Rays* rays)
 {
     const snwShell* shell = detector->parts[hit->overlap.body].shell;
-    snwVec3 p = PointOf(detector, hit), sum = {0, 0, 0};
-    double nothing = 1e-12 * shell->edge * shell->edge;
-    int vertex = hit->overlap.vertex;
-    for (int i = shell->neighbourStarts[vertex]; i < shell->neighbourStarts[vertex + 1]; ++i)
+    snwVec3 p = PointOf(detector, hit);
+    int begin = shell->neighbourStarts[hit->overlap.vertex], end = shell->neighbourStarts[hit->overlap.vertex + 1];
+    rays->count = 0;
+    for (int i = begin; i < end && rays->count < snw_maxRays; ++i)
     {
         int found = FindHit(detector, hit, shell->neighbours[i]);
         if (found >= 0 && detector->sorted[found].kind != snw_hitGap)
             continue;
-        snwVec3 edge = snwVec3_Sub(NowOf(detector, hit->overlap.body, shell->neighbours[i]), p);
-        Exit exit = FindExit(detector, hit, edge, 0.0, 1.0);
-        if (exit.facet < 0)
+        rays->directions[rays->count] = snwVec3_Sub(NowOf(detector, hit->overlap.body, shell->neighbours[i]), p);
+        rays->exits[rays->count++] = (Exit){.facet = -1, .time = 1.0};
+    }
+}
+
+// Step 1, for one vertex.
+static void Seed(const snwDetector* detector, snwHit* hit)
+{
+    double edge = detector->parts[hit->overlap.body].shell->edge, nothing = 1e-12 * edge * edge;
+    snwVec3 sum = {0, 0, 0};
+    Rays rays;
+    ListWaysOut(detector, hit, &rays);
+    if (rays.count > 0)
+        FindExits(detector, hit, 0.0, &rays);
+    for (int k = 0; k < rays.count; ++k)
+    {
+        const Exit* exit = &rays.exits[k];
+        if (exit->facet < 0)
             continue;
-        double squared = exit.time * exit.time * snwVec3_LengthSquared(edge) + nothing;
-        sum = snwVec3_MulAdd(sum, 1.0 / squared, FacetNormal(detector, hit, exit.facet));
+        double squared = exit->time * exit->time * snwVec3_LengthSquared(rays.directions[k]) + nothing;
+        sum = snwVec3_MulAdd(sum, 1.0 / squared, FacetNormal(detector, hit, exit->facet));
     }
     SetDirection(hit, sum, 0);
 }
@@ -223,12 +272,6 @@ static int Enqueue(snwDetector* detector, const snwHit* hit, int tail, int waiti
     }
     return tail;
 }
-
-enum
-{
-    snw_roundWaiting = -2,
-    snw_smoothSweeps = 16
-};
 
 // The queue holds hits with directions from `head` to `tail`; theirs spread over everything that hangs together.
 static void Spread(snwDetector* detector, int head, int tail)

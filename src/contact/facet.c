@@ -7,16 +7,9 @@ enum
     snw_rootSteps = 24
 };
 
-// Not unit: its length is twice the area, or the length of the edge.
-static snwVec3 AreaNormal(const snwFacet* facet)
-{
-    snwVec3 u = snwVec3_Sub(facet->p[1], facet->p[0]);
-    return facet->edge ? (snwVec3){u.y, -u.x, 0} : snwVec3_Cross(u, snwVec3_Sub(facet->p[2], facet->p[0]));
-}
-
 snwVec3 snwFacet_Normal(const snwFacet* facet)
 {
-    return snwVec3_Normalize(AreaNormal(facet));
+    return snwVec3_Normalize(snwFacet_AreaNormal(facet));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -59,7 +52,7 @@ snwFacetPoint snwFacet_Closest(const snwFacet* facet, snwVec3 point)
     snwFacetPoint best = AtWeights(facet, point, 1.0 - t, t, 0.0);
     if (facet->edge)
         return best;
-    snwVec3 n = AreaNormal(facet);
+    snwVec3 n = snwFacet_AreaNormal(facet);
     PlaneWeights(facet, n, point, weights);
     double sum = weights[0] + weights[1] + weights[2];
     if (weights[0] >= 0.0 && weights[1] >= 0.0 && weights[2] >= 0.0 && sum > 0.0)
@@ -84,7 +77,7 @@ static snwFacet Between(const snwFacet* a, const snwFacet* b, double t)
 // > 0 outside: distance to the facet's plane times its area (or length).
 static double Side(const snwFacet* facet, snwVec3 point)
 {
-    return snwVec3_Dot(AreaNormal(facet), snwVec3_Sub(point, facet->p[0]));
+    return snwVec3_Dot(snwFacet_AreaNormal(facet), snwVec3_Sub(point, facet->p[0]));
 }
 
 // Is the point, which lies in the plane, on the facet itself? Neighbours share the border, so nothing slips between.
@@ -98,7 +91,7 @@ static bool IsOn(const snwFacet* facet, snwVec3 point)
         return whole > 0.0 && along >= -slack * whole && along <= (1.0 + slack) * whole;
     }
     double weights[3];
-    PlaneWeights(facet, AreaNormal(facet), point, weights);
+    PlaneWeights(facet, snwFacet_AreaNormal(facet), point, weights);
     double sum = weights[0] + weights[1] + weights[2], least = -slack * sum;
     return sum > 0.0 && weights[0] >= least && weights[1] >= least && weights[2] >= least;
 }
@@ -142,7 +135,7 @@ bool snwFacet_Crossed(const snwFacet* before, const snwFacet* now, snwVec3 from,
     double side1 = Side(now, to);
     if (!(side1 < 0.0))
         return false;
-    double side0 = Side(before, from), area = snwVec3_Length(AreaNormal(before));
+    double side0 = Side(before, from), area = snwVec3_Length(snwFacet_AreaNormal(before));
     double size = before->edge ? area : sqrt(area);
     if (!(side0 >= -1e-3 * size * area))
         return false;
@@ -155,7 +148,7 @@ bool snwFacet_Crossed(const snwFacet* before, const snwFacet* now, snwVec3 from,
 
 bool snwFacet_Leaves(const snwFacet* facet, snwVec3 origin, snwVec3 direction, double* time, double weights[3])
 {
-    snwVec3 n = AreaNormal(facet);
+    snwVec3 n = snwFacet_AreaNormal(facet);
     double speed = snwVec3_Dot(n, direction), height = -Side(facet, origin);
     if (!(speed > 0.0) || !(height >= 0.0) || height > *time * speed)
         return false;

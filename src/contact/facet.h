@@ -18,6 +18,13 @@ typedef struct snwFacetPoint
     double squared;    // m^2, distance to the asker
 } snwFacetPoint;
 
+// Outward, as long as twice the area, or as the edge.
+static inline snwVec3 snwFacet_AreaNormal(const snwFacet* facet)
+{
+    snwVec3 u = snwVec3_Sub(facet->p[1], facet->p[0]);
+    return facet->edge ? (snwVec3){u.y, -u.x, 0} : snwVec3_Cross(u, snwVec3_Sub(facet->p[2], facet->p[0]));
+}
+
 snwVec3 snwFacet_Normal(const snwFacet* facet); // unit, outward; zero without area
 snwFacetPoint snwFacet_Closest(const snwFacet* facet, snwVec3 point);
 

@@ -258,3 +258,47 @@ static inline void snwWide_Store4(float* base, const int* index, snwWide x, snwW
     row[0] = x[0], row[1] = y[0], row[2] = z[0], row[3] = w[0];
 #endif
 }
+
+#if defined(SNW_WIDE_AVX2) || defined(SNW_WIDE_SSE2)
+
+static inline void snwWide_StoreRow3(float* p, __m128 row)
+{
+    _mm_storel_pi((__m64*)p, row);
+    _mm_store_ss(p + 2, _mm_movehl_ps(row, row));
+}
+
+#endif
+
+// Three floats per lane, at any address: lane l writes base[stride * index[l] ..], strides in floats. Lanes are written
+// in order.
+static inline void snwWide_Store3(float* base, long stride, const int* index, snwWide x, snwWide y, snwWide z)
+{
+#if defined(SNW_WIDE_AVX2)
+    __m256 zero = _mm256_setzero_ps();
+    __m256 xy = _mm256_unpacklo_ps((__m256)x, (__m256)y), zw = _mm256_unpacklo_ps((__m256)z, zero);
+    __m256 XY = _mm256_unpackhi_ps((__m256)x, (__m256)y), ZW = _mm256_unpackhi_ps((__m256)z, zero);
+    __m256 rows[4] = {
+        _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(1, 0, 1, 0)),
+        _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(3, 2, 3, 2)),
+        _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(1, 0, 1, 0)),
+        _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(3, 2, 3, 2)),
+    };
+    for (int i = 0; i < 4; i++)
+        snwWide_StoreRow3(base + stride * index[i], _mm256_castps256_ps128(rows[i]));
+    for (int i = 0; i < 4; i++)
+        snwWide_StoreRow3(base + stride * index[i + 4], _mm256_extractf128_ps(rows[i], 1));
+#elif defined(SNW_WIDE_SSE2)
+    __m128 a = (__m128)x, b = (__m128)y, c = (__m128)z, d = _mm_setzero_ps();
+    _MM_TRANSPOSE4_PS(a, b, c, d);
+    snwWide_StoreRow3(base + stride * index[0], a);
+    snwWide_StoreRow3(base + stride * index[1], b);
+    snwWide_StoreRow3(base + stride * index[2], c);
+    snwWide_StoreRow3(base + stride * index[3], d);
+#else
+    for (int i = 0; i < SNW_WIDE_LANES; i++)
+    {
+        float* row = base + stride * index[i];
+        row[0] = x[i], row[1] = y[i], row[2] = z[i];
+    }
+#endif
+}

@@ -5,7 +5,7 @@ typedef struct Reader
 {
     snwJson* json;
     snwArena* arena;
-    int* numbers; // that may still be read
+    int numbers; // that may still be read
 } Reader;
 
 // The number at a place of a list, whole if it must be.
@@ -59,10 +59,10 @@ static snwResult CheckRows(Reader* reader, Rows* rows)
             return result;
         snwJson_Leave(json, mark);
     }
-    if (count > (size_t)(*reader->numbers / (rows->width > 0 ? rows->width : 1)))
+    if (count > (size_t)(reader->numbers / (rows->width > 0 ? rows->width : 1)))
         return snwJson_Fail(json, NULL, "the colliders of a scene have at most %d numbers", snw_maxNumbers);
     rows->height = (int)count;
-    *reader->numbers -= rows->width * rows->height;
+    reader->numbers -= rows->width * rows->height;
     return snw_ok;
 }
 
@@ -96,7 +96,10 @@ static void* ReadRows(Reader* reader, Rows* rows, snwResult* result)
     size_t count = (size_t)rows->width * (size_t)rows->height;
     void* numbers = snwArena_Alloc(reader->arena, count, rows->whole ? sizeof(int) : sizeof(double));
     if (numbers == NULL)
+    {
         *result = snwJson_Locate(reader->json, snwFailMemory(reader->json->message));
+        return NULL;
+    }
     for (int i = 0; i < rows->height && *result == snw_ok; ++i)
         *result = FillRow(reader, rows, (size_t)i, numbers);
     if (*result == snw_ok)
@@ -108,7 +111,7 @@ snwResult snwCollider_ReadJson(
     snwJson* json, snwArena* arena, const json_t* value, int* numbers, snwColliderDef* collider)
 {
     snwColliderData data = {.heights = NULL};
-    Reader reader = {json, arena, numbers};
+    Reader reader = {json, arena, *numbers};
     snwResult result = snwTable_Read(json, &snw_colliderTable, value, &data, NULL);
     snwColliderDef* def = &data.def;
     Rows heights = {.key = "heights", .list = data.heights};
@@ -121,6 +124,7 @@ snwResult snwCollider_ReadJson(
     def->vertexCount = vertices.height;
     def->triangles = ReadRows(&reader, &triangles, &result);
     def->triangleCount = triangles.height;
+    *numbers = reader.numbers;
     *collider = *def;
     return result;
 }

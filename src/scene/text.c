@@ -100,20 +100,27 @@ void snwText_Close(snwText* text, char bracket)
     text->first = false;
 }
 
+// Plain bytes go in runs: a picture or a buffer inside a text is megabytes of them.
 static void Quoted(snwText* text, const char* value)
 {
     Put(text, "\"");
-    for (const char* c = value; *c != 0; ++c)
+    const char* run = value;
+    const char* c = value;
+    for (; *c != 0; ++c)
     {
+        bool marked = *c == '"' || *c == '\\';
+        if (!marked && (unsigned char)*c >= 32)
+            continue;
         char escaped[8];
-        if (*c == '"' || *c == '\\')
+        if (marked)
             snprintf(escaped, sizeof escaped, "\\%c", *c);
-        else if ((unsigned char)*c < 32)
-            snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)(unsigned char)*c);
         else
-            snprintf(escaped, sizeof escaped, "%c", *c);
+            snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)(unsigned char)*c);
+        snwText_Raw(text, run, (size_t)(c - run));
         Put(text, escaped);
+        run = c + 1;
     }
+    snwText_Raw(text, run, (size_t)(c - run));
     Put(text, "\"");
 }
 

@@ -119,6 +119,18 @@ static const snwMotionDef* CopyMotions(snwArena* arena, const snwCharacterDef* d
     return motions;
 }
 
+static snwWeights CopyWeights(snwArena* arena, const snwWeights* weights)
+{
+    if (weights->vertexCount == 0)
+        return (snwWeights){0};
+    snwWeights copy = *weights;
+    size_t rows = (size_t)weights->vertexCount, entries = (size_t)weights->starts[weights->vertexCount];
+    copy.starts = snwArena_Copy(arena, weights->starts, rows + 1, sizeof *copy.starts);
+    copy.handles = snwArena_Copy(arena, weights->handles, entries, sizeof *copy.handles);
+    copy.values = snwArena_Copy(arena, weights->values, entries, sizeof *copy.values);
+    return copy;
+}
+
 static void CopyLook(snwArena* arena, const snwCharacterDef* def, snwCharacterDef* copy)
 {
     size_t count = (size_t)def->vertexCount, pixels = (size_t)def->texture.width * (size_t)def->texture.height;
@@ -166,6 +178,8 @@ static void CopyDef(snwCharacter* character, const snwCharacterDef* def)
     copy->handles = CopyHandles(arena, def);
     copy->constraints = CopyConstraints(arena, def);
     copy->motions = CopyMotions(arena, def);
+    copy->boneWeights = CopyWeights(arena, &def->boneWeights);
+    copy->handleWeights = CopyWeights(arena, &def->handleWeights);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

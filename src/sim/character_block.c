@@ -1,8 +1,8 @@
 // Characters as blocks of memory. The block holds the definition, not what follows from it; loading checks it as
 // strictly as creating does.
 //
-// Version 2 is version 1 with more behind it. A character that needs nothing of that is still written as version 1, so
-// that it keeps the hash by which saved states and logs know it.
+// Version 2 is version 1 with more behind it, version 3 is version 2 with weights behind that. A character that needs
+// nothing of a version is written as the one before, so that it keeps the hash by which saved states and logs know it.
 
 #include "sim/character.h"
 #include "base/bytes.h"
@@ -12,6 +12,7 @@
 
 #define SNW_CHARACTER_MAGIC_1 0x31434E53u // "SNC1"
 #define SNW_CHARACTER_MAGIC_2 0x32434E53u // "SNC2"
+#define SNW_CHARACTER_MAGIC_3 0x33434E53u // "SNC3"
 
 static void WriteVec3(snwWriter* writer, snwVec3 v)
 {
@@ -162,12 +163,26 @@ static void WriteMore(snwWriter* writer, const snwCharacterDef* def)
     WriteMotions(writer, def);
 }
 
+static void WriteWeights(snwWriter* writer, const snwWeights* weights)
+{
+    int entries = weights->vertexCount > 0 ? weights->starts[weights->vertexCount] : 0;
+    snwWriteInt(writer, entries); // every row has some: 0 is none
+    if (entries == 0)
+        return;
+    snwWrite(writer, weights->starts, ((size_t)weights->vertexCount + 1) * sizeof *weights->starts);
+    snwWrite(writer, weights->handles, (size_t)entries * sizeof *weights->handles);
+    snwWrite(writer, weights->values, (size_t)entries * sizeof *weights->values);
+}
+
 snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* size, snwMessage* message)
 {
     const snwCharacterDef* def = &character->def;
     snwWriter writer = {.context = character->context};
-    bool more = NeedsMore(def);
-    snwWriteInt(&writer, (int32_t)(more ? SNW_CHARACTER_MAGIC_2 : SNW_CHARACTER_MAGIC_1));
+    bool weights = def->boneWeights.vertexCount > 0 || def->handleWeights.vertexCount > 0;
+    bool more = weights || NeedsMore(def);
+    snwWriteInt(&writer, (int32_t)(weights ? SNW_CHARACTER_MAGIC_3
+                                   : more  ? SNW_CHARACTER_MAGIC_2
+                                           : SNW_CHARACTER_MAGIC_1));
     snwWriteText(&writer, def->name);
     snwWriteText(&writer, def->source);
     snwWrite(&writer, def->color, sizeof def->color);
@@ -186,6 +201,11 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
     WriteRig(&writer, def);
     if (more)
         WriteMore(&writer, def);
+    if (weights)
+    {
+        WriteWeights(&writer, &def->boneWeights);
+        WriteWeights(&writer, &def->handleWeights);
+    }
     if (writer.failed)
     {
         snwFree(character->context, writer.data);
@@ -343,13 +363,27 @@ static void ReadMore(snwReader* reader, snwArena* arena, snwCharacterDef* def)
     ReadMotions(reader, arena, def);
 }
 
+static snwWeights ReadWeights(snwReader* reader, snwArena* arena, const snwCharacterDef* def, int handleCount)
+{
+    int entries = snwReadCount(reader, sizeof(int) + sizeof(double));
+    if (entries == 0)
+        return (snwWeights){0};
+    int* starts = ReadLong(reader, arena, def->vertexCount + 1, sizeof(int));
+    int* handles = ReadLong(reader, arena, entries, sizeof(int));
+    double* values = ReadLong(reader, arena, entries, sizeof(double));
+    // The check of a definition trusts the last start to tell how long the arrays are.
+    if (starts != NULL && starts[def->vertexCount] != entries)
+        reader->failed = true;
+    return (snwWeights){def->vertexCount, handleCount, starts, handles, values};
+}
+
 snwResult snwCharacter_Load(
     snwContext* context, const void* data, size_t size, snwCharacter** character, snwMessage* message)
 {
     *character = NULL;
     snwReader reader = {.data = data, .size = size};
     uint32_t magic = (uint32_t)snwReadInt(&reader);
-    if (magic != SNW_CHARACTER_MAGIC_1 && magic != SNW_CHARACTER_MAGIC_2)
+    if (magic != SNW_CHARACTER_MAGIC_1 && magic != SNW_CHARACTER_MAGIC_2 && magic != SNW_CHARACTER_MAGIC_3)
         return snwFail(message, snw_errorInput, NULL, "not a saved character, or of another version");
     snwArena arena = {.context = context};
     snwCharacterDef def = snwDefaultCharacterDef();
@@ -358,8 +392,13 @@ snwResult snwCharacter_Load(
     snwRead(&reader, def.color, sizeof def.color);
     ReadMesh(&reader, &arena, &def);
     ReadRig(&reader, &arena, &def);
-    if (magic == SNW_CHARACTER_MAGIC_2)
+    if (magic != SNW_CHARACTER_MAGIC_1)
         ReadMore(&reader, &arena, &def);
+    if (magic == SNW_CHARACTER_MAGIC_3)
+    {
+        def.boneWeights = ReadWeights(&reader, &arena, &def, def.boneCount);
+        def.handleWeights = ReadWeights(&reader, &arena, &def, def.handleCount);
+    }
     snwResult result;
     if (arena.failed) // first: what was read after it is out of step
         result = snwFailMemory(message);

@@ -2,6 +2,7 @@
 // share a vertex, bones that follow each other in a circle) is found while the character is built.
 
 #include "sim/character.h"
+#include "rig/weights.h"
 #include "sim/check.h"
 #include "sim/limits.h"
 
@@ -222,6 +223,17 @@ static snwResult CheckBone(const snwCharacterDef* def, int index, snwMessage* me
     return snw_ok;
 }
 
+static snwResult CheckWeights(
+    const snwCharacterDef* def, const snwWeights* weights, int handleCount, const char* what, snwMessage* message)
+{
+    if (weights->vertexCount == 0)
+        return snw_ok;
+    snwResult result = snwWeights_Check(weights, def->vertexCount, handleCount, message);
+    if (result < 0)
+        snwMessage_AddPlace(message, "%s", what);
+    return result;
+}
+
 static snwResult CheckRig(const snwCharacterDef* def, snwMessage* message)
 {
     for (int i = 0; i < def->boneCount; ++i)
@@ -240,7 +252,8 @@ static snwResult CheckRig(const snwCharacterDef* def, snwMessage* message)
     for (int i = 0; i < def->constraintCount; ++i)
         if (CheckConstraint(def, i, message) < 0)
             return snw_errorArgument;
-    return snw_ok;
+    snwResult result = CheckWeights(def, &def->boneWeights, def->boneCount, "boneWeights", message);
+    return result < 0 ? result : CheckWeights(def, &def->handleWeights, def->handleCount, "handleWeights", message);
 }
 
 // Keys so near to each other that velocities between them lose all meaning, also across the wrap of a loop. There a key

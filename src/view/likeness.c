@@ -3,11 +3,12 @@
 #include "rig/skeleton.h"
 #include "view/cutaway.h"
 #include "view/gizmo.h"
+#include "view/weights_look.h"
 
 #include <math.h>
 #include <string.h>
 
-const char* const snw_likenessLookNames[] = {"flesh", "bones", "elements", "silhouette", NULL};
+const char* const snw_likenessLookNames[] = {"flesh", "bones", "elements", "silhouette", "weights", NULL};
 
 snwLikenessDef snwDefaultLikenessDef(void)
 {
@@ -278,6 +279,13 @@ static snwResult CutOpen(snwLikeness* likeness, const snwPortraitDef* view, snwM
     return result;
 }
 
+static snwResult MakeWeights(snwLikeness* likeness, snwMeshLook* look, snwMessage* message)
+{
+    const snwLikenessDef* own = &likeness->def;
+    snwWeightsLookDef def = {own->character, own->handle, own->motion >= 0 ? likeness->pose : NULL, own->skinning};
+    return snwMakeWeightsLook(likeness->context, &likeness->arena, &def, look, message);
+}
+
 // What the look consists of; gizmos must outlive it.
 static snwResult ChooseMeshes(snwLikeness* likeness, snwLikenessLook look, const snwPortraitDef* view,
     snwMeshLook* looks, int* count, snwGizmos* gizmos, snwMessage* message)
@@ -287,6 +295,8 @@ static snwResult ChooseMeshes(snwLikeness* likeness, snwLikenessLook look, const
     *count = 0;
     if (look == snw_lookElements && likeness->def.character != NULL && !flat)
         return CutOpen(likeness, view, &looks[(*count)++], message);
+    if (look == snw_lookWeights && likeness->def.character != NULL)
+        return MakeWeights(likeness, &looks[(*count)++], message);
     if (look == snw_lookBones)
         result = MeshRigidParts(likeness, message);
     bool rigid = look == snw_lookBones && likeness->rigidMesh.vertexCount > 0;

@@ -12,6 +12,7 @@ typedef enum snwLikenessLook
     snw_lookBones,      // through translucent flesh, with the joints
     snw_lookElements,   // of the mesh, cut open
     snw_lookSilhouette, // dark on white
+    snw_lookWeights,    // of bones or handles, as colours of the mesh's skin
     snw_likenessLookCount,
 } snwLikenessLook;
 
@@ -24,6 +25,8 @@ typedef struct snwLikenessDef
     int motion;                    // of the blueprint; -1: the rest pose
     double time;                   // s
     double detail;                 // edges of triangles from one end of the character to the other
+    const char* handle;            // of the weights; NULL: all
+    snwSkinningKind skinning;      // of the mesh in the look of weights
 } snwLikenessDef;
 
 snwLikenessDef snwDefaultLikenessDef(void);

@@ -1,0 +1,326 @@
+// A character of ours as glTF. A bone's node stands at its joint with the axes of the world; in a motion it does what
+// the track says, in the same axes, on top of its parent: so keys go over as they are, and since our splines are none
+// of glTF's, they are sampled.
+
+#include "asset/gltf_write_parts.h"
+#include "rig/skeleton.h"
+
+#include <math.h>
+#include <png.h>
+#include <string.h>
+
+snwGltfCharacterDef snwDefaultGltfCharacterDef(const snwCharacter* character)
+{
+    return (snwGltfCharacterDef){.character = character, .influences = 4, .rate = 60};
+}
+
+typedef struct Export
+{
+    snwGltfWriter* writer;
+    const snwGltfCharacterDef* def;
+    const snwCharacterDef* character;
+    snwSkin skin;
+    snwSkeleton skeleton;
+    snwArena arena; // of what is made on the way
+    int* nodes;     // one per bone
+} Export;
+
+// NULL is a failure of the writer.
+static void* Room(Export* e, size_t count, size_t size)
+{
+    void* room = snwArena_Alloc(&e->arena, count, size);
+    if (room == NULL)
+        snwGltfWriter_FailMemory(e->writer);
+    return room;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Weights, where nobody gives better ones: the fourth power of the closeness to the bones
+
+static double DistanceToBone(const snwBoneDef* bone, snwVec3 point)
+{
+    snwVec3 along = snwVec3_Sub(bone->tail, bone->head), from = snwVec3_Sub(point, bone->head);
+    double square = snwVec3_Dot(along, along), t = square > 0.0 ? snwVec3_Dot(from, along) / square : 0.0;
+    return snwVec3_Length(snwVec3_Sub(from, snwVec3_Scale(along, fmin(fmax(t, 0.0), 1.0))));
+}
+
+static void ByDistance(Export* e, int vertex, double* row)
+{
+    const snwCharacterDef* def = e->character;
+    double least = INFINITY;
+    for (int b = 0; b < def->boneCount; ++b)
+    {
+        row[b] = DistanceToBone(&def->bones[b], def->vertices[e->skin.vertices[vertex]]);
+        least = fmin(least, row[b]);
+    }
+    for (int b = 0; b < def->boneCount; ++b)
+        row[b] = least > 0.0 ? pow(least / row[b], 4.0) : row[b] <= least;
+}
+
+static bool MakeWeights(Export* e, snwAssetWeights* weights)
+{
+    size_t bones = (size_t)e->character->boneCount, vertices = (size_t)e->skin.vertexCount;
+    if (vertices * bones > INT32_MAX)
+        return snwGltfWriter_Fail(e->writer, "give the weights", "too many bones to weigh them all"), false;
+    int* starts = Room(e, vertices + 1, sizeof *starts);
+    int* numbers = Room(e, vertices * bones, sizeof *numbers);
+    double* values = Room(e, vertices * bones, sizeof *values);
+    if (starts == NULL || numbers == NULL || values == NULL)
+        return false;
+    for (size_t i = 0; i < vertices; ++i)
+    {
+        ByDistance(e, (int)i, values + i * bones);
+        for (size_t b = 0; b < bones; ++b)
+            numbers[i * bones + b] = (int)b;
+        starts[i + 1] = (int)((i + 1) * bones);
+    }
+    *weights = (snwAssetWeights){starts, numbers, values, (int)bones};
+    return true;
+}
+
+// Rows of the character's vertices as rows of its skin's.
+static bool TakeWeights(Export* e, snwAssetWeights* weights)
+{
+    const snwAssetWeights* given = e->def->weights;
+    size_t vertices = (size_t)e->skin.vertexCount;
+    int* starts = Room(e, vertices + 1, sizeof *starts);
+    for (size_t i = 0; i < vertices && starts != NULL; ++i)
+        starts[i + 1] = starts[i] + given->starts[e->skin.vertices[i] + 1] - given->starts[e->skin.vertices[i]];
+    size_t count = starts == NULL ? 0 : (size_t)starts[vertices];
+    int* numbers = Room(e, count, sizeof *numbers);
+    double* values = Room(e, count, sizeof *values);
+    if (starts == NULL || numbers == NULL || values == NULL)
+        return false;
+    for (size_t i = 0; i < vertices; ++i)
+        for (int k = 0; k < starts[i + 1] - starts[i]; ++k)
+        {
+            numbers[starts[i] + k] = given->bones[given->starts[e->skin.vertices[i]] + k];
+            values[starts[i] + k] = given->values[given->starts[e->skin.vertices[i]] + k];
+        }
+    *weights = (snwAssetWeights){starts, numbers, values, given->boneCount};
+    return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The surface
+
+static int AddPicture(Export* e)
+{
+    const snwTexture* texture = &e->character->texture;
+    png_image png = {.version = PNG_IMAGE_VERSION,
+        .width = (png_uint_32)texture->width,
+        .height = (png_uint_32)texture->height,
+        .format = PNG_FORMAT_RGBA};
+    png_alloc_size_t size = 0;
+    int image = -1;
+    void* bytes = NULL;
+    if (png_image_write_to_memory(&png, NULL, &size, 0, texture->pixels, 0, NULL))
+        bytes = Room(e, size, 1);
+    if (bytes != NULL && png_image_write_to_memory(&png, bytes, &size, 0, texture->pixels, 0, NULL))
+        image = snwGltfWriter_AddImage(e->writer, e->character->name, bytes, size);
+    png_image_free(&png);
+    return image >= 0 ? image : snwGltfWriter_FailMemory(e->writer);
+}
+
+static int AddLook(Export* e)
+{
+    const snwCharacterDef* def = e->character;
+    snwGltfMaterialDef material = snwDefaultGltfMaterialDef();
+    material.name = def->name;
+    material.doubleSided = def->triangleCount > 0;
+    bool textured = def->texture.width > 0 && def->texcoords != NULL;
+    for (int k = 0; k < 3 && def->colors == NULL && !textured; ++k)
+        material.color[k] = def->color[k];
+    if (textured)
+        material.image = AddPicture(e);
+    return snwGltfWriter_AddMaterial(e->writer, &material);
+}
+
+static bool CopyVertices(Export* e, snwAssetMesh* mesh)
+{
+    size_t count = (size_t)e->skin.vertexCount;
+    snwVec3* positions = Room(e, count, sizeof *positions);
+    float(*normals)[3] = Room(e, count, sizeof *normals);
+    for (size_t i = 0; i < count && positions != NULL && normals != NULL; ++i)
+    {
+        const float* p = (const float*)((const char*)e->skin.positions + i * (size_t)e->skin.stride);
+        const float* n = (const float*)((const char*)e->skin.normals + i * (size_t)e->skin.stride);
+        positions[i] = (snwVec3){(double)p[0], (double)p[1], (double)p[2]};
+        memcpy(normals[i], n, sizeof normals[i]);
+    }
+    mesh->positions = positions;
+    mesh->normals = (const float(*)[3])normals;
+    mesh->vertexCount = e->skin.vertexCount;
+    return positions != NULL && normals != NULL;
+}
+
+static bool CopyColors(Export* e, snwAssetMesh* mesh)
+{
+    const snwCharacterDef* def = e->character;
+    size_t count = (size_t)e->skin.vertexCount;
+    float(*colors)[4] = def->colors == NULL ? NULL : Room(e, count, sizeof *colors);
+    float(*texcoords)[2] = def->texcoords == NULL ? NULL : Room(e, count, sizeof *texcoords);
+    for (size_t i = 0; i < count && colors != NULL; ++i)
+    {
+        memcpy(colors[i], def->colors[e->skin.vertices[i]], 3 * sizeof(float));
+        colors[i][3] = 1.0f;
+    }
+    for (size_t i = 0; i < count && texcoords != NULL; ++i)
+        memcpy(texcoords[i], def->texcoords[e->skin.vertices[i]], sizeof texcoords[i]);
+    mesh->colors = (const float(*)[4])colors;
+    mesh->texcoords = (const float(*)[2])texcoords;
+    return !snwGltfWriter_Failed(e->writer);
+}
+
+static int AddSurface(Export* e)
+{
+    snwAssetPart part = {.name = e->character->name,
+        .material = "",
+        .vertexCount = e->skin.vertexCount,
+        .triangleCount = e->skin.triangleCount};
+    snwAssetMesh mesh = {.name = e->character->name,
+        .triangles = (const int(*)[3])e->skin.triangles,
+        .triangleCount = e->skin.triangleCount,
+        .parts = &part,
+        .partCount = 1};
+    if (!CopyVertices(e, &mesh) || !CopyColors(e, &mesh))
+        return -1;
+    bool bound = e->character->boneCount > 0;
+    if (bound && !(e->def->weights != NULL ? TakeWeights(e, &mesh.weights) : MakeWeights(e, &mesh.weights)))
+        return -1;
+    int material = AddLook(e);
+    snwGltfMeshDef def = {.mesh = &mesh, .materials = &material, .influences = e->def->influences};
+    int index = snwGltfWriter_AddMesh(e->writer, &def);
+    snwGltfWriter_SetVertexIds(e->writer, index, 0, e->skin.vertices, e->skin.vertexCount);
+    return index;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Bones
+
+static snwVec3 RestTranslation(const Export* e, int bone)
+{
+    int parent = e->character->bones[bone].parent;
+    snwVec3 pivot = e->skeleton.pivots[bone];
+    return parent < 0 ? pivot : snwVec3_Sub(pivot, e->skeleton.pivots[parent]);
+}
+
+// All under one node, for a skin's joints need a common root.
+static int AddBones(Export* e)
+{
+    int count = e->character->boneCount;
+    snwAffine* inverseBinds = Room(e, (size_t)count, sizeof *inverseBinds);
+    e->nodes = Room(e, (size_t)count, sizeof *e->nodes);
+    if (inverseBinds == NULL || e->nodes == NULL)
+        return -1;
+    snwGltfNodeDef root = snwDefaultGltfNodeDef();
+    root.name = e->character->name;
+    int top = snwGltfWriter_AddNode(e->writer, &root);
+    for (int i = 0; i < count; ++i)
+    {
+        int bone = e->skeleton.order[i], parent = e->character->bones[bone].parent;
+        snwGltfNodeDef node = snwDefaultGltfNodeDef();
+        node.name = e->character->bones[bone].name;
+        node.parent = parent < 0 ? top : e->nodes[parent];
+        node.pose.translation = RestTranslation(e, bone);
+        e->nodes[bone] = snwGltfWriter_AddNode(e->writer, &node);
+        inverseBinds[bone] = (snwAffine){snwMat3_Identity(), snwVec3_Negate(e->skeleton.pivots[bone])};
+    }
+    snwAssetSkin skin = {
+        .name = e->character->name, .joints = e->nodes, .inverseBinds = inverseBinds, .jointCount = count, .root = top};
+    return snwGltfWriter_AddSkin(e->writer, &skin);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Motions
+
+static void Sample(const Export* e, const snwMotionDef* motion, int track, snwAssetChannel channels[2])
+{
+    const snwTrackDef* from = &motion->tracks[track];
+    snwVec3 rest = RestTranslation(e, from->bone);
+    double* rotations = (double*)(uintptr_t)channels[0].values;
+    double* translations = (double*)(uintptr_t)channels[1].values;
+    for (int i = 0; i < channels[0].keyCount; ++i)
+    {
+        snwTransform now = snwTrack_Evaluate(motion, from, channels[0].times[i]);
+        snwVec3 p = snwVec3_Add(rest, now.position);
+        memcpy(rotations + 4 * (size_t)i, (double[]){now.rotation.x, now.rotation.y, now.rotation.z, now.rotation.w},
+            4 * sizeof *rotations);
+        memcpy(translations + 3 * (size_t)i, (double[]){p.x, p.y, p.z}, 3 * sizeof *translations);
+    }
+}
+
+// Channels for a track: rotation, and translation if there is any. Returns how many.
+static int AddTrack(
+    Export* e, const snwMotionDef* motion, int track, const snwAssetChannel* times, snwAssetChannel channels[2])
+{
+    const snwTrackDef* from = &motion->tracks[track];
+    size_t keys = (size_t)times->keyCount;
+    int node = e->nodes[from->bone];
+    channels[0] = (snwAssetChannel){
+        node, snw_pathRotation, snw_assetLinear, times->times, times->keyCount, 4, Room(e, keys, 4 * sizeof(double))};
+    channels[1] = (snwAssetChannel){node, snw_pathTranslation, snw_assetLinear, times->times, times->keyCount, 3,
+        Room(e, keys, 3 * sizeof(double))};
+    if (channels[0].values == NULL || channels[1].values == NULL)
+        return 0;
+    Sample(e, motion, track, channels);
+    for (int i = 0; i < from->keyCount; ++i)
+        if (snwVec3_Length(from->keys[i].transform.position) > 0.0)
+            return 2;
+    return 1;
+}
+
+static void AddMotion(Export* e, const snwMotionDef* motion)
+{
+    snwAssetChannel times = {.keyCount = (int)ceil(motion->duration * e->def->rate - 1e-9) + 1};
+    double* seconds = Room(e, (size_t)times.keyCount, sizeof *seconds);
+    snwAssetChannel* channels = Room(e, 2 * (size_t)motion->trackCount, sizeof *channels);
+    if (seconds == NULL || channels == NULL || motion->trackCount == 0)
+        return;
+    for (int i = 0; i < times.keyCount; ++i)
+        seconds[i] = fmin(i / e->def->rate, motion->duration);
+    times.times = seconds;
+    int count = 0;
+    for (int i = 0; i < motion->trackCount; ++i)
+        count += AddTrack(e, motion, i, &times, channels + count);
+    snwAssetAnimation animation = {.name = motion->name, .channels = channels, .channelCount = count};
+    if (!snwGltfWriter_Failed(e->writer))
+        snwGltfWriter_AddAnimation(e->writer, &animation);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+static int AddAll(Export* e)
+{
+    const snwCharacterDef* def = e->character;
+    snwResult built = snwSkeleton_Build(
+        &e->arena, def->bones, def->boneCount, def->joints, def->jointCount, &e->skeleton, &e->writer->message);
+    if (built < 0)
+    {
+        e->writer->result = built;
+        return -1;
+    }
+    snwGltfNodeDef node = snwDefaultGltfNodeDef();
+    node.name = def->name;
+    node.mesh = AddSurface(e);
+    node.skin = def->boneCount > 0 && node.mesh >= 0 ? AddBones(e) : -1;
+    int index = snwGltfWriter_AddNode(e->writer, &node);
+    for (int i = 0; i < def->motionCount && index >= 0 && def->boneCount > 0; ++i)
+        AddMotion(e, &def->motions[i]);
+    return snwGltfWriter_Failed(e->writer) ? -1 : index;
+}
+
+int snwGltfWriter_AddCharacter(snwGltfWriter* writer, const snwGltfCharacterDef* def)
+{
+    Export e = {.writer = writer, .def = def, .character = snwCharacter_GetDef(def->character)};
+    e.arena.context = writer->context;
+    if (snwGltfWriter_Failed(writer))
+        return -1;
+    if (!(def->rate >= 1.0 && def->rate <= 1000.0))
+        return snwGltfWriter_Fail(writer, NULL, "the rate of keys must be 1 to 1000 per second");
+    if (snwCharacter_GetRestSkin(def->character, &e.skin) < 0 || e.skin.triangleCount == 0)
+        return snwGltfWriter_Fail(writer, NULL, "'%s' has no skin to write", e.character->name);
+    int node = AddAll(&e);
+    snwArena_Free(&e.arena);
+    return node;
+}

@@ -1,0 +1,172 @@
+// Writes glTF: a document that was read passes through whole - every key, extra, unknown extension, picture and byte -
+// and what is added comes behind it; or a new document is made. Nothing is renumbered, so whatever points into the
+// document, extensions that we do not know included, still points at the same thing.
+//
+//   snwGltfWriter* writer;
+//   snwResult result = snwGltfWriter_Open(context, asset->gltf, &writer, message);
+//   ...
+//   snwGltfWriter_AddMorphs(writer, &morphs);
+//   snwGltfWriter_AddAnimation(writer, &animation);
+//   result = snwGltfWriter_Save(writer, &save, message);
+//   snwGltfWriter_Close(writer);
+//
+// Failing is sticky: after the first failure (no memory, a number that is not finite, an index that is not there)
+// further calls do nothing and return -1; Save and GetResult tell what it was.
+
+#pragma once
+
+#include "asset/gltf.h"
+
+typedef struct snwGltfWriter snwGltfWriter;
+
+// source: passed through; it must outlive the writer and is not changed. NULL: a new document.
+snwResult snwGltfWriter_Open(snwContext* context, const snwGltf* source, snwGltfWriter** writer, snwMessage* message);
+void snwGltfWriter_Close(snwGltfWriter* writer); // NULL is allowed
+// ok, or the first failure with its message.
+snwResult snwGltfWriter_GetResult(const snwGltfWriter* writer, snwMessage* message);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Data. All functions that add something return its index in the document, or -1.
+
+typedef enum snwGltfUse
+{
+    snw_gltfOther,
+    snw_gltfVertices, // rows start at multiples of 4 bytes
+    snw_gltfIndices,
+} snwGltfUse;
+
+typedef struct snwGltfData
+{
+    const void* values; // packed, count * snwGltfType_Width(type) components; floats must be finite
+    int count;          // >= 1
+    snwGltfType type;   // no Mat2, no Mat3
+    snwGltfComponent component;
+    bool normalized;
+    bool bounds; // with min and max: positions and times need them
+    snwGltfUse use;
+} snwGltfData;
+
+int snwGltfWriter_AddAccessor(snwGltfWriter* writer, const snwGltfData* data);
+int snwGltfWriter_AddView(snwGltfWriter* writer, const void* data, size_t size); // a picture, say
+
+// How many things the list ("nodes", "meshes", "animations" ...) has by now.
+int snwGltfWriter_Count(const snwGltfWriter* writer, const char* list);
+void snwGltfWriter_Rename(snwGltfWriter* writer, const char* list, int index, const char* name);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Meshes
+
+// Morph targets behind those that the mesh has, for all its primitives. Weights of nodes and keys of animations that
+// drive the mesh get the new targets' rest weights, for their counts must fit. Names go to extras.targetNames, as
+// everyone does. Offsets are in the space of the mesh, which is bind space under a skin.
+typedef struct snwGltfMorphDef
+{
+    int mesh;
+    const snwAssetMorph* morphs; // positions are needed; normals only go to primitives that have some
+    int morphCount;
+    const snwAssetPart* parts; // one per primitive: where its vertices begin in the morphs' arrays (none, and it gets
+                               // zeros). NULL: primitives follow each other there
+} snwGltfMorphDef;
+
+// Returns the number of the first one within the mesh.
+int snwGltfWriter_AddMorphs(snwGltfWriter* writer, const snwGltfMorphDef* def);
+
+// Sets or replaces "NORMAL", "JOINTS_1", "_SNW_VERTEX" ...: as many elements as there are positions.
+void snwGltfWriter_SetAttribute(snwGltfWriter* writer, int mesh, int primitive, const char* semantic, int accessor);
+// Vertices of the primitive; 0 if there is none such.
+int snwGltfWriter_VertexCount(const snwGltfWriter* writer, int mesh, int primitive);
+
+// Numbers of the artist's vertices as the attribute _SNW_VERTEX, one per vertex, 0 .. 2^24. They are floats, since
+// glTF forbids 32-bit integers here.
+void snwGltfWriter_SetVertexIds(snwGltfWriter* writer, int mesh, int primitive, const int* ids, int count);
+
+typedef struct snwGltfMaterialDef
+{
+    const char* name;
+    float color[4]; // linear
+    int image;      // -1: none
+    double roughness;
+    bool doubleSided;
+} snwGltfMaterialDef;
+
+snwGltfMaterialDef snwDefaultGltfMaterialDef(void);
+int snwGltfWriter_AddMaterial(snwGltfWriter* writer, const snwGltfMaterialDef* def);
+int snwGltfWriter_AddImage(snwGltfWriter* writer, const char* name, const void* png, size_t size);
+
+// The triangles of a mesh as the asset has them: a primitive per part, with normals, texture coordinates, colours,
+// weights (the `influences` largest of a vertex, made to sum to one; 4 is what everything plays) and morphs.
+typedef struct snwGltfMeshDef
+{
+    const snwAssetMesh* mesh;
+    const int* materials; // one per part, -1: none; NULL: none at all
+    int influences;       // 1 .. 8
+} snwGltfMeshDef;
+
+int snwGltfWriter_AddMesh(snwGltfWriter* writer, const snwGltfMeshDef* def);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Nodes, skins, animations
+
+typedef struct snwGltfNodeDef
+{
+    const char* name;
+    int parent; // -1: a root of the scene that is shown
+    snwAssetPose pose;
+    int mesh, skin; // -1: none
+} snwGltfNodeDef;
+
+snwGltfNodeDef snwDefaultGltfNodeDef(void);
+int snwGltfWriter_AddNode(snwGltfWriter* writer, const snwGltfNodeDef* def);
+
+int snwGltfWriter_AddSkin(snwGltfWriter* writer, const snwAssetSkin* skin);
+// Joints behind those that the skin has; their numbers go on from there. Nodes must not be joints of it already.
+void snwGltfWriter_AddJoints(snwGltfWriter* writer, int skin, const snwAssetSkin* more);
+
+// Times rise as floats, too, from 0 on. A node with a matrix is given its parts first, as glTF wants of animated ones;
+// rotations are unit or made so. start and end of the animation do not matter.
+int snwGltfWriter_AddAnimation(snwGltfWriter* writer, const snwAssetAnimation* animation);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// A character of ours: its skin as a mesh in the rest pose, its bones as nodes, its motions as animations.
+
+typedef struct snwGltfCharacterDef
+{
+    const snwCharacter* character;
+    const snwAssetWeights* weights; // one row per vertex of the character; NULL: by the distance to the bones
+    int influences;                 // 1 .. 8
+    double rate;                    // keys of motions per second, 1 .. 1000
+} snwGltfCharacterDef;
+
+snwGltfCharacterDef snwDefaultGltfCharacterDef(const snwCharacter* character);
+// Returns the node of its mesh.
+int snwGltfWriter_AddCharacter(snwGltfWriter* writer, const snwGltfCharacterDef* def);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Out
+
+typedef enum snwGltfForm
+{
+    snw_gltfGlb,      // one binary file
+    snw_gltfEmbedded, // one text file with the bytes inside as base64
+    snw_gltfFiles,    // a text file, and its buffers as NAME.bin (NAME-1.bin ...) beside it
+} snwGltfForm;
+
+typedef struct snwGltfSave
+{
+    const char* path;
+    snwGltfForm form;
+    bool overwrite;
+} snwGltfSave;
+
+// Pictures that lie beside the source move into the document, so that it stands alone; those that cannot be read, or
+// are of a kind nobody knows, keep their names. Returns how many moved.
+int snwGltfWriter_EmbedImages(snwGltfWriter* writer, const snwAssetFolder* folder);
+
+// snw_gltfGlb for .glb, snw_gltfEmbedded for .gltf, by the ending.
+snwGltfSave snwDefaultGltfSave(const char* path);
+
+// Files appear whole or not at all, the text after its .bin files. May be called again.
+snwResult snwGltfWriter_Save(snwGltfWriter* writer, const snwGltfSave* save, snwMessage* message);
+// The same into memory, freed with snwFree; not for snw_gltfFiles.
+snwResult snwGltfWriter_Write(
+    snwGltfWriter* writer, snwGltfForm form, unsigned char** data, size_t* size, snwMessage* message);

@@ -1,0 +1,359 @@
+// Meshes, their attributes, materials and pictures of the glTF writer.
+
+#include "asset/gltf_write_parts.h"
+#include "base/array.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Attributes
+
+static snwValue* Attributes(const snwGltfWriter* writer, int mesh, int primitive)
+{
+    const snwValue* value = snwValue_GetAt(writer->root, "meshes", mesh);
+    return snwValue_Get(snwValue_GetAt(value, "primitives", primitive), "attributes");
+}
+
+int snwGltfWriter_VertexCount(const snwGltfWriter* writer, int mesh, int primitive)
+{
+    const snwValue* attributes = Attributes(writer, mesh, primitive);
+    int count = snwGltfWriter_Shape(writer, (int)snwValue_GetInt(attributes, "POSITION", -1)).count;
+    return count < 0 ? 0 : count;
+}
+
+void snwGltfWriter_SetAttribute(snwGltfWriter* writer, int mesh, int primitive, const char* semantic, int accessor)
+{
+    if (snwGltfWriter_Failed(writer))
+        return;
+    int count = snwGltfWriter_VertexCount(writer, mesh, primitive);
+    snwValue* attributes = Attributes(writer, mesh, primitive);
+    const char* key = snwArena_Text(&writer->tree.arena, semantic);
+    if (count == 0 || snwGltfWriter_Shape(writer, accessor).count != count)
+        snwGltfWriter_Fail(writer, NULL, "%s of meshes[%d].primitives[%d] needs one element per vertex (%d)", semantic,
+            mesh, primitive, count);
+    else if (key != NULL)
+        snwTree_SetInt(&writer->tree, attributes, key, accessor);
+}
+
+void snwGltfWriter_SetVertexIds(snwGltfWriter* writer, int mesh, int primitive, const int* ids, int count)
+{
+    if (snwGltfWriter_Failed(writer))
+        return;
+    float* numbers = snwAllocArray(writer->context, (size_t)count, sizeof *numbers);
+    if (numbers == NULL)
+    {
+        snwGltfWriter_FailMemory(writer);
+        return;
+    }
+    for (int i = 0; i < count; ++i)
+    {
+        numbers[i] = (float)ids[i];
+        if (ids[i] < 0 || ids[i] > 1 << 24)
+            snwGltfWriter_Fail(writer, NULL, "vertex number %d does not fit: floats count to 2^24", ids[i]);
+    }
+    snwGltfData data = {
+        .values = numbers, .count = count, .type = snw_gltfScalar, .component = snw_gltfFloat, .use = snw_gltfVertices};
+    snwGltfWriter_SetAttribute(writer, mesh, primitive, "_SNW_VERTEX", snwGltfWriter_AddAccessor(writer, &data));
+    snwFree(writer->context, numbers);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Materials and pictures
+
+snwGltfMaterialDef snwDefaultGltfMaterialDef(void)
+{
+    return (snwGltfMaterialDef){.name = "", .color = {1, 1, 1, 1}, .image = -1, .roughness = 0.7};
+}
+
+static int AddTexture(snwGltfWriter* writer, int image)
+{
+    if (snwGltfWriter_Item(writer, "images", image) == NULL)
+        return -1;
+    snwValue* texture = snwTree_NewObject(&writer->tree);
+    snwTree_SetInt(&writer->tree, texture, "source", image);
+    return snwGltfWriter_AddItem(writer, "textures", texture);
+}
+
+int snwGltfWriter_AddMaterial(snwGltfWriter* writer, const snwGltfMaterialDef* def)
+{
+    snwTree* tree = &writer->tree;
+    if (snwGltfWriter_Failed(writer))
+        return -1;
+    snwValue* material = snwTree_NewObject(tree);
+    if (def->name[0] != 0)
+        snwTree_SetText(tree, material, "name", def->name);
+    snwValue* surface = snwTree_Object(tree, material, "pbrMetallicRoughness");
+    snwValue* color = snwTree_List(tree, surface, "baseColorFactor");
+    for (int i = 0; i < 4; ++i)
+        snwTree_AppendReal(tree, color, fmin(fmax((double)def->color[i], 0.0), 1.0));
+    if (def->image >= 0)
+        snwTree_SetInt(
+            tree, snwTree_Object(tree, surface, "baseColorTexture"), "index", AddTexture(writer, def->image));
+    snwTree_SetInt(tree, surface, "metallicFactor", 0);
+    snwTree_SetReal(tree, surface, "roughnessFactor", fmin(fmax(def->roughness, 0.0), 1.0));
+    if (def->doubleSided)
+        snwTree_Set(tree, material, "doubleSided", snwTree_NewBool(tree, true));
+    return snwGltfWriter_AddItem(writer, "materials", material);
+}
+
+int snwGltfWriter_AddImage(snwGltfWriter* writer, const char* name, const void* png, size_t size)
+{
+    int view = snwGltfWriter_AddView(writer, png, size);
+    if (view < 0)
+        return -1;
+    snwValue* image = snwTree_NewObject(&writer->tree);
+    if (name[0] != 0)
+        snwTree_SetText(&writer->tree, image, "name", name);
+    snwTree_SetText(&writer->tree, image, "mimeType", "image/png");
+    snwTree_SetInt(&writer->tree, image, "bufferView", view);
+    return snwGltfWriter_AddItem(writer, "images", image);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// A mesh of an asset
+
+typedef struct Making
+{
+    snwGltfWriter* writer;
+    const snwAssetMesh* mesh;
+    const snwAssetPart* part;
+    snwValue* attributes;
+    int influences;
+    void* room; // of one attribute; enough for 4 floats per vertex, or the indices of the part
+} Making;
+
+static void AddAttribute(Making* m, const char* key, const void* values, snwGltfType type, bool bounds)
+{
+    snwGltfData data = {.values = values,
+        .count = m->part->vertexCount,
+        .type = type,
+        .component = snw_gltfFloat,
+        .bounds = bounds,
+        .use = snw_gltfVertices};
+    int accessor = snwGltfWriter_AddAccessor(m->writer, &data);
+    snwTree_SetInt(&m->writer->tree, m->attributes, key, accessor);
+}
+
+static void AddPositions(Making* m)
+{
+    float* p = m->room;
+    for (int i = 0; i < m->part->vertexCount; ++i)
+    {
+        snwVec3 x = m->mesh->positions[m->part->firstVertex + i];
+        p[3 * i] = (float)x.x;
+        p[3 * i + 1] = (float)x.y;
+        p[3 * i + 2] = (float)x.z;
+    }
+    AddAttribute(m, "POSITION", p, snw_gltfVec3, true);
+}
+
+// Unit, as the specification wants them; one that has no direction points up.
+static void AddNormals(Making* m)
+{
+    float* n = m->room;
+    for (int i = 0; i < m->part->vertexCount; ++i)
+    {
+        const float* from = m->mesh->normals[m->part->firstVertex + i];
+        double x = from[0], y = from[1], z = from[2], length = sqrt(x * x + y * y + z * z);
+        bool sound = length > 0.0 && isfinite(length);
+        n[3 * i] = sound ? (float)(x / length) : 0.0f;
+        n[3 * i + 1] = sound ? (float)(y / length) : 1.0f;
+        n[3 * i + 2] = sound ? (float)(z / length) : 0.0f;
+    }
+    AddAttribute(m, "NORMAL", n, snw_gltfVec3, false);
+}
+
+static void AddColors(Making* m)
+{
+    float* c = m->room;
+    for (int i = 0; i < 4 * m->part->vertexCount; ++i)
+        c[i] = fminf(fmaxf(m->mesh->colors[m->part->firstVertex + i / 4][i % 4], 0.0f), 1.0f);
+    AddAttribute(m, "COLOR_0", c, snw_gltfVec4, false);
+}
+
+// 65535 means "restart" to 16-bit indices.
+static int AddIndices(Making* m)
+{
+    const snwAssetPart* part = m->part;
+    bool small = part->vertexCount <= 65535;
+    uint32_t* wide = m->room;
+    uint16_t* narrow = m->room;
+    const int* corners = m->mesh->triangles[part->firstTriangle];
+    for (int i = 0; i < 3 * part->triangleCount; ++i)
+    {
+        int vertex = corners[i] - part->firstVertex;
+        if (vertex < 0 || vertex >= part->vertexCount)
+            return snwGltfWriter_Fail(m->writer, NULL, "a triangle of part '%s' leaves its vertices", part->name);
+        if (small)
+            narrow[i] = (uint16_t)vertex;
+        else
+            wide[i] = (uint32_t)vertex;
+    }
+    snwGltfData data = {.values = m->room,
+        .count = 3 * part->triangleCount,
+        .type = snw_gltfScalar,
+        .component = small ? snw_gltfUshort : snw_gltfUint,
+        .use = snw_gltfIndices};
+    return snwGltfWriter_AddAccessor(m->writer, &data);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Weights
+
+typedef struct Influences
+{
+    int bones[8];
+    double values[8];
+    int count;
+} Influences;
+
+// The largest ones, largest first; of equal ones the bone with the lower number.
+static Influences Largest(const snwAssetWeights* weights, int vertex, int limit)
+{
+    Influences best = {.count = 0};
+    for (int e = weights->starts[vertex]; e < weights->starts[vertex + 1]; ++e)
+    {
+        double value = weights->values[e];
+        int at = best.count;
+        while (at > 0 && value > best.values[at - 1])
+            at--;
+        if (!(value > 0.0) || at >= limit)
+            continue;
+        best.count = best.count < limit ? best.count + 1 : limit;
+        for (int k = best.count - 1; k > at; --k)
+        {
+            best.values[k] = best.values[k - 1];
+            best.bones[k] = best.bones[k - 1];
+        }
+        best.values[at] = value;
+        best.bones[at] = weights->bones[e];
+    }
+    return best;
+}
+
+// As floats that sum to one: the largest takes what rounding leaves.
+static void RoundInfluences(Influences* best)
+{
+    double sum = 0.0, rest = 1.0;
+    for (int k = 0; k < best->count; ++k)
+        sum += best->values[k];
+    for (int k = best->count - 1; k > 0; --k)
+    {
+        best->values[k] = (double)(float)(best->values[k] / sum);
+        rest -= best->values[k];
+    }
+    if (best->count == 0) // bound to the first bone: nothing else is valid
+        *best = (Influences){.count = 1};
+    best->values[0] = rest;
+}
+
+// Four influences of each vertex: set 0 has the largest ones.
+static void AddWeightSet(Making* m, int set, uint16_t (*bones)[4])
+{
+    float(*values)[4] = m->room;
+    for (int i = 0; i < m->part->vertexCount; ++i)
+    {
+        Influences best = Largest(&m->mesh->weights, m->part->firstVertex + i, m->influences);
+        RoundInfluences(&best);
+        for (int k = 0; k < 4; ++k)
+        {
+            bool used = 4 * set + k < best.count;
+            bones[i][k] = (uint16_t)(used ? best.bones[4 * set + k] : 0);
+            values[i][k] = used ? (float)best.values[4 * set + k] : 0.0f;
+        }
+    }
+    snwGltfData joints = {.values = bones,
+        .count = m->part->vertexCount,
+        .type = snw_gltfVec4,
+        .component = snw_gltfUshort,
+        .use = snw_gltfVertices};
+    snwTree_SetInt(&m->writer->tree, m->attributes, set == 0 ? "JOINTS_0" : "JOINTS_1",
+        snwGltfWriter_AddAccessor(m->writer, &joints));
+    AddAttribute(m, set == 0 ? "WEIGHTS_0" : "WEIGHTS_1", values, snw_gltfVec4, false);
+}
+
+static void AddWeights(Making* m)
+{
+    uint16_t(*bones)[4] = snwAllocArray(m->writer->context, (size_t)m->part->vertexCount, sizeof *bones);
+    if (bones == NULL)
+    {
+        snwGltfWriter_FailMemory(m->writer);
+        return;
+    }
+    AddWeightSet(m, 0, bones);
+    if (m->influences > 4)
+        AddWeightSet(m, 1, bones);
+    snwFree(m->writer->context, bones);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+static bool MakeRoom(Making* m)
+{
+    size_t indices = 3 * (size_t)m->part->triangleCount * sizeof(uint32_t);
+    size_t attribute = 4 * (size_t)m->part->vertexCount * sizeof(float);
+    m->room = snwAlloc(m->writer->context, indices > attribute ? indices : attribute);
+    if (m->room == NULL)
+        snwGltfWriter_FailMemory(m->writer);
+    return m->room != NULL;
+}
+
+static void FillPrimitive(Making* m, snwValue* primitive)
+{
+    const snwAssetMesh* mesh = m->mesh;
+    m->attributes = snwTree_Object(&m->writer->tree, primitive, "attributes");
+    AddPositions(m);
+    if (mesh->normals != NULL)
+        AddNormals(m);
+    if (mesh->texcoords != NULL)
+        AddAttribute(m, "TEXCOORD_0", mesh->texcoords[m->part->firstVertex], snw_gltfVec2, false);
+    if (mesh->colors != NULL)
+        AddColors(m);
+    if (mesh->weights.starts != NULL)
+        AddWeights(m);
+    snwTree_SetInt(&m->writer->tree, primitive, "indices", AddIndices(m));
+}
+
+static snwValue* MakePrimitive(snwGltfWriter* writer, const snwGltfMeshDef* def, int part)
+{
+    Making m = {.writer = writer, .mesh = def->mesh, .part = &def->mesh->parts[part], .influences = def->influences};
+    snwValue* primitive = snwTree_NewObject(&writer->tree);
+    if (primitive == NULL || !MakeRoom(&m))
+        return NULL;
+    FillPrimitive(&m, primitive);
+    if (def->materials != NULL && def->materials[part] >= 0)
+        snwTree_SetInt(&writer->tree, primitive, "material", def->materials[part]);
+    snwFree(writer->context, m.room);
+    return primitive;
+}
+
+int snwGltfWriter_AddMesh(snwGltfWriter* writer, const snwGltfMeshDef* def)
+{
+    const snwAssetMesh* from = def->mesh;
+    if (snwGltfWriter_Failed(writer))
+        return -1;
+    if (def->influences < 1 || def->influences > 8 || from->weights.boneCount > 65536)
+        return snwGltfWriter_Fail(writer, NULL, "1 to 8 influences of at most 65536 bones can be written");
+    snwValue* mesh = snwTree_NewObject(&writer->tree);
+    if (from->name != NULL && from->name[0] != 0)
+        snwTree_SetText(&writer->tree, mesh, "name", from->name);
+    snwValue* primitives = snwTree_List(&writer->tree, mesh, "primitives");
+    snwArray(snwAssetPart) parts = {0};
+    for (int i = 0; i < from->partCount && !snwGltfWriter_Failed(writer); ++i)
+    {
+        if (from->parts[i].triangleCount == 0)
+            continue;
+        snwTree_Append(&writer->tree, primitives, MakePrimitive(writer, def, i));
+        if (!snwArray_Push(writer->context, &parts, from->parts[i]))
+            snwGltfWriter_FailMemory(writer);
+    }
+    if (snwValue_Count(primitives) == 0)
+        snwGltfWriter_Fail(writer, NULL, "a mesh without triangles");
+    int index = snwGltfWriter_Failed(writer) ? -1 : snwGltfWriter_AddItem(writer, "meshes", mesh);
+    snwGltfMorphDef morphs = {index, from->morphs, from->morphCount, parts.data};
+    if (index >= 0 && from->morphCount > 0)
+        snwGltfWriter_AddMorphs(writer, &morphs);
+    snwArray_Free(writer->context, &parts);
+    return snwGltfWriter_Failed(writer) ? -1 : index;
+}

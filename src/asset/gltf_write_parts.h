@@ -1,0 +1,43 @@
+// Inside the glTF writer.
+
+#pragma once
+
+#include "asset/gltf_write.h"
+#include "base/bytes.h"
+#include "scene/tree.h"
+
+struct snwGltfWriter
+{
+    snwContext* context;
+    const snwGltf* source; // NULL: none
+    snwTree tree;
+    snwValue* root;
+    snwWriter bytes; // what was added, behind the first `base` bytes of its buffer
+    int buffer;      // that they belong to; it may not exist yet
+    size_t base;     // multiple of 4; what the source has of that buffer, and zeros
+    snwResult result;
+    snwMessage message;
+};
+
+// Records the first failure; returns -1.
+int snwGltfWriter_Fail(snwGltfWriter* writer, const char* remedy, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+int snwGltfWriter_FailMemory(snwGltfWriter* writer);
+bool snwGltfWriter_Failed(const snwGltfWriter* writer);
+
+// NULL, and a failure, if it is not there.
+snwValue* snwGltfWriter_Item(snwGltfWriter* writer, const char* list, int index);
+// Adds to a list of the document; returns the index.
+int snwGltfWriter_AddItem(snwGltfWriter* writer, const char* list, snwValue* item);
+
+typedef struct snwGltfShape
+{
+    int count, width; // -1: there is no such accessor
+} snwGltfShape;
+
+snwGltfShape snwGltfWriter_Shape(const snwGltfWriter* writer, int accessor);
+// All numbers of an accessor of the source or of one that was added; NULL is a failure. Goes back through snwFree.
+double* snwGltfWriter_Read(snwGltfWriter* writer, int accessor);
+
+// Doubles as an accessor of floats.
+int snwGltfWriter_AddFloats(snwGltfWriter* writer, const double* values, int count, snwGltfType type, bool bounds);
