@@ -17,6 +17,8 @@ static const char s_scene[] =
     "  {\"name\": \"block2\", \"character\": {\"shape\": \"block\", \"cells\": [1, 1, 1]}, \"position\": [9, 3, 0]}],"
     " \"colliders\": [{\"name\": \"ground\", \"kind\": \"plane\"},"
     "  {\"name\": \"ball\", \"kind\": \"sphere\", \"position\": [5, 5, 5]}],"
+    " \"props\": [{\"name\": \"pen\", \"kind\": \"capsule\", \"radius\": 0.02, \"half_length\": 0.1,"
+    "   \"position\": [0, 0.4, 0], \"angles\": [0, 0, 60], \"velocity\": [0, -1, 0]}],"
     " \"commands\": [{\"step\": 4, \"kind\": \"push\", \"body\": \"block\", \"force\": [20, 0, 0], \"duration\": "
     "0.1}]}";
 
@@ -143,6 +145,7 @@ uint64_t snwFrame_Digest(const snwFrame* frame)
     digest = snwHash(frame->commands, frame->commandsSize, digest);
     digest = snwHash(frame->contacts.data, (size_t)frame->contacts.count * sizeof(snwContact), digest);
     digest = snwHash(frame->colliders.data, (size_t)frame->colliders.count * sizeof(snwTransform), digest);
+    digest = snwHash(frame->props.data, (size_t)frame->props.count * sizeof(snwTransform), digest);
     for (int i = 0; i < frame->bodyCount; ++i)
     {
         const snwFrameBody* body = &frame->bodies[i];

@@ -23,7 +23,7 @@ typedef struct Seen
     double time, energy;
     int contactCount;
     snwContact contacts[64];
-    snwTransform colliders[2];
+    snwTransform colliders[2], prop;
     float skins[3][8 * 3], vertices[3][8 * 3];
 } Seen;
 
@@ -45,6 +45,9 @@ static void See(snwSim* sim, Seen* seen, const snwRunFrame* frame)
     seen->contactCount = contacts.count;
     for (int i = 0; i < contacts.count && i < 64; ++i)
         seen->contacts[i] = contacts.data[i];
+    snwProps props;
+    snwSim_GetProps(sim, &props);
+    seen->prop = props.data[0].transform;
     for (int i = 0; i < colliders.count; ++i)
         seen->colliders[i] = *(const snwTransform*)((const char*)colliders.data + i * colliders.stride);
     for (int i = 0; i < 3; ++i)
@@ -91,6 +94,8 @@ static void CheckFrame(const snwFrame* frame, const Seen* seen)
           memcmp(frame->contacts.data, seen->contacts, (size_t)seen->contactCount * sizeof(snwContact)) == 0);
     CHECK_INT(frame->colliders.count, 2);
     CHECK(memcmp(frame->colliders.data, seen->colliders, sizeof seen->colliders) == 0);
+    CHECK_INT(frame->props.count, 1);
+    CHECK(memcmp(frame->props.data, &seen->prop, sizeof seen->prop) == 0);
     CHECK_INT(frame->bodyCount, 3);
     for (int i = 0; i < 3; ++i)
     {
@@ -151,6 +156,9 @@ TEST(frames, headerHasWhatAViewerNeeds)
         CHECK(memcmp(info.bodies[i].color, snwCharacter_GetDef(scene->bodies[i].character)->color, 12) == 0);
     }
     CHECK(strcmp(info.colliders[1].name, "ball") == 0 && info.colliders[1].kind == snw_colliderSphere);
+    CHECK_INT(info.propCount, 1);
+    CHECK(strcmp(info.props[0].name, "pen") == 0 && info.props[0].kind == snw_colliderCapsule);
+    CHECK_NEAR(info.props[0].size.y, 0.1, 0);
     snwSceneFile again;
     REQUIRE(
         snwSceneFile_Parse(world.context, info.scene, info.sceneSize, "cache", NULL, &again, &world.message) == snw_ok);
