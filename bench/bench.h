@@ -83,8 +83,9 @@ void snwBenchRow_SetSamples(snwBenchRow* row, const snwSamples* samples);
 
 typedef struct snwBenchOptions
 {
-    int runs;      // of every timing
-    int64_t count; // matrices per class in `kernels`
+    int runs;           // of every timing
+    int64_t count;      // matrices per class in `kernels`
+    const char* method; // of the conformance suite in `contact`; NULL: pbd
 } snwBenchOptions;
 
 typedef struct snwBench

@@ -1,11 +1,12 @@
 // Contact: what finding it costs and whether anything is missed.
 
 #include "contact_bench.h"
+#include "contact_suite.h"
 
 typedef snwResult AddRowsFn(const snwBenchOptions* options, snwBenchReport* report, snwMessage* message);
 
 // Parts of the bench, in the order of its rows.
-static AddRowsFn* const s_parts[] = {snwAddDetectionRows, NULL};
+static AddRowsFn* const s_parts[] = {snwAddDetectionRows, snwSuite_AddRows, NULL};
 
 static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snwMessage* message)
 {

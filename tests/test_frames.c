@@ -516,13 +516,16 @@ TEST(frames, forgedNumbersAreRefused)
     CHECK_INT(TryForged(&sample, record, 24), snw_errorInput);             // size of the record
     CHECK_INT(TryForged(&sample, record + 12, INT32_MAX), snw_errorInput); // contacts
     CHECK_INT(TryForged(&sample, record + 12, -1), snw_errorInput);        //
-    CHECK_INT(TryForged(&sample, 8, 2), snw_errorInput);                   // version
+    CHECK_INT(TryForged(&sample, 8, 1), snw_errorInput);                   // version: an old one
+    CHECK_INT(TryForged(&sample, 8, 3), snw_errorInput);                   // and one to come
     CHECK_CONTAINS(sample.world.message.text, "version");
     CHECK_INT(TryForged(&sample, 12, 0x04030201), snw_errorInput); // order of bytes
     CHECK_INT(TryForged(&sample, 60, 0), snw_errorInput);          // frames per chunk
     CHECK_INT(TryForged(&sample, 72, INT32_MAX), snw_errorInput);  // characters
     CHECK_INT(TryForged(&sample, 76, INT32_MAX), snw_errorInput);  // bodies
     CHECK_INT(TryForged(&sample, 80, -5), snw_errorInput);         // colliders
+    CHECK_INT(TryForged(&sample, 84, -5), snw_errorInput);         // props
+    CHECK_INT(TryForged(&sample, 84, INT32_MAX), snw_errorInput);  //
     EndSample(&sample);
 }
 

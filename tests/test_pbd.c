@@ -173,6 +173,8 @@ typedef struct KernelData
     _Alignas(64) float positions[4 * (64 + 8)];
     _Alignas(64) snwPbdEdges edges[2];
     _Alignas(64) snwPbdTets tets[2];
+    _Alignas(64) snwNeoRest rests[2];
+    _Alignas(64) snwNeoState states[2];
 } KernelData;
 
 static void MakeKernelData(KernelData* data, uint64_t seed)
@@ -190,7 +192,12 @@ static void MakeKernelData(KernelData* data, uint64_t seed)
             data->tets[i / 8].index[k][i % 8] = 4 * i + k;
         data->edges[i / 8].rest[i % 8] = (float)snwTest_Random(&seed);
         data->tets[i / 8].rest[i % 8] = (float)snwTest_Random(&seed);
+        snwVec3 corners[4] = {{0, 0, 0}, {1, 0.1, 0}, {0.2, 1.1, 0}, {0, -0.1, 0.9}};
+        corners[i % 4].x += snwTest_Random(&seed);
+        snwNeoRest_Set(&data->rests[i / 8], i % 8, corners, 0.2, 0);
     }
+    snwMaterial material = snwDefaultMaterial();
+    snwNeoState_Begin(data->states, data->rests, 0, 2, &material, 1.0 / 600);
     // Two coincident vertices, and a lane on the spare vertices.
     memcpy(&data->positions[4 * 5], &data->positions[4 * 4], 3 * sizeof(float));
     for (int k = 0; k < 2; ++k)
@@ -207,11 +214,16 @@ TEST(pbd, wideKernelsGiveTheBitsOfTheScalarOnes)
         const snwPbdKernels* kernels = snwPbd_Kernels(snw_simdScalar);
         kernels->distance(scalar.positions, scalar.edges, 0, 2, 0.7f);
         kernels->volume(scalar.positions, scalar.tets, 0, 2, 0.7f);
+        kernels->neoHookean(scalar.positions, scalar.tets, scalar.rests, scalar.states, 0, 2);
+        kernels->neoHookean(scalar.positions, scalar.tets, scalar.rests, scalar.states, 0, 2);
         for (int k = 0; k < 2; ++k)
         {
             MakeKernelData(&other, seed);
             snwPbd_Kernels(wide[k])->distance(other.positions, other.edges, 0, 2, 0.7f);
             snwPbd_Kernels(wide[k])->volume(other.positions, other.tets, 0, 2, 0.7f);
+            for (int round = 0; round < 2; ++round)
+                snwPbd_Kernels(wide[k])->neoHookean(other.positions, other.tets, other.rests, other.states, 0, 2);
+            CHECK(memcmp(scalar.states, other.states, sizeof other.states) == 0);
             CHECK(memcmp(scalar.positions, other.positions, sizeof other.positions) == 0);
         }
         for (int i = 0; i < 4 * 72; ++i)
@@ -261,6 +273,98 @@ TEST(pbd, volumeProjectionFollowsTheGradient)
             }
         }
     }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The compliant law
+
+static double NeoEnergy(const snwVec3 x[4], const snwVec3 rest[4], const snwMaterial* material)
+{
+    snwMat3 inverse = snwMat3_Identity(), now,
+            edges = snwMat3_FromColumns(
+                snwVec3_Sub(rest[1], rest[0]), snwVec3_Sub(rest[2], rest[0]), snwVec3_Sub(rest[3], rest[0]));
+    snwMat3_Inverse(edges, &inverse);
+    now = snwMat3_FromColumns(snwVec3_Sub(x[1], x[0]), snwVec3_Sub(x[2], x[0]), snwVec3_Sub(x[3], x[0]));
+    snwMat3 f = snwMat3_Mul(now, inverse);
+    double mu = material->young / (2 * (1 + material->poisson));
+    double lambda = material->young * material->poisson / ((1 + material->poisson) * (1 - 2 * material->poisson)) + mu;
+    double volume = snwMat3_Determinant(edges) / 6, off = snwMat3_Determinant(f) - 1 - mu / lambda;
+    return volume * (0.5 * mu * snwMat3_Norm(f) * snwMat3_Norm(f) + 0.5 * lambda * off * off);
+}
+
+// Where the sweeps over one tet end, the implicit Euler equation holds: m (x - start) / h^2 = -dU/dx, with the gradient
+// of the energy by finite differences.
+TEST(pbd, compliantTetObeysItsEnergy)
+{
+    const snwVec3 rest[4] = {{0, 0, 0}, {1, 0.1, 0}, {0.2, 1.1, 0}, {0, -0.1, 0.9}};
+    const double h = 1.0 / 100;
+    for (uint64_t seed = 1; seed <= 20; ++seed)
+    {
+        uint64_t random = seed;
+        snwMaterial material = {1000, 1e4, 0.05 + 0.4 * fabs(snwTest_Random(&random)), 0};
+        _Alignas(64) float positions[4 * (4 + 8)] = {0};
+        _Alignas(64) snwPbdTets tet = {0};
+        _Alignas(64) snwNeoRest neo = {0};
+        _Alignas(64) snwNeoState state = {0};
+        snwVec3 start[4], x[4];
+        snwNeoRest_Set(&neo, 0, rest, 0.15849999999999997, 0);
+        for (int k = 0; k < 4; ++k)
+        {
+            for (int lane = 0; lane < 8; ++lane)
+                tet.index[k][lane] = 4 + lane;
+            tet.index[k][0] = k;
+            snwVec3 noise = {snwTest_Random(&random), snwTest_Random(&random), snwTest_Random(&random)};
+            start[k] = snwVec3_MulAdd(rest[k], 0.02, noise);
+            float row[4] = {(float)start[k].x, (float)start[k].y, (float)start[k].z, 0.1f};
+            start[k] = (snwVec3){row[0], row[1], row[2]};
+            memcpy(positions + 4 * k, row, sizeof row);
+        }
+        neo.volume[0] = (float)(snwMat3_Determinant(snwMat3_FromColumns(rest[1], rest[2], rest[3])) / 6);
+        snwNeoState_Begin(&state, &neo, 0, 1, &material, h);
+        for (int i = 0; i < 200; ++i)
+            snwPbd_Kernels(snw_simdScalar)->neoHookean(positions, &tet, &neo, &state, 0, 1);
+        for (int k = 0; k < 4; ++k)
+            x[k] = (snwVec3){positions[4 * k], positions[4 * k + 1], positions[4 * k + 2]};
+        for (int k = 0; k < 4; ++k)
+        {
+            double* coordinate[3] = {&x[k].x, &x[k].y, &x[k].z};
+            double from[3] = {start[k].x, start[k].y, start[k].z};
+            for (int d = 0; d < 3; ++d)
+            {
+                double at = *coordinate[d], step = 1e-5;
+                *coordinate[d] = at + step;
+                double above = NeoEnergy(x, rest, &material);
+                *coordinate[d] = at - step;
+                double below = NeoEnergy(x, rest, &material);
+                *coordinate[d] = at;
+                double force = -(above - below) / (2 * step), inertia = 10 * (at - from[d]) / (h * h);
+                CHECK_NEAR(force, inertia, 0.02 * (fabs(force) + 10));
+            }
+        }
+    }
+}
+
+TEST(pbd, compliantFleshAtRestStaysAtRest)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwBodyDef body = snwDefaultBodyDef();
+    body.character = snwFixture_Shape(context, snw_shapeBlock, 4);
+    snwSetting law = {"pbd.law", snw_pbdCompliant};
+    snwSceneDef def = snwDefaultSceneDef();
+    def.gravity = (snwVec3){0, 0, 0};
+    def.bodies = &body, def.bodyCount = 1, def.settings = &law, def.settingCount = 1;
+    snwSimDef simDef = snwDefaultSimDef();
+    snwSim* sim;
+    REQUIRE(snwCreateScene(context, &def, &simDef.scene, NULL) == snw_ok);
+    REQUIRE(snwCreateSim(context, &simDef, &sim, NULL) == snw_ok);
+    snwFixture_Run(sim, 300, s_dt);
+    snwMeasures m;
+    snwSim_GetMeasures(sim, 0, &m);
+    CHECK(m.maxStretch < 1e-5 && m.maxSpeed < 1e-4);
+    snwDestroySim(sim);
+    snwScene_Release(simDef.scene);
+    snwCharacter_Release(body.character);
+    snwDestroyContext(context);
 }
 
 TEST(pbd, fullStiffnessSolvesASingleEdge)

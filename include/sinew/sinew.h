@@ -545,6 +545,9 @@ typedef struct snwBodyDef
     snwTransform transform;
     snwVec3 velocity;        // m/s
     snwVec3 angularVelocity; // rad/s about the centre of mass
+    double friction;         // Coulomb coefficient, >= 0; see snwFrictionDef
+    double kineticFriction;  // while it slides, at most friction; < 0: the same
+    const char* surface;     // what its skin is of, for snwFrictionDef; NULL or "": nothing special
 } snwBodyDef;
 
 typedef enum snwColliderKind
@@ -568,6 +571,8 @@ typedef struct snwColliderDef
     snwTransform transform;
     snwVec3 size;            // m, by kind
     double friction;         // Coulomb coefficient, >= 0
+    double kineticFriction;  // as in snwBodyDef
+    const char* surface;     // as in snwBodyDef
     int stepCount;           // stairs: 1..1000
     int columns, rows;       // heightfield: heights along local x and along local z, each >= 2, 2^20 in all
     const double* heights;   // m, along local y, row by row. A cell is two triangles that meet in its diagonal from the
@@ -584,11 +589,22 @@ typedef struct snwPropDef
     const char* name;
     snwColliderKind kind; // sphere, box or capsule
     snwTransform transform;
-    snwVec3 size;    // m, as in snwColliderDef
-    double density;  // kg/m^3
-    double friction; // Coulomb coefficient, >= 0
+    snwVec3 size;           // m, as in snwColliderDef
+    double density;         // kg/m^3
+    double friction;        // Coulomb coefficient, >= 0
+    double kineticFriction; // as in snwBodyDef
+    const char* surface;    // as in snwBodyDef
     snwVec3 velocity, angularVelocity;
 } snwPropDef;
+
+// Friction between two surfaces. A pair that is not listed has the geometric mean of what its two sides have.
+typedef struct snwFrictionDef
+{
+    const char* first; // surfaces of bodies, colliders or props; the order does not matter
+    const char* second;
+    double friction;        // Coulomb coefficient, >= 0
+    double kineticFriction; // while sliding, at most friction; < 0: the same
+} snwFrictionDef;
 
 // Holds the vertices of a body that start inside a box; they follow its transform rigidly.
 typedef struct snwPinDef
@@ -646,6 +662,8 @@ typedef struct snwSceneDef
     int colliderCount;
     const snwPropDef* props;
     int propCount;
+    const snwFrictionDef* frictions;
+    int frictionCount;
     const snwPinDef* pins;
     int pinCount;
     const snwClipDef* clips;
@@ -661,6 +679,7 @@ typedef struct snwScene snwScene;
 SNW_API snwBodyDef snwDefaultBodyDef(void);
 SNW_API snwColliderDef snwDefaultColliderDef(snwColliderKind kind);
 SNW_API snwPropDef snwDefaultPropDef(snwColliderKind kind);
+SNW_API snwFrictionDef snwDefaultFrictionDef(void);
 SNW_API snwPinDef snwDefaultPinDef(void);
 SNW_API snwClipDef snwDefaultClipDef(void);
 SNW_API snwSceneDef snwDefaultSceneDef(void);
@@ -744,14 +763,31 @@ typedef struct snwVertices
     int stride;
 } snwVertices;
 
+// Something touches something else. On one side is a vertex of a body, or a prop (body -1, vertex: the prop); on the
+// other exactly one of collider, prop and otherBody, which may be the body itself. The rest of the three are -1.
 typedef struct snwContact
 {
-    int body, vertex, collider;
+    int body, vertex;
+    int collider, prop, otherBody;
     float position[3]; // m
-    float normal[3];   // out of the collider
+    float normal[3];   // unit, away from the other side
     float depth;       // m, before it was resolved
-    float force[3];    // N, on the body, friction included
+    float force[3];    // N, on the first side, friction included; the other side gets the opposite
 } snwContact;
+
+// A free rigid body as it is now. The transform takes the shape of its definition to where it is.
+typedef struct snwProp
+{
+    snwTransform transform;
+    snwVec3 velocity, angularVelocity; // m/s of the centre, rad/s in the world
+} snwProp;
+
+typedef struct snwProps
+{
+    const snwProp* data;
+    int count;
+    int stride;
+} snwProps;
 
 typedef struct snwTransforms
 {
@@ -780,7 +816,7 @@ typedef struct snwTimings
     int stride;
 } snwTimings;
 
-// Body -1 in snwSim_GetMeasures: the whole scene.
+// Body -1 in snwSim_GetMeasures: the whole scene, props included.
 typedef struct snwMeasures
 {
     double time;             // s
@@ -819,6 +855,7 @@ SNW_API snwResult snwSim_GetVertices(const snwSim* sim, int body, snwVertices* v
 SNW_API snwResult snwSim_GetBones(const snwSim* sim, int body, snwTransforms* bones);
 SNW_API snwResult snwSim_GetJoints(const snwSim* sim, int body, snwTransforms* joints);
 SNW_API snwResult snwSim_GetColliders(const snwSim* sim, snwTransforms* colliders);
+SNW_API snwResult snwSim_GetProps(const snwSim* sim, snwProps* props);
 SNW_API snwResult snwSim_GetContacts(const snwSim* sim, snwContacts* contacts);
 SNW_API snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* measures);
 SNW_API snwResult snwSim_GetTimings(const snwSim* sim, snwTimings* timings);

@@ -182,6 +182,8 @@ typedef struct snwFramesCollider
     snwVec3 size; // m, as in snwColliderDef
 } snwFramesCollider;
 
+typedef snwFramesCollider snwFramesProp; // sphere, box or capsule
+
 typedef struct snwFramesInfo
 {
     const char* version; // of the Sinew that wrote it
@@ -202,6 +204,8 @@ typedef struct snwFramesInfo
     int bodyCount;
     const snwFramesCollider* colliders;
     int colliderCount;
+    const snwFramesProp* props;
+    int propCount;
 } snwFramesInfo;
 
 typedef struct snwFrameBody
@@ -223,6 +227,7 @@ typedef struct snwFrame
     const snwFrameBody* bodies;
     int bodyCount;
     snwTransforms colliders;
+    snwTransforms props;
     snwContacts contacts;
     const char* commands; // the lines of the command log that led to this frame; not terminated
     size_t commandsSize;

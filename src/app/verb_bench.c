@@ -62,6 +62,9 @@ static snwExit Run(const snwArgs* args)
         !snwArgs_Int(args, "count", 1, 1000000000, &count))
         return snw_exitUsage;
     options.count = count;
+    options.method = snwArgs_Text(args, "method");
+    if (options.method != NULL && snwMethod_Find(options.method) < 0)
+        return snwUsage("sinew info --methods", "there is no method '%s'", options.method), snw_exitUsage;
     if (snwArgs_Has(args, "metrics-doc"))
         return snwPrintMetricsDoc(stdout), snw_exitOk;
     if (snwArgs_Has(args, "list"))
@@ -78,6 +81,7 @@ static const snwOption s_options[] = {
     {"json", 'j', NULL, false, snw_completeNothing, NULL, "print one line of JSON per bench"},
     {"runs", 'r', "N", false, snw_completeNothing, NULL, "runs behind every median (default 7)"},
     {"count", 0, "N", false, snw_completeNothing, NULL, "kernels: matrices per class (default 1000000)"},
+    {"method", 'm', "NAME", false, snw_completeMethods, NULL, "contact: run the conformance suite with this method"},
     {"full", 0, NULL, false, snw_completeNothing, NULL, "kernels: ten million matrices per class"},
     {"metrics-doc", 0, NULL, false, snw_completeNothing, NULL, "print docs/bench.md"},
     {0},
@@ -85,6 +89,7 @@ static const snwOption s_options[] = {
 
 static const snwExample s_examples[] = {
     {"sinew bench pbd", "a table with targets and, where known, the paper's and a peer's figures"},
+    {"sinew bench contact --method pbd", "does the method do what contact asks of all?"},
     {"sinew bench kernels --count 100000 --json", "quickly, for a program to read"},
     {0},
 };
@@ -94,7 +99,7 @@ const snwVerb snwBenchVerb = {
     .operands = "[NAME]",
     .mostOperands = 1,
     .complete = snw_completeWords,
-    .words = "kernels pbd sims",
+    .words = "contact frames kernels pbd prep sims",
     .summary = "measure speed and exactness, beside targets and other programs",
     .about = "Without a name all benches run. Rows and metrics are explained in docs/bench.md.",
     .options = s_options,

@@ -30,7 +30,7 @@
 
 enum
 {
-    snw_framesVersion = 1,
+    snw_framesVersion = 2,
     snw_framesStart = 24, // magic, version, mark and size of the header
     snw_framesHasVertices = 1,
     snw_skinHasColors = 1,
@@ -76,6 +76,8 @@ typedef struct snwFramesHeader
     int bodyCount;
     snwFramesCollider* colliders;
     int colliderCount;
+    snwFramesProp* props;
+    int propCount;
 } snwFramesHeader;
 
 snwResult snwFramesHeader_Write(snwWriter* writer, const snwFramesDef* def, const snwSim* sim, snwMessage* message);
@@ -104,7 +106,7 @@ typedef struct snwCommit
 } snwCommit;
 
 _Static_assert(sizeof(snwChunkHeader) == snw_chunkHeaderSize && sizeof(snwCommit) == snw_commitSize, "as documented");
-_Static_assert(sizeof(snwTransform) == 56 && sizeof(snwContact) == 52, "records hold them as they are");
+_Static_assert(sizeof(snwTransform) == 56 && sizeof(snwContact) == 60, "records hold them as they are");
 
 uint64_t snwChunkHeader_Checksum(const snwChunkHeader* header, uint64_t seed);
 uint64_t snwChunkHeader_PayloadSize(const snwChunkHeader* header);

@@ -136,10 +136,21 @@ static void WriteColliders(snwWriter* writer, const snwSceneDef* scene)
     }
 }
 
+static void WriteProps(snwWriter* writer, const snwSceneDef* scene)
+{
+    for (int i = 0; i < scene->propCount; ++i)
+    {
+        const snwPropDef* prop = &scene->props[i];
+        WriteName(writer, prop->name, strlen(prop->name));
+        snwWriteU64(writer, (uint64_t)prop->kind);
+        snwWrite(writer, &prop->size, sizeof prop->size);
+    }
+}
+
 // Bytes of a frame without a tolerance, about.
 static double FrameBytes(const snwSceneDef* scene, bool vertices)
 {
-    double bytes = 512 + 56.0 * scene->colliderCount;
+    double bytes = 512 + 56.0 * (scene->colliderCount + scene->propCount);
     for (int i = 0; i < scene->bodyCount; ++i)
     {
         snwCharacterInfo info = snwCharacter_GetInfo(scene->bodies[i].character);
@@ -186,13 +197,14 @@ static snwResult WriteAll(snwWriter* writer, const snwFramesDef* def, const snwS
     snwWriteU64(writer, state);
     const int32_t numbers[] = {def->lastFrame, ChooseFrames(def, scene, (double)state),
         def->vertices ? snw_framesHasVertices : 0, snwMeasureCount(), CountCharacters(scene), scene->bodyCount,
-        scene->colliderCount, 0};
+        scene->colliderCount, scene->propCount};
     snwWrite(writer, numbers, sizeof numbers);
     WriteName(writer, words, (size_t)length);
     WriteName(writer, text, size);
     snwFree(writer->context, text);
     result = WriteBodies(writer, scene, message);
     WriteColliders(writer, scene);
+    WriteProps(writer, scene);
     return result;
 }
 
@@ -354,23 +366,24 @@ static void ReadBodies(snwReader* reader, snwFramesHeader* header, int character
     }
 }
 
-static void ReadColliders(snwReader* reader, snwFramesHeader* header)
+// Colliders and props are told alike.
+static snwFramesCollider* ReadSolids(snwReader* reader, snwArena* arena, int count, snwColliderKind first)
 {
-    if (!CountFits(reader, header->colliderCount, 48))
+    if (!CountFits(reader, count, 48))
     {
         reader->failed = true;
-        return;
+        return NULL;
     }
-    header->colliders = snwArena_Alloc(&header->arena, (size_t)header->colliderCount, sizeof *header->colliders);
-    for (int i = 0; header->colliders != NULL && i < header->colliderCount && !reader->failed; ++i)
+    snwFramesCollider* solids = snwArena_Alloc(arena, (size_t)count, sizeof *solids);
+    for (int i = 0; solids != NULL && i < count && !reader->failed; ++i)
     {
-        snwFramesCollider* collider = &header->colliders[i];
-        collider->name = ReadName(reader, NULL);
+        solids[i].name = ReadName(reader, NULL);
         uint64_t kind = snwReadU64(reader);
-        collider->kind = kind < snw_colliderKindCount ? (snwColliderKind)kind : snw_colliderPlane;
-        collider->size = ReadVec3(reader);
-        reader->failed = reader->failed || kind >= snw_colliderKindCount;
+        solids[i].size = ReadVec3(reader);
+        reader->failed = reader->failed || kind >= snw_colliderKindCount || kind < (uint64_t)first;
+        solids[i].kind = reader->failed ? first : (snwColliderKind)kind;
     }
+    return solids;
 }
 
 static bool NumbersAreSound(const snwFramesHeader* header, const int32_t numbers[8])
@@ -379,7 +392,7 @@ static bool NumbersAreSound(const snwFramesHeader* header, const int32_t numbers
                      (header->tolerance >= SNW_MIN_TOLERANCE && header->tolerance <= SNW_MAX_TOLERANCE);
     return header->rate > 0 && tolerance && header->stateSize <= SNW_MAX_CHUNK_BYTES && numbers[0] >= 0 &&
            numbers[0] <= snw_maxFrames && numbers[1] >= 1 && numbers[1] <= snw_maxChunkFrames && numbers[2] >= 0 &&
-           numbers[2] <= snw_framesHasVertices && numbers[3] >= 0 && numbers[3] <= 1024 && numbers[7] == 0;
+           numbers[2] <= snw_framesHasVertices && numbers[3] >= 0 && numbers[3] <= 1024;
 }
 
 static void ReadAll(snwReader* reader, snwFramesHeader* header)
@@ -398,10 +411,12 @@ static void ReadAll(snwReader* reader, snwFramesHeader* header)
     header->measureCount = numbers[3];
     header->bodyCount = numbers[5];
     header->colliderCount = numbers[6];
+    header->propCount = numbers[7];
     header->version = ReadName(reader, NULL);
     header->scene = ReadName(reader, &header->sceneSize);
     ReadBodies(reader, header, numbers[4]);
-    ReadColliders(reader, header);
+    header->colliders = ReadSolids(reader, &header->arena, header->colliderCount, snw_colliderPlane);
+    header->props = ReadSolids(reader, &header->arena, header->propCount, snw_colliderSphere);
 }
 
 snwResult snwFramesHeader_Parse(

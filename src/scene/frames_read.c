@@ -477,7 +477,9 @@ snwFramesInfo snwFrames_GetInfo(const snwFrames* frames)
         .bodies = header->bodies,
         .bodyCount = header->bodyCount,
         .colliders = header->colliders,
-        .colliderCount = header->colliderCount};
+        .colliderCount = header->colliderCount,
+        .props = header->props,
+        .propCount = header->propCount};
 }
 
 const snwFramesHeader* snwFrames_GetHeader(const snwFrames* frames)
@@ -521,6 +523,22 @@ static snwTransforms ReadTransforms(snwReader* reader, int count)
         (const snwTransform*)(const void*)data, reader->failed ? 0 : count, (int)sizeof(snwTransform)};
 }
 
+static bool IsIndex(int index, int least, int count)
+{
+    return index >= least && index < count;
+}
+
+static bool ContactIsSound(const snwFramesHeader* header, const snwContact* contact)
+{
+    int others = (contact->collider >= 0) + (contact->prop >= 0) + (contact->otherBody >= 0);
+    if (!IsIndex(contact->body, -1, header->bodyCount) || others != 1)
+        return false;
+    return IsIndex(contact->collider, -1, header->colliderCount) && IsIndex(contact->prop, -1, header->propCount) &&
+           IsIndex(contact->otherBody, -1, header->bodyCount) &&
+           IsIndex(
+               contact->vertex, 0, contact->body < 0 ? header->propCount : header->bodies[contact->body].vertexCount);
+}
+
 static snwContacts ReadContacts(snwReader* reader, const snwFramesHeader* header, int count)
 {
     const snwContact* data = (const snwContact*)(const void*)snwReadBytes(reader, (size_t)count * sizeof *data);
@@ -529,10 +547,7 @@ static snwContacts ReadContacts(snwReader* reader, const snwFramesHeader* header
         const float* numbers = data[i].position; // ten in a row
         for (int k = 0; k < 10; ++k)
             reader->failed = reader->failed || !isfinite(numbers[k]);
-        if (data[i].body < 0 || data[i].body >= header->bodyCount || data[i].collider < 0 ||
-            data[i].collider >= header->colliderCount || data[i].vertex < 0 ||
-            data[i].vertex >= header->bodies[data[i].body].vertexCount)
-            reader->failed = true;
+        reader->failed = reader->failed || !ContactIsSound(header, &data[i]);
     }
     return (snwContacts){data, reader->failed ? 0 : count, (int)sizeof *data};
 }
@@ -566,6 +581,7 @@ static void ReadHead(snwFrames* frames, snwReader* reader, snwFrame* frame)
     frame->hash = snwReadU64(reader);
     ReadMeasures(reader, header->measureCount, &frame->measures);
     frame->colliders = ReadTransforms(reader, header->colliderCount);
+    frame->props = ReadTransforms(reader, header->propCount);
     for (int i = 0; i < header->bodyCount; ++i)
         frames->bodies[i].bones = ReadTransforms(reader, header->bodies[i].boneCount);
     if (contacts < 0)

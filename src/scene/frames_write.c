@@ -389,6 +389,10 @@ static void WriteHead(snwFramesWriter* writer, const snwSim* sim, int frame, uin
     snwWrite(out, &timeless, sizeof timeless);
     snwSim_GetColliders(sim, &transforms);
     WriteTransforms(out, &transforms);
+    snwProps props;
+    snwSim_GetProps(sim, &props);
+    for (int i = 0; i < props.count; ++i)
+        snwWrite(out, &props.data[i].transform, sizeof props.data[i].transform);
     for (int i = 0; i < writer->bodyCount; ++i)
     {
         snwSim_GetBones(sim, i, &transforms);

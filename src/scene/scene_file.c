@@ -207,6 +207,13 @@ static snwResult ReadProp(Builder* builder, const json_t* value, int index)
     return result < 0 ? result : CheckUnique(builder, props, sizeof *props, index, props[index].name);
 }
 
+static snwResult ReadFriction(Builder* builder, const json_t* value, int index)
+{
+    snwFrictionDef* frictions = (snwFrictionDef*)builder->def.frictions;
+    builder->def.frictionCount = index + 1;
+    return snwTable_Read(&builder->json, &snw_frictionTable, value, &frictions[index], NULL);
+}
+
 static snwResult ReadPin(Builder* builder, const json_t* value, int index)
 {
     snwPinDef* pins = (snwPinDef*)builder->def.pins;
@@ -418,6 +425,8 @@ static snwResult ReadLists(Builder* builder)
     ReadItems(builder, "colliders", data->colliders, ReadCollider, &result);
     def->props = NewList(builder, "props", data->props, snw_maxBodies, sizeof *def->props, &result);
     ReadItems(builder, "props", data->props, ReadProp, &result);
+    def->frictions = NewList(builder, "frictions", data->frictions, 1024, sizeof *def->frictions, &result);
+    ReadItems(builder, "frictions", data->frictions, ReadFriction, &result);
     def->pins = NewList(builder, "pins", data->pins, snw_maxBodies, sizeof *def->pins, &result);
     ReadItems(builder, "pins", data->pins, ReadPin, &result);
     def->clips = NewList(builder, "clips", data->clips, snw_maxClips, sizeof *def->clips, &result);

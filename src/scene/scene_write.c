@@ -216,6 +216,7 @@ snwResult snwSceneFile_WriteJson(snwText* text, const snwSceneFile* file, snwMes
         result = WriteBodies(text, def, message);
     WriteColliders(text, def);
     WriteItems(text, "props", &snw_propTable, def->props, def->propCount);
+    WriteItems(text, "frictions", &snw_frictionTable, def->frictions, def->frictionCount);
     WritePins(text, def);
     WriteClips(text, def);
     WriteCommands(text, def);

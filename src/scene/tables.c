@@ -24,10 +24,12 @@
         .help = "mass per volume; flesh and water have about 1000"),                                                   \
         FIELD(T, member.young, "young", snw_fieldReal, .lower = SNW_MIN_YOUNG, .upper = SNW_MAX_YOUNG, .unit = "Pa",   \
             .kinds = mask, .required = must,                                                                           \
-            .help = "Young's modulus, the stiffness: fat 1e3, muscle 1e4 to 1e5, rubber 1e6; pbd ignores it: set "     \
+            .help = "Young's modulus, the stiffness: fat 1e3, muscle 1e4 to 1e5, rubber 1e6; pbd needs its law "       \
+                    "compliant, else set "                                                                             \
                     "pbd.stretch"),                                                                                    \
         FIELD(T, member.poisson, "poisson", snw_fieldReal, .lower = -0.9, .upper = 0.5, .kinds = mask,                 \
-            .required = must, .help = "Poisson's ratio; 0.5 keeps the volume; pbd ignores it: set pbd.volume"),        \
+            .required = must,                                                                                          \
+            .help = "Poisson's ratio; 0.5 keeps the volume; pbd needs its law compliant, else set pbd.volume"),        \
         FIELD(T, member.damping, "damping", snw_fieldReal, .upper = SNW_MAX_DAMPING, .unit = "1/s", .kinds = mask,     \
             .required = must, .help = "how fast internal motion dies")
 
@@ -36,6 +38,13 @@
         .help = "at the start"),                                                                                       \
         FIELD(T, angular, "angular_velocity", snw_fieldVec3, .lower = -SNW_MAX_SPEED, .upper = SNW_MAX_SPEED,          \
             .unit = "rad/s", .help = "at the start, about the centre of mass")
+
+#define FRICTION(T, path)                                                                                              \
+    FIELD(T, path friction, "friction", snw_fieldReal, .lower = 0, .upper = SNW_MAX_FRICTION,                          \
+        .help = "Coulomb coefficient; two things that touch have the geometric mean of theirs"),                       \
+        FIELD(T, path kineticFriction, "kinetic_friction", snw_fieldReal, .lower = -1, .upper = SNW_MAX_FRICTION,      \
+            .help = "while it slides, at most friction; -1: the same"),                                                \
+        FIELD(T, path surface, "surface", snw_fieldText, .help = "what it is of, for the pairs in frictions")
 
 #define NAME(T, member, text)             FIELD(T, member, "name", snw_fieldText, .required = true, .help = text)
 #define RAW(T, member, k, how, sub, text) FIELD(T, member, k, snw_fieldRaw, .schema = how, .table = sub, .help = text)
@@ -103,6 +112,7 @@ static const snwField s_bodyFields[] = {
         .help = "a name from characters, or a character of its own"),
     POSE(snwBodyData, def.transform, 0),
     MOTION(snwBodyData, def.velocity, def.angularVelocity),
+    FRICTION(snwBodyData, def.),
 };
 
 static void InitBody(void* object, int kind)
@@ -118,15 +128,14 @@ static const char* const s_colliderNames[] = {
     "plane", "sphere", "box", "capsule", "room", "stairs", "heightfield", "mesh", NULL};
 static const char* const s_propNames[] = {"plane", "sphere", "box", "capsule", NULL};
 
-#define SIZES(T, S, F)                                                                                                 \
+#define SIZES(T, S)                                                                                                    \
     FIELD(T, S.x, "radius", snw_fieldReal, .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m",                  \
         .kinds = 1 << snw_colliderSphere | 1 << snw_colliderCapsule, .help = "of the sphere or capsule"),              \
         FIELD(T, S.y, "half_length", snw_fieldReal, .lower = 0, .upper = SNW_MAX_SIZE, .unit = "m",                    \
             .kinds = 1 << snw_colliderCapsule, .help = "of the capsule's axis, along its y, without the caps"),        \
         FIELD(T, S, "half_size", snw_fieldVec3, .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m",             \
             .kinds = 1 << snw_colliderBox | 1 << snw_colliderRoom,                                                     \
-            .help = "from the centre of the box or room to its sides"),                                                \
-        FIELD(T, F, "friction", snw_fieldReal, .lower = 0, .upper = SNW_MAX_FRICTION, .help = "Coulomb coefficient")
+            .help = "from the centre of the box or room to its sides")
 
 #define STAIRS .kinds = 1 << snw_colliderStairs
 #define LENGTH .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m"
@@ -137,7 +146,8 @@ static const snwField s_colliderFields[] = {
         .help = "plane: everything below its y = 0 is solid; room: everything but the inside of a box; stairs and "
                 "heightfield: solid below, without end; mesh: a closed surface"),
     POSE(snwColliderData, def.transform, 0),
-    SIZES(snwColliderData, def.size, def.friction),
+    SIZES(snwColliderData, def.size),
+    FRICTION(snwColliderData, def.),
     FIELD(snwColliderData, def.stepCount, "steps", snw_fieldInt, .lower = 1, .upper = SNW_MAX_STAIRS, STAIRS,
         .help = "how many; they climb along its x, from its origin"),
     FIELD(snwColliderData, def.size.x, "run", snw_fieldReal, LENGTH, STAIRS, .help = "depth of a step, along its x"),
@@ -168,7 +178,8 @@ static const snwField s_propFields[] = {
     FIELD(snwPropDef, kind, "kind", snw_fieldChoice, .required = true, .names = s_propNames,
         .help = "sphere, box or capsule"),
     POSE(snwPropDef, transform, 0),
-    SIZES(snwPropDef, size, friction),
+    SIZES(snwPropDef, size),
+    FRICTION(snwPropDef, ),
     FIELD(snwPropDef, density, "density", snw_fieldReal, .lower = SNW_MIN_DENSITY, .upper = SNW_MAX_DENSITY,
         .unit = "kg/m^3", .help = "mass per volume"),
     MOTION(snwPropDef, velocity, angularVelocity),
@@ -182,6 +193,24 @@ static void InitProp(void* object, int kind)
 
 const snwTable snw_propTable = {"prop", "A free rigid thing that flesh pushes and that pushes back",
     SNW_TABLE_FIELDS(s_propFields), sizeof(snwPropDef), "kind", InitProp};
+
+static const snwField s_frictionFields[] = {
+    FIELD(snwFrictionDef, first, "first", snw_fieldText, .required = true, .help = "a surface"),
+    FIELD(snwFrictionDef, second, "second", snw_fieldText, .required = true, .help = "the other; the order is free"),
+    FIELD(snwFrictionDef, friction, "friction", snw_fieldReal, .lower = 0, .upper = SNW_MAX_FRICTION, .required = true,
+        .help = "Coulomb coefficient between the two"),
+    FIELD(snwFrictionDef, kineticFriction, "kinetic_friction", snw_fieldReal, .lower = -1, .upper = SNW_MAX_FRICTION,
+        .help = "while they slide, at most friction; -1: the same"),
+};
+
+static void InitFriction(void* object, int kind)
+{
+    (void)kind;
+    *(snwFrictionDef*)object = snwDefaultFrictionDef();
+}
+
+const snwTable snw_frictionTable = {"friction", "Friction between two surfaces, instead of the mean of theirs",
+    SNW_TABLE_FIELDS(s_frictionFields), sizeof(snwFrictionDef), NULL, InitFriction};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Pins and clips
@@ -347,6 +376,7 @@ static const snwField s_sceneFields[] = {
     RAW(snwSceneData, bodies, "bodies", "list", &snw_bodyTable, "what is simulated"),
     RAW(snwSceneData, colliders, "colliders", "list", &snw_colliderTable, "what bodies bump into"),
     RAW(snwSceneData, props, "props", "list", &snw_propTable, "free rigid things"),
+    RAW(snwSceneData, frictions, "frictions", "list", &snw_frictionTable, "friction of pairs of surfaces"),
     RAW(snwSceneData, pins, "pins", "list", &snw_pinTable, "parts of bodies that are held"),
     RAW(snwSceneData, clips, "clips", "list", &snw_clipTable, "motion of pins, colliders, handles and joints"),
     RAW(snwSceneData, commands, "commands", "list", &snw_commandTable, "a script: what is done at which step"),

@@ -28,7 +28,7 @@ typedef struct snwSceneData
     snwVec3 gravity;
     double rate, duration;
     uint64_t seed;
-    const json_t *settings, *characters, *bodies, *colliders, *props, *pins, *clips, *commands, *camera;
+    const json_t *settings, *characters, *bodies, *colliders, *props, *frictions, *pins, *clips, *commands, *camera;
 } snwSceneData;
 
 typedef struct snwBodyData
@@ -68,7 +68,8 @@ extern const snwTable snw_bodyTable;
 extern const snwTable snw_shapeTable; // snwShapeDef
 extern const snwTable snw_materialTable;
 extern const snwTable snw_colliderTable;
-extern const snwTable snw_propTable; // snwPropDef
+extern const snwTable snw_propTable;     // snwPropDef
+extern const snwTable snw_frictionTable; // snwFrictionDef
 extern const snwTable snw_pinTable;
 extern const snwTable snw_clipTable;
 extern const snwTable snw_keyTable;    // snwKey

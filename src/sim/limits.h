@@ -18,6 +18,7 @@
 #define SNW_MAX_YOUNG        1e13
 #define SNW_MAX_DAMPING      1e6 // 1/s
 #define SNW_MAX_FRICTION     100.0
+#define SNW_DEFAULT_FRICTION 0.5
 #define SNW_MIN_MASS         1e-24 // kg, of a vertex: a micrometre of flesh
 #define SNW_MAX_MASS         1e24
 #define SNW_MAX_STAIRS       1000      // steps of a flight

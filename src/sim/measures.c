@@ -8,6 +8,7 @@
 // how a warm start got there.
 
 #include "sim/method.h"
+#include "contact/prop.h"
 
 #include <float.h>
 #include <math.h>
@@ -245,6 +246,26 @@ static snwResult MeasureBody(snwSim* sim, int index, double* mass, snwMeasures* 
     return snw_ok;
 }
 
+static void MeasureProps(const snwSim* sim, double* mass, snwMeasures* m)
+{
+    for (int i = 0; i < sim->def->propCount; ++i)
+    {
+        const snwProp* prop = &sim->props[i];
+        snwPropMass own = snwPropDef_Mass(&sim->def->props[i]);
+        snwVec3 x = prop->transform.position, p = snwVec3_Scale(prop->velocity, own.mass);
+        snwVec3 w = snwQuat_InverseRotate(prop->transform.rotation, prop->angularVelocity);
+        snwVec3 spin = {w.x * own.inertia.x, w.y * own.inertia.y, w.z * own.inertia.z};
+        m->kinetic += 0.5 * snwVec3_Dot(p, prop->velocity) + 0.5 * snwVec3_Dot(spin, w);
+        m->potential -= own.mass * snwVec3_Dot(sim->state->gravity, x);
+        m->momentum = snwVec3_Add(m->momentum, p);
+        m->angularMomentum = snwVec3_Add(
+            m->angularMomentum, snwVec3_Add(snwVec3_Cross(x, p), snwQuat_Rotate(prop->transform.rotation, spin)));
+        m->maxSpeed = fmax(m->maxSpeed, snwVec3_Length(prop->velocity));
+        m->centre = snwVec3_MulAdd(m->centre, own.mass, x);
+        *mass += own.mass;
+    }
+}
+
 snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* m)
 {
     memset(m, 0, sizeof *m);
@@ -256,6 +277,8 @@ snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* m)
     for (int i = 0; i < sim->bodyCount && result >= 0; ++i)
         if (body < 0 || body == i)
             result = MeasureBody(sim, i, &mass, m);
+    if (body < 0)
+        MeasureProps(sim, &mass, m);
     m->centre = snwVec3_Scale(m->centre, mass > 0.0 ? 1.0 / mass : 0.0);
     m->minVolumeRatio = m->minVolumeRatio < DBL_MAX ? m->minVolumeRatio : 1.0;
     for (int i = 0; i < sim->contactCount; ++i)

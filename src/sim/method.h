@@ -9,8 +9,8 @@
 //   model       what the method prepares from one character: topology, colours, factors; immutable, shared by all
 //               sims whose method, step-independent parameters and character are the same
 //   state       everything a step changes, in ONE flat block: copied to save it, hashed to name it. The sim lays out
-//               the common part (time, gravity, parameters, pins, colliders, grabs, materials); the method asks for
-//               bytes per body. No pointers and no padding bytes inside (they would make equal states hash unlike).
+//               the common part (time, gravity, parameters, pins, colliders, props, grabs, materials); the method asks
+//               for bytes per body. No pointers and no padding bytes inside (they would make equal states hash unlike).
 //   scratch     work arrays of a sim that hold nothing between steps
 //
 // The step (sim.c) is the same for all: apply the commands that are due; for every substep move pins and colliders,
@@ -136,6 +136,7 @@ struct snwSim
     snwStateHeader* state; // these point into the block
     snwMover* pins;
     snwMover* colliders;
+    snwProp* props;
     snwGrab* grabs;
     int grabCount; // slots
     snwBody* bodies;
@@ -194,8 +195,10 @@ struct snwMethod
     // velocities are looked at anyway. NULL: there is nothing else to look at.
     bool (*isSound)(const snwSim* sim, int body);
 
-    // Scratch: allocate from sim->arena; may be NULL.
+    // Scratch: allocate from sim->arena; may be NULL. What lives elsewhere goes in destroyScratch, which is also called
+    // after a createScratch that failed.
     snwResult (*createScratch)(snwSim* sim, snwMessage* message);
+    void (*destroyScratch)(snwSim* sim);
 
     // A command of any kind has just changed the common state (after a reset initBody has run too); take note. Handle
     // and joint commands change nothing there: what they mean is the method's. May be NULL.
@@ -229,7 +232,7 @@ static inline double snwSim_Param(const snwSim* sim, int param)
 // Adds the time since the last call to stage number `stage`.
 void snwSim_EndStage(snwSim* sim, int stage);
 
-// Adds a contact for this substep to the report; silently full beyond eight per vertex.
+// Adds a contact for this substep to the report; silently full beyond eight per vertex and a hundred per prop.
 void snwSim_AddContact(snwSim* sim, const snwContact* contact);
 
 // Vertices that touch colliders: those of the skin, or all where there is none.

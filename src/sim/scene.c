@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/sort.h"
+#include "contact/friction.h"
 #include "sim/check.h"
 #include "sim/limits.h"
 #include "sim/methods.h"
@@ -13,18 +14,28 @@
 
 enum
 {
-    snw_maxSceneParts = 65536
+    snw_maxSceneParts = 65536,
+    snw_maxFrictions = 1024,
 };
 
 snwBodyDef snwDefaultBodyDef(void)
 {
-    return (snwBodyDef){.name = "body", .transform = snwTransform_Identity()};
+    return (snwBodyDef){.name = "body",
+        .transform = snwTransform_Identity(),
+        .friction = SNW_DEFAULT_FRICTION,
+        .kineticFriction = -1.0,
+        .surface = ""};
 }
 
 snwColliderDef snwDefaultColliderDef(snwColliderKind kind)
 {
-    snwColliderDef def = {
-        .name = "ground", .kind = kind, .transform = snwTransform_Identity(), .size = {0.5, 0.5, 0.5}, .friction = 0.5};
+    snwColliderDef def = {.name = "ground",
+        .kind = kind,
+        .transform = snwTransform_Identity(),
+        .size = {0.5, 0.5, 0.5},
+        .friction = SNW_DEFAULT_FRICTION,
+        .kineticFriction = -1.0,
+        .surface = ""};
     if (kind == snw_colliderRoom)
         def.size = (snwVec3){2, 2, 2};
     else if (kind == snw_colliderStairs)
@@ -42,7 +53,14 @@ snwPropDef snwDefaultPropDef(snwColliderKind kind)
         .transform = snwTransform_Identity(),
         .size = {0.1, 0.1, 0.1},
         .density = 1000.0,
-        .friction = 0.5};
+        .friction = SNW_DEFAULT_FRICTION,
+        .kineticFriction = -1.0,
+        .surface = ""};
+}
+
+snwFrictionDef snwDefaultFrictionDef(void)
+{
+    return (snwFrictionDef){.first = "", .second = "", .friction = SNW_DEFAULT_FRICTION, .kineticFriction = -1.0};
 }
 
 snwPinDef snwDefaultPinDef(void)
@@ -76,25 +94,68 @@ static snwResult CheckVelocities(snwVec3 velocity, snwVec3 angularVelocity, snwM
     return snw_ok;
 }
 
+static snwResult CheckFriction(double friction, double kinetic, snwMessage* message)
+{
+    if (!(friction >= 0.0 && friction <= SNW_MAX_FRICTION))
+        return snwFail(message, snw_errorArgument, NULL, "friction must be 0..%g, is %g", SNW_MAX_FRICTION, friction);
+    if (!(kinetic <= friction) || !isfinite(kinetic))
+        return snwFail(message, snw_errorArgument, "negative: the same as friction",
+            "kinetic friction must be at most friction (%g), is %g", friction, kinetic);
+    return snw_ok;
+}
+
+static snwResult CheckSurface(const char* surface, snwMessage* message)
+{
+    if (surface != NULL && strlen(surface) > SNW_MAX_NAME)
+        return snwFail(message, snw_errorArgument, NULL, "the name of a surface has more than %d bytes", SNW_MAX_NAME);
+    return snw_ok;
+}
+
 static snwResult CheckBody(const snwBodyDef* body, snwMessage* message)
 {
     if (body->character == NULL)
         return snwFail(message, snw_errorArgument, NULL, "has no character");
     snwResult result = CheckVelocities(body->velocity, body->angularVelocity, message);
+    result = result < 0 ? result : CheckFriction(body->friction, body->kineticFriction, message);
+    result = result < 0 ? result : CheckSurface(body->surface, message);
     return result < 0 ? result : snwCheckTransform(body->transform, message);
+}
+
+static snwResult CheckCollider(const snwColliderDef* collider, snwMessage* message)
+{
+    snwResult result = snwColliderDef_Check(collider, message);
+    result = result < 0 ? result : CheckFriction(collider->friction, collider->kineticFriction, message);
+    return result < 0 ? result : CheckSurface(collider->surface, message);
 }
 
 static snwResult CheckProp(const snwPropDef* prop, snwMessage* message)
 {
     if (prop->kind <= snw_colliderPlane || prop->kind > snw_colliderCapsule)
         return snwFail(message, snw_errorArgument, "use a sphere, box or capsule", "kind is %d", (int)prop->kind);
-    snwColliderDef shape = {.kind = prop->kind, .transform = prop->transform, .size = prop->size};
-    shape.friction = prop->friction;
+    snwColliderDef shape = {.kind = prop->kind,
+        .transform = prop->transform,
+        .size = prop->size,
+        .friction = prop->friction,
+        .kineticFriction = prop->kineticFriction,
+        .surface = prop->surface};
     if (!(prop->density >= SNW_MIN_DENSITY && prop->density <= SNW_MAX_DENSITY))
         return snwFail(message, snw_errorArgument, NULL, "density must be %g..%g kg/m^3, is %g", SNW_MIN_DENSITY,
             SNW_MAX_DENSITY, prop->density);
     snwResult result = CheckVelocities(prop->velocity, prop->angularVelocity, message);
-    return result < 0 ? result : snwColliderDef_Check(&shape, message);
+    return result < 0 ? result : CheckCollider(&shape, message);
+}
+
+static snwResult CheckFrictionPair(const snwSceneDef* def, int index, snwMessage* message)
+{
+    const snwFrictionDef* pair = &def->frictions[index];
+    if (pair->first == NULL || pair->first[0] == 0 || pair->second == NULL || pair->second[0] == 0)
+        return snwFail(message, snw_errorArgument, NULL, "needs the names of two surfaces");
+    for (int i = 0; i < index; ++i)
+        if (snwFriction_Joins(&def->frictions[i], pair->first, pair->second))
+            return snwFail(message, snw_errorArgument, "remove one of them", "has the surfaces of frictions[%d]", i);
+    snwResult result = CheckSurface(pair->first, message);
+    result = result < 0 ? result : CheckSurface(pair->second, message);
+    return result < 0 ? result : CheckFriction(pair->friction, pair->kineticFriction, message);
 }
 
 static snwResult CheckPin(const snwSceneDef* def, const snwPinDef* pin, snwMessage* message)
@@ -168,13 +229,15 @@ static snwResult CheckGeneral(const snwSceneDef* def, snwMessage* message)
         return snwFail(message, snw_errorArgument, NULL, "rate must be 1..100000 frames per second, is %g", def->rate);
     if (!(def->duration >= 0.0 && def->duration <= 1e6))
         return snwFail(message, snw_errorArgument, NULL, "duration must be 0..1e6 s, is %g", def->duration);
-    const int counts[] = {def->bodyCount, def->colliderCount, def->propCount, def->pinCount, def->clipCount,
-        def->settingCount, def->commandCount};
+    const int counts[] = {def->bodyCount, def->colliderCount, def->propCount, def->frictionCount, def->pinCount,
+        def->clipCount, def->settingCount, def->commandCount};
     const void* arrays[] = {
-        def->bodies, def->colliders, def->props, def->pins, def->clips, def->settings, def->commands};
+        def->bodies, def->colliders, def->props, def->frictions, def->pins, def->clips, def->settings, def->commands};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
         if (counts[i] < 0 || counts[i] > snw_maxSceneParts || (counts[i] > 0 && arrays[i] == NULL))
             return snwFail(message, snw_errorArgument, NULL, "a count is out of range or its array is missing");
+    if (def->frictionCount > snw_maxFrictions)
+        return snwFail(message, snw_errorArgument, NULL, "more than %d pairs of surfaces", snw_maxFrictions);
     return snw_ok;
 }
 
@@ -194,8 +257,9 @@ static snwResult CheckScene(const snwSceneDef* def, snwMessage* message)
         return result;
     int method = snwMethod_Find(def->method);
     CHECK_ALL("bodies", bodyCount, CheckBody(&def->bodies[i], message))
-    CHECK_ALL("colliders", colliderCount, snwColliderDef_Check(&def->colliders[i], message))
+    CHECK_ALL("colliders", colliderCount, CheckCollider(&def->colliders[i], message))
     CHECK_ALL("props", propCount, CheckProp(&def->props[i], message))
+    CHECK_ALL("frictions", frictionCount, CheckFrictionPair(def, i, message))
     CHECK_ALL("pins", pinCount, CheckPin(def, &def->pins[i], message))
     CHECK_ALL("clips", clipCount, CheckClip(def, &def->clips[i], message))
     CHECK_ALL("settings", settingCount, CheckSetting(&def->settings[i], message))
@@ -278,6 +342,10 @@ static const snwCommand* CopyCommands(snwArena* arena, const snwSceneDef* def)
         copy->array = all;                                                                                             \
     }
 
+#define COPY_SURFACES(type, array, count)                                                                              \
+    for (int i = 0; copy->array != NULL && i < def->count; ++i)                                                        \
+        ((type*)copy->array)[i].surface = snwArena_Text(arena, copy->array[i].surface);
+
 static void CopyScene(snwScene* scene, const snwSceneDef* def)
 {
     snwArena* arena = &scene->arena;
@@ -290,6 +358,16 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
     for (int i = 0; !arena->failed && i < def->colliderCount; ++i)
         snwColliderDef_Copy((snwColliderDef*)&copy->colliders[i], arena);
     COPY_NAMED(snwPropDef, props, propCount)
+    COPY_SURFACES(snwBodyDef, bodies, bodyCount)
+    COPY_SURFACES(snwColliderDef, colliders, colliderCount)
+    COPY_SURFACES(snwPropDef, props, propCount)
+    snwFrictionDef* frictions = snwArena_Copy(arena, def->frictions, (size_t)def->frictionCount, sizeof *frictions);
+    for (int i = 0; frictions != NULL && i < def->frictionCount; ++i)
+    {
+        frictions[i].first = snwArena_Text(arena, frictions[i].first);
+        frictions[i].second = snwArena_Text(arena, frictions[i].second);
+    }
+    copy->frictions = frictions;
     COPY_NAMED(snwPinDef, pins, pinCount)
     COPY_NAMED(snwSetting, settings, settingCount)
     snwClipDef* clips = snwArena_Copy(arena, def->clips, (size_t)def->clipCount, sizeof *clips);
@@ -312,14 +390,19 @@ static void WriteTransform(snwWriter* writer, snwTransform t)
     snwWrite(writer, &t, sizeof t);
 }
 
-static void WriteShape(
-    snwWriter* writer, const char* name, int kind, snwTransform transform, snwVec3 size, double friction)
+static void WriteShape(snwWriter* writer, const char* name, int kind, snwTransform transform, snwVec3 size)
 {
     snwWriteText(writer, name);
     snwWriteInt(writer, kind);
     WriteTransform(writer, transform);
     WriteVec3(writer, size);
+}
+
+static void WriteFriction(snwWriter* writer, double friction, double kinetic, const char* surface)
+{
     snwWriteReal(writer, friction);
+    snwWriteReal(writer, kinetic < 0.0 ? friction : kinetic);
+    snwWriteText(writer, surface);
 }
 
 static void WriteCommand(snwWriter* writer, const snwCommand* command)
@@ -343,20 +426,29 @@ static void WriteParts(snwWriter* writer, const snwSceneDef* def)
         WriteTransform(writer, def->bodies[i].transform);
         WriteVec3(writer, def->bodies[i].velocity);
         WriteVec3(writer, def->bodies[i].angularVelocity);
+        WriteFriction(writer, def->bodies[i].friction, def->bodies[i].kineticFriction, def->bodies[i].surface);
     }
     for (int i = 0; i < def->colliderCount; ++i)
     {
         const snwColliderDef* c = &def->colliders[i];
-        WriteShape(writer, c->name, (int)c->kind, c->transform, c->size, c->friction);
+        WriteShape(writer, c->name, (int)c->kind, c->transform, c->size);
+        WriteFriction(writer, c->friction, c->kineticFriction, c->surface);
         snwColliderDef_Write(c, writer);
     }
     for (int i = 0; i < def->propCount; ++i)
     {
         const snwPropDef* p = &def->props[i];
-        WriteShape(writer, p->name, (int)p->kind, p->transform, p->size, p->friction);
+        WriteShape(writer, p->name, (int)p->kind, p->transform, p->size);
+        WriteFriction(writer, p->friction, p->kineticFriction, p->surface);
         snwWriteReal(writer, p->density);
         WriteVec3(writer, p->velocity);
         WriteVec3(writer, p->angularVelocity);
+    }
+    for (int i = 0; i < def->frictionCount; ++i)
+    {
+        const snwFrictionDef* pair = &def->frictions[i];
+        snwWriteText(writer, pair->first);
+        WriteFriction(writer, pair->friction, pair->kineticFriction, pair->second);
     }
     for (int i = 0; i < def->pinCount; ++i)
     {
@@ -396,8 +488,8 @@ static snwResult HashScene(snwScene* scene)
     snwWriteReal(&writer, def->rate);
     snwWriteReal(&writer, def->duration);
     snwWriteU64(&writer, def->seed);
-    const int32_t counts[] = {def->bodyCount, def->colliderCount, def->propCount, def->pinCount, def->clipCount,
-        def->settingCount, def->commandCount};
+    const int32_t counts[] = {def->bodyCount, def->colliderCount, def->propCount, def->frictionCount, def->pinCount,
+        def->clipCount, def->settingCount, def->commandCount};
     snwWrite(&writer, counts, sizeof counts);
     WriteParts(&writer, def);
     WriteMotion(&writer, def);

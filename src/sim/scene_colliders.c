@@ -75,9 +75,6 @@ snwResult snwColliderDef_Check(const snwColliderDef* collider, snwMessage* messa
         return snwFail(message, snw_errorArgument, NULL, "kind is %d", (int)collider->kind);
     if (!snwVec3_IsWithin(collider->size, SNW_MAX_SIZE) || !IsSizeSound(collider->kind, collider->size))
         return snwFail(message, snw_errorArgument, NULL, "size must be %g..%g m", SNW_MIN_SIZE, SNW_MAX_SIZE);
-    if (!(collider->friction >= 0.0 && collider->friction <= SNW_MAX_FRICTION))
-        return snwFail(
-            message, snw_errorArgument, NULL, "friction must be 0..%g, is %g", SNW_MAX_FRICTION, collider->friction);
     snwResult result = snw_ok;
     if (collider->kind == snw_colliderStairs && (collider->stepCount < 1 || collider->stepCount > SNW_MAX_STAIRS))
         return snwFail(

@@ -184,8 +184,24 @@ static bool RowIsFinite(const float* data, int stride, int index)
     return isfinite(row[0]) && isfinite(row[1]) && isfinite(row[2]);
 }
 
+static snwResult FailDiverged(const snwSim* sim, snwMessage* message)
+{
+    return snwFail(message, snw_errorDiverged, "use more substeps or gentler settings",
+        "the simulation diverged at step %llu (%.6g s)", (unsigned long long)sim->state->step, sim->state->time);
+}
+
 static snwResult CheckFinite(const snwSim* sim, snwMessage* message)
 {
+    for (int i = 0; i < sim->def->propCount; ++i)
+    {
+        const snwProp* prop = &sim->props[i];
+        if (snwTransform_IsFinite(prop->transform) && snwVec3_IsFinite(prop->velocity) &&
+            snwVec3_IsFinite(prop->angularVelocity))
+            continue;
+        snwResult result = FailDiverged(sim, message);
+        snwMessage_AddPlace(message, "prop '%s'", sim->def->props[i].name);
+        return result;
+    }
     for (int b = 0; b < sim->bodyCount; ++b)
     {
         snwVertices vertices;
@@ -195,9 +211,7 @@ static snwResult CheckFinite(const snwSim* sim, snwMessage* message)
             if (RowIsFinite(vertices.positions, vertices.stride, i) &&
                 RowIsFinite(vertices.velocities, vertices.stride, i))
                 continue;
-            snwResult result = snwFail(message, snw_errorDiverged, "use more substeps or gentler settings",
-                "the simulation diverged at step %llu (%.6g s)", (unsigned long long)sim->state->step,
-                sim->state->time);
+            snwResult result = FailDiverged(sim, message);
             snwMessage_AddPlace(message, "body '%s', vertex %d", sim->def->bodies[b].name, i);
             return result;
         }
@@ -324,6 +338,12 @@ snwResult snwSim_GetColliders(const snwSim* sim, snwTransforms* colliders)
 {
     const snwTransform* first = sim->def->colliderCount > 0 ? &sim->colliders[0].transform : NULL;
     *colliders = (snwTransforms){first, sim->def->colliderCount, (int)sizeof(snwMover)};
+    return snw_ok;
+}
+
+snwResult snwSim_GetProps(const snwSim* sim, snwProps* props)
+{
+    *props = (snwProps){sim->props, sim->def->propCount, (int)sizeof(snwProp)};
     return snw_ok;
 }
 

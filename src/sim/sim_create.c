@@ -12,6 +12,7 @@
 enum
 {
     snw_maxTouches = 8,
+    snw_maxPropTouches = 100,
     snw_maxPinned = 8 << 20 // vertices of all pins: 224 MB
 };
 
@@ -90,12 +91,14 @@ static size_t LayOut(snwSim* sim, unsigned char* block)
     size_t header = Take(&size, sizeof *sim->state);
     size_t pins = Take(&size, (size_t)sim->def->pinCount * sizeof *sim->pins);
     size_t colliders = Take(&size, (size_t)sim->def->colliderCount * sizeof *sim->colliders);
+    size_t props = Take(&size, (size_t)sim->def->propCount * sizeof *sim->props);
     size_t grabs = Take(&size, (size_t)sim->grabCount * sizeof *sim->grabs);
     if (block != NULL)
     {
         sim->state = (snwStateHeader*)(block + header);
         sim->pins = (snwMover*)(block + pins);
         sim->colliders = (snwMover*)(block + colliders);
+        sim->props = (snwProp*)(block + props);
         sim->grabs = (snwGrab*)(block + grabs);
     }
     for (int i = 0; i < sim->bodyCount; ++i)
@@ -137,6 +140,8 @@ void snwSim_Reset(snwSim* sim)
         StartMover(&sim->pins[i], sim->pinClips[i], snwTransform_Identity(), def->pins[i].held);
     for (int i = 0; i < def->colliderCount; ++i)
         StartMover(&sim->colliders[i], sim->colliderClips[i], def->colliders[i].transform, true);
+    for (int i = 0; i < def->propCount; ++i)
+        sim->props[i] = (snwProp){def->props[i].transform, def->props[i].velocity, def->props[i].angularVelocity};
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         const snwCharacterDef* character = &sim->bodies[i].character->def;
@@ -339,8 +344,10 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     snwResult result = MakeBodies(sim, params, message);
     if (result < 0)
         return result;
-    // A vertex rarely touches more than a few colliders at once; what goes beyond is resolved but not reported.
-    sim->contactCapacity *= sim->def->colliderCount < snw_maxTouches ? sim->def->colliderCount : snw_maxTouches;
+    // A vertex rarely touches more than a few things at once; what goes beyond is resolved but not reported.
+    int others = sim->def->colliderCount + sim->def->propCount + sim->bodyCount;
+    sim->contactCapacity *= others < snw_maxTouches ? others : snw_maxTouches;
+    sim->contactCapacity += snw_maxPropTouches * sim->def->propCount;
     sim->contacts = snwArena_Alloc(&sim->arena, (size_t)sim->contactCapacity, sizeof *sim->contacts);
     size_t pinned = 0;
     for (int i = 0; i < sim->def->pinCount && pinned <= snw_maxPinned; ++i)
@@ -357,10 +364,10 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     if (sim->arena.failed)
         return snwFailMemory(message);
     LayOut(sim, sim->block);
+    memcpy(sim->state->params, params, sizeof params);
     result = sim->method->createScratch != NULL ? sim->method->createScratch(sim, message) : snw_ok;
     if (result < 0)
         return result;
-    memcpy(sim->state->params, params, sizeof params);
     for (int i = 0; i < sim->method->stageCount; ++i)
         sim->timings[i].stage = sim->method->stages[i];
     snwSim_Reset(sim);
@@ -417,6 +424,8 @@ void snwDestroySim(snwSim* sim)
     if (sim == NULL)
         return;
     snwContext* context = sim->context;
+    if (sim->scratch != NULL && sim->method->destroyScratch != NULL)
+        sim->method->destroyScratch(sim);
     snwArray_Free(context, &sim->pending);
     snwArray_Free(context, &sim->log);
     snwArena_Free(&sim->arena);

@@ -84,6 +84,13 @@ static bool MoverIsSound(const snwMover* mover)
            snwTransform_IsFinite(mover->start) && snwTransform_IsFinite(mover->target);
 }
 
+static bool PropIsSound(const snwProp* prop)
+{
+    return snwTransform_IsFinite(prop->transform) && snwVec3_IsFinite(prop->velocity) &&
+           snwVec3_IsFinite(prop->angularVelocity) &&
+           fabs(snwQuat_Dot(prop->transform.rotation, prop->transform.rotation) - 1.0) < 1e-6;
+}
+
 static bool FloatsAreFinite(const float* data, int stride, int count)
 {
     for (int i = 0; i < count; ++i)
@@ -126,6 +133,8 @@ static bool StateIsSound(const snwSim* sim)
         sound = MoverIsSound(&sim->pins[i]);
     for (int i = 0; sound && i < sim->def->colliderCount; ++i)
         sound = MoverIsSound(&sim->colliders[i]);
+    for (int i = 0; sound && i < sim->def->propCount; ++i)
+        sound = PropIsSound(&sim->props[i]);
     return sound && BodiesAreSound(sim);
 }
 

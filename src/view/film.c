@@ -164,10 +164,13 @@ snwResult snwCreateFilm(
     film->def = *def;
     film->bodyCount = sceneDef->bodyCount;
     film->colliderCount = sceneDef->colliderCount;
+    film->propCount = sceneDef->propCount;
     film->framesPerSecond = fmin(def->framesPerSecond, sceneDef->rate);
     film->bodies = snwAllocArray(context, (size_t)film->bodyCount + 1, sizeof *film->bodies);
     film->colliderMeshes = snwAllocArray(context, (size_t)film->colliderCount + 1, sizeof *film->colliderMeshes);
-    bool made = CopyTexts(film, def) && film->bodies != NULL && film->colliderMeshes != NULL;
+    film->propMeshes = snwAllocArray(context, (size_t)film->propCount + 1, sizeof *film->propMeshes);
+    bool made = CopyTexts(film, def) && film->bodies != NULL && film->colliderMeshes != NULL &&
+                film->propMeshes != NULL;
     checked = made ? CheckOutputs(film, message) : snwFailMemory(message);
     if (checked < 0)
         snwDestroyFilm(film);
@@ -196,6 +199,7 @@ void snwDestroyFilm(snwFilm* film)
     snwFree(context, film->scratch);
     snwFree(context, film->bodies);
     snwFree(context, film->colliderMeshes);
+    snwFree(context, film->propMeshes);
     snwFree(context, (void*)film->def.directory);
     snwFree(context, (void*)film->def.filmPath);
     snwFree(context, (void*)film->def.picturePath);

@@ -39,6 +39,7 @@ typedef struct snwFilmFrame
     float* positions; // x y z of all bodies
     float* values;    // what the colours tell, one per position
     snwTransform* colliders;
+    snwTransform* props;
     snwTransform* bones; // of all bodies: what takes the rest pose to now
     snwFilmContact* contacts;
     int contactCount;
@@ -64,6 +65,8 @@ struct snwFilm
     int boneCount; // of all bodies
     int colliderCount;
     int* colliderMeshes;
+    int propCount;
+    int* propMeshes;
     float* scratch;      // one per vertex of the largest character
     snwScale scale;      // of the values
     float strongest;     // N, of the contacts of all frames

@@ -18,6 +18,7 @@ void snwFilmFrame_Free(snwContext* context, snwFilmFrame* frame)
     snwFree(context, frame->positions);
     snwFree(context, frame->values);
     snwFree(context, frame->colliders);
+    snwFree(context, frame->props);
     snwFree(context, frame->bones);
     snwFree(context, frame->contacts);
     snwFree(context, frame->pins);
@@ -397,17 +398,26 @@ static snwResult CopyColliders(snwFilm* film, const snwSim* sim, snwFilmFrame* f
     return snw_ok;
 }
 
+static void CopyProps(const snwFilm* film, const snwSim* sim, snwFilmFrame* frame)
+{
+    snwProps props;
+    snwSim_GetProps(sim, &props);
+    for (int i = 0; i < film->propCount && i < props.count; ++i)
+        frame->props[i] = props.data[i].transform;
+}
+
 static bool AllocFrame(const snwFilm* film, snwFilmFrame* frame)
 {
     bool values = snwFilm_HasValues(film), bones = snwFilm_NeedsBones(film);
     frame->positions = snwAllocArray(film->context, film->floatCount + 1, sizeof(float));
     frame->colliders = snwAllocArray(film->context, (size_t)film->colliderCount + 1, sizeof(snwTransform));
+    frame->props = snwAllocArray(film->context, (size_t)film->propCount + 1, sizeof(snwTransform));
     if (values)
         frame->values = snwAllocArray(film->context, film->floatCount / 3 + 1, sizeof(float));
     if (bones)
         frame->bones = snwAllocArray(film->context, (size_t)film->boneCount + 1, sizeof(snwTransform));
-    return frame->positions != NULL && frame->colliders != NULL && (!values || frame->values != NULL) &&
-           (!bones || frame->bones != NULL);
+    return frame->positions != NULL && frame->colliders != NULL && frame->props != NULL &&
+           (!values || frame->values != NULL) && (!bones || frame->bones != NULL);
 }
 
 snwResult snwFilm_CopyFrame(snwFilm* film, snwSim* sim, snwFilmFrame* frame, snwMessage* message)
@@ -417,6 +427,8 @@ snwResult snwFilm_CopyFrame(snwFilm* film, snwSim* sim, snwFilmFrame* frame, snw
         result = CopyBody(film, sim, i, frame, message);
     if (result >= 0)
         result = CopyColliders(film, sim, frame, message);
+    if (result >= 0)
+        CopyProps(film, sim, frame);
     if (result >= 0 && frame->bones != NULL)
         result = CopyBones(film, sim, frame, message);
     return result >= 0 ? CopyOverlays(film, sim, frame, message) : result;

@@ -13,6 +13,9 @@ enum
 
 static const snwFloat3 s_groundColor = {0.80f, 0.79f, 0.77f};
 static const snwFloat3 s_colliderColor = {0.42f, 0.43f, 0.45f};
+// Props wear colours of their own, in turn: they are not flesh, and not scenery.
+static const snwFloat3 s_propColors[] = {
+    {0.055f, 0.11f, 0.22f}, {0.50f, 0.06f, 0.05f}, {0.62f, 0.42f, 0.08f}, {0.06f, 0.24f, 0.20f}};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // How large it all is
@@ -32,12 +35,29 @@ static void Grow(Bounds* bounds, snwFloat3 p)
         snwFloat_Max(bounds->upper.x, p.x), snwFloat_Max(bounds->upper.y, p.y), snwFloat_Max(bounds->upper.z, p.z)};
 }
 
+static void GrowByProps(const snwFilm* film, int frame, Bounds* bounds)
+{
+    for (int i = 0; i < film->propCount; ++i)
+    {
+        const snwPropDef* prop = &snwScene_GetDef(film->scene)->props[i];
+        double far = prop->kind == snw_colliderBox ? snwVec3_Length(prop->size) : prop->size.x;
+        far += prop->kind == snw_colliderCapsule ? prop->size.y : 0.0;
+        float reach = (float)far;
+        snwFloat3 centre = snwFloat3_FromVec3(film->frames.data[frame].props[i].position);
+        Grow(bounds, snwFloat3_Add(centre, (snwFloat3){reach, reach, reach}));
+        Grow(bounds, snwFloat3_Sub(centre, (snwFloat3){reach, reach, reach}));
+    }
+}
+
 static Bounds BodyBounds(const snwFilm* film)
 {
     Bounds bounds = {{FLT_MAX, FLT_MAX, FLT_MAX}, {-FLT_MAX, -FLT_MAX, -FLT_MAX}};
     for (int f = 0; f < film->frames.count; ++f)
+    {
+        GrowByProps(film, f, &bounds);
         for (size_t i = 0; i + 2 < film->floatCount; i += 3)
             Grow(&bounds, snwFloat3_Load(film->frames.data[f].positions + i));
+    }
     if (bounds.lower.x > bounds.upper.x)
         bounds = (Bounds){{-0.5f, 0, -0.5f}, {0.5f, 1, 0.5f}};
     return bounds;
@@ -374,6 +394,11 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
         if (result >= 0)
             film->picture.meshes[film->colliderMeshes[i]].scenery = true;
     }
+    const snwPropDef* props = snwScene_GetDef(film->scene)->props;
+    const int colors = (int)(sizeof s_propColors / sizeof s_propColors[0]);
+    for (int i = 0; result >= 0 && i < film->propCount; ++i)
+        result = snwPicture_AddSolid(
+            &film->picture, props[i].kind, props[i].size, s_propColors[i % colors], &film->propMeshes[i], message);
     if (result >= 0)
         result = snwCreateRenderer(film->context, &film->renderer, message);
     return result >= 0 ? snwCreateImage(film->context, film->def.width, film->def.height, &film->image, message)
@@ -407,6 +432,8 @@ snwResult snwFilm_Draw(snwFilm* film, int frame, int samples, snwMessage* messag
     }
     for (int i = 0; i < film->colliderCount; ++i)
         snwPicture_MoveSolid(&film->picture, film->colliderMeshes[i], &film->frames.data[frame].colliders[i]);
+    for (int i = 0; i < film->propCount; ++i)
+        snwPicture_MoveSolid(&film->picture, film->propMeshes[i], &film->frames.data[frame].props[i]);
     int meshCount = film->picture.meshCount; // marks come and go with each frame
     snwCamera camera = CameraAt(film, frame);
     snwResult result = snwFilm_AddMarks(film, frame, message);

@@ -8,6 +8,7 @@
 enum
 {
     snw_stagePredict,
+    snw_stageDetect,
     snw_stageDistance,
     snw_stageVolume,
     snw_stageContact,
@@ -15,11 +16,13 @@ enum
     snw_stageCount,
 
     snw_vertexGrain = 2048,
-    snw_blockGrain = 128,    // some microseconds of projections
-    snw_maxPushes = 8 << 20, // 256 MB
+    snw_blockGrain = 128, // some microseconds of projections
+    snw_lookAgain = 4,    // iterations between two looks at curved colliders
 };
 
-static const char* const s_stages[snw_stageCount] = {"predict", "distance", "volume", "contact", "velocity"};
+static const char* const s_stages[snw_stageCount] = {"predict", "detect", "distance", "volume", "contact", "velocity"};
+
+static const char* const s_laws[] = {"projection", "compliant", NULL};
 
 static const snwParamInfo s_params[snw_pbdParamCount] = {
     [snw_pbdIterations] = {.name = "pbd.iterations",
@@ -30,6 +33,16 @@ static const snwParamInfo s_params[snw_pbdParamCount] = {
         .initial = 20,
         .live = true,
         .help = "sweeps over all constraints in each substep"},
+    [snw_pbdLaw] = {.name = "pbd.law",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = snw_pbdProjection,
+        .choices = s_laws,
+        .help =
+            "projection: as published, stiffness from pbd.stretch and pbd.volume; compliant: Neo-Hookean flesh with "
+            "the material's young and poisson"},
     [snw_pbdStretch] = {.name = "pbd.stretch",
         .type = snw_paramReal,
         .unit = "",
@@ -54,6 +67,21 @@ static const snwParamInfo s_params[snw_pbdParamCount] = {
         .initial = 1,
         .live = true,
         .help = "how fast motion that is not rigid dies; added to the material's damping"},
+    [snw_pbdDrag] = {.name = "pbd.drag",
+        .type = snw_paramReal,
+        .unit = "1/s",
+        .lower = 0,
+        .upper = 1000,
+        .initial = 0,
+        .live = true,
+        .help = "how fast all motion dies, of bodies and props, as in thick air"},
+    [snw_pbdSelf] = {.name = "pbd.self",
+        .type = snw_paramBool,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 0,
+        .help = "contact of each body with itself; bodies always touch each other"},
 };
 
 const snwPbdKernels* snwPbd_Kernels(snwSimd simd)
@@ -74,16 +102,22 @@ static size_t RowCount(const snwPbdModel* model)
     return (size_t)model->vertexCount + snw_pbdLanes;
 }
 
+static size_t AnchorBytes(const snwPbdModel* model)
+{
+    return (size_t)model->touchCount * snw_anchorsPerVertex * sizeof(snwAnchor);
+}
+
 static size_t BodyStateSize(const void* model)
 {
-    return 2 * RowCount(model) * 4 * sizeof(float);
+    return 2 * RowCount(model) * 4 * sizeof(float) + AnchorBytes(model);
 }
 
 snwPbdBody snwPbd_GetBody(const snwSim* sim, int index)
 {
     const snwBody* body = &sim->bodies[index];
     float* positions = body->state;
-    return (snwPbdBody){positions, positions + 4 * RowCount(body->model)};
+    size_t floats = 4 * RowCount(body->model);
+    return (snwPbdBody){positions, positions + floats, (snwAnchor*)(void*)(positions + 2 * floats)};
 }
 
 static snwVec3 CentreOfMass(const snwCharacter* character)
@@ -142,7 +176,7 @@ static void InitBody(snwSim* sim, int index)
     SetPinned(sim, index);
 }
 
-// Inverse masses: finite, positive when free, and in use either that or 0.
+// Inverse masses: finite, positive when free, and in use either that or 0. Anchors: of things that are there.
 static bool IsSound(const snwSim* sim, int index)
 {
     snwPbdBody state = snwPbd_GetBody(sim, index);
@@ -152,6 +186,10 @@ static bool IsSound(const snwSim* sim, int index)
         if (!isfinite(free) || !(free > 0.0f) || (inUse != 0.0f && inUse != free))
             return false;
     }
+    int anchors = ((const snwPbdModel*)sim->bodies[index].model)->touchCount * snw_anchorsPerVertex;
+    for (int i = 0; i < anchors; ++i)
+        if (!snwAnchor_IsSound(&state.anchors[i], sim->def))
+            return false;
     return true;
 }
 
@@ -165,29 +203,35 @@ static void Applied(snwSim* sim, const snwCommand* command)
 
 static snwResult CreateScratch(snwSim* sim, snwMessage* message)
 {
-    size_t rows = 1, vertices = 1;
-    for (int i = 0; i < sim->bodyCount; ++i)
-    {
-        size_t own = RowCount(sim->bodies[i].model), touching = (size_t)snwBody_ContactVertexCount(&sim->bodies[i]);
-        rows = own > rows ? own : rows;
-        vertices = touching > vertices ? touching : vertices;
-    }
-    size_t pushes = vertices * (size_t)sim->def->colliderCount;
-    if (pushes > snw_maxPushes)
-        return snwFail(message, snw_errorUnsupported, "use fewer colliders or a coarser body",
-            "%zu contact vertices and %d colliders are too many together", vertices, sim->def->colliderCount);
+    size_t most = 1;
     snwPbdScratch* scratch = snwArena_Alloc(&sim->arena, 1, sizeof *scratch);
-    size_t chunks = rows / snw_pbdDampGrain + 1;
-    if (scratch != NULL)
-    {
-        scratch->before = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
-        scratch->predicted = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
-        scratch->pushes = snwArena_Alloc(&sim->arena, pushes, snw_pbdPushFloats * sizeof(float));
-        scratch->sums = snwArena_Alloc(&sim->arena, chunks, snw_pbdDampSums * sizeof(double));
-        scratch->masses = snwArena_Alloc(&sim->arena, rows, sizeof(double));
-    }
     sim->scratch = scratch;
-    return sim->arena.failed ? snwFailMemory(message) : snw_ok;
+    if (scratch == NULL)
+        return snwFailMemory(message);
+    scratch->before = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->before);
+    scratch->predicted = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->predicted);
+    for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
+    {
+        size_t rows = RowCount(sim->bodies[i].model);
+        scratch->before[i] = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
+        scratch->predicted[i] = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
+        most = rows > most ? rows : most;
+    }
+    scratch->neo = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof(void*));
+    for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
+    {
+        const snwPbdModel* model = sim->bodies[i].model;
+        if (model->compliant)
+            scratch->neo[i] = snwArena_Alloc(&sim->arena, (size_t)model->tetBlocks, sizeof **scratch->neo);
+    }
+    scratch->sums = snwArena_Alloc(&sim->arena, most / snw_pbdDampGrain + 1, snw_pbdDampSums * sizeof(double));
+    scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
+    return sim->arena.failed ? snwFailMemory(message) : snwPbd_CreateContacts(sim, message);
+}
+
+static void DestroyScratch(snwSim* sim)
+{
+    snwDestroyResponse(((snwPbdScratch*)sim->scratch)->response);
 }
 
 static void GetVertices(const snwSim* sim, int index, snwVertices* vertices)
@@ -207,6 +251,7 @@ typedef struct VertexLoop
     float* predicted;
     float acceleration[3];
     float h, inverseH;
+    float keep; // of the velocity, after drag
 } VertexLoop;
 
 static void Predict(int begin, int end, void* data)
@@ -237,7 +282,7 @@ static void UpdateVelocities(int begin, int end, void* data)
         const float* from = (pinned ? loop->before : loop->predicted) + 4 * (size_t)i;
         float* v = loop->state.velocities + 4 * (size_t)i;
         for (int k = 0; k < 3; ++k)
-            v[k] = (pinned ? 0.0f : v[k]) + (x[k] - from[k]) * loop->inverseH;
+            v[k] = ((pinned ? 0.0f : v[k]) + (x[k] - from[k]) * loop->inverseH) * (pinned ? 1.0f : loop->keep);
     }
 }
 
@@ -300,6 +345,7 @@ typedef struct BlockLoop
     float* positions;
     int first; // block of this colour
     float stiffness;
+    snwNeoState* neo;
 } BlockLoop;
 
 static void ProjectEdgeBlocks(int begin, int end, void* data)
@@ -313,6 +359,13 @@ static void ProjectTetBlocks(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
     loop->kernels->volume(loop->positions, loop->model->tets, loop->first + begin, loop->first + end, loop->stiffness);
+}
+
+static void SolveNeoBlocks(int begin, int end, void* data)
+{
+    const BlockLoop* loop = data;
+    loop->kernels->neoHookean(
+        loop->positions, loop->model->tets, loop->model->rests, loop->neo, loop->first + begin, loop->first + end);
 }
 
 static void ProjectColours(
@@ -334,21 +387,46 @@ static double SweepStiffness(double stiffness, int iterations)
     return 1.0 - pow(1.0 - stiffness, 1.0 / iterations);
 }
 
-static void Solve(snwSim* sim, int index, float* positions)
+// What a sweep needs besides the body.
+typedef struct Sweep
+{
+    int iterations;
+    double stretch, volume; // per sweep
+} Sweep;
+
+static void ProjectBody(snwSim* sim, int index, const Sweep* sweep)
 {
     const snwPbdModel* model = sim->bodies[index].model;
-    int iterations = (int)snwSim_Param(sim, snw_pbdIterations);
-    double stretch = SweepStiffness(snwSim_Param(sim, snw_pbdStretch), iterations);
-    double volume = SweepStiffness(snwSim_Param(sim, snw_pbdVolume), iterations);
+    float* positions = snwPbd_GetBody(sim, index).positions;
     BlockLoop loop = {.kernels = snwPbd_Kernels(sim->context->simd), .model = model, .positions = positions};
+    if (model->compliant)
+    {
+        loop.neo = ((snwPbdScratch*)sim->scratch)->neo[index];
+        ProjectColours(sim, &loop, &model->tetColours, SolveNeoBlocks, 1.0);
+        snwSim_EndStage(sim, snw_stageVolume);
+    }
+    else
+    {
+        ProjectColours(sim, &loop, &model->edgeColours, ProjectEdgeBlocks, sweep->stretch);
+        snwSim_EndStage(sim, snw_stageDistance);
+        ProjectColours(sim, &loop, &model->tetColours, ProjectTetBlocks, sweep->volume);
+        snwSim_EndStage(sim, snw_stageVolume);
+    }
+    ProjectDrags(sim, index, positions, sweep->iterations);
+}
+
+static void SolveIsland(snwSim* sim, int island)
+{
+    snwResponse* response = ((snwPbdScratch*)sim->scratch)->response;
+    int iterations = (int)snwSim_Param(sim, snw_pbdIterations);
+    Sweep sweep = {iterations, SweepStiffness(snwSim_Param(sim, snw_pbdStretch), iterations),
+        SweepStiffness(snwSim_Param(sim, snw_pbdVolume), iterations)};
     for (int i = 0; i < iterations; ++i)
     {
-        ProjectColours(sim, &loop, &model->edgeColours, ProjectEdgeBlocks, stretch);
-        snwSim_EndStage(sim, snw_stageDistance);
-        ProjectColours(sim, &loop, &model->tetColours, ProjectTetBlocks, volume);
-        snwSim_EndStage(sim, snw_stageVolume);
-        ProjectDrags(sim, index, positions, iterations);
-        snwPbd_ProjectContacts(sim, index, i == 0);
+        for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
+            if (response->islandMembers[k] < sim->bodyCount)
+                ProjectBody(sim, response->islandMembers[k], &sweep);
+        snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations);
         snwSim_EndStage(sim, snw_stageContact);
     }
 }
@@ -365,33 +443,55 @@ static double MaterialDamping(const snwBody* body)
     return sum / character->volume;
 }
 
-static void StepBody(snwSim* sim, int index, double h)
+static VertexLoop MakeVertexLoop(const snwSim* sim, int index, double h)
 {
     const snwPbdScratch* scratch = sim->scratch;
     snwVec3 g = sim->state->gravity;
-    int count = sim->bodies[index].character->def.vertexCount;
-    VertexLoop loop = {.state = snwPbd_GetBody(sim, index),
-        .before = scratch->before,
-        .predicted = scratch->predicted,
+    return (VertexLoop){.state = snwPbd_GetBody(sim, index),
+        .before = scratch->before[index],
+        .predicted = scratch->predicted[index],
         .acceleration = {(float)g.x, (float)g.y, (float)g.z},
         .h = (float)h,
-        .inverseH = (float)(1.0 / h)};
+        .inverseH = (float)(1.0 / h),
+        .keep = (float)exp(-snwSim_Param(sim, snw_pbdDrag) * h)};
+}
+
+static void PredictBody(snwSim* sim, int index, double h)
+{
+    VertexLoop loop = MakeVertexLoop(sim, index, h);
     ApplyPushes(sim, index, &loop);
-    snwParallelFor(sim->context, count, snw_vertexGrain, Predict, &loop);
+    snwParallelFor(sim->context, sim->bodies[index].character->def.vertexCount, snw_vertexGrain, Predict, &loop);
     MovePinned(sim, index, loop.state.positions);
-    snwSim_EndStage(sim, snw_stagePredict);
-    Solve(sim, index, loop.state.positions);
-    snwPbd_ReportContacts(sim, index, h);
-    snwParallelFor(sim->context, count, snw_vertexGrain, UpdateVelocities, &loop);
+    const snwPbdModel* model = sim->bodies[index].model;
+    if (model->compliant)
+        snwNeoState_Begin(((snwPbdScratch*)sim->scratch)->neo[index], model->rests, 0, model->tetBlocks,
+            sim->bodies[index].materials, h);
+}
+
+static void FinishBody(snwSim* sim, int index, double h)
+{
+    VertexLoop loop = MakeVertexLoop(sim, index, h);
+    snwParallelFor(
+        sim->context, sim->bodies[index].character->def.vertexCount, snw_vertexGrain, UpdateVelocities, &loop);
     snwPbd_Damp(sim, index, snwSim_Param(sim, snw_pbdDamping) + MaterialDamping(&sim->bodies[index]), h);
-    snwSim_EndStage(sim, snw_stageVelocity);
 }
 
 static snwResult Step(snwSim* sim, double h, snwMessage* message)
 {
     (void)message;
+    const snwResponse* response = ((snwPbdScratch*)sim->scratch)->response;
     for (int i = 0; i < sim->bodyCount; ++i)
-        StepBody(sim, i, h);
+        PredictBody(sim, i, h);
+    snwSim_EndStage(sim, snw_stagePredict);
+    snwPbd_GatherContacts(sim, h);
+    snwSim_EndStage(sim, snw_stageDetect);
+    for (int i = 0; i < response->islandCount; ++i)
+        SolveIsland(sim, i);
+    snwPbd_FinishContacts(sim, h);
+    snwSim_EndStage(sim, snw_stageContact);
+    for (int i = 0; i < sim->bodyCount; ++i)
+        FinishBody(sim, i, h);
+    snwSim_EndStage(sim, snw_stageVelocity);
     return snw_ok;
 }
 
@@ -399,7 +499,8 @@ const snwMethod snwPbdMethod = {
     .name = "pbd",
     .title = "position-based dynamics: distance and volume",
     .source = "Mueller, Heidelberger, Hennix, Ratcliff: Position Based Dynamics, 2007",
-    .features = snw_featurePins | snw_featureDrag | snw_featurePush | snw_featureColliders | snw_featureTets,
+    .features = snw_featurePins | snw_featureDrag | snw_featurePush | snw_featureColliders | snw_featureProps |
+                snw_featureTets,
     .params = s_params,
     .paramCount = snw_pbdParamCount,
     .stages = s_stages,
@@ -410,6 +511,7 @@ const snwMethod snwPbdMethod = {
     .initBody = InitBody,
     .isSound = IsSound,
     .createScratch = CreateScratch,
+    .destroyScratch = DestroyScratch,
     .applied = Applied,
     .step = Step,
     .getVertices = GetVertices,

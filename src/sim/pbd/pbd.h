@@ -1,37 +1,50 @@
 // pbd: the original position-based dynamics (Mueller et al. 2007) with distance and volume constraints.
 //
-// Per substep, for every body:
-//     v <- v + h g + h f / m,  p <- x + h v                     predict
+// Per substep:
+//     v <- v + h g + h f / m,  p <- x + h v                     predict, all bodies and props
 //     pinned vertices go where their pins are                   pins
-//     repeat `iterations` times: project                        solve
+//     contacts are gathered (contact/response.h)                detect
+//     per island of things that touch each other, repeat `iterations` times: project     solve
 //         C = |pi - pj| - l        on every edge of the tets
 //         C = 6 (V - V0)           on every tet
-//         contacts and drags
+//         drags, then contacts
 //     v <- v + (p - predicted p) / h,  x <- p                   velocities
 //     v <- v + k (v_cm + w x r - v)                             damping towards rigid motion (Section 3.5)
+//     v <- v exp(-drag h)                                       bodies and props
 // A projection moves vertex i by  -k' w_i grad_i C * C / sum_j w_j |grad_j C|^2  with  k' = 1 - (1 - k)^(1/iterations),
 // so stiffness k in [0, 1] means the same for any number of iterations - but not for any step: that is what the
-// original method cannot do, and the later ones of this project can. Young's modulus does not enter.
+// original method cannot do. Young's modulus does not enter. With pbd.law = compliant it does: the edges' and volumes'
+// constraints make way for those of neo_hookean.h.
 //
 // Constraints are coloured: those of one colour share no vertex, lie in blocks of eight, and run in any order. The
 // order of colours is fixed, so the result is one Gauss-Seidel sweep for any number of threads and lanes.
 
 #pragma once
 
+#include "contact/response.h"
 #include "sim/method.h"
+#include "sim/pbd/neo_hookean.h"
 
 enum
 {
-    snw_pbdLanes = 8,     // constraints in a block, whatever the instruction set
-    snw_pbdPushFloats = 8 // of a contact vertex and a collider, see pbd_contact.c
+    snw_pbdLanes = 8 // constraints in a block, whatever the instruction set
 };
+
+typedef enum snwPbdLaw
+{
+    snw_pbdProjection, // as published: stiffness between 0 and 1
+    snw_pbdCompliant,  // neo_hookean.h
+} snwPbdLaw;
 
 typedef enum snwPbdParam
 {
     snw_pbdIterations,
+    snw_pbdLaw,
     snw_pbdStretch,
     snw_pbdVolume,
     snw_pbdDamping,
+    snw_pbdDrag,
+    snw_pbdSelf,
     snw_pbdParamCount,
 } snwPbdParam;
 
@@ -59,19 +72,25 @@ typedef struct snwPbdModel
 {
     snwArena arena;
     int vertexCount;
+    int touchCount;  // vertices that touch things
+    double meanEdge; // m
+    bool compliant;  // the law; a body of edges alone has none
     snwPbdEdges* edges;
     snwColours edgeColours;
     snwPbdTets* tets;
     snwColours tetColours;
+    snwNeoRest* rests; // beside tets, with the compliant law; else NULL
+    int tetBlocks;
 } snwPbdModel;
 
-// State of a body: two arrays of float4, vertexCount + snw_pbdLanes rows each.
+// State of a body: two arrays of float4, vertexCount + snw_pbdLanes rows each, and where it sticks to things.
 //   position: x y z and the inverse mass in use (0 while pinned)
 //   velocity: x y z and the inverse mass when free
 typedef struct snwPbdBody
 {
     float* positions;
     float* velocities;
+    snwAnchor* anchors; // snw_anchorsPerVertex for each vertex that touches
 } snwPbdBody;
 
 snwPbdBody snwPbd_GetBody(const snwSim* sim, int body);
@@ -91,14 +110,15 @@ static inline void snwPbd_SetRow(float* rows, int index, snwVec3 v)
     row[2] = (float)v.z;
 }
 
-// Work arrays of a sim, for the largest body.
+// Work arrays of a sim.
 typedef struct snwPbdScratch
 {
-    float* before;    // float4: positions before the substep
-    float* predicted; // float4: positions before the projections
-    float* pushes;    // snw_pbdPushFloats per contact vertex and collider
-    double* sums;     // of the damping, per chunk
-    double* masses;   // kg, for new materials
+    float** before;    // per body, float4: positions before the substep
+    float** predicted; // per body, float4: positions before the projections
+    double* sums;      // of the damping, per chunk of the largest body
+    double* masses;    // kg, for new materials of the largest body
+    snwNeoState** neo; // per body with the compliant law
+    snwResponse* response;
 } snwPbdScratch;
 
 // Kernels: one projection of each constraint in blocks [begin, end); same bits for every instruction set.
@@ -106,6 +126,8 @@ typedef struct snwPbdKernels
 {
     void (*distance)(float* positions, const snwPbdEdges* blocks, int begin, int end, float stiffness);
     void (*volume)(float* positions, const snwPbdTets* blocks, int begin, int end, float stiffness);
+    void (*neoHookean)(
+        float* positions, const snwPbdTets* blocks, const snwNeoRest* rests, snwNeoState* states, int begin, int end);
 } snwPbdKernels;
 
 const snwPbdKernels* snwPbd_Kernels(snwSimd simd);
@@ -116,9 +138,11 @@ const snwPbdKernels* snwPbd_KernelsAvx2(void); // NULL if not in this build
 snwResult snwPbd_CreateModel(const snwModelDef* def, void** model, snwMessage* message);
 void snwPbd_DestroyModel(snwContext* context, void* model);
 
-// Pushes contact vertices out of the colliders, with friction. The first call of a substep clears the sums.
-void snwPbd_ProjectContacts(snwSim* sim, int body, bool first);
-void snwPbd_ReportContacts(snwSim* sim, int body, double h);
+snwResult snwPbd_CreateContacts(snwSim* sim, snwMessage* message);
+// Finds the contacts of this substep, once all bodies are predicted.
+void snwPbd_GatherContacts(snwSim* sim, double h);
+// Tells the sim of them and gives the props their state, once all is solved.
+void snwPbd_FinishContacts(snwSim* sim, double h);
 
 // v <- v + k (rigid motion - v), k = 1 - exp(-rate h)
 void snwPbd_Damp(snwSim* sim, int body, double rate, double h);

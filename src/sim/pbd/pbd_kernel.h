@@ -81,4 +81,6 @@ static void Volume(float* positions, const snwPbdTets* blocks, int begin, int en
             ProjectTets(positions, &blocks[i], lane, snwWide_Splat(stiffness));
 }
 
-static const snwPbdKernels s_kernels = {Distance, Volume};
+#include "sim/pbd/neo_hookean_kernel.h"
+
+static const snwPbdKernels s_kernels = {Distance, Volume, NeoHookean};

@@ -102,6 +102,12 @@ static void FillTetBlocks(snwPbdModel* model, const snwCharacter* character, con
         for (int k = 0; k < 4; ++k)
             block->index[k][lane] = character->def.tets[i][k];
         block->rest[lane] = (float)(6.0 * character->restVolumes[i]);
+        snwVec3 corners[4];
+        for (int k = 0; k < 4; ++k)
+            corners[k] = character->def.vertices[character->def.tets[i][k]];
+        if (model->rests != NULL)
+            snwNeoRest_Set(&model->rests[place[i] / snw_pbdLanes], lane, corners, character->restVolumes[i],
+                character->def.regions[i]);
     }
 }
 
@@ -129,11 +135,22 @@ static snwResult MakeBlocks(snwPbdModel* model, const snwCharacter* character, b
     if (memory == NULL)
         return snw_errorMemory;
     PointToSpares(memory, arity, tets ? sizeof *model->tets : sizeof *model->edges, blocks, model->vertexCount);
+    if (tets && model->compliant)
+        model->rests = snwArena_Alloc(arena, (size_t)blocks, sizeof *model->rests);
     if (tets)
-        model->tets = memory, FillTetBlocks(model, character, place);
+        model->tets = memory, model->tetBlocks = blocks, FillTetBlocks(model, character, place);
     else
         model->edges = memory, FillEdgeBlocks(model, character, place);
-    return snw_ok;
+    return arena->failed ? snw_errorMemory : snw_ok;
+}
+
+static double MeanEdge(const snwCharacter* character)
+{
+    double sum = 0.0;
+    for (int i = 0; i < character->edgeCount; ++i)
+        sum += snwVec3_Distance(
+            character->def.vertices[character->edges[i][0]], character->def.vertices[character->edges[i][1]]);
+    return character->edgeCount > 0 ? sum / character->edgeCount : 0.0;
 }
 
 snwResult snwPbd_CreateModel(const snwModelDef* def, void** out, snwMessage* message)
@@ -149,6 +166,9 @@ snwResult snwPbd_CreateModel(const snwModelDef* def, void** out, snwMessage* mes
     {
         model->arena.context = context;
         model->vertexCount = character->def.vertexCount;
+        model->touchCount = character->skinVertexCount > 0 ? character->skinVertexCount : model->vertexCount;
+        model->meanEdge = MeanEdge(character);
+        model->compliant = def->params[snw_sharedParamCount + snw_pbdLaw] == snw_pbdCompliant && tetCount > 0;
         result = MakeBlocks(model, character, false, colour, place);
         result = result < 0 ? result : MakeBlocks(model, character, true, colour, place);
     }

@@ -1,0 +1,467 @@
+// Contacts as unilateral position constraints, one after the other.
+
+#include "contact/response.h"
+
+#include <math.h>
+#include <string.h>
+
+static snwVec3 Row(const float* rows, int index)
+{
+    const float* row = rows + 4 * (size_t)index;
+    return (snwVec3){row[0], row[1], row[2]};
+}
+
+static void SetRow(float* rows, int index, snwVec3 v)
+{
+    float* row = rows + 4 * (size_t)index;
+    row[0] = (float)v.x;
+    row[1] = (float)v.y;
+    row[2] = (float)v.z;
+}
+
+// The largest l_t that Coulomb's law grants along `wanted`. Says whether it slides.
+static snwVec3 CutFriction(snwVec3 wanted, double push, snwFriction friction, bool* sliding)
+{
+    double length = snwVec3_Length(wanted);
+    *sliding = length > friction.fixed * push;
+    return *sliding ? snwVec3_Scale(wanted, friction.kinetic * push / length) : wanted;
+}
+
+static snwVec3 Across(snwVec3 v, snwVec3 normal)
+{
+    return snwVec3_MulAdd(v, -snwVec3_Dot(v, normal), normal);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Vertices against colliders
+
+typedef struct SolidLoop
+{
+    const snwResponse* response;
+    const snwFlesh* flesh;
+    snwSolidRow* rows;
+    const int* counts;
+    int room;
+    bool fresh;
+} SolidLoop;
+
+// A curved or edged surface seen from where the vertex is now. Not if that shows another side: then it would be let
+// through a thin part.
+static void LookAgain(const snwResponse* response, snwSolidRow* row, snwVec3 x)
+{
+    const snwCollider* collider = &response->colliders[row->collider];
+    if (row->swept || collider->def.kind == snw_colliderPlane)
+        return;
+    snwTouch touch = snwCollider_Touch(collider, response->colliderNow[row->collider], x);
+    if (snwVec3_Dot(touch.normal, row->normal) < 0.5)
+        return;
+    row->point = snwVec3_MulAdd(x, touch.depth, touch.normal);
+    row->normal = touch.normal;
+}
+
+static void SolveSolid(const SolidLoop* loop, snwSolidRow* row)
+{
+    float* positions = loop->flesh->positions;
+    double w = (double)positions[4 * (size_t)row->vertex + 3];
+    snwVec3 x = Row(positions, row->vertex);
+    if (loop->fresh)
+        LookAgain(loop->response, row, x);
+    double gap = snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point));
+    if (gap + row->allowed >= 0.0 && row->push == 0.0)
+        return;
+    row->depth = fmax(row->depth, -gap);
+    double push = fmax(0.0, row->push - (gap + row->allowed) / w);
+    x = snwVec3_MulAdd(x, (push - row->push) * w, row->normal);
+    row->push = push;
+    snwVec3 slip = Across(snwVec3_Sub(x, row->home), row->normal);
+    snwVec3 drag = CutFriction(snwVec3_MulAdd(row->drag, -1.0 / w, slip), push, row->friction, &row->sliding);
+    x = snwVec3_MulAdd(x, w, snwVec3_Sub(drag, row->drag));
+    row->drag = drag;
+    SetRow(positions, row->vertex, x);
+}
+
+static void SolveChunks(int begin, int end, void* data)
+{
+    const SolidLoop* loop = data;
+    for (int chunk = begin; chunk < end; ++chunk)
+    {
+        snwSolidRow* rows = loop->rows + (size_t)chunk * snw_solidGrain * (size_t)loop->room;
+        for (int i = 0; i < loop->counts[chunk]; ++i)
+            SolveSolid(loop, &rows[i]);
+    }
+}
+
+static int ChunkCount(const snwFlesh* flesh)
+{
+    return ((flesh->wild ? flesh->rowCount : flesh->vertexCount) + snw_solidGrain - 1) / snw_solidGrain;
+}
+
+static void SolveSolids(const snwResponse* response, int body, bool fresh)
+{
+    const snwFlesh* flesh = &response->flesh[body];
+    SolidLoop loop = {response, flesh, response->solids + response->firstSolids[body], response->chunkCounts[body],
+        response->touches, fresh};
+    if (response->scene->colliderCount > 0)
+        snwParallelFor(response->context, ChunkCount(flesh), 1, SolveChunks, &loop);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// All others
+
+static snwVec3 Mix(const float* rows, const int triangle[3], const double weights[3])
+{
+    snwVec3 sum = {0, 0, 0};
+    for (int k = 0; k < 3; ++k)
+        sum = snwVec3_MulAdd(sum, weights[k], Row(rows, triangle[k]));
+    return sum;
+}
+
+static snwTransform Frame(const snwResponse* response, const snwPairRow* row)
+{
+    return row->kind == snw_touchProp ? response->props[row->other].transform : response->colliderNow[row->other];
+}
+
+static snwVec3 FirstPoint(const snwResponse* response, const snwPairRow* row)
+{
+    if (row->body >= 0)
+        return Row(response->flesh[row->body].positions, row->vertex);
+    snwVec3 at = snwTransform_Apply(response->props[row->vertex].transform, row->at);
+    return snwVec3_MulAdd(at, -row->radius, row->normal);
+}
+
+static snwVec3 OtherPoint(const snwResponse* response, const snwPairRow* row)
+{
+    if (row->kind == snw_touchFlesh)
+        return Mix(response->flesh[row->other].positions, row->triangle, row->weights);
+    return snwTransform_Apply(Frame(response, row), row->point);
+}
+
+// How far the first side is from where friction wants it.
+static snwVec3 Slip(const snwResponse* response, const snwPairRow* row)
+{
+    snwVec3 x = row->body >= 0 ? Row(response->flesh[row->body].positions, row->vertex)
+                               : snwTransform_Apply(response->props[row->vertex].transform, row->grip);
+    snwVec3 home = row->kind == snw_touchFlesh ? snwVec3_Add(row->home, Mix(response->flesh[row->other].positions,
+                                                                            row->homeTriangle, row->homeWeights))
+                                               : snwTransform_Apply(Frame(response, row), row->home);
+    return Across(snwVec3_Sub(x, home), row->normal);
+}
+
+static snwVec3 Arm(const snwResponse* response, int prop, snwVec3 at)
+{
+    return snwVec3_Sub(at, response->props[prop].transform.position);
+}
+
+// Inverse mass of both sides for a push at `at`.
+static double Yield(const snwResponse* response, const snwPairRow* row, snwVec3 at, snwVec3 direction)
+{
+    double yield = row->body >= 0
+                       ? (double)response->flesh[row->body].positions[4 * (size_t)row->vertex + 3]
+                       : snwProp_Yield(&response->props[row->vertex], Arm(response, row->vertex, at), direction);
+    if (row->kind == snw_touchProp)
+        yield += snwProp_Yield(&response->props[row->other], Arm(response, row->other, at), direction);
+    for (int k = 0; k < 3 && row->kind == snw_touchFlesh; ++k)
+        yield += row->weights[k] * row->weights[k] *
+                 (double)response->flesh[row->other].positions[4 * (size_t)row->triangle[k] + 3];
+    return yield;
+}
+
+static void MoveVertex(float* rows, int vertex, snwVec3 push)
+{
+    double w = (double)rows[4 * (size_t)vertex + 3];
+    SetRow(rows, vertex, snwVec3_MulAdd(Row(rows, vertex), w, push));
+}
+
+static void Apply(const snwResponse* response, const snwPairRow* row, snwVec3 at, snwVec3 push)
+{
+    if (row->body >= 0)
+        MoveVertex(response->flesh[row->body].positions, row->vertex, push);
+    else
+        snwProp_Push(&response->props[row->vertex], Arm(response, row->vertex, at), push);
+    if (row->kind == snw_touchProp)
+        snwProp_Push(&response->props[row->other], Arm(response, row->other, at), snwVec3_Negate(push));
+    for (int k = 0; k < 3 && row->kind == snw_touchFlesh; ++k)
+        if (row->weights[k] != 0.0)
+            MoveVertex(response->flesh[row->other].positions, row->triangle[k], snwVec3_Scale(push, -row->weights[k]));
+}
+
+// Below what a float position can hold the one side would round it away and the other not: momentum would leak, always
+// in the same direction.
+static bool IsLost(const snwPairRow* row, snwVec3 at, double distance)
+{
+    return (row->body >= 0 || row->kind == snw_touchFlesh) && distance < 1e-7 * (fabs(at.x) + fabs(at.y) + fabs(at.z));
+}
+
+static void SolveFriction(const snwResponse* response, snwPairRow* row, snwVec3 at)
+{
+    snwVec3 slip = Slip(response, row);
+    double length = snwVec3_Length(slip);
+    snwVec3 wanted = row->drag;
+    double yield = Yield(response, row, at, length > 0.0 ? snwVec3_Scale(slip, 1.0 / length) : row->normal);
+    wanted = snwVec3_MulAdd(wanted, -1.0 / yield, slip);
+    snwVec3 drag = CutFriction(wanted, row->push, row->friction, &row->sliding);
+    snwVec3 change = snwVec3_Sub(drag, row->drag);
+    if (IsLost(row, at, snwVec3_Length(change) * yield))
+        return;
+    Apply(response, row, at, change);
+    row->drag = drag;
+}
+
+static void SolvePair(const snwResponse* response, snwPairRow* row)
+{
+    if (row->kind != snw_touchFlesh)
+        row->normal = snwQuat_Rotate(Frame(response, row).rotation, row->localNormal);
+    snwVec3 at = FirstPoint(response, row);
+    double gap = snwVec3_Dot(row->normal, snwVec3_Sub(at, OtherPoint(response, row)));
+    double yield = Yield(response, row, at, row->normal);
+    if (!(yield > 0.0) || (gap + row->allowed >= 0.0 && row->push == 0.0))
+        return;
+    row->depth = fmax(row->depth, -gap);
+    double push = fmax(0.0, row->push - (gap + row->allowed) / yield);
+    if (!IsLost(row, at, fabs(push - row->push) * yield))
+    {
+        Apply(response, row, at, snwVec3_Scale(row->normal, push - row->push));
+        row->push = push;
+    }
+    SolveFriction(response, row, at);
+}
+
+void snwResponse_Solve(snwResponse* response, int island, bool fresh)
+{
+    for (int i = response->pairStarts[island]; i < response->pairStarts[island + 1]; ++i)
+        SolvePair(response, &response->pairs[response->pairOrder[i]]);
+    for (int i = response->islandStarts[island]; i < response->islandStarts[island + 1]; ++i)
+        if (response->islandMembers[i] < response->scene->bodyCount)
+            SolveSolids(response, response->islandMembers[i], fresh);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The end of a substep
+
+static snwAnchor MakeAnchor(int kind, int other, snwVec3 home)
+{
+    return (snwAnchor){kind, other, {0, 0, 0}, {(float)home.x, (float)home.y, (float)home.z}};
+}
+
+static void KeepSolids(const snwResponse* response, int body)
+{
+    const snwFlesh* flesh = &response->flesh[body];
+    int room = response->touches;
+    for (int chunk = 0; chunk < ChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
+    {
+        const snwSolidRow* rows = response->solids + response->firstSolids[body] +
+                                  (size_t)chunk * snw_solidGrain * (size_t)room;
+        for (int i = 0; i < response->chunkCounts[body][chunk]; ++i)
+        {
+            const snwSolidRow* row = &rows[i];
+            if (!(row->push > 0.0) || row->anchor < 0 || flesh->anchors[row->anchor].kind != snw_touchNothing)
+                continue;
+            snwVec3 home = snwTransform_ApplyInverse(
+                response->colliderNow[row->collider], Row(flesh->positions, row->vertex));
+            flesh->anchors[row->anchor] = row->anchored && !row->sliding
+                                              ? row->kept
+                                              : MakeAnchor(snw_touchCollider, row->collider, home);
+        }
+    }
+}
+
+// Weights of the point of the triangle's plane below x.
+static void Weigh(const float* rows, const int triangle[3], snwVec3 x, float weights[3])
+{
+    snwVec3 a = Row(rows, triangle[0]);
+    snwVec3 u = snwVec3_Sub(Row(rows, triangle[1]), a), v = snwVec3_Sub(Row(rows, triangle[2]), a);
+    snwVec3 d = snwVec3_Sub(x, a);
+    double uu = snwVec3_Dot(u, u), uv = snwVec3_Dot(u, v), vv = snwVec3_Dot(v, v);
+    double du = snwVec3_Dot(d, u), dv = snwVec3_Dot(d, v), determinant = uu * vv - uv * uv;
+    if (!(determinant > 1e-12 * uu * vv)) // a sliver: the nearest along its first side
+    {
+        weights[1] = uu > 0.0 ? (float)(du / uu) : 0.0f;
+        weights[2] = 0.0f;
+    }
+    else
+    {
+        weights[1] = (float)((vv * du - uv * dv) / determinant);
+        weights[2] = (float)((uu * dv - uv * du) / determinant);
+    }
+    weights[0] = 1.0f - weights[1] - weights[2];
+}
+
+static void KeepPair(const snwResponse* response, const snwPairRow* row)
+{
+    const snwFlesh* flesh = &response->flesh[row->body];
+    snwAnchor* anchor = &flesh->anchors[row->anchor];
+    if (anchor->kind != snw_touchNothing)
+        return;
+    if (row->anchored && !row->sliding)
+    {
+        *anchor = row->kept;
+        return;
+    }
+    snwVec3 x = Row(flesh->positions, row->vertex);
+    if (row->kind == snw_touchProp)
+    {
+        *anchor = MakeAnchor(
+            row->kind, row->other, snwTransform_ApplyInverse(response->props[row->other].transform, x));
+        return;
+    }
+    *anchor = MakeAnchor(row->kind, row->other, (snwVec3){0, 0, 0});
+    memcpy(anchor->triangle, row->triangle, sizeof row->triangle);
+    Weigh(response->flesh[row->other].positions, row->triangle, x, anchor->home);
+}
+
+void snwResponse_Finish(snwResponse* response, snwProp* props, double h)
+{
+    for (int b = 0; b < response->scene->bodyCount; ++b)
+    {
+        const snwFlesh* flesh = &response->flesh[b];
+        memset(flesh->anchors, 0, (size_t)flesh->vertexCount * snw_anchorsPerVertex * sizeof *flesh->anchors);
+    }
+    for (int i = 0; i < response->pairCount; ++i)
+        if (response->pairs[i].push > 0.0 && response->pairs[i].anchor >= 0)
+            KeepPair(response, &response->pairs[i]);
+    for (int b = 0; b < response->scene->bodyCount; ++b)
+        KeepSolids(response, b);
+    for (int p = 0; p < response->scene->propCount; ++p)
+        props[p] = snwProp_Finish(&response->props[p], h);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Telling
+
+static void Store(float out[3], snwVec3 v)
+{
+    out[0] = (float)v.x;
+    out[1] = (float)v.y;
+    out[2] = (float)v.z;
+}
+
+typedef struct Teller
+{
+    snwContact* contacts;
+    int count, capacity;
+    double perPush; // N per kg m
+} Teller;
+
+static void Tell(Teller* teller, snwContact contact, snwVec3 position, snwVec3 normal, snwVec3 push)
+{
+    if (teller->count == teller->capacity)
+        return;
+    Store(contact.position, position);
+    Store(contact.normal, normal);
+    Store(contact.force, snwVec3_Scale(push, teller->perPush));
+    teller->contacts[teller->count++] = contact;
+}
+
+static void TellSolids(const snwResponse* response, int body, Teller* teller)
+{
+    const snwFlesh* flesh = &response->flesh[body];
+    int room = response->touches;
+    for (int chunk = 0; chunk < ChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
+    {
+        const snwSolidRow* rows = response->solids + response->firstSolids[body] +
+                                  (size_t)chunk * snw_solidGrain * (size_t)room;
+        for (int i = 0; i < response->chunkCounts[body][chunk]; ++i)
+        {
+            const snwSolidRow* row = &rows[i];
+            snwContact contact = {.body = body,
+                .vertex = row->vertex,
+                .collider = row->collider,
+                .prop = -1,
+                .otherBody = -1,
+                .depth = (float)row->depth};
+            if (row->push > 0.0)
+                Tell(teller, contact, Row(flesh->positions, row->vertex), row->normal,
+                    snwVec3_MulAdd(row->drag, row->push, row->normal));
+        }
+    }
+}
+
+int snwResponse_Report(const snwResponse* response, double h, snwContact* contacts, int capacity)
+{
+    Teller teller = {contacts, 0, capacity, 1.0 / (h * h)};
+    for (int b = 0; b < response->scene->bodyCount; ++b)
+        TellSolids(response, b, &teller);
+    for (int i = 0; i < response->pairCount; ++i)
+    {
+        const snwPairRow* row = &response->pairs[i];
+        snwContact contact = {.body = row->body,
+            .vertex = row->vertex,
+            .collider = row->kind == snw_touchCollider ? row->other : -1,
+            .prop = row->kind == snw_touchProp ? row->other : -1,
+            .otherBody = row->kind == snw_touchFlesh ? row->other : -1,
+            .depth = (float)row->depth};
+        if (row->push > 0.0)
+            Tell(&teller, contact, FirstPoint(response, row), row->normal,
+                snwVec3_MulAdd(row->drag, row->push, row->normal));
+    }
+    return teller.count;
+}
+
+static snwContactPoint MakePoint(snwVec3 position, snwVec3 normal, double gap, snwFriction friction)
+{
+    snwContactPoint point = {.collider = -1,
+        .prop = -1,
+        .otherBody = -1,
+        .position = position,
+        .normal = normal,
+        .gap = gap,
+        .friction = friction};
+    point.tangent[0] = snwVec3_Normalize(snwVec3_Perpendicular(normal));
+    point.tangent[1] = snwVec3_Cross(normal, point.tangent[0]);
+    return point;
+}
+
+static int AddSolidPoints(const snwResponse* response, int body, int count, snwContactPoint* points, int capacity)
+{
+    const snwFlesh* flesh = &response->flesh[body];
+    int room = response->touches;
+    for (int chunk = 0; chunk < ChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
+    {
+        const snwSolidRow* rows = response->solids + response->firstSolids[body] +
+                                  (size_t)chunk * snw_solidGrain * (size_t)room;
+        for (int i = 0; i < response->chunkCounts[body][chunk]; ++i, ++count)
+        {
+            if (count >= capacity)
+                continue;
+            const snwSolidRow* row = &rows[i];
+            snwVec3 x = Row(flesh->positions, row->vertex);
+            points[count] = MakePoint(
+                x, row->normal, snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point)), row->friction);
+            points[count].body = body;
+            points[count].vertex = row->vertex;
+            points[count].collider = row->collider;
+            points[count].surfaceMotion = snwCollider_Motion(
+                response->colliderBefore[row->collider], response->colliderNow[row->collider], x);
+        }
+    }
+    return count;
+}
+
+static snwContactPoint PairPoint(const snwResponse* response, const snwPairRow* row)
+{
+    snwVec3 at = FirstPoint(response, row);
+    double gap = snwVec3_Dot(row->normal, snwVec3_Sub(at, OtherPoint(response, row)));
+    snwContactPoint point = MakePoint(at, row->normal, gap, row->friction);
+    point.body = row->body;
+    point.vertex = row->vertex;
+    point.collider = row->kind == snw_touchCollider ? row->other : -1;
+    point.prop = row->kind == snw_touchProp ? row->other : -1;
+    point.otherBody = row->kind == snw_touchFlesh ? row->other : -1;
+    memcpy(point.triangle, row->triangle, sizeof point.triangle);
+    memcpy(point.weights, row->weights, sizeof point.weights);
+    if (row->kind == snw_touchCollider)
+        point.surfaceMotion = snwCollider_Motion(
+            response->colliderBefore[row->other], response->colliderNow[row->other], at);
+    return point;
+}
+
+int snwResponse_Points(const snwResponse* response, snwContactPoint* points, int capacity)
+{
+    int count = 0;
+    for (int b = 0; b < response->scene->bodyCount; ++b)
+        count = AddSolidPoints(response, b, count, points, capacity);
+    for (int i = 0; i < response->pairCount; ++i, ++count)
+        if (count < capacity)
+            points[count] = PairPoint(response, &response->pairs[i]);
+    return count;
+}
