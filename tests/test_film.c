@@ -698,6 +698,15 @@ TEST(film, programDrawsChecksAndRefuses)
     free(text);
     snwProcess check = RUN("render", "--check", frames);
     CHECK_CONTAINS(check.text, "7 frames");
+    char head[7] = "";
+    snwProcess gif = RUN("sim", scene, "-o", folder, "--width", "96", "--height", "54", "--gif", "--force");
+    CHECK_INT(gif.code, 0);
+    snprintf(report, sizeof report, "%s/film.gif", folder);
+    file = fopen(report, "rb");
+    REQUIRE(file != NULL);
+    CHECK(fread(head, 1, 6, file) == 6 && strcmp(head, "GIF89a") == 0);
+    fclose(file);
+    snwProcess_Free(&gif);
     snwProcess word = RUN("sim", scene, "-o", folder, "--show", "contacts,feelings");
     CHECK_INT(word.code, 2);
     CHECK_CONTAINS(word.errors, "feelings");
@@ -836,6 +845,18 @@ TEST(film, looksAreAsTheyWere)
             "ddddddddddddddcd99b7887b66b55a669888888aaabbbccc",
             "ddcddddddddddddddcdccbbca9c98bbbbcbbcbbbbbbbbccc",
             "ddcddcddcdddddddddddddddddcddcddcddcddcddcddcdcc",
+        },
+        // weights
+        {
+            "ddcddddddddddddddddddddddddddddddddddddddddddddc",
+            "ddddddddddddddddddeddedcedcedcedcddddddddddddddd",
+            "ddddddddddddddddb6ec5ec5ec6ec6ba5ccadddddddddddd",
+            "ddddddddddddddddb4db3db3db3ca3983ccadddddddddddd",
+            "ddddddddddddddddb5da3da3db3b93973ccbdddddddddddd",
+            "ddddddddddddddddb5da3da3da3b93873998aaacccdddddd",
+            "dddddddddddddddcb6ca3ca3ca3a83764777889cbbdddddd",
+            "ddcdddddddddddcddcdcbdb9cb6b95999bbaccbddcdddddc",
+            "ddcddcddcddcddcddcddcddcddcddcddcddcddcddcddcddc",
         },
     };
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);

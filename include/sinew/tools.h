@@ -258,6 +258,7 @@ typedef enum snwFilmLook
     snw_filmStiffness, // Pa, Young's modulus
     snw_filmElements,  // own colours, with the sides of the elements
     snw_filmBones,     // translucent flesh with its bones
+    snw_filmWeights,   // whose bones or handles move it, a colour for each
     snw_filmLookCount,
 } snwFilmLook;
 

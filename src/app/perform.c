@@ -21,6 +21,8 @@ typedef enum Output
     snw_outputEnergyPng,
     snw_outputTimings,
     snw_outputTimingsPng,
+    snw_outputResidual,
+    snw_outputResidualPng,
     snw_outputCentre,
     snw_outputCentrePng,
     snw_outputPressure,
@@ -45,6 +47,8 @@ static const struct
     [snw_outputEnergyPng] = {"energy.png", false, false, "plot_png"},
     [snw_outputTimings] = {"timings.svg", false, false, "timings"},
     [snw_outputTimingsPng] = {"timings.png", false, false, "timings_png"},
+    [snw_outputResidual] = {"residual.svg", false, false, "residual"},
+    [snw_outputResidualPng] = {"residual.png", false, false, "residual_png"},
     [snw_outputCentre] = {"centre.svg", false, false, "centre"},
     [snw_outputCentrePng] = {"centre.png", false, false, "centre_png"},
     [snw_outputPressure] = {"pressure.svg", false, false, "pressure"},
@@ -73,6 +77,11 @@ typedef struct Stage
     snwExports exports;
     snwProgress progress;
 } Stage;
+
+static const char* NameOf(const snwPerformDef* def, Output output)
+{
+    return output == snw_outputFilm && def->gif ? "film.gif" : s_outputs[output].name;
+}
 
 snwPerformDef snwDefaultPerformDef(void)
 {
@@ -118,6 +127,7 @@ snwExit snwPerformDef_ReadFilm(const snwArgs* args, snwPerformDef* def)
             def->look = (snwFilmLook)i;
     def->turntable = snwArgs_Has(args, "turntable");
     def->sequence = snwArgs_Has(args, "png-sequence");
+    def->gif = snwArgs_Has(args, "gif");
     const char* show = snwArgs_Text(args, "show");
     return show != NULL ? ReadShow(show, &def->show) : snw_exitOk;
 }
@@ -154,7 +164,7 @@ static snwResult CheckPaths(Stage* stage, snwMessage* message)
     {
         if (!Makes(def, i))
             continue;
-        if (!snwJoinPath(stage->paths[i], sizeof stage->paths[i], def->directory, s_outputs[i].name))
+        if (!snwJoinPath(stage->paths[i], sizeof stage->paths[i], def->directory, NameOf(def, (Output)i)))
             return snwFail(message, snw_errorIo, "a shorter -o", "the path is too long");
         if (stage->overwrite || !snwFileExists(stage->paths[i]))
             continue;
@@ -443,7 +453,7 @@ static bool IsThere(const snwPerformDef* def, const snwPerformance* performance,
     if (output >= snw_outputEnergy && output <= snw_outputPressurePng &&
         !performance->plotted[(output - snw_outputEnergy) / 2])
         return false;
-    return snwJoinPath(path, snw_maxPath, def->directory, s_outputs[output].name) && snwFileExists(path);
+    return snwJoinPath(path, snw_maxPath, def->directory, NameOf(def, output)) && snwFileExists(path);
 }
 
 static bool HasSequence(const snwPerformDef* def, const snwPerformance* performance, char* path)

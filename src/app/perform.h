@@ -23,10 +23,11 @@
             "height of the film (default " SNW_WORD(SNW_FILM_HEIGHT) ")"},                                             \
         {"samples", 0, "N", false, snw_completeNothing, NULL,                                                          \
             "rays per pixel of the film (default " SNW_WORD(SNW_FILM_SAMPLES) ")"},                                    \
-        {"look", 0, "LOOK", false, snw_completeWords, "skin strain speed contact stiffness elements bones",            \
-            "skin (default), strain, speed, contact, stiffness, elements or bones"},                                   \
+        {"look", 0, "LOOK", false, snw_completeWords, "skin strain speed contact stiffness elements bones weights",    \
+            "skin (default), strain, speed, contact, stiffness, elements, bones or weights"},                          \
         {"show", 0, "LIST", false, snw_completeNothing, NULL,                                                          \
             "draw these too, with commas between: contacts, pins, joints, pressure"},                                  \
+        {"gif", 0, NULL, false, snw_completeNothing, NULL, "make film.gif instead of film.mp4"},                       \
         {"turntable", 0, NULL, false, snw_completeNothing, NULL, "the camera goes round once during the film"},        \
     {                                                                                                                  \
         "png-sequence", 0, NULL, false, snw_completeNothing, NULL,                                                     \
@@ -48,6 +49,7 @@ typedef struct snwPerformDef
     uint32_t show;  // mask of snw_show...
     bool turntable; // the camera goes round once
     bool sequence;  // the frames stay as numbered pictures
+    bool gif;       // film.gif instead of film.mp4
     snwExportsDef exports;
     bool overwrite;
 } snwPerformDef;

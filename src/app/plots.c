@@ -28,6 +28,9 @@ static const struct
         {{"kinetic", offsetof(snwPlotRow, energies[0])}, {"elastic", offsetof(snwPlotRow, energies[1])},
             {"potential", offsetof(snwPlotRow, energies[2])}, {"sum", offsetof(snwPlotRow, energies[3])}}},
     [snw_plotTimings] = {"timings", "Time per step", "time (ms)", {{"step", offsetof(snwPlotRow, stepMs)}}},
+    [snw_plotResidual] = {"residual", "Largest deviation from rest", "relative to rest",
+        {{"length of an edge", offsetof(snwPlotRow, residuals[0])},
+            {"volume of an element", offsetof(snwPlotRow, residuals[1])}}},
     [snw_plotCentre] = {"centre", "Centre of mass", "position (m)",
         {{"x", offsetof(snwPlotRow, centre[0])}, {"y", offsetof(snwPlotRow, centre[1])},
             {"z", offsetof(snwPlotRow, centre[2])}}},
@@ -92,6 +95,7 @@ snwResult snwPlots_AddFrame(snwPlots* plots, const snwRunFrame* frame, snwMessag
     snwPlotRow row = {
         .time = measures->time,
         .energies = {measures->kinetic, measures->elastic, measures->potential, measures->energy},
+        .residuals = {measures->maxStretch, 1 - measures->minVolumeRatio},
         .centre = {measures->centre.x, measures->centre.y, measures->centre.z},
     };
     if (frame->sim != NULL)

@@ -1,4 +1,4 @@
-// What happened in a run, as plots: energies, times of the stages, centre of mass, centre of pressure.
+// What happened in a run, as plots: energies, times of the stages, residuals, centre of mass, centre of pressure.
 
 #pragma once
 
@@ -9,6 +9,7 @@ typedef enum snwPlotKind
 {
     snw_plotEnergy,
     snw_plotTimings,
+    snw_plotResidual, // what the method left of what it was to restore
     snw_plotCentre,
     snw_plotPressure, // only of runs in which something stands on something
     snw_plotKindCount,
@@ -23,10 +24,11 @@ enum
 typedef struct snwPlotRow
 {
     double time;
-    double energies[4]; // J: kinetic, elastic, potential, sum
-    double centre[3];   // m
-    double pressure[2]; // m, x and z of the centre of pressure; NaN without contact
-    double stepMs;      // NaN in frame 0
+    double energies[4];  // J: kinetic, elastic, potential, sum
+    double residuals[2]; // largest change of an edge and largest loss of volume of an element, relative to rest
+    double centre[3];    // m
+    double pressure[2];  // m, x and z of the centre of pressure; NaN without contact
+    double stepMs;       // NaN in frame 0
     double stages[snw_maxStages];
 } snwPlotRow;
 

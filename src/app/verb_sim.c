@@ -487,7 +487,7 @@ const snwVerb snwSimVerb = {
     .summary = "simulate a scene file",
     .about = "Without -o only the numbers are printed. With -o DIR the folder gets log.jsonl (see\n"
              "sinew replay), measures.csv, report.json, film.mp4, picture.png and plots as .svg and\n"
-             ".png: energy, timings, centre (of mass) and, with contacts, pressure (its centre).\n"
+             ".png: energy, timings, residual, centre (of mass) and, with contacts, pressure (its centre).\n"
              "\n"
              "--export writes every body for other programs: obj and ply as one file per frame in\n"
              "DIR/obj and DIR/ply, pc2 and mdd as point caches of the skin, medit as labelled\n"

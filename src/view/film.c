@@ -27,7 +27,7 @@ snwFilmDef snwDefaultFilmDef(void)
 const char* snwFilmLook_Name(snwFilmLook look)
 {
     static const char* const names[snw_filmLookCount] = {
-        "skin", "strain", "speed", "contact", "stiffness", "elements", "bones"};
+        "skin", "strain", "speed", "contact", "stiffness", "elements", "bones", "weights"};
     return (int)look >= 0 && look < snw_filmLookCount ? names[look] : "?";
 }
 

@@ -1,5 +1,6 @@
 #include "view/surfaces.h"
 #include "view/film.h"
+#include "view/weights_look.h"
 
 #include <float.h>
 #include <string.h>
@@ -304,6 +305,25 @@ static bool MarkEdges(snwContext* context, const snwFilmBody* body, snwPictureMe
     return mesh->edges != NULL;
 }
 
+// A body without bones and handles keeps its own colours: nothing but itself moves it.
+static snwResult PaintWeights(const snwFilm* film, const snwFilmBody* body, snwPictureMesh* mesh, snwMessage* message)
+{
+    const snwBodyDef* def = &snwScene_GetDef(film->scene)->bodies[body - film->bodies];
+    if (body->character->boneCount + body->character->handleCount == 0)
+        return PaintSkin(film->context, body, mesh) ? snw_ok : snwFailMemory(message);
+    snwArena arena = {.context = film->context};
+    snwWeightsLookDef ask = {.character = def->character};
+    snwMeshLook look;
+    snwResult result = snwMakeWeightsLook(film->context, &arena, &ask, &look, message);
+    if (result >= 0)
+    {
+        mesh->colors = snwCopyArray(film->context, look.colors, 3 * (size_t)body->vertexCount, sizeof(float));
+        result = mesh->colors != NULL ? snw_ok : snwFailMemory(message);
+    }
+    snwArena_Free(&arena);
+    return result;
+}
+
 static snwResult DressBody(snwFilm* film, snwFilmBody* body, snwMessage* message)
 {
     snwPictureMesh* mesh = &film->picture.meshes[body->mesh];
@@ -311,6 +331,8 @@ static snwResult DressBody(snwFilm* film, snwFilmBody* body, snwMessage* message
     bool made = true;
     if (snwFilm_HasValues(film))
         made = (mesh->colors = snwAllocArray(film->context, 3 * (size_t)body->vertexCount + 1, sizeof(float))) != NULL;
+    else if (film->def.look == snw_filmWeights)
+        return PaintWeights(film, body, mesh, message);
     else if (body->surface != NULL)
         made = PaintSurface(film->context, body, mesh);
     else
