@@ -189,6 +189,39 @@ TEST(response, aPointMassHoldsAndSlidesByCoulomb)
     }
 }
 
+// A pen thinner than the triangles of a coarse block falls on it between the vertices, where only triangles can stop it.
+TEST(response, aPenDoesNotSlipBetweenVertices)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwShapeDef shape = snwDefaultShapeDef(snw_shapeBlock);
+    shape.size = (snwVec3){0.6, 0.3, 0.6}, shape.cells[0] = shape.cells[2] = 3, shape.cells[1] = 2;
+    snwBodyDef body = snwDefaultBodyDef();
+    snwScene* scene = NULL;
+    REQUIRE(snwCreateShape(context, &shape, &body.character, NULL) == snw_ok);
+    body.transform.position.y = 0.15;
+    snwPropDef pen = snwDefaultPropDef(snw_colliderCapsule);
+    pen.size = (snwVec3){0.008, 0.05, 0}, pen.density = 1200;
+    pen.transform.position = (snwVec3){0.03, 0.36, 0.04};
+    pen.transform.rotation = (snwQuat){sqrt(0.5), 0, 0, sqrt(0.5)}; // lying
+    snwColliderDef ground = snwDefaultColliderDef(snw_colliderPlane);
+    snwSceneDef def = snwDefaultSceneDef();
+    def.bodies = &body, def.bodyCount = 1, def.props = &pen, def.propCount = 1, def.colliders = &ground,
+    def.colliderCount = 1;
+    REQUIRE(snwCreateScene(context, &def, &scene, NULL) == snw_ok);
+    snwSimDef simDef = snwDefaultSimDef();
+    snwSim* sim = NULL;
+    simDef.scene = scene;
+    REQUIRE(snwCreateSim(context, &simDef, &sim, NULL) == snw_ok);
+    snwFixture_Run(sim, 120, 1.0 / 60);
+    snwProps props;
+    REQUIRE(snwSim_GetProps(sim, &props) == snw_ok);
+    CHECK(props.data[0].transform.position.y > 0.28 && props.data[0].transform.position.y < 0.32);
+    snwDestroySim(sim);
+    snwScene_Release(scene);
+    snwCharacter_Release(body.character);
+    snwDestroyContext(context);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Contacts of every kind in one scene: two balls that touch, on a ground that moves, under props that touch each other
 
@@ -269,7 +302,7 @@ TEST(response, contactsOfEveryKindGiveTheSameBitsForAnyThreads)
         snwDestroyContext(context);
     }
     CHECK(hashes[0] == hashes[1] && hashes[1] == hashes[2]);
-    CHECK_INT(kinds, 1 | 2 | 4 | 8 | 16); // vertices on collider, prop, flesh; props on collider, prop
+    CHECK_INT(kinds, 1 | 2 | 4 | 8 | 16 | 32); // vertices and points of props, on collider, prop and flesh
 }
 
 TEST(response, saveAndRestoreKeepPropsAndAnchors)

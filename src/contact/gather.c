@@ -166,7 +166,7 @@ void snwResponse_GatherSolids(snwResponse* response)
 // ---------------------------------------------------------------------------------------------------------------------
 // Bodies against bodies and themselves
 
-static snwPairRow* NewPair(snwResponse* response)
+snwPairRow* snwResponse_NewPair(snwResponse* response)
 {
     if (response->pairCount == response->pairCapacity)
     {
@@ -210,7 +210,7 @@ static void SetFleshHome(const snwResponse* response, snwPairRow* row)
 
 static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
 {
-    snwPairRow* row = NewPair(response);
+    snwPairRow* row = snwResponse_NewPair(response);
     if (row == NULL)
         return;
     row->body = overlap->body;
@@ -265,7 +265,7 @@ static void AddVertexOnProp(snwResponse* response, int body, int index, int prop
     snwStopQuery query = {&response->propShapes[prop], motion->before, motion->transform, Row(flesh->before, vertex),
         Row(flesh->positions, vertex), 0.0, flesh->margin};
     snwStop stop;
-    snwPairRow* row = snwFindStop(&query, &stop) ? NewPair(response) : NULL;
+    snwPairRow* row = snwFindStop(&query, &stop) ? snwResponse_NewPair(response) : NULL;
     if (row == NULL)
         return;
     row->body = body;
@@ -336,7 +336,7 @@ static void AddPointOnSolid(snwResponse* response, const PointQuery* query)
     snwStopQuery stopQuery = {query->solid, query->before, query->now, snwTransform_Apply(motion->before, query->at),
         snwTransform_Apply(motion->transform, query->at), query->radius, query->margin};
     snwStop stop;
-    snwPairRow* row = snwFindStop(&stopQuery, &stop) ? NewPair(response) : NULL;
+    snwPairRow* row = snwFindStop(&stopQuery, &stop) ? snwResponse_NewPair(response) : NULL;
     if (row == NULL)
         return;
     row->at = query->at;
@@ -355,7 +355,7 @@ static void AddSolidPoint(snwResponse* response, const PointQuery* query)
         snwTransform_Apply(query->before, query->at), snwTransform_Apply(query->now, query->at), query->radius,
         query->margin};
     snwStop stop;
-    snwPairRow* row = snwFindStop(&stopQuery, &stop) ? NewPair(response) : NULL;
+    snwPairRow* row = snwFindStop(&stopQuery, &stop) ? snwResponse_NewPair(response) : NULL;
     if (row == NULL)
         return;
     row->at = snwTransform_ApplyInverse(motion->transform, stop.point);
@@ -439,7 +439,10 @@ void snwResponse_GatherPairs(snwResponse* response)
     GatherFlesh(response);
     for (int b = 0; b < response->scene->bodyCount; ++b)
         for (int p = 0; p < response->scene->propCount; ++p)
+        {
             GatherVerticesOnProp(response, b, p);
+            snwResponse_GatherPropOnSkin(response, p, b);
+        }
     for (int p = 0; p < response->scene->propCount; ++p)
         GatherProp(response, p);
 }

@@ -54,6 +54,17 @@ static void MakeProps(snwResponse* response, const snwResponseDef* def)
     }
 }
 
+static void MakeNearTriangles(snwResponse* response, const snwResponseDef* def)
+{
+    int most = 0;
+    for (int b = 0; b < def->scene->bodyCount && def->scene->propCount > 0; ++b)
+    {
+        int count = snwCharacter_GetInfo(def->scene->bodies[b].character).skinTriangleCount;
+        most = count > most ? count : most;
+    }
+    response->nearTriangles = snwArena_Alloc(def->arena, (size_t)most + 1, sizeof(int));
+}
+
 static snwResult MakeDetector(snwResponse* response, const snwResponseDef* def, snwMessage* message)
 {
     int bodies = def->scene->bodyCount;
@@ -81,7 +92,8 @@ static snwResult MakeDetector(snwResponse* response, const snwResponseDef* def, 
 static void MakePairs(snwResponse* response, const snwResponseDef* def)
 {
     const snwSceneDef* scene = def->scene;
-    size_t rows = (size_t)response->overlapCapacity + (size_t)scene->propCount * snw_pointsPerProp;
+    size_t each = snw_pointsPerProp + snw_maxPropPoints * (size_t)scene->bodyCount;
+    size_t rows = (size_t)response->overlapCapacity + (size_t)scene->propCount * each;
     int props = scene->propCount < snw_maxPropTouches ? scene->propCount : snw_maxPropTouches;
     for (int b = 0; b < scene->bodyCount; ++b)
         rows += (size_t)def->vertexCounts[b] * (size_t)props;
@@ -107,6 +119,7 @@ snwResult snwCreateResponse(const snwResponseDef* def, snwResponse** out, snwMes
     response->colliders = def->colliders;
     MakeSolids(response, def);
     MakeProps(response, def);
+    MakeNearTriangles(response, def);
     snwResult result = MakeDetector(response, def, message);
     if (result < 0)
         return result;

@@ -2,7 +2,7 @@
 //
 // Once per substep all contacts are gathered, between what moves and what is about to be where it was predicted:
 //     vertex of a body  against  collider, prop, triangle of another body or of its own
-//     point of a prop   against  collider, other prop
+//     point of a prop   against  collider, other prop, triangle of a body
 // Each has a plane on the other side: a gap C = n . (a - b) that shall not be negative, and a home: the point of the
 // other side that static friction holds on to. A vertex that was swept into something gets the plane through which it
 // came, so that neither speed nor a thin wall lets it through.
@@ -130,6 +130,7 @@ typedef struct snwResponse
     snwPropMass* masses;
     snwCollider* propShapes;
     snwPropPoints* propPoints;
+    int* nearTriangles; // of a skin to a prop
 
     snwSolidRow* solids; // of each chunk of vertices
     int** chunkCounts;   // [body][chunk]
@@ -220,6 +221,8 @@ bool snwFindStop(const snwStopQuery* query, snwStop* stop);
 // Depth that a contact leaves for later: overlap from before is taken away over some substeps, or it would fly apart.
 double snwAllowedDepth(double depthBefore);
 
+snwPairRow* snwResponse_NewPair(snwResponse* response); // NULL: no room
+void snwResponse_GatherPropOnSkin(snwResponse* response, int prop, int body);
 void snwResponse_GatherSolids(snwResponse* response);
 void snwResponse_GatherPairs(snwResponse* response);
 void snwResponse_FindIslands(snwResponse* response);
