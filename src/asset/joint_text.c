@@ -40,19 +40,19 @@ static const char s_syntax[] = "lines are `bone NAME LABEL ...` and `joint NAME 
 // ---------------------------------------------------------------------------------------------------------------------
 // Words
 
+// Bytes that no text has become question marks, so that what is read can be written.
 static bool TakeName(JointText* text, const char* what, const char** name, snwResult* result)
 {
     snwWord word = snwScan_WordInLine(&text->scan);
-    char* copy = snwAsset_Alloc(text->asset, word.size + 1, 1);
+    *name = "";
     if (word.size == 0)
         *result = snwScan_FailWith(&text->scan, text->message, s_syntax, "%s is missing", what);
     else if (word.size > 63)
         *result = snwScan_FailWith(&text->scan, text->message, "at most 63 letters", "%s is too long", what);
-    else if (copy == NULL)
-        *result = snwFailMemory(text->message);
     else
-        memcpy(copy, word.text, (size_t)word.size);
-    *name = copy;
+        *name = snwAsset_Text(text->asset, word.text, word.size);
+    if (text->asset->arena.failed)
+        *result = snwFailMemory(text->message);
     return *result >= 0;
 }
 
