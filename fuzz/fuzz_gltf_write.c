@@ -56,6 +56,15 @@ static void AddRest(snwGltfWriter* writer, const snwAsset* asset)
     snwGltfWriter_AddAnimation(writer, &animation);
 }
 
+// A channel of a node that is not there is left out unread; an added node may get that number, and the channel with it.
+static bool HasLeftOut(const snwAsset* asset)
+{
+    for (int i = 0; i < asset->noteCount; ++i)
+        if (asset->notes[i].kind == snw_noteLeftOut)
+            return true;
+    return asset->notesLost > 0;
+}
+
 // Additions may be refused, if the document does not allow them; what is written must be read.
 static void RoundTrip(snwContext* context, const snwAsset* asset, bool add, snwGltfForm form)
 {
@@ -77,7 +86,7 @@ static void RoundTrip(snwContext* context, const snwAsset* asset, bool add, snwG
     if (result >= 0)
     {
         result = Read(context, form == snw_gltfGlb ? "again.glb" : "again.gltf", data, size, &again);
-        if (result < 0 && result != snw_errorMemory)
+        if (result < 0 && result != snw_errorMemory && !(add && HasLeftOut(asset)))
             abort();
         if (again != NULL && (again->meshCount != asset->meshCount || again->nodeCount != asset->nodeCount + add ||
                                  again->animationCount != asset->animationCount + add))
