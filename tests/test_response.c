@@ -189,7 +189,8 @@ TEST(response, aPointMassHoldsAndSlidesByCoulomb)
     }
 }
 
-// A pen thinner than the triangles of a coarse block falls on it between the vertices, where only triangles can stop it.
+// A pen thinner than the triangles of a coarse block falls on it between the vertices, where only triangles can stop
+// it.
 TEST(response, aPenDoesNotSlipBetweenVertices)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
