@@ -170,6 +170,7 @@ SNW_INLINE void SNW_NAME(DotPanels)(
             u[g][k] = SNW_NAME(LoadColumn)(gathered + 8 * (g * width + k));
     for (int c = 0; c < columns; ++c, p += 8, sums += 8 * width)
     {
+        __builtin_prefetch((const char*)(p + (size_t)(group - 1) * next) + 1024);
         SNW_NAME(Column) a = SNW_NAME(LoadColumn)(p), b = SNW_NAME(LoadColumn)(p + (group > 1 ? next : 0));
         for (int k = 0; k < width; ++k)
         {
@@ -257,11 +258,22 @@ SNW_INLINE void SNW_NAME(BackwardDiagonal)(
     SNW_NAME(DotPanels)(sums, p, 0, before, rest, 1, width);
 }
 
+// Backwards the stream breaks at every node: the one before it comes next.
+SNW_INLINE void SNW_NAME(PrefetchBefore)(const snwCholeskyNode* node, const SNW_REAL* values)
+{
+    if (node->first == 0)
+        return;
+    const char* p = (const char*)(values + node[-1].below);
+    for (int i = 0; i < 16; ++i)
+        __builtin_prefetch(p + 64 * i);
+}
+
 SNW_INLINE void SNW_NAME(BackwardNode)(
     const snwCholeskyNode* node, const SNW_REAL* values, const int* rows, SNW_REAL* x, SNW_REAL* gathered, int width)
 {
     SNW_REAL* own = x + (width == 1 ? 1 : 4) * (size_t)node->first;
     SNW_REAL* sums = gathered + 8 * (size_t)width * (size_t)((node->rowCount + 7) / 8);
+    SNW_NAME(PrefetchBefore)(node, values);
     SNW_NAME(GatherRows)(node, rows, x, gathered, width);
     SNW_NAME(DotBelow)(node, values, gathered, sums, width);
     for (int panel = (node->columns + 7) / 8 - 1; panel >= 0; --panel)
