@@ -6,12 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static snwVec3 Row(const float* rows, int index)
-{
-    const float* row = rows + 4 * (size_t)index;
-    return (snwVec3){row[0], row[1], row[2]};
-}
-
 double snwAllowedDepth(double depthBefore)
 {
     return depthBefore > 0.0 ? 0.75 * depthBefore : 0.0;
@@ -121,7 +115,7 @@ static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
     for (int c = 0; c < response->scene->colliderCount && count < loop->room; ++c)
     {
         snwStopQuery query = {&response->colliders[c], response->colliderBefore[c], response->colliderNow[c],
-            Row(flesh->before, vertex), Row(flesh->positions, vertex), 0.0, flesh->margin};
+            snwRow_At(flesh->before, vertex), snwRow_At(flesh->positions, vertex), 0.0, flesh->margin};
         snwStop stop;
         if (!snwFindStop(&query, &stop))
             continue;
@@ -178,14 +172,6 @@ snwPairRow* snwResponse_NewPair(snwResponse* response)
     return row;
 }
 
-static snwVec3 Mix(const float* rows, const int triangle[3], const double weights[3])
-{
-    snwVec3 sum = {0, 0, 0};
-    for (int k = 0; k < 3; ++k)
-        sum = snwVec3_MulAdd(sum, weights[k], Row(rows, triangle[k]));
-    return sum;
-}
-
 static void SetFleshHome(const snwResponse* response, snwPairRow* row)
 {
     const snwFlesh *flesh = &response->flesh[row->body], *other = &response->flesh[row->other];
@@ -205,7 +191,8 @@ static void SetFleshHome(const snwResponse* response, snwPairRow* row)
         }
         return;
     }
-    row->home = snwVec3_Sub(Row(flesh->before, row->vertex), Mix(other->before, row->triangle, row->weights));
+    row->home = snwVec3_Sub(
+        snwRow_At(flesh->before, row->vertex), snwRow_Mix(other->before, row->triangle, row->weights));
 }
 
 static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
@@ -225,7 +212,8 @@ static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
     }
     row->normal = overlap->normal;
     const snwFlesh *flesh = &response->flesh[row->body], *other = &response->flesh[row->other];
-    snwVec3 apart = snwVec3_Sub(Row(flesh->before, row->vertex), Mix(other->before, row->triangle, row->weights));
+    snwVec3 apart = snwVec3_Sub(
+        snwRow_At(flesh->before, row->vertex), snwRow_Mix(other->before, row->triangle, row->weights));
     row->allowed = snwAllowedDepth(-snwVec3_Dot(apart, row->normal));
     row->friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[row->body]),
         snwBodyDef_Friction(&response->scene->bodies[row->other]));
@@ -262,8 +250,8 @@ static void AddVertexOnProp(snwResponse* response, int body, int index, int prop
     const snwFlesh* flesh = &response->flesh[body];
     const snwPropMotion* motion = &response->props[prop];
     int vertex = flesh->vertices == NULL ? index : flesh->vertices[index];
-    snwStopQuery query = {&response->propShapes[prop], motion->before, motion->transform, Row(flesh->before, vertex),
-        Row(flesh->positions, vertex), 0.0, flesh->margin};
+    snwStopQuery query = {&response->propShapes[prop], motion->before, motion->transform,
+        snwRow_At(flesh->before, vertex), snwRow_At(flesh->positions, vertex), 0.0, flesh->margin};
     snwStop stop;
     snwPairRow* row = snwFindStop(&query, &stop) ? snwResponse_NewPair(response) : NULL;
     if (row == NULL)
@@ -295,8 +283,8 @@ static void GatherVerticesOnProp(snwResponse* response, int body, int prop)
     for (int i = 0; i < flesh->vertexCount; ++i)
     {
         int vertex = flesh->vertices == NULL ? i : flesh->vertices[i];
-        snwVec3 now = Row(flesh->positions, vertex);
-        double far = reach + snwVec3_Distance(now, Row(flesh->before, vertex));
+        snwVec3 now = snwRow_At(flesh->positions, vertex);
+        double far = reach + snwVec3_Distance(now, snwRow_At(flesh->before, vertex));
         if (snwVec3_LengthSquared(snwVec3_Sub(now, to)) <= far * far)
             AddVertexOnProp(response, body, i, prop);
     }

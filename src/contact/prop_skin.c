@@ -7,12 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static snwVec3 Row(const float* rows, int index)
-{
-    const float* row = rows + 4 * (size_t)index;
-    return (snwVec3){row[0], row[1], row[2]};
-}
-
 static void CornersOf(const snwSkin* skin, int triangle, int corners[3])
 {
     for (int k = 0; k < 3; ++k)
@@ -21,7 +15,7 @@ static void CornersOf(const snwSkin* skin, int triangle, int corners[3])
 
 static snwFacet FacetOf(const float* rows, const int corners[3])
 {
-    return (snwFacet){{Row(rows, corners[0]), Row(rows, corners[1]), Row(rows, corners[2])}, false};
+    return (snwFacet){{snwRow_At(rows, corners[0]), snwRow_At(rows, corners[1]), snwRow_At(rows, corners[2])}, false};
 }
 
 static bool IsBeyond(double a, double b, double c, double middle, double reach)
@@ -78,14 +72,6 @@ static bool FindNearest(
     return nearest->at.squared < INFINITY;
 }
 
-static snwVec3 Mix(const float* rows, const int triangle[3], const double weights[3])
-{
-    snwVec3 sum = {0, 0, 0};
-    for (int k = 0; k < 3; ++k)
-        sum = snwVec3_MulAdd(sum, weights[k], Row(rows, triangle[k]));
-    return sum;
-}
-
 static void AddPoint(snwResponse* response, int prop, int body, snwVec3 at, const Nearest* nearest)
 {
     const snwFlesh* flesh = &response->flesh[body];
@@ -112,7 +98,7 @@ static void AddPoint(snwResponse* response, int prop, int body, snwVec3 at, cons
     }
     row->grip = snwTransform_ApplyInverse(motion->transform, snwVec3_MulAdd(point, -radius, row->normal));
     row->home = snwVec3_Sub(
-        snwTransform_Apply(motion->before, row->grip), Mix(flesh->before, row->triangle, row->weights));
+        snwTransform_Apply(motion->before, row->grip), snwRow_Mix(flesh->before, row->triangle, row->weights));
     row->allowed = snwAllowedDepth(-snwVec3_Dot(row->home, row->normal));
     row->friction = snwFriction_Between(response->scene, snwPropDef_Friction(&response->scene->props[prop]),
         snwBodyDef_Friction(&response->scene->bodies[body]));

@@ -199,6 +199,21 @@ enum
     snw_solidGrain = 256
 };
 
+static inline snwVec3 snwRow_At(const float* rows, int index)
+{
+    const float* row = rows + 4 * (size_t)index;
+    return (snwVec3){row[0], row[1], row[2]};
+}
+
+// The point of a triangle with these weights of its corners.
+static inline snwVec3 snwRow_Mix(const float* rows, const int triangle[3], const double weights[3])
+{
+    snwVec3 sum = {0, 0, 0};
+    for (int k = 0; k < 3; ++k)
+        sum = snwVec3_MulAdd(sum, weights[k], snwRow_At(rows, triangle[k]));
+    return sum;
+}
+
 // The plane of a solid that stops a point on its way, in the world where the solid is now.
 typedef struct snwStop
 {

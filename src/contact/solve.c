@@ -5,12 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static snwVec3 Row(const float* rows, int index)
-{
-    const float* row = rows + 4 * (size_t)index;
-    return (snwVec3){row[0], row[1], row[2]};
-}
-
 static void SetRow(float* rows, int index, snwVec3 v)
 {
     float* row = rows + 4 * (size_t)index;
@@ -63,7 +57,7 @@ static void SolveSolid(const SolidLoop* loop, snwSolidRow* row)
 {
     float* positions = loop->flesh->positions;
     double w = (double)positions[4 * (size_t)row->vertex + 3];
-    snwVec3 x = Row(positions, row->vertex);
+    snwVec3 x = snwRow_At(positions, row->vertex);
     if (loop->fresh)
         LookAgain(loop->response, row, x);
     double gap = snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point));
@@ -108,14 +102,6 @@ static void SolveSolids(const snwResponse* response, int body, bool fresh)
 // ---------------------------------------------------------------------------------------------------------------------
 // All others
 
-static snwVec3 Mix(const float* rows, const int triangle[3], const double weights[3])
-{
-    snwVec3 sum = {0, 0, 0};
-    for (int k = 0; k < 3; ++k)
-        sum = snwVec3_MulAdd(sum, weights[k], Row(rows, triangle[k]));
-    return sum;
-}
-
 static snwTransform Frame(const snwResponse* response, const snwPairRow* row)
 {
     return row->kind == snw_touchProp ? response->props[row->other].transform : response->colliderNow[row->other];
@@ -124,7 +110,7 @@ static snwTransform Frame(const snwResponse* response, const snwPairRow* row)
 static snwVec3 FirstPoint(const snwResponse* response, const snwPairRow* row)
 {
     if (row->body >= 0)
-        return Row(response->flesh[row->body].positions, row->vertex);
+        return snwRow_At(response->flesh[row->body].positions, row->vertex);
     snwVec3 at = snwTransform_Apply(response->props[row->vertex].transform, row->at);
     return snwVec3_MulAdd(at, -row->radius, row->normal);
 }
@@ -132,18 +118,19 @@ static snwVec3 FirstPoint(const snwResponse* response, const snwPairRow* row)
 static snwVec3 OtherPoint(const snwResponse* response, const snwPairRow* row)
 {
     if (row->kind == snw_touchFlesh)
-        return Mix(response->flesh[row->other].positions, row->triangle, row->weights);
+        return snwRow_Mix(response->flesh[row->other].positions, row->triangle, row->weights);
     return snwTransform_Apply(Frame(response, row), row->point);
 }
 
 // How far the first side is from where friction wants it.
 static snwVec3 Slip(const snwResponse* response, const snwPairRow* row)
 {
-    snwVec3 x = row->body >= 0 ? Row(response->flesh[row->body].positions, row->vertex)
+    snwVec3 x = row->body >= 0 ? snwRow_At(response->flesh[row->body].positions, row->vertex)
                                : snwTransform_Apply(response->props[row->vertex].transform, row->grip);
-    snwVec3 home = row->kind == snw_touchFlesh ? snwVec3_Add(row->home, Mix(response->flesh[row->other].positions,
-                                                                            row->homeTriangle, row->homeWeights))
-                                               : snwTransform_Apply(Frame(response, row), row->home);
+    snwVec3 home = row->kind == snw_touchFlesh
+                       ? snwVec3_Add(row->home,
+                             snwRow_Mix(response->flesh[row->other].positions, row->homeTriangle, row->homeWeights))
+                       : snwTransform_Apply(Frame(response, row), row->home);
     return Across(snwVec3_Sub(x, home), row->normal);
 }
 
@@ -169,7 +156,7 @@ static double Yield(const snwResponse* response, const snwPairRow* row, snwVec3 
 static void MoveVertex(float* rows, int vertex, snwVec3 push)
 {
     double w = (double)rows[4 * (size_t)vertex + 3];
-    SetRow(rows, vertex, snwVec3_MulAdd(Row(rows, vertex), w, push));
+    SetRow(rows, vertex, snwVec3_MulAdd(snwRow_At(rows, vertex), w, push));
 }
 
 static void Apply(const snwResponse* response, const snwPairRow* row, snwVec3 at, snwVec3 push)
@@ -257,7 +244,7 @@ static void KeepSolids(const snwResponse* response, int body)
             if (!(row->push > 0.0) || row->anchor < 0 || flesh->anchors[row->anchor].kind != snw_touchNothing)
                 continue;
             snwVec3 home = snwTransform_ApplyInverse(
-                response->colliderNow[row->collider], Row(flesh->positions, row->vertex));
+                response->colliderNow[row->collider], snwRow_At(flesh->positions, row->vertex));
             flesh->anchors[row->anchor] = row->anchored && !row->sliding
                                               ? row->kept
                                               : MakeAnchor(snw_touchCollider, row->collider, home);
@@ -268,8 +255,8 @@ static void KeepSolids(const snwResponse* response, int body)
 // Weights of the point of the triangle's plane below x.
 static void Weigh(const float* rows, const int triangle[3], snwVec3 x, float weights[3])
 {
-    snwVec3 a = Row(rows, triangle[0]);
-    snwVec3 u = snwVec3_Sub(Row(rows, triangle[1]), a), v = snwVec3_Sub(Row(rows, triangle[2]), a);
+    snwVec3 a = snwRow_At(rows, triangle[0]);
+    snwVec3 u = snwVec3_Sub(snwRow_At(rows, triangle[1]), a), v = snwVec3_Sub(snwRow_At(rows, triangle[2]), a);
     snwVec3 d = snwVec3_Sub(x, a);
     double uu = snwVec3_Dot(u, u), uv = snwVec3_Dot(u, v), vv = snwVec3_Dot(v, v);
     double du = snwVec3_Dot(d, u), dv = snwVec3_Dot(d, v), determinant = uu * vv - uv * uv;
@@ -297,7 +284,7 @@ static void KeepPair(const snwResponse* response, const snwPairRow* row)
         *anchor = row->kept;
         return;
     }
-    snwVec3 x = Row(flesh->positions, row->vertex);
+    snwVec3 x = snwRow_At(flesh->positions, row->vertex);
     if (row->kind == snw_touchProp)
     {
         *anchor = MakeAnchor(
@@ -370,7 +357,7 @@ static void TellSolids(const snwResponse* response, int body, Teller* teller)
                 .otherBody = -1,
                 .depth = (float)row->depth};
             if (row->push > 0.0)
-                Tell(teller, contact, Row(flesh->positions, row->vertex), row->normal,
+                Tell(teller, contact, snwRow_At(flesh->positions, row->vertex), row->normal,
                     snwVec3_MulAdd(row->drag, row->push, row->normal));
         }
     }
@@ -424,7 +411,7 @@ static int AddSolidPoints(const snwResponse* response, int body, int count, snwC
             if (count >= capacity)
                 continue;
             const snwSolidRow* row = &rows[i];
-            snwVec3 x = Row(flesh->positions, row->vertex);
+            snwVec3 x = snwRow_At(flesh->positions, row->vertex);
             points[count] = MakePoint(
                 x, row->normal, snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point)), row->friction);
             points[count].body = body;
