@@ -14,9 +14,10 @@
 // and volume that is projective dynamics to the letter (its energy's gradient is weight * (F - projection)). For
 // corotated the matrix is the metric of a quasi-Newton method (Liu, Bouaziz, Kavan 2017).
 //
-// Damping is that of Kelvin and Voigt in the turned frame: with D = sym(R^T (F - F_before)) the term
-// (damping / 2) |D|^2, its gradient taken with R held still. A rigid motion is not damped up to second order of the
-// angle turned within the step; nothing else of the rigid motion is touched.
+// Damping is that of Kelvin and Voigt in the turned frame: with D = sym(R^T F) - S_before the term (damping / 2) |D|^2,
+// its gradient damping R D taken with R held still. S_before is the stretch of F_before, from one step of a square
+// root: with R^T F_before = T + A, symmetric and skew, S_before = T + (T A - A T - A A) / 2. The plain T would take a
+// rotation by the angle a within the step for a stretch by a^2 / 2; so it is a^4 / 8, and no torque in either case.
 
 #pragma once
 
