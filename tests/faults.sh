@@ -51,6 +51,7 @@ faults=(
     'pbd.frictionHoldsOnASlopeAndSlipsOnASteepOne@src/sim/pbd/pbd_contact.c@s/double granted = coefficient \*/double granted = 0.5 * coefficient */'
     'scene.unknownKeys@src/scene/words.c@s/    if (nearest != NULL)/    if (nearest == word)/'
     'scene.valuesLandInTheirFields@src/scene/tables.c@s/FIELD(T, friction, "friction", snw_fieldReal, /FIELD(T, size.z, "friction", snw_fieldReal, /'
+    'scene.bodiesNameTheirMotion@src/sim/scene.c@s/^        snwWriteText(writer, def->bodies\[i\].motion);//'
     'log.damageIsAnErrorWithItsLine@src/scene/log_read.c@s/if (checksum != reader->checksum)/if (checksum == reader->checksum + 1)/'
     'log.tamperedCommandIsFound@src/scene/run.c@s/hash != replay->hashes\[run->frame\]/hash == replay->hashes[run->frame] + 1/'
     'frames.everyFlippedByteIsDetected@src/scene/frames_read.c@s/if (memcmp(&commit, &expected, sizeof commit) != 0)/if (commit.size != expected.size)/'

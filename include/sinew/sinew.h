@@ -548,6 +548,8 @@ typedef struct snwBodyDef
     double friction;         // Coulomb coefficient, >= 0; see snwFrictionDef
     double kineticFriction;  // while it slides, at most friction; < 0: the same
     const char* surface;     // what its skin is of, for snwFrictionDef; NULL or "": nothing special
+    const char* motion;      // one of the character's motions, which powered and kinematic methods make the skeleton
+                             // follow from the scene's start on; NULL or "": none
 } snwBodyDef;
 
 typedef enum snwColliderKind
