@@ -23,6 +23,8 @@ faults=(
     'skeleton.twoBonesByHand@src/rig/skeleton.c@s/snwTransform_Compose(bones\[parent\], bones\[bone\])/snwTransform_Compose(bones[bone], bones[parent])/'
     'skeleton.velocityIsContinuous@src/rig/skeleton.c@s/    w2 = snwQuat_ToRotationVector(rest);/    w2 = snwVec3_Scale(snwQuat_ToRotationVector(rest), 0.9);/'
     'skeleton.excessOfEveryJointType@src/rig/skeleton.c@s/return fmax(fmax(0.0, swing - joint->cone), Beyond(joint, twist));/return fmax(0.0, swing - joint->cone);/'
+    'joints.rowsAreDerivativesInAnyPose@src/rig/joint_angle.c@s/return (snwJointAngle){f \* along, snwVec3_MulAdd(g, slope \* along, m)};/return (snwJointAngle){f * along, snwVec3_MulAdd(g, -slope * along, m)};/'
+    'joints.motorsPushAsTheirEnergySays@src/rig/joint_rows.c@s/    pull.toStart = LengthAlong(&m->start, m->joint->axis) - now;/    pull.toStart = 0.9 * (LengthAlong(\&m->start, m->joint->axis) - now);/'
     'skinning.dualQuaternionsAreThoseOfTheOracle@src/rig/skinning_kernel.h@s/        weight = snwWide_MulSign(weight, .*/        (void)x, (void)y, (void)z, (void)w;/'
     'skinning.linearIsThatOfTheOracle@src/rig/skinning_kernel.h@s/    snwWide det = Dot(m->a, u);/    snwWide det = snwWide_Splat(1);/'
     'skinning.posesThatAreNotFiniteAreRefused@src/rig/skinning.c@s/snwVec3_IsWithin(t.position, s_farthest) \&\& length/length/'
