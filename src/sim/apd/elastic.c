@@ -70,8 +70,8 @@ double snwElastic_DampingTime(const snwMaterial* material, double size)
 // Its singular values s solve s_i (sigma_i - s_i) = k with product 1. At the closest point the two larger ones are on
 // the branch s_i >= sigma_i / 2 (more than one on the other has a direction that comes closer), so t = s_3 tells all:
 // k = t (sigma3 - t), s_i = (sigma_i + sqrt(sigma_i^2 - 4 k)) / 2, and product(t) = s_1 s_2 t must be 1. The product
-// grows with t but for a part of (sigma3 / 3, sigma3 / 2), where three equal stretches of 1.9 fall from the symmetric
-// answer to one that flattens a single direction. Both are found there and compared.
+// grows with t but for a part of (sigma3 / 3, sigma3 / 2). There may then be a t on both sides, and that is where three
+// equal stretches of 1.9 fall from the symmetric answer to one that flattens a single direction: both are compared.
 
 typedef struct Stretches
 {
@@ -151,22 +151,18 @@ static double ProductAt(Stretches* a, double t)
 // sigma1 sigma2 sigma3 > 1: t is below sigma3, and at least 1 / (sigma1 sigma2).
 static void Shrink(Stretches* a)
 {
-    double third = a->sigma[2] / 3, half = a->sigma[2] / 2, least = 1 / (a->sigma[0] * a->sigma[1]);
-    if (ProductAt(a, third) >= 1)
-        Bracket(a, fmin(least, third), third);
-    else if (ProductAt(a, half) >= 1)
-        Bracket(a, third, half);
-    else
-    {
-        Stretches flat = *a;
-        double most = LargestProduct(&flat);
+    double third = a->sigma[2] / 3, half = a->sigma[2] / 2, top = third;
+    bool whole = ProductAt(a, half) < 1; // there is a t above half
+    if (ProductAt(a, third) < 1)
+        top = whole ? LargestProduct(a) : half;
+    Stretches flat = *a;
+    bool below = ProductAt(&flat, top) >= 1;
+    if (below)
+        Bracket(&flat, 1 / (a->sigma[0] * a->sigma[1]), top);
+    if (whole)
         Bracket(a, half, a->sigma[2]);
-        if (ProductAt(&flat, most) < 1)
-            return;
-        Bracket(&flat, third, most);
-        if (Distance2(&flat) < Distance2(a))
-            *a = flat;
-    }
+    if (below && (!whole || Distance2(&flat) < Distance2(a)))
+        *a = flat;
 }
 
 static void SolveStretches(Stretches* a)
