@@ -6,6 +6,8 @@
 
 #include "scene/file.h"
 #include "scene/words.h"
+#include "sim/method.h"
+#include "sim/scene.h"
 #include "sinew/tools.h"
 
 #include <dirent.h>
@@ -519,6 +521,61 @@ TEST(scene, valuesLandInTheirFields)
           clip->loop);
     CHECK(clip->keys[0].time == 0.5 && clip->keys[0].transform.position.z == 27);
     snwSceneFile_Close(&file);
+    snwDestroyContext(context);
+}
+
+static const char s_walker[] = "{\"sinew\": 1, \"name\": \"x\", \"bodies\": [{\"name\": \"b\", \"character\": "
+                               "{\"blueprint\": \"biped\"}%s}]}";
+
+static snwResult ParseWalker(snwContext* context, const char* motion, snwSceneFile* file, snwMessage* message)
+{
+    char text[256];
+    snprintf(text, sizeof text, s_walker, motion);
+    return snwSceneFile_Parse(context, text, strlen(text), "walker", NULL, file, message);
+}
+
+TEST(scene, bodiesNameTheirMotion)
+{
+    snwContext* context = NewContext();
+    snwSceneFile walks, stands;
+    snwMessage message = {0};
+    REQUIRE(ParseWalker(context, ", \"motion\": \"walk\"", &walks, &message) == snw_ok);
+    REQUIRE(ParseWalker(context, "", &stands, &message) == snw_ok);
+    snwBodyDef body = snwScene_GetDef(walks.scene)->bodies[0];
+    CHECK(strcmp(body.motion, "walk") == 0 && snwBodyDef_Motion(&body) == &body.character->def.motions[0]);
+    CHECK(snwBodyDef_Motion(&snwScene_GetDef(stands.scene)->bodies[0]) == NULL);
+    CHECK(snwScene_Hash(walks.scene) != snwScene_Hash(stands.scene));
+    snwSimDef simDef = snwDefaultSimDef();
+    snwSim* sim = NULL;
+    simDef.scene = walks.scene;
+    REQUIRE(snwCreateSim(context, &simDef, &sim, NULL) >= 0);
+    CHECK(snwSim_BodyMotion(sim, 0) == snwBodyDef_Motion(&body));
+    snwDestroySim(sim);
+    snwSceneFile none;
+    CHECK_INT(ParseWalker(context, ", \"motion\": \"wlak\"", &none, &message), snw_errorInput);
+    CHECK_CONTAINS(message.place, "bodies[0].motion");
+    CHECK_CONTAINS(message.remedy, "walk");
+
+    snwSceneDef def = snwDefaultSceneDef();
+    snwScene* scene = NULL;
+    body.motion = "fly";
+    def.bodies = &body;
+    def.bodyCount = 1;
+    CHECK_INT(snwCreateScene(context, &def, &scene, &message), snw_errorArgument);
+    CHECK_CONTAINS(message.place, "bodies[0]");
+    CHECK_CONTAINS(message.text, "fly");
+    CHECK_CONTAINS(message.remedy, "walk");
+    snwSceneFile_Close(&walks);
+    snwSceneFile_Close(&stands);
+    snwDestroyContext(context);
+}
+
+TEST(scene, bodiesKeepTheirMotionWhenWritten)
+{
+    snwContext* context = NewContext();
+    char text[256];
+    snprintf(text, sizeof text, s_walker, ", \"motion\": \"walk\"");
+    CheckRoundTrip(context, text, strlen(text), "walker");
     snwDestroyContext(context);
 }
 

@@ -188,7 +188,7 @@ typedef struct snwJointDef
     snwVec3 position;    // m, in the rest pose
     snwVec3 axis;        // unit; hinge, prismatic, cylindrical, first axis of universal, twist axis of ball
     snwVec3 axis2;       // unit; second axis of universal
-    double lower, upper; // rad or m; lower > upper means no limit
+    double lower, upper; // rad, or m along the axis of prismatic and cylindrical joints; lower > upper means no limit
     double cone;         // rad, 0..pi: swing limit of a ball joint; pi means none
     double stiffness;    // N m/rad or N/m, >= 0, towards target
     double damping;      // N m s/rad or N s/m, >= 0
@@ -548,6 +548,8 @@ typedef struct snwBodyDef
     double friction;         // Coulomb coefficient, >= 0; see snwFrictionDef
     double kineticFriction;  // while it slides, at most friction; < 0: the same
     const char* surface;     // what its skin is of, for snwFrictionDef; NULL or "": nothing special
+    const char* motion;      // one of the character's motions, which powered and kinematic methods make the skeleton
+                             // follow from the scene's start on; NULL or "": none
 } snwBodyDef;
 
 typedef enum snwColliderKind

@@ -62,6 +62,16 @@ snwResult snwFindMethod(snwJson* json, const char* name, int* method)
     return FindName(json, "method", name, snwMethodCount(), MethodName, NULL, method);
 }
 
+static const char* MotionName(int index, const void* data)
+{
+    return ((const snwCharacter*)data)->def.motions[index].name;
+}
+
+snwResult snwFindMotion(snwJson* json, const snwCharacter* character, const char* name, int* index)
+{
+    return FindName(json, "motion", name, character->def.motionCount, MotionName, character, index);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Handles and joints
 

@@ -10,6 +10,8 @@ snwResult snwFindCollider(snwJson* json, const snwSceneDef* def, const char* nam
 snwResult snwFindPin(snwJson* json, const snwSceneDef* def, const char* name, int* index);
 snwResult snwFindMethod(snwJson* json, const char* name, int* method);
 
+snwResult snwFindMotion(snwJson* json, const snwCharacter* character, const char* name, int* index);
+
 // value: a name or a number.
 snwResult snwFindHandle(snwJson* json, const snwCharacter* character, const json_t* value, int* index);
 snwResult snwFindJoint(snwJson* json, const snwCharacter* character, const json_t* value, int* index);

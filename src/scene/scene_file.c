@@ -169,6 +169,18 @@ static snwResult ReadBodyCharacter(Builder* builder, const snwBodyData* data, sn
     return result;
 }
 
+static snwResult CheckBodyMotion(Builder* builder, const snwBodyDef* body)
+{
+    int motion = -1;
+    if (body->motion == NULL || body->motion[0] == 0)
+        return snw_ok;
+    size_t mark = snwJson_Enter(&builder->json, "motion");
+    snwResult result = snwFindMotion(&builder->json, body->character, body->motion, &motion);
+    if (result >= 0)
+        snwJson_Leave(&builder->json, mark);
+    return result;
+}
+
 static snwResult ReadBody(Builder* builder, const json_t* value, int index)
 {
     snwBodyDef* bodies = (snwBodyDef*)builder->def.bodies;
@@ -181,8 +193,8 @@ static snwResult ReadBody(Builder* builder, const json_t* value, int index)
     if (result < 0)
         return result;
     bodies[index] = data.def;
-    builder->def.bodyCount = index + 1;
-    return snw_ok;
+    builder->def.bodyCount = index + 1; // from here on its character is released with the others
+    return CheckBodyMotion(builder, &data.def);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -113,6 +113,9 @@ static const snwField s_bodyFields[] = {
     POSE(snwBodyData, def.transform, 0),
     MOTION(snwBodyData, def.velocity, def.angularVelocity),
     FRICTION(snwBodyData, def.),
+    FIELD(snwBodyData, def.motion, "motion", snw_fieldText,
+        .help =
+            "one of the character's motions, for the skeleton to follow in methods that have powered or given bones"),
 };
 
 static void InitBody(void* object, int kind)

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 enum
@@ -24,7 +25,8 @@ snwBodyDef snwDefaultBodyDef(void)
         .transform = snwTransform_Identity(),
         .friction = SNW_DEFAULT_FRICTION,
         .kineticFriction = -1.0,
-        .surface = ""};
+        .surface = "",
+        .motion = ""};
 }
 
 snwColliderDef snwDefaultColliderDef(snwColliderKind kind)
@@ -111,6 +113,29 @@ static snwResult CheckSurface(const char* surface, snwMessage* message)
     return snw_ok;
 }
 
+const snwMotionDef* snwBodyDef_Motion(const snwBodyDef* body)
+{
+    const snwCharacterDef* character = &body->character->def;
+    for (int i = 0; body->motion != NULL && body->motion[0] != 0 && i < character->motionCount; ++i)
+        if (strcmp(character->motions[i].name, body->motion) == 0)
+            return &character->motions[i];
+    return NULL;
+}
+
+static snwResult CheckMotion(const snwBodyDef* body, snwMessage* message)
+{
+    if (body->motion == NULL || body->motion[0] == 0 || snwBodyDef_Motion(body) != NULL)
+        return snw_ok;
+    const snwCharacterDef* character = &body->character->def;
+    char remedy[240] = "it has none; leave `motion` out";
+    size_t used = 0;
+    for (int i = 0; i < character->motionCount && used < sizeof remedy; ++i)
+        used += (size_t)snprintf(
+            remedy + used, sizeof remedy - used, "%s%s", i == 0 ? "it has: " : ", ", character->motions[i].name);
+    return snwFail(message, snw_errorArgument, remedy, "character '%s' has no motion '%.*s'", character->name,
+        SNW_MAX_NAME, body->motion);
+}
+
 static snwResult CheckBody(const snwBodyDef* body, snwMessage* message)
 {
     if (body->character == NULL)
@@ -118,6 +143,7 @@ static snwResult CheckBody(const snwBodyDef* body, snwMessage* message)
     snwResult result = CheckVelocities(body->velocity, body->angularVelocity, message);
     result = result < 0 ? result : CheckFriction(body->friction, body->kineticFriction, message);
     result = result < 0 ? result : CheckSurface(body->surface, message);
+    result = result < 0 ? result : CheckMotion(body, message);
     return result < 0 ? result : snwCheckTransform(body->transform, message);
 }
 
@@ -359,6 +385,8 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
         snwColliderDef_Copy((snwColliderDef*)&copy->colliders[i], arena);
     COPY_NAMED(snwPropDef, props, propCount)
     COPY_SURFACES(snwBodyDef, bodies, bodyCount)
+    for (int i = 0; copy->bodies != NULL && i < def->bodyCount; ++i)
+        ((snwBodyDef*)copy->bodies)[i].motion = snwArena_Text(arena, copy->bodies[i].motion);
     COPY_SURFACES(snwColliderDef, colliders, colliderCount)
     COPY_SURFACES(snwPropDef, props, propCount)
     snwFrictionDef* frictions = snwArena_Copy(arena, def->frictions, (size_t)def->frictionCount, sizeof *frictions);
@@ -427,6 +455,7 @@ static void WriteParts(snwWriter* writer, const snwSceneDef* def)
         WriteVec3(writer, def->bodies[i].velocity);
         WriteVec3(writer, def->bodies[i].angularVelocity);
         WriteFriction(writer, def->bodies[i].friction, def->bodies[i].kineticFriction, def->bodies[i].surface);
+        snwWriteText(writer, def->bodies[i].motion);
     }
     for (int i = 0; i < def->colliderCount; ++i)
     {

@@ -166,6 +166,11 @@ const snwClipDef* snwSim_FindClip(const snwSim* sim, snwClipTarget target, int b
     return NULL;
 }
 
+const snwMotionDef* snwSim_BodyMotion(const snwSim* sim, int body)
+{
+    return snwBodyDef_Motion(&sim->def->bodies[body]);
+}
+
 double snwSim_SceneTime(const snwSim* sim)
 {
     return sim->state->time - sim->state->startTime;

@@ -1,0 +1,102 @@
+// The local step of articulated projective dynamics: elastic forces and energy of many tetrahedra at once, in float.
+//
+// With F the deformation gradient, R its closest rotation, P the closest matrix of determinant 1, V the rest volume:
+//
+//     strain      mu |F - R|^2                                        resists change of shape; volume as 2 mu / 3
+//     volume      mu |F - R|^2 + (3 lambda / 2) |F - P|^2             the two projections of the paper
+//     corotated   mu |F - R|^2 + (lambda / 2) (tr(R^T F) - 3)^2       true linear corotation
+//
+// times V. The squared distance to determinant 1 is (tr e)^2 / 3 at small strain, hence the 3 lambda. Both `volume` and
+// `corotated` then have the bulk modulus lambda + 2 mu / 3 of linear elasticity.
+//
+// A solver needs forces, not projections: with the constant matrix L of snwElastic_Metric the right side of the
+// classical method is L x + force, and the increment it solves for has the force alone on its right side. For strain
+// and volume that is projective dynamics to the letter (its energy's gradient is weight * (F - projection)). For
+// corotated the matrix is the metric of a quasi-Newton method (Liu, Bouaziz, Kavan 2017).
+//
+// Damping is that of Kelvin and Voigt in the turned frame: with D = sym(R^T F) - S_before the term (damping / 2) |D|^2,
+// its gradient damping R D taken with R held still. S_before is the stretch of F_before, from one step of a square
+// root: with R^T F_before = T + A, symmetric and skew, S_before = T + (T A - A T - A A) / 2. The plain T would take a
+// rotation by the angle a within the step for a stretch by a^2 / 2; so it is a^4 / 8, and no torque in either case.
+
+#pragma once
+
+#include "math/rotation.h"
+#include "sinew/sinew.h"
+
+typedef enum snwElasticLaw
+{
+    snw_elasticStrain,
+    snw_elasticVolume,
+    snw_elasticCorotated,
+    snw_elasticLawCount
+} snwElasticLaw;
+
+// Of one tetrahedron, J (N m).
+typedef struct snwElasticWeight
+{
+    double shear;   // 2 mu V
+    double bulk;    // strain 0, volume 3 lambda V, corotated lambda V
+    double damping; // 2 mu V beta / h
+} snwElasticWeight;
+
+// Of eight tetrahedra, beside their snwTetBlock.
+typedef struct snwElasticWeights
+{
+    _Alignas(32) float shear[SNW_ROTATION_LANES];
+    float bulk[SNW_ROTATION_LANES];
+    float damping[SNW_ROTATION_LANES];
+} snwElasticWeights;
+
+typedef struct snwElasticTask
+{
+    snwElasticLaw law;
+    const snwTetBlock* tets; // a lane whose first two corners are one vertex holds no tetrahedron and adds nothing
+    const snwElasticWeights* weights; // same order
+    const float* positions;           // m; rows of four floats, 16-byte aligned, the fourth unused; any origin
+    const float* before;              // m; the same at the start of the step; NULL: no damping
+    snwQuatBlock* rotations;          // in: guess, any numbers; out: the rotations. Keep them from call to call
+    float* forces;                    // N; rows of four floats, 16-byte aligned: added to; the fourth is left alone
+} snwElasticTask;
+
+typedef struct snwElasticKernels
+{
+    // Adds the forces of blocks begin .. end - 1 and returns their elastic energy (J), without the damping's. Same bits
+    // on every instruction set; the sum's last bits depend on begin and end. Two calls at once may share everything
+    // but rotations and forces. A position that is not finite makes the forces of its tetrahedra NaN.
+    double (*addForces)(const snwElasticTask* task, int begin, int end);
+} snwElasticKernels;
+
+// Never NULL: resolved as by snwSimd_Resolve.
+const snwElasticKernels* snwElastic_Kernels(snwSimd simd);
+
+// The weight of one tetrahedron in the constant matrix: its part of L is this number times B^T B, F = B x.
+//
+// strain and volume: the sum of the weights, which bounds the energy's Hessian from above. corotated: shear plus twice
+// bulk. There the Hessian over the metric is at most (2 mu + 3 lambda) / (2 mu + 2 lambda) < 1.5 near the rest shape,
+// below the 2 at which the plain iteration stops contracting; three times bulk would be slower on everything but a
+// change of volume, once would reach 3. Far from rest (a tetrahedron stretched in one direction and flat in another)
+// no constant bounds it: watch the energy. Negative bulk counts as 0. damping is added as it is.
+double snwElastic_Metric(snwElasticLaw law, const snwElasticWeight* weight);
+
+// Weights for a rest volume (m^3, > 0), from mu = E / (2 (1 + nu)) and lambda = E nu / ((1 + nu) (1 - 2 nu)).
+//
+// lambda is at most 100 mu (nu about 0.495): the iterations needed grow with lambda / mu, and beyond that a frame's
+// dozen does not show a difference but the loss of everything else. Negative lambda (nu < 0) is kept by corotated and 0
+// for volume, whose distance term cannot be negative. dampingTime: snwElastic_DampingTime, s; h: the step, s, > 0.
+snwElasticWeight snwElastic_Weigh(
+    snwElasticLaw law, const snwMaterial* material, double volume, double dampingTime, double h);
+
+// beta (s) of the stress 2 mu beta D/h: the one that lets the slowest wave along a body of this size (m, > 0; its
+// bounding box's diagonal) die at about the material's rate of damping: beta = 2 d / w^2, w = pi sqrt(E / rho) / size.
+// Shorter waves die faster, as w^2.
+double snwElastic_DampingTime(const snwMaterial* material, double size);
+
+// The closest matrix of determinant 1, slowly, in double and from any F: for lanes that the kernels decline.
+// S: R^T F, symmetric (xx, yy, zz, xy, xz, yz); gap: S - R^T P.
+void snwElastic_VolumeGap(const float S[6], float gap[6]);
+
+// One table per instruction set; NULL where the build does not have it.
+const snwElasticKernels* snwElastic_KernelsAvx2(void);
+const snwElasticKernels* snwElastic_KernelsBase(void);
+const snwElasticKernels* snwElastic_KernelsScalar(void);
