@@ -166,6 +166,28 @@ TEST(blueprint, ribbonsAreOfTheirMaterial)
     snwDestroyContext(context);
 }
 
+// A short bar beside a long one, and no flesh: each element belongs to the bar it is in.
+TEST(blueprint, rigidPartsOfAnySizeKeepTheirElements)
+{
+    static const char text[] =
+        "{\"sinew\": 1, \"name\": \"a\", \"size\": {\"tets\": 3000}, \"bones\": [{\"name\": \"long\", \"head\": "
+        "[-1,0,0], \"tail\": [1,0,0], \"radius\": 0}, {\"name\": \"short\", \"head\": [0,0,0.3], \"tail\": "
+        "[0.2,0,0.3], \"radius\": 0}], \"parts\": [{\"kind\": \"box\", \"group\": \"long\", \"bone\": \"long\", "
+        "\"rigid\": true, \"half\": [1.2, 0.1, 0.1]}, {\"kind\": \"box\", \"group\": \"short\", \"bone\": "
+        "\"short\", \"rigid\": true, \"at\": [0, 0, 0.3], \"half\": [0.2, 0.1, 0.1]}]}";
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwBlueprintFile file;
+    snwCharacter* character = NULL;
+    REQUIRE(Read(context, text, &file, NULL) >= 0);
+    REQUIRE(snwBlueprint_Create(context, &file.blueprint, NULL, NULL, NULL, &character, NULL) >= 0);
+    const snwCharacterDef* def = snwCharacter_GetDef(character);
+    for (int t = 0; t < def->tetCount; ++t)
+        CHECK_INT(def->elementBones[t], def->vertices[def->tets[t][0]].z > 0.15);
+    snwCharacter_Release(character);
+    snwBlueprintFile_Free(&file);
+    snwDestroyContext(context);
+}
+
 TEST(blueprint, everyFailedAllocationIsAnErrorWithoutLeak)
 {
     static const char small[] =
