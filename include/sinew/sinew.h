@@ -188,7 +188,7 @@ typedef struct snwJointDef
     snwVec3 position;    // m, in the rest pose
     snwVec3 axis;        // unit; hinge, prismatic, cylindrical, first axis of universal, twist axis of ball
     snwVec3 axis2;       // unit; second axis of universal
-    double lower, upper; // rad or m; lower > upper means no limit
+    double lower, upper; // rad, or m along the axis of prismatic and cylindrical joints; lower > upper means no limit
     double cone;         // rad, 0..pi: swing limit of a ball joint; pi means none
     double stiffness;    // N m/rad or N/m, >= 0, towards target
     double damping;      // N m s/rad or N s/m, >= 0

@@ -6,6 +6,7 @@
 #include "app/verbs.h"
 #include "geom/quality.h"
 #include "math/cpu.h"
+#include "rig/skeleton.h"
 #include "scene/blueprint_file.h"
 #include "scene/builtin.h"
 
@@ -294,7 +295,7 @@ static void PrintJoints(const snwBlueprint* blueprint)
         snwTextTable_Set(&table, 1, "%s", s_jointTypes[joint->type]);
         snwTextTable_Set(&table, 2, "%s", joint->parentBone >= 0 ? blueprint->bones[joint->parentBone].name : "world");
         snwTextTable_Set(&table, 3, "%s", blueprint->bones[joint->bone].name);
-        double unit = joint->type == snw_jointPrismatic ? 1 : 180 / SNW_PI;
+        double unit = snwJointType_Slides(joint->type) ? 1 : 180 / SNW_PI;
         char range[48] = "", cone[32] = "";
         if (joint->lower <= joint->upper)
             snprintf(range, sizeof range, "%.4g..%.4g ", joint->lower * unit, joint->upper * unit);

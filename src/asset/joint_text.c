@@ -13,6 +13,7 @@
 #include "asset/export_parts.h"
 #include "asset/rig_parts.h"
 #include "asset/scan.h"
+#include "rig/skeleton.h"
 #include "scene/text.h"
 
 #include <math.h>
@@ -151,14 +152,9 @@ static snwResult ReadBone(JointText* text)
     return result;
 }
 
-static bool IsStraight(snwJointType type)
-{
-    return type == snw_jointPrismatic;
-}
-
 static double UnitOf(snwJointType type)
 {
-    return IsStraight(type) ? 1.0 : SNW_PI / 180;
+    return snwJointType_Slides(type) ? 1.0 : SNW_PI / 180;
 }
 
 static bool TakeRange(JointText* text, snwJointDef* joint, snwResult* result)
@@ -370,7 +366,7 @@ static void PutAngle(snwWriter* out, double radians)
 
 static void PutMeasure(snwWriter* out, snwJointType type, double value)
 {
-    if (IsStraight(type))
+    if (snwJointType_Slides(type))
         PutReal(out, value);
     else
         PutAngle(out, value);

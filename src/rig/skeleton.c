@@ -11,6 +11,8 @@
 
 #include "rig/skeleton.h"
 
+#include "rig/joint_angle.h"
+
 #include <math.h>
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -206,44 +208,20 @@ void snwSkeleton_Pose(const snwSkeleton* skeleton, const snwMotionDef* motion, d
 // ---------------------------------------------------------------------------------------------------------------------
 // Limits
 
-// Angle about the axis of the twist that is left when the swing of the axis is taken away, in -pi .. pi.
-static double TwistAngle(snwQuat q, snwVec3 axis)
-{
-    double angle = 2.0 * atan2(snwVec3_Dot((snwVec3){q.x, q.y, q.z}, axis), q.w);
-    return angle > SNW_PI ? angle - 2.0 * SNW_PI : angle < -SNW_PI ? angle + 2.0 * SNW_PI : angle;
-}
-
-// How far the rotation tilts the axis.
-static double SwingAngle(snwQuat q, snwVec3 axis)
-{
-    snwVec3 tilted = snwQuat_Rotate(q, axis);
-    return atan2(snwVec3_Length(snwVec3_Cross(axis, tilted)), snwVec3_Dot(axis, tilted));
-}
-
 // Beyond lower .. upper, of an angle that is known but for whole turns.
 static double Beyond(const snwJointDef* joint, double angle)
 {
     if (joint->lower > joint->upper)
         return 0.0;
-    double least = HUGE_VAL;
-    for (int turn = -1; turn <= 1; ++turn)
-    {
-        double a = angle + turn * 2.0 * SNW_PI;
-        least = fmin(least, fmax(0.0, fmax(joint->lower - a, a - joint->upper)));
-    }
-    return least;
+    double nearest = snwJointAngle_InRange(joint, angle);
+    return fmax(0.0, fmax(joint->lower - nearest, nearest - joint->upper));
 }
 
-// Turned first about axis2, then about axis; what neither can do is left over.
 static double UniversalExcess(const snwJointDef* joint, snwQuat turn)
 {
-    snwVec3 from = snwVec3_MulAdd(joint->axis2, -snwVec3_Dot(joint->axis2, joint->axis), joint->axis);
-    snwVec3 to = snwQuat_Rotate(turn, joint->axis2);
-    to = snwVec3_MulAdd(to, -snwVec3_Dot(to, joint->axis), joint->axis);
-    double first = atan2(snwVec3_Dot(joint->axis, snwVec3_Cross(from, to)), snwVec3_Dot(from, to));
-    snwQuat left = snwQuat_Mul(snwQuat_FromAxisAngle(joint->axis, -first), turn);
-    double second = TwistAngle(left, joint->axis2);
-    return fmax(SwingAngle(left, joint->axis2), fmax(Beyond(joint, first), Beyond(joint, second)));
+    snwUniversalAngles angles = snwJointAngle_Universal(turn, joint->axis, joint->axis2);
+    double beyond = fmax(Beyond(joint, angles.first.value), Beyond(joint, angles.second.value));
+    return fmax(fabs(angles.rest.value), beyond);
 }
 
 double snwSkeleton_JointExcess(const snwSkeleton* skeleton, int index, const snwTransform* bones)
@@ -251,7 +229,8 @@ double snwSkeleton_JointExcess(const snwSkeleton* skeleton, int index, const snw
     const snwJointDef* joint = &skeleton->joints[index];
     snwQuat parent = joint->parentBone >= 0 ? bones[joint->parentBone].rotation : snwQuat_Identity();
     snwQuat turn = snwQuat_Mul(snwQuat_Conjugate(parent), bones[joint->bone].rotation);
-    double swing = SwingAngle(turn, joint->axis), twist = TwistAngle(turn, joint->axis);
+    double swing = snwJointAngle_Swing(turn, joint->axis).value;
+    double twist = snwJointAngle_Twist(turn, joint->axis).value;
     switch (joint->type)
     {
         case snw_jointBall:
@@ -283,4 +262,9 @@ int snwJointType_Freedom(snwJointType type)
         [snw_jointFree] = 6,
     };
     return freedom[type];
+}
+
+bool snwJointType_Slides(snwJointType type)
+{
+    return type == snw_jointPrismatic || type == snw_jointCylindrical;
 }

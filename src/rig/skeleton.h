@@ -31,3 +31,4 @@ void snwSkeleton_Pose(const snwSkeleton* skeleton, const snwMotionDef* motion, d
 double snwSkeleton_JointExcess(const snwSkeleton* skeleton, int joint, const snwTransform* bones);
 
 int snwJointType_Freedom(snwJointType type); // degrees of freedom
+bool snwJointType_Slides(snwJointType type); // its range is a length: m, not rad

@@ -3,6 +3,7 @@
 // A mirrored item ("thigh.l") is read once and entered twice, the second time reflected in x = 0 and with the names it
 // refers to changed from .l to .r. Items may refer to bones in any order, so bones come first.
 
+#include "rig/skeleton.h"
 #include "scene/blueprint_tables.h"
 #include "scene/builtin.h"
 #include "scene/flat_file.h"
@@ -226,7 +227,7 @@ static snwResult ReadRange(Reader* reader, snwJointData* data)
     if (result < 0)
         return result;
     snwJson_Leave(&reader->json, mark);
-    double unit = data->def.type == snw_jointPrismatic ? 1 : SNW_PI / 180;
+    double unit = snwJointType_Slides(data->def.type) ? 1 : SNW_PI / 180;
     data->def.lower = range[0] * unit;
     data->def.upper = range[1] * unit;
     data->def.cone = data->cone * SNW_PI / 180;
