@@ -293,6 +293,21 @@ static void Energies(const snwNunchuckDef* def, const State* state, double* kine
     }
 }
 
+// About the pin. Gravity has no moment about the vertical, so that part stays what it was: zero.
+static snwVec3 AngularMomentum(const snwNunchuckDef* def, const State* state)
+{
+    Arms arms = MakeArms(def, state);
+    snwVec3 sum = {0, 0, 0};
+    for (int k = 0; k < 2; ++k)
+    {
+        const Body* body = &state->bodies[k];
+        snwVec3 orbit = snwVec3_Cross(snwVec3_Sub(body->centre, def->pin), body->velocity);
+        sum = snwVec3_MulAdd(sum, def->bodies[k].mass, orbit);
+        sum = snwVec3_Add(sum, snwMat3_MulVec(arms.inertia[k], body->spin));
+    }
+    return sum;
+}
+
 static State Start(const snwNunchuckDef* def)
 {
     State state = {.bodies = {{.turn = def->start[0]}, {.turn = def->start[1]}}};
@@ -325,11 +340,15 @@ static void Advance(const snwNunchuckDef* def, State* state, double time, int st
     double kinetic, potential;
     Energies(def, &start, &kinetic, &potential);
     double first = kinetic + potential;
+    snwVec3 down = snwVec3_Normalize(def->gravity);
     for (int i = 0; i < steps; ++i)
     {
         report->drift = fmax(report->drift, StepOnce(def, state, time / steps));
         Energies(def, state, &kinetic, &potential);
         report->energyScale = fmax(report->energyScale, kinetic);
+        snwVec3 momentum = AngularMomentum(def, state);
+        report->momentum = fmax(report->momentum, fabs(snwVec3_Dot(momentum, down)));
+        report->momentumScale = fmax(report->momentumScale, snwVec3_Length(momentum));
         report->energyChange = fmax(report->energyChange, fabs(kinetic + potential - first));
     }
 }
