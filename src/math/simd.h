@@ -259,6 +259,36 @@ static inline void snwWide_Store4(float* base, const int* index, snwWide x, snwW
 #endif
 }
 
+// Four floats of one lane, for sums in which lanes may meet at one place.
+typedef float snwRow __attribute__((vector_size(16), may_alias));
+
+// The transpose of Store4 without the store: rows[l] holds lane l of x, y, z and w.
+static inline void snwWide_ToRows(snwWide x, snwWide y, snwWide z, snwWide w, snwRow rows[SNW_WIDE_LANES])
+{
+#if defined(SNW_WIDE_AVX2)
+    __m256 xy = _mm256_unpacklo_ps((__m256)x, (__m256)y), zw = _mm256_unpacklo_ps((__m256)z, (__m256)w);
+    __m256 XY = _mm256_unpackhi_ps((__m256)x, (__m256)y), ZW = _mm256_unpackhi_ps((__m256)z, (__m256)w);
+    __m256 pairs[4] = {
+        _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(1, 0, 1, 0)),
+        _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(3, 2, 3, 2)),
+        _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(1, 0, 1, 0)),
+        _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(3, 2, 3, 2)),
+    };
+    for (int i = 0; i < 4; i++)
+    {
+        rows[i] = (snwRow)_mm256_castps256_ps128(pairs[i]);
+        rows[i + 4] = (snwRow)_mm256_extractf128_ps(pairs[i], 1);
+    }
+#elif defined(SNW_WIDE_SSE2)
+    __m128 a = (__m128)x, b = (__m128)y, c = (__m128)z, d = (__m128)w;
+    _MM_TRANSPOSE4_PS(a, b, c, d);
+    rows[0] = (snwRow)a, rows[1] = (snwRow)b, rows[2] = (snwRow)c, rows[3] = (snwRow)d;
+#else
+    for (int i = 0; i < SNW_WIDE_LANES; i++)
+        rows[i] = (snwRow){x[i], y[i], z[i], w[i]};
+#endif
+}
+
 #if defined(SNW_WIDE_AVX2) || defined(SNW_WIDE_SSE2)
 
 static inline void snwWide_StoreRow3(float* p, __m128 row)
