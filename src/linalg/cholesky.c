@@ -30,9 +30,6 @@ enum
     snw_valueGrain = 1 << 16
 };
 
-// A pivot that has lost all digits of its diagonal entry: the matrix is singular for all we can tell.
-static const double s_smallestPivot = 1e-14;
-
 snwCholeskyDef snwDefaultCholeskyDef(void)
 {
     return (snwCholeskyDef){.precision = snw_precisionDouble, .ordering = snw_orderingNested};
@@ -113,99 +110,6 @@ static void ApplyUpdate(const snwCholesky* f, const snwCholeskyNode* target, snw
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// One node
-
-static double* DiagonalPanel(const snwCholesky* f, const snwCholeskyNode* node, int panel)
-{
-    return f->values + node->diagonal + 32 * (int64_t)panel * (panel + 1);
-}
-
-// Lower triangle of the panel's last square, in place. Returns the column whose pivot fails, -1: none.
-static int FactorSquare(double* square, int count, const double* diagonal)
-{
-    for (int j = 0; j < count; ++j)
-    {
-        double pivot = square[8 * j + j];
-        if (!(pivot > s_smallestPivot * fabs(diagonal[j])) || !isfinite(pivot))
-            return j;
-        pivot = sqrt(pivot);
-        square[8 * j + j] = pivot;
-        for (int r = j + 1; r < count; ++r)
-            square[8 * j + r] /= pivot;
-        for (int c = j + 1; c < count; ++c)
-            for (int r = c; r < count; ++r)
-                square[8 * c + r] -= square[8 * j + r] * square[8 * j + c];
-    }
-    return -1;
-}
-
-static void InvertSquare(double* square, int count)
-{
-    double inverse[64] = {0};
-    for (int j = 0; j < count; ++j)
-    {
-        inverse[8 * j + j] = 1 / square[8 * j + j];
-        for (int r = j + 1; r < count; ++r)
-        {
-            double sum = 0;
-            for (int k = j; k < r; ++k)
-                sum += square[8 * k + r] * inverse[8 * j + k];
-            inverse[8 * j + r] = -sum / square[8 * r + r];
-        }
-    }
-    memcpy(square, inverse, 8 * (size_t)count * sizeof *square);
-}
-
-// Takes the columns before `first` out of the panel's columns first .. first + count - 1.
-static void ReducePanel(const snwCholesky* f, double* panel, const double* pivots, int first, int count)
-{
-    _Alignas(64) double tile[32];
-    for (int half = 0; half < count && first > 0; half += 4)
-    {
-        f->kernels->tile(panel, pivots + half, first, tile);
-        double* out = panel + 8 * (first + half);
-        for (int i = 0; i < 8 * (count - half < 4 ? count - half : 4); ++i)
-            out[i] -= tile[i];
-    }
-}
-
-// Columns first .. of the panel times the inverse square, transposed.
-static void ScalePanel(const snwCholesky* f, double* panel, const double* inverse, int first, int count)
-{
-    _Alignas(64) double tiles[2][32];
-    for (int half = 0; half < count; half += 4)
-        f->kernels->tile(panel + 8 * first, inverse + half, count, tiles[half / 4]);
-    memcpy(panel + 8 * first, tiles, 8 * (size_t)count * sizeof *panel);
-}
-
-static void FinishPanel(const snwCholesky* f, double* panel, const double* pivots, int first, int count)
-{
-    ReducePanel(f, panel, pivots, first, count);
-    ScalePanel(f, panel, pivots + 8 * first, first, count);
-}
-
-// Returns the local column whose pivot fails, -1: none.
-static int FactorNode(const snwCholesky* f, const snwCholeskyNode* node)
-{
-    int panels = (node->columns + 7) / 8, below = (node->rowCount + 7) / 8;
-    for (int p = 0; p < panels; ++p)
-    {
-        int first = 8 * p, count = node->columns - first < 8 ? node->columns - first : 8;
-        double *pivots = DiagonalPanel(f, node, p), *square = pivots + 8 * first;
-        ReducePanel(f, pivots, pivots, first, count);
-        int failed = FactorSquare(square, count, f->diagonal + node->first + first);
-        if (failed >= 0)
-            return first + failed;
-        InvertSquare(square, count);
-        for (int q = p + 1; q < panels; ++q)
-            FinishPanel(f, DiagonalPanel(f, node, q), pivots, first, count);
-        for (int q = 0; q < below; ++q)
-            FinishPanel(f, f->values + node->below + (int64_t)q * 8 * node->columns, pivots, first, count);
-    }
-    return -1;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 // All nodes
 
 typedef struct Factoring
@@ -273,7 +177,7 @@ static void FactorTasks(int begin, int end, void* data)
             int s = f->taskNodes[k];
             for (int u = f->updateStarts[s]; u < f->updateStarts[s + 1]; ++u)
                 ApplyUpdate(f, &f->nodes[s], f->updates[u], relative);
-            int failed = FactorNode(f, &f->nodes[s]);
+            int failed = snwCholeskyNode_Factor(f->kernels, &f->nodes[s], f->values, f->diagonal + f->nodes[s].first);
             f->failures[t] = failed < 0 ? -1 : f->nodes[s].first + failed;
         }
     }

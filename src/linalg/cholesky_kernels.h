@@ -4,6 +4,8 @@
 
 #include "sinew/sinew.h"
 
+#include <stdint.h>
+
 // A supernode: neighbouring columns with the same rows below. Its numbers are kept in panels of eight rows, each panel
 // column by column: eight rows of column 0, eight of column 1, ... Panel p of the diagonal block has 8 (p + 1) columns
 // (the last one as many as the node), and its last square holds the inverse of L's square there.
@@ -44,3 +46,18 @@ const snwCholeskyKernels* snwCholesky_Kernels(snwSimd simd);
 const snwCholeskyKernels* snwCholesky_KernelsAvx2(void);
 const snwCholeskyKernels* snwCholesky_KernelsBase(void);
 const snwCholeskyKernels* snwCholesky_KernelsScalar(void);
+
+// Factors a node that has had all updates. diagonal: that of its columns in the matrix, to tell a small pivot. Returns
+// the column of the node whose pivot fails, -1: none.
+int snwCholeskyNode_Factor(
+    const snwCholeskyKernels* kernels, const snwCholeskyNode* node, double* values, const double* diagonal);
+
+static inline double* snwCholeskyNode_DiagonalPanel(const snwCholeskyNode* node, double* values, int panel)
+{
+    return values + node->diagonal + 32 * (int64_t)panel * (panel + 1);
+}
+
+// Columns first .. first + count - 1 of a panel below, from what they are in the matrix to what they are in L. pivots:
+// the diagonal panel of those columns.
+void snwCholesky_FinishPanel(
+    const snwCholeskyKernels* kernels, double* panel, const double* pivots, int first, int count);
