@@ -358,8 +358,7 @@ static void KeepPair(const snwResponse* response, const snwPairRow* row, double 
     if (anchor->kind != snw_touchNothing)
         return;
     if (flesh->loads != NULL)
-        flesh->loads[row->anchor] = snwVec3_Scale(
-            snwVec3_MulAdd(row->drag, row->push, row->normal), 1.0 / (h * h));
+        flesh->loads[row->anchor] = snwVec3_Scale(snwVec3_MulAdd(row->drag, row->push, row->normal), 1.0 / (h * h));
     if (row->anchored && !row->sliding)
     {
         *anchor = row->kept;

@@ -605,8 +605,8 @@ static void BoneResidual(int begin, int end, void* data)
         for (int a = 0; a < 4; ++a)
         {
             for (int b = 0; b < 4; ++b)
-                r[a] = snwVec3_MulAdd(r[a], body->boneMasses[k][a][b] * perStep,
-                    snwVec3_Sub(body->boneInertial[k][b], t[b]));
+                r[a] = snwVec3_MulAdd(
+                    r[a], body->boneMasses[k][a][b] * perStep, snwVec3_Sub(body->boneInertial[k][b], t[b]));
             StoreRow(body->right + 4 * (size_t)(model->fleshCount + 4 * k + a), r[a]);
         }
     }

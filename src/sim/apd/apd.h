@@ -128,7 +128,7 @@ void snwApd_DestroyModel(snwContext* context, void* model);
 typedef struct snwApdBone
 {
     snwQuat rotation;
-    snwVec3 centre; // m, of mass
+    snwVec3 centre;  // m, of mass
     snwVec3 rate[4]; // 1/s: how the rows of t changed in the last substep, over h
 } snwApdBone;
 
@@ -172,38 +172,38 @@ typedef struct snwApdHold
 // The small dense problem of the bones (apd_bones.c). "held": bones that rows act on.
 typedef struct snwApdSmall
 {
-    int size;                // 6 boneCount
-    const double* schur;     // G, 4 boneCount squared
-    double* matrix;          // S = J^T (G x I) J, its lower triangle
-    snwDense factor;         // of it
-    double* unit;            // E: rows of the identity for the bones that are held
-    double* panels;          // E L^-T
-    double* inverse;         // E S^-1 E^T
-    double* heldForce;       // 6 per bone held
-    int* heldOf;             // per bone: its place among those, -1: none
-    int heldCount;           //
-    snwQuat* madeAt;         // rotations for which all that was made
-    bool made;               //
-    uint64_t signature;      // of the factor for which holds and held were found
-    snwApdHold* holds;       // at most three per bone
-    int holdCount;           //
-    snwJointRow* rows;       // of joints and holds
-    int rowCapacity;         //
-    int rowCount;            //
-    bool* scaled;            // rows whose compliance is a multiple of what the bones show
-    bool* atLeast;           //
-    bool* active;            //
-    double* compliance;      //
-    double* rightSide;       //
-    double* multipliers;     // N m, N
-    double* rowMatrix;       // A S^-1 A^T
-    double* rowScratch;      //
-    double* motion;          // size: the gradient, then s
-    snwVec3* now;            // t, 4 per bone
-    snwVec3* start;          // t0
-    snwVec3* pull;           // q
-    snwVec3* change;         // t - t0
-    snwVec3* force;          // q - G (t - t0)
+    int size;                 // 6 boneCount
+    const double* schur;      // G, 4 boneCount squared
+    double* matrix;           // S = J^T (G x I) J, its lower triangle
+    snwDense factor;          // of it
+    double* unit;             // E: rows of the identity for the bones that are held
+    double* panels;           // E L^-T
+    double* inverse;          // E S^-1 E^T
+    double* heldForce;        // 6 per bone held
+    int* heldOf;              // per bone: its place among those, -1: none
+    int heldCount;            //
+    snwQuat* madeAt;          // rotations for which all that was made
+    bool made;                //
+    uint64_t signature;       // of the factor for which holds and held were found
+    snwApdHold* holds;        // at most three per bone
+    int holdCount;            //
+    snwJointRow* rows;        // of joints and holds
+    int rowCapacity;          //
+    int rowCount;             //
+    bool* scaled;             // rows whose compliance is a multiple of what the bones show
+    bool* atLeast;            //
+    bool* active;             //
+    double* compliance;       //
+    double* rightSide;        //
+    double* multipliers;      // N m, N
+    double* rowMatrix;        // A S^-1 A^T
+    double* rowScratch;       //
+    double* motion;           // size: the gradient, then s
+    snwVec3* now;             // t, 4 per bone
+    snwVec3* start;           // t0
+    snwVec3* pull;            // q
+    snwVec3* change;          // t - t0
+    snwVec3* force;           // q - G (t - t0)
     snwTransform* driveBones; // of the motion
     snwQuat* driveTargets;    // per joint
     bool* driven;             //
@@ -231,13 +231,13 @@ typedef struct snwApdBody
     snwDense affine;       // factor of G: bones as affine bodies
     double* affineRight;
 
-    snwVec3* before;    // x at the start of the substep
-    snwVec3* inertial;  // y
-    snwVec3* external;  // N: pushes
-    snwVec3* contact;   // N: contacts and drags
-    snwVec3 origin;     // of `rows`
-    float* rows;        // x - origin, float4: what the local step reads
-    float* beforeRows;  // the same of `before`
+    snwVec3* before;   // x at the start of the substep
+    snwVec3* inertial; // y
+    snwVec3* external; // N: pushes
+    snwVec3* contact;  // N: contacts and drags
+    snwVec3 origin;    // of `rows`
+    float* rows;       // x - origin, float4: what the local step reads
+    float* beforeRows; // the same of `before`
     float* forces[snw_apdMaxParts];
     float* right;       // float4 per unknown: r, then dx
     float* last;        // float4 per unknown of a bone: q, then dt

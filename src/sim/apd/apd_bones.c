@@ -288,8 +288,8 @@ static void MakeGradient(const snwApdBody* body, snwApdSmall* small)
     for (int k = 0; k < m; ++k)
     {
         const snwVec3 *t = small->now + 4 * k, *f = small->force + 4 * k;
-        snwVec3 twist = snwVec3_Add(snwVec3_Cross(t[0], f[0]),
-            snwVec3_Add(snwVec3_Cross(t[1], f[1]), snwVec3_Cross(t[2], f[2])));
+        snwVec3 twist = snwVec3_Add(
+            snwVec3_Cross(t[0], f[0]), snwVec3_Add(snwVec3_Cross(t[1], f[1]), snwVec3_Cross(t[2], f[2])));
         double* out = small->motion + 6 * k;
         out[0] = twist.x, out[1] = twist.y, out[2] = twist.z;
         out[3] = f[3].x, out[4] = f[3].y, out[5] = f[3].z;
@@ -501,8 +501,8 @@ snwResult snwApd_CreateBones(snwSim* sim, int index, snwMessage* message)
     small->size = (int)n;
     small->rowCapacity = (int)rows;
     small->matrix = snwArena_Alloc(arena, n * n, sizeof(double));
-    small->factor = (snwDense){snwCholesky_Kernels(sim->context->simd), (int)n,
-        snwArena_Alloc(arena, snwDense_Count((int)n), sizeof(double))};
+    small->factor = (snwDense){
+        snwCholesky_Kernels(sim->context->simd), (int)n, snwArena_Alloc(arena, snwDense_Count((int)n), sizeof(double))};
     small->unit = snwArena_Alloc(arena, n * n, sizeof(double));
     small->panels = snwArena_Alloc(arena, snwDense_PanelCount((int)n, (int)n), sizeof(double));
     small->inverse = snwArena_Alloc(arena, n * n, sizeof(double));

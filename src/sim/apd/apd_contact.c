@@ -2,9 +2,9 @@
 //
 // The pushes l of all contacts solve  C0 + W l >= 0, l >= 0, complementary, W = N^T A^-1 N. W is never made: after a
 // global step with the pushes so far, every contact changes its push by gap times a mass, which is a projected gradient
-// step in l. It must not be longer than 1 / |W|; apd_system.c finds out how much more than its own mass the factor shows
-// at a vertex. What a contact carried is where it begins in the next substep, so a body at rest stays there. Friction
-// and pairs of bodies go the same way (contact/solve.c).
+// step in l. It must not be longer than 1 / |W|; apd_system.c finds out how much more than its own mass the factor
+// shows at a vertex. What a contact carried is where it begins in the next substep, so a body at rest stays there.
+// Friction and pairs of bodies go the same way (contact/solve.c).
 //
 // A drag is a spring to the hand. With z the compliance at its vertex, strength s in (0, 1) stands for the stiffness
 // s / ((1 - s) z): the vertex goes s of the way to the hand, whatever its mass.

@@ -112,8 +112,8 @@ static snwMat3 InverseRest(const snwCharacterDef* def, int tet)
 {
     const int* c = def->tets[tet];
     snwVec3 o = def->vertices[c[0]];
-    snwMat3 edges = snwMat3_FromColumns(snwVec3_Sub(def->vertices[c[1]], o), snwVec3_Sub(def->vertices[c[2]], o),
-        snwVec3_Sub(def->vertices[c[3]], o));
+    snwMat3 edges = snwMat3_FromColumns(
+        snwVec3_Sub(def->vertices[c[1]], o), snwVec3_Sub(def->vertices[c[2]], o), snwVec3_Sub(def->vertices[c[3]], o));
     snwMat3 inverse = {{{0}}};
     snwMat3_Inverse(edges, &inverse);
     return inverse;
@@ -294,8 +294,8 @@ static double MeanEdge(const snwCharacter* character)
 {
     double sum = 0.0;
     for (int i = 0; i < character->edgeCount; ++i)
-        sum += snwVec3_Distance(character->def.vertices[character->edges[i][0]],
-            character->def.vertices[character->edges[i][1]]);
+        sum += snwVec3_Distance(
+            character->def.vertices[character->edges[i][0]], character->def.vertices[character->edges[i][1]]);
     return character->edgeCount > 0 ? sum / character->edgeCount : 0.0;
 }
 

@@ -63,8 +63,8 @@ static void SetWeights(snwSim* sim, int index, double h)
             snwMaterial material = body->materials[def->regions[tet]];
             if (def->elementBones != NULL && def->elementBones[tet] >= 0)
                 material.young *= model->ratio;
-            weight = snwElastic_Weigh(model->law, &material, body->character->restVolumes[tet],
-                snwElastic_DampingTime(&material, size), h);
+            weight = snwElastic_Weigh(
+                model->law, &material, body->character->restVolumes[tet], snwElastic_DampingTime(&material, size), h);
         }
         snwElasticWeights* block = &scratch->weights[s / snw_apdLanes];
         block->shear[s % snw_apdLanes] = (float)weight.shear;
@@ -130,8 +130,8 @@ static void AddUnit(const snwApdBody* body, float* right, int vertex, double val
     if (row >= 0)
         right[4 * (size_t)row] += (float)value;
     for (int p = 0; p < 4 && bone >= 0; ++p)
-        right[4 * (size_t)(model->fleshCount + 4 * bone + p)] +=
-            (float)(value * model->boneCoords[body->coordsOf[vertex]][p]);
+        right[4 * (size_t)(model->fleshCount + 4 * bone + p)] += (float)(value *
+                                                                         model->boneCoords[body->coordsOf[vertex]][p]);
 }
 
 static double ReadUnit(const snwApdBody* body, const float* right, int vertex)
