@@ -78,8 +78,10 @@ typedef enum snwCantilever
     snw_cantileverCount,
 } snwCantilever;
 
-// Young's modulus is such that the soft bar bends far and no tet is inverted on the way.
-#define SNW_CANTILEVER_YOUNG   1e5 // Pa
+// Young's modulus is such that the bars bend far (the tip of the soft one falls by more than half its length) while no
+// tet comes near to inversion (smallest volume 0.42 of the rest), so that the minimum is one and smooth, and that all
+// versions are in full motion at the last frame.
+#define SNW_CANTILEVER_YOUNG   4e5 // Pa
 #define SNW_CANTILEVER_POISSON 0.4
 #define SNW_CANTILEVER_DENSITY 1000.0 // kg/m^3
 #define SNW_CANTILEVER_GRAVITY 9.81   // m/s^2, along -y
@@ -100,6 +102,10 @@ snwResult snwCantilever_CreateCharacter(
 // The box whose vertices are held, in the rest pose, as in snwPinDef: the left face of soft and mixed; of the rigid
 // one a single vertex at a corner of the left end, about which the two bones swing in all directions.
 void snwCantilever_Pin(const snwCharacter* character, snwCantilever version, snwVec3* lower, snwVec3* upper);
+
+// The step's problem as it was solved: pin, gravity and step of the experiment.
+snwResult snwCantilever_CreateTruth(
+    const snwCharacter* character, snwCantilever version, snwTruth** truth, snwMessage* message);
 
 typedef struct snwCantileverTruth
 {
