@@ -157,11 +157,13 @@ snwTruthBody snwTruthBody_FromPoints(const snwVec3* points, const double* masses
 
 typedef struct snwNunchuckReport
 {
-    int steps;           // per second, of the finest run
-    double change;       // m, between the last two runs
-    double drift;        // m, largest gap that a step left before it was closed
-    double energyChange; // J, largest over the run
-    double energyScale;  // J, what the height of the bodies is worth: the largest kinetic energy seen
+    int steps;            // per second, of the finest run
+    double change;        // m, between the last two runs
+    double drift;         // m, largest gap that a step left before it was closed
+    double energyChange;  // J, largest over the run
+    double energyScale;   // J, largest kinetic energy
+    double momentum;      // kg m^2/s, largest angular momentum about the vertical through the pin: it should stay zero
+    double momentumScale; // kg m^2/s, largest angular momentum about the pin
 } snwNunchuckReport;
 
 // times: s, rising, > 0. transforms[2 * i + k]: what takes the rest pose of body k to times[i].

@@ -501,3 +501,179 @@ TEST(truth, damagedAndForeignFilesAreRefused)
     snwCantileverTruth_Close(&rigid);
     snwDestroyContext(context);
 }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The nunchuck
+
+// A flat bar of 15 equal points, 2 wide and 4 long, that hangs from `top`.
+static snwTruthBody MakeFlatBar(snwVec3 top)
+{
+    snwVec3 points[15];
+    double masses[15];
+    for (int i = 0; i < 15; ++i)
+    {
+        points[i] = snwVec3_Add(top, (snwVec3){i / 5 - 1, -(i % 5), 0});
+        masses[i] = 1;
+    }
+    return snwTruthBody_FromPoints(points, masses, 15);
+}
+
+static snwNunchuckDef MakeFlatNunchuck(void)
+{
+    snwQuat turned = snwQuat_FromAxisAngle((snwVec3){0, 0, 1}, SNW_PI / 2);
+    return (snwNunchuckDef){
+        .bodies = {MakeFlatBar((snwVec3){0, 0, 0}), MakeFlatBar((snwVec3){0, -4, 0})},
+        .joint = {0, -4, 0},
+        .gravity = {0, -9.81, 0},
+        .start = {turned, turned},
+        .tolerance = 1e-10,
+    };
+}
+
+static double AngleInThePlane(snwAffine bone)
+{
+    return atan2(bone.linear.m[1][0], bone.linear.m[0][0]);
+}
+
+// The same two bars as a double pendulum in its two angles, integrated by scipy's DOP853 to 1e-12.
+TEST(truth, flatNunchuckIsTheDoublePendulum)
+{
+    static const double times[2] = {0.5, 1},
+                        angles[2][2] = {{1.239876594149, 1.592006191453}, {0.462556664075, 1.179253590021}};
+    snwNunchuckDef def = MakeFlatNunchuck();
+    snwNunchuckReport report;
+    snwAffine bones[4];
+    REQUIRE(snwNunchuck_Solve(&def, times, 2, bones, &report, NULL) == snw_ok);
+    for (int i = 0; i < 2; ++i)
+    {
+        for (int k = 0; k < 2; ++k)
+            CHECK_NEAR(AngleInThePlane(bones[2 * i + k]), angles[i][k], 1e-10);
+        snwVec3 end = {4 * sin(angles[i][0]), -4 * cos(angles[i][0]), 0};
+        CHECK(snwVec3_Distance(snwAffine_Apply(bones[2 * i], def.joint), end) < 1e-9);
+        CHECK(snwVec3_Distance(snwAffine_Apply(bones[2 * i + 1], def.joint), end) < 1e-9);
+    }
+}
+
+// Two bars of three different moments, turned about slanted axes: nothing stays in a plane.
+static snwNunchuckDef MakeSlantedNunchuck(void)
+{
+    snwVec3 points[2][8];
+    double masses[8];
+    for (int i = 0; i < 8; ++i)
+    {
+        snwVec3 corner = {i & 1 ? 0.2 : -0.2, i & 2 ? 0.1 : -0.1, i & 4 ? 0.07 : -0.07};
+        points[0][i] = snwVec3_Add(corner, (snwVec3){-0.22, 0.1, 0});
+        points[1][i] = snwVec3_Add(corner, (snwVec3){0.22, 0.1, 0});
+        masses[i] = 1 + 0.1 * i;
+    }
+    return (snwNunchuckDef){
+        .bodies = {snwTruthBody_FromPoints(points[0], masses, 8), snwTruthBody_FromPoints(points[1], masses, 8)},
+        .pin = {-0.42, 0.2, 0.07},
+        .joint = {0, 0.1, 0},
+        .gravity = {0, -9.81, 0},
+        .start = {snwQuat_Identity(), snwQuat_FromRotationVector((snwVec3){0.3, -0.5, 0.2})},
+        .tolerance = 1e-9,
+    };
+}
+
+TEST(truth, nunchuckKeepsEnergyMomentumAndJoints)
+{
+    snwNunchuckDef def = MakeSlantedNunchuck();
+    snwNunchuckReport report;
+    double times[20];
+    snwAffine bones[40];
+    for (int i = 0; i < 20; ++i)
+        times[i] = 0.05 * (i + 1);
+    REQUIRE(snwNunchuck_Solve(&def, times, 20, bones, &report, NULL) == snw_ok);
+    CHECK(report.energyScale > 1);
+    CHECK(report.energyChange < 1e-8 * report.energyScale);
+    CHECK(report.momentum < 1e-8 * report.momentumScale); // gyroscopic torque does no work: only this sees it
+    CHECK(report.drift < 1e-9);                           // of one step, before it is closed
+    double outOfPlane = 0;
+    for (int i = 0; i < 20; ++i)
+    {
+        CHECK(snwVec3_Distance(snwAffine_Apply(bones[2 * i], def.pin), def.pin) < 1e-12);
+        snwVec3 ends[2] = {snwAffine_Apply(bones[2 * i], def.joint), snwAffine_Apply(bones[2 * i + 1], def.joint)};
+        CHECK(snwVec3_Distance(ends[0], ends[1]) < 1e-12);
+        CHECK(Orthonormality(bones + 2 * i, 2) < 1e-12);
+        outOfPlane = fmax(outOfPlane, fabs(ends[0].z));
+    }
+    CHECK(outOfPlane > 0.01);
+}
+
+// Fourth order: an error of 2^-4 with half the step. With no halving asked for, the first pair of runs is the result.
+TEST(truth, nunchuckConvergesAtFourthOrder)
+{
+    snwNunchuckDef def = MakeSlantedNunchuck();
+    double time = 1, changes[3];
+    for (int i = 0; i < 3; ++i)
+    {
+        snwAffine bones[2];
+        snwNunchuckReport report;
+        def.tolerance = i == 0 ? 1 : changes[i - 1] * 0.9; // one pair more each time
+        REQUIRE(snwNunchuck_Solve(&def, &time, 1, bones, &report, NULL) == snw_ok);
+        changes[i] = report.change;
+    }
+    CHECK_NEAR(log2(changes[1] / changes[2]), 4, 0.5);
+    snwMessage message;
+    double never[2] = {1, 1};
+    CHECK(snwNunchuck_Solve(&def, never, 2, NULL, NULL, &message) == snw_errorArgument);
+}
+
+TEST(truth, nunchuckOfACharacterHasItsBones)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwCharacter* bar = MakeBar(context, snw_jointBall);
+    REQUIRE(bar != NULL);
+    int corner = snwNunchuck_Corner(bar);
+    snwNunchuckDef def = snwNunchuck_FromCharacter(bar, corner);
+    snwVec3 p = bar->def.vertices[corner];
+    CHECK_INT(bar->vertexBones[corner], 0);
+    CHECK_NEAR(p.x, bar->lower.x + 0.1, 1e-12);
+    CHECK_NEAR(p.y, bar->upper.y, 1e-12);
+    CHECK_NEAR(p.z, bar->upper.z, 1e-12);
+    for (int k = 0; k < 2; ++k)
+    {
+        double mass = 0;
+        snwVec3 first = {0, 0, 0};
+        snwMat3 inertia = {0};
+        for (int v = 0; v < bar->def.vertexCount; ++v)
+            if (bar->vertexBones[v] == k)
+            {
+                snwMat3 skew = snwMat3_Skew(snwVec3_Sub(bar->def.vertices[v], def.bodies[k].centre));
+                mass += bar->masses[v];
+                first = snwVec3_MulAdd(first, bar->masses[v], bar->def.vertices[v]);
+                inertia = snwMat3_Add(inertia, snwMat3_Scale(snwMat3_TransposeMul(skew, skew), bar->masses[v]));
+            }
+        CHECK_NEAR(def.bodies[k].mass, mass, 1e-12 * mass);
+        CHECK(snwVec3_Distance(snwVec3_Scale(first, 1 / mass), def.bodies[k].centre) < 1e-12);
+        CHECK(snwMat3_Norm(snwMat3_Sub(inertia, def.bodies[k].inertia)) < 1e-12 * mass);
+    }
+    CHECK_NEAR(def.tolerance, 1e-9 * sqrt(1.08), 1e-12);
+    snwCharacter_Release(bar);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// A driven hinge
+
+TEST(truth, drivenHingeFollowsItsClosedForms)
+{
+    double angle, rate;
+    // Without gravity: a damped oscillator about its target.
+    snwDrivenHingeDef spring = {.inertia = 2, .stiffness = 50, .damping = 4, .target = 0.3, .angle = 1};
+    snwDrivenHinge_Solve(&spring, 1.5, &angle, &rate);
+    double decay = 4 / (2 * 2.0), omega = sqrt(50 / 2.0 - decay * decay);
+    double expected = 0.3 + 0.7 * exp(-decay * 1.5) * (cos(omega * 1.5) + decay / omega * sin(omega * 1.5));
+    CHECK_NEAR(angle, expected, 1e-10);
+    // A target that moves on is followed at a distance of damping * speed / stiffness.
+    spring.speed = 0.5;
+    snwDrivenHinge_Solve(&spring, 40, &angle, &rate);
+    CHECK_NEAR(angle, 0.3 + 0.5 * 40 - 4 * 0.5 / 50, 1e-9);
+    CHECK_NEAR(rate, 0.5, 1e-9);
+    // A free pendulum keeps its energy: from a right angle to the bottom and up again.
+    snwDrivenHingeDef pendulum = {.inertia = 3, .torque = 7, .bottom = 0.2, .angle = 0.2 + SNW_PI / 2};
+    snwDrivenHinge_Solve(&pendulum, 2.2, &angle, &rate);
+    CHECK_NEAR(0.5 * 3 * rate * rate, 7 * cos(angle - 0.2), 1e-9);
+    CHECK(angle < 0.2);
+}
