@@ -77,6 +77,15 @@ static const snwParamInfo s_params[snw_apdParamCount] = {
         .upper = 1e6,
         .initial = 500,
         .help = "stiffness of bones over that of their flesh, where apd.solver is stiff or constrained"},
+    [snw_apdAccelerate] = {.name = "apd.accelerate",
+        .type = snw_paramBool,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 0,
+        .live = true,
+        .help = "mix the last iterations for faster convergence (Anderson), where that lowers the objective; substeps "
+                "with contact go plainly"},
     [snw_apdLimits] = {.name = "apd.limits",
         .type = snw_paramBool,
         .unit = "",
@@ -352,6 +361,7 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
     if (arena->failed)
         return snwFailMemory(message);
     snwResult result = snwApd_CreateSystem(sim, index, message);
+    result = result < 0 ? result : snwApd_CreateMix(sim, index, message);
     return result < 0 ? result : snwApd_CreateBones(sim, index, message);
 }
 
@@ -650,15 +660,28 @@ static void GlobalStep(snwSim* sim, int index, double h)
     snwSim_EndStage(sim, snw_stageResidual);
 }
 
-static void Iterate(snwSim* sim, int index, double h)
+// How an iteration is accelerated.
+typedef enum MixKind
+{
+    snw_mixNot,
+    snw_mixOn,
+    snw_mixLast, // the last iteration is plain
+} MixKind;
+
+static void Iterate(snwSim* sim, int index, double h, MixKind mix)
 {
     if (snwApd_Body(sim, index)->model->rowCount == 0)
         return;
     LocalStep(sim, index, h);
+    if (mix != snw_mixNot && snwApd_RejectMix(sim, index, h))
+        LocalStep(sim, index, h), snwApd_RejectMix(sim, index, h);
     snwSim_EndStage(sim, snw_stageLocal);
     MakeResidual(sim, index, h);
     snwSim_EndStage(sim, snw_stageResidual);
     GlobalStep(sim, index, h);
+    if (mix == snw_mixOn)
+        snwApd_Mix(sim, index);
+    snwSim_EndStage(sim, snw_stageResidual);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -703,10 +726,14 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     snwApd_GatherContacts(sim, h);
     snwSim_EndStage(sim, snw_stageDetect);
     int iterations = (int)snwSim_Param(sim, snw_apdIterations);
+    bool mix = snwSim_Param(sim, snw_apdAccelerate) != 0.0;
+    for (int i = 0; i < sim->bodyCount; ++i)
+        snwApd_BeginMix(sim, i);
     for (int k = 0; k < iterations; ++k)
     {
+        mix = mix && !snwApd_IsTouched(sim);
         for (int i = 0; i < sim->bodyCount; ++i)
-            Iterate(sim, i, h);
+            Iterate(sim, i, h, !mix ? snw_mixNot : k + 1 < iterations ? snw_mixOn : snw_mixLast);
         snwApd_SolveContacts(sim, h, k % snw_lookAgain == snw_lookAgain - 1);
         snwSim_EndStage(sim, snw_stageContact);
     }

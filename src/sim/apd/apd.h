@@ -51,6 +51,7 @@ typedef enum snwApdParam
     snw_apdLaw,
     snw_apdSolver_,
     snw_apdRatio,
+    snw_apdAccelerate,
     snw_apdLimits,
     snw_apdDrive,
     snw_apdDrag,
@@ -64,6 +65,7 @@ enum
     snw_apdMaxParts = 4,  // of the local step that run at the same time, each with forces of its own
     snw_apdGrain = 2048,  // vertices per chunk
     snw_apdMaxDrags = 64, // further ones are left aside
+    snw_apdWindow = 5,    // of the acceleration
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -210,6 +212,21 @@ typedef struct snwApdSmall
     const snwClipDef** jointClips;
 } snwApdSmall;
 
+// Acceleration (apd_accelerate.c); all vectors in its layout.
+typedef struct snwApdMix
+{
+    int size;
+    int steps;    // since the history was begun
+    bool mixed;   // x is a mix, not a plain result
+    double merit; // J: objective at the last x that was kept
+    float* from;  // x of this iteration
+    float* plain; // what it led to
+    float *f, *g; // of the iteration before: plain - from, plain
+    float* df[snw_apdWindow];
+    float* dg[snw_apdWindow];
+    double gram[snw_apdWindow][snw_apdWindow]; // of df
+} snwApdMix;
+
 typedef struct snwApdBody
 {
     const snwApdModel* model;
@@ -249,6 +266,7 @@ typedef struct snwApdBody
     snwApdBone* bonesBefore; // at the start of the substep
     snwVec3 (*boneInertial)[4];
     snwApdSmall small;
+    snwApdMix mix;
 
     int dragVertices[snw_apdMaxDrags]; // per grab of the sim: what its compliance was found for
     uint64_t dragSignatures[snw_apdMaxDrags];
@@ -259,6 +277,7 @@ typedef struct snwApdScratch
 {
     snwApdBody* bodies;
     snwResponse* response;
+    bool touched; // a contact or a drag acts now
 } snwApdScratch;
 
 static inline snwApdBody* snwApd_Body(const snwSim* sim, int index)
@@ -283,7 +302,19 @@ void snwApd_BeginBones(snwSim* sim, int body);
 // Takes q from `last`, moves the bones, leaves dt in `last`.
 void snwApd_SolveBones(snwSim* sim, int body, double h);
 
+// apd_accelerate.c
+snwResult snwApd_CreateMix(snwSim* sim, int body, snwMessage* message);
+void snwApd_BeginMix(snwSim* sim, int body);
+// After a local step: true if the objective rose and x is the plain result again, which needs a local step of its own.
+bool snwApd_RejectMix(snwSim* sim, int body, double h);
+// After a global step: x becomes a mix of results.
+void snwApd_Mix(snwSim* sim, int body);
+// J: Eq. 6a at the last local step, up to a constant of the substep; contacts do not count.
+double snwApd_Objective(snwSim* sim, int body, double h);
+
 // apd_contact.c
+// Does anything push or pull a body now?
+bool snwApd_IsTouched(const snwSim* sim);
 snwResult snwApd_CreateContacts(snwSim* sim, snwMessage* message);
 void snwApd_GatherContacts(snwSim* sim, double h);
 // Changes the pushes by what gaps and slips ask for, and moves flesh by the change.

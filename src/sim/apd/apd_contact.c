@@ -123,7 +123,9 @@ static void BeginDrags(snwSim* sim, int index)
 
 static void SetForces(snwSim* sim, double h)
 {
-    const snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
+    snwApdScratch* scratch = sim->scratch;
+    const snwResponse* response = scratch->response;
+    scratch->touched = false;
     for (int b = 0; b < sim->bodyCount; ++b)
     {
         snwApdBody* body = snwApd_Body(sim, b);
@@ -131,6 +133,8 @@ static void SetForces(snwSim* sim, double h)
         if (!TouchesNothing(sim))
             snwResponse_AddForces(response, b, h, body->contact);
         AddDrags(sim, b);
+        for (int i = 0; i < body->model->vertexCount && !scratch->touched; ++i)
+            scratch->touched = snwVec3_LengthSquared(body->contact[i]) > 0.0;
     }
 }
 
@@ -218,6 +222,11 @@ void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
             TakeMoves(sim, i);
     }
     SetForces(sim, h);
+}
+
+bool snwApd_IsTouched(const snwSim* sim)
+{
+    return ((const snwApdScratch*)sim->scratch)->touched;
 }
 
 void snwApd_FinishContacts(snwSim* sim, double h)
