@@ -82,7 +82,7 @@ static const snwParamInfo s_params[snw_apdParamCount] = {
         .unit = "",
         .lower = 0,
         .upper = 1,
-        .initial = 0,
+        .initial = 1,
         .live = true,
         .help = "mix the last iterations for faster convergence (Anderson), where that lowers the objective; substeps "
                 "with contact go plainly"},
@@ -139,7 +139,6 @@ static size_t LayOut(const snwApdModel* model, unsigned char* block, snwApdState
     size_t joints = Take(&size, (size_t)def->jointCount * sizeof(snwApdJoint));
     size_t rotations = Take(&size, (size_t)model->blockCount * sizeof(snwQuatBlock));
     size_t anchors = Take(&size, touches * sizeof(snwAnchor)), loads = Take(&size, touches * sizeof(snwVec3));
-    size_t drags = Take(&size, snw_apdMaxDrags * sizeof(snwVec3));
     size_t outPositions = Take(&size, 4 * n * sizeof(float)), outVelocities = Take(&size, 4 * n * sizeof(float));
     size_t outBones = Take(&size, (size_t)def->boneCount * sizeof(snwTransform));
     size_t outJoints = Take(&size, (size_t)def->jointCount * sizeof(snwTransform));
@@ -151,7 +150,6 @@ static size_t LayOut(const snwApdModel* model, unsigned char* block, snwApdState
             .rotations = (snwQuatBlock*)(void*)(block + rotations),
             .anchors = (snwAnchor*)(void*)(block + anchors),
             .loads = (snwVec3*)(void*)(block + loads),
-            .drags = (snwVec3*)(void*)(block + drags),
             .outPositions = (float*)(void*)(block + outPositions),
             .outVelocities = (float*)(void*)(block + outVelocities),
             .outBones = (snwTransform*)(void*)(block + outBones),
@@ -302,9 +300,6 @@ static bool IsSound(const snwSim* sim, int index)
     for (int i = 0; i < model->touchCount * snw_anchorsPerVertex; ++i)
         if (!snwAnchor_IsSound(&state.anchors[i], sim->def) || !snwVec3_IsFinite(state.loads[i]))
             return false;
-    for (int i = 0; i < snw_apdMaxDrags; ++i)
-        if (!snwVec3_IsFinite(state.drags[i]))
-            return false;
     return true;
 }
 
@@ -346,6 +341,8 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
     size_t n = (size_t)model->vertexCount, bones = (size_t)model->boneCount;
     body->before = snwArena_Alloc(arena, n, sizeof *body->before);
     body->inertial = snwArena_Alloc(arena, n, sizeof *body->inertial);
+    body->aside = snwArena_Alloc(arena, n, sizeof *body->aside);
+    body->bonesAside = snwArena_Alloc(arena, bones, sizeof *body->bonesAside);
     body->external = snwArena_Alloc(arena, n, sizeof *body->external);
     body->contact = snwArena_Alloc(arena, n, sizeof *body->contact);
     body->rows = snwArena_Alloc(arena, n, 4 * sizeof(float));
@@ -494,6 +491,30 @@ static VertexLoop MakeLoop(snwSim* sim, int index, double h)
         .keep = exp(-snwSim_Param(sim, snw_apdDrag) * h)};
 }
 
+static void LocalStep(snwSim* sim, int index, double h);
+
+// Backward Euler cannot gain energy if the objective does not end above what it is at x_n. It falls from wherever the
+// iterations begin, so they begin with x_n where inertia alone would lead somewhere worse (a fast impact, a snap), and
+// else with y, which free flight needs.
+static void ChooseStart(snwSim* sim, int index, double h)
+{
+    VertexLoop loop = MakeLoop(sim, index, h);
+    snwApdBody* body = loop.body;
+    size_t vertices = (size_t)body->model->vertexCount, bones = (size_t)body->model->boneCount;
+    memcpy(body->aside, loop.state.positions, vertices * sizeof *loop.state.positions);
+    memcpy(body->bonesAside, loop.state.bones, bones * sizeof *loop.state.bones);
+    LocalStep(sim, index, h);
+    double ahead = snwApd_Objective(sim, index, h);
+    memcpy(loop.state.positions, body->before, vertices * sizeof *loop.state.positions);
+    memcpy(loop.state.bones, body->bonesBefore, bones * sizeof *loop.state.bones);
+    MovePinned(sim, index);
+    LocalStep(sim, index, h);
+    if (!(snwApd_Objective(sim, index, h) >= ahead))
+        return;
+    memcpy(loop.state.positions, body->aside, vertices * sizeof *loop.state.positions);
+    memcpy(loop.state.bones, body->bonesAside, bones * sizeof *loop.state.bones);
+}
+
 static void Predict(snwSim* sim, int index, double h)
 {
     VertexLoop loop = MakeLoop(sim, index, h);
@@ -503,6 +524,7 @@ static void Predict(snwSim* sim, int index, double h)
     AddPushes(sim, index);
     MovePinned(sim, index);
     snwApd_BeginBones(sim, index);
+    ChooseStart(sim, index, h);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

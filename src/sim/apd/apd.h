@@ -150,7 +150,6 @@ typedef struct snwApdState
     snwQuatBlock* rotations; // of the elements: guesses of the next local step
     snwAnchor* anchors;      // snw_anchorsPerVertex per touching vertex
     snwVec3* loads;          // N, per anchor: what it carried
-    snwVec3* drags;          // N, of the sim's first snw_apdMaxDrags grabs: what each pulls
     // For the caller, made at the end of a step:
     float* outPositions; // rows of four
     float* outVelocities;
@@ -250,6 +249,8 @@ typedef struct snwApdBody
 
     snwVec3* before;   // x at the start of the substep
     snwVec3* inertial; // y
+    snwVec3* aside;    // x, while another start is tried
+    snwApdBone* bonesAside;
     snwVec3* external; // N: pushes
     snwVec3* contact;  // N: contacts and drags
     snwVec3 origin;    // of `rows`
@@ -271,6 +272,7 @@ typedef struct snwApdBody
     int dragVertices[snw_apdMaxDrags]; // per grab of the sim: what its compliance was found for
     uint64_t dragSignatures[snw_apdMaxDrags];
     double dragCompliance[snw_apdMaxDrags]; // m/N
+    snwVec3 dragForces[snw_apdMaxDrags];    // N, so far in this substep
 } snwApdBody;
 
 typedef struct snwApdScratch

@@ -79,42 +79,44 @@ static void PullDrag(snwSim* sim, int slot)
     if (!(z > 0.0) || body->pinned[grab->vertex])
         return;
     double spring = (1.0 - strength) * z / strength; // m/N
-    snwVec3 pull = state.drags[slot];
+    snwVec3 pull = body->dragForces[slot];
     snwVec3 gap = snwVec3_Sub(grab->vector, state.positions[grab->vertex]);
     snwVec3 change = snwVec3_Scale(snwVec3_MulAdd(gap, -spring, pull), 1.0 / (spring + z));
-    state.drags[slot] = snwVec3_Add(pull, change);
+    body->dragForces[slot] = snwVec3_Add(pull, change);
 }
 
 static void AddDrags(snwSim* sim, int index)
 {
-    snwApdState state = snwApd_GetState(sim, index);
+    snwApdBody* body = snwApd_Body(sim, index);
     for (int i = 0; i < sim->grabCount && i < snw_apdMaxDrags; ++i)
     {
         const snwGrab* grab = &sim->grabs[i];
-        snwVec3* force = &snwApd_Body(sim, index)->contact[grab->vertex >= 0 ? grab->vertex : 0];
         if (grab->kind == snw_grabDrag && grab->body == index && grab->value > 0.0)
-            *force = snwVec3_Add(*force, state.drags[i]);
+            body->contact[grab->vertex] = snwVec3_Add(body->contact[grab->vertex], body->dragForces[i]);
     }
 }
 
-// What a slot pulls is forgotten when nothing is dragged with it; compliances are found anew with every factor.
+static bool IsDrag(const snwSim* sim, int slot, int index)
+{
+    return sim->grabs[slot].kind == snw_grabDrag && sim->grabs[slot].body == index && sim->grabs[slot].value > 0.0;
+}
+
+// Compliances are found anew with every factor. A pull begins with what the way of inertia asks for: what it was in the
+// last substep would lag behind, and a spring that lags gains energy.
 static void BeginDrags(snwSim* sim, int index)
 {
     snwApdBody* body = snwApd_Body(sim, index);
-    snwApdState state = snwApd_GetState(sim, index);
     for (int i = 0; i < sim->grabCount && i < snw_apdMaxDrags; ++i)
     {
-        const snwGrab* grab = &sim->grabs[i];
-        if (grab->kind != snw_grabDrag || grab->body != index)
-        {
-            state.drags[i] = (snwVec3){0, 0, 0};
-            body->dragVertices[i] = -1;
+        if (!IsDrag(sim, i, index))
             continue;
-        }
-        if (body->dragVertices[i] != grab->vertex || body->dragSignatures[i] != body->signature)
-            body->dragCompliance[i] = snwApd_Compliance(body, grab->vertex);
-        body->dragVertices[i] = grab->vertex;
+        int vertex = sim->grabs[i].vertex;
+        if (body->dragVertices[i] != vertex || body->dragSignatures[i] != body->signature)
+            body->dragCompliance[i] = snwApd_Compliance(body, vertex);
+        body->dragVertices[i] = vertex;
         body->dragSignatures[i] = body->signature;
+        body->dragForces[i] = (snwVec3){0, 0, 0};
+        PullDrag(sim, i);
     }
 }
 
