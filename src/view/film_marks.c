@@ -27,6 +27,8 @@ static void AddBones(const snwFilmBody* body, const snwTransform* bones, snwGizm
     for (int i = 0; i < body->character->boneCount; ++i)
     {
         const snwBoneDef* bone = &body->character->bones[i];
+        if (body->skeleton.solid != NULL && body->skeleton.solid[i])
+            continue;
         snwFloat3 head = snwFloat3_FromVec3(snwTransform_Apply(bones[i], bone->head));
         snwFloat3 tail = snwFloat3_FromVec3(snwTransform_Apply(bones[i], bone->tail));
         if (snwFloat3_IsFinite(head) && snwFloat3_IsFinite(tail))
