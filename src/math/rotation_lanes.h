@@ -31,7 +31,7 @@
 enum
 {
     SNW_MAX_NEWTON = 8,
-    SNW_TOGETHER = 2, // groups to work on in turn
+    SNW_TOGETHER = SNW_WIDE_LANES == 1 ? 1 : 2, // groups to work on in turn; single floats have no slack to fill
     SNW_GROUPS = SNW_ROTATION_LANES / SNW_WIDE_LANES
 };
 
