@@ -25,6 +25,9 @@ faults=(
     'skeleton.excessOfEveryJointType@src/rig/skeleton.c@s/return fmax(fmax(0.0, swing - joint->cone), Beyond(joint, twist));/return fmax(0.0, swing - joint->cone);/'
     'joints.rowsAreDerivativesInAnyPose@src/rig/joint_angle.c@s/return (snwJointAngle){f \* along, snwVec3_MulAdd(g, slope \* along, m)};/return (snwJointAngle){f * along, snwVec3_MulAdd(g, -slope * along, m)};/'
     'joints.motorsPushAsTheirEnergySays@src/rig/joint_rows.c@s/    pull.toStart = LengthAlong(&m->start, m->joint->axis) - now;/    pull.toStart = 0.9 * (LengthAlong(\&m->start, m->joint->axis) - now);/'
+    'joints.closedLoopsClose@src/linalg/active.c@s/^static const double s_yield = 1e-10; /static const double s_yield = 0; /'
+    'dense.everythingAgreesWithPlainLoops@src/linalg/dense.c@s/        PackPanel(b + (size_t)row/        PackPanel(b + 0 * (size_t)row/'
+    'active.randomProblemsAreThoseOfBruteForce@src/linalg/active.c@s/        return w->u\[i\] < 0;/        return false;/'
     'skinning.dualQuaternionsAreThoseOfTheOracle@src/rig/skinning_kernel.h@s/        weight = snwWide_MulSign(weight, .*/        (void)x, (void)y, (void)z, (void)w;/'
     'skinning.linearIsThatOfTheOracle@src/rig/skinning_kernel.h@s/    snwWide det = Dot(m->a, u);/    snwWide det = snwWide_Splat(1);/'
     'skinning.posesThatAreNotFiniteAreRefused@src/rig/skinning.c@s/snwVec3_IsWithin(t.position, s_farthest) \&\& length/length/'
@@ -92,6 +95,11 @@ faults=(
     'bench.rejectsUnknownMetric@bench/bench.c@s/if (snwMetric_Find(row->metric) == NULL)/if (row->metric[0] == 0)/'
     'scene.roundTrip@src/scene/text.c@s/for (int digits = 15; digits <= 17; ++digits)/for (int digits = 15; digits <= 16; ++digits)/'
     'cli.interruptKeepsFinishedFrames@src/scene/run.c@s/return run->def->interrupt != NULL \&\& \*run->def->interrupt;/return run->def->interrupt == NULL;/'
+    # ground truths
+    'truth.tetDerivativesAreThoseOfItsEnergy@bench/truth_energy.c@s/tet->lambda \* (trace - 3) - 2 \* tet->mu/-2 * tet->mu/'
+    'truth.problemDerivativesAreThoseOfItsObjectiveAndRows@bench/truth_problem.c@s/i == j ? 2 \* multipliers\[c\] : multipliers\[c\]/multipliers[c]/'
+    'truth.storedCantileversAreMinima@bench/truth.c@s/snwVec3_Add(snwVec3_Add(x, moved), fall)/snwVec3_Add(snwVec3_Sub(x, moved), fall)/'
+    'truth.nunchuckKeepsEnergyMomentumAndJoints@bench/truth_nunchuck.c@s/snwVec3_Cross(snwMat3_MulVec(arms.inertia\[k\], spin), spin)/snwVec3_Cross(spin, snwMat3_MulVec(arms.inertia[k], spin))/'
     # blueprints
     'flesh.conesAreHullsOfTwoBalls@src/geom/flesh.c@s/double t = y - x \* cone->tilt;/double t = y + x * cone->tilt;/'
     'flesh.cutsTakeAwayAndPaintLeavesTheShape@src/geom/flesh.c@s/ball < part->blend - m->group/ball < part->blend/'

@@ -136,15 +136,68 @@ TEST(blueprint, everyTruncationIsAnError)
     snwDestroyContext(context);
 }
 
+// A ball with a band; its own material is appended by %s.
+static const char s_banded[] =
+    "{\"sinew\": 1, \"name\": \"a\", \"size\": {\"tets\": 200}, \"material\": {\"young\": 500}, \"bones\": "
+    "[{\"name\": \"b\", \"head\": [-0.2,0,0], \"tail\": [0.2,0,0], \"radius\": 0.2}], \"parts\": [{\"kind\": "
+    "\"ellipsoid\", \"radii\": [1, 0.6, 0.6]}], \"ribbons\": [{\"name\": \"r\", \"points\": [[0,0,0],[0,2,0]], "
+    "\"across\": [1,0,0], \"width\": 0.2, \"thickness\": 0.1, \"cells\": [6,2,1]%s}]}";
+
+TEST(blueprint, ribbonsAreOfTheirMaterial)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int own = 0; own < 2; ++own)
+    {
+        char text[1024];
+        snwBlueprintFile file;
+        snwCharacter* character = NULL;
+        snprintf(text, sizeof text, s_banded, own ? ", \"material\": {\"young\": 7e6}" : "");
+        REQUIRE(Read(context, text, &file, NULL) >= 0);
+        REQUIRE(snwBlueprint_Create(context, &file.blueprint, NULL, NULL, NULL, &character, NULL) >= 0);
+        const snwCharacterDef* def = snwCharacter_GetDef(character);
+        int last = def->tetCount - 1, ribbonTets = 6 * 6 * 2;
+        CHECK(def->materials[def->regions[0]].young == 500);
+        CHECK(def->materials[def->regions[last - ribbonTets]].young == 500);
+        CHECK(def->materials[def->regions[last - ribbonTets + 1]].young == (own ? 7e6 : 500));
+        CHECK(def->materials[def->regions[last]].young == (own ? 7e6 : 500));
+        snwCharacter_Release(character);
+        snwBlueprintFile_Free(&file);
+    }
+    snwDestroyContext(context);
+}
+
+// A short bar beside a long one, and no flesh: each element belongs to the bar it is in.
+TEST(blueprint, rigidPartsOfAnySizeKeepTheirElements)
+{
+    static const char text[] =
+        "{\"sinew\": 1, \"name\": \"a\", \"size\": {\"tets\": 3000}, \"bones\": [{\"name\": \"long\", \"head\": "
+        "[-1,0,0], \"tail\": [1,0,0], \"radius\": 0}, {\"name\": \"short\", \"head\": [0,0,0.3], \"tail\": "
+        "[0.2,0,0.3], \"radius\": 0}], \"parts\": [{\"kind\": \"box\", \"group\": \"long\", \"bone\": \"long\", "
+        "\"rigid\": true, \"half\": [1.2, 0.1, 0.1]}, {\"kind\": \"box\", \"group\": \"short\", \"bone\": "
+        "\"short\", \"rigid\": true, \"at\": [0, 0, 0.3], \"half\": [0.2, 0.1, 0.1]}]}";
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwBlueprintFile file;
+    snwCharacter* character = NULL;
+    REQUIRE(Read(context, text, &file, NULL) >= 0);
+    REQUIRE(snwBlueprint_Create(context, &file.blueprint, NULL, NULL, NULL, &character, NULL) >= 0);
+    const snwCharacterDef* def = snwCharacter_GetDef(character);
+    for (int t = 0; t < def->tetCount; ++t)
+        CHECK_INT(def->elementBones[t], def->vertices[def->tets[t][0]].z > 0.15);
+    snwCharacter_Release(character);
+    snwBlueprintFile_Free(&file);
+    snwDestroyContext(context);
+}
+
 TEST(blueprint, everyFailedAllocationIsAnErrorWithoutLeak)
 {
-    static const char small[] = "{\"sinew\": 1, \"name\": \"a\", \"size\": {\"tets\": 200}, \"bones\": [{\"name\": "
-                                "\"b.l\", \"head\": [0.3,0,0],"
-                                " \"tail\": [0.5,0,0], \"radius\": 0.2, \"mirror\": true}], \"parts\": [{\"kind\": "
-                                "\"ellipsoid\", \"radii\": [1, 0.6, 0.6]}],"
-                                " \"ribbons\": [{\"name\": \"r\", \"points\": [[0,0,0],[0,2,0]], \"across\": [1,0,0], "
-                                "\"width\": 0.2, \"thickness\": 0.1,"
-                                "  \"cells\": [6,2,1], \"held_by\": [\"b.l\"], \"grip\": 0.5}]}";
+    static const char small[] =
+        "{\"sinew\": 1, \"name\": \"a\", \"size\": {\"tets\": 200}, \"bones\": [{\"name\": "
+        "\"b.l\", \"head\": [0.3,0,0],"
+        " \"tail\": [0.5,0,0], \"radius\": 0.2, \"mirror\": true}], \"parts\": [{\"kind\": "
+        "\"ellipsoid\", \"radii\": [1, 0.6, 0.6]}],"
+        " \"ribbons\": [{\"name\": \"r\", \"points\": [[0,0,0],[0,2,0]], \"across\": [1,0,0], "
+        "\"width\": 0.2, \"thickness\": 0.1,"
+        "  \"cells\": [6,2,1], \"held_by\": [\"b.l\"], \"grip\": 0.5, \"material\": {\"young\": 7e6}}]}";
     bool done = false;
     for (long failAt = 1; !done && failAt < 20000; failAt += 1 + failAt / 40) // every one at first, then fewer
     {

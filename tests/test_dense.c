@@ -218,3 +218,227 @@ TEST(dense, pivotsThatFailAreNamed)
     CHECK_INT(snwDense_Factor(&p.dense, p.a, p.stride), 30);
     FreeProblem(&p);
 }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Forces of constraints
+
+enum
+{
+    snw_maxForces = 24
+};
+
+typedef struct Forces
+{
+    int count;
+    double k[snw_maxForces * snw_maxForces], compliance[snw_maxForces], b[snw_maxForces], lambda[snw_maxForces];
+    bool atLeast[snw_maxForces], active[snw_maxForces];
+} Forces;
+
+static snwActiveReport SolveForces(Forces* f, snwSimd simd)
+{
+    snwActiveDef def = {.kernels = snwCholesky_Kernels(simd), .count = f->count, .k = f->k, .stride = f->count};
+    def.compliance = f->compliance, def.b = f->b, def.atLeast = f->atLeast;
+    def.active = f->active, def.lambda = f->lambda;
+    def.scratch = Numbers(snwActive_ScratchCount(f->count));
+    snwActiveReport report = snwActive_Solve(&def);
+    free(def.scratch);
+    return report;
+}
+
+// Plain solve with the rows that are in the set.
+static void SolveSubset(const Forces* f, const bool* in, double* lambda)
+{
+    double a[snw_maxForces * snw_maxForces], x[snw_maxForces];
+    int rows[snw_maxForces], n = 0;
+    for (int i = 0; i < f->count; ++i)
+        if (in[i])
+            rows[n++] = i;
+    for (int i = 0; i < n; ++i)
+    {
+        for (int j = 0; j < n; ++j)
+            a[i * n + j] = f->k[rows[i] * f->count + rows[j]] + (i == j ? f->compliance[rows[i]] : 0);
+        x[i] = f->b[rows[i]];
+    }
+    CHECK_INT(PlainCholesky(a, n, n), -1);
+    PlainForward(a, n, n, x);
+    PlainBackward(a, n, n, x);
+    for (int i = 0; i < f->count; ++i)
+        lambda[i] = 0;
+    for (int i = 0; i < n; ++i)
+        lambda[rows[i]] = x[i];
+}
+
+static double Excess(const Forces* f, const double* lambda, int i)
+{
+    double sum = f->compliance[i] * lambda[i] - f->b[i];
+    for (int j = 0; j < f->count; ++j)
+        sum += f->k[i * f->count + j] * lambda[j];
+    return sum;
+}
+
+// Tries every set of rows at least; false if none is right.
+static bool BruteForce(const Forces* f, double* lambda)
+{
+    for (int set = 0; set < 1 << f->count; ++set)
+    {
+        bool in[snw_maxForces], right = true;
+        for (int i = 0; i < f->count; ++i)
+        {
+            in[i] = !f->atLeast[i] || (set >> i & 1) != 0;
+            right = right && (f->atLeast[i] || (set >> i & 1) == 0); // each set once
+        }
+        if (!right)
+            continue;
+        SolveSubset(f, in, lambda);
+        for (int i = 0; i < f->count && right; ++i)
+            right = !f->atLeast[i] || (lambda[i] >= 0 && Excess(f, lambda, i) >= -1e-10);
+        if (right)
+            return true;
+    }
+    return false;
+}
+
+static void RandomForces(uint64_t* seed, int count, int atLeast, Forces* f)
+{
+    f->count = count;
+    RandomMatrix(seed, count, count, 0.05, count, f->k);
+    for (int i = 0; i < count; ++i)
+    {
+        f->atLeast[i] = i * atLeast / count != (i + 1) * atLeast / count; // spread evenly
+        f->compliance[i] = i % 3 == 1 ? snwTest_Random(seed) : 0;
+        f->b[i] = Uniform(seed);
+        f->active[i] = snwTest_Random(seed) < 0.3; // any guess
+    }
+}
+
+TEST(active, randomProblemsAreThoseOfBruteForce)
+{
+    uint64_t seed = 31;
+    int pushing = 0, most = 0;
+    for (int trial = 0; trial < 600; ++trial)
+    {
+        Forces f;
+        double expected[snw_maxForces];
+        int count = 1 + trial % 10;
+        RandomForces(&seed, count, trial / 10 % (count < 8 ? count + 1 : 9), &f);
+        snwActiveReport report = SolveForces(&f, snw_simdAuto);
+        CHECK(report.exact);
+        most = report.pivots > most ? report.pivots : most;
+        REQUIRE(BruteForce(&f, expected));
+        for (int i = 0; i < count; ++i)
+        {
+            CHECK_NEAR(f.lambda[i], expected[i], 1e-6 * fmax(1, fabs(expected[i])));
+            CHECK(f.active[i] == (f.atLeast[i] && f.lambda[i] > 0));
+            pushing += f.active[i] ? 1 : 0;
+        }
+    }
+    CHECK(pushing > 300);
+    CHECK(most < 20);
+}
+
+TEST(active, aRightGuessIsTheAnswer)
+{
+    uint64_t seed = 32;
+    for (int trial = 0; trial < 100; ++trial)
+    {
+        Forces f;
+        RandomForces(&seed, 20, 12, &f);
+        SolveForces(&f, snw_simdAuto);
+        double first[snw_maxForces];
+        memcpy(first, f.lambda, sizeof first);
+        CHECK_INT(SolveForces(&f, snw_simdAuto).pivots, 1);
+        CHECK(memcmp(first, f.lambda, 20 * sizeof *first) == 0);
+    }
+}
+
+TEST(active, equationsAloneAreADirectSolve)
+{
+    uint64_t seed = 33;
+    Forces f;
+    double expected[snw_maxForces];
+    RandomForces(&seed, 24, 0, &f);
+    SolveSubset(
+        &f, (bool[snw_maxForces]){1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, expected);
+    CHECK(SolveForces(&f, snw_simdAuto).exact);
+    for (int i = 0; i < 24; ++i)
+        CHECK_NEAR(f.lambda[i], expected[i], 1e-10 * fmax(1, fabs(expected[i])));
+    for (int i = 0; i < 24; ++i)
+        if (f.compliance[i] == 0)
+            CHECK_NEAR(Excess(&f, f.lambda, i), 0, 1e-13);
+}
+
+// Rows of rank 5 among 15, some of them at least; equations that can be met are met, limits hold, and nothing pulls.
+TEST(active, redundantRowsAreMet)
+{
+    uint64_t seed = 34;
+    for (int trial = 0; trial < 200; ++trial)
+    {
+        enum
+        {
+            n = 15,
+            rank = 5
+        };
+        Forces f = {.count = n};
+        double rows[n][rank], wish[rank];
+        for (int k = 0; k < rank; ++k)
+            wish[k] = Uniform(&seed);
+        for (int i = 0; i < n; ++i)
+        {
+            for (int k = 0; k < rank; ++k)
+                rows[i][k] = Uniform(&seed);
+            f.atLeast[i] = i >= 9;
+        }
+        memcpy(rows[1], rows[0], sizeof rows[0]); // the same three times
+        memcpy(rows[2], rows[0], sizeof rows[0]);
+        memcpy(rows[14], rows[13], sizeof rows[0]);
+        for (int i = 0; i < n; ++i)
+        {
+            f.b[i] = i >= 9 ? -0.1 * i : 0; // a motion that meets all of it exists
+            for (int k = 0; k < rank; ++k)
+                f.b[i] += rows[i][k] * wish[k];
+            for (int j = 0; j < n; ++j)
+                for (int k = 0; k < rank; ++k)
+                    f.k[i * n + j] += rows[i][k] * rows[j][k];
+        }
+        CHECK(SolveForces(&f, snw_simdAuto).exact);
+        for (int i = 0; i < n; ++i)
+        {
+            CHECK(f.atLeast[i] ? Excess(&f, f.lambda, i) > -1e-8 : fabs(Excess(&f, f.lambda, i)) < 1e-9);
+            CHECK(!f.atLeast[i] || f.lambda[i] >= 0);
+        }
+    }
+}
+
+// A range without room: lower and upper limit at one place push against each other no more than needed.
+TEST(active, limitsAtOnePlaceAreAnEquation)
+{
+    for (int sign = -1; sign <= 1; ++sign)
+    {
+        Forces f = {.count = 2, .k = {2, -2, -2, 2}, .b = {sign, -sign}, .atLeast = {true, true}};
+        CHECK(SolveForces(&f, snw_simdAuto).exact);
+        CHECK_NEAR(2 * (f.lambda[0] - f.lambda[1]), sign, 1e-9);
+        CHECK_NEAR(fmin(f.lambda[0], f.lambda[1]), 0, 0);
+    }
+}
+
+TEST(active, rowsThatNothingMovesHaveNoForce)
+{
+    Forces f = {.count = 3, .k = {0, 0, 0, 0, 4, 0, 0, 0, 0}, .b = {1, 2, 3}, .atLeast = {false, false, true}};
+    CHECK(SolveForces(&f, snw_simdAuto).exact);
+    CHECK_NEAR(f.lambda[0], 0, 0);
+    CHECK_NEAR(f.lambda[1], 0.5, 1e-12);
+    CHECK_NEAR(f.lambda[2], 0, 0);
+    f.count = 0;
+    CHECK(SolveForces(&f, snw_simdAuto).exact);
+}
+
+TEST(active, bitsDoNotDependOnTheInstructionSet)
+{
+    uint64_t seed = 35;
+    Forces f, g;
+    RandomForces(&seed, 24, 10, &f);
+    g = f;
+    SolveForces(&f, snw_simdScalar);
+    SolveForces(&g, snw_simdAuto);
+    CHECK(memcmp(f.lambda, g.lambda, sizeof f.lambda) == 0);
+}

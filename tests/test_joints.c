@@ -2,9 +2,12 @@
 
 #include "test.h"
 
+#include "linalg/active.h"
 #include "rig/joint_angle.h"
 #include "rig/joint_rows.h"
 #include "rig/skeleton.h"
+
+#include <stdlib.h>
 
 static const snwJointType s_types[] = {snw_jointBall, snw_jointHinge, snw_jointUniversal, snw_jointPrismatic,
     snw_jointCylindrical, snw_jointFixed, snw_jointFree};
@@ -297,7 +300,8 @@ TEST(joints, drivesFollowAPose)
             asked += rows[i].kind == snw_rowSoft ? Square(rows[i].target) : 0;
         if (joint.type == snw_jointBall)
             CHECK_NEAR(sqrt(asked), off, 1e-12);
-        CHECK_NEAR(rows[count - 1].compliance, rows[count - 1].kind == snw_rowSoft ? 0.2 : 0, 1e-15);
+        for (int i = 0; i < count; ++i)
+            CHECK_NEAR(rows[i].compliance, rows[i].kind == snw_rowSoft ? 0.2 : 0, 1e-15);
     }
 }
 
@@ -401,5 +405,200 @@ TEST(joints, allowedPosesHaveNoGap)
             CHECK_NEAR(remainder(angles.first.value - a, 2 * SNW_PI), 0, 1e-9);
             CHECK_NEAR(remainder(angles.second.value - b, 2 * SNW_PI), 0, 1e-7);
         }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rows and forces together
+
+enum
+{
+    snw_maxBones = 4,
+    snw_maxJoints = 5,
+    snw_maxRows = snw_maxJoints * snw_maxJointRows
+};
+
+// Bones with a little mass at their centres, and joints between them.
+typedef struct Linkage
+{
+    int boneCount, jointCount;
+    snwVec3 centres[snw_maxBones];
+    snwBonePose poses[snw_maxBones];
+    snwJointDef joints[snw_maxJoints];
+    snwJointRow rows[snw_maxRows];
+    int rowCount;
+    double lambda[snw_maxRows];
+    bool exact;
+} Linkage;
+
+static snwJointRowsDef DefOf(const Linkage* link, int joint)
+{
+    const snwJointDef* j = &link->joints[joint];
+    snwJointRowsDef def = {.joint = j, .h = 0.01};
+    int bones[2] = {j->bone, j->parentBone};
+    for (int b = 0; b < 2 && bones[b] >= 0; ++b)
+    {
+        def.restCentres[b] = link->centres[bones[b]];
+        def.poses[b] = def.starts[b] = link->poses[bones[b]];
+    }
+    return def;
+}
+
+static double WorstGap(const Linkage* link)
+{
+    double worst = 0;
+    for (int i = 0; i < link->jointCount; ++i)
+    {
+        snwJointRowsDef def = DefOf(link, i);
+        snwJointGap gap = snwJointRows_Gap(&def);
+        worst = fmax(worst, fmax(gap.length, gap.angle));
+    }
+    return worst;
+}
+
+static double* Numbers(size_t count)
+{
+    return aligned_alloc(64, (count * sizeof(double) + 127) / 64 * 64);
+}
+
+// The smallest motion (by mass) that all rows ask for: lambda from A S^-1 A^T, then S^-1 A^T lambda.
+static void SolveStep(Linkage* link, double s[snw_maxBones][6])
+{
+    int n = 6 * link->boneCount, count = link->rowCount;
+    double mass[36 * snw_maxBones * snw_maxBones] = {0}, a[6 * snw_maxBones * snw_maxRows] = {0};
+    double k[snw_maxRows * snw_maxRows], b[snw_maxRows], compliance[snw_maxRows];
+    bool atLeast[snw_maxRows], active[snw_maxRows] = {0};
+    for (int i = 0; i < n; ++i)
+        mass[i * n + i] = i % 6 < 3 ? 0.1 : 1 + i / 6;
+    for (int r = 0; r < count; ++r)
+    {
+        const snwJointRow* row = &link->rows[r];
+        b[r] = row->target, compliance[r] = row->compliance, atLeast[r] = row->kind == snw_rowAtLeast;
+        for (int e = 0; e < 2 && row->bones[e] >= 0; ++e)
+            memcpy(a + r * n + 6 * row->bones[e], row->jacobian[e], 6 * sizeof *a);
+    }
+    snwDense dense = {snwCholesky_Kernels(snw_simdAuto), n, Numbers(snwDense_Count(n))};
+    double *panels = Numbers(snwDense_PanelCount(count, n)), *scratch = Numbers(snwActive_ScratchCount(count));
+    CHECK_INT(snwDense_Factor(&dense, mass, n), -1);
+    snwDense_ForwardRows(&dense, count, a, n, panels);
+    snwDense_Gram(&dense, count, panels, k, count);
+    link->exact = snwActive_Solve(
+        &(snwActiveDef){dense.kernels, count, k, count, compliance, b, atLeast, active, link->lambda, scratch})
+                      .exact;
+    double* x = Numbers((size_t)n);
+    memset(x, 0, (size_t)n * sizeof *x);
+    snwDense_AddRows(&dense, count, panels, link->lambda, x);
+    snwDense_Backward(&dense, x);
+    memcpy(s, x, (size_t)n * sizeof *x);
+    free(x), free(scratch), free(panels), free(dense.numbers);
+}
+
+static void StepLinkage(Linkage* link)
+{
+    double s[snw_maxBones][6];
+    link->rowCount = 0;
+    for (int i = 0; i < link->jointCount; ++i)
+    {
+        snwJointRowsDef def = DefOf(link, i);
+        link->rowCount += snwJointRows_Make(&def, link->rows + link->rowCount);
+    }
+    SolveStep(link, s);
+    CHECK(link->exact);
+    for (int i = 0; i < link->boneCount; ++i)
+        link->poses[i] = Moved(link->poses[i], s[i], 1);
+}
+
+static void AddJoint(Linkage* link, snwJointType type, int parent, int bone, snwVec3 position)
+{
+    link->joints[link->jointCount++] = (snwJointDef){.type = type,
+        .parentBone = parent,
+        .bone = bone,
+        .position = position,
+        .axis = {0, 0, 1},
+        .axis2 = {1, 0, 0},
+        .lower = 1,
+        .upper = -1,
+        .cone = SNW_PI};
+}
+
+static void Shake(Linkage* link, uint64_t* seed, double size)
+{
+    for (int i = 0; i < link->boneCount; ++i)
+    {
+        snwVec3 w = RandomVector(seed, size), l = RandomVector(seed, size);
+        link->poses[i] = (snwBonePose){snwQuat_Identity(), link->centres[i]};
+        link->poses[i] = Moved(link->poses[i], (double[6]){w.x, w.y, w.z, l.x, l.y, l.z}, 1);
+    }
+}
+
+// Four hinges in a loop: 20 rows, 18 numbers, one way to move, so three rows say what the others do.
+TEST(joints, closedLoopsClose)
+{
+    uint64_t seed = 19;
+    for (int trial = 0; trial < 20; ++trial)
+    {
+        Linkage link = {.boneCount = 3, .centres = {{0, 0.5, 0}, {1.5, 1.25, 0}, {3, 0.75, 0}}};
+        AddJoint(&link, snw_jointHinge, -1, 0, (snwVec3){0, 0, 0});
+        AddJoint(&link, snw_jointHinge, 0, 1, (snwVec3){0, 1, 0});
+        AddJoint(&link, snw_jointHinge, 1, 2, (snwVec3){3, 1.5, 0});
+        AddJoint(&link, snw_jointHinge, -1, 2, (snwVec3){3, 0, 0});
+        Shake(&link, &seed, 0.3);
+        CHECK(WorstGap(&link) > 0.01);
+        for (int i = 0; i < 8; ++i)
+            StepLinkage(&link);
+        CHECK_NEAR(WorstGap(&link), 0, 1e-12);
+        for (int i = 0; i < link.rowCount; ++i)
+            CHECK(fabs(link.lambda[i]) < 1);
+    }
+}
+
+// The same pin three times, twice as a fixed joint.
+TEST(joints, pinsThatSayTheSameThriceHold)
+{
+    uint64_t seed = 20;
+    for (int trial = 0; trial < 20; ++trial)
+    {
+        Linkage link = {.boneCount = 1, .centres = {{0.3, -0.2, 0.1}}};
+        AddJoint(&link, snw_jointBall, -1, 0, (snwVec3){0.5, 0.5, 0.5});
+        AddJoint(&link, snw_jointFixed, -1, 0, (snwVec3){0.5, 0.5, 0.5});
+        AddJoint(&link, snw_jointFixed, -1, 0, (snwVec3){-0.5, 0.1, 0.2});
+        Shake(&link, &seed, 1.5);
+        for (int i = 0; i < 8; ++i)
+            StepLinkage(&link);
+        CHECK_NEAR(WorstGap(&link), 0, 1e-12);
+    }
+}
+
+// Every type finds its place from far away: rows that fade or point the wrong way would not.
+TEST(joints, everyTypeFindsItsPlaceFromAfar)
+{
+    uint64_t seed = 21;
+    for (int trial = 0; trial < 20 * snw_typeCount; ++trial)
+    {
+        Linkage link = {.boneCount = 2, .centres = {{0.3, -0.2, 0.1}, {1, 0, 0}}};
+        AddJoint(&link, s_types[trial % snw_typeCount], trial % 2 - 1, 1, (snwVec3){0.5, 0.5, 0.5});
+        Shake(&link, &seed, 1);
+        link.poses[1].rotation = RandomRotation(&seed);
+        for (int i = 0; i < 20; ++i)
+            StepLinkage(&link);
+        CHECK_NEAR(WorstGap(&link), 0, 1e-12);
+    }
+}
+
+// A hinge beyond its range comes back to the nearer end, and no farther.
+TEST(joints, limitsBringBack)
+{
+    for (int sign = -1; sign <= 1; sign += 2)
+    {
+        Linkage link = {.boneCount = 1, .centres = {{1, 0, 0}}};
+        AddJoint(&link, snw_jointHinge, -1, 0, (snwVec3){0, 0, 0});
+        link.joints[0].lower = -0.5, link.joints[0].upper = 0.7;
+        snwQuat turn = snwQuat_FromAxisAngle(link.joints[0].axis, 1.5 * sign);
+        link.poses[0] = (snwBonePose){turn, snwQuat_Rotate(turn, link.centres[0])};
+        for (int i = 0; i < 10; ++i)
+            StepLinkage(&link);
+        double twist = snwJointAngle_Twist(link.poses[0].rotation, link.joints[0].axis).value;
+        CHECK_NEAR(twist, sign > 0 ? 0.7 : -0.5, 1e-12);
+        CHECK_NEAR(WorstGap(&link), 0, 1e-12);
     }
 }

@@ -63,6 +63,7 @@ typedef struct snwFlesh
     const int* vertices; // that touch: NULL means all
     int vertexCount;     // of those
     snwAnchor* anchors;  // snw_anchorsPerVertex per touching vertex
+    snwVec3* loads;      // N, beside anchors: what each carried; NULL: every substep begins without pushes
     double margin;       // m: what comes this near in a substep is looked after
     bool wild;           // moves so much in a substep that its inside may come out: all its vertices are looked at
 } snwFlesh;
@@ -163,10 +164,17 @@ void snwResponse_Predict(snwResponse* response, const snwProp* props, snwVec3 gr
 // All contacts of this substep and the islands, from flesh, props and colliders as they are.
 void snwResponse_Gather(snwResponse* response);
 
+// Contacts that stuck or pushed in the last substep begin with the load they carried then. For methods whose sweeps are
+// few; props take their part at once, flesh through snwResponse_AddForces.
+void snwResponse_Seed(snwResponse* response, double h);
+
+// Adds what the contacts push a body with so far to forces (N, per vertex of the mesh).
+void snwResponse_AddForces(const snwResponse* response, int body, double h, snwVec3* forces);
+
 // One sweep over the contacts of an island. `fresh`: looks again where curved surfaces are.
 void snwResponse_Solve(snwResponse* response, int island, bool fresh);
 
-// Remembers where things stick; gives the props their state.
+// Remembers where things stick and what they carry; gives the props their state.
 void snwResponse_Finish(snwResponse* response, snwProp* props, double h);
 
 // The contacts that pushed, at most `capacity`; forces are means over the substep of h seconds.

@@ -223,6 +223,81 @@ void snwResponse_Solve(snwResponse* response, int island, bool fresh)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Pushes as forces, for methods that solve with them
+
+typedef void SolidFn(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, double h, snwVec3* forces);
+
+static void ForSolids(const snwResponse* response, int body, SolidFn* fn, double h, snwVec3* forces)
+{
+    const snwFlesh* flesh = &response->flesh[body];
+    int room = response->touches;
+    for (int chunk = 0; chunk < ChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
+    {
+        snwSolidRow* rows = response->solids + response->firstSolids[body] +
+                            (size_t)chunk * snw_solidGrain * (size_t)room;
+        for (int i = 0; i < response->chunkCounts[body][chunk]; ++i)
+            fn(response, &rows[i], flesh, h, forces);
+    }
+}
+
+static void SeedSolid(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, double h, snwVec3* forces)
+{
+    (void)response, (void)forces;
+    if (!row->anchored)
+        return;
+    snwVec3 load = snwVec3_Scale(flesh->loads[row->anchor], h * h);
+    row->push = fmax(0.0, snwVec3_Dot(load, row->normal));
+    row->drag = CutFriction(Across(load, row->normal), row->push, row->friction, &row->sliding);
+}
+
+static void SeedPair(const snwResponse* response, snwPairRow* row, double h)
+{
+    snwVec3 load = snwVec3_Scale(response->flesh[row->body].loads[row->anchor], h * h);
+    row->push = fmax(0.0, snwVec3_Dot(load, row->normal));
+    row->drag = CutFriction(Across(load, row->normal), row->push, row->friction, &row->sliding);
+    snwVec3 push = snwVec3_Negate(snwVec3_MulAdd(row->drag, row->push, row->normal));
+    snwVec3 at = FirstPoint(response, row);
+    if (row->kind == snw_touchProp)
+        snwProp_Push(&response->props[row->other], Arm(response, row->other, at), push);
+}
+
+void snwResponse_Seed(snwResponse* response, double h)
+{
+    for (int b = 0; b < response->scene->bodyCount; ++b)
+        if (response->flesh[b].loads != NULL)
+            ForSolids(response, b, SeedSolid, h, NULL);
+    for (int i = 0; i < response->pairCount; ++i)
+    {
+        snwPairRow* row = &response->pairs[i];
+        if (row->body >= 0 && row->anchored && response->flesh[row->body].loads != NULL)
+            SeedPair(response, row, h);
+    }
+}
+
+static void AddSolidForce(
+    const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, double h, snwVec3* forces)
+{
+    (void)response, (void)flesh;
+    snwVec3 push = snwVec3_MulAdd(row->drag, row->push, row->normal);
+    forces[row->vertex] = snwVec3_MulAdd(forces[row->vertex], 1.0 / (h * h), push);
+}
+
+void snwResponse_AddForces(const snwResponse* response, int body, double h, snwVec3* forces)
+{
+    ForSolids(response, body, AddSolidForce, h, forces);
+    for (int i = 0; i < response->pairCount; ++i)
+    {
+        const snwPairRow* row = &response->pairs[i];
+        snwVec3 push = snwVec3_Scale(snwVec3_MulAdd(row->drag, row->push, row->normal), 1.0 / (h * h));
+        if (row->body == body)
+            forces[row->vertex] = snwVec3_Add(forces[row->vertex], push);
+        for (int k = 0; k < 3 && row->kind == snw_touchFlesh && row->other == body; ++k)
+            if (row->weights[k] != 0.0)
+                forces[row->triangle[k]] = snwVec3_MulAdd(forces[row->triangle[k]], -row->weights[k], push);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // The end of a substep
 
 static snwAnchor MakeAnchor(int kind, int other, snwVec3 home)
@@ -230,7 +305,7 @@ static snwAnchor MakeAnchor(int kind, int other, snwVec3 home)
     return (snwAnchor){kind, other, {0, 0, 0}, {(float)home.x, (float)home.y, (float)home.z}};
 }
 
-static void KeepSolids(const snwResponse* response, int body)
+static void KeepSolids(const snwResponse* response, int body, double h)
 {
     const snwFlesh* flesh = &response->flesh[body];
     int room = response->touches;
@@ -248,6 +323,9 @@ static void KeepSolids(const snwResponse* response, int body)
             flesh->anchors[row->anchor] = row->anchored && !row->sliding
                                               ? row->kept
                                               : MakeAnchor(snw_touchCollider, row->collider, home);
+            if (flesh->loads != NULL)
+                flesh->loads[row->anchor] = snwVec3_Scale(
+                    snwVec3_MulAdd(row->drag, row->push, row->normal), 1.0 / (h * h));
         }
     }
 }
@@ -273,12 +351,14 @@ static void Weigh(const float* rows, const int triangle[3], snwVec3 x, float wei
     weights[0] = 1.0f - weights[1] - weights[2];
 }
 
-static void KeepPair(const snwResponse* response, const snwPairRow* row)
+static void KeepPair(const snwResponse* response, const snwPairRow* row, double h)
 {
     const snwFlesh* flesh = &response->flesh[row->body];
     snwAnchor* anchor = &flesh->anchors[row->anchor];
     if (anchor->kind != snw_touchNothing)
         return;
+    if (flesh->loads != NULL)
+        flesh->loads[row->anchor] = snwVec3_Scale(snwVec3_MulAdd(row->drag, row->push, row->normal), 1.0 / (h * h));
     if (row->anchored && !row->sliding)
     {
         *anchor = row->kept;
@@ -305,9 +385,9 @@ void snwResponse_Finish(snwResponse* response, snwProp* props, double h)
     }
     for (int i = 0; i < response->pairCount; ++i)
         if (response->pairs[i].push > 0.0 && response->pairs[i].anchor >= 0)
-            KeepPair(response, &response->pairs[i]);
+            KeepPair(response, &response->pairs[i], h);
     for (int b = 0; b < response->scene->bodyCount; ++b)
-        KeepSolids(response, b);
+        KeepSolids(response, b, h);
     for (int p = 0; p < response->scene->propCount; ++p)
         props[p] = snwProp_Finish(&response->props[p], h);
 }

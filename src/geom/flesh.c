@@ -288,8 +288,10 @@ double snwFlesh_BoneDistance(const snwFlesh* flesh, int bone, snwVec3 point)
         if (others == DBL_MAX && flesh->hasFlesh && mine < part->radius)
             others = Distance(flesh, point, snw_fleshOnly, NULL);
         // Its inside, and outside of the flesh whatever is nearer to it than to flesh: the skin of the part is rigid
-        // although a mesh only comes close to it.
-        double nearer = flesh->hasFlesh ? 0.5 * (mine - others) : mine - part->radius;
+        // although a mesh only comes close to it. Where nothing is flesh, all of the mesh belongs to the nearest part.
+        double nearer = 0.5 * (mine - others);
+        if (!flesh->hasFlesh)
+            nearer = mine - snwVec3_Distance(flesh->lower, flesh->upper);
         if (mine < part->radius)
             mine = fmin(mine, nearer);
         distance = fmin(distance, mine);

@@ -18,6 +18,7 @@ typedef struct snwRibbon
     int holderCount;
     double grip; // m
     float color[3];
+    snwMaterial material; // density 0: that of the character
 } snwRibbon;
 
 int64_t snwRibbon_TetCount(const snwRibbon* ribbon);

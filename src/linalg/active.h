@@ -30,7 +30,7 @@ typedef struct snwActiveDef
 typedef struct snwActiveReport
 {
     int pivots; // sets that were tried
-    bool exact; // false: the tries ran out, and lambda is what relaxation came to
+    bool exact; // false: no set was found, and lambda is what relaxation came to (0 if K is not a matrix of this kind)
 } snwActiveReport;
 
 size_t snwActive_ScratchCount(int count);

@@ -231,12 +231,15 @@ static const snwField s_ribbonFields[] = {
     FIELD(snwRibbonData, ribbon.grip, "grip", snw_fieldReal, .lower = 0, .upper = SNW_MAX_SIZE, .unit = "m",
         .help = "how near"),
     COLOR(snwRibbonData, ribbon.color, "\"#rrggbb\" or three linear numbers"),
+    FIELD(snwRibbonData, ribbon.material, "material", snw_fieldObject, .table = &snw_materialTable,
+        .help = "what the band is made of; that of the flesh if absent"),
 };
 
 static void InitRibbon(void* object, int kind)
 {
     (void)kind;
     ((snwRibbonData*)object)->ribbon.color[0] = -1; // not given
+    ((snwRibbonData*)object)->ribbon.material = (snwMaterial){0};
 }
 
 const snwTable snw_ribbonTable = {"ribbon", "A thin band with cells of its own", SNW_TABLE_FIELDS(s_ribbonFields),

@@ -435,10 +435,39 @@ snwResult snwBlueprint_Mesh(snwContext* context, const snwBlueprint* blueprint, 
 // ---------------------------------------------------------------------------------------------------------------------
 // Characters
 
+// A ribbon of a material of its own is a region of its own; regions stay NULL if there is none.
+static bool ChooseMaterials(const snwBlueprint* blueprint, const snwBlueprintMesh* mesh, snwArena* arena,
+    snwMaterial** materials, int** regions)
+{
+    int tetCount = mesh->body.tetCount, first = tetCount - mesh->ribbonTetCount;
+    bool own = false;
+    for (int r = 0; r < blueprint->ribbonCount && mesh->ribbonTetCount > 0; ++r)
+        own = own || blueprint->ribbons[r].material.density > 0;
+    *regions = own ? snwArena_Alloc(arena, (size_t)tetCount, sizeof **regions) : NULL;
+    *materials = snwArena_Alloc(arena, (size_t)blueprint->ribbonCount + 1, sizeof **materials);
+    if (*materials == NULL || (own && *regions == NULL))
+        return false;
+    (*materials)[0] = blueprint->material;
+    for (int t = 0; own && t < first; ++t)
+        (*regions)[t] = 0;
+    for (int r = 0; own && r < blueprint->ribbonCount; ++r)
+    {
+        const snwRibbon* ribbon = &blueprint->ribbons[r];
+        (*materials)[r + 1] = ribbon->material.density > 0 ? ribbon->material : blueprint->material;
+        for (int64_t t = 0; t < snwRibbon_TetCount(ribbon); ++t)
+            (*regions)[first++] = r + 1;
+    }
+    return true;
+}
+
 static snwResult CreateFrom(snwContext* context, const snwBlueprint* blueprint, const snwBlueprintMesh* mesh,
-    const char* name, const char* source, snwCharacter** character, snwMessage* message)
+    snwArena* arena, const char* name, const char* source, snwCharacter** character, snwMessage* message)
 {
     snwCharacterDef def = snwDefaultCharacterDef();
+    snwMaterial* materials;
+    int* regions;
+    if (!ChooseMaterials(blueprint, mesh, arena, &materials, &regions))
+        return snwFailMemory(message);
     def.name = name != NULL ? name : blueprint->name;
     def.source = source;
     def.vertices = mesh->body.vertices;
@@ -454,8 +483,9 @@ static snwResult CreateFrom(snwContext* context, const snwBlueprint* blueprint, 
     def.elementBones = mesh->elementBones;
     def.edges = (const int(*)[2])mesh->ties;
     def.edgeCount = mesh->tieCount;
-    def.materials = &blueprint->material;
-    def.materialCount = 1;
+    def.regions = regions;
+    def.materials = materials;
+    def.materialCount = regions != NULL ? blueprint->ribbonCount + 1 : 1;
     def.bones = blueprint->bones;
     def.boneCount = blueprint->boneCount;
     def.joints = blueprint->joints;
@@ -479,7 +509,7 @@ snwResult snwBlueprint_Create(snwContext* context, const snwBlueprint* blueprint
     if (result >= 0)
     {
         snwMessage words = {0};
-        snwResult made = CreateFrom(context, blueprint, &mesh, name, source, character, &words);
+        snwResult made = CreateFrom(context, blueprint, &mesh, &arena, name, source, character, &words);
         if (made < 0 && message != NULL)
             *message = words;
         result = made < 0 ? made : result;

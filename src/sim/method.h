@@ -155,7 +155,8 @@ struct snwSim
     snwArray(snwCommand) log; // applied
     snwTiming timings[snw_maxStages];
     double stageStart;
-    double dt; // s, of the step under way
+    double dt;          // s, of the step under way
+    double substepTime; // s since the scene began, at the end of the substep under way
     double stepMs;
     uint64_t changes; // counts steps and restores
 };

@@ -231,7 +231,8 @@ static snwResult RunSubsteps(snwSim* sim, double dt, snwMessage* message)
     for (int i = 0; i < count; ++i)
     {
         double fraction = (double)(i + 1) / count;
-        MoveAll(sim, begin + fraction * dt, fraction);
+        sim->substepTime = begin + fraction * dt;
+        MoveAll(sim, sim->substepTime, fraction);
         sim->contactCount = 0;
         snwResult result = sim->method->step(sim, h, message);
         if (result < 0)

@@ -1,0 +1,742 @@
+#include "sim/apd/apd.h"
+#include "math/eigen.h"
+#include "sim/methods.h"
+
+#include <math.h>
+#include <string.h>
+
+enum
+{
+    snw_stageFactor,
+    snw_stagePredict,
+    snw_stageDetect,
+    snw_stageLocal,
+    snw_stageResidual,
+    snw_stageSweeps,
+    snw_stageBones,
+    snw_stageContact,
+    snw_stageFinish,
+    snw_stageCount,
+
+    snw_lookAgain = 3, // iterations between two looks at curved colliders
+};
+
+static const char* const s_stages[snw_stageCount] = {
+    "factor", "predict", "detect", "local", "residual", "sweeps", "bones", "contact", "finish"};
+
+static const char* const s_solvers[] = {"articulated", "plain", "stiff", "split", "literal", "constrained", NULL};
+static const char* const s_laws[] = {"strain", "volume", "corotated", NULL};
+
+static const snwParamInfo s_params[snw_apdParamCount] = {
+    [snw_apdIterations] = {.name = "apd.iterations",
+        .type = snw_paramInt,
+        .unit = "",
+        .lower = 1,
+        .upper = 10000,
+        .initial = 10,
+        .live = true,
+        .help = "local and global steps in each substep"},
+    [snw_apdPasses] = {.name = "apd.passes",
+        .type = snw_paramInt,
+        .unit = "",
+        .lower = 1,
+        .upper = 20,
+        .initial = 3,
+        .live = true,
+        .help = "solutions of the small problem of the bones in each iteration, each at the pose of the one before"},
+    [snw_apdRefresh] = {.name = "apd.refresh",
+        .type = snw_paramReal,
+        .unit = "rad",
+        .lower = 0,
+        .upper = 1,
+        .initial = 0.1,
+        .live = true,
+        .help = "turn of a bone within a substep after which the small matrix is made anew; 0: in every pass"},
+    [snw_apdLaw] = {.name = "apd.law",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = snw_elasticLawCount - 1,
+        .initial = snw_elasticCorotated,
+        .choices = s_laws,
+        .help = "flesh: strain (distance to rotations), volume (that and distance to matrices of determinant 1) or "
+                "corotated (linear, with the true moduli)"},
+    [snw_apdSolver_] = {.name = "apd.solver",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = snw_apdSolverCount - 1,
+        .initial = snw_apdArticulated,
+        .choices = s_solvers,
+        .help = "articulated: this method; plain: no bones, all is flesh; stiff: bones imitated by stiffness; split: "
+                "the forerunner of 2019; literal: the paper's Eq. 17; constrained: stable constrained dynamics"},
+    [snw_apdRatio] = {.name = "apd.ratio",
+        .type = snw_paramReal,
+        .unit = "",
+        .lower = 1,
+        .upper = 1e6,
+        .initial = 500,
+        .help = "stiffness of bones over that of their flesh, where apd.solver is stiff or constrained"},
+    [snw_apdLimits] = {.name = "apd.limits",
+        .type = snw_paramBool,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 1,
+        .live = true,
+        .help = "joints stop at their ranges and cones"},
+    [snw_apdDrive] = {.name = "apd.drive",
+        .type = snw_paramReal,
+        .unit = "Hz",
+        .lower = 0,
+        .upper = 1000,
+        .initial = 8,
+        .live = true,
+        .help = "how tightly joints follow the body's motion or their clips: natural frequency of the drives; 0: not"},
+    [snw_apdDrag] = {.name = "apd.drag",
+        .type = snw_paramReal,
+        .unit = "1/s",
+        .lower = 0,
+        .upper = 1000,
+        .initial = 0,
+        .live = true,
+        .help = "how fast all motion dies, of bodies and props, as in thick air"},
+    [snw_apdSelf] = {.name = "apd.self",
+        .type = snw_paramBool,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 0,
+        .help = "contact of each body with itself; bodies always touch each other"},
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// State
+
+// Parts of the block in the order of snwApdState, each from a multiple of 64 bytes on.
+static size_t Take(size_t* size, size_t bytes)
+{
+    size_t at = *size;
+    *size += (bytes + 63) / 64 * 64;
+    return at;
+}
+
+static size_t LayOut(const snwApdModel* model, unsigned char* block, snwApdState* state)
+{
+    const snwCharacterDef* def = &model->character->def;
+    size_t n = (size_t)model->vertexCount, touches = (size_t)model->touchCount * snw_anchorsPerVertex, size = 0;
+    size_t positions = Take(&size, n * sizeof(snwVec3)), velocities = Take(&size, n * sizeof(snwVec3));
+    size_t bones = Take(&size, (size_t)model->boneCount * sizeof(snwApdBone));
+    size_t joints = Take(&size, (size_t)def->jointCount * sizeof(snwApdJoint));
+    size_t rotations = Take(&size, (size_t)model->blockCount * sizeof(snwQuatBlock));
+    size_t anchors = Take(&size, touches * sizeof(snwAnchor)), loads = Take(&size, touches * sizeof(snwVec3));
+    size_t drags = Take(&size, snw_apdMaxDrags * sizeof(snwVec3));
+    size_t outPositions = Take(&size, 4 * n * sizeof(float)), outVelocities = Take(&size, 4 * n * sizeof(float));
+    size_t outBones = Take(&size, (size_t)def->boneCount * sizeof(snwTransform));
+    size_t outJoints = Take(&size, (size_t)def->jointCount * sizeof(snwTransform));
+    if (block != NULL)
+        *state = (snwApdState){.positions = (snwVec3*)(void*)(block + positions),
+            .velocities = (snwVec3*)(void*)(block + velocities),
+            .bones = (snwApdBone*)(void*)(block + bones),
+            .joints = (snwApdJoint*)(void*)(block + joints),
+            .rotations = (snwQuatBlock*)(void*)(block + rotations),
+            .anchors = (snwAnchor*)(void*)(block + anchors),
+            .loads = (snwVec3*)(void*)(block + loads),
+            .drags = (snwVec3*)(void*)(block + drags),
+            .outPositions = (float*)(void*)(block + outPositions),
+            .outVelocities = (float*)(void*)(block + outVelocities),
+            .outBones = (snwTransform*)(void*)(block + outBones),
+            .outJoints = (snwTransform*)(void*)(block + outJoints)};
+    return size;
+}
+
+size_t snwApd_StateSize(const void* model)
+{
+    return LayOut(model, NULL, NULL);
+}
+
+snwApdState snwApd_GetState(const snwSim* sim, int index)
+{
+    return snwApd_Body(sim, index)->state;
+}
+
+// Where a bone is as the transform that takes the rest pose to now.
+static snwTransform BoneTransform(const snwApdModel* model, int bone, const snwApdBone* pose)
+{
+    snwVec3 turned = snwQuat_Rotate(pose->rotation, model->centres[bone]);
+    return (snwTransform){snwVec3_Sub(pose->centre, turned), pose->rotation};
+}
+
+// The rigid motion nearest to what the vertices of a bone did: for solvers to which a bone is but flesh.
+static snwTransform FitBone(const snwApdModel* model, const double* masses, const snwVec3* x, int bone)
+{
+    const snwCharacter* character = model->character;
+    double mass = 0.0;
+    snwVec3 from = {0, 0, 0}, to = {0, 0, 0};
+    snwMat3 moment = {{{0}}};
+    for (int i = 0; i < model->vertexCount; ++i)
+        if (character->vertexBones[i] == bone)
+        {
+            mass += masses[i];
+            from = snwVec3_MulAdd(from, masses[i], character->def.vertices[i]);
+            to = snwVec3_MulAdd(to, masses[i], x[i]);
+        }
+    if (!(mass > 0.0))
+        return snwTransform_Identity();
+    from = snwVec3_Scale(from, 1.0 / mass);
+    to = snwVec3_Scale(to, 1.0 / mass);
+    for (int i = 0; i < model->vertexCount; ++i)
+        if (character->vertexBones[i] == bone)
+            moment = snwMat3_Add(moment, snwMat3_Outer(snwVec3_Scale(snwVec3_Sub(x[i], to), masses[i]),
+                                             snwVec3_Sub(character->def.vertices[i], from)));
+    snwQuat rotation = snwQuat_FromMat3(snwPolar3_Compute(moment).rotation);
+    return (snwTransform){snwVec3_Sub(to, snwQuat_Rotate(rotation, from)), rotation};
+}
+
+static void Publish(snwSim* sim, int index)
+{
+    const snwApdModel* model = sim->bodies[index].model;
+    const snwCharacter* character = model->character;
+    snwApdState state = snwApd_GetState(sim, index);
+    for (int i = 0; i < model->vertexCount; ++i)
+    {
+        float *x = state.outPositions + 4 * (size_t)i, *v = state.outVelocities + 4 * (size_t)i;
+        x[0] = (float)state.positions[i].x;
+        x[1] = (float)state.positions[i].y;
+        x[2] = (float)state.positions[i].z;
+        v[0] = (float)state.velocities[i].x;
+        v[1] = (float)state.velocities[i].y;
+        v[2] = (float)state.velocities[i].z;
+    }
+    for (int k = 0; k < character->def.boneCount; ++k)
+        state.outBones[k] = model->boneCount > 0 ? BoneTransform(model, k, &state.bones[k])
+                                                 : FitBone(model, character->masses, state.positions, k);
+    for (int i = 0; i < character->def.jointCount; ++i)
+        state.outJoints[i] = state.outBones[character->def.joints[i].bone];
+}
+
+static snwVec3 CentreOfMass(const snwCharacter* character)
+{
+    snwVec3 moment = {0, 0, 0};
+    for (int i = 0; i < character->def.vertexCount; ++i)
+        moment = snwVec3_MulAdd(moment, character->masses[i] / character->mass, character->def.vertices[i]);
+    return moment;
+}
+
+static void InitBones(snwSim* sim, int index, snwVec3 centre)
+{
+    const snwBodyStart* start = &sim->starts[index];
+    const snwApdModel* model = sim->bodies[index].model;
+    snwApdState state = snwApd_GetState(sim, index);
+    for (int k = 0; k < model->boneCount; ++k)
+    {
+        snwApdBone* bone = &state.bones[k];
+        snwVec3 rows[4];
+        bone->rotation = snwQuat_Normalize(start->transform.rotation);
+        bone->centre = snwTransform_Apply(start->transform, model->centres[k]);
+        snwApdBone_Rows(model, k, bone, rows);
+        for (int a = 0; a < 3; ++a)
+            bone->rate[a] = snwVec3_Cross(start->angularVelocity, rows[a]);
+        bone->rate[3] = snwVec3_Add(
+            start->velocity, snwVec3_Cross(start->angularVelocity, snwVec3_Sub(bone->centre, centre)));
+    }
+}
+
+static void InitBody(snwSim* sim, int index)
+{
+    const snwBodyStart* start = &sim->starts[index];
+    const snwApdModel* model = sim->bodies[index].model;
+    const snwCharacter* character = model->character;
+    memset(sim->bodies[index].state, 0, snwApd_StateSize(model));
+    snwApdState state = snwApd_GetState(sim, index);
+    snwVec3 centre = snwTransform_Apply(start->transform, CentreOfMass(character));
+    for (int i = 0; i < model->vertexCount; ++i)
+    {
+        snwVec3 x = snwTransform_Apply(start->transform, character->def.vertices[i]);
+        state.positions[i] = x;
+        state.velocities[i] = snwVec3_Add(
+            start->velocity, snwVec3_Cross(start->angularVelocity, snwVec3_Sub(x, centre)));
+    }
+    InitBones(sim, index, centre);
+    for (int i = 0; i < character->def.jointCount; ++i)
+        state.joints[i] = (snwApdJoint){character->def.joints[i].target, character->def.joints[i].motor, 0};
+    snwQuat q = snwQuat_Normalize(start->transform.rotation);
+    const float guess[4] = {(float)q.x, (float)q.y, (float)q.z, (float)q.w};
+    for (int b = 0; b < model->blockCount; ++b)
+        for (int k = 0; k < 4; ++k)
+            for (int lane = 0; lane < snw_apdLanes; ++lane)
+                state.rotations[b].q[k][lane] = guess[k];
+    Publish(sim, index);
+}
+
+static bool BoneIsSound(const snwApdBone* bone)
+{
+    bool finite = snwQuat_IsFinite(bone->rotation) && snwVec3_IsFinite(bone->centre);
+    for (int a = 0; a < 4; ++a)
+        finite = finite && snwVec3_IsFinite(bone->rate[a]);
+    return finite && fabs(snwQuat_Dot(bone->rotation, bone->rotation) - 1.0) < 1e-6;
+}
+
+static bool IsSound(const snwSim* sim, int index)
+{
+    const snwApdModel* model = sim->bodies[index].model;
+    snwApdState state = snwApd_GetState(sim, index);
+    for (int i = 0; i < model->vertexCount; ++i)
+        if (!snwVec3_IsFinite(state.positions[i]) || !snwVec3_IsFinite(state.velocities[i]))
+            return false;
+    for (int i = 0; i < model->boneCount; ++i)
+        if (!BoneIsSound(&state.bones[i]))
+            return false;
+    for (int i = 0; i < model->character->def.jointCount; ++i)
+        if (!isfinite(state.joints[i].target))
+            return false;
+    for (int i = 0; i < model->touchCount * snw_anchorsPerVertex; ++i)
+        if (!snwAnchor_IsSound(&state.anchors[i], sim->def) || !snwVec3_IsFinite(state.loads[i]))
+            return false;
+    for (int i = 0; i < snw_apdMaxDrags; ++i)
+        if (!snwVec3_IsFinite(state.drags[i]))
+            return false;
+    return true;
+}
+
+static void Applied(snwSim* sim, const snwCommand* command)
+{
+    if (command->kind != snw_commandJoint)
+        return;
+    snwApdJoint* joint = &snwApd_GetState(sim, command->body).joints[command->index];
+    joint->target = command->value;
+    joint->motor = command->on;
+}
+
+static void GetVertices(const snwSim* sim, int index, snwVertices* vertices)
+{
+    snwApdState state = snwApd_GetState(sim, index);
+    int count = sim->bodies[index].character->def.vertexCount;
+    *vertices = (snwVertices){state.outPositions, state.outVelocities, count, 4 * (int)sizeof(float)};
+}
+
+static void GetBones(const snwSim* sim, int index, snwTransforms* bones)
+{
+    bones->data = snwApd_GetState(sim, index).outBones;
+}
+
+static void GetJoints(const snwSim* sim, int index, snwTransforms* joints)
+{
+    joints->data = snwApd_GetState(sim, index).outJoints;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Scratch
+
+static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
+{
+    snwApdBody* body = snwApd_Body(sim, index);
+    const snwApdModel* model = body->model = sim->bodies[index].model;
+    LayOut(model, sim->bodies[index].state, &body->state);
+    snwArena* arena = &sim->arena;
+    size_t n = (size_t)model->vertexCount, bones = (size_t)model->boneCount;
+    body->before = snwArena_Alloc(arena, n, sizeof *body->before);
+    body->inertial = snwArena_Alloc(arena, n, sizeof *body->inertial);
+    body->external = snwArena_Alloc(arena, n, sizeof *body->external);
+    body->contact = snwArena_Alloc(arena, n, sizeof *body->contact);
+    body->rows = snwArena_Alloc(arena, n, 4 * sizeof(float));
+    body->beforeRows = snwArena_Alloc(arena, n, 4 * sizeof(float));
+    body->touchRows = snwArena_Alloc(arena, n, 4 * sizeof(float));
+    body->touchBefore = snwArena_Alloc(arena, n, 4 * sizeof(float));
+    for (int p = 0; p < model->partCount; ++p)
+        body->forces[p] = snwArena_Alloc(arena, n, 4 * sizeof(float));
+    body->bonesBefore = snwArena_Alloc(arena, bones, sizeof *body->bonesBefore);
+    body->boneInertial = snwArena_Alloc(arena, bones, sizeof *body->boneInertial);
+    for (int i = 0; i < snw_apdMaxDrags; ++i)
+        body->dragVertices[i] = -1;
+    if (arena->failed)
+        return snwFailMemory(message);
+    snwResult result = snwApd_CreateSystem(sim, index, message);
+    return result < 0 ? result : snwApd_CreateBones(sim, index, message);
+}
+
+static snwResult CreateScratch(snwSim* sim, snwMessage* message)
+{
+    snwApdScratch* scratch = snwArena_Alloc(&sim->arena, 1, sizeof *scratch);
+    sim->scratch = scratch;
+    if (scratch == NULL)
+        return snwFailMemory(message);
+    scratch->bodies = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->bodies);
+    if (scratch->bodies == NULL)
+        return snwFailMemory(message);
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        snwResult result = CreateBody(sim, i, message);
+        if (result < 0)
+            return result;
+    }
+    return snwApd_CreateContacts(sim, message);
+}
+
+static void DestroyScratch(snwSim* sim)
+{
+    const snwApdScratch* scratch = sim->scratch;
+    for (int i = 0; i < sim->bodyCount && scratch->bodies != NULL; ++i)
+    {
+        snwCholeskyScratch_Destroy(scratch->bodies[i].solve);
+        snwCholesky_Destroy(scratch->bodies[i].factor);
+        snwPattern_Destroy(scratch->bodies[i].pattern);
+    }
+    snwDestroyResponse(scratch->response);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Prediction
+
+typedef struct VertexLoop
+{
+    snwApdBody* body;
+    snwApdState state;
+    snwVec3 gravity;
+    double h, keep;
+} VertexLoop;
+
+static void PredictVertices(int begin, int end, void* data)
+{
+    const VertexLoop* loop = data;
+    snwApdBody* body = loop->body;
+    for (int i = begin; i < end; ++i)
+    {
+        snwVec3 x = loop->state.positions[i];
+        body->before[i] = x;
+        x = snwVec3_MulAdd(x, loop->h, loop->state.velocities[i]);
+        x = snwVec3_MulAdd(x, loop->h * loop->h, loop->gravity);
+        body->inertial[i] = x;
+        body->external[i] = (snwVec3){0, 0, 0};
+        loop->state.positions[i] = x;
+        float* row = body->beforeRows + 4 * (size_t)i;
+        snwVec3 d = snwVec3_Sub(body->before[i], body->origin);
+        row[0] = (float)d.x;
+        row[1] = (float)d.y;
+        row[2] = (float)d.z;
+    }
+}
+
+// Bones go on by inertia as affine bodies do, then to the nearest rigid place.
+static void PredictBones(const VertexLoop* loop)
+{
+    snwApdBody* body = loop->body;
+    for (int k = 0; k < body->model->boneCount; ++k)
+    {
+        snwApdBone* bone = &loop->state.bones[k];
+        snwVec3* t = body->boneInertial[k];
+        body->bonesBefore[k] = *bone;
+        snwApdBone_Rows(body->model, k, bone, t);
+        for (int a = 0; a < 4; ++a)
+            t[a] = snwVec3_MulAdd(t[a], loop->h, bone->rate[a]);
+        t[3] = snwVec3_MulAdd(t[3], loop->h * loop->h, loop->gravity);
+        bone->rotation = snwQuat_FromMat3(snwPolar3_Compute(snwMat3_FromColumns(t[0], t[1], t[2])).rotation);
+        bone->centre = t[3];
+    }
+    snwApd_PlaceBoneVertices(body->model, loop->state.bones, loop->state.positions);
+}
+
+static void AddPushes(snwSim* sim, int index)
+{
+    snwApdBody* body = snwApd_Body(sim, index);
+    double mass = 0.0;
+    for (int i = 0; i < body->model->vertexCount; ++i)
+        mass += body->masses[i];
+    for (int i = 0; i < sim->grabCount; ++i)
+    {
+        const snwGrab* grab = &sim->grabs[i];
+        if (grab->kind != snw_grabPush || grab->body != index)
+            continue;
+        snwVec3 force = snwSim_PushForce(sim, grab);
+        if (grab->vertex >= 0)
+            body->external[grab->vertex] = snwVec3_Add(body->external[grab->vertex], force);
+        for (int k = 0; k < body->model->vertexCount && grab->vertex < 0; ++k)
+            body->external[k] = snwVec3_MulAdd(body->external[k], body->masses[k] / mass, force);
+    }
+}
+
+// Flesh that is pinned is where its pin is; bones are held by rows of the small problem.
+static void MovePinned(snwSim* sim, int index)
+{
+    const snwApdModel* model = snwApd_Body(sim, index)->model;
+    snwVec3* x = snwApd_GetState(sim, index).positions;
+    for (int p = 0; p < sim->def->pinCount; ++p)
+    {
+        const snwPinSet* set = &sim->pinSets[p];
+        for (int i = 0; i < set->count && sim->pins[p].held && set->body == index; ++i)
+            if (model->boneOf[set->vertices[i]] < 0)
+                x[set->vertices[i]] = snwPinSet_Target(set, &sim->pins[p], i);
+    }
+    for (int i = 0; i < sim->grabCount; ++i)
+    {
+        const snwGrab* grab = &sim->grabs[i];
+        if (grab->kind == snw_grabPin && grab->body == index && model->boneOf[grab->vertex] < 0)
+            x[grab->vertex] = grab->vector;
+    }
+}
+
+static VertexLoop MakeLoop(snwSim* sim, int index, double h)
+{
+    return (VertexLoop){.body = snwApd_Body(sim, index),
+        .state = snwApd_GetState(sim, index),
+        .gravity = sim->state->gravity,
+        .h = h,
+        .keep = exp(-snwSim_Param(sim, snw_apdDrag) * h)};
+}
+
+static void Predict(snwSim* sim, int index, double h)
+{
+    VertexLoop loop = MakeLoop(sim, index, h);
+    loop.body->origin = loop.state.positions[loop.body->model->vertexCount / 2];
+    snwParallelFor(sim->context, loop.body->model->vertexCount, snw_apdGrain, PredictVertices, &loop);
+    PredictBones(&loop);
+    AddPushes(sim, index);
+    MovePinned(sim, index);
+    snwApd_BeginBones(sim, index);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Local step
+
+static void FillRows(int begin, int end, void* data)
+{
+    const VertexLoop* loop = data;
+    for (int i = begin; i < end; ++i)
+    {
+        snwVec3 d = snwVec3_Sub(loop->state.positions[i], loop->body->origin);
+        float* row = loop->body->rows + 4 * (size_t)i;
+        row[0] = (float)d.x;
+        row[1] = (float)d.y;
+        row[2] = (float)d.z;
+    }
+}
+
+typedef struct PartLoop
+{
+    snwApdBody* body;
+    snwElasticTask task;
+    const snwElasticKernels* kernels;
+} PartLoop;
+
+static void RunParts(int begin, int end, void* data)
+{
+    const PartLoop* loop = data;
+    for (int p = begin; p < end; ++p)
+    {
+        const snwApdPart* part = &loop->body->model->parts[p];
+        snwElasticTask task = loop->task;
+        task.forces = loop->body->forces[p];
+        memset(task.forces + 4 * (size_t)part->low, 0, 4 * (size_t)(part->high - part->low) * sizeof(float));
+        loop->body->partEnergy[p] = loop->kernels->addForces(&task, part->first, part->end);
+    }
+}
+
+static void LocalStep(snwSim* sim, int index, double h)
+{
+    VertexLoop loop = MakeLoop(sim, index, h);
+    const snwApdModel* model = loop.body->model;
+    snwParallelFor(sim->context, model->vertexCount, snw_apdGrain, FillRows, &loop);
+    PartLoop parts = {loop.body,
+        {.law = model->law,
+            .tets = model->tets,
+            .weights = loop.body->weights,
+            .positions = loop.body->rows,
+            .before = loop.body->damped ? loop.body->beforeRows : NULL,
+            .rotations = loop.state.rotations},
+        snwElastic_Kernels(sim->context->simd)};
+    snwParallelFor(sim->context, model->partCount, 1, RunParts, &parts);
+    loop.body->energy = 0.0;
+    for (int p = 0; p < model->partCount; ++p)
+        loop.body->energy += loop.body->partEnergy[p];
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Right side
+
+static snwVec3 ForceOn(const snwApdBody* body, int vertex)
+{
+    snwVec3 f = snwVec3_Add(body->external[vertex], body->contact[vertex]);
+    for (int p = 0; p < body->model->partCount; ++p)
+    {
+        const float* row = body->forces[p] + 4 * (size_t)vertex;
+        if (vertex >= body->model->parts[p].low && vertex < body->model->parts[p].high)
+            f = snwVec3_Add(f, (snwVec3){(double)row[0], (double)row[1], (double)row[2]});
+    }
+    return f;
+}
+
+static void StoreRow(float* row, snwVec3 v)
+{
+    row[0] = (float)v.x;
+    row[1] = (float)v.y;
+    row[2] = (float)v.z;
+}
+
+static void FleshResidual(int begin, int end, void* data)
+{
+    const VertexLoop* loop = data;
+    const snwApdBody* body = loop->body;
+    double perStep = 1.0 / (loop->h * loop->h);
+    for (int i = begin; i < end; ++i)
+    {
+        int v = body->model->fleshVertices[i];
+        snwVec3 pull = snwVec3_Sub(body->inertial[v], loop->state.positions[v]);
+        snwVec3 r = snwVec3_MulAdd(ForceOn(body, v), body->masses[v] * perStep, pull);
+        StoreRow(body->right + 4 * (size_t)i, body->pinned[v] ? (snwVec3){0, 0, 0} : r);
+    }
+}
+
+static void BoneResidual(int begin, int end, void* data)
+{
+    const VertexLoop* loop = data;
+    const snwApdBody* body = loop->body;
+    const snwApdModel* model = body->model;
+    double perStep = 1.0 / (loop->h * loop->h);
+    for (int k = begin; k < end; ++k)
+    {
+        snwVec3 t[4], r[4] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+        snwApdBone_Rows(model, k, &loop->state.bones[k], t);
+        for (int i = model->boneStarts[k]; i < model->boneStarts[k + 1]; ++i)
+        {
+            snwVec3 f = ForceOn(body, model->boneVertices[i]);
+            for (int a = 0; a < 4; ++a)
+                r[a] = snwVec3_MulAdd(r[a], model->boneCoords[i][a], f);
+        }
+        for (int a = 0; a < 4; ++a)
+        {
+            for (int b = 0; b < 4; ++b)
+                r[a] = snwVec3_MulAdd(
+                    r[a], body->boneMasses[k][a][b] * perStep, snwVec3_Sub(body->boneInertial[k][b], t[b]));
+            StoreRow(body->right + 4 * (size_t)(model->fleshCount + 4 * k + a), r[a]);
+        }
+    }
+}
+
+static void MakeResidual(snwSim* sim, int index, double h)
+{
+    VertexLoop loop = MakeLoop(sim, index, h);
+    snwParallelFor(sim->context, loop.body->model->fleshCount, snw_apdGrain, FleshResidual, &loop);
+    snwParallelFor(sim->context, loop.body->model->boneCount, 8, BoneResidual, &loop);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Global step
+
+static void MoveFlesh(int begin, int end, void* data)
+{
+    const VertexLoop* loop = data;
+    for (int i = begin; i < end; ++i)
+    {
+        const float* d = loop->body->right + 4 * (size_t)i;
+        snwVec3* x = &loop->state.positions[loop->body->model->fleshVertices[i]];
+        *x = snwVec3_Add(*x, (snwVec3){(double)d[0], (double)d[1], (double)d[2]});
+    }
+}
+
+static void GlobalStep(snwSim* sim, int index, double h)
+{
+    VertexLoop loop = MakeLoop(sim, index, h);
+    snwApdBody* body = loop.body;
+    snwRightSides right = snwRows_Float(body->right, 3, 4), last = snwRows_Float(body->last, 3, 4);
+    snwCholesky_Forward(body->factor, body->solve, right, last);
+    snwSim_EndStage(sim, snw_stageSweeps);
+    if (body->model->boneCount > 0)
+        snwApd_SolveBones(sim, index, h);
+    snwSim_EndStage(sim, snw_stageBones);
+    snwCholesky_Backward(body->factor, body->solve, last, right);
+    snwSim_EndStage(sim, snw_stageSweeps);
+    snwParallelFor(sim->context, body->model->fleshCount, snw_apdGrain, MoveFlesh, &loop);
+    snwApd_PlaceBoneVertices(body->model, loop.state.bones, loop.state.positions);
+    snwSim_EndStage(sim, snw_stageResidual);
+}
+
+static void Iterate(snwSim* sim, int index, double h)
+{
+    if (snwApd_Body(sim, index)->model->rowCount == 0)
+        return;
+    LocalStep(sim, index, h);
+    snwSim_EndStage(sim, snw_stageLocal);
+    MakeResidual(sim, index, h);
+    snwSim_EndStage(sim, snw_stageResidual);
+    GlobalStep(sim, index, h);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The substep
+
+static void SetVelocities(int begin, int end, void* data)
+{
+    const VertexLoop* loop = data;
+    for (int i = begin; i < end; ++i)
+        loop->state.velocities[i] = snwVec3_Scale(
+            snwVec3_Sub(loop->state.positions[i], loop->body->before[i]), loop->keep / loop->h);
+}
+
+static void Finish(snwSim* sim, int index, double h)
+{
+    VertexLoop loop = MakeLoop(sim, index, h);
+    const snwApdModel* model = loop.body->model;
+    snwParallelFor(sim->context, model->vertexCount, snw_apdGrain, SetVelocities, &loop);
+    for (int k = 0; k < model->boneCount; ++k)
+    {
+        snwVec3 before[4], now[4];
+        snwApdBone_Rows(model, k, &loop.body->bonesBefore[k], before);
+        snwApdBone_Rows(model, k, &loop.state.bones[k], now);
+        for (int a = 0; a < 4; ++a)
+            loop.state.bones[k].rate[a] = snwVec3_Scale(snwVec3_Sub(now[a], before[a]), loop.keep / h);
+    }
+    Publish(sim, index);
+}
+
+static snwResult Step(snwSim* sim, double h, snwMessage* message)
+{
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        snwResult result = snwApd_Prepare(sim, i, h, message);
+        if (result < 0)
+            return result;
+    }
+    snwSim_EndStage(sim, snw_stageFactor);
+    for (int i = 0; i < sim->bodyCount; ++i)
+        Predict(sim, i, h);
+    snwSim_EndStage(sim, snw_stagePredict);
+    snwApd_GatherContacts(sim, h);
+    snwSim_EndStage(sim, snw_stageDetect);
+    int iterations = (int)snwSim_Param(sim, snw_apdIterations);
+    for (int k = 0; k < iterations; ++k)
+    {
+        for (int i = 0; i < sim->bodyCount; ++i)
+            Iterate(sim, i, h);
+        snwApd_SolveContacts(sim, h, k % snw_lookAgain == snw_lookAgain - 1);
+        snwSim_EndStage(sim, snw_stageContact);
+    }
+    snwApd_FinishContacts(sim, h);
+    for (int i = 0; i < sim->bodyCount; ++i)
+        Finish(sim, i, h);
+    snwSim_EndStage(sim, snw_stageFinish);
+    return snw_ok;
+}
+
+const snwMethod snwApdMethod = {
+    .name = "apd",
+    .title = "articulated projective dynamics: flesh, rigid bones and joints in one solve",
+    .source = "Li, Liu, Kavan: Soft Articulated Characters in Projective Dynamics",
+    .features = snw_featurePins | snw_featureDrag | snw_featurePush | snw_featureColliders | snw_featureProps |
+                snw_featureTets | snw_featureJoints,
+    .params = s_params,
+    .paramCount = snw_apdParamCount,
+    .stages = s_stages,
+    .stageCount = snw_stageCount,
+    .createModel = snwApd_CreateModel,
+    .destroyModel = snwApd_DestroyModel,
+    .bodyStateSize = snwApd_StateSize,
+    .initBody = InitBody,
+    .isSound = IsSound,
+    .createScratch = CreateScratch,
+    .destroyScratch = DestroyScratch,
+    .applied = Applied,
+    .step = Step,
+    .getVertices = GetVertices,
+    .getBones = GetBones,
+    .getJoints = GetJoints,
+};

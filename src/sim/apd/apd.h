@@ -1,0 +1,291 @@
+// apd: articulated projective dynamics (Li, Liu, Kavan: Soft Articulated Characters in Projective Dynamics).
+//
+// A step minimises  1/(2 h^2) |x - y|_M^2 + E(x)  (Eq. 6) over flesh vertices x_f and rigid bones T_k that joints hold
+// together, by turns of a local step (rotations of elements and bones) and a global step (one linear system).
+//
+// The system. A = M / h^2 + L is a constant scalar matrix, the same for x, y and z. Vertices of bone k are U_k t_k with
+// t_k four rows: the columns of its scaled rotation and its centre; U_k has rows [(X_i - c_k) / s_k, 1] and never
+// changes. So the bones are 4 m further scalar unknowns of the same Cholesky factor, ordered last and not eliminated:
+//     [ A_ff      A_fb U     ]     L L^T = A_ff,   V = L^-1 A_fb U,   G = U^T A_bb U - V^T V
+//     [ U^T A_bf  U^T A_bb U ]
+// All is written for changes: r = -gradient at the present x, so rounding in a float factor is relative to the change,
+// not to where the body is. An iteration is
+//     r           local step, inertia, contacts                                        snwApd_Residual
+//     y = L^-1 r_f,  q = U^T r_b - V^T y                                               forward sweep
+//     T           the small problem: min over rigid T  1/2 |dt|_G^2 - q . dt, joints   snwApd_SolveBones
+//     dx_f = L^-T (y - V dt)                                                           backward sweep
+// One forward and one backward sweep on a matrix smaller than that of plain projective dynamics: docs/apd.md tells why
+// this equals Eq. 17, which solves for 6 m right sides in every iteration instead.
+//
+// Contacts (contact/response.h) and drags act by forces only, never through A. Their sums live in the dual: after every
+// iteration each contact changes its push by gap times the mass that the factor shows at the vertex, and the next right
+// side carries all pushes. At the fixed point gaps and friction are exact.
+//
+// Same bits for any number of threads; a factor is renewed in the step that needs it, never in the background.
+
+#pragma once
+
+#include "contact/response.h"
+#include "linalg/cholesky.h"
+#include "linalg/dense.h"
+#include "rig/joint_rows.h"
+#include "sim/apd/elastic.h"
+#include "sim/method.h"
+
+typedef enum snwApdSolver
+{
+    snw_apdArticulated, // this method
+    snw_apdPlain,       // projective dynamics without bones: all is flesh
+    snw_apdStiff,       // the same, with bones imitated by stiffness
+    snw_apdSplit,       // the method's forerunner (SCA 2019): joints in a problem of their own
+    snw_apdLiteral,     // Eq. 17 as printed: 6 m right sides in every iteration
+    snw_apdConstrained, // stable constrained dynamics (Tournier et al. 2015) with stiff bones
+    snw_apdSolverCount,
+} snwApdSolver;
+
+typedef enum snwApdParam
+{
+    snw_apdIterations,
+    snw_apdPasses,
+    snw_apdRefresh,
+    snw_apdLaw,
+    snw_apdSolver_,
+    snw_apdRatio,
+    snw_apdLimits,
+    snw_apdDrive,
+    snw_apdDrag,
+    snw_apdSelf,
+    snw_apdParamCount,
+} snwApdParam;
+
+enum
+{
+    snw_apdLanes = SNW_ROTATION_LANES,
+    snw_apdMaxParts = 4,  // of the local step that run at the same time, each with forces of its own
+    snw_apdGrain = 2048,  // vertices per chunk
+    snw_apdMaxDrags = 64, // further ones are left aside
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Model: what follows from the character and the solver alone
+
+// Blocks first .. end of the local step, and the vertices [low, high) that they touch.
+typedef struct snwApdPart
+{
+    int first, end;
+    int low, high;
+} snwApdPart;
+
+// One number of the matrix: `coefficient` times the weight of element `tet`.
+typedef struct snwApdTerm
+{
+    double coefficient; // 1/m^2
+    int tet;            // slot of the local step
+    int vertices[2];    // that it couples: it is dropped while one of them is pinned
+} snwApdTerm;
+
+typedef struct snwApdModel
+{
+    snwArena arena;
+    const snwCharacter* character;
+    snwApdSolver solver;
+    double ratio; // of bones' stiffness to that of flesh, where bones are imitated
+    snwElasticLaw law;
+
+    int vertexCount, fleshCount, boneCount;
+    int rowCount;       // unknowns: fleshCount + 4 boneCount
+    int* boneOf;        // per vertex, -1: flesh
+    int* rowOf;         // per vertex: unknown of flesh, -1: of a bone
+    int* fleshVertices; // per unknown
+
+    snwVec3* centres;        // m, per bone, in the rest pose
+    double* scales;          // m
+    int* boneStarts;         // into boneVertices, boneCount + 1
+    int* boneVertices;       // bone by bone
+    double (*boneCoords)[4]; // rows of U, beside boneVertices
+
+    int tetCount; // elastic ones
+    int blockCount;
+    snwTetBlock* tets;
+    int* tetOf; // per slot (block and lane): tet of the character, -1: none
+    int partCount;
+    snwApdPart parts[snw_apdMaxParts];
+
+    snwApdTerm* terms; // of the matrix; those of masses follow: one per flesh vertex, ten per bone
+    int termCount;
+    int* termRows; // of terms and masses
+    int* termColumns;
+    double meanEdge; // m
+    int touchCount;  // vertices that touch things
+} snwApdModel;
+
+snwResult snwApd_CreateModel(const snwModelDef* def, void** model, snwMessage* message);
+void snwApd_DestroyModel(snwContext* context, void* model);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// State of a body
+
+typedef struct snwApdBone
+{
+    snwQuat rotation;
+    snwVec3 centre;  // m, of mass
+    snwVec3 rate[4]; // 1/s: how the rows of t changed in the last substep, over h
+} snwApdBone;
+
+typedef struct snwApdJoint
+{
+    double target; // rad or m
+    int32_t motor; // on
+    int32_t unused;
+} snwApdJoint;
+
+typedef struct snwApdState
+{
+    snwVec3* positions;      // m
+    snwVec3* velocities;     // m/s
+    snwApdBone* bones;       // of the model
+    snwApdJoint* joints;     // of the character
+    snwQuatBlock* rotations; // of the elements: guesses of the next local step
+    snwAnchor* anchors;      // snw_anchorsPerVertex per touching vertex
+    snwVec3* loads;          // N, per anchor: what it carried
+    snwVec3* drags;          // N, of the sim's first snw_apdMaxDrags grabs: what each pulls
+    // For the caller, made at the end of a step:
+    float* outPositions; // rows of four
+    float* outVelocities;
+    snwTransform* outBones; // of the character
+    snwTransform* outJoints;
+} snwApdState;
+
+size_t snwApd_StateSize(const void* model);
+snwApdState snwApd_GetState(const snwSim* sim, int body);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Scratch
+
+// A pinned point of a bone.
+typedef struct snwApdHold
+{
+    int bone, vertex;
+    snwVec3 target; // m, at the end of the substep
+} snwApdHold;
+
+// The small dense problem of the bones (apd_bones.c). "held": bones that rows act on.
+typedef struct snwApdSmall
+{
+    int size;                 // 6 boneCount
+    const double* schur;      // G, 4 boneCount squared
+    double* matrix;           // S = J^T (G x I) J, its lower triangle
+    snwDense factor;          // of it
+    double* unit;             // E: rows of the identity for the bones that are held
+    double* panels;           // E L^-T
+    double* inverse;          // E S^-1 E^T
+    double* heldForce;        // 6 per bone held
+    int* heldOf;              // per bone: its place among those, -1: none
+    int heldCount;            //
+    snwQuat* madeAt;          // rotations for which all that was made
+    bool made;                //
+    uint64_t signature;       // of the factor for which holds and held were found
+    snwApdHold* holds;        // at most three per bone
+    int holdCount;            //
+    snwJointRow* rows;        // of joints and holds
+    int rowCapacity;          //
+    int rowCount;             //
+    bool* scaled;             // rows whose compliance is a multiple of what the bones show
+    bool* atLeast;            //
+    bool* active;             //
+    double* compliance;       //
+    double* rightSide;        //
+    double* multipliers;      // N m, N
+    double* rowMatrix;        // A S^-1 A^T
+    double* rowScratch;       //
+    double* motion;           // size: the gradient, then s
+    snwVec3* now;             // t, 4 per bone
+    snwVec3* start;           // t0
+    snwVec3* pull;            // q
+    snwVec3* change;          // t - t0
+    snwVec3* force;           // q - G (t - t0)
+    snwTransform* driveBones; // of the motion
+    snwQuat* driveTargets;    // per joint
+    bool* driven;             //
+    const snwClipDef** jointClips;
+} snwApdSmall;
+
+typedef struct snwApdBody
+{
+    const snwApdModel* model;
+    snwApdState state; // where it is in the block
+    snwPattern* pattern;
+    snwCholesky* factor;
+    snwCholeskyScratch* solve;
+    double* terms;      // contributions of the pattern
+    uint64_t signature; // of what the factor was made for; 0: none yet
+
+    double* masses;             // kg, per vertex
+    double (*boneMasses)[4][4]; // kg, U^T M U per bone
+    snwElasticWeights* weights;
+    bool damped;
+    unsigned char* pinned; // per vertex
+    float* shownInverse;   // 1/kg: what a push at a vertex moves it in one iteration
+    double* metric;        // J, per slot: weight in the matrix
+    int* coordsOf;         // per vertex of a bone: its row of boneCoords
+    snwDense affine;       // factor of G: bones as affine bodies
+    double* affineRight;
+
+    snwVec3* before;   // x at the start of the substep
+    snwVec3* inertial; // y
+    snwVec3* external; // N: pushes
+    snwVec3* contact;  // N: contacts and drags
+    snwVec3 origin;    // of `rows`
+    float* rows;       // x - origin, float4: what the local step reads
+    float* beforeRows; // the same of `before`
+    float* forces[snw_apdMaxParts];
+    float* right;       // float4 per unknown: r, then dx
+    float* last;        // float4 per unknown of a bone: q, then dt
+    float* touchRows;   // float4: positions for the response, and inverse masses
+    float* touchBefore; // float4
+    double energy;      // J, elastic, of the last local step
+    double partEnergy[snw_apdMaxParts];
+
+    snwApdBone* bonesBefore; // at the start of the substep
+    snwVec3 (*boneInertial)[4];
+    snwApdSmall small;
+
+    int dragVertices[snw_apdMaxDrags]; // per grab of the sim: what its compliance was found for
+    uint64_t dragSignatures[snw_apdMaxDrags];
+    double dragCompliance[snw_apdMaxDrags]; // m/N
+} snwApdBody;
+
+typedef struct snwApdScratch
+{
+    snwApdBody* bodies;
+    snwResponse* response;
+} snwApdScratch;
+
+static inline snwApdBody* snwApd_Body(const snwSim* sim, int index)
+{
+    return &((snwApdScratch*)sim->scratch)->bodies[index];
+}
+
+// Four rows of t: columns of the scaled rotation, and the centre.
+void snwApdBone_Rows(const snwApdModel* model, int bone, const snwApdBone* pose, snwVec3 rows[4]);
+void snwApd_PlaceBoneVertices(const snwApdModel* model, const snwApdBone* bones, snwVec3* positions);
+
+// apd_system.c
+snwResult snwApd_CreateSystem(snwSim* sim, int body, snwMessage* message);
+// The factor for this step, materials and pins. Renews it only when one of them changed.
+snwResult snwApd_Prepare(snwSim* sim, int body, double h, snwMessage* message);
+// m/N: how far a unit force moves a vertex in one step, bones being affine. Overwrites right and last.
+double snwApd_Compliance(snwApdBody* body, int vertex);
+
+// apd_bones.c
+snwResult snwApd_CreateBones(snwSim* sim, int body, snwMessage* message);
+void snwApd_BeginBones(snwSim* sim, int body);
+// Takes q from `last`, moves the bones, leaves dt in `last`.
+void snwApd_SolveBones(snwSim* sim, int body, double h);
+
+// apd_contact.c
+snwResult snwApd_CreateContacts(snwSim* sim, snwMessage* message);
+void snwApd_GatherContacts(snwSim* sim, double h);
+// Changes the pushes by what gaps and slips ask for, and moves flesh by the change.
+void snwApd_SolveContacts(snwSim* sim, double h, bool fresh);
+void snwApd_FinishContacts(snwSim* sim, double h);
