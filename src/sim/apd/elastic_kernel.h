@@ -57,7 +57,8 @@ static inline snwWide Norm2(const snwWide S[6])
     return (S[0] * S[0] + S[1] * S[1] + S[2] * S[2]) + 2.0f * (S[3] * S[3] + S[4] * S[4] + S[5] * S[5]);
 }
 
-// Newton's first step from rest, k = 0 and y1 = y2 = 3. From Y = S it would go astray where S is compressed.
+// Newton's first step from k = 0 and Y = S or rest, y1 = y2 = 3: S goes astray where it is compressed, rest where it is
+// stretched.
 static SNW_INLINE void BeginVolume(Volume* v, snwWideInt skip)
 {
     const snwWide* S = v->S;
@@ -66,9 +67,12 @@ static SNW_INLINE void BeginVolume(Volume* v, snwWideInt skip)
     v->first = S[0] + S[1] + S[2];
     v->second = cx + cy + cz;
     v->third = S[0] * cx + S[3] * cxy + S[4] * cxz;
-    v->k = (v->third - 1.0f) * (1.0f / 3.0f);
-    v->y1 = v->first - 3.0f * v->k;
-    v->y2 = v->second - 6.0f * v->k;
+    snwWideInt swollen = v->third > 1.0f;
+    snwWide y1 = snwWide_Select(swollen, v->first, snwWide_Splat(3.0f));
+    snwWide y2 = snwWide_Select(swollen, v->second, snwWide_Splat(3.0f));
+    v->k = (v->third - 1.0f) / (y2 * y2 - 2.0f * y1);
+    v->y1 = v->first - v->k * y2;
+    v->y2 = v->second - v->k * (y1 * y2 - 3.0f);
     snwWideInt tame = (Norm2(S) < SNW_VOLUME_MAX_STRETCH2) & (v->third < SNW_VOLUME_MAX_DET);
     v->frozen = skip | ~tame;
     v->solved = skip;
