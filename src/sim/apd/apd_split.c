@@ -3,15 +3,14 @@
 // same constant factor, but the joints are solved for "in a separate step where the deformable body is ignored
 // temporarily". An iteration is
 //     global   flesh and bones together, each bone an affine body without joints: dt = G^-1 q
-//     project  each bone to the nearest rigid place
-//     join     min 1/(2 h^2) |t - t_projected|_M^2 with joints and pins: masses of the bones, no flesh
+//     join     min over rigid t  1/(2 h^2) |t - t_affine|_M^2  with joints and pins: masses of the bones, no flesh
 // Flesh stays where the global step put it and learns of the joined bones in the next iteration. That is cheap, and it
-// is where the method's trouble comes from: joints move bones as if no flesh were around them.
+// is where the method's trouble comes from: joints move bones as if no flesh were around them. Without flesh it is our
+// method, as its authors say of it: rigid bodies move as they should. (So the projection must weigh by masses; the
+// plain closest rotation would know no gyroscopic torque.)
 
 #include "math/eigen.h"
 #include "sim/apd/apd.h"
-
-#include <string.h>
 
 void snwApd_FreeBones(snwApdBody* body)
 {
@@ -26,17 +25,26 @@ void snwApd_FreeBones(snwApdBody* body)
     }
 }
 
-static void ProjectBone(const snwApdBody* body, int bone, snwApdBone* pose)
+// To the nearest rigid place, where the second problem starts. Leaves its pull M (t_affine - t) / h^2 in `last`.
+static void ProjectBone(const snwApdBody* body, int bone, double h, snwApdBone* pose)
 {
-    snwVec3 t[4];
-    snwApdBone_Rows(body->model, bone, pose, t);
+    snwVec3 affine[4], t[4];
+    float* rows = body->last + 16 * (size_t)bone;
+    snwApdBone_Rows(body->model, bone, pose, affine);
     for (int a = 0; a < 4; ++a)
+        affine[a] = snwVec3_Add(
+            affine[a], (snwVec3){(double)rows[4 * a], (double)rows[4 * a + 1], (double)rows[4 * a + 2]});
+    snwMat3 turn = snwMat3_FromColumns(affine[0], affine[1], affine[2]);
+    pose->rotation = snwQuat_FromMat3(snwPolar3_Compute(turn).rotation);
+    pose->centre = affine[3];
+    snwApdBone_Rows(body->model, bone, pose, t);
+    for (int a = 0; a < 4; ++a, rows += 4)
     {
-        const float* d = body->last + 4 * (size_t)(4 * bone + a);
-        t[a] = snwVec3_Add(t[a], (snwVec3){(double)d[0], (double)d[1], (double)d[2]});
+        snwVec3 pull = {0, 0, 0};
+        for (int b = 0; b < 4; ++b)
+            pull = snwVec3_MulAdd(pull, body->boneMasses[bone][a][b] / (h * h), snwVec3_Sub(affine[b], t[b]));
+        rows[0] = (float)pull.x, rows[1] = (float)pull.y, rows[2] = (float)pull.z;
     }
-    pose->rotation = snwQuat_FromMat3(snwPolar3_Compute(snwMat3_FromColumns(t[0], t[1], t[2])).rotation);
-    pose->centre = t[3];
 }
 
 // The metric of the second problem: U^T M U / h^2.
@@ -54,9 +62,8 @@ void snwApd_JoinBones(snwSim* sim, int index, double h)
     snwApdBody* body = snwApd_Body(sim, index);
     snwApdState state = snwApd_GetState(sim, index);
     for (int k = 0; k < body->model->boneCount; ++k)
-        ProjectBone(body, k, &state.bones[k]);
+        ProjectBone(body, k, h, &state.bones[k]);
     FillMasses(body, h);
     body->small.schur = body->boneMetric;
-    memset(body->last, 0, 16 * (size_t)body->model->boneCount * sizeof *body->last);
     snwApd_SolveBones(sim, index, h);
 }
