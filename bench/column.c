@@ -1,9 +1,9 @@
-// Minimises the stable Neo-Hookean energy (see sim/pbd/neo_hookean.h) and the potential of the weights by conjugate
-// gradients (Polak, Ribiere), each line to where the slope vanishes (secants).
+// Minimises the elastic energy of the law that a method has and the potential of the weights by conjugate gradients
+// (Polak, Ribiere), each line to where the slope vanishes (secants).
 
 #include "column.h"
 
-#include "math/vec.h"
+#include "math/eigen.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 
 typedef struct Column
 {
+    snwColumnLaw law;
     const snwCharacterDef* def;
     const double* masses;
     double load, gravity, lower, upper;
@@ -34,18 +35,30 @@ static snwMat3 Edges(const snwVec3* x, const int tet[4])
         snwVec3_Sub(x[tet[1]], x[tet[0]]), snwVec3_Sub(x[tet[2]], x[tet[0]]), snwVec3_Sub(x[tet[3]], x[tet[0]]));
 }
 
+// dPsi/dF
+static snwMat3 Stress(snwColumnLaw law, const snwMaterial* material, snwMat3 f)
+{
+    double nu = material->poisson, mu = material->young / (2 * (1 + nu));
+    if (law == snw_columnNeoHookean)
+    {
+        double pressure = mu / (1 - 2 * nu) * (snwMat3_Determinant(f) - 1) - mu;
+        return snwMat3_Add(snwMat3_Scale(f, mu), snwMat3_Scale(snwMat3_Cofactor(f), pressure));
+    }
+    snwPolar3 polar = snwPolar3_Compute(f);
+    double trace = polar.sigma[0] + polar.sigma[1] + polar.sigma[2] - 3, lambda = 2 * mu * nu / (1 - 2 * nu);
+    snwMat3 shear = snwMat3_Scale(snwMat3_Sub(f, polar.rotation), 2 * mu);
+    return snwMat3_Add(shear, snwMat3_Scale(polar.rotation, lambda * trace));
+}
+
 static void AddTet(const Column* column, int t)
 {
     const int* tet = column->def->tets[t];
-    const snwMaterial* material = &column->def->materials[column->def->regions[t]];
-    double mu = material->young / (2 * (1 + material->poisson)), lambda = mu / (1 - 2 * material->poisson);
     snwMat3 inverse, rest = Edges(column->def->vertices, tet);
     if (!snwMat3_Inverse(rest, &inverse))
         return;
     double volume = snwMat3_Determinant(rest) / 6;
     snwMat3 f = snwMat3_Mul(Edges(column->x, tet), inverse);
-    double pressure = lambda * (snwMat3_Determinant(f) - 1) - mu;
-    snwMat3 stress = snwMat3_Add(snwMat3_Scale(f, mu), snwMat3_Scale(snwMat3_Cofactor(f), pressure));
+    snwMat3 stress = Stress(column->law, &column->def->materials[column->def->regions[t]], f);
     snwMat3 force = snwMat3_Scale(snwMat3_MulTranspose(stress, inverse), volume);
     for (int k = 0; k < 3; ++k)
     {
@@ -135,11 +148,12 @@ static bool Minimise(Column* column)
     return false;
 }
 
-double snwFindColumnHeight(const snwCharacterDef* def, const double* masses, double load, double gravity)
+double snwFindColumnHeight(
+    snwColumnLaw law, const snwCharacterDef* def, const double* masses, double load, double gravity)
 {
     size_t count = (size_t)def->vertexCount;
     snwVec3* memory = malloc(4 * count * sizeof *memory);
-    Column column = {def, masses, load, gravity, INFINITY, -INFINITY, def->vertexCount, memory, memory + count,
+    Column column = {law, def, masses, load, gravity, INFINITY, -INFINITY, def->vertexCount, memory, memory + count,
         memory + 2 * count, memory + 3 * count};
     if (memory == NULL)
         return NAN;

@@ -5,5 +5,12 @@
 
 #include "sinew/sinew.h"
 
+typedef enum snwColumnLaw
+{
+    snw_columnNeoHookean, // stable Neo-Hookean, as in sim/pbd/neo_hookean.h
+    snw_columnCorotated,  // linear in the turned frame
+} snwColumnLaw;
+
 // m; `load` in N on the upper side, gravity in m/s^2 downwards. NAN if there is no memory or no rest was found.
-double snwFindColumnHeight(const snwCharacterDef* column, const double* masses, double load, double gravity);
+double snwFindColumnHeight(
+    snwColumnLaw law, const snwCharacterDef* column, const double* masses, double load, double gravity);

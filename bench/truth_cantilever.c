@@ -19,12 +19,12 @@ const char* snwCantilever_Name(snwCantilever version)
 // ---------------------------------------------------------------------------------------------------------------------
 // Characters
 
-static snwResult CreateBuiltIn(snwContext* context, snwCharacter** character, snwMessage* message)
+snwResult snwCantilever_CreateBuiltIn(snwContext* context, snwCharacter** builtIn, snwMessage* message)
 {
     snwBlueprintFile file = {0};
     snwResult result = snwBlueprintFile_Open(context, "cantilever", &file, message);
     if (result >= 0)
-        result = snwBlueprint_Create(context, &file.blueprint, NULL, NULL, NULL, character, message);
+        result = snwBlueprint_Create(context, &file.blueprint, NULL, NULL, NULL, builtIn, message);
     snwBlueprintFile_Free(&file);
     return result;
 }
@@ -110,17 +110,14 @@ static void FillParts(Parts* parts, const snwCharacter* from, snwCantilever vers
 }
 
 snwResult snwCantilever_CreateCharacter(
-    snwContext* context, snwCantilever version, snwCharacter** character, snwMessage* message)
+    const snwCharacter* builtIn, snwCantilever version, snwCharacter** character, snwMessage* message)
 {
-    snwCharacter* whole = NULL;
-    snwResult result = CreateBuiltIn(context, &whole, message);
-    if (result < 0)
-        return result;
+    snwContext* context = builtIn->context;
     Parts parts = {.arena = {.context = context}};
-    FillParts(&parts, whole, version);
-    result = parts.arena.failed ? snwFailMemory(message) : snwCreateCharacter(context, &parts.def, character, message);
+    FillParts(&parts, builtIn, version);
+    snwResult result = parts.arena.failed ? snwFailMemory(message)
+                                          : snwCreateCharacter(context, &parts.def, character, message);
     snwArena_Free(&parts.arena);
-    snwCharacter_Release(whole);
     return result;
 }
 
@@ -260,9 +257,9 @@ static snwResult MakeFrames(Film* film, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult MakeFilm(Film* film, snwMessage* message)
+static snwResult MakeFilm(Film* film, const snwCharacter* builtIn, snwMessage* message)
 {
-    snwResult result = snwCantileverTruth_Create(film->context, film->version, film->kept, message);
+    snwResult result = snwCantileverTruth_Create(builtIn, film->version, film->kept, message);
     for (int i = 0; i < 3 && result >= 0; ++i)
         result = snwTruthState_Create(film->context, film->kept->character, &film->states[i], message);
     if (result >= 0)
@@ -274,17 +271,20 @@ static snwResult MakeFilm(Film* film, snwMessage* message)
 
 snwResult snwTruth_Regenerate(snwContext* context, snwTruthProgressFn* progress, void* user, snwMessage* message)
 {
-    snwResult result = snw_ok;
+    snwCharacter* builtIn = NULL;
+    snwResult result = snwCantilever_CreateBuiltIn(context, &builtIn, message);
     for (int version = snw_cantileverCount - 1; version >= 0 && result >= 0; --version) // the quickest first
     {
         snwCantileverTruth kept = {0};
         Film film = {
             .context = context, .version = (snwCantilever)version, .kept = &kept, .progress = progress, .user = user};
-        result = MakeFilm(&film, message);
+        result = MakeFilm(&film, builtIn, message);
         for (int i = 0; i < 3; ++i)
             snwTruthState_Free(context, &film.states[i]);
         snwDestroyTruth(film.truth);
         snwCantileverTruth_Close(&kept);
     }
+    if (builtIn != NULL)
+        snwCharacter_Release(builtIn);
     return result;
 }

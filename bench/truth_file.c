@@ -26,10 +26,11 @@ static const char s_magic[8] = {'s', 'n', 'w', 't', 'r', 'u', 't', 'h'};
 static const char s_remedy[] = "make it anew: sinew bench apd --regenerate-truth";
 
 snwResult snwCantileverTruth_Create(
-    snwContext* context, snwCantilever version, snwCantileverTruth* truth, snwMessage* message)
+    const snwCharacter* builtIn, snwCantilever version, snwCantileverTruth* truth, snwMessage* message)
 {
+    snwContext* context = builtIn->context;
     *truth = (snwCantileverTruth){.context = context};
-    snwResult result = snwCantilever_CreateCharacter(context, version, &truth->character, message);
+    snwResult result = snwCantilever_CreateCharacter(builtIn, version, &truth->character, message);
     for (int i = 0; i < snw_cantileverKept && result >= 0; ++i)
         result = snwTruthState_Create(context, truth->character, &truth->frames[i], message);
     if (result < 0)
@@ -241,15 +242,16 @@ static snwResult ReadFile(
 }
 
 snwResult snwCantileverTruth_Load(
-    snwContext* context, snwCantilever version, snwCantileverTruth* truth, snwMessage* message)
+    const snwCharacter* builtIn, snwCantilever version, snwCantileverTruth* truth, snwMessage* message)
 {
     char path[1024];
     unsigned char* data = NULL;
     size_t size = 0;
     MakePath(version, path, sizeof path);
-    snwResult result = snwCantileverTruth_Create(context, version, truth, message);
+    snwResult result = snwCantileverTruth_Create(builtIn, version, truth, message);
     if (result < 0)
         return result;
+    snwContext* context = builtIn->context;
     result = ReadFile(context, path, &data, &size, message);
     if (result >= 0)
     {

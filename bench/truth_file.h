@@ -6,7 +6,7 @@
 
 // The character and room for its frames, all in the rest pose.
 snwResult snwCantileverTruth_Create(
-    snwContext* context, snwCantilever version, snwCantileverTruth* truth, snwMessage* message);
+    const snwCharacter* builtIn, snwCantilever version, snwCantileverTruth* truth, snwMessage* message);
 
 snwResult snwCantileverTruth_Save(const snwCantileverTruth* truth, snwCantilever version, snwMessage* message);
 

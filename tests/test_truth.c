@@ -421,14 +421,25 @@ static void CheckEnergies(const snwCantileverTruth* kept)
     }
 }
 
+static snwCharacter* MakeBuiltIn(snwContext* context)
+{
+    snwCharacter* builtIn = NULL;
+    snwMessage message = {0};
+    if (snwCantilever_CreateBuiltIn(context, &builtIn, &message) < 0)
+        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
+    return builtIn;
+}
+
 TEST(truth, storedCantileversAreMinima)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwCharacter* builtIn = MakeBuiltIn(context);
+    REQUIRE(builtIn != NULL);
     for (int version = 0; version < snw_cantileverCount; ++version)
     {
         snwCantileverTruth kept;
         snwMessage message = {0};
-        snwResult result = snwCantileverTruth_Load(context, (snwCantilever)version, &kept, &message);
+        snwResult result = snwCantileverTruth_Load(builtIn, (snwCantilever)version, &kept, &message);
         if (result < 0)
             fprintf(stderr, "%s: %s\n", message.file, message.text);
         REQUIRE(result == snw_ok);
@@ -443,6 +454,7 @@ TEST(truth, storedCantileversAreMinima)
         CheckEnergies(&kept);
         snwCantileverTruth_Close(&kept);
     }
+    snwCharacter_Release(builtIn);
     snwDestroyContext(context);
 }
 
@@ -451,11 +463,13 @@ TEST(truth, ipoptGivesTheStoredFrameAgain)
     if (!snwTruth_IsAvailable())
         SKIP("IPOPT is not on this machine (make bench-deps)");
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwCharacter* builtIn = MakeBuiltIn(context);
+    REQUIRE(builtIn != NULL);
     snwCantileverTruth kept;
     snwTruth* truth = NULL;
     snwTruthState next;
     snwTruthReport report;
-    REQUIRE(snwCantileverTruth_Load(context, snw_cantileverMixed, &kept, NULL) == snw_ok);
+    REQUIRE(snwCantileverTruth_Load(builtIn, snw_cantileverMixed, &kept, NULL) == snw_ok);
     REQUIRE(snwCantilever_CreateTruth(kept.character, snw_cantileverMixed, &truth, NULL) == snw_ok);
     REQUIRE(snwTruthState_Create(context, kept.character, &next, NULL) == snw_ok);
     snwTruth_SetStates(truth, &kept.frames[0], &kept.frames[1]);
@@ -467,14 +481,17 @@ TEST(truth, ipoptGivesTheStoredFrameAgain)
     snwTruthState_Free(context, &next);
     snwDestroyTruth(truth);
     snwCantileverTruth_Close(&kept);
+    snwCharacter_Release(builtIn);
     snwDestroyContext(context);
 }
 
 TEST(truth, damagedAndForeignFilesAreRefused)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwCharacter* builtIn = MakeBuiltIn(context);
+    REQUIRE(builtIn != NULL);
     snwCantileverTruth rigid;
-    REQUIRE(snwCantileverTruth_Load(context, snw_cantileverRigid, &rigid, NULL) == snw_ok);
+    REQUIRE(snwCantileverTruth_Load(builtIn, snw_cantileverRigid, &rigid, NULL) == snw_ok);
     unsigned char* data = NULL;
     size_t size = 0;
     snwMessage message = {0};
@@ -499,6 +516,7 @@ TEST(truth, damagedAndForeignFilesAreRefused)
     CHECK_CONTAINS(message.remedy, "--regenerate-truth");
     snwFree(context, data);
     snwCantileverTruth_Close(&rigid);
+    snwCharacter_Release(builtIn);
     snwDestroyContext(context);
 }
 
