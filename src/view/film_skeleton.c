@@ -1,6 +1,9 @@
 // Elements follow the lattice they were cut from, so the surface of a bone's elements is a staircase. It is smoothed by
 // Taubin's pair of steps (1995), which takes the steps away and keeps the volume. What lies in the skin of the
 // character itself (a horn, a shell) is drawn in a little, so that the translucent skin is always in front of it.
+//
+// A thin bone inside a limb owns a handful of elements, which say less about its form than the capsule that it is in
+// the definition. Such bones stay capsules; those that reach well beyond their radius, or have none, are drawn here.
 
 #include "view/film_skeleton.h"
 
@@ -11,7 +14,8 @@
 
 enum
 {
-    snw_smoothPairs = 6
+    snw_smoothPairs = 6,
+    snw_fewElements = 60,
 };
 
 static const double s_shrink = 0.5, s_swell = -0.53;
@@ -36,6 +40,31 @@ static snwElements Elements(const snwCharacterDef* def)
     return (snwElements){def->hexCount > 0 ? def->hexes[0] : NULL, 8, def->hexCount};
 }
 
+static double SegmentDistance(const snwBoneDef* bone, snwVec3 p)
+{
+    snwVec3 span = snwVec3_Sub(bone->tail, bone->head), to = snwVec3_Sub(p, bone->head);
+    double length = snwVec3_Dot(span, span);
+    double t = length > 0 ? fmin(fmax(snwVec3_Dot(to, span) / length, 0), 1) : 0;
+    return snwVec3_Length(snwVec3_Sub(to, snwVec3_Scale(span, t)));
+}
+
+static bool IsMoreThanACapsule(const snwCharacterDef* def, int bone)
+{
+    snwElements all = Elements(def);
+    double reach = 0;
+    int count = 0;
+    for (int i = 0; i < all.count; ++i)
+    {
+        if (def->elementBones[i] != bone)
+            continue;
+        count++;
+        for (int k = 0; k < all.arity; ++k)
+            reach = fmax(reach, SegmentDistance(&def->bones[bone], def->vertices[snwElements_Corners(all, i)[k]]));
+    }
+    bool shaped = count >= snw_fewElements && reach > 2 * def->bones[bone].radius;
+    return count > 0 && (shaped || def->bones[bone].radius <= 0);
+}
+
 // The skin of the bones' elements, with the numbers of the character's vertices.
 static snwResult FindSurface(Maker* maker, int (**triangles)[3], int* count)
 {
@@ -44,13 +73,13 @@ static snwResult FindSurface(Maker* maker, int (**triangles)[3], int* count)
     int* corners = snwAllocArray(maker->context, (size_t)all.count + 1, bytes);
     snwElements rigid = {corners, all.arity, 0};
     snwResult result = corners != NULL ? snw_ok : snw_errorMemory;
+    for (int i = 0; i < maker->def->boneCount; ++i)
+        maker->skeleton->solid[i] = IsMoreThanACapsule(maker->def, i);
     for (int i = 0; result >= 0 && i < all.count; ++i)
     {
         int bone = maker->def->elementBones[i];
-        if (bone < 0)
-            continue;
-        memcpy(corners + (size_t)all.arity * (size_t)rigid.count++, snwElements_Corners(all, i), bytes);
-        maker->skeleton->solid[bone] = true;
+        if (bone >= 0 && maker->skeleton->solid[bone])
+            memcpy(corners + (size_t)all.arity * (size_t)rigid.count++, snwElements_Corners(all, i), bytes);
     }
     if (result >= 0)
         result = snwMesh_FindSkin(maker->context, rigid, triangles, count);

@@ -12,7 +12,7 @@ typedef struct snwFilmSkeleton
     int* triangles; // three vertices each, outward
     int triangleCount;
     float* positions; // x y z, where they were moved last
-    bool* solid;      // one per bone: it owns elements, so its surface is here
+    bool* solid;      // one per bone: its surface is here; NULL: of none
 } snwFilmSkeleton;
 
 // Without triangles if no bone owns elements, or if bones own all of them: then the skin shows everything.
