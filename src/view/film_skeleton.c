@@ -125,7 +125,7 @@ static bool PlaceVertices(Maker* maker)
         if (maker->numbers[v] >= 0)
             memcpy(&maker->points[3 * (size_t)maker->numbers[v]], &maker->def->vertices[v], 3 * sizeof(double));
     snwElements all = Elements(maker->def);
-    for (int i = 0; i < all.count * all.arity; ++i)
+    for (int i = 0; all.corners != NULL && i < all.count * all.arity; ++i)
     {
         int bone = maker->def->elementBones[i / all.arity], number = maker->numbers[all.corners[i]];
         if (bone >= 0 && number >= 0)
@@ -147,8 +147,9 @@ static void Smooth(Maker* maker, double share)
             maker->moves[3 * a + k] += maker->points[3 * b + k];
         maker->neighbours[a]++;
     }
-    for (int i = 0; i < 3 * skeleton->vertexCount; ++i)
-        maker->points[i] += share * (maker->moves[i] / maker->neighbours[i / 3] - maker->points[i]);
+    for (int v = 0; v < skeleton->vertexCount; ++v)
+        for (int i = 3 * v; i < 3 * v + 3; ++i)
+            maker->points[i] += share * (maker->moves[i] / maker->neighbours[v] - maker->points[i]);
 }
 
 static snwVec3 Point(const Maker* maker, int vertex)
