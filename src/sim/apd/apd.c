@@ -12,6 +12,7 @@ enum
     snw_stageDetect,
     snw_stageLocal,
     snw_stageResidual,
+    snw_stageColumns,
     snw_stageSweeps,
     snw_stageBones,
     snw_stageContact,
@@ -22,7 +23,7 @@ enum
 };
 
 static const char* const s_stages[snw_stageCount] = {
-    "factor", "predict", "detect", "local", "residual", "sweeps", "bones", "contact", "finish"};
+    "factor", "predict", "detect", "local", "residual", "columns", "sweeps", "bones", "contact", "finish"};
 
 static const char* const s_solvers[] = {"articulated", "plain", "stiff", "split", "literal", "constrained", NULL};
 static const char* const s_laws[] = {"strain", "volume", "corotated", NULL};
@@ -35,7 +36,7 @@ static const snwParamInfo s_params[snw_apdParamCount] = {
         .upper = 10000,
         .initial = 10,
         .live = true,
-        .help = "local and global steps in each substep"},
+        .help = "local and global steps in each substep; with solver constrained only contacts and drags go by it"},
     [snw_apdPasses] = {.name = "apd.passes",
         .type = snw_paramInt,
         .unit = "",
@@ -68,8 +69,11 @@ static const snwParamInfo s_params[snw_apdParamCount] = {
         .upper = snw_apdSolverCount - 1,
         .initial = snw_apdArticulated,
         .choices = s_solvers,
-        .help = "articulated: this method; plain: no bones, all is flesh; stiff: bones imitated by stiffness; split: "
-                "the forerunner of 2019; literal: the paper's Eq. 17; constrained: stable constrained dynamics"},
+        .help =
+            "articulated: this method; plain: no bones, all is flesh; stiff: bones imitated by stiffness, without "
+            "joints; split: the forerunner of 2019, joints in a problem of their own; literal: the paper's Eq. 17 as "
+            "printed; constrained: stable constrained dynamics, stiff bones without joints, one linear solve per "
+            "substep, at most 20000 vertices, not with law volume"},
     [snw_apdRatio] = {.name = "apd.ratio",
         .type = snw_paramReal,
         .unit = "",
@@ -358,8 +362,15 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
     if (arena->failed)
         return snwFailMemory(message);
     snwResult result = snwApd_CreateSystem(sim, index, message);
-    result = result < 0 ? result : snwApd_CreateMix(sim, index, message);
-    return result < 0 ? result : snwApd_CreateBones(sim, index, message);
+    if (result >= 0)
+        result = snwApd_CreateMix(sim, index, message);
+    if (result >= 0)
+        result = snwApd_CreateBones(sim, index, message);
+    if (result >= 0 && model->solver == snw_apdLiteral)
+        result = snwApd_CreateLiteral(sim, index, message);
+    if (result >= 0 && model->solver == snw_apdConstrained)
+        result = snwApd_CreateConstrained(sim, index, message);
+    return result;
 }
 
 static snwResult CreateScratch(snwSim* sim, snwMessage* message)
@@ -385,6 +396,8 @@ static void DestroyScratch(snwSim* sim)
     const snwApdScratch* scratch = sim->scratch;
     for (int i = 0; i < sim->bodyCount && scratch->bodies != NULL; ++i)
     {
+        snwApd_DestroyLiteral(&scratch->bodies[i]);
+        snwApd_DestroyConstrained(&scratch->bodies[i]);
         snwCholeskyScratch_Destroy(scratch->bodies[i].solve);
         snwCholesky_Destroy(scratch->bodies[i].factor);
         snwPattern_Destroy(scratch->bodies[i].pattern);
@@ -665,18 +678,47 @@ static void MoveFlesh(int begin, int end, void* data)
     }
 }
 
-static void GlobalStep(snwSim* sim, int index, double h)
+// Eq. 17 as printed.
+static void SolveLiteral(snwSim* sim, int index, double h)
 {
-    VertexLoop loop = MakeLoop(sim, index, h);
-    snwApdBody* body = loop.body;
+    snwApdBody* body = snwApd_Body(sim, index);
+    snwApd_MakeColumns(sim, index);
+    snwSim_EndStage(sim, snw_stageColumns);
+    snwApd_SolveFlesh(body);
+    snwSim_EndStage(sim, snw_stageSweeps);
+    snwApd_SolveLiteral(sim, index, h);
+    snwSim_EndStage(sim, snw_stageBones);
+    snwApd_SolveFlesh(body);
+    snwSim_EndStage(sim, snw_stageSweeps);
+}
+
+static void SolveSwept(snwSim* sim, int index, double h)
+{
+    snwApdBody* body = snwApd_Body(sim, index);
+    bool split = body->model->solver == snw_apdSplit;
     snwRightSides right = snwRows_Float(body->right, 3, 4), last = snwRows_Float(body->last, 3, 4);
     snwCholesky_Forward(body->factor, body->solve, right, last);
     snwSim_EndStage(sim, snw_stageSweeps);
-    if (body->model->boneCount > 0)
+    if (body->model->boneCount > 0 && split)
+        snwApd_FreeBones(body);
+    else if (body->model->boneCount > 0)
         snwApd_SolveBones(sim, index, h);
     snwSim_EndStage(sim, snw_stageBones);
     snwCholesky_Backward(body->factor, body->solve, last, right);
     snwSim_EndStage(sim, snw_stageSweeps);
+    if (body->model->boneCount > 0 && split)
+        snwApd_JoinBones(sim, index, h);
+    snwSim_EndStage(sim, snw_stageBones);
+}
+
+static void GlobalStep(snwSim* sim, int index, double h)
+{
+    VertexLoop loop = MakeLoop(sim, index, h);
+    snwApdBody* body = loop.body;
+    if (body->model->solver == snw_apdLiteral)
+        SolveLiteral(sim, index, h);
+    else
+        SolveSwept(sim, index, h);
     snwParallelFor(sim->context, body->model->fleshCount, snw_apdGrain, MoveFlesh, &loop);
     snwApd_PlaceBoneVertices(body->model, loop.state.bones, loop.state.positions);
     snwSim_EndStage(sim, snw_stageResidual);
@@ -694,6 +736,12 @@ static void Iterate(snwSim* sim, int index, double h, MixKind mix)
 {
     if (snwApd_Body(sim, index)->model->rowCount == 0)
         return;
+    if (snwApd_Body(sim, index)->model->solver == snw_apdConstrained)
+    {
+        snwApd_SolveLinearised(sim, index);
+        snwSim_EndStage(sim, snw_stageSweeps);
+        return;
+    }
     LocalStep(sim, index, h);
     if (mix != snw_mixNot && snwApd_RejectMix(sim, index, h))
         LocalStep(sim, index, h), snwApd_RejectMix(sim, index, h);
@@ -733,6 +781,19 @@ static void Finish(snwSim* sim, int index, double h)
     Publish(sim, index);
 }
 
+static snwResult Linearise(snwSim* sim, double h, snwMessage* message)
+{
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        bool asked = snwApd_Body(sim, i)->model->solver == snw_apdConstrained;
+        snwResult result = asked ? snwApd_Linearise(sim, i, h, message) : snw_ok;
+        if (result < 0)
+            return result;
+    }
+    snwSim_EndStage(sim, snw_stageFactor);
+    return snw_ok;
+}
+
 static snwResult Step(snwSim* sim, double h, snwMessage* message)
 {
     for (int i = 0; i < sim->bodyCount; ++i)
@@ -747,6 +808,9 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     snwSim_EndStage(sim, snw_stagePredict);
     snwApd_GatherContacts(sim, h);
     snwSim_EndStage(sim, snw_stageDetect);
+    snwResult result = Linearise(sim, h, message);
+    if (result < 0)
+        return result;
     int iterations = (int)snwSim_Param(sim, snw_apdIterations);
     bool mix = snwSim_Param(sim, snw_apdAccelerate) != 0.0;
     for (int i = 0; i < sim->bodyCount; ++i)

@@ -62,10 +62,11 @@ typedef enum snwApdParam
 enum
 {
     snw_apdLanes = SNW_ROTATION_LANES,
-    snw_apdMaxParts = 4,  // of the local step that run at the same time, each with forces of its own
-    snw_apdGrain = 2048,  // vertices per chunk
-    snw_apdMaxDrags = 64, // further ones are left aside
-    snw_apdWindow = 5,    // of the acceleration
+    snw_apdMaxParts = 4,           // of the local step that run at the same time, each with forces of its own
+    snw_apdGrain = 2048,           // vertices per chunk
+    snw_apdMaxDrags = 64,          // further ones are left aside
+    snw_apdMaxConstrained = 20000, // vertices of a character that the solver constrained takes
+    snw_apdWindow = 5,             // of the acceleration
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -268,6 +269,9 @@ typedef struct snwApdBody
     snwVec3 (*boneInertial)[4];
     snwApdSmall small;
     snwApdMix mix;
+    double* boneMetric; // 4 boneCount squared: of solvers that do not have G for it
+    struct snwApdLiteral* literal;
+    struct snwApdConstrained* constrained;
 
     int dragVertices[snw_apdMaxDrags]; // per grab of the sim: what its compliance was found for
     uint64_t dragSignatures[snw_apdMaxDrags];
@@ -303,6 +307,47 @@ snwResult snwApd_CreateBones(snwSim* sim, int body, snwMessage* message);
 void snwApd_BeginBones(snwSim* sim, int body);
 // Takes q from `last`, moves the bones, leaves dt in `last`.
 void snwApd_SolveBones(snwSim* sim, int body, double h);
+// Its parts. t of the bones as they are into small.now:
+void snwApd_ReadBones(snwSim* sim, int body);
+// S = J^T (g x I_3) J at small.now into small.matrix; g is 4 boneCount squared.
+void snwApd_MakeMetric(snwApdBody* body, const double* g);
+// False: S is not positive definite, which only numbers that are not finite can do.
+bool snwApd_FactorMetric(snwSim* sim, int body);
+// small.motion: in J^T times the force, out s with joints and pins. Moves the bones by it.
+void snwApd_SolveMotion(snwSim* sim, int body, double h);
+
+// apd_split.c. `last`: q, then dt of bones that are affine and free.
+void snwApd_FreeBones(snwApdBody* body);
+// Takes that dt, makes the bones rigid, then joins them by a problem of their own.
+void snwApd_JoinBones(snwSim* sim, int body, double h);
+
+// apd_literal.c
+snwResult snwApd_CreateLiteral(snwSim* sim, int body, snwMessage* message);
+void snwApd_DestroyLiteral(snwApdBody* body);
+// With every new factor of the body.
+snwResult snwApd_PrepareLiteral(snwApdBody* body, snwMessage* message);
+// Q_f^-1 Q_c^T, and S of the bones as they are.
+void snwApd_MakeColumns(snwSim* sim, int body);
+// right: r_f, then Q_f^-1 r_f.
+void snwApd_SolveFlesh(snwApdBody* body);
+// Takes Q_f^-1 r_f, moves the bones by Eq. 17b, leaves r_f - Q_c^T s for SolveFlesh in `right`.
+void snwApd_SolveLiteral(snwSim* sim, int body, double h);
+
+// apd_constrained.c. A tetrahedron at x, linearised: forces, and minus their derivatives made semidefinite.
+typedef struct snwApdTangent
+{
+    snwVec3 forces[4];    // N
+    snwMat3 blocks[4][4]; // N/m
+} snwApdTangent;
+
+// gradients: of the shape functions, 1/m. Laws corotated and strain.
+void snwApd_LineariseTet(
+    const snwVec3 gradients[4], const snwElasticWeight* weight, const snwVec3 x[4], snwApdTangent* out);
+snwResult snwApd_CreateConstrained(snwSim* sim, int body, snwMessage* message);
+void snwApd_DestroyConstrained(snwApdBody* body);
+// The system at the start of the substep, after Predict; then its solution, again whenever contact forces changed.
+snwResult snwApd_Linearise(snwSim* sim, int body, double h, snwMessage* message);
+void snwApd_SolveLinearised(snwSim* sim, int body);
 
 // apd_accelerate.c
 snwResult snwApd_CreateMix(snwSim* sim, int body, snwMessage* message);
