@@ -54,18 +54,30 @@ enum
     snw_anchorsPerVertex
 };
 
+// How a body answers when a vertex is pushed, for methods that solve their flesh as one: a push p (kg m) at vertex a
+// moves every active vertex b by matrix[slot of a][slot of b] p. A vertex that is not active is moved by its own
+// inverse mass, and moves nothing else.
+typedef struct snwAnswer
+{
+    const int* slotOf; // per vertex of the mesh, -1: not active
+    const int* active; // vertices of the mesh by slot
+    int activeCount;
+    const float* matrix; // 1/kg, symmetric
+    size_t stride;       // from row to row
+} snwAnswer;
+
 // A body as the response sees it. Rows are float4: x y z and the inverse mass in use.
 typedef struct snwFlesh
 {
-    float* positions;    // predicted, then solved in place
-    const float* before; // when the substep began
-    int rowCount;        // vertices of the mesh
-    const int* vertices; // that touch: NULL means all
-    int vertexCount;     // of those
-    snwAnchor* anchors;  // snw_anchorsPerVertex per touching vertex
-    snwVec3* loads;      // N, beside anchors: what each carried; NULL: every substep begins without pushes
-    double margin;       // m: what comes this near in a substep is looked after
-    bool wild;           // moves so much in a substep that its inside may come out: all its vertices are looked at
+    float* positions;        // predicted, then solved in place
+    const float* before;     // when the substep began
+    int rowCount;            // vertices of the mesh
+    const int* vertices;     // that touch: NULL means all
+    int vertexCount;         // of those
+    snwAnchor* anchors;      // snw_anchorsPerVertex per touching vertex
+    double margin;           // m: what comes this near in a substep is looked after
+    const snwAnswer* answer; // NULL: a push moves its own vertex only
+    bool wild;               // moves so much in a substep that its inside may come out: all its vertices are looked at
 } snwFlesh;
 
 // A vertex against a collider, whose place is fixed during the substep: all in the world.
@@ -164,17 +176,17 @@ void snwResponse_Predict(snwResponse* response, const snwProp* props, snwVec3 gr
 // All contacts of this substep and the islands, from flesh, props and colliders as they are.
 void snwResponse_Gather(snwResponse* response);
 
-// Contacts that stuck or pushed in the last substep begin with the load they carried then. For methods whose sweeps are
-// few; props take their part at once, flesh through snwResponse_AddForces.
-void snwResponse_Seed(snwResponse* response, double h);
+// Marks the vertices of a body that are pushed, or overlap something now: their pushes may change in the next sweep.
+void snwResponse_MarkTouching(const snwResponse* response, int body, unsigned char* marks);
 
 // Adds what the contacts push a body with so far to forces (N, per vertex of the mesh).
 void snwResponse_AddForces(const snwResponse* response, int body, double h, snwVec3* forces);
 
-// One sweep over the contacts of an island. `fresh`: looks again where curved surfaces are.
-void snwResponse_Solve(snwResponse* response, int island, bool fresh);
+// One sweep over the contacts of an island. `fresh`: looks again where curved surfaces are. Returns the longest way (m)
+// that a contact moved its own point; of vertices against colliders only where bodies have answers.
+double snwResponse_Solve(snwResponse* response, int island, bool fresh);
 
-// Remembers where things stick and what they carry; gives the props their state.
+// Remembers where things stick; gives the props their state.
 void snwResponse_Finish(snwResponse* response, snwProp* props, double h);
 
 // The contacts that pushed, at most `capacity`; forces are means over the substep of h seconds.

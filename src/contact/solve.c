@@ -27,6 +27,45 @@ static snwVec3 Across(snwVec3 v, snwVec3 normal)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Pushes move flesh
+
+static const float* AnswerOf(const snwFlesh* flesh, int vertex)
+{
+    const snwAnswer* answer = flesh->answer;
+    if (answer == NULL || answer->slotOf[vertex] < 0)
+        return NULL;
+    return answer->matrix + (size_t)answer->slotOf[vertex] * answer->stride;
+}
+
+static double AnswerAt(const snwFlesh* flesh, int a, int b)
+{
+    const float* row = AnswerOf(flesh, a);
+    if (row != NULL && flesh->answer->slotOf[b] >= 0)
+        return (double)row[flesh->answer->slotOf[b]];
+    return a == b ? (double)flesh->positions[4 * (size_t)a + 3] : 0.0;
+}
+
+static void MoveVertex(const snwFlesh* flesh, int vertex, snwVec3 push)
+{
+    float* rows = flesh->positions;
+    const float* weights = AnswerOf(flesh, vertex);
+    if (weights == NULL)
+    {
+        double w = (double)rows[4 * (size_t)vertex + 3];
+        SetRow(rows, vertex, snwVec3_MulAdd(snwRow_At(rows, vertex), w, push));
+        return;
+    }
+    const snwAnswer* answer = flesh->answer;
+    const float p[4] = {(float)push.x, (float)push.y, (float)push.z, 0.0f};
+    for (int i = 0; i < answer->activeCount; ++i)
+    {
+        float* row = rows + 4 * (size_t)answer->active[i];
+        for (int k = 0; k < 4; ++k) // the fourth stays, and makes it one instruction
+            row[k] += weights[i] * p[k];
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // Vertices against colliders
 
 typedef struct SolidLoop
@@ -37,6 +76,7 @@ typedef struct SolidLoop
     const int* counts;
     int room;
     bool fresh;
+    double* moved; // m: the longest way; NULL: not asked for
 } SolidLoop;
 
 // A curved or edged surface seen from where the vertex is now. Not if that shows another side: then it would be let
@@ -53,25 +93,31 @@ static void LookAgain(const snwResponse* response, snwSolidRow* row, snwVec3 x)
     row->normal = touch.normal;
 }
 
-static void SolveSolid(const SolidLoop* loop, snwSolidRow* row)
+// Returns how far the vertex was moved, m.
+static double SolveSolid(const SolidLoop* loop, snwSolidRow* row)
 {
-    float* positions = loop->flesh->positions;
-    double w = (double)positions[4 * (size_t)row->vertex + 3];
-    snwVec3 x = snwRow_At(positions, row->vertex);
+    const snwFlesh* flesh = loop->flesh;
+    double w = AnswerAt(flesh, row->vertex, row->vertex);
+    snwVec3 x = snwRow_At(flesh->positions, row->vertex);
     if (loop->fresh)
         LookAgain(loop->response, row, x);
     double gap = snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point));
     if (gap + row->allowed >= 0.0 && row->push == 0.0)
-        return;
+        return 0.0;
     row->depth = fmax(row->depth, -gap);
     double push = fmax(0.0, row->push - (gap + row->allowed) / w);
+    snwVec3 change = snwVec3_Scale(row->normal, push - row->push);
     x = snwVec3_MulAdd(x, (push - row->push) * w, row->normal);
     row->push = push;
     snwVec3 slip = Across(snwVec3_Sub(x, row->home), row->normal);
     snwVec3 drag = CutFriction(snwVec3_MulAdd(row->drag, -1.0 / w, slip), push, row->friction, &row->sliding);
-    x = snwVec3_MulAdd(x, w, snwVec3_Sub(drag, row->drag));
+    snwVec3 pull = snwVec3_Sub(drag, row->drag);
     row->drag = drag;
-    SetRow(positions, row->vertex, x);
+    if (AnswerOf(flesh, row->vertex) != NULL)
+        MoveVertex(flesh, row->vertex, snwVec3_Add(change, pull));
+    else
+        SetRow(flesh->positions, row->vertex, snwVec3_MulAdd(x, w, pull));
+    return w * snwVec3_Length(snwVec3_Add(change, pull));
 }
 
 static void SolveChunks(int begin, int end, void* data)
@@ -81,7 +127,11 @@ static void SolveChunks(int begin, int end, void* data)
     {
         snwSolidRow* rows = loop->rows + (size_t)chunk * snw_solidGrain * (size_t)loop->room;
         for (int i = 0; i < loop->counts[chunk]; ++i)
-            SolveSolid(loop, &rows[i]);
+        {
+            double way = SolveSolid(loop, &rows[i]);
+            if (loop->moved != NULL)
+                *loop->moved = fmax(*loop->moved, way);
+        }
     }
 }
 
@@ -90,13 +140,19 @@ static int ChunkCount(const snwFlesh* flesh)
     return ((flesh->wild ? flesh->rowCount : flesh->vertexCount) + snw_solidGrain - 1) / snw_solidGrain;
 }
 
-static void SolveSolids(const snwResponse* response, int body, bool fresh)
+static double SolveSolids(const snwResponse* response, int body, bool fresh)
 {
+    double moved = 0.0;
     const snwFlesh* flesh = &response->flesh[body];
     SolidLoop loop = {response, flesh, response->solids + response->firstSolids[body], response->chunkCounts[body],
-        response->touches, fresh};
-    if (response->scene->colliderCount > 0)
+        response->touches, fresh, flesh->answer != NULL ? &moved : NULL};
+    if (response->scene->colliderCount == 0)
+        return 0.0;
+    if (flesh->answer != NULL) // one push moves many vertices
+        SolveChunks(0, ChunkCount(flesh), &loop);
+    else
         snwParallelFor(response->context, ChunkCount(flesh), 1, SolveChunks, &loop);
+    return moved;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -143,33 +199,35 @@ static snwVec3 Arm(const snwResponse* response, int prop, snwVec3 at)
 static double Yield(const snwResponse* response, const snwPairRow* row, snwVec3 at, snwVec3 direction)
 {
     double yield = row->body >= 0
-                       ? (double)response->flesh[row->body].positions[4 * (size_t)row->vertex + 3]
+                       ? AnswerAt(&response->flesh[row->body], row->vertex, row->vertex)
                        : snwProp_Yield(&response->props[row->vertex], Arm(response, row->vertex, at), direction);
     if (row->kind == snw_touchProp)
         yield += snwProp_Yield(&response->props[row->other], Arm(response, row->other, at), direction);
-    for (int k = 0; k < 3 && row->kind == snw_touchFlesh; ++k)
-        yield += row->weights[k] * row->weights[k] *
-                 (double)response->flesh[row->other].positions[4 * (size_t)row->triangle[k] + 3];
+    if (row->kind != snw_touchFlesh)
+        return yield;
+    const snwFlesh* other = &response->flesh[row->other];
+    for (int k = 0; k < 3; ++k)
+    {
+        for (int l = 0; l < 3; ++l)
+            if (row->weights[k] != 0.0 && row->weights[l] != 0.0)
+                yield += row->weights[k] * row->weights[l] * AnswerAt(other, row->triangle[k], row->triangle[l]);
+        if (row->body == row->other && row->weights[k] != 0.0)
+            yield -= 2.0 * row->weights[k] * AnswerAt(other, row->vertex, row->triangle[k]);
+    }
     return yield;
-}
-
-static void MoveVertex(float* rows, int vertex, snwVec3 push)
-{
-    double w = (double)rows[4 * (size_t)vertex + 3];
-    SetRow(rows, vertex, snwVec3_MulAdd(snwRow_At(rows, vertex), w, push));
 }
 
 static void Apply(const snwResponse* response, const snwPairRow* row, snwVec3 at, snwVec3 push)
 {
     if (row->body >= 0)
-        MoveVertex(response->flesh[row->body].positions, row->vertex, push);
+        MoveVertex(&response->flesh[row->body], row->vertex, push);
     else
         snwProp_Push(&response->props[row->vertex], Arm(response, row->vertex, at), push);
     if (row->kind == snw_touchProp)
         snwProp_Push(&response->props[row->other], Arm(response, row->other, at), snwVec3_Negate(push));
     for (int k = 0; k < 3 && row->kind == snw_touchFlesh; ++k)
         if (row->weights[k] != 0.0)
-            MoveVertex(response->flesh[row->other].positions, row->triangle[k], snwVec3_Scale(push, -row->weights[k]));
+            MoveVertex(&response->flesh[row->other], row->triangle[k], snwVec3_Scale(push, -row->weights[k]));
 }
 
 // Below what a float position can hold the one side would round it away and the other not: momentum would leak, always
@@ -179,7 +237,7 @@ static bool IsLost(const snwPairRow* row, snwVec3 at, double distance)
     return (row->body >= 0 || row->kind == snw_touchFlesh) && distance < 1e-7 * (fabs(at.x) + fabs(at.y) + fabs(at.z));
 }
 
-static void SolveFriction(const snwResponse* response, snwPairRow* row, snwVec3 at)
+static double SolveFriction(const snwResponse* response, snwPairRow* row, snwVec3 at)
 {
     snwVec3 slip = Slip(response, row);
     double length = snwVec3_Length(slip);
@@ -188,13 +246,15 @@ static void SolveFriction(const snwResponse* response, snwPairRow* row, snwVec3 
     wanted = snwVec3_MulAdd(wanted, -1.0 / yield, slip);
     snwVec3 drag = CutFriction(wanted, row->push, row->friction, &row->sliding);
     snwVec3 change = snwVec3_Sub(drag, row->drag);
-    if (IsLost(row, at, snwVec3_Length(change) * yield))
-        return;
+    double way = snwVec3_Length(change) * yield;
+    if (IsLost(row, at, way))
+        return 0.0;
     Apply(response, row, at, change);
     row->drag = drag;
+    return way;
 }
 
-static void SolvePair(const snwResponse* response, snwPairRow* row)
+static double SolvePair(const snwResponse* response, snwPairRow* row)
 {
     if (row->kind != snw_touchFlesh)
         row->normal = snwQuat_Rotate(Frame(response, row).rotation, row->localNormal);
@@ -202,32 +262,34 @@ static void SolvePair(const snwResponse* response, snwPairRow* row)
     double gap = snwVec3_Dot(row->normal, snwVec3_Sub(at, OtherPoint(response, row)));
     double yield = Yield(response, row, at, row->normal);
     if (!(yield > 0.0) || (gap + row->allowed >= 0.0 && row->push == 0.0))
-        return;
+        return 0.0;
     row->depth = fmax(row->depth, -gap);
-    double push = fmax(0.0, row->push - (gap + row->allowed) / yield);
-    if (!IsLost(row, at, fabs(push - row->push) * yield))
+    double push = fmax(0.0, row->push - (gap + row->allowed) / yield), way = fabs(push - row->push) * yield;
+    if (!IsLost(row, at, way))
     {
         Apply(response, row, at, snwVec3_Scale(row->normal, push - row->push));
         row->push = push;
     }
-    SolveFriction(response, row, at);
+    return fmax(way, SolveFriction(response, row, at));
 }
 
-void snwResponse_Solve(snwResponse* response, int island, bool fresh)
+double snwResponse_Solve(snwResponse* response, int island, bool fresh)
 {
+    double moved = 0.0;
     for (int i = response->pairStarts[island]; i < response->pairStarts[island + 1]; ++i)
-        SolvePair(response, &response->pairs[response->pairOrder[i]]);
+        moved = fmax(moved, SolvePair(response, &response->pairs[response->pairOrder[i]]));
     for (int i = response->islandStarts[island]; i < response->islandStarts[island + 1]; ++i)
         if (response->islandMembers[i] < response->scene->bodyCount)
-            SolveSolids(response, response->islandMembers[i], fresh);
+            moved = fmax(moved, SolveSolids(response, response->islandMembers[i], fresh));
+    return moved;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Pushes as forces, for methods that solve with them
 
-typedef void SolidFn(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, double h, snwVec3* forces);
+typedef void SolidFn(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, void* data);
 
-static void ForSolids(const snwResponse* response, int body, SolidFn* fn, double h, snwVec3* forces)
+static void ForSolids(const snwResponse* response, int body, SolidFn* fn, void* data)
 {
     const snwFlesh* flesh = &response->flesh[body];
     int room = response->touches;
@@ -236,55 +298,62 @@ static void ForSolids(const snwResponse* response, int body, SolidFn* fn, double
         snwSolidRow* rows = response->solids + response->firstSolids[body] +
                             (size_t)chunk * snw_solidGrain * (size_t)room;
         for (int i = 0; i < response->chunkCounts[body][chunk]; ++i)
-            fn(response, &rows[i], flesh, h, forces);
+            fn(response, &rows[i], flesh, data);
     }
 }
 
-static void SeedSolid(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, double h, snwVec3* forces)
+static void MarkSolid(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, void* data)
 {
-    (void)response, (void)forces;
-    if (!row->anchored)
-        return;
-    snwVec3 load = snwVec3_Scale(flesh->loads[row->anchor], h * h);
-    row->push = fmax(0.0, snwVec3_Dot(load, row->normal));
-    row->drag = CutFriction(Across(load, row->normal), row->push, row->friction, &row->sliding);
+    (void)response;
+    unsigned char* marks = data;
+    double gap = snwVec3_Dot(row->normal, snwVec3_Sub(snwRow_At(flesh->positions, row->vertex), row->point));
+    if (row->push > 0.0 || gap + row->allowed < 0.0)
+        marks[row->vertex] = 1;
 }
 
-static void SeedPair(const snwResponse* response, snwPairRow* row, double h)
+static bool PairTouches(const snwResponse* response, const snwPairRow* row)
 {
-    snwVec3 load = snwVec3_Scale(response->flesh[row->body].loads[row->anchor], h * h);
-    row->push = fmax(0.0, snwVec3_Dot(load, row->normal));
-    row->drag = CutFriction(Across(load, row->normal), row->push, row->friction, &row->sliding);
-    snwVec3 push = snwVec3_Negate(snwVec3_MulAdd(row->drag, row->push, row->normal));
-    snwVec3 at = FirstPoint(response, row);
-    if (row->kind == snw_touchProp)
-        snwProp_Push(&response->props[row->other], Arm(response, row->other, at), push);
+    snwVec3 normal = row->kind != snw_touchFlesh ? snwQuat_Rotate(Frame(response, row).rotation, row->localNormal)
+                                                 : row->normal;
+    snwVec3 gap = snwVec3_Sub(FirstPoint(response, row), OtherPoint(response, row));
+    return row->push > 0.0 || snwVec3_Dot(normal, gap) + row->allowed < 0.0;
 }
 
-void snwResponse_Seed(snwResponse* response, double h)
+void snwResponse_MarkTouching(const snwResponse* response, int body, unsigned char* marks)
 {
-    for (int b = 0; b < response->scene->bodyCount; ++b)
-        if (response->flesh[b].loads != NULL)
-            ForSolids(response, b, SeedSolid, h, NULL);
+    ForSolids(response, body, MarkSolid, marks);
     for (int i = 0; i < response->pairCount; ++i)
     {
-        snwPairRow* row = &response->pairs[i];
-        if (row->body >= 0 && row->anchored && response->flesh[row->body].loads != NULL)
-            SeedPair(response, row, h);
+        const snwPairRow* row = &response->pairs[i];
+        bool other = row->kind == snw_touchFlesh && row->other == body;
+        if ((row->body != body && !other) || !PairTouches(response, row))
+            continue;
+        if (row->body == body)
+            marks[row->vertex] = 1;
+        for (int k = 0; k < 3 && other; ++k)
+            if (row->weights[k] != 0.0)
+                marks[row->triangle[k]] = 1;
     }
 }
 
-static void AddSolidForce(
-    const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, double h, snwVec3* forces)
+typedef struct ForceSum
+{
+    snwVec3* forces;
+    double perPush; // N per kg m
+} ForceSum;
+
+static void AddSolidForce(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, void* data)
 {
     (void)response, (void)flesh;
+    const ForceSum* sum = data;
     snwVec3 push = snwVec3_MulAdd(row->drag, row->push, row->normal);
-    forces[row->vertex] = snwVec3_MulAdd(forces[row->vertex], 1.0 / (h * h), push);
+    sum->forces[row->vertex] = snwVec3_MulAdd(sum->forces[row->vertex], sum->perPush, push);
 }
 
 void snwResponse_AddForces(const snwResponse* response, int body, double h, snwVec3* forces)
 {
-    ForSolids(response, body, AddSolidForce, h, forces);
+    ForceSum sum = {forces, 1.0 / (h * h)};
+    ForSolids(response, body, AddSolidForce, &sum);
     for (int i = 0; i < response->pairCount; ++i)
     {
         const snwPairRow* row = &response->pairs[i];
@@ -305,7 +374,7 @@ static snwAnchor MakeAnchor(int kind, int other, snwVec3 home)
     return (snwAnchor){kind, other, {0, 0, 0}, {(float)home.x, (float)home.y, (float)home.z}};
 }
 
-static void KeepSolids(const snwResponse* response, int body, double h)
+static void KeepSolids(const snwResponse* response, int body)
 {
     const snwFlesh* flesh = &response->flesh[body];
     int room = response->touches;
@@ -323,9 +392,6 @@ static void KeepSolids(const snwResponse* response, int body, double h)
             flesh->anchors[row->anchor] = row->anchored && !row->sliding
                                               ? row->kept
                                               : MakeAnchor(snw_touchCollider, row->collider, home);
-            if (flesh->loads != NULL)
-                flesh->loads[row->anchor] = snwVec3_Scale(
-                    snwVec3_MulAdd(row->drag, row->push, row->normal), 1.0 / (h * h));
         }
     }
 }
@@ -351,14 +417,12 @@ static void Weigh(const float* rows, const int triangle[3], snwVec3 x, float wei
     weights[0] = 1.0f - weights[1] - weights[2];
 }
 
-static void KeepPair(const snwResponse* response, const snwPairRow* row, double h)
+static void KeepPair(const snwResponse* response, const snwPairRow* row)
 {
     const snwFlesh* flesh = &response->flesh[row->body];
     snwAnchor* anchor = &flesh->anchors[row->anchor];
     if (anchor->kind != snw_touchNothing)
         return;
-    if (flesh->loads != NULL)
-        flesh->loads[row->anchor] = snwVec3_Scale(snwVec3_MulAdd(row->drag, row->push, row->normal), 1.0 / (h * h));
     if (row->anchored && !row->sliding)
     {
         *anchor = row->kept;
@@ -385,9 +449,9 @@ void snwResponse_Finish(snwResponse* response, snwProp* props, double h)
     }
     for (int i = 0; i < response->pairCount; ++i)
         if (response->pairs[i].push > 0.0 && response->pairs[i].anchor >= 0)
-            KeepPair(response, &response->pairs[i], h);
+            KeepPair(response, &response->pairs[i]);
     for (int b = 0; b < response->scene->bodyCount; ++b)
-        KeepSolids(response, b, h);
+        KeepSolids(response, b);
     for (int p = 0; p < response->scene->propCount; ++p)
         props[p] = snwProp_Finish(&response->props[p], h);
 }

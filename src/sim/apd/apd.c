@@ -142,7 +142,7 @@ static size_t LayOut(const snwApdModel* model, unsigned char* block, snwApdState
     size_t bones = Take(&size, (size_t)model->boneCount * sizeof(snwApdBone));
     size_t joints = Take(&size, (size_t)def->jointCount * sizeof(snwApdJoint));
     size_t rotations = Take(&size, (size_t)model->blockCount * sizeof(snwQuatBlock));
-    size_t anchors = Take(&size, touches * sizeof(snwAnchor)), loads = Take(&size, touches * sizeof(snwVec3));
+    size_t anchors = Take(&size, touches * sizeof(snwAnchor));
     size_t outPositions = Take(&size, 4 * n * sizeof(float)), outVelocities = Take(&size, 4 * n * sizeof(float));
     size_t outBones = Take(&size, (size_t)def->boneCount * sizeof(snwTransform));
     size_t outJoints = Take(&size, (size_t)def->jointCount * sizeof(snwTransform));
@@ -153,7 +153,6 @@ static size_t LayOut(const snwApdModel* model, unsigned char* block, snwApdState
             .joints = (snwApdJoint*)(void*)(block + joints),
             .rotations = (snwQuatBlock*)(void*)(block + rotations),
             .anchors = (snwAnchor*)(void*)(block + anchors),
-            .loads = (snwVec3*)(void*)(block + loads),
             .outPositions = (float*)(void*)(block + outPositions),
             .outVelocities = (float*)(void*)(block + outVelocities),
             .outBones = (snwTransform*)(void*)(block + outBones),
@@ -302,7 +301,7 @@ static bool IsSound(const snwSim* sim, int index)
         if (!isfinite(state.joints[i].target))
             return false;
     for (int i = 0; i < model->touchCount * snw_anchorsPerVertex; ++i)
-        if (!snwAnchor_IsSound(&state.anchors[i], sim->def) || !snwVec3_IsFinite(state.loads[i]))
+        if (!snwAnchor_IsSound(&state.anchors[i], sim->def))
             return false;
     return true;
 }
@@ -537,7 +536,6 @@ static void Predict(snwSim* sim, int index, double h)
     AddPushes(sim, index);
     MovePinned(sim, index);
     snwApd_BeginBones(sim, index);
-    ChooseStart(sim, index, h);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -754,6 +752,35 @@ static void Iterate(snwSim* sim, int index, double h, MixKind mix)
     snwSim_EndStage(sim, snw_stageResidual);
 }
 
+// The pushes that the last iteration found have not moved the body yet.
+static void FollowContacts(snwSim* sim, int index, double h)
+{
+    snwApdBody* body = snwApd_Body(sim, index);
+    const snwApdModel* model = body->model;
+    if (model->rowCount == 0 || model->solver == snw_apdConstrained)
+        return;
+    for (int i = 0; i < model->fleshCount; ++i)
+    {
+        int v = model->fleshVertices[i];
+        snwVec3 change = snwVec3_Sub(body->contact[v], body->contactBefore[v]);
+        StoreRow(body->right + 4 * (size_t)i, body->pinned[v] ? (snwVec3){0, 0, 0} : change);
+    }
+    for (int k = 0; k < model->boneCount; ++k)
+    {
+        snwVec3 r[4] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+        for (int i = model->boneStarts[k]; i < model->boneStarts[k + 1]; ++i)
+        {
+            int v = model->boneVertices[i];
+            for (int a = 0; a < 4; ++a)
+                r[a] = snwVec3_MulAdd(
+                    r[a], model->boneCoords[i][a], snwVec3_Sub(body->contact[v], body->contactBefore[v]));
+        }
+        for (int a = 0; a < 4; ++a)
+            StoreRow(body->right + 4 * (size_t)(model->fleshCount + 4 * k + a), r[a]);
+    }
+    GlobalStep(sim, index, h);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // The substep
 
@@ -806,8 +833,11 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     for (int i = 0; i < sim->bodyCount; ++i)
         Predict(sim, i, h);
     snwSim_EndStage(sim, snw_stagePredict);
-    snwApd_GatherContacts(sim, h);
+    snwApd_GatherContacts(sim, h); // where inertia leads: nothing is met by staying
     snwSim_EndStage(sim, snw_stageDetect);
+    for (int i = 0; i < sim->bodyCount; ++i)
+        ChooseStart(sim, i, h);
+    snwSim_EndStage(sim, snw_stagePredict);
     snwResult result = Linearise(sim, h, message);
     if (result < 0)
         return result;
@@ -823,6 +853,8 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         snwApd_SolveContacts(sim, h, k % snw_lookAgain == snw_lookAgain - 1);
         snwSim_EndStage(sim, snw_stageContact);
     }
+    for (int i = 0; i < sim->bodyCount && snwApd_IsTouched(sim); ++i)
+        FollowContacts(sim, i, h);
     snwApd_FinishContacts(sim, h);
     for (int i = 0; i < sim->bodyCount; ++i)
         Finish(sim, i, h);

@@ -62,11 +62,14 @@ typedef enum snwApdParam
 enum
 {
     snw_apdLanes = SNW_ROTATION_LANES,
-    snw_apdMaxParts = 4,           // of the local step that run at the same time, each with forces of its own
-    snw_apdGrain = 2048,           // vertices per chunk
-    snw_apdMaxDrags = 64,          // further ones are left aside
-    snw_apdMaxConstrained = 20000, // vertices of a character that the solver constrained takes
-    snw_apdWindow = 5,             // of the acceleration
+    snw_apdMaxParts = 4,            // of the local step that run at the same time, each with forces of its own
+    snw_apdGrain = 2048,            // vertices per chunk
+    snw_apdMaxDrags = 64,           // further ones are left aside
+    snw_apdMaxConstrained = 20000,  // vertices of a character that the solver constrained takes
+    snw_apdWindow = 5,              // of the acceleration
+    snw_apdMaxActive = 2048,        // vertices of a body that push each other; others only themselves
+    snw_apdContactSweeps = 40,      // over all contacts after every iteration, at most
+    snw_apdColumnBytes = 128 << 20, // of memory for columns of one body
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -150,7 +153,6 @@ typedef struct snwApdState
     snwApdJoint* joints;     // of the character
     snwQuatBlock* rotations; // of the elements: guesses of the next local step
     snwAnchor* anchors;      // snw_anchorsPerVertex per touching vertex
-    snwVec3* loads;          // N, per anchor: what it carried
     // For the caller, made at the end of a step:
     float* outPositions; // rows of four
     float* outVelocities;
@@ -227,6 +229,21 @@ typedef struct snwApdMix
     double gram[snw_apdWindow][snw_apdWindow]; // of df
 } snwApdMix;
 
+// What is known of A^-1 between vertices that touch (apd_contact.c).
+typedef struct snwApdColumns
+{
+    uint64_t signature; // of the factor they belong to
+    float* numbers;     // 1/kg, columns over all vertices
+    int capacity, count;
+    int* cached;   // per vertex: its column, -1: none yet
+    int* slotOf;   // per vertex: its slot among those that take part in this substep, -1: none
+    int* active;   // vertices by slot
+    float* matrix; // 1/kg, slot by slot
+    int slots;     // room for so many
+    unsigned char* marks;
+    snwAnswer answer;
+} snwApdColumns;
+
 typedef struct snwApdBody
 {
     const snwApdModel* model;
@@ -269,7 +286,9 @@ typedef struct snwApdBody
     snwVec3 (*boneInertial)[4];
     snwApdSmall small;
     snwApdMix mix;
-    double* boneMetric; // 4 boneCount squared: of solvers that do not have G for it
+    snwApdColumns columns;
+    snwVec3* contactBefore; // N: `contact` as the last global step had it
+    double* boneMetric;     // 4 boneCount squared: of solvers that do not have G for it
     struct snwApdLiteral* literal;
     struct snwApdConstrained* constrained;
 
@@ -299,7 +318,10 @@ void snwApd_PlaceBoneVertices(const snwApdModel* model, const snwApdBone* bones,
 snwResult snwApd_CreateSystem(snwSim* sim, int body, snwMessage* message);
 // The factor for this step, materials and pins. Renews it only when one of them changed.
 snwResult snwApd_Prepare(snwSim* sim, int body, double h, snwMessage* message);
-// m/N: how far a unit force moves a vertex in one step, bones being affine. Overwrites right and last.
+// A^-1 of up to four unit forces at vertices, bones being affine; left in `right`, m/N, to be read vertex by vertex.
+void snwApd_Columns(snwApdBody* body, const int* vertices, int count);
+double snwApd_ReadColumn(const snwApdBody* body, int column, int vertex);
+// m/N: how far a unit force moves its own vertex. Overwrites right and last, as Columns does.
 double snwApd_Compliance(snwApdBody* body, int vertex);
 
 // apd_bones.c
@@ -364,6 +386,6 @@ double snwApd_Objective(snwSim* sim, int body, double h);
 bool snwApd_IsTouched(const snwSim* sim);
 snwResult snwApd_CreateContacts(snwSim* sim, snwMessage* message);
 void snwApd_GatherContacts(snwSim* sim, double h);
-// Changes the pushes by what gaps and slips ask for, and moves flesh by the change.
+// Changes the pushes by what gaps and slips ask for.
 void snwApd_SolveContacts(snwSim* sim, double h, bool fresh);
 void snwApd_FinishContacts(snwSim* sim, double h);

@@ -1,10 +1,14 @@
 // Contacts and drags: forces that are found together with the motion.
 //
-// The pushes l of all contacts solve  C0 + W l >= 0, l >= 0, complementary, W = N^T A^-1 N. W is never made: after a
-// global step with the pushes so far, every contact changes its push by gap times a mass, which is a projected gradient
-// step in l. It must not be longer than 1 / |W|; apd_system.c finds out how much more than its own mass the factor
-// shows at a vertex. What a contact carried is where it begins in the next substep, so a body at rest stays there.
-// Friction and pairs of bodies go the same way (contact/solve.c).
+// The pushes l of all contacts solve  C0 + W l >= 0, l >= 0, complementary, with friction, where W = N^T A^-1 N and C0
+// are the gaps that the global step would leave. A is constant and scalar, so A^-1 between two vertices is one number
+// that never changes: its columns for vertices that touch are found once, by sweeps with a unit right side, and kept.
+// Then contact/solve.c relaxes all contacts against W (snwAnswer), at no cost that grows with the body. Bones count as
+// affine here, which yields a little more than rigid ones on joints: pushes are never too large, and the next
+// iteration has the rest.
+//
+// The next right side carries the pushes; after the last iteration one more sweep does, so flesh inside follows its
+// skin.
 //
 // A drag is a spring to the hand. With z the compliance at its vertex, strength s in (0, 1) stands for the stiffness
 // s / ((1 - s) z): the vertex goes s of the way to the hand, whatever its mass.
@@ -15,8 +19,31 @@
 #include <math.h>
 #include <string.h>
 
+static void CreateColumns(snwSim* sim, int index)
+{
+    snwApdBody* body = snwApd_Body(sim, index);
+    snwApdColumns* columns = &body->columns;
+    size_t n = (size_t)body->model->vertexCount, fit = snw_apdColumnBytes / (n * sizeof(float) + 1);
+    columns->capacity = (int)(fit < n ? fit : n) + 4;
+    columns->slots = columns->capacity - 4 < snw_apdMaxActive ? columns->capacity - 4 : snw_apdMaxActive;
+    columns->slotOf = snwArena_Alloc(&sim->arena, n, sizeof *columns->slotOf);
+    columns->matrix = snwArena_Alloc(
+        &sim->arena, (size_t)columns->slots * (size_t)columns->slots, sizeof *columns->matrix);
+    columns->cached = snwArena_Alloc(&sim->arena, n, sizeof *columns->cached);
+    columns->active = snwArena_Alloc(&sim->arena, (size_t)columns->slots, sizeof *columns->active);
+    columns->numbers = snwArena_Alloc(&sim->arena, (size_t)columns->capacity * n, sizeof *columns->numbers);
+    columns->marks = snwArena_Alloc(&sim->arena, n, 1);
+    body->contactBefore = snwArena_Alloc(&sim->arena, n, sizeof *body->contactBefore);
+    for (size_t i = 0; i < n && !sim->arena.failed; ++i)
+        columns->slotOf[i] = columns->cached[i] = -1;
+}
+
 snwResult snwApd_CreateContacts(snwSim* sim, snwMessage* message)
 {
+    for (int i = 0; i < sim->bodyCount; ++i)
+        CreateColumns(sim, i);
+    if (sim->arena.failed)
+        return snwFailMemory(message);
     size_t bodies = (size_t)sim->bodyCount;
     int* counts = snwAllocArray(sim->context, 2 * bodies + 1, sizeof *counts);
     if (counts == NULL)
@@ -47,7 +74,7 @@ static void SetRow(float* rows, int index, snwVec3 v)
     row[2] = (float)v.z;
 }
 
-// Further than a part of an element in one substep.
+// Further than a part of an element in one substep: its inside may come out.
 static bool IsWild(const snwSim* sim, int index)
 {
     const snwApdBody* body = snwApd_Body(sim, index);
@@ -55,8 +82,7 @@ static bool IsWild(const snwSim* sim, int index)
     for (int i = 0; i < body->model->touchCount; ++i)
     {
         int v = snwBody_ContactVertex(&sim->bodies[index], i);
-        snwVec3 d = snwVec3_Sub(snwApd_GetState(sim, index).positions[v], body->before[v]);
-        most = fmax(most, snwVec3_LengthSquared(d));
+        most = fmax(most, snwVec3_LengthSquared(snwVec3_Sub(body->state.positions[v], body->before[v])));
     }
     return most > 0.0625 * body->model->meanEdge * body->model->meanEdge;
 }
@@ -126,14 +152,13 @@ static void BeginDrags(snwSim* sim, int index)
 static void SetForces(snwSim* sim, double h)
 {
     snwApdScratch* scratch = sim->scratch;
-    const snwResponse* response = scratch->response;
     scratch->touched = false;
     for (int b = 0; b < sim->bodyCount; ++b)
     {
         snwApdBody* body = snwApd_Body(sim, b);
         memset(body->contact, 0, (size_t)body->model->vertexCount * sizeof *body->contact);
         if (!TouchesNothing(sim))
-            snwResponse_AddForces(response, b, h, body->contact);
+            snwResponse_AddForces(scratch->response, b, h, body->contact);
         AddDrags(sim, b);
         for (int i = 0; i < body->model->vertexCount && !scratch->touched; ++i)
             scratch->touched = snwVec3_LengthSquared(body->contact[i]) > 0.0;
@@ -143,10 +168,9 @@ static void SetForces(snwSim* sim, double h)
 static void ShowBody(snwSim* sim, int index)
 {
     snwApdBody* body = snwApd_Body(sim, index);
-    snwApdState state = snwApd_GetState(sim, index);
     for (int i = 0; i < body->model->vertexCount; ++i)
     {
-        SetRow(body->touchRows, i, state.positions[i]);
+        SetRow(body->touchRows, i, body->state.positions[i]);
         body->touchRows[4 * (size_t)i + 3] = body->shownInverse[i];
     }
 }
@@ -156,26 +180,47 @@ static void DescribeBody(snwSim* sim, int index)
     snwApdBody* body = snwApd_Body(sim, index);
     const snwCharacter* character = sim->bodies[index].character;
     const snwApdModel* model = body->model;
-    snwApdState state = snwApd_GetState(sim, index);
     ShowBody(sim, index);
     for (int i = 0; i < model->vertexCount; ++i)
         SetRow(body->touchBefore, i, body->before[i]);
+    snwApdColumns* columns = &body->columns;
+    columns->answer = (snwAnswer){.slotOf = columns->slotOf,
+        .active = columns->active,
+        .matrix = columns->matrix,
+        .stride = (size_t)columns->slots};
     ((snwApdScratch*)sim->scratch)->response->flesh[index] = (snwFlesh){.positions = body->touchRows,
         .before = body->touchBefore,
         .rowCount = model->vertexCount,
         .vertices = character->skinVertexCount > 0 ? character->skinVertices : NULL,
         .vertexCount = model->touchCount,
-        .anchors = state.anchors,
-        .loads = state.loads,
+        .anchors = body->state.anchors,
         .margin = 0.25 * model->meanEdge,
+        .answer = &columns->answer,
         .wild = IsWild(sim, index)};
+}
+
+static void BeginColumns(snwApdBody* body)
+{
+    snwApdColumns* columns = &body->columns;
+    for (int i = 0; i < columns->answer.activeCount; ++i)
+        columns->slotOf[columns->active[i]] = -1;
+    columns->answer.activeCount = 0;
+    if (columns->signature == body->signature)
+        return;
+    columns->signature = body->signature;
+    columns->count = 0;
+    for (int i = 0; i < body->model->vertexCount; ++i)
+        columns->cached[i] = -1;
 }
 
 void snwApd_GatherContacts(snwSim* sim, double h)
 {
     snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
     for (int i = 0; i < sim->bodyCount; ++i)
+    {
         BeginDrags(sim, i);
+        BeginColumns(snwApd_Body(sim, i));
+    }
     if (!TouchesNothing(sim))
     {
         for (int i = 0; i < sim->bodyCount; ++i)
@@ -187,25 +232,95 @@ void snwApd_GatherContacts(snwSim* sim, double h)
         }
         snwResponse_Predict(response, sim->props, sim->state->gravity, h);
         snwResponse_Gather(response);
-        snwResponse_Seed(response, h);
     }
     SetForces(sim, h);
 }
 
-// The response moves floats; flesh takes over by how much. Bones have only their forces.
-static void TakeMoves(snwSim* sim, int index)
+// ---------------------------------------------------------------------------------------------------------------------
+// Columns of A^-1
+
+// Up to four at a time.
+static void FindColumns(snwApdBody* body, const int* vertices, int count, double h)
+{
+    snwApdColumns* columns = &body->columns;
+    snwApd_Columns(body, vertices, count);
+    for (int k = 0; k < count; ++k)
+    {
+        float* out = columns->numbers + (size_t)columns->count * (size_t)body->model->vertexCount;
+        for (int i = 0; i < body->model->vertexCount; ++i)
+            out[i] = (float)(snwApd_ReadColumn(body, k, i) / (h * h));
+        columns->cached[vertices[k]] = columns->count++;
+    }
+}
+
+// Columns of the new slots, old and new, are found four at a time. When there is no room all old ones go: they will be
+// found again if they are needed, with the same bits.
+static void FindMissing(snwApdBody* body, int first, double h)
+{
+    snwApdColumns* columns = &body->columns;
+    int batch[4], waiting = 0, end = columns->answer.activeCount;
+    for (int i = first; i < end; ++i)
+    {
+        if (columns->cached[columns->active[i]] < 0)
+            batch[waiting++] = columns->active[i];
+        if (waiting < 4 && (waiting == 0 || i + 1 < end))
+            continue;
+        if (columns->count + waiting > columns->capacity)
+        {
+            columns->count = 0;
+            memset(columns->cached, -1, (size_t)body->model->vertexCount * sizeof *columns->cached);
+            i = first - 1;
+            waiting = 0;
+            if (end - first > columns->capacity - 4)
+                return; // cannot be: slots are fewer than columns
+            continue;
+        }
+        FindColumns(body, batch, waiting, h);
+        waiting = 0;
+    }
+}
+
+static void FillMatrix(snwApdColumns* columns, size_t vertices, int first)
+{
+    size_t stride = (size_t)columns->slots;
+    for (int i = first; i < columns->answer.activeCount; ++i)
+    {
+        const float* column = columns->numbers + (size_t)columns->cached[columns->active[i]] * vertices;
+        for (int j = 0; j < columns->answer.activeCount; ++j)
+            columns->matrix[(size_t)i * stride + (size_t)j] = columns->matrix[(size_t)j * stride + (size_t)i] =
+                column[columns->active[j]];
+    }
+}
+
+// Vertices that touch now take part in the relaxation from here to the end of the substep.
+static void Activate(snwSim* sim, int index, double h)
 {
     snwApdBody* body = snwApd_Body(sim, index);
-    snwApdState state = snwApd_GetState(sim, index);
-    for (int i = 0; i < body->model->fleshCount; ++i)
-    {
-        int v = body->model->fleshVertices[i];
-        const float* row = body->touchRows + 4 * (size_t)v;
-        snwVec3 x = state.positions[v];
-        snwVec3 d = {(double)row[0] - (double)(float)x.x, (double)row[1] - (double)(float)x.y,
-            (double)row[2] - (double)(float)x.z};
-        state.positions[v] = snwVec3_Add(x, d);
-    }
+    snwApdColumns* columns = &body->columns;
+    memset(columns->marks, 0, (size_t)body->model->vertexCount);
+    snwResponse_MarkTouching(((snwApdScratch*)sim->scratch)->response, index, columns->marks);
+    int first = columns->answer.activeCount;
+    for (int v = 0; v < body->model->vertexCount && columns->answer.activeCount < columns->slots; ++v)
+        if (columns->marks[v] && columns->slotOf[v] < 0 && !body->pinned[v])
+        {
+            columns->slotOf[v] = columns->answer.activeCount;
+            columns->active[columns->answer.activeCount++] = v;
+        }
+    FindMissing(body, first, h);
+    FillMatrix(columns, (size_t)body->model->vertexCount, first);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+// Until no contact moves its point by a ten-thousandth of an edge any more.
+static void RelaxIsland(snwSim* sim, int island, bool fresh)
+{
+    snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
+    double enough = INFINITY, moved = INFINITY;
+    for (int i = 0; i < sim->bodyCount; ++i)
+        enough = fmin(enough, 1e-4 * snwApd_Body(sim, i)->model->meanEdge);
+    for (int k = 0; k < snw_apdContactSweeps && moved > enough; ++k)
+        moved = snwResponse_Solve(response, island, fresh && k == 0);
 }
 
 void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
@@ -218,12 +333,44 @@ void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
     {
         for (int i = 0; i < sim->bodyCount; ++i)
             ShowBody(sim, i);
-        for (int i = 0; i < response->islandCount; ++i)
-            snwResponse_Solve(response, i, fresh);
         for (int i = 0; i < sim->bodyCount; ++i)
-            TakeMoves(sim, i);
+            Activate(sim, i, h);
+        for (int i = 0; i < response->islandCount; ++i)
+            RelaxIsland(sim, i, fresh);
+    }
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        snwApdBody* body = snwApd_Body(sim, i);
+        memcpy(body->contactBefore, body->contact, (size_t)body->model->vertexCount * sizeof *body->contact);
     }
     SetForces(sim, h);
+}
+
+// Whatever relaxation left inside a solid goes out alone, so that nothing ever comes through a wall.
+static void MoveOut(snwSim* sim)
+{
+    snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        ShowBody(sim, i);
+        response->flesh[i].answer = NULL;
+    }
+    for (int i = 0; i < response->islandCount; ++i)
+        snwResponse_Solve(response, i, false);
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        snwApdBody* body = snwApd_Body(sim, i);
+        for (int k = 0; k < body->model->fleshCount; ++k)
+        {
+            int v = body->model->fleshVertices[k];
+            const float* row = body->touchRows + 4 * (size_t)v;
+            snwVec3* x = &body->state.positions[v];
+            // The response moves floats; flesh takes over by how much.
+            snwVec3 d = {(double)row[0] - (double)(float)x->x, (double)row[1] - (double)(float)x->y,
+                (double)row[2] - (double)(float)x->z};
+            *x = snwVec3_Add(*x, d);
+        }
+    }
 }
 
 bool snwApd_IsTouched(const snwSim* sim)
@@ -236,8 +383,7 @@ void snwApd_FinishContacts(snwSim* sim, double h)
     snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
     if (TouchesNothing(sim))
         return;
-    for (int i = 0; i < sim->bodyCount; ++i)
-        ShowBody(sim, i);
+    MoveOut(sim);
     snwResponse_Finish(response, sim->props, h);
     double keep = exp(-snwSim_Param(sim, snw_apdDrag) * h);
     for (int i = 0; i < sim->def->propCount; ++i)

@@ -108,24 +108,27 @@ static void Assemble(snwSim* sim, int index, double h)
 // ---------------------------------------------------------------------------------------------------------------------
 // The answer to pushes
 
-// x = A^-1 r for one right side with bones as affine bodies: at least as far as rigid ones would go.
-static void SolveAffine(snwApdBody* body, float* right)
+// x = A^-1 r for `count` right sides with bones as affine bodies: at least as far as rigid ones would go.
+static void SolveAffine(snwApdBody* body, int count)
 {
-    const snwApdModel* model = body->model;
-    int last = 4 * model->boneCount;
-    snwCholesky_Forward(body->factor, body->solve, snwRows_Float(right, 1, 4), snwRows_Float(body->last, 1, 4));
-    for (int i = 0; i < last; ++i)
-        body->affineRight[i] = (double)body->last[4 * (size_t)i];
-    if (last > 0)
+    int last = 4 * body->model->boneCount;
+    snwRightSides right = snwRows_Float(body->right, count, 4), lasts = snwRows_Float(body->last, count, 4);
+    snwCholesky_Forward(body->factor, body->solve, right, lasts);
+    for (int k = 0; k < count && last > 0; ++k)
+    {
+        for (int i = 0; i < last; ++i)
+            body->affineRight[i] = (double)body->last[4 * (size_t)i + (size_t)k];
         snwDense_Solve(&body->affine, body->affineRight);
-    for (int i = 0; i < last; ++i)
-        body->last[4 * (size_t)i] = (float)body->affineRight[i];
-    snwCholesky_Backward(body->factor, body->solve, snwRows_Float(body->last, 1, 4), snwRows_Float(right, 1, 4));
+        for (int i = 0; i < last; ++i)
+            body->last[4 * (size_t)i + (size_t)k] = (float)body->affineRight[i];
+    }
+    snwCholesky_Backward(body->factor, body->solve, lasts, right);
 }
 
-static void AddUnit(const snwApdBody* body, float* right, int vertex, double value)
+static void AddUnit(const snwApdBody* body, int column, int vertex, double value)
 {
     const snwApdModel* model = body->model;
+    float* right = body->right + column;
     int row = model->rowOf[vertex], bone = model->boneOf[vertex];
     if (row >= 0)
         right[4 * (size_t)row] += (float)value;
@@ -134,9 +137,10 @@ static void AddUnit(const snwApdBody* body, float* right, int vertex, double val
                                                                          model->boneCoords[body->coordsOf[vertex]][p]);
 }
 
-static double ReadUnit(const snwApdBody* body, const float* right, int vertex)
+double snwApd_ReadColumn(const snwApdBody* body, int column, int vertex)
 {
     const snwApdModel* model = body->model;
+    const float* right = body->right + column;
     int row = model->rowOf[vertex], bone = model->boneOf[vertex];
     double sum = 0.0;
     for (int p = 0; p < 4 && bone >= 0; ++p)
@@ -145,12 +149,18 @@ static double ReadUnit(const snwApdBody* body, const float* right, int vertex)
     return row >= 0 ? (double)right[4 * (size_t)row] : sum;
 }
 
-double snwApd_Compliance(snwApdBody* body, int vertex)
+void snwApd_Columns(snwApdBody* body, const int* vertices, int count)
 {
     memset(body->right, 0, 4 * (size_t)body->model->rowCount * sizeof *body->right);
-    AddUnit(body, body->right, vertex, 1.0);
-    SolveAffine(body, body->right);
-    return ReadUnit(body, body->right, vertex);
+    for (int k = 0; k < count; ++k)
+        AddUnit(body, k, vertices[k], 1.0);
+    SolveAffine(body, count);
+}
+
+double snwApd_Compliance(snwApdBody* body, int vertex)
+{
+    snwApd_Columns(body, &vertex, 1);
+    return snwApd_ReadColumn(body, 0, vertex);
 }
 
 // How much of a push at a vertex its neighbours share. With every touching vertex i pushed by m_i / h^2 the answer u
@@ -164,12 +174,12 @@ static void MeasureYield(snwSim* sim, int index, double h)
     for (int i = 0; i < model->touchCount; ++i)
     {
         int v = snwBody_ContactVertex(&sim->bodies[index], i);
-        AddUnit(body, body->right, v, body->pinned[v] ? 0.0 : body->masses[v] / (h * h));
+        AddUnit(body, 0, v, body->pinned[v] ? 0.0 : body->masses[v] / (h * h));
     }
-    SolveAffine(body, body->right);
+    SolveAffine(body, 1);
     double most = 0.0;
     for (int i = 0; i < model->touchCount; ++i)
-        most = fmax(most, ReadUnit(body, body->right, snwBody_ContactVertex(&sim->bodies[index], i)));
+        most = fmax(most, snwApd_ReadColumn(body, 0, snwBody_ContactVertex(&sim->bodies[index], i)));
     double share = most > 1e-6 && most < 1.0 ? most : 1.0;
     for (int i = 0; i < model->vertexCount; ++i)
         body->shownInverse[i] = body->pinned[i] ? 0.0f : (float)(share / body->masses[i]);
