@@ -1,7 +1,8 @@
-// Time and error of the batched rotation kernels, one thread (kernels_measure.h does the measuring), and of the sparse
-// solve (kernels_solve.h).
+// Time and error of the batched rotation kernels, one thread (kernels_measure.h does the measuring), of the local step
+// of projective dynamics (kernels_local.h) and of the sparse solve (kernels_solve.h).
 
 #include "bench.h"
+#include "kernels_local.h"
 #include "kernels_measure.h"
 #include "kernels_solve.h"
 
@@ -124,6 +125,8 @@ static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snw
     snwResult result = snw_ok;
     for (int simd = snw_simdScalar; simd <= (int)snwSimd_Best() && result >= 0; ++simd)
         result = AddTimes((snwSimd)simd, options->runs, report, message);
+    for (int simd = snw_simdScalar; simd <= (int)snwSimd_Best() && result >= 0; ++simd)
+        result = snwAddLocalRows((snwSimd)simd, options->runs, report, message);
     if (result >= 0)
         result = AddBandwidth(options->runs, report, message);
     if (result >= 0)
@@ -131,5 +134,6 @@ static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snw
     return result >= 0 ? AddErrors(options->count, report, message) : result;
 }
 
-const snwBench snwKernelsBench = {
-    "kernels", "rotations of deformation gradients: time and error; sparse factor and solves; memory bandwidth", Run};
+const snwBench snwKernelsBench = {"kernels",
+    "rotations of deformation gradients: time and error; elastic forces; sparse factor and solves; memory bandwidth",
+    Run};

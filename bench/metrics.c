@@ -10,6 +10,8 @@ const snwMetric snwMetrics[] = {
     {"polar_speedup", "x", "higher", "plain scalar double version over the wide one, from the same runs"},
     {"polar_err_rad", "rad", "lower",
         "largest angle to the reference in double, over what the matrix's condition grants"},
+    {"local_ns", "ns", "lower",
+        "local step of a tetrahedron: gather, rotation from the last frame's, stress, energy, forces added"},
     {"read_bandwidth", "GB/s", "higher", "reading memory with one thread"},
     {"factor_s", "s", "lower", "analysing and factoring a sparse matrix"},
     {"refactor_s", "s", "lower", "factoring it again with other values"},

@@ -164,14 +164,7 @@ typedef struct Call
 } Call;
 
 // Group i of the call: lanes `i % SNW_GROUPS * SNW_WIDE_LANES ..` of block i / SNW_GROUPS.
-enum
-{
-    SNW_GROUPS = SNW_ROTATION_LANES / SNW_WIDE_LANES,
-    SNW_TOGETHER = 2 // groups that the singular value decomposition works on in turn
-};
-
-static inline __attribute__((always_inline)) void RunGroup(
-    const Call* call, long i, Group* g, snwRotationReport* report)
+static SNW_INLINE void LoadGroup(const Call* call, long i, Group* g)
 {
     long block = i / SNW_GROUPS;
     int lane = (int)(i % SNW_GROUPS) * SNW_WIDE_LANES;
@@ -180,7 +173,12 @@ static inline __attribute__((always_inline)) void RunGroup(
     else
         LoadMatrix(g, &call->F[block], lane);
     LoadGuess(g, &call->q[block], lane);
-    SolveGroup(g, report);
+}
+
+static SNW_INLINE void StoreGroup(const Call* call, long i, const Group* g)
+{
+    long block = i / SNW_GROUPS;
+    int lane = (int)(i % SNW_GROUPS) * SNW_WIDE_LANES;
     StoreQuat(g, &call->q[block], lane);
     if (call->R != NULL)
         StoreRotation(g, &call->R[block], lane);
@@ -188,15 +186,25 @@ static inline __attribute__((always_inline)) void RunGroup(
         StoreStretch(g, &call->S[block], lane);
 }
 
+static SNW_INLINE void RunGroups(const Call* call, long i, int count, Group* g, snwRotationReport* report)
+{
+    for (int k = 0; k < count; k++)
+        LoadGroup(call, i + k, &g[k]);
+    SolveGroups(g, count, report);
+    for (int k = 0; k < count; k++)
+        StoreGroup(call, i + k, &g[k]);
+}
+
 // The two loops are inlined into each entry point below, where the compiler knows which members are NULL.
-static inline __attribute__((always_inline)) snwRotationReport Run(int count, Call call)
+static SNW_INLINE snwRotationReport Run(int count, Call call)
 {
     snwRotationReport report = {0, 0};
-    for (long i = 0; i < (long)count * SNW_GROUPS; i++)
-    {
-        Group g;
-        RunGroup(&call, i, &g, &report);
-    }
+    Group g[SNW_TOGETHER];
+    long i = 0, total = (long)count * SNW_GROUPS;
+    for (; i + SNW_TOGETHER <= total; i += SNW_TOGETHER)
+        RunGroups(&call, i, SNW_TOGETHER, g, &report);
+    for (; i < total; i++)
+        RunGroups(&call, i, 1, g, &report);
     return report;
 }
 
@@ -211,7 +219,7 @@ static inline void PrefetchSvd(snwSvdBlock* out, long group, long total)
         __builtin_prefetch(block + k, 1);
 }
 
-static inline __attribute__((always_inline)) snwRotationReport RunSvd(int count, Call call)
+static SNW_INLINE snwRotationReport RunSvd(int count, Call call)
 {
     snwRotationReport report = {0, 0};
     long total = (long)count * SNW_GROUPS;
@@ -221,11 +229,10 @@ static inline __attribute__((always_inline)) snwRotationReport RunSvd(int count,
         Spectrum a[SNW_TOGETHER];
         int together = total - i < SNW_TOGETHER ? (int)(total - i) : SNW_TOGETHER;
         for (int k = 0; k < together; k++)
-        {
             PrefetchSvd(call.svd, i + k + 2 * SNW_TOGETHER, total);
-            RunGroup(&call, i + k, &g[k], &report);
+        RunGroups(&call, i, together, g, &report);
+        for (int k = 0; k < together; k++)
             StartSpectrum(&g[k], &a[k]);
-        }
         for (int sweep = 0; sweep < SNW_JACOBI_SWEEPS; sweep++)
             JacobiSweep(a, together);
         for (int k = 0; k < together; k++)

@@ -123,12 +123,12 @@ static void Bracket(Stretches* a, double low, double high)
     Evaluate(a, t);
 }
 
-// Where the product is largest in (sigma3 / 3, sigma3 / 2), by golden section.
+// Where the product is largest in (sigma3 / 3, sigma3 / 2), by golden section: to 1e-7, which is 1e-14 of the product.
 static double LargestProduct(Stretches* a)
 {
     const double golden = 0.6180339887498949;
     double low = a->sigma[2] / 3, high = a->sigma[2] / 2;
-    for (int step = 0; step < 60; step++)
+    for (int step = 0; step < 32; step++)
     {
         double left = high - golden * (high - low), right = low + golden * (high - low);
         Evaluate(a, left);
@@ -153,8 +153,12 @@ static void Shrink(Stretches* a)
 {
     double third = a->sigma[2] / 3, half = a->sigma[2] / 2, top = third;
     bool whole = ProductAt(a, half) < 1; // there is a t above half
-    if (ProductAt(a, third) < 1)
-        top = whole ? LargestProduct(a) : half;
+    double atThird = ProductAt(a, third);
+    // s1 and s2 fall from third to half, so the product is at most half / third of atThird between them.
+    if (atThird < 1 && whole && 1.5 * atThird >= 1)
+        top = LargestProduct(a);
+    else if (atThird < 1 && !whole)
+        top = half;
     Stretches flat = *a;
     bool below = ProductAt(&flat, top) >= 1;
     if (below)

@@ -17,7 +17,8 @@
 // Damping is that of Kelvin and Voigt in the turned frame: with D = sym(R^T F) - S_before the term (damping / 2) |D|^2,
 // its gradient damping R D taken with R held still. S_before is the stretch of F_before, from one step of a square
 // root: with R^T F_before = T + A, symmetric and skew, S_before = T + (T A - A T - A A) / 2. The plain T would take a
-// rotation by the angle a within the step for a stretch by a^2 / 2; so it is a^4 / 8, and no torque in either case.
+// rotation by the angle a within the step for a stretch by a^2 / 2, and a e for flesh strained by e; so it is a^4 / 8
+// and a e^2.
 
 #pragma once
 

@@ -43,27 +43,44 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // The closest matrix of determinant 1
 
-typedef struct Invariants
+// Lanes on their way to Y.
+typedef struct Volume
 {
-    snwWide first, second, third; // of S
+    snwWide S[6];                 // xx, yy, zz, xy, xz, yz
+    snwWide first, second, third; // its invariants
     snwWide y1, y2, k;
-} Invariants;
+    snwWideInt frozen, solved;
+} Volume;
 
-static inline void StartInvariants(const snwWide S[6], Invariants* v)
+static inline snwWide Norm2(const snwWide S[6])
 {
+    return (S[0] * S[0] + S[1] * S[1] + S[2] * S[2]) + 2.0f * (S[3] * S[3] + S[4] * S[4] + S[5] * S[5]);
+}
+
+// Newton's first step from k = 0 and Y = S or rest, y1 = y2 = 3: S goes astray where it is compressed, rest where it is
+// stretched.
+static SNW_INLINE void BeginVolume(Volume* v, snwWideInt skip)
+{
+    const snwWide* S = v->S;
     snwWide cx = S[1] * S[2] - S[5] * S[5], cy = S[0] * S[2] - S[4] * S[4], cz = S[0] * S[1] - S[3] * S[3];
     snwWide cxy = S[4] * S[5] - S[3] * S[2], cxz = S[3] * S[5] - S[4] * S[1];
     v->first = S[0] + S[1] + S[2];
     v->second = cx + cy + cz;
     v->third = S[0] * cx + S[3] * cxy + S[4] * cxz;
-    // Newton's first step from k = 0, y1 = tr S, y2 = tr cof S.
-    v->k = (v->third - 1.0f) / (v->second * v->second - 2.0f * v->first);
-    v->y1 = v->first - v->k * v->second;
-    v->y2 = v->second - v->k * (v->first * v->second - 3.0f);
+    snwWideInt swollen = v->third > 1.0f;
+    snwWide y1 = snwWide_Select(swollen, v->first, snwWide_Splat(3.0f));
+    snwWide y2 = snwWide_Select(swollen, v->second, snwWide_Splat(3.0f));
+    v->k = (v->third - 1.0f) / (y2 * y2 - 2.0f * y1);
+    v->y1 = v->first - v->k * y2;
+    v->y2 = v->second - v->k * (y1 * y2 - 3.0f);
+    snwWideInt tame = (Norm2(S) < SNW_VOLUME_MAX_STRETCH2) & (v->third < SNW_VOLUME_MAX_DET);
+    v->frozen = skip | ~tame;
+    v->solved = skip;
 }
 
-// One Newton step; dy1 is eliminated by the first equation, which is linear in it.
-static inline snwWide VolumeStep(const Invariants* v, snwWide* y1, snwWide* y2, snwWide* k)
+// One Newton step; dy1 is eliminated by the first equation, which is linear in it. A frozen lane does not move with its
+// neighbours.
+static SNW_INLINE void StepVolume(Volume* v)
 {
     snwWide a = v->y1, b = v->y2, c = v->k, ab = a * b - 3.0f, p = b * b - 2.0f * a, q = a * a - 2.0f * b;
     snwWide r1 = v->first - (a + c * b);
@@ -76,30 +93,29 @@ static inline snwWide VolumeStep(const Invariants* v, snwWide* y1, snwWide* y2, 
     r3 = r3 - m3 * r1;
     snwWide inverse = 1.0f / (j22 * j33 - j23 * j32);
     snwWide db = (r2 * j33 - j23 * r3) * inverse, dc = (j22 * r3 - r2 * j32) * inverse;
-    *y1 = a + (r1 - c * db - b * dc);
-    *y2 = b + db;
-    *k = c + dc;
-    return dc * dc + db * db * 0.01f;
+    snwWide da = r1 - c * db - b * dc;
+    v->y1 = snwWide_Select(v->frozen, a, a + da);
+    v->y2 = snwWide_Select(v->frozen, b, b + db);
+    v->k = snwWide_Select(v->frozen, c, c + dc);
+    const float most = SNW_VOLUME_SHORT_STEP * SNW_VOLUME_SHORT_STEP;
+    snwWideInt finished = (dc * dc + 0.01f * (db * db) < most) & ~v->frozen;
+    v->solved = v->solved | finished;
+    v->frozen = v->frozen | finished;
 }
 
-// Lanes that are not solved come back in the mask; a frozen lane does not move with its neighbours.
-static inline snwWideInt SolveInvariants(const snwWide S[6], snwWideInt skip, Invariants* v)
+// Several groups in turn, as SolveGroups.
+static SNW_INLINE void SolveVolumes(Volume* v, int count)
 {
-    StartInvariants(S, v);
-    snwWide size2 = S[0] * S[0] + S[1] * S[1] + S[2] * S[2] + 2.0f * (S[3] * S[3] + S[4] * S[4] + S[5] * S[5]);
-    snwWideInt tame = (size2 < SNW_VOLUME_MAX_STRETCH2) & (v->third < SNW_VOLUME_MAX_DET);
-    snwWideInt frozen = skip | ~tame, solved = skip;
-    for (int step = 0; step < SNW_MAX_VOLUME_NEWTON && !snwWideInt_All(frozen); step++)
+    for (int step = 0; step < SNW_MAX_VOLUME_NEWTON; step++)
     {
-        snwWide y1, y2, k, length2 = VolumeStep(v, &y1, &y2, &k);
-        v->y1 = snwWide_Select(frozen, v->y1, y1);
-        v->y2 = snwWide_Select(frozen, v->y2, y2);
-        v->k = snwWide_Select(frozen, v->k, k);
-        snwWideInt finished = (length2 < SNW_VOLUME_SHORT_STEP * SNW_VOLUME_SHORT_STEP) & ~frozen;
-        solved = solved | finished;
-        frozen = frozen | finished;
+        snwWideInt frozen = v[0].frozen;
+        for (int k = 1; k < count; k++)
+            frozen = frozen & v[k].frozen;
+        if (snwWideInt_All(frozen))
+            return;
+        for (int k = 0; k < count; k++)
+            StepVolume(&v[k]);
     }
-    return ~(skip | (solved & (v->y1 > 0.0f) & (v->y2 > 0.0f)));
 }
 
 // Takes the lanes in `mask` through snwElastic_VolumeGap. Out of line: rare.
@@ -128,12 +144,11 @@ static __attribute__((noinline)) void RedoGaps(const snwWide S[6], snwWide gap[6
 }
 
 // gap = S - Y
-static inline void FillGap(const snwWide S[6], snwWideInt skip, snwWide gap[6])
+static SNW_INLINE void FillGap(const Volume* v, snwWideInt skip, snwWide gap[6])
 {
-    Invariants v;
-    snwWideInt failed = SolveInvariants(S, skip, &v);
-    snwWide k = v.k, k2 = k * k, D = 1.0f - k * (v.y1 - k * (v.y2 - k)), f = k / D;
-    snwWide one = v.y1 + k2, zero = v.y2 + k2 * v.y1 - 2.0f * k;
+    const snwWide* S = v->S;
+    snwWide k = v->k, k2 = k * k, D = 1.0f - k * (v->y1 - k * (v->y2 - k)), f = k / D;
+    snwWide one = v->y1 + k2, zero = v->y2 + k2 * v->y1 - 2.0f * k;
     snwWide xx = S[3] * S[3], yy = S[4] * S[4], zz = S[5] * S[5];
     gap[0] = f * (S[0] * (S[0] - one) + (xx + yy) + zero);
     gap[1] = f * (S[1] * (S[1] - one) + (xx + zz) + zero);
@@ -141,6 +156,7 @@ static inline void FillGap(const snwWide S[6], snwWideInt skip, snwWide gap[6])
     gap[3] = f * (S[3] * (S[0] + S[1] - one) + S[4] * S[5]);
     gap[4] = f * (S[4] * (S[0] + S[2] - one) + S[3] * S[5]);
     gap[5] = f * (S[5] * (S[1] + S[2] - one) + S[3] * S[4]);
+    snwWideInt failed = ~(skip | (v->solved & (v->y1 > 0.0f) & (v->y2 > 0.0f)));
     if (snwWideInt_Any(failed))
         RedoGaps(S, gap, failed);
 }
@@ -154,11 +170,6 @@ static inline void FillSymmetric(const snwWide R[9], const snwWide F[9], snwWide
     TransposeMul(R, F, B);
     S[0] = B[0], S[1] = B[4], S[2] = B[8];
     S[3] = 0.5f * (B[1] + B[3]), S[4] = 0.5f * (B[2] + B[6]), S[5] = 0.5f * (B[5] + B[7]);
-}
-
-static inline snwWide Norm2(const snwWide S[6])
-{
-    return (S[0] * S[0] + S[1] * S[1] + S[2] * S[2]) + 2.0f * (S[3] * S[3] + S[4] * S[4] + S[5] * S[5]);
 }
 
 // stress += R M
@@ -191,13 +202,14 @@ typedef struct Lanes
 {
     const snwTetBlock* tets;
     const snwElasticWeights* weights;
+    snwQuatBlock* rotations;
     int lane;
     snwWide F[9], R[9], stress[9];
     snwWideInt empty; // no tetrahedron
 } Lanes;
 
 // The distance to the rotation, and the energy that goes with it.
-static inline snwWide AddShear(Lanes* l, snwWide* stretch)
+static SNW_INLINE snwWide AddShear(Lanes* l, snwWide* stretch)
 {
     snwWide shear = snwWide_Load(&l->weights->shear[l->lane]), sum = snwWide_Splat(0.0f), trace = sum;
     for (int i = 0; i < 9; i++)
@@ -211,7 +223,7 @@ static inline snwWide AddShear(Lanes* l, snwWide* stretch)
     return 0.5f * (shear * sum);
 }
 
-static inline snwWide AddPressure(Lanes* l, snwWide stretch)
+static SNW_INLINE snwWide AddPressure(Lanes* l, snwWide stretch)
 {
     snwWide pressure = snwWide_Load(&l->weights->bulk[l->lane]) * stretch;
     for (int i = 0; i < 9; i++)
@@ -219,11 +231,10 @@ static inline snwWide AddPressure(Lanes* l, snwWide stretch)
     return 0.5f * (pressure * stretch);
 }
 
-static inline snwWide AddGap(Lanes* l)
+static SNW_INLINE snwWide AddGap(Lanes* l, const Volume* volume)
 {
-    snwWide S[6], gap[6], bulk = snwWide_Load(&l->weights->bulk[l->lane]);
-    FillSymmetric(l->R, l->F, S);
-    FillGap(S, l->empty, gap);
+    snwWide gap[6], bulk = snwWide_Load(&l->weights->bulk[l->lane]);
+    FillGap(volume, l->empty, gap);
     snwWide energy = 0.5f * (bulk * Norm2(gap));
     for (int i = 0; i < 6; i++)
         gap[i] = bulk * gap[i];
@@ -231,7 +242,7 @@ static inline snwWide AddGap(Lanes* l)
     return energy;
 }
 
-static inline void AddDamping(Lanes* l, const float* before)
+static SNW_INLINE void AddDamping(Lanes* l, const float* before)
 {
     snwWide then[9], B[9], S[6], D[6], damping = snwWide_Load(&l->weights->damping[l->lane]);
     LoadTets(l->tets, before, l->lane, then);
@@ -248,7 +259,7 @@ static inline void AddDamping(Lanes* l, const float* before)
 
 // f_c = -stress inverseRest^T, column c, on corner c + 1; minus their sum on corner 0. The rows' fourth number is -0,
 // which changes nothing it is added to.
-static inline void FillForces(const Lanes* l, snwRow rows[4][SNW_WIDE_LANES])
+static SNW_INLINE void FillForces(const Lanes* l, snwRow rows[4][SNW_WIDE_LANES])
 {
     snwWide first[3] = {{0}}, nothing = snwWide_Splat(-0.0f);
     for (int c = 0; c < 3; c++)
@@ -267,7 +278,7 @@ static inline void FillForces(const Lanes* l, snwRow rows[4][SNW_WIDE_LANES])
     snwWide_ToRows(first[0], first[1], first[2], nothing, rows[0]);
 }
 
-static inline void ScatterLane(const Lanes* l, int i, snwRow rows[4][SNW_WIDE_LANES], float* forces)
+static SNW_INLINE void ScatterLane(const Lanes* l, int i, snwRow rows[4][SNW_WIDE_LANES], float* forces)
 {
     for (int c = 0; c < 4; c++)
     {
@@ -277,7 +288,7 @@ static inline void ScatterLane(const Lanes* l, int i, snwRow rows[4][SNW_WIDE_LA
 }
 
 // Blocks with empty lanes are the last of a range or two; the test for them all is cheap, the one per lane is not.
-static inline void Scatter(const Lanes* l, float* forces)
+static SNW_INLINE void Scatter(const Lanes* l, float* forces)
 {
     snwRow rows[4][SNW_WIDE_LANES];
     FillForces(l, rows);
@@ -293,47 +304,87 @@ static inline void Scatter(const Lanes* l, float* forces)
             ScatterLane(l, i, rows, forces);
 }
 
-// law and damped are constants where this is inlined.
-static inline __attribute__((always_inline)) snwWide RunLanes(
-    const snwElasticTask* task, int block, int lane, snwElasticLaw law, bool damped)
+// Group i: lanes `i % SNW_GROUPS * SNW_WIDE_LANES ..` of block i / SNW_GROUPS.
+static SNW_INLINE void LoadLanes(const snwElasticTask* task, long group, Lanes* l)
 {
-    Lanes l = {.tets = &task->tets[block], .weights = &task->weights[block], .lane = lane};
-    snwRotationReport unused = {0, 0};
-    Group g;
-    l.empty = *(const snwWideInt*)&l.tets->index[0][lane] == *(const snwWideInt*)&l.tets->index[1][lane];
-    LoadTets(l.tets, task->positions, lane, l.F);
-    for (int i = 0; i < 9; i++)
-        g.F[i] = l.F[i];
-    LoadGuess(&g, &task->rotations[block], lane);
-    SolveGroup(&g, &unused);
-    StoreQuat(&g, &task->rotations[block], lane);
-    for (int i = 0; i < 9; i++)
-        l.R[i] = g.R[i];
-    snwWide stretch, energy = AddShear(&l, &stretch);
+    long block = group / SNW_GROUPS;
+    l->tets = &task->tets[block];
+    l->weights = &task->weights[block];
+    l->rotations = &task->rotations[block];
+    l->lane = (int)(group % SNW_GROUPS) * SNW_WIDE_LANES;
+    l->empty = *(const snwWideInt*)&l->tets->index[0][l->lane] == *(const snwWideInt*)&l->tets->index[1][l->lane];
+    LoadTets(l->tets, task->positions, l->lane, l->F);
+}
+
+// From the rotation to forces; returns the energy.
+static SNW_INLINE snwWide FinishLanes(
+    const snwElasticTask* task, Lanes* l, const Volume* volume, snwElasticLaw law, bool damped)
+{
+    snwWide stretch, energy = AddShear(l, &stretch);
     if (law == snw_elasticCorotated)
-        energy = energy + AddPressure(&l, stretch);
+        energy = energy + AddPressure(l, stretch);
     if (law == snw_elasticVolume)
-        energy = energy + AddGap(&l);
+        energy = energy + AddGap(l, volume);
     if (damped)
-        AddDamping(&l, task->before);
-    Scatter(&l, task->forces);
-    return snwWide_Select(l.empty, snwWide_Splat(0.0f), energy);
+        AddDamping(l, task->before);
+    Scatter(l, task->forces);
+    return snwWide_Select(l->empty, snwWide_Splat(0.0f), energy);
+}
+
+static SNW_INLINE void TurnLanes(Lanes* l, int count)
+{
+    Group g[SNW_TOGETHER];
+    snwRotationReport unused = {0, 0};
+    for (int k = 0; k < count; k++)
+    {
+        for (int i = 0; i < 9; i++)
+            g[k].F[i] = l[k].F[i];
+        LoadGuess(&g[k], l[k].rotations, l[k].lane);
+    }
+    SolveGroups(g, count, &unused);
+    for (int k = 0; k < count; k++)
+    {
+        StoreQuat(&g[k], l[k].rotations, l[k].lane);
+        for (int i = 0; i < 9; i++)
+            l[k].R[i] = g[k].R[i];
+    }
+}
+
+static SNW_INLINE void RunGroups(
+    const snwElasticTask* task, long group, int count, snwElasticLaw law, bool damped, double sums[])
+{
+    Lanes l[SNW_TOGETHER];
+    Volume volume[SNW_TOGETHER];
+    for (int k = 0; k < count; k++)
+        LoadLanes(task, group + k, &l[k]);
+    TurnLanes(l, count);
+    if (law == snw_elasticVolume)
+    {
+        for (int k = 0; k < count; k++)
+        {
+            FillSymmetric(l[k].R, l[k].F, volume[k].S);
+            BeginVolume(&volume[k], l[k].empty);
+        }
+        SolveVolumes(volume, count);
+    }
+    for (int k = 0; k < count; k++)
+    {
+        snwWide energy = FinishLanes(task, &l[k], &volume[k], law, damped);
+        for (int i = 0; i < SNW_WIDE_LANES; i++)
+            sums[l[k].lane + i] += (double)energy[i];
+    }
 }
 
 // One sum per lane of the block, added up at the end: the same order for all widths, and eight chains instead of one.
-static inline __attribute__((always_inline)) double RunBlocks(
-    const snwElasticTask* task, int begin, int end, snwElasticLaw law, bool damped)
+// law and damped are constants where this is inlined.
+static SNW_INLINE double RunBlocks(const snwElasticTask* task, int begin, int end, snwElasticLaw law, bool damped)
 {
     double sums[SNW_ROTATION_LANES] = {0}, total = 0;
-    for (int b = begin; b < end; b++)
-    {
-        for (int lane = 0; lane < SNW_ROTATION_LANES; lane += SNW_WIDE_LANES)
-        {
-            snwWide energy = RunLanes(task, b, lane, law, damped);
-            for (int i = 0; i < SNW_WIDE_LANES; i++)
-                sums[lane + i] += (double)energy[i];
-        }
-    }
+    long group = (long)begin * SNW_GROUPS, last = (long)end * SNW_GROUPS;
+    for (; group + SNW_TOGETHER <= last; group += SNW_TOGETHER)
+        RunGroups(task, group, SNW_TOGETHER, law, damped, sums);
+    for (; group < last; group++)
+        RunGroups(task, group, 1, law, damped, sums);
     for (int i = 0; i < SNW_ROTATION_LANES; i++)
         total += sums[i];
     return total;
