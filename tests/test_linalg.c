@@ -547,6 +547,47 @@ TEST(linalg, threadsShareAFactor)
 // Layouts and right sides
 
 // Rows of three, rows of three with room for a fourth, columns, floats: all the same numbers.
+// Right sides with few numbers, solved by the supernodes that they reach.
+TEST(linalg, sparseRightSidesGiveTheSameBits)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    Problem problem = GridProblem(context, 12);
+    int n = problem.n;
+    for (int precision = 0; precision < 2; ++precision)
+    {
+        snwCholesky* factor = MakeFactor(&problem, (snwPrecision)precision, 0);
+        snwCholeskyScratch* scratch = NULL;
+        REQUIRE(factor != NULL && snwCholeskyScratch_Create(factor, &scratch, NULL) >= 0);
+        size_t nodes = (size_t)snwCholesky_Stats(factor).supernodes;
+        unsigned char* reach = malloc(nodes);
+        double *whole = malloc(4 * (size_t)n * sizeof *whole), *sparse = malloc(4 * (size_t)n * sizeof *sparse);
+        for (int place = 0; place < n; place += n / 5)
+        {
+            const int rows[3] = {place, (place + 7) % n, (place + 40) % n};
+            int wrong = 0, reached = 0;
+            memset(whole, 0, 4 * (size_t)n * sizeof *whole);
+            memset(reach, 0, nodes);
+            for (int k = 0; k < 12; ++k)
+                whole[4 * rows[k % 3] + k / 3] = 1.5 + k;
+            memcpy(sparse, whole, 4 * (size_t)n * sizeof *whole);
+            snwCholesky_MarkReach(factor, rows, 3, reach);
+            snwCholesky_Solve(factor, scratch, snwRows_Double(whole, 4, 4));
+            snwCholesky_SolveReached(factor, scratch, snwRows_Double(sparse, 4, 4), reach);
+            for (int i = 0; i < 4 * n; ++i)
+                wrong += whole[i] != sparse[i];
+            for (size_t i = 0; i < nodes; ++i)
+                reached += reach[i];
+            CHECK_INT(wrong, 0);
+            CHECK(reached > 0 && reached < (int)nodes / 2);
+        }
+        free(reach), free(whole), free(sparse);
+        snwCholeskyScratch_Destroy(scratch);
+        snwCholesky_Destroy(factor);
+    }
+    FreeProblem(&problem);
+    snwDestroyContext(context);
+}
+
 TEST(linalg, layoutsAndWidthsGiveTheSameBits)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);

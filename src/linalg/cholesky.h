@@ -112,6 +112,13 @@ void snwCholeskyScratch_Destroy(snwCholeskyScratch* scratch); // NULL allowed
 // x becomes A^-1 x. Without last unknowns only.
 void snwCholesky_Solve(const snwCholesky* factor, snwCholeskyScratch* scratch, snwRightSides x);
 
+// The same where x is zero but in few rows: the way down looks only at supernodes that those rows reach in the
+// elimination tree. MarkReach adds the ones of `count` rows to reach, one byte for each of snwCholeskyStats.supernodes,
+// which the caller clears; columns that are solved together share one reach. Same bits as Solve.
+void snwCholesky_MarkReach(const snwCholesky* factor, const int* rows, int count, unsigned char* reach);
+void snwCholesky_SolveReached(
+    const snwCholesky* factor, snwCholeskyScratch* scratch, snwRightSides x, const unsigned char* reach);
+
 // Reads all rows of r (up to four columns); y stays in the scratch for Backward. last (lastCount rows, as many
 // columns) becomes r_b - V^T y; it is ignored without last unknowns.
 void snwCholesky_Forward(const snwCholesky* factor, snwCholeskyScratch* scratch, snwRightSides r, snwRightSides last);

@@ -22,8 +22,9 @@ typedef struct Sweep
 {
     const snwCholesky* factor;
     snwCholeskyScratch* scratch;
-    snwRightSides sides; // read by forward, written by backward
-    const int* tasks;    // of the level
+    snwRightSides sides;        // read by forward, written by backward
+    const int* tasks;           // of the level
+    const unsigned char* reach; // supernodes that a sparse right side reaches; NULL: all
     int width, stride;
 } Sweep;
 
@@ -78,9 +79,10 @@ static Sweep MakeSweep(const snwCholesky* f, snwCholeskyScratch* scratch, snwRig
         .factor = f, .scratch = scratch, .sides = sides, .width = sides.columns, .stride = sides.columns == 1 ? 1 : 4};
 }
 
-static void RunForward(const snwCholesky* f, snwCholeskyScratch* scratch, snwRightSides r)
+static void RunForward(const snwCholesky* f, snwCholeskyScratch* scratch, snwRightSides r, const unsigned char* reach)
 {
     Sweep sweep = MakeSweep(f, scratch, r);
+    sweep.reach = reach;
     scratch->width = r.columns;
     for (int level = 0; level < f->levelCount; ++level)
         RunLevel(&sweep, level, IsFloat(f) ? ForwardTasksFloat : ForwardTasksDouble);
@@ -108,20 +110,34 @@ static snwRightSides SomeColumns(snwRightSides sides, int first, int count)
     return sides;
 }
 
-void snwCholesky_Solve(const snwCholesky* f, snwCholeskyScratch* scratch, snwRightSides x)
+void snwCholesky_SolveReached(
+    const snwCholesky* f, snwCholeskyScratch* scratch, snwRightSides x, const unsigned char* reach)
 {
     assert(f->lastCount == 0);
     for (int first = 0; first < x.columns; first += 4)
     {
         snwRightSides some = SomeColumns(x, first, x.columns - first < 4 ? x.columns - first : 4);
-        RunForward(f, scratch, some);
+        RunForward(f, scratch, some, reach);
         RunBackward(f, scratch, some);
     }
 }
 
+void snwCholesky_Solve(const snwCholesky* f, snwCholeskyScratch* scratch, snwRightSides x)
+{
+    snwCholesky_SolveReached(f, scratch, x, NULL);
+}
+
+void snwCholesky_MarkReach(const snwCholesky* f, const int* rows, int count, unsigned char* reach)
+{
+    assert(f->lastCount == 0);
+    for (int i = 0; i < count; ++i)
+        for (int node = f->nodeOf[f->inverse[rows[i]]]; node >= 0 && !reach[node]; node = f->parents[node])
+            reach[node] = 1;
+}
+
 void snwCholesky_Forward(const snwCholesky* f, snwCholeskyScratch* scratch, snwRightSides r, snwRightSides last)
 {
-    RunForward(f, scratch, r);
+    RunForward(f, scratch, r, NULL);
     for (int i = 0; i < f->lastCount; ++i)
         for (int k = 0; k < r.columns; ++k)
             WriteSide(

@@ -66,7 +66,8 @@ static void SNW_NAME(ForwardTask)(const Sweep* sweep, const snwSweepTask* task)
     for (int i = task->nodeStart; i < task->nodeEnd; ++i)
     {
         const snwCholeskyNode* node = &f->nodes[f->taskNodes[i]];
-        f->kernels->SNW_NAME(forward)[sweep->width - 1](node, f->SNW_VALUES, f->sweepRows + node->sweepRows, x);
+        if (sweep->reach == NULL || sweep->reach[f->taskNodes[i]])
+            f->kernels->SNW_NAME(forward)[sweep->width - 1](node, f->SNW_VALUES, f->sweepRows + node->sweepRows, x);
     }
 }
 

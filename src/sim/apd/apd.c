@@ -12,6 +12,7 @@ enum
     snw_stageDetect,
     snw_stageLocal,
     snw_stageResidual,
+    snw_stageColumns,
     snw_stageSweeps,
     snw_stageBones,
     snw_stageContact,
@@ -22,7 +23,7 @@ enum
 };
 
 static const char* const s_stages[snw_stageCount] = {
-    "factor", "predict", "detect", "local", "residual", "sweeps", "bones", "contact", "finish"};
+    "factor", "predict", "detect", "local", "residual", "columns", "sweeps", "bones", "contact", "finish"};
 
 static const char* const s_solvers[] = {"articulated", "plain", "stiff", "split", "literal", "constrained", NULL};
 static const char* const s_laws[] = {"strain", "volume", "corotated", NULL};
@@ -352,7 +353,11 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
     if (arena->failed)
         return snwFailMemory(message);
     snwResult result = snwApd_CreateSystem(sim, index, message);
-    return result < 0 ? result : snwApd_CreateBones(sim, index, message);
+    if (result >= 0)
+        result = snwApd_CreateBones(sim, index, message);
+    if (result >= 0 && model->solver == snw_apdLiteral)
+        result = snwApd_CreateLiteral(sim, index, message);
+    return result;
 }
 
 static snwResult CreateScratch(snwSim* sim, snwMessage* message)
@@ -378,6 +383,7 @@ static void DestroyScratch(snwSim* sim)
     const snwApdScratch* scratch = sim->scratch;
     for (int i = 0; i < sim->bodyCount && scratch->bodies != NULL; ++i)
     {
+        snwApd_DestroyLiteral(&scratch->bodies[i]);
         snwCholeskyScratch_Destroy(scratch->bodies[i].solve);
         snwCholesky_Destroy(scratch->bodies[i].factor);
         snwPattern_Destroy(scratch->bodies[i].pattern);
@@ -633,18 +639,47 @@ static void MoveFlesh(int begin, int end, void* data)
     }
 }
 
-static void GlobalStep(snwSim* sim, int index, double h)
+// Eq. 17 as printed.
+static void SolveLiteral(snwSim* sim, int index, double h)
 {
-    VertexLoop loop = MakeLoop(sim, index, h);
-    snwApdBody* body = loop.body;
+    snwApdBody* body = snwApd_Body(sim, index);
+    snwApd_MakeColumns(sim, index);
+    snwSim_EndStage(sim, snw_stageColumns);
+    snwApd_SolveFlesh(body);
+    snwSim_EndStage(sim, snw_stageSweeps);
+    snwApd_SolveLiteral(sim, index, h);
+    snwSim_EndStage(sim, snw_stageBones);
+    snwApd_SolveFlesh(body);
+    snwSim_EndStage(sim, snw_stageSweeps);
+}
+
+static void SolveSwept(snwSim* sim, int index, double h)
+{
+    snwApdBody* body = snwApd_Body(sim, index);
+    bool split = body->model->solver == snw_apdSplit;
     snwRightSides right = snwRows_Float(body->right, 3, 4), last = snwRows_Float(body->last, 3, 4);
     snwCholesky_Forward(body->factor, body->solve, right, last);
     snwSim_EndStage(sim, snw_stageSweeps);
-    if (body->model->boneCount > 0)
+    if (body->model->boneCount > 0 && split)
+        snwApd_FreeBones(body);
+    else if (body->model->boneCount > 0)
         snwApd_SolveBones(sim, index, h);
     snwSim_EndStage(sim, snw_stageBones);
     snwCholesky_Backward(body->factor, body->solve, last, right);
     snwSim_EndStage(sim, snw_stageSweeps);
+    if (body->model->boneCount > 0 && split)
+        snwApd_JoinBones(sim, index, h);
+    snwSim_EndStage(sim, snw_stageBones);
+}
+
+static void GlobalStep(snwSim* sim, int index, double h)
+{
+    VertexLoop loop = MakeLoop(sim, index, h);
+    snwApdBody* body = loop.body;
+    if (body->model->solver == snw_apdLiteral)
+        SolveLiteral(sim, index, h);
+    else
+        SolveSwept(sim, index, h);
     snwParallelFor(sim->context, body->model->fleshCount, snw_apdGrain, MoveFlesh, &loop);
     snwApd_PlaceBoneVertices(body->model, loop.state.bones, loop.state.positions);
     snwSim_EndStage(sim, snw_stageResidual);

@@ -249,6 +249,8 @@ typedef struct snwApdBody
     snwApdBone* bonesBefore; // at the start of the substep
     snwVec3 (*boneInertial)[4];
     snwApdSmall small;
+    double* boneMetric; // 4 boneCount squared: of solvers that do not have G for it
+    struct snwApdLiteral* literal;
 
     int dragVertices[snw_apdMaxDrags]; // per grab of the sim: what its compliance was found for
     uint64_t dragSignatures[snw_apdMaxDrags];
@@ -282,6 +284,31 @@ snwResult snwApd_CreateBones(snwSim* sim, int body, snwMessage* message);
 void snwApd_BeginBones(snwSim* sim, int body);
 // Takes q from `last`, moves the bones, leaves dt in `last`.
 void snwApd_SolveBones(snwSim* sim, int body, double h);
+// Its parts. t of the bones as they are into small.now:
+void snwApd_ReadBones(snwSim* sim, int body);
+// S = J^T (g x I_3) J at small.now into small.matrix; g is 4 boneCount squared.
+void snwApd_MakeMetric(snwApdBody* body, const double* g);
+// False: S is not positive definite, which only numbers that are not finite can do.
+bool snwApd_FactorMetric(snwSim* sim, int body);
+// small.motion: in J^T times the force, out s with joints and pins. Moves the bones by it.
+void snwApd_SolveMotion(snwSim* sim, int body, double h);
+
+// apd_split.c. `last`: q, then dt of bones that are affine and free.
+void snwApd_FreeBones(snwApdBody* body);
+// Takes that dt, makes the bones rigid, then joins them by a problem of their own.
+void snwApd_JoinBones(snwSim* sim, int body, double h);
+
+// apd_literal.c
+snwResult snwApd_CreateLiteral(snwSim* sim, int body, snwMessage* message);
+void snwApd_DestroyLiteral(snwApdBody* body);
+// With every new factor of the body.
+snwResult snwApd_PrepareLiteral(snwApdBody* body, snwMessage* message);
+// Q_f^-1 Q_c^T, and S of the bones as they are.
+void snwApd_MakeColumns(snwSim* sim, int body);
+// right: r_f, then Q_f^-1 r_f.
+void snwApd_SolveFlesh(snwApdBody* body);
+// Takes Q_f^-1 r_f, moves the bones by Eq. 17b, leaves r_f - Q_c^T s for SolveFlesh in `right`.
+void snwApd_SolveLiteral(snwSim* sim, int body, double h);
 
 // apd_contact.c
 snwResult snwApd_CreateContacts(snwSim* sim, snwMessage* message);

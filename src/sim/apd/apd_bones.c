@@ -199,14 +199,13 @@ static void MakeBlock(const double* g, int stride, const snwVec3 a[4], const snw
         }
 }
 
-static void MakeMetric(snwSim* sim, int index)
+void snwApd_MakeMetric(snwApdBody* body, const double* g)
 {
-    snwApdBody* body = snwApd_Body(sim, index);
     snwApdSmall* small = &body->small;
     int m = body->model->boneCount;
     for (int k = 0; k < m; ++k)
         for (int l = 0; l <= k; ++l)
-            MakeBlock(small->schur + (size_t)(4 * k) * (size_t)(4 * m) + 4 * (size_t)l, 4 * m, small->now + 4 * k,
+            MakeBlock(g + (size_t)(4 * k) * (size_t)(4 * m) + 4 * (size_t)l, 4 * m, small->now + 4 * k,
                 small->now + 4 * l, small->matrix + (size_t)(6 * k) * (size_t)small->size + 6 * (size_t)l, small->size);
 }
 
@@ -242,13 +241,11 @@ static bool NeedsMetric(const snwSim* sim, int index)
     return false;
 }
 
-// False: S is not positive definite, which only numbers that are not finite can do.
-static bool RenewMetric(snwSim* sim, int index)
+bool snwApd_FactorMetric(snwSim* sim, int index)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     snwApdSmall* small = &body->small;
     snwApdState state = snwApd_GetState(sim, index);
-    MakeMetric(sim, index);
     if (snwDense_Factor(&small->factor, small->matrix, small->size) >= 0)
         return false;
     int held = 6 * small->heldCount;
@@ -388,7 +385,7 @@ static void MoveBones(const snwApdModel* model, const double* motion, snwApdBone
     }
 }
 
-static void ReadRows(snwSim* sim, int index)
+void snwApd_ReadBones(snwSim* sim, int index)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     snwApdState state = snwApd_GetState(sim, index);
@@ -396,20 +393,30 @@ static void ReadRows(snwSim* sim, int index)
         snwApdBone_Rows(body->model, k, &state.bones[k], body->small.now + 4 * k);
 }
 
-static bool Pass(snwSim* sim, int index, double h)
+void snwApd_SolveMotion(snwSim* sim, int index, double h)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     snwApdSmall* small = &body->small;
-    if (NeedsMetric(sim, index) && !RenewMetric(sim, index))
-        return false;
-    MakeGradient(body, small);
     snwDense_Forward(&small->factor, small->motion);
     MakeRows(sim, index, h);
     if (small->rowCount > 0)
         SolveRows(sim, small);
     snwDense_Backward(&small->factor, small->motion);
     MoveBones(body->model, small->motion, snwApd_GetState(sim, index).bones);
-    ReadRows(sim, index);
+}
+
+static bool Pass(snwSim* sim, int index, double h)
+{
+    snwApdBody* body = snwApd_Body(sim, index);
+    if (NeedsMetric(sim, index))
+    {
+        snwApd_MakeMetric(body, body->small.schur);
+        if (!snwApd_FactorMetric(sim, index))
+            return false;
+    }
+    MakeGradient(body, &body->small);
+    snwApd_SolveMotion(sim, index, h);
+    snwApd_ReadBones(sim, index);
     return true;
 }
 
@@ -418,7 +425,7 @@ void snwApd_SolveBones(snwSim* sim, int index, double h)
     snwApdBody* body = snwApd_Body(sim, index);
     snwApdSmall* small = &body->small;
     int n = 4 * body->model->boneCount, passes = (int)snwSim_Param(sim, snw_apdPasses);
-    ReadRows(sim, index);
+    snwApd_ReadBones(sim, index);
     memcpy(small->start, small->now, (size_t)n * sizeof *small->now);
     for (int i = 0; i < n; ++i)
     {
@@ -529,6 +536,8 @@ snwResult snwApd_CreateBones(snwSim* sim, int index, snwMessage* message)
     small->driveTargets = snwArena_Alloc(arena, joints, sizeof *small->driveTargets);
     small->driven = snwArena_Alloc(arena, joints, sizeof *small->driven);
     small->jointClips = snwArena_Alloc(arena, joints, sizeof *small->jointClips);
+    if (body->model->solver != snw_apdArticulated)
+        body->boneMetric = snwArena_Alloc(arena, 16 * m * m, sizeof(double));
     if (arena->failed)
         return snwFailMemory(message);
     for (int i = 0; i < def->jointCount; ++i)

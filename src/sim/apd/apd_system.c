@@ -202,6 +202,8 @@ snwResult snwApd_Prepare(snwSim* sim, int index, double h, snwMessage* message)
     body->signature = 0;
     Assemble(sim, index, h);
     snwResult result = Factor(body, message);
+    if (result >= 0 && body->literal != NULL)
+        result = snwApd_PrepareLiteral(body, message);
     if (result < 0)
     {
         snwMessage_AddPlace(message, "body '%s'", sim->def->bodies[index].name);
