@@ -326,14 +326,15 @@ static snwResult CreateHanging(snwCharacter* character, Run* run)
     def.bodyCount = 1;
     def.pins = &pin;
     def.pinCount = 1;
-    snwApdVariant variant = snwMakeApdVariant(snw_apdArticulated);
+    snwApdVariant variant = {snw_apdArticulated, 10, 1, -1};
     *run = (Run){.dt = 1 / SNW_CANTILEVER_RATE};
     snwResult result = snwCreateApdSim(character->context, &def, &variant, &run->sim, &run->message);
     run->failed = result < 0;
     return result;
 }
 
-// Stable: all frames done, joints closed and energy never above the start.
+// Stable: all frames done, joints closed, and no more energy than the start had; a hundredth is granted to a few
+// iterations (energy_max_over_start is about that).
 static void RunRatio(snwApdRows* rows, const snwCharacter* mixed, const Ratio* ratio)
 {
     Run run = {0};
@@ -354,7 +355,7 @@ static void RunRatio(snwApdRows* rows, const snwCharacter* mixed, const Ratio* r
         gap = fmax(gap, snwApdSim_JointGap(run.sim));
     }
     snwBenchRow row = snwApdRows_Start(rows, "articulated", "stable");
-    row.value = run.frames == snw_ratioFrames && most <= 0 && gap <= 1e-5;
+    row.value = run.frames == snw_ratioFrames && most <= 0.01 && gap <= 1e-6;
     snwBenchRow_SetTarget(&row, "==", 1);
     snprintf(row.note, sizeof row.note, "1:1000, 3 s; energy above the start %.2g of what it can give, joint gap %.1g",
         most, gap);

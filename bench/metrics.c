@@ -114,7 +114,7 @@ const snwMetric snwMetrics[] = {
     {"shell_rotation", "degrees", "higher", "how far the snail's shell has turned after its fall"},
     {"shell_rigidity", "", "lower", "largest change of a distance within the shell, of the size of the body"},
     {"stable_frames", "", "higher", "frames until an edge is three times as long as at rest or a step fails"},
-    {"stable", "", "equal", "1 if all frames are done, joints stay closed and energy never rises above the start"},
+    {"stable", "", "equal", "1 if all frames are done, joints stay closed and energy stays within 1 % of its start"},
     {0},
 };
 
