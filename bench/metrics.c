@@ -113,7 +113,7 @@ const snwMetric snwMetrics[] = {
     {"swing_reach", "m", "higher", "how far the centre of mass swings from the axis"},
     {"shell_rotation", "degrees", "higher", "how far the snail's shell has turned after its fall"},
     {"shell_rigidity", "", "lower", "largest change of a distance within the shell, of the size of the body"},
-    {"stable_frames", "", "higher", "frames until an edge is three times as long as at rest or a step fails"},
+    {"stable_frames", "", "higher", "frames until an edge is ten times as long as at rest or a step fails"},
     {"stable", "", "equal", "1 if all frames are done, joints stay closed and energy stays within 1 % of its start"},
     {0},
 };
