@@ -317,15 +317,14 @@ static SNW_INLINE void LoadLanes(const snwElasticTask* task, long group, Lanes* 
 }
 
 // From the rotation to forces; returns the energy.
-static SNW_INLINE snwWide FinishLanes(
-    const snwElasticTask* task, Lanes* l, const Volume* volume, snwElasticLaw law, bool damped)
+static SNW_INLINE snwWide FinishLanes(const snwElasticTask* task, Lanes* l, const Volume* volume, snwElasticLaw law)
 {
     snwWide stretch, energy = AddShear(l, &stretch);
     if (law == snw_elasticCorotated)
         energy = energy + AddPressure(l, stretch);
     if (law == snw_elasticVolume)
         energy = energy + AddGap(l, volume);
-    if (damped)
+    if (task->before != NULL)
         AddDamping(l, task->before);
     Scatter(l, task->forces);
     return snwWide_Select(l->empty, snwWide_Splat(0.0f), energy);
@@ -350,8 +349,7 @@ static SNW_INLINE void TurnLanes(Lanes* l, int count)
     }
 }
 
-static SNW_INLINE void RunGroups(
-    const snwElasticTask* task, long group, int count, snwElasticLaw law, bool damped, double sums[])
+static SNW_INLINE void RunGroups(const snwElasticTask* task, long group, int count, snwElasticLaw law, double sums[])
 {
     Lanes l[SNW_TOGETHER];
     Volume volume[SNW_TOGETHER];
@@ -369,22 +367,22 @@ static SNW_INLINE void RunGroups(
     }
     for (int k = 0; k < count; k++)
     {
-        snwWide energy = FinishLanes(task, &l[k], &volume[k], law, damped);
+        snwWide energy = FinishLanes(task, &l[k], &volume[k], law);
         for (int i = 0; i < SNW_WIDE_LANES; i++)
             sums[l[k].lane + i] += (double)energy[i];
     }
 }
 
 // One sum per lane of the block, added up at the end: the same order for all widths, and eight chains instead of one.
-// law and damped are constants where this is inlined.
-static SNW_INLINE double RunBlocks(const snwElasticTask* task, int begin, int end, snwElasticLaw law, bool damped)
+// law is a constant where this is inlined.
+static SNW_INLINE double RunBlocks(const snwElasticTask* task, int begin, int end, snwElasticLaw law)
 {
     double sums[SNW_ROTATION_LANES] = {0}, total = 0;
     long group = (long)begin * SNW_GROUPS, last = (long)end * SNW_GROUPS;
     for (; group + SNW_TOGETHER <= last; group += SNW_TOGETHER)
-        RunGroups(task, group, SNW_TOGETHER, law, damped, sums);
+        RunGroups(task, group, SNW_TOGETHER, law, sums);
     for (; group < last; group++)
-        RunGroups(task, group, 1, law, damped, sums);
+        RunGroups(task, group, 1, law, sums);
     for (int i = 0; i < SNW_ROTATION_LANES; i++)
         total += sums[i];
     return total;
@@ -392,18 +390,14 @@ static SNW_INLINE double RunBlocks(const snwElasticTask* task, int begin, int en
 
 static double AddForces(const snwElasticTask* task, int begin, int end)
 {
-    bool damped = task->before != NULL;
     switch (task->law)
     {
         case snw_elasticVolume:
-            return damped ? RunBlocks(task, begin, end, snw_elasticVolume, true)
-                          : RunBlocks(task, begin, end, snw_elasticVolume, false);
+            return RunBlocks(task, begin, end, snw_elasticVolume);
         case snw_elasticCorotated:
-            return damped ? RunBlocks(task, begin, end, snw_elasticCorotated, true)
-                          : RunBlocks(task, begin, end, snw_elasticCorotated, false);
+            return RunBlocks(task, begin, end, snw_elasticCorotated);
         default:
-            return damped ? RunBlocks(task, begin, end, snw_elasticStrain, true)
-                          : RunBlocks(task, begin, end, snw_elasticStrain, false);
+            return RunBlocks(task, begin, end, snw_elasticStrain);
     }
 }
 
