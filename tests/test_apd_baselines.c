@@ -7,6 +7,8 @@
 #include "fixture.h"
 #include "sim/apd/apd.h"
 #include "sim/character.h"
+#include "truth.h"
+#include "truth_parts.h"
 
 #include <stdlib.h>
 
@@ -110,7 +112,8 @@ typedef struct World
     int iterations, passes;
     double refresh, ratio;
     bool pinned; // the left face, or where there is no flesh the middle of its lowest edge
-    snwVec3 gravity;
+    bool ground; // a little below
+    snwElasticLaw law;
     snwVec3 spin; // rad/s
 } World;
 
@@ -123,10 +126,10 @@ static World DefaultWorld(snwApdSolver solver)
         .refresh = 0.1,
         .ratio = 500,
         .pinned = true,
-        .gravity = {0, -9.81, 0}};
+        .law = snw_elasticCorotated};
 }
 
-static snwSim* MakeWorld(snwContext* context, const World* world, snwMessage* message)
+static snwScene* MakeScene(snwContext* context, const World* world)
 {
     snwCharacter* bar = MakeBar(context, &world->bar);
     snwBodyDef body = snwDefaultBodyDef();
@@ -136,21 +139,35 @@ static snwSim* MakeWorld(snwContext* context, const World* world, snwMessage* me
     double far = world->bar.rigid ? 1e-6 : 1e3, middle = 0.5 * (bar->lower.z + bar->upper.z);
     pin.lower = (snwVec3){bar->lower.x - 1e-6, bar->lower.y - far, middle - far};
     pin.upper = (snwVec3){bar->lower.x + 1e-6, bar->lower.y + far, middle + far};
+    snwColliderDef ground = snwDefaultColliderDef(snw_colliderPlane);
+    ground.transform.position.y = bar->lower.y - 0.02;
     snwSetting settings[] = {{"apd.solver", world->solver}, {"apd.iterations", world->iterations},
         {"apd.passes", world->passes}, {"apd.refresh", world->refresh}, {"apd.ratio", world->ratio},
-        {"sim.substeps", 1}};
+        {"apd.law", world->law}, {"sim.substeps", 1}};
     snwSceneDef def = snwDefaultSceneDef();
     def.method = "apd";
-    def.gravity = world->gravity;
+    def.gravity = (snwVec3){0, -9.81, 0};
     def.bodies = &body, def.bodyCount = 1;
     def.pins = &pin, def.pinCount = world->pinned;
-    def.settings = settings, def.settingCount = 6;
-    snwSimDef simDef = snwDefaultSimDef();
-    snwSim* sim = NULL;
-    if (snwCreateScene(context, &def, &simDef.scene, message) >= 0)
-        snwCreateSim(context, &simDef, &sim, message);
-    snwScene_Release(simDef.scene);
+    def.colliders = &ground, def.colliderCount = world->ground;
+    def.settings = settings, def.settingCount = 7;
+    snwScene* scene = NULL;
+    snwMessage message = {0};
+    if (snwCreateScene(context, &def, &scene, &message) < 0)
+        snwTest_Fail(__FILE__, __LINE__, "%s: %s", message.place, message.text);
     snwCharacter_Release(bar);
+    return scene;
+}
+
+static snwSim* MakeWorld(snwContext* context, const World* world)
+{
+    snwSimDef def = snwDefaultSimDef();
+    snwSim* sim = NULL;
+    snwMessage message = {0};
+    def.scene = MakeScene(context, world);
+    if (snwCreateSim(context, &def, &sim, &message) < 0)
+        snwTest_Fail(__FILE__, __LINE__, "%s: %s", message.place, message.text);
+    snwScene_Release(def.scene);
     return sim;
 }
 
@@ -185,9 +202,9 @@ static void CompareLiteral(const World* base, double tolerance)
     World world = *base;
     world.passes = 1, world.refresh = 0;
     world.solver = snw_apdArticulated;
-    snwSim* ours = MakeWorld(context, &world, NULL);
+    snwSim* ours = MakeWorld(context, &world);
     world.solver = snw_apdLiteral;
-    snwSim* literal = MakeWorld(context, &world, NULL);
+    snwSim* literal = MakeWorld(context, &world);
     REQUIRE(ours != NULL && literal != NULL);
     for (int frame = 0; frame < 5; ++frame)
     {
@@ -262,7 +279,7 @@ TEST(apdBaselines, splitHoldsJointsAndKeepsBonesRigid)
     {
         World world = DefaultWorld(snw_apdSplit);
         world.bar.type = (snwJointType)type;
-        snwSim* sim = MakeWorld(context, &world, NULL);
+        snwSim* sim = MakeWorld(context, &world);
         REQUIRE(sim != NULL);
         for (int frame = 0; frame < 10; ++frame)
         {
@@ -282,9 +299,9 @@ TEST(apdBaselines, splitIsOursWithoutFlesh)
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     World world = DefaultWorld(snw_apdArticulated);
     world.bar.rigid = true;
-    snwSim* ours = MakeWorld(context, &world, NULL);
+    snwSim* ours = MakeWorld(context, &world);
     world.solver = snw_apdSplit;
-    snwSim* split = MakeWorld(context, &world, NULL);
+    snwSim* split = MakeWorld(context, &world);
     REQUIRE(ours != NULL && split != NULL);
     snwFixture_Run(ours, 60, 1.0 / 240);
     snwFixture_Run(split, 60, 1.0 / 240);
@@ -300,7 +317,7 @@ static double MostEnergyOverStart(snwContext* context, snwApdSolver solver, int 
 {
     World world = DefaultWorld(solver);
     world.iterations = iterations;
-    snwSim* sim = MakeWorld(context, &world, NULL);
+    snwSim* sim = MakeWorld(context, &world);
     snwMeasures start, now;
     double most = -1e30;
     snwSim_GetMeasures(sim, 0, &start);
@@ -323,4 +340,321 @@ TEST(apdBaselines, splitGainsEnergyAndOursDoesNot)
     CHECK(ours <= 0);
     CHECK(split > 1 && longer > 1);
     snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Stable constrained dynamics
+
+typedef struct Sample
+{
+    snwVec3 gradients[4], x[4];
+    snwElasticWeight weight;
+    snwTruthTet truth;
+} Sample;
+
+static double Signed(uint64_t* seed)
+{
+    return 2 * snwTest_Random(seed) - 1;
+}
+
+static snwVec3 RandomVec(uint64_t* seed, double size)
+{
+    return (snwVec3){size * Signed(seed), size * Signed(seed), size * Signed(seed)};
+}
+
+// A tet that is turned, stretched in every direction by about `stretch` and bent a little.
+static Sample RandomTet(uint64_t* seed, double stretch)
+{
+    Sample s;
+    snwVec3 rest[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    snwQuat turn = snwQuat_FromRotationVector(RandomVec(seed, 2));
+    snwMaterial material = {1000, 1 + snwTest_Random(seed), 0.45 * snwTest_Random(seed), 0};
+    snwVec3 edges[3];
+    for (int a = 0; a < 4; ++a)
+    {
+        rest[a] = snwVec3_Add(rest[a], RandomVec(seed, 0.1));
+        s.x[a] = snwQuat_Rotate(turn, snwVec3_MulAdd(RandomVec(seed, 0.02), stretch, rest[a]));
+    }
+    for (int a = 0; a < 3; ++a)
+        edges[a] = snwVec3_Sub(rest[a + 1], rest[0]);
+    snwMat3 matrix = snwMat3_FromColumns(edges[0], edges[1], edges[2]), inverse = {{{0}}};
+    snwMat3_Inverse(matrix, &inverse);
+    s.gradients[0] = (snwVec3){0, 0, 0};
+    for (int a = 0; a < 3; ++a)
+    {
+        s.gradients[a + 1] = snwMat3_Row(inverse, a);
+        s.gradients[0] = snwVec3_Sub(s.gradients[0], s.gradients[a + 1]);
+    }
+    s.weight = snwElastic_Weigh(snw_elasticCorotated, &material, snwMat3_Determinant(matrix) / 6, 0, 1);
+    s.truth = snwTruthTet_Make(rest, &material);
+    return s;
+}
+
+static double Curvature(const snwApdTangent* tangent, double truth[12][12], const double d[12], double* exact)
+{
+    double sum = 0;
+    *exact = 0;
+    for (int i = 0; i < 12; ++i)
+        for (int j = 0; j < 12; ++j)
+        {
+            sum += d[i] * tangent->blocks[i / 3][j / 3].m[i % 3][j % 3] * d[j];
+            *exact += d[i] * truth[i][j] * d[j];
+        }
+    return sum;
+}
+
+TEST(apdBaselines, tangentIsThatOfTheEnergyAndNeverNegative)
+{
+    uint64_t seed = 5;
+    int negative = 0;
+    for (int round = 0; round < 200; ++round)
+    {
+        bool wide = round % 2 == 0;
+        Sample s = RandomTet(&seed, wide ? 1.3 : 0.6);
+        snwApdTangent tangent;
+        double gradient[12], hessian[12][12], d[12], exact;
+        snwTruthTet_Gradient(&s.truth, s.x, gradient);
+        snwTruthTet_Hessian(&s.truth, s.x, hessian);
+        snwApd_LineariseTet(s.gradients, &s.weight, s.x, &tangent);
+        for (int i = 0; i < 12; ++i)
+        {
+            const double f[3] = {tangent.forces[i / 3].x, tangent.forces[i / 3].y, tangent.forces[i / 3].z};
+            CHECK_NEAR(f[i % 3], -gradient[i], 1e-12);
+            for (int j = 0; j < 12 && wide; ++j)
+                CHECK_NEAR(tangent.blocks[i / 3][j / 3].m[i % 3][j % 3], hessian[i][j], 1e-12);
+        }
+        snwVec3 spin = RandomVec(&seed, 1); // a turn is where compression makes the energy's curvature negative
+        for (int a = 0; a < 4; ++a)
+        {
+            snwVec3 v = snwVec3_Cross(spin, s.x[a]);
+            d[3 * a] = v.x, d[3 * a + 1] = v.y, d[3 * a + 2] = v.z;
+        }
+        CHECK(Curvature(&tangent, hessian, d, &exact) >= -1e-12);
+        negative += exact < -1e-3;
+    }
+    CHECK(negative > 80);
+}
+
+// One linearised step is the whole implicit one to first order in the step, for the same energy.
+TEST(apdBaselines, constrainedIsStiffAtSmallSteps)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    double gaps[2];
+    for (int k = 0; k < 2; ++k)
+    {
+        World world = DefaultWorld(snw_apdConstrained);
+        world.ratio = 5; // which the other solves to the end
+        world.iterations = 200;
+        snwSim* constrained = MakeWorld(context, &world);
+        world.solver = snw_apdStiff;
+        snwSim* stiff = MakeWorld(context, &world);
+        snwFixture_Run(constrained, 10 << k, 1.0 / (250 << k));
+        snwFixture_Run(stiff, 10 << k, 1.0 / (250 << k));
+        gaps[k] = Largest(constrained, stiff);
+        CHECK(Travel(stiff) > 5e-3);
+        snwDestroySim(constrained);
+        snwDestroySim(stiff);
+    }
+    CHECK(gaps[0] < 1e-5);
+    CHECK(gaps[1] < 0.6 * gaps[0]);
+    snwDestroyContext(context);
+}
+
+TEST(apdBaselines, constrainedTakesEnergyAwayWhateverTheIterations)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    World world = DefaultWorld(snw_apdConstrained);
+    snwSim* sim = MakeWorld(context, &world);
+    world.iterations = 1;
+    snwSim* other = MakeWorld(context, &world);
+    snwMeasures start, now;
+    snwSim_GetMeasures(sim, 0, &start);
+    for (int frame = 0; frame < 30; ++frame)
+    {
+        snwFixture_Run(sim, 1, 1.0 / 60);
+        snwFixture_Run(other, 1, 1.0 / 60);
+        snwSim_GetMeasures(sim, 0, &now);
+        CHECK(now.energy < start.energy);
+        CHECK(Largest(sim, other) == 0);
+    }
+    CHECK(Travel(sim) > 0.3);
+    snwDestroySim(sim);
+    snwDestroySim(other);
+    snwDestroyContext(context);
+}
+
+TEST(apdBaselines, constrainedLiesOnTheGround)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    World world = DefaultWorld(snw_apdConstrained);
+    world.pinned = false;
+    world.ground = true;
+    snwSim* sim = MakeWorld(context, &world);
+    double bottom = sim->bodies[0].character->lower.y, lowest = 1e3, fastest = 0;
+    snwFixture_Run(sim, 120, 1.0 / 60);
+    for (int i = 0; i < sim->bodies[0].character->def.vertexCount; ++i)
+    {
+        lowest = fmin(lowest, Positions(sim)[i].y);
+        fastest = fmax(fastest, snwVec3_Length(snwApd_GetState(sim, 0).velocities[i]));
+    }
+    CHECK_NEAR(lowest, bottom - 0.02, 1e-3);
+    CHECK(fastest < 1e-2);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+static void CheckRefused(snwContext* context, const snwCharacter* character, snwElasticLaw law, const char* words)
+{
+    snwBodyDef body = snwDefaultBodyDef();
+    body.character = (snwCharacter*)character;
+    snwSetting settings[] = {{"apd.solver", snw_apdConstrained}, {"apd.law", law}};
+    snwSceneDef def = snwDefaultSceneDef();
+    def.method = "apd";
+    def.bodies = &body, def.bodyCount = 1;
+    def.settings = settings, def.settingCount = 2;
+    snwSimDef simDef = snwDefaultSimDef();
+    snwSim* sim = NULL;
+    snwMessage message = {0};
+    REQUIRE(snwCreateScene(context, &def, &simDef.scene, &message) >= 0);
+    CHECK_INT(snwCreateSim(context, &simDef, &sim, &message), snw_errorUnsupported);
+    CHECK_CONTAINS(message.text, words);
+    snwScene_Release(simDef.scene);
+}
+
+TEST(apdBaselines, constrainedRefusesWhatItCannotDo)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwCharacter *small = snwFixture_Shape(context, snw_shapeBlock, 2),
+                 *large = snwFixture_Shape(context, snw_shapeBlock, 27);
+    CHECK(large->def.vertexCount > snw_apdMaxConstrained);
+    CheckRefused(context, small, snw_elasticVolume, "volume");
+    CheckRefused(context, large, snw_elasticCorotated, "vertices");
+    snwCharacter_Release(small);
+    snwCharacter_Release(large);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Stiffness instead of bones
+
+// rad: turn of the right bone after a quarter of a second, as fitted to its vertices where it is flesh.
+static double TurnAfter(snwContext* context, snwApdSolver solver, int iterations)
+{
+    World world = DefaultWorld(solver);
+    world.iterations = iterations;
+    snwSim* sim = MakeWorld(context, &world);
+    snwTransforms bones = {0};
+    snwFixture_Run(sim, 15, 1.0 / 60);
+    snwSim_GetBones(sim, 0, &bones);
+    double angle = snwQuat_Angle(snwQuat_Identity(), bones.data[1].rotation);
+    snwDestroySim(sim);
+    return angle;
+}
+
+// Fig. 1: each against what it would turn if its iterations were many.
+TEST(apdBaselines, stiffBonesLockAndRigidOnesTurn)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    double ours = TurnAfter(context, snw_apdArticulated, 10) / TurnAfter(context, snw_apdArticulated, 100);
+    double stiff = TurnAfter(context, snw_apdStiff, 10) / TurnAfter(context, snw_apdStiff, 600);
+    CHECK(ours > 0.98 && ours < 1.02);
+    CHECK(stiff < 0.25);
+    snwDestroyContext(context);
+}
+
+// `plain` takes no notice of bones at all, and `stiff` is plain where they are as soft as flesh.
+TEST(apdBaselines, plainAndStiffAreOneWithoutBones)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    World world = DefaultWorld(snw_apdPlain);
+    snwSim* plain = MakeWorld(context, &world);
+    world.solver = snw_apdStiff;
+    world.ratio = 1;
+    snwSim* soft = MakeWorld(context, &world);
+    world.ratio = 500;
+    snwSim* stiff = MakeWorld(context, &world);
+    world.bar.boneless = true;
+    world.solver = snw_apdArticulated;
+    snwSim* boneless = MakeWorld(context, &world);
+    snwSim* all[] = {plain, soft, stiff, boneless};
+    for (int i = 0; i < 4; ++i)
+        snwFixture_Run(all[i], 10, 1.0 / 60);
+    CHECK(Travel(plain) > 0.05);
+    CHECK(Largest(plain, soft) == 0);
+    CHECK(Largest(plain, boneless) == 0);
+    CHECK(Largest(plain, stiff) > 1e-3);
+    for (int i = 0; i < 4; ++i)
+        snwDestroySim(all[i]);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What holds for every solver
+
+TEST(apdBaselines, anyThreadsAndInstructionSetsGiveTheSameBits)
+{
+    const int threads[] = {1, 3, 2, 2};
+    const snwSimd simd[] = {snw_simdAuto, snw_simdAuto, snw_simdScalar, snw_simdBase};
+    for (int solver = snw_apdSplit; solver < snw_apdSolverCount; ++solver)
+    {
+        uint64_t first = 0;
+        for (int k = 0; k < 4; ++k)
+        {
+            World world = DefaultWorld((snwApdSolver)solver);
+            snwContext* context = snwFixture_Context(threads[k], simd[k], NULL);
+            world.ground = true;
+            snwSim* sim = MakeWorld(context, &world);
+            snwFixture_Run(sim, 8, 1.0 / 60);
+            first = k == 0 ? snwSim_Hash(sim) : first;
+            CHECK(snwSim_Hash(sim) == first);
+            snwDestroySim(sim);
+            snwDestroyContext(context);
+        }
+    }
+}
+
+TEST(apdBaselines, steadyStepsUseNoHeap)
+{
+    for (int solver = snw_apdSplit; solver < snw_apdSolverCount; ++solver)
+    {
+        snwCountingAllocator counter = {0};
+        snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+        World world = DefaultWorld((snwApdSolver)solver);
+        snwSim* sim = MakeWorld(context, &world);
+        long before = counter.allocations;
+        snwFixture_Run(sim, 3, 1.0 / 60);
+        CHECK_INT(counter.allocations, before);
+        snwDestroySim(sim);
+        snwDestroyContext(context);
+        CHECK_INT(counter.live, 0);
+    }
+}
+
+// Every third one: the rest of the way is that of other tests.
+TEST(apdBaselines, failedAllocationsAreErrorsWithoutLeak)
+{
+    for (int solver = snw_apdSplit; solver < snw_apdSolverCount; ++solver)
+    {
+        snwCountingAllocator counter = {0};
+        snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+        World world = DefaultWorld((snwApdSolver)solver);
+        snwSimDef def = snwDefaultSimDef();
+        def.scene = MakeScene(context, &world);
+        bool reached = true;
+        long n = 0;
+        while (reached && n < 10000)
+        {
+            snwSim* sim = NULL;
+            snwMessage message = {0};
+            counter.failAt = counter.allocations + (n += 3);
+            snwResult result = snwCreateSim(context, &def, &sim, &message);
+            reached = counter.allocations >= counter.failAt;
+            CHECK_INT(result, reached ? snw_errorMemory : snw_ok);
+            snwDestroySim(sim);
+        }
+        CHECK(n > 20 && !reached);
+        snwScene_Release(def.scene);
+        snwDestroyContext(context);
+        CHECK_INT(counter.live, 0);
+    }
 }

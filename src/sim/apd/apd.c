@@ -36,7 +36,7 @@ static const snwParamInfo s_params[snw_apdParamCount] = {
         .upper = 10000,
         .initial = 10,
         .live = true,
-        .help = "local and global steps in each substep"},
+        .help = "local and global steps in each substep; with solver constrained only contacts and drags go by it"},
     [snw_apdPasses] = {.name = "apd.passes",
         .type = snw_paramInt,
         .unit = "",
@@ -69,8 +69,11 @@ static const snwParamInfo s_params[snw_apdParamCount] = {
         .upper = snw_apdSolverCount - 1,
         .initial = snw_apdArticulated,
         .choices = s_solvers,
-        .help = "articulated: this method; plain: no bones, all is flesh; stiff: bones imitated by stiffness; split: "
-                "the forerunner of 2019; literal: the paper's Eq. 17; constrained: stable constrained dynamics"},
+        .help =
+            "articulated: this method; plain: no bones, all is flesh; stiff: bones imitated by stiffness, without "
+            "joints; split: the forerunner of 2019, joints in a problem of their own; literal: the paper's Eq. 17 as "
+            "printed; constrained: stable constrained dynamics, stiff bones without joints, one linear solve per "
+            "substep, at most 20000 vertices, not with law volume"},
     [snw_apdRatio] = {.name = "apd.ratio",
         .type = snw_paramReal,
         .unit = "",
@@ -357,6 +360,8 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
         result = snwApd_CreateBones(sim, index, message);
     if (result >= 0 && model->solver == snw_apdLiteral)
         result = snwApd_CreateLiteral(sim, index, message);
+    if (result >= 0 && model->solver == snw_apdConstrained)
+        result = snwApd_CreateConstrained(sim, index, message);
     return result;
 }
 
@@ -384,6 +389,7 @@ static void DestroyScratch(snwSim* sim)
     for (int i = 0; i < sim->bodyCount && scratch->bodies != NULL; ++i)
     {
         snwApd_DestroyLiteral(&scratch->bodies[i]);
+        snwApd_DestroyConstrained(&scratch->bodies[i]);
         snwCholeskyScratch_Destroy(scratch->bodies[i].solve);
         snwCholesky_Destroy(scratch->bodies[i].factor);
         snwPattern_Destroy(scratch->bodies[i].pattern);
@@ -689,6 +695,12 @@ static void Iterate(snwSim* sim, int index, double h)
 {
     if (snwApd_Body(sim, index)->model->rowCount == 0)
         return;
+    if (snwApd_Body(sim, index)->model->solver == snw_apdConstrained)
+    {
+        snwApd_SolveLinearised(sim, index);
+        snwSim_EndStage(sim, snw_stageSweeps);
+        return;
+    }
     LocalStep(sim, index, h);
     snwSim_EndStage(sim, snw_stageLocal);
     MakeResidual(sim, index, h);
@@ -723,6 +735,19 @@ static void Finish(snwSim* sim, int index, double h)
     Publish(sim, index);
 }
 
+static snwResult Linearise(snwSim* sim, double h, snwMessage* message)
+{
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        bool asked = snwApd_Body(sim, i)->model->solver == snw_apdConstrained;
+        snwResult result = asked ? snwApd_Linearise(sim, i, h, message) : snw_ok;
+        if (result < 0)
+            return result;
+    }
+    snwSim_EndStage(sim, snw_stageFactor);
+    return snw_ok;
+}
+
 static snwResult Step(snwSim* sim, double h, snwMessage* message)
 {
     for (int i = 0; i < sim->bodyCount; ++i)
@@ -737,6 +762,9 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     snwSim_EndStage(sim, snw_stagePredict);
     snwApd_GatherContacts(sim, h);
     snwSim_EndStage(sim, snw_stageDetect);
+    snwResult result = Linearise(sim, h, message);
+    if (result < 0)
+        return result;
     int iterations = (int)snwSim_Param(sim, snw_apdIterations);
     for (int k = 0; k < iterations; ++k)
     {

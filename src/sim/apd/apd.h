@@ -61,9 +61,10 @@ typedef enum snwApdParam
 enum
 {
     snw_apdLanes = SNW_ROTATION_LANES,
-    snw_apdMaxParts = 4,  // of the local step that run at the same time, each with forces of its own
-    snw_apdGrain = 2048,  // vertices per chunk
-    snw_apdMaxDrags = 64, // further ones are left aside
+    snw_apdMaxParts = 4,           // of the local step that run at the same time, each with forces of its own
+    snw_apdGrain = 2048,           // vertices per chunk
+    snw_apdMaxDrags = 64,          // further ones are left aside
+    snw_apdMaxConstrained = 20000, // vertices of a character that the solver constrained takes
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -251,6 +252,7 @@ typedef struct snwApdBody
     snwApdSmall small;
     double* boneMetric; // 4 boneCount squared: of solvers that do not have G for it
     struct snwApdLiteral* literal;
+    struct snwApdConstrained* constrained;
 
     int dragVertices[snw_apdMaxDrags]; // per grab of the sim: what its compliance was found for
     uint64_t dragSignatures[snw_apdMaxDrags];
@@ -309,6 +311,22 @@ void snwApd_MakeColumns(snwSim* sim, int body);
 void snwApd_SolveFlesh(snwApdBody* body);
 // Takes Q_f^-1 r_f, moves the bones by Eq. 17b, leaves r_f - Q_c^T s for SolveFlesh in `right`.
 void snwApd_SolveLiteral(snwSim* sim, int body, double h);
+
+// apd_constrained.c. A tetrahedron at x, linearised: forces, and minus their derivatives made semidefinite.
+typedef struct snwApdTangent
+{
+    snwVec3 forces[4];    // N
+    snwMat3 blocks[4][4]; // N/m
+} snwApdTangent;
+
+// gradients: of the shape functions, 1/m. Laws corotated and strain.
+void snwApd_LineariseTet(
+    const snwVec3 gradients[4], const snwElasticWeight* weight, const snwVec3 x[4], snwApdTangent* out);
+snwResult snwApd_CreateConstrained(snwSim* sim, int body, snwMessage* message);
+void snwApd_DestroyConstrained(snwApdBody* body);
+// The system at the start of the substep, after Predict; then its solution, again whenever contact forces changed.
+snwResult snwApd_Linearise(snwSim* sim, int body, double h, snwMessage* message);
+void snwApd_SolveLinearised(snwSim* sim, int body);
 
 // apd_contact.c
 snwResult snwApd_CreateContacts(snwSim* sim, snwMessage* message);

@@ -299,10 +299,28 @@ static double MeanEdge(const snwCharacter* character)
     return character->edgeCount > 0 ? sum / character->edgeCount : 0.0;
 }
 
+static snwResult CheckSolver(const snwCharacter* character, const double* params, snwMessage* message)
+{
+    if ((snwApdSolver)params[snw_apdSolver_] != snw_apdConstrained)
+        return snw_ok;
+    if (character->def.vertexCount > snw_apdMaxConstrained)
+        return snwFail(message, snw_errorUnsupported, "use another apd.solver, or a coarser character",
+            "apd.solver constrained factors three unknowns per vertex in every substep: %d vertices are more than %d",
+            character->def.vertexCount, snw_apdMaxConstrained);
+    if ((snwElasticLaw)params[snw_apdLaw] == snw_elasticVolume)
+        return snwFail(message, snw_errorUnsupported, "set apd.law to corotated or strain",
+            "apd.solver constrained does not know the stiffness of apd.law volume");
+    return snw_ok;
+}
+
 snwResult snwApd_CreateModel(const snwModelDef* def, void** out, snwMessage* message)
 {
     const snwCharacter* character = def->character;
     const double* params = def->params + snw_sharedParamCount;
+    snwResult result = CheckSolver(character, params, message);
+    *out = NULL;
+    if (result < 0)
+        return result;
     snwApdModel* model = snwAlloc(def->context, sizeof *model);
     *out = model;
     if (model == NULL)
