@@ -343,7 +343,7 @@ static void RunRatio(snwApdRows* rows, const snwCharacter* mixed, const Ratio* r
     snwCharacter* character = NULL;
     rows->caseName = ratio->name;
     rows->result = CreateUneven(mixed, ratio, &character, rows->message);
-    if (rows->result < 0)
+    if (rows->result < 0 || character == NULL)
         return;
     CreateHanging(character, &run);
     double start = 0, most = -INFINITY, gap = 0, scale = character->mass * 9.81 * 0.5;

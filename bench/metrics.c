@@ -92,7 +92,6 @@ const snwMetric snwMetrics[] = {
     {"diff_vs_literal", "", "lower", "largest distance between the two after one step, of the size of the body"},
     {"pd_vs_roofline", "x", "lower",
         "plain projective dynamics over 20 ns per tet and reading its factor twice at the speed of memory"},
-    {"local_ns", "ns", "lower", "elastic forces of one tet: gather, rotation, stress, scatter; one thread"},
     {"stage_ms.local", "ms", "lower", "local step of an iteration: forces and rotations of all elements"},
     {"stage_ms.bones", "ms", "lower", "the small problem of bones and joints in an iteration"},
     {"stage_ms.columns", "ms", "lower", "right sides of all bones in an iteration; only the literal path has them"},

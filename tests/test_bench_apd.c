@@ -10,6 +10,7 @@
 #include <math.h>
 #include <png.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #define RUN(...) snwProcess_Run((const char* const[]){SNW_BINARY_DIR "/sinew", __VA_ARGS__, NULL})
 
@@ -48,7 +49,10 @@ TEST(bench, figuresShowThePaperBesideOurs)
     snwMessage message = {0};
     snwBenchReport report = {.bench = "test"};
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
-    snwBenchOutput output = {context, snwTest_TempDir(), false};
+    char folder[200];
+    snprintf(folder, sizeof folder, "%s/figures", snwTest_TempDir());
+    REQUIRE(mkdir(folder, 0777) == 0);
+    snwBenchOutput output = {context, folder, false};
     FillReport(&report);
     REQUIRE(snwBenchReport_WriteFiles(&report, &output, &message) == snw_ok);
     snprintf(path, sizeof path, "%s/errors.svg", output.folder);
