@@ -96,6 +96,7 @@ faults=(
     'gltf_write.morphsAreAppendedAndWhatDrivesThemWidened@src/asset/gltf_write_morph.c@s/        if (users\[2 \* i + 1\] > 0)/        if (users[2 * i + 1] > 1)/'
     'gltf_write.charactersKeepSkinBonesAndMotions@src/asset/gltf_character.c@s/    return parent < 0 ? pivot : /    return parent < 1 ? pivot : /'
     'gltf_write.aFullDiskLeavesNothing@src/asset/gltf_write_save.c@s/        snwPartFile_Drop(&files->parts\[i\]);/        snwPartFile_Abandon(\&files->parts[i]);/'
+    'film.bonesAreTheSurfaceOfTheirElements@src/view/film_skeleton.c@s/s_swell = -0.53/s_swell = 0.53/'
     'view.pngRoundTrip@src/view/image.c@s/(size_t)image->width \* (size_t)y);/(size_t)image->width * (size_t)(y ^ 1));/'
     'film.vertexColorsAppear@src/view/film_draw.c@s/def->colors\[body->vertices\[v\]\]/def->colors[v % 2]/'
     'film.turntableGoesRoundAndReturns@src/view/film_draw.c@s/camera.forward = TurnBy(camera.forward, angle);/camera.forward = TurnBy(camera.forward, 0.9f * angle);/'
