@@ -322,16 +322,31 @@ static void TakePinned(Table* table)
         snwSamples_Add(&table->pinnedMs, best);
 }
 
+// Eq. 17 is one linearisation in every iteration. With as many, and a metric that is never old, the two are the same
+// but for rounding; what further passes change is not a difference of the solves.
+static void CompareWithLiteral(Table* table)
+{
+    Contestant *ours = &table->contestants[snw_ours], *literal = &table->contestants[snw_literal];
+    double passes = 1, refresh = 0;
+    snwSim_GetParam(ours->sim, "apd.passes", &passes);
+    snwSim_GetParam(ours->sim, "apd.refresh", &refresh);
+    snwSim_SetParam(ours->sim, "apd.passes", 1, NULL);
+    snwSim_SetParam(ours->sim, "apd.refresh", 0, NULL);
+    table->difference = NAN;
+    TakeFirst(table, literal);
+    if (literal->sim != NULL && literal->why[0] == 0 && TakeStep(table, ours))
+        table->difference = snwApdSim_Distance(ours->sim, literal->sim) / snwApdSim_Size(literal->sim);
+    snwSim_SetParam(ours->sim, "apd.passes", passes, NULL);
+    snwSim_SetParam(ours->sim, "apd.refresh", refresh, NULL);
+}
+
 static void Measure(Table* table, int runs)
 {
-    const Contestant* literal = &table->contestants[snw_literal];
+    CompareWithLiteral(table);
     for (int i = 0; i < snw_contestantCount; ++i)
-        TakeFirst(table, &table->contestants[i]);
+        if (i != snw_literal)
+            TakeFirst(table, &table->contestants[i]);
     Watch(table);
-    table->difference = NAN;
-    if (literal->sim != NULL && literal->why[0] == 0)
-        table->difference = snwApdSim_Distance(table->contestants[snw_ours].sim, literal->sim) /
-                            snwApdSim_Size(literal->sim);
     for (int run = 0; run < runs; ++run)
     {
         for (int i = 0; i < snw_contestantCount; ++i)
@@ -423,7 +438,9 @@ static void AddLiteral(snwApdRows* rows, const Table* table)
     row = snwApdRows_Start(rows, "articulated", "diff_vs_literal");
     row.value = table->difference;
     snwBenchRow_SetTarget(&row, "<=", 1e-5);
-    snprintf(row.note, sizeof row.note, "%s", literal->why);
+    snprintf(row.note, sizeof row.note, "%s",
+        literal->why[0] != 0 ? literal->why
+                             : "ours with apd.passes 1 and apd.refresh 0: one linearisation, as Eq. 17 has");
     snwApdRows_Add(rows, &row);
 }
 
