@@ -537,7 +537,10 @@ snwResult snwApd_CreateBones(snwSim* sim, int index, snwMessage* message)
     small->driven = snwArena_Alloc(arena, joints, sizeof *small->driven);
     small->jointClips = snwArena_Alloc(arena, joints, sizeof *small->jointClips);
     if (body->model->solver != snw_apdArticulated)
+    {
         body->boneMetric = snwArena_Alloc(arena, 16 * m * m, sizeof(double));
+        body->boneStart = snwArena_Alloc(arena, 4 * m, sizeof *body->boneStart);
+    }
     if (arena->failed)
         return snwFailMemory(message);
     for (int i = 0; i < def->jointCount; ++i)
