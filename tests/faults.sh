@@ -96,6 +96,7 @@ faults=(
     'gltf_write.morphsAreAppendedAndWhatDrivesThemWidened@src/asset/gltf_write_morph.c@s/        if (users\[2 \* i + 1\] > 0)/        if (users[2 * i + 1] > 1)/'
     'gltf_write.charactersKeepSkinBonesAndMotions@src/asset/gltf_character.c@s/    return parent < 0 ? pivot : /    return parent < 1 ? pivot : /'
     'gltf_write.aFullDiskLeavesNothing@src/asset/gltf_write_save.c@s/        snwPartFile_Drop(&files->parts\[i\]);/        snwPartFile_Abandon(\&files->parts[i]);/'
+    'film.bonesAreTheSurfaceOfTheirElements@src/view/film_skeleton.c@s/s_swell = -0.53/s_swell = 0.53/'
     'view.pngRoundTrip@src/view/image.c@s/(size_t)image->width \* (size_t)y);/(size_t)image->width * (size_t)(y ^ 1));/'
     'film.vertexColorsAppear@src/view/film_draw.c@s/def->colors\[body->vertices\[v\]\]/def->colors[v % 2]/'
     'film.turntableGoesRoundAndReturns@src/view/film_draw.c@s/camera.forward = TurnBy(camera.forward, angle);/camera.forward = TurnBy(camera.forward, 0.9f * angle);/'
@@ -106,6 +107,9 @@ faults=(
     'plot.pngHasItsInkWhereTheSvgSays@src/view/plot_png.c@s/(float)(snw_scale \* y), down}/(float)(snw_scale * y) + 5, down}/'
     'compare.variantsAreTheRunsOfSim@src/app/compare.c@s/settings\[options.settingCount++\] = variant->setting;/settings[options.settingCount] = variant->setting;/'
     'bench.rejectsUnknownMetric@bench/bench.c@s/if (snwMetric_Find(row->metric) == NULL)/if (row->metric[0] == 0)/'
+    'bench.figuresShowThePaperBesideOurs@bench/figures.c@s/others\[def.referenceCount++\] = /others[0] = /'
+    'bench.apdPlacesGoOnWhereTheyWereTaken@bench/apd_run.c@s/snwVec3_Sub(to\[a\], from\[a\]), 1 \/ h/snwVec3_Sub(from[a], to[a]), 1 \/ h/'
+    'bench.apdMomentBringsOtherSolversToTheSamePlace@bench/apd_run.c@s/SNW_COPY(to.velocities, from.velocities, model->vertexCount);//'
     'scene.roundTrip@src/scene/text.c@s/for (int digits = 15; digits <= 17; ++digits)/for (int digits = 15; digits <= 16; ++digits)/'
     'cli.interruptKeepsFinishedFrames@src/scene/run.c@s/return run->def->interrupt != NULL \&\& \*run->def->interrupt;/return run->def->interrupt == NULL;/'
     # ground truths

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "fixture.h"
+#include "geom/mesh.h"
 #include "math/transform.h"
 #include "process.h"
 #include "scene/blueprint_file.h"
@@ -937,6 +938,120 @@ TEST(film, everyFailedAllocationIsAnErrorWithoutLeak)
         }
     }
     CHECK(false);
+}
+
+static int CountSide(const snwFilmSkeleton* skeleton, int a, int b)
+{
+    int count = 0;
+    for (int i = 0; i < 3 * skeleton->triangleCount; ++i)
+        count += skeleton->triangles[i] == a && skeleton->triangles[i - i % 3 + (i + 1) % 3] == b;
+    return count;
+}
+
+static double EnclosedVolume(const snwFilmSkeleton* skeleton)
+{
+    double six = 0;
+    for (int t = 0; t < skeleton->triangleCount; ++t)
+    {
+        snwVec3 p[3];
+        for (int i = 0; i < 3; ++i)
+        {
+            const float* at = skeleton->positions + 3 * (size_t)skeleton->triangles[3 * t + i];
+            p[i] = (snwVec3){(double)at[0], (double)at[1], (double)at[2]};
+        }
+        six += snwVec3_Dot(p[0], snwVec3_Cross(p[1], p[2]));
+    }
+    return six / 6;
+}
+
+static snwCharacter* MakeLimb(snwContext* context, const char* parts)
+{
+    char text[1024];
+    snwBlueprintFile file;
+    snwCharacter* character = NULL;
+    snprintf(text, sizeof text,
+        "{\"sinew\": 1, \"name\": \"a\", \"size\": {\"tets\": 6000}, \"bones\": [{\"name\": \"block\", \"head\": "
+        "[-0.3,0,0], \"tail\": [-0.2,0,0], \"radius\": 0}, {\"name\": \"rod\", \"head\": [0.1,0,0], \"tail\": "
+        "[0.4,0,0], \"radius\": 0.08}], \"parts\": [%s {\"kind\": \"box\", \"group\": \"b\", \"bone\": \"block\", "
+        "\"rigid\": true, \"at\": [-0.25,0,0], \"half\": [0.15,0.1,0.1]}]}",
+        parts);
+    if (snwBlueprintFile_Read(context, "limb.json", text, strlen(text), &file, NULL) >= 0)
+        snwBlueprint_Create(context, &file.blueprint, NULL, NULL, NULL, &character, NULL);
+    snwBlueprintFile_Free(&file);
+    return character;
+}
+
+// A block of bone is seen as the closed surface of its elements, as large as they are; a rod stays the capsule it is.
+TEST(film, bonesAreTheSurfaceOfTheirElements)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwCharacter* character = MakeLimb(context, "{\"kind\": \"box\", \"at\": [0,0,0], \"half\": [0.5,0.2,0.2]},");
+    REQUIRE(character != NULL);
+    const snwCharacterDef* def = snwCharacter_GetDef(character);
+    snwFilmSkeleton skeleton;
+    REQUIRE(snwFilmSkeleton_Make(context, character, &skeleton, NULL) == snw_ok);
+    CHECK(skeleton.triangleCount > 0 && skeleton.solid[0] && !skeleton.solid[1]);
+    double volume = 0;
+    for (int t = 0; t < def->tetCount; ++t)
+        if (def->elementBones[t] == 0)
+            volume += snwTet_Volume(def->vertices[def->tets[t][0]], def->vertices[def->tets[t][1]],
+                def->vertices[def->tets[t][2]], def->vertices[def->tets[t][3]]);
+    for (int i = 0; i < skeleton.vertexCount; ++i)
+        CHECK_INT(skeleton.owners[i], 0);
+    for (int i = 0; i < 3 * skeleton.triangleCount; ++i)
+    {
+        int a = skeleton.triangles[i], b = skeleton.triangles[i - i % 3 + (i + 1) % 3];
+        CHECK(CountSide(&skeleton, a, b) == CountSide(&skeleton, b, a));
+    }
+    snwTransform bones[2] = {snwIdentityTransform(), snwIdentityTransform()};
+    bones[0].position.y = 3;
+    snwFilmSkeleton_Move(&skeleton, bones);
+    CHECK_NEAR(EnclosedVolume(&skeleton), volume, 0.05 * volume);
+    for (int i = 0; i < skeleton.vertexCount; ++i)
+        CHECK_NEAR(skeleton.positions[3 * i + 1], skeleton.rest[3 * i + 1] + 3, 1e-6);
+    snwFilmSkeleton_Free(context, &skeleton);
+    snwCharacter_Release(character);
+    snwDestroyContext(context);
+}
+
+TEST(film, skeletonsOfAllRigidCharactersAreTheirSkin)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwBlueprintFile file;
+    snwCharacter* character = NULL;
+    snwFilmSkeleton skeleton;
+    REQUIRE(snwBlueprintFile_Open(context, "bracelet", &file, NULL) >= 0);
+    REQUIRE(snwBlueprint_Create(context, &file.blueprint, NULL, NULL, NULL, &character, NULL) >= 0);
+    REQUIRE(snwFilmSkeleton_Make(context, character, &skeleton, NULL) == snw_ok);
+    CHECK_INT(skeleton.triangleCount, 0);
+    snwFilmSkeleton_Free(context, &skeleton);
+    snwCharacter_Release(character);
+    snwBlueprintFile_Free(&file);
+    snwDestroyContext(context);
+}
+
+TEST(film, everyFailedAllocationOfASkeletonIsAnErrorWithoutLeak)
+{
+    snwCountingAllocator counter = {0};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+    snwCharacter* character = MakeLimb(context, "{\"kind\": \"box\", \"at\": [0,0,0], \"half\": [0.5,0.2,0.2]},");
+    REQUIRE(character != NULL);
+    bool reached = true;
+    for (int n = 1; reached && n < 100; ++n)
+    {
+        snwFilmSkeleton skeleton;
+        long before = counter.live;
+        counter.failAt = counter.allocations + n;
+        snwResult result = snwFilmSkeleton_Make(context, character, &skeleton, NULL);
+        reached = counter.allocations >= counter.failAt;
+        CHECK_INT(result, reached ? snw_errorMemory : snw_ok);
+        snwFilmSkeleton_Free(context, &skeleton);
+        CHECK_INT(counter.live, before);
+        CHECK(reached || n > 8);
+    }
+    CHECK(!reached);
+    snwCharacter_Release(character);
+    snwDestroyContext(context);
 }
 
 // A coarse mesh of a character: the film shows the blueprint's own surface, riding in it.

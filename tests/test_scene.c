@@ -660,7 +660,17 @@ TEST(scene, sharedCharacterIsMadeOnce)
     snwDestroyContext(context);
 }
 
-static int LoadScenes(snwContext* context, const char* folder)
+// Scenes of characters at the size of a paper mesh for seconds; the long test has them.
+static bool IsLarge(const char* text)
+{
+    static const char* const names[] = {"\"monster\"", "\"frog\"", "\"snail\"", "\"acrobat\""};
+    bool large = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        large = large || strstr(text, names[i]) != NULL;
+    return large;
+}
+
+static int LoadScenes(snwContext* context, const char* folder, bool large)
 {
     DIR* list = opendir(folder);
     int count = 0;
@@ -672,19 +682,27 @@ static int LoadScenes(snwContext* context, const char* folder)
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         CHECK_INT(snwFile_Read(context, path, 1 << 20, &text, &size, NULL), snw_ok);
-        CheckRoundTrip(context, text, size, path);
+        if (IsLarge(text) == large)
+            CheckRoundTrip(context, text, size, path);
+        count += IsLarge(text) == large;
         snwFree(context, text);
-        count++;
     }
     if (list != NULL)
         closedir(list);
     return count;
 }
 
+TEST_LONG(scene, largeScenesLoad)
+{
+    snwContext* context = NewContext();
+    CHECK(LoadScenes(context, SNW_SOURCE_DIR "/scenes", true) >= 5);
+    snwDestroyContext(context);
+}
+
 TEST(scene, builtInScenesLoad)
 {
     snwContext* context = NewContext();
-    CHECK(LoadScenes(context, SNW_SOURCE_DIR "/scenes") >= 6);
+    CHECK(LoadScenes(context, SNW_SOURCE_DIR "/scenes", false) >= 6);
     snwDestroyContext(context);
 }
 

@@ -10,9 +10,20 @@
 
 #include <string.h>
 
+// Of whichever method has it: settings of other methods stay in a scene.
+static const snwParamInfo* FindParam(const char* name)
+{
+    for (int method = 0; method < snwMethodCount(); ++method)
+    {
+        int index = snwParam_Find(method, name);
+        if (index >= 0)
+            return snwMethod_GetParam(method, index);
+    }
+    return NULL;
+}
+
 static void WriteSettings(snwText* text, const snwSceneDef* def)
 {
-    int method = snwMethod_Find(def->method);
     if (def->settingCount == 0)
         return;
     snwText_Key(text, "settings");
@@ -20,9 +31,8 @@ static void WriteSettings(snwText* text, const snwSceneDef* def)
     for (int i = 0; i < def->settingCount; ++i)
     {
         const snwSetting* setting = &def->settings[i];
-        int index = snwParam_Find(method, setting->name);
         snwText_Key(text, setting->name);
-        snwParam_WriteValue(text, index < 0 ? NULL : snwMethod_GetParam(method, index), setting->value);
+        snwParam_WriteValue(text, FindParam(setting->name), setting->value);
     }
     snwText_Close(text, '}');
 }

@@ -193,6 +193,7 @@ void snwDestroyFilm(snwFilm* film)
     {
         if (film->bodies[i].ownsSurface)
             snwDestroyFilmSurface(context, film->bodies[i].surface);
+        snwFilmSkeleton_Free(context, &film->bodies[i].skeleton);
         snwFree(context, film->bodies[i].triangles);
         snwFree(context, film->bodies[i].vertices);
     }

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "sinew/tools.h"
 #include "view/camera.h"
+#include "view/film_skeleton.h"
 #include "view/film_surface.h"
 #include "view/image.h"
 #include "view/picture.h"
@@ -20,6 +21,8 @@ typedef struct snwFilmBody
     int* vertices;                    // of the character, for each skin vertex; NULL with a surface
     snwFilmSurface* surface;          // finer than the skin; NULL: the skin is drawn
     bool ownsSurface;                 // bodies of one character share it
+    snwFilmSkeleton skeleton;         // in the look of bones; empty: bones are drawn as capsules
+    int skeletonMesh;                 // in the picture
     int vertexCount, triangleCount;
     int firstBone; // in a frame
     size_t first;  // float of its first position in a frame

@@ -91,6 +91,7 @@ static snwResult MakeSurface(snwFilm* film, int index, snwMessage* message)
 
 static void ForgetBody(snwFilm* film, snwFilmBody* body)
 {
+    snwFilmSkeleton_Free(film->context, &body->skeleton);
     snwFree(film->context, body->triangles);
     snwFree(film->context, body->vertices);
     if (body->ownsSurface)
@@ -119,6 +120,8 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
         if (!CopySkin(film->context, &skin, body))
             return snwFailMemory(message);
         snwResult result = MakeSurface(film, i, message);
+        if (result >= 0 && film->def.look == snw_filmBones)
+            result = snwFilmSkeleton_Make(film->context, def->bodies[i].character, &body->skeleton, message);
         if (result < 0)
             return result;
         film->floatCount += 3 * (size_t)body->vertexCount;

@@ -1,5 +1,6 @@
 #include "view/surfaces.h"
 #include "view/film.h"
+#include "view/gizmo.h"
 #include "view/weights_look.h"
 
 #include <float.h>
@@ -324,6 +325,13 @@ static snwResult PaintWeights(const snwFilm* film, const snwFilmBody* body, snwP
     return result;
 }
 
+// Of a character that is nothing but bones the skin tells all.
+static bool HasInside(const snwFilm* film, const snwFilmBody* body)
+{
+    const snwBodyDef* def = &snwScene_GetDef(film->scene)->bodies[body - film->bodies];
+    return body->character->boneCount > 0 && snwCharacter_GetInfo(def->character).elasticVertexCount > 0;
+}
+
 static snwResult DressBody(snwFilm* film, snwFilmBody* body, snwMessage* message)
 {
     snwPictureMesh* mesh = &film->picture.meshes[body->mesh];
@@ -339,11 +347,27 @@ static snwResult DressBody(snwFilm* film, snwFilmBody* body, snwMessage* message
         made = PaintSkin(film->context, body, mesh);
     if (made && film->def.look == snw_filmElements)
         made = MarkEdges(film->context, body, mesh);
-    if (film->def.look == snw_filmBones && body->character->boneCount > 0)
+    if (film->def.look == snw_filmBones && HasInside(film, body))
         mesh->transparency = 0.65f;
     else if ((film->def.show & inside) != 0 || film->def.look == snw_filmContact)
         mesh->transparency = 0.5f; // arrows point into the flesh, and it touches mostly where nobody looks
     return made ? snw_ok : snwFailMemory(message);
+}
+
+static snwResult AddSkeleton(snwFilm* film, snwFilmBody* body, snwMessage* message)
+{
+    snwFilmSkeleton* skeleton = &body->skeleton;
+    if (skeleton->triangleCount == 0)
+        return snw_ok;
+    snwFilmSkeleton_Move(skeleton, film->frames.data[0].bones + body->firstBone);
+    snwSkin skin = {
+        .positions = skeleton->positions,
+        .vertexCount = skeleton->vertexCount,
+        .stride = 3 * sizeof(float),
+        .triangles = skeleton->triangles,
+        .triangleCount = skeleton->triangleCount,
+    };
+    return snwPicture_AddSkin(&film->picture, &skin, snwGizmo_boneColor, &body->skeletonMesh, message);
 }
 
 static snwResult AddBody(snwFilm* film, snwFilmBody* body, snwMessage* message)
@@ -358,7 +382,9 @@ static snwResult AddBody(snwFilm* film, snwFilmBody* body, snwMessage* message)
         .triangleCount = body->triangleCount,
     };
     snwResult result = snwPicture_AddSkin(&film->picture, &skin, body->color, &body->mesh, message);
-    return result >= 0 ? DressBody(film, body, message) : result;
+    if (result >= 0)
+        result = DressBody(film, body, message);
+    return result >= 0 ? AddSkeleton(film, body, message) : result;
 }
 
 static float StrongestContact(const snwFilm* film)
@@ -422,13 +448,18 @@ snwResult snwFilm_Draw(snwFilm* film, int frame, int samples, snwMessage* messag
 {
     for (int i = 0; i < film->bodyCount; ++i)
     {
-        const snwFilmBody* body = &film->bodies[i];
+        snwFilmBody* body = &film->bodies[i];
         if (body->triangleCount > 0)
             snwPicture_MoveSkin(&film->picture, body->mesh, BodyPositions(film, body, frame));
         else
             MoveBalls(film, body, frame);
         if (body->triangleCount > 0 && snwFilm_HasValues(film))
             PaintValues(film, body, frame);
+        if (body->skeleton.triangleCount > 0)
+        {
+            snwFilmSkeleton_Move(&body->skeleton, film->frames.data[frame].bones + body->firstBone);
+            snwPicture_MoveSkin(&film->picture, body->skeletonMesh, body->skeleton.positions);
+        }
     }
     for (int i = 0; i < film->colliderCount; ++i)
         snwPicture_MoveSolid(&film->picture, film->colliderMeshes[i], &film->frames.data[frame].colliders[i]);

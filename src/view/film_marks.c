@@ -27,20 +27,25 @@ static void AddBones(const snwFilmBody* body, const snwTransform* bones, snwGizm
     for (int i = 0; i < body->character->boneCount; ++i)
     {
         const snwBoneDef* bone = &body->character->bones[i];
+        if (body->skeleton.solid != NULL && body->skeleton.solid[i])
+            continue;
         snwFloat3 head = snwFloat3_FromVec3(snwTransform_Apply(bones[i], bone->head));
         snwFloat3 tail = snwFloat3_FromVec3(snwTransform_Apply(bones[i], bone->tail));
         if (snwFloat3_IsFinite(head) && snwFloat3_IsFinite(tail))
-            snwGizmos_AddCapsule(gizmos, head, tail, snwFloat_Max((float)bone->radius, least), snwGizmo_boneColor);
+            snwGizmos_AddCapsule(
+                gizmos, head, tail, bone->radius > 0 ? (float)bone->radius : least, snwGizmo_boneColor);
     }
 }
 
 // A joint goes with the bone that it moves.
 static void AddJoints(const snwFilmBody* body, const snwTransform* bones, snwGizmos* gizmos)
 {
-    float radius = 0.014f * BodySize(body);
+    float most = 0.014f * BodySize(body);
     for (int i = 0; i < body->character->jointCount; ++i)
     {
         const snwJointDef* joint = &body->character->joints[i];
+        float thick = 1.3f * (float)body->character->bones[joint->bone].radius;
+        float radius = thick > 0 ? snwFloat_Min(thick, most) : most;
         snwTransform bone = bones[joint->bone];
         snwFloat3 at = snwFloat3_FromVec3(snwTransform_Apply(bone, joint->position));
         snwFloat3 axis = snwFloat3_FromVec3(snwQuat_Rotate(bone.rotation, joint->axis));
