@@ -191,6 +191,10 @@ typedef struct snwApdSmall
     snwJointRow* rows;        // of joints and holds
     int rowCapacity;          //
     int rowCount;             //
+    snwVec3 (*arms)[2];       // m, per row: from its bones' centres to where it acts
+    snwMat3* curvatures;      // J, per bone: what its forces add to S
+    snwMat3* madeWith;        // of that, what is in the matrix
+    double* turning;          // J, per bone: the mean of S's own diagonal for turns
     bool* scaled;             // rows whose compliance is a multiple of what the bones show
     bool* atLeast;            //
     bool* active;             //
