@@ -107,6 +107,7 @@ faults=(
     'plot.pngHasItsInkWhereTheSvgSays@src/view/plot_png.c@s/(float)(snw_scale \* y), down}/(float)(snw_scale * y) + 5, down}/'
     'compare.variantsAreTheRunsOfSim@src/app/compare.c@s/settings\[options.settingCount++\] = variant->setting;/settings[options.settingCount] = variant->setting;/'
     'bench.rejectsUnknownMetric@bench/bench.c@s/if (snwMetric_Find(row->metric) == NULL)/if (row->metric[0] == 0)/'
+    'apdBones.fastChainSettlesInLargeSteps@src/sim/apd/apd_bones.c@s/bool strong = curved \&\& snwMat3_Norm/bool strong = curved \&\& 1e-30 * snwMat3_Norm/'
     'bench.figuresShowThePaperBesideOurs@bench/figures.c@s/others\[def.referenceCount++\] = /others[0] = /'
     'bench.apdPlacesGoOnWhereTheyWereTaken@bench/apd_run.c@s/snwVec3_Sub(to\[a\], from\[a\]), 1 \/ h/snwVec3_Sub(from[a], to[a]), 1 \/ h/'
     'bench.apdMomentBringsOtherSolversToTheSamePlace@bench/apd_run.c@s/SNW_COPY(to.velocities, from.velocities, model->vertexCount);//'
