@@ -107,6 +107,9 @@ faults=(
     'plot.pngHasItsInkWhereTheSvgSays@src/view/plot_png.c@s/(float)(snw_scale \* y), down}/(float)(snw_scale * y) + 5, down}/'
     'compare.variantsAreTheRunsOfSim@src/app/compare.c@s/settings\[options.settingCount++\] = variant->setting;/settings[options.settingCount] = variant->setting;/'
     'bench.rejectsUnknownMetric@bench/bench.c@s/if (snwMetric_Find(row->metric) == NULL)/if (row->metric[0] == 0)/'
+    'bench.figuresShowThePaperBesideOurs@bench/figures.c@s/others\[def.referenceCount++\] = /others[0] = /'
+    'bench.apdPlacesGoOnWhereTheyWereTaken@bench/apd_run.c@s/snwVec3_Sub(to\[a\], from\[a\]), 1 \/ h/snwVec3_Sub(from[a], to[a]), 1 \/ h/'
+    'bench.apdMomentBringsOtherSolversToTheSamePlace@bench/apd_run.c@s/SNW_COPY(to.velocities, from.velocities, model->vertexCount);//'
     'scene.roundTrip@src/scene/text.c@s/for (int digits = 15; digits <= 17; ++digits)/for (int digits = 15; digits <= 16; ++digits)/'
     'cli.interruptKeepsFinishedFrames@src/scene/run.c@s/return run->def->interrupt != NULL \&\& \*run->def->interrupt;/return run->def->interrupt == NULL;/'
     # ground truths

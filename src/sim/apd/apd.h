@@ -251,6 +251,7 @@ typedef struct snwApdBody
     snwVec3 (*boneInertial)[4];
     snwApdSmall small;
     double* boneMetric; // 4 boneCount squared: of solvers that do not have G for it
+    snwVec3* boneStart; // t at the start of an iteration, of the solver split
     struct snwApdLiteral* literal;
     struct snwApdConstrained* constrained;
 
@@ -295,10 +296,8 @@ bool snwApd_FactorMetric(snwSim* sim, int body);
 // small.motion: in J^T times the force, out s with joints and pins. Moves the bones by it.
 void snwApd_SolveMotion(snwSim* sim, int body, double h);
 
-// apd_split.c. `last`: q, then dt of bones that are affine and free.
-void snwApd_FreeBones(snwApdBody* body);
-// Takes that dt, makes the bones rigid, then joins them by a problem of their own.
-void snwApd_JoinBones(snwSim* sim, int body, double h);
+// apd_split.c. As snwApd_SolveBones: bones that are affine and free, then rigid ones in a problem of their own.
+void snwApd_SolveSplit(snwSim* sim, int body, double h);
 
 // apd_literal.c
 snwResult snwApd_CreateLiteral(snwSim* sim, int body, snwMessage* message);

@@ -535,9 +535,12 @@ snwResult snwApd_CreateBones(snwSim* sim, int index, snwMessage* message)
     small->driveBones = snwArena_Alloc(arena, m, sizeof *small->driveBones);
     small->driveTargets = snwArena_Alloc(arena, joints, sizeof *small->driveTargets);
     small->driven = snwArena_Alloc(arena, joints, sizeof *small->driven);
-    small->jointClips = snwArena_Alloc(arena, joints, sizeof *small->jointClips);
+    small->jointClips = snwArena_Alloc(arena, joints, sizeof(void*));
     if (body->model->solver != snw_apdArticulated)
+    {
         body->boneMetric = snwArena_Alloc(arena, 16 * m * m, sizeof(double));
+        body->boneStart = snwArena_Alloc(arena, 4 * m, sizeof *body->boneStart);
+    }
     if (arena->failed)
         return snwFailMemory(message);
     for (int i = 0; i < def->jointCount; ++i)
