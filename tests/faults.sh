@@ -36,7 +36,7 @@ faults=(
     'dense.everythingAgreesWithPlainLoops@src/linalg/dense.c@s/        PackPanel(b + (size_t)row/        PackPanel(b + 0 * (size_t)row/'
     'active.randomProblemsAreThoseOfBruteForce@src/linalg/active.c@s/        return w->u\[i\] < 0;/        return false;/'
     'linalg.sparseRightSidesGiveTheSameBits@src/linalg/cholesky_solve.c@s/node >= 0 \&\& !reach\[node\]; node = f->parents\[node\])/node >= 0 \&\& !reach[node]; node = -1)/'
-    'apdBaselines.literalIsOursWithABallJoint@src/sim/apd/apd_literal.c@s/% 3 == other ? arm\[other\] : -arm\[other\];/% 3 == other ? arm[other] : arm[other];/'
+    'apdBaselines.literalMatrixIsOurs@src/sim/apd/apd_literal.c@s/% 3 == other ? arm\[other\] : -arm\[other\];/% 3 == other ? arm[other] : arm[other];/'
     'apdBaselines.splitIsOursWithoutFlesh@src/sim/apd/apd_split.c@s/snwVec3_Sub(affine\[b\], t\[b\]));/(snwVec3){0, 0, 0});/'
     'apdBaselines.splitHoldsJointsAndKeepsBonesRigid@src/sim/apd/apd_split.c@s/^    snwApd_SolveBones(sim, index, h);//'
     'apdBaselines.tangentIsThatOfTheEnergyAndNeverNegative@src/sim/apd/apd_constrained.c@s/, -0.5 \* weight->shear);/, -1e9);/'
