@@ -307,26 +307,27 @@ static void MakeGradient(const snwApdBody* body, snwApdSmall* small)
     }
 }
 
-// One block of A_h H for a row: H's columns of the bone that `other` names.
-static double Couple(const snwApdSmall* small, const snwJointRow* a, const snwJointRow* b)
+// out = H A^T of one row: what it moves, of the bones that are held.
+static void MoveByRow(const snwApdSmall* small, const snwJointRow* row, double* out)
 {
     int held = 6 * small->heldCount;
+    memset(out, 0, (size_t)held * sizeof *out);
+    for (int e = 0; e < 2; ++e)
+        for (int c = 0; c < 6 && row->bones[e] >= 0; ++c)
+        {
+            double push = row->jacobian[e][c];
+            const double* line = small->inverse + (size_t)(6 * small->heldOf[row->bones[e]] + c) * (size_t)held;
+            for (int i = 0; i < held && push != 0.0; ++i)
+                out[i] += push * line[i];
+        }
+}
+
+static double AlongRow(const snwApdSmall* small, const snwJointRow* row, const double* moved)
+{
     double sum = 0.0;
     for (int e = 0; e < 2; ++e)
-        for (int f = 0; f < 2 && a->bones[e] >= 0; ++f)
-        {
-            if (b->bones[f] < 0)
-                continue;
-            const double* block = small->inverse + (size_t)(6 * small->heldOf[a->bones[e]]) * (size_t)held +
-                                  6 * (size_t)small->heldOf[b->bones[f]];
-            for (int i = 0; i < 6; ++i)
-            {
-                double inner = 0.0;
-                for (int j = 0; j < 6; ++j)
-                    inner += block[(size_t)i * (size_t)held + (size_t)j] * b->jacobian[f][j];
-                sum += a->jacobian[e][i] * inner;
-            }
-        }
+        for (int c = 0; c < 6 && row->bones[e] >= 0; ++c)
+            sum += row->jacobian[e][c] * moved[6 * small->heldOf[row->bones[e]] + c];
     return sum;
 }
 
@@ -341,9 +342,12 @@ static void MakeRows(snwSim* sim, int index, double h)
         AddHold(sim, index, &small->holds[i]);
     int count = small->rowCount;
     for (int i = 0; i < count; ++i)
+    {
+        MoveByRow(small, &small->rows[i], small->heldForce);
         for (int j = 0; j <= i; ++j)
-            small->rowMatrix[i * count + j] = small->rowMatrix[j * count + i] = Couple(
-                small, &small->rows[i], &small->rows[j]);
+            small->rowMatrix[i * count + j] = small->rowMatrix[j * count + i] = AlongRow(
+                small, &small->rows[j], small->heldForce);
+    }
     for (int i = 0; i < count; ++i)
     {
         double shown = small->scaled[i] ? small->rowMatrix[i * count + i] : 1.0;
