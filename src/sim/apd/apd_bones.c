@@ -288,13 +288,16 @@ static void MakeGradient(const snwApdBody* body, snwApdSmall* small)
     int m = body->model->boneCount, n = 4 * m;
     for (int i = 0; i < n; ++i)
         small->change[i] = snwVec3_Sub(small->now[i], small->start[i]);
-    for (int i = 0; i < n; ++i)
+    // A bone's four rows at a time: their sums do not wait for each other.
+    for (int i = 0; i < n; i += 4)
     {
         const double* g = small->schur + (size_t)i * (size_t)n;
-        snwVec3 sum = small->pull[i];
+        snwVec3* sums = small->force + i;
+        snwVec3 s[4] = {small->pull[i], small->pull[i + 1], small->pull[i + 2], small->pull[i + 3]};
         for (int j = 0; j < n; ++j)
-            sum = snwVec3_MulAdd(sum, -g[j], small->change[j]);
-        small->force[i] = sum;
+            for (int a = 0; a < 4; ++a)
+                s[a] = snwVec3_MulAdd(s[a], -g[a * n + j], small->change[j]);
+        memcpy(sums, s, sizeof s);
     }
     for (int k = 0; k < m; ++k)
     {
