@@ -136,19 +136,23 @@ static void TakeFromMetric(const snwApdBody* body, Column column, const float* s
         }
 }
 
+// A bone's columns add to the same numbers of S: they are the work of one worker, in order.
 static void RunWorkers(int begin, int end, void* data)
 {
     const snwApdBody* body = data;
-    int count = snw_columnsPerBone * body->model->boneCount, stride = snw_columnsAtOnce * snw_columnWorkers;
+    int bones = body->model->boneCount;
     for (int w = begin; w < end; ++w)
-        for (int first = snw_columnsAtOnce * w; first < count; first += stride)
+    {
+        const Worker* worker = &body->literal->workers[w];
+        int last = snw_columnsPerBone * (bones * (w + 1) / snw_columnWorkers);
+        for (int first = snw_columnsPerBone * (bones * w / snw_columnWorkers); first < last; first += snw_columnsAtOnce)
         {
-            const Worker* worker = &body->literal->workers[w];
-            int some = count - first < snw_columnsAtOnce ? count - first : snw_columnsAtOnce;
+            int some = last - first < snw_columnsAtOnce ? last - first : snw_columnsAtOnce;
             SolveColumns(body->literal, worker, first, some);
             for (int c = 0; c < some; ++c)
                 TakeFromMetric(body, GetColumn(first + c), worker->columns + c);
         }
+    }
 }
 
 void snwApd_MakeColumns(snwSim* sim, int index)
