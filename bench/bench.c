@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const snwBench* const snwBenches[] = {
-    &snwContactBench, &snwFramesBench, &snwKernelsBench, &snwPbdBench, &snwPrepBench, &snwSimsBench, NULL};
+const snwBench* const snwBenches[] = {&snwApdBench, &snwContactBench, &snwFramesBench, &snwKernelsBench, &snwPbdBench,
+    &snwPrepBench, &snwSimsBench, NULL};
 
 snwBenchOptions snwDefaultBenchOptions(void)
 {
@@ -56,6 +56,9 @@ snwResult snwBenchReport_Add(snwBenchReport* report, const snwBenchRow* row, snw
 
 void snwBenchReport_Free(snwBenchReport* report)
 {
+    for (int i = 0; i < report->figureCount; ++i)
+        snwBenchFigure_Destroy(report->figures[i]);
+    free(report->figures);
     free(report->rows);
     *report = (snwBenchReport){0};
 }

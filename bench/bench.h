@@ -36,11 +36,15 @@ typedef struct snwBenchRow
     char note[160];
 } snwBenchRow;
 
+typedef struct snwBenchFigure snwBenchFigure;
+
 typedef struct snwBenchReport
 {
     const char* bench;
     snwBenchRow* rows;
     int count, capacity;
+    snwBenchFigure** figures;
+    int figureCount;
 } snwBenchReport;
 
 // A row with everything missing but its name.
@@ -56,6 +60,56 @@ int snwBenchRow_Passes(const snwBenchRow* row);
 // JSON on one line, or a table for people.
 snwResult snwBenchReport_WriteJson(const snwBenchReport* report, FILE* file);
 void snwBenchReport_WriteTable(const snwBenchReport* report, FILE* file);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Figures: curves of ours, and behind them in grey what a paper or another program has
+
+typedef enum snwCurveKind
+{
+    snw_curveOurs,
+    snw_curveOursStems,     // a line up to every point: for cases that are not numbers
+    snw_curveReference,     // of a paper: a dashed line
+    snw_curveReferenceDots, // a ring per point
+} snwCurveKind;
+
+enum
+{
+    snw_maxFigureCurves = 12
+};
+
+typedef struct snwBenchCurve
+{
+    char label[64];
+    snwCurveKind kind;
+    double *x, *y;
+    int count, capacity;
+    bool failed; // memory ran out: the figure is not written
+} snwBenchCurve;
+
+struct snwBenchFigure
+{
+    char name[48]; // of its files
+    char title[96], xLabel[160], yLabel[64];
+    bool logX, logY; // powers of ten; the labels should say so
+    snwBenchCurve curves[snw_maxFigureCurves];
+    int curveCount;
+};
+
+// NULL when memory runs out; what follows takes NULL and does nothing. Lives as long as the report.
+snwBenchFigure* snwBenchReport_AddFigure(snwBenchReport* report, const char* name, const char* title);
+snwBenchFigure* snwBenchReport_FindFigure(const snwBenchReport* report, const char* name);            // NULL: none
+snwBenchCurve* snwBenchFigure_AddCurve(snwBenchFigure* figure, snwCurveKind kind, const char* label); // NULL: full
+void snwBenchCurve_Add(snwBenchCurve* curve, double x, double y);
+void snwBenchFigure_Destroy(snwBenchFigure* figure);
+
+// NAME.svg and NAME.png of every figure that has a point, and rows.json, in a folder that exists.
+typedef struct snwBenchOutput
+{
+    snwContext* context;
+    const char* folder;
+    bool overwrite;
+} snwBenchOutput;
+snwResult snwBenchReport_WriteFiles(snwBenchReport* report, const snwBenchOutput* output, snwMessage* message);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Repeated measurements
@@ -86,6 +140,7 @@ typedef struct snwBenchOptions
     int runs;           // of every timing
     int64_t count;      // matrices per class in `kernels`
     const char* method; // of the conformance suite in `contact`; NULL: pbd
+    const char* only;   // case of `apd`; NULL: all
 } snwBenchOptions;
 
 typedef struct snwBench
@@ -97,7 +152,8 @@ typedef struct snwBench
 
 snwBenchOptions snwDefaultBenchOptions(void);
 
-extern const snwBench snwContactBench, snwFramesBench, snwKernelsBench, snwPbdBench, snwPrepBench, snwSimsBench;
+extern const snwBench snwApdBench, snwContactBench, snwFramesBench, snwKernelsBench, snwPbdBench, snwPrepBench,
+    snwSimsBench;
 extern const snwBench* const snwBenches[]; // NULL ends the table
 
 // docs/bench.md

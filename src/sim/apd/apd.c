@@ -693,20 +693,16 @@ static void SolveLiteral(snwSim* sim, int index, double h)
 static void SolveSwept(snwSim* sim, int index, double h)
 {
     snwApdBody* body = snwApd_Body(sim, index);
-    bool split = body->model->solver == snw_apdSplit;
     snwRightSides right = snwRows_Float(body->right, 3, 4), last = snwRows_Float(body->last, 3, 4);
     snwCholesky_Forward(body->factor, body->solve, right, last);
     snwSim_EndStage(sim, snw_stageSweeps);
-    if (body->model->boneCount > 0 && split)
-        snwApd_FreeBones(body);
+    if (body->model->boneCount > 0 && body->model->solver == snw_apdSplit)
+        snwApd_SolveSplit(sim, index, h);
     else if (body->model->boneCount > 0)
         snwApd_SolveBones(sim, index, h);
     snwSim_EndStage(sim, snw_stageBones);
     snwCholesky_Backward(body->factor, body->solve, last, right);
     snwSim_EndStage(sim, snw_stageSweeps);
-    if (body->model->boneCount > 0 && split)
-        snwApd_JoinBones(sim, index, h);
-    snwSim_EndStage(sim, snw_stageBones);
 }
 
 static void GlobalStep(snwSim* sim, int index, double h)

@@ -194,6 +194,10 @@ typedef struct snwApdSmall
     snwJointRow* rows;        // of joints and holds
     int rowCapacity;          //
     int rowCount;             //
+    snwVec3 (*arms)[2];       // m, per row: from its bones' centres to where it acts
+    snwMat3* curvatures;      // J, per bone: what its forces add to S
+    snwMat3* madeWith;        // of that, what is in the matrix
+    double* turning;          // J, per bone: the mean of S's own diagonal for turns
     bool* scaled;             // rows whose compliance is a multiple of what the bones show
     bool* atLeast;            //
     bool* active;             //
@@ -289,6 +293,7 @@ typedef struct snwApdBody
     snwApdColumns columns;
     snwVec3* contactBefore; // N: `contact` as the last global step had it
     double* boneMetric;     // 4 boneCount squared: of solvers that do not have G for it
+    snwVec3* boneStart;     // t at the start of an iteration, of the solver split
     struct snwApdLiteral* literal;
     struct snwApdConstrained* constrained;
 
@@ -338,10 +343,8 @@ bool snwApd_FactorMetric(snwSim* sim, int body);
 // small.motion: in J^T times the force, out s with joints and pins. Moves the bones by it.
 void snwApd_SolveMotion(snwSim* sim, int body, double h);
 
-// apd_split.c. `last`: q, then dt of bones that are affine and free.
-void snwApd_FreeBones(snwApdBody* body);
-// Takes that dt, makes the bones rigid, then joins them by a problem of their own.
-void snwApd_JoinBones(snwSim* sim, int body, double h);
+// apd_split.c. As snwApd_SolveBones: bones that are affine and free, then rigid ones in a problem of their own.
+void snwApd_SolveSplit(snwSim* sim, int body, double h);
 
 // apd_literal.c
 snwResult snwApd_CreateLiteral(snwSim* sim, int body, snwMessage* message);

@@ -8,15 +8,24 @@
 // bone by an angle a makes a pass leave about a of the error instead of a^2, and S and its factor are the only thing
 // here that costs n^3. They are made anew when a bone has turned by apd.refresh since.
 //
+// Curvature. S leaves out how a force f at the arm r changes what a turn costs: |w|^2 f.r - (w.f)(w.r), summed over all
+// forces on a bone, those of joints included. Without it a pass overshoots where a bone is pulled hard at both ends,
+// and where that is more than S itself (a chain that swings by most of a radian in one step) passes never settle. So
+// the part of it that is positive joins S where it is more than a fraction of it; the minimum is the same.
+//
 // Rows touch few bones (teeth and horns hang on flesh alone). With E the rows of the identity for the bones that are
 // held, Y = E L^-T and H = Y Y^T = E S^-1 E^T: then A S^-1 A^T = A_h H A_h^T is a matter of 6 x 6 blocks.
 
 #include "linalg/active.h"
+#include "math/eigen.h"
 #include "rig/clip.h"
 #include "sim/apd/apd.h"
 
 #include <math.h>
 #include <string.h>
+
+static const double s_weak = 0.25;  // of S: curvature below that is left to the next pass
+static const double s_still = 1e-8; // rad, or of a bone's scale: a pass that moves no more than that is the last
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Poses
@@ -92,6 +101,10 @@ static void AddJoint(snwSim* sim, int index, int joint, double h)
         small->scaled[small->rowCount + kept] = driven && out[i].kind == snw_rowSoft;
         out[kept++] = out[i];
     }
+    for (int i = 0; i < kept; ++i)
+        for (int e = 0; e < 2; ++e)
+            small->arms[small->rowCount + i][e] = snwQuat_Rotate(
+                rows.poses[e].rotation, snwVec3_Sub(def.position, rows.restCentres[e]));
     small->rowCount += kept;
 }
 
@@ -132,6 +145,7 @@ static void AddHold(snwSim* sim, int index, const snwApdHold* hold)
         *row = (snwJointRow){.kind = snw_rowEqual, .bones = {hold->bone, -1}, .error = error[c], .target = -error[c]};
         memcpy(row->jacobian[0], turn.m[c], sizeof turn.m[c]);
         row->jacobian[0][3 + c] = 1.0;
+        small->arms[small->rowCount][0] = arm;
         small->scaled[small->rowCount++] = false;
     }
 }
@@ -274,13 +288,16 @@ static void MakeGradient(const snwApdBody* body, snwApdSmall* small)
     int m = body->model->boneCount, n = 4 * m;
     for (int i = 0; i < n; ++i)
         small->change[i] = snwVec3_Sub(small->now[i], small->start[i]);
-    for (int i = 0; i < n; ++i)
+    // A bone's four rows at a time: their sums do not wait for each other.
+    for (int i = 0; i < n; i += 4)
     {
         const double* g = small->schur + (size_t)i * (size_t)n;
-        snwVec3 sum = small->pull[i];
+        snwVec3* sums = small->force + i;
+        snwVec3 s[4] = {small->pull[i], small->pull[i + 1], small->pull[i + 2], small->pull[i + 3]};
         for (int j = 0; j < n; ++j)
-            sum = snwVec3_MulAdd(sum, -g[j], small->change[j]);
-        small->force[i] = sum;
+            for (int a = 0; a < 4; ++a)
+                s[a] = snwVec3_MulAdd(s[a], -g[a * n + j], small->change[j]);
+        memcpy(sums, s, sizeof s);
     }
     for (int k = 0; k < m; ++k)
     {
@@ -293,26 +310,27 @@ static void MakeGradient(const snwApdBody* body, snwApdSmall* small)
     }
 }
 
-// One block of A_h H for a row: H's columns of the bone that `other` names.
-static double Couple(const snwApdSmall* small, const snwJointRow* a, const snwJointRow* b)
+// out = H A^T of one row: what it moves, of the bones that are held.
+static void MoveByRow(const snwApdSmall* small, const snwJointRow* row, double* out)
 {
     int held = 6 * small->heldCount;
+    memset(out, 0, (size_t)held * sizeof *out);
+    for (int e = 0; e < 2; ++e)
+        for (int c = 0; c < 6 && row->bones[e] >= 0; ++c)
+        {
+            double push = row->jacobian[e][c];
+            const double* line = small->inverse + (size_t)(6 * small->heldOf[row->bones[e]] + c) * (size_t)held;
+            for (int i = 0; i < held && push != 0.0; ++i)
+                out[i] += push * line[i];
+        }
+}
+
+static double AlongRow(const snwApdSmall* small, const snwJointRow* row, const double* moved)
+{
     double sum = 0.0;
     for (int e = 0; e < 2; ++e)
-        for (int f = 0; f < 2 && a->bones[e] >= 0; ++f)
-        {
-            if (b->bones[f] < 0)
-                continue;
-            const double* block = small->inverse + (size_t)(6 * small->heldOf[a->bones[e]]) * (size_t)held +
-                                  6 * (size_t)small->heldOf[b->bones[f]];
-            for (int i = 0; i < 6; ++i)
-            {
-                double inner = 0.0;
-                for (int j = 0; j < 6; ++j)
-                    inner += block[(size_t)i * (size_t)held + (size_t)j] * b->jacobian[f][j];
-                sum += a->jacobian[e][i] * inner;
-            }
-        }
+        for (int c = 0; c < 6 && row->bones[e] >= 0; ++c)
+            sum += row->jacobian[e][c] * moved[6 * small->heldOf[row->bones[e]] + c];
     return sum;
 }
 
@@ -327,9 +345,12 @@ static void MakeRows(snwSim* sim, int index, double h)
         AddHold(sim, index, &small->holds[i]);
     int count = small->rowCount;
     for (int i = 0; i < count; ++i)
+    {
+        MoveByRow(small, &small->rows[i], small->heldForce);
         for (int j = 0; j <= i; ++j)
-            small->rowMatrix[i * count + j] = small->rowMatrix[j * count + i] = Couple(
-                small, &small->rows[i], &small->rows[j]);
+            small->rowMatrix[i * count + j] = small->rowMatrix[j * count + i] = AlongRow(
+                small, &small->rows[j], small->heldForce);
+    }
     for (int i = 0; i < count; ++i)
     {
         double shown = small->scaled[i] ? small->rowMatrix[i * count + i] : 1.0;
@@ -405,19 +426,114 @@ void snwApd_SolveMotion(snwSim* sim, int index, double h)
     MoveBones(body->model, small->motion, snwApd_GetState(sim, index).bones);
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Curvature
+
+// Sum of f r^T over a bone: its own forces at this pose, those of rows as the pass before found them.
+static void AddMoments(const snwApdBody* body, snwMat3* moments)
+{
+    const snwApdSmall* small = &body->small;
+    for (int k = 0; k < body->model->boneCount; ++k)
+    {
+        moments[k] = (snwMat3){{{0}}};
+        for (int a = 0; a < 3; ++a)
+            moments[k] = snwMat3_Add(moments[k], snwMat3_Outer(small->force[4 * k + a], small->now[4 * k + a]));
+    }
+    for (int i = 0; i < small->rowCount; ++i)
+        for (int e = 0; e < 2; ++e)
+        {
+            const double* push = small->rows[i].jacobian[e] + 3;
+            if (small->rows[i].bones[e] < 0)
+                continue;
+            snwVec3 force = snwVec3_Scale((snwVec3){push[0], push[1], push[2]}, small->multipliers[i]);
+            snwMat3* moment = &moments[small->rows[i].bones[e]];
+            *moment = snwMat3_Add(*moment, snwMat3_Outer(force, small->arms[i][e]));
+        }
+}
+
+// The positive part of tr(P) I - sym(P).
+static snwMat3 PositiveCurvature(snwMat3 moment)
+{
+    snwMat3 h = {{{0}}}, out = {{{0}}};
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            h.m[i][j] = (i == j ? snwMat3_Trace(moment) : 0.0) - 0.5 * (moment.m[i][j] + moment.m[j][i]);
+    snwEigen3 eigen = snwEigen3_Symmetric(h);
+    for (int i = 0; i < 3; ++i)
+    {
+        snwVec3 axis = snwMat3_Column(eigen.vectors, i);
+        if (eigen.values[i] > 0.0)
+            out = snwMat3_Add(out, snwMat3_Outer(snwVec3_Scale(axis, eigen.values[i]), axis));
+    }
+    return out;
+}
+
+// What the metric has is near enough to what it should have. The norm of tr(P) I - P is at most twice that of P.
+static bool CurvatureHolds(snwApdBody* body)
+{
+    snwApdSmall* small = &body->small;
+    bool holds = true;
+    AddMoments(body, small->curvatures);
+    for (int k = 0; k < body->model->boneCount; ++k)
+    {
+        bool weak = small->made && 2.0 * snwMat3_Norm(small->curvatures[k]) <= s_weak * small->turning[k];
+        small->curvatures[k] = weak ? (snwMat3){{{0}}} : PositiveCurvature(small->curvatures[k]);
+        snwMat3 change = snwMat3_Sub(small->curvatures[k], small->madeWith[k]);
+        holds = holds && snwMat3_Norm(change) <= s_weak * small->turning[k];
+    }
+    return holds;
+}
+
+// Adds it to the metric's blocks where it is not weak.
+static void AddCurvature(snwApdBody* body, bool curved)
+{
+    snwApdSmall* small = &body->small;
+    for (int k = 0; k < body->model->boneCount; ++k)
+    {
+        double* block = small->matrix + (size_t)(6 * k) * (size_t)small->size + 6 * (size_t)k;
+        small->turning[k] = 0.0;
+        for (int i = 0; i < 3; ++i)
+            small->turning[k] += block[(size_t)i * (size_t)small->size + (size_t)i] / 3.0;
+        bool strong = curved && snwMat3_Norm(small->curvatures[k]) > s_weak * small->turning[k];
+        small->madeWith[k] = strong ? small->curvatures[k] : (snwMat3){{{0}}};
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j <= i; ++j)
+                block[(size_t)i * (size_t)small->size + (size_t)j] += small->madeWith[k].m[i][j];
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+// Largest turn and largest shift over the bone's scale of the pass before.
+static double LargestMotion(const snwApdBody* body)
+{
+    double most = 0.0;
+    for (int k = 0; k < body->model->boneCount; ++k)
+    {
+        const double* s = body->small.motion + 6 * k;
+        double shift = snwVec3_Length((snwVec3){s[3], s[4], s[5]}) / body->model->scales[k];
+        most = fmax(most, fmax(snwVec3_Length((snwVec3){s[0], s[1], s[2]}), shift));
+    }
+    return most;
+}
+
+// Another pass is worth while: false where there is nothing left to move, or no metric to move by.
 static bool Pass(snwSim* sim, int index, double h)
 {
     snwApdBody* body = snwApd_Body(sim, index);
-    if (NeedsMetric(sim, index))
+    bool curved = snwSim_Param(sim, snw_apdPasses) > 1.0; // a single pass is Eq. 17 to the letter
+    MakeGradient(body, &body->small);
+    bool holds = !curved || CurvatureHolds(body);
+    if (!holds || NeedsMetric(sim, index))
     {
         snwApd_MakeMetric(body, body->small.schur);
+        AddCurvature(body, curved);
         if (!snwApd_FactorMetric(sim, index))
             return false;
     }
-    MakeGradient(body, &body->small);
     snwApd_SolveMotion(sim, index, h);
     snwApd_ReadBones(sim, index);
-    return true;
+    return LargestMotion(body) > s_still;
 }
 
 void snwApd_SolveBones(snwSim* sim, int index, double h)
@@ -491,6 +607,8 @@ void snwApd_BeginBones(snwSim* sim, int index)
     }
     for (int i = 0; i < small->holdCount; ++i)
         FindPinTarget(sim, index, small->holds[i].vertex, &small->holds[i].target);
+    small->rowCount = 0; // no forces of joints yet
+    memset(small->madeWith, 0, (size_t)body->model->boneCount * sizeof *small->madeWith);
     memset(small->active, 0, (size_t)small->rowCapacity * sizeof *small->active);
     SetDrives(sim, index);
 }
@@ -518,6 +636,10 @@ snwResult snwApd_CreateBones(snwSim* sim, int index, snwMessage* message)
     small->madeAt = snwArena_Alloc(arena, m, sizeof *small->madeAt);
     small->holds = snwArena_Alloc(arena, 3 * m, sizeof *small->holds);
     small->rows = snwArena_Alloc(arena, rows + snw_maxJointRows, sizeof *small->rows);
+    small->arms = snwArena_Alloc(arena, rows, sizeof *small->arms);
+    small->curvatures = snwArena_Alloc(arena, m, sizeof *small->curvatures);
+    small->madeWith = snwArena_Alloc(arena, m, sizeof *small->madeWith);
+    small->turning = snwArena_Alloc(arena, m, sizeof *small->turning);
     small->scaled = snwArena_Alloc(arena, rows, sizeof *small->scaled);
     small->atLeast = snwArena_Alloc(arena, rows, sizeof *small->atLeast);
     small->active = snwArena_Alloc(arena, rows, sizeof *small->active);
@@ -535,9 +657,12 @@ snwResult snwApd_CreateBones(snwSim* sim, int index, snwMessage* message)
     small->driveBones = snwArena_Alloc(arena, m, sizeof *small->driveBones);
     small->driveTargets = snwArena_Alloc(arena, joints, sizeof *small->driveTargets);
     small->driven = snwArena_Alloc(arena, joints, sizeof *small->driven);
-    small->jointClips = snwArena_Alloc(arena, joints, sizeof *small->jointClips);
+    small->jointClips = snwArena_Alloc(arena, joints, sizeof(void*));
     if (body->model->solver != snw_apdArticulated)
+    {
         body->boneMetric = snwArena_Alloc(arena, 16 * m * m, sizeof(double));
+        body->boneStart = snwArena_Alloc(arena, 4 * m, sizeof *body->boneStart);
+    }
     if (arena->failed)
         return snwFailMemory(message);
     for (int i = 0; i < def->jointCount; ++i)

@@ -4,9 +4,10 @@
 //
 // As a fair baseline it leaves aside what is plainly zero. The column of Q_c^T for a bone's w_x moves nothing along x
 // and that of l_x nothing along y and z: so 9 scalar right sides for each bone instead of 18. Four are solved at a
-// time, and the way down skips all supernodes that none of the bone's neighbours reaches (the paper: "since Q_c^T is a
-// sparse matrix, we also used MUMPS"). The way up is whole, as Q_f^-1 Q_c^T is a full matrix. Columns are used for S as
-// soon as they are there and not kept: 17c then costs one more solve instead of n_f x 9 m numbers.
+// time, such fours on all threads, and the way down skips all supernodes that none of the bone's neighbours reaches
+// (the paper: "since Q_c^T is a sparse matrix, we also used MUMPS"). The way up is whole, as Q_f^-1 Q_c^T is a full
+// matrix. Columns are used for S as soon as they are there and not kept: 17c then costs one more solve instead of n_f x
+// 9 m numbers.
 //
 // Whoever looks at the nine right sides sees that they are turned from four that never change: that is our method.
 // What is left of a difference is that here flesh follows the linearised motion of the bones, there the rigid one.
@@ -19,14 +20,21 @@ enum
 {
     snw_columnsPerBone = 9,
     snw_columnsAtOnce = 4,
+    snw_columnWorkers = 8, // that solve at the same time, each with columns of its own
 };
+
+typedef struct Worker
+{
+    snwCholeskyScratch* solve;
+    unsigned char* reach; // per supernode
+    float* columns;       // float4 per unknown of flesh
+} Worker;
 
 typedef struct snwApdLiteral
 {
     snwSparse flesh; // A_ff: the first rows of the body's matrix
     snwCholesky* factor;
-    snwCholeskyScratch* solve;
-    unsigned char* reach; // per supernode
+    Worker workers[snw_columnWorkers];
 
     // Q_c: flesh that shares an element with a bone.
     int* starts;     // per bone, into the others
@@ -34,9 +42,7 @@ typedef struct snwApdLiteral
     int (*slots)[4]; // of A_fb U in the values of the matrix
     snwVec3* arms;   // sum of A U_a t_a: what a turn of the bone pulls on
     double* shifts;  // the same of a shift
-
-    float* columns; // float4 per unknown of flesh
-    float* saved;   // r
+    float* saved;    // r
 } snwApdLiteral;
 
 // Column of Q_c^T: coordinate that it moves, and the degree of freedom (w, l) of its bone.
@@ -98,25 +104,25 @@ static void FillBoneMetric(snwApdBody* body)
 // ---------------------------------------------------------------------------------------------------------------------
 // Q_f^-1 Q_c^T and S
 
-static void SolveColumns(const snwApdModel* model, snwApdLiteral* literal, int first, int count)
+static void SolveColumns(const snwApdLiteral* literal, const Worker* worker, int first, int count)
 {
-    memset(literal->columns, 0, 4 * (size_t)model->fleshCount * sizeof *literal->columns);
-    memset(literal->reach, 0, (size_t)snwCholesky_Stats(literal->factor).supernodes);
+    memset(worker->columns, 0, 4 * (size_t)literal->flesh.rows * sizeof *worker->columns);
+    memset(worker->reach, 0, (size_t)snwCholesky_Stats(literal->factor).supernodes);
     for (int c = 0; c < count; ++c)
     {
         Column column = GetColumn(first + c);
         int start = literal->starts[column.bone], end = literal->starts[column.bone + 1];
-        snwCholesky_MarkReach(literal->factor, literal->rows + start, end - start, literal->reach);
+        snwCholesky_MarkReach(literal->factor, literal->rows + start, end - start, worker->reach);
         for (int e = start; e < end; ++e)
-            literal->columns[4 * (size_t)literal->rows[e] + (size_t)c] = (float)ColumnAt(literal, column, e);
+            worker->columns[4 * (size_t)literal->rows[e] + (size_t)c] = (float)ColumnAt(literal, column, e);
     }
-    snwCholesky_SolveReached(
-        literal->factor, literal->solve, snwRows_Float(literal->columns, count, 4), literal->reach);
+    snwCholesky_SolveReached(literal->factor, worker->solve, snwRows_Float(worker->columns, count, 4), worker->reach);
 }
 
-// S -= Q_c times solved column number c, for the bones whose rows lie in the lower triangle.
-static void TakeFromMetric(snwApdBody* body, const snwApdLiteral* literal, Column column, int c)
+// S -= Q_c times a solved column, for the bones whose rows lie in the lower triangle.
+static void TakeFromMetric(const snwApdBody* body, Column column, const float* solved)
 {
+    const snwApdLiteral* literal = body->literal;
     size_t size = (size_t)body->small.size;
     for (int k = column.bone; k < body->model->boneCount; ++k)
         for (int kind = 0; kind < 3; ++kind)
@@ -124,28 +130,41 @@ static void TakeFromMetric(snwApdBody* body, const snwApdLiteral* literal, Colum
             Column row = GetColumn(snw_columnsPerBone * k + 3 * column.coordinate + kind);
             double sum = 0.0;
             for (int e = literal->starts[k]; e < literal->starts[k + 1]; ++e)
-                sum += ColumnAt(literal, row, e) * (double)literal->columns[4 * (size_t)literal->rows[e] + (size_t)c];
+                sum += ColumnAt(literal, row, e) * (double)solved[4 * (size_t)literal->rows[e]];
             body->small
                 .matrix[(size_t)(6 * k + row.freedom) * size + (size_t)(6 * column.bone + column.freedom)] -= sum;
         }
+}
+
+// A bone's columns add to the same numbers of S: they are the work of one worker, in order.
+static void RunWorkers(int begin, int end, void* data)
+{
+    const snwApdBody* body = data;
+    int bones = body->model->boneCount;
+    for (int w = begin; w < end; ++w)
+    {
+        const Worker* worker = &body->literal->workers[w];
+        int last = snw_columnsPerBone * (bones * (w + 1) / snw_columnWorkers);
+        for (int first = snw_columnsPerBone * (bones * w / snw_columnWorkers); first < last; first += snw_columnsAtOnce)
+        {
+            int some = last - first < snw_columnsAtOnce ? last - first : snw_columnsAtOnce;
+            SolveColumns(body->literal, worker, first, some);
+            for (int c = 0; c < some; ++c)
+                TakeFromMetric(body, GetColumn(first + c), worker->columns + c);
+        }
+    }
 }
 
 void snwApd_MakeColumns(snwSim* sim, int index)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     snwApdLiteral* literal = body->literal;
-    int count = body->model->fleshCount > 0 ? snw_columnsPerBone * body->model->boneCount : 0;
     snwApd_ReadBones(sim, index);
     MakeArms(body, literal);
     FillBoneMetric(body);
     snwApd_MakeMetric(body, body->boneMetric);
-    for (int first = 0; first < count; first += snw_columnsAtOnce)
-    {
-        int some = count - first < snw_columnsAtOnce ? count - first : snw_columnsAtOnce;
-        SolveColumns(body->model, literal, first, some);
-        for (int c = 0; c < some; ++c)
-            TakeFromMetric(body, literal, GetColumn(first + c), c);
-    }
+    if (body->model->fleshCount > 0)
+        snwParallelFor(sim->context, snw_columnWorkers, 1, RunWorkers, body);
     memcpy(literal->saved, body->right, 4 * (size_t)body->model->rowCount * sizeof *literal->saved);
 }
 
@@ -155,7 +174,7 @@ void snwApd_MakeColumns(snwSim* sim, int index)
 void snwApd_SolveFlesh(snwApdBody* body)
 {
     if (body->model->fleshCount > 0)
-        snwCholesky_Solve(body->literal->factor, body->literal->solve, snwRows_Float(body->right, 3, 4));
+        snwCholesky_Solve(body->literal->factor, body->literal->workers[0].solve, snwRows_Float(body->right, 3, 4));
 }
 
 static snwVec3 Row(const float* rows, int index)
@@ -243,12 +262,16 @@ static snwResult CreateFactor(snwSim* sim, snwApdLiteral* literal, snwMessage* m
     def.matrix = &literal->flesh;
     def.precision = snw_precisionFloat;
     snwResult result = snwCholesky_Create(sim->context, &def, &literal->factor, message);
-    if (result >= 0)
-        result = snwCholeskyScratch_Create(literal->factor, &literal->solve, message);
-    if (result < 0)
-        return result;
-    literal->reach = snwArena_Alloc(&sim->arena, (size_t)snwCholesky_Stats(literal->factor).supernodes, 1);
-    return literal->reach != NULL ? snw_ok : snwFailMemory(message);
+    for (int i = 0; i < snw_columnWorkers && result >= 0; ++i)
+    {
+        Worker* worker = &literal->workers[i];
+        result = snwCholeskyScratch_Create(literal->factor, &worker->solve, message);
+        worker->columns = snwArena_Alloc(&sim->arena, (size_t)literal->flesh.rows, 4 * sizeof(float));
+        worker->reach = snwArena_Alloc(&sim->arena, (size_t)snwCholesky_Stats(literal->factor).supernodes, 1);
+    }
+    if (result >= 0 && sim->arena.failed)
+        result = snwFailMemory(message);
+    return result;
 }
 
 snwResult snwApd_CreateLiteral(snwSim* sim, int index, snwMessage* message)
@@ -267,7 +290,6 @@ snwResult snwApd_CreateLiteral(snwSim* sim, int index, snwMessage* message)
     literal->slots = snwArena_Alloc(arena, entries, sizeof *literal->slots);
     literal->arms = snwArena_Alloc(arena, entries, sizeof *literal->arms);
     literal->shifts = snwArena_Alloc(arena, entries, sizeof *literal->shifts);
-    literal->columns = snwArena_Alloc(arena, (size_t)model->fleshCount, 4 * sizeof(float));
     literal->saved = snwArena_Alloc(arena, (size_t)model->rowCount, 4 * sizeof(float));
     if (arena->failed)
         return snwFailMemory(message);
@@ -286,7 +308,8 @@ void snwApd_DestroyLiteral(snwApdBody* body)
 {
     if (body->literal == NULL)
         return;
-    snwCholeskyScratch_Destroy(body->literal->solve);
+    for (int i = 0; i < snw_columnWorkers; ++i)
+        snwCholeskyScratch_Destroy(body->literal->workers[i].solve);
     snwCholesky_Destroy(body->literal->factor);
 }
 

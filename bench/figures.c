@@ -1,0 +1,163 @@
+#include "bench.h"
+
+#include "app/common.h"
+#include "base/result.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Gathering
+
+snwBenchFigure* snwBenchReport_AddFigure(snwBenchReport* report, const char* name, const char* title)
+{
+    snwBenchFigure** figures = realloc(report->figures, (size_t)(report->figureCount + 1) * sizeof(snwBenchFigure*));
+    if (figures == NULL)
+        return NULL;
+    report->figures = figures;
+    snwBenchFigure* figure = calloc(1, sizeof *figure);
+    if (figure == NULL)
+        return NULL;
+    snprintf(figure->name, sizeof figure->name, "%s", name);
+    snprintf(figure->title, sizeof figure->title, "%s", title);
+    report->figures[report->figureCount++] = figure;
+    return figure;
+}
+
+snwBenchFigure* snwBenchReport_FindFigure(const snwBenchReport* report, const char* name)
+{
+    for (int i = 0; i < report->figureCount; ++i)
+        if (strcmp(report->figures[i]->name, name) == 0)
+            return report->figures[i];
+    return NULL;
+}
+
+snwBenchCurve* snwBenchFigure_AddCurve(snwBenchFigure* figure, snwCurveKind kind, const char* label)
+{
+    if (figure == NULL || figure->curveCount == snw_maxFigureCurves)
+        return NULL;
+    snwBenchCurve* curve = &figure->curves[figure->curveCount++];
+    curve->kind = kind;
+    snprintf(curve->label, sizeof curve->label, "%s", label);
+    return curve;
+}
+
+static void Append(snwBenchCurve* curve, double x, double y)
+{
+    if (curve->count == curve->capacity)
+    {
+        int capacity = 2 * curve->capacity + 64;
+        double* xs = realloc(curve->x, (size_t)capacity * sizeof *xs);
+        curve->x = xs != NULL ? xs : curve->x;
+        double* ys = realloc(curve->y, (size_t)capacity * sizeof *ys);
+        curve->y = ys != NULL ? ys : curve->y;
+        curve->failed = curve->failed || xs == NULL || ys == NULL;
+        if (curve->failed)
+            return;
+        curve->capacity = capacity;
+    }
+    curve->x[curve->count] = x;
+    curve->y[curve->count++] = y;
+}
+
+void snwBenchCurve_Add(snwBenchCurve* curve, double x, double y)
+{
+    if (curve == NULL)
+        return;
+    if (curve->kind == snw_curveOursStems)
+    {
+        Append(curve, x, 0);
+        Append(curve, x, y);
+        y = NAN;
+    }
+    Append(curve, x, y);
+}
+
+void snwBenchFigure_Destroy(snwBenchFigure* figure)
+{
+    for (int i = 0; i < figure->curveCount; ++i)
+    {
+        free(figure->curves[i].x);
+        free(figure->curves[i].y);
+    }
+    free(figure);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Writing
+
+static bool IsOurs(const snwBenchCurve* curve)
+{
+    return curve->kind == snw_curveOurs || curve->kind == snw_curveOursStems;
+}
+
+static bool HasPoint(const snwBenchFigure* figure)
+{
+    for (int c = 0; c < figure->curveCount; ++c)
+        for (int i = 0; i < figure->curves[c].count && IsOurs(&figure->curves[c]); ++i)
+            if (isfinite(figure->curves[c].x[i]) && isfinite(figure->curves[c].y[i]))
+                return true;
+    return false;
+}
+
+static void TakeLogarithms(double* values, int count)
+{
+    for (int i = 0; i < count; ++i)
+        values[i] = values[i] > 0 ? log10(values[i]) : NAN;
+}
+
+static snwResult WriteFigure(snwBenchFigure* figure, const snwBenchOutput* output, snwMessage* message)
+{
+    snwPlotCurve ours[snw_maxFigureCurves];
+    snwPlotReference others[snw_maxFigureCurves];
+    snwPlotDef def = snwDefaultPlotDef();
+    char stem[snw_maxPath];
+    for (int i = 0; i < figure->curveCount; ++i)
+    {
+        const snwBenchCurve* c = &figure->curves[i];
+        if (c->failed)
+            return snwFailMemory(message);
+        if (figure->logX)
+            TakeLogarithms(c->x, c->count);
+        if (figure->logY)
+            TakeLogarithms(c->y, c->count);
+        if (IsOurs(c))
+            ours[def.curveCount++] = (snwPlotCurve){c->label, c->x, c->y, c->count};
+        else
+            others[def.referenceCount++] = (snwPlotReference){
+                c->label, c->x, c->y, c->count, c->kind == snw_curveReferenceDots};
+    }
+    if (!snwJoinPath(stem, sizeof stem, output->folder, figure->name))
+        return snwFail(message, snw_errorArgument, NULL, "the path of '%s' is too long", figure->name);
+    def.title = figure->title;
+    def.xLabel = figure->xLabel;
+    def.yLabel = figure->yLabel;
+    def.curves = ours;
+    def.references = others;
+    def.overwrite = output->overwrite;
+    return snwPlot_Write(output->context, &def, stem, message);
+}
+
+static snwResult WriteRows(const snwBenchReport* report, const snwBenchOutput* output, snwMessage* message)
+{
+    char path[snw_maxPath];
+    if (!snwJoinPath(path, sizeof path, output->folder, "rows.json"))
+        return snwFail(message, snw_errorArgument, NULL, "the path of rows.json is too long");
+    FILE* file = fopen(path, output->overwrite ? "w" : "wx");
+    if (file == NULL)
+        return snwFail(message, snw_errorIo, "--force replaces files that exist", "cannot write '%s'", path);
+    snwResult result = snwBenchReport_WriteJson(report, file);
+    if (fclose(file) != 0 || result < 0)
+        return snwFail(message, snw_errorIo, NULL, "cannot write '%s'", path);
+    return snw_ok;
+}
+
+snwResult snwBenchReport_WriteFiles(snwBenchReport* report, const snwBenchOutput* output, snwMessage* message)
+{
+    snwResult result = WriteRows(report, output, message);
+    for (int i = 0; i < report->figureCount && result >= 0; ++i)
+        if (HasPoint(report->figures[i]))
+            result = WriteFigure(report->figures[i], output, message);
+    return result;
+}
