@@ -158,7 +158,6 @@ static void ApplyBody(const snwApdMoment* moment, snwSim* sim, int index)
     SNW_COPY(to.velocities, from.velocities, model->vertexCount);
     SNW_COPY(to.joints, from.joints, model->character->def.jointCount);
     SNW_COPY(to.anchors, from.anchors, touches);
-    SNW_COPY(to.loads, from.loads, touches);
     if (model->boneCount == other->boneCount)
         SNW_COPY(to.bones, from.bones, model->boneCount);
     if (model->blockCount == other->blockCount)

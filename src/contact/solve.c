@@ -55,13 +55,16 @@ static void MoveVertex(const snwFlesh* flesh, int vertex, snwVec3 push)
         SetRow(rows, vertex, snwVec3_MulAdd(snwRow_At(rows, vertex), w, push));
         return;
     }
-    const snwAnswer* answer = flesh->answer;
-    const float p[4] = {(float)push.x, (float)push.y, (float)push.z, 0.0f};
-    for (int i = 0; i < answer->activeCount; ++i)
+    const int *active = flesh->answer->active, *end = active + flesh->answer->activeCount;
+    const float x = (float)push.x, y = (float)push.y, z = (float)push.z;
+    for (; active < end; ++active, ++weights)
     {
-        float* row = rows + 4 * (size_t)answer->active[i];
-        for (int k = 0; k < 4; ++k) // the fourth stays, and makes it one instruction
-            row[k] += weights[i] * p[k];
+        float* restrict row = rows + 4 * (size_t)*active;
+        float w = *weights;
+        row[0] += w * x;
+        row[1] += w * y;
+        row[2] += w * z;
+        row[3] += w * 0.0f; // stays; so all four are one instruction
     }
 }
 
@@ -334,6 +337,21 @@ void snwResponse_MarkTouching(const snwResponse* response, int body, unsigned ch
             if (row->weights[k] != 0.0)
                 marks[row->triangle[k]] = 1;
     }
+}
+
+static void PutOutSolid(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, void* data)
+{
+    (void)response;
+    const int* held = data;
+    snwVec3 x = snwRow_At(flesh->positions, row->vertex);
+    double gap = snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point)) + row->allowed;
+    if (gap < 0.0 && held[row->vertex] < 0)
+        SetRow(flesh->positions, row->vertex, snwVec3_MulAdd(x, -gap, row->normal));
+}
+
+void snwResponse_PutOut(const snwResponse* response, int body, int* held)
+{
+    ForSolids(response, body, PutOutSolid, held);
 }
 
 typedef struct ForceSum

@@ -195,7 +195,7 @@ static void DescribeBody(snwSim* sim, int index)
         .vertexCount = model->touchCount,
         .anchors = body->state.anchors,
         .margin = 0.25 * model->meanEdge,
-        .answer = &columns->answer,
+        .answer = model->solver != snw_apdConstrained ? &columns->answer : NULL,
         .wild = IsWild(sim, index)};
 }
 
@@ -312,6 +312,27 @@ static void Activate(snwSim* sim, int index, double h)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
+// The response moves floats; flesh takes over by how much. Bones have only their forces.
+static void TakeMoves(snwApdBody* body)
+{
+    for (int k = 0; k < body->model->fleshCount; ++k)
+    {
+        int v = body->model->fleshVertices[k];
+        const float* row = body->touchRows + 4 * (size_t)v;
+        snwVec3* x = &body->state.positions[v];
+        snwVec3 d = {(double)row[0] - (double)(float)x->x, (double)row[1] - (double)(float)x->y,
+            (double)row[2] - (double)(float)x->z};
+        *x = snwVec3_Add(*x, d);
+    }
+}
+
+// The linearised step of `constrained` has another matrix than the factor, and softer: its contacts move their own
+// vertices only.
+static bool HasAnswer(const snwApdBody* body)
+{
+    return body->model->solver != snw_apdConstrained;
+}
+
 // Until no contact moves its point by a ten-thousandth of an edge any more.
 static void RelaxIsland(snwSim* sim, int island, bool fresh)
 {
@@ -334,9 +355,13 @@ void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
         for (int i = 0; i < sim->bodyCount; ++i)
             ShowBody(sim, i);
         for (int i = 0; i < sim->bodyCount; ++i)
-            Activate(sim, i, h);
+            if (HasAnswer(snwApd_Body(sim, i)))
+                Activate(sim, i, h);
         for (int i = 0; i < response->islandCount; ++i)
             RelaxIsland(sim, i, fresh);
+        for (int i = 0; i < sim->bodyCount; ++i)
+            if (!HasAnswer(snwApd_Body(sim, i)))
+                TakeMoves(snwApd_Body(sim, i));
     }
     for (int i = 0; i < sim->bodyCount; ++i)
     {
@@ -346,30 +371,16 @@ void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
     SetForces(sim, h);
 }
 
-// Whatever relaxation left inside a solid goes out alone, so that nothing ever comes through a wall.
+// Whatever relaxation left inside a collider goes out alone, so that nothing ever comes through a wall.
 static void MoveOut(snwSim* sim)
 {
-    snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
-    for (int i = 0; i < sim->bodyCount; ++i)
-    {
-        ShowBody(sim, i);
-        response->flesh[i].answer = NULL;
-    }
-    for (int i = 0; i < response->islandCount; ++i)
-        snwResponse_Solve(response, i, false);
+    const snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwApdBody* body = snwApd_Body(sim, i);
-        for (int k = 0; k < body->model->fleshCount; ++k)
-        {
-            int v = body->model->fleshVertices[k];
-            const float* row = body->touchRows + 4 * (size_t)v;
-            snwVec3* x = &body->state.positions[v];
-            // The response moves floats; flesh takes over by how much.
-            snwVec3 d = {(double)row[0] - (double)(float)x->x, (double)row[1] - (double)(float)x->y,
-                (double)row[2] - (double)(float)x->z};
-            *x = snwVec3_Add(*x, d);
-        }
+        ShowBody(sim, i);
+        snwResponse_PutOut(response, i, body->model->boneOf);
+        TakeMoves(body);
     }
 }
 
