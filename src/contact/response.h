@@ -179,10 +179,6 @@ void snwResponse_Gather(snwResponse* response);
 // Marks the vertices of a body that are pushed, or overlap something now: their pushes may change in the next sweep.
 void snwResponse_MarkTouching(const snwResponse* response, int body, unsigned char* marks);
 
-// Moves vertices that are inside a collider out of it, and nothing else: no push changes. held: per vertex of the mesh,
-// >= 0 where it may not be moved.
-void snwResponse_PutOut(const snwResponse* response, int body, int* held);
-
 // Adds what the contacts push a body with so far to forces (N, per vertex of the mesh).
 void snwResponse_AddForces(const snwResponse* response, int body, double h, snwVec3* forces);
 

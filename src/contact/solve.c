@@ -105,7 +105,7 @@ static double SolveSolid(const SolidLoop* loop, snwSolidRow* row)
     if (loop->fresh)
         LookAgain(loop->response, row, x);
     double gap = snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point));
-    if (gap + row->allowed >= 0.0 && row->push == 0.0)
+    if (!(w > 0.0) || (gap + row->allowed >= 0.0 && row->push == 0.0))
         return 0.0;
     row->depth = fmax(row->depth, -gap);
     double push = fmax(0.0, row->push - (gap + row->allowed) / w);
@@ -337,21 +337,6 @@ void snwResponse_MarkTouching(const snwResponse* response, int body, unsigned ch
             if (row->weights[k] != 0.0)
                 marks[row->triangle[k]] = 1;
     }
-}
-
-static void PutOutSolid(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, void* data)
-{
-    (void)response;
-    const int* held = data;
-    snwVec3 x = snwRow_At(flesh->positions, row->vertex);
-    double gap = snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point)) + row->allowed;
-    if (gap < 0.0 && held[row->vertex] < 0)
-        SetRow(flesh->positions, row->vertex, snwVec3_MulAdd(x, -gap, row->normal));
-}
-
-void snwResponse_PutOut(const snwResponse* response, int body, int* held)
-{
-    ForSolids(response, body, PutOutSolid, held);
 }
 
 typedef struct ForceSum

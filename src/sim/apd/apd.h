@@ -68,7 +68,7 @@ enum
     snw_apdMaxConstrained = 20000,  // vertices of a character that the solver constrained takes
     snw_apdWindow = 5,              // of the acceleration
     snw_apdMaxActive = 2048,        // vertices of a body that push each other; others only themselves
-    snw_apdContactSweeps = 40,      // over all contacts after every iteration, at most
+    snw_apdContactSweeps = 20,      // over all contacts after every iteration, at most
     snw_apdColumnBytes = 128 << 20, // of memory for columns of one body
 };
 

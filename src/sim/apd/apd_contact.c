@@ -333,13 +333,17 @@ static bool HasAnswer(const snwApdBody* body)
     return body->model->solver != snw_apdConstrained;
 }
 
-// Until no contact moves its point by a ten-thousandth of an edge any more.
+// Until no contact moves its point by a thousandth of an edge any more; things that lie on each other pass their errors
+// on, so there it is a tenth of that.
 static void RelaxIsland(snwSim* sim, int island, bool fresh)
 {
     snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
+    int first = response->islandStarts[island], end = response->islandStarts[island + 1];
     double enough = INFINITY, moved = INFINITY;
-    for (int i = 0; i < sim->bodyCount; ++i)
-        enough = fmin(enough, 1e-4 * snwApd_Body(sim, i)->model->meanEdge);
+    for (int i = first; i < end; ++i)
+        if (response->islandMembers[i] < sim->bodyCount)
+            enough = fmin(enough, snwApd_Body(sim, response->islandMembers[i])->model->meanEdge);
+    enough *= end - first > 1 ? 1e-4 : 1e-3;
     for (int k = 0; k < snw_apdContactSweeps && moved > enough; ++k)
         moved = snwResponse_Solve(response, island, fresh && k == 0);
 }
@@ -371,17 +375,24 @@ void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
     SetForces(sim, h);
 }
 
-// Whatever relaxation left inside a collider goes out alone, so that nothing ever comes through a wall.
+// Whatever relaxation left, inside a solid or off its place, goes there alone: nothing ever comes through a wall, and
+// what sticks does not creep. Bones stay as they are: they cannot move point by point.
 static void MoveOut(snwSim* sim)
 {
-    const snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
+    snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwApdBody* body = snwApd_Body(sim, i);
         ShowBody(sim, i);
-        snwResponse_PutOut(response, i, body->model->boneOf);
-        TakeMoves(body);
+        for (int v = 0; v < body->model->vertexCount; ++v)
+            if (body->model->boneOf[v] >= 0)
+                body->touchRows[4 * (size_t)v + 3] = 0.0f;
+        response->flesh[i].answer = NULL;
     }
+    for (int i = 0; i < 4 * response->islandCount; ++i) // some rounds: a vertex may touch two solids
+        snwResponse_Solve(response, i % response->islandCount, false);
+    for (int i = 0; i < sim->bodyCount; ++i)
+        TakeMoves(snwApd_Body(sim, i));
 }
 
 bool snwApd_IsTouched(const snwSim* sim)
