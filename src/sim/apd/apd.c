@@ -43,7 +43,7 @@ static const snwParamInfo s_params[snw_apdParamCount] = {
         .unit = "",
         .lower = 1,
         .upper = 20,
-        .initial = 3,
+        .initial = 2,
         .live = true,
         .help = "solutions of the small problem of the bones in each iteration, each at the pose of the one before"},
     [snw_apdRefresh] = {.name = "apd.refresh",

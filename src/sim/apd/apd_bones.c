@@ -24,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double s_weak = 0.25;  // of S: curvature below that is left to the next pass
+static const double s_weak = 0.5;   // of S: curvature below that is left to the next pass
 static const double s_still = 1e-8; // rad, or of a bone's scale: a pass that moves no more than that is the last
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -479,7 +479,9 @@ static bool CurvatureHolds(snwApdBody* body)
         bool weak = small->made && 2.0 * snwMat3_Norm(small->curvatures[k]) <= s_weak * small->turning[k];
         small->curvatures[k] = weak ? (snwMat3){{{0}}} : PositiveCurvature(small->curvatures[k]);
         snwMat3 change = snwMat3_Sub(small->curvatures[k], small->madeWith[k]);
-        holds = holds && snwMat3_Norm(change) <= s_weak * small->turning[k];
+        // Too much of it only makes passes shorter.
+        double most = snwMat3_Trace(change) > 0.0 ? s_weak : 4.0 * s_weak;
+        holds = holds && snwMat3_Norm(change) <= most * small->turning[k];
     }
     return holds;
 }
