@@ -127,43 +127,43 @@ static const snwParamInfo s_params[snw_apdParamCount] = {
 // ---------------------------------------------------------------------------------------------------------------------
 // State
 
-// Parts of the block in the order of snwApdState, each from a multiple of 64 bytes on.
-static size_t Take(size_t* size, size_t bytes)
+// Bytes that are handed out in parts, each from a multiple of 64 on; without bytes they are only counted.
+typedef struct Block
 {
-    size_t at = *size;
-    *size += (bytes + 63) / 64 * 64;
+    unsigned char* bytes;
+    size_t size;
+} Block;
+
+static void* Take(Block* block, size_t count, size_t size)
+{
+    void* at = block->bytes != NULL ? block->bytes + block->size : NULL;
+    block->size += (count * size + 63) / 64 * 64;
     return at;
 }
 
-static size_t LayOut(const snwApdModel* model, unsigned char* block, snwApdState* state)
+static snwApdState LayOut(const snwApdModel* model, Block* block)
 {
     const snwCharacterDef* def = &model->character->def;
-    size_t n = (size_t)model->vertexCount, touches = (size_t)model->touchCount * snw_anchorsPerVertex, size = 0;
-    size_t positions = Take(&size, n * sizeof(snwVec3)), velocities = Take(&size, n * sizeof(snwVec3));
-    size_t bones = Take(&size, (size_t)model->boneCount * sizeof(snwApdBone));
-    size_t joints = Take(&size, (size_t)def->jointCount * sizeof(snwApdJoint));
-    size_t rotations = Take(&size, (size_t)model->blockCount * sizeof(snwQuatBlock));
-    size_t anchors = Take(&size, touches * sizeof(snwAnchor));
-    size_t outPositions = Take(&size, 4 * n * sizeof(float)), outVelocities = Take(&size, 4 * n * sizeof(float));
-    size_t outBones = Take(&size, (size_t)def->boneCount * sizeof(snwTransform));
-    size_t outJoints = Take(&size, (size_t)def->jointCount * sizeof(snwTransform));
-    if (block != NULL)
-        *state = (snwApdState){.positions = (snwVec3*)(void*)(block + positions),
-            .velocities = (snwVec3*)(void*)(block + velocities),
-            .bones = (snwApdBone*)(void*)(block + bones),
-            .joints = (snwApdJoint*)(void*)(block + joints),
-            .rotations = (snwQuatBlock*)(void*)(block + rotations),
-            .anchors = (snwAnchor*)(void*)(block + anchors),
-            .outPositions = (float*)(void*)(block + outPositions),
-            .outVelocities = (float*)(void*)(block + outVelocities),
-            .outBones = (snwTransform*)(void*)(block + outBones),
-            .outJoints = (snwTransform*)(void*)(block + outJoints)};
-    return size;
+    size_t n = (size_t)model->vertexCount, joints = (size_t)def->jointCount;
+    snwApdState state;
+    state.positions = Take(block, n, sizeof *state.positions);
+    state.velocities = Take(block, n, sizeof *state.velocities);
+    state.bones = Take(block, (size_t)model->boneCount, sizeof *state.bones);
+    state.joints = Take(block, joints, sizeof *state.joints);
+    state.rotations = Take(block, (size_t)model->blockCount, sizeof *state.rotations);
+    state.anchors = Take(block, (size_t)model->touchCount * snw_anchorsPerVertex, sizeof *state.anchors);
+    state.outPositions = Take(block, n, 4 * sizeof(float));
+    state.outVelocities = Take(block, n, 4 * sizeof(float));
+    state.outBones = Take(block, (size_t)def->boneCount, sizeof *state.outBones);
+    state.outJoints = Take(block, joints, sizeof *state.outJoints);
+    return state;
 }
 
 size_t snwApd_StateSize(const void* model)
 {
-    return LayOut(model, NULL, NULL);
+    Block block = {0};
+    LayOut(model, &block);
+    return block.size;
 }
 
 snwApdState snwApd_GetState(const snwSim* sim, int index)
@@ -340,7 +340,7 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     const snwApdModel* model = body->model = sim->bodies[index].model;
-    LayOut(model, sim->bodies[index].state, &body->state);
+    body->state = LayOut(model, &(Block){.bytes = sim->bodies[index].state});
     snwArena* arena = &sim->arena;
     size_t n = (size_t)model->vertexCount, bones = (size_t)model->boneCount;
     body->before = snwArena_Alloc(arena, n, sizeof *body->before);
