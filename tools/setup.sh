@@ -13,7 +13,7 @@ packages_of()
         command -v node >/dev/null 2>&1 || echo nodejs
         command -v npm >/dev/null 2>&1 || echo npm
         ;;
-    test) echo locales ;;
+    test) echo locales coinor-libipopt1v5 ;;
     assimp) echo libassimp-dev ;;
     faults) echo git rsync ;;
     lint) echo git clang-format clang-tidy ;;
@@ -33,7 +33,7 @@ why()
     build) echo "to build sinew" ;;
     film) echo "to make films" ;;
     validate) echo "to check the glTF files that the tests write" ;;
-    test) echo "to test with the numbers of another language" ;;
+    test) echo "to test with the numbers of another language, and against IPOPT" ;;
     assimp) echo "to read FBX, DAE and BVH" ;;
     faults) echo "to plant faults in a copy of the source" ;;
     lint) echo "to check layout and find defects" ;;

@@ -106,7 +106,8 @@ static const snwParamInfo s_params[snw_apdParamCount] = {
         .upper = 1000,
         .initial = 8,
         .live = true,
-        .help = "how tightly joints follow the body's motion or their clips: natural frequency of the drives; 0: not"},
+        .help = "how tightly joints follow the body's motion or their clips: frequency of the drives against the "
+                "bones' own inertia; 0: not"},
     [snw_apdDrag] = {.name = "apd.drag",
         .type = snw_paramReal,
         .unit = "1/s",
