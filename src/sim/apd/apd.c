@@ -783,10 +783,8 @@ static void FollowContacts(snwSim* sim, int index, double h)
 // step make up for it.
 static void Settle(snwSim* sim, double h)
 {
-    int bones = 0, rounds = 0;
-    for (int i = 0; i < sim->bodyCount; ++i)
-        bones += snwApd_Body(sim, i)->model->boneCount;
-    for (; snwApd_IsTouched(sim) && rounds < (bones > 0 ? snw_settleRounds : 1); ++rounds)
+    const snwApdScratch* scratch = sim->scratch;
+    for (int rounds = 0; scratch->touched && rounds < (scratch->bonesTouched ? snw_settleRounds : 1); ++rounds)
     {
         if (rounds > 0)
             snwApd_SolveContacts(sim, h, false);

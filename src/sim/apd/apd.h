@@ -307,7 +307,8 @@ typedef struct snwApdScratch
 {
     snwApdBody* bodies;
     snwResponse* response;
-    bool touched; // a contact or a drag acts now
+    bool touched;      // a contact or a drag acts now ...
+    bool bonesTouched; // ... and on a bone
 } snwApdScratch;
 
 static inline snwApdBody* snwApd_Body(const snwSim* sim, int index)

@@ -152,7 +152,7 @@ static void BeginDrags(snwSim* sim, int index)
 static void SetForces(snwSim* sim, double h)
 {
     snwApdScratch* scratch = sim->scratch;
-    scratch->touched = false;
+    scratch->touched = scratch->bonesTouched = false;
     for (int b = 0; b < sim->bodyCount; ++b)
     {
         snwApdBody* body = snwApd_Body(sim, b);
@@ -160,8 +160,12 @@ static void SetForces(snwSim* sim, double h)
         if (!TouchesNothing(sim))
             snwResponse_AddForces(scratch->response, b, h, body->contact);
         AddDrags(sim, b);
-        for (int i = 0; i < body->model->vertexCount && !scratch->touched; ++i)
-            scratch->touched = snwVec3_LengthSquared(body->contact[i]) > 0.0;
+        for (int i = 0; i < body->model->vertexCount && !scratch->bonesTouched; ++i)
+        {
+            bool touched = snwVec3_LengthSquared(body->contact[i]) > 0.0;
+            scratch->touched |= touched;
+            scratch->bonesTouched |= touched && body->model->boneOf[i] >= 0;
+        }
     }
 }
 
