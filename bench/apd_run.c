@@ -153,7 +153,7 @@ static void ApplyBody(const snwApdMoment* moment, snwSim* sim, int index)
 {
     const snwApdModel *model = snwApd_Body(sim, index)->model, *other = snwApd_Body(moment->owner, index)->model;
     snwApdState to = snwApd_GetState(sim, index), from = snwApd_GetState(moment->owner, index);
-    int touches = model->touchCount * snw_anchorsPerVertex;
+    int touches = model->character->touchCount * snw_anchorsPerVertex;
     SNW_COPY(to.positions, from.positions, model->vertexCount);
     SNW_COPY(to.velocities, from.velocities, model->vertexCount);
     SNW_COPY(to.joints, from.joints, model->character->def.jointCount);

@@ -247,6 +247,17 @@ static void MeasureRest(snwCharacter* character)
     snwCharacter_ComputeMasses(character, def->materials, character->masses);
     for (int i = 0; i < def->vertexCount; ++i)
         character->mass += character->masses[i];
+    for (int i = 0; i < def->vertexCount; ++i)
+        character->centre = snwVec3_MulAdd(character->centre, character->masses[i] / character->mass, def->vertices[i]);
+}
+
+static void MeasureEdges(snwCharacter* character)
+{
+    const snwVec3* x = character->def.vertices;
+    double sum = 0.0;
+    for (int i = 0; i < character->edgeCount; ++i)
+        sum += snwVec3_Distance(x[character->edges[i][0]], x[character->edges[i][1]]);
+    character->meanEdge = character->edgeCount > 0 ? sum / character->edgeCount : 0.0;
 }
 
 // Skin vertices in the order of the mesh, so that neighbours stay neighbours.
@@ -365,6 +376,8 @@ static snwResult Build(snwCharacter* character, const snwCharacterDef* def, snwM
         return snw_errorArgument;
     if (FindEdges(character) < 0 || MakeSkin(character) < 0 || MakeRestSkin(character) < 0)
         return snwFailMemory(message);
+    MeasureEdges(character);
+    character->touchCount = character->skinVertexCount > 0 ? character->skinVertexCount : def->vertexCount;
     const snwCharacterDef* own = &character->def;
     snwResult result = snwSkeleton_Build(
         &character->arena, own->bones, own->boneCount, own->joints, own->jointCount, &character->skeleton, message);

@@ -44,7 +44,10 @@ struct snwCharacter
     double* restVolumes; // m^3, one per element
     double* masses;      // kg, one per vertex
     double mass, volume; // kg, m^3
+    snwVec3 centre;      // m, of mass, in the rest pose
     snwVec3 lower, upper;
+    double meanEdge; // m
+    int touchCount;  // vertices that touch things: those of the skin, or all where there is none
 
     pthread_mutex_t modelMutex; // of the list below: the one thing that grows
     snwModel* models;

@@ -236,8 +236,7 @@ void snwSim_EndStage(snwSim* sim, int stage);
 // Adds a contact for this substep to the report; silently full beyond eight per vertex and a hundred per prop.
 void snwSim_AddContact(snwSim* sim, const snwContact* contact);
 
-// Vertices that touch colliders: those of the skin, or all where there is none.
-int snwBody_ContactVertexCount(const snwBody* body);
+// One of the character's touchCount vertices that touch things.
 static inline int snwBody_ContactVertex(const snwBody* body, int index)
 {
     return body->character->skinVertexCount > 0 ? body->character->skinVertices[index] : index;

@@ -406,9 +406,3 @@ void snwSim_AddContact(snwSim* sim, const snwContact* contact)
     if (sim->contactCount < sim->contactCapacity)
         sim->contacts[sim->contactCount++] = *contact;
 }
-
-int snwBody_ContactVertexCount(const snwBody* body)
-{
-    const snwCharacter* character = body->character;
-    return character->skinVertexCount > 0 ? character->skinVertexCount : character->def.vertexCount;
-}

@@ -247,7 +247,7 @@ static snwResult MakeBodies(snwSim* sim, const double* params, snwMessage* messa
             body->restPoses[k] = sim->starts[i].transform;
         body->skinPositions = snwArena_Alloc(&sim->arena, (size_t)character->skinVertexCount, 3 * sizeof(float));
         body->skinNormals = snwArena_Alloc(&sim->arena, (size_t)character->skinVertexCount, 3 * sizeof(float));
-        sim->contactCapacity += snwBody_ContactVertexCount(body);
+        sim->contactCapacity += character->touchCount;
     }
     return snw_ok;
 }

@@ -126,222 +126,13 @@ static const snwParamInfo s_params[snw_apdParamCount] = {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// State
-
-// Bytes that are handed out in parts, each from a multiple of 64 on; without bytes they are only counted.
-typedef struct Block
-{
-    unsigned char* bytes;
-    size_t size;
-} Block;
-
-static void* Take(Block* block, size_t count, size_t size)
-{
-    void* at = block->bytes != NULL ? block->bytes + block->size : NULL;
-    block->size += (count * size + 63) / 64 * 64;
-    return at;
-}
-
-static snwApdState LayOut(const snwApdModel* model, Block* block)
-{
-    const snwCharacterDef* def = &model->character->def;
-    size_t n = (size_t)model->vertexCount, joints = (size_t)def->jointCount;
-    snwApdState state;
-    state.positions = Take(block, n, sizeof *state.positions);
-    state.velocities = Take(block, n, sizeof *state.velocities);
-    state.bones = Take(block, (size_t)model->boneCount, sizeof *state.bones);
-    state.joints = Take(block, joints, sizeof *state.joints);
-    state.rotations = Take(block, (size_t)model->blockCount, sizeof *state.rotations);
-    state.anchors = Take(block, (size_t)model->touchCount * snw_anchorsPerVertex, sizeof *state.anchors);
-    state.outPositions = Take(block, n, 4 * sizeof(float));
-    state.outVelocities = Take(block, n, 4 * sizeof(float));
-    state.outBones = Take(block, (size_t)def->boneCount, sizeof *state.outBones);
-    state.outJoints = Take(block, joints, sizeof *state.outJoints);
-    return state;
-}
-
-size_t snwApd_StateSize(const void* model)
-{
-    Block block = {0};
-    LayOut(model, &block);
-    return block.size;
-}
-
-snwApdState snwApd_GetState(const snwSim* sim, int index)
-{
-    return snwApd_Body(sim, index)->state;
-}
-
-// Where a bone is as the transform that takes the rest pose to now.
-static snwTransform BoneTransform(const snwApdModel* model, int bone, const snwApdBone* pose)
-{
-    snwVec3 turned = snwQuat_Rotate(pose->rotation, model->centres[bone]);
-    return (snwTransform){snwVec3_Sub(pose->centre, turned), pose->rotation};
-}
-
-// The rigid motion nearest to what the vertices of a bone did: for solvers to which a bone is but flesh.
-static snwTransform FitBone(const snwApdModel* model, const double* masses, const snwVec3* x, int bone)
-{
-    const snwCharacter* character = model->character;
-    double mass = 0.0;
-    snwVec3 from = {0, 0, 0}, to = {0, 0, 0};
-    snwMat3 moment = {{{0}}};
-    for (int i = 0; i < model->vertexCount; ++i)
-        if (character->vertexBones[i] == bone)
-        {
-            mass += masses[i];
-            from = snwVec3_MulAdd(from, masses[i], character->def.vertices[i]);
-            to = snwVec3_MulAdd(to, masses[i], x[i]);
-        }
-    if (!(mass > 0.0))
-        return snwTransform_Identity();
-    from = snwVec3_Scale(from, 1.0 / mass);
-    to = snwVec3_Scale(to, 1.0 / mass);
-    for (int i = 0; i < model->vertexCount; ++i)
-        if (character->vertexBones[i] == bone)
-            moment = snwMat3_Add(moment, snwMat3_Outer(snwVec3_Scale(snwVec3_Sub(x[i], to), masses[i]),
-                                             snwVec3_Sub(character->def.vertices[i], from)));
-    snwQuat rotation = snwQuat_FromMat3(snwPolar3_Compute(moment).rotation);
-    return (snwTransform){snwVec3_Sub(to, snwQuat_Rotate(rotation, from)), rotation};
-}
-
-static void Publish(snwSim* sim, int index)
-{
-    const snwApdModel* model = sim->bodies[index].model;
-    const snwCharacter* character = model->character;
-    snwApdState state = snwApd_GetState(sim, index);
-    for (int i = 0; i < model->vertexCount; ++i)
-    {
-        float *x = state.outPositions + 4 * (size_t)i, *v = state.outVelocities + 4 * (size_t)i;
-        x[0] = (float)state.positions[i].x;
-        x[1] = (float)state.positions[i].y;
-        x[2] = (float)state.positions[i].z;
-        v[0] = (float)state.velocities[i].x;
-        v[1] = (float)state.velocities[i].y;
-        v[2] = (float)state.velocities[i].z;
-    }
-    for (int k = 0; k < character->def.boneCount; ++k)
-        state.outBones[k] = model->boneCount > 0 ? BoneTransform(model, k, &state.bones[k])
-                                                 : FitBone(model, character->masses, state.positions, k);
-    for (int i = 0; i < character->def.jointCount; ++i)
-        state.outJoints[i] = state.outBones[character->def.joints[i].bone];
-}
-
-static snwVec3 CentreOfMass(const snwCharacter* character)
-{
-    snwVec3 moment = {0, 0, 0};
-    for (int i = 0; i < character->def.vertexCount; ++i)
-        moment = snwVec3_MulAdd(moment, character->masses[i] / character->mass, character->def.vertices[i]);
-    return moment;
-}
-
-static void InitBones(snwSim* sim, int index, snwVec3 centre)
-{
-    const snwBodyStart* start = &sim->starts[index];
-    const snwApdModel* model = sim->bodies[index].model;
-    snwApdState state = snwApd_GetState(sim, index);
-    for (int k = 0; k < model->boneCount; ++k)
-    {
-        snwApdBone* bone = &state.bones[k];
-        snwVec3 rows[4];
-        bone->rotation = snwQuat_Normalize(start->transform.rotation);
-        bone->centre = snwTransform_Apply(start->transform, model->centres[k]);
-        snwApdBone_Rows(model, k, bone, rows);
-        for (int a = 0; a < 3; ++a)
-            bone->rate[a] = snwVec3_Cross(start->angularVelocity, rows[a]);
-        bone->rate[3] = snwVec3_Add(
-            start->velocity, snwVec3_Cross(start->angularVelocity, snwVec3_Sub(bone->centre, centre)));
-    }
-}
-
-static void InitBody(snwSim* sim, int index)
-{
-    const snwBodyStart* start = &sim->starts[index];
-    const snwApdModel* model = sim->bodies[index].model;
-    const snwCharacter* character = model->character;
-    memset(sim->bodies[index].state, 0, snwApd_StateSize(model));
-    snwApdState state = snwApd_GetState(sim, index);
-    snwVec3 centre = snwTransform_Apply(start->transform, CentreOfMass(character));
-    for (int i = 0; i < model->vertexCount; ++i)
-    {
-        snwVec3 x = snwTransform_Apply(start->transform, character->def.vertices[i]);
-        state.positions[i] = x;
-        state.velocities[i] = snwVec3_Add(
-            start->velocity, snwVec3_Cross(start->angularVelocity, snwVec3_Sub(x, centre)));
-    }
-    InitBones(sim, index, centre);
-    for (int i = 0; i < character->def.jointCount; ++i)
-        state.joints[i] = (snwApdJoint){character->def.joints[i].target, character->def.joints[i].motor, 0};
-    snwQuat q = snwQuat_Normalize(start->transform.rotation);
-    const float guess[4] = {(float)q.x, (float)q.y, (float)q.z, (float)q.w};
-    for (int b = 0; b < model->blockCount; ++b)
-        for (int k = 0; k < 4; ++k)
-            for (int lane = 0; lane < snw_apdLanes; ++lane)
-                state.rotations[b].q[k][lane] = guess[k];
-    Publish(sim, index);
-}
-
-static bool BoneIsSound(const snwApdBone* bone)
-{
-    bool finite = snwQuat_IsFinite(bone->rotation) && snwVec3_IsFinite(bone->centre);
-    for (int a = 0; a < 4; ++a)
-        finite = finite && snwVec3_IsFinite(bone->rate[a]);
-    return finite && fabs(snwQuat_Dot(bone->rotation, bone->rotation) - 1.0) < 1e-6;
-}
-
-static bool IsSound(const snwSim* sim, int index)
-{
-    const snwApdModel* model = sim->bodies[index].model;
-    snwApdState state = snwApd_GetState(sim, index);
-    for (int i = 0; i < model->vertexCount; ++i)
-        if (!snwVec3_IsFinite(state.positions[i]) || !snwVec3_IsFinite(state.velocities[i]))
-            return false;
-    for (int i = 0; i < model->boneCount; ++i)
-        if (!BoneIsSound(&state.bones[i]))
-            return false;
-    for (int i = 0; i < model->character->def.jointCount; ++i)
-        if (!isfinite(state.joints[i].target))
-            return false;
-    for (int i = 0; i < model->touchCount * snw_anchorsPerVertex; ++i)
-        if (!snwAnchor_IsSound(&state.anchors[i], sim->def))
-            return false;
-    return true;
-}
-
-static void Applied(snwSim* sim, const snwCommand* command)
-{
-    if (command->kind != snw_commandJoint)
-        return;
-    snwApdJoint* joint = &snwApd_GetState(sim, command->body).joints[command->index];
-    joint->target = command->value;
-    joint->motor = command->on;
-}
-
-static void GetVertices(const snwSim* sim, int index, snwVertices* vertices)
-{
-    snwApdState state = snwApd_GetState(sim, index);
-    int count = sim->bodies[index].character->def.vertexCount;
-    *vertices = (snwVertices){state.outPositions, state.outVelocities, count, 4 * (int)sizeof(float)};
-}
-
-static void GetBones(const snwSim* sim, int index, snwTransforms* bones)
-{
-    bones->data = snwApd_GetState(sim, index).outBones;
-}
-
-static void GetJoints(const snwSim* sim, int index, snwTransforms* joints)
-{
-    joints->data = snwApd_GetState(sim, index).outJoints;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 // Scratch
 
 static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     const snwApdModel* model = body->model = sim->bodies[index].model;
-    body->state = LayOut(model, &(Block){.bytes = sim->bodies[index].state});
+    body->state = snwApd_PlaceState(model, sim->bodies[index].state);
     snwArena* arena = &sim->arena;
     size_t n = (size_t)model->vertexCount, bones = (size_t)model->boneCount;
     body->before = snwArena_Alloc(arena, n, sizeof *body->before);
@@ -349,11 +140,8 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
     body->aside = snwArena_Alloc(arena, n, sizeof *body->aside);
     body->bonesAside = snwArena_Alloc(arena, bones, sizeof *body->bonesAside);
     body->external = snwArena_Alloc(arena, n, sizeof *body->external);
-    body->contact = snwArena_Alloc(arena, n, sizeof *body->contact);
     body->rows = snwArena_Alloc(arena, n, 4 * sizeof(float));
     body->beforeRows = snwArena_Alloc(arena, n, 4 * sizeof(float));
-    body->touchRows = snwArena_Alloc(arena, n, 4 * sizeof(float));
-    body->touchBefore = snwArena_Alloc(arena, n, 4 * sizeof(float));
     for (int p = 0; p < model->partCount; ++p)
         body->forces[p] = snwArena_Alloc(arena, n, 4 * sizeof(float));
     body->bonesBefore = snwArena_Alloc(arena, bones, sizeof *body->bonesBefore);
@@ -817,7 +605,7 @@ static void Finish(snwSim* sim, int index, double h)
         for (int a = 0; a < 4; ++a)
             loop.state.bones[k].rate[a] = snwVec3_Scale(snwVec3_Sub(now[a], before[a]), loop.keep / h);
     }
-    Publish(sim, index);
+    snwApd_Publish(sim, index);
 }
 
 static snwResult Linearise(snwSim* sim, double h, snwMessage* message)
@@ -886,13 +674,13 @@ const snwMethod snwApdMethod = {
     .createModel = snwApd_CreateModel,
     .destroyModel = snwApd_DestroyModel,
     .bodyStateSize = snwApd_StateSize,
-    .initBody = InitBody,
-    .isSound = IsSound,
+    .initBody = snwApd_InitBody,
+    .isSound = snwApd_IsSound,
     .createScratch = CreateScratch,
     .destroyScratch = DestroyScratch,
-    .applied = Applied,
+    .applied = snwApd_Applied,
     .step = Step,
-    .getVertices = GetVertices,
-    .getBones = GetBones,
-    .getJoints = GetJoints,
+    .getVertices = snwApd_GetVertices,
+    .getBones = snwApd_GetBones,
+    .getJoints = snwApd_GetJoints,
 };

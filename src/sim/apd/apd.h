@@ -25,12 +25,11 @@
 
 #pragma once
 
-#include "contact/response.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense.h"
 #include "rig/joint_rows.h"
 #include "sim/apd/elastic.h"
-#include "sim/method.h"
+#include "sim/touch.h"
 
 typedef enum snwApdSolver
 {
@@ -62,14 +61,14 @@ typedef enum snwApdParam
 enum
 {
     snw_apdLanes = SNW_ROTATION_LANES,
-    snw_apdMaxParts = 4,            // of the local step that run at the same time, each with forces of its own
-    snw_apdGrain = 2048,            // vertices per chunk
-    snw_apdMaxDrags = 64,           // further ones are left aside
-    snw_apdMaxConstrained = 20000,  // vertices of a character that the solver constrained takes
-    snw_apdWindow = 5,              // of the acceleration
-    snw_apdMaxActive = 2048,        // vertices of a body that push each other; others only themselves
-    snw_apdContactSweeps = 20,      // over all contacts after every iteration, at most
-    snw_apdColumnBytes = 128 << 20, // of memory for columns of one body
+    snw_apdMaxParts = 4,           // of the local step that run at the same time, each with forces of its own
+    snw_apdGrain = 2048,           // vertices per chunk
+    snw_apdMaxDrags = 64,          // further ones are left aside
+    snw_apdMaxConstrained = 20000, // vertices of a character that the solver constrained takes
+    snw_apdWindow = 5,             // of the acceleration
+    snw_apdMaxActive = 1536,       // vertices of a body that push each other; others only themselves
+    snw_apdContactSweeps = 20,     // over all contacts after every iteration, at most
+    snw_apdColumnBytes = 64 << 20, // of memory for columns of one body
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -121,8 +120,6 @@ typedef struct snwApdModel
     int termCount;
     int* termRows; // of terms and masses
     int* termColumns;
-    double meanEdge; // m
-    int touchCount;  // vertices that touch things
 } snwApdModel;
 
 snwResult snwApd_CreateModel(const snwModelDef* def, void** model, snwMessage* message);
@@ -160,8 +157,17 @@ typedef struct snwApdState
     snwTransform* outJoints;
 } snwApdState;
 
+// apd_state.c
 size_t snwApd_StateSize(const void* model);
+snwApdState snwApd_PlaceState(const snwApdModel* model, void* bytes);
 snwApdState snwApd_GetState(const snwSim* sim, int body);
+void snwApd_InitBody(snwSim* sim, int body);
+bool snwApd_IsSound(const snwSim* sim, int body);
+void snwApd_Applied(snwSim* sim, const snwCommand* command);
+void snwApd_Publish(snwSim* sim, int body); // what others see, at the end of a substep
+void snwApd_GetVertices(const snwSim* sim, int body, snwVertices* vertices);
+void snwApd_GetBones(const snwSim* sim, int body, snwTransforms* bones);
+void snwApd_GetJoints(const snwSim* sim, int body, snwTransforms* joints);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Scratch
@@ -233,18 +239,19 @@ typedef struct snwApdMix
     double gram[snw_apdWindow][snw_apdWindow]; // of df
 } snwApdMix;
 
-// What is known of A^-1 between vertices that touch (apd_contact.c).
+// What is known of A^-1 between vertices that touch (apd_columns.c).
 typedef struct snwApdColumns
 {
     uint64_t signature; // of the factor they belong to
-    float* numbers;     // 1/kg, columns over all vertices
+    float* numbers;     // 1/kg, columns over the vertices that touch
     int capacity, count;
-    int* cached;   // per vertex: its column, -1: none yet
+    int* placeOf; // per vertex: its place in a column, -1: it never touches
+    int* cached;  // per vertex: its column, -1: none yet
+    unsigned char* marks;
     int* slotOf;   // per vertex: its slot among those that take part in this substep, -1: none
     int* active;   // vertices by slot
-    float* matrix; // 1/kg, slot by slot
     int slots;     // room for so many
-    unsigned char* marks;
+    float* matrix; // 1/kg, slot by slot
     snwAnswer answer;
 } snwApdColumns;
 
@@ -384,6 +391,12 @@ bool snwApd_RejectMix(snwSim* sim, int body, double h);
 void snwApd_Mix(snwSim* sim, int body);
 // J: Eq. 6a at the last local step, up to a constant of the substep; contacts do not count.
 double snwApd_Objective(snwSim* sim, int body, double h);
+
+// apd_columns.c
+void snwApd_CreateColumns(snwSim* sim, int body); // failures are the arena's
+void snwApd_BeginColumns(snwApdBody* body);
+// Vertices that touch now take part in the relaxation from here to the end of the substep.
+void snwApd_Activate(snwSim* sim, int body, double h);
 
 // apd_contact.c
 // Does anything push or pull a body now?

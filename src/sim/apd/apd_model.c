@@ -290,15 +290,6 @@ static bool MakeTerms(snwApdModel* model)
 // ---------------------------------------------------------------------------------------------------------------------
 // All of it
 
-static double MeanEdge(const snwCharacter* character)
-{
-    double sum = 0.0;
-    for (int i = 0; i < character->edgeCount; ++i)
-        sum += snwVec3_Distance(
-            character->def.vertices[character->edges[i][0]], character->def.vertices[character->edges[i][1]]);
-    return character->edgeCount > 0 ? sum / character->edgeCount : 0.0;
-}
-
 static snwResult CheckSolver(const snwCharacter* character, const double* params, snwMessage* message)
 {
     if ((snwApdSolver)params[snw_apdSolver_] != snw_apdConstrained)
@@ -331,8 +322,6 @@ snwResult snwApd_CreateModel(const snwModelDef* def, void** out, snwMessage* mes
     model->law = (snwElasticLaw)params[snw_apdLaw];
     model->ratio = model->solver == snw_apdStiff || model->solver == snw_apdConstrained ? params[snw_apdRatio] : 1.0;
     model->vertexCount = character->def.vertexCount;
-    model->meanEdge = MeanEdge(character);
-    model->touchCount = character->skinVertexCount > 0 ? character->skinVertexCount : character->def.vertexCount;
     if (!AssignVertices(model) || !MeasureBones(model) || !MakeElements(model) || !MakeTerms(model))
     {
         snwApd_DestroyModel(def->context, model);

@@ -171,14 +171,14 @@ static void MeasureYield(snwSim* sim, int index, double h)
     snwApdBody* body = snwApd_Body(sim, index);
     const snwApdModel* model = body->model;
     memset(body->right, 0, 4 * (size_t)model->rowCount * sizeof *body->right);
-    for (int i = 0; i < model->touchCount; ++i)
+    for (int i = 0; i < model->character->touchCount; ++i)
     {
         int v = snwBody_ContactVertex(&sim->bodies[index], i);
         AddUnit(body, 0, v, body->pinned[v] ? 0.0 : body->masses[v] / (h * h));
     }
     SolveAffine(body, 1);
     double most = 0.0;
-    for (int i = 0; i < model->touchCount; ++i)
+    for (int i = 0; i < model->character->touchCount; ++i)
         most = fmax(most, snwApd_ReadColumn(body, 0, snwBody_ContactVertex(&sim->bodies[index], i)));
     double share = most > 1e-6 && most < 1.0 ? most : 1.0;
     for (int i = 0; i < model->vertexCount; ++i)

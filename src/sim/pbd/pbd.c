@@ -104,7 +104,7 @@ static size_t RowCount(const snwPbdModel* model)
 
 static size_t AnchorBytes(const snwPbdModel* model)
 {
-    return (size_t)model->touchCount * snw_anchorsPerVertex * sizeof(snwAnchor);
+    return (size_t)model->character->touchCount * snw_anchorsPerVertex * sizeof(snwAnchor);
 }
 
 static size_t BodyStateSize(const void* model)
@@ -118,14 +118,6 @@ snwPbdBody snwPbd_GetBody(const snwSim* sim, int index)
     float* positions = body->state;
     size_t floats = 4 * RowCount(body->model);
     return (snwPbdBody){positions, positions + floats, (snwAnchor*)(void*)(positions + 2 * floats)};
-}
-
-static snwVec3 CentreOfMass(const snwCharacter* character)
-{
-    snwVec3 moment = {0, 0, 0};
-    for (int i = 0; i < character->def.vertexCount; ++i)
-        moment = snwVec3_MulAdd(moment, character->masses[i] / character->mass, character->def.vertices[i]);
-    return moment;
 }
 
 // Inverse masses from the materials; what is pinned stays at 0 until it is let go.
@@ -163,7 +155,7 @@ static void InitBody(snwSim* sim, int index)
     const snwBodyStart* start = &sim->starts[index];
     const snwCharacter* character = sim->bodies[index].character;
     snwPbdBody state = snwPbd_GetBody(sim, index);
-    snwVec3 centre = snwTransform_Apply(start->transform, CentreOfMass(character));
+    snwVec3 centre = snwTransform_Apply(start->transform, character->centre);
     memset(sim->bodies[index].state, 0, BodyStateSize(sim->bodies[index].model));
     for (int i = 0; i < character->def.vertexCount; ++i)
     {
@@ -186,7 +178,7 @@ static bool IsSound(const snwSim* sim, int index)
         if (!isfinite(free) || !(free > 0.0f) || (inUse != 0.0f && inUse != free))
             return false;
     }
-    int anchors = ((const snwPbdModel*)sim->bodies[index].model)->touchCount * snw_anchorsPerVertex;
+    int anchors = sim->bodies[index].character->touchCount * snw_anchorsPerVertex;
     for (int i = 0; i < anchors; ++i)
         if (!snwAnchor_IsSound(&state.anchors[i], sim->def))
             return false;
@@ -226,7 +218,9 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     }
     scratch->sums = snwArena_Alloc(&sim->arena, most / snw_pbdDampGrain + 1, snw_pbdDampSums * sizeof(double));
     scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
-    return sim->arena.failed ? snwFailMemory(message) : snwPbd_CreateContacts(sim, message);
+    if (sim->arena.failed)
+        return snwFailMemory(message);
+    return snwSim_CreateResponse(sim, snwSim_Param(sim, snw_pbdSelf) != 0.0, &scratch->response, message);
 }
 
 static void DestroyScratch(snwSim* sim)
@@ -479,15 +473,22 @@ static void FinishBody(snwSim* sim, int index, double h)
 static snwResult Step(snwSim* sim, double h, snwMessage* message)
 {
     (void)message;
-    const snwResponse* response = ((snwPbdScratch*)sim->scratch)->response;
+    const snwPbdScratch* scratch = sim->scratch;
+    snwResponse* response = scratch->response;
     for (int i = 0; i < sim->bodyCount; ++i)
         PredictBody(sim, i, h);
     snwSim_EndStage(sim, snw_stagePredict);
-    snwPbd_GatherContacts(sim, h);
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        snwPbdBody state = snwPbd_GetBody(sim, i);
+        snwTouchDef touch = {state.positions, scratch->before[i], state.anchors, NULL};
+        snwSim_DescribeBody(sim, response, i, &touch);
+    }
+    snwSim_GatherContacts(sim, response, h);
     snwSim_EndStage(sim, snw_stageDetect);
     for (int i = 0; i < response->islandCount; ++i)
         SolveIsland(sim, i);
-    snwPbd_FinishContacts(sim, h);
+    snwSim_FinishContacts(sim, response, snwSim_Param(sim, snw_pbdDrag), h);
     snwSim_EndStage(sim, snw_stageContact);
     for (int i = 0; i < sim->bodyCount; ++i)
         FinishBody(sim, i, h);

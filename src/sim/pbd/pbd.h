@@ -21,9 +21,8 @@
 
 #pragma once
 
-#include "contact/response.h"
-#include "sim/method.h"
 #include "sim/pbd/neo_hookean.h"
+#include "sim/touch.h"
 
 enum
 {
@@ -71,10 +70,9 @@ typedef struct snwColours
 typedef struct snwPbdModel
 {
     snwArena arena;
+    const snwCharacter* character;
     int vertexCount;
-    int touchCount;  // vertices that touch things
-    double meanEdge; // m
-    bool compliant;  // the law; a body of edges alone has none
+    bool compliant; // the law; a body of edges alone has none
     snwPbdEdges* edges;
     snwColours edgeColours;
     snwPbdTets* tets;
@@ -137,12 +135,6 @@ const snwPbdKernels* snwPbd_KernelsAvx2(void); // NULL if not in this build
 
 snwResult snwPbd_CreateModel(const snwModelDef* def, void** model, snwMessage* message);
 void snwPbd_DestroyModel(snwContext* context, void* model);
-
-snwResult snwPbd_CreateContacts(snwSim* sim, snwMessage* message);
-// Finds the contacts of this substep, once all bodies are predicted.
-void snwPbd_GatherContacts(snwSim* sim, double h);
-// Tells the sim of them and gives the props their state, once all is solved.
-void snwPbd_FinishContacts(snwSim* sim, double h);
 
 // v <- v + k (rigid motion - v), k = 1 - exp(-rate h)
 void snwPbd_Damp(snwSim* sim, int body, double rate, double h);

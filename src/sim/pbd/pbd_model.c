@@ -144,15 +144,6 @@ static snwResult MakeBlocks(snwPbdModel* model, const snwCharacter* character, b
     return arena->failed ? snw_errorMemory : snw_ok;
 }
 
-static double MeanEdge(const snwCharacter* character)
-{
-    double sum = 0.0;
-    for (int i = 0; i < character->edgeCount; ++i)
-        sum += snwVec3_Distance(
-            character->def.vertices[character->edges[i][0]], character->def.vertices[character->edges[i][1]]);
-    return character->edgeCount > 0 ? sum / character->edgeCount : 0.0;
-}
-
 snwResult snwPbd_CreateModel(const snwModelDef* def, void** out, snwMessage* message)
 {
     snwContext* context = def->context;
@@ -166,8 +157,7 @@ snwResult snwPbd_CreateModel(const snwModelDef* def, void** out, snwMessage* mes
     {
         model->arena.context = context;
         model->vertexCount = character->def.vertexCount;
-        model->touchCount = character->skinVertexCount > 0 ? character->skinVertexCount : model->vertexCount;
-        model->meanEdge = MeanEdge(character);
+        model->character = character;
         model->compliant = def->params[snw_sharedParamCount + snw_pbdLaw] == snw_pbdCompliant && tetCount > 0;
         result = MakeBlocks(model, character, false, colour, place);
         result = result < 0 ? result : MakeBlocks(model, character, true, colour, place);

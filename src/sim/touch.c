@@ -1,11 +1,9 @@
-// Contacts: what the response module is told of the bodies, and what it tells the sim.
-
-#include "sim/pbd/pbd.h"
+#include "sim/touch.h"
 #include "sim/scene.h"
 
 #include <math.h>
 
-snwResult snwPbd_CreateContacts(snwSim* sim, snwMessage* message)
+snwResult snwSim_CreateResponse(snwSim* sim, bool self, snwResponse** response, snwMessage* message)
 {
     size_t bodies = (size_t)sim->bodyCount;
     int* counts = snwAllocArray(sim->context, 2 * bodies + 1, sizeof *counts);
@@ -13,9 +11,8 @@ snwResult snwPbd_CreateContacts(snwSim* sim, snwMessage* message)
         return snwFailMemory(message);
     for (size_t i = 0; i < bodies; ++i)
     {
-        const snwPbdModel* model = sim->bodies[i].model;
-        counts[i] = model->touchCount;
-        counts[bodies + i] = model->vertexCount;
+        counts[i] = sim->bodies[i].character->touchCount;
+        counts[bodies + i] = sim->bodies[i].character->def.vertexCount;
     }
     snwResponseDef def = {.context = sim->context,
         .arena = &sim->arena,
@@ -23,13 +20,13 @@ snwResult snwPbd_CreateContacts(snwSim* sim, snwMessage* message)
         .colliders = sim->scene->colliders,
         .vertexCounts = counts,
         .rowCounts = counts + bodies,
-        .self = snwSim_Param(sim, snw_pbdSelf) != 0.0};
-    snwResult result = snwCreateResponse(&def, &((snwPbdScratch*)sim->scratch)->response, message);
+        .self = self};
+    snwResult result = snwCreateResponse(&def, response, message);
     snwFree(sim->context, counts);
     return result;
 }
 
-// Further than a part of an element in one substep.
+// Further than a part of an element in one substep: its inside may come out.
 static bool IsWild(const snwFlesh* flesh, double meanEdge)
 {
     float most = 0.0f;
@@ -44,24 +41,23 @@ static bool IsWild(const snwFlesh* flesh, double meanEdge)
     return (double)most > 0.0625 * meanEdge * meanEdge;
 }
 
-void snwPbd_GatherContacts(snwSim* sim, double h)
+void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snwTouchDef* def)
 {
-    const snwPbdScratch* scratch = sim->scratch;
-    snwResponse* response = scratch->response;
-    for (int i = 0; i < sim->bodyCount; ++i)
-    {
-        const snwCharacter* character = sim->bodies[i].character;
-        const snwPbdModel* model = sim->bodies[i].model;
-        snwPbdBody state = snwPbd_GetBody(sim, i);
-        response->flesh[i] = (snwFlesh){.positions = state.positions,
-            .before = scratch->before[i],
-            .rowCount = model->vertexCount,
-            .vertices = character->skinVertexCount > 0 ? character->skinVertices : NULL,
-            .vertexCount = model->touchCount,
-            .anchors = state.anchors,
-            .margin = 0.25 * model->meanEdge};
-        response->flesh[i].wild = IsWild(&response->flesh[i], model->meanEdge);
-    }
+    const snwCharacter* character = sim->bodies[body].character;
+    snwFlesh* flesh = &response->flesh[body];
+    *flesh = (snwFlesh){.positions = def->positions,
+        .before = def->before,
+        .rowCount = character->def.vertexCount,
+        .vertices = character->skinVertexCount > 0 ? character->skinVertices : NULL,
+        .vertexCount = character->touchCount,
+        .anchors = def->anchors,
+        .margin = 0.25 * character->meanEdge,
+        .answer = def->answer};
+    flesh->wild = IsWild(flesh, character->meanEdge);
+}
+
+void snwSim_GatherContacts(snwSim* sim, snwResponse* response, double h)
+{
     for (int i = 0; i < sim->def->colliderCount; ++i)
     {
         response->colliderNow[i] = sim->colliders[i].transform;
@@ -71,11 +67,10 @@ void snwPbd_GatherContacts(snwSim* sim, double h)
     snwResponse_Gather(response);
 }
 
-void snwPbd_FinishContacts(snwSim* sim, double h)
+void snwSim_FinishContacts(snwSim* sim, snwResponse* response, double drag, double h)
 {
-    snwResponse* response = ((snwPbdScratch*)sim->scratch)->response;
     snwResponse_Finish(response, sim->props, h);
-    double keep = exp(-snwSim_Param(sim, snw_pbdDrag) * h);
+    double keep = exp(-drag * h);
     for (int i = 0; i < sim->def->propCount; ++i)
     {
         sim->props[i].velocity = snwVec3_Scale(sim->props[i].velocity, keep);

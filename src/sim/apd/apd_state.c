@@ -1,0 +1,210 @@
+// The state of a body: its place in the block, its start, and what others see of it.
+
+#include "math/eigen.h"
+#include "sim/apd/apd.h"
+
+#include <math.h>
+#include <string.h>
+
+// Bytes that are handed out in parts, each from a multiple of 64 on; without bytes they are only counted.
+typedef struct Block
+{
+    unsigned char* bytes;
+    size_t size;
+} Block;
+
+static void* Take(Block* block, size_t count, size_t size)
+{
+    void* at = block->bytes != NULL ? block->bytes + block->size : NULL;
+    block->size += (count * size + 63) / 64 * 64;
+    return at;
+}
+
+static snwApdState LayOut(const snwApdModel* model, Block* block)
+{
+    const snwCharacterDef* def = &model->character->def;
+    size_t n = (size_t)model->vertexCount, joints = (size_t)def->jointCount;
+    snwApdState state;
+    state.positions = Take(block, n, sizeof *state.positions);
+    state.velocities = Take(block, n, sizeof *state.velocities);
+    state.bones = Take(block, (size_t)model->boneCount, sizeof *state.bones);
+    state.joints = Take(block, joints, sizeof *state.joints);
+    state.rotations = Take(block, (size_t)model->blockCount, sizeof *state.rotations);
+    state.anchors = Take(block, (size_t)model->character->touchCount * snw_anchorsPerVertex, sizeof *state.anchors);
+    state.outPositions = Take(block, n, 4 * sizeof(float));
+    state.outVelocities = Take(block, n, 4 * sizeof(float));
+    state.outBones = Take(block, (size_t)def->boneCount, sizeof *state.outBones);
+    state.outJoints = Take(block, joints, sizeof *state.outJoints);
+    return state;
+}
+
+size_t snwApd_StateSize(const void* model)
+{
+    Block block = {0};
+    LayOut(model, &block);
+    return block.size;
+}
+
+snwApdState snwApd_PlaceState(const snwApdModel* model, void* bytes)
+{
+    return LayOut(model, &(Block){.bytes = bytes});
+}
+
+snwApdState snwApd_GetState(const snwSim* sim, int index)
+{
+    return snwApd_Body(sim, index)->state;
+}
+
+// Where a bone is as the transform that takes the rest pose to now.
+static snwTransform BoneTransform(const snwApdModel* model, int bone, const snwApdBone* pose)
+{
+    snwVec3 turned = snwQuat_Rotate(pose->rotation, model->centres[bone]);
+    return (snwTransform){snwVec3_Sub(pose->centre, turned), pose->rotation};
+}
+
+// The rigid motion nearest to what the vertices of a bone did: for solvers to which a bone is but flesh.
+static snwTransform FitBone(const snwApdModel* model, const double* masses, const snwVec3* x, int bone)
+{
+    const snwCharacter* character = model->character;
+    double mass = 0.0;
+    snwVec3 from = {0, 0, 0}, to = {0, 0, 0};
+    snwMat3 moment = {{{0}}};
+    for (int i = 0; i < model->vertexCount; ++i)
+        if (character->vertexBones[i] == bone)
+        {
+            mass += masses[i];
+            from = snwVec3_MulAdd(from, masses[i], character->def.vertices[i]);
+            to = snwVec3_MulAdd(to, masses[i], x[i]);
+        }
+    if (!(mass > 0.0))
+        return snwTransform_Identity();
+    from = snwVec3_Scale(from, 1.0 / mass);
+    to = snwVec3_Scale(to, 1.0 / mass);
+    for (int i = 0; i < model->vertexCount; ++i)
+        if (character->vertexBones[i] == bone)
+            moment = snwMat3_Add(moment, snwMat3_Outer(snwVec3_Scale(snwVec3_Sub(x[i], to), masses[i]),
+                                             snwVec3_Sub(character->def.vertices[i], from)));
+    snwQuat rotation = snwQuat_FromMat3(snwPolar3_Compute(moment).rotation);
+    return (snwTransform){snwVec3_Sub(to, snwQuat_Rotate(rotation, from)), rotation};
+}
+
+void snwApd_Publish(snwSim* sim, int index)
+{
+    const snwApdModel* model = sim->bodies[index].model;
+    const snwCharacter* character = model->character;
+    snwApdState state = snwApd_GetState(sim, index);
+    for (int i = 0; i < model->vertexCount; ++i)
+    {
+        float *x = state.outPositions + 4 * (size_t)i, *v = state.outVelocities + 4 * (size_t)i;
+        x[0] = (float)state.positions[i].x;
+        x[1] = (float)state.positions[i].y;
+        x[2] = (float)state.positions[i].z;
+        v[0] = (float)state.velocities[i].x;
+        v[1] = (float)state.velocities[i].y;
+        v[2] = (float)state.velocities[i].z;
+    }
+    for (int k = 0; k < character->def.boneCount; ++k)
+        state.outBones[k] = model->boneCount > 0 ? BoneTransform(model, k, &state.bones[k])
+                                                 : FitBone(model, character->masses, state.positions, k);
+    for (int i = 0; i < character->def.jointCount; ++i)
+        state.outJoints[i] = state.outBones[character->def.joints[i].bone];
+}
+
+static void InitBones(snwSim* sim, int index, snwVec3 centre)
+{
+    const snwBodyStart* start = &sim->starts[index];
+    const snwApdModel* model = sim->bodies[index].model;
+    snwApdState state = snwApd_GetState(sim, index);
+    for (int k = 0; k < model->boneCount; ++k)
+    {
+        snwApdBone* bone = &state.bones[k];
+        snwVec3 rows[4];
+        bone->rotation = snwQuat_Normalize(start->transform.rotation);
+        bone->centre = snwTransform_Apply(start->transform, model->centres[k]);
+        snwApdBone_Rows(model, k, bone, rows);
+        for (int a = 0; a < 3; ++a)
+            bone->rate[a] = snwVec3_Cross(start->angularVelocity, rows[a]);
+        bone->rate[3] = snwVec3_Add(
+            start->velocity, snwVec3_Cross(start->angularVelocity, snwVec3_Sub(bone->centre, centre)));
+    }
+}
+
+void snwApd_InitBody(snwSim* sim, int index)
+{
+    const snwBodyStart* start = &sim->starts[index];
+    const snwApdModel* model = sim->bodies[index].model;
+    const snwCharacter* character = model->character;
+    memset(sim->bodies[index].state, 0, snwApd_StateSize(model));
+    snwApdState state = snwApd_GetState(sim, index);
+    snwVec3 centre = snwTransform_Apply(start->transform, character->centre);
+    for (int i = 0; i < model->vertexCount; ++i)
+    {
+        snwVec3 x = snwTransform_Apply(start->transform, character->def.vertices[i]);
+        state.positions[i] = x;
+        state.velocities[i] = snwVec3_Add(
+            start->velocity, snwVec3_Cross(start->angularVelocity, snwVec3_Sub(x, centre)));
+    }
+    InitBones(sim, index, centre);
+    for (int i = 0; i < character->def.jointCount; ++i)
+        state.joints[i] = (snwApdJoint){character->def.joints[i].target, character->def.joints[i].motor, 0};
+    snwQuat q = snwQuat_Normalize(start->transform.rotation);
+    const float guess[4] = {(float)q.x, (float)q.y, (float)q.z, (float)q.w};
+    for (int b = 0; b < model->blockCount; ++b)
+        for (int k = 0; k < 4; ++k)
+            for (int lane = 0; lane < snw_apdLanes; ++lane)
+                state.rotations[b].q[k][lane] = guess[k];
+    snwApd_Publish(sim, index);
+}
+
+static bool BoneIsSound(const snwApdBone* bone)
+{
+    bool finite = snwQuat_IsFinite(bone->rotation) && snwVec3_IsFinite(bone->centre);
+    for (int a = 0; a < 4; ++a)
+        finite = finite && snwVec3_IsFinite(bone->rate[a]);
+    return finite && fabs(snwQuat_Dot(bone->rotation, bone->rotation) - 1.0) < 1e-6;
+}
+
+bool snwApd_IsSound(const snwSim* sim, int index)
+{
+    const snwApdModel* model = sim->bodies[index].model;
+    snwApdState state = snwApd_GetState(sim, index);
+    for (int i = 0; i < model->vertexCount; ++i)
+        if (!snwVec3_IsFinite(state.positions[i]) || !snwVec3_IsFinite(state.velocities[i]))
+            return false;
+    for (int i = 0; i < model->boneCount; ++i)
+        if (!BoneIsSound(&state.bones[i]))
+            return false;
+    for (int i = 0; i < model->character->def.jointCount; ++i)
+        if (!isfinite(state.joints[i].target))
+            return false;
+    for (int i = 0; i < model->character->touchCount * snw_anchorsPerVertex; ++i)
+        if (!snwAnchor_IsSound(&state.anchors[i], sim->def))
+            return false;
+    return true;
+}
+
+void snwApd_Applied(snwSim* sim, const snwCommand* command)
+{
+    if (command->kind != snw_commandJoint)
+        return;
+    snwApdJoint* joint = &snwApd_GetState(sim, command->body).joints[command->index];
+    joint->target = command->value;
+    joint->motor = command->on;
+}
+
+void snwApd_GetVertices(const snwSim* sim, int index, snwVertices* vertices)
+{
+    snwApdState state = snwApd_GetState(sim, index);
+    int count = sim->bodies[index].character->def.vertexCount;
+    *vertices = (snwVertices){state.outPositions, state.outVelocities, count, 4 * (int)sizeof(float)};
+}
+
+void snwApd_GetBones(const snwSim* sim, int index, snwTransforms* bones)
+{
+    bones->data = snwApd_GetState(sim, index).outBones;
+}
+
+void snwApd_GetJoints(const snwSim* sim, int index, snwTransforms* joints)
+{
+    joints->data = snwApd_GetState(sim, index).outJoints;
+}
