@@ -463,6 +463,29 @@ TEST(complement, motionsOfTheRigVanish)
     snwDestroyContext(context);
 }
 
+// Numbers that floats hold exactly: nothing at all is left. And where one vertex differs in the last bit, that is all
+// that is left, and it is still at right angles to the rig.
+TEST(complement, exactMotionsLeaveNothing)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    World* world = NewWorld(context, 2000, 12);
+    MakeWeights(world);
+    for (int i = 0; i < 4; ++i)
+    {
+        for (int v = 0; v < world->vertexCount; ++v)
+            world->u[4 * v] = 1, world->u[4 * v + 1] = -2, world->u[4 * v + 2] = 0.5f;
+        world->u[4 * 77] += i < 2 ? 0 : 1.2e-7f;
+        Ours ours = MakeOurs(world, WorldDef(world, (snwComplementKind)(i % 2)));
+        snwComplement_Project(context, ours.model, ours.scratch, world->u);
+        double largest = LargestEntry(world, world->u);
+        CHECK(i < 2 ? largest == 0 : largest > 1e-7 && largest < 1.2e-7);
+        CHECK(snwComplement_Residual(context, ours.model, ours.scratch, world->u) < 1e-7);
+        FreeOurs(&ours);
+    }
+    FreeWorld(world);
+    snwDestroyContext(context);
+}
+
 // The body moved and turned as a whole is a motion of the rig.
 TEST(complement, leavesNoMomentum)
 {
@@ -572,7 +595,7 @@ TEST(complement, fleshOnALineOrAtAPointTurnsLess)
 }
 
 // Handles that are almost the same: from clearly two to one in all but name. Nothing grows, and no motion of the rig is
-// left in the result.
+// left in the result, also where almost all of u was such a motion.
 TEST(complement, almostSingularRigsStayCalm)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
@@ -588,6 +611,8 @@ TEST(complement, almostSingularRigsStayCalm)
             for (int turned = 0; turned < 2; ++turned)
             {
                 RandomField(world);
+                for (int v = 0; v < 4 * world->vertexCount; ++v)
+                    world->u[v] = turned ? 1e6f + 64 * world->u[v] : world->u[v];
                 world->pose[1] = turned ? world->pose[1] : world->pose[2];
                 double size = LargestEntry(world, world->u);
                 Ours ours = MakeOurs(world, WorldDef(world, (snwComplementKind)kind));

@@ -4,8 +4,8 @@
 //
 // Rounding. The sums, the solve and the subtraction are double; storing u as float changes it by at most 2^-24 of its
 // own length, which the scales of the residual bound to 2^-24 = 6e-8. The solve's own error is about n eps / sqrt(p) of
-// the u that came in, p being the smallest pivot. It matters only when most of u is taken away: what is left is then
-// projected once more, and as that has almost nothing of the rig left in it the second time is the last.
+// the u that came in, p being the smallest pivot. It matters only when almost all of u is taken away: what is left is
+// then projected once more. What is no larger than that error is nothing but it, and becomes zero.
 
 #include "rig/complement.h"
 
@@ -104,7 +104,7 @@ static snwResult FindOrder(snwContext* context, snwComplement* model, snwMessage
 {
     snwComplementScratch* scratch = NULL;
     snwResult result = snwComplementScratch_Create(context, model, &scratch, message);
-    if (result < 0)
+    if (scratch == NULL)
         return result;
     const snwSemidefiniteOrder* order = &scratch->factor.order;
     model->order = (snwSemidefiniteOrder){
@@ -322,13 +322,13 @@ static snwAffine AnswerOf(const snwComplement* model, const snwComplementScratch
     return map;
 }
 
-// Returns the share of |u| that is left, by Pythagoras: what is taken away is at right angles to the rest.
-static double ProjectOnce(snwContext* context, const snwComplement* model, snwComplementScratch* scratch, float* u)
+// After the sums were gathered; square: sum m |u|^2. Returns the share of |u| that is left, by Pythagoras: what is
+// taken away is at right angles to the rest.
+static double TakeAway(
+    snwContext* context, const snwComplement* model, snwComplementScratch* scratch, double square, float* u)
 {
-    double square = snwHandleSums_Gather(context, &model->sums, u, scratch->chunks, scratch->sums), taken = 0;
-    if (!(square > 0))
-        return 1;
     int rights = model->kind == snw_complementRig ? 1 : 3, count = rights * model->unknowns;
+    double taken = 0;
     PutRight(model, scratch);
     memcpy(scratch->answer, scratch->right, (size_t)count * sizeof *scratch->answer);
     for (int d = 0; d < rights; ++d)
@@ -341,12 +341,29 @@ static double ProjectOnce(snwContext* context, const snwComplement* model, snwCo
     return sqrt(fmax(0, 1 - taken / square));
 }
 
+static void Clear(const snwHandleSums* sums, float* u)
+{
+    for (int i = 0; i < sums->blockCount; ++i)
+        for (int lane = 0; lane < SNW_SUM_LANES; ++lane)
+            memset(u + 4 * (size_t)sums->blocks[i].vertex[lane], 0, 3 * sizeof *u);
+}
+
 void snwComplement_Project(snwContext* context, const snwComplement* model, snwComplementScratch* scratch, float* u)
 {
-    double error = model->unknowns * DBL_EPSILON / sqrt(scratch->factor.smallestPivot);
+    double error = model->unknowns * DBL_EPSILON / sqrt(scratch->factor.smallestPivot), first = 0;
     for (int i = 0; i < snw_mostPasses; ++i)
-        if (ProjectOnce(context, model, scratch, u) * s_wanted >= error)
+    {
+        double square = snwHandleSums_Gather(context, &model->sums, u, scratch->chunks, scratch->sums);
+        first = i == 0 ? square : first;
+        if (square <= error * error * first)
+        {
+            if (i > 0)
+                Clear(&model->sums, u);
             return;
+        }
+        if (TakeAway(context, model, scratch, square, u) * s_wanted >= error)
+            return;
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -168,7 +168,8 @@ static void GatherChunks(int begin, int end, void* data)
 double snwHandleSums_Gather(
     snwContext* context, const snwHandleSums* sums, const float* u, double* scratch, double* out)
 {
-    Pass pass = {.sums = sums, .kernels = snwHandleSums_Kernels(context->simd), .source = u, .numbers = scratch};
+    Pass pass = {.sums = sums, .kernels = snwHandleSums_Kernels(context->simd), .source = u};
+    pass.numbers = scratch;
     size_t stride = ChunkNumbers(sums), count = (size_t)snw_sumNumbers * (size_t)sums->handleCount;
     snwParallelFor(context, sums->chunkCount, 1, GatherChunks, &pass);
     double square = 0;
@@ -195,7 +196,8 @@ static void AddChunks(int begin, int end, void* data)
 
 void snwHandleSums_Add(snwContext* context, const snwHandleSums* sums, const double* maps, float* u)
 {
-    Pass pass = {.sums = sums, .kernels = snwHandleSums_Kernels(context->simd), .maps = maps, .target = u};
+    Pass pass = {.sums = sums, .kernels = snwHandleSums_Kernels(context->simd), .maps = maps};
+    pass.target = u;
     snwParallelFor(context, sums->chunkCount, 1, AddChunks, &pass);
 }
 
@@ -242,7 +244,8 @@ static void MeasureChunks(int begin, int end, void* data)
 void snwHandleSums_Lengths(snwContext* context, const snwHandleSums* sums, const snwVec3* origins, const float* u,
     double* scratch, double* out)
 {
-    Pass pass = {.sums = sums, .source = u, .origins = origins, .numbers = scratch};
+    Pass pass = {.sums = sums, .source = u, .origins = origins};
+    pass.numbers = scratch;
     size_t count = 2 * (size_t)sums->handleCount;
     snwParallelFor(context, sums->chunkCount, 1, MeasureChunks, &pass);
     memset(out, 0, count * sizeof *out);
