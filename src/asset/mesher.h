@@ -1,0 +1,57 @@
+// From any surface to tets, by one of two meshers:
+//
+//   lattice  accepts whatever there is (geom/fill.h). The surface is not kept: it rides in the tets. Bones are labels
+//   on
+//            whole elements.
+//   tetgen   keeps the surface and the bones' surfaces as they are (conforming; Si 2015, and the way of the apd paper,
+//            section 5). It wants them closed, manifold and crossing nothing. TetGen runs in the helper program
+//            sinew-tetgen (an optional build) with limits of time and memory: if it crashes or hangs, that is an error
+//            message.
+//
+// What `auto` picks is written at snwMesher_Pick.
+
+#pragma once
+
+#include "geom/fill.h"
+
+typedef enum snwMesher
+{
+    snw_mesherAuto,
+    snw_mesherLattice,
+    snw_mesherTetgen,
+    snw_mesherCount,
+} snwMesher;
+
+typedef struct snwMesherDef
+{
+    snwFaces faces;        // the flesh, m
+    const snwFaces* inner; // the bones' surfaces, closed, inside of the flesh and apart from each other
+    int innerCount;
+    snwMesher mesher;
+    bool conform;         // auto: the mesh should have the surface's own vertices and triangles
+    double weldTolerance; // m, vertices as near as this are one
+    int tets, vertices;   // wanted, about; the first that is not 0 decides. Both 0: the spacing does
+    double spacing; // m, edge of cells (lattice) or of tets (tetgen); 0 with no count either: 1/40 of the diagonal
+    double seconds; // TetGen's limit
+    int megabytes;  // likewise
+} snwMesherDef;
+
+typedef struct snwMeshed
+{
+    snwTetMesh mesh;
+    int* regions;     // by tet: 0 flesh, 1 + i bone i
+    snwMesher mesher; // that made it
+    char why[160];    // why `auto` picked this one, or "" if it was asked for
+    int*
+        ownVertices; // tetgen: the vertex of the mesh of each of faces.vertices, -1 for those of no triangle; NULL else
+    snwFillReport report; // of either; holes and thickening only of the lattice
+} snwMeshed;
+
+snwMesherDef snwDefaultMesherDef(void);       // auto, 60 s, 2048 megabytes
+const char* snwMesher_Name(snwMesher mesher); // "auto", "lattice", "tetgen": the words on the command line, too
+bool snwMesher_Find(const char* name, snwMesher* mesher);
+bool snwMesher_HasTetgen(void); // is sinew-tetgen here?
+
+// Everything is the arena's. Errors say why there is no body; a warning says what of the quality could not be kept.
+snwResult snwMakeTets(
+    snwContext* context, const snwMesherDef* def, snwArena* arena, snwMeshed* meshed, snwMessage* message);
