@@ -83,7 +83,8 @@ typedef struct snwImplicitReport
     int iterations;    // Newton steps that were taken
     int exactSteps;    // of these, with the true Hessian; others with every element's part made semidefinite
     int factors;       // factorisations, those that failed too
-    double residual;   // |gradient - what the constraint bears| / the sum of the sizes of the forces that make it up
+    double residual;   // |gradient - what the constraint bears| / the sum of the sizes of the forces that make it up;
+                       // about 1 where all forces are rounding, as at rest
     double energy;     // J, the objective
     double start;      // J, the objective before, once the constraint was met
     double constraint; // |rows (x - r)| / |rows| |x - r|, in the metric of the weights
