@@ -288,7 +288,7 @@ const snwMethod snwPbcdMethod = {
     .title = "position-based complementary dynamics: flesh on an artist's motion",
     .source = "Position-based complementary dynamics (thesis): secondary motion PBD on linear blend skinning",
     .features = snw_featurePins | snw_featureDrag | snw_featurePush | snw_featureColliders | snw_featureProps |
-                snw_featureTets | snw_featureJoints,
+                snw_featureTets | snw_featureBones,
     .params = s_params,
     .paramCount = snw_pbcdParamCount,
     .stages = s_stages,

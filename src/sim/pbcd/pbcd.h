@@ -137,6 +137,7 @@ typedef struct snwPbcdModel
     snwSkinModel* skin;
     snwSkinningKind skinning;
     snwComplement* complement; // NULL: none
+    snwPbcdComplement complementKind;
     snwPbcdBond* bonds;        // NULL: anchors
     bool equalMasses;          // 1 kg each
 } snwPbcdModel;

@@ -39,7 +39,7 @@ static snwResult MakeSkin(snwPbcdModel* model, snwMessage* message)
     return result;
 }
 
-static snwResult MakeComplement(snwPbcdModel* model, snwPbcdComplement kind, snwMessage* message)
+static snwResult MakeComplement(snwPbcdModel* model, snwMessage* message)
 {
     const snwCharacter* character = model->character;
     size_t count = (size_t)model->vertexCount;
@@ -50,7 +50,7 @@ static snwResult MakeComplement(snwPbcdModel* model, snwPbcdComplement kind, snw
     snwPbcd_Masses(model, character->def.materials, masses);
     for (size_t i = 0; i < count; ++i)
         held[i] = character->vertexBones[i] >= 0;
-    snwComplementDef def = {.kind = kind == snw_pbcdRig ? snw_complementRig : snw_complementAffine,
+    snwComplementDef def = {.kind = model->complementKind == snw_pbcdRig ? snw_complementRig : snw_complementAffine,
         .vertexCount = model->vertexCount,
         .rest = character->def.vertices,
         .masses = masses,
@@ -88,9 +88,8 @@ static snwResult MakeRig(snwPbcdModel* model, const double* params, snwMessage* 
     snwResult result = MakeWeights(model, message);
     if (result >= 0)
         result = MakeSkin(model, message);
-    snwPbcdComplement kind = (snwPbcdComplement)params[snw_pbcdComplement_];
-    if (result >= 0 && kind != snw_pbcdNoComplement)
-        result = MakeComplement(model, kind, message);
+    if (result >= 0 && model->complementKind != snw_pbcdNoComplement)
+        result = MakeComplement(model, message);
     if (result >= 0 && (snwPbcdBind)params[snw_pbcdBind_] == snw_pbcdDistance)
         result = MakeBonds(model, message);
     return result;
@@ -120,6 +119,7 @@ static void ReadParams(snwPbcdModel* model, const double* params)
     model->commit = (snwPbcdCommit)params[snw_pbcdCommit_];
     model->integrator = (snwPbcdIntegrator)params[snw_pbcdIntegrator_];
     model->corrected = params[snw_pbcdCorrected] != 0.0;
+    model->complementKind = (snwPbcdComplement)params[snw_pbcdComplement_];
     model->equalMasses = params[snw_pbcdEqualMasses] != 0.0;
     model->skinning = (snwSkinningKind)params[snw_pbcdSkinning];
     model->driven = def->boneCount > 0 && params[snw_pbcdFollow] != 0.0;
