@@ -96,7 +96,7 @@ static snwMat3 DeformationGradient(const snwImplicitTet* tet, const snwVec3 x[4]
 // Where the six strains stand in E.
 static const int s_places[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {0, 2}, {0, 1}};
 
-static void Strains(snwMat3 f, double e[6])
+static void Strains(const snwImplicitTet* tet, snwMat3 f, double e[6])
 {
     snwMat3 c = snwMat3_TransposeMul(f, f);
     for (int m = 0; m < 3; ++m)
@@ -104,6 +104,8 @@ static void Strains(snwMat3 f, double e[6])
         e[m] = 0.5 * (c.m[m][m] - 1);
         e[m + 3] = c.m[s_places[m + 3][0]][s_places[m + 3][1]];
     }
+    for (int m = 0; m < 6 && tet->strainRest != NULL; ++m)
+        e[m] -= tet->strainRest[m];
 }
 
 // Returns the density of the energy.
@@ -128,7 +130,7 @@ static double Density(const snwImplicitTet* tet, snwMat3 f, snwMat3* p)
     {
         double e[6];
         snwMat3 stress;
-        Strains(f, e);
+        Strains(tet, f, e);
         double energy = Stresses(tet->strain, e, &stress);
         *p = snwMat3_Mul(f, stress);
         return energy;
@@ -261,7 +263,7 @@ static void StrainHessian(const snwImplicitTet* tet, snwMat3 f, bool semidefinit
 {
     double e[6], g[6][9], cg[6][9];
     snwMat3 stress;
-    Strains(f, e);
+    Strains(tet, f, e);
     Stresses(tet->strain, e, &stress);
     if (semidefinite)
         stress = PositivePart(stress);

@@ -22,7 +22,7 @@ snwMat3 snwImplicitEdge_Hessian(const snwImplicitEdge* edge, const snwVec3 x[2],
 
 // A tet whose energy is V times a density of F = sum of x_a gradients_a^T, which is
 //   shear/2 (|F|^2 - 3) - slope (det F - rest) + bulk/2 (det F - rest)^2      without `strain`
-//   e^T strain e / 2, e = the Green strains                                   with it
+//   (e - e0)^T strain (e - e0) / 2, e = the Green strains, e0 = strainRest     with it
 typedef struct snwImplicitTet
 {
     snwVec3 gradients[4];      // 1/m, of the shape functions
@@ -30,6 +30,7 @@ typedef struct snwImplicitTet
     double shear, slope, bulk; // Pa
     double rest;               // det F at rest
     const double (*strain)[6]; // Pa, or NULL
+    const double* strainRest;  // [6], or NULL: none
 } snwImplicitTet;
 
 snwImplicitTet snwImplicitTet_Volume(double rest, double stiffness); // rest = six times the volume: F is Ds, V is 1

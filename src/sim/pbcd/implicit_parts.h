@@ -47,13 +47,14 @@ static inline int snwImplicit_UnknownCount(const snwImplicit* implicit)
 
 // implicit_system.c
 
-// The Hessian at x, the weights and the rows, factored. shift is added to the diagonal, relative to it.
 typedef struct snwImplicitMatrix
 {
     const snwVec3* x;
-    bool exact; // the true Hessian, which may have no factor
-    double shift;
+    bool exact;   // the true Hessian, which may have no factor
+    double shift; // added to the diagonal, relative to it
 } snwImplicitMatrix;
+
+// The Hessian, the weights and the rows, factored.
 snwResult snwImplicit_Factor(
     snwImplicit* implicit, const snwImplicitStep* step, const snwImplicitMatrix* matrix, snwMessage* message);
 // direction = the step that the factored system says for this gradient, along which the rows do not change.

@@ -47,7 +47,10 @@ static snwImplicitTet GetTet(const Loop* loop, int i, snwVec3 x[4])
     if (i < implicit->strainCount)
     {
         int kind = step->strainKinds != NULL ? step->strainKinds[i] : i;
-        return snwImplicitTet_Strain(step->strainInverses[i], step->strainVolumes[i], step->strainStiffness[kind]);
+        snwImplicitTet tet = snwImplicitTet_Strain(
+            step->strainInverses[i], step->strainVolumes[i], step->strainStiffness[kind]);
+        tet.strainRest = step->strainRests != NULL ? step->strainRests[i] : NULL;
+        return tet;
     }
     i -= implicit->strainCount;
     return snwImplicitTet_Neo(step->neoInverses[i], step->neoVolumes[i], step->neoMu[i], step->neoLambda[i]);
