@@ -3,7 +3,7 @@
 // `jacobi` and `corrected` are known when these are inlined: the loops at the end pick one of four.
 
 // Moves of up to four vertices: made at once, or added to what the sweep will move.
-static inline void Commit(
+SNW_VISIT void Commit(
     const snwSoftSweep* sweep, bool jacobi, const int* index, const snwWide old[4], const snwWide now[4])
 {
     if (!jacobi)
@@ -17,7 +17,7 @@ static inline void Commit(
         sweep->target, index, t[0] + (now[0] - old[0]), t[1] + (now[1] - old[1]), t[2] + (now[2] - old[2]), t[3]);
 }
 
-static inline void SoftEdge(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
+SNW_VISIT void SoftEdge(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
 {
     const snwEdgeBlock* block = &sweep->edges[b];
     snwSoftState* state = &sweep->edgeStates[b];
@@ -61,7 +61,7 @@ static inline void SoftEdge(const snwSoftSweep* sweep, int b, int lane, bool jac
         Commit(sweep, jacobi, block->index[k] + lane, p[k], now[k]);
 }
 
-static inline void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
+SNW_VISIT void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
 {
     const snwTetBlock* block = &sweep->tets[b];
     snwSoftState* state = &sweep->tetStates[b];
@@ -190,7 +190,7 @@ static inline void LoadStrainSystem(
     }
 }
 
-static inline void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
+SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
 {
     const snwTetBlock* block = &sweep->tets[b];
     snwStrainState* state = &sweep->strainStates[b];
@@ -277,7 +277,7 @@ SNW_SOFT_KERNEL(SoftDistance, SoftEdge)
 SNW_SOFT_KERNEL(SoftVolume, SoftTet)
 SNW_SOFT_KERNEL(SoftStrain, SoftStrainTet)
 
-static inline void SoftNeoTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
+SNW_VISIT void SoftNeoTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
 {
     (void)corrected;
     snwWide p[4][4], now[4][4];
