@@ -11,7 +11,7 @@
 
 enum
 {
-    snw_bodyRows = 16 // room for rows
+    snw_bodyRows = 24 // room for rows
 };
 
 // Which energies a body has.

@@ -5,7 +5,7 @@
 #include "test.h"
 
 #include "geom/mesh.h"
-#include "math/quat.h"
+#include "math/transform.h"
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Solutions
@@ -369,6 +369,70 @@ TEST(implicit, rowsTakeWhatTheRigCouldDo)
     CHECK(body.report.converged);
     CHECK_NEAR(snwLargestGap(body.x, body.mesh.vertices, n), 0, 1e-12);
     snwImplicitBody_Close(&body);
+    snwDestroyContext(context);
+}
+
+// Complementary dynamics of a bar between two bones, the second of which turns; held at the left end.
+static void SolveRig(snwContext* context, snwComplementKind kind)
+{
+    enum
+    {
+        COUNT = 45
+    };
+    int starts[COUNT + 1] = {0}, handles[2 * COUNT];
+    double values[2 * COUNT];
+    snwImplicitBody body;
+    REQUIRE(snwImplicitBody_OpenBar(context, snw_bodyNeo, snw_bodyRows, &body) && body.mesh.vertexCount == COUNT);
+    snwImplicitBody_LetFall(&body, 0.1);
+    snwTransform pose[2] = {
+        snwTransform_Identity(), {{0, 0, 0.02}, snwQuat_FromRotationVector((snwVec3){0, 0.3, 0.4})}};
+    for (int v = 0; v < COUNT; ++v)
+    {
+        snwVec3 p = body.mesh.vertices[v];
+        starts[v + 1] = 2 * v + 2;
+        handles[2 * v] = 0, handles[2 * v + 1] = 1;
+        values[2 * v + 1] = (p.x + 0.201) / 0.402, values[2 * v] = 1 - values[2 * v + 1];
+        body.reference[v] = snwVec3_Add(
+            snwVec3_Scale(p, values[2 * v]), snwVec3_Scale(snwTransform_Apply(pose[1], p), values[2 * v + 1]));
+        body.targets[v] = snwVec3_Add(snwVec3_Sub(body.reference[v], p), body.targets[v]);
+    }
+    snwWeights weights = {COUNT, 2, starts, handles, values};
+    snwImplicitRig rig = {kind, COUNT, body.mesh.vertices, body.masses, &weights, pose};
+    body.step.rowCount = snwImplicitRig_RowCount(&rig);
+    REQUIRE(body.step.rowCount == (kind == snw_complementRig ? 12 : 24));
+    snwImplicitRig_MakeRows(&rig, body.rows);
+    REQUIRE(snwImplicitBody_Solve(&body) == snw_ok);
+    CHECK(body.report.converged && RowGap(&body) < 1e-10);
+
+    unsigned char held[COUNT];
+    _Alignas(16) float u[4 * COUNT] = {0};
+    for (int v = 0; v < COUNT; ++v)
+    {
+        snwVec3 move = snwVec3_Sub(body.x[v], body.reference[v]);
+        held[v] = body.held[v];
+        u[4 * v] = (float)move.x, u[4 * v + 1] = (float)move.y, u[4 * v + 2] = (float)move.z;
+    }
+    snwComplementDef def = {
+        .kind = kind, .vertexCount = COUNT, .rest = body.mesh.vertices, .masses = body.masses, .weights = &weights};
+    def.held = held;
+    snwComplement* model;
+    snwComplementScratch* scratch;
+    REQUIRE(snwComplement_Create(context, &def, &model, NULL) == snw_ok);
+    REQUIRE(snwComplementScratch_Create(context, model, &scratch, NULL) == snw_ok);
+    REQUIRE(snwComplement_SetPose(model, scratch, pose, NULL) == snw_ok);
+    CHECK(snwComplement_Residual(context, model, scratch, u) < 1e-6);
+    CHECK(snwLargestGap(body.x, body.reference, COUNT) > 1e-3);
+    snwComplementScratch_Destroy(context, scratch);
+    snwComplement_Destroy(context, model);
+    snwImplicitBody_Close(&body);
+}
+
+// What it leaves is what the projection would leave alone.
+TEST(implicit, rowsOfARigAreThoseOfTheProjection)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    SolveRig(context, snw_complementRig);
+    SolveRig(context, snw_complementAffine);
     snwDestroyContext(context);
 }
 

@@ -24,7 +24,7 @@
 #pragma once
 
 #include "base/context.h"
-#include "math/vec.h"
+#include "rig/complement.h"
 
 typedef struct snwImplicit snwImplicit;
 
@@ -105,3 +105,21 @@ snwResult snwImplicit_Solve(
 
 // The objective at x with its gradient (N, NULL: not wanted), held vertices included; for tests and plots.
 double snwImplicit_Objective(snwImplicit* implicit, const snwImplicitStep* step, const snwVec3* x, snwVec3* gradient);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rows of a rig: J^T M of rig/complement.h, so that x - r is what no handle could do.
+
+typedef struct snwImplicitRig
+{
+    snwComplementKind kind;
+    int vertexCount;
+    const snwVec3* rest;         // m
+    const double* masses;        // kg
+    const snwWeights* weights;   // of linear blending
+    const snwTransform* handles; // what takes the rest pose to now; not read for affine
+} snwImplicitRig;
+
+// 6 or 12 per handle.
+int snwImplicitRig_RowCount(const snwImplicitRig* rig);
+// rows[RowCount][vertexCount]. No heap. Those of affine handles are the same in all poses: see sameRows.
+void snwImplicitRig_MakeRows(const snwImplicitRig* rig, snwVec3* rows);
