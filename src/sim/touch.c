@@ -26,8 +26,8 @@ snwResult snwSim_CreateResponse(snwSim* sim, bool self, snwResponse** response, 
     return result;
 }
 
-// Further than a part of an element in one substep: its inside may come out.
-static bool IsWild(const snwFlesh* flesh, double meanEdge)
+// m, of the vertices that touch.
+static double LongestWay(const snwFlesh* flesh)
 {
     float most = 0.0f;
     for (int i = 0; i < flesh->vertexCount; ++i)
@@ -38,7 +38,7 @@ static bool IsWild(const snwFlesh* flesh, double meanEdge)
         float length = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
         most = length > most ? length : most;
     }
-    return (double)most > 0.0625 * meanEdge * meanEdge;
+    return sqrt((double)most);
 }
 
 void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snwTouchDef* def)
@@ -53,7 +53,10 @@ void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snw
         .anchors = def->anchors,
         .margin = 0.25 * character->meanEdge,
         .answer = def->answer};
-    flesh->wild = IsWild(flesh, character->meanEdge);
+    double way = LongestWay(flesh);
+    flesh->wild = way > 0.25 * character->meanEdge; // its inside may come out
+    if (def->flings)
+        flesh->margin = fmax(flesh->margin, way);
 }
 
 void snwSim_GatherContacts(snwSim* sim, snwResponse* response, double h)

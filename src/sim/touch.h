@@ -16,6 +16,7 @@ typedef struct snwTouchDef
     const float* before;
     snwAnchor* anchors;      // snw_anchorsPerVertex per vertex that touches
     const snwAnswer* answer; // may be NULL
+    bool flings;             // a solve may move a vertex as far as the fastest one flies in a substep
 } snwTouchDef;
 
 void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snwTouchDef* def);

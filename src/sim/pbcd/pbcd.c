@@ -210,7 +210,7 @@ static snwResult BeginBody(snwSim* sim, int body, double h, snwMessage* message)
         snwPbcd_SetRests(sim, body, time);
     snwSim_EndStage(sim, snw_stagePredict);
     snwSim_DescribeBody(sim, ((snwPbcdScratch*)sim->scratch)->response, body,
-        &(snwTouchDef){work->state.positions, work->before, work->state.anchors, NULL});
+        &(snwTouchDef){work->state.positions, work->before, work->state.anchors, NULL, true});
     return snw_ok;
 }
 
