@@ -396,6 +396,84 @@ SNW_API double snwCharacter_MotionExcess(const snwCharacter* character, int moti
 SNW_API int snwCharacter_JointFreedom(const snwCharacter* character);
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Prepared characters: what `sinew prep` makes of an artist's file. The body that is simulated, and what is seen of it:
+// the surfaces of the file, vertex by vertex as the file has them.
+
+typedef enum snwSurfaceKind
+{
+    snw_surfaceSoft,    // the skin of the flesh
+    snw_surfaceCarried, // rides on it: clothes, hair, other levels of detail
+    snw_surfaceRigid,   // moves as one piece: eyes, teeth, buttons
+} snwSurfaceKind;
+
+// Triangles of a surface that look alike.
+typedef struct snwSurfacePart
+{
+    const char* material; // its name in the file, "" if none
+    int firstTriangle, triangleCount;
+    float color[3]; // linear; times the texture and the colours of the vertices
+    int texture;    // of the prepared character, -1: none
+} snwSurfacePart;
+
+typedef struct snwSurfaceInfo
+{
+    const char* name;
+    snwSurfaceKind kind;
+    int bone;                    // that a rigid one follows; -1: the flesh around it
+    int mesh, node;              // of the source document; -1: none
+    double place[12];            // 3 x 4, row by row: from the space of that mesh to the character's rest pose, m
+    int vertexCount;             // as many as the mesh of the document has, in its order
+    const float (*positions)[3]; // m, at rest
+    const float (*normals)[3];
+    const float (*texcoords)[2]; // u from the left, v from the top; NULL: none
+    const float (*colors)[3];    // linear; NULL: none
+    const int (*triangles)[3];   // outward
+    int triangleCount;
+    const snwSurfacePart* parts;
+    int partCount;
+} snwSurfaceInfo;
+
+typedef struct snwPreparedInfo
+{
+    const char* source;   // name of the file it was made of, without folder
+    uint64_t sourceHash;  // of its bytes
+    uint64_t checksum;    // of the prepared file: the name of exactly this one
+    double scale;         // metres per unit of the file
+    const char* settings; // how it was made (JSON)
+    const int* boneNodes; // of the source document, one per bone of the character; -1: none
+    int surfaceCount;
+    int textureCount;
+    double embeddingError; // of the surfaces at rest, as a share of the size
+} snwPreparedInfo;
+
+typedef struct snwPrepared snwPrepared;
+
+// Everything is copied. Whatever is cut short or damaged is refused: every byte is under a checksum.
+SNW_API snwResult snwPrepared_Load(
+    snwContext* context, const void* data, size_t size, snwPrepared** prepared, snwMessage* message);
+// The same bytes for the same content. *data is freed with snwContext_Free.
+SNW_API snwResult snwPrepared_Save(const snwPrepared* prepared, void** data, size_t* size, snwMessage* message);
+SNW_API void snwPrepared_Retain(snwPrepared* prepared);
+SNW_API void snwPrepared_Release(snwPrepared* prepared);
+
+SNW_API snwPreparedInfo snwPrepared_GetInfo(const snwPrepared* prepared); // lives as long as it, as all below
+SNW_API snwCharacter* snwPrepared_GetCharacter(const snwPrepared* prepared);
+SNW_API const snwSurfaceInfo* snwPrepared_GetSurface(const snwPrepared* prepared, int index); // NULL: there is none
+SNW_API snwTexture snwPrepared_GetTexture(const snwPrepared* prepared, int index);            // width 0: there is none
+
+// The surfaces of one body, where they are now. Vertices that share a place at rest share it always, to the last bit.
+typedef struct snwDisplay snwDisplay;
+
+SNW_API snwResult snwCreateDisplay(snwPrepared* prepared, snwDisplay** display, snwMessage* message);
+SNW_API void snwDestroyDisplay(snwDisplay* display);
+// positions: x y z of the body's vertices, as snwSim_GetVertices gives them, `stride` bytes from one to the next. No
+// memory is asked for. A position that is not finite is an error, and everything stays where it was.
+SNW_API snwResult snwDisplay_Update(
+    snwDisplay* display, const float* positions, int count, int stride, snwMessage* message);
+// Positions and normals of the last update, at first those at rest; `vertices` of the skin is NULL.
+SNW_API snwResult snwDisplay_GetSurface(const snwDisplay* display, int index, snwSkin* skin);
+
+// ---------------------------------------------------------------------------------------------------------------------
 // Weights and skinning: a shape that follows its handles
 
 typedef enum snwWeightsKind

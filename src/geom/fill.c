@@ -406,7 +406,7 @@ static bool CountDropped(Filler* filler, const Attempt* best, snwFillReport* rep
     int* out = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, sizeof *out);
     if (filler->work.failed)
         return false;
-    for (int i = 0; i < mend->triangleCount; ++i)
+    for (int i = 0; i < mend->triangleCount && best->outside != NULL; ++i)
     {
         int part = parents[mend->triangles[i][0]];
         triangles[part]++;

@@ -57,6 +57,10 @@ struct snwCharacter
 // Everything but what snwCreateCharacter finds while it builds.
 snwResult snwCharacterDef_Check(snwContext* context, const snwCharacterDef* def, snwMessage* message);
 
+// The same as snwCharacter_Load, but with another name and source; NULL: its own.
+snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size, const char* name, const char* source,
+    snwCharacter** character, snwMessage* message);
+
 snwElements snwCharacterDef_Elements(const snwCharacterDef* def);
 const char* snwCharacterDef_ElementsName(const snwCharacterDef* def); // "tets", "hexes" or "triangles"
 

@@ -377,8 +377,8 @@ static snwWeights ReadWeights(snwReader* reader, snwArena* arena, const snwChara
     return (snwWeights){def->vertexCount, handleCount, starts, handles, values};
 }
 
-snwResult snwCharacter_Load(
-    snwContext* context, const void* data, size_t size, snwCharacter** character, snwMessage* message)
+snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size, const char* name, const char* source,
+    snwCharacter** character, snwMessage* message)
 {
     *character = NULL;
     snwReader reader = {.data = data, .size = size};
@@ -399,6 +399,8 @@ snwResult snwCharacter_Load(
         def.boneWeights = ReadWeights(&reader, &arena, &def, def.boneCount);
         def.handleWeights = ReadWeights(&reader, &arena, &def, def.handleCount);
     }
+    def.name = name != NULL ? name : def.name;
+    def.source = source != NULL ? source : def.source;
     snwResult result;
     if (arena.failed) // first: what was read after it is out of step
         result = snwFailMemory(message);
@@ -414,4 +416,10 @@ snwResult snwCharacter_Load(
             message->result = result;
     }
     return result;
+}
+
+snwResult snwCharacter_Load(
+    snwContext* context, const void* data, size_t size, snwCharacter** character, snwMessage* message)
+{
+    return snwCharacter_LoadAs(context, data, size, NULL, NULL, character, message);
 }

@@ -1,0 +1,70 @@
+// From a file of an artist to a character: rest shape, bones, body, weights, motions, materials, surfaces.
+//
+//   asset -> settings (sidecar, extras, command line) -> rest shape -> bones -> body (mesher) -> regions of bones ->
+//   weights -> motions -> materials -> surfaces that ride in the body -> snwPrepared
+
+#pragma once
+
+#include "asset/asset.h"
+#include "sim/prepared.h"
+
+typedef enum snwMesher
+{
+    snw_mesherAuto,
+    snw_mesherLattice,
+    snw_mesherTetgen,
+} snwMesher;
+
+// The steps, for progress bars, in their order.
+typedef enum snwPrepareStep
+{
+    snw_prepareRead,
+    snw_prepareRest,
+    snw_prepareBody,
+    snw_prepareBones,
+    snw_prepareWeights,
+    snw_prepareMotions,
+    snw_prepareMaterials,
+    snw_prepareSurfaces,
+    snw_prepareStepCount,
+} snwPrepareStep;
+
+const char* snwPrepareStep_Name(snwPrepareStep step);
+
+// A negative result stops the work.
+typedef snwResult snwPrepareProgressFn(snwPrepareStep step, void* user);
+
+typedef struct snwPrepareDef
+{
+    snwMesher mesher;
+    int elements;                   // wanted, 0: the sidecar's, or by the size of the skeleton
+    double scale;                   // metres per unit of the file, 0: the sidecar's, the file's, or guessed
+    const char* sidecar;            // path; NULL: NAME.sinew.json beside the file if it is there; "": none
+    snwPrepareProgressFn* progress; // NULL: none
+    void* user;
+} snwPrepareDef;
+
+snwPrepareDef snwDefaultPrepareDef(void);
+
+enum
+{
+    snw_maxPrepareNotes = 64
+};
+
+// What was decided without being asked, and what was left out.
+typedef struct snwPrepareReport
+{
+    char notes[snw_maxPrepareNotes][224];
+    int noteCount;
+    int notesLost;
+    snwMesher mesher; // that was used
+    int bonesDropped, bonesMerged;
+    int softCount, carriedCount, rigidCount; // surfaces
+    int outsideCount;                        // points of surfaces outside of the body
+    double maxOutside;                       // m
+    double seconds[snw_prepareStepCount];
+} snwPrepareReport;
+
+// path: of the file, for its name, its sidecar and its pictures. report may be NULL.
+snwResult snwPrepareFile(snwContext* context, const char* path, const snwPrepareDef* def, snwPrepared** prepared,
+    snwPrepareReport* report, snwMessage* message);

@@ -1,0 +1,216 @@
+// The surfaces of a prepared character on a body that moves.
+//
+// Normals are carried by the gradient of the body around them: n = cof(F) N, with F the mean that the embedding uses
+// for positions, so that the creases an artist modelled stay creases.
+
+#include "math/eigen.h"
+#include "math/transform.h"
+#include "sim/character.h"
+#include "sim/prepared.h"
+
+#include <math.h>
+#include <string.h>
+
+struct snwDisplay
+{
+    snwPrepared* prepared;
+    snwArena arena;
+    float* scratch;   // of the embedding
+    float* points;    // x y z of each point
+    float* gradients; // cofactors at each point, 9 each
+    float** positions;
+    float** normals; // per surface
+};
+
+snwResult snwCreateDisplay(snwPrepared* prepared, snwDisplay** out, snwMessage* message)
+{
+    *out = NULL;
+    snwDisplay* display = snwAlloc(prepared->context, sizeof *display);
+    if (display == NULL)
+        return snwFailMemory(message);
+    const snwEmbedding* embedding = &prepared->embedding;
+    snwArena* arena = &display->arena;
+    size_t count = (size_t)prepared->info.surfaceCount, points = (size_t)embedding->pointCount;
+    arena->context = prepared->context;
+    display->prepared = prepared;
+    snwPrepared_Retain(prepared);
+    display->scratch = snwArena_Alloc(arena, snwEmbedding_ScratchSize(embedding) + 1, sizeof(float));
+    display->points = snwArena_Alloc(arena, 3 * points + 1, sizeof(float));
+    display->gradients = snwArena_Alloc(arena, 9 * points + 1, sizeof(float));
+    display->positions = snwArena_Alloc(arena, count + 1, sizeof *display->positions);
+    display->normals = snwArena_Alloc(arena, count + 1, sizeof *display->normals);
+    for (size_t i = 0; i < count && !arena->failed; ++i)
+    {
+        const snwSurfaceInfo* surface = &prepared->surfaces[i];
+        display->positions[i] = snwArena_Copy(arena, surface->positions, (size_t)surface->vertexCount, 12);
+        display->normals[i] = snwArena_Copy(arena, surface->normals, (size_t)surface->vertexCount, 12);
+    }
+    if (arena->failed)
+    {
+        snwDestroyDisplay(display);
+        return snwFailMemory(message);
+    }
+    *out = display;
+    return snw_ok;
+}
+
+void snwDestroyDisplay(snwDisplay* display)
+{
+    if (display == NULL)
+        return;
+    snwPrepared* prepared = display->prepared;
+    snwContext* context = prepared->context;
+    snwArena_Free(&display->arena);
+    snwFree(context, display);
+    snwPrepared_Release(prepared);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Soft and carried ones
+
+static void Cofactor(const float F[9], float C[9])
+{
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k)
+        {
+            int a = (i + 1) % 3, b = (i + 2) % 3, c = (k + 1) % 3, d = (k + 2) % 3;
+            C[3 * i + k] = F[3 * a + c] * F[3 * b + d] - F[3 * a + d] * F[3 * b + c];
+        }
+}
+
+static void FindGradients(int begin, int end, void* data)
+{
+    snwDisplay* display = data;
+    const snwEmbedding* embedding = &display->prepared->embedding;
+    for (int i = begin; i < end; ++i)
+    {
+        float F[9] = {0};
+        for (int k = 0; k < 4; ++k)
+        {
+            const float* at = display->scratch + 12 * (size_t)embedding->corners[i][k] + 3;
+            for (int e = 0; e < 9; ++e)
+                F[e] += embedding->weights[i][k] * at[e];
+        }
+        Cofactor(F, display->gradients + 9 * (size_t)i);
+    }
+}
+
+static void Turn(const float C[9], const float rest[3], float normal[3])
+{
+    float n[3], length = 0.0f;
+    for (int i = 0; i < 3; ++i)
+    {
+        n[i] = C[3 * i] * rest[0] + C[3 * i + 1] * rest[1] + C[3 * i + 2] * rest[2];
+        length += n[i] * n[i];
+    }
+    length = sqrtf(length);
+    bool sound = length > 1e-12f && isfinite(length); // else flesh is flat here: as it was
+    for (int i = 0; i < 3 && sound; ++i)
+        normal[i] = n[i] / length;
+}
+
+typedef struct Gather
+{
+    const snwDisplay* display;
+    int surface;
+} Gather;
+
+static void GatherRange(int begin, int end, void* data)
+{
+    const Gather* gather = data;
+    const snwDisplay* display = gather->display;
+    const snwPrepared* prepared = display->prepared;
+    const snwSurfaceInfo* surface = &prepared->surfaces[gather->surface];
+    const int* points = prepared->points[gather->surface];
+    float *positions = display->positions[gather->surface], *normals = display->normals[gather->surface];
+    for (int i = begin; i < end; ++i)
+    {
+        size_t point = (size_t)points[i];
+        memcpy(positions + 3 * (size_t)i, display->points + 3 * point, 3 * sizeof(float));
+        if (prepared->embedding.arms != NULL)
+            Turn(display->gradients + 9 * point, surface->normals[i], normals + 3 * (size_t)i);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rigid ones
+
+static snwVec3 At(const float* positions, int stride, int vertex)
+{
+    const float* p = (const float*)((const char*)positions + (size_t)vertex * (size_t)stride);
+    return (snwVec3){(double)p[0], (double)p[1], (double)p[2]};
+}
+
+// Kabsch 1976: the rigid motion of least squares.
+static snwTransform FitAnchor(const snwPrepared* prepared, const snwRigidAnchor* anchor, const float* now, int stride)
+{
+    const snwVec3* rest = prepared->character->def.vertices;
+    snwVec3 restMean = {0, 0, 0}, nowMean = {0, 0, 0};
+    snwMat3 spread = snwMat3_Diagonal(0, 0, 0);
+    for (int i = 0; i < anchor->count; ++i)
+    {
+        restMean = snwVec3_MulAdd(restMean, 1.0 / anchor->count, rest[anchor->vertices[i]]);
+        nowMean = snwVec3_MulAdd(nowMean, 1.0 / anchor->count, At(now, stride, anchor->vertices[i]));
+    }
+    for (int i = 0; i < anchor->count; ++i)
+        spread = snwMat3_Add(spread, snwMat3_Outer(snwVec3_Sub(At(now, stride, anchor->vertices[i]), nowMean),
+                                         snwVec3_Sub(rest[anchor->vertices[i]], restMean)));
+    snwTransform fit = {.rotation = snwQuat_FromMat3(snwPolar3_Compute(spread).rotation)};
+    fit.position = snwVec3_Sub(nowMean, snwQuat_Rotate(fit.rotation, restMean));
+    return fit;
+}
+
+static void MoveRigid(snwDisplay* display, int index, snwTransform motion)
+{
+    const snwSurfaceInfo* surface = &display->prepared->surfaces[index];
+    float *positions = display->positions[index], *normals = display->normals[index];
+    for (int i = 0; i < surface->vertexCount; ++i)
+    {
+        const float *p = surface->positions[i], *n = surface->normals[i];
+        snwVec3 x = snwTransform_Apply(motion, (snwVec3){(double)p[0], (double)p[1], (double)p[2]});
+        snwVec3 y = snwQuat_Rotate(motion.rotation, (snwVec3){(double)n[0], (double)n[1], (double)n[2]});
+        const float moved[3] = {(float)x.x, (float)x.y, (float)x.z}, turned[3] = {(float)y.x, (float)y.y, (float)y.z};
+        memcpy(positions + 3 * (size_t)i, moved, sizeof moved);
+        memcpy(normals + 3 * (size_t)i, turned, sizeof turned);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+snwResult snwDisplay_Update(snwDisplay* display, const float* positions, int count, int stride, snwMessage* message)
+{
+    const snwPrepared* prepared = display->prepared;
+    if (count != prepared->character->def.vertexCount || stride < 12)
+        return snwFail(message, snw_errorArgument, "give the vertices of a body with this character",
+            "%d positions for %d vertices", count, prepared->character->def.vertexCount);
+    for (int i = 0; i < count; ++i)
+        if (!snwVec3_IsFinite(At(positions, stride, i)))
+            return snwFail(message, snw_errorArgument, NULL, "the position of vertex %d is not finite", i);
+    snwEmbeddingMove move = {positions, stride, display->scratch, display->points};
+    snwEmbedding_Evaluate(prepared->context, &prepared->embedding, &move);
+    if (prepared->embedding.arms != NULL)
+        snwParallelFor(prepared->context, prepared->embedding.pointCount, 1024, FindGradients, display);
+    for (int i = 0; i < prepared->info.surfaceCount; ++i)
+    {
+        Gather gather = {display, i};
+        if (prepared->points[i] != NULL)
+            snwParallelFor(prepared->context, prepared->surfaces[i].vertexCount, 1024, GatherRange, &gather);
+        else
+            MoveRigid(display, i, FitAnchor(prepared, &prepared->anchors[i], positions, stride));
+    }
+    return snw_ok;
+}
+
+snwResult snwDisplay_GetSurface(const snwDisplay* display, int index, snwSkin* skin)
+{
+    const snwSurfaceInfo* surface = snwPrepared_GetSurface(display->prepared, index);
+    if (surface == NULL)
+        return snw_errorArgument;
+    *skin = (snwSkin){.positions = display->positions[index],
+        .normals = display->normals[index],
+        .vertexCount = surface->vertexCount,
+        .stride = 3 * (int)sizeof(float),
+        .triangles = (const int*)surface->triangles,
+        .triangleCount = surface->triangleCount};
+    return snw_ok;
+}
