@@ -9,6 +9,7 @@
 #include "base/result.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,55 @@ static void AddProjection(snwPbcdRows* rows, const Size* size, const Runner* run
     snwPbcdRows_Add(rows, &row);
 }
 
+typedef struct Rival
+{
+    Runner* runner;
+    int steps;
+    snwResult result;
+} Rival;
+
+static void* StepRival(void* data)
+{
+    Rival* rival = data;
+    rival->result = StepRunner(rival->runner, rival->steps, true, NULL);
+    return NULL;
+}
+
+// One turn of two sims of one thread each, at once.
+static snwResult StepBoth(Runner runners[2], int steps, snwMessage* message)
+{
+    pthread_t thread;
+    Rival rival = {&runners[1], steps, snw_ok};
+    if (pthread_create(&thread, NULL, StepRival, &rival) != 0)
+        return snwFail(message, snw_errorIo, NULL, "no second thread");
+    snwResult result = StepRunner(&runners[0], steps, true, message);
+    pthread_join(thread, NULL);
+    return result < 0 ? result : rival.result;
+}
+
+// Two processors may be one that takes turns, and then no program has twice the speed.
+static void AddLimit(snwPbcdRows* rows, const Size* size)
+{
+    Runner alone = {0}, both[2] = {0};
+    Runner* all[] = {&alone, &both[0], &both[1]};
+    for (int i = 0; i < 3 && rows->result >= 0; ++i)
+        rows->result = OpenRunner(all[i], size->cells, 1, rows->message);
+    for (int turn = 0; turn < rows->options->runs && rows->result >= 0; ++turn)
+    {
+        rows->result = StepRunner(&alone, size->steps, true, rows->message);
+        if (rows->result >= 0)
+            rows->result = StepBoth(both, size->steps, rows->message);
+    }
+    snwBenchRow row = snwMakeBenchRow(size->name, s_method, "speedup_limit");
+    snwSamples ratios = {0};
+    for (int i = 0; i < alone.turnMs.count && i < both[1].turnMs.count; ++i)
+        snwSamples_Add(&ratios, 2 * alone.turnMs.values[i] / fmax(both[0].turnMs.values[i], both[1].turnMs.values[i]));
+    snwBenchRow_SetSamples(&row, &ratios);
+    snwPbcdRows_Add(rows, &row);
+    for (int i = 0; i < 3; ++i)
+        CloseRunner(all[i]);
+}
+
 static void AddSpeedup(snwPbcdRows* rows, const Size* size, const Runner* one, const Runner* two)
 {
     snwBenchRow row = snwMakeBenchRow(size->name, s_method, "speedup_2t");
@@ -157,7 +207,10 @@ static void AddSize(snwPbcdRows* rows, const Size* size)
 void snwAddPbcdSpeed(snwPbcdRows* rows)
 {
     for (size_t i = 0; i < sizeof s_sizes / sizeof *s_sizes; ++i)
+    {
         AddSize(rows, &s_sizes[i]);
+        AddLimit(rows, &s_sizes[i]);
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
