@@ -18,9 +18,9 @@ enum
     snw_speedIterations = 10
 };
 
-static const char s_method[] = "pbd";
+static const char s_method[] = "pbcd";
 static const snwSetting s_settings[] = {
-    {"sim.substeps", 1}, {"pbd.iterations", snw_speedIterations}, {"pbd.law", 0} // projection
+    {"sim.substeps", 1}, {"pbcd.iterations", snw_speedIterations}, {"pbcd.law", 1} // edges
 };
 static const double s_step = 1.0 / 240; // s
 
