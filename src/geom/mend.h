@@ -1,8 +1,7 @@
 // A surface as artists make it becomes one whose inside can be asked for: vertices at one place are one, triangles
-// without area and doubles are gone, patches and shells that face the wrong way are turned, and what lies inside of the
-// body - where shells overlap - no longer counts as its surface.
+// without area and doubles are gone, and patches and shells that face the wrong way are turned.
 //
-// Holes stay: the winding number closes them (geom/winding.h).
+// Holes stay, and so does what crosses: the winding number knows the inside all the same (geom/winding.h).
 
 #pragma once
 
@@ -40,6 +39,9 @@ typedef struct snwMend
 } snwMend;
 
 snwMendDef snwDefaultMendDef(void); // weldTolerance 0
+
+// Leaves out the triangles whose flag is 0, and looks at the rest again.
+snwResult snwMend_Keep(snwArena* arena, snwMend* mend, const uint8_t* flags, snwMessage* message);
 
 // Everything is the arena's. An error if no triangle is left, a vertex is not finite, or a corner names no vertex.
 snwResult snwMendSurface(snwArena* arena, const snwMendDef* def, snwMend* mend, snwMessage* message);

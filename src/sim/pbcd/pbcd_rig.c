@@ -8,7 +8,7 @@
 
 enum
 {
-    snw_restGrain = 64, // blocks
+    snw_restGrain = 1024, // blocks: enough for a worker to be worth waking
 };
 
 static void PoseBones(snwSim* sim, int body, double time, snwTransform* pose)

@@ -8,7 +8,6 @@
 
 enum
 {
-    snw_blockGrain = 128, // some microseconds of visits
     snw_rowGrain = 4096,
     snw_lookAgain = 4, // sweeps between two looks at curved colliders
 };
@@ -18,37 +17,27 @@ typedef struct BlockLoop
     const snwConstraintKernels* kernels;
     snwSoftKernelFn* soft; // NULL: hard, with the stiffness
     const snwSoftSweep* sweep;
-    int first; // block of this colour
     float stiffness;
 } BlockLoop;
 
 static void VisitSoft(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
-    loop->soft(loop->sweep, loop->first + begin, loop->first + end);
+    loop->soft(loop->sweep, begin, end);
 }
 
 static void VisitHardEdges(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
     const snwSoftSweep* sweep = loop->sweep;
-    loop->kernels->distance(sweep->positions, sweep->edges, loop->first + begin, loop->first + end, loop->stiffness);
+    loop->kernels->distance(sweep->positions, sweep->edges, begin, end, loop->stiffness);
 }
 
 static void VisitHardTets(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
     const snwSoftSweep* sweep = loop->sweep;
-    loop->kernels->volume(sweep->positions, sweep->tets, loop->first + begin, loop->first + end, loop->stiffness);
-}
-
-static void VisitColours(snwSim* sim, BlockLoop* loop, const snwColours* colours, snwRangeFn* visit)
-{
-    for (int c = 0; c < colours->count; ++c)
-    {
-        loop->first = colours->starts[c];
-        snwParallelFor(sim->context, colours->starts[c + 1] - loop->first, snw_blockGrain, visit, loop);
-    }
+    loop->kernels->volume(sweep->positions, sweep->tets, begin, end, loop->stiffness);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -98,31 +87,31 @@ static void VisitLaw(snwSim* sim, const snwPbcdWork* work)
     if (model->solver == snw_pbcdPbd)
     {
         loop.stiffness = (float)snwSim_Param(sim, snw_pbcdStiffness);
-        VisitColours(sim, &loop, &model->blocks.edgeColours, VisitHardEdges);
+        snwColours_Sweep(sim->context, &model->blocks.edgeColours, VisitHardEdges, &loop);
         snwSim_EndStage(sim, snw_stageDistance);
-        VisitColours(sim, &loop, &model->blocks.tetColours, VisitHardTets);
+        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitHardTets, &loop);
         snwSim_EndStage(sim, snw_stageVolume);
         return;
     }
     if (model->law == snw_pbcdEdges)
     {
         loop.soft = loop.kernels->softDistance;
-        VisitColours(sim, &loop, &model->blocks.edgeColours, VisitSoft);
+        snwColours_Sweep(sim->context, &model->blocks.edgeColours, VisitSoft, &loop);
         snwSim_EndStage(sim, snw_stageDistance);
         loop.soft = loop.kernels->softVolume;
-        VisitColours(sim, &loop, &model->blocks.tetColours, VisitSoft);
+        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
         snwSim_EndStage(sim, snw_stageVolume);
         return;
     }
     if (model->law == snw_pbcdNeo)
     {
         loop.soft = loop.kernels->softNeo;
-        VisitColours(sim, &loop, &model->blocks.tetColours, VisitSoft);
+        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
     }
     if (model->law == snw_pbcdStrain || snwSim_Param(sim, snw_pbcdViscosity) > 0.0)
     {
         loop.soft = loop.kernels->softStrain;
-        VisitColours(sim, &loop, &model->blocks.tetColours, VisitSoft);
+        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
     }
     snwSim_EndStage(sim, snw_stageVolume);
 }
