@@ -71,6 +71,9 @@ void snwPicture_Free(snwPicture* picture);
 
 // Adds a skin; positions have `stride` bytes between vertices.
 snwResult snwPicture_AddSkin(snwPicture* picture, const snwSkin* skin, snwFloat3 color, int* mesh, snwMessage* message);
+// The same with seams: places numbers, below vertexCount, what is one place, and normals are smooth across it.
+snwResult snwPicture_AddSeamedSkin(
+    snwPicture* picture, const snwSkin* skin, const int* places, snwFloat3 color, int* mesh, snwMessage* message);
 // Positions: x y z, tight.
 void snwPicture_MoveSkin(snwPicture* picture, int mesh, const float* positions);
 
