@@ -8,12 +8,14 @@
 //   - its radius is a third of the way to the surface, in the middle of a few places along it;
 //   - it owns the elements whose corners are all nearer to it than its radius and to no other bone, and the nearest
 //   free
-//     ones until it has eight; it stops short of its joints, so that flesh can bend there;
+//     ones until it has eight; it stops short of its joints, and a corner of flesh at least is between two bones, so
+//     that something can bend there;
 //   - a bone that finds no eight owns none: flesh follows it by weights alone.
 
 #include "prepare/parts.h"
 
 #include "geom/label.h"
+#include "geom/mesh.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,6 +23,11 @@
 
 #define SNW_RADIUS_SHARE 0.35 // of the distance to the surface
 #define SNW_JOINT_GAP    0.2  // of the length, at most, that is left free at a joint
+
+enum
+{
+    snw_boneSamples = 48 // places along a bone where its elements are looked for
+};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Kept or not
@@ -194,6 +201,7 @@ typedef struct Labels
     const Segment* segments; // by bone of the rig
     int* owners;             // of vertices: bone of the rig, -1: flesh
     double* distances;       // of vertices, to one bone
+    uint8_t* blocked;        // vertices beside those of another bone
 } Labels;
 
 static int BoneOfTet(const Labels* labels, int tet)
@@ -220,12 +228,86 @@ static void FindOwners(const snwPreparer* p, const Labels* labels)
     }
 }
 
+static bool Holds(const snwTetMesh* mesh, int tet, snwVec3 x)
+{
+    const int* t = mesh->tets[tet];
+    snwVec3 p[4] = {mesh->vertices[t[0]], mesh->vertices[t[1]], mesh->vertices[t[2]], mesh->vertices[t[3]]};
+    for (int k = 0; k < 4; ++k)
+    {
+        snwVec3 corner = p[k];
+        p[k] = x;
+        if (snwTet_Volume(p[0], p[1], p[2], p[3]) < 0)
+            return false;
+        p[k] = corner;
+    }
+    return true;
+}
+
+// Elements that a bone passes through are its own, however thin it is: else a coarse mesh would leave it a lump in its
+// middle. Of a corner in two such elements the nearer bone is the owner.
+static void ClaimAlong(const Labels* labels, int bone)
+{
+    const Segment* segment = &labels->segments[bone];
+    const snwTetMesh* mesh = labels->mesh;
+    snwVec3 end = snwVec3_Add(segment->a, segment->span);
+    snwVec3 lower = snwVec3_Min(segment->a, end), upper = snwVec3_Max(segment->a, end);
+    for (int i = 0; i < mesh->tetCount; ++i)
+    {
+        const int* t = mesh->tets[i];
+        snwVec3 low = mesh->vertices[t[0]], high = low;
+        bool passes = false;
+        for (int k = 1; k < 4; ++k)
+            low = snwVec3_Min(low, mesh->vertices[t[k]]), high = snwVec3_Max(high, mesh->vertices[t[k]]);
+        bool apart = low.x > upper.x || low.y > upper.y || low.z > upper.z || high.x < lower.x || high.y < lower.y ||
+                     high.z < lower.z;
+        for (int k = 0; k <= snw_boneSamples && !apart && !passes; ++k)
+            passes = Holds(mesh, i, snwVec3_MulAdd(segment->a, (double)k / snw_boneSamples, segment->span));
+        for (int k = 0; k < 4 && passes; ++k)
+        {
+            int owner = labels->owners[t[k]];
+            double own = Distance(segment, mesh->vertices[t[k]]);
+            if (owner < 0 || own < Distance(&labels->segments[owner], mesh->vertices[t[k]]))
+                labels->owners[t[k]] = bone;
+        }
+    }
+}
+
 static int CountTets(const Labels* labels, int bone)
 {
     int count = 0;
     for (int i = 0; i < labels->mesh->tetCount; ++i)
         count += BoneOfTet(labels, i) == bone;
     return count;
+}
+
+// A tet with corners of two bones has nothing soft to bend: the corner that is deeper in its bone keeps it.
+static void PartBones(const Labels* labels)
+{
+    for (int i = 0; i < labels->mesh->tetCount; ++i)
+        for (int k = 0; k < 16; ++k)
+        {
+            int a = labels->mesh->tets[i][k / 4], b = labels->mesh->tets[i][k % 4];
+            int boneA = labels->owners[a], boneB = labels->owners[b];
+            if (boneA < 0 || boneB < 0 || boneA == boneB)
+                continue;
+            double depthA = Distance(&labels->segments[boneA], labels->mesh->vertices[a]);
+            double depthB = Distance(&labels->segments[boneB], labels->mesh->vertices[b]);
+            labels->owners[depthA < depthB ? b : a] = -1;
+        }
+}
+
+static void BlockNeighbours(const Labels* labels, int bone)
+{
+    memset(labels->blocked, 0, (size_t)labels->mesh->vertexCount);
+    for (int i = 0; i < labels->mesh->tetCount; ++i)
+    {
+        const int* t = labels->mesh->tets[i];
+        bool other = false;
+        for (int k = 0; k < 4; ++k)
+            other = other || (labels->owners[t[k]] >= 0 && labels->owners[t[k]] != bone);
+        for (int k = 0; k < 4 && other; ++k)
+            labels->blocked[t[k]] = 1;
+    }
 }
 
 // The free tet nearest to the bone, by its farthest corner; -1: none.
@@ -240,7 +322,8 @@ static int NextTet(const Labels* labels, int bone)
         for (int k = 0; k < 4; ++k)
         {
             int owner = labels->owners[t[k]];
-            farthest = fmax(farthest, owner < 0 || owner == bone ? labels->distances[t[k]] : INFINITY);
+            bool free = owner == bone || (owner < 0 && !labels->blocked[t[k]]);
+            farthest = fmax(farthest, free ? labels->distances[t[k]] : INFINITY);
         }
         if (farthest < nearest)
             nearest = farthest, found = i;
@@ -256,6 +339,7 @@ static bool GrowBone(const Labels* labels, int bone, double limit)
         return true;
     for (int i = 0; i < labels->mesh->vertexCount; ++i)
         labels->distances[i] = Distance(&labels->segments[bone], labels->mesh->vertices[i]);
+    BlockNeighbours(labels, bone);
     for (; owned < snw_minBoneTets; owned = CountTets(labels, bone))
     {
         int tet = NextTet(labels, bone);
@@ -275,13 +359,18 @@ static bool GrowBone(const Labels* labels, int bone, double limit)
 static snwResult LabelByDistance(snwPreparer* p)
 {
     Segment* segments = snwPreparer_Alloc(p, p->rigCount + 1, sizeof *segments);
-    Labels labels = {
-        &p->body, segments, p->vertexBones, snwPreparer_Alloc(p, p->body.vertexCount + 1, sizeof *labels.distances)};
+    Labels labels = {&p->body, segments, p->vertexBones,
+        snwPreparer_Alloc(p, p->body.vertexCount + 1, sizeof *labels.distances),
+        snwPreparer_Alloc(p, p->body.vertexCount + 1, 1)};
     if (p->arena.failed)
         return snwFailMemory(p->message);
     for (int i = 0; i < p->rigCount; ++i)
         segments[i] = OwnSegment(&p->rig[i]);
     FindOwners(p, &labels);
+    for (int i = 0; i < p->rigCount; ++i)
+        if (p->rig[i].kept && !p->rig[i].point)
+            ClaimAlong(&labels, i);
+    PartBones(&labels);
     for (int i = 0; i < p->rigCount; ++i)
     {
         const snwRigBone* bone = &p->rig[i];

@@ -159,14 +159,23 @@ static snwResult Build(snwFilmSurface* s, snwMessage* message)
     return FindPlaces(&b, message);
 }
 
+snwResult snwFilmSurface_TakePrepared(snwPrepared* prepared, snwFilmSurface* surface, snwMessage* message)
+{
+    surface->prepared = prepared;
+    snwPrepared_Retain(prepared);
+    snwResult result = snwCreateDisplay(prepared, &surface->display, message);
+    return result < 0 ? result : Build(surface, message);
+}
+
 snwResult snwFilmSurface_UsePrepared(
     snwContext* context, const snwCharacterDef* character, snwFilmSurface* surface, snwMessage* message)
 {
-    snwResult result = snwPrepared_OfCharacter(context, character->source, &surface->prepared, message);
-    if (result < 0 || surface->prepared == NULL)
-        return result;
-    result = snwCreateDisplay(surface->prepared, &surface->display, message);
-    return result < 0 ? result : Build(surface, message);
+    snwPrepared* prepared = NULL;
+    snwResult result = snwPrepared_OfCharacter(context, character->source, &prepared, message);
+    if (result >= 0 && prepared != NULL)
+        result = snwFilmSurface_TakePrepared(prepared, surface, message);
+    snwPrepared_Release(prepared);
+    return result;
 }
 
 void snwFilmSurface_MovePrepared(const snwFilmSurface* surface, const snwVertices* vertices, float* points)

@@ -14,6 +14,8 @@ typedef struct snwFilmPart
 // Leaves surface->prepared NULL if the character came from no file.
 snwResult snwFilmSurface_UsePrepared(
     snwContext* context, const snwCharacterDef* character, snwFilmSurface* surface, snwMessage* message);
+// Likewise of one that is at hand; it is retained. The surface has an arena and nothing else yet.
+snwResult snwFilmSurface_TakePrepared(snwPrepared* prepared, snwFilmSurface* surface, snwMessage* message);
 void snwFilmSurface_MovePrepared(const snwFilmSurface* surface, const snwVertices* vertices, float* points);
 // data: snwFilmPart of all surfaces; point: u, v and number of the part.
 void snwFilmPart_Paint(const void* data, const float point[3], float color[3]);

@@ -287,6 +287,13 @@ static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMes
         memcpy(mesh->triangles, look->triangles, 3 * triangleCount * sizeof(int));
     mesh->paint = look->paint;
     mesh->paintData = look->paintData;
+    if (look->paintPoints != NULL)
+    {
+        size_t count = 3 * (size_t)look->vertexCount;
+        mesh->paintPoints = snwCopyArray(context, look->paintPoints, count, sizeof(float));
+        if (mesh->paintPoints == NULL)
+            return false;
+    }
     if (look->colors != NULL)
         mesh->colors = CopyColors(context, look);
     if (look->colors != NULL && mesh->colors == NULL)
@@ -306,7 +313,7 @@ static bool SetNormals(snwContext* context, const snwMeshLook* look, snwPictureM
 {
     if (!look->flat && look->normals == NULL)
     {
-        if (!MakeCorners(context, mesh, NULL))
+        if (!MakeCorners(context, mesh, look->places))
             return false;
         UpdateNormals(mesh);
         return true;
