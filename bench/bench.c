@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const snwBench* const snwBenches[] = {&snwApdBench, &snwContactBench, &snwFramesBench, &snwKernelsBench, &snwPbdBench,
-    &snwPrepBench, &snwSimsBench, NULL};
+const snwBench* const snwBenches[] = {&snwApdBench, &snwContactBench, &snwFramesBench, &snwKernelsBench, &snwPbcdBench,
+    &snwPbdBench, &snwPrepBench, &snwSimsBench, NULL};
 
 snwBenchOptions snwDefaultBenchOptions(void)
 {

@@ -140,7 +140,7 @@ typedef struct snwBenchOptions
     int runs;           // of every timing
     int64_t count;      // matrices per class in `kernels`
     const char* method; // of the conformance suite in `contact`; NULL: pbd
-    const char* only;   // case of `apd`; NULL: all
+    const char* only;   // case of `apd`, part of `pbcd`; NULL: all
 } snwBenchOptions;
 
 typedef struct snwBench
@@ -152,8 +152,8 @@ typedef struct snwBench
 
 snwBenchOptions snwDefaultBenchOptions(void);
 
-extern const snwBench snwApdBench, snwContactBench, snwFramesBench, snwKernelsBench, snwPbdBench, snwPrepBench,
-    snwSimsBench;
+extern const snwBench snwApdBench, snwContactBench, snwFramesBench, snwKernelsBench, snwPbcdBench, snwPbdBench,
+    snwPrepBench, snwSimsBench;
 extern const snwBench* const snwBenches[]; // NULL ends the table
 
 // docs/bench.md

@@ -7,7 +7,7 @@
 
 typedef enum snwColumnLaw
 {
-    snw_columnNeoHookean, // stable Neo-Hookean, as in sim/pbd/neo_hookean.h
+    snw_columnNeoHookean, // stable Neo-Hookean, as in sim/constraints/neo_hookean.h
     snw_columnCorotated,  // linear in the turned frame
 } snwColumnLaw;
 

@@ -36,12 +36,13 @@ snwAllocator snwCounter_Allocator(snwCounter* counter)
     return (snwAllocator){CountedAlloc, CountedFree, counter};
 }
 
-static snwResult MakeScene(snwContext* context, snwCharacter* block, snwScene** scene, snwMessage* message)
+static snwResult MakeScene(
+    snwContext* context, const snwBlockDef* block, snwCharacter* character, snwScene** scene, snwMessage* message)
 {
     snwBodyDef body = snwDefaultBodyDef();
     body.name = "block";
-    body.character = block;
-    snwCharacterInfo info = snwCharacter_GetInfo(block);
+    body.character = character;
+    snwCharacterInfo info = snwCharacter_GetInfo(character);
     snwPinDef pin = snwDefaultPinDef();
     pin.name = "side";
     pin.lower = (snwVec3){info.lower.x - 0.01, info.lower.y - 0.01, info.lower.z - 0.01};
@@ -49,7 +50,9 @@ static snwResult MakeScene(snwContext* context, snwCharacter* block, snwScene** 
     pin.held = true;
     snwSceneDef def = snwDefaultSceneDef();
     def.name = "block";
-    def.method = "pbd";
+    def.method = block->method;
+    def.settings = block->settings;
+    def.settingCount = block->settingCount;
     def.bodies = &body;
     def.bodyCount = 1;
     def.pins = &pin;
@@ -57,17 +60,22 @@ static snwResult MakeScene(snwContext* context, snwCharacter* block, snwScene** 
     return snwCreateScene(context, &def, scene, message);
 }
 
-snwResult snwMakeBlockScene(snwContext* context, int cells, snwScene** scene, snwMessage* message)
+snwResult snwMakeBlockSceneWith(snwContext* context, const snwBlockDef* block, snwScene** scene, snwMessage* message)
 {
-    snwCharacter* block = NULL;
+    snwCharacter* character = NULL;
     snwShapeDef shape = snwDefaultShapeDef(snw_shapeBlock);
     shape.name = "block";
     shape.size = (snwVec3){1, 1, 1};
-    shape.cells[0] = shape.cells[1] = shape.cells[2] = cells;
-    snwResult result = snwCreateShape(context, &shape, &block, message);
+    shape.cells[0] = shape.cells[1] = shape.cells[2] = block->cells;
+    snwResult result = snwCreateShape(context, &shape, &character, message);
     if (result < 0)
         return result;
-    result = MakeScene(context, block, scene, message);
-    snwCharacter_Release(block);
+    result = MakeScene(context, block, character, scene, message);
+    snwCharacter_Release(character);
     return result;
+}
+
+snwResult snwMakeBlockScene(snwContext* context, int cells, snwScene** scene, snwMessage* message)
+{
+    return snwMakeBlockSceneWith(context, &(snwBlockDef){.cells = cells, .method = "pbd"}, scene, message);
 }

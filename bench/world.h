@@ -15,4 +15,13 @@ typedef struct snwCounter
 snwAllocator snwCounter_Allocator(snwCounter* counter);
 
 // A block of (cells + 1)^3 vertices, one metre wide, held at one side and bent by gravity.
-snwResult snwMakeBlockScene(snwContext* context, int cells, snwScene** scene, snwMessage* message);
+typedef struct snwBlockDef
+{
+    int cells;
+    const char* method;
+    const snwSetting* settings;
+    int settingCount;
+} snwBlockDef;
+
+snwResult snwMakeBlockSceneWith(snwContext* context, const snwBlockDef* block, snwScene** scene, snwMessage* message);
+snwResult snwMakeBlockScene(snwContext* context, int cells, snwScene** scene, snwMessage* message); // pbd as it is

@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "bench.h"
+#include "peer_bullet.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -161,4 +162,25 @@ TEST(bench, namesAreUnique)
     for (const snwMetric* a = snwMetrics; a->name != NULL; ++a)
         for (const snwMetric* b = a + 1; b->name != NULL; ++b)
             CHECK(strcmp(a->name, b->name) != 0);
+}
+
+// The helper is never beside the tests; a bench then says so and goes on.
+TEST(bench, bulletIsNotNeeded)
+{
+    snwBulletTimes times;
+    const char* why = NULL;
+    CHECK(!snwMeasureBullet(&(snwBulletDef){0}, &times, &why));
+    REQUIRE(why != NULL);
+    CHECK(strstr(why, "make bench-deps") != NULL);
+}
+
+TEST(bench, unknownPartOfPbcdIsRefused)
+{
+    snwBenchOptions options = snwDefaultBenchOptions();
+    snwBenchReport report = {.bench = "pbcd"};
+    snwMessage message = {0};
+    options.only = "spede";
+    CHECK_INT(snwPbcdBench.run(&options, &report, &message), snw_errorArgument);
+    CHECK(strstr(message.remedy, "speed") != NULL);
+    CHECK_INT(report.count, 0);
 }

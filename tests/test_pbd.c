@@ -171,8 +171,8 @@ TEST(pbd, hasNoScaleOfItsOwn)
 typedef struct KernelData
 {
     _Alignas(64) float positions[4 * (64 + 8)];
-    _Alignas(64) snwPbdEdges edges[2];
-    _Alignas(64) snwPbdTets tets[2];
+    _Alignas(64) snwEdgeBlock edges[2];
+    _Alignas(64) snwTetBlock tets[2];
     _Alignas(64) snwNeoRest rests[2];
     _Alignas(64) snwNeoState states[2];
 } KernelData;
@@ -197,7 +197,7 @@ static void MakeKernelData(KernelData* data, uint64_t seed)
         snwNeoRest_Set(&data->rests[i / 8], i % 8, corners, 0.2, 0);
     }
     snwMaterial material = snwDefaultMaterial();
-    snwNeoState_Begin(data->states, data->rests, 0, 2, &material, 1.0 / 600);
+    snwNeoState_SetMaterials(data->states, data->rests, 0, 2, &material, 1.0 / 600);
     // Two coincident vertices, and a lane on the spare vertices.
     memcpy(&data->positions[4 * 5], &data->positions[4 * 4], 3 * sizeof(float));
     for (int k = 0; k < 2; ++k)
@@ -211,7 +211,7 @@ TEST(pbd, wideKernelsGiveTheBitsOfTheScalarOnes)
     {
         KernelData scalar, other;
         MakeKernelData(&scalar, seed);
-        const snwPbdKernels* kernels = snwPbd_Kernels(snw_simdScalar);
+        const snwConstraintKernels* kernels = snwConstraint_Kernels(snw_simdScalar);
         kernels->distance(scalar.positions, scalar.edges, 0, 2, 0.7f);
         kernels->volume(scalar.positions, scalar.tets, 0, 2, 0.7f);
         kernels->neoHookean(scalar.positions, scalar.tets, scalar.rests, scalar.states, 0, 2);
@@ -219,10 +219,11 @@ TEST(pbd, wideKernelsGiveTheBitsOfTheScalarOnes)
         for (int k = 0; k < 2; ++k)
         {
             MakeKernelData(&other, seed);
-            snwPbd_Kernels(wide[k])->distance(other.positions, other.edges, 0, 2, 0.7f);
-            snwPbd_Kernels(wide[k])->volume(other.positions, other.tets, 0, 2, 0.7f);
+            snwConstraint_Kernels(wide[k])->distance(other.positions, other.edges, 0, 2, 0.7f);
+            snwConstraint_Kernels(wide[k])->volume(other.positions, other.tets, 0, 2, 0.7f);
             for (int round = 0; round < 2; ++round)
-                snwPbd_Kernels(wide[k])->neoHookean(other.positions, other.tets, other.rests, other.states, 0, 2);
+                snwConstraint_Kernels(wide[k])->neoHookean(
+                    other.positions, other.tets, other.rests, other.states, 0, 2);
             CHECK(memcmp(scalar.states, other.states, sizeof other.states) == 0);
             CHECK(memcmp(scalar.positions, other.positions, sizeof other.positions) == 0);
         }
@@ -249,7 +250,7 @@ TEST(pbd, volumeProjectionFollowsTheGradient)
         for (int i = 0; i < 64; ++i)
             data.positions[4 * i + 3] += 0.1f;
         before = data;
-        snwPbd_Kernels(snw_simdAuto)->volume(data.positions, data.tets, 0, 2, 1.0f);
+        snwConstraint_Kernels(snw_simdAuto)->volume(data.positions, data.tets, 0, 2, 1.0f);
         for (int tet = 2; tet < 16; ++tet) // tets 0 and 1 have the degenerate vertices
         {
             float* p = &before.positions[16 * tet];
@@ -303,7 +304,7 @@ TEST(pbd, compliantTetObeysItsEnergy)
         uint64_t random = seed;
         snwMaterial material = {1000, 1e4, 0.05 + 0.4 * fabs(snwTest_Random(&random)), 0};
         _Alignas(64) float positions[4 * (4 + 8)] = {0};
-        _Alignas(64) snwPbdTets tet = {0};
+        _Alignas(64) snwTetBlock tet = {0};
         _Alignas(64) snwNeoRest neo = {0};
         _Alignas(64) snwNeoState state = {0};
         snwVec3 start[4], x[4];
@@ -320,9 +321,9 @@ TEST(pbd, compliantTetObeysItsEnergy)
             memcpy(positions + 4 * k, row, sizeof row);
         }
         neo.volume[0] = (float)(snwMat3_Determinant(snwMat3_FromColumns(rest[1], rest[2], rest[3])) / 6);
-        snwNeoState_Begin(&state, &neo, 0, 1, &material, h);
+        snwNeoState_SetMaterials(&state, &neo, 0, 1, &material, h);
         for (int i = 0; i < 200; ++i)
-            snwPbd_Kernels(snw_simdScalar)->neoHookean(positions, &tet, &neo, &state, 0, 1);
+            snwConstraint_Kernels(snw_simdScalar)->neoHookean(positions, &tet, &neo, &state, 0, 1);
         for (int k = 0; k < 4; ++k)
             x[k] = (snwVec3){positions[4 * k], positions[4 * k + 1], positions[4 * k + 2]};
         for (int k = 0; k < 4; ++k)
@@ -371,7 +372,7 @@ TEST(pbd, fullStiffnessSolvesASingleEdge)
 {
     KernelData data;
     MakeKernelData(&data, 9);
-    snwPbd_Kernels(snw_simdAuto)->distance(data.positions, data.edges, 0, 2, 1.0f);
+    snwConstraint_Kernels(snw_simdAuto)->distance(data.positions, data.edges, 0, 2, 1.0f);
     for (int i = 0; i < 15; ++i)
     {
         if (i == 1)
@@ -716,11 +717,11 @@ TEST(pbd, coloursShareNoVertex)
     int* seen = calloc((size_t)model->vertexCount, sizeof *seen);
     REQUIRE(seen != NULL);
     int tets = 0, edges = 0;
-    for (int c = 0; c < model->tetColours.count; ++c)
-        for (int b = model->tetColours.starts[c]; b < model->tetColours.starts[c + 1]; ++b)
+    for (int c = 0; c < model->blocks.tetColours.count; ++c)
+        for (int b = model->blocks.tetColours.starts[c]; b < model->blocks.tetColours.starts[c + 1]; ++b)
             for (int i = 0; i < 32; ++i)
             {
-                int v = model->tets[b].index[i / 8][i % 8];
+                int v = model->blocks.tets[b].index[i / 8][i % 8];
                 if (v >= model->vertexCount)
                     continue;
                 CHECK(seen[v] != c + 1);
@@ -728,11 +729,11 @@ TEST(pbd, coloursShareNoVertex)
                 tets++;
             }
     memset(seen, 0, (size_t)model->vertexCount * sizeof *seen);
-    for (int c = 0; c < model->edgeColours.count; ++c)
-        for (int b = model->edgeColours.starts[c]; b < model->edgeColours.starts[c + 1]; ++b)
+    for (int c = 0; c < model->blocks.edgeColours.count; ++c)
+        for (int b = model->blocks.edgeColours.starts[c]; b < model->blocks.edgeColours.starts[c + 1]; ++b)
             for (int i = 0; i < 16; ++i)
             {
-                int v = model->edges[b].index[i / 8][i % 8];
+                int v = model->blocks.edges[b].index[i / 8][i % 8];
                 if (v >= model->vertexCount)
                     continue;
                 CHECK(seen[v] != c + 1);

@@ -159,7 +159,7 @@ static const snwOption s_options[] = {
     {"count", 0, "N", false, snw_completeNothing, NULL, "kernels: matrices per class (default 1000000)"},
     {"method", 'm', "NAME", false, snw_completeMethods, NULL, "contact: run the conformance suite with this method"},
     {"full", 0, NULL, false, snw_completeNothing, NULL, "kernels: ten million matrices per class"},
-    {"case", 0, "NAME", false, snw_completeNothing, NULL, "apd: only this scene or figure"},
+    {"case", 0, "NAME", false, snw_completeNothing, NULL, "apd: only this scene or figure; pbcd: only this part"},
     {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write rows.json and figures (SVG, PNG) there"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
     {"regenerate-truth", 0, NULL, false, snw_completeNothing, NULL, "apd: compute the stored truths anew (minutes)"},
@@ -180,7 +180,7 @@ const snwVerb snwBenchVerb = {
     .operands = "[NAME]",
     .mostOperands = 1,
     .complete = snw_completeWords,
-    .words = "apd contact frames kernels pbd prep sims",
+    .words = "apd contact frames kernels pbcd pbd prep sims",
     .summary = "measure speed and exactness, beside targets and other programs",
     .about = "Without a name all benches run. Rows and metrics are explained in docs/bench.md. With -o the rows are "
              "kept in rows.json, and benches that have figures draw them beside it: our curves in colour, those of a "

@@ -1,3 +1,18 @@
+// The pool. Every loop is a list of phases, mostly one.
+//
+// A phase is cut into claims (a chunk each, or several where there are very many) and every thread owns a share of
+// them: the same part of each phase, so that what it wrote in the last phase is still in its cache. Who is through with
+// its own takes from the others' shares. So nobody waits for a worker that the system has not woken or has put aside,
+// unless it is in the middle of a claim.
+//
+// A share is one atomic number: which phase, the next claim, the end of the share. A thread takes a claim by raising
+// the number it saw; if the phase has changed since, the number has, too, and the attempt fails. Only after that it
+// reads what to do, and the phase cannot end before it has counted the claim as done: so workers neither join nor
+// leave a loop, and the caller does not wait for them to look elsewhere. Who counts down to 0 opens the next phase.
+// (Exactly 2^32 phases between a thread's look and its attempt would fool it.)
+//
+// Waiting is a short spin, then a sleep: on a busy machine a spin keeps the others from the work that is waited for.
+
 #include "base/context.h"
 
 #include <pthread.h>
@@ -6,30 +21,46 @@
 
 enum
 {
-    snw_spinTurns = 2000, // some microseconds: shorter than a sleep and a wake
-    snw_maxSumChunks = 256
+    snw_spinTurns = 1000, // some microseconds: shorter than a sleep and a wake
+    snw_maxSumChunks = 256,
+    snw_maxClaims = UINT16_MAX,
+    snw_maxThreads = 64
 };
 
-// One loop at a time. Workers that wake while it is open join it; the caller closes it when all items are handed out
-// and waits only for those inside, so a worker the system has not woken yet delays nobody.
+typedef struct Share
+{
+    _Alignas(64) atomic_ullong claims; // phase << 32 | next << 16 | end
+} Share;
+
+typedef struct Worker
+{
+    snwTaskPool* pool;
+    int share;
+    pthread_t thread;
+} Worker;
+
 struct snwTaskPool
 {
-    snwAllocator allocator;
-    pthread_mutex_t mutex; // of everything that is not atomic
-    pthread_cond_t wake;   // a new loop, or the end
-    pthread_cond_t done;   // the last worker left the loop
-    pthread_t threads[64];
-    int threadCount; // workers, the caller not counted
+    Share shares[snw_maxThreads];
+    _Alignas(64) atomic_int left;  // claims of the phase that are not done
+    _Alignas(64) atomic_uint tick; // goes up with every phase that opens, and at the end of a loop
+    atomic_int current;            // phase of the loop; phaseCount when all are done
+    atomic_bool asleep;            // somebody waits for the tick in its sleep, and nobody has woken it yet
+    atomic_bool quit;
     atomic_flag busy;
 
-    snwTaskItemFn* item;
-    void* data;
-    int count;
-    atomic_int next; // item to hand out
-    bool open;
-    bool quit;
-    atomic_int inside;      // workers in the loop
-    atomic_uint generation; // of the loop; workers wait for it to change
+    // Changed only by the thread that opens a phase, while none is open.
+    const snwPhase* phases;
+    int phaseCount;
+    int claimChunks; // chunks in a claim
+    unsigned serial; // of the phase, over all loops
+
+    pthread_mutex_t mutex; // of going to sleep
+    pthread_cond_t wake;
+    Worker workers[snw_maxThreads];
+    int workerCount;
+    int shareCount; // of the workers and the caller, who has number 0
+    snwAllocator allocator;
 };
 
 static inline void SpinPause(void)
@@ -41,69 +72,177 @@ static inline void SpinPause(void)
 #endif
 }
 
-static void TakeItems(snwTaskPool* pool)
+// ---------------------------------------------------------------------------------------------------------------------
+// Chunks
+
+static int ChunkCount(int count, int grain)
 {
-    int index;
-    while ((index = atomic_fetch_add(&pool->next, 1)) < pool->count)
-        pool->item(index, pool->data);
+    return count <= 0 ? 0 : (count - 1) / grain + 1;
 }
 
-static void WaitForGeneration(snwTaskPool* pool, unsigned* seen)
+static int Grain(const snwPhase* phase)
 {
-    for (int i = 0; i < snw_spinTurns && atomic_load(&pool->generation) == *seen; ++i)
-        SpinPause();
+    return phase->grain < 1 ? 1 : phase->grain;
+}
+
+static int PhaseChunks(const snwPhase* phase)
+{
+    return ChunkCount(phase->end - phase->begin, Grain(phase));
+}
+
+static void RunChunk(const snwPhase* phase, int index)
+{
+    int begin = phase->begin + index * Grain(phase);
+    int end = phase->end - begin < Grain(phase) ? phase->end : begin + Grain(phase);
+    phase->fn(begin, end, phase->data);
+}
+
+static void RunAlone(const snwPhase* phase)
+{
+    int chunks = PhaseChunks(phase);
+    for (int i = 0; i < chunks; ++i)
+        RunChunk(phase, i);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Waiting
+
+static void Announce(snwTaskPool* pool)
+{
+    atomic_fetch_add(&pool->tick, 1);
+    if (!atomic_load(&pool->asleep))
+        return;
     pthread_mutex_lock(&pool->mutex);
-    while (atomic_load(&pool->generation) == *seen)
-        pthread_cond_wait(&pool->wake, &pool->mutex);
-    *seen = atomic_load(&pool->generation);
-}
-
-static void* WorkerMain(void* argument)
-{
-    snwTaskPool* pool = argument;
-    unsigned seen = 0;
-    for (;;)
-    {
-        WaitForGeneration(pool, &seen); // returns with the mutex
-        bool join = pool->open, quit = pool->quit;
-        atomic_fetch_add(&pool->inside, join ? 1 : 0);
-        pthread_mutex_unlock(&pool->mutex);
-        if (quit)
-            return NULL;
-        if (!join)
-            continue;
-        TakeItems(pool);
-        pthread_mutex_lock(&pool->mutex);
-        if (atomic_fetch_sub(&pool->inside, 1) == 1)
-            pthread_cond_signal(&pool->done);
-        pthread_mutex_unlock(&pool->mutex);
-    }
-}
-
-static void OpenLoop(snwTaskPool* pool, snwTaskItemFn* item, int count, void* data)
-{
-    pthread_mutex_lock(&pool->mutex);
-    pool->item = item;
-    pool->data = data;
-    pool->count = count;
-    pool->open = true;
-    atomic_store(&pool->next, 0);
-    atomic_fetch_add(&pool->generation, 1);
+    atomic_store(&pool->asleep, false); // waking them once is enough, however long that takes
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->mutex);
 }
 
-static void CloseLoop(snwTaskPool* pool)
+static void WaitForTick(snwTaskPool* pool, unsigned seen)
 {
-    pthread_mutex_lock(&pool->mutex);
-    pool->open = false;
-    pthread_mutex_unlock(&pool->mutex);
-    for (int i = 0; i < snw_spinTurns && atomic_load(&pool->inside) > 0; ++i)
+    for (int i = 0; i < snw_spinTurns; ++i)
+    {
+        if (atomic_load_explicit(&pool->tick, memory_order_relaxed) != seen)
+            return;
         SpinPause();
+    }
     pthread_mutex_lock(&pool->mutex);
-    while (atomic_load(&pool->inside) > 0)
-        pthread_cond_wait(&pool->done, &pool->mutex);
+    for (;;)
+    {
+        atomic_store(&pool->asleep, true); // then a look at the tick; Announce does it the other way round
+        if (atomic_load(&pool->tick) != seen)
+            break;
+        pthread_cond_wait(&pool->wake, &pool->mutex);
+    }
     pthread_mutex_unlock(&pool->mutex);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Claims
+
+// Opens phase number `index`: for all, or for the caller if it is one chunk or the end.
+static void OpenPhase(snwTaskPool* pool, int index)
+{
+    unsigned long long serial = ++pool->serial;
+    int chunks = index < pool->phaseCount ? PhaseChunks(&pool->phases[index]) : 0;
+    pool->claimChunks = ChunkCount(chunks, snw_maxClaims);
+    unsigned claims = chunks > 1 ? (unsigned)ChunkCount(chunks, pool->claimChunks) : 0;
+    unsigned shares = (unsigned)pool->shareCount;
+    atomic_store(&pool->left, (int)claims);
+    atomic_store(&pool->current, index);
+    for (unsigned i = 0; i < shares && claims > 0; ++i)
+        atomic_store(&pool->shares[i].claims, serial << 32 | (claims * i / shares) << 16 | (claims * (i + 1) / shares));
+    Announce(pool);
+}
+
+// The next claim of the share; -1 if there is none.
+static int TakeClaim(Share* share)
+{
+    unsigned long long seen = atomic_load(&share->claims);
+    for (;;)
+    {
+        unsigned next = seen >> 16 & 0xffff, end = seen & 0xffff;
+        if (next >= end)
+            return -1;
+        if (atomic_compare_exchange_weak(&share->claims, &seen, seen + (1 << 16)))
+            return (int)next;
+    }
+}
+
+static void RunClaim(const snwTaskPool* pool, int claim)
+{
+    const snwPhase* phase = &pool->phases[atomic_load(&pool->current)];
+    int chunks = PhaseChunks(phase), each = pool->claimChunks;
+    int end = chunks - claim * each < each ? chunks : (claim + 1) * each;
+    for (int i = claim * each; i < end; ++i)
+        RunChunk(phase, i);
+}
+
+// Claims of the own share, then of the others; all are counted at once. False if there were none.
+static bool Work(snwTaskPool* pool, int own)
+{
+    int done = 0;
+    for (int i = 0; i < pool->shareCount; ++i)
+    {
+        Share* share = &pool->shares[(own + i) % pool->shareCount];
+        for (int claim; (claim = TakeClaim(share)) >= 0; ++done)
+            RunClaim(pool, claim);
+    }
+    if (done > 0 && atomic_fetch_sub(&pool->left, done) == done)
+        OpenPhase(pool, atomic_load(&pool->current) + 1);
+    return done > 0;
+}
+
+static void* WorkerMain(void* argument)
+{
+    const Worker* worker = argument;
+    snwTaskPool* pool = worker->pool;
+    for (;;)
+    {
+        unsigned seen = atomic_load(&pool->tick);
+        if (atomic_load(&pool->quit))
+            return NULL;
+        if (!Work(pool, worker->share))
+            WaitForTick(pool, seen);
+    }
+}
+
+static void RunPhases(snwTaskPool* pool, const snwPhase* phases, int count)
+{
+    pool->phases = phases;
+    pool->phaseCount = count;
+    OpenPhase(pool, 0);
+    for (;;)
+    {
+        unsigned seen = atomic_load(&pool->tick);
+        int current = atomic_load(&pool->current);
+        if (current == count)
+            return;
+        if (PhaseChunks(&phases[current]) <= 1)
+        {
+            while (current < count && PhaseChunks(&phases[current]) <= 1)
+                RunAlone(&phases[current++]);
+            OpenPhase(pool, current);
+        }
+        else if (!Work(pool, 0))
+            WaitForTick(pool, seen);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The pool
+
+static bool StartWorkers(snwTaskPool* pool)
+{
+    while (pool->workerCount < pool->shareCount - 1)
+    {
+        Worker* worker = &pool->workers[pool->workerCount];
+        *worker = (Worker){.pool = pool, .share = pool->workerCount + 1};
+        if (pthread_create(&worker->thread, NULL, WorkerMain, worker) != 0)
+            return false;
+        pool->workerCount++;
+    }
+    return true;
 }
 
 snwResult snwCreateTaskPool(const snwAllocator* allocator, int threadCount, snwTaskPool** out)
@@ -113,18 +252,14 @@ snwResult snwCreateTaskPool(const snwAllocator* allocator, int threadCount, snwT
         return snw_errorMemory;
     memset(pool, 0, sizeof *pool);
     pool->allocator = *allocator;
+    pool->shareCount = threadCount;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
-    pthread_cond_init(&pool->done, NULL);
     atomic_flag_clear(&pool->busy);
-    for (int i = 0; i < threadCount - 1; ++i)
+    if (!StartWorkers(pool))
     {
-        if (pthread_create(&pool->threads[i], NULL, WorkerMain, pool) != 0)
-        {
-            snwDestroyTaskPool(pool);
-            return snw_errorIo;
-        }
-        pool->threadCount++;
+        snwDestroyTaskPool(pool);
+        return snw_errorIo;
     }
     *out = pool;
     return snw_ok;
@@ -134,82 +269,92 @@ void snwDestroyTaskPool(snwTaskPool* pool)
 {
     if (pool == NULL)
         return;
-    pthread_mutex_lock(&pool->mutex);
-    pool->quit = true;
-    atomic_fetch_add(&pool->generation, 1);
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->mutex);
-    for (int i = 0; i < pool->threadCount; ++i)
-        pthread_join(pool->threads[i], NULL);
-    pthread_cond_destroy(&pool->done);
+    atomic_store(&pool->quit, true);
+    Announce(pool);
+    for (int i = 0; i < pool->workerCount; ++i)
+        pthread_join(pool->workers[i].thread, NULL);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);
     pool->allocator.free(pool, pool->allocator.user);
 }
 
-static void RunItems(snwContext* context, snwTaskItemFn* item, int count, void* data)
+// ---------------------------------------------------------------------------------------------------------------------
+// Loops
+
+static void RunItem(int index, void* data)
+{
+    RunChunk(data, index);
+}
+
+static void RunByHost(snwContext* context, const snwPhase* phase)
+{
+    snwPhase copy = *phase;
+    int chunks = PhaseChunks(phase);
+    if (chunks > 1)
+        context->runTasks(RunItem, chunks, &copy, context->tasksUser);
+    else
+        RunAlone(phase);
+}
+
+static bool AnyToShare(const snwPhase* phases, int count)
+{
+    for (int i = 0; i < count; ++i)
+        if (PhaseChunks(&phases[i]) > 1)
+            return true;
+    return false;
+}
+
+void snwParallelPhases(snwContext* context, const snwPhase* phases, int count)
 {
     snwTaskPool* pool = context->pool;
-    if (count > 1 && context->runTasks != NULL)
+    if (context->runTasks != NULL)
     {
-        context->runTasks(item, count, data, context->tasksUser);
+        for (int i = 0; i < count; ++i)
+            RunByHost(context, &phases[i]);
     }
-    else if (count > 1 && pool != NULL && !atomic_flag_test_and_set(&pool->busy))
+    else if (pool != NULL && AnyToShare(phases, count) && !atomic_flag_test_and_set(&pool->busy))
     {
-        OpenLoop(pool, item, count, data);
-        TakeItems(pool);
-        CloseLoop(pool);
+        RunPhases(pool, phases, count);
         atomic_flag_clear(&pool->busy);
     }
     else
     {
         for (int i = 0; i < count; ++i)
-            item(i, data);
+            RunAlone(&phases[i]);
     }
-}
-
-typedef struct RangeLoop
-{
-    snwRangeFn* fn;
-    snwRangeSumFn* sumFn;
-    double* sums;
-    void* data;
-    int count, grain;
-} RangeLoop;
-
-static void RunChunk(int index, void* data)
-{
-    const RangeLoop* loop = data;
-    int begin = index * loop->grain;
-    int end = loop->count - begin < loop->grain ? loop->count : begin + loop->grain;
-    if (loop->fn != NULL)
-        loop->fn(begin, end, loop->data);
-    else
-        loop->sums[index] = loop->sumFn(begin, end, loop->data);
-}
-
-static int ChunkCount(int count, int grain)
-{
-    return count <= 0 ? 0 : (count - 1) / grain + 1;
 }
 
 void snwParallelFor(snwContext* context, int count, int grain, snwRangeFn* fn, void* data)
 {
-    RangeLoop loop = {.fn = fn, .data = data, .count = count, .grain = grain < 1 ? 1 : grain};
-    RunItems(context, RunChunk, ChunkCount(count, loop.grain), &loop);
+    snwParallelPhases(context, &(snwPhase){fn, data, 0, count, grain}, 1);
+}
+
+typedef struct SumLoop
+{
+    snwRangeSumFn* fn;
+    void* data;
+    int grain;
+    double sums[snw_maxSumChunks]; // per chunk
+} SumLoop;
+
+static void SumChunk(int begin, int end, void* data)
+{
+    SumLoop* loop = data;
+    loop->sums[begin / loop->grain] = loop->fn(begin, end, loop->data);
 }
 
 double snwParallelSum(snwContext* context, int count, int grain, snwRangeSumFn* fn, void* data)
 {
-    double sums[snw_maxSumChunks];
+    SumLoop loop;
     int smallest = ChunkCount(count, snw_maxSumChunks);
-    RangeLoop loop = {.sumFn = fn, .sums = sums, .data = data, .count = count};
+    loop.fn = fn;
+    loop.data = data;
     loop.grain = grain > smallest ? grain : smallest;
     loop.grain = loop.grain < 1 ? 1 : loop.grain;
-    int chunks = ChunkCount(count, loop.grain);
-    RunItems(context, RunChunk, chunks, &loop);
+    snwParallelFor(context, count, loop.grain, SumChunk, &loop);
     double sum = 0.0;
+    int chunks = ChunkCount(count, loop.grain);
     for (int i = 0; i < chunks; ++i)
-        sum += sums[i];
+        sum += loop.sums[i];
     return sum;
 }

@@ -74,6 +74,18 @@ int snwDense_Factor(const snwDense* dense, const double* a, int stride)
     return snwCholeskyNode_Factor(dense->kernels, &node, dense->numbers, diagonal);
 }
 
+double snwDense_SmallestPivot(const snwDense* dense)
+{
+    snwCholeskyNode node = NodeOf(dense);
+    double largest = 1; // of the inverse, which is what the panels hold
+    for (int i = 0; i < dense->n; ++i)
+    {
+        double inverse = snwCholeskyNode_DiagonalPanel(&node, dense->numbers, i / 8)[8 * i + i % 8];
+        largest = i == 0 || inverse > largest ? inverse : largest;
+    }
+    return 1 / (largest * largest);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Sweeps
 

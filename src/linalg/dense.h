@@ -33,6 +33,9 @@ size_t snwDense_PanelCount(int count, int n);
 // pivot that is not positive or has lost all its digits; -1: none.
 int snwDense_Factor(const snwDense* dense, const double* a, int stride);
 
+// The least square on L's diagonal; 1 without any. What a row of a matrix with unit diagonal has of its own at least.
+double snwDense_SmallestPivot(const snwDense* dense);
+
 // x[n] in place: L^-1 x, L^-T x, both. x is 64-byte aligned.
 void snwDense_Forward(const snwDense* dense, double* x);
 void snwDense_Backward(const snwDense* dense, double* x);

@@ -5,9 +5,9 @@
 //   rig     du_k and the turn dv_k:   dx_i = sum_k w_ik (du_k + dv_k x rho_ik),  rho_ik = R_k (xb_i - ub_k)
 //   affine  any affine map:           dx_i = sum_k w_ik (A_k xb_i + b_k), which does not depend on the pose
 // and the projection is u <- u - J (J^T M J)^-1 J^T M u: of all displacements that the rig cannot do, the nearest one
-// in the metric of mass. As the weights of a vertex sum to one, a translation of everything is among what the rig can
-// do: the result has no momentum, sum m u = 0 over the free vertices, and (affine; or all handles in one pose) no
-// angular momentum about any point either.
+// in the metric of mass. As the weights of a vertex sum to one, moving and turning the whole body is among what the rig
+// can do: over the free vertices the result has no momentum, sum m u = 0, and with the skinned x no angular momentum
+// either, sum m (x x u) = 0.
 //
 // Held vertices (inside bones) have u = 0 whatever happens, so they have no part in it: J and M are those of the free
 // ones, and the projection is then the nearest u with J^T M u = 0 that leaves the held ones alone.

@@ -42,7 +42,6 @@ typedef struct snwHandleSums
     int blockCount, handleCount;
     int chunkBlocks, chunkCount; // blocks of a chunk, chunks
     snwVec3 centre;              // m
-    snwSimd simd;
 } snwHandleSums;
 
 typedef struct snwHandleSumsDef
@@ -67,6 +66,10 @@ double snwHandleSums_Gather(
 
 // maps: per handle, 12 numbers as above. The fourth number of a row is left alone.
 void snwHandleSums_Add(snwContext* context, const snwHandleSums* sums, const double* maps, float* u);
+
+// What sums of a handle are judged against: out holds sum m w |u| and sum m w |xb - origin| |u|, two per handle.
+void snwHandleSums_Lengths(snwContext* context, const snwHandleSums* sums, const snwVec3* origins, const float* u,
+    double* scratch, double* out);
 
 // The blocks of one chunk.
 typedef struct snwSumRange

@@ -46,26 +46,13 @@ static snwVec3 FindCentre(const snwSkinningDef* def)
     return snwVec3_Scale(snwVec3_Add(lower, upper), 0.5);
 }
 
-// What vertices are sorted by: their first four handles. Ones that no key can tell apart keep their order.
-static uint64_t HandlesKey(const snwWeights* weights, int row)
-{
-    uint64_t key = 0;
-    for (int k = 0; k < 4; ++k)
-    {
-        int at = weights->starts[row] + k;
-        int handle = at < weights->starts[row + 1] ? weights->handles[at] + 1 : 0;
-        key = key << 16 | (uint64_t)(handle < 0xffff ? handle : 0xffff);
-    }
-    return key;
-}
-
 static int* SortVertices(snwContext* context, const snwSkinningDef* def)
 {
     int* order = snwAllocArray(context, (size_t)def->vertexCount, sizeof *order);
     uint64_t* keys = snwAllocArray(context, (size_t)def->vertexCount, sizeof *keys);
     bool sorted = order != NULL && keys != NULL;
     for (int i = 0; i < def->vertexCount && sorted; ++i)
-        order[i] = i, keys[i] = HandlesKey(def->weights, WeightRow(def, i));
+        order[i] = i, keys[i] = snwWeights_HandlesKey(def->weights, WeightRow(def, i));
     sorted = sorted && snwSortKeys(context, keys, order, def->vertexCount);
     snwFree(context, keys);
     if (!sorted)
@@ -89,34 +76,22 @@ static void FillLane(const snwSkinningDef* def, snwSkinModel* model, snwSkinBloc
     block->pivot[lane] = 4 * w->handles[heaviest];
 }
 
-// The handles of all lanes in rising order: a merge of eight sorted lists. out NULL: only counts.
+// The handles of all lanes in rising order. out NULL: only counts.
 static int FillInfluences(const snwSkinningDef* def, const snwSkinBlock* block, snwSkinInfluence* out)
 {
-    const snwWeights* weights = def->weights;
-    int next[SNW_SKIN_LANES], end[SNW_SKIN_LANES], count = 0;
+    int rows[SNW_SKIN_LANES], count = 0, handle;
+    double values[SNW_SKIN_LANES];
     for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
+        rows[lane] = WeightRow(def, block->vertex[lane]);
+    snwWeightsMerge merge = snwWeightsMerge_Start(def->weights, rows);
+    for (; (handle = snwWeightsMerge_Next(&merge, values)) >= 0; ++count)
     {
-        next[lane] = weights->starts[WeightRow(def, block->vertex[lane])];
-        end[lane] = weights->starts[WeightRow(def, block->vertex[lane]) + 1];
-    }
-    for (;; ++count)
-    {
-        int lowest = INT32_MAX;
-        for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
-            if (next[lane] < end[lane] && weights->handles[next[lane]] < lowest)
-                lowest = weights->handles[next[lane]];
-        if (lowest == INT32_MAX)
-            return count;
-        for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
-        {
-            bool has = next[lane] < end[lane] && weights->handles[next[lane]] == lowest;
-            if (out != NULL)
-                out[count].weight[lane] = has ? (float)weights->values[next[lane]] : 0.0f;
-            next[lane] += has;
-        }
+        for (int lane = 0; lane < SNW_SKIN_LANES && out != NULL; ++lane)
+            out[count].weight[lane] = (float)values[lane];
         if (out != NULL)
-            out[count].handle = lowest;
+            out[count].handle = handle;
     }
+    return count;
 }
 
 static bool IsStride(int stride)

@@ -1,6 +1,7 @@
 #include "rig/weights.h"
 #include "base/result.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -276,4 +277,40 @@ double snwWeights_Get(const snwWeights* weights, int vertex, int handle)
         if (weights->handles[k] == handle)
             return weights->values[k];
     return 0.0;
+}
+
+uint64_t snwWeights_HandlesKey(const snwWeights* weights, int vertex)
+{
+    uint64_t key = 0;
+    for (int k = 0; k < 4; ++k)
+    {
+        int at = weights->starts[vertex] + k;
+        int handle = at < weights->starts[vertex + 1] ? weights->handles[at] + 1 : 0;
+        key = key << 16 | (uint64_t)(handle < 0xffff ? handle : 0xffff);
+    }
+    return key;
+}
+
+snwWeightsMerge snwWeightsMerge_Start(const snwWeights* weights, const int rows[8])
+{
+    snwWeightsMerge merge = {.weights = weights};
+    for (int lane = 0; lane < 8; ++lane)
+        merge.next[lane] = weights->starts[rows[lane]], merge.end[lane] = weights->starts[rows[lane] + 1];
+    return merge;
+}
+
+int snwWeightsMerge_Next(snwWeightsMerge* merge, double values[8])
+{
+    const int* handles = merge->weights->handles;
+    int lowest = INT_MAX;
+    for (int lane = 0; lane < 8; ++lane)
+        if (merge->next[lane] < merge->end[lane] && handles[merge->next[lane]] < lowest)
+            lowest = handles[merge->next[lane]];
+    for (int lane = 0; lane < 8; ++lane)
+    {
+        bool has = merge->next[lane] < merge->end[lane] && handles[merge->next[lane]] == lowest;
+        values[lane] = has ? merge->weights->values[merge->next[lane]] : 0;
+        merge->next[lane] += has;
+    }
+    return lowest < INT_MAX ? lowest : -1;
 }

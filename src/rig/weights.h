@@ -5,6 +5,8 @@
 #include "base/context.h"
 #include "math/types.h"
 
+#include <stdint.h>
+
 // Weights as files and solvers have them: the same number of entries for every vertex, in any order, with zeros, with
 // handles named twice, and with sums that are not one.
 typedef struct snwWeightLists
@@ -35,3 +37,19 @@ int snwWeights_MostInfluences(const snwWeights* weights);
 
 // 0 if the handle is not among the vertex's.
 double snwWeights_Get(const snwWeights* weights, int vertex, int handle);
+
+// What vertices are sorted by so that neighbours follow the same handles: their first four. Ones that no key can tell
+// apart keep their order.
+uint64_t snwWeights_HandlesKey(const snwWeights* weights, int vertex);
+
+// The handles of eight rows together, in rising order.
+typedef struct snwWeightsMerge
+{
+    const snwWeights* weights;
+    int next[8], end[8];
+} snwWeightsMerge;
+
+snwWeightsMerge snwWeightsMerge_Start(const snwWeights* weights, const int rows[8]);
+
+// The next handle and its weight in each row, 0 where it has none; -1: no more.
+int snwWeightsMerge_Next(snwWeightsMerge* merge, double values[8]);

@@ -7,10 +7,10 @@
 // rest:
 //     edge     k/2 (|x_i - x_j| - l)^2
 //     volume   k/2 (det Ds - w)^2, det Ds = six times the signed volume
-//     strain   V/2 e^T C e, e = (E_00, E_11, E_22, 2 E_12, 2 E_02, 2 E_01), E = (F^T F - I) / 2
+//     strain   V/2 (e - e0)^T C (e - e0), e = (E_00, E_11, E_22, 2 E_12, 2 E_02, 2 E_01), E = (F^T F - I) / 2
 //     neo      V (mu/2 (|F|^2 - 3) - mu (det F - 1) + (lambda + mu)/2 (det F - 1)^2)
-// The last is the law of sim/pbd/neo_hookean.h but for a constant: with lambda + mu before the square, mu and lambda
-// are Lame's parameters at small strain.
+// The last is the law of sim/constraints/neo_hookean.h but for a constant: with lambda + mu before the square, mu and
+// lambda are Lame's parameters at small strain.
 //
 // Newton's method with a line search, all in double. What belongs together is made once (the pattern of the matrix, its
 // ordering, memory); numbers are read anew by each Solve, so that rest shapes may move along:
@@ -24,7 +24,7 @@
 #pragma once
 
 #include "base/context.h"
-#include "math/vec.h"
+#include "rig/complement.h"
 
 typedef struct snwImplicit snwImplicit;
 
@@ -59,6 +59,7 @@ typedef struct snwImplicitStep
     const double* strainVolumes;           // V, m^3
     const double (*strainStiffness)[6][6]; // C, Pa, symmetric, positive semidefinite: one per entry of strains ...
     const int* strainKinds;                // ... or, if not NULL, strainStiffness[strainKinds[i]]
+    const double (*strainRests)[6];        // e0; NULL: none
 
     const snwMat3* neoInverses; // Dm^-1, 1/m
     const double* neoVolumes;   // V, m^3
@@ -83,7 +84,8 @@ typedef struct snwImplicitReport
     int iterations;    // Newton steps that were taken
     int exactSteps;    // of these, with the true Hessian; others with every element's part made semidefinite
     int factors;       // factorisations, those that failed too
-    double residual;   // |gradient - what the constraint bears| / the sum of the sizes of the forces that make it up
+    double residual;   // |gradient - what the constraint bears| / the sum of the sizes of the forces that make it up;
+                       // about 1 where all forces are rounding, as at rest
     double energy;     // J, the objective
     double start;      // J, the objective before, once the constraint was met
     double constraint; // |rows (x - r)| / |rows| |x - r|, in the metric of the weights
@@ -103,3 +105,21 @@ snwResult snwImplicit_Solve(
 
 // The objective at x with its gradient (N, NULL: not wanted), held vertices included; for tests and plots.
 double snwImplicit_Objective(snwImplicit* implicit, const snwImplicitStep* step, const snwVec3* x, snwVec3* gradient);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rows of a rig: J^T M of rig/complement.h, so that x - r is what no handle could do.
+
+typedef struct snwImplicitRig
+{
+    snwComplementKind kind;
+    int vertexCount;
+    const snwVec3* rest;         // m
+    const double* masses;        // kg
+    const snwWeights* weights;   // of linear blending
+    const snwTransform* handles; // what takes the rest pose to now; not read for affine
+} snwImplicitRig;
+
+// 6 or 12 per handle.
+int snwImplicitRig_RowCount(const snwImplicitRig* rig);
+// rows[RowCount][vertexCount]. No heap. Those of affine handles are the same in all poses: see sameRows.
+void snwImplicitRig_MakeRows(const snwImplicitRig* rig, snwVec3* rows);

@@ -1,6 +1,5 @@
 #include "sim/pbd/pbd.h"
 #include "sim/methods.h"
-#include "sim/pbd/pbd_damping.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,22 +83,12 @@ static const snwParamInfo s_params[snw_pbdParamCount] = {
         .help = "contact of each body with itself; bodies always touch each other"},
 };
 
-const snwPbdKernels* snwPbd_Kernels(snwSimd simd)
-{
-    const snwPbdKernels* kernels = NULL;
-    if (simd == snw_simdAvx2)
-        kernels = snwPbd_KernelsAvx2();
-    if (kernels == NULL && simd >= snw_simdBase)
-        kernels = snwPbd_KernelsBase();
-    return kernels != NULL ? kernels : snwPbd_KernelsScalar();
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // State
 
 static size_t RowCount(const snwPbdModel* model)
 {
-    return (size_t)model->vertexCount + snw_pbdLanes;
+    return (size_t)model->vertexCount + snw_blockLanes;
 }
 
 static size_t AnchorBytes(const snwPbdModel* model)
@@ -161,8 +150,8 @@ static void InitBody(snwSim* sim, int index)
     {
         snwVec3 x = snwTransform_Apply(start->transform, character->def.vertices[i]);
         snwVec3 spin = snwVec3_Cross(start->angularVelocity, snwVec3_Sub(x, centre));
-        snwPbd_SetRow(state.positions, i, x);
-        snwPbd_SetRow(state.velocities, i, snwVec3_Add(start->velocity, spin));
+        snwRow_Set(state.positions, i, x);
+        snwRow_Set(state.velocities, i, snwVec3_Add(start->velocity, spin));
     }
     SetMasses(sim, index);
     SetPinned(sim, index);
@@ -214,9 +203,9 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     {
         const snwPbdModel* model = sim->bodies[i].model;
         if (model->compliant)
-            scratch->neo[i] = snwArena_Alloc(&sim->arena, (size_t)model->tetBlocks, sizeof **scratch->neo);
+            scratch->neo[i] = snwArena_Alloc(&sim->arena, (size_t)model->blocks.tetBlocks, sizeof **scratch->neo);
     }
-    scratch->sums = snwArena_Alloc(&sim->arena, most / snw_pbdDampGrain + 1, snw_pbdDampSums * sizeof(double));
+    scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount((int)most), sizeof(double));
     scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
     if (sim->arena.failed)
         return snwFailMemory(message);
@@ -311,11 +300,11 @@ static void MovePinned(snwSim* sim, int index, float* positions)
     {
         const snwPinSet* set = &sim->pinSets[p];
         for (int i = 0; i < set->count && sim->pins[p].held && set->body == index; ++i)
-            snwPbd_SetRow(positions, set->vertices[i], snwPinSet_Target(set, &sim->pins[p], i));
+            snwRow_Set(positions, set->vertices[i], snwPinSet_Target(set, &sim->pins[p], i));
     }
     for (int i = 0; i < sim->grabCount; ++i)
         if (sim->grabs[i].kind == snw_grabPin && sim->grabs[i].body == index)
-            snwPbd_SetRow(positions, sim->grabs[i].vertex, sim->grabs[i].vector);
+            snwRow_Set(positions, sim->grabs[i].vertex, sim->grabs[i].vector);
 }
 
 static void ProjectDrags(snwSim* sim, int index, float* positions, int iterations)
@@ -327,14 +316,14 @@ static void ProjectDrags(snwSim* sim, int index, float* positions, int iteration
             continue;
         double k = positions[4 * (size_t)grab->vertex + 3] > 0.0f ? 1.0 - pow(1.0 - grab->value, 1.0 / iterations)
                                                                   : 0.0;
-        snwVec3 now = snwPbd_Row(positions, grab->vertex);
-        snwPbd_SetRow(positions, grab->vertex, snwVec3_Lerp(now, grab->vector, k));
+        snwVec3 now = snwRow_Get(positions, grab->vertex);
+        snwRow_Set(positions, grab->vertex, snwVec3_Lerp(now, grab->vector, k));
     }
 }
 
 typedef struct BlockLoop
 {
-    const snwPbdKernels* kernels;
+    const snwConstraintKernels* kernels;
     const snwPbdModel* model;
     float* positions;
     int first; // block of this colour
@@ -346,20 +335,21 @@ static void ProjectEdgeBlocks(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
     loop->kernels->distance(
-        loop->positions, loop->model->edges, loop->first + begin, loop->first + end, loop->stiffness);
+        loop->positions, loop->model->blocks.edges, loop->first + begin, loop->first + end, loop->stiffness);
 }
 
 static void ProjectTetBlocks(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
-    loop->kernels->volume(loop->positions, loop->model->tets, loop->first + begin, loop->first + end, loop->stiffness);
+    loop->kernels->volume(
+        loop->positions, loop->model->blocks.tets, loop->first + begin, loop->first + end, loop->stiffness);
 }
 
 static void SolveNeoBlocks(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
-    loop->kernels->neoHookean(
-        loop->positions, loop->model->tets, loop->model->rests, loop->neo, loop->first + begin, loop->first + end);
+    loop->kernels->neoHookean(loop->positions, loop->model->blocks.tets, loop->model->rests, loop->neo,
+        loop->first + begin, loop->first + end);
 }
 
 static void ProjectColours(
@@ -392,18 +382,18 @@ static void ProjectBody(snwSim* sim, int index, const Sweep* sweep)
 {
     const snwPbdModel* model = sim->bodies[index].model;
     float* positions = snwPbd_GetBody(sim, index).positions;
-    BlockLoop loop = {.kernels = snwPbd_Kernels(sim->context->simd), .model = model, .positions = positions};
+    BlockLoop loop = {.kernels = snwConstraint_Kernels(sim->context->simd), .model = model, .positions = positions};
     if (model->compliant)
     {
         loop.neo = ((snwPbdScratch*)sim->scratch)->neo[index];
-        ProjectColours(sim, &loop, &model->tetColours, SolveNeoBlocks, 1.0);
+        ProjectColours(sim, &loop, &model->blocks.tetColours, SolveNeoBlocks, 1.0);
         snwSim_EndStage(sim, snw_stageVolume);
     }
     else
     {
-        ProjectColours(sim, &loop, &model->edgeColours, ProjectEdgeBlocks, sweep->stretch);
+        ProjectColours(sim, &loop, &model->blocks.edgeColours, ProjectEdgeBlocks, sweep->stretch);
         snwSim_EndStage(sim, snw_stageDistance);
-        ProjectColours(sim, &loop, &model->tetColours, ProjectTetBlocks, sweep->volume);
+        ProjectColours(sim, &loop, &model->blocks.tetColours, ProjectTetBlocks, sweep->volume);
         snwSim_EndStage(sim, snw_stageVolume);
     }
     ProjectDrags(sim, index, positions, sweep->iterations);
@@ -423,18 +413,6 @@ static void SolveIsland(snwSim* sim, int island)
         snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations);
         snwSim_EndStage(sim, snw_stageContact);
     }
-}
-
-// Mean of the regions' damping, by volume.
-static double MaterialDamping(const snwBody* body)
-{
-    const snwCharacter* character = body->character;
-    if (character->def.materialCount == 1 || character->def.tetCount == 0)
-        return body->materials[0].damping;
-    double sum = 0.0;
-    for (int i = 0; i < character->def.tetCount; ++i)
-        sum += character->restVolumes[i] * body->materials[character->def.regions[i]].damping;
-    return sum / character->volume;
 }
 
 static VertexLoop MakeVertexLoop(const snwSim* sim, int index, double h)
@@ -458,8 +436,11 @@ static void PredictBody(snwSim* sim, int index, double h)
     MovePinned(sim, index, loop.state.positions);
     const snwPbdModel* model = sim->bodies[index].model;
     if (model->compliant)
-        snwNeoState_Begin(((snwPbdScratch*)sim->scratch)->neo[index], model->rests, 0, model->tetBlocks,
-            sim->bodies[index].materials, h);
+    {
+        snwNeoState* neo = ((snwPbdScratch*)sim->scratch)->neo[index];
+        snwNeoState_Clear(neo, 0, model->blocks.tetBlocks);
+        snwNeoState_SetMaterials(neo, model->rests, 0, model->blocks.tetBlocks, sim->bodies[index].materials, h);
+    }
 }
 
 static void FinishBody(snwSim* sim, int index, double h)
@@ -467,7 +448,12 @@ static void FinishBody(snwSim* sim, int index, double h)
     VertexLoop loop = MakeVertexLoop(sim, index, h);
     snwParallelFor(
         sim->context, sim->bodies[index].character->def.vertexCount, snw_vertexGrain, UpdateVelocities, &loop);
-    snwPbd_Damp(sim, index, snwSim_Param(sim, snw_pbdDamping) + MaterialDamping(&sim->bodies[index]), h);
+    snwRigidDamping damping = {.positions = loop.state.positions,
+        .velocities = loop.state.velocities,
+        .count = sim->bodies[index].character->def.vertexCount,
+        .sums = ((snwPbdScratch*)sim->scratch)->sums,
+        .rate = snwSim_Param(sim, snw_pbdDamping) + snwBody_MaterialDamping(&sim->bodies[index])};
+    snwRigidDamping_Apply(sim->context, &damping, h);
 }
 
 static snwResult Step(snwSim* sim, double h, snwMessage* message)

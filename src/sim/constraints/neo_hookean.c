@@ -1,4 +1,4 @@
-#include "sim/pbd/neo_hookean.h"
+#include "sim/constraints/neo_hookean.h"
 
 #include <string.h>
 
@@ -14,16 +14,37 @@ void snwNeoRest_Set(snwNeoRest* rest, int lane, const snwVec3 corners[4], double
     rest->region[lane] = region;
 }
 
-void snwNeoState_Begin(
+void snwNeoRest_SetAll(snwNeoRest* rests, const snwBlocks* blocks, const snwCharacter* character)
+{
+    const snwCharacterDef* def = &character->def;
+    for (int i = 0; i < def->tetCount; ++i)
+    {
+        snwVec3 corners[4];
+        for (int k = 0; k < 4; ++k)
+            corners[k] = def->vertices[def->tets[i][k]];
+        int place = blocks->tetPlaces[i];
+        snwNeoRest_Set(&rests[place / snw_blockLanes], place % snw_blockLanes, corners, character->restVolumes[i],
+            def->regions[i]);
+    }
+}
+
+void snwNeoState_Clear(snwNeoState* states, int begin, int end)
+{
+    for (int b = begin; b < end; ++b)
+    {
+        memset(states[b].sumD, 0, sizeof states[b].sumD);
+        memset(states[b].sumH, 0, sizeof states[b].sumH);
+        memset(states[b].pushH, 0, sizeof states[b].pushH);
+    }
+}
+
+void snwNeoState_SetMaterials(
     snwNeoState* states, const snwNeoRest* rests, int begin, int end, const snwMaterial* materials, double h)
 {
     for (int b = begin; b < end; ++b)
     {
         snwNeoState* state = &states[b];
-        memset(state->sumD, 0, sizeof state->sumD);
-        memset(state->sumH, 0, sizeof state->sumH);
-        memset(state->pushH, 0, sizeof state->pushH);
-        for (int lane = 0; lane < snw_neoLanes; ++lane)
+        for (int lane = 0; lane < snw_blockLanes; ++lane)
         {
             const snwMaterial* material = &materials[rests[b].region[lane]];
             double nu = material->poisson, volume = (double)rests[b].volume[lane];

@@ -4,7 +4,7 @@
 // gradient or all masses vanish the divisor is exactly 0 and the constraint rests for that sweep.
 
 #include "math/simd.h"
-#include "sim/pbd/pbd.h"
+#include "sim/constraints/kernels.h"
 
 static inline snwWide SafeRatio(snwWide numerator, snwWide denominator)
 {
@@ -14,7 +14,7 @@ static inline snwWide SafeRatio(snwWide numerator, snwWide denominator)
 }
 
 // C = |a - b| - rest
-static inline void ProjectEdges(float* positions, const snwPbdEdges* block, int lane, snwWide stiffness)
+static inline void ProjectEdges(float* positions, const snwEdgeBlock* block, int lane, snwWide stiffness)
 {
     const int *ia = block->index[0] + lane, *ib = block->index[1] + lane;
     snwWide a[4], b[4];
@@ -41,12 +41,9 @@ static inline snwWide Dot(const snwWide a[3], const snwWide b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-// C = (p1 - p0) . ((p2 - p0) x (p3 - p0)) - 6 V0; gradients are the cross products of the edges.
-static inline void ProjectTets(float* positions, const snwPbdTets* block, int lane, snwWide stiffness)
+// Edges from corner 0 and the gradients of six times the volume: the cross products of the edges.
+static inline void VolumeGradients(const snwWide p[4][4], snwWide u[3][3], snwWide g[4][3])
 {
-    snwWide p[4][4], u[3][3], g[4][3];
-    for (int k = 0; k < 4; ++k)
-        snwWide_Load4(positions, block->index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
     for (int k = 0; k < 3; ++k)
         for (int d = 0; d < 3; ++d)
             u[k][d] = p[k + 1][d] - p[0][d];
@@ -55,6 +52,15 @@ static inline void ProjectTets(float* positions, const snwPbdTets* block, int la
     Cross(u[0], u[1], g[3]);
     for (int d = 0; d < 3; ++d)
         g[0][d] = -(g[1][d] + g[2][d] + g[3][d]);
+}
+
+// C = (p1 - p0) . ((p2 - p0) x (p3 - p0)) - 6 V0
+static inline void ProjectTets(float* positions, const snwTetBlock* block, int lane, snwWide stiffness)
+{
+    snwWide p[4][4], u[3][3], g[4][3];
+    for (int k = 0; k < 4; ++k)
+        snwWide_Load4(positions, block->index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
+    VolumeGradients(p, u, g);
     snwWide error = Dot(u[0], g[1]) - snwWide_Load(block->rest + lane);
     snwWide sum = p[0][3] * Dot(g[0], g[0]) + p[1][3] * Dot(g[1], g[1]) + p[2][3] * Dot(g[2], g[2]) +
                   p[3][3] * Dot(g[3], g[3]);
@@ -67,20 +73,35 @@ static inline void ProjectTets(float* positions, const snwPbdTets* block, int la
     }
 }
 
-static void Distance(float* positions, const snwPbdEdges* blocks, int begin, int end, float stiffness)
+static void Distance(float* positions, const snwEdgeBlock* blocks, int begin, int end, float stiffness)
 {
     for (int i = begin; i < end; ++i)
-        for (int lane = 0; lane < snw_pbdLanes; lane += SNW_WIDE_LANES)
+        for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
             ProjectEdges(positions, &blocks[i], lane, snwWide_Splat(stiffness));
 }
 
-static void Volume(float* positions, const snwPbdTets* blocks, int begin, int end, float stiffness)
+static void Volume(float* positions, const snwTetBlock* blocks, int begin, int end, float stiffness)
 {
     for (int i = begin; i < end; ++i)
-        for (int lane = 0; lane < snw_pbdLanes; lane += SNW_WIDE_LANES)
+        for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
             ProjectTets(positions, &blocks[i], lane, snwWide_Splat(stiffness));
 }
 
-#include "sim/pbd/neo_hookean_kernel.h"
+#include "sim/constraints/neo_hookean_kernel.h"
+#include "sim/constraints/soft_kernel.h"
 
-static const snwPbdKernels s_kernels = {Distance, Volume, NeoHookean};
+#include "sim/constraints/rest_kernel.h"
+
+static const snwConstraintKernels s_kernels = {
+    .distance = Distance,
+    .volume = Volume,
+    .neoHookean = NeoHookean,
+    .softDistance = SoftDistance,
+    .softVolume = SoftVolume,
+    .softStrain = SoftStrain,
+    .softNeo = SoftNeo,
+    .lengths = Lengths,
+    .volumes = Volumes,
+    .strains = Strains,
+    .neoRests = NeoRests,
+};

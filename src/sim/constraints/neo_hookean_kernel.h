@@ -49,12 +49,11 @@ static inline void InvertSymmetric(const snwWide w[6], snwWide a, snwWide out[6]
     out[5] = (xx * yy - w[1] * w[1]) * scale;
 }
 
-static inline void SolveNeo(
-    float* positions, const snwPbdTets* block, const snwNeoRest* rest, snwNeoState* state, int lane)
+// Where the corners p go.
+static inline void MoveNeo(
+    const snwWide p[4][4], const snwNeoRest* rest, snwNeoState* state, int lane, snwWide now[4][4])
 {
-    snwWide p[4][4], g[4][3], f[3][3], s[3][3], w[6], inverse[6], r[3][3], z[3][3], e[3][3];
-    for (int k = 0; k < 4; ++k)
-        snwWide_Load4(positions, block->index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
+    snwWide g[4][3], f[3][3], s[3][3], w[6], inverse[6], r[3][3], z[3][3], e[3][3];
     ShapeGradients(rest, lane, g);
     Deformation(p, g, f);
     Cross(f[1], f[2], s[0]);
@@ -95,16 +94,27 @@ static inline void SolveNeo(
             u[k] = step + push;
         }
         for (int k = 0; k < 4; ++k)
-            p[k][d] = p[k][d] + p[k][3] * Dot(g[k], u);
+            now[k][d] = p[k][d] + p[k][3] * Dot(g[k], u);
     }
     for (int k = 0; k < 4; ++k)
-        snwWide_Store4(positions, block->index[k] + lane, p[k][0], p[k][1], p[k][2], p[k][3]);
+        now[k][3] = p[k][3];
+}
+
+static inline void SolveNeo(
+    float* positions, const snwTetBlock* block, const snwNeoRest* rest, snwNeoState* state, int lane)
+{
+    snwWide p[4][4], now[4][4];
+    for (int k = 0; k < 4; ++k)
+        snwWide_Load4(positions, block->index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
+    MoveNeo(p, rest, state, lane, now);
+    for (int k = 0; k < 4; ++k)
+        snwWide_Store4(positions, block->index[k] + lane, now[k][0], now[k][1], now[k][2], now[k][3]);
 }
 
 static void NeoHookean(
-    float* positions, const snwPbdTets* blocks, const snwNeoRest* rests, snwNeoState* states, int begin, int end)
+    float* positions, const snwTetBlock* blocks, const snwNeoRest* rests, snwNeoState* states, int begin, int end)
 {
     for (int i = begin; i < end; ++i)
-        for (int lane = 0; lane < snw_pbdLanes; lane += SNW_WIDE_LANES)
+        for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
             SolveNeo(positions, &blocks[i], &rests[i], &states[i], lane);
 }

@@ -28,34 +28,35 @@
 
 #pragma once
 
-#include "sim/method.h"
-
-enum
-{
-    snw_neoLanes = 8 // as snw_pbdLanes
-};
+#include "sim/constraints/blocks.h"
 
 // Beside each block of tets: what follows from the rest pose.
 typedef struct snwNeoRest
 {
-    float inverse[9][snw_neoLanes]; // of the matrix of rest edges, row by row, 1/m
-    float volume[snw_neoLanes];     // m^3; 0: no tet
-    int region[snw_neoLanes];
+    float inverse[9][snw_blockLanes]; // of the matrix of rest edges, row by row, 1/m
+    float volume[snw_blockLanes];     // m^3; 0: no tet
+    int region[snw_blockLanes];
 } snwNeoRest;
 
 // And what changes: compliances and sums.
 typedef struct snwNeoState
 {
-    float complianceD[snw_neoLanes], complianceH[snw_neoLanes]; // a~
-    float gamma[snw_neoLanes];
-    float sumD[9][snw_neoLanes];  // L, coordinate by coordinate
-    float sumH[snw_neoLanes];     // l
-    float pushH[9][snw_neoLanes]; // Q
+    float complianceD[snw_blockLanes], complianceH[snw_blockLanes]; // a~
+    float gamma[snw_blockLanes];
+    float sumD[9][snw_blockLanes];  // L, coordinate by coordinate
+    float sumH[snw_blockLanes];     // l
+    float pushH[9][snw_blockLanes]; // Q
 } snwNeoState;
 
 // The numbers of one tet for a rest pose that is not flat.
 void snwNeoRest_Set(snwNeoRest* rest, int lane, const snwVec3 corners[4], double volume, int region);
 
-// Compliances for a substep of h seconds, sums at 0.
-void snwNeoState_Begin(
+// Those of all tets of a character.
+void snwNeoRest_SetAll(snwNeoRest* rests, const snwBlocks* blocks, const snwCharacter* character);
+
+// Compliances for a substep of h seconds.
+void snwNeoState_SetMaterials(
     snwNeoState* states, const snwNeoRest* rests, int begin, int end, const snwMaterial* materials, double h);
+
+// Sums at 0: a substep begins.
+void snwNeoState_Clear(snwNeoState* states, int begin, int end);

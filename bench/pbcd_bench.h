@@ -1,0 +1,20 @@
+// What the parts of `sinew bench pbcd` share.
+
+#pragma once
+
+#include "bench.h"
+
+typedef struct snwPbcdRows
+{
+    snwBenchReport* report;
+    const snwBenchOptions* options;
+    snwMessage* message;
+    snwResult result; // of the first thing that failed; nothing is added after it
+} snwPbcdRows;
+
+void snwPbcdRows_Add(snwPbcdRows* rows, const snwBenchRow* row);
+
+// Parts
+void snwAddPbcdSpeed(snwPbcdRows* rows);  // a projection, threads
+void snwAddPbcdBullet(snwPbcdRows* rows); // beside Bullet's
+void snwAddPbcdGrowth(snwPbcdRows* rows); // a substep over the size of the mesh

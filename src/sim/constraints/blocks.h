@@ -1,0 +1,65 @@
+// Constraints of a mesh as position-based methods want them: the edges and tets of a character in colours and blocks.
+//
+// Constraints of one colour share no vertex, lie in blocks of eight, and run in any order. The order of colours is
+// fixed, so going through them is one Gauss-Seidel sweep with the same bits for any number of threads and lanes. Within
+// a colour they keep the order of the mesh, so that neighbours in memory are neighbours in space.
+
+#pragma once
+
+#include "sim/character.h"
+
+enum
+{
+    snw_blockLanes = 8 // constraints in a block, whatever the instruction set
+};
+
+// Lanes without a constraint point to the spare vertices behind the real ones, which have no mass to move.
+typedef struct snwEdgeBlock
+{
+    int index[2][snw_blockLanes];
+    float rest[snw_blockLanes]; // m
+} snwEdgeBlock;
+
+typedef struct snwTetBlock
+{
+    int index[4][snw_blockLanes];
+    float rest[snw_blockLanes]; // m^3, six times the rest volume
+} snwTetBlock;
+
+// Blocks [starts[c], starts[c + 1]) have colour c.
+typedef struct snwColours
+{
+    int* starts;
+    int count;
+} snwColours;
+
+typedef struct snwBlocks
+{
+    int vertexCount; // the spare vertices follow: snw_blockLanes of them
+    snwEdgeBlock* edges;
+    snwColours edgeColours;
+    int edgeBlocks;
+    int* edgePlaces; // block * snw_blockLanes + lane of each edge of the character
+    snwTetBlock* tets;
+    snwColours tetColours;
+    int tetBlocks;
+    int* tetPlaces;
+} snwBlocks;
+
+// Everything lies in the arena.
+snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBlocks* blocks, snwMessage* message);
+
+// Rows of float4; the fourth number is left alone.
+static inline snwVec3 snwRow_Get(const float* rows, int index)
+{
+    const float* row = rows + 4 * (size_t)index;
+    return (snwVec3){row[0], row[1], row[2]};
+}
+
+static inline void snwRow_Set(float* rows, int index, snwVec3 v)
+{
+    float* row = rows + 4 * (size_t)index;
+    row[0] = (float)v.x;
+    row[1] = (float)v.y;
+    row[2] = (float)v.z;
+}

@@ -1,0 +1,34 @@
+// The kernels of constraints: one visit of each constraint in blocks [begin, end). Same bits for every instruction set.
+
+#pragma once
+
+#include "sim/constraints/soft.h"
+
+typedef void snwSoftKernelFn(const snwSoftSweep* sweep, int begin, int end);
+typedef void snwRestKernelFn(const snwRestSweep* sweep, int begin, int end);
+
+typedef struct snwConstraintKernels
+{
+    // As published in 2007: a part `stiffness` of the error goes.
+    void (*distance)(float* positions, const snwEdgeBlock* blocks, int begin, int end, float stiffness);
+    void (*volume)(float* positions, const snwTetBlock* blocks, int begin, int end, float stiffness);
+    void (*neoHookean)(
+        float* positions, const snwTetBlock* blocks, const snwNeoRest* rests, snwNeoState* states, int begin, int end);
+
+    // With compliance; soft.h.
+    snwSoftKernelFn* softDistance;
+    snwSoftKernelFn* softVolume;
+    snwSoftKernelFn* softStrain;
+    snwSoftKernelFn* softNeo;
+
+    // Rests for a substep, multipliers at 0.
+    snwRestKernelFn* lengths;
+    snwRestKernelFn* volumes;
+    snwRestKernelFn* strains;
+    snwRestKernelFn* neoRests; // before strains: their gradients are its
+} snwConstraintKernels;
+
+const snwConstraintKernels* snwConstraint_Kernels(snwSimd simd);
+const snwConstraintKernels* snwConstraint_KernelsScalar(void);
+const snwConstraintKernels* snwConstraint_KernelsBase(void); // NULL if not in this build
+const snwConstraintKernels* snwConstraint_KernelsAvx2(void); // NULL if not in this build
