@@ -27,7 +27,7 @@ all: build/build.ninja ## build everything; the program is build/sinew (ASSIMP=1
 	@cmake --build build -j $(JOBS)
 
 build/build.ninja: CMakeLists.txt CMakePresets.json
-	$(call setup,build)
+	$(call setup,build tetgen)
 	@cmake --preset release > /dev/null
 
 help: ## list the targets

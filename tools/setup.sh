@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what is missing for the named groups, and nothing else: setup.sh GROUP...
-# Quiet when all is there. Groups: build, film, test, validate, assimp, faults, lint, sanitize, peers.
+# Quiet when all is there. Groups: build, film, test, validate, assimp, tetgen, faults, lint, sanitize, peers.
 set -eu
 
 packages_of()
@@ -15,13 +15,14 @@ packages_of()
         ;;
     test) echo locales coinor-libipopt1v5 ;;
     assimp) echo libassimp-dev ;;
+    tetgen) echo libtet1.5-dev ;;
     faults) echo git rsync ;;
     lint) echo git clang-format clang-tidy ;;
     sanitize) echo clang libclang-rt-14-dev ;;
     peers) echo coinor-libipopt-dev petsc-dev libbullet-dev libdart-dev libode-dev siconos libsiconos-numerics-dev blender ;;
     *)
         echo "setup: error: there is no group '$1'" >&2
-        echo "  try: build, film, test, validate, assimp, faults, lint, sanitize or peers" >&2
+        echo "  try: build, film, test, validate, assimp, tetgen, faults, lint, sanitize or peers" >&2
         exit 2
         ;;
     esac
@@ -35,6 +36,7 @@ why()
     validate) echo "to check the glTF files that the tests write" ;;
     test) echo "to test with the numbers of another language, and against IPOPT" ;;
     assimp) echo "to read FBX, DAE and BVH" ;;
+    tetgen) echo "to make tets that keep a surface" ;;
     faults) echo "to plant faults in a copy of the source" ;;
     lint) echo "to check layout and find defects" ;;
     sanitize) echo "to fuzz the readers" ;;

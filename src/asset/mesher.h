@@ -8,7 +8,7 @@
 //            sinew-tetgen (an optional build) with limits of time and memory: if it crashes or hangs, that is an error
 //            message.
 //
-// What `auto` picks is written at snwMesher_Pick.
+// What `auto` picks is written at snwMakeTets.
 
 #pragma once
 
@@ -44,6 +44,7 @@ typedef struct snwMeshed
     char why[160];    // why `auto` picked this one, or "" if it was asked for
     int*
         ownVertices; // tetgen: the vertex of the mesh of each of faces.vertices, -1 for those of no triangle; NULL else
+    double megabytes;     // that TetGen held at most
     snwFillReport report; // of either; holes and thickening only of the lattice
 } snwMeshed;
 
@@ -53,5 +54,11 @@ bool snwMesher_Find(const char* name, snwMesher* mesher);
 bool snwMesher_HasTetgen(void); // is sinew-tetgen here?
 
 // Everything is the arena's. Errors say why there is no body; a warning says what of the quality could not be kept.
+//
+// `auto` with `conform`: TetGen, and the lattice if TetGen is not here, the surface is not fit for it or it fails.
+// Without: the lattice, for its angles (measured on nine real surfaces: smallest dihedral angle 10 to 23 degrees,
+// TetGen's 0.1 to 6); TetGen only where the lattice has to thicken thin parts, needs more than twice the wanted count
+// or warns, and the surface is fit for it and its angles are above 2 degrees (a fish with thin fins: 16,500 tets
+// instead of 41,800). meshed->why says what was decided. Without sinew-tetgen `auto` is the lattice.
 snwResult snwMakeTets(
     snwContext* context, const snwMesherDef* def, snwArena* arena, snwMeshed* meshed, snwMessage* message);

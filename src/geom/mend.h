@@ -1,8 +1,7 @@
 // A surface as artists make it becomes one whose inside can be asked for: vertices at one place are one, triangles
-// without area and doubles are gone, patches and shells that face the wrong way are turned, and what lies inside of the
-// body - where shells overlap - no longer counts as its surface.
+// without area and doubles are gone, and patches and shells that face the wrong way are turned.
 //
-// Holes stay: the winding number closes them (geom/winding.h).
+// Holes stay, and so does what crosses: the winding number knows the inside all the same (geom/winding.h).
 
 #pragma once
 

@@ -328,7 +328,9 @@ snwResult snwStuffSolid(
     Stuffer stuffer = {.context = context};
     double volume = def->volume;
     snwResult result = MakeTets(&stuffer, &lattice, message);
-    if (result >= 0 && volume <= 0)
+    if (result >= 0 && def->asItIs)
+        volume = MeshVolume(&stuffer);
+    else if (result >= 0 && volume <= 0)
         result = snwSolid_Volume(context, def->solid, &volume, message);
     if (result >= 0)
         result = MatchVolume(&stuffer, &lattice, volume, message);

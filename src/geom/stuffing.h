@@ -14,6 +14,7 @@ typedef struct snwStuffDef
     bool coarseInside; // cells may be twice and four times as large away from the surface
     snwVec3 shift;     // of the lattice, in cells, -1 .. 1; 0: symmetric about the middle of the solid's bounds
     double volume;     // m^3, of the solid if it is known (snwSolid_Volume); 0: it is measured
+    bool asItIs;       // the surface stays where the distance is 0; else it moves a little to get the volume right
 } snwStuffDef;
 
 snwStuffDef snwDefaultStuffDef(const snwSolid* solid, double spacing);

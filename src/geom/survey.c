@@ -427,6 +427,8 @@ static bool GatherHoles(Surveyor* s)
     snwSurvey* survey = s->survey;
     int* parents = snwArena_Alloc(&s->work, (size_t)s->def->vertexCount, sizeof *parents);
     int* holeOf = snwArena_Alloc(&s->work, (size_t)s->def->vertexCount, sizeof *holeOf);
+    snwVec3* areas = snwArena_Alloc(&s->work, (size_t)survey->openEdges + 1, sizeof *areas);
+    snwVec3 middle = snwVec3_Lerp(survey->lower, survey->upper, 0.5);
     survey->holes = snwArena_Alloc(s->arena, (size_t)survey->openEdges + 1, sizeof *survey->holes);
     if (s->work.failed || survey->holes == NULL)
         return false;
@@ -447,9 +449,15 @@ static bool GatherHoles(Surveyor* s)
         hole->edgeCount += 1;
         hole->length += snwVec3_Distance(a, b);
         hole->centre = snwVec3_Add(hole->centre, snwVec3_Lerp(a, b, 0.5));
+        // about the middle of the bounds: the rim is closed, so any point would do, but a near one keeps the digits
+        areas[holeOf[root]] = snwVec3_MulAdd(
+            areas[holeOf[root]], 0.5, snwVec3_Cross(snwVec3_Sub(a, middle), snwVec3_Sub(b, middle)));
     }
     for (int i = 0; i < survey->holeCount; ++i)
+    {
         survey->holes[i].centre = snwVec3_Scale(survey->holes[i].centre, 1.0 / survey->holes[i].edgeCount);
+        survey->holes[i].area = snwVec3_Length(areas[i]);
+    }
     qsort(survey->holes, (size_t)survey->holeCount, sizeof *survey->holes, CompareHoles);
     return true;
 }

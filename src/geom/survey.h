@@ -30,6 +30,7 @@ typedef struct snwHole
 {
     int edgeCount;
     double length;  // m, of the rim
+    double area;    // m^2, that the rim goes round; about 0 for a seam whose sides do not share their vertices
     snwVec3 centre; // of its corners
 } snwHole;
 

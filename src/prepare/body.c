@@ -2,7 +2,6 @@
 
 #include "prepare/parts.h"
 
-#include "geom/fit.h"
 #include "geom/mesh.h"
 
 #include <math.h>
@@ -158,13 +157,15 @@ static int WantedElements(const snwPreparer* p)
 
 static snwResult Fill(snwPreparer* p)
 {
-    snwSolid solid = snwSoup_Solid(p->flesh);
-    snwFitDef def = snwDefaultFitDef(&solid);
-    snwFit fit;
+    snwMesherDef def = snwDefaultMesherDef();
+    snwMeshed meshed = {0};
     snwMessage words = {0};
+    def.faces = (snwFaces){
+        p->fleshVertices, p->fleshVertexCount, (const int(*)[3])p->fleshTriangles, p->fleshTriangleCount};
+    def.mesher = p->def->mesher != snw_mesherAuto ? p->def->mesher : (snwMesher)p->settings.mesher;
+    def.weldTolerance = 1e-7 * p->size;
     def.tets = WantedElements(p);
-    def.detailRatio = 0.25;
-    snwResult result = snwFitMesh(p->context, &def, &p->arena, &fit, &words);
+    snwResult result = snwMakeTets(p->context, &def, &p->arena, &meshed, &words);
     if (result < 0)
     {
         if (p->message != NULL)
@@ -173,8 +174,10 @@ static snwResult Fill(snwPreparer* p)
     }
     if (result > 0)
         snwPreparer_Note(p, "%s", words.text);
-    p->report->mesher = snw_mesherLattice;
-    p->body = fit.mesh;
+    if (meshed.why[0] != 0)
+        snwPreparer_Note(p, "mesher: %s", meshed.why);
+    p->report->mesher = meshed.mesher;
+    p->body = meshed.mesh;
     return snw_ok;
 }
 

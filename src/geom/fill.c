@@ -1,0 +1,544 @@
+// A mesh is made, judged and made again until it is good: the wanted count, no part of the surface far from it, the
+// volume, the angles. What is tried follows from what is wrong:
+//
+//   a part of the surface lies far outside of the mesh   smaller cells where it is thin; at last it is thickened
+//   the volume is off                                    smaller cells where it is thin, then everywhere
+//   angles are bad                                       a shifted lattice
+//   the count is off                                     another spacing
+//
+// The best mesh seen is kept. Measured on the mesh itself, this needs no guess about which thickness a lattice still
+// holds: a fin that lies along its planes holds where one across them breaks.
+
+#include "geom/fill.h"
+
+#include "geom/inside.h"
+#include "geom/label.h"
+#include "geom/measure.h"
+#include "geom/mesh.h"
+#include "geom/stuffing.h"
+
+#include <math.h>
+
+enum
+{
+    snw_fillMeshings = 12,
+    snw_fillSamples = 4,     // on a triangle
+    snw_fillThickenings = 3, // more of the surface may be lost once the rest is balanced
+    snw_fillBalances = 3,    // of a thickness
+    snw_fillLarge = 3        // times the wanted count: from there on cells do not get smaller
+};
+
+#define SNW_FILL_COUNT  0.05 // near enough to the wanted count
+#define SNW_FILL_FAR    0.75 // of the cells that were asked for: what is so far outside of the mesh is lost
+#define SNW_FILL_THICK  0.5  // of the smallest cells: half the thickness that a lattice holds in every direction
+#define SNW_FILL_LOST   1e-3 // share of the area that may be lost
+#define SNW_FILL_COARSE 2.0  // of the cells that were asked for: where the body is thick, so that thin parts get more
+#define SNW_FILL_REFINE 0.02 // more than this is worth smaller cells; less is thickened at once
+
+typedef struct Attempt
+{
+    snwArena arena;
+    snwTetMesh mesh;
+    snwMeshQuality quality;
+    double spacing, detail;
+    float* outside;  // m, by triangle: how far its farthest sample is out of the mesh
+    double lostArea; // share of the area that is lost
+    double miss;     // |log(count / wanted)|
+    double volumeError;
+    bool sharp, thick; // angles out of range; made of the thickened solid
+} Attempt;
+
+typedef struct Filler
+{
+    snwContext* context;
+    const snwFillDef* def;
+    snwArena work;
+    snwMend mend;
+    snwMend* bones;
+    snwInside inside;
+    snwMessage* message;
+    double volume; // m^3, of the closed surface
+    double area;
+    double asked; // m, the spacing that the count or the caller asks for
+    double spacing, ratio;
+    snwVec3 shift;
+    double smaller;  // everywhere, for the volume's sake
+    uint8_t* chosen; // by triangle: thickened
+    int meshings, balances, thickenings;
+} Filler;
+
+snwFillDef snwDefaultFillDef(void)
+{
+    return (snwFillDef){.finest = 0.125, .volumeError = 0.02};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What is lost
+
+typedef struct LossLoop
+{
+    const Filler* filler;
+    const snwSoup* mesh;
+    float* outside;
+} LossLoop;
+
+static void MeasureLoss(int begin, int end, void* data)
+{
+    const LossLoop* loop = data;
+    const snwMend* mend = &loop->filler->mend;
+    for (int i = begin; i < end; ++i)
+    {
+        const int* t = mend->triangles[i];
+        snwVec3 a = mend->vertices[t[0]], b = mend->vertices[t[1]], c = mend->vertices[t[2]];
+        snwVec3 middle = snwVec3_Scale(snwVec3_Add(snwVec3_Add(a, b), c), 1.0 / 3);
+        snwVec3 samples[snw_fillSamples] = {
+            middle, snwVec3_Lerp(middle, a, 0.8), snwVec3_Lerp(middle, b, 0.8), snwVec3_Lerp(middle, c, 0.8)};
+        loop->outside[i] = -INFINITY;
+        for (int k = 0; k < snw_fillSamples && !loop->filler->inside.hidden[i]; ++k)
+            loop->outside[i] = fmaxf(loop->outside[i], (float)snwSoup_Distance(loop->mesh, samples[k]));
+    }
+}
+
+static double TriangleArea(const snwMend* mend, int triangle)
+{
+    const int* t = mend->triangles[triangle];
+    snwVec3 a = mend->vertices[t[0]];
+    return 0.5 *
+           snwVec3_Length(snwVec3_Cross(snwVec3_Sub(mend->vertices[t[1]], a), snwVec3_Sub(mend->vertices[t[2]], a)));
+}
+
+static snwResult FindLost(Filler* filler, Attempt* attempt)
+{
+    int(*triangles)[3] = NULL, count = 0, surface = filler->mend.triangleCount;
+    snwSoup* soup = NULL;
+    attempt->outside = snwArena_Alloc(&attempt->arena, (size_t)surface, sizeof *attempt->outside);
+    if (attempt->outside == NULL || snwMesh_FindBoundary(filler->context, (const int(*)[4])attempt->mesh.tets,
+                                        attempt->mesh.tetCount, &triangles, &count) < 0)
+        return snwFailMemory(filler->message);
+    snwSoupDef def = snwDefaultSoupDef();
+    def.vertices = attempt->mesh.vertices, def.vertexCount = attempt->mesh.vertexCount;
+    def.triangles = (const int(*)[3])triangles, def.triangleCount = count;
+    snwResult result = snwCreateSoup(filler->context, &def, &soup, filler->message);
+    LossLoop loop = {filler, soup, attempt->outside};
+    if (result >= 0)
+        snwParallelFor(filler->context, surface, 128, MeasureLoss, &loop);
+    snwDestroySoup(soup);
+    snwFree(filler->context, triangles);
+    for (int i = 0; i < surface && result >= 0; ++i)
+        if (attempt->outside[i] > SNW_FILL_FAR * filler->asked)
+            attempt->lostArea += TriangleArea(&filler->mend, i) / filler->area;
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Attempts
+
+static double Wanted(const Filler* filler)
+{
+    return filler->def->tets > 0 ? filler->def->tets : filler->def->vertices;
+}
+
+static double CountOf(const Filler* filler, const snwTetMesh* mesh)
+{
+    return filler->def->tets > 0 ? mesh->tetCount : mesh->vertexCount;
+}
+
+static bool IsWellShaped(const snwMeshQuality* quality)
+{
+    return quality->inverted == 0 && quality->minDihedral >= 8 && quality->maxDihedral <= 165;
+}
+
+static snwResult Judge(Filler* filler, Attempt* attempt)
+{
+    attempt->quality = snwTetMesh_Quality(&attempt->mesh);
+    attempt->sharp = !IsWellShaped(&attempt->quality);
+    attempt->volumeError = filler->volume > 0 ? fabs(attempt->quality.volume / filler->volume - 1) : 0;
+    if (Wanted(filler) > 0)
+        attempt->miss = fabs(log(CountOf(filler, &attempt->mesh) / Wanted(filler)));
+    return FindLost(filler, attempt);
+}
+
+static snwResult MakeAttempt(Filler* filler, Attempt* attempt)
+{
+    snwSolid solid = snwInside_Solid(&filler->inside);
+    double spacing = snwRoundSpacing(filler->spacing * filler->smaller);
+    *attempt = (Attempt){.arena = {.context = filler->context},
+        .spacing = spacing,
+        .detail = spacing * filler->ratio,
+        .thick = filler->inside.thick != NULL};
+    snwStuffDef stuff = {.solid = &solid,
+        .spacing = spacing,
+        .detail = attempt->detail,
+        .shift = filler->shift,
+        .volume = filler->volume,
+        .asItIs = attempt->thick || filler->volume == 0}; // a level below 0 would make thin parts vanish again
+    filler->meshings++;
+    snwResult result = snwStuffSolid(filler->context, &stuff, &attempt->arena, &attempt->mesh, filler->message);
+    return result < 0 ? result : Judge(filler, attempt);
+}
+
+static bool IsLossy(const Attempt* attempt)
+{
+    return attempt->lostArea > SNW_FILL_LOST;
+}
+
+static bool IsVolumeOff(const Filler* filler, const Attempt* attempt)
+{
+    return attempt->volumeError > filler->def->volumeError;
+}
+
+static bool IsSound(const Filler* filler, const Attempt* attempt)
+{
+    return attempt->arena.context != NULL && !attempt->sharp && !IsLossy(attempt) && !IsVolumeOff(filler, attempt);
+}
+
+// Is a better than b? What is worst about a mesh comes first.
+static bool IsBetter(const Filler* filler, const Attempt* a, const Attempt* b)
+{
+    if (b->arena.context == NULL)
+        return true;
+    if (a->sharp != b->sharp)
+        return b->sharp;
+    if (IsLossy(a) != IsLossy(b))
+        return IsLossy(b);
+    if (IsLossy(a) && a->lostArea != b->lostArea)
+        return a->lostArea < b->lostArea;
+    if (IsVolumeOff(filler, a) != IsVolumeOff(filler, b))
+        return IsVolumeOff(filler, b);
+    return IsVolumeOff(filler, a) ? a->volumeError < b->volumeError : a->miss < b->miss;
+}
+
+static void KeepBetter(const Filler* filler, Attempt* best, Attempt* other)
+{
+    if (IsBetter(filler, other, best))
+    {
+        Attempt swap = *best;
+        *best = *other;
+        *other = swap;
+    }
+    snwArena_Free(&other->arena);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Thickening
+
+// Lost triangles, and around them, over shared corners, all that stick out of the mesh at all: so that what is
+// thickened hangs on the rest.
+static bool ChooseThick(Filler* filler, const Attempt* attempt)
+{
+    const snwMend* mend = &filler->mend;
+    uint8_t* reached = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, 1);
+    if (filler->chosen == NULL)
+        filler->chosen = snwArena_Alloc(&filler->work, (size_t)mend->triangleCount, 1);
+    if (filler->work.failed)
+        return false;
+    double out = attempt != NULL ? 0.15 * attempt->detail + fmax(filler->inside.inset, 0) : 0;
+    for (bool again = true, first = true; again; first = false)
+    {
+        again = false;
+        for (int i = 0; i < mend->triangleCount; ++i)
+        {
+            const int* t = mend->triangles[i];
+            bool lost = attempt == NULL || attempt->outside[i] > SNW_FILL_FAR * filler->asked;
+            bool near = !first && attempt->outside[i] > out && (reached[t[0]] || reached[t[1]] || reached[t[2]]);
+            bool isNew = !(reached[t[0]] && reached[t[1]] && reached[t[2]] && filler->chosen[i]);
+            if (filler->inside.hidden[i] || (!lost && !near) || !isNew)
+                continue;
+            filler->chosen[i] = 1;
+            again = true;
+            reached[t[0]] = reached[t[1]] = reached[t[2]] = 1;
+        }
+        again = again && attempt != NULL;
+    }
+    return true;
+}
+
+// attempt NULL: nothing is inside at all, so everything is thickened. What was chosen before stays chosen.
+static snwResult Thicken(Filler* filler, const Attempt* attempt)
+{
+    double by = SNW_FILL_THICK * filler->spacing * filler->smaller * filler->ratio;
+    if (!ChooseThick(filler, attempt))
+        return snwFailMemory(filler->message);
+    return snwInside_Thicken(&filler->inside, filler->chosen, by, filler->message);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The search
+
+// Counts fall with the cube of the spacing; where most cells are at the surface or refined, with less.
+static void AimAtCount(Filler* filler, const Attempt* attempt)
+{
+    double ratio = CountOf(filler, &attempt->mesh) / Wanted(filler);
+    filler->spacing *= fmin(fmax(pow(ratio, 0.4), 0.5), 1.6);
+    filler->spacing = fmin(filler->spacing, SNW_FILL_COARSE * filler->asked);
+}
+
+// Smaller cells where the body is thin; larger ones elsewhere pay for them if there is a count to keep.
+static snwResult Refine(Filler* filler, const Attempt* attempt)
+{
+    filler->ratio /= 2;
+    filler->balances = 0;
+    if (Wanted(filler) > 0)
+        filler->spacing = fmin(filler->spacing * 1.4, SNW_FILL_COARSE * filler->asked);
+    return attempt->thick ? Thicken(filler, attempt) : snw_ok;
+}
+
+// What thickening adds is taken from the rest of the surface, a little everywhere, and what chords lose comes back.
+static bool Balance(Filler* filler, const Attempt* attempt)
+{
+    double extra = attempt->quality.volume - filler->volume, limit = 0.3 * attempt->detail;
+    double inset = fmin(fmax(filler->inside.inset + extra / filler->area, -limit), limit);
+    bool changed = inset != filler->inside.inset;
+    filler->inside.inset = inset;
+    return changed && ++filler->balances <= snw_fillBalances;
+}
+
+// What to try next; false: nothing is left, or nothing is wrong.
+static bool Change(Filler* filler, const Attempt* attempt, snwResult* result)
+{
+    bool off = IsVolumeOff(filler, attempt), large = CountOf(filler, &attempt->mesh) > snw_fillLarge * Wanted(filler);
+    bool finer = filler->ratio / 2 >= filler->def->finest && !(large && Wanted(filler) > 0);
+    double spacing = filler->spacing;
+    if (attempt->thick && !IsLossy(attempt) && off && !attempt->sharp && Balance(filler, attempt))
+        return true;
+    if ((off || attempt->lostArea > SNW_FILL_REFINE) && finer)
+        *result = Refine(filler, attempt);
+    else if (IsLossy(attempt) && filler->thickenings++ < snw_fillThickenings)
+        *result = Thicken(filler, attempt);
+    else if (off && !attempt->thick && filler->smaller > 0.5 && !(large && Wanted(filler) > 0))
+        filler->smaller *= 0.8;
+    else if (attempt->sharp && filler->shift.x == 0)
+        filler->shift = (snwVec3){0.17, 0.31, 0.23};
+    else if (attempt->sharp && filler->shift.x < 0.4)
+        filler->shift = (snwVec3){0.43, 0.11, 0.37};
+    else
+    {
+        if (Wanted(filler) > 0 && attempt->miss > SNW_FILL_COUNT)
+            AimAtCount(filler, attempt);
+        return fabs(filler->spacing / spacing - 1) > 0.015 && !attempt->thick;
+    }
+    return *result >= 0;
+}
+
+static snwResult Search(Filler* filler, Attempt* best)
+{
+    snwResult result = snw_ok;
+    for (bool again = true; again && filler->meshings < snw_fillMeshings;)
+    {
+        Attempt attempt;
+        result = MakeAttempt(filler, &attempt);
+        if (result == snw_errorInput && filler->inside.thick == NULL)
+        {
+            // no lattice point is inside: a sheet, or all of it is thinner than a cell
+            snwArena_Free(&attempt.arena);
+            result = Thicken(filler, NULL);
+            again = result >= 0;
+            continue;
+        }
+        if (result < 0)
+        {
+            snwArena_Free(&attempt.arena);
+            break;
+        }
+        // Another count is not worth what it breaks.
+        again = (!IsSound(filler, best) || IsSound(filler, &attempt)) && Change(filler, &attempt, &result);
+        KeepBetter(filler, best, &attempt);
+    }
+    // A later attempt that fails does not spoil an earlier one.
+    return result == snw_errorMemory || best->arena.context == NULL ? result : snw_ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The report
+
+static int Find(int* parents, int i)
+{
+    while (parents[i] != i)
+        i = parents[i] = parents[parents[i]];
+    return i;
+}
+
+// Triangles that hang together by corners and are all out of the mesh.
+static bool CountDropped(Filler* filler, const Attempt* best, snwFillReport* report)
+{
+    const snwMend* mend = &filler->mend;
+    int* parents = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, sizeof *parents);
+    int* triangles = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, sizeof *triangles);
+    int* out = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, sizeof *out);
+    if (filler->work.failed)
+        return false;
+    for (int i = 0; i < mend->vertexCount; ++i)
+        parents[i] = i;
+    for (int i = 0; i < 2 * mend->triangleCount; ++i)
+    {
+        int a = Find(parents, mend->triangles[i / 2][0]), b = Find(parents, mend->triangles[i / 2][1 + i % 2]);
+        parents[a > b ? a : b] = a > b ? b : a;
+    }
+    for (int i = 0; i < mend->triangleCount; ++i)
+    {
+        int root = Find(parents, mend->triangles[i][0]);
+        triangles[root]++;
+        out[root] += best->outside[i] > 0.25 * best->detail;
+    }
+    for (int i = 0; i < mend->vertexCount; ++i)
+        if (triangles[i] > 0 && out[i] == triangles[i])
+            report->droppedShells++, report->droppedTriangles += triangles[i];
+    return true;
+}
+
+static bool ListHoles(const snwSurvey* survey, snwArena* arena, snwFillReport* report)
+{
+    report->holes = snwArena_Alloc(arena, (size_t)survey->holeCount + 1, sizeof *report->holes);
+    for (int i = 0; i < survey->holeCount && report->holes != NULL; ++i)
+        if (survey->holes[i].area > 1e-6 * survey->holes[i].length * survey->holes[i].length)
+            report->holes[report->holeCount++] = survey->holes[i];
+    return report->holes != NULL;
+}
+
+static bool MakeReport(Filler* filler, const Attempt* best, snwArena* arena, snwFillReport* report)
+{
+    const snwMend* mend = &filler->mend;
+    *report = (snwFillReport){.flatTriangles = mend->flatCount,
+        .doubleTriangles = mend->doubleCount,
+        .turnedTriangles = mend->turnedCount,
+        .hiddenTriangles = filler->inside.hiddenCount,
+        .crossingTriangles = mend->before.crossingTriangles,
+        .shellCount = mend->after.shellCount,
+        .closed = mend->sound,
+        .surfaceVolume = filler->volume,
+        .volume = best->quality.volume,
+        .volumeError = best->volumeError,
+        .spacing = best->spacing,
+        .detail = best->detail,
+        .meshings = filler->meshings,
+        .quality = best->quality};
+    for (int i = 0; i < mend->triangleCount && best->thick; ++i)
+        report->thickTriangles += filler->chosen[i];
+    report->thickened = best->thick ? filler->inside.thickness : 0;
+    return ListHoles(&mend->after, arena, report) && CountDropped(filler, best, report);
+}
+
+static snwResult Warn(const Filler* filler, const Attempt* best, const snwFillReport* report)
+{
+    const snwMeshQuality* quality = &best->quality;
+    if (best->sharp)
+        return snwFail(filler->message, snw_warning, "use smaller cells or more tets",
+            "%d inverted tets, dihedral angles from %.1f to %.1f degrees", quality->inverted, quality->minDihedral,
+            quality->maxDihedral);
+    if (IsLossy(best))
+        return snwFail(filler->message, snw_warning, "use smaller cells or more tets",
+            "%.1f %% of the surface lies outside of the mesh", 100 * best->lostArea);
+    if (IsVolumeOff(filler, best))
+        return snwFail(filler->message, snw_warning, "use smaller cells or more tets",
+            "the mesh has %.1f %% of the volume%s", 100 * report->volume / report->surfaceVolume,
+            best->thick ? ", for thin parts were thickened" : "");
+    if (best->miss > SNW_FILL_COUNT)
+        return snwFail(filler->message, snw_warning, NULL, "there are %d tets and %d vertices, not as many as wanted",
+            best->mesh.tetCount, best->mesh.vertexCount);
+    return snw_ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+static snwResult CheckDef(const snwFillDef* def, snwMessage* message)
+{
+    if (!(def->finest >= 0.125 && def->finest <= 1))
+        return snwFail(
+            message, snw_errorArgument, "start from snwDefaultFillDef()", "finest must be 1/8..1, is %g", def->finest);
+    if (!(def->volumeError > 0) || !(def->spacing >= 0) || !isfinite(def->spacing) || def->tets < 0 ||
+        def->vertices < 0 || def->innerCount < 0 || !(def->weldTolerance >= 0))
+        return snwFail(message, snw_errorArgument, "start from snwDefaultFillDef()",
+            "counts, spacing, tolerance and volume error are not below 0");
+    return snw_ok;
+}
+
+static snwResult MendAll(Filler* filler)
+{
+    const snwFillDef* def = filler->def;
+    snwMendDef mend = {def->faces, def->weldTolerance};
+    snwResult result = snwMendSurface(&filler->work, &mend, &filler->mend, filler->message);
+    filler->bones = snwArena_Alloc(&filler->work, (size_t)def->innerCount + 1, sizeof *filler->bones);
+    if (result >= 0 && filler->bones == NULL)
+        return snwFailMemory(filler->message);
+    for (int i = 0; i < def->innerCount && result >= 0; ++i)
+    {
+        mend.faces = def->inner[i];
+        result = snwMendSurface(&filler->work, &mend, &filler->bones[i], filler->message);
+        if (result < 0)
+            snwMessage_AddPlace(filler->message, "inner[%d]", i);
+    }
+    return result;
+}
+
+static snwResult FirstSpacing(Filler* filler)
+{
+    const snwFillDef* def = filler->def;
+    snwSolid solid = snwInside_Solid(&filler->inside);
+    snwResult result = snw_ok;
+    filler->volume = filler->mend.after.volume;
+    filler->area = filler->mend.after.area;
+    if (!filler->mend.sound)
+        result = snwSolid_Volume(filler->context, &solid, &filler->volume, filler->message);
+    // A sheet has hardly any volume of its own: as if it were a hundredth of its size thick.
+    double size = filler->mend.after.size, volume = fmax(filler->volume, 0.01 * size * filler->area / 4);
+    filler->spacing = def->tets > 0       ? cbrt(13.5 * volume / def->tets)
+                      : def->vertices > 0 ? cbrt(2.8 * volume / def->vertices)
+                      : def->spacing > 0  ? def->spacing
+                                          : size / 40;
+    filler->asked = filler->spacing;
+    if (filler->volume < 1e-9 * size * size * size)
+        filler->volume = 0;
+    return result;
+}
+
+static snwResult Finish(Filler* filler, const Attempt* best, snwArena* arena, snwFilling* filling)
+{
+    snwBoneLabels labels = {0};
+    snwSolid solid = snwInside_Solid(&filler->inside);
+    filling->mesh = best->mesh;
+    filling->mesh.vertices = snwArena_Copy(
+        arena, best->mesh.vertices, (size_t)best->mesh.vertexCount, sizeof *best->mesh.vertices);
+    filling->mesh.tets = snwArena_Copy(arena, best->mesh.tets, (size_t)best->mesh.tetCount, sizeof *best->mesh.tets);
+    filling->regions = snwArena_Alloc(arena, (size_t)best->mesh.tetCount, sizeof *filling->regions);
+    if (arena->failed || !MakeReport(filler, best, arena, &filling->report))
+        return snwFailMemory(filler->message);
+    snwResult result = snw_ok;
+    if (solid.boneCount > 0)
+        result = snwLabelBones(filler->context, &solid, &best->mesh, 0, &filler->work, &labels, filler->message);
+    for (int i = 0; i < best->mesh.tetCount && result >= 0 && solid.boneCount > 0; ++i)
+        filling->regions[i] = 1 + labels.tetBones[i];
+    if (result < 0)
+        return result;
+    snwMessage_Clear(filler->message); // of earlier attempts
+    return Warn(filler, best, &filling->report);
+}
+
+static snwResult Fill(Filler* filler, snwArena* arena, snwFilling* filling)
+{
+    Attempt best = {0};
+    snwResult result = CheckDef(filler->def, filler->message);
+    result = result < 0 ? result : MendAll(filler);
+    result = result < 0 ? result
+                        : snwInside_Create(filler->context, &filler->mend, filler->bones, filler->def->innerCount,
+                              &filler->inside, filler->message);
+    result = result < 0 ? result : FirstSpacing(filler);
+    result = result < 0 ? result : Search(filler, &best);
+    if (result >= 0)
+        result = Finish(filler, &best, arena, filling);
+    snwArena_Free(&best.arena);
+    return result;
+}
+
+snwResult snwFillSurface(
+    snwContext* context, const snwFillDef* def, snwArena* arena, snwFilling* filling, snwMessage* message)
+{
+    *filling = (snwFilling){0};
+    Filler filler = {
+        .context = context, .def = def, .work = {.context = context}, .message = message, .ratio = 1, .smaller = 1};
+    snwResult result = Fill(&filler, arena, filling);
+    snwInside_Free(&filler.inside);
+    snwArena_Free(&filler.work);
+    if (result < 0)
+        *filling = (snwFilling){0};
+    return result;
+}
