@@ -2,7 +2,7 @@
 // sidecar or the file's extras these rules hold, for any creature:
 //
 //   - a bone has a joint to the bone above it, at its head; bones without one above are free;
-//   - if the motions of the file turn it by ten degrees or more about one axis, and by no more than five off it, it is
+//   - if the motions of the file turn it by ten degrees or more about one axis, and by no more than two off it, it is
 //   a
 //     hinge about that axis, with the range that the motions use and fifteen degrees more on either side;
 //   - else it is a ball joint: ninety degrees of swing, forty-five of twist about the bone, or fifteen more than what
@@ -88,7 +88,7 @@ static bool MakeHinge(const snwPreparer* p, int bone, const Use* use, snwJointDe
     snwVec3 axis = snwMat3_Column(snwEigen3_Symmetric(use->spread).vectors, 0);
     Extent extent = Measure(p, bone, axis);
     double range = extent.upper - extent.lower;
-    if (range < 10 * s_degree || range > 180 * s_degree || extent.off > 5 * s_degree)
+    if (range < 10 * s_degree || range > 180 * s_degree || extent.off > 2 * s_degree)
         return false;
     joint->type = snw_jointHinge;
     joint->axis = axis;

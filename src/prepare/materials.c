@@ -350,7 +350,26 @@ static bool Divide(const Painter* painter, int levels, uint64_t* keys)
     return true;
 }
 
-// The mean of each region, of young the geometric one; what is the same everywhere stays as it is to the last bit.
+// What more than half of a region's elements have (Boyer and Moore 1981); false if they have nothing in common.
+static bool FindMajority(const Painter* painter, int region, snwMaterial* material)
+{
+    const snwPreparer* p = painter->preparer;
+    int votes = 0, count = 0, same = 0;
+    for (int i = 0; i < p->body.tetCount; ++i)
+    {
+        if (p->regions[i] != region)
+            continue;
+        if (votes == 0)
+            *material = painter->elements[i];
+        votes += memcmp(&painter->elements[i], material, sizeof *material) == 0 ? 1 : -1;
+        ++count;
+    }
+    for (int i = 0; i < p->body.tetCount; ++i)
+        same += p->regions[i] == region && memcmp(&painter->elements[i], material, sizeof *material) == 0;
+    return 2 * same > count;
+}
+
+// What most of a region has, to the last bit; else the mean, of young the geometric one.
 static void Average(const Painter* painter)
 {
     snwPreparer* p = painter->preparer;
@@ -358,23 +377,19 @@ static void Average(const Painter* painter)
     {
         double sum[4] = {0};
         int count = 0;
-        bool same = true;
+        if (FindMajority(painter, r, &p->materials[r]))
+            continue;
         for (int i = 0; i < p->body.tetCount; ++i)
         {
             double value[4];
             if (p->regions[i] != r)
                 continue;
-            const snwMaterial* material = &painter->elements[i];
-            p->materials[r] = count == 0 ? *material : p->materials[r];
-            same = same && memcmp(material, &p->materials[r], sizeof *material) == 0;
-            Coordinates(material, value);
+            Coordinates(&painter->elements[i], value);
             for (int k = 0; k < 4; ++k)
                 sum[k] += value[k];
             ++count;
         }
-        if (!same)
-            p->materials[r] = (snwMaterial){
-                sum[0] / count, exp(sum[1] / count), fmin(sum[2] / count, 0.5), sum[3] / count};
+        p->materials[r] = (snwMaterial){sum[0] / count, exp(sum[1] / count), fmin(sum[2] / count, 0.5), sum[3] / count};
     }
 }
 
