@@ -31,6 +31,8 @@ const snwMetric snwMetrics[] = {
     {"bullet_ratio", "x", "higher",
         "a projection of a link in Bullet's btSoftBody over one of an edge in ours, same mesh, from the same turns"},
     {"speedup_2t", "x", "higher", "one thread over two threads, from the same runs"},
+    {"speedup_limit", "x", "higher",
+        "what this machine grants: two sims of one thread at once over one after the other, from the same runs"},
     {"simd_speedup", "x", "higher", "scalar kernels over the widest ones of this machine, from the same runs"},
     {"allocations_per_step", "", "lower", "calls of the allocator in a steady step"},
     {"hash_equal", "", "equal", "1 if all thread counts and instruction sets end in the same state, else 0"},

@@ -13,6 +13,7 @@ faults=(
     'tasks.sumsHaveTheSameBitsForAnyThreads@src/base/tasks.c@s/int smallest = ChunkCount(count, snw_maxSumChunks);/int smallest = ChunkCount(count, context->threadCount);/'
     'tasks.phasesRunInOrderForAnyThreads@src/base/tasks.c@s/RunAlone(&phases\[current++\]);/current++;/'
     'tasks.veryManyChunksKeepTheirBorders@src/base/tasks.c@s/ < each ? chunks : (claim/ < each ? chunks + 1 : (claim/'
+    'sweep.coloursFollowEachOtherForAnyThreads@src/sim/constraints/blocks.c@s/begin = colours->starts\[first + i\], end/begin = colours->starts[i \& ~1], end/'
     'character.everyFailedAllocationIsAnErrorWithoutLeak@src/base/arena.c@s/        snwFree(arena->context, arena->first);/        if (next != NULL) snwFree(arena->context, arena->first);/'
     'rotation.classInverted@src/math/rotation_lanes.h@s/ & (det \* SNW_MAX_CONDITION > trace3));/ );/'
     'rotation.everyInstructionSetGivesTheSameBits@src/math/rotation_lanes.h@s/    snwWide f = -0.5f \/ det;/    snwWide f = -0.5f \/ det * (1.0f + 1e-7f * (SNW_WIDE_LANES == 8));/'

@@ -276,7 +276,7 @@ static snwResult Ask(Run* run, double most, snwArena* arena, snwTetMesh* mesh)
         if (result != snw_errorInput || run->helper.end == snw_helperLate)
             break;
     }
-    if (result >= 0)
+    if (result >= 0 && mesh->vertices != NULL)
         memcpy(mesh->vertices, complex->points, size);
     return result;
 }
@@ -404,7 +404,7 @@ static void DropCavities(snwTetMesh* mesh, int* regions)
 static snwResult LabelTets(Run* run, snwArena* arena, snwMeshed* meshed)
 {
     int count = 1 + run->def->innerCount, made = 0;
-    snwSoup** soups = snwAllocArray(run->context, (size_t)count, sizeof *soups);
+    snwSoup** soups = snwAllocArray(run->context, (size_t)count, sizeof(void*));
     meshed->regions = snwArena_Alloc(arena, (size_t)meshed->mesh.tetCount, sizeof *meshed->regions);
     snwResult result = soups != NULL && meshed->regions != NULL ? snw_ok : snwFailMemory(run->message);
     for (; made < count && result >= 0; ++made)
@@ -416,7 +416,7 @@ static snwResult LabelTets(Run* run, snwArena* arena, snwMeshed* meshed)
         snwParallelFor(run->context, meshed->mesh.tetCount, 256, FindRegions, &loop);
         DropCavities(&meshed->mesh, meshed->regions);
     }
-    for (int i = 0; i < made; ++i)
+    for (int i = 0; i < made && soups != NULL; ++i)
         snwDestroySoup(soups[i]);
     snwFree(run->context, soups);
     return result;

@@ -64,12 +64,41 @@ typedef struct Filler
     snwVec3 shift;
     double smaller;  // everywhere, for the volume's sake
     uint8_t* chosen; // by triangle: thickened
+    bool sheet;      // most of it is: the volume is what the thickness makes it
     int meshings, balances, thickenings;
+    int specks, speckTriangles; // left out from the start
 } Filler;
 
 snwFillDef snwDefaultFillDef(void)
 {
     return (snwFillDef){.finest = 0.125, .volumeError = 0.02};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Parts: triangles that hang together by corners
+
+static int Find(int* parents, int i)
+{
+    while (parents[i] != i)
+        i = parents[i] = parents[parents[i]];
+    return i;
+}
+
+// By vertex: the lowest vertex of its part. NULL: no memory.
+static int* NumberParts(Filler* filler)
+{
+    const snwMend* mend = &filler->mend;
+    int* parents = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, sizeof *parents);
+    for (int i = 0; i < mend->vertexCount && parents != NULL; ++i)
+        parents[i] = i;
+    for (int i = 0; i < 2 * mend->triangleCount && parents != NULL; ++i)
+    {
+        int a = Find(parents, mend->triangles[i / 2][0]), b = Find(parents, mend->triangles[i / 2][1 + i % 2]);
+        parents[a > b ? a : b] = a > b ? b : a;
+    }
+    for (int i = 0; i < mend->vertexCount && parents != NULL; ++i)
+        parents[i] = Find(parents, i);
+    return parents;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -80,7 +109,15 @@ typedef struct LossLoop
     const Filler* filler;
     const snwSoup* mesh;
     float* outside;
+    double slight; // m
 } LossLoop;
+
+// How far out of the mesh; what is within `slight` of its surface is on it, whichever the side.
+static double Outside(const snwSoup* mesh, snwVec3 point, double slight)
+{
+    double distance = snwSoup_Closest(mesh, point).distance;
+    return distance < slight || snwSoup_Winding(mesh, point) < 0.5 ? distance : -distance;
+}
 
 static void MeasureLoss(int begin, int end, void* data)
 {
@@ -93,9 +130,12 @@ static void MeasureLoss(int begin, int end, void* data)
         snwVec3 middle = snwVec3_Scale(snwVec3_Add(snwVec3_Add(a, b), c), 1.0 / 3);
         snwVec3 samples[snw_fillSamples] = {
             middle, snwVec3_Lerp(middle, a, 0.8), snwVec3_Lerp(middle, b, 0.8), snwVec3_Lerp(middle, c, 0.8)};
+        // Of a triangle that is small beside the cells the middle tells all.
+        double size = fmax(snwVec3_Distance(a, b), fmax(snwVec3_Distance(b, c), snwVec3_Distance(c, a)));
+        int count = size < 2 * loop->slight ? 1 : snw_fillSamples;
         loop->outside[i] = -INFINITY;
-        for (int k = 0; k < snw_fillSamples && !loop->filler->inside.hidden[i]; ++k)
-            loop->outside[i] = fmaxf(loop->outside[i], (float)snwSoup_Distance(loop->mesh, samples[k]));
+        for (int k = 0; k < count && !loop->filler->inside.hidden[i]; ++k)
+            loop->outside[i] = fmaxf(loop->outside[i], (float)Outside(loop->mesh, samples[k], loop->slight));
     }
 }
 
@@ -119,7 +159,7 @@ static snwResult FindLost(Filler* filler, Attempt* attempt)
     def.vertices = attempt->mesh.vertices, def.vertexCount = attempt->mesh.vertexCount;
     def.triangles = (const int(*)[3])triangles, def.triangleCount = count;
     snwResult result = snwCreateSoup(filler->context, &def, &soup, filler->message);
-    LossLoop loop = {filler, soup, attempt->outside};
+    LossLoop loop = {filler, soup, attempt->outside, 0.1 * attempt->detail};
     if (result >= 0)
         snwParallelFor(filler->context, surface, 128, MeasureLoss, &loop);
     snwDestroySoup(soup);
@@ -184,7 +224,7 @@ static bool IsLossy(const Attempt* attempt)
 
 static bool IsVolumeOff(const Filler* filler, const Attempt* attempt)
 {
-    return attempt->volumeError > filler->def->volumeError;
+    return !filler->sheet && attempt->volumeError > filler->def->volumeError;
 }
 
 static bool IsSound(const Filler* filler, const Attempt* attempt)
@@ -259,6 +299,10 @@ static snwResult Thicken(Filler* filler, const Attempt* attempt)
     double by = SNW_FILL_THICK * filler->spacing * filler->smaller * filler->ratio;
     if (!ChooseThick(filler, attempt))
         return snwFailMemory(filler->message);
+    double chosen = 0;
+    for (int i = 0; i < filler->mend.triangleCount; ++i)
+        chosen += filler->chosen[i] ? TriangleArea(&filler->mend, i) : 0;
+    filler->sheet = chosen > 0.5 * filler->area;
     return snwInside_Thicken(&filler->inside, filler->chosen, by, filler->message);
 }
 
@@ -345,41 +389,30 @@ static snwResult Search(Filler* filler, Attempt* best)
         KeepBetter(filler, best, &attempt);
     }
     // A later attempt that fails does not spoil an earlier one.
-    return result == snw_errorMemory || best->arena.context == NULL ? result : snw_ok;
+    if (result < 0 && (result == snw_errorMemory || best->outside == NULL))
+        return result;
+    return best->outside != NULL ? snw_ok : snwFailMemory(filler->message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The report
 
-static int Find(int* parents, int i)
-{
-    while (parents[i] != i)
-        i = parents[i] = parents[parents[i]];
-    return i;
-}
-
-// Triangles that hang together by corners and are all out of the mesh.
+// Shells of which all triangles are out of the mesh.
 static bool CountDropped(Filler* filler, const Attempt* best, snwFillReport* report)
 {
     const snwMend* mend = &filler->mend;
-    int* parents = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, sizeof *parents);
+    const int* parents = NumberParts(filler);
     int* triangles = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, sizeof *triangles);
     int* out = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, sizeof *out);
     if (filler->work.failed)
         return false;
-    for (int i = 0; i < mend->vertexCount; ++i)
-        parents[i] = i;
-    for (int i = 0; i < 2 * mend->triangleCount; ++i)
+    for (int i = 0; i < mend->triangleCount && best->outside != NULL; ++i)
     {
-        int a = Find(parents, mend->triangles[i / 2][0]), b = Find(parents, mend->triangles[i / 2][1 + i % 2]);
-        parents[a > b ? a : b] = a > b ? b : a;
+        int part = parents[mend->triangles[i][0]];
+        triangles[part]++;
+        out[part] += best->outside[i] > 0.25 * best->detail;
     }
-    for (int i = 0; i < mend->triangleCount; ++i)
-    {
-        int root = Find(parents, mend->triangles[i][0]);
-        triangles[root]++;
-        out[root] += best->outside[i] > 0.25 * best->detail;
-    }
+    report->droppedShells = filler->specks, report->droppedTriangles = filler->speckTriangles;
     for (int i = 0; i < mend->vertexCount; ++i)
         if (triangles[i] > 0 && out[i] == triangles[i])
             report->droppedShells++, report->droppedTriangles += triangles[i];
@@ -403,7 +436,7 @@ static bool MakeReport(Filler* filler, const Attempt* best, snwArena* arena, snw
         .turnedTriangles = mend->turnedCount,
         .hiddenTriangles = filler->inside.hiddenCount,
         .crossingTriangles = mend->before.crossingTriangles,
-        .shellCount = mend->after.shellCount,
+        .shellCount = mend->after.shellCount + filler->specks,
         .closed = mend->sound,
         .surfaceVolume = filler->volume,
         .volume = best->quality.volume,
@@ -470,25 +503,86 @@ static snwResult MendAll(Filler* filler)
     return result;
 }
 
-static snwResult FirstSpacing(Filler* filler)
+// m, for a body of this volume.
+static double SpacingFor(const Filler* filler, double volume)
 {
     const snwFillDef* def = filler->def;
+    if (def->tets > 0)
+        return cbrt(13.5 * volume / def->tets);
+    if (def->vertices > 0)
+        return cbrt(2.8 * volume / def->vertices);
+    return def->spacing > 0 ? def->spacing : filler->mend.after.size / 40;
+}
+
+// A sheet has hardly any volume of its own: as if it were a hundredth of its size thick.
+static double LeastVolume(const Filler* filler)
+{
+    return 0.01 * filler->mend.after.size * filler->mend.after.area / 4;
+}
+
+static snwResult FirstSpacing(Filler* filler)
+{
     snwSolid solid = snwInside_Solid(&filler->inside);
     snwResult result = snw_ok;
+    double size = filler->mend.after.size;
     filler->volume = filler->mend.after.volume;
     filler->area = filler->mend.after.area;
     if (!filler->mend.sound)
         result = snwSolid_Volume(filler->context, &solid, &filler->volume, filler->message);
-    // A sheet has hardly any volume of its own: as if it were a hundredth of its size thick.
-    double size = filler->mend.after.size, volume = fmax(filler->volume, 0.01 * size * filler->area / 4);
-    filler->spacing = def->tets > 0       ? cbrt(13.5 * volume / def->tets)
-                      : def->vertices > 0 ? cbrt(2.8 * volume / def->vertices)
-                      : def->spacing > 0  ? def->spacing
-                                          : size / 40;
-    filler->asked = filler->spacing;
+    filler->asked = filler->spacing = SpacingFor(filler, fmax(filler->volume, LeastVolume(filler)));
     if (filler->volume < 1e-9 * size * size * size)
         filler->volume = 0;
     return result;
+}
+
+typedef struct Shell
+{
+    snwVec3 lower, upper;
+    int triangles;
+    bool open;
+} Shell;
+
+// Closed shells smaller than a cell - beads, buttons, specks - would each get cells of their own. What is open may be
+// part of something larger.
+static bool IsSpeck(const Shell* shell, double spacing)
+{
+    return !shell->open && shell->triangles > 0 && snwVec3_Distance(shell->lower, shell->upper) < spacing;
+}
+
+static void MeasureShells(Filler* filler, const int* parents, Shell* shells)
+{
+    const snwMend* mend = &filler->mend;
+    for (int i = 0; i < mend->after.markedEdgeCount; ++i)
+        shells[parents[mend->after.edges[i].a]].open = true;
+    for (int i = 0; i < 3 * mend->triangleCount; ++i)
+    {
+        snwVec3 point = mend->vertices[mend->triangles[i / 3][i % 3]];
+        Shell* shell = &shells[parents[mend->triangles[i / 3][0]]];
+        shell->lower = shell->triangles > 0 ? snwVec3_Min(shell->lower, point) : point;
+        shell->upper = shell->triangles > 0 ? snwVec3_Max(shell->upper, point) : point;
+        shell->triangles++;
+    }
+}
+
+static snwResult DropSpecks(Filler* filler)
+{
+    snwMend* mend = &filler->mend;
+    double spacing = SpacingFor(filler, fmax(fabs(mend->after.volume), LeastVolume(filler)));
+    int* parents = NumberParts(filler);
+    Shell* shells = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, sizeof *shells);
+    uint8_t* keep = snwArena_Alloc(&filler->work, (size_t)mend->triangleCount, 1);
+    if (filler->work.failed)
+        return snwFailMemory(filler->message);
+    MeasureShells(filler, parents, shells);
+    int kept = 0;
+    for (int i = 0; i < mend->triangleCount; ++i)
+        kept += keep[i] = !IsSpeck(&shells[parents[mend->triangles[i][0]]], spacing);
+    if (kept == 0 || kept == mend->triangleCount)
+        return snw_ok;
+    for (int i = 0; i < mend->vertexCount; ++i)
+        filler->specks += IsSpeck(&shells[i], spacing);
+    filler->speckTriangles = mend->triangleCount - kept;
+    return snwMend_Keep(&filler->work, mend, keep, filler->message);
 }
 
 static snwResult Finish(Filler* filler, const Attempt* best, snwArena* arena, snwFilling* filling)
@@ -518,6 +612,7 @@ static snwResult Fill(Filler* filler, snwArena* arena, snwFilling* filling)
     Attempt best = {0};
     snwResult result = CheckDef(filler->def, filler->message);
     result = result < 0 ? result : MendAll(filler);
+    result = result < 0 ? result : DropSpecks(filler);
     result = result < 0 ? result
                         : snwInside_Create(filler->context, &filler->mend, filler->bones, filler->def->innerCount,
                               &filler->inside, filler->message);

@@ -32,7 +32,7 @@ typedef struct snwFillReport
     int shellCount;                                      // of the surface
     snwHole* holes;                                      // closed, the longest rim first; the arena's
     int holeCount;
-    int droppedShells;    // of which nothing is in the mesh: too small, or nothing is inside of them
+    int droppedShells;    // of which nothing is in the mesh: closed ones smaller than a cell, or nothing is inside
     int droppedTriangles; // theirs
     int thickTriangles;   // of parts thinner than the smallest cells, which were thickened
     double thickened;     // m, by so much on either side

@@ -91,27 +91,77 @@ static snwResult MakeSoup(
     return result;
 }
 
-// A point of a triangle is hidden if the winding number says inside on both of its sides, or outside: on the triangle
-// itself it is the mean of both, 1/2 apart from either.
-static bool IsHidden(const snwInside* inside, snwVec3 point)
+// The winding number a little above a triangle; below it is one more. A point of it is hidden if both say inside, or
+// both outside. Half a turn is half-way to either; a quarter more is decided.
+static bool IsHidden(const snwInside* inside, snwVec3 above)
 {
-    return fabs(snwSoup_Winding(inside->all, point) - 0.5) > 0.75;
+    double turns = snwSoup_Winding(inside->all, above);
+    return turns > 0.75 || turns < -0.75;
 }
 
 // In its middle and near its corners: a long triangle may begin inside and end outside.
+static bool IsTriangleHidden(const snwInside* inside, int triangle)
+{
+    const snwMend* mend = inside->mend;
+    const int* t = mend->triangles[triangle];
+    snwVec3 a = mend->vertices[t[0]], b = mend->vertices[t[1]], c = mend->vertices[t[2]];
+    snwVec3 normal = snwVec3_Cross(snwVec3_Sub(b, a), snwVec3_Sub(c, a));
+    double area = snwVec3_Length(normal); // twice
+    snwVec3 lift = area > 0 ? snwVec3_Scale(normal, 1e-3 / sqrt(area)) : normal;
+    snwVec3 middle = snwVec3_Scale(snwVec3_Add(snwVec3_Add(a, b), c), 1.0 / 3);
+    return IsHidden(inside, snwVec3_Add(middle, lift)) &&
+           IsHidden(inside, snwVec3_Add(snwVec3_Lerp(middle, a, 0.9), lift)) &&
+           IsHidden(inside, snwVec3_Add(snwVec3_Lerp(middle, b, 0.9), lift)) &&
+           IsHidden(inside, snwVec3_Add(snwVec3_Lerp(middle, c, 0.9), lift));
+}
+
+typedef struct HiddenLoop
+{
+    snwInside* inside;
+    int* leaders; // by triangle: the one that is asked for it
+} HiddenLoop;
+
 static void FindHidden(int begin, int end, void* data)
 {
-    snwInside* inside = data;
-    const snwMend* mend = inside->mend;
+    HiddenLoop* loop = data;
     for (int i = begin; i < end; ++i)
+        if (loop->leaders[i] == i)
+            loop->inside->hidden[i] = IsTriangleHidden(loop->inside, i);
+}
+
+static int Find(int* parents, int i)
+{
+    while (parents[i] != i)
+        i = parents[i] = parents[parents[i]];
+    return i;
+}
+
+// Without holes, triangles that hang together by corners are hidden together until one of them crosses another: one of
+// them is asked for all, and those that cross for themselves. With holes the winding number changes everywhere a
+// little.
+static bool FindLeaders(const snwInside* inside, int* leaders)
+{
+    const snwMend* mend = inside->mend;
+    int* firsts = snwAllocArray(inside->context, (size_t)mend->vertexCount, sizeof *firsts);
+    if (firsts == NULL)
+        return false;
+    for (int i = 0; i < mend->triangleCount; ++i)
+        leaders[i] = i;
+    bool together = !inside->open && mend->before.uncheckedTriangles == 0;
+    for (int i = 0; i < 3 * mend->triangleCount && together; ++i)
     {
-        const int* t = mend->triangles[i];
-        snwVec3 a = mend->vertices[t[0]], b = mend->vertices[t[1]], c = mend->vertices[t[2]];
-        snwVec3 middle = snwVec3_Scale(snwVec3_Add(snwVec3_Add(a, b), c), 1.0 / 3);
-        inside->hidden[i] = IsHidden(inside, middle) && IsHidden(inside, snwVec3_Lerp(middle, a, 0.9)) &&
-                            IsHidden(inside, snwVec3_Lerp(middle, b, 0.9)) &&
-                            IsHidden(inside, snwVec3_Lerp(middle, c, 0.9));
+        if (mend->before.marks[mend->sources[i / 3]] & snw_markCrossing)
+            continue;
+        int* first = &firsts[mend->triangles[i / 3][i % 3]]; // one more than the triangle; 0: none yet
+        if (*first == 0)
+            *first = i / 3 + 1;
+        int a = Find(leaders, i / 3), b = Find(leaders, *first - 1);
+        leaders[a > b ? a : b] = a > b ? b : a;
     }
+    for (int i = 0; i < mend->triangleCount; ++i)
+        leaders[i] = Find(leaders, i);
+    snwFree(inside->context, firsts);
+    return true;
 }
 
 // One shell that crosses nothing hides nothing.
@@ -124,9 +174,15 @@ static snwResult MakeSkin(snwInside* inside, snwMessage* message)
         return snwFailMemory(message);
     if (mend->sound && mend->after.shellCount == 1)
         return snw_ok;
-    snwParallelFor(inside->context, mend->triangleCount, 256, FindHidden, inside);
-    for (int i = 0; i < mend->triangleCount; ++i)
-        inside->hiddenCount += inside->hidden[i];
+    HiddenLoop loop = {inside, snwAllocArray(inside->context, (size_t)mend->triangleCount, sizeof *loop.leaders)};
+    bool enough = loop.leaders != NULL && FindLeaders(inside, loop.leaders);
+    if (enough)
+        snwParallelFor(inside->context, mend->triangleCount, 256, FindHidden, &loop);
+    for (int i = 0; i < mend->triangleCount && enough; ++i)
+        inside->hiddenCount += inside->hidden[i] = inside->hidden[loop.leaders[i]];
+    snwFree(inside->context, loop.leaders);
+    if (!enough)
+        return snwFailMemory(message);
     if (inside->hiddenCount == 0 || inside->hiddenCount == mend->triangleCount)
         return snw_ok;
     inside->skin = NULL;
@@ -142,7 +198,7 @@ snwResult snwInside_Create(snwContext* context, const snwMend* mend, const snwMe
         result = MakeSkin(inside, message);
     if (result >= 0 && boneCount > 0)
     {
-        inside->bones = snwAllocArray(context, (size_t)boneCount, sizeof *inside->bones);
+        inside->bones = snwAllocArray(context, (size_t)boneCount, sizeof(void*));
         result = inside->bones != NULL ? snw_ok : snwFailMemory(message);
     }
     for (; result >= 0 && inside->boneCount < boneCount; ++inside->boneCount)
@@ -154,7 +210,7 @@ snwResult snwInside_Create(snwContext* context, const snwMend* mend, const snwMe
 
 void snwInside_Free(snwInside* inside)
 {
-    for (int i = 0; i < inside->boneCount; ++i)
+    for (int i = 0; i < inside->boneCount && inside->bones != NULL; ++i)
         snwDestroySoup(inside->bones[i]);
     if (inside->context != NULL)
     {

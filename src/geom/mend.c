@@ -325,6 +325,22 @@ static snwResult Mend(Mender* m, snwArena* arena)
     return result < 0 ? result : snw_ok;
 }
 
+snwResult snwMend_Keep(snwArena* arena, snwMend* mend, const uint8_t* flags, snwMessage* message)
+{
+    int kept = 0;
+    for (int i = 0; i < mend->triangleCount; ++i)
+    {
+        if (flags[i] == 0)
+            continue;
+        for (int k = 0; k < 3; ++k)
+            mend->triangles[kept][k] = mend->triangles[i][k];
+        mend->sources[kept++] = mend->sources[i];
+    }
+    mend->triangleCount = kept;
+    Mender m = {.context = arena->context, .mend = mend, .message = message};
+    return Survey(&m, arena, false, &mend->after);
+}
+
 snwResult snwMendSurface(snwArena* arena, const snwMendDef* def, snwMend* mend, snwMessage* message)
 {
     *mend = (snwMend){0};

@@ -40,5 +40,8 @@ typedef struct snwMend
 
 snwMendDef snwDefaultMendDef(void); // weldTolerance 0
 
+// Leaves out the triangles whose flag is 0, and looks at the rest again.
+snwResult snwMend_Keep(snwArena* arena, snwMend* mend, const uint8_t* flags, snwMessage* message);
+
 // Everything is the arena's. An error if no triangle is left, a vertex is not finite, or a corner names no vertex.
 snwResult snwMendSurface(snwArena* arena, const snwMendDef* def, snwMend* mend, snwMessage* message);

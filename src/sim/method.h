@@ -40,12 +40,13 @@ typedef enum snwFeature
     snw_featureDrag = 1 << 1,    // command drag
     snw_featurePush = 1 << 2,    // command push
     snw_featureHandles = 1 << 3, // handles of the character, command handle
-    snw_featureJoints = 1 << 4,  // bones and joints of the character, command joint
+    snw_featureJoints = 1 << 4,  // joints of the character, command joint
     snw_featureProps = 1 << 5,   // free rigid bodies of the scene
     snw_featureColliders = 1 << 6,
     snw_featureTets = 1 << 7, // characters of tets, or of edges alone
     snw_featureHexes = 1 << 8,
     snw_featureTriangles = 1 << 9, // flat characters
+    snw_featureBones = 1 << 10,    // bones of the character, led by the motion of the body
 } snwFeature;
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -319,7 +319,7 @@ static snwResult WarnOfIgnored(const snwSim* sim, snwMessage* message)
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         const snwCharacterDef* character = &sim->bodies[i].character->def;
-        bool joints = character->boneCount + character->jointCount > 0 && !(sim->method->features & snw_featureJoints);
+        bool joints = character->boneCount + character->jointCount > 0 && !(sim->method->features & snw_featureBones);
         bool handles = character->handleCount > 0 && !(sim->method->features & snw_featureHandles);
         if (joints || handles)
             return snwFail(message, snw_warning, "choose another method", "method %s leaves the %s of '%s' aside",

@@ -666,7 +666,7 @@ const snwMethod snwApdMethod = {
     .title = "articulated projective dynamics: flesh, rigid bones and joints in one solve",
     .source = "Li, Liu, Kavan: Soft Articulated Characters in Projective Dynamics",
     .features = snw_featurePins | snw_featureDrag | snw_featurePush | snw_featureColliders | snw_featureProps |
-                snw_featureTets | snw_featureJoints,
+                snw_featureTets | snw_featureJoints | snw_featureBones,
     .params = s_params,
     .paramCount = snw_apdParamCount,
     .stages = s_stages,

@@ -2,52 +2,39 @@
 
 #include "math/eigen.h"
 #include "sim/apd/apd.h"
+#include "sim/layout.h"
 
 #include <math.h>
 #include <string.h>
 
-// Bytes that are handed out in parts, each from a multiple of 64 on; without bytes they are only counted.
-typedef struct Block
-{
-    unsigned char* bytes;
-    size_t size;
-} Block;
-
-static void* Take(Block* block, size_t count, size_t size)
-{
-    void* at = block->bytes != NULL ? block->bytes + block->size : NULL;
-    block->size += (count * size + 63) / 64 * 64;
-    return at;
-}
-
-static snwApdState LayOut(const snwApdModel* model, Block* block)
+static snwApdState LayOut(const snwApdModel* model, snwLayout* layout)
 {
     const snwCharacterDef* def = &model->character->def;
     size_t n = (size_t)model->vertexCount, joints = (size_t)def->jointCount;
     snwApdState state;
-    state.positions = Take(block, n, sizeof *state.positions);
-    state.velocities = Take(block, n, sizeof *state.velocities);
-    state.bones = Take(block, (size_t)model->boneCount, sizeof *state.bones);
-    state.joints = Take(block, joints, sizeof *state.joints);
-    state.rotations = Take(block, (size_t)model->blockCount, sizeof *state.rotations);
-    state.anchors = Take(block, (size_t)model->character->touchCount * snw_anchorsPerVertex, sizeof *state.anchors);
-    state.outPositions = Take(block, n, 4 * sizeof(float));
-    state.outVelocities = Take(block, n, 4 * sizeof(float));
-    state.outBones = Take(block, (size_t)def->boneCount, sizeof *state.outBones);
-    state.outJoints = Take(block, joints, sizeof *state.outJoints);
+    state.positions = snwLayout_Take(layout, n, sizeof *state.positions);
+    state.velocities = snwLayout_Take(layout, n, sizeof *state.velocities);
+    state.bones = snwLayout_Take(layout, (size_t)model->boneCount, sizeof *state.bones);
+    state.joints = snwLayout_Take(layout, joints, sizeof *state.joints);
+    state.rotations = snwLayout_Take(layout, (size_t)model->blockCount, sizeof *state.rotations);
+    state.anchors = snwLayout_Take(layout, (size_t)model->character->touchCount * snw_anchorsPerVertex, sizeof *state.anchors);
+    state.outPositions = snwLayout_Take(layout, n, 4 * sizeof(float));
+    state.outVelocities = snwLayout_Take(layout, n, 4 * sizeof(float));
+    state.outBones = snwLayout_Take(layout, (size_t)def->boneCount, sizeof *state.outBones);
+    state.outJoints = snwLayout_Take(layout, joints, sizeof *state.outJoints);
     return state;
 }
 
 size_t snwApd_StateSize(const void* model)
 {
-    Block block = {0};
-    LayOut(model, &block);
-    return block.size;
+    snwLayout layout = {0};
+    LayOut(model, &layout);
+    return layout.size;
 }
 
 snwApdState snwApd_PlaceState(const snwApdModel* model, void* bytes)
 {
-    return LayOut(model, &(Block){.bytes = bytes});
+    return LayOut(model, &(snwLayout){.bytes = bytes});
 }
 
 snwApdState snwApd_GetState(const snwSim* sim, int index)

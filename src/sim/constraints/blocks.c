@@ -5,7 +5,10 @@
 
 enum
 {
-    snw_maxColours = 1024
+    snw_maxColours = 1024,
+    snw_sweepColours = 64, // in one go
+    snw_sweepGrain = 32,   // blocks: a microsecond of visits
+    snw_aloneBlocks = 96,  // a colour with fewer is not worth another thread
 };
 
 // Greedy colouring: each constraint takes the first colour that none of its vertices has yet. `used` holds a bit set
@@ -165,4 +168,20 @@ snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBloc
     FillEdgeBlocks(blocks, character);
     FillTetBlocks(blocks, character);
     return snw_ok;
+}
+
+void snwColours_Sweep(snwContext* context, const snwColours* colours, snwRangeFn* visit, void* data)
+{
+    snwPhase phases[snw_sweepColours];
+    for (int first = 0; first < colours->count; first += snw_sweepColours)
+    {
+        int count = colours->count - first < snw_sweepColours ? colours->count - first : snw_sweepColours;
+        for (int i = 0; i < count; ++i)
+        {
+            int begin = colours->starts[first + i], end = colours->starts[first + i + 1];
+            int grain = end - begin < snw_aloneBlocks ? snw_aloneBlocks : snw_sweepGrain;
+            phases[i] = (snwPhase){visit, data, begin, end, grain};
+        }
+        snwParallelPhases(context, phases, count);
+    }
 }

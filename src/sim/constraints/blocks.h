@@ -49,6 +49,10 @@ typedef struct snwBlocks
 // Everything lies in the arena.
 snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBlocks* blocks, snwMessage* message);
 
+// Visits all blocks, colour after colour: visit(begin, end, data) with numbers of blocks, as often as it takes and on
+// any thread within a colour. Small colours, and so small bodies, stay on the caller's thread.
+void snwColours_Sweep(snwContext* context, const snwColours* colours, snwRangeFn* visit, void* data);
+
 // Rows of float4; the fourth number is left alone.
 static inline snwVec3 snwRow_Get(const float* rows, int index)
 {

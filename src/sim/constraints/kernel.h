@@ -6,6 +6,10 @@
 #include "math/simd.h"
 #include "sim/constraints/kernels.h"
 
+// Visits are put into their loops: what a loop knows (a commit, a correction) costs nothing then. As plain inline
+// functions they are too long for gcc, which calls them and asks for every block.
+#define SNW_VISIT static inline __attribute__((always_inline))
+
 static inline snwWide SafeRatio(snwWide numerator, snwWide denominator)
 {
     snwWideInt good = denominator > snwWide_Splat(0.0f);
@@ -14,7 +18,7 @@ static inline snwWide SafeRatio(snwWide numerator, snwWide denominator)
 }
 
 // C = |a - b| - rest
-static inline void ProjectEdges(float* positions, const snwEdgeBlock* block, int lane, snwWide stiffness)
+SNW_VISIT void ProjectEdges(float* positions, const snwEdgeBlock* block, int lane, snwWide stiffness)
 {
     const int *ia = block->index[0] + lane, *ib = block->index[1] + lane;
     snwWide a[4], b[4];
@@ -55,7 +59,7 @@ static inline void VolumeGradients(const snwWide p[4][4], snwWide u[3][3], snwWi
 }
 
 // C = (p1 - p0) . ((p2 - p0) x (p3 - p0)) - 6 V0
-static inline void ProjectTets(float* positions, const snwTetBlock* block, int lane, snwWide stiffness)
+SNW_VISIT void ProjectTets(float* positions, const snwTetBlock* block, int lane, snwWide stiffness)
 {
     snwWide p[4][4], u[3][3], g[4][3];
     for (int k = 0; k < 4; ++k)

@@ -1,4 +1,5 @@
-// The kernels of constraints: one visit of each constraint in blocks [begin, end). Same bits for every instruction set.
+// The kernels of constraints: one visit of each constraint in blocks [begin, end), which are of one colour: two of them
+// may be under way at once. Same bits for every instruction set.
 
 #pragma once
 

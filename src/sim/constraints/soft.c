@@ -85,7 +85,7 @@ void snwSoft_StrainCompliance(const snwMaterial* material, const double axes[3],
 // alpha~ of a stiffness k, beta included. Nothing to push with: so soft that it never does, and still no overflow.
 static float Compliance(const snwSoftDef* def, double k)
 {
-    double compliance = 1.0 / (k * def->h * (def->h + def->viscosity));
+    double compliance = 1.0 / (k * def->e * def->e * (1.0 + def->viscous));
     return (float)fmin(compliance, 1e30);
 }
 
@@ -111,14 +111,14 @@ void snwSoft_SetVolumes(const snwSoftDef* def, snwSoftState* states)
     }
 }
 
-void snwSoft_SetStrains(const snwSoftDef* def, snwStrainState* states, bool viscous)
+void snwSoft_SetStrains(const snwSoftDef* def, snwStrainState* states, bool viscousOnly)
 {
     const snwCharacter* character = def->character;
-    double time = viscous ? def->viscosity : def->h + def->viscosity;
+    double factor = viscousOnly ? def->viscous : 1.0 + def->viscous;
     for (int i = 0; i < character->def.tetCount; ++i)
     {
         int place = def->blocks->tetPlaces[i];
-        double compliance[9], scale = 1.0 / (character->restVolumes[i] * def->h * time);
+        double compliance[9], scale = 1.0 / (character->restVolumes[i] * def->e * def->e * factor);
         snwSoft_StrainCompliance(&def->materials[character->def.regions[i]], def->axes, compliance);
         for (int k = 0; k < 9; ++k)
             states[place / snw_blockLanes].compliance[k][place % snw_blockLanes] = (float)(scale * compliance[k]);

@@ -104,8 +104,8 @@ typedef struct snwSoftDef
     const snwBlocks* blocks;
     const snwTetEdges* tetEdges; // one per tet
     const snwMaterial* materials;
-    double h;         // s, of the implicit step
-    double viscosity; // s: beta
+    double e;       // s, the implicit step: alpha~ = alpha / e^2
+    double viscous; // beta / h
     double axes[3];   // Young's modulus along x, y and z as parts of the material's
 } snwSoftDef;
 
@@ -124,5 +124,5 @@ void snwSoft_StrainCompliance(const snwMaterial* material, const double axes[3],
 // alpha~ of all states; edge stiffnesses as above, as work space.
 void snwSoft_SetEdges(const snwSoftDef* def, snwSoftState* states, double* stiffnesses);
 void snwSoft_SetVolumes(const snwSoftDef* def, snwSoftState* states);
-// viscous: the part of beta / h alone, for flesh whose elastic part is another constraint.
-void snwSoft_SetStrains(const snwSoftDef* def, snwStrainState* states, bool viscous);
+// viscousOnly: the part of beta / h alone, for flesh whose elastic part is another constraint.
+void snwSoft_SetStrains(const snwSoftDef* def, snwStrainState* states, bool viscousOnly);

@@ -3,7 +3,7 @@
 // `jacobi` and `corrected` are known when these are inlined: the loops at the end pick one of four.
 
 // Moves of up to four vertices: made at once, or added to what the sweep will move.
-static inline void Commit(
+SNW_VISIT void Commit(
     const snwSoftSweep* sweep, bool jacobi, const int* index, const snwWide old[4], const snwWide now[4])
 {
     if (!jacobi)
@@ -17,51 +17,88 @@ static inline void Commit(
         sweep->target, index, t[0] + (now[0] - old[0]), t[1] + (now[1] - old[1]), t[2] + (now[2] - old[2]), t[3]);
 }
 
-static inline void SoftEdge(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
+// An edge between its two halves: up to the long waits for a square root and a division, and what follows them.
+typedef struct EdgeVisit
+{
+    snwWide p[2][4], d[3], back[3];
+    snwWide length, sum, scaled; // scaled: change of the multiplier / length
+} EdgeVisit;
+
+SNW_VISIT void BeginEdge(const snwSoftSweep* sweep, int b, int lane, bool corrected, EdgeVisit* v)
 {
     const snwEdgeBlock* block = &sweep->edges[b];
-    snwSoftState* state = &sweep->edgeStates[b];
-    snwWide p[2][4], now[2][4], d[3], move[3];
+    const snwSoftState* state = &sweep->edgeStates[b];
     for (int k = 0; k < 2; ++k)
-        snwWide_Load4(sweep->positions, block->index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
+        snwWide_Load4(sweep->positions, block->index[k] + lane, &v->p[k][0], &v->p[k][1], &v->p[k][2], &v->p[k][3]);
     for (int k = 0; k < 3; ++k)
-        d[k] = p[0][k] - p[1][k];
-    snwWide length = snwWide_Sqrt(Dot(d, d)), yield = p[0][3] + p[1][3];
-    snwWide compliance = snwWide_Load(state->compliance + lane), sum = snwWide_Load(state->sum + lane);
-    snwWide residual = snwWide_Load(state->rest + lane) - length - compliance * sum;
-    snwWide back[3];
+        v->d[k] = v->p[0][k] - v->p[1][k];
+    v->length = snwWide_Sqrt(Dot(v->d, v->d));
+    v->sum = snwWide_Load(state->sum + lane);
+    snwWide yield = v->p[0][3] + v->p[1][3], compliance = snwWide_Load(state->compliance + lane);
+    snwWide residual = snwWide_Load(state->rest + lane) - v->length - compliance * v->sum;
     if (corrected)
     {
-        snwWide along = SafeRatio(sum, length);
+        snwWide along = SafeRatio(v->sum, v->length);
         for (int k = 0; k < 3; ++k)
-            back[k] = along * d[k] - snwWide_Load(sweep->edgePushes[b].push[k] + lane);
-        residual = residual - SafeRatio(yield * Dot(d, back), length);
+            v->back[k] = along * v->d[k] - snwWide_Load(sweep->edgePushes[b].push[k] + lane);
+        residual = residual - SafeRatio(yield * Dot(v->d, v->back), v->length);
     }
-    snwWide scaled = SafeRatio(residual, (yield + compliance) * length); // dl / length
-    sum = sum + scaled * length;
-    snwWide_Store(state->sum + lane, sum);
+    v->scaled = SafeRatio(residual, (yield + compliance) * v->length);
+}
+
+SNW_VISIT void EndEdge(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected, EdgeVisit* v)
+{
+    snwWide move[3], now[2][4], sum = v->sum + v->scaled * v->length;
+    snwWide_Store(sweep->edgeStates[b].sum + lane, sum);
     for (int k = 0; k < 3; ++k)
-        move[k] = scaled * d[k];
+        move[k] = v->scaled * v->d[k];
     if (corrected)
     {
-        snwWide along = SafeRatio(sum, length);
+        snwWide along = SafeRatio(sum, v->length);
         for (int k = 0; k < 3; ++k)
         {
-            move[k] = move[k] + back[k];
-            snwWide_Store(sweep->edgePushes[b].push[k] + lane, along * d[k]);
+            move[k] = move[k] + v->back[k];
+            snwWide_Store(sweep->edgePushes[b].push[k] + lane, along * v->d[k]);
         }
     }
     for (int k = 0; k < 3; ++k)
     {
-        now[0][k] = p[0][k] + p[0][3] * move[k];
-        now[1][k] = p[1][k] - p[1][3] * move[k];
+        now[0][k] = v->p[0][k] + v->p[0][3] * move[k];
+        now[1][k] = v->p[1][k] - v->p[1][3] * move[k];
     }
-    now[0][3] = p[0][3], now[1][3] = p[1][3];
+    now[0][3] = v->p[0][3], now[1][3] = v->p[1][3];
     for (int k = 0; k < 2; ++k)
-        Commit(sweep, jacobi, block->index[k] + lane, p[k], now[k]);
+        Commit(sweep, jacobi, sweep->edges[b].index[k] + lane, v->p[k], now[k]);
 }
 
-static inline void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
+// Two at a time: they share no vertex, and the second fills the waits of the first.
+SNW_VISIT void SoftEdges(const snwSoftSweep* sweep, int begin, int end, bool jacobi, bool corrected)
+{
+    enum
+    {
+        snw_parts = snw_blockLanes / SNW_WIDE_LANES
+    };
+    int part = begin * snw_parts, last = end * snw_parts;
+    for (; part + 1 < last; part += 2)
+    {
+        int b[2] = {part / snw_parts, (part + 1) / snw_parts};
+        int lane[2] = {part % snw_parts * SNW_WIDE_LANES, (part + 1) % snw_parts * SNW_WIDE_LANES};
+        EdgeVisit one, two;
+        BeginEdge(sweep, b[0], lane[0], corrected, &one);
+        BeginEdge(sweep, b[1], lane[1], corrected, &two);
+        EndEdge(sweep, b[0], lane[0], jacobi, corrected, &one);
+        EndEdge(sweep, b[1], lane[1], jacobi, corrected, &two);
+    }
+    if (part < last)
+    {
+        EdgeVisit one;
+        int b = part / snw_parts, lane = part % snw_parts * SNW_WIDE_LANES;
+        BeginEdge(sweep, b, lane, corrected, &one);
+        EndEdge(sweep, b, lane, jacobi, corrected, &one);
+    }
+}
+
+SNW_VISIT void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
 {
     const snwTetBlock* block = &sweep->tets[b];
     snwSoftState* state = &sweep->tetStates[b];
@@ -190,7 +227,7 @@ static inline void LoadStrainSystem(
     }
 }
 
-static inline void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
+SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
 {
     const snwTetBlock* block = &sweep->tets[b];
     snwStrainState* state = &sweep->strainStates[b];
@@ -273,11 +310,22 @@ static inline void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, boo
             SNW_SOFT_LOOP(visit, false, false);                                                                        \
     }
 
-SNW_SOFT_KERNEL(SoftDistance, SoftEdge)
+static void SoftDistance(const snwSoftSweep* sweep, int begin, int end)
+{
+    if (sweep->target != NULL && sweep->corrected)
+        SoftEdges(sweep, begin, end, true, true);
+    else if (sweep->target != NULL)
+        SoftEdges(sweep, begin, end, true, false);
+    else if (sweep->corrected)
+        SoftEdges(sweep, begin, end, false, true);
+    else
+        SoftEdges(sweep, begin, end, false, false);
+}
+
 SNW_SOFT_KERNEL(SoftVolume, SoftTet)
 SNW_SOFT_KERNEL(SoftStrain, SoftStrainTet)
 
-static inline void SoftNeoTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
+SNW_VISIT void SoftNeoTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
 {
     (void)corrected;
     snwWide p[4][4], now[4][4];

@@ -15,8 +15,7 @@ enum
     snw_stageCount,
 
     snw_vertexGrain = 2048,
-    snw_blockGrain = 128, // some microseconds of projections
-    snw_lookAgain = 4,    // iterations between two looks at curved colliders
+    snw_lookAgain = 4, // iterations between two looks at curved colliders
 };
 
 static const char* const s_stages[snw_stageCount] = {"predict", "detect", "distance", "volume", "contact", "velocity"};
@@ -326,7 +325,6 @@ typedef struct BlockLoop
     const snwConstraintKernels* kernels;
     const snwPbdModel* model;
     float* positions;
-    int first; // block of this colour
     float stiffness;
     snwNeoState* neo;
 } BlockLoop;
@@ -334,22 +332,19 @@ typedef struct BlockLoop
 static void ProjectEdgeBlocks(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
-    loop->kernels->distance(
-        loop->positions, loop->model->blocks.edges, loop->first + begin, loop->first + end, loop->stiffness);
+    loop->kernels->distance(loop->positions, loop->model->blocks.edges, begin, end, loop->stiffness);
 }
 
 static void ProjectTetBlocks(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
-    loop->kernels->volume(
-        loop->positions, loop->model->blocks.tets, loop->first + begin, loop->first + end, loop->stiffness);
+    loop->kernels->volume(loop->positions, loop->model->blocks.tets, begin, end, loop->stiffness);
 }
 
 static void SolveNeoBlocks(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
-    loop->kernels->neoHookean(loop->positions, loop->model->blocks.tets, loop->model->rests, loop->neo,
-        loop->first + begin, loop->first + end);
+    loop->kernels->neoHookean(loop->positions, loop->model->blocks.tets, loop->model->rests, loop->neo, begin, end);
 }
 
 static void ProjectColours(
@@ -358,11 +353,7 @@ static void ProjectColours(
     if (!(stiffness > 0.0))
         return;
     loop->stiffness = (float)stiffness;
-    for (int c = 0; c < colours->count; ++c)
-    {
-        loop->first = colours->starts[c];
-        snwParallelFor(sim->context, colours->starts[c + 1] - loop->first, snw_blockGrain, project, loop);
-    }
+    snwColours_Sweep(sim->context, colours, project, loop);
 }
 
 // k' = 1 - (1 - k)^(1/n): after n sweeps the error left is (1 - k) times what it was.

@@ -1,0 +1,261 @@
+// Inertia: where flesh would go by itself, and what its velocity is in the end.
+
+#include "sim/pbcd/pbcd.h"
+
+#include <math.h>
+#include <string.h>
+
+enum
+{
+    snw_vertexGrain = 2048,
+};
+
+snwPbcdTime snwPbcd_MakeTime(const snwSim* sim, int body, double h)
+{
+    const snwPbcdModel* model = snwPbcd_Work(sim, body)->model;
+    bool second = *snwPbcd_Work(sim, body)->state.stepBefore == h; // the step before is of use
+    double e = h;
+    if (model->integrator == snw_pbcdBdf2 && second)
+        e = 2.0 / 3.0 * h;
+    if (model->integrator == snw_pbcdTrapezoid)
+        e = 0.5 * h;
+    double w = model->driven && model->bonds == NULL ? 2.0 * SNW_PI * snwSim_Param(sim, snw_pbcdAnchor_) : 0.0;
+    snwVec3 g = sim->state->gravity;
+    return (snwPbcdTime){.h = h,
+        .e = e,
+        .anchor = e * e * w * w,
+        .carried = snwSim_Param(sim, snw_pbcdBlend),
+        .keep = exp(-snwSim_Param(sim, snw_pbcdDrag) * h),
+        .acceleration = {g.x, g.y, g.z}};
+}
+
+typedef struct MotionLoop
+{
+    const snwPbcdWork* work;
+    const snwPbcdTime* time;
+    double damping; // of the velocity against the reference's: the part that is lost
+} MotionLoop;
+
+// The way from x to y and to y' (with the anchor), per coordinate. All differences of nearby numbers: what is far from
+// the origin of the world moves as well as what is not.
+typedef struct Way
+{
+    float free[3], held[3];
+} Way;
+
+static Way FindWay(const MotionLoop* loop, size_t at)
+{
+    const snwPbcdState* state = &loop->work->state;
+    const snwPbcdModel* model = loop->work->model;
+    const float *x = loop->work->before + at, *v = state->velocities + at;
+    const float h = (float)loop->time->h, e2 = (float)(loop->time->e * loop->time->e);
+    const float share = (float)(loop->time->anchor / (1.0 + loop->time->anchor));
+    bool bdf2 = loop->time->e != loop->time->h && model->integrator == snw_pbcdBdf2;
+    Way way;
+    for (int k = 0; k < 3; ++k)
+    {
+        float g = (float)loop->time->acceleration[k];
+        if (model->driven)
+        {
+            float moved = loop->work->reference[at + (size_t)k] - state->reference[at + (size_t)k];
+            float more = moved - h * state->referenceVelocities[at + (size_t)k];
+            g += (float)loop->time->carried * more / (h * h);
+        }
+        if (bdf2)
+            way.free[k] = (x[k] - state->beforePositions[at + (size_t)k]) / 3.0f +
+                          2.0f / 9.0f * h * (4.0f * v[k] - state->beforeVelocities[at + (size_t)k]) + e2 * g;
+        else if (model->integrator == snw_pbcdTrapezoid)
+            way.free[k] = h * v[k] + e2 * (state->accelerations[at + (size_t)k] + 2.0f * g);
+        else
+            way.free[k] = h * v[k] + e2 * g;
+        float back = model->driven ? loop->work->reference[at + (size_t)k] - x[k] : 0.0f;
+        way.held[k] = share > 0.0f ? way.free[k] + share * (back - way.free[k]) : way.free[k];
+    }
+    return way;
+}
+
+static void PredictRows(int begin, int end, void* data)
+{
+    const MotionLoop* loop = data;
+    const snwPbcdWork* work = loop->work;
+    const float stiffer = (float)(1.0 / (1.0 + loop->time->anchor));
+    for (int i = begin; i < end; ++i)
+    {
+        size_t at = 4 * (size_t)i;
+        float* x = work->state.positions + at;
+        memcpy(work->before + at, x, 4 * sizeof *x);
+        unsigned char held = work->state.held[i];
+        x[3] = held ? 0.0f : stiffer * work->state.velocities[at + 3];
+        if (held & snw_heldByBone)
+            memcpy(x, work->reference + at, 3 * sizeof *x);
+        if (!held)
+        {
+            Way way = FindWay(loop, at);
+            for (int k = 0; k < 3; ++k)
+                x[k] += way.held[k];
+        }
+        memcpy(work->predicted + at, x, 4 * sizeof *x);
+    }
+}
+
+// Algorithm 2, lines 3 and 4: x^t is what skinning says, x^t-1 what it said before.
+static void Forget(snwPbcdWork* work)
+{
+    for (int i = 0; i < work->model->vertexCount; ++i)
+    {
+        memcpy(work->state.positions + 4 * (size_t)i, work->state.reference + 4 * (size_t)i, 3 * sizeof(float));
+        memcpy(work->state.velocities + 4 * (size_t)i, work->state.referenceVelocities + 4 * (size_t)i,
+            3 * sizeof(float));
+    }
+}
+
+// Pushes on single vertices change their velocity; a push on the whole body adds to gravity.
+static void ApplyPushes(snwSim* sim, int body, snwPbcdTime* time)
+{
+    const snwPbcdWork* work = snwPbcd_Work(sim, body);
+    for (int i = 0; i < sim->grabCount; ++i)
+    {
+        const snwGrab* grab = &sim->grabs[i];
+        if (grab->kind != snw_grabPush || grab->body != body)
+            continue;
+        snwVec3 push = snwSim_PushForce(sim, grab);
+        if (grab->vertex >= 0)
+        {
+            double w = (double)work->state.velocities[4 * (size_t)grab->vertex + 3];
+            snwVec3 v = snwRow_Get(work->state.velocities, grab->vertex);
+            snwRow_Set(work->state.velocities, grab->vertex, snwVec3_MulAdd(v, w * time->h, push));
+            continue;
+        }
+        double mass = 0.0;
+        for (int k = 0; k < work->model->vertexCount; ++k)
+            mass += 1.0 / (double)work->state.velocities[4 * (size_t)k + 3];
+        const double force[3] = {push.x, push.y, push.z};
+        for (int k = 0; k < 3; ++k)
+            time->acceleration[k] += force[k] / mass;
+    }
+}
+
+static void MovePinned(snwSim* sim, int body, float* positions)
+{
+    for (int p = 0; p < sim->def->pinCount; ++p)
+    {
+        const snwPinSet* set = &sim->pinSets[p];
+        for (int i = 0; i < set->count && sim->pins[p].held && set->body == body; ++i)
+            snwRow_Set(positions, set->vertices[i], snwPinSet_Target(set, &sim->pins[p], i));
+    }
+    for (int i = 0; i < sim->grabCount; ++i)
+        if (sim->grabs[i].kind == snw_grabPin && sim->grabs[i].body == body)
+            snwRow_Set(positions, sim->grabs[i].vertex, sim->grabs[i].vector);
+}
+
+void snwPbcd_Predict(snwSim* sim, int body, snwPbcdTime* time)
+{
+    snwPbcdWork* work = snwPbcd_Work(sim, body);
+    if (work->model->mode == snw_pbcdThesis && work->model->driven)
+        Forget(work);
+    ApplyPushes(sim, body, time);
+    MotionLoop loop = {work, time, 0.0};
+    snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, PredictRows, &loop);
+    MovePinned(sim, body, work->state.positions);
+    if (work->bondSums != NULL)
+        memset(work->bondSums, 0, (size_t)work->model->vertexCount * sizeof *work->bondSums);
+}
+
+// v of the integrator, from the way that was gone in the end. `late` is how far the constraints moved x from y', exact
+// because the two are near each other; in free flight it is 0 and v keeps its bits.
+static void FinishRow(const MotionLoop* loop, int i)
+{
+    const snwPbcdWork* work = loop->work;
+    const snwPbcdState* state = &work->state;
+    const snwPbcdModel* model = work->model;
+    size_t at = 4 * (size_t)i;
+    const float h = (float)loop->time->h, e = (float)loop->time->e;
+    const float *x = state->positions + at, *before = work->before + at;
+    float* v = state->velocities + at;
+    Way way = FindWay(loop, at);
+    bool bdf2 = loop->time->e != loop->time->h && model->integrator == snw_pbcdBdf2;
+    bool touching = work->touching[i] != 0;
+    for (int k = 0; k < 3; ++k)
+    {
+        float late = x[k] - work->predicted[at + (size_t)k], force = late + (way.held[k] - way.free[k]), now;
+        if (bdf2 && !touching)
+            now = (3.0f * (way.held[k] + late) - (before[k] - state->beforePositions[at + (size_t)k])) / (2.0f * h);
+        else if (model->integrator == snw_pbcdTrapezoid)
+        {
+            float* a = &state->accelerations[at + (size_t)k];
+            float inner = touching ? 0.0f : force / (e * e), g = (way.free[k] - h * v[k]) / (e * e) - *a;
+            now = touching ? (way.held[k] + late) / h : v[k] + 0.5f * h * (*a + inner + g);
+            *a = inner;
+        }
+        else
+            now = (way.held[k] + late) / h;
+        if (model->integrator == snw_pbcdBdf2)
+        {
+            state->beforePositions[at + (size_t)k] = before[k];
+            state->beforeVelocities[at + (size_t)k] = touching ? now : v[k];
+        }
+        v[k] = now;
+    }
+}
+
+static void FinishHeld(const MotionLoop* loop, int i)
+{
+    const snwPbcdState* state = &loop->work->state;
+    size_t at = 4 * (size_t)i;
+    for (int k = 0; k < 3; ++k)
+    {
+        float way = state->positions[at + (size_t)k] - loop->work->before[at + (size_t)k];
+        state->velocities[at + (size_t)k] = way / (float)loop->time->h;
+        if (loop->work->model->integrator == snw_pbcdBdf2)
+        {
+            state->beforePositions[at + (size_t)k] = loop->work->before[at + (size_t)k];
+            state->beforeVelocities[at + (size_t)k] = state->velocities[at + (size_t)k];
+        }
+        if (loop->work->model->integrator == snw_pbcdTrapezoid)
+            state->accelerations[at + (size_t)k] = 0.0f;
+    }
+}
+
+static void FinishRows(int begin, int end, void* data)
+{
+    const MotionLoop* loop = data;
+    const snwPbcdWork* work = loop->work;
+    const float keep = (float)loop->time->keep, h = (float)loop->time->h, loss = (float)loop->damping;
+    for (int i = begin; i < end; ++i)
+    {
+        size_t at = 4 * (size_t)i;
+        if (work->state.held[i])
+        {
+            FinishHeld(loop, i);
+            continue;
+        }
+        FinishRow(loop, i);
+        float* v = work->state.velocities + at;
+        for (int k = 0; k < 3; ++k)
+        {
+            v[k] *= keep;
+            if (loss > 0.0f)
+            {
+                float lead = (work->reference[at + (size_t)k] - work->state.reference[at + (size_t)k]) / h;
+                v[k] += loss * (lead - v[k]);
+            }
+        }
+    }
+}
+
+void snwPbcd_Finish(snwSim* sim, int body, const snwPbcdTime* time)
+{
+    snwPbcdWork* work = snwPbcd_Work(sim, body);
+    double rate = snwSim_Param(sim, snw_pbcdDamping) + snwBody_MaterialDamping(&sim->bodies[body]);
+    MotionLoop loop = {work, time, work->model->driven ? -expm1(-rate * time->h) : 0.0};
+    snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, FinishRows, &loop);
+    *work->state.stepBefore = time->h;
+    if (work->model->driven)
+        return;
+    snwRigidDamping damping = {.positions = work->state.positions,
+        .velocities = work->state.velocities,
+        .count = work->model->vertexCount,
+        .sums = ((snwPbcdScratch*)sim->scratch)->sums,
+        .rate = rate};
+    snwRigidDamping_Apply(sim->context, &damping, time->h);
+}

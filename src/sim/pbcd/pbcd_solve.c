@@ -1,0 +1,223 @@
+// Sweeps: every constraint once, in one order.
+
+#include "sim/pbcd/pbcd.h"
+#include "sim/pbcd/pbcd_stages.h"
+
+#include <math.h>
+#include <string.h>
+
+enum
+{
+    snw_rowGrain = 4096,
+    snw_lookAgain = 4, // sweeps between two looks at curved colliders
+};
+
+typedef struct BlockLoop
+{
+    const snwConstraintKernels* kernels;
+    snwSoftKernelFn* soft; // NULL: hard, with the stiffness
+    const snwSoftSweep* sweep;
+    float stiffness;
+} BlockLoop;
+
+static void VisitSoft(int begin, int end, void* data)
+{
+    const BlockLoop* loop = data;
+    loop->soft(loop->sweep, begin, end);
+}
+
+static void VisitHardEdges(int begin, int end, void* data)
+{
+    const BlockLoop* loop = data;
+    const snwSoftSweep* sweep = loop->sweep;
+    loop->kernels->distance(sweep->positions, sweep->edges, begin, end, loop->stiffness);
+}
+
+static void VisitHardTets(int begin, int end, void* data)
+{
+    const BlockLoop* loop = data;
+    const snwSoftSweep* sweep = loop->sweep;
+    loop->kernels->volume(sweep->positions, sweep->tets, begin, end, loop->stiffness);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What single vertices are tied to
+
+static void VisitDrags(snwSim* sim, int body, float* positions, int iterations)
+{
+    for (int i = 0; i < sim->grabCount; ++i)
+    {
+        const snwGrab* grab = &sim->grabs[i];
+        if (grab->kind != snw_grabDrag || grab->body != body || !(positions[4 * (size_t)grab->vertex + 3] > 0.0f))
+            continue;
+        double k = 1.0 - pow(1.0 - grab->value, 1.0 / iterations);
+        snwVec3 now = snwRow_Get(positions, grab->vertex);
+        snwRow_Set(positions, grab->vertex, snwVec3_Lerp(now, grab->vector, k));
+    }
+}
+
+// Eq. 4.4: the distance to the bone stays, with the compliance of the natural frequency w.
+static void VisitBonds(snwSim* sim, snwPbcdWork* work, const snwPbcdTime* time)
+{
+    double w = 2.0 * SNW_PI * snwSim_Param(sim, snw_pbcdAnchor_) * time->e;
+    for (int i = 0; work->bondSums != NULL && w > 0.0 && i < work->model->vertexCount; ++i)
+    {
+        const snwPbcdBond* bond = &work->model->bonds[i];
+        double mobility = (double)work->state.positions[4 * (size_t)i + 3], compliance = mobility / (w * w);
+        snwVec3 x = snwRow_Get(work->state.positions, i);
+        const snwVec3* segment = work->segments + 2 * (size_t)bond->bone;
+        snwVec3 away = snwVec3_Sub(x, snwPbcd_NearestOnSegment(x, segment[0], segment[1]));
+        double distance = snwVec3_Length(away);
+        if (!(mobility > 0.0) || !(distance > 0.0))
+            continue;
+        double error = distance - (double)bond->distance + compliance * (double)work->bondSums[i];
+        double step = -error / (mobility + compliance);
+        work->bondSums[i] += (float)step;
+        snwRow_Set(work->state.positions, i, snwVec3_MulAdd(x, mobility * step / distance, away));
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// A sweep
+
+static void VisitLaw(snwSim* sim, const snwPbcdWork* work)
+{
+    const snwPbcdModel* model = work->model;
+    BlockLoop loop = {.kernels = snwConstraint_Kernels(sim->context->simd), .sweep = &work->sweep};
+    if (model->solver == snw_pbcdPbd)
+    {
+        loop.stiffness = (float)snwSim_Param(sim, snw_pbcdStiffness);
+        snwColours_Sweep(sim->context, &model->blocks.edgeColours, VisitHardEdges, &loop);
+        snwSim_EndStage(sim, snw_stageDistance);
+        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitHardTets, &loop);
+        snwSim_EndStage(sim, snw_stageVolume);
+        return;
+    }
+    if (model->law == snw_pbcdEdges)
+    {
+        loop.soft = loop.kernels->softDistance;
+        snwColours_Sweep(sim->context, &model->blocks.edgeColours, VisitSoft, &loop);
+        snwSim_EndStage(sim, snw_stageDistance);
+        loop.soft = loop.kernels->softVolume;
+        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
+        snwSim_EndStage(sim, snw_stageVolume);
+        return;
+    }
+    if (model->law == snw_pbcdNeo)
+    {
+        loop.soft = loop.kernels->softNeo;
+        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
+    }
+    if (model->law == snw_pbcdStrain || snwSim_Param(sim, snw_pbcdViscosity) > 0.0)
+    {
+        loop.soft = loop.kernels->softStrain;
+        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
+    }
+    snwSim_EndStage(sim, snw_stageVolume);
+}
+
+static void AddMoves(int begin, int end, void* data)
+{
+    const snwPbcdWork* work = data;
+    for (size_t i = 4 * (size_t)begin; i < 4 * (size_t)end; i += 4)
+        for (size_t k = 0; k < 3; ++k)
+            work->state.positions[i + k] += work->target[i + k];
+}
+
+static double LongestMove(const snwPbcdWork* work)
+{
+    float most = 0.0f;
+    for (size_t i = 0; i < 4 * (size_t)work->model->vertexCount; i += 4)
+    {
+        const float *now = work->state.positions + i, *last = work->last + i;
+        float d[3] = {now[0] - last[0], now[1] - last[1], now[2] - last[2]};
+        float square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        most = square > most ? square : most;
+    }
+    return sqrt((double)most);
+}
+
+// Returns how far the farthest vertex moved, m; 0 where nobody asks.
+static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time)
+{
+    snwPbcdWork* work = snwPbcd_Work(sim, body);
+    const snwPbcdModel* model = work->model;
+    size_t bytes = ((size_t)model->vertexCount + snw_blockLanes) * 4 * sizeof(float);
+    bool asked = snwSim_Param(sim, snw_pbcdTolerance) > 0.0;
+    if (asked)
+        memcpy(work->last, work->state.positions, bytes);
+    if (work->sweep.target != NULL)
+        memset(work->target, 0, bytes);
+    if (model->solver != snw_pbcdImplicit)
+        VisitLaw(sim, work);
+    if (work->sweep.target != NULL)
+        snwParallelFor(sim->context, model->vertexCount, snw_rowGrain, AddMoves, work);
+    if (model->solver != snw_pbcdImplicit)
+        VisitBonds(sim, work, time);
+    VisitDrags(sim, body, work->state.positions, (int)snwSim_Param(sim, snw_pbcdIterations_));
+    ((snwPbcdScratch*)sim->scratch)->sweeps++;
+    return asked ? LongestMove(work) : 0.0;
+}
+
+void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
+{
+    snwResponse* response = ((snwPbcdScratch*)sim->scratch)->response;
+    int iterations = (int)snwSim_Param(sim, snw_pbcdIterations_);
+    double tolerance = snwSim_Param(sim, snw_pbcdTolerance);
+    bool done = false;
+    for (int i = 0; i < iterations && !done; ++i)
+    {
+        done = tolerance > 0.0;
+        for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
+        {
+            int body = response->islandMembers[k];
+            if (body >= sim->bodyCount)
+                continue;
+            const snwCharacter* character = sim->bodies[body].character;
+            double move = SweepBody(sim, body, &times[body]);
+            done = done && move < tolerance * snwVec3_Distance(character->lower, character->upper);
+        }
+        snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations || done);
+        snwSim_EndStage(sim, snw_stageContact);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// u <- u - J (J^T M J)^-1 J^T M u, u = x - x_r
+
+static void TakeOffsets(int begin, int end, void* data)
+{
+    const snwPbcdWork* work = data;
+    for (size_t i = 4 * (size_t)begin; i < 4 * (size_t)end; i += 4)
+        for (size_t k = 0; k < 3; ++k)
+            work->target[i + k] = work->state.positions[i + k] - work->reference[i + k];
+}
+
+static void GiveOffsets(int begin, int end, void* data)
+{
+    const snwPbcdWork* work = data;
+    for (int i = begin; i < end; ++i)
+        for (size_t k = 4 * (size_t)i; k < 4 * (size_t)i + 3 && !work->state.held[i]; ++k)
+            work->state.positions[k] = work->reference[k] + work->target[k];
+}
+
+void snwPbcd_Complement(snwSim* sim, int body)
+{
+    snwPbcdWork* work = snwPbcd_Work(sim, body);
+    const snwComplement* complement = work->model->complement;
+    int count = work->model->vertexCount;
+    if (complement == NULL)
+        return;
+    snwParallelFor(sim->context, count, snw_rowGrain, TakeOffsets, work);
+    snwComplement_Project(sim->context, complement, work->complement, work->target);
+    snwParallelFor(sim->context, count, snw_rowGrain, GiveOffsets, work);
+}
+
+double snwPbcd_ComplementResidual(snwSim* sim, int body)
+{
+    snwPbcdWork* work = snwPbcd_Work(sim, body);
+    if (work->model->complement == NULL)
+        return 0.0;
+    snwParallelFor(sim->context, work->model->vertexCount, snw_rowGrain, TakeOffsets, work);
+    return snwComplement_Residual(sim->context, work->model->complement, work->complement, work->target);
+}
