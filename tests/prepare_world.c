@@ -17,6 +17,7 @@ typedef struct Soup
 {
     float positions[snw_most][3];
     float colors[snw_most][3];
+    float texcoords[snw_most][2];
     float young[snw_most];
     uint8_t joints[snw_most][4];
     float weights[snw_most][4];
@@ -37,6 +38,7 @@ static void AddCorner(Soup* soup, const float p[3], bool eye)
     double lower = fmin(fmax((double)p[0] / 0.2 - 2, 0), 1);
     for (int k = 0; k < 3; ++k)
         soup->positions[i][k] = p[k], soup->colors[i][k] = k == 0 ? p[0] : 0.0f;
+    soup->texcoords[i][0] = p[0], soup->texcoords[i][1] = 0.5f;
     soup->young[i] = p[0] < 0.5f ? 1000.0f : 50000.0f;
     soup->joints[i][1] = 1;
     soup->weights[i][1] = eye ? 0.0f : (float)lower;
@@ -91,6 +93,20 @@ static void AddEye(Soup* soup)
     }
 }
 
+// A material with the picture, number 0.
+static void AddTexture(snwGltfWorld* file, const char* path)
+{
+    static char s_bytes[65536];
+    FILE* stream = fopen(path, "rb");
+    size_t size = stream != NULL ? fread(s_bytes, 1, sizeof s_bytes, stream) : 0;
+    if (stream != NULL)
+        fclose(stream);
+    int view = snwGltfWorld_View(file, s_bytes, size);
+    snwGltfWorld_Add(file, "images", "{'mimeType': 'image/png', 'bufferView': %d}", view);
+    snwGltfWorld_Add(file, "textures", "{'source': 0}");
+    snwGltfWorld_Add(file, "materials", "{'name': 'hide', 'pbrMetallicRoughness': {'baseColorTexture': {'index': 0}}}");
+}
+
 // The mesh of a soup; returns its index.
 static int AddMesh(snwGltfWorld* file, Soup* soup, const snwPrepareWorld* world, const char* name)
 {
@@ -107,9 +123,15 @@ static int AddMesh(snwGltfWorld* file, Soup* soup, const snwPrepareWorld* world,
     else if (world->colors)
         snprintf(
             extra, sizeof extra, ", 'COLOR_0': %d", snwGltfWorld_Floats(file, soup->colors[0], soup->count, "VEC3"));
+    else if (world->png != NULL)
+    {
+        AddTexture(file, world->png);
+        snprintf(extra, sizeof extra, ", 'TEXCOORD_0': %d",
+            snwGltfWorld_Floats(file, soup->texcoords[0], soup->count, "VEC2"));
+    }
     return snwGltfWorld_Add(file, "meshes",
-        "{'name': '%s', 'primitives': [{'attributes': {'POSITION': %d, 'JOINTS_0': %d, 'WEIGHTS_0': %d%s}}]}", name,
-        position, joints, weights, extra);
+        "{'name': '%s', 'primitives': [{'attributes': {'POSITION': %d, 'JOINTS_0': %d, 'WEIGHTS_0': %d%s}%s}]}", name,
+        position, joints, weights, extra, world->png != NULL ? ", 'material': 0" : "");
 }
 
 static void AddHat(snwGltfWorld* file, double scale)

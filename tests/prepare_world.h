@@ -11,12 +11,13 @@
 // degrees about z and back within one second, with linear keys at 0, 0.5 and 1.
 typedef struct snwPrepareWorld
 {
-    bool shirt;   // node 'shirt': an open tube around the bar, skinned
-    bool hat;     // node 'hat': a tetrahedron under 'lower', without a skin
-    bool young;   // attribute _SNW_YOUNG: 1000 where x < 0.5, else 50000
-    bool colors;  // red is x
-    double scale; // of the file's unit; the file is as many times larger. 0: 1
-    bool posed;   // nodes stand bent by 40 degrees and the root moved, unlike the bind pose
+    bool shirt;      // node 'shirt': an open tube around the bar, skinned
+    bool hat;        // node 'hat': a tetrahedron under 'lower', without a skin
+    bool young;      // attribute _SNW_YOUNG: 1000 where x < 0.5, else 50000
+    const char* png; // a PNG file: the texture of the bar, with u = x and v = 0.5; NULL: none
+    bool colors;     // red is x
+    double scale;    // of the file's unit; the file is as many times larger. 0: 1
+    bool posed;      // nodes stand bent by 40 degrees and the root moved, unlike the bind pose
 } snwPrepareWorld;
 
 snwGltfWorld snwPrepareWorld_Make(const snwPrepareWorld* world);

@@ -5,6 +5,7 @@
 #include "prepare_world.h"
 #include "sim/character.h"
 #include "test.h"
+#include "view/image.h"
 
 #include <stdlib.h>
 
@@ -436,6 +437,46 @@ TEST(prepare, smoothMapsAreCutIntoRegions)
         double expected = 2000 * (1 + 9 * fmin(fmax(x, 0), 1));
         CHECK_NEAR(log(young / expected), 0, 0.5 * log(10) / 5 + 0.15); // half a level, and where the caps are nearest
         CHECK_NEAR(def->materials[def->regions[i]].density, 1000, 0);
+    }
+    snwPrepared_Release(prepared);
+    snwDestroyContext(context);
+}
+
+// Red on the left, blue on the right.
+static const char* WritePicture(snwContext* context)
+{
+    static char s_path[512];
+    uint8_t pixels[64 * 2 * 3] = {0};
+    for (int i = 0; i < 128; ++i)
+        pixels[3 * i + (i % 64 < 32 ? 0 : 2)] = 255;
+    snwImage image = {64, 2, pixels};
+    snprintf(s_path, sizeof s_path, "%s/map.png", snwTest_TempDir());
+    CHECK(snwImage_WritePng(context, &image, s_path, 9, true, NULL) == snw_ok);
+    return s_path;
+}
+
+TEST(prepare, texturesPaintMaterialsAndSurfaces)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwPrepareWorld world = {.png = WritePicture(context)};
+    snwPrepared* prepared = Make(context, &world,
+        "{'sinew': 1, 'maps': [{'property': 'density', 'from': 'texture', 'texture': 'map.png', 'channel': 'red', "
+        "'lower': 500, 'upper': 2000}], 'materials': {'hide': {'damping': 2}}}",
+        NULL);
+    REQUIRE(prepared != NULL);
+    CHECK_INT(snwPrepared_GetInfo(prepared).textureCount, 1);
+    CHECK_INT(snwPrepared_GetTexture(prepared, 0).width, 64);
+    const snwSurfacePart* part = snwPrepared_GetSurface(prepared, 0)->parts;
+    CHECK(part->texture == 0 && strcmp(part->material, "hide") == 0);
+    const snwCharacterDef* def = Body(prepared);
+    for (int i = 0; i < def->tetCount; ++i)
+    {
+        double x = 0;
+        for (int k = 0; k < 4; ++k)
+            x += 0.25 * def->vertices[def->tets[i][k]].x;
+        CHECK_NEAR(def->materials[def->regions[i]].damping, 2, 0);
+        if (x < 0.4 || x > 0.6)
+            CHECK_NEAR(def->materials[def->regions[i]].density, x < 0.4 ? 2000 : 500, 1);
     }
     snwPrepared_Release(prepared);
     snwDestroyContext(context);

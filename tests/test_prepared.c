@@ -8,6 +8,7 @@
 #include "sim/character.h"
 #include "sinew/tools.h"
 #include "test.h"
+#include "view/film_surface.h"
 
 #include <stdlib.h>
 
@@ -152,6 +153,76 @@ TEST(prepared, scenesUseItAndKnowWhenItChanged)
     CHECK(snwSceneFile_Parse(block.context, text, strlen(text), scenePath, NULL, &file, &message) < 0);
     CHECK_CONTAINS(message.file, "nowhere.snw");
     FreeBlock(&block);
+}
+
+TEST(prepared, filmsShowTheFineSurface)
+{
+    Block block = MakeBlock();
+    char path[512], source[640];
+    snprintf(path, sizeof path, "%s/shown.snw", snwTest_TempDir());
+    snprintf(source, sizeof source, "{\"file\": \"%s\"}", path);
+    CHECK(snwFile_Write(block.context, path, block.data, block.size, true, NULL) == snw_ok);
+    snwPrepared* prepared = NULL;
+    snwFilmSurface* surface = NULL;
+    REQUIRE(snwPrepared_LoadAs(block.context, block.data, block.size, "shown", source, &prepared, NULL) == snw_ok);
+    const snwCharacterDef* def = snwCharacter_GetDef(snwPrepared_GetCharacter(prepared));
+    REQUIRE(snwCreateFilmSurface(block.context, def, 50, &surface, NULL) >= 0 && surface != NULL);
+    int triangles = 0;
+    for (int i = 0; i < 3; ++i)
+        triangles += snwPrepared_GetSurface(prepared, i)->triangleCount;
+    CHECK_INT(surface->triangleCount, triangles);
+    CHECK(surface->colors != NULL); // no textures: the colours of the vertices
+    float* body = calloc(3 * (size_t)def->vertexCount, sizeof *body);
+    float* points = calloc(3 * (size_t)surface->pointCount, sizeof *points);
+    for (int i = 0; i < def->vertexCount; ++i)
+    {
+        snwVec3 x = def->vertices[i];
+        body[3 * i] = (float)x.x + 2, body[3 * i + 1] = (float)x.y, body[3 * i + 2] = (float)x.z;
+    }
+    snwVertices vertices = {.positions = body, .count = def->vertexCount, .stride = 12};
+    snwFilmSurface_Move(block.context, surface, &vertices, points);
+    int seams = 0;
+    for (int i = 0; i < surface->pointCount; ++i)
+    {
+        CHECK_NEAR(points[3 * i], surface->points[3 * i] + 2, 2e-6);
+        CHECK_NEAR(points[3 * i + 1], surface->points[3 * i + 1], 2e-6);
+        int place = surface->places[i];
+        seams += place != i;
+        CHECK(memcmp(points + 3 * i, points + 3 * place, 12) == 0);
+    }
+    CHECK(seams > 300);
+    free(body);
+    free(points);
+    snwDestroyFilmSurface(block.context, surface);
+    snwPrepared_Release(prepared);
+    FreeBlock(&block);
+}
+
+#define SINEW    SNW_BINARY_DIR "/sinew"
+#define RUN(...) snwProcess_Run((const char* const[]){SINEW, __VA_ARGS__, NULL})
+
+TEST(prepared, theProgramPreparesShowsAndRefuses)
+{
+    snwPrepareWorld world = {.hat = true};
+    char in[512], out[512], picture[512];
+    snprintf(in, sizeof in, "%s", snwPrepareWorld_Write(&world, "program", NULL));
+    snprintf(out, sizeof out, "%s/program.snw", snwTest_TempDir());
+    snprintf(picture, sizeof picture, "%s/program.png", snwTest_TempDir());
+    snwProcess nothing = RUN("prep", in), first = RUN("prep", in, "-o", out, "-e", "400", "--json");
+    snwProcess twice = RUN("prep", in, "-o", out), info = RUN("info", out), check = RUN("check", out);
+    snwProcess render = RUN("render", out, "-o", picture, "--size", "48", "--motion", "bend", "--time", "0.5", "--look",
+        "bones", "--samples", "1");
+    CHECK_INT(nothing.code, 2);
+    CHECK_INT(first.code, 0);
+    CHECK_CONTAINS(first.text, "\"embedding_error\"");
+    CHECK(twice.code != 0); // it exists
+    CHECK_CONTAINS(twice.errors, "exist");
+    CHECK_CONTAINS(info.text, "upper");
+    CHECK_CONTAINS(check.text, "2 bones, 1 motions, 2 surfaces");
+    CHECK_INT(render.code, 0);
+    snwProcess* all[] = {&nothing, &first, &twice, &info, &check, &render};
+    for (int i = 0; i < 6; ++i)
+        snwProcess_Free(all[i]);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

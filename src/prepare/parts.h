@@ -6,6 +6,7 @@
 #include "prepare/prepare.h"
 #include "prepare/settings.h"
 
+#include "asset/texture.h"
 #include "geom/shapes.h"
 #include "geom/survey.h"
 #include "geom/weld.h"
@@ -150,5 +151,3 @@ typedef struct snwLook
     int texture; // -1: none
 } snwLook;
 snwResult snwPreparer_Look(snwPreparer* preparer, int mesh, int part, snwLook* look);
-// sRGB bytes as linear light, bilinear, repeated beyond 0..1; with alpha.
-void snwTexture_Sample(const snwTexture* texture, const float uv[2], bool linear, float color[4]);

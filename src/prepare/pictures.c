@@ -150,38 +150,3 @@ snwResult snwPreparer_Look(snwPreparer* p, int mesh, int part, snwLook* look)
         (int)json_array_size(json_object_get(root, "images")));
     return texture >= 0 && image >= 0 ? snwPreparer_Texture(p, image, &look->texture) : snw_ok;
 }
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Looking things up
-
-static float ToLinear(float byte)
-{
-    float c = byte / 255;
-    return c <= 0.04045f ? c / 12.92f : powf((c + 0.055f) / 1.055f, 2.4f);
-}
-
-static const uint8_t* Texel(const snwTexture* texture, int x, int y)
-{
-    int w = texture->width, h = texture->height;
-    x = ((x % w) + w) % w;
-    y = ((y % h) + h) % h;
-    return texture->pixels + 4 * ((size_t)y * (size_t)w + (size_t)x);
-}
-
-void snwTexture_Sample(const snwTexture* texture, const float uv[2], bool linear, float color[4])
-{
-    float u = (uv[0] - floorf(uv[0])) * (float)texture->width - 0.5f;
-    float v = (uv[1] - floorf(uv[1])) * (float)texture->height - 0.5f;
-    float x0 = floorf(u), y0 = floorf(v);
-    for (int k = 0; k < 4; ++k)
-    {
-        float sum = 0;
-        for (int c = 0; c < 4; ++c)
-        {
-            float share = (c & 1 ? u - x0 : 1 - u + x0) * (c & 2 ? v - y0 : 1 - v + y0);
-            float byte = (float)Texel(texture, (int)x0 + (c & 1), (int)y0 + (c >> 1))[k];
-            sum += share * (linear && k < 3 ? ToLinear(byte) : byte / 255);
-        }
-        color[k] = sum;
-    }
-}

@@ -3,27 +3,13 @@
 
 #include "view/film_prepared.h"
 
+#include "asset/texture.h"
 #include "scene/prepared_file.h"
 
-#include <math.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Colours
-
-static float ToLinear(float byte)
-{
-    float c = byte / 255;
-    return c <= 0.04045f ? c / 12.92f : powf((c + 0.055f) / 1.055f, 2.4f);
-}
-
-static float At(const snwTexture* texture, int x, int y, int channel)
-{
-    int w = texture->width, h = texture->height;
-    x = (x % w + w) % w;
-    y = (y % h + h) % h;
-    return ToLinear((float)texture->pixels[4 * ((size_t)y * (size_t)w + (size_t)x) + (size_t)channel]);
-}
 
 void snwFilmPart_Paint(const void* data, const float point[3], float color[3])
 {
@@ -32,13 +18,10 @@ void snwFilmPart_Paint(const void* data, const float point[3], float color[3])
     memcpy(color, part->color, sizeof part->color);
     if (texture->width == 0)
         return;
-    float u = (point[0] - floorf(point[0])) * (float)texture->width - 0.5f;
-    float v = (point[1] - floorf(point[1])) * (float)texture->height - 0.5f;
-    int x = (int)floorf(u), y = (int)floorf(v);
-    float tx = u - (float)x, ty = v - (float)y;
+    float painted[4];
+    snwTexture_Sample(texture, point, true, painted);
     for (int k = 0; k < 3; ++k)
-        color[k] *= (1 - ty) * ((1 - tx) * At(texture, x, y, k) + tx * At(texture, x + 1, y, k)) +
-                    ty * ((1 - tx) * At(texture, x, y + 1, k) + tx * At(texture, x + 1, y + 1, k));
+        color[k] *= painted[k];
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
