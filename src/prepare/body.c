@@ -155,17 +155,87 @@ static int WantedElements(const snwPreparer* p)
     return wanted < snw_mostElements ? (int)wanted : snw_mostElements;
 }
 
-static snwResult Fill(snwPreparer* p)
+static int Root(int* roots, int vertex)
+{
+    while (roots[vertex] != vertex)
+        vertex = roots[vertex] = roots[roots[vertex]];
+    return vertex;
+}
+
+// Pieces that hang together; 0 without memory.
+static int CountPieces(snwContext* context, const int* corners, int arity, int count, int vertexCount)
+{
+    int* roots = snwAllocArray(context, (size_t)vertexCount + 1, sizeof *roots);
+    int pieces = 0;
+    for (int i = 0; i < vertexCount && roots != NULL; ++i)
+        roots[i] = i;
+    for (int i = 0; i < count * (arity - 1) && roots != NULL; ++i)
+    {
+        const int* c = corners + (size_t)(i / (arity - 1)) * (size_t)arity;
+        int a = Root(roots, c[0]), b = Root(roots, c[i % (arity - 1) + 1]);
+        roots[a > b ? a : b] = a < b ? a : b;
+    }
+    for (int i = 0; i < vertexCount && roots != NULL; ++i)
+        pieces += roots[i] == i;
+    snwFree(context, roots);
+    return pieces;
+}
+
+// Thin necks that the cells of a lattice step over leave the body in more pieces than the surface has.
+static int TornPieces(const snwPreparer* p, const snwTetMesh* mesh)
+{
+    int wanted = CountPieces(p->context, (const int*)p->fleshTriangles, 3, p->fleshTriangleCount, p->fleshVertexCount);
+    int pieces = CountPieces(p->context, (const int*)mesh->tets, 4, mesh->tetCount, mesh->vertexCount);
+    return pieces > wanted ? pieces : 0;
+}
+
+typedef struct Attempt
+{
+    snwMesher mesher;
+    double factor; // of the wanted elements
+} Attempt;
+
+static snwResult Try(snwPreparer* p, Attempt attempt, snwMeshed* meshed, snwMessage* words)
 {
     snwMesherDef def = snwDefaultMesherDef();
-    snwMeshed meshed = {0};
-    snwMessage words = {0};
     def.faces = (snwFaces){
         p->fleshVertices, p->fleshVertexCount, (const int(*)[3])p->fleshTriangles, p->fleshTriangleCount};
-    def.mesher = p->def->mesher != snw_mesherAuto ? p->def->mesher : (snwMesher)p->settings.mesher;
+    def.mesher = attempt.mesher;
     def.weldTolerance = 1e-7 * p->size;
-    def.tets = WantedElements(p);
-    snwResult result = snwMakeTets(p->context, &def, &p->arena, &meshed, &words);
+    def.tets = (int)fmin(attempt.factor * WantedElements(p), 20000000);
+    *meshed = (snwMeshed){0};
+    return snwMakeTets(p->context, &def, &p->arena, meshed, words);
+}
+
+// Finer cells, or TetGen, for a body that came out torn; what is there stays if they are no better.
+static snwResult Mend(snwPreparer* p, snwMeshed* meshed, int pieces)
+{
+    static const Attempt s_attempts[] = {{snw_mesherLattice, 1.5}, {snw_mesherLattice, 2.2}, {snw_mesherTetgen, 1}};
+    for (size_t i = 0; i < sizeof s_attempts / sizeof *s_attempts; ++i)
+    {
+        snwMeshed other;
+        snwMessage words = {0};
+        snwResult result = Try(p, s_attempts[i], &other, &words);
+        if (result == snw_errorMemory)
+            return snwFailMemory(p->message);
+        if (result < 0 || TornPieces(p, &other.mesh) > 0)
+            continue;
+        snwPreparer_Note(p, "with fewer elements thin parts would tear off: there are %d tetrahedra (%s)",
+            other.mesh.tetCount, snwMesher_Name(other.mesher));
+        *meshed = other;
+        return snw_ok;
+    }
+    snwPreparer_Note(p, "the body is torn into %d pieces where it is thin: more elements would help", pieces);
+    return snw_ok;
+}
+
+static snwResult Fill(snwPreparer* p)
+{
+    snwMesher mesher = p->def->mesher != snw_mesherAuto ? p->def->mesher : (snwMesher)p->settings.mesher;
+    bool asked = p->def->elements > 0 || p->settings.elements > 0 || mesher != snw_mesherAuto;
+    snwMeshed meshed;
+    snwMessage words = {0};
+    snwResult result = Try(p, (Attempt){mesher, 1}, &meshed, &words);
     if (result < 0)
     {
         if (p->message != NULL)
@@ -174,11 +244,14 @@ static snwResult Fill(snwPreparer* p)
     }
     if (result > 0)
         snwPreparer_Note(p, "%s", words.text);
-    if (meshed.why[0] != 0)
-        snwPreparer_Note(p, "mesher: %s", meshed.why);
+    int pieces = TornPieces(p, &meshed.mesh);
+    if (pieces > 0 && asked)
+        snwPreparer_Note(p, "the body is torn into %d pieces where it is thin: more elements would help", pieces);
+    else if (pieces > 0)
+        result = Mend(p, &meshed, pieces);
     p->report->mesher = meshed.mesher;
     p->body = meshed.mesh;
-    return snw_ok;
+    return result < 0 ? result : snw_ok;
 }
 
 snwResult snwPreparer_MakeBody(snwPreparer* p)
