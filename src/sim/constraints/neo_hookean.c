@@ -31,27 +31,19 @@ void snwNeoRest_SetAll(snwNeoRest* rests, const snwBlocks* blocks, const snwChar
 void snwNeoState_Clear(snwNeoState* states, int begin, int end)
 {
     for (int b = begin; b < end; ++b)
-    {
-        memset(states[b].sumD, 0, sizeof states[b].sumD);
-        memset(states[b].sumH, 0, sizeof states[b].sumH);
-        memset(states[b].pushH, 0, sizeof states[b].pushH);
-    }
+        memset(states[b].push, 0, sizeof states[b].push);
 }
 
 void snwNeoState_SetMaterials(
     snwNeoState* states, const snwNeoRest* rests, int begin, int end, const snwMaterial* materials, double h)
 {
     for (int b = begin; b < end; ++b)
-    {
-        snwNeoState* state = &states[b];
         for (int lane = 0; lane < snw_blockLanes; ++lane)
         {
             const snwMaterial* material = &materials[rests[b].region[lane]];
             double nu = material->poisson, volume = (double)rests[b].volume[lane];
-            double perVolume = volume > 0.0 ? 2.0 * (1.0 + nu) / (material->young * volume * h * h) : 1.0;
-            state->complianceD[lane] = (float)perVolume;
-            state->complianceH[lane] = (float)(perVolume * (1.0 - 2.0 * nu));
-            state->gamma[lane] = (float)(2.0 - 2.0 * nu);
+            double compliance = volume > 0.0 ? 2.0 * (1.0 + nu) / (material->young * volume * h * h) : 1.0;
+            states[b].compliance[lane] = (float)compliance;
+            states[b].bulk[lane] = (float)(1.0 - 2.0 * nu);
         }
-    }
 }

@@ -10,21 +10,27 @@
 // other even at rest, so that creeps (a free bar grows by 1.5 %). Solving the two as one 2x2 block is still at rest,
 // but resists shear only through the turning of C_D's gradient, which is explicit: measured, a free block at rest
 // shakes itself apart as soon as w |B|^2 mu V h^2 > 1 (a 5 cm cell of 1 MPa at 1/480 s). Here all nine numbers of F are
-// constraints, with compliance a_D = 1 / (mu V) each: that is the same energy, linear, and solved exactly. With C_H
-// that is a block of ten, which falls apart into the 3x3 matrix W of the coordinates and one number. With G_ik the
-// gradients of the shape functions, s_d the rows of cof F, F_d those of F, L_d and l the sums of the multipliers, and
-// a~ = a / h^2:
+// constraints, with compliance a_D = 1 / (mu V) each: that is the same energy, linear, and solved exactly, together
+// with C_H. Of their multipliers only the sum of what they push matters, P (a row P_d per coordinate): in it the forces
+// that cancel each other at rest, huge in stiff flesh, cancel on paper, and
 //
-//     W = sum_i w_i G_i G_i^T,    A = W + a~_D I
-//     e_d = l s_d - Q_d,          v_d = W e_d
-//     r_d = -(F_d + a~_D L_d + v_d),    q = -(C_H + a~_H l + sum_d s_d . v_d)
-//     z_d = W A^-1 s_d,           t = (q - sum_d z_d . r_d) / (a~_H + a~_D sum_d s_d . z_d)
-//     T_d = A^-1 r_d - z_d t,     dx_i,d = w_i G_i . (T_d + s_d t + e_d)
-//     L_d += T_d,   l += t,   Q_d += s_d t + e_d
+//     P = -(F - s) / a~_D - s (det F - 1) / a~_H,      s = cof F,   a~ = a / h^2,   a_H = 1 / (lambda' V) = (1 - 2 nu)
+//     a_D
 //
-// Q is what C_H has pushed so far. The gradient s turns on the way, and plain XPBD keeps what it pushed along old ones:
-// an error of first order here, because l is large even at rest. e takes it back, so the sweeps end in implicit Euler.
-// Once the sweeps converge, stiffness depends neither on their number nor on the step.
+// A visit finds the P' that obeys this with det F linearised about now and s turned against by as much as F moves,
+// while F_d moves by W (P' - P)_d. (Left where it is, s makes a stretch of stiff flesh change its sign in every visit:
+// a stretch e of F is one of -e of s. Linearised wholly, its bulk part is negative.) With G_ik the gradients of the
+// shape functions:
+//
+//     W = sum_i w_i G_i G_i^T,    A = 2 W + a~_D I,    r_d = -((F - s)_d + a~_D P_d)
+//     q = (det F - 1 + sum_d s_d . W A^-1 r_d) / (a~_H + a~_D sum_d s_d . W A^-1 s_d),    W A^-1 = (I - a~_D A^-1) / 2
+//     dP_d = A^-1 (r_d - a~_D q s_d),    dx_i,d = w_i G_i . dP_d
+//
+// What was pushed along gradients that have turned since is taken back by this: the sweeps end in implicit Euler.
+// Once they converge, stiffness depends neither on their number nor on the step.
+//
+// Stiffness beyond 1e5 times the inertia of the tet (trace 2 W) is cut there: sweeps could not tell it from rigid, and
+// float could not solve with A.
 
 #pragma once
 
@@ -38,14 +44,12 @@ typedef struct snwNeoRest
     int region[snw_blockLanes];
 } snwNeoRest;
 
-// And what changes: compliances and sums.
+// And what changes.
 typedef struct snwNeoState
 {
-    float complianceD[snw_blockLanes], complianceH[snw_blockLanes]; // a~
-    float gamma[snw_blockLanes];
-    float sumD[9][snw_blockLanes];  // L, coordinate by coordinate
-    float sumH[snw_blockLanes];     // l
-    float pushH[9][snw_blockLanes]; // Q
+    float compliance[snw_blockLanes]; // a~_D
+    float bulk[snw_blockLanes];       // a_H / a_D = 1 - 2 nu
+    float push[9][snw_blockLanes];    // P, coordinate by coordinate
 } snwNeoState;
 
 // The numbers of one tet for a rest pose that is not flat.
@@ -58,5 +62,5 @@ void snwNeoRest_SetAll(snwNeoRest* rests, const snwBlocks* blocks, const snwChar
 void snwNeoState_SetMaterials(
     snwNeoState* states, const snwNeoRest* rests, int begin, int end, const snwMaterial* materials, double h);
 
-// Sums at 0: a substep begins.
+// P at 0: a substep begins.
 void snwNeoState_Clear(snwNeoState* states, int begin, int end);

@@ -35,66 +35,75 @@ static inline void MulSymmetric(const snwWide m[6], const snwWide v[3], snwWide 
     out[2] = m[2] * v[0] + m[4] * v[1] + m[5] * v[2];
 }
 
-// Of W + a I, which is positive.
-static inline void InvertSymmetric(const snwWide w[6], snwWide a, snwWide out[6])
+// A = L D L^T for A = 2 W + a I. Pivots cannot be below a but for rounding.
+typedef struct Factor
 {
-    snwWide xx = w[0] + a, yy = w[3] + a, zz = w[5] + a;
-    snwWide c0 = yy * zz - w[4] * w[4], c1 = w[2] * w[4] - w[1] * zz, c2 = w[1] * w[4] - w[2] * yy;
-    snwWide scale = SafeRatio(snwWide_Splat(1.0f), xx * c0 + w[1] * c1 + w[2] * c2);
-    out[0] = c0 * scale;
-    out[1] = c1 * scale;
-    out[2] = c2 * scale;
-    out[3] = (xx * zz - w[2] * w[2]) * scale;
-    out[4] = (w[1] * w[2] - xx * w[4]) * scale;
-    out[5] = (xx * yy - w[1] * w[1]) * scale;
+    snwWide l10, l20, l21, i0, i1, i2;
+} Factor;
+
+static inline Factor FactorOf(const snwWide w[6], snwWide a)
+{
+    const snwWide one = snwWide_Splat(1.0f);
+    Factor f;
+    f.i0 = SafeRatio(one, w[0] + a);
+    f.l10 = w[1] * f.i0;
+    f.l20 = w[2] * f.i0;
+    f.i1 = SafeRatio(one, snwWide_Max(w[3] + a - f.l10 * w[1], a));
+    snwWide m = w[4] - f.l20 * w[1];
+    f.l21 = m * f.i1;
+    f.i2 = SafeRatio(one, snwWide_Max(w[5] + a - f.l20 * w[2] - f.l21 * m, a));
+    return f;
+}
+
+static inline void SolveThree(const Factor* f, const snwWide v[3], snwWide out[3])
+{
+    snwWide y1 = v[1] - f->l10 * v[0], y2 = v[2] - f->l20 * v[0] - f->l21 * y1;
+    out[2] = y2 * f->i2;
+    out[1] = y1 * f->i1 - f->l21 * out[2];
+    out[0] = v[0] * f->i0 - f->l10 * out[1] - f->l20 * out[2];
 }
 
 // Where the corners p go.
 static inline void MoveNeo(
     const snwWide p[4][4], const snwNeoRest* rest, snwNeoState* state, int lane, snwWide now[4][4])
 {
-    snwWide g[4][3], f[3][3], s[3][3], w[6], inverse[6], r[3][3], z[3][3], e[3][3];
+    snwWide g[4][3], f[3][3], s[3][3], w[6], y[3][3], z[3][3];
     ShapeGradients(rest, lane, g);
     Deformation(p, g, f);
     Cross(f[1], f[2], s[0]);
     Cross(f[2], f[0], s[1]);
     Cross(f[0], f[1], s[2]);
     Yields(p, g, w);
-    snwWide aD = snwWide_Load(state->complianceD + lane), aH = snwWide_Load(state->complianceH + lane);
-    InvertSymmetric(w, aD, inverse);
-    snwWide sumH = snwWide_Load(state->sumH + lane);
-    snwWide above = -(Dot(f[0], s[0]) - snwWide_Load(state->gamma + lane) + aH * sumH), below = snwWide_Splat(0.0f);
+    for (int n = 0; n < 6; ++n)
+        w[n] = w[n] + w[n];
+    snwWide a = snwWide_Max(snwWide_Load(state->compliance + lane), snwWide_Splat(1e-5f) * (w[0] + w[3] + w[5]));
+    Factor factor = FactorOf(w, a);
+    const snwWide half = snwWide_Splat(0.5f);
+    snwWide above = Dot(f[0], s[0]) - snwWide_Splat(1.0f), below = snwWide_Load(state->bulk + lane);
     for (int d = 0; d < 3; ++d)
     {
-        snwWide y[3], v[3];
+        snwWide r[3];
         for (int k = 0; k < 3; ++k)
-            e[d][k] = sumH * s[d][k] - snwWide_Load(state->pushH[3 * d + k] + lane);
-        MulSymmetric(w, e[d], v);
+            r[k] = s[d][k] - f[d][k] - a * snwWide_Load(state->push[3 * d + k] + lane);
+        SolveThree(&factor, r, y[d]);
+        SolveThree(&factor, s[d], z[d]);
         for (int k = 0; k < 3; ++k)
-            r[d][k] = -(f[d][k] + aD * snwWide_Load(state->sumD[3 * d + k] + lane) + v[k]);
-        above = above - Dot(s[d], v);
-        MulSymmetric(inverse, s[d], y);
-        MulSymmetric(w, y, z[d]);
-        above = above - Dot(z[d], r[d]);
-        below = below + Dot(s[d], z[d]);
+            r[k] = r[k] - a * y[d][k];
+        above = above + half * Dot(s[d], r);
+        below = below + half * (Dot(s[d], s[d]) - a * Dot(s[d], z[d]));
     }
-    snwWide t = SafeRatio(above, aH + aD * below);
-    snwWide_Store(state->sumH + lane, sumH + t);
+    snwWide q = SafeRatio(above, below); // times a
     for (int d = 0; d < 3; ++d)
     {
-        snwWide u[3];
-        MulSymmetric(inverse, r[d], u);
+        snwWide step[3];
         for (int k = 0; k < 3; ++k)
         {
-            snwWide step = u[k] - z[d][k] * t;
-            snwWide push = s[d][k] * t + e[d][k];
-            float *sum = state->sumD[3 * d + k] + lane, *pushed = state->pushH[3 * d + k] + lane;
-            snwWide_Store(sum, snwWide_Load(sum) + step);
-            snwWide_Store(pushed, snwWide_Load(pushed) + push);
-            u[k] = step + push;
+            float* push = state->push[3 * d + k] + lane;
+            step[k] = y[d][k] - q * z[d][k];
+            snwWide_Store(push, snwWide_Load(push) + step[k]);
         }
         for (int k = 0; k < 4; ++k)
-            now[k][d] = p[k][d] + p[k][3] * Dot(g[k], u);
+            now[k][d] = p[k][d] + p[k][3] * Dot(g[k], step);
     }
     for (int k = 0; k < 4; ++k)
         now[k][3] = p[k][3];
