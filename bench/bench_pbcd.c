@@ -1,6 +1,7 @@
 // Position-based complementary dynamics: the parts of its bench.
 
 #include "pbcd_bench.h"
+#include "pbcd_characters.h"
 
 #include "base/result.h"
 
@@ -16,6 +17,7 @@ static const Part s_parts[] = {
     {"speed", snwAddPbcdSpeed},
     {"bullet", snwAddPbcdBullet},
     {"growth", snwAddPbcdGrowth},
+    {"characters", snwAddPbcdCharacters},
 };
 
 enum
