@@ -2,6 +2,7 @@
 
 #include "pbcd_bench.h"
 #include "pbcd_characters.h"
+#include "pbcd_fish.h"
 
 #include "base/result.h"
 
@@ -18,6 +19,7 @@ static const Part s_parts[] = {
     {"bullet", snwAddPbcdBullet},
     {"growth", snwAddPbcdGrowth},
     {"characters", snwAddPbcdCharacters},
+    {"fish", snwAddPbcdFish},
 };
 
 enum
@@ -59,5 +61,5 @@ static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snw
     return rows.result;
 }
 
-const snwBench snwPbcdBench = {
-    "pbcd", "position-based complementary dynamics: speed of its sweeps, beside Bullet's", Run};
+const snwBench snwPbcdBench = {"pbcd",
+    "position-based complementary dynamics: speed of its sweeps, beside Bullet's; characters, beside its thesis", Run};

@@ -49,8 +49,8 @@ static const snwKey* MakeKeys(snwAsset* asset, int handle)
     for (int i = 0; keys != NULL && i < motion->frameCount; ++i)
     {
         snwTransform now = motion->transforms[(size_t)i * (size_t)motion->handleCount + (size_t)handle];
-        keys[i] = (snwKey){.time = motion->times[i],
-            .transform = {snwVec3_Sub(snwTransform_Apply(now, head), head), now.rotation}};
+        keys[i] = (snwKey){
+            .time = motion->times[i], .transform = {snwVec3_Sub(snwTransform_Apply(now, head), head), now.rotation}};
     }
     return keys;
 }
@@ -90,8 +90,8 @@ static snwResult Make(snwAsset* asset, snwBundleBody* body, snwMessage* message)
     def.boneCount = asset->movedHandleCount;
     def.motions = &motion;
     def.motionCount = 1;
-    def.boneWeights = (snwWeights){mesh->vertexCount, mesh->weights.boneCount, mesh->weights.starts,
-        mesh->weights.bones, mesh->weights.values};
+    def.boneWeights = (snwWeights){
+        mesh->vertexCount, mesh->weights.boneCount, mesh->weights.starts, mesh->weights.bones, mesh->weights.values};
     if (asset->arena.failed)
         return snwFailMemory(message);
     return snwCreateCharacter(asset->context, &def, &body->character, message);
