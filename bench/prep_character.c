@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE // wait4
 #include "prep_character.h"
 
 #include "asset/gltf_write.h"
@@ -9,9 +10,14 @@
 #include "scene/prepared_file.h"
 
 #include <math.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+extern char** environ; // NOLINT: POSIX declares it nowhere
 
 typedef struct Case
 {
@@ -52,25 +58,21 @@ typedef struct Measured
 // ---------------------------------------------------------------------------------------------------------------------
 // Memory
 
-// Linux forgets the peak of a process when it is asked to; without that there is none of a single case.
-static bool ForgetPeak(void)
+// MB that the program itself needs at its peak, in a process of its own; NAN if that cannot be told.
+static double MeasurePeak(const char* path, const char* out)
 {
-    FILE* file = fopen("/proc/self/clear_refs", "w");
-    bool done = file != NULL && fputs("5", file) >= 0;
-    return (file == NULL || fclose(file) == 0) && done;
-}
-
-static double ReadStatus(const char* key)
-{
-    char line[256];
-    double value = NAN;
-    FILE* file = fopen("/proc/self/status", "r");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, key, strlen(key)) == 0)
-            value = strtod(line + strlen(key), NULL) / 1000; // kB
-    if (file != NULL)
-        fclose(file);
-    return value;
+    const char* words[] = {"/proc/self/exe", "prep", path, "-o", out, "--force", "--quiet", "--sidecar", "", NULL};
+    char self[1024];
+    ssize_t length = readlink(words[0], self, sizeof self - 1);
+    pid_t id = 0;
+    struct rusage usage;
+    int status = 0;
+    if (length < 0)
+        return NAN;
+    self[length] = 0;
+    if (posix_spawn(&id, self, NULL, NULL, (char* const*)words, environ) != 0 || wait4(id, &status, 0, &usage) != id)
+        return NAN;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? (double)usage.ru_maxrss * 1024 / 1e6 : NAN;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -108,8 +110,7 @@ static snwResult PrepareOnce(Bench* bench, const char* path, const char* out, Me
     snwPrepared* prepared = NULL;
     void* data = NULL;
     size_t size = 0;
-    double before = ReadStatus("VmRSS:"), start = snwClock_Seconds();
-    bool known = ForgetPeak();
+    double start = snwClock_Seconds();
     def.sidecar = "";
     snwResult result = snwPrepareFile(bench->context, path, &def, &prepared, NULL, bench->message);
     if (result >= 0)
@@ -117,7 +118,6 @@ static snwResult PrepareOnce(Bench* bench, const char* path, const char* out, Me
     if (result >= 0)
         result = snwFile_Write(bench->context, out, data, size, true, bench->message);
     snwSamples_Add(&measured->seconds, snwClock_Seconds() - start);
-    measured->peak = known ? fmax(ReadStatus("VmHWM:") - before, 0) : NAN;
     if (result >= 0)
     {
         measured->error = snwPrepared_GetInfo(prepared).embeddingError;
@@ -186,6 +186,8 @@ static snwResult RunCase(Bench* bench, const Case* c, int runs)
         result = PrepareOnce(bench, path, out, &measured);
     for (int i = 0; i < runs && result >= 0; ++i)
         result = LoadOnce(bench, out, &measured);
+    if (result >= 0)
+        measured.peak = MeasurePeak(path, out);
     unlink(out);
     if (c->data == NULL)
         unlink(path);
