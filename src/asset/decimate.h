@@ -33,7 +33,7 @@ typedef struct snwDecimated
     int vertexCount;
     int (*triangles)[3];
     int triangleCount;
-    int* map;     // the new vertex of each given one, -1: of no triangle
+    int* map;     // the new vertex of each given one; -1: it is gone (quadric does not say where to), or of no triangle
     double error; // quadric: share of the size; angle: 0
 } snwDecimated;
 
