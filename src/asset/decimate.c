@@ -22,7 +22,7 @@ typedef struct Work
 snwDecimateDef snwDefaultDecimateDef(void)
 {
     return (snwDecimateDef){
-        .kind = snw_decimateQuadric, .triangles = 1000, .maxError = 0.02, .angleWeight = 1, .edgeWeight = 1};
+        .kind = snw_decimateQuadric, .triangles = 1000, .maxError = 0.02, .angleWeight = 1, .edgeWeight = 30};
 }
 
 static snwResult CheckDef(const snwDecimateDef* def, snwMessage* message)
