@@ -1,6 +1,7 @@
 // Characters at the papers' sizes: what the meshers make of them, how good it is and how long it takes. Then files.
 
 #include "bench.h"
+#include "prep_character.h"
 #include "prep_gltf.h"
 #include "prep_sizes.h"
 #include "prep_skinning.h"
@@ -226,6 +227,8 @@ static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snw
         result = snwBenchSkinning(options->runs, report, message);
     if (result >= 0)
         result = snwPrepGltf_Run(context, options->runs, report, message);
+    if (result >= 0)
+        result = snwPrepCharacter_Run(context, runs, report, message);
     if (context != NULL)
         snwDestroyContext(context);
     return result < 0 ? result : snw_ok;
