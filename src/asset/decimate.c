@@ -137,7 +137,10 @@ snwResult snwDecimateSurface(
     if (enough && def->kind == snw_decimateQuadric)
         enough = CollapseByQuadrics(&work);
     else if (enough)
-        enough = snwCollapseByAngle(context, def, work.size, work.positions, work.triangles, work.targets) >= 0;
+    {
+        snwCollapse collapse = {work.positions, work.triangles, work.targets, work.size};
+        enough = snwCollapseByAngle(context, def, &collapse) >= 0;
+    }
     enough = enough && Finish(&work, arena, result);
     snwArena_Free(&work.arena);
     return enough ? snw_ok : snwFailMemory(message);

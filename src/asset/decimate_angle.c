@@ -239,15 +239,14 @@ static bool Start(Collapser* c)
     return !c->failed;
 }
 
-int snwCollapseByAngle(
-    snwContext* context, const snwDecimateDef* def, double size, snwVec3* positions, int (*triangles)[3], int* targets)
+int snwCollapseByAngle(snwContext* context, const snwDecimateDef* def, const snwCollapse* collapse)
 {
     Collapser c = {.context = context,
         .def = def,
-        .size = size,
-        .positions = positions,
-        .triangles = triangles,
-        .targets = targets};
+        .size = collapse->size,
+        .positions = collapse->positions,
+        .triangles = collapse->triangles,
+        .targets = collapse->targets};
     int left = def->faces.triangleCount;
     bool enough = Start(&c);
     while (enough && !c.failed && left > def->triangles && c.heap.count > 0)

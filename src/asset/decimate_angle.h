@@ -1,10 +1,16 @@
-// Inside decimation: the thesis' edge collapse. positions and triangles are changed in place; a triangle that is gone
-// has -1 for its first corner; targets[v] is the vertex that v became. Returns how many triangles are left, -1: no
-// memory.
+// Inside decimation: the thesis' edge collapse.
 
 #pragma once
 
 #include "asset/decimate.h"
 
-int snwCollapseByAngle(
-    snwContext* context, const snwDecimateDef* def, double size, snwVec3* positions, int (*triangles)[3], int* targets);
+typedef struct snwCollapse
+{
+    snwVec3* positions;  // are moved
+    int (*triangles)[3]; // are changed; first corner -1: gone
+    int* targets;        // by vertex: the one that it became
+    double size;         // m, of the surface
+} snwCollapse;
+
+// Returns how many triangles are left, -1: no memory.
+int snwCollapseByAngle(snwContext* context, const snwDecimateDef* def, const snwCollapse* collapse);
