@@ -1,23 +1,18 @@
-#define _DEFAULT_SOURCE // wait4
 #include "prep_character.h"
 
 #include "asset/gltf_write.h"
 #include "base/clock.h"
 #include "base/context.h"
+#include "peak.h"
 #include "prepare/prepare.h"
 #include "scene/blueprint_file.h"
 #include "scene/file.h"
 #include "scene/prepared_file.h"
 
 #include <math.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char** environ; // NOLINT: POSIX declares it nowhere
 
 typedef struct Case
 {
@@ -56,26 +51,6 @@ typedef struct Measured
 } Measured;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Memory
-
-// MB that the program itself needs at its peak, in a process of its own; NAN if that cannot be told.
-static double MeasurePeak(const char* path, const char* out)
-{
-    const char* words[] = {"/proc/self/exe", "prep", path, "-o", out, "--force", "--quiet", "--sidecar", "", NULL};
-    char self[1024];
-    ssize_t length = readlink(words[0], self, sizeof self - 1);
-    pid_t id = 0;
-    struct rusage usage;
-    int status = 0;
-    if (length < 0)
-        return NAN;
-    self[length] = 0;
-    if (posix_spawn(&id, self, NULL, NULL, (char* const*)words, environ) != 0 || wait4(id, &status, 0, &usage) != id)
-        return NAN;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? (double)usage.ru_maxrss * 1024 / 1e6 : NAN;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 // One case
 
 // A built-in character as an artist's file would be: skin, joints, weights, animations.
@@ -110,6 +85,7 @@ static snwResult PrepareOnce(Bench* bench, const char* path, const char* out, Me
     snwPrepared* prepared = NULL;
     void* data = NULL;
     size_t size = 0;
+    snwPeak peak = snwPeak_Start();
     double start = snwClock_Seconds();
     def.sidecar = "";
     snwResult result = snwPrepareFile(bench->context, path, &def, &prepared, NULL, bench->message);
@@ -118,6 +94,7 @@ static snwResult PrepareOnce(Bench* bench, const char* path, const char* out, Me
     if (result >= 0)
         result = snwFile_Write(bench->context, out, data, size, true, bench->message);
     snwSamples_Add(&measured->seconds, snwClock_Seconds() - start);
+    measured->peak = snwPeak_End(&peak);
     if (result >= 0)
     {
         measured->error = snwPrepared_GetInfo(prepared).embeddingError;
@@ -186,8 +163,6 @@ static snwResult RunCase(Bench* bench, const Case* c, int runs)
         result = PrepareOnce(bench, path, out, &measured);
     for (int i = 0; i < runs && result >= 0; ++i)
         result = LoadOnce(bench, out, &measured);
-    if (result >= 0)
-        measured.peak = MeasurePeak(path, out);
     unlink(out);
     if (c->data == NULL)
         unlink(path);

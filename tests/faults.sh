@@ -138,6 +138,15 @@ faults=(
     'truth.problemDerivativesAreThoseOfItsObjectiveAndRows@bench/truth_problem.c@s/i == j ? 2 \* multipliers\[c\] : multipliers\[c\]/multipliers[c]/'
     'truth.storedCantileversAreMinima@bench/truth.c@s/snwVec3_Add(snwVec3_Add(x, moved), fall)/snwVec3_Add(snwVec3_Sub(x, moved), fall)/'
     'truth.nunchuckKeepsEnergyMomentumAndJoints@bench/truth_nunchuck.c@s/snwVec3_Cross(snwMat3_MulVec(arms.inertia\[k\], spin), spin)/snwVec3_Cross(spin, snwMat3_MulVec(arms.inertia[k], spin))/'
+    # any surface
+    'mend.aCavityIsNotTurned@src/geom/mend.c@s/m->pieces\[i\].turn = tests++ >= snw_maxCavityTests || !IsInsideOfOthers(m, soup, i);/m->pieces[i].turn = tests++ >= 0;/'
+    'mend.bandsAndShellsThatFaceInwardsAreTurned@src/geom/mend.c@s/if (marks \& snw_markTurned)/if (false)/'
+    'inside.overAHoleTheDistanceFallsToZero@src/geom/inside.c@s/distance \*= fmin(1, 2.1 \* fabs(turns));/distance *= 1;/'
+    'inside.trianglesWithinTheBodyAreNoSurface@src/geom/inside.c@s/return turns > 0.75/return turns > 1.75/'
+    'fill.aFinAsThinAsPaperStays@src/geom/fill.c@s/return attempt->lostArea > SNW_FILL_LOST;/return attempt->lostArea > 1;/;s/attempt->lostArea > SNW_FILL_REFINE/false/'
+    'pick.tetgenKeepsTheSurfaceAndTheRegions@src/asset/mesher_tetgen.c@s/loop->regions\[i\] = k;/loop->regions[i] = 1;/'
+    'pick.aHelperThatHangsIsKilled@src/asset/helper.c@s/kill(helper->pid, SIGKILL);/kill(helper->pid, 0);/'
+    'decimate.theEdgeOfLeastCostGoesFirst@src/asset/decimate_angle.c@s/return c->def->angleWeight \* acos(cosine)/return acos(cosine)/'
     # blueprints
     'flesh.conesAreHullsOfTwoBalls@src/geom/flesh.c@s/double t = y - x \* cone->tilt;/double t = y + x * cone->tilt;/'
     'flesh.cutsTakeAwayAndPaintLeavesTheShape@src/geom/flesh.c@s/ball < part->blend - m->group/ball < part->blend/'
