@@ -66,7 +66,7 @@ const snwMetric snwMetrics[] = {
     {"skin_speedup", "x", "higher", "the plain loop over the wide kernels, from the same runs"},
     {"load_ms", "ms", "lower", "from a glTF or prepared file on disk to all that it holds, checked, in memory"},
     {"prep_s", "s", "lower", "from an artist's file to the prepared character on disk"},
-    {"peak_rss", "MB", "lower", "memory of the program at its peak, in a process of its own; 1 MB is 10^6 bytes"},
+    {"peak_rss", "MB", "lower", "memory of the process at its peak, beyond what it had before; 1 MB is 10^6 bytes"},
     {"embedding_error", "", "lower",
         "how far a vertex of the artist's surfaces is from its place at rest, as a share of the size"},
     {"validator_errors", "", "equal", "errors that Khronos' gltf-validator finds in a file that we wrote"},
