@@ -1,8 +1,9 @@
 // Weights of the surface become weights of the body.
 //
-// A vertex of the body's skin takes those of the nearest point of the flesh, a vertex that a bone owns follows it
-// alone, and between them weights are harmonic: each is the mean of its neighbours, by 1 / length^2. So they stay
-// between 0 and 1, sum to one and have no jump where the nearest point changes.
+// A vertex of the body's skin takes those of the nearest point of the flesh, and inside weights are harmonic: each is
+// the mean of its neighbours, by 1 / length^2. So they stay between 0 and 1, sum to one and have no jump where the
+// nearest point changes. Elements that a bone owns get no say: in a thin leg they reach the skin, and a weight of one
+// there, next to that of the next bone, would fold what the artist bends gently.
 
 #include "prepare/parts.h"
 
@@ -55,12 +56,7 @@ static void FixRange(int begin, int end, void* data)
     for (int i = begin; i < end; ++i)
     {
         double* row = field->values + (size_t)i * (size_t)p->boneCount;
-        if (p->vertexBones[i] >= 0)
-        {
-            field->fixed[i] = true;
-            row[p->vertexBones[i]] = 1;
-        }
-        if (!field->fixed[i] || p->vertexBones[i] >= 0)
+        if (!field->fixed[i])
             continue;
         snwClosest closest = snwSoup_Closest(p->flesh, p->body.vertices[i]);
         for (int k = 0; k < 3; ++k)
