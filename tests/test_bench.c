@@ -234,7 +234,8 @@ TEST(bench, bundleBecomesACharacter)
     snwContext* context = NULL;
     snwBundleBody body;
     snprintf(path, sizeof path, "%s/one.json", snwTest_TempDir());
-    REQUIRE(snwCreateContext(NULL, &context, NULL) >= 0);
+    snwContextDef made = snwDefaultContextDef();
+    REQUIRE(snwCreateContext(&made, &context, NULL) >= 0);
     REQUIRE(snwBundleBody_Open(context, path, &body, NULL) >= 0);
     const snwCharacterDef* def = &body.character->def;
     snwTransform pose;
