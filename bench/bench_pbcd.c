@@ -16,6 +16,11 @@ static const Part s_parts[] = {
     {"speed", snwAddPbcdSpeed},
     {"bullet", snwAddPbcdBullet},
     {"growth", snwAddPbcdGrowth},
+    {"oscillator", snwAddPbcdOscillator},
+    {"beam", snwAddPbcdBeam},
+    {"jello", snwAddPbcdJello},
+    {"sag", snwAddPbcdSag},
+    {"rest", snwAddPbcdRest},
 };
 
 enum
@@ -57,5 +62,7 @@ static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snw
     return rows.result;
 }
 
-const snwBench snwPbcdBench = {
-    "pbcd", "position-based complementary dynamics: speed of its sweeps, beside Bullet's", Run};
+const snwBench snwPbcdBench = {"pbcd",
+    "position-based complementary dynamics: speed of its sweeps beside Bullet's, tables and figures of its "
+    "thesis",
+    Run};
