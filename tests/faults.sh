@@ -138,6 +138,15 @@ faults=(
     'truth.problemDerivativesAreThoseOfItsObjectiveAndRows@bench/truth_problem.c@s/i == j ? 2 \* multipliers\[c\] : multipliers\[c\]/multipliers[c]/'
     'truth.storedCantileversAreMinima@bench/truth.c@s/snwVec3_Add(snwVec3_Add(x, moved), fall)/snwVec3_Add(snwVec3_Sub(x, moved), fall)/'
     'truth.nunchuckKeepsEnergyMomentumAndJoints@bench/truth_nunchuck.c@s/snwVec3_Cross(snwMat3_MulVec(arms.inertia\[k\], spin), spin)/snwVec3_Cross(spin, snwMat3_MulVec(arms.inertia[k], spin))/'
+    # any surface
+    'mend.aCavityIsNotTurned@src/geom/mend.c@s/m->pieces\[i\].turn = tests++ >= snw_maxCavityTests || !IsInsideOfOthers(m, soup, i);/m->pieces[i].turn = tests++ >= 0;/'
+    'mend.bandsAndShellsThatFaceInwardsAreTurned@src/geom/mend.c@s/if (marks \& snw_markTurned)/if (false)/'
+    'inside.overAHoleTheDistanceFallsToZero@src/geom/inside.c@s/distance \*= fmin(1, 2.1 \* fabs(turns));/distance *= 1;/'
+    'inside.trianglesWithinTheBodyAreNoSurface@src/geom/inside.c@s/return turns > 0.75/return turns > 1.75/'
+    'fill.aFinAsThinAsPaperStays@src/geom/fill.c@s/return attempt->lostArea > SNW_FILL_LOST;/return attempt->lostArea > 1;/;s/attempt->lostArea > SNW_FILL_REFINE/false/'
+    'pick.tetgenKeepsTheSurfaceAndTheRegions@src/asset/mesher_tetgen.c@s/loop->regions\[i\] = k;/loop->regions[i] = 1;/'
+    'pick.aHelperThatHangsIsKilled@src/asset/helper.c@s/kill(helper->pid, SIGKILL);/kill(helper->pid, 0);/'
+    'decimate.theEdgeOfLeastCostGoesFirst@src/asset/decimate_angle.c@s/return c->def->angleWeight \* acos(cosine)/return acos(cosine)/'
     # blueprints
     'flesh.conesAreHullsOfTwoBalls@src/geom/flesh.c@s/double t = y - x \* cone->tilt;/double t = y + x * cone->tilt;/'
     'flesh.cutsTakeAwayAndPaintLeavesTheShape@src/geom/flesh.c@s/ball < part->blend - m->group/ball < part->blend/'
@@ -146,6 +155,15 @@ faults=(
     'blueprint.mirroredItemsGetTwins@src/scene/blueprint_file.c@s/return (snwVec3){axis.x, -axis.y, -axis.z};/return (snwVec3){-axis.x, axis.y, axis.z};/'
     'mesher.bonesOwnWholeTets@src/geom/label.c@s/while (owned < snw_minBoneTets)/while (owned < 1)/'
     'cast.motionsStayWithinTheJoints@src/scene/blueprint_file.c@s/rows\[i\]\[1\] \* SNW_PI \/ 180)/rows[i][1] * SNW_PI \/ 60)/'
+    'prepare.restIsTheBindPoseInMetres@src/prepare/rest.c@s/surface->positions\[i\] = snwAffine_Apply(surface->place, mesh->positions\[i\]);/surface->positions[i] = mesh->positions[i];/'
+    'prepare.fleshIsBetweenAnyTwoBones@src/prepare/bones.c@s/^    PartBones(&labels);/    if (p->size < 0) PartBones(\&labels);/'
+    'prepare.jointsFollowTheRulesOrTheSidecar@src/prepare/joints.c@s/extent.off > 2 \* s_degree/extent.off < 2 * s_degree/'
+    'prepare.weightsOfTheBodyAreThoseOfTheSurface@src/prepare/weights.c@s/AddRow(p, p->fleshTriangles\[closest.triangle\]\[k\],/AddRow(p, p->fleshTriangles[closest.triangle][0],/'
+    'prepare.motionsAreThoseOfTheFile@src/prepare/motions.c@s/snwTransform_Compose(snwTransform_Inverse(bones\[parent\]), bones\[bone\])/bones[bone]/'
+    'prepare.surfacesFollowTheBody@src/sim/display.c@s/display->points + 3 \* (size_t)points\[i\]/display->points + 3 * (size_t)points[0]/'
+    'prepare.smallClosedPiecesAndWhatHangsOnJointsAreRigid@src/prepare/kinds.c@s/!pieces\[i\].open \&\&/pieces[i].open \&\&/'
+    'prepare.paintedRegionsKeepTheirNumbers@src/prepare/materials.c@s/    return 2 \* same > count;/    return 2 * same > 9 * count;/'
+    'prepared.whatIsCutShortOrDamagedIsRefused@src/sim/prepared_block.c@s/tag) != checksum)/tag) != checksum \&\& tag == 0)/'
 )
 
 # Copied file by file, so that a second run rebuilds only what changed.

@@ -403,7 +403,7 @@ typedef enum snwSurfaceKind
 {
     snw_surfaceSoft,    // the skin of the flesh
     snw_surfaceCarried, // rides on it: clothes, hair, other levels of detail
-    snw_surfaceRigid,   // moves as one piece: eyes, teeth, buttons
+    snw_surfaceRigid,   // moves with a bone: eyes, teeth, buttons. Such pieces of other surfaces do so, too
 } snwSurfaceKind;
 
 // Triangles of a surface that look alike.

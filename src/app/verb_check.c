@@ -4,6 +4,7 @@
 #include "app/verbs.h"
 #include "base/result.h"
 #include "scene/blueprint_file.h"
+#include "scene/prepared_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -83,12 +84,27 @@ static snwResult CheckAsset(snwContext* context, const char* path, char* what, s
     return result;
 }
 
+static snwResult CheckPrepared(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+{
+    snwPrepared* prepared = NULL;
+    snwResult result = snwPrepared_Open(context, path, &prepared, message);
+    if (result < 0)
+        return result;
+    snwCharacterInfo info = snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared));
+    snprintf(what, capacity, "prepared character of %d tets, %d bones, %d motions, %d surfaces", info.tetCount,
+        info.boneCount, info.motionCount, snwPrepared_GetInfo(prepared).surfaceCount);
+    snwPrepared_Release(prepared);
+    return result;
+}
+
 static snwResult CheckAny(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
 {
     if (EndsWith(path, ".jsonl"))
         return CheckLog(context, path, what, capacity, message);
     if (EndsWith(path, ".snwf"))
         return CheckFrames(context, path, what, capacity, message);
+    if (EndsWith(path, ".snw"))
+        return CheckPrepared(context, path, what, capacity, message);
     if (snwAsset_IsOne(context, path) || !snwMayBeJson(path))
         return CheckAsset(context, path, what, capacity, message);
     if (snwBlueprintFile_IsOne(context, path))
@@ -147,7 +163,8 @@ const snwVerb snwCheckVerb = {
     .mostOperands = 1 << 20,
     .complete = snw_completeFile,
     .summary = "say whether files are sound, without simulating",
-    .about = "Scenes and blueprints (.json), logs (.jsonl), frames caches (.snwf), and what artists have:\n"
+    .about = "Scenes and blueprints (.json), logs (.jsonl), frames caches (.snwf), prepared characters (.snw), and\n"
+             "what artists have:\n"
              "glTF, OBJ, PLY, MEDIT, TetGen, TGF, DMAT, PC2, MDD and others (docs/formats.md). Ends with 3 if any\n"
              "file is bad.",
     .options = s_options,

@@ -1,6 +1,7 @@
 #include "app/asset_report.h"
 #include "app/common.h"
 #include "app/console.h"
+#include "app/prepared_report.h"
 #include "app/settings.h"
 #include "app/table.h"
 #include "app/verbs.h"
@@ -468,6 +469,8 @@ static snwExit PrintFile(snwContext* context, const char* path, bool json)
     size_t length = strlen(path);
     if (length > 5 && strcmp(path + length - 5, ".snwf") == 0)
         return PrintFrames(context, path, json);
+    if (length > 4 && strcmp(path + length - 4, ".snw") == 0)
+        return snwPreparedReport_Print(context, path, json);
     if (length > 6 && strcmp(path + length - 6, ".jsonl") == 0)
         return PrintLog(context, path, json);
     if (snwBuiltIn_Find(path) != NULL || snwBlueprintFile_IsOne(context, path))
@@ -542,6 +545,7 @@ static const snwExample s_examples[] = {
     {"sinew info scene.json", "bodies, sizes and settings of a scene"},
     {"sinew info frog", "the mesh, skeleton and motions of a built-in character"},
     {"sinew info fox.glb", "meshes, bones and animations of a file, what was repaired and what is wrong"},
+    {"sinew info fox.snw", "the body, bones and surfaces of a prepared character"},
     {"sinew info --params pbd", "what --set may change, with units and ranges"},
     {"sinew info --schema > scene.schema.json", "for editors that check while you type"},
     {0},

@@ -2,6 +2,7 @@
 #include "app/common.h"
 #include "app/console.h"
 #include "app/verbs.h"
+#include "prepare/prepare.h"
 #include "scene/file.h"
 #include "view/defects.h"
 
@@ -58,22 +59,155 @@ static snwExit Report(snwContext* context, const snwArgs* args)
     return exit;
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Preparing
+
+static snwResult ShowStep(snwPrepareStep step, void* user)
+{
+    snwProgress* progress = user;
+    progress->label = snwPrepareStep_Name(step);
+    snwProgress_Update(progress, (int)step);
+    return *snwInterrupt_Flag() ? snw_errorInterrupted : snw_ok;
+}
+
+static bool ReadOptions(const snwArgs* args, snwPrepareDef* def)
+{
+    const char* mesher = snwArgs_Text(args, "mesher");
+    *def = snwDefaultPrepareDef();
+    if (mesher != NULL)
+        snwMesher_Find(mesher, &def->mesher); // the table checked the word
+    def->sidecar = snwArgs_Text(args, "sidecar");
+    return snwArgs_Int(args, "elements", 1, 20000000, &def->elements) &&
+           snwArgs_Real(args, "scale", 1e-9, 1e9, &def->scale);
+}
+
+static snwResult WritePrepared(
+    snwContext* context, const snwPrepared* prepared, const snwArgs* args, size_t* size, snwMessage* message)
+{
+    void* data = NULL;
+    snwResult result = snwPrepared_Save(prepared, &data, size, message);
+    if (result >= 0)
+        result = snwFile_Write(context, snwArgs_Text(args, "output"), data, *size, snwArgs_Has(args, "force"), message);
+    snwFree(context, data);
+    return result;
+}
+
+static json_t* SurfaceJson(const snwPrepared* prepared)
+{
+    static const char* const s_kinds[] = {"soft", "carried", "rigid"};
+    json_t* list = json_array();
+    for (int i = 0; i < snwPrepared_GetInfo(prepared).surfaceCount; ++i)
+    {
+        const snwSurfaceInfo* surface = snwPrepared_GetSurface(prepared, i);
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:i, s:i}", "name", surface->name, "kind", s_kinds[surface->kind], "vertices",
+                      surface->vertexCount, "triangles", surface->triangleCount));
+    }
+    return list;
+}
+
+static snwExit PrintJson(const snwPrepared* prepared, const snwPrepareReport* report, size_t size)
+{
+    snwCharacterInfo info = snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared));
+    snwPreparedInfo made = snwPrepared_GetInfo(prepared);
+    json_t *root = json_object(), *notes = json_array(), *steps = json_object();
+    for (int i = 0; i < report->noteCount; ++i)
+        json_array_append_new(notes, json_string(report->notes[i]));
+    for (int i = 0; i < snw_prepareStepCount; ++i)
+        json_object_set_new(steps, snwPrepareStep_Name((snwPrepareStep)i), snwJsonReal(report->seconds[i]));
+    json_object_set_new(root, "source", json_string(made.source));
+    json_object_set_new(root, "scale", snwJsonReal(made.scale));
+    json_object_set_new(root, "mesher", json_string(snwMesher_Name(report->mesher)));
+    json_object_set_new(root, "tets", json_integer(info.tetCount));
+    json_object_set_new(root, "vertices", json_integer(info.vertexCount));
+    json_object_set_new(root, "bones", json_integer(info.boneCount));
+    json_object_set_new(root, "joints", json_integer(info.jointCount));
+    json_object_set_new(root, "motions", json_integer(info.motionCount));
+    json_object_set_new(root, "regions", json_integer(info.materialCount));
+    json_object_set_new(root, "mass", snwJsonReal(info.mass));
+    json_object_set_new(root, "bytes", json_integer((json_int_t)size));
+    json_object_set_new(root, "embedding_error", snwJsonReal(made.embeddingError));
+    json_object_set_new(root, "outside", json_integer(report->outsideCount));
+    json_object_set_new(root, "surfaces", SurfaceJson(prepared));
+    json_object_set_new(root, "seconds", steps);
+    json_object_set_new(root, "notes", notes);
+    return snwPrintJson(root);
+}
+
+static void PrintNotes(const snwPrepared* prepared, const snwPrepareReport* report, const char* path, size_t size)
+{
+    snwCharacterInfo info = snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared));
+    double seconds = 0;
+    for (int i = 0; i < snw_prepareStepCount; ++i)
+        seconds += report->seconds[i];
+    for (int i = 0; i < report->noteCount; ++i)
+        snwNote("note      %s", report->notes[i]);
+    snwVec3 side = {info.upper.x - info.lower.x, info.upper.y - info.lower.y, info.upper.z - info.lower.z};
+    snwNote("size      %.3g x %.3g x %.3g m, %.3g kg", side.x, side.y, side.z, info.mass);
+    snwNote("body      %d tetrahedra, %d vertices, %d material%s", info.tetCount, info.vertexCount, info.materialCount,
+        info.materialCount == 1 ? "" : "s");
+    snwNote("skeleton  %d bones, %d joints, %d motions", info.boneCount, info.jointCount, info.motionCount);
+    snwNote("surfaces  %d soft, %d carried, %d rigid", report->softCount, report->carriedCount, report->rigidCount);
+    snwNote("written   %s, %.1f MB in %.2f s", path, (double)size / 1e6, seconds);
+}
+
+static snwExit Prepare(snwContext* context, const snwArgs* args)
+{
+    snwPrepareDef def;
+    snwMessage message = {0};
+    const char* path = snwArgs_Text(args, "output");
+    if (!ReadOptions(args, &def))
+        return snw_exitUsage;
+    snwResult result = snwPartFile_Check(context, path, snwArgs_Has(args, "force"), &message);
+    if (result < 0)
+        return snwReportMessage(&message);
+    snwPrepareReport* report = snwAlloc(context, sizeof *report);
+    snwPrepared* prepared = NULL;
+    if (report == NULL)
+        return snwReportMemory();
+    snwInterrupt_Listen();
+    snwProgress progress = snwProgress_Begin("prepare", snw_prepareStepCount);
+    def.progress = ShowStep;
+    def.user = &progress;
+    result = snwPrepareFile(context, args->operands[0], &def, &prepared, report, &message);
+    snwProgress_End(&progress);
+    size_t size = 0;
+    snwExit exit = result < 0 ? snwReportInput(&message) : snw_exitOk;
+    if (result >= 0 && WritePrepared(context, prepared, args, &size, &message) < 0)
+        exit = snwReportMessage(&message);
+    if (exit == snw_exitOk && snwArgs_Has(args, "json"))
+        exit = PrintJson(prepared, report, size);
+    else if (exit == snw_exitOk)
+        PrintNotes(prepared, report, path, size);
+    snwPrepared_Release(prepared);
+    snwFree(context, report);
+    return exit;
+}
+
 static snwExit Run(const snwArgs* args)
 {
     snwContext* context = NULL;
-    if (!snwArgs_Has(args, "report"))
-        return snwUsage("--report", "what shall be done with the file?");
+    bool report = snwArgs_Has(args, "report");
+    if (!report && snwArgs_Text(args, "output") == NULL)
+        return snwUsage("-o character.snw, or --report", "what shall be done with the file?");
     snwExit exit = snwContextFromArgs(args, &context);
     if (exit == snw_exitOk)
-        exit = Report(context, args);
+        exit = report ? Report(context, args) : Prepare(context, args);
     snwDestroyContext(context);
     return exit;
 }
 
 static const snwOption s_options[] = {
+    {"output", 'o', "FILE", false, snw_completeFile, NULL,
+        "the prepared character, character.snw; with --report a picture of what is wrong, a PNG file"},
+    {"mesher", 0, "NAME", false, snw_completeWords, "auto lattice tetgen",
+        "how its tetrahedra are made: auto (default), lattice (takes any surface) or tetgen (keeps a clean one)"},
+    {"elements", 'e', "N", false, snw_completeNothing, NULL,
+        "tetrahedra of the body, about; by the number of bones if absent"},
+    {"scale", 0, "M", false, snw_completeNothing, NULL, "metres per unit of the file; else it is told or guessed"},
+    {"sidecar", 0, "FILE", false, snw_completeFile, NULL, "settings; NAME.sinew.json beside the file if absent"},
     {"report", 0, NULL, false, snw_completeNothing, NULL,
-        "say what the file holds, what was repaired, and what is wrong with its surfaces"},
-    {"output", 'o', "FILE", false, snw_completeFile, NULL, "a picture of what is wrong, a PNG file"},
+        "say what the file holds, what was repaired, and what is wrong with its surfaces; prepare nothing"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace a file that exists"},
     {"json", 'j', NULL, false, snw_completeNothing, NULL, "print as JSON"},
     SNW_CONTEXT_OPTIONS,
@@ -81,6 +215,8 @@ static const snwOption s_options[] = {
 };
 
 static const snwExample s_examples[] = {
+    {"sinew prep fox.glb -o fox.snw", "a body, bones and motions from a rigged file"},
+    {"sinew prep fox.glb -o fox.snw --elements 20000", "a finer body"},
     {"sinew prep fox.glb --report", "is it closed, does it cross itself, which bones have no weight?"},
     {"sinew prep fox.glb --report -o fox.png", "show where"},
     {0},
@@ -92,8 +228,9 @@ const snwVerb snwPrepVerb = {
     .leastOperands = 1,
     .mostOperands = 1,
     .complete = snw_completeFile,
-    .summary = "look at an artist's file before it becomes a character",
-    .about = "FILE is a surface, a mesh or a rigged character; docs/formats.md lists the formats.",
+    .summary = "make a character of an artist's file, or look at it first",
+    .about = "FILE is a surface, a mesh or a rigged character; docs/formats.md lists the formats,\n"
+             "docs/prep.md what is done with it and how to say otherwise.",
     .options = s_options,
     .examples = s_examples,
     .run = Run,

@@ -5,8 +5,10 @@
 #include "scene/blueprint_file.h"
 #include "scene/builtin.h"
 #include "scene/file.h"
+#include "scene/prepared_file.h"
 #include "view/inspect.h"
 #include "view/likeness.h"
+#include "view/prepared_portrait.h"
 #include "view/sheet.h"
 
 #include <stdio.h>
@@ -50,8 +52,39 @@ static snwResult ChooseMotion(Job* job, const snwBlueprint* blueprint, int* moti
     return snwFail(&job->message, snw_errorInput, known, "%s has no motion '%s'", blueprint->name, name);
 }
 
+static bool IsPrepared(const char* path)
+{
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".snw") == 0;
+}
+
+static snwResult FindPreparedMotion(Job* job, const snwCharacterDef* character, int* motion)
+{
+    snwBlueprint names = {
+        .name = character->name, .motions = (snwMotionDef*)character->motions, .motionCount = character->motionCount};
+    return ChooseMotion(job, &names, motion);
+}
+
+static snwResult DrawPrepared(Job* job, snwImage* image)
+{
+    snwPrepared* prepared = NULL;
+    snwPreparedPortrait portrait = {.look = job->look, .time = job->time, .skinning = job->skinning};
+    snwResult result = snwPrepared_Open(job->context, job->args->operands[0], &prepared, &job->message);
+    if (result < 0)
+        return result;
+    portrait.prepared = prepared;
+    portrait.handle = snwArgs_Text(job->args, "handle");
+    result = FindPreparedMotion(job, snwCharacter_GetDef(snwPrepared_GetCharacter(prepared)), &portrait.motion);
+    if (result >= 0)
+        result = snwPreparedPortrait_Draw(job->context, &portrait, &job->view, image, &job->message);
+    snwPrepared_Release(prepared);
+    return result;
+}
+
 static snwResult DrawOne(Job* job, snwImage* image)
 {
+    if (IsPrepared(job->args->operands[0]))
+        return DrawPrepared(job, image);
     snwBlueprintFile file;
     snwCharacter* character = NULL;
     snwLikeness likeness = {0};
@@ -290,6 +323,7 @@ static const snwExample s_examples[] = {
     {"sinew render frog --look bones --azimuth 90 -o bones.png", "its skeleton from the side"},
     {"sinew render cow --motion walk --time 0.4 -o step.png", "a pose of its walk"},
     {"sinew render manikin --look weights -o weights.png", "which bones its flesh follows"},
+    {"sinew render fox.snw --look bones -o fox.png", "what sinew prep made of a file"},
     {"sinew render --sheet -o cast.png", "all characters in all looks"},
     {"sinew render --check out/a/frames", "is there something to see in every frame?"},
     {0},

@@ -115,7 +115,7 @@ static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
     for (int c = 0; c < response->scene->colliderCount && count < loop->room; ++c)
     {
         snwStopQuery query = {&response->colliders[c], response->colliderBefore[c], response->colliderNow[c],
-            snwRow_At(flesh->before, vertex), snwRow_At(flesh->positions, vertex), 0.0, flesh->margin};
+            snwRow_Get(flesh->before, vertex), snwRow_Get(flesh->positions, vertex), 0.0, flesh->margin};
         snwStop stop;
         if (!snwFindStop(&query, &stop))
             continue;
@@ -157,6 +157,38 @@ void snwResponse_GatherSolids(snwResponse* response)
     }
 }
 
+static void CatchChunk(int begin, int end, void* data)
+{
+    const SolidLoop* loop = data;
+    const snwResponse* response = loop->response;
+    snwFlesh* flesh = loop->flesh;
+    for (int i = begin; i < end; ++i)
+    {
+        int vertex = flesh->wild || flesh->vertices == NULL ? i : flesh->vertices[i];
+        for (int c = 0; c < response->scene->colliderCount && flesh->positions[4 * (size_t)vertex + 3] > 0.0f; ++c)
+        {
+            snwVec3 x = snwRow_Get(flesh->positions, vertex);
+            snwStopQuery query = {&response->colliders[c], response->colliderBefore[c], response->colliderNow[c],
+                snwRow_Get(flesh->before, vertex), x, 0.0, 0.0};
+            snwStop stop;
+            if (!snwFindStop(&query, &stop))
+                continue;
+            double gap = snwVec3_Dot(stop.normal, snwVec3_Sub(x, stop.point)) + snwAllowedDepth(stop.depth);
+            if (gap < 0.0)
+                snwRow_Set(flesh->positions, vertex, snwVec3_MulAdd(x, -gap, stop.normal));
+        }
+    }
+}
+
+void snwResponse_Catch(snwResponse* response, int body)
+{
+    snwFlesh* flesh = &response->flesh[body];
+    SolidLoop loop = {.response = response, .flesh = flesh, .body = body};
+    int count = flesh->wild ? flesh->rowCount : flesh->vertexCount;
+    if (response->scene->colliderCount > 0)
+        snwParallelFor(response->context, count, snw_solidGrain, CatchChunk, &loop);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Bodies against bodies and themselves
 
@@ -192,7 +224,7 @@ static void SetFleshHome(const snwResponse* response, snwPairRow* row)
         return;
     }
     row->home = snwVec3_Sub(
-        snwRow_At(flesh->before, row->vertex), snwRow_Mix(other->before, row->triangle, row->weights));
+        snwRow_Get(flesh->before, row->vertex), snwRow_Mix(other->before, row->triangle, row->weights));
 }
 
 static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
@@ -213,7 +245,7 @@ static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
     row->normal = overlap->normal;
     const snwFlesh *flesh = &response->flesh[row->body], *other = &response->flesh[row->other];
     snwVec3 apart = snwVec3_Sub(
-        snwRow_At(flesh->before, row->vertex), snwRow_Mix(other->before, row->triangle, row->weights));
+        snwRow_Get(flesh->before, row->vertex), snwRow_Mix(other->before, row->triangle, row->weights));
     row->allowed = snwAllowedDepth(-snwVec3_Dot(apart, row->normal));
     row->friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[row->body]),
         snwBodyDef_Friction(&response->scene->bodies[row->other]));
@@ -251,7 +283,7 @@ static void AddVertexOnProp(snwResponse* response, int body, int index, int prop
     const snwPropMotion* motion = &response->props[prop];
     int vertex = flesh->vertices == NULL ? index : flesh->vertices[index];
     snwStopQuery query = {&response->propShapes[prop], motion->before, motion->transform,
-        snwRow_At(flesh->before, vertex), snwRow_At(flesh->positions, vertex), 0.0, flesh->margin};
+        snwRow_Get(flesh->before, vertex), snwRow_Get(flesh->positions, vertex), 0.0, flesh->margin};
     snwStop stop;
     snwPairRow* row = snwFindStop(&query, &stop) ? snwResponse_NewPair(response) : NULL;
     if (row == NULL)
@@ -283,8 +315,8 @@ static void GatherVerticesOnProp(snwResponse* response, int body, int prop)
     for (int i = 0; i < flesh->vertexCount; ++i)
     {
         int vertex = flesh->vertices == NULL ? i : flesh->vertices[i];
-        snwVec3 now = snwRow_At(flesh->positions, vertex);
-        double far = reach + snwVec3_Distance(now, snwRow_At(flesh->before, vertex));
+        snwVec3 now = snwRow_Get(flesh->positions, vertex);
+        double far = reach + snwVec3_Distance(now, snwRow_Get(flesh->before, vertex));
         if (snwVec3_LengthSquared(snwVec3_Sub(now, to)) <= far * far)
             AddVertexOnProp(response, body, i, prop);
     }

@@ -15,7 +15,8 @@ static void CornersOf(const snwSkin* skin, int triangle, int corners[3])
 
 static snwFacet FacetOf(const float* rows, const int corners[3])
 {
-    return (snwFacet){{snwRow_At(rows, corners[0]), snwRow_At(rows, corners[1]), snwRow_At(rows, corners[2])}, false};
+    return (snwFacet){
+        {snwRow_Get(rows, corners[0]), snwRow_Get(rows, corners[1]), snwRow_Get(rows, corners[2])}, false};
 }
 
 static bool IsBeyond(double a, double b, double c, double middle, double reach)

@@ -30,6 +30,7 @@
 #include "contact/detect.h"
 #include "contact/friction.h"
 #include "contact/prop.h"
+#include "math/rows.h"
 
 typedef enum snwTouchKind
 {
@@ -186,6 +187,10 @@ void snwResponse_AddForces(const snwResponse* response, int body, double h, snwV
 // that a contact moved its own point; of vertices against colliders only where bodies have answers.
 double snwResponse_Solve(snwResponse* response, int island, bool fresh);
 
+// Puts vertices back that ended inside or beyond a collider that they had been too far from to be held by. Their push
+// is not in the report.
+void snwResponse_Catch(snwResponse* response, int body);
+
 // Remembers where things stick; gives the props their state.
 void snwResponse_Finish(snwResponse* response, snwProp* props, double h);
 
@@ -219,18 +224,12 @@ enum
     snw_solidGrain = 256
 };
 
-static inline snwVec3 snwRow_At(const float* rows, int index)
-{
-    const float* row = rows + 4 * (size_t)index;
-    return (snwVec3){row[0], row[1], row[2]};
-}
-
 // The point of a triangle with these weights of its corners.
 static inline snwVec3 snwRow_Mix(const float* rows, const int triangle[3], const double weights[3])
 {
     snwVec3 sum = {0, 0, 0};
     for (int k = 0; k < 3; ++k)
-        sum = snwVec3_MulAdd(sum, weights[k], snwRow_At(rows, triangle[k]));
+        sum = snwVec3_MulAdd(sum, weights[k], snwRow_Get(rows, triangle[k]));
     return sum;
 }
 

@@ -5,14 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static void SetRow(float* rows, int index, snwVec3 v)
-{
-    float* row = rows + 4 * (size_t)index;
-    row[0] = (float)v.x;
-    row[1] = (float)v.y;
-    row[2] = (float)v.z;
-}
-
 // The largest l_t that Coulomb's law grants along `wanted`. Says whether it slides.
 static snwVec3 CutFriction(snwVec3 wanted, double push, snwFriction friction, bool* sliding)
 {
@@ -52,7 +44,7 @@ static void MoveVertex(const snwFlesh* flesh, int vertex, snwVec3 push)
     if (weights == NULL)
     {
         double w = (double)rows[4 * (size_t)vertex + 3];
-        SetRow(rows, vertex, snwVec3_MulAdd(snwRow_At(rows, vertex), w, push));
+        snwRow_Set(rows, vertex, snwVec3_MulAdd(snwRow_Get(rows, vertex), w, push));
         return;
     }
     const int *active = flesh->answer->active, *end = active + flesh->answer->activeCount;
@@ -101,7 +93,7 @@ static double SolveSolid(const SolidLoop* loop, snwSolidRow* row)
 {
     const snwFlesh* flesh = loop->flesh;
     double w = AnswerAt(flesh, row->vertex, row->vertex);
-    snwVec3 x = snwRow_At(flesh->positions, row->vertex);
+    snwVec3 x = snwRow_Get(flesh->positions, row->vertex);
     if (loop->fresh)
         LookAgain(loop->response, row, x);
     double gap = snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point));
@@ -119,7 +111,7 @@ static double SolveSolid(const SolidLoop* loop, snwSolidRow* row)
     if (AnswerOf(flesh, row->vertex) != NULL)
         MoveVertex(flesh, row->vertex, snwVec3_Add(change, pull));
     else
-        SetRow(flesh->positions, row->vertex, snwVec3_MulAdd(x, w, pull));
+        snwRow_Set(flesh->positions, row->vertex, snwVec3_MulAdd(x, w, pull));
     return w * snwVec3_Length(snwVec3_Add(change, pull));
 }
 
@@ -169,7 +161,7 @@ static snwTransform Frame(const snwResponse* response, const snwPairRow* row)
 static snwVec3 FirstPoint(const snwResponse* response, const snwPairRow* row)
 {
     if (row->body >= 0)
-        return snwRow_At(response->flesh[row->body].positions, row->vertex);
+        return snwRow_Get(response->flesh[row->body].positions, row->vertex);
     snwVec3 at = snwTransform_Apply(response->props[row->vertex].transform, row->at);
     return snwVec3_MulAdd(at, -row->radius, row->normal);
 }
@@ -184,7 +176,7 @@ static snwVec3 OtherPoint(const snwResponse* response, const snwPairRow* row)
 // How far the first side is from where friction wants it.
 static snwVec3 Slip(const snwResponse* response, const snwPairRow* row)
 {
-    snwVec3 x = row->body >= 0 ? snwRow_At(response->flesh[row->body].positions, row->vertex)
+    snwVec3 x = row->body >= 0 ? snwRow_Get(response->flesh[row->body].positions, row->vertex)
                                : snwTransform_Apply(response->props[row->vertex].transform, row->grip);
     snwVec3 home = row->kind == snw_touchFlesh
                        ? snwVec3_Add(row->home,
@@ -309,7 +301,7 @@ static void MarkSolid(const snwResponse* response, snwSolidRow* row, const snwFl
 {
     (void)response;
     unsigned char* marks = data;
-    double gap = snwVec3_Dot(row->normal, snwVec3_Sub(snwRow_At(flesh->positions, row->vertex), row->point));
+    double gap = snwVec3_Dot(row->normal, snwVec3_Sub(snwRow_Get(flesh->positions, row->vertex), row->point));
     if (row->push > 0.0 || gap + row->allowed < 0.0)
         marks[row->vertex] = 1;
 }
@@ -391,7 +383,7 @@ static void KeepSolids(const snwResponse* response, int body)
             if (!(row->push > 0.0) || row->anchor < 0 || flesh->anchors[row->anchor].kind != snw_touchNothing)
                 continue;
             snwVec3 home = snwTransform_ApplyInverse(
-                response->colliderNow[row->collider], snwRow_At(flesh->positions, row->vertex));
+                response->colliderNow[row->collider], snwRow_Get(flesh->positions, row->vertex));
             flesh->anchors[row->anchor] = row->anchored && !row->sliding
                                               ? row->kept
                                               : MakeAnchor(snw_touchCollider, row->collider, home);
@@ -402,8 +394,8 @@ static void KeepSolids(const snwResponse* response, int body)
 // Weights of the point of the triangle's plane below x.
 static void Weigh(const float* rows, const int triangle[3], snwVec3 x, float weights[3])
 {
-    snwVec3 a = snwRow_At(rows, triangle[0]);
-    snwVec3 u = snwVec3_Sub(snwRow_At(rows, triangle[1]), a), v = snwVec3_Sub(snwRow_At(rows, triangle[2]), a);
+    snwVec3 a = snwRow_Get(rows, triangle[0]);
+    snwVec3 u = snwVec3_Sub(snwRow_Get(rows, triangle[1]), a), v = snwVec3_Sub(snwRow_Get(rows, triangle[2]), a);
     snwVec3 d = snwVec3_Sub(x, a);
     double uu = snwVec3_Dot(u, u), uv = snwVec3_Dot(u, v), vv = snwVec3_Dot(v, v);
     double du = snwVec3_Dot(d, u), dv = snwVec3_Dot(d, v), determinant = uu * vv - uv * uv;
@@ -431,7 +423,7 @@ static void KeepPair(const snwResponse* response, const snwPairRow* row)
         *anchor = row->kept;
         return;
     }
-    snwVec3 x = snwRow_At(flesh->positions, row->vertex);
+    snwVec3 x = snwRow_Get(flesh->positions, row->vertex);
     if (row->kind == snw_touchProp)
     {
         *anchor = MakeAnchor(
@@ -504,7 +496,7 @@ static void TellSolids(const snwResponse* response, int body, Teller* teller)
                 .otherBody = -1,
                 .depth = (float)row->depth};
             if (row->push > 0.0)
-                Tell(teller, contact, snwRow_At(flesh->positions, row->vertex), row->normal,
+                Tell(teller, contact, snwRow_Get(flesh->positions, row->vertex), row->normal,
                     snwVec3_MulAdd(row->drag, row->push, row->normal));
         }
     }
@@ -558,7 +550,7 @@ static int AddSolidPoints(const snwResponse* response, int body, int count, snwC
             if (count >= capacity)
                 continue;
             const snwSolidRow* row = &rows[i];
-            snwVec3 x = snwRow_At(flesh->positions, row->vertex);
+            snwVec3 x = snwRow_Get(flesh->positions, row->vertex);
             points[count] = MakePoint(
                 x, row->normal, snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point)), row->friction);
             points[count].body = body;

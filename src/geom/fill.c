@@ -441,6 +441,7 @@ static bool MakeReport(Filler* filler, const Attempt* best, snwArena* arena, snw
         .surfaceVolume = filler->volume,
         .volume = best->quality.volume,
         .volumeError = best->volumeError,
+        .lostArea = best->lostArea,
         .spacing = best->spacing,
         .detail = best->detail,
         .meshings = filler->meshings,

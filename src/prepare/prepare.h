@@ -6,14 +6,8 @@
 #pragma once
 
 #include "asset/asset.h"
+#include "asset/mesher.h"
 #include "sim/prepared.h"
-
-typedef enum snwMesher
-{
-    snw_mesherAuto,
-    snw_mesherLattice,
-    snw_mesherTetgen,
-} snwMesher;
 
 // The steps, for progress bars, in their order.
 typedef enum snwPrepareStep
@@ -57,8 +51,8 @@ typedef struct snwPrepareReport
     char notes[snw_maxPrepareNotes][224];
     int noteCount;
     int notesLost;
-    snwMesher mesher; // that was used
-    int bonesDropped, bonesMerged;
+    snwMesher mesher;                        // that was used
+    int bonesDropped, bonesBare;             // that no flesh follows; that own no element
     int softCount, carriedCount, rigidCount; // surfaces
     int outsideCount;                        // points of surfaces outside of the body
     double maxOutside;                       // m

@@ -1,6 +1,7 @@
 #include "scene/characters.h"
 #include "scene/blueprint_file.h"
 #include "scene/builtin.h"
+#include "scene/prepared_file.h"
 #include "scene/words.h"
 
 #include <string.h>
@@ -152,9 +153,34 @@ static snwResult CreateBlueprint(snwJson* json, const char* name, void* data, in
     return result;
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Prepared ones
+
+static snwResult CreatePrepared(snwJson* json, const char* name, void* data, int64_t* tets, snwCharacter** character)
+{
+    snwPrepared* prepared = NULL;
+    snwResult result = snwPreparedUse_Open(json, name, data, &prepared);
+    if (result < 0)
+        return result;
+    *character = snwPrepared_GetCharacter(prepared);
+    int count = snwCharacter_GetInfo(*character).tetCount;
+    if (count > *tets)
+        result = snwJson_Fail(json, "prepare it with fewer elements",
+            "the scene would have more than %d million tetrahedra", snw_maxTets / 1000000);
+    else
+        snwCharacter_Retain(*character);
+    *character = result < 0 ? NULL : *character;
+    *tets -= count;
+    snwPrepared_Release(prepared);
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
 const snwCharacterForm snw_characterForms[] = {
     {&snw_shapeTable, "shape", CreateShape},
     {&snw_blueprintUseTable, "blueprint", CreateBlueprint},
+    {&snw_preparedUseTable, "file", CreatePrepared},
 };
 const int snw_characterFormCount = (int)(sizeof snw_characterForms / sizeof *snw_characterForms);
 

@@ -15,9 +15,10 @@ struct snwDisplay
 {
     snwPrepared* prepared;
     snwArena arena;
-    float* scratch;   // of the embedding
-    float* points;    // x y z of each point
-    float* gradients; // cofactors at each point, 9 each
+    float* scratch;        // of the embedding
+    float* points;         // x y z of each point
+    float* gradients;      // cofactors at each point, 9 each
+    snwTransform* motions; // of the anchors
     float** positions;
     float** normals; // per surface
 };
@@ -37,6 +38,7 @@ snwResult snwCreateDisplay(snwPrepared* prepared, snwDisplay** out, snwMessage* 
     display->scratch = snwArena_Alloc(arena, snwEmbedding_ScratchSize(embedding) + 1, sizeof(float));
     display->points = snwArena_Alloc(arena, 3 * points + 1, sizeof(float));
     display->gradients = snwArena_Alloc(arena, 9 * points + 1, sizeof(float));
+    display->motions = snwArena_Alloc(arena, (size_t)prepared->anchorCount + 1, sizeof *display->motions);
     display->positions = snwArena_Alloc(arena, count + 1, sizeof *display->positions);
     display->normals = snwArena_Alloc(arena, count + 1, sizeof *display->normals);
     for (size_t i = 0; i < count && !arena->failed; ++i)
@@ -66,7 +68,7 @@ void snwDestroyDisplay(snwDisplay* display)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Soft and carried ones
+// What rides in the flesh
 
 static void Cofactor(const float F[9], float C[9])
 {
@@ -109,31 +111,8 @@ static void Turn(const float C[9], const float rest[3], float normal[3])
         normal[i] = n[i] / length;
 }
 
-typedef struct Gather
-{
-    const snwDisplay* display;
-    int surface;
-} Gather;
-
-static void GatherRange(int begin, int end, void* data)
-{
-    const Gather* gather = data;
-    const snwDisplay* display = gather->display;
-    const snwPrepared* prepared = display->prepared;
-    const snwSurfaceInfo* surface = &prepared->surfaces[gather->surface];
-    const int* points = prepared->points[gather->surface];
-    float *positions = display->positions[gather->surface], *normals = display->normals[gather->surface];
-    for (int i = begin; i < end; ++i)
-    {
-        size_t point = (size_t)points[i];
-        memcpy(positions + 3 * (size_t)i, display->points + 3 * point, 3 * sizeof(float));
-        if (prepared->embedding.arms != NULL)
-            Turn(display->gradients + 9 * point, surface->normals[i], normals + 3 * (size_t)i);
-    }
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
-// Rigid ones
+// Rigid pieces
 
 static snwVec3 At(const float* positions, int stride, int vertex)
 {
@@ -160,18 +139,44 @@ static snwTransform FitAnchor(const snwPrepared* prepared, const snwRigidAnchor*
     return fit;
 }
 
-static void MoveRigid(snwDisplay* display, int index, snwTransform motion)
+static void MoveRigid(snwTransform motion, const float rest[2][3], float* position, float* normal)
 {
-    const snwSurfaceInfo* surface = &display->prepared->surfaces[index];
-    float *positions = display->positions[index], *normals = display->normals[index];
-    for (int i = 0; i < surface->vertexCount; ++i)
+    snwVec3 x = snwTransform_Apply(motion, (snwVec3){(double)rest[0][0], (double)rest[0][1], (double)rest[0][2]});
+    snwVec3 n = snwQuat_Rotate(motion.rotation, (snwVec3){(double)rest[1][0], (double)rest[1][1], (double)rest[1][2]});
+    position[0] = (float)x.x, position[1] = (float)x.y, position[2] = (float)x.z;
+    normal[0] = (float)n.x, normal[1] = (float)n.y, normal[2] = (float)n.z;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// All of them
+
+typedef struct Gather
+{
+    const snwDisplay* display;
+    int surface;
+} Gather;
+
+static void GatherRange(int begin, int end, void* data)
+{
+    const Gather* gather = data;
+    const snwDisplay* display = gather->display;
+    const snwPrepared* prepared = display->prepared;
+    const snwSurfaceInfo* surface = &prepared->surfaces[gather->surface];
+    const int* points = prepared->points[gather->surface];
+    float *positions = display->positions[gather->surface], *normals = display->normals[gather->surface];
+    for (int i = begin; i < end; ++i)
     {
-        const float *p = surface->positions[i], *n = surface->normals[i];
-        snwVec3 x = snwTransform_Apply(motion, (snwVec3){(double)p[0], (double)p[1], (double)p[2]});
-        snwVec3 y = snwQuat_Rotate(motion.rotation, (snwVec3){(double)n[0], (double)n[1], (double)n[2]});
-        const float moved[3] = {(float)x.x, (float)x.y, (float)x.z}, turned[3] = {(float)y.x, (float)y.y, (float)y.z};
-        memcpy(positions + 3 * (size_t)i, moved, sizeof moved);
-        memcpy(normals + 3 * (size_t)i, turned, sizeof turned);
+        float *position = positions + 3 * (size_t)i, *normal = normals + 3 * (size_t)i;
+        if (points[i] < 0)
+        {
+            const float *p = surface->positions[i], *n = surface->normals[i];
+            const float rest[2][3] = {{p[0], p[1], p[2]}, {n[0], n[1], n[2]}};
+            MoveRigid(display->motions[~points[i]], rest, position, normal);
+            continue;
+        }
+        memcpy(position, display->points + 3 * (size_t)points[i], 3 * sizeof(float));
+        if (prepared->embedding.arms != NULL)
+            Turn(display->gradients + 9 * (size_t)points[i], surface->normals[i], normal);
     }
 }
 
@@ -190,13 +195,12 @@ snwResult snwDisplay_Update(snwDisplay* display, const float* positions, int cou
     snwEmbedding_Evaluate(prepared->context, &prepared->embedding, &move);
     if (prepared->embedding.arms != NULL)
         snwParallelFor(prepared->context, prepared->embedding.pointCount, 1024, FindGradients, display);
+    for (int i = 0; i < prepared->anchorCount; ++i)
+        display->motions[i] = FitAnchor(prepared, &prepared->anchors[i], positions, stride);
     for (int i = 0; i < prepared->info.surfaceCount; ++i)
     {
         Gather gather = {display, i};
-        if (prepared->points[i] != NULL)
-            snwParallelFor(prepared->context, prepared->surfaces[i].vertexCount, 1024, GatherRange, &gather);
-        else
-            MoveRigid(display, i, FitAnchor(prepared, &prepared->anchors[i], positions, stride));
+        snwParallelFor(prepared->context, prepared->surfaces[i].vertexCount, 1024, GatherRange, &gather);
     }
     return snw_ok;
 }

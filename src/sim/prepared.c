@@ -63,20 +63,18 @@ static snwResult CheckSurface(const snwPreparedDef* def, int index, snwMessage* 
 {
     const snwSurfaceInfo* surface = &def->surfaces[index];
     const snwCharacterDef* body = snwCharacter_GetDef(def->character);
-    const snwRigidAnchor* anchor = &def->anchors[index];
-    bool rigid = surface->kind == snw_surfaceRigid;
     if (surface->kind < snw_surfaceSoft || surface->kind > snw_surfaceRigid || surface->bone < -1 ||
-        surface->bone >= body->boneCount || surface->vertexCount < 0 || surface->triangleCount < 0 ||
-        rigid != (anchor->count > 0) || rigid != (def->points[index] == NULL))
+        surface->bone >= body->boneCount || surface->vertexCount < 0 || surface->triangleCount < 0)
         return snwFail(message, snw_errorArgument, NULL, "a number is out of range");
     snwResult result = CheckArrays(surface, message);
     if (result >= 0)
         result = CheckParts(surface, def->textureCount, message);
-    if (result >= 0 && rigid)
-        result = CheckIndices(anchor->vertices, (size_t)anchor->count, body->vertexCount, "anchor", message);
-    if (result >= 0 && !rigid)
-        result = CheckIndices(
-            def->points[index], (size_t)surface->vertexCount, def->embedding->pointCount, "points", message);
+    for (int i = 0; i < surface->vertexCount && result >= 0; ++i)
+    {
+        int point = def->points[index][i];
+        if (point < -def->anchorCount || point >= def->embedding->pointCount)
+            result = snwFail(message, snw_errorArgument, NULL, "points[%d] is %d", i, point);
+    }
     return result;
 }
 
@@ -122,6 +120,10 @@ static snwResult Check(const snwPreparedDef* def, snwMessage* message)
     snwResult result = CheckEmbedding(def->embedding, body->vertexCount, message);
     if (result < 0)
         snwMessage_AddPlace(message, "embedding");
+    for (int i = 0; i < def->anchorCount && result >= 0; ++i)
+        result = def->anchors[i].count > 0 ? CheckIndices(def->anchors[i].vertices, (size_t)def->anchors[i].count,
+                                                 body->vertexCount, "anchor", message)
+                                           : snwFail(message, snw_errorArgument, NULL, "anchors[%d] is empty", i);
     for (int i = 0; i < def->surfaceCount && result >= 0; ++i)
     {
         result = CheckSurface(def, i, message);
@@ -176,16 +178,18 @@ static void CopyLists(snwPrepared* prepared, const snwPreparedDef* def)
     snwArena* arena = &prepared->arena;
     size_t count = (size_t)def->surfaceCount;
     prepared->surfaces = snwArena_Copy(arena, def->surfaces, count, sizeof *def->surfaces);
-    prepared->anchors = snwArena_Copy(arena, def->anchors, count, sizeof *def->anchors);
+    prepared->anchors = snwArena_Copy(arena, def->anchors, (size_t)def->anchorCount, sizeof *def->anchors);
+    prepared->anchorCount = def->anchorCount;
     prepared->points = snwArena_Alloc(arena, count, sizeof *prepared->points);
     prepared->textures = snwArena_Copy(arena, def->textures, (size_t)def->textureCount, sizeof *def->textures);
     for (int i = 0; i < def->surfaceCount && !arena->failed; ++i)
     {
         CopySurface(arena, &prepared->surfaces[i]);
-        snwRigidAnchor* anchor = &prepared->anchors[i];
-        anchor->vertices = snwArena_Copy(arena, anchor->vertices, (size_t)anchor->count, sizeof(int));
-        prepared->points[i] = CopyOptional(arena, def->points[i], (size_t)def->surfaces[i].vertexCount, sizeof(int));
+        prepared->points[i] = snwArena_Copy(arena, def->points[i], (size_t)def->surfaces[i].vertexCount, sizeof(int));
     }
+    for (int i = 0; i < def->anchorCount && !arena->failed; ++i)
+        prepared->anchors[i].vertices = snwArena_Copy(
+            arena, def->anchors[i].vertices, (size_t)def->anchors[i].count, sizeof(int));
     for (int i = 0; i < def->textureCount && !arena->failed; ++i)
         prepared->textures[i].pixels = snwArena_Copy(arena, prepared->textures[i].pixels,
             (size_t)prepared->textures[i].width * (size_t)prepared->textures[i].height, 4);

@@ -23,11 +23,11 @@ enum
     snw_maxTextures = 256,
 };
 
-// What moves a rigid surface: the rigid motion that fits these vertices of the body best.
+// What moves a rigid piece of a surface: the rigid motion that fits these vertices of the body best.
 typedef struct snwRigidAnchor
 {
     const int* vertices;
-    int count;
+    int count; // >= 1
 } snwRigidAnchor;
 
 typedef struct snwPreparedDef
@@ -35,8 +35,9 @@ typedef struct snwPreparedDef
     snwCharacter* character;        // retained
     const snwSurfaceInfo* surfaces; // their arrays are copied
     int surfaceCount;
-    const snwRigidAnchor* anchors; // one per surface; count 0: it rides in the flesh
-    const int* const* points;      // per surface: the point of the embedding for each vertex; NULL for rigid ones
+    const snwRigidAnchor* anchors;
+    int anchorCount;
+    const int* const* points;      // per surface and vertex: the point of the embedding that it is, or ~anchor
     const snwEmbedding* embedding; // of all points
     const snwTexture* textures;
     int textureCount;
@@ -48,6 +49,8 @@ snwResult snwCreatePrepared(
 
 // Does the block begin as a prepared file does?
 bool snwPrepared_IsOne(const void* data, size_t size);
+// What the block says its checksum is, before anybody looked; 0: it is too short to say.
+uint64_t snwPrepared_PeekChecksum(const void* data, size_t size);
 // The same as snwPrepared_Load, but the character gets this name and source; NULL: its own.
 snwResult snwPrepared_LoadAs(snwContext* context, const void* data, size_t size, const char* name, const char* source,
     snwPrepared** prepared, snwMessage* message);
@@ -60,6 +63,7 @@ struct snwPrepared
     snwCharacter* character;
     snwSurfaceInfo* surfaces;
     snwRigidAnchor* anchors;
+    int anchorCount;
     const int** points;
     snwEmbedding embedding;
     snwTexture* textures;

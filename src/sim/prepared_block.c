@@ -76,12 +76,11 @@ static void WriteEmbedding(const snwEmbedding* embedding, snwWriter* writer)
 static void WriteSurface(const snwPrepared* prepared, int index, snwWriter* writer)
 {
     const snwSurfaceInfo* surface = &prepared->surfaces[index];
-    const snwRigidAnchor* anchor = &prepared->anchors[index];
     size_t count = (size_t)surface->vertexCount;
     snwWriteText(writer, surface->name);
     const int numbers[] = {(int)surface->kind, surface->bone, surface->mesh, surface->node, surface->vertexCount,
-        surface->triangleCount, surface->partCount, anchor->count};
-    for (int i = 0; i < 8; ++i)
+        surface->triangleCount, surface->partCount};
+    for (int i = 0; i < 7; ++i)
         snwWriteInt(writer, numbers[i]);
     snwWrite(writer, surface->place, sizeof surface->place);
     snwWrite(writer, surface->positions, count * sizeof *surface->positions);
@@ -89,8 +88,7 @@ static void WriteSurface(const snwPrepared* prepared, int index, snwWriter* writ
     WriteOptional(writer, surface->texcoords, count * sizeof *surface->texcoords);
     WriteOptional(writer, surface->colors, count * sizeof *surface->colors);
     snwWrite(writer, surface->triangles, (size_t)surface->triangleCount * sizeof *surface->triangles);
-    snwWrite(writer, anchor->vertices, (size_t)anchor->count * sizeof(int));
-    WriteOptional(writer, prepared->points[index], count * sizeof(int));
+    snwWrite(writer, prepared->points[index], count * sizeof(int));
     for (int i = 0; i < surface->partCount; ++i)
     {
         const snwSurfacePart* part = &surface->parts[i];
@@ -120,6 +118,13 @@ static void WriteSections(const snwPrepared* prepared, Section sections[snw_sect
     snwWriteInt(&sections[3].writer, prepared->info.surfaceCount);
     for (int i = 0; i < prepared->info.surfaceCount; ++i)
         WriteSurface(prepared, i, &sections[3].writer);
+    snwWriteInt(&sections[3].writer, prepared->anchorCount);
+    for (int i = 0; i < prepared->anchorCount; ++i)
+    {
+        const snwRigidAnchor* anchor = &prepared->anchors[i];
+        snwWriteInt(&sections[3].writer, anchor->count);
+        snwWrite(&sections[3].writer, anchor->vertices, (size_t)anchor->count * sizeof(int));
+    }
     snwWriteInt(&sections[4].writer, prepared->info.textureCount);
     for (int i = 0; i < prepared->info.textureCount; ++i)
     {
@@ -204,6 +209,16 @@ typedef struct Loader
 bool snwPrepared_IsOne(const void* data, size_t size)
 {
     return size >= sizeof s_magic && memcmp(data, s_magic, sizeof s_magic) == 0;
+}
+
+uint64_t snwPrepared_PeekChecksum(const void* data, size_t size)
+{
+    snwReader reader = {.data = data, .size = size, .position = sizeof s_magic + 4};
+    int count = snwReadInt(&reader);
+    if (reader.failed || count < 1 || count > snw_maxSections)
+        return 0;
+    reader.position = snw_headBytes + (size_t)count * snw_sectionBytes;
+    return reader.position <= size ? snwReadU64(&reader) : 0;
 }
 
 static snwResult Damaged(snwMessage* message, const char* what)
@@ -352,12 +367,11 @@ static const snwSurfacePart* ReadParts(Loader* loader, snwReader* reader, int co
     return parts;
 }
 
-static void ReadSurface(
-    Loader* loader, snwReader* reader, snwSurfaceInfo* surface, snwRigidAnchor* anchor, const int** points)
+static void ReadSurface(Loader* loader, snwReader* reader, snwSurfaceInfo* surface, const int** points)
 {
     surface->name = ReadName(loader, reader);
-    int numbers[8];
-    for (int i = 0; i < 8; ++i)
+    int numbers[7];
+    for (int i = 0; i < 7; ++i)
         numbers[i] = snwReadInt(reader);
     surface->kind = (snwSurfaceKind)numbers[0];
     surface->bone = numbers[1];
@@ -366,30 +380,40 @@ static void ReadSurface(
     surface->vertexCount = numbers[4];
     surface->triangleCount = numbers[5];
     surface->partCount = numbers[6];
-    anchor->count = numbers[7];
     snwRead(reader, surface->place, sizeof surface->place);
     surface->positions = ReadLong(loader, reader, surface->vertexCount, sizeof *surface->positions);
     surface->normals = ReadLong(loader, reader, surface->vertexCount, sizeof *surface->normals);
     surface->texcoords = ReadOptional(loader, reader, surface->vertexCount, sizeof *surface->texcoords);
     surface->colors = ReadOptional(loader, reader, surface->vertexCount, sizeof *surface->colors);
     surface->triangles = ReadLong(loader, reader, surface->triangleCount, sizeof *surface->triangles);
-    anchor->vertices = ReadLong(loader, reader, anchor->count, sizeof(int));
-    *points = ReadOptional(loader, reader, surface->vertexCount, sizeof(int));
+    *points = ReadLong(loader, reader, surface->vertexCount, sizeof(int));
     surface->parts = ReadParts(loader, reader, surface->partCount);
+}
+
+static void ReadAnchors(Loader* loader, snwReader* reader)
+{
+    int count = snwReadCount(reader, 8);
+    snwRigidAnchor* anchors = snwArena_Alloc(&loader->arena, (size_t)count, sizeof *anchors);
+    for (int i = 0; i < count && anchors != NULL; ++i)
+    {
+        anchors[i].count = snwReadCount(reader, sizeof(int));
+        anchors[i].vertices = ReadLong(loader, reader, anchors[i].count, sizeof(int));
+    }
+    loader->def.anchors = anchors;
+    loader->def.anchorCount = count;
 }
 
 static void ReadSurfaces(Loader* loader, snwReader* reader)
 {
     int count = snwReadCount(reader, 140);
     snwSurfaceInfo* surfaces = snwArena_Alloc(&loader->arena, (size_t)count, sizeof *surfaces);
-    snwRigidAnchor* anchors = snwArena_Alloc(&loader->arena, (size_t)count, sizeof *anchors);
     const int** points = snwArena_Alloc(&loader->arena, (size_t)count, sizeof *points);
     for (int i = 0; i < count && !loader->arena.failed && !reader->failed; ++i)
-        ReadSurface(loader, reader, &surfaces[i], &anchors[i], &points[i]);
+        ReadSurface(loader, reader, &surfaces[i], &points[i]);
     loader->def.surfaces = surfaces;
-    loader->def.anchors = anchors;
     loader->def.points = points;
     loader->def.surfaceCount = count;
+    ReadAnchors(loader, reader);
 }
 
 static void ReadTextures(Loader* loader, snwReader* reader)

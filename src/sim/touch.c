@@ -26,19 +26,19 @@ snwResult snwSim_CreateResponse(snwSim* sim, bool self, snwResponse** response, 
     return result;
 }
 
-// Further than a part of an element in one substep: its inside may come out.
-static bool IsWild(const snwFlesh* flesh, double meanEdge)
+// m, of the vertices that touch.
+static double LongestWay(const snwFlesh* flesh, const float* start)
 {
     float most = 0.0f;
     for (int i = 0; i < flesh->vertexCount; ++i)
     {
         size_t at = 4 * (size_t)(flesh->vertices != NULL ? flesh->vertices[i] : i);
-        const float *x = flesh->positions + at, *from = flesh->before + at;
+        const float *x = flesh->positions + at, *from = start + at;
         float d[3] = {x[0] - from[0], x[1] - from[1], x[2] - from[2]};
         float length = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
         most = length > most ? length : most;
     }
-    return (double)most > 0.0625 * meanEdge * meanEdge;
+    return sqrt((double)most);
 }
 
 void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snwTouchDef* def)
@@ -53,7 +53,7 @@ void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snw
         .anchors = def->anchors,
         .margin = 0.25 * character->meanEdge,
         .answer = def->answer};
-    flesh->wild = IsWild(flesh, character->meanEdge);
+    flesh->wild = LongestWay(flesh, def->before) > 0.25 * character->meanEdge; // its inside may come out
 }
 
 void snwSim_GatherContacts(snwSim* sim, snwResponse* response, double h)
@@ -65,6 +65,13 @@ void snwSim_GatherContacts(snwSim* sim, snwResponse* response, double h)
     }
     snwResponse_Predict(response, sim->props, sim->state->gravity, h);
     snwResponse_Gather(response);
+}
+
+void snwSim_CatchFlung(snwResponse* response, int body, const float* predicted)
+{
+    const snwFlesh* flesh = &response->flesh[body];
+    if (LongestWay(flesh, predicted) > flesh->margin)
+        snwResponse_Catch(response, body);
 }
 
 void snwSim_FinishContacts(snwSim* sim, snwResponse* response, double drag, double h)

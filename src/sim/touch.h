@@ -23,5 +23,8 @@ void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snw
 // All contacts of this substep, once every body is described.
 void snwSim_GatherContacts(snwSim* sim, snwResponse* response, double h);
 
+// For methods whose sweeps may throw a vertex farther than contacts look ahead, once all is solved.
+void snwSim_CatchFlung(snwResponse* response, int body, const float* predicted);
+
 // Tells the sim of them and gives the props their state, once all is solved. drag, 1/s: slows the props down.
 void snwSim_FinishContacts(snwSim* sim, snwResponse* response, double drag, double h);

@@ -271,20 +271,6 @@ static bool PaintSkin(snwContext* context, const snwFilmBody* body, snwPictureMe
     return true;
 }
 
-static void PaintFlesh(const void* data, const float point[3], float color[3])
-{
-    snwFlesh_Color(data, (snwVec3){point[0], point[1], point[2]}, color);
-}
-
-// A blueprint paints each point of its surface where that is at rest, more sharply than colours of vertices can.
-static bool PaintSurface(snwContext* context, const snwFilmBody* body, snwPictureMesh* mesh)
-{
-    mesh->paintPoints = snwCopyArray(context, body->surface->points, 3 * (size_t)body->vertexCount, sizeof(float));
-    mesh->paint = PaintFlesh;
-    mesh->paintData = &body->surface->blueprint.blueprint.flesh;
-    return mesh->paintPoints != NULL;
-}
-
 // Sides of triangles that are sides of elements: the cuts through the faces of hexes are not.
 static bool MarkEdges(snwContext* context, const snwFilmBody* body, snwPictureMesh* mesh)
 {
@@ -342,7 +328,7 @@ static snwResult DressBody(snwFilm* film, snwFilmBody* body, snwMessage* message
     else if (film->def.look == snw_filmWeights)
         return PaintWeights(film, body, mesh, message);
     else if (body->surface != NULL)
-        made = PaintSurface(film->context, body, mesh);
+        made = snwFilmSurface_Dress(film->context, body->surface, mesh);
     else
         made = PaintSkin(film->context, body, mesh);
     if (made && film->def.look == snw_filmElements)
@@ -381,7 +367,8 @@ static snwResult AddBody(snwFilm* film, snwFilmBody* body, snwMessage* message)
         .triangles = body->triangles,
         .triangleCount = body->triangleCount,
     };
-    snwResult result = snwPicture_AddSkin(&film->picture, &skin, body->color, &body->mesh, message);
+    const int* places = body->surface != NULL ? body->surface->places : NULL;
+    snwResult result = snwPicture_AddSeamedSkin(&film->picture, &skin, places, body->color, &body->mesh, message);
     if (result >= 0)
         result = DressBody(film, body, message);
     return result >= 0 ? AddSkeleton(film, body, message) : result;

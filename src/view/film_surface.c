@@ -1,5 +1,6 @@
 #include "view/film_surface.h"
 
+#include "view/film_prepared.h"
 #include "view/likeness.h"
 
 #include <string.h>
@@ -66,6 +67,14 @@ snwResult snwCreateFilmSurface(
     if (made == NULL)
         return snwFailMemory(message);
     made->arena.context = context;
+    snwResult opened = snwFilmSurface_UsePrepared(context, character, made, message);
+    if (opened < 0 || made->prepared != NULL)
+    {
+        *surface = opened >= 0 ? made : NULL;
+        if (opened < 0)
+            snwDestroyFilmSurface(context, made);
+        return opened;
+    }
     bool found = snwBlueprintFile_OfCharacter(context, character->source, &made->blueprint);
     snwResult result = snw_ok;
     bool finer = found && HasFinerSurface(character, &made->blueprint.blueprint);
@@ -87,12 +96,37 @@ void snwDestroyFilmSurface(snwContext* context, snwFilmSurface* surface)
     if (surface == NULL)
         return;
     snwBlueprintFile_Free(&surface->blueprint);
+    snwDestroyDisplay(surface->display);
+    snwPrepared_Release(surface->prepared);
     snwArena_Free(&surface->arena);
     snwFree(context, surface);
 }
 
+static void PaintFlesh(const void* data, const float point[3], float color[3])
+{
+    snwFlesh_Color(data, (snwVec3){(double)point[0], (double)point[1], (double)point[2]}, color);
+}
+
+// A blueprint paints each point of its surface where that is at rest, more sharply than colours of vertices can.
+bool snwFilmSurface_Dress(snwContext* context, const snwFilmSurface* surface, snwPictureMesh* mesh)
+{
+    size_t count = 3 * (size_t)surface->pointCount;
+    if (surface->colors != NULL)
+        return (mesh->colors = snwCopyArray(context, surface->colors, count, sizeof(float))) != NULL;
+    bool file = surface->prepared != NULL;
+    mesh->paintPoints = snwCopyArray(context, file ? surface->paint : surface->points, count, sizeof(float));
+    mesh->paint = file ? snwFilmPart_Paint : PaintFlesh;
+    mesh->paintData = file ? (const void*)surface->parts : &surface->blueprint.blueprint.flesh;
+    return mesh->paintPoints != NULL;
+}
+
 void snwFilmSurface_Move(snwContext* context, const snwFilmSurface* surface, const snwVertices* vertices, float* points)
 {
+    if (surface->prepared != NULL)
+    {
+        snwFilmSurface_MovePrepared(surface, vertices, points);
+        return;
+    }
     snwEmbeddingMove move = {vertices->positions, vertices->stride, surface->scratch, NULL};
     move.points = points;
     snwEmbedding_Evaluate(context, &surface->embedding, &move);

@@ -80,6 +80,11 @@ static snwFloat3 FaceNormal(const snwPictureMesh* mesh, int triangle)
     return snwFloat3_Cross(snwFloat3_Sub(Position(mesh, v[1]), a), snwFloat3_Sub(Position(mesh, v[2]), a));
 }
 
+static int PlaceOf(const int* places, int vertex)
+{
+    return places != NULL ? places[vertex] : vertex;
+}
+
 // Corners around each vertex: corners[first[v] .. first[v + 1]).
 typedef struct Fans
 {
@@ -97,7 +102,7 @@ static void FreeFans(snwContext* context, Fans* fans)
     snwFree(context, fans->group);
 }
 
-static bool MakeFans(snwContext* context, const snwPictureMesh* mesh, Fans* fans)
+static bool MakeFans(snwContext* context, const snwPictureMesh* mesh, const int* places, Fans* fans)
 {
     int cornerCount = 3 * mesh->triangleCount;
     fans->first = snwAllocArray(context, (size_t)mesh->vertexCount + 2, sizeof(int));
@@ -107,24 +112,24 @@ static bool MakeFans(snwContext* context, const snwPictureMesh* mesh, Fans* fans
     if (!fans->first || !fans->corners || !fans->group || !fans->faces)
         return false;
     for (int i = 0; i < cornerCount; ++i)
-        fans->first[mesh->triangles[i] + 2]++;
+        fans->first[PlaceOf(places, mesh->triangles[i]) + 2]++;
     for (int v = 2; v <= mesh->vertexCount; ++v)
         fans->first[v] += fans->first[v - 1];
     for (int i = 0; i < cornerCount; ++i)
-        fans->corners[fans->first[mesh->triangles[i] + 1]++] = i;
+        fans->corners[fans->first[PlaceOf(places, mesh->triangles[i]) + 1]++] = i;
     for (int t = 0; t < mesh->triangleCount; ++t)
         fans->faces[t] = snwFloat3_Normalize(FaceNormal(mesh, t));
     return true;
 }
 
 // Two triangles at a vertex share an edge if they have one more vertex in common.
-static bool SharesEdge(const snwPictureMesh* mesh, int cornerA, int cornerB)
+static bool SharesEdge(const snwPictureMesh* mesh, const int* places, int cornerA, int cornerB)
 {
     const int* a = mesh->triangles + cornerA / 3 * 3;
     const int* b = mesh->triangles + cornerB / 3 * 3;
     int common = 0;
-    for (int i = 0; i < 3; ++i)
-        common += a[i] == b[0] || a[i] == b[1] || a[i] == b[2];
+    for (int i = 0; i < 9; ++i)
+        common += PlaceOf(places, a[i / 3]) == PlaceOf(places, b[i % 3]);
     return common >= 2;
 }
 
@@ -138,7 +143,7 @@ static void JoinGroups(Fans* fans, int begin, int end, int i, int j)
 }
 
 // Corners of a vertex that are connected by smooth edges get one normal.
-static void GroupFan(const snwPictureMesh* mesh, Fans* fans, int vertex)
+static void GroupFan(const snwPictureMesh* mesh, const int* places, Fans* fans, int vertex)
 {
     int begin = fans->first[vertex], end = fans->first[vertex + 1];
     for (int i = begin; i < end; ++i)
@@ -148,18 +153,19 @@ static void GroupFan(const snwPictureMesh* mesh, Fans* fans, int vertex)
         {
             int a = fans->corners[i], b = fans->corners[j];
             bool smooth = snwFloat3_Dot(fans->faces[a / 3], fans->faces[b / 3]) > s_creaseCosine;
-            if (smooth && fans->group[i] != fans->group[j] && SharesEdge(mesh, a, b))
+            if (smooth && fans->group[i] != fans->group[j] && SharesEdge(mesh, places, a, b))
                 JoinGroups(fans, begin, end, i, j);
         }
 }
 
-static bool MakeCorners(snwContext* context, snwPictureMesh* mesh)
+// places: NULL, or the place of each vertex: those that files split at a seam look like one.
+static bool MakeCorners(snwContext* context, snwPictureMesh* mesh, const int* places)
 {
     Fans fans = {0};
-    bool made = MakeFans(context, mesh, &fans);
+    bool made = MakeFans(context, mesh, places, &fans);
     for (int v = 0; made && v < mesh->vertexCount; ++v)
     {
-        GroupFan(mesh, &fans, v);
+        GroupFan(mesh, places, &fans, v);
         for (int i = fans.first[v]; i < fans.first[v + 1]; ++i)
         {
             bool leads = fans.group[i] == i;
@@ -198,7 +204,8 @@ static void UpdateNormals(snwPictureMesh* mesh)
     }
 }
 
-snwResult snwPicture_AddSkin(snwPicture* picture, const snwSkin* skin, snwFloat3 color, int* index, snwMessage* message)
+snwResult snwPicture_AddSeamedSkin(
+    snwPicture* picture, const snwSkin* skin, const int* places, snwFloat3 color, int* index, snwMessage* message)
 {
     snwPictureMesh mesh = {.kind = snw_pictureSkin, .color = color, .vertexCount = skin->vertexCount};
     mesh.triangleCount = skin->triangleCount;
@@ -208,13 +215,18 @@ snwResult snwPicture_AddSkin(snwPicture* picture, const snwSkin* skin, snwFloat3
             3 * sizeof(float));
     if (made)
         memcpy(mesh.triangles, skin->triangles, 3 * (size_t)skin->triangleCount * sizeof(int));
-    if (!made || !MakeCorners(picture->context, &mesh))
+    if (!made || !MakeCorners(picture->context, &mesh, places))
     {
         FreeMesh(picture->context, &mesh);
         return snwFailMemory(message);
     }
     UpdateNormals(&mesh);
     return KeepMesh(picture, &mesh, index, message);
+}
+
+snwResult snwPicture_AddSkin(snwPicture* picture, const snwSkin* skin, snwFloat3 color, int* index, snwMessage* message)
+{
+    return snwPicture_AddSeamedSkin(picture, skin, NULL, color, index, message);
 }
 
 void snwPicture_MoveSkin(snwPicture* picture, int index, const float* positions)
@@ -275,6 +287,13 @@ static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMes
         memcpy(mesh->triangles, look->triangles, 3 * triangleCount * sizeof(int));
     mesh->paint = look->paint;
     mesh->paintData = look->paintData;
+    if (look->paintPoints != NULL)
+    {
+        size_t count = 3 * (size_t)look->vertexCount;
+        mesh->paintPoints = snwCopyArray(context, look->paintPoints, count, sizeof(float));
+        if (mesh->paintPoints == NULL)
+            return false;
+    }
     if (look->colors != NULL)
         mesh->colors = CopyColors(context, look);
     if (look->colors != NULL && mesh->colors == NULL)
@@ -294,7 +313,7 @@ static bool SetNormals(snwContext* context, const snwMeshLook* look, snwPictureM
 {
     if (!look->flat && look->normals == NULL)
     {
-        if (!MakeCorners(context, mesh))
+        if (!MakeCorners(context, mesh, look->places))
             return false;
         UpdateNormals(mesh);
         return true;

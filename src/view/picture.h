@@ -71,6 +71,9 @@ void snwPicture_Free(snwPicture* picture);
 
 // Adds a skin; positions have `stride` bytes between vertices.
 snwResult snwPicture_AddSkin(snwPicture* picture, const snwSkin* skin, snwFloat3 color, int* mesh, snwMessage* message);
+// The same with seams: places numbers, below vertexCount, what is one place, and normals are smooth across it.
+snwResult snwPicture_AddSeamedSkin(
+    snwPicture* picture, const snwSkin* skin, const int* places, snwFloat3 color, int* mesh, snwMessage* message);
 // Positions: x y z, tight.
 void snwPicture_MoveSkin(snwPicture* picture, int mesh, const float* positions);
 
@@ -89,12 +92,14 @@ void snwPicture_MoveSolid(snwPicture* picture, int mesh, const snwTransform* tra
 // A mesh that stays as it is, from plain arrays; everything but the texture is copied.
 typedef struct snwMeshLook
 {
-    snwPictureKind kind;    // a skin is drawn as flesh
-    const float* positions; // x y z
-    const float* colors;    // linear r g b per vertex, 0..1; NULL: color
-    snwPaintFn* paint;      // sharper than colours of vertices can be; NULL: none
-    const void* paintData;  // must live as long as the picture
-    const float* normals;   // x y z per vertex, unit; NULL: from the triangles, smooth but for sharp edges
+    snwPictureKind kind;      // a skin is drawn as flesh
+    const float* positions;   // x y z
+    const float* colors;      // linear r g b per vertex, 0..1; NULL: color
+    snwPaintFn* paint;        // sharper than colours of vertices can be; NULL: none
+    const void* paintData;    // must live as long as the picture
+    const float* paintPoints; // x y z per vertex that paint is asked for; NULL: where the vertices are
+    const float* normals;     // x y z per vertex, unit; NULL: from the triangles, smooth but for sharp edges
+    const int* places;        // as in snwPicture_AddSeamedSkin; NULL: every vertex is its own
     int vertexCount;
     const int* triangles; // three vertices each, outward
     int triangleCount;

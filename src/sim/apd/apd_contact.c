@@ -49,14 +49,6 @@ snwResult snwApd_CreateContacts(snwSim* sim, snwMessage* message)
     return snwSim_CreateResponse(sim, snwSim_Param(sim, snw_apdSelf) != 0.0, &scratch->response, message);
 }
 
-static void SetRow(float* rows, int index, snwVec3 v)
-{
-    float* row = rows + 4 * (size_t)index;
-    row[0] = (float)v.x;
-    row[1] = (float)v.y;
-    row[2] = (float)v.z;
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Drags
 
@@ -138,7 +130,7 @@ static void ShowBody(snwSim* sim, int index)
     snwApdBody* body = snwApd_Body(sim, index);
     for (int i = 0; i < body->model->vertexCount; ++i)
     {
-        SetRow(body->touchRows, i, body->state.positions[i]);
+        snwRow_Set(body->touchRows, i, body->state.positions[i]);
         body->touchRows[4 * (size_t)i + 3] = body->shownInverse[i];
     }
 }
@@ -148,9 +140,11 @@ static void DescribeBody(snwSim* sim, int index)
     snwApdBody* body = snwApd_Body(sim, index);
     ShowBody(sim, index);
     for (int i = 0; i < body->model->vertexCount; ++i)
-        SetRow(body->touchBefore, i, body->before[i]);
-    snwTouchDef touch = {
-        body->touchRows, body->touchBefore, body->state.anchors, HasAnswer(body) ? &body->columns.answer : NULL};
+        snwRow_Set(body->touchBefore, i, body->before[i]);
+    snwTouchDef touch = {.positions = body->touchRows,
+        .before = body->touchBefore,
+        .anchors = body->state.anchors,
+        .answer = HasAnswer(body) ? &body->columns.answer : NULL};
     snwSim_DescribeBody(sim, ((snwApdScratch*)sim->scratch)->response, index, &touch);
 }
 

@@ -17,7 +17,8 @@ static snwApdState LayOut(const snwApdModel* model, snwLayout* layout)
     state.bones = snwLayout_Take(layout, (size_t)model->boneCount, sizeof *state.bones);
     state.joints = snwLayout_Take(layout, joints, sizeof *state.joints);
     state.rotations = snwLayout_Take(layout, (size_t)model->blockCount, sizeof *state.rotations);
-    state.anchors = snwLayout_Take(layout, (size_t)model->character->touchCount * snw_anchorsPerVertex, sizeof *state.anchors);
+    state.anchors = snwLayout_Take(
+        layout, (size_t)model->character->touchCount * snw_anchorsPerVertex, sizeof *state.anchors);
     state.outPositions = snwLayout_Take(layout, n, 4 * sizeof(float));
     state.outVelocities = snwLayout_Take(layout, n, 4 * sizeof(float));
     state.outBones = snwLayout_Take(layout, (size_t)def->boneCount, sizeof *state.outBones);

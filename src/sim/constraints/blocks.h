@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "math/rows.h"
 #include "sim/character.h"
 
 enum
@@ -52,18 +53,3 @@ snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBloc
 // Visits all blocks, colour after colour: visit(begin, end, data) with numbers of blocks, as often as it takes and on
 // any thread within a colour. Small colours, and so small bodies, stay on the caller's thread.
 void snwColours_Sweep(snwContext* context, const snwColours* colours, snwRangeFn* visit, void* data);
-
-// Rows of float4; the fourth number is left alone.
-static inline snwVec3 snwRow_Get(const float* rows, int index)
-{
-    const float* row = rows + 4 * (size_t)index;
-    return (snwVec3){row[0], row[1], row[2]};
-}
-
-static inline void snwRow_Set(float* rows, int index, snwVec3 v)
-{
-    float* row = rows + 4 * (size_t)index;
-    row[0] = (float)v.x;
-    row[1] = (float)v.y;
-    row[2] = (float)v.z;
-}

@@ -106,7 +106,7 @@ typedef struct snwSoftDef
     const snwMaterial* materials;
     double e;       // s, the implicit step: alpha~ = alpha / e^2
     double viscous; // beta / h
-    double axes[3];   // Young's modulus along x, y and z as parts of the material's
+    double axes[3]; // Young's modulus along x, y and z as parts of the material's
 } snwSoftDef;
 
 // NULL if memory is out.

@@ -17,13 +17,19 @@ static const char* const s_binds[] = {"anchor", "distance", NULL};
 static const char* const s_complements[] = {"none", "rig", "affine", NULL};
 
 #define REAL(id, low, high, start, of, isLive, words)                                                                  \
-    {.name = id, .type = snw_paramReal, .unit = of, .lower = low, .upper = high, .initial = start, .live = isLive,     \
-        .help = words}
+    {                                                                                                                  \
+        .name = id, .type = snw_paramReal, .unit = of, .lower = low, .upper = high, .initial = start, .live = isLive,  \
+        .help = words                                                                                                  \
+    }
 #define CHOICE(id, list, words)                                                                                        \
-    {.name = id, .type = snw_paramChoice, .unit = "", .lower = 0, .upper = sizeof list / sizeof *list - 2,             \
-        .initial = 0, .choices = list, .help = words}
+    {                                                                                                                  \
+        .name = id, .type = snw_paramChoice, .unit = "", .lower = 0, .upper = sizeof list / sizeof *list - 2,          \
+        .initial = 0, .choices = list, .help = words                                                                   \
+    }
 #define BOOL(id, start, words)                                                                                         \
-    {.name = id, .type = snw_paramBool, .unit = "", .lower = 0, .upper = 1, .initial = start, .help = words}
+    {                                                                                                                  \
+        .name = id, .type = snw_paramBool, .unit = "", .lower = 0, .upper = 1, .initial = start, .help = words         \
+    }
 
 static const snwParamInfo s_params[snw_pbcdParamCount] = {
     [snw_pbcdIterations_] = {.name = "pbcd.iterations",
@@ -51,8 +57,8 @@ static const snwParamInfo s_params[snw_pbcdParamCount] = {
     [snw_pbcdCorrected] = BOOL("pbcd.corrected", 0,
         "take back what constraints pushed along directions that have turned since: sweeps end in the exact implicit "
         "step (law neo always does)"),
-    [snw_pbcdStiffness] = REAL("pbcd.stiffness", 0, 1, 0.5, "", true,
-        "with pbcd.solver pbd: the part of an error that a visit takes away"),
+    [snw_pbcdStiffness] = REAL(
+        "pbcd.stiffness", 0, 1, 0.5, "", true, "with pbcd.solver pbd: the part of an error that a visit takes away"),
     [snw_pbcdFollow] = BOOL("pbcd.follow", 1, "bones lead the flesh; without it they are flesh like all else"),
     [snw_pbcdSkinning] = CHOICE("pbcd.skinning", s_skinnings, "how bones say where flesh belongs"),
     [snw_pbcdBlend] = REAL("pbcd.blend", 0, 1, 0, "", true,
@@ -74,9 +80,10 @@ static const snwParamInfo s_params[snw_pbcdParamCount] = {
     [snw_pbcdViscosity] = REAL("pbcd.viscosity", 0, 10, 0, "s", true,
         "damping inside the flesh, in proportion to its stiffness: fast wobbles die first"),
     [snw_pbcdDamping] = REAL("pbcd.damping", 0, 1000, 1, "1/s", true,
-        "how fast motion against the artist's (of a free body: that is not rigid) dies; added to the material's damping"),
-    [snw_pbcdDrag] = REAL("pbcd.drag", 0, 1000, 0, "1/s", true,
-        "how fast all motion dies, of bodies and props, as in thick air"),
+        "how fast motion against the artist's (of a free body: that is not rigid) dies; added to the material's "
+        "damping"),
+    [snw_pbcdDrag] = REAL(
+        "pbcd.drag", 0, 1000, 0, "1/s", true, "how fast all motion dies, of bodies and props, as in thick air"),
     [snw_pbcdEqualMasses] = BOOL("pbcd.equal_masses", 0, "every vertex has 1 kg, as in the thesis"),
     [snw_pbcdSelf] = BOOL("pbcd.self", 0, "contact of each body with itself; bodies always touch each other"),
 };
@@ -98,8 +105,7 @@ static void AllocSweep(snwArena* arena, snwPbcdWork* work)
     {
         sweep->edgeStates = snwArena_Alloc(arena, edges, sizeof *sweep->edgeStates);
         sweep->tetStates = snwArena_Alloc(arena, tets, sizeof *sweep->tetStates);
-        work->stiffnesses = snwArena_Alloc(
-            arena, (size_t)model->character->edgeCount + 1, sizeof *work->stiffnesses);
+        work->stiffnesses = snwArena_Alloc(arena, (size_t)model->character->edgeCount + 1, sizeof *work->stiffnesses);
     }
     if (model->law == snw_pbcdEdges && model->corrected)
     {
@@ -210,7 +216,7 @@ static snwResult BeginBody(snwSim* sim, int body, double h, snwMessage* message)
         snwPbcd_SetRests(sim, body, time);
     snwSim_EndStage(sim, snw_stagePredict);
     snwSim_DescribeBody(sim, ((snwPbcdScratch*)sim->scratch)->response, body,
-        &(snwTouchDef){work->state.positions, work->before, work->state.anchors, NULL});
+        &(snwTouchDef){.positions = work->state.positions, .before = work->before, .anchors = work->state.anchors});
     return snw_ok;
 }
 
@@ -269,6 +275,8 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         snwPbcd_SolveIsland(sim, i, scratch->times);
         ComplementIsland(sim, i);
     }
+    for (int i = 0; i < sim->bodyCount; ++i)
+        snwSim_CatchFlung(response, i, scratch->works[i].predicted);
     for (int i = 0; i < sim->bodyCount; ++i)
         if (scratch->works[i].model->integrator != snw_pbcdEuler)
             snwResponse_MarkTouching(response, i, scratch->works[i].touching);

@@ -11,9 +11,9 @@
 // Mode `thesis` is Algorithm 2 of the thesis to the letter: x and v are those of x_r each time, so that flesh forgets
 // what it did; rests are the character's.
 //
-// Anchors. Every vertex of flesh is tied to its place in x_r by a spring of natural frequency w (`pbcd.anchor`), those of
-// bones rigidly. As a constraint that is C = x - x_r with compliance 1 / (m w^2). But its energy is quadratic and each
-// has its vertex for itself, so it goes into the inertia exactly and costs nothing:
+// Anchors. Every vertex of flesh is tied to its place in x_r by a spring of natural frequency w (`pbcd.anchor`), those
+// of bones rigidly. As a constraint that is C = x - x_r with compliance 1 / (m w^2). But its energy is quadratic and
+// each has its vertex for itself, so it goes into the inertia exactly and costs nothing:
 //     m/2h^2 |x - y|^2 + m w^2/2 |x - x_r|^2 = m'/2h^2 |x - y'|^2 + const
 //     m' = m (1 + h^2 w^2),    y' = y + (x_r - y) h^2 w^2 / (1 + h^2 w^2)
 // The bind constraint of Eq. 4.4 keeps the distance to the nearest bone only (`pbcd.bind = distance`): flesh may slide
@@ -138,8 +138,8 @@ typedef struct snwPbcdModel
     snwSkinningKind skinning;
     snwComplement* complement; // NULL: none
     snwPbcdComplement complementKind;
-    snwPbcdBond* bonds;        // NULL: anchors
-    bool equalMasses;          // 1 kg each
+    snwPbcdBond* bonds; // NULL: anchors
+    bool equalMasses;   // 1 kg each
 } snwPbcdModel;
 
 // The nearest point of the segment, its ends included.
@@ -195,17 +195,17 @@ typedef struct snwPbcdWork
     snwMaterial* materials;       // that the compliances were made of ...
     double compliances[6];        // ... with these numbers: step, viscosity, axes, law
     unsigned char* touching;
-    bool cut;        // the artist jumped in this step: x_r stays at its end
+    bool cut; // the artist jumped in this step: x_r stays at its end
 } snwPbcdWork;
 
 // What the integrator makes of a substep.
 typedef struct snwPbcdTime
 {
     double h;
-    double e;            // implicit step
-    double anchor;       // (e w)^2
-    double carried;      // b
-    double keep;         // of the velocity, after drag
+    double e;       // implicit step
+    double anchor;  // (e w)^2
+    double carried; // b
+    double keep;    // of the velocity, after drag
     double acceleration[3];
 } snwPbcdTime;
 

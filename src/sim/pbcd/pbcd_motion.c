@@ -36,11 +36,11 @@ typedef struct MotionLoop
     double damping; // of the velocity against the reference's: the part that is lost
 } MotionLoop;
 
-// The way from x to y and to y' (with the anchor), per coordinate. All differences of nearby numbers: what is far from
-// the origin of the world moves as well as what is not.
+// The way from x to y and to y' (with the anchor), per coordinate, and the acceleration from outside. All differences
+// of nearby numbers: what is far from the origin of the world moves as well as what is not.
 typedef struct Way
 {
-    float free[3], held[3];
+    float free[3], held[3], outer[3];
 } Way;
 
 static Way FindWay(const MotionLoop* loop, size_t at)
@@ -68,6 +68,7 @@ static Way FindWay(const MotionLoop* loop, size_t at)
             way.free[k] = h * v[k] + e2 * (state->accelerations[at + (size_t)k] + 2.0f * g);
         else
             way.free[k] = h * v[k] + e2 * g;
+        way.outer[k] = g;
         float back = model->driven ? loop->work->reference[at + (size_t)k] - x[k] : 0.0f;
         way.held[k] = share > 0.0f ? way.free[k] + share * (back - way.free[k]) : way.free[k];
     }
@@ -104,8 +105,8 @@ static void Forget(snwPbcdWork* work)
     for (int i = 0; i < work->model->vertexCount; ++i)
     {
         memcpy(work->state.positions + 4 * (size_t)i, work->state.reference + 4 * (size_t)i, 3 * sizeof(float));
-        memcpy(work->state.velocities + 4 * (size_t)i, work->state.referenceVelocities + 4 * (size_t)i,
-            3 * sizeof(float));
+        memcpy(
+            work->state.velocities + 4 * (size_t)i, work->state.referenceVelocities + 4 * (size_t)i, 3 * sizeof(float));
     }
 }
 
@@ -161,38 +162,35 @@ void snwPbcd_Predict(snwSim* sim, int body, snwPbcdTime* time)
         memset(work->bondSums, 0, (size_t)work->model->vertexCount * sizeof *work->bondSums);
 }
 
-// v of the integrator, from the way that was gone in the end. `late` is how far the constraints moved x from y', exact
-// because the two are near each other; in free flight it is 0 and v keeps its bits.
+// v of the integrator. `late` is how far the constraints moved x from y', exact because the two are near each other; in
+// free flight it is 0 and nothing is rounded but v itself.
 static void FinishRow(const MotionLoop* loop, int i)
 {
     const snwPbcdWork* work = loop->work;
     const snwPbcdState* state = &work->state;
     const snwPbcdModel* model = work->model;
     size_t at = 4 * (size_t)i;
-    const float h = (float)loop->time->h, e = (float)loop->time->e;
-    const float *x = state->positions + at, *before = work->before + at;
+    const float h = (float)loop->time->h, e2 = (float)(loop->time->e * loop->time->e);
     float* v = state->velocities + at;
     Way way = FindWay(loop, at);
     bool bdf2 = loop->time->e != loop->time->h && model->integrator == snw_pbcdBdf2;
     bool touching = work->touching[i] != 0;
-    for (int k = 0; k < 3; ++k)
+    for (size_t k = 0; k < 3; ++k)
     {
-        float late = x[k] - work->predicted[at + (size_t)k], force = late + (way.held[k] - way.free[k]), now;
-        if (bdf2 && !touching)
-            now = (3.0f * (way.held[k] + late) - (before[k] - state->beforePositions[at + (size_t)k])) / (2.0f * h);
-        else if (model->integrator == snw_pbcdTrapezoid)
-        {
-            float* a = &state->accelerations[at + (size_t)k];
-            float inner = touching ? 0.0f : force / (e * e), g = (way.free[k] - h * v[k]) / (e * e) - *a;
-            now = touching ? (way.held[k] + late) / h : v[k] + 0.5f * h * (*a + inner + g);
-            *a = inner;
-        }
-        else
+        float late = state->positions[at + k] - work->predicted[at + k], inner = late + (way.held[k] - way.free[k]);
+        float now = v[k] + h * way.outer[k] + inner / h;
+        if (model->integrator != snw_pbcdEuler && touching)
             now = (way.held[k] + late) / h;
+        else if (bdf2)
+            now = (4.0f * v[k] - state->beforeVelocities[at + k]) / 3.0f + 1.5f / h * (e2 * way.outer[k] + inner);
+        else if (model->integrator == snw_pbcdTrapezoid)
+            now = v[k] + h * way.outer[k] + 0.5f * h * (state->accelerations[at + k] + inner / e2);
+        if (model->integrator == snw_pbcdTrapezoid)
+            state->accelerations[at + k] = touching ? 0.0f : inner / e2;
         if (model->integrator == snw_pbcdBdf2)
         {
-            state->beforePositions[at + (size_t)k] = before[k];
-            state->beforeVelocities[at + (size_t)k] = touching ? now : v[k];
+            state->beforePositions[at + k] = work->before[at + k];
+            state->beforeVelocities[at + k] = touching ? now : v[k];
         }
         v[k] = now;
     }

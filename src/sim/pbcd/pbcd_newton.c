@@ -35,13 +35,27 @@ static snwMaterial Compressible(const snwMaterial* material)
     return copy;
 }
 
-static int RowCount(const snwPbcdModel* model)
+static snwImplicitRig MakeRig(const snwPbcdWork* work)
 {
-    return model->complement == NULL ? 0 : 12 * model->character->def.boneCount;
+    const snwPbcdModel* model = work->model;
+    return (snwImplicitRig){.kind = model->complementKind == snw_pbcdRig ? snw_complementRig : snw_complementAffine,
+        .vertexCount = model->vertexCount,
+        .rest = model->character->def.vertices,
+        .masses = work->newton->masses,
+        .weights = model->weights,
+        .handles = work->pose};
 }
 
-static void Allocate(snwPbcdNewton* newton, const snwPbcdModel* model)
+static int RowCount(const snwPbcdWork* work)
 {
+    snwImplicitRig rig = MakeRig(work);
+    return work->model->complement == NULL ? 0 : snwImplicitRig_RowCount(&rig);
+}
+
+static void Allocate(const snwPbcdWork* work)
+{
+    snwPbcdNewton* newton = work->newton;
+    const snwPbcdModel* model = work->model;
     const snwCharacter* character = model->character;
     size_t n = (size_t)model->vertexCount, tets = (size_t)character->def.tetCount + 1;
     size_t edges = (size_t)character->edgeCount + 1;
@@ -60,14 +74,15 @@ static void Allocate(snwPbcdNewton* newton, const snwPbcdModel* model)
     newton->mu = snwArena_Alloc(arena, tets, sizeof *newton->mu);
     newton->lambda = snwArena_Alloc(arena, tets, sizeof *newton->lambda);
     newton->stiffness = snwArena_Alloc(arena, (size_t)character->def.materialCount, sizeof *newton->stiffness);
-    newton->rows = snwArena_Alloc(arena, (size_t)RowCount(model) * n + 1, sizeof *newton->rows);
+    newton->rows = snwArena_Alloc(arena, (size_t)RowCount(work) * n + 1, sizeof *newton->rows);
 }
 
 static void MeasureRest(snwPbcdNewton* newton, const snwCharacter* character)
 {
     const snwCharacterDef* def = &character->def;
     for (int i = 0; i < character->edgeCount; ++i)
-        newton->lengths[i] = snwVec3_Distance(def->vertices[character->edges[i][0]], def->vertices[character->edges[i][1]]);
+        newton->lengths[i] = snwVec3_Distance(
+            def->vertices[character->edges[i][0]], def->vertices[character->edges[i][1]]);
     for (int i = 0; i < def->tetCount; ++i)
     {
         const snwVec3* x = def->vertices;
@@ -88,11 +103,11 @@ snwResult snwPbcd_CreateNewton(snwPbcdWork* work, snwContext* context, snwMessag
     if (newton == NULL)
         return snwFailMemory(message);
     newton->context = newton->arena.context = context;
-    Allocate(newton, model);
+    Allocate(work);
     if (newton->arena.failed)
         return snwFailMemory(message);
     MeasureRest(newton, character);
-    snwImplicitDef def = {.vertexCount = model->vertexCount, .rowCount = RowCount(model)};
+    snwImplicitDef def = {.vertexCount = model->vertexCount, .rowCount = RowCount(work)};
     if (model->law == snw_pbcdEdges)
     {
         def.edgeCount = character->edgeCount;
@@ -140,8 +155,8 @@ static void SetMaterials(snwSim* sim, int body)
     snwPbcdNewton* newton = snwPbcd_Work(sim, body)->newton;
     const snwCharacter* character = model->character;
     const snwMaterial* materials = sim->bodies[body].materials;
-    const double axes[3] = {snwSim_Param(sim, snw_pbcdAlongX), snwSim_Param(sim, snw_pbcdAlongY),
-        snwSim_Param(sim, snw_pbcdAlongZ)};
+    const double axes[3] = {
+        snwSim_Param(sim, snw_pbcdAlongX), snwSim_Param(sim, snw_pbcdAlongY), snwSim_Param(sim, snw_pbcdAlongZ)};
     snwSoftDef soft = {.character = character, .tetEdges = (const snwTetEdges*)model->tetEdges, .materials = materials};
     snwPbcd_Masses(model, materials, newton->masses);
     if (model->law == snw_pbcdEdges)
@@ -161,33 +176,6 @@ static void SetMaterials(snwSim* sim, int body)
         newton->mu[i] = material.young / (2.0 * (1.0 + nu));
         newton->lambda[i] = material.young * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
     }
-}
-
-// J^T M: per bone the derivatives of linear blending by its turn and shift, or by any affine map of it.
-static int SetRows(const snwPbcdWork* work, snwPbcdComplement kind)
-{
-    const snwPbcdModel* model = work->model;
-    snwPbcdNewton* newton = work->newton;
-    const snwWeights* weights = model->weights;
-    int perBone = kind == snw_pbcdRig ? 6 : 12, n = model->vertexCount;
-    memset(newton->rows, 0, (size_t)RowCount(model) * (size_t)n * sizeof *newton->rows);
-    for (int i = 0; i < n; ++i)
-        for (int e = weights->starts[i]; e < weights->starts[i + 1]; ++e)
-        {
-            double m = newton->masses[i] * weights->values[e];
-            snwVec3 rest = model->character->def.vertices[i];
-            snwVec3 turned = snwQuat_Rotate(work->pose[weights->handles[e]].rotation, rest);
-            const double arm[4] = {rest.x, rest.y, rest.z, 1.0};
-            snwVec3* rows = newton->rows + (size_t)perBone * (size_t)weights->handles[e] * (size_t)n + i;
-            for (int k = 0; k < perBone; ++k)
-            {
-                snwVec3 axis = {k % 3 == 0, k % 3 == 1, k % 3 == 2};
-                snwVec3 row = perBone == 12 ? snwVec3_Scale(axis, arm[k / 3])
-                                            : (k < 3 ? axis : snwVec3_Cross(axis, turned));
-                rows[(size_t)k * (size_t)n] = snwVec3_Scale(row, m);
-            }
-        }
-    return perBone * model->character->def.boneCount;
 }
 
 static snwImplicitStep MakeStep(snwSim* sim, int body, const snwPbcdTime* time)
@@ -230,8 +218,12 @@ snwResult snwPbcd_SolveNewton(snwSim* sim, int body, const snwPbcdTime* time, sn
     snwPbcdNewton* newton = work->newton;
     SetMaterials(sim, body);
     snwImplicitStep step = MakeStep(sim, body, time);
-    if (work->model->complement != NULL)
-        step.rowCount = SetRows(work, work->model->complementKind);
+    step.rowCount = RowCount(work);
+    if (step.rowCount > 0)
+    {
+        snwImplicitRig rig = MakeRig(work);
+        snwImplicitRig_MakeRows(&rig, newton->rows);
+    }
     snwResult result = snwImplicit_Solve(newton->implicit, &step, newton->x, &newton->report, message);
     ((snwPbcdScratch*)sim->scratch)->sweeps += newton->report.iterations;
     for (int i = 0; i < work->model->vertexCount; ++i)

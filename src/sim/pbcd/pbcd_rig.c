@@ -169,7 +169,10 @@ static void SetCompliances(snwSim* sim, int body, double e, double viscous)
     const double now[6] = {e, viscous, snwSim_Param(sim, snw_pbcdAlongX), snwSim_Param(sim, snw_pbcdAlongY),
         snwSim_Param(sim, snw_pbcdAlongZ), 1.0};
     size_t bytes = (size_t)model->character->def.materialCount * sizeof *materials;
-    if (memcmp(now, work->compliances, sizeof now) == 0 && memcmp(materials, work->materials, bytes) == 0)
+    bool same = true;
+    for (int i = 0; i < 6; ++i)
+        same = same && now[i] == work->compliances[i];
+    if (same && memcmp(materials, work->materials, bytes) == 0)
         return;
     memcpy(work->compliances, now, sizeof now);
     memcpy(work->materials, materials, bytes);

@@ -213,11 +213,19 @@ void snwPbcd_Complement(snwSim* sim, int body)
     snwParallelFor(sim->context, count, snw_rowGrain, GiveOffsets, work);
 }
 
+// The offset that x is the rounding of, unless something has moved x since.
+static void KeepOffsets(snwPbcdWork* work)
+{
+    for (size_t i = 0; i < 4 * (size_t)work->model->vertexCount; ++i)
+        if (i % 4 < 3 && work->reference[i] + work->target[i] != work->state.positions[i])
+            work->target[i] = work->state.positions[i] - work->reference[i];
+}
+
 double snwPbcd_ComplementResidual(snwSim* sim, int body)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     if (work->model->complement == NULL)
         return 0.0;
-    snwParallelFor(sim->context, work->model->vertexCount, snw_rowGrain, TakeOffsets, work);
+    KeepOffsets(work);
     return snwComplement_Residual(sim->context, work->model->complement, work->complement, work->target);
 }

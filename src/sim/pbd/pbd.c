@@ -458,7 +458,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwPbdBody state = snwPbd_GetBody(sim, i);
-        snwTouchDef touch = {state.positions, scratch->before[i], state.anchors, NULL};
+        snwTouchDef touch = {.positions = state.positions, .before = scratch->before[i], .anchors = state.anchors};
         snwSim_DescribeBody(sim, response, i, &touch);
     }
     snwSim_GatherContacts(sim, response, h);

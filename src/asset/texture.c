@@ -1,0 +1,36 @@
+#include "asset/texture.h"
+
+#include <math.h>
+
+static float ToLinear(float byte)
+{
+    float c = byte / 255;
+    return c <= 0.04045f ? c / 12.92f : powf((c + 0.055f) / 1.055f, 2.4f);
+}
+
+static float Repeat(float x)
+{
+    return x >= 0 && x <= 1 ? x : isfinite(x) ? x - floorf(x) : 0;
+}
+
+static int Clamp(int x, int count)
+{
+    return x < 0 ? 0 : x >= count ? count - 1 : x;
+}
+
+void snwTexture_Sample(const snwTexture* texture, const float uv[2], bool linear, float color[4])
+{
+    float u = Repeat(uv[0]) * (float)texture->width - 0.5f, v = Repeat(uv[1]) * (float)texture->height - 0.5f;
+    int x0 = (int)floorf(u), y0 = (int)floorf(v);
+    float tx = u - (float)x0, ty = v - (float)y0;
+    for (int k = 0; k < 4; ++k)
+        color[k] = 0;
+    for (int c = 0; c < 4; ++c)
+    {
+        int x = Clamp(x0 + (c & 1), texture->width), y = Clamp(y0 + (c >> 1), texture->height);
+        const uint8_t* pixel = texture->pixels + 4 * ((size_t)y * (size_t)texture->width + (size_t)x);
+        float share = (c & 1 ? tx : 1 - tx) * (c & 2 ? ty : 1 - ty);
+        for (int k = 0; k < 4; ++k)
+            color[k] += share * (linear && k < 3 ? ToLinear((float)pixel[k]) : (float)pixel[k] / 255);
+    }
+}

@@ -1,0 +1,9 @@
+// What is painted at a place of a picture.
+
+#pragma once
+
+#include "sinew/sinew.h"
+
+// Between the four nearest pixels. Coordinates beyond 0..1 repeat the picture, as glTF has it; at its borders nothing
+// of the other side shows. linear: red, green and blue as light, else as the bytes are; all 0..1.
+void snwTexture_Sample(const snwTexture* texture, const float uv[2], bool linear, float color[4]);

@@ -1,0 +1,153 @@
+// What the steps of a preparation hand to each other. Everything is the arena's and in the rest pose of the character,
+// in metres.
+
+#pragma once
+
+#include "prepare/prepare.h"
+#include "prepare/settings.h"
+
+#include "asset/texture.h"
+#include "geom/shapes.h"
+#include "geom/survey.h"
+#include "geom/weld.h"
+#include "geom/winding.h"
+
+// A mesh of the file where a node shows it.
+typedef struct snwRestSurface
+{
+    const char* name;
+    int mesh, node;     // of the asset; node -1: none
+    int skin;           // of the asset, -1: none
+    snwAffine place;    // space of the mesh -> rest pose
+    snwVec3* positions; // of each vertex of the mesh
+    int vertexCount;
+    int (*triangles)[3]; // outward: turned where the place mirrors
+    int triangleCount;
+    snwWeld weld;     // vertices of one place, whatever their weights
+    snwSurvey survey; // of the welded ones
+    int* shellOf;     // by welded vertex: number among its connected pieces
+    int shellCount;
+    snwSurfaceSetting setting;
+    snwSurfaceKind kind;
+    bool left;       // out
+    int rigidBone;   // of a whole surface that is rigid: bone of the rig, -1: none
+    int* shellBones; // by piece: bone of the rig that it is rigid with, -2: not rigid, -1: rigid with flesh
+} snwRestSurface;
+
+// A joint of a skin or a handle of a bundle.
+typedef struct snwRigBone
+{
+    const char* name;
+    int node;       // of the asset, -1: none
+    int column;     // of weights and motions of a bundle, -1: none
+    int parent;     // in the rig; -1: a root
+    snwAffine bind; // where it is in the rest pose
+    snwVec3 head, tail;
+    double radius;
+    double weight; // of all vertices that follow it
+    bool point;    // a handle without length
+    bool kept;
+    int bone; // number in the character, -1: none
+    snwBoneSetting setting;
+} snwRigBone;
+
+// Rows of sparse weights, of bones of the rig.
+typedef struct snwRigWeights
+{
+    int* starts; // NULL: there are none
+    int* bones;
+    double* values;
+} snwRigWeights;
+
+typedef struct snwPreparer
+{
+    snwContext* context;
+    snwArena arena;
+    const char* path;
+    const snwPrepareDef* def;
+    snwPrepareSettings settings;
+    const snwAsset* asset;
+    uint64_t sourceHash;
+    snwPrepareReport* report;
+    snwMessage* message;
+
+    const snwAffine* nodes; // where the nodes of the asset are, in its unit
+    snwAffine* binds;       // of the nodes that are joints: their rest pose, m
+    uint8_t* bound;         // which are
+    double scale;
+    double size; // m, diagonal of all surfaces
+
+    snwRestSurface* surfaces;
+    int surfaceCount;
+
+    snwRigBone* rig;
+    int rigCount;
+    int* rigOfNode;         // of the asset, -1: none
+    snwRigWeights* weights; // by surface
+
+    snwVec3* fleshVertices; // of all soft pieces, welded
+    int fleshVertexCount;
+    int (*fleshTriangles)[3];
+    int fleshTriangleCount;
+    int* fleshSurface; // by triangle
+    int* fleshSource;  // by vertex: surface
+    int* fleshVertex;  // by vertex: a vertex of the mesh of that surface
+    int* fleshPart;    // by triangle: part of the mesh
+    snwSoup* flesh;
+
+    snwTetMesh body;
+    bool ownBody;      // the elements are the file's
+    const int* labels; // by element, of the file; NULL
+    int* elementBones; // by element: bone of the character, -1: flesh
+    int* vertexBones;
+
+    snwBoneDef* bones;
+    int* boneRig; // bone of the rig for each
+    int boneCount;
+    snwJointDef* joints;
+    int jointCount;
+    snwMotionDef* motions;
+    int motionCount;
+    snwWeights* boneWeights; // freed by the preparer
+
+    snwMaterial* materials;
+    int materialCount;
+    int* regions;
+    float color[3];
+
+    snwTexture* textures;
+    int* textureOf; // by image of the document: texture, -1: none
+    int textureCount;
+} snwPreparer;
+
+void snwPreparer_Note(snwPreparer* preparer, const char* format, ...) __attribute__((format(printf, 2, 3)));
+// Room in the arena; NULL without memory, which the message then says.
+void* snwPreparer_Alloc(snwPreparer* preparer, int64_t count, size_t size);
+
+// Steps, each in the file of its name.
+snwResult snwPreparer_FindRest(snwPreparer* preparer);      // rest.c: surfaces, places, scale
+snwResult snwPreparer_FindRig(snwPreparer* preparer);       // rig.c: bones of the file, weights of surfaces
+snwResult snwPreparer_SortSurfaces(snwPreparer* preparer);  // kinds.c: soft, carried or rigid
+snwResult snwPreparer_MakeBody(snwPreparer* preparer);      // body.c
+snwResult snwPreparer_ChooseBones(snwPreparer* preparer);   // bones.c: segments, radii, regions, merging
+snwResult snwPreparer_MakeWeights(snwPreparer* preparer);   // weights.c
+snwResult snwPreparer_MakeMotions(snwPreparer* preparer);   // motions.c; also the rules of joints
+snwResult snwPreparer_MakeJoints(snwPreparer* preparer);    // joints.c
+snwResult snwPreparer_MakeMaterials(snwPreparer* preparer); // materials.c
+snwResult snwPreparer_Finish(snwPreparer* preparer, snwPrepared** prepared); // surfaces.c
+
+// The bone of the character that a bone of the rig became or was merged into; -1: none.
+int snwPreparer_BoneOf(const snwPreparer* preparer, int rig);
+
+// The number of a picture of the glTF document among the textures, read when it is first asked for; -1: none, with a
+// note.
+snwResult snwPreparer_Texture(snwPreparer* preparer, int image, int* texture); // pictures.c
+// A PNG file beside the source.
+snwResult snwPreparer_ReadPicture(snwPreparer* preparer, const char* name, snwTexture* texture);
+// Linear colour and texture of a material of the glTF document; white without one.
+typedef struct snwLook
+{
+    float color[3];
+    int texture; // -1: none
+} snwLook;
+snwResult snwPreparer_Look(snwPreparer* preparer, int mesh, int part, snwLook* look);

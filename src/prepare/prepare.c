@@ -1,0 +1,156 @@
+#include "prepare/parts.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "scene/file.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const char* snwPrepareStep_Name(snwPrepareStep step)
+{
+    static const char* const s_names[] = {
+        "read", "rest pose", "body", "bones", "weights", "motions", "materials", "surfaces"};
+    return step >= 0 && step < snw_prepareStepCount ? s_names[step] : "";
+}
+
+snwPrepareDef snwDefaultPrepareDef(void)
+{
+    return (snwPrepareDef){.mesher = snw_mesherAuto};
+}
+
+void snwPreparer_Note(snwPreparer* preparer, const char* format, ...)
+{
+    snwPrepareReport* report = preparer->report;
+    if (report->noteCount == snw_maxPrepareNotes)
+    {
+        report->notesLost += 1;
+        return;
+    }
+    va_list list;
+    va_start(list, format);
+    vsnprintf(report->notes[report->noteCount++], sizeof report->notes[0], format, list);
+    va_end(list);
+}
+
+void* snwPreparer_Alloc(snwPreparer* preparer, int64_t count, size_t size)
+{
+    return snwArena_Alloc(&preparer->arena, (size_t)(count > 0 ? count : 1), size);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Settings
+
+// NAME.sinew.json for NAME.glb; false if there is none.
+static bool FindSidecar(snwPreparer* p, char* path, size_t capacity)
+{
+    if (p->def->sidecar != NULL)
+        return snprintf(path, capacity, "%s", p->def->sidecar) < (int)capacity && path[0] != 0;
+    const char *slash = strrchr(p->path, '/'), *dot = strrchr(p->path, '.');
+    size_t length = dot != NULL && (slash == NULL || dot > slash) ? (size_t)(dot - p->path) : strlen(p->path);
+    return snprintf(path, capacity, "%.*s.sinew.json", (int)length, p->path) < (int)capacity && access(path, F_OK) == 0;
+}
+
+static snwResult ReadSettings(snwPreparer* p)
+{
+    char path[4096];
+    p->settings = snwDefaultPrepareSettings(p->context, p->asset);
+    const snwAssetFlesh* flesh = &p->asset->flesh;
+    if (!FindSidecar(p, path, sizeof path))
+    {
+        if (flesh->young > 0)
+            p->settings.material.young = flesh->young;
+        if (flesh->poisson > 0)
+            p->settings.material.poisson = flesh->poisson;
+        return snw_ok;
+    }
+    const char* kept = snwArena_Text(&p->arena, path);
+    return p->arena.failed ? snwFailMemory(p->message) : snwPrepareSettings_Open(&p->settings, kept, p->message);
+}
+
+static snwResult HashSource(snwPreparer* p)
+{
+    char* data = NULL;
+    size_t size = 0;
+    snwResult result = snwFile_Read(p->context, p->path, snw_maxAssetBytes, &data, &size, p->message);
+    if (result >= 0)
+        p->sourceHash = snwHash(data, size, 0);
+    snwFree(p->context, data);
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Steps
+
+static snwResult Read(snwPreparer* p)
+{
+    snwAsset* asset = NULL;
+    snwResult result = HashSource(p);
+    if (result >= 0)
+        result = snwAsset_Open(p->context, p->path, &asset, p->message);
+    p->asset = asset;
+    return result < 0 ? result : ReadSettings(p);
+}
+
+static snwResult Rest(snwPreparer* p)
+{
+    snwResult result = snwPreparer_FindRest(p);
+    if (result >= 0)
+        result = snwPreparer_FindRig(p);
+    return result < 0 ? result : snwPreparer_SortSurfaces(p);
+}
+
+static snwResult Motions(snwPreparer* p)
+{
+    snwResult result = snwPreparer_MakeMotions(p);
+    return result < 0 ? result : snwPreparer_MakeJoints(p);
+}
+
+static snwResult RunSteps(snwPreparer* p, snwPrepared** prepared)
+{
+    static snwResult (*const s_steps[])(snwPreparer*) = {[snw_prepareRead] = Read,
+        [snw_prepareRest] = Rest,
+        [snw_prepareBody] = snwPreparer_MakeBody,
+        [snw_prepareBones] = snwPreparer_ChooseBones,
+        [snw_prepareWeights] = snwPreparer_MakeWeights,
+        [snw_prepareMotions] = Motions,
+        [snw_prepareMaterials] = snwPreparer_MakeMaterials};
+    snwResult result = snw_ok;
+    for (int i = 0; i < snw_prepareStepCount && result >= 0; ++i)
+    {
+        double start = snwClock_Seconds();
+        if (p->def->progress != NULL)
+            result = p->def->progress((snwPrepareStep)i, p->def->user);
+        if (result < 0)
+            return snwFail(p->message, result, NULL, "stopped");
+        result = i < snw_prepareSurfaces ? s_steps[i](p) : snwPreparer_Finish(p, prepared);
+        p->report->seconds[i] = snwClock_Seconds() - start;
+    }
+    return result;
+}
+
+snwResult snwPrepareFile(snwContext* context, const char* path, const snwPrepareDef* def, snwPrepared** prepared,
+    snwPrepareReport* report, snwMessage* message)
+{
+    snwPrepareReport own = {0};
+    snwPreparer p = {.context = context,
+        .arena = {.context = context},
+        .path = path,
+        .def = def,
+        .report = report != NULL ? report : &own,
+        .message = message};
+    *p.report = own;
+    *prepared = NULL;
+    snwResult result = RunSteps(&p, prepared);
+    if (p.flesh != NULL)
+        snwDestroySoup(p.flesh);
+    snwFree(context, p.boneWeights);
+    snwPrepareSettings_Free(&p.settings);
+    snwAsset_Close((snwAsset*)p.asset);
+    snwArena_Free(&p.arena);
+    if (result < 0 && message != NULL && message->file[0] == 0)
+        snwMessage_SetFile(message, path);
+    return result < 0 ? result : snw_ok;
+}

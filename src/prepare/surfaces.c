@@ -1,0 +1,471 @@
+// What is seen: the surfaces of the file, vertex by vertex, riding in the body; and all of it put together.
+//
+// Vertices at one place are one point of the embedding, whatever surface they belong to, so no seam can open.
+
+#include "prepare/parts.h"
+
+#include "base/sort.h"
+#include "sim/character.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SNW_SEAM 1e-6 // of the size: vertices as near as this are one point
+
+enum
+{
+    snw_anchorVertices = 24 // of flesh, that carry a rigid piece without a bone
+};
+
+typedef struct Finisher
+{
+    snwPreparer* preparer;
+    snwSurfaceInfo* infos;
+    int** points; // by surface
+    int count;
+    snwRigidAnchor* anchors;
+    int anchorCount, anchorRoom;
+    int* boneAnchors; // by bone, -1: none yet
+    snwVec3* places;  // of all vertices that are not rigid
+    int placeCount;
+    snwWeld weld;
+    snwEmbedding embedding;
+} Finisher;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rigid pieces
+
+static bool AddAnchor(Finisher* f, const int* vertices, int count)
+{
+    if (f->anchorCount == f->anchorRoom)
+    {
+        int room = 2 * f->anchorRoom + 16;
+        snwRigidAnchor* grown = snwPreparer_Alloc(f->preparer, room, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        if (f->anchorCount > 0)
+            memcpy(grown, f->anchors, (size_t)f->anchorCount * sizeof *grown);
+        f->anchors = grown;
+        f->anchorRoom = room;
+    }
+    f->anchors[f->anchorCount++] = (snwRigidAnchor){vertices, count};
+    return true;
+}
+
+// All vertices that the bone owns; one anchor per bone. -1: it owns none, or there is no memory.
+static int AnchorOfBone(Finisher* f, int bone)
+{
+    snwPreparer* p = f->preparer;
+    if (f->boneAnchors[bone] >= 0)
+        return f->boneAnchors[bone];
+    int count = 0;
+    for (int i = 0; i < p->body.vertexCount; ++i)
+        count += p->vertexBones[i] == bone;
+    int* vertices = count > 0 ? snwPreparer_Alloc(p, count, sizeof *vertices) : NULL;
+    if (vertices == NULL)
+        return -1;
+    for (int i = 0, at = 0; i < p->body.vertexCount; ++i)
+        if (p->vertexBones[i] == bone)
+            vertices[at++] = i;
+    f->boneAnchors[bone] = f->anchorCount;
+    return AddAnchor(f, vertices, count) ? f->boneAnchors[bone] : -1;
+}
+
+// The vertices of the body nearest to a place.
+static int AnchorAt(Finisher* f, snwVec3 place)
+{
+    snwPreparer* p = f->preparer;
+    int n = p->body.vertexCount, count = n < snw_anchorVertices ? n : snw_anchorVertices;
+    uint64_t* keys = snwAllocArray(p->context, (size_t)n, sizeof *keys);
+    int* order = snwAllocArray(p->context, (size_t)n, sizeof *order);
+    int* vertices = snwPreparer_Alloc(p, count, sizeof *vertices);
+    bool made = keys != NULL && order != NULL && vertices != NULL;
+    for (int i = 0; i < n && made; ++i)
+    {
+        double distance = snwVec3_Distance(p->body.vertices[i], place); // positive doubles sort like their bits
+        memcpy(&keys[i], &distance, sizeof distance);
+        order[i] = i;
+    }
+    made = made && snwSortKeys(p->context, keys, order, n);
+    for (int i = 0; i < count && made; ++i)
+        vertices[i] = order[i];
+    snwFree(p->context, keys);
+    snwFree(p->context, order);
+    return made && AddAnchor(f, vertices, count) ? f->anchorCount - 1 : -1;
+}
+
+static snwResult AnchorPieces(Finisher* f, const snwRestSurface* surface, int* anchors)
+{
+    snwPreparer* p = f->preparer;
+    for (int s = 0; s < surface->shellCount; ++s)
+    {
+        anchors[s] = -1;
+        if (surface->shellBones[s] == -2)
+            continue;
+        int bone = snwPreparer_BoneOf(p, surface->shellBones[s]);
+        anchors[s] = bone >= 0 ? AnchorOfBone(f, bone) : -1;
+        snwVec3 centre = {0, 0, 0};
+        int count = 0;
+        for (int i = 0; i < surface->weld.count && anchors[s] < 0; ++i)
+            if (surface->shellOf[i] == s)
+            {
+                centre = snwVec3_Add(centre, surface->positions[surface->weld.sources[i]]);
+                ++count;
+            }
+        if (anchors[s] < 0)
+            anchors[s] = AnchorAt(f, snwVec3_Scale(centre, 1.0 / (count > 0 ? count : 1)));
+        if (anchors[s] < 0)
+            return snwFailMemory(p->message);
+    }
+    return snw_ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Arrays
+
+static void FaceNormals(const snwRestSurface* surface, snwVec3* sums)
+{
+    for (int i = 0; i < surface->triangleCount; ++i)
+    {
+        const int* t = surface->triangles[i];
+        snwVec3 a = surface->positions[t[0]], b = surface->positions[t[1]], c = surface->positions[t[2]];
+        snwVec3 normal = snwVec3_Cross(snwVec3_Sub(b, a), snwVec3_Sub(c, a));
+        for (int k = 0; k < 3; ++k)
+            sums[surface->weld.map[t[k]]] = snwVec3_Add(sums[surface->weld.map[t[k]]], normal);
+    }
+}
+
+// The file's own, turned into the rest pose; else the means of the triangles around each place.
+static const float (*MakeNormals(snwPreparer* p, const snwRestSurface* surface))[3]
+{
+    const snwAssetMesh* mesh = &p->asset->meshes[surface->mesh];
+    float(*normals)[3] = snwPreparer_Alloc(p, surface->vertexCount + 1, sizeof *normals);
+    snwVec3* sums = snwPreparer_Alloc(p, surface->weld.count + 1, sizeof *sums);
+    snwMat3 turn = snwMat3_Cofactor(surface->place.linear);
+    double sign = snwMat3_Determinant(surface->place.linear) < 0 ? -1 : 1;
+    if (normals == NULL || sums == NULL)
+        return NULL;
+    FaceNormals(surface, sums);
+    for (int i = 0; i < surface->vertexCount; ++i)
+    {
+        const float* given = mesh->normals != NULL ? mesh->normals[i] : NULL;
+        snwVec3 n = sums[surface->weld.map[i]];
+        if (given != NULL && fabsf(given[0]) + fabsf(given[1]) + fabsf(given[2]) > 0.5f)
+            n = snwVec3_Scale(
+                snwMat3_MulVec(turn, (snwVec3){(double)given[0], (double)given[1], (double)given[2]}), sign);
+        n = snwVec3_Normalize(n);
+        if (!(snwVec3_Length(n) > 0.5))
+            n = (snwVec3){0, 1, 0};
+        normals[i][0] = (float)n.x, normals[i][1] = (float)n.y, normals[i][2] = (float)n.z;
+    }
+    return (const float(*)[3])normals;
+}
+
+static snwResult MakeParts(snwPreparer* p, const snwRestSurface* surface, snwSurfaceInfo* info)
+{
+    const snwAssetMesh* mesh = &p->asset->meshes[surface->mesh];
+    bool own = mesh->tetCount + mesh->hexCount == 0;
+    int count = own && mesh->partCount > 0 ? mesh->partCount : 1;
+    snwSurfacePart* parts = snwPreparer_Alloc(p, count, sizeof *parts);
+    snwResult result = snw_ok;
+    if (parts == NULL)
+        return snwFailMemory(p->message);
+    for (int i = 0; i < count && result >= 0; ++i)
+    {
+        snwLook look;
+        result = snwPreparer_Look(p, surface->mesh, i, &look);
+        parts[i] = (snwSurfacePart){"", 0, surface->triangleCount, {look.color[0], look.color[1], look.color[2]},
+            mesh->texcoords != NULL ? look.texture : -1};
+        if (own && mesh->partCount > 0)
+        {
+            parts[i].material = mesh->parts[i].material;
+            parts[i].firstTriangle = mesh->parts[i].firstTriangle;
+            parts[i].triangleCount = mesh->parts[i].triangleCount;
+        }
+    }
+    info->parts = parts;
+    info->partCount = count;
+    return result;
+}
+
+static const float (*MakeColors(snwPreparer* p, const snwAssetMesh* mesh))[3]
+{
+    float(*colors)[3] = mesh->colors != NULL ? snwPreparer_Alloc(p, mesh->vertexCount + 1, sizeof *colors) : NULL;
+    for (int i = 0; i < mesh->vertexCount && colors != NULL; ++i)
+        memcpy(colors[i], mesh->colors[i], sizeof colors[i]);
+    return (const float(*)[3])colors;
+}
+
+static snwResult MakeInfo(Finisher* f, const snwRestSurface* surface, snwSurfaceInfo* info)
+{
+    snwPreparer* p = f->preparer;
+    const snwAssetMesh* mesh = &p->asset->meshes[surface->mesh];
+    float(*positions)[3] = snwPreparer_Alloc(p, surface->vertexCount + 1, sizeof *positions);
+    *info = (snwSurfaceInfo){.name = surface->name,
+        .kind = surface->kind,
+        .bone = surface->kind == snw_surfaceRigid ? snwPreparer_BoneOf(p, surface->rigidBone) : -1,
+        .mesh = surface->mesh,
+        .node = surface->node,
+        .vertexCount = surface->vertexCount,
+        .positions = (const float(*)[3])positions,
+        .normals = MakeNormals(p, surface),
+        .texcoords = mesh->texcoords,
+        .colors = MakeColors(p, mesh),
+        .triangles = (const int(*)[3])surface->triangles,
+        .triangleCount = surface->triangleCount};
+    for (int i = 0; i < 12; ++i)
+        info->place[i] = i % 4 < 3 ? surface->place.linear.m[i / 4][i % 4] : (&surface->place.translation.x)[i / 4];
+    if (p->arena.failed)
+        return snwFailMemory(p->message);
+    for (int i = 0; i < surface->vertexCount; ++i)
+    {
+        snwVec3 x = surface->positions[i];
+        positions[i][0] = (float)x.x, positions[i][1] = (float)x.y, positions[i][2] = (float)x.z;
+    }
+    return MakeParts(p, surface, info);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Points
+
+// For now points count all vertices that are not rigid; welding makes them fewer.
+static snwResult AddSurface(Finisher* f, int index)
+{
+    snwPreparer* p = f->preparer;
+    const snwRestSurface* surface = &p->surfaces[index];
+    int* anchors = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof *anchors);
+    int* points = snwPreparer_Alloc(p, surface->vertexCount + 1, sizeof *points);
+    if (p->arena.failed)
+        return snwFailMemory(p->message);
+    snwResult result = AnchorPieces(f, surface, anchors);
+    for (int i = 0; i < surface->vertexCount && result >= 0; ++i)
+    {
+        int anchor = anchors[surface->shellOf[surface->weld.map[i]]];
+        points[i] = anchor >= 0 ? ~anchor : f->placeCount;
+        if (anchor < 0)
+            f->places[f->placeCount++] = surface->positions[i];
+    }
+    f->points[f->count] = points;
+    p->report->softCount += surface->kind == snw_surfaceSoft;
+    p->report->carriedCount += surface->kind == snw_surfaceCarried;
+    p->report->rigidCount += surface->kind == snw_surfaceRigid;
+    return result < 0 ? result : MakeInfo(f, surface, &f->infos[f->count++]);
+}
+
+static snwResult AddSurfaces(Finisher* f)
+{
+    snwPreparer* p = f->preparer;
+    int64_t vertices = 1, room = p->surfaceCount + 1;
+    for (int i = 0; i < p->surfaceCount; ++i)
+        vertices += p->surfaces[i].vertexCount;
+    f->infos = snwPreparer_Alloc(p, room, sizeof *f->infos);
+    f->points = snwPreparer_Alloc(p, room, sizeof *f->points);
+    f->places = snwPreparer_Alloc(p, vertices, sizeof *f->places);
+    f->boneAnchors = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *f->boneAnchors);
+    if (p->arena.failed)
+        return snwFailMemory(p->message);
+    memset(f->boneAnchors, -1, ((size_t)p->boneCount + 1) * sizeof *f->boneAnchors);
+    snwResult result = snw_ok;
+    for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
+        if (!p->surfaces[i].left)
+            result = AddSurface(f, i);
+    return result;
+}
+
+static snwResult EmbedPoints(Finisher* f)
+{
+    snwPreparer* p = f->preparer;
+    snwWeldDef weld = {.positions = f->places, .count = f->placeCount, .tolerance = SNW_SEAM * p->size};
+    snwResult result = snwWeldVertices(&p->arena, &weld, &f->weld, p->message);
+    if (result < 0)
+        return result;
+    snwVec3* welded = snwPreparer_Alloc(p, f->weld.count + 1, sizeof *welded);
+    if (welded == NULL)
+        return snwFailMemory(p->message);
+    for (int i = 0; i < f->weld.count; ++i)
+        welded[i] = f->places[f->weld.sources[i]];
+    for (int s = 0; s < f->count; ++s)
+        for (int i = 0; i < f->infos[s].vertexCount; ++i)
+            if (f->points[s][i] >= 0)
+                f->points[s][i] = f->weld.map[f->points[s][i]];
+    snwEmbeddingDef def = {
+        p->body.vertices, p->body.vertexCount, {(const int*)p->body.tets, 4, p->body.tetCount}, welded, f->weld.count};
+    result = snwEmbedPoints(&p->arena, &def, &f->embedding, p->message);
+    p->report->outsideCount = f->embedding.outsideCount;
+    p->report->maxOutside = f->embedding.maxOutside;
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Together
+
+static snwResult CreateCharacter(snwPreparer* p, const snwWeights* weights, snwCharacter** character)
+{
+    snwCharacterDef def = snwDefaultCharacterDef();
+    bool owned = false;
+    for (int i = 0; i < p->body.tetCount; ++i)
+        owned = owned || p->elementBones[i] >= 0;
+    def.name = p->asset->name;
+    def.vertices = p->body.vertices;
+    def.vertexCount = p->body.vertexCount;
+    def.tets = (const int(*)[4])p->body.tets;
+    def.tetCount = p->body.tetCount;
+    def.regions = p->regions;
+    def.elementBones = owned ? p->elementBones : NULL;
+    def.materials = p->materials;
+    def.materialCount = p->materialCount;
+    def.bones = p->bones;
+    def.boneCount = p->boneCount;
+    def.joints = p->joints;
+    def.jointCount = p->jointCount;
+    def.motions = p->motions;
+    def.motionCount = p->motionCount;
+    if (weights != NULL)
+        def.boneWeights = *weights;
+    memcpy(def.color, p->color, sizeof def.color);
+    return snwCreateCharacter(p->context, &def, character, p->message);
+}
+
+// With the file's weights; where it has none, with computed ones, for which there has to be a character first.
+static snwResult MakeCharacter(snwPreparer* p, snwCharacter** character)
+{
+    snwResult result = CreateCharacter(p, p->boneWeights, character);
+    if (result < 0 || p->boneCount == 0 || p->boneWeights != NULL)
+        return result;
+    snwWeightsDef def = snwDefaultWeightsDef();
+    snwWeights* weights = NULL;
+    snwMessage words = {0};
+    result = snwComputeWeights(*character, &def, &weights, &words);
+    snwCharacter_Release(*character);
+    *character = NULL;
+    if (result < 0 && p->message != NULL)
+        *p->message = words;
+    if (result > 0)
+        snwPreparer_Note(p, "%s", words.text);
+    if (result >= 0)
+        result = CreateCharacter(p, weights, character);
+    snwFree(p->context, weights);
+    return result;
+}
+
+static void FindColor(const Finisher* f, float color[3])
+{
+    double sum[3] = {0}, count = 0;
+    for (int s = 0; s < f->count; ++s)
+        for (int i = 0; i < f->infos[s].partCount && f->infos[s].kind == snw_surfaceSoft; ++i)
+        {
+            const snwSurfacePart* part = &f->infos[s].parts[i];
+            float mean[4] = {1, 1, 1, 1};
+            const snwTexture* texture = part->texture >= 0 ? &f->preparer->textures[part->texture] : NULL;
+            for (int t = 0; t < part->triangleCount && texture != NULL && f->infos[s].texcoords != NULL;
+                 t += part->triangleCount / 256 + 1)
+            {
+                int corner = f->infos[s].triangles[part->firstTriangle + t][0];
+                snwTexture_Sample(texture, f->infos[s].texcoords[corner], true, mean);
+                for (int k = 0; k < 3; ++k)
+                    sum[k] += (double)(mean[k] * part->color[k]);
+                count += 1;
+            }
+            for (int k = 0; k < 3 && texture == NULL; ++k)
+                sum[k] += (double)part->color[k] * part->triangleCount;
+            count += texture == NULL ? part->triangleCount : 0;
+        }
+    for (int k = 0; k < 3; ++k)
+        color[k] = count > 0 ? (float)fmin(fmax(sum[k] / count, 0), 1) : 0.8f;
+}
+
+static char* SettingsText(snwPreparer* p)
+{
+    size_t size = p->settings.document != NULL
+                      ? json_dumpb(p->settings.document, NULL, 0, JSON_COMPACT | JSON_SORT_KEYS)
+                      : 0;
+    char* text = snwPreparer_Alloc(p, (int64_t)size + 1, 1);
+    if (text != NULL && size > 0)
+        json_dumpb(p->settings.document, text, size, JSON_COMPACT | JSON_SORT_KEYS);
+    return text;
+}
+
+// The largest distance of a vertex at rest from where the file has it, as a share of the size.
+static snwResult MeasureError(snwPreparer* p, snwPrepared* prepared, double* error)
+{
+    snwDisplay* display = NULL;
+    float* rest = snwPreparer_Alloc(p, 3 * (int64_t)p->body.vertexCount + 1, sizeof *rest);
+    if (rest == NULL)
+        return snwFailMemory(p->message);
+    snwResult result = snwCreateDisplay(prepared, &display, p->message);
+    for (int i = 0; i < p->body.vertexCount && result >= 0; ++i)
+    {
+        snwVec3 x = p->body.vertices[i];
+        rest[3 * i] = (float)x.x, rest[3 * i + 1] = (float)x.y, rest[3 * i + 2] = (float)x.z;
+    }
+    if (result >= 0)
+        result = snwDisplay_Update(display, rest, p->body.vertexCount, 12, p->message);
+    *error = 0;
+    for (int s = 0, k = 0; s < p->surfaceCount && result >= 0; ++s)
+    {
+        snwSkin skin = {0};
+        if (p->surfaces[s].left || snwDisplay_GetSurface(display, k++, &skin) < 0)
+            continue;
+        for (int i = 0; i < skin.vertexCount; ++i)
+        {
+            const float* at = skin.positions + 3 * (size_t)i;
+            snwVec3 now = {(double)at[0], (double)at[1], (double)at[2]};
+            *error = fmax(*error, snwVec3_Distance(now, p->surfaces[s].positions[i]) / p->size);
+        }
+    }
+    snwDestroyDisplay(display);
+    return result;
+}
+
+static snwResult Assemble(Finisher* f, snwCharacter* character, snwPrepared** prepared)
+{
+    snwPreparer* p = f->preparer;
+    int* nodes = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *nodes);
+    char* settings = SettingsText(p);
+    if (p->arena.failed)
+        return snwFailMemory(p->message);
+    for (int i = 0; i < p->boneCount; ++i)
+        nodes[i] = p->rig[p->boneRig[i]].node;
+    const char* slash = strrchr(p->path, '/');
+    snwPreparedDef def = {.character = character,
+        .surfaces = f->infos,
+        .surfaceCount = f->count,
+        .anchors = f->anchors,
+        .anchorCount = f->anchorCount,
+        .points = (const int* const*)f->points,
+        .embedding = &f->embedding,
+        .textures = p->textures,
+        .textureCount = p->textureCount,
+        .info = {.source = slash != NULL ? slash + 1 : p->path,
+            .sourceHash = p->sourceHash,
+            .scale = p->scale,
+            .settings = settings,
+            .boneNodes = nodes}};
+    snwResult result = snwCreatePrepared(p->context, &def, prepared, p->message);
+    if (result >= 0)
+        result = MeasureError(p, *prepared, &(*prepared)->info.embeddingError);
+    if (result < 0)
+    {
+        snwPrepared_Release(*prepared);
+        *prepared = NULL;
+    }
+    return result;
+}
+
+snwResult snwPreparer_Finish(snwPreparer* p, snwPrepared** prepared)
+{
+    Finisher f = {.preparer = p};
+    snwCharacter* character = NULL;
+    snwResult result = AddSurfaces(&f);
+    if (result >= 0)
+        result = EmbedPoints(&f);
+    FindColor(&f, p->color);
+    if (result >= 0)
+        result = MakeCharacter(p, &character);
+    if (result >= 0)
+        result = Assemble(&f, character, prepared);
+    if (character != NULL)
+        snwCharacter_Release(character);
+    return result;
+}

@@ -1,0 +1,128 @@
+#define _XOPEN_SOURCE 700 // realpath
+#include "scene/prepared_file.h"
+
+#include "scene/file.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void InitNothing(void* object, int kind)
+{
+    (void)object;
+    (void)kind;
+}
+
+static const snwField s_fields[] = {
+    {.key = "file",
+        .type = snw_fieldText,
+        .offset = offsetof(snwPreparedUse, file),
+        .upper = 4000,
+        .required = true,
+        .help = "what sinew prep made; beside the scene unless it begins at the root"},
+    {.key = "checksum",
+        .type = snw_fieldText,
+        .offset = offsetof(snwPreparedUse, checksum),
+        .help = "that it must have; logs write it down"},
+};
+
+const snwTable snw_preparedUseTable = {
+    "prepared", "A prepared character", SNW_TABLE_FIELDS(s_fields), sizeof(snwPreparedUse), NULL, InitNothing};
+
+// Room for PATH_MAX bytes.
+static void FindPath(const char* file, const char* beside, char* path)
+{
+    char joined[PATH_MAX];
+    const char* slash = strrchr(beside, '/');
+    int folder = file[0] == '/' || slash == NULL ? 0 : (int)(slash - beside) + 1;
+    snprintf(joined, sizeof joined, "%.*s%s", folder, beside, file);
+    if (realpath(joined, path) == NULL)
+        snprintf(path, PATH_MAX, "%s", joined);
+}
+
+typedef struct Wanted
+{
+    const char* path;
+    const char* name;     // of the character; NULL: its own
+    const char* checksum; // NULL: any
+    bool tell;            // the character's source says where it came from
+} Wanted;
+
+static void FormatChecksum(uint64_t checksum, char text[20])
+{
+    snprintf(text, 20, "%016" PRIx64, checksum);
+}
+
+static snwText MakeSource(snwContext* context, const char* path, const char* checksum)
+{
+    snwText source = snwCreateText(context, 0);
+    snwText_Open(&source, '{');
+    snwText_Key(&source, "file");
+    snwText_String(&source, path);
+    snwText_Key(&source, "checksum");
+    snwText_String(&source, checksum);
+    snwText_Close(&source, '}');
+    return source;
+}
+
+static snwResult Load(snwContext* context, const Wanted* wanted, const char* data, size_t size, snwPrepared** prepared,
+    snwMessage* message)
+{
+    char checksum[20];
+    FormatChecksum(snwPrepared_PeekChecksum(data, size), checksum);
+    if (snwPrepared_IsOne(data, size) && wanted->checksum != NULL && strcmp(checksum, wanted->checksum) != 0)
+        return snwFail(message, snw_errorInput, "prepare it as it was, or take the checksum out",
+            "it has changed: its checksum is %s, not %.20s", checksum, wanted->checksum);
+    if (!wanted->tell)
+        return snwPrepared_LoadAs(context, data, size, wanted->name, NULL, prepared, message);
+    snwText source = MakeSource(context, wanted->path, checksum);
+    snwResult result = source.failed
+                           ? snwFailMemory(message)
+                           : snwPrepared_LoadAs(context, data, size, wanted->name, source.data, prepared, message);
+    snwText_Free(&source);
+    return result;
+}
+
+static snwResult Open(snwContext* context, const Wanted* wanted, snwPrepared** prepared, snwMessage* message)
+{
+    char* data = NULL;
+    size_t size = 0;
+    *prepared = NULL;
+    snwResult result = snwFile_Read(context, wanted->path, snw_maxPreparedBytes, &data, &size, message);
+    if (result >= 0)
+        result = Load(context, wanted, data, size, prepared, message);
+    snwFree(context, data);
+    if (result < 0)
+        snwMessage_SetFile(message, wanted->path);
+    return result;
+}
+
+snwResult snwPrepared_Open(snwContext* context, const char* path, snwPrepared** prepared, snwMessage* message)
+{
+    Wanted wanted = {.path = path};
+    return Open(context, &wanted, prepared, message);
+}
+
+snwResult snwPreparedUse_Open(snwJson* json, const char* name, const snwPreparedUse* use, snwPrepared** prepared)
+{
+    char path[PATH_MAX];
+    FindPath(use->file, json->file, path);
+    Wanted wanted = {path, name, use->checksum, true};
+    return Open(json->context, &wanted, prepared, json->message);
+}
+
+snwResult snwPrepared_OfCharacter(snwContext* context, const char* source, snwPrepared** prepared, snwMessage* message)
+{
+    *prepared = NULL;
+    snwJson json = {.context = context, .file = ""};
+    snwResult result = snw_ok;
+    json_t* document = source != NULL && source[0] == '{' ? snwJson_Parse(&json, source, strlen(source), &result)
+                                                          : NULL;
+    const char* file = json_string_value(json_object_get(document, "file"));
+    Wanted wanted = {.path = file, .checksum = json_string_value(json_object_get(document, "checksum"))};
+    result = file != NULL ? Open(context, &wanted, prepared, message) : snw_ok;
+    json_decref(document);
+    return result;
+}
