@@ -182,8 +182,10 @@ static const char s_docHead[] =
     "\n"
     "`sinew bench NAME -o DIR` keeps the rows in `DIR/rows.json` and draws the benchmark's figures beside it, each as\n"
     "SVG and PNG: our curves in colour, a paper's or another program's behind them in grey. `apd` draws `table1`,\n"
-    "`fig1`, `fig6`, `fig7`, `fig8`, `fig10`, `fig11` and `fig14` of its paper. Without a name every benchmark has a\n"
-    "folder of its own in `DIR`. Files that exist stay unless `--force` is given.\n"
+    "`fig1`, `fig6`, `fig7`, `fig8`, `fig10`, `fig11` and `fig14` of its paper, `pbcd` `fig3_7`, `fig3_9` and "
+    "`fig3_11`.\n"
+    "Without a name every benchmark has a folder of its own in `DIR`. Files that exist stay unless `--force` is "
+    "given.\n"
     "\n";
 
 void snwPrintMetricsDoc(FILE* file)
