@@ -139,7 +139,7 @@ faults=(
     'truth.storedCantileversAreMinima@bench/truth.c@s/snwVec3_Add(snwVec3_Add(x, moved), fall)/snwVec3_Add(snwVec3_Sub(x, moved), fall)/'
     'truth.nunchuckKeepsEnergyMomentumAndJoints@bench/truth_nunchuck.c@s/snwVec3_Cross(snwMat3_MulVec(arms.inertia\[k\], spin), spin)/snwVec3_Cross(spin, snwMat3_MulVec(arms.inertia[k], spin))/'
     # any surface
-    'mend.aCavityIsNotTurned@src/geom/mend.c@s/m->pieces\[i\].turn = tests++ >= snw_maxCavityTests || !IsInsideOfOthers(m, soup, i);/m->pieces[i].turn = tests++ >= 0;/'
+    'mend.aCavityIsNotTurned@src/geom/mend.c@s/PieceWinding(m, piece, point)) > 0.5;/PieceWinding(m, piece, point)) > 5;/'
     'mend.bandsAndShellsThatFaceInwardsAreTurned@src/geom/mend.c@s/if (marks \& snw_markTurned)/if (false)/'
     'inside.overAHoleTheDistanceFallsToZero@src/geom/inside.c@s/distance \*= fmin(1, 2.1 \* fabs(turns));/distance *= 1;/'
     'inside.trianglesWithinTheBodyAreNoSurface@src/geom/inside.c@s/return turns > 0.75/return turns > 1.75/'
