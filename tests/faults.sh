@@ -155,6 +155,15 @@ faults=(
     'blueprint.mirroredItemsGetTwins@src/scene/blueprint_file.c@s/return (snwVec3){axis.x, -axis.y, -axis.z};/return (snwVec3){-axis.x, axis.y, axis.z};/'
     'mesher.bonesOwnWholeTets@src/geom/label.c@s/while (owned < snw_minBoneTets)/while (owned < 1)/'
     'cast.motionsStayWithinTheJoints@src/scene/blueprint_file.c@s/rows\[i\]\[1\] \* SNW_PI \/ 180)/rows[i][1] * SNW_PI \/ 60)/'
+    'prepare.restIsTheBindPoseInMetres@src/prepare/rest.c@s/surface->positions\[i\] = snwAffine_Apply(surface->place, mesh->positions\[i\]);/surface->positions[i] = mesh->positions[i];/'
+    'prepare.fleshIsBetweenAnyTwoBones@src/prepare/bones.c@s/^    PartBones(&labels);/    if (p->size < 0) PartBones(\&labels);/'
+    'prepare.jointsFollowTheRulesOrTheSidecar@src/prepare/joints.c@s/extent.off > 2 \* s_degree/extent.off < 2 * s_degree/'
+    'prepare.weightsOfTheBodyAreThoseOfTheSurface@src/prepare/weights.c@s/int vertex = p->fleshTriangles\[closest.triangle\]\[k\];/int vertex = p->fleshTriangles[closest.triangle][0];/'
+    'prepare.motionsAreThoseOfTheFile@src/prepare/motions.c@s/snwTransform_Compose(snwTransform_Inverse(bones\[parent\]), bones\[bone\])/bones[bone]/'
+    'prepare.surfacesFollowTheBody@src/sim/display.c@s/display->points + 3 \* (size_t)points\[i\]/display->points + 3 * (size_t)points[0]/'
+    'prepare.smallClosedPiecesAndWhatHangsOnJointsAreRigid@src/prepare/kinds.c@s/!pieces\[i\].open \&\&/pieces[i].open \&\&/'
+    'prepare.paintedRegionsKeepTheirNumbers@src/prepare/materials.c@s/    return 2 \* same > count;/    return 2 * same > 9 * count;/'
+    'prepared.whatIsCutShortOrDamagedIsRefused@src/sim/prepared_block.c@s/tag) != checksum)/tag) != checksum \&\& tag == 0)/'
 )
 
 # Copied file by file, so that a second run rebuilds only what changed.
