@@ -141,7 +141,7 @@ faults=(
     'truth.storedCantileversAreMinima@bench/truth.c@s/snwVec3_Add(snwVec3_Add(x, moved), fall)/snwVec3_Add(snwVec3_Sub(x, moved), fall)/'
     'truth.nunchuckKeepsEnergyMomentumAndJoints@bench/truth_nunchuck.c@s/snwVec3_Cross(snwMat3_MulVec(arms.inertia\[k\], spin), spin)/snwVec3_Cross(spin, snwMat3_MulVec(arms.inertia[k], spin))/'
     # any surface
-    'mend.aCavityIsNotTurned@src/geom/mend.c@s/m->pieces\[i\].turn = tests++ >= snw_maxCavityTests || !IsInsideOfOthers(m, soup, i);/m->pieces[i].turn = tests++ >= 0;/'
+    'mend.aCavityIsNotTurned@src/geom/mend.c@s/PieceWinding(m, piece, point)) > 0.5;/PieceWinding(m, piece, point)) > 5;/'
     'mend.bandsAndShellsThatFaceInwardsAreTurned@src/geom/mend.c@s/if (marks \& snw_markTurned)/if (false)/'
     'inside.overAHoleTheDistanceFallsToZero@src/geom/inside.c@s/distance \*= fmin(1, 2.1 \* fabs(turns));/distance *= 1;/'
     'inside.trianglesWithinTheBodyAreNoSurface@src/geom/inside.c@s/return turns > 0.75/return turns > 1.75/'
@@ -160,7 +160,7 @@ faults=(
     'prepare.restIsTheBindPoseInMetres@src/prepare/rest.c@s/surface->positions\[i\] = snwAffine_Apply(surface->place, mesh->positions\[i\]);/surface->positions[i] = mesh->positions[i];/'
     'prepare.fleshIsBetweenAnyTwoBones@src/prepare/bones.c@s/^    PartBones(&labels);/    if (p->size < 0) PartBones(\&labels);/'
     'prepare.jointsFollowTheRulesOrTheSidecar@src/prepare/joints.c@s/extent.off > 2 \* s_degree/extent.off < 2 * s_degree/'
-    'prepare.weightsOfTheBodyAreThoseOfTheSurface@src/prepare/weights.c@s/AddRow(p, p->fleshTriangles\[closest.triangle\]\[k\],/AddRow(p, p->fleshTriangles[closest.triangle][0],/'
+    'prepare.weightsOfTheBodyAreThoseOfTheSurface@src/prepare/weights.c@s/int vertex = p->fleshTriangles\[closest.triangle\]\[k\];/int vertex = p->fleshTriangles[closest.triangle][0];/'
     'prepare.motionsAreThoseOfTheFile@src/prepare/motions.c@s/snwTransform_Compose(snwTransform_Inverse(bones\[parent\]), bones\[bone\])/bones[bone]/'
     'prepare.surfacesFollowTheBody@src/sim/display.c@s/display->points + 3 \* (size_t)points\[i\]/display->points + 3 * (size_t)points[0]/'
     'prepare.smallClosedPiecesAndWhatHangsOnJointsAreRigid@src/prepare/kinds.c@s/!pieces\[i\].open \&\&/pieces[i].open \&\&/'
