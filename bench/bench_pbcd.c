@@ -18,6 +18,11 @@ static const Part s_parts[] = {
     {"speed", snwAddPbcdSpeed},
     {"bullet", snwAddPbcdBullet},
     {"growth", snwAddPbcdGrowth},
+    {"oscillator", snwAddPbcdOscillator},
+    {"beam", snwAddPbcdBeam},
+    {"jello", snwAddPbcdJello},
+    {"sag", snwAddPbcdSag},
+    {"rest", snwAddPbcdRest},
     {"characters", snwAddPbcdCharacters},
     {"fish", snwAddPbcdFish},
 };
@@ -62,4 +67,6 @@ static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snw
 }
 
 const snwBench snwPbcdBench = {"pbcd",
-    "position-based complementary dynamics: speed of its sweeps, beside Bullet's; characters, beside its thesis", Run};
+    "position-based complementary dynamics: speed of its sweeps beside Bullet's, tables and figures of its "
+    "thesis",
+    Run};

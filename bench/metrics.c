@@ -137,6 +137,23 @@ const snwMetric snwMetrics[] = {
     {"shell_rigidity", "", "lower", "largest change of a distance within the shell, of the size of the body"},
     {"stable_frames", "", "higher", "frames until an edge is ten times as long as at rest or a step fails"},
     {"stable", "", "equal", "1 if all frames are done, joints stay closed and energy stays within 1 % of its start"},
+    {"ni", "", "lower", "sweeps of a frame until no vertex moves by more than the tolerance in one"},
+    {"ci", "ms", "lower", "time of a frame over its sweeps"},
+    {"ae", "m", "lower",
+        "mean distance of all vertices from the truth over all frames (Eq. 3.28): analytic, or Newton with the same "
+        "step"},
+    {"ae_fine", "m", "lower", "the same against a run of fine steps"},
+    {"gs_beats_all", "", "equal", "1 if SMPBD with Gauss-Seidel has the least `ae`, else 0"},
+    {"sag_change", "", "lower", "how much the sag of a beam at rest changes from 200 to 2000 sweeps a step, relative"},
+    {"rest_drift", "", "lower", "how far any vertex of a body at rest moves in 10,000 substeps, of its size"},
+    {"momentum_err", "", "lower",
+        "change of momentum in a second of free flight, wobbling and turning, over the sum of all vertices' momenta"},
+    {"scale_err", "", "lower",
+        "largest difference between shapes of a bar at 10 cm and at 10 m, gravity and step scaled too, of their size"},
+    {"recover", "", "lower",
+        "what is left of a stress state: largest distance of a vertex from rest up to rigid motion, of the size"},
+    {"finite_at_half", "", "equal",
+        "1 if a bar with Poisson's ratio 0.5 bends, stays finite and keeps its volume to 2 %"},
     {0},
 };
 
@@ -175,8 +192,10 @@ static const char s_docHead[] =
     "\n"
     "`sinew bench NAME -o DIR` keeps the rows in `DIR/rows.json` and draws the benchmark's figures beside it, each as\n"
     "SVG and PNG: our curves in colour, a paper's or another program's behind them in grey. `apd` draws `table1`,\n"
-    "`fig1`, `fig6`, `fig7`, `fig8`, `fig10`, `fig11` and `fig14` of its paper. Without a name every benchmark has a\n"
-    "folder of its own in `DIR`. Files that exist stay unless `--force` is given.\n"
+    "`fig1`, `fig6`, `fig7`, `fig8`, `fig10`, `fig11` and `fig14` of its paper, `pbcd` `fig3_7`, `fig3_9` and "
+    "`fig3_11`.\n"
+    "Without a name every benchmark has a folder of its own in `DIR`. Files that exist stay unless `--force` is "
+    "given.\n"
     "\n";
 
 void snwPrintMetricsDoc(FILE* file)
