@@ -330,7 +330,8 @@ static void MakeDumbbell(snwBroken* b)
         double z = -2.2 + 4.4 * (i / snw_columns + 0.5) / snw_rows,
                angle = 2 * SNW_PI * (i % snw_columns) / snw_columns;
         double r = fmax(sqrt(fmax(1 - (fabs(z) - 1.2) * (fabs(z) - 1.2), 0)), 0.05);
-        b->vertices[i] = (snwVec3){r * cos(angle), r * sin(angle), z};
+        double aside = 0.11 * exp(-z * z / 0.1); // of the lattice's axis
+        b->vertices[i] = (snwVec3){aside + r * cos(angle), 0.6 * aside + r * sin(angle), z};
     }
     b->vertices[snw_rows * snw_columns] = (snwVec3){0, 0, -2.2};
     b->vertices[snw_rows * snw_columns + 1] = (snwVec3){0, 0, 2.2};
