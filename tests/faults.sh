@@ -147,6 +147,7 @@ faults=(
     'inside.overAHoleTheDistanceFallsToZero@src/geom/inside.c@s/distance \*= fmin(1, 2.1 \* fabs(turns));/distance *= 1;/'
     'inside.trianglesWithinTheBodyAreNoSurface@src/geom/inside.c@s/return turns > 0.75/return turns > 1.75/'
     'fill.aFinAsThinAsPaperStays@src/geom/fill.c@s/return attempt->lostArea > SNW_FILL_LOST;/return attempt->lostArea > 1;/;s/attempt->lostArea > SNW_FILL_REFINE/false/'
+    'fill.aThinNeckDoesNotTear@src/geom/fill.c@s/attempt->torn = pieces > filler->partCount;/attempt->torn = pieces > 1000;/'
     'pick.tetgenKeepsTheSurfaceAndTheRegions@src/asset/mesher_tetgen.c@s/loop->regions\[i\] = k;/loop->regions[i] = 1;/'
     'pick.aHelperThatHangsIsKilled@src/asset/helper.c@s/kill(helper->pid, SIGKILL);/kill(helper->pid, 0);/'
     'decimate.theEdgeOfLeastCostGoesFirst@src/asset/decimate_angle.c@s/return c->def->angleWeight \* acos(cosine)/return acos(cosine)/'
