@@ -82,7 +82,7 @@ faults=(
     'implicit.rowsAreMetAndBearTheRest@src/sim/pbcd/implicit_rows.c@s/double scale = length > s_nothingNew \* start ? 1 \/ length : 0;/double scale = length > 0 ? 1 \/ length : 0;/'
     'implicit.rowsOfARigAreThoseOfTheProjection@src/sim/pbcd/implicit_rig.c@s/            out\[3 + d\] = snwVec3_Cross(axis, arm);/            out[3 + d] = snwVec3_Cross(axis, rig->rest[0]);/'
     'bench.errorsOfTracksAreMeansOverVerticesAndFrames@bench/pbcd_run.c@s/return sum \/ ((double)track->frames \* track->vertices);/return sum \/ track->vertices;/'
-    'bench.bundleBecomesACharacter@bench/bundle_character.c@s/snwVec3_Sub(snwTransform_Apply(now, head), head)/now.position/'
+    'bench.bundleBecomesACharacter@bench/bundle_character.c@s/snwVec3_Sub(snwTransform_Apply(now, head), head)/snwVec3_Sub(now.position, snwVec3_Scale(head, 0))/'
     'bench.gridSearchFindsTheSpringsStiffness@bench/pbcd_run.c@s/!(error < best->error)/(error < best->error)/'
     'pbd.groundCarriesTheWeight@src/sim/pbd/pbd_contact.c@s/        push->depth = fmaxf(push->depth, (float)touch.depth);/        push->depth += 7.0f;/'
     'pbd.materialCommandKeepsToItsRegion@src/sim/pbd/pbd.c@s/        \*inUse = \*inUse == 0.0f ? 0.0f : \*free;/        *inUse = *free;/'
