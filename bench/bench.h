@@ -140,7 +140,7 @@ typedef struct snwBenchOptions
     int runs;           // of every timing
     int64_t count;      // matrices per class in `kernels`
     const char* method; // of the conformance suite in `contact`; NULL: pbd
-    const char* only;   // case of `apd`, part of `pbcd`; NULL: all
+    const char* only;   // case of `apd`, part of `pbcd`, part of a surface's name of `prep`; NULL: all
 } snwBenchOptions;
 
 typedef struct snwBench

@@ -1,6 +1,8 @@
 // Position-based complementary dynamics: the parts of its bench.
 
 #include "pbcd_bench.h"
+#include "pbcd_characters.h"
+#include "pbcd_fish.h"
 
 #include "base/result.h"
 
@@ -16,6 +18,13 @@ static const Part s_parts[] = {
     {"speed", snwAddPbcdSpeed},
     {"bullet", snwAddPbcdBullet},
     {"growth", snwAddPbcdGrowth},
+    {"oscillator", snwAddPbcdOscillator},
+    {"beam", snwAddPbcdBeam},
+    {"jello", snwAddPbcdJello},
+    {"sag", snwAddPbcdSag},
+    {"rest", snwAddPbcdRest},
+    {"characters", snwAddPbcdCharacters},
+    {"fish", snwAddPbcdFish},
 };
 
 enum
@@ -57,5 +66,7 @@ static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snw
     return rows.result;
 }
 
-const snwBench snwPbcdBench = {
-    "pbcd", "position-based complementary dynamics: speed of its sweeps, beside Bullet's", Run};
+const snwBench snwPbcdBench = {"pbcd",
+    "position-based complementary dynamics: speed of its sweeps beside Bullet's, tables and figures of its "
+    "thesis",
+    Run};

@@ -5,6 +5,7 @@
 #include "prep_gltf.h"
 #include "prep_sizes.h"
 #include "prep_skinning.h"
+#include "prep_surfaces.h"
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -213,12 +214,12 @@ static snwResult RunCase(
     return c.result;
 }
 
-static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snwMessage* message)
+// All but the surfaces, which have names to pick from.
+static snwResult RunAll(
+    snwContext* context, const snwBenchOptions* options, snwBenchReport* report, snwMessage* message)
 {
-    snwContextDef def = snwDefaultContextDef();
-    snwContext* context = NULL;
     int runs = options->runs < 3 ? options->runs : 3; // seconds each, and the same every time
-    snwResult result = snwCreateContext(&def, &context, message);
+    snwResult result = snw_ok;
     for (int i = 0; i < snw_prepCaseCount && result >= 0; ++i)
         result = RunCase(context, &snw_prepCases[i], runs, report, message);
     if (result >= 0)
@@ -229,10 +230,22 @@ static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snw
         result = snwPrepGltf_Run(context, options->runs, report, message);
     if (result >= 0)
         result = snwPrepCharacter_Run(context, runs, report, message);
+    return result;
+}
+
+static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snwMessage* message)
+{
+    snwContextDef def = snwDefaultContextDef();
+    snwContext* context = NULL;
+    snwResult result = snwCreateContext(&def, &context, message);
+    if (result >= 0 && options->only == NULL)
+        result = RunAll(context, options, report, message);
+    if (result >= 0)
+        result = snwPrepSurfaces_Run(context, options->only, report, message);
     if (context != NULL)
         snwDestroyContext(context);
     return result < 0 ? result : snw_ok;
 }
 
-const snwBench snwPrepBench = {
-    "prep", "meshes of the built-in characters at the papers' sizes; weights, skinning; reading and writing glTF", Run};
+const snwBench snwPrepBench = {"prep",
+    "meshes of the built-in characters at the papers' sizes; weights, skinning; glTF; tets for any surface", Run};

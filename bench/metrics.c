@@ -30,6 +30,16 @@ const snwMetric snwMetrics[] = {
     {"volume_ns", "ns", "lower", "one projection of a tet's volume, likewise"},
     {"bullet_ratio", "x", "higher",
         "a projection of a link in Bullet's btSoftBody over one of an edge in ours, same mesh, from the same turns"},
+    {"frame_ms", "ms", "lower", "one frame of an animated character, one thread"},
+    {"artist_ms", "ms", "lower", "its share for where the motion puts bones and flesh"},
+    {"physics_ms", "ms", "lower", "its share for inertia and constraints"},
+    {"overhead_ms", "ms", "lower", "its share for all else: what joins bones and flesh, looking for contacts"},
+    {"complement_residual", "", "lower",
+        "largest in any frame of |J^T M u|, relative: what is left in the flesh's motion of what the rig can do"},
+    {"flesh_energy_ratio", "x", "higher",
+        "kinetic energy of the flesh's own motion, all frames together, over that of complementary dynamics"},
+    {"cd_distance", "", "lower",
+        "root of the mean square distance of vertices to complementary dynamics' in the worst frame, of the size"},
     {"speedup_2t", "x", "higher", "one thread over two threads, from the same runs"},
     {"speedup_limit", "x", "higher",
         "what this machine grants: two sims of one thread at once over one after the other, from the same runs"},
@@ -55,7 +65,8 @@ const snwMetric snwMetrics[] = {
     {"min_angle", "degrees", "higher", "smallest angle of a triangle of a flat mesh"},
     {"inverted", "", "lower", "elements whose volume is not positive"},
     {"volume_err_rel", "", "lower", "volume of the mesh against that of the surface it was made from, relative"},
-    {"mesh_s", "s", "lower", "from the blueprint to the finished mesh, the search for its spacing included"},
+    {"mesh_s", "s", "lower",
+        "from the blueprint or the surface to the finished mesh, the search for its spacing included"},
     {"weights_s", "s", "lower", "smooth weights of a mesh for all its handles, from mesh to sparse rows"},
     {"unity_err", "", "lower", "how far the weights of a vertex are from a sum of one, at worst"},
     {"bound_violation", "", "lower",
@@ -77,7 +88,8 @@ const snwMetric snwMetrics[] = {
         "1 if a run stopped anywhere and resumed leaves the bytes of a straight one, else 0"},
     {"detect_ns_per_vertex", "ns", "lower",
         "finding all overlaps of soft bodies once, for each vertex of their meshes"},
-    {"growth_exponent", "", "lower", "slope of log time over log size, from 1 k to 100 k vertices or to 1 M tets"},
+    {"growth_exponent", "", "lower",
+        "slope of log time over log size: 1 k to 100 k vertices, to 1 M tets, or 100 k to 1 M triangles"},
     {"missed_vs_brute", "", "equal", "overlaps that trying every vertex with every element and triangle finds beside"},
     {"incline_slip", "m", "lower", "what a block at 0.99 of the friction angle slips in 2 s; resting contact rests"},
     {"incline_accel_err", "", "lower",
@@ -125,6 +137,23 @@ const snwMetric snwMetrics[] = {
     {"shell_rigidity", "", "lower", "largest change of a distance within the shell, of the size of the body"},
     {"stable_frames", "", "higher", "frames until an edge is ten times as long as at rest or a step fails"},
     {"stable", "", "equal", "1 if all frames are done, joints stay closed and energy stays within 1 % of its start"},
+    {"ni", "", "lower", "sweeps of a frame until no vertex moves by more than the tolerance in one"},
+    {"ci", "ms", "lower", "time of a frame over its sweeps"},
+    {"ae", "m", "lower",
+        "mean distance of all vertices from the truth over all frames (Eq. 3.28): analytic, or Newton with the same "
+        "step"},
+    {"ae_fine", "m", "lower", "the same against a run of fine steps"},
+    {"gs_beats_all", "", "equal", "1 if SMPBD with Gauss-Seidel has the least `ae`, else 0"},
+    {"sag_change", "", "lower", "how much the sag of a beam at rest changes from 200 to 2000 sweeps a step, relative"},
+    {"rest_drift", "", "lower", "how far any vertex of a body at rest moves in 10,000 substeps, of its size"},
+    {"momentum_err", "", "lower",
+        "change of momentum in a second of free flight, wobbling and turning, over the sum of all vertices' momenta"},
+    {"scale_err", "", "lower",
+        "largest difference between shapes of a bar at 10 cm and at 10 m, gravity and step scaled too, of their size"},
+    {"recover", "", "lower",
+        "what is left of a stress state: largest distance of a vertex from rest up to rigid motion, of the size"},
+    {"finite_at_half", "", "equal",
+        "1 if a bar with Poisson's ratio 0.5 bends, stays finite and keeps its volume to 2 %"},
     {0},
 };
 
@@ -163,8 +192,10 @@ static const char s_docHead[] =
     "\n"
     "`sinew bench NAME -o DIR` keeps the rows in `DIR/rows.json` and draws the benchmark's figures beside it, each as\n"
     "SVG and PNG: our curves in colour, a paper's or another program's behind them in grey. `apd` draws `table1`,\n"
-    "`fig1`, `fig6`, `fig7`, `fig8`, `fig10`, `fig11` and `fig14` of its paper. Without a name every benchmark has a\n"
-    "folder of its own in `DIR`. Files that exist stay unless `--force` is given.\n"
+    "`fig1`, `fig6`, `fig7`, `fig8`, `fig10`, `fig11` and `fig14` of its paper, `pbcd` `fig3_7`, `fig3_9` and "
+    "`fig3_11`.\n"
+    "Without a name every benchmark has a folder of its own in `DIR`. Files that exist stay unless `--force` is "
+    "given.\n"
     "\n";
 
 void snwPrintMetricsDoc(FILE* file)

@@ -15,6 +15,11 @@ typedef struct snwPbcdRows
 void snwPbcdRows_Add(snwPbcdRows* rows, const snwBenchRow* row);
 
 // Parts
-void snwAddPbcdSpeed(snwPbcdRows* rows);  // a projection, threads
-void snwAddPbcdBullet(snwPbcdRows* rows); // beside Bullet's
-void snwAddPbcdGrowth(snwPbcdRows* rows); // a substep over the size of the mesh
+void snwAddPbcdSpeed(snwPbcdRows* rows);      // a projection, threads
+void snwAddPbcdBullet(snwPbcdRows* rows);     // beside Bullet's
+void snwAddPbcdGrowth(snwPbcdRows* rows);     // a substep over the size of the mesh
+void snwAddPbcdOscillator(snwPbcdRows* rows); // Table 3.2, Fig. 3.7
+void snwAddPbcdBeam(snwPbcdRows* rows);       // Table 3.3, Fig. 3.9
+void snwAddPbcdJello(snwPbcdRows* rows);      // Table 3.4
+void snwAddPbcdSag(snwPbcdRows* rows);        // Fig. 3.11
+void snwAddPbcdRest(snwPbcdRows* rows);       // rest, momentum, scale, stress states

@@ -3,6 +3,7 @@
 #include "asset/gltf_write.h"
 #include "base/clock.h"
 #include "base/context.h"
+#include "peak.h"
 #include "prepare/prepare.h"
 #include "scene/blueprint_file.h"
 #include "scene/file.h"
@@ -50,30 +51,6 @@ typedef struct Measured
 } Measured;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Memory
-
-// Linux forgets the peak of a process when it is asked to; without that there is none of a single case.
-static bool ForgetPeak(void)
-{
-    FILE* file = fopen("/proc/self/clear_refs", "w");
-    bool done = file != NULL && fputs("5", file) >= 0;
-    return (file == NULL || fclose(file) == 0) && done;
-}
-
-static double ReadStatus(const char* key)
-{
-    char line[256];
-    double value = NAN;
-    FILE* file = fopen("/proc/self/status", "r");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, key, strlen(key)) == 0)
-            value = strtod(line + strlen(key), NULL) / 1000; // kB
-    if (file != NULL)
-        fclose(file);
-    return value;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 // One case
 
 // A built-in character as an artist's file would be: skin, joints, weights, animations.
@@ -108,8 +85,8 @@ static snwResult PrepareOnce(Bench* bench, const char* path, const char* out, Me
     snwPrepared* prepared = NULL;
     void* data = NULL;
     size_t size = 0;
-    double before = ReadStatus("VmRSS:"), start = snwClock_Seconds();
-    bool known = ForgetPeak();
+    snwPeak peak = snwPeak_Start();
+    double start = snwClock_Seconds();
     def.sidecar = "";
     snwResult result = snwPrepareFile(bench->context, path, &def, &prepared, NULL, bench->message);
     if (result >= 0)
@@ -117,7 +94,7 @@ static snwResult PrepareOnce(Bench* bench, const char* path, const char* out, Me
     if (result >= 0)
         result = snwFile_Write(bench->context, out, data, size, true, bench->message);
     snwSamples_Add(&measured->seconds, snwClock_Seconds() - start);
-    measured->peak = known ? fmax(ReadStatus("VmHWM:") - before, 0) : NAN;
+    measured->peak = snwPeak_End(&peak);
     if (result >= 0)
     {
         measured->error = snwPrepared_GetInfo(prepared).embeddingError;

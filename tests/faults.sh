@@ -81,6 +81,9 @@ faults=(
     'implicit.neoHookeanHasYoungAndPoisson@src/sim/pbcd/implicit_energy.c@s/.bulk = lambda + mu, .rest = 1/.bulk = lambda, .rest = 1/'
     'implicit.rowsAreMetAndBearTheRest@src/sim/pbcd/implicit_rows.c@s/double scale = length > s_nothingNew \* start ? 1 \/ length : 0;/double scale = length > 0 ? 1 \/ length : 0;/'
     'implicit.rowsOfARigAreThoseOfTheProjection@src/sim/pbcd/implicit_rig.c@s/            out\[3 + d\] = snwVec3_Cross(axis, arm);/            out[3 + d] = snwVec3_Cross(axis, rig->rest[0]);/'
+    'bench.errorsOfTracksAreMeansOverVerticesAndFrames@bench/pbcd_run.c@s/return sum \/ ((double)track->frames \* track->vertices);/return sum \/ track->vertices;/'
+    'bench.bundleBecomesACharacter@bench/bundle_character.c@s/snwVec3_Sub(snwTransform_Apply(now, head), head)/snwVec3_Sub(now.position, snwVec3_Scale(head, 0))/'
+    'bench.gridSearchFindsTheSpringsStiffness@bench/pbcd_run.c@s/!(error < best->error)/(error < best->error)/'
     'pbd.groundCarriesTheWeight@src/sim/pbd/pbd_contact.c@s/        push->depth = fmaxf(push->depth, (float)touch.depth);/        push->depth += 7.0f;/'
     'pbd.materialCommandKeepsToItsRegion@src/sim/pbd/pbd.c@s/        \*inUse = \*inUse == 0.0f ? 0.0f : \*free;/        *inUse = *free;/'
     'pbd.coloursShareNoVertex@src/sim/constraints/blocks.c@s/            taken |= used\[constraints\[arity \* i + k\]\];/            taken = used[constraints[arity * i + k]];/'
@@ -138,6 +141,16 @@ faults=(
     'truth.problemDerivativesAreThoseOfItsObjectiveAndRows@bench/truth_problem.c@s/i == j ? 2 \* multipliers\[c\] : multipliers\[c\]/multipliers[c]/'
     'truth.storedCantileversAreMinima@bench/truth.c@s/snwVec3_Add(snwVec3_Add(x, moved), fall)/snwVec3_Add(snwVec3_Sub(x, moved), fall)/'
     'truth.nunchuckKeepsEnergyMomentumAndJoints@bench/truth_nunchuck.c@s/snwVec3_Cross(snwMat3_MulVec(arms.inertia\[k\], spin), spin)/snwVec3_Cross(spin, snwMat3_MulVec(arms.inertia[k], spin))/'
+    # any surface
+    'mend.aCavityIsNotTurned@src/geom/mend.c@s/PieceWinding(m, piece, point)) > 0.5;/PieceWinding(m, piece, point)) > 5;/'
+    'mend.bandsAndShellsThatFaceInwardsAreTurned@src/geom/mend.c@s/if (marks \& snw_markTurned)/if (false)/'
+    'inside.overAHoleTheDistanceFallsToZero@src/geom/inside.c@s/distance \*= fmin(1, 2.1 \* fabs(turns));/distance *= 1;/'
+    'inside.trianglesWithinTheBodyAreNoSurface@src/geom/inside.c@s/return turns > 0.75/return turns > 1.75/'
+    'fill.aFinAsThinAsPaperStays@src/geom/fill.c@s/return attempt->lostArea > SNW_FILL_LOST;/return attempt->lostArea > 1;/;s/attempt->lostArea > SNW_FILL_REFINE/false/'
+    'fill.aThinNeckDoesNotTear@src/geom/fill.c@s/attempt->torn = pieces > filler->partCount;/attempt->torn = pieces > 1000;/'
+    'pick.tetgenKeepsTheSurfaceAndTheRegions@src/asset/mesher_tetgen.c@s/loop->regions\[i\] = k;/loop->regions[i] = 1;/'
+    'pick.aHelperThatHangsIsKilled@src/asset/helper.c@s/kill(helper->pid, SIGKILL);/kill(helper->pid, 0);/'
+    'decimate.theEdgeOfLeastCostGoesFirst@src/asset/decimate_angle.c@s/return c->def->angleWeight \* acos(cosine)/return acos(cosine)/'
     # blueprints
     'flesh.conesAreHullsOfTwoBalls@src/geom/flesh.c@s/double t = y - x \* cone->tilt;/double t = y + x * cone->tilt;/'
     'flesh.cutsTakeAwayAndPaintLeavesTheShape@src/geom/flesh.c@s/ball < part->blend - m->group/ball < part->blend/'
@@ -146,6 +159,15 @@ faults=(
     'blueprint.mirroredItemsGetTwins@src/scene/blueprint_file.c@s/return (snwVec3){axis.x, -axis.y, -axis.z};/return (snwVec3){-axis.x, axis.y, axis.z};/'
     'mesher.bonesOwnWholeTets@src/geom/label.c@s/while (owned < snw_minBoneTets)/while (owned < 1)/'
     'cast.motionsStayWithinTheJoints@src/scene/blueprint_file.c@s/rows\[i\]\[1\] \* SNW_PI \/ 180)/rows[i][1] * SNW_PI \/ 60)/'
+    'prepare.restIsTheBindPoseInMetres@src/prepare/rest.c@s/surface->positions\[i\] = snwAffine_Apply(surface->place, mesh->positions\[i\]);/surface->positions[i] = mesh->positions[i];/'
+    'prepare.fleshIsBetweenAnyTwoBones@src/prepare/bones.c@s/^    PartBones(&labels);/    if (p->size < 0) PartBones(\&labels);/'
+    'prepare.jointsFollowTheRulesOrTheSidecar@src/prepare/joints.c@s/extent.off > 2 \* s_degree/extent.off < 2 * s_degree/'
+    'prepare.weightsOfTheBodyAreThoseOfTheSurface@src/prepare/weights.c@s/int vertex = p->fleshTriangles\[closest.triangle\]\[k\];/int vertex = p->fleshTriangles[closest.triangle][0];/'
+    'prepare.motionsAreThoseOfTheFile@src/prepare/motions.c@s/snwTransform_Compose(snwTransform_Inverse(bones\[parent\]), bones\[bone\])/bones[bone]/'
+    'prepare.surfacesFollowTheBody@src/sim/display.c@s/display->points + 3 \* (size_t)points\[i\]/display->points + 3 * (size_t)points[0]/'
+    'prepare.smallClosedPiecesAndWhatHangsOnJointsAreRigid@src/prepare/kinds.c@s/!pieces\[i\].open \&\&/pieces[i].open \&\&/'
+    'prepare.paintedRegionsKeepTheirNumbers@src/prepare/materials.c@s/    return 2 \* same > count;/    return 2 * same > 9 * count;/'
+    'prepared.whatIsCutShortOrDamagedIsRefused@src/sim/prepared_block.c@s/tag) != checksum)/tag) != checksum \&\& tag == 0)/'
 )
 
 # Copied file by file, so that a second run rebuilds only what changed.

@@ -151,6 +151,20 @@ static void AddHat(snwGltfWorld* file, double scale)
     snwGltfWorld_Set(file, "nodes/2/children/1", text);
 }
 
+static void AddSwing(snwGltfWorld* file, double scale)
+{
+    const float times[2] = {0, 1},
+                turns[4][4] = {{0, 0, 0, 1}, {0, 0.70710678f, 0, 0.70710678f}, {0, 0, 0, 1}, {0, 0, 0.5f, 0.8660254f}};
+    const float shifts[2][3] = {{0, 0, 0}, {0, (float)(0.3 * scale), 0}};
+    int input = snwGltfWorld_Floats(file, times, 2, "SCALAR"), upper = snwGltfWorld_Floats(file, turns[0], 2, "VEC4");
+    int lower = snwGltfWorld_Floats(file, turns[2], 2, "VEC4"), shift = snwGltfWorld_Floats(file, shifts[0], 2, "VEC3");
+    snwGltfWorld_Add(file, "animations",
+        "{'name': 'swing', 'channels': [{'sampler': 0, 'target': {'node': 1, 'path': 'rotation'}}, {'sampler': 1, "
+        "'target': {'node': 2, 'path': 'rotation'}}, {'sampler': 2, 'target': {'node': 1, 'path': 'translation'}}], "
+        "'samplers': [{'input': %d, 'output': %d}, {'input': %d, 'output': %d}, {'input': %d, 'output': %d}]}",
+        input, upper, input, lower, input, shift);
+}
+
 static void AddRig(snwGltfWorld* file, const snwPrepareWorld* world)
 {
     double s = world->scale > 0 ? world->scale : 1;
@@ -174,6 +188,8 @@ static void AddRig(snwGltfWorld* file, const snwPrepareWorld* world)
         "{'name': 'bend', 'channels': [{'sampler': 0, 'target': {'node': 2, 'path': 'rotation'}}], 'samplers': "
         "[{'input': %d, 'output': %d}]}",
         input, output);
+    if (world->swing)
+        AddSwing(file, s);
     if (!world->posed)
         return;
     snwGltfWorld_Set(file, "nodes/2/rotation", "[0, 0.3420201, 0, 0.9396926]");

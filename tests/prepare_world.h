@@ -17,7 +17,9 @@ typedef struct snwPrepareWorld
     const char* png; // a PNG file: the texture of the bar, with u = x and v = 0.5; NULL: none
     bool colors;     // red is x
     double scale;    // of the file's unit; the file is as many times larger. 0: 1
-    bool posed;      // nodes stand bent by 40 degrees and the root moved, unlike the bind pose
+    bool swing; // a further animation 'swing' of one second: 'upper' turns to 90 degrees about y and moves to y = 0.3,
+                // 'lower' turns to 60 degrees about z; it does not come back
+    bool posed; // nodes stand bent by 40 degrees and the root moved, unlike the bind pose
 } snwPrepareWorld;
 
 snwGltfWorld snwPrepareWorld_Make(const snwPrepareWorld* world);

@@ -11,6 +11,9 @@ run_one()
     work=$(mktemp -d)
     seeds=$root/fuzz/seeds/$(echo "$name" | sed 's/^fuzz[-_]//')
     [ -d "$seeds" ] || seeds=
+    # the helper of this build, for the target that asks it
+    SINEW_TETGEN=$(dirname "$1")/../sinew-tetgen
+    export SINEW_TETGEN
     # shellcheck disable=SC2086 # empty or one path
     if ! "$1" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 -dict="$root/fuzz/sinew.dict" \
         -artifact_prefix="$work/" -verbosity=0 \

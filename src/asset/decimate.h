@@ -33,11 +33,12 @@ typedef struct snwDecimated
     int vertexCount;
     int (*triangles)[3];
     int triangleCount;
-    int* map;     // the new vertex of each given one, -1: of no triangle
+    int* map;     // the new vertex of each given one; -1: it is gone (quadric does not say where to), or of no triangle
     double error; // quadric: share of the size; angle: 0
 } snwDecimated;
 
-snwDecimateDef snwDefaultDecimateDef(void); // quadric, maxError 0.02, weights 1 and 1
+snwDecimateDef snwDefaultDecimateDef(void); // quadric, maxError 0.02, weights 1 and 30 (measured on a lumpy ball:
+                                            // with less of the length the surface folds and cuts itself)
 
 // Everything is the arena's. More triangles than wanted stay where fewer would tear the surface, turn a triangle over
 // or move it farther than maxError.

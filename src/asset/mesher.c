@@ -85,7 +85,7 @@ static snwResult MakeByLattice(
 }
 
 // Is there something about the lattice's mesh that TetGen may do better?
-static bool IsStrained(const snwMesherDef* def, const snwMeshed* meshed, snwResult result, char why[160])
+static bool IsStrained(const snwMesherDef* def, const snwMeshed* meshed, char why[160])
 {
     const snwFillReport* report = &meshed->report;
     double ratio = def->tets > 0       ? (double)meshed->mesh.tetCount / def->tets
@@ -95,7 +95,7 @@ static bool IsStrained(const snwMesherDef* def, const snwMeshed* meshed, snwResu
         snprintf(why, 160, "the lattice would thicken %d triangles of thin parts", report->thickTriangles);
     else if (ratio > 2)
         snprintf(why, 160, "the lattice would need %.1f times the wanted count", ratio);
-    else if (result > 0 && ratio < 1.1)
+    else if (report->lostArea > 1e-3 || report->quality.minDihedral < 8 || report->volumeError > 0.02)
         snprintf(why, 160, "the lattice does not hold the shape");
     else
         return false;
@@ -149,7 +149,7 @@ static snwResult MakeByEither(
         *meshed = (snwMeshed){0};
     }
     snwResult result = MakeByLattice(context, def, arena, meshed, message);
-    bool strained = result >= 0 && !def->conform && IsStrained(def, meshed, result, why);
+    bool strained = result >= 0 && !def->conform && IsStrained(def, meshed, why);
     memcpy(meshed->why, why, sizeof why);
     if (!strained)
         return result;

@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include "base/bytes.h"
 #include "geom/fill.h"
 
 typedef enum snwMesher
@@ -62,3 +63,14 @@ bool snwMesher_HasTetgen(void); // is sinew-tetgen here?
 // instead of 41,800). meshed->why says what was decided. Without sinew-tetgen `auto` is the lattice.
 snwResult snwMakeTets(
     snwContext* context, const snwMesherDef* def, snwArena* arena, snwMeshed* meshed, snwMessage* message);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The files of the apd paper, section 5: the surfaces for a TetGen of one's own (.smesh, with a seed point in every
+// region), the mesh with its regions (.mesh of MEDIT: flesh has label 1, bone i label 2 + i), and its bones (.joint).
+
+// Surfaces as they are after mending; an error if TetGen would not take them.
+snwResult snwMesher_WriteSmesh(snwContext* context, const snwMesherDef* def, snwWriter* out, snwMessage* message);
+snwResult snwMeshed_WriteMedit(
+    snwContext* context, const snwMeshed* meshed, int boneCount, snwWriter* out, snwMessage* message);
+// Bones lie along the longest line of their surfaces. Joints are not known here: add lines, see docs/formats.md.
+snwResult snwMeshed_WriteJoint(snwContext* context, const snwMesherDef* def, snwWriter* out, snwMessage* message);

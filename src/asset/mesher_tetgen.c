@@ -43,6 +43,7 @@ typedef struct Run
     snwMessage* message;
     Complex complex;
     snwHelperRun helper;
+    bool exhausted; // it ran out of memory
 } Run;
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -244,6 +245,9 @@ static snwResult AskOnce(Run* run, double most, double ratio, snwArena* arena, s
     if (result >= 0)
         result = snwTetgen_ReadAnswer(
             arena, answer.data, answer.size, run->complex.asked, run->complex.pointCount, mesh, run->message);
+    // what is too large for the memory is not tried again in a smaller way: nobody asked for that
+    run->exhausted = answer.size >= 8 && (answer.data[4] == 1 || answer.data[4] == (unsigned char)snw_tetgenMemory) &&
+                     result == snw_errorInput;
     snwFree(run->context, answer.data);
     return result;
 }
@@ -273,7 +277,7 @@ static snwResult Ask(Run* run, double most, snwArena* arena, snwTetMesh* mesh)
         if (attempt == 1)
             Nudge(complex, run->input->flesh.after.size);
         result = AskOnce(run, attempt < 3 ? most : 0, attempt < 2 ? SNW_TETGEN_RATIO : 0, arena, mesh);
-        if (result != snw_errorInput || run->helper.end == snw_helperLate)
+        if (result != snw_errorInput || run->helper.end == snw_helperLate || run->exhausted)
             break;
     }
     if (result >= 0 && mesh->vertices != NULL)

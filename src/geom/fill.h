@@ -41,6 +41,7 @@ typedef struct snwFillReport
     double surfaceVolume;   // m^3, of the closed surface before thickening
     double volume;          // m^3, of the tets
     double volumeError;     // |volume / surfaceVolume - 1|
+    double lostArea;        // share of the surface that lies farther than 3/4 of a cell outside of the mesh
     double spacing, detail; // m, edges of the cells at the surface and of the smallest
     int meshings;           // it took
     snwMeshQuality quality;

@@ -110,6 +110,7 @@ static snwResult UseOwnMesh(snwPreparer* p, int index)
     const snwVec3* x = surface->positions;
     int* numbers = snwPreparer_Alloc(p, mesh->vertexCount + 1, sizeof *numbers);
     int* labels = snwPreparer_Alloc(p, mesh->tetCount + 1, sizeof *labels);
+    p->ownVertices = snwPreparer_Alloc(p, mesh->vertexCount + 1, sizeof *p->ownVertices);
     p->body.vertices = snwPreparer_Alloc(p, mesh->vertexCount + 1, sizeof *p->body.vertices);
     p->body.tets = snwPreparer_Alloc(p, mesh->tetCount + 1, sizeof *p->body.tets);
     if (p->arena.failed)
@@ -129,6 +130,7 @@ static snwResult UseOwnMesh(snwPreparer* p, int index)
             {
                 *number = p->body.vertexCount++;
                 p->body.vertices[*number] = x[t[k]];
+                p->ownVertices[*number] = t[k];
             }
             p->body.tets[p->body.tetCount][volume < 0 && k > 1 ? 5 - k : k] = *number;
         }
@@ -138,7 +140,7 @@ static snwResult UseOwnMesh(snwPreparer* p, int index)
         snwPreparer_Note(
             p, "%d elements of the file have no volume and were left out", mesh->tetCount - p->body.tetCount);
     p->labels = mesh->tetLabels != NULL ? labels : NULL;
-    p->ownBody = true;
+    p->ownSurface = index;
     return p->body.tetCount > 0 ? snw_ok : snwFail(p->message, snw_errorInput, NULL, "no element has a volume");
 }
 

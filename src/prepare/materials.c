@@ -132,9 +132,9 @@ static snwResult ReadMap(Painter* painter, const snwMapSetting* map, Paint* pain
     bool any = false;
     paint->property = map->property;
     paint->values = snwPreparer_Alloc(p, p->surfaceCount + 1, sizeof *paint->values);
-    snwResult result = paint->values == NULL         ? snwFailMemory(p->message)
-                       : map->from == snw_mapTexture ? snwPreparer_ReadPicture(p, map->texture, &texture)
-                                                     : snw_ok;
+    if (paint->values == NULL)
+        return snwFailMemory(p->message);
+    snwResult result = map->from == snw_mapTexture ? snwPreparer_ReadPicture(p, map->texture, &texture) : snw_ok;
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
     {
         if (!IsFor(p, map, i))
@@ -350,6 +350,11 @@ static bool Divide(const Painter* painter, int levels, uint64_t* keys)
     return true;
 }
 
+static bool AreSame(const snwMaterial* a, const snwMaterial* b)
+{
+    return a->density == b->density && a->young == b->young && a->poisson == b->poisson && a->damping == b->damping;
+}
+
 // What more than half of a region's elements have (Boyer and Moore 1981); false if they have nothing in common.
 static bool FindMajority(const Painter* painter, int region, snwMaterial* material)
 {
@@ -361,11 +366,11 @@ static bool FindMajority(const Painter* painter, int region, snwMaterial* materi
             continue;
         if (votes == 0)
             *material = painter->elements[i];
-        votes += memcmp(&painter->elements[i], material, sizeof *material) == 0 ? 1 : -1;
+        votes += AreSame(&painter->elements[i], material) ? 1 : -1;
         ++count;
     }
     for (int i = 0; i < p->body.tetCount; ++i)
-        same += p->regions[i] == region && memcmp(&painter->elements[i], material, sizeof *material) == 0;
+        same += p->regions[i] == region && AreSame(&painter->elements[i], material);
     return 2 * same > count;
 }
 

@@ -324,16 +324,15 @@ static snwResult SampleAnimation(
     Sampling s = {p, snwAllocArray(p->context, (size_t)times->count * bones + 1, sizeof *s.keys), times->data,
         times->count, animation->name};
     snwTransform* now = snwAllocArray(p->context, bones + 1, sizeof *now);
-    snwResult result = s.keys != NULL && now != NULL ? snw_ok : snwFailMemory(p->message);
-    for (int i = 0; i < times->count && result >= 0; ++i)
+    bool made = s.keys != NULL && now != NULL;
+    for (int i = 0; i < times->count && made; ++i)
     {
         PoseNodes(p, animation, times->data[i], poser);
         PoseBones(p, poser->places, now);
         for (int b = 0; b < p->boneCount; ++b)
             s.keys[(size_t)i * bones + (size_t)b] = Local(p, now, b);
     }
-    if (result >= 0)
-        result = AddMotion(&s);
+    snwResult result = made ? AddMotion(&s) : snwFailMemory(p->message);
     snwFree(p->context, now);
     snwFree(p->context, s.keys);
     return result;
@@ -373,7 +372,7 @@ static snwResult TakeHandleMotion(snwPreparer* p)
         p, snwPreparer_Alloc(p, (int64_t)count * p->boneCount + 1, sizeof *s.keys), NULL, count, p->asset->name};
     double* times = snwPreparer_Alloc(p, count + 1, sizeof *times);
     snwTransform* now = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *now);
-    if (p->arena.failed)
+    if (s.keys == NULL || times == NULL || now == NULL)
         return snwFailMemory(p->message);
     for (int i = 0; i < count; ++i)
     {

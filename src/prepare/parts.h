@@ -96,7 +96,8 @@ typedef struct snwPreparer
     snwSoup* flesh;
 
     snwTetMesh body;
-    bool ownBody;      // the elements are the file's
+    int ownSurface;    // whose elements the body has; -1: they are new
+    int* ownVertices;  // by vertex of such a body: vertex of that mesh
     const int* labels; // by element, of the file; NULL
     int* elementBones; // by element: bone of the character, -1: flesh
     int* vertexBones;

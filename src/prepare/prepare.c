@@ -138,6 +138,7 @@ snwResult snwPrepareFile(snwContext* context, const char* path, const snwPrepare
     snwPreparer p = {.context = context,
         .arena = {.context = context},
         .path = path,
+        .ownSurface = -1,
         .def = def,
         .report = report != NULL ? report : &own,
         .message = message};

@@ -36,7 +36,7 @@ typedef struct Finisher
 // ---------------------------------------------------------------------------------------------------------------------
 // Rigid pieces
 
-static bool AddAnchor(Finisher* f, int* vertices, int count)
+static bool AddAnchor(Finisher* f, const int* vertices, int count)
 {
     if (f->anchorCount == f->anchorRoom)
     {
@@ -168,7 +168,9 @@ static snwResult MakeParts(snwPreparer* p, const snwRestSurface* surface, snwSur
     bool own = mesh->tetCount + mesh->hexCount == 0;
     int count = own && mesh->partCount > 0 ? mesh->partCount : 1;
     snwSurfacePart* parts = snwPreparer_Alloc(p, count, sizeof *parts);
-    snwResult result = parts != NULL ? snw_ok : snwFailMemory(p->message);
+    snwResult result = snw_ok;
+    if (parts == NULL)
+        return snwFailMemory(p->message);
     for (int i = 0; i < count && result >= 0; ++i)
     {
         snwLook look;
@@ -389,7 +391,9 @@ static snwResult MeasureError(snwPreparer* p, snwPrepared* prepared, double* err
 {
     snwDisplay* display = NULL;
     float* rest = snwPreparer_Alloc(p, 3 * (int64_t)p->body.vertexCount + 1, sizeof *rest);
-    snwResult result = rest != NULL ? snwCreateDisplay(prepared, &display, p->message) : snwFailMemory(p->message);
+    if (rest == NULL)
+        return snwFailMemory(p->message);
+    snwResult result = snwCreateDisplay(prepared, &display, p->message);
     for (int i = 0; i < p->body.vertexCount && result >= 0; ++i)
     {
         snwVec3 x = p->body.vertices[i];

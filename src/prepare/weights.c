@@ -1,8 +1,10 @@
 // Weights of the surface become weights of the body.
 //
-// A vertex of the body's skin takes those of the nearest point of the flesh, a vertex that a bone owns follows it
-// alone, and between them weights are harmonic: each is the mean of its neighbours, by 1 / length^2. So they stay
-// between 0 and 1, sum to one and have no jump where the nearest point changes.
+// A vertex of the body's skin takes those of the nearest point of the flesh, and inside weights are harmonic: each is
+// the mean of its neighbours, by 1 / length^2. So they stay between 0 and 1, sum to one and have no jump where the
+// nearest point changes. A body of the file's own elements has the file's own weights. Elements that a bone owns get no
+// say: in a thin leg they reach the skin, and a weight of one there, next to that of the next bone, would fold what the
+// artist bends gently.
 
 #include "prepare/parts.h"
 
@@ -34,10 +36,9 @@ typedef struct Field
 // ---------------------------------------------------------------------------------------------------------------------
 // What is known
 
-static void AddRow(const snwPreparer* p, int fleshVertex, double share, double* row)
+static void AddRow(const snwPreparer* p, int surface, int vertex, double share, double* row)
 {
-    const snwRigWeights* weights = &p->weights[p->fleshSource[fleshVertex]];
-    int vertex = p->fleshVertex[fleshVertex];
+    const snwRigWeights* weights = &p->weights[surface];
     if (weights->starts == NULL)
         return;
     for (int k = weights->starts[vertex]; k < weights->starts[vertex + 1]; ++k)
@@ -55,16 +56,17 @@ static void FixRange(int begin, int end, void* data)
     for (int i = begin; i < end; ++i)
     {
         double* row = field->values + (size_t)i * (size_t)p->boneCount;
-        if (p->vertexBones[i] >= 0)
-        {
-            field->fixed[i] = true;
-            row[p->vertexBones[i]] = 1;
-        }
-        if (!field->fixed[i] || p->vertexBones[i] >= 0)
+        bool own = p->ownSurface >= 0; // the file says it of all vertices
+        if (!field->fixed[i] && !own)
             continue;
         snwClosest closest = snwSoup_Closest(p->flesh, p->body.vertices[i]);
-        for (int k = 0; k < 3; ++k)
-            AddRow(p, p->fleshTriangles[closest.triangle][k], closest.weights[k], row);
+        for (int k = 0; k < 3 && !own; ++k)
+        {
+            int vertex = p->fleshTriangles[closest.triangle][k];
+            AddRow(p, p->fleshSource[vertex], p->fleshVertex[vertex], closest.weights[k], row);
+        }
+        if (own)
+            AddRow(p, p->ownSurface, p->ownVertices[i], 1, row);
         double sum = 0;
         for (int b = 0; b < p->boneCount; ++b)
             sum += row[b];

@@ -45,14 +45,44 @@ static void FindPath(const char* file, const char* beside, char* path)
 typedef struct Wanted
 {
     const char* path;
-    const char* name;
-    const char* source;   // NULL: the character's own
+    const char* name;     // of the character; NULL: its own
     const char* checksum; // NULL: any
+    bool tell;            // the character's source says where it came from
 } Wanted;
 
 static void FormatChecksum(uint64_t checksum, char text[20])
 {
     snprintf(text, 20, "%016" PRIx64, checksum);
+}
+
+static snwText MakeSource(snwContext* context, const char* path, const char* checksum)
+{
+    snwText source = snwCreateText(context, 0);
+    snwText_Open(&source, '{');
+    snwText_Key(&source, "file");
+    snwText_String(&source, path);
+    snwText_Key(&source, "checksum");
+    snwText_String(&source, checksum);
+    snwText_Close(&source, '}');
+    return source;
+}
+
+static snwResult Load(snwContext* context, const Wanted* wanted, const char* data, size_t size, snwPrepared** prepared,
+    snwMessage* message)
+{
+    char checksum[20];
+    FormatChecksum(snwPrepared_PeekChecksum(data, size), checksum);
+    if (snwPrepared_IsOne(data, size) && wanted->checksum != NULL && strcmp(checksum, wanted->checksum) != 0)
+        return snwFail(message, snw_errorInput, "prepare it as it was, or take the checksum out",
+            "it has changed: its checksum is %s, not %.20s", checksum, wanted->checksum);
+    if (!wanted->tell)
+        return snwPrepared_LoadAs(context, data, size, wanted->name, NULL, prepared, message);
+    snwText source = MakeSource(context, wanted->path, checksum);
+    snwResult result = source.failed
+                           ? snwFailMemory(message)
+                           : snwPrepared_LoadAs(context, data, size, wanted->name, source.data, prepared, message);
+    snwText_Free(&source);
+    return result;
 }
 
 static snwResult Open(snwContext* context, const Wanted* wanted, snwPrepared** prepared, snwMessage* message)
@@ -62,55 +92,25 @@ static snwResult Open(snwContext* context, const Wanted* wanted, snwPrepared** p
     *prepared = NULL;
     snwResult result = snwFile_Read(context, wanted->path, snw_maxPreparedBytes, &data, &size, message);
     if (result >= 0)
-        result = snwPrepared_LoadAs(context, data, size, wanted->name, wanted->source, prepared, message);
+        result = Load(context, wanted, data, size, prepared, message);
     snwFree(context, data);
-    if (result >= 0 && wanted->checksum != NULL)
-    {
-        char text[20];
-        FormatChecksum((*prepared)->info.checksum, text);
-        if (strcmp(text, wanted->checksum) != 0)
-            result = snwFail(message, snw_errorInput, "prepare it as it was, or take the checksum out",
-                "it has changed: its checksum is %s, not %.20s", text, wanted->checksum);
-    }
     if (result < 0)
-    {
-        snwPrepared_Release(*prepared);
-        *prepared = NULL;
         snwMessage_SetFile(message, wanted->path);
-    }
     return result;
 }
 
 snwResult snwPrepared_Open(snwContext* context, const char* path, snwPrepared** prepared, snwMessage* message)
 {
-    Wanted wanted = {path, NULL, NULL, NULL};
+    Wanted wanted = {.path = path};
     return Open(context, &wanted, prepared, message);
 }
 
-// The checksum is known only when the file was read; it is read twice, which is a matter of milliseconds.
 snwResult snwPreparedUse_Open(snwJson* json, const char* name, const snwPreparedUse* use, snwPrepared** prepared)
 {
-    char path[PATH_MAX], checksum[20];
+    char path[PATH_MAX];
     FindPath(use->file, json->file, path);
-    Wanted wanted = {path, name, NULL, use->checksum};
-    snwResult result = Open(json->context, &wanted, prepared, json->message);
-    if (result < 0)
-        return result;
-    FormatChecksum((*prepared)->info.checksum, checksum);
-    snwPrepared_Release(*prepared);
-    *prepared = NULL;
-    snwText source = snwCreateText(json->context, 0);
-    snwText_Open(&source, '{');
-    snwText_Key(&source, "file");
-    snwText_String(&source, path);
-    snwText_Key(&source, "checksum");
-    snwText_String(&source, checksum);
-    snwText_Close(&source, '}');
-    wanted.source = source.data;
-    wanted.checksum = checksum;
-    result = source.failed ? snwFailMemory(json->message) : Open(json->context, &wanted, prepared, json->message);
-    snwText_Free(&source);
-    return result;
+    Wanted wanted = {path, name, use->checksum, true};
+    return Open(json->context, &wanted, prepared, json->message);
 }
 
 snwResult snwPrepared_OfCharacter(snwContext* context, const char* source, snwPrepared** prepared, snwMessage* message)
@@ -121,7 +121,7 @@ snwResult snwPrepared_OfCharacter(snwContext* context, const char* source, snwPr
     json_t* document = source != NULL && source[0] == '{' ? snwJson_Parse(&json, source, strlen(source), &result)
                                                           : NULL;
     const char* file = json_string_value(json_object_get(document, "file"));
-    Wanted wanted = {file, NULL, source, json_string_value(json_object_get(document, "checksum"))};
+    Wanted wanted = {.path = file, .checksum = json_string_value(json_object_get(document, "checksum"))};
     result = file != NULL ? Open(context, &wanted, prepared, message) : snw_ok;
     json_decref(document);
     return result;

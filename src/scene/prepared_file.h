@@ -21,7 +21,7 @@ extern const snwTable snw_preparedUseTable;
 
 snwResult snwPrepared_Open(snwContext* context, const char* path, snwPrepared** prepared, snwMessage* message);
 
-// name and source as in snwPrepared_LoadAs. A relative path is beside the file that json reads. The source that the
+// name as in snwPrepared_LoadAs. A relative path is beside the file that json reads. The source that the
 // character gets names the file from the root on, so that logs and caches find it from anywhere.
 snwResult snwPreparedUse_Open(snwJson* json, const char* name, const snwPreparedUse* use, snwPrepared** prepared);
 

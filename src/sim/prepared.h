@@ -49,6 +49,8 @@ snwResult snwCreatePrepared(
 
 // Does the block begin as a prepared file does?
 bool snwPrepared_IsOne(const void* data, size_t size);
+// What the block says its checksum is, before anybody looked; 0: it is too short to say.
+uint64_t snwPrepared_PeekChecksum(const void* data, size_t size);
 // The same as snwPrepared_Load, but the character gets this name and source; NULL: its own.
 snwResult snwPrepared_LoadAs(snwContext* context, const void* data, size_t size, const char* name, const char* source,
     snwPrepared** prepared, snwMessage* message);

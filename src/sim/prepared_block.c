@@ -211,6 +211,16 @@ bool snwPrepared_IsOne(const void* data, size_t size)
     return size >= sizeof s_magic && memcmp(data, s_magic, sizeof s_magic) == 0;
 }
 
+uint64_t snwPrepared_PeekChecksum(const void* data, size_t size)
+{
+    snwReader reader = {.data = data, .size = size, .position = sizeof s_magic + 4};
+    int count = snwReadInt(&reader);
+    if (reader.failed || count < 1 || count > snw_maxSections)
+        return 0;
+    reader.position = snw_headBytes + (size_t)count * snw_sectionBytes;
+    return reader.position <= size ? snwReadU64(&reader) : 0;
+}
+
 static snwResult Damaged(snwMessage* message, const char* what)
 {
     return snwFail(message, snw_errorInput, "prepare it again", "the prepared character is damaged: %s", what);

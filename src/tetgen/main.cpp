@@ -1,6 +1,6 @@
 // sinew-tetgen: tetrahedra for closed surfaces by TetGen, asked on standard input and answered on standard output
-// (block.h). A program of its own for two reasons: TetGen crashes or hangs on input it does not like, and its licence is
-// the AGPL.
+// (block.h). A program of its own for two reasons: TetGen crashes or hangs on input it does not like, and its licence
+// is the AGPL.
 //
 // The parent has checked the surfaces; all that is checked here is that the block is one.
 
@@ -148,12 +148,10 @@ int main()
     try
     {
         status = Work();
-    }
-    catch (const std::bad_alloc&)
+    } catch (const std::bad_alloc&)
     {
         status = Fail(snw_tetgenMemory);
-    }
-    catch (int code)
+    } catch (int code)
     {
         status = Fail(code);
     }
