@@ -1,6 +1,8 @@
 // Position-based complementary dynamics: the parts of its bench.
 
 #include "pbcd_bench.h"
+#include "pbcd_characters.h"
+#include "pbcd_fish.h"
 
 #include "base/result.h"
 
@@ -21,6 +23,8 @@ static const Part s_parts[] = {
     {"jello", snwAddPbcdJello},
     {"sag", snwAddPbcdSag},
     {"rest", snwAddPbcdRest},
+    {"characters", snwAddPbcdCharacters},
+    {"fish", snwAddPbcdFish},
 };
 
 enum

@@ -314,6 +314,78 @@ TEST(fill, aFinAsThinAsPaperStays)
     Close(&world);
 }
 
+// Two balls and a neck of a twentieth of them, turned about z.
+static void MakeDumbbell(snwBroken* b)
+{
+    enum
+    {
+        snw_rows = 60,
+        snw_columns = 16
+    };
+    *b = (snwBroken){.vertices = calloc(snw_rows * snw_columns + 2, sizeof *b->vertices),
+        .triangles = calloc(2 * snw_rows * snw_columns, sizeof *b->triangles),
+        .vertexCount = snw_rows * snw_columns + 2};
+    for (int i = 0; i < snw_rows * snw_columns; ++i)
+    {
+        double z = -2.2 + 4.4 * (i / snw_columns + 0.5) / snw_rows,
+               angle = 2 * SNW_PI * (i % snw_columns) / snw_columns;
+        double r = fmax(sqrt(fmax(1 - (fabs(z) - 1.2) * (fabs(z) - 1.2), 0)), 0.05);
+        double aside = 0.11 * exp(-z * z / 0.1); // of the lattice's axis
+        b->vertices[i] = (snwVec3){aside + r * cos(angle), 0.6 * aside + r * sin(angle), z};
+    }
+    b->vertices[snw_rows * snw_columns] = (snwVec3){0, 0, -2.2};
+    b->vertices[snw_rows * snw_columns + 1] = (snwVec3){0, 0, 2.2};
+    for (int i = 0; i < (snw_rows + 1) * snw_columns; ++i)
+    {
+        int row = i / snw_columns - 1, k = i % snw_columns, next = (k + 1) % snw_columns,
+            *t = b->triangles[b->triangleCount++];
+        int low = row * snw_columns, high = low + snw_columns;
+        if (row < 0 || row == snw_rows - 1)
+        {
+            t[0] = row < 0 ? next : low + k, t[1] = row < 0 ? k : low + next;
+            t[2] = snw_rows * snw_columns + (row < 0 ? 0 : 1);
+            continue;
+        }
+        t[0] = low + k, t[1] = low + next, t[2] = high + next;
+        t = b->triangles[b->triangleCount++];
+        t[0] = low + k, t[1] = high + next, t[2] = high + k;
+    }
+}
+
+static int CountPieces(const snwTetMesh* mesh)
+{
+    int* piece = calloc((size_t)mesh->vertexCount, sizeof *piece);
+    int count = mesh->vertexCount;
+    for (int i = 0; i < mesh->vertexCount; ++i)
+        piece[i] = i;
+    for (bool again = true; again;) // plainly, until nothing changes
+    {
+        again = false;
+        for (int i = 0; i < 16 * mesh->tetCount; ++i)
+        {
+            int a = mesh->tets[i / 16][i % 4], b = mesh->tets[i / 16][i / 4 % 4];
+            if (piece[a] > piece[b])
+                piece[a] = piece[b], again = true;
+        }
+    }
+    for (int i = 0; i < mesh->vertexCount; ++i)
+        count -= piece[i] != i;
+    free(piece);
+    return count;
+}
+
+TEST(fill, aThinNeckDoesNotTear)
+{
+    World world = {.context = snwFixture_Context(2, snw_simdAuto, NULL)};
+    world.arena.context = world.context;
+    MakeDumbbell(&world.broken);
+    snwFilling filling = Fill(&world, 1500); // cells of a third: the neck is a third of one
+    CHECK(filling.report.closed);
+    CHECK_INT(CountPieces(&filling.mesh), 1);
+    CheckPromises(&world, &filling);
+    Close(&world);
+}
+
 TEST(fill, theReportSaysWhatWasClosedDroppedAndThickened)
 {
     World world = Open("shells", 4000);

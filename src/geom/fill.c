@@ -45,6 +45,7 @@ typedef struct Attempt
     double lostArea; // share of the area that is lost
     double miss;     // |log(count / wanted)|
     double volumeError;
+    bool torn;         // in more pieces than the surface: a neck was stepped over
     bool sharp, thick; // angles out of range; made of the thickened solid
 } Attempt;
 
@@ -67,6 +68,7 @@ typedef struct Filler
     bool sheet;      // most of it is: the volume is what the thickness makes it
     int meshings, balances, thickenings;
     int specks, speckTriangles; // left out from the start
+    int partCount;              // of the surface, those left out not counted
 } Filler;
 
 snwFillDef snwDefaultFillDef(void)
@@ -188,6 +190,25 @@ static bool IsWellShaped(const snwMeshQuality* quality)
     return quality->inverted == 0 && quality->minDihedral >= 8 && quality->maxDihedral <= 165;
 }
 
+static bool FindTorn(Filler* filler, Attempt* attempt)
+{
+    const snwTetMesh* mesh = &attempt->mesh;
+    int* parents = snwAllocArray(filler->context, (size_t)mesh->vertexCount, sizeof *parents);
+    int pieces = 0;
+    for (int i = 0; i < mesh->vertexCount && parents != NULL; ++i)
+        parents[i] = i;
+    for (int i = 0; i < 3 * mesh->tetCount && parents != NULL; ++i)
+    {
+        int a = Find(parents, mesh->tets[i / 3][0]), b = Find(parents, mesh->tets[i / 3][1 + i % 3]);
+        parents[a > b ? a : b] = a > b ? b : a;
+    }
+    for (int i = 0; i < mesh->vertexCount && parents != NULL; ++i)
+        pieces += parents[i] == i;
+    attempt->torn = pieces > filler->partCount;
+    snwFree(filler->context, parents);
+    return parents != NULL;
+}
+
 static snwResult Judge(Filler* filler, Attempt* attempt)
 {
     attempt->quality = snwTetMesh_Quality(&attempt->mesh);
@@ -195,6 +216,8 @@ static snwResult Judge(Filler* filler, Attempt* attempt)
     attempt->volumeError = filler->volume > 0 ? fabs(attempt->quality.volume / filler->volume - 1) : 0;
     if (Wanted(filler) > 0)
         attempt->miss = fabs(log(CountOf(filler, &attempt->mesh) / Wanted(filler)));
+    if (!FindTorn(filler, attempt))
+        return snwFailMemory(filler->message);
     return FindLost(filler, attempt);
 }
 
@@ -219,7 +242,7 @@ static snwResult MakeAttempt(Filler* filler, Attempt* attempt)
 
 static bool IsLossy(const Attempt* attempt)
 {
-    return attempt->lostArea > SNW_FILL_LOST;
+    return attempt->lostArea > SNW_FILL_LOST || attempt->torn;
 }
 
 static bool IsVolumeOff(const Filler* filler, const Attempt* attempt)
@@ -345,9 +368,9 @@ static bool Change(Filler* filler, const Attempt* attempt, snwResult* result)
     double spacing = filler->spacing;
     if (attempt->thick && !IsLossy(attempt) && off && !attempt->sharp && Balance(filler, attempt))
         return true;
-    if ((off || attempt->lostArea > SNW_FILL_REFINE) && finer)
+    if ((off || attempt->lostArea > SNW_FILL_REFINE || attempt->torn) && finer)
         *result = Refine(filler, attempt);
-    else if (IsLossy(attempt) && filler->thickenings++ < snw_fillThickenings)
+    else if (attempt->lostArea > SNW_FILL_LOST && filler->thickenings++ < snw_fillThickenings)
         *result = Thicken(filler, attempt);
     else if (off && !attempt->thick && filler->smaller > 0.5 && !(large && Wanted(filler) > 0))
         filler->smaller *= 0.8;
@@ -459,6 +482,9 @@ static snwResult Warn(const Filler* filler, const Attempt* best, const snwFillRe
         return snwFail(filler->message, snw_warning, "use smaller cells or more tets",
             "%d inverted tets, dihedral angles from %.1f to %.1f degrees", quality->inverted, quality->minDihedral,
             quality->maxDihedral);
+    if (best->torn)
+        return snwFail(filler->message, snw_warning, "use smaller cells or more tets",
+            "the mesh is in more pieces than the surface: a neck is too thin for its cells");
     if (IsLossy(best))
         return snwFail(filler->message, snw_warning, "use smaller cells or more tets",
             "%.1f %% of the surface lies outside of the mesh", 100 * best->lostArea);
@@ -578,10 +604,15 @@ static snwResult DropSpecks(Filler* filler)
     int kept = 0;
     for (int i = 0; i < mend->triangleCount; ++i)
         kept += keep[i] = !IsSpeck(&shells[parents[mend->triangles[i][0]]], spacing);
-    if (kept == 0 || kept == mend->triangleCount)
-        return snw_ok;
+    bool all = kept == 0 || kept == mend->triangleCount;
     for (int i = 0; i < mend->vertexCount; ++i)
-        filler->specks += IsSpeck(&shells[i], spacing);
+    {
+        bool speck = !all && IsSpeck(&shells[i], spacing);
+        filler->specks += speck;
+        filler->partCount += shells[i].triangles > 0 && !speck;
+    }
+    if (all)
+        return snw_ok;
     filler->speckTriangles = mend->triangleCount - kept;
     return snwMend_Keep(&filler->work, mend, keep, filler->message);
 }

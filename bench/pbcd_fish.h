@@ -1,0 +1,7 @@
+// The complementary option beside complementary dynamics, on the fish that its authors published.
+
+#pragma once
+
+#include "pbcd_bench.h"
+
+void snwAddPbcdFish(snwPbcdRows* rows);
