@@ -145,9 +145,9 @@ static void AddDrift(snwPbcdRows* rows, snwPbcdLaw law)
     snwVec3* start = rows->result < 0 ? NULL : calloc((size_t)Count(&trial), sizeof *start);
     if (rows->result >= 0 && start == NULL)
         rows->result = snwFailMemory(rows->message);
-    for (int i = 0; rows->result >= 0 && i < Count(&trial); ++i)
+    for (int i = 0; start != NULL && i < Count(&trial); ++i)
         start[i] = At(&trial, i);
-    if (rows->result >= 0)
+    if (start != NULL)
         row.value = Play(&trial, 100) ? FarthestFrom(&trial, start) / Size(&trial) : NAN;
     SetTarget(&row, "<=", 1e-6);
     snprintf(row.note, sizeof row.note, "10,000 substeps of 1/2400 s with 5 sweeps, undamped%s",

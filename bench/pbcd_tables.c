@@ -230,6 +230,18 @@ static void DrawOscillator(snwPbcdRows* rows, const Runs* runs)
             figure, runs, (Curve){snw_curveOurs, snwPbcdMethod_Name((snwPbcdMethod)i), &runs->best[i].track, 1, 0});
 }
 
+// Beside the best PBD the stiffest: the more sweeps it makes, the more every other becomes like it.
+static void DrawStiffest(snwPbcdRows* rows, const Runs* runs, snwBenchFigure* figure, int tip)
+{
+    snwPbcdTrack track;
+    snwPbcdVariant variant = snwPbcdMethod_Variant(snw_methodPbd, runs->table->end, 1);
+    rows->result = snwPbcdScenario_Run(&runs->scenario, &variant, &track, rows->message);
+    if (rows->result < 0)
+        return;
+    AddCurve(figure, runs, (Curve){snw_curveOurs, "PBD, k = 1", &track, tip, 1});
+    snwPbcdTrack_Free(&track);
+}
+
 static void DrawBeam(snwPbcdRows* rows, const Runs* runs)
 {
     snwBenchFigure* figure = snwBenchReport_AddFigure(
@@ -244,6 +256,7 @@ static void DrawBeam(snwPbcdRows* rows, const Runs* runs)
     for (size_t i = 0; i < sizeof shown / sizeof *shown; ++i)
         AddCurve(
             figure, runs, (Curve){snw_curveOurs, snwPbcdMethod_Name(shown[i]), &runs->best[shown[i]].track, tip, 1});
+    DrawStiffest(rows, runs, figure, tip);
 }
 
 static void AddTable(snwPbcdRows* rows, const Table* table, void (*draw)(snwPbcdRows* rows, const Runs* runs))
