@@ -14,6 +14,7 @@ static const char* const s_commits[] = {"seidel", "jacobi", NULL};
 static const char* const s_integrators[] = {"euler", "bdf2", "trapezoid", NULL};
 static const char* const s_skinnings[] = {"linear", "dual_quaternion", NULL};
 static const char* const s_binds[] = {"anchor", "distance", NULL};
+static const char* const s_rests[] = {"auto", "moving", "fixed", NULL};
 static const char* const s_complements[] = {"none", "rig", "affine", NULL};
 
 #define REAL(id, low, high, start, of, isLive, words)                                                                  \
@@ -21,10 +22,10 @@ static const char* const s_complements[] = {"none", "rig", "affine", NULL};
         .name = id, .type = snw_paramReal, .unit = of, .lower = low, .upper = high, .initial = start, .live = isLive,  \
         .help = words                                                                                                  \
     }
-#define CHOICE(id, list, words)                                                                                        \
+#define CHOICE(id, list, last, words)                                                                                  \
     {                                                                                                                  \
-        .name = id, .type = snw_paramChoice, .unit = "", .lower = 0, .upper = sizeof list / sizeof *list - 2,          \
-        .initial = 0, .choices = list, .help = words                                                                   \
+        .name = id, .type = snw_paramChoice, .unit = "", .lower = 0, .upper = last, .initial = 0, .choices = list,     \
+        .help = words                                                                                                  \
     }
 #define BOOL(id, start, words)                                                                                         \
     {                                                                                                                  \
@@ -42,17 +43,17 @@ static const snwParamInfo s_params[snw_pbcdParamCount] = {
         .help = "sweeps over all constraints in each substep, at most"},
     [snw_pbcdTolerance] = REAL("pbcd.tolerance", 0, 1, 0, "", true,
         "sweeps end when no vertex moves by more than this part of the body's size; 0: all are made"),
-    [snw_pbcdMode_] = CHOICE("pbcd.mode", s_modes,
+    [snw_pbcdMode_] = CHOICE("pbcd.mode", s_modes, 1,
         "flesh: flesh keeps its state and is led by the artist's motion; thesis: Algorithm 2, which starts anew from "
         "the artist's motion in each substep"),
-    [snw_pbcdLaw_] = CHOICE("pbcd.law", s_laws,
+    [snw_pbcdLaw_] = CHOICE("pbcd.law", s_laws, 2,
         "neo: Neo-Hookean tets; edges: lengths and volumes; strain: Green strains, softer along some axis if asked"),
-    [snw_pbcdSolver_] = CHOICE("pbcd.solver", s_solvers,
+    [snw_pbcdSolver_] = CHOICE("pbcd.solver", s_solvers, 2,
         "smpbd: soft constraints; pbd: as published in 2007, lengths and volumes with pbcd.stiffness; implicit: "
         "Newton's method to the end, slow, with pbcd.complement complementary dynamics"),
-    [snw_pbcdCommit_] = CHOICE("pbcd.commit", s_commits,
+    [snw_pbcdCommit_] = CHOICE("pbcd.commit", s_commits, 1,
         "seidel: each constraint moves its vertices at once; jacobi: all together at the end of a sweep"),
-    [snw_pbcdIntegrator_] = CHOICE("pbcd.integrator", s_integrators,
+    [snw_pbcdIntegrator_] = CHOICE("pbcd.integrator", s_integrators, 2,
         "euler: damps; bdf2: second order, damps less; trapezoid: second order, damps nothing by itself"),
     [snw_pbcdCorrected] = BOOL("pbcd.corrected", 0,
         "take back what constraints pushed along directions that have turned since: sweeps end in the exact implicit "
@@ -60,15 +61,20 @@ static const snwParamInfo s_params[snw_pbcdParamCount] = {
     [snw_pbcdStiffness] = REAL(
         "pbcd.stiffness", 0, 1, 0.5, "", true, "with pbcd.solver pbd: the part of an error that a visit takes away"),
     [snw_pbcdFollow] = BOOL("pbcd.follow", 1, "bones lead the flesh; without it they are flesh like all else"),
-    [snw_pbcdSkinning] = CHOICE("pbcd.skinning", s_skinnings, "how bones say where flesh belongs"),
+    [snw_pbcdSkinning] = CHOICE("pbcd.skinning", s_skinnings, 1, "how bones say where flesh belongs"),
     [snw_pbcdBlend] = REAL("pbcd.blend", 0, 1, 0, "", true,
         "how much of the artist's motion flesh takes part in without inertia: 0 sways with everything, 1 only falls "
         "and bounces"),
     [snw_pbcdAnchor_] = REAL("pbcd.anchor", 0, 1000, 2, "Hz", true,
-        "how fast flesh swings about the place where the artist puts it, its own stiffness aside; 0: not tied to it"),
-    [snw_pbcdBind_] = CHOICE("pbcd.bind", s_binds,
+        "how fast flesh swings about the place where the artist puts it, its own stiffness aside; 0: not tied to it, "
+        "and never with pbcd.complement"),
+    [snw_pbcdBind_] = CHOICE("pbcd.bind", s_binds, 1,
         "anchor: flesh is tied to its place; distance: to its distance from the nearest bone, as in the thesis"),
-    [snw_pbcdComplement_] = CHOICE("pbcd.complement", s_complements,
+    [snw_pbcdRest] = CHOICE("pbcd.rest", s_rests, 2,
+        "the shape in which flesh has no stress; moving: what the artist makes of it; fixed: the character's rest "
+        "pose; "
+        "auto: fixed with pbcd.complement, else moving"),
+    [snw_pbcdComplement_] = CHOICE("pbcd.complement", s_complements, 2,
         "take out of the flesh's motion what the rig could do itself (or any affine motion of its bones)"),
     [snw_pbcdCut] = REAL("pbcd.cut", 0, 1000, 0.5, "", true,
         "a jump of the artist's motion in one step, as a part of the body's size, that is a cut: flesh goes along; "
@@ -117,7 +123,7 @@ static void AllocSweep(snwArena* arena, snwPbcdWork* work)
     if (model->law == snw_pbcdNeo)
         sweep->neoStates = snwArena_Alloc(arena, tets, sizeof *sweep->neoStates);
     work->rests = model->rests;
-    if (model->law == snw_pbcdNeo && model->driven && model->mode == snw_pbcdFlesh)
+    if (model->law == snw_pbcdNeo && model->movingRests)
     {
         work->rests = snwArena_Alloc(arena, tets, sizeof *work->rests);
         if (work->rests != NULL)
@@ -221,7 +227,7 @@ static snwResult BeginBody(snwSim* sim, int body, double h, snwMessage* message)
 }
 
 // Once more after the projection, which knows nothing of what is in the way.
-static void ComplementIsland(snwSim* sim, int island)
+static snwResult ComplementIsland(snwSim* sim, int island, snwMessage* message)
 {
     snwResponse* response = ((snwPbcdScratch*)sim->scratch)->response;
     bool any = false;
@@ -230,13 +236,16 @@ static void ComplementIsland(snwSim* sim, int island)
         int body = response->islandMembers[k];
         if (body >= sim->bodyCount || snwPbcd_Work(sim, body)->model->complement == NULL)
             continue;
-        snwPbcd_Complement(sim, body);
+        snwResult result = snwPbcd_Complement(sim, body, message);
+        if (result < 0)
+            return result;
         any = true;
     }
     snwSim_EndStage(sim, snw_stageComplement);
     if (any)
         snwResponse_Solve(response, island, true);
     snwSim_EndStage(sim, snw_stageContact);
+    return snw_ok;
 }
 
 static snwResult SolveNewton(snwSim* sim, snwMessage* message)
@@ -270,11 +279,13 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     }
     if (result < 0)
         return result;
-    for (int i = 0; i < response->islandCount; ++i)
+    for (int i = 0; i < response->islandCount && result >= 0; ++i)
     {
         snwPbcd_SolveIsland(sim, i, scratch->times);
-        ComplementIsland(sim, i);
+        result = ComplementIsland(sim, i, message);
     }
+    if (result < 0)
+        return result;
     for (int i = 0; i < sim->bodyCount; ++i)
         snwSim_CatchFlung(response, i, scratch->works[i].predicted);
     for (int i = 0; i < sim->bodyCount; ++i)

@@ -3,10 +3,13 @@
 //
 // Per substep, mode `flesh`:
 //     x_r = skin(t_n+1)                                where the artist puts the flesh; free bodies have none
-//     rests from x_r                                   lengths, volumes, shapes move along (constraints/soft.h)
+//     rests from x_r, or those of the character        lengths, volumes, shapes move along (constraints/soft.h)
 //     y = x + h v + h^2 (f / m + b a_r)                b: how much of the artist's acceleration a_r is carried along
 //     repeat: visit all constraints, drags, contacts
-//     u = x - x_r loses what the rig could do itself   complementary projection, an option (rig/complement.h)
+//     u = x - x_r loses what the rig could do itself   complementary projection, an option (rig/complement.h); there
+//     are
+//                                                      no anchors then, and rests are fixed: that is complementary
+//                                                      dynamics (Zhang et al. 2020) by sweeps
 //     v = (x - x^n) / h, damped towards v_r
 // Mode `thesis` is Algorithm 2 of the thesis to the letter: x and v are those of x_r each time, so that flesh forgets
 // what it did; rests are the character's.
@@ -73,6 +76,13 @@ typedef enum snwPbcdBind
     snw_pbcdDistance,
 } snwPbcdBind;
 
+typedef enum snwPbcdRestKind
+{
+    snw_pbcdRestAuto,
+    snw_pbcdRestMoving,
+    snw_pbcdRestFixed,
+} snwPbcdRestKind;
+
 typedef enum snwPbcdComplement
 {
     snw_pbcdNoComplement,
@@ -96,6 +106,7 @@ typedef enum snwPbcdParam
     snw_pbcdBlend,
     snw_pbcdAnchor_,
     snw_pbcdBind_,
+    snw_pbcdRest,
     snw_pbcdComplement_,
     snw_pbcdCut,
     snw_pbcdAlongX,
@@ -140,6 +151,7 @@ typedef struct snwPbcdModel
     snwPbcdComplement complementKind;
     snwPbcdBond* bonds; // NULL: anchors
     bool equalMasses;   // 1 kg each
+    bool movingRests;   // rests are those of x_r
 } snwPbcdModel;
 
 // The nearest point of the segment, its ends included.
@@ -252,7 +264,7 @@ void snwPbcd_Finish(snwSim* sim, int body, const snwPbcdTime* time);
 
 // pbcd_solve.c
 void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times);
-void snwPbcd_Complement(snwSim* sim, int body);
+snwResult snwPbcd_Complement(snwSim* sim, int body, snwMessage* message);
 double snwPbcd_ComplementResidual(snwSim* sim, int body); // |J^T M u|, relative; 0 without a complement
 
 // pbcd_newton.c

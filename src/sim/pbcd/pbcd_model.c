@@ -123,6 +123,9 @@ static void ReadParams(snwPbcdModel* model, const double* params)
     model->equalMasses = params[snw_pbcdEqualMasses] != 0.0;
     model->skinning = (snwSkinningKind)params[snw_pbcdSkinning];
     model->driven = def->boneCount > 0 && params[snw_pbcdFollow] != 0.0;
+    snwPbcdRestKind rest = (snwPbcdRestKind)params[snw_pbcdRest];
+    bool fixed = rest == snw_pbcdRestAuto ? model->complementKind != snw_pbcdNoComplement : rest == snw_pbcdRestFixed;
+    model->movingRests = model->driven && model->mode == snw_pbcdFlesh && !fixed;
 }
 
 snwResult snwPbcd_CreateModel(const snwModelDef* def, void** out, snwMessage* message)

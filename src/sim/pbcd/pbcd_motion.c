@@ -19,7 +19,8 @@ snwPbcdTime snwPbcd_MakeTime(const snwSim* sim, int body, double h)
         e = 2.0 / 3.0 * h;
     if (model->integrator == snw_pbcdTrapezoid)
         e = 0.5 * h;
-    double w = model->driven && model->bonds == NULL ? 2.0 * SNW_PI * snwSim_Param(sim, snw_pbcdAnchor_) : 0.0;
+    bool anchored = model->driven && model->bonds == NULL && model->complement == NULL;
+    double w = anchored ? 2.0 * SNW_PI * snwSim_Param(sim, snw_pbcdAnchor_) : 0.0;
     snwVec3 g = sim->state->gravity;
     return (snwPbcdTime){.h = h,
         .e = e,

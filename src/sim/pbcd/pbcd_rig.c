@@ -39,9 +39,7 @@ snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* 
         work->segments[2 * i] = snwTransform_Apply(work->pose[i], def->bones[i].head);
         work->segments[2 * i + 1] = snwTransform_Apply(work->pose[i], def->bones[i].tail);
     }
-    if (model->complement != NULL)
-        result = snwComplement_SetPose(model->complement, work->complement, work->pose, message);
-    return result;
+    return snw_ok;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -201,10 +199,9 @@ void snwPbcd_SetRests(snwSim* sim, int body, const snwPbcdTime* time)
     const snwPbcdModel* model = work->model;
     const snwConstraintKernels* kernels = snwConstraint_Kernels(sim->context->simd);
     double viscosity = snwSim_Param(sim, snw_pbcdViscosity);
-    bool moving = model->driven && model->mode == snw_pbcdFlesh;
     int tetBlocks = model->blocks.tetBlocks;
     SetCompliances(sim, body, time->e, viscosity / time->h);
-    snwRestSweep rests = {.reference = moving ? work->reference : NULL,
+    snwRestSweep rests = {.reference = model->movingRests ? work->reference : NULL,
         .before = work->before,
         .creep = (float)(viscosity / (time->h + viscosity)),
         .edges = model->blocks.edges,
@@ -226,7 +223,7 @@ void snwPbcd_SetRests(snwSim* sim, int body, const snwPbcdTime* time)
     }
     if (model->law == snw_pbcdNeo)
     {
-        if (moving)
+        if (model->movingRests)
             ForBlocks(sim, kernels->neoRests, &rests, tetBlocks);
         snwNeoState_Clear(work->sweep.neoStates, 0, tetBlocks);
         rests.creep = 1.0f; // what the strains do here is viscosity alone

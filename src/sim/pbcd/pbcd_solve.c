@@ -154,6 +154,7 @@ static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time)
         snwParallelFor(sim->context, model->vertexCount, snw_rowGrain, AddMoves, work);
     if (model->solver != snw_pbcdImplicit)
         VisitBonds(sim, work, time);
+    snwSim_EndStage(sim, snw_stageVolume);
     VisitDrags(sim, body, work->state.positions, (int)snwSim_Param(sim, snw_pbcdIterations_));
     ((snwPbcdScratch*)sim->scratch)->sweeps++;
     return asked ? LongestMove(work) : 0.0;
@@ -201,16 +202,20 @@ static void GiveOffsets(int begin, int end, void* data)
             work->state.positions[k] = work->reference[k] + work->target[k];
 }
 
-void snwPbcd_Complement(snwSim* sim, int body)
+snwResult snwPbcd_Complement(snwSim* sim, int body, snwMessage* message)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwComplement* complement = work->model->complement;
     int count = work->model->vertexCount;
     if (complement == NULL)
-        return;
+        return snw_ok;
+    snwResult result = snwComplement_SetPose(complement, work->complement, work->pose, message);
+    if (result < 0)
+        return result;
     snwParallelFor(sim->context, count, snw_rowGrain, TakeOffsets, work);
     snwComplement_Project(sim->context, complement, work->complement, work->target);
     snwParallelFor(sim->context, count, snw_rowGrain, GiveOffsets, work);
+    return snw_ok;
 }
 
 // The offset that x is the rounding of, unless something has moved x since.
