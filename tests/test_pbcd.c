@@ -237,6 +237,26 @@ TEST(pbcd, restIsRest)
     }
 }
 
+// However stiff, and however long the step: nothing shakes itself apart.
+TEST(pbcd, stiffFleshIsStill)
+{
+    for (int law = snw_pbcdNeo; law <= snw_pbcdStrain; ++law)
+    {
+        snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+        const snwSetting settings[] = {{"pbcd.law", law}, {"pbcd.iterations", 3}, {NULL, 0}};
+        World world = MakeWorld(context, MakeBlock(context, (snwVec3){0.4, 0.2, 0.2}, 2, 4e9, 0.35), settings, NULL);
+        float start[4 * 64];
+        memcpy(start, Work(&world)->state.positions, (size_t)Work(&world)->model->vertexCount * 16);
+        Work(&world)->state.velocities[4] = 1e-3f;
+        snwFixture_Run(world.sim, 120, world.dt);
+        CHECK(FarthestFrom(&world, start) < 1e-3);
+        snwMeasures measures;
+        snwSim_GetMeasures(world.sim, 0, &measures);
+        CHECK(measures.maxStretch < 1e-4);
+        End(&world);
+    }
+}
+
 static snwVec3 Momentum(const World* world, snwVec3* angular)
 {
     const snwPbcdState* state = &Work(world)->state;
