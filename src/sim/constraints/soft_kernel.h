@@ -41,6 +41,9 @@ SNW_VISIT void BeginEdge(const snwSoftSweep* sweep, int b, int lane, bool correc
         snwWide along = SafeRatio(v->sum, v->length);
         for (int k = 0; k < 3; ++k)
             v->back[k] = along * v->d[k] - snwWide_Load(sweep->edgePushes[b].push[k] + lane);
+        snwWide slow = SafeRatio(v->length, v->length + yield * snwWide_Abs(v->sum));
+        for (int k = 0; k < 3; ++k)
+            v->back[k] = slow * v->back[k];
         residual = residual - SafeRatio(yield * Dot(v->d, v->back), v->length);
     }
     v->scaled = SafeRatio(residual, (yield + compliance) * v->length);
@@ -48,18 +51,17 @@ SNW_VISIT void BeginEdge(const snwSoftSweep* sweep, int b, int lane, bool correc
 
 SNW_VISIT void EndEdge(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected, EdgeVisit* v)
 {
+    if (jacobi)
+        v->scaled = snwWide_Splat(sweep->relaxation) * v->scaled;
     snwWide move[3], now[2][4], sum = v->sum + v->scaled * v->length;
     snwWide_Store(sweep->edgeStates[b].sum + lane, sum);
     for (int k = 0; k < 3; ++k)
         move[k] = v->scaled * v->d[k];
-    if (corrected)
+    for (int k = 0; corrected && k < 3; ++k)
     {
-        snwWide along = SafeRatio(sum, v->length);
-        for (int k = 0; k < 3; ++k)
-        {
-            move[k] = move[k] + v->back[k];
-            snwWide_Store(sweep->edgePushes[b].push[k] + lane, along * v->d[k]);
-        }
+        float* push = sweep->edgePushes[b].push[k] + lane;
+        move[k] = move[k] + v->back[k];
+        snwWide_Store(push, snwWide_Load(push) + move[k]);
     }
     for (int k = 0; k < 3; ++k)
     {
@@ -115,23 +117,35 @@ SNW_VISIT void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, 
         for (int k = 1; k < 4; ++k)
             for (int d = 0; d < 3; ++d)
                 back[k][d] = sum * g[k][d] - snwWide_Load(sweep->tetPushes[b].push[3 * k + d - 3] + lane);
+        snwWide span = snwWide_Sqrt(Dot(u[0], u[0])) + snwWide_Sqrt(Dot(u[1], u[1])) + snwWide_Sqrt(Dot(u[2], u[2]));
+        snwWide turning = snwWide_Abs(sum) * span * (p[0][3] + p[1][3] + p[2][3] + p[3][3]);
+        snwWide slow = SafeRatio(snwWide_Splat(1.0f), snwWide_Splat(1.0f) + turning);
+        for (int k = 1; k < 4; ++k)
+            for (int d = 0; d < 3; ++d)
+                back[k][d] = slow * back[k][d];
         for (int d = 0; d < 3; ++d)
             back[0][d] = -(back[1][d] + back[2][d] + back[3][d]);
         for (int k = 0; k < 4; ++k)
             residual = residual - p[k][3] * Dot(g[k], back[k]);
     }
     snwWide step = SafeRatio(residual, yield + compliance);
+    if (jacobi)
+        step = snwWide_Splat(sweep->relaxation) * step;
     sum = sum + step;
     snwWide_Store(state->sum + lane, sum);
     for (int k = 0; k < 4; ++k)
     {
         snwWide now[4];
         for (int d = 0; d < 3; ++d)
-            now[d] = p[k][d] + p[k][3] * (corrected ? step * g[k][d] + back[k][d] : step * g[k][d]);
+        {
+            snwWide move = corrected ? step * g[k][d] + back[k][d] : step * g[k][d];
+            now[d] = p[k][d] + p[k][3] * move;
+            float* push = corrected && k > 0 ? sweep->tetPushes[b].push[3 * k + d - 3] + lane : NULL;
+            if (corrected && k > 0)
+                snwWide_Store(push, snwWide_Load(push) + move);
+        }
         now[3] = p[k][3];
         Commit(sweep, jacobi, block->index[k] + lane, p[k], now);
-        for (int d = 0; corrected && k > 0 && d < 3; ++d)
-            snwWide_Store(sweep->tetPushes[b].push[3 * k + d - 3] + lane, sum * g[k][d]);
     }
 }
 
@@ -248,12 +262,15 @@ SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool ja
     }
     if (corrected)
     {
-        snwWide v[3][3];
+        snwWide v[3][3], size = snwWide_Splat(0.0f);
         StrainPush(f, sum, back);
+        for (int i = 0; i < 6; ++i)
+            size = size + snwWide_Abs(sum[i]);
+        snwWide slow = SafeRatio(snwWide_Splat(1.0f), snwWide_Splat(1.0f) + size * (w[0] + w[3] + w[5]));
         for (int d = 0; d < 3; ++d)
         {
             for (int k = 0; k < 3; ++k)
-                back[d][k] = back[d][k] - snwWide_Load(state->push[3 * d + k] + lane);
+                back[d][k] = slow * (back[d][k] - snwWide_Load(state->push[3 * d + k] + lane));
             MulSymmetric(w, back[d], v[d]);
         }
         for (int i = 0; i < 6; ++i)
@@ -265,6 +282,8 @@ SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool ja
     }
     LoadStrainSystem(state, lane, sum, a, r);
     SolveSix(a, r);
+    for (int i = 0; jacobi && i < 6; ++i)
+        r[i] = snwWide_Splat(sweep->relaxation) * r[i];
     StrainPush(f, r, move);
     for (int i = 0; i < 6; ++i)
     {
@@ -331,7 +350,7 @@ SNW_VISIT void SoftNeoTet(const snwSoftSweep* sweep, int b, int lane, bool jacob
     snwWide p[4][4], now[4][4];
     for (int k = 0; k < 4; ++k)
         snwWide_Load4(sweep->positions, sweep->tets[b].index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
-    MoveNeo(p, &sweep->rests[b], &sweep->neoStates[b], lane, now);
+    MoveNeo(p, &sweep->rests[b], &sweep->neoStates[b], lane, jacobi ? sweep->relaxation : 1.0f, now);
     for (int k = 0; k < 4; ++k)
         Commit(sweep, jacobi, sweep->tets[b].index[k] + lane, p[k], now[k]);
 }

@@ -53,6 +53,8 @@ static const snwParamInfo s_params[snw_pbcdParamCount] = {
         "Newton's method to the end, slow, with pbcd.complement complementary dynamics"),
     [snw_pbcdCommit_] = CHOICE("pbcd.commit", s_commits, 1,
         "seidel: each constraint moves its vertices at once; jacobi: all together at the end of a sweep"),
+    [snw_pbcdRelaxation] = REAL("pbcd.relaxation", 0.001, 1, 1, "", true,
+        "with pbcd.commit jacobi: the part of each move that is made; below about 0.15 most bodies converge"),
     [snw_pbcdIntegrator_] = CHOICE("pbcd.integrator", s_integrators, 2,
         "euler: damps; bdf2: second order, damps less; trapezoid: second order, damps nothing by itself"),
     [snw_pbcdCorrected] = BOOL("pbcd.corrected", 0,

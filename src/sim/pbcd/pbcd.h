@@ -98,6 +98,7 @@ typedef enum snwPbcdParam
     snw_pbcdLaw_,
     snw_pbcdSolver_,
     snw_pbcdCommit_,
+    snw_pbcdRelaxation,
     snw_pbcdIntegrator_,
     snw_pbcdCorrected,
     snw_pbcdStiffness,

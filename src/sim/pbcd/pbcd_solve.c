@@ -33,6 +33,12 @@ static void VisitHardEdges(int begin, int end, void* data)
     loop->kernels->distance(sweep->positions, sweep->edges, begin, end, loop->stiffness);
 }
 
+static void Unfold(int begin, int end, void* data)
+{
+    const BlockLoop* loop = data;
+    loop->kernels->unfold(loop->sweep->positions, loop->sweep->tets, begin, end);
+}
+
 static void VisitHardTets(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
@@ -113,6 +119,8 @@ static void VisitLaw(snwSim* sim, const snwPbcdWork* work)
         loop.soft = loop.kernels->softStrain;
         snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
     }
+    if (model->law == snw_pbcdStrain)
+        snwColours_Sweep(sim->context, &model->blocks.tetColours, Unfold, &loop);
     snwSim_EndStage(sim, snw_stageVolume);
 }
 
@@ -146,6 +154,7 @@ static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time)
     bool asked = snwSim_Param(sim, snw_pbcdTolerance) > 0.0;
     if (asked)
         memcpy(work->last, work->state.positions, bytes);
+    work->sweep.relaxation = (float)snwSim_Param(sim, snw_pbcdRelaxation);
     if (work->sweep.target != NULL)
         memset(work->target, 0, bytes);
     if (model->solver != snw_pbcdImplicit)
