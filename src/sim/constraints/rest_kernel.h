@@ -21,7 +21,7 @@ static inline snwWide EdgeLength(const float* rows, const snwEdgeBlock* block, i
 
 static inline void RestOfEdges(const snwRestSweep* sweep, int b, int lane)
 {
-    snwSoftState* state = &sweep->edgeStates[b];
+    snwSoftEdges* state = &sweep->edgeStates[b];
     const snwWide third = snwWide_Splat(1.0f / 3.0f), three = snwWide_Splat(3.0f);
     snwWide rest = snwWide_Load(sweep->edges[b].rest + lane);
     if (sweep->reference != NULL)
@@ -43,7 +43,7 @@ static inline snwWide TetVolume(const float* rows, const snwTetBlock* block, int
 
 static inline void RestOfTets(const snwRestSweep* sweep, int b, int lane)
 {
-    snwSoftState* state = &sweep->tetStates[b];
+    snwSoftTets* state = &sweep->tetStates[b];
     const snwWide third = snwWide_Splat(1.0f / 3.0f), three = snwWide_Splat(3.0f);
     snwWide rest = snwWide_Load(sweep->tets[b].rest + lane);
     if (sweep->reference != NULL)

@@ -89,9 +89,11 @@ static float Compliance(const snwSoftDef* def, double k)
     return (float)fmin(compliance, 1e30);
 }
 
-void snwSoft_SetEdges(const snwSoftDef* def, snwSoftState* states, double* stiffnesses)
+void snwSoft_SetEdges(const snwSoftDef* def, snwSoftEdges* states, double* stiffnesses)
 {
     snwSoft_EdgeStiffnesses(def, stiffnesses);
+    for (int b = 0; b < def->blocks->edgeBlocks; ++b)
+        memcpy(states[b].index, def->blocks->edges[b].index, sizeof states[b].index);
     for (int i = 0; i < def->character->edgeCount; ++i)
     {
         int place = def->blocks->edgePlaces[i];
@@ -99,9 +101,11 @@ void snwSoft_SetEdges(const snwSoftDef* def, snwSoftState* states, double* stiff
     }
 }
 
-void snwSoft_SetVolumes(const snwSoftDef* def, snwSoftState* states)
+void snwSoft_SetVolumes(const snwSoftDef* def, snwSoftTets* states)
 {
     const snwCharacter* character = def->character;
+    for (int b = 0; b < def->blocks->tetBlocks; ++b)
+        memcpy(states[b].index, def->blocks->tets[b].index, sizeof states[b].index);
     for (int i = 0; i < character->def.tetCount; ++i)
     {
         int place = def->blocks->tetPlaces[i];

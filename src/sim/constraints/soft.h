@@ -34,13 +34,22 @@
 
 #include "sim/constraints/neo_hookean.h"
 
-// Beside each block of edges or tets.
-typedef struct snwSoftState
+// A block of edges or tets with all that a visit reads and writes, vertices included: one stream of memory.
+typedef struct snwSoftEdges
 {
+    int index[2][snw_blockLanes];
     float rest[snw_blockLanes];       // of this substep
     float compliance[snw_blockLanes]; // alpha~
     float sum[snw_blockLanes];        // lambda
-} snwSoftState;
+} snwSoftEdges;
+
+typedef struct snwSoftTets
+{
+    int index[4][snw_blockLanes];
+    float rest[snw_blockLanes];
+    float compliance[snw_blockLanes];
+    float sum[snw_blockLanes];
+} snwSoftTets;
 
 typedef struct snwEdgePush
 {
@@ -64,14 +73,13 @@ typedef struct snwStrainState
 // One body in one substep.
 typedef struct snwSoftSweep
 {
-    float* positions; // rows of float4: x y z and the inverse mass
-    float* target;    // NULL: moves are made at once (Gauss-Seidel); else added to these rows (Jacobi)
-    float relaxation; // of Jacobi moves, (0, 1]
-    bool corrected;   // the residual correction; the pushes are there. Neo-Hookean tets always have it.
-    const snwEdgeBlock* edges;
-    const snwTetBlock* tets;
-    snwSoftState* edgeStates;
-    snwSoftState* tetStates;
+    float* positions;        // rows of float4: x y z and the inverse mass
+    float* target;           // NULL: moves are made at once (Gauss-Seidel); else added to these rows (Jacobi)
+    float relaxation;        // of Jacobi moves, (0, 1]
+    bool corrected;          // the residual correction; the pushes are there. Neo-Hookean tets always have it.
+    const snwTetBlock* tets; // of strain and neo
+    snwSoftEdges* edgeStates;
+    snwSoftTets* tetStates;
     snwEdgePush* edgePushes;
     snwTetPush* tetPushes;
     const snwNeoRest* rests; // of strain and neo
@@ -90,8 +98,8 @@ typedef struct snwRestSweep
     const snwEdgeBlock* edges;
     const snwTetBlock* tets;
     const snwNeoRest* restShapes; // of the character
-    snwSoftState* edgeStates;
-    snwSoftState* tetStates;
+    snwSoftEdges* edgeStates;
+    snwSoftTets* tetStates;
     snwStrainState* strainStates;
     snwNeoRest* rests; // out
 } snwRestSweep;
@@ -126,7 +134,7 @@ double snwSoft_VolumeStiffness(const snwMaterial* material, double restVolume);
 void snwSoft_StrainCompliance(const snwMaterial* material, const double axes[3], double compliance[9]);
 
 // alpha~ of all states; edge stiffnesses as above, as work space.
-void snwSoft_SetEdges(const snwSoftDef* def, snwSoftState* states, double* stiffnesses);
-void snwSoft_SetVolumes(const snwSoftDef* def, snwSoftState* states);
+void snwSoft_SetEdges(const snwSoftDef* def, snwSoftEdges* states, double* stiffnesses);
+void snwSoft_SetVolumes(const snwSoftDef* def, snwSoftTets* states);
 // viscousOnly: the part of beta / h alone, for flesh whose elastic part is another constraint.
 void snwSoft_SetStrains(const snwSoftDef* def, snwStrainState* states, bool viscousOnly);

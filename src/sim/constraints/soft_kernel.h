@@ -26,10 +26,9 @@ typedef struct EdgeVisit
 
 SNW_VISIT void BeginEdge(const snwSoftSweep* sweep, int b, int lane, bool corrected, EdgeVisit* v)
 {
-    const snwEdgeBlock* block = &sweep->edges[b];
-    const snwSoftState* state = &sweep->edgeStates[b];
+    const snwSoftEdges* state = &sweep->edgeStates[b];
     for (int k = 0; k < 2; ++k)
-        snwWide_Load4(sweep->positions, block->index[k] + lane, &v->p[k][0], &v->p[k][1], &v->p[k][2], &v->p[k][3]);
+        snwWide_Load4(sweep->positions, state->index[k] + lane, &v->p[k][0], &v->p[k][1], &v->p[k][2], &v->p[k][3]);
     for (int k = 0; k < 3; ++k)
         v->d[k] = v->p[0][k] - v->p[1][k];
     v->length = snwWide_Sqrt(Dot(v->d, v->d));
@@ -70,7 +69,7 @@ SNW_VISIT void EndEdge(const snwSoftSweep* sweep, int b, int lane, bool jacobi, 
     }
     now[0][3] = v->p[0][3], now[1][3] = v->p[1][3];
     for (int k = 0; k < 2; ++k)
-        Commit(sweep, jacobi, sweep->edges[b].index[k] + lane, v->p[k], now[k]);
+        Commit(sweep, jacobi, sweep->edgeStates[b].index[k] + lane, v->p[k], now[k]);
 }
 
 // Two at a time: they share no vertex, and the second fills the waits of the first.
@@ -102,11 +101,10 @@ SNW_VISIT void SoftEdges(const snwSoftSweep* sweep, int begin, int end, bool jac
 
 SNW_VISIT void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
 {
-    const snwTetBlock* block = &sweep->tets[b];
-    snwSoftState* state = &sweep->tetStates[b];
+    snwSoftTets* state = &sweep->tetStates[b];
     snwWide p[4][4], u[3][3], g[4][3], back[4][3];
     for (int k = 0; k < 4; ++k)
-        snwWide_Load4(sweep->positions, block->index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
+        snwWide_Load4(sweep->positions, state->index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
     VolumeGradients(p, u, g);
     snwWide compliance = snwWide_Load(state->compliance + lane), sum = snwWide_Load(state->sum + lane);
     snwWide yield = p[0][3] * Dot(g[0], g[0]) + p[1][3] * Dot(g[1], g[1]) + p[2][3] * Dot(g[2], g[2]) +
@@ -145,7 +143,7 @@ SNW_VISIT void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, 
                 snwWide_Store(push, snwWide_Load(push) + move);
         }
         now[3] = p[k][3];
-        Commit(sweep, jacobi, block->index[k] + lane, p[k], now);
+        Commit(sweep, jacobi, state->index[k] + lane, p[k], now);
     }
 }
 

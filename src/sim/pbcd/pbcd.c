@@ -107,7 +107,6 @@ static void AllocSweep(snwArena* arena, snwPbcdWork* work)
     *sweep = (snwSoftSweep){.positions = work->state.positions,
         .target = model->commit == snw_pbcdJacobi ? work->target : NULL,
         .corrected = model->corrected,
-        .edges = model->blocks.edges,
         .tets = model->blocks.tets};
     if (model->law == snw_pbcdEdges)
     {

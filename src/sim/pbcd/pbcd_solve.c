@@ -17,6 +17,7 @@ typedef struct BlockLoop
     const snwConstraintKernels* kernels;
     snwSoftKernelFn* soft; // NULL: hard, with the stiffness
     const snwSoftSweep* sweep;
+    const snwEdgeBlock* edges; // hard ones
     float stiffness;
 } BlockLoop;
 
@@ -30,7 +31,7 @@ static void VisitHardEdges(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
     const snwSoftSweep* sweep = loop->sweep;
-    loop->kernels->distance(sweep->positions, sweep->edges, begin, end, loop->stiffness);
+    loop->kernels->distance(sweep->positions, loop->edges, begin, end, loop->stiffness);
 }
 
 static void Unfold(int begin, int end, void* data)
@@ -89,7 +90,8 @@ static void VisitBonds(snwSim* sim, snwPbcdWork* work, const snwPbcdTime* time)
 static void VisitLaw(snwSim* sim, const snwPbcdWork* work)
 {
     const snwPbcdModel* model = work->model;
-    BlockLoop loop = {.kernels = snwConstraint_Kernels(sim->context->simd), .sweep = &work->sweep};
+    BlockLoop loop = {
+        .kernels = snwConstraint_Kernels(sim->context->simd), .sweep = &work->sweep, .edges = model->blocks.edges};
     if (model->solver == snw_pbcdPbd)
     {
         loop.stiffness = (float)snwSim_Param(sim, snw_pbcdStiffness);
