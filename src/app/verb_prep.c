@@ -1,6 +1,7 @@
 #include "app/asset_report.h"
 #include "app/common.h"
 #include "app/console.h"
+#include "app/prep_nested.h"
 #include "app/verbs.h"
 #include "prepare/prepare.h"
 #include "scene/file.h"
@@ -77,7 +78,11 @@ static bool ReadOptions(const snwArgs* args, snwPrepareDef* def)
     if (mesher != NULL)
         snwMesher_Find(mesher, &def->mesher); // the table checked the word
     def->sidecar = snwArgs_Text(args, "sidecar");
-    return snwArgs_Int(args, "elements", 1, 20000000, &def->elements) &&
+    const char* collapse = snwArgs_Text(args, "collapse");
+    if (collapse != NULL && strcmp(collapse, "angle") == 0)
+        def->decimation = snw_decimateAngle;
+    return snwArgs_Int(args, "decimate", 4, 20000000, &def->decimate) &&
+           snwArgs_Int(args, "elements", 1, 20000000, &def->elements) &&
            snwArgs_Real(args, "scale", 1e-9, 1e9, &def->scale);
 }
 
@@ -192,7 +197,9 @@ static snwExit Run(const snwArgs* args)
         return snwUsage("-o character.snw, or --report", "what shall be done with the file?");
     snwExit exit = snwContextFromArgs(args, &context);
     if (exit == snw_exitOk)
-        exit = report ? Report(context, args) : Prepare(context, args);
+        exit = report                                ? Report(context, args)
+               : snwArgs_Text(args, "inner") != NULL ? snwPrepNested(context, args)
+                                                     : Prepare(context, args);
     snwDestroyContext(context);
     return exit;
 }
@@ -204,6 +211,12 @@ static const snwOption s_options[] = {
         "how its tetrahedra are made: auto (default), lattice (takes any surface) or tetgen (keeps a clean one)"},
     {"elements", 'e', "N", false, snw_completeNothing, NULL,
         "tetrahedra of the body, about; by the number of bones if absent"},
+    {"decimate", 0, "N", false, snw_completeNothing, NULL,
+        "triangles that the surface keeps before it is filled; all if absent"},
+    {"collapse", 0, "KIND", false, snw_completeWords, "quadric angle",
+        "how triangles go: quadric (default) keeps the shape, angle is the pbcd thesis' cost of angle and length"},
+    {"inner", 0, "FILE", false, snw_completeFile, NULL,
+        "surfaces of bones inside of FILE's: each closed piece is a bone; writes BASE.smesh, .mesh and .joint"},
     {"scale", 0, "M", false, snw_completeNothing, NULL, "metres per unit of the file; else it is told or guessed"},
     {"sidecar", 0, "FILE", false, snw_completeFile, NULL, "settings; NAME.sinew.json beside the file if absent"},
     {"report", 0, NULL, false, snw_completeNothing, NULL,
@@ -217,6 +230,8 @@ static const snwOption s_options[] = {
 static const snwExample s_examples[] = {
     {"sinew prep fox.glb -o fox.snw", "a body, bones and motions from a rigged file"},
     {"sinew prep fox.glb -o fox.snw --elements 20000", "a finer body"},
+    {"sinew prep skin.obj --inner bones.obj -o body.mesh",
+        "tetrahedra that keep both surfaces, with a region per bone"},
     {"sinew prep fox.glb --report", "is it closed, does it cross itself, which bones have no weight?"},
     {"sinew prep fox.glb --report -o fox.png", "show where"},
     {0},

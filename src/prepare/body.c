@@ -197,11 +197,31 @@ typedef struct Attempt
     double factor; // of the wanted elements
 } Attempt;
 
+// Weights, maps and what is shown are those of the whole surface; only the body is made of the thinned one.
+static snwResult Thin(snwPreparer* p, snwFaces* faces, snwMessage* words)
+{
+    if (p->def->decimate == 0 || faces->triangleCount <= p->def->decimate)
+        return snw_ok;
+    snwDecimateDef def = snwDefaultDecimateDef();
+    snwDecimated thinned;
+    def.faces = *faces;
+    def.kind = p->def->decimation;
+    def.triangles = p->def->decimate;
+    snwResult result = snwDecimateSurface(p->context, &def, &p->arena, &thinned, words);
+    if (result >= 0)
+        *faces = (snwFaces){
+            thinned.vertices, thinned.vertexCount, (const int(*)[3])thinned.triangles, thinned.triangleCount};
+    return result;
+}
+
 static snwResult Try(snwPreparer* p, Attempt attempt, snwMeshed* meshed, snwMessage* words)
 {
     snwMesherDef def = snwDefaultMesherDef();
     def.faces = (snwFaces){
         p->fleshVertices, p->fleshVertexCount, (const int(*)[3])p->fleshTriangles, p->fleshTriangleCount};
+    snwResult result = Thin(p, &def.faces, words);
+    if (result < 0)
+        return result;
     def.mesher = attempt.mesher;
     def.weldTolerance = 1e-7 * p->size;
     def.tets = (int)fmin(attempt.factor * WantedElements(p), 20000000);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "asset/asset.h"
+#include "asset/decimate.h"
 #include "asset/mesher.h"
 #include "sim/prepared.h"
 
@@ -32,6 +33,8 @@ typedef struct snwPrepareDef
 {
     snwMesher mesher;
     int elements;                   // wanted, 0: the sidecar's, or by the size of the skeleton
+    int decimate;                   // triangles that the flesh's surface keeps before it is filled, 0: all
+    snwDecimation decimation;       // how they go
     double scale;                   // metres per unit of the file, 0: the sidecar's, the file's, or guessed
     const char* sidecar;            // path; NULL: NAME.sinew.json beside the file if it is there; "": none
     snwPrepareProgressFn* progress; // NULL: none
