@@ -271,3 +271,96 @@ TEST(prepared, realFilesBecomeCharacters)
     }
     snwDestroyContext(context);
 }
+
+// A cube, or two little ones side by side inside of it.
+static void WriteCubes(const char* path, int count, double half, double apart)
+{
+    static const int s_faces[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4}, {2, 6, 3},
+        {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+    FILE* file = fopen(path, "w");
+    REQUIRE(file != NULL);
+    for (int c = 0; c < count; ++c)
+        for (int i = 0; i < 8; ++i)
+            fprintf(file, "v %g %g %g\n", (c - 0.5 * (count - 1)) * apart + (i & 1 ? half : -half),
+                i & 2 ? half : -half, i & 4 ? half : -half);
+    for (int c = 0; c < count; ++c)
+        for (int i = 0; i < 12; ++i)
+            fprintf(
+                file, "f %d %d %d\n", 8 * c + s_faces[i][0] + 1, 8 * c + s_faces[i][1] + 1, 8 * c + s_faces[i][2] + 1);
+    fclose(file);
+}
+
+// Every piece inside becomes a bone: a region of the mesh and a line of the joint file.
+TEST(prepared, surfacesInsideBecomeBonesInFiles)
+{
+    char outer[512], inner[512], mesh[512], joint[512], none[512];
+    snprintf(outer, sizeof outer, "%s/outer.obj", snwTest_TempDir());
+    snprintf(inner, sizeof inner, "%s/inner.obj", snwTest_TempDir());
+    snprintf(mesh, sizeof mesh, "%s/nest.mesh", snwTest_TempDir());
+    snprintf(joint, sizeof joint, "%s/nest.joint", snwTest_TempDir());
+    snprintf(none, sizeof none, "%s/none.obj", snwTest_TempDir());
+    WriteCubes(outer, 1, 1.0, 0.0);
+    WriteCubes(inner, 2, 0.3, 1.0);
+    snwProcess made = RUN("prep", outer, "--inner", inner, "-o", mesh, "-e", "4000", "--mesher", "lattice", "--force");
+    CHECK_INT(made.code, 0);
+    CHECK_CONTAINS(made.errors, "2 bones");
+    char *bones = snwReadWhole(joint), *tets = snwReadWhole(mesh);
+    REQUIRE(bones != NULL && tets != NULL);
+    CHECK_CONTAINS(bones, "bone bone1 3 ");
+    CHECK_CONTAINS(tets, "Tetrahedra");
+    snwProcess again = RUN("prep", outer, "--inner", inner, "-o", mesh, "-e", "4000", "--mesher", "lattice");
+    CHECK(again.code != 0);
+    snwProcess missing = RUN("prep", outer, "--inner", none, "-o", mesh, "--force");
+    CHECK(missing.code != 0);
+    CHECK_CONTAINS(missing.errors, "none.obj");
+    snwProcess* all[] = {&made, &again, &missing};
+    for (int i = 0; i < 3; ++i)
+        snwProcess_Free(all[i]);
+    free(bones);
+    free(tets);
+}
+
+// Fewer triangles make a body of about the same volume; what is shown stays whole.
+TEST(prepared, thinnedSurfacesMakeTheSameBody)
+{
+    char in[512], out[512];
+    snprintf(in, sizeof in, "%s/thin.obj", snwTest_TempDir());
+    snprintf(out, sizeof out, "%s/thin.snw", snwTest_TempDir());
+    FILE* file = fopen(in, "w");
+    REQUIRE(file != NULL);
+    enum
+    {
+        rings = 16,
+        round = 24
+    };
+    fprintf(file, "v 0 1 0\n");
+    for (int j = 1; j < rings; ++j)
+        for (int i = 0; i < round; ++i)
+            fprintf(file, "v %.9g %.9g %.9g\n", sin(SNW_PI * j / rings) * cos(2 * SNW_PI * i / round),
+                cos(SNW_PI * j / rings), sin(SNW_PI * j / rings) * sin(2 * SNW_PI * i / round));
+    fprintf(file, "v 0 -1 0\n");
+    int last = 2 + (rings - 1) * round;
+    for (int i = 0; i < round; ++i)
+    {
+        int next = (i + 1) % round;
+        fprintf(file, "f 1 %d %d\nf %d %d %d\n", 2 + next, 2 + i, last, last - round + i, last - round + next);
+        for (int j = 0; j < rings - 2; ++j)
+        {
+            int a = 2 + j * round + i, b = 2 + j * round + next;
+            fprintf(file, "f %d %d %d\nf %d %d %d\n", a, b, a + round, b, b + round, a + round);
+        }
+    }
+    fclose(file);
+    const char* kinds[] = {"quadric", "angle"};
+    for (int i = 0; i < 2; ++i)
+    {
+        snwProcess made = RUN("prep", in, "-o", out, "-e", "1500", "--decimate", "200", "--collapse", kinds[i],
+            "--mesher", "lattice", "--scale", "1", "--json", "--force");
+        CHECK_INT(made.code, 0);
+        const char *mass = strstr(made.text, "\"mass\""), *triangles = strstr(made.text, "\"triangles\"");
+        REQUIRE(mass != NULL && triangles != NULL);
+        CHECK_NEAR(strtod(strchr(mass, ':') + 1, NULL), 4189, 0.12 * 4189);
+        CHECK_INT(atoi(strchr(triangles, ':') + 1), 2 * round * (rings - 1));
+        snwProcess_Free(&made);
+    }
+}
