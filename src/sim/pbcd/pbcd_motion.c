@@ -1,5 +1,6 @@
 // Inertia: where flesh would go by itself, and what its velocity is in the end.
 
+#include "sim/constraints/hands.h"
 #include "sim/pbcd/pbcd.h"
 
 #include <math.h>
@@ -137,19 +138,6 @@ static void ApplyPushes(snwSim* sim, int body, snwPbcdTime* time)
     }
 }
 
-static void MovePinned(snwSim* sim, int body, float* positions)
-{
-    for (int p = 0; p < sim->def->pinCount; ++p)
-    {
-        const snwPinSet* set = &sim->pinSets[p];
-        for (int i = 0; i < set->count && sim->pins[p].held && set->body == body; ++i)
-            snwRow_Set(positions, set->vertices[i], snwPinSet_Target(set, &sim->pins[p], i));
-    }
-    for (int i = 0; i < sim->grabCount; ++i)
-        if (sim->grabs[i].kind == snw_grabPin && sim->grabs[i].body == body)
-            snwRow_Set(positions, sim->grabs[i].vertex, sim->grabs[i].vector);
-}
-
 void snwPbcd_Predict(snwSim* sim, int body, snwPbcdTime* time)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
@@ -158,7 +146,7 @@ void snwPbcd_Predict(snwSim* sim, int body, snwPbcdTime* time)
     ApplyPushes(sim, body, time);
     MotionLoop loop = {work, time, 0.0};
     snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, PredictRows, &loop);
-    MovePinned(sim, body, work->state.positions);
+    snwHands_MovePinned(sim, body, work->state.positions);
     if (work->bondSums != NULL)
         memset(work->bondSums, 0, (size_t)work->model->vertexCount * sizeof *work->bondSums);
 }

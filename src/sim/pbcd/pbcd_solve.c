@@ -1,5 +1,6 @@
 // Sweeps: every constraint once, in one order.
 
+#include "sim/constraints/hands.h"
 #include "sim/pbcd/pbcd.h"
 #include "sim/pbcd/pbcd_stages.h"
 
@@ -49,19 +50,6 @@ static void VisitHardTets(int begin, int end, void* data)
 
 // ---------------------------------------------------------------------------------------------------------------------
 // What single vertices are tied to
-
-static void VisitDrags(snwSim* sim, int body, float* positions, int iterations)
-{
-    for (int i = 0; i < sim->grabCount; ++i)
-    {
-        const snwGrab* grab = &sim->grabs[i];
-        if (grab->kind != snw_grabDrag || grab->body != body || !(positions[4 * (size_t)grab->vertex + 3] > 0.0f))
-            continue;
-        double k = 1.0 - pow(1.0 - grab->value, 1.0 / iterations);
-        snwVec3 now = snwRow_Get(positions, grab->vertex);
-        snwRow_Set(positions, grab->vertex, snwVec3_Lerp(now, grab->vector, k));
-    }
-}
 
 // Eq. 4.4: the distance to the bone stays, with the compliance of the natural frequency w.
 static void VisitBonds(snwSim* sim, snwPbcdWork* work, const snwPbcdTime* time)
@@ -166,7 +154,7 @@ static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time)
     if (model->solver != snw_pbcdImplicit)
         VisitBonds(sim, work, time);
     snwSim_EndStage(sim, snw_stageVolume);
-    VisitDrags(sim, body, work->state.positions, (int)snwSim_Param(sim, snw_pbcdIterations_));
+    snwHands_Drag(sim, body, work->state.positions, (int)snwSim_Param(sim, snw_pbcdIterations_));
     ((snwPbcdScratch*)sim->scratch)->sweeps++;
     return asked ? LongestMove(work) : 0.0;
 }

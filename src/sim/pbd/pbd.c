@@ -1,4 +1,5 @@
 #include "sim/pbd/pbd.h"
+#include "sim/constraints/hands.h"
 #include "sim/methods.h"
 
 #include <math.h>
@@ -293,33 +294,6 @@ static void ApplyPushes(snwSim* sim, int index, VertexLoop* loop)
     }
 }
 
-static void MovePinned(snwSim* sim, int index, float* positions)
-{
-    for (int p = 0; p < sim->def->pinCount; ++p)
-    {
-        const snwPinSet* set = &sim->pinSets[p];
-        for (int i = 0; i < set->count && sim->pins[p].held && set->body == index; ++i)
-            snwRow_Set(positions, set->vertices[i], snwPinSet_Target(set, &sim->pins[p], i));
-    }
-    for (int i = 0; i < sim->grabCount; ++i)
-        if (sim->grabs[i].kind == snw_grabPin && sim->grabs[i].body == index)
-            snwRow_Set(positions, sim->grabs[i].vertex, sim->grabs[i].vector);
-}
-
-static void ProjectDrags(snwSim* sim, int index, float* positions, int iterations)
-{
-    for (int i = 0; i < sim->grabCount; ++i)
-    {
-        const snwGrab* grab = &sim->grabs[i];
-        if (grab->kind != snw_grabDrag || grab->body != index)
-            continue;
-        double k = positions[4 * (size_t)grab->vertex + 3] > 0.0f ? 1.0 - pow(1.0 - grab->value, 1.0 / iterations)
-                                                                  : 0.0;
-        snwVec3 now = snwRow_Get(positions, grab->vertex);
-        snwRow_Set(positions, grab->vertex, snwVec3_Lerp(now, grab->vector, k));
-    }
-}
-
 typedef struct BlockLoop
 {
     const snwConstraintKernels* kernels;
@@ -387,7 +361,7 @@ static void ProjectBody(snwSim* sim, int index, const Sweep* sweep)
         ProjectColours(sim, &loop, &model->blocks.tetColours, ProjectTetBlocks, sweep->volume);
         snwSim_EndStage(sim, snw_stageVolume);
     }
-    ProjectDrags(sim, index, positions, sweep->iterations);
+    snwHands_Drag(sim, index, positions, sweep->iterations);
 }
 
 static void SolveIsland(snwSim* sim, int island)
@@ -424,7 +398,7 @@ static void PredictBody(snwSim* sim, int index, double h)
     VertexLoop loop = MakeVertexLoop(sim, index, h);
     ApplyPushes(sim, index, &loop);
     snwParallelFor(sim->context, sim->bodies[index].character->def.vertexCount, snw_vertexGrain, Predict, &loop);
-    MovePinned(sim, index, loop.state.positions);
+    snwHands_MovePinned(sim, index, loop.state.positions);
     const snwPbdModel* model = sim->bodies[index].model;
     if (model->compliant)
     {
