@@ -375,7 +375,7 @@ static void AddRecovery(snwPbcdRows* rows, const State* state, snwPbcdLaw law, i
     snprintf(name, sizeof name, "%s, h = 1/%d", state->name, substeps * snw_recoverRate);
     snwBenchRow row = StartRow(name, law, "recover");
     rows->result = OpenTrial(
-        &trial, &s_free, (snwPbcdVariant){.substeps = substeps, .iterations = 10}, true, rows->message);
+        &trial, &s_free, (snwPbcdVariant){.substeps = substeps, .iterations = 40}, true, rows->message);
     if (rows->result >= 0)
     {
         float* positions = snwPbcd_Work(trial.sim, 0)->state.positions;
@@ -384,7 +384,7 @@ static void AddRecovery(snwPbcdRows* rows, const State* state, snwPbcdLaw law, i
         double seconds = WaitForRest(&trial, &row);
         snwMeasures measures = {0};
         snwSim_GetMeasures(trial.sim, 0, &measures);
-        snprintf(row.note, sizeof row.note, "after %.1f s, 10 sweeps; smallest tet %.2g of its rest%s%s", seconds,
+        snprintf(row.note, sizeof row.note, "after %.1f s, 40 sweeps; smallest tet %.2g of its rest%s%s", seconds,
             measures.minVolumeRatio, isnan(row.value) ? "; not finite" : "",
             state->neoOnly && law != snw_pbcdNeo ? "; this law has mirrored minima" : "");
     }
