@@ -277,6 +277,8 @@ static snwResult TakeSections(Loader* loader, const void* data, size_t size)
     if (count < 1 || count > snw_maxSections)
         return Damaged(loader->message, "it has no sections");
     size_t tableEnd = snw_headBytes + (size_t)count * snw_sectionBytes;
+    if (tableEnd + sizeof(uint64_t) > size)
+        return Damaged(loader->message, "it is cut short");
     snwReader sum = {.data = data, .size = size, .position = tableEnd};
     uint64_t checksum = snwReadU64(&sum);
     if (sum.failed || snwHash(data, tableEnd, 0) != checksum)
