@@ -239,6 +239,29 @@ static inline void LoadStrainSystem(
     }
 }
 
+// e of soft.h, and what it does to the strains, which r loses.
+SNW_VISIT void TakeBackStrains(const snwStrainState* state, int lane, const snwWide f[3][3], const snwWide w[6],
+    const snwWide sum[6], snwWide back[3][3], snwWide r[6])
+{
+    snwWide v[3][3], size = snwWide_Splat(0.0f);
+    StrainPush(f, sum, back);
+    for (int i = 0; i < 6; ++i)
+        size = size + snwWide_Abs(sum[i]);
+    snwWide slow = SafeRatio(snwWide_Splat(1.0f), snwWide_Splat(1.0f) + size * (w[0] + w[3] + w[5]));
+    for (int d = 0; d < 3; ++d)
+    {
+        for (int k = 0; k < 3; ++k)
+            back[d][k] = slow * (back[d][k] - snwWide_Load(state->push[3 * d + k] + lane));
+        MulSymmetric(w, back[d], v[d]);
+    }
+    for (int i = 0; i < 6; ++i)
+    {
+        int k = s_strainPairs[i][0], l = s_strainPairs[i][1];
+        for (int d = 0; d < 3; ++d)
+            r[i] = r[i] - (k == l ? f[d][k] * v[d][k] : f[d][k] * v[d][l] + f[d][l] * v[d][k]);
+    }
+}
+
 SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, bool corrected)
 {
     const snwTetBlock* block = &sweep->tets[b];
@@ -259,25 +282,7 @@ SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool ja
             a[i][j] = StrainEntry(w, c, i, j);
     }
     if (corrected)
-    {
-        snwWide v[3][3], size = snwWide_Splat(0.0f);
-        StrainPush(f, sum, back);
-        for (int i = 0; i < 6; ++i)
-            size = size + snwWide_Abs(sum[i]);
-        snwWide slow = SafeRatio(snwWide_Splat(1.0f), snwWide_Splat(1.0f) + size * (w[0] + w[3] + w[5]));
-        for (int d = 0; d < 3; ++d)
-        {
-            for (int k = 0; k < 3; ++k)
-                back[d][k] = slow * (back[d][k] - snwWide_Load(state->push[3 * d + k] + lane));
-            MulSymmetric(w, back[d], v[d]);
-        }
-        for (int i = 0; i < 6; ++i)
-        {
-            int k = s_strainPairs[i][0], l = s_strainPairs[i][1];
-            for (int d = 0; d < 3; ++d)
-                r[i] = r[i] - (k == l ? f[d][k] * v[d][k] : f[d][k] * v[d][l] + f[d][l] * v[d][k]);
-        }
-    }
+        TakeBackStrains(state, lane, f, w, sum, back, r);
     LoadStrainSystem(state, lane, sum, a, r);
     SolveSix(a, r);
     for (int i = 0; jacobi && i < 6; ++i)

@@ -206,7 +206,7 @@ typedef struct snwPbcdWork
     snwComplementScratch* complement;
     struct snwPbcdNewton* newton; // NULL: another solver
     snwMaterial* materials;       // that the compliances were made of ...
-    double compliances[6];        // ... with these numbers: step, viscosity, axes, law
+    double compliances[5];        // ... with these numbers: step, viscosity, axes
     unsigned char* touching;
     bool cut; // the artist jumped in this step: x_r stays at its end
 } snwPbcdWork;

@@ -11,7 +11,6 @@ typedef struct snwPbcdNewton
     snwContext* context;
     snwArena arena;
     snwImplicit* implicit;
-    snwImplicitStep step;
     double* weights;
     snwVec3* targets;
     snwVec3* x;

@@ -164,11 +164,11 @@ static void SetCompliances(snwSim* sim, int body, double e, double viscous)
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwPbcdModel* model = work->model;
     const snwMaterial* materials = sim->bodies[body].materials;
-    const double now[6] = {e, viscous, snwSim_Param(sim, snw_pbcdAlongX), snwSim_Param(sim, snw_pbcdAlongY),
-        snwSim_Param(sim, snw_pbcdAlongZ), 1.0};
+    const double now[5] = {e, viscous, snwSim_Param(sim, snw_pbcdAlongX), snwSim_Param(sim, snw_pbcdAlongY),
+        snwSim_Param(sim, snw_pbcdAlongZ)};
     size_t bytes = (size_t)model->character->def.materialCount * sizeof *materials;
     bool same = true;
-    for (int i = 0; i < 6; ++i)
+    for (int i = 0; i < 5; ++i)
         same = same && now[i] == work->compliances[i];
     if (same && memcmp(materials, work->materials, bytes) == 0)
         return;
