@@ -1,8 +1,9 @@
 #include "fixture.h"
 #include "math/eigen.h"
+#include "math/rows.h"
 #include "math/transform.h"
 #include "rig/weights.h"
-#include "sim/rigpbd/fast.h"
+#include "sim/rigpbd/rival.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -600,4 +601,94 @@ TEST(rivals, running_out_of_memory)
     counter.failAt = 0;
     FreeWorld(world);
     snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// In the place of the method
+
+typedef struct Stage
+{
+    World* world;
+    snwRival* rival;
+    snwRigTarget targets[s_handles];
+    float* rows;
+} Stage;
+
+static Stage NewStage(snwContext* context, snwRivalKind kind, bool flat)
+{
+    Stage stage = {.world = NewWorld(context, 12, flat)};
+    snwRivalDef def = {kind, stage.world->mesh, stage.world->weights, stage.world->origins};
+    CHECK_INT(snwRival_Create(context, &def, &stage.rival, NULL), snw_ok);
+    stage.rows = aligned_alloc(64, (size_t)(stage.world->mesh.vertexCount + 4) * 64);
+    for (int i = 0; i < stage.world->mesh.vertexCount; ++i)
+    {
+        snwRow_Set(stage.rows, i, stage.world->rest[i]);
+        stage.rows[4 * i + 3] = (float)i;
+    }
+    for (int k = 0; k < s_handles; ++k)
+        stage.targets[k] = (snwRigTarget){0, stage.world->origins[k], snwQuat_Identity()};
+    return stage;
+}
+
+static void FreeStage(Stage* stage)
+{
+    snwRival_Destroy(stage->rival);
+    FreeWorld(stage->world);
+    free(stage->rows);
+}
+
+// The first handle is held, the last one dragged; all its degrees of freedom, or its height alone.
+static void CheckDrag(snwRivalKind kind, bool flat, bool heightOnly)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Stage stage = NewStage(context, kind, flat);
+    World* world = stage.world;
+    stage.targets[0].given = snw_dofAll;
+    stage.targets[3].given = heightOnly ? snw_dofY : snw_dofAll;
+    stage.targets[3].place.y += 2;
+    if (!heightOnly)
+        stage.targets[3].rotation = snwQuat_FromRotationVector((snwVec3){0, 0, 0.5});
+    for (int i = 0; i < 40; ++i)
+        CHECK_INT(snwRival_Step(stage.rival, stage.targets, 5, world->pose, stage.rows, NULL), snw_ok);
+    CHECK_NEAR(world->pose[3].place.y, world->origins[3].y + 2, 0);
+    CHECK_NEAR(world->pose[0].place.y, world->origins[0].y, 0);
+    CHECK_NEAR(world->pose[0].linear.m[1][0], 0, 0);
+    CHECK(world->pose[1].place.y > 1.05 && world->pose[2].place.y > world->pose[1].place.y); // free ones follow
+    CHECK(heightOnly ? world->pose[3].place.x < world->origins[3].x : world->pose[3].place.x == world->origins[3].x);
+    if (!heightOnly)
+        CHECK_NEAR(world->pose[3].linear.m[1][0], sin(0.5), 1e-12);
+    for (int i = 0; i < world->mesh.vertexCount; ++i)
+        CHECK(stage.rows[4 * i + 3] == (float)i && (!flat || stage.rows[4 * i + 2] == 0));
+    FreeStage(&stage);
+    snwDestroyContext(context);
+}
+
+TEST(rivals, dragged_handles_are_met_and_free_ones_follow)
+{
+    for (int i = 0; i < 8; ++i)
+        CheckDrag((i & 1) != 0 ? snw_rivalArap : snw_rivalFast, (i & 2) != 0, (i & 4) != 0);
+}
+
+// What a step gives depends on shape and pose alone, so that a sim may be saved and restored in between.
+TEST(rivals, steps_do_not_remember)
+{
+    for (int kind = 0; kind < 2; ++kind)
+    {
+        snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+        Stage a = NewStage(context, (snwRivalKind)kind, false), b = NewStage(context, (snwRivalKind)kind, false);
+        size_t bytes = (size_t)a.world->mesh.vertexCount * 4 * sizeof(float);
+        a.targets[3].given = snw_dofAll;
+        a.targets[3].place.y += 3;
+        for (int i = 0; i < 5; ++i)
+            snwRival_Step(a.rival, a.targets, 2, a.world->pose, a.rows, NULL);
+        memcpy(b.rows, a.rows, bytes);
+        memcpy(b.world->pose, a.world->pose, s_handles * sizeof *b.world->pose);
+        snwRival_Step(a.rival, a.targets, 2, a.world->pose, a.rows, NULL);
+        snwRival_Step(b.rival, a.targets, 2, b.world->pose, b.rows, NULL);
+        CHECK(memcmp(a.rows, b.rows, bytes) == 0);
+        CHECK(memcmp(a.world->pose, b.world->pose, s_handles * sizeof *b.world->pose) == 0);
+        FreeStage(&a);
+        FreeStage(&b);
+        snwDestroyContext(context);
+    }
 }
