@@ -232,7 +232,7 @@ static snwResult ReadHandle(snwFlatPreparer* p, snwJson* json, const json_t* val
 
 static snwResult AddHandle(snwFlatPreparer* p, snwJson* json, const json_t* value)
 {
-    snwHandleData data;
+    snwHandleData data = {0};
     snwResult result = ReadHandle(p, json, value, &data);
     if (result < 0)
         return result;

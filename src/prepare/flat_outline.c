@@ -32,7 +32,7 @@ static uint8_t MeanAlpha(const snwTexture* picture, int x, int y, int step)
     for (int j = y; j < y + step && j < picture->height; ++j)
         for (int i = x; i < x + step && i < picture->width; ++i, ++count)
             sum += picture->pixels[4 * ((size_t)j * (size_t)picture->width + (size_t)i) + 3];
-    return (uint8_t)((sum + count / 2) / count);
+    return (uint8_t)(count > 0 ? (sum + count / 2) / count : 0);
 }
 
 // Every pixel gets the largest value within `reach` of it.
@@ -122,7 +122,7 @@ static void JoinIslands(snwFlatPreparer* p, const snwRing* const* islands, int c
     Bridge bridges[snw_maxIslands];
     bool joined[snw_maxIslands] = {true};
     for (int i = 1; i < count; ++i)
-        bridges[i] = (Bridge){.length = DBL_MAX};
+        bridges[i] = (Bridge){islands[0]->points[0], islands[i]->points[0], DBL_MAX};
     for (int made = 1, last = 0; made < count; ++made)
     {
         int next = -1;
