@@ -87,7 +87,7 @@ typedef struct snwRigFitDef
     const snwVec3* rest;            // xb, m
     const double* masses;           // kg, >= 0
     const snwWeights* weights;      // w: a row per vertex that sums to one
-    const snwRigHandleDef* handles; // one per handle of the weights, 1..512
+    const snwRigHandleDef* handles; // one per handle of the weights, 1..snw_maxRigHandles
     const snwRigLinkDef* links;
     int linkCount;
     const snwLinearConstraintDef* constraints; // see snwRigRule; their values are where a rule starts
@@ -126,7 +126,8 @@ typedef struct snwRigRule
 
 enum
 {
-    snw_rigMostRepairs = 8
+    snw_rigMostRepairs = 8,
+    snw_maxRigHandles = 256
 };
 
 // Refuses what is not finite or beyond 1e9, weights that do not fit, links in a circle, terms that make no sense.
