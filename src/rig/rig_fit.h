@@ -27,13 +27,11 @@
 // C' = C - M h is what is left of C after it. On free degrees of freedom that is -G^T lambda, the forces of joints and
 // rules, or 0 without any; on given ones it is C (the paper's constraint) less M h. (M + a diag M) dl = -C'.
 //   - Where the fit has come to its end, h = 0, and C' is C itself on given degrees of freedom.
-//   - C' is the residual's part that the rig cannot follow, so |dx| is never larger than |x - xr|, in the metric of
-//   mass,
+//   - C' belongs to what the rig cannot follow of x - xr, so |dx| is never larger than that, in the metric of mass,
 //     however badly the rig is built. C with its free entries set to 0 has no such bound: where handles are nearly
 //     alike (M nearly singular) it pushes the flesh by many times the lag.
 //   - With nothing held C' = 0 and dx is exactly 0. Rows of a chain do not notice when all moves or turns as one, so
-//   the
-//     answer to them alone has no momentum and, about the rigged shape, no angular momentum. Compliance would spoil
+//     their answer alone has no momentum and, about the rigged shape, no angular momentum. Compliance would spoil
 //     that, as diag M is not blind to such motions: a counts only while something outside the rig holds it (a given
 //     degree of freedom, a rule, a joint with the world). a is without unit: a diag M does not mix kg and kg m^2.
 //
