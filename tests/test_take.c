@@ -402,7 +402,7 @@ static snwResult OpenScene(const Run* run, const char* body, const char* clips, 
     snprintf(text, sizeof text,
         "{\"sinew\": 1, \"name\": \"again\", \"method\": \"pbd\", \"bodies\": [{\"name\": \"%s\", \"character\": "
         "%s}], \"clips\": %s}",
-        body, flat ? "{\"blueprint\": \"starfish\"}" : "{\"shape\": \"cube\"}", clips);
+        body, flat ? "{\"blueprint\": \"starfish\"}" : "{\"shape\": \"block\"}", clips);
     return snwSceneFile_Parse(run->context, text, strlen(text), path, NULL, file, message);
 }
 
