@@ -12,12 +12,15 @@
 // All that constraints do is kept in d, apart from the coordinates: v gets no rounding of these, so a free character
 // keeps its momentum.
 //
-// Damping is relative to the rig: v -= k (r - r_rigid), r = v - v_rig, v_rig the velocity of the rigged mesh and r_rigid
-// the rigid motion in r. So it takes neither momentum nor angular momentum (of a rig that lags or cannot turn, the first
-// term alone would), nor what the animator sees move. What the rig does itself dies by rigpbd.settle, everything by
-// rigpbd.drag.
+// Damping is relative to the rig: v -= k (r - r_rigid), r = v - v_rig, v_rig the velocity of the rigged mesh and
+// r_rigid the rigid motion in r. So it takes neither momentum nor angular momentum (of a rig that lags or cannot turn,
+// the first term alone would), nor what the animator sees move. What the rig does itself dies by rigpbd.settle,
+// everything by rigpbd.drag.
 //
-// Given degrees of freedom go from where the handle is to the target within the step (rigpbd_handles.c).
+// Given degrees of freedom go from where the handle is to the target within the step (rigpbd_handles.c). Hands may do
+// anything, so two limits hold, far above what a character does by itself: what all given handles do together beyond 10
+// sizes per second carries the body along as it is, without any velocity; and no vertex moves by more than 15 sizes per
+// second against the mean of the handles.
 //
 // Flat characters live in z = 0 to the last bit: constraints never write z, contacts' z is put back.
 
@@ -70,7 +73,7 @@ typedef struct snwRigpbdModel
     bool flat;
     int vertexCount, handleCount; // no handles: flesh alone
     snwBlocks blocks;
-    snwWeights* weights; // of all vertices, computed where the character has none
+    snwWeights* weights;             // of all vertices, computed where the character has none
     snwRigFit* fits[snw_rigpbdFits]; // NULL without handles; loose: NULL if there are no chains
     snwVec3* origins;                // of the handles, m, in the rest pose
     uint32_t* given;                 // at the start
@@ -83,10 +86,10 @@ typedef struct snwRigpbdHandle
 {
     snwVec3 velocity, spin;     // of the pose, m/s and rad/s: in the last substep, or before the step that moves it
     snwTransform start, target; // of this step, for what is given: place of the origin and turn from the rest pose
-    uint32_t given;  // mask of snw_dof...
-    uint32_t fresh;  // of those, what this step has newly given
-    int32_t moves;   // a command or clip moves it in this step
-    int32_t clip;    // snwRigpbdClip
+    uint32_t given;             // mask of snw_dof...
+    uint32_t fresh;             // of those, what this step has newly given
+    int32_t moves;              // a command or clip moves it in this step
+    int32_t clip;               // snwRigpbdClip
 } snwRigpbdHandle;
 
 typedef enum snwRigpbdClip
@@ -129,7 +132,7 @@ typedef struct snwRigpbdWork
     snwRigFitScratch* fits[snw_rigpbdFits];
     snwRigTarget* targets;
     snwRigRule* rules;
-    snwRigPose* poses; // when the substep began, then their velocities
+    snwRigPose* poses;        // when the substep began, then their velocities
     snwTransform* transforms; // for those who ask
     double (*matrices)[12];
     snwTransform* bones;
@@ -182,6 +185,13 @@ void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command);
 
 // What is given at the end of this substep; fraction: of the step that is over by then.
 void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction);
+
+// The way that all handles with given places must go in this substep, beyond `most` m in each coordinate: the body is
+// carried along by that much, rig and flesh. 0: nothing to carry.
+snwVec3 snwRigpbd_CarryHandles(snwRigpbdWork* work, double most);
+
+// m/s: the mean of the handles.
+snwVec3 snwRigpbd_MeanVelocity(const snwRigpbdWork* work);
 
 // The pose has changed in a substep of h seconds from work->poses, which become its velocities. last: the step ends.
 void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last);

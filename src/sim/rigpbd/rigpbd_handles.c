@@ -127,6 +127,49 @@ void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction)
     }
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Hands that jump
+
+static double Part(snwVec3 v, int axis)
+{
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
+
+static double CommonWay(const snwRigpbdWork* work, int axis, double most)
+{
+    double least = 0.0;
+    bool any = false;
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        if (!(work->targets[i].given & ((uint32_t)snw_dofX << axis)))
+            continue;
+        double way = Part(work->targets[i].place, axis) - Part(work->state.pose[i].place, axis);
+        if (any && way * least <= 0.0)
+            return 0.0;
+        least = !any || fabs(way) < fabs(least) ? way : least;
+        any = true;
+    }
+    return fabs(least) > most ? least - copysign(most, least) : 0.0;
+}
+
+snwVec3 snwRigpbd_CarryHandles(snwRigpbdWork* work, double most)
+{
+    snwVec3 way = {CommonWay(work, 0, most), CommonWay(work, 1, most), CommonWay(work, 2, most)};
+    for (int i = 0; i < work->model->handleCount; ++i)
+        work->state.pose[i].place = snwVec3_Add(work->state.pose[i].place, way);
+    return way;
+}
+
+snwVec3 snwRigpbd_MeanVelocity(const snwRigpbdWork* work)
+{
+    snwVec3 sum = {0, 0, 0};
+    for (int i = 0; i < work->model->handleCount; ++i)
+        sum = snwVec3_Add(sum, work->state.handles[i].velocity);
+    return snwVec3_Scale(sum, 1.0 / work->model->handleCount);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
 // The velocity of a handle's pose, and its spin: the part of A' A^-1 that turns.
 static void SetVelocity(snwRigPose* before, const snwRigPose* now, double h, snwRigpbdHandle* handle)
 {
@@ -134,8 +177,8 @@ static void SetVelocity(snwRigPose* before, const snwRigPose* now, double h, snw
         snwVec3_Scale(snwVec3_Sub(now->place, before->place), 1.0 / h)};
     snwMat3 turn = snwMat3_Mul(rate.linear, snwMat3_Transpose(before->linear));
     handle->velocity = rate.place;
-    handle->spin = (snwVec3){0.5 * (turn.m[2][1] - turn.m[1][2]), 0.5 * (turn.m[0][2] - turn.m[2][0]),
-        0.5 * (turn.m[1][0] - turn.m[0][1])};
+    handle->spin = (snwVec3){
+        0.5 * (turn.m[2][1] - turn.m[1][2]), 0.5 * (turn.m[0][2] - turn.m[2][0]), 0.5 * (turn.m[1][0] - turn.m[0][1])};
     *before = rate;
 }
 

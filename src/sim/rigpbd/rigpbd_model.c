@@ -53,14 +53,14 @@ static void FillHandles(snwRigpbdModel* model, snwRigHandleDef* handles, bool af
 // In the plane the fit knows hinges, balls and fixed joints; in space all of them. What slides is left loose.
 static bool HoldsTogether(const snwJointDef* joint)
 {
-    return joint == NULL || (joint->type != snw_jointPrismatic && joint->type != snw_jointCylindrical &&
-                                joint->type != snw_jointFree);
+    return joint == NULL ||
+           (joint->type != snw_jointPrismatic && joint->type != snw_jointCylindrical && joint->type != snw_jointFree);
 }
 
 static bool HasLimits(const snwRigpbdModel* model, const snwJointDef* joint, bool affine)
 {
-    bool plane = joint != NULL && (joint->type == snw_jointHinge || joint->type == snw_jointBall ||
-                                      joint->type == snw_jointFixed);
+    bool plane = joint != NULL &&
+                 (joint->type == snw_jointHinge || joint->type == snw_jointBall || joint->type == snw_jointFixed);
     return joint != NULL && !affine && (!model->flat || plane);
 }
 
