@@ -143,6 +143,7 @@ typedef struct snwRigpbdWork
     snwMaterial* materials; // that the elements were made with ...
     float* masses;          // ... and inverse masses in use
     double h;               // ... and substep
+    int visits;             // ... and iterations
 } snwRigpbdWork;
 
 typedef struct snwRigpbdScratch
