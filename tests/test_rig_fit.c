@@ -811,3 +811,569 @@ TEST(rigfit, answersAreNoLargerThanTheDistance)
     }
     snwDestroyContext(context);
 }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rules and chains
+
+TEST(rigfit, rulesAreMet)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        snwLinearTerm level[] = {{0, snw_dofY, 1}, {4, snw_dofY, -1}};
+        snwLinearTerm rolling[] = {{1, snw_dofX, 1}, {1, snw_dofRotationZ, 0.05}, {3, snw_dofRotationZ, -0.02}};
+        snwLinearTerm tilt = {2, dimension == 3 ? snw_dofRotationX : snw_dofRotationZ, 2};
+        snwLinearConstraintDef constraints[] = {{level, 2, 0.02}, {rolling, 3, 0.1}, {&tilt, 1, 0.4}};
+        World* world = NewWorld(context, dimension, 100, 5);
+        world->constraints = constraints, world->constraintCount = 3;
+        Finish(world);
+        CHECK_INT(snwRigFit_RuleCount(world->model), 3);
+        for (int trial = 0; trial < 30; ++trial)
+        {
+            Shake(world, 0.02);
+            world->rules[0].value = 0.02 * Signed(&world->seed);
+            world->rules[1].on = trial % 3 != 0;
+            world->targets[0].given = trial % 2 == 0 ? snw_dofY : 0;
+            snwRigFitReport report = Fit(world);
+            CHECK(report.gap < 1e-11);
+            snwVec3 turns[5];
+            for (int k = 0; k < 5; ++k)
+                turns[k] = snwQuat_ToRotationVector(snwQuat_FromMat3(world->pose[k].linear));
+            CHECK_NEAR(world->pose[0].place.y - world->pose[4].place.y, world->rules[0].value, 1e-11);
+            double roll = world->pose[1].place.x + 0.05 * turns[1].z - 0.02 * turns[3].z - 0.1;
+            if (world->rules[1].on)
+                CHECK_NEAR(remainder(roll, 2 * SNW_PI * 0.02), 0, 1e-11);
+            CHECK_NEAR(2 * (dimension == 3 ? turns[2].x : turns[2].z), 0.4, 1e-11);
+        }
+        FreeWorld(world);
+    }
+    snwDestroyContext(context);
+}
+
+// One part of a rotation, the others free.
+TEST(rigfit, partsOfARotationAreMet)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    World* world = SimpleWorld(context, 3, 100, 4);
+    for (int trial = 0; trial < 20; ++trial)
+    {
+        snwVec3 wanted = snwVec3_Scale(RandomVector(world), 0.8);
+        world->targets[1].given = snw_dofRotationY, world->targets[2].given = snw_dofRotationX | snw_dofRotationZ;
+        world->targets[1].rotation = world->targets[2].rotation = snwQuat_FromRotationVector(wanted);
+        Shake(world, 0.02);
+        for (int i = 0; i < 4; ++i)
+            Fit(world);
+        snwVec3 first = snwQuat_ToRotationVector(snwQuat_FromMat3(world->pose[1].linear));
+        snwVec3 second = snwQuat_ToRotationVector(snwQuat_FromMat3(world->pose[2].linear));
+        CHECK_NEAR(first.y, wanted.y, 1e-11);
+        CHECK_NEAR(second.x, wanted.x, 1e-11);
+        CHECK_NEAR(second.z, wanted.z, 1e-11);
+        CHECK(snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose));
+    }
+    FreeWorld(world);
+    snwDestroyContext(context);
+}
+
+// Handles one after the other, joined half way between them. limits NULL: free to turn.
+static World* NewChain(snwContext* context, int dimension, int handleCount, const snwJointDef* limits)
+{
+    World* world = NewWorld(context, dimension, 150, handleCount);
+    for (int k = 1; k < handleCount; ++k)
+    {
+        snwVec3 joint = snwVec3_Lerp(world->handles[k - 1].origin, world->handles[k].origin, 0.5);
+        world->links[world->linkCount++] = (snwRigLinkDef){k - 1, k, joint, limits};
+    }
+    Finish(world);
+    return world;
+}
+
+static snwVec3 PointOf(const World* world, int handle, snwVec3 point)
+{
+    snwVec3 arm = snwVec3_Sub(point, world->handles[handle].origin);
+    return snwVec3_Add(snwMat3_MulVec(world->pose[handle].linear, arm), world->pose[handle].place);
+}
+
+// The widest joint, m.
+static double WidestGap(const World* world)
+{
+    double widest = 0;
+    for (int i = 0; i < world->linkCount; ++i)
+    {
+        const snwRigLinkDef* link = &world->links[i];
+        snwVec3 parent = link->parent >= 0 ? PointOf(world, link->parent, link->joint) : link->joint;
+        widest = fmax(widest, snwVec3_Distance(parent, PointOf(world, link->child, link->joint)));
+    }
+    return widest;
+}
+
+// Farthest beyond a range about the axis (-1: 2D, about z) and a cone, rad.
+static double LimitExcess(const World* world, const snwJointDef* limits)
+{
+    double excess = 0;
+    for (int i = 0; i < world->linkCount; ++i)
+    {
+        const snwRigLinkDef* link = &world->links[i];
+        snwMat3 turn = snwMat3_TransposeMul(world->pose[link->parent].linear, world->pose[link->child].linear);
+        snwQuat q = snwQuat_FromMat3(turn);
+        double twist = 2 * atan2(q.x * limits->axis.x + q.y * limits->axis.y + q.z * limits->axis.z, q.w);
+        twist = remainder(twist, 2 * SNW_PI);
+        snwVec3 tilted = snwMat3_MulVec(turn, limits->axis);
+        double swing = atan2(snwVec3_Length(snwVec3_Cross(limits->axis, tilted)), snwVec3_Dot(limits->axis, tilted));
+        if (limits->lower <= limits->upper)
+            excess = fmax(excess, fmax(limits->lower - twist, twist - limits->upper));
+        if (limits->type == snw_jointHinge)
+            excess = fmax(excess, swing);
+        if (limits->type == snw_jointBall && world->dimension == 3)
+            excess = fmax(excess, swing - limits->cone);
+    }
+    return excess;
+}
+
+// Flesh that is thrown about, a root that is dragged, sometimes a second handle that is held where it can be.
+static void Drag(World* world, int trial)
+{
+    int last = world->handleCount - 1;
+    Shake(world, 0.03);
+    world->targets[0].given = trial % 3 == 0 ? snw_dofAll : trial % 3 == 1 ? snw_dofX | snw_dofY | snw_dofZ : 0;
+    world->targets[0].place = snwVec3_MulAdd(world->pose[0].place, 0.04, RandomVector(world));
+    world->targets[0].rotation = snwQuat_Mul(RandomTurn(world, 0.3), snwQuat_FromMat3(world->pose[0].linear));
+    world->targets[last].given = trial % 5 == 0 ? snw_dofY : 0;
+    world->targets[last].place = world->pose[last].place;
+    // flesh comes along, as the method lets it
+    for (int i = 0; i < world->vertexCount; ++i)
+    {
+        snwVec3 p = Skinned(world, world->pose, i);
+        for (int d = 0; d < world->dimension; ++d)
+            world->x[4 * i + d] += 0.3f * ((float)Component(p, d) - world->x[4 * i + d]);
+    }
+}
+
+static snwJointDef Limits(snwJointType type, snwVec3 axis, double lower, double upper, double cone)
+{
+    snwJointDef joint = snwDefaultJointDef();
+    joint.type = type, joint.axis = axis, joint.lower = lower, joint.upper = upper, joint.cone = cone;
+    return joint;
+}
+
+TEST(rigfit, chainsKeepTheirLengthsOverManyDrags)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        World* world = NewChain(context, dimension, 5, NULL);
+        double size = world->model->size;
+        int repairs = 0;
+        for (int trial = 0; trial < 500; ++trial)
+        {
+            Drag(world, trial);
+            snwRigFitReport report = Fit(world);
+            repairs += report.repairs;
+            CHECK(WidestGap(world) <= 1e-10 * size);
+        }
+        CHECK(repairs < 4 * 500);
+        FreeWorld(world);
+    }
+    snwDestroyContext(context);
+}
+
+TEST(rigfit, limitsOfJointsAreNeverExceeded)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwJointDef flat = Limits(snw_jointHinge, (snwVec3){0, 0, -1}, -0.3, 0.1, SNW_PI);
+    snwJointDef hinge = Limits(snw_jointHinge, (snwVec3){0, 0, 1}, -0.2, 0.4, SNW_PI);
+    snwJointDef ball = Limits(snw_jointBall, (snwVec3){1, 0, 0}, -0.2, 0.2, 0.3);
+    const snwJointDef* limits[] = {&flat, &hinge, &ball};
+    for (int variant = 0; variant < 3; ++variant)
+    {
+        World* world = NewChain(context, variant == 0 ? 2 : 3, 4, limits[variant]);
+        double worst = 0, widest = 0, nearest = 1;
+        for (int trial = 0; trial < 300; ++trial)
+        {
+            Drag(world, trial);
+            world->targets[3].given = 0;
+            Fit(world);
+            worst = fmax(worst, LimitExcess(world, limits[variant]));
+            widest = fmax(widest, WidestGap(world));
+            nearest = fmin(nearest, fabs(LimitExcess(world, limits[variant])));
+        }
+        CHECK(worst <= 1e-9);
+        CHECK(widest <= 1e-10 * world->model->size);
+        CHECK(nearest < 1e-9); // some were reached
+        FreeWorld(world);
+    }
+    snwDestroyContext(context);
+}
+
+// Answers of a chain that nothing holds: internal forces.
+TEST(rigfit, chainsAloneHaveNoMomentum)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        World* world = NewChain(context, dimension, 5, NULL);
+        world->hold.compliance = 0.5;
+        for (int trial = 0; trial < 10; ++trial)
+        {
+            Shake(world, 0.03);
+            Fit(world);
+            CHECK(snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose));
+            Literal l = NewLiteral(world, world->pose);
+            double *answer = calloc((size_t)l.rows, sizeof(double)), largest = 0, total = 0;
+            snwVec3 momentum = {0}, spin = {0};
+            AnswerOf(world, &l, answer);
+            for (int i = 0; i < world->vertexCount; ++i)
+            {
+                snwVec3 dx = {answer[3 * i], answer[3 * i + 1], answer[3 * i + 2]};
+                momentum = snwVec3_MulAdd(momentum, world->masses[i], dx);
+                spin = snwVec3_MulAdd(spin, world->masses[i], snwVec3_Cross(Skinned(world, world->pose, i), dx));
+                largest = fmax(largest, snwVec3_Length(dx)), total += world->masses[i];
+            }
+            CHECK(largest > 1e-3);
+            CHECK(snwVec3_Length(momentum) < 1e-9 * total * largest);
+            CHECK(snwVec3_Length(spin) < 1e-9 * total * largest);
+            free(answer);
+            FreeLiteral(&l);
+        }
+        FreeWorld(world);
+    }
+    snwDestroyContext(context);
+}
+
+// Both ends given, farther apart than the chain is long; then let go.
+TEST(rigfit, chainsThatCannotReachStayCalm)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        World* world = NewChain(context, dimension, 5, NULL);
+        snwRigPose before[snw_mostHandles];
+        world->targets[0].given = world->targets[4].given = snw_dofX | snw_dofY | snw_dofZ;
+        for (int trial = 0; trial < 200; ++trial)
+        {
+            world->targets[4].place.x += 0.01;
+            memcpy(before, world->pose, sizeof before);
+            Fit(world);
+            for (int k = 0; k < 4; ++k)
+                CHECK(snwVec3_Distance(world->pose[k].place, before[k].place) < 0.2);
+            CHECK(world->pose[4].place.x == world->targets[4].place.x);
+            snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose);
+            snwRigFit_Apply(context, world->model, world->scratch, world->pose, world->x, NULL);
+        }
+        for (int i = 0; i < 4 * world->vertexCount; ++i)
+            CHECK(i % 4 == 3 || fabsf(world->x[i]) < 10);
+        world->targets[4].given = 0;
+        for (int trial = 0; trial < 50; ++trial)
+            Fit(world);
+        CHECK(WidestGap(world) <= 1e-10 * world->model->size);
+        FreeWorld(world);
+    }
+    snwDestroyContext(context);
+}
+
+// The paper's way: fitted as if there were no chain, then clamped and shifted from root to tail.
+TEST(rigfit, repairedChainsAreShutAndWithinLimits)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwJointDef flat = Limits(snw_jointHinge, (snwVec3){0, 0, 1}, -0.1, 0.3, SNW_PI);
+    snwJointDef hinge = Limits(snw_jointHinge, (snwVec3){0, 0, 1}, -0.2, 0.4, SNW_PI);
+    snwJointDef ball = Limits(snw_jointBall, (snwVec3){1, 0, 0}, -0.2, 0.2, 0.3);
+    const snwJointDef* limits[] = {&flat, &hinge, &ball};
+    for (int variant = 0; variant < 3; ++variant)
+    {
+        World* world = NewChain(context, variant == 0 ? 2 : 3, 4, limits[variant]);
+        world->hold.chains = snw_rigChainsRepaired;
+        for (int trial = 0; trial < 20; ++trial)
+        {
+            Drag(world, trial);
+            world->targets[3].given = 0;
+            Fit(world);
+            CHECK(WidestGap(world) <= 1e-14);
+            CHECK(LimitExcess(world, limits[variant]) <= 1e-12);
+        }
+        world->targets[0].given = 0;
+        Fit(world);
+        CHECK(!snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose));
+        FreeWorld(world);
+    }
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Singular rigs
+
+static void CheckCalm(World* world)
+{
+    for (int trial = 0; trial < 40; ++trial)
+    {
+        Shake(world, 0.02);
+        for (int k = 0; k < world->handleCount; ++k)
+            world->targets[k].given = trial % 4 == 0 ? 0 : trial % 4 == 1 ? snw_dofAll : s_someGiven[(k + trial) % 6];
+        Fit(world);
+        snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose);
+        snwRigFit_Apply(world->context, world->model, world->scratch, world->pose, world->x, world->rigged);
+        for (int k = 0; k < world->handleCount; ++k)
+        {
+            CHECK(snwVec3_Distance(world->pose[k].place, world->handles[k].origin) < 1);
+            CHECK_NEAR(snwMat3_Determinant(world->pose[k].linear), 1, 1e-12);
+        }
+        for (int i = 0; i < world->vertexCount; ++i)
+            for (int d = 0; d < 3; ++d)
+                CHECK(fabsf(world->x[4 * i + d]) < 2 && fabsf(world->rigged[4 * i + d]) < 2);
+    }
+}
+
+TEST(rigfit, singularRigsStayCalm)
+{
+    enum
+    {
+        noWeight,
+        onePoint,
+        twins,
+        onALine,
+        onePlace,
+        kinds
+    };
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int variant = 0; variant < 2 * kinds; ++variant)
+    {
+        int kind = variant / 2;
+        World* world = NewWorld(context, 2 + variant % 2, 80, 4);
+        for (int i = 0; i < world->vertexCount; ++i)
+        {
+            double* w = world->dense + 4 * i;
+            w[2] += 0.05;
+            if (kind == noWeight || kind == onePoint)
+                w[1] = kind == onePoint && i == 0 ? 1 : 0;
+            if (kind == twins)
+                w[3] = 2 * w[2];
+            if (kind == onALine)
+                world->rest[i].y = world->rest[i].z = 0.1;
+        }
+        for (int k = 0; k < 4 && kind == onePlace; ++k)
+            world->handles[k].origin = world->handles[0].origin;
+        if (kind == onePoint)
+            world->handles[1].origin = world->rest[0];
+        Finish(world);
+        CheckCalm(world);
+        FreeWorld(world);
+    }
+    snwDestroyContext(context);
+}
+
+// A bone at the end of a chain that no vertex follows goes where the chain takes it.
+TEST(rigfit, endBonesWithoutFleshFollowTheirChain)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        World* world = NewWorld(context, dimension, 100, 4);
+        for (int i = 0; i < world->vertexCount; ++i)
+            world->dense[4 * i + 2] += world->dense[4 * i + 3] + 0.01, world->dense[4 * i + 3] = 0;
+        for (int k = 1; k < 4; ++k)
+            world->links[world->linkCount++] = (snwRigLinkDef){k - 1, k, world->handles[k].origin, NULL};
+        Finish(world);
+        for (int trial = 0; trial < 20; ++trial)
+        {
+            Drag(world, trial);
+            world->targets[3].given = 0;
+            Fit(world);
+            CHECK(WidestGap(world) <= 1e-10 * world->model->size);
+        }
+        FreeWorld(world);
+    }
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The way it is built
+
+static uint64_t HashBytes(uint64_t hash, const void* data, size_t size)
+{
+    const unsigned char* bytes = data;
+    for (size_t i = 0; i < size; ++i)
+        hash = (hash ^ bytes[i]) * 1099511628211u;
+    return hash;
+}
+
+static uint64_t RunHash(int threads, snwSimd simd, int dimension, snwRigFreedom second)
+{
+    snwContext* context = snwFixture_Context(threads, simd, NULL);
+    snwJointDef hinge = Limits(snw_jointHinge, (snwVec3){0, 0, 1}, -0.2, 0.4, SNW_PI);
+    World* world = NewWorld(context, dimension, 1203, 6);
+    world->handles[1].freedom = second;
+    world->links[0] = (snwRigLinkDef){3, 4, world->handles[4].origin, &hinge}, world->linkCount = 1;
+    Finish(world);
+    uint64_t hash = 1469598103934665603u;
+    for (int trial = 0; trial < 4; ++trial)
+    {
+        Shake(world, 0.02);
+        GiveSome(world);
+        Fit(world);
+        snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose);
+        snwRigFit_Apply(context, world->model, world->scratch, world->pose, world->x, world->rigged);
+        hash = HashBytes(hash, world->pose, 6 * sizeof *world->pose);
+        hash = HashBytes(hash, world->x, 4 * 1203 * sizeof(float));
+        hash = HashBytes(hash, world->rigged, 4 * 1203 * sizeof(float));
+    }
+    FreeWorld(world);
+    snwDestroyContext(context);
+    return hash;
+}
+
+TEST(rigfit, sameBitsForAnyThreadsAndInstructionSet)
+{
+    for (int variant = 0; variant < 3; ++variant)
+    {
+        int dimension = variant == 2 ? 3 : 2;
+        snwRigFreedom second = variant == 1 ? snw_rigAffine : snw_rigRigid;
+        uint64_t hash = RunHash(1, snw_simdScalar, dimension, second);
+        CHECK(hash == RunHash(1, snw_simdBase, dimension, second));
+        CHECK(hash == RunHash(1, snw_simdAvx2, dimension, second));
+        CHECK(hash == RunHash(2, snw_simdAuto, dimension, second));
+        CHECK(hash == RunHash(4, snw_simdAuto, dimension, second));
+    }
+}
+
+// What the scratch remembers from one call to the next makes no difference: only the pose is state.
+TEST(rigfit, scratchIsNoState)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    World* world = NewChain(context, 3, 4, NULL);
+    for (int trial = 0; trial < 6; ++trial)
+    {
+        snwRigPose pose[snw_mostHandles];
+        memcpy(pose, world->pose, sizeof pose);
+        GiveSome(world);
+        Shake(world, 0.02);
+        Fit(world);
+        snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose);
+        snwRigPose answer[snw_mostHandles];
+        memcpy(answer, world->scratch->answer, 4 * sizeof *answer);
+        snwRigFitScratch* fresh = NULL;
+        REQUIRE(snwRigFitScratch_Create(context, world->model, &fresh, NULL) == snw_ok);
+        snwRigFit_Gather(context, world->model, fresh, world->x);
+        snwRigFit_Solve(world->model, fresh, &world->hold, pose);
+        snwRigFit_Complement(world->model, fresh, &world->hold, pose);
+        CHECK(memcmp(pose, world->pose, 4 * sizeof *pose) == 0);
+        CHECK(memcmp(answer, fresh->answer, 4 * sizeof *answer) == 0);
+        snwRigFitScratch_Destroy(context, fresh);
+    }
+    FreeWorld(world);
+    snwDestroyContext(context);
+}
+
+TEST(rigfit, palettesAreTheSkinning)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    World* world = NewWorld(context, 3, 10, 4);
+    world->handles[3].freedom = snw_rigAffine;
+    Finish(world);
+    RandomPose(world, 1);
+    double matrices[4][12];
+    snwTransform transforms[4];
+    snwRigFit_Matrices(world->model, world->pose, matrices);
+    snwRigFit_Transforms(world->model, world->pose, transforms);
+    for (int i = 0; i < 10; ++i)
+    {
+        snwVec3 p = world->rest[i], sum = {0};
+        for (int k = 0; k < 4; ++k)
+        {
+            const double* m = matrices[k];
+            snwVec3 moved = {m[0] * p.x + m[1] * p.y + m[2] * p.z + m[3], m[4] * p.x + m[5] * p.y + m[6] * p.z + m[7],
+                m[8] * p.x + m[9] * p.y + m[10] * p.z + m[11]};
+            sum = snwVec3_MulAdd(sum, snwWeights_Get(world->weights, i, k), moved);
+            if (k < 3)
+                CHECK(snwVec3_Distance(moved, snwTransform_Apply(transforms[k], p)) < 1e-14);
+        }
+        CHECK(snwVec3_Distance(sum, Skinned(world, world->pose, i)) < 1e-14);
+    }
+    snwVec3 place = snwTransform_Apply(transforms[3], world->handles[3].origin);
+    CHECK(snwVec3_Distance(place, world->pose[3].place) < 1e-14);
+    FreeWorld(world);
+    snwDestroyContext(context);
+}
+
+TEST(rigfit, steadyCallsUseNoHeap)
+{
+    snwCountingAllocator counter = {0};
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, &counter);
+    World* world = NewChain(context, 3, 5, NULL);
+    long before = counter.allocations;
+    for (int trial = 0; trial < 10; ++trial)
+    {
+        Drag(world, trial);
+        Fit(world);
+        snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose);
+        snwRigFit_Apply(context, world->model, world->scratch, world->pose, world->x, world->rigged);
+    }
+    CHECK_INT(counter.allocations, before);
+    FreeWorld(world);
+    snwDestroyContext(context);
+}
+
+TEST(rigfit, everyFailedAllocationIsAnErrorWithoutLeak)
+{
+    snwCountingAllocator counter = {0};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+    World* world = NewChain(context, 2, 3, NULL);
+    snwRigFitDef def = WorldDef(world);
+    bool done = false;
+    for (int i = 1; !done; ++i)
+    {
+        snwRigFit* model = NULL;
+        snwRigFitScratch* scratch = NULL;
+        long live = counter.live;
+        counter.failAt = counter.allocations + i;
+        snwResult result = snwRigFit_Create(context, &def, &model, NULL);
+        if (result == snw_ok)
+            result = snwRigFitScratch_Create(context, model, &scratch, NULL);
+        done = result == snw_ok;
+        CHECK(done || result == snw_errorMemory);
+        counter.failAt = 0;
+        snwRigFitScratch_Destroy(context, scratch);
+        snwRigFit_Destroy(context, model);
+        CHECK_INT(counter.live, live);
+        REQUIRE(i < 400);
+    }
+    FreeWorld(world);
+    snwDestroyContext(context);
+}
+
+TEST(rigfit, nonsenseIsRefused)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    World* world = SimpleWorld(context, 2, 10, 3);
+    snwRigFitDef good = WorldDef(world), bad[9];
+    for (int i = 0; i < 9; ++i)
+        bad[i] = good;
+    snwVec3 rest[10];
+    memcpy(rest, world->rest, sizeof rest);
+    rest[4].x = NAN;
+    double masses[10] = {1, 1, 1, -1};
+    snwRigHandleDef affine[3] = {world->handles[0], world->handles[1], world->handles[2]};
+    affine[1].freedom = snw_rigAffine;
+    snwJointDef slide = Limits(snw_jointPrismatic, (snwVec3){1, 0, 0}, 0, 1, 0);
+    snwJointDef hinge = Limits(snw_jointHinge, (snwVec3){0, 0, 1}, 0, 1, 0);
+    snwRigLinkDef circle[] = {{0, 1, {0, 0, 0}, NULL}, {1, 0, {0, 0, 0}, NULL}}, twice[] = {{0, 1, {0, 0, 0}, NULL}, {2, 1, {0, 0, 0}, NULL}};
+    snwRigLinkDef beyond = {0, 3, {0, 0, 0}, NULL}, sliding = {0, 1, {0, 0, 0}, &slide}, limited = {0, 1, {0, 0, 0}, &hinge};
+    snwLinearTerm term = {0, snw_dofZ, 1};
+    snwLinearConstraintDef constraint = {&term, 1, 0};
+    bad[0].dimension = 4;
+    bad[1].rest = rest;
+    bad[2].masses = masses;
+    bad[3].links = circle, bad[3].linkCount = 2;
+    bad[4].links = twice, bad[4].linkCount = 2;
+    bad[5].links = &beyond, bad[5].linkCount = 1;
+    bad[6].links = &sliding, bad[6].linkCount = 1;
+    bad[7].links = &limited, bad[7].linkCount = 1, bad[7].handles = affine;
+    bad[8].constraints = &constraint, bad[8].constraintCount = 1;
+    for (int i = 0; i < 9; ++i)
+    {
+        snwMessage message = {0};
+        snwRigFit* model = NULL;
+        CHECK_INT(snwRigFit_Create(context, &bad[i], &model, &message), snw_errorArgument);
+        CHECK(model == NULL && message.text[0] != 0);
+    }
+    FreeWorld(world);
+    snwDestroyContext(context);
+}

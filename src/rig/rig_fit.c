@@ -394,6 +394,7 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
     s->step = NewMotion(arena, model);
     s->force = NewMotion(arena, model);
     AllocateRows(model, s);
+    s->now = snwArena_Alloc(arena, handles, sizeof *s->now);
     s->tried = snwArena_Alloc(arena, handles, sizeof *s->tried);
     s->answer = snwArena_Alloc(arena, handles, sizeof *s->answer);
     s->changes = snwArena_Alloc(arena, numbers, sizeof(float));

@@ -118,10 +118,10 @@ struct snwRigFitScratch
     int rowCount, termCount;
     double *rowMatrix, *panels, *gram, *lambda, *rowRight, *softness, *active; // of the rows
     bool *atLeast, *pushes;
-    snwRigPose* tried;
-    snwRigPose* answer;    // of the handles, as if poses were linear: how the flesh moves
-    bool answers;          // it does
-    float *changes, *maps; // of the pass
+    snwRigPose *now, *tried; // of repairs; a motion of the handles
+    snwRigPose* answer;      // of the handles, as if poses were linear: how the flesh moves
+    bool answers;            // it does
+    float *changes, *maps;   // of the pass
 };
 
 static inline int snwRigFit_Turns(const snwRigFit* model, int handle)
@@ -189,5 +189,5 @@ void snwRigFit_MakeRows(
 // What is open of them, of the size or in rad.
 double snwRigFit_Gap(const snwRigFit* model, const snwRigFitScratch* scratch);
 
-// From root to tail: limits (if clamp) and joints, moving only what is free or, if clamp, everything.
-void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool clamp, snwRigPose* pose);
+// From root to tail: limits, then joints, moving children that are free or, if `all`, any.
+void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, snwRigPose* pose);

@@ -328,19 +328,20 @@ static void ClampLink(const snwRigFit* model, const snwRigLink* link, snwRigPose
     pose[link->child].linear = snwMat3_Mul(frame, snwQuat_ToMat3(turn));
 }
 
-void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool clamp, snwRigPose* pose)
+void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, snwRigPose* pose)
 {
+    uint32_t turns = model->dimension == 2 ? snw_dofRotationZ : snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
     for (int i = 0; i < model->linkCount; ++i)
     {
         const snwRigLink* link = &model->links[i];
         if (link->limited && (link->limits.type == snw_jointFree || snwJointType_Slides(link->limits.type)))
             continue;
+        uint32_t given = all ? 0 : hold->targets[link->child].given;
         bool rigid = model->handles[link->child].freedom == snw_rigRigid;
-        if (clamp && link->limited && rigid)
+        if (link->limited && rigid && (given & turns) == 0)
             ClampLink(model, link, pose);
         Maker m = {.model = model, .pose = pose};
         snwVec3 gap = snwVec3_Sub(PointOf(&m, link->child, link->joint), PointOf(&m, link->parent, link->joint));
-        uint32_t given = clamp ? 0 : hold->targets[link->child].given;
         snwVec3* place = &pose[link->child].place;
         place->x -= (given & snw_dofX) == 0 ? gap.x : 0;
         place->y -= (given & snw_dofY) == 0 ? gap.y : 0;

@@ -13,7 +13,9 @@ static const double s_mostTurn = 0.5;      // rad
 static const double s_shut = 1e-12;        // of the size, or rad: joints are closed
 static const double s_touching = 1e-9;     // rad: a limit that pushes
 static const double s_open = 1e-9;         // likewise: joints that cannot be closed
-static const double s_wide = 0.01;         // of the size, or rad: too far to be closed at once
+static const double s_wide = 0.05;         // of the size, or rad: too far to be closed at once
+static const double s_worse = 4;           // times the best gap: Newton's method runs away
+static const double s_leastSoftness = 1e-3;
 static const double s_wideSoftness = 0.01; // of a row's own mobility
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -336,33 +338,39 @@ static double FitStep(const snwRigFit* model, snwRigFitScratch* s, snwRigPose* p
     return largest;
 }
 
-// Closes rows by the way of least mass. Newton's method; where it does not help, Levenberg's: rows yield until it does.
+// One try from `pose`: the way of least mass, into s->tried. Returns the gap there; the rows are those of that pose.
+static double TryRepair(
+    const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, const snwRigPose* pose, double softness)
+{
+    ClearRight(model, s);
+    SolveStep(model, s, pose, &(RowsDef){1, softness});
+    ScaleStep(model, s, fmin(1, s_mostTurn / fmax(LargestTurn(model, s), DBL_MIN)));
+    memcpy(s->tried, pose, (size_t)model->handleCount * sizeof *pose);
+    TakeStep(model, s, s->tried);
+    snwRigFit_MakeRows(model, s, hold, s->tried);
+    return snwRigFit_Gap(model, s);
+}
+
+// Closes rows. Newton's method, which may pass through worse places (cones are round); where it runs away,
+// Levenberg's: back to the best place, and rows yield until it helps.
 static void Repair(
     const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
 {
     size_t bytes = (size_t)model->handleCount * sizeof *pose;
     double softness = 0;
+    memcpy(s->now, pose, bytes);
     snwRigFit_MakeRows(model, s, hold, pose);
     report->gap = snwRigFit_Gap(model, s);
     for (; report->gap > s_shut && report->repairs < snw_rigMostRepairs; ++report->repairs)
     {
-        ClearRight(model, s);
-        SolveStep(model, s, pose, &(RowsDef){1, softness});
-        ScaleStep(model, s, fmin(1, s_mostTurn / fmax(LargestTurn(model, s), DBL_MIN)));
-        memcpy(s->tried, pose, bytes);
-        TakeStep(model, s, s->tried);
-        snwRigFit_MakeRows(model, s, hold, s->tried);
-        double gap = snwRigFit_Gap(model, s);
+        double gap = TryRepair(model, s, hold, s->now, softness);
+        bool runsAway = gap > s_worse * report->gap;
+        memcpy(s->now, runsAway ? pose : s->tried, bytes);
+        softness = runsAway ? fmax(10 * softness, s_leastSoftness) : 0.1 * softness;
         if (gap < report->gap)
-        {
-            memcpy(pose, s->tried, bytes);
-            report->gap = gap, softness *= 0.1;
-            continue;
-        }
-        if (gap <= 8 * s_shut) // all that rounding leaves
-            break;
-        snwRigFit_MakeRows(model, s, hold, pose);
-        softness = fmax(10 * softness, 1e-3);
+            report->gap = gap, memcpy(pose, s->tried, bytes);
+        if (runsAway)
+            snwRigFit_MakeRows(model, s, hold, pose);
     }
 }
 
