@@ -318,28 +318,25 @@ static void MomentForces(
     const World* world, const snwRigPose* pose, const snwRigPose* motion, bool flesh, const Literal* l, double* out)
 {
     snwRigFitScratch* s = world->scratch;
-    static double numbers[12][snw_mostHandles], turns[9 * snw_mostHandles];
-    snwRigPlanes planes = {{numbers[9], numbers[10], numbers[11]}, {{0}}};
-    memset(numbers, 0, sizeof numbers), memset(turns, 0, sizeof turns);
-    size_t bytes = (size_t)world->handleCount * sizeof(double);
-    for (int a = 0; a < world->dimension; ++a)
-    {
-        if (flesh)
-            memcpy(planes.moves[a], s->places[a], bytes);
-        for (int b = 0; b < world->dimension; ++b)
+    int d = world->dimension;
+    double turns[9 * snw_mostHandles] = {0};
+    for (int k = 0; k < world->model->stride; ++k)
+        for (int a = 0; a < d; ++a)
         {
-            planes.linear[a][b] = numbers[3 * a + b];
-            if (flesh)
-                memcpy(planes.linear[a][b], s->arms[a][b], bytes);
+            s->pose.moves[a][k] = k < world->handleCount ? Component(motion[k].place, a) : 0;
+            s->forces.moves[a][k] = flesh ? s->sums.moves[a][k] : 0;
+            for (int b = 0; b < d; ++b)
+            {
+                s->pose.linear[a][b][k] = k < world->handleCount ? motion[k].linear.m[a][b] : 0;
+                s->forces.linear[a][b][k] = flesh ? s->sums.linear[a][b][k] : 0;
+            }
         }
-    }
-    snwRigFit_Subtract(world->model, motion, &planes);
+    snwRigFit_Subtract(world->model, s->all.kernels, &s->pose, &s->forces);
     snwRigSystem_Set(world->model, &s->all, s->all.freeMoves, s->all.freeTurns, 1e-12);
-    snwRigSystem_Contract(world->model, &s->all, pose, (double* const(*)[3])planes.linear, turns);
+    snwRigSystem_Contract(world->model, &s->all, pose, (double* const(*)[3])s->forces.linear, turns);
     for (int k = 0; k < world->handleCount; ++k)
         for (int i = 0; i < l->starts[k + 1] - l->starts[k]; ++i)
-            out[l->starts[k] + i] = i < world->dimension ? planes.moves[i][k]
-                                                         : turns[s->all.turnStart[k] + i - world->dimension];
+            out[l->starts[k] + i] = i < d ? s->forces.moves[i][k] : turns[s->all.turnStart[k] + i - d];
 }
 
 // The motion of one degree of freedom.
@@ -1354,8 +1351,10 @@ TEST(rigfit, nonsenseIsRefused)
     affine[1].freedom = snw_rigAffine;
     snwJointDef slide = Limits(snw_jointPrismatic, (snwVec3){1, 0, 0}, 0, 1, 0);
     snwJointDef hinge = Limits(snw_jointHinge, (snwVec3){0, 0, 1}, 0, 1, 0);
-    snwRigLinkDef circle[] = {{0, 1, {0, 0, 0}, NULL}, {1, 0, {0, 0, 0}, NULL}}, twice[] = {{0, 1, {0, 0, 0}, NULL}, {2, 1, {0, 0, 0}, NULL}};
-    snwRigLinkDef beyond = {0, 3, {0, 0, 0}, NULL}, sliding = {0, 1, {0, 0, 0}, &slide}, limited = {0, 1, {0, 0, 0}, &hinge};
+    snwRigLinkDef circle[] = {{0, 1, {0, 0, 0}, NULL}, {1, 0, {0, 0, 0}, NULL}},
+                  twice[] = {{0, 1, {0, 0, 0}, NULL}, {2, 1, {0, 0, 0}, NULL}};
+    snwRigLinkDef beyond = {0, 3, {0, 0, 0}, NULL}, sliding = {0, 1, {0, 0, 0}, &slide},
+                  limited = {0, 1, {0, 0, 0}, &hinge};
     snwLinearTerm term = {0, snw_dofZ, 1};
     snwLinearConstraintDef constraint = {&term, 1, 0};
     bad[0].dimension = 4;

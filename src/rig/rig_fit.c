@@ -356,6 +356,18 @@ static snwRigMotion NewMotion(snwArena* arena, const snwRigFit* model)
     return motion;
 }
 
+static snwRigPlanes NewPlanes(snwArena* arena, const snwRigFit* model)
+{
+    snwRigPlanes planes = {{0}, {{0}}};
+    for (int a = 0; a < model->dimension; ++a)
+    {
+        planes.moves[a] = Plane(arena, model);
+        for (int b = 0; b < model->dimension; ++b)
+            planes.linear[a][b] = Plane(arena, model);
+    }
+    return planes;
+}
+
 static void AllocateRows(const snwRigFit* model, snwRigFitScratch* s)
 {
     snwArena* arena = &s->arena;
@@ -377,17 +389,16 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
 {
     snwArena* arena = &s->arena;
     size_t handles = (size_t)model->handleCount, numbers = handles * (size_t)model->pass.numbers;
-    const snwCholeskyKernels* kernels = snwCholesky_Kernels(context->simd);
     s->passes = snwArena_Alloc(arena, snwRigPass_ScratchCount(&model->pass), sizeof(double));
-    s->sums = snwArena_Alloc(arena, numbers, sizeof(double));
+    s->gathered = snwArena_Alloc(arena, numbers, sizeof(double));
+    s->sums = NewPlanes(arena, model);
+    s->pose = NewPlanes(arena, model);
+    s->forces = NewPlanes(arena, model);
     for (int a = 0; a < model->dimension; ++a)
-    {
-        s->places[a] = Plane(arena, model);
         for (int b = 0; b < model->dimension; ++b)
-            s->arms[a][b] = Plane(arena, model), s->linear[a][b] = Plane(arena, model);
-    }
-    snwRigSystem_Create(arena, model, kernels, &s->fit);
-    snwRigSystem_Create(arena, model, kernels, &s->all);
+            s->linear[a][b] = Plane(arena, model);
+    snwRigSystem_Create(arena, model, context->simd, &s->fit);
+    snwRigSystem_Create(arena, model, context->simd, &s->all);
     s->moves = snwArena_Alloc(arena, handles, 1);
     s->turns = snwArena_Alloc(arena, handles, 1);
     s->right = NewMotion(arena, model);
@@ -440,29 +451,29 @@ static void TakeFlat(const double* sums, const double* origin, snwRigFitScratch*
 {
     double cross = sums[2] - (origin[0] * sums[1] - origin[1] * sums[0]);
     double dot = sums[3] - (origin[0] * sums[0] + origin[1] * sums[1]);
-    s->places[0][k] = sums[0], s->places[1][k] = sums[1];
-    s->arms[0][0][k] = s->arms[1][1][k] = 0.5 * dot;
-    s->arms[1][0][k] = 0.5 * cross, s->arms[0][1][k] = -0.5 * cross;
+    s->sums.moves[0][k] = sums[0], s->sums.moves[1][k] = sums[1];
+    s->sums.linear[0][0][k] = s->sums.linear[1][1][k] = 0.5 * dot;
+    s->sums.linear[1][0][k] = 0.5 * cross, s->sums.linear[0][1][k] = -0.5 * cross;
 }
 
 static void TakeMap(const double* sums, const double* origin, int d, snwRigFitScratch* s, int k)
 {
     for (int a = 0; a < d; ++a, sums += d + 1)
     {
-        s->places[a][k] = sums[d];
+        s->sums.moves[a][k] = sums[d];
         for (int b = 0; b < d; ++b)
-            s->arms[a][b][k] = sums[b] - sums[d] * origin[b];
+            s->sums.linear[a][b][k] = sums[b] - sums[d] * origin[b];
     }
 }
 
 void snwRigFit_Gather(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const float* x)
 {
     const snwRigPass* pass = &model->pass;
-    snwRigPass_Gather(context, pass, x, scratch->passes, scratch->sums);
+    snwRigPass_Gather(context, pass, x, scratch->passes, scratch->gathered);
     for (int k = 0; k < model->handleCount; ++k)
     {
         snwVec3 arm = snwVec3_Sub(model->handles[k].origin, pass->centre);
-        const double *sums = scratch->sums + (size_t)pass->numbers * (size_t)k, origin[3] = {arm.x, arm.y, arm.z};
+        const double *sums = scratch->gathered + (size_t)pass->numbers * (size_t)k, origin[3] = {arm.x, arm.y, arm.z};
         if (pass->kind == snw_passFlat)
             TakeFlat(sums, origin, scratch, k);
         else

@@ -60,9 +60,17 @@ typedef struct snwRigMotion
     double* turns;    // by a system's turnStart
 } snwRigMotion;
 
+// Likewise, with linear parts, or forces on them, in place of turns.
+typedef struct snwRigPlanes
+{
+    double* moves[3];
+    double* linear[3][3]; // a, b
+} snwRigPlanes;
+
 // M of what is free, with the translations eliminated.
 typedef struct snwRigSystem
 {
+    const snwPassKernels* kernels;
     double share;             // of M's diagonal, added to it
     unsigned char* freeMoves; // by handle, a bit per coordinate
     unsigned char* freeTurns; // by handle, 0 or 1
@@ -102,9 +110,10 @@ struct snwRigFitScratch
 {
     snwArena arena;
     double* passes;       // of the sums
-    double* sums;         // as the pass gives them
-    double* places[3];    // planes: s
-    double* arms[3][3];   // planes, a, b: sum m w x (xb - ub)^T
+    double* gathered;     // as the pass gives them
+    snwRigPlanes sums;    // s, and sum m w x (xb - ub)^T
+    snwRigPlanes pose;    // of the pose
+    snwRigPlanes forces;  // C, with linear parts
     snwRigSystem fit;     // what is free
     snwRigSystem all;     // everything: for the complement
     unsigned char* moves; // what is free now
@@ -151,21 +160,16 @@ static inline void snwRigFit_TurnRow(const snwRigFit* model, int handle, const s
 // ---------------------------------------------------------------------------------------------------------------------
 // rig_fit_system.c
 
-void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, const snwCholeskyKernels* kernels, snwRigSystem* out);
+void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, snwSimd simd, snwRigSystem* out);
 
 // What is free, by handle, and the share of M's diagonal to add. Costs only where something changed.
 void snwRigSystem_Set(
     const snwRigFit* model, snwRigSystem* system, const unsigned char* moves, const unsigned char* turns, double share);
 void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snwRigPose* pose);
 
-// (M motion)_k for motions given by their linear parts: forces on the translations and, in planes, on linear parts.
-typedef struct snwRigPlanes
-{
-    double* moves[3];
-    double* linear[3][3];
-} snwRigPlanes;
-
-void snwRigFit_Subtract(const snwRigFit* model, const snwRigPose* motion, const snwRigPlanes* forces);
+// forces -= M motion: both with linear parts in place of turns.
+void snwRigFit_Subtract(
+    const snwRigFit* model, const snwPassKernels* kernels, const snwRigPlanes* motion, const snwRigPlanes* forces);
 
 // Forces on linear parts to forces on turns, those of the system.
 void snwRigSystem_Contract(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,

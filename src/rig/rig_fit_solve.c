@@ -74,35 +74,47 @@ static void NoteFree(const snwRigFit* model, snwRigFitScratch* s, const snwRigTa
 // ---------------------------------------------------------------------------------------------------------------------
 // C
 
-// C's moves and, in planes, what it is on linear parts.
-static snwRigPlanes PutRight(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
+static void CopyPlanes(const snwRigFit* model, const snwRigPlanes* from, const snwRigPlanes* to)
 {
-    size_t bytes = (size_t)model->handleCount * sizeof(double);
-    snwRigPlanes planes = {{s->right.moves[0], s->right.moves[1], s->right.moves[2]}, {{0}}};
+    size_t bytes = (size_t)model->stride * sizeof(double);
     for (int a = 0; a < model->dimension; ++a)
     {
-        memcpy(s->right.moves[a], s->places[a], bytes);
+        memcpy(to->moves[a], from->moves[a], bytes);
         for (int b = 0; b < model->dimension; ++b)
-        {
-            planes.linear[a][b] = s->linear[a][b];
-            memcpy(s->linear[a][b], s->arms[a][b], bytes);
-        }
+            memcpy(to->linear[a][b], from->linear[a][b], bytes);
     }
-    snwRigFit_Subtract(model, pose, &planes);
-    return planes;
 }
 
-static void ContractRight(
-    const snwRigFit* model, snwRigFitScratch* s, const snwRigSystem* system, const snwRigPose* pose)
+// C, with linear parts in place of turns, in `forces`.
+static void FindForces(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
 {
+    for (int k = 0; k < model->handleCount; ++k)
+    {
+        double place[3] = {pose[k].place.x, pose[k].place.y, pose[k].place.z};
+        for (int a = 0; a < model->dimension; ++a)
+        {
+            s->pose.moves[a][k] = place[a];
+            for (int b = 0; b < model->dimension; ++b)
+                s->pose.linear[a][b][k] = pose[k].linear.m[a][b];
+        }
+    }
+    CopyPlanes(model, &s->sums, &s->forces);
+    snwRigFit_Subtract(model, s->fit.kernels, &s->pose, &s->forces);
+}
+
+// `forces` as a system sees them, in `right`.
+static void PutRight(const snwRigFit* model, snwRigFitScratch* s, const snwRigSystem* system, const snwRigPose* pose)
+{
+    for (int a = 0; a < model->dimension; ++a)
+        memcpy(s->right.moves[a], s->forces.moves[a], (size_t)model->stride * sizeof(double));
     memset(s->right.turns, 0, (size_t)system->n * sizeof(double));
-    snwRigSystem_Contract(model, system, pose, (double* const(*)[3])s->linear, s->right.turns);
+    snwRigSystem_Contract(model, system, pose, (double* const(*)[3])s->forces.linear, s->right.turns);
 }
 
 static void ClearRight(const snwRigFit* model, snwRigFitScratch* s)
 {
     for (int a = 0; a < model->dimension; ++a)
-        memset(s->right.moves[a], 0, (size_t)model->handleCount * sizeof(double));
+        memset(s->right.moves[a], 0, (size_t)model->stride * sizeof(double));
     memset(s->right.turns, 0, (size_t)model->turnCount * sizeof(double));
 }
 
@@ -127,7 +139,7 @@ static void AddRow(const snwRigFit* model, const snwRigSystem* system, const snw
 static void ClearForce(const snwRigFit* model, const snwRigFitScratch* s)
 {
     for (int a = 0; a < model->dimension; ++a)
-        memset(s->force.moves[a], 0, (size_t)model->handleCount * sizeof(double));
+        memset(s->force.moves[a], 0, (size_t)model->stride * sizeof(double));
     memset(s->force.turns, 0, (size_t)model->turnCount * sizeof(double));
 }
 
@@ -182,7 +194,7 @@ typedef struct RowsDef
     double softness; // of a row's own mobility
 } RowsDef;
 
-static void FindForces(const snwRigFit* model, snwRigFitScratch* s, const RowsDef* def, const double* swept)
+static void PushRows(const snwRigFit* model, snwRigFitScratch* s, const RowsDef* def, const double* swept)
 {
     int count = s->rowCount;
     snwDense_Gram(&s->fit.factor, count, s->panels, s->gram, count);
@@ -217,7 +229,7 @@ static void SolveTurns(const snwRigFit* model, snwRigFitScratch* s, const snwRig
     {
         ReduceRows(model, s, pose);
         snwDense_ForwardRows(&system->factor, s->rowCount, s->rowMatrix, system->n, s->panels);
-        FindForces(model, s, def, s->step.turns);
+        PushRows(model, s, def, s->step.turns);
         snwDense_AddRows(&system->factor, s->rowCount, s->panels, s->lambda, s->step.turns);
         for (int i = 0; i < s->rowCount; ++i)
             AddRow(model, system, s, &s->rows[i], s->lambda[i], &s->right);
@@ -382,8 +394,8 @@ snwRigFitReport snwRigFit_Solve(
     SetGiven(model, hold->targets, pose);
     NoteFree(model, s, hold->targets);
     snwRigSystem_Factor(model, &s->fit, pose);
-    PutRight(model, s, pose);
-    ContractRight(model, s, &s->fit, pose);
+    FindForces(model, s, pose);
+    PutRight(model, s, &s->fit, pose);
     snwRigFit_MakeRows(model, s, hold, pose);
     report.largest = FitStep(model, s, pose);
     if (s->rowCount > 0)
@@ -463,16 +475,16 @@ static void Negate(int count, double* numbers)
 static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
 {
     snwRigSystem_Factor(model, &s->fit, pose);
-    PutRight(model, s, pose);
-    ContractRight(model, s, &s->fit, pose);
+    FindForces(model, s, pose);
+    PutRight(model, s, &s->fit, pose);
     SolveStep(model, s, pose, &(RowsDef){0, 0});
-    PutMotion(model, s, s->tried);
+    snwRigPlanes rest = {{s->step.moves[0], s->step.moves[1], s->step.moves[2]}, {{0}}};
+    memcpy(rest.linear, s->linear, sizeof rest.linear);
+    snwRigFit_Subtract(model, s->fit.kernels, &rest, &s->forces);
     ClearForce(model, s);
     for (int i = 0; i < s->rowCount; ++i)
         AddRow(model, &s->fit, s, &s->rows[i], -s->lambda[i], &s->force);
-    snwRigPlanes planes = PutRight(model, s, pose);
-    snwRigFit_Subtract(model, s->tried, &planes);
-    ContractRight(model, s, &s->all, pose);
+    PutRight(model, s, &s->all, pose);
     KeepGiven(model, s);
     for (int a = 0; a < model->dimension; ++a)
         Negate(model->handleCount, s->right.moves[a]);

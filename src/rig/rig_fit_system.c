@@ -14,12 +14,12 @@ static size_t Largest(int a, int b)
     return (size_t)(a > b ? a : b);
 }
 
-void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, const snwCholeskyKernels* kernels, snwRigSystem* out)
+void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, snwSimd simd, snwRigSystem* out)
 {
     size_t handles = (size_t)model->handleCount, plane = handles * (size_t)model->stride;
     size_t n = Largest(model->turnCount, model->handleCount);
     int d = model->dimension;
-    *out = (snwRigSystem){0};
+    *out = (snwRigSystem){.kernels = snwRigPass_Kernels(simd)};
     out->freeMoves = snwArena_Alloc(arena, handles, 1);
     out->freeTurns = snwArena_Alloc(arena, handles, 1);
     out->turnStart = snwArena_Alloc(arena, handles + 1, sizeof *out->turnStart);
@@ -37,7 +37,7 @@ void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, const snwChole
     out->factored = snwArena_Alloc(arena, handles, sizeof *out->factored);
     out->matrix = snwArena_Alloc(arena, n * n, sizeof(double));
     out->column = snwArena_Alloc(arena, n + 8, sizeof(double));
-    out->factor = (snwDense){.kernels = kernels};
+    out->factor = (snwDense){.kernels = snwCholesky_Kernels(simd)};
     out->factor.numbers = snwArena_Alloc(arena, snwDense_Count((int)n), sizeof(double));
 }
 
@@ -269,28 +269,27 @@ void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snw
 // ---------------------------------------------------------------------------------------------------------------------
 // Products
 
-static void AddScaled(int count, double factor, const double* restrict from, double* restrict to)
+// out += sign matrix^T factors
+static void AddProduct(const snwRigFit* model, const snwPassKernels* kernels, const double* matrix, double sign,
+    const double* factors, double* out)
 {
-    for (int i = 0; i < count; ++i)
-        to[i] += factor * from[i];
+    snwPlaneProduct product = {model->handleCount, model->stride, matrix, sign};
+    kernels->product(&product, factors, out);
 }
 
-void snwRigFit_Subtract(const snwRigFit* model, const snwRigPose* motion, const snwRigPlanes* forces)
+void snwRigFit_Subtract(
+    const snwRigFit* model, const snwPassKernels* kernels, const snwRigPlanes* motion, const snwRigPlanes* forces)
 {
-    int d = model->dimension, count = model->handleCount, stride = model->stride;
-    for (int l = 0; l < count; ++l)
+    int d = model->dimension;
+    for (int a = 0; a < d; ++a)
     {
-        double place[3] = {motion[l].place.x, motion[l].place.y, motion[l].place.z};
-        for (int a = 0; a < d; ++a)
+        AddProduct(model, kernels, model->p0, -1, motion->moves[a], forces->moves[a]);
+        for (int b = 0; b < d; ++b)
         {
-            AddScaled(count, -place[a], model->p0 + l * stride, forces->moves[a]);
-            for (int b = 0; b < d; ++b)
-            {
-                AddScaled(count, -motion[l].linear.m[a][b], model->p1[b] + l * stride, forces->moves[a]);
-                AddScaled(count, -place[a], model->p1Back[b] + l * stride, forces->linear[a][b]);
-                for (int c = 0; c < d; ++c)
-                    AddScaled(count, -motion[l].linear.m[a][c], model->p2[c][b] + l * stride, forces->linear[a][b]);
-            }
+            AddProduct(model, kernels, model->p1[b], -1, motion->linear[a][b], forces->moves[a]);
+            AddProduct(model, kernels, model->p1Back[b], -1, motion->moves[a], forces->linear[a][b]);
+            for (int c = 0; c < d; ++c)
+                AddProduct(model, kernels, model->p2[c][b], -1, motion->linear[a][c], forces->linear[a][b]);
         }
     }
 }
@@ -317,15 +316,12 @@ void snwRigSystem_Contract(const snwRigFit* model, const snwRigSystem* system, c
 void snwRigSystem_Reduce(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
     const snwRigMotion* motion, double* const (*planes)[3])
 {
-    int d = model->dimension, count = model->handleCount;
+    int d = model->dimension;
     for (int a = 0; a < d; ++a)
         for (int b = 0; b < d; ++b)
         {
-            const double* back = system->back[system->groupOf[a]][b];
-            memset(planes[a][b], 0, (size_t)count * sizeof(double));
-            for (int p = 0; p < count; ++p)
-                if (motion->moves[a][p] != 0)
-                    AddScaled(count, -motion->moves[a][p], back + p * model->stride, planes[a][b]);
+            memset(planes[a][b], 0, (size_t)model->stride * sizeof(double));
+            AddProduct(model, system->kernels, system->back[system->groupOf[a]][b], -1, motion->moves[a], planes[a][b]);
         }
     snwRigSystem_Contract(model, system, pose, planes, motion->turns);
 }
@@ -353,19 +349,14 @@ static void Expand(const snwRigFit* model, const snwRigSystem* system, const snw
 void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
     double* const forces[3], const snwRigMotion* step, double* const (*planes)[3])
 {
-    int d = model->dimension, count = model->handleCount, stride = model->stride;
+    int d = model->dimension;
     Expand(model, system, pose, step->turns, planes);
     for (int a = 0; a < d; ++a)
     {
         int group = system->groupOf[a];
-        memset(step->moves[a], 0, (size_t)count * sizeof(double));
-        for (int q = 0; q < count; ++q)
-        {
-            if (forces[a][q] != 0)
-                AddScaled(count, forces[a][q], system->inverse[group] + q * stride, step->moves[a]);
-            for (int b = 0; b < d; ++b)
-                if (planes[a][b][q] != 0)
-                    AddScaled(count, -planes[a][b][q], system->forth[group][b] + q * stride, step->moves[a]);
-        }
+        memset(step->moves[a], 0, (size_t)model->stride * sizeof(double));
+        AddProduct(model, system->kernels, system->inverse[group], 1, forces[a], step->moves[a]);
+        for (int b = 0; b < d; ++b)
+            AddProduct(model, system->kernels, system->forth[group][b], -1, planes[a][b], step->moves[a]);
     }
 }
