@@ -271,7 +271,7 @@ static snwResult FillModel(snwContext* context, const snwRigFitDef* def, snwRigF
 {
     model->dimension = def->dimension;
     model->handleCount = def->weights->handleCount;
-    model->stride = (model->handleCount + 7) / 8 * 8;
+    model->stride = (model->handleCount + 3) / 4 * 4;
     model->handles = snwArena_Copy(&model->arena, def->handles, (size_t)model->handleCount, sizeof *model->handles);
     AllocatePlanes(model);
     CopyEquations(model, def);

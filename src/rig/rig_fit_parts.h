@@ -83,6 +83,8 @@ typedef struct snwRigSystem
     double* forth[3][3]; // b: sum_q (P0^-1)_pq P1_lq, [l * stride + p]
     double* back[3][3];  // the same, [p * stride + l]
     double* p2[3][3][3]; // P2 - P1 P0^-1 P1^T, b of k, b of l: [k * stride + l], l <= k
+    double* flat[2];     // 2D, one group: P00 + P11 and P01 - P10 of it, [k * stride + l]
+    double* row;         // of the matrix, one number per handle
     snwMat3* factored;   // linear parts that the factor is of
     bool sound;          // there is a factor
     double* matrix;

@@ -34,6 +34,9 @@ void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, snwSimd simd, 
                 out->p2[g][b][c] = snwArena_Alloc(arena, plane, sizeof(double));
         }
     }
+    for (int i = 0; i < 2 && d == 2; ++i)
+        out->flat[i] = snwArena_Alloc(arena, plane, sizeof(double));
+    out->row = snwArena_Alloc(arena, (size_t)model->stride, sizeof(double));
     out->factored = snwArena_Alloc(arena, handles, sizeof *out->factored);
     out->matrix = snwArena_Alloc(arena, n * n, sizeof(double));
     out->column = snwArena_Alloc(arena, n + 8, sizeof(double));
@@ -109,6 +112,16 @@ static void EliminateGroup(const snwRigFit* model, snwRigSystem* system, int gro
                 }
 }
 
+static void PutFlat(const snwRigFit* model, snwRigSystem* system)
+{
+    double* const(*p2)[3] = (double* const(*)[3])system->p2[0];
+    for (int i = 0; i < model->handleCount * model->stride; ++i)
+    {
+        system->flat[0][i] = p2[0][0][i] + p2[1][1][i];
+        system->flat[1][i] = p2[0][1][i] - p2[1][0][i];
+    }
+}
+
 static bool SameCoordinate(const snwRigFit* model, const snwRigSystem* system, int a, int b)
 {
     for (int k = 0; k < model->handleCount; ++k)
@@ -131,6 +144,8 @@ static void Eliminate(const snwRigFit* model, snwRigSystem* system)
         Invert(model, system, a, system->inverse[system->groupCount]);
         EliminateGroup(model, system, system->groupCount++);
     }
+    if (model->dimension == 2)
+        PutFlat(model, system);
 }
 
 void snwRigSystem_Set(
@@ -185,14 +200,6 @@ static void PutAnyBlock(
         }
 }
 
-// tr(R_k P R_l^T) = tr(P R(th_k - th_l)).
-static double FlatTurn(double* const (*p2)[3], int at, const snwMat3* own, const snwMat3* other)
-{
-    double ck = own->m[0][0], sk = own->m[1][0], cl = other->m[0][0], sl = other->m[1][0];
-    double c = ck * cl + sk * sl, s = sk * cl - ck * sl;
-    return c * (p2[0][0][at] + p2[1][1][at]) + s * (p2[0][1][at] - p2[1][0][at]);
-}
-
 // tr(Y) I - Y^T, Y = R_k P R_l^T.
 static void PutSolidTurns(
     double* const (*p2)[3], int at, const snwMat3* own, const snwMat3* other, double* block, size_t stride)
@@ -211,21 +218,47 @@ static void PutSolidTurns(
 static void PutBlock(
     const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, int l, double* block)
 {
-    double* const(*p2)[3] = (double* const(*)[3])system->p2[0];
     bool turning = model->handles[k].freedom == snw_rigRigid && model->handles[l].freedom == snw_rigRigid;
-    int at = k * model->stride + l;
-    if (!turning || system->groupCount > 1)
-        PutAnyBlock(model, system, pose, k, l, block);
-    else if (model->dimension == 2)
-        *block = FlatTurn(p2, at, &pose[k].linear, &pose[l].linear);
+    if (turning && system->groupCount == 1 && model->dimension == 3)
+        PutSolidTurns((double* const(*)[3])system->p2[0], k * model->stride + l, &pose[k].linear, &pose[l].linear,
+            block, (size_t)system->n);
     else
-        PutSolidTurns(p2, at, &pose[k].linear, &pose[l].linear, block, (size_t)system->n);
+        PutAnyBlock(model, system, pose, k, l, block);
+}
+
+// Of a flat rig that only moves and turns: tr(R_k P R_l^T) = tr(P R(th_k - th_l)).
+static void PutFlatRow(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, double* out)
+{
+    const double *sum = system->flat[0] + k * model->stride, *difference = system->flat[1] + k * model->stride;
+    double c = pose[k].linear.m[0][0], s = pose[k].linear.m[1][0], *row = system->row;
+    for (int l = 0; l <= k; ++l)
+    {
+        double cl = pose[l].linear.m[0][0], sl = pose[l].linear.m[1][0];
+        row[l] = (c * cl + s * sl) * sum[l] + (s * cl - c * sl) * difference[l];
+    }
+    for (int l = 0; l <= k; ++l)
+        if (TurnsOf(system, l) > 0)
+            *out++ = row[l];
+}
+
+static void PutRow(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, double* out)
+{
+    if (model->pass.kind == snw_passFlat && system->groupCount == 1)
+    {
+        PutFlatRow(model, system, pose, k, out);
+        return;
+    }
+    for (int l = 0; l <= k; ++l)
+        if (TurnsOf(system, l) > 0)
+            PutBlock(model, system, pose, k, l, out + system->turnStart[l]);
 }
 
 // M's own diagonal, before elimination.
 static double Diagonal(const snwRigFit* model, const snwRigPose* pose, int handle, int turn)
 {
     int d = model->dimension, at = handle * model->stride + handle;
+    if (model->pass.kind == snw_passFlat)
+        return model->p2[0][0][at] + model->p2[1][1][at];
     double sum = 0, row[3];
     for (int a = 0; a < d; ++a)
     {
@@ -254,9 +287,8 @@ void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snw
     for (int k = 0; k < model->handleCount; ++k)
     {
         double* row = system->matrix + (size_t)system->turnStart[k] * n;
-        for (int l = 0; l <= k && TurnsOf(system, k) > 0; ++l)
-            if (TurnsOf(system, l) > 0)
-                PutBlock(model, system, pose, k, l, row + system->turnStart[l]);
+        if (TurnsOf(system, k) > 0)
+            PutRow(model, system, pose, k, row);
         for (int i = 0; i < TurnsOf(system, k); ++i)
             row[(size_t)i * n + (size_t)(system->turnStart[k] + i)] += system->share * Diagonal(model, pose, k, i) +
                                                                        model->leastTurn[k];
@@ -294,23 +326,39 @@ void snwRigFit_Subtract(
     }
 }
 
+// H_ba = A_b . G_a, whose odd part is the torque.
+static void ContractRigid(int d, const snwMat3* A, double* const (*linear)[3], int k, double* turns)
+{
+    if (d == 2)
+    {
+        turns[0] += A->m[0][0] * linear[1][0][k] + A->m[0][1] * linear[1][1][k] - A->m[1][0] * linear[0][0][k] -
+                    A->m[1][1] * linear[0][1][k];
+        return;
+    }
+    double h[3][3];
+    for (int b = 0; b < 3; ++b)
+        for (int a = 0; a < 3; ++a)
+            h[b][a] = A->m[b][0] * linear[a][0][k] + A->m[b][1] * linear[a][1][k] + A->m[b][2] * linear[a][2][k];
+    turns[0] += h[1][2] - h[2][1];
+    turns[1] += h[2][0] - h[0][2];
+    turns[2] += h[0][1] - h[1][0];
+}
+
 void snwRigSystem_Contract(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
     double* const (*linear)[3], double* turns)
 {
     int d = model->dimension;
-    double row[3];
     for (int k = 0; k < model->handleCount; ++k)
-        for (int i = 0; i < TurnsOf(system, k); ++i)
-        {
-            double sum = 0;
-            for (int a = 0; a < d; ++a)
-            {
-                snwRigFit_TurnRow(model, k, &pose[k].linear, a, i, row);
-                for (int b = 0; b < d; ++b)
-                    sum += row[b] * linear[a][b][k];
-            }
-            turns[system->turnStart[k] + i] += sum;
-        }
+    {
+        double* own = turns + system->turnStart[k];
+        if (TurnsOf(system, k) == 0)
+            continue;
+        if (model->handles[k].freedom == snw_rigRigid)
+            ContractRigid(d, &pose[k].linear, linear, k, own);
+        else
+            for (int i = 0; i < d * d; ++i)
+                own[i] += linear[i / d][i % d][k];
+    }
 }
 
 void snwRigSystem_Reduce(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
@@ -326,24 +374,31 @@ void snwRigSystem_Reduce(const snwRigFit* model, const snwRigSystem* system, con
     snwRigSystem_Contract(model, system, pose, planes, motion->turns);
 }
 
+// The linear part that turns make: [dv]x A, or themselves.
+static snwMat3 LinearOf(const snwRigFit* model, int handle, const snwMat3* A, const double* turns)
+{
+    int d = model->dimension;
+    if (model->handles[handle].freedom == snw_rigRigid)
+        return snwMat3_Mul(
+            snwMat3_Skew(d == 2 ? (snwVec3){0, 0, turns[0]} : (snwVec3){turns[0], turns[1], turns[2]}), *A);
+    snwMat3 linear = {{{0}}};
+    for (int i = 0; i < d * d; ++i)
+        linear.m[i / d][i % d] = turns[i];
+    return linear;
+}
+
 static void Expand(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, const double* turns,
     double* const (*planes)[3])
 {
-    int d = model->dimension;
-    double row[3];
     for (int k = 0; k < model->handleCount; ++k)
-        for (int a = 0; a < d; ++a)
-        {
-            double sums[3] = {0};
-            for (int i = 0; i < TurnsOf(system, k); ++i)
-            {
-                snwRigFit_TurnRow(model, k, &pose[k].linear, a, i, row);
-                for (int b = 0; b < d; ++b)
-                    sums[b] += row[b] * turns[system->turnStart[k] + i];
-            }
-            for (int b = 0; b < d; ++b)
-                planes[a][b][k] = sums[b];
-        }
+    {
+        snwMat3 linear = {{{0}}};
+        if (TurnsOf(system, k) > 0)
+            linear = LinearOf(model, k, &pose[k].linear, turns + system->turnStart[k]);
+        for (int a = 0; a < model->dimension; ++a)
+            for (int b = 0; b < model->dimension; ++b)
+                planes[a][b][k] = linear.m[a][b];
+    }
 }
 
 void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,

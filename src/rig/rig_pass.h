@@ -104,7 +104,7 @@ typedef struct snwPassRange
     int begin, end;
 } snwPassRange;
 
-// out[k] += sign sum_l factors[l] matrix[l * stride + k], for all k below stride, a multiple of eight; all 64-byte
+// out[k] += sign sum_l factors[l] matrix[l * stride + k], for all k below stride, a multiple of four; all 32-byte
 // aligned.
 typedef struct snwPlaneProduct
 {

@@ -254,19 +254,39 @@ static void Blend(const snwPassRange* range, const snwRigBlend* b)
 // ---------------------------------------------------------------------------------------------------------------------
 // Small products
 
+// Some columns, `count` of them, a multiple of four.
+static inline __attribute__((always_inline)) void SumColumns(
+    const snwPlaneProduct* product, const double* factors, int first, int count, double* out)
+{
+    snwWideDouble sums[16 / s_lanes];
+    const double* row = product->matrix + first;
+    for (int i = 0; i < count / s_lanes; ++i)
+        sums[i] = (snwWideDouble){0};
+    for (int l = 0; l < product->rows; ++l, row += product->stride)
+        for (int i = 0; i < count / s_lanes; ++i)
+            sums[i] = sums[i] + factors[l] * Load(row + i * s_lanes);
+    for (int i = 0; i < count / s_lanes; ++i)
+        *(snwWideDouble*)(out + first + i * s_lanes) += product->sign * sums[i];
+}
+
 static void Product(const snwPlaneProduct* product, const double* factors, double* out)
 {
-    for (int k = 0; k < product->stride; k += 8)
+    int first = 0;
+    for (; first + 16 <= product->stride; first += 16)
+        SumColumns(product, factors, first, 16, out);
+    switch (product->stride - first)
     {
-        snwWideDouble sums[8 / s_lanes];
-        const double* row = product->matrix + k;
-        for (int i = 0; i < 8 / s_lanes; ++i)
-            sums[i] = Load(out + k + i * s_lanes);
-        for (int l = 0; l < product->rows; ++l, row += product->stride)
-            for (int i = 0; i < 8 / s_lanes; ++i)
-                sums[i] = sums[i] + product->sign * factors[l] * Load(row + i * s_lanes);
-        for (int i = 0; i < 8 / s_lanes; ++i)
-            *(snwWideDouble*)(out + k + i * s_lanes) = sums[i];
+        case 4:
+            SumColumns(product, factors, first, 4, out);
+            break;
+        case 8:
+            SumColumns(product, factors, first, 8, out);
+            break;
+        case 12:
+            SumColumns(product, factors, first, 12, out);
+            break;
+        default:
+            break;
     }
 }
 
