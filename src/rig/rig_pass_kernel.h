@@ -12,8 +12,6 @@ enum
     s_sumParts = SNW_PASS_PARTS / s_lanes // vectors of a sum
 };
 
-typedef float Narrow __attribute__((vector_size(4 * SNW_WIDE_DOUBLE_LANES), may_alias));
-
 // x, y and z of a block's vertices.
 typedef struct Rows
 {
@@ -37,19 +35,14 @@ static inline snwWideDouble Load(const double* p)
     return *(const snwWideDouble*)p;
 }
 
-static inline snwWideDouble Widen(const float* p)
-{
-    return __builtin_convertvector(*(const Narrow*)p, snwWideDouble);
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Sums
 
 // The values of some vertices that a flat rig sums up: x, y, p x x, p . x, times mass.
 static inline void FlatValues(const snwSumPart* part, const Rows* rows, int first, snwWideDouble* v)
 {
-    snwWideDouble m = Load(part->mass + first), x = m * Widen(rows->of[0] + first);
-    snwWideDouble y = m * Widen(rows->of[1] + first);
+    snwWideDouble m = Load(part->mass + first), x = m * snwWideDouble_FromFloats(rows->of[0] + first);
+    snwWideDouble y = m * snwWideDouble_FromFloats(rows->of[1] + first);
     snwWideDouble p = Load(part->position[0] + first), q = Load(part->position[1] + first);
     v[0] = x, v[1] = y, v[2] = p * y - q * x, v[3] = p * x + q * y;
 }
@@ -58,7 +51,7 @@ static inline void FlatValues(const snwSumPart* part, const Rows* rows, int firs
 static inline void MapValues(
     const snwSumPart* part, const Rows* rows, int first, int dimension, int coordinate, snwWideDouble* v)
 {
-    snwWideDouble x = Load(part->mass + first) * Widen(rows->of[coordinate] + first);
+    snwWideDouble x = Load(part->mass + first) * snwWideDouble_FromFloats(rows->of[coordinate] + first);
     for (int c = 0; c < dimension; ++c)
         v[c] = x * Load(part->position[c] + first);
     v[dimension] = x;
