@@ -192,11 +192,11 @@ static void AllocatePlanes(snwRigFit* model)
 {
     size_t plane = (size_t)model->handleCount * (size_t)model->stride;
     model->p0 = snwArena_Alloc(&model->arena, plane, sizeof(double));
-    for (int b = 0; b < model->dimension; ++b)
+    for (int b = 0; b < snwRigFit_Dimension(model); ++b)
     {
         model->p1[b] = snwArena_Alloc(&model->arena, plane, sizeof(double));
         model->p1Back[b] = snwArena_Alloc(&model->arena, plane, sizeof(double));
-        for (int c = 0; c < model->dimension; ++c)
+        for (int c = 0; c < snwRigFit_Dimension(model); ++c)
             model->p2[b][c] = snwArena_Alloc(&model->arena, plane, sizeof(double));
     }
     model->leastMass = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof(double));
@@ -209,11 +209,11 @@ static void PutPair(snwRigFit* model, int k, const snwMomentPair* pair)
     double own[3] = {pair->p1.x, pair->p1.y, pair->p1.z};
     double other[3] = {pair->p1Back.x, pair->p1Back.y, pair->p1Back.z};
     model->p0[there] = model->p0[back] = pair->p0;
-    for (int b = 0; b < model->dimension; ++b)
+    for (int b = 0; b < snwRigFit_Dimension(model); ++b)
     {
         model->p1[b][there] = model->p1Back[b][back] = own[b];
         model->p1[b][back] = model->p1Back[b][there] = other[b];
-        for (int c = 0; c < model->dimension; ++c)
+        for (int c = 0; c < snwRigFit_Dimension(model); ++c)
             model->p2[b][c][there] = model->p2[c][b][back] = pair->p2.m[b][c];
     }
 }
@@ -359,10 +359,10 @@ static snwRigMotion NewMotion(snwArena* arena, const snwRigFit* model)
 static snwRigPlanes NewPlanes(snwArena* arena, const snwRigFit* model)
 {
     snwRigPlanes planes = {{0}, {{0}}};
-    for (int a = 0; a < model->dimension; ++a)
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
     {
         planes.moves[a] = Plane(arena, model);
-        for (int b = 0; b < model->dimension; ++b)
+        for (int b = 0; b < snwRigFit_Dimension(model); ++b)
             planes.linear[a][b] = Plane(arena, model);
     }
     return planes;
@@ -394,8 +394,8 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
     s->sums = NewPlanes(arena, model);
     s->pose = NewPlanes(arena, model);
     s->forces = NewPlanes(arena, model);
-    for (int a = 0; a < model->dimension; ++a)
-        for (int b = 0; b < model->dimension; ++b)
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+        for (int b = 0; b < snwRigFit_Dimension(model); ++b)
             s->linear[a][b] = Plane(arena, model);
     snwRigSystem_Create(arena, model, context->simd, &s->fit);
     snwRigSystem_Create(arena, model, context->simd, &s->all);
@@ -428,7 +428,7 @@ snwResult snwRigFitScratch_Create(
     }
     for (int k = 0; k < model->handleCount; ++k)
     {
-        s->all.freeMoves[k] = model->dimension == 2 ? 3 : 7;
+        s->all.freeMoves[k] = snwRigFit_Dimension(model) == 2 ? 3 : 7;
         s->all.freeTurns[k] = model->handles[k].freedom != snw_rigMoving;
     }
     *out = s;
@@ -477,7 +477,7 @@ void snwRigFit_Gather(snwContext* context, const snwRigFit* model, snwRigFitScra
         if (pass->kind == snw_passFlat)
             TakeFlat(sums, origin, scratch, k);
         else
-            TakeMap(sums, origin, model->dimension, scratch, k);
+            TakeMap(sums, origin, snwRigFit_Dimension(model), scratch, k);
     }
 }
 
@@ -490,7 +490,7 @@ static snwVec3 CentreOf(const snwRigFit* model, int handle, const snwRigPose* po
 
 static void PutMaps(const snwRigFit* model, const snwRigPose* pose, snwVec3 origin, float* map)
 {
-    int d = model->dimension;
+    int d = snwRigFit_Dimension(model);
     for (int k = 0; k < model->handleCount; ++k, map += model->pass.numbers)
     {
         snwVec3 move = snwVec3_Sub(CentreOf(model, k, pose), origin);

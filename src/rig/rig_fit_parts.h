@@ -135,16 +135,22 @@ struct snwRigFitScratch
     float *changes, *maps;   // of the pass
 };
 
+// So that whoever reads the code, also a tool, sees that there is no third case.
+static inline int snwRigFit_Dimension(const snwRigFit* model)
+{
+    return model->dimension == 2 ? 2 : 3;
+}
+
 static inline int snwRigFit_Turns(const snwRigFit* model, int handle)
 {
     static const int turns[2][3] = {{1, 0, 4}, {3, 0, 9}};
-    return turns[model->dimension - 2][model->handles[handle].freedom];
+    return turns[snwRigFit_Dimension(model) - 2][model->handles[handle].freedom];
 }
 
 // Row a of dA / dq_c: dA = [e_c]x A for what turns, a single entry for affine handles.
 static inline void snwRigFit_TurnRow(const snwRigFit* model, int handle, const snwMat3* A, int a, int c, double row[3])
 {
-    int d = model->dimension;
+    int d = snwRigFit_Dimension(model);
     row[0] = row[1] = row[2] = 0;
     if (model->handles[handle].freedom == snw_rigAffine)
     {

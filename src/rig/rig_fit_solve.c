@@ -23,7 +23,7 @@ static const double s_wideSoftness = 0.01; // of a row's own mobility
 
 static uint32_t TurnBits(const snwRigFit* model)
 {
-    return model->dimension == 2 ? snw_dofRotationZ : snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
+    return snwRigFit_Dimension(model) == 2 ? snw_dofRotationZ : snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
 }
 
 // All of the handle's linear part is given.
@@ -35,7 +35,7 @@ static bool IsTurnGiven(const snwRigFit* model, int handle, uint32_t given)
 
 static snwMat3 GivenLinear(const snwRigFit* model, snwQuat rotation, const snwMat3* now)
 {
-    if (model->dimension == 3)
+    if (snwRigFit_Dimension(model) == 3)
         return snwQuat_ToMat3(snwQuat_Normalize(rotation));
     double angle = 2 * atan2(rotation.z, rotation.w);
     snwMat3 linear = *now;
@@ -53,7 +53,7 @@ static void SetGiven(const snwRigFit* model, const snwRigTarget* targets, snwRig
             pose[k].place.x = target->place.x;
         if ((target->given & snw_dofY) != 0)
             pose[k].place.y = target->place.y;
-        if ((target->given & snw_dofZ) != 0 && model->dimension == 3)
+        if ((target->given & snw_dofZ) != 0 && snwRigFit_Dimension(model) == 3)
             pose[k].place.z = target->place.z;
         if (IsTurnGiven(model, k, target->given))
             pose[k].linear = GivenLinear(model, target->rotation, &pose[k].linear);
@@ -77,10 +77,10 @@ static void NoteFree(const snwRigFit* model, snwRigFitScratch* s, const snwRigTa
 static void CopyPlanes(const snwRigFit* model, const snwRigPlanes* from, const snwRigPlanes* to)
 {
     size_t bytes = (size_t)model->stride * sizeof(double);
-    for (int a = 0; a < model->dimension; ++a)
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
     {
         memcpy(to->moves[a], from->moves[a], bytes);
-        for (int b = 0; b < model->dimension; ++b)
+        for (int b = 0; b < snwRigFit_Dimension(model); ++b)
             memcpy(to->linear[a][b], from->linear[a][b], bytes);
     }
 }
@@ -91,10 +91,10 @@ static void FindForces(const snwRigFit* model, snwRigFitScratch* s, const snwRig
     for (int k = 0; k < model->handleCount; ++k)
     {
         double place[3] = {pose[k].place.x, pose[k].place.y, pose[k].place.z};
-        for (int a = 0; a < model->dimension; ++a)
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         {
             s->pose.moves[a][k] = place[a];
-            for (int b = 0; b < model->dimension; ++b)
+            for (int b = 0; b < snwRigFit_Dimension(model); ++b)
                 s->pose.linear[a][b][k] = pose[k].linear.m[a][b];
         }
     }
@@ -105,7 +105,7 @@ static void FindForces(const snwRigFit* model, snwRigFitScratch* s, const snwRig
 // `forces` as a system sees them, in `right`.
 static void PutRight(const snwRigFit* model, snwRigFitScratch* s, const snwRigSystem* system, const snwRigPose* pose)
 {
-    for (int a = 0; a < model->dimension; ++a)
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         memcpy(s->right.moves[a], s->forces.moves[a], (size_t)model->stride * sizeof(double));
     memset(s->right.turns, 0, (size_t)system->n * sizeof(double));
     snwRigSystem_Contract(model, system, pose, (double* const(*)[3])s->forces.linear, s->right.turns);
@@ -113,7 +113,7 @@ static void PutRight(const snwRigFit* model, snwRigFitScratch* s, const snwRigSy
 
 static void ClearRight(const snwRigFit* model, snwRigFitScratch* s)
 {
-    for (int a = 0; a < model->dimension; ++a)
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         memset(s->right.moves[a], 0, (size_t)model->stride * sizeof(double));
     memset(s->right.turns, 0, (size_t)model->turnCount * sizeof(double));
 }
@@ -129,7 +129,7 @@ static void AddRow(const snwRigFit* model, const snwRigSystem* system, const snw
     {
         const snwRigTerm* term = &s->terms[t];
         int first = system->turnStart[term->handle], count = system->turnStart[term->handle + 1] - first;
-        for (int a = 0; a < model->dimension; ++a)
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
             to->moves[a][term->handle] += factor * term->move[a];
         for (int i = 0; i < count; ++i)
             to->turns[first + i] += factor * term->turn[i];
@@ -138,7 +138,7 @@ static void AddRow(const snwRigFit* model, const snwRigSystem* system, const snw
 
 static void ClearForce(const snwRigFit* model, const snwRigFitScratch* s)
 {
-    for (int a = 0; a < model->dimension; ++a)
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         memset(s->force.moves[a], 0, (size_t)model->stride * sizeof(double));
     memset(s->force.turns, 0, (size_t)model->turnCount * sizeof(double));
 }
@@ -165,7 +165,7 @@ static double MovesProduct(
         for (int j = second->firstTerm; j < second->firstTerm + second->termCount; ++j)
         {
             const snwRigTerm *p = &s->terms[i], *q = &s->terms[j];
-            for (int a = 0; a < model->dimension; ++a)
+            for (int a = 0; a < snwRigFit_Dimension(model); ++a)
                 if (p->move[a] != 0 && q->move[a] != 0)
                     sum += p->move[a] * q->move[a] *
                            s->fit.inverse[s->fit.groupOf[a]][p->handle * model->stride + q->handle];
@@ -178,7 +178,7 @@ static double MovesSeen(const snwRigFit* model, const snwRigFitScratch* s, const
 {
     double sum = 0;
     for (int i = row->firstTerm; i < row->firstTerm + row->termCount; ++i)
-        for (int a = 0; a < model->dimension; ++a)
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         {
             const snwRigTerm* term = &s->terms[i];
             const double* inverse = s->fit.inverse[s->fit.groupOf[a]] + term->handle * model->stride;
@@ -278,7 +278,7 @@ static void HoldTurns(const snwRigFit* model, snwRigFitScratch* s)
 
 static void ScaleStep(const snwRigFit* model, snwRigFitScratch* s, double factor)
 {
-    for (int a = 0; a < model->dimension; ++a)
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         for (int k = 0; k < model->handleCount; ++k)
             s->step.moves[a][k] *= factor;
     for (int i = 0; i < s->fit.n; ++i)
@@ -302,7 +302,7 @@ static void TurnFlat(double angle, snwMat3* linear)
 
 static void TurnHandle(const snwRigFit* model, int handle, const double* turns, snwMat3* linear)
 {
-    int d = model->dimension;
+    int d = snwRigFit_Dimension(model);
     if (model->handles[handle].freedom == snw_rigAffine)
     {
         for (int i = 0; i < d * d; ++i)
@@ -325,7 +325,7 @@ static void TakeStep(const snwRigFit* model, const snwRigFitScratch* s, snwRigPo
         double* const* moves = (double* const*)s->step.moves;
         pose[k].place.x += moves[0][k];
         pose[k].place.y += moves[1][k];
-        pose[k].place.z += model->dimension == 3 ? moves[2][k] : 0;
+        pose[k].place.z += snwRigFit_Dimension(model) == 3 ? moves[2][k] : 0;
         if (system->turnStart[k + 1] > system->turnStart[k])
             TurnHandle(model, k, s->step.turns + system->turnStart[k], &pose[k].linear);
     }
@@ -445,9 +445,9 @@ static void PutMotion(const snwRigFit* model, const snwRigFitScratch* s, snwRigP
     for (int k = 0; k < model->handleCount; ++k)
     {
         motion[k] = (snwRigPose){.place = {s->step.moves[0][k], s->step.moves[1][k], 0}};
-        motion[k].place.z = model->dimension == 3 ? s->step.moves[2][k] : 0;
-        for (int a = 0; a < model->dimension; ++a)
-            for (int b = 0; b < model->dimension; ++b)
+        motion[k].place.z = snwRigFit_Dimension(model) == 3 ? s->step.moves[2][k] : 0;
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+            for (int b = 0; b < snwRigFit_Dimension(model); ++b)
                 motion[k].linear.m[a][b] = s->linear[a][b][k];
     }
 }
@@ -457,7 +457,7 @@ static void KeepGiven(const snwRigFit* model, snwRigFitScratch* s)
 {
     for (int k = 0; k < model->handleCount; ++k)
     {
-        for (int a = 0; a < model->dimension; ++a)
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
             if ((s->fit.freeMoves[k] >> a & 1) != 0)
                 s->right.moves[a][k] = s->force.moves[a][k];
         for (int i = 0; i < s->fit.turnStart[k + 1] - s->fit.turnStart[k]; ++i)
@@ -486,7 +486,7 @@ static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, const snwRi
         AddRow(model, &s->fit, s, &s->rows[i], -s->lambda[i], &s->force);
     PutRight(model, s, &s->all, pose);
     KeepGiven(model, s);
-    for (int a = 0; a < model->dimension; ++a)
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         Negate(model->handleCount, s->right.moves[a]);
     Negate(s->all.n, s->right.turns);
 }

@@ -18,7 +18,7 @@ void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, snwSimd simd, 
 {
     size_t handles = (size_t)model->handleCount, plane = handles * (size_t)model->stride;
     size_t n = Largest(model->turnCount, model->handleCount);
-    int d = model->dimension;
+    int d = snwRigFit_Dimension(model);
     *out = (snwRigSystem){.kernels = snwRigPass_Kernels(simd)};
     out->freeMoves = snwArena_Alloc(arena, handles, 1);
     out->freeTurns = snwArena_Alloc(arena, handles, 1);
@@ -89,7 +89,7 @@ static void Invert(const snwRigFit* model, snwRigSystem* system, int coordinate,
 
 static void EliminateGroup(const snwRigFit* model, snwRigSystem* system, int group)
 {
-    int handles = model->handleCount, stride = model->stride, d = model->dimension;
+    int handles = model->handleCount, stride = model->stride, d = snwRigFit_Dimension(model);
     const double* inverse = system->inverse[group];
     for (int b = 0; b < d; ++b)
         for (int l = 0; l < handles; ++l)
@@ -133,7 +133,7 @@ static bool SameCoordinate(const snwRigFit* model, const snwRigSystem* system, i
 static void Eliminate(const snwRigFit* model, snwRigSystem* system)
 {
     system->groupCount = 0;
-    for (int a = 0; a < model->dimension; ++a)
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
     {
         int same = 0;
         while (same < a && !SameCoordinate(model, system, same, a))
@@ -144,7 +144,7 @@ static void Eliminate(const snwRigFit* model, snwRigSystem* system)
         Invert(model, system, a, system->inverse[system->groupCount]);
         EliminateGroup(model, system, system->groupCount++);
     }
-    if (model->dimension == 2)
+    if (snwRigFit_Dimension(model) == 2)
         PutFlat(model, system);
 }
 
@@ -182,7 +182,8 @@ static int TurnsOf(const snwRigSystem* system, int handle)
 static void PutAnyBlock(
     const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, int l, double* block)
 {
-    int d = model->dimension, rows = TurnsOf(system, k), columns = TurnsOf(system, l), at = k * model->stride + l;
+    int d = snwRigFit_Dimension(model), rows = TurnsOf(system, k), columns = TurnsOf(system, l),
+        at = k * model->stride + l;
     for (int i = 0; i < rows; ++i)
         for (int j = 0; j < columns; ++j)
         {
@@ -219,7 +220,7 @@ static void PutBlock(
     const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, int l, double* block)
 {
     bool turning = model->handles[k].freedom == snw_rigRigid && model->handles[l].freedom == snw_rigRigid;
-    if (turning && system->groupCount == 1 && model->dimension == 3)
+    if (turning && system->groupCount == 1 && snwRigFit_Dimension(model) == 3)
         PutSolidTurns((double* const(*)[3])system->p2[0], k * model->stride + l, &pose[k].linear, &pose[l].linear,
             block, (size_t)system->n);
     else
@@ -256,7 +257,7 @@ static void PutRow(const snwRigFit* model, const snwRigSystem* system, const snw
 // M's own diagonal, before elimination.
 static double Diagonal(const snwRigFit* model, const snwRigPose* pose, int handle, int turn)
 {
-    int d = model->dimension, at = handle * model->stride + handle;
+    int d = snwRigFit_Dimension(model), at = handle * model->stride + handle;
     if (model->pass.kind == snw_passFlat)
         return model->p2[0][0][at] + model->p2[1][1][at];
     double sum = 0, row[3];
@@ -270,11 +271,20 @@ static double Diagonal(const snwRigFit* model, const snwRigPose* pose, int handl
     return sum;
 }
 
+static bool IsEqual(const snwMat3* a, const snwMat3* b)
+{
+    bool equal = true;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            equal = equal && a->m[i][j] == b->m[i][j];
+    return equal;
+}
+
 // Linear parts of what is free.
 static bool IsSame(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose)
 {
     for (int k = 0; k < model->handleCount; ++k)
-        if (TurnsOf(system, k) > 0 && memcmp(&system->factored[k], &pose[k].linear, sizeof pose[k].linear) != 0)
+        if (TurnsOf(system, k) > 0 && !IsEqual(&system->factored[k], &pose[k].linear))
             return false;
     return true;
 }
@@ -312,7 +322,7 @@ static void AddProduct(const snwRigFit* model, const snwPassKernels* kernels, co
 void snwRigFit_Subtract(
     const snwRigFit* model, const snwPassKernels* kernels, const snwRigPlanes* motion, const snwRigPlanes* forces)
 {
-    int d = model->dimension;
+    int d = snwRigFit_Dimension(model);
     for (int a = 0; a < d; ++a)
     {
         AddProduct(model, kernels, model->p0, -1, motion->moves[a], forces->moves[a]);
@@ -347,7 +357,7 @@ static void ContractRigid(int d, const snwMat3* A, double* const (*linear)[3], i
 void snwRigSystem_Contract(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
     double* const (*linear)[3], double* turns)
 {
-    int d = model->dimension;
+    int d = snwRigFit_Dimension(model);
     for (int k = 0; k < model->handleCount; ++k)
     {
         double* own = turns + system->turnStart[k];
@@ -364,7 +374,7 @@ void snwRigSystem_Contract(const snwRigFit* model, const snwRigSystem* system, c
 void snwRigSystem_Reduce(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
     const snwRigMotion* motion, double* const (*planes)[3])
 {
-    int d = model->dimension;
+    int d = snwRigFit_Dimension(model);
     for (int a = 0; a < d; ++a)
         for (int b = 0; b < d; ++b)
         {
@@ -377,7 +387,7 @@ void snwRigSystem_Reduce(const snwRigFit* model, const snwRigSystem* system, con
 // The linear part that turns make: [dv]x A, or themselves.
 static snwMat3 LinearOf(const snwRigFit* model, int handle, const snwMat3* A, const double* turns)
 {
-    int d = model->dimension;
+    int d = snwRigFit_Dimension(model);
     if (model->handles[handle].freedom == snw_rigRigid)
         return snwMat3_Mul(
             snwMat3_Skew(d == 2 ? (snwVec3){0, 0, turns[0]} : (snwVec3){turns[0], turns[1], turns[2]}), *A);
@@ -395,8 +405,8 @@ static void Expand(const snwRigFit* model, const snwRigSystem* system, const snw
         snwMat3 linear = {{{0}}};
         if (TurnsOf(system, k) > 0)
             linear = LinearOf(model, k, &pose[k].linear, turns + system->turnStart[k]);
-        for (int a = 0; a < model->dimension; ++a)
-            for (int b = 0; b < model->dimension; ++b)
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+            for (int b = 0; b < snwRigFit_Dimension(model); ++b)
                 planes[a][b][k] = linear.m[a][b];
     }
 }
@@ -404,7 +414,7 @@ static void Expand(const snwRigFit* model, const snwRigSystem* system, const snw
 void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
     double* const forces[3], const snwRigMotion* step, double* const (*planes)[3])
 {
-    int d = model->dimension;
+    int d = snwRigFit_Dimension(model);
     Expand(model, system, pose, step->turns, planes);
     for (int a = 0; a < d; ++a)
     {
