@@ -37,6 +37,8 @@ typedef struct snwPrepareDef
     snwDecimation decimation;       // how they go
     double scale;                   // metres per unit of the file, 0: the sidecar's, the file's, or guessed
     const char* sidecar;            // path; NULL: NAME.sinew.json beside the file if it is there; "": none
+    const struct json_t* under;     // what the sidecar would say if it said nothing, as it says it; NULL: nothing
+    const struct json_t* over;      // what counts instead of what the sidecar says; NULL: nothing
     snwPrepareProgressFn* progress; // NULL: none
     void* user;
 } snwPrepareDef;
