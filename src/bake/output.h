@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "asset/export.h"
 #include "bake/frames.h"
 
 typedef enum snwBakeFormat
@@ -28,13 +29,14 @@ typedef struct snwBakeOutputDef
     const char* path;
     snwBakeFormat format;
     double tolerance; // m, of morphs and joints
-    bool zUp;         // pc2, mdd, obj: Z up, as Blender has it; else Y
+    int most;         // morph targets of a mesh or helper joints of a skin; 0: as many as are usual
+    snwUpAxis up;     // pc2, mdd, obj; usual is Z for the caches, Y for obj
     bool overwrite;
     snwBakeProgressFn* progress; // NULL: none
     void* user;
 } snwBakeOutputDef;
 
-snwBakeOutputDef snwDefaultBakeOutputDef(void); // 1 mm, Z up
+snwBakeOutputDef snwDefaultBakeOutputDef(void); // 1 mm
 
 enum
 {

@@ -10,7 +10,7 @@
 // What nothing fixes stays where it is: of every connected part, in every coordinate in which nothing of it is fixed,
 // one vertex is held.
 //
-//   snwArapDef def = {.mesh = {n, rest, elements}};
+//   snwRimsDef def = {n, rest, elements};
 //   snwArap* arap;  snwArap_Create(context, &def, &arap, message);
 //   snwArap_Solve(arap, &(snwArapGiven){.fixed = fixed}, 15, x, &report, message);        // again and again
 
@@ -19,11 +19,6 @@
 #include "sim/rigpbd/rims.h"
 
 typedef struct snwArap snwArap;
-
-typedef struct snwArapDef
-{
-    snwRimsDef mesh;
-} snwArapDef;
 
 enum
 {
@@ -42,12 +37,12 @@ typedef struct snwArapGiven
 // Of ARAP and of FAST.
 typedef struct snwRimsReport
 {
-    double start;  // energy of what came in, with the best rotations
-    double energy; // of what came out, with the rotations of the last iteration: an upper bound
+    double start;  // energy of what came in, with its best rotations
+    double energy; // of what came out; ARAP: with the rotations of the last iteration, so rather too high
     bool factored; // the set of fixed ones was not that of the call before
 } snwRimsReport;
 
-snwResult snwArap_Create(snwContext* context, const snwArapDef* def, snwArap** out, snwMessage* message);
+snwResult snwArap_Create(snwContext* context, const snwRimsDef* def, snwArap** out, snwMessage* message);
 void snwArap_Destroy(snwArap* arap); // NULL allowed
 
 // x[vertexCount], m: in a guess (the last shape) with the fixed ones at their places, out the shape after so many

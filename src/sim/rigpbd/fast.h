@@ -10,7 +10,7 @@
 
 #pragma once
 
-#include "math/transform.h"
+#include "rig/rig_fit.h"
 #include "sim/rigpbd/arap.h"
 
 typedef struct snwFast snwFast;
@@ -26,10 +26,10 @@ typedef struct snwFastDef
 snwResult snwFast_Create(snwContext* context, const snwFastDef* def, snwFast** out, snwMessage* message);
 void snwFast_Destroy(snwFast* fast); // NULL allowed
 
-// handles[K], A_k as linear and u_k as translation: in a guess with what is fixed at its place, out the answer. fixed:
-// per handle, snw_fixed... In the plane only the upper left of A and the x and y of u count. No heap.
-snwResult snwFast_Solve(snwFast* fast, const unsigned char* fixed, int iterations, snwAffine* handles,
-    snwRimsReport* report, snwMessage* message);
+// pose[K]: in a guess with what is fixed at its place, out the answer. fixed:
+// per handle, snw_fixed... In the plane only the upper left of A and the x and y of u count. Depends on its arguments
+// alone, not on calls before. No heap.
+void snwFast_Solve(snwFast* fast, const unsigned char* fixed, int iterations, snwRigPose* pose, snwRimsReport* report);
 
 // Where they take the vertices.
-void snwFast_Skin(const snwFast* fast, const snwAffine* handles, snwVec3* x);
+void snwFast_Skin(const snwFast* fast, const snwRigPose* pose, snwVec3* x);
