@@ -15,6 +15,9 @@ TSAN_TESTS   := $(if $(LONG),.,'^(tasks|sim|pbd|run)\.')
 # Which cases the scalar build runs: what has kernels, and what stands on them.
 SCALAR_TESTS := $(if $(LONG),.,'^(math|rotation|linalg|skinning|biharmonic|weights|detect|collider|contact|response|conformance|sim|pbd|character|embedding|mesher|cast)\.')
 
+# Minutes of physics whose outcome the plain build has judged, with the same bits; other cases run the same code.
+HEAVY_TESTS  := $(if $(LONG),'^$$','^conformance\.(heavyPropRestsOnFlesh|stackStands|foldedBarStaysOutOfItself|plateSinksAsDeepAsItMust)$$')
+
 setup = $(if $(filter 1,$(SETUP)),@tools/setup.sh $(1))
 
 .DEFAULT_GOAL := all
@@ -65,7 +68,7 @@ scalar: ## build without SIMD kernels and run the tests that could notice (LONG=
 	$(call setup,build film validate)
 	@cmake --preset scalar > /dev/null
 	@cmake --build build-scalar -j $(JOBS)
-	@ctest --test-dir build-scalar -j $(JOBS) --output-on-failure --no-tests=error -LE long -R $(SCALAR_TESTS)
+	@ctest --test-dir build-scalar -j $(JOBS) --output-on-failure --no-tests=error -LE long -R $(SCALAR_TESTS) -E $(HEAVY_TESTS)
 
 bench: all ## all benchmarks as tables (BENCH=NAME for one)
 	@build/sinew bench $(BENCH)
@@ -107,7 +110,7 @@ asan:
 	$(call setup,build film validate)
 	@cmake --preset asan > /dev/null
 	@cmake --build build-asan -j $(JOBS)
-	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -LE long -E '^install\.'
+	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -LE long -E $(HEAVY_TESTS)'|^install\.'
 
 tsan:
 	$(call setup,build)

@@ -668,6 +668,8 @@ typedef struct snwBodyDef
     const char* surface;     // what its skin is of, for snwFrictionDef; NULL or "": nothing special
     const char* motion;      // one of the character's motions, which powered and kinematic methods make the skeleton
                              // follow from the scene's start on; NULL or "": none
+    double motionStart;      // s, >= 0, of the motion: where it is when the scene starts
+    double motionWait;       // s, >= 0: it stays there for so long before it goes on
 } snwBodyDef;
 
 typedef enum snwColliderKind

@@ -6,6 +6,7 @@
 
 #include "prepare/parts.h"
 
+#include "asset/poser.h"
 #include "base/array.h"
 #include "math/eigen.h"
 #include "sim/limits.h"
@@ -27,124 +28,6 @@ enum
 };
 
 typedef snwArray(double) Times;
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Channels of glTF
-
-// Number of the key at or before the time, -1 before the first.
-static int KeyBefore(const snwAssetChannel* channel, double time)
-{
-    int low = -1, high = channel->keyCount;
-    while (high - low > 1)
-    {
-        int middle = low + (high - low) / 2;
-        if (channel->times[middle] <= time)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static double Cubic(const double* a, const double* b, int width, int k, double h, double t)
-{
-    double m0 = h * a[2 * width + k], m1 = h * b[k], p0 = a[width + k], p1 = b[width + k];
-    double t2 = t * t, t3 = t2 * t;
-    return (2 * t3 - 3 * t2 + 1) * p0 + (t3 - 2 * t2 + t) * m0 + (3 * t2 - 2 * t3) * p1 + (t3 - t2) * m1;
-}
-
-static void SampleChannel(const snwAssetChannel* channel, double time, double out[4])
-{
-    int width = channel->width, stride = channel->interpolation == snw_assetCubic ? 3 * width : width;
-    int key = KeyBefore(channel, time), next = key + 1;
-    bool inside = key >= 0 && next < channel->keyCount && channel->interpolation != snw_assetStep;
-    key = key < 0 ? 0 : key;
-    const double* a = channel->values + (size_t)key * (size_t)stride;
-    const double* b = inside ? channel->values + (size_t)next * (size_t)stride : a;
-    double h = inside ? channel->times[next] - channel->times[key] : 1;
-    double t = inside ? (time - channel->times[key]) / h : 0, turn = 0;
-    for (int k = 0; k < width; ++k)
-        turn += a[k] * b[k];
-    double sign = channel->path == snw_pathRotation && turn < 0 ? -1 : 1;
-    for (int k = 0; k < width; ++k)
-        out[k] = channel->interpolation == snw_assetCubic ? (inside ? Cubic(a, b, width, k, h, t) : a[width + k])
-                                                          : (1 - t) * a[k] + t * sign * b[k];
-    if (channel->path != snw_pathRotation || channel->interpolation != snw_assetLinear)
-        return;
-    // Turns at an even rate: the shortest arc between the two.
-    snwQuat p = {a[0], a[1], a[2], a[3]}, q = {sign * b[0], sign * b[1], sign * b[2], sign * b[3]};
-    snwVec3 arc = snwQuat_ToRotationVector(snwQuat_Mul(snwQuat_Conjugate(p), q));
-    snwQuat r = snwQuat_Mul(p, snwQuat_FromRotationVector(snwVec3_Scale(arc, t)));
-    out[0] = r.x, out[1] = r.y, out[2] = r.z, out[3] = r.w;
-}
-
-static void UseChannel(const snwAssetChannel* channel, double time, snwAssetPose* pose)
-{
-    double v[4] = {0, 0, 0, 1};
-    if (channel->path == snw_pathMorphs || channel->keyCount < 1)
-        return;
-    SampleChannel(channel, time, v);
-    if (channel->path == snw_pathTranslation)
-        pose->translation = (snwVec3){v[0], v[1], v[2]};
-    else if (channel->path == snw_pathScale)
-        pose->scale = (snwVec3){v[0], v[1], v[2]};
-    else
-        pose->rotation = snwQuat_Normalize((snwQuat){v[0], v[1], v[2], v[3]});
-}
-
-// Nodes in an order in which parents come first, and room for their poses.
-typedef struct Poser
-{
-    int* order;
-    snwAssetPose* poses;
-    uint8_t* moved;
-    snwAffine* places; // in the unit of the file
-} Poser;
-
-static snwResult MakePoser(snwPreparer* p, Poser* poser)
-{
-    const snwAsset* asset = p->asset;
-    int64_t room = asset->nodeCount + 1;
-    poser->order = snwPreparer_Alloc(p, room, sizeof *poser->order);
-    poser->poses = snwPreparer_Alloc(p, room, sizeof *poser->poses);
-    poser->moved = snwPreparer_Alloc(p, room, 1);
-    poser->places = snwPreparer_Alloc(p, room, sizeof *poser->places);
-    int* chain = snwPreparer_Alloc(p, room, sizeof *chain);
-    if (p->arena.failed)
-        return snwFailMemory(p->message);
-    int count = 0;
-    for (int i = 0; i < asset->nodeCount; ++i)
-    {
-        int length = 0;
-        for (int node = i; node >= 0 && !poser->moved[node]; node = asset->nodes[node].parent)
-            chain[length++] = node, poser->moved[node] = 1;
-        while (length > 0)
-            poser->order[count++] = chain[--length];
-    }
-    return snw_ok;
-}
-
-static void PoseNodes(const snwPreparer* p, const snwAssetAnimation* animation, double time, const Poser* poser)
-{
-    const snwAsset* asset = p->asset;
-    memset(poser->moved, 0, (size_t)asset->nodeCount);
-    for (int i = 0; i < animation->channelCount; ++i)
-    {
-        int node = animation->channels[i].node;
-        if (!poser->moved[node])
-            poser->poses[node] = asset->nodes[node].pose;
-        poser->moved[node] = 1;
-        UseChannel(&animation->channels[i], time, &poser->poses[node]);
-    }
-    for (int i = 0; i < asset->nodeCount; ++i)
-    {
-        int node = poser->order[i], parent = asset->nodes[node].parent;
-        const snwAssetPose* pose = &poser->poses[node];
-        snwAffine local = poser->moved[node] ? snwAffine_FromTrs(pose->translation, pose->rotation, pose->scale)
-                                             : asset->nodes[node].local;
-        poser->places[node] = parent >= 0 ? snwAffine_Compose(poser->places[parent], local) : local;
-    }
-}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // What takes rest to now
@@ -319,7 +202,7 @@ static bool FindTimes(snwContext* context, const snwAssetAnimation* animation, T
 }
 
 static snwResult SampleAnimation(
-    snwPreparer* p, const snwAssetAnimation* animation, const Poser* poser, const Times* times)
+    snwPreparer* p, const snwAssetAnimation* animation, snwAssetPoser* poser, const Times* times)
 {
     size_t bones = (size_t)p->boneCount;
     Sampling s = {p, snwAllocArray(p->context, (size_t)times->count * bones + 1, sizeof *s.keys), times->data,
@@ -328,7 +211,7 @@ static snwResult SampleAnimation(
     bool made = s.keys != NULL && now != NULL;
     for (int i = 0; i < times->count && made; ++i)
     {
-        PoseNodes(p, animation, times->data[i], poser);
+        snwAssetPoser_Pose(poser, animation, times->data[i]);
         PoseBones(p, poser->places, now);
         for (int b = 0; b < p->boneCount; ++b)
             s.keys[(size_t)i * bones + (size_t)b] = Local(p, now, b);
@@ -339,7 +222,7 @@ static snwResult SampleAnimation(
     return result;
 }
 
-static snwResult TakeAnimation(snwPreparer* p, const snwAssetAnimation* animation, const Poser* poser)
+static snwResult TakeAnimation(snwPreparer* p, const snwAssetAnimation* animation, snwAssetPoser* poser)
 {
     Times times = {0};
     if (!(animation->end > SNW_LEAST) || animation->end > SNW_MAX_MOTION)
@@ -408,9 +291,9 @@ snwResult snwPreparer_MakeMotions(snwPreparer* p)
         result = snwPrepareSettings_CheckNames(
             &p->settings, "motions", asset->animationCount, AnimationName, asset, p->message);
     bool nodes = p->boneCount > 0 && p->rig[p->boneRig[0]].node >= 0;
-    Poser poser;
+    snwAssetPoser poser;
     if (result >= 0 && nodes)
-        result = MakePoser(p, &poser);
+        result = snwAssetPoser_Make(asset, &p->arena, &poser, p->message);
     for (int i = 0; i < asset->animationCount && result >= 0 && nodes; ++i)
         result = TakeAnimation(p, &asset->animations[i], &poser);
     if (result >= 0 && !nodes && p->boneCount > 0 && asset->handleMotion.frameCount > 1)

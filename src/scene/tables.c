@@ -122,6 +122,10 @@ static const snwField s_bodyFields[] = {
     FIELD(snwBodyData, def.motion, "motion", snw_fieldText,
         .help =
             "one of the character's motions, for the skeleton to follow in methods that have powered or given bones"),
+    FIELD(snwBodyData, def.motionStart, "motion_start", snw_fieldReal, .lower = 0, .upper = SNW_MAX_MOTION, .unit = "s",
+        .help = "where the motion is when the scene starts"),
+    FIELD(snwBodyData, def.motionWait, "motion_wait", snw_fieldReal, .lower = 0, .upper = SNW_MAX_MOTION, .unit = "s",
+        .help = "it stays there for so long before it goes on"),
 };
 
 static void InitBody(void* object, int kind)

@@ -247,8 +247,10 @@ static inline int snwBody_ContactVertex(const snwBody* body, int index)
 // snwClip_Evaluate(clip, snwSim_SceneTime(sim) + ...).
 const snwClipDef* snwSim_FindClip(const snwSim* sim, snwClipTarget target, int body, int index);
 
-// The motion that the body's skeleton shall follow, or NULL; its time is snwSim_SceneTime.
+// The motion that the body's skeleton shall follow, or NULL.
 const snwMotionDef* snwSim_BodyMotion(const snwSim* sim, int body);
+// s: where that motion is at a time of the scene, such as snwSim_SceneTime.
+double snwSim_MotionTime(const snwSim* sim, int body, double time);
 
 // Seconds since the scene began or was reset, at the start of the step.
 double snwSim_SceneTime(const snwSim* sim);

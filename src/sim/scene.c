@@ -124,6 +124,10 @@ const snwMotionDef* snwBodyDef_Motion(const snwBodyDef* body)
 
 static snwResult CheckMotion(const snwBodyDef* body, snwMessage* message)
 {
+    if (!(body->motionStart >= 0.0 && body->motionStart <= SNW_MAX_MOTION && body->motionWait >= 0.0 &&
+            body->motionWait <= SNW_MAX_MOTION))
+        return snwFail(message, snw_errorArgument, NULL, "start and wait of a motion must be 0..%g s, are %g and %g",
+            SNW_MAX_MOTION, body->motionStart, body->motionWait);
     if (body->motion == NULL || body->motion[0] == 0 || snwBodyDef_Motion(body) != NULL)
         return snw_ok;
     const snwCharacterDef* character = &body->character->def;
@@ -456,6 +460,11 @@ static void WriteParts(snwWriter* writer, const snwSceneDef* def)
         WriteVec3(writer, def->bodies[i].angularVelocity);
         WriteFriction(writer, def->bodies[i].friction, def->bodies[i].kineticFriction, def->bodies[i].surface);
         snwWriteText(writer, def->bodies[i].motion);
+        if (def->bodies[i].motionStart > 0.0 || def->bodies[i].motionWait > 0.0) // else as it was before there were any
+        {
+            snwWriteReal(writer, def->bodies[i].motionStart);
+            snwWriteReal(writer, def->bodies[i].motionWait);
+        }
     }
     for (int i = 0; i < def->colliderCount; ++i)
     {

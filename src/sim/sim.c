@@ -171,6 +171,12 @@ const snwMotionDef* snwSim_BodyMotion(const snwSim* sim, int body)
     return snwBodyDef_Motion(&sim->def->bodies[body]);
 }
 
+double snwSim_MotionTime(const snwSim* sim, int body, double time)
+{
+    const snwBodyDef* def = &sim->def->bodies[body];
+    return def->motionStart + fmax(time - def->motionWait, 0.0);
+}
+
 double snwSim_SceneTime(const snwSim* sim)
 {
     return sim->state->time - sim->state->startTime;

@@ -574,7 +574,7 @@ static void SetDrives(snwSim* sim, int index)
     double frequency = snwSim_Param(sim, snw_apdDrive);
     double ahead = frequency > 0.0 ? 1.0 / (SNW_PI * frequency) : 0.0, time = sim->substepTime + ahead;
     if (motion != NULL)
-        snwSkeleton_Pose(&character->skeleton, motion, time, small->driveBones);
+        snwSkeleton_Pose(&character->skeleton, motion, snwSim_MotionTime(sim, index, time), small->driveBones);
     for (int i = 0; i < character->def.jointCount; ++i)
     {
         const snwJointDef* joint = &character->def.joints[i];

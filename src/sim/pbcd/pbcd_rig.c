@@ -14,7 +14,7 @@ enum
 static void PoseBones(snwSim* sim, int body, double time, snwTransform* pose)
 {
     const snwCharacter* character = sim->bodies[body].character;
-    snwSkeleton_Pose(&character->skeleton, snwSim_BodyMotion(sim, body), time, pose);
+    snwSkeleton_Pose(&character->skeleton, snwSim_BodyMotion(sim, body), snwSim_MotionTime(sim, body, time), pose);
     for (int i = 0; i < character->def.boneCount; ++i)
         pose[i] = snwTransform_Compose(sim->starts[body].transform, pose[i]);
 }

@@ -1,0 +1,185 @@
+// A rig and flesh that move each other (rigpbd, sections 3.1, 3.2 and 4): the part that concerns the rig alone.
+//
+// Handles k move the vertices i by linear blending, xr_i = sum_k w_ik (A_k (xb_i - ub_k) + u_k), A_k a rotation R_k or,
+// for affine handles, any matrix. Some degrees of freedom are given, chains keep their joints together, linear
+// equations may hold. From flesh x come
+//   fit         the pose Theta that minimises 1/2 |x - xr|^2 in the metric of mass, of all that are allowed: one step
+//               of Gauss and Newton from the pose before (Eq. 11);
+//   complement  what the flesh must move by because of what is given: dx = J dl, (M + a diag M) dl = -C, all at once.
+// Here J = d xr / d Theta, M = J^T mass J, C = J^T mass (x - xr). Both need x only through the sums s_k = sum m w x and
+// T_k = sum m w (xb - ub_k) x^T: one pass over the weights; and M needs only constant moments (moments.h).
+//
+// Two passes over the vertices and two small solves between them:
+//   snwRigFit_Gather       sums of x                                          pass
+//   snwRigFit_Solve        the new pose                                       small
+//   snwRigFit_Complement   how the flesh answers                              small
+//   snwRigFit_Apply        x += dx, and xr at the new pose                    pass
+//
+// Why it is cheap. M's block of the translations, P0 (times I), does not depend on the pose. It is eliminated once for
+// all: what is left of the turns has the form of the moments themselves,
+//   S_kl = sum over coordinates a of  D_ka^T P2'_kl D_la,      P2' = P2 - P1 P0^-1 P1^T,
+// D_ka being row a of dA_k / dq_k. So a substep factors K unknowns in 2D and 3 K in 3D (affine handles: 4 and 9 each),
+// not 3 K and 6 K. P2' depends on which translations are given, coordinate by coordinate; it is kept until that
+// changes.
+//
+// What counts as given in the complement. At the optimum C is balanced by the forces of all that the pose is held by:
+// C = -G^T lambda, lambda being the multipliers of the fit; on given degrees of freedom C is that force itself.
+// Everything else in C is the lag of a fit that did only one step, and must not push the flesh. So C is taken as it is
+// on given degrees of freedom, as -G^T lambda (rows at the new pose) elsewhere, and dx is exactly zero where nothing
+// holds. Rows of a chain do not notice when all moves or turns as one, so the answer to them has no momentum and (about
+// the rigged shape) no angular momentum. Compliance a would spoil that, as diag M is not blind to such motions; so
+// joints between two handles are hard, and a softens only what comes from outside: given degrees of freedom, linear
+// equations, joints with the world. a is without unit: a diag M does not mix kg and kg m^2.
+//
+// Singular cases. Handles without weight, turns that mean nothing, proportional weights, handles at one place: 1e-8 of
+// M's diagonal is added in the fit (where it only slows a step) and 1e-12 in the complement (where it is an error), and
+// a handle without mass gets 1e-9 of the whole. A Cholesky factor then always exists; pivots were not needed. A fit
+// turns no handle by more than 0.5 rad.
+//
+// Chains. The fit's step is taken with the joints' rows, then the rows are made anew and closed by Newton's method (at
+// most snw_rigMostRepairs times, the way of least mass), until joints are shut to 1e-12 of the size and limits to
+// 1e-12 rad. Only contradictions (given handles farther apart than their chain is long) are left open.
+//
+// 2D: x, y and the angle, about z; z of all vectors is neither read nor written, and z of the flesh stays.
+// Models are immutable and shared; a scratch belongs to one body. All double but x and xr; same bits for any number of
+// threads and any instruction set.
+
+#pragma once
+
+#include "base/context.h"
+#include "math/transform.h"
+
+typedef enum snwRigFreedom
+{
+    snw_rigRigid,  // moves and turns
+    snw_rigMoving, // only moves: corners of cages. Its A stays as it is
+    snw_rigAffine, // moves and follows any linear map: squash and stretch
+} snwRigFreedom;
+
+typedef struct snwRigHandleDef
+{
+    snwVec3 origin; // ub, m, in the rest pose: what it turns about, and what a given position is the position of
+    snwRigFreedom freedom;
+} snwRigHandleDef;
+
+// Two handles that hold together at a point.
+typedef struct snwRigLinkDef
+{
+    int parent;                // -1: the world
+    int child;                 // parents need not come first, but there must be no circle
+    snwVec3 joint;             // m, in the rest pose
+    const snwJointDef* limits; // NULL: free to turn. Its position, bones, stiffness and target are not read. 2D: hinge
+                               // and ball: lower .. upper is the child's angle, about z or, if the axis points
+                               // backwards, about -z; fixed: no turning; others are refused. Affine handles: NULL only
+} snwRigLinkDef;
+
+typedef enum snwRigChains
+{
+    snw_rigChainsJoined,  // by constraint
+    snw_rigChainsRepaired // the paper's way: not part of the fit; afterwards, from root to tail, each child is clamped
+                          // to its limits and shifted to its parent. Nothing of it reaches the flesh
+} snwRigChains;
+
+typedef struct snwRigFitDef
+{
+    int dimension; // 2 or 3
+    int vertexCount;
+    const snwVec3* rest;            // xb, m
+    const double* masses;           // kg, >= 0
+    const snwWeights* weights;      // w: a row per vertex that sums to one
+    const snwRigHandleDef* handles; // one per handle of the weights, 1..512
+    const snwRigLinkDef* links;
+    int linkCount;
+    const snwLinearConstraintDef* constraints; // see snwRigRule; their values are where a rule starts
+    int constraintCount;
+} snwRigFitDef;
+
+typedef struct snwRigFit snwRigFit;
+typedef struct snwRigFitScratch snwRigFitScratch;
+
+// State: plain bytes, one per handle.
+typedef struct snwRigPose
+{
+    snwMat3 linear; // A: a rotation, or any matrix for affine handles. 2D: z is left alone
+    snwVec3 place;  // u, m: where the origin is now
+} snwRigPose;
+
+// What is given of a handle, one per handle. A degree of freedom means
+//   x, y, z             the coordinate of the place, m
+//   rotation x, y, z    the part of the rotation vector from rest to now, rad; 2D has only z, the angle
+// Any subset may be given. An affine handle with any given rotation has A given, as that rotation. A moving handle's
+// rotation is always given: as the target says with any bit of the rotation, else as it is.
+typedef struct snwRigTarget
+{
+    uint32_t given;   // mask of snw_dof...
+    snwVec3 place;    // m
+    snwQuat rotation; // from the rest pose, unit
+} snwRigTarget;
+
+// A linear equation while running, one per constraint: sum of coefficient * degree of freedom = value, if on. Terms
+// with rotations of affine and moving handles, and in 2D of z, rotation_x and rotation_y, are refused by Create.
+typedef struct snwRigRule
+{
+    double value; // m and rad
+    bool on;
+} snwRigRule;
+
+enum
+{
+    snw_rigMostRepairs = 8
+};
+
+// Refuses what is not finite or beyond 1e9, weights that do not fit, links in a circle, terms that make no sense.
+// Everything is copied.
+snwResult snwRigFit_Create(snwContext* context, const snwRigFitDef* def, snwRigFit** model, snwMessage* message);
+void snwRigFit_Destroy(snwContext* context, snwRigFit* model);
+
+int snwRigFit_HandleCount(const snwRigFit* model);
+int snwRigFit_RuleCount(const snwRigFit* model);
+
+// The rest pose, nothing given (targets where the handles rest), rules on with the values of the def. Any may be NULL.
+void snwRigFit_Rest(const snwRigFit* model, snwRigPose* pose, snwRigTarget* targets, snwRigRule* rules);
+
+// All memory that the functions below need.
+snwResult snwRigFitScratch_Create(
+    snwContext* context, const snwRigFit* model, snwRigFitScratch** scratch, snwMessage* message);
+void snwRigFitScratch_Destroy(snwContext* context, snwRigFitScratch* scratch);
+
+// x: rows of four floats, 16-byte aligned, one per vertex, m. Must be finite.
+void snwRigFit_Gather(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const float* x);
+
+// What holds the pose in this substep.
+typedef struct snwRigHold
+{
+    const snwRigTarget* targets; // [handleCount]
+    const snwRigRule* rules;     // [ruleCount]; NULL without any
+    snwRigChains chains;
+    double compliance; // a, >= 0, of the complement; without unit. 0: hard
+} snwRigHold;
+
+typedef struct snwRigFitReport
+{
+    int repairs;    // how often joints and rules had to be closed after the step
+    double gap;     // m or rad: what is open after all; 0: nothing
+    double largest; // rad: the largest turn of a rigid handle before it was held to 0.5; 0: none
+} snwRigFitReport;
+
+// pose: in, before; out, the best one for the flesh gathered last. Given degrees of freedom are exactly their targets
+// (a single given part of a 3D rotation: to 1e-12 rad). Numbers must be finite.
+snwRigFitReport snwRigFit_Solve(
+    const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, snwRigPose* pose);
+
+// How the flesh gathered last answers to the pose that Solve found, with the same hold. False: not at all, dx = 0.
+bool snwRigFit_Complement(
+    const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose);
+
+// x += dx of the last Complement (rows as above; fourth numbers stay, and all of it does if Complement said false), and
+// rigged = xr at this pose (rows of four, the fourth number is 0). Either may be NULL.
+void snwRigFit_Apply(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose,
+    float* x, float* rigged);
+
+// 3 x 4 maps from the rest pose to now, row by row, one per handle: the `matrices` of a snwSkinningPose.
+void snwRigFit_Matrices(const snwRigFit* model, const snwRigPose* pose, double (*matrices)[12]);
+
+// As rigid motions from the rest pose to now, as bones have them; affine handles: their nearest rotation.
+void snwRigFit_Transforms(const snwRigFit* model, const snwRigPose* pose, snwTransform* transforms);
