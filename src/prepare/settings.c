@@ -369,7 +369,8 @@ snwResult snwPrepareSettings_Material(
 // ---------------------------------------------------------------------------------------------------------------------
 // Maps
 
-static const char* const s_properties[] = {"density", "young", "poisson", "damping", "stiffness", NULL};
+static const char* const s_properties[] = {
+    "density", "young", "poisson", "damping", "stiffness", "frequency", "settling", NULL};
 static const char* const s_sources[] = {"color", "attribute", "texture", NULL};
 static const char* const s_channels[] = {"red", "green", "blue", "alpha", NULL};
 

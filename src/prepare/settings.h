@@ -50,6 +50,8 @@ typedef enum snwMapProperty
     snw_mapPoisson,
     snw_mapDamping,
     snw_mapStiffness, // a factor of young
+    snw_mapFrequency,
+    snw_mapSettling,
     snw_mapPropertyCount,
 } snwMapProperty;
 

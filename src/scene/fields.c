@@ -460,6 +460,14 @@ void snwField_Write(snwText* text, const snwField* field, const void* object)
     }
 }
 
+bool snwField_IsSilent(const snwField* field, const void* object)
+{
+    double value = 1;
+    if (field->quiet)
+        memcpy(&value, (const char*)object + field->offset, sizeof value);
+    return value == 0;
+}
+
 void snwTable_Write(snwText* text, const snwTable* table, const void* object)
 {
     int kind = snwTable_Kind(table, object);
@@ -470,7 +478,8 @@ void snwTable_Write(snwText* text, const snwTable* table, const void* object)
         if (field->type == snw_fieldText)
             memcpy(&word, (const char*)object + field->offset, sizeof word);
         bool empty = field->type == snw_fieldText && (word == NULL || word[0] == 0);
-        if (field->type == snw_fieldAngles || field->type == snw_fieldRaw || empty || !snwField_Belongs(field, kind))
+        if (field->type == snw_fieldAngles || field->type == snw_fieldRaw || empty || !snwField_Belongs(field, kind) ||
+            snwField_IsSilent(field, object))
             continue;
         snwText_Key(text, field->key);
         snwField_Write(text, field, object);

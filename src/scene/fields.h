@@ -39,6 +39,7 @@ typedef struct snwField
     const char* unit;    // NULL: none
     const char* help;
     bool required;
+    bool quiet;               // a number that is not written while it is 0
     uint32_t kinds;           // bit per variant that has the field; 0: all. A key may occur again for other variants
     const char* const* names; // of choices and masks, NULL-terminated
     const snwTable* table;    // of objects; for raw fields only a hint for the schema
@@ -96,9 +97,11 @@ snwResult snwJson_ReadChoice(snwJson* json, const json_t* value, const char* con
 snwResult snwTable_Read(snwJson* json, const snwTable* table, const json_t* value, void* object, uint64_t* seen);
 bool snwTable_Saw(const snwTable* table, uint64_t seen, const char* key);
 
-// Writes the keys that belong to the object's variant, defaults included; the braces are the caller's.
+// Writes the keys that belong to the object's variant, defaults included (but for quiet ones); the braces are the
+// caller's.
 void snwTable_Write(snwText* text, const snwTable* table, const void* object);
 void snwField_Write(snwText* text, const snwField* field, const void* object);
+bool snwField_IsSilent(const snwField* field, const void* object); // a quiet one that is 0
 bool snwField_Belongs(const snwField* field, int kind);
 const snwField* snwTable_Variant(const snwTable* table); // NULL: none
 int snwTable_Kind(const snwTable* table, const void* object);

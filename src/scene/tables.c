@@ -31,7 +31,13 @@
             .required = must,                                                                                          \
             .help = "Poisson's ratio; 0.5 keeps the volume; pbd needs its law compliant, else set pbd.volume"),        \
         FIELD(T, member.damping, "damping", snw_fieldReal, .upper = SNW_MAX_DAMPING, .unit = "1/s", .kinds = mask,     \
-            .required = must, .help = "how fast internal motion dies")
+            .required = must, .help = "how fast internal motion dies"),                                                \
+        FIELD(T, member.frequency, "frequency", snw_fieldReal, .upper = SNW_MAX_FREQUENCY, .unit = "Hz",               \
+            .kinds = mask, .quiet = true,                                                                              \
+            .help = "how fast flesh swings about the place where its bones put it, its own stiffness aside; 0: "       \
+                    "pbcd.anchor"),                                                                                    \
+        FIELD(T, member.settling, "settling", snw_fieldReal, .upper = SNW_MAX_SETTLING, .unit = "s", .kinds = mask,    \
+            .quiet = true, .help = "until that swing has fallen to a twentieth; 0: as damping says")
 
 #define MOTION(T, member, angular)                                                                                     \
     FIELD(T, member, "velocity", snw_fieldVec3, .lower = -SNW_MAX_SPEED, .upper = SNW_MAX_SPEED, .unit = "m/s",        \
