@@ -57,7 +57,7 @@ static void Init(void* object, int kind)
         .method = "pbcd",
         .tolerance = 0.001,
         .format = "",
-        .up = "z",
+        .up = "",
         .cache = ""};
 }
 
@@ -200,7 +200,7 @@ static snwResult CheckSense(snwJson* json, const snwBakeSettings* settings)
 {
     if (settings->end > 0 && settings->end <= settings->start)
         return snwJson_Fail(json, NULL, "the end, %g s, is not behind the start, %g s", settings->end, settings->start);
-    if (strcmp(settings->up, "y") != 0 && strcmp(settings->up, "z") != 0)
+    if (strcmp(settings->up, "") != 0 && strcmp(settings->up, "y") != 0 && strcmp(settings->up, "z") != 0)
     {
         snwJson_Enter(json, "up");
         return snwJson_Fail(json, "y or z", "does not know '%s'", snwQuoteWord(settings->up).text);
