@@ -104,9 +104,8 @@ static bool TakeWeights(Export* e, snwAssetWeights* weights)
 // ---------------------------------------------------------------------------------------------------------------------
 // The surface
 
-static int AddPicture(Export* e)
+int snwGltfWriter_AddTexture(snwGltfWriter* writer, const char* name, const snwTexture* texture)
 {
-    const snwTexture* texture = &e->character->texture;
     png_image png = {.version = PNG_IMAGE_VERSION,
         .width = (png_uint_32)texture->width,
         .height = (png_uint_32)texture->height,
@@ -115,11 +114,12 @@ static int AddPicture(Export* e)
     int image = -1;
     void* bytes = NULL;
     if (png_image_write_to_memory(&png, NULL, &size, 0, texture->pixels, 0, NULL))
-        bytes = Room(e, size, 1);
+        bytes = snwAlloc(writer->context, size);
     if (bytes != NULL && png_image_write_to_memory(&png, bytes, &size, 0, texture->pixels, 0, NULL))
-        image = snwGltfWriter_AddImage(e->writer, e->character->name, bytes, size);
+        image = snwGltfWriter_AddImage(writer, name, bytes, size);
     png_image_free(&png);
-    return image >= 0 ? image : snwGltfWriter_FailMemory(e->writer);
+    snwFree(writer->context, bytes);
+    return image >= 0 ? image : snwGltfWriter_FailMemory(writer);
 }
 
 static int AddLook(Export* e)
@@ -132,7 +132,7 @@ static int AddLook(Export* e)
     for (int k = 0; k < 3 && def->colors == NULL && !textured; ++k)
         material.color[k] = def->color[k];
     if (textured)
-        material.image = AddPicture(e);
+        material.image = snwGltfWriter_AddTexture(e->writer, def->name, &def->texture);
     return snwGltfWriter_AddMaterial(e->writer, &material);
 }
 
@@ -205,7 +205,6 @@ static snwVec3 RestTranslation(const Export* e, int bone)
     return parent < 0 ? pivot : snwVec3_Sub(pivot, e->skeleton.pivots[parent]);
 }
 
-// All under one node, for a skin's joints need a common root.
 static int AddBones(Export* e)
 {
     int count = e->character->boneCount;
@@ -290,16 +289,21 @@ static void AddMotion(Export* e, const snwMotionDef* motion)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static int AddAll(Export* e)
+static bool BuildSkeleton(Export* e)
 {
     const snwCharacterDef* def = e->character;
     snwResult built = snwSkeleton_Build(
         &e->arena, def->bones, def->boneCount, def->joints, def->jointCount, &e->skeleton, &e->writer->message);
     if (built < 0)
-    {
         e->writer->result = built;
+    return built >= 0;
+}
+
+static int AddAll(Export* e)
+{
+    const snwCharacterDef* def = e->character;
+    if (!BuildSkeleton(e))
         return -1;
-    }
     snwGltfNodeDef node = snwDefaultGltfNodeDef();
     node.name = def->name;
     node.mesh = AddSurface(e);
@@ -308,6 +312,19 @@ static int AddAll(Export* e)
     for (int i = 0; i < def->motionCount && index >= 0 && def->boneCount > 0; ++i)
         AddMotion(e, &def->motions[i]);
     return snwGltfWriter_Failed(e->writer) ? -1 : index;
+}
+
+int snwGltfWriter_AddBones(snwGltfWriter* writer, const snwCharacter* character, int* nodes)
+{
+    const snwCharacterDef* def = snwCharacter_GetDef(character);
+    Export e = {.writer = writer, .character = def, .arena = {.context = writer->context}};
+    if (snwGltfWriter_Failed(writer))
+        return -1;
+    int skin = BuildSkeleton(&e) ? AddBones(&e) : -1;
+    if (skin >= 0)
+        memcpy(nodes, e.nodes, (size_t)def->boneCount * sizeof *nodes);
+    snwArena_Free(&e.arena);
+    return skin;
 }
 
 int snwGltfWriter_AddCharacter(snwGltfWriter* writer, const snwGltfCharacterDef* def)
