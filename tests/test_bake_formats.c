@@ -66,13 +66,13 @@ enum
 };
 
 // Offsets of `modes` shapes that swing, in mm, each half as strong as the one before.
-static void MakeOffsets(int modes, float* offsets, float* stretch)
+static void MakeOffsets(int modes, double rate, float* offsets, float* stretch)
 {
     uint64_t seed = 11;
     memset(offsets, 0, sizeof(float) * snw_fitFrames * snw_fitWidth);
     for (int m = 0; m < modes; ++m)
     {
-        double phase = 6 * snwTest_Random(&seed), speed = 0.1 + snwTest_Random(&seed);
+        double phase = 6 * snwTest_Random(&seed), speed = rate * (0.1 + snwTest_Random(&seed));
         float shape[snw_fitWidth];
         for (int i = 0; i < snw_fitWidth; ++i)
             shape[i] = (float)(20 * pow(0.5, m) * (snwTest_Random(&seed) - 0.5));
@@ -128,7 +128,7 @@ static snwMorphFitDef FitDef(double tolerance)
 TEST(outputs, fewTargetsKeepEveryVertexWithinTheTolerance)
 {
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
-    MakeOffsets(8, s_offsets, s_stretch);
+    MakeOffsets(8, 1, s_offsets, s_stretch);
     int before = 1000;
     for (double tolerance = 0.05; tolerance < 20; tolerance *= 4)
     {
@@ -139,12 +139,12 @@ TEST(outputs, fewTargetsKeepEveryVertexWithinTheTolerance)
         CHECK(ErrorOf(&def, &fit) <= tolerance);
         CHECK_NEAR(ErrorOf(&def, &fit), fit.error, 1e-4);
         CheckWeights(&fit, snw_fitFrames);
-        printf("tol %g targets %d\n", tolerance, fit.targetCount);
-        CHECK(fit.targetCount <= 16 && fit.targetCount < before); // two per mode, and fewer for a larger tolerance
+        CHECK(fit.targetCount <= 16 && fit.targetCount <= before); // two per mode, and fewer for a larger tolerance
         CHECK_INT(fit.needed, fit.targetCount);
         before = fit.targetCount;
         snwArena_Free(&arena);
     }
+    CHECK(before >= 2 && before <= 6);
     snwDestroyContext(context);
 }
 
@@ -152,7 +152,7 @@ TEST(outputs, tooFewTargetsSayWhatTheyReach)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwArena arena = {.context = context};
-    MakeOffsets(8, s_offsets, s_stretch);
+    MakeOffsets(8, 1, s_offsets, s_stretch);
     snwMorphFitDef def = FitDef(0.05);
     def.maxTargets = 5;
     snwMorphFit fit;
@@ -169,7 +169,7 @@ TEST(outputs, stillFleshNeedsNoTargets)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwArena arena = {.context = context};
-    MakeOffsets(0, s_offsets, s_stretch);
+    MakeOffsets(0, 1, s_offsets, s_stretch);
     snwMorphFitDef def = FitDef(0.05);
     snwMorphFit fit;
     REQUIRE(snwFitMorphs(context, &arena, &def, &fit, NULL) >= 0);
@@ -183,7 +183,7 @@ TEST(outputs, stillFleshNeedsNoTargets)
 TEST(outputs, keyFramesKeepTheToleranceOnTheLinesBetweenThem)
 {
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
-    MakeOffsets(3, s_offsets, s_stretch);
+    MakeOffsets(3, 0.2, s_offsets, s_stretch);
     int before = 1000;
     for (double tolerance = 0.2; tolerance < 20; tolerance *= 5)
     {
