@@ -134,7 +134,15 @@ void snwGltfWriter_ExtendAnimation(snwGltfWriter* writer, int index, const snwAs
 void snwGltfWriter_RemoveSkin(snwGltfWriter* writer, int node);
 
 // ---------------------------------------------------------------------------------------------------------------------
-// A character of ours: its skin as a mesh in the rest pose, its bones as nodes, its motions as animations.
+// A character of ours: its skin as a mesh in the rest pose, its bones as nodes, its motions as animations; or other
+// joints in the place of its bones, to be moved by an animation that is added behind.
+
+typedef struct snwGltfJoint
+{
+    const char* name;
+    int parent;   // -1: none; no circles
+    snwVec3 rest; // m: where it is in the rest pose, with the axes of the world
+} snwGltfJoint;
 
 typedef struct snwGltfCharacterDef
 {
@@ -142,6 +150,9 @@ typedef struct snwGltfCharacterDef
     const snwAssetWeights* weights; // one row per vertex of the character; NULL: by the distance to the bones
     int influences;                 // 1 .. 8
     double rate;                    // keys of motions per second, 1 .. 1000
+    const snwGltfJoint* joints;     // NULL: its bones and motions. They need weights, which may leave some out
+    int jointCount;
+    int* nodes; // out: the node of each joint; NULL: not wanted
 } snwGltfCharacterDef;
 
 // Only its bones: a node per bone with the axes of the world, all under one node, for a skin's joints need a common
