@@ -241,16 +241,18 @@ enum
     snw_dofAll = 63,
 };
 
-// A handle moves flesh by a rigid transform; each degree of freedom is given or left to the simulation.
+// A handle moves flesh by a transform; each degree of freedom is given or left to the simulation. Those of a character
+// without handles are its bones, free at the start and with their heads (their joints) as positions.
 typedef struct snwHandleDef
 {
     const char* name;
-    snwHandleKind kind;
-    snwVec3 position; // m, in the rest pose
-    uint32_t given;   // mask of snw_dof...
+    snwHandleKind kind; // a bone's handle is the bone of its name; a corner of a cage moves but does not turn
+    snwVec3 position;   // m, in the rest pose
+    uint32_t given;     // mask of snw_dof..., at the start
 } snwHandleDef;
 
-// sum of coefficient * dof = value over handles' degrees of freedom
+// sum of coefficient * dof = value over handles' degrees of freedom: coordinates of the handle's point in the world, m,
+// and its turn since the rest pose as a rotation vector, rad
 typedef struct snwLinearTerm
 {
     int handle;
@@ -426,6 +428,9 @@ SNW_API snwResult snwCharacter_PoseVertices(
 // time of the worst may be NULL.
 SNW_API double snwCharacter_MotionExcess(const snwCharacter* character, int motion, int* joint, double* time);
 
+// Handles of the character, or its bones if it has none: what handle commands and clips count.
+SNW_API int snwCharacter_HandleCount(const snwCharacter* character);
+
 // Degrees of freedom of all joints: ball 3, hinge 1, universal 2, prismatic 1, cylindrical 2, fixed 0, free 6.
 SNW_API int snwCharacter_JointFreedom(const snwCharacter* character);
 
@@ -506,7 +511,7 @@ SNW_API void snwDestroyDisplay(snwDisplay* display);
 // From the next update on surfaces show what the motion (-1: none, as at first) has for them at this time, s: the face
 // that is finer than the body.
 SNW_API snwResult snwDisplay_SetMotion(snwDisplay* display, int motion, double time);
-// positions: x y z of the body's vertices, as snwSim_GetVertices gives them, `stride` bytes from one to the next. No
+// positions: x y z of the body's vertices, as snwSim_GetShown gives them, `stride` bytes from one to the next. No
 // memory is asked for. A position that is not finite is an error, and everything stays where it was.
 SNW_API snwResult snwDisplay_Update(
     snwDisplay* display, const float* positions, int count, int stride, snwMessage* message);
@@ -625,7 +630,9 @@ typedef enum snwCommandKind
                        // A scene pin's transform is relative to where it started, a vertex's in the world
     snw_commandDrag,   // pull a vertex (body, index) towards transform.position with strength `value`; !on lets go
     snw_commandPush,   // force `vector` (N) on a vertex, or on the whole body (index -1), for `value` seconds
-    snw_commandHandle, // move handle (body, index) to `transform`, degrees of freedom `mask` given
+    snw_commandHandle, // move handle (body, index) within the step so that its point is at transform.position in the
+                       // world and turned by transform.rotation since the rest pose. Degrees of freedom in `mask` are
+                       // given so; the others are free. 0 lets go
     snw_commandJoint,  // joint (body, index): target `value`, motor `on`
     snw_commandMaterial, // material of region (body, index; index -1: all)
     snw_commandGravity,  // `vector`, m/s^2
@@ -633,6 +640,7 @@ typedef enum snwCommandKind
     snw_commandParam,    // live parameter number `index` to `value`
     snw_commandReset,    // back to the scene's start, its clips and script too; step, time and parameters go on. (In a
                          // script the rest of it goes on instead of starting over.)
+    snw_commandConstraint, // linear constraint (body, index) of the handles: `on` or off, right side `value`
     snw_commandKindCount,
 } snwCommandKind;
 
@@ -752,12 +760,14 @@ typedef enum snwInterpolation
     snw_interpolateSmooth, // eases in and out of every key
 } snwInterpolation;
 
-// Motion over time. A pin's keys are relative to where the pin starts; a collider's are in the world.
+// Motion over time. A pin's keys are relative to where the pin starts; a collider's are in the world; a handle's are
+// what snw_commandHandle takes. A command takes a handle from its clip.
 typedef struct snwClipDef
 {
     snwClipTarget target;
-    int index; // pin, collider, handle or joint
-    int body;  // for handles and joints
+    int index;      // pin, collider, handle or joint
+    int body;       // for handles and joints
+    uint32_t given; // for handles: mask of snw_dof... that the clip gives; the others are free
     snwInterpolation interpolation;
     bool loop;
     const snwKey* keys;
@@ -918,6 +928,14 @@ typedef struct snwTransforms
     int stride;
 } snwTransforms;
 
+// 3 x 4, row by row: any affine map.
+typedef struct snwMatrices
+{
+    const double (*data)[12];
+    int count;
+    int stride;
+} snwMatrices;
+
 typedef struct snwContacts
 {
     const snwContact* data;
@@ -971,11 +989,18 @@ SNW_API const snwMeasureInfo* snwMeasure_GetInfo(int measure);
 SNW_API double snwMeasures_Get(const snwMeasures* measures, int measure);
 
 SNW_API int snwSim_GetBodyCount(const snwSim* sim);
-SNW_API snwResult snwSim_GetSkin(snwSim* sim, int body, snwSkin* skin);
-SNW_API snwResult snwSim_GetVertices(const snwSim* sim, int body, snwVertices* vertices);
+SNW_API snwResult snwSim_GetSkin(snwSim* sim, int body, snwSkin* skin);                   // as shown
+SNW_API snwResult snwSim_GetVertices(const snwSim* sim, int body, snwVertices* vertices); // as simulated
+// What is seen of the body: the same as snwSim_GetVertices unless the method shows its rig and hides its flesh. This is
+// what displays, films and exports take; measures, contacts, pins and drags are those of what is simulated.
+SNW_API snwResult snwSim_GetShown(const snwSim* sim, int body, snwVertices* vertices);
 // Bones and joints: what takes the character's rest pose to now.
 SNW_API snwResult snwSim_GetBones(const snwSim* sim, int body, snwTransforms* bones);
 SNW_API snwResult snwSim_GetJoints(const snwSim* sim, int body, snwTransforms* joints);
+// Handles (bones if there are none): what takes the rest pose to now. As matrices they may stretch and shear; the
+// transforms are the nearest ones that do not. Methods without handles leave them in the rest pose.
+SNW_API snwResult snwSim_GetHandles(const snwSim* sim, int body, snwTransforms* handles);
+SNW_API snwResult snwSim_GetHandleMatrices(const snwSim* sim, int body, snwMatrices* handles);
 SNW_API snwResult snwSim_GetColliders(const snwSim* sim, snwTransforms* colliders);
 SNW_API snwResult snwSim_GetProps(const snwSim* sim, snwProps* props);
 SNW_API snwResult snwSim_GetContacts(const snwSim* sim, snwContacts* contacts);

@@ -204,7 +204,7 @@ static snwResult GetShape(snwExporter* exporter, snwSim* sim, snwExportShape* sh
     const snwBodyDef* body = &snwScene_GetDef(exporter->scene)->bodies[def->body];
     snwSkin skin;
     snwVertices vertices;
-    if (snwSim_GetSkin(sim, def->body, &skin) < 0 || snwSim_GetVertices(sim, def->body, &vertices) < 0)
+    if (snwSim_GetSkin(sim, def->body, &skin) < 0 || snwSim_GetShown(sim, def->body, &vertices) < 0)
         return snwFail(message, snw_errorArgument, NULL, "body '%s' has no shape to export", body->name);
     bool all = skin.triangleCount == 0 || (def->allVertices && IsCache(def->kind));
     *shape = (snwExportShape){.name = body->name, .character = snwCharacter_GetDef(body->character)};
@@ -279,7 +279,7 @@ static snwResult AddMedit(snwExporter* exporter, snwSim* sim, snwMessage* messag
     const snwCharacterDef* character = snwCharacter_GetDef(body);
     snwSkin skin;
     snwVertices now;
-    if (snwCharacter_GetRestSkin(body, &skin) < 0 || snwSim_GetVertices(sim, exporter->def.body, &now) < 0)
+    if (snwCharacter_GetRestSkin(body, &skin) < 0 || snwSim_GetShown(sim, exporter->def.body, &now) < 0)
         return snwFail(message, snw_errorArgument, NULL, "body %d has no mesh to export", exporter->def.body);
     snwContext* context = exporter->context;
     double* positions = snwAllocArray(context, 3 * (size_t)character->vertexCount + 3, sizeof *positions);

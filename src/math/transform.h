@@ -52,6 +52,18 @@ static inline snwAffine snwAffine_FromTransform(snwTransform t)
     return (snwAffine){snwQuat_ToMat3(t.rotation), t.position};
 }
 
+// 3 x 4, row by row.
+static inline void snwAffine_ToMatrix(snwAffine a, double matrix[12])
+{
+    const double translation[3] = {a.translation.x, a.translation.y, a.translation.z};
+    for (int i = 0; i < 3; ++i)
+    {
+        for (int k = 0; k < 3; ++k)
+            matrix[4 * i + k] = a.linear.m[i][k];
+        matrix[4 * i + 3] = translation[i];
+    }
+}
+
 // Only for maps that are rigid; a scale or shear is lost without notice. Use snwPolar3 to take one apart.
 static inline snwTransform snwAffine_ToTransform(snwAffine a)
 {

@@ -234,7 +234,7 @@ static snwResult Compare(snwFramesWriter* writer, const snwWriter* header, snwMe
 static void GetBlock(snwSim* sim, int index, snwVertices* points)
 {
     snwSkin skin;
-    snwSim_GetVertices(sim, index / 2, points);
+    snwSim_GetShown(sim, index / 2, points);
     if (index % 2 != 0)
         return;
     snwSim_GetSkin(sim, index / 2, &skin);

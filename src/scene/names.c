@@ -75,13 +75,24 @@ snwResult snwFindMotion(snwJson* json, const snwCharacter* character, const char
 // ---------------------------------------------------------------------------------------------------------------------
 // Handles and joints
 
+// Of the handle, or of the bone where there are none.
+static const char* AnyHandleName(const snwCharacterDef* def, int index)
+{
+    if (index < 0 || index >= snwCharacterDef_HandleCount(def))
+        return NULL;
+    return def->handleCount > 0 ? def->handles[index].name : def->bones[index].name;
+}
+
 const char* snwHandleName(const snwCharacter* character, int index)
 {
     const snwCharacterDef* def = &character->def;
-    const char* name = index >= 0 && index < def->handleCount ? def->handles[index].name : NULL;
+    const char* name = AnyHandleName(def, index);
     for (int i = 0; i < index && name != NULL; ++i)
-        if (def->handles[i].name != NULL && strcmp(def->handles[i].name, name) == 0)
+    {
+        const char* other = AnyHandleName(def, i);
+        if (other != NULL && strcmp(other, name) == 0)
             return NULL;
+    }
     return name != NULL && name[0] != 0 ? name : NULL;
 }
 
@@ -123,7 +134,7 @@ static snwResult FindPart(snwJson* json, const char* what, const json_t* value, 
 
 snwResult snwFindHandle(snwJson* json, const snwCharacter* character, const json_t* value, int* index)
 {
-    return FindPart(json, "handle", value, character->def.handleCount, HandleWord, character, index);
+    return FindPart(json, "handle", value, snwCharacterDef_HandleCount(&character->def), HandleWord, character, index);
 }
 
 snwResult snwFindJoint(snwJson* json, const snwCharacter* character, const json_t* value, int* index)

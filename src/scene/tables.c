@@ -261,14 +261,18 @@ static void InitKey(void* object, int kind)
 const snwTable snw_keyTable = {
     "key", "Where the target of a clip is at a time", SNW_TABLE_FIELDS(s_keyFields), sizeof(snwKey), NULL, InitKey};
 
+static const char* const s_dofNames[] = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z", NULL};
 static const char* const s_interpolationNames[] = {"step", "linear", "smooth", NULL};
 
 static const snwField s_clipFields[] = {
     FIELD(snwClipData, pin, "pin", snw_fieldText, .help = "name of the pin to move, relative to where it starts"),
     FIELD(snwClipData, collider, "collider", snw_fieldText, .help = "name of the collider to move, in the world"),
     FIELD(snwClipData, body, "body", snw_fieldText, .help = "name of the body whose handle or joint moves"),
-    RAW(snwClipData, handle, "handle", "index", NULL, "name or number of the handle to move"),
+    RAW(snwClipData, handle, "handle", "index", NULL,
+        "name or number of the handle (of the bone, if the body has none)"),
     RAW(snwClipData, joint, "joint", "index", NULL, "name or number of the joint to move"),
+    FIELD(snwClipData, def.given, "given", snw_fieldMask, .names = s_dofNames,
+        .help = "of a handle: degrees of freedom that the clip gives; the others are free"),
     FIELD(snwClipData, def.interpolation, "interpolation", snw_fieldChoice, .names = s_interpolationNames,
         .help = "between keys: jump, go straight, or ease in and out"),
     FIELD(snwClipData, def.loop, "loop", snw_fieldBool, .help = "start again after the last key"),
@@ -289,8 +293,7 @@ const snwTable snw_clipTable = {"clip", "Motion over time of one pin, collider, 
 // Commands
 
 static const char* const s_commandNames[] = {
-    "pin", "drag", "push", "handle", "joint", "material", "gravity", "collider", "param", "reset", NULL};
-static const char* const s_dofNames[] = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z", NULL};
+    "pin", "drag", "push", "handle", "joint", "material", "gravity", "collider", "param", "reset", "constraint", NULL};
 
 #define KIND(name)   (1u << snw_command##name)
 #define COMMAND(...) FIELD(snwCommandData, __VA_ARGS__)
@@ -303,19 +306,23 @@ static const snwField s_commandFields[] = {
     COMMAND(command.index, "vertex", snw_fieldInt, .kinds = KIND(Pin), .upper = 2147483647,
         .help = "instead of pin: number of the vertex"),
     COMMAND(body, "body", snw_fieldText, .required = true,
-        .kinds = KIND(Drag) | KIND(Push) | KIND(Handle) | KIND(Joint) | KIND(Material), .help = "name of the body"),
+        .kinds = KIND(Drag) | KIND(Push) | KIND(Handle) | KIND(Joint) | KIND(Material) | KIND(Constraint),
+        .help = "name of the body"),
     COMMAND(command.index, "vertex", snw_fieldInt, .required = true, .kinds = KIND(Drag), .upper = 2147483647,
         .help = "number of the vertex to pull"),
     COMMAND(command.index, "vertex", snw_fieldInt, .kinds = KIND(Push), .lower = -1, .upper = 2147483647,
         .help = "number of the vertex to push; -1: the whole body"),
     COMMAND(handle, "handle", snw_fieldRaw, .required = true, .kinds = KIND(Handle), .schema = "index",
-        .help = "name or number of the handle"),
+        .help = "name or number of the handle (of the bone, if the body has none)"),
     COMMAND(joint, "joint", snw_fieldRaw, .required = true, .kinds = KIND(Joint), .schema = "index",
         .help = "name or number of the joint"),
     COMMAND(command.index, "region", snw_fieldInt, .kinds = KIND(Material), .lower = -1, .upper = 2147483647,
         .help = "region of the flesh; -1: all"),
+    COMMAND(command.index, "constraint", snw_fieldInt, .required = true, .kinds = KIND(Constraint), .upper = 2147483647,
+        .help = "number of the linear constraint"),
     COMMAND(collider, "collider", snw_fieldText, .required = true, .kinds = KIND(Collider), .help = "its name"),
     COMMAND(command.on, "on", snw_fieldBool, .kinds = KIND(Pin) | KIND(Drag), .help = "false: let go"),
+    COMMAND(command.on, "on", snw_fieldBool, .kinds = KIND(Constraint), .help = "false: it holds no more"),
     POSE(snwCommandData, command.transform, KIND(Pin) | KIND(Handle) | KIND(Collider)),
     COMMAND(command.transform.position, "position", snw_fieldVec3, FAR, .unit = "m", .kinds = KIND(Drag),
         .help = "where to pull it"),
@@ -327,6 +334,8 @@ static const snwField s_commandFields[] = {
         .unit = "s", .help = "of the push"),
     COMMAND(command.mask, "given", snw_fieldMask, .kinds = KIND(Handle), .names = s_dofNames,
         .help = "degrees of freedom that are given; the others are free"),
+    COMMAND(command.value, "value", snw_fieldReal, .kinds = KIND(Constraint), .lower = -SNW_MAX_POSITION,
+        .upper = SNW_MAX_POSITION, .unit = "m or rad", .help = "what the sum of its terms shall be"),
     COMMAND(command.value, "target", snw_fieldReal, .kinds = KIND(Joint), .lower = -1e6, .upper = 1e6,
         .unit = "rad or m", .help = "where the motor drives it"),
     COMMAND(command.on, "motor", snw_fieldBool, .kinds = KIND(Joint), .help = "on or off"),

@@ -30,7 +30,7 @@ snwBoneDef snwDefaultBoneDef(void)
 
 snwHandleDef snwDefaultHandleDef(void)
 {
-    return (snwHandleDef){.name = "", .given = snw_dofAll};
+    return (snwHandleDef){.name = ""};
 }
 
 snwLinearConstraintDef snwDefaultLinearConstraintDef(void)
@@ -546,6 +546,16 @@ double snwCharacter_MotionExcess(const snwCharacter* character, int index, int* 
     if (time != NULL)
         *time = worstTime;
     return bones != NULL ? worst : -1.0;
+}
+
+int snwCharacterDef_HandleCount(const snwCharacterDef* def)
+{
+    return def->handleCount > 0 ? def->handleCount : def->boneCount;
+}
+
+int snwCharacter_HandleCount(const snwCharacter* character)
+{
+    return snwCharacterDef_HandleCount(&character->def);
 }
 
 int snwCharacter_JointFreedom(const snwCharacter* character)

@@ -61,6 +61,9 @@ snwResult snwCharacterDef_Check(snwContext* context, const snwCharacterDef* def,
 snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size, const char* name, const char* source,
     snwCharacter** character, snwMessage* message);
 
+// The handles, or the bones if there are none.
+int snwCharacterDef_HandleCount(const snwCharacterDef* def);
+
 snwElements snwCharacterDef_Elements(const snwCharacterDef* def);
 const char* snwCharacterDef_ElementsName(const snwCharacterDef* def); // "tets", "hexes" or "triangles"
 

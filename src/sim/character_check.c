@@ -174,7 +174,8 @@ static snwResult CheckConstraint(const snwCharacterDef* def, int index, snwMessa
     {
         const snwLinearTerm* term = &constraint->terms[i];
         bool oneDof = term->dof != 0 && (term->dof & (term->dof - 1)) == 0 && term->dof <= snw_dofRotationZ;
-        if (term->handle < 0 || term->handle >= def->handleCount || !oneDof || !isfinite(term->coefficient))
+        if (term->handle < 0 || term->handle >= snwCharacterDef_HandleCount(def) || !oneDof ||
+            !isfinite(term->coefficient))
             return snwFail(message, snw_errorArgument, NULL, "constraints[%d].terms[%d] is out of range", index, i);
     }
     return snw_ok;

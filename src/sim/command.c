@@ -9,7 +9,7 @@
 #include <math.h>
 
 static const char* const s_names[snw_commandKindCount] = {
-    "pin", "drag", "push", "handle", "joint", "material", "gravity", "collider", "param", "reset"};
+    "pin", "drag", "push", "handle", "joint", "material", "gravity", "collider", "param", "reset", "constraint"};
 
 // Feature a method needs for each kind; 0: none.
 static const uint32_t s_needs[snw_commandKindCount] = {
@@ -19,6 +19,7 @@ static const uint32_t s_needs[snw_commandKindCount] = {
     [snw_commandHandle] = snw_featureHandles,
     [snw_commandJoint] = snw_featureJoints,
     [snw_commandCollider] = snw_featureColliders,
+    [snw_commandConstraint] = snw_featureHandles,
 };
 
 const char* snwCommandKind_Name(snwCommandKind kind)
@@ -70,7 +71,14 @@ static snwResult CheckBodyTarget(const snwSceneDef* scene, const snwCommand* com
     switch (command->kind)
     {
         case snw_commandHandle:
-            return CheckIndex(command->index, 0, character->handleCount, "handle", message);
+            if (command->mask > snw_dofAll)
+                return snwFail(message, snw_errorArgument, NULL, "mask is %u, beyond snw_dofAll", command->mask);
+            return CheckIndex(command->index, 0, snwCharacterDef_HandleCount(character), "handle", message);
+        case snw_commandConstraint:
+            if (!(fabs(command->value) <= SNW_MAX_POSITION))
+                return snwFail(message, snw_errorArgument, NULL, "value must be within %g, is %g", SNW_MAX_POSITION,
+                    command->value);
+            return CheckIndex(command->index, 0, character->constraintCount, "constraint", message);
         case snw_commandJoint:
             return CheckIndex(command->index, 0, character->jointCount, "joint", message);
         case snw_commandMaterial:

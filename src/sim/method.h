@@ -39,7 +39,7 @@ typedef enum snwFeature
     snw_featurePins = 1 << 0,    // commands pin
     snw_featureDrag = 1 << 1,    // command drag
     snw_featurePush = 1 << 2,    // command push
-    snw_featureHandles = 1 << 3, // handles of the character, command handle
+    snw_featureHandles = 1 << 3, // handles of the character (bones if it has none), commands handle and constraint
     snw_featureJoints = 1 << 4,  // joints of the character, command joint
     snw_featureProps = 1 << 5,   // free rigid bodies of the scene
     snw_featureColliders = 1 << 6,
@@ -97,11 +97,12 @@ typedef struct snwStateHeader
 typedef struct snwBody
 {
     const snwCharacter* character;
-    const void* model;       // of the method
-    void* state;             // the method's bytes inside the state block
-    snwMaterial* materials;  // in the state block; one per region
-    snwTransform* restPoses; // of bones and joints: how the body starts
-    float* skinPositions;    // filled on demand, 3 per skin vertex
+    const void* model;          // of the method
+    void* state;                // the method's bytes inside the state block
+    snwMaterial* materials;     // in the state block; one per region
+    snwTransform* restPoses;    // of bones, joints and handles: how the body starts
+    double (*restMatrices)[12]; // of handles: the same
+    float* skinPositions;       // filled on demand, 3 per skin vertex
     float* skinNormals;
     uint64_t skinChanges; // sim->changes when they were filled
 } snwBody;
@@ -180,7 +181,8 @@ struct snwMethod
     uint32_t features;  // snwFeature
     const snwParamInfo* params;
     int paramCount;
-    const char* const* stages; // names of the timed stages, at most snw_maxStages
+    const snwParamInfo* substeps; // the row of sim.substeps, where the method has another start; NULL: the shared one
+    const char* const* stages;    // names of the timed stages, at most snw_maxStages
     int stageCount;
 
     // Model: called once per character and set of the method's own parameters that are not live. Only those may be
@@ -215,6 +217,13 @@ struct snwMethod
     // Bones and joints as they are now; NULL: the rest pose.
     void (*getBones)(const snwSim* sim, int body, snwTransforms* bones);
     void (*getJoints)(const snwSim* sim, int body, snwTransforms* joints);
+
+    // Handles (bones if there are none) as they are now; both or none. NULL: the rest pose.
+    void (*getHandles)(const snwSim* sim, int body, snwTransforms* handles);
+    void (*getHandleMatrices)(const snwSim* sim, int body, snwMatrices* handles);
+
+    // What is seen, where that is not what is simulated. NULL: getVertices.
+    void (*getShown)(const snwSim* sim, int body, snwVertices* vertices);
 };
 
 // Parameters shared by all methods; they come first in every method's numbering.

@@ -54,6 +54,8 @@ const snwParamInfo* snwMethod_Param(const snwMethod* method, int param)
 {
     if (param < 0 || param >= snwMethod_ParamCount(method))
         return NULL;
+    if (param == snw_paramSubsteps && method->substeps != NULL)
+        return method->substeps;
     return param < snw_sharedParamCount ? &s_shared[param] : &method->params[param - snw_sharedParamCount];
 }
 

@@ -72,7 +72,7 @@ snwPinDef snwDefaultPinDef(void)
 
 snwClipDef snwDefaultClipDef(void)
 {
-    return (snwClipDef){.body = -1, .interpolation = snw_interpolateLinear};
+    return (snwClipDef){.body = -1, .given = snw_dofAll, .interpolation = snw_interpolateLinear};
 }
 
 snwSceneDef snwDefaultSceneDef(void)
@@ -216,7 +216,7 @@ static snwResult CheckClipTarget(const snwSceneDef* def, const snwClipDef* clip,
         if (clip->body < 0 || clip->body >= def->bodyCount)
             return snwFail(message, snw_errorArgument, NULL, "body is %d of %d", clip->body, def->bodyCount);
         const snwCharacterDef* character = &def->bodies[clip->body].character->def;
-        count = clip->target == snw_clipHandle ? character->handleCount : character->jointCount;
+        count = clip->target == snw_clipHandle ? snwCharacterDef_HandleCount(character) : character->jointCount;
     }
     if (clip->target < snw_clipPin || clip->target > snw_clipJoint || clip->index < 0 || clip->index >= count)
         return snwFail(message, snw_errorArgument, NULL, "moves number %d of %d", clip->index, count);
@@ -228,6 +228,8 @@ static snwResult CheckClip(const snwSceneDef* def, const snwClipDef* clip, snwMe
     snwResult result = CheckClipTarget(def, clip, message);
     if (result < 0)
         return result;
+    if (clip->given > snw_dofAll)
+        return snwFail(message, snw_errorArgument, NULL, "given is %u, beyond snw_dofAll", clip->given);
     if (clip->interpolation < snw_interpolateStep || clip->interpolation > snw_interpolateSmooth)
         return snwFail(message, snw_errorArgument, NULL, "interpolation is %d", (int)clip->interpolation);
     return snwCheckKeys(clip->keys, clip->keyCount, SNW_MAX_SECONDS, message);
@@ -505,6 +507,8 @@ static void WriteMotion(snwWriter* writer, const snwSceneDef* def)
         const int32_t whole[] = {
             (int32_t)clip->target, clip->index, clip->body, (int32_t)clip->interpolation, clip->loop, clip->keyCount};
         snwWrite(writer, whole, sizeof whole);
+        if (clip->target == snw_clipHandle)
+            snwWriteInt(writer, (int32_t)clip->given);
         snwWrite(writer, clip->keys, (size_t)clip->keyCount * sizeof *clip->keys);
     }
     for (int i = 0; i < def->settingCount; ++i)

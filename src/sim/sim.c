@@ -322,6 +322,17 @@ snwResult snwSim_GetVertices(const snwSim* sim, int body, snwVertices* vertices)
     return snw_ok;
 }
 
+snwResult snwSim_GetShown(const snwSim* sim, int body, snwVertices* vertices)
+{
+    if (!HasBody(sim, body))
+        return snw_errorArgument;
+    if (sim->method->getShown != NULL)
+        sim->method->getShown(sim, body, vertices);
+    else
+        sim->method->getVertices(sim, body, vertices);
+    return snw_ok;
+}
+
 snwResult snwSim_GetBones(const snwSim* sim, int body, snwTransforms* bones)
 {
     *bones = (snwTransforms){.stride = (int)sizeof(snwTransform)};
@@ -343,6 +354,30 @@ snwResult snwSim_GetJoints(const snwSim* sim, int body, snwTransforms* joints)
     joints->count = sim->bodies[body].character->def.jointCount;
     if (sim->method->getJoints != NULL)
         sim->method->getJoints(sim, body, joints);
+    return snw_ok;
+}
+
+snwResult snwSim_GetHandles(const snwSim* sim, int body, snwTransforms* handles)
+{
+    *handles = (snwTransforms){.stride = (int)sizeof(snwTransform)};
+    if (!HasBody(sim, body))
+        return snw_errorArgument;
+    handles->data = sim->bodies[body].restPoses;
+    handles->count = snwCharacterDef_HandleCount(&sim->bodies[body].character->def);
+    if (sim->method->getHandles != NULL)
+        sim->method->getHandles(sim, body, handles);
+    return snw_ok;
+}
+
+snwResult snwSim_GetHandleMatrices(const snwSim* sim, int body, snwMatrices* handles)
+{
+    *handles = (snwMatrices){.stride = (int)sizeof(double[12])};
+    if (!HasBody(sim, body))
+        return snw_errorArgument;
+    handles->data = (const double(*)[12])sim->bodies[body].restMatrices;
+    handles->count = snwCharacterDef_HandleCount(&sim->bodies[body].character->def);
+    if (sim->method->getHandleMatrices != NULL)
+        sim->method->getHandleMatrices(sim, body, handles);
     return snw_ok;
 }
 

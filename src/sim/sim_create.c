@@ -230,6 +230,22 @@ static void MakePinSet(snwSim* sim, int index)
         set->offsets[i] = snwVec3_Sub(set->offsets[i], set->pivot);
 }
 
+static void MakeRestPoses(snwSim* sim, int index)
+{
+    snwBody* body = &sim->bodies[index];
+    const snwCharacterDef* def = &body->character->def;
+    snwTransform start = sim->starts[index].transform;
+    int handles = snwCharacterDef_HandleCount(def);
+    int poses = def->boneCount > def->jointCount ? def->boneCount : def->jointCount;
+    poses = poses > handles ? poses : handles;
+    body->restPoses = snwArena_Alloc(&sim->arena, (size_t)poses, sizeof *body->restPoses);
+    body->restMatrices = snwArena_Alloc(&sim->arena, (size_t)handles, sizeof *body->restMatrices);
+    for (int i = 0; body->restPoses != NULL && i < poses; ++i)
+        body->restPoses[i] = start;
+    for (int i = 0; body->restMatrices != NULL && i < handles; ++i)
+        snwAffine_ToMatrix(snwAffine_FromTransform(start), body->restMatrices[i]);
+}
+
 static snwResult MakeBodies(snwSim* sim, const double* params, snwMessage* message)
 {
     for (int i = 0; i < sim->bodyCount; ++i)
@@ -240,11 +256,7 @@ static snwResult MakeBodies(snwSim* sim, const double* params, snwMessage* messa
         snwResult result = GetModel(character, sim->method, params, &body->model, message);
         if (result < 0)
             return result;
-        size_t poses = (size_t)(character->def.boneCount > character->def.jointCount ? character->def.boneCount
-                                                                                     : character->def.jointCount);
-        body->restPoses = snwArena_Alloc(&sim->arena, poses, sizeof *body->restPoses);
-        for (size_t k = 0; body->restPoses != NULL && k < poses; ++k)
-            body->restPoses[k] = sim->starts[i].transform;
+        MakeRestPoses(sim, i);
         body->skinPositions = snwArena_Alloc(&sim->arena, (size_t)character->skinVertexCount, 3 * sizeof(float));
         body->skinNormals = snwArena_Alloc(&sim->arena, (size_t)character->skinVertexCount, 3 * sizeof(float));
         sim->contactCapacity += character->touchCount;

@@ -59,7 +59,7 @@ static void UpdateSkin(snwSim* sim, int index)
     if (body->skinChanges == sim->changes)
         return;
     SkinFill fill = {.body = body};
-    sim->method->getVertices(sim, index, &fill.vertices);
+    snwSim_GetShown(sim, index, &fill.vertices);
     snwParallelFor(sim->context, body->character->skinVertexCount, 4096, FillPositions, &fill);
     snwCharacter_SkinNormals(body->character, body->skinPositions, body->skinNormals);
     body->skinChanges = sim->changes;

@@ -33,7 +33,7 @@ static snwResult GetPoints(snwSim* sim, int body, snwVertices* points, snwSkin* 
     *points = (snwVertices){.positions = skin->positions, .count = skin->vertexCount, .stride = skin->stride};
     if (skin->triangleCount > 0)
         return snw_ok;
-    result = snwSim_GetVertices(sim, body, points);
+    result = snwSim_GetShown(sim, body, points);
     points->count = points->count < snw_maxBalls ? points->count : snw_maxBalls;
     return result;
 }
@@ -262,7 +262,7 @@ static snwResult CopyBones(snwFilm* film, const snwSim* sim, snwFilmFrame* frame
         const snwFilmBody* body = &film->bodies[i];
         snwVertices now = {0};
         snwTransforms bones = {0};
-        if (body->character->boneCount == 0 || snwSim_GetVertices(sim, i, &now) < 0)
+        if (body->character->boneCount == 0 || snwSim_GetShown(sim, i, &now) < 0)
             continue;
         if (sim->method->getBones == NULL)
             result = snwFitBones(film->context, body->character, &now, frame->bones + body->firstBone, message);
@@ -329,7 +329,7 @@ static snwResult CopyContacts(snwFilm* film, const snwContacts* contacts, snwFil
 static void PutPin(const snwSim* sim, int body, int vertex, snwFilmFrame* frame)
 {
     snwVertices now = {0};
-    if (snwSim_GetVertices(sim, body, &now) >= 0 && vertex >= 0 && vertex < now.count)
+    if (snwSim_GetShown(sim, body, &now) >= 0 && vertex >= 0 && vertex < now.count)
         memcpy(frame->pins + 3 * (size_t)frame->pinCount++, At(now.positions, now.stride, vertex), 3 * sizeof(float));
 }
 
@@ -373,7 +373,7 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
     snwSkin skin;
     if (body->surface != NULL)
     {
-        if (snwSim_GetVertices(sim, index, &points) < 0 || points.count != body->character->vertexCount)
+        if (snwSim_GetShown(sim, index, &points) < 0 || points.count != body->character->vertexCount)
             return snwFail(
                 message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
         snwFilmSurface_Move(film->context, body->surface, &points, frame->positions + body->first);
