@@ -84,8 +84,8 @@ json_t* snwBakeReport_ToJson(const snwBake* bake, const snwBakeOutputReport* wri
     json_object_set_new(root, "drift", DriftJson(r));
     json_object_set_new(root, "loop", r->cycles > 0 ? LoopJson(r) : json_null());
     json_object_set_new(root, "cuts", json_integer(r->cuts));
-    json_object_set_new(
-        root, "first_inverted_frame", r->invertedFrame >= 0 ? json_integer(r->invertedFrame) : json_null());
+    json_object_set_new(root, "inverted", snwJsonReal(r->inverted));
+    json_object_set_new(root, "inverted_artist", snwJsonReal(r->artistInverted));
     json_object_set_new(root, "settled", snwJsonReal(r->settled));
     AddOutput(root, written);
     json_object_set_new(root, "notes", Lines(r->notes, r->noteCount));

@@ -78,7 +78,6 @@ snwResult snwBake_Open(snwContext* context, const snwBakeDef* def, snwBake** out
     bake->context = context;
     bake->arena.context = context;
     bake->def = *def;
-    bake->report.invertedFrame = -1;
     snwResult result = Open(bake, message);
     if (result >= 0)
         snprintf(bake->report.clip, sizeof bake->report.clip, "%s",

@@ -93,15 +93,16 @@ typedef struct snwBakeReport
     double seamPosition, seamVelocity; // change across the seam over the median change from frame to frame
     double stretch;                    // worst relative change of an edge of the body
     int stretchFrame;
-    const char* stretchBone;                // whose flesh it is in; "" if none
-    double artistStretch;                   // the same of the artist's motion alone
-    double lag;                             // m: the farthest that flesh gets from where the artist has it
-    int lagFrame;                           //
-    const char* lagBone;                    //
-    double size;                            // m, of the character
-    int cuts;                               // frames between which the artist's motion jumps
-    int invertedFrame;                      // the first with an inverted tet; -1: none
-    double settled;                         // speed at the first frame against the artist's, in sizes per second
+    const char* stretchBone; // whose flesh it is in; "" if none
+    double artistStretch;    // the same of the artist's motion alone
+    double lag;              // m: the farthest that flesh gets from where the artist has it
+    int lagFrame;            //
+    const char* lagBone;     //
+    double size;             // m, of the character
+    int cuts;                // frames between which the artist's motion jumps
+    double inverted,
+        artistInverted; // most of the flesh that is turned inside out in a frame, as a share; skinning alone
+    double settled;     // how fast flesh still was before the first frame, in sizes per second
     double seconds, prepareSeconds, stepMs; // s of the run; s; median
     uint64_t hash;                          // of the last frame simulated
     const snwBakeDrift* drifts;             // one per bone

@@ -195,6 +195,8 @@ static snwResult ReadFrame(snwBakeFrames* f, int frame, snwMessage* message)
         return result;
     Blend(f);
     f->artistShown = false;
+    snwDisplay_SetMotion(f->display, plan->motion, f->clipTime);
+    snwDisplay_SetMotion(f->artistDisplay, plan->motion, f->clipTime);
     return snwDisplay_Update(f->display, f->body, f->vertexCount, 3 * (int)sizeof(float), message);
 }
 

@@ -74,12 +74,12 @@ static snwResult MakeUnder(const snwBake* bake, json_t* under, snwMessage* messa
 {
     const snwAssetFlesh* flesh = &bake->asset->flesh;
     json_t* material = NewChild(under, "material");
-    if (!(flesh->young > 0))
-        return AddPreset("flesh", material, message);
-    json_object_set_new(material, "young", json_real(flesh->young));
+    snwResult result = AddPreset("flesh", material, message);
+    if (flesh->young > 0)
+        json_object_set_new(material, "young", json_real(flesh->young));
     if (flesh->poisson > 0)
         json_object_set_new(material, "poisson", json_real(flesh->poisson));
-    return snw_ok;
+    return result;
 }
 
 // The whole of the material if there is a preset, else what is said.

@@ -23,8 +23,7 @@ typedef struct Meter
     int vertexCount, boneCount, frameCount;
     snwBakeDrift* drifts;
     double* sums;            // 4 per bone: offset by mass and weight, and that mass
-    float* now[4];           // of this frame and the last ones; now[3] of the first step of a loop
-    float* second;           // velocity of the first step, of a loop
+    float* now[4];           // of this frame and some before
     double *changes, *turns; // per frame: the most that a vertex moves, that its velocity changes
     int turnCount;
 } Meter;
@@ -80,6 +79,24 @@ static void MeasureStretch(Meter* meter, int frame, const float* body, const flo
         report->stretchFrame = frame;
         report->stretchBone = MainBoneName(c, a);
     }
+}
+
+// Share of the elements that are turned inside out.
+static double InvertedShare(const snwCharacterDef* def, const float* x)
+{
+    int count = 0;
+    for (int t = 0; t < def->tetCount; ++t)
+    {
+        snwVec3 corner[4];
+        for (int k = 0; k < 4; ++k)
+        {
+            const float* p = x + 3 * (size_t)def->tets[t][k];
+            corner[k] = (snwVec3){(double)p[0], (double)p[1], (double)p[2]};
+        }
+        snwVec3 a = snwVec3_Sub(corner[1], corner[0]), b = snwVec3_Sub(corner[2], corner[0]);
+        count += snwVec3_Dot(snwVec3_Cross(a, b), snwVec3_Sub(corner[3], corner[0])) < 0;
+    }
+    return def->tetCount > 0 ? (double)count / def->tetCount : 0;
 }
 
 static void MeasureLag(Meter* meter, int frame, const float* body, const float* artist)
@@ -156,10 +173,6 @@ static void MeasureSteps(Meter* meter, int frame, const float* body)
 {
     size_t bytes = 3 * (size_t)meter->vertexCount * sizeof(float);
     double turn;
-    if (frame == 0)
-        memcpy(meter->now[3], body, bytes);
-    if (frame == 1)
-        memcpy(meter->second, body, bytes);
     if (frame >= 1)
         meter->changes[frame - 1] = Moves(meter, meter->now[0], body, frame >= 2 ? meter->now[1] : NULL, &turn);
     if (frame >= 2)
@@ -176,6 +189,9 @@ static snwResult MeasureFrame(Meter* meter, int frame, snwMessage* message)
     const float *body = snwBakeFrames_GetBody(meter->frames), *artist = snwBakeFrames_GetArtistBody(meter->frames);
     MeasureStretch(meter, frame, body, artist);
     MeasureLag(meter, frame, body, artist);
+    snwBakeReport* report = &meter->bake->report;
+    report->inverted = fmax(report->inverted, InvertedShare(&meter->character->def, body));
+    report->artistInverted = fmax(report->artistInverted, InvertedShare(&meter->character->def, artist));
     MeasureSteps(meter, frame, body);
     if (frame > 0)
         meter->bake->report.cuts += Jumps(meter, meter->now[2], artist);
@@ -200,21 +216,50 @@ static double Median(double* values, int count)
     return count > 0 ? values[count / 2] : 0;
 }
 
-static void MeasureSeam(Meter* meter)
+// How much more a vertex turns at the seam than the artist's motion does there by itself, at most.
+static double SeamTurn(const Meter* meter, const float* after, const float* artistAfter)
 {
-    snwBakeReport* report = &meter->bake->report;
-    int steps = meter->frameCount - 1;
-    if (meter->bake->plan.cycleFrames == 0 || steps < 3)
-        return;
-    double across = meter->changes[steps - 1], turn;
-    // now[1] is the last frame but one; the end is the beginning, now[3], from where it goes on to `second`.
-    Moves(meter, meter->now[3], meter->second, meter->now[1], &turn);
-    double change = Median(meter->changes, steps), bend = Median(meter->turns, meter->turnCount);
-    report->seamPosition = change > 0 ? across / change : 0;
-    report->seamVelocity = bend > 0 ? turn / bend : 0;
+    double most = 0;
+    for (int i = 0; i < meter->vertexCount; ++i)
+    {
+        float bend[3], artist[3];
+        for (int k = 0; k < 3; ++k)
+        {
+            int at = 3 * i + k;
+            bend[k] = (after[at] - meter->now[2][at]) - (meter->now[2][at] - meter->now[0][at]);
+            artist[k] = (artistAfter[at] - meter->now[3][at]) - (meter->now[3][at] - meter->now[1][at]);
+        }
+        most = fmax(most, Length(bend) - Length(artist));
+    }
+    return most;
 }
 
-// How much faster than the artist's the flesh is at the first frame, for what was to have settled.
+// The last frame but one, the end, which is the beginning, and the frame after that.
+static snwResult MeasureSeam(Meter* meter, snwMessage* message)
+{
+    snwBakeReport* report = &meter->bake->report;
+    size_t bytes = 3 * (size_t)meter->vertexCount * sizeof(float);
+    int steps = meter->frameCount - 1;
+    snwResult result = snw_ok;
+    if (meter->bake->plan.cycleFrames == 0 || steps < 3)
+        return snw_ok;
+    for (int i = 0; i < 2 && result >= 0; ++i)
+    {
+        result = snwBakeFrames_Read(meter->frames, i == 0 ? steps - 1 : steps, NULL, message);
+        memcpy(meter->now[2 * i], snwBakeFrames_GetBody(meter->frames), bytes);
+        memcpy(meter->now[2 * i + 1], snwBakeFrames_GetArtistBody(meter->frames), bytes);
+    }
+    if (result >= 0)
+        result = snwBakeFrames_Read(meter->frames, 1, NULL, message);
+    double across = meter->changes[steps - 1], change = Median(meter->changes, steps);
+    double turn = SeamTurn(meter, snwBakeFrames_GetBody(meter->frames), snwBakeFrames_GetArtistBody(meter->frames));
+    double bend = Median(meter->turns, meter->turnCount);
+    report->seamPosition = change > 0 ? across / change : 0;
+    report->seamVelocity = bend > 0 ? turn / bend : 0;
+    return result;
+}
+
+// How fast flesh still is at the end of the preroll, root mean square, where the artist's motion stands still.
 static snwResult MeasureStart(Meter* meter, snwMessage* message)
 {
     const snwBakePlan* plan = &meter->bake->plan;
@@ -230,10 +275,13 @@ static snwResult MeasureStart(Meter* meter, snwMessage* message)
             memcpy(meter->now[i] + 3 * v,
                 (const char*)frame.bodies[0].vertices + (size_t)v * (size_t)frame.bodies[0].stride, 3 * sizeof(float));
     }
-    double turn;
-    if (result >= 0)
-        meter->bake->report.settled = Moves(meter, meter->now[0], meter->now[1], NULL, &turn) * plan->rate /
-                                      meter->bake->report.size;
+    double sum = 0;
+    for (int i = 0; i < 3 * meter->vertexCount && result >= 0; ++i)
+    {
+        double step = (double)(meter->now[1][i] - meter->now[0][i]);
+        sum += step * step / meter->vertexCount;
+    }
+    meter->bake->report.settled = sqrt(sum) * plan->rate / meter->bake->report.size;
     if (cache != NULL)
         snwFrames_Close(cache);
     return result;
@@ -276,25 +324,23 @@ static void Judge(Meter* meter)
     double worst = 0;
     for (int b = 0; b < meter->boneCount; ++b)
         worst = fmax(worst, meter->drifts[b].skeleton);
-    if (report->invertedFrame >= 0)
+    if (report->inverted > report->artistInverted + 0.002)
         snwBake_Warn(bake,
-            "flesh is turned inside out in places from frame %d of the run on: more --substeps, or a "
-            "stiffer material",
-            report->invertedFrame);
+            "up to %.1f %% of the flesh is turned inside out (by the artist's motion alone: %.1f %%): more --substeps, "
+            "or "
+            "a stiffer material",
+            100 * report->inverted, 100 * report->artistInverted);
     if (report->stretch > 1 && report->stretch > 1.5 * report->artistStretch)
         snwBake_Warn(bake,
             "flesh of '%s' is stretched by %.0f %% in frame %d (the artist's motion alone: %.0f %%): a "
             "lower --softness helps",
             report->stretchBone, 100 * report->stretch, report->stretchFrame, 100 * report->artistStretch);
-    if (report->artistStretch > 2)
-        snwBake_Warn(bake, "the artist's own motion stretches the body by %.0f %%: is the clip made for this rig?",
-            100 * report->artistStretch);
     if (report->lag > 0.25 * report->size)
         snwBake_Warn(bake,
             "flesh of '%s' gets %.3g m away from where the artist has it in frame %d, a quarter of the "
             "size and more: a lower --softness, or --keep-trajectory",
             report->lagBone, report->lag, report->lagFrame);
-    if (report->settled > 0.05)
+    if (report->settled > 0.02)
         snwBake_Warn(bake, "flesh was still moving at the first frame: a longer --preroll");
     if (worst > 0.02 * report->size)
         snwBake_Warn(bake, "bones get up to %.3g m away from where the artist has them: method pbcd keeps them", worst);
@@ -312,7 +358,6 @@ static bool Allocate(Meter* meter)
     size_t floats = 3 * (size_t)meter->vertexCount + 1, frames = (size_t)meter->frameCount + 1;
     for (int i = 0; i < 4; ++i)
         meter->now[i] = snwArena_Alloc(arena, floats, sizeof(float));
-    meter->second = snwArena_Alloc(arena, floats, sizeof(float));
     meter->changes = snwArena_Alloc(arena, frames, sizeof(double));
     meter->turns = snwArena_Alloc(arena, frames, sizeof(double));
     meter->sums = snwArena_Alloc(arena, 4 * (size_t)meter->boneCount + 1, sizeof(double));
@@ -347,7 +392,7 @@ snwResult snwBake_Measure(snwBake* bake, snwMessage* message)
     for (int f = 0; f < meter.frameCount && result >= 0; ++f)
         result = MeasureFrame(&meter, f, message);
     if (result >= 0)
-        MeasureSeam(&meter);
+        result = MeasureSeam(&meter, message);
     if (result >= 0)
         result = MeasureBones(&meter, message);
     if (result >= 0)

@@ -7,7 +7,7 @@
 enum
 {
     snw_bakePathSize = 4096,
-    snw_maxCycles = 40, // of a loop
+    snw_maxCycles = 16, // of a loop
 };
 
 // The frames of the output within the run: frame i is frame first + i of the cache.

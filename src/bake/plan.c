@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define SNW_SETTLE 2.0   // s, for flesh that hangs or touches
-#define SNW_STAND  0.25  // s, for flesh that is where it belongs anyway
+#define SNW_STAND  0.5   // s, for flesh that is where it belongs anyway
 #define SNW_CLOSED 0.005 // of the size: a cycle ends where it begins
 
 // ---------------------------------------------------------------------------------------------------------------------

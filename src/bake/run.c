@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SNW_REPEATS 0.25 // of the median change from frame to frame: the fade closes what is left
+#define SNW_REPEATS 0.1 // of the median change from frame to frame: the fade closes what is left
 
 // Where a cycle begins: positions of its first two frames.
 typedef struct Start
@@ -28,7 +28,7 @@ typedef struct Runner
     int vertexCount;   //
     float *now, *last; // positions of this frame and of the one before
     Start starts[2];   // of this cycle and of the one before
-    double* changes;   // of the frames of a cycle, the most that a vertex moved
+    double* changes;   // of the frames of a cycle, to the next
     double* sorted;    //
     int repeatedCycle; // the first that repeats the one before, counted from 0; -1: none yet
 } Runner;
@@ -36,25 +36,28 @@ typedef struct Runner
 // ---------------------------------------------------------------------------------------------------------------------
 // Does it repeat?
 
-static double MostDistance(const float* a, const float* b, int count)
+// Root mean square over the vertices: one that flickers does not keep a loop from closing.
+static double Distance(const float* a, const float* b, int count)
 {
-    double most = 0;
-    for (int i = 0; i < count; ++i)
+    double sum = 0;
+    for (int i = 0; i < 3 * count; ++i)
     {
-        double d[3] = {(double)(a[3 * i] - b[3 * i]), (double)(a[3 * i + 1] - b[3 * i + 1]),
-            (double)(a[3 * i + 2] - b[3 * i + 2])};
-        most = fmax(most, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        double d = (double)(a[i] - b[i]);
+        sum += d * d;
     }
-    return sqrt(most);
+    return sqrt(sum / count);
 }
 
 // Of how two cycles begin: the difference of their velocities, per frame.
 static double VelocityGap(const Start* a, const Start* b, int count)
 {
-    double most = 0;
+    double sum = 0;
     for (int i = 0; i < 3 * count; ++i)
-        most = fmax(most, fabs((double)((a->second[i] - a->first[i]) - (b->second[i] - b->first[i]))));
-    return most;
+    {
+        double d = (double)((a->second[i] - a->first[i]) - (b->second[i] - b->first[i]));
+        sum += d * d;
+    }
+    return sqrt(sum / count);
 }
 
 static int CompareReals(const void* a, const void* b)
@@ -77,7 +80,7 @@ static void WatchLoop(Runner* runner, int frame, const float* positions)
     int count = runner->vertexCount, at = frame - plan->prerollFrames;
     size_t bytes = 3 * (size_t)count * sizeof(float);
     if (at >= 1)
-        runner->changes[(at - 1) % plan->cycleFrames] = MostDistance(positions, runner->last, count);
+        runner->changes[(at - 1) % plan->cycleFrames] = Distance(positions, runner->last, count);
     memcpy(runner->last, positions, bytes);
     if (at < 0 || runner->repeatedCycle >= 0)
         return;
@@ -89,7 +92,7 @@ static void WatchLoop(Runner* runner, int frame, const float* positions)
         return;
     memcpy(now->second, positions, bytes);
     double median = cycle > 0 ? Median(runner, plan->cycleFrames) : 0;
-    if (cycle > 1 && MostDistance(now->first, before->first, count) <= SNW_REPEATS * median &&
+    if (cycle > 1 && Distance(now->first, before->first, count) <= SNW_REPEATS * median &&
         VelocityGap(now, before, count) <= SNW_REPEATS * median)
         runner->repeatedCycle = cycle;
 }
@@ -208,7 +211,6 @@ static snwResult RunScene(Runner* runner, snwMessage* message)
     bake->report.seconds = bake->run.wallSeconds;
     bake->report.stepMs = bake->run.stepMsMedian;
     bake->report.hash = bake->run.hash;
-    bake->report.invertedFrame = bake->run.firstInverted;
     return result;
 }
 
