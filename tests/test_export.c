@@ -387,7 +387,7 @@ TEST(export, moreFramesThanAnMddHasRoomForAreAnError)
 
 TEST(export, nothingIsReplacedUnasked)
 {
-    for (snwExportKind kind = 0; kind < snw_exportKindCount; ++kind)
+    for (snwExportKind kind = 0; kind < snw_exportClips; ++kind) // takes: test_take.c
     {
         World world = MakeWorld(kind, "once");
         world.def.frameCount = 2;
@@ -414,7 +414,7 @@ TEST(export, fullDiskLeavesNothing)
     tight.rlim_cur = 200;
     signal(SIGXFSZ, SIG_IGN);
     static const char* const endings[] = {"-00000.obj", "-00000.ply", ".pc2", ".mdd", ".mesh"};
-    for (snwExportKind kind = 0; kind < snw_exportKindCount; ++kind)
+    for (snwExportKind kind = 0; kind < snw_exportClips; ++kind) // takes: test_take.c
     {
         World world = MakeWorld(kind, "full");
         world.def.frameCount = 3;
@@ -433,7 +433,7 @@ TEST(export, fullDiskLeavesNothing)
 
 TEST(export, everyFailedAllocationIsAnErrorWithoutLeak)
 {
-    for (snwExportKind kind = 0; kind < snw_exportKindCount; ++kind)
+    for (snwExportKind kind = 0; kind < snw_exportClips; ++kind) // takes: test_take.c
     {
         snwCountingAllocator counter = {0};
         World world = MakeWorld(kind, "memory");

@@ -319,12 +319,12 @@ static void CheckAgainstPlain(bool flat, double tolerance)
     snwDestroyContext(context);
 }
 
-TEST(rivals, arap_equals_plain_cotangents)
+TEST(rivals, arapEqualsPlainCotangents)
 {
     CheckAgainstPlain(true, 1e-12);
 }
 
-TEST(rivals, arap_equals_plain_tets)
+TEST(rivals, arapEqualsPlainTets)
 {
     CheckAgainstPlain(false, 1e-5); // rotations of tets are float
 }
@@ -369,13 +369,13 @@ static void CheckArapLaws(bool flat)
     snwDestroyContext(context);
 }
 
-TEST(rivals, arap_lowers_energy_and_follows_rigid_motion)
+TEST(rivals, arapLowersEnergyAndFollowsRigidMotion)
 {
     CheckArapLaws(true);
     CheckArapLaws(false);
 }
 
-TEST(rivals, arap_turns_the_ring_of_a_given_rotation)
+TEST(rivals, arapTurnsTheRingOfAGivenRotation)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     World* world = NewWorld(context, 3, true);
@@ -398,7 +398,7 @@ TEST(rivals, arap_turns_the_ring_of_a_given_rotation)
     snwDestroyContext(context);
 }
 
-TEST(rivals, arap_leaves_alone_what_nothing_holds)
+TEST(rivals, arapLeavesAloneWhatNothingHolds)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     World* world = NewWorld(context, 5, false);
@@ -453,7 +453,7 @@ static void CheckFastLaws(bool flat)
     snwDestroyContext(context);
 }
 
-TEST(rivals, fast_lowers_energy_and_follows_rigid_motion)
+TEST(rivals, fastLowersEnergyAndFollowsRigidMotion)
 {
     CheckFastLaws(true);
     CheckFastLaws(false);
@@ -491,13 +491,13 @@ static void CheckFastEnergy(bool flat)
     snwDestroyContext(context);
 }
 
-TEST(rivals, fast_measures_what_arap_measures)
+TEST(rivals, fastMeasuresWhatArapMeasures)
 {
     CheckFastEnergy(true);
     CheckFastEnergy(false);
 }
 
-TEST(rivals, fast_with_all_given_is_skinning)
+TEST(rivals, fastWithAllGivenIsSkinning)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     World* world = NewWorld(context, 12, false);
@@ -538,7 +538,7 @@ TEST(rivals, fast_with_all_given_is_skinning)
 // ---------------------------------------------------------------------------------------------------------------------
 // Memory and threads
 
-TEST(rivals, solving_takes_no_memory_and_any_number_of_threads)
+TEST(rivals, solvingTakesNoMemoryAndAnyNumberOfThreads)
 {
     snwVec3 results[2][2][200];
     for (int threads = 1; threads <= 2; ++threads)
@@ -576,7 +576,7 @@ TEST(rivals, solving_takes_no_memory_and_any_number_of_threads)
     }
 }
 
-TEST(rivals, running_out_of_memory)
+TEST(rivals, runningOutOfMemory)
 {
     snwCountingAllocator counter = {0};
     snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
@@ -663,14 +663,14 @@ static void CheckDrag(snwRivalKind kind, bool flat, bool heightOnly)
     snwDestroyContext(context);
 }
 
-TEST(rivals, dragged_handles_are_met_and_free_ones_follow)
+TEST(rivals, draggedHandlesAreMetAndFreeOnesFollow)
 {
     for (int i = 0; i < 8; ++i)
         CheckDrag((i & 1) != 0 ? snw_rivalArap : snw_rivalFast, (i & 2) != 0, (i & 4) != 0);
 }
 
 // What a step gives depends on shape and pose alone, so that a sim may be saved and restored in between.
-TEST(rivals, steps_do_not_remember)
+TEST(rivals, stepsDoNotRemember)
 {
     for (int kind = 0; kind < 2; ++kind)
     {

@@ -35,8 +35,8 @@ static snwExit ReadKind(const char* word, snwExportsDef* def)
         snwNearest_Try(&nearest, snwExportKind_Name(i));
     }
     snwNearest_Try(&nearest, "json");
-    return snwUsage(
-        nearest.best != NULL ? nearest.best : "obj, ply, pc2, mdd, medit, json", "--export does not know '%s'", word);
+    return snwUsage(nearest.best != NULL ? nearest.best : "obj, ply, pc2, mdd, medit, clips, glb, json",
+        "--export does not know '%s'", word);
 }
 
 static snwExit ReadKinds(const char* text, snwExportsDef* def)
@@ -194,6 +194,8 @@ static const char* const s_patterns[snw_exportKindCount] = {
     [snw_exportPc2] = "*.pc2",
     [snw_exportMdd] = "*.mdd",
     [snw_exportMedit] = "*.mesh",
+    [snw_exportClips] = "*.clips.json",
+    [snw_exportGlb] = "*.glb",
 };
 
 void snwExportsDef_List(const snwExportsDef* def, const char* directory)

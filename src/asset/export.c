@@ -1,4 +1,5 @@
 #include "asset/export_parts.h"
+#include "asset/export_take.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -14,6 +15,7 @@ struct snwExporter
     int frames; // added so far
     bool zUp;
     snwPointCache cache;
+    snwTake take;
     float* positions; // of one frame, in the axes of the file
     float* normals;
     int capacity;
@@ -30,6 +32,8 @@ static const struct
     [snw_exportPc2] = {"pc2", ".pc2", false},
     [snw_exportMdd] = {"mdd", ".mdd", false},
     [snw_exportMedit] = {"medit", ".mesh", false},
+    [snw_exportClips] = {"clips", ".clips.json", false},
+    [snw_exportGlb] = {"glb", ".glb", false},
 };
 
 snwExportDef snwDefaultExportDef(snwExportKind kind)
@@ -102,6 +106,11 @@ static bool IsCache(snwExportKind kind)
     return kind == snw_exportPc2 || kind == snw_exportMdd;
 }
 
+static bool IsTake(snwExportKind kind)
+{
+    return kind == snw_exportClips || kind == snw_exportGlb;
+}
+
 static snwResult CheckDef(const snwExportDef* def, const snwScene* scene, snwMessage* message)
 {
     const snwSceneDef* sceneDef = snwScene_GetDef(scene);
@@ -113,6 +122,9 @@ static snwResult CheckDef(const snwExportDef* def, const snwScene* scene, snwMes
     if (def->path == NULL || def->path[0] == 0 || def->frameCount < 1 || !(def->rate > 0))
         return snwFail(message, snw_errorArgument, "start from snwDefaultExportDef",
             "an export needs a path, frames and their rate");
+    if (IsTake(def->kind) && snwCharacter_HandleCount(sceneDef->bodies[def->body].character) == 0)
+        return snwFail(message, snw_errorUnsupported, "a character with handles or bones",
+            "body '%s' has no handles to export", sceneDef->bodies[def->body].name);
     return snw_ok;
 }
 
@@ -142,6 +154,7 @@ snwResult snwExporter_Open(
     snwScene_Retain(scene);
     exporter->context = context;
     exporter->scene = scene;
+    exporter->take = (snwTake){.context = context, .scene = scene, .body = def->body};
     exporter->def = *def;
     exporter->zUp = def->up == snw_upZ || (def->up == snw_upUsual && IsCache(def->kind));
     exporter->pathCapacity = strlen(def->path) + 32;
@@ -162,6 +175,7 @@ void snwExporter_Drop(snwExporter* exporter)
         return;
     snwContext* context = exporter->context;
     snwPartFile_Drop(&exporter->cache.output);
+    snwTake_Free(&exporter->take);
     snwFree(context, exporter->path);
     snwFree(context, (void*)exporter->def.path);
     snwFree(context, exporter->positions);
@@ -303,8 +317,10 @@ snwResult snwExporter_AddFrame(snwExporter* exporter, snwSim* sim, snwMessage* m
 {
     if (snwSim_GetScene(sim) != exporter->scene)
         return snwFail(message, snw_errorArgument, "one exporter per scene", "the sim shows another scene");
-    snwResult result = exporter->def.kind == snw_exportMedit ? AddMedit(exporter, sim, message)
-                                                             : AddShape(exporter, sim, message);
+    snwExportKind kind = exporter->def.kind;
+    snwResult result = kind == snw_exportMedit ? AddMedit(exporter, sim, message)
+                       : IsTake(kind)          ? snwTake_AddFrame(&exporter->take, sim, message)
+                                               : AddShape(exporter, sim, message);
     exporter->frames += result >= 0;
     return result;
 }
@@ -320,12 +336,38 @@ static void RemoveOlderFrames(snwExporter* exporter)
     }
 }
 
+static snwResult WriteClips(snwExporter* exporter, snwMessage* message)
+{
+    snwText text = snwCreateText(exporter->context, 4);
+    snwResult result = snwTake_WriteClips(&exporter->take, &text, message);
+    if (result >= 0)
+        result = snwFile_Write(
+            exporter->context, FramePath(exporter, 0), text.data, text.size, exporter->def.overwrite, message);
+    snwText_Free(&text);
+    return result;
+}
+
+static snwResult WriteGlb(snwExporter* exporter, snwMessage* message)
+{
+    unsigned char* data = NULL;
+    size_t size = 0;
+    snwResult result = snwTake_WriteGlb(&exporter->take, &data, &size, message);
+    if (result >= 0)
+        result = snwFile_Write(exporter->context, FramePath(exporter, 0), data, size, exporter->def.overwrite, message);
+    snwFree(exporter->context, data);
+    return result;
+}
+
 snwResult snwExporter_Finish(snwExporter* exporter, snwMessage* message)
 {
     const snwExportDef* def = &exporter->def;
     snwResult result = snw_ok;
     if (exporter->frames > 0 && IsCache(def->kind))
         result = snwPointCache_Finish(&exporter->cache, message);
+    if (exporter->frames > 0 && def->kind == snw_exportClips)
+        result = WriteClips(exporter, message);
+    if (exporter->frames > 0 && def->kind == snw_exportGlb)
+        result = WriteGlb(exporter, message);
     if (exporter->frames > 0 && snwExportKind_IsSequence(def->kind))
         RemoveOlderFrames(exporter);
     if (def->kind == snw_exportMedit && def->meditFrame >= exporter->frames)

@@ -1,4 +1,4 @@
-// What others read: a body of a running sim as meshes and point caches, frame by frame.
+// What others read: a body of a running sim as meshes, point caches and motion of handles, frame by frame.
 //
 // One exporter writes one kind of file for one body. Files appear whole or not at all; a sequence has one file per
 // frame, so what was written stays when a run ends early, and the caches are closed with the frames that came.
@@ -14,6 +14,8 @@ typedef enum snwExportKind
     snw_exportPc2,   // point cache, little-endian: path.pc2
     snw_exportMdd,   // point cache, big-endian: path.mdd
     snw_exportMedit, // all elements with their labels: path.mesh
+    snw_exportClips, // motion of the handles as clips that scenes read again: path.clips.json
+    snw_exportGlb,   // the skin in the rest pose with the handles as joints, and their motion: path.glb
     snw_exportKindCount,
 } snwExportKind;
 

@@ -22,7 +22,9 @@ typedef struct Export
     snwSkin skin;
     snwSkeleton skeleton;
     snwArena arena; // of what is made on the way
-    int* nodes;     // one per bone
+    const snwGltfJoint* joints;
+    int jointCount;
+    int* nodes; // one per joint
 } Export;
 
 // NULL is a failure of the writer.
@@ -104,9 +106,8 @@ static bool TakeWeights(Export* e, snwAssetWeights* weights)
 // ---------------------------------------------------------------------------------------------------------------------
 // The surface
 
-static int AddPicture(Export* e)
+int snwGltfWriter_AddTexture(snwGltfWriter* writer, const char* name, const snwTexture* texture)
 {
-    const snwTexture* texture = &e->character->texture;
     png_image png = {.version = PNG_IMAGE_VERSION,
         .width = (png_uint_32)texture->width,
         .height = (png_uint_32)texture->height,
@@ -115,11 +116,12 @@ static int AddPicture(Export* e)
     int image = -1;
     void* bytes = NULL;
     if (png_image_write_to_memory(&png, NULL, &size, 0, texture->pixels, 0, NULL))
-        bytes = Room(e, size, 1);
+        bytes = snwAlloc(writer->context, size);
     if (bytes != NULL && png_image_write_to_memory(&png, bytes, &size, 0, texture->pixels, 0, NULL))
-        image = snwGltfWriter_AddImage(e->writer, e->character->name, bytes, size);
+        image = snwGltfWriter_AddImage(writer, name, bytes, size);
     png_image_free(&png);
-    return image >= 0 ? image : snwGltfWriter_FailMemory(e->writer);
+    snwFree(writer->context, bytes);
+    return image >= 0 ? image : snwGltfWriter_FailMemory(writer);
 }
 
 static int AddLook(Export* e)
@@ -132,7 +134,7 @@ static int AddLook(Export* e)
     for (int k = 0; k < 3 && def->colors == NULL && !textured; ++k)
         material.color[k] = def->color[k];
     if (textured)
-        material.image = AddPicture(e);
+        material.image = snwGltfWriter_AddTexture(e->writer, def->name, &def->texture);
     return snwGltfWriter_AddMaterial(e->writer, &material);
 }
 
@@ -185,8 +187,7 @@ static int AddSurface(Export* e)
         .partCount = 1};
     if (!CopyVertices(e, &mesh) || !CopyColors(e, &mesh))
         return -1;
-    bool bound = e->character->boneCount > 0;
-    if (bound && !(e->def->weights != NULL ? TakeWeights(e, &mesh.weights) : MakeWeights(e, &mesh.weights)))
+    if (e->jointCount > 0 && !(e->def->weights != NULL ? TakeWeights(e, &mesh.weights) : MakeWeights(e, &mesh.weights)))
         return -1;
     int material = AddLook(e);
     snwGltfMeshDef def = {.mesh = &mesh, .materials = &material, .influences = e->def->influences};
@@ -196,38 +197,66 @@ static int AddSurface(Export* e)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Bones
+// Joints
 
-static snwVec3 RestTranslation(const Export* e, int bone)
+// Those that are given, or one per bone, where it hangs on its parent.
+static bool ListJoints(Export* e)
 {
-    int parent = e->character->bones[bone].parent;
-    snwVec3 pivot = e->skeleton.pivots[bone];
-    return parent < 0 ? pivot : snwVec3_Sub(pivot, e->skeleton.pivots[parent]);
+    const snwCharacterDef* def = e->character;
+    e->joints = e->def->joints;
+    e->jointCount = e->def->joints != NULL ? e->def->jointCount : def->boneCount;
+    if (e->joints != NULL || def->boneCount == 0)
+        return true;
+    snwGltfJoint* joints = Room(e, (size_t)def->boneCount, sizeof *joints);
+    for (int i = 0; i < def->boneCount && joints != NULL; ++i)
+        joints[i] = (snwGltfJoint){def->bones[i].name, def->bones[i].parent, e->skeleton.pivots[i]};
+    e->joints = joints;
+    return joints != NULL;
 }
 
-// All under one node, for a skin's joints need a common root.
-static int AddBones(Export* e)
+static snwVec3 RestTranslation(const Export* e, int joint)
 {
-    int count = e->character->boneCount;
-    snwAffine* inverseBinds = Room(e, (size_t)count, sizeof *inverseBinds);
-    e->nodes = Room(e, (size_t)count, sizeof *e->nodes);
+    int parent = e->joints[joint].parent;
+    snwVec3 rest = e->joints[joint].rest;
+    return parent < 0 ? rest : snwVec3_Sub(rest, e->joints[parent].rest);
+}
+
+// After its parents.
+static void AddJoint(Export* e, int joint, int top)
+{
+    int parent = e->joints[joint].parent;
+    if (e->nodes[joint] >= 0 || snwGltfWriter_Failed(e->writer))
+        return;
+    if (parent >= 0)
+        AddJoint(e, parent, top);
+    snwGltfNodeDef node = snwDefaultGltfNodeDef();
+    node.name = e->joints[joint].name;
+    node.parent = parent < 0 ? top : e->nodes[parent];
+    node.pose.translation = RestTranslation(e, joint);
+    e->nodes[joint] = snwGltfWriter_AddNode(e->writer, &node);
+}
+
+static int AddJoints(Export* e)
+{
+    snwAffine* inverseBinds = Room(e, (size_t)e->jointCount, sizeof *inverseBinds);
+    e->nodes = e->def->nodes != NULL ? e->def->nodes : Room(e, (size_t)e->jointCount, sizeof *e->nodes);
     if (inverseBinds == NULL || e->nodes == NULL)
         return -1;
     snwGltfNodeDef root = snwDefaultGltfNodeDef();
     root.name = e->character->name;
     int top = snwGltfWriter_AddNode(e->writer, &root);
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < e->jointCount; ++i)
+        e->nodes[i] = -1;
+    for (int i = 0; i < e->jointCount; ++i)
     {
-        int bone = e->skeleton.order[i], parent = e->character->bones[bone].parent;
-        snwGltfNodeDef node = snwDefaultGltfNodeDef();
-        node.name = e->character->bones[bone].name;
-        node.parent = parent < 0 ? top : e->nodes[parent];
-        node.pose.translation = RestTranslation(e, bone);
-        e->nodes[bone] = snwGltfWriter_AddNode(e->writer, &node);
-        inverseBinds[bone] = (snwAffine){snwMat3_Identity(), snwVec3_Negate(e->skeleton.pivots[bone])};
+        AddJoint(e, e->def->joints == NULL ? e->skeleton.order[i] : i, top);
+        inverseBinds[i] = (snwAffine){snwMat3_Identity(), snwVec3_Negate(e->joints[i].rest)};
     }
-    snwAssetSkin skin = {
-        .name = e->character->name, .joints = e->nodes, .inverseBinds = inverseBinds, .jointCount = count, .root = top};
+    snwAssetSkin skin = {.name = e->character->name,
+        .joints = e->nodes,
+        .inverseBinds = inverseBinds,
+        .jointCount = e->jointCount,
+        .root = top};
     return snwGltfWriter_AddSkin(e->writer, &skin);
 }
 
@@ -290,24 +319,42 @@ static void AddMotion(Export* e, const snwMotionDef* motion)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static int AddAll(Export* e)
+static bool BuildSkeleton(Export* e)
 {
     const snwCharacterDef* def = e->character;
     snwResult built = snwSkeleton_Build(
         &e->arena, def->bones, def->boneCount, def->joints, def->jointCount, &e->skeleton, &e->writer->message);
     if (built < 0)
-    {
         e->writer->result = built;
+    return built >= 0;
+}
+
+static int AddAll(Export* e)
+{
+    const snwCharacterDef* def = e->character;
+    if (!BuildSkeleton(e) || !ListJoints(e))
         return -1;
-    }
     snwGltfNodeDef node = snwDefaultGltfNodeDef();
     node.name = def->name;
     node.mesh = AddSurface(e);
-    node.skin = def->boneCount > 0 && node.mesh >= 0 ? AddBones(e) : -1;
+    node.skin = e->jointCount > 0 && node.mesh >= 0 ? AddJoints(e) : -1;
     int index = snwGltfWriter_AddNode(e->writer, &node);
-    for (int i = 0; i < def->motionCount && index >= 0 && def->boneCount > 0; ++i)
+    for (int i = 0; i < def->motionCount && index >= 0 && e->def->joints == NULL && def->boneCount > 0; ++i)
         AddMotion(e, &def->motions[i]);
     return snwGltfWriter_Failed(e->writer) ? -1 : index;
+}
+
+int snwGltfWriter_AddBones(snwGltfWriter* writer, const snwCharacter* character, int* nodes)
+{
+    const snwCharacterDef* def = snwCharacter_GetDef(character);
+    snwGltfCharacterDef all = snwDefaultGltfCharacterDef(character);
+    all.nodes = nodes;
+    Export e = {.writer = writer, .def = &all, .character = def, .arena = {.context = writer->context}};
+    if (snwGltfWriter_Failed(writer))
+        return -1;
+    int skin = BuildSkeleton(&e) && ListJoints(&e) ? AddJoints(&e) : -1;
+    snwArena_Free(&e.arena);
+    return skin;
 }
 
 int snwGltfWriter_AddCharacter(snwGltfWriter* writer, const snwGltfCharacterDef* def)
@@ -318,6 +365,8 @@ int snwGltfWriter_AddCharacter(snwGltfWriter* writer, const snwGltfCharacterDef*
         return -1;
     if (!(def->rate >= 1.0 && def->rate <= 1000.0))
         return snwGltfWriter_Fail(writer, NULL, "the rate of keys must be 1 to 1000 per second");
+    if (def->joints != NULL && def->weights == NULL)
+        return snwGltfWriter_Fail(writer, "give the weights", "joints of '%s' without weights", e.character->name);
     if (snwCharacter_GetRestSkin(def->character, &e.skin) < 0 || e.skin.triangleCount == 0)
         return snwGltfWriter_Fail(writer, NULL, "'%s' has no skin to write", e.character->name);
     int node = AddAll(&e);

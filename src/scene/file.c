@@ -1,7 +1,10 @@
+#define _XOPEN_SOURCE 700 // realpath
 #include "scene/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -339,4 +342,14 @@ snwResult snwMakeDirectory(snwContext* context, const char* path, snwMessage* me
     }
     snwFree(context, part);
     return result;
+}
+
+void snwPathBeside(const char* file, const char* beside, char* path)
+{
+    char joined[PATH_MAX];
+    const char* slash = strrchr(beside, '/');
+    int folder = file[0] == '/' || slash == NULL ? 0 : (int)(slash - beside) + 1;
+    snprintf(joined, sizeof joined, "%.*s%s", folder, beside, file);
+    if (realpath(joined, path) == NULL)
+        snprintf(path, PATH_MAX, "%s", joined);
 }

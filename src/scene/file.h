@@ -38,6 +38,9 @@ void snwPartFile_Abandon(snwPartFile* output); // closes but leaves the part: fo
 // Removes the part that a run which was cut short left behind; path may be NULL.
 void snwPartFile_Clear(snwContext* context, const char* path);
 
+// Where a file is that another one names: beside it unless it begins at the root. Room for PATH_MAX bytes.
+void snwPathBeside(const char* file, const char* beside, char* path);
+
 // Checks early that a file may be written there, so that nobody waits for a film that cannot be stored.
 snwResult snwPartFile_Check(snwContext* context, const char* path, bool overwrite, snwMessage* message);
 

@@ -1,4 +1,3 @@
-#define _XOPEN_SOURCE 700 // realpath
 #include "scene/prepared_file.h"
 
 #include "scene/file.h"
@@ -6,7 +5,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void InitNothing(void* object, int kind)
@@ -30,17 +28,6 @@ static const snwField s_fields[] = {
 
 const snwTable snw_preparedUseTable = {
     "prepared", "A prepared character", SNW_TABLE_FIELDS(s_fields), sizeof(snwPreparedUse), NULL, InitNothing};
-
-// Room for PATH_MAX bytes.
-static void FindPath(const char* file, const char* beside, char* path)
-{
-    char joined[PATH_MAX];
-    const char* slash = strrchr(beside, '/');
-    int folder = file[0] == '/' || slash == NULL ? 0 : (int)(slash - beside) + 1;
-    snprintf(joined, sizeof joined, "%.*s%s", folder, beside, file);
-    if (realpath(joined, path) == NULL)
-        snprintf(path, PATH_MAX, "%s", joined);
-}
 
 typedef struct Wanted
 {
@@ -108,7 +95,7 @@ snwResult snwPrepared_Open(snwContext* context, const char* path, snwPrepared** 
 snwResult snwPreparedUse_Open(snwJson* json, const char* name, const snwPreparedUse* use, snwPrepared** prepared)
 {
     char path[PATH_MAX];
-    FindPath(use->file, json->file, path);
+    snwPathBeside(use->file, json->file, path);
     Wanted wanted = {path, name, use->checksum, true};
     return Open(json->context, &wanted, prepared, json->message);
 }

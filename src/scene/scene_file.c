@@ -6,6 +6,7 @@
 
 #include "scene/scene_file.h"
 #include "scene/characters.h"
+#include "scene/clip_file.h"
 #include "scene/colliders.h"
 #include "scene/commands.h"
 #include "scene/file.h"
@@ -36,6 +37,7 @@ typedef struct Builder
     int64_t tets; // that may still be simulated
     int keys;     // that may still be read
     int numbers;  // of colliders, likewise
+    snwClipSources clips;
 } Builder;
 
 snwCameraDef snwDefaultCameraDef(void)
@@ -282,6 +284,8 @@ static snwResult ResolveClip(Builder* builder, snwClipData* data)
 {
     snwJson* json = &builder->json;
     int targets = (data->pin != NULL) + (data->collider != NULL) + (data->handle != NULL) + (data->joint != NULL);
+    if (data->file != NULL)
+        return snwJson_Fail(json, "name it in the scene", "a file of clips names no other");
     if (targets != 1)
         return snwJson_Fail(json, NULL, "must move one of 'pin', 'collider', 'handle' or 'joint', names %d", targets);
     if (data->handle != NULL || data->joint != NULL)
@@ -314,6 +318,29 @@ static snwResult ReadClip(Builder* builder, const json_t* value, int index)
     if (result == snw_ok && clips[index].keyCount == 0)
         return snwJson_Fail(&builder->json, NULL, "must have at least one key");
     builder->def.clipCount = index + 1;
+    return result;
+}
+
+// Those of files fail with the name of their file and their place there.
+static snwResult ReadClips(Builder* builder)
+{
+    snwJson* json = &builder->json;
+    const char* scene = json->file;
+    snwResult result = snwClipSources_Open(json, &builder->arena, builder->data.clips, &builder->clips);
+    builder->def.clips = snwArena_Alloc(&builder->arena, (size_t)builder->clips.count + 1, sizeof(snwClipDef));
+    if (result == snw_ok && builder->def.clips == NULL)
+        return FailMemory(builder);
+    size_t outer = snwJson_Enter(json, "clips");
+    for (int i = 0; i < builder->clips.count && result == snw_ok; ++i)
+    {
+        const snwClipSource* source = &builder->clips.items[i];
+        size_t mark = snwJson_EnterIndex(json, (size_t)source->index);
+        json->file = source->file != NULL ? source->file : scene;
+        result = ReadClip(builder, source->value, i);
+        json->file = scene;
+        snwJson_Leave(json, mark);
+    }
+    snwJson_Leave(json, outer);
     return result;
 }
 
@@ -441,8 +468,8 @@ static snwResult ReadLists(Builder* builder)
     ReadItems(builder, "frictions", data->frictions, ReadFriction, &result);
     def->pins = NewList(builder, "pins", data->pins, snw_maxBodies, sizeof *def->pins, &result);
     ReadItems(builder, "pins", data->pins, ReadPin, &result);
-    def->clips = NewList(builder, "clips", data->clips, snw_maxClips, sizeof *def->clips, &result);
-    ReadItems(builder, "clips", data->clips, ReadClip, &result);
+    if (result == snw_ok)
+        result = ReadClips(builder);
     def->commands = NewList(builder, "commands", data->commands, snw_maxCommands, sizeof *def->commands, &result);
     ReadItems(builder, "commands", data->commands, ReadCommand, &result);
     return result;
@@ -484,6 +511,7 @@ static snwResult Build(Builder* builder, const json_t* root, snwSceneFile* file)
 
 static void Release(Builder* builder)
 {
+    snwClipSources_Release(&builder->clips);
     for (int i = 0; i < builder->def.bodyCount; ++i)
         snwCharacter_Release(builder->def.bodies[i].character);
     for (int i = 0; i < builder->namedCount; ++i)

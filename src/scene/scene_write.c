@@ -168,7 +168,7 @@ static void WriteClipPart(snwText* text, const snwSceneDef* def, const snwClipDe
         snwText_Int(text, clip->index);
 }
 
-static void WriteClip(snwText* text, const snwSceneDef* def, const snwClipDef* clip)
+void snwClip_WriteJson(snwText* text, const snwSceneDef* def, const snwClipDef* clip)
 {
     bool part = clip->target == snw_clipHandle || clip->target == snw_clipJoint;
     snwClipData data = {.def = *clip};
@@ -190,7 +190,7 @@ static void WriteClips(snwText* text, const snwSceneDef* def)
     snwText_Key(text, "clips");
     snwText_Open(text, '[');
     for (int i = 0; i < def->clipCount; ++i)
-        WriteClip(text, def, &def->clips[i]);
+        snwClip_WriteJson(text, def, &def->clips[i]);
     snwText_Close(text, ']');
 }
 

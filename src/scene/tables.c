@@ -282,6 +282,8 @@ static const char* const s_dofNames[] = {"x", "y", "z", "rotation_x", "rotation_
 static const char* const s_interpolationNames[] = {"step", "linear", "smooth", NULL};
 
 static const snwField s_clipFields[] = {
+    FIELD(snwClipData, file, "file", snw_fieldText, .upper = 4000,
+        .help = "instead of all else: clips that --export clips wrote; beside the scene unless it begins at the root"),
     FIELD(snwClipData, pin, "pin", snw_fieldText, .help = "name of the pin to move, relative to where it starts"),
     FIELD(snwClipData, collider, "collider", snw_fieldText, .help = "name of the collider to move, in the world"),
     FIELD(snwClipData, body, "body", snw_fieldText, .help = "name of the body whose handle or joint moves"),
@@ -293,8 +295,7 @@ static const snwField s_clipFields[] = {
     FIELD(snwClipData, def.interpolation, "interpolation", snw_fieldChoice, .names = s_interpolationNames,
         .help = "between keys: jump, go straight, or ease in and out"),
     FIELD(snwClipData, def.loop, "loop", snw_fieldBool, .help = "start again after the last key"),
-    FIELD(snwClipData, keys, "keys", snw_fieldRaw, .required = true, .schema = "list", .table = &snw_keyTable,
-        .help = "in the order of time"),
+    RAW(snwClipData, keys, "keys", "list", &snw_keyTable, "in the order of time"),
 };
 
 static void InitClip(void* object, int kind)

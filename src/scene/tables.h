@@ -52,7 +52,7 @@ typedef struct snwPinData
 typedef struct snwClipData
 {
     snwClipDef def;
-    const char *pin, *collider, *body;
+    const char *file, *pin, *collider, *body;
     const json_t *handle, *joint, *keys; // handles and joints by name or number
 } snwClipData;
 
