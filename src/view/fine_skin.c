@@ -256,6 +256,7 @@ void snwDestroyFineSkin(snwContext* context, snwFineSkin* skin)
 void snwFineSkin_Move(const snwFineSkin* skin, const snwMatrices* handles, float* points)
 {
     snwSkinningPose pose = {.kind = snw_skinningLinear, .matrices = handles->data, .count = handles->count};
-    snwSkinningTarget target = {.positions = points, .positionStride = 3 * (int)sizeof(float)};
+    snwSkinningTarget target = {.positionStride = 3 * (int)sizeof(float)};
+    target.positions = points;
     snwSkinning_Apply(skin->skinning, &pose, &target, NULL);
 }
