@@ -2,11 +2,13 @@
 // young and poisson how it gives way where something touches it. Elasticity within the flesh adds to the frequency, so
 // the soft ones are soft in both.
 
+#include "sim/presets.h"
 #include "sim/limits.h"
-#include "sinew/sinew.h"
 
 #include <math.h>
 #include <string.h>
+
+const char* const snw_presetNames[] = {"flesh", "muscle", "fat", "rubber", "jelly", "inflatable", NULL};
 
 static const snwPresetInfo s_presets[] = {
     {"flesh", "skin with some of everything beneath it: lags a little, swings once, is still",
