@@ -1,4 +1,4 @@
-#include "prepare/parts.h"
+#include "prepare/flat.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 const char* snwPrepareStep_Name(snwPrepareStep step)
@@ -43,8 +44,7 @@ void* snwPreparer_Alloc(snwPreparer* preparer, int64_t count, size_t size)
 // ---------------------------------------------------------------------------------------------------------------------
 // Settings
 
-// NAME.sinew.json for NAME.glb; false if there is none.
-static bool FindSidecar(snwPreparer* p, char* path, size_t capacity)
+bool snwPreparer_FindSidecar(const snwPreparer* p, char* path, size_t capacity)
 {
     if (p->def->sidecar != NULL)
         return snprintf(path, capacity, "%s", p->def->sidecar) < (int)capacity && path[0] != 0;
@@ -53,30 +53,61 @@ static bool FindSidecar(snwPreparer* p, char* path, size_t capacity)
     return snprintf(path, capacity, "%.*s.sinew.json", (int)length, p->path) < (int)capacity && access(path, F_OK) == 0;
 }
 
-static snwResult ReadSettings(snwPreparer* p)
+// What the sidecar says, above and below what the caller says; NULL if nobody says anything.
+static snwResult FindSettings(snwPreparer* p, const char* path, json_t** document)
 {
-    char path[4096];
-    p->settings = snwDefaultPrepareSettings(p->context, p->asset);
-    const snwAssetFlesh* flesh = &p->asset->flesh;
-    if (!FindSidecar(p, path, sizeof path))
+    snwResult result = snw_ok;
+    json_t* own = path[0] != 0 ? snwPrepareSettings_Load(p->context, path, &result, p->message) : NULL;
+    *document = NULL;
+    if (result < 0)
+        return result;
+    if (p->def->under == NULL && p->def->over == NULL)
     {
-        if (flesh->young > 0)
-            p->settings.material.young = flesh->young;
-        if (flesh->poisson > 0)
-            p->settings.material.poisson = flesh->poisson;
+        *document = own;
         return snw_ok;
     }
+    json_t* all = json_pack("{s:i}", "sinew", 1);
+    json_object_update_recursive(all, (json_t*)p->def->under);
+    json_object_update_recursive(all, own);
+    json_object_update_recursive(all, (json_t*)p->def->over);
+    json_decref(own);
+    *document = all;
+    return all != NULL ? snw_ok : snwFailMemory(p->message);
+}
+
+static snwResult ReadSettings(snwPreparer* p)
+{
+    char path[4096] = "";
+    json_t* document = NULL;
+    p->settings = snwDefaultPrepareSettings(p->context, p->asset);
+    const snwAssetFlesh* flesh = &p->asset->flesh;
+    if (!snwPreparer_FindSidecar(p, path, sizeof path))
+        path[0] = 0;
     const char* kept = snwArena_Text(&p->arena, path);
-    return p->arena.failed ? snwFailMemory(p->message) : snwPrepareSettings_Open(&p->settings, kept, p->message);
+    snwResult result = p->arena.failed ? snwFailMemory(p->message) : FindSettings(p, kept, &document);
+    if (result < 0 || document != NULL)
+        return result < 0 ? result : snwPrepareSettings_Use(&p->settings, document, kept, p->message);
+    if (flesh->young > 0)
+        p->settings.material.young = flesh->young;
+    if (flesh->poisson > 0)
+        p->settings.material.poisson = flesh->poisson;
+    return snw_ok;
+}
+
+// The file's bytes; the caller frees them.
+static snwResult ReadSource(snwPreparer* p, char** data, size_t* size)
+{
+    snwResult result = snwFile_Read(p->context, p->path, snw_maxAssetBytes, data, size, p->message);
+    if (result >= 0)
+        p->sourceHash = snwHash(*data, *size, 0);
+    return result;
 }
 
 static snwResult HashSource(snwPreparer* p)
 {
     char* data = NULL;
     size_t size = 0;
-    snwResult result = snwFile_Read(p->context, p->path, snw_maxAssetBytes, &data, &size, p->message);
-    if (result >= 0)
-        p->sourceHash = snwHash(data, size, 0);
+    snwResult result = ReadSource(p, &data, &size);
     snwFree(p->context, data);
     return result;
 }
@@ -131,6 +162,25 @@ static snwResult RunSteps(snwPreparer* p, snwPrepared** prepared)
     return result;
 }
 
+static bool IsPicture(const char* path)
+{
+    const char* dot = strrchr(path, '.');
+    return dot != NULL && strcasecmp(dot, ".png") == 0;
+}
+
+static snwResult PreparePicture(snwPreparer* p, snwPrepared** prepared)
+{
+    char* data = NULL;
+    size_t size = 0;
+    double start = snwClock_Seconds();
+    snwResult result = ReadSource(p, &data, &size);
+    if (result >= 0)
+        result = snwPreparePicture(p, data, size, prepared);
+    snwFree(p->context, data);
+    p->report->seconds[snw_prepareBody] = snwClock_Seconds() - start;
+    return result;
+}
+
 snwResult snwPrepareFile(snwContext* context, const char* path, const snwPrepareDef* def, snwPrepared** prepared,
     snwPrepareReport* report, snwMessage* message)
 {
@@ -144,7 +194,7 @@ snwResult snwPrepareFile(snwContext* context, const char* path, const snwPrepare
         .message = message};
     *p.report = own;
     *prepared = NULL;
-    snwResult result = RunSteps(&p, prepared);
+    snwResult result = IsPicture(path) ? PreparePicture(&p, prepared) : RunSteps(&p, prepared);
     if (p.flesh != NULL)
         snwDestroySoup(p.flesh);
     snwFree(context, p.boneWeights);
