@@ -35,6 +35,7 @@ static snwResult WriteCharacter(
     snwGltfCharacterDef def = snwDefaultGltfCharacterDef(character);
     snwGltfSave save = snwDefaultGltfSave(bake->path);
     def.weights = weights;
+    def.rate = 30;
     save.overwrite = true;
     snwGltfWriter_AddCharacter(writer, &def);
     result = snwGltfWriter_Save(writer, &save, message);
