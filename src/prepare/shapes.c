@@ -57,6 +57,11 @@ static bool HasMorphs(const snwPreparer* p, int animation, const snwRestSurface*
     if (surface->left || surface->node < 0 || asset->meshes[surface->mesh].morphCount == 0 || animation < 0)
         return false;
     const snwAssetAnimation* a = &asset->animations[animation];
+    const snwAssetMesh* mesh = &asset->meshes[surface->mesh];
+    const snwAssetNode* node = &asset->nodes[surface->node];
+    for (int i = 0; i < mesh->morphCount; ++i) // a face that is modelled with a smile keeps it
+        if (node->morphWeights != NULL ? node->morphWeights[i] != 0.0f : mesh->morphs[i].weight != 0.0)
+            return true;
     for (int i = 0; i < a->channelCount; ++i)
         if (a->channels[i].path == snw_pathMorphs && a->channels[i].node == surface->node)
             return true;
