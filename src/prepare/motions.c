@@ -24,7 +24,8 @@
 
 enum
 {
-    snw_maxMotionKeys = 20000
+    snw_maxMotionKeys = 20000,
+    snw_noAnimation = -2,
 };
 
 typedef snwArray(double) Times;
@@ -74,6 +75,8 @@ typedef struct Sampling
     const double* times;
     int count;
     const char* name;
+    int animation;              // of the asset; -1: the cache
+    snwVertexTrackDef vertices; // what it does to the body without bones
 } Sampling;
 
 static bool Moves(const Sampling* s, int bone)
@@ -92,12 +95,17 @@ static bool Moves(const Sampling* s, int bone)
 static bool EndsWhereItBegins(const Sampling* s)
 {
     const snwPreparer* p = s->preparer;
+    size_t n = (size_t)p->body.vertexCount, last = (size_t)(s->count - 1) * n;
+    for (size_t i = 0; i < 3 * n && s->vertices.sampleCount > 0; ++i)
+        if (fabs((double)(s->vertices.offsets[i / 3][i % 3] - s->vertices.offsets[last + i / 3][i % 3])) >
+            SNW_SAME * p->size)
+            return false;
     for (int b = 0; b < p->boneCount; ++b)
     {
         const snwTransform *first = &s->keys[b],
-                           *last = &s->keys[(size_t)(s->count - 1) * (size_t)p->boneCount + (size_t)b];
-        if (snwQuat_Angle(first->rotation, last->rotation) > SNW_SAME ||
-            snwVec3_Distance(first->position, last->position) > SNW_SAME * p->size)
+                           *end = &s->keys[(size_t)(s->count - 1) * (size_t)p->boneCount + (size_t)b];
+        if (snwQuat_Angle(first->rotation, end->rotation) > SNW_SAME ||
+            snwVec3_Distance(first->position, end->position) > SNW_SAME * p->size)
             return false;
     }
     return true;
@@ -135,6 +143,13 @@ static bool MakeTrack(const Sampling* s, bool loop, int bone, snwTrackDef* track
     return true;
 }
 
+static void CloseLoop(const Sampling* s)
+{
+    size_t n = (size_t)s->preparer->body.vertexCount;
+    float(*offsets)[3] = (float(*)[3])s->vertices.offsets; // our own
+    memcpy(offsets + (size_t)(s->count - 1) * n, offsets, n * sizeof *offsets);
+}
+
 static snwResult AddMotion(Sampling* s)
 {
     snwPreparer* p = s->preparer;
@@ -143,6 +158,9 @@ static snwResult AddMotion(Sampling* s)
     if (result < 0 || !setting.use)
         return result;
     snwTrackDef* tracks = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *tracks);
+    result = snwPreparer_ShapeMotion(p, s->animation, s->times, s->count, &s->vertices);
+    if (result < 0)
+        return result;
     bool loop = setting.loop == 1 || (setting.loop == 0 && EndsWhereItBegins(s));
     int count = 0;
     for (int b = 0; b < p->boneCount && !p->arena.failed; ++b)
@@ -151,13 +169,20 @@ static snwResult AddMotion(Sampling* s)
     const char* name = MotionName(p, s->name);
     if (p->arena.failed)
         return snwFailMemory(p->message);
-    if (count == 0)
+    if (count == 0 && s->vertices.sampleCount == 0)
     {
         snwPreparer_Note(p, "animation '%s' moves no bone and was left out", s->name);
         return snw_ok;
     }
-    p->motions[p->motionCount++] = (snwMotionDef){
-        .name = name, .duration = s->times[s->count - 1], .loop = loop, .tracks = tracks, .trackCount = count};
+    if (loop && s->vertices.sampleCount > 0)
+        CloseLoop(s);
+    p->motionShapes[p->motionCount] = s->animation;
+    p->motions[p->motionCount++] = (snwMotionDef){.name = name,
+        .duration = s->times[s->count - 1],
+        .loop = loop,
+        .tracks = tracks,
+        .trackCount = count,
+        .vertices = s->vertices};
     return snw_ok;
 }
 
@@ -205,8 +230,12 @@ static snwResult SampleAnimation(
     snwPreparer* p, const snwAssetAnimation* animation, snwAssetPoser* poser, const Times* times)
 {
     size_t bones = (size_t)p->boneCount;
-    Sampling s = {p, snwAllocArray(p->context, (size_t)times->count * bones + 1, sizeof *s.keys), times->data,
-        times->count, animation->name};
+    Sampling s = {.preparer = p,
+        .keys = snwAllocArray(p->context, (size_t)times->count * bones + 1, sizeof *s.keys),
+        .times = times->data,
+        .count = times->count,
+        .name = animation->name,
+        .animation = (int)(animation - p->asset->animations)};
     snwTransform* now = snwAllocArray(p->context, bones + 1, sizeof *now);
     bool made = s.keys != NULL && now != NULL;
     for (int i = 0; i < times->count && made; ++i)
@@ -252,8 +281,11 @@ static snwResult TakeHandleMotion(snwPreparer* p)
     size_t bones = (size_t)p->boneCount;
     int count = source->frameCount < snw_maxMotionKeys ? source->frameCount : snw_maxMotionKeys;
     bool seconds = p->asset->flesh.timeStep > 0;
-    Sampling s = {
-        p, snwPreparer_Alloc(p, (int64_t)count * p->boneCount + 1, sizeof *s.keys), NULL, count, p->asset->name};
+    Sampling s = {.preparer = p,
+        .keys = snwPreparer_Alloc(p, (int64_t)count * p->boneCount + 1, sizeof *s.keys),
+        .count = count,
+        .name = p->asset->name,
+        .animation = snw_noAnimation};
     double* times = snwPreparer_Alloc(p, count + 1, sizeof *times);
     snwTransform* now = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *now);
     if (s.keys == NULL || times == NULL || now == NULL)
@@ -275,6 +307,42 @@ static snwResult TakeHandleMotion(snwPreparer* p)
     return times[count - 1] > SNW_LEAST ? AddMotion(&s) : snw_ok;
 }
 
+// The motion of a cache moves the surface and all within; bones stay at rest.
+static snwResult TakeCache(snwPreparer* p)
+{
+    const snwAssetCache* cache = &p->cache->cache;
+    int count = cache->frameCount < snw_maxMotionKeys ? cache->frameCount : snw_maxMotionKeys;
+    bool frames = p->cache->format == snw_assetPc2;
+    double* times = snwPreparer_Alloc(p, count, sizeof *times);
+    Sampling s = {.preparer = p,
+        .keys = snwPreparer_Alloc(p, (int64_t)count * p->boneCount + 1, sizeof *s.keys),
+        .times = times,
+        .count = count,
+        .name = p->cache->name,
+        .animation = -1};
+    if (s.keys == NULL || times == NULL)
+        return snwFailMemory(p->message);
+    for (int i = 0; i < count * p->boneCount; ++i)
+        s.keys[i] = snwTransform_Identity();
+    double rate = p->def->cacheRate > 0 ? p->def->cacheRate : 24.0;
+    for (int i = 0; i < count; ++i)
+        times[i] = (cache->times[i] - cache->times[0]) / (frames ? rate : 1.0);
+    for (int i = 1; i < count; ++i)
+        if (!(times[i] - times[i - 1] >= SNW_LEAST))
+            return snwFail(p->message, snw_errorInput, "export it again", "its frames do not rise in time");
+    if (frames && p->def->cacheRate <= 0)
+        snwPreparer_Note(p, "the cache has frames without a length: 24 per second are taken");
+    return AddMotion(&s);
+}
+
+static bool HasMorphs(const snwAssetAnimation* animation)
+{
+    bool has = false;
+    for (int i = 0; i < animation->channelCount; ++i)
+        has = has || animation->channels[i].path == snw_pathMorphs;
+    return has;
+}
+
 static const char* AnimationName(int index, const void* user)
 {
     return ((const snwAsset*)user)->animations[index].name;
@@ -284,18 +352,23 @@ snwResult snwPreparer_MakeMotions(snwPreparer* p)
 {
     const snwAsset* asset = p->asset;
     snwResult result = snw_ok;
-    p->motions = snwPreparer_Alloc(p, asset->animationCount + 2, sizeof *p->motions);
-    if (p->motions == NULL)
+    p->motions = snwPreparer_Alloc(p, asset->animationCount + 3, sizeof *p->motions);
+    p->motionShapes = snwPreparer_Alloc(p, asset->animationCount + 3, sizeof *p->motionShapes);
+    if (p->arena.failed)
         return snwFailMemory(p->message);
-    if (asset->animationCount > 0)
+    result = snwPreparer_OpenCache(p);
+    if (result >= 0 && asset->animationCount > 0)
         result = snwPrepareSettings_CheckNames(
             &p->settings, "motions", asset->animationCount, AnimationName, asset, p->message);
     bool nodes = p->boneCount > 0 && p->rig[p->boneRig[0]].node >= 0;
     snwAssetPoser poser;
-    if (result >= 0 && nodes)
+    if (result >= 0)
         result = snwAssetPoser_Make(asset, &p->arena, &poser, p->message);
-    for (int i = 0; i < asset->animationCount && result >= 0 && nodes; ++i)
-        result = TakeAnimation(p, &asset->animations[i], &poser);
+    for (int i = 0; i < asset->animationCount && result >= 0; ++i)
+        if (nodes || HasMorphs(&asset->animations[i]))
+            result = TakeAnimation(p, &asset->animations[i], &poser);
+    if (result >= 0 && p->cache != NULL)
+        result = TakeCache(p);
     if (result >= 0 && !nodes && p->boneCount > 0 && asset->handleMotion.frameCount > 1)
         result = TakeHandleMotion(p);
     return result;
