@@ -220,3 +220,45 @@ TEST(shapes, morphsMoveBodyAndSurface)
     snwPrepared_Release(prepared);
     snwDestroyContext(context);
 }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Jumps
+
+// The hip is put 5 m away at half of the time: nothing swings out before or after, and the jump takes no time.
+TEST(shapes, jumpsOfTheRootBecomeEdges)
+{
+    static const float s_times[3] = {0, 0.5f, 1}, s_moves[3][3] = {{0, 0, 0}, {5, 0, 0}, {5, 0, 0}};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwGltfWorld world = snwGltfWorld_Bar();
+    char path[512], sampler[128];
+    int times = snwGltfWorld_Floats(&world, s_times, 3, "SCALAR"),
+        moves = snwGltfWorld_Floats(&world, s_moves[0], 3, "VEC3");
+    snprintf(sampler, sizeof sampler, "{\"input\": %d, \"output\": %d, \"interpolation\": \"STEP\"}", times, moves);
+    snwGltfWorld_Set(&world, "animations/0/samplers/1", sampler);
+    snwGltfBytes bytes = snwGltfWorld_Glb(&world);
+    snprintf(path, sizeof path, "%s/jump.glb", snwTest_TempDir());
+    FILE* file = fopen(path, "wb");
+    REQUIRE(file != NULL);
+    fwrite(bytes.data, 1, bytes.size, file);
+    fclose(file);
+    snwPrepareDef def = snwDefaultPrepareDef();
+    def.mesher = snw_mesherLattice;
+    def.elements = 300;
+    def.scale = 1;
+    snwPrepared* prepared = NULL;
+    REQUIRE(snwPrepareFile(context, path, &def, &prepared, NULL, NULL) >= 0);
+    const snwCharacter* character = snwPrepared_GetCharacter(prepared);
+    double worst = 0;
+    for (int i = 0; i < 1000; ++i)
+    {
+        snwTransform bones[8];
+        double time = (i + 0.5) / 1000;
+        REQUIRE(snwCharacter_Pose(character, 0, time, bones, 8) == snw_ok);
+        worst = fmax(worst, fabs(bones[0].position.x - (time < 0.5 ? 0 : 5)));
+    }
+    CHECK(worst < 1e-3);
+    snwPrepared_Release(prepared);
+    free(bytes.data);
+    snwGltfWorld_Free(&world);
+    snwDestroyContext(context);
+}

@@ -19,6 +19,8 @@
 #define SNW_STEP     (1.0 / 30) // s, between keys at most
 #define SNW_LEAST    1e-4       // s, between keys at least
 #define SNW_SAME     2e-3       // rad, and of the size: the end of a loop is its beginning
+#define SNW_CUT      0.5        // of the size, from one sample to the next: a jump
+#define SNW_EDGE     2e-6       // s, between the keys of its edge
 #define SNW_NO_TURN  1e-6       // rad
 #define SNW_NO_SHIFT 1e-7       // of the size
 
@@ -108,6 +110,68 @@ static bool EndsWhereItBegins(const Sampling* s)
             snwVec3_Distance(first->position, end->position) > SNW_SAME * p->size)
             return false;
     }
+    return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Cuts
+
+// Does what leads all others jump from this sample to the next? Nothing alive is that fast.
+static bool IsCut(const Sampling* s, int i)
+{
+    const snwPreparer* p = s->preparer;
+    double way = 0.0;
+    for (int b = 0; b < p->boneCount; ++b)
+    {
+        const snwTransform* now = &s->keys[(size_t)i * (size_t)p->boneCount + (size_t)b];
+        if (p->bones[b].parent < 0)
+            way = fmax(way, snwVec3_Distance(now->position, now[p->boneCount].position));
+    }
+    return way > SNW_CUT * p->size && s->times[i + 1] - s->times[i] < 1.5 * SNW_STEP;
+}
+
+// Where a bone would be at the next sample if it went on as it came.
+static snwTransform GoOn(const Sampling* s, int i, int bone)
+{
+    size_t bones = (size_t)s->preparer->boneCount, at = (size_t)i * bones + (size_t)bone;
+    if (i == 0 || IsCut(s, i - 1))
+        return s->keys[at];
+    const snwTransform *now = &s->keys[at], *before = &s->keys[at - bones];
+    double share = (s->times[i + 1] - s->times[i]) / (s->times[i] - s->times[i - 1]);
+    snwQuat turn = snwQuat_Mul(snwQuat_Conjugate(before->rotation), now->rotation);
+    snwVec3 more = snwVec3_Scale(snwQuat_ToRotationVector(turn), share);
+    return (snwTransform){snwVec3_Lerp(before->position, now->position, 1.0 + share),
+        snwQuat_Mul(now->rotation, snwQuat_FromRotationVector(more))};
+}
+
+// A spline swings far out around a jump. So it becomes an edge: three keys within microseconds before it, where the
+// bones would be without it, and three after it.
+static bool MakeEdges(Sampling* s)
+{
+    snwPreparer* p = s->preparer;
+    size_t bones = (size_t)p->boneCount;
+    int cuts = 0, at = 0;
+    for (int i = 0; i + 1 < s->count; ++i)
+        cuts += IsCut(s, i);
+    double* times = cuts > 0 ? snwPreparer_Alloc(p, s->count + 5 * (int64_t)cuts, sizeof *times) : NULL;
+    snwTransform* keys = cuts > 0 ? snwPreparer_Alloc(p, (s->count + 5 * (int64_t)cuts) * p->boneCount, sizeof *keys)
+                                  : NULL;
+    if (times == NULL || keys == NULL)
+        return cuts == 0;
+    for (int i = 0; i < s->count; ++i)
+    {
+        bool cut = i > 0 && IsCut(s, i - 1);
+        for (int k = cut ? -5 : 0; k <= 0; ++k, ++at)
+        {
+            times[at] = s->times[i] + k * SNW_EDGE;
+            for (size_t b = 0; b < bones; ++b)
+                keys[(size_t)at * bones + b] = k < -2 ? GoOn(s, i - 1, (int)b) : s->keys[(size_t)i * bones + b];
+        }
+    }
+    snwPreparer_Note(p, "animation '%s' jumps %d time%s: flesh goes along", s->name, cuts, cuts == 1 ? "" : "s");
+    s->times = times;
+    s->keys = keys;
+    s->count = at;
     return true;
 }
 
@@ -245,9 +309,10 @@ static snwResult SampleAnimation(
         for (int b = 0; b < p->boneCount; ++b)
             s.keys[(size_t)i * bones + (size_t)b] = Local(p, now, b);
     }
-    snwResult result = made ? AddMotion(&s) : snwFailMemory(p->message);
+    snwTransform* sampled = s.keys;
+    snwResult result = made && MakeEdges(&s) ? AddMotion(&s) : snwFailMemory(p->message);
     snwFree(p->context, now);
-    snwFree(p->context, s.keys);
+    snwFree(p->context, sampled);
     return result;
 }
 
