@@ -533,7 +533,7 @@ static const char* WritePicture(snwContext* context)
     uint8_t pixels[64 * 2 * 3] = {0};
     for (int i = 0; i < 128; ++i)
         pixels[3 * i + (i % 64 < 32 ? 0 : 2)] = 255;
-    snwImage image = {64, 2, pixels};
+    snwImage image = {.width = 64, .height = 2, .pixels = pixels};
     snprintf(s_path, sizeof s_path, "%s/map.png", snwTest_TempDir());
     CHECK(snwImage_WritePng(context, &image, s_path, 9, true, NULL) == snw_ok);
     return s_path;

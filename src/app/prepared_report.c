@@ -16,7 +16,8 @@ static json_t* ToJson(const snwPrepared* prepared)
     snwCharacterInfo info = snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared));
     const snwCharacterDef* def = snwCharacter_GetDef(snwPrepared_GetCharacter(prepared));
     snwPreparedInfo made = snwPrepared_GetInfo(prepared);
-    json_t *json = json_object(), *surfaces = json_array(), *motions = json_array(), *bones = json_array();
+    json_t *json = json_object(), *surfaces = json_array(), *motions = json_array(), *bones = json_array(),
+           *handles = json_array();
     for (int i = 0; i < made.surfaceCount; ++i)
     {
         const snwSurfaceInfo* surface = snwPrepared_GetSurface(prepared, i);
@@ -29,6 +30,8 @@ static json_t* ToJson(const snwPrepared* prepared)
                                            def->motions[i].duration, "loop", def->motions[i].loop));
     for (int i = 0; i < def->boneCount; ++i)
         json_array_append_new(bones, json_string(def->bones[i].name));
+    for (int i = 0; i < def->handleCount; ++i)
+        json_array_append_new(handles, json_string(def->handles[i].name));
     json_object_set_new(json, "schema", json_integer(1));
     json_object_set_new(json, "character", json_string(info.name));
     json_object_set_new(json, "source", json_string(made.source));
@@ -36,7 +39,9 @@ static json_t* ToJson(const snwPrepared* prepared)
     json_object_set_new(json, "checksum", json_sprintf("%016" PRIx64, made.checksum));
     json_object_set_new(json, "scale", snwJsonReal(made.scale));
     json_object_set_new(json, "tets", json_integer(info.tetCount));
+    json_object_set_new(json, "triangles", json_integer(info.triangleCount));
     json_object_set_new(json, "vertices", json_integer(info.vertexCount));
+    json_object_set_new(json, "handles", handles);
     json_object_set_new(json, "mass", snwJsonReal(info.mass));
     json_object_set_new(json, "embedding_error", snwJsonReal(made.embeddingError));
     json_object_set_new(json, "bones", bones);
@@ -107,12 +112,19 @@ static void Print(const snwPrepared* prepared)
     printf("character %s, prepared from %s (%016" PRIx64 ")\n", info.name, made.source, made.sourceHash);
     printf("size      %.3g x %.3g x %.3g m, %.3g kg; one unit of the file is %g m\n", info.upper.x - info.lower.x,
         info.upper.y - info.lower.y, info.upper.z - info.lower.z, info.mass, made.scale);
-    printf("body      %d tets, %d vertices, %d materials\n", info.tetCount, info.vertexCount, info.materialCount);
+    if (info.triangleCount > 0)
+        printf("sheet     %d triangles, %d vertices, %d x %d pixels\n", info.triangleCount, info.vertexCount,
+            def->texture.width, def->texture.height);
+    else
+        printf("body      %d tets, %d vertices, %d materials\n", info.tetCount, info.vertexCount, info.materialCount);
+    for (int i = 0; i < def->handleCount; ++i)
+        printf("handle    %s\n", def->handles[i].name);
     for (int i = 0; i < def->motionCount; ++i)
         printf("motion    %s, %.3g s%s\n", def->motions[i].name, def->motions[i].duration,
             def->motions[i].loop ? ", loops" : "");
     printf("checksum  %016" PRIx64 "\n\n", made.checksum);
-    PrintSurfaces(prepared);
+    if (made.surfaceCount > 0)
+        PrintSurfaces(prepared);
     if (def->boneCount > 0)
         PrintBones(def);
 }

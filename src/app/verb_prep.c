@@ -83,6 +83,7 @@ static bool ReadOptions(const snwArgs* args, snwPrepareDef* def)
         def->decimation = snw_decimateAngle;
     return snwArgs_Int(args, "decimate", 4, 20000000, &def->decimate) &&
            snwArgs_Int(args, "elements", 1, 20000000, &def->elements) &&
+           snwArgs_Int(args, "handles", 1, 64, &def->handles) && snwArgs_Real(args, "size", 1e-3, 1000, &def->size) &&
            snwArgs_Real(args, "scale", 1e-9, 1e9, &def->scale);
 }
 
@@ -124,7 +125,9 @@ static snwExit PrintJson(const snwPrepared* prepared, const snwPrepareReport* re
     json_object_set_new(root, "scale", snwJsonReal(made.scale));
     json_object_set_new(root, "mesher", json_string(snwMesher_Name(report->mesher)));
     json_object_set_new(root, "tets", json_integer(info.tetCount));
+    json_object_set_new(root, "triangles", json_integer(info.triangleCount));
     json_object_set_new(root, "vertices", json_integer(info.vertexCount));
+    json_object_set_new(root, "handles", json_integer(info.handleCount));
     json_object_set_new(root, "bones", json_integer(info.boneCount));
     json_object_set_new(root, "joints", json_integer(info.jointCount));
     json_object_set_new(root, "motions", json_integer(info.motionCount));
@@ -139,6 +142,22 @@ static snwExit PrintJson(const snwPrepared* prepared, const snwPrepareReport* re
     return snwPrintJson(root);
 }
 
+static void PrintBody(const snwCharacterInfo* info, const snwPrepareReport* report)
+{
+    snwNote("body      %d tetrahedra, %d vertices, %d material%s", info->tetCount, info->vertexCount,
+        info->materialCount, info->materialCount == 1 ? "" : "s");
+    snwNote("skeleton  %d bones, %d joints, %d motions", info->boneCount, info->jointCount, info->motionCount);
+    snwNote("surfaces  %d soft, %d carried, %d rigid", report->softCount, report->carriedCount, report->rigidCount);
+}
+
+static void PrintSheet(const snwCharacterDef* def)
+{
+    snwNote("sheet     %d triangles, %d vertices, %d x %d pixels", def->triangleCount, def->vertexCount,
+        def->texture.width, def->texture.height);
+    for (int i = 0; i < def->handleCount; ++i)
+        snwNote("handle    %s", def->handles[i].name);
+}
+
 static void PrintNotes(const snwPrepared* prepared, const snwPrepareReport* report, const char* path, size_t size)
 {
     snwCharacterInfo info = snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared));
@@ -149,10 +168,10 @@ static void PrintNotes(const snwPrepared* prepared, const snwPrepareReport* repo
         snwNote("note      %s", report->notes[i]);
     snwVec3 side = {info.upper.x - info.lower.x, info.upper.y - info.lower.y, info.upper.z - info.lower.z};
     snwNote("size      %.3g x %.3g x %.3g m, %.3g kg", side.x, side.y, side.z, info.mass);
-    snwNote("body      %d tetrahedra, %d vertices, %d material%s", info.tetCount, info.vertexCount, info.materialCount,
-        info.materialCount == 1 ? "" : "s");
-    snwNote("skeleton  %d bones, %d joints, %d motions", info.boneCount, info.jointCount, info.motionCount);
-    snwNote("surfaces  %d soft, %d carried, %d rigid", report->softCount, report->carriedCount, report->rigidCount);
+    if (info.triangleCount > 0)
+        PrintSheet(snwCharacter_GetDef(snwPrepared_GetCharacter(prepared)));
+    else
+        PrintBody(&info, report);
     snwNote("written   %s, %.1f MB in %.2f s", path, (double)size / 1e6, seconds);
 }
 
@@ -210,7 +229,10 @@ static const snwOption s_options[] = {
     {"mesher", 0, "NAME", false, snw_completeWords, "auto lattice tetgen",
         "how its tetrahedra are made: auto (default), lattice (takes any surface) or tetgen (keeps a clean one)"},
     {"elements", 'e', "N", false, snw_completeNothing, NULL,
-        "tetrahedra of the body, about; by the number of bones if absent"},
+        "tetrahedra of the body, about; by the number of bones if absent. Triangles of a picture, 1500 if absent"},
+    {"size", 0, "M", false, snw_completeNothing, NULL, "longest side of a picture's character; 1 m if absent"},
+    {"handles", 0, "N", false, snw_completeNothing, NULL,
+        "so many handles for a picture; one in the middle and one in each limb if absent"},
     {"decimate", 0, "N", false, snw_completeNothing, NULL,
         "triangles that the surface keeps before it is filled; all if absent"},
     {"collapse", 0, "KIND", false, snw_completeWords, "quadric angle",
@@ -230,6 +252,7 @@ static const snwOption s_options[] = {
 static const snwExample s_examples[] = {
     {"sinew prep fox.glb -o fox.snw", "a body, bones and motions from a rigged file"},
     {"sinew prep fox.glb -o fox.snw --elements 20000", "a finer body"},
+    {"sinew prep ghost.png -o ghost.snw", "a flat character, cut out of a picture with transparency"},
     {"sinew prep skin.obj --inner bones.obj -o body.mesh",
         "tetrahedra that keep both surfaces, with a region per bone"},
     {"sinew prep fox.glb --report", "is it closed, does it cross itself, which bones have no weight?"},
@@ -244,7 +267,7 @@ const snwVerb snwPrepVerb = {
     .mostOperands = 1,
     .complete = snw_completeFile,
     .summary = "make a character of an artist's file, or look at it first",
-    .about = "FILE is a surface, a mesh or a rigged character; docs/formats.md lists the formats,\n"
+    .about = "FILE is a surface, a mesh, a rigged character or a PNG picture; docs/formats.md lists the formats,\n"
              "docs/prep.md what is done with it and how to say otherwise.",
     .options = s_options,
     .examples = s_examples,

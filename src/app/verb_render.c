@@ -65,6 +65,15 @@ static snwResult FindPreparedMotion(Job* job, const snwCharacterDef* character, 
     return ChooseMotion(job, &names, motion);
 }
 
+// A flat character has one side; whoever asks for an angle gets it.
+static void FaceFront(Job* job)
+{
+    if (!snwArgs_Has(job->args, "azimuth"))
+        job->view.azimuth = 0;
+    if (!snwArgs_Has(job->args, "elevation"))
+        job->view.elevation = 0;
+}
+
 static snwResult DrawPrepared(Job* job, snwImage* image)
 {
     snwPrepared* prepared = NULL;
@@ -74,6 +83,8 @@ static snwResult DrawPrepared(Job* job, snwImage* image)
         return result;
     portrait.prepared = prepared;
     portrait.handle = snwArgs_Text(job->args, "handle");
+    if (snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared)).triangleCount > 0)
+        FaceFront(job);
     result = FindPreparedMotion(job, snwCharacter_GetDef(snwPrepared_GetCharacter(prepared)), &portrait.motion);
     if (result >= 0)
         result = snwPreparedPortrait_Draw(job->context, &portrait, &job->view, image, &job->message);
@@ -105,6 +116,8 @@ static snwResult DrawOne(Job* job, snwImage* image)
         def.skinning = job->skinning;
         result = snwCreateLikeness(job->context, &def, &likeness, &job->message);
     }
+    if (file.blueprint.flat.ringCount > 0)
+        FaceFront(job);
     if (result >= 0)
         result = snwLikeness_Draw(&likeness, job->look, &job->view, image, &job->message);
     snwLikeness_Free(&likeness);
@@ -204,7 +217,7 @@ static bool ReadOptions(Job* job)
     const snwArgs* args = job->args;
     bool sheet = snwArgs_Has(args, "sheet");
     int size = sheet ? 168 : 640, samples = 8;
-    double azimuth = 35, elevation = 12;
+    double azimuth = 35, elevation = 12; // of a solid character; a flat one is seen from the front
     job->view = snwDefaultPortraitDef();
     job->detail = sheet ? 110 : 200;
     if (!snwArgs_Int(args, "size", 16, 8192, &size) || !snwArgs_Int(args, "samples", 1, 256, &samples) ||
@@ -223,6 +236,8 @@ static bool ReadOptions(Job* job)
     job->view.azimuth = (float)azimuth;
     job->view.elevation = (float)elevation;
     job->view.ground = job->look != snw_lookSilhouette;
+    if (snwArgs_Has(args, "transparent"))
+        job->view.style = snw_styleClear;
     return true;
 }
 
@@ -309,6 +324,8 @@ static const snwOption s_options[] = {
     {"samples", 0, "N", false, snw_completeNothing, NULL, "rays per pixel (default 8)"},
     {"detail", 0, "N", false, snw_completeNothing, NULL,
         "edges of triangles from one end of it to the other (default 200)"},
+    {"transparent", 0, NULL, false, snw_completeNothing, NULL,
+        "on nothing: a PNG with an opacity, to be laid over others"},
     {"sheet", 0, NULL, false, snw_completeNothing, NULL,
         "a contact sheet: every look from three angles, a row per character (all of them if none is named)"},
     {"check", 0, NULL, false, snw_completeNothing, NULL,

@@ -125,6 +125,9 @@ void snwPreparer_Note(snwPreparer* preparer, const char* format, ...) __attribut
 // Room in the arena; NULL without memory, which the message then says.
 void* snwPreparer_Alloc(snwPreparer* preparer, int64_t count, size_t size);
 
+// Path of NAME.sinew.json for NAME.glb; false if there is none.
+bool snwPreparer_FindSidecar(const snwPreparer* preparer, char* path, size_t capacity);
+
 // Steps, each in the file of its name.
 snwResult snwPreparer_FindRest(snwPreparer* preparer);      // rest.c: surfaces, places, scale
 snwResult snwPreparer_FindRig(snwPreparer* preparer);       // rig.c: bones of the file, weights of surfaces
@@ -143,6 +146,8 @@ int snwPreparer_BoneOf(const snwPreparer* preparer, int rig);
 // The number of a picture of the glTF document among the textures, read when it is first asked for; -1: none, with a
 // note.
 snwResult snwPreparer_Texture(snwPreparer* preparer, int image, int* texture); // pictures.c
+// A PNG in memory; its pixels are the arena's.
+snwResult snwPreparer_Unpack(snwPreparer* preparer, const void* data, size_t size, snwTexture* texture);
 // A PNG file beside the source.
 snwResult snwPreparer_ReadPicture(snwPreparer* preparer, const char* name, snwTexture* texture);
 // Linear colour and texture of a material of the glTF document; white without one.

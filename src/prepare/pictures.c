@@ -19,7 +19,7 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // PNG
 
-static snwResult Unpack(snwPreparer* p, const void* data, size_t size, snwTexture* texture)
+snwResult snwPreparer_Unpack(snwPreparer* p, const void* data, size_t size, snwTexture* texture)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
     if (!png_image_begin_read_from_memory(&image, data, size))
@@ -47,7 +47,7 @@ snwResult snwPreparer_ReadPicture(snwPreparer* p, const char* name, snwTexture* 
     size_t size = 0;
     snwResult result = folder.read(folder.user, p->context, name, &data, &size, p->message);
     if (result >= 0)
-        result = Unpack(p, data, size, texture);
+        result = snwPreparer_Unpack(p, data, size, texture);
     if (result < 0)
         snwMessage_AddPlace(p->message, "texture '%s'", name);
     snwFree(p->context, data);
@@ -118,7 +118,7 @@ snwResult snwPreparer_Texture(snwPreparer* p, int image, int* texture)
         return snwFailMemory(p->message);
     if (result < 0 || !IsPng(data, size))
         snwPreparer_Note(p, "picture %d of the file is no PNG that can be read: surfaces are shown without it", image);
-    else if ((result = Unpack(p, data, size, &p->textures[p->textureCount])) >= 0)
+    else if ((result = snwPreparer_Unpack(p, data, size, &p->textures[p->textureCount])) >= 0)
         *texture = p->textureOf[image] = p->textureCount++;
     else if (result == snw_errorInput)
         snwPreparer_Note(p, "picture %d of the file is damaged: surfaces are shown without it", image);

@@ -1,4 +1,4 @@
-#include "prepare/parts.h"
+#include "prepare/flat.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 const char* snwPrepareStep_Name(snwPrepareStep step)
@@ -43,8 +44,7 @@ void* snwPreparer_Alloc(snwPreparer* preparer, int64_t count, size_t size)
 // ---------------------------------------------------------------------------------------------------------------------
 // Settings
 
-// NAME.sinew.json for NAME.glb; false if there is none.
-static bool FindSidecar(snwPreparer* p, char* path, size_t capacity)
+bool snwPreparer_FindSidecar(const snwPreparer* p, char* path, size_t capacity)
 {
     if (p->def->sidecar != NULL)
         return snprintf(path, capacity, "%s", p->def->sidecar) < (int)capacity && path[0] != 0;
@@ -58,7 +58,7 @@ static snwResult ReadSettings(snwPreparer* p)
     char path[4096];
     p->settings = snwDefaultPrepareSettings(p->context, p->asset);
     const snwAssetFlesh* flesh = &p->asset->flesh;
-    if (!FindSidecar(p, path, sizeof path))
+    if (!snwPreparer_FindSidecar(p, path, sizeof path))
     {
         if (flesh->young > 0)
             p->settings.material.young = flesh->young;
@@ -70,13 +70,20 @@ static snwResult ReadSettings(snwPreparer* p)
     return p->arena.failed ? snwFailMemory(p->message) : snwPrepareSettings_Open(&p->settings, kept, p->message);
 }
 
+// The file's bytes; the caller frees them.
+static snwResult ReadSource(snwPreparer* p, char** data, size_t* size)
+{
+    snwResult result = snwFile_Read(p->context, p->path, snw_maxAssetBytes, data, size, p->message);
+    if (result >= 0)
+        p->sourceHash = snwHash(*data, *size, 0);
+    return result;
+}
+
 static snwResult HashSource(snwPreparer* p)
 {
     char* data = NULL;
     size_t size = 0;
-    snwResult result = snwFile_Read(p->context, p->path, snw_maxAssetBytes, &data, &size, p->message);
-    if (result >= 0)
-        p->sourceHash = snwHash(data, size, 0);
+    snwResult result = ReadSource(p, &data, &size);
     snwFree(p->context, data);
     return result;
 }
@@ -131,6 +138,25 @@ static snwResult RunSteps(snwPreparer* p, snwPrepared** prepared)
     return result;
 }
 
+static bool IsPicture(const char* path)
+{
+    const char* dot = strrchr(path, '.');
+    return dot != NULL && strcasecmp(dot, ".png") == 0;
+}
+
+static snwResult PreparePicture(snwPreparer* p, snwPrepared** prepared)
+{
+    char* data = NULL;
+    size_t size = 0;
+    double start = snwClock_Seconds();
+    snwResult result = ReadSource(p, &data, &size);
+    if (result >= 0)
+        result = snwPreparePicture(p, data, size, prepared);
+    snwFree(p->context, data);
+    p->report->seconds[snw_prepareBody] = snwClock_Seconds() - start;
+    return result;
+}
+
 snwResult snwPrepareFile(snwContext* context, const char* path, const snwPrepareDef* def, snwPrepared** prepared,
     snwPrepareReport* report, snwMessage* message)
 {
@@ -144,7 +170,7 @@ snwResult snwPrepareFile(snwContext* context, const char* path, const snwPrepare
         .message = message};
     *p.report = own;
     *prepared = NULL;
-    snwResult result = RunSteps(&p, prepared);
+    snwResult result = IsPicture(path) ? PreparePicture(&p, prepared) : RunSteps(&p, prepared);
     if (p.flesh != NULL)
         snwDestroySoup(p.flesh);
     snwFree(context, p.boneWeights);

@@ -2,6 +2,8 @@
 //
 //   asset -> settings (sidecar, extras, command line) -> rest shape -> bones -> body (mesher) -> regions of bones ->
 //   weights -> motions -> materials -> surfaces that ride in the body -> snwPrepared
+//
+// A PNG picture goes a way of its own and becomes a flat character: flat.h.
 
 #pragma once
 
@@ -36,6 +38,8 @@ typedef struct snwPrepareDef
     int decimate;                   // triangles that the flesh's surface keeps before it is filled, 0: all
     snwDecimation decimation;       // how they go
     double scale;                   // metres per unit of the file, 0: the sidecar's, the file's, or guessed
+    double size;                    // m, longest side of a picture's character, 0: the sidecar's, or 1
+    int handles;                    // of a picture, 0: the sidecar's, or where it has ends
     const char* sidecar;            // path; NULL: NAME.sinew.json beside the file if it is there; "": none
     snwPrepareProgressFn* progress; // NULL: none
     void* user;

@@ -22,14 +22,18 @@
 // not 3 K and 6 K. P2' depends on which translations are given, coordinate by coordinate; it is kept until that
 // changes.
 //
-// What counts as given in the complement. At the optimum C is balanced by the forces of all that the pose is held by:
-// C = -G^T lambda, lambda being the multipliers of the fit; on given degrees of freedom C is that force itself.
-// Everything else in C is the lag of a fit that did only one step, and must not push the flesh. So C is taken as it is
-// on given degrees of freedom, as -G^T lambda (rows at the new pose) elsewhere, and dx is exactly zero where nothing
-// holds. Rows of a chain do not notice when all moves or turns as one, so the answer to them has no momentum and (about
-// the rigged shape) no angular momentum. Compliance a would spoil that, as diag M is not blind to such motions; so
-// joints between two handles are hard, and a softens only what comes from outside: given degrees of freedom, linear
-// equations, joints with the world. a is without unit: a diag M does not mix kg and kg m^2.
+// What counts as given in the complement. Only what holds the rig may push the flesh, not the lag of a fit that did one
+// step. So the fit is finished in thought: h is one more step with the same things given and joints as they are, and
+// C' = C - M h is what is left of C after it. On free degrees of freedom that is -G^T lambda, the forces of joints and
+// rules, or 0 without any; on given ones it is C (the paper's constraint) less M h. (M + a diag M) dl = -C'.
+//   - Where the fit has come to its end, h = 0, and C' is C itself on given degrees of freedom.
+//   - C' belongs to what the rig cannot follow of x - xr, so |dx| is never larger than that, in the metric of mass,
+//     however badly the rig is built. C with its free entries set to 0 has no such bound: where handles are nearly
+//     alike (M nearly singular) it pushes the flesh by many times the lag.
+//   - With nothing held C' = 0 and dx is exactly 0. Rows of a chain do not notice when all moves or turns as one, so
+//     their answer alone has no momentum and, about the rigged shape, no angular momentum. Compliance would spoil
+//     that, as diag M is not blind to such motions: a counts only while something outside the rig holds it (a given
+//     degree of freedom, a rule, a joint with the world). a is without unit: a diag M does not mix kg and kg m^2.
 //
 // Singular cases. Handles without weight, turns that mean nothing, proportional weights, handles at one place: 1e-8 of
 // M's diagonal is added in the fit (where it only slows a step) and 1e-12 in the complement (where it is an error), and
@@ -87,7 +91,7 @@ typedef struct snwRigFitDef
     const snwVec3* rest;            // xb, m
     const double* masses;           // kg, >= 0
     const snwWeights* weights;      // w: a row per vertex that sums to one
-    const snwRigHandleDef* handles; // one per handle of the weights, 1..512
+    const snwRigHandleDef* handles; // one per handle of the weights, 1..snw_maxRigHandles
     const snwRigLinkDef* links;
     int linkCount;
     const snwLinearConstraintDef* constraints; // see snwRigRule; their values are where a rule starts
@@ -126,7 +130,8 @@ typedef struct snwRigRule
 
 enum
 {
-    snw_rigMostRepairs = 8
+    snw_rigMostRepairs = 8,
+    snw_maxRigHandles = 256
 };
 
 // Refuses what is not finite or beyond 1e9, weights that do not fit, links in a circle, terms that make no sense.

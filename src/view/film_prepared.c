@@ -155,7 +155,7 @@ snwResult snwFilmSurface_UsePrepared(
 {
     snwPrepared* prepared = NULL;
     snwResult result = snwPrepared_OfCharacter(context, character->source, &prepared, message);
-    if (result >= 0 && prepared != NULL)
+    if (result >= 0 && prepared != NULL && prepared->info.surfaceCount > 0) // a flat one shows itself
         result = snwFilmSurface_TakePrepared(prepared, surface, message);
     snwPrepared_Release(prepared);
     return result;

@@ -14,9 +14,16 @@ snwResult snwCreateImage(snwContext* context, int width, int height, snwImage* i
     return image->pixels != NULL ? snw_ok : snwFailMemory(message);
 }
 
+snwResult snwImage_AddAlpha(snwContext* context, snwImage* image, snwMessage* message)
+{
+    image->alpha = snwAllocArray(context, (size_t)image->width * (size_t)image->height, 1);
+    return image->alpha != NULL ? snw_ok : snwFailMemory(message);
+}
+
 void snwDestroyImage(snwContext* context, snwImage* image)
 {
     snwFree(context, image->pixels);
+    snwFree(context, image->alpha);
     *image = (snwImage){0};
 }
 
@@ -71,6 +78,16 @@ void snwImage_SetOnWhite(snwImage* image, int x, int y, snwFloat3 linear, float 
     pixel[2] = EncodeDisplay(OnWhite(linear.z, cover, light), dither);
 }
 
+void snwImage_SetClear(snwImage* image, int x, int y, snwFloat3 linear, float cover)
+{
+    size_t index = (size_t)y * (size_t)image->width + (size_t)x;
+    float share = snwFloat_Clamp(cover, 0, 1);
+    const float light[3] = {linear.x, linear.y, linear.z};
+    image->alpha[index] = (uint8_t)(255 * share + 0.5f);
+    for (int k = 0; k < 3; ++k)
+        image->pixels[3 * index + (size_t)k] = share > 1e-3f ? Encode(light[k] / share, 0.5f) : 0;
+}
+
 void snwImage_SetTone(snwImage* image, int x, int y, float cover)
 {
     const snwFloat3 dark = {0.012f, 0.013f, 0.016f}, white = {1, 1, 1};
@@ -115,17 +132,36 @@ static void PngWarning(png_structp png, png_const_charp text)
     (void)text;
 }
 
+// Red green blue alpha, side by side.
+static void PutClearRow(png_structp png, const snwImage* image, int y, uint8_t* row)
+{
+    size_t first = (size_t)y * (size_t)image->width;
+    for (size_t x = 0; x < (size_t)image->width; ++x)
+    {
+        memcpy(row + 4 * x, image->pixels + 3 * (first + x), 3);
+        row[4 * x + 3] = image->alpha[first + x];
+    }
+    png_write_row(png, row);
+}
+
 static void PutRows(png_structp png, png_infop info, const snwImage* image, int effort)
 {
-    png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8, PNG_COLOR_TYPE_RGB,
-        PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    bool clear = image->alpha != NULL;
+    png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8,
+        clear ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+        PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     png_set_compression_level(png, effort);
     png_set_filter(png, PNG_FILTER_TYPE_BASE, effort < 5 ? PNG_FILTER_SUB : PNG_ALL_FILTERS);
     png_write_info(png, info);
+    uint8_t* row = clear ? png_malloc(png, 4 * (png_alloc_size_t)image->width) : NULL; // the only one: freed below
     for (int y = 0; y < image->height; ++y)
-        png_write_row(png, image->pixels + 3 * (size_t)image->width * (size_t)y);
+        if (clear)
+            PutClearRow(png, image, y, row);
+        else
+            png_write_row(png, image->pixels + 3 * (size_t)image->width * (size_t)y);
     png_write_end(png, info);
+    png_free(png, row);
 }
 
 // Returns with the reason in text if libpng gave up; it leaves by longjmp, so nothing here is changed after setjmp.

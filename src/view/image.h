@@ -11,9 +11,12 @@ typedef struct snwImage
 {
     int width, height;
     uint8_t* pixels; // red green blue, rows from the top, no padding
+    uint8_t* alpha;  // opacity of each pixel; NULL: all are opaque
 } snwImage;
 
 snwResult snwCreateImage(snwContext* context, int width, int height, snwImage* image, snwMessage* message);
+// Gives it an opacity, 0 everywhere to begin with.
+snwResult snwImage_AddAlpha(snwContext* context, snwImage* image, snwMessage* message);
 void snwDestroyImage(snwContext* context, snwImage* image);
 
 // Linear light -> filmic curve -> sRGB bytes, dithered.
@@ -22,6 +25,8 @@ void snwImage_SetPixel(snwImage* image, int x, int y, snwFloat3 linear);
 // The same for the share `cover` of a pixel that is there; the rest is plain white, dimmed to `light`. linear is
 // already weighted with the share.
 void snwImage_SetOnWhite(snwImage* image, int x, int y, snwFloat3 linear, float cover, float light);
+// The same, but the rest stays clear: needs an opacity.
+void snwImage_SetClear(snwImage* image, int x, int y, snwFloat3 linear, float cover);
 // Dark in the share `cover` of a pixel, else white: two tones, and those between them only along the outline.
 void snwImage_SetTone(snwImage* image, int x, int y, float cover);
 

@@ -326,7 +326,7 @@ snwResult snwLikeness_Draw(
     def.meshes = looks;
     if (likeness->def.blueprint->flat.ringCount > 0) // on a wall, not on the ground
     {
-        def.wall = look != snw_lookSilhouette;
+        def.wall = look != snw_lookSilhouette && def.style != snw_styleClear;
         def.ground = false;
     }
     if (look == snw_lookSilhouette)

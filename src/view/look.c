@@ -198,7 +198,7 @@ static snwRadiance ShadePlainFloor(void)
 snwRadiance snwLook_Shade(const snwLook* look, const snwSurfacePoint* point)
 {
     bool floor = point->kind == snw_pictureGround || point->kind == snw_pictureWall;
-    if (look->style == snw_styleSilhouette)
+    if (look->style == snw_styleSilhouette || (look->style == snw_styleClear && floor))
         return (snwRadiance){{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     if (look->style == snw_styleWhite && floor)
         return ShadePlainFloor();

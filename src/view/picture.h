@@ -54,6 +54,7 @@ typedef enum snwPictureStyle
     snw_styleStudio,
     snw_styleWhite,      // on plain white; ground and wall are only their shadows
     snw_styleSilhouette, // everything dark on plain white
+    snw_styleClear,      // on nothing: the image has an opacity, and ground and wall are not there
 } snwPictureStyle;
 
 typedef struct snwPicture

@@ -120,10 +120,10 @@ static snwResult FillPicture(
         if (result < 0)
             snwMessage_AddPlace(message, "meshes[%d]", i);
     }
-    bool silhouette = def->style == snw_styleSilhouette;
-    if (result >= 0 && def->ground && def->elevation >= 0 && !silhouette)
+    bool bare = def->style == snw_styleSilhouette || def->style == snw_styleClear;
+    if (result >= 0 && def->ground && def->elevation >= 0 && !bare)
         result = AddGround(picture, framing, message);
-    if (result >= 0 && def->wall && !silhouette)
+    if (result >= 0 && def->wall && !bare)
         result = AddWall(picture, framing, message);
     return result;
 }
@@ -149,6 +149,8 @@ snwResult snwDrawPortrait(snwContext* context, const snwPortraitDef* def, snwIma
         result = snwCreateRenderer(context, &renderer, message);
     if (result >= 0)
         result = snwCreateImage(context, def->width, def->height, image, message);
+    if (result >= 0 && def->style == snw_styleClear)
+        result = snwImage_AddAlpha(context, image, message);
     if (result >= 0)
         result = snwRenderer_Draw(renderer, &picture, &camera, def->samples, image, message);
     if (result < 0)

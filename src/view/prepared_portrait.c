@@ -99,6 +99,25 @@ static snwResult AddSurface(Drawing* d, float opacity)
 }
 
 // The boundary of the body, with the sides of its elements.
+// A flat character shows itself.
+static snwResult AddSheet(Drawing* d)
+{
+    const snwCharacterDef* def = d->character;
+    snwLikenessLook look = d->portrait->look;
+    bool painted = look != snw_lookElements && look != snw_lookSilhouette && def->texcoords != NULL;
+    d->looks[d->lookCount++] = (snwMeshLook){.kind = snw_pictureSkin,
+        .positions = d->body,
+        .vertexCount = def->vertexCount,
+        .triangles = def->triangles[0],
+        .triangleCount = def->triangleCount,
+        .color = {def->color[0], def->color[1], def->color[2]},
+        .texcoords = painted ? def->texcoords[0] : NULL,
+        .texture = painted ? &def->texture : NULL,
+        .flat = true,
+        .edges = look == snw_lookElements};
+    return snw_ok;
+}
+
 static snwResult AddElements(Drawing* d)
 {
     snwSkin skin;
@@ -149,6 +168,9 @@ static snwResult AddLooks(Drawing* d)
 {
     snwWeightsLookDef weights = {d->portrait->prepared->character, d->portrait->handle, d->pose, d->portrait->skinning};
     snwResult result = snw_ok;
+    bool flat = d->character->triangleCount > 0;
+    if (flat && d->portrait->look != snw_lookWeights)
+        return AddSheet(d);
     switch (d->portrait->look)
     {
         case snw_lookWeights:
@@ -179,6 +201,11 @@ snwResult snwPreparedPortrait_Draw(snwContext* context, const snwPreparedPortrai
     def.meshes = d.looks;
     def.meshCount = d.lookCount;
     def.style = portrait->look == snw_lookSilhouette ? snw_styleSilhouette : def.style;
+    if (d.character->triangleCount > 0) // before a wall, not on the ground
+    {
+        def.wall = true;
+        def.ground = false;
+    }
     if (result >= 0)
         result = snwDrawPortrait(context, &def, image, message);
     snwDestroyFilmSurface(context, d.surface);

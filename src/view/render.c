@@ -701,6 +701,8 @@ static void FinishColor(const Job* job, const Pixel* pixel, int x, int y, float 
     float light = white > 0 ? (pixel->open + pixel->floor * snwLook_FloorLight(key, sky)) / white : 1;
     if (job->picture->style == snw_styleSilhouette)
         snwImage_SetTone(job->image, x, y, cover);
+    else if (job->picture->style == snw_styleClear)
+        snwImage_SetClear(job->image, x, y, color, cover);
     else if (job->picture->style == snw_styleWhite)
         snwImage_SetOnWhite(job->image, x, y, color, cover, light);
     else

@@ -1,0 +1,193 @@
+// What the files of rig_fit.h share.
+//
+// Numbers of all handles stand side by side in planes of `stride` numbers, so that loops over handles are loops over
+// neighbours. Coordinates: a of the world, b of the rest pose. Letters are those of rig_fit.h.
+
+#pragma once
+
+#include "base/arena.h"
+#include "linalg/dense.h"
+#include "rig/rig_fit.h"
+#include "rig/rig_pass.h"
+
+enum
+{
+    snw_mostTurns = 9 // numbers of a linear part
+};
+
+typedef struct snwRigLink
+{
+    int parent, child;
+    snwVec3 joint;
+    bool limited;
+    snwJointDef limits; // if limited; bone and parentBone are the handles; no springs
+} snwRigLink;
+
+typedef struct snwRigEquation
+{
+    int firstTerm, termCount;
+    double value;
+    double period; // what the sum is known up to, because angles are; 0: no angles
+} snwRigEquation;
+
+struct snwRigFit
+{
+    snwArena arena;
+    int dimension, handleCount, stride;
+    snwRigHandleDef* handles;
+    snwRigLink* links; // parents first
+    int linkCount;
+    snwRigEquation* equations;
+    int equationCount;
+    snwLinearTerm* terms;
+    // Constant moments of all pairs (l, k), [l * stride + k]
+    double* p0;
+    double* p1[3];     // b: arms of l
+    double* p1Back[3]; // b: arms of k
+    double* p2[3][3];  // b of l, b of k
+    double* leastMass; // [handleCount] kg and
+    double* leastTurn; // kg m^2: what M's diagonal gets where it is as good as nothing
+    double size;       // m
+    snwRigPass pass;
+    int mostRows, mostTerms;
+    int turnCount; // of all linear parts
+};
+
+// A small motion of the handles, or forces on them.
+typedef struct snwRigMotion
+{
+    double* moves[3]; // planes
+    double* turns;    // by a system's turnStart
+} snwRigMotion;
+
+// M of what is free, with the translations eliminated.
+typedef struct snwRigSystem
+{
+    double share;             // of M's diagonal, added to it
+    unsigned char* freeMoves; // by handle, a bit per coordinate
+    unsigned char* freeTurns; // by handle, 0 or 1
+    int* turnStart;           // [handleCount + 1]
+    int n;                    // turns that are free
+    bool eliminated;          // all of this and what follows is there
+    // Coordinates with the same free handles share a group.
+    int groupOf[3], groupCount;
+    double* inverse[3];  // P0^-1; rows and columns of given ones are 0
+    double* forth[3][3]; // b: sum_q (P0^-1)_pq P1_lq, [l * stride + p]
+    double* back[3][3];  // the same, [p * stride + l]
+    double* p2[3][3][3]; // P2 - P1 P0^-1 P1^T, b of k, b of l: [k * stride + l], l <= k
+    snwMat3* factored;   // linear parts that the factor is of
+    bool sound;          // there is a factor
+    double* matrix;
+    double* column;
+    snwDense factor;
+} snwRigSystem;
+
+typedef struct snwRigTerm
+{
+    int handle;
+    double move[3];
+    double turn[snw_mostTurns];
+} snwRigTerm;
+
+// J motion = -error, or at least that.
+typedef struct snwRigRow
+{
+    bool atLeast;
+    bool length; // m, else rad
+    double error;
+    int firstTerm, termCount;
+} snwRigRow;
+
+struct snwRigFitScratch
+{
+    snwArena arena;
+    double* passes;       // of the sums
+    double* sums;         // as the pass gives them
+    double* places[3];    // planes: s
+    double* arms[3][3];   // planes, a, b: sum m w x (xb - ub)^T
+    snwRigSystem fit;     // what is free
+    snwRigSystem all;     // everything: for the complement
+    unsigned char* moves; // what is free now
+    unsigned char* turns; // likewise
+    snwRigMotion right;   // C
+    snwRigMotion step;    // how the handles move
+    snwRigMotion force;   // of one row, or of what is given
+    double* linear[3][3]; // planes: linear parts of a motion, or forces on them
+    snwRigRow* rows;
+    snwRigTerm* terms;
+    int rowCount, termCount;
+    double *rowMatrix, *panels, *gram, *lambda, *rowRight, *softness, *active; // of the rows
+    bool *atLeast, *pushes;
+    snwRigPose* tried;
+    snwRigPose* answer;    // of the handles, as if poses were linear: how the flesh moves
+    bool answers;          // it does
+    float *changes, *maps; // of the pass
+};
+
+static inline int snwRigFit_Turns(const snwRigFit* model, int handle)
+{
+    static const int turns[2][3] = {{1, 0, 4}, {3, 0, 9}};
+    return turns[model->dimension - 2][model->handles[handle].freedom];
+}
+
+// Row a of dA / dq_c: dA = [e_c]x A for what turns, a single entry for affine handles.
+static inline void snwRigFit_TurnRow(const snwRigFit* model, int handle, const snwMat3* A, int a, int c, double row[3])
+{
+    int d = model->dimension;
+    row[0] = row[1] = row[2] = 0;
+    if (model->handles[handle].freedom == snw_rigAffine)
+    {
+        row[c % d] = c / d == a ? 1 : 0;
+        return;
+    }
+    int axis = d == 2 ? 2 : c, other = 3 - a - axis;
+    if (a == axis)
+        return;
+    double sign = other == (a + 1) % 3 ? -1 : 1;
+    for (int b = 0; b < d; ++b)
+        row[b] = sign * A->m[other][b];
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// rig_fit_system.c
+
+void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, const snwCholeskyKernels* kernels, snwRigSystem* out);
+
+// What is free, by handle, and the share of M's diagonal to add. Costs only where something changed.
+void snwRigSystem_Set(
+    const snwRigFit* model, snwRigSystem* system, const unsigned char* moves, const unsigned char* turns, double share);
+void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snwRigPose* pose);
+
+// (M motion)_k for motions given by their linear parts: forces on the translations and, in planes, on linear parts.
+typedef struct snwRigPlanes
+{
+    double* moves[3];
+    double* linear[3][3];
+} snwRigPlanes;
+
+void snwRigFit_Subtract(const snwRigFit* model, const snwRigPose* motion, const snwRigPlanes* forces);
+
+// Forces on linear parts to forces on turns, those of the system.
+void snwRigSystem_Contract(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
+    double* const (*linear)[3], double* turns);
+
+// motion.turns -= what elimination of its moves takes along. planes: for it to work in.
+void snwRigSystem_Reduce(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
+    const snwRigMotion* motion, double* const (*planes)[3]);
+
+// step's moves, from its turns and the forces on the moves.
+void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
+    double* const forces[3], const snwRigMotion* step, double* const (*planes)[3]);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// rig_fit_rows.c
+
+// Rows of rules, parts of rotations and, if joined, links at this pose. Limits that are far away are left out.
+void snwRigFit_MakeRows(
+    const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose);
+
+// What is open of them, of the size or in rad.
+double snwRigFit_Gap(const snwRigFit* model, const snwRigFitScratch* scratch);
+
+// From root to tail: limits (if clamp) and joints, moving only what is free or, if clamp, everything.
+void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool clamp, snwRigPose* pose);

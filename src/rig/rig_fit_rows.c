@@ -1,0 +1,349 @@
+// Rows: what the pose must obey besides given degrees of freedom. Rules, given parts of a 3D rotation, joints and their
+// limits, all linearised at a pose, and how far each is from being met there.
+
+#include "rig/joint_angle.h"
+#include "rig/joint_rows.h"
+#include "rig/rig_fit_parts.h"
+#include "rig/skeleton.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const double s_near = 0.6; // rad: no two handles turn farther towards each other in most steps
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Single rows
+
+typedef struct Maker
+{
+    const snwRigFit* model;
+    snwRigFitScratch* scratch;
+    const snwRigPose* pose;
+} Maker;
+
+static snwRigRow* AddRow(const Maker* m, bool length, double error)
+{
+    snwRigFitScratch* s = m->scratch;
+    assert(s->rowCount < m->model->mostRows);
+    snwRigRow* row = &s->rows[s->rowCount++];
+    *row = (snwRigRow){.length = length, .error = error, .firstTerm = s->termCount};
+    return row;
+}
+
+static snwRigTerm* AddTerm(const Maker* m, snwRigRow* row, int handle)
+{
+    snwRigFitScratch* s = m->scratch;
+    assert(s->termCount < m->model->mostTerms);
+    snwRigTerm* term = &s->terms[s->termCount++];
+    *term = (snwRigTerm){.handle = handle};
+    row->termCount++;
+    return term;
+}
+
+static snwQuat RotationOf(const snwRigPose* pose)
+{
+    return snwQuat_FromMat3(pose->linear);
+}
+
+static double AngleOf(const snwRigPose* pose)
+{
+    return atan2(pose->linear.m[1][0], pose->linear.m[0][0]);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rules and parts of rotations
+
+// A degree of freedom's value times the coefficient, and its derivative.
+static double AddFreedom(const Maker* m, snwRigRow* row, const snwLinearTerm* of)
+{
+    snwRigTerm* term = AddTerm(m, row, of->handle);
+    const snwRigPose* pose = &m->pose[of->handle];
+    double place[3] = {pose->place.x, pose->place.y, pose->place.z};
+    for (int a = 0; a < 3; ++a)
+    {
+        if (of->dof == (uint32_t)snw_dofX << a)
+        {
+            term->move[a] = of->coefficient;
+            return of->coefficient * place[a];
+        }
+    }
+    if (m->model->dimension == 2)
+    {
+        term->turn[0] = of->coefficient;
+        return of->coefficient * AngleOf(pose);
+    }
+    int part = of->dof == snw_dofRotationX ? 0 : of->dof == snw_dofRotationY ? 1 : 2;
+    snwJointAngle angle = snwJointAngle_Part(RotationOf(pose), part);
+    term->turn[0] = of->coefficient * angle.gradient.x;
+    term->turn[1] = of->coefficient * angle.gradient.y;
+    term->turn[2] = of->coefficient * angle.gradient.z;
+    return of->coefficient * angle.value;
+}
+
+static void AddRule(const Maker* m, const snwRigEquation* equation, double value)
+{
+    snwRigRow* row = AddRow(m, false, 0);
+    double sum = -value;
+    for (int i = 0; i < equation->termCount; ++i)
+    {
+        const snwLinearTerm* term = &m->model->terms[equation->firstTerm + i];
+        row->length = row->length || term->dof <= snw_dofZ;
+        sum += AddFreedom(m, row, term);
+    }
+    row->error = equation->period > 0 ? remainder(sum, equation->period) : sum;
+}
+
+// Some parts of a 3D rotation, not all of them: those are no rows.
+static void AddParts(const Maker* m, int handle, const snwRigTarget* target)
+{
+    uint32_t bits = target->given & (snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ);
+    bool all = bits == (snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ);
+    if (m->model->dimension == 2 || m->model->handles[handle].freedom != snw_rigRigid || bits == 0 || all)
+        return;
+    snwVec3 wanted = snwQuat_ToRotationVector(snwQuat_Normalize(target->rotation));
+    double parts[3] = {wanted.x, wanted.y, wanted.z};
+    for (int i = 0; i < 3; ++i)
+    {
+        if ((bits & (uint32_t)snw_dofRotationX << i) == 0)
+            continue;
+        snwRigRow* row = AddRow(m, false, 0);
+        row->error = AddFreedom(m, row, &(snwLinearTerm){handle, (uint32_t)snw_dofRotationX << i, 1}) - parts[i];
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Joints
+
+static snwVec3 PointOf(const Maker* m, int handle, snwVec3 point)
+{
+    if (handle < 0)
+        return point;
+    const snwRigPose* pose = &m->pose[handle];
+    snwVec3 arm = snwVec3_Sub(point, m->model->handles[handle].origin);
+    return snwVec3_Add(snwMat3_MulVec(pose->linear, arm), pose->place);
+}
+
+// Coordinate a of a handle's point, times sign.
+static void AddPoint(const Maker* m, snwRigRow* row, int handle, snwVec3 point, int a, double sign)
+{
+    if (handle < 0)
+        return;
+    snwRigTerm* term = AddTerm(m, row, handle);
+    snwVec3 arm = snwVec3_Sub(point, m->model->handles[handle].origin);
+    double arms[3] = {arm.x, arm.y, arm.z}, turn[3];
+    term->move[a] = sign;
+    for (int c = 0; c < snwRigFit_Turns(m->model, handle); ++c)
+    {
+        snwRigFit_TurnRow(m->model, handle, &m->pose[handle].linear, a, c, turn);
+        term->turn[c] = sign * (turn[0] * arms[0] + turn[1] * arms[1] + turn[2] * arms[2]);
+    }
+}
+
+static void AddMeeting(const Maker* m, const snwRigLink* link)
+{
+    snwVec3 gap = snwVec3_Sub(PointOf(m, link->child, link->joint), PointOf(m, link->parent, link->joint));
+    double gaps[3] = {gap.x, gap.y, gap.z};
+    for (int a = 0; a < m->model->dimension; ++a)
+    {
+        snwRigRow* row = AddRow(m, true, gaps[a]);
+        AddPoint(m, row, link->child, link->joint, a, 1);
+        AddPoint(m, row, link->parent, link->joint, a, -1);
+    }
+}
+
+static void AddFlatAngle(const Maker* m, const snwRigLink* link, bool atLeast, double error, double sign)
+{
+    if (atLeast && error > s_near)
+        return;
+    snwRigRow* row = AddRow(m, false, error);
+    row->atLeast = atLeast;
+    AddTerm(m, row, link->child)->turn[0] = sign;
+    if (link->parent >= 0)
+        AddTerm(m, row, link->parent)->turn[0] = -sign;
+}
+
+static double FlatSign(const snwRigLink* link)
+{
+    return link->limits.axis.z < 0 ? -1 : 1;
+}
+
+// The child's angle, as its parent sees it, about the joint's axis.
+static double FlatAngle(const snwRigLink* link, const snwRigPose* pose)
+{
+    double angle = AngleOf(&pose[link->child]) - (link->parent >= 0 ? AngleOf(&pose[link->parent]) : 0);
+    return FlatSign(link) * remainder(angle, 2 * SNW_PI);
+}
+
+static void AddFlatLimits(const Maker* m, const snwRigLink* link)
+{
+    double sign = FlatSign(link), angle = FlatAngle(link, m->pose);
+    if (link->limits.type == snw_jointFixed)
+        AddFlatAngle(m, link, false, angle, sign);
+    else if (link->limits.lower <= link->limits.upper)
+    {
+        angle = snwJointAngle_InRange(&link->limits, angle);
+        AddFlatAngle(m, link, true, angle - link->limits.lower, sign);
+        AddFlatAngle(m, link, true, link->limits.upper - angle, -sign);
+    }
+}
+
+static snwJointRowsDef RowsOf(const snwRigFit* model, const snwRigLink* link, const snwRigPose* pose)
+{
+    snwJointRowsDef def = {.joint = &link->limits, .h = 1};
+    int handles[2] = {link->child, link->parent};
+    for (int i = 0; i < 2 && handles[i] >= 0; ++i)
+    {
+        def.restCentres[i] = model->handles[handles[i]].origin;
+        def.poses[i] = (snwBonePose){RotationOf(&pose[handles[i]]), pose[handles[i]].place};
+        def.starts[i] = def.poses[i];
+    }
+    return def;
+}
+
+static void CopyRow(const Maker* m, const snwRigLink* link, const snwJointRow* from, bool length)
+{
+    snwRigRow* row = AddRow(m, length, from->error);
+    int handles[2] = {link->child, link->parent};
+    row->atLeast = from->kind == snw_rowAtLeast;
+    for (int i = 0; i < 2 && handles[i] >= 0; ++i)
+    {
+        snwRigTerm* term = AddTerm(m, row, handles[i]);
+        memcpy(term->turn, from->jacobian[i], 3 * sizeof(double));
+        memcpy(term->move, from->jacobian[i] + 3, 3 * sizeof(double));
+    }
+}
+
+static void AddSolidJoint(const Maker* m, const snwRigLink* link)
+{
+    snwJointRow rows[snw_maxJointRows];
+    snwJointRowsDef def = RowsOf(m->model, link, m->pose);
+    bool slides = snwJointType_Slides(link->limits.type);
+    int count = snwJointRows_Make(&def, rows), lengths = link->limits.type == snw_jointFree ? 0 : slides ? 2 : 3;
+    for (int i = 0; i < count; ++i)
+    {
+        bool limit = rows[i].kind == snw_rowAtLeast;
+        bool length = limit ? slides : i < lengths;
+        if (!limit || rows[i].error < (slides ? m->model->size : s_near))
+            CopyRow(m, link, &rows[i], length);
+    }
+}
+
+void snwRigFit_MakeRows(
+    const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose)
+{
+    Maker m = {model, scratch, pose};
+    scratch->rowCount = scratch->termCount = 0;
+    for (int i = 0; i < model->equationCount; ++i)
+        if (hold->rules[i].on)
+            AddRule(&m, &model->equations[i], hold->rules[i].value);
+    for (int k = 0; k < model->handleCount; ++k)
+        AddParts(&m, k, &hold->targets[k]);
+    for (int i = 0; i < model->linkCount && hold->chains == snw_rigChainsJoined; ++i)
+    {
+        const snwRigLink* link = &model->links[i];
+        if (model->dimension == 3 && link->limited)
+            AddSolidJoint(&m, link);
+        else
+            AddMeeting(&m, link);
+        if (model->dimension == 2 && link->limited)
+            AddFlatLimits(&m, link);
+    }
+}
+
+double snwRigFit_Gap(const snwRigFit* model, const snwRigFitScratch* scratch)
+{
+    double worst = 0;
+    for (int i = 0; i < scratch->rowCount; ++i)
+    {
+        const snwRigRow* row = &scratch->rows[i];
+        double open = row->atLeast ? fmax(0, -row->error) : fabs(row->error);
+        worst = fmax(worst, row->length ? open / model->size : open);
+    }
+    return worst;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// From root to tail
+
+static double Clamp(const snwJointDef* joint, double angle)
+{
+    if (joint->lower > joint->upper)
+        return angle;
+    angle = snwJointAngle_InRange(joint, angle);
+    return fmin(fmax(angle, joint->lower), joint->upper);
+}
+
+// What is left about the axis, within the range.
+static snwQuat ClampTwist(const snwJointDef* joint, snwQuat turn)
+{
+    return snwQuat_FromAxisAngle(joint->axis, Clamp(joint, snwJointAngle_Twist(turn, joint->axis).value));
+}
+
+// The nearest turn that the joint allows, part by part.
+static snwQuat ClampTurn(const snwJointDef* joint, snwQuat turn)
+{
+    switch (joint->type)
+    {
+        case snw_jointBall:
+        {
+            snwVec3 tilted = snwQuat_Rotate(turn, joint->axis);
+            snwQuat swing = snwQuat_Between(joint->axis, tilted);
+            snwVec3 way = snwQuat_ToRotationVector(swing);
+            double angle = snwVec3_Length(way);
+            if (angle > joint->cone)
+                swing = snwQuat_FromRotationVector(snwVec3_Scale(way, joint->cone / angle));
+            return snwQuat_Mul(swing, ClampTwist(joint, turn));
+        }
+        case snw_jointHinge:
+            return ClampTwist(joint, turn);
+        case snw_jointCylindrical: // its range is a length
+            return snwQuat_FromAxisAngle(joint->axis, snwJointAngle_Twist(turn, joint->axis).value);
+        case snw_jointUniversal:
+        {
+            snwUniversalAngles angles = snwJointAngle_Universal(turn, joint->axis, joint->axis2);
+            return snwQuat_Mul(snwQuat_FromAxisAngle(joint->axis, Clamp(joint, angles.first.value)),
+                snwQuat_FromAxisAngle(joint->axis2, Clamp(joint, angles.second.value)));
+        }
+        case snw_jointPrismatic:
+        case snw_jointFixed:
+            return snwQuat_Identity();
+        case snw_jointFree:
+            break;
+    }
+    return turn;
+}
+
+static void ClampLink(const snwRigFit* model, const snwRigLink* link, snwRigPose* pose)
+{
+    snwMat3 frame = link->parent >= 0 ? pose[link->parent].linear : snwMat3_Identity();
+    snwQuat turn;
+    if (model->dimension == 2)
+    {
+        bool fixed = link->limits.type == snw_jointFixed;
+        double angle = fixed ? 0 : Clamp(&link->limits, FlatAngle(link, pose));
+        turn = snwQuat_FromAxisAngle((snwVec3){0, 0, 1}, FlatSign(link) * angle);
+    }
+    else
+        turn = ClampTurn(&link->limits, snwQuat_FromMat3(snwMat3_TransposeMul(frame, pose[link->child].linear)));
+    pose[link->child].linear = snwMat3_Mul(frame, snwQuat_ToMat3(turn));
+}
+
+void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool clamp, snwRigPose* pose)
+{
+    for (int i = 0; i < model->linkCount; ++i)
+    {
+        const snwRigLink* link = &model->links[i];
+        if (link->limited && (link->limits.type == snw_jointFree || snwJointType_Slides(link->limits.type)))
+            continue;
+        bool rigid = model->handles[link->child].freedom == snw_rigRigid;
+        if (clamp && link->limited && rigid)
+            ClampLink(model, link, pose);
+        Maker m = {.model = model, .pose = pose};
+        snwVec3 gap = snwVec3_Sub(PointOf(&m, link->child, link->joint), PointOf(&m, link->parent, link->joint));
+        uint32_t given = clamp ? 0 : hold->targets[link->child].given;
+        snwVec3* place = &pose[link->child].place;
+        place->x -= (given & snw_dofX) == 0 ? gap.x : 0;
+        place->y -= (given & snw_dofY) == 0 ? gap.y : 0;
+        place->z -= (given & snw_dofZ) == 0 && model->dimension == 3 ? gap.z : 0;
+    }
+}

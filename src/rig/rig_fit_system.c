@@ -1,0 +1,371 @@
+// M and its inverse, by constant moments.
+//
+// With translations eliminated, M's Schur complement keeps the form of the moments: B_kp = dq/dA (P1_kp), so
+// B P0^-1 B^T only replaces P2_kl by P1_k P0^-1 P1_l^T. It holds coordinate by coordinate, and where all coordinates
+// have the same free handles, blocks of two turning handles are what they are in moments.h: tr(Y) in 2D,
+// tr(Y) I - Y^T in 3D.
+
+#include "rig/rig_fit_parts.h"
+
+#include <string.h>
+
+static size_t Largest(int a, int b)
+{
+    return (size_t)(a > b ? a : b);
+}
+
+void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, const snwCholeskyKernels* kernels, snwRigSystem* out)
+{
+    size_t handles = (size_t)model->handleCount, plane = handles * (size_t)model->stride;
+    size_t n = Largest(model->turnCount, model->handleCount);
+    int d = model->dimension;
+    *out = (snwRigSystem){0};
+    out->freeMoves = snwArena_Alloc(arena, handles, 1);
+    out->freeTurns = snwArena_Alloc(arena, handles, 1);
+    out->turnStart = snwArena_Alloc(arena, handles + 1, sizeof *out->turnStart);
+    for (int g = 0; g < d; ++g)
+    {
+        out->inverse[g] = snwArena_Alloc(arena, plane, sizeof(double));
+        for (int b = 0; b < d; ++b)
+        {
+            out->forth[g][b] = snwArena_Alloc(arena, plane, sizeof(double));
+            out->back[g][b] = snwArena_Alloc(arena, plane, sizeof(double));
+            for (int c = 0; c < d; ++c)
+                out->p2[g][b][c] = snwArena_Alloc(arena, plane, sizeof(double));
+        }
+    }
+    out->factored = snwArena_Alloc(arena, handles, sizeof *out->factored);
+    out->matrix = snwArena_Alloc(arena, n * n, sizeof(double));
+    out->column = snwArena_Alloc(arena, n + 8, sizeof(double));
+    out->factor = (snwDense){.kernels = kernels};
+    out->factor.numbers = snwArena_Alloc(arena, snwDense_Count((int)n), sizeof(double));
+}
+
+// The share that was added always suffices but for rounding; where it does not, more is added.
+static void FactorMatrix(snwRigSystem* system, int n, int stride)
+{
+    system->factor.n = n;
+    for (double more = 1e-12; snwDense_Factor(&system->factor, system->matrix, stride) >= 0 && more < 1; more *= 100)
+        for (int i = 0; i < n; ++i)
+            system->matrix[(size_t)i * (size_t)stride + (size_t)i] *= 1 + more;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Elimination of translations
+
+// P0^-1 of the handles whose coordinate is free.
+static void Invert(const snwRigFit* model, snwRigSystem* system, int coordinate, double* inverse)
+{
+    int handles = model->handleCount, count = 0, stride = model->stride;
+    double* matrix = system->matrix;
+    memset(inverse, 0, (size_t)handles * (size_t)stride * sizeof *inverse);
+    for (int k = 0; k < handles; ++k)
+    {
+        if ((system->freeMoves[k] >> coordinate & 1) == 0)
+            continue;
+        int column = 0;
+        for (int l = 0; l < k; ++l)
+            if ((system->freeMoves[l] >> coordinate & 1) != 0)
+                matrix[count * handles + column++] = model->p0[k * stride + l];
+        matrix[count * handles + count] = model->p0[k * stride + k] * (1 + system->share) + model->leastMass[k];
+        count++;
+    }
+    FactorMatrix(system, count, handles);
+    for (int k = 0, column = 0; k < handles; ++k)
+    {
+        if ((system->freeMoves[k] >> coordinate & 1) == 0)
+            continue;
+        memset(system->column, 0, (size_t)count * sizeof *system->column);
+        system->column[column++] = 1;
+        snwDense_Solve(&system->factor, system->column);
+        for (int l = 0, row = 0; l < handles; ++l)
+            if ((system->freeMoves[l] >> coordinate & 1) != 0)
+                inverse[k * stride + l] = system->column[row++];
+    }
+}
+
+static void EliminateGroup(const snwRigFit* model, snwRigSystem* system, int group)
+{
+    int handles = model->handleCount, stride = model->stride, d = model->dimension;
+    const double* inverse = system->inverse[group];
+    for (int b = 0; b < d; ++b)
+        for (int l = 0; l < handles; ++l)
+            for (int p = 0; p < handles; ++p)
+            {
+                double sum = 0;
+                for (int q = 0; q < handles; ++q)
+                    sum += inverse[p * stride + q] * model->p1[b][l * stride + q];
+                system->forth[group][b][l * stride + p] = system->back[group][b][p * stride + l] = sum;
+            }
+    for (int b = 0; b < d; ++b)
+        for (int c = 0; c < d; ++c)
+            for (int k = 0; k < handles; ++k)
+                for (int l = 0; l <= k; ++l)
+                {
+                    double sum = 0;
+                    for (int p = 0; p < handles; ++p)
+                        sum += model->p1[b][k * stride + p] * system->forth[group][c][l * stride + p];
+                    system->p2[group][b][c][k * stride + l] = model->p2[b][c][k * stride + l] - sum;
+                }
+}
+
+static bool SameCoordinate(const snwRigFit* model, const snwRigSystem* system, int a, int b)
+{
+    for (int k = 0; k < model->handleCount; ++k)
+        if ((system->freeMoves[k] >> a & 1) != (system->freeMoves[k] >> b & 1))
+            return false;
+    return true;
+}
+
+static void Eliminate(const snwRigFit* model, snwRigSystem* system)
+{
+    system->groupCount = 0;
+    for (int a = 0; a < model->dimension; ++a)
+    {
+        int same = 0;
+        while (same < a && !SameCoordinate(model, system, same, a))
+            same++;
+        system->groupOf[a] = same < a ? system->groupOf[same] : system->groupCount;
+        if (same < a)
+            continue;
+        Invert(model, system, a, system->inverse[system->groupCount]);
+        EliminateGroup(model, system, system->groupCount++);
+    }
+}
+
+void snwRigSystem_Set(
+    const snwRigFit* model, snwRigSystem* system, const unsigned char* moves, const unsigned char* turns, double share)
+{
+    size_t handles = (size_t)model->handleCount;
+    if (system->eliminated && system->share == share && memcmp(system->freeMoves, moves, handles) == 0 &&
+        memcmp(system->freeTurns, turns, handles) == 0)
+        return;
+    memcpy(system->freeMoves, moves, handles);
+    memcpy(system->freeTurns, turns, handles);
+    system->share = share;
+    system->n = 0;
+    for (int k = 0; k < model->handleCount; ++k)
+    {
+        system->turnStart[k] = system->n;
+        system->n += turns[k] != 0 ? snwRigFit_Turns(model, k) : 0;
+    }
+    system->turnStart[handles] = system->n;
+    Eliminate(model, system);
+    system->eliminated = true;
+    system->sound = false;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The matrix of the turns
+
+static int TurnsOf(const snwRigSystem* system, int handle)
+{
+    return system->turnStart[handle + 1] - system->turnStart[handle];
+}
+
+// sum over coordinates a of D_ka P D_la^T.
+static void PutAnyBlock(
+    const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, int l, double* block)
+{
+    int d = model->dimension, rows = TurnsOf(system, k), columns = TurnsOf(system, l), at = k * model->stride + l;
+    for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < columns; ++j)
+        {
+            double sum = 0, row[3], column[3];
+            for (int a = 0; a < d; ++a)
+            {
+                double* const(*p2)[3] = (double* const(*)[3])system->p2[system->groupOf[a]];
+                snwRigFit_TurnRow(model, k, &pose[k].linear, a, i, row);
+                snwRigFit_TurnRow(model, l, &pose[l].linear, a, j, column);
+                for (int b = 0; b < d; ++b)
+                    for (int c = 0; c < d; ++c)
+                        sum += row[b] * p2[b][c][at] * column[c];
+            }
+            block[(size_t)i * (size_t)system->n + (size_t)j] = sum;
+        }
+}
+
+// tr(R_k P R_l^T) = tr(P R(th_k - th_l)).
+static double FlatTurn(double* const (*p2)[3], int at, const snwMat3* own, const snwMat3* other)
+{
+    double ck = own->m[0][0], sk = own->m[1][0], cl = other->m[0][0], sl = other->m[1][0];
+    double c = ck * cl + sk * sl, s = sk * cl - ck * sl;
+    return c * (p2[0][0][at] + p2[1][1][at]) + s * (p2[0][1][at] - p2[1][0][at]);
+}
+
+// tr(Y) I - Y^T, Y = R_k P R_l^T.
+static void PutSolidTurns(
+    double* const (*p2)[3], int at, const snwMat3* own, const snwMat3* other, double* block, size_t stride)
+{
+    snwMat3 p;
+    for (int b = 0; b < 3; ++b)
+        for (int c = 0; c < 3; ++c)
+            p.m[b][c] = p2[b][c][at];
+    snwMat3 y = snwMat3_MulTranspose(snwMat3_Mul(*own, p), *other);
+    double trace = snwMat3_Trace(y);
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            block[(size_t)i * stride + (size_t)j] = (i == j ? trace : 0) - y.m[j][i];
+}
+
+static void PutBlock(
+    const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, int l, double* block)
+{
+    double* const(*p2)[3] = (double* const(*)[3])system->p2[0];
+    bool turning = model->handles[k].freedom == snw_rigRigid && model->handles[l].freedom == snw_rigRigid;
+    int at = k * model->stride + l;
+    if (!turning || system->groupCount > 1)
+        PutAnyBlock(model, system, pose, k, l, block);
+    else if (model->dimension == 2)
+        *block = FlatTurn(p2, at, &pose[k].linear, &pose[l].linear);
+    else
+        PutSolidTurns(p2, at, &pose[k].linear, &pose[l].linear, block, (size_t)system->n);
+}
+
+// M's own diagonal, before elimination.
+static double Diagonal(const snwRigFit* model, const snwRigPose* pose, int handle, int turn)
+{
+    int d = model->dimension, at = handle * model->stride + handle;
+    double sum = 0, row[3];
+    for (int a = 0; a < d; ++a)
+    {
+        snwRigFit_TurnRow(model, handle, &pose[handle].linear, a, turn, row);
+        for (int b = 0; b < d; ++b)
+            for (int c = 0; c < d; ++c)
+                sum += row[b] * model->p2[b][c][at] * row[c];
+    }
+    return sum;
+}
+
+// Linear parts of what is free.
+static bool IsSame(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose)
+{
+    for (int k = 0; k < model->handleCount; ++k)
+        if (TurnsOf(system, k) > 0 && memcmp(&system->factored[k], &pose[k].linear, sizeof pose[k].linear) != 0)
+            return false;
+    return true;
+}
+
+void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snwRigPose* pose)
+{
+    if (system->sound && IsSame(model, system, pose))
+        return;
+    size_t n = (size_t)system->n;
+    for (int k = 0; k < model->handleCount; ++k)
+    {
+        double* row = system->matrix + (size_t)system->turnStart[k] * n;
+        for (int l = 0; l <= k && TurnsOf(system, k) > 0; ++l)
+            if (TurnsOf(system, l) > 0)
+                PutBlock(model, system, pose, k, l, row + system->turnStart[l]);
+        for (int i = 0; i < TurnsOf(system, k); ++i)
+            row[(size_t)i * n + (size_t)(system->turnStart[k] + i)] += system->share * Diagonal(model, pose, k, i) +
+                                                                       model->leastTurn[k];
+        system->factored[k] = pose[k].linear;
+    }
+    FactorMatrix(system, system->n, system->n);
+    system->sound = true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Products
+
+static void AddScaled(int count, double factor, const double* restrict from, double* restrict to)
+{
+    for (int i = 0; i < count; ++i)
+        to[i] += factor * from[i];
+}
+
+void snwRigFit_Subtract(const snwRigFit* model, const snwRigPose* motion, const snwRigPlanes* forces)
+{
+    int d = model->dimension, count = model->handleCount, stride = model->stride;
+    for (int l = 0; l < count; ++l)
+    {
+        double place[3] = {motion[l].place.x, motion[l].place.y, motion[l].place.z};
+        for (int a = 0; a < d; ++a)
+        {
+            AddScaled(count, -place[a], model->p0 + l * stride, forces->moves[a]);
+            for (int b = 0; b < d; ++b)
+            {
+                AddScaled(count, -motion[l].linear.m[a][b], model->p1[b] + l * stride, forces->moves[a]);
+                AddScaled(count, -place[a], model->p1Back[b] + l * stride, forces->linear[a][b]);
+                for (int c = 0; c < d; ++c)
+                    AddScaled(count, -motion[l].linear.m[a][c], model->p2[c][b] + l * stride, forces->linear[a][b]);
+            }
+        }
+    }
+}
+
+void snwRigSystem_Contract(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
+    double* const (*linear)[3], double* turns)
+{
+    int d = model->dimension;
+    double row[3];
+    for (int k = 0; k < model->handleCount; ++k)
+        for (int i = 0; i < TurnsOf(system, k); ++i)
+        {
+            double sum = 0;
+            for (int a = 0; a < d; ++a)
+            {
+                snwRigFit_TurnRow(model, k, &pose[k].linear, a, i, row);
+                for (int b = 0; b < d; ++b)
+                    sum += row[b] * linear[a][b][k];
+            }
+            turns[system->turnStart[k] + i] += sum;
+        }
+}
+
+void snwRigSystem_Reduce(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
+    const snwRigMotion* motion, double* const (*planes)[3])
+{
+    int d = model->dimension, count = model->handleCount;
+    for (int a = 0; a < d; ++a)
+        for (int b = 0; b < d; ++b)
+        {
+            const double* back = system->back[system->groupOf[a]][b];
+            memset(planes[a][b], 0, (size_t)count * sizeof(double));
+            for (int p = 0; p < count; ++p)
+                if (motion->moves[a][p] != 0)
+                    AddScaled(count, -motion->moves[a][p], back + p * model->stride, planes[a][b]);
+        }
+    snwRigSystem_Contract(model, system, pose, planes, motion->turns);
+}
+
+static void Expand(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, const double* turns,
+    double* const (*planes)[3])
+{
+    int d = model->dimension;
+    double row[3];
+    for (int k = 0; k < model->handleCount; ++k)
+        for (int a = 0; a < d; ++a)
+        {
+            double sums[3] = {0};
+            for (int i = 0; i < TurnsOf(system, k); ++i)
+            {
+                snwRigFit_TurnRow(model, k, &pose[k].linear, a, i, row);
+                for (int b = 0; b < d; ++b)
+                    sums[b] += row[b] * turns[system->turnStart[k] + i];
+            }
+            for (int b = 0; b < d; ++b)
+                planes[a][b][k] = sums[b];
+        }
+}
+
+void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
+    double* const forces[3], const snwRigMotion* step, double* const (*planes)[3])
+{
+    int d = model->dimension, count = model->handleCount, stride = model->stride;
+    Expand(model, system, pose, step->turns, planes);
+    for (int a = 0; a < d; ++a)
+    {
+        int group = system->groupOf[a];
+        memset(step->moves[a], 0, (size_t)count * sizeof(double));
+        for (int q = 0; q < count; ++q)
+        {
+            if (forces[a][q] != 0)
+                AddScaled(count, forces[a][q], system->inverse[group] + q * stride, step->moves[a]);
+            for (int b = 0; b < d; ++b)
+                if (planes[a][b][q] != 0)
+                    AddScaled(count, -planes[a][b][q], system->forth[group][b] + q * stride, step->moves[a]);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+// The two passes over the vertices of a rig that fits itself to flesh (rig_fit.h): sums of where the flesh is, and the
+// way back, maps of the handles blended onto it.
+//
+// Like handle_sums.h, but with as few numbers per handle as the rig needs, for a substep has some ten microseconds:
+//   flat         4  similarities of the plane: x, y, and of the arms p only p x x and p . x
+//   flat affine  6  any map of the plane
+//   solid       12  any map of space
+// Sums are double, with double weights: they are differences of large numbers (C = J^T mass (x - xr)). What is blended
+// onto the flesh is float, as in skinning.h: it is only a change, or only to be seen.
+//
+// Chunks and lanes are added up in a fixed order: same bits for any number of threads and any instruction set.
+
+#pragma once
+
+#include "base/context.h"
+#include "math/vec.h"
+
+enum
+{
+    SNW_PASS_LANES = 8, // vertices of a block
+    SNW_PASS_PARTS = 4, // lanes of a sum: every width of math/simd.h divides it
+    snw_mostPassNumbers = 12,
+    snw_mostPassChunks = 16
+};
+
+typedef enum snwRigPassKind
+{
+    snw_passFlat,
+    snw_passFlatAffine,
+    snw_passSolid,
+} snwRigPassKind;
+
+typedef struct snwPassBlock
+{
+    _Alignas(64) double position[3][SNW_PASS_LANES]; // p = xb - centre, m
+    double mass[SNW_PASS_LANES];                     // kg; 0 in lanes beyond the last vertex, which repeat it
+    float near[3][SNW_PASS_LANES];                   // p again
+    int vertex[SNW_PASS_LANES];
+    int firstInfluence, influenceCount;
+} snwPassBlock;
+
+typedef struct snwPassInfluence
+{
+    _Alignas(32) double weight[SNW_PASS_LANES];
+    float near[SNW_PASS_LANES]; // the weights again
+    int handle;
+} snwPassInfluence;
+
+typedef struct snwRigPass
+{
+    snwRigPassKind kind;
+    int numbers; // of a handle
+    snwPassBlock* blocks;
+    snwPassInfluence* influences;
+    int blockCount, handleCount;
+    int chunkBlocks, chunkCount; // blocks of a chunk, chunks
+    snwVec3 centre;              // m
+} snwRigPass;
+
+typedef struct snwRigPassDef
+{
+    snwRigPassKind kind;
+    int vertexCount;
+    const snwVec3* rest;       // m
+    const double* masses;      // kg
+    const snwWeights* weights; // a row per vertex
+} snwRigPassDef;
+
+snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRigPass* pass, snwMessage* message);
+void snwRigPass_Free(snwContext* context, snwRigPass* pass);
+
+// Numbers of the memory that Gather works in; 64-byte aligned.
+size_t snwRigPass_ScratchCount(const snwRigPass* pass);
+
+// x: rows of four floats, 16-byte aligned. out: per handle
+//   flat         sum m w (x, y, p x x, p . x)
+//   flat affine  sum m w x (p, 1), then y
+//   solid        sum m w x (p, 1), then y, z
+void snwRigPass_Gather(snwContext* context, const snwRigPass* pass, const float* x, double* scratch, double* out);
+
+// Maps of p, as many numbers per handle as above: flat (c, s, tx, ty) is [c -s; s c] p + t, others are rows of (A, t).
+typedef struct snwRigBlend
+{
+    const float* changes; // added to x
+    const float* maps;    // give `rigged`, less the origin
+    float origin[3];      // m
+    float* x;             // rows of four floats; NULL: no changes. The fourth number stays, flat ones' third too
+    float* rigged;        // rows of four; NULL: none. The fourth number is 0, flat ones' third the origin's
+} snwRigBlend;
+
+void snwRigPass_Blend(snwContext* context, const snwRigPass* pass, const snwRigBlend* blend);
+
+// The blocks of one chunk.
+typedef struct snwPassRange
+{
+    const snwRigPass* pass;
+    int begin, end;
+} snwPassRange;
+
+typedef struct snwPassKernels
+{
+    // sums: SNW_PASS_PARTS lanes for each number of each handle, added to.
+    void (*gather)(const snwPassRange* range, const float* x, double* sums);
+    void (*blend)(const snwPassRange* range, const snwRigBlend* blend);
+} snwPassKernels;
+
+const snwPassKernels* snwRigPass_Kernels(snwSimd simd); // never NULL: resolved as by snwSimd_Resolve
+
+// One table per instruction set; NULL where the build does not have it.
+const snwPassKernels* snwRigPass_KernelsAvx2(void);
+const snwPassKernels* snwRigPass_KernelsBase(void);
+const snwPassKernels* snwRigPass_KernelsScalar(void);
