@@ -126,7 +126,7 @@ void snwBenchReport_FreePictures(snwBenchReport* report)
 static snwResult WritePicture(const struct snwBenchPicture* picture, const snwBenchOutput* output, snwMessage* message)
 {
     char path[snw_maxPath], name[64];
-    snwImage image = {picture->width, picture->height, picture->pixels};
+    snwImage image = {.width = picture->width, .height = picture->height, .pixels = picture->pixels};
     snprintf(name, sizeof name, "%s.png", picture->name);
     if (!snwJoinPath(path, sizeof path, output->folder, name))
         return snwFail(message, snw_errorArgument, NULL, "the path of '%s' is too long", name);

@@ -39,7 +39,7 @@ typedef struct Case
 static const Case s_cases[snw_dragCaseCount] = {
     {"ghost", "Fig. 7",
         {{"hem_left", 0, 0}, {"hem_right", 0, 0}, {"hand_right", 0.12, 0.34}, {"hand_left", -0.1, 0.3}}},
-    {"ellipse", "Fig. 7", {{"left", 0, 0}, {"right", 0.25, 0.3}}},
+    {"ellipse", "Fig. 7", {{"cage_7", 0, 0}, {"cage_1", 0.3, -0.1}, {"cage_4", 0.25, 0}}},
     {"bunny", "Fig. 8", {{"chin", 0, 0}, {"ear_left_tip", -0.35, -0.2}, {"ear_right_tip", -0.2, 0.1}}},
 };
 

@@ -10,7 +10,8 @@
 enum
 {
     snw_roughFrames = 240,
-    snw_alphaCount = 4
+    snw_alphaCount = 4,
+    snw_shakenHandle = 1 // an arm
 };
 
 static const double s_alphas[snw_alphaCount] = {0, 0.1, 1, 10};
@@ -38,13 +39,13 @@ static int MiddleVertex(const snwRigStage* stage)
 static snwResult Shake(snwRigStage* stage, double* path, snwMessage* message)
 {
     int vertex = MiddleVertex(stage);
-    snwVec3 rest = snwRigStage_HandleRest(stage, 0);
+    snwVec3 rest = snwRigStage_HandleRest(stage, snw_shakenHandle);
     double reach = 0.25 * stage->size, rough = 0.03 * stage->size;
     for (int i = 0; i < snw_roughFrames; ++i)
     {
         double t = i / 60.0;
         snwVec3 place = {rest.x + reach * sin(3 * t) + rough * Rough(i, 0), rest.y + rough * Rough(i, 1), rest.z};
-        snwRigStage_Give(stage, 0, snw_dofX | snw_dofY, place);
+        snwRigStage_Give(stage, snw_shakenHandle, snw_dofX | snw_dofY, place);
         snwResult result = snwRigStage_Step(stage, message);
         if (result < 0)
             return result;
