@@ -18,7 +18,7 @@
 
 enum
 {
-    snw_fitRounds = 40,
+    snw_fitRounds = 400,
     snw_mostSweeps = 40000
 };
 
@@ -210,14 +210,17 @@ static void Bend(Exact* e, double size)
     {
         snwVec3 p = e->character->def.vertices[i];
         double along = snwVec3_Distance(p, first);
-        p.y += 0.5 * along * along / size + 0.003 * size * Wave(i);
+        p.y += 0.1 * along * along / size + 0.003 * size * Wave(i);
         p.x += 0.003 * size * Wave(7 * i);
         snwRow_Set(e->x, i, p);
     }
     e->targets[0].given = snw_dofX | snw_dofY;
     e->targets[0].place.y += 0.1 * size;
+    // In space a part of a rotation vector is no single degree of freedom of J: the whole turn then.
     e->targets[e->handles - 1].given = snw_dofX | snw_dofRotationZ;
-    e->targets[e->handles - 1].rotation = snwQuat_FromRotationVector((snwVec3){0, 0, 0.4});
+    if (e->dimension == 3)
+        e->targets[e->handles - 1].given |= snw_dofRotationX | snw_dofRotationY;
+    e->targets[e->handles - 1].rotation = snwQuat_FromRotationVector((snwVec3){0, 0, 0.2});
 }
 
 static bool IsGiven(const Exact* e, int s)

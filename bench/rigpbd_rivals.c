@@ -37,8 +37,7 @@ typedef struct Case
 } Case;
 
 static const Case s_cases[snw_dragCaseCount] = {
-    {"ghost", "Fig. 7",
-        {{"hem_left", 0, 0}, {"hem_right", 0, 0}, {"hand_right", 0.12, 0.34}, {"hand_left", -0.1, 0.3}}},
+    {"ghost", "Fig. 7", {{"hem_left", 0, 0}, {"hem_right", 0, 0}, {"top", 0.32, 0.06}, {"hand_left", 0.02, 0.2}}},
     {"ellipse", "Fig. 7", {{"cage_7", 0, 0}, {"cage_1", 0.3, -0.1}, {"cage_4", 0.25, 0}}},
     {"bunny", "Fig. 8", {{"chin", 0, 0}, {"ear_left_tip", -0.35, -0.2}, {"ear_right_tip", -0.2, 0.1}}},
 };
@@ -154,8 +153,15 @@ static void AddMark(Marks* marks, snwVec3 at, double radius)
     marks->count++;
 }
 
-static snwResult DrawTile(
-    const snwRigStage* stage, const Case* which, const Played* played, snwImage* tile, snwMessage* message)
+// points: of all solvers, so that their tiles are seen by the same camera.
+typedef struct Frame
+{
+    float* points;
+    int count;
+} Frame;
+
+static snwResult DrawTile(const snwRigStage* stage, const Case* which, const Played* played, const Frame* frame,
+    snwImage* tile, snwMessage* message)
 {
     const snwCharacterDef* def = &stage->character->def;
     Marks marks = {.count = 0};
@@ -184,6 +190,8 @@ static snwResult DrawTile(
     portrait.fill = 0.9f;
     portrait.ground = false;
     portrait.wall = true;
+    portrait.framePoints = frame->points;
+    portrait.framePointCount = frame->count;
     return snwDrawPortrait(stage->context, &portrait, tile, message);
 }
 
@@ -225,16 +233,37 @@ static void CloseAlbum(Album* album, snwRigpbdRows* rows)
     snwDestroyContext(album->context);
 }
 
-static void PutTile(snwRigpbdRows* rows, Album* album, const snwRigStage* stage, int number, int solver, Played* played)
+static Frame FrameAll(const snwRigStage* stage, const Played* played)
 {
-    snwImage tile = {0};
-    char caption[48];
-    rows->result = DrawTile(stage, &s_cases[number], played, &tile, rows->message);
-    if (rows->result < 0)
-        return;
-    snprintf(caption, sizeof caption, "%d of %d inside out", played->flipped, stage->character->def.triangleCount);
-    snwSheet_PutTile(&album->sheet, number, solver, &tile, caption);
-    snwDestroyImage(stage->context, &tile);
+    size_t count = 3 * (size_t)stage->character->def.vertexCount;
+    Frame frame = {.points = malloc(count * snw_solverCount * sizeof *frame.points)};
+    for (int i = 0; i < snw_solverCount && frame.points != NULL; ++i)
+    {
+        if (!played[i].known)
+            continue;
+        memcpy(frame.points + 3 * (size_t)frame.count, played[i].shown, count * sizeof *frame.points);
+        frame.count += stage->character->def.vertexCount;
+    }
+    return frame;
+}
+
+static void PutTiles(snwRigpbdRows* rows, Album* album, const snwRigStage* stage, int number, const Played* played)
+{
+    Frame frame = FrameAll(stage, played);
+    for (int i = 0; i < snw_solverCount && rows->result >= 0; ++i)
+    {
+        snwImage tile = {0};
+        char caption[48];
+        if (!played[i].known)
+            continue;
+        rows->result = DrawTile(stage, &s_cases[number], &played[i], &frame, &tile, rows->message);
+        snprintf(
+            caption, sizeof caption, "%d of %d inside out", played[i].flipped, stage->character->def.triangleCount);
+        if (rows->result >= 0)
+            snwSheet_PutTile(&album->sheet, number, i, &tile, caption);
+        snwDestroyImage(stage->context, &tile);
+    }
+    free(frame.points);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -242,19 +271,20 @@ static void PutTile(snwRigpbdRows* rows, Album* album, const snwRigStage* stage,
 static void AddCase(snwRigpbdRows* rows, Album* album, int number)
 {
     snwRigStage stage = {0};
+    Played played[snw_solverCount] = {0};
     for (int solver = 0; solver < snw_solverCount && rows->result >= 0; ++solver)
     {
         snwRigStageDef def = {.character = s_cases[number].name, .settings = {{"rigpbd.solver", solver}}};
-        Played played = {0};
         snwMessage why = {0};
         snwResult result = solver == 0 ? snwRigStage_Open(&stage, &def, &why) : snwRigStage_Reopen(&stage, &def, &why);
         if (result >= 0)
-            result = Play(&stage, &s_cases[number], &played, &why);
-        AddRow(rows, &s_cases[number], solver, &played, result < 0 ? why.text : "");
-        if (played.known && rows->result >= 0)
-            PutTile(rows, album, &stage, number, solver, &played);
-        free(played.shown);
+            result = Play(&stage, &s_cases[number], &played[solver], &why);
+        AddRow(rows, &s_cases[number], solver, &played[solver], result < 0 ? why.text : "");
     }
+    if (stage.character != NULL && rows->result >= 0)
+        PutTiles(rows, album, &stage, number, played);
+    for (int i = 0; i < snw_solverCount; ++i)
+        free(played[i].shown);
     snwRigStage_Close(&stage);
 }
 
