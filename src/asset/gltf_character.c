@@ -106,9 +106,8 @@ static bool TakeWeights(Export* e, snwAssetWeights* weights)
 // ---------------------------------------------------------------------------------------------------------------------
 // The surface
 
-static int AddPicture(Export* e)
+int snwGltfWriter_AddTexture(snwGltfWriter* writer, const char* name, const snwTexture* texture)
 {
-    const snwTexture* texture = &e->character->texture;
     png_image png = {.version = PNG_IMAGE_VERSION,
         .width = (png_uint_32)texture->width,
         .height = (png_uint_32)texture->height,
@@ -117,11 +116,12 @@ static int AddPicture(Export* e)
     int image = -1;
     void* bytes = NULL;
     if (png_image_write_to_memory(&png, NULL, &size, 0, texture->pixels, 0, NULL))
-        bytes = Room(e, size, 1);
+        bytes = snwAlloc(writer->context, size);
     if (bytes != NULL && png_image_write_to_memory(&png, bytes, &size, 0, texture->pixels, 0, NULL))
-        image = snwGltfWriter_AddImage(e->writer, e->character->name, bytes, size);
+        image = snwGltfWriter_AddImage(writer, name, bytes, size);
     png_image_free(&png);
-    return image >= 0 ? image : snwGltfWriter_FailMemory(e->writer);
+    snwFree(writer->context, bytes);
+    return image >= 0 ? image : snwGltfWriter_FailMemory(writer);
 }
 
 static int AddLook(Export* e)
@@ -134,7 +134,7 @@ static int AddLook(Export* e)
     for (int k = 0; k < 3 && def->colors == NULL && !textured; ++k)
         material.color[k] = def->color[k];
     if (textured)
-        material.image = AddPicture(e);
+        material.image = snwGltfWriter_AddTexture(e->writer, def->name, &def->texture);
     return snwGltfWriter_AddMaterial(e->writer, &material);
 }
 
@@ -236,7 +236,6 @@ static void AddJoint(Export* e, int joint, int top)
     e->nodes[joint] = snwGltfWriter_AddNode(e->writer, &node);
 }
 
-// All under one node, for a skin's joints need a common root.
 static int AddJoints(Export* e)
 {
     snwAffine* inverseBinds = Room(e, (size_t)e->jointCount, sizeof *inverseBinds);
@@ -320,17 +319,20 @@ static void AddMotion(Export* e, const snwMotionDef* motion)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static int AddAll(Export* e)
+static bool BuildSkeleton(Export* e)
 {
     const snwCharacterDef* def = e->character;
     snwResult built = snwSkeleton_Build(
         &e->arena, def->bones, def->boneCount, def->joints, def->jointCount, &e->skeleton, &e->writer->message);
     if (built < 0)
-    {
         e->writer->result = built;
-        return -1;
-    }
-    if (!ListJoints(e))
+    return built >= 0;
+}
+
+static int AddAll(Export* e)
+{
+    const snwCharacterDef* def = e->character;
+    if (!BuildSkeleton(e) || !ListJoints(e))
         return -1;
     snwGltfNodeDef node = snwDefaultGltfNodeDef();
     node.name = def->name;
@@ -340,6 +342,19 @@ static int AddAll(Export* e)
     for (int i = 0; i < def->motionCount && index >= 0 && e->def->joints == NULL && def->boneCount > 0; ++i)
         AddMotion(e, &def->motions[i]);
     return snwGltfWriter_Failed(e->writer) ? -1 : index;
+}
+
+int snwGltfWriter_AddBones(snwGltfWriter* writer, const snwCharacter* character, int* nodes)
+{
+    const snwCharacterDef* def = snwCharacter_GetDef(character);
+    snwGltfCharacterDef all = snwDefaultGltfCharacterDef(character);
+    all.nodes = nodes;
+    Export e = {.writer = writer, .def = &all, .character = def, .arena = {.context = writer->context}};
+    if (snwGltfWriter_Failed(writer))
+        return -1;
+    int skin = BuildSkeleton(&e) && ListJoints(&e) ? AddJoints(&e) : -1;
+    snwArena_Free(&e.arena);
+    return skin;
 }
 
 int snwGltfWriter_AddCharacter(snwGltfWriter* writer, const snwGltfCharacterDef* def)

@@ -92,6 +92,7 @@ typedef struct snwGltfMaterialDef
 snwGltfMaterialDef snwDefaultGltfMaterialDef(void);
 int snwGltfWriter_AddMaterial(snwGltfWriter* writer, const snwGltfMaterialDef* def);
 int snwGltfWriter_AddImage(snwGltfWriter* writer, const char* name, const void* png, size_t size);
+int snwGltfWriter_AddTexture(snwGltfWriter* writer, const char* name, const snwTexture* texture); // as an image
 
 // The triangles of a mesh as the asset has them: a primitive per part, with normals, texture coordinates, colours,
 // weights (the `influences` largest of a vertex, made to sum to one; 4 is what everything plays) and morphs.
@@ -125,6 +126,12 @@ void snwGltfWriter_AddJoints(snwGltfWriter* writer, int skin, const snwAssetSkin
 // Times rise as floats, too, from 0 on. A node with a matrix is given its parts first, as glTF wants of animated ones;
 // rotations are unit or made so. start and end of the animation do not matter.
 int snwGltfWriter_AddAnimation(snwGltfWriter* writer, const snwAssetAnimation* animation);
+// Channels for an animation that is there; what drove the same property of the same node does so no more. The name does
+// not matter.
+void snwGltfWriter_ExtendAnimation(snwGltfWriter* writer, int index, const snwAssetAnimation* more);
+
+// The node's mesh is no longer bent by a skin: the node moves it.
+void snwGltfWriter_RemoveSkin(snwGltfWriter* writer, int node);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // A character of ours: its skin as a mesh in the rest pose, its bones as nodes, its motions as animations; or other
@@ -147,6 +154,10 @@ typedef struct snwGltfCharacterDef
     int jointCount;
     int* nodes; // out: the node of each joint; NULL: not wanted
 } snwGltfCharacterDef;
+
+// Only its bones: a node per bone with the axes of the world, all under one node, for a skin's joints need a common
+// root; and a skin of them. nodes: one per bone. Returns the skin.
+int snwGltfWriter_AddBones(snwGltfWriter* writer, const snwCharacter* character, int* nodes);
 
 snwGltfCharacterDef snwDefaultGltfCharacterDef(const snwCharacter* character);
 // Returns the node of its mesh.

@@ -161,6 +161,13 @@ void snwGltfWriter_AddJoints(snwGltfWriter* writer, int skin, const snwAssetSkin
         SetInverseBinds(writer, value, known, more);
 }
 
+void snwGltfWriter_RemoveSkin(snwGltfWriter* writer, int node)
+{
+    snwValue* value = snwGltfWriter_Failed(writer) ? NULL : snwGltfWriter_Item(writer, "nodes", node);
+    if (value != NULL)
+        snwTree_Remove(value, "skin");
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Nodes that are to move
 
@@ -303,6 +310,19 @@ static bool IsDrivenTwice(const snwAssetAnimation* animation, int at)
     return false;
 }
 
+static snwValue* FindChannel(const snwValue* animation, const snwAssetChannel* channel)
+{
+    const snwValue* channels = snwValue_Get(animation, "channels");
+    for (int i = 0; i < snwValue_Count(channels); ++i)
+    {
+        const snwValue* target = snwValue_Get(channels->items[i], "target");
+        if (snwValue_GetInt(target, "node", -1) == channel->node &&
+            strcmp(snwValue_Text(snwValue_Get(target, "path"), ""), s_paths[channel->path]) == 0)
+            return channels->items[i];
+    }
+    return NULL;
+}
+
 static void AddChannel(snwGltfWriter* writer, const snwAssetAnimation* from, int at, snwValue* animation, int* inputs)
 {
     static const char* const s_names[] = {"STEP", "LINEAR", "CUBICSPLINE"};
@@ -320,13 +340,30 @@ static void AddChannel(snwGltfWriter* writer, const snwAssetAnimation* from, int
     snwTree_SetInt(tree, sampler, "input", inputs[at]);
     snwTree_SetText(tree, sampler, "interpolation", s_names[channel->interpolation]);
     snwTree_SetInt(tree, sampler, "output", AddValues(writer, channel));
-    snwTree_Append(tree, snwTree_List(tree, animation, "samplers"), sampler);
+    snwValue* samplers = snwTree_List(tree, animation, "samplers");
+    snwTree_Append(tree, samplers, sampler);
+    snwValue* before = FindChannel(animation, channel);
+    if (before != NULL)
+    {
+        snwTree_SetInt(tree, before, "sampler", snwValue_Count(samplers) - 1);
+        return;
+    }
     snwValue* item = snwTree_NewObject(tree);
-    snwTree_SetInt(tree, item, "sampler", at);
+    snwTree_SetInt(tree, item, "sampler", snwValue_Count(samplers) - 1);
     snwValue* target = snwTree_Object(tree, item, "target");
     snwTree_SetInt(tree, target, "node", channel->node);
     snwTree_SetText(tree, target, "path", s_paths[channel->path]);
     snwTree_Append(tree, snwTree_List(tree, animation, "channels"), item);
+}
+
+static void AddChannels(snwGltfWriter* writer, const snwAssetAnimation* animation, snwValue* value)
+{
+    int* inputs = snwAllocArray(writer->context, (size_t)animation->channelCount, sizeof *inputs);
+    if (inputs == NULL)
+        snwGltfWriter_FailMemory(writer);
+    for (int i = 0; i < animation->channelCount && !snwGltfWriter_Failed(writer); ++i)
+        AddChannel(writer, animation, i, value, inputs);
+    snwFree(writer->context, inputs);
 }
 
 int snwGltfWriter_AddAnimation(snwGltfWriter* writer, const snwAssetAnimation* animation)
@@ -335,14 +372,16 @@ int snwGltfWriter_AddAnimation(snwGltfWriter* writer, const snwAssetAnimation* a
         return -1;
     if (animation->channelCount < 1)
         return snwGltfWriter_Fail(writer, NULL, "an animation without channels");
-    int* inputs = snwAllocArray(writer->context, (size_t)animation->channelCount, sizeof *inputs);
-    if (inputs == NULL)
-        return snwGltfWriter_FailMemory(writer);
     snwValue* value = snwTree_NewObject(&writer->tree);
     if (animation->name != NULL && animation->name[0] != 0)
         snwTree_SetText(&writer->tree, value, "name", animation->name);
-    for (int i = 0; i < animation->channelCount && !snwGltfWriter_Failed(writer); ++i)
-        AddChannel(writer, animation, i, value, inputs);
-    snwFree(writer->context, inputs);
+    AddChannels(writer, animation, value);
     return snwGltfWriter_Failed(writer) ? -1 : snwGltfWriter_AddItem(writer, "animations", value);
+}
+
+void snwGltfWriter_ExtendAnimation(snwGltfWriter* writer, int index, const snwAssetAnimation* more)
+{
+    snwValue* value = snwGltfWriter_Failed(writer) ? NULL : snwGltfWriter_Item(writer, "animations", index);
+    if (value != NULL && more->channelCount > 0)
+        AddChannels(writer, more, value);
 }

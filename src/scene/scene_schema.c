@@ -3,6 +3,7 @@
 #include "scene/blueprint_tables.h"
 #include "scene/characters.h"
 #include "scene/flat_file.h"
+#include "scene/gestures.h"
 #include "scene/names.h"
 
 #include <stdio.h>
@@ -283,13 +284,20 @@ static void WriteType(snwText* text, const snwField* field)
         case snw_fieldRaw:
             WriteRawType(text, field);
             break;
+        case snw_fieldWord:
+            Enum(text, field->names);
+            break;
+        case snw_fieldScale:
+            Text(text, "type", "number");
+            Range(text, field->lower, field->upper);
+            break;
     }
 }
 
 static bool HasDefault(const snwField* field, const char* object)
 {
     const char* word = NULL;
-    if (field->required || field->type == snw_fieldAngles || field->type == snw_fieldRaw)
+    if (field->words != NULL || field->required || field->type == snw_fieldAngles || field->type == snw_fieldRaw)
         return false;
     if (field->type == snw_fieldText)
         memcpy(&word, object + field->offset, sizeof word);
@@ -335,13 +343,31 @@ static void WriteObject(snwText* text, const snwTable* table, int kind, void* de
     snwText_Close(text, ']');
 }
 
+// An object, or a word instead of it.
+static void WriteWordOr(snwText* text, const snwTable* table, void* defaults)
+{
+    const snwField* word = NULL;
+    for (int i = 0; i < table->count && word == NULL; ++i)
+        word = table->fields[i].type == snw_fieldWord ? &table->fields[i] : NULL;
+    if (word == NULL)
+    {
+        WriteObject(text, table, -1, defaults);
+        return;
+    }
+    OpenOneOf(text);
+    Enum(text, word->names);
+    NextOneOf(text);
+    WriteObject(text, table, -1, defaults);
+    CloseOneOf(text);
+}
+
 static void WriteTable(snwText* text, const snwTable* table, void* defaults)
 {
     const snwField* variant = snwTable_Variant(table);
     Text(text, "description", table->help);
     if (variant == NULL)
     {
-        WriteObject(text, table, -1, defaults);
+        WriteWordOr(text, table, defaults);
         return;
     }
     snwText_Key(text, "oneOf");
@@ -376,10 +402,10 @@ static void WriteCharacterDef(snwText* text)
 }
 
 static const snwTable* const s_tables[] = {&snw_materialTable, &snw_bodyTable, &snw_colliderTable, &snw_propTable,
-    &snw_frictionTable, &snw_pinTable, &snw_clipTable, &snw_keyTable, &snw_commandTable, &snw_cameraTable,
-    &snw_sceneTable, &snw_blueprintTable, &snw_blueprintSizeTable, &snw_boxTable, &snw_boneTable, &snw_jointTable,
-    &snw_partTable, &snw_ribbonTable, &snw_handleTable, &snw_motionTable, &snw_trackTable, &snw_flatRingTable,
-    &snw_paintTable, &snw_gradientTable};
+    &snw_frictionTable, &snw_pinTable, &snw_clipTable, &snw_keyTable, &snw_commandTable, &snw_gestureTable,
+    &snw_cameraTable, &snw_sceneTable, &snw_blueprintTable, &snw_blueprintSizeTable, &snw_boxTable, &snw_boneTable,
+    &snw_jointTable, &snw_partTable, &snw_ribbonTable, &snw_handleTable, &snw_motionTable, &snw_trackTable,
+    &snw_flatRingTable, &snw_paintTable, &snw_gradientTable};
 
 enum
 {

@@ -1,4 +1,4 @@
-#include "view/film.h"
+#include "view/film_flat.h"
 
 #include "view/encode.h"
 #include "scene/file.h"
@@ -84,6 +84,9 @@ static snwResult CheckDef(const snwFilmDef* def, snwMessage* message)
     if ((int)def->look < 0 || def->look >= snw_filmLookCount || (def->show & ~(uint32_t)snw_showAll) != 0)
         return snwFail(message, snw_errorArgument, "start from snwDefaultFilmDef", "unknown look %d or overlays %x",
             (int)def->look, def->show);
+    if (def->transparent && (!def->keepFrames || def->filmPath != NULL))
+        return snwFail(message, snw_errorArgument, "keep the frames, and ask for no film",
+            "films have no opacity: only frames can be transparent");
     return CheckCamera(&def->camera, message);
 }
 
@@ -165,6 +168,7 @@ snwResult snwCreateFilm(
     film->bodyCount = sceneDef->bodyCount;
     film->colliderCount = sceneDef->colliderCount;
     film->propCount = sceneDef->propCount;
+    film->flat = snwFilm_IsFlat(film);
     film->framesPerSecond = fmin(def->framesPerSecond, sceneDef->rate);
     film->bodies = snwAllocArray(context, (size_t)film->bodyCount + 1, sizeof *film->bodies);
     film->colliderMeshes = snwAllocArray(context, (size_t)film->colliderCount + 1, sizeof *film->colliderMeshes);
@@ -223,12 +227,12 @@ static bool IsDue(const snwFilm* film, double time)
     return time - film->firstTime >= film->frames.count / film->framesPerSecond - 1e-6;
 }
 
-snwResult snwFilm_AddFrame(snwFilm* film, snwSim* sim, snwMessage* message)
+static snwResult AddFrame(snwFilm* film, snwSim* sim, double time, snwMessage* message)
 {
     if (snwSim_GetScene(sim) != film->scene)
         return snwFail(message, snw_errorArgument, "make one film per scene", "the sim shows another scene");
     snwResult result = film->frames.count == 0 ? snwFilm_MeetBodies(film, sim, message) : snw_ok;
-    if (result < 0 || !IsDue(film, snwSim_GetTime(sim)))
+    if (result < 0 || !IsDue(film, time))
         return result;
     snwFilmFrame frame = {0};
     result = snwFilm_CopyFrame(film, sim, &frame, message);
@@ -236,6 +240,19 @@ snwResult snwFilm_AddFrame(snwFilm* film, snwSim* sim, snwMessage* message)
         result = snwFailMemory(message);
     if (result < 0)
         snwFilmFrame_Free(film->context, &frame);
+    return result;
+}
+
+snwResult snwFilm_AddFrame(snwFilm* film, snwSim* sim, snwMessage* message)
+{
+    return AddFrame(film, sim, snwSim_GetTime(sim), message);
+}
+
+snwResult snwFilm_AddVertices(snwFilm* film, snwSim* sim, const snwVertices* bodies, double time, snwMessage* message)
+{
+    film->shown = bodies;
+    snwResult result = AddFrame(film, sim, snwSim_GetTime(sim) + time, message);
+    film->shown = NULL;
     return result;
 }
 

@@ -1,0 +1,19 @@
+// A glTF document for a bake whose source has none - a built-in character, a bundle: bones as nodes, surfaces as
+// skinned meshes, the artist's motion as an animation with a key per frame. Written and read back, it is a source like
+// any other, in metres.
+
+#pragma once
+
+#include "bake/reel.h"
+
+typedef struct snwBakeDocument
+{
+    snwAsset* asset; // NULL: none was made
+    int animation;   // -1: there are no bones
+    snwReelSurface* surfaces;
+    int surfaceCount;
+} snwBakeDocument;
+
+snwResult snwMakeBakeDocument(
+    snwContext* context, snwBakeFrames* frames, snwBakeDocument* document, snwMessage* message);
+void snwBakeDocument_Free(snwContext* context, snwBakeDocument* document);

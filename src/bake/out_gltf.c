@@ -1,0 +1,278 @@
+// The source's document with flesh in it as morph targets.
+//
+// `glb` keeps the skin: targets are in bind space, few, and the clip keeps its name and gains their weights. Rejected:
+// a copy of the clip beside it, for then the file would show no flesh until somebody finds the other clip. `morphs`
+// takes the skin off: key frames are targets in the space of the node, for what plays morphs but no skins.
+
+#include "asset/gltf_write.h"
+#include "bake/key_fit.h"
+#include "bake/offsets.h"
+#include "base/context.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum
+{
+    snw_usualModes = 128,
+    snw_usualKeys = 4096
+};
+
+typedef struct Job
+{
+    const snwBakeWriting* w;
+    snwArena arena;
+    snwOffsetsList list;
+    snwMorphFit* fits;
+    int* firsts; // per surface: number of its first target in its mesh
+    snwGltfWriter* writer;
+    bool keys; // frames as targets, without skin
+} Job;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Targets
+
+static snwResult FitOne(Job* job, int index)
+{
+    const snwBakeWriting* w = job->w;
+    const snwOffsets* item = &job->list.items[index];
+    snwMorphFitDef def = {.offsets = item->offsets,
+        .stretch = item->stretch,
+        .frameCount = w->reel->frameCount,
+        .vertexCount = item->bind.mesh->vertexCount,
+        .tolerance = w->def->tolerance,
+        .maxTargets = job->keys ? snw_usualKeys : snw_usualModes};
+    if (w->def->most > 0)
+        def.maxTargets = w->def->most < 2 ? 2 : w->def->most;
+    snwMorphFit* fit = &job->fits[index];
+    snwResult result = job->keys ? snwFitKeys(w->context, &job->arena, &def, fit, w->message)
+                                 : snwFitMorphs(w->context, &job->arena, &def, fit, w->message);
+    if (result < 0)
+        return result;
+    if (fit->error > def.tolerance)
+        snwBakeWriting_Note(w, "'%s': %.3g mm would take %s%d morph targets; %d of them reach %.3g mm",
+            item->surface->name, 1e3 * def.tolerance, job->keys ? "at least " : "", fit->needed, fit->targetCount,
+            1e3 * fit->error);
+    if (item->flat > 0)
+        snwBakeWriting_Note(w, "'%s': the skin squashes %lld vertices of frames flat; flesh cannot show there",
+            item->surface->name, (long long)item->flat);
+    w->report->targets += fit->targetCount;
+    return result;
+}
+
+// Normals of the targets: what fits those of the frames best.
+static snwResult FitNormals(Job* job, int index, snwAssetMorph* morphs)
+{
+    snwOffsets* item = &job->list.items[index];
+    const snwMorphFit* fit = &job->fits[index];
+    size_t width = 3 * (size_t)item->bind.mesh->vertexCount;
+    int frames = job->w->reel->frameCount;
+    if (item->bind.mesh->normals == NULL || fit->targetCount == 0)
+        return snw_ok;
+    snwNormalTurner* turner = snwMakeNormalTurner(&job->arena, item->bind.mesh, job->w->message);
+    double* shares = snwMorphFit_Shares(&job->arena, fit, frames);
+    float* change = snwArena_Alloc(&job->arena, width, sizeof *change);
+    float* normals = snwArena_Alloc(&job->arena, width * (size_t)fit->targetCount, sizeof *normals);
+    if (turner == NULL || shares == NULL || job->arena.failed)
+        return snwFailMemory(job->w->message);
+    for (int f = 0; f < frames; ++f)
+    {
+        snwNormalTurner_Turn(turner, item->bind.mesh->positions, item->offsets + (size_t)f * width, change);
+        for (int t = 0; t < fit->targetCount; ++t)
+        {
+            float share = (float)shares[(size_t)t * (size_t)frames + (size_t)f];
+            for (size_t i = 0; i < width; ++i)
+                normals[(size_t)t * width + i] += share * change[i];
+        }
+    }
+    for (int t = 0; t < fit->targetCount; ++t)
+        morphs[t].normals = (const float(*)[3])(normals + (size_t)t * width);
+    return snw_ok;
+}
+
+static const char* NameTarget(Job* job, const snwMorphTarget* target)
+{
+    char name[48];
+    if (job->keys)
+        snprintf(name, sizeof name, "frame %d", target->mode);
+    else
+        snprintf(name, sizeof name, "flesh %d %c", target->mode + 1, target->minus ? '-' : '+');
+    return snwArena_Text(&job->arena, name);
+}
+
+static snwResult AddTargets(Job* job, int index)
+{
+    const snwOffsets* item = &job->list.items[index];
+    const snwMorphFit* fit = &job->fits[index];
+    snwAssetMorph* morphs = snwArena_Alloc(&job->arena, (size_t)fit->targetCount + 1, sizeof *morphs);
+    if (morphs == NULL)
+        return snwFailMemory(job->w->message);
+    for (int t = 0; t < fit->targetCount; ++t)
+        morphs[t] = (snwAssetMorph){
+            NameTarget(job, &fit->targets[t]), (const float(*)[3])fit->targets[t].offsets, NULL, 0};
+    snwResult result = FitNormals(job, index, morphs);
+    if (result < 0 || fit->targetCount == 0)
+        return result;
+    snwGltfMorphDef def = {
+        .mesh = item->surface->mesh, .morphs = morphs, .morphCount = fit->targetCount, .parts = item->bind.mesh->parts};
+    job->firsts[index] = snwGltfWriter_AddMorphs(job->writer, &def);
+    return snwGltfWriter_GetResult(job->writer, job->w->message);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Weights over time
+
+static int CompareReals(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+// Frames, and the keys that the source has for morphs of the node: a smile keeps its own.
+static int FindTimes(Job* job, int node, double** times)
+{
+    const snwAssetAnimation* animation = job->list.animation;
+    int room = job->w->reel->frameCount, count = 0;
+    for (int i = 0; animation != NULL && i < animation->channelCount; ++i)
+        if (animation->channels[i].node == node && animation->channels[i].path == snw_pathMorphs)
+            room += animation->channels[i].keyCount;
+    double* all = snwArena_Alloc(&job->arena, (size_t)room, sizeof *all);
+    if (all == NULL)
+        return 0;
+    memcpy(all, job->list.keyTimes, (size_t)job->w->reel->frameCount * sizeof *all);
+    count = job->w->reel->frameCount;
+    for (int i = 0; animation != NULL && i < animation->channelCount; ++i)
+    {
+        const snwAssetChannel* channel = &animation->channels[i];
+        for (int k = 0; channel->node == node && channel->path == snw_pathMorphs && k < channel->keyCount; ++k)
+            all[count++] = channel->times[k];
+    }
+    qsort(all, (size_t)count, sizeof *all, CompareReals);
+    int kept = 0;
+    for (int i = 0; i < count; ++i)
+        if (all[i] >= 0 && (kept == 0 || (float)all[i] > (float)all[kept - 1] + 1e-5f))
+            all[kept++] = all[i];
+    *times = all;
+    return kept;
+}
+
+// The weights of a surface's targets at a time, on the line between the frames.
+static void SampleWeights(const Job* job, const snwMorphFit* fit, double time, double* out)
+{
+    const snwReel* reel = job->w->reel;
+    double at = fmin(fmax((time - reel->start) * reel->rate, 0), reel->frameCount - 1);
+    if (fabs(at - round(at)) < 1e-4)
+        at = round(at);
+    int frame = (int)at, next = frame + 1 < reel->frameCount ? frame + 1 : frame;
+    size_t count = (size_t)fit->targetCount;
+    for (size_t t = 0; t < count; ++t)
+        out[t] = (1 - (at - frame)) * (double)fit->weights[(size_t)frame * count + t] +
+                 (at - frame) * (double)fit->weights[(size_t)next * count + t];
+}
+
+static int CountTargets(const Job* job, int mesh)
+{
+    int count = job->w->reel->asset->meshes[mesh].morphCount;
+    for (int i = 0; i < job->list.count; ++i)
+        count += job->list.items[i].surface->mesh == mesh ? job->fits[i].targetCount : 0;
+    return count;
+}
+
+// A node that shows a mesh with new targets of its own, or of another node, has a weight for each of them.
+static bool MakeChannel(Job* job, int index, snwAssetChannel* channel)
+{
+    const snwOffsets* item = &job->list.items[index];
+    int node = item->surface->node, width = CountTargets(job, item->surface->mesh);
+    double *times = NULL, *values = NULL;
+    int keys = FindTimes(job, node, &times);
+    if (keys > 0)
+        values = snwArena_Alloc(&job->arena, (size_t)keys * (size_t)width + 1, sizeof *values);
+    if (values == NULL)
+        return false;
+    for (int k = 0; k < keys; ++k)
+    {
+        double* row = values + (size_t)k * (size_t)width;
+        snwAsset_SampleMorphs(job->w->reel->asset, job->list.animation, node, times[k], row);
+        SampleWeights(job, &job->fits[index], times[k], row + job->firsts[index]);
+    }
+    *channel = (snwAssetChannel){node, snw_pathMorphs, snw_assetLinear, times, keys, width, values};
+    return true;
+}
+
+static snwResult AddWeights(Job* job)
+{
+    snwAssetChannel* channels = snwArena_Alloc(&job->arena, (size_t)job->list.count + 1, sizeof *channels);
+    snwAssetAnimation animation = {.name = job->w->reel->clip, .channels = channels};
+    if (channels == NULL)
+        return snwFailMemory(job->w->message);
+    for (int i = 0; i < job->list.count; ++i)
+        if (job->fits[i].targetCount > 0 && !MakeChannel(job, i, &channels[animation.channelCount++]))
+            return snwFailMemory(job->w->message);
+    if (animation.channelCount > 0 && job->w->reel->animation >= 0)
+        snwGltfWriter_ExtendAnimation(job->writer, job->w->reel->animation, &animation);
+    else if (animation.channelCount > 0)
+        snwGltfWriter_AddAnimation(job->writer, &animation);
+    return snwGltfWriter_GetResult(job->writer, job->w->message);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+static snwResult Measure(Job* job)
+{
+    snwBakeErrors errors;
+    snwResult result = snwMeasureMorphs(job->w, &job->list, job->fits, &errors);
+    job->w->report->maxError = errors.most;
+    job->w->report->rmsError = errors.count > 0 ? sqrt(errors.squares / (double)errors.count) : 0;
+    return result;
+}
+
+static snwResult Save(Job* job)
+{
+    snwGltfSave save = snwDefaultGltfSave(job->w->def->path);
+    snwAssetFolder folder = snwAssetFolder_Of(job->w->reel->path != NULL ? job->w->reel->path : "");
+    if (job->w->reel->path != NULL)
+        snwGltfWriter_EmbedImages(job->writer, &folder);
+    save.overwrite = job->w->def->overwrite;
+    snwResult result = snwGltfWriter_Save(job->writer, &save, job->w->message);
+    if (result >= 0)
+        snwBakeWriting_AddFile(job->w, save.path);
+    return result;
+}
+
+static snwResult Run(Job* job)
+{
+    const snwBakeWriting* w = job->w;
+    snwResult result = snwGatherOffsets(w, !job->keys, &job->arena, &job->list);
+    job->fits = snwArena_Alloc(&job->arena, (size_t)w->reel->surfaceCount + 1, sizeof *job->fits);
+    job->firsts = snwArena_Alloc(&job->arena, (size_t)w->reel->surfaceCount + 1, sizeof *job->firsts);
+    if (result >= 0 && job->arena.failed)
+        result = snwFailMemory(w->message);
+    if (result >= 0)
+        result = snwGltfWriter_Open(w->context, w->reel->asset->gltf, &job->writer, w->message);
+    for (int i = 0; i < job->list.count && result >= 0; ++i)
+    {
+        result = FitOne(job, i);
+        if (result >= 0 && job->keys)
+            snwGltfWriter_RemoveSkin(job->writer, job->list.items[i].surface->node);
+        if (result >= 0)
+            result = AddTargets(job, i);
+        if (result >= 0)
+            result = snwBakeWriting_Progress(w, 0.4 + 0.3 * (i + 1) / job->list.count);
+    }
+    if (result >= 0)
+        result = AddWeights(job);
+    if (result >= 0)
+        result = Measure(job);
+    return result < 0 ? result : Save(job);
+}
+
+snwResult snwBakeWriting_Gltf(const snwBakeWriting* w)
+{
+    Job job = {.w = w, .arena = {.context = w->context}, .keys = w->def->format == snw_bakeMorphs};
+    snwResult result = Run(&job);
+    snwGltfWriter_Close(job.writer);
+    snwArena_Free(&job.arena);
+    return result;
+}

@@ -1,0 +1,372 @@
+// What a bake is written as, on frames that are known exactly.
+
+#include "fixture.h"
+#include "gltf_written.h"
+#include "reel_world.h"
+#include "test.h"
+#include "validator.h"
+
+#include "bake/key_fit.h"
+#include "bake/morph_fit.h"
+#include "base/context.h"
+#include "linalg/symmetric.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static const char* TempPath(const char* name)
+{
+    static char paths[8][256];
+    static int next;
+    char* path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", snwTest_TempDir(), name);
+    return path;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Fits
+
+TEST(linalg, eigenvectorsOfSymmetricMatricesRebuildThem)
+{
+    enum
+    {
+        snw_n = 24
+    };
+    static double s_a[snw_n * snw_n], s_copy[snw_n * snw_n], s_values[snw_n], s_vectors[snw_n * snw_n];
+    uint64_t seed = 5;
+    for (int i = 0; i < snw_n; ++i)
+        for (int j = 0; j <= i; ++j)
+            s_a[i * snw_n + j] = s_a[j * snw_n + i] = snwTest_Random(&seed) - 0.5;
+    memcpy(s_copy, s_a, sizeof s_a);
+    snwSymmetric_Eigen(snw_n, s_a, s_values, s_vectors);
+    double worst = 0, order = 0;
+    for (int i = 0; i < snw_n; ++i)
+        for (int j = 0; j < snw_n; ++j)
+        {
+            double sum = 0, dot = 0;
+            for (int k = 0; k < snw_n; ++k)
+            {
+                sum += s_values[k] * s_vectors[k * snw_n + i] * s_vectors[k * snw_n + j];
+                dot += s_vectors[i * snw_n + k] * s_vectors[j * snw_n + k];
+            }
+            worst = fmax(worst, fabs(sum - s_copy[i * snw_n + j]));
+            worst = fmax(worst, fabs(dot - (i == j)));
+        }
+    for (int i = 1; i < snw_n; ++i)
+        order = fmax(order, s_values[i] - s_values[i - 1]);
+    CHECK(worst < 1e-13);
+    CHECK(order <= 0);
+}
+
+enum
+{
+    snw_fitFrames = 30,
+    snw_fitVertices = 70,
+    snw_fitWidth = 3 * snw_fitVertices
+};
+
+// Offsets of `modes` shapes that swing, in mm, each half as strong as the one before.
+static void MakeOffsets(int modes, double rate, float* offsets, float* stretch)
+{
+    uint64_t seed = 11;
+    memset(offsets, 0, sizeof(float) * snw_fitFrames * snw_fitWidth);
+    for (int m = 0; m < modes; ++m)
+    {
+        double phase = 6 * snwTest_Random(&seed), speed = rate * (0.1 + snwTest_Random(&seed));
+        float shape[snw_fitWidth];
+        for (int i = 0; i < snw_fitWidth; ++i)
+            shape[i] = (float)(20 * pow(0.5, m) * (snwTest_Random(&seed) - 0.5));
+        for (int f = 0; f < snw_fitFrames; ++f)
+            for (int i = 0; i < snw_fitWidth; ++i)
+                offsets[f * snw_fitWidth + i] += shape[i] * (float)sin(phase + speed * f);
+    }
+    for (int i = 0; i < snw_fitFrames * snw_fitVertices; ++i)
+        stretch[i] = (float)(0.5 + snwTest_Random(&seed));
+}
+
+// The largest error, by the plainest sums.
+static double ErrorOf(const snwMorphFitDef* def, const snwMorphFit* fit)
+{
+    double worst = 0;
+    for (int f = 0; f < def->frameCount; ++f)
+        for (int v = 0; v < def->vertexCount; ++v)
+        {
+            double square = 0, stretch = (double)def->stretch[f * def->vertexCount + v];
+            for (int k = 3 * v; k < 3 * v + 3; ++k)
+            {
+                double left = (double)def->offsets[f * 3 * def->vertexCount + k];
+                for (int t = 0; t < fit->targetCount; ++t)
+                    left -= (double)fit->weights[f * fit->targetCount + t] * (double)fit->targets[t].offsets[k];
+                square += left * left;
+            }
+            worst = fmax(worst, stretch * sqrt(square));
+        }
+    return worst;
+}
+
+static void CheckWeights(const snwMorphFit* fit, int frames)
+{
+    for (int t = 0; t < fit->targetCount; ++t)
+    {
+        float most = 0, least = 1;
+        for (int f = 0; f < frames; ++f)
+        {
+            most = fmaxf(most, fit->weights[f * fit->targetCount + t]);
+            least = fminf(least, fit->weights[f * fit->targetCount + t]);
+        }
+        CHECK(most == 1 && least >= 0);
+    }
+}
+
+static float s_offsets[snw_fitFrames * snw_fitWidth], s_stretch[snw_fitFrames * snw_fitVertices];
+
+static snwMorphFitDef FitDef(double tolerance)
+{
+    return (snwMorphFitDef){s_offsets, s_stretch, snw_fitFrames, snw_fitVertices, tolerance, 100};
+}
+
+TEST(outputs, fewTargetsKeepEveryVertexWithinTheTolerance)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    MakeOffsets(8, 1, s_offsets, s_stretch);
+    int before = 1000;
+    for (double tolerance = 0.05; tolerance < 20; tolerance *= 4)
+    {
+        snwArena arena = {.context = context};
+        snwMorphFitDef def = FitDef(tolerance);
+        snwMorphFit fit;
+        REQUIRE(snwFitMorphs(context, &arena, &def, &fit, NULL) >= 0);
+        CHECK(ErrorOf(&def, &fit) <= tolerance);
+        CHECK_NEAR(ErrorOf(&def, &fit), fit.error, 1e-4);
+        CheckWeights(&fit, snw_fitFrames);
+        CHECK(fit.targetCount <= 16 && fit.targetCount <= before); // two per mode, and fewer for a larger tolerance
+        CHECK_INT(fit.needed, fit.targetCount);
+        before = fit.targetCount;
+        snwArena_Free(&arena);
+    }
+    CHECK(before >= 2 && before <= 6);
+    snwDestroyContext(context);
+}
+
+TEST(outputs, tooFewTargetsSayWhatTheyReach)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    MakeOffsets(8, 1, s_offsets, s_stretch);
+    snwMorphFitDef def = FitDef(0.05);
+    def.maxTargets = 5;
+    snwMorphFit fit;
+    REQUIRE(snwFitMorphs(context, &arena, &def, &fit, NULL) >= 0);
+    CHECK_INT(fit.targetCount, 5);
+    CHECK_INT(fit.needed, 16);
+    CHECK(fit.error > def.tolerance);
+    CHECK_NEAR(ErrorOf(&def, &fit), fit.error, 1e-4);
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
+
+TEST(outputs, stillFleshNeedsNoTargets)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    MakeOffsets(0, 1, s_offsets, s_stretch);
+    snwMorphFitDef def = FitDef(0.05);
+    snwMorphFit fit;
+    REQUIRE(snwFitMorphs(context, &arena, &def, &fit, NULL) >= 0);
+    CHECK(fit.targetCount == 0 && fit.error == 0);
+    REQUIRE(snwFitKeys(context, &arena, &def, &fit, NULL) >= 0);
+    CHECK(fit.targetCount == 0 && fit.error == 0);
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
+
+TEST(outputs, keyFramesKeepTheToleranceOnTheLinesBetweenThem)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    MakeOffsets(3, 0.2, s_offsets, s_stretch);
+    int before = 1000;
+    for (double tolerance = 0.2; tolerance < 20; tolerance *= 5)
+    {
+        snwArena arena = {.context = context};
+        snwMorphFitDef def = FitDef(tolerance);
+        snwMorphFit fit;
+        REQUIRE(snwFitKeys(context, &arena, &def, &fit, NULL) >= 0);
+        CHECK(ErrorOf(&def, &fit) <= tolerance + 1e-4);
+        CHECK_NEAR(ErrorOf(&def, &fit), fit.error, 1e-4);
+        CheckWeights(&fit, snw_fitFrames);
+        CHECK(fit.targetCount <= before);
+        before = fit.targetCount;
+        snwArena_Free(&arena);
+    }
+    CHECK(before >= 2 && before < snw_fitFrames / 2);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Documents
+
+typedef struct Written
+{
+    snwReelWorld world;
+    snwBakeOutputDef def;
+    snwBakeOutputReport report;
+    snwMessage message;
+    snwResult result;
+} Written;
+
+// A bake of the dancing tube, in a file that counts centimetres.
+static Written Write(snwContext* context, const char* name, snwBakeFormat format)
+{
+    Written w = {.def = snwDefaultBakeOutputDef()};
+    snwReelWorld_Make(context, snwReelWorld_Document(context, 0.01), 0.01, 0.02, &w.world);
+    w.def.path = TempPath(name);
+    w.def.format = format;
+    w.def.overwrite = true;
+    w.world.reel.user = &w.world;
+    w.world.reel.surfaces = w.world.surfaces;
+    snwBakeWriting writing = {context, &w.world.reel, &w.def, &w.report, &w.message};
+    w.result = snwBakeWriting_Write(&writing);
+    if (w.result < 0)
+        snwTest_Fail(__FILE__, __LINE__, "%s: %s", name, w.message.text);
+    return w;
+}
+
+static snwAsset* Reopen(const Written* w)
+{
+    snwAsset* asset = NULL;
+    snwMessage message = {0};
+    if (snwAsset_Open(w->world.context, w->def.path, &asset, &message) < 0)
+        snwTest_Fail(__FILE__, __LINE__, "%s: %s", message.place, message.text);
+    return asset;
+}
+
+// The largest error of what another reader sees, m.
+static double PlayedError(Written* w, const snwAsset* asset)
+{
+    double worst = 0;
+    for (int frame = 0; frame < snw_reelFrames; ++frame)
+        for (int s = 0; s < 2; ++s)
+        {
+            const snwReelSurface* surface = &w->world.surfaces[s];
+            snwVec3* truth = snwReelWorld_Truth(&w->world, s, frame);
+            snwVec3* played = snwReelWorld_Evaluate(asset, 1, surface->node, frame / 24.0);
+            for (int i = 0; i < asset->meshes[surface->mesh].vertexCount; ++i)
+                worst = fmax(worst, 0.01 * snwVec3_Distance(truth[i], played[i]));
+            free(truth);
+            free(played);
+        }
+    return worst;
+}
+
+TEST(outputs, aGlbKeepsItsSkinAndPlaysTheFrames)
+{
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    Written w = Write(context, "soft.glb", snw_bakeAuto);
+    snwAsset* asset = Reopen(&w);
+    REQUIRE(asset != NULL);
+    double error = PlayedError(&w, asset);
+    CHECK(error <= 1.0001e-3 && error > 0);
+    CHECK_NEAR(error, w.report.maxError, 2e-6);
+    CHECK(w.report.rmsError > 0 && w.report.rmsError < w.report.maxError);
+    int body = w.world.surfaces[0].node, mesh = w.world.surfaces[0].mesh;
+    CHECK(asset->nodes[body].skin >= 0);
+    CHECK_INT(
+        w.report.targets, asset->meshes[mesh].morphCount - 1 + asset->meshes[w.world.surfaces[1].mesh].morphCount);
+    CHECK(w.report.targets >= 4 && w.report.targets <= 30);
+    CHECK(strcmp(asset->meshes[mesh].morphs[0].name, "smile") == 0);
+    for (int i = 0; i < asset->meshes[mesh].morphCount; ++i)
+        CHECK(i == 0 || asset->meshes[mesh].morphs[i].normals != NULL);
+    CHECK_INT(w.report.fileCount, 1);
+    CHECK_INT(asset->animationCount, 2);
+    snwAsset_Close(asset);
+    snwReelWorld_Free(&w.world);
+    snwDestroyContext(context);
+}
+
+// Weights that go below 0 or beyond 1 are cut off by what people use.
+TEST(outputs, weightsOfTargetsStayFromZeroToOne)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Written w = Write(context, "weights.glb", snw_bakeGlb);
+    snwAsset* asset = Reopen(&w);
+    REQUIRE(asset != NULL);
+    int found = 0;
+    for (int c = 0; c < asset->animations[1].channelCount; ++c)
+    {
+        const snwAssetChannel* channel = &asset->animations[1].channels[c];
+        if (channel->path != snw_pathMorphs)
+            continue;
+        ++found;
+        for (int i = 0; i < channel->keyCount * channel->width; ++i)
+            CHECK(channel->values[i] >= 0 && channel->values[i] <= 1);
+    }
+    CHECK_INT(found, 2);
+    snwAsset_Close(asset);
+    snwReelWorld_Free(&w.world);
+    snwDestroyContext(context);
+}
+
+TEST(outputs, whatWasNotBakedComesOutUnchanged)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Written w = Write(context, "others.glb", snw_bakeGlb);
+    snwAsset* asset = Reopen(&w);
+    REQUIRE(asset != NULL);
+    for (int s = 0; s < 2; ++s)
+        for (int i = 0; i <= 20; ++i) // the other clip shows no flesh
+        {
+            int node = w.world.surfaces[s].node;
+            snwVec3* before = snwReelWorld_Evaluate(w.world.asset, 0, node, i / 20.0);
+            snwVec3* after = snwReelWorld_Evaluate(asset, 0, node, i / 20.0);
+            CHECK(memcmp(before, after, (s == 0 ? snw_tubeVertices : snw_hatVertices) * sizeof *before) == 0);
+            free(before);
+            free(after);
+        }
+    static const char* const s_lists[] = {"nodes", "skins", "scenes"};
+    for (int i = 0; i < 3; ++i)
+        CHECK(json_equal(
+            json_object_get(asset->gltf->root, s_lists[i]), json_object_get(w.world.asset->gltf->root, s_lists[i])));
+    CHECK(memcmp(asset->gltf->buffers[0].data, w.world.asset->gltf->buffers[0].data,
+              w.world.asset->gltf->buffers[0].size) == 0);
+    snwAsset_Close(asset);
+    snwReelWorld_Free(&w.world);
+    snwDestroyContext(context);
+}
+
+TEST(outputs, morphsAreKeyFramesWithoutSkin)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Written w = Write(context, "morphs.glb", snw_bakeMorphs);
+    snwAsset* asset = Reopen(&w);
+    REQUIRE(asset != NULL);
+    double error = PlayedError(&w, asset);
+    CHECK(error <= 1.0001e-3);
+    CHECK_NEAR(error, w.report.maxError, 2e-6);
+    CHECK_INT(asset->nodes[w.world.surfaces[0].node].skin, -1);
+    CHECK(w.report.targets <= 2 * snw_reelFrames);
+    snwAsset_Close(asset);
+    snwReelWorld_Free(&w.world);
+    snwDestroyContext(context);
+}
+
+TEST(outputs, theValidatorFindsNoErrors)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    static const snwBakeFormat s_formats[] = {snw_bakeGlb, snw_bakeMorphs};
+    const char* paths[2];
+    snwVerdict verdicts[2];
+    for (int i = 0; i < 2; ++i)
+    {
+        Written w = Write(context, i == 0 ? "valid0.glb" : "valid1.glb", s_formats[i]);
+        paths[i] = w.def.path;
+        snwReelWorld_Free(&w.world);
+    }
+    snwDestroyContext(context);
+    if (!snwValidate(paths, 2, verdicts))
+    {
+        snwTest_Skip("the glTF validator is not here");
+        return;
+    }
+    for (int i = 0; i < 2; ++i)
+        CHECK_INT(verdicts[i].errors, 0);
+}
