@@ -33,6 +33,8 @@ typedef struct snwRigStageDef
     const char* character;
     double gravity;                            // m/s^2, downwards
     snwSetting settings[snw_maxStageSettings]; // a name NULL ends them; sim.substeps is 15 unless it is among them
+    const snwMethod* method;                   // NULL: rigpbd; must outlive the stage
+    void* user;                                // the context's logUser, for a method that looks on
 } snwRigStageDef;
 
 typedef struct snwRigStage

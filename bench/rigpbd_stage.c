@@ -36,7 +36,10 @@ static snwResult CreateSim(snwRigStage* stage, const snwRigStageDef* def, snwMes
         return result;
     snwSimDef made = snwDefaultSimDef();
     made.scene = scene;
-    result = snwCreateSim(stage->context, &made, &stage->sim, message);
+    if (def->method != NULL)
+        result = snwCreateSimWith(stage->context, &made, def->method, &stage->sim, message);
+    else
+        result = snwCreateSim(stage->context, &made, &stage->sim, message);
     snwScene_Release(scene);
     return result;
 }
@@ -46,6 +49,7 @@ snwResult snwRigStage_Open(snwRigStage* stage, const snwRigStageDef* def, snwMes
     *stage = (snwRigStage){0};
     snwContextDef contextDef = snwDefaultContextDef();
     contextDef.threadCount = 1;
+    contextDef.logUser = def->user;
     snwResult result = snwCreateContext(&contextDef, &stage->context, message);
     if (result >= 0)
         result = ReadScene(stage, def, message);
