@@ -17,8 +17,9 @@
 
 enum
 {
-    SNW_PASS_LANES = 8, // vertices of a block
-    SNW_PASS_PARTS = 4, // lanes of a sum: every width of math/simd.h divides it
+    SNW_PASS_LANES = 8,   // vertices of a block
+    SNW_PASS_PARTS = 4,   // lanes of a sum: every width of math/simd.h divides it
+    SNW_TILE_BLOCKS = 64, // values of so many fit into the first cache
     snw_mostPassNumbers = 12,
     snw_mostPassChunks = 16
 };
@@ -30,31 +31,49 @@ typedef enum snwRigPassKind
     snw_passSolid,
 } snwRigPassKind;
 
+// What the sums read of eight vertices, and what blending reads: as little as can be, for both wait for memory.
+typedef struct snwSumPart
+{
+    _Alignas(64) double mass[SNW_PASS_LANES]; // kg; 0 in lanes beyond the last vertex, which repeat it
+    double position[3][SNW_PASS_LANES];       // p = xb - centre, m
+} snwSumPart;
+
+typedef struct snwBlendPart
+{
+    _Alignas(32) float position[3][SNW_PASS_LANES]; // p again
+} snwBlendPart;
+
 typedef struct snwPassBlock
 {
-    _Alignas(64) double position[3][SNW_PASS_LANES]; // p = xb - centre, m
-    double mass[SNW_PASS_LANES];                     // kg; 0 in lanes beyond the last vertex, which repeat it
-    float near[3][SNW_PASS_LANES];                   // p again
     int vertex[SNW_PASS_LANES];
-    int firstInfluence, influenceCount;
+    int first, count; // of blendHandles and blendWeights
 } snwPassBlock;
 
-typedef struct snwPassInfluence
+// The blocks of a tile that one handle moves.
+typedef struct snwSumRun
 {
-    _Alignas(32) double weight[SNW_PASS_LANES];
-    float near[SNW_PASS_LANES]; // the weights again
     int handle;
-} snwPassInfluence;
+    int first, count; // of sumBlocks and sumWeights
+} snwSumRun;
 
 typedef struct snwRigPass
 {
     snwRigPassKind kind;
     int numbers; // of a handle
     snwPassBlock* blocks;
-    snwPassInfluence* influences;
-    int blockCount, handleCount;
-    int chunkBlocks, chunkCount; // blocks of a chunk, chunks
-    snwVec3 centre;              // m
+    snwSumPart* sumParts;
+    snwBlendPart* blendParts;
+    // Weights, twice: for blending block by block, and for sums handle by handle within tiles of blocks, so that a sum
+    // stays in a register.
+    int* blendHandles;
+    float (*blendWeights)[SNW_PASS_LANES];
+    int* tileRuns; // [tileCount + 1]: where the runs of a tile start
+    snwSumRun* runs;
+    int* sumBlocks; // in their tile
+    double (*sumWeights)[SNW_PASS_LANES];
+    int blockCount, tileCount, handleCount;
+    int chunkTiles, chunkCount; // tiles of a chunk, chunks
+    snwVec3 centre;             // m
 } snwRigPass;
 
 typedef struct snwRigPassDef
@@ -81,8 +100,8 @@ void snwRigPass_Gather(snwContext* context, const snwRigPass* pass, const float*
 // Maps of p, as many numbers per handle as above: flat (c, s, tx, ty) is [c -s; s c] p + t, others are rows of (A, t).
 typedef struct snwRigBlend
 {
-    const float* changes; // added to x
-    const float* maps;    // give `rigged`, less the origin
+    const float* changes; // added to x. Each number eight times: lanes of a vector
+    const float* maps;    // give `rigged`, less the origin; likewise
     float origin[3];      // m
     float* x;             // rows of four floats; NULL: no changes. The fourth number stays, flat ones' third too
     float* rigged;        // rows of four; NULL: none. The fourth number is 0, flat ones' third the origin's
@@ -90,18 +109,28 @@ typedef struct snwRigBlend
 
 void snwRigPass_Blend(snwContext* context, const snwRigPass* pass, const snwRigBlend* blend);
 
-// The blocks of one chunk.
+// The tiles of one chunk.
 typedef struct snwPassRange
 {
     const snwRigPass* pass;
     int begin, end;
 } snwPassRange;
 
+// out[k] += sign sum_l factors[l] matrix[l * stride + k], for all k below stride, a multiple of four; all 32-byte
+// aligned.
+typedef struct snwPlaneProduct
+{
+    int rows, stride;
+    const double* matrix;
+    double sign;
+} snwPlaneProduct;
+
 typedef struct snwPassKernels
 {
     // sums: SNW_PASS_PARTS lanes for each number of each handle, added to.
     void (*gather)(const snwPassRange* range, const float* x, double* sums);
     void (*blend)(const snwPassRange* range, const snwRigBlend* blend);
+    void (*product)(const snwPlaneProduct* product, const double* factors, double* out);
 } snwPassKernels;
 
 const snwPassKernels* snwRigPass_Kernels(snwSimd simd); // never NULL: resolved as by snwSimd_Resolve
