@@ -54,7 +54,7 @@ static Element MakeElement(const snwPairDef* def, int index)
             element.yield, snwMat3_Scale(snwMat3_Outer(element.g[k], element.g[k]), element.w[k]));
     }
     double trace = element.yield.m[0][0] + element.yield.m[1][1] + element.yield.m[2][2];
-    double a = 2.0 * (1.0 + material->poisson) / (material->young * element.volume * def->h * def->h);
+    double a = 2.0 * def->visits * (1.0 + material->poisson) / (material->young * element.volume * def->h * def->h);
     element.cut = a < snw_pairLimit * trace;
     element.a = element.cut ? snw_pairLimit * trace : a;
     element.b = 1.0 - 2.0 * material->poisson;

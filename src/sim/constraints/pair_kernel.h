@@ -9,36 +9,13 @@ typedef struct PairSums
     snwWide excess;     // det F - 1
 } PairSums;
 
-// Which visit of a substep it is: multipliers are 0 before the first one, and nobody asks for them after the only one.
-typedef enum PairVisit
+SNW_VISIT void SolvePair(const PairSums* s, const float* compliance, const float* bulk, snwWide* p, snwWide* q)
 {
-    snw_pairOnly,
-    snw_pairFirst,
-    snw_pairFurther,
-} PairVisit;
-
-// p and q; of a further visit those of P = (p F + q H) / a.
-SNW_VISIT void SolvePair(
-    const PairSums* s, const float* compliance, const float* bulk, float* sums, PairVisit visit, snwWide* p, snwWide* q)
-{
-    snwWide a = snwWide_Load(compliance), ab = snwWide_Load(bulk);
-    snwWide m00 = s->ff + a * s->size, m11 = s->hh + ab, r0 = s->fn, r1 = s->hn - a * s->excess;
-    const snwWide one = snwWide_Splat(1.0f);
-    if (visit == snw_pairFurther)
-    {
-        r0 = -a * (s->size + snwWide_Sqrt(s->size) * snwWide_Load(sums));
-        r1 = ab * (one - snwWide_Load(sums + snw_blockLanes)) - a * s->excess;
-    }
-    snwWide inverse = SafeRatio(one, m00 * m11 - s->fh * s->fh);
+    snwWide a = snwWide_Load(compliance);
+    snwWide m00 = s->ff + a * s->size, m11 = s->hh + snwWide_Load(bulk), r0 = s->fn, r1 = s->hn - a * s->excess;
+    snwWide inverse = SafeRatio(snwWide_Splat(1.0f), m00 * m11 - s->fh * s->fh);
     *p = (m11 * r0 - s->fh * r1) * inverse;
     *q = (m00 * r1 - s->fh * r0) * inverse;
-    if (visit == snw_pairOnly)
-        return;
-    snwWide root = snwWide_Sqrt(s->size), old[2] = {-root, one};
-    if (visit == snw_pairFurther)
-        old[0] = snwWide_Load(sums), old[1] = snwWide_Load(sums + snw_blockLanes);
-    snwWide_Store(sums, old[0] + root * *p);
-    snwWide_Store(sums + snw_blockLanes, old[1] + *q);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -73,7 +50,7 @@ SNW_VISIT void MulPlane(const snwWide f[2][2], const snwPairTriangles* block, in
 }
 
 // P, row by row; in the plane the cofactors of F are its own numbers.
-SNW_VISIT void PushTriangles(snwPairTriangles* block, int lane, const snwWide f[2][2], PairVisit visit, snwWide P[2][2])
+SNW_VISIT void PushTriangles(const snwPairTriangles* block, int lane, const snwWide f[2][2], snwWide P[2][2])
 {
     const snwWide h[2][2] = {{f[1][1], -f[1][0]}, {-f[0][1], f[0][0]}};
     snwWide n[2][2] = {{f[0][0] - f[1][1], f[0][1] + f[1][0]}}, fw[2][2], hw[2][2], p, q;
@@ -82,19 +59,14 @@ SNW_VISIT void PushTriangles(snwPairTriangles* block, int lane, const snwWide f[
     MulPlane(h, block, lane, hw);
     PairSums s = {Dot2(fw, f), Dot2(fw, h), Dot2(hw, h), Dot2(fw, n), Dot2(hw, n), Dot2(f, f),
         f[0][0] * f[1][1] - f[0][1] * f[1][0] - snwWide_Splat(1.0f)};
-    SolvePair(&s, block->compliance + lane, block->bulk + lane, block->sums[0] + lane, visit, &p, &q);
+    SolvePair(&s, block->compliance + lane, block->bulk + lane, &p, &q);
     snwWide scale = snwWide_Load(block->stiffness + lane);
     for (int d = 0; d < 2; ++d)
         for (int k = 0; k < 2; ++k)
-        {
-            snwWide push = p * f[d][k] + q * h[d][k];
-            if (visit != snw_pairFurther)
-                push = push - n[d][k];
-            P[d][k] = scale * push;
-        }
+            P[d][k] = scale * (p * f[d][k] + q * h[d][k] - n[d][k]);
 }
 
-SNW_VISIT void VisitTriangles(float* rows, snwPairTriangles* block, int lane, PairVisit visit)
+SNW_VISIT void VisitTriangles(float* rows, const snwPairTriangles* block, int lane)
 {
     snwWide x[3][4], g[3][2], f[2][2], P[2][2];
     for (int k = 0; k < 3; ++k)
@@ -106,7 +78,7 @@ SNW_VISIT void VisitTriangles(float* rows, snwPairTriangles* block, int lane, Pa
         g[0][k] = -(g[1][k] + g[2][k]);
     }
     PlaneDeformation(x, g, f);
-    PushTriangles(block, lane, f, visit, P);
+    PushTriangles(block, lane, f, P);
     for (int k = 0; k < 3; ++k)
     {
         snwWide w = snwWide_Load(block->masses[k] + lane);
@@ -116,21 +88,11 @@ SNW_VISIT void VisitTriangles(float* rows, snwPairTriangles* block, int lane, Pa
     }
 }
 
-SNW_VISIT void LoopTriangles(float* rows, snwPairTriangles* blocks, int begin, int end, PairVisit visit)
+static void PairTriangles(const snwPairSweep* sweep, int begin, int end)
 {
     for (int i = begin; i < end; ++i)
         for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
-            VisitTriangles(rows, &blocks[i], lane, visit);
-}
-
-static void PairTriangles(const snwPairSweep* sweep, int begin, int end)
-{
-    if (sweep->visits == 1)
-        LoopTriangles(sweep->rows, sweep->triangles, begin, end, snw_pairOnly);
-    else if (sweep->visit == 0)
-        LoopTriangles(sweep->rows, sweep->triangles, begin, end, snw_pairFirst);
-    else
-        LoopTriangles(sweep->rows, sweep->triangles, begin, end, snw_pairFurther);
+            VisitTriangles(sweep->rows, &sweep->triangles[i], lane);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -141,7 +103,7 @@ SNW_VISIT snwWide Dot3(const snwWide a[3][3], const snwWide b[3][3])
     return Dot(a[0], b[0]) + Dot(a[1], b[1]) + Dot(a[2], b[2]);
 }
 
-SNW_VISIT void PushTets(snwPairTets* block, int lane, const snwWide f[3][3], PairVisit visit, snwWide P[3][3])
+SNW_VISIT void PushTets(const snwPairTets* block, int lane, const snwWide f[3][3], snwWide P[3][3])
 {
     snwWide h[3][3], n[3][3], fw[3][3], hw[3][3], w[6], p, q;
     Cross(f[1], f[2], h[0]);
@@ -158,19 +120,14 @@ SNW_VISIT void PushTets(snwPairTets* block, int lane, const snwWide f[3][3], Pai
             n[d][k] = f[d][k] - h[d][k] - (d == k ? lost : snwWide_Splat(0.0f));
     }
     PairSums s = {Dot3(fw, f), Dot3(fw, h), Dot3(hw, h), Dot3(fw, n), Dot3(hw, n), Dot3(f, f), excess};
-    SolvePair(&s, block->compliance + lane, block->bulk + lane, block->sums[0] + lane, visit, &p, &q);
+    SolvePair(&s, block->compliance + lane, block->bulk + lane, &p, &q);
     snwWide scale = snwWide_Load(block->stiffness + lane);
     for (int d = 0; d < 3; ++d)
         for (int k = 0; k < 3; ++k)
-        {
-            snwWide push = p * f[d][k] + q * h[d][k];
-            if (visit != snw_pairFurther)
-                push = push - n[d][k];
-            P[d][k] = scale * push;
-        }
+            P[d][k] = scale * (p * f[d][k] + q * h[d][k] - n[d][k]);
 }
 
-SNW_VISIT void VisitTets(const snwPairSweep* sweep, snwPairTets* block, int lane, PairVisit visit)
+SNW_VISIT void VisitTets(const snwPairSweep* sweep, const snwPairTets* block, int lane)
 {
     snwWide x[4][4], m[4][4], g[4][3], f[3][3], P[3][3];
     for (int k = 0; k < 4; ++k)
@@ -192,25 +149,15 @@ SNW_VISIT void VisitTets(const snwPairSweep* sweep, snwPairTets* block, int lane
         for (int k = 0; k < 3; ++k)
             f[d][k] = u[0] * g[1][k] + u[1] * g[2][k] + u[2] * g[3][k];
     }
-    PushTets(block, lane, f, visit, P);
+    PushTets(block, lane, f, P);
     for (int k = 0; k < 4; ++k)
         snwWide_Store4(sweep->rows, block->index[k] + lane, m[k][0] + x[k][3] * Dot(P[0], g[k]),
             m[k][1] + x[k][3] * Dot(P[1], g[k]), m[k][2] + x[k][3] * Dot(P[2], g[k]), m[k][3]);
 }
 
-SNW_VISIT void LoopTets(const snwPairSweep* sweep, int begin, int end, PairVisit visit)
+static void PairTets(const snwPairSweep* sweep, int begin, int end)
 {
     for (int i = begin; i < end; ++i)
         for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
-            VisitTets(sweep, &sweep->tets[i], lane, visit);
-}
-
-static void PairTets(const snwPairSweep* sweep, int begin, int end)
-{
-    if (sweep->visits == 1)
-        LoopTets(sweep, begin, end, snw_pairOnly);
-    else if (sweep->visit == 0)
-        LoopTets(sweep, begin, end, snw_pairFirst);
-    else
-        LoopTets(sweep, begin, end, snw_pairFurther);
+            VisitTets(sweep, &sweep->tets[i], lane);
 }

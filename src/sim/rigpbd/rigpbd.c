@@ -17,7 +17,7 @@ enum
     snw_stageCount,
 
     snw_vertexGrain = 4096,
-    snw_contactVisits = 2,
+    snw_lookAgain = 4, // sweeps between two looks at curved colliders
 
     snw_mostWay = 10,   // sizes per second that given handles have in common ...
     snw_mostSpeed = 15, // ... and a vertex has against them
@@ -202,6 +202,20 @@ static void Move(int begin, int end, void* data)
     }
 }
 
+// What contacts did beyond p + d becomes part of d.
+static void Absorb(int begin, int end, void* data)
+{
+    const snwRigpbdWork* work = ((const Pass*)data)->work;
+    for (int i = begin; i < end; ++i)
+    {
+        snwRow p = *RowAt(work->predicted, i), d = *RowAt(work->moves, i);
+        snwRow change = *RowAt(work->state.positions, i) - (p + d);
+        *RowAt(work->moves, i) = d + change;
+        if (work->model->flat)
+            *RowAt(work->plane, i) += (snwRow){0.0f, 0.0f, change[0], change[1]};
+    }
+}
+
 // v += d / h, and what contacts and hands did beyond that. A free body in flight keeps its velocity to the bit.
 static void UpdateVelocities(int begin, int end, void* data)
 {
@@ -255,12 +269,10 @@ static void Subtract(int begin, int end, void* data)
 // ---------------------------------------------------------------------------------------------------------------------
 // Elastic
 
-static bool SameElements(const snwSim* sim, int body, double h)
+static bool SameElements(const snwRigpbdWork* work, const snwPairDef* def)
 {
-    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    const snwBody* common = &sim->bodies[body];
-    bool same = work->h == h && memcmp(work->materials, common->materials,
-                                    (size_t)common->character->def.materialCount * sizeof *work->materials) == 0;
+    size_t bytes = (size_t)work->model->character->def.materialCount * sizeof *work->materials;
+    bool same = work->h == def->h && work->visits == def->visits && memcmp(work->materials, def->materials, bytes) == 0;
     for (int i = 0; same && i < work->model->vertexCount; ++i)
         same = work->masses[i] == work->state.positions[4 * (size_t)i + 3];
     return same;
@@ -270,18 +282,20 @@ static bool SameElements(const snwSim* sim, int body, double h)
 static void UpdateElements(const snwSim* sim, int body, double h)
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    const snwBody* common = &sim->bodies[body];
+    snwPairDef def = {common->character, &work->model->blocks, common->materials, work->state.positions, h,
+        (int)snwSim_Param(sim, snw_rigpbdIterations)};
     if (work->seen == sim->changes)
         return;
     work->seen = sim->changes;
-    if (SameElements(sim, body, h))
+    if (SameElements(work, &def))
         return;
-    const snwBody* common = &sim->bodies[body];
-    snwPairDef def = {common->character, &work->model->blocks, common->materials, work->state.positions, h};
     if (work->model->flat)
         snwPairTriangles_Set(&def, work->triangles);
     else
         snwPairTets_Set(&def, work->tets);
     work->h = h;
+    work->visits = def.visits;
     memcpy(work->materials, common->materials, (size_t)common->character->def.materialCount * sizeof *work->materials);
     for (int i = 0; i < work->model->vertexCount; ++i)
         work->masses[i] = work->state.positions[4 * (size_t)i + 3];
@@ -305,27 +319,25 @@ static void VisitTets(int begin, int end, void* data)
     visit->kernels->pairTets(&visit->sweep, begin, end);
 }
 
-static void SolveElastic(snwSim* sim, int body, Pass* pass)
+static void StartElastic(snwSim* sim, int body, Pass* pass)
 {
-    snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    const snwRigpbdModel* model = work->model;
-    int iterations = (int)snwSim_Param(sim, snw_rigpbdIterations);
-    Visit visit = {snwConstraint_Kernels(sim->context->simd), {.rows = model->flat ? work->plane : work->moves,
-                                                                  .positions = work->predicted,
-                                                                  .triangles = work->triangles,
-                                                                  .tets = work->tets,
-                                                                  .visits = iterations}};
-    if (model->flat)
-        snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, FillPlane, pass);
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    if (work->model->flat)
+        snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, FillPlane, pass);
     else
-        memset(work->moves, 0, (size_t)model->vertexCount * 4 * sizeof(float));
-    for (; visit.sweep.visit < iterations; ++visit.sweep.visit)
-    {
-        if (model->flat)
-            snwColours_Sweep(sim->context, &model->blocks.triangleColours, VisitTriangles, &visit);
-        else
-            snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitTets, &visit);
-    }
+        memset(work->moves, 0, (size_t)work->model->vertexCount * 4 * sizeof(float));
+}
+
+static void SweepElastic(snwSim* sim, int body, Pass* pass)
+{
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    const snwRigpbdModel* model = work->model;
+    snwPairSweep sweep = {model->flat ? work->plane : work->moves, work->predicted, work->triangles, work->tets};
+    Visit visit = {snwConstraint_Kernels(sim->context->simd), sweep};
+    if (model->flat)
+        snwColours_Sweep(sim->context, &model->blocks.triangleColours, VisitTriangles, &visit);
+    else
+        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitTets, &visit);
     snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, model->flat ? EmptyPlane : Move, pass);
 }
 
@@ -498,15 +510,46 @@ static void DescribeContacts(snwSim* sim, double h)
     snwSim_GatherContacts(sim, response, h);
 }
 
-static void SolveContacts(snwSim* sim, double h)
+static void SolveContacts(snwSim* sim, bool last)
 {
     snwResponse* response = ((snwRigpbdScratch*)sim->scratch)->response;
-    for (int k = 0; k < snw_contactVisits; ++k)
-        for (int i = 0; i < response->islandCount; ++i)
-            snwResponse_Solve(response, i, true);
+    for (int i = 0; i < response->islandCount; ++i)
+        snwResponse_Solve(response, i, last);
+}
+
+static void FinishContacts(snwSim* sim, double h)
+{
+    snwResponse* response = ((snwRigpbdScratch*)sim->scratch)->response;
+    SolveContacts(sim, true);
     for (int i = 0; i < sim->bodyCount; ++i)
         snwSim_CatchFlung(response, i, snwRigpbd_Work(sim, i)->predicted);
     snwSim_FinishContacts(sim, response, snwSim_Param(sim, snw_rigpbdDrag), h);
+}
+
+// Contacts between the sweeps, so that what presses reaches all of the flesh.
+static void SolveFlesh(snwSim* sim, double h, bool touches)
+{
+    int iterations = (int)snwSim_Param(sim, snw_rigpbdIterations);
+    for (int k = 0; k < iterations; ++k)
+    {
+        for (int i = 0; i < sim->bodyCount; ++i)
+        {
+            Pass pass = MakePass(sim, i, h);
+            if (k == 0)
+                StartElastic(sim, i, &pass);
+            SweepElastic(sim, i, &pass);
+        }
+        snwSim_EndStage(sim, snw_stageElastic);
+        if (!touches)
+            continue;
+        SolveContacts(sim, k % snw_lookAgain == 0);
+        for (int i = 0; i < sim->bodyCount; ++i)
+        {
+            Pass pass = MakePass(sim, i, h);
+            snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, Absorb, &pass);
+        }
+        snwSim_EndStage(sim, snw_stageContact);
+    }
 }
 
 static bool CanTouch(const snwSim* sim)
@@ -535,16 +578,15 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     if (touches)
         DescribeContacts(sim, h);
     snwSim_EndStage(sim, snw_stageContact);
+    SolveFlesh(sim, h, touches);
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         Pass pass = MakePass(sim, i, h);
-        SolveElastic(sim, i, &pass);
-        snwSim_EndStage(sim, snw_stageElastic);
         SolveRig(sim, i, &pass, h);
         snwHands_Drag(sim, i, pass.work->state.positions, 1);
     }
     if (touches)
-        SolveContacts(sim, h);
+        FinishContacts(sim, h);
     snwSim_EndStage(sim, snw_stageContact);
     for (int i = 0; i < sim->bodyCount; ++i)
     {

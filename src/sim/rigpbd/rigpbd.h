@@ -153,6 +153,7 @@ typedef struct snwRigpbdWork
     snwMaterial* materials; // that the elements were made with ...
     float* masses;          // ... and inverse masses in use
     double h;               // ... and substep
+    int visits;             // ... and iterations
     snwRival* rival;        // NULL: the coupled method
 } snwRigpbdWork;
 
