@@ -48,7 +48,8 @@ static Lone VisitLone(int dimension, double E, snwSimd simd)
     snwContext* context = snwFixture_Context(1, simd, NULL);
     const snwVec3 corners[4] = {{0.1, 0.05, 0}, {0.4, 0.1, 0}, {0.2, 0.5, 0}, {0.25, 0.2, 0.375}};
     const int element[4] = {0, 1, 2, 3};
-    snwMaterial material = {1000, E, 0.3, 0};
+    snwMaterial material = snwDefaultMaterial();
+    material.young = E, material.poisson = 0.3;
     snwCharacterDef def = snwDefaultCharacterDef();
     def.name = "lone", def.vertices = corners, def.vertexCount = dimension + 1;
     def.materials = &material, def.materialCount = 1;
@@ -131,8 +132,9 @@ TEST(rigpbd, smallStrainsAreHookes)
         Lone lone = VisitLone(dimension, 1.0, snw_simdAuto);
         const double e[3][3] = {{2e-4, 1e-4, -5e-5}, {1e-4, -3e-4, 2e-5}, {-5e-5, 2e-5, 1e-4}};
         double x[4][3] = {{0}}, rest[4][3] = {{0}}, trace = 0.0, square = 0.0;
-        snwMat3 edges, inverse = {{{lone.g[1].x, lone.g[1].y, lone.g[1].z}, {lone.g[2].x, lone.g[2].y, lone.g[2].z},
-                           {lone.g[3].x, lone.g[3].y, lone.g[3].z}}};
+        snwMat3 edges = snwMat3_Identity(),
+                inverse = {{{lone.g[1].x, lone.g[1].y, lone.g[1].z}, {lone.g[2].x, lone.g[2].y, lone.g[2].z},
+                    {lone.g[3].x, lone.g[3].y, lone.g[3].z}}};
         if (dimension == 2)
             inverse.m[2][2] = 1.0;
         CHECK(snwMat3_Inverse(inverse, &edges));
@@ -247,8 +249,9 @@ static void CheckMomentum(const char* character, const char* settings)
     CHECK(snwVec3_Distance(start.momentum, end.momentum) <= 1e-5 * scale);
     snwVec3 spinStart = snwVec3_Sub(start.angularMomentum, snwVec3_Cross(start.centre, start.momentum));
     snwVec3 spinEnd = snwVec3_Sub(end.angularMomentum, snwVec3_Cross(end.centre, end.momentum));
-    CHECK(fabs(spinEnd.z / spinStart.z - 1.0) <= 2e-4);
-    CHECK(end.kinetic >= 0.9 * start.kinetic);
+    // Euler's implicit step takes omega^2 h of the spin per second, and nothing else may.
+    double omega = 2.0, kept = exp(-omega * omega / 900.0 * 667.0 / 60.0);
+    CHECK_NEAR(spinEnd.z / spinStart.z, kept, 5e-3);
     snwDestroySim(sim);
     snwDestroyContext(context);
 }

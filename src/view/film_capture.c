@@ -373,6 +373,18 @@ static snwResult CopyOverlays(snwFilm* film, const snwSim* sim, snwFilmFrame* fr
 
 // ---------------------------------------------------------------------------------------------------------------------
 
+// What the body's motion does to surfaces that are finer than the body: a smile.
+static void ShowMotion(const snwFilm* film, snwSim* sim, int index)
+{
+    const snwFilmBody* body = &film->bodies[index];
+    const snwMotionDef* motion = snwSim_BodyMotion(sim, index);
+    if (body->surface->display == NULL)
+        return;
+    int number = motion != NULL ? (int)(motion - body->character->motions) : -1;
+    double time = film->shown != NULL ? sim->def->bodies[index].motionWait + film->shownTime : snwSim_SceneTime(sim);
+    snwDisplay_SetMotion(body->surface->display, number, snwSim_MotionTime(sim, index, time));
+}
+
 static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* frame, snwMessage* message)
 {
     const snwFilmBody* body = &film->bodies[index];
@@ -395,6 +407,7 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
         if (points.count != body->character->vertexCount)
             return snwFail(
                 message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
+        ShowMotion(film, sim, index);
         snwFilmSurface_Move(film->context, body->surface, &points, frame->positions + body->first);
         return snw_ok;
     }
