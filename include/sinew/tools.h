@@ -271,7 +271,8 @@ enum
     snw_showPins = 2,     // a ball at each vertex that is held
     snw_showJoints = 4,
     snw_showPressure = 8, // a disc under the centre of pressure
-    snw_showAll = 15,
+    snw_showHandles = 16, // where they are and how they are turned: filled where given, hollow where free
+    snw_showAll = 31,
 };
 
 typedef struct snwFilmDef
@@ -288,6 +289,7 @@ typedef struct snwFilmDef
     snwFilmLook look;
     uint32_t show;  // mask of snw_show...
     bool turntable; // the camera goes round once and ends where it began
+    bool transparent; // frames with an opacity, without background, ground and shadows; needs keepFrames
 } snwFilmDef;
 
 typedef struct snwFilm snwFilm;

@@ -9,7 +9,7 @@
 // Rows for the option tables of verbs that simulate.
 #define SNW_EXPORT_OPTIONS                                                                                             \
     {"export", 0, "KINDS", false, snw_completeNothing, NULL,                                                           \
-        "also write obj, ply, pc2, mdd, medit, clips, glb, json: one or more, with commas"},                           \
+        "also write obj, ply, pc2, mdd, medit, clips, glb, json: with commas between"},                                \
         {"up", 0, "AXIS", false, snw_completeWords, "y z",                                                             \
             "axis that points up in exports: y or z (default z for pc2 and mdd, else y)"},                             \
         {"all-vertices", 0, NULL, false, snw_completeNothing, NULL,                                                    \

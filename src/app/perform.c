@@ -99,7 +99,7 @@ static snwExit ReadShow(const char* list, uint32_t* show)
         const char* name;
         uint32_t bit;
     } marks[] = {{"contacts", snw_showContacts}, {"pins", snw_showPins}, {"joints", snw_showJoints},
-        {"pressure", snw_showPressure}};
+        {"pressure", snw_showPressure}, {"handles", snw_showHandles}};
     *show = 0;
     for (const char* word = list; *word != 0; word += strspn(word, ","))
     {
@@ -109,11 +109,13 @@ static snwExit ReadShow(const char* list, uint32_t* show)
             if (strlen(marks[i].name) == length && strncmp(marks[i].name, word, length) == 0)
                 bit = marks[i].bit;
         if (bit == 0)
-            return snwUsage("contacts, pins, joints, pressure", "--show does not know '%.*s'", (int)length, word);
+            return snwUsage(
+                "contacts, pins, joints, pressure, handles", "--show does not know '%.*s'", (int)length, word);
         *show |= bit;
         word += length;
     }
-    return *show != 0 ? snw_exitOk : snwUsage("contacts, pins, joints, pressure", "--show needs something to show");
+    return *show != 0 ? snw_exitOk
+                      : snwUsage("contacts, pins, joints, pressure, handles", "--show needs something to show");
 }
 
 snwExit snwPerformDef_ReadFilm(const snwArgs* args, snwPerformDef* def)
@@ -126,7 +128,8 @@ snwExit snwPerformDef_ReadFilm(const snwArgs* args, snwPerformDef* def)
         if (strcmp(look, snwFilmLook_Name((snwFilmLook)i)) == 0)
             def->look = (snwFilmLook)i;
     def->turntable = snwArgs_Has(args, "turntable");
-    def->sequence = snwArgs_Has(args, "png-sequence");
+    def->transparent = snwArgs_Has(args, "transparent");
+    def->sequence = def->transparent || snwArgs_Has(args, "png-sequence");
     def->gif = snwArgs_Has(args, "gif");
     const char* show = snwArgs_Text(args, "show");
     return show != NULL ? ReadShow(show, &def->show) : snw_exitOk;
@@ -203,8 +206,9 @@ static snwResult OpenFilm(Stage* stage, snwMessage* message)
         return snw_ok;
     }
     // Better known before minutes of drawing than after.
-    stage->performance->noFilm = !snwHasProgram("ffmpeg");
-    if (stage->performance->noFilm)
+    bool encoder = snwHasProgram("ffmpeg");
+    stage->performance->noFilm = def->transparent || !encoder; // films have no opacity
+    if (!encoder && !def->transparent)
         snwReport(snw_warning, "apt install ffmpeg",
             "there will be a picture but no film, for the program ffmpeg is not here");
     snwFilmDef film = snwDefaultFilmDef();
@@ -220,6 +224,7 @@ static snwResult OpenFilm(Stage* stage, snwMessage* message)
     film.show = def->show;
     film.turntable = def->turntable;
     film.keepFrames = def->sequence;
+    film.transparent = def->transparent;
     return snwCreateFilm(stage->context, &film, stage->file.scene, &stage->film, message);
 }
 

@@ -26,8 +26,10 @@
         {"look", 0, "LOOK", false, snw_completeWords, "skin strain speed contact stiffness elements bones weights",    \
             "skin (default), strain, speed, contact, stiffness, elements, bones or weights"},                          \
         {"show", 0, "LIST", false, snw_completeNothing, NULL,                                                          \
-            "draw these too, with commas between: contacts, pins, joints, pressure"},                                  \
+            "draw these too, with commas between: contacts, pins, joints, pressure, handles"},                         \
         {"gif", 0, NULL, false, snw_completeNothing, NULL, "make film.gif instead of film.mp4"},                       \
+        {"transparent", 0, NULL, false, snw_completeNothing, NULL,                                                     \
+            "DIR/frames/frame-00000.png and so on with an opacity, instead of a film"},                                \
         {"turntable", 0, NULL, false, snw_completeNothing, NULL, "the camera goes round once during the film"},        \
     {                                                                                                                  \
         "png-sequence", 0, NULL, false, snw_completeNothing, NULL,                                                     \
@@ -46,10 +48,11 @@ typedef struct snwPerformDef
     double cacheTolerance; // m; 0: every bit
     bool resume;           // go on from the frames that are there; there is then no film
     snwFilmLook look;
-    uint32_t show;  // mask of snw_show...
-    bool turntable; // the camera goes round once
-    bool sequence;  // the frames stay as numbered pictures
-    bool gif;       // film.gif instead of film.mp4
+    uint32_t show;    // mask of snw_show...
+    bool turntable;   // the camera goes round once
+    bool sequence;    // the frames stay as numbered pictures
+    bool transparent; // and have an opacity
+    bool gif;         // film.gif instead of film.mp4
     snwExportsDef exports;
     bool overwrite;
 } snwPerformDef;

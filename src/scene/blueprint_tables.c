@@ -329,6 +329,8 @@ static const snwField s_useFields[] = {
         .help = "the mesh to make of it; that of the blueprint if absent"),
     FIELD(snwBlueprintUse, material, "material", snw_fieldRaw, .schema = "object", .table = &snw_materialTable,
         .help = "what is absent is as in the blueprint"),
+    FIELD(snwBlueprintUse, fine, "fine", snw_fieldInt, .upper = 64,
+        .help = "of a flat character: what is shown has so many times as many triangles; 0: as many"),
 };
 
 const snwTable snw_blueprintUseTable = {"built_in", "A character from a blueprint", SNW_TABLE_FIELDS(s_useFields),

@@ -99,6 +99,11 @@ static void WriteUse(snwText* text, const snwBlueprintUse* use, const snwMateria
     snwText_Open(text, '{');
     snwTable_Write(text, &snw_blueprintSizeTable, &use->size);
     snwText_Close(text, '}');
+    if (use->fine > 0)
+    {
+        snwText_Key(text, "fine");
+        snwText_Int(text, use->fine);
+    }
     snwText_Key(text, "material");
     snwText_Open(text, '{');
     snwTable_Write(text, &snw_materialTable, material);

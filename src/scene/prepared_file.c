@@ -24,6 +24,11 @@ static const snwField s_fields[] = {
         .type = snw_fieldText,
         .offset = offsetof(snwPreparedUse, checksum),
         .help = "that it must have; logs write it down"},
+    {.key = "fine",
+        .type = snw_fieldInt,
+        .offset = offsetof(snwPreparedUse, fine),
+        .upper = 64,
+        .help = "of a flat character: what is shown has so many times as many triangles; 0: as many"},
 };
 
 const snwTable snw_preparedUseTable = {
@@ -35,6 +40,7 @@ typedef struct Wanted
     const char* name;     // of the character; NULL: its own
     const char* checksum; // NULL: any
     bool tell;            // the character's source says where it came from
+    int fine;             // and how finely it is shown
 } Wanted;
 
 static void FormatChecksum(uint64_t checksum, char text[20])
@@ -42,14 +48,19 @@ static void FormatChecksum(uint64_t checksum, char text[20])
     snprintf(text, 20, "%016" PRIx64, checksum);
 }
 
-static snwText MakeSource(snwContext* context, const char* path, const char* checksum)
+static snwText MakeSource(snwContext* context, const Wanted* wanted, const char* checksum)
 {
     snwText source = snwCreateText(context, 0);
     snwText_Open(&source, '{');
     snwText_Key(&source, "file");
-    snwText_String(&source, path);
+    snwText_String(&source, wanted->path);
     snwText_Key(&source, "checksum");
     snwText_String(&source, checksum);
+    if (wanted->fine > 0)
+    {
+        snwText_Key(&source, "fine");
+        snwText_Int(&source, wanted->fine);
+    }
     snwText_Close(&source, '}');
     return source;
 }
@@ -62,9 +73,12 @@ static snwResult Load(snwContext* context, const Wanted* wanted, const char* dat
     if (snwPrepared_IsOne(data, size) && wanted->checksum != NULL && strcmp(checksum, wanted->checksum) != 0)
         return snwFail(message, snw_errorInput, "prepare it as it was, or take the checksum out",
             "it has changed: its checksum is %s, not %.20s", checksum, wanted->checksum);
+    if (size > 4 && memcmp(data, "\x89PNG", 4) == 0)
+        return snwFail(message, snw_errorInput, "sinew prep PICTURE.png -o NAME.snw makes a character of it",
+            "this is a picture, not a prepared character");
     if (!wanted->tell)
         return snwPrepared_LoadAs(context, data, size, wanted->name, NULL, prepared, message);
-    snwText source = MakeSource(context, wanted->path, checksum);
+    snwText source = MakeSource(context, wanted, checksum);
     snwResult result = source.failed
                            ? snwFailMemory(message)
                            : snwPrepared_LoadAs(context, data, size, wanted->name, source.data, prepared, message);
@@ -96,7 +110,7 @@ snwResult snwPreparedUse_Open(snwJson* json, const char* name, const snwPrepared
 {
     char path[PATH_MAX];
     snwPathBeside(use->file, json->file, path);
-    Wanted wanted = {path, name, use->checksum, true};
+    Wanted wanted = {path, name, use->checksum, true, use->fine};
     return Open(json->context, &wanted, prepared, json->message);
 }
 

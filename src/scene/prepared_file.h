@@ -15,6 +15,7 @@ typedef struct snwPreparedUse
 {
     const char* file;
     const char* checksum; // of the prepared file; NULL: any
+    int fine;             // as in snwBlueprintUse
 } snwPreparedUse;
 
 extern const snwTable snw_preparedUseTable;

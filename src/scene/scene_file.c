@@ -10,6 +10,7 @@
 #include "scene/colliders.h"
 #include "scene/commands.h"
 #include "scene/file.h"
+#include "scene/gestures.h"
 #include "scene/names.h"
 #include "scene/words.h"
 #include "base/arena.h"
@@ -472,7 +473,7 @@ static snwResult ReadLists(Builder* builder)
         result = ReadClips(builder);
     def->commands = NewList(builder, "commands", data->commands, snw_maxCommands, sizeof *def->commands, &result);
     ReadItems(builder, "commands", data->commands, ReadCommand, &result);
-    return result;
+    return result < 0 ? result : snwGestures_Read(&builder->json, data->gestures, &builder->arena, def);
 }
 
 static snwResult ReadCamera(Builder* builder, snwCameraDef* camera)

@@ -1,6 +1,7 @@
 // What a scene file may say. Help texts, units and ranges here are the ones that the schema publishes.
 
 #include "scene/tables.h"
+#include "scene/gestures.h"
 #include "sim/limits.h"
 
 // Beyond a thousand kilometres single precision has no millimetres left.
@@ -397,6 +398,8 @@ static const snwField s_sceneFields[] = {
     RAW(snwSceneData, pins, "pins", "list", &snw_pinTable, "parts of bodies that are held"),
     RAW(snwSceneData, clips, "clips", "list", &snw_clipTable, "motion of pins, colliders, handles and joints"),
     RAW(snwSceneData, commands, "commands", "list", &snw_commandTable, "a script: what is done at which step"),
+    RAW(snwSceneData, gestures, "gestures", "list", &snw_gestureTable,
+        "the same in few words: paths, shaking; commands when the scene is read"),
     RAW(snwSceneData, camera, "camera", "object", &snw_cameraTable, "for pictures and films"),
 };
 

@@ -1,4 +1,4 @@
-#include "view/film.h"
+#include "view/film_flat.h"
 
 #include "view/encode.h"
 #include "scene/file.h"
@@ -84,6 +84,9 @@ static snwResult CheckDef(const snwFilmDef* def, snwMessage* message)
     if ((int)def->look < 0 || def->look >= snw_filmLookCount || (def->show & ~(uint32_t)snw_showAll) != 0)
         return snwFail(message, snw_errorArgument, "start from snwDefaultFilmDef", "unknown look %d or overlays %x",
             (int)def->look, def->show);
+    if (def->transparent && (!def->keepFrames || def->filmPath != NULL))
+        return snwFail(message, snw_errorArgument, "keep the frames, and ask for no film",
+            "films have no opacity: only frames can be transparent");
     return CheckCamera(&def->camera, message);
 }
 
@@ -165,6 +168,7 @@ snwResult snwCreateFilm(
     film->bodyCount = sceneDef->bodyCount;
     film->colliderCount = sceneDef->colliderCount;
     film->propCount = sceneDef->propCount;
+    film->flat = snwFilm_IsFlat(film);
     film->framesPerSecond = fmin(def->framesPerSecond, sceneDef->rate);
     film->bodies = snwAllocArray(context, (size_t)film->bodyCount + 1, sizeof *film->bodies);
     film->colliderMeshes = snwAllocArray(context, (size_t)film->colliderCount + 1, sizeof *film->colliderMeshes);

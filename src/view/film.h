@@ -7,6 +7,7 @@
 #include "view/camera.h"
 #include "view/film_skeleton.h"
 #include "view/film_surface.h"
+#include "view/gizmo.h"
 #include "view/image.h"
 #include "view/picture.h"
 #include "view/ramp.h"
@@ -24,9 +25,9 @@ typedef struct snwFilmBody
     snwFilmSkeleton skeleton;         // in the look of bones; empty: bones are drawn as capsules
     int skeletonMesh;                 // in the picture
     int vertexCount, triangleCount;
-    int firstBone; // in a frame
-    size_t first;  // float of its first position in a frame
-    int mesh;      // in the picture; of a body of balls: the first one
+    int firstBone, firstHandle; // in a frame
+    size_t first;               // float of its first position in a frame
+    int mesh;                   // in the picture; of a body of balls: the first one
     int ballCount;
     float ballRadius; // m
 } snwFilmBody;
@@ -48,8 +49,10 @@ typedef struct snwFilmFrame
     int contactCount;
     float* pins; // x y z of each vertex that is held
     int pinCount;
-    snwFloat3 pressure; // m, where the forces from below act together
-    float load;         // N, their sum; 0: none
+    snwFloat3 pressure;    // m, where the forces from below act together
+    float load;            // N, their sum; 0: none
+    snwTransform* handles; // of all bodies: what takes the rest pose to now
+    uint32_t* given;       // of each: mask of snw_dof...
 } snwFilmFrame;
 
 struct snwFilm
@@ -65,7 +68,8 @@ struct snwFilm
     snwFilmBody* bodies;
     int bodyCount;
     size_t floatCount;
-    int boneCount; // of all bodies
+    int boneCount, handleCount; // of all bodies
+    bool flat;                  // paper figures before a wall
     int colliderCount;
     int* colliderMeshes;
     int propCount;
@@ -96,6 +100,10 @@ void snwFilmFrame_Free(snwContext* context, snwFilmFrame* frame);
 // The rigid motion of each bone that fits its vertices best; for methods that do not tell.
 snwResult snwFitBones(snwContext* context, const snwCharacterDef* character, const snwVertices* now,
     snwTransform* bones, snwMessage* message);
+
+// Where the handles are and what of them is given.
+snwResult snwFilm_CopyHandles(snwFilm* film, const snwSim* sim, snwFilmFrame* frame, snwMessage* message);
+void snwFilm_AddHandleMarks(const snwFilm* film, const snwFilmFrame* frame, snwGizmos* gizmos);
 
 // Bones and overlays of a frame as a mesh of the picture, on top of the others.
 snwResult snwFilm_AddMarks(snwFilm* film, int frame, snwMessage* message);

@@ -3,6 +3,7 @@
 #include "view/film.h"
 
 #include "base/sort.h"
+#include "sim/character.h"
 #include "sim/method.h"
 
 #include <string.h>
@@ -22,6 +23,8 @@ void snwFilmFrame_Free(snwContext* context, snwFilmFrame* frame)
     snwFree(context, frame->bones);
     snwFree(context, frame->contacts);
     snwFree(context, frame->pins);
+    snwFree(context, frame->handles);
+    snwFree(context, frame->given);
 }
 
 // What is drawn of a body: its skin, or its vertices if it has no skin.
@@ -103,7 +106,7 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
     const snwSceneDef* def = snwScene_GetDef(film->scene);
     size_t largest = 0;
     film->floatCount = 0;
-    film->boneCount = 0;
+    film->boneCount = film->handleCount = 0;
     for (int i = 0; i < film->bodyCount; ++i)
     {
         snwFilmBody* body = &film->bodies[i];
@@ -117,6 +120,7 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
         body->character = snwCharacter_GetDef(def->bodies[i].character);
         body->vertexCount = points.count;
         body->firstBone = film->boneCount;
+        body->firstHandle = film->handleCount;
         if (!CopySkin(film->context, &skin, body))
             return snwFailMemory(message);
         snwResult result = MakeSurface(film, i, message);
@@ -126,6 +130,7 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
             return result;
         film->floatCount += 3 * (size_t)body->vertexCount;
         film->boneCount += info.boneCount;
+        film->handleCount += snwCharacterDef_HandleCount(body->character);
         largest = (size_t)info.vertexCount > largest ? (size_t)info.vertexCount : largest;
     }
     film->firstTime = snwSim_GetTime(sim);
@@ -361,6 +366,8 @@ static snwResult CopyOverlays(snwFilm* film, const snwSim* sim, snwFilmFrame* fr
         result = CopyContacts(film, &contacts, frame, message);
     if (result >= 0 && (film->def.show & snw_showPins) != 0)
         result = CopyPins(film, sim, frame, message);
+    if (result >= 0 && (film->def.show & snw_showHandles) != 0)
+        result = snwFilm_CopyHandles(film, sim, frame, message);
     return result;
 }
 
@@ -371,6 +378,14 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
     const snwFilmBody* body = &film->bodies[index];
     snwVertices points;
     snwSkin skin;
+    if (body->surface != NULL && body->surface->fine != NULL)
+    {
+        snwMatrices handles = {0};
+        if (snwSim_GetHandleMatrices(sim, index, &handles) < 0)
+            return snwFail(message, snw_errorArgument, NULL, "body %d of the sim has no handles", index);
+        snwFilmSurface_MoveFine(body->surface, &handles, frame->positions + body->first);
+        return snw_ok;
+    }
     if (body->surface != NULL)
     {
         if (snwSim_GetShown(sim, index, &points) < 0 || points.count != body->character->vertexCount)

@@ -1,6 +1,7 @@
 #include "view/surfaces.h"
-#include "view/film.h"
+#include "view/film_flat.h"
 #include "view/gizmo.h"
+#include "view/wall.h"
 #include "view/weights_look.h"
 
 #include <float.h>
@@ -131,6 +132,11 @@ static void PlaceCamera(snwFilm* film, const Bounds* bounds)
     {
         film->camera = snwCamera_FromDef(&def->camera, def->width, def->height);
         film->turnPoint = snwFloat3_FromVec3(def->camera.target);
+        return;
+    }
+    if (film->flat)
+    {
+        film->camera = snwFilm_FlatCamera(film);
         return;
     }
     snwFraming framing = snwFraming_Begin(&def->camera, def->width, def->height, bounds->lower, bounds->upper);
@@ -393,6 +399,8 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
     film->picture.centre = snwFloat3_Mix(bounds.lower, bounds.upper, 0.5f);
     film->picture.radius = snwFloat_Max(0.5f * snwFloat3_Length(size), 1e-6f);
     PlaceCamera(film, &bounds);
+    film->picture.style = film->def.transparent ? snw_styleClear : snw_styleStudio;
+    film->picture.frontLight = film->flat;
     film->strongest = StrongestContact(film);
     if (snwFilm_HasValues(film))
         film->scale = MakeScale(film);
@@ -403,7 +411,9 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
     for (int i = 0; result >= 0 && i < film->colliderCount; ++i)
     {
         snwFloat3 color = colliders[i].kind == snw_colliderPlane ? s_groundColor : s_colliderColor;
-        result = snwPicture_AddCollider(&film->picture, &colliders[i], color, &film->colliderMeshes[i], message);
+        result = film->flat
+                     ? snwFilm_AddFlatCollider(film, i, message)
+                     : snwPicture_AddCollider(&film->picture, &colliders[i], color, &film->colliderMeshes[i], message);
         if (result >= 0)
             film->picture.meshes[film->colliderMeshes[i]].scenery = true;
     }
@@ -412,10 +422,13 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
     for (int i = 0; result >= 0 && i < film->propCount; ++i)
         result = snwPicture_AddSolid(
             &film->picture, props[i].kind, props[i].size, s_propColors[i % colors], &film->propMeshes[i], message);
+    if (result >= 0 && film->flat && !film->def.transparent)
+        result = snwPicture_AddWall(&film->picture, &film->camera, 0.1f * film->picture.radius, message);
     if (result >= 0)
         result = snwCreateRenderer(film->context, &film->renderer, message);
-    return result >= 0 ? snwCreateImage(film->context, film->def.width, film->def.height, &film->image, message)
-                       : result;
+    if (result >= 0)
+        result = snwCreateImage(film->context, film->def.width, film->def.height, &film->image, message);
+    return result >= 0 && film->def.transparent ? snwImage_AddAlpha(film->context, &film->image, message) : result;
 }
 
 static void MoveBalls(snwFilm* film, const snwFilmBody* body, int frame)

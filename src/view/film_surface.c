@@ -1,6 +1,7 @@
 #include "view/film_surface.h"
 
 #include "view/film_prepared.h"
+#include "view/fine_skin.h"
 #include "view/likeness.h"
 
 #include <string.h>
@@ -57,6 +58,20 @@ static snwResult MeshFlesh(snwContext* context, snwFilmSurface* surface, double 
     return result;
 }
 
+static snwResult Refine(
+    snwContext* context, const snwCharacterDef* character, int times, snwFilmSurface* surface, snwMessage* message)
+{
+    snwResult result = snwCreateFineSkin(context, character, times, &surface->fine, message);
+    if (result < 0)
+        return result;
+    surface->points = surface->fine->points;
+    surface->pointCount = surface->fine->pointCount;
+    surface->triangles = surface->fine->triangles;
+    surface->triangleCount = surface->fine->triangleCount;
+    surface->texture = character->texture;
+    return snw_ok;
+}
+
 snwResult snwCreateFilmSurface(
     snwContext* context, const snwCharacterDef* character, double detail, snwFilmSurface** surface, snwMessage* message)
 {
@@ -67,6 +82,15 @@ snwResult snwCreateFilmSurface(
     if (made == NULL)
         return snwFailMemory(message);
     made->arena.context = context;
+    int times = character->triangleCount > 0 ? snwFineSkin_Wanted(character->source) : 0;
+    if (times > 0)
+    {
+        snwResult refined = Refine(context, character, times, made, message);
+        *surface = refined >= 0 ? made : NULL;
+        if (refined < 0)
+            snwDestroyFilmSurface(context, made);
+        return refined;
+    }
     snwResult opened = snwFilmSurface_UsePrepared(context, character, made, message);
     if (opened < 0 || made->prepared != NULL)
     {
@@ -96,6 +120,7 @@ void snwDestroyFilmSurface(snwContext* context, snwFilmSurface* surface)
     if (surface == NULL)
         return;
     snwBlueprintFile_Free(&surface->blueprint);
+    snwDestroyFineSkin(context, surface->fine);
     snwDestroyDisplay(surface->display);
     snwPrepared_Release(surface->prepared);
     snwArena_Free(&surface->arena);
@@ -111,6 +136,14 @@ static void PaintFlesh(const void* data, const float point[3], float color[3])
 bool snwFilmSurface_Dress(snwContext* context, const snwFilmSurface* surface, snwPictureMesh* mesh)
 {
     size_t count = 3 * (size_t)surface->pointCount;
+    if (surface->fine != NULL)
+    {
+        bool painted = surface->fine->texcoords != NULL && surface->texture.width > 0;
+        mesh->texture = surface->texture;
+        if (painted)
+            mesh->texcoords = snwCopyArray(context, surface->fine->texcoords, count / 3 * 2, sizeof(float));
+        return !painted || mesh->texcoords != NULL;
+    }
     if (surface->colors != NULL)
         return (mesh->colors = snwCopyArray(context, surface->colors, count, sizeof(float))) != NULL;
     bool file = surface->prepared != NULL;
@@ -118,6 +151,11 @@ bool snwFilmSurface_Dress(snwContext* context, const snwFilmSurface* surface, sn
     mesh->paint = file ? snwFilmPart_Paint : PaintFlesh;
     mesh->paintData = file ? (const void*)surface->parts : &surface->blueprint.blueprint.flesh;
     return mesh->paintPoints != NULL;
+}
+
+void snwFilmSurface_MoveFine(const snwFilmSurface* surface, const snwMatrices* handles, float* points)
+{
+    snwFineSkin_Move(surface->fine, handles, points);
 }
 
 void snwFilmSurface_Move(snwContext* context, const snwFilmSurface* surface, const snwVertices* vertices, float* points)

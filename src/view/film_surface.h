@@ -18,6 +18,10 @@ typedef struct snwFilmSurface
     snwEmbedding embedding;
     float* scratch;
 
+    // Of a flat character that asked for a finer skin; its points are moved by the handles:
+    struct snwFineSkin* fine;
+    snwTexture texture; // the character's
+
     // Of a prepared character instead of the blueprint and the embedding:
     snwPrepared* prepared;
     snwDisplay* display;
@@ -33,6 +37,9 @@ typedef struct snwFilmSurface
 snwResult snwCreateFilmSurface(snwContext* context, const snwCharacterDef* character, double detail,
     snwFilmSurface** surface, snwMessage* message);
 void snwDestroyFilmSurface(snwContext* context, snwFilmSurface* surface); // NULL is allowed
+
+// By the handles, if that is what moves it.
+void snwFilmSurface_MoveFine(const snwFilmSurface* surface, const snwMatrices* handles, float* points);
 
 // Gives the mesh of the body its colours. False: no memory.
 bool snwFilmSurface_Dress(snwContext* context, const snwFilmSurface* surface, snwPictureMesh* mesh);

@@ -1,6 +1,7 @@
 #include "view/portrait.h"
 
 #include "view/render.h"
+#include "view/wall.h"
 
 static const snwFloat3 s_groundColor = {0.80f, 0.79f, 0.77f};
 
@@ -83,31 +84,13 @@ static snwResult AddGround(snwPicture* picture, const snwFraming* framing, snwMe
     return snw_ok;
 }
 
-// A sheet behind everything, straight before the camera.
 static snwResult AddWall(snwPicture* picture, const snwFraming* framing, snwMessage* message)
 {
     const snwCamera* camera = &framing->camera;
-    float half = 40 * picture->radius;
     snwFloat3 extent = snwFloat3_Scale(snwFloat3_Sub(framing->upper, framing->lower), 0.5f);
     float depth = fabsf(extent.x * camera->forward.x) + fabsf(extent.y * camera->forward.y) +
                   fabsf(extent.z * camera->forward.z);
-    snwFloat3 centre = snwFloat3_MulAdd(picture->centre, depth + 0.1f * picture->radius, camera->forward);
-    float positions[12];
-    for (int i = 0; i < 4; ++i)
-    {
-        float x = i == 0 || i == 3 ? -half : half, y = i < 2 ? -half : half;
-        snwFloat3_Store(snwFloat3_MulAdd(snwFloat3_MulAdd(centre, x, camera->right), y, camera->up), positions + 3 * i);
-    }
-    const int triangles[] = {0, 1, 2, 0, 2, 3};
-    int mesh;
-    return snwPicture_AddMesh(picture,
-        &(snwMeshLook){.kind = snw_pictureWall,
-            .positions = positions,
-            .vertexCount = 4,
-            .triangles = triangles,
-            .triangleCount = 2,
-            .flat = true},
-        &mesh, message);
+    return snwPicture_AddWall(picture, camera, depth + 0.1f * picture->radius, message);
 }
 
 static snwResult FillPicture(
