@@ -278,11 +278,16 @@ typedef struct Ratio
     bool halves;
 } Ratio;
 
+#define MATERIAL(kg, Pa)                                                                                               \
+    {                                                                                                                  \
+        .density = (kg), .young = (Pa), .poisson = 0.4                                                                 \
+    }
+
 static const Ratio s_ratios[] = {
-    {"mass-heavy-bones", {100, 5e4, 0.4, 0}, {1e5, 5e4, 0.4, 0}, false},
-    {"mass-light-bones", {1000, 2e5, 0.4, 0}, {1, 2e5, 0.4, 0}, false},
-    {"mass-halves", {10, 2e5, 0.4, 0}, {1e4, 2e5, 0.4, 0}, true},
-    {"stiffness-halves", {1000, 2e4, 0.4, 0}, {1000, 2e7, 0.4, 0}, true},
+    {"mass-heavy-bones", MATERIAL(100, 5e4), MATERIAL(1e5, 5e4), false},
+    {"mass-light-bones", MATERIAL(1000, 2e5), MATERIAL(1, 2e5), false},
+    {"mass-halves", MATERIAL(10, 2e5), MATERIAL(1e4, 2e5), true},
+    {"stiffness-halves", MATERIAL(1000, 2e4), MATERIAL(1000, 2e7), true},
 };
 
 static bool IsSecond(const Ratio* ratio, const snwCharacter* character, int tet)

@@ -88,7 +88,8 @@ static void KeepBones(Parts* parts, const snwCharacter* from)
 
 static void FillParts(Parts* parts, const snwCharacter* from, snwCantilever version)
 {
-    parts->material = (snwMaterial){SNW_CANTILEVER_DENSITY, SNW_CANTILEVER_YOUNG, SNW_CANTILEVER_POISSON, 0};
+    parts->material = (snwMaterial){
+        .density = SNW_CANTILEVER_DENSITY, .young = SNW_CANTILEVER_YOUNG, .poisson = SNW_CANTILEVER_POISSON};
     parts->def = snwDefaultCharacterDef();
     snwCharacterDef* def = &parts->def;
     def->name = "cantilever";

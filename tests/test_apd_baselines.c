@@ -119,7 +119,7 @@ typedef struct World
 
 static World DefaultWorld(snwApdSolver solver)
 {
-    return (World){.bar = {.type = snw_jointBall, .material = {1000, 2e4, 0.3, 0}},
+    return (World){.bar = {.type = snw_jointBall, .material = {.density = 1000, .young = 2e4, .poisson = 0.3}},
         .solver = solver,
         .iterations = 10,
         .passes = 3,
@@ -396,7 +396,7 @@ static Sample RandomTet(uint64_t* seed, double stretch)
     Sample s;
     snwVec3 rest[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     snwQuat turn = snwQuat_FromRotationVector(RandomVec(seed, 2));
-    snwMaterial material = {1000, 1 + snwTest_Random(seed), 0.45 * snwTest_Random(seed), 0};
+    snwMaterial material = {.density = 1000, .young = 1 + snwTest_Random(seed), .poisson = 0.45 * snwTest_Random(seed)};
     snwVec3 edges[3];
     for (int a = 0; a < 4; ++a)
     {

@@ -51,7 +51,7 @@ static snwCharacter* CreateChain(snwContext* context)
     snwMessage message = {0};
     FillBlock(&chain, 0, -0.22);
     FillBlock(&chain, 1, 0.22);
-    chain.material = (snwMaterial){700, 1e6, 0.45, 0};
+    chain.material = (snwMaterial){.density = 700, .young = 1e6, .poisson = 0.45};
     chain.joint = snwDefaultJointDef();
     chain.joint.name = "link";
     chain.joint.type = snw_jointBall;

@@ -63,8 +63,8 @@ static void MakeFull(Rigged* r)
         r->keys[i] = (snwKey){0.25 * i, {{0.1 * (i % 2), 0, 0}, {0, 0, 0, 1}}};
     r->tracks[0] = (snwTrackDef){0, r->keys, 3};
     r->tracks[1] = (snwTrackDef){1, r->keys, 1};
-    r->motions[0] = (snwMotionDef){"nod", 0.5, true, r->tracks, 2};
-    r->motions[1] = (snwMotionDef){"rest", 2.0, false, NULL, 0};
+    r->motions[0] = (snwMotionDef){.name = "nod", .duration = 0.5, .loop = true, .tracks = r->tracks, .trackCount = 2};
+    r->motions[1] = (snwMotionDef){.name = "rest", .duration = 2.0};
     r->def.elementBones = r->elementBones;
     r->def.colors = (const float(*)[3])r->colors;
     r->def.texcoords = (const float(*)[2])r->texcoords;

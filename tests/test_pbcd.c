@@ -376,7 +376,7 @@ static snwCharacter* MakeMovingBar(snwContext* context, double turn, double shif
         keys[1][k].transform.rotation = snwQuat_FromAxisAngle((snwVec3){0, 0, 1}, k == 1 ? turn : 0.0);
     }
     snwTrackDef tracks[2] = {{0, keys[0], 3}, {1, keys[1], 3}};
-    snwMotionDef motion = {"wave", 0.5, true, tracks, 2};
+    snwMotionDef motion = {.name = "wave", .duration = 0.5, .loop = true, .tracks = tracks, .trackCount = 2};
     snwCharacterDef def = still->def;
     def.motions = &motion;
     def.motionCount = 1;

@@ -302,7 +302,7 @@ TEST(pbd, compliantTetObeysItsEnergy)
     for (uint64_t seed = 1; seed <= 20; ++seed)
     {
         uint64_t random = seed;
-        snwMaterial material = {1000, 1e4, 0.05 + 0.4 * fabs(snwTest_Random(&random)), 0};
+        snwMaterial material = {.density = 1000, .young = 1e4, .poisson = 0.05 + 0.4 * fabs(snwTest_Random(&random))};
         _Alignas(64) float positions[4 * (4 + 8)] = {0};
         _Alignas(64) snwTetBlock tet = {0};
         _Alignas(64) snwNeoRest neo = {0};

@@ -39,7 +39,7 @@ static void MakeChain(Chain* c, bool loop)
         for (int i = 0; i < 8; ++i)
             c->keys[b][i].transform = snwTransform_Identity();
     }
-    c->motion = (snwMotionDef){"bend", 1.0, loop, c->tracks, 2};
+    c->motion = (snwMotionDef){.name = "bend", .duration = 1.0, .loop = loop, .tracks = c->tracks, .trackCount = 2};
     c->def = snwDefaultCharacterDef();
     c->def.vertices = c->vertices, c->def.vertexCount = 4;
     c->def.tets = (const int(*)[4])c->tets, c->def.tetCount = 1;

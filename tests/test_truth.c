@@ -28,7 +28,7 @@ static snwTruthTet RandomTet(uint64_t* seed, snwVec3 x[4])
 {
     snwVec3 rest[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     snwQuat turn = snwQuat_FromRotationVector(RandomVec(seed, 2));
-    snwMaterial material = {1000, 1 + snwTest_Random(seed), 0.45 * snwTest_Random(seed), 0};
+    snwMaterial material = {.density = 1000, .young = 1 + snwTest_Random(seed), .poisson = 0.45 * snwTest_Random(seed)};
     for (int a = 0; a < 4; ++a)
     {
         rest[a] = snwVec3_Add(rest[a], RandomVec(seed, 0.1));
@@ -70,7 +70,7 @@ TEST(truth, turnedTetHasNoEnergyAndAStretchedOneTheKnownOne)
 {
     uint64_t seed = 3;
     snwVec3 rest[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, turned[4], longer[4];
-    snwMaterial material = {1000, 5, 0.25, 0}; // mu = 2, lambda = 2
+    snwMaterial material = {.density = 1000, .young = 5, .poisson = 0.25}; // mu = 2, lambda = 2
     snwTruthTet tet = snwTruthTet_Make(rest, &material);
     snwQuat turn = snwQuat_FromRotationVector(RandomVec(&seed, 3));
     for (int a = 0; a < 4; ++a)

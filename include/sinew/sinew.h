@@ -163,9 +163,28 @@ typedef struct snwMaterial
     double young;   // Pa, > 0
     double poisson; // -0.9 .. 0.5
     double damping; // 1/s, >= 0: how fast internal motion dies
+    // In methods whose flesh is tied to the place where an artist's motion puts it (pbcd):
+    double frequency; // Hz, >= 0: how fast it swings about that place, its own stiffness aside; 0: the method's number
+    double settling;  // s, >= 0: until the swing has fallen to a twentieth; 0: as damping says
 } snwMaterial;
 
-SNW_API snwMaterial snwDefaultMaterial(void); // soft rubber: 1000 kg/m^3, 1e5 Pa, 0.45, 0
+SNW_API snwMaterial snwDefaultMaterial(void); // soft rubber: 1000 kg/m^3, 1e5 Pa, 0.45, 0, 0, 0
+
+// Materials by name: flesh, muscle, fat, rubber, jelly, inflatable.
+typedef struct snwPresetInfo
+{
+    const char* name;
+    const char* help;
+    snwMaterial material;
+} snwPresetInfo;
+
+SNW_API int snwPresetCount(void);
+SNW_API const snwPresetInfo* snwPreset_GetInfo(int preset); // NULL: there is none
+SNW_API int snwPreset_Find(const char* name);               // -1 if there is none
+
+// Gives way `softness` times as far (> 0; 1: as it is) with as many swings until it is still: young is divided by it,
+// frequency and damping by its square root; settling takes that much longer.
+SNW_API snwMaterial snwMaterial_Soften(const snwMaterial* material, double softness);
 
 typedef enum snwJointType
 {
@@ -258,6 +277,15 @@ typedef struct snwTrackDef
     int keyCount;
 } snwTrackDef;
 
+// Vertices that move by themselves before bones move them: a vertex cache, morph targets. Between the samples as
+// between keys: smooth (C1), through them.
+typedef struct snwVertexTrackDef
+{
+    const double* times;       // s, 0 .. duration, at least a microsecond apart
+    int sampleCount;           // 0: none
+    const float (*offsets)[3]; // m, from the rest pose and in its axes: sample by sample, one per vertex
+} snwVertexTrackDef;
+
 // What an animator does with the skeleton: walk, swim, nod ...
 typedef struct snwMotionDef
 {
@@ -265,7 +293,8 @@ typedef struct snwMotionDef
     double duration;  // s, > 0
     bool loop;        // the last key leads back to the first one; a key at `duration` must then equal one at 0
     const snwTrackDef* tracks;
-    int trackCount; // at most one per bone
+    int trackCount;             // at most one per bone
+    snwVertexTrackDef vertices; // of the character, what bones do comes on top
 } snwMotionDef;
 
 // sRGB red green blue alpha, rows from the top, 1..8192 pixels each way; width 0: none.
@@ -389,6 +418,11 @@ SNW_API snwResult snwCharacter_GetRestSkin(const snwCharacter* character, snwSki
 SNW_API snwResult snwCharacter_Pose(
     const snwCharacter* character, int motion, double time, snwTransform* bones, int capacity);
 
+// The vertices in a motion (-1: at rest) at a time, x y z each, `stride` bytes from one to the next, before bones move
+// them.
+SNW_API snwResult snwCharacter_PoseVertices(
+    const snwCharacter* character, int motion, double time, float* positions, int count, int stride);
+
 // How far a motion goes beyond the limits of the joints at worst, rad, at 240 samples per second: ranges, cones, and
 // turning that the joint does not allow at all. 0: nowhere; < 0: no such motion, or no memory. Joint (-1: none) and
 // time of the worst may be NULL.
@@ -436,6 +470,9 @@ typedef struct snwSurfaceInfo
     int triangleCount;
     const snwSurfacePart* parts;
     int partCount;
+    const snwVertexTrackDef*
+        tracks; // one per motion of the character: what it does to the vertices of this surface
+                // beyond what the body takes part in, in the axes of the flesh around; NULL: nothing
 } snwSurfaceInfo;
 
 typedef struct snwPreparedInfo
@@ -471,6 +508,9 @@ typedef struct snwDisplay snwDisplay;
 
 SNW_API snwResult snwCreateDisplay(snwPrepared* prepared, snwDisplay** display, snwMessage* message);
 SNW_API void snwDestroyDisplay(snwDisplay* display);
+// From the next update on surfaces show what the motion (-1: none, as at first) has for them at this time, s: the face
+// that is finer than the body.
+SNW_API snwResult snwDisplay_SetMotion(snwDisplay* display, int motion, double time);
 // positions: x y z of the body's vertices, as snwSim_GetShown gives them, `stride` bytes from one to the next. No
 // memory is asked for. A position that is not finite is an error, and everything stays where it was.
 SNW_API snwResult snwDisplay_Update(

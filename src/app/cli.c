@@ -12,6 +12,7 @@
 #include <string.h>
 
 const snwVerb* const snwVerbs[] = {
+    &snwBakeVerb,
     &snwDemoVerb,
     &snwSimVerb,
     &snwCompareVerb,

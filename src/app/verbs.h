@@ -5,4 +5,4 @@
 #include "app/cli.h"
 
 extern const snwVerb snwDemoVerb, snwSimVerb, snwCompareVerb, snwReplayVerb, snwInfoVerb, snwCheckVerb, snwRenderVerb,
-    snwPrepVerb, snwBenchVerb, snwHelpVerb, snwCompletionsVerb;
+    snwPrepVerb, snwBakeVerb, snwBenchVerb, snwHelpVerb, snwCompletionsVerb;

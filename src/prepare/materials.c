@@ -2,8 +2,8 @@
 //
 // What is painted is painted on the surface. An element takes what is painted where the surface is nearest to it, so a
 // map goes inwards from the skin, and stays where it was painted whatever the mesh. A character has a list of materials
-// and an index per element; a smooth map is therefore cut into levels, as many as `regions` allows: even ones of
-// density, poisson and damping, even in the logarithm of young.
+// and an index per element; a smooth map is therefore cut into levels, as many as `regions` allows: even ones of all
+// numbers, of young even in its logarithm.
 
 #include "prepare/parts.h"
 
@@ -17,10 +17,11 @@
 enum
 {
     snw_maxAttributeMaps = snw_mapPropertyCount,
+    snw_coordinateCount = 6, // numbers of a material
 };
 
 static const char* const s_attributes[snw_mapPropertyCount] = {
-    "_SNW_DENSITY", "_SNW_YOUNG", "_SNW_POISSON", "_SNW_DAMPING", "_SNW_STIFFNESS"};
+    "_SNW_DENSITY", "_SNW_YOUNG", "_SNW_POISSON", "_SNW_DAMPING", "_SNW_STIFFNESS", "_SNW_FREQUENCY", "_SNW_SETTLING"};
 
 // What is painted, of all vertices of a surface; NAN: nothing.
 typedef struct Paint
@@ -248,8 +249,14 @@ static void SetProperty(snwMaterial* material, snwMapProperty property, double v
             material->damping = fmin(fmax(value, 0), SNW_MAX_DAMPING);
             break;
         case snw_mapStiffness:
-        case snw_mapPropertyCount:
             material->young = fmin(fmax(material->young * value, SNW_MIN_YOUNG), SNW_MAX_YOUNG);
+            break;
+        case snw_mapFrequency:
+            material->frequency = fmin(fmax(value, 0), SNW_MAX_FREQUENCY);
+            break;
+        case snw_mapSettling:
+        case snw_mapPropertyCount:
+            material->settling = fmin(fmax(value, 0), SNW_MAX_SETTLING);
             break;
     }
 }
@@ -294,55 +301,79 @@ static void PaintRange(int begin, int end, void* data)
 // ---------------------------------------------------------------------------------------------------------------------
 // Into regions
 
-static void Coordinates(const snwMaterial* material, double out[4])
+static void Coordinates(const snwMaterial* material, double out[snw_coordinateCount])
 {
     out[0] = material->density;
     out[1] = log(material->young);
     out[2] = material->poisson;
     out[3] = material->damping;
+    out[4] = material->frequency;
+    out[5] = material->settling;
+}
+
+typedef struct Range
+{
+    double lower[snw_coordinateCount], upper[snw_coordinateCount];
+} Range;
+
+static Range FindRange(const Painter* painter)
+{
+    Range range;
+    Coordinates(&painter->elements[0], range.lower);
+    Coordinates(&painter->elements[0], range.upper);
+    for (int i = 1; i < painter->preparer->body.tetCount; ++i)
+    {
+        double value[snw_coordinateCount];
+        Coordinates(&painter->elements[i], value);
+        for (int k = 0; k < snw_coordinateCount; ++k)
+        {
+            range.lower[k] = fmin(range.lower[k], value[k]);
+            range.upper[k] = fmax(range.upper[k], value[k]);
+        }
+    }
+    return range;
 }
 
 // Which of `levels` even steps each number is in.
-static uint64_t KeyOf(const double value[4], const double lower[4], const double upper[4], int levels)
+typedef struct Key
 {
-    uint64_t key = 0;
-    for (int k = 0; k < 4; ++k)
+    uint16_t steps[snw_coordinateCount];
+} Key;
+
+static Key KeyOf(const snwMaterial* material, const Range* range, int levels)
+{
+    Key key;
+    double value[snw_coordinateCount];
+    Coordinates(material, value);
+    for (int k = 0; k < snw_coordinateCount; ++k)
     {
-        double span = upper[k] - lower[k], at = span > 0 ? (value[k] - lower[k]) / span : 0;
-        key = key << 16 | (uint64_t)fmin(floor(at * levels), levels - 1);
+        double span = range->upper[k] - range->lower[k], at = span > 0 ? (value[k] - range->lower[k]) / span : 0;
+        key.steps[k] = (uint16_t)fmin(floor(at * levels), levels - 1);
     }
     return key;
 }
 
 // Number of the key among those known; -1: there would be too many.
-static int FindKey(uint64_t* keys, int* count, int most, uint64_t key)
+static int FindKey(Key* keys, int* count, int most, const Key* key)
 {
     for (int i = 0; i < *count; ++i)
-        if (keys[i] == key)
+        if (memcmp(&keys[i], key, sizeof *key) == 0)
             return i;
     if (*count == most)
         return -1;
-    keys[*count] = key;
+    keys[*count] = *key;
     return (*count)++;
 }
 
-static bool Divide(const Painter* painter, int levels, uint64_t* keys)
+static bool Divide(const Painter* painter, int levels, Key* keys)
 {
     snwPreparer* p = painter->preparer;
-    double lower[4] = {INFINITY, INFINITY, INFINITY, INFINITY}, upper[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    Range range = FindRange(painter);
     int count = 0;
     for (int i = 0; i < p->body.tetCount; ++i)
     {
-        double value[4];
-        Coordinates(&painter->elements[i], value);
-        for (int k = 0; k < 4; ++k)
-            lower[k] = fmin(lower[k], value[k]), upper[k] = fmax(upper[k], value[k]);
-    }
-    for (int i = 0; i < p->body.tetCount; ++i)
-    {
-        double value[4];
-        Coordinates(&painter->elements[i], value);
-        p->regions[i] = FindKey(keys, &count, p->settings.regions, KeyOf(value, lower, upper, levels));
+        Key key = KeyOf(&painter->elements[i], &range, levels);
+        p->regions[i] = FindKey(keys, &count, p->settings.regions, &key);
         if (p->regions[i] < 0)
             return false;
     }
@@ -352,7 +383,8 @@ static bool Divide(const Painter* painter, int levels, uint64_t* keys)
 
 static bool AreSame(const snwMaterial* a, const snwMaterial* b)
 {
-    return a->density == b->density && a->young == b->young && a->poisson == b->poisson && a->damping == b->damping;
+    return a->density == b->density && a->young == b->young && a->poisson == b->poisson && a->damping == b->damping &&
+           a->frequency == b->frequency && a->settling == b->settling;
 }
 
 // What more than half of a region's elements have (Boyer and Moore 1981); false if they have nothing in common.
@@ -380,28 +412,33 @@ static void Average(const Painter* painter)
     snwPreparer* p = painter->preparer;
     for (int r = 0; r < p->materialCount; ++r)
     {
-        double sum[4] = {0};
+        double sum[snw_coordinateCount] = {0};
         int count = 0;
         if (FindMajority(painter, r, &p->materials[r]))
             continue;
         for (int i = 0; i < p->body.tetCount; ++i)
         {
-            double value[4];
+            double value[snw_coordinateCount];
             if (p->regions[i] != r)
                 continue;
             Coordinates(&painter->elements[i], value);
-            for (int k = 0; k < 4; ++k)
+            for (int k = 0; k < snw_coordinateCount; ++k)
                 sum[k] += value[k];
             ++count;
         }
-        p->materials[r] = (snwMaterial){sum[0] / count, exp(sum[1] / count), fmin(sum[2] / count, 0.5), sum[3] / count};
+        p->materials[r] = (snwMaterial){.density = sum[0] / count,
+            .young = exp(sum[1] / count),
+            .poisson = fmin(sum[2] / count, 0.5),
+            .damping = sum[3] / count,
+            .frequency = sum[4] / count,
+            .settling = sum[5] / count};
     }
 }
 
 static snwResult MakeRegions(Painter* painter)
 {
     snwPreparer* p = painter->preparer;
-    uint64_t* keys = snwPreparer_Alloc(p, p->settings.regions + 1, sizeof *keys);
+    Key* keys = snwPreparer_Alloc(p, p->settings.regions + 1, sizeof *keys);
     if (keys == NULL)
         return snwFailMemory(p->message);
     int levels = 4096; // as good as exact: painted regions stay as they are

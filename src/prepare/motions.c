@@ -156,7 +156,8 @@ static snwResult AddMotion(Sampling* s)
         snwPreparer_Note(p, "animation '%s' moves no bone and was left out", s->name);
         return snw_ok;
     }
-    p->motions[p->motionCount++] = (snwMotionDef){name, s->times[s->count - 1], loop, tracks, count};
+    p->motions[p->motionCount++] = (snwMotionDef){
+        .name = name, .duration = s->times[s->count - 1], .loop = loop, .tracks = tracks, .trackCount = count};
     return snw_ok;
 }
 

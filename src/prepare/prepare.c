@@ -53,21 +53,45 @@ bool snwPreparer_FindSidecar(const snwPreparer* p, char* path, size_t capacity)
     return snprintf(path, capacity, "%.*s.sinew.json", (int)length, p->path) < (int)capacity && access(path, F_OK) == 0;
 }
 
+// What the sidecar says, above and below what the caller says; NULL if nobody says anything.
+static snwResult FindSettings(snwPreparer* p, const char* path, json_t** document)
+{
+    snwResult result = snw_ok;
+    json_t* own = path[0] != 0 ? snwPrepareSettings_Load(p->context, path, &result, p->message) : NULL;
+    *document = NULL;
+    if (result < 0)
+        return result;
+    if (p->def->under == NULL && p->def->over == NULL)
+    {
+        *document = own;
+        return snw_ok;
+    }
+    json_t* all = json_pack("{s:i}", "sinew", 1);
+    json_object_update_recursive(all, (json_t*)p->def->under);
+    json_object_update_recursive(all, own);
+    json_object_update_recursive(all, (json_t*)p->def->over);
+    json_decref(own);
+    *document = all;
+    return all != NULL ? snw_ok : snwFailMemory(p->message);
+}
+
 static snwResult ReadSettings(snwPreparer* p)
 {
-    char path[4096];
+    char path[4096] = "";
+    json_t* document = NULL;
     p->settings = snwDefaultPrepareSettings(p->context, p->asset);
     const snwAssetFlesh* flesh = &p->asset->flesh;
     if (!snwPreparer_FindSidecar(p, path, sizeof path))
-    {
-        if (flesh->young > 0)
-            p->settings.material.young = flesh->young;
-        if (flesh->poisson > 0)
-            p->settings.material.poisson = flesh->poisson;
-        return snw_ok;
-    }
+        path[0] = 0;
     const char* kept = snwArena_Text(&p->arena, path);
-    return p->arena.failed ? snwFailMemory(p->message) : snwPrepareSettings_Open(&p->settings, kept, p->message);
+    snwResult result = p->arena.failed ? snwFailMemory(p->message) : FindSettings(p, kept, &document);
+    if (result < 0 || document != NULL)
+        return result < 0 ? result : snwPrepareSettings_Use(&p->settings, document, kept, p->message);
+    if (flesh->young > 0)
+        p->settings.material.young = flesh->young;
+    if (flesh->poisson > 0)
+        p->settings.material.poisson = flesh->poisson;
+    return snw_ok;
 }
 
 // The file's bytes; the caller frees them.

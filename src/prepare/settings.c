@@ -53,6 +53,7 @@ static const snwField s_fields[] = {
     FIELD(snwPrepareSettings, surfaces, "surfaces", snw_fieldRaw, .help = "by name"),
     FIELD(snwPrepareSettings, maps, "maps", snw_fieldRaw, .help = "materials painted on the surface"),
     FIELD(snwPrepareSettings, motions, "motions", snw_fieldRaw, .help = "by name"),
+    FIELD(snwPrepareSettings, bake, "bake", snw_fieldRaw, .help = "how sinew bake goes"),
 };
 
 static void InitSettings(void* object, int kind)
@@ -87,21 +88,26 @@ static snwResult NeedObject(snwJson* json, const char* key, const json_t* value)
     return snwJson_Fail(json, "names with an object each", "must be an object, is %s", snwJson_TypeName(value));
 }
 
-snwResult snwPrepareSettings_Open(snwPrepareSettings* settings, const char* path, snwMessage* message)
+json_t* snwPrepareSettings_Load(snwContext* context, const char* path, snwResult* result, snwMessage* message)
 {
     char* text = NULL;
     size_t size = 0;
-    snwResult result = snwFile_Read(settings->context, path, snw_maxSidecarBytes, &text, &size, message);
-    if (result < 0)
-        return result;
+    *result = snwFile_Read(context, path, snw_maxSidecarBytes, &text, &size, message);
+    if (*result < 0)
+        return NULL;
+    snwJson json = {.context = context, .message = message, .file = path};
+    json_t* document = snwJson_Parse(&json, text, size, result);
+    snwFree(context, text);
+    return document;
+}
+
+snwResult snwPrepareSettings_Use(
+    snwPrepareSettings* settings, json_t* document, const char* path, snwMessage* message)
+{
     settings->file = path;
     snwJson json = MakeJson(settings, message);
-    json_t* document = snwJson_Parse(&json, text, size, &result);
-    snwFree(settings->context, text);
-    if (document == NULL)
-        return result;
     snwPrepareSettings read;
-    result = snwTable_Read(&json, &s_table, document, &read, NULL);
+    snwResult result = snwTable_Read(&json, &s_table, document, &read, NULL);
     read.context = settings->context;
     read.asset = settings->asset;
     read.file = path;
@@ -363,7 +369,8 @@ snwResult snwPrepareSettings_Material(
 // ---------------------------------------------------------------------------------------------------------------------
 // Maps
 
-static const char* const s_properties[] = {"density", "young", "poisson", "damping", "stiffness", NULL};
+static const char* const s_properties[] = {
+    "density", "young", "poisson", "damping", "stiffness", "frequency", "settling", NULL};
 static const char* const s_sources[] = {"color", "attribute", "texture", NULL};
 static const char* const s_channels[] = {"red", "green", "blue", "alpha", NULL};
 

@@ -50,6 +50,8 @@ typedef enum snwMapProperty
     snw_mapPoisson,
     snw_mapDamping,
     snw_mapStiffness, // a factor of young
+    snw_mapFrequency,
+    snw_mapSettling,
     snw_mapPropertyCount,
 } snwMapProperty;
 
@@ -88,6 +90,7 @@ typedef struct snwPrepareSettings
     double size;  // m, the longest side of the character; 0: not said
     snwMaterial material;
     const json_t *materials, *bones, *surfaces, *maps, *motions;
+    const json_t* bake; // of `sinew bake`, which reads it itself
     // below: not from a table
     snwContext* context;
     json_t* document; // that all of it points into
@@ -97,8 +100,11 @@ typedef struct snwPrepareSettings
 
 // The defaults, without a file.
 snwPrepareSettings snwDefaultPrepareSettings(snwContext* context, const snwAsset* asset);
-// path: of the sidecar. Free after success and failure alike.
-snwResult snwPrepareSettings_Open(snwPrepareSettings* settings, const char* path, snwMessage* message);
+// The sidecar's document, NULL if it failed.
+json_t* snwPrepareSettings_Load(snwContext* context, const char* path, snwResult* result, snwMessage* message);
+// Takes the document over; path: of the sidecar, for messages. Free after success and failure alike.
+snwResult snwPrepareSettings_Use(
+    snwPrepareSettings* settings, json_t* document, const char* path, snwMessage* message);
 void snwPrepareSettings_Free(snwPrepareSettings* settings);
 
 // What is said about a bone, surface or motion of this name; node (-1: none) is where a glTF file may say it too. The

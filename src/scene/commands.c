@@ -179,7 +179,7 @@ static bool Skipped(const snwField* field, const snwCommandData* data)
         memcpy(&word, (const char*)data + field->offset, sizeof word);
         return word == NULL;
     }
-    if (field->type == snw_fieldAngles || field->type == snw_fieldRaw)
+    if (field->type == snw_fieldAngles || field->type == snw_fieldRaw || snwField_IsSilent(field, data))
         return true;
     return data->command.kind == snw_commandPin && data->pin != NULL && strcmp(field->key, "vertex") == 0;
 }

@@ -261,6 +261,9 @@ static snwResult ReadField(snwJson* json, const snwField* field, const json_t* v
         case snw_fieldRaw:
             *(const json_t**)out = value;
             return snw_ok;
+        case snw_fieldWord:
+        case snw_fieldScale:
+            return snw_ok;
     }
     return snw_ok;
 }
@@ -349,23 +352,89 @@ static snwResult CheckGiven(snwJson* json, const snwTable* table, int kind, uint
     return snw_ok;
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Words for parts
+
+// Number of the word, or of its scale, among the fields; -1: there is none.
+static int FindWord(const snwTable* table, int kind, snwFieldType type)
+{
+    for (int i = 0; i < table->count; ++i)
+        if (table->fields[i].type == type && snwField_Belongs(&table->fields[i], kind))
+            return i;
+    return -1;
+}
+
+static uint64_t FieldsOfWord(const snwTable* table, int kind, const snwField* word)
+{
+    uint64_t fields = 0;
+    for (int i = 0; i < table->count; ++i)
+    {
+        const snwField* field = &table->fields[i];
+        bool inside = field->offset >= word->offset && field->offset < word->offset + word->words->size;
+        if (inside && field->words == NULL && snwField_Belongs(field, kind))
+            fields |= (uint64_t)1 << i;
+    }
+    return fields;
+}
+
+static snwResult ReadScale(snwJson* json, const snwField* field, const json_t* value, void* object)
+{
+    double factor = 1;
+    size_t mark = snwJson_Enter(json, field->key);
+    snwResult result = snwJson_ReadReal(json, value, field->lower, field->upper, &factor);
+    if (result < 0)
+        return result;
+    snwJson_Leave(json, mark);
+    field->words->scale((char*)object + field->offset, factor);
+    return snw_ok;
+}
+
+// value: the word itself, or an object that may have it. *given gets the fields that it sets.
+static snwResult ReadWord(
+    snwJson* json, const snwTable* table, int kind, const json_t* value, void* object, uint64_t* given)
+{
+    int at = FindWord(table, kind, snw_fieldWord), scaleAt = FindWord(table, kind, snw_fieldScale), index = 0;
+    if (at < 0)
+        return snw_ok;
+    const snwField *field = &table->fields[at], *scale = scaleAt >= 0 ? &table->fields[scaleAt] : NULL;
+    bool inside = json_is_object(value);
+    const json_t* word = inside ? json_object_get(value, field->key) : value;
+    const json_t* factor = inside && scale != NULL ? json_object_get(value, scale->key) : NULL;
+    if (word == NULL)
+        return factor == NULL ? snw_ok : snwJson_Fail(json, NULL, "'%s' needs '%s'", scale->key, field->key);
+    size_t mark = inside ? snwJson_Enter(json, field->key) : strlen(json->path);
+    snwResult result = snwJson_ReadChoice(json, word, field->names, &index);
+    if (result < 0)
+        return result;
+    snwJson_Leave(json, mark);
+    field->words->set((char*)object + field->offset, index);
+    *given |= FieldsOfWord(table, kind, field);
+    return factor != NULL ? ReadScale(json, scale, factor, object) : snw_ok;
+}
+
 snwResult snwTable_Read(snwJson* json, const snwTable* table, const json_t* value, void* object, uint64_t* seen)
 {
     int kind = -1;
     uint64_t given = 0;
-    if (!json_is_object(value))
+    bool word = json_is_string(value) && table->variant == NULL && FindWord(table, -1, snw_fieldWord) >= 0;
+    if (!json_is_object(value) && !word)
         return snwJson_Fail(json, NULL, "must be an object, is %s", snwJson_TypeName(value));
-    snwResult result = ReadKind(json, table, value, &kind);
+    snwResult result = word ? snw_ok : ReadKind(json, table, value, &kind);
     if (result < 0)
         return result;
     memset(object, 0, table->size);
     table->init(object, kind);
+    result = ReadWord(json, table, kind, value, object, &given);
+    if (result < 0)
+        return result;
     // jansson iterates in the order of the text, so the first mistake in the file is the one reported
     for (void* iter = json_object_iter((json_t*)value); iter != NULL;
          iter = json_object_iter_next((json_t*)value, iter))
     {
         const char* key = json_object_iter_key(iter);
         int index = FindField(table, kind, key);
+        if (index >= 0 && table->fields[index].words != NULL)
+            continue; // it was read first
         if (index < 0)
             return FailKey(json, table, kind, key);
         size_t mark = snwJson_Enter(json, key);
@@ -455,9 +524,19 @@ void snwField_Write(snwText* text, const snwField* field, const void* object)
             snwText_Close(text, '}');
             break;
         case snw_fieldAngles:
+        case snw_fieldWord:
+        case snw_fieldScale:
         case snw_fieldRaw:
             break;
     }
+}
+
+bool snwField_IsSilent(const snwField* field, const void* object)
+{
+    double value = field->words != NULL ? 0 : 1;
+    if (field->quiet)
+        memcpy(&value, (const char*)object + field->offset, sizeof value);
+    return value == 0;
 }
 
 void snwTable_Write(snwText* text, const snwTable* table, const void* object)
@@ -470,7 +549,8 @@ void snwTable_Write(snwText* text, const snwTable* table, const void* object)
         if (field->type == snw_fieldText)
             memcpy(&word, (const char*)object + field->offset, sizeof word);
         bool empty = field->type == snw_fieldText && (word == NULL || word[0] == 0);
-        if (field->type == snw_fieldAngles || field->type == snw_fieldRaw || empty || !snwField_Belongs(field, kind))
+        if (field->type == snw_fieldAngles || field->type == snw_fieldRaw || empty || !snwField_Belongs(field, kind) ||
+            snwField_IsSilent(field, object))
             continue;
         snwText_Key(text, field->key);
         snwField_Write(text, field, object);

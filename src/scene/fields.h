@@ -26,9 +26,20 @@ typedef enum snwFieldType
     snw_fieldColor,    // float[3], linear; JSON has linear numbers or "#rrggbb" (sRGB)
     snw_fieldObject,   // a struct with `table`
     snw_fieldRaw,      // const json_t*, NULL if absent: read by the caller; never written by tables
+    snw_fieldWord,     // one of `names` that sets a part of the object; never written
+    snw_fieldScale,    // a number that scales what the word before it has set; never written
 } snwFieldType;
 
 typedef struct snwTable snwTable;
+
+// What a word does to the part of an object that begins at its field's offset: a material by name. In a table without
+// variants it may stand instead of the whole object; in an object, other keys change what it has set.
+typedef struct snwWords
+{
+    size_t size; // of the part
+    void (*set)(void* part, int index);
+    void (*scale)(void* part, double value);
+} snwWords;
 
 typedef struct snwField
 {
@@ -39,9 +50,11 @@ typedef struct snwField
     const char* unit;    // NULL: none
     const char* help;
     bool required;
+    bool quiet;               // a number that is not written while it is 0
     uint32_t kinds;           // bit per variant that has the field; 0: all. A key may occur again for other variants
     const char* const* names; // of choices and masks, NULL-terminated
     const snwTable* table;    // of objects; for raw fields only a hint for the schema
+    const snwWords* words;    // of words and their scale
     const char* schema;       // of raw fields: "list" or "object" of `table`, or "$defs" names; see scene_schema.c
 } snwField;
 
@@ -96,9 +109,11 @@ snwResult snwJson_ReadChoice(snwJson* json, const json_t* value, const char* con
 snwResult snwTable_Read(snwJson* json, const snwTable* table, const json_t* value, void* object, uint64_t* seen);
 bool snwTable_Saw(const snwTable* table, uint64_t seen, const char* key);
 
-// Writes the keys that belong to the object's variant, defaults included; the braces are the caller's.
+// Writes the keys that belong to the object's variant, defaults included (but for quiet ones); the braces are the
+// caller's.
 void snwTable_Write(snwText* text, const snwTable* table, const void* object);
 void snwField_Write(snwText* text, const snwField* field, const void* object);
+bool snwField_IsSilent(const snwField* field, const void* object); // a quiet one that is 0, or a word
 bool snwField_Belongs(const snwField* field, int kind);
 const snwField* snwTable_Variant(const snwTable* table); // NULL: none
 int snwTable_Kind(const snwTable* table, const void* object);

@@ -284,13 +284,20 @@ static void WriteType(snwText* text, const snwField* field)
         case snw_fieldRaw:
             WriteRawType(text, field);
             break;
+        case snw_fieldWord:
+            Enum(text, field->names);
+            break;
+        case snw_fieldScale:
+            Text(text, "type", "number");
+            Range(text, field->lower, field->upper);
+            break;
     }
 }
 
 static bool HasDefault(const snwField* field, const char* object)
 {
     const char* word = NULL;
-    if (field->required || field->type == snw_fieldAngles || field->type == snw_fieldRaw)
+    if (field->words != NULL || field->required || field->type == snw_fieldAngles || field->type == snw_fieldRaw)
         return false;
     if (field->type == snw_fieldText)
         memcpy(&word, object + field->offset, sizeof word);
@@ -336,13 +343,31 @@ static void WriteObject(snwText* text, const snwTable* table, int kind, void* de
     snwText_Close(text, ']');
 }
 
+// An object, or a word instead of it.
+static void WriteWordOr(snwText* text, const snwTable* table, void* defaults)
+{
+    const snwField* word = NULL;
+    for (int i = 0; i < table->count && word == NULL; ++i)
+        word = table->fields[i].type == snw_fieldWord ? &table->fields[i] : NULL;
+    if (word == NULL)
+    {
+        WriteObject(text, table, -1, defaults);
+        return;
+    }
+    OpenOneOf(text);
+    Enum(text, word->names);
+    NextOneOf(text);
+    WriteObject(text, table, -1, defaults);
+    CloseOneOf(text);
+}
+
 static void WriteTable(snwText* text, const snwTable* table, void* defaults)
 {
     const snwField* variant = snwTable_Variant(table);
     Text(text, "description", table->help);
     if (variant == NULL)
     {
-        WriteObject(text, table, -1, defaults);
+        WriteWordOr(text, table, defaults);
         return;
     }
     snwText_Key(text, "oneOf");

@@ -3,6 +3,7 @@
 #include "scene/tables.h"
 #include "scene/gestures.h"
 #include "sim/limits.h"
+#include "sim/presets.h"
 
 // Beyond a thousand kilometres single precision has no millimetres left.
 #define FAR .lower = -SNW_MAX_POSITION, .upper = SNW_MAX_POSITION
@@ -19,6 +20,18 @@
         FIELD(T, member.rotation, "angles", snw_fieldAngles, FAR, .unit = "degrees", .kinds = mask,                    \
             .help = "instead of rotation: turns about the world's x, then y, then z")
 
+static void SetPreset(void* part, int index)
+{
+    *(snwMaterial*)part = snwPreset_GetInfo(index)->material;
+}
+
+static void SetSoftness(void* part, double softness)
+{
+    *(snwMaterial*)part = snwMaterial_Soften(part, softness);
+}
+
+static const snwWords s_materialWords = {sizeof(snwMaterial), SetPreset, SetSoftness};
+
 #define MATERIAL(T, member, mask, must)                                                                                \
     FIELD(T, member.density, "density", snw_fieldReal, .lower = SNW_MIN_DENSITY, .upper = SNW_MAX_DENSITY,             \
         .unit = "kg/m^3", .kinds = mask, .required = must,                                                             \
@@ -32,7 +45,17 @@
             .required = must,                                                                                          \
             .help = "Poisson's ratio; 0.5 keeps the volume; pbd needs its law compliant, else set pbd.volume"),        \
         FIELD(T, member.damping, "damping", snw_fieldReal, .upper = SNW_MAX_DAMPING, .unit = "1/s", .kinds = mask,     \
-            .required = must, .help = "how fast internal motion dies")
+            .required = must, .help = "how fast internal motion dies"),                                                \
+        FIELD(T, member.frequency, "frequency", snw_fieldReal, .upper = SNW_MAX_FREQUENCY, .unit = "Hz",               \
+            .kinds = mask, .quiet = true,                                                                              \
+            .help = "how fast flesh swings about the place where its bones put it, its own stiffness aside; 0: "       \
+                    "pbcd.anchor"),                                                                                    \
+        FIELD(T, member.settling, "settling", snw_fieldReal, .upper = SNW_MAX_SETTLING, .unit = "s", .kinds = mask,    \
+            .quiet = true, .help = "until that swing has fallen to a twentieth; 0: as damping says"),                  \
+        FIELD(T, member, "preset", snw_fieldWord, .names = snw_presetNames, .words = &s_materialWords, .kinds = mask,  \
+            .help = "a material by name; the other keys change what it says"),                                         \
+        FIELD(T, member, "softness", snw_fieldScale, .lower = 0.01, .upper = 100, .words = &s_materialWords,           \
+            .kinds = mask, .help = "of the preset: gives way that many times as far")
 
 #define MOTION(T, member, angular)                                                                                     \
     FIELD(T, member, "velocity", snw_fieldVec3, .lower = -SNW_MAX_SPEED, .upper = SNW_MAX_SPEED, .unit = "m/s",        \

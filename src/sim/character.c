@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "sim/limits.h"
 #include "sim/method.h"
+#include "sim/vertex_track.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,6 +67,12 @@ snwResult snwMaterial_Check(const snwMaterial* material, snwMessage* message)
     if (!(material->damping >= 0.0 && material->damping <= SNW_MAX_DAMPING))
         return snwFail(
             message, snw_errorArgument, remedy, "damping must be 0..%g 1/s, is %g", SNW_MAX_DAMPING, material->damping);
+    if (!(material->frequency >= 0.0 && material->frequency <= SNW_MAX_FREQUENCY))
+        return snwFail(message, snw_errorArgument, remedy, "frequency must be 0..%g Hz, is %g", SNW_MAX_FREQUENCY,
+            material->frequency);
+    if (!(material->settling >= 0.0 && material->settling <= SNW_MAX_SETTLING))
+        return snwFail(message, snw_errorArgument, remedy, "settling must be 0..%g s, is %g", SNW_MAX_SETTLING,
+            material->settling);
     return snw_ok;
 }
 
@@ -115,6 +122,7 @@ static const snwMotionDef* CopyMotions(snwArena* arena, const snwCharacterDef* d
         for (int k = 0; tracks != NULL && k < motion->trackCount; ++k)
             tracks[k].keys = snwArena_Copy(arena, tracks[k].keys, (size_t)tracks[k].keyCount, sizeof(snwKey));
         motion->tracks = tracks;
+        motion->vertices = snwVertexTrack_Copy(arena, &motion->vertices, def->vertexCount);
     }
     return motions;
 }
@@ -486,6 +494,28 @@ snwResult snwCharacter_Pose(const snwCharacter* character, int motion, double ti
     if (motion < -1 || motion >= def->motionCount || capacity < def->boneCount || !isfinite(time))
         return snw_errorArgument;
     snwSkeleton_Pose(&character->skeleton, motion >= 0 ? &def->motions[motion] : NULL, time, bones);
+    return snw_ok;
+}
+
+snwResult snwCharacter_PoseVertices(
+    const snwCharacter* character, int index, double time, float* positions, int count, int stride)
+{
+    const snwCharacterDef* def = &character->def;
+    if (index < -1 || index >= def->motionCount || count != def->vertexCount || stride < 12 || !isfinite(time))
+        return snw_errorArgument;
+    const snwMotionDef* motion = index >= 0 ? &def->motions[index] : NULL;
+    bool moves = motion != NULL && motion->vertices.sampleCount > 0;
+    snwVertexBlend blend = moves ? snwVertexTrack_At(motion, &motion->vertices, time) : (snwVertexBlend){0};
+    for (int i = 0; i < count; ++i)
+    {
+        float* x = (float*)((char*)positions + (size_t)i * (size_t)stride);
+        float offset[3] = {0.0f, 0.0f, 0.0f};
+        if (moves)
+            snwVertexTrack_Offset(&motion->vertices, &blend, count, i, offset);
+        x[0] = (float)(def->vertices[i].x + (double)offset[0]);
+        x[1] = (float)(def->vertices[i].y + (double)offset[1]);
+        x[2] = (float)(def->vertices[i].z + (double)offset[2]);
+    }
     return snw_ok;
 }
 

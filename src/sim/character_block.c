@@ -1,18 +1,21 @@
 // Characters as blocks of memory. The block holds the definition, not what follows from it; loading checks it as
 // strictly as creating does.
 //
-// Version 2 is version 1 with more behind it, version 3 is version 2 with weights behind that. A character that needs
+// Version 2 is version 1 with more behind it, version 3 is version 2 with weights behind that, version 4 is version 3
+// with frequency and settling of the materials and the vertices of motions behind that. A character that needs
 // nothing of a version is written as the one before, so that it keeps the hash by which saved states and logs know it.
 
 #include "sim/character.h"
 #include "base/bytes.h"
 #include "sim/limits.h"
+#include "sim/vertex_track.h"
 
 #include <string.h>
 
 #define SNW_CHARACTER_MAGIC_1 0x31434E53u // "SNC1"
 #define SNW_CHARACTER_MAGIC_2 0x32434E53u // "SNC2"
 #define SNW_CHARACTER_MAGIC_3 0x33434E53u // "SNC3"
+#define SNW_CHARACTER_MAGIC_4 0x34434E53u // "SNC4"
 
 static void WriteVec3(snwWriter* writer, snwVec3 v)
 {
@@ -174,15 +177,50 @@ static void WriteWeights(snwWriter* writer, const snwWeights* weights)
     snwWrite(writer, weights->values, (size_t)entries * sizeof *weights->values);
 }
 
+// What every version has of a material.
+static void WriteMaterials(snwWriter* writer, const snwCharacterDef* def)
+{
+    snwWriteInt(writer, def->materialCount);
+    for (int i = 0; i < def->materialCount; ++i)
+    {
+        const snwMaterial* material = &def->materials[i];
+        const double numbers[4] = {material->density, material->young, material->poisson, material->damping};
+        snwWrite(writer, numbers, sizeof numbers);
+    }
+}
+
+static bool NeedsTracks(const snwCharacterDef* def)
+{
+    bool needs = false;
+    for (int i = 0; i < def->materialCount; ++i)
+        needs = needs || def->materials[i].frequency != 0.0 || def->materials[i].settling != 0.0;
+    for (int i = 0; i < def->motionCount; ++i)
+        needs = needs || def->motions[i].vertices.sampleCount > 0;
+    return needs;
+}
+
+static void WriteBehind(snwWriter* writer, const snwCharacterDef* def)
+{
+    for (int i = 0; i < def->materialCount; ++i)
+    {
+        snwWriteReal(writer, def->materials[i].frequency);
+        snwWriteReal(writer, def->materials[i].settling);
+    }
+    for (int i = 0; i < def->motionCount; ++i)
+        snwVertexTrack_Write(writer, &def->motions[i].vertices, def->vertexCount);
+}
+
 snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* size, snwMessage* message)
 {
     const snwCharacterDef* def = &character->def;
     snwWriter writer = {.context = character->context};
-    bool weights = def->boneWeights.vertexCount > 0 || def->handleWeights.vertexCount > 0;
+    bool tracks = NeedsTracks(def);
+    bool weights = tracks || def->boneWeights.vertexCount > 0 || def->handleWeights.vertexCount > 0;
     bool more = weights || NeedsMore(def);
-    snwWriteInt(&writer, (int32_t)(weights ? SNW_CHARACTER_MAGIC_3
-                                   : more  ? SNW_CHARACTER_MAGIC_2
-                                           : SNW_CHARACTER_MAGIC_1));
+    snwWriteInt(&writer, (int32_t)(tracks    ? SNW_CHARACTER_MAGIC_4
+                                   : weights ? SNW_CHARACTER_MAGIC_3
+                                   : more    ? SNW_CHARACTER_MAGIC_2
+                                             : SNW_CHARACTER_MAGIC_1));
     snwWriteText(&writer, def->name);
     snwWriteText(&writer, def->source);
     snwWrite(&writer, def->color, sizeof def->color);
@@ -196,8 +234,7 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
     snwWriteInt(&writer, def->masses != NULL);
     if (def->masses != NULL)
         snwWrite(&writer, def->masses, (size_t)def->vertexCount * sizeof *def->masses);
-    snwWriteInt(&writer, def->materialCount);
-    snwWrite(&writer, def->materials, (size_t)def->materialCount * sizeof *def->materials);
+    WriteMaterials(&writer, def);
     WriteRig(&writer, def);
     if (more)
         WriteMore(&writer, def);
@@ -206,6 +243,8 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
         WriteWeights(&writer, &def->boneWeights);
         WriteWeights(&writer, &def->handleWeights);
     }
+    if (tracks)
+        WriteBehind(&writer, def);
     if (writer.failed)
     {
         snwFree(character->context, writer.data);
@@ -232,6 +271,18 @@ static void* ReadLong(snwReader* reader, snwArena* arena, int count, size_t size
     return ReadArray(reader, arena, count, size);
 }
 
+static const snwMaterial* ReadMaterials(snwReader* reader, snwArena* arena, int count)
+{
+    snwMaterial* materials = reader->failed ? NULL : snwArena_Alloc(arena, (size_t)count, sizeof *materials);
+    for (int i = 0; materials != NULL && i < count; ++i)
+    {
+        double* numbers[] = {&materials[i].density, &materials[i].young, &materials[i].poisson, &materials[i].damping};
+        for (int k = 0; k < 4; ++k)
+            *numbers[k] = snwReadReal(reader);
+    }
+    return materials;
+}
+
 static void ReadMesh(snwReader* reader, snwArena* arena, snwCharacterDef* def)
 {
     def->vertexCount = snwReadCount(reader, sizeof *def->vertices);
@@ -243,8 +294,8 @@ static void ReadMesh(snwReader* reader, snwArena* arena, snwCharacterDef* def)
     def->edges = ReadArray(reader, arena, def->edgeCount, sizeof *def->edges);
     if (snwReadInt(reader) != 0)
         def->masses = ReadLong(reader, arena, def->vertexCount, sizeof *def->masses);
-    def->materialCount = snwReadCount(reader, sizeof *def->materials);
-    def->materials = ReadArray(reader, arena, def->materialCount, sizeof *def->materials);
+    def->materialCount = snwReadCount(reader, 4 * sizeof(double));
+    def->materials = ReadMaterials(reader, arena, def->materialCount);
 }
 
 static void ReadConstraints(snwReader* reader, snwArena* arena, snwCharacterDef* def)
@@ -377,13 +428,26 @@ static snwWeights ReadWeights(snwReader* reader, snwArena* arena, const snwChara
     return (snwWeights){def->vertexCount, handleCount, starts, handles, values};
 }
 
+static void ReadBehind(snwReader* reader, snwArena* arena, const snwCharacterDef* def)
+{
+    snwMaterial* materials = (snwMaterial*)def->materials; // our own, of ReadMaterials
+    for (int i = 0; materials != NULL && i < def->materialCount; ++i)
+    {
+        materials[i].frequency = snwReadReal(reader);
+        materials[i].settling = snwReadReal(reader);
+    }
+    snwMotionDef* motions = (snwMotionDef*)def->motions; // likewise, of ReadMotions
+    for (int i = 0; motions != NULL && i < def->motionCount; ++i)
+        motions[i].vertices = snwVertexTrack_Read(reader, arena, def->vertexCount);
+}
+
 snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size, const char* name, const char* source,
     snwCharacter** character, snwMessage* message)
 {
     *character = NULL;
     snwReader reader = {.data = data, .size = size};
     uint32_t magic = (uint32_t)snwReadInt(&reader);
-    if (magic != SNW_CHARACTER_MAGIC_1 && magic != SNW_CHARACTER_MAGIC_2 && magic != SNW_CHARACTER_MAGIC_3)
+    if (magic < SNW_CHARACTER_MAGIC_1 || magic > SNW_CHARACTER_MAGIC_4 || (magic & 0xFFFFFF) != 0x434E53)
         return snwFail(message, snw_errorInput, NULL, "not a saved character, or of another version");
     snwArena arena = {.context = context};
     snwCharacterDef def = snwDefaultCharacterDef();
@@ -394,11 +458,13 @@ snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size
     ReadRig(&reader, &arena, &def);
     if (magic != SNW_CHARACTER_MAGIC_1)
         ReadMore(&reader, &arena, &def);
-    if (magic == SNW_CHARACTER_MAGIC_3)
+    if (magic >= SNW_CHARACTER_MAGIC_3)
     {
         def.boneWeights = ReadWeights(&reader, &arena, &def, def.boneCount);
         def.handleWeights = ReadWeights(&reader, &arena, &def, def.handleCount);
     }
+    if (magic == SNW_CHARACTER_MAGIC_4)
+        ReadBehind(&reader, &arena, &def);
     def.name = name != NULL ? name : def.name;
     def.source = source != NULL ? source : def.source;
     snwResult result;

@@ -5,6 +5,7 @@
 #include "rig/weights.h"
 #include "sim/check.h"
 #include "sim/limits.h"
+#include "sim/vertex_track.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -306,7 +307,10 @@ static snwResult CheckMotion(const snwCharacterDef* def, const snwMotionDef* mot
             snwMessage_AddPlace(message, "tracks[%d]", i);
             return snw_errorArgument;
         }
-    return snw_ok;
+    snwResult result = snwVertexTrack_Check(motion, &motion->vertices, def->vertexCount, SNW_MAX_POSITION, message);
+    if (result < 0)
+        snwMessage_AddPlace(message, "vertices");
+    return result;
 }
 
 static snwResult CheckMotions(snwContext* context, const snwCharacterDef* def, snwMessage* message)

@@ -2,11 +2,16 @@
 //
 // Normals are carried by the gradient of the body around them: n = cof(F) N, with F the mean that the embedding uses
 // for positions, so that the creases an artist modelled stay creases.
+//
+// What a motion does to a surface that is finer than the body (a smile) comes on top, in the axes of the flesh around:
+// x = embedded + R d(t), with R the rotation of that F, or that of the rigid piece. Preparation found d so that x is
+// exactly what the artist made where flesh is exactly where the artist puts it.
 
 #include "math/eigen.h"
 #include "math/transform.h"
 #include "sim/character.h"
 #include "sim/prepared.h"
+#include "sim/vertex_track.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,6 +26,8 @@ struct snwDisplay
     snwTransform* motions; // of the anchors
     float** positions;
     float** normals; // per surface
+    int motion;      // that surfaces show, -1: none
+    double time;     // s, in it
 };
 
 snwResult snwCreateDisplay(snwPrepared* prepared, snwDisplay** out, snwMessage* message)
@@ -34,6 +41,7 @@ snwResult snwCreateDisplay(snwPrepared* prepared, snwDisplay** out, snwMessage* 
     size_t count = (size_t)prepared->info.surfaceCount, points = (size_t)embedding->pointCount;
     arena->context = prepared->context;
     display->prepared = prepared;
+    display->motion = -1;
     snwPrepared_Retain(prepared);
     display->scratch = snwArena_Alloc(arena, snwEmbedding_ScratchSize(embedding) + 1, sizeof(float));
     display->points = snwArena_Alloc(arena, 3 * points + 1, sizeof(float));
@@ -148,13 +156,77 @@ static void MoveRigid(snwTransform motion, const float rest[2][3], float* positi
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// All of them
+// What motions do to surfaces
+
+// The rotation of the flesh, or of the rigid piece, around a vertex. That of cof(F) is that of F.
+static snwMat3 FindTurn(const snwDisplay* display, int point)
+{
+    if (point < 0)
+        return snwQuat_ToMat3(display->motions[~point].rotation);
+    if (display->prepared->embedding.arms == NULL)
+        return snwMat3_Diagonal(1, 1, 1);
+    snwMat3 C;
+    for (int i = 0; i < 9; ++i)
+        C.m[i / 3][i % 3] = (double)display->gradients[9 * (size_t)point + (size_t)i];
+    return snwPolar3_Compute(C).rotation;
+}
 
 typedef struct Gather
 {
     const snwDisplay* display;
     int surface;
+    const snwVertexTrackDef* track; // NULL: none
+    snwVertexBlend blend;
 } Gather;
+
+static Gather MakeGather(const snwDisplay* display, int surface)
+{
+    const snwSurfaceInfo* info = &display->prepared->surfaces[surface];
+    Gather gather = {.display = display, .surface = surface};
+    if (info->tracks == NULL || display->motion < 0 || info->tracks[display->motion].sampleCount == 0)
+        return gather;
+    const snwMotionDef* motion = &snwCharacter_GetDef(display->prepared->character)->motions[display->motion];
+    gather.track = &info->tracks[display->motion];
+    gather.blend = snwVertexTrack_At(motion, gather.track, display->time);
+    return gather;
+}
+
+static void AddDetail(const Gather* gather, int vertex, float position[3])
+{
+    const snwPrepared* prepared = gather->display->prepared;
+    float offset[3];
+    snwVertexTrack_Offset(
+        gather->track, &gather->blend, prepared->surfaces[gather->surface].vertexCount, vertex, offset);
+    snwMat3 turn = FindTurn(gather->display, prepared->points[gather->surface][vertex]);
+    snwVec3 d = snwMat3_MulVec(turn, (snwVec3){(double)offset[0], (double)offset[1], (double)offset[2]});
+    position[0] += (float)d.x, position[1] += (float)d.y, position[2] += (float)d.z;
+}
+
+void snwDisplay_FindDetail(const snwDisplay* display, int surface, const float (*targets)[3], float (*detail)[3])
+{
+    const snwPrepared* prepared = display->prepared;
+    for (int i = 0; i < prepared->surfaces[surface].vertexCount; ++i)
+    {
+        const float* now = display->positions[surface] + 3 * (size_t)i;
+        snwMat3 turn = FindTurn(display, prepared->points[surface][i]);
+        snwVec3 gap = {
+            (double)(targets[i][0] - now[0]), (double)(targets[i][1] - now[1]), (double)(targets[i][2] - now[2])};
+        snwVec3 d = snwMat3_MulVec(snwMat3_Transpose(turn), gap);
+        detail[i][0] = (float)d.x, detail[i][1] = (float)d.y, detail[i][2] = (float)d.z;
+    }
+}
+
+snwResult snwDisplay_SetMotion(snwDisplay* display, int motion, double time)
+{
+    if (motion < -1 || motion >= snwCharacter_GetInfo(display->prepared->character).motionCount || !isfinite(time))
+        return snw_errorArgument;
+    display->motion = motion;
+    display->time = time;
+    return snw_ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// All of them
 
 static void GatherRange(int begin, int end, void* data)
 {
@@ -172,11 +244,15 @@ static void GatherRange(int begin, int end, void* data)
             const float *p = surface->positions[i], *n = surface->normals[i];
             const float rest[2][3] = {{p[0], p[1], p[2]}, {n[0], n[1], n[2]}};
             MoveRigid(display->motions[~points[i]], rest, position, normal);
-            continue;
         }
-        memcpy(position, display->points + 3 * (size_t)points[i], 3 * sizeof(float));
-        if (prepared->embedding.arms != NULL)
-            Turn(display->gradients + 9 * (size_t)points[i], surface->normals[i], normal);
+        else
+        {
+            memcpy(position, display->points + 3 * (size_t)points[i], 3 * sizeof(float));
+            if (prepared->embedding.arms != NULL)
+                Turn(display->gradients + 9 * (size_t)points[i], surface->normals[i], normal);
+        }
+        if (gather->track != NULL)
+            AddDetail(gather, i, position);
     }
 }
 
@@ -199,7 +275,7 @@ snwResult snwDisplay_Update(snwDisplay* display, const float* positions, int cou
         display->motions[i] = FitAnchor(prepared, &prepared->anchors[i], positions, stride);
     for (int i = 0; i < prepared->info.surfaceCount; ++i)
     {
-        Gather gather = {display, i};
+        Gather gather = MakeGather(display, i);
         snwParallelFor(prepared->context, prepared->surfaces[i].vertexCount, 1024, GatherRange, &gather);
     }
     return snw_ok;

@@ -2,6 +2,7 @@
 
 #include "sim/character.h"
 #include "sim/limits.h"
+#include "sim/vertex_track.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,6 +70,9 @@ static snwResult CheckSurface(const snwPreparedDef* def, int index, snwMessage* 
     snwResult result = CheckArrays(surface, message);
     if (result >= 0)
         result = CheckParts(surface, def->textureCount, message);
+    for (int i = 0; i < body->motionCount && result >= 0 && surface->tracks != NULL; ++i)
+        result = snwVertexTrack_Check(
+            &body->motions[i], &surface->tracks[i], surface->vertexCount, SNW_MAX_POSITION, message);
     for (int i = 0; i < surface->vertexCount && result >= 0; ++i)
     {
         int point = def->points[index][i];
@@ -141,7 +145,7 @@ static const void* CopyOptional(snwArena* arena, const void* data, size_t count,
     return data != NULL ? snwArena_Copy(arena, data, count, size) : NULL;
 }
 
-static void CopySurface(snwArena* arena, snwSurfaceInfo* surface)
+static void CopySurface(snwArena* arena, snwSurfaceInfo* surface, int motionCount)
 {
     size_t count = (size_t)surface->vertexCount;
     surface->name = snwArena_Text(arena, surface->name);
@@ -155,6 +159,12 @@ static void CopySurface(snwArena* arena, snwSurfaceInfo* surface)
     for (int i = 0; i < surface->partCount && parts != NULL; ++i)
         parts[i].material = snwArena_Text(arena, parts[i].material);
     surface->parts = parts;
+    if (surface->tracks == NULL)
+        return;
+    snwVertexTrackDef* tracks = snwArena_Alloc(arena, (size_t)motionCount, sizeof *tracks);
+    for (int i = 0; i < motionCount && tracks != NULL; ++i)
+        tracks[i] = snwVertexTrack_Copy(arena, &surface->tracks[i], surface->vertexCount);
+    surface->tracks = tracks;
 }
 
 static void CopyEmbedding(snwArena* arena, const snwEmbedding* from, snwEmbedding* to)
@@ -184,7 +194,7 @@ static void CopyLists(snwPrepared* prepared, const snwPreparedDef* def)
     prepared->textures = snwArena_Copy(arena, def->textures, (size_t)def->textureCount, sizeof *def->textures);
     for (int i = 0; i < def->surfaceCount && !arena->failed; ++i)
     {
-        CopySurface(arena, &prepared->surfaces[i]);
+        CopySurface(arena, &prepared->surfaces[i], snwCharacter_GetDef(def->character)->motionCount);
         prepared->points[i] = snwArena_Copy(arena, def->points[i], (size_t)def->surfaces[i].vertexCount, sizeof(int));
     }
     for (int i = 0; i < def->anchorCount && !arena->failed; ++i)

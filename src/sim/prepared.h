@@ -55,6 +55,10 @@ uint64_t snwPrepared_PeekChecksum(const void* data, size_t size);
 snwResult snwPrepared_LoadAs(snwContext* context, const void* data, size_t size, const char* name, const char* source,
     snwPrepared** prepared, snwMessage* message);
 
+// What a surface needs beyond what the display shows of it now, so that it would be at the targets: m, in the axes of
+// the flesh around (see display.c). The display shows no motion then.
+void snwDisplay_FindDetail(const snwDisplay* display, int surface, const float (*targets)[3], float (*detail)[3]);
+
 struct snwPrepared
 {
     snwContext* context;

@@ -6,6 +6,7 @@
 #include "sim/character.h"
 #include "sim/limits.h"
 #include "sim/prepared.h"
+#include "sim/vertex_track.h"
 
 #include <string.h>
 
@@ -18,7 +19,9 @@ enum
     snw_tagEmbedding = 0x44424D45, // "EMBD"
     snw_tagSurfaces = 0x46525553,  // "SURF"
     snw_tagTextures = 0x54584554,  // "TEXT"
-    snw_sectionCount = 5,
+    snw_tagTracks = 0x4B415254,    // "TRAK": what motions do to surfaces; only where they do
+    snw_sectionCount = 6,
+    snw_neededCount = 5,
     snw_headBytes = 24,
     snw_sectionBytes = 32,
     snw_maxSections = 64,
@@ -100,10 +103,30 @@ static void WriteSurface(const snwPrepared* prepared, int index, snwWriter* writ
     }
 }
 
+static bool HasTracks(const snwPrepared* prepared)
+{
+    bool any = false;
+    for (int i = 0; i < prepared->info.surfaceCount; ++i)
+        any = any || prepared->surfaces[i].tracks != NULL;
+    return any;
+}
+
+static void WriteTracks(const snwPrepared* prepared, snwWriter* writer)
+{
+    int motions = snwCharacter_GetInfo(prepared->character).motionCount;
+    for (int i = 0; i < prepared->info.surfaceCount; ++i)
+    {
+        const snwSurfaceInfo* surface = &prepared->surfaces[i];
+        snwWriteInt(writer, surface->tracks != NULL);
+        for (int k = 0; k < motions && surface->tracks != NULL; ++k)
+            snwVertexTrack_Write(writer, &surface->tracks[k], surface->vertexCount);
+    }
+}
+
 static void WriteSections(const snwPrepared* prepared, Section sections[snw_sectionCount])
 {
     static const uint32_t s_tags[snw_sectionCount] = {
-        snw_tagSource, snw_tagCharacter, snw_tagEmbedding, snw_tagSurfaces, snw_tagTextures};
+        snw_tagSource, snw_tagCharacter, snw_tagEmbedding, snw_tagSurfaces, snw_tagTextures, snw_tagTracks};
     for (int i = 0; i < snw_sectionCount; ++i)
         sections[i] = (Section){s_tags[i], {.context = prepared->context}};
     void* block = NULL;
@@ -133,6 +156,7 @@ static void WriteSections(const snwPrepared* prepared, Section sections[snw_sect
         snwWriteInt(&sections[4].writer, texture->height);
         snwWrite(&sections[4].writer, texture->pixels, 4 * (size_t)texture->width * (size_t)texture->height);
     }
+    WriteTracks(prepared, &sections[5].writer);
 }
 
 static size_t RoundUp(size_t size)
@@ -140,16 +164,16 @@ static size_t RoundUp(size_t size)
     return (size + 15) / 16 * 16;
 }
 
-static void Join(const Section sections[snw_sectionCount], snwWriter* out)
+static void Join(const Section* sections, int count, snwWriter* out)
 {
-    size_t start = RoundUp(snw_headBytes + snw_sectionCount * snw_sectionBytes + 8), total = start;
-    for (int i = 0; i < snw_sectionCount; ++i)
+    size_t start = RoundUp(snw_headBytes + (size_t)count * snw_sectionBytes + 8), total = start;
+    for (int i = 0; i < count; ++i)
         total = RoundUp(total) + sections[i].writer.size;
     snwWrite(out, s_magic, sizeof s_magic);
     snwWriteInt(out, snw_preparedVersion);
-    snwWriteInt(out, snw_sectionCount);
+    snwWriteInt(out, count);
     snwWriteU64(out, total);
-    for (int i = 0; i < snw_sectionCount; ++i)
+    for (int i = 0; i < count; ++i)
     {
         const snwWriter* writer = &sections[i].writer;
         snwWriteInt(out, (int32_t)sections[i].tag);
@@ -160,7 +184,7 @@ static void Join(const Section sections[snw_sectionCount], snwWriter* out)
         start = RoundUp(start + writer->size);
     }
     snwWriteU64(out, snwHash(out->data, out->size, 0));
-    for (int i = 0; i < snw_sectionCount; ++i)
+    for (int i = 0; i < count; ++i)
     {
         snwWriteZeros(out, 16);
         snwWrite(out, sections[i].writer.data, sections[i].writer.size);
@@ -178,7 +202,7 @@ snwResult snwPrepared_Save(const snwPrepared* prepared, void** data, size_t* siz
     for (int i = 0; i < snw_sectionCount; ++i)
         failed = failed || sections[i].writer.failed;
     if (!failed)
-        Join(sections, &out);
+        Join(sections, HasTracks(prepared) ? snw_sectionCount : snw_neededCount, &out);
     for (int i = 0; i < snw_sectionCount; ++i)
         snwFree(prepared->context, sections[i].writer.data);
     if (failed || out.failed)
@@ -238,7 +262,7 @@ static bool IsZero(const unsigned char* data, size_t size)
 static snwResult TakeSection(Loader* loader, snwReader* head, size_t* end)
 {
     static const uint32_t s_tags[snw_sectionCount] = {
-        snw_tagSource, snw_tagCharacter, snw_tagEmbedding, snw_tagSurfaces, snw_tagTextures};
+        snw_tagSource, snw_tagCharacter, snw_tagEmbedding, snw_tagSurfaces, snw_tagTextures, snw_tagTracks};
     uint32_t tag = (uint32_t)snwReadInt(head);
     int32_t zero = snwReadInt(head);
     uint64_t offset = snwReadU64(head), size = snwReadU64(head), checksum = snwReadU64(head);
@@ -288,7 +312,7 @@ static snwResult TakeSections(Loader* loader, const void* data, size_t size)
     for (int i = 0; i < count; ++i)
         if (TakeSection(loader, &head, &end) < 0)
             return snw_errorInput;
-    for (int i = 0; i < snw_sectionCount; ++i)
+    for (int i = 0; i < snw_neededCount; ++i)
         if (!loader->found[i])
             return Damaged(loader->message, "a section is missing");
     return end == size ? snw_ok : Damaged(loader->message, "something follows its sections");
@@ -434,6 +458,26 @@ static void ReadTextures(Loader* loader, snwReader* reader)
     loader->def.textureCount = count;
 }
 
+// The character, whose motions they belong to, comes later: it tells how many there are.
+static snwResult ReadTracks(Loader* loader)
+{
+    snwReader* reader = &loader->sections[5];
+    int motions = snwCharacter_GetInfo(loader->def.character).motionCount;
+    snwSurfaceInfo* surfaces = (snwSurfaceInfo*)loader->def.surfaces; // our own, of ReadSurfaces
+    for (int i = 0; i < loader->def.surfaceCount && loader->found[5] && !reader->failed; ++i)
+    {
+        bool has = snwReadInt(reader) != 0;
+        snwVertexTrackDef* tracks = has ? snwArena_Alloc(&loader->arena, (size_t)motions, sizeof *tracks) : NULL;
+        for (int k = 0; k < motions && tracks != NULL; ++k)
+            tracks[k] = snwVertexTrack_Read(reader, &loader->arena, surfaces[i].vertexCount);
+        surfaces[i].tracks = tracks;
+    }
+    if (loader->arena.failed)
+        return snwFailMemory(loader->message);
+    bool whole = !reader->failed && reader->position == reader->size;
+    return whole ? snw_ok : Damaged(loader->message, "a section is not as long as it should be");
+}
+
 static snwResult ReadSections(Loader* loader)
 {
     ReadSource(loader, &loader->sections[0]);
@@ -442,7 +486,7 @@ static snwResult ReadSections(Loader* loader)
     ReadTextures(loader, &loader->sections[4]);
     if (loader->arena.failed)
         return snwFailMemory(loader->message);
-    for (int i = 0; i < snw_sectionCount; ++i)
+    for (int i = 0; i < snw_neededCount; ++i)
         if (i != 1 && (loader->sections[i].failed || loader->sections[i].position != loader->sections[i].size))
             return Damaged(loader->message, "a section is not as long as it should be");
     return snw_ok;
@@ -457,8 +501,9 @@ static snwResult Finish(Loader* loader, const char* name, const char* source, sn
         return result;
     bool fits = snwCharacter_GetInfo(loader->def.character).boneCount == loader->boneCount;
     loader->def.embedding = &loader->embedding;
-    result = fits ? snwCreatePrepared(loader->context, &loader->def, prepared, loader->message)
-                  : Damaged(loader->message, "its bones do not fit its character");
+    result = fits ? ReadTracks(loader) : Damaged(loader->message, "its bones do not fit its character");
+    if (result >= 0)
+        result = snwCreatePrepared(loader->context, &loader->def, prepared, loader->message);
     snwCharacter_Release(loader->def.character);
     if (result == snw_errorArgument)
     {

@@ -227,12 +227,12 @@ static bool IsDue(const snwFilm* film, double time)
     return time - film->firstTime >= film->frames.count / film->framesPerSecond - 1e-6;
 }
 
-snwResult snwFilm_AddFrame(snwFilm* film, snwSim* sim, snwMessage* message)
+static snwResult AddFrame(snwFilm* film, snwSim* sim, double time, snwMessage* message)
 {
     if (snwSim_GetScene(sim) != film->scene)
         return snwFail(message, snw_errorArgument, "make one film per scene", "the sim shows another scene");
     snwResult result = film->frames.count == 0 ? snwFilm_MeetBodies(film, sim, message) : snw_ok;
-    if (result < 0 || !IsDue(film, snwSim_GetTime(sim)))
+    if (result < 0 || !IsDue(film, time))
         return result;
     snwFilmFrame frame = {0};
     result = snwFilm_CopyFrame(film, sim, &frame, message);
@@ -240,6 +240,19 @@ snwResult snwFilm_AddFrame(snwFilm* film, snwSim* sim, snwMessage* message)
         result = snwFailMemory(message);
     if (result < 0)
         snwFilmFrame_Free(film->context, &frame);
+    return result;
+}
+
+snwResult snwFilm_AddFrame(snwFilm* film, snwSim* sim, snwMessage* message)
+{
+    return AddFrame(film, sim, snwSim_GetTime(sim), message);
+}
+
+snwResult snwFilm_AddVertices(snwFilm* film, snwSim* sim, const snwVertices* bodies, double time, snwMessage* message)
+{
+    film->shown = bodies;
+    snwResult result = AddFrame(film, sim, snwSim_GetTime(sim) + time, message);
+    film->shown = NULL;
     return result;
 }
 

@@ -74,10 +74,11 @@ struct snwFilm
     int* colliderMeshes;
     int propCount;
     int* propMeshes;
-    float* scratch;      // one per vertex of the largest character
-    snwScale scale;      // of the values
-    float strongest;     // N, of the contacts of all frames
-    snwFloat3 turnPoint; // of a turntable, on its axis
+    const snwVertices* shown; // of each body, in the place of the sim's; NULL: the sim's
+    float* scratch;           // one per vertex of the largest character
+    snwScale scale;           // of the values
+    float strongest;          // N, of the contacts of all frames
+    snwFloat3 turnPoint;      // of a turntable, on its axis
     snwArray(snwFilmFrame) frames;
     snwPicture picture;
     snwCamera camera;
@@ -90,6 +91,10 @@ struct snwFilm
 bool snwFilm_HasValues(const snwFilm* film);
 // Whether what is inside the flesh has to be seen.
 bool snwFilm_NeedsBones(const snwFilm* film);
+
+// Like snwFilm_AddFrame, but bodies are shown with these vertices (all of their characters) at this time, s; the sim
+// gives what else there is to see. For looks without numbers.
+snwResult snwFilm_AddVertices(snwFilm* film, snwSim* sim, const snwVertices* bodies, double time, snwMessage* message);
 
 // What is drawn of each body, from the first frame.
 snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message);

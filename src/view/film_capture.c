@@ -388,7 +388,11 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
     }
     if (body->surface != NULL)
     {
-        if (snwSim_GetShown(sim, index, &points) < 0 || points.count != body->character->vertexCount)
+        if (film->shown != NULL)
+            points = film->shown[index];
+        else if (snwSim_GetShown(sim, index, &points) < 0)
+            points.count = -1;
+        if (points.count != body->character->vertexCount)
             return snwFail(
                 message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
         snwFilmSurface_Move(film->context, body->surface, &points, frame->positions + body->first);

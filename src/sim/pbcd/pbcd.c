@@ -68,8 +68,8 @@ static const snwParamInfo s_params[snw_pbcdParamCount] = {
         "how much of the artist's motion flesh takes part in without inertia: 0 sways with everything, 1 only falls "
         "and bounces"),
     [snw_pbcdAnchor_] = REAL("pbcd.anchor", 0, 1000, 2, "Hz", true,
-        "how fast flesh swings about the place where the artist puts it, its own stiffness aside; 0: not tied to it, "
-        "and never with pbcd.complement"),
+        "how fast flesh swings about the place where the artist puts it, its own stiffness aside, unless its material "
+        "has a frequency; 0: not tied to it, and never with pbcd.complement"),
     [snw_pbcdBind_] = CHOICE("pbcd.bind", s_binds, 1,
         "anchor: flesh is tied to its place; distance: to its distance from the nearest bone, as in the thesis"),
     [snw_pbcdRest] = CHOICE("pbcd.rest", s_rests, 2,
@@ -88,8 +88,8 @@ static const snwParamInfo s_params[snw_pbcdParamCount] = {
     [snw_pbcdViscosity] = REAL("pbcd.viscosity", 0, 10, 0, "s", true,
         "damping inside the flesh, in proportion to its stiffness: fast wobbles die first"),
     [snw_pbcdDamping] = REAL("pbcd.damping", 0, 1000, 1, "1/s", true,
-        "how fast motion against the artist's (of a free body: that is not rigid) dies; added to the material's "
-        "damping"),
+        "how fast motion against the artist's (of a free body: that is not rigid) dies, unless its material has a "
+        "settling time; added to the material's damping"),
     [snw_pbcdDrag] = REAL(
         "pbcd.drag", 0, 1000, 0, "1/s", true, "how fast all motion dies, of bodies and props, as in thick air"),
     [snw_pbcdEqualMasses] = BOOL("pbcd.equal_masses", 0, "every vertex has 1 kg, as in the thesis"),
@@ -147,6 +147,11 @@ static snwResult CreateWork(snwSim* sim, int body, snwMessage* message)
         *arrays[i] = snwArena_Alloc(arena, rows, 4 * sizeof(float));
     work->touching = snwArena_Alloc(arena, rows, sizeof *work->touching);
     work->materials = snwArena_Alloc(arena, (size_t)def->materialCount, sizeof *work->materials);
+    work->tunedMaterials = snwArena_Alloc(arena, (size_t)def->materialCount, sizeof *work->tunedMaterials);
+    work->shares = snwArena_Alloc(arena, rows, sizeof *work->shares);
+    work->stiffer = snwArena_Alloc(arena, rows, sizeof *work->stiffer);
+    work->losses = snwArena_Alloc(arena, rows, sizeof *work->losses);
+    work->wishes = snwArena_Alloc(arena, def->materialCount > 1 ? rows : 1, sizeof *work->wishes);
     work->pose = snwArena_Alloc(arena, bones + 1, sizeof *work->pose);
     if (model->bonds != NULL)
     {
@@ -154,10 +159,16 @@ static snwResult CreateWork(snwSim* sim, int body, snwMessage* message)
         work->bondSums = snwArena_Alloc(arena, rows, sizeof *work->bondSums);
     }
     AllocSweep(arena, work);
+    if (model->skin != NULL && model->moving)
+    {
+        work->shape = *model->skin;
+        work->shape.blocks = snwArena_Copy(
+            arena, model->skin->blocks, (size_t)model->skin->blockCount, sizeof *model->skin->blocks);
+    }
     if (arena->failed)
         return snwFailMemory(message);
     snwResult result = snw_ok;
-    if (model->driven)
+    if (model->skin != NULL)
         result = snwSkinPalette_Create(sim->context, def->boneCount, &work->palette, message);
     if (result >= 0 && model->complement != NULL)
         result = snwComplementScratch_Create(sim->context, model->complement, &work->complement, message);
@@ -217,6 +228,7 @@ static snwResult BeginBody(snwSim* sim, int body, double h, snwMessage* message)
         return result;
     snwSim_EndStage(sim, snw_stageRig);
     *time = snwPbcd_MakeTime(sim, body, h);
+    snwPbcd_SetInertia(sim, body, time);
     snwPbcd_Predict(sim, body, time);
     memset(work->touching, 0, (size_t)work->model->vertexCount);
     if (work->model->solver == snw_pbcdSmpbd)

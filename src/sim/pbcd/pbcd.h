@@ -14,9 +14,10 @@
 // Mode `thesis` is Algorithm 2 of the thesis to the letter: x and v are those of x_r each time, so that flesh forgets
 // what it did; rests are the character's.
 //
-// Anchors. Every vertex of flesh is tied to its place in x_r by a spring of natural frequency w (`pbcd.anchor`), those
-// of bones rigidly. As a constraint that is C = x - x_r with compliance 1 / (m w^2). But its energy is quadratic and
-// each has its vertex for itself, so it goes into the inertia exactly and costs nothing:
+// Anchors. Every vertex of flesh is tied to its place in x_r by a spring of natural frequency w (`pbcd.anchor`, or what
+// its materials say: pbcd_inertia.c), those of bones rigidly. As a constraint that is C = x - x_r with compliance 1 /
+// (m w^2). But its energy is quadratic and each has its vertex for itself, so it goes into the inertia exactly and
+// costs nothing:
 //     m/2h^2 |x - y|^2 + m w^2/2 |x - x_r|^2 = m'/2h^2 |x - y'|^2 + const
 //     m' = m (1 + h^2 w^2),    y' = y + (x_r - y) h^2 w^2 / (1 + h^2 w^2)
 // The bind constraint of Eq. 4.4 keeps the distance to the nearest bone only (`pbcd.bind = distance`): flesh may slide
@@ -134,7 +135,8 @@ typedef struct snwPbcdModel
     snwContext* context;
     const snwCharacter* character;
     int vertexCount;
-    bool driven; // bones lead
+    bool driven; // bones or vertices of a motion lead
+    bool moving; // some motion moves vertices by itself
     snwPbcdMode mode;
     snwPbcdLaw law;
     snwPbcdSolver solver;
@@ -186,6 +188,16 @@ enum
     snw_heldByBone = 2,
 };
 
+// What the elements around a vertex say about its swing.
+typedef struct snwPbcdWish
+{
+    double square; // (rad/s)^2, of the frequency
+    double rate;   // 1/s: swings shrink as exp(-rate t)
+    double mass;   // kg, of the elements while they are summed
+    bool stated;   // some material has a frequency
+    bool settled;  // some has a settling time
+} snwPbcdWish;
+
 // Work arrays of a body.
 typedef struct snwPbcdWork
 {
@@ -203,12 +215,21 @@ typedef struct snwPbcdWork
     snwVec3* segments; // bind: heads and tails of the bones
     float* bondSums;   // bind: lambda
     snwSkinPalette palette;
+    snwSkinModel shape; // the model's skin with other rest positions, where a motion moves vertices
     snwComplementScratch* complement;
     struct snwPbcdNewton* newton; // NULL: another solver
     snwMaterial* materials;       // that the compliances were made of ...
     double compliances[5];        // ... with these numbers: step, viscosity, axes
+    float* shares;                // a / (1 + a) with a = (e w)^2 of each vertex's anchor ...
+    float* stiffer;               // ... 1 / (1 + a) ...
+    float* losses;                // ... and the part of v - v_r that a substep takes
+    snwPbcdWish* wishes;
+    snwMaterial* tunedMaterials; // that they were made of ...
+    double tuned[4];             // ... with these numbers: h, e, anchor, damping
     unsigned char* touching;
-    bool cut; // the artist jumped in this step: x_r stays at its end
+    bool cut;          // the artist jumped in this step, not in one instant: x_r stays at its end
+    double jumpTime;   // s since the scene began: when the artist jumped in one instant; < 0: not in this step
+    snwTransform jump; // how
 } snwPbcdWork;
 
 // What the integrator makes of a substep.
@@ -216,7 +237,6 @@ typedef struct snwPbcdTime
 {
     double h;
     double e;       // implicit step
-    double anchor;  // (e w)^2
     double carried; // b
     double keep;    // of the velocity, after drag
     double acceleration[3];
@@ -257,6 +277,9 @@ snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* 
 snwResult snwPbcd_BeginReference(snwSim* sim, int body, double h, snwMessage* message);
 void snwPbcd_EndReference(snwSim* sim, int body, double h);
 void snwPbcd_SetRests(snwSim* sim, int body, const snwPbcdTime* time);
+
+// pbcd_inertia.c: shares, stiffer and losses of the work, for this substep
+void snwPbcd_SetInertia(snwSim* sim, int body, const snwPbcdTime* time);
 
 // pbcd_motion.c
 snwPbcdTime snwPbcd_MakeTime(const snwSim* sim, int body, double h);

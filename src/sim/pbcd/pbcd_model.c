@@ -122,7 +122,9 @@ static void ReadParams(snwPbcdModel* model, const double* params)
     model->complementKind = (snwPbcdComplement)params[snw_pbcdComplement_];
     model->equalMasses = params[snw_pbcdEqualMasses] != 0.0;
     model->skinning = (snwSkinningKind)params[snw_pbcdSkinning];
-    model->driven = def->boneCount > 0 && params[snw_pbcdFollow] != 0.0;
+    for (int i = 0; i < def->motionCount; ++i)
+        model->moving = model->moving || def->motions[i].vertices.sampleCount > 0;
+    model->driven = (def->boneCount > 0 || model->moving) && params[snw_pbcdFollow] != 0.0;
     snwPbcdRestKind rest = (snwPbcdRestKind)params[snw_pbcdRest];
     bool fixed = rest == snw_pbcdRestAuto ? model->complementKind != snw_pbcdNoComplement : rest == snw_pbcdRestFixed;
     model->movingRests = model->driven && model->mode == snw_pbcdFlesh && !fixed;
@@ -140,7 +142,7 @@ snwResult snwPbcd_CreateModel(const snwModelDef* def, void** out, snwMessage* me
     model->vertexCount = def->character->def.vertexCount;
     ReadParams(model, params);
     snwResult result = MakeConstraints(model, message);
-    if (result >= 0 && model->driven)
+    if (result >= 0 && model->driven && model->character->def.boneCount > 0)
         result = MakeRig(model, params, message);
     if (result < 0)
     {

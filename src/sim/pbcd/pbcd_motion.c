@@ -20,12 +20,9 @@ snwPbcdTime snwPbcd_MakeTime(const snwSim* sim, int body, double h)
         e = 2.0 / 3.0 * h;
     if (model->integrator == snw_pbcdTrapezoid)
         e = 0.5 * h;
-    bool anchored = model->driven && model->bonds == NULL && model->complement == NULL;
-    double w = anchored ? 2.0 * SNW_PI * snwSim_Param(sim, snw_pbcdAnchor_) : 0.0;
     snwVec3 g = sim->state->gravity;
     return (snwPbcdTime){.h = h,
         .e = e,
-        .anchor = e * e * w * w,
         .carried = snwSim_Param(sim, snw_pbcdBlend),
         .keep = exp(-snwSim_Param(sim, snw_pbcdDrag) * h),
         .acceleration = {g.x, g.y, g.z}};
@@ -35,7 +32,6 @@ typedef struct MotionLoop
 {
     const snwPbcdWork* work;
     const snwPbcdTime* time;
-    double damping; // of the velocity against the reference's: the part that is lost
 } MotionLoop;
 
 // The way from x to y and to y' (with the anchor), per coordinate, and the acceleration from outside. All differences
@@ -51,7 +47,7 @@ static Way FindWay(const MotionLoop* loop, size_t at)
     const snwPbcdModel* model = loop->work->model;
     const float *x = loop->work->before + at, *v = state->velocities + at;
     const float h = (float)loop->time->h, e2 = (float)(loop->time->e * loop->time->e);
-    const float share = (float)(loop->time->anchor / (1.0 + loop->time->anchor));
+    const float share = loop->work->shares[at / 4];
     bool bdf2 = loop->time->e != loop->time->h && model->integrator == snw_pbcdBdf2;
     Way way;
     for (int k = 0; k < 3; ++k)
@@ -81,14 +77,13 @@ static void PredictRows(int begin, int end, void* data)
 {
     const MotionLoop* loop = data;
     const snwPbcdWork* work = loop->work;
-    const float stiffer = (float)(1.0 / (1.0 + loop->time->anchor));
     for (int i = begin; i < end; ++i)
     {
         size_t at = 4 * (size_t)i;
         float* x = work->state.positions + at;
         memcpy(work->before + at, x, 4 * sizeof *x);
         unsigned char held = work->state.held[i];
-        x[3] = held ? 0.0f : stiffer * work->state.velocities[at + 3];
+        x[3] = held ? 0.0f : work->stiffer[i] * work->state.velocities[at + 3];
         if (held & snw_heldByBone)
             memcpy(x, work->reference + at, 3 * sizeof *x);
         if (!held)
@@ -144,7 +139,7 @@ void snwPbcd_Predict(snwSim* sim, int body, snwPbcdTime* time)
     if (work->model->mode == snw_pbcdThesis && work->model->driven)
         Forget(work);
     ApplyPushes(sim, body, time);
-    MotionLoop loop = {work, time, 0.0};
+    MotionLoop loop = {work, time};
     snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, PredictRows, &loop);
     snwHands_MovePinned(sim, body, work->state.positions);
     if (work->bondSums != NULL)
@@ -207,7 +202,7 @@ static void FinishRows(int begin, int end, void* data)
 {
     const MotionLoop* loop = data;
     const snwPbcdWork* work = loop->work;
-    const float keep = (float)loop->time->keep, h = (float)loop->time->h, loss = (float)loop->damping;
+    const float keep = (float)loop->time->keep, h = (float)loop->time->h;
     for (int i = begin; i < end; ++i)
     {
         size_t at = 4 * (size_t)i;
@@ -218,10 +213,11 @@ static void FinishRows(int begin, int end, void* data)
         }
         FinishRow(loop, i);
         float* v = work->state.velocities + at;
+        const float loss = work->losses[i];
         for (int k = 0; k < 3; ++k)
         {
             v[k] *= keep;
-            if (loss > 0.0f)
+            if (loss > 0.0f && work->model->driven)
             {
                 float lead = (work->reference[at + (size_t)k] - work->state.reference[at + (size_t)k]) / h;
                 v[k] += loss * (lead - v[k]);
@@ -233,8 +229,7 @@ static void FinishRows(int begin, int end, void* data)
 void snwPbcd_Finish(snwSim* sim, int body, const snwPbcdTime* time)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
-    double rate = snwSim_Param(sim, snw_pbcdDamping) + snwBody_MaterialDamping(&sim->bodies[body]);
-    MotionLoop loop = {work, time, work->model->driven ? -expm1(-rate * time->h) : 0.0};
+    MotionLoop loop = {work, time};
     snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, FinishRows, &loop);
     *work->state.stepBefore = time->h;
     if (work->model->driven)
@@ -243,6 +238,6 @@ void snwPbcd_Finish(snwSim* sim, int body, const snwPbcdTime* time)
         .velocities = work->state.velocities,
         .count = work->model->vertexCount,
         .sums = ((snwPbcdScratch*)sim->scratch)->sums,
-        .rate = rate};
+        .rate = snwSim_Param(sim, snw_pbcdDamping) + snwBody_MaterialDamping(&sim->bodies[body])};
     snwRigidDamping_Apply(sim->context, &damping, time->h);
 }

@@ -186,7 +186,7 @@ static snwImplicitStep MakeStep(snwSim* sim, int body, const snwPbcdTime* time)
     for (int i = 0; i < model->vertexCount; ++i)
     {
         newton->held[i] = work->state.held[i] != 0;
-        newton->weights[i] = newton->masses[i] * (1.0 + time->anchor) / (time->e * time->e);
+        newton->weights[i] = newton->masses[i] / (double)work->stiffer[i] / (time->e * time->e);
         newton->targets[i] = snwRow_Get(work->state.positions, i);
         newton->reference[i] = snwRow_Get(work->reference, i);
         newton->x[i] = newton->held[i] ? newton->targets[i] : snwRow_Get(work->before, i);

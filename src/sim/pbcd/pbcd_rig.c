@@ -2,13 +2,15 @@
 
 #include "math/eigen.h"
 #include "sim/pbcd/pbcd.h"
+#include "sim/vertex_track.h"
 
 #include <math.h>
 #include <string.h>
 
 enum
 {
-    snw_restGrain = 1024, // blocks: enough for a worker to be worth waking
+    snw_restGrain = 1024,  // blocks: enough for a worker to be worth waking
+    snw_shapeGrain = 2048, // vertices
 };
 
 static void PoseBones(snwSim* sim, int body, double time, snwTransform* pose)
@@ -19,18 +21,81 @@ static void PoseBones(snwSim* sim, int body, double time, snwTransform* pose)
         pose[i] = snwTransform_Compose(sim->starts[body].transform, pose[i]);
 }
 
+// Where a motion puts the vertices before bones move them.
+typedef struct ShapeLoop
+{
+    snwPbcdWork* work;
+    const snwVertexTrackDef* track; // NULL: at rest
+    snwVertexBlend blend;
+    snwTransform place;
+} ShapeLoop;
+
+static snwVec3 ShapeVertex(const ShapeLoop* loop, int vertex)
+{
+    const snwPbcdModel* model = loop->work->model;
+    snwVec3 x = model->character->def.vertices[vertex];
+    float offset[3] = {0.0f, 0.0f, 0.0f};
+    if (loop->track != NULL)
+        snwVertexTrack_Offset(loop->track, &loop->blend, model->vertexCount, vertex, offset);
+    return snwVec3_Add(x, (snwVec3){(double)offset[0], (double)offset[1], (double)offset[2]});
+}
+
+// Into the blocks of the skin.
+static void ShapeBlocks(int begin, int end, void* data)
+{
+    const ShapeLoop* loop = data;
+    const snwSkinModel* shape = &loop->work->shape;
+    for (int b = begin; b < end; ++b)
+        for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
+        {
+            snwVec3 x = snwVec3_Sub(ShapeVertex(loop, shape->blocks[b].vertex[lane]), shape->centre);
+            shape->blocks[b].position[0][lane] = (float)x.x;
+            shape->blocks[b].position[1][lane] = (float)x.y;
+            shape->blocks[b].position[2][lane] = (float)x.z;
+        }
+}
+
+// Without bones they are the reference.
+static void ShapeRows(int begin, int end, void* data)
+{
+    const ShapeLoop* loop = data;
+    for (int i = begin; i < end; ++i)
+        snwRow_Set(loop->work->reference, i, snwTransform_Apply(loop->place, ShapeVertex(loop, i)));
+}
+
+static void MoveShape(snwSim* sim, int body, double time)
+{
+    snwPbcdWork* work = snwPbcd_Work(sim, body);
+    const snwMotionDef* motion = snwSim_BodyMotion(sim, body);
+    ShapeLoop loop = {.work = work, .place = sim->starts[body].transform};
+    if (motion != NULL && motion->vertices.sampleCount > 0)
+    {
+        loop.track = &motion->vertices;
+        loop.blend = snwVertexTrack_At(motion, loop.track, snwSim_MotionTime(sim, body, time));
+    }
+    if (work->model->skin != NULL)
+        snwParallelFor(sim->context, work->shape.blockCount, snw_shapeGrain / SNW_SKIN_LANES, ShapeBlocks, &loop);
+    else
+        snwParallelFor(sim->context, work->model->vertexCount, snw_shapeGrain, ShapeRows, &loop);
+}
+
 snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* message)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwPbcdModel* model = work->model;
     const snwCharacterDef* def = &model->character->def;
+    if (model->moving)
+        MoveShape(sim, body, time);
+    if (model->skin == NULL)
+        return snw_ok;
     PoseBones(sim, body, time, work->pose);
+    const snwSkinModel* skin = model->moving ? &work->shape : model->skin;
     snwSkinningPose pose = {.kind = model->skinning, .transforms = work->pose, .count = def->boneCount};
-    snwResult result = snwSkinPalette_Set(&work->palette, model->skin, &pose, message);
+    snwResult result = snwSkinPalette_Set(&work->palette, skin, &pose, message);
     if (result < 0)
         return result;
     snwSkinningTarget target = {.positions = work->reference, .positionStride = 4 * (int)sizeof(float)};
-    snwSkinModel_Apply(sim->context, model->skin, &work->palette, &target);
+    snwSkinModel_Apply(sim->context, skin, &work->palette, &target);
     memcpy(work->state.bones, work->pose, (size_t)def->boneCount * sizeof *work->pose);
     for (int i = 0; i < def->jointCount; ++i)
         work->state.joints[i] = work->pose[def->joints[i].bone];
@@ -43,7 +108,13 @@ snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* 
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Cuts: the artist starts anew somewhere else, or teleports the root. Flesh goes along as it is.
+// Cuts: the artist starts anew somewhere else, or teleports the root. Flesh goes along as it is: everything is turned
+// by the rigid motion of the jump, found at the instant where it happens, and goes on as if nothing had been. A jump
+// that takes longer than an instant cannot be told from the motion around it: x_r then rests for that step.
+
+static const double s_instant = 2e-6;    // s: of the least gap between keys
+static const double s_edge = 6e-6;       // s: how far around it a spline swings
+static const double s_leastJump = 0.002; // of the size, in an instant
 
 // The rigid motion nearest to what the reference did.
 static snwTransform FitMotion(const float* from, const float* to, int count)
@@ -71,25 +142,24 @@ static void TurnRows(float* rows, int count, snwTransform motion, bool points)
     }
 }
 
-static bool HasJumped(const snwSim* sim, const snwPbcdWork* work)
+// m, root of the mean square.
+static double WayBetween(const float* from, const float* to, int count)
 {
-    const snwCharacter* character = work->model->character;
-    double sum = 0.0, cut = snwSim_Param(sim, snw_pbcdCut);
-    for (int i = 0; i < work->model->vertexCount; ++i)
+    double sum = 0.0;
+    for (int i = 0; i < count; ++i)
     {
-        snwVec3 way = snwVec3_Sub(snwRow_Get(work->reference, i), snwRow_Get(work->state.reference, i));
+        snwVec3 way = snwVec3_Sub(snwRow_Get(to, i), snwRow_Get(from, i));
         sum += snwVec3_Dot(way, way);
     }
-    double size = snwVec3_Distance(character->lower, character->upper);
-    return cut > 0.0 && sum > cut * cut * size * size * work->model->vertexCount;
+    return sqrt(sum / count);
 }
 
-static void CarryOver(snwPbcdWork* work)
+static void CarryOver(const snwPbcdWork* work, snwTransform motion)
 {
     const snwPbcdModel* model = work->model;
     const snwPbcdState* state = &work->state;
     int count = model->vertexCount;
-    snwTransform motion = FitMotion(state->reference, work->reference, count);
+    TurnRows(state->reference, count, motion, true);
     TurnRows(state->positions, count, motion, true);
     TurnRows(state->velocities, count, motion, false);
     TurnRows(state->referenceVelocities, count, motion, false);
@@ -100,23 +170,94 @@ static void CarryOver(snwPbcdWork* work)
     }
     if (model->integrator == snw_pbcdTrapezoid)
         TurnRows(state->accelerations, count, motion, false);
-    memcpy(state->reference, work->reference, (size_t)count * 4 * sizeof(float));
+}
+
+// Halves the step until what is left of it is an instant, always towards the longer way. x_r before and after it then
+// differ by the jump and nothing else.
+static snwResult FindInstant(snwSim* sim, int body, double least, snwMessage* message)
+{
+    snwPbcdWork* work = snwPbcd_Work(sim, body);
+    int count = work->model->vertexCount;
+    size_t bytes = (size_t)count * 4 * sizeof(float);
+    float *before = work->target, *after = work->last;
+    double low = snwSim_SceneTime(sim), high = low + sim->dt;
+    memcpy(before, work->state.reference, bytes);
+    memcpy(after, work->reference, bytes);
+    while (high - low > s_instant)
+    {
+        double middle = 0.5 * (low + high);
+        snwResult result = snwPbcd_MoveReference(sim, body, middle, message);
+        if (result < 0)
+            return result;
+        bool first = WayBetween(before, work->reference, count) > WayBetween(work->reference, after, count);
+        memcpy(first ? after : before, work->reference, bytes);
+        *(first ? &high : &low) = middle;
+    }
+    snwResult result = snwPbcd_MoveReference(sim, body, low - s_edge, message);
+    memcpy(before, work->reference, bytes);
+    if (result >= 0)
+        result = snwPbcd_MoveReference(sim, body, high + s_edge, message);
+    memcpy(after, work->reference, bytes);
+    if (result < 0 || WayBetween(before, after, count) < least)
+        return result;
+    work->jumpTime = high;
+    work->jump = FitMotion(before, after, count);
+    return snw_ok;
+}
+
+// Does the motion begin anew in this step?
+static bool Wraps(const snwSim* sim, int body)
+{
+    const snwMotionDef* motion = snwSim_BodyMotion(sim, body);
+    if (motion == NULL || !motion->loop)
+        return false;
+    double start = snwSim_MotionTime(sim, body, snwSim_SceneTime(sim));
+    double end = snwSim_MotionTime(sim, body, snwSim_SceneTime(sim) + sim->dt);
+    return floor(start / motion->duration) != floor(end / motion->duration);
+}
+
+// Looks for a jump in the step that begins now. Any at all where a loop begins anew, else one that is long.
+static snwResult LookForJump(snwSim* sim, int body, snwMessage* message)
+{
+    snwPbcdWork* work = snwPbcd_Work(sim, body);
+    const snwCharacter* character = work->model->character;
+    double start = snwSim_SceneTime(sim), cut = snwSim_Param(sim, snw_pbcdCut);
+    double size = snwVec3_Distance(character->lower, character->upper);
+    work->cut = false;
+    work->jumpTime = -1.0;
+    if (cut == 0.0)
+        return snw_ok;
+    snwResult result = snwPbcd_MoveReference(sim, body, start + sim->dt, message);
+    if (result < 0)
+        return result;
+    bool jumped = WayBetween(work->state.reference, work->reference, work->model->vertexCount) > cut * size;
+    if (!jumped && !Wraps(sim, body))
+        return snw_ok;
+    result = FindInstant(sim, body, s_leastJump * size, message);
+    if (result < 0 || work->jumpTime >= 0.0 || !jumped)
+        return result;
+    result = snwPbcd_MoveReference(sim, body, start + sim->dt, message);
+    work->cut = true;
+    CarryOver(work, FitMotion(work->state.reference, work->reference, work->model->vertexCount));
+    memcpy(work->state.reference, work->reference, (size_t)work->model->vertexCount * 4 * sizeof(float));
+    return result;
 }
 
 snwResult snwPbcd_BeginReference(snwSim* sim, int body, double h, snwMessage* message)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
-    double start = snwSim_SceneTime(sim);
     if (!work->model->driven)
         return snw_ok;
-    if (sim->substepTime - start < 1.5 * h) // the first substep of a step
+    if (sim->substepTime - snwSim_SceneTime(sim) < 1.5 * h) // the first substep of a step
     {
-        snwResult result = snwPbcd_MoveReference(sim, body, start + sim->dt, message);
+        snwResult result = LookForJump(sim, body, message);
         if (result < 0)
             return result;
-        work->cut = HasJumped(sim, work);
-        if (work->cut)
-            CarryOver(work);
+    }
+    if (work->jumpTime >= 0.0 && work->jumpTime <= sim->substepTime)
+    {
+        CarryOver(work, work->jump);
+        work->jumpTime = -1.0;
     }
     return work->cut ? snw_ok : snwPbcd_MoveReference(sim, body, sim->substepTime, message);
 }

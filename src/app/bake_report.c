@@ -1,0 +1,171 @@
+#include "app/bake_report.h"
+
+#include "app/common.h"
+#include "app/console.h"
+#include "app/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum
+{
+    snw_driftsShown = 3,
+};
+
+static json_t* Lines(const char lines[][224], int count)
+{
+    json_t* list = json_array();
+    for (int i = 0; i < count; ++i)
+        json_array_append_new(list, json_string(lines[i]));
+    return list;
+}
+
+static json_t* DriftJson(const snwBakeReport* report)
+{
+    json_t* list = json_array();
+    for (int i = 0; i < report->driftCount; ++i)
+        json_array_append_new(
+            list, json_pack("{s:s, s:o, s:o, s:o}", "bone", report->drifts[i].bone, "mean",
+                      snwJsonReal(report->drifts[i].mean), "most", snwJsonReal(report->drifts[i].most), "skeleton",
+                      snwJsonReal(report->drifts[i].skeleton)));
+    return list;
+}
+
+static json_t* FilesJson(const snwBakeOutputReport* written)
+{
+    json_t* list = json_array();
+    for (int i = 0; written != NULL && i < written->fileCount; ++i)
+        json_array_append_new(list,
+            json_pack("{s:s, s:o}", "path", written->files[i], "bytes", json_integer((json_int_t)written->bytes[i])));
+    return list;
+}
+
+static json_t* LoopJson(const snwBakeReport* report)
+{
+    return json_pack("{s:i, s:i, s:o, s:o}", "cycles", report->cycles, "fade_frames", report->fadeFrames,
+        "seam_position", snwJsonReal(report->seamPosition), "seam_velocity", snwJsonReal(report->seamVelocity));
+}
+
+static void AddOutput(json_t* root, const snwBakeOutputReport* written)
+{
+    json_object_set_new(root, "files", FilesJson(written));
+    if (written == NULL)
+        return;
+    json_object_set_new(root, "targets", json_integer(written->targets));
+    json_object_set_new(root, "error_most", snwJsonReal(written->maxError));
+    json_object_set_new(root, "error_rms", snwJsonReal(written->rmsError));
+}
+
+json_t* snwBakeReport_ToJson(const snwBake* bake, const snwBakeOutputReport* written)
+{
+    const snwBakeReport* r = snwBake_GetReport(bake);
+    snwCharacterInfo info = snwCharacter_GetInfo(snwPrepared_GetCharacter(snwBake_GetPrepared(bake)));
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016" PRIx64, r->hash);
+    json_t* root = json_pack("{s:i, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "schema", 1, "clip", r->clip, "frames",
+        r->frames, "frames_found", r->cachedFrames, "fps", snwJsonReal(r->rate), "start", snwJsonReal(r->start), "end",
+        snwJsonReal(r->end), "preroll", snwJsonReal(r->preroll));
+    json_object_set_new(root, "method", json_string(snwBake_GetSettings(bake)->method));
+    json_object_set_new(root, "settings", json_deep_copy(snwBake_GetSettings(bake)->document));
+    json_object_set_new(root, "vertices", json_integer(info.vertexCount));
+    json_object_set_new(root, "tets", json_integer(info.tetCount));
+    json_object_set_new(root, "bones", json_integer(info.boneCount));
+    json_object_set_new(root, "size", snwJsonReal(r->size));
+    json_object_set_new(root, "hash", json_string(hash));
+    json_object_set_new(root, "seconds", snwJsonReal(r->seconds));
+    json_object_set_new(root, "prepare_seconds", snwJsonReal(r->prepareSeconds));
+    json_object_set_new(root, "step_ms", snwJsonReal(r->stepMs));
+    json_object_set_new(root, "stretch",
+        json_pack("{s:o, s:i, s:s, s:o}", "worst", snwJsonReal(r->stretch), "frame", r->stretchFrame, "bone",
+            r->stretchBone, "artist", snwJsonReal(r->artistStretch)));
+    json_object_set_new(root, "lag",
+        json_pack("{s:o, s:i, s:s}", "most", snwJsonReal(r->lag), "frame", r->lagFrame, "bone", r->lagBone));
+    json_object_set_new(root, "drift", DriftJson(r));
+    json_object_set_new(root, "loop", r->cycles > 0 ? LoopJson(r) : json_null());
+    json_object_set_new(root, "cuts", json_integer(r->cuts));
+    json_object_set_new(root, "inverted", snwJsonReal(r->inverted));
+    json_object_set_new(root, "inverted_artist", snwJsonReal(r->artistInverted));
+    json_object_set_new(root, "settled", snwJsonReal(r->settled));
+    AddOutput(root, written);
+    json_object_set_new(root, "notes", Lines(r->notes, r->noteCount));
+    json_object_set_new(root, "warnings", Lines(r->warnings, r->warningCount));
+    return root;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// For people
+
+// A length in the unit in which one would say it.
+static const char* LengthText(double metres, char text[32])
+{
+    if (metres < 0.01)
+        snprintf(text, 32, "%.2g mm", 1e3 * metres);
+    else if (metres < 1)
+        snprintf(text, 32, "%.3g cm", 1e2 * metres);
+    else
+        snprintf(text, 32, "%.3g m", metres);
+    return text;
+}
+
+static void PrintDrift(const snwBakeReport* r)
+{
+    bool shown[snw_driftsShown + 1] = {false};
+    int last[snw_driftsShown];
+    for (int k = 0; k < snw_driftsShown && k < r->driftCount; ++k)
+    {
+        int worst = -1;
+        for (int i = 0; i < r->driftCount; ++i)
+        {
+            bool taken = false;
+            for (int j = 0; j < k; ++j)
+                taken = taken || last[j] == i;
+            if (!taken && (worst < 0 || r->drifts[i].most > r->drifts[worst].most))
+                worst = i;
+        }
+        char mean[32], most[32];
+        last[k] = worst;
+        shown[k] = true;
+        printf("%-10s %s: %s on average, %s at most\n", k == 0 ? "drift" : "", r->drifts[worst].bone,
+            LengthText(r->drifts[worst].mean, mean), LengthText(r->drifts[worst].most, most));
+    }
+    if (shown[0] && r->driftCount > snw_driftsShown)
+        printf("%-10s less of the flesh of the other %d bones\n", "", r->driftCount - snw_driftsShown);
+}
+
+static void PrintFiles(const snwBakeOutputReport* written)
+{
+    char most[32];
+    for (int i = 0; written != NULL && i < written->fileCount; ++i)
+        printf("%-10s %s, %.2f MB\n", i == 0 ? "written" : "", written->files[i], written->bytes[i] / 1e6);
+    if (written != NULL && written->filesLost > 0)
+        printf("%-10s and %d more files\n", "", written->filesLost);
+    if (written != NULL && written->targets > 0)
+        printf("%-10s %d, off by %s at most\n", "targets", written->targets, LengthText(written->maxError, most));
+    for (int i = 0; written != NULL && i < written->noteCount; ++i)
+        snwNote("note       %s", written->notes[i]);
+}
+
+void snwBakeReport_Print(const snwBake* bake, const snwBakeOutputReport* written)
+{
+    const snwBakeReport* r = snwBake_GetReport(bake);
+    char lag[32];
+    for (int i = 0; i < r->noteCount; ++i)
+        snwNote("note       %s", r->notes[i]);
+    printf("%-10s %s, %.4g to %.4g s: %d frames, %.4g per second\n", "clip", r->clip, r->start, r->end, r->frames,
+        r->rate);
+    if (r->cycles > 0)
+        printf("%-10s repeats after %d cycles; across the seam %.2g of a usual frame's change, %.2g of its turn\n",
+            "loop", r->cycles, r->seamPosition, r->seamVelocity);
+    printf("%-10s %.2f s to prepare, %.2f s to simulate, %.2f ms per frame\n", "time", r->prepareSeconds, r->seconds,
+        r->stepMs);
+    printf("%-10s up to %s from the artist's, frame %d, %s\n", "flesh", LengthText(r->lag, lag), r->lagFrame,
+        r->lagBone[0] != 0 ? r->lagBone : "no bone");
+    printf("%-10s %.0f %% at worst, frame %d, %s (the artist's own motion: %.0f %%)\n", "stretch", 100 * r->stretch,
+        r->stretchFrame, r->stretchBone[0] != 0 ? r->stretchBone : "no bone", 100 * r->artistStretch);
+    PrintDrift(r);
+    PrintFiles(written);
+    fflush(stdout);
+    for (int i = 0; i < r->warningCount; ++i)
+        snwReport(snw_warning, NULL, "%s", r->warnings[i]);
+}

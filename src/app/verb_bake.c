@@ -1,0 +1,381 @@
+#include "app/bake_film.h"
+#include "app/bake_report.h"
+#include "app/common.h"
+#include "app/console.h"
+#include "app/perform.h"
+#include "app/settings.h"
+#include "app/verbs.h"
+#include "base/result.h"
+#include "scene/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Job
+{
+    const snwArgs* args;
+    snwContext* context;
+    json_t* words; // settings that the command line gives
+    const char* output;
+    char folder[snw_maxPath]; // where an interrupted bake is kept
+    bool force, json;
+    snwBakeOutputDef out;
+    snwBakeOutputReport* written;
+    snwBake* bake;
+    snwProgress progress;
+    const char* label;
+} Job;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The command line
+
+// Options that are keys of the sidecar: the same words with a dash for the underscore.
+static const struct
+{
+    const char *option, *key;
+} s_words[] = {{"clip", "clip"}, {"start", "start"}, {"end", "end"}, {"fps", "fps"}, {"preroll", "preroll"},
+    {"loop", "loop"}, {"blend", "blend"}, {"softness", "softness"}, {"gravity", "gravity"}, {"preset", "preset"},
+    {"material", "material"}, {"collide", "collide"}, {"self-collision", "self_collision"},
+    {"keep-trajectory", "keep_trajectory"}, {"method", "method"}, {"substeps", "substeps"},
+    {"iterations", "iterations"}, {"set", "settings"}, {"only", "only"}, {"bones", "bones"}, {"format", "format"},
+    {"tolerance", "tolerance"}, {"up", "up"}, {"cache", "cache"}};
+
+static snwExit ReadWords(Job* job)
+{
+    snwMessage message = {0};
+    job->words = json_object();
+    for (size_t i = 0; i < sizeof s_words / sizeof *s_words; ++i)
+        for (int k = 0; k < snwArgs_Count(job->args, s_words[i].option); ++k)
+        {
+            const char* value = snwArgs_Nth(job->args, s_words[i].option, k);
+            if (strcmp(s_words[i].option, "set") == 0)
+            {
+                snwSetting setting;
+                snwExit exit = snwSetting_Parse(value, &setting);
+                if (exit != snw_exitOk)
+                    return exit;
+            }
+            if (snwBakeWord_Add(job->words, s_words[i].key, value != NULL ? value : "", &message) < 0)
+                return snwUsage(
+                    message.remedy[0] != 0 ? message.remedy : NULL, "--%s: %s", s_words[i].option, message.text);
+        }
+    return snw_exitOk;
+}
+
+static bool NameFolder(Job* job)
+{
+    const char *path = job->output, *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    int length = dot != NULL && (slash == NULL || dot > slash + 1) ? (int)(dot - path) : (int)strlen(path);
+    return snprintf(job->folder, sizeof job->folder, "%.*s.bake", length, path) < (int)sizeof job->folder;
+}
+
+static bool ReadPrepare(const snwArgs* args, snwPrepareDef* def)
+{
+    const char* mesher = snwArgs_Text(args, "mesher");
+    if (mesher != NULL)
+        snwMesher_Find(mesher, &def->mesher);
+    return snwArgs_Int(args, "elements", 1, 20000000, &def->elements) &&
+           snwArgs_Real(args, "scale", 1e-9, 1e9, &def->scale);
+}
+
+static snwExit CheckFree(Job* job, const char* path)
+{
+    snwMessage message = {0};
+    return path == NULL || snwPartFile_Check(job->context, path, job->force, &message) >= 0
+               ? snw_exitOk
+               : snwReportMessage(&message);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Progress
+
+static snwResult ShowProgress(const snwBakeProgress* progress, void* user)
+{
+    Job* job = user;
+    if (job->label == NULL || strcmp(job->label, progress->word) != 0)
+    {
+        if (job->label == NULL || job->progress.total != progress->total)
+        {
+            snwProgress_End(&job->progress);
+            job->progress = snwProgress_Begin(progress->word, progress->total);
+        }
+        job->label = job->progress.label = progress->word;
+    }
+    snwProgress_Update(&job->progress, progress->done);
+    return *snwInterrupt_Flag() ? snw_errorInterrupted : snw_ok;
+}
+
+static snwResult ShowDone(int done, int total, void* user)
+{
+    Job* job = user;
+    snwBakeProgress progress = {snw_bakeMeasuring, job->out.path == NULL ? "drawing" : "writing", done, total};
+    return ShowProgress(&progress, job);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The work
+
+static snwResult FindOutput(Job* job, snwMessage* message)
+{
+    const snwBakeSettings* settings = snwBake_GetSettings(job->bake);
+    job->out = snwDefaultBakeOutputDef();
+    job->out.path = job->output;
+    job->out.tolerance = settings->tolerance;
+    job->out.overwrite = job->force;
+    job->out.progress = ShowDone;
+    job->out.user = job;
+    if (settings->up[0] != 0)
+        job->out.up = settings->up[0] == 'z' ? snw_upZ : snw_upY;
+    if (settings->format[0] != 0 && !snwBakeFormat_Find(settings->format, &job->out.format))
+        return snwFail(message, snw_errorInput, "glb, morphs, joints, pc2, mdd or obj", "there is no format '%s'",
+            settings->format);
+    return snwBakeOutput_Check(job->context, &job->out, snwBake_GetAsset(job->bake), message);
+}
+
+static snwResult SaveSettings(Job* job, snwMessage* message)
+{
+    char path[snw_maxPath], *text = NULL;
+    size_t size = 0;
+    const char* sidecar = snwArgs_Text(job->args, "sidecar");
+    if (!snwArgs_Has(job->args, "save-settings"))
+        return snw_ok;
+    if (sidecar != NULL)
+        snprintf(path, sizeof path, "%s", sidecar);
+    else if (!snwSidecarPath(job->args->operands[0], path, sizeof path))
+        return snwFail(message, snw_errorIo, NULL, "the path is too long");
+    snwResult result = snwBakeSettings_Format(
+        job->context, snwBake_GetSidecar(job->bake), snwBake_GetSettings(job->bake), &text, &size, message);
+    if (result >= 0)
+        result = snwFile_Write(job->context, path, text, size, true, message);
+    snwFree(job->context, text);
+    if (result >= 0)
+        snwNote("settings   %s", path);
+    return result;
+}
+
+static snwResult DrawFilm(Job* job, snwMessage* message)
+{
+    snwBakeFilmDef def = snwDefaultBakeFilmDef();
+    def.path = snwArgs_Text(job->args, "film");
+    def.picture = snwArgs_Text(job->args, "picture");
+    if (def.path == NULL && def.picture == NULL)
+        return snw_ok;
+    if (def.path != NULL && !snwHasProgram("ffmpeg"))
+    {
+        snwReport(snw_warning, "apt install ffmpeg", "there is no film, for the program ffmpeg is not here");
+        def.path = NULL;
+        if (def.picture == NULL)
+            return snw_ok;
+    }
+    def.folder = job->folder;
+    def.overwrite = job->force;
+    def.progress = ShowDone;
+    def.user = job;
+    job->out.path = NULL;
+    snwResult result = snwBakeFilm_Draw(job->context, job->bake, &def, message);
+    snwProgress_End(&job->progress);
+    if (result >= 0 && def.path != NULL)
+        snwNote("film       %s", def.path);
+    if (result >= 0 && def.picture != NULL)
+        snwNote("picture    %s", def.picture);
+    return result;
+}
+
+static snwResult WriteAll(Job* job, snwMessage* message)
+{
+    const char* scene = snwArgs_Text(job->args, "scene");
+    snwResult result = snwBakeOutput_Write(
+        job->context, snwBake_GetFrames(job->bake), &job->out, job->written, message);
+    snwProgress_End(&job->progress);
+    if (result >= 0 && scene != NULL)
+        result = snwBake_SaveScene(job->bake, scene, job->force, message);
+    if (result >= 0)
+        result = SaveSettings(job, message);
+    return result < 0 ? result : DrawFilm(job, message);
+}
+
+static snwExit Report(Job* job)
+{
+    json_t* report = snwBakeReport_ToJson(job->bake, job->written);
+    const char* path = snwArgs_Text(job->args, "report");
+    snwMessage message = {0};
+    if (path != NULL)
+    {
+        char* text = json_dumps(report, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+        if (text == NULL || snwFile_Write(job->context, path, text, strlen(text), job->force, &message) < 0)
+        {
+            free(text);
+            json_decref(report);
+            return snwReportMessage(&message);
+        }
+        free(text);
+        snwNote("report     %s", path);
+    }
+    if (job->json)
+        return snwPrintJson(report);
+    json_decref(report);
+    snwBakeReport_Print(job->bake, job->written);
+    return snw_exitOk;
+}
+
+static snwExit Bake(Job* job, const snwBakeDef* def)
+{
+    snwMessage message = {0};
+    snwResult result = snwBake_Open(job->context, def, &job->bake, &message);
+    if (result >= 0)
+        result = FindOutput(job, &message);
+    if (result < 0)
+    {
+        snwProgress_End(&job->progress);
+        return result == snw_errorInterrupted ? snwReportMessage(&message) : snwReportInput(&message);
+    }
+    result = snwBake_Run(job->bake, &message);
+    snwProgress_End(&job->progress);
+    job->label = NULL;
+    if (result >= 0)
+        result = WriteAll(job, &message);
+    if (result < 0)
+    {
+        snwProgress_End(&job->progress);
+        snwReportMessage(&message);
+        if (result == snw_errorInterrupted)
+            snwNote("finished frames are kept in %s; the same command goes on", job->folder);
+        return snwExit_FromResult(result);
+    }
+    snwExit exit = Report(job);
+    if (!snwArgs_Has(job->args, "keep"))
+        snwBake_RemoveFolder(job->bake);
+    return exit;
+}
+
+static snwExit Prepare(Job* job, snwBakeDef* def)
+{
+    *def = snwDefaultBakeDef();
+    def->source = job->args->operands[0];
+    def->folder = job->folder;
+    def->words = job->words;
+    def->sidecar = snwArgs_Text(job->args, "sidecar");
+    def->restart = snwArgs_Has(job->args, "restart");
+    def->interrupt = snwInterrupt_Flag();
+    def->progress = ShowProgress;
+    def->user = job;
+    if (!ReadPrepare(job->args, &def->prepare))
+        return snw_exitUsage;
+    static const char* const s_files[] = {"film", "picture", "scene", "report"};
+    for (size_t i = 0; i < sizeof s_files / sizeof *s_files; ++i)
+        if (CheckFree(job, snwArgs_Text(job->args, s_files[i])) != snw_exitOk)
+            return snw_exitFailed;
+    return CheckFree(job, job->output);
+}
+
+static snwExit Run(const snwArgs* args)
+{
+    Job job = {.args = args, .output = snwArgs_Text(args, "output"), .force = snwArgs_Has(args, "force")};
+    snwBakeDef def;
+    job.json = snwArgs_Has(args, "json");
+    if (job.output == NULL)
+        return snwUsage("-o soft.glb", "where shall it go?");
+    if (!NameFolder(&job))
+        return snwUsage("a shorter -o", "the path is too long");
+    snwExit exit = ReadWords(&job);
+    if (exit == snw_exitOk)
+        exit = snwContextFromArgs(args, &job.context);
+    if (exit == snw_exitOk)
+    {
+        snwInterrupt_Listen();
+        job.written = snwAlloc(job.context, sizeof *job.written);
+        exit = job.written == NULL ? snwReportMemory() : Prepare(&job, &def);
+        if (exit == snw_exitOk)
+            exit = Bake(&job, &def);
+        snwBake_Close(job.bake);
+        snwFree(job.context, job.written);
+        snwDestroyContext(job.context);
+    }
+    json_decref(job.words);
+    return exit;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+static const snwOption s_options[] = {
+    {"output", 'o', "FILE", false, snw_completeFile, NULL, "what to write; its ending says the format"},
+    {"format", 0, "NAME", false, snw_completeWords, "glb morphs joints pc2 mdd obj",
+        "glb (few morph targets), morphs (one per frame), joints (helper joints), pc2, mdd or obj"},
+    {"tolerance", 0, "METRES", false, snw_completeNothing, NULL,
+        "how far morph targets and helper joints may be off (default 0.001)"},
+    {"up", 0, "AXIS", false, snw_completeWords, "y z", "of caches and OBJ files (default z for caches, y for OBJ)"},
+    {"clip", 'c', "NAME", false, snw_completeNothing, NULL,
+        "name of the clip, or its number from 1 (default: the first)"},
+    {"start", 0, "S", false, snw_completeNothing, NULL, "first second of the clip"},
+    {"end", 0, "S", false, snw_completeNothing, NULL, "last second of the clip"},
+    {"fps", 0, "N", false, snw_completeNothing, NULL, "frames per second (default: those of the file's keys, or 30)"},
+    {"preroll", 0, "S", false, snw_completeNothing, NULL, "hold the first pose for so long before the first frame"},
+    {"loop", 0, NULL, false, snw_completeNothing, NULL, "the clip is a cycle: run it until it repeats, close the seam"},
+    {"cache", 0, "FILE", false, snw_completeFile, NULL,
+        "a PC2 or MDD file whose motion of the vertices is the artist's"},
+    {"softness", 0, "X", false, snw_completeNothing, NULL, "one knob: 2 gives way twice as far, 0.5 half (default 1)"},
+    {"preset", 'p', "NAME", false, snw_completeWords, "flesh muscle fat rubber jelly inflatable",
+        "what it is made of (default flesh)"},
+    {"material", 0, "[REGION:]NUMBERS", true, snw_completeNothing, NULL,
+        "frequency=3,settling=0.5 or young=2e4,poisson=0.45, or a preset; of a bone's or material's region, or of all"},
+    {"blend", 0, "X", false, snw_completeNothing, NULL, "0 is the artist's motion, 1 the flesh's (default 1)"},
+    {"gravity", 0, "G", false, snw_completeNothing, NULL,
+        "m/s^2 downwards, 9.81 on earth (default 0: what was modelled hangs as it should)"},
+    {"keep-trajectory", 0, NULL, false, snw_completeNothing, NULL, "flesh does nothing that the rig could do (pbcd)"},
+    {"collide", 0, "WHAT", true, snw_completeFile, NULL, "ground, or a file with a closed surface"},
+    {"self-collision", 0, NULL, false, snw_completeNothing, NULL, "flesh does not pass through itself"},
+    {"only", 0, "MESH", true, snw_completeNothing, NULL, "touch this mesh (several times: these)"},
+    {"bones", 0, "BONE", true, snw_completeNothing, NULL, "move the flesh of this bone only (several times: these)"},
+    {"method", 'm', "NAME", false, snw_completeMethods, NULL,
+        "default pbcd, which leaves bones where the artist has them"},
+    {"substeps", 0, "N", false, snw_completeNothing, NULL, "parts of each frame: more are stiffer, and dearer"},
+    {"iterations", 0, "N", false, snw_completeNothing, NULL, "sweeps of each part"},
+    {"set", 's', "NAME=VALUE", true, snw_completeParams, NULL, "set a parameter: see sinew info --params"},
+    {"elements", 'e', "N", false, snw_completeNothing, NULL, "tetrahedra of the body, about"},
+    {"mesher", 0, "NAME", false, snw_completeWords, "auto lattice tetgen", "how they are made: see sinew prep"},
+    {"scale", 0, "M", false, snw_completeNothing, NULL, "metres per unit of the file; else it is told or guessed"},
+    {"sidecar", 0, "FILE", false, snw_completeFile, NULL, "settings; NAME.sinew.json beside the file if absent"},
+    {"save-settings", 0, NULL, false, snw_completeNothing, NULL, "write these settings into the sidecar"},
+    {"film", 0, "FILE", false, snw_completeFile, NULL, "before and after side by side, as .mp4 or .gif"},
+    {"picture", 0, "FILE", false, snw_completeFile, NULL, "the same of one telling frame, as .png"},
+    {"scene", 0, "FILE", false, snw_completeFile, NULL, "write the scene that was run, for sinew sim"},
+    {"report", 0, "FILE", false, snw_completeFile, NULL, "write the report as JSON"},
+    {"restart", 0, NULL, false, snw_completeNothing, NULL, "do not go on with frames of a bake that was interrupted"},
+    {"keep", 0, NULL, false, snw_completeNothing, NULL,
+        "keep the frames in NAME.bake, for the next bake with these settings"},
+    {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
+    {"json", 'j', NULL, false, snw_completeNothing, NULL, "print the report as JSON"},
+    SNW_CONTEXT_OPTIONS,
+    {0},
+};
+
+static const snwExample s_examples[] = {
+    {"sinew bake walk.glb -o walk_soft.glb", "the same file with living flesh"},
+    {"sinew bake walk.glb -o soft.glb --clip Run --loop --softness 2", "a cycle that repeats, twice as soft"},
+    {"sinew bake walk.glb -o soft.glb --preset fat --material head:muscle", "fat, but for the head"},
+    {"sinew bake walk.glb -o soft.glb --material belly:frequency=2,settling=0.8", "how the belly swings"},
+    {"sinew bake walk.glb -o walk.pc2 --start 1 --end 3 --fps 24", "a point cache for Blender and others"},
+    {"sinew bake biped --clip walk -o biped.glb --loop --film biped.mp4", "a built-in character, and a film"},
+    {0},
+};
+
+const snwVerb snwBakeVerb = {
+    .name = "bake",
+    .operands = "FILE",
+    .leastOperands = 1,
+    .mostOperands = 1,
+    .complete = snw_completeFile,
+    .summary = "give an animated character living flesh",
+    .about = "FILE is a rigged, animated file, a prepared character (.snw), or the name of a built-in\n"
+             "one. What is written is the same file with flesh that lags, swings and settles; bones,\n"
+             "materials, textures, cameras and other animations stay as they are. docs/bake.md tells\n"
+             "the rest.\n"
+             "\n"
+             "Everything but the names of files can also stand in NAME.sinew.json beside FILE; the\n"
+             "command line wins. Ctrl-C ends after the current frame and keeps what is finished: the\n"
+             "same command goes on from there, and gives the same bits as if nothing had happened.",
+    .options = s_options,
+    .examples = s_examples,
+    .run = Run,
+};

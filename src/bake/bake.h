@@ -1,0 +1,116 @@
+// `sinew bake`: an artist's animated file in, the same with living flesh out.
+//
+//   source (file, built-in character) -> snwPrepared -> plan: clip, range, materials -> scene -> run into a frames
+//   cache
+//   -> snwBakeFrames -> outputs (output.h)
+//
+// The plan is an ordinary scene with an ordinary prepared character, both files in the folder of the bake: the body
+// waits in its first pose for the preroll and then plays the range. `sinew sim` of that scene gives the same frames to
+// the last bit, and a run that was cut short goes on from its cache as any other does.
+
+#pragma once
+
+#include "bake/frames.h"
+#include "bake/settings.h"
+#include "prepare/prepare.h"
+#include "sinew/tools.h"
+
+typedef struct snwBake snwBake;
+
+typedef enum snwBakeStage
+{
+    snw_bakePreparing,
+    snw_bakeSimulating,
+    snw_bakeMeasuring,
+} snwBakeStage;
+
+typedef struct snwBakeProgress
+{
+    snwBakeStage stage;
+    const char* word; // what is being done
+    int done, total;
+} snwBakeProgress;
+
+// A negative result stops the work; what is finished is kept.
+typedef snwResult snwBakeProgressedFn(const snwBakeProgress* progress, void* user);
+
+typedef struct snwBakeDef
+{
+    const char* source;    // path, or name of a built-in character
+    const char* folder;    // for what a run leaves behind to go on from; made if missing
+    const json_t* words;   // settings that win over the sidecar's; NULL: none
+    const char* sidecar;   // path; NULL: NAME.sinew.json beside the source if it is there; "": none
+    snwPrepareDef prepare; // how the file becomes a body: mesher, elements, scale
+    bool restart;          // do not go on with what is in the folder
+    const volatile bool* interrupt;
+    snwBakeProgressedFn* progress; // NULL: none
+    void* user;
+} snwBakeDef;
+
+snwBakeDef snwDefaultBakeDef(void);
+
+// Source, settings and scene, before anything is simulated. Everything wrong with the words is found here.
+snwResult snwBake_Open(snwContext* context, const snwBakeDef* def, snwBake** bake, snwMessage* message);
+// Simulates, or goes on with it, and measures. After snw_errorInterrupted the folder holds the finished frames.
+snwResult snwBake_Run(snwBake* bake, snwMessage* message);
+void snwBake_Close(snwBake* bake); // NULL is allowed
+
+const snwBakeSettings* snwBake_GetSettings(const snwBake* bake);
+const json_t* snwBake_GetSidecar(const snwBake* bake); // its document; NULL: none
+const snwAsset* snwBake_GetAsset(const snwBake* bake); // NULL: the prepared file's source is not at hand
+const snwPrepared* snwBake_GetPrepared(const snwBake* bake);
+const snwSceneFile* snwBake_GetScene(const snwBake* bake);
+// After a run; belongs to the bake.
+snwBakeFrames* snwBake_GetFrames(snwBake* bake);
+// Writes the scene and its character (NAME.json, NAME.snw) for `sinew sim`.
+snwResult snwBake_SaveScene(const snwBake* bake, const char* path, bool overwrite, snwMessage* message);
+// Removes what the run left in its folder, and the folder if nothing else is in it.
+void snwBake_RemoveFolder(snwBake* bake);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What came of it
+
+enum
+{
+    snw_maxBakeNotes = 32,
+};
+
+typedef struct snwBakeDrift
+{
+    const char* bone;
+    double mean, most; // m: of where its flesh is on average, against where the artist has it; over the frames
+    double skeleton;   // m: the most that the bone itself is off
+} snwBakeDrift;
+
+typedef struct snwBakeReport
+{
+    char clip[128];
+    int frames, cachedFrames;          // of the output; of them and of preroll, how many were there from an earlier run
+    double rate, start, end;           // 1/s; s, in the clip
+    double preroll;                    // s
+    int cycles;                        // that a loop was run until it repeated; 0: no loop
+    int fadeFrames;                    // at its end, that fade into its beginning
+    double seamPosition, seamVelocity; // change across the seam over the median change from frame to frame
+    double stretch;                    // worst relative change of an edge of the body
+    int stretchFrame;
+    const char* stretchBone; // whose flesh it is in; "" if none
+    double artistStretch;    // the same of the artist's motion alone
+    double lag;              // m: the farthest that flesh gets from where the artist has it
+    int lagFrame;            //
+    const char* lagBone;     //
+    double size;             // m, of the character
+    int cuts;                // frames between which the artist's motion jumps
+    double inverted,
+        artistInverted; // most of the flesh that is turned inside out in a frame, as a share; skinning alone
+    double settled;     // how fast flesh still was before the first frame, in sizes per second
+    double seconds, prepareSeconds, stepMs; // s of the run; s; median
+    uint64_t hash;                          // of the last frame simulated
+    const snwBakeDrift* drifts;             // one per bone
+    int driftCount;                         //
+    char notes[snw_maxBakeNotes][224];      // what was decided without being asked
+    int noteCount;                          //
+    char warnings[snw_maxBakeNotes][224];   // what is worth a look
+    int warningCount;
+} snwBakeReport;
+
+const snwBakeReport* snwBake_GetReport(const snwBake* bake);

@@ -1,0 +1,252 @@
+// Output frames from the cache of the run: body, blended with the artist's where that is asked for, and the surfaces
+// that ride in it.
+//
+// A loop ends in its beginning: its last frames fade from this cycle into the one before, whose end is where this cycle
+// began, so the seam is closed to the last bit, and smoothly.
+
+#include "bake/parts.h"
+
+#include "sim/character.h"
+
+#include <math.h>
+#include <string.h>
+
+struct snwBakeFrames
+{
+    snwContext* context;
+    snwArena arena;
+    const snwBake* bake;
+    snwFrames* cache;
+    snwSkinning* skinning; // NULL: without bones
+    snwDisplay *display, *artistDisplay;
+    snwTransform* bones;        // the artist's
+    float *body, *artist;       // x y z, tight
+    int vertexCount, boneCount; //
+    int frame;                  // that the body is of, -1: none
+    double clipTime;
+    bool artistShown; // the artist's display is of this frame
+    snwBakeInfo info;
+};
+
+static snwBakeInfo MakeInfo(const snwBake* bake)
+{
+    const snwBakePlan* plan = &bake->plan;
+    return (snwBakeInfo){.prepared = bake->prepared,
+        .asset = bake->asset,
+        .path = bake->builtIn ? "" : bake->path,
+        .name = bake->name,
+        .clip = snwCharacter_GetDef(snwPrepared_GetCharacter(bake->prepared))->motions[plan->motion].name,
+        .animation = plan->animation,
+        .frameCount = plan->frameCount,
+        .rate = plan->rate,
+        .start = plan->start,
+        .loop = plan->cycleFrames > 0,
+        .surfaces = bake->surfaces,
+        .surfaceCount = bake->surfaceCount};
+}
+
+// Vertices as they are before bones move them.
+static snwResult MakeSkinning(snwBakeFrames* f, snwMessage* message)
+{
+    const snwCharacterDef* def = snwCharacter_GetDef(snwPrepared_GetCharacter(f->bake->prepared));
+    snwSkinningDef skinning = snwDefaultSkinningDef();
+    if (def->boneCount == 0 || def->boneWeights.vertexCount == 0)
+        return snw_ok;
+    for (int i = 0; i < f->vertexCount; ++i)
+    {
+        f->artist[3 * i] = (float)def->vertices[i].x;
+        f->artist[3 * i + 1] = (float)def->vertices[i].y;
+        f->artist[3 * i + 2] = (float)def->vertices[i].z;
+    }
+    skinning.positions = f->artist;
+    skinning.stride = 3 * (int)sizeof(float);
+    skinning.vertexCount = f->vertexCount;
+    skinning.weights = &def->boneWeights;
+    return snwCreateSkinning(f->context, &skinning, &f->skinning, message);
+}
+
+snwResult snwBakeFrames_Open(snwBake* bake, snwBakeFrames** frames, snwMessage* message)
+{
+    snwBakeFrames* f = snwAlloc(bake->context, sizeof *f);
+    *frames = NULL;
+    if (f == NULL)
+        return snwFailMemory(message);
+    const snwCharacterDef* def = snwCharacter_GetDef(snwPrepared_GetCharacter(bake->prepared));
+    *f = (snwBakeFrames){.context = bake->context, .arena = {.context = bake->context}, .bake = bake, .frame = -1};
+    f->vertexCount = def->vertexCount;
+    f->boneCount = def->boneCount;
+    f->info = MakeInfo(bake);
+    f->bones = snwArena_Alloc(&f->arena, (size_t)def->boneCount + 1, sizeof *f->bones);
+    f->body = snwArena_Alloc(&f->arena, 3 * (size_t)def->vertexCount + 1, sizeof(float));
+    f->artist = snwArena_Alloc(&f->arena, 3 * (size_t)def->vertexCount + 1, sizeof(float));
+    snwResult result = f->arena.failed ? snwFailMemory(message) : MakeSkinning(f, message);
+    if (result >= 0)
+        result = snwFrames_Open(bake->context, bake->framesPath, &f->cache, message);
+    if (result >= 0)
+        result = snwCreateDisplay(bake->prepared, &f->display, message);
+    if (result >= 0)
+        result = snwCreateDisplay(bake->prepared, &f->artistDisplay, message);
+    if (result < 0)
+        snwBakeFrames_Close(f);
+    else
+        *frames = f;
+    return result;
+}
+
+void snwBakeFrames_Close(snwBakeFrames* frames)
+{
+    if (frames == NULL)
+        return;
+    if (frames->cache != NULL)
+        snwFrames_Close(frames->cache);
+    if (frames->skinning != NULL)
+        snwDestroySkinning(frames->skinning);
+    if (frames->display != NULL)
+        snwDestroyDisplay(frames->display);
+    if (frames->artistDisplay != NULL)
+        snwDestroyDisplay(frames->artistDisplay);
+    snwArena_Free(&frames->arena);
+    snwFree(frames->context, frames);
+}
+
+snwBakeInfo snwBakeFrames_GetInfo(const snwBakeFrames* frames)
+{
+    return frames->info;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Reading
+
+// body = (1 - share) body + share * the frame of the cache.
+static snwResult AddCached(snwBakeFrames* f, int cached, float share, snwMessage* message)
+{
+    snwFrame frame;
+    snwResult result = snwFrames_Read(f->cache, cached, &frame, message);
+    if (result < 0)
+        return result;
+    const snwFrameBody* body = &frame.bodies[0];
+    if (body->vertices == NULL || body->vertexCount != f->vertexCount)
+        return snwFail(message, snw_errorInput, "--force to bake again", "the frames are of another body");
+    for (int i = 0; i < f->vertexCount; ++i)
+    {
+        const float* x = (const float*)((const char*)body->vertices + (size_t)i * (size_t)body->stride);
+        for (int k = 0; k < 3; ++k)
+        {
+            float* out = &f->body[3 * i + k];
+            *out = share >= 1 ? x[k] : *out + share * (x[k] - *out);
+        }
+    }
+    return snw_ok;
+}
+
+// How much of the cycle before is in a frame of a loop.
+static float FadeOf(const snwBakePlan* plan, int frame)
+{
+    int first = plan->cycleFrames - plan->fadeFrames;
+    if (plan->cycleFrames == 0 || frame <= first)
+        return 0;
+    float s = frame >= plan->cycleFrames ? 1 : (float)(frame - first) / (float)plan->fadeFrames;
+    return s * s * (3 - 2 * s);
+}
+
+static snwResult PoseArtist(snwBakeFrames* f, snwMessage* message)
+{
+    const snwCharacter* character = snwPrepared_GetCharacter(f->bake->prepared);
+    int motion = f->bake->plan.motion;
+    snwCharacter_Pose(character, motion, f->clipTime, f->bones, f->boneCount);
+    if (f->skinning == NULL)
+        return snw_ok;
+    snwSkinningPose pose = {.kind = snw_skinningLinear, .transforms = f->bones, .count = f->boneCount};
+    snwSkinningTarget target = {.positions = f->artist, .positionStride = 3 * (int)sizeof(float)};
+    return snwSkinning_Apply(f->skinning, &pose, &target, message);
+}
+
+static void Blend(snwBakeFrames* f)
+{
+    const float* mask = f->bake->mask;
+    float blend = (float)f->bake->settings.blend;
+    if (mask == NULL && blend >= 1)
+        return;
+    for (int i = 0; i < f->vertexCount; ++i)
+    {
+        float share = blend * (mask != NULL ? mask[i] : 1);
+        for (int k = 0; k < 3; ++k)
+        {
+            float artist = f->artist[3 * i + k];
+            f->body[3 * i + k] = share >= 1 ? f->body[3 * i + k] : artist + share * (f->body[3 * i + k] - artist);
+        }
+    }
+}
+
+static snwResult ReadFrame(snwBakeFrames* f, int frame, snwMessage* message)
+{
+    const snwBakePlan* plan = &f->bake->plan;
+    float fade = FadeOf(plan, frame);
+    snwResult result = snw_ok;
+    f->frame = -1;
+    f->clipTime = plan->start + (plan->cycleFrames > 0 ? frame % plan->cycleFrames : frame) / plan->rate;
+    if (fade < 1)
+        result = AddCached(f, plan->firstFrame + frame, 1, message);
+    if (result >= 0 && fade > 0)
+        result = AddCached(f, plan->firstFrame + frame - plan->cycleFrames, fade, message);
+    if (result >= 0)
+        result = PoseArtist(f, message);
+    if (result < 0)
+        return result;
+    Blend(f);
+    f->artistShown = false;
+    snwDisplay_SetMotion(f->display, plan->motion, f->clipTime);
+    snwDisplay_SetMotion(f->artistDisplay, plan->motion, f->clipTime);
+    return snwDisplay_Update(f->display, f->body, f->vertexCount, 3 * (int)sizeof(float), message);
+}
+
+snwResult snwBakeFrames_Read(snwBakeFrames* frames, int frame, snwBakeFrame* result, snwMessage* message)
+{
+    if (frame < 0 || frame >= frames->info.frameCount)
+        return snwFail(message, snw_errorArgument, NULL, "there is no frame %d", frame);
+    snwResult read = frames->frame == frame ? snw_ok : ReadFrame(frames, frame, message);
+    if (read < 0)
+        return read;
+    frames->frame = frame;
+    if (result != NULL)
+        *result = (snwBakeFrame){.frame = frame,
+            .time = frame / frames->info.rate,
+            .clipTime = frames->clipTime,
+            .bones = {frames->bones, frames->boneCount, (int)sizeof(snwTransform)}};
+    return snw_ok;
+}
+
+static snwResult GetSurface(const snwDisplay* display, int surface, snwSkin* skin, snwMessage* message)
+{
+    return snwDisplay_GetSurface(display, surface, skin) >= 0
+               ? snw_ok
+               : snwFail(message, snw_errorArgument, NULL, "there is no surface %d", surface);
+}
+
+snwResult snwBakeFrames_GetSurface(const snwBakeFrames* frames, int surface, snwSkin* skin, snwMessage* message)
+{
+    return GetSurface(frames->display, surface, skin, message);
+}
+
+snwResult snwBakeFrames_GetArtist(snwBakeFrames* frames, int surface, snwSkin* skin, snwMessage* message)
+{
+    if (!frames->artistShown)
+    {
+        snwResult result = snwDisplay_Update(
+            frames->artistDisplay, frames->artist, frames->vertexCount, 3 * (int)sizeof(float), message);
+        if (result < 0)
+            return result;
+        frames->artistShown = true;
+    }
+    return GetSurface(frames->artistDisplay, surface, skin, message);
+}
+
+const float* snwBakeFrames_GetBody(const snwBakeFrames* frames)
+{
+    return frames->body;
+}
+
+const float* snwBakeFrames_GetArtistBody(snwBakeFrames* frames)
+{
+    return frames->artist;
+}

@@ -1,0 +1,324 @@
+// What flesh is made of in a bake: a preset, numbers of one's own, by region, and how soft all of it is.
+//
+// What is said of all flesh, or of a material of the file, goes to preparation, where painted maps change it as they
+// would change the sidecar's. What is said of a bone is for the elements that follow this bone more than any other.
+
+#include "bake/parts.h"
+
+#include "scene/tables.h"
+#include "scene/words.h"
+#include "sim/character.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char* PresetName(int index, const void* data)
+{
+    (void)data;
+    return snwPreset_GetInfo(index)->name;
+}
+
+static snwResult AddPreset(const char* name, json_t* into, snwMessage* message)
+{
+    int preset = snwPreset_Find(name);
+    if (preset < 0)
+    {
+        char remedy[240];
+        snwSuggestWord(remedy, sizeof remedy, name, snwPresetCount(), PresetName, NULL);
+        return snwFail(message, snw_errorInput, remedy, "there is no preset '%s'", snwQuoteWord(name).text);
+    }
+    const snwMaterial* material = &snwPreset_GetInfo(preset)->material;
+    for (int i = 0; i < snw_materialTable.count; ++i)
+    {
+        const snwField* field = &snw_materialTable.fields[i];
+        double value;
+        memcpy(&value, (const char*)material + field->offset, sizeof value);
+        json_object_set_new(into, field->key, json_real(value));
+    }
+    return snw_ok;
+}
+
+// {"preset": "fat", "settling": 1} as numbers.
+static snwResult AddMaterial(const json_t* given, json_t* into, snwMessage* message)
+{
+    const char* preset = json_string_value(json_object_get(given, "preset"));
+    const char* key;
+    json_t* value;
+    snwResult result = preset != NULL ? AddPreset(preset, into, message) : snw_ok;
+    json_object_foreach((json_t*)given, key, value)
+    {
+        if (strcmp(key, "preset") != 0)
+            json_object_set(into, key, value);
+    }
+    return result;
+}
+
+static bool IsFileMaterial(const snwBake* bake, const char* name)
+{
+    for (int i = 0; bake->asset != NULL && i < bake->asset->meshCount; ++i)
+        for (int k = 0; k < bake->asset->meshes[i].partCount; ++k)
+            if (strcmp(bake->asset->meshes[i].parts[k].material, name) == 0)
+                return true;
+    return false;
+}
+
+static json_t* NewChild(json_t* object, const char* key)
+{
+    json_t* child = json_object();
+    json_object_set_new(object, key, child);
+    return child;
+}
+
+// Whatever the sidecar says wins over these.
+static snwResult MakeUnder(const snwBake* bake, json_t* under, snwMessage* message)
+{
+    const snwAssetFlesh* flesh = &bake->asset->flesh;
+    json_t* material = NewChild(under, "material");
+    snwResult result = AddPreset("flesh", material, message);
+    if (flesh->young > 0)
+        json_object_set_new(material, "young", json_real(flesh->young));
+    if (flesh->poisson > 0)
+        json_object_set_new(material, "poisson", json_real(flesh->poisson));
+    return result;
+}
+
+// The whole of the material if there is a preset, else what is said.
+static snwResult MakeOver(const snwBake* bake, json_t* over, snwMessage* message)
+{
+    const snwBakeSettings* settings = &bake->settings;
+    json_t* material = NewChild(over, "material");
+    const char* name;
+    json_t* value;
+    snwResult result = settings->preset[0] != 0 ? AddPreset(settings->preset, material, message) : snw_ok;
+    if (result >= 0 && settings->material != NULL)
+        result = AddMaterial(settings->material, material, message);
+    json_t* named = json_object();
+    json_object_foreach((json_t*)settings->materials, name, value)
+    {
+        if (result >= 0 && IsFileMaterial(bake, name))
+            result = AddMaterial(value, NewChild(named, name), message);
+    }
+    if (json_object_size(named) > 0)
+        json_object_set(over, "materials", named);
+    json_decref(named);
+    return result;
+}
+
+snwResult snwBake_FindMaterials(snwBake* bake, json_t** under, json_t** over, snwMessage* message)
+{
+    *under = json_object();
+    *over = json_object();
+    snwResult result = MakeUnder(bake, *under, message);
+    return result < 0 ? result : MakeOver(bake, *over, message);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// On the body
+
+typedef struct Touch
+{
+    snwBake* bake;
+    const snwCharacterDef* character;
+    snwMaterial* materials;
+    int materialCount;
+    int* regions;
+    bool changed;
+} Touch;
+
+// Numbers that are given change the material.
+static snwResult Mix(
+    const Touch* touch, const char* place, const json_t* given, snwMaterial* material, snwMessage* message)
+{
+    snwJson json = {.context = touch->bake->context, .message = message, .file = touch->bake->sidecarPath};
+    json_t* numbers = json_object();
+    snwMaterial read;
+    uint64_t seen = 0;
+    snwJson_Enter(&json, "bake.materials");
+    snwJson_Enter(&json, place);
+    snwResult result = AddMaterial(given, numbers, message);
+    if (result >= 0)
+        result = snwTable_Read(&json, &snw_materialTable, numbers, &read, &seen);
+    for (int i = 0; i < snw_materialTable.count && result >= 0; ++i)
+        if ((seen >> i & 1) != 0)
+        {
+            size_t offset = snw_materialTable.fields[i].offset;
+            memcpy((char*)material + offset, (const char*)&read + offset, sizeof(double));
+        }
+    json_decref(numbers);
+    return result;
+}
+
+static const char* BoneName(int index, const void* user)
+{
+    return ((const snwCharacterDef*)user)->bones[index].name;
+}
+
+static int FindBone(const snwCharacterDef* character, const char* name)
+{
+    for (int i = 0; i < character->boneCount; ++i)
+        if (strcmp(character->bones[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static snwResult FailBone(const snwCharacterDef* character, const char* name, snwMessage* message)
+{
+    char remedy[240];
+    snwSuggestWord(remedy, sizeof remedy, name, character->boneCount, BoneName, character);
+    return snwFail(message, snw_errorInput, remedy, "there is no bone%s '%s'",
+        character->boneCount > 0 ? " that flesh follows" : "", snwQuoteWord(name).text);
+}
+
+static double Follows(const snwCharacterDef* character, int element, int bone)
+{
+    const snwWeights* weights = &character->boneWeights;
+    double sum = 0;
+    for (int k = 0; k < 4 && weights->vertexCount > 0; ++k)
+    {
+        int vertex = character->tets[element][k];
+        for (int i = weights->starts[vertex]; i < weights->starts[vertex + 1]; ++i)
+            sum += weights->handles[i] == bone ? weights->values[i] : 0;
+    }
+    return sum;
+}
+
+static bool FollowsMost(const snwCharacterDef* character, int element, int bone)
+{
+    const snwWeights* weights = &character->boneWeights;
+    double share = Follows(character, element, bone);
+    for (int k = 0; k < 4 && share > 0; ++k)
+    {
+        int vertex = character->tets[element][k];
+        for (int i = weights->starts[vertex]; i < weights->starts[vertex + 1]; ++i)
+            if (Follows(character, element, weights->handles[i]) > share)
+                return false;
+    }
+    return share > 0;
+}
+
+// The elements of a bone get copies of their materials, with the difference.
+static snwResult TouchBone(Touch* touch, const char* name, const json_t* given, snwMessage* message)
+{
+    const snwCharacterDef* character = touch->character;
+    int bone = FindBone(character, name), before = touch->materialCount;
+    if (bone < 0)
+        return FailBone(character, name, message);
+    snwMaterial* all = snwArena_Alloc(&touch->bake->arena, 2 * (size_t)before, sizeof *all);
+    if (all == NULL)
+        return snwFailMemory(message);
+    memcpy(all, touch->materials, (size_t)before * sizeof *all);
+    snwResult result = snw_ok;
+    for (int i = 0; i < before && result >= 0; ++i)
+    {
+        all[before + i] = all[i];
+        result = Mix(touch, name, given, &all[before + i], message);
+    }
+    for (int i = 0; i < character->tetCount; ++i)
+        if (touch->regions[i] < before && FollowsMost(character, i, bone))
+            touch->regions[i] += before;
+    touch->materials = all;
+    touch->materialCount = 2 * before;
+    touch->changed = true;
+    return result;
+}
+
+// Only what some element has stays.
+static void DropUnused(Touch* touch)
+{
+    int count = 0;
+    for (int m = 0; m < touch->materialCount; ++m)
+    {
+        bool used = false;
+        for (int i = 0; i < touch->character->tetCount; ++i)
+            if (touch->regions[i] == m)
+            {
+                touch->regions[i] = count;
+                used = true;
+            }
+        if (used)
+            touch->materials[count++] = touch->materials[m];
+    }
+    touch->materialCount = count;
+}
+
+static snwResult TouchMaterials(Touch* touch, snwMessage* message)
+{
+    const snwBakeSettings* settings = &touch->bake->settings;
+    snwResult result = snw_ok;
+    const char* name;
+    json_t* value;
+    json_t* whole = json_object();
+    if (touch->bake->wasPrepared && settings->preset[0] != 0)
+        json_object_set_new(whole, "preset", json_string(settings->preset));
+    if (touch->bake->wasPrepared)
+        json_object_update(whole, (json_t*)settings->material);
+    for (int i = 0; i < touch->materialCount && result >= 0 && json_object_size(whole) > 0; ++i)
+    {
+        result = Mix(touch, "all", whole, &touch->materials[i], message);
+        touch->changed = true;
+    }
+    json_decref(whole);
+    json_object_foreach((json_t*)settings->materials, name, value)
+    {
+        if (result >= 0 && !IsFileMaterial(touch->bake, name))
+            result = TouchBone(touch, name, value, message);
+    }
+    for (int i = 0; i < touch->materialCount && result >= 0 && settings->softness != 1; ++i)
+    {
+        touch->materials[i] = snwMaterial_Soften(&touch->materials[i], settings->softness);
+        touch->changed = true;
+    }
+    return result;
+}
+
+static snwResult Rebuild(Touch* touch, snwMessage* message)
+{
+    snwBake* bake = touch->bake;
+    snwPrepared *old = bake->prepared, *made = NULL;
+    snwCharacterDef def = *touch->character;
+    snwCharacter* character = NULL;
+    bool heavier = touch->materialCount != def.materialCount;
+    for (int i = 0; i < touch->materialCount && !heavier; ++i)
+        heavier = touch->materials[i].density != def.materials[i].density;
+    def.materials = touch->materials;
+    def.materialCount = touch->materialCount;
+    def.regions = touch->regions;
+    if (heavier)
+        def.masses = NULL;
+    snwResult result = snwCreateCharacter(bake->context, &def, &character, message);
+    if (result < 0)
+        return result;
+    snwPreparedDef parts = {.character = character,
+        .surfaces = old->surfaces,
+        .surfaceCount = old->info.surfaceCount,
+        .anchors = old->anchors,
+        .anchorCount = old->anchorCount,
+        .points = old->points,
+        .embedding = &old->embedding,
+        .textures = old->textures,
+        .textureCount = old->info.textureCount,
+        .info = old->info};
+    result = snwCreatePrepared(bake->context, &parts, &made, message);
+    snwCharacter_Release(character);
+    if (result < 0)
+        return result;
+    snwPrepared_Release(old);
+    bake->prepared = made;
+    return snw_ok;
+}
+
+snwResult snwBake_Retouch(snwBake* bake, snwMessage* message)
+{
+    const snwCharacterDef* character = snwCharacter_GetDef(snwPrepared_GetCharacter(bake->prepared));
+    Touch touch = {.bake = bake, .character = character, .materialCount = character->materialCount};
+    touch.materials = snwArena_Copy(
+        &bake->arena, character->materials, (size_t)character->materialCount, sizeof(snwMaterial));
+    touch.regions = snwArena_Copy(&bake->arena, character->regions, (size_t)character->tetCount, sizeof(int));
+    if (bake->arena.failed)
+        return snwFailMemory(message);
+    snwResult result = TouchMaterials(&touch, message);
+    if (result < 0 || !touch.changed)
+        return result;
+    DropUnused(&touch);
+    return Rebuild(&touch, message);
+}

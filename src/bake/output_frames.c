@@ -1,0 +1,89 @@
+// The frames of a bake as a reel, with the document of the source or one that is made of it.
+
+#include "bake/document.h"
+#include "bake/reel.h"
+#include "base/context.h"
+
+typedef struct Source
+{
+    snwBakeFrames* frames;
+    snwBakeInfo info;
+    snwArena arena;
+    snwBakeDocument made; // of a source that has none
+} Source;
+
+static snwResult ReadFrame(void* user, int frame, double* clipTime, snwMessage* message)
+{
+    const Source* source = user;
+    snwBakeFrame read;
+    snwResult result = snwBakeFrames_Read(source->frames, frame, &read, message);
+    if (result >= 0)
+        *clipTime = source->made.asset != NULL ? read.time : read.clipTime;
+    return result;
+}
+
+static snwResult GetSurface(void* user, int index, snwSkin* skin, snwMessage* message)
+{
+    return snwBakeFrames_GetSurface(((const Source*)user)->frames, index, skin, message);
+}
+
+// Those that a node of the document shows.
+static snwResult ListSurfaces(Source* source, snwReel* reel, snwMessage* message)
+{
+    const snwBakeInfo* info = &source->info;
+    snwReelSurface* list = snwArena_Alloc(&source->arena, (size_t)info->surfaceCount + 1, sizeof *list);
+    if (list == NULL)
+        return snwFailMemory(message);
+    for (int i = 0; i < info->surfaceCount; ++i)
+    {
+        const snwSurfaceInfo* surface = snwPrepared_GetSurface(info->prepared, info->surfaces[i]);
+        if (surface->mesh >= 0 && surface->mesh < reel->asset->meshCount && surface->node >= 0)
+            list[reel->surfaceCount++] = (snwReelSurface){
+                surface->name, surface->mesh, surface->node, info->surfaces[i], NULL};
+    }
+    reel->surfaces = list;
+    return snw_ok;
+}
+
+static snwResult MakeReel(snwContext* context, Source* source, snwReel* reel, snwMessage* message)
+{
+    const snwBakeInfo* info = &source->info;
+    *reel = (snwReel){.asset = info->asset,
+        .animation = info->animation,
+        .clip = info->clip[0] != 0 ? info->clip : info->name,
+        .path = info->path,
+        .frameCount = info->frameCount,
+        .rate = info->rate,
+        .start = info->start,
+        .scale = snwPrepared_GetInfo(info->prepared).scale,
+        .read = ReadFrame,
+        .get = GetSurface,
+        .user = source};
+    if (info->asset != NULL && info->asset->gltf != NULL)
+        return ListSurfaces(source, reel, message);
+    snwResult result = snwMakeBakeDocument(context, source->frames, &source->made, message);
+    reel->asset = source->made.asset;
+    reel->animation = source->made.animation;
+    reel->surfaces = source->made.surfaces;
+    reel->surfaceCount = source->made.surfaceCount;
+    reel->path = NULL;
+    reel->start = 0;
+    reel->scale = 1;
+    return result;
+}
+
+snwResult snwBakeOutput_Write(snwContext* context, snwBakeFrames* frames, const snwBakeOutputDef* def,
+    snwBakeOutputReport* report, snwMessage* message)
+{
+    Source source = {.frames = frames, .info = snwBakeFrames_GetInfo(frames), .arena = {.context = context}};
+    snwReel reel;
+    snwBakeWriting w = {context, &reel, def, report, message};
+    snwResult result = MakeReel(context, &source, &reel, message);
+    if (result >= 0 && reel.surfaceCount == 0)
+        result = snwFail(message, snw_errorInput, NULL, "there is no surface to write");
+    if (result >= 0)
+        result = snwBakeWriting_Write(&w);
+    snwBakeDocument_Free(context, &source.made);
+    snwArena_Free(&source.arena);
+    return result;
+}

@@ -1,0 +1,204 @@
+// Where a bake begins: a file, a prepared file, or a built-in character, which is first written as a file of its own,
+// so that nothing behind it has to know the difference.
+
+#include "bake/parts.h"
+
+#include "asset/gltf_write.h"
+#include "base/hash.h"
+#include "prepare/settings.h"
+#include "scene/blueprint_file.h"
+#include "scene/builtin.h"
+#include "scene/file.h"
+#include "scene/prepared_file.h"
+#include "scene/words.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool HasEnding(const char* path, const char* ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    return length > tail && strcmp(path + length - tail, ending) == 0;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Built-in characters
+
+static snwResult WriteCharacter(
+    snwBake* bake, const snwCharacter* character, const snwAssetWeights* weights, snwMessage* message)
+{
+    snwGltfWriter* writer = NULL;
+    snwResult result = snwGltfWriter_Open(bake->context, NULL, &writer, message);
+    if (result < 0)
+        return result;
+    snwGltfCharacterDef def = snwDefaultGltfCharacterDef(character);
+    snwGltfSave save = snwDefaultGltfSave(bake->path);
+    def.weights = weights;
+    save.overwrite = true;
+    snwGltfWriter_AddCharacter(writer, &def);
+    result = snwGltfWriter_Save(writer, &save, message);
+    snwGltfWriter_Close(writer);
+    return result;
+}
+
+// With smooth weights, as an artist would have painted them.
+static snwResult WriteWeighted(snwBake* bake, const snwCharacter* character, snwMessage* message)
+{
+    snwWeightsDef def = snwDefaultWeightsDef();
+    snwWeights* weights = NULL;
+    if (snwCharacter_GetInfo(character).boneCount == 0)
+        return WriteCharacter(bake, character, NULL, message);
+    snwResult result = snwComputeWeights(character, &def, &weights, message);
+    if (result < 0)
+        return result;
+    snwAssetWeights rows = {weights->starts, weights->handles, weights->values, weights->handleCount};
+    result = WriteCharacter(bake, character, &rows, message);
+    snwFree(bake->context, weights);
+    return result;
+}
+
+static snwResult WriteBuiltIn(snwBake* bake, const snwBuiltIn* builtIn, snwMessage* message)
+{
+    char name[128];
+    snwBlueprintFile file;
+    snwCharacter* character = NULL;
+    snprintf(name, sizeof name, "%s.glb", builtIn->name);
+    snwResult result = snwBake_Path(bake, name, bake->path, message);
+    if (result < 0)
+        return result;
+    result = snwBlueprintFile_Read(bake->context, builtIn->name, builtIn->text, builtIn->size, &file, message);
+    if (result >= 0)
+        result = snwBlueprint_Create(bake->context, &file.blueprint, NULL, NULL, NULL, &character, message);
+    snwBlueprintFile_Free(&file);
+    if (result >= 0)
+        result = WriteWeighted(bake, character, message);
+    if (character != NULL)
+        snwCharacter_Release(character);
+    bake->builtIn = true;
+    return result < 0 ? result : snw_ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+static snwResult FindFile(snwBake* bake, snwMessage* message)
+{
+    const char* source = bake->def.source;
+    if (access(source, F_OK) != 0 && snwBuiltIn_Find(source) != NULL)
+        return WriteBuiltIn(bake, snwBuiltIn_Find(source), message);
+    if (access(source, F_OK) != 0)
+    {
+        char remedy[240];
+        snwSuggestWord(remedy, sizeof remedy, source, snwBuiltInCount(), snwBuiltInWord, NULL);
+        return snwFail(
+            message, snw_errorIo, remedy, "there is no file and no built-in character '%s'", snwQuoteWord(source).text);
+    }
+    return snprintf(bake->path, sizeof bake->path, "%s", source) < (int)sizeof bake->path
+               ? snw_ok
+               : snwFail(message, snw_errorIo, "a shorter one", "the path is too long");
+}
+
+static snwResult ReadSettings(snwBake* bake, snwMessage* message)
+{
+    const snwBakeDef* def = &bake->def;
+    snwResult result = snw_ok;
+    if (def->sidecar != NULL)
+        snprintf(bake->sidecarPath, sizeof bake->sidecarPath, "%s", def->sidecar);
+    else if (bake->builtIn || !snwSidecarPath(bake->path, bake->sidecarPath, sizeof bake->sidecarPath) ||
+             access(bake->sidecarPath, F_OK) != 0)
+        bake->sidecarPath[0] = 0;
+    if (bake->sidecarPath[0] != 0)
+        bake->sidecar = snwPrepareSettings_Load(bake->context, bake->sidecarPath, &result, message);
+    if (result < 0)
+        return result;
+    return snwBakeSettings_Read(bake->context, bake->sidecar, bake->sidecarPath, def->words, &bake->settings, message);
+}
+
+static void NameSource(snwBake* bake)
+{
+    const char* slash = strrchr(bake->path, '/');
+    char* name = snwArena_Text(&bake->arena, slash != NULL ? slash + 1 : bake->path);
+    char* dot = name != NULL ? strrchr(name, '.') : NULL;
+    if (dot != NULL && dot != name)
+        *dot = 0;
+    bake->name = name;
+}
+
+snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
+{
+    snwResult result = snwMakeDirectory(bake->context, bake->def.folder, message);
+    if (result >= 0)
+        result = FindFile(bake, message);
+    if (result >= 0)
+        result = ReadSettings(bake, message);
+    if (result < 0)
+        return result;
+    NameSource(bake);
+    if (bake->arena.failed)
+        return snwFailMemory(message);
+    return HasEnding(bake->path, ".snw") ? snw_ok : snwAsset_Open(bake->context, bake->path, &bake->asset, message);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// From the file to a body
+
+static snwResult OnStep(snwPrepareStep step, void* user)
+{
+    return snwBake_Tell(user, snw_bakePreparing, snwPrepareStep_Name(step), (int)step, snw_prepareStepCount);
+}
+
+static snwResult PrepareFile(snwBake* bake, snwMessage* message)
+{
+    snwPrepareReport* report = snwAlloc(bake->context, sizeof *report);
+    json_t *under = NULL, *over = NULL;
+    snwPrepareDef def = bake->def.prepare;
+    if (report == NULL)
+        return snwFailMemory(message);
+    snwResult result = snwBake_FindMaterials(bake, &under, &over, message);
+    def.sidecar = bake->sidecarPath;
+    def.under = under;
+    def.over = over;
+    def.progress = OnStep;
+    def.user = bake;
+    if (result >= 0)
+        result = snwPrepareFile(bake->context, bake->path, &def, &bake->prepared, report, message);
+    for (int i = 0; i < report->noteCount && result >= 0; ++i)
+        snwBake_Note(bake, "%s", report->notes[i]);
+    for (int i = 0; i < snw_prepareStepCount; ++i)
+        bake->report.prepareSeconds += report->seconds[i];
+    snwFree(bake->context, report);
+    json_decref(under);
+    json_decref(over);
+    return result;
+}
+
+// The file that a prepared one was made of, if it still lies beside it, unchanged.
+static void FindAsset(snwBake* bake)
+{
+    snwPreparedInfo info = snwPrepared_GetInfo(bake->prepared);
+    char path[snw_bakePathSize];
+    const char* slash = strrchr(bake->path, '/');
+    char* data = NULL;
+    size_t size = 0;
+    int folder = slash != NULL ? (int)(slash - bake->path) + 1 : 0;
+    if (snprintf(path, sizeof path, "%.*s%s", folder, bake->path, info.source) >= (int)sizeof path ||
+        snwFile_Read(bake->context, path, snw_maxAssetBytes, &data, &size, NULL) < 0)
+        return;
+    if (snwHash(data, size, 0) == info.sourceHash && snwAsset_Open(bake->context, path, &bake->asset, NULL) >= 0)
+        snprintf(bake->path, sizeof bake->path, "%s", path);
+    snwFree(bake->context, data);
+}
+
+snwResult snwBake_Prepare(snwBake* bake, snwMessage* message)
+{
+    if (bake->asset != NULL)
+        return PrepareFile(bake, message);
+    snwResult result = snwPrepared_Open(bake->context, bake->path, &bake->prepared, message);
+    bake->wasPrepared = true;
+    if (result >= 0)
+        FindAsset(bake);
+    if (result >= 0 && bake->asset == NULL)
+        snwBake_Note(bake, "%s is not beside it, or has changed: the output is a new file, not the artist's with flesh",
+            snwPrepared_GetInfo(bake->prepared).source);
+    return result;
+}

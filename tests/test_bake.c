@@ -1,0 +1,453 @@
+// The engine of bakes: which frames, how they settle, repeat and go on, what is touched, and what is told.
+
+#include "bake/bake.h"
+#include "base/hash.h"
+#include "fixture.h"
+#include "math/transform.h"
+#include "prepare_world.h"
+#include "process.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SINEW    SNW_BINARY_DIR "/sinew"
+#define RUN(...) snwProcess_Run((const char* const[]){SINEW, __VA_ARGS__, NULL})
+
+enum
+{
+    snw_testElements = 300
+};
+
+typedef struct Take
+{
+    snwContext* context;
+    snwBake* bake; // NULL: it failed
+    snwMessage message;
+    snwResult result;
+    json_t* words;
+    char folder[160];
+    int stopAfter; // frames; 0: none
+    int calls;
+} Take;
+
+static snwResult Stop(const snwBakeProgress* progress, void* user)
+{
+    Take* take = user;
+    take->calls += progress->stage == snw_bakeSimulating;
+    return take->stopAfter > 0 && take->calls > take->stopAfter ? snw_errorInterrupted : snw_ok;
+}
+
+// words: settings with ' for ".
+static Take Open(const char* source, const char* folder, const char* words)
+{
+    Take take = {.context = snwFixture_Context(1, snw_simdAuto, NULL)};
+    snwBakeDef def = snwDefaultBakeDef();
+    char text[512];
+    snprintf(text, sizeof text, "%s", words);
+    for (char* c = text; *c != 0; ++c)
+        *c = *c == '\'' ? '"' : *c;
+    snprintf(take.folder, sizeof take.folder, "%s/%s", snwTest_TempDir(), folder);
+    take.words = json_loads(text, 0, NULL);
+    def.source = source;
+    def.folder = take.folder;
+    def.words = take.words;
+    def.prepare.elements = snw_testElements;
+    take.result = snwBake_Open(take.context, &def, &take.bake, &take.message);
+    return take;
+}
+
+static Take Run(const char* source, const char* folder, const char* words)
+{
+    Take take = Open(source, folder, words);
+    if (take.result >= 0)
+        take.result = snwBake_Run(take.bake, &take.message);
+    if (take.result < 0)
+        snwTest_Fail(__FILE__, __LINE__, "%s (%s)", take.message.text, take.message.remedy);
+    return take;
+}
+
+static void Close(Take* take)
+{
+    snwBake_Close(take->bake);
+    json_decref(take->words);
+    snwDestroyContext(take->context);
+}
+
+static const char* BendFile(const char* name)
+{
+    return snwPrepareWorld_Write(&(snwPrepareWorld){.hat = true}, name, NULL);
+}
+
+static uint64_t HashFrames(snwBakeFrames* frames)
+{
+    snwBakeInfo info = snwBakeFrames_GetInfo(frames);
+    int count = snwCharacter_GetInfo(snwPrepared_GetCharacter(info.prepared)).vertexCount;
+    uint64_t hash = 0;
+    for (int i = 0; i < info.frameCount; ++i)
+    {
+        if (snwBakeFrames_Read(frames, i, NULL, NULL) < 0)
+            return 0;
+        hash = snwHash(snwBakeFrames_GetBody(frames), 3 * (size_t)count * sizeof(float), hash);
+    }
+    return hash;
+}
+
+// m: the largest distance of the flesh of a vertex from the artist's, over all frames and those vertices x (at rest)
+// between lower and upper.
+static double LagBetween(snwBakeFrames* frames, double lower, double upper)
+{
+    snwBakeInfo info = snwBakeFrames_GetInfo(frames);
+    const snwCharacterDef* def = snwCharacter_GetDef(snwPrepared_GetCharacter(info.prepared));
+    double most = 0;
+    for (int f = 0; f < info.frameCount; ++f)
+    {
+        if (snwBakeFrames_Read(frames, f, NULL, NULL) < 0)
+            return NAN;
+        const float *body = snwBakeFrames_GetBody(frames), *artist = snwBakeFrames_GetArtistBody(frames);
+        for (int i = 0; i < def->vertexCount; ++i)
+            for (int k = 0; k < 3 && def->vertices[i].x >= lower && def->vertices[i].x <= upper; ++k)
+                most = fmax(most, fabs((double)(body[3 * i + k] - artist[3 * i + k])));
+    }
+    return most;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Which frames
+
+TEST(bake, clipAndRangeDecideTheFrames)
+{
+    const char* path = snwPrepareWorld_Write(&(snwPrepareWorld){.swing = true}, "range", NULL);
+    Take take = Run(path, "range", "{'clip': 'bend', 'start': 0.25, 'end': 0.75, 'fps': 20}");
+    REQUIRE(take.result >= 0);
+    snwBakeInfo info = snwBakeFrames_GetInfo(snwBake_GetFrames(take.bake));
+    CHECK_INT(info.frameCount, 11);
+    CHECK_NEAR(info.rate, 20, 0);
+    snwBakeFrame frame;
+    REQUIRE(snwBakeFrames_Read(snwBake_GetFrames(take.bake), 5, &frame, NULL) >= 0);
+    CHECK_NEAR(frame.clipTime, 0.5, 1e-12);
+    CHECK_NEAR(frame.time, 0.25, 1e-12);
+    // 'lower' is turned by 60 degrees about z in the middle of the clip.
+    snwVec3 tip = snwTransform_Apply(frame.bones.data[1], (snwVec3){1, 0, 0});
+    CHECK_NEAR(tip.x, 0.75, 1e-3);
+    CHECK_NEAR(tip.y, 0.5 * sin(SNW_PI / 3), 1e-3);
+    Close(&take);
+    take = Open(path, "range", "{'clip': 2}");
+    CHECK(take.result < 0); // a number of JSON is no word
+    Close(&take);
+    take = Open(path, "range", "{'clip': '2'}");
+    REQUIRE(take.result >= 0);
+    CHECK(strcmp(snwBake_GetReport(take.bake)->clip, "swing") == 0 ||
+          strcmp(snwBake_GetReport(take.bake)->clip, "bend") == 0);
+    Close(&take);
+    take = Open(path, "range", "{'clip': 'walk'}");
+    CHECK(take.result < 0);
+    CHECK_CONTAINS(take.message.remedy, "bend");
+    CHECK_CONTAINS(take.message.remedy, "swing");
+    Close(&take);
+    take = Open(path, "range", "{'start': 5}");
+    CHECK(take.result < 0);
+    CHECK_CONTAINS(take.message.text, "ends at 1 s");
+    Close(&take);
+}
+
+TEST(bake, prerollSettlesTheFirstFrame)
+{
+    const char* path = BendFile("settle");
+    Take none = Run(path, "settle", "{'gravity': 9.81, 'preroll': 0, 'end': 0.2}");
+    Take some = Run(path, "settle2", "{'gravity': 9.81, 'end': 0.2, 'material': {'settling': 0.3}}");
+    REQUIRE(none.result >= 0 && some.result >= 0);
+    // Without it flesh begins where skinning has it; with it flesh hangs, and is still.
+    REQUIRE(snwBakeFrames_Read(snwBake_GetFrames(none.bake), 0, NULL, NULL) >= 0);
+    REQUIRE(snwBakeFrames_Read(snwBake_GetFrames(some.bake), 0, NULL, NULL) >= 0);
+    int count = snwCharacter_GetInfo(snwPrepared_GetCharacter(snwBake_GetPrepared(some.bake))).vertexCount;
+    double fresh = 0, hung = 0;
+    for (int i = 0; i < count; ++i)
+    {
+        const float *a = snwBakeFrames_GetBody(snwBake_GetFrames(none.bake)),
+                    *b = snwBakeFrames_GetBody(snwBake_GetFrames(some.bake)),
+                    *c = snwBakeFrames_GetArtistBody(snwBake_GetFrames(some.bake));
+        fresh = fmax(fresh, fabs((double)(a[3 * i + 1] - c[3 * i + 1])));
+        hung = fmax(hung, (double)(c[3 * i + 1] - b[3 * i + 1]));
+    }
+    CHECK(fresh < 1e-5);
+    CHECK(hung > 1e-3);
+    CHECK(snwBake_GetReport(some.bake)->settled < 5e-3);
+    CHECK_NEAR(snwBake_GetReport(some.bake)->preroll, 2, 1e-9);
+    Close(&none);
+    Close(&some);
+}
+
+TEST(bake, loopsCloseWithoutASeam)
+{
+    Take take = Run(BendFile("loop"), "loop", "{'loop': true, 'fps': 24}");
+    REQUIRE(take.result >= 0);
+    snwBakeFrames* frames = snwBake_GetFrames(take.bake);
+    const snwBakeReport* report = snwBake_GetReport(take.bake);
+    int count = snwCharacter_GetInfo(snwPrepared_GetCharacter(snwBake_GetPrepared(take.bake))).vertexCount;
+    CHECK_INT(report->frames, 25);
+    CHECK(report->fadeFrames <= 2);
+    CHECK(report->cycles >= 2);
+    CHECK(report->seamPosition <= 2);
+    CHECK(report->seamVelocity <= 2);
+    CHECK(report->lag > 0.005);
+    REQUIRE(snwBakeFrames_Read(frames, 0, NULL, NULL) >= 0);
+    uint64_t first = snwHash(snwBakeFrames_GetBody(frames), 12 * (size_t)count, 0);
+    REQUIRE(snwBakeFrames_Read(frames, 24, NULL, NULL) >= 0);
+    CHECK(first == snwHash(snwBakeFrames_GetBody(frames), 12 * (size_t)count, 0));
+    Close(&take);
+    take = Open(snwPrepareWorld_Write(&(snwPrepareWorld){.swing = true}, "noloop", NULL), "noloop",
+        "{'clip': 'swing', 'loop': true}");
+    CHECK(take.result < 0);
+    CHECK_CONTAINS(take.message.text, "does not end");
+    Close(&take);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The same bits
+
+static uint64_t BakeHash(const char* path, const char* folder, int stopAfter, int* found)
+{
+    Take take = Open(path, folder, "{'end': 0.5}");
+    snwBakeDef def = snwDefaultBakeDef();
+    uint64_t hash = 0;
+    if (stopAfter > 0) // again, with somebody who stops it
+    {
+        snwBake_Close(take.bake);
+        take.stopAfter = stopAfter;
+        def.source = path;
+        def.folder = take.folder;
+        def.words = take.words;
+        def.prepare.elements = snw_testElements;
+        def.progress = Stop;
+        def.user = &take;
+        take.result = snwBake_Open(take.context, &def, &take.bake, &take.message);
+    }
+    if (take.result >= 0)
+        take.result = snwBake_Run(take.bake, &take.message);
+    if (take.result >= 0)
+        hash = HashFrames(snwBake_GetFrames(take.bake));
+    CHECK(take.result == (stopAfter > 0 ? snw_errorInterrupted : snw_ok));
+    *found = take.result >= 0 ? snwBake_GetReport(take.bake)->cachedFrames : 0;
+    Close(&take);
+    return hash;
+}
+
+TEST(bake, interruptedBakesGoOnWithTheSameBits)
+{
+    const char* path = BendFile("resume");
+    int found = 0;
+    uint64_t whole = BakeHash(path, "whole", 0, &found);
+    CHECK_INT(found, 0);
+    BakeHash(path, "parts", 20, &found);
+    uint64_t parts = BakeHash(path, "parts", 0, &found);
+    CHECK(found >= 15);
+    CHECK(whole != 0 && whole == parts);
+    // Frames of other settings are not used.
+    Take other = Run(path, "parts", "{'end': 0.5, 'softness': 2}");
+    REQUIRE(other.result >= 0);
+    CHECK_INT(snwBake_GetReport(other.bake)->cachedFrames, 0);
+    CHECK(HashFrames(snwBake_GetFrames(other.bake)) != whole);
+    Close(&other);
+}
+
+static snwResult KeepHash(const snwRunFrame* frame, void* user, snwMessage* message)
+{
+    (void)message;
+    *(uint64_t*)user = frame->hash;
+    return snw_ok;
+}
+
+TEST(bake, theSceneThatIsSavedGivesTheSameFrames)
+{
+    Take take = Run(BendFile("preview"), "preview", "{'end': 0.4, 'collide': ['ground'], 'preset': 'fat'}");
+    REQUIRE(take.result >= 0);
+    char path[192];
+    snwSceneFile file;
+    snwSceneOptions options = snwDefaultSceneOptions();
+    snwRunDef run = snwDefaultRunDef();
+    uint64_t hash = 0;
+    snprintf(path, sizeof path, "%s/saved.json", snwTest_TempDir());
+    REQUIRE(snwBake_SaveScene(take.bake, path, false, &take.message) >= 0);
+    CHECK(snwBake_SaveScene(take.bake, path, false, NULL) < 0); // not twice
+    REQUIRE(snwSceneFile_Open(take.context, path, &options, &file, &take.message) >= 0);
+    run.file = &file;
+    run.onFrame = KeepHash;
+    run.user = &hash;
+    CHECK(snwRun(take.context, &run, NULL, &take.message) >= 0);
+    CHECK(hash != 0 && hash == snwBake_GetReport(take.bake)->hash);
+    snwSceneFile_Close(&file);
+    Close(&take);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What is said, and what is touched
+
+TEST(bake, wordsWinOverTheSidecar)
+{
+    const char* path = snwPrepareWorld_Write(&(snwPrepareWorld){0}, "words",
+        "{'sinew': 1, 'material': {'young': 5000}, 'bake': {'fps': 12, 'softness': 3, 'settings': {'sim.substeps': "
+        "7}}}");
+    Take take = Open(path, "words", "{'fps': 15}");
+    REQUIRE(take.result >= 0);
+    const snwBakeSettings* settings = snwBake_GetSettings(take.bake);
+    CHECK_NEAR(settings->fps, 15, 0);
+    CHECK_NEAR(settings->softness, 3, 0);
+    const snwSceneDef* scene = snwScene_GetDef(snwBake_GetScene(take.bake)->scene);
+    CHECK_NEAR(scene->rate, 15, 0);
+    REQUIRE(scene->settingCount == 1);
+    CHECK_NEAR(scene->settings[0].value, 7, 0);
+    const snwCharacterDef* body = snwCharacter_GetDef(scene->bodies[0].character);
+    CHECK_NEAR(body->materials[0].young, 5000.0 / 3, 1e-6);
+    CHECK(body->materials[0].frequency > 0); // of the preset, which the sidecar says nothing about
+    char* text = NULL;
+    size_t size = 0;
+    REQUIRE(snwBakeSettings_Format(take.context, snwBake_GetSidecar(take.bake), settings, &text, &size, NULL) >= 0);
+    json_t* saved = json_loadb(text, size, 0, NULL);
+    CHECK_NEAR(json_number_value(json_object_get(json_object_get(saved, "bake"), "fps")), 15, 0);
+    CHECK_NEAR(json_number_value(json_object_get(json_object_get(saved, "material"), "young")), 5000, 0);
+    json_decref(saved);
+    snwContext_Free(take.context, text);
+    Close(&take);
+    take = Open(path, "words", "{'sofness': 1}");
+    CHECK(take.result < 0);
+    CHECK_CONTAINS(take.message.remedy, "softness");
+    Close(&take);
+}
+
+TEST(bake, commandLineWordsBecomeSettings)
+{
+    json_t* object = json_object();
+    snwMessage message = {0};
+    CHECK(snwBakeWord_Add(object, "material", "thigh:frequency=2,settling=0.8", &message) >= 0);
+    CHECK(snwBakeWord_Add(object, "material", "young=2e4", &message) >= 0);
+    CHECK(snwBakeWord_Add(object, "material", "arm.L:jelly", &message) >= 0);
+    CHECK(snwBakeWord_Add(object, "settings", "pbcd.law=edges", &message) >= 0);
+    CHECK(snwBakeWord_Add(object, "only", "shirt", &message) >= 0);
+    CHECK(snwBakeWord_Add(object, "loop", "", &message) >= 0);
+    CHECK(snwBakeWord_Add(object, "settings", "pbcd.law", &message) < 0);
+    char* text = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
+    REQUIRE(text != NULL);
+    CHECK(strcmp(text, "{\"loop\":true,\"material\":{\"young\":20000},\"materials\":{\"arm.L\":{\"preset\":\"jelly\"},"
+                       "\"thigh\":{\"frequency\":2,\"settling\":0.8}},\"only\":[\"shirt\"],\"settings\":"
+                       "{\"pbcd.law\":\"edges\"}}") == 0);
+    free(text);
+    json_decref(object);
+}
+
+TEST(bake, onlyWhatIsAskedForIsTouched)
+{
+    const char* path = BendFile("only");
+    Take all = Run(path, "only", "{'end': 0.5}");
+    Take some = Run(path, "only2", "{'end': 0.5, 'only': ['body'], 'bones': ['upper']}");
+    Take none = Run(path, "only3", "{'end': 0.5, 'blend': 0}");
+    REQUIRE(all.result >= 0 && some.result >= 0 && none.result >= 0);
+    CHECK(snwBakeFrames_GetInfo(snwBake_GetFrames(all.bake)).surfaceCount == 2);
+    snwBakeInfo info = snwBakeFrames_GetInfo(snwBake_GetFrames(some.bake));
+    REQUIRE(info.surfaceCount == 1);
+    CHECK(strcmp(snwPrepared_GetSurface(info.prepared, info.surfaces[0])->name, "body") == 0);
+    CHECK(LagBetween(snwBake_GetFrames(all.bake), 0.7, 1) > 0.01);
+    CHECK(LagBetween(snwBake_GetFrames(some.bake), 0.7, 1) <
+          0.1 * LagBetween(snwBake_GetFrames(all.bake), 0.7, 1)); // 'lower' was not asked for
+    CHECK(LagBetween(snwBake_GetFrames(some.bake), 0, 0.6) > 1e-4);
+    CHECK(LagBetween(snwBake_GetFrames(none.bake), 0, 1) == 0);
+    Close(&all);
+    Close(&some);
+    Close(&none);
+    some = Open(path, "only2", "{'bones': ['uper']}");
+    CHECK(some.result < 0);
+    CHECK_CONTAINS(some.message.remedy, "upper");
+    Close(&some);
+    some = Open(path, "only2", "{'only': ['skirt']}");
+    CHECK(some.result < 0);
+    CHECK_CONTAINS(some.message.text, "no mesh 'skirt'");
+    Close(&some);
+}
+
+TEST(bake, regionsOfBonesHaveMaterialsOfTheirOwn)
+{
+    const char* path = BendFile("regions");
+    Take take = Open(
+        path, "regions", "{'preset': 'muscle', 'materials': {'lower': {'preset': 'jelly', 'young': 700}}}");
+    REQUIRE(take.result >= 0);
+    const snwCharacterDef* body = snwCharacter_GetDef(snwPrepared_GetCharacter(snwBake_GetPrepared(take.bake)));
+    double muscle = snwPreset_GetInfo(snwPreset_Find("muscle"))->material.young;
+    for (int i = 0; i < body->tetCount; ++i)
+    {
+        double x = 0;
+        for (int k = 0; k < 4; ++k)
+            x += 0.25 * body->vertices[body->tets[i][k]].x;
+        double young = body->materials[body->regions[i]].young;
+        if (x < 0.4)
+            CHECK_NEAR(young, muscle, 0);
+        if (x > 0.6)
+            CHECK_NEAR(young, 700, 0);
+    }
+    Close(&take);
+    take = Open(path, "regions", "{'materials': {'lowr': {'preset': 'jelly'}}}");
+    CHECK(take.result < 0);
+    CHECK_CONTAINS(take.message.remedy, "lower");
+    Close(&take);
+    take = Open(path, "regions", "{'preset': 'jely'}");
+    CHECK(take.result < 0);
+    CHECK_CONTAINS(take.message.remedy, "jelly");
+    Close(&take);
+}
+
+TEST(bake, reportsTellWhereFleshIsWorst)
+{
+    Take firm = Run(BendFile("report"), "report", "{'softness': 0.2}");
+    Take soft = Run(BendFile("report"), "report2", "{'softness': 3}");
+    REQUIRE(firm.result >= 0 && soft.result >= 0);
+    const snwBakeReport *a = snwBake_GetReport(firm.bake), *b = snwBake_GetReport(soft.bake);
+    CHECK(b->lag > 2 * a->lag);
+    CHECK_NEAR(
+        b->lag, LagBetween(snwBake_GetFrames(soft.bake), -1, 2), b->lag); // of the same size: a length, not a part
+    CHECK(strcmp(b->lagBone, "lower") == 0);
+    CHECK(b->lagFrame > 0 && b->lagFrame < b->frames);
+    CHECK_INT(b->driftCount, 2);
+    for (int i = 0; i < b->driftCount; ++i)
+    {
+        CHECK(b->drifts[i].skeleton < 1e-6); // bones are the artist's
+        CHECK(b->drifts[i].mean <= b->drifts[i].most && b->drifts[i].most <= b->lag);
+    }
+    CHECK(b->drifts[1].most > a->drifts[1].most);
+    CHECK_INT(b->cuts, 0);
+    Close(&firm);
+    Close(&soft);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The verb
+
+TEST(bake, theVerbWritesOnceAndTells)
+{
+    char out[192], folder[192];
+    const char* path = BendFile("verb");
+    snprintf(out, sizeof out, "%s/verb_soft.glb", snwTest_TempDir());
+    snprintf(folder, sizeof folder, "%s/verb_soft.bake", snwTest_TempDir());
+    snwProcess run = RUN("bake", path, "-o", out, "--end", "0.3", "--elements", "300", "--json");
+    CHECK_INT(run.code, 0);
+    json_t* report = json_loads(run.text, 0, NULL);
+    REQUIRE(report != NULL);
+    CHECK_INT(json_integer_value(json_object_get(report, "frames")), 8);
+    CHECK_INT(json_array_size(json_object_get(report, "drift")), 2);
+    CHECK(json_integer_value(json_object_get(json_array_get(json_object_get(report, "files"), 0), "bytes")) > 1000);
+    json_decref(report);
+    struct stat info;
+    CHECK(stat(out, &info) == 0);
+    CHECK(stat(folder, &info) != 0); // nothing is left behind
+    snwProcess_Free(&run);
+    run = RUN("bake", path, "-o", out);
+    CHECK_INT(run.code, 1);
+    CHECK_CONTAINS(run.errors, "exists");
+    snwProcess_Free(&run);
+    run = RUN("bake", path, "-o", out, "--force", "--clip", "walk");
+    CHECK_INT(run.code, 3);
+    CHECK_CONTAINS(run.errors, "bend");
+    snwProcess_Free(&run);
+    run = RUN("bake", path);
+    CHECK_INT(run.code, 2);
+    snwProcess_Free(&run);
+}
