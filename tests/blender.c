@@ -33,7 +33,7 @@ float* snwBlender_Positions(const snwBlenderJob* job, int* vertexCount, bool* mi
     snprintf(rate, sizeof rate, "%.9g", job->rate);
     snprintf(frames, sizeof frames, "%d", job->frameCount);
     const char* words[] = {"blender", "-b", "--factory-startup", "-P", SNW_SOURCE_DIR "/tools/blender_positions.py",
-        "--", out, rate, frames, job->object, job->clip != NULL ? job->clip : "", job->file, NULL};
+        "--", out, rate, frames, "0", job->object, job->clip != NULL ? job->clip : "", job->file, NULL};
     remove(out);
     snwProcess process = snwProcess_Run(words);
     *missing = process.code == -1 || process.code == 127;

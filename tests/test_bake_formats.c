@@ -603,8 +603,7 @@ TEST(outputs, sameBytesForAnyNumberOfThreads)
 // The largest distance to the frames, m; -1: there is no Blender.
 static double BlenderError(Written* w, int surface, const char* file, const char* clip)
 {
-    snwBlenderJob job = {
-        file, clip, surface == 1 ? "hat" : (w->def.format == snw_bakeMorphs ? "body" : "tube"), 24, snw_reelFrames};
+    snwBlenderJob job = {file, clip, surface == 0 ? "body|tube" : "hat", 24, snw_reelFrames};
     int count = 0;
     bool missing;
     float* shown = snwBlender_Positions(&job, &count, &missing);
