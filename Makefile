@@ -36,8 +36,11 @@ build/build.ninja: CMakeLists.txt CMakePresets.json
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-demo: all ## films, pictures, plots, a cache and exports in out/ (DEMO=NAME: only that scene, in out/demo-NAME)
+demo: all ## a walking cow gets flesh: film, GLB, report; then films, plots and exports in out/ (DEMO=NAME: only that scene)
 	$(call setup,film)
+	@$(if $(DEMO),:,mkdir -p out/demo-bake)
+	@$(if $(DEMO),:,build/sinew bake cow --clip walk --preset fat --loop -o out/demo-bake/cow.glb --force \
+	    --film out/demo-bake/film.mp4 --picture out/demo-bake/picture.png --report out/demo-bake/report.json)
 	@build/sinew demo $(or $(DEMO),jello) --force
 	@$(if $(DEMO),:,$(MAKE) --no-print-directory demo-rest)
 

@@ -953,3 +953,50 @@ TEST(scene, memoryRunsOut)
     CheckMemory(TryFormat);
     CheckMemory(TrySchema);
 }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Materials by name
+
+static snwMaterial MaterialOf(const char* material)
+{
+    char text[512];
+    snwSceneFile file;
+    snwContext* context = NewContext();
+    snwMaterial result = {0};
+    snprintf(text, sizeof text,
+        "{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": {\"shape\": \"ball\", \"cells\": [4, 4, 4], "
+        "\"material\": %s}}]}",
+        material);
+    CHECK_INT(snwSceneFile_Parse(context, text, strlen(text), "", NULL, &file, NULL), snw_ok);
+    if (file.scene != NULL)
+        result = snwCharacter_GetDef(snwScene_GetDef(file.scene)->bodies[0].character)->materials[0];
+    snwSceneFile_Close(&file);
+    snwDestroyContext(context);
+    return result;
+}
+
+TEST(scene, materialsHaveNames)
+{
+    const snwMaterial* jelly = &snwPreset_GetInfo(snwPreset_Find("jelly"))->material;
+    snwMaterial named = MaterialOf("\"jelly\""), mixed = MaterialOf("{\"settling\": 0.7, \"preset\": \"jelly\"}");
+    snwMaterial softer = MaterialOf("{\"preset\": \"jelly\", \"softness\": 4}");
+    CHECK(memcmp(&named, jelly, sizeof named) == 0);
+    CHECK(mixed.settling == 0.7 && mixed.young == jelly->young && mixed.frequency == jelly->frequency);
+    CHECK_NEAR(softer.frequency, 0.5 * jelly->frequency, 1e-12);
+    CHECK_FAILS(
+        "{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": {\"shape\": \"ball\", \"cells\": [4, 4, 4], "
+        "\"material\": \"jely\"}}]}",
+        "jelly");
+    CHECK_FAILS(
+        "{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": {\"shape\": \"ball\", \"cells\": [4, 4, 4], "
+        "\"material\": {\"softness\": 2}}}]}",
+        "needs 'preset'");
+    CHECK_FAILS(
+        "{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": {\"shape\": \"ball\", \"cells\": [4, 4, 4], "
+        "\"material\": {\"frequency\": -1}}}]}",
+        "frequency");
+    Outcome command = Parse(SCENE ", \"commands\": [{\"step\": 3, \"kind\": \"material\", \"body\": \"b\", \"preset\": "
+                                  "\"fat\"}]}",
+        NULL);
+    CHECK_INT(command.result, snw_ok);
+}

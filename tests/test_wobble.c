@@ -240,6 +240,48 @@ TEST(wobble, presetsAreSoundAndScale)
     CHECK(snwPreset_GetInfo(-1) == NULL && snwPreset_GetInfo(snwPresetCount()) == NULL);
 }
 
+// With the complement the artist's trajectory is kept whatever the materials say: regions, frequencies, presets.
+TEST(wobble, presetsKeepTheTrajectory)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Wobble wobble = DefaultWobble();
+    snwCharacter *whole = MakeCharacter(context, &wobble), *halves = NULL;
+    snwCharacterDef def = whole->def;
+    snwMaterial materials[2] = {
+        snwPreset_GetInfo(snwPreset_Find("jelly"))->material, snwPreset_GetInfo(snwPreset_Find("muscle"))->material};
+    int* regions = calloc((size_t)def.tetCount, sizeof *regions);
+    for (int i = 0; i < def.tetCount; ++i)
+        regions[i] = i % 2;
+    def.regions = regions;
+    def.materials = materials;
+    def.materialCount = 2;
+    CHECK(snwCreateCharacter(context, &def, &halves, NULL) == snw_ok);
+    snwRiggedScene scene = snwRigged_DefaultScene(halves);
+    const snwSetting settings[] = {{"pbcd.complement", snw_pbcdRig}, {"sim.substeps", 2}};
+    scene.def.method = "pbcd";
+    scene.def.settings = settings;
+    scene.def.settingCount = 2;
+    snwSim* sim = snwRigged_MakeSim(context, &scene);
+    const snwPbcdWork* work = snwPbcd_Work(sim, 0);
+    for (int i = 0; i < work->model->vertexCount; ++i)
+        work->state.velocities[4 * (size_t)i + 1] = (float)(3.0 * sin(20.0 * def.vertices[i].x));
+    double worst = 0.0, most = 0.0;
+    for (int i = 0; i < 20; ++i)
+    {
+        snwFixture_Run(sim, 1, 1.0 / 60.0);
+        worst = fmax(worst, snwPbcd_ComplementResidual(sim, 0));
+        for (int k = 0; k < work->model->vertexCount; ++k)
+            most = fmax(most, snwVec3_Distance(snwRow_Get(work->state.positions, k), snwRow_Get(work->reference, k)));
+    }
+    CHECK(most > 1e-3);
+    CHECK(worst < 1e-6);
+    CHECK(work->stiffer[AnyFlesh(sim)] < 1.0f); // what is stated counts
+    snwDestroySim(sim);
+    snwCharacter_Release(whole);
+    free(regions);
+    snwDestroyContext(context);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Vertices of a motion
 

@@ -63,6 +63,40 @@ static snwExit PrintMethods(bool json)
     return snw_exitOk;
 }
 
+static json_t* PresetToJson(const snwPresetInfo* preset)
+{
+    const snwMaterial* m = &preset->material;
+    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "name", preset->name, "help", preset->help, "density",
+        m->density, "young", m->young, "poisson", m->poisson, "damping", m->damping, "frequency", m->frequency,
+        "settling", m->settling);
+}
+
+static snwExit PrintPresets(bool json)
+{
+    static const char* const s_heads[] = {"<preset", "Hz", "settles s", "Pa", "poisson", "kg/m^3", "<what it is like"};
+    json_t* rows = json_array();
+    snwTextTable table = snwTextTable_Start(s_heads, 7);
+    for (int i = 0; i < snwPresetCount(); ++i)
+    {
+        const snwPresetInfo* preset = snwPreset_GetInfo(i);
+        const snwMaterial* m = &preset->material;
+        const double numbers[] = {m->frequency, m->settling, m->young, m->poisson, m->density};
+        json_array_append_new(rows, PresetToJson(preset));
+        snwTextTable_AddRow(&table);
+        snwTextTable_Set(&table, 0, "%s", preset->name);
+        for (int k = 0; k < 5; ++k)
+            snwTextTable_Set(&table, 1 + k, "%g", numbers[k]);
+        snwTextTable_Set(&table, 6, "%s", preset->help);
+    }
+    if (!json)
+        snwTextTable_Print(&table, stdout);
+    snwTextTable_Free(&table);
+    if (json)
+        return snwPrintJson(json_pack("{s:i, s:o}", "schema", 1, "presets", rows));
+    json_decref(rows);
+    return snw_exitOk;
+}
+
 static bool SharedBefore(int method, const char* name)
 {
     for (int before = 0; before < method; ++before)
@@ -517,6 +551,8 @@ static snwExit Run(const snwArgs* args)
         return PrintParamsOf(args);
     if (snwArgs_Has(args, "methods"))
         return PrintMethods(json);
+    if (snwArgs_Has(args, "presets"))
+        return PrintPresets(json);
     snwContext* context = NULL;
     snwExit result = snwContextFromArgs(args, &context);
     if (result != snw_exitOk)
@@ -534,6 +570,7 @@ static snwExit Run(const snwArgs* args)
 static const snwOption s_options[] = {
     {"methods", 0, NULL, false, snw_completeNothing, NULL, "list the methods"},
     {"params", 0, NULL, false, snw_completeNothing, NULL, "list the parameters of all methods, or of the one named"},
+    {"presets", 0, NULL, false, snw_completeNothing, NULL, "list the materials that have names"},
     {"params-doc", 0, NULL, false, snw_completeNothing, NULL, "print docs/parameters.md"},
     {"schema", 0, NULL, false, snw_completeNothing, NULL, "print the JSON schema of scene files"},
     {"json", 'j', NULL, false, snw_completeNothing, NULL, "print as JSON"},
@@ -547,6 +584,7 @@ static const snwExample s_examples[] = {
     {"sinew info fox.glb", "meshes, bones and animations of a file, what was repaired and what is wrong"},
     {"sinew info fox.snw", "the body, bones and surfaces of a prepared character"},
     {"sinew info --params pbd", "what --set may change, with units and ranges"},
+    {"sinew info --presets", "flesh, muscle, fat, rubber, jelly, inflatable, and what they are like"},
     {"sinew info --schema > scene.schema.json", "for editors that check while you type"},
     {0},
 };

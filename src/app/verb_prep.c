@@ -78,12 +78,14 @@ static bool ReadOptions(const snwArgs* args, snwPrepareDef* def)
     if (mesher != NULL)
         snwMesher_Find(mesher, &def->mesher); // the table checked the word
     def->sidecar = snwArgs_Text(args, "sidecar");
+    def->cache = snwArgs_Text(args, "cache");
     const char* collapse = snwArgs_Text(args, "collapse");
     if (collapse != NULL && strcmp(collapse, "angle") == 0)
         def->decimation = snw_decimateAngle;
     return snwArgs_Int(args, "decimate", 4, 20000000, &def->decimate) &&
            snwArgs_Int(args, "elements", 1, 20000000, &def->elements) &&
            snwArgs_Int(args, "handles", 1, 64, &def->handles) && snwArgs_Real(args, "size", 1e-3, 1000, &def->size) &&
+           snwArgs_Real(args, "cache-rate", 0.1, 10000, &def->cacheRate) &&
            snwArgs_Real(args, "scale", 1e-9, 1e9, &def->scale);
 }
 
@@ -240,6 +242,9 @@ static const snwOption s_options[] = {
     {"inner", 0, "FILE", false, snw_completeFile, NULL,
         "surfaces of bones inside of FILE's: each closed piece is a bone; writes BASE.smesh, .mesh and .joint"},
     {"scale", 0, "M", false, snw_completeNothing, NULL, "metres per unit of the file; else it is told or guessed"},
+    {"cache", 0, "FILE", false, snw_completeFile, NULL,
+        "a PC2 or MDD file whose motion of the surface becomes a motion of the character, named like the file"},
+    {"cache-rate", 0, "FPS", false, snw_completeNothing, NULL, "frames of a PC2 file per second (default 24)"},
     {"sidecar", 0, "FILE", false, snw_completeFile, NULL, "settings; NAME.sinew.json beside the file if absent"},
     {"report", 0, NULL, false, snw_completeNothing, NULL,
         "say what the file holds, what was repaired, and what is wrong with its surfaces; prepare nothing"},

@@ -6,6 +6,7 @@
 
 #include "bake/parts.h"
 
+#include "rig/skinning.h"
 #include "sim/character.h"
 
 #include <math.h>
@@ -17,7 +18,8 @@ struct snwBakeFrames
     snwArena arena;
     const snwBake* bake;
     snwFrames* cache;
-    snwSkinning* skinning; // NULL: without bones
+    snwSkinModel* skin; // ours alone: motions may move its vertices; NULL: without bones
+    snwSkinPalette palette;
     snwDisplay *display, *artistDisplay;
     snwTransform* bones;        // the artist's
     float *body, *artist;       // x y z, tight
@@ -45,24 +47,20 @@ static snwBakeInfo MakeInfo(const snwBake* bake)
         .surfaceCount = bake->surfaceCount};
 }
 
-// Vertices as they are before bones move them.
 static snwResult MakeSkinning(snwBakeFrames* f, snwMessage* message)
 {
-    const snwCharacterDef* def = snwCharacter_GetDef(snwPrepared_GetCharacter(f->bake->prepared));
+    const snwCharacter* character = snwPrepared_GetCharacter(f->bake->prepared);
+    const snwCharacterDef* def = snwCharacter_GetDef(character);
     snwSkinningDef skinning = snwDefaultSkinningDef();
+    snwCharacter_PoseVertices(character, -1, 0, f->artist, f->vertexCount, 3 * (int)sizeof(float));
     if (def->boneCount == 0 || def->boneWeights.vertexCount == 0)
         return snw_ok;
-    for (int i = 0; i < f->vertexCount; ++i)
-    {
-        f->artist[3 * i] = (float)def->vertices[i].x;
-        f->artist[3 * i + 1] = (float)def->vertices[i].y;
-        f->artist[3 * i + 2] = (float)def->vertices[i].z;
-    }
     skinning.positions = f->artist;
     skinning.stride = 3 * (int)sizeof(float);
     skinning.vertexCount = f->vertexCount;
     skinning.weights = &def->boneWeights;
-    return snwCreateSkinning(f->context, &skinning, &f->skinning, message);
+    snwResult result = snwSkinModel_Create(f->context, &skinning, &f->skin, message);
+    return result < 0 ? result : snwSkinPalette_Create(f->context, def->boneCount, &f->palette, message);
 }
 
 snwResult snwBakeFrames_Open(snwBake* bake, snwBakeFrames** frames, snwMessage* message)
@@ -99,8 +97,9 @@ void snwBakeFrames_Close(snwBakeFrames* frames)
         return;
     if (frames->cache != NULL)
         snwFrames_Close(frames->cache);
-    if (frames->skinning != NULL)
-        snwDestroySkinning(frames->skinning);
+    snwSkinPalette_Free(frames->context, &frames->palette);
+    if (frames->skin != NULL)
+        snwSkinModel_Destroy(frames->context, frames->skin);
     if (frames->display != NULL)
         snwDestroyDisplay(frames->display);
     if (frames->artistDisplay != NULL)
@@ -149,16 +148,37 @@ static float FadeOf(const snwBakePlan* plan, int frame)
     return s * s * (3 - 2 * s);
 }
 
+// What the motion does to the vertices before bones move them: caches, morphs.
+static void MoveShape(snwBakeFrames* f)
+{
+    snwCharacter_PoseVertices(snwPrepared_GetCharacter(f->bake->prepared), f->bake->plan.motion, f->clipTime, f->artist,
+        f->vertexCount, 3 * (int)sizeof(float));
+    for (int b = 0; f->skin != NULL && b < f->skin->blockCount; ++b)
+        for (int lane = 0; lane < SNW_SKIN_LANES; ++lane)
+        {
+            snwSkinBlock* block = &f->skin->blocks[b];
+            const float* x = f->artist + 3 * (size_t)block->vertex[lane];
+            block->position[0][lane] = (float)((double)x[0] - f->skin->centre.x);
+            block->position[1][lane] = (float)((double)x[1] - f->skin->centre.y);
+            block->position[2][lane] = (float)((double)x[2] - f->skin->centre.z);
+        }
+}
+
 static snwResult PoseArtist(snwBakeFrames* f, snwMessage* message)
 {
     const snwCharacter* character = snwPrepared_GetCharacter(f->bake->prepared);
     int motion = f->bake->plan.motion;
     snwCharacter_Pose(character, motion, f->clipTime, f->bones, f->boneCount);
-    if (f->skinning == NULL)
+    if (f->skin == NULL || snwCharacter_GetDef(character)->motions[motion].vertices.sampleCount > 0)
+        MoveShape(f);
+    if (f->skin == NULL)
         return snw_ok;
     snwSkinningPose pose = {.kind = snw_skinningLinear, .transforms = f->bones, .count = f->boneCount};
     snwSkinningTarget target = {.positions = f->artist, .positionStride = 3 * (int)sizeof(float)};
-    return snwSkinning_Apply(f->skinning, &pose, &target, message);
+    snwResult result = snwSkinPalette_Set(&f->palette, f->skin, &pose, message);
+    if (result >= 0)
+        snwSkinModel_Apply(f->context, f->skin, &f->palette, &target);
+    return result;
 }
 
 static void Blend(snwBakeFrames* f)

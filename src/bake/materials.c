@@ -18,6 +18,7 @@ static const char* PresetName(int index, const void* data)
     return snwPreset_GetInfo(index)->name;
 }
 
+// All numbers of it, so that none of the sidecar's stay.
 static snwResult AddPreset(const char* name, json_t* into, snwMessage* message)
 {
     int preset = snwPreset_Find(name);
@@ -32,6 +33,8 @@ static snwResult AddPreset(const char* name, json_t* into, snwMessage* message)
     {
         const snwField* field = &snw_materialTable.fields[i];
         double value;
+        if (field->type != snw_fieldReal)
+            continue;
         memcpy(&value, (const char*)material + field->offset, sizeof value);
         json_object_set_new(into, field->key, json_real(value));
     }
@@ -139,7 +142,7 @@ static snwResult Mix(
     if (result >= 0)
         result = snwTable_Read(&json, &snw_materialTable, numbers, &read, &seen);
     for (int i = 0; i < snw_materialTable.count && result >= 0; ++i)
-        if ((seen >> i & 1) != 0)
+        if ((seen >> i & 1) != 0 && snw_materialTable.fields[i].type == snw_fieldReal)
         {
             size_t offset = snw_materialTable.fields[i].offset;
             memcpy((char*)material + offset, (const char*)&read + offset, sizeof(double));

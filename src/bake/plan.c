@@ -28,12 +28,24 @@ static snwResult FailClip(const snwCharacterDef* character, const char* clip, sn
     return snwFail(message, snw_errorInput, remedy, "there is no clip '%s'", snwQuoteWord(clip).text);
 }
 
+// The motion of a cache has the name of its file.
+static bool IsOfCache(const snwBake* bake, const char* motion)
+{
+    const char *cache = bake->settings.cache, *slash = strrchr(cache, '/'), *dot = strrchr(cache, '.');
+    const char* name = slash != NULL ? slash + 1 : cache;
+    size_t length = dot != NULL && dot > name ? (size_t)(dot - name) : strlen(name);
+    return length > 0 && strlen(motion) == length && strncmp(motion, name, length) == 0;
+}
+
 static snwResult ChooseClip(snwBake* bake, const snwCharacterDef* character, snwMessage* message)
 {
     const char* clip = bake->settings.clip;
     char* end = NULL;
     long number = strtol(clip, &end, 10);
     bake->plan.motion = -1;
+    for (int i = 0; i < character->motionCount && clip[0] == 0; ++i)
+        if (IsOfCache(bake, character->motions[i].name))
+            bake->plan.motion = i;
     if (character->motionCount == 0)
         return snwFail(message, snw_errorInput,
             "sinew prep FILE --report says what it holds; --cache FILE.pc2 brings a motion",
@@ -45,7 +57,7 @@ static snwResult ChooseClip(snwBake* bake, const snwCharacterDef* character, snw
         bake->plan.motion = (int)number - 1;
     if (bake->plan.motion < 0)
         return FailClip(character, clip, message);
-    if (clip[0] == 0 && character->motionCount > 1)
+    if (clip[0] == 0 && bake->settings.cache[0] == 0 && character->motionCount > 1)
         snwBake_Note(bake, "clip '%s', the first of %d", character->motions[0].name, character->motionCount);
     bake->plan.animation = -1;
     for (int i = 0; bake->asset != NULL && i < bake->asset->animationCount && bake->plan.animation < 0; ++i)
@@ -73,10 +85,14 @@ static bool Fits(const snwAssetAnimation* animation, double fps)
 static double FindRate(const snwBake* bake)
 {
     static const double s_rates[] = {24, 25, 30, 60};
+    const snwCharacterDef* character = snwCharacter_GetDef(snwPrepared_GetCharacter(bake->prepared));
+    const snwVertexTrackDef* samples = &character->motions[bake->plan.motion].vertices;
     if (bake->settings.fps > 0)
         return bake->settings.fps;
     if (bake->asset != NULL && bake->asset->flesh.timeStep > 0)
         return fmin(fmax(1 / bake->asset->flesh.timeStep, 24), 120);
+    if (samples->sampleCount > 1 && bake->plan.animation < 0) // a cache: its own frames
+        return fmin(fmax((samples->sampleCount - 1) / samples->times[samples->sampleCount - 1], 1), 1000);
     for (size_t i = 0; bake->plan.animation >= 0 && i < sizeof s_rates / sizeof *s_rates; ++i)
         if (Fits(&bake->asset->animations[bake->plan.animation], s_rates[i]))
             return s_rates[i];

@@ -35,6 +35,7 @@ static snwResult WriteCharacter(
     snwGltfCharacterDef def = snwDefaultGltfCharacterDef(character);
     snwGltfSave save = snwDefaultGltfSave(bake->path);
     def.weights = weights;
+    def.rate = 30;
     save.overwrite = true;
     snwGltfWriter_AddCharacter(writer, &def);
     result = snwGltfWriter_Save(writer, &save, message);
@@ -156,6 +157,8 @@ static snwResult PrepareFile(snwBake* bake, snwMessage* message)
         return snwFailMemory(message);
     snwResult result = snwBake_FindMaterials(bake, &under, &over, message);
     def.sidecar = bake->sidecarPath;
+    def.cache = bake->settings.cache[0] != 0 ? bake->settings.cache : NULL;
+    def.cacheRate = bake->settings.fps;
     def.under = under;
     def.over = over;
     def.progress = OnStep;

@@ -52,6 +52,20 @@ typedef int snwWideInt __attribute__((vector_size(4 * SNW_WIDE_LANES), may_alias
 #define SNW_WIDE_DOUBLE_LANES (SNW_WIDE_LANES == 1 ? 1 : SNW_WIDE_LANES / 2)
 typedef double snwWideDouble __attribute__((vector_size(8 * SNW_WIDE_DOUBLE_LANES), may_alias));
 
+// As many neighbouring floats, exactly. (What the compiler makes of __builtin_convertvector goes through memory.)
+static inline snwWideDouble snwWideDouble_FromFloats(const float* p)
+{
+#if defined(SNW_WIDE_AVX2)
+    return (snwWideDouble)_mm256_cvtps_pd(_mm_loadu_ps(p));
+#elif defined(SNW_WIDE_SSE2)
+    return (snwWideDouble)_mm_cvtps_pd(_mm_castpd_ps(_mm_load_sd((const double*)(const void*)p)));
+#elif defined(SNW_WIDE_NEON)
+    return (snwWideDouble)vcvt_f64_f32(vld1_f32(p));
+#else
+    return (snwWideDouble){p[0]};
+#endif
+}
+
 static inline snwWide snwWide_Splat(float a)
 {
     return a - (snwWide){0}; // not 0 + a, which would turn -0 into +0

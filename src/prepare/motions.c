@@ -19,12 +19,15 @@
 #define SNW_STEP     (1.0 / 30) // s, between keys at most
 #define SNW_LEAST    1e-4       // s, between keys at least
 #define SNW_SAME     2e-3       // rad, and of the size: the end of a loop is its beginning
+#define SNW_CUT      0.5        // of the size, from one sample to the next: a jump
+#define SNW_EDGE     2e-6       // s, between the keys of its edge
 #define SNW_NO_TURN  1e-6       // rad
 #define SNW_NO_SHIFT 1e-7       // of the size
 
 enum
 {
-    snw_maxMotionKeys = 20000
+    snw_maxMotionKeys = 20000,
+    snw_noAnimation = -2,
 };
 
 typedef snwArray(double) Times;
@@ -74,6 +77,8 @@ typedef struct Sampling
     const double* times;
     int count;
     const char* name;
+    int animation;              // of the asset; -1: the cache
+    snwVertexTrackDef vertices; // what it does to the body without bones
 } Sampling;
 
 static bool Moves(const Sampling* s, int bone)
@@ -92,14 +97,81 @@ static bool Moves(const Sampling* s, int bone)
 static bool EndsWhereItBegins(const Sampling* s)
 {
     const snwPreparer* p = s->preparer;
+    size_t n = (size_t)p->body.vertexCount, last = (size_t)(s->count - 1) * n;
+    for (size_t i = 0; i < 3 * n && s->vertices.sampleCount > 0; ++i)
+        if (fabs((double)(s->vertices.offsets[i / 3][i % 3] - s->vertices.offsets[last + i / 3][i % 3])) >
+            SNW_SAME * p->size)
+            return false;
     for (int b = 0; b < p->boneCount; ++b)
     {
         const snwTransform *first = &s->keys[b],
-                           *last = &s->keys[(size_t)(s->count - 1) * (size_t)p->boneCount + (size_t)b];
-        if (snwQuat_Angle(first->rotation, last->rotation) > SNW_SAME ||
-            snwVec3_Distance(first->position, last->position) > SNW_SAME * p->size)
+                           *end = &s->keys[(size_t)(s->count - 1) * (size_t)p->boneCount + (size_t)b];
+        if (snwQuat_Angle(first->rotation, end->rotation) > SNW_SAME ||
+            snwVec3_Distance(first->position, end->position) > SNW_SAME * p->size)
             return false;
     }
+    return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Cuts
+
+// Does what leads all others jump from this sample to the next? Nothing alive is that fast.
+static bool IsCut(const Sampling* s, int i)
+{
+    const snwPreparer* p = s->preparer;
+    double way = 0.0;
+    for (int b = 0; b < p->boneCount; ++b)
+    {
+        const snwTransform* now = &s->keys[(size_t)i * (size_t)p->boneCount + (size_t)b];
+        if (p->bones[b].parent < 0)
+            way = fmax(way, snwVec3_Distance(now->position, now[p->boneCount].position));
+    }
+    return way > SNW_CUT * p->size && s->times[i + 1] - s->times[i] < 1.5 * SNW_STEP;
+}
+
+// Where a bone would be at the next sample if it went on as it came.
+static snwTransform GoOn(const Sampling* s, int i, int bone)
+{
+    size_t bones = (size_t)s->preparer->boneCount, at = (size_t)i * bones + (size_t)bone;
+    if (i == 0 || IsCut(s, i - 1))
+        return s->keys[at];
+    const snwTransform *now = &s->keys[at], *before = &s->keys[at - bones];
+    double share = (s->times[i + 1] - s->times[i]) / (s->times[i] - s->times[i - 1]);
+    snwQuat turn = snwQuat_Mul(snwQuat_Conjugate(before->rotation), now->rotation);
+    snwVec3 more = snwVec3_Scale(snwQuat_ToRotationVector(turn), share);
+    return (snwTransform){snwVec3_Lerp(before->position, now->position, 1.0 + share),
+        snwQuat_Mul(now->rotation, snwQuat_FromRotationVector(more))};
+}
+
+// A spline swings far out around a jump. So it becomes an edge: three keys within microseconds before it, where the
+// bones would be without it, and three after it.
+static bool MakeEdges(Sampling* s)
+{
+    snwPreparer* p = s->preparer;
+    size_t bones = (size_t)p->boneCount;
+    int cuts = 0, at = 0;
+    for (int i = 0; i + 1 < s->count; ++i)
+        cuts += IsCut(s, i);
+    double* times = cuts > 0 ? snwPreparer_Alloc(p, s->count + 5 * (int64_t)cuts, sizeof *times) : NULL;
+    snwTransform* keys = cuts > 0 ? snwPreparer_Alloc(p, (s->count + 5 * (int64_t)cuts) * p->boneCount, sizeof *keys)
+                                  : NULL;
+    if (times == NULL || keys == NULL)
+        return cuts == 0;
+    for (int i = 0; i < s->count; ++i)
+    {
+        bool cut = i > 0 && IsCut(s, i - 1);
+        for (int k = cut ? -5 : 0; k <= 0; ++k, ++at)
+        {
+            times[at] = s->times[i] + k * SNW_EDGE;
+            for (size_t b = 0; b < bones; ++b)
+                keys[(size_t)at * bones + b] = k < -2 ? GoOn(s, i - 1, (int)b) : s->keys[(size_t)i * bones + b];
+        }
+    }
+    snwPreparer_Note(p, "animation '%s' jumps %d time%s: flesh goes along", s->name, cuts, cuts == 1 ? "" : "s");
+    s->times = times;
+    s->keys = keys;
+    s->count = at;
     return true;
 }
 
@@ -135,6 +207,13 @@ static bool MakeTrack(const Sampling* s, bool loop, int bone, snwTrackDef* track
     return true;
 }
 
+static void CloseLoop(const Sampling* s)
+{
+    size_t n = (size_t)s->preparer->body.vertexCount;
+    float(*offsets)[3] = (float(*)[3])s->vertices.offsets; // our own
+    memcpy(offsets + (size_t)(s->count - 1) * n, offsets, n * sizeof *offsets);
+}
+
 static snwResult AddMotion(Sampling* s)
 {
     snwPreparer* p = s->preparer;
@@ -143,6 +222,9 @@ static snwResult AddMotion(Sampling* s)
     if (result < 0 || !setting.use)
         return result;
     snwTrackDef* tracks = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *tracks);
+    result = snwPreparer_ShapeMotion(p, s->animation, s->times, s->count, &s->vertices);
+    if (result < 0)
+        return result;
     bool loop = setting.loop == 1 || (setting.loop == 0 && EndsWhereItBegins(s));
     int count = 0;
     for (int b = 0; b < p->boneCount && !p->arena.failed; ++b)
@@ -151,13 +233,20 @@ static snwResult AddMotion(Sampling* s)
     const char* name = MotionName(p, s->name);
     if (p->arena.failed)
         return snwFailMemory(p->message);
-    if (count == 0)
+    if (count == 0 && s->vertices.sampleCount == 0)
     {
         snwPreparer_Note(p, "animation '%s' moves no bone and was left out", s->name);
         return snw_ok;
     }
-    p->motions[p->motionCount++] = (snwMotionDef){
-        .name = name, .duration = s->times[s->count - 1], .loop = loop, .tracks = tracks, .trackCount = count};
+    if (loop && s->vertices.sampleCount > 0)
+        CloseLoop(s);
+    p->motionShapes[p->motionCount] = s->animation;
+    p->motions[p->motionCount++] = (snwMotionDef){.name = name,
+        .duration = s->times[s->count - 1],
+        .loop = loop,
+        .tracks = tracks,
+        .trackCount = count,
+        .vertices = s->vertices};
     return snw_ok;
 }
 
@@ -205,8 +294,12 @@ static snwResult SampleAnimation(
     snwPreparer* p, const snwAssetAnimation* animation, snwAssetPoser* poser, const Times* times)
 {
     size_t bones = (size_t)p->boneCount;
-    Sampling s = {p, snwAllocArray(p->context, (size_t)times->count * bones + 1, sizeof *s.keys), times->data,
-        times->count, animation->name};
+    Sampling s = {.preparer = p,
+        .keys = snwAllocArray(p->context, (size_t)times->count * bones + 1, sizeof *s.keys),
+        .times = times->data,
+        .count = times->count,
+        .name = animation->name,
+        .animation = (int)(animation - p->asset->animations)};
     snwTransform* now = snwAllocArray(p->context, bones + 1, sizeof *now);
     bool made = s.keys != NULL && now != NULL;
     for (int i = 0; i < times->count && made; ++i)
@@ -216,9 +309,10 @@ static snwResult SampleAnimation(
         for (int b = 0; b < p->boneCount; ++b)
             s.keys[(size_t)i * bones + (size_t)b] = Local(p, now, b);
     }
-    snwResult result = made ? AddMotion(&s) : snwFailMemory(p->message);
+    snwTransform* sampled = s.keys;
+    snwResult result = made && MakeEdges(&s) ? AddMotion(&s) : snwFailMemory(p->message);
     snwFree(p->context, now);
-    snwFree(p->context, s.keys);
+    snwFree(p->context, sampled);
     return result;
 }
 
@@ -252,8 +346,11 @@ static snwResult TakeHandleMotion(snwPreparer* p)
     size_t bones = (size_t)p->boneCount;
     int count = source->frameCount < snw_maxMotionKeys ? source->frameCount : snw_maxMotionKeys;
     bool seconds = p->asset->flesh.timeStep > 0;
-    Sampling s = {
-        p, snwPreparer_Alloc(p, (int64_t)count * p->boneCount + 1, sizeof *s.keys), NULL, count, p->asset->name};
+    Sampling s = {.preparer = p,
+        .keys = snwPreparer_Alloc(p, (int64_t)count * p->boneCount + 1, sizeof *s.keys),
+        .count = count,
+        .name = p->asset->name,
+        .animation = snw_noAnimation};
     double* times = snwPreparer_Alloc(p, count + 1, sizeof *times);
     snwTransform* now = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *now);
     if (s.keys == NULL || times == NULL || now == NULL)
@@ -275,6 +372,42 @@ static snwResult TakeHandleMotion(snwPreparer* p)
     return times[count - 1] > SNW_LEAST ? AddMotion(&s) : snw_ok;
 }
 
+// The motion of a cache moves the surface and all within; bones stay at rest.
+static snwResult TakeCache(snwPreparer* p)
+{
+    const snwAssetCache* cache = &p->cache->cache;
+    int count = cache->frameCount < snw_maxMotionKeys ? cache->frameCount : snw_maxMotionKeys;
+    bool frames = p->cache->format == snw_assetPc2;
+    double* times = snwPreparer_Alloc(p, count, sizeof *times);
+    Sampling s = {.preparer = p,
+        .keys = snwPreparer_Alloc(p, (int64_t)count * p->boneCount + 1, sizeof *s.keys),
+        .times = times,
+        .count = count,
+        .name = p->cache->name,
+        .animation = -1};
+    if (s.keys == NULL || times == NULL)
+        return snwFailMemory(p->message);
+    for (int i = 0; i < count * p->boneCount; ++i)
+        s.keys[i] = snwTransform_Identity();
+    double rate = p->def->cacheRate > 0 ? p->def->cacheRate : 24.0;
+    for (int i = 0; i < count; ++i)
+        times[i] = (cache->times[i] - cache->times[0]) / (frames ? rate : 1.0);
+    for (int i = 1; i < count; ++i)
+        if (!(times[i] - times[i - 1] >= SNW_LEAST))
+            return snwFail(p->message, snw_errorInput, "export it again", "its frames do not rise in time");
+    if (frames && p->def->cacheRate <= 0)
+        snwPreparer_Note(p, "the cache has frames without a length: 24 per second are taken");
+    return AddMotion(&s);
+}
+
+static bool HasMorphs(const snwAssetAnimation* animation)
+{
+    bool has = false;
+    for (int i = 0; i < animation->channelCount; ++i)
+        has = has || animation->channels[i].path == snw_pathMorphs;
+    return has;
+}
+
 static const char* AnimationName(int index, const void* user)
 {
     return ((const snwAsset*)user)->animations[index].name;
@@ -284,18 +417,23 @@ snwResult snwPreparer_MakeMotions(snwPreparer* p)
 {
     const snwAsset* asset = p->asset;
     snwResult result = snw_ok;
-    p->motions = snwPreparer_Alloc(p, asset->animationCount + 2, sizeof *p->motions);
-    if (p->motions == NULL)
+    p->motions = snwPreparer_Alloc(p, asset->animationCount + 3, sizeof *p->motions);
+    p->motionShapes = snwPreparer_Alloc(p, asset->animationCount + 3, sizeof *p->motionShapes);
+    if (p->arena.failed)
         return snwFailMemory(p->message);
-    if (asset->animationCount > 0)
+    result = snwPreparer_OpenCache(p);
+    if (result >= 0 && asset->animationCount > 0)
         result = snwPrepareSettings_CheckNames(
             &p->settings, "motions", asset->animationCount, AnimationName, asset, p->message);
     bool nodes = p->boneCount > 0 && p->rig[p->boneRig[0]].node >= 0;
     snwAssetPoser poser;
-    if (result >= 0 && nodes)
+    if (result >= 0)
         result = snwAssetPoser_Make(asset, &p->arena, &poser, p->message);
-    for (int i = 0; i < asset->animationCount && result >= 0 && nodes; ++i)
-        result = TakeAnimation(p, &asset->animations[i], &poser);
+    for (int i = 0; i < asset->animationCount && result >= 0; ++i)
+        if (nodes || HasMorphs(&asset->animations[i]))
+            result = TakeAnimation(p, &asset->animations[i], &poser);
+    if (result >= 0 && p->cache != NULL)
+        result = TakeCache(p);
     if (result >= 0 && !nodes && p->boneCount > 0 && asset->handleMotion.frameCount > 1)
         result = TakeHandleMotion(p);
     return result;

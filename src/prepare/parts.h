@@ -109,6 +109,8 @@ typedef struct snwPreparer
     int jointCount;
     snwMotionDef* motions;
     int motionCount;
+    int* motionShapes;       // by motion: the animation whose morphs move its vertices, -1: the cache
+    snwAsset* cache;         // NULL: none; closed by the preparer
     snwWeights* boneWeights; // freed by the preparer
 
     snwMaterial* materials;
@@ -139,6 +141,13 @@ snwResult snwPreparer_MakeMotions(snwPreparer* preparer);   // motions.c; also t
 snwResult snwPreparer_MakeJoints(snwPreparer* preparer);    // joints.c
 snwResult snwPreparer_MakeMaterials(snwPreparer* preparer); // materials.c
 snwResult snwPreparer_Finish(snwPreparer* preparer, snwPrepared** prepared); // surfaces.c
+
+// shapes.c: what an animation (-1: the cache) does to the vertices of the body at these times; 0 samples: nothing.
+snwResult snwPreparer_ShapeMotion(
+    snwPreparer* preparer, int animation, const double* times, int count, snwVertexTrackDef* track);
+// What surfaces need beyond that, into their tracks.
+snwResult snwPreparer_DetailSurfaces(snwPreparer* preparer, snwPrepared* prepared, snwSurfaceInfo* infos);
+snwResult snwPreparer_OpenCache(snwPreparer* preparer);
 
 // The bone of the character that a bone of the rig became or was merged into; -1: none.
 int snwPreparer_BoneOf(const snwPreparer* preparer, int rig);

@@ -199,6 +199,7 @@ snwResult snwPrepareFile(snwContext* context, const char* path, const snwPrepare
         snwDestroySoup(p.flesh);
     snwFree(context, p.boneWeights);
     snwPrepareSettings_Free(&p.settings);
+    snwAsset_Close(p.cache);
     snwAsset_Close((snwAsset*)p.asset);
     snwArena_Free(&p.arena);
     if (result < 0 && message != NULL && message->file[0] == 0)

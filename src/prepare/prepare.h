@@ -41,6 +41,8 @@ typedef struct snwPrepareDef
     double size;                    // m, longest side of a picture's character, 0: the sidecar's, or 1
     int handles;                    // of a picture, 0: the sidecar's, or where it has ends
     const char* sidecar;            // path; NULL: NAME.sinew.json beside the file if it is there; "": none
+    const char* cache;              // path of a PC2 or MDD file that moves the surface; NULL: none
+    double cacheRate;               // frames of a PC2 file per second; 0: 24
     const struct json_t* under;     // what the sidecar would say if it said nothing, as it says it; NULL: nothing
     const struct json_t* over;      // what counts instead of what the sidecar says; NULL: nothing
     snwPrepareProgressFn* progress; // NULL: none

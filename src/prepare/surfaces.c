@@ -443,6 +443,16 @@ static snwResult Assemble(Finisher* f, snwCharacter* character, snwPrepared** pr
             .settings = settings,
             .boneNodes = nodes}};
     snwResult result = snwCreatePrepared(p->context, &def, prepared, p->message);
+    bool shaped = false;
+    for (int i = 0; i < p->motionCount; ++i)
+        shaped = shaped || p->motions[i].vertices.sampleCount > 0;
+    if (result >= 0 && shaped) // which only what rides in it can tell
+        result = snwPreparer_DetailSurfaces(p, *prepared, f->infos);
+    if (result >= 0 && shaped)
+    {
+        snwPrepared_Release(*prepared);
+        result = snwCreatePrepared(p->context, &def, prepared, p->message);
+    }
     if (result >= 0)
         result = MeasureError(p, *prepared, &(*prepared)->info.embeddingError);
     if (result < 0)

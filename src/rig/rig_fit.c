@@ -192,11 +192,11 @@ static void AllocatePlanes(snwRigFit* model)
 {
     size_t plane = (size_t)model->handleCount * (size_t)model->stride;
     model->p0 = snwArena_Alloc(&model->arena, plane, sizeof(double));
-    for (int b = 0; b < model->dimension; ++b)
+    for (int b = 0; b < snwRigFit_Dimension(model); ++b)
     {
         model->p1[b] = snwArena_Alloc(&model->arena, plane, sizeof(double));
         model->p1Back[b] = snwArena_Alloc(&model->arena, plane, sizeof(double));
-        for (int c = 0; c < model->dimension; ++c)
+        for (int c = 0; c < snwRigFit_Dimension(model); ++c)
             model->p2[b][c] = snwArena_Alloc(&model->arena, plane, sizeof(double));
     }
     model->leastMass = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof(double));
@@ -209,11 +209,11 @@ static void PutPair(snwRigFit* model, int k, const snwMomentPair* pair)
     double own[3] = {pair->p1.x, pair->p1.y, pair->p1.z};
     double other[3] = {pair->p1Back.x, pair->p1Back.y, pair->p1Back.z};
     model->p0[there] = model->p0[back] = pair->p0;
-    for (int b = 0; b < model->dimension; ++b)
+    for (int b = 0; b < snwRigFit_Dimension(model); ++b)
     {
         model->p1[b][there] = model->p1Back[b][back] = own[b];
         model->p1[b][back] = model->p1Back[b][there] = other[b];
-        for (int c = 0; c < model->dimension; ++c)
+        for (int c = 0; c < snwRigFit_Dimension(model); ++c)
             model->p2[b][c][there] = model->p2[c][b][back] = pair->p2.m[b][c];
     }
 }
@@ -271,7 +271,7 @@ static snwResult FillModel(snwContext* context, const snwRigFitDef* def, snwRigF
 {
     model->dimension = def->dimension;
     model->handleCount = def->weights->handleCount;
-    model->stride = (model->handleCount + 7) / 8 * 8;
+    model->stride = (model->handleCount + 3) / 4 * 4;
     model->handles = snwArena_Copy(&model->arena, def->handles, (size_t)model->handleCount, sizeof *model->handles);
     AllocatePlanes(model);
     CopyEquations(model, def);
@@ -356,6 +356,18 @@ static snwRigMotion NewMotion(snwArena* arena, const snwRigFit* model)
     return motion;
 }
 
+static snwRigPlanes NewPlanes(snwArena* arena, const snwRigFit* model)
+{
+    snwRigPlanes planes = {{0}, {{0}}};
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+    {
+        planes.moves[a] = Plane(arena, model);
+        for (int b = 0; b < snwRigFit_Dimension(model); ++b)
+            planes.linear[a][b] = Plane(arena, model);
+    }
+    return planes;
+}
+
 static void AllocateRows(const snwRigFit* model, snwRigFitScratch* s)
 {
     snwArena* arena = &s->arena;
@@ -377,23 +389,23 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
 {
     snwArena* arena = &s->arena;
     size_t handles = (size_t)model->handleCount, numbers = handles * (size_t)model->pass.numbers;
-    const snwCholeskyKernels* kernels = snwCholesky_Kernels(context->simd);
     s->passes = snwArena_Alloc(arena, snwRigPass_ScratchCount(&model->pass), sizeof(double));
-    s->sums = snwArena_Alloc(arena, numbers, sizeof(double));
-    for (int a = 0; a < model->dimension; ++a)
-    {
-        s->places[a] = Plane(arena, model);
-        for (int b = 0; b < model->dimension; ++b)
-            s->arms[a][b] = Plane(arena, model), s->linear[a][b] = Plane(arena, model);
-    }
-    snwRigSystem_Create(arena, model, kernels, &s->fit);
-    snwRigSystem_Create(arena, model, kernels, &s->all);
+    s->gathered = snwArena_Alloc(arena, numbers, sizeof(double));
+    s->sums = NewPlanes(arena, model);
+    s->pose = NewPlanes(arena, model);
+    s->forces = NewPlanes(arena, model);
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+        for (int b = 0; b < snwRigFit_Dimension(model); ++b)
+            s->linear[a][b] = Plane(arena, model);
+    snwRigSystem_Create(arena, model, context->simd, &s->fit);
+    snwRigSystem_Create(arena, model, context->simd, &s->all);
     s->moves = snwArena_Alloc(arena, handles, 1);
     s->turns = snwArena_Alloc(arena, handles, 1);
     s->right = NewMotion(arena, model);
     s->step = NewMotion(arena, model);
     s->force = NewMotion(arena, model);
     AllocateRows(model, s);
+    s->now = snwArena_Alloc(arena, handles, sizeof *s->now);
     s->tried = snwArena_Alloc(arena, handles, sizeof *s->tried);
     s->answer = snwArena_Alloc(arena, handles, sizeof *s->answer);
     s->changes = snwArena_Alloc(arena, numbers, sizeof(float));
@@ -416,7 +428,7 @@ snwResult snwRigFitScratch_Create(
     }
     for (int k = 0; k < model->handleCount; ++k)
     {
-        s->all.freeMoves[k] = model->dimension == 2 ? 3 : 7;
+        s->all.freeMoves[k] = snwRigFit_Dimension(model) == 2 ? 3 : 7;
         s->all.freeTurns[k] = model->handles[k].freedom != snw_rigMoving;
     }
     *out = s;
@@ -439,33 +451,33 @@ static void TakeFlat(const double* sums, const double* origin, snwRigFitScratch*
 {
     double cross = sums[2] - (origin[0] * sums[1] - origin[1] * sums[0]);
     double dot = sums[3] - (origin[0] * sums[0] + origin[1] * sums[1]);
-    s->places[0][k] = sums[0], s->places[1][k] = sums[1];
-    s->arms[0][0][k] = s->arms[1][1][k] = 0.5 * dot;
-    s->arms[1][0][k] = 0.5 * cross, s->arms[0][1][k] = -0.5 * cross;
+    s->sums.moves[0][k] = sums[0], s->sums.moves[1][k] = sums[1];
+    s->sums.linear[0][0][k] = s->sums.linear[1][1][k] = 0.5 * dot;
+    s->sums.linear[1][0][k] = 0.5 * cross, s->sums.linear[0][1][k] = -0.5 * cross;
 }
 
 static void TakeMap(const double* sums, const double* origin, int d, snwRigFitScratch* s, int k)
 {
     for (int a = 0; a < d; ++a, sums += d + 1)
     {
-        s->places[a][k] = sums[d];
+        s->sums.moves[a][k] = sums[d];
         for (int b = 0; b < d; ++b)
-            s->arms[a][b][k] = sums[b] - sums[d] * origin[b];
+            s->sums.linear[a][b][k] = sums[b] - sums[d] * origin[b];
     }
 }
 
 void snwRigFit_Gather(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const float* x)
 {
     const snwRigPass* pass = &model->pass;
-    snwRigPass_Gather(context, pass, x, scratch->passes, scratch->sums);
+    snwRigPass_Gather(context, pass, x, scratch->passes, scratch->gathered);
     for (int k = 0; k < model->handleCount; ++k)
     {
         snwVec3 arm = snwVec3_Sub(model->handles[k].origin, pass->centre);
-        const double *sums = scratch->sums + (size_t)pass->numbers * (size_t)k, origin[3] = {arm.x, arm.y, arm.z};
+        const double *sums = scratch->gathered + (size_t)pass->numbers * (size_t)k, origin[3] = {arm.x, arm.y, arm.z};
         if (pass->kind == snw_passFlat)
             TakeFlat(sums, origin, scratch, k);
         else
-            TakeMap(sums, origin, model->dimension, scratch, k);
+            TakeMap(sums, origin, snwRigFit_Dimension(model), scratch, k);
     }
 }
 
@@ -478,7 +490,7 @@ static snwVec3 CentreOf(const snwRigFit* model, int handle, const snwRigPose* po
 
 static void PutMaps(const snwRigFit* model, const snwRigPose* pose, snwVec3 origin, float* map)
 {
-    int d = model->dimension;
+    int d = snwRigFit_Dimension(model);
     for (int k = 0; k < model->handleCount; ++k, map += model->pass.numbers)
     {
         snwVec3 move = snwVec3_Sub(CentreOf(model, k, pose), origin);

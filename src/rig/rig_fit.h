@@ -42,7 +42,8 @@
 //
 // Chains. The fit's step is taken with the joints' rows, then the rows are made anew and closed by Newton's method (at
 // most snw_rigMostRepairs times, the way of least mass), until joints are shut to 1e-12 of the size and limits to
-// 1e-12 rad. Only contradictions (given handles farther apart than their chain is long) are left open.
+// 1e-12 rad. What that cannot close is clamped and shifted from root to tail, so that lengths and limits hold in any
+// case; only contradictions (given handles farther apart than their chain is long) are left open, at given handles.
 //
 // 2D: x, y and the angle, about z; z of all vectors is neither read nor written, and z of the flesh stays.
 // Models are immutable and shared; a scratch belongs to one body. All double but x and xr; same bits for any number of
@@ -130,7 +131,7 @@ typedef struct snwRigRule
 
 enum
 {
-    snw_rigMostRepairs = 8,
+    snw_rigMostRepairs = 12,
     snw_maxRigHandles = 256
 };
 

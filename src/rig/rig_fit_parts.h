@@ -60,9 +60,17 @@ typedef struct snwRigMotion
     double* turns;    // by a system's turnStart
 } snwRigMotion;
 
+// Likewise, with linear parts, or forces on them, in place of turns.
+typedef struct snwRigPlanes
+{
+    double* moves[3];
+    double* linear[3][3]; // a, b
+} snwRigPlanes;
+
 // M of what is free, with the translations eliminated.
 typedef struct snwRigSystem
 {
+    const snwPassKernels* kernels;
     double share;             // of M's diagonal, added to it
     unsigned char* freeMoves; // by handle, a bit per coordinate
     unsigned char* freeTurns; // by handle, 0 or 1
@@ -75,6 +83,8 @@ typedef struct snwRigSystem
     double* forth[3][3]; // b: sum_q (P0^-1)_pq P1_lq, [l * stride + p]
     double* back[3][3];  // the same, [p * stride + l]
     double* p2[3][3][3]; // P2 - P1 P0^-1 P1^T, b of k, b of l: [k * stride + l], l <= k
+    double* flat[2];     // 2D, one group: P00 + P11 and P01 - P10 of it, [k * stride + l]
+    double* row;         // of the matrix, one number per handle
     snwMat3* factored;   // linear parts that the factor is of
     bool sound;          // there is a factor
     double* matrix;
@@ -102,9 +112,10 @@ struct snwRigFitScratch
 {
     snwArena arena;
     double* passes;       // of the sums
-    double* sums;         // as the pass gives them
-    double* places[3];    // planes: s
-    double* arms[3][3];   // planes, a, b: sum m w x (xb - ub)^T
+    double* gathered;     // as the pass gives them
+    snwRigPlanes sums;    // s, and sum m w x (xb - ub)^T
+    snwRigPlanes pose;    // of the pose
+    snwRigPlanes forces;  // C, with linear parts
     snwRigSystem fit;     // what is free
     snwRigSystem all;     // everything: for the complement
     unsigned char* moves; // what is free now
@@ -118,22 +129,28 @@ struct snwRigFitScratch
     int rowCount, termCount;
     double *rowMatrix, *panels, *gram, *lambda, *rowRight, *softness, *active; // of the rows
     bool *atLeast, *pushes;
-    snwRigPose* tried;
-    snwRigPose* answer;    // of the handles, as if poses were linear: how the flesh moves
-    bool answers;          // it does
-    float *changes, *maps; // of the pass
+    snwRigPose *now, *tried; // of repairs; a motion of the handles
+    snwRigPose* answer;      // of the handles, as if poses were linear: how the flesh moves
+    bool answers;            // it does
+    float *changes, *maps;   // of the pass
 };
+
+// So that whoever reads the code, also a tool, sees that there is no third case.
+static inline int snwRigFit_Dimension(const snwRigFit* model)
+{
+    return model->dimension == 2 ? 2 : 3;
+}
 
 static inline int snwRigFit_Turns(const snwRigFit* model, int handle)
 {
     static const int turns[2][3] = {{1, 0, 4}, {3, 0, 9}};
-    return turns[model->dimension - 2][model->handles[handle].freedom];
+    return turns[snwRigFit_Dimension(model) - 2][model->handles[handle].freedom];
 }
 
 // Row a of dA / dq_c: dA = [e_c]x A for what turns, a single entry for affine handles.
 static inline void snwRigFit_TurnRow(const snwRigFit* model, int handle, const snwMat3* A, int a, int c, double row[3])
 {
-    int d = model->dimension;
+    int d = snwRigFit_Dimension(model);
     row[0] = row[1] = row[2] = 0;
     if (model->handles[handle].freedom == snw_rigAffine)
     {
@@ -151,21 +168,16 @@ static inline void snwRigFit_TurnRow(const snwRigFit* model, int handle, const s
 // ---------------------------------------------------------------------------------------------------------------------
 // rig_fit_system.c
 
-void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, const snwCholeskyKernels* kernels, snwRigSystem* out);
+void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, snwSimd simd, snwRigSystem* out);
 
 // What is free, by handle, and the share of M's diagonal to add. Costs only where something changed.
 void snwRigSystem_Set(
     const snwRigFit* model, snwRigSystem* system, const unsigned char* moves, const unsigned char* turns, double share);
 void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snwRigPose* pose);
 
-// (M motion)_k for motions given by their linear parts: forces on the translations and, in planes, on linear parts.
-typedef struct snwRigPlanes
-{
-    double* moves[3];
-    double* linear[3][3];
-} snwRigPlanes;
-
-void snwRigFit_Subtract(const snwRigFit* model, const snwRigPose* motion, const snwRigPlanes* forces);
+// forces -= M motion: both with linear parts in place of turns.
+void snwRigFit_Subtract(
+    const snwRigFit* model, const snwPassKernels* kernels, const snwRigPlanes* motion, const snwRigPlanes* forces);
 
 // Forces on linear parts to forces on turns, those of the system.
 void snwRigSystem_Contract(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
@@ -189,5 +201,5 @@ void snwRigFit_MakeRows(
 // What is open of them, of the size or in rad.
 double snwRigFit_Gap(const snwRigFit* model, const snwRigFitScratch* scratch);
 
-// From root to tail: limits (if clamp) and joints, moving only what is free or, if clamp, everything.
-void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool clamp, snwRigPose* pose);
+// From root to tail: limits, then joints, moving children that are free or, if `all`, any.
+void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, snwRigPose* pose);

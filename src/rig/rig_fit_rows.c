@@ -67,7 +67,7 @@ static double AddFreedom(const Maker* m, snwRigRow* row, const snwLinearTerm* of
             return of->coefficient * place[a];
         }
     }
-    if (m->model->dimension == 2)
+    if (snwRigFit_Dimension(m->model) == 2)
     {
         term->turn[0] = of->coefficient;
         return of->coefficient * AngleOf(pose);
@@ -98,7 +98,7 @@ static void AddParts(const Maker* m, int handle, const snwRigTarget* target)
 {
     uint32_t bits = target->given & (snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ);
     bool all = bits == (snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ);
-    if (m->model->dimension == 2 || m->model->handles[handle].freedom != snw_rigRigid || bits == 0 || all)
+    if (snwRigFit_Dimension(m->model) == 2 || m->model->handles[handle].freedom != snw_rigRigid || bits == 0 || all)
         return;
     snwVec3 wanted = snwQuat_ToRotationVector(snwQuat_Normalize(target->rotation));
     double parts[3] = {wanted.x, wanted.y, wanted.z};
@@ -143,7 +143,7 @@ static void AddMeeting(const Maker* m, const snwRigLink* link)
 {
     snwVec3 gap = snwVec3_Sub(PointOf(m, link->child, link->joint), PointOf(m, link->parent, link->joint));
     double gaps[3] = {gap.x, gap.y, gap.z};
-    for (int a = 0; a < m->model->dimension; ++a)
+    for (int a = 0; a < snwRigFit_Dimension(m->model); ++a)
     {
         snwRigRow* row = AddRow(m, true, gaps[a]);
         AddPoint(m, row, link->child, link->joint, a, 1);
@@ -241,11 +241,11 @@ void snwRigFit_MakeRows(
     for (int i = 0; i < model->linkCount && hold->chains == snw_rigChainsJoined; ++i)
     {
         const snwRigLink* link = &model->links[i];
-        if (model->dimension == 3 && link->limited)
+        if (snwRigFit_Dimension(model) == 3 && link->limited)
             AddSolidJoint(&m, link);
         else
             AddMeeting(&m, link);
-        if (model->dimension == 2 && link->limited)
+        if (snwRigFit_Dimension(model) == 2 && link->limited)
             AddFlatLimits(&m, link);
     }
 }
@@ -317,7 +317,7 @@ static void ClampLink(const snwRigFit* model, const snwRigLink* link, snwRigPose
 {
     snwMat3 frame = link->parent >= 0 ? pose[link->parent].linear : snwMat3_Identity();
     snwQuat turn;
-    if (model->dimension == 2)
+    if (snwRigFit_Dimension(model) == 2)
     {
         bool fixed = link->limits.type == snw_jointFixed;
         double angle = fixed ? 0 : Clamp(&link->limits, FlatAngle(link, pose));
@@ -328,22 +328,24 @@ static void ClampLink(const snwRigFit* model, const snwRigLink* link, snwRigPose
     pose[link->child].linear = snwMat3_Mul(frame, snwQuat_ToMat3(turn));
 }
 
-void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool clamp, snwRigPose* pose)
+void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, snwRigPose* pose)
 {
+    uint32_t turns = snwRigFit_Dimension(model) == 2 ? snw_dofRotationZ
+                                                     : snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
     for (int i = 0; i < model->linkCount; ++i)
     {
         const snwRigLink* link = &model->links[i];
         if (link->limited && (link->limits.type == snw_jointFree || snwJointType_Slides(link->limits.type)))
             continue;
+        uint32_t given = all ? 0 : hold->targets[link->child].given;
         bool rigid = model->handles[link->child].freedom == snw_rigRigid;
-        if (clamp && link->limited && rigid)
+        if (link->limited && rigid && (given & turns) == 0)
             ClampLink(model, link, pose);
         Maker m = {.model = model, .pose = pose};
         snwVec3 gap = snwVec3_Sub(PointOf(&m, link->child, link->joint), PointOf(&m, link->parent, link->joint));
-        uint32_t given = clamp ? 0 : hold->targets[link->child].given;
         snwVec3* place = &pose[link->child].place;
         place->x -= (given & snw_dofX) == 0 ? gap.x : 0;
         place->y -= (given & snw_dofY) == 0 ? gap.y : 0;
-        place->z -= (given & snw_dofZ) == 0 && model->dimension == 3 ? gap.z : 0;
+        place->z -= (given & snw_dofZ) == 0 && snwRigFit_Dimension(model) == 3 ? gap.z : 0;
     }
 }

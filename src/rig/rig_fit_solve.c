@@ -13,7 +13,9 @@ static const double s_mostTurn = 0.5;      // rad
 static const double s_shut = 1e-12;        // of the size, or rad: joints are closed
 static const double s_touching = 1e-9;     // rad: a limit that pushes
 static const double s_open = 1e-9;         // likewise: joints that cannot be closed
-static const double s_wide = 0.01;         // of the size, or rad: too far to be closed at once
+static const double s_wide = 0.05;         // of the size, or rad: too far to be closed at once
+static const double s_worse = 4;           // times the best gap: Newton's method runs away
+static const double s_leastSoftness = 1e-3;
 static const double s_wideSoftness = 0.01; // of a row's own mobility
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -21,7 +23,7 @@ static const double s_wideSoftness = 0.01; // of a row's own mobility
 
 static uint32_t TurnBits(const snwRigFit* model)
 {
-    return model->dimension == 2 ? snw_dofRotationZ : snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
+    return snwRigFit_Dimension(model) == 2 ? snw_dofRotationZ : snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
 }
 
 // All of the handle's linear part is given.
@@ -33,7 +35,7 @@ static bool IsTurnGiven(const snwRigFit* model, int handle, uint32_t given)
 
 static snwMat3 GivenLinear(const snwRigFit* model, snwQuat rotation, const snwMat3* now)
 {
-    if (model->dimension == 3)
+    if (snwRigFit_Dimension(model) == 3)
         return snwQuat_ToMat3(snwQuat_Normalize(rotation));
     double angle = 2 * atan2(rotation.z, rotation.w);
     snwMat3 linear = *now;
@@ -51,7 +53,7 @@ static void SetGiven(const snwRigFit* model, const snwRigTarget* targets, snwRig
             pose[k].place.x = target->place.x;
         if ((target->given & snw_dofY) != 0)
             pose[k].place.y = target->place.y;
-        if ((target->given & snw_dofZ) != 0 && model->dimension == 3)
+        if ((target->given & snw_dofZ) != 0 && snwRigFit_Dimension(model) == 3)
             pose[k].place.z = target->place.z;
         if (IsTurnGiven(model, k, target->given))
             pose[k].linear = GivenLinear(model, target->rotation, &pose[k].linear);
@@ -72,35 +74,47 @@ static void NoteFree(const snwRigFit* model, snwRigFitScratch* s, const snwRigTa
 // ---------------------------------------------------------------------------------------------------------------------
 // C
 
-// C's moves and, in planes, what it is on linear parts.
-static snwRigPlanes PutRight(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
+static void CopyPlanes(const snwRigFit* model, const snwRigPlanes* from, const snwRigPlanes* to)
 {
-    size_t bytes = (size_t)model->handleCount * sizeof(double);
-    snwRigPlanes planes = {{s->right.moves[0], s->right.moves[1], s->right.moves[2]}, {{0}}};
-    for (int a = 0; a < model->dimension; ++a)
+    size_t bytes = (size_t)model->stride * sizeof(double);
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
     {
-        memcpy(s->right.moves[a], s->places[a], bytes);
-        for (int b = 0; b < model->dimension; ++b)
-        {
-            planes.linear[a][b] = s->linear[a][b];
-            memcpy(s->linear[a][b], s->arms[a][b], bytes);
-        }
+        memcpy(to->moves[a], from->moves[a], bytes);
+        for (int b = 0; b < snwRigFit_Dimension(model); ++b)
+            memcpy(to->linear[a][b], from->linear[a][b], bytes);
     }
-    snwRigFit_Subtract(model, pose, &planes);
-    return planes;
 }
 
-static void ContractRight(
-    const snwRigFit* model, snwRigFitScratch* s, const snwRigSystem* system, const snwRigPose* pose)
+// C, with linear parts in place of turns, in `forces`.
+static void FindForces(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
 {
+    for (int k = 0; k < model->handleCount; ++k)
+    {
+        double place[3] = {pose[k].place.x, pose[k].place.y, pose[k].place.z};
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+        {
+            s->pose.moves[a][k] = place[a];
+            for (int b = 0; b < snwRigFit_Dimension(model); ++b)
+                s->pose.linear[a][b][k] = pose[k].linear.m[a][b];
+        }
+    }
+    CopyPlanes(model, &s->sums, &s->forces);
+    snwRigFit_Subtract(model, s->fit.kernels, &s->pose, &s->forces);
+}
+
+// `forces` as a system sees them, in `right`.
+static void PutRight(const snwRigFit* model, snwRigFitScratch* s, const snwRigSystem* system, const snwRigPose* pose)
+{
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+        memcpy(s->right.moves[a], s->forces.moves[a], (size_t)model->stride * sizeof(double));
     memset(s->right.turns, 0, (size_t)system->n * sizeof(double));
-    snwRigSystem_Contract(model, system, pose, (double* const(*)[3])s->linear, s->right.turns);
+    snwRigSystem_Contract(model, system, pose, (double* const(*)[3])s->forces.linear, s->right.turns);
 }
 
 static void ClearRight(const snwRigFit* model, snwRigFitScratch* s)
 {
-    for (int a = 0; a < model->dimension; ++a)
-        memset(s->right.moves[a], 0, (size_t)model->handleCount * sizeof(double));
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+        memset(s->right.moves[a], 0, (size_t)model->stride * sizeof(double));
     memset(s->right.turns, 0, (size_t)model->turnCount * sizeof(double));
 }
 
@@ -115,7 +129,7 @@ static void AddRow(const snwRigFit* model, const snwRigSystem* system, const snw
     {
         const snwRigTerm* term = &s->terms[t];
         int first = system->turnStart[term->handle], count = system->turnStart[term->handle + 1] - first;
-        for (int a = 0; a < model->dimension; ++a)
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
             to->moves[a][term->handle] += factor * term->move[a];
         for (int i = 0; i < count; ++i)
             to->turns[first + i] += factor * term->turn[i];
@@ -124,8 +138,8 @@ static void AddRow(const snwRigFit* model, const snwRigSystem* system, const snw
 
 static void ClearForce(const snwRigFit* model, const snwRigFitScratch* s)
 {
-    for (int a = 0; a < model->dimension; ++a)
-        memset(s->force.moves[a], 0, (size_t)model->handleCount * sizeof(double));
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+        memset(s->force.moves[a], 0, (size_t)model->stride * sizeof(double));
     memset(s->force.turns, 0, (size_t)model->turnCount * sizeof(double));
 }
 
@@ -151,7 +165,7 @@ static double MovesProduct(
         for (int j = second->firstTerm; j < second->firstTerm + second->termCount; ++j)
         {
             const snwRigTerm *p = &s->terms[i], *q = &s->terms[j];
-            for (int a = 0; a < model->dimension; ++a)
+            for (int a = 0; a < snwRigFit_Dimension(model); ++a)
                 if (p->move[a] != 0 && q->move[a] != 0)
                     sum += p->move[a] * q->move[a] *
                            s->fit.inverse[s->fit.groupOf[a]][p->handle * model->stride + q->handle];
@@ -164,7 +178,7 @@ static double MovesSeen(const snwRigFit* model, const snwRigFitScratch* s, const
 {
     double sum = 0;
     for (int i = row->firstTerm; i < row->firstTerm + row->termCount; ++i)
-        for (int a = 0; a < model->dimension; ++a)
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         {
             const snwRigTerm* term = &s->terms[i];
             const double* inverse = s->fit.inverse[s->fit.groupOf[a]] + term->handle * model->stride;
@@ -180,7 +194,7 @@ typedef struct RowsDef
     double softness; // of a row's own mobility
 } RowsDef;
 
-static void FindForces(const snwRigFit* model, snwRigFitScratch* s, const RowsDef* def, const double* swept)
+static void PushRows(const snwRigFit* model, snwRigFitScratch* s, const RowsDef* def, const double* swept)
 {
     int count = s->rowCount;
     snwDense_Gram(&s->fit.factor, count, s->panels, s->gram, count);
@@ -215,7 +229,7 @@ static void SolveTurns(const snwRigFit* model, snwRigFitScratch* s, const snwRig
     {
         ReduceRows(model, s, pose);
         snwDense_ForwardRows(&system->factor, s->rowCount, s->rowMatrix, system->n, s->panels);
-        FindForces(model, s, def, s->step.turns);
+        PushRows(model, s, def, s->step.turns);
         snwDense_AddRows(&system->factor, s->rowCount, s->panels, s->lambda, s->step.turns);
         for (int i = 0; i < s->rowCount; ++i)
             AddRow(model, system, s, &s->rows[i], s->lambda[i], &s->right);
@@ -264,7 +278,7 @@ static void HoldTurns(const snwRigFit* model, snwRigFitScratch* s)
 
 static void ScaleStep(const snwRigFit* model, snwRigFitScratch* s, double factor)
 {
-    for (int a = 0; a < model->dimension; ++a)
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         for (int k = 0; k < model->handleCount; ++k)
             s->step.moves[a][k] *= factor;
     for (int i = 0; i < s->fit.n; ++i)
@@ -288,7 +302,7 @@ static void TurnFlat(double angle, snwMat3* linear)
 
 static void TurnHandle(const snwRigFit* model, int handle, const double* turns, snwMat3* linear)
 {
-    int d = model->dimension;
+    int d = snwRigFit_Dimension(model);
     if (model->handles[handle].freedom == snw_rigAffine)
     {
         for (int i = 0; i < d * d; ++i)
@@ -311,7 +325,7 @@ static void TakeStep(const snwRigFit* model, const snwRigFitScratch* s, snwRigPo
         double* const* moves = (double* const*)s->step.moves;
         pose[k].place.x += moves[0][k];
         pose[k].place.y += moves[1][k];
-        pose[k].place.z += model->dimension == 3 ? moves[2][k] : 0;
+        pose[k].place.z += snwRigFit_Dimension(model) == 3 ? moves[2][k] : 0;
         if (system->turnStart[k + 1] > system->turnStart[k])
             TurnHandle(model, k, s->step.turns + system->turnStart[k], &pose[k].linear);
     }
@@ -336,33 +350,39 @@ static double FitStep(const snwRigFit* model, snwRigFitScratch* s, snwRigPose* p
     return largest;
 }
 
-// Closes rows by the way of least mass. Newton's method; where it does not help, Levenberg's: rows yield until it does.
+// One try from `pose`: the way of least mass, into s->tried. Returns the gap there; the rows are those of that pose.
+static double TryRepair(
+    const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, const snwRigPose* pose, double softness)
+{
+    ClearRight(model, s);
+    SolveStep(model, s, pose, &(RowsDef){1, softness});
+    ScaleStep(model, s, fmin(1, s_mostTurn / fmax(LargestTurn(model, s), DBL_MIN)));
+    memcpy(s->tried, pose, (size_t)model->handleCount * sizeof *pose);
+    TakeStep(model, s, s->tried);
+    snwRigFit_MakeRows(model, s, hold, s->tried);
+    return snwRigFit_Gap(model, s);
+}
+
+// Closes rows. Newton's method, which may pass through worse places (cones are round); where it runs away,
+// Levenberg's: back to the best place, and rows yield until it helps.
 static void Repair(
     const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
 {
     size_t bytes = (size_t)model->handleCount * sizeof *pose;
     double softness = 0;
+    memcpy(s->now, pose, bytes);
     snwRigFit_MakeRows(model, s, hold, pose);
     report->gap = snwRigFit_Gap(model, s);
     for (; report->gap > s_shut && report->repairs < snw_rigMostRepairs; ++report->repairs)
     {
-        ClearRight(model, s);
-        SolveStep(model, s, pose, &(RowsDef){1, softness});
-        ScaleStep(model, s, fmin(1, s_mostTurn / fmax(LargestTurn(model, s), DBL_MIN)));
-        memcpy(s->tried, pose, bytes);
-        TakeStep(model, s, s->tried);
-        snwRigFit_MakeRows(model, s, hold, s->tried);
-        double gap = snwRigFit_Gap(model, s);
+        double gap = TryRepair(model, s, hold, s->now, softness);
+        bool runsAway = gap > s_worse * report->gap;
+        memcpy(s->now, runsAway ? pose : s->tried, bytes);
+        softness = runsAway ? fmax(10 * softness, s_leastSoftness) : 0.1 * softness;
         if (gap < report->gap)
-        {
-            memcpy(pose, s->tried, bytes);
-            report->gap = gap, softness *= 0.1;
-            continue;
-        }
-        if (gap <= 8 * s_shut) // all that rounding leaves
-            break;
-        snwRigFit_MakeRows(model, s, hold, pose);
-        softness = fmax(10 * softness, 1e-3);
+            report->gap = gap, memcpy(pose, s->tried, bytes);
+        if (runsAway)
+            snwRigFit_MakeRows(model, s, hold, pose);
     }
 }
 
@@ -374,8 +394,8 @@ snwRigFitReport snwRigFit_Solve(
     SetGiven(model, hold->targets, pose);
     NoteFree(model, s, hold->targets);
     snwRigSystem_Factor(model, &s->fit, pose);
-    PutRight(model, s, pose);
-    ContractRight(model, s, &s->fit, pose);
+    FindForces(model, s, pose);
+    PutRight(model, s, &s->fit, pose);
     snwRigFit_MakeRows(model, s, hold, pose);
     report.largest = FitStep(model, s, pose);
     if (s->rowCount > 0)
@@ -425,9 +445,9 @@ static void PutMotion(const snwRigFit* model, const snwRigFitScratch* s, snwRigP
     for (int k = 0; k < model->handleCount; ++k)
     {
         motion[k] = (snwRigPose){.place = {s->step.moves[0][k], s->step.moves[1][k], 0}};
-        motion[k].place.z = model->dimension == 3 ? s->step.moves[2][k] : 0;
-        for (int a = 0; a < model->dimension; ++a)
-            for (int b = 0; b < model->dimension; ++b)
+        motion[k].place.z = snwRigFit_Dimension(model) == 3 ? s->step.moves[2][k] : 0;
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+            for (int b = 0; b < snwRigFit_Dimension(model); ++b)
                 motion[k].linear.m[a][b] = s->linear[a][b][k];
     }
 }
@@ -437,7 +457,7 @@ static void KeepGiven(const snwRigFit* model, snwRigFitScratch* s)
 {
     for (int k = 0; k < model->handleCount; ++k)
     {
-        for (int a = 0; a < model->dimension; ++a)
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
             if ((s->fit.freeMoves[k] >> a & 1) != 0)
                 s->right.moves[a][k] = s->force.moves[a][k];
         for (int i = 0; i < s->fit.turnStart[k + 1] - s->fit.turnStart[k]; ++i)
@@ -455,18 +475,18 @@ static void Negate(int count, double* numbers)
 static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
 {
     snwRigSystem_Factor(model, &s->fit, pose);
-    PutRight(model, s, pose);
-    ContractRight(model, s, &s->fit, pose);
+    FindForces(model, s, pose);
+    PutRight(model, s, &s->fit, pose);
     SolveStep(model, s, pose, &(RowsDef){0, 0});
-    PutMotion(model, s, s->tried);
+    snwRigPlanes rest = {{s->step.moves[0], s->step.moves[1], s->step.moves[2]}, {{0}}};
+    memcpy(rest.linear, s->linear, sizeof rest.linear);
+    snwRigFit_Subtract(model, s->fit.kernels, &rest, &s->forces);
     ClearForce(model, s);
     for (int i = 0; i < s->rowCount; ++i)
         AddRow(model, &s->fit, s, &s->rows[i], -s->lambda[i], &s->force);
-    snwRigPlanes planes = PutRight(model, s, pose);
-    snwRigFit_Subtract(model, s->tried, &planes);
-    ContractRight(model, s, &s->all, pose);
+    PutRight(model, s, &s->all, pose);
     KeepGiven(model, s);
-    for (int a = 0; a < model->dimension; ++a)
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         Negate(model->handleCount, s->right.moves[a]);
     Negate(s->all.n, s->right.turns);
 }

@@ -14,12 +14,12 @@ static size_t Largest(int a, int b)
     return (size_t)(a > b ? a : b);
 }
 
-void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, const snwCholeskyKernels* kernels, snwRigSystem* out)
+void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, snwSimd simd, snwRigSystem* out)
 {
     size_t handles = (size_t)model->handleCount, plane = handles * (size_t)model->stride;
     size_t n = Largest(model->turnCount, model->handleCount);
-    int d = model->dimension;
-    *out = (snwRigSystem){0};
+    int d = snwRigFit_Dimension(model);
+    *out = (snwRigSystem){.kernels = snwRigPass_Kernels(simd)};
     out->freeMoves = snwArena_Alloc(arena, handles, 1);
     out->freeTurns = snwArena_Alloc(arena, handles, 1);
     out->turnStart = snwArena_Alloc(arena, handles + 1, sizeof *out->turnStart);
@@ -34,10 +34,13 @@ void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, const snwChole
                 out->p2[g][b][c] = snwArena_Alloc(arena, plane, sizeof(double));
         }
     }
+    for (int i = 0; i < 2 && d == 2; ++i)
+        out->flat[i] = snwArena_Alloc(arena, plane, sizeof(double));
+    out->row = snwArena_Alloc(arena, (size_t)model->stride, sizeof(double));
     out->factored = snwArena_Alloc(arena, handles, sizeof *out->factored);
     out->matrix = snwArena_Alloc(arena, n * n, sizeof(double));
     out->column = snwArena_Alloc(arena, n + 8, sizeof(double));
-    out->factor = (snwDense){.kernels = kernels};
+    out->factor = (snwDense){.kernels = snwCholesky_Kernels(simd)};
     out->factor.numbers = snwArena_Alloc(arena, snwDense_Count((int)n), sizeof(double));
 }
 
@@ -86,7 +89,7 @@ static void Invert(const snwRigFit* model, snwRigSystem* system, int coordinate,
 
 static void EliminateGroup(const snwRigFit* model, snwRigSystem* system, int group)
 {
-    int handles = model->handleCount, stride = model->stride, d = model->dimension;
+    int handles = model->handleCount, stride = model->stride, d = snwRigFit_Dimension(model);
     const double* inverse = system->inverse[group];
     for (int b = 0; b < d; ++b)
         for (int l = 0; l < handles; ++l)
@@ -109,6 +112,16 @@ static void EliminateGroup(const snwRigFit* model, snwRigSystem* system, int gro
                 }
 }
 
+static void PutFlat(const snwRigFit* model, snwRigSystem* system)
+{
+    double* const(*p2)[3] = (double* const(*)[3])system->p2[0];
+    for (int i = 0; i < model->handleCount * model->stride; ++i)
+    {
+        system->flat[0][i] = p2[0][0][i] + p2[1][1][i];
+        system->flat[1][i] = p2[0][1][i] - p2[1][0][i];
+    }
+}
+
 static bool SameCoordinate(const snwRigFit* model, const snwRigSystem* system, int a, int b)
 {
     for (int k = 0; k < model->handleCount; ++k)
@@ -120,7 +133,7 @@ static bool SameCoordinate(const snwRigFit* model, const snwRigSystem* system, i
 static void Eliminate(const snwRigFit* model, snwRigSystem* system)
 {
     system->groupCount = 0;
-    for (int a = 0; a < model->dimension; ++a)
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
     {
         int same = 0;
         while (same < a && !SameCoordinate(model, system, same, a))
@@ -131,6 +144,8 @@ static void Eliminate(const snwRigFit* model, snwRigSystem* system)
         Invert(model, system, a, system->inverse[system->groupCount]);
         EliminateGroup(model, system, system->groupCount++);
     }
+    if (snwRigFit_Dimension(model) == 2)
+        PutFlat(model, system);
 }
 
 void snwRigSystem_Set(
@@ -167,7 +182,8 @@ static int TurnsOf(const snwRigSystem* system, int handle)
 static void PutAnyBlock(
     const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, int l, double* block)
 {
-    int d = model->dimension, rows = TurnsOf(system, k), columns = TurnsOf(system, l), at = k * model->stride + l;
+    int d = snwRigFit_Dimension(model), rows = TurnsOf(system, k), columns = TurnsOf(system, l),
+        at = k * model->stride + l;
     for (int i = 0; i < rows; ++i)
         for (int j = 0; j < columns; ++j)
         {
@@ -183,14 +199,6 @@ static void PutAnyBlock(
             }
             block[(size_t)i * (size_t)system->n + (size_t)j] = sum;
         }
-}
-
-// tr(R_k P R_l^T) = tr(P R(th_k - th_l)).
-static double FlatTurn(double* const (*p2)[3], int at, const snwMat3* own, const snwMat3* other)
-{
-    double ck = own->m[0][0], sk = own->m[1][0], cl = other->m[0][0], sl = other->m[1][0];
-    double c = ck * cl + sk * sl, s = sk * cl - ck * sl;
-    return c * (p2[0][0][at] + p2[1][1][at]) + s * (p2[0][1][at] - p2[1][0][at]);
 }
 
 // tr(Y) I - Y^T, Y = R_k P R_l^T.
@@ -211,21 +219,47 @@ static void PutSolidTurns(
 static void PutBlock(
     const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, int l, double* block)
 {
-    double* const(*p2)[3] = (double* const(*)[3])system->p2[0];
     bool turning = model->handles[k].freedom == snw_rigRigid && model->handles[l].freedom == snw_rigRigid;
-    int at = k * model->stride + l;
-    if (!turning || system->groupCount > 1)
-        PutAnyBlock(model, system, pose, k, l, block);
-    else if (model->dimension == 2)
-        *block = FlatTurn(p2, at, &pose[k].linear, &pose[l].linear);
+    if (turning && system->groupCount == 1 && snwRigFit_Dimension(model) == 3)
+        PutSolidTurns((double* const(*)[3])system->p2[0], k * model->stride + l, &pose[k].linear, &pose[l].linear,
+            block, (size_t)system->n);
     else
-        PutSolidTurns(p2, at, &pose[k].linear, &pose[l].linear, block, (size_t)system->n);
+        PutAnyBlock(model, system, pose, k, l, block);
+}
+
+// Of a flat rig that only moves and turns: tr(R_k P R_l^T) = tr(P R(th_k - th_l)).
+static void PutFlatRow(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, double* out)
+{
+    const double *sum = system->flat[0] + k * model->stride, *difference = system->flat[1] + k * model->stride;
+    double c = pose[k].linear.m[0][0], s = pose[k].linear.m[1][0], *row = system->row;
+    for (int l = 0; l <= k; ++l)
+    {
+        double cl = pose[l].linear.m[0][0], sl = pose[l].linear.m[1][0];
+        row[l] = (c * cl + s * sl) * sum[l] + (s * cl - c * sl) * difference[l];
+    }
+    for (int l = 0; l <= k; ++l)
+        if (TurnsOf(system, l) > 0)
+            *out++ = row[l];
+}
+
+static void PutRow(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, double* out)
+{
+    if (model->pass.kind == snw_passFlat && system->groupCount == 1)
+    {
+        PutFlatRow(model, system, pose, k, out);
+        return;
+    }
+    for (int l = 0; l <= k; ++l)
+        if (TurnsOf(system, l) > 0)
+            PutBlock(model, system, pose, k, l, out + system->turnStart[l]);
 }
 
 // M's own diagonal, before elimination.
 static double Diagonal(const snwRigFit* model, const snwRigPose* pose, int handle, int turn)
 {
-    int d = model->dimension, at = handle * model->stride + handle;
+    int d = snwRigFit_Dimension(model), at = handle * model->stride + handle;
+    if (model->pass.kind == snw_passFlat)
+        return model->p2[0][0][at] + model->p2[1][1][at];
     double sum = 0, row[3];
     for (int a = 0; a < d; ++a)
     {
@@ -237,11 +271,20 @@ static double Diagonal(const snwRigFit* model, const snwRigPose* pose, int handl
     return sum;
 }
 
+static bool IsEqual(const snwMat3* a, const snwMat3* b)
+{
+    bool equal = true;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            equal = equal && a->m[i][j] == b->m[i][j];
+    return equal;
+}
+
 // Linear parts of what is free.
 static bool IsSame(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose)
 {
     for (int k = 0; k < model->handleCount; ++k)
-        if (TurnsOf(system, k) > 0 && memcmp(&system->factored[k], &pose[k].linear, sizeof pose[k].linear) != 0)
+        if (TurnsOf(system, k) > 0 && !IsEqual(&system->factored[k], &pose[k].linear))
             return false;
     return true;
 }
@@ -254,9 +297,8 @@ void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snw
     for (int k = 0; k < model->handleCount; ++k)
     {
         double* row = system->matrix + (size_t)system->turnStart[k] * n;
-        for (int l = 0; l <= k && TurnsOf(system, k) > 0; ++l)
-            if (TurnsOf(system, l) > 0)
-                PutBlock(model, system, pose, k, l, row + system->turnStart[l]);
+        if (TurnsOf(system, k) > 0)
+            PutRow(model, system, pose, k, row);
         for (int i = 0; i < TurnsOf(system, k); ++i)
             row[(size_t)i * n + (size_t)(system->turnStart[k] + i)] += system->share * Diagonal(model, pose, k, i) +
                                                                        model->leastTurn[k];
@@ -269,103 +311,117 @@ void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snw
 // ---------------------------------------------------------------------------------------------------------------------
 // Products
 
-static void AddScaled(int count, double factor, const double* restrict from, double* restrict to)
+// out += sign matrix^T factors
+static void AddProduct(const snwRigFit* model, const snwPassKernels* kernels, const double* matrix, double sign,
+    const double* factors, double* out)
 {
-    for (int i = 0; i < count; ++i)
-        to[i] += factor * from[i];
+    snwPlaneProduct product = {model->handleCount, model->stride, matrix, sign};
+    kernels->product(&product, factors, out);
 }
 
-void snwRigFit_Subtract(const snwRigFit* model, const snwRigPose* motion, const snwRigPlanes* forces)
+void snwRigFit_Subtract(
+    const snwRigFit* model, const snwPassKernels* kernels, const snwRigPlanes* motion, const snwRigPlanes* forces)
 {
-    int d = model->dimension, count = model->handleCount, stride = model->stride;
-    for (int l = 0; l < count; ++l)
+    int d = snwRigFit_Dimension(model);
+    for (int a = 0; a < d; ++a)
     {
-        double place[3] = {motion[l].place.x, motion[l].place.y, motion[l].place.z};
-        for (int a = 0; a < d; ++a)
+        AddProduct(model, kernels, model->p0, -1, motion->moves[a], forces->moves[a]);
+        for (int b = 0; b < d; ++b)
         {
-            AddScaled(count, -place[a], model->p0 + l * stride, forces->moves[a]);
-            for (int b = 0; b < d; ++b)
-            {
-                AddScaled(count, -motion[l].linear.m[a][b], model->p1[b] + l * stride, forces->moves[a]);
-                AddScaled(count, -place[a], model->p1Back[b] + l * stride, forces->linear[a][b]);
-                for (int c = 0; c < d; ++c)
-                    AddScaled(count, -motion[l].linear.m[a][c], model->p2[c][b] + l * stride, forces->linear[a][b]);
-            }
+            AddProduct(model, kernels, model->p1[b], -1, motion->linear[a][b], forces->moves[a]);
+            AddProduct(model, kernels, model->p1Back[b], -1, motion->moves[a], forces->linear[a][b]);
+            for (int c = 0; c < d; ++c)
+                AddProduct(model, kernels, model->p2[c][b], -1, motion->linear[a][c], forces->linear[a][b]);
         }
     }
+}
+
+// H_ba = A_b . G_a, whose odd part is the torque.
+static void ContractRigid(int d, const snwMat3* A, double* const (*linear)[3], int k, double* turns)
+{
+    if (d == 2)
+    {
+        turns[0] += A->m[0][0] * linear[1][0][k] + A->m[0][1] * linear[1][1][k] - A->m[1][0] * linear[0][0][k] -
+                    A->m[1][1] * linear[0][1][k];
+        return;
+    }
+    double h[3][3];
+    for (int b = 0; b < 3; ++b)
+        for (int a = 0; a < 3; ++a)
+            h[b][a] = A->m[b][0] * linear[a][0][k] + A->m[b][1] * linear[a][1][k] + A->m[b][2] * linear[a][2][k];
+    turns[0] += h[1][2] - h[2][1];
+    turns[1] += h[2][0] - h[0][2];
+    turns[2] += h[0][1] - h[1][0];
 }
 
 void snwRigSystem_Contract(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
     double* const (*linear)[3], double* turns)
 {
-    int d = model->dimension;
-    double row[3];
+    int d = snwRigFit_Dimension(model);
     for (int k = 0; k < model->handleCount; ++k)
-        for (int i = 0; i < TurnsOf(system, k); ++i)
-        {
-            double sum = 0;
-            for (int a = 0; a < d; ++a)
-            {
-                snwRigFit_TurnRow(model, k, &pose[k].linear, a, i, row);
-                for (int b = 0; b < d; ++b)
-                    sum += row[b] * linear[a][b][k];
-            }
-            turns[system->turnStart[k] + i] += sum;
-        }
+    {
+        double* own = turns + system->turnStart[k];
+        if (TurnsOf(system, k) == 0)
+            continue;
+        if (model->handles[k].freedom == snw_rigRigid)
+            ContractRigid(d, &pose[k].linear, linear, k, own);
+        else
+            for (int i = 0; i < d * d; ++i)
+                own[i] += linear[i / d][i % d][k];
+    }
 }
 
 void snwRigSystem_Reduce(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
     const snwRigMotion* motion, double* const (*planes)[3])
 {
-    int d = model->dimension, count = model->handleCount;
+    int d = snwRigFit_Dimension(model);
     for (int a = 0; a < d; ++a)
         for (int b = 0; b < d; ++b)
         {
-            const double* back = system->back[system->groupOf[a]][b];
-            memset(planes[a][b], 0, (size_t)count * sizeof(double));
-            for (int p = 0; p < count; ++p)
-                if (motion->moves[a][p] != 0)
-                    AddScaled(count, -motion->moves[a][p], back + p * model->stride, planes[a][b]);
+            memset(planes[a][b], 0, (size_t)model->stride * sizeof(double));
+            AddProduct(model, system->kernels, system->back[system->groupOf[a]][b], -1, motion->moves[a], planes[a][b]);
         }
     snwRigSystem_Contract(model, system, pose, planes, motion->turns);
+}
+
+// The linear part that turns make: [dv]x A, or themselves.
+static snwMat3 LinearOf(const snwRigFit* model, int handle, const snwMat3* A, const double* turns)
+{
+    int d = snwRigFit_Dimension(model);
+    if (model->handles[handle].freedom == snw_rigRigid)
+        return snwMat3_Mul(
+            snwMat3_Skew(d == 2 ? (snwVec3){0, 0, turns[0]} : (snwVec3){turns[0], turns[1], turns[2]}), *A);
+    snwMat3 linear = {{{0}}};
+    for (int i = 0; i < d * d; ++i)
+        linear.m[i / d][i % d] = turns[i];
+    return linear;
 }
 
 static void Expand(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, const double* turns,
     double* const (*planes)[3])
 {
-    int d = model->dimension;
-    double row[3];
     for (int k = 0; k < model->handleCount; ++k)
-        for (int a = 0; a < d; ++a)
-        {
-            double sums[3] = {0};
-            for (int i = 0; i < TurnsOf(system, k); ++i)
-            {
-                snwRigFit_TurnRow(model, k, &pose[k].linear, a, i, row);
-                for (int b = 0; b < d; ++b)
-                    sums[b] += row[b] * turns[system->turnStart[k] + i];
-            }
-            for (int b = 0; b < d; ++b)
-                planes[a][b][k] = sums[b];
-        }
+    {
+        snwMat3 linear = {{{0}}};
+        if (TurnsOf(system, k) > 0)
+            linear = LinearOf(model, k, &pose[k].linear, turns + system->turnStart[k]);
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+            for (int b = 0; b < snwRigFit_Dimension(model); ++b)
+                planes[a][b][k] = linear.m[a][b];
+    }
 }
 
 void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
     double* const forces[3], const snwRigMotion* step, double* const (*planes)[3])
 {
-    int d = model->dimension, count = model->handleCount, stride = model->stride;
+    int d = snwRigFit_Dimension(model);
     Expand(model, system, pose, step->turns, planes);
     for (int a = 0; a < d; ++a)
     {
         int group = system->groupOf[a];
-        memset(step->moves[a], 0, (size_t)count * sizeof(double));
-        for (int q = 0; q < count; ++q)
-        {
-            if (forces[a][q] != 0)
-                AddScaled(count, forces[a][q], system->inverse[group] + q * stride, step->moves[a]);
-            for (int b = 0; b < d; ++b)
-                if (planes[a][b][q] != 0)
-                    AddScaled(count, -planes[a][b][q], system->forth[group][b] + q * stride, step->moves[a]);
-        }
+        memset(step->moves[a], 0, (size_t)model->stride * sizeof(double));
+        AddProduct(model, system->kernels, system->inverse[group], 1, forces[a], step->moves[a]);
+        for (int b = 0; b < d; ++b)
+            AddProduct(model, system->kernels, system->forth[group][b], -1, planes[a][b], step->moves[a]);
     }
 }

@@ -42,32 +42,35 @@ static snwVec3 FindCentre(const snwRigPassDef* def)
 // Lanes beyond the last vertex repeat it, and weigh nothing.
 static void FillBlock(const snwRigPassDef* def, const snwRigPass* pass, const int* order, int index)
 {
-    snwPassBlock* block = &pass->blocks[index];
     for (int lane = 0; lane < SNW_PASS_LANES; ++lane)
     {
         int at = index * SNW_PASS_LANES + lane, vertex = order[at < def->vertexCount ? at : def->vertexCount - 1];
         snwVec3 p = snwVec3_Sub(def->rest[vertex], pass->centre);
-        block->vertex[lane] = vertex;
-        block->mass[lane] = at < def->vertexCount ? def->masses[vertex] : 0;
-        block->position[0][lane] = p.x, block->position[1][lane] = p.y, block->position[2][lane] = p.z;
+        double position[3] = {p.x, p.y, p.z};
+        pass->blocks[index].vertex[lane] = vertex;
+        pass->sumParts[index].mass[lane] = at < def->vertexCount ? def->masses[vertex] : 0;
         for (int d = 0; d < 3; ++d)
-            block->near[d][lane] = (float)block->position[d][lane];
+        {
+            pass->sumParts[index].position[d][lane] = position[d];
+            pass->blendParts[index].position[d][lane] = (float)position[d];
+        }
     }
 }
 
-// out NULL: only counts.
-static int FillInfluences(const snwWeights* weights, const snwPassBlock* block, snwPassInfluence* out)
+// first < 0: only counts.
+static int FillInfluences(const snwWeights* weights, const snwRigPass* pass, const int* vertices, int first)
 {
     double values[SNW_PASS_LANES];
     int count = 0, handle;
-    snwWeightsMerge merge = snwWeightsMerge_Start(weights, block->vertex);
+    snwWeightsMerge merge = snwWeightsMerge_Start(weights, vertices);
     for (; (handle = snwWeightsMerge_Next(&merge, values)) >= 0; ++count)
     {
-        if (out == NULL)
+        if (first < 0)
             continue;
-        out[count].handle = handle, memcpy(out[count].weight, values, sizeof values);
+        pass->handles[first + count] = handle;
+        memcpy(pass->weights[first + count], values, sizeof values);
         for (int lane = 0; lane < SNW_PASS_LANES; ++lane)
-            out[count].near[lane] = (float)values[lane];
+            pass->blendWeights[first + count][lane] = (float)values[lane];
     }
     return count;
 }
@@ -77,16 +80,22 @@ static bool FillPass(snwContext* context, const snwRigPassDef* def, const int* o
     int64_t total = 0;
     for (int i = 0; i < pass->blockCount && total <= snw_mostPassInfluences; ++i)
     {
+        snwPassBlock* block = &pass->blocks[i];
         FillBlock(def, pass, order, i);
-        pass->blocks[i].firstInfluence = (int)total;
-        pass->blocks[i].influenceCount = FillInfluences(def->weights, &pass->blocks[i], NULL);
-        total += pass->blocks[i].influenceCount;
+        block->first = (int)total;
+        block->count = FillInfluences(def->weights, pass, block->vertex, -1);
+        total += block->count;
     }
-    if (total <= snw_mostPassInfluences)
-        pass->influences = snwAllocArray(context, (size_t)total, sizeof *pass->influences);
-    for (int i = 0; i < pass->blockCount && pass->influences != NULL; ++i)
-        FillInfluences(def->weights, &pass->blocks[i], pass->influences + pass->blocks[i].firstInfluence);
-    return pass->influences != NULL;
+    if (total > snw_mostPassInfluences)
+        return false;
+    pass->handles = snwAllocArray(context, (size_t)total, sizeof *pass->handles);
+    pass->weights = snwAllocArray(context, (size_t)total, sizeof *pass->weights);
+    pass->blendWeights = snwAllocArray(context, (size_t)total, sizeof *pass->blendWeights);
+    if (pass->handles == NULL || pass->weights == NULL || pass->blendWeights == NULL)
+        return false;
+    for (int i = 0; i < pass->blockCount; ++i)
+        FillInfluences(def->weights, pass, pass->blocks[i].vertex, pass->blocks[i].first);
+    return true;
 }
 
 snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRigPass* pass, snwMessage* message)
@@ -99,8 +108,11 @@ snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRi
     pass->chunkBlocks = share > snw_leastPassBlocks ? share : snw_leastPassBlocks;
     pass->chunkCount = (pass->blockCount + pass->chunkBlocks - 1) / pass->chunkBlocks;
     pass->blocks = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->blocks);
+    pass->sumParts = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->sumParts);
+    pass->blendParts = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->blendParts);
     int* order = SortVertices(context, def);
-    bool made = order != NULL && pass->blocks != NULL && FillPass(context, def, order, pass);
+    bool made = order != NULL && pass->blocks != NULL && pass->sumParts != NULL && pass->blendParts != NULL &&
+                FillPass(context, def, order, pass);
     snwFree(context, order);
     if (made)
         return snw_ok;
@@ -111,7 +123,11 @@ snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRi
 void snwRigPass_Free(snwContext* context, snwRigPass* pass)
 {
     snwFree(context, pass->blocks);
-    snwFree(context, pass->influences);
+    snwFree(context, pass->sumParts);
+    snwFree(context, pass->blendParts);
+    snwFree(context, pass->handles);
+    snwFree(context, pass->weights);
+    snwFree(context, pass->blendWeights);
     *pass = (snwRigPass){0};
 }
 

@@ -30,28 +30,35 @@ typedef enum snwRigPassKind
     snw_passSolid,
 } snwRigPassKind;
 
+// What the sums read of eight vertices, and what blending reads: as little as can be, for both wait for memory.
+typedef struct snwSumPart
+{
+    _Alignas(64) double mass[SNW_PASS_LANES]; // kg; 0 in lanes beyond the last vertex, which repeat it
+    double position[3][SNW_PASS_LANES];       // p = xb - centre, m
+} snwSumPart;
+
+typedef struct snwBlendPart
+{
+    _Alignas(32) float position[3][SNW_PASS_LANES]; // p again
+} snwBlendPart;
+
 typedef struct snwPassBlock
 {
-    _Alignas(64) double position[3][SNW_PASS_LANES]; // p = xb - centre, m
-    double mass[SNW_PASS_LANES];                     // kg; 0 in lanes beyond the last vertex, which repeat it
-    float near[3][SNW_PASS_LANES];                   // p again
     int vertex[SNW_PASS_LANES];
-    int firstInfluence, influenceCount;
+    int first, count; // influences
 } snwPassBlock;
-
-typedef struct snwPassInfluence
-{
-    _Alignas(32) double weight[SNW_PASS_LANES];
-    float near[SNW_PASS_LANES]; // the weights again
-    int handle;
-} snwPassInfluence;
 
 typedef struct snwRigPass
 {
     snwRigPassKind kind;
     int numbers; // of a handle
     snwPassBlock* blocks;
-    snwPassInfluence* influences;
+    snwSumPart* sumParts;
+    snwBlendPart* blendParts;
+    // Influences: a handle and eight weights, twice.
+    int* handles;
+    double (*weights)[SNW_PASS_LANES];
+    float (*blendWeights)[SNW_PASS_LANES];
     int blockCount, handleCount;
     int chunkBlocks, chunkCount; // blocks of a chunk, chunks
     snwVec3 centre;              // m
@@ -97,11 +104,21 @@ typedef struct snwPassRange
     int begin, end;
 } snwPassRange;
 
+// out[k] += sign sum_l factors[l] matrix[l * stride + k], for all k below stride, a multiple of four; all 32-byte
+// aligned.
+typedef struct snwPlaneProduct
+{
+    int rows, stride;
+    const double* matrix;
+    double sign;
+} snwPlaneProduct;
+
 typedef struct snwPassKernels
 {
     // sums: SNW_PASS_PARTS lanes for each number of each handle, added to.
     void (*gather)(const snwPassRange* range, const float* x, double* sums);
     void (*blend)(const snwPassRange* range, const snwRigBlend* blend);
+    void (*product)(const snwPlaneProduct* product, const double* factors, double* out);
 } snwPassKernels;
 
 const snwPassKernels* snwRigPass_Kernels(snwSimd simd); // never NULL: resolved as by snwSimd_Resolve

@@ -12,8 +12,6 @@ enum
     s_sumParts = SNW_PASS_PARTS / s_lanes // vectors of a sum
 };
 
-typedef float Narrow __attribute__((vector_size(4 * SNW_WIDE_DOUBLE_LANES), may_alias));
-
 // x, y and z of a block's vertices.
 typedef struct Rows
 {
@@ -37,41 +35,36 @@ static inline snwWideDouble Load(const double* p)
     return *(const snwWideDouble*)p;
 }
 
-static inline snwWideDouble Widen(const float* p)
-{
-    return __builtin_convertvector(*(const Narrow*)p, snwWideDouble);
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Sums
 
 // The values of some vertices that a flat rig sums up: x, y, p x x, p . x, times mass.
-static inline void FlatValues(const snwPassBlock* block, const Rows* rows, int first, snwWideDouble* v)
+static inline void FlatValues(const snwSumPart* part, const Rows* rows, int first, snwWideDouble* v)
 {
-    snwWideDouble m = Load(block->mass + first), x = m * Widen(rows->of[0] + first);
-    snwWideDouble y = m * Widen(rows->of[1] + first);
-    snwWideDouble p = Load(block->position[0] + first), q = Load(block->position[1] + first);
+    snwWideDouble m = Load(part->mass + first), x = m * snwWideDouble_FromFloats(rows->of[0] + first);
+    snwWideDouble y = m * snwWideDouble_FromFloats(rows->of[1] + first);
+    snwWideDouble p = Load(part->position[0] + first), q = Load(part->position[1] + first);
     v[0] = x, v[1] = y, v[2] = p * y - q * x, v[3] = p * x + q * y;
 }
 
-// Rows of x (p, 1).
+// A row of x (p, 1).
 static inline void MapValues(
-    const snwPassBlock* block, const Rows* rows, int first, int dimension, int coordinate, snwWideDouble* v)
+    const snwSumPart* part, const Rows* rows, int first, int dimension, int coordinate, snwWideDouble* v)
 {
-    snwWideDouble x = Load(block->mass + first) * Widen(rows->of[coordinate] + first);
+    snwWideDouble x = Load(part->mass + first) * snwWideDouble_FromFloats(rows->of[coordinate] + first);
     for (int c = 0; c < dimension; ++c)
-        v[c] = x * Load(block->position[c] + first);
+        v[c] = x * Load(part->position[c] + first);
     v[dimension] = x;
 }
 
 // Of a sum's four lanes each takes two vertices of the block, the lower one first, however many lanes a vector has.
-static inline __attribute__((always_inline)) void AddValues(
-    const snwPassInfluence* influences, int count, snwWideDouble (*v)[4], int numbers, int handleNumbers, double* sums)
+static inline __attribute__((always_inline)) void AddValues(const snwRigPass* pass, const snwPassBlock* block,
+    snwWideDouble (*v)[4], int numbers, int handleNumbers, double* sums)
 {
-    for (int k = 0; k < count; ++k)
+    for (int k = block->first; k < block->first + block->count; ++k)
     {
-        const double* w = influences[k].weight;
-        double* own = sums + (size_t)(SNW_PASS_PARTS * handleNumbers) * (size_t)influences[k].handle;
+        const double* w = pass->weights[k];
+        double* own = sums + (size_t)(SNW_PASS_PARTS * handleNumbers) * (size_t)pass->handles[k];
         for (int p = 0; p < s_sumParts; ++p)
         {
             snwWideDouble low = Load(w + p * s_lanes), high = Load(w + (p + s_sumParts) * s_lanes);
@@ -84,24 +77,24 @@ static inline __attribute__((always_inline)) void AddValues(
     }
 }
 
-static inline void GatherFlat(const snwPassBlock* block, const snwPassInfluence* all, const Rows* rows, double* sums)
+static inline void GatherFlat(const snwRigPass* pass, int index, const Rows* rows, double* sums)
 {
     snwWideDouble v[s_parts][4];
     for (int p = 0; p < s_parts; ++p)
-        FlatValues(block, rows, p * s_lanes, v[p]);
-    AddValues(all, block->influenceCount, v, 4, 4, sums);
+        FlatValues(&pass->sumParts[index], rows, p * s_lanes, v[p]);
+    AddValues(pass, &pass->blocks[index], v, 4, 4, sums);
 }
 
 static inline __attribute__((always_inline)) void GatherMaps(
-    const snwPassBlock* block, const snwPassInfluence* all, const Rows* rows, int dimension, double* sums)
+    const snwRigPass* pass, int index, const Rows* rows, int dimension, double* sums)
 {
     int numbers = dimension + 1;
     for (int d = 0; d < dimension; ++d)
     {
         snwWideDouble v[s_parts][4];
         for (int p = 0; p < s_parts; ++p)
-            MapValues(block, rows, p * s_lanes, dimension, d, v[p]);
-        AddValues(all, block->influenceCount, v, numbers, dimension * numbers, sums + SNW_PASS_PARTS * numbers * d);
+            MapValues(&pass->sumParts[index], rows, p * s_lanes, dimension, d, v[p]);
+        AddValues(pass, &pass->blocks[index], v, numbers, dimension * numbers, sums + SNW_PASS_PARTS * numbers * d);
     }
 }
 
@@ -110,100 +103,184 @@ static void Gather(const snwPassRange* range, const float* x, double* sums)
     const snwRigPass* pass = range->pass;
     for (int i = range->begin; i < range->end; ++i)
     {
-        const snwPassBlock* block = &pass->blocks[i];
-        const snwPassInfluence* influences = &pass->influences[block->firstInfluence];
         Rows rows;
-        LoadRows(block, x, &rows);
+        LoadRows(&pass->blocks[i], x, &rows);
         if (pass->kind == snw_passFlat)
-            GatherFlat(block, influences, &rows, sums);
+            GatherFlat(pass, i, &rows, sums);
         else if (pass->kind == snw_passFlatAffine)
-            GatherMaps(block, influences, &rows, 2, sums);
+            GatherMaps(pass, i, &rows, 2, sums);
         else
-            GatherMaps(block, influences, &rows, 3, sums);
+            GatherMaps(pass, i, &rows, 3, sums);
     }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Blending
 
-// Some lanes of a block: what the handles' maps make of their positions, blended.
+// Where some lanes of a block are taken.
 typedef struct Vec3
 {
     snwWide x, y, z;
 } Vec3;
 
-static inline __attribute__((always_inline)) void BlendNumbers(
-    const snwPassInfluence* influences, int count, const float* maps, int numbers, int lane, snwWide* sums)
+typedef struct Lanes
 {
-    for (int c = 0; c < numbers; ++c)
-        sums[c] = snwWide_Splat(0);
-    for (int k = 0; k < count; ++k)
-    {
-        snwWide w = snwWide_Load(&influences[k].near[lane]);
-        const float* map = maps + (size_t)numbers * (size_t)influences[k].handle;
+    const snwRigPass* pass;
+    int block, first;
+} Lanes;
+
+// Numbers of one or two sets of maps, blended.
+static inline __attribute__((always_inline)) void BlendNumbers(
+    Lanes lanes, const float* const* maps, int sets, int numbers, snwWide (*sums)[snw_mostPassNumbers])
+{
+    const snwPassBlock* block = &lanes.pass->blocks[lanes.block];
+    for (int i = 0; i < sets; ++i)
         for (int c = 0; c < numbers; ++c)
-            sums[c] = sums[c] + w * map[c];
+            sums[i][c] = snwWide_Splat(0);
+    for (int k = block->first; k < block->first + block->count; ++k)
+    {
+        snwWide w = snwWide_Load(&lanes.pass->blendWeights[k][lanes.first]);
+        size_t at = (size_t)numbers * (size_t)lanes.pass->handles[k];
+        for (int i = 0; i < sets; ++i)
+            for (int c = 0; c < numbers; ++c)
+                sums[i][c] = sums[i][c] + w * maps[i][at + (size_t)c];
     }
 }
 
-static inline Vec3 BlendLanes(
-    const snwRigPass* pass, const snwPassBlock* block, const snwPassInfluence* influences, const float* maps, int lane)
+static inline __attribute__((always_inline)) Vec3 ApplyMap(Lanes lanes, const snwWide* s, int numbers)
 {
-    snwWide x = snwWide_Load(&block->near[0][lane]), y = snwWide_Load(&block->near[1][lane]);
-    snwWide s[snw_mostPassNumbers], zero = snwWide_Splat(0);
-    if (pass->kind == snw_passFlat)
-    {
-        BlendNumbers(influences, block->influenceCount, maps, 4, lane, s);
-        return (Vec3){s[0] * x - s[1] * y + s[2], s[1] * x + s[0] * y + s[3], zero};
-    }
-    if (pass->kind == snw_passFlatAffine)
-    {
-        BlendNumbers(influences, block->influenceCount, maps, 6, lane, s);
-        return (Vec3){s[0] * x + s[1] * y + s[2], s[3] * x + s[4] * y + s[5], zero};
-    }
-    snwWide z = snwWide_Load(&block->near[2][lane]);
-    BlendNumbers(influences, block->influenceCount, maps, 12, lane, s);
+    const snwBlendPart* part = &lanes.pass->blendParts[lanes.block];
+    snwWide x = snwWide_Load(&part->position[0][lanes.first]), y = snwWide_Load(&part->position[1][lanes.first]);
+    if (numbers == 4)
+        return (Vec3){s[0] * x - s[1] * y + s[2], s[1] * x + s[0] * y + s[3], snwWide_Splat(0)};
+    if (numbers == 6)
+        return (Vec3){s[0] * x + s[1] * y + s[2], s[3] * x + s[4] * y + s[5], snwWide_Splat(0)};
+    snwWide z = snwWide_Load(&part->position[2][lanes.first]);
     return (Vec3){s[0] * x + s[1] * y + s[2] * z + s[3], s[4] * x + s[5] * y + s[6] * z + s[7],
         s[8] * x + s[9] * y + s[10] * z + s[11]};
 }
 
-// All lanes are read before any is written: those beyond the last vertex repeat it.
-static inline void ChangeBlock(
-    const snwRigPass* pass, const snwPassBlock* block, const snwPassInfluence* influences, const snwRigBlend* b)
+// All lanes of x are read before any is written: those beyond the last vertex repeat it.
+static inline void ChangeBlock(const snwRigPass* pass, int index, const Vec3* changes, float* rows)
 {
+    const int* vertices = pass->blocks[index].vertex;
     snwWide x[s_wides], y[s_wides], z[s_wides], w[s_wides];
     for (int i = 0; i < s_wides; ++i)
     {
-        Vec3 d = BlendLanes(pass, block, influences, b->changes, i * SNW_WIDE_LANES);
-        snwWide_Load4(b->x, &block->vertex[i * SNW_WIDE_LANES], &x[i], &y[i], &z[i], &w[i]);
-        x[i] = x[i] + d.x, y[i] = y[i] + d.y;
+        snwWide_Load4(rows, &vertices[i * SNW_WIDE_LANES], &x[i], &y[i], &z[i], &w[i]);
+        x[i] = x[i] + changes[i].x, y[i] = y[i] + changes[i].y;
         if (pass->kind == snw_passSolid)
-            z[i] = z[i] + d.z;
+            z[i] = z[i] + changes[i].z;
     }
     for (int i = 0; i < s_wides; ++i)
-        snwWide_Store4(b->x, &block->vertex[i * SNW_WIDE_LANES], x[i], y[i], z[i], w[i]);
+        snwWide_Store4(rows, &vertices[i * SNW_WIDE_LANES], x[i], y[i], z[i], w[i]);
 }
 
-static inline void PoseLanes(const snwRigPass* pass, const snwPassBlock* block, const snwPassInfluence* influences,
-    const snwRigBlend* b, int lane)
+static inline void StoreBlock(const snwRigPass* pass, int index, const Vec3* places, const snwRigBlend* b)
 {
-    Vec3 p = BlendLanes(pass, block, influences, b->maps, lane);
-    snwWide_Store4(
-        b->rigged, &block->vertex[lane], p.x + b->origin[0], p.y + b->origin[1], p.z + b->origin[2], snwWide_Splat(0));
+    const int* vertices = pass->blocks[index].vertex;
+    for (int i = 0; i < s_wides; ++i)
+        snwWide_Store4(b->rigged, &vertices[i * SNW_WIDE_LANES], places[i].x + b->origin[0], places[i].y + b->origin[1],
+            places[i].z + b->origin[2], snwWide_Splat(0));
+}
+
+static inline __attribute__((always_inline)) void MapBlock(
+    const snwRigPass* pass, int index, const float* maps, int numbers, Vec3* out)
+{
+    for (int i = 0; i < s_wides; ++i)
+    {
+        Lanes lanes = {pass, index, i * SNW_WIDE_LANES};
+        snwWide sums[1][snw_mostPassNumbers];
+        BlendNumbers(lanes, &maps, 1, numbers, sums);
+        out[i] = ApplyMap(lanes, sums[0], numbers);
+    }
+}
+
+// Both sets of maps at once save the weights' second reading; larger ones would not fit into registers.
+static inline void BlendFlat(const snwRigPass* pass, int index, const snwRigBlend* b)
+{
+    Vec3 changes[s_wides], places[s_wides];
+    const float* both[2] = {b->changes, b->maps};
+    for (int i = 0; i < s_wides; ++i)
+    {
+        Lanes lanes = {pass, index, i * SNW_WIDE_LANES};
+        snwWide sums[2][snw_mostPassNumbers];
+        BlendNumbers(lanes, both, 2, 4, sums);
+        changes[i] = ApplyMap(lanes, sums[0], 4);
+        places[i] = ApplyMap(lanes, sums[1], 4);
+    }
+    ChangeBlock(pass, index, changes, b->x);
+    StoreBlock(pass, index, places, b);
+}
+
+static inline __attribute__((always_inline)) void BlendBlock(
+    const snwRigPass* pass, int index, const snwRigBlend* b, int numbers)
+{
+    Vec3 moved[s_wides];
+    if (b->x != NULL)
+    {
+        MapBlock(pass, index, b->changes, numbers, moved);
+        ChangeBlock(pass, index, moved, b->x);
+    }
+    if (b->rigged != NULL)
+    {
+        MapBlock(pass, index, b->maps, numbers, moved);
+        StoreBlock(pass, index, moved, b);
+    }
 }
 
 static void Blend(const snwPassRange* range, const snwRigBlend* b)
 {
-    const snwRigPass* pass = range->pass;
     for (int i = range->begin; i < range->end; ++i)
     {
-        const snwPassBlock* block = &pass->blocks[i];
-        const snwPassInfluence* influences = &pass->influences[block->firstInfluence];
-        if (b->x != NULL)
-            ChangeBlock(pass, block, influences, b);
-        for (int lane = 0; lane < SNW_PASS_LANES && b->rigged != NULL; lane += SNW_WIDE_LANES)
-            PoseLanes(pass, block, influences, b, lane);
+        if (range->pass->kind == snw_passFlat && b->x != NULL && b->rigged != NULL)
+            BlendFlat(range->pass, i, b);
+        else if (range->pass->kind == snw_passFlat)
+            BlendBlock(range->pass, i, b, 4);
+        else if (range->pass->kind == snw_passFlatAffine)
+            BlendBlock(range->pass, i, b, 6);
+        else
+            BlendBlock(range->pass, i, b, 12);
     }
 }
 
-static const snwPassKernels s_kernels = {Gather, Blend};
+// ---------------------------------------------------------------------------------------------------------------------
+// Small products
+
+// Some columns, `count` of them, a multiple of four.
+static inline __attribute__((always_inline)) void SumColumns(
+    const snwPlaneProduct* product, const double* factors, int first, int count, double* out)
+{
+    snwWideDouble sums[16 / s_lanes];
+    const double* row = product->matrix + first;
+    for (int i = 0; i < count / s_lanes; ++i)
+        sums[i] = (snwWideDouble){0};
+    for (int l = 0; l < product->rows; ++l, row += product->stride)
+        for (int i = 0; i < count / s_lanes; ++i)
+            sums[i] = sums[i] + factors[l] * Load(row + i * s_lanes);
+    for (int i = 0; i < count / s_lanes; ++i)
+        *(snwWideDouble*)(out + first + i * s_lanes) += product->sign * sums[i];
+}
+
+static void Product(const snwPlaneProduct* product, const double* factors, double* out)
+{
+    int first = 0;
+    for (; first + 16 <= product->stride; first += 16)
+        SumColumns(product, factors, first, 16, out);
+    switch (product->stride - first)
+    {
+        case 4:
+            SumColumns(product, factors, first, 4, out);
+            break;
+        case 8:
+            SumColumns(product, factors, first, 8, out);
+            break;
+        case 12:
+            SumColumns(product, factors, first, 12, out);
+            break;
+        default:
+            break;
+    }
+}
+
+static const snwPassKernels s_kernels = {Gather, Blend, Product};

@@ -1,0 +1,273 @@
+#include "rig_world.h"
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rules and chains
+
+TEST(rigfit, rulesAreMet)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        snwLinearTerm level[] = {{0, snw_dofY, 1}, {4, snw_dofY, -1}};
+        snwLinearTerm rolling[] = {{1, snw_dofX, 1}, {1, snw_dofRotationZ, 0.05}, {3, snw_dofRotationZ, -0.02}};
+        snwLinearTerm tilt = {2, dimension == 3 ? snw_dofRotationX : snw_dofRotationZ, 2};
+        snwLinearConstraintDef constraints[] = {{level, 2, 0.02}, {rolling, 3, 0.1}, {&tilt, 1, 0.4}};
+        snwRigWorld* world = snwRigWorld_New(context, dimension, 100, 5);
+        world->constraints = constraints, world->constraintCount = 3;
+        snwRigWorld_Finish(world);
+        CHECK_INT(snwRigFit_RuleCount(world->model), 3);
+        for (int trial = 0; trial < 30; ++trial)
+        {
+            snwRigWorld_Shake(world, 0.02);
+            world->rules[0].value = 0.02 * snwTest_Signed(&world->seed);
+            world->rules[1].on = trial % 3 != 0;
+            world->targets[0].given = trial % 2 == 0 ? snw_dofY : 0;
+            snwRigFitReport report = snwRigWorld_Fit(world);
+            CHECK(report.gap < 1e-11);
+            snwVec3 turns[5];
+            for (int k = 0; k < 5; ++k)
+                turns[k] = snwQuat_ToRotationVector(snwQuat_FromMat3(world->pose[k].linear));
+            CHECK_NEAR(world->pose[0].place.y - world->pose[4].place.y, world->rules[0].value, 1e-11);
+            double roll = world->pose[1].place.x + 0.05 * turns[1].z - 0.02 * turns[3].z - 0.1;
+            if (world->rules[1].on)
+                CHECK_NEAR(remainder(roll, 2 * SNW_PI * 0.02), 0, 1e-11);
+            CHECK_NEAR(2 * (dimension == 3 ? turns[2].x : turns[2].z), 0.4, 1e-11);
+        }
+        snwRigWorld_Free(world);
+    }
+    snwDestroyContext(context);
+}
+
+// One part of a rotation, the others free.
+TEST(rigfit, partsOfARotationAreMet)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwRigWorld* world = snwRigWorld_Simple(context, 3, 100, 4);
+    for (int trial = 0; trial < 20; ++trial)
+    {
+        snwVec3 wanted = snwVec3_Scale(snwRigWorld_RandomVector(world), 0.8);
+        world->targets[1].given = snw_dofRotationY, world->targets[2].given = snw_dofRotationX | snw_dofRotationZ;
+        world->targets[1].rotation = world->targets[2].rotation = snwQuat_FromRotationVector(wanted);
+        snwRigWorld_Shake(world, 0.02);
+        for (int i = 0; i < 4; ++i)
+            snwRigWorld_Fit(world);
+        snwVec3 first = snwQuat_ToRotationVector(snwQuat_FromMat3(world->pose[1].linear));
+        snwVec3 second = snwQuat_ToRotationVector(snwQuat_FromMat3(world->pose[2].linear));
+        CHECK_NEAR(first.y, wanted.y, 1e-11);
+        CHECK_NEAR(second.x, wanted.x, 1e-11);
+        CHECK_NEAR(second.z, wanted.z, 1e-11);
+        CHECK(snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose));
+    }
+    snwRigWorld_Free(world);
+    snwDestroyContext(context);
+}
+
+static snwVec3 PointOf(const snwRigWorld* world, int handle, snwVec3 point)
+{
+    snwVec3 arm = snwVec3_Sub(point, world->handles[handle].origin);
+    return snwVec3_Add(snwMat3_MulVec(world->pose[handle].linear, arm), world->pose[handle].place);
+}
+
+// The widest joint, m.
+static double WidestGap(const snwRigWorld* world)
+{
+    double widest = 0;
+    for (int i = 0; i < world->linkCount; ++i)
+    {
+        const snwRigLinkDef* link = &world->links[i];
+        snwVec3 parent = link->parent >= 0 ? PointOf(world, link->parent, link->joint) : link->joint;
+        widest = fmax(widest, snwVec3_Distance(parent, PointOf(world, link->child, link->joint)));
+    }
+    return widest;
+}
+
+// Farthest beyond a range about the axis (-1: 2D, about z) and a cone, rad.
+static double LimitExcess(const snwRigWorld* world, const snwJointDef* limits)
+{
+    double excess = 0;
+    for (int i = 0; i < world->linkCount; ++i)
+    {
+        const snwRigLinkDef* link = &world->links[i];
+        snwMat3 turn = snwMat3_TransposeMul(world->pose[link->parent].linear, world->pose[link->child].linear);
+        snwQuat q = snwQuat_FromMat3(turn);
+        double twist = 2 * atan2(q.x * limits->axis.x + q.y * limits->axis.y + q.z * limits->axis.z, q.w);
+        twist = remainder(twist, 2 * SNW_PI);
+        snwVec3 tilted = snwMat3_MulVec(turn, limits->axis);
+        double swing = atan2(snwVec3_Length(snwVec3_Cross(limits->axis, tilted)), snwVec3_Dot(limits->axis, tilted));
+        if (limits->lower <= limits->upper)
+            excess = fmax(excess, fmax(limits->lower - twist, twist - limits->upper));
+        if (limits->type == snw_jointHinge)
+            excess = fmax(excess, swing);
+        if (limits->type == snw_jointBall && world->dimension == 3)
+            excess = fmax(excess, swing - limits->cone);
+    }
+    return excess;
+}
+
+TEST(rigfit, chainsKeepTheirLengthsOverManyDrags)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        snwRigWorld* world = snwRigWorld_NewChain(context, dimension, 5, NULL);
+        double size = world->model->size;
+        int repairs = 0;
+        for (int trial = 0; trial < 500; ++trial)
+        {
+            snwRigWorld_Drag(world, trial);
+            snwRigFitReport report = snwRigWorld_Fit(world);
+            repairs += report.repairs;
+            CHECK(WidestGap(world) <= 1e-10 * size);
+        }
+        CHECK(repairs < 4 * 500);
+        snwRigWorld_Free(world);
+    }
+    snwDestroyContext(context);
+}
+
+TEST(rigfit, limitsOfJointsAreNeverExceeded)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwJointDef flat = snwTest_Limits(snw_jointHinge, (snwVec3){0, 0, -1}, -0.3, 0.1, SNW_PI);
+    snwJointDef hinge = snwTest_Limits(snw_jointHinge, (snwVec3){0, 0, 1}, -0.2, 0.4, SNW_PI);
+    snwJointDef ball = snwTest_Limits(snw_jointBall, (snwVec3){1, 0, 0}, -0.2, 0.2, 0.3);
+    const snwJointDef* limits[] = {&flat, &hinge, &ball};
+    for (int variant = 0; variant < 3; ++variant)
+    {
+        snwRigWorld* world = snwRigWorld_NewChain(context, variant == 0 ? 2 : 3, 4, limits[variant]);
+        double worst = 0, widest = 0, nearest = 1;
+        for (int trial = 0; trial < 300; ++trial)
+        {
+            snwRigWorld_Drag(world, trial);
+            world->targets[3].given = 0;
+            snwRigWorld_Fit(world);
+            worst = fmax(worst, LimitExcess(world, limits[variant]));
+            widest = fmax(widest, WidestGap(world));
+            nearest = fmin(nearest, fabs(LimitExcess(world, limits[variant])));
+        }
+        CHECK(worst <= 1e-9);
+        CHECK(widest <= 1e-10 * world->model->size);
+        CHECK(nearest < 1e-9); // some were reached
+        snwRigWorld_Free(world);
+    }
+    snwDestroyContext(context);
+}
+
+// Answers of a chain that nothing holds: internal forces.
+TEST(rigfit, chainsAloneHaveNoMomentum)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        snwRigWorld* world = snwRigWorld_NewChain(context, dimension, 5, NULL);
+        world->hold.compliance = 0.5;
+        for (int trial = 0; trial < 10; ++trial)
+        {
+            snwRigWorld_Shake(world, 0.03);
+            snwRigWorld_Fit(world);
+            CHECK(snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose));
+            snwRigLiteral l = snwRigLiteral_New(world, world->pose);
+            double *answer = calloc((size_t)l.rows, sizeof(double)), largest = 0, total = 0;
+            snwVec3 momentum = {0}, spin = {0};
+            snwRigWorld_AnswerOf(world, &l, answer);
+            for (int i = 0; i < world->vertexCount; ++i)
+            {
+                snwVec3 dx = {answer[3 * i], answer[3 * i + 1], answer[3 * i + 2]};
+                momentum = snwVec3_MulAdd(momentum, world->masses[i], dx);
+                spin = snwVec3_MulAdd(
+                    spin, world->masses[i], snwVec3_Cross(snwRigWorld_Skinned(world, world->pose, i), dx));
+                largest = fmax(largest, snwVec3_Length(dx)), total += world->masses[i];
+            }
+            CHECK(largest > 1e-3);
+            CHECK(snwVec3_Length(momentum) < 1e-9 * total * largest);
+            CHECK(snwVec3_Length(spin) < 1e-9 * total * largest);
+            free(answer);
+            snwRigLiteral_Free(&l);
+        }
+        snwRigWorld_Free(world);
+    }
+    snwDestroyContext(context);
+}
+
+// Both ends given, farther apart than the chain is long; then let go.
+TEST(rigfit, chainsThatCannotReachStayCalm)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        snwRigWorld* world = snwRigWorld_NewChain(context, dimension, 5, NULL);
+        snwRigPose before[snw_mostHandles];
+        world->targets[0].given = world->targets[4].given = snw_dofX | snw_dofY | snw_dofZ;
+        for (int trial = 0; trial < 200; ++trial)
+        {
+            world->targets[4].place.x += 0.01;
+            memcpy(before, world->pose, sizeof before);
+            snwRigWorld_Fit(world);
+            for (int k = 0; k < 4; ++k)
+                CHECK(snwVec3_Distance(world->pose[k].place, before[k].place) < 0.2);
+            CHECK(world->pose[4].place.x == world->targets[4].place.x);
+            snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose);
+            snwRigFit_Apply(context, world->model, world->scratch, world->pose, world->x, NULL);
+        }
+        for (int i = 0; i < 4 * world->vertexCount; ++i)
+            CHECK(i % 4 == 3 || fabsf(world->x[i]) < 10);
+        world->targets[4].given = 0;
+        for (int trial = 0; trial < 50; ++trial)
+            snwRigWorld_Fit(world);
+        CHECK(WidestGap(world) <= 1e-10 * world->model->size);
+        snwRigWorld_Free(world);
+    }
+    snwDestroyContext(context);
+}
+
+// The paper's way: fitted as if there were no chain, then clamped and shifted from root to tail.
+TEST(rigfit, repairedChainsAreShutAndWithinLimits)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwJointDef flat = snwTest_Limits(snw_jointHinge, (snwVec3){0, 0, 1}, -0.1, 0.3, SNW_PI);
+    snwJointDef hinge = snwTest_Limits(snw_jointHinge, (snwVec3){0, 0, 1}, -0.2, 0.4, SNW_PI);
+    snwJointDef ball = snwTest_Limits(snw_jointBall, (snwVec3){1, 0, 0}, -0.2, 0.2, 0.3);
+    const snwJointDef* limits[] = {&flat, &hinge, &ball};
+    for (int variant = 0; variant < 3; ++variant)
+    {
+        snwRigWorld* world = snwRigWorld_NewChain(context, variant == 0 ? 2 : 3, 4, limits[variant]);
+        world->hold.chains = snw_rigChainsRepaired;
+        for (int trial = 0; trial < 20; ++trial)
+        {
+            snwRigWorld_Drag(world, trial);
+            world->targets[3].given = 0;
+            snwRigWorld_Fit(world);
+            CHECK(WidestGap(world) <= 1e-14);
+            CHECK(LimitExcess(world, limits[variant]) <= 1e-12);
+        }
+        world->targets[0].given = 0;
+        snwRigWorld_Fit(world);
+        CHECK(!snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose));
+        snwRigWorld_Free(world);
+    }
+    snwDestroyContext(context);
+}
+
+// A bone at the end of a chain that no vertex follows goes where the chain takes it.
+TEST(rigfit, endBonesWithoutFleshFollowTheirChain)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        snwRigWorld* world = snwRigWorld_New(context, dimension, 100, 4);
+        for (int i = 0; i < world->vertexCount; ++i)
+            world->dense[4 * i + 2] += world->dense[4 * i + 3] + 0.01, world->dense[4 * i + 3] = 0;
+        for (int k = 1; k < 4; ++k)
+            world->links[world->linkCount++] = (snwRigLinkDef){k - 1, k, world->handles[k].origin, NULL};
+        snwRigWorld_Finish(world);
+        for (int trial = 0; trial < 20; ++trial)
+        {
+            snwRigWorld_Drag(world, trial);
+            world->targets[3].given = 0;
+            snwRigWorld_Fit(world);
+            CHECK(WidestGap(world) <= 1e-10 * world->model->size);
+        }
+        snwRigWorld_Free(world);
+    }
+    snwDestroyContext(context);
+}
