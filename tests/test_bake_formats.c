@@ -360,9 +360,9 @@ TEST(outputs, helperJointsFollowTheFlesh)
     REQUIRE(asset != NULL);
     double error = PlayedError(&w, asset);
     CHECK_NEAR(error, w.report.maxError, 2e-5);
-    CHECK(error < 0.005 && w.report.rmsError < 0.0015); // of flesh that swings by 20 mm
+    CHECK(error <= 1.001e-3 && w.report.rmsError < 0.5e-3); // of flesh that swings by 20 mm
     const snwAssetSkin* skin = &asset->skins[asset->nodes[w.world.surfaces[0].node].skin];
-    CHECK(skin->jointCount > 3 && skin->jointCount <= 27);
+    CHECK(skin->jointCount > 3 && skin->jointCount <= 3 + 128);
     const snwAssetWeights* weights = &asset->meshes[w.world.surfaces[0].mesh].weights;
     for (int i = 0; i < snw_tubeVertices; ++i)
         CHECK(weights->starts[i + 1] - weights->starts[i] <= 4);

@@ -201,7 +201,7 @@ snwResult snwWriteBlenderScript(const snwBakeWriting* w, const snwBlenderCache* 
     char* dot = strrchr(BaseName(path) == path ? path : strrchr(path, '/'), '.');
     size_t length = dot != NULL ? (size_t)(dot - path) : strlen(path);
     snwResult result = snw_ok;
-    if (w->reel->path == NULL)
+    if (w->reel->path == NULL || w->reel->path[0] == 0)
     {
         snprintf(path + length, sizeof path - length, "-mesh.glb");
         snprintf(source, sizeof source, "%s", BaseName(path));

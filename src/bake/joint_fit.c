@@ -10,10 +10,10 @@
 
 enum
 {
-    snw_rounds = 6,
-    snw_sharedRounds = 3, // of assigning vertices to helpers one by one, at first
-    snw_near = 6,         // helpers that a vertex may choose from
-    snw_mostOwn = 8,      // joints of its own that it may choose from
+    snw_firstHelpers = 6,
+    snw_rounds = 5,  // of weights and poses, after helpers joined
+    snw_near = 8,    // helpers that a vertex may choose from
+    snw_mostOwn = 8, // joints of its own that it may choose from
     snw_choices = snw_near + snw_mostOwn,
     snw_exchanges = 400, // of weights between two influences
     snw_grain = 64
@@ -28,9 +28,11 @@ typedef struct Fitter
     snwAffine* inverses; // [frame * jointCount + joint] of the places
     snwVec3* rests;      // per vertex, in bind space, first frame
     double* errors;      // per vertex: mean square over frames
-    int* owner;          // per vertex: helper that it is assigned to, -1: none
+    double* worst;       // the same of its worst frame
+    double* distances;   // per vertex: square of that to the nearest helper
+    snwVec3* centres;    // per helper, in bind space
     int (*nearest)[snw_near];
-    double* sums; // per vertex, of the last measure
+    int* vertices; // that follow a helper
 } Fitter;
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -49,7 +51,7 @@ static const snwAffine* PlaceOf(const Fitter* f, int frame, int joint)
 
 static snwTransform* PoseOf(const Fitter* f, int frame, int helper)
 {
-    return &f->fit->poses[(size_t)frame * (size_t)f->fit->helperCount + (size_t)helper];
+    return &f->fit->poses[(size_t)frame * (size_t)f->def->mostHelpers + (size_t)helper];
 }
 
 // A vertex as if it followed one joint or helper alone.
@@ -87,7 +89,7 @@ static void MeasureVertices(int begin, int end, void* data)
             sum += square;
         }
         f->errors[i] = sum / f->def->frameCount;
-        f->sums[i] = worst;
+        f->worst[i] = worst;
     }
 }
 
@@ -97,7 +99,7 @@ static void Measure(Fitter* f)
     snwParallelFor(f->context, f->def->vertexCount, snw_grain, MeasureVertices, f);
     for (int i = 0; i < f->def->vertexCount; ++i)
     {
-        worst = fmax(worst, f->sums[i]);
+        worst = fmax(worst, f->worst[i]);
         sum += f->errors[i];
     }
     f->fit->maxError = sqrt(worst);
@@ -172,14 +174,14 @@ static void PoseFrames(int begin, int end, void* data)
     }
 }
 
-static void PoseHelper(Fitter* f, int helper, int* vertices)
+static void PoseHelper(Fitter* f, int helper)
 {
-    Posing posing = {f, helper, vertices, 0};
+    Posing posing = {f, helper, f->vertices, 0};
     for (int i = 0; i < f->def->vertexCount; ++i)
         for (int k = 0; k < snw_influences; ++k)
             if (f->fit->bones[i][k] == f->def->jointCount + helper && (double)f->fit->weights[i][k] >= SNW_LIGHT)
             {
-                vertices[posing.count++] = i;
+                f->vertices[posing.count++] = i;
                 break;
             }
     snwParallelFor(f->context, f->def->frameCount, 4, PoseFrames, &posing);
@@ -342,17 +344,17 @@ static void UseSourceWeights(Fitter* f)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The beginning
+// Helpers that join
 
-// The next helper begins at the vertex whose error, times its distance to the others, is largest.
-static int NextSeed(const Fitter* f, const double* distances)
+// At the vertex whose error, times its distance to the others, is largest; -1: there is no error.
+static int NextSeed(const Fitter* f)
 {
     int best = -1;
     double most = 0;
     for (int i = 0; i < f->def->vertexCount; ++i)
-        if (f->errors[i] * distances[i] > most)
+        if (f->worst[i] * f->distances[i] > most)
         {
-            most = f->errors[i] * distances[i];
+            most = f->worst[i] * f->distances[i];
             best = i;
         }
     return best;
@@ -360,87 +362,82 @@ static int NextSeed(const Fitter* f, const double* distances)
 
 static int HeaviestJoint(const Fitter* f, int vertex)
 {
-    return f->fit->bones[vertex][0] < f->def->jointCount ? f->fit->bones[vertex][0] : 0;
+    int first = f->def->starts[vertex], last = f->def->starts[vertex + 1], best = first;
+    for (int k = first; k < last; ++k)
+        best = f->def->values[k] > f->def->values[best] ? k : best;
+    return first < last && f->def->bones[best] < f->def->jointCount ? f->def->bones[best] : 0;
 }
 
-static void PlaceHelpers(Fitter* f, double* distances, int count)
+static bool AddHelper(Fitter* f)
 {
-    for (int i = 0; i < f->def->vertexCount; ++i)
-        distances[i] = 1;
-    f->fit->helperCount = 0;
-    for (int h = 0; h < count; ++h)
-    {
-        int seed = NextSeed(f, distances);
-        if (seed < 0)
-            break;
-        int parent = HeaviestJoint(f, seed);
-        f->fit->helpers[h] = (snwHelperJoint){parent, snwAffine_Apply(f->def->inverseBinds[parent], f->rests[seed])};
-        f->fit->helperCount = h + 1;
-        for (int i = 0; i < f->def->vertexCount; ++i)
-        {
-            double square = snwVec3_LengthSquared(snwVec3_Sub(f->rests[i], f->rests[seed]));
-            distances[i] = h == 0 ? square : fmin(distances[i], square);
-            if (h == 0 || square <= distances[i])
-                f->owner[i] = h;
-        }
-    }
+    int seed = NextSeed(f), h = f->fit->helperCount;
+    if (seed < 0)
+        return false;
+    int parent = HeaviestJoint(f, seed);
+    f->fit->helpers[h] = (snwHelperJoint){parent, snwAffine_Apply(f->def->inverseBinds[parent], f->rests[seed])};
+    f->centres[h] = f->rests[seed];
     for (int frame = 0; frame < f->def->frameCount; ++frame)
-        for (int h = 0; h < f->fit->helperCount; ++h)
-            *PoseOf(f, frame, h) = (snwTransform){f->fit->helpers[h].centre, snwQuat_Identity()};
-}
-
-static void FollowOwner(Fitter* f)
-{
+        *PoseOf(f, frame, h) = (snwTransform){f->fit->helpers[h].centre, snwQuat_Identity()};
     for (int i = 0; i < f->def->vertexCount; ++i)
     {
-        memset(f->fit->weights[i], 0, sizeof f->fit->weights[i]);
-        f->fit->bones[i][0] = f->def->jointCount + f->owner[i];
-        f->fit->weights[i][0] = 1;
+        double square = snwVec3_LengthSquared(snwVec3_Sub(f->rests[i], f->rests[seed]));
+        f->distances[i] = h == 0 ? square : fmin(f->distances[i], square);
     }
+    ++f->fit->helperCount;
+    return true;
 }
 
 // The helpers around a vertex, nearest first.
-static void FindNearest(Fitter* f, const snwVec3* centres)
+static void FindNearest(Fitter* f, int vertex)
+{
+    double squares[snw_near];
+    int count = 0, *nearest = f->nearest[vertex];
+    for (int h = 0; h < f->fit->helperCount; ++h)
+    {
+        double square = snwVec3_LengthSquared(snwVec3_Sub(f->centres[h], f->rests[vertex]));
+        int at = count < snw_near ? count++ : snw_near;
+        for (; at > 0 && squares[at - 1] > square; --at)
+            if (at < snw_near)
+            {
+                squares[at] = squares[at - 1];
+                nearest[at] = nearest[at - 1];
+            }
+        if (at < snw_near)
+        {
+            squares[at] = square;
+            nearest[at] = h;
+        }
+    }
+    for (int k = count; k < snw_near; ++k)
+        nearest[k] = -1;
+}
+
+// New helpers take the vertices around them for their own until they know how those move.
+static void LeadNeighbours(Fitter* f, int first)
 {
     for (int i = 0; i < f->def->vertexCount; ++i)
     {
-        double squares[snw_near];
-        int count = 0;
-        for (int h = 0; h < f->fit->helperCount; ++h)
-        {
-            double square = snwVec3_LengthSquared(snwVec3_Sub(centres[h], f->rests[i]));
-            int at = count < snw_near ? count++ : snw_near;
-            while (at > 0 && squares[at - 1] > square)
-            {
-                if (at < snw_near)
-                    squares[at] = squares[at - 1], f->nearest[i][at] = f->nearest[i][at - 1];
-                --at;
-            }
-            if (at < snw_near)
-                squares[at] = square, f->nearest[i][at] = h;
-        }
-        for (int k = count; k < snw_near; ++k)
-            f->nearest[i][k] = -1;
+        if (f->nearest[i][0] < first)
+            continue;
+        memset(f->fit->weights[i], 0, sizeof f->fit->weights[i]);
+        f->fit->bones[i][0] = f->def->jointCount + f->nearest[i][0];
+        f->fit->weights[i][0] = 1;
     }
+    for (int h = first; h < f->fit->helperCount; ++h)
+        PoseHelper(f, h);
 }
 
-static void Reassign(int begin, int end, void* data)
+static bool AddHelpers(Fitter* f, int count)
 {
-    Fitter* f = data;
-    for (int i = begin; i < end; ++i)
-    {
-        double least = INFINITY;
-        for (int k = 0; k < snw_near && f->nearest[i][k] >= 0; ++k)
-        {
-            double sum = 0;
-            for (int frame = 0; frame < f->def->frameCount; ++frame)
-                sum += snwVec3_LengthSquared(snwVec3_Sub(
-                    Follow(f, frame, f->def->jointCount + f->nearest[i][k], Get(f->def->bases, f, frame, i)),
-                    Get(f->def->targets, f, frame, i)));
-            if (sum < least)
-                least = sum, f->owner[i] = f->nearest[i][k];
-        }
-    }
+    int first = f->fit->helperCount;
+    while (f->fit->helperCount < count && AddHelper(f))
+        continue;
+    if (f->fit->helperCount == first)
+        return false;
+    for (int i = 0; i < f->def->vertexCount; ++i)
+        FindNearest(f, i);
+    LeadNeighbours(f, first);
+    return true;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -450,59 +447,47 @@ static snwResult Prepare(Fitter* f, snwArena* arena, snwMessage* message)
     const snwJointFitDef* def = f->def;
     size_t vertices = (size_t)def->vertexCount, frames = (size_t)def->frameCount, joints = (size_t)def->jointCount;
     snwJointFit* fit = f->fit;
-    fit->helpers = snwArena_Alloc(arena, (size_t)def->helperCount + 1, sizeof *fit->helpers);
-    fit->poses = snwArena_Alloc(arena, frames * (size_t)def->helperCount + 1, sizeof *fit->poses);
+    fit->helpers = snwArena_Alloc(arena, (size_t)def->mostHelpers + 1, sizeof *fit->helpers);
+    fit->poses = snwArena_Alloc(arena, frames * (size_t)def->mostHelpers + 1, sizeof *fit->poses);
     fit->bones = snwArena_Alloc(arena, vertices, sizeof *fit->bones);
     fit->weights = snwArena_Alloc(arena, vertices, sizeof *fit->weights);
     f->inverses = snwArena_Alloc(&f->work, frames * joints, sizeof *f->inverses);
     f->rests = snwArena_Alloc(&f->work, vertices, sizeof *f->rests);
     f->errors = snwArena_Alloc(&f->work, vertices, sizeof *f->errors);
-    f->sums = snwArena_Alloc(&f->work, vertices, sizeof *f->sums);
-    f->owner = snwArena_Alloc(&f->work, vertices, sizeof *f->owner);
+    f->worst = snwArena_Alloc(&f->work, vertices, sizeof *f->worst);
+    f->distances = snwArena_Alloc(&f->work, vertices, sizeof *f->distances);
+    f->centres = snwArena_Alloc(&f->work, (size_t)def->mostHelpers + 1, sizeof *f->centres);
     f->nearest = snwArena_Alloc(&f->work, vertices, sizeof *f->nearest);
+    f->vertices = snwArena_Alloc(&f->work, vertices, sizeof *f->vertices);
     if (arena->failed || f->work.failed)
         return snwFailMemory(message);
     for (size_t i = 0; i < frames * joints; ++i)
         if (!snwAffine_Inverse(def->places[i], &f->inverses[i]))
             f->inverses[i] = (snwAffine){snwMat3_Identity(), {0, 0, 0}};
     for (int i = 0; i < def->vertexCount; ++i)
+    {
         f->rests[i] = Get(def->bases, f, 0, i);
+        f->distances[i] = 1;
+    }
     return snw_ok;
 }
 
-static snwResult Run(Fitter* f, snwMessage* message)
+static void Run(Fitter* f)
 {
-    double* distances = snwArena_Alloc(&f->work, (size_t)f->def->vertexCount, sizeof *distances);
-    snwVec3* centres = snwArena_Alloc(&f->work, (size_t)f->def->helperCount + 1, sizeof *centres);
-    int* vertices = snwArena_Alloc(&f->work, (size_t)f->def->vertexCount, sizeof *vertices);
-    if (f->work.failed)
-        return snwFailMemory(message);
     UseSourceWeights(f);
     Measure(f);
-    PlaceHelpers(f, distances, f->def->helperCount);
-    for (int h = 0; h < f->fit->helperCount; ++h)
+    for (int count = snw_firstHelpers; f->fit->maxError > f->def->tolerance; count += count / 2)
     {
-        snwAffine bind;
-        const snwHelperJoint* helper = &f->fit->helpers[h];
-        bool sound = snwAffine_Inverse(f->def->inverseBinds[helper->parent], &bind);
-        centres[h] = sound ? snwAffine_Apply(bind, helper->centre) : f->rests[0];
+        if (!AddHelpers(f, count < f->def->mostHelpers ? count : f->def->mostHelpers))
+            return;
+        for (int round = 0; round < snw_rounds; ++round)
+        {
+            snwParallelFor(f->context, f->def->vertexCount, snw_grain, WeighVertices, f);
+            for (int h = 0; h < f->fit->helperCount && round + 1 < snw_rounds; ++h)
+                PoseHelper(f, h);
+        }
+        Measure(f);
     }
-    FindNearest(f, centres);
-    for (int round = 0; round < snw_sharedRounds; ++round)
-    {
-        FollowOwner(f);
-        for (int h = 0; h < f->fit->helperCount; ++h)
-            PoseHelper(f, h, vertices);
-        snwParallelFor(f->context, f->def->vertexCount, snw_grain, Reassign, f);
-    }
-    for (int round = 0; round < snw_rounds; ++round)
-    {
-        snwParallelFor(f->context, f->def->vertexCount, snw_grain, WeighVertices, f);
-        for (int h = 0; h < f->fit->helperCount && round + 1 < snw_rounds; ++h)
-            PoseHelper(f, h, vertices);
-    }
-    Measure(f);
-    return snw_ok;
 }
 
 snwResult snwFitJoints(
@@ -512,7 +497,7 @@ snwResult snwFitJoints(
     *fit = (snwJointFit){0};
     snwResult result = Prepare(&f, arena, message);
     if (result >= 0)
-        result = Run(&f, message);
+        Run(&f);
     snwArena_Free(&f.work);
     return result;
 }

@@ -3,8 +3,9 @@
 // bones"). Unlike there the source's joints stay as they are and compete for the influences, so what does not wobble
 // keeps its bones.
 //
-// Helpers begin where the source's skin is most wrong, far from each other. Then, in turns: every vertex chooses its
-// influences among its own joints and the helpers around it, and every helper its best rigid pose, frame by frame.
+// A few helpers begin where the source's skin is most wrong, far from each other. Then, in turns: every vertex chooses
+// its influences among its own joints and the helpers around it, and every helper its best rigid pose, frame by frame.
+// As long as the tolerance is not kept, half as many again join them where the error is largest by then.
 
 #pragma once
 
@@ -26,7 +27,8 @@ typedef struct snwJointFitDef
     const int* starts;             // the source's weights, a row per vertex
     const int* bones;
     const double* values;
-    int helperCount;
+    int mostHelpers;
+    double tolerance; // in the unit of the world
 } snwJointFitDef;
 
 typedef struct snwHelperJoint

@@ -269,7 +269,7 @@ snwResult snwBakeWriting_Save(const snwBakeWriting* w, snwGltfWriter* writer, co
     snwGltfSave save = snwDefaultGltfSave(w->def->path);
     save.overwrite = w->def->overwrite;
     snwAssetFolder folder = snwAssetFolder_Of(w->reel->path != NULL ? w->reel->path : "");
-    if (w->reel->path != NULL)
+    if (w->reel->path != NULL && w->reel->path[0] != 0)
         snwGltfWriter_EmbedImages(writer, &folder);
     w->report->maxError = errors->most;
     w->report->rmsError = errors->count > 0 ? sqrt(errors->squares / (double)errors->count) : 0;

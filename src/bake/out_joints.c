@@ -11,7 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const int s_tries[] = {6, 12, 24}; // helpers, until the tolerance is kept
+enum
+{
+    snw_usualHelpers = 128 // of a skin, at most
+};
 
 typedef struct Group
 {
@@ -215,15 +218,9 @@ static snwResult Fit(Job* job, Group* group)
 {
     const snwBakeWriting* w = job->w;
     double scale = w->reel->scale;
-    snwResult result = snw_ok;
-    int tries = w->def->most > 0 ? 1 : (int)(sizeof s_tries / sizeof s_tries[0]);
-    for (int i = 0; i < tries && result >= 0; ++i)
-    {
-        group->def.helperCount = w->def->most > 0 ? w->def->most : s_tries[i];
-        result = snwFitJoints(w->context, &job->arena, &group->def, &group->fit, w->message);
-        if (result >= 0 && scale * group->fit.maxError <= w->def->tolerance)
-            break;
-    }
+    group->def.mostHelpers = w->def->most > 0 ? w->def->most : snw_usualHelpers;
+    group->def.tolerance = w->def->tolerance / scale;
+    snwResult result = snwFitJoints(w->context, &job->arena, &group->def, &group->fit, w->message);
     if (result < 0)
         return result;
     const snwJointFit* fit = &group->fit;
@@ -306,7 +303,7 @@ static void SetKeys(const Job* job, const Group* group, int helper, double* turn
 {
     for (int i = 0; i < job->w->reel->frameCount; ++i)
     {
-        snwTransform pose = group->fit.poses[(size_t)i * (size_t)group->fit.helperCount + (size_t)helper];
+        snwTransform pose = group->fit.poses[(size_t)i * (size_t)group->def.mostHelpers + (size_t)helper];
         double* turn = turns + 4 * (size_t)i;
         const double* before = i > 0 ? turn - 4 : turn;
         snwQuat q = pose.rotation;
