@@ -39,7 +39,7 @@ help: ## list the targets
 demo: all ## a walking cow gets flesh: film, GLB, report; then films, plots and exports in out/ (DEMO=NAME: only that scene)
 	$(call setup,film)
 	@$(if $(DEMO),:,mkdir -p out/demo-bake)
-	@$(if $(DEMO),:,build/sinew bake cow --clip walk --preset fat --loop -o out/demo-bake/cow.glb --force \
+	@$(if $(DEMO),:,build/sinew bake cow --clip walk --preset fat --loop --elements 8000 -o out/demo-bake/cow.glb --force \
 	    --film out/demo-bake/film.mp4 --picture out/demo-bake/picture.png --report out/demo-bake/report.json)
 	@build/sinew demo $(or $(DEMO),jello) --force
 	@$(if $(DEMO),:,$(MAKE) --no-print-directory demo-rest)

@@ -209,6 +209,14 @@ faults=(
     'prepare.surfacesFollowTheBody@src/sim/display.c@s/display->points + 3 \* (size_t)points\[i\]/display->points + 3 * (size_t)points[0]/'
     'prepare.smallClosedPiecesAndWhatHangsOnJointsAreRigid@src/prepare/kinds.c@s/!pieces\[i\].open \&\&/pieces[i].open \&\&/'
     'prepare.paintedRegionsKeepTheirNumbers@src/prepare/materials.c@s/    return 2 \* same > count;/    return 2 * same > 9 * count;/'
+    # bake
+    'bake.clipAndRangeDecideTheFrames@src/bake/frames.c@s/f->clipTime = plan->start +/f->clipTime = 0 * plan->start +/'
+    'bake.prerollSettlesTheFirstFrame@src/sim/sim.c@s/fmax(time - def->motionWait, 0.0)/time/'
+    'bake.loopsCloseWithoutASeam@src/bake/frames.c@s/plan->firstFrame + frame - plan->cycleFrames, fade/plan->firstFrame + frame - 1, fade/'
+    'bake.interruptedBakesGoOnWithTheSameBits@src/bake/run.c@s/sceneHash == snwScene_Hash(bake->scene.scene)/frameCount > 0/'
+    'bake.wordsWinOverTheSidecar@src/bake/settings.c@s/json_object_update_recursive(merged, (json_t\*)words);//'
+    'bake.onlyWhatIsAskedForIsTouched@src/bake/frames.c@s/(mask != NULL ? mask\[i\] : 1)/1/'
+    'bake.regionsOfBonesHaveMaterialsOfTheirOwn@src/bake/materials.c@s/touch->regions\[i\] += before;/touch->regions[i] += 0;/'
     'prepared.whatIsCutShortOrDamagedIsRefused@src/sim/prepared_block.c@s/tag) != checksum)/tag) != checksum \&\& tag == 0)/'
 )
 

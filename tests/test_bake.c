@@ -8,8 +8,10 @@
 #include "process.h"
 #include "test.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SINEW    SNW_BINARY_DIR "/sinew"
@@ -17,7 +19,7 @@
 
 enum
 {
-    snw_testElements = 300
+    snw_testElements = 150
 };
 
 typedef struct Take
@@ -450,4 +452,72 @@ TEST(bake, theVerbWritesOnceAndTells)
     run = RUN("bake", path);
     CHECK_INT(run.code, 2);
     snwProcess_Free(&run);
+}
+
+// Ctrl-C while it simulates: the exit code says so, and the frames stay.
+TEST(bake, interruptKeepsFinishedFrames)
+{
+    char out[192], frames[192];
+    snprintf(out, sizeof out, "%s/stopped.glb", snwTest_TempDir());
+    snprintf(frames, sizeof frames, "%s/stopped.bake/frames.snwf", snwTest_TempDir());
+    const char* const words[] = {SINEW, "bake", BendFile("stop"), "-o", out, "--fps", "1000", "--substeps", "100",
+        "--elements", "300", "--quiet", NULL};
+    snwProcess process = snwProcess_Start(words, NULL);
+    REQUIRE(process.id > 0);
+    struct stat info;
+    bool begun = false;
+    for (int i = 0; i < 3000 && !begun; ++i)
+    {
+        begun = stat(frames, &info) == 0;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    kill(process.id, SIGINT);
+    snwProcess_Wait(&process);
+    CHECK(begun);
+    CHECK_INT(process.code, 130);
+    CHECK(stat(frames, &info) == 0);
+    CHECK(stat(out, &info) != 0);
+    snwProcess_Free(&process);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Memory
+
+static snwResult BakeWith(snwContext* context, const char* path)
+{
+    char folder[160];
+    snwBakeDef def = snwDefaultBakeDef();
+    snwBake* bake = NULL;
+    snprintf(folder, sizeof folder, "%s/memory", snwTest_TempDir());
+    def.source = path;
+    def.folder = folder;
+    def.words = json_pack("{s:f, s:f, s:f}", "end", 0.1, "preroll", 0.0, "softness", 2.0);
+    def.prepare.elements = 60;
+    def.restart = true;
+    snwResult result = snwBake_Open(context, &def, &bake, NULL);
+    if (result >= 0)
+        result = snwBake_Run(bake, NULL);
+    snwBake_Close(bake);
+    json_decref((json_t*)def.words);
+    return result;
+}
+
+TEST(bake, failedAllocationsAreErrorsWithoutLeak)
+{
+    const char* path = BendFile("memory");
+    snwCountingAllocator counter = {0};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+    CHECK(BakeWith(context, path) >= 0);
+    long all = counter.allocations;
+    snwDestroyContext(context);
+    // From the end on, where the bake's own are, and the rest in growing steps.
+    for (long back = 0; back < all; back += back < 6 ? 1 : back)
+    {
+        counter = (snwCountingAllocator){0};
+        context = snwFixture_Context(1, snw_simdAuto, &counter);
+        counter.failAt = all - back > counter.allocations ? all - back : counter.allocations + 1;
+        CHECK_INT(BakeWith(context, path), snw_errorMemory);
+        snwDestroyContext(context);
+        CHECK_INT(counter.live, 0);
+    }
 }

@@ -4,7 +4,7 @@
 
 snwBakeFilmDef snwDefaultBakeFilmDef(void)
 {
-    return (snwBakeFilmDef){.width = 480, .height = 432, .samples = 4, .repeats = 3};
+    return (snwBakeFilmDef){.width = 480, .height = 432, .samples = 4, .repeats = 2};
 }
 
 typedef struct Pair

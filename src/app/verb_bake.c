@@ -228,6 +228,8 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
     if (result < 0)
     {
         snwProgress_End(&job->progress);
+        if (job->bake != NULL)
+            snwBake_TidyFolder(job->bake);
         return result == snw_errorInterrupted ? snwReportMessage(&message) : snwReportInput(&message);
     }
     result = snwBake_Run(job->bake, &message);
@@ -239,7 +241,8 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
     {
         snwProgress_End(&job->progress);
         snwReportMessage(&message);
-        if (result == snw_errorInterrupted)
+        snwBake_TidyFolder(job->bake);
+        if (snwFileExists(job->folder))
             snwNote("finished frames are kept in %s; the same command goes on", job->folder);
         return snwExit_FromResult(result);
     }

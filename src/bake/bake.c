@@ -85,7 +85,10 @@ snwResult snwBake_Open(snwContext* context, const snwBakeDef* def, snwBake** out
     if (result < 0 && message != NULL && message->file[0] == 0 && bake->path[0] != 0 && !bake->builtIn)
         snwMessage_SetFile(message, bake->path);
     if (result < 0)
+    {
+        snwBake_TidyFolder(bake);
         snwBake_Close(bake);
+    }
     else
         *out = bake;
     return result < 0 ? result : snw_ok;
@@ -119,6 +122,13 @@ void snwBake_RemoveFolder(snwBake* bake)
     if (bake->builtIn)
         unlink(bake->path);
     rmdir(bake->def.folder);
+}
+
+void snwBake_TidyFolder(snwBake* bake)
+{
+    char path[snw_bakePathSize];
+    if (snwBake_Path(bake, "frames.snwf", path, NULL) >= 0 && access(path, F_OK) != 0)
+        snwBake_RemoveFolder(bake);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

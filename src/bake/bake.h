@@ -64,8 +64,10 @@ const snwSceneFile* snwBake_GetScene(const snwBake* bake);
 snwBakeFrames* snwBake_GetFrames(snwBake* bake);
 // Writes the scene and its character (NAME.json, NAME.snw) for `sinew sim`.
 snwResult snwBake_SaveScene(const snwBake* bake, const char* path, bool overwrite, snwMessage* message);
-// Removes what the run left in its folder, and the folder if nothing else is in it.
+// Removes what the bake left in its folder, and the folder if nothing else is in it.
 void snwBake_RemoveFolder(snwBake* bake);
+// The same if there are no frames in it to go on from.
+void snwBake_TidyFolder(snwBake* bake);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // What came of it

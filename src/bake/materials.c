@@ -168,8 +168,8 @@ static snwResult FailBone(const snwCharacterDef* character, const char* name, sn
 {
     char remedy[240];
     snwSuggestWord(remedy, sizeof remedy, name, character->boneCount, BoneName, character);
-    return snwFail(message, snw_errorInput, remedy, "there is no bone%s '%s'",
-        character->boneCount > 0 ? " that flesh follows" : "", snwQuoteWord(name).text);
+    return snwFail(message, snw_errorInput, remedy, "there is no bone '%s' that flesh follows, and no material",
+        snwQuoteWord(name).text);
 }
 
 static double Follows(const snwCharacterDef* character, int element, int bone)

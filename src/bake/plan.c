@@ -93,7 +93,7 @@ static double FindRate(const snwBake* bake)
         return fmin(fmax(1 / bake->asset->flesh.timeStep, 24), 120);
     if (samples->sampleCount > 1 && bake->plan.animation < 0) // a cache: its own frames
         return fmin(fmax((samples->sampleCount - 1) / samples->times[samples->sampleCount - 1], 1), 1000);
-    for (size_t i = 0; bake->plan.animation >= 0 && i < sizeof s_rates / sizeof *s_rates; ++i)
+    for (size_t i = 0; bake->asset != NULL && bake->plan.animation >= 0 && i < sizeof s_rates / sizeof *s_rates; ++i)
         if (Fits(&bake->asset->animations[bake->plan.animation], s_rates[i]))
             return s_rates[i];
     return 30;
@@ -244,7 +244,7 @@ static snwResult ChooseBones(snwBake* bake, const snwCharacterDef* character, sn
             char remedy[240];
             snwSuggestWord(remedy, sizeof remedy, name, character->boneCount, BoneName, character);
             return snwFail(
-                message, snw_errorInput, remedy, "there is no bone that flesh follows '%s'", snwQuoteWord(name).text);
+                message, snw_errorInput, remedy, "there is no bone '%s' that flesh follows", snwQuoteWord(name).text);
         }
         for (int v = 0; v < character->vertexCount; ++v)
             for (int i = weights->starts[v]; i < weights->starts[v + 1]; ++i)

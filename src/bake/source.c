@@ -90,6 +90,8 @@ static snwResult FindFile(snwBake* bake, snwMessage* message)
     if (access(source, F_OK) != 0)
     {
         char remedy[240];
+        if (strpbrk(source, "./") != NULL)
+            return snwFail(message, snw_errorIo, NULL, "there is no file '%s'", snwQuoteWord(source).text);
         snwSuggestWord(remedy, sizeof remedy, source, snwBuiltInCount(), snwBuiltInWord, NULL);
         return snwFail(
             message, snw_errorIo, remedy, "there is no file and no built-in character '%s'", snwQuoteWord(source).text);

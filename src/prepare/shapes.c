@@ -133,7 +133,7 @@ static bool FindMoving(Shaper* s)
 {
     snwPreparer* p = s->preparer;
     int morphs = 1, moving = 0;
-    s->offsets = snwPreparer_Alloc(p, p->surfaceCount, sizeof *s->offsets);
+    s->offsets = snwPreparer_Alloc(p, p->surfaceCount, sizeof(void*));
     for (int i = 0; i < p->surfaceCount && s->offsets != NULL; ++i)
     {
         const snwRestSurface* surface = &p->surfaces[i];
@@ -235,10 +235,11 @@ static void Relax(const Shaper* s, float (*out)[3], int sweeps)
 static void SpreadOffsets(const Shaper* s, bool first, float (*out)[3])
 {
     const snwPreparer* p = s->preparer;
+    float(*own)[3] = p->ownSurface >= 0 ? s->offsets[p->ownSurface] : NULL;
     for (int i = 0; i < p->body.vertexCount; ++i)
     {
-        if (s->kinds[i] == snw_vertexOwn)
-            memcpy(out[i], s->offsets[p->ownSurface][p->ownVertices[i]], sizeof out[i]);
+        if (own != NULL && s->kinds[i] == snw_vertexOwn)
+            memcpy(out[i], own[p->ownVertices[i]], sizeof out[i]);
         if (s->kinds[i] == snw_vertexOuter)
             OuterOffset(s, &s->closest[i], out[i]);
     }
@@ -315,7 +316,10 @@ static snwResult DetailSurface(const Detail* d, float* positions)
     int count = d->motion->vertices.sampleCount, n = surface->vertexCount;
     float(*details)[3] = snwPreparer_Alloc(p, (int64_t)count * n, sizeof *details);
     float(*targets)[3] = snwPreparer_Alloc(p, n, sizeof *targets);
-    snwResult result = details != NULL && targets != NULL ? snw_ok : snwFailMemory(p->message);
+    float(*offsets)[3] = d->shaper.offsets[d->surface];
+    snwResult result = snw_ok;
+    if (details == NULL || targets == NULL || offsets == NULL)
+        return snwFailMemory(p->message);
     for (int i = 0; i < count && result >= 0; ++i)
     {
         // The last sample of a loop is the first one once more.
@@ -323,7 +327,7 @@ static snwResult DetailSurface(const Detail* d, float* positions)
         MoveSurfaces(&d->shaper, d->motion->vertices.times[again ? 0 : i], again ? 0 : i);
         for (int k = 0; k < n; ++k)
         {
-            const float* offset = d->shaper.offsets[d->surface][k];
+            const float* offset = offsets[k];
             targets[k][0] = (float)(surface->positions[k].x + (double)offset[0]);
             targets[k][1] = (float)(surface->positions[k].y + (double)offset[1]);
             targets[k][2] = (float)(surface->positions[k].z + (double)offset[2]);

@@ -408,8 +408,8 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
     s->now = snwArena_Alloc(arena, handles, sizeof *s->now);
     s->tried = snwArena_Alloc(arena, handles, sizeof *s->tried);
     s->answer = snwArena_Alloc(arena, handles, sizeof *s->answer);
-    s->changes = snwArena_Alloc(arena, numbers, sizeof(float));
-    s->maps = snwArena_Alloc(arena, numbers, sizeof(float));
+    s->changes = snwArena_Alloc(arena, numbers, SNW_PASS_LANES * sizeof(float));
+    s->maps = snwArena_Alloc(arena, numbers, SNW_PASS_LANES * sizeof(float));
 }
 
 snwResult snwRigFitScratch_Create(
@@ -488,26 +488,29 @@ static snwVec3 CentreOf(const snwRigFit* model, int handle, const snwRigPose* po
     return snwVec3_Add(pose[handle].place, snwMat3_MulVec(pose[handle].linear, arm));
 }
 
+static void Splat(double number, float* lanes)
+{
+    for (int i = 0; i < SNW_PASS_LANES; ++i)
+        lanes[i] = (float)number;
+}
+
 static void PutMaps(const snwRigFit* model, const snwRigPose* pose, snwVec3 origin, float* map)
 {
     int d = snwRigFit_Dimension(model);
-    for (int k = 0; k < model->handleCount; ++k, map += model->pass.numbers)
+    for (int k = 0; k < model->handleCount; ++k)
     {
         snwVec3 move = snwVec3_Sub(CentreOf(model, k, pose), origin);
-        double moves[3] = {move.x, move.y, move.z};
+        double moves[3] = {move.x, move.y, move.z}, numbers[snw_mostPassNumbers] = {0};
         const snwMat3* linear = &pose[k].linear;
         if (model->pass.kind == snw_passFlat)
+            memcpy(numbers, (double[]){linear->m[0][0], linear->m[1][0], move.x, move.y}, 4 * sizeof(double));
+        for (int a = 0; a < d && model->pass.kind != snw_passFlat; ++a)
         {
-            map[0] = (float)linear->m[0][0], map[1] = (float)linear->m[1][0];
-            map[2] = (float)move.x, map[3] = (float)move.y;
-            continue;
+            memcpy(numbers + a * (d + 1), linear->m[a], (size_t)d * sizeof(double));
+            numbers[a * (d + 1) + d] = moves[a];
         }
-        for (int a = 0; a < d; ++a)
-        {
-            for (int b = 0; b < d; ++b)
-                map[a * (d + 1) + b] = (float)linear->m[a][b];
-            map[a * (d + 1) + d] = (float)moves[a];
-        }
+        for (int i = 0; i < model->pass.numbers; ++i, map += SNW_PASS_LANES)
+            Splat(numbers[i], map);
     }
 }
 

@@ -9,7 +9,6 @@
 
 enum
 {
-    snw_leastPassBlocks = 64, // of a chunk: smaller ones cost more to start and to add up than to sum
     snw_mostPassInfluences = 1 << 26
 };
 
@@ -57,7 +56,7 @@ static void FillBlock(const snwRigPassDef* def, const snwRigPass* pass, const in
     }
 }
 
-// first < 0: only counts.
+// Weights of a block, handle by handle. first < 0: only counts.
 static int FillInfluences(const snwWeights* weights, const snwRigPass* pass, const int* vertices, int first)
 {
     double values[SNW_PASS_LANES];
@@ -67,12 +66,63 @@ static int FillInfluences(const snwWeights* weights, const snwRigPass* pass, con
     {
         if (first < 0)
             continue;
-        pass->handles[first + count] = handle;
-        memcpy(pass->weights[first + count], values, sizeof values);
+        pass->blendHandles[first + count] = handle;
         for (int lane = 0; lane < SNW_PASS_LANES; ++lane)
             pass->blendWeights[first + count][lane] = (float)values[lane];
     }
     return count;
+}
+
+static int BlocksOf(const snwRigPass* pass, int tile)
+{
+    int left = pass->blockCount - tile * SNW_TILE_BLOCKS;
+    return left < SNW_TILE_BLOCKS ? left : SNW_TILE_BLOCKS;
+}
+
+// The runs of a tile, handles rising, from `run` on; `places` counts for each handle. Returns the next free run.
+static int StartRuns(const snwRigPass* pass, int tile, int run, int* places)
+{
+    const snwPassBlock* blocks = pass->blocks + (size_t)tile * SNW_TILE_BLOCKS;
+    int at = blocks[0].first;
+    memset(places, 0, (size_t)pass->handleCount * sizeof *places);
+    for (int i = 0; i < BlocksOf(pass, tile); ++i)
+        for (int k = blocks[i].first; k < blocks[i].first + blocks[i].count; ++k)
+            places[pass->blendHandles[k]]++;
+    for (int handle = 0; handle < pass->handleCount; ++handle)
+    {
+        if (places[handle] > 0)
+            pass->runs[run++] = (snwSumRun){handle, at, places[handle]};
+        at += places[handle], places[handle] = at - places[handle];
+    }
+    return run;
+}
+
+// The same weights again, in double, run by run.
+static void FillTile(const snwWeights* weights, const snwRigPass* pass, int tile, int* places)
+{
+    double values[SNW_PASS_LANES];
+    for (int i = 0; i < BlocksOf(pass, tile); ++i)
+    {
+        snwWeightsMerge merge = snwWeightsMerge_Start(weights, pass->blocks[tile * SNW_TILE_BLOCKS + i].vertex);
+        for (int handle; (handle = snwWeightsMerge_Next(&merge, values)) >= 0;)
+        {
+            int at = places[handle]++;
+            pass->sumBlocks[at] = i;
+            memcpy(pass->sumWeights[at], values, sizeof values);
+        }
+    }
+}
+
+static bool AllocateInfluences(snwContext* context, snwRigPass* pass, size_t count)
+{
+    pass->blendHandles = snwAllocArray(context, count, sizeof *pass->blendHandles);
+    pass->blendWeights = snwAllocArray(context, count, sizeof *pass->blendWeights);
+    pass->tileRuns = snwAllocArray(context, (size_t)pass->tileCount + 1, sizeof *pass->tileRuns);
+    pass->runs = snwAllocArray(context, count, sizeof *pass->runs);
+    pass->sumBlocks = snwAllocArray(context, count, sizeof *pass->sumBlocks);
+    pass->sumWeights = snwAllocArray(context, count, sizeof *pass->sumWeights);
+    return pass->blendHandles != NULL && pass->blendWeights != NULL && pass->tileRuns != NULL && pass->runs != NULL &&
+           pass->sumBlocks != NULL && pass->sumWeights != NULL;
 }
 
 static bool FillPass(snwContext* context, const snwRigPassDef* def, const int* order, snwRigPass* pass)
@@ -86,16 +136,17 @@ static bool FillPass(snwContext* context, const snwRigPassDef* def, const int* o
         block->count = FillInfluences(def->weights, pass, block->vertex, -1);
         total += block->count;
     }
-    if (total > snw_mostPassInfluences)
-        return false;
-    pass->handles = snwAllocArray(context, (size_t)total, sizeof *pass->handles);
-    pass->weights = snwAllocArray(context, (size_t)total, sizeof *pass->weights);
-    pass->blendWeights = snwAllocArray(context, (size_t)total, sizeof *pass->blendWeights);
-    if (pass->handles == NULL || pass->weights == NULL || pass->blendWeights == NULL)
-        return false;
-    for (int i = 0; i < pass->blockCount; ++i)
+    int* places = snwAllocArray(context, (size_t)pass->handleCount, sizeof *places);
+    bool made = total <= snw_mostPassInfluences && places != NULL && AllocateInfluences(context, pass, (size_t)total);
+    for (int i = 0; i < pass->blockCount && made; ++i)
         FillInfluences(def->weights, pass, pass->blocks[i].vertex, pass->blocks[i].first);
-    return true;
+    for (int tile = 0; tile < pass->tileCount && made; ++tile)
+    {
+        pass->tileRuns[tile + 1] = StartRuns(pass, tile, pass->tileRuns[tile], places);
+        FillTile(def->weights, pass, tile, places);
+    }
+    snwFree(context, places);
+    return made;
 }
 
 snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRigPass* pass, snwMessage* message)
@@ -104,9 +155,9 @@ snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRi
     *pass = (snwRigPass){.kind = def->kind, .numbers = numbers[def->kind], .handleCount = def->weights->handleCount};
     pass->centre = FindCentre(def);
     pass->blockCount = (def->vertexCount + SNW_PASS_LANES - 1) / SNW_PASS_LANES;
-    int share = (pass->blockCount + snw_mostPassChunks - 1) / snw_mostPassChunks;
-    pass->chunkBlocks = share > snw_leastPassBlocks ? share : snw_leastPassBlocks;
-    pass->chunkCount = (pass->blockCount + pass->chunkBlocks - 1) / pass->chunkBlocks;
+    pass->tileCount = (pass->blockCount + SNW_TILE_BLOCKS - 1) / SNW_TILE_BLOCKS;
+    pass->chunkTiles = (pass->tileCount + snw_mostPassChunks - 1) / snw_mostPassChunks;
+    pass->chunkCount = (pass->tileCount + pass->chunkTiles - 1) / pass->chunkTiles;
     pass->blocks = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->blocks);
     pass->sumParts = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->sumParts);
     pass->blendParts = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->blendParts);
@@ -125,9 +176,12 @@ void snwRigPass_Free(snwContext* context, snwRigPass* pass)
     snwFree(context, pass->blocks);
     snwFree(context, pass->sumParts);
     snwFree(context, pass->blendParts);
-    snwFree(context, pass->handles);
-    snwFree(context, pass->weights);
+    snwFree(context, pass->blendHandles);
     snwFree(context, pass->blendWeights);
+    snwFree(context, pass->tileRuns);
+    snwFree(context, pass->runs);
+    snwFree(context, pass->sumBlocks);
+    snwFree(context, pass->sumWeights);
     *pass = (snwRigPass){0};
 }
 
@@ -155,8 +209,8 @@ size_t snwRigPass_ScratchCount(const snwRigPass* pass)
 
 static snwPassRange ChunkRange(const snwRigPass* pass, int chunk)
 {
-    int begin = chunk * pass->chunkBlocks, end = begin + pass->chunkBlocks;
-    return (snwPassRange){pass, begin, end < pass->blockCount ? end : pass->blockCount};
+    int begin = chunk * pass->chunkTiles, end = begin + pass->chunkTiles;
+    return (snwPassRange){pass, begin, end < pass->tileCount ? end : pass->tileCount};
 }
 
 static void GatherChunks(int begin, int end, void* data)

@@ -17,8 +17,9 @@
 
 enum
 {
-    SNW_PASS_LANES = 8, // vertices of a block
-    SNW_PASS_PARTS = 4, // lanes of a sum: every width of math/simd.h divides it
+    SNW_PASS_LANES = 8,   // vertices of a block
+    SNW_PASS_PARTS = 4,   // lanes of a sum: every width of math/simd.h divides it
+    SNW_TILE_BLOCKS = 64, // values of so many fit into the first cache
     snw_mostPassNumbers = 12,
     snw_mostPassChunks = 16
 };
@@ -45,8 +46,15 @@ typedef struct snwBlendPart
 typedef struct snwPassBlock
 {
     int vertex[SNW_PASS_LANES];
-    int first, count; // influences
+    int first, count; // of blendHandles and blendWeights
 } snwPassBlock;
+
+// The blocks of a tile that one handle moves.
+typedef struct snwSumRun
+{
+    int handle;
+    int first, count; // of sumBlocks and sumWeights
+} snwSumRun;
 
 typedef struct snwRigPass
 {
@@ -55,13 +63,17 @@ typedef struct snwRigPass
     snwPassBlock* blocks;
     snwSumPart* sumParts;
     snwBlendPart* blendParts;
-    // Influences: a handle and eight weights, twice.
-    int* handles;
-    double (*weights)[SNW_PASS_LANES];
+    // Weights, twice: for blending block by block, and for sums handle by handle within tiles of blocks, so that a sum
+    // stays in a register.
+    int* blendHandles;
     float (*blendWeights)[SNW_PASS_LANES];
-    int blockCount, handleCount;
-    int chunkBlocks, chunkCount; // blocks of a chunk, chunks
-    snwVec3 centre;              // m
+    int* tileRuns; // [tileCount + 1]: where the runs of a tile start
+    snwSumRun* runs;
+    int* sumBlocks; // in their tile
+    double (*sumWeights)[SNW_PASS_LANES];
+    int blockCount, tileCount, handleCount;
+    int chunkTiles, chunkCount; // tiles of a chunk, chunks
+    snwVec3 centre;             // m
 } snwRigPass;
 
 typedef struct snwRigPassDef
@@ -88,8 +100,8 @@ void snwRigPass_Gather(snwContext* context, const snwRigPass* pass, const float*
 // Maps of p, as many numbers per handle as above: flat (c, s, tx, ty) is [c -s; s c] p + t, others are rows of (A, t).
 typedef struct snwRigBlend
 {
-    const float* changes; // added to x
-    const float* maps;    // give `rigged`, less the origin
+    const float* changes; // added to x. Each number eight times: lanes of a vector
+    const float* maps;    // give `rigged`, less the origin; likewise
     float origin[3];      // m
     float* x;             // rows of four floats; NULL: no changes. The fourth number stays, flat ones' third too
     float* rigged;        // rows of four; NULL: none. The fourth number is 0, flat ones' third the origin's
@@ -97,7 +109,7 @@ typedef struct snwRigBlend
 
 void snwRigPass_Blend(snwContext* context, const snwRigPass* pass, const snwRigBlend* blend);
 
-// The blocks of one chunk.
+// The tiles of one chunk.
 typedef struct snwPassRange
 {
     const snwRigPass* pass;

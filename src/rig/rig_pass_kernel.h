@@ -7,94 +7,129 @@
 enum
 {
     s_lanes = SNW_WIDE_DOUBLE_LANES,
-    s_wides = SNW_PASS_LANES / SNW_WIDE_LANES,
-    s_parts = SNW_PASS_LANES / s_lanes,   // vectors of a block
-    s_sumParts = SNW_PASS_PARTS / s_lanes // vectors of a sum
+    s_wides = SNW_PASS_LANES / SNW_WIDE_LANES, // vectors of a block
+    s_sumParts = SNW_PASS_PARTS / s_lanes      // vectors of a sum
 };
-
-// x, y and z of a block's vertices.
-typedef struct Rows
-{
-    _Alignas(32) float of[3][SNW_PASS_LANES];
-} Rows;
-
-static inline void LoadRows(const snwPassBlock* block, const float* x, Rows* rows)
-{
-    for (int lane = 0; lane < SNW_PASS_LANES; lane += SNW_WIDE_LANES)
-    {
-        snwWide a, b, c, d;
-        snwWide_Load4(x, &block->vertex[lane], &a, &b, &c, &d);
-        snwWide_Store(&rows->of[0][lane], a);
-        snwWide_Store(&rows->of[1][lane], b);
-        snwWide_Store(&rows->of[2][lane], c);
-    }
-}
 
 static inline snwWideDouble Load(const double* p)
 {
     return *(const snwWideDouble*)p;
 }
 
+static inline void Store(double* p, snwWideDouble a)
+{
+    *(snwWideDouble*)p = a;
+}
+
+static inline int BlocksEnd(const snwRigPass* pass, int tile)
+{
+    int end = (tile + 1) * SNW_TILE_BLOCKS;
+    return end < pass->blockCount ? end : pass->blockCount;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Sums
 
-// The values of some vertices that a flat rig sums up: x, y, p x x, p . x, times mass.
-static inline void FlatValues(const snwSumPart* part, const Rows* rows, int first, snwWideDouble* v)
+// x, y and z of a tile's vertices, and what is summed up: up to four numbers per vertex.
+typedef struct Tile
 {
-    snwWideDouble m = Load(part->mass + first), x = m * snwWideDouble_FromFloats(rows->of[0] + first);
-    snwWideDouble y = m * snwWideDouble_FromFloats(rows->of[1] + first);
-    snwWideDouble p = Load(part->position[0] + first), q = Load(part->position[1] + first);
-    v[0] = x, v[1] = y, v[2] = p * y - q * x, v[3] = p * x + q * y;
-}
+    _Alignas(64) float rows[SNW_TILE_BLOCKS][3][SNW_PASS_LANES];
+    _Alignas(64) double values[SNW_TILE_BLOCKS][4][SNW_PASS_LANES];
+} Tile;
 
-// A row of x (p, 1).
-static inline void MapValues(
-    const snwSumPart* part, const Rows* rows, int first, int dimension, int coordinate, snwWideDouble* v)
+static inline void LoadTile(const snwRigPass* pass, int tile, const float* x, Tile* out)
 {
-    snwWideDouble x = Load(part->mass + first) * snwWideDouble_FromFloats(rows->of[coordinate] + first);
-    for (int c = 0; c < dimension; ++c)
-        v[c] = x * Load(part->position[c] + first);
-    v[dimension] = x;
-}
-
-// Of a sum's four lanes each takes two vertices of the block, the lower one first, however many lanes a vector has.
-static inline __attribute__((always_inline)) void AddValues(const snwRigPass* pass, const snwPassBlock* block,
-    snwWideDouble (*v)[4], int numbers, int handleNumbers, double* sums)
-{
-    for (int k = block->first; k < block->first + block->count; ++k)
-    {
-        const double* w = pass->weights[k];
-        double* own = sums + (size_t)(SNW_PASS_PARTS * handleNumbers) * (size_t)pass->handles[k];
-        for (int p = 0; p < s_sumParts; ++p)
+    for (int i = tile * SNW_TILE_BLOCKS; i < BlocksEnd(pass, tile); ++i)
+        for (int lane = 0; lane < SNW_PASS_LANES; lane += SNW_WIDE_LANES)
         {
-            snwWideDouble low = Load(w + p * s_lanes), high = Load(w + (p + s_sumParts) * s_lanes);
-            for (int c = 0; c < numbers; ++c)
-            {
-                snwWideDouble* sum = (snwWideDouble*)(own + SNW_PASS_PARTS * c + p * s_lanes);
-                *sum = *sum + (low * v[p][c] + high * v[p + s_sumParts][c]);
-            }
+            snwWide a, b, c, d;
+            float(*rows)[SNW_PASS_LANES] = out->rows[i - tile * SNW_TILE_BLOCKS];
+            snwWide_Load4(x, &pass->blocks[i].vertex[lane], &a, &b, &c, &d);
+            snwWide_Store(&rows[0][lane], a);
+            snwWide_Store(&rows[1][lane], b);
+            snwWide_Store(&rows[2][lane], c);
+        }
+}
+
+// What a flat rig sums up: x, y, p x x, p . x, times mass.
+static inline void PutFlatValues(const snwRigPass* pass, int tile, Tile* out)
+{
+    for (int i = tile * SNW_TILE_BLOCKS; i < BlocksEnd(pass, tile); ++i)
+    {
+        const snwSumPart* part = &pass->sumParts[i];
+        int at = i - tile * SNW_TILE_BLOCKS;
+        for (int f = 0; f < SNW_PASS_LANES; f += s_lanes)
+        {
+            snwWideDouble m = Load(part->mass + f), x = m * snwWideDouble_FromFloats(out->rows[at][0] + f);
+            snwWideDouble y = m * snwWideDouble_FromFloats(out->rows[at][1] + f);
+            snwWideDouble p = Load(part->position[0] + f), q = Load(part->position[1] + f);
+            Store(out->values[at][0] + f, x);
+            Store(out->values[at][1] + f, y);
+            Store(out->values[at][2] + f, p * y - q * x);
+            Store(out->values[at][3] + f, p * x + q * y);
         }
     }
 }
 
-static inline void GatherFlat(const snwRigPass* pass, int index, const Rows* rows, double* sums)
+// A row of x (p, 1), times mass.
+static inline void PutMapValues(const snwRigPass* pass, int tile, int dimension, int coordinate, Tile* out)
 {
-    snwWideDouble v[s_parts][4];
-    for (int p = 0; p < s_parts; ++p)
-        FlatValues(&pass->sumParts[index], rows, p * s_lanes, v[p]);
-    AddValues(pass, &pass->blocks[index], v, 4, 4, sums);
+    for (int i = tile * SNW_TILE_BLOCKS; i < BlocksEnd(pass, tile); ++i)
+    {
+        const snwSumPart* part = &pass->sumParts[i];
+        int at = i - tile * SNW_TILE_BLOCKS;
+        for (int f = 0; f < SNW_PASS_LANES; f += s_lanes)
+        {
+            snwWideDouble x = Load(part->mass + f) * snwWideDouble_FromFloats(out->rows[at][coordinate] + f);
+            for (int c = 0; c < dimension; ++c)
+                Store(out->values[at][c] + f, x * Load(part->position[c] + f));
+            Store(out->values[at][dimension] + f, x);
+        }
+    }
+}
+
+// One handle of a tile. Of a sum's four lanes each takes two vertices of a block, the lower one first, however many
+// lanes a vector has.
+static inline __attribute__((always_inline)) void SumRun(
+    const snwRigPass* pass, const snwSumRun* run, const Tile* tile, int numbers, double* out)
+{
+    snwWideDouble sums[4][s_sumParts];
+    for (int c = 0; c < numbers; ++c)
+        for (int p = 0; p < s_sumParts; ++p)
+            sums[c][p] = Load(out + SNW_PASS_PARTS * c + p * s_lanes);
+    for (int k = run->first; k < run->first + run->count; ++k)
+    {
+        const double(*v)[SNW_PASS_LANES] = tile->values[pass->sumBlocks[k]], *w = pass->sumWeights[k];
+        for (int p = 0; p < s_sumParts; ++p)
+        {
+            int low = p * s_lanes, high = (p + s_sumParts) * s_lanes;
+            for (int c = 0; c < numbers; ++c)
+                sums[c][p] = sums[c][p] + (Load(w + low) * Load(v[c] + low) + Load(w + high) * Load(v[c] + high));
+        }
+    }
+    for (int c = 0; c < numbers; ++c)
+        for (int p = 0; p < s_sumParts; ++p)
+            Store(out + SNW_PASS_PARTS * c + p * s_lanes, sums[c][p]);
+}
+
+// offset: of the numbers among those of a handle.
+static inline __attribute__((always_inline)) void SumTile(
+    const snwRigPass* pass, int index, const Tile* tile, int numbers, int offset, double* sums)
+{
+    for (int r = pass->tileRuns[index]; r < pass->tileRuns[index + 1]; ++r)
+    {
+        size_t first = (size_t)pass->numbers * (size_t)pass->runs[r].handle + (size_t)offset;
+        SumRun(pass, &pass->runs[r], tile, numbers, sums + SNW_PASS_PARTS * first);
+    }
 }
 
 static inline __attribute__((always_inline)) void GatherMaps(
-    const snwRigPass* pass, int index, const Rows* rows, int dimension, double* sums)
+    const snwRigPass* pass, int index, int dimension, Tile* tile, double* sums)
 {
-    int numbers = dimension + 1;
     for (int d = 0; d < dimension; ++d)
     {
-        snwWideDouble v[s_parts][4];
-        for (int p = 0; p < s_parts; ++p)
-            MapValues(&pass->sumParts[index], rows, p * s_lanes, dimension, d, v[p]);
-        AddValues(pass, &pass->blocks[index], v, numbers, dimension * numbers, sums + SNW_PASS_PARTS * numbers * d);
+        PutMapValues(pass, index, dimension, d, tile);
+        SumTile(pass, index, tile, dimension + 1, d * (dimension + 1), sums);
     }
 }
 
@@ -103,14 +138,17 @@ static void Gather(const snwPassRange* range, const float* x, double* sums)
     const snwRigPass* pass = range->pass;
     for (int i = range->begin; i < range->end; ++i)
     {
-        Rows rows;
-        LoadRows(&pass->blocks[i], x, &rows);
+        Tile tile;
+        LoadTile(pass, i, x, &tile);
         if (pass->kind == snw_passFlat)
-            GatherFlat(pass, i, &rows, sums);
+        {
+            PutFlatValues(pass, i, &tile);
+            SumTile(pass, i, &tile, 4, 0, sums);
+        }
         else if (pass->kind == snw_passFlatAffine)
-            GatherMaps(pass, i, &rows, 2, sums);
+            GatherMaps(pass, i, 2, &tile, sums);
         else
-            GatherMaps(pass, i, &rows, 3, sums);
+            GatherMaps(pass, i, 3, &tile, sums);
     }
 }
 
@@ -140,10 +178,10 @@ static inline __attribute__((always_inline)) void BlendNumbers(
     for (int k = block->first; k < block->first + block->count; ++k)
     {
         snwWide w = snwWide_Load(&lanes.pass->blendWeights[k][lanes.first]);
-        size_t at = (size_t)numbers * (size_t)lanes.pass->handles[k];
+        size_t at = (size_t)(SNW_PASS_LANES * numbers) * (size_t)lanes.pass->blendHandles[k];
         for (int i = 0; i < sets; ++i)
             for (int c = 0; c < numbers; ++c)
-                sums[i][c] = sums[i][c] + w * maps[i][at + (size_t)c];
+                sums[i][c] = sums[i][c] + w * snwWide_Load(maps[i] + at + (size_t)(SNW_PASS_LANES * c));
     }
 }
 
@@ -231,16 +269,17 @@ static inline __attribute__((always_inline)) void BlendBlock(
 
 static void Blend(const snwPassRange* range, const snwRigBlend* b)
 {
-    for (int i = range->begin; i < range->end; ++i)
+    const snwRigPass* pass = range->pass;
+    for (int i = range->begin * SNW_TILE_BLOCKS; i < BlocksEnd(pass, range->end - 1); ++i)
     {
-        if (range->pass->kind == snw_passFlat && b->x != NULL && b->rigged != NULL)
-            BlendFlat(range->pass, i, b);
-        else if (range->pass->kind == snw_passFlat)
-            BlendBlock(range->pass, i, b, 4);
-        else if (range->pass->kind == snw_passFlatAffine)
-            BlendBlock(range->pass, i, b, 6);
+        if (pass->kind == snw_passFlat && b->x != NULL && b->rigged != NULL)
+            BlendFlat(pass, i, b);
+        else if (pass->kind == snw_passFlat)
+            BlendBlock(pass, i, b, 4);
+        else if (pass->kind == snw_passFlatAffine)
+            BlendBlock(pass, i, b, 6);
         else
-            BlendBlock(range->pass, i, b, 12);
+            BlendBlock(pass, i, b, 12);
     }
 }
 
