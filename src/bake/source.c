@@ -127,6 +127,18 @@ static void NameSource(snwBake* bake)
     bake->name = name;
 }
 
+// Clips of such bundles are made for it: with flesh that is tied to its place they would tear it off.
+static void SuitBundle(snwBake* bake)
+{
+    snwBakeSettings* settings = &bake->settings;
+    bool said = json_object_get(settings->document, "keep_trajectory") != NULL;
+    if (bake->asset->format != snw_assetBundle || said || strcmp(settings->method, "pbcd") != 0)
+        return;
+    settings->keepTrajectory = true;
+    snwBake_Note(bake, "a bundle of complementary dynamics: flesh does nothing that its handles could do "
+                       "(--set pbcd.complement=none says otherwise)");
+}
+
 snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
 {
     snwResult result = snwMakeDirectory(bake->context, bake->def.folder, message);
@@ -139,7 +151,12 @@ snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
     NameSource(bake);
     if (bake->arena.failed)
         return snwFailMemory(message);
-    return HasEnding(bake->path, ".snw") ? snw_ok : snwAsset_Open(bake->context, bake->path, &bake->asset, message);
+    if (HasEnding(bake->path, ".snw"))
+        return snw_ok;
+    snwResult opened = snwAsset_Open(bake->context, bake->path, &bake->asset, message);
+    if (opened >= 0)
+        SuitBundle(bake);
+    return opened;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

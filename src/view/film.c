@@ -251,6 +251,7 @@ snwResult snwFilm_AddFrame(snwFilm* film, snwSim* sim, snwMessage* message)
 snwResult snwFilm_AddVertices(snwFilm* film, snwSim* sim, const snwVertices* bodies, double time, snwMessage* message)
 {
     film->shown = bodies;
+    film->shownTime = time;
     snwResult result = AddFrame(film, sim, snwSim_GetTime(sim) + time, message);
     film->shown = NULL;
     return result;

@@ -75,6 +75,7 @@ struct snwFilm
     int propCount;
     int* propMeshes;
     const snwVertices* shown; // of each body, in the place of the sim's; NULL: the sim's
+    double shownTime;         // s, since the bodies' motions began
     float* scratch;           // one per vertex of the largest character
     snwScale scale;           // of the values
     float strongest;          // N, of the contacts of all frames
@@ -92,8 +93,8 @@ bool snwFilm_HasValues(const snwFilm* film);
 // Whether what is inside the flesh has to be seen.
 bool snwFilm_NeedsBones(const snwFilm* film);
 
-// Like snwFilm_AddFrame, but bodies are shown with these vertices (all of their characters) at this time, s; the sim
-// gives what else there is to see. For looks without numbers.
+// Like snwFilm_AddFrame, but bodies are shown with these vertices (all of their characters) at this time, s, since
+// their motions began; the sim gives what else there is to see. For looks without numbers.
 snwResult snwFilm_AddVertices(snwFilm* film, snwSim* sim, const snwVertices* bodies, double time, snwMessage* message);
 
 // What is drawn of each body, from the first frame.

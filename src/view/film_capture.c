@@ -374,13 +374,15 @@ static snwResult CopyOverlays(snwFilm* film, const snwSim* sim, snwFilmFrame* fr
 // ---------------------------------------------------------------------------------------------------------------------
 
 // What the body's motion does to surfaces that are finer than the body: a smile.
-static void ShowMotion(snwSim* sim, int index, const snwFilmBody* body)
+static void ShowMotion(const snwFilm* film, snwSim* sim, int index)
 {
+    const snwFilmBody* body = &film->bodies[index];
     const snwMotionDef* motion = snwSim_BodyMotion(sim, index);
     if (body->surface->display == NULL)
         return;
     int number = motion != NULL ? (int)(motion - body->character->motions) : -1;
-    snwDisplay_SetMotion(body->surface->display, number, snwSim_MotionTime(sim, index, snwSim_SceneTime(sim)));
+    double time = film->shown != NULL ? sim->def->bodies[index].motionWait + film->shownTime : snwSim_SceneTime(sim);
+    snwDisplay_SetMotion(body->surface->display, number, snwSim_MotionTime(sim, index, time));
 }
 
 static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* frame, snwMessage* message)
@@ -405,8 +407,7 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
         if (points.count != body->character->vertexCount)
             return snwFail(
                 message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
-        if (film->shown == NULL)
-            ShowMotion(sim, index, body);
+        ShowMotion(film, sim, index);
         snwFilmSurface_Move(film->context, body->surface, &points, frame->positions + body->first);
         return snw_ok;
     }

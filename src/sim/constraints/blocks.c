@@ -147,10 +147,15 @@ snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBloc
     const snwCharacterDef* def = &character->def;
     Constraints edges = {(const int*)character->edges, 2, character->edgeCount, sizeof *blocks->edges};
     Constraints tets = {(const int*)def->tets, 4, def->tetCount, sizeof *blocks->tets};
+    Constraints triangles = {(const int*)def->triangles, 3, def->triangleCount, 0};
     *blocks = (snwBlocks){.vertexCount = def->vertexCount};
     blocks->edgePlaces = snwArena_Alloc(arena, (size_t)edges.count + 1, sizeof *blocks->edgePlaces);
     blocks->tetPlaces = snwArena_Alloc(arena, (size_t)tets.count + 1, sizeof *blocks->tetPlaces);
+    blocks->trianglePlaces = snwArena_Alloc(arena, (size_t)triangles.count + 1, sizeof *blocks->trianglePlaces);
     snwResult result = arena->failed ? snw_errorMemory : snw_ok;
+    if (result == snw_ok)
+        result = Place(arena, &triangles, def->vertexCount, &blocks->triangleColours, blocks->trianglePlaces,
+            &blocks->triangleBlocks);
     if (result == snw_ok)
         result = Place(arena, &edges, def->vertexCount, &blocks->edgeColours, blocks->edgePlaces, &blocks->edgeBlocks);
     if (result == snw_ok)
@@ -164,7 +169,7 @@ snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBloc
     if (result == snw_errorMemory)
         return snwFailMemory(message);
     if (result < 0)
-        return snwFail(message, result, "simplify the mesh", "a vertex has too many tets");
+        return snwFail(message, result, "simplify the mesh", "a vertex has too many tets or triangles");
     FillEdgeBlocks(blocks, character);
     FillTetBlocks(blocks, character);
     return snw_ok;

@@ -1,4 +1,5 @@
-// Constraints of a mesh as position-based methods want them: the edges and tets of a character in colours and blocks.
+// Constraints of a mesh as position-based methods want them: the edges, tets and triangles of a character in colours
+// and blocks.
 //
 // Constraints of one colour share no vertex, lie in blocks of eight, and run in any order. The order of colours is
 // fixed, so going through them is one Gauss-Seidel sweep with the same bits for any number of threads and lanes. Within
@@ -45,6 +46,9 @@ typedef struct snwBlocks
     snwColours tetColours;
     int tetBlocks;
     int* tetPlaces;
+    snwColours triangleColours; // of flat characters; what lies in their blocks is the user's
+    int triangleBlocks;
+    int* trianglePlaces;
 } snwBlocks;
 
 // Everything lies in the arena.

@@ -102,6 +102,7 @@ static void Unfold(float* positions, const snwTetBlock* blocks, int begin, int e
 }
 
 #include "sim/constraints/neo_hookean_kernel.h"
+#include "sim/constraints/pair_kernel.h"
 #include "sim/constraints/soft_kernel.h"
 
 #include "sim/constraints/rest_kernel.h"
@@ -111,6 +112,8 @@ static const snwConstraintKernels s_kernels = {
     .volume = Volume,
     .neoHookean = NeoHookean,
     .unfold = Unfold,
+    .pairTriangles = PairTriangles,
+    .pairTets = PairTets,
     .softDistance = SoftDistance,
     .softVolume = SoftVolume,
     .softStrain = SoftStrain,

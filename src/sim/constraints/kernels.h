@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "sim/constraints/pair.h"
 #include "sim/constraints/soft.h"
 
 typedef void snwSoftKernelFn(const snwSoftSweep* sweep, int begin, int end);
@@ -24,6 +25,10 @@ typedef struct snwConstraintKernels
     snwSoftKernelFn* softVolume;
     snwSoftKernelFn* softStrain;
     snwSoftKernelFn* softNeo;
+
+    // pair.h
+    void (*pairTriangles)(const snwPairSweep* sweep, int begin, int end);
+    void (*pairTets)(const snwPairSweep* sweep, int begin, int end);
 
     // Rests for a substep, multipliers at 0.
     snwRestKernelFn* lengths;

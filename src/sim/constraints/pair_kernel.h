@@ -1,0 +1,163 @@
+// The 2x2 blocks of pair.h, for the lanes that simd.h gives. Included by kernel.h.
+
+// Sums over an element from which its multipliers come; n is N, less what draws a lost element to its rest pose.
+typedef struct PairSums
+{
+    snwWide ff, fh, hh; // F : W F, F : W H, H : W H
+    snwWide fn, hn;     // F : W N, H : W N
+    snwWide size;       // |F|^2
+    snwWide excess;     // det F - 1
+} PairSums;
+
+SNW_VISIT void SolvePair(const PairSums* s, const float* compliance, const float* bulk, snwWide* p, snwWide* q)
+{
+    snwWide a = snwWide_Load(compliance);
+    snwWide m00 = s->ff + a * s->size, m11 = s->hh + snwWide_Load(bulk), r0 = s->fn, r1 = s->hn - a * s->excess;
+    snwWide inverse = SafeRatio(snwWide_Splat(1.0f), m00 * m11 - s->fh * s->fh);
+    *p = (m11 * r0 - s->fh * r1) * inverse;
+    *q = (m00 * r1 - s->fh * r0) * inverse;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Triangles
+
+// Rows of F from rows of the vertices: x y where they were predicted, and how far they have moved since.
+SNW_VISIT void PlaneDeformation(const snwWide x[3][4], const snwWide g[3][2], snwWide f[2][2])
+{
+    for (int d = 0; d < 2; ++d)
+    {
+        snwWide u = (x[1][d] - x[0][d]) + (x[1][d + 2] - x[0][d + 2]);
+        snwWide v = (x[2][d] - x[0][d]) + (x[2][d + 2] - x[0][d + 2]);
+        for (int k = 0; k < 2; ++k)
+            f[d][k] = u * g[1][k] + v * g[2][k];
+    }
+}
+
+SNW_VISIT snwWide Dot2(const snwWide a[2][2], const snwWide b[2][2])
+{
+    return a[0][0] * b[0][0] + a[0][1] * b[0][1] + a[1][0] * b[1][0] + a[1][1] * b[1][1];
+}
+
+SNW_VISIT void MulPlane(const snwWide f[2][2], const snwPairTriangles* block, int lane, snwWide out[2][2])
+{
+    snwWide xx = snwWide_Load(block->yield[0] + lane), xy = snwWide_Load(block->yield[1] + lane),
+            yy = snwWide_Load(block->yield[2] + lane);
+    for (int d = 0; d < 2; ++d)
+    {
+        out[d][0] = f[d][0] * xx + f[d][1] * xy;
+        out[d][1] = f[d][0] * xy + f[d][1] * yy;
+    }
+}
+
+// P, row by row; in the plane the cofactors of F are its own numbers.
+SNW_VISIT void PushTriangles(const snwPairTriangles* block, int lane, const snwWide f[2][2], snwWide P[2][2])
+{
+    const snwWide h[2][2] = {{f[1][1], -f[1][0]}, {-f[0][1], f[0][0]}};
+    snwWide n[2][2] = {{f[0][0] - f[1][1], f[0][1] + f[1][0]}}, fw[2][2], hw[2][2], p, q;
+    n[1][0] = n[0][1], n[1][1] = -n[0][0];
+    MulPlane(f, block, lane, fw);
+    MulPlane(h, block, lane, hw);
+    PairSums s = {Dot2(fw, f), Dot2(fw, h), Dot2(hw, h), Dot2(fw, n), Dot2(hw, n), Dot2(f, f),
+        f[0][0] * f[1][1] - f[0][1] * f[1][0] - snwWide_Splat(1.0f)};
+    SolvePair(&s, block->compliance + lane, block->bulk + lane, &p, &q);
+    snwWide scale = snwWide_Load(block->stiffness + lane);
+    for (int d = 0; d < 2; ++d)
+        for (int k = 0; k < 2; ++k)
+            P[d][k] = scale * (p * f[d][k] + q * h[d][k] - n[d][k]);
+}
+
+SNW_VISIT void VisitTriangles(float* rows, const snwPairTriangles* block, int lane)
+{
+    snwWide x[3][4], g[3][2], f[2][2], P[2][2];
+    for (int k = 0; k < 3; ++k)
+        snwWide_Load4(rows, block->index[k] + lane, &x[k][0], &x[k][1], &x[k][2], &x[k][3]);
+    for (int k = 0; k < 2; ++k)
+    {
+        g[1][k] = snwWide_Load(block->inverse[k] + lane);
+        g[2][k] = snwWide_Load(block->inverse[2 + k] + lane);
+        g[0][k] = -(g[1][k] + g[2][k]);
+    }
+    PlaneDeformation(x, g, f);
+    PushTriangles(block, lane, f, P);
+    for (int k = 0; k < 3; ++k)
+    {
+        snwWide w = snwWide_Load(block->masses[k] + lane);
+        snwWide dx = w * (P[0][0] * g[k][0] + P[0][1] * g[k][1]);
+        snwWide dy = w * (P[1][0] * g[k][0] + P[1][1] * g[k][1]);
+        snwWide_Store4(rows, block->index[k] + lane, x[k][0], x[k][1], x[k][2] + dx, x[k][3] + dy);
+    }
+}
+
+static void PairTriangles(const snwPairSweep* sweep, int begin, int end)
+{
+    for (int i = begin; i < end; ++i)
+        for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
+            VisitTriangles(sweep->rows, &sweep->triangles[i], lane);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Tets
+
+SNW_VISIT snwWide Dot3(const snwWide a[3][3], const snwWide b[3][3])
+{
+    return Dot(a[0], b[0]) + Dot(a[1], b[1]) + Dot(a[2], b[2]);
+}
+
+SNW_VISIT void PushTets(const snwPairTets* block, int lane, const snwWide f[3][3], snwWide P[3][3])
+{
+    snwWide h[3][3], n[3][3], fw[3][3], hw[3][3], w[6], p, q;
+    Cross(f[1], f[2], h[0]);
+    Cross(f[2], f[0], h[1]);
+    Cross(f[0], f[1], h[2]);
+    for (int k = 0; k < 6; ++k)
+        w[k] = snwWide_Load(block->yield[k] + lane);
+    snwWide excess = Dot(f[0], h[0]) - snwWide_Splat(1.0f), lost = Lost(f, excess);
+    for (int d = 0; d < 3; ++d)
+    {
+        MulSymmetric(w, f[d], fw[d]);
+        MulSymmetric(w, h[d], hw[d]);
+        for (int k = 0; k < 3; ++k)
+            n[d][k] = f[d][k] - h[d][k] - (d == k ? lost : snwWide_Splat(0.0f));
+    }
+    PairSums s = {Dot3(fw, f), Dot3(fw, h), Dot3(hw, h), Dot3(fw, n), Dot3(hw, n), Dot3(f, f), excess};
+    SolvePair(&s, block->compliance + lane, block->bulk + lane, &p, &q);
+    snwWide scale = snwWide_Load(block->stiffness + lane);
+    for (int d = 0; d < 3; ++d)
+        for (int k = 0; k < 3; ++k)
+            P[d][k] = scale * (p * f[d][k] + q * h[d][k] - n[d][k]);
+}
+
+SNW_VISIT void VisitTets(const snwPairSweep* sweep, const snwPairTets* block, int lane)
+{
+    snwWide x[4][4], m[4][4], g[4][3], f[3][3], P[3][3];
+    for (int k = 0; k < 4; ++k)
+    {
+        snwWide_Load4(sweep->positions, block->index[k] + lane, &x[k][0], &x[k][1], &x[k][2], &x[k][3]);
+        snwWide_Load4(sweep->rows, block->index[k] + lane, &m[k][0], &m[k][1], &m[k][2], &m[k][3]);
+    }
+    for (int k = 0; k < 3; ++k)
+    {
+        for (int j = 0; j < 3; ++j)
+            g[j + 1][k] = snwWide_Load(block->inverse[3 * j + k] + lane);
+        g[0][k] = -(g[1][k] + g[2][k] + g[3][k]);
+    }
+    for (int d = 0; d < 3; ++d)
+    {
+        snwWide u[3];
+        for (int j = 0; j < 3; ++j)
+            u[j] = (x[j + 1][d] - x[0][d]) + (m[j + 1][d] - m[0][d]);
+        for (int k = 0; k < 3; ++k)
+            f[d][k] = u[0] * g[1][k] + u[1] * g[2][k] + u[2] * g[3][k];
+    }
+    PushTets(block, lane, f, P);
+    for (int k = 0; k < 4; ++k)
+        snwWide_Store4(sweep->rows, block->index[k] + lane, m[k][0] + x[k][3] * Dot(P[0], g[k]),
+            m[k][1] + x[k][3] * Dot(P[1], g[k]), m[k][2] + x[k][3] * Dot(P[2], g[k]), m[k][3]);
+}
+
+static void PairTets(const snwPairSweep* sweep, int begin, int end)
+{
+    for (int i = begin; i < end; ++i)
+        for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
+            VisitTets(sweep, &sweep->tets[i], lane);
+}

@@ -1,0 +1,609 @@
+#include "sim/rigpbd/rigpbd.h"
+#include "math/simd.h"
+#include "sim/constraints/hands.h"
+#include "sim/methods.h"
+
+#include <math.h>
+#include <string.h>
+
+enum
+{
+    snw_stagePredict,
+    snw_stageElastic,
+    snw_stageFit,
+    snw_stageComplement,
+    snw_stageContact,
+    snw_stageVelocity,
+    snw_stageCount,
+
+    snw_vertexGrain = 4096,
+    snw_lookAgain = 4, // sweeps between two looks at curved colliders
+
+    snw_mostWay = 10,   // sizes per second that given handles have in common ...
+    snw_mostSpeed = 15, // ... and a vertex has against them
+};
+
+static const char* const s_stages[snw_stageCount] = {"predict", "elastic", "fit", "complement", "contact", "velocity"};
+
+static const char* const s_chains[] = {"constraint", "fix", "none", NULL};
+static const char* const s_shows[] = {"rig", "flesh", NULL};
+static const char* const s_handles[] = {"rigid", "affine", NULL};
+static const char* const s_weights[] = {"biharmonic", "closest", NULL};
+
+static const snwParamInfo s_substeps = {.name = "sim.substeps",
+    .type = snw_paramInt,
+    .unit = "",
+    .lower = 1,
+    .upper = 1000,
+    .initial = 15,
+    .live = true,
+    .help = "equal parts into which each step is cut"};
+
+static const snwParamInfo s_params[snw_rigpbdParamCount] = {
+    [snw_rigpbdIterations] = {.name = "rigpbd.iterations",
+        .type = snw_paramInt,
+        .unit = "",
+        .lower = 1,
+        .upper = 1000,
+        .initial = 1,
+        .live = true,
+        .help = "sweeps over all elements in each substep"},
+    [snw_rigpbdCompliance] = {.name = "rigpbd.compliance",
+        .type = snw_paramReal,
+        .unit = "",
+        .lower = 0,
+        .upper = 1e6,
+        .initial = 0,
+        .live = true,
+        .help = "how softly the flesh follows what is given of the rig: 0 at once; more makes rough hands smooth"},
+    [snw_rigpbdDamping] = {.name = "rigpbd.damping",
+        .type = snw_paramReal,
+        .unit = "1/s",
+        .lower = 0,
+        .upper = 1000,
+        .initial = 0,
+        .live = true,
+        .help = "how fast motion of the flesh against the rig dies; momentum does not"},
+    [snw_rigpbdSettle] = {.name = "rigpbd.settle",
+        .type = snw_paramReal,
+        .unit = "1/s",
+        .lower = 0,
+        .upper = 1000,
+        .initial = 0,
+        .live = true,
+        .help = "how fast all motion dies that is not rigid, the rig's too; added to the material's damping"},
+    [snw_rigpbdDrag] = {.name = "rigpbd.drag",
+        .type = snw_paramReal,
+        .unit = "1/s",
+        .lower = 0,
+        .upper = 1000,
+        .initial = 0,
+        .live = true,
+        .help = "how fast all motion dies, of bodies and props, as in thick air"},
+    [snw_rigpbdChains] = {.name = "rigpbd.chains",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = snw_rigpbdChainsNone,
+        .initial = snw_rigpbdChainsConstraint,
+        .live = true,
+        .choices = s_chains,
+        .help =
+            "bones that hang together stay so by constraint, are put together after every fit as published, or not"},
+    [snw_rigpbdShow] = {.name = "rigpbd.show",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = snw_rigpbdShowFlesh,
+        .initial = snw_rigpbdShowRig,
+        .live = true,
+        .choices = s_shows,
+        .help = "what is seen: the rigged mesh, or the flesh that is simulated behind it"},
+    [snw_rigpbdHandles] = {.name = "rigpbd.handles",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 0,
+        .choices = s_handles,
+        .help = "handles move and turn, or also squash and stretch; corners of cages only move"},
+    [snw_rigpbdWeights] = {.name = "rigpbd.weights",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = snw_weightsClosest,
+        .initial = snw_weightsBiharmonic,
+        .choices = s_weights,
+        .help = "of characters that bring none: smooth, or by distance alone"},
+    [snw_rigpbdSelf] = {.name = "rigpbd.self",
+        .type = snw_paramBool,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 0,
+        .help = "contact of each body with itself; bodies always touch each other"},
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Passes over the vertices. A row is a vertex: three numbers and one that stays.
+
+static snwRow* RowAt(float* rows, int index)
+{
+    return (snwRow*)(rows + 4 * (size_t)index);
+}
+
+typedef struct Pass
+{
+    snwRigpbdWork* work;
+    snwRow acceleration; // times h
+    float h, inverseH;
+    float keep; // of the velocity, after drag
+} Pass;
+
+static void Predict(int begin, int end, void* data)
+{
+    const Pass* pass = data;
+    const snwRigpbdWork* work = pass->work;
+    const snwRow h = {pass->h, pass->h, pass->h, 0.0f};
+    for (int i = begin; i < end; ++i)
+    {
+        snwRow *x = RowAt(work->state.positions, i), *v = RowAt(work->state.velocities, i);
+        *RowAt(work->before, i) = *x;
+        if ((*x)[3] > 0.0f)
+        {
+            *v += pass->acceleration;
+            *x += h * *v;
+        }
+        *RowAt(work->predicted, i) = *x;
+    }
+}
+
+// Flat flesh: rows of x y and a move, and back to rows of moves and positions.
+static void FillPlane(int begin, int end, void* data)
+{
+    const snwRigpbdWork* work = ((const Pass*)data)->work;
+    const snwRow upright = {1.0f, 1.0f, 0.0f, 0.0f};
+    for (int i = begin; i < end; ++i)
+        *RowAt(work->plane, i) = *RowAt(work->predicted, i) * upright;
+}
+
+static void EmptyPlane(int begin, int end, void* data)
+{
+    const snwRigpbdWork* work = ((const Pass*)data)->work;
+    for (int i = begin; i < end; ++i)
+    {
+        snwRow row = *RowAt(work->plane, i), p = *RowAt(work->predicted, i);
+        snwRow move = __builtin_shuffle(row, (snwRow){0}, (snwRowInt){2, 3, 4, 5});
+        *RowAt(work->moves, i) = move;
+        *RowAt(work->state.positions, i) = p + move;
+    }
+}
+
+// x = p + d; what is pinned stays.
+static void Move(int begin, int end, void* data)
+{
+    const snwRigpbdWork* work = ((const Pass*)data)->work;
+    for (int i = begin; i < end; ++i)
+    {
+        snwRow p = *RowAt(work->predicted, i);
+        if (p[3] > 0.0f)
+            p += *RowAt(work->moves, i);
+        *RowAt(work->state.positions, i) = p;
+    }
+}
+
+// What contacts did beyond p + d becomes part of d.
+static void Absorb(int begin, int end, void* data)
+{
+    const snwRigpbdWork* work = ((const Pass*)data)->work;
+    for (int i = begin; i < end; ++i)
+    {
+        snwRow p = *RowAt(work->predicted, i), d = *RowAt(work->moves, i);
+        snwRow change = *RowAt(work->state.positions, i) - (p + d);
+        *RowAt(work->moves, i) = d + change;
+        if (work->model->flat)
+            *RowAt(work->plane, i) += (snwRow){0.0f, 0.0f, change[0], change[1]};
+    }
+}
+
+// v += d / h, and what contacts and hands did beyond that. A free body in flight keeps its velocity to the bit.
+static void UpdateVelocities(int begin, int end, void* data)
+{
+    const Pass* pass = data;
+    const snwRigpbdWork* work = pass->work;
+    const snwRow upright = {1.0f, 1.0f, work->model->flat ? 0.0f : 1.0f, 1.0f};
+    const snwRow rate = {pass->inverseH, pass->inverseH, pass->inverseH, 0.0f};
+    const snwRow keep = {pass->keep, pass->keep, pass->keep, 1.0f}, mass = {0.0f, 0.0f, 0.0f, 1.0f};
+    for (int i = begin; i < end; ++i)
+    {
+        snwRow *v = RowAt(work->state.velocities, i), x = *RowAt(work->state.positions, i) * upright;
+        snwRow p = *RowAt(work->predicted, i), d = *RowAt(work->moves, i);
+        if (p[3] > 0.0f)
+            *v = (*v + (d + (x - (p + d))) * rate) * keep;
+        else
+            *v = *v * mass + (x - *RowAt(work->before, i)) * rate;
+        *RowAt(work->state.positions, i) = x;
+    }
+}
+
+// See rigpbd.h: hands may do anything.
+static void LimitVelocities(int begin, int end, void* data)
+{
+    const snwRigpbdWork* work = ((const Pass*)data)->work;
+    snwVec3 mean = snwRigpbd_MeanVelocity(work);
+    const snwRow centre = {(float)mean.x, (float)mean.y, (float)mean.z, 0.0f};
+    float most = (float)(snw_mostSpeed * work->model->size);
+    for (int i = begin; i < end; ++i)
+    {
+        snwRow *v = RowAt(work->state.velocities, i), against = *v - centre, square = against * against;
+        float sum = square[0] + square[1] + square[2];
+        if (!(sum > most * most))
+            continue;
+        float mass = (*v)[3];
+        *v = centre + against * (most / sqrtf(sum));
+        (*v)[3] = mass;
+    }
+}
+
+static void Subtract(int begin, int end, void* data)
+{
+    const snwRigpbdWork* work = ((const Pass*)data)->work;
+    for (int i = begin; i < end; ++i)
+    {
+        snwRow v = *RowAt(work->state.velocities, i), r = v - *RowAt(work->drift, i);
+        r[3] = v[3];
+        *RowAt(work->drift, i) = r;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Elastic
+
+static bool SameElements(const snwRigpbdWork* work, const snwPairDef* def)
+{
+    size_t bytes = (size_t)work->model->character->def.materialCount * sizeof *work->materials;
+    bool same = work->h == def->h && work->visits == def->visits && memcmp(work->materials, def->materials, bytes) == 0;
+    for (int i = 0; same && i < work->model->vertexCount; ++i)
+        same = work->masses[i] == work->state.positions[4 * (size_t)i + 3];
+    return same;
+}
+
+// Elements depend on materials, masses in use and the substep: made anew when one of these is not what it was.
+static void UpdateElements(const snwSim* sim, int body, double h)
+{
+    snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    const snwBody* common = &sim->bodies[body];
+    snwPairDef def = {common->character, &work->model->blocks, common->materials, work->state.positions, h,
+        (int)snwSim_Param(sim, snw_rigpbdIterations)};
+    if (work->seen == sim->changes)
+        return;
+    work->seen = sim->changes;
+    if (SameElements(work, &def))
+        return;
+    if (work->model->flat)
+        snwPairTriangles_Set(&def, work->triangles);
+    else
+        snwPairTets_Set(&def, work->tets);
+    work->h = h;
+    work->visits = def.visits;
+    memcpy(work->materials, common->materials, (size_t)common->character->def.materialCount * sizeof *work->materials);
+    for (int i = 0; i < work->model->vertexCount; ++i)
+        work->masses[i] = work->state.positions[4 * (size_t)i + 3];
+}
+
+typedef struct Visit
+{
+    const snwConstraintKernels* kernels;
+    snwPairSweep sweep;
+} Visit;
+
+static void VisitTriangles(int begin, int end, void* data)
+{
+    const Visit* visit = data;
+    visit->kernels->pairTriangles(&visit->sweep, begin, end);
+}
+
+static void VisitTets(int begin, int end, void* data)
+{
+    const Visit* visit = data;
+    visit->kernels->pairTets(&visit->sweep, begin, end);
+}
+
+static void StartElastic(snwSim* sim, int body, Pass* pass)
+{
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    if (work->model->flat)
+        snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, FillPlane, pass);
+    else
+        memset(work->moves, 0, (size_t)work->model->vertexCount * 4 * sizeof(float));
+}
+
+static void SweepElastic(snwSim* sim, int body, Pass* pass)
+{
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    const snwRigpbdModel* model = work->model;
+    snwPairSweep sweep = {model->flat ? work->plane : work->moves, work->predicted, work->triangles, work->tets};
+    Visit visit = {snwConstraint_Kernels(sim->context->simd), sweep};
+    if (model->flat)
+        snwColours_Sweep(sim->context, &model->blocks.triangleColours, VisitTriangles, &visit);
+    else
+        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitTets, &visit);
+    snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, model->flat ? EmptyPlane : Move, pass);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rig
+
+// Of the step that is over after this substep.
+static double Fraction(const snwSim* sim, double h)
+{
+    double fraction = (sim->substepTime - snwSim_SceneTime(sim)) / sim->dt;
+    return fraction > 1.0 - 0.5 * h / sim->dt ? 1.0 : fraction;
+}
+
+static void SolveRig(snwSim* sim, int body, Pass* pass, double h)
+{
+    snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    const snwRigpbdModel* model = work->model;
+    int chains = (int)snwSim_Param(sim, snw_rigpbdChains);
+    int which = chains == snw_rigpbdChainsNone && model->fits[snw_rigpbdLoose] != NULL ? snw_rigpbdLoose
+                                                                                       : snw_rigpbdJoined;
+    const snwRigFit* fit = model->fits[which];
+    if (fit == NULL)
+        return;
+    for (int i = 0; i < model->character->def.constraintCount; ++i)
+        work->rules[i] = (snwRigRule){work->state.rules[i].value, work->state.rules[i].on != 0};
+    snwRigHold hold = {.targets = work->targets,
+        .rules = work->rules,
+        .chains = chains == snw_rigpbdChainsFix ? snw_rigChainsRepaired : snw_rigChainsJoined,
+        .compliance = snwSim_Param(sim, snw_rigpbdCompliance)};
+    memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
+    snwRigFit_Gather(sim->context, fit, work->fits[which], work->state.positions);
+    snwRigFit_Solve(fit, work->fits[which], &hold, work->state.pose);
+    snwRigpbd_FollowHandles(work, h, Fraction(sim, h) == 1.0);
+    snwSim_EndStage(sim, snw_stageFit);
+    bool answers = snwRigFit_Complement(fit, work->fits[which], &hold, work->state.pose);
+    bool damped = snwSim_Param(sim, snw_rigpbdDamping) > 0.0;
+    if (answers || damped)
+        snwRigFit_Apply(sim->context, fit, work->fits[which], work->poses, answers ? work->moves : NULL,
+            damped ? work->drift : NULL);
+    if (answers)
+        snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, Move, pass);
+    snwSim_EndStage(sim, snw_stageComplement);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Damping
+
+static void DampBody(snwSim* sim, int body, Pass* pass, double h)
+{
+    snwRigpbdWork* work = pass->work;
+    double rate = snwSim_Param(sim, snw_rigpbdDamping);
+    snwRigidDamping damping = {.positions = work->state.positions,
+        .velocities = work->state.velocities,
+        .count = work->model->vertexCount,
+        .sums = ((snwRigpbdScratch*)sim->scratch)->sums,
+        .rate = snwSim_Param(sim, snw_rigpbdSettle) + snwBody_MaterialDamping(&sim->bodies[body])};
+    snwRigidDamping_Apply(sim->context, &damping, h);
+    if (!(rate > 0.0) || work->model->handleCount == 0)
+        return;
+    snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, Subtract, pass);
+    damping.velocities = work->drift;
+    damping.rate = rate;
+    for (int i = 0; i < work->model->vertexCount; ++i)
+        *RowAt(work->state.velocities, i) -= *RowAt(work->drift, i);
+    snwRigidDamping_Apply(sim->context, &damping, h);
+    for (int i = 0; i < work->model->vertexCount; ++i)
+    {
+        snwRow* v = RowAt(work->state.velocities, i);
+        *v += *RowAt(work->drift, i);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Step
+
+// Pushes on single vertices change their velocity; a push on the whole body adds to gravity.
+static void ApplyPushes(snwSim* sim, int body, Pass* pass)
+{
+    const snwRigpbdState* state = &pass->work->state;
+    for (int i = 0; i < sim->grabCount; ++i)
+    {
+        const snwGrab* grab = &sim->grabs[i];
+        if (grab->kind != snw_grabPush || grab->body != body)
+            continue;
+        snwVec3 push = snwSim_PushForce(sim, grab);
+        double mass = 0.0;
+        for (int k = 0; grab->vertex < 0 && k < pass->work->model->vertexCount; ++k)
+            mass += 1.0 / (double)state->velocities[4 * (size_t)k + 3];
+        float* v = state->velocities + 4 * (size_t)(grab->vertex < 0 ? 0 : grab->vertex);
+        double scale = (double)pass->h * (grab->vertex < 0 ? 1.0 / mass : (double)v[3]);
+        double z = pass->work->model->flat ? 0.0 : push.z;
+        snwRow change = {(float)(push.x * scale), (float)(push.y * scale), (float)(z * scale), 0.0f};
+        if (grab->vertex < 0)
+            pass->acceleration += change;
+        else
+            *(snwRow*)v += change;
+    }
+}
+
+static Pass MakePass(const snwSim* sim, int body, double h)
+{
+    snwVec3 g = snwVec3_Scale(sim->state->gravity, h);
+    Pass pass = {.work = snwRigpbd_Work(sim, body),
+        .h = (float)h,
+        .inverseH = (float)(1.0 / h),
+        .keep = (float)exp(-snwSim_Param(sim, snw_rigpbdDrag) * h)};
+    pass.acceleration = (snwRow){(float)g.x, (float)g.y, pass.work->model->flat ? 0.0f : (float)g.z, 0.0f};
+    return pass;
+}
+
+static void FlattenRows(const snwRigpbdWork* work)
+{
+    for (int i = 0; work->model->flat && i < work->model->vertexCount; ++i)
+        work->state.positions[4 * (size_t)i + 2] = 0.0f;
+}
+
+static bool HasPins(const snwSim* sim, int body)
+{
+    bool any = false;
+    for (int i = 0; i < sim->def->pinCount; ++i)
+        any = any || (sim->pinSets[i].body == body && sim->pins[i].held);
+    for (int i = 0; i < sim->grabCount; ++i)
+        any = any || (sim->grabs[i].body == body && sim->grabs[i].kind == snw_grabPin);
+    return any;
+}
+
+static void CarryBody(snwRigpbdWork* work, double h)
+{
+    snwVec3 way = snwRigpbd_CarryHandles(work, snw_mostWay * work->model->size * h);
+    const snwRow move = {(float)way.x, (float)way.y, (float)way.z, 0.0f};
+    if (way.x == 0.0 && way.y == 0.0 && way.z == 0.0)
+        return;
+    for (int i = 0; i < work->model->vertexCount; ++i)
+    {
+        *RowAt(work->before, i) += move;
+        *RowAt(work->predicted, i) += move;
+        *RowAt(work->state.positions, i) += move;
+    }
+}
+
+static void PredictBody(snwSim* sim, int body, double h)
+{
+    Pass pass = MakePass(sim, body, h);
+    UpdateElements(sim, body, h);
+    ApplyPushes(sim, body, &pass);
+    snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, Predict, &pass);
+    snwRigpbd_MoveHandles(sim, body, Fraction(sim, h));
+    if (!HasPins(sim, body))
+    {
+        CarryBody(pass.work, h);
+        return;
+    }
+    snwHands_MovePinned(sim, body, pass.work->state.positions);
+    FlattenRows(pass.work);
+    for (int i = 0; i < pass.work->model->vertexCount; ++i)
+        if (pass.work->predicted[4 * (size_t)i + 3] == 0.0f)
+            *RowAt(pass.work->predicted, i) = *RowAt(pass.work->state.positions, i);
+}
+
+static void DescribeContacts(snwSim* sim, double h)
+{
+    snwResponse* response = ((snwRigpbdScratch*)sim->scratch)->response;
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        const snwRigpbdWork* work = snwRigpbd_Work(sim, i);
+        snwTouchDef touch = {
+            .positions = work->state.positions, .before = work->before, .anchors = work->state.anchors};
+        snwSim_DescribeBody(sim, response, i, &touch);
+    }
+    snwSim_GatherContacts(sim, response, h);
+}
+
+static void SolveContacts(snwSim* sim, bool last)
+{
+    snwResponse* response = ((snwRigpbdScratch*)sim->scratch)->response;
+    for (int i = 0; i < response->islandCount; ++i)
+        snwResponse_Solve(response, i, last);
+}
+
+static void FinishContacts(snwSim* sim, double h)
+{
+    snwResponse* response = ((snwRigpbdScratch*)sim->scratch)->response;
+    SolveContacts(sim, true);
+    for (int i = 0; i < sim->bodyCount; ++i)
+        snwSim_CatchFlung(response, i, snwRigpbd_Work(sim, i)->predicted);
+    snwSim_FinishContacts(sim, response, snwSim_Param(sim, snw_rigpbdDrag), h);
+}
+
+// Contacts between the sweeps, so that what presses reaches all of the flesh.
+static void SolveFlesh(snwSim* sim, double h, bool touches)
+{
+    int iterations = (int)snwSim_Param(sim, snw_rigpbdIterations);
+    for (int k = 0; k < iterations; ++k)
+    {
+        for (int i = 0; i < sim->bodyCount; ++i)
+        {
+            Pass pass = MakePass(sim, i, h);
+            if (k == 0)
+                StartElastic(sim, i, &pass);
+            SweepElastic(sim, i, &pass);
+        }
+        snwSim_EndStage(sim, snw_stageElastic);
+        if (!touches)
+            continue;
+        SolveContacts(sim, k % snw_lookAgain == 0);
+        for (int i = 0; i < sim->bodyCount; ++i)
+        {
+            Pass pass = MakePass(sim, i, h);
+            snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, Absorb, &pass);
+        }
+        snwSim_EndStage(sim, snw_stageContact);
+    }
+}
+
+static bool CanTouch(const snwSim* sim)
+{
+    return sim->def->colliderCount + sim->def->propCount > 0 || sim->bodyCount > 1 ||
+           snwSim_Param(sim, snw_rigpbdSelf) != 0.0;
+}
+
+static snwResult Step(snwSim* sim, double h, snwMessage* message)
+{
+    (void)message;
+    bool touches = CanTouch(sim);
+    for (int i = 0; i < sim->bodyCount; ++i)
+        PredictBody(sim, i, h);
+    snwSim_EndStage(sim, snw_stagePredict);
+    if (touches)
+        DescribeContacts(sim, h);
+    snwSim_EndStage(sim, snw_stageContact);
+    SolveFlesh(sim, h, touches);
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        Pass pass = MakePass(sim, i, h);
+        SolveRig(sim, i, &pass, h);
+        snwHands_Drag(sim, i, pass.work->state.positions, 1);
+    }
+    if (touches)
+        FinishContacts(sim, h);
+    snwSim_EndStage(sim, snw_stageContact);
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        Pass pass = MakePass(sim, i, h);
+        snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, UpdateVelocities, &pass);
+        if (pass.work->model->handleCount > 0)
+            snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, LimitVelocities, &pass);
+        DampBody(sim, i, &pass, h);
+    }
+    snwSim_EndStage(sim, snw_stageVelocity);
+    return snw_ok;
+}
+
+const snwMethod snwRigpbdMethod = {
+    .name = "rigpbd",
+    .title = "two-way coupling of a rig of handles and position-based flesh",
+    .source = "Wu, Umetani: Two-Way Coupling of Skinning Transformations and Position Based Dynamics, 2023",
+    .features = snw_featurePins | snw_featureDrag | snw_featurePush | snw_featureHandles | snw_featureColliders |
+                snw_featureProps | snw_featureTets | snw_featureTriangles | snw_featureBones,
+    .params = s_params,
+    .paramCount = snw_rigpbdParamCount,
+    .substeps = &s_substeps,
+    .stages = s_stages,
+    .stageCount = snw_stageCount,
+    .createModel = snwRigpbd_CreateModel,
+    .destroyModel = snwRigpbd_DestroyModel,
+    .bodyStateSize = snwRigpbd_StateSize,
+    .initBody = snwRigpbd_InitBody,
+    .isSound = snwRigpbd_IsSound,
+    .createScratch = snwRigpbd_CreateScratch,
+    .destroyScratch = snwRigpbd_DestroyScratch,
+    .applied = snwRigpbd_Applied,
+    .step = Step,
+    .getVertices = snwRigpbd_GetVertices,
+    .getBones = snwRigpbd_GetBones,
+    .getJoints = snwRigpbd_GetJoints,
+    .getHandles = snwRigpbd_GetHandles,
+    .getHandleMatrices = snwRigpbd_GetHandleMatrices,
+    .getShown = snwRigpbd_GetShown,
+};

@@ -1,0 +1,198 @@
+// Two-way coupling of skinning transformations and position-based dynamics (Wu, Umetani 2023): drag one handle, the
+// whole character answers. Flesh is simulated on a hidden mesh; a rig of handles is fitted to it, and what is given of
+// the rig moves the flesh. What is shown is the rigged mesh.
+//
+// A substep of h seconds (Alg. 1, with V = (X - X_prev) / h, which its print lacks):
+//     predict      v += h g,  p = x + h v,  moves d = 0
+//     elastic      XPBD on p + d (constraints/pair.h); drags and pins
+//     rig          the pose that fits p + d best with what is given (rig/rig_fit.h), moments only, no skinning
+//     complement   d += J dl: the flesh answers to what is given, and to nothing else
+//     contact      last, so that nothing is left inside of anything; the rig sees it in the next substep
+//     velocity     v += d / h,  x = p + d;  damping
+// All that constraints do is kept in d, apart from the coordinates: v gets no rounding of these, so a free character
+// keeps its momentum.
+//
+// Damping is relative to the rig: v -= k (r - r_rigid), r = v - v_rig, v_rig the velocity of the rigged mesh and
+// r_rigid the rigid motion in r. So it takes neither momentum nor angular momentum (of a rig that lags or cannot turn,
+// the first term alone would), nor what the animator sees move. What the rig does itself dies by rigpbd.settle,
+// everything by rigpbd.drag.
+//
+// Given degrees of freedom go from where the handle is to the target within the step (rigpbd_handles.c). Hands may do
+// anything, so two limits hold, far above what a character does by itself: what all given handles do together beyond 10
+// sizes per second carries the body along as it is, without any velocity; and no vertex moves by more than 15 sizes per
+// second against the mean of the handles.
+//
+// Flat characters live in z = 0 to the last bit: constraints never write z, contacts' z is put back.
+
+#pragma once
+
+#include "rig/rig_fit.h"
+#include "sim/constraints/damping.h"
+#include "sim/constraints/kernels.h"
+#include "sim/touch.h"
+
+typedef enum snwRigpbdParam
+{
+    snw_rigpbdIterations,
+    snw_rigpbdCompliance,
+    snw_rigpbdDamping,
+    snw_rigpbdSettle,
+    snw_rigpbdDrag,
+    snw_rigpbdChains,
+    snw_rigpbdShow,
+    snw_rigpbdHandles,
+    snw_rigpbdWeights,
+    snw_rigpbdSelf,
+    snw_rigpbdParamCount,
+} snwRigpbdParam;
+
+typedef enum snwRigpbdChainsKind
+{
+    snw_rigpbdChainsConstraint,
+    snw_rigpbdChainsFix,
+    snw_rigpbdChainsNone,
+} snwRigpbdChainsKind;
+
+typedef enum snwRigpbdShowKind
+{
+    snw_rigpbdShowRig,
+    snw_rigpbdShowFlesh,
+} snwRigpbdShowKind;
+
+enum
+{
+    snw_rigpbdJoined, // the fit with its chains
+    snw_rigpbdLoose,  // and without
+    snw_rigpbdFits
+};
+
+typedef struct snwRigpbdModel
+{
+    snwArena arena;
+    const snwCharacter* character;
+    bool flat;
+    int vertexCount, handleCount; // no handles: flesh alone
+    snwBlocks blocks;
+    snwWeights* weights;             // of all vertices, computed where the character has none
+    snwRigFit* fits[snw_rigpbdFits]; // NULL without handles; loose: NULL if there are no chains
+    snwVec3* origins;                // of the handles, m, in the rest pose
+    uint32_t* given;                 // at the start
+    int* boneHandles;                // the handle that is each bone, -1: none
+    double size;                     // m, diagonal of the bounds at rest
+} snwRigpbdModel;
+
+// A handle between substeps. No padding: it is part of the state.
+typedef struct snwRigpbdHandle
+{
+    snwVec3 velocity, spin;     // of the pose, m/s and rad/s: in the last substep, or before the step that moves it
+    snwTransform start, target; // of this step, for what is given: place of the origin and turn from the rest pose
+    uint32_t given;             // mask of snw_dof...
+    uint32_t fresh;             // of those, what this step has newly given
+    int32_t moves;              // a command or clip moves it in this step
+    int32_t clip;               // snwRigpbdClip
+} snwRigpbdHandle;
+
+typedef enum snwRigpbdClip
+{
+    snw_rigpbdClipNone,  // a command took it, or there is none
+    snw_rigpbdClipComes, // its first step: from where the handle is
+    snw_rigpbdClipLeads,
+} snwRigpbdClip;
+
+// A linear constraint of the handles. No padding.
+typedef struct snwRigpbdRule
+{
+    double value;
+    int64_t on;
+} snwRigpbdRule;
+
+// In the state block. Rows are float4.
+typedef struct snwRigpbdState
+{
+    float* positions;  // x y z and the inverse mass in use
+    float* velocities; // x y z and the inverse mass when free
+    snwRigPose* pose;
+    snwRigpbdHandle* handles;
+    snwRigpbdRule* rules;
+    snwAnchor* anchors;
+} snwRigpbdState;
+
+// Work arrays of a body.
+typedef struct snwRigpbdWork
+{
+    const snwRigpbdModel* model;
+    snwRigpbdState state;
+    float* before;    // rows: positions when the substep began
+    float* predicted; // rows, with the inverse masses in use
+    float* moves;     // rows: d
+    float* plane;     // rows of flat flesh: x y predicted, x y moved
+    float* drift;     // rows: velocities of the rigged mesh, then those of the flesh against it
+    snwPairTriangles* triangles;
+    snwPairTets* tets;
+    snwRigFitScratch* fits[snw_rigpbdFits];
+    snwRigTarget* targets;
+    snwRigRule* rules;
+    snwRigPose* poses;        // when the substep began, then their velocities
+    snwTransform* transforms; // for those who ask
+    double (*matrices)[12];
+    snwTransform* bones;
+    snwTransform* joints;
+    float* shown; // rows, filled on demand
+    uint64_t shownChanges;
+    uint64_t seen;          // sim->changes when the elements were last compared with the state
+    snwMaterial* materials; // that the elements were made with ...
+    float* masses;          // ... and inverse masses in use
+    double h;               // ... and substep
+    int visits;             // ... and iterations
+} snwRigpbdWork;
+
+typedef struct snwRigpbdScratch
+{
+    snwRigpbdWork* works;
+    double* masses; // kg, of the largest body
+    double* sums;   // of the damping
+    snwResponse* response;
+} snwRigpbdScratch;
+
+static inline snwRigpbdWork* snwRigpbd_Work(const snwSim* sim, int body)
+{
+    return &((snwRigpbdScratch*)sim->scratch)->works[body];
+}
+
+// rigpbd_model.c
+snwResult snwRigpbd_CreateModel(const snwModelDef* def, void** model, snwMessage* message);
+void snwRigpbd_DestroyModel(snwContext* context, void* model);
+
+// rigpbd_state.c
+size_t snwRigpbd_StateSize(const void* model);
+snwRigpbdState snwRigpbd_PlaceState(const snwRigpbdModel* model, void* bytes);
+void snwRigpbd_InitBody(snwSim* sim, int body);
+bool snwRigpbd_IsSound(const snwSim* sim, int body);
+void snwRigpbd_Applied(snwSim* sim, const snwCommand* command);
+snwResult snwRigpbd_CreateScratch(snwSim* sim, snwMessage* message);
+void snwRigpbd_DestroyScratch(snwSim* sim);
+
+// rigpbd_show.c
+void snwRigpbd_GetVertices(const snwSim* sim, int body, snwVertices* vertices);
+void snwRigpbd_GetShown(const snwSim* sim, int body, snwVertices* vertices);
+void snwRigpbd_GetHandles(const snwSim* sim, int body, snwTransforms* handles);
+void snwRigpbd_GetHandleMatrices(const snwSim* sim, int body, snwMatrices* handles);
+void snwRigpbd_GetBones(const snwSim* sim, int body, snwTransforms* bones);
+void snwRigpbd_GetJoints(const snwSim* sim, int body, snwTransforms* joints);
+
+// rigpbd_handles.c
+void snwRigpbd_StartHandles(snwSim* sim, int body);
+void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command);
+
+// What is given at the end of this substep; fraction: of the step that is over by then.
+void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction);
+
+// The way that all handles with given places must go in this substep, beyond `most` m in each coordinate: the body is
+// carried along by that much, rig and flesh. 0: nothing to carry.
+snwVec3 snwRigpbd_CarryHandles(snwRigpbdWork* work, double most);
+
+// m/s: the mean of the handles.
+snwVec3 snwRigpbd_MeanVelocity(const snwRigpbdWork* work);
+
+// The pose has changed in a substep of h seconds from work->poses, which become its velocities. last: the step ends.
+void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last);

@@ -1,0 +1,210 @@
+// What is given of the handles, over the substeps of a step.
+//
+// A command or clip names a place at the end of the step. The handle goes there from where it is: a degree of freedom
+// that was given before on a straight line, as pins do; one that is newly given starts with the velocity that it has,
+// on a cubic that ends at the target with the mean velocity of the way. So locking a handle does not stop it dead, and
+// the flesh around it is braked over the whole step. Letting go changes no velocity at all.
+
+#include "math/eigen.h"
+#include "rig/clip.h"
+#include "sim/rigpbd/rigpbd.h"
+
+#include <math.h>
+
+static uint32_t Allowed(const snwRigpbdModel* model, int handle, uint32_t given)
+{
+    const snwCharacterDef* def = &model->character->def;
+    if (model->flat)
+        given &= snw_dofX | snw_dofY | snw_dofRotationZ;
+    if (def->handleCount > 0 && def->handles[handle].kind == snw_handleCage)
+        given &= snw_dofX | snw_dofY | snw_dofZ;
+    return given;
+}
+
+// Flat characters turn about z and stay in their plane.
+static snwTransform InPlane(const snwRigpbdModel* model, snwTransform t)
+{
+    if (!model->flat)
+        return t;
+    double length = hypot(t.rotation.z, t.rotation.w);
+    t.position.z = 0.0;
+    t.rotation = length > 1e-9 ? (snwQuat){0, 0, t.rotation.z / length, t.rotation.w / length} : (snwQuat){0, 0, 0, 1};
+    return t;
+}
+
+static snwTransform Now(const snwRigpbdWork* work, int handle)
+{
+    const snwRigPose* pose = &work->state.pose[handle];
+    return (snwTransform){pose->place, snwQuat_FromMat3(snwPolar3_Compute(pose->linear).rotation)};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Start and commands
+
+void snwRigpbd_StartHandles(snwSim* sim, int body)
+{
+    snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        const snwClipDef* clip = snwSim_FindClip(sim, snw_clipHandle, body, i);
+        snwRigpbdHandle* handle = &work->state.handles[i];
+        *handle = (snwRigpbdHandle){.start = Now(work, i), .target = Now(work, i)};
+        handle->given = handle->fresh = Allowed(work->model, i, clip != NULL ? clip->given : work->model->given[i]);
+        handle->clip = clip != NULL ? snw_rigpbdClipComes : snw_rigpbdClipNone;
+    }
+}
+
+void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
+{
+    snwRigpbdWork* work = snwRigpbd_Work(sim, command->body);
+    snwRigpbdHandle* handle = &work->state.handles[command->index];
+    uint32_t given = Allowed(work->model, command->index, command->mask);
+    handle->fresh = given & (handle->fresh | ~handle->given);
+    handle->given = given;
+    handle->clip = snw_rigpbdClipNone;
+    handle->moves = 1;
+    handle->start = Now(work, command->index);
+    handle->target = InPlane(work->model, command->transform);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Over the step
+
+// A cubic from 0 with velocity a to `way` with velocity way, in unit time.
+static double Ease(double way, double a, double t)
+{
+    return way * t + (a - way) * t * (1.0 - t) * (1.0 - t);
+}
+
+static snwVec3 EaseVector(snwVec3 way, snwVec3 velocity, double t)
+{
+    return (snwVec3){Ease(way.x, velocity.x, t), Ease(way.y, velocity.y, t), Ease(way.z, velocity.z, t)};
+}
+
+static snwTransform Between(const snwRigpbdHandle* handle, double dt, double t)
+{
+    snwVec3 way = snwVec3_Sub(handle->target.position, handle->start.position);
+    snwVec3 velocity = snwVec3_Scale(handle->velocity, dt);
+    velocity.x = handle->fresh & snw_dofX ? velocity.x : way.x;
+    velocity.y = handle->fresh & snw_dofY ? velocity.y : way.y;
+    velocity.z = handle->fresh & snw_dofZ ? velocity.z : way.z;
+    snwQuat turn = snwQuat_Mul(handle->target.rotation, snwQuat_Conjugate(handle->start.rotation));
+    snwVec3 angle = snwQuat_ToRotationVector(turn);
+    bool fresh = (handle->fresh & (snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ)) != 0;
+    snwVec3 spin = fresh ? snwVec3_Scale(handle->spin, dt) : angle;
+    snwQuat part = snwQuat_FromRotationVector(EaseVector(angle, spin, t));
+    return (snwTransform){snwVec3_Add(handle->start.position, EaseVector(way, velocity, t)),
+        snwQuat_Normalize(snwQuat_Mul(part, handle->start.rotation))};
+}
+
+static snwTransform TargetOf(snwSim* sim, int body, int index, double fraction)
+{
+    snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    snwRigpbdHandle* handle = &work->state.handles[index];
+    if (handle->clip != snw_rigpbdClipNone)
+    {
+        const snwClipDef* clip = snwSim_FindClip(sim, snw_clipHandle, body, index);
+        bool leads = handle->clip == snw_rigpbdClipLeads;
+        double time = leads ? sim->substepTime : snwSim_SceneTime(sim) + sim->dt;
+        handle->target = InPlane(work->model, snwClip_Evaluate(clip, time));
+        handle->moves = !leads;
+    }
+    return handle->moves && fraction < 1.0 ? Between(handle, sim->dt, fraction) : handle->target;
+}
+
+void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction)
+{
+    snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        const snwRigpbdHandle* handle = &work->state.handles[i];
+        work->targets[i] = (snwRigTarget){.given = handle->given, .rotation = {0, 0, 0, 1}};
+        if (handle->given == 0)
+            continue;
+        snwTransform target = TargetOf(sim, body, i, fraction);
+        work->targets[i].place = target.position;
+        work->targets[i].rotation = target.rotation;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Hands that jump
+
+static double Part(snwVec3 v, int axis)
+{
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
+
+static double CommonWay(const snwRigpbdWork* work, int axis, double most)
+{
+    double least = 0.0;
+    bool any = false;
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        if (!(work->targets[i].given & ((uint32_t)snw_dofX << axis)))
+            continue;
+        double way = Part(work->targets[i].place, axis) - Part(work->state.pose[i].place, axis);
+        if (any && way * least <= 0.0)
+            return 0.0;
+        least = !any || fabs(way) < fabs(least) ? way : least;
+        any = true;
+    }
+    return fabs(least) > most ? least - copysign(most, least) : 0.0;
+}
+
+snwVec3 snwRigpbd_CarryHandles(snwRigpbdWork* work, double most)
+{
+    snwVec3 way = {CommonWay(work, 0, most), CommonWay(work, 1, most), CommonWay(work, 2, most)};
+    for (int i = 0; i < work->model->handleCount; ++i)
+        work->state.pose[i].place = snwVec3_Add(work->state.pose[i].place, way);
+    return way;
+}
+
+snwVec3 snwRigpbd_MeanVelocity(const snwRigpbdWork* work)
+{
+    snwVec3 sum = {0, 0, 0};
+    for (int i = 0; i < work->model->handleCount; ++i)
+        sum = snwVec3_Add(sum, work->state.handles[i].velocity);
+    return snwVec3_Scale(sum, 1.0 / work->model->handleCount);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+// The velocity of a handle's pose, and its spin: the part of A' A^-1 that turns.
+static void SetVelocity(snwRigPose* before, const snwRigPose* now, double h, snwRigpbdHandle* handle)
+{
+    snwRigPose rate = {snwMat3_Scale(snwMat3_Sub(now->linear, before->linear), 1.0 / h),
+        snwVec3_Scale(snwVec3_Sub(now->place, before->place), 1.0 / h)};
+    snwMat3 turn = snwMat3_Mul(rate.linear, snwMat3_Transpose(before->linear));
+    handle->velocity = rate.place;
+    handle->spin = (snwVec3){
+        0.5 * (turn.m[2][1] - turn.m[1][2]), 0.5 * (turn.m[0][2] - turn.m[2][0]), 0.5 * (turn.m[1][0] - turn.m[0][1])};
+    *before = rate;
+}
+
+void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
+{
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        snwRigpbdHandle* handle = &work->state.handles[i];
+        snwRigPose* before = &work->poses[i];
+        if (!handle->moves)
+        {
+            SetVelocity(before, &work->state.pose[i], h, handle);
+            continue;
+        }
+        // Between goes by the velocity that the handle had when the step began.
+        snwRigpbdHandle passing = *handle;
+        SetVelocity(before, &work->state.pose[i], h, &passing);
+        if (last)
+            *handle = passing;
+    }
+    for (int i = 0; last && i < work->model->handleCount; ++i)
+    {
+        snwRigpbdHandle* handle = &work->state.handles[i];
+        handle->start = handle->target;
+        handle->fresh = 0;
+        handle->moves = 0;
+        handle->clip = handle->clip == snw_rigpbdClipComes ? snw_rigpbdClipLeads : handle->clip;
+    }
+}

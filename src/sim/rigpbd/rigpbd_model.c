@@ -1,0 +1,172 @@
+// Preparing a character for rigpbd: elements in blocks, weights, and the rig as the fit wants it.
+
+#include "sim/rigpbd/rigpbd.h"
+
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Handles and chains
+
+static int FindBone(const snwCharacterDef* def, const char* name)
+{
+    for (int i = 0; i < def->boneCount; ++i)
+        if (name != NULL && name[0] != 0 && strcmp(def->bones[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static const snwJointDef* FindJoint(const snwCharacterDef* def, int bone)
+{
+    for (int i = 0; i < def->jointCount; ++i)
+        if (def->joints[i].bone == bone)
+            return &def->joints[i];
+    return NULL;
+}
+
+// What a bone turns about.
+static snwVec3 BoneOrigin(const snwCharacterDef* def, int bone)
+{
+    const snwJointDef* joint = FindJoint(def, bone);
+    return joint != NULL ? joint->position : def->bones[bone].head;
+}
+
+static void FillHandles(snwRigpbdModel* model, snwRigHandleDef* handles, bool affine)
+{
+    const snwCharacterDef* def = &model->character->def;
+    for (int i = 0; i < def->boneCount; ++i)
+        model->boneHandles[i] = def->handleCount > 0 ? -1 : i;
+    for (int i = 0; i < model->handleCount; ++i)
+    {
+        const snwHandleDef* handle = def->handleCount > 0 ? &def->handles[i] : NULL;
+        int bone = handle == NULL ? i : handle->kind == snw_handleBone ? FindBone(def, handle->name) : -1;
+        if (bone >= 0)
+            model->boneHandles[bone] = i;
+        handles[i].origin = handle != NULL ? handle->position : BoneOrigin(def, bone);
+        handles[i].freedom = affine ? snw_rigAffine : snw_rigRigid;
+        if (handle != NULL && handle->kind == snw_handleCage)
+            handles[i].freedom = snw_rigMoving;
+        model->origins[i] = handles[i].origin;
+        model->given[i] = handle != NULL ? handle->given : 0;
+    }
+}
+
+// In the plane the fit knows hinges, balls and fixed joints; in space all of them. What slides is left loose.
+static bool HoldsTogether(const snwJointDef* joint)
+{
+    return joint == NULL ||
+           (joint->type != snw_jointPrismatic && joint->type != snw_jointCylindrical && joint->type != snw_jointFree);
+}
+
+static bool HasLimits(const snwRigpbdModel* model, const snwJointDef* joint, bool affine)
+{
+    bool plane = joint != NULL &&
+                 (joint->type == snw_jointHinge || joint->type == snw_jointBall || joint->type == snw_jointFixed);
+    return joint != NULL && !affine && (!model->flat || plane);
+}
+
+// A bone and its parent hold together at the bone's joint, or its head without one.
+static int FillLinks(const snwRigpbdModel* model, snwRigLinkDef* links, bool affine)
+{
+    const snwCharacterDef* def = &model->character->def;
+    int count = 0;
+    for (int i = 0; i < def->boneCount; ++i)
+    {
+        const snwJointDef* joint = FindJoint(def, i);
+        int parent = joint != NULL ? joint->parentBone : def->bones[i].parent;
+        if (parent < 0 || model->boneHandles[i] < 0 || model->boneHandles[parent] < 0 || !HoldsTogether(joint))
+            continue;
+        links[count++] = (snwRigLinkDef){.parent = model->boneHandles[parent],
+            .child = model->boneHandles[i],
+            .joint = BoneOrigin(def, i),
+            .limits = HasLimits(model, joint, affine) ? joint : NULL};
+    }
+    return count;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+static snwResult FindWeights(snwRigpbdModel* model, const double* params, snwWeights* weights, snwMessage* message)
+{
+    const snwCharacterDef* character = &model->character->def;
+    bool handles = character->handleCount > 0;
+    *weights = handles ? character->handleWeights : character->boneWeights;
+    if (weights->vertexCount > 0)
+        return snw_ok;
+    snwWeightsDef def = snwDefaultWeightsDef();
+    def.handles = handles;
+    def.kind = (snwWeightsKind)params[snw_sharedParamCount + snw_rigpbdWeights];
+    snwResult result = snwComputeWeights(model->character, &def, &model->weights, message);
+    if (result >= 0)
+        *weights = *model->weights;
+    return result < 0 ? result : snw_ok;
+}
+
+static snwResult MakeFits(snwRigpbdModel* model, const snwModelDef* def, snwMessage* message)
+{
+    const snwCharacterDef* character = &model->character->def;
+    bool affine = def->params[snw_sharedParamCount + snw_rigpbdHandles] != 0.0;
+    snwWeights weights;
+    snwRigHandleDef* handles = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *handles);
+    snwRigLinkDef* links = snwArena_Alloc(&model->arena, (size_t)character->boneCount + 1, sizeof *links);
+    model->origins = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *model->origins);
+    model->given = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *model->given);
+    model->boneHandles = snwArena_Alloc(&model->arena, (size_t)character->boneCount + 1, sizeof *model->boneHandles);
+    if (model->arena.failed)
+        return snwFailMemory(message);
+    FillHandles(model, handles, affine);
+    snwResult result = FindWeights(model, def->params, &weights, message);
+    if (result < 0)
+        return result;
+    snwRigFitDef fit = {.dimension = model->flat ? 2 : 3,
+        .vertexCount = model->vertexCount,
+        .rest = character->vertices,
+        .masses = model->character->masses,
+        .weights = &weights,
+        .handles = handles,
+        .links = links,
+        .linkCount = FillLinks(model, links, affine),
+        .constraints = character->constraints,
+        .constraintCount = character->constraintCount};
+    result = snwRigFit_Create(def->context, &fit, &model->fits[snw_rigpbdJoined], message);
+    if (result < 0 || fit.linkCount == 0)
+        return result;
+    fit.linkCount = 0;
+    return snwRigFit_Create(def->context, &fit, &model->fits[snw_rigpbdLoose], message);
+}
+
+snwResult snwRigpbd_CreateModel(const snwModelDef* def, void** out, snwMessage* message)
+{
+    const snwCharacter* character = def->character;
+    if (character->def.tetCount + character->def.triangleCount == 0)
+        return snwFail(message, snw_errorUnsupported, "give it tets or triangles, or choose another method",
+            "character '%s' has no elements", character->def.name);
+    snwRigpbdModel* model = snwAlloc(def->context, sizeof *model);
+    *out = model;
+    if (model == NULL)
+        return snwFailMemory(message);
+    model->arena.context = def->context;
+    model->character = character;
+    model->flat = character->def.triangleCount > 0;
+    model->vertexCount = character->def.vertexCount;
+    model->handleCount = snwCharacterDef_HandleCount(&character->def);
+    model->size = snwVec3_Distance(character->lower, character->upper);
+    snwResult result = snwBlocks_Make(&model->arena, character, &model->blocks, message);
+    if (result == snw_ok && model->handleCount > 0)
+        result = MakeFits(model, def, message);
+    if (result < 0)
+        snwRigpbd_DestroyModel(def->context, model);
+    return result;
+}
+
+void snwRigpbd_DestroyModel(snwContext* context, void* data)
+{
+    snwRigpbdModel* model = data;
+    for (int i = 0; model != NULL && i < snw_rigpbdFits; ++i)
+        snwRigFit_Destroy(context, model->fits[i]);
+    if (model != NULL)
+    {
+        snwContext_Free(context, model->weights);
+        snwArena_Free(&model->arena);
+    }
+    snwFree(context, model);
+}

@@ -1,0 +1,240 @@
+// The state of a body: its place in the block, its start, what commands change; and the work arrays beside it.
+
+#include "math/eigen.h"
+#include "sim/layout.h"
+#include "sim/rigpbd/rigpbd.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Layout
+
+static size_t RowCount(const snwRigpbdModel* model)
+{
+    return (size_t)model->vertexCount + snw_blockLanes;
+}
+
+static snwRigpbdState LayOut(const snwRigpbdModel* model, snwLayout* layout)
+{
+    const snwCharacter* character = model->character;
+    size_t rows = RowCount(model), row = 4 * sizeof(float), handles = (size_t)model->handleCount;
+    snwRigpbdState state;
+    state.positions = snwLayout_Take(layout, rows, row);
+    state.velocities = snwLayout_Take(layout, rows, row);
+    state.pose = snwLayout_Take(layout, handles, sizeof *state.pose);
+    state.handles = snwLayout_Take(layout, handles, sizeof *state.handles);
+    state.rules = snwLayout_Take(layout, (size_t)character->def.constraintCount, sizeof *state.rules);
+    state.anchors = snwLayout_Take(layout, (size_t)character->touchCount * snw_anchorsPerVertex, sizeof *state.anchors);
+    return state;
+}
+
+size_t snwRigpbd_StateSize(const void* model)
+{
+    snwLayout layout = {0};
+    LayOut(model, &layout);
+    return layout.size;
+}
+
+snwRigpbdState snwRigpbd_PlaceState(const snwRigpbdModel* model, void* bytes)
+{
+    return LayOut(model, &(snwLayout){.bytes = bytes});
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Start
+
+// Inverse masses from the materials; what is pinned stays at 0 until it is let go.
+static void SetMasses(snwSim* sim, int body)
+{
+    const snwRigpbdState* state = &snwRigpbd_Work(sim, body)->state;
+    double* masses = ((snwRigpbdScratch*)sim->scratch)->masses;
+    snwCharacter_ComputeMasses(sim->bodies[body].character, sim->bodies[body].materials, masses);
+    for (int i = 0; i < sim->bodies[body].character->def.vertexCount; ++i)
+    {
+        float* inUse = &state->positions[4 * (size_t)i + 3];
+        float* free = &state->velocities[4 * (size_t)i + 3];
+        *free = (float)(1.0 / masses[i]);
+        *inUse = *inUse == 0.0f ? 0.0f : *free;
+    }
+}
+
+// Marks the vertices that a pin holds now.
+static void SetPinned(snwSim* sim, int body)
+{
+    const snwRigpbdState* state = &snwRigpbd_Work(sim, body)->state;
+    for (int i = 0; i < sim->bodies[body].character->def.vertexCount; ++i)
+        state->positions[4 * (size_t)i + 3] = state->velocities[4 * (size_t)i + 3];
+    for (int p = 0; p < sim->def->pinCount; ++p)
+        for (int i = 0; i < sim->pinSets[p].count && sim->pins[p].held && sim->pinSets[p].body == body; ++i)
+            state->positions[4 * (size_t)sim->pinSets[p].vertices[i] + 3] = 0.0f;
+    for (int i = 0; i < sim->grabCount; ++i)
+        if (sim->grabs[i].kind == snw_grabPin && sim->grabs[i].body == body)
+            state->positions[4 * (size_t)sim->grabs[i].vertex + 3] = 0.0f;
+}
+
+// A flat body starts in its plane: what would tip it out of there is left away.
+static snwBodyStart InPlane(snwBodyStart start)
+{
+    double length = hypot(start.transform.rotation.z, start.transform.rotation.w);
+    snwQuat upright = {0, 0, start.transform.rotation.z / length, start.transform.rotation.w / length};
+    start.transform.rotation = length > 1e-9 ? upright : (snwQuat){0, 0, 0, 1};
+    start.transform.position.z = start.velocity.z = start.angularVelocity.x = start.angularVelocity.y = 0.0;
+    return start;
+}
+
+static void InitRig(snwSim* sim, int body, const snwBodyStart* start)
+{
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    const snwRigpbdModel* model = work->model;
+    const snwCharacterDef* def = &model->character->def;
+    snwVec3 centre = snwTransform_Apply(start->transform, model->character->centre);
+    snwMat3 turn = snwQuat_ToMat3(start->transform.rotation);
+    for (int i = 0; i < model->handleCount; ++i)
+        work->state.pose[i] = (snwRigPose){turn, snwTransform_Apply(start->transform, model->origins[i])};
+    snwRigpbd_StartHandles(sim, body);
+    for (int i = 0; i < model->handleCount; ++i)
+    {
+        snwVec3 arm = snwVec3_Sub(work->state.pose[i].place, centre);
+        work->state.handles[i].spin = start->angularVelocity;
+        work->state.handles[i].velocity = snwVec3_Add(start->velocity, snwVec3_Cross(start->angularVelocity, arm));
+    }
+    for (int i = 0; i < def->constraintCount; ++i)
+        work->state.rules[i] = (snwRigpbdRule){def->constraints[i].value, 1};
+}
+
+void snwRigpbd_InitBody(snwSim* sim, int body)
+{
+    const snwCharacter* character = sim->bodies[body].character;
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    snwBodyStart start = work->model->flat ? InPlane(sim->starts[body]) : sim->starts[body];
+    snwVec3 centre = snwTransform_Apply(start.transform, character->centre);
+    memset(sim->bodies[body].state, 0, snwRigpbd_StateSize(work->model));
+    for (int i = 0; i < character->def.vertexCount; ++i)
+    {
+        snwVec3 x = snwTransform_Apply(start.transform, character->def.vertices[i]);
+        snwVec3 spin = snwVec3_Cross(start.angularVelocity, snwVec3_Sub(x, centre));
+        snwRow_Set(work->state.positions, i, x);
+        snwRow_Set(work->state.velocities, i, snwVec3_Add(start.velocity, spin));
+    }
+    SetMasses(sim, body);
+    SetPinned(sim, body);
+    InitRig(sim, body, &start);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+static bool IsUnit(snwTransform t)
+{
+    return snwTransform_IsFinite(t) && fabs(snwQuat_Dot(t.rotation, t.rotation) - 1.0) <= 1e-6;
+}
+
+static bool HandlesAreSound(const snwSim* sim, int body)
+{
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        const snwRigpbdHandle* handle = &work->state.handles[i];
+        bool led = handle->clip == snw_rigpbdClipNone || snwSim_FindClip(sim, snw_clipHandle, body, i) != NULL;
+        if (!snwMat3_IsFinite(work->state.pose[i].linear) || !snwVec3_IsFinite(work->state.pose[i].place) ||
+            !snwVec3_IsFinite(handle->velocity) || !snwVec3_IsFinite(handle->spin) || !IsUnit(handle->start) ||
+            !IsUnit(handle->target) || handle->given > snw_dofAll || handle->fresh > snw_dofAll || !led)
+            return false;
+    }
+    for (int i = 0; i < work->model->character->def.constraintCount; ++i)
+        if (!isfinite(work->state.rules[i].value))
+            return false;
+    return true;
+}
+
+bool snwRigpbd_IsSound(const snwSim* sim, int body)
+{
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    const snwRigpbdState* state = &work->state;
+    for (int i = 0; i < work->model->vertexCount; ++i)
+    {
+        const float *x = state->positions + 4 * (size_t)i, *v = state->velocities + 4 * (size_t)i;
+        if (!isfinite(v[3]) || !(v[3] > 0.0f) || (x[3] != 0.0f && x[3] != v[3]))
+            return false;
+        if (work->model->flat && (x[2] != 0.0f || v[2] != 0.0f))
+            return false;
+    }
+    for (int i = 0; i < work->model->character->touchCount * snw_anchorsPerVertex; ++i)
+        if (!snwAnchor_IsSound(&state->anchors[i], sim->def))
+            return false;
+    return HandlesAreSound(sim, body);
+}
+
+void snwRigpbd_Applied(snwSim* sim, const snwCommand* command)
+{
+    if (command->kind == snw_commandMaterial)
+        SetMasses(sim, command->body);
+    if (command->kind == snw_commandPin)
+        SetPinned(sim, command->body >= 0 ? command->body : sim->pinSets[command->index].body);
+    if (command->kind == snw_commandHandle)
+        snwRigpbd_TakeHandle(sim, command);
+    if (command->kind == snw_commandConstraint)
+        snwRigpbd_Work(sim, command->body)->state.rules[command->index] = (snwRigpbdRule){command->value, command->on};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Work arrays
+
+static void AllocWork(snwArena* arena, snwRigpbdWork* work)
+{
+    const snwRigpbdModel* model = work->model;
+    const snwCharacterDef* def = &model->character->def;
+    size_t rows = RowCount(model), row = 4 * sizeof(float), handles = (size_t)model->handleCount;
+    work->before = snwArena_Alloc(arena, rows, row);
+    work->predicted = snwArena_Alloc(arena, rows, row);
+    work->moves = snwArena_Alloc(arena, rows, row);
+    work->plane = snwArena_Alloc(arena, model->flat ? rows : 0, row);
+    work->drift = snwArena_Alloc(arena, rows, row);
+    work->shown = snwArena_Alloc(arena, rows, row);
+    work->triangles = snwArena_Alloc(arena, (size_t)model->blocks.triangleBlocks, sizeof *work->triangles);
+    work->tets = snwArena_Alloc(arena, (size_t)model->blocks.tetBlocks, sizeof *work->tets);
+    work->targets = snwArena_Alloc(arena, handles, sizeof *work->targets);
+    work->poses = snwArena_Alloc(arena, handles, sizeof *work->poses);
+    work->rules = snwArena_Alloc(arena, (size_t)def->constraintCount, sizeof *work->rules);
+    work->transforms = snwArena_Alloc(arena, handles, sizeof *work->transforms);
+    work->matrices = snwArena_Alloc(arena, handles, sizeof *work->matrices);
+    work->bones = snwArena_Alloc(arena, (size_t)def->boneCount, sizeof *work->bones);
+    work->joints = snwArena_Alloc(arena, (size_t)def->jointCount, sizeof *work->joints);
+    work->materials = snwArena_Alloc(arena, (size_t)def->materialCount, sizeof *work->materials);
+    work->masses = snwArena_Alloc(arena, rows, sizeof *work->masses);
+}
+
+snwResult snwRigpbd_CreateScratch(snwSim* sim, snwMessage* message)
+{
+    size_t most = 1;
+    snwRigpbdScratch* scratch = snwArena_Alloc(&sim->arena, 1, sizeof *scratch);
+    sim->scratch = scratch;
+    if (scratch == NULL)
+        return snwFailMemory(message);
+    scratch->works = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->works);
+    for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
+    {
+        snwRigpbdWork* work = &scratch->works[i];
+        work->model = sim->bodies[i].model;
+        work->state = snwRigpbd_PlaceState(work->model, sim->bodies[i].state);
+        AllocWork(&sim->arena, work);
+        most = RowCount(work->model) > most ? RowCount(work->model) : most;
+        for (int f = 0; f < snw_rigpbdFits && work->model->fits[f] != NULL && !sim->arena.failed; ++f)
+            if (snwRigFitScratch_Create(sim->context, work->model->fits[f], &work->fits[f], message) < 0)
+                return snw_errorMemory;
+    }
+    scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
+    scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount((int)most), sizeof(double));
+    if (sim->arena.failed)
+        return snwFailMemory(message);
+    return snwSim_CreateResponse(sim, snwSim_Param(sim, snw_rigpbdSelf) != 0.0, &scratch->response, message);
+}
+
+void snwRigpbd_DestroyScratch(snwSim* sim)
+{
+    snwRigpbdScratch* scratch = sim->scratch;
+    for (int i = 0; scratch->works != NULL && i < sim->bodyCount; ++i)
+        for (int f = 0; f < snw_rigpbdFits; ++f)
+            snwRigFitScratch_Destroy(sim->context, scratch->works[i].fits[f]);
+    snwDestroyResponse(scratch->response);
+}

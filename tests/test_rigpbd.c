@@ -1,0 +1,535 @@
+// rigpbd: flesh and rig that move each other.
+
+#include "fixture.h"
+#include "test.h"
+
+#include "sim/rigpbd/rigpbd.h"
+#include "sinew/tools.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Elements against their energy
+
+// One element with floats for corners, and what a visit does to it.
+typedef struct Lone
+{
+    int dimension;
+    double E, nu, volume, h, w[4];
+    snwVec3 g[4];
+    double start[4][3], moved[4][3];
+} Lone;
+
+static double Energy(const Lone* lone, const double x[4][3])
+{
+    double f[3][3] = {{0}}, size = 0.0;
+    for (int d = 0; d < 3; ++d)
+        for (int k = 0; k <= lone->dimension; ++k)
+        {
+            f[d][0] += x[k][d] * lone->g[k].x;
+            f[d][1] += x[k][d] * lone->g[k].y;
+            f[d][2] += x[k][d] * lone->g[k].z;
+        }
+    f[2][2] = lone->dimension == 2 ? 1.0 : f[2][2];
+    for (int i = 0; i < lone->dimension * lone->dimension; ++i)
+        size += f[i / lone->dimension][i % lone->dimension] * f[i / lone->dimension][i % lone->dimension];
+    double det = f[0][0] * (f[1][1] * f[2][2] - f[1][2] * f[2][1]) - f[0][1] * (f[1][0] * f[2][2] - f[1][2] * f[2][0]) +
+                 f[0][2] * (f[1][0] * f[2][1] - f[1][1] * f[2][0]);
+    double mu = lone->E / (2.0 * (1.0 + lone->nu)), lambda = 2.0 * mu * lone->nu / (1.0 - 2.0 * lone->nu) + mu;
+    double gamma = 1.0 + mu / lambda;
+    return lone->volume * (0.5 * mu * (size - lone->dimension) + 0.5 * lambda * (det - gamma) * (det - gamma));
+}
+
+// A triangle or tet with uneven corners and masses, deformed; visited once by the kernels of an instruction set.
+static Lone VisitLone(int dimension, double E, snwSimd simd)
+{
+    snwContext* context = snwFixture_Context(1, simd, NULL);
+    const snwVec3 corners[4] = {{0.1, 0.05, 0}, {0.4, 0.1, 0}, {0.2, 0.5, 0}, {0.25, 0.2, 0.375}};
+    const int element[4] = {0, 1, 2, 3};
+    snwMaterial material = snwDefaultMaterial();
+    material.young = E, material.poisson = 0.3;
+    snwCharacterDef def = snwDefaultCharacterDef();
+    def.name = "lone", def.vertices = corners, def.vertexCount = dimension + 1;
+    def.materials = &material, def.materialCount = 1;
+    if (dimension == 2)
+        def.triangles = (const int(*)[3])element, def.triangleCount = 1;
+    else
+        def.tets = (const int(*)[4])element, def.tetCount = 1;
+    snwCharacter* character = NULL;
+    CHECK(snwCreateCharacter(context, &def, &character, NULL) == snw_ok);
+    snwArena arena = {.context = context};
+    snwBlocks blocks;
+    CHECK(snwBlocks_Make(&arena, character, &blocks, NULL) == snw_ok);
+    float *x = snwArena_Alloc(&arena, 16, 16), *rows = snwArena_Alloc(&arena, 16, 16);
+    snwPairTriangles* triangles = snwArena_Alloc(&arena, 1, sizeof *triangles);
+    snwPairTets* tets = snwArena_Alloc(&arena, 1, sizeof *tets);
+    Lone lone = {.dimension = dimension, .E = E, .nu = 0.3, .volume = character->restVolumes[0], .h = 1.0 / 900.0};
+    for (int k = 0; k <= dimension; ++k)
+    {
+        const double stretch[3] = {1.2, 0.9, 1.1};
+        double p[3] = {corners[k].x, corners[k].y, corners[k].z};
+        double turned[3] = {p[0] * stretch[0] + 0.3 * p[1], p[1] * stretch[1] - 0.2 * p[0], p[2] * stretch[2]};
+        for (int d = 0; d < 3; ++d)
+            x[4 * k + d] = (float)turned[d];
+        x[4 * k + 3] = (float)(1.0 + 0.5 * k);
+        lone.w[k] = (double)x[4 * k + 3];
+        for (int d = 0; d < dimension && dimension == 2; ++d)
+            rows[4 * k + d] = x[4 * k + d];
+        for (int d = 0; d < 3; ++d)
+            lone.start[k][d] = (double)x[4 * k + d];
+    }
+    snwPairDef pair = {character, &blocks, &material, x, lone.h, 1};
+    snwPairSweep sweep = {rows, x, triangles, tets};
+    const snwConstraintKernels* kernels = snwConstraint_Kernels(context->simd);
+    if (dimension == 2)
+        snwPairTriangles_Set(&pair, triangles), kernels->pairTriangles(&sweep, 0, 1);
+    else
+        snwPairTets_Set(&pair, tets), kernels->pairTets(&sweep, 0, 1);
+    CHECK(snwPair_ShareCut(&pair) == 0.0);
+    snwMat3 inverse,
+        edges = snwMat3_FromColumns(snwVec3_Sub(corners[1], corners[0]), snwVec3_Sub(corners[2], corners[0]),
+            dimension == 2 ? (snwVec3){0, 0, 1} : snwVec3_Sub(corners[3], corners[0]));
+    CHECK(snwMat3_Inverse(edges, &inverse));
+    for (int k = 1; k <= dimension; ++k)
+    {
+        lone.g[k] = snwMat3_Row(inverse, k - 1);
+        lone.g[0] = snwVec3_Sub(lone.g[0], lone.g[k]);
+    }
+    for (int k = 0; k <= dimension; ++k)
+        for (int d = 0; d < dimension; ++d)
+            lone.moved[k][d] = (double)rows[4 * k + d + (dimension == 2 ? 2 : 0)];
+    snwArena_Free(&arena);
+    snwCharacter_Release(character);
+    snwDestroyContext(context);
+    return lone;
+}
+
+// Soft flesh moves by h^2 w times the force, and that is the gradient of the energy by finite differences.
+TEST(rigpbd, softElementsMoveByTheGradientOfTheirEnergy)
+{
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        Lone lone = VisitLone(dimension, 1e-2, snw_simdAuto);
+        for (int k = 0; k <= dimension; ++k)
+            for (int d = 0; d < dimension; ++d)
+            {
+                double plus[4][3], minus[4][3], step = 1e-5;
+                memcpy(plus, lone.start, sizeof plus), memcpy(minus, lone.start, sizeof minus);
+                plus[k][d] += step, minus[k][d] -= step;
+                double force = -(Energy(&lone, plus) - Energy(&lone, minus)) / (2.0 * step);
+                CHECK_NEAR(lone.moved[k][d] / (lone.h * lone.h * lone.w[k] * lone.E), force / lone.E, 2e-6);
+            }
+    }
+}
+
+// mu |e|^2 + lambda (tr e)^2 / 2 of a small strain, in the plane as in space.
+TEST(rigpbd, smallStrainsAreHookes)
+{
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        Lone lone = VisitLone(dimension, 1.0, snw_simdAuto);
+        const double e[3][3] = {{2e-4, 1e-4, -5e-5}, {1e-4, -3e-4, 2e-5}, {-5e-5, 2e-5, 1e-4}};
+        double x[4][3] = {{0}}, rest[4][3] = {{0}}, trace = 0.0, square = 0.0;
+        snwMat3 edges = snwMat3_Identity(),
+                inverse = {{{lone.g[1].x, lone.g[1].y, lone.g[1].z}, {lone.g[2].x, lone.g[2].y, lone.g[2].z},
+                    {lone.g[3].x, lone.g[3].y, lone.g[3].z}}};
+        if (dimension == 2)
+            inverse.m[2][2] = 1.0;
+        CHECK(snwMat3_Inverse(inverse, &edges));
+        for (int k = 1; k <= dimension; ++k)
+            for (int d = 0; d < dimension; ++d)
+            {
+                rest[k][d] = x[k][d] = edges.m[d][k - 1];
+                for (int j = 0; j < dimension; ++j)
+                    x[k][d] += e[d][j] * edges.m[j][k - 1];
+            }
+        for (int i = 0; i < dimension; ++i)
+        {
+            trace += e[i][i];
+            for (int j = 0; j < dimension; ++j)
+                square += e[i][j] * e[i][j];
+        }
+        double mu = lone.E / (2.0 * (1.0 + lone.nu)), lambda = 2.0 * mu * lone.nu / (1.0 - 2.0 * lone.nu);
+        double hooke = lone.volume * (mu * square + 0.5 * lambda * trace * trace);
+        CHECK_NEAR((Energy(&lone, x) - Energy(&lone, rest)) / hooke, 1.0, 3e-3);
+    }
+}
+
+TEST(rigpbd, elementsHaveTheSameBitsForAnyInstructionSet)
+{
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        Lone first = VisitLone(dimension, 1e5, snw_simdScalar);
+        for (snwSimd simd = snw_simdBase; simd <= snw_simdAvx2; ++simd)
+        {
+            Lone other = VisitLone(dimension, 1e5, simd);
+            CHECK(memcmp(first.moved, other.moved, sizeof first.moved) == 0);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Scenes
+
+// more: the rest of the body, closed, and of the scene.
+static snwSim* NewSim(snwContext* context, const char* character, const char* more)
+{
+    char text[2048];
+    snprintf(text, sizeof text,
+        "{\"sinew\":1,\"name\":\"t\",\"method\":\"rigpbd\",\"duration\":1,"
+        "\"bodies\":[{\"name\":\"b\",\"character\":{\"blueprint\":\"%s\"}%s}",
+        character, more);
+    snwSceneOptions options = snwDefaultSceneOptions();
+    snwSceneFile file;
+    snwMessage message = {0};
+    if (snwSceneFile_Parse(context, text, strlen(text), "t", &options, &file, &message) < 0)
+        snwTest_Fail(__FILE__, __LINE__, "%s: %s", message.place, message.text);
+    snwSimDef def = snwDefaultSimDef();
+    def.scene = file.scene;
+    snwSim* sim = NULL;
+    if (snwCreateSim(context, &def, &sim, &message) < 0)
+        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
+    snwSceneFile_Close(&file);
+    return sim;
+}
+
+static const char* const s_free = "}],\"gravity\":[0,0,0]";
+
+static void PushHandle(snwSim* sim, int handle, uint32_t mask, snwTransform transform)
+{
+    snwCommand command = snwDefaultCommand(snw_commandHandle);
+    command.index = handle, command.mask = mask, command.transform = transform;
+    CHECK(snwSim_Push(sim, &command, NULL) == snw_ok);
+}
+
+static snwMeasures Measure(snwSim* sim)
+{
+    snwMeasures measures;
+    CHECK(snwSim_GetMeasures(sim, 0, &measures) == snw_ok);
+    return measures;
+}
+
+static const snwRigPose* Pose(const snwSim* sim, int handle)
+{
+    return &snwRigpbd_Work(sim, 0)->state.pose[handle];
+}
+
+static double Size(const snwSim* sim)
+{
+    return snwRigpbd_Work(sim, 0)->model->size;
+}
+
+TEST(rigpbd, nothingGivenStaysStillForTenThousandSubsteps)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "starfish", s_free);
+    snwMeasures start = Measure(sim);
+    snwFixture_Run(sim, 667, 1.0 / 60.0);
+    snwMeasures end = Measure(sim);
+    CHECK(snwVec3_Distance(start.centre, end.centre) <= 1e-6 * Size(sim));
+    CHECK(fabs(end.volume / start.volume - 1.0) <= 1e-6);
+    CHECK(end.maxSpeed <= 5e-4);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+static void CheckMomentum(const char* character, const char* settings)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    char more[512];
+    snprintf(more, sizeof more,
+        ",\"velocity\":[0.3,0.2,0],\"angular_velocity\":[0,0,2]}],\"gravity\":[0,0,0],\"settings\":{%s}", settings);
+    snwSim* sim = NewSim(context, character, more);
+    snwMeasures start = Measure(sim);
+    snwFixture_Run(sim, 667, 1.0 / 60.0);
+    snwMeasures end = Measure(sim);
+    double scale = snwVec3_Length(start.momentum);
+    CHECK(snwVec3_Distance(start.momentum, end.momentum) <= 1e-5 * scale);
+    snwVec3 spinStart = snwVec3_Sub(start.angularMomentum, snwVec3_Cross(start.centre, start.momentum));
+    snwVec3 spinEnd = snwVec3_Sub(end.angularMomentum, snwVec3_Cross(end.centre, end.momentum));
+    // Euler's implicit step takes omega^2 h of the spin per second, and nothing else may.
+    double omega = 2.0, kept = exp(-omega * omega / 900.0 * 667.0 / 60.0);
+    CHECK_NEAR(spinEnd.z / spinStart.z, kept, 5e-3);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(rigpbd, freeMotionKeepsItsMomentum)
+{
+    CheckMomentum("starfish", "");
+}
+
+TEST(rigpbd, dampingTakesNoMomentum)
+{
+    CheckMomentum("starfish", "\"rigpbd.damping\": 20, \"rigpbd.settle\": 5");
+    CheckMomentum("ghost", "\"rigpbd.damping\": 20");
+}
+
+// Bones of a chain hold together without a push from outside.
+TEST(rigpbd, chainsTakeNoMomentumAndKeepTheirJoints)
+{
+    CheckMomentum("fish-2d", "");
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "fish-2d", s_free);
+    const snwCharacterDef* def = &sim->bodies[0].character->def;
+    for (int i = 0; i < 90; ++i)
+    {
+        snwTransform to = {Pose(sim, 0)->place, snwQuat_FromAxisAngle((snwVec3){0, 0, 1}, 0.6 * sin(0.2 * i))};
+        to.position = def->handles[0].position;
+        PushHandle(sim, 0, snw_dofX | snw_dofY | snw_dofRotationZ, to);
+        snwFixture_Run(sim, 1, 1.0 / 60.0);
+        snwTransforms handles;
+        CHECK(snwSim_GetHandles(sim, 0, &handles) == snw_ok && handles.count == 4);
+        for (int b = 1; b < 4; ++b)
+        {
+            snwVec3 joint = def->bones[b].head;
+            CHECK(snwVec3_Distance(snwTransform_Apply(handles.data[b - 1], joint),
+                      snwTransform_Apply(handles.data[b], joint)) <= 1e-6 * Size(sim));
+        }
+    }
+    CHECK(Measure(sim).maxSpeed > 0.05);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(rigpbd, givenDegreesOfFreedomAreMetEveryFrame)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "worm", s_free);
+    snwVec3 at = Pose(sim, 4)->place;
+    double other = Pose(sim, 0)->place.x;
+    for (int i = 0; i < 40; ++i)
+    {
+        snwTransform to = {
+            {at.x + 0.2 * sin(0.3 * i), at.y + 0.01 * i, 7.0}, snwQuat_FromAxisAngle((snwVec3){0, 0, 1}, 0.05 * i)};
+        PushHandle(sim, 4, snw_dofAll, to);
+        PushHandle(sim, 0, snw_dofY, (snwTransform){{0, 0.1, 0}, {0, 0, 0, 1}});
+        snwFixture_Run(sim, 1, 1.0 / 60.0);
+        CHECK_NEAR(Pose(sim, 4)->place.x, to.position.x, 1e-6 * Size(sim));
+        CHECK_NEAR(Pose(sim, 4)->place.y, to.position.y, 1e-6 * Size(sim));
+        CHECK_NEAR(atan2(Pose(sim, 4)->linear.m[1][0], Pose(sim, 4)->linear.m[0][0]), 0.05 * i, 1e-6);
+        CHECK_NEAR(Pose(sim, 0)->place.y, 0.1, 1e-6 * Size(sim));
+    }
+    CHECK(fabs(Pose(sim, 0)->place.x - other) > 0.01); // what was free has followed
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+static void CheckJump(const char* character, int handle)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, character, s_free);
+    snwTransform to = {Pose(sim, handle)->place, {0, 0, 0, 1}};
+    to.position.x += 10.0 * Size(sim);
+    PushHandle(sim, handle, snw_dofX | snw_dofY, to);
+    snwFixture_Run(sim, 1, 1.0 / 60.0);
+    CHECK_NEAR(Pose(sim, handle)->place.x, to.position.x, 1e-6 * Size(sim));
+    CHECK(Measure(sim).maxSpeed <= 60.0 * Size(sim));
+    snwFixture_Run(sim, 20, 1.0 / 60.0);
+    PushHandle(sim, handle, 0, to);
+    snwFixture_Run(sim, 120, 1.0 / 60.0);
+    snwMeasures end = Measure(sim);
+    CHECK(end.minVolumeRatio > 0.2 && end.maxStretch < 1.0);
+    CHECK(fabs(end.centre.x - to.position.x) <= 5.0 * Size(sim));
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(rigpbd, aHandleThatJumpsTenSizesNeitherExplodesNorRuins)
+{
+    CheckJump("starfish", 1);
+    CheckJump("ghost", 3);
+    CheckJump("fish-2d", 0);
+}
+
+// The largest change of a vertex's velocity in a substep.
+static float LargestChange(snwSim* sim, float* before)
+{
+    snwVertices now;
+    CHECK(snwSim_GetVertices(sim, 0, &now) == snw_ok);
+    float most = 0.0f;
+    for (int i = 0; i < 4 * now.count; ++i)
+    {
+        most = i % 4 < 3 && fabsf(now.velocities[i] - before[i]) > most ? fabsf(now.velocities[i] - before[i]) : most;
+        before[i] = now.velocities[i];
+    }
+    return most;
+}
+
+// One substep per step here, so that each is seen; a frame is fifteen of them.
+TEST(rigpbd, lockingAndLettingGoDoNotJerk)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "worm", "}],\"gravity\":[0,0,0],\"settings\":{\"sim.substeps\":1}");
+    static float velocities[4 * 1000];
+    snwVec3 at = Pose(sim, 4)->place;
+    float before = 0.0f, after = 0.0f;
+    for (int i = 0; i < 600; ++i)
+    {
+        snwTransform to = {{at.x, at.y + 0.1 * sin(0.02 * i), 0}, {0, 0, 0, 1}};
+        if (i < 400)
+            PushHandle(sim, 4, snw_dofX | snw_dofY, to);
+        else if (i == 400)
+            PushHandle(sim, 4, 0, to);
+        snwFixture_Run(sim, 1, 1.0 / 900.0);
+        float change = LargestChange(sim, velocities);
+        before = i >= 390 && i < 400 && change > before ? change : before;
+        after = i >= 400 && i < 402 && change > after ? change : after;
+    }
+    CHECK(before > 0.0f && after <= 1.2f * before);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(rigpbd, freeFallIsFree)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "starfish", "}],\"gravity\":[0,-9.81,0]");
+    snwMeasures start = Measure(sim);
+    snwFixture_Run(sim, 60, 1.0 / 60.0);
+    snwMeasures end = Measure(sim);
+    CHECK_NEAR(start.centre.y - end.centre.y, 0.5 * 9.81 * (1.0 + 1.0 / 900.0), 1e-4);
+    CHECK_NEAR(end.momentum.x, 0.0, 1e-4);
+    CHECK(end.maxStretch < 1e-3);
+    snwTransforms handles;
+    CHECK(snwSim_GetHandles(sim, 0, &handles) == snw_ok);
+    CHECK_NEAR(handles.data[0].position.y, end.centre.y - start.centre.y, 1e-3);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(rigpbd, flatFleshLandsOnTheFloorAndStaysInItsPlane)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "octopus-2d",
+        ",\"position\":[0,0.8,0]}],\"gravity\":[0,-9.81,0],\"colliders\":[{\"name\":\"floor\",\"kind\":\"plane\"},"
+        "{\"name\":\"ball\",\"kind\":\"sphere\",\"radius\":0.2,\"position\":[0.2,0.2,0]}],"
+        "\"settings\":{\"rigpbd.settle\":2}");
+    snwFixture_Run(sim, 90, 1.0 / 60.0);
+    snwVertices now;
+    CHECK(snwSim_GetVertices(sim, 0, &now) == snw_ok);
+    float lowest = 1.0f;
+    for (int i = 0; i < now.count; ++i)
+    {
+        CHECK(now.positions[4 * i + 2] == 0.0f && now.velocities[4 * i + 2] == 0.0f);
+        lowest = now.positions[4 * i + 1] < lowest ? now.positions[4 * i + 1] : lowest;
+    }
+    CHECK(lowest > -1e-3f && lowest < 0.02f);
+    CHECK(Measure(sim).contacts > 0);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(rigpbd, whatIsShownIsTheRig)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "starfish", s_free);
+    snwTransform to = {Pose(sim, 1)->place, {0, 0, 0, 1}};
+    to.position.x += 0.2;
+    PushHandle(sim, 1, snw_dofAll, to);
+    snwFixture_Run(sim, 5, 1.0 / 60.0);
+    snwVertices flesh, shown;
+    snwMatrices maps;
+    CHECK(snwSim_GetVertices(sim, 0, &flesh) == snw_ok && snwSim_GetShown(sim, 0, &shown) == snw_ok);
+    CHECK(snwSim_GetHandleMatrices(sim, 0, &maps) == snw_ok);
+    snwRigpbdWork* work = snwRigpbd_Work(sim, 0);
+    const snwWeights* weights = work->model->weights;
+    float apart = 0.0f;
+    for (int i = 0; i < flesh.count; ++i)
+    {
+        snwVec3 rest = work->model->character->def.vertices[i];
+        double x = 0.0;
+        for (int e = weights->starts[i]; e < weights->starts[i + 1]; ++e)
+        {
+            const double* m = maps.data[weights->handles[e]];
+            x += weights->values[e] * (m[0] * rest.x + m[1] * rest.y + m[2] * rest.z + m[3]);
+        }
+        CHECK_NEAR(shown.positions[4 * i], x, 1e-6);
+        apart = fmaxf(apart, fabsf(shown.positions[4 * i] - flesh.positions[4 * i]));
+    }
+    CHECK(apart > 1e-4f);
+    CHECK(snwSim_SetParam(sim, "rigpbd.show", 1, NULL) == snw_ok);
+    snwFixture_Run(sim, 1, 1.0 / 60.0);
+    CHECK(snwSim_GetVertices(sim, 0, &flesh) == snw_ok && snwSim_GetShown(sim, 0, &shown) == snw_ok);
+    CHECK(shown.positions == flesh.positions);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Commands, clips, state
+
+static void RandomCommand(snwSim* sim, uint64_t* seed)
+{
+    snwCommand command = snwDefaultCommand(snw_commandHandle);
+    command.index = (int)(snwTest_Random(seed) * 6);
+    command.mask = (uint32_t)(snwTest_Random(seed) * 64);
+    double reach = snwTest_Random(seed) < 0.05 ? 100.0 : 1.0;
+    command.transform.position = (snwVec3){
+        reach * (snwTest_Random(seed) - 0.5), reach * (snwTest_Random(seed) - 0.5), 1};
+    command.transform.rotation = snwQuat_Normalize((snwQuat){snwTest_Random(seed) - 0.5, snwTest_Random(seed) - 0.5,
+        snwTest_Random(seed) - 0.5, snwTest_Random(seed) - 0.5});
+    CHECK(snwSim_Push(sim, &command, NULL) == snw_ok);
+}
+
+TEST(rigpbd, anyMasksInEveryFrameStayFinite)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "starfish", s_free);
+    uint64_t seed = 5;
+    for (int i = 0; i < 1000; ++i)
+    {
+        RandomCommand(sim, &seed);
+        snwMessage message = {0};
+        if (snwSim_Step(sim, 1.0 / 60.0, &message) < 0)
+            snwTest_Fail(__FILE__, __LINE__, "step %d: %s", i, message.text);
+    }
+    for (int k = 0; k < 6; ++k)
+        PushHandle(sim, k, 0, snwIdentityTransform());
+    snwFixture_Run(sim, 240, 1.0 / 60.0);
+    CHECK(Measure(sim).minVolumeRatio > 0.2);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+static uint64_t HashOf(int threads, snwSimd simd)
+{
+    snwContext* context = snwFixture_Context(threads, simd, NULL);
+    snwSim* sim = NewSim(context, "fish-2d", "}],\"gravity\":[0,-9.81,0],\"settings\":{\"rigpbd.damping\":1}");
+    snwTransform to = {{-0.4, 0.2, 0}, {0, 0, 0, 1}};
+    PushHandle(sim, 0, snw_dofAll, to);
+    snwFixture_Run(sim, 10, 1.0 / 60.0);
+    uint64_t hash = snwSim_Hash(sim);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+    return hash;
+}
+
+TEST(rigpbd, sameBitsForAnyThreadsAndInstructionSet)
+{
+    uint64_t hash = HashOf(1, snw_simdScalar);
+    CHECK(hash == HashOf(4, snw_simdAvx2) && hash == HashOf(2, snw_simdBase));
+}
+
+TEST(rigpbd, restoredInTheMiddleOfADragGoesOnAlike)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "starfish",
+        "}],\"gravity\":[0,0,0],\"clips\":[{\"body\":\"b\",\"handle\":0,\"given\":[\"x\",\"y\"],\"keys\":["
+        "{\"time\":0,\"position\":[0,0,0]},{\"time\":1,\"position\":[0.5,0,0]}]}]");
+    static unsigned char saved[1 << 20];
+    size_t size = 0;
+    PushHandle(sim, 2, snw_dofX, (snwTransform){{0.3, 0, 0}, {0, 0, 0, 1}});
+    snwFixture_Run(sim, 7, 1.0 / 60.0);
+    CHECK_NEAR(Pose(sim, 0)->place.x, 0.5 * 7.0 / 60.0, 1e-6);
+    CHECK(snwSim_Save(sim, saved, sizeof saved, &size, NULL) == snw_ok);
+    snwFixture_Run(sim, 9, 1.0 / 60.0);
+    uint64_t hash = snwSim_Hash(sim);
+    CHECK(snwSim_Restore(sim, saved, size, NULL) == snw_ok);
+    snwFixture_Run(sim, 9, 1.0 / 60.0);
+    CHECK(snwSim_Hash(sim) == hash);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
