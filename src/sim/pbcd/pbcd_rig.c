@@ -211,8 +211,9 @@ static bool Wraps(const snwSim* sim, int body)
     const snwMotionDef* motion = snwSim_BodyMotion(sim, body);
     if (motion == NULL || !motion->loop)
         return false;
-    double start = snwSim_MotionTime(sim, body, snwSim_SceneTime(sim));
-    double end = snwSim_MotionTime(sim, body, snwSim_SceneTime(sim) + sim->dt);
+    // An edge may lie just before the end, and a step may end there but for rounding.
+    double start = snwSim_MotionTime(sim, body, snwSim_SceneTime(sim)) - 3.0 * s_edge;
+    double end = snwSim_MotionTime(sim, body, snwSim_SceneTime(sim) + sim->dt) + 3.0 * s_edge;
     return floor(start / motion->duration) != floor(end / motion->duration);
 }
 
