@@ -182,7 +182,7 @@ static bool MakeLastEdge(Sampling* s)
     size_t bones = (size_t)p->boneCount, last = (size_t)(s->count - 1);
     double* times = snwPreparer_Alloc(p, s->count + 5, sizeof *times);
     snwTransform* keys = snwPreparer_Alloc(p, ((int64_t)s->count + 5) * p->boneCount, sizeof *keys);
-    if (times == NULL || keys == NULL || s->keys == NULL)
+    if (times == NULL || keys == NULL || s->keys == NULL || s->times == NULL)
         return false;
     memcpy(times, s->times, last * sizeof *times);
     memcpy(keys, s->keys, last * bones * sizeof *keys);
