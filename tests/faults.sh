@@ -226,6 +226,7 @@ faults=(
     'outputs.cachesAreInTheArtistsOrderWhereTheFileTellsIt@src/bake/out_cache.c@s/            if (vertices\[number\] < 0)/            if (1)/'
     'bake.clipAndRangeDecideTheFrames@src/bake/frames.c@s/f->clipTime = plan->start +/f->clipTime = 0 * plan->start +/'
     'bake.prerollSettlesTheFirstFrame@src/sim/sim.c@s/fmax(time - def->motionWait, 0.0)/time/'
+    'bake.clipsThatBeginInFullSwingBeginWithoutAWhip@src/sim/pbcd/pbcd_rig.c@s/state->velocities\[k\] += more;//'
     'bake.loopsCloseWithoutASeam@src/bake/frames.c@s/plan->firstFrame + frame - plan->cycleFrames, fade/plan->firstFrame + frame - 1, fade/'
     'bake.interruptedBakesGoOnWithTheSameBits@src/bake/run.c@s/sceneHash == snwScene_Hash(bake->scene.scene)/frameCount > 0/'
     'bake.wordsWinOverTheSidecar@src/bake/settings.c@s/json_object_update_recursive(merged, (json_t\*)words);//'

@@ -130,7 +130,7 @@ static void PrintDrift(const snwBakeReport* r)
             LengthText(r->drifts[worst].mean, mean), LengthText(r->drifts[worst].most, most));
     }
     if (shown[0] && r->driftCount > snw_driftsShown)
-        printf("%-10s less of the flesh of the other %d bones\n", "", r->driftCount - snw_driftsShown);
+        printf("%-10s the flesh of %d more drifts less\n", "", r->driftCount - snw_driftsShown);
 }
 
 static void PrintFiles(const snwBakeOutputReport* written)
