@@ -6,7 +6,7 @@
 #include <string.h>
 
 const snwBench* const snwBenches[] = {&snwApdBench, &snwContactBench, &snwFramesBench, &snwKernelsBench, &snwPbcdBench,
-    &snwPbdBench, &snwPrepBench, &snwSimsBench, NULL};
+    &snwPbdBench, &snwPrepBench, &snwRigpbdBench, &snwSimsBench, NULL};
 
 snwBenchOptions snwDefaultBenchOptions(void)
 {
@@ -59,6 +59,7 @@ void snwBenchReport_Free(snwBenchReport* report)
     for (int i = 0; i < report->figureCount; ++i)
         snwBenchFigure_Destroy(report->figures[i]);
     free(report->figures);
+    snwBenchReport_FreePictures(report);
     free(report->rows);
     *report = (snwBenchReport){0};
 }

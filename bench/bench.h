@@ -45,6 +45,8 @@ typedef struct snwBenchReport
     int count, capacity;
     snwBenchFigure** figures;
     int figureCount;
+    struct snwBenchPicture* pictures;
+    int pictureCount;
 } snwBenchReport;
 
 // A row with everything missing but its name.
@@ -102,7 +104,13 @@ snwBenchCurve* snwBenchFigure_AddCurve(snwBenchFigure* figure, snwCurveKind kind
 void snwBenchCurve_Add(snwBenchCurve* curve, double x, double y);
 void snwBenchFigure_Destroy(snwBenchFigure* figure);
 
-// NAME.svg and NAME.png of every figure that has a point, and rows.json, in a folder that exists.
+// A drawing that is no plot: red green blue, rows from the top. It is copied; false: no memory.
+bool snwBenchReport_AddPicture(
+    snwBenchReport* report, const char* name, int width, int height, const unsigned char* pixels);
+void snwBenchReport_FreePictures(snwBenchReport* report);
+
+// NAME.svg and NAME.png of every figure that has a point, NAME.png of every picture, and rows.json, in a folder that
+// exists.
 typedef struct snwBenchOutput
 {
     snwContext* context;
@@ -140,7 +148,7 @@ typedef struct snwBenchOptions
     int runs;           // of every timing
     int64_t count;      // matrices per class in `kernels`
     const char* method; // of the conformance suite in `contact`; NULL: pbd
-    const char* only;   // case of `apd`, part of `pbcd`, part of a surface's name of `prep`; NULL: all
+    const char* only;   // case of `apd`, part of `pbcd` and `rigpbd`, part of a surface's name of `prep`; NULL: all
 } snwBenchOptions;
 
 typedef struct snwBench
@@ -153,7 +161,7 @@ typedef struct snwBench
 snwBenchOptions snwDefaultBenchOptions(void);
 
 extern const snwBench snwApdBench, snwContactBench, snwFramesBench, snwKernelsBench, snwPbcdBench, snwPbdBench,
-    snwPrepBench, snwSimsBench;
+    snwPrepBench, snwRigpbdBench, snwSimsBench;
 extern const snwBench* const snwBenches[]; // NULL ends the table
 
 // docs/bench.md

@@ -25,6 +25,7 @@ static const Part s_parts[] = {
     {"rest", snwAddPbcdRest},
     {"characters", snwAddPbcdCharacters},
     {"fish", snwAddPbcdFish},
+    {"bake", snwAddPbcdBake},
 };
 
 enum

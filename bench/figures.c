@@ -2,6 +2,7 @@
 
 #include "app/common.h"
 #include "base/result.h"
+#include "view/image.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,6 +86,54 @@ void snwBenchFigure_Destroy(snwBenchFigure* figure)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Pictures
+
+struct snwBenchPicture
+{
+    char name[48];
+    int width, height;
+    unsigned char* pixels;
+};
+
+bool snwBenchReport_AddPicture(
+    snwBenchReport* report, const char* name, int width, int height, const unsigned char* pixels)
+{
+    size_t size = (size_t)width * (size_t)height * 3;
+    struct snwBenchPicture* pictures = realloc(
+        report->pictures, (size_t)(report->pictureCount + 1) * sizeof *report->pictures);
+    if (pictures == NULL)
+        return false;
+    report->pictures = pictures;
+    struct snwBenchPicture* picture = &pictures[report->pictureCount];
+    *picture = (struct snwBenchPicture){.width = width, .height = height, .pixels = malloc(size)};
+    if (picture->pixels == NULL)
+        return false;
+    memcpy(picture->pixels, pixels, size);
+    snprintf(picture->name, sizeof picture->name, "%s", name);
+    report->pictureCount++;
+    return true;
+}
+
+void snwBenchReport_FreePictures(snwBenchReport* report)
+{
+    for (int i = 0; i < report->pictureCount; ++i)
+        free(report->pictures[i].pixels);
+    free(report->pictures);
+    report->pictures = NULL;
+    report->pictureCount = 0;
+}
+
+static snwResult WritePicture(const struct snwBenchPicture* picture, const snwBenchOutput* output, snwMessage* message)
+{
+    char path[snw_maxPath], name[64];
+    snwImage image = {.width = picture->width, .height = picture->height, .pixels = picture->pixels};
+    snprintf(name, sizeof name, "%s.png", picture->name);
+    if (!snwJoinPath(path, sizeof path, output->folder, name))
+        return snwFail(message, snw_errorArgument, NULL, "the path of '%s' is too long", name);
+    return snwImage_WritePng(output->context, &image, path, 9, output->overwrite, message);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // Writing
 
 static bool IsOurs(const snwBenchCurve* curve)
@@ -159,5 +208,7 @@ snwResult snwBenchReport_WriteFiles(snwBenchReport* report, const snwBenchOutput
     for (int i = 0; i < report->figureCount && result >= 0; ++i)
         if (HasPoint(report->figures[i]))
             result = WriteFigure(report->figures[i], output, message);
+    for (int i = 0; i < report->pictureCount && result >= 0; ++i)
+        result = WritePicture(&report->pictures[i], output, message);
     return result;
 }

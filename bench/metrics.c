@@ -79,6 +79,17 @@ const snwMetric snwMetrics[] = {
     {"peak_rss", "MB", "lower", "memory of the process at its peak, beyond what it had before; 1 MB is 10^6 bytes"},
     {"embedding_error", "", "lower",
         "how far a vertex of the artist's surfaces is from its place at rest, as a share of the size"},
+    {"bake_err", "mm", "lower",
+        "largest distance of a vertex in any frame of the written file, played by its own skin and morphs, to the "
+        "bake"},
+    {"blender_err", "", "lower", "the same as Blender shows the file, of the size of the character"},
+    {"loop_seam", "x", "lower",
+        "change across the seam of a loop, of places or velocities, over the median change from frame to frame"},
+    {"trajectory_drift", "", "lower",
+        "farthest that the flesh of a bone is off the artist's motion in the mean over a clip, of the size"},
+    {"file_bytes", "B", "lower", "size of the written file"},
+    {"targets", "", "lower", "morph targets or helper joints that were added to it"},
+    {"bake_fps", "1/s", "higher", "frames of a bake per second of its run, written file included"},
     {"validator_errors", "", "equal", "errors that Khronos' gltf-validator finds in a file that we wrote"},
     {"write_mb_s", "MB/s", "higher", "frames into a cache on disk, every chunk synced; 1 MB is 10^6 bytes of the file"},
     {"read_mb_s", "MB/s", "higher", "all frames of a cache, in order, checked and decoded; of bytes of the file"},
@@ -154,6 +165,30 @@ const snwMetric snwMetrics[] = {
         "what is left of a stress state: largest distance of a vertex from rest up to rigid motion, of the size"},
     {"finite_at_half", "", "equal",
         "1 if a bar with Poisson's ratio 0.5 bends, stays finite and keeps its volume to 2 %"},
+    {"t_pbd_us", "us", "lower",
+        "a substep of rigpbd without its rig: prediction, elastic constraints, contacts, velocities; one thread"},
+    {"t_rig_us", "us", "lower", "what the rig adds to a substep: fit, skinning, complementary step; one thread"},
+    {"rig_over_pbd", "x", "lower", "t_rig_us over t_pbd_us, from the same runs"},
+    {"ns_per_constraint", "ns", "lower",
+        "a visit of one of the two constraints (volume, shape) of an element: time of the elastic sweep over all"},
+    {"fps", "1/s", "higher", "frames per second of 15 substeps each, one thread, nothing drawn"},
+    {"handles", "", "equal", "handles of the character, or bones that serve as such"},
+    {"flipped", "", "lower", "elements that are inside out in the worst frame of a drag, as they are shown"},
+    {"smoothness@0.1", "", "lower",
+        "mean square of the second differences of a vertex' path under a rough hand with compliance 0.1, over that "
+        "with 0"},
+    {"smoothness@1", "", "lower", "the same with compliance 1"},
+    {"smoothness@10", "", "lower", "the same with compliance 10"},
+    {"moment_err", "", "lower", "J^T M J of a rig from constant moments against sums over all vertices, relative"},
+    {"oneshot_err", "", "lower",
+        "complementary step at once against sweeps of one constraint after the other, of the largest move"},
+    {"given_dof_err", "", "lower", "how far a given handle is from where it shall be in any frame, of the size"},
+    {"toggle_jump", "x", "lower",
+        "largest change of a free handle's velocity in the substep that locks or frees another one, over the largest "
+        "of "
+        "the 10 before"},
+    {"recover_s", "s", "lower",
+        "after a handle was 10 sizes away and is let go: until the shape is within 1 % of the size of its rest again"},
     {0},
 };
 
@@ -193,7 +228,7 @@ static const char s_docHead[] =
     "`sinew bench NAME -o DIR` keeps the rows in `DIR/rows.json` and draws the benchmark's figures beside it, each as\n"
     "SVG and PNG: our curves in colour, a paper's or another program's behind them in grey. `apd` draws `table1`,\n"
     "`fig1`, `fig6`, `fig7`, `fig8`, `fig10`, `fig11` and `fig14` of its paper, `pbcd` `fig3_7`, `fig3_9` and "
-    "`fig3_11`.\n"
+    "`fig3_11`, `rigpbd` `fig7` (a picture) and `fig9`.\n"
     "Without a name every benchmark has a folder of its own in `DIR`. Files that exist stay unless `--force` is "
     "given.\n"
     "\n";

@@ -23,3 +23,4 @@ void snwAddPbcdBeam(snwPbcdRows* rows);       // Table 3.3, Fig. 3.9
 void snwAddPbcdJello(snwPbcdRows* rows);      // Table 3.4
 void snwAddPbcdSag(snwPbcdRows* rows);        // Fig. 3.11
 void snwAddPbcdRest(snwPbcdRows* rows);       // rest, momentum, scale, stress states
+void snwAddPbcdBake(snwPbcdRows* rows);       // files baked, checked by other readers

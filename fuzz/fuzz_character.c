@@ -29,6 +29,7 @@ static void MoveThrough(const snwCharacter* character)
 {
     snwCharacterInfo info = snwCharacter_GetInfo(character);
     snwTransform* bones = calloc((size_t)info.boneCount + 1, sizeof *bones);
+    float* vertices = calloc((size_t)info.vertexCount + 1, 3 * sizeof *vertices);
     const double times[] = {-1e9, 0.0, 1e-7, 0.3, 0.5, 7.0, 1e300};
     for (int i = 0; i < info.motionCount * 7 && bones != NULL; ++i)
     {
@@ -37,8 +38,16 @@ static void MoveThrough(const snwCharacter* character)
         for (int k = 0; k < info.boneCount; ++k)
             if (!isfinite(bones[k].position.x) || !isfinite(bones[k].rotation.w))
                 abort();
+        if (vertices == NULL)
+            continue;
+        if (snwCharacter_PoseVertices(character, i / 7, times[i % 7], vertices, info.vertexCount, 12) < 0)
+            abort();
+        for (int k = 0; k < 3 * info.vertexCount; ++k)
+            if (!isfinite(vertices[k]))
+                abort();
     }
     free(bones);
+    free(vertices);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)

@@ -3,6 +3,7 @@
 #include "math/rows.h"
 #include "math/transform.h"
 #include "rig/weights.h"
+#include "rigged.h"
 #include "sim/rigpbd/rival.h"
 #include "test.h"
 
@@ -691,4 +692,77 @@ TEST(rivals, stepsDoNotRemember)
         FreeStage(&b);
         snwDestroyContext(context);
     }
+}
+
+static snwSim* MakeSim(snwContext* context, snwCharacter* character, double solver)
+{
+    snwSetting settings[] = {{"rigpbd.solver", solver}, {"rigpbd.iterations", 2}};
+    snwSceneDef def = snwDefaultSceneDef();
+    snwBodyDef body = snwDefaultBodyDef();
+    snwSimDef made = snwDefaultSimDef();
+    snwSim* sim = NULL;
+    body.name = "bar";
+    body.character = character;
+    def.method = "rigpbd";
+    def.bodies = &body;
+    def.bodyCount = 1;
+    def.settings = settings;
+    def.settingCount = 2;
+    CHECK_INT(snwCreateScene(context, &def, &made.scene, NULL), snw_ok);
+    CHECK_INT(snwCreateSim(context, &made, &sim, NULL), snw_ok);
+    snwScene_Release(made.scene);
+    return sim;
+}
+
+static void LiftBone(snwSim* sim, int bone, double height)
+{
+    snwCommand command = {.kind = snw_commandHandle,
+        .step = snwSim_GetStepCount(sim),
+        .index = bone,
+        .mask = snw_dofAll,
+        .transform = {{bone == 0 ? -0.4 : 0, height, 0}, {0, 0, 0, 1}}};
+    CHECK_INT(snwSim_Push(sim, &command, NULL), snw_ok);
+}
+
+// Every scene can run with them: commands, gravity that has no say, what is shown, save and restore.
+TEST(rivals, simsRunWithThem)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwRiggedBar bar = snwRigged_DefaultBar();
+    bar.bones = true;
+    snwCharacter* character = snwRigged_MakeBar(context, &bar);
+    for (int solver = 1; solver <= 2; ++solver)
+    {
+        snwSim* sim = MakeSim(context, character, solver);
+        snwVertices simulated, shown;
+        snwTransforms handles;
+        snwFixture_Run(sim, 3, 1.0 / 60);
+        CHECK_INT(snwSim_GetShown(sim, 0, &shown), snw_ok);
+        for (int i = 0; i < shown.count; ++i) // nothing is given: nothing falls
+        {
+            const float* row = (const float*)((const char*)shown.positions + (size_t)i * (size_t)shown.stride);
+            snwVec3 now = {row[0], row[1], row[2]};
+            CHECK_NEAR(snwVec3_Distance(now, snwCharacter_GetDef(character)->vertices[i]), 0, 1e-5);
+        }
+        LiftBone(sim, 1, 0.2);
+        snwFixture_Run(sim, 5, 1.0 / 60);
+        size_t size = snwSim_GetStateSize(sim);
+        void* block = malloc(size);
+        CHECK_INT(snwSim_Save(sim, block, size, NULL, NULL), snw_ok);
+        snwFixture_Run(sim, 5, 1.0 / 60);
+        uint64_t hash = snwSim_Hash(sim);
+        CHECK_INT(snwSim_Restore(sim, block, size, NULL), snw_ok);
+        snwFixture_Run(sim, 5, 1.0 / 60);
+        CHECK(snwSim_Hash(sim) == hash);
+        snwSim_GetVertices(sim, 0, &simulated);
+        snwSim_GetShown(sim, 0, &shown);
+        CHECK(memcmp(simulated.positions, shown.positions, 3 * sizeof(float)) == 0);
+        CHECK_INT(snwSim_GetHandles(sim, 0, &handles), snw_ok);
+        CHECK_NEAR(handles.data[1].position.y, 0.2, 1e-9);
+        CHECK(handles.data[0].position.y > 0.02); // the other one follows
+        free(block);
+        snwDestroySim(sim);
+    }
+    snwCharacter_Release(character);
+    snwDestroyContext(context);
 }

@@ -224,41 +224,99 @@ TEST(shapes, morphsMoveBodyAndSurface)
 // ---------------------------------------------------------------------------------------------------------------------
 // Jumps
 
-// The hip is put 5 m away at half of the time: nothing swings out before or after, and the jump takes no time.
-TEST(shapes, jumpsOfTheRootBecomeEdges)
+// The bar with another motion of its hip, prepared.
+static snwPrepared* PrepareMoved(
+    snwContext* context, const float (*moves)[3], const char* interpolation, const char* sidecar)
 {
-    static const float s_times[3] = {0, 0.5f, 1}, s_moves[3][3] = {{0, 0, 0}, {5, 0, 0}, {5, 0, 0}};
-    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    static const float s_times[3] = {0, 0.5f, 1};
     snwGltfWorld world = snwGltfWorld_Bar();
-    char path[512], sampler[128];
+    char path[512], beside[512], sampler[128];
     int times = snwGltfWorld_Floats(&world, s_times, 3, "SCALAR"),
-        moves = snwGltfWorld_Floats(&world, s_moves[0], 3, "VEC3");
-    snprintf(sampler, sizeof sampler, "{\"input\": %d, \"output\": %d, \"interpolation\": \"STEP\"}", times, moves);
+        values = snwGltfWorld_Floats(&world, moves[0], 3, "VEC3");
+    snprintf(sampler, sizeof sampler, "{\"input\": %d, \"output\": %d, \"interpolation\": \"%s\"}", times, values,
+        interpolation);
     snwGltfWorld_Set(&world, "animations/0/samplers/1", sampler);
     snwGltfBytes bytes = snwGltfWorld_Glb(&world);
-    snprintf(path, sizeof path, "%s/jump.glb", snwTest_TempDir());
-    FILE* file = fopen(path, "wb");
-    REQUIRE(file != NULL);
+    snprintf(path, sizeof path, "%s/moved.glb", snwTest_TempDir());
+    snprintf(beside, sizeof beside, "%s/moved.json", snwTest_TempDir());
+    FILE *file = fopen(path, "wb"), *words = fopen(beside, "w");
     fwrite(bytes.data, 1, bytes.size, file);
+    fprintf(words, "%s", sidecar);
     fclose(file);
+    fclose(words);
     snwPrepareDef def = snwDefaultPrepareDef();
     def.mesher = snw_mesherLattice;
     def.elements = 300;
     def.scale = 1;
+    def.sidecar = beside;
     snwPrepared* prepared = NULL;
-    REQUIRE(snwPrepareFile(context, path, &def, &prepared, NULL, NULL) >= 0);
-    const snwCharacter* character = snwPrepared_GetCharacter(prepared);
+    CHECK(snwPrepareFile(context, path, &def, &prepared, NULL, NULL) >= 0);
+    free(bytes.data);
+    snwGltfWorld_Free(&world);
+    return prepared;
+}
+
+// m: the farthest that the hip is from these places in x, at half of a thousandth of the time and so on.
+static double FarthestHip(const snwPrepared* prepared, double (*place)(double))
+{
     double worst = 0;
     for (int i = 0; i < 1000; ++i)
     {
         snwTransform bones[8];
         double time = (i + 0.5) / 1000;
-        REQUIRE(snwCharacter_Pose(character, 0, time, bones, 8) == snw_ok);
-        worst = fmax(worst, fabs(bones[0].position.x - (time < 0.5 ? 0 : 5)));
+        CHECK(snwCharacter_Pose(snwPrepared_GetCharacter(prepared), 0, time, bones, 8) == snw_ok);
+        worst = fmax(worst, fabs(bones[0].position.x - place(time)));
     }
-    CHECK(worst < 1e-3);
-    snwPrepared_Release(prepared);
-    free(bytes.data);
-    snwGltfWorld_Free(&world);
+    return worst;
+}
+
+static double Leap(double time)
+{
+    return time < 0.5 ? 0 : 5;
+}
+
+static double Walk(double time)
+{
+    return 0.4 * time;
+}
+
+// The hip is put 5 m away at half of the time: nothing swings out before or after, and the jump takes no time. A loop
+// that walks on by 0.4 m jumps back in no time either.
+TEST(shapes, jumpsOfTheRootBecomeEdges)
+{
+    static const float s_leap[3][3] = {{0, 0, 0}, {5, 0, 0}, {5, 0, 0}},
+                       s_walk[3][3] = {{0}, {0.2f, 0, 0}, {0.4f, 0, 0}};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwPrepared* leap = PrepareMoved(context, s_leap, "STEP", "{\"sinew\": 1}");
+    snwPrepared* walk = PrepareMoved(
+        context, s_walk, "LINEAR", "{\"sinew\": 1, \"motions\": {\"bend\": {\"loop\": \"yes\"}}}");
+    REQUIRE(leap != NULL && walk != NULL);
+    CHECK(snwCharacter_GetDef(snwPrepared_GetCharacter(walk))->motions[0].loop);
+    CHECK(FarthestHip(leap, Leap) < 1e-3);
+    CHECK(FarthestHip(walk, Walk) < 1e-3);
+    snwPrepared_Release(leap);
+    snwPrepared_Release(walk);
     snwDestroyContext(context);
+}
+
+// An allocation that fails, every 37th of them: an error or no harm, and nothing is left behind.
+TEST(shapes, noMemoryLeavesNothingBehind)
+{
+    bool reached = true;
+    int failed = 0;
+    for (long n = 1; reached; n += 37)
+    {
+        snwCountingAllocator counter = {0};
+        snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+        snwPrepared* prepared = NULL;
+        counter.failAt = counter.allocations + n;
+        snwResult result = PrepareBall(context, snw_points, &prepared, NULL);
+        reached = counter.allocations >= counter.failAt;
+        CHECK(result >= 0 || (result == snw_errorMemory && prepared == NULL && reached));
+        failed += result < 0;
+        snwPrepared_Release(prepared);
+        snwDestroyContext(context);
+        CHECK_INT(counter.live, 0);
+    }
+    CHECK(failed > 15);
 }

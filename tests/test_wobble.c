@@ -499,3 +499,89 @@ TEST(wobble, teleportsLeaveFleshAlone)
     Jump(0.0, (snwVec3){1000, 0, 1000}, count, moved); // where they are 6e-5 m apart
     CHECK(FarthestOffset(still, moved, count) < 5e-3);
 }
+
+// A bar that goes along x without end, up and down once a second: as a loop that jumps back by 0.3 m, or as it is.
+static void Stride(bool loop, int vertexCount, float* end)
+{
+    enum
+    {
+        seconds = 3,
+        perSecond = 16,
+        most = seconds * perSecond + 8
+    };
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Wobble wobble = DefaultWobble();
+    wobble.material.young = 1e4;
+    wobble.material.frequency = 4;
+    wobble.material.settling = 0.3;
+    snwKey keys[most];
+    int count = 0;
+    for (int k = 0; k <= (loop ? 1 : seconds) * perSecond; ++k)
+        for (int e = loop && k == perSecond ? -5 : 0; e <= 0; ++e, ++count)
+        {
+            bool back = loop && k == perSecond && e > -3;
+            double time = (double)k / perSecond;
+            keys[count] = (snwKey){time + 2e-6 * e, snwTransform_Identity()};
+            keys[count].transform.position = (snwVec3){back ? 0.0 : 0.3 * time, 0.1 * sin(2.0 * SNW_PI * time), 0.0};
+            keys[count].transform.position.y = k % perSecond == 0 ? 0.0 : keys[count].transform.position.y;
+        }
+    const snwTrackDef track = {0, keys, count};
+    wobble.motion = (snwMotionDef){
+        .name = "go", .duration = loop ? 1.0 : seconds, .loop = loop, .tracks = &track, .trackCount = 1};
+    Set(&wobble, "sim.substeps", 2);
+    snwSim* sim = MakeSim(context, &wobble);
+    snwFixture_Run(sim, 137, 1.0 / 60.0); // past two ends of the loop
+    const snwPbcdWork* work = snwPbcd_Work(sim, 0);
+    for (int i = 0; i < vertexCount; ++i)
+        for (size_t k = 0; k < 3; ++k)
+            end[3 * (size_t)i + k] = work->state.positions[4 * (size_t)i + k] - work->reference[4 * (size_t)i + k];
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(wobble, loopsWithRootMotionGoOn)
+{
+    enum
+    {
+        count = 14 * 4 * 4
+    };
+    static float loop[3 * count], straight[3 * count];
+    const float none[3 * count] = {0};
+    Stride(true, count, loop);
+    Stride(false, count, straight);
+    CHECK(FarthestOffset(straight, none, count) > 1e-3);
+    CHECK(FarthestOffset(loop, straight, count) < 2e-5);
+}
+
+// Whatever allocation fails, it is an error without a leak.
+TEST(wobble, everyFailedAllocationIsAnErrorWithoutLeak)
+{
+    snwContext* plain = snwFixture_Context(1, snw_simdAuto, NULL);
+    Wobble wobble = DefaultWobble();
+    Cache cache;
+    MakeCache(plain, &wobble, true, &cache);
+    wobble.motion = cache.motion;
+    wobble.material.frequency = 3;
+    snwCharacter *source = MakeCharacter(plain, &wobble), *character = NULL;
+    void* block = NULL;
+    size_t size = 0;
+    CHECK(snwCharacter_Save(source, &block, &size, NULL) == snw_ok);
+    snwResult result = snw_errorMemory;
+    for (long n = 1; result == snw_errorMemory && n < 1000; ++n)
+    {
+        snwCountingAllocator counter = {0};
+        snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+        counter.failAt = counter.allocations + n;
+        result = snwCharacter_Load(context, block, size, &character, NULL);
+        CHECK(result == snw_ok || (result == snw_errorMemory && character == NULL));
+        if (result == snw_ok)
+            snwCharacter_Release(character);
+        snwDestroyContext(context);
+        CHECK_INT(counter.live, 0);
+    }
+    CHECK(result == snw_ok);
+    snwContext_Free(plain, block);
+    snwCharacter_Release(source);
+    snwDestroyContext(plain);
+    free(cache.offsets);
+}

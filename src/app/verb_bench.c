@@ -160,7 +160,7 @@ static const snwOption s_options[] = {
     {"method", 'm', "NAME", false, snw_completeMethods, NULL, "contact: run the conformance suite with this method"},
     {"full", 0, NULL, false, snw_completeNothing, NULL, "kernels: ten million matrices per class"},
     {"case", 0, "NAME", false, snw_completeNothing, NULL,
-        "apd: only this scene or figure; pbcd: only this part; prep: only surfaces so named"},
+        "apd: only this scene or figure; pbcd, rigpbd: only this part; prep: only surfaces so named"},
     {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write rows.json and figures (SVG, PNG) there"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
     {"regenerate-truth", 0, NULL, false, snw_completeNothing, NULL, "apd: compute the stored truths anew (minutes)"},

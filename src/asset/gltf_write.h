@@ -71,7 +71,8 @@ typedef struct snwGltfMorphDef
 // Returns the number of the first one within the mesh.
 int snwGltfWriter_AddMorphs(snwGltfWriter* writer, const snwGltfMorphDef* def);
 
-// Sets or replaces "NORMAL", "JOINTS_1", "_SNW_VERTEX" ...: as many elements as there are positions.
+// Sets or replaces "NORMAL", "JOINTS_1", "_SNW_VERTEX" ...: as many elements as there are positions. accessor -1
+// removes it.
 void snwGltfWriter_SetAttribute(snwGltfWriter* writer, int mesh, int primitive, const char* semantic, int accessor);
 // Vertices of the primitive; 0 if there is none such.
 int snwGltfWriter_VertexCount(const snwGltfWriter* writer, int mesh, int primitive);

@@ -29,7 +29,9 @@ void snwGltfWriter_SetAttribute(snwGltfWriter* writer, int mesh, int primitive, 
     int count = snwGltfWriter_VertexCount(writer, mesh, primitive);
     snwValue* attributes = Attributes(writer, mesh, primitive);
     const char* key = snwArena_Text(&writer->tree.arena, semantic);
-    if (count == 0 || snwGltfWriter_Shape(writer, accessor).count != count)
+    if (accessor < 0)
+        snwTree_Remove(attributes, semantic);
+    else if (count == 0 || snwGltfWriter_Shape(writer, accessor).count != count)
         snwGltfWriter_Fail(writer, NULL, "%s of meshes[%d].primitives[%d] needs one element per vertex (%d)", semantic,
             mesh, primitive, count);
     else if (key != NULL)

@@ -1,6 +1,7 @@
 // Traps that the script steps around, each met in Blender 3.4: Debian's glTF importer needs numpy.bool, which numpy has
 // no more; a cache with another number of points is dropped in silence, so the script counts; frame 0 of a cache
-// belongs to frame_start, which is not 1 by itself; and an armature would bend what the cache has bent already.
+// belongs to frame_start, which is not 1 by itself; an armature would bend what the cache has bent already; skinned
+// meshes are called as the mesh, others as their node; and clips come as muted tracks whose strips begin at frame 1.
 
 #include "bake/blender_script.h"
 
@@ -44,15 +45,29 @@ static const char s_body[] =
     "\n"
     "def find(cache):\n"
     "    fits = [o for o in bpy.data.objects if o.type == 'MESH' and len(o.data.vertices) == cache['points']]\n"
-    "    named = [o for o in fits if o.name.split('.')[0] == cache['object'].split('.')[0]]\n"
-    "    named = [o for o in fits if o.name == cache['object']] or named\n"
-    "    return (named or fits or [None])[0]\n"
+    "    called = [o for o in fits if o.name.split('.')[0] in (cache['object'], cache['mesh'])]\n"
+    "    return (called or fits or [None])[0]\n"
+    "\n"
+    "\n"
+    "def play(holder):\n"
+    "    if holder is None or holder.animation_data is None:\n"
+    "        return\n"
+    "    holder.animation_data.action = None\n"
+    "    for track in holder.animation_data.nla_tracks:\n"
+    "        track.mute = track.name.split('.')[0] != CLIP.split('.')[0]\n"
+    "        for strip in track.strips:  # frame 1 is second 0, whenever its first key is\n"
+    "            late = 1 + strip.action_frame_start - strip.frame_start\n"
+    "            strip.frame_end += late\n"
+    "            strip.frame_start += late\n"
     "\n"
     "\n"
     "def bring():\n"
     "    path = beside(SOURCE)\n"
     "    if path.lower().endswith(('.glb', '.gltf')):\n"
     "        bpy.ops.import_scene.gltf(filepath=path)\n"
+    "        for ob in bpy.data.objects:\n"
+    "            play(ob)\n"
+    "            play(getattr(ob.data, 'shape_keys', None))\n"
     "    else:\n"
     "        raise SystemExit('open the file that %s came from first' % path)\n"
     "\n"
@@ -70,7 +85,7 @@ static const char s_body[] =
     "    modifier = ob.modifiers.new('Sinew', 'MESH_CACHE')\n"
     "    modifier.cache_format = FORMAT\n"
     "    modifier.filepath = beside(cache['file'])\n"
-    "    modifier.frame_start = 1\n"
+    "    modifier.frame_start = FIRST\n"
     "    modifier.forward_axis, modifier.up_axis = AXES\n"
     "    print('Sinew: %s plays %s' % (ob.name, cache['file']))\n"
     "\n"
@@ -78,14 +93,14 @@ static const char s_body[] =
     "scene = bpy.context.scene\n"
     "scene.render.fps = max(1, round(RATE))\n"
     "scene.render.fps_base = scene.render.fps / RATE\n"
-    "scene.frame_start, scene.frame_end = 1, FRAMES\n"
+    "scene.frame_start, scene.frame_end = round(FIRST), round(FIRST) + FRAMES - 1\n"
     "if any(find(cache) is None for cache in CACHES):\n"
     "    for ob in [o for o in bpy.data.objects if o.name == 'Cube' and bpy.data.filepath == '']:\n"
     "        bpy.data.objects.remove(ob)\n"
     "    bring()\n"
     "for cache in CACHES:\n"
     "    attach(cache)\n"
-    "scene.frame_set(1)\n"
+    "scene.frame_set(scene.frame_start)\n"
     "if '--' in sys.argv and sys.argv[-1].endswith('.blend'):\n"
     "    bpy.ops.wm.save_as_mainfile(filepath=os.path.abspath(sys.argv[-1]))\n";
 
@@ -110,6 +125,8 @@ static void PutCaches(snwText* out, const snwBlenderCache* caches, int count)
         snwText_Open(out, '{');
         snwText_Key(out, "object");
         snwText_String(out, caches[i].object);
+        snwText_Key(out, "mesh");
+        snwText_String(out, caches[i].mesh);
         snwText_Key(out, "file");
         snwText_String(out, BaseName(caches[i].path));
         snwText_Key(out, "points");
@@ -124,13 +141,16 @@ static void PutCaches(snwText* out, const snwBlenderCache* caches, int count)
 
 static void PutSettings(snwText* out, const snwBakeWriting* w, const char* source)
 {
-    char rate[32], line[160];
+    char rate[32], first[32], line[160];
     snwFormatReal(rate, w->reel->rate);
-    snprintf(line, sizeof line,
-        "FORMAT = '%s'\nRATE = %s\nFRAMES = %d\nAXES = %s\nSOURCE = ", w->def->format == snw_bakeMdd ? "MDD" : "PC2",
-        rate, w->reel->frameCount, w->def->up == snw_upY ? "('NEG_Z', 'POS_Y')" : "('POS_Y', 'POS_Z')");
+    snwFormatReal(first, 1 + w->reel->start * w->reel->rate);
+    snprintf(line, sizeof line, "FORMAT = '%s'\nRATE = %s\nFIRST = %s\nFRAMES = %d\nAXES = %s\nSOURCE = ",
+        w->def->format == snw_bakeMdd ? "MDD" : "PC2", rate, first, w->reel->frameCount,
+        w->def->up == snw_upY ? "('NEG_Z', 'POS_Y')" : "('POS_Y', 'POS_Z')");
     Put(out, line);
     snwText_String(out, source);
+    Put(out, "\nCLIP = ");
+    snwText_String(out, w->reel->clip);
     Put(out, "\n");
 }
 
@@ -181,7 +201,7 @@ snwResult snwWriteBlenderScript(const snwBakeWriting* w, const snwBlenderCache* 
     char* dot = strrchr(BaseName(path) == path ? path : strrchr(path, '/'), '.');
     size_t length = dot != NULL ? (size_t)(dot - path) : strlen(path);
     snwResult result = snw_ok;
-    if (w->reel->path == NULL)
+    if (w->reel->path == NULL || w->reel->path[0] == 0)
     {
         snprintf(path + length, sizeof path - length, "-mesh.glb");
         snprintf(source, sizeof source, "%s", BaseName(path));

@@ -8,7 +8,8 @@
 typedef struct snwBlenderCache
 {
     const char* object; // name of the node
-    const char* path;   // of the cache
+    const char* mesh;
+    const char* path; // of the cache
     int points;
     bool skinned; // positions are the scene's
 } snwBlenderCache;

@@ -229,7 +229,6 @@ snwResult snwMeasureMorphs(
     const snwBakeWriting* w, snwOffsetsList* list, const snwMorphFit* fits, snwBakeErrors* errors)
 {
     snwResult result = snw_ok;
-    *errors = (snwBakeErrors){0};
     for (int frame = 0; frame < w->reel->frameCount && result >= 0; ++frame)
     {
         result = PoseFrame(w, list, frame);

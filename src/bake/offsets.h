@@ -43,6 +43,7 @@ typedef struct snwBakeErrors
     int64_t count;
 } snwBakeErrors;
 
-// Reads all frames again, and holds against them what targets and weights give in exact skinning. fits: one per item.
+// Reads all frames again, and holds against them what targets and weights give in exact skinning; adds to errors that
+// are there. fits: one per item.
 snwResult snwMeasureMorphs(
     const snwBakeWriting* writing, snwOffsetsList* list, const snwMorphFit* fits, snwBakeErrors* errors);

@@ -277,7 +277,8 @@ static snwResult WriteScript(Job* job)
     for (int i = 0; i < count; ++i)
     {
         const Track* track = &job->tracks[i];
-        caches[i] = (snwBlenderCache){track->surface->name, track->path, track->count, track->skinned};
+        caches[i] = (snwBlenderCache){
+            track->surface->name, track->mesh->name, track->path, track->count, track->skinned};
     }
     return snwWriteBlenderScript(job->w, caches, count);
 }

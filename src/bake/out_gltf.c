@@ -4,9 +4,9 @@
 // a copy of the clip beside it, for then the file would show no flesh until somebody finds the other clip. `morphs`
 // takes the skin off: key frames are targets in the space of the node, for what plays morphs but no skins.
 
-#include "asset/gltf_write.h"
 #include "bake/key_fit.h"
 #include "bake/offsets.h"
+#include "bake/out_gltf.h"
 #include "base/context.h"
 
 #include <math.h>
@@ -28,6 +28,7 @@ typedef struct Job
     snwMorphFit* fits;
     int* firsts; // per surface: number of its first target in its mesh
     snwGltfWriter* writer;
+    snwBakeErrors* errors;
     bool keys; // frames as targets, without skin
 } Job;
 
@@ -210,36 +211,12 @@ static snwResult AddWeights(Job* job)
     for (int i = 0; i < job->list.count; ++i)
         if (job->fits[i].targetCount > 0 && !MakeChannel(job, i, &channels[animation.channelCount++]))
             return snwFailMemory(job->w->message);
-    if (animation.channelCount > 0 && job->w->reel->animation >= 0)
-        snwGltfWriter_ExtendAnimation(job->writer, job->w->reel->animation, &animation);
-    else if (animation.channelCount > 0)
-        snwGltfWriter_AddAnimation(job->writer, &animation);
+    if (animation.channelCount > 0)
+        snwBakeWriting_AddChannels(job->w, job->writer, &animation);
     return snwGltfWriter_GetResult(job->writer, job->w->message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-
-static snwResult Measure(Job* job)
-{
-    snwBakeErrors errors;
-    snwResult result = snwMeasureMorphs(job->w, &job->list, job->fits, &errors);
-    job->w->report->maxError = errors.most;
-    job->w->report->rmsError = errors.count > 0 ? sqrt(errors.squares / (double)errors.count) : 0;
-    return result;
-}
-
-static snwResult Save(Job* job)
-{
-    snwGltfSave save = snwDefaultGltfSave(job->w->def->path);
-    snwAssetFolder folder = snwAssetFolder_Of(job->w->reel->path != NULL ? job->w->reel->path : "");
-    if (job->w->reel->path != NULL)
-        snwGltfWriter_EmbedImages(job->writer, &folder);
-    save.overwrite = job->w->def->overwrite;
-    snwResult result = snwGltfWriter_Save(job->writer, &save, job->w->message);
-    if (result >= 0)
-        snwBakeWriting_AddFile(job->w, save.path);
-    return result;
-}
 
 static snwResult Run(Job* job)
 {
@@ -249,8 +226,6 @@ static snwResult Run(Job* job)
     job->firsts = snwArena_Alloc(&job->arena, (size_t)w->reel->surfaceCount + 1, sizeof *job->firsts);
     if (result >= 0 && job->arena.failed)
         result = snwFailMemory(w->message);
-    if (result >= 0)
-        result = snwGltfWriter_Open(w->context, w->reel->asset->gltf, &job->writer, w->message);
     for (int i = 0; i < job->list.count && result >= 0; ++i)
     {
         result = FitOne(job, i);
@@ -263,16 +238,56 @@ static snwResult Run(Job* job)
     }
     if (result >= 0)
         result = AddWeights(job);
+    return result < 0 ? result : snwMeasureMorphs(w, &job->list, job->fits, job->errors);
+}
+
+snwResult snwBakeWriting_AddMorphs(const snwBakeWriting* w, snwGltfWriter* writer, snwBakeErrors* errors)
+{
+    Job job = {.w = w,
+        .arena = {.context = w->context},
+        .writer = writer,
+        .errors = errors,
+        .keys = w->def->format == snw_bakeMorphs};
+    snwResult result = Run(&job);
+    snwArena_Free(&job.arena);
+    return result;
+}
+
+void snwBakeWriting_AddChannels(const snwBakeWriting* w, snwGltfWriter* writer, const snwAssetAnimation* channels)
+{
+    int own = w->reel->asset->animationCount; // where a new one goes
+    if (w->reel->animation >= 0)
+        snwGltfWriter_ExtendAnimation(writer, w->reel->animation, channels);
+    else if (snwGltfWriter_Count(writer, "animations") > own)
+        snwGltfWriter_ExtendAnimation(writer, own, channels);
+    else
+        snwGltfWriter_AddAnimation(writer, channels);
+}
+
+snwResult snwBakeWriting_Save(const snwBakeWriting* w, snwGltfWriter* writer, const snwBakeErrors* errors)
+{
+    snwGltfSave save = snwDefaultGltfSave(w->def->path);
+    save.overwrite = w->def->overwrite;
+    snwAssetFolder folder = snwAssetFolder_Of(w->reel->path != NULL ? w->reel->path : "");
+    if (w->reel->path != NULL && w->reel->path[0] != 0)
+        snwGltfWriter_EmbedImages(writer, &folder);
+    w->report->maxError = errors->most;
+    w->report->rmsError = errors->count > 0 ? sqrt(errors->squares / (double)errors->count) : 0;
+    snwResult result = snwGltfWriter_Save(writer, &save, w->message);
     if (result >= 0)
-        result = Measure(job);
-    return result < 0 ? result : Save(job);
+        snwBakeWriting_AddFile(w, save.path);
+    return result;
 }
 
 snwResult snwBakeWriting_Gltf(const snwBakeWriting* w)
 {
-    Job job = {.w = w, .arena = {.context = w->context}, .keys = w->def->format == snw_bakeMorphs};
-    snwResult result = Run(&job);
-    snwGltfWriter_Close(job.writer);
-    snwArena_Free(&job.arena);
+    snwGltfWriter* writer = NULL;
+    snwBakeErrors errors = {0};
+    snwResult result = snwGltfWriter_Open(w->context, w->reel->asset->gltf, &writer, w->message);
+    if (result >= 0)
+        result = snwBakeWriting_AddMorphs(w, writer, &errors);
+    if (result >= 0)
+        result = snwBakeWriting_Save(w, writer, &errors);
+    snwGltfWriter_Close(writer);
     return result;
 }

@@ -22,7 +22,7 @@ typedef struct snwReel
     const snwAsset* asset; // with its document
     int animation;         // of the asset, that moves the bones; -1: none
     const char* clip;      // its name, or that of a new one
-    const char* path;      // of the source; NULL: the document was made here
+    const char* path;      // of the source; NULL or "": the document was made here
     int frameCount;
     double rate;
     double start; // s, of frame 0 in the clip

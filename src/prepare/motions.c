@@ -175,6 +175,29 @@ static bool MakeEdges(Sampling* s)
     return true;
 }
 
+// A loop that is asked for but does not close begins anew where it began: an edge at its end.
+static bool MakeLastEdge(Sampling* s)
+{
+    snwPreparer* p = s->preparer;
+    size_t bones = (size_t)p->boneCount, last = (size_t)(s->count - 1);
+    double* times = snwPreparer_Alloc(p, s->count + 5, sizeof *times);
+    snwTransform* keys = snwPreparer_Alloc(p, ((int64_t)s->count + 5) * p->boneCount, sizeof *keys);
+    if (times == NULL || keys == NULL || s->keys == NULL || s->times == NULL)
+        return false;
+    memcpy(times, s->times, last * sizeof *times);
+    memcpy(keys, s->keys, last * bones * sizeof *keys);
+    for (size_t k = 0; k < 6; ++k)
+    {
+        times[last + k] = s->times[last] - (double)(5 - k) * SNW_EDGE;
+        memcpy(keys + (last + k) * bones, k < 3 ? s->keys + last * bones : s->keys, bones * sizeof *keys);
+    }
+    snwPreparer_Note(p, "'%s' does not end where it begins: as a loop it jumps there", s->name);
+    s->times = times;
+    s->keys = keys;
+    s->count += 5;
+    return true;
+}
+
 static const char* MotionName(snwPreparer* p, const char* name)
 {
     char base[SNW_MAX_NAME - 15], text[SNW_MAX_NAME + 1];
@@ -222,6 +245,8 @@ static snwResult AddMotion(Sampling* s)
     if (result < 0 || !setting.use)
         return result;
     snwTrackDef* tracks = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *tracks);
+    if (setting.loop == 1 && s->animation >= 0 && !EndsWhereItBegins(s) && !MakeLastEdge(s))
+        return snwFailMemory(p->message);
     result = snwPreparer_ShapeMotion(p, s->animation, s->times, s->count, &s->vertices);
     if (result < 0)
         return result;

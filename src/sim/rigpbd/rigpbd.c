@@ -28,6 +28,7 @@ static const char* const s_stages[snw_stageCount] = {"predict", "elastic", "fit"
 static const char* const s_chains[] = {"constraint", "fix", "none", NULL};
 static const char* const s_shows[] = {"rig", "flesh", NULL};
 static const char* const s_handles[] = {"rigid", "affine", NULL};
+static const char* const s_solvers[] = {"coupled", "arap", "fast", NULL};
 static const char* const s_weights[] = {"biharmonic", "closest", NULL};
 
 static const snwParamInfo s_substeps = {.name = "sim.substeps",
@@ -47,7 +48,7 @@ static const snwParamInfo s_params[snw_rigpbdParamCount] = {
         .upper = 1000,
         .initial = 1,
         .live = true,
-        .help = "sweeps over all elements in each substep"},
+        .help = "sweeps over all elements in each substep; of arap and fast: rounds of rotations and places"},
     [snw_rigpbdCompliance] = {.name = "rigpbd.compliance",
         .type = snw_paramReal,
         .unit = "",
@@ -122,6 +123,15 @@ static const snwParamInfo s_params[snw_rigpbdParamCount] = {
         .upper = 1,
         .initial = 0,
         .help = "contact of each body with itself; bodies always touch each other"},
+    [snw_rigpbdSolver] = {.name = "rigpbd.solver",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = snw_rigpbdSolverFast,
+        .initial = snw_rigpbdSolverCoupled,
+        .choices = s_solvers,
+        .help = "the coupled method; or, to compare, shapes without motion of their own: ARAP of the mesh, FAST of the "
+                "handles"},
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -548,9 +558,19 @@ static bool CanTouch(const snwSim* sim)
            snwSim_Param(sim, snw_rigpbdSelf) != 0.0;
 }
 
+static snwResult StepRivals(snwSim* sim, double h, snwMessage* message)
+{
+    snwResult result = snw_ok;
+    for (int i = 0; i < sim->bodyCount && result >= 0; ++i)
+        result = snwRigpbd_StepRival(sim, i, Fraction(sim, h), h, message);
+    snwSim_EndStage(sim, snw_stageFit);
+    return result;
+}
+
 static snwResult Step(snwSim* sim, double h, snwMessage* message)
 {
-    (void)message;
+    if ((int)snwSim_Param(sim, snw_rigpbdSolver) != snw_rigpbdSolverCoupled)
+        return StepRivals(sim, h, message);
     bool touches = CanTouch(sim);
     for (int i = 0; i < sim->bodyCount; ++i)
         PredictBody(sim, i, h);

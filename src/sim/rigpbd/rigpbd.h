@@ -29,6 +29,7 @@
 #include "rig/rig_fit.h"
 #include "sim/constraints/damping.h"
 #include "sim/constraints/kernels.h"
+#include "sim/rigpbd/rival.h"
 #include "sim/touch.h"
 
 typedef enum snwRigpbdParam
@@ -43,6 +44,7 @@ typedef enum snwRigpbdParam
     snw_rigpbdHandles,
     snw_rigpbdWeights,
     snw_rigpbdSelf,
+    snw_rigpbdSolver,
     snw_rigpbdParamCount,
 } snwRigpbdParam;
 
@@ -52,6 +54,13 @@ typedef enum snwRigpbdChainsKind
     snw_rigpbdChainsFix,
     snw_rigpbdChainsNone,
 } snwRigpbdChainsKind;
+
+typedef enum snwRigpbdSolverKind
+{
+    snw_rigpbdSolverCoupled,
+    snw_rigpbdSolverArap, // rival.h
+    snw_rigpbdSolverFast,
+} snwRigpbdSolverKind;
 
 typedef enum snwRigpbdShowKind
 {
@@ -74,6 +83,7 @@ typedef struct snwRigpbdModel
     int vertexCount, handleCount; // no handles: flesh alone
     snwBlocks blocks;
     snwWeights* weights;             // of all vertices, computed where the character has none
+    const snwWeights* rigWeights;    // these, or the character's
     snwRigFit* fits[snw_rigpbdFits]; // NULL without handles; loose: NULL if there are no chains
     snwVec3* origins;                // of the handles, m, in the rest pose
     uint32_t* given;                 // at the start
@@ -144,6 +154,7 @@ typedef struct snwRigpbdWork
     float* masses;          // ... and inverse masses in use
     double h;               // ... and substep
     int visits;             // ... and iterations
+    snwRival* rival;        // NULL: the coupled method
 } snwRigpbdWork;
 
 typedef struct snwRigpbdScratch
@@ -196,3 +207,8 @@ snwVec3 snwRigpbd_MeanVelocity(const snwRigpbdWork* work);
 
 // The pose has changed in a substep of h seconds from work->poses, which become its velocities. last: the step ends.
 void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last);
+
+// rigpbd_rival.c
+snwResult snwRigpbd_CreateRival(snwSim* sim, int body, snwMessage* message); // nothing for the coupled method
+// A substep of h seconds; fraction: of the step that is over by then.
+snwResult snwRigpbd_StepRival(snwSim* sim, int body, double fraction, double h, snwMessage* message);

@@ -89,16 +89,19 @@ static snwResult FindWeights(snwRigpbdModel* model, const double* params, snwWei
 {
     const snwCharacterDef* character = &model->character->def;
     bool handles = character->handleCount > 0;
-    *weights = handles ? character->handleWeights : character->boneWeights;
+    model->rigWeights = handles ? &character->handleWeights : &character->boneWeights;
+    *weights = *model->rigWeights;
     if (weights->vertexCount > 0)
         return snw_ok;
     snwWeightsDef def = snwDefaultWeightsDef();
     def.handles = handles;
     def.kind = (snwWeightsKind)params[snw_sharedParamCount + snw_rigpbdWeights];
     snwResult result = snwComputeWeights(model->character, &def, &model->weights, message);
-    if (result >= 0)
-        *weights = *model->weights;
-    return result < 0 ? result : snw_ok;
+    if (result < 0)
+        return result;
+    model->rigWeights = model->weights;
+    *weights = *model->weights;
+    return snw_ok;
 }
 
 static snwResult MakeFits(snwRigpbdModel* model, const snwModelDef* def, snwMessage* message)

@@ -15,7 +15,7 @@ void snwRigpbd_GetShown(const snwSim* sim, int body, snwVertices* vertices)
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwRigFit* fit = work->model->fits[snw_rigpbdJoined];
     snwRigpbd_GetVertices(sim, body, vertices);
-    if (fit == NULL || snwSim_Param(sim, snw_rigpbdShow) == snw_rigpbdShowFlesh)
+    if (fit == NULL || work->rival != NULL || snwSim_Param(sim, snw_rigpbdShow) == snw_rigpbdShowFlesh)
         return;
     if (work->shownChanges != sim->changes)
         snwRigFit_Apply(sim->context, fit, work->fits[snw_rigpbdJoined], work->state.pose, NULL, work->shown);

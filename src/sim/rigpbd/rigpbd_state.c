@@ -222,6 +222,9 @@ snwResult snwRigpbd_CreateScratch(snwSim* sim, snwMessage* message)
         for (int f = 0; f < snw_rigpbdFits && work->model->fits[f] != NULL && !sim->arena.failed; ++f)
             if (snwRigFitScratch_Create(sim->context, work->model->fits[f], &work->fits[f], message) < 0)
                 return snw_errorMemory;
+        snwResult result = sim->arena.failed ? snw_ok : snwRigpbd_CreateRival(sim, i, message);
+        if (result < 0)
+            return result;
     }
     scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
     scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount((int)most), sizeof(double));
@@ -234,7 +237,10 @@ void snwRigpbd_DestroyScratch(snwSim* sim)
 {
     snwRigpbdScratch* scratch = sim->scratch;
     for (int i = 0; scratch->works != NULL && i < sim->bodyCount; ++i)
+    {
         for (int f = 0; f < snw_rigpbdFits; ++f)
             snwRigFitScratch_Destroy(sim->context, scratch->works[i].fits[f]);
+        snwRival_Destroy(scratch->works[i].rival);
+    }
     snwDestroyResponse(scratch->response);
 }

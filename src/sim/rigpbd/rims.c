@@ -1,6 +1,7 @@
 #include "sim/rigpbd/rims.h"
 
 #include "base/context.h"
+#include "math/rotation.h"
 
 #include <string.h>
 

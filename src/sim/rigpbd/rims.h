@@ -16,7 +16,6 @@
 
 #include "base/arena.h"
 #include "geom/mesh.h"
-#include "math/rotation.h"
 
 typedef struct snwRims
 {
@@ -56,10 +55,10 @@ snwMat3 snwRims_AroundVertex(const snwRims* rims, const snwMat3* deformations, i
 typedef struct snwTurns
 {
     int dimension, count;
-    const snwRotationKernels* kernels;
-    snwMat3Block* matrices;
-    snwQuatBlock* guesses; // of the call before
-    snwMat3Block* results;
+    const struct snwRotationKernels* kernels; // math/rotation.h
+    struct snwMat3Block* matrices;
+    struct snwQuatBlock* guesses; // of the call before
+    struct snwMat3Block* results;
 } snwTurns;
 
 void snwTurns_Create(snwArena* arena, int dimension, int count, snwTurns* turns);

@@ -1,0 +1,76 @@
+// What the parts of `sinew bench rigpbd` share.
+
+#pragma once
+
+#include "bench.h"
+#include "sinew/tools.h"
+#include "sim/method.h"
+
+typedef struct snwRigpbdRows
+{
+    snwBenchReport* report;
+    const snwBenchOptions* options;
+    snwMessage* message;
+    snwResult result; // of the first thing that failed; nothing is added after it
+} snwRigpbdRows;
+
+void snwRigpbdRows_Add(snwRigpbdRows* rows, const snwBenchRow* row);
+// A row of which only the value is known.
+void snwRigpbdRows_AddValue(
+    snwRigpbdRows* rows, const char* caseName, const char* method, const char* metric, double value);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// A stage: one built-in character, alone, without gravity, 60 frames per second, one thread
+
+enum
+{
+    snw_stageSubsteps = 15, // the paper's
+    snw_maxStageSettings = 6
+};
+
+typedef struct snwRigStageDef
+{
+    const char* character;
+    double gravity;                            // m/s^2, downwards
+    snwSetting settings[snw_maxStageSettings]; // a name NULL ends them; sim.substeps is 15 unless it is among them
+    const snwMethod* method;                   // NULL: rigpbd; must outlive the stage
+    void* user;                                // the context's logUser, for a method that looks on
+} snwRigStageDef;
+
+typedef struct snwRigStage
+{
+    snwContext* context;
+    snwSceneFile file;
+    snwSim* sim;
+    const snwCharacter* character;
+    double size; // m, of its bounds
+} snwRigStage;
+
+snwResult snwRigStage_Open(snwRigStage* stage, const snwRigStageDef* def, snwMessage* message);
+// Another sim of the same character, in the place of the one that is there.
+snwResult snwRigStage_Reopen(snwRigStage* stage, const snwRigStageDef* def, snwMessage* message);
+void snwRigStage_Close(snwRigStage* stage);
+
+snwResult snwRigStage_Step(snwRigStage* stage, snwMessage* message);
+
+// Where a handle rests, and where its point is now.
+snwVec3 snwRigStage_HandleRest(const snwRigStage* stage, int handle);
+snwVec3 snwRigStage_HandlePlace(const snwRigStage* stage, int handle);
+// From the next step on; mask 0 lets go.
+void snwRigStage_Give(snwRigStage* stage, int handle, uint32_t mask, snwVec3 place);
+
+snwVec3 snwRigStage_Shown(const snwRigStage* stage, int vertex);
+// Elements that are inside out as they are shown.
+int snwRigStage_Flipped(const snwRigStage* stage);
+// Largest distance of a shown vertex from the rest shape, up to the rigid motion that fits best, of the size.
+double snwRigStage_Distortion(const snwRigStage* stage);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Parts
+
+void snwAddRigpbdTable(snwRigpbdRows* rows);      // Table 1
+void snwAddRigpbdSolid(snwRigpbdRows* rows);      // the same in 3D
+void snwAddRigpbdRivals(snwRigpbdRows* rows);     // Fig. 7, and its picture
+void snwAddRigpbdSmoothness(snwRigpbdRows* rows); // Fig. 9
+void snwAddRigpbdLaws(snwRigpbdRows* rows);       // rest, momentum, given degrees of freedom, sudden changes
+void snwAddRigpbdExact(snwRigpbdRows* rows);      // moments and the complementary step against literal sums

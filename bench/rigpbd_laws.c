@@ -1,0 +1,348 @@
+// Laws: what must hold whatever a hand does.
+//
+//   rest_drift     nothing given, no gravity: 10,000 substeps move no vertex
+//   momentum_err   a wobbling character that flies freely keeps its momentum for a second
+//   given_dof_err  hands jump about on random handles, with random coordinates given: they are met in every frame
+//   toggle_jump    a degree of freedom is locked or freed: other handles that are free are not kicked by it
+//   recover_s      a handle is 10 sizes away within one frame, for half a second, and is let go
+
+#include "rigpbd_bench.h"
+
+#include "base/result.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum
+{
+    snw_restFrames = 667,    // 10,000 substeps
+    snw_wanderFrames = 240,  //
+    snw_recoverFrames = 900, // at most
+    snw_toggleHistory = 10,  // substeps
+    snw_togglePeriod = 12,   // frames
+    snw_toggleCount = 8,
+};
+
+static const char* const s_characters[] = {"starfish", "bunny", "manikin"};
+
+static double Random(uint64_t* seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return (double)(*seed >> 11) * 0x1p-53;
+}
+
+static void LetGo(snwRigStage* stage)
+{
+    for (int k = 0; k < snwCharacter_HandleCount(stage->character); ++k)
+        snwRigStage_Give(stage, k, 0, snwRigStage_HandlePlace(stage, k));
+}
+
+static bool IsFlat(const snwRigStage* stage)
+{
+    return stage->character->def.triangleCount > 0;
+}
+
+static uint32_t AllPlaces(const snwRigStage* stage)
+{
+    return IsFlat(stage) ? snw_dofX | snw_dofY : snw_dofX | snw_dofY | snw_dofZ;
+}
+
+static snwResult StepTimes(snwRigStage* stage, int count, snwMessage* message)
+{
+    snwResult result = snw_ok;
+    for (int i = 0; i < count && result >= 0; ++i)
+        result = snwRigStage_Step(stage, message);
+    return result;
+}
+
+static snwVec3 VertexOf(const snwVertices* vertices, const float* first, int index)
+{
+    const float* row = (const float*)((const char*)first + (size_t)index * (size_t)vertices->stride);
+    return (snwVec3){row[0], row[1], row[2]};
+}
+
+static void AddRow(snwRigpbdRows* rows, const char* character, const char* metric, double value, double target)
+{
+    snwBenchRow row = snwMakeBenchRow(character, "rigpbd", metric);
+    row.value = value;
+    row.n = 1;
+    row.target = target;
+    if (isfinite(target))
+        row.op = "<=";
+    if (!isfinite(value))
+        snprintf(row.note, sizeof row.note, "never within %d frames", (int)snw_recoverFrames);
+    snwRigpbdRows_Add(rows, &row);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rest and momentum
+
+static double Drift(const snwRigStage* stage)
+{
+    double farthest = 0;
+    snwVertices now;
+    snwSim_GetVertices(stage->sim, 0, &now);
+    for (int i = 0; i < now.count; ++i)
+        farthest = fmax(
+            farthest, snwVec3_Distance(VertexOf(&now, now.positions, i), stage->character->def.vertices[i]));
+    return farthest / stage->size;
+}
+
+static snwVec3 Momentum(const snwRigStage* stage, double* sizes)
+{
+    snwVertices now;
+    snwVec3 sum = {0, 0, 0};
+    snwSim_GetVertices(stage->sim, 0, &now);
+    *sizes = 0;
+    for (int i = 0; i < now.count; ++i)
+    {
+        snwVec3 p = snwVec3_Scale(VertexOf(&now, now.velocities, i), stage->character->masses[i]);
+        sum = snwVec3_Add(sum, p);
+        *sizes += snwVec3_Length(p);
+    }
+    return sum;
+}
+
+// Thrown by a handle, then free.
+static snwResult MomentumError(snwRigStage* stage, double* error, snwMessage* message)
+{
+    snwVec3 rest = snwRigStage_HandleRest(stage, 0);
+    snwResult result = snw_ok;
+    double sizes;
+    for (int i = 0; i < 20 && result >= 0; ++i)
+    {
+        snwVec3 place = {rest.x + 0.02 * i * stage->size, rest.y + 0.1 * stage->size * sin(0.3 * i), rest.z};
+        snwRigStage_Give(stage, 0, AllPlaces(stage), place);
+        result = snwRigStage_Step(stage, message);
+    }
+    LetGo(stage);
+    if (result >= 0)
+        result = snwRigStage_Step(stage, message);
+    snwVec3 before = Momentum(stage, &sizes);
+    if (result >= 0)
+        result = StepTimes(stage, 60, message);
+    *error = snwVec3_Distance(Momentum(stage, &sizes), before) / sizes;
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Given degrees of freedom
+
+static double MissedBy(const snwRigStage* stage, int handle, uint32_t mask, snwVec3 place)
+{
+    snwVec3 now = snwRigStage_HandlePlace(stage, handle);
+    double missed = 0;
+    if ((mask & snw_dofX) != 0)
+        missed = fmax(missed, fabs(now.x - place.x));
+    if ((mask & snw_dofY) != 0)
+        missed = fmax(missed, fabs(now.y - place.y));
+    if ((mask & snw_dofZ) != 0)
+        missed = fmax(missed, fabs(now.z - place.z));
+    return missed / stage->size;
+}
+
+// One hand, which changes its handle and what it holds of it every ten frames.
+static snwResult GivenError(snwRigStage* stage, double* error, snwMessage* message)
+{
+    uint64_t seed = 11;
+    int handle = 0, handles = snwCharacter_HandleCount(stage->character);
+    uint32_t mask = 0;
+    snwResult result = snw_ok;
+    *error = 0;
+    for (int i = 0; i < snw_wanderFrames && result >= 0; ++i)
+    {
+        if (i % 10 == 0)
+        {
+            LetGo(stage);
+            handle = (int)(Random(&seed) * handles);
+            mask = ((uint32_t)(Random(&seed) * 8) | 1) & AllPlaces(stage);
+        }
+        snwVec3 place = snwRigStage_HandlePlace(stage, handle);
+        double reach = 0.1 * stage->size;
+        place.x += reach * (2 * Random(&seed) - 1);
+        place.y += reach * (2 * Random(&seed) - 1);
+        snwRigStage_Give(stage, handle, mask, place);
+        result = snwRigStage_Step(stage, message);
+        *error = fmax(*error, MissedBy(stage, handle, mask, place));
+    }
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Sudden changes
+
+// Looks on at every substep: how much the velocity of any handle changes that neither is given nor was just freed.
+typedef struct Watch
+{
+    const snwMethod* method; // that is looked on at
+    int handles;
+    int driven, toggled; // handles that do not count
+    snwVec3 *places, *velocities;
+    double history[snw_toggleHistory];
+    int substeps;
+    bool toggles; // in the next substep
+    double worst; // of its kick over those before
+} Watch;
+
+static double KickOf(Watch* watch, const snwRigStage* stage, double h)
+{
+    double kick = 0;
+    for (int k = 0; k < watch->handles; ++k)
+    {
+        snwVec3 place = snwRigStage_HandlePlace(stage, k);
+        snwVec3 velocity = snwVec3_Scale(snwVec3_Sub(place, watch->places[k]), 1 / h);
+        if (k != watch->driven && k != watch->toggled)
+            kick = fmax(kick, snwVec3_Distance(velocity, watch->velocities[k]));
+        watch->places[k] = place;
+        watch->velocities[k] = velocity;
+    }
+    return kick;
+}
+
+static snwResult WatchStep(snwSim* sim, double h, snwMessage* message)
+{
+    Watch* watch = sim->context->logUser;
+    snwResult result = watch->method->step(sim, h, message);
+    snwRigStage stage = {.sim = sim, .character = sim->bodies[0].character};
+    double kick = KickOf(watch, &stage, h), most = 0;
+    for (int i = 0; i < snw_toggleHistory; ++i)
+        most = fmax(most, watch->history[i]);
+    if (watch->toggles)
+        watch->worst = fmax(watch->worst, kick / most);
+    watch->toggles = false;
+    watch->history[watch->substeps++ % snw_toggleHistory] = kick;
+    return result;
+}
+
+// A hand swings one handle; another one is locked where it is going to be, and freed, again and again.
+static snwResult Toggle(snwRigStage* stage, Watch* watch, snwMessage* message)
+{
+    snwVec3 rest = snwRigStage_HandleRest(stage, 0), before = snwRigStage_HandlePlace(stage, watch->toggled);
+    snwResult result = snw_ok;
+    for (int i = 0; i < snw_togglePeriod * snw_toggleCount && result >= 0; ++i)
+    {
+        double t = i / 60.0;
+        snwVec3 place = {rest.x + 0.15 * stage->size * sin(6 * t), rest.y + 0.1 * stage->size * sin(4.3 * t), rest.z};
+        snwVec3 now = snwRigStage_HandlePlace(stage, watch->toggled);
+        snwRigStage_Give(stage, 0, AllPlaces(stage), place);
+        watch->toggles = i % snw_togglePeriod == 0 && i > 0;
+        if (watch->toggles)
+            snwRigStage_Give(stage, watch->toggled, i / snw_togglePeriod % 2 == 1 ? AllPlaces(stage) : 0,
+                snwVec3_Sub(snwVec3_Scale(now, 2), before));
+        before = now;
+        result = snwRigStage_Step(stage, message);
+    }
+    return result;
+}
+
+static snwResult ToggleJump(const char* character, double* worst, snwMessage* message)
+{
+    const snwMethod* method = snwMethod_Get(snwMethod_Find("rigpbd"));
+    snwMethod watched = *method;
+    Watch watch = {.method = method};
+    snwRigStage stage;
+    snwRigStageDef def = {.character = character, .method = &watched, .user = &watch};
+    watched.step = WatchStep;
+    snwResult result = snwRigStage_Open(&stage, &def, message);
+    if (result < 0)
+        return result;
+    watch.handles = snwCharacter_HandleCount(stage.character);
+    watch.toggled = watch.handles - 1;
+    watch.places = calloc((size_t)watch.handles, sizeof *watch.places);
+    watch.velocities = calloc((size_t)watch.handles, sizeof *watch.velocities);
+    if (watch.places == NULL || watch.velocities == NULL)
+        result = snwFailMemory(message);
+    if (result >= 0)
+        result = Toggle(&stage, &watch, message);
+    *worst = watch.worst;
+    snwRigStage_Close(&stage);
+    free(watch.places);
+    free(watch.velocities);
+    return result;
+}
+
+// s; INFINITY: not at all.
+static snwResult RecoverTime(snwRigStage* stage, double* seconds, snwMessage* message)
+{
+    snwVec3 place = snwRigStage_HandleRest(stage, 0);
+    place.x += 10 * stage->size;
+    snwRigStage_Give(stage, 0, AllPlaces(stage), place);
+    snwResult result = StepTimes(stage, 30, message);
+    LetGo(stage);
+    *seconds = NAN;
+    for (int i = 1; i <= snw_recoverFrames && result >= 0 && isnan(*seconds); ++i)
+    {
+        result = snwRigStage_Step(stage, message);
+        if (result >= 0 && snwRigStage_Distortion(stage) <= 0.01)
+            *seconds = i / 60.0;
+    }
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+static void AddRest(snwRigpbdRows* rows, snwRigStage* stage, const char* character)
+{
+    snwRigStageDef def = {.character = character};
+    double error = NAN;
+    LetGo(stage);
+    rows->result = StepTimes(stage, snw_restFrames, rows->message);
+    if (rows->result < 0)
+        return;
+    AddRow(rows, character, "rest_drift", Drift(stage), 1e-6);
+    rows->result = snwRigStage_Reopen(stage, &def, rows->message);
+    if (rows->result >= 0)
+        rows->result = MomentumError(stage, &error, rows->message);
+    if (rows->result >= 0)
+        AddRow(rows, character, "momentum_err", error, 1e-5);
+}
+
+typedef snwResult LawFn(snwRigStage* stage, double* value, snwMessage* message);
+
+typedef struct Law
+{
+    const char* metric;
+    LawFn* measure;
+    double target;
+    snwSetting setting; // name NULL: none
+} Law;
+
+static const Law s_laws[] = {
+    {"given_dof_err", GivenError, 1e-6, {0}},
+    {"recover_s", RecoverTime, NAN, {"rigpbd.settle", 4}},
+};
+
+static void AddCase(snwRigpbdRows* rows, const char* character)
+{
+    snwRigStage stage;
+    snwRigStageDef def = {.character = character};
+    rows->result = snwRigStage_Open(&stage, &def, rows->message);
+    if (rows->result < 0)
+        return;
+    AddRest(rows, &stage, character);
+    for (size_t i = 0; i < sizeof s_laws / sizeof *s_laws && rows->result >= 0; ++i)
+    {
+        double value = NAN;
+        def.settings[0] = s_laws[i].setting;
+        rows->result = snwRigStage_Reopen(&stage, &def, rows->message);
+        if (rows->result >= 0)
+            rows->result = s_laws[i].measure(&stage, &value, rows->message);
+        if (rows->result >= 0)
+            AddRow(rows, character, s_laws[i].metric, value, s_laws[i].target);
+    }
+    snwRigStage_Close(&stage);
+    double jump = NAN;
+    if (rows->result >= 0)
+        rows->result = ToggleJump(character, &jump, rows->message);
+    if (rows->result >= 0)
+        AddRow(rows, character, "toggle_jump", jump, 1.2);
+}
+
+void snwAddRigpbdLaws(snwRigpbdRows* rows)
+{
+    for (size_t i = 0; i < sizeof s_characters / sizeof *s_characters && rows->result >= 0; ++i)
+        AddCase(rows, s_characters[i]);
+}

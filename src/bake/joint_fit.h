@@ -1,0 +1,52 @@
+// Helper joints: flesh over time as the motion of a few more joints, each a child of a joint of the source, with at
+// most four influences per vertex (skinning decomposition; Le and Deng 2012, "Smooth skinning decomposition with rigid
+// bones"). Unlike there the source's joints stay as they are and compete for the influences, so what does not wobble
+// keeps its bones.
+//
+// A few helpers begin where the source's skin is most wrong, far from each other. Then, in turns: every vertex chooses
+// its influences among its own joints and the helpers around it, and every helper its best rigid pose, frame by frame.
+// As long as the tolerance is not kept, half as many again join them where the error is largest by then.
+
+#pragma once
+
+#include "base/arena.h"
+#include "math/transform.h"
+
+enum
+{
+    snw_influences = 4
+};
+
+typedef struct snwJointFitDef
+{
+    int jointCount, frameCount, vertexCount;
+    const snwAffine* places;       // [frame * jointCount + joint] of the joints in the world
+    const snwAffine* inverseBinds; // of the joints
+    const float* bases;            // [frame][vertex][3] in bind space
+    const float* targets;          // the same where they are to be in the world
+    const int* starts;             // the source's weights, a row per vertex
+    const int* bones;
+    const double* values;
+    int mostHelpers;
+    double tolerance; // in the unit of the world
+} snwJointFitDef;
+
+typedef struct snwHelperJoint
+{
+    int parent;     // joint
+    snwVec3 centre; // at rest, in the space of the parent
+} snwHelperJoint;
+
+typedef struct snwJointFit
+{
+    snwHelperJoint* helpers;
+    int helperCount;
+    snwTransform* poses;              // [frame * helperCount + helper] in the space of the parent
+    int (*bones)[snw_influences];     // of a vertex: joint, or jointCount + helper
+    float (*weights)[snw_influences]; // that sum to one, largest first
+    double maxError, rmsError;        // in the unit of the world
+} snwJointFit;
+
+// The fit is the arena's.
+snwResult snwFitJoints(
+    snwContext* context, snwArena* arena, const snwJointFitDef* def, snwJointFit* fit, snwMessage* message);

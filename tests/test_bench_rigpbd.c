@@ -1,0 +1,68 @@
+// The machinery of `sinew bench rigpbd`, on the smallest of its characters.
+
+#include "test.h"
+
+#include "rigpbd_bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const snwBenchRow* FindRow(const snwBenchReport* report, const char* name, const char* metric)
+{
+    for (int i = 0; i < report->count; ++i)
+        if (strcmp(report->rows[i].caseName, name) == 0 && strcmp(report->rows[i].metric, metric) == 0)
+            return &report->rows[i];
+    return NULL;
+}
+
+// A hand that drags a handle is met, and what is shown turns inside out when it is pulled through the character.
+TEST(bench, stageOfRigpbdDragsAndLooks)
+{
+    snwRigStage stage;
+    snwRigStageDef def = {.character = "starfish"};
+    REQUIRE(snwRigStage_Open(&stage, &def, NULL) >= 0);
+    CHECK_NEAR(snwRigStage_Distortion(&stage), 0, 1e-6);
+    CHECK_INT(snwRigStage_Flipped(&stage), 0);
+    snwVec3 place = snwRigStage_HandleRest(&stage, 1);
+    place.x += 0.1;
+    snwRigStage_Give(&stage, 1, snw_dofX | snw_dofY, place);
+    for (int i = 0; i < 3; ++i)
+        CHECK_INT(snwRigStage_Step(&stage, NULL), snw_ok);
+    CHECK_NEAR(snwVec3_Distance(snwRigStage_HandlePlace(&stage, 1), place), 0, 1e-6);
+    CHECK(snwRigStage_Distortion(&stage) > 0.01);
+    snwRigStageDef arap = {.character = "starfish", .settings = {{"rigpbd.solver", 1}}};
+    REQUIRE(snwRigStage_Reopen(&stage, &arap, NULL) >= 0);
+    place.y -= 2;
+    snwRigStage_Give(&stage, 0, snw_dofX | snw_dofY, snwRigStage_HandleRest(&stage, 0));
+    snwRigStage_Give(&stage, 1, snw_dofX | snw_dofY, place);
+    CHECK_INT(snwRigStage_Step(&stage, NULL), snw_ok);
+    CHECK(snwRigStage_Flipped(&stage) > 0);
+    snwRigStage_Close(&stage);
+}
+
+TEST(bench, smoothnessOfRigpbdFallsWithCompliance)
+{
+    snwBenchReport report = {.bench = "rigpbd"};
+    snwBenchOptions options = snwDefaultBenchOptions();
+    options.only = "smoothness";
+    REQUIRE(snwRigpbdBench.run(&options, &report, NULL) == snw_ok);
+    const snwBenchRow* little = FindRow(&report, "starfish", "smoothness@0.1");
+    const snwBenchRow* much = FindRow(&report, "starfish", "smoothness@10");
+    REQUIRE(little != NULL && much != NULL);
+    CHECK(little->value < 1 && much->value < little->value);
+    const snwBenchFigure* figure = snwBenchReport_FindFigure(&report, "fig9");
+    CHECK(figure != NULL && figure->curveCount == 4 && figure->curves[0].count == 240);
+    snwBenchReport_Free(&report);
+}
+
+TEST(bench, unknownPartOfRigpbdIsRefused)
+{
+    snwBenchReport report = {.bench = "rigpbd"};
+    snwBenchOptions options = snwDefaultBenchOptions();
+    snwMessage message = {0};
+    options.only = "tables";
+    CHECK_INT(snwRigpbdBench.run(&options, &report, &message), snw_errorArgument);
+    CHECK_CONTAINS(message.remedy, "smoothness");
+    snwBenchReport_Free(&report);
+}
