@@ -181,6 +181,30 @@ TEST(bake, prerollSettlesTheFirstFrame)
     Close(&some);
 }
 
+// m: how far flesh is from the artist's in a frame, at most.
+static double LagOf(snwBakeFrames* frames, int frame)
+{
+    snwBakeInfo info = snwBakeFrames_GetInfo(frames);
+    int count = snwCharacter_GetInfo(snwPrepared_GetCharacter(info.prepared)).vertexCount;
+    double most = snwBakeFrames_Read(frames, frame, NULL, NULL) < 0 ? NAN : 0;
+    const float *body = snwBakeFrames_GetBody(frames), *artist = snwBakeFrames_GetArtistBody(frames);
+    for (int i = 0; i < 3 * count; ++i)
+        most = fmax(most, fabs((double)(body[i] - artist[i])));
+    return most;
+}
+
+// 'bend' turns at 120 degrees per second then. Flesh that stood still until then would lag by centimetres at once.
+TEST(bake, clipsThatBeginInFullSwingBeginWithoutAWhip)
+{
+    Take take = Run(BendFile("whip"), "whip", "{'start': 0.15, 'end': 0.45, 'fps': 60}");
+    REQUIRE(take.result >= 0);
+    double early = 0;
+    for (int i = 0; i < 6; ++i)
+        early = fmax(early, LagOf(snwBake_GetFrames(take.bake), i));
+    CHECK(early > 0 && early < 0.005);
+    Close(&take);
+}
+
 TEST(bake, loopsCloseWithoutASeam)
 {
     Take take = Run(BendFile("loop"), "loop", "{'loop': true, 'fps': 24}");

@@ -298,3 +298,25 @@ TEST(shapes, jumpsOfTheRootBecomeEdges)
     snwPrepared_Release(walk);
     snwDestroyContext(context);
 }
+
+// An allocation that fails, every 37th of them: an error or no harm, and nothing is left behind.
+TEST(shapes, noMemoryLeavesNothingBehind)
+{
+    bool reached = true;
+    int failed = 0;
+    for (long n = 1; reached; n += 37)
+    {
+        snwCountingAllocator counter = {0};
+        snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+        snwPrepared* prepared = NULL;
+        counter.failAt = counter.allocations + n;
+        snwResult result = PrepareBall(context, snw_points, &prepared, NULL);
+        reached = counter.allocations >= counter.failAt;
+        CHECK(result >= 0 || (result == snw_errorMemory && prepared == NULL && reached));
+        failed += result < 0;
+        snwPrepared_Release(prepared);
+        snwDestroyContext(context);
+        CHECK_INT(counter.live, 0);
+    }
+    CHECK(failed > 15);
+}

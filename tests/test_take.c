@@ -500,3 +500,84 @@ TEST(take, everyFailedAllocationIsAnErrorWithoutLeak)
         snwDestroyContext(context);
     }
 }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The round trip: a performance with one handle dragged, exported, and played again by its clips alone
+
+static snwSim* OpenSim(snwContext* context, snwCharacter* character, const snwClipDef* clips, int clipCount)
+{
+    snwSceneDef def = snwDefaultSceneDef();
+    snwBodyDef body = snwDefaultBodyDef();
+    snwSimDef made = snwDefaultSimDef();
+    snwSim* sim = NULL;
+    body.name = "star";
+    body.character = character;
+    def.method = "rigpbd";
+    def.bodies = &body;
+    def.bodyCount = 1;
+    def.clips = clips;
+    def.clipCount = clipCount;
+    CHECK_INT(snwCreateScene(context, &def, &made.scene, NULL), snw_ok);
+    CHECK_INT(snwCreateSim(context, &made, &sim, NULL), snw_ok);
+    snwScene_Release(made.scene);
+    return sim;
+}
+
+static snwResult Perform(Run* run, snwExporter* exporter)
+{
+    snwResult result = snw_ok;
+    for (int i = 0; i < s_frames && result >= 0; ++i)
+    {
+        snwCommand drag = {.kind = snw_commandHandle,
+            .step = snwSim_GetStepCount(run->sim),
+            .index = 1,
+            .mask = snw_dofX | snw_dofY,
+            .transform = {{0.02 * i, 0.46 - 0.01 * i, 0}, {0, 0, 0, 1}}};
+        if (i > 0 && exporter != NULL)
+            CHECK_INT(snwSim_Push(run->sim, &drag, NULL), snw_ok);
+        if (i > 0)
+            snwFixture_Run(run->sim, 1, 1.0 / 60);
+        if (exporter == NULL)
+            continue;
+        KeepShown(run, i);
+        result = snwExporter_AddFrame(exporter, run->sim, &run->message);
+    }
+    return result;
+}
+
+TEST(take, performancesPlayAgainByTheirClips)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwCharacter* character = MakeCharacter(context, true);
+    Run run = {.context = context, .character = character, .sim = OpenSim(context, character, NULL, 0)};
+    snwExportDef def = snwDefaultExportDef(snw_exportClips);
+    snwExporter* exporter = NULL;
+    snwSceneFile file;
+    snprintf(run.path, sizeof run.path, "%s/take", snwTest_TempDir());
+    run.shown = calloc((size_t)s_frames * (size_t)character->def.vertexCount * 3, sizeof(float));
+    def.path = run.path;
+    CHECK_INT(snwExporter_Open(context, &def, snwSim_GetScene(run.sim), &exporter, NULL), snw_ok);
+    CHECK_INT(Perform(&run, exporter), snw_ok);
+    CHECK_INT(snwExporter_Finish(exporter, &run.message), snw_ok);
+    CHECK_INT(OpenScene(&run, "star", "[{\"file\": \"take.clips.json\"}]", &file, &run.message), snw_ok);
+    REQUIRE(file.scene != NULL);
+    snwDestroySim(run.sim);
+    const snwSceneDef* again = snwScene_GetDef(file.scene);
+    run.sim = OpenSim(context, character, again->clips, again->clipCount);
+    CHECK_INT(Perform(&run, NULL), snw_ok);
+    const float* last = run.shown + 3 * (size_t)(s_frames - 1) * (size_t)character->def.vertexCount;
+    snwVertices shown;
+    double farthest = 0, size = snwVec3_Distance(character->lower, character->upper);
+    CHECK_INT(snwSim_GetShown(run.sim, 0, &shown), snw_ok);
+    for (int i = 0; i < shown.count; ++i)
+    {
+        const float* row = (const float*)((const char*)shown.positions + (size_t)i * (size_t)shown.stride);
+        snwVec3 was = {last[3 * i], last[3 * i + 1], last[3 * i + 2]};
+        farthest = fmax(farthest, snwVec3_Distance((snwVec3){row[0], row[1], row[2]}, was));
+    }
+    CHECK(farthest <= 1e-6 * size);
+    CHECK(snwVec3_Distance((snwVec3){last[0], last[1], last[2]}, character->def.vertices[0]) > 1e-3 * size);
+    snwSceneFile_Close(&file);
+    FreeRun(&run);
+    snwDestroyContext(context);
+}

@@ -244,6 +244,31 @@ static snwResult LookForJump(snwSim* sim, int body, snwMessage* message)
     return result;
 }
 
+// A motion that waited goes on at full speed in an instant, and flesh with it: it was moving before anybody looked.
+// Without this every clip that begins in full swing would begin with a whip.
+static snwResult Launch(snwSim* sim, int body, double h, snwMessage* message)
+{
+    snwPbcdWork* work = snwPbcd_Work(sim, body);
+    const snwPbcdState* state = &work->state;
+    double wait = sim->def->bodies[body].motionWait, start = snwSim_SceneTime(sim);
+    if (!(wait > 0.0) || fabs(start - wait) > 0.5 * h)
+        return snw_ok;
+    snwResult result = snwPbcd_MoveReference(sim, body, start + h, message);
+    for (int i = 0; i < work->model->vertexCount && result >= 0; ++i)
+        for (size_t k = 4 * (size_t)i; k < 4 * (size_t)i + 3; ++k)
+        {
+            float v = (work->reference[k] - state->reference[k]) / (float)h, more = v - state->referenceVelocities[k];
+            state->velocities[k] += more;
+            state->referenceVelocities[k] = v;
+            if (work->model->integrator == snw_pbcdBdf2)
+            {
+                state->beforeVelocities[k] += more;
+                state->beforePositions[k] -= (float)h * more;
+            }
+        }
+    return result;
+}
+
 snwResult snwPbcd_BeginReference(snwSim* sim, int body, double h, snwMessage* message)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
@@ -252,6 +277,8 @@ snwResult snwPbcd_BeginReference(snwSim* sim, int body, double h, snwMessage* me
     if (sim->substepTime - snwSim_SceneTime(sim) < 1.5 * h) // the first substep of a step
     {
         snwResult result = LookForJump(sim, body, message);
+        if (result >= 0)
+            result = Launch(sim, body, h, message);
         if (result < 0)
             return result;
     }
