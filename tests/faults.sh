@@ -239,6 +239,7 @@ faults=(
     'outputs.helperJointsFollowTheFlesh@src/bake/joint_fit.c@s/snwVec3 shift = snwVec3_Sub(to, snwQuat_Rotate(q, from));/snwVec3 shift = snwVec3_Sub(to, from);/'
     'outputs.cachesHoldTheFramesInTheSpaceOfTheirObject@src/bake/out_cache.c@s/    if (!track->skinned \&\& /    if (track->skinned \&\& /'
     'outputs.cachesAreInTheArtistsOrderWhereTheFileTellsIt@src/bake/out_cache.c@s/            if (vertices\[number\] < 0)/            if (1)/'
+    'outputs.sourcesWithoutADocumentGetOne@src/bake/document.c@s/    return (snwTransform){snwTransform_Apply(now, skeleton->pivots\[bone\]), now.rotation};/    return now;/'
     'bake.clipAndRangeDecideTheFrames@src/bake/frames.c@s/f->clipTime = plan->start +/f->clipTime = 0 * plan->start +/'
     'bake.prerollSettlesTheFirstFrame@src/sim/sim.c@s/fmax(time - def->motionWait, 0.0)/time/'
     'bake.clipsThatBeginInFullSwingBeginWithoutAWhip@src/sim/pbcd/pbcd_rig.c@s/state->velocities\[k\] += more;//'
