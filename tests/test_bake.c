@@ -296,14 +296,16 @@ TEST(bake, theSceneThatIsSavedGivesTheSameFrames)
     uint64_t hash = 0;
     snprintf(path, sizeof path, "%s/saved.json", snwTest_TempDir());
     REQUIRE(snwBake_SaveScene(take.bake, path, false, &take.message) >= 0);
-    CHECK(snwBake_SaveScene(take.bake, path, false, NULL) < 0); // not twice
-    REQUIRE(snwSceneFile_Open(take.context, path, &options, &file, &take.message) >= 0);
+    CHECK(snwBake_SaveScene(take.bake, path, false, NULL) < 0);    // not twice
+    snwContext* three = snwFixture_Context(3, snw_simdAuto, NULL); // threads
+    REQUIRE(snwSceneFile_Open(three, path, &options, &file, &take.message) >= 0);
     run.file = &file;
     run.onFrame = KeepHash;
     run.user = &hash;
-    CHECK(snwRun(take.context, &run, NULL, &take.message) >= 0);
+    CHECK(snwRun(three, &run, NULL, &take.message) >= 0);
     CHECK(hash != 0 && hash == snwBake_GetReport(take.bake)->hash);
     snwSceneFile_Close(&file);
+    snwDestroyContext(three);
     Close(&take);
 }
 

@@ -3,15 +3,18 @@
 #include "blender.h"
 #include "fixture.h"
 #include "gltf_written.h"
+#include "prepare_world.h"
 #include "process.h"
 #include "reel_world.h"
 #include "test.h"
 #include "validator.h"
 
+#include "bake/bake.h"
 #include "bake/key_fit.h"
 #include "bake/morph_fit.h"
 #include "base/context.h"
 #include "linalg/symmetric.h"
+#include "scene/file.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -515,6 +518,98 @@ TEST(outputs, objFilesStandInTheWorldOneByOne)
             snwAsset_Close(asset);
         }
     snwReelWorld_Free(&w.world);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Sources without a document
+
+// A prepared character alone, without the file it was made of.
+static snwResult Prepare(snwContext* context, const char* path, snwMessage* message)
+{
+    snwPrepareDef def = snwDefaultPrepareDef();
+    snwPrepared* prepared = NULL;
+    void* data = NULL;
+    size_t size = 0;
+    def.elements = 150;
+    snwResult result = snwPrepareFile(
+        context, snwPrepareWorld_Write(&(snwPrepareWorld){.hat = true}, "made", NULL), &def, &prepared, NULL, message);
+    if (result >= 0)
+        result = snwPrepared_Save(prepared, &data, &size, message);
+    if (result >= 0)
+        result = snwFile_Write(context, path, data, size, true, message);
+    remove(TempPath("made.glb"));
+    snwContext_Free(context, data);
+    if (prepared != NULL)
+        snwPrepared_Release(prepared);
+    return result;
+}
+
+// m: how far the first surface of the file is from the bake's, over all frames.
+static double MadeError(snwBakeFrames* frames, const snwAsset* asset)
+{
+    snwBakeInfo info = snwBakeFrames_GetInfo(frames);
+    int node = 0;
+    while (asset->nodes[node].mesh < 0)
+        ++node;
+    double worst = 0;
+    for (int f = 0; f < info.frameCount; ++f)
+    {
+        snwSkin skin;
+        if (snwBakeFrames_Read(frames, f, NULL, NULL) < 0 ||
+            snwBakeFrames_GetSurface(frames, info.surfaces[0], &skin, NULL) < 0 ||
+            skin.vertexCount != asset->meshes[asset->nodes[node].mesh].vertexCount)
+            return INFINITY;
+        snwVec3* played = snwReelWorld_Evaluate(asset, 0, node, f / info.rate);
+        for (int i = 0; i < skin.vertexCount; ++i)
+        {
+            const float* x = (const float*)((const char*)skin.positions + (size_t)i * (size_t)skin.stride);
+            snwVec3 asked = {(double)x[0], (double)x[1], (double)x[2]};
+            worst = fmax(worst, snwVec3_Distance(asked, played[i]));
+        }
+        free(played);
+    }
+    return worst;
+}
+
+TEST(outputs, sourcesWithoutADocumentGetOne)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwBakeDef def = snwDefaultBakeDef();
+    snwMessage message = {0};
+    snwBake* bake = NULL;
+    json_t* words = json_pack("{s:f, s:f}", "end", 0.3, "preroll", 0.1);
+    char source[256], folder[256];
+    snprintf(source, sizeof source, "%s", TempPath("alone.snw"));
+    snprintf(folder, sizeof folder, "%s", TempPath("alone.bake"));
+    def.source = source;
+    def.folder = folder;
+    def.words = words;
+    snwResult result = Prepare(context, source, &message);
+    if (result >= 0)
+        result = snwBake_Open(context, &def, &bake, &message);
+    if (result >= 0)
+        result = snwBake_Run(bake, &message);
+    snwBakeOutputDef out = snwDefaultBakeOutputDef();
+    static snwBakeOutputReport s_report;
+    out.path = TempPath("alone.glb");
+    snwAsset* asset = NULL;
+    if (result >= 0)
+        result = snwBakeOutput_Write(context, snwBake_GetFrames(bake), &out, &s_report, &message);
+    if (result >= 0)
+        result = snwAsset_Open(context, out.path, &asset, &message);
+    if (result < 0)
+        snwTest_Fail(__FILE__, __LINE__, "%s (%s)", message.text, message.remedy);
+    else
+    {
+        CHECK(snwBakeFrames_GetInfo(snwBake_GetFrames(bake)).asset == NULL);
+        CHECK(asset->skinCount == 1 && asset->animationCount == 1);
+        CHECK(s_report.maxError > 0 && s_report.maxError <= 1e-3);
+        CHECK(MadeError(snwBake_GetFrames(bake), asset) <= s_report.maxError + 1e-6);
+    }
+    snwAsset_Close(asset);
+    snwBake_Close(bake);
+    json_decref(words);
     snwDestroyContext(context);
 }
 

@@ -2,11 +2,10 @@
 
 #include "app/common.h"
 #include "app/console.h"
-#include "app/table.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum
 {
@@ -108,29 +107,30 @@ static const char* LengthText(double metres, char text[32])
     return text;
 }
 
+// The bone of the largest drift that is left; -1: none.
+static int NextDrift(const snwBakeReport* r, const bool* taken)
+{
+    int worst = -1;
+    for (int i = 0; i < r->driftCount; ++i)
+        if (!taken[i] && (worst < 0 || r->drifts[i].most > r->drifts[worst].most))
+            worst = i;
+    return worst;
+}
+
 static void PrintDrift(const snwBakeReport* r)
 {
-    bool shown[snw_driftsShown + 1] = {false};
-    int last[snw_driftsShown];
-    for (int k = 0; k < snw_driftsShown && k < r->driftCount; ++k)
+    bool* taken = calloc((size_t)r->driftCount + 1, sizeof *taken);
+    for (int k = 0; k < snw_driftsShown && k < r->driftCount && taken != NULL; ++k)
     {
-        int worst = -1;
-        for (int i = 0; i < r->driftCount; ++i)
-        {
-            bool taken = false;
-            for (int j = 0; j < k; ++j)
-                taken = taken || last[j] == i;
-            if (!taken && (worst < 0 || r->drifts[i].most > r->drifts[worst].most))
-                worst = i;
-        }
         char mean[32], most[32];
-        last[k] = worst;
-        shown[k] = true;
+        int worst = NextDrift(r, taken);
+        taken[worst] = true;
         printf("%-10s %s: %s on average, %s at most\n", k == 0 ? "drift" : "", r->drifts[worst].bone,
             LengthText(r->drifts[worst].mean, mean), LengthText(r->drifts[worst].most, most));
     }
-    if (shown[0] && r->driftCount > snw_driftsShown)
+    if (r->driftCount > snw_driftsShown)
         printf("%-10s the flesh of %d more drifts less\n", "", r->driftCount - snw_driftsShown);
+    free(taken);
 }
 
 static void PrintFiles(const snwBakeOutputReport* written)

@@ -361,7 +361,7 @@ static void AddChannels(snwGltfWriter* writer, const snwAssetAnimation* animatio
     int* inputs = snwAllocArray(writer->context, (size_t)animation->channelCount, sizeof *inputs);
     if (inputs == NULL)
         snwGltfWriter_FailMemory(writer);
-    for (int i = 0; i < animation->channelCount && !snwGltfWriter_Failed(writer); ++i)
+    for (int i = 0; i < animation->channelCount && inputs != NULL && !snwGltfWriter_Failed(writer); ++i)
         AddChannel(writer, animation, i, value, inputs);
     snwFree(writer->context, inputs);
 }

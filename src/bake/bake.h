@@ -98,20 +98,20 @@ typedef struct snwBakeReport
     const char* stretchBone; // whose flesh it is in; "" if none
     double artistStretch;    // the same of the artist's motion alone
     double lag;              // m: the farthest that flesh gets from where the artist has it
-    int lagFrame;            //
-    const char* lagBone;     //
-    double size;             // m, of the character
-    int cuts;                // frames between which the artist's motion jumps
-    double inverted,
-        artistInverted; // most of the flesh that is turned inside out in a frame, as a share; skinning alone
-    double settled;     // how fast flesh still was before the first frame, in sizes per second
+    int lagFrame;
+    const char* lagBone;
+    double size;                            // m, of the character
+    int cuts;                               // frames between which the artist's motion jumps
+    double inverted;                        // the largest share of the flesh that is turned inside out in a frame
+    double artistInverted;                  // the same of the artist's motion alone
+    double settled;                         // how fast flesh still was before the first frame, in sizes per second
     double seconds, prepareSeconds, stepMs; // s of the run; s; median
     uint64_t hash;                          // of the last frame simulated
     const snwBakeDrift* drifts;             // one per bone
-    int driftCount;                         //
-    char notes[snw_maxBakeNotes][224];      // what was decided without being asked
-    int noteCount;                          //
-    char warnings[snw_maxBakeNotes][224];   // what is worth a look
+    int driftCount;
+    char notes[snw_maxBakeNotes][224]; // what was decided without being asked
+    int noteCount;
+    char warnings[snw_maxBakeNotes][224]; // what is worth a look
     int warningCount;
 } snwBakeReport;
 

@@ -275,7 +275,7 @@ static snwResult ReadBack(Maker* m, snwBakeDocument* document)
     char* text = result >= 0 ? snwAllocRaw(m->context, size + 1) : NULL;
     if (result >= 0 && text == NULL)
         result = snwFailMemory(m->message);
-    if (result >= 0)
+    if (result >= 0 && text != NULL)
     {
         memcpy(text, data, size);
         text[size] = 0;

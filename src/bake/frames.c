@@ -21,10 +21,10 @@ struct snwBakeFrames
     snwSkinModel* skin; // ours alone: motions may move its vertices; NULL: without bones
     snwSkinPalette palette;
     snwDisplay *display, *artistDisplay;
-    snwTransform* bones;        // the artist's
-    float *body, *artist;       // x y z, tight
-    int vertexCount, boneCount; //
-    int frame;                  // that the body is of, -1: none
+    snwTransform* bones;  // the artist's
+    float *body, *artist; // x y z, tight
+    int vertexCount, boneCount;
+    int frame; // that the body is of, -1: none
     double clipTime;
     bool artistShown; // the artist's display is of this frame
     snwBakeInfo info;

@@ -243,6 +243,8 @@ static void Balance(Choice* c)
             if (taker < 0 || slopes[k] < slopes[taker])
                 taker = k;
         }
+        if (giver < 0 || taker < 0)
+            return; // there are no influences
         double gain = slopes[giver] - slopes[taker];
         double bend = c->gram[giver][giver] + c->gram[taker][taker] - 2 * c->gram[giver][taker];
         if (giver == taker || !(gain > 1e-9 * fabs(slopes[giver])))

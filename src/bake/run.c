@@ -3,10 +3,6 @@
 
 #include "bake/parts.h"
 
-#include "base/array.h"
-#include "base/clock.h"
-#include "scene/file.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,12 +20,12 @@ typedef struct Start
 typedef struct Runner
 {
     snwBake* bake;
-    snwFrames* found;  // from an earlier run; NULL: none
-    int vertexCount;   //
+    snwFrames* found; // from an earlier run; NULL: none
+    int vertexCount;
     float *now, *last; // positions of this frame and of the one before
     Start starts[2];   // of this cycle and of the one before
     double* changes;   // of the frames of a cycle, to the next
-    double* sorted;    //
+    double* sorted;
     int repeatedCycle; // the first that repeats the one before, counted from 0; -1: none yet
 } Runner;
 

@@ -1,17 +1,16 @@
 // The plan as a scene file and a prepared file, side by side in the folder of the bake. They are read back before they
 // are run: what is baked is what the files say.
 
-#define _XOPEN_SOURCE 700 // realpath
 #include "bake/parts.h"
 
 #include "base/result.h"
 #include "scene/file.h"
 #include "scene/text.h"
 #include "scene/words.h"
-#include "sim/methods.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SNW_NEAR_GROUND 0.1 // of the size: feet so near to height 0 stand on it

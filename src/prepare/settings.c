@@ -101,8 +101,7 @@ json_t* snwPrepareSettings_Load(snwContext* context, const char* path, snwResult
     return document;
 }
 
-snwResult snwPrepareSettings_Use(
-    snwPrepareSettings* settings, json_t* document, const char* path, snwMessage* message)
+snwResult snwPrepareSettings_Use(snwPrepareSettings* settings, json_t* document, const char* path, snwMessage* message)
 {
     settings->file = path;
     snwJson json = MakeJson(settings, message);

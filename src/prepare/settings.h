@@ -103,8 +103,7 @@ snwPrepareSettings snwDefaultPrepareSettings(snwContext* context, const snwAsset
 // The sidecar's document, NULL if it failed.
 json_t* snwPrepareSettings_Load(snwContext* context, const char* path, snwResult* result, snwMessage* message);
 // Takes the document over; path: of the sidecar, for messages. Free after success and failure alike.
-snwResult snwPrepareSettings_Use(
-    snwPrepareSettings* settings, json_t* document, const char* path, snwMessage* message);
+snwResult snwPrepareSettings_Use(snwPrepareSettings* settings, json_t* document, const char* path, snwMessage* message);
 void snwPrepareSettings_Free(snwPrepareSettings* settings);
 
 // What is said about a bone, surface or motion of this name; node (-1: none) is where a glTF file may say it too. The

@@ -171,7 +171,7 @@ static void OnCurve(const Expander* x, double share, double place[4])
 {
     int last = x->pointCount - 1;
     memset(place, 0, 4 * sizeof *place);
-    if (last < 0)
+    if (last < 0 || x->points == NULL)
         return;
     double at = fmin(fmax(share, 0), 1) * last;
     int i = (int)fmin(at, last > 0 ? last - 1 : 0);

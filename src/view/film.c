@@ -202,6 +202,7 @@ void snwDestroyFilm(snwFilm* film)
         snwFree(context, film->bodies[i].vertices);
     }
     snwFree(context, film->scratch);
+    snwFree(context, film->layers);
     snwFree(context, film->bodies);
     snwFree(context, film->colliderMeshes);
     snwFree(context, film->propMeshes);

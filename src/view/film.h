@@ -76,6 +76,7 @@ struct snwFilm
     int* propMeshes;
     const snwVertices* shown; // of each body, in the place of the sim's; NULL: the sim's
     double shownTime;         // s, since the bodies' motions began
+    float* layers;            // x y z of all bodies of a flat film, with what lies over what
     float* scratch;           // one per vertex of the largest character
     snwScale scale;           // of the values
     float strongest;          // N, of the contacts of all frames

@@ -402,6 +402,9 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
     film->picture.style = film->def.transparent ? snw_styleClear : snw_styleStudio;
     film->picture.frontLight = film->flat;
     film->strongest = StrongestContact(film);
+    film->layers = film->flat ? snwAllocArray(film->context, film->floatCount + 1, sizeof(float)) : NULL;
+    if (film->flat && film->layers == NULL)
+        return snwFailMemory(message);
     if (snwFilm_HasValues(film))
         film->scale = MakeScale(film);
     snwResult result = snw_ok;
@@ -450,7 +453,8 @@ snwResult snwFilm_Draw(snwFilm* film, int frame, int samples, snwMessage* messag
     {
         snwFilmBody* body = &film->bodies[i];
         if (body->triangleCount > 0)
-            snwPicture_MoveSkin(&film->picture, body->mesh, BodyPositions(film, body, frame));
+            snwPicture_MoveSkin(&film->picture, body->mesh,
+                film->flat ? snwFilm_LayFlat(film, i, frame) : BodyPositions(film, body, frame));
         else
             MoveBalls(film, body, frame);
         if (body->triangleCount > 0 && snwFilm_HasValues(film))

@@ -4,6 +4,7 @@
 #include "view/surfaces.h"
 
 #include <math.h>
+#include <string.h>
 
 enum
 {
@@ -12,7 +13,8 @@ enum
 
 static const double s_fieldOfView = 5; // degrees
 static const float s_fill = 0.86f;
-static const double s_behind = 0.02; // of the picture's radius
+static const double s_behind = 0.02;  // of the picture's radius
+static const float s_layers = 0.012f; // of the picture's radius
 static const snwFloat3 s_groundColor = {0.46f, 0.42f, 0.36f};
 static const snwFloat3 s_solidColor = {0.16f, 0.24f, 0.34f};
 
@@ -63,6 +65,29 @@ snwCamera snwFilm_FlatCamera(const snwFilm* film)
     for (int c = 0; c < film->colliderCount; ++c)
         FrameCollider(film, c, &framing);
     return snwFraming_End(&framing);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Layers
+//
+// Two parts at the very same height would mix pixel by pixel. So the figure at rest has a slope, without any step.
+
+const float* snwFilm_LayFlat(const snwFilm* film, int index, int frame)
+{
+    const snwFilmBody* body = &film->bodies[index];
+    const float* now = film->frames.data[frame].positions + body->first;
+    float *out = film->layers + body->first, step = s_layers * film->picture.radius / (float)film->bodyCount;
+    snwCharacterInfo info = snwCharacter_GetInfo(snwScene_GetDef(film->scene)->bodies[index].character);
+    float size = (float)snwVec3_Distance(info.lower, info.upper);
+    for (int v = 0; v < body->vertexCount; ++v)
+    {
+        snwFloat3 rest = body->surface != NULL ? snwFloat3_Load(body->surface->points + 3 * (size_t)v)
+                                               : snwFloat3_FromVec3(body->character->vertices[body->vertices[v]]);
+        float place = (0.37f * (rest.x - (float)info.lower.x) + 0.61f * (rest.y - (float)info.lower.y)) / size;
+        memcpy(out + 3 * (size_t)v, now + 3 * (size_t)v, 3 * sizeof(float));
+        out[3 * (size_t)v + 2] += step * ((float)index + 0.6f * place);
+    }
+    return out;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -14,5 +14,9 @@ bool snwFilm_IsFlat(const snwFilm* film);
 // there.
 snwCamera snwFilm_FlatCamera(const snwFilm* film);
 
+// The body's positions with a little height, m above the plane: what is above and to the right at rest lies over the
+// rest of it where it folds, and later bodies over earlier ones. Into film->layers.
+const float* snwFilm_LayFlat(const snwFilm* film, int body, int frame);
+
 // The cut through a collider as a solid of the picture.
 snwResult snwFilm_AddFlatCollider(snwFilm* film, int collider, snwMessage* message);
