@@ -572,6 +572,29 @@ static double MadeError(snwBakeFrames* frames, const snwAsset* asset)
     return worst;
 }
 
+// m: how far the joints of the file take a point from where the artist's bones do, in the last frame.
+static double BonesError(snwBakeFrames* frames, const snwAsset* asset)
+{
+    snwBakeInfo info = snwBakeFrames_GetInfo(frames);
+    snwBakeFrame last;
+    snwArena arena = {.context = asset->context};
+    snwAssetPoser poser;
+    double worst = 0;
+    if (snwBakeFrames_Read(frames, info.frameCount - 1, &last, NULL) < 0 ||
+        snwAssetPoser_Make(asset, &arena, &poser, NULL) < 0)
+        return INFINITY;
+    snwAssetPoser_Pose(&poser, &asset->animations[0], (info.frameCount - 1) / info.rate);
+    for (int i = 0; i < asset->skins[0].jointCount; ++i)
+    {
+        snwVec3 point = {0.7, 0.1, -0.2};
+        snwAffine bend = snwAffine_Compose(poser.places[asset->skins[0].joints[i]], asset->skins[0].inverseBinds[i]);
+        snwTransform bone = *(const snwTransform*)((const char*)last.bones.data + i * last.bones.stride);
+        worst = fmax(worst, snwVec3_Distance(snwAffine_Apply(bend, point), snwTransform_Apply(bone, point)));
+    }
+    snwArena_Free(&arena);
+    return worst;
+}
+
 TEST(outputs, sourcesWithoutADocumentGetOne)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
@@ -606,6 +629,7 @@ TEST(outputs, sourcesWithoutADocumentGetOne)
         CHECK(asset->skinCount == 1 && asset->animationCount == 1);
         CHECK(s_report.maxError > 0 && s_report.maxError <= 1e-3);
         CHECK(MadeError(snwBake_GetFrames(bake), asset) <= s_report.maxError + 1e-6);
+        CHECK(BonesError(snwBake_GetFrames(bake), asset) < 1e-6);
     }
     snwAsset_Close(asset);
     snwBake_Close(bake);

@@ -314,6 +314,9 @@ snwResult snwBake_Retouch(snwBake* bake, snwMessage* message)
 {
     const snwCharacterDef* character = snwCharacter_GetDef(snwPrepared_GetCharacter(bake->prepared));
     Touch touch = {.bake = bake, .character = character, .materialCount = character->materialCount};
+    if (character->tetCount == 0)
+        return snwFail(
+            message, snw_errorUnsupported, "sinew sim, with a scene", "it is flat: only solid flesh is baked");
     touch.materials = snwArena_Copy(
         &bake->arena, character->materials, (size_t)character->materialCount, sizeof(snwMaterial));
     touch.regions = snwArena_Copy(&bake->arena, character->regions, (size_t)character->tetCount, sizeof(int));

@@ -183,7 +183,7 @@ static void EmptyPlane(int begin, int end, void* data)
     for (int i = begin; i < end; ++i)
     {
         snwRow row = *RowAt(work->plane, i), p = *RowAt(work->predicted, i);
-        snwRow move = __builtin_shuffle(row, (snwRow){0}, (snwRowInt){2, 3, 4, 5});
+        snwRow move = __builtin_shufflevector(row, (snwRow){0}, 2, 3, 4, 5);
         *RowAt(work->moves, i) = move;
         *RowAt(work->state.positions, i) = p + move;
     }
