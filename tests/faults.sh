@@ -250,9 +250,9 @@ faults=(
     'bake.regionsOfBonesHaveMaterialsOfTheirOwn@src/bake/materials.c@s/touch->regions\[i\] += before;/touch->regions[i] += 0;/'
     'prepared.whatIsCutShortOrDamagedIsRefused@src/sim/prepared_block.c@s/tag) != checksum)/tag) != checksum \&\& tag == 0)/'
     'rigpbd.softElementsMoveByTheGradientOfTheirEnergy@src/sim/constraints/pair.c@s/element.b = 1.0 - 2.0/element.b = 1.0 - 1.0/'
-    'rigpbd.nothingGivenStaysStillForTenThousandSubsteps@src/sim/constraints/pair_kernel.h@s/f\[0\]\[0\] + n0);/f[0][0] - n0);/'
-    'rigpbd.dampingTakesNoMomentum@src/sim/rigpbd/rigpbd.c@s/snwRow v = \*RowAt(work->state.velocities, i), r = v - /snwRow v = *RowAt(work->state.velocities, i), r = v - 0.5f * /'
-    'rigpbd.givenDegreesOfFreedomAreMetEveryFrame@src/sim/rigpbd/rigpbd_handles.c@s/handle->moves \&\& fraction < 1.0/handle->moves/'
+    'rigpbd.nothingGivenStaysStillForTenThousandSubsteps@src/sim/constraints/pair_kernel.h@s/det - snwWide_Splat(1.0f)/det - snwWide_Splat(1.01f)/'
+    'rigpbd.dampingTakesNoMomentum@src/sim/rigpbd/rigpbd.c@s/exp(-snwSim_Param(sim, snw_rigpbdDrag)/exp(-snwSim_Param(sim, snw_rigpbdDamping)/'
+    'rigpbd.givenDegreesOfFreedomAreMetEveryFrame@src/sim/rigpbd/rigpbd_handles.c@s/place = target.position;/place = handle->start.position;/'
     'rigpbd.flatFleshLandsOnTheFloorAndStaysInItsPlane@src/sim/rigpbd/rigpbd.c@s/sim->def->colliderCount + sim->def->propCount > 0/sim->def->colliderCount < 0/'
     'rigpbd.whatIsShownIsTheRig@src/sim/rigpbd/rigpbd_show.c@s/vertices->positions = work->shown;/(void)work->shown;/'
 )
