@@ -249,6 +249,12 @@ faults=(
     'bake.onlyWhatIsAskedForIsTouched@src/bake/frames.c@s/(mask != NULL ? mask\[i\] : 1)/1/'
     'bake.regionsOfBonesHaveMaterialsOfTheirOwn@src/bake/materials.c@s/touch->regions\[i\] += before;/touch->regions[i] += 0;/'
     'prepared.whatIsCutShortOrDamagedIsRefused@src/sim/prepared_block.c@s/tag) != checksum)/tag) != checksum \&\& tag == 0)/'
+    'rigpbd.softElementsMoveByTheGradientOfTheirEnergy@src/sim/constraints/pair.c@s/element.b = 1.0 - 2.0/element.b = 1.0 - 1.0/'
+    'rigpbd.nothingGivenStaysStillForTenThousandSubsteps@src/sim/constraints/pair_kernel.h@s/f\[0\]\[0\] + n0);/f[0][0] - n0);/'
+    'rigpbd.dampingTakesNoMomentum@src/sim/rigpbd/rigpbd.c@s/snwRow v = \*RowAt(work->state.velocities, i), r = v - /snwRow v = *RowAt(work->state.velocities, i), r = v - 0.5f * /'
+    'rigpbd.givenDegreesOfFreedomAreMetEveryFrame@src/sim/rigpbd/rigpbd_handles.c@s/handle->moves \&\& fraction < 1.0/handle->moves/'
+    'rigpbd.flatFleshLandsOnTheFloorAndStaysInItsPlane@src/sim/rigpbd/rigpbd.c@s/sim->def->colliderCount + sim->def->propCount > 0/sim->def->colliderCount < 0/'
+    'rigpbd.whatIsShownIsTheRig@src/sim/rigpbd/rigpbd_show.c@s/vertices->positions = work->shown;/(void)work->shown;/'
 )
 
 # Copied file by file, so that a second run rebuilds only what changed.

@@ -663,7 +663,8 @@ TEST(scene, sharedCharacterIsMadeOnce)
 // Scenes of characters at the size of a paper mesh for seconds; the long test has them.
 static bool IsLarge(const char* text)
 {
-    static const char* const names[] = {"\"monster\"", "\"frog\"", "\"snail\"", "\"acrobat\""};
+    static const char* const names[] = {"\"monster\"", "\"frog\"", "\"snail\"", "\"acrobat\"", "\"bunny\"",
+        "\"mushroom\"", "\"ellipse\"", "\"fish-2d\"", "\"worm\"", "\"ghost-point\"", "\"octopus-2d\""};
     bool large = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
         large = large || strstr(text, names[i]) != NULL;

@@ -204,18 +204,39 @@ typedef struct Run
     snwMessage message;
 } Run;
 
-static snwCharacter* MakeCharacter(snwContext* context, bool flat)
+// With its weights, so that they are computed once; a picture takes its time to be written.
+static snwCharacter* Remake(snwContext* context, snwCharacter* plain, bool textured)
+{
+    snwCharacterDef def = *snwCharacter_GetDef(plain);
+    snwWeightsDef wanted = snwDefaultWeightsDef();
+    snwWeights* weights = NULL;
+    snwCharacter* character = NULL;
+    wanted.handles = def.handleCount > 0;
+    if (!textured)
+        def.texture = (snwTexture){0};
+    CHECK(snwComputeWeights(plain, &wanted, &weights, NULL) >= 0);
+    if (wanted.handles)
+        def.handleWeights = *weights;
+    else
+        def.boneWeights = *weights;
+    CHECK_INT(snwCreateCharacter(context, &def, &character, NULL), snw_ok);
+    snwContext_Free(context, weights);
+    snwCharacter_Release(plain);
+    return character;
+}
+
+static snwCharacter* MakeCharacter(snwContext* context, bool flat, bool textured)
 {
     snwRiggedBar bar = snwRigged_DefaultBar();
     bar.bones = true;
     snwCharacter* character = NULL;
     if (!flat)
-        return snwRigged_MakeBar(context, &bar);
+        return Remake(context, snwRigged_MakeBar(context, &bar), textured);
     snwBlueprintFile file;
     CHECK_INT(snwBlueprintFile_Open(context, "starfish", &file, NULL), snw_ok);
     CHECK_INT(snwBlueprint_Create(context, &file.blueprint, NULL, NULL, NULL, &character, NULL), snw_ok);
     snwBlueprintFile_Free(&file);
-    return character;
+    return Remake(context, character, textured);
 }
 
 static snwScene* MakeScene(snwContext* context, snwCharacter* character)
@@ -360,7 +381,7 @@ TEST(take, skinnedGlbIsWhatWasShown)
     for (int flat = 0; flat < 2; ++flat)
     {
         snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
-        snwCharacter* character = MakeCharacter(context, flat);
+        snwCharacter* character = MakeCharacter(context, flat, false);
         CheckGlb(context, character, false);
         CheckGlb(context, character, true);
         snwCharacter_Release(character);
@@ -376,7 +397,7 @@ TEST(take, validatorFindsNoErrors)
     snwVerdict verdicts[3];
     for (int i = 0; i < 3; ++i)
     {
-        Run run = NewRun(context, MakeCharacter(context, i == 0), i == 2);
+        Run run = NewRun(context, MakeCharacter(context, i == 0, true), i == 2);
         snprintf(run.path, sizeof run.path, "%s/valid-%d", snwTest_TempDir(), i);
         CHECK_INT(Export(&run, snw_exportGlb, 4), snw_ok);
         snprintf(paths[i], sizeof paths[i], "%s.glb", run.path);
@@ -409,7 +430,7 @@ static snwResult OpenScene(const Run* run, const char* body, const char* clips, 
 TEST(take, clipsComeBackAsTheyWere)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
-    Run run = NewRun(context, MakeCharacter(context, true), false);
+    Run run = NewRun(context, MakeCharacter(context, true, false), false);
     snwSceneFile file;
     CHECK_INT(Export(&run, snw_exportClips, s_frames), snw_ok);
     CHECK_INT(OpenScene(&run, "star", "[{\"file\": \"take.clips.json\"}]", &file, &run.message), snw_ok);
@@ -439,7 +460,7 @@ TEST(take, clipsComeBackAsTheyWere)
 TEST(take, wrongFilesOfClipsAreTold)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
-    Run run = NewRun(context, MakeCharacter(context, false), false);
+    Run run = NewRun(context, MakeCharacter(context, false, false), false);
     snwSceneFile file;
     snwMessage* message = &run.message;
     CHECK_INT(Export(&run, snw_exportClips, 2), snw_ok);
@@ -483,7 +504,7 @@ TEST(take, everyFailedAllocationIsAnErrorWithoutLeak)
     {
         snwCountingAllocator counter = {0};
         snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
-        Run run = NewRun(context, MakeCharacter(context, false), true);
+        Run run = NewRun(context, MakeCharacter(context, false, false), true);
         long live = counter.live, step = 1;
         snwResult result = snw_errorMemory;
         for (long n = 1; n < 3000 && result < 0; n += step)
@@ -548,7 +569,7 @@ static snwResult Perform(Run* run, snwExporter* exporter)
 TEST(take, performancesPlayAgainByTheirClips)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
-    snwCharacter* character = MakeCharacter(context, true);
+    snwCharacter* character = MakeCharacter(context, true, false);
     Run run = {.context = context, .character = character, .sim = OpenSim(context, character, NULL, 0)};
     snwExportDef def = snwDefaultExportDef(snw_exportClips);
     snwExporter* exporter = NULL;

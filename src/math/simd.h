@@ -275,7 +275,6 @@ static inline void snwWide_Store4(float* base, const int* index, snwWide x, snwW
 
 // Four floats of one lane, for sums in which lanes may meet at one place.
 typedef float snwRow __attribute__((vector_size(16), may_alias));
-typedef int snwRowInt __attribute__((vector_size(16), may_alias));
 
 // The transpose of Store4 without the store: rows[l] holds lane l of x, y, z and w.
 static inline void snwWide_ToRows(snwWide x, snwWide y, snwWide z, snwWide w, snwRow rows[SNW_WIDE_LANES])

@@ -33,37 +33,23 @@ SNW_VISIT void PlaneDeformation(const snwWide x[3][4], const snwWide g[3][2], sn
     }
 }
 
-SNW_VISIT snwWide Dot2(const snwWide a[2][2], const snwWide b[2][2])
-{
-    return a[0][0] * b[0][0] + a[0][1] * b[0][1] + a[1][0] * b[1][0] + a[1][1] * b[1][1];
-}
-
-SNW_VISIT void MulPlane(const snwWide f[2][2], const snwPairTriangles* block, int lane, snwWide out[2][2])
-{
-    snwWide xx = snwWide_Load(block->yield[0] + lane), xy = snwWide_Load(block->yield[1] + lane),
-            yy = snwWide_Load(block->yield[2] + lane);
-    for (int d = 0; d < 2; ++d)
-    {
-        out[d][0] = f[d][0] * xx + f[d][1] * xy;
-        out[d][1] = f[d][0] * xy + f[d][1] * yy;
-    }
-}
-
-// P, row by row; in the plane the cofactors of F are its own numbers.
+// P, row by row. In the plane the cofactors of F are its own numbers, and with them
+//   F : W F = xx A + 2 xy C + yy B,   H : W H = xx B - 2 xy C + yy A,   F : W H = (xx + yy) det F
+// where A, B and C are the squares and the product of F's columns.
 SNW_VISIT void PushTriangles(const snwPairTriangles* block, int lane, const snwWide f[2][2], snwWide P[2][2])
 {
-    const snwWide h[2][2] = {{f[1][1], -f[1][0]}, {-f[0][1], f[0][0]}};
-    snwWide n[2][2] = {{f[0][0] - f[1][1], f[0][1] + f[1][0]}}, fw[2][2], hw[2][2], p, q;
-    n[1][0] = n[0][1], n[1][1] = -n[0][0];
-    MulPlane(f, block, lane, fw);
-    MulPlane(h, block, lane, hw);
-    PairSums s = {Dot2(fw, f), Dot2(fw, h), Dot2(hw, h), Dot2(fw, n), Dot2(hw, n), Dot2(f, f),
-        f[0][0] * f[1][1] - f[0][1] * f[1][0] - snwWide_Splat(1.0f)};
+    snwWide xx = snwWide_Load(block->yield[0] + lane), xy = snwWide_Load(block->yield[1] + lane),
+            yy = snwWide_Load(block->yield[2] + lane), scale = snwWide_Load(block->stiffness + lane), p, q;
+    snwWide A = f[0][0] * f[0][0] + f[1][0] * f[1][0], B = f[0][1] * f[0][1] + f[1][1] * f[1][1];
+    snwWide C = f[0][0] * f[0][1] + f[1][0] * f[1][1], det = f[0][0] * f[1][1] - f[0][1] * f[1][0];
+    snwWide mixed = (xy + xy) * C, ff = xx * A + yy * B + mixed, hh = xx * B + yy * A - mixed, fh = (xx + yy) * det;
+    PairSums s = {ff, fh, hh, ff - fh, fh - hh, A + B, det - snwWide_Splat(1.0f)};
     SolvePair(&s, block->compliance + lane, block->bulk + lane, &p, &q);
-    snwWide scale = snwWide_Load(block->stiffness + lane);
-    for (int d = 0; d < 2; ++d)
-        for (int k = 0; k < 2; ++k)
-            P[d][k] = scale * (p * f[d][k] + q * h[d][k] - n[d][k]);
+    snwWide n0 = f[0][0] - f[1][1], n1 = f[0][1] + f[1][0];
+    P[0][0] = scale * (p * f[0][0] + q * f[1][1] - n0);
+    P[0][1] = scale * (p * f[0][1] - q * f[1][0] - n1);
+    P[1][0] = scale * (p * f[1][0] - q * f[0][1] - n1);
+    P[1][1] = scale * (p * f[1][1] + q * f[0][0] + n0);
 }
 
 SNW_VISIT void VisitTriangles(float* rows, const snwPairTriangles* block, int lane)

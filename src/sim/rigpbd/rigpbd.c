@@ -183,7 +183,7 @@ static void EmptyPlane(int begin, int end, void* data)
     for (int i = begin; i < end; ++i)
     {
         snwRow row = *RowAt(work->plane, i), p = *RowAt(work->predicted, i);
-        snwRow move = __builtin_shuffle(row, (snwRow){0}, (snwRowInt){2, 3, 4, 5});
+        snwRow move = __builtin_shufflevector(row, (snwRow){0}, 2, 3, 4, 5);
         *RowAt(work->moves, i) = move;
         *RowAt(work->state.positions, i) = p + move;
     }
@@ -216,6 +216,17 @@ static void Absorb(int begin, int end, void* data)
     }
 }
 
+// See rigpbd.h: hands may do anything.
+static snwRow LimitVelocity(snwRow v, snwRow mean, float most)
+{
+    snwRow against = v - mean, square = against * against;
+    float sum = square[0] + square[1] + square[2];
+    if (!(sum > most * most))
+        return v;
+    float part = most / sqrtf(sum);
+    return mean + against * (snwRow){part, part, part, 1.0f};
+}
+
 // v += d / h, and what contacts and hands did beyond that. A free body in flight keeps its velocity to the bit.
 static void UpdateVelocities(int begin, int end, void* data)
 {
@@ -224,34 +235,18 @@ static void UpdateVelocities(int begin, int end, void* data)
     const snwRow upright = {1.0f, 1.0f, work->model->flat ? 0.0f : 1.0f, 1.0f};
     const snwRow rate = {pass->inverseH, pass->inverseH, pass->inverseH, 0.0f};
     const snwRow keep = {pass->keep, pass->keep, pass->keep, 1.0f}, mass = {0.0f, 0.0f, 0.0f, 1.0f};
+    snwVec3 mean = snwRigpbd_MeanVelocity(work);
+    const snwRow centre = {(float)mean.x, (float)mean.y, (float)mean.z, 0.0f};
+    float most = work->model->handleCount > 0 ? (float)(snw_mostSpeed * work->model->size) : INFINITY;
     for (int i = begin; i < end; ++i)
     {
         snwRow *v = RowAt(work->state.velocities, i), x = *RowAt(work->state.positions, i) * upright;
         snwRow p = *RowAt(work->predicted, i), d = *RowAt(work->moves, i);
         if (p[3] > 0.0f)
-            *v = (*v + (d + (x - (p + d))) * rate) * keep;
+            *v = LimitVelocity((*v + (d + (x - (p + d))) * rate) * keep, centre, most);
         else
             *v = *v * mass + (x - *RowAt(work->before, i)) * rate;
         *RowAt(work->state.positions, i) = x;
-    }
-}
-
-// See rigpbd.h: hands may do anything.
-static void LimitVelocities(int begin, int end, void* data)
-{
-    const snwRigpbdWork* work = ((const Pass*)data)->work;
-    snwVec3 mean = snwRigpbd_MeanVelocity(work);
-    const snwRow centre = {(float)mean.x, (float)mean.y, (float)mean.z, 0.0f};
-    float most = (float)(snw_mostSpeed * work->model->size);
-    for (int i = begin; i < end; ++i)
-    {
-        snwRow *v = RowAt(work->state.velocities, i), against = *v - centre, square = against * against;
-        float sum = square[0] + square[1] + square[2];
-        if (!(sum > most * most))
-            continue;
-        float mass = (*v)[3];
-        *v = centre + against * (most / sqrtf(sum));
-        (*v)[3] = mass;
     }
 }
 
@@ -592,8 +587,6 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     {
         Pass pass = MakePass(sim, i, h);
         snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, UpdateVelocities, &pass);
-        if (pass.work->model->handleCount > 0)
-            snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, LimitVelocities, &pass);
         DampBody(sim, i, &pass, h);
     }
     snwSim_EndStage(sim, snw_stageVelocity);

@@ -165,7 +165,7 @@ snwVec3 snwRigpbd_MeanVelocity(const snwRigpbdWork* work)
     snwVec3 sum = {0, 0, 0};
     for (int i = 0; i < work->model->handleCount; ++i)
         sum = snwVec3_Add(sum, work->state.handles[i].velocity);
-    return snwVec3_Scale(sum, 1.0 / work->model->handleCount);
+    return work->model->handleCount > 0 ? snwVec3_Scale(sum, 1.0 / work->model->handleCount) : sum;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
