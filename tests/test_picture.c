@@ -399,7 +399,8 @@ TEST(picture, islandsAreJoinedOrLeftOutAndHolesKept)
     snwPrepared* joined = Prepare(context, path, 400, report);
     CHECK(Noted(report, "1 pieces that hang on nothing were joined"));
     snwCharacterInfo info = snwCharacter_GetInfo(snwPrepared_GetCharacter(joined));
-    CHECK_NEAR(info.upper.x - info.lower.x, 1, 0.02); // both of them
+    CHECK_NEAR(info.upper.x - info.lower.x, 1, 0.02); // both of them: 84 pixels wide, 52 high
+    CHECK_NEAR(info.upper.y - info.lower.y, 52 / 84.0, 0.03);
     // one sheet with one hole: vertices - edges + triangles = 0
     CHECK_INT(info.vertexCount - info.edgeCount + info.triangleCount, 0);
     snwPrepared_Release(joined);

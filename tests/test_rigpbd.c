@@ -235,7 +235,7 @@ TEST(rigpbd, nothingGivenStaysStillForTenThousandSubsteps)
     snwDestroyContext(context);
 }
 
-static void CheckMomentum(const char* character, const char* settings)
+static void CheckMomentum(const char* character, const char* settings, int frames)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     char more[512];
@@ -243,14 +243,14 @@ static void CheckMomentum(const char* character, const char* settings)
         ",\"velocity\":[0.3,0.2,0],\"angular_velocity\":[0,0,2]}],\"gravity\":[0,0,0],\"settings\":{%s}", settings);
     snwSim* sim = NewSim(context, character, more);
     snwMeasures start = Measure(sim);
-    snwFixture_Run(sim, 667, 1.0 / 60.0);
+    snwFixture_Run(sim, frames, 1.0 / 60.0);
     snwMeasures end = Measure(sim);
     double scale = snwVec3_Length(start.momentum);
     CHECK(snwVec3_Distance(start.momentum, end.momentum) <= 1e-5 * scale);
     snwVec3 spinStart = snwVec3_Sub(start.angularMomentum, snwVec3_Cross(start.centre, start.momentum));
     snwVec3 spinEnd = snwVec3_Sub(end.angularMomentum, snwVec3_Cross(end.centre, end.momentum));
     // Euler's implicit step takes omega^2 h of the spin per second, and nothing else may.
-    double omega = 2.0, kept = exp(-omega * omega / 900.0 * 667.0 / 60.0);
+    double omega = 2.0, kept = exp(-omega * omega / 900.0 * frames / 60.0);
     CHECK_NEAR(spinEnd.z / spinStart.z, kept, 5e-3);
     snwDestroySim(sim);
     snwDestroyContext(context);
@@ -258,19 +258,19 @@ static void CheckMomentum(const char* character, const char* settings)
 
 TEST(rigpbd, freeMotionKeepsItsMomentum)
 {
-    CheckMomentum("starfish", "");
+    CheckMomentum("starfish", "", 667);
 }
 
 TEST(rigpbd, dampingTakesNoMomentum)
 {
-    CheckMomentum("starfish", "\"rigpbd.damping\": 20, \"rigpbd.settle\": 5");
-    CheckMomentum("ghost", "\"rigpbd.damping\": 20");
+    CheckMomentum("starfish", "\"rigpbd.damping\": 20, \"rigpbd.settle\": 5", 120);
+    CheckMomentum("ghost", "\"rigpbd.damping\": 20", 60);
 }
 
 // Bones of a chain hold together without a push from outside.
 TEST(rigpbd, chainsTakeNoMomentumAndKeepTheirJoints)
 {
-    CheckMomentum("fish-2d", "");
+    CheckMomentum("fish-2d", "\"rigpbd.weights\": \"closest\"", 120);
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwSim* sim = NewSim(context, "fish-2d", s_free);
     const snwCharacterDef* def = &sim->bodies[0].character->def;
@@ -340,7 +340,6 @@ static void CheckJump(const char* character, int handle)
 TEST(rigpbd, aHandleThatJumpsTenSizesNeitherExplodesNorRuins)
 {
     CheckJump("starfish", 1);
-    CheckJump("ghost", 3);
     CheckJump("fish-2d", 0);
 }
 
@@ -497,7 +496,8 @@ TEST(rigpbd, anyMasksInEveryFrameStayFinite)
 static uint64_t HashOf(int threads, snwSimd simd)
 {
     snwContext* context = snwFixture_Context(threads, simd, NULL);
-    snwSim* sim = NewSim(context, "fish-2d", "}],\"gravity\":[0,-9.81,0],\"settings\":{\"rigpbd.damping\":1}");
+    snwSim* sim = NewSim(context, "fish-2d",
+        "}],\"gravity\":[0,-9.81,0],\"settings\":{\"rigpbd.damping\":1,\"rigpbd.weights\":\"closest\"}");
     snwTransform to = {{-0.4, 0.2, 0}, {0, 0, 0, 1}};
     PushHandle(sim, 0, snw_dofAll, to);
     snwFixture_Run(sim, 10, 1.0 / 60.0);
@@ -531,5 +531,99 @@ TEST(rigpbd, restoredInTheMiddleOfADragGoesOnAlike)
     snwFixture_Run(sim, 9, 1.0 / 60.0);
     CHECK(snwSim_Hash(sim) == hash);
     snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// In space
+
+// A bar of three bones over a floor; without handles, so its bones are these.
+static snwSim* NewBar(snwContext* context, snwMessage* message)
+{
+    snwShapeDef shape = snwDefaultShapeDef(snw_shapeBar);
+    shape.size = (snwVec3){0.9, 0.2, 0.2};
+    shape.cells[0] = 9, shape.cells[1] = shape.cells[2] = 2;
+    snwCharacter *plain = NULL, *character = NULL;
+    snwScene* scene = NULL;
+    snwSim* sim = NULL;
+    if (snwCreateShape(context, &shape, &plain, message) < 0)
+        return NULL;
+    snwCharacterDef def = *snwCharacter_GetDef(plain);
+    snwBoneDef bones[3];
+    for (int i = 0; i < 3; ++i)
+    {
+        bones[i] = snwDefaultBoneDef();
+        bones[i].head = (snwVec3){def.vertices[0].x + 0.3 * i, 0, 0};
+        bones[i].tail = (snwVec3){def.vertices[0].x + 0.3 * i + 0.3, 0, 0};
+        bones[i].parent = i - 1;
+    }
+    def.bones = bones, def.boneCount = 3;
+    snwResult result = snwCreateCharacter(context, &def, &character, message);
+    snwBodyDef body = snwDefaultBodyDef();
+    body.name = "bar", body.character = character, body.transform.position.y = 1.0;
+    snwColliderDef floor = snwDefaultColliderDef(snw_colliderPlane);
+    floor.name = "floor";
+    snwSetting setting = {"rigpbd.weights", 1};
+    snwSceneDef world = snwDefaultSceneDef();
+    world.name = "bar", world.method = "rigpbd", world.bodies = &body, world.bodyCount = 1;
+    world.colliders = &floor, world.colliderCount = 1, world.settings = &setting, world.settingCount = 1;
+    result = result < 0 ? result : snwCreateScene(context, &world, &scene, message);
+    snwSimDef simDef = snwDefaultSimDef();
+    simDef.scene = scene;
+    if (result >= 0)
+        snwCreateSim(context, &simDef, &sim, message);
+    snwScene_Release(scene);
+    snwCharacter_Release(character);
+    snwCharacter_Release(plain);
+    return sim;
+}
+
+TEST(rigpbd, bonesAreTheHandlesOfASolidCharacter)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewBar(context, NULL);
+    REQUIRE(sim != NULL);
+    CHECK_INT(snwCharacter_HandleCount(snwScene_GetDef(snwSim_GetScene(sim))->bodies[0].character), 3);
+    snwVec3 start = Pose(sim, 0)->place, second = Pose(sim, 1)->place, tip = Pose(sim, 2)->place;
+    PushHandle(sim, 0, snw_dofAll, (snwTransform){start, {0, 0, 0, 1}});
+    snwFixture_Run(sim, 30, 1.0 / 60.0);
+    CHECK(Pose(sim, 2)->place.y < tip.y - 0.01); // it hangs down
+    CHECK_NEAR(snwVec3_Distance(Pose(sim, 1)->place, Pose(sim, 2)->place), snwVec3_Distance(second, tip), 1e-6);
+    CHECK_NEAR(snwVec3_Distance(Pose(sim, 0)->place, start), 0.0, 1e-6);
+    snwTransforms bones, handles;
+    CHECK(snwSim_GetBones(sim, 0, &bones) == snw_ok && snwSim_GetHandles(sim, 0, &handles) == snw_ok);
+    CHECK(bones.count == 3 && memcmp(bones.data, handles.data, 3 * sizeof *bones.data) == 0);
+    PushHandle(sim, 0, 0, snwIdentityTransform());
+    snwFixture_Run(sim, 90, 1.0 / 60.0);
+    snwVertices now;
+    CHECK(snwSim_GetVertices(sim, 0, &now) == snw_ok);
+    float lowest = 1.0f;
+    for (int i = 0; i < now.count; ++i)
+        lowest = fminf(lowest, now.positions[4 * i + 1]);
+    CHECK(lowest > -2e-3f && lowest < 0.02f);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(rigpbd, everyFailedAllocationIsAnErrorWithoutLeakAndStepsAskForNone)
+{
+    snwCountingAllocator counter = {0};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
+    snwSim* sim = NewBar(context, NULL);
+    REQUIRE(sim != NULL);
+    snwFixture_Run(sim, 2, 1.0 / 60.0);
+    long before = counter.allocations;
+    snwFixture_Run(sim, 10, 1.0 / 60.0);
+    CHECK(counter.allocations == before);
+    snwDestroySim(sim);
+    long most = before, live = counter.live;
+    for (long fail = 1; fail <= most; fail += 1 + fail / 16)
+    {
+        counter.allocations = 0, counter.failAt = fail;
+        sim = NewBar(context, NULL);
+        counter.failAt = 0;
+        snwDestroySim(sim);
+        CHECK(counter.live == live);
+    }
     snwDestroyContext(context);
 }
