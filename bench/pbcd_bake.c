@@ -1,4 +1,4 @@
-// Bakes of real files and of a built-in character, and what others read in what was written: Khronos' validator and
+// Bakes of real files and of built-in characters, and what others read in what was written: Khronos' validator and
 // Blender, where they are here.
 
 #include "pbcd_bench.h"
@@ -29,6 +29,8 @@ static const Case s_cases[] = {
     {"bake-morph-stress", "gltf/MorphStressTest.glb", NULL, false},
     {"bake-blender-rig", "blender-rig/rig.glb", NULL, false},
     {"bake-biped", NULL, "biped", true},
+    {"bake-cow", NULL, "cow", true},
+    {"bake-fish", NULL, "fish", true},
 };
 
 static const snwBakeFormat s_formats[] = {snw_bakeGlb, snw_bakeJoints, snw_bakePc2};

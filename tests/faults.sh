@@ -53,7 +53,7 @@ faults=(
     'picture.contoursAreFinerThanPixels@src/geom/contour.c@s/    double t = (field->def->level - 0.5 - a) \/ (b - a);/    double t = b > a ? 0.5 : 0.4;/'
     'picture.smoothRingsStayWithinTheTolerance@src/geom/contour.c@s/ring->count, def->tolerance \/ 2, keep);/ring->count, 8 * def->tolerance, keep);/'
     'picture.aDrawnCharacterComesBackFromItsPicture@src/prepare/flat.c@s/p->centre\[1\] - at\[1\] \/ p->pixel/p->centre[1] + at[1] \/ p->pixel/'
-    'picture.islandsAreJoinedOrLeftOutAndHolesKept@src/prepare/flat_outline.c@s/vy - t \* uy) <= reach)/vy - t * uy) <= 0 * reach)/'
+    'picture.islandsAreJoinedOrLeftOutAndHolesKept@src/prepare/flat_outline.c@s/ + i\] = 255;/ + i] = 0;/'
     'picture.handlesSitInTheMiddleAndInTheLimbs@src/prepare/flat_handles.c@s/if (away <= near \&\& /if (away <= 0 * near \&\& /'
     'picture.theSidecarNamesHandlesInPixels@src/prepare/flat.h@s/    point\[1\] = (p->centre\[1\] - pixels\[1\])/    point[1] = (pixels[1] - p->centre[1])/'
     'picture.aClearPortraitKeepsColoursAndOpacity@src/view/image.c@s/Encode(light\[k\] \/ share, 0.5f)/Encode(light[k], 0.5f)/'
