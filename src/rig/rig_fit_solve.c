@@ -11,7 +11,6 @@ static const double s_fitShare = 1e-8;     // of M's diagonal
 static const double s_answerShare = 1e-12; // likewise, in the complement
 static const double s_mostTurn = 0.5;      // rad
 static const double s_shut = 1e-12;        // of the size, or rad: joints are closed
-static const double s_touching = 1e-9;     // rad: a limit that pushes
 static const double s_open = 1e-9;         // likewise: joints that cannot be closed
 static const double s_wide = 0.05;         // of the size, or rad: too far to be closed at once
 static const double s_worse = 4;           // times the best gap: Newton's method runs away
@@ -190,7 +189,7 @@ static double MovesSeen(const snwRigFit* model, const snwRigFitScratch* s, const
 
 typedef struct RowsDef
 {
-    double reach;    // how much of the rows' errors to close, 0..1
+    double reach;    // how much of the rows' errors to close, 0..1; 0: limits keep the distance that they have to go
     double softness; // of a row's own mobility
 } RowsDef;
 
@@ -207,7 +206,8 @@ static void PushRows(const snwRigFit* model, snwRigFitScratch* s, const RowsDef*
             double sum = s->gram[i * count + j] + MovesProduct(model, s, row, &s->rows[j]);
             s->gram[i * count + j] = s->gram[j * count + i] = sum;
         }
-        s->rowRight[i] = -def->reach * row->error - (s->rowRight[i] + MovesSeen(model, s, row));
+        double wanted = row->atLeast && def->reach == 0 ? fmin(0, -row->error) : -def->reach * row->error;
+        s->rowRight[i] = wanted - (s->rowRight[i] + MovesSeen(model, s, row));
         s->softness[i] = def->softness * s->gram[i * count + i];
         s->atLeast[i] = row->atLeast;
         s->pushes[i] = row->atLeast && row->error <= 0;
@@ -410,16 +410,6 @@ snwRigFitReport snwRigFit_Solve(
 // ---------------------------------------------------------------------------------------------------------------------
 // The complement
 
-// Limits that do not touch are not rows here.
-static void KeepTouching(snwRigFitScratch* s)
-{
-    int count = 0;
-    for (int i = 0; i < s->rowCount; ++i)
-        if (!s->rows[i].atLeast || s->rows[i].error <= s_touching)
-            s->rows[count++] = s->rows[i];
-    s->rowCount = count;
-}
-
 static bool IsAnythingGiven(const snwRigFit* model, const snwRigFitScratch* s)
 {
     size_t handles = (size_t)model->handleCount;
@@ -497,7 +487,6 @@ bool snwRigFit_Complement(
     snwRigFitScratch* s = scratch;
     NoteFree(model, s, hold->targets);
     snwRigFit_MakeRows(model, s, hold, pose);
-    KeepTouching(s);
     s->answers = s->rowCount > 0 || IsAnythingGiven(model, s);
     if (!s->answers)
         return false;
