@@ -98,7 +98,7 @@ faults=(
     'rigfit.chainsKeepTheirLengthsOverManyDrags@src/rig/rig_fit_solve.c@s/        Repair(model, s, hold, pose, &report);/        (void)Repair;/'
     'rigfit.limitsOfJointsAreNeverExceeded@src/rig/rig_fit_rows.c@s/    row->atLeast = from->kind == snw_rowAtLeast;/    row->atLeast = true;/'
     'rigfit.chainsAloneHaveNoMomentum@src/rig/rig_fit_solve.c@s/IsHeldFromOutside(model, s, hold) ? hold->compliance : 0;/IsHeldFromOutside(model, s, hold) ? 0 : hold->compliance;/'
-    'rigfit.chainsThatCannotReachStayCalm@src/rig/rig_fit_solve.c@s/SolveStep(model, s, pose, &(RowsDef){0, 0});/SolveStep(model, s, pose, \&(RowsDef){1, 0});/'
+    'rigfit.chainsThatCannotReachStayCalm@src/rig/rig_fit_solve.c@s/SolveStep(model, s, pose, &(snwRigPush){0, 0});/SolveStep(model, s, pose, \&(snwRigPush){1, 0});/'
     'rigfit.rulesAreMet@src/rig/rig_fit_rows.c@s/double sum = -value;/double sum = -0.999 * value;/'
     'rigfit.singularRigsStayCalm@src/rig/rig_fit_solve.c@s/^static const double s_mostTurn = 0.5; /static const double s_mostTurn = 1e9; /'
     'rigfit.sameBitsForAnyThreadsAndInstructionSet@src/rig/rig_pass_kernel.h@s/sums\[i\] = sums\[i\] + factors\[l\]/sums[i] = (1 + 1e-15 * (SNW_WIDE_LANES == 8)) * sums[i] + factors[l]/'

@@ -483,7 +483,7 @@ static void SolveStep(Linkage* link, double s[snw_maxBones][6])
     snwDense_ForwardRows(&dense, count, a, n, panels);
     snwDense_Gram(&dense, count, panels, k, count);
     link->exact = snwActive_Solve(
-        &(snwActiveDef){dense.kernels, count, k, count, compliance, b, atLeast, active, link->lambda, scratch})
+        &(snwActiveDef){dense.kernels, count, k, count, compliance, b, atLeast, active, link->lambda, scratch, false})
                       .exact;
     double* x = Numbers((size_t)n);
     memset(x, 0, (size_t)n * sizeof *x);

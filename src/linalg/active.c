@@ -99,6 +99,7 @@ static Work Prepare(const snwActiveDef* def)
     w.order = (int*)Take(&at, n);
     w.firm = Gather(&w, false, 0);
     w.loose = Gather(&w, true, w.firm) - w.firm;
+    w.factor.n = w.firm;
     for (int i = 0; i < def->count; ++i)
     {
         def->lambda[i] = 0;
@@ -112,21 +113,17 @@ static Work Prepare(const snwActiveDef* def)
 
 static bool FactorFirm(Work* w)
 {
-    int n = w->factor.n = w->firm;
+    int n = w->firm;
     for (int i = 0; i < n; ++i)
     {
         for (int j = 0; j <= i; ++j)
             w->matrix[i * n + j] = KOf(w, i, j);
         w->matrix[i * n + i] += YieldOf(w, i);
-        w->y[i] = w->def->b[w->order[i]];
     }
-    if (snwDense_Factor(&w->factor, w->matrix, n) >= 0)
-        return false;
-    snwDense_Forward(&w->factor, w->y);
-    return true;
+    return snwDense_Factor(&w->factor, w->matrix, n) < 0;
 }
 
-// M = K_uu - K_uf K_ff^-1 K_fu, q = b_u - K_uf K_ff^-1 b_f.
+// M = K_uu - K_uf K_ff^-1 K_fu.
 static void EliminateFirm(Work* w)
 {
     int n = w->loose, firm = w->firm;
@@ -135,13 +132,24 @@ static void EliminateFirm(Work* w)
             w->matrix[i * firm + j] = KOf(w, firm + i, j);
     snwDense_ForwardRows(&w->factor, n, w->matrix, firm, w->panels);
     snwDense_Gram(&w->factor, n, w->panels, w->m, n);
-    snwDense_MulRows(&w->factor, n, w->panels, w->y, w->q);
     for (int i = 0; i < n; ++i)
     {
         for (int j = 0; j < n; ++j)
             w->m[i * n + j] = KOf(w, firm + i, firm + j) - w->m[i * n + j];
         w->m[i * n + i] += YieldOf(w, firm + i);
-        w->q[i] = w->def->b[w->order[firm + i]] - w->q[i];
+    }
+}
+
+// y = b_f, swept; q = b_u - K_uf K_ff^-1 b_f.
+static void EliminateRight(const Work* w)
+{
+    for (int i = 0; i < w->firm; ++i)
+        w->y[i] = w->def->b[w->order[i]];
+    snwDense_Forward(&w->factor, w->y);
+    snwDense_MulRows(&w->factor, w->loose, w->panels, w->y, w->q);
+    for (int i = 0; i < w->loose; ++i)
+    {
+        w->q[i] = w->def->b[w->order[w->firm + i]] - w->q[i];
         w->u[i] = 0;
     }
 }
@@ -295,9 +303,13 @@ snwActiveReport snwActive_Solve(const snwActiveDef* def)
     assert(def->count >= 0 && def->stride >= def->count);
     snwActiveReport report = {0};
     Work w = Prepare(def);
-    if (!FactorFirm(&w))
-        return report;
-    EliminateFirm(&w);
+    if (!def->again)
+    {
+        if (!FactorFirm(&w))
+            return report;
+        EliminateFirm(&w);
+    }
+    EliminateRight(&w);
     report.exact = FindSet(&w, &report);
     if (!report.exact)
         Relax(&w);

@@ -25,11 +25,13 @@ typedef struct snwActiveDef
     bool* active;             // [count] in: rows at least that probably push (all false is a good guess); out: do push
     double* lambda;           // [count] out
     double* scratch;          // [snwActive_ScratchCount(count)], 64-byte aligned
+    bool again; // all but b and active is as it was in the last call with this scratch, which had at least
+                // one pivot: what was factored then still serves
 } snwActiveDef;
 
 typedef struct snwActiveReport
 {
-    int pivots; // sets that were tried
+    int pivots; // sets that were tried; 0: K is not a matrix of this kind
     bool exact; // false: no set was found, and lambda is what relaxation came to (0 if K is not a matrix of this kind)
 } snwActiveReport;
 

@@ -374,15 +374,19 @@ static void AllocateRows(const snwRigFit* model, snwRigFitScratch* s)
     size_t rows = (size_t)model->mostRows, n = (size_t)model->turnCount;
     s->rows = snwArena_Alloc(arena, rows, sizeof *s->rows);
     s->terms = snwArena_Alloc(arena, (size_t)model->mostTerms, sizeof *s->terms);
-    s->rowMatrix = snwArena_Alloc(arena, rows * n, sizeof(double));
-    s->panels = snwArena_Alloc(arena, snwDense_PanelCount((int)rows, (int)n), sizeof(double));
-    s->gram = snwArena_Alloc(arena, rows * rows, sizeof(double));
-    s->lambda = snwArena_Alloc(arena, rows, sizeof(double));
-    s->rowRight = snwArena_Alloc(arena, rows, sizeof(double));
-    s->softness = snwArena_Alloc(arena, rows, sizeof(double));
-    s->active = snwArena_Alloc(arena, snwActive_ScratchCount((int)rows), sizeof(double));
-    s->atLeast = snwArena_Alloc(arena, rows, sizeof(bool));
-    s->pushes = snwArena_Alloc(arena, rows, sizeof(bool));
+    snwRigKept* kept = &s->kept;
+    kept->version = -1, kept->softness = -1;
+    kept->rows = snwArena_Alloc(arena, rows, sizeof *kept->rows);
+    kept->terms = snwArena_Alloc(arena, (size_t)model->mostTerms, sizeof *kept->terms);
+    kept->matrix = snwArena_Alloc(arena, rows * n, sizeof(double));
+    kept->panels = snwArena_Alloc(arena, snwDense_PanelCount((int)rows, (int)n), sizeof(double));
+    kept->gram = snwArena_Alloc(arena, rows * rows, sizeof(double));
+    kept->lambda = snwArena_Alloc(arena, rows, sizeof(double));
+    kept->right = snwArena_Alloc(arena, rows, sizeof(double));
+    kept->compliance = snwArena_Alloc(arena, rows, sizeof(double));
+    kept->active = snwArena_Alloc(arena, snwActive_ScratchCount((int)rows), sizeof(double));
+    kept->atLeast = snwArena_Alloc(arena, rows, sizeof(bool));
+    kept->pushes = snwArena_Alloc(arena, rows, sizeof(bool));
 }
 
 static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigFitScratch* s)

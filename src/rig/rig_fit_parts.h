@@ -87,6 +87,7 @@ typedef struct snwRigSystem
     double* row;         // of the matrix, one number per handle
     snwMat3* factored;   // linear parts that the factor is of
     bool sound;          // there is a factor
+    int version;         // how many there were
     double* matrix;
     double* column;
     snwDense factor;
@@ -102,11 +103,25 @@ typedef struct snwRigTerm
 // J motion = -error, or at least that.
 typedef struct snwRigRow
 {
+    int id; // the same at every pose, and growing from row to row
     bool atLeast;
     bool length; // m, else rad
+    bool chosen; // takes part in the step
     double error;
     int firstTerm, termCount;
 } snwRigRow;
+
+// The rows that a step is taken with, their terms one after the other, and what was made of them.
+typedef struct snwRigKept
+{
+    snwRigRow* rows;
+    snwRigTerm* terms;
+    int count, termCount;
+    int version;     // of the factor that the panels are swept with, if that and the rows are of one pose; else -1
+    double softness; // that the factor in `active` is made with; -1: there is none
+    double *matrix, *panels, *gram, *lambda, *right, *compliance, *active;
+    bool *atLeast, *pushes;
+} snwRigKept;
 
 struct snwRigFitScratch
 {
@@ -126,9 +141,8 @@ struct snwRigFitScratch
     double* linear[3][3]; // planes: linear parts of a motion, or forces on them
     snwRigRow* rows;
     snwRigTerm* terms;
-    int rowCount, termCount;
-    double *rowMatrix, *panels, *gram, *lambda, *rowRight, *softness, *active; // of the rows
-    bool *atLeast, *pushes;
+    int rowCount, termCount, rowId;
+    snwRigKept kept;
     snwRigPose *now, *tried; // of repairs; a motion of the handles
     snwRigPose* answer;      // of the handles, as if poses were linear: how the flesh moves
     bool answers;            // it does
@@ -187,6 +201,14 @@ void snwRigSystem_Contract(const snwRigFit* model, const snwRigSystem* system, c
 void snwRigSystem_Reduce(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
     const snwRigMotion* motion, double* const (*planes)[3]);
 
+// Likewise for the terms of a row alone: turns -= what their moves take along.
+void snwRigSystem_ReduceRow(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
+    const snwRigTerm* terms, int termCount, double* const (*planes)[3], double* turns);
+
+// moves = P0^-1 forces
+void snwRigSystem_Moves(
+    const snwRigFit* model, const snwRigSystem* system, double* const forces[3], double* const moves[3]);
+
 // step's moves, from its turns and the forces on the moves.
 void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
     double* const forces[3], const snwRigMotion* step, double* const (*planes)[3]);
@@ -203,3 +225,25 @@ double snwRigFit_Gap(const snwRigFit* model, const snwRigFitScratch* scratch);
 
 // From root to tail: limits, then joints, moving children that are free or, if `all`, any.
 void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, snwRigPose* pose);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// rig_fit_push.c
+
+typedef struct snwRigPush
+{
+    double reach;    // how much of the rows' errors to close, 0..1; 0: limits keep the distance that they have to go
+    double softness; // of a row's own mobility
+} snwRigPush;
+
+// Puts a row's terms, times factor, on top of a motion: given turns have no place in it.
+void snwRigSystem_AddRow(const snwRigFit* model, const snwRigSystem* system, const snwRigTerm* terms,
+    const snwRigRow* row, double factor, const snwRigMotion* to);
+
+// M step = right + G^T lambda, G step = targets: the turns of the step, from `right`, whose turns are reduced on the
+// way and whose moves get the rows' forces.
+void snwRigFit_SolveTurns(
+    const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose, const snwRigPush* push);
+
+// A step that closes the rows of `scratch` with all matrices as they were in the step before. False: those do not fit
+// to the rows, or to the softness.
+bool snwRigFit_CloseAgain(const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose, double softness);

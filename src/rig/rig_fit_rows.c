@@ -26,7 +26,7 @@ static snwRigRow* AddRow(const Maker* m, bool length, double error)
     snwRigFitScratch* s = m->scratch;
     assert(s->rowCount < m->model->mostRows);
     snwRigRow* row = &s->rows[s->rowCount++];
-    *row = (snwRigRow){.length = length, .error = error, .firstTerm = s->termCount};
+    *row = (snwRigRow){.id = s->rowId++, .length = length, .error = error, .firstTerm = s->termCount};
     return row;
 }
 
@@ -154,7 +154,10 @@ static void AddMeeting(const Maker* m, const snwRigLink* link)
 static void AddFlatAngle(const Maker* m, const snwRigLink* link, bool atLeast, double error, double sign)
 {
     if (atLeast && error > s_near)
+    {
+        m->scratch->rowId++;
         return;
+    }
     snwRigRow* row = AddRow(m, false, error);
     row->atLeast = atLeast;
     AddTerm(m, row, link->child)->turn[0] = sign;
@@ -225,6 +228,8 @@ static void AddSolidJoint(const Maker* m, const snwRigLink* link)
         bool length = limit ? slides : i < lengths;
         if (!limit || rows[i].error < (slides ? m->model->size : s_near))
             CopyRow(m, link, &rows[i], length);
+        else
+            m->scratch->rowId++;
     }
 }
 
@@ -232,7 +237,7 @@ void snwRigFit_MakeRows(
     const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose)
 {
     Maker m = {model, scratch, pose};
-    scratch->rowCount = scratch->termCount = 0;
+    scratch->rowCount = scratch->termCount = scratch->rowId = 0;
     for (int i = 0; i < model->equationCount; ++i)
         if (hold->rules[i].on)
             AddRule(&m, &model->equations[i], hold->rules[i].value);

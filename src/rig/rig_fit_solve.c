@@ -1,6 +1,5 @@
 // The two small solves. See rig_fit.h for what they are.
 
-#include "linalg/active.h"
 #include "math/eigen.h"
 #include "rig/rig_fit_parts.h"
 
@@ -11,9 +10,11 @@ static const double s_fitShare = 1e-8;     // of M's diagonal
 static const double s_answerShare = 1e-12; // likewise, in the complement
 static const double s_mostTurn = 0.5;      // rad
 static const double s_shut = 1e-12;        // of the size, or rad: joints are closed
+static const double s_nearlyShut = 1e-7;   // likewise: what is left no longer matters to the fit
 static const double s_open = 1e-9;         // likewise: joints that cannot be closed
 static const double s_wide = 0.05;         // of the size, or rad: too far to be closed at once
 static const double s_worse = 4;           // times the best gap: Newton's method runs away
+static const double s_helps = 0.1;         // times the gap before: old matrices are still good
 static const double s_leastSoftness = 1e-3;
 static const double s_wideSoftness = 0.01; // of a row's own mobility
 
@@ -118,133 +119,13 @@ static void ClearRight(const snwRigFit* model, snwRigFitScratch* s)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Steps: M step = right + G^T lambda, G step = targets
+// The pose
 
-// Puts a row's terms, times factor, on top of a motion: given turns have no place in it.
-static void AddRow(const snwRigFit* model, const snwRigSystem* system, const snwRigFitScratch* s, const snwRigRow* row,
-    double factor, const snwRigMotion* to)
+static void SolveStep(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose, const snwRigPush* push)
 {
-    for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
-    {
-        const snwRigTerm* term = &s->terms[t];
-        int first = system->turnStart[term->handle], count = system->turnStart[term->handle + 1] - first;
-        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
-            to->moves[a][term->handle] += factor * term->move[a];
-        for (int i = 0; i < count; ++i)
-            to->turns[first + i] += factor * term->turn[i];
-    }
-}
-
-static void ClearForce(const snwRigFit* model, const snwRigFitScratch* s)
-{
-    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
-        memset(s->force.moves[a], 0, (size_t)model->stride * sizeof(double));
-    memset(s->force.turns, 0, (size_t)model->turnCount * sizeof(double));
-}
-
-// Turns of all rows with their moves eliminated.
-static void ReduceRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
-{
-    const snwRigSystem* system = &s->fit;
-    for (int i = 0; i < s->rowCount; ++i)
-    {
-        ClearForce(model, s);
-        AddRow(model, system, s, &s->rows[i], 1, &s->force);
-        snwRigSystem_Reduce(model, system, pose, &s->force, (double* const(*)[3])s->linear);
-        memcpy(s->rowMatrix + (size_t)i * (size_t)system->n, s->force.turns, (size_t)system->n * sizeof(double));
-    }
-}
-
-// G_u P0^-1 G_u^T of two rows.
-static double MovesProduct(
-    const snwRigFit* model, const snwRigFitScratch* s, const snwRigRow* first, const snwRigRow* second)
-{
-    double sum = 0;
-    for (int i = first->firstTerm; i < first->firstTerm + first->termCount; ++i)
-        for (int j = second->firstTerm; j < second->firstTerm + second->termCount; ++j)
-        {
-            const snwRigTerm *p = &s->terms[i], *q = &s->terms[j];
-            for (int a = 0; a < snwRigFit_Dimension(model); ++a)
-                if (p->move[a] != 0 && q->move[a] != 0)
-                    sum += p->move[a] * q->move[a] *
-                           s->fit.inverse[s->fit.groupOf[a]][p->handle * model->stride + q->handle];
-        }
-    return sum;
-}
-
-// What a row sees of the step without any forces, moves only.
-static double MovesSeen(const snwRigFit* model, const snwRigFitScratch* s, const snwRigRow* row)
-{
-    double sum = 0;
-    for (int i = row->firstTerm; i < row->firstTerm + row->termCount; ++i)
-        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
-        {
-            const snwRigTerm* term = &s->terms[i];
-            const double* inverse = s->fit.inverse[s->fit.groupOf[a]] + term->handle * model->stride;
-            for (int q = 0; q < model->handleCount && term->move[a] != 0; ++q)
-                sum += term->move[a] * inverse[q] * s->right.moves[a][q];
-        }
-    return sum;
-}
-
-typedef struct RowsDef
-{
-    double reach;    // how much of the rows' errors to close, 0..1; 0: limits keep the distance that they have to go
-    double softness; // of a row's own mobility
-} RowsDef;
-
-static void PushRows(const snwRigFit* model, snwRigFitScratch* s, const RowsDef* def, const double* swept)
-{
-    int count = s->rowCount;
-    snwDense_Gram(&s->fit.factor, count, s->panels, s->gram, count);
-    snwDense_MulRows(&s->fit.factor, count, s->panels, swept, s->rowRight);
-    for (int i = 0; i < count; ++i)
-    {
-        const snwRigRow* row = &s->rows[i];
-        for (int j = 0; j <= i; ++j)
-        {
-            double sum = s->gram[i * count + j] + MovesProduct(model, s, row, &s->rows[j]);
-            s->gram[i * count + j] = s->gram[j * count + i] = sum;
-        }
-        double wanted = row->atLeast && def->reach == 0 ? fmin(0, -row->error) : -def->reach * row->error;
-        s->rowRight[i] = wanted - (s->rowRight[i] + MovesSeen(model, s, row));
-        s->softness[i] = def->softness * s->gram[i * count + i];
-        s->atLeast[i] = row->atLeast;
-        s->pushes[i] = row->atLeast && row->error <= 0;
-    }
-    snwActiveDef active = {s->fit.factor.kernels, count, s->gram, count, s->softness, s->rowRight, s->atLeast,
-        s->pushes, s->lambda, s->active};
-    snwActive_Solve(&active);
-}
-
-// The turns of the step, from `right`, whose turns are reduced and swept on the way and whose moves get the rows'
-// forces.
-static void SolveTurns(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose, const RowsDef* def)
-{
-    const snwRigSystem* system = &s->fit;
-    snwRigSystem_Reduce(model, system, pose, &s->right, (double* const(*)[3])s->linear);
-    memcpy(s->step.turns, s->right.turns, (size_t)system->n * sizeof(double));
-    snwDense_Forward(&system->factor, s->step.turns);
-    if (s->rowCount > 0)
-    {
-        ReduceRows(model, s, pose);
-        snwDense_ForwardRows(&system->factor, s->rowCount, s->rowMatrix, system->n, s->panels);
-        PushRows(model, s, def, s->step.turns);
-        snwDense_AddRows(&system->factor, s->rowCount, s->panels, s->lambda, s->step.turns);
-        for (int i = 0; i < s->rowCount; ++i)
-            AddRow(model, system, s, &s->rows[i], s->lambda[i], &s->right);
-    }
-    snwDense_Backward(&system->factor, s->step.turns);
-}
-
-static void SolveStep(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose, const RowsDef* def)
-{
-    SolveTurns(model, s, pose, def);
+    snwRigFit_SolveTurns(model, s, pose, push);
     snwRigSystem_Return(model, &s->fit, pose, s->right.moves, &s->step, (double* const(*)[3])s->linear);
 }
-
-// ---------------------------------------------------------------------------------------------------------------------
-// The pose
 
 static double TurnLength(const snwRigFit* model, const snwRigSystem* system, const double* turns, int handle)
 {
@@ -338,8 +219,8 @@ static void TakeStep(const snwRigFit* model, const snwRigFitScratch* s, snwRigPo
 static double FitStep(const snwRigFit* model, snwRigFitScratch* s, snwRigPose* pose)
 {
     double gap = snwRigFit_Gap(model, s);
-    RowsDef rows = {gap > s_wide ? s_wide / gap : 1, gap > s_wide ? s_wideSoftness : 0};
-    SolveTurns(model, s, pose, &rows);
+    snwRigPush push = {gap > s_wide ? s_wide / gap : 1, gap > s_wide ? s_wideSoftness : 0};
+    snwRigFit_SolveTurns(model, s, pose, &push);
     double largest = LargestTurn(model, s);
     if (s->rowCount == 0)
         HoldTurns(model, s);
@@ -350,12 +231,21 @@ static double FitStep(const snwRigFit* model, snwRigFitScratch* s, snwRigPose* p
     return largest;
 }
 
+typedef struct Repairs
+{
+    double softness;
+    bool again; // the matrices of the step before serve
+} Repairs;
+
 // One try from `pose`: the way of least mass, into s->tried. Returns the gap there; the rows are those of that pose.
 static double TryRepair(
-    const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, const snwRigPose* pose, double softness)
+    const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, const snwRigPose* pose, const Repairs* how)
 {
-    ClearRight(model, s);
-    SolveStep(model, s, pose, &(RowsDef){1, softness});
+    if (!how->again || !snwRigFit_CloseAgain(model, s, pose, how->softness))
+    {
+        ClearRight(model, s);
+        SolveStep(model, s, pose, &(snwRigPush){1, how->softness});
+    }
     ScaleStep(model, s, fmin(1, s_mostTurn / fmax(LargestTurn(model, s), DBL_MIN)));
     memcpy(s->tried, pose, (size_t)model->handleCount * sizeof *pose);
     TakeStep(model, s, s->tried);
@@ -364,26 +254,57 @@ static double TryRepair(
 }
 
 // Closes rows. Newton's method, which may pass through worse places (cones are round); where it runs away,
-// Levenberg's: back to the best place, and rows yield until it helps.
-static void Repair(
-    const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
+// Levenberg's: back to the best place, and rows yield until it helps. Matrices are made anew only where the old ones
+// help too little.
+static void CloseRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, double enough,
+    snwRigPose* pose, snwRigFitReport* report)
 {
     size_t bytes = (size_t)model->handleCount * sizeof *pose;
-    double softness = 0;
+    Repairs how = {0, true};
+    double before = report->gap;
     memcpy(s->now, pose, bytes);
-    snwRigFit_MakeRows(model, s, hold, pose);
-    report->gap = snwRigFit_Gap(model, s);
-    for (; report->gap > s_shut && report->repairs < snw_rigMostRepairs; ++report->repairs)
+    for (; report->gap > enough && report->repairs < snw_rigMostRepairs; ++report->repairs)
     {
-        double gap = TryRepair(model, s, hold, s->now, softness);
+        double gap = TryRepair(model, s, hold, s->now, &how);
         bool runsAway = gap > s_worse * report->gap;
         memcpy(s->now, runsAway ? pose : s->tried, bytes);
-        softness = runsAway ? fmax(10 * softness, s_leastSoftness) : 0.1 * softness;
+        how.softness = runsAway ? fmax(10 * how.softness, s_leastSoftness) : 0.1 * how.softness;
+        how.again = gap < s_helps * before;
+        before = gap;
         if (gap < report->gap)
             report->gap = gap, memcpy(pose, s->tried, bytes);
         if (runsAway)
             snwRigFit_MakeRows(model, s, hold, pose);
     }
+}
+
+// Joints that are nearly closed: the last bit from root to tail, which costs nothing. False: that does not close them,
+// because something in between is given.
+static bool CloseRest(
+    const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
+{
+    size_t bytes = (size_t)model->handleCount * sizeof *pose;
+    memcpy(s->tried, pose, bytes);
+    snwRigFit_Shut(model, hold, false, s->tried);
+    snwRigFit_MakeRows(model, s, hold, s->tried);
+    double gap = snwRigFit_Gap(model, s);
+    bool shut = gap <= s_shut;
+    if (shut)
+        report->gap = gap, memcpy(pose, s->tried, bytes);
+    else
+        snwRigFit_MakeRows(model, s, hold, pose);
+    return shut;
+}
+
+static void Repair(
+    const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
+{
+    snwRigFit_MakeRows(model, s, hold, pose);
+    report->gap = snwRigFit_Gap(model, s);
+    CloseRows(model, s, hold, s_nearlyShut, pose, report);
+    bool rest = report->gap > s_shut && report->gap <= s_nearlyShut;
+    if (rest && !(hold->chains == snw_rigChainsJoined && CloseRest(model, s, hold, pose, report)))
+        CloseRows(model, s, hold, s_shut, pose, report);
 }
 
 snwRigFitReport snwRigFit_Solve(
@@ -429,6 +350,13 @@ static bool IsHeldFromOutside(const snwRigFit* model, const snwRigFitScratch* s,
     return held;
 }
 
+static void ClearForce(const snwRigFit* model, const snwRigFitScratch* s)
+{
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+        memset(s->force.moves[a], 0, (size_t)model->stride * sizeof(double));
+    memset(s->force.turns, 0, (size_t)model->turnCount * sizeof(double));
+}
+
 // A motion of the handles that are free, as if poses were linear in it.
 static void PutMotion(const snwRigFit* model, const snwRigFitScratch* s, snwRigPose* motion)
 {
@@ -467,13 +395,13 @@ static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, const snwRi
     snwRigSystem_Factor(model, &s->fit, pose);
     FindForces(model, s, pose);
     PutRight(model, s, &s->fit, pose);
-    SolveStep(model, s, pose, &(RowsDef){0, 0});
+    SolveStep(model, s, pose, &(snwRigPush){0, 0});
     snwRigPlanes rest = {{s->step.moves[0], s->step.moves[1], s->step.moves[2]}, {{0}}};
     memcpy(rest.linear, s->linear, sizeof rest.linear);
     snwRigFit_Subtract(model, s->fit.kernels, &rest, &s->forces);
     ClearForce(model, s);
-    for (int i = 0; i < s->rowCount; ++i)
-        AddRow(model, &s->fit, s, &s->rows[i], -s->lambda[i], &s->force);
+    for (int i = 0; i < s->kept.count; ++i)
+        snwRigSystem_AddRow(model, &s->fit, s->kept.terms, &s->kept.rows[i], -s->kept.lambda[i], &s->force);
     PutRight(model, s, &s->all, pose);
     KeepGiven(model, s);
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)

@@ -306,6 +306,7 @@ void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snw
     }
     FactorMatrix(system, system->n, system->n);
     system->sound = true;
+    system->version++;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -384,6 +385,62 @@ void snwRigSystem_Reduce(const snwRigFit* model, const snwRigSystem* system, con
     snwRigSystem_Contract(model, system, pose, planes, motion->turns);
 }
 
+// Forces along coordinate a alone.
+static void ContractCoordinate(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int a,
+    double* const linear[3], double* turns)
+{
+    static const int next[3] = {1, 2, 0};
+    int d = snwRigFit_Dimension(model), b = next[a], c = next[b];
+    for (int k = 0; k < model->handleCount; ++k)
+    {
+        double* own = turns + system->turnStart[k];
+        const double(*m)[3] = pose[k].linear.m;
+        if (TurnsOf(system, k) == 0)
+            continue;
+        if (model->handles[k].freedom == snw_rigAffine)
+            for (int i = 0; i < d; ++i)
+                own[a * d + i] += linear[i][k];
+        else if (d == 2)
+            own[0] += (a == 1 ? 1 : -1) * (m[1 - a][0] * linear[0][k] + m[1 - a][1] * linear[1][k]);
+        else
+        {
+            own[b] += m[c][0] * linear[0][k] + m[c][1] * linear[1][k] + m[c][2] * linear[2][k];
+            own[c] -= m[b][0] * linear[0][k] + m[b][1] * linear[1][k] + m[b][2] * linear[2][k];
+        }
+    }
+}
+
+// planes -= what a move of the handle takes along.
+static void SubtractMove(
+    const snwRigFit* model, double* const back[3], int handle, double move, double* const planes[3])
+{
+    for (int b = 0; b < snwRigFit_Dimension(model); ++b)
+    {
+        const double* row = back[b] + (size_t)handle * (size_t)model->stride;
+        for (int k = 0; k < model->stride; ++k)
+            planes[b][k] -= move * row[k];
+    }
+}
+
+void snwRigSystem_ReduceRow(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
+    const snwRigTerm* terms, int termCount, double* const (*planes)[3], double* turns)
+{
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+    {
+        bool moves = false;
+        for (int t = 0; t < termCount; ++t)
+            moves = moves || terms[t].move[a] != 0;
+        if (!moves)
+            continue;
+        for (int b = 0; b < snwRigFit_Dimension(model); ++b)
+            memset(planes[a][b], 0, (size_t)model->stride * sizeof(double));
+        for (int t = 0; t < termCount; ++t)
+            if (terms[t].move[a] != 0)
+                SubtractMove(model, system->back[system->groupOf[a]], terms[t].handle, terms[t].move[a], planes[a]);
+        ContractCoordinate(model, system, pose, a, planes[a], turns);
+    }
+}
+
 // The linear part that turns make: [dv]x A, or themselves.
 static snwMat3 LinearOf(const snwRigFit* model, int handle, const snwMat3* A, const double* turns)
 {
@@ -411,17 +468,23 @@ static void Expand(const snwRigFit* model, const snwRigSystem* system, const snw
     }
 }
 
+void snwRigSystem_Moves(
+    const snwRigFit* model, const snwRigSystem* system, double* const forces[3], double* const moves[3])
+{
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+    {
+        memset(moves[a], 0, (size_t)model->stride * sizeof(double));
+        AddProduct(model, system->kernels, system->inverse[system->groupOf[a]], 1, forces[a], moves[a]);
+    }
+}
+
 void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
     double* const forces[3], const snwRigMotion* step, double* const (*planes)[3])
 {
     int d = snwRigFit_Dimension(model);
     Expand(model, system, pose, step->turns, planes);
+    snwRigSystem_Moves(model, system, forces, (double* const*)step->moves);
     for (int a = 0; a < d; ++a)
-    {
-        int group = system->groupOf[a];
-        memset(step->moves[a], 0, (size_t)model->stride * sizeof(double));
-        AddProduct(model, system->kernels, system->inverse[group], 1, forces[a], step->moves[a]);
         for (int b = 0; b < d; ++b)
-            AddProduct(model, system->kernels, system->forth[group][b], -1, planes[a][b], step->moves[a]);
-    }
+            AddProduct(model, system->kernels, system->forth[system->groupOf[a]][b], -1, planes[a][b], step->moves[a]);
 }

@@ -1,0 +1,316 @@
+// Steps with rows: M step = right + G^T lambda, G step = targets.
+//
+// Rows cost far more than the step itself: with r of them and n turns, r n^2 to sweep them, r^2 n for their Gram matrix
+// and r^3 / 3 to factor that. So all of that is done for few rows, and seldom:
+//   - Limits that the step does not come to take no part in it. Only near ones are taken along; if the step that comes
+//     out passes others, those join, and it is taken again. What comes out is the answer for all rows.
+//   - Rows are compared with those of the step before. Where they and the factor are the same, as in a fit that begins
+//     where the complement before it stood, so is all that was made of them, to the last bit.
+//   - What a fit leaves open is closed with the matrices of the fit (Newton's method with an old derivative): rows
+//     change little in a step.
+
+#include "linalg/active.h"
+#include "rig/rig_fit_parts.h"
+
+#include <string.h>
+
+static const double s_beside = 0.02; // rad: limits that are nearer take part from the beginning
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Which rows take part
+
+static double Wanted(const snwRigRow* row, const snwRigPush* push)
+{
+    return row->atLeast && push->reach == 0 ? fmin(0, -row->error) : -push->reach * row->error;
+}
+
+static void ChooseNear(snwRigFitScratch* s)
+{
+    for (int i = 0; i < s->rowCount; ++i)
+        s->rows[i].chosen = !s->rows[i].atLeast || s->rows[i].length || s->rows[i].error < s_beside;
+}
+
+// What a row without moves sees of the step.
+static double TurnsSeen(const snwRigFitScratch* s, const snwRigRow* row)
+{
+    double sum = 0;
+    for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
+    {
+        const snwRigTerm* term = &s->terms[t];
+        int first = s->fit.turnStart[term->handle], count = s->fit.turnStart[term->handle + 1] - first;
+        for (int i = 0; i < count; ++i)
+            sum += term->turn[i] * s->step.turns[first + i];
+    }
+    return sum;
+}
+
+// Limits that the step passes: they have only turns.
+static bool ChoosePassed(snwRigFitScratch* s, const snwRigPush* push)
+{
+    bool any = false;
+    for (int i = 0; i < s->rowCount; ++i)
+    {
+        snwRigRow* row = &s->rows[i];
+        if (row->chosen || TurnsSeen(s, row) >= Wanted(row, push))
+            continue;
+        row->chosen = any = true;
+    }
+    return any;
+}
+
+static bool IsSameRow(const snwRigRow* a, const snwRigTerm* aTerms, const snwRigRow* b, const snwRigTerm* bTerms)
+{
+    bool same = a->id == b->id && a->atLeast == b->atLeast && a->termCount == b->termCount;
+    for (int t = 0; t < a->termCount && same; ++t)
+    {
+        const snwRigTerm *p = &aTerms[a->firstTerm + t], *q = &bTerms[b->firstTerm + t];
+        same = p->handle == q->handle && memcmp(p->move, q->move, sizeof p->move) == 0 &&
+               memcmp(p->turn, q->turn, sizeof p->turn) == 0;
+    }
+    return same;
+}
+
+// Copies the chosen rows to the kept ones. Returns whether nothing changed but errors.
+static bool Keep(snwRigFitScratch* s)
+{
+    snwRigKept* kept = &s->kept;
+    int count = 0, terms = 0;
+    bool same = true;
+    for (int i = 0; i < s->rowCount; ++i)
+    {
+        const snwRigRow* row = &s->rows[i];
+        if (!row->chosen)
+            continue;
+        same = same && count < kept->count && IsSameRow(row, s->terms, &kept->rows[count], kept->terms);
+        memcpy(kept->terms + terms, s->terms + row->firstTerm, (size_t)row->termCount * sizeof *kept->terms);
+        kept->rows[count] = *row;
+        kept->rows[count++].firstTerm = terms;
+        terms += row->termCount;
+    }
+    same = same && count == kept->count;
+    kept->count = count, kept->termCount = terms;
+    return same;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What is made of them
+
+void snwRigSystem_AddRow(const snwRigFit* model, const snwRigSystem* system, const snwRigTerm* terms,
+    const snwRigRow* row, double factor, const snwRigMotion* to)
+{
+    for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
+    {
+        const snwRigTerm* term = &terms[t];
+        int first = system->turnStart[term->handle], count = system->turnStart[term->handle + 1] - first;
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+            to->moves[a][term->handle] += factor * term->move[a];
+        for (int i = 0; i < count; ++i)
+            to->turns[first + i] += factor * term->turn[i];
+    }
+}
+
+// Turns of all rows with their moves eliminated.
+static void ReduceRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
+{
+    const snwRigSystem* system = &s->fit;
+    memset(s->kept.matrix, 0, (size_t)s->kept.count * (size_t)system->n * sizeof(double));
+    for (int i = 0; i < s->kept.count; ++i)
+    {
+        const snwRigRow* row = &s->kept.rows[i];
+        const snwRigTerm* terms = s->kept.terms + row->firstTerm;
+        double* turns = s->kept.matrix + (size_t)i * (size_t)system->n;
+        for (int t = 0; t < row->termCount; ++t)
+        {
+            int first = system->turnStart[terms[t].handle], count = system->turnStart[terms[t].handle + 1] - first;
+            for (int j = 0; j < count; ++j)
+                turns[first + j] += terms[t].turn[j];
+        }
+        snwRigSystem_ReduceRow(model, system, pose, terms, row->termCount, (double* const(*)[3])s->linear, turns);
+    }
+}
+
+// G_u P0^-1 G_u^T of two rows, along one coordinate.
+static double MovesProduct(
+    const snwRigFit* model, const snwRigFitScratch* s, const snwRigRow* first, const snwRigRow* second, int a)
+{
+    const double* inverse = s->fit.inverse[s->fit.groupOf[a]];
+    double sum = 0;
+    for (int i = first->firstTerm; i < first->firstTerm + first->termCount; ++i)
+        for (int j = second->firstTerm; j < second->firstTerm + second->termCount; ++j)
+        {
+            const snwRigTerm *p = &s->kept.terms[i], *q = &s->kept.terms[j];
+            sum += p->move[a] * q->move[a] * inverse[p->handle * model->stride + q->handle];
+        }
+    return sum;
+}
+
+static bool HasMove(const snwRigKept* kept, int row, int a)
+{
+    const snwRigTerm* terms = kept->terms + kept->rows[row].firstTerm;
+    bool has = false;
+    for (int t = 0; t < kept->rows[row].termCount; ++t)
+        has = has || terms[t].move[a] != 0;
+    return has;
+}
+
+static void AddMovesProducts(const snwRigFit* model, snwRigFitScratch* s)
+{
+    snwRigKept* kept = &s->kept;
+    int count = kept->count;
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+    {
+        bool* has = kept->pushes; // free until the forces are looked for
+        for (int i = 0; i < count; ++i)
+        {
+            has[i] = HasMove(kept, i, a);
+            for (int j = 0; j <= i && has[i]; ++j)
+            {
+                if (!has[j])
+                    continue;
+                double sum = kept->gram[i * count + j] + MovesProduct(model, s, &kept->rows[i], &kept->rows[j], a);
+                kept->gram[i * count + j] = kept->gram[j * count + i] = sum;
+            }
+        }
+    }
+}
+
+static bool IsOfOnePose(const snwRigFit* model, const snwRigFitScratch* s, const snwRigPose* pose)
+{
+    for (int k = 0; k < model->handleCount; ++k)
+        if (s->fit.turnStart[k + 1] > s->fit.turnStart[k] &&
+            memcmp(&s->fit.factored[k], &pose[k].linear, sizeof pose[k].linear) != 0)
+            return false;
+    return true;
+}
+
+// Panels and Gram matrix of the chosen rows.
+static void Sweep(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
+{
+    snwRigKept* kept = &s->kept;
+    bool pure = IsOfOnePose(model, s, pose), same = Keep(s);
+    if (same && pure && kept->version == s->fit.version)
+        return;
+    kept->version = pure ? s->fit.version : -1;
+    kept->softness = -1;
+    ReduceRows(model, s, pose);
+    snwDense_ForwardRows(&s->fit.factor, kept->count, kept->matrix, s->fit.n, kept->panels);
+    snwDense_Gram(&s->fit.factor, kept->count, kept->panels, kept->gram, kept->count);
+    AddMovesProducts(model, s);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Forces
+
+// From kept->right.
+static void FindLambda(snwRigFitScratch* s, double softness)
+{
+    snwRigKept* kept = &s->kept;
+    int count = kept->count;
+    for (int i = 0; i < count; ++i)
+    {
+        const snwRigRow* row = &kept->rows[i];
+        kept->compliance[i] = softness * kept->gram[i * count + i];
+        kept->atLeast[i] = row->atLeast;
+        kept->pushes[i] = row->atLeast && row->error <= 0;
+    }
+    snwActiveDef active = {s->fit.factor.kernels, count, kept->gram, count, kept->compliance, kept->right,
+        kept->atLeast, kept->pushes, kept->lambda, kept->active, kept->softness == softness};
+    kept->softness = snwActive_Solve(&active).pivots > 0 ? softness : -1;
+}
+
+// What a row sees of moves.
+static double MovesSeen(const snwRigFit* model, const snwRigKept* kept, const snwRigRow* row, double* const moves[3])
+{
+    double sum = 0;
+    for (int i = row->firstTerm; i < row->firstTerm + row->termCount; ++i)
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+            sum += kept->terms[i].move[a] * moves[a][kept->terms[i].handle];
+    return sum;
+}
+
+// step's moves are those without any forces of rows.
+static void PushRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigPush* push)
+{
+    snwRigKept* kept = &s->kept;
+    snwDense_MulRows(&s->fit.factor, kept->count, kept->panels, s->step.turns, kept->right);
+    for (int i = 0; i < kept->count; ++i)
+    {
+        const snwRigRow* row = &kept->rows[i];
+        double seen = kept->right[i] + MovesSeen(model, kept, row, (double* const*)s->step.moves);
+        kept->right[i] = Wanted(row, push) - seen;
+    }
+    FindLambda(s, push->softness);
+}
+
+static void AddForces(const snwRigFit* model, snwRigFitScratch* s)
+{
+    for (int i = 0; i < s->kept.count; ++i)
+        snwRigSystem_AddRow(model, &s->fit, s->kept.terms, &s->kept.rows[i], s->kept.lambda[i], &s->right);
+}
+
+static void FindTurns(snwRigFitScratch* s)
+{
+    snwDense_AddRows(&s->fit.factor, s->kept.count, s->kept.panels, s->kept.lambda, s->step.turns);
+    snwDense_Backward(&s->fit.factor, s->step.turns);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Steps
+
+void snwRigFit_SolveTurns(
+    const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose, const snwRigPush* push)
+{
+    snwRigFitScratch* s = scratch;
+    snwRigSystem_Reduce(model, &s->fit, pose, &s->right, (double* const(*)[3])s->linear);
+    if (s->rowCount == 0)
+    {
+        s->kept.count = 0;
+        memcpy(s->step.turns, s->right.turns, (size_t)s->fit.n * sizeof(double));
+        snwDense_Solve(&s->fit.factor, s->step.turns);
+        return;
+    }
+    snwRigSystem_Moves(model, &s->fit, (double* const*)s->right.moves, (double* const*)s->step.moves);
+    ChooseNear(s);
+    do
+    {
+        Sweep(model, s, pose);
+        memcpy(s->step.turns, s->right.turns, (size_t)s->fit.n * sizeof(double));
+        snwDense_Forward(&s->fit.factor, s->step.turns);
+        PushRows(model, s, push);
+        FindTurns(s);
+    } while (ChoosePassed(s, push));
+    AddForces(model, s);
+}
+
+// Errors of the kept rows at another pose. False: other rows count there.
+static bool TakeErrors(snwRigFitScratch* s)
+{
+    snwRigKept* kept = &s->kept;
+    int at = 0;
+    for (int i = 0; i < s->rowCount; ++i)
+    {
+        const snwRigRow* row = &s->rows[i];
+        if (at < kept->count && kept->rows[at].id == row->id)
+            kept->rows[at++].error = row->error;
+        else if (!row->atLeast || row->error < 0)
+            return false;
+    }
+    return at == kept->count;
+}
+
+bool snwRigFit_CloseAgain(const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose, double softness)
+{
+    snwRigFitScratch* s = scratch;
+    if (s->kept.softness != softness || !TakeErrors(s))
+        return false;
+    for (int i = 0; i < s->kept.count; ++i)
+        s->kept.right[i] = -s->kept.rows[i].error;
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+        memset(s->right.moves[a], 0, (size_t)model->stride * sizeof(double));
+    memset(s->step.turns, 0, (size_t)s->fit.n * sizeof(double));
+    FindLambda(s, softness);
+    FindTurns(s);
+    AddForces(model, s);
+    snwRigSystem_Return(model, &s->fit, pose, s->right.moves, &s->step, (double* const(*)[3])s->linear);
+    return true;
+}
