@@ -58,15 +58,19 @@ static bool ChoosePassed(snwRigFitScratch* s, const snwRigPush* push)
     return any;
 }
 
-static bool IsSameRow(const snwRigRow* a, const snwRigTerm* aTerms, const snwRigRow* b, const snwRigTerm* bTerms)
+// As far as what is free goes.
+static bool IsSameTerm(const snwRigSystem* system, const snwRigTerm* a, const snwRigTerm* b)
 {
-    bool same = a->id == b->id && a->atLeast == b->atLeast && a->termCount == b->termCount;
-    for (int t = 0; t < a->termCount && same; ++t)
-    {
-        const snwRigTerm *p = &aTerms[a->firstTerm + t], *q = &bTerms[b->firstTerm + t];
-        same = p->handle == q->handle && memcmp(p->move, q->move, sizeof p->move) == 0 &&
-               memcmp(p->turn, q->turn, sizeof p->turn) == 0;
-    }
+    int turns = system->turnStart[a->handle + 1] - system->turnStart[a->handle];
+    return a->handle == b->handle && memcmp(a->move, b->move, sizeof a->move) == 0 &&
+           memcmp(a->turn, b->turn, (size_t)turns * sizeof *a->turn) == 0;
+}
+
+static bool IsSameRow(const snwRigFitScratch* s, const snwRigRow* row, const snwRigRow* kept)
+{
+    bool same = row->id == kept->id && row->atLeast == kept->atLeast && row->termCount == kept->termCount;
+    for (int t = 0; t < row->termCount && same; ++t)
+        same = IsSameTerm(&s->fit, &s->terms[row->firstTerm + t], &s->kept.terms[kept->firstTerm + t]);
     return same;
 }
 
@@ -81,7 +85,7 @@ static bool Keep(snwRigFitScratch* s)
         const snwRigRow* row = &s->rows[i];
         if (!row->chosen)
             continue;
-        same = same && count < kept->count && IsSameRow(row, s->terms, &kept->rows[count], kept->terms);
+        same = same && count < kept->count && IsSameRow(s, row, &kept->rows[count]);
         memcpy(kept->terms + terms, s->terms + row->firstTerm, (size_t)row->termCount * sizeof *kept->terms);
         kept->rows[count] = *row;
         kept->rows[count++].firstTerm = terms;
@@ -129,21 +133,6 @@ static void ReduceRows(const snwRigFit* model, snwRigFitScratch* s, const snwRig
     }
 }
 
-// G_u P0^-1 G_u^T of two rows, along one coordinate.
-static double MovesProduct(
-    const snwRigFit* model, const snwRigFitScratch* s, const snwRigRow* first, const snwRigRow* second, int a)
-{
-    const double* inverse = s->fit.inverse[s->fit.groupOf[a]];
-    double sum = 0;
-    for (int i = first->firstTerm; i < first->firstTerm + first->termCount; ++i)
-        for (int j = second->firstTerm; j < second->firstTerm + second->termCount; ++j)
-        {
-            const snwRigTerm *p = &s->kept.terms[i], *q = &s->kept.terms[j];
-            sum += p->move[a] * q->move[a] * inverse[p->handle * model->stride + q->handle];
-        }
-    return sum;
-}
-
 static bool HasMove(const snwRigKept* kept, int row, int a)
 {
     const snwRigTerm* terms = kept->terms + kept->rows[row].firstTerm;
@@ -153,21 +142,47 @@ static bool HasMove(const snwRigKept* kept, int row, int a)
     return has;
 }
 
+// P0^-1 G_u^T of one row, along one coordinate.
+static void MoveByRow(const snwRigFit* model, const snwRigFitScratch* s, const snwRigRow* row, int a, double* moves)
+{
+    memset(moves, 0, (size_t)model->stride * sizeof *moves);
+    for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
+    {
+        const snwRigTerm* term = &s->kept.terms[t];
+        const double* inverse = s->fit.inverse[s->fit.groupOf[a]] + (size_t)term->handle * (size_t)model->stride;
+        for (int k = 0; k < model->stride; ++k)
+            moves[k] += term->move[a] * inverse[k];
+    }
+}
+
+// What a row sees of moves along one coordinate.
+static double MoveSeen(const snwRigKept* kept, const snwRigRow* row, int a, const double* moves)
+{
+    double sum = 0;
+    for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
+        sum += kept->terms[t].move[a] * moves[kept->terms[t].handle];
+    return sum;
+}
+
+// Adds G_u P0^-1 G_u^T to the Gram matrix.
 static void AddMovesProducts(const snwRigFit* model, snwRigFitScratch* s)
 {
     snwRigKept* kept = &s->kept;
     int count = kept->count;
+    bool* has = kept->pushes; // free until the forces are looked for
+    double* moves = s->linear[0][0];
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
     {
-        bool* has = kept->pushes; // free until the forces are looked for
         for (int i = 0; i < count; ++i)
         {
             has[i] = HasMove(kept, i, a);
+            if (has[i])
+                MoveByRow(model, s, &kept->rows[i], a, moves);
             for (int j = 0; j <= i && has[i]; ++j)
             {
                 if (!has[j])
                     continue;
-                double sum = kept->gram[i * count + j] + MovesProduct(model, s, &kept->rows[i], &kept->rows[j], a);
+                double sum = kept->gram[i * count + j] + MoveSeen(kept, &kept->rows[j], a, moves);
                 kept->gram[i * count + j] = kept->gram[j * count + i] = sum;
             }
         }
@@ -218,16 +233,6 @@ static void FindLambda(snwRigFitScratch* s, double softness)
     kept->softness = snwActive_Solve(&active).pivots > 0 ? softness : -1;
 }
 
-// What a row sees of moves.
-static double MovesSeen(const snwRigFit* model, const snwRigKept* kept, const snwRigRow* row, double* const moves[3])
-{
-    double sum = 0;
-    for (int i = row->firstTerm; i < row->firstTerm + row->termCount; ++i)
-        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
-            sum += kept->terms[i].move[a] * moves[a][kept->terms[i].handle];
-    return sum;
-}
-
 // step's moves are those without any forces of rows.
 static void PushRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigPush* push)
 {
@@ -236,8 +241,9 @@ static void PushRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigPu
     for (int i = 0; i < kept->count; ++i)
     {
         const snwRigRow* row = &kept->rows[i];
-        double seen = kept->right[i] + MovesSeen(model, kept, row, (double* const*)s->step.moves);
-        kept->right[i] = Wanted(row, push) - seen;
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+            kept->right[i] += MoveSeen(kept, row, a, s->step.moves[a]);
+        kept->right[i] = Wanted(row, push) - kept->right[i];
     }
     FindLambda(s, push->softness);
 }

@@ -216,13 +216,17 @@ static void CopyRow(const Maker* m, const snwRigLink* link, const snwJointRow* f
     }
 }
 
+// A point's rows are those of the world's axes: each has one coordinate, and, unlike those of the parent's axes, they
+// stay what they are when a joint opens.
 static void AddSolidJoint(const Maker* m, const snwRigLink* link)
 {
     snwJointRow rows[snw_maxJointRows];
     snwJointRowsDef def = RowsOf(m->model, link, m->pose);
     bool slides = snwJointType_Slides(link->limits.type);
     int count = snwJointRows_Make(&def, rows), lengths = link->limits.type == snw_jointFree ? 0 : slides ? 2 : 3;
-    for (int i = 0; i < count; ++i)
+    if (lengths == 3)
+        AddMeeting(m, link);
+    for (int i = lengths == 3 ? 3 : 0; i < count; ++i)
     {
         bool limit = rows[i].kind == snw_rowAtLeast;
         bool length = limit ? slides : i < lengths;
