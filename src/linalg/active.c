@@ -264,17 +264,23 @@ static void Relax(const Work* w)
 // ---------------------------------------------------------------------------------------------------------------------
 // Forces of the firm rows
 
-// What the firm rows still lack.
+// What the firm rows still lack. K is symmetric, and by columns all rows add up side by side; q has had its use.
 static void Residual(const Work* w, double* out)
 {
     const snwActiveDef* def = w->def;
+    double* sums = w->q;
+    memset(sums, 0, (size_t)def->count * sizeof *sums);
+    for (int j = 0; j < def->count; ++j)
+    {
+        const double* column = def->k + (size_t)j * (size_t)def->stride;
+        double lambda = def->lambda[j];
+        for (int i = 0; i < def->count; ++i)
+            sums[i] += column[i] * lambda;
+    }
     for (int i = 0; i < w->firm; ++i)
     {
         int row = w->order[i];
-        double sum = def->b[row] - def->compliance[row] * def->lambda[row];
-        for (int j = 0; j < def->count; ++j)
-            sum -= def->k[(size_t)row * (size_t)def->stride + (size_t)j] * def->lambda[j];
-        out[i] = sum;
+        out[i] = def->b[row] - def->compliance[row] * def->lambda[row] - sums[row];
     }
 }
 
