@@ -351,6 +351,30 @@ TEST(active, aRightGuessIsTheAnswer)
     }
 }
 
+// Other right sides, one scratch: what the first solve factored gives the bits of a solve from the beginning.
+TEST(active, factorsServeAgain)
+{
+    uint64_t seed = 38;
+    for (int trial = 0; trial < 50; ++trial)
+    {
+        Forces f;
+        RandomForces(&seed, 20, trial % 13, &f);
+        snwActiveDef def = {.kernels = snwCholesky_Kernels(snw_simdAuto), .count = 20, .k = f.k, .stride = 20};
+        def.compliance = f.compliance, def.b = f.b, def.atLeast = f.atLeast;
+        def.active = f.active, def.lambda = f.lambda;
+        def.scratch = Numbers(snwActive_ScratchCount(20));
+        snwActive_Solve(&def);
+        def.again = true;
+        for (int i = 0; i < 20; ++i)
+            f.b[i] = Uniform(&seed), f.active[i] = i % 2 == 0;
+        Forces plain = f;
+        CHECK(snwActive_Solve(&def).exact);
+        CHECK(SolveForces(&plain, snw_simdAuto).exact);
+        CHECK(memcmp(f.lambda, plain.lambda, 20 * sizeof *f.lambda) == 0);
+        free(def.scratch);
+    }
+}
+
 TEST(active, equationsAloneAreADirectSolve)
 {
     uint64_t seed = 33;

@@ -153,6 +153,48 @@ TEST(rigfit, limitsOfJointsAreNeverExceeded)
     snwDestroyContext(context);
 }
 
+// What a row sees of turns, nothing of which is given.
+static double SeenOf(const snwRigFitScratch* s, const snwRigRow* row)
+{
+    double seen = 0;
+    for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
+        for (int i = 0; i < 3; ++i)
+            seen += s->terms[t].turn[i] * s->step.turns[s->fit.turnStart[s->terms[t].handle] + i];
+    return seen;
+}
+
+// Far limits join a step only where it would pass them; none may be passed, and none pull.
+TEST(rigfit, stepsStopAtFarLimits)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwJointDef ball = snwTest_Limits(snw_jointBall, (snwVec3){1, 0, 0}, -0.2, 0.2, 0.3);
+    snwRigWorld* world = snwRigWorld_NewChain(context, 3, 5, &ball);
+    snwRigFitScratch* s = world->scratch;
+    int reached = 0, left = 0;
+    for (int trial = 0; trial < 20; ++trial)
+    {
+        snwRigWorld_Shake(world, 0.03);
+        snwRigWorld_Fit(world);
+        snwRigFit_Complement(world->model, s, &world->hold, world->pose);
+        snwRigFit_MakeRows(world->model, s, &world->hold, world->pose);
+        for (int i = 0; i < s->fit.n; ++i)
+            s->right.turns[i] = 0.0005 * snwTest_Signed(&world->seed);
+        snwRigFit_SolveTurns(world->model, s, world->pose, &(snwRigPush){1, 0});
+        for (int i = 0; i < s->rowCount; ++i)
+        {
+            const snwRigRow* row = &s->rows[i];
+            CHECK(!row->atLeast || SeenOf(s, row) >= -row->error - 1e-9);
+            reached += row->atLeast && row->error > 0.05 && SeenOf(s, row) < -row->error + 1e-9 ? 1 : 0;
+            left += row->chosen ? 0 : 1;
+        }
+        for (int i = 0; i < s->kept.count; ++i)
+            CHECK(!s->kept.rows[i].atLeast || s->kept.lambda[i] >= 0);
+    }
+    CHECK(reached > 5 && left > 5);
+    snwRigWorld_Free(world);
+    snwDestroyContext(context);
+}
+
 // Answers of a chain that nothing holds: internal forces.
 TEST(rigfit, chainsAloneHaveNoMomentum)
 {

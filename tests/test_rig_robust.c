@@ -142,6 +142,38 @@ TEST(rigfit, scratchIsNoState)
     snwDestroyContext(context);
 }
 
+// One fit after the other with the same things given, as in a simulation: what is kept of rows is what would be made.
+TEST(rigfit, keptRowsAreThoseOfAFreshScratch)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwJointDef ball = snwTest_Limits(snw_jointBall, (snwVec3){1, 0, 0}, -0.2, 0.2, 0.3);
+    snwRigWorld* world = snwRigWorld_NewChain(context, 3, 4, &ball);
+    int kept = 0;
+    for (int trial = 0; trial < 40; ++trial)
+    {
+        snwRigPose pose[snw_mostHandles];
+        snwRigFitScratch* fresh = NULL;
+        memcpy(pose, world->pose, sizeof pose);
+        snwRigWorld_Shake(world, 0.02);
+        world->targets[0].given = trial % 10 == 0 ? snw_dofX : snw_dofX | snw_dofY | snw_dofZ;
+        world->targets[0].place = snwVec3_MulAdd(world->pose[0].place, 0.01, snwRigWorld_RandomVector(world));
+        int version = world->scratch->fit.version;
+        snwRigWorld_Fit(world);
+        kept += world->scratch->fit.version == version ? 1 : 0;
+        snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose);
+        REQUIRE(snwRigFitScratch_Create(context, world->model, &fresh, NULL) == snw_ok);
+        snwRigFit_Gather(context, world->model, fresh, world->x);
+        snwRigFit_Solve(world->model, fresh, &world->hold, pose);
+        snwRigFit_Complement(world->model, fresh, &world->hold, pose);
+        CHECK(memcmp(pose, world->pose, 4 * sizeof *pose) == 0);
+        CHECK(memcmp(world->scratch->answer, fresh->answer, 4 * sizeof *fresh->answer) == 0);
+        snwRigFitScratch_Destroy(context, fresh);
+    }
+    CHECK(kept > 20);
+    snwRigWorld_Free(world);
+    snwDestroyContext(context);
+}
+
 TEST(rigfit, palettesAreTheSkinning)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
