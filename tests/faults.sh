@@ -105,7 +105,7 @@ faults=(
     'rigfit.sameBitsForAnyThreadsAndInstructionSet@src/rig/rig_pass_kernel.h@s/sums\[i\] = sums\[i\] + factors\[l\]/sums[i] = (1 + 1e-15 * (SNW_WIDE_LANES == 8)) * sums[i] + factors[l]/'
     'rigfit.stepsStopAtFarLimits@src/rig/rig_fit_push.c@s/    } while (ChoosePassed(s, push));/    } while (ChoosePassed(s, push) \&\& false);/'
     'rigfit.keptRowsAreThoseOfAFreshScratch@src/rig/rig_fit_push.c@s/    if (same \&\& pure \&\& kept->version == s->fit.version)/    if ((same || kept->count > 0) \&\& pure \&\& kept->version == s->fit.version)/'
-    'rigfit.scratchIsNoState@src/rig/rig_fit_system.c@s/    if (system->sound \&\& IsSame(model, system, pose))/    if (system->sound || IsSame(model, system, pose))/'
+    'rigfit.scratchIsNoState@src/rig/rig_fit_system.c@s/    if (system->sound \&\& snwRigSystem_IsOf(/    if (system->sound || snwRigSystem_IsOf(/'
     'weights.pruningKeepsTheHeaviestAndTheSum@src/rig/weights.c@s/    SortRow(row, count, true);/    SortRow(row, count, false);/'
     'biharmonic.smallProblemsAreThoseOfTheOracle@src/rig/biharmonic.c@s/double bounded = v\[k\] > theta ? v\[k\] - theta : 0;/double bounded = v[k] - theta;/'
     'biharmonic.cagesAreLinearAlongTheirEdges@src/rig/handles.c@s/        holder->held->values\[row + (size_t)ends\[1\]\] = t;/        holder->held->values[row + (size_t)ends[1]] = 1 - t;/'

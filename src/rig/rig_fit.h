@@ -40,10 +40,12 @@
 // a handle without mass gets 1e-9 of the whole. A Cholesky factor then always exists; pivots were not needed. A fit
 // turns no handle by more than 0.5 rad.
 //
-// Chains. The fit's step is taken with the joints' rows, then the rows are made anew and closed by Newton's method (at
-// most snw_rigMostRepairs times, the way of least mass), until joints are shut to 1e-12 of the size and limits to
-// 1e-12 rad. What that cannot close is clamped and shifted from root to tail, so that lengths and limits hold in any
-// case; only contradictions (given handles farther apart than their chain is long) are left open, at given handles.
+// Chains. The fit's step is taken with the joints' rows, and what it leaves open is closed by Newton's method, with the
+// matrices of the step as long as those help (at most snw_rigMostRepairs times, the way of least mass), until joints
+// are shut to 1e-7 of the size and limits to 1e-7 rad. The rest, which no longer matters to the fit, is clamped and
+// shifted from root to tail; where that does not shut everything to 1e-12, because handles in between are given,
+// Newton's method goes on. What that cannot close is clamped and shifted as well, so that lengths and limits hold in
+// any case; only contradictions (given handles farther apart than their chain is long) are left open, at given handles.
 //
 // 2D: x, y and the angle, about z; z of all vectors is neither read nor written, and z of the flesh stays.
 // Models are immutable and shared; a scratch belongs to one body. All double but x and xr; same bits for any number of

@@ -189,6 +189,9 @@ void snwRigSystem_Set(
     const snwRigFit* model, snwRigSystem* system, const unsigned char* moves, const unsigned char* turns, double share);
 void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snwRigPose* pose);
 
+// Whether the factor is of this pose, as far as what is free goes.
+bool snwRigSystem_IsOf(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose);
+
 // forces -= M motion: both with linear parts in place of turns.
 void snwRigFit_Subtract(
     const snwRigFit* model, const snwPassKernels* kernels, const snwRigPlanes* motion, const snwRigPlanes* forces);

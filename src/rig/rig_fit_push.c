@@ -62,8 +62,12 @@ static bool ChoosePassed(snwRigFitScratch* s, const snwRigPush* push)
 static bool IsSameTerm(const snwRigSystem* system, const snwRigTerm* a, const snwRigTerm* b)
 {
     int turns = system->turnStart[a->handle + 1] - system->turnStart[a->handle];
-    return a->handle == b->handle && memcmp(a->move, b->move, sizeof a->move) == 0 &&
-           memcmp(a->turn, b->turn, (size_t)turns * sizeof *a->turn) == 0;
+    bool same = a->handle == b->handle;
+    for (int i = 0; i < 3; ++i)
+        same = same && a->move[i] == b->move[i];
+    for (int i = 0; i < turns; ++i)
+        same = same && a->turn[i] == b->turn[i];
+    return same;
 }
 
 static bool IsSameRow(const snwRigFitScratch* s, const snwRigRow* row, const snwRigRow* kept)
@@ -189,20 +193,11 @@ static void AddMovesProducts(const snwRigFit* model, snwRigFitScratch* s)
     }
 }
 
-static bool IsOfOnePose(const snwRigFit* model, const snwRigFitScratch* s, const snwRigPose* pose)
-{
-    for (int k = 0; k < model->handleCount; ++k)
-        if (s->fit.turnStart[k + 1] > s->fit.turnStart[k] &&
-            memcmp(&s->fit.factored[k], &pose[k].linear, sizeof pose[k].linear) != 0)
-            return false;
-    return true;
-}
-
 // Panels and Gram matrix of the chosen rows.
 static void Sweep(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
 {
     snwRigKept* kept = &s->kept;
-    bool pure = IsOfOnePose(model, s, pose), same = Keep(s);
+    bool pure = snwRigSystem_IsOf(model, &s->fit, pose), same = Keep(s);
     if (same && pure && kept->version == s->fit.version)
         return;
     kept->version = pure ? s->fit.version : -1;

@@ -280,8 +280,7 @@ static bool IsEqual(const snwMat3* a, const snwMat3* b)
     return equal;
 }
 
-// Linear parts of what is free.
-static bool IsSame(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose)
+bool snwRigSystem_IsOf(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose)
 {
     for (int k = 0; k < model->handleCount; ++k)
         if (TurnsOf(system, k) > 0 && !IsEqual(&system->factored[k], &pose[k].linear))
@@ -291,7 +290,7 @@ static bool IsSame(const snwRigFit* model, const snwRigSystem* system, const snw
 
 void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snwRigPose* pose)
 {
-    if (system->sound && IsSame(model, system, pose))
+    if (system->sound && snwRigSystem_IsOf(model, system, pose))
         return;
     size_t n = (size_t)system->n;
     for (int k = 0; k < model->handleCount; ++k)
