@@ -192,7 +192,7 @@ typedef struct Job
 {
     const snwRigPass* pass;
     const snwPassKernels* kernels;
-    const float* x;
+    const snwRigFlesh* flesh;
     double* sums; // of all chunks
     const snwRigBlend* blend;
 } Job;
@@ -222,13 +222,14 @@ static void GatherChunks(int begin, int end, void* data)
         snwPassRange range = ChunkRange(job->pass, chunk);
         double* sums = job->sums + (size_t)chunk * count;
         memset(sums, 0, count * sizeof *sums);
-        job->kernels->gather(&range, job->x, sums);
+        job->kernels->gather(&range, job->flesh, sums);
     }
 }
 
-void snwRigPass_Gather(snwContext* context, const snwRigPass* pass, const float* x, double* scratch, double* out)
+void snwRigPass_Gather(
+    snwContext* context, const snwRigPass* pass, const snwRigFlesh* flesh, double* scratch, double* out)
 {
-    Job job = {.pass = pass, .kernels = snwRigPass_Kernels(context->simd), .x = x};
+    Job job = {.pass = pass, .kernels = snwRigPass_Kernels(context->simd), .flesh = flesh};
     job.sums = scratch;
     size_t stride = ChunkNumbers(pass);
     snwParallelFor(context, pass->chunkCount, 1, GatherChunks, &job);
