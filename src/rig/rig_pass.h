@@ -34,8 +34,7 @@ typedef enum snwRigPassKind
 // What the sums read of eight vertices, and what blending reads: as little as can be, for both wait for memory.
 typedef struct snwSumPart
 {
-    _Alignas(64) double mass[SNW_PASS_LANES]; // kg; 0 in lanes beyond the last vertex, which repeat it
-    double position[3][SNW_PASS_LANES];       // p = xb - centre, m
+    _Alignas(64) double position[3][SNW_PASS_LANES]; // p = xb - centre, m
 } snwSumPart;
 
 typedef struct snwBlendPart
@@ -69,8 +68,8 @@ typedef struct snwRigPass
     float (*blendWeights)[SNW_PASS_LANES];
     int* tileRuns; // [tileCount + 1]: where the runs of a tile start
     snwSumRun* runs;
-    int* sumBlocks; // in their tile
-    double (*sumWeights)[SNW_PASS_LANES];
+    int* sumBlocks;                       // in their tile
+    double (*sumWeights)[SNW_PASS_LANES]; // times mass, kg; 0 in lanes beyond the last vertex, which repeat it
     int blockCount, tileCount, handleCount;
     int chunkTiles, chunkCount; // tiles of a chunk, chunks
     snwVec3 centre;             // m

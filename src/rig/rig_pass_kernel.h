@@ -53,7 +53,7 @@ static inline void LoadTile(const snwRigPass* pass, int tile, const snwRigFlesh*
         }
 }
 
-// What a flat rig sums up: x, y, p x x, p . x, times mass.
+// What a flat rig sums up: x, y, p x x, p . x.
 static inline void PutFlatValues(const snwRigPass* pass, int tile, Tile* out)
 {
     for (int i = tile * SNW_TILE_BLOCKS; i < BlocksEnd(pass, tile); ++i)
@@ -62,8 +62,8 @@ static inline void PutFlatValues(const snwRigPass* pass, int tile, Tile* out)
         int at = i - tile * SNW_TILE_BLOCKS;
         for (int f = 0; f < SNW_PASS_LANES; f += s_lanes)
         {
-            snwWideDouble m = Load(part->mass + f), x = m * snwWideDouble_FromFloats(out->rows[at][0] + f);
-            snwWideDouble y = m * snwWideDouble_FromFloats(out->rows[at][1] + f);
+            snwWideDouble x = snwWideDouble_FromFloats(out->rows[at][0] + f);
+            snwWideDouble y = snwWideDouble_FromFloats(out->rows[at][1] + f);
             snwWideDouble p = Load(part->position[0] + f), q = Load(part->position[1] + f);
             Store(out->values[at][0] + f, x);
             Store(out->values[at][1] + f, y);
@@ -73,7 +73,7 @@ static inline void PutFlatValues(const snwRigPass* pass, int tile, Tile* out)
     }
 }
 
-// A row of x (p, 1), times mass.
+// A row of x (p, 1).
 static inline void PutMapValues(const snwRigPass* pass, int tile, int dimension, int coordinate, Tile* out)
 {
     for (int i = tile * SNW_TILE_BLOCKS; i < BlocksEnd(pass, tile); ++i)
@@ -82,7 +82,7 @@ static inline void PutMapValues(const snwRigPass* pass, int tile, int dimension,
         int at = i - tile * SNW_TILE_BLOCKS;
         for (int f = 0; f < SNW_PASS_LANES; f += s_lanes)
         {
-            snwWideDouble x = Load(part->mass + f) * snwWideDouble_FromFloats(out->rows[at][coordinate] + f);
+            snwWideDouble x = snwWideDouble_FromFloats(out->rows[at][coordinate] + f);
             for (int c = 0; c < dimension; ++c)
                 Store(out->values[at][c] + f, x * Load(part->position[c] + f));
             Store(out->values[at][dimension] + f, x);
