@@ -422,11 +422,11 @@ TEST(rigpbd, flatFleshLandsOnTheFloorAndStaysInItsPlane)
 }
 
 // A floor that is too far to matter makes a substep take all its passes; without one it takes the short way. A handle
-// is led about, and at last leaps: flesh is carried along, and the bound on its velocity acts.
+// is led about, and at last leaps: flesh is carried along. In the last case it spins beyond the bound on velocities.
 TEST(rigpbd, fleshThatNothingTouchesMovesAsWithAllPasses)
 {
-    const char* const more[] = {",\"angular_velocity\":[0,0,2]}],\"gravity\":[0,-1,0],\"settings\":{%s}",
-        ",\"angular_velocity\":[0,0,2]}],\"gravity\":[0,-1,0],\"settings\":{%s},"
+    const char* const more[] = {",\"angular_velocity\":[0,0,%d]}],\"gravity\":[0,-1,0],\"settings\":{%s}",
+        ",\"angular_velocity\":[0,0,%d]}],\"gravity\":[0,-1,0],\"settings\":{%s},"
         "\"colliders\":[{\"name\":\"floor\",\"kind\":\"plane\",\"position\":[0,-1000,0]}]"};
     const char* const settings[] = {"", "\"rigpbd.damping\":5,\"rigpbd.drag\":0.5", "\"rigpbd.iterations\":3"};
     for (int k = 0; k < 3; ++k)
@@ -437,7 +437,7 @@ TEST(rigpbd, fleshThatNothingTouchesMovesAsWithAllPasses)
         for (int j = 0; j < 2; ++j)
         {
             char text[512];
-            snprintf(text, sizeof text, more[j], settings[k]);
+            snprintf(text, sizeof text, more[j], k == 2 ? 100 : 2, settings[k]);
             sims[j] = NewSim(context, "starfish", text);
             snwTransform to = {Pose(sims[j], 1)->place, {0, 0, 0, 1}};
             for (int i = 0; i < 12; ++i)

@@ -538,7 +538,8 @@ static snwVec3 MiddleOf(const snwRigFit* model, const snwRigPose* pose, float or
 void snwRigFit_ApplyFlesh(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch,
     const snwRigPose* pose, const snwRigFlesh* flesh, float* rigged)
 {
-    snwRigBlend blend = {.changes = scratch->changes, .maps = scratch->maps, .rigged = rigged};
+    snwRigBlend blend = {.changes = scratch->changes, .maps = scratch->maps};
+    blend.rigged = rigged;
     if (flesh != NULL && scratch->answers)
         blend.flesh = *flesh;
     if (blend.flesh.rows != NULL)
