@@ -417,6 +417,7 @@ static snwRigpbdPass MakePass(const snwSim* sim, int body, double h)
 {
     snwVec3 g = snwVec3_Scale(sim->state->gravity, h);
     snwRigpbdPass pass = {.work = snwRigpbd_Work(sim, body),
+        .kernels = snwConstraint_Kernels(sim->context->simd),
         .h = (float)h,
         .inverseH = (float)(1.0 / h),
         .keep = (float)exp(-snwSim_Param(sim, snw_rigpbdDrag) * h)};

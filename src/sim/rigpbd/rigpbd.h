@@ -182,6 +182,7 @@ static inline snwRow* snwRigpbd_RowAt(float* rows, int index)
 typedef struct snwRigpbdPass
 {
     snwRigpbdWork* work;
+    const snwConstraintKernels* kernels;
     snwRow acceleration; // times h
     float h, inverseH;
     float keep; // of the velocity, after drag
