@@ -257,6 +257,7 @@ faults=(
     'rigpbd.dampingTakesNoMomentum@src/sim/rigpbd/rigpbd.c@s/exp(-snwSim_Param(sim, snw_rigpbdDrag)/exp(-snwSim_Param(sim, snw_rigpbdDamping)/'
     'rigpbd.givenDegreesOfFreedomAreMetEveryFrame@src/sim/rigpbd/rigpbd_handles.c@s/place = target.position;/place = handle->start.position;/'
     'rigpbd.flatFleshLandsOnTheFloorAndStaysInItsPlane@src/sim/rigpbd/rigpbd.c@s/sim->def->colliderCount + sim->def->propCount > 0/sim->def->colliderCount < 0/'
+    'rigpbd.fleshThatNothingTouchesMovesAsWithAllPasses@src/sim/rigpbd/rigpbd_plane.c@s/            \*v = snwRigpbd_LimitVelocity/            (void)snwRigpbd_LimitVelocity/'
     'rigpbd.whatIsShownIsTheRig@src/sim/rigpbd/rigpbd_show.c@s/vertices->positions = work->shown;/(void)work->shown;/'
 )
 

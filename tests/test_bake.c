@@ -480,6 +480,30 @@ TEST(bake, theVerbWritesOnceAndTells)
     snwProcess_Free(&run);
 }
 
+// Ctrl-C while it prepares: over at once, and nothing is left. Weights of so many elements would take minutes.
+TEST(bake, interruptWhilePreparingLeavesNothing)
+{
+    char out[192], folder[192];
+    snprintf(out, sizeof out, "%s/hasty.glb", snwTest_TempDir());
+    snprintf(folder, sizeof folder, "%s/hasty.bake", snwTest_TempDir());
+    const char* const words[] = {SINEW, "bake", BendFile("early"), "-o", out, "--elements", "2000000", "--quiet", NULL};
+    snwProcess process = snwProcess_Start(words, NULL);
+    REQUIRE(process.id > 0);
+    struct stat info;
+    bool begun = false;
+    for (int i = 0; i < 3000 && !begun; ++i)
+    {
+        begun = stat(folder, &info) == 0;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    kill(process.id, SIGINT);
+    snwProcess_Wait(&process);
+    CHECK(begun);
+    CHECK_INT(process.code, 130);
+    CHECK(stat(folder, &info) != 0 && stat(out, &info) != 0);
+    snwProcess_Free(&process);
+}
+
 // Ctrl-C while it simulates: the exit code says so, and the frames stay.
 TEST(bake, interruptKeepsFinishedFrames)
 {

@@ -287,8 +287,8 @@ typedef struct snwFilmDef
     bool overwrite;
     snwCameraDef camera;
     snwFilmLook look;
-    uint32_t show;  // mask of snw_show...
-    bool turntable; // the camera goes round once and ends where it began
+    uint32_t show;    // mask of snw_show...
+    bool turntable;   // the camera goes round once and ends where it began
     bool transparent; // frames with an opacity, without background, ground and shadows; needs keepFrames
 } snwFilmDef;
 

@@ -224,11 +224,15 @@ void snwProgress_End(snwProgress* progress)
 // Ctrl-C
 
 static volatile bool s_interrupted;
+static volatile bool s_nothingToLose;
+static const char* volatile s_newFolder;
 
 static void OnInterrupt(int signal)
 {
     (void)signal;
-    if (s_interrupted)
+    if (s_nothingToLose && s_newFolder != NULL)
+        rmdir(s_newFolder);
+    if (s_interrupted || s_nothingToLose)
         _exit(snw_exitInterrupted);
     s_interrupted = true;
 }
@@ -239,6 +243,12 @@ void snwInterrupt_Listen(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+}
+
+void snwInterrupt_NothingToLose(bool nothing, const char* folder)
+{
+    s_newFolder = folder;
+    s_nothingToLose = nothing;
 }
 
 const volatile bool* snwInterrupt_Flag(void)

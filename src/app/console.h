@@ -47,4 +47,7 @@ void snwProgress_End(snwProgress* progress); // clears the line
 // Ctrl-C: the first asks the work to stop after the current frame, the second ends the program at once.
 
 void snwInterrupt_Listen(void);
+// true: from now on the first does, too, and takes the folder away if it is empty; NULL: there is none. Preparing
+// leaves nothing else behind.
+void snwInterrupt_NothingToLose(bool nothing, const char* folder);
 const volatile bool* snwInterrupt_Flag(void);

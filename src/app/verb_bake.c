@@ -222,7 +222,9 @@ static snwExit Report(Job* job)
 static snwExit Bake(Job* job, const snwBakeDef* def)
 {
     snwMessage message = {0};
+    snwInterrupt_NothingToLose(true, job->folder);
     snwResult result = snwBake_Open(job->context, def, &job->bake, &message);
+    snwInterrupt_NothingToLose(false, NULL);
     if (result >= 0)
         result = FindOutput(job, &message);
     if (result < 0)

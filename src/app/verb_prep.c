@@ -192,10 +192,12 @@ static snwExit Prepare(snwContext* context, const snwArgs* args)
     if (report == NULL)
         return snwReportMemory();
     snwInterrupt_Listen();
+    snwInterrupt_NothingToLose(true, NULL);
     snwProgress progress = snwProgress_Begin("prepare", snw_prepareStepCount);
     def.progress = ShowStep;
     def.user = &progress;
     result = snwPrepareFile(context, args->operands[0], &def, &prepared, report, &message);
+    snwInterrupt_NothingToLose(false, NULL);
     snwProgress_End(&progress);
     size_t size = 0;
     snwExit exit = result < 0 ? snwReportInput(&message) : snw_exitOk;

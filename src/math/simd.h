@@ -199,21 +199,24 @@ static inline int snwWideInt_All(snwWideInt mask)
 #if defined(SNW_WIDE_AVX2)
 
 // Row pairs (lane, lane + 4) share a register, so that a transpose stays within halves.
-static inline __m256 snwWide_LoadRows(const float* base, const int* index, int lane)
+static inline __m256 snwWide_LoadRows(const float* base, long stride, const int* index, int lane)
 {
-    __m128 low = _mm_load_ps(base + 4 * (long)index[lane]), high = _mm_load_ps(base + 4 * (long)index[lane + 4]);
+    __m128 low = _mm_load_ps(base + stride * index[lane]), high = _mm_load_ps(base + stride * index[lane + 4]);
     return _mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1);
 }
 
 #endif
 
-// Rows of four floats, 16-byte aligned: lane l gets base[4 * index[l] ..], transposed so that x holds all first
-// entries. Four loads and a transpose in registers; a gather instruction per component is three times slower.
-static inline void snwWide_Load4(const float* base, const int* index, snwWide* x, snwWide* y, snwWide* z, snwWide* w)
+// Rows of four floats, 16-byte aligned: lane l gets base[stride * index[l] ..], strides in floats, transposed so that x
+// holds all first entries. (No processor multiplies an index by sixteen bytes on its way: indices that hold the product
+// already, with a stride of 1, save an instruction per row.) Four loads and a transpose in registers; a gather
+// instruction per component is three times slower.
+static inline void snwWide_LoadStride4(
+    const float* base, long stride, const int* index, snwWide* x, snwWide* y, snwWide* z, snwWide* w)
 {
 #if defined(SNW_WIDE_AVX2)
-    __m256 a = snwWide_LoadRows(base, index, 0), b = snwWide_LoadRows(base, index, 1);
-    __m256 c = snwWide_LoadRows(base, index, 2), d = snwWide_LoadRows(base, index, 3);
+    __m256 a = snwWide_LoadRows(base, stride, index, 0), b = snwWide_LoadRows(base, stride, index, 1);
+    __m256 c = snwWide_LoadRows(base, stride, index, 2), d = snwWide_LoadRows(base, stride, index, 3);
     __m256 ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
     __m256 AB = _mm256_unpackhi_ps(a, b), CD = _mm256_unpackhi_ps(c, d);
     *x = (snwWide)_mm256_shuffle_ps(ab, cd, _MM_SHUFFLE(1, 0, 1, 0));
@@ -221,20 +224,26 @@ static inline void snwWide_Load4(const float* base, const int* index, snwWide* x
     *z = (snwWide)_mm256_shuffle_ps(AB, CD, _MM_SHUFFLE(1, 0, 1, 0));
     *w = (snwWide)_mm256_shuffle_ps(AB, CD, _MM_SHUFFLE(3, 2, 3, 2));
 #elif defined(SNW_WIDE_SSE2)
-    __m128 a = _mm_load_ps(base + 4 * (long)index[0]), b = _mm_load_ps(base + 4 * (long)index[1]);
-    __m128 c = _mm_load_ps(base + 4 * (long)index[2]), d = _mm_load_ps(base + 4 * (long)index[3]);
+    __m128 a = _mm_load_ps(base + stride * index[0]), b = _mm_load_ps(base + stride * index[1]);
+    __m128 c = _mm_load_ps(base + stride * index[2]), d = _mm_load_ps(base + stride * index[3]);
     _MM_TRANSPOSE4_PS(a, b, c, d);
     *x = (snwWide)a, *y = (snwWide)b, *z = (snwWide)c, *w = (snwWide)d;
 #elif defined(SNW_WIDE_NEON)
-    float32x4_t a = vld1q_f32(base + 4 * (long)index[0]), b = vld1q_f32(base + 4 * (long)index[1]);
-    float32x4_t c = vld1q_f32(base + 4 * (long)index[2]), d = vld1q_f32(base + 4 * (long)index[3]);
+    float32x4_t a = vld1q_f32(base + stride * index[0]), b = vld1q_f32(base + stride * index[1]);
+    float32x4_t c = vld1q_f32(base + stride * index[2]), d = vld1q_f32(base + stride * index[3]);
     float32x4_t ac = vzip1q_f32(a, c), bd = vzip1q_f32(b, d), AC = vzip2q_f32(a, c), BD = vzip2q_f32(b, d);
     *x = (snwWide)vzip1q_f32(ac, bd), *y = (snwWide)vzip2q_f32(ac, bd);
     *z = (snwWide)vzip1q_f32(AC, BD), *w = (snwWide)vzip2q_f32(AC, BD);
 #else
-    const float* row = base + 4 * (long)index[0];
+    const float* row = base + stride * index[0];
     *x = (snwWide){row[0]}, *y = (snwWide){row[1]}, *z = (snwWide){row[2]}, *w = (snwWide){row[3]};
 #endif
+}
+
+// The same for rows that follow each other.
+static inline void snwWide_Load4(const float* base, const int* index, snwWide* x, snwWide* y, snwWide* z, snwWide* w)
+{
+    snwWide_LoadStride4(base, 4, index, x, y, z, w);
 }
 
 // The inverse of Load4. Lanes are written in order, so of two lanes with one index the later stays.
@@ -270,6 +279,33 @@ static inline void snwWide_Store4(float* base, const int* index, snwWide x, snwW
 #else
     float* row = base + 4 * (long)index[0];
     row[0] = x[0], row[1] = y[0], row[2] = z[0], row[3] = w[0];
+#endif
+}
+
+// The last two entries of each row: the first two stay. Lanes are written in order.
+static inline void snwWide_StoreLast2(float* base, long stride, const int* index, snwWide z, snwWide w)
+{
+#if defined(SNW_WIDE_AVX2)
+    __m256 low = _mm256_unpacklo_ps((__m256)z, (__m256)w), high = _mm256_unpackhi_ps((__m256)z, (__m256)w);
+    __m128 pairs[4] = {_mm256_castps256_ps128(low), _mm256_castps256_ps128(high), _mm256_extractf128_ps(low, 1),
+        _mm256_extractf128_ps(high, 1)};
+    for (int i = 0; i < 4; i++)
+    {
+        _mm_storel_pi((__m64*)(base + stride * index[2 * i] + 2), pairs[i]);
+        _mm_storeh_pi((__m64*)(base + stride * index[2 * i + 1] + 2), pairs[i]);
+    }
+#elif defined(SNW_WIDE_SSE2)
+    __m128 low = _mm_unpacklo_ps((__m128)z, (__m128)w), high = _mm_unpackhi_ps((__m128)z, (__m128)w);
+    _mm_storel_pi((__m64*)(base + stride * index[0] + 2), low);
+    _mm_storeh_pi((__m64*)(base + stride * index[1] + 2), low);
+    _mm_storel_pi((__m64*)(base + stride * index[2] + 2), high);
+    _mm_storeh_pi((__m64*)(base + stride * index[3] + 2), high);
+#else
+    for (int i = 0; i < SNW_WIDE_LANES; i++)
+    {
+        float* row = base + stride * index[i];
+        row[2] = z[i], row[3] = w[i];
+    }
 #endif
 }
 

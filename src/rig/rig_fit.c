@@ -470,10 +470,11 @@ static void TakeMap(const double* sums, const double* origin, int d, snwRigFitSc
     }
 }
 
-void snwRigFit_Gather(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const float* x)
+void snwRigFit_GatherFlesh(
+    snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const snwRigFlesh* flesh)
 {
     const snwRigPass* pass = &model->pass;
-    snwRigPass_Gather(context, pass, x, scratch->passes, scratch->gathered);
+    snwRigPass_Gather(context, pass, flesh, scratch->passes, scratch->gathered);
     for (int k = 0; k < model->handleCount; ++k)
     {
         snwVec3 arm = snwVec3_Sub(model->handles[k].origin, pass->centre);
@@ -483,6 +484,11 @@ void snwRigFit_Gather(snwContext* context, const snwRigFit* model, snwRigFitScra
         else
             TakeMap(sums, origin, snwRigFit_Dimension(model), scratch, k);
     }
+}
+
+void snwRigFit_Gather(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const float* x)
+{
+    snwRigFit_GatherFlesh(context, model, scratch, &(snwRigFlesh){.rows = (float*)x});
 }
 
 // Where the map takes the pass' centre.
@@ -533,18 +539,25 @@ static snwVec3 MiddleOf(const snwRigFit* model, const snwRigPose* pose, float or
     return (snwVec3){origin[0], origin[1], origin[2]};
 }
 
-void snwRigFit_Apply(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose,
-    float* x, float* rigged)
+void snwRigFit_ApplyFlesh(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch,
+    const snwRigPose* pose, const snwRigFlesh* flesh, float* rigged)
 {
     snwRigBlend blend = {.changes = scratch->changes, .maps = scratch->maps};
-    blend.x = scratch->answers ? x : NULL;
     blend.rigged = rigged;
-    if (blend.x != NULL)
+    if (flesh != NULL && scratch->answers)
+        blend.flesh = *flesh;
+    if (blend.flesh.rows != NULL)
         PutMaps(model, scratch->answer, (snwVec3){0}, scratch->changes);
     if (rigged != NULL)
         PutMaps(model, pose, MiddleOf(model, pose, blend.origin), scratch->maps);
-    if (blend.x != NULL || rigged != NULL)
+    if (blend.flesh.rows != NULL || rigged != NULL)
         snwRigPass_Blend(context, &model->pass, &blend);
+}
+
+void snwRigFit_Apply(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose,
+    float* x, float* rigged)
+{
+    snwRigFit_ApplyFlesh(context, model, scratch, pose, &(snwRigFlesh){.rows = x}, rigged);
 }
 
 void snwRigFit_Matrices(const snwRigFit* model, const snwRigPose* pose, double (*matrices)[12])

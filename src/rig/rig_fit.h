@@ -55,6 +55,7 @@
 
 #include "base/context.h"
 #include "math/transform.h"
+#include "rig/rig_pass.h"
 
 typedef enum snwRigFreedom
 {
@@ -155,6 +156,8 @@ void snwRigFitScratch_Destroy(snwContext* context, snwRigFitScratch* scratch);
 
 // x: rows of four floats, 16-byte aligned, one per vertex, m. Must be finite.
 void snwRigFit_Gather(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const float* x);
+void snwRigFit_GatherFlesh(
+    snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const snwRigFlesh* flesh);
 
 // What holds the pose in this substep.
 typedef struct snwRigHold
@@ -185,6 +188,8 @@ bool snwRigFit_Complement(
 // rigged = xr at this pose (rows of four, the fourth number is 0). Either may be NULL.
 void snwRigFit_Apply(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose,
     float* x, float* rigged);
+void snwRigFit_ApplyFlesh(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch,
+    const snwRigPose* pose, const snwRigFlesh* flesh, float* rigged);
 
 // 3 x 4 maps from the rest pose to now, row by row, one per handle: the `matrices` of a snwSkinningPose.
 void snwRigFit_Matrices(const snwRigFit* model, const snwRigPose* pose, double (*matrices)[12]);

@@ -47,7 +47,6 @@ static void FillBlock(const snwRigPassDef* def, const snwRigPass* pass, const in
         snwVec3 p = snwVec3_Sub(def->rest[vertex], pass->centre);
         double position[3] = {p.x, p.y, p.z};
         pass->blocks[index].vertex[lane] = vertex;
-        pass->sumParts[index].mass[lane] = at < def->vertexCount ? def->masses[vertex] : 0;
         for (int d = 0; d < 3; ++d)
         {
             pass->sumParts[index].position[d][lane] = position[d];
@@ -97,18 +96,23 @@ static int StartRuns(const snwRigPass* pass, int tile, int run, int* places)
     return run;
 }
 
-// The same weights again, in double, run by run.
-static void FillTile(const snwWeights* weights, const snwRigPass* pass, int tile, int* places)
+// The same weights again, in double and times mass, run by run.
+static void FillTile(const snwRigPassDef* def, const snwRigPass* pass, int tile, int* places)
 {
     double values[SNW_PASS_LANES];
     for (int i = 0; i < BlocksOf(pass, tile); ++i)
     {
-        snwWeightsMerge merge = snwWeightsMerge_Start(weights, pass->blocks[tile * SNW_TILE_BLOCKS + i].vertex);
+        int first = (tile * SNW_TILE_BLOCKS + i) * SNW_PASS_LANES;
+        const int* vertices = pass->blocks[tile * SNW_TILE_BLOCKS + i].vertex;
+        snwWeightsMerge merge = snwWeightsMerge_Start(def->weights, vertices);
         for (int handle; (handle = snwWeightsMerge_Next(&merge, values)) >= 0;)
         {
             int at = places[handle]++;
             pass->sumBlocks[at] = i;
-            memcpy(pass->sumWeights[at], values, sizeof values);
+            for (int lane = 0; lane < SNW_PASS_LANES; ++lane)
+                pass->sumWeights[at][lane] = first + lane < def->vertexCount
+                                                 ? values[lane] * def->masses[vertices[lane]]
+                                                 : 0;
         }
     }
 }
@@ -143,7 +147,7 @@ static bool FillPass(snwContext* context, const snwRigPassDef* def, const int* o
     for (int tile = 0; tile < pass->tileCount && made; ++tile)
     {
         pass->tileRuns[tile + 1] = StartRuns(pass, tile, pass->tileRuns[tile], places);
-        FillTile(def->weights, pass, tile, places);
+        FillTile(def, pass, tile, places);
     }
     snwFree(context, places);
     return made;
@@ -192,7 +196,7 @@ typedef struct Job
 {
     const snwRigPass* pass;
     const snwPassKernels* kernels;
-    const float* x;
+    const snwRigFlesh* flesh;
     double* sums; // of all chunks
     const snwRigBlend* blend;
 } Job;
@@ -222,13 +226,14 @@ static void GatherChunks(int begin, int end, void* data)
         snwPassRange range = ChunkRange(job->pass, chunk);
         double* sums = job->sums + (size_t)chunk * count;
         memset(sums, 0, count * sizeof *sums);
-        job->kernels->gather(&range, job->x, sums);
+        job->kernels->gather(&range, job->flesh, sums);
     }
 }
 
-void snwRigPass_Gather(snwContext* context, const snwRigPass* pass, const float* x, double* scratch, double* out)
+void snwRigPass_Gather(
+    snwContext* context, const snwRigPass* pass, const snwRigFlesh* flesh, double* scratch, double* out)
 {
-    Job job = {.pass = pass, .kernels = snwRigPass_Kernels(context->simd), .x = x};
+    Job job = {.pass = pass, .kernels = snwRigPass_Kernels(context->simd), .flesh = flesh};
     job.sums = scratch;
     size_t stride = ChunkNumbers(pass);
     snwParallelFor(context, pass->chunkCount, 1, GatherChunks, &job);

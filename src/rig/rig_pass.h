@@ -34,8 +34,7 @@ typedef enum snwRigPassKind
 // What the sums read of eight vertices, and what blending reads: as little as can be, for both wait for memory.
 typedef struct snwSumPart
 {
-    _Alignas(64) double mass[SNW_PASS_LANES]; // kg; 0 in lanes beyond the last vertex, which repeat it
-    double position[3][SNW_PASS_LANES];       // p = xb - centre, m
+    _Alignas(64) double position[3][SNW_PASS_LANES]; // p = xb - centre, m
 } snwSumPart;
 
 typedef struct snwBlendPart
@@ -69,8 +68,8 @@ typedef struct snwRigPass
     float (*blendWeights)[SNW_PASS_LANES];
     int* tileRuns; // [tileCount + 1]: where the runs of a tile start
     snwSumRun* runs;
-    int* sumBlocks; // in their tile
-    double (*sumWeights)[SNW_PASS_LANES];
+    int* sumBlocks;                       // in their tile
+    double (*sumWeights)[SNW_PASS_LANES]; // times mass, kg; 0 in lanes beyond the last vertex, which repeat it
     int blockCount, tileCount, handleCount;
     int chunkTiles, chunkCount; // tiles of a chunk, chunks
     snwVec3 centre;             // m
@@ -85,25 +84,34 @@ typedef struct snwRigPassDef
     const snwWeights* weights; // a row per vertex
 } snwRigPassDef;
 
+// Flesh: rows of four floats, 16-byte aligned. Places x y z, the fourth number stays; or, of flat flesh, x y of a place
+// and x y of a move from there, of which changes become a part.
+typedef struct snwRigFlesh
+{
+    float* rows;
+    bool plane;
+} snwRigFlesh;
+
 snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRigPass* pass, snwMessage* message);
 void snwRigPass_Free(snwContext* context, snwRigPass* pass);
 
 // Numbers of the memory that Gather works in; 64-byte aligned.
 size_t snwRigPass_ScratchCount(const snwRigPass* pass);
 
-// x: rows of four floats, 16-byte aligned. out: per handle
+// out: per handle
 //   flat         sum m w (x, y, p x x, p . x)
 //   flat affine  sum m w x (p, 1), then y
 //   solid        sum m w x (p, 1), then y, z
-void snwRigPass_Gather(snwContext* context, const snwRigPass* pass, const float* x, double* scratch, double* out);
+void snwRigPass_Gather(
+    snwContext* context, const snwRigPass* pass, const snwRigFlesh* flesh, double* scratch, double* out);
 
 // Maps of p, as many numbers per handle as above: flat (c, s, tx, ty) is [c -s; s c] p + t, others are rows of (A, t).
 typedef struct snwRigBlend
 {
-    const float* changes; // added to x. Each number eight times: lanes of a vector
+    const float* changes; // added to the flesh. Each number eight times: lanes of a vector
     const float* maps;    // give `rigged`, less the origin; likewise
     float origin[3];      // m
-    float* x;             // rows of four floats; NULL: no changes. The fourth number stays, flat ones' third too
+    snwRigFlesh flesh;    // rows are NULL: no changes. The fourth number of places stays, flat ones' third too
     float* rigged;        // rows of four; NULL: none. The fourth number is 0, flat ones' third the origin's
 } snwRigBlend;
 
@@ -128,7 +136,7 @@ typedef struct snwPlaneProduct
 typedef struct snwPassKernels
 {
     // sums: SNW_PASS_PARTS lanes for each number of each handle, added to.
-    void (*gather)(const snwPassRange* range, const float* x, double* sums);
+    void (*gather)(const snwPassRange* range, const snwRigFlesh* flesh, double* sums);
     void (*blend)(const snwPassRange* range, const snwRigBlend* blend);
     void (*product)(const snwPlaneProduct* product, const double* factors, double* out);
 } snwPassKernels;

@@ -37,21 +37,23 @@ typedef struct Tile
     _Alignas(64) double values[SNW_TILE_BLOCKS][4][SNW_PASS_LANES];
 } Tile;
 
-static inline void LoadTile(const snwRigPass* pass, int tile, const float* x, Tile* out)
+static inline void LoadTile(const snwRigPass* pass, int tile, const snwRigFlesh* flesh, Tile* out)
 {
     for (int i = tile * SNW_TILE_BLOCKS; i < BlocksEnd(pass, tile); ++i)
         for (int lane = 0; lane < SNW_PASS_LANES; lane += SNW_WIDE_LANES)
         {
             snwWide a, b, c, d;
             float(*rows)[SNW_PASS_LANES] = out->rows[i - tile * SNW_TILE_BLOCKS];
-            snwWide_Load4(x, &pass->blocks[i].vertex[lane], &a, &b, &c, &d);
+            snwWide_Load4(flesh->rows, &pass->blocks[i].vertex[lane], &a, &b, &c, &d);
+            if (flesh->plane)
+                a = a + c, b = b + d;
             snwWide_Store(&rows[0][lane], a);
             snwWide_Store(&rows[1][lane], b);
             snwWide_Store(&rows[2][lane], c);
         }
 }
 
-// What a flat rig sums up: x, y, p x x, p . x, times mass.
+// What a flat rig sums up: x, y, p x x, p . x.
 static inline void PutFlatValues(const snwRigPass* pass, int tile, Tile* out)
 {
     for (int i = tile * SNW_TILE_BLOCKS; i < BlocksEnd(pass, tile); ++i)
@@ -60,8 +62,8 @@ static inline void PutFlatValues(const snwRigPass* pass, int tile, Tile* out)
         int at = i - tile * SNW_TILE_BLOCKS;
         for (int f = 0; f < SNW_PASS_LANES; f += s_lanes)
         {
-            snwWideDouble m = Load(part->mass + f), x = m * snwWideDouble_FromFloats(out->rows[at][0] + f);
-            snwWideDouble y = m * snwWideDouble_FromFloats(out->rows[at][1] + f);
+            snwWideDouble x = snwWideDouble_FromFloats(out->rows[at][0] + f);
+            snwWideDouble y = snwWideDouble_FromFloats(out->rows[at][1] + f);
             snwWideDouble p = Load(part->position[0] + f), q = Load(part->position[1] + f);
             Store(out->values[at][0] + f, x);
             Store(out->values[at][1] + f, y);
@@ -71,7 +73,7 @@ static inline void PutFlatValues(const snwRigPass* pass, int tile, Tile* out)
     }
 }
 
-// A row of x (p, 1), times mass.
+// A row of x (p, 1).
 static inline void PutMapValues(const snwRigPass* pass, int tile, int dimension, int coordinate, Tile* out)
 {
     for (int i = tile * SNW_TILE_BLOCKS; i < BlocksEnd(pass, tile); ++i)
@@ -80,7 +82,7 @@ static inline void PutMapValues(const snwRigPass* pass, int tile, int dimension,
         int at = i - tile * SNW_TILE_BLOCKS;
         for (int f = 0; f < SNW_PASS_LANES; f += s_lanes)
         {
-            snwWideDouble x = Load(part->mass + f) * snwWideDouble_FromFloats(out->rows[at][coordinate] + f);
+            snwWideDouble x = snwWideDouble_FromFloats(out->rows[at][coordinate] + f);
             for (int c = 0; c < dimension; ++c)
                 Store(out->values[at][c] + f, x * Load(part->position[c] + f));
             Store(out->values[at][dimension] + f, x);
@@ -133,13 +135,13 @@ static inline __attribute__((always_inline)) void GatherMaps(
     }
 }
 
-static void Gather(const snwPassRange* range, const float* x, double* sums)
+static void Gather(const snwPassRange* range, const snwRigFlesh* flesh, double* sums)
 {
     const snwRigPass* pass = range->pass;
     for (int i = range->begin; i < range->end; ++i)
     {
         Tile tile;
-        LoadTile(pass, i, x, &tile);
+        LoadTile(pass, i, flesh, &tile);
         if (pass->kind == snw_passFlat)
         {
             PutFlatValues(pass, i, &tile);
@@ -198,8 +200,18 @@ static inline __attribute__((always_inline)) Vec3 ApplyMap(Lanes lanes, const sn
         s[8] * x + s[9] * y + s[10] * z + s[11]};
 }
 
+static inline void ChangePlane(const snwRigPass* pass, int index, const Vec3* changes, float* rows)
+{
+    const int* vertices = pass->blocks[index].vertex;
+    snwWide x, y, z[s_wides], w[s_wides];
+    for (int i = 0; i < s_wides; ++i)
+        snwWide_Load4(rows, &vertices[i * SNW_WIDE_LANES], &x, &y, &z[i], &w[i]);
+    for (int i = 0; i < s_wides; ++i)
+        snwWide_StoreLast2(rows, 4, &vertices[i * SNW_WIDE_LANES], z[i] + changes[i].x, w[i] + changes[i].y);
+}
+
 // All lanes of x are read before any is written: those beyond the last vertex repeat it.
-static inline void ChangeBlock(const snwRigPass* pass, int index, const Vec3* changes, float* rows)
+static inline void ChangePlaces(const snwRigPass* pass, int index, const Vec3* changes, float* rows)
 {
     const int* vertices = pass->blocks[index].vertex;
     snwWide x[s_wides], y[s_wides], z[s_wides], w[s_wides];
@@ -212,6 +224,14 @@ static inline void ChangeBlock(const snwRigPass* pass, int index, const Vec3* ch
     }
     for (int i = 0; i < s_wides; ++i)
         snwWide_Store4(rows, &vertices[i * SNW_WIDE_LANES], x[i], y[i], z[i], w[i]);
+}
+
+static inline void ChangeBlock(const snwRigPass* pass, int index, const Vec3* changes, const snwRigFlesh* flesh)
+{
+    if (flesh->plane)
+        ChangePlane(pass, index, changes, flesh->rows);
+    else
+        ChangePlaces(pass, index, changes, flesh->rows);
 }
 
 static inline void StoreBlock(const snwRigPass* pass, int index, const Vec3* places, const snwRigBlend* b)
@@ -247,7 +267,7 @@ static inline void BlendFlat(const snwRigPass* pass, int index, const snwRigBlen
         changes[i] = ApplyMap(lanes, sums[0], 4);
         places[i] = ApplyMap(lanes, sums[1], 4);
     }
-    ChangeBlock(pass, index, changes, b->x);
+    ChangeBlock(pass, index, changes, &b->flesh);
     StoreBlock(pass, index, places, b);
 }
 
@@ -255,10 +275,10 @@ static inline __attribute__((always_inline)) void BlendBlock(
     const snwRigPass* pass, int index, const snwRigBlend* b, int numbers)
 {
     Vec3 moved[s_wides];
-    if (b->x != NULL)
+    if (b->flesh.rows != NULL)
     {
         MapBlock(pass, index, b->changes, numbers, moved);
-        ChangeBlock(pass, index, moved, b->x);
+        ChangeBlock(pass, index, moved, &b->flesh);
     }
     if (b->rigged != NULL)
     {
@@ -272,7 +292,7 @@ static void Blend(const snwPassRange* range, const snwRigBlend* b)
     const snwRigPass* pass = range->pass;
     for (int i = range->begin * SNW_TILE_BLOCKS; i < BlocksEnd(pass, range->end - 1); ++i)
     {
-        if (pass->kind == snw_passFlat && b->x != NULL && b->rigged != NULL)
+        if (pass->kind == snw_passFlat && b->flesh.rows != NULL && b->rigged != NULL)
             BlendFlat(pass, i, b);
         else if (pass->kind == snw_passFlat)
             BlendBlock(pass, i, b, 4);

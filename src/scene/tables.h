@@ -28,7 +28,8 @@ typedef struct snwSceneData
     snwVec3 gravity;
     double rate, duration;
     uint64_t seed;
-    const json_t *settings, *characters, *bodies, *colliders, *props, *frictions, *pins, *clips, *commands, *gestures, *camera;
+    const json_t *settings, *characters, *bodies, *colliders, *props, *frictions, *pins, *clips, *commands, *gestures,
+        *camera;
 } snwSceneData;
 
 typedef struct snwBodyData

@@ -1,7 +1,7 @@
-// Materials by name. What they look like decides: frequency and settling are what is seen of flesh on moving bones, young
-// and poisson how it gives way where something touches it. Elasticity adds to the frequency: a layer of depth L on a
-// bone swings at sqrt(f^2 + G / (16 rho L^2)), G = young / (2 + 2 poisson). So young is less than what a tensile test
-// of such stuff gives; with these numbers and 10 cm of depth it adds a tenth to a third.
+// Materials by name. What they look like decides: frequency and settling are what is seen of flesh on moving bones,
+// young and poisson how it gives way where something touches it. Elasticity adds to the frequency: a layer of depth L
+// on a bone swings at sqrt(f^2 + G / (16 rho L^2)), G = young / (2 + 2 poisson). So young is less than what a tensile
+// test of such stuff gives; with these numbers and 10 cm of depth it adds a tenth to a third.
 
 #include "sim/presets.h"
 #include "sim/limits.h"

@@ -6,6 +6,8 @@
 #include "math/simd.h"
 #include "sim/constraints/kernels.h"
 
+#include <string.h>
+
 // Visits are put into their loops: what a loop knows (a commit, a correction) costs nothing then. As plain inline
 // functions they are too long for gcc, which calls them and asks for every block.
 #define SNW_VISIT static inline __attribute__((always_inline))
@@ -103,6 +105,7 @@ static void Unfold(float* positions, const snwTetBlock* blocks, int begin, int e
 
 #include "sim/constraints/neo_hookean_kernel.h"
 #include "sim/constraints/pair_kernel.h"
+#include "sim/constraints/plane_kernel.h"
 #include "sim/constraints/soft_kernel.h"
 
 #include "sim/constraints/rest_kernel.h"
@@ -114,6 +117,8 @@ static const snwConstraintKernels s_kernels = {
     .unfold = Unfold,
     .pairTriangles = PairTriangles,
     .pairTets = PairTets,
+    .planePredict = PlanePredict,
+    .planeFinish = PlaneFinish,
     .softDistance = SoftDistance,
     .softVolume = SoftVolume,
     .softStrain = SoftStrain,

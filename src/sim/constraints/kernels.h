@@ -4,6 +4,7 @@
 #pragma once
 
 #include "sim/constraints/pair.h"
+#include "sim/constraints/plane.h"
 #include "sim/constraints/soft.h"
 
 typedef void snwSoftKernelFn(const snwSoftSweep* sweep, int begin, int end);
@@ -29,6 +30,11 @@ typedef struct snwConstraintKernels
     // pair.h
     void (*pairTriangles)(const snwPairSweep* sweep, int begin, int end);
     void (*pairTets)(const snwPairSweep* sweep, int begin, int end);
+
+    // plane.h, rows [begin, end): v += acceleration and p = x + h v, not moved yet; x = p + d and v = (v + d / h) keep.
+    // The latter gives the sum of squares of the velocities against the centre.
+    void (*planePredict)(const snwPlaneStep* step, int begin, int end);
+    float (*planeFinish)(const snwPlaneStep* step, int begin, int end);
 
     // Rests for a substep, multipliers at 0.
     snwRestKernelFn* lengths;

@@ -72,7 +72,8 @@ void snwPairTriangles_Set(const snwPairDef* def, snwPairTriangles* blocks)
     for (int b = 0; b < def->blocks->triangleBlocks; ++b)
         for (int i = 0; i < 3 * snw_blockLanes; ++i)
         {
-            blocks[b].index[i / snw_blockLanes][i % snw_blockLanes] = def->blocks->vertexCount + i % snw_blockLanes;
+            int row = def->blocks->vertexCount + i % snw_blockLanes;
+            blocks[b].offset[i / snw_blockLanes][i % snw_blockLanes] = 4 * row;
             blocks[b].compliance[i % snw_blockLanes] = 1.0f;
         }
     for (int i = 0; i < def->character->def.triangleCount; ++i)
@@ -82,15 +83,14 @@ void snwPairTriangles_Set(const snwPairDef* def, snwPairTriangles* blocks)
         int lane = def->blocks->trianglePlaces[i] % snw_blockLanes;
         for (int k = 0; k < 3; ++k)
         {
-            block->index[k][lane] = element.vertices[k];
-            block->masses[k][lane] = (float)element.w[k];
-            block->yield[k][lane] = (float)element.yield.m[k / 2][(k + 1) / 2];
+            block->offset[k][lane] = 4 * element.vertices[k];
+            block->masses[k][lane] = (float)((k == 0 ? -1.0 : 1.0) * element.w[k] / element.a);
+            block->yield[k][lane] = (float)((k == 1 ? 2.0 : 1.0) * element.yield.m[k / 2][(k + 1) / 2]);
         }
         for (int k = 0; k < 4; ++k)
             block->inverse[k][lane] = (float)Part(element.g[1 + k / 2], k % 2);
         block->compliance[lane] = (float)element.a;
         block->bulk[lane] = (float)(element.a * element.b);
-        block->stiffness[lane] = (float)(1.0 / element.a);
     }
 }
 

@@ -42,13 +42,12 @@
 // Blocks of eight, all that a visit reads and writes in one piece. Lanes without an element have no masses.
 typedef struct snwPairTriangles
 {
-    int index[3][snw_blockLanes];
+    int offset[3][snw_blockLanes];    // of the vertices' rows, in floats
     float inverse[4][snw_blockLanes]; // of the matrix of rest edges, row by row, 1/m
-    float masses[3][snw_blockLanes];  // w: 1/kg, 0: held
-    float yield[3][snw_blockLanes];   // W: xx xy yy
+    float masses[3][snw_blockLanes];  // -w / a of the first vertex, w / a of the others; w: 1/kg, 0: held
+    float yield[3][snw_blockLanes];   // W: xx, 2 xy, yy
     float compliance[snw_blockLanes]; // a
     float bulk[snw_blockLanes];       // a b
-    float stiffness[snw_blockLanes];  // 1 / a
 } snwPairTriangles;
 
 typedef struct snwPairTets

@@ -22,55 +22,55 @@ SNW_VISIT void SolvePair(const PairSums* s, const float* compliance, const float
 // Triangles
 
 // Rows of F from rows of the vertices: x y where they were predicted, and how far they have moved since.
-SNW_VISIT void PlaneDeformation(const snwWide x[3][4], const snwWide g[3][2], snwWide f[2][2])
+SNW_VISIT void PlaneDeformation(const snwWide x[3][4], const snwWide g[2][2], snwWide f[2][2])
 {
     for (int d = 0; d < 2; ++d)
     {
         snwWide u = (x[1][d] - x[0][d]) + (x[1][d + 2] - x[0][d + 2]);
         snwWide v = (x[2][d] - x[0][d]) + (x[2][d + 2] - x[0][d + 2]);
         for (int k = 0; k < 2; ++k)
-            f[d][k] = u * g[1][k] + v * g[2][k];
+            f[d][k] = u * g[0][k] + v * g[1][k];
     }
 }
 
-// P, row by row. In the plane the cofactors of F are its own numbers, and with them
-//   F : W F = xx A + 2 xy C + yy B,   H : W H = xx B - 2 xy C + yy A,   F : W H = (xx + yy) det F
+// a P, row by row. In the plane the cofactors of F are its own numbers, and with them
+//   F : W F = xx A + 2 xy C + yy B,   F : W H = tr W det F,   H : W H = tr W |F|^2 - F : W F
 // where A, B and C are the squares and the product of F's columns.
 SNW_VISIT void PushTriangles(const snwPairTriangles* block, int lane, const snwWide f[2][2], snwWide P[2][2])
 {
-    snwWide xx = snwWide_Load(block->yield[0] + lane), xy = snwWide_Load(block->yield[1] + lane),
-            yy = snwWide_Load(block->yield[2] + lane), scale = snwWide_Load(block->stiffness + lane), p, q;
-    snwWide A = f[0][0] * f[0][0] + f[1][0] * f[1][0], B = f[0][1] * f[0][1] + f[1][1] * f[1][1];
+    snwWide xx = snwWide_Load(block->yield[0] + lane), xy2 = snwWide_Load(block->yield[1] + lane),
+            yy = snwWide_Load(block->yield[2] + lane), trace = xx + yy, p, q;
+    snwWide A = f[0][0] * f[0][0] + f[1][0] * f[1][0], B = f[0][1] * f[0][1] + f[1][1] * f[1][1], size = A + B;
     snwWide C = f[0][0] * f[0][1] + f[1][0] * f[1][1], det = f[0][0] * f[1][1] - f[0][1] * f[1][0];
-    snwWide mixed = (xy + xy) * C, ff = xx * A + yy * B + mixed, hh = xx * B + yy * A - mixed, fh = (xx + yy) * det;
-    PairSums s = {ff, fh, hh, ff - fh, fh - hh, A + B, det - snwWide_Splat(1.0f)};
+    snwWide ff = xx * A + yy * B + xy2 * C, hh = trace * size - ff, fh = trace * det;
+    PairSums s = {ff, fh, hh, ff - fh, fh - hh, size, det - snwWide_Splat(1.0f)};
     SolvePair(&s, block->compliance + lane, block->bulk + lane, &p, &q);
     snwWide n0 = f[0][0] - f[1][1], n1 = f[0][1] + f[1][0];
-    P[0][0] = scale * (p * f[0][0] + q * f[1][1] - n0);
-    P[0][1] = scale * (p * f[0][1] - q * f[1][0] - n1);
-    P[1][0] = scale * (p * f[1][0] - q * f[0][1] - n1);
-    P[1][1] = scale * (p * f[1][1] + q * f[0][0] + n0);
+    P[0][0] = p * f[0][0] + q * f[1][1] - n0;
+    P[0][1] = p * f[0][1] - q * f[1][0] - n1;
+    P[1][0] = p * f[1][0] - q * f[0][1] - n1;
+    P[1][1] = p * f[1][1] + q * f[0][0] + n0;
 }
 
 SNW_VISIT void VisitTriangles(float* rows, const snwPairTriangles* block, int lane)
 {
-    snwWide x[3][4], g[3][2], f[2][2], P[2][2];
+    snwWide x[3][4], g[2][2], f[2][2], P[2][2], push[3][2];
     for (int k = 0; k < 3; ++k)
-        snwWide_Load4(rows, block->index[k] + lane, &x[k][0], &x[k][1], &x[k][2], &x[k][3]);
-    for (int k = 0; k < 2; ++k)
-    {
-        g[1][k] = snwWide_Load(block->inverse[k] + lane);
-        g[2][k] = snwWide_Load(block->inverse[2 + k] + lane);
-        g[0][k] = -(g[1][k] + g[2][k]);
-    }
+        snwWide_LoadStride4(rows, 1, block->offset[k] + lane, &x[k][0], &x[k][1], &x[k][2], &x[k][3]);
+    for (int k = 0; k < 4; ++k)
+        g[k / 2][k % 2] = snwWide_Load(block->inverse[k] + lane);
     PlaneDeformation(x, g, f);
     PushTriangles(block, lane, f, P);
+    for (int d = 0; d < 2; ++d)
+    {
+        for (int k = 0; k < 2; ++k)
+            push[k + 1][d] = P[d][0] * g[k][0] + P[d][1] * g[k][1];
+        push[0][d] = push[1][d] + push[2][d]; // of a mass with a minus
+    }
     for (int k = 0; k < 3; ++k)
     {
         snwWide w = snwWide_Load(block->masses[k] + lane);
-        snwWide dx = w * (P[0][0] * g[k][0] + P[0][1] * g[k][1]);
-        snwWide dy = w * (P[1][0] * g[k][0] + P[1][1] * g[k][1]);
-        snwWide_Store4(rows, block->index[k] + lane, x[k][0], x[k][1], x[k][2] + dx, x[k][3] + dy);
+        snwWide_StoreLast2(rows, 1, block->offset[k] + lane, x[k][2] + w * push[k][0], x[k][3] + w * push[k][1]);
     }
 }
 

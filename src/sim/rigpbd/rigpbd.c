@@ -19,8 +19,7 @@ enum
     snw_vertexGrain = 4096,
     snw_lookAgain = 4, // sweeps between two looks at curved colliders
 
-    snw_mostWay = 10,   // sizes per second that given handles have in common ...
-    snw_mostSpeed = 15, // ... and a vertex has against them
+    snw_mostWay = 10, // sizes per second that given handles have in common; rigpbd_plane.c has a vertex' against them
 };
 
 static const char* const s_stages[snw_stageCount] = {"predict", "elastic", "fit", "complement", "contact", "velocity"};
@@ -137,127 +136,102 @@ static const snwParamInfo s_params[snw_rigpbdParamCount] = {
 // ---------------------------------------------------------------------------------------------------------------------
 // Passes over the vertices. A row is a vertex: three numbers and one that stays.
 
-static snwRow* RowAt(float* rows, int index)
-{
-    return (snwRow*)(rows + 4 * (size_t)index);
-}
-
-typedef struct Pass
-{
-    snwRigpbdWork* work;
-    snwRow acceleration; // times h
-    float h, inverseH;
-    float keep; // of the velocity, after drag
-} Pass;
-
 static void Predict(int begin, int end, void* data)
 {
-    const Pass* pass = data;
+    const snwRigpbdPass* pass = data;
     const snwRigpbdWork* work = pass->work;
     const snwRow h = {pass->h, pass->h, pass->h, 0.0f};
     for (int i = begin; i < end; ++i)
     {
-        snwRow *x = RowAt(work->state.positions, i), *v = RowAt(work->state.velocities, i);
-        *RowAt(work->before, i) = *x;
+        snwRow *x = snwRigpbd_RowAt(work->state.positions, i), *v = snwRigpbd_RowAt(work->state.velocities, i);
+        *snwRigpbd_RowAt(work->before, i) = *x;
         if ((*x)[3] > 0.0f)
         {
             *v += pass->acceleration;
             *x += h * *v;
         }
-        *RowAt(work->predicted, i) = *x;
+        *snwRigpbd_RowAt(work->predicted, i) = *x;
     }
 }
 
 // Flat flesh: rows of x y and a move, and back to rows of moves and positions.
 static void FillPlane(int begin, int end, void* data)
 {
-    const snwRigpbdWork* work = ((const Pass*)data)->work;
+    const snwRigpbdWork* work = ((const snwRigpbdPass*)data)->work;
     const snwRow upright = {1.0f, 1.0f, 0.0f, 0.0f};
     for (int i = begin; i < end; ++i)
-        *RowAt(work->plane, i) = *RowAt(work->predicted, i) * upright;
+        *snwRigpbd_RowAt(work->plane, i) = *snwRigpbd_RowAt(work->predicted, i) * upright;
 }
 
 static void EmptyPlane(int begin, int end, void* data)
 {
-    const snwRigpbdWork* work = ((const Pass*)data)->work;
+    const snwRigpbdWork* work = ((const snwRigpbdPass*)data)->work;
     for (int i = begin; i < end; ++i)
     {
-        snwRow row = *RowAt(work->plane, i), p = *RowAt(work->predicted, i);
+        snwRow row = *snwRigpbd_RowAt(work->plane, i), p = *snwRigpbd_RowAt(work->predicted, i);
         snwRow move = __builtin_shufflevector(row, (snwRow){0}, 2, 3, 4, 5);
-        *RowAt(work->moves, i) = move;
-        *RowAt(work->state.positions, i) = p + move;
+        *snwRigpbd_RowAt(work->moves, i) = move;
+        *snwRigpbd_RowAt(work->state.positions, i) = p + move;
     }
 }
 
 // x = p + d; what is pinned stays.
 static void Move(int begin, int end, void* data)
 {
-    const snwRigpbdWork* work = ((const Pass*)data)->work;
+    const snwRigpbdWork* work = ((const snwRigpbdPass*)data)->work;
     for (int i = begin; i < end; ++i)
     {
-        snwRow p = *RowAt(work->predicted, i);
+        snwRow p = *snwRigpbd_RowAt(work->predicted, i);
         if (p[3] > 0.0f)
-            p += *RowAt(work->moves, i);
-        *RowAt(work->state.positions, i) = p;
+            p += *snwRigpbd_RowAt(work->moves, i);
+        *snwRigpbd_RowAt(work->state.positions, i) = p;
     }
 }
 
 // What contacts did beyond p + d becomes part of d.
 static void Absorb(int begin, int end, void* data)
 {
-    const snwRigpbdWork* work = ((const Pass*)data)->work;
+    const snwRigpbdWork* work = ((const snwRigpbdPass*)data)->work;
     for (int i = begin; i < end; ++i)
     {
-        snwRow p = *RowAt(work->predicted, i), d = *RowAt(work->moves, i);
-        snwRow change = *RowAt(work->state.positions, i) - (p + d);
-        *RowAt(work->moves, i) = d + change;
+        snwRow p = *snwRigpbd_RowAt(work->predicted, i), d = *snwRigpbd_RowAt(work->moves, i);
+        snwRow change = *snwRigpbd_RowAt(work->state.positions, i) - (p + d);
+        *snwRigpbd_RowAt(work->moves, i) = d + change;
         if (work->model->flat)
-            *RowAt(work->plane, i) += (snwRow){0.0f, 0.0f, change[0], change[1]};
+            *snwRigpbd_RowAt(work->plane, i) += (snwRow){0.0f, 0.0f, change[0], change[1]};
     }
-}
-
-// See rigpbd.h: hands may do anything.
-static snwRow LimitVelocity(snwRow v, snwRow mean, float most)
-{
-    snwRow against = v - mean, square = against * against;
-    float sum = square[0] + square[1] + square[2];
-    if (!(sum > most * most))
-        return v;
-    float part = most / sqrtf(sum);
-    return mean + against * (snwRow){part, part, part, 1.0f};
 }
 
 // v += d / h, and what contacts and hands did beyond that. A free body in flight keeps its velocity to the bit.
 static void UpdateVelocities(int begin, int end, void* data)
 {
-    const Pass* pass = data;
+    const snwRigpbdPass* pass = data;
     const snwRigpbdWork* work = pass->work;
     const snwRow upright = {1.0f, 1.0f, work->model->flat ? 0.0f : 1.0f, 1.0f};
     const snwRow rate = {pass->inverseH, pass->inverseH, pass->inverseH, 0.0f};
     const snwRow keep = {pass->keep, pass->keep, pass->keep, 1.0f}, mass = {0.0f, 0.0f, 0.0f, 1.0f};
-    snwVec3 mean = snwRigpbd_MeanVelocity(work);
-    const snwRow centre = {(float)mean.x, (float)mean.y, (float)mean.z, 0.0f};
-    float most = work->model->handleCount > 0 ? (float)(snw_mostSpeed * work->model->size) : INFINITY;
+    snwRigpbdBound bound = snwRigpbd_Bound(work);
     for (int i = begin; i < end; ++i)
     {
-        snwRow *v = RowAt(work->state.velocities, i), x = *RowAt(work->state.positions, i) * upright;
-        snwRow p = *RowAt(work->predicted, i), d = *RowAt(work->moves, i);
+        snwRow *v = snwRigpbd_RowAt(work->state.velocities, i),
+               x = *snwRigpbd_RowAt(work->state.positions, i) * upright;
+        snwRow p = *snwRigpbd_RowAt(work->predicted, i), d = *snwRigpbd_RowAt(work->moves, i);
         if (p[3] > 0.0f)
-            *v = LimitVelocity((*v + (d + (x - (p + d))) * rate) * keep, centre, most);
+            *v = snwRigpbd_LimitVelocity((*v + (d + (x - (p + d))) * rate) * keep, &bound);
         else
-            *v = *v * mass + (x - *RowAt(work->before, i)) * rate;
-        *RowAt(work->state.positions, i) = x;
+            *v = *v * mass + (x - *snwRigpbd_RowAt(work->before, i)) * rate;
+        *snwRigpbd_RowAt(work->state.positions, i) = x;
     }
 }
 
 static void Subtract(int begin, int end, void* data)
 {
-    const snwRigpbdWork* work = ((const Pass*)data)->work;
+    const snwRigpbdWork* work = ((const snwRigpbdPass*)data)->work;
     for (int i = begin; i < end; ++i)
     {
-        snwRow v = *RowAt(work->state.velocities, i), r = v - *RowAt(work->drift, i);
+        snwRow v = *snwRigpbd_RowAt(work->state.velocities, i), r = v - *snwRigpbd_RowAt(work->drift, i);
         r[3] = v[3];
-        *RowAt(work->drift, i) = r;
+        *snwRigpbd_RowAt(work->drift, i) = r;
     }
 }
 
@@ -292,8 +266,12 @@ static void UpdateElements(const snwSim* sim, int body, double h)
     work->h = h;
     work->visits = def.visits;
     memcpy(work->materials, common->materials, (size_t)common->character->def.materialCount * sizeof *work->materials);
+    work->held = false;
     for (int i = 0; i < work->model->vertexCount; ++i)
+    {
         work->masses[i] = work->state.positions[4 * (size_t)i + 3];
+        work->held = work->held || !(work->masses[i] > 0.0f);
+    }
 }
 
 typedef struct Visit
@@ -314,16 +292,16 @@ static void VisitTets(int begin, int end, void* data)
     visit->kernels->pairTets(&visit->sweep, begin, end);
 }
 
-static void StartElastic(snwSim* sim, int body, Pass* pass)
+static void StartElastic(snwSim* sim, int body, snwRigpbdPass* pass)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    if (work->model->flat)
+    if (work->model->flat && !work->alone)
         snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, FillPlane, pass);
-    else
+    else if (!work->model->flat)
         memset(work->moves, 0, (size_t)work->model->vertexCount * 4 * sizeof(float));
 }
 
-static void SweepElastic(snwSim* sim, int body, Pass* pass)
+static void SweepElastic(snwSim* sim, int body, snwRigpbdPass* pass)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwRigpbdModel* model = work->model;
@@ -333,7 +311,8 @@ static void SweepElastic(snwSim* sim, int body, Pass* pass)
         snwColours_Sweep(sim->context, &model->blocks.triangleColours, VisitTriangles, &visit);
     else
         snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitTets, &visit);
-    snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, model->flat ? EmptyPlane : Move, pass);
+    if (!work->alone)
+        snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, model->flat ? EmptyPlane : Move, pass);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -346,7 +325,7 @@ static double Fraction(const snwSim* sim, double h)
     return fraction > 1.0 - 0.5 * h / sim->dt ? 1.0 : fraction;
 }
 
-static void SolveRig(snwSim* sim, int body, Pass* pass, double h)
+static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwRigpbdModel* model = work->model;
@@ -363,16 +342,18 @@ static void SolveRig(snwSim* sim, int body, Pass* pass, double h)
         .chains = chains == snw_rigpbdChainsFix ? snw_rigChainsRepaired : snw_rigChainsJoined,
         .compliance = snwSim_Param(sim, snw_rigpbdCompliance)};
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
-    snwRigFit_Gather(sim->context, fit, work->fits[which], work->state.positions);
+    snwRigFlesh flesh = {work->alone ? work->plane : work->state.positions, work->alone};
+    snwRigFit_GatherFlesh(sim->context, fit, work->fits[which], &flesh);
     snwRigFit_Solve(fit, work->fits[which], &hold, work->state.pose);
     snwRigpbd_FollowHandles(work, h, Fraction(sim, h) == 1.0);
     snwSim_EndStage(sim, snw_stageFit);
     bool answers = snwRigFit_Complement(fit, work->fits[which], &hold, work->state.pose);
     bool damped = snwSim_Param(sim, snw_rigpbdDamping) > 0.0;
+    flesh.rows = work->alone ? work->plane : work->moves;
     if (answers || damped)
-        snwRigFit_Apply(sim->context, fit, work->fits[which], work->poses, answers ? work->moves : NULL,
-            damped ? work->drift : NULL);
-    if (answers)
+        snwRigFit_ApplyFlesh(
+            sim->context, fit, work->fits[which], work->poses, answers ? &flesh : NULL, damped ? work->drift : NULL);
+    if (answers && !work->alone)
         snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, Move, pass);
     snwSim_EndStage(sim, snw_stageComplement);
 }
@@ -380,7 +361,7 @@ static void SolveRig(snwSim* sim, int body, Pass* pass, double h)
 // ---------------------------------------------------------------------------------------------------------------------
 // Damping
 
-static void DampBody(snwSim* sim, int body, Pass* pass, double h)
+static void DampBody(snwSim* sim, int body, snwRigpbdPass* pass, double h)
 {
     snwRigpbdWork* work = pass->work;
     double rate = snwSim_Param(sim, snw_rigpbdDamping);
@@ -396,12 +377,12 @@ static void DampBody(snwSim* sim, int body, Pass* pass, double h)
     damping.velocities = work->drift;
     damping.rate = rate;
     for (int i = 0; i < work->model->vertexCount; ++i)
-        *RowAt(work->state.velocities, i) -= *RowAt(work->drift, i);
+        *snwRigpbd_RowAt(work->state.velocities, i) -= *snwRigpbd_RowAt(work->drift, i);
     snwRigidDamping_Apply(sim->context, &damping, h);
     for (int i = 0; i < work->model->vertexCount; ++i)
     {
-        snwRow* v = RowAt(work->state.velocities, i);
-        *v += *RowAt(work->drift, i);
+        snwRow* v = snwRigpbd_RowAt(work->state.velocities, i);
+        *v += *snwRigpbd_RowAt(work->drift, i);
     }
 }
 
@@ -409,7 +390,7 @@ static void DampBody(snwSim* sim, int body, Pass* pass, double h)
 // Step
 
 // Pushes on single vertices change their velocity; a push on the whole body adds to gravity.
-static void ApplyPushes(snwSim* sim, int body, Pass* pass)
+static void ApplyPushes(snwSim* sim, int body, snwRigpbdPass* pass)
 {
     const snwRigpbdState* state = &pass->work->state;
     for (int i = 0; i < sim->grabCount; ++i)
@@ -432,10 +413,11 @@ static void ApplyPushes(snwSim* sim, int body, Pass* pass)
     }
 }
 
-static Pass MakePass(const snwSim* sim, int body, double h)
+static snwRigpbdPass MakePass(const snwSim* sim, int body, double h)
 {
     snwVec3 g = snwVec3_Scale(sim->state->gravity, h);
-    Pass pass = {.work = snwRigpbd_Work(sim, body),
+    snwRigpbdPass pass = {.work = snwRigpbd_Work(sim, body),
+        .kernels = snwConstraint_Kernels(sim->context->simd),
         .h = (float)h,
         .inverseH = (float)(1.0 / h),
         .keep = (float)exp(-snwSim_Param(sim, snw_rigpbdDrag) * h)};
@@ -459,6 +441,22 @@ static bool HasPins(const snwSim* sim, int body)
     return any;
 }
 
+static bool CanTouch(const snwSim* sim)
+{
+    return sim->def->colliderCount + sim->def->propCount > 0 || sim->bodyCount > 1 ||
+           snwSim_Param(sim, snw_rigpbdSelf) != 0.0;
+}
+
+// Flat flesh that only its elements and its rig move: all that a substep needs of it is in the plane's rows.
+static bool IsAlone(const snwSim* sim, int body)
+{
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    bool alone = work->model->flat && !work->held && !CanTouch(sim) && !HasPins(sim, body);
+    for (int i = 0; i < sim->grabCount; ++i)
+        alone = alone && !(sim->grabs[i].body == body && sim->grabs[i].kind == snw_grabDrag);
+    return alone;
+}
+
 static void CarryBody(snwRigpbdWork* work, double h)
 {
     snwVec3 way = snwRigpbd_CarryHandles(work, snw_mostWay * work->model->size * h);
@@ -467,18 +465,25 @@ static void CarryBody(snwRigpbdWork* work, double h)
         return;
     for (int i = 0; i < work->model->vertexCount; ++i)
     {
-        *RowAt(work->before, i) += move;
-        *RowAt(work->predicted, i) += move;
-        *RowAt(work->state.positions, i) += move;
+        if (work->alone)
+        {
+            *snwRigpbd_RowAt(work->plane, i) += (snwRow){move[0], move[1], 0.0f, 0.0f};
+            continue;
+        }
+        *snwRigpbd_RowAt(work->before, i) += move;
+        *snwRigpbd_RowAt(work->predicted, i) += move;
+        *snwRigpbd_RowAt(work->state.positions, i) += move;
     }
 }
 
 static void PredictBody(snwSim* sim, int body, double h)
 {
-    Pass pass = MakePass(sim, body, h);
+    snwRigpbdPass pass = MakePass(sim, body, h);
     UpdateElements(sim, body, h);
     ApplyPushes(sim, body, &pass);
-    snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, Predict, &pass);
+    pass.work->alone = IsAlone(sim, body);
+    snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain,
+        pass.work->alone ? snwRigpbd_PredictPlane : Predict, &pass);
     snwRigpbd_MoveHandles(sim, body, Fraction(sim, h));
     if (!HasPins(sim, body))
     {
@@ -489,7 +494,7 @@ static void PredictBody(snwSim* sim, int body, double h)
     FlattenRows(pass.work);
     for (int i = 0; i < pass.work->model->vertexCount; ++i)
         if (pass.work->predicted[4 * (size_t)i + 3] == 0.0f)
-            *RowAt(pass.work->predicted, i) = *RowAt(pass.work->state.positions, i);
+            *snwRigpbd_RowAt(pass.work->predicted, i) = *snwRigpbd_RowAt(pass.work->state.positions, i);
 }
 
 static void DescribeContacts(snwSim* sim, double h)
@@ -529,7 +534,7 @@ static void SolveFlesh(snwSim* sim, double h, bool touches)
     {
         for (int i = 0; i < sim->bodyCount; ++i)
         {
-            Pass pass = MakePass(sim, i, h);
+            snwRigpbdPass pass = MakePass(sim, i, h);
             if (k == 0)
                 StartElastic(sim, i, &pass);
             SweepElastic(sim, i, &pass);
@@ -540,17 +545,11 @@ static void SolveFlesh(snwSim* sim, double h, bool touches)
         SolveContacts(sim, k % snw_lookAgain == 0);
         for (int i = 0; i < sim->bodyCount; ++i)
         {
-            Pass pass = MakePass(sim, i, h);
+            snwRigpbdPass pass = MakePass(sim, i, h);
             snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, Absorb, &pass);
         }
         snwSim_EndStage(sim, snw_stageContact);
     }
-}
-
-static bool CanTouch(const snwSim* sim)
-{
-    return sim->def->colliderCount + sim->def->propCount > 0 || sim->bodyCount > 1 ||
-           snwSim_Param(sim, snw_rigpbdSelf) != 0.0;
 }
 
 static snwResult StepRivals(snwSim* sim, double h, snwMessage* message)
@@ -576,7 +575,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     SolveFlesh(sim, h, touches);
     for (int i = 0; i < sim->bodyCount; ++i)
     {
-        Pass pass = MakePass(sim, i, h);
+        snwRigpbdPass pass = MakePass(sim, i, h);
         SolveRig(sim, i, &pass, h);
         snwHands_Drag(sim, i, pass.work->state.positions, 1);
     }
@@ -585,8 +584,9 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     snwSim_EndStage(sim, snw_stageContact);
     for (int i = 0; i < sim->bodyCount; ++i)
     {
-        Pass pass = MakePass(sim, i, h);
-        snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, UpdateVelocities, &pass);
+        snwRigpbdPass pass = MakePass(sim, i, h);
+        snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain,
+            pass.work->alone ? snwRigpbd_FinishPlane : UpdateVelocities, &pass);
         DampBody(sim, i, &pass, h);
     }
     snwSim_EndStage(sim, snw_stageVelocity);

@@ -26,6 +26,7 @@
 
 #pragma once
 
+#include "math/simd.h"
 #include "rig/rig_fit.h"
 #include "sim/constraints/damping.h"
 #include "sim/constraints/kernels.h"
@@ -154,6 +155,8 @@ typedef struct snwRigpbdWork
     float* masses;          // ... and inverse masses in use
     double h;               // ... and substep
     int visits;             // ... and iterations
+    bool held;              // ... and whether one of these is 0
+    bool alone;             // in this substep, see rigpbd_plane.c
     snwRival* rival;        // NULL: the coupled method
 } snwRigpbdWork;
 
@@ -169,6 +172,34 @@ static inline snwRigpbdWork* snwRigpbd_Work(const snwSim* sim, int body)
 {
     return &((snwRigpbdScratch*)sim->scratch)->works[body];
 }
+
+static inline snwRow* snwRigpbd_RowAt(float* rows, int index)
+{
+    return (snwRow*)(rows + 4 * (size_t)index);
+}
+
+// What a pass over the vertices knows.
+typedef struct snwRigpbdPass
+{
+    snwRigpbdWork* work;
+    const snwConstraintKernels* kernels;
+    snwRow acceleration; // times h
+    float h, inverseH;
+    float keep; // of the velocity, after drag
+} snwRigpbdPass;
+
+// See above: hands may do anything.
+typedef struct snwRigpbdBound
+{
+    snwRow centre; // m/s
+    float most;    // m/s against it
+} snwRigpbdBound;
+
+// rigpbd_plane.c
+snwRigpbdBound snwRigpbd_Bound(const snwRigpbdWork* work);
+snwRow snwRigpbd_LimitVelocity(snwRow v, const snwRigpbdBound* bound);
+void snwRigpbd_PredictPlane(int begin, int end, void* pass);
+void snwRigpbd_FinishPlane(int begin, int end, void* pass);
 
 // rigpbd_model.c
 snwResult snwRigpbd_CreateModel(const snwModelDef* def, void** model, snwMessage* message);
