@@ -11,11 +11,13 @@
 enum
 {
     snw_firstHelpers = 6,
-    snw_rounds = 5,  // of weights and poses, after helpers joined
-    snw_near = 8,    // helpers that a vertex may choose from
-    snw_mostOwn = 8, // joints of its own that it may choose from
-    snw_choices = snw_near + snw_mostOwn,
+    snw_rounds = 4,      // of poses and weights, after helpers joined
+    snw_lastRounds = 12, // the same, once there are no more
+    snw_near = 8,        // helpers that a vertex may choose from
+    snw_mostOwn = 8,     // joints of its own that it may choose from
+    snw_choices = snw_near + snw_mostOwn + snw_influences,
     snw_exchanges = 400, // of weights between two influences
+    snw_trials = 30,     // the same, to see what an influence is worth
     snw_grain = 64
 };
 
@@ -26,6 +28,7 @@ typedef struct Fitter
     snwJointFit* fit;
     snwArena work;
     snwAffine* inverses; // [frame * jointCount + joint] of the places
+    snwAffine* bends;    // [bone * frameCount + frame] from bind space to the world; bones are joints, then helpers
     snwVec3* rests;      // per vertex, in bind space, first frame
     double* errors;      // per vertex: mean square over frames
     double* worst;       // the same of its worst frame
@@ -54,14 +57,29 @@ static snwTransform* PoseOf(const Fitter* f, int frame, int helper)
     return &f->fit->poses[(size_t)frame * (size_t)f->def->mostHelpers + (size_t)helper];
 }
 
+static snwAffine* BendOf(const Fitter* f, int frame, int bone)
+{
+    return &f->bends[(size_t)bone * (size_t)f->def->frameCount + (size_t)frame];
+}
+
+static void BendJoint(Fitter* f, int frame, int joint)
+{
+    *BendOf(f, frame, joint) = snwAffine_Compose(*PlaceOf(f, frame, joint), f->def->inverseBinds[joint]);
+}
+
+static void BendHelper(const Fitter* f, int frame, int helper)
+{
+    const snwHelperJoint* h = &f->fit->helpers[helper];
+    snwAffine centred = f->def->inverseBinds[h->parent];
+    centred.translation = snwVec3_Sub(centred.translation, h->centre);
+    snwAffine posed = snwAffine_Compose(snwAffine_FromTransform(*PoseOf(f, frame, helper)), centred);
+    *BendOf(f, frame, f->def->jointCount + helper) = snwAffine_Compose(*PlaceOf(f, frame, h->parent), posed);
+}
+
 // A vertex as if it followed one joint or helper alone.
 static snwVec3 Follow(const Fitter* f, int frame, int bone, snwVec3 base)
 {
-    int helper = bone - f->def->jointCount, joint = helper < 0 ? bone : f->fit->helpers[helper].parent;
-    snwVec3 x = snwAffine_Apply(f->def->inverseBinds[joint], base);
-    if (helper >= 0)
-        x = snwTransform_Apply(*PoseOf(f, frame, helper), snwVec3_Sub(x, f->fit->helpers[helper].centre));
-    return snwAffine_Apply(*PlaceOf(f, frame, joint), x);
+    return snwAffine_Apply(*BendOf(f, frame, bone), base);
 }
 
 static snwVec3 Skin(const Fitter* f, int frame, int vertex)
@@ -155,12 +173,13 @@ static void PoseFrames(int begin, int end, void* data)
             double weight;
             if (!Wanted(f, frame, p->vertices[i], p->helper, &wanted, &weight))
                 continue;
+            double say = weight * weight;
             snwVec3 own = snwVec3_Sub(snwAffine_Apply(f->def->inverseBinds[helper->parent], base), helper->centre);
             wanted = snwVec3_Sub(wanted, helper->centre);
-            from = snwVec3_MulAdd(from, weight * weight, own);
-            to = snwVec3_MulAdd(to, weight * weight, wanted);
-            turn = snwMat3_Add(turn, snwMat3_Scale(snwMat3_Outer(wanted, own), weight * weight));
-            total += weight * weight;
+            from = snwVec3_MulAdd(from, say, own);
+            to = snwVec3_MulAdd(to, say, wanted);
+            turn = snwMat3_Add(turn, snwMat3_Scale(snwMat3_Outer(wanted, own), say));
+            total += say;
         }
         if (!(total > 0))
             continue;
@@ -171,6 +190,7 @@ static void PoseFrames(int begin, int end, void* data)
         snwQuat q = polar.uniqueness > 1e-9 ? snwQuat_FromMat3(polar.rotation) : snwQuat_Identity();
         snwVec3 shift = snwVec3_Sub(to, snwQuat_Rotate(q, from));
         *PoseOf(f, frame, p->helper) = (snwTransform){snwVec3_Add(helper->centre, shift), q};
+        BendHelper(f, frame, p->helper);
     }
 }
 
@@ -227,9 +247,9 @@ static void FillGram(const Fitter* f, int vertex, Choice* c)
 
 // Least w^T G w with w >= 0 that sum to one: weight goes from the influence with the steepest slope up to the one with
 // the steepest slope down, as much as helps, until nothing does.
-static void Balance(Choice* c)
+static void Balance(Choice* c, int exchanges)
 {
-    for (int round = 0; round < snw_exchanges; ++round)
+    for (int round = 0; round < exchanges; ++round)
     {
         double slopes[snw_choices];
         int giver = -1, taker = -1;
@@ -286,6 +306,63 @@ static void KeepLargest(Choice* c, int count)
     *c = kept;
 }
 
+static double Cost(const Choice* c)
+{
+    double sum = 0;
+    for (int k = 0; k < c->count; ++k)
+        for (int l = 0; l < c->count; ++l)
+            sum += c->weights[k] * c->gram[k][l] * c->weights[l];
+    return sum;
+}
+
+// Without one of several; what it had goes to the others by their own shares.
+static void Drop(Choice* c, int index)
+{
+    c->weights[index] = 0;
+    KeepLargest(c, c->count - 1);
+}
+
+// Leaves as many as a vertex may have. They go one by one, each time the one that the others make up for best: a small
+// weight of a joint that is far off may matter more than the largest.
+static void Thin(Choice* c)
+{
+    Balance(c, snw_exchanges);
+    KeepLargest(c, c->count);
+    while (c->count > snw_influences)
+    {
+        Choice best = {0};
+        double least = INFINITY;
+        for (int k = 0; k < c->count; ++k)
+        {
+            Choice without = *c;
+            Drop(&without, k);
+            Balance(&without, snw_trials);
+            double cost = Cost(&without);
+            if (cost < least)
+            {
+                least = cost;
+                best = without;
+            }
+        }
+        *c = best;
+        KeepLargest(c, c->count); // some may have nothing left: without the rest of them there would be nothing
+    }
+    Balance(c, snw_exchanges);
+}
+
+// To the influences that a vertex has.
+static void Restrict(Choice* c, const int* bones, const float* weights)
+{
+    for (int k = 0; k < c->count; ++k)
+    {
+        c->weights[k] = 0;
+        for (int l = 0; l < snw_influences; ++l)
+            if (weights[l] > 0 && bones[l] == c->bones[k])
+                c->weights[k] = (double)weights[l];
+    }
+    KeepLargest(c, snw_influences);
+}
+
 static void StoreChoice(const Fitter* f, int vertex, Choice* c)
 {
     int* bones = f->fit->bones[vertex];
@@ -327,11 +404,15 @@ static void WeighVertices(int begin, int end, void* data)
         Begin(f, i, &c);
         for (int k = 0; k < snw_near && f->nearest[i][k] >= 0; ++k)
             AddChoice(&c, f->def->jointCount + f->nearest[i][k]);
+        for (int k = 0; k < snw_influences; ++k)
+            if (f->fit->weights[i][k] > 0)
+                AddChoice(&c, f->fit->bones[i][k]);
         FillGram(f, i, &c);
-        Balance(&c);
-        KeepLargest(&c, snw_influences);
-        Balance(&c);
-        StoreChoice(f, i, &c);
+        Choice before = c; // what it follows by now may still be better: so no round makes a vertex worse
+        Thin(&c);
+        Restrict(&before, f->fit->bones[i], f->fit->weights[i]);
+        Balance(&before, snw_exchanges);
+        StoreChoice(f, i, Cost(&before) < Cost(&c) ? &before : &c);
     }
 }
 
@@ -379,7 +460,10 @@ static bool AddHelper(Fitter* f)
     f->fit->helpers[h] = (snwHelperJoint){parent, snwAffine_Apply(f->def->inverseBinds[parent], f->rests[seed])};
     f->centres[h] = f->rests[seed];
     for (int frame = 0; frame < f->def->frameCount; ++frame)
+    {
         *PoseOf(f, frame, h) = (snwTransform){f->fit->helpers[h].centre, snwQuat_Identity()};
+        BendHelper(f, frame, h);
+    }
     for (int i = 0; i < f->def->vertexCount; ++i)
     {
         double square = snwVec3_LengthSquared(snwVec3_Sub(f->rests[i], f->rests[seed]));
@@ -454,6 +538,7 @@ static snwResult Prepare(Fitter* f, snwArena* arena, snwMessage* message)
     fit->bones = snwArena_Alloc(arena, vertices, sizeof *fit->bones);
     fit->weights = snwArena_Alloc(arena, vertices, sizeof *fit->weights);
     f->inverses = snwArena_Alloc(&f->work, frames * joints, sizeof *f->inverses);
+    f->bends = snwArena_Alloc(&f->work, frames * (joints + (size_t)def->mostHelpers), sizeof *f->bends);
     f->rests = snwArena_Alloc(&f->work, vertices, sizeof *f->rests);
     f->errors = snwArena_Alloc(&f->work, vertices, sizeof *f->errors);
     f->worst = snwArena_Alloc(&f->work, vertices, sizeof *f->worst);
@@ -466,12 +551,26 @@ static snwResult Prepare(Fitter* f, snwArena* arena, snwMessage* message)
     for (size_t i = 0; i < frames * joints; ++i)
         if (!snwAffine_Inverse(def->places[i], &f->inverses[i]))
             f->inverses[i] = (snwAffine){snwMat3_Identity(), {0, 0, 0}};
+    for (int frame = 0; frame < def->frameCount; ++frame)
+        for (int joint = 0; joint < def->jointCount; ++joint)
+            BendJoint(f, frame, joint);
     for (int i = 0; i < def->vertexCount; ++i)
     {
         f->rests[i] = Get(def->bases, f, 0, i);
         f->distances[i] = 1;
     }
     return snw_ok;
+}
+
+static void Improve(Fitter* f, int rounds)
+{
+    for (int round = 0; round < rounds && f->fit->maxError > f->def->tolerance; ++round)
+    {
+        for (int h = 0; h < f->fit->helperCount; ++h)
+            PoseHelper(f, h);
+        snwParallelFor(f->context, f->def->vertexCount, snw_grain, WeighVertices, f);
+        Measure(f);
+    }
 }
 
 static void Run(Fitter* f)
@@ -481,15 +580,12 @@ static void Run(Fitter* f)
     for (int count = snw_firstHelpers; f->fit->maxError > f->def->tolerance; count += count / 2)
     {
         if (!AddHelpers(f, count < f->def->mostHelpers ? count : f->def->mostHelpers))
-            return;
-        for (int round = 0; round < snw_rounds; ++round)
-        {
-            snwParallelFor(f->context, f->def->vertexCount, snw_grain, WeighVertices, f);
-            for (int h = 0; h < f->fit->helperCount && round + 1 < snw_rounds; ++h)
-                PoseHelper(f, h);
-        }
+            break;
+        snwParallelFor(f->context, f->def->vertexCount, snw_grain, WeighVertices, f);
         Measure(f);
+        Improve(f, snw_rounds);
     }
+    Improve(f, snw_lastRounds);
 }
 
 snwResult snwFitJoints(
