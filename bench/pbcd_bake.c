@@ -37,7 +37,7 @@ static const snwBakeFormat s_formats[] = {snw_bakeGlb, snw_bakeJoints, snw_bakeP
 
 typedef struct Baking
 {
-    snwPbcdRows* rows;
+    snwBenchRows* rows;
     const Case* which;
     snwContext* context;
     snwBake* bake;
@@ -62,7 +62,7 @@ static void AddRow(Baking* b, snwBenchRow row, double value, const char* note)
     row.value = value;
     row.n = isnan(value) ? 0 : 1;
     snprintf(row.note, sizeof row.note, "%s", note);
-    snwPbcdRows_Add(b->rows, &row);
+    snwBenchRows_Add(b->rows, &row);
 }
 
 static void SetTarget(snwBenchRow* row, const char* op, double target)
@@ -252,7 +252,7 @@ static bool FindSource(Baking* b)
     return false;
 }
 
-static void AddCase(snwPbcdRows* rows, const Case* which)
+static void AddCase(snwBenchRows* rows, const Case* which)
 {
     Baking b = {.rows = rows, .which = which, .folder = "/tmp/sinew-bake-XXXXXX"};
     if (!FindSource(&b))
@@ -276,7 +276,7 @@ static void AddCase(snwPbcdRows* rows, const Case* which)
     rmdir(b.folder);
 }
 
-void snwAddPbcdBake(snwPbcdRows* rows)
+void snwAddPbcdBake(snwBenchRows* rows)
 {
     for (size_t i = 0; i < sizeof s_cases / sizeof s_cases[0] && rows->result >= 0; ++i)
         AddCase(rows, &s_cases[i]);

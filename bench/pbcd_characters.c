@@ -173,7 +173,7 @@ typedef struct Measured
     Split splits[snw_wayCount];
 } Measured;
 
-static void AddRow(snwPbcdRows* rows, const Measured* measured, int way, const char* metric, const snwSamples* samples)
+static void AddRow(snwBenchRows* rows, const Measured* measured, int way, const char* metric, const snwSamples* samples)
 {
     const Case* which = measured->which;
     snwBenchRow row = snwMakeBenchRow(which->name, s_ways[way].name, metric);
@@ -195,10 +195,10 @@ static void AddRow(snwPbcdRows* rows, const Measured* measured, int way, const c
         row.paper = which->apdOverhead * which->paper[way];
     if (strcmp(metric, "artist_ms") == 0 && way == snw_wayApd)
         snprintf(row.note, sizeof row.note, "bones are unknowns of the solve: there is no artist's layer");
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
-static void MeasureWay(snwPbcdRows* rows, snwContext* context, Measured* measured, int index)
+static void MeasureWay(snwBenchRows* rows, snwContext* context, Measured* measured, int index)
 {
     const WayDef* way = &s_ways[index];
     Split* split = &measured->splits[index];
@@ -215,7 +215,7 @@ static void MeasureWay(snwPbcdRows* rows, snwContext* context, Measured* measure
         snwBenchRow row = snwMakeBenchRow(measured->which->name, way->name, "frame_ms");
         row.paper = measured->which->paper[index];
         snprintf(row.note, sizeof row.note, "%.150s", why.text);
-        snwPbcdRows_Add(rows, &row);
+        snwBenchRows_Add(rows, &row);
         return;
     }
     AddRow(rows, measured, index, "frame_ms", &split->frame);
@@ -233,7 +233,7 @@ static void AddBar(snwBenchCurve* curve, double x, double height)
         snwBenchCurve_Add(curve, x + 0.5 * i / snw_barStems - 0.25, height);
 }
 
-static void AddBars(snwPbcdRows* rows, const Measured* measured)
+static void AddBars(snwBenchRows* rows, const Measured* measured)
 {
     static const int shown[] = {snw_wayApd, snw_wayPbd, snw_wayThesis, snw_wayFlesh, snw_wayComplement};
     char name[48], title[96];
@@ -259,7 +259,7 @@ static void AddBars(snwPbcdRows* rows, const Measured* measured)
     }
 }
 
-static void AddCase(snwPbcdRows* rows, snwContext* context, const Case* which)
+static void AddCase(snwBenchRows* rows, snwContext* context, const Case* which)
 {
     Measured measured = {.which = which};
     rows->result = snwSceneFile_Parse(
@@ -273,7 +273,7 @@ static void AddCase(snwPbcdRows* rows, snwContext* context, const Case* which)
     snwSceneFile_Close(&measured.file);
 }
 
-void snwAddPbcdCharacters(snwPbcdRows* rows)
+void snwAddPbcdCharacters(snwBenchRows* rows)
 {
     snwContext* context = NULL;
     snwContextDef def = snwDefaultContextDef();

@@ -4,4 +4,4 @@
 
 #include "pbcd_bench.h"
 
-void snwAddPbcdCharacters(snwPbcdRows* rows);
+void snwAddPbcdCharacters(snwBenchRows* rows);

@@ -152,17 +152,17 @@ static void Compare(Pond* pond)
 // ---------------------------------------------------------------------------------------------------------------------
 // Rows
 
-static void AddValue(snwPbcdRows* rows, const char* metric, double value, const char* op, double target)
+static void AddValue(snwBenchRows* rows, const char* metric, double value, const char* op, double target)
 {
     snwBenchRow row = snwMakeBenchRow(s_case, s_ours, metric);
     row.value = value;
     row.n = snw_fishFrames;
     row.op = op;
     row.target = target;
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
-static void AddTimes(snwPbcdRows* rows, const char* method, const Pond* pond, const Swimmer* swimmer)
+static void AddTimes(snwBenchRows* rows, const char* method, const Pond* pond, const Swimmer* swimmer)
 {
     const snwCharacter* character = pond->fish.character;
     snwBenchRow row = snwMakeBenchRow(s_case, method, "frame_ms");
@@ -170,10 +170,10 @@ static void AddTimes(snwPbcdRows* rows, const char* method, const Pond* pond, co
     snprintf(row.note, sizeof row.note, "1 thread; %d vertices, %d tets, E %g kPa, nu %g, %g s per frame",
         character->def.vertexCount, character->def.tetCount, character->def.materials[0].young * 1e-3,
         character->def.materials[0].poisson, pond->fish.step);
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
-static void AddDistance(snwPbcdRows* rows, const Pond* pond)
+static void AddDistance(snwBenchRows* rows, const Pond* pond)
 {
     snwBenchRow row = snwMakeBenchRow(s_case, s_ours, "cd_distance");
     row.value = pond->rms;
@@ -181,10 +181,10 @@ static void AddDistance(snwPbcdRows* rows, const Pond* pond)
     row.op = "<=";
     row.target = 0.05;
     snprintf(row.note, sizeof row.note, "the farthest vertex of any frame: %.4f", pond->most);
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
-static void AddRows(snwPbcdRows* rows, const Pond* pond)
+static void AddRows(snwBenchRows* rows, const Pond* pond)
 {
     double ours = 0, theirs = 0;
     snwBenchFigure* figure = snwBenchReport_AddFigure(
@@ -210,14 +210,14 @@ static void AddRows(snwPbcdRows* rows, const Pond* pond)
     AddDistance(rows, pond);
 }
 
-static void AddMissing(snwPbcdRows* rows)
+static void AddMissing(snwBenchRows* rows)
 {
     static const char* const metrics[] = {"complement_residual", "flesh_energy_ratio", "cd_distance"};
     for (int i = 0; i < 3; ++i)
     {
         snwBenchRow row = snwMakeBenchRow(s_case, s_ours, metrics[i]);
         snprintf(row.note, sizeof row.note, "SINEW_DATA names no folder with complementary-dynamics/fish/fish.json");
-        snwPbcdRows_Add(rows, &row);
+        snwBenchRows_Add(rows, &row);
     }
 }
 
@@ -233,7 +233,7 @@ static bool FindFish(char* path, size_t capacity)
     return file != NULL;
 }
 
-void snwAddPbcdFish(snwPbcdRows* rows)
+void snwAddPbcdFish(snwBenchRows* rows)
 {
     Pond pond = {0};
     char path[4096];

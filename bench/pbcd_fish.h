@@ -4,4 +4,4 @@
 
 #include "pbcd_bench.h"
 
-void snwAddPbcdFish(snwPbcdRows* rows);
+void snwAddPbcdFish(snwBenchRows* rows);

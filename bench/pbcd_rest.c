@@ -135,7 +135,7 @@ static double FarthestFrom(const Trial* trial, const snwVec3* start)
 }
 
 // Turned and away from the origin, where lengths in float are not those of the rest shape to the last bit.
-static void AddDrift(snwPbcdRows* rows, snwPbcdLaw law)
+static void AddDrift(snwBenchRows* rows, snwPbcdLaw law)
 {
     Trial trial = {.law = law};
     World world = s_free;
@@ -152,7 +152,7 @@ static void AddDrift(snwPbcdRows* rows, snwPbcdLaw law)
     SetTarget(&row, "<=", 1e-6);
     snprintf(row.note, sizeof row.note, "10,000 substeps of 1/2400 s with 5 sweeps, undamped%s",
         isnan(row.value) ? "; it did not stay finite" : "");
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
     free(start);
     CloseTrial(&trial);
 }
@@ -184,7 +184,7 @@ static Momentum MeasureMomentum(const Trial* trial)
 #define FLIGHT ", \"velocity\": [1, 0.5, -0.3], \"angular_velocity\": [1, 4, 2]"
 
 // Velocities come from differences of positions, so how far from the origin it flies matters.
-static void AddFlight(snwPbcdRows* rows, snwPbcdLaw law, bool far)
+static void AddFlight(snwBenchRows* rows, snwPbcdLaw law, bool far)
 {
     Trial trial = {.law = law};
     World world = s_free;
@@ -203,11 +203,11 @@ static void AddFlight(snwPbcdRows* rows, snwPbcdLaw law, bool far)
     }
     if (!far)
         SetTarget(&row, "<=", 1e-3); // 480 substeps of some 120 visits, each rounded, as a random walk
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
     CloseTrial(&trial);
 }
 
-static void AddMomentum(snwPbcdRows* rows, snwPbcdLaw law)
+static void AddMomentum(snwBenchRows* rows, snwPbcdLaw law)
 {
     AddFlight(rows, law, false);
     if (rows->result >= 0)
@@ -224,7 +224,7 @@ static snwResult OpenScaled(Trial* trial, double size, snwMessage* message)
     return OpenTrial(trial, &world, (snwPbcdVariant){.substeps = 5, .iterations = 20}, false, message);
 }
 
-static void AddScale(snwPbcdRows* rows, snwPbcdLaw law)
+static void AddScale(snwBenchRows* rows, snwPbcdLaw law)
 {
     Trial small = {.law = law}, large = {.law = law};
     const double sizes[2] = {0.1, 10};
@@ -246,7 +246,7 @@ static void AddScale(snwPbcdRows* rows, snwPbcdLaw law)
             "bar of 0.1 m and of 10 m, hanging down by %.2g of its length after 24 frames", drop - 0.125);
     }
     SetTarget(&row, "<=", 1e-4);
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
     CloseTrial(&small);
     CloseTrial(&large);
 }
@@ -368,7 +368,7 @@ static double WaitForRest(Trial* trial, snwBenchRow* row)
     return (double)frames / snw_recoverRate;
 }
 
-static void AddRecovery(snwPbcdRows* rows, const State* state, snwPbcdLaw law, int substeps)
+static void AddRecovery(snwBenchRows* rows, const State* state, snwPbcdLaw law, int substeps)
 {
     Trial trial = {.law = law};
     char name[48];
@@ -390,14 +390,14 @@ static void AddRecovery(snwPbcdRows* rows, const State* state, snwPbcdLaw law, i
     }
     if (!state->neoOnly || law == snw_pbcdNeo)
         SetTarget(&row, "<=", 1e-3);
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
     CloseTrial(&trial);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Poisson's ratio 0.5
 
-static void AddHalf(snwPbcdRows* rows, snwPbcdLaw law)
+static void AddHalf(snwBenchRows* rows, snwPbcdLaw law)
 {
     Trial trial = {.law = law};
     const World world = {.size = 1, .gravity = 1.5, .poisson = 0.5, .rate = 24, .held = true, .motion = ""};
@@ -415,20 +415,20 @@ static void AddHalf(snwPbcdRows* rows, snwPbcdLaw law)
         snprintf(row.note, sizeof row.note, "the volume changes by %.2g, the tip falls by %.2g m", change, drop);
     }
     SetTarget(&row, "==", 1);
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
     CloseTrial(&trial);
 }
 
-static void AddRecoveries(snwPbcdRows* rows, const State* state, int substeps)
+static void AddRecoveries(snwBenchRows* rows, const State* state, int substeps)
 {
     for (int law = 0; law < snw_lawCount && rows->result >= 0; ++law)
         if (!state->neoOnly || law != snw_pbcdStrain)
             AddRecovery(rows, state, (snwPbcdLaw)law, substeps);
 }
 
-void snwAddPbcdRest(snwPbcdRows* rows)
+void snwAddPbcdRest(snwBenchRows* rows)
 {
-    void (*const parts[])(snwPbcdRows * rows, snwPbcdLaw law) = {AddDrift, AddMomentum, AddScale, AddHalf};
+    void (*const parts[])(snwBenchRows * rows, snwPbcdLaw law) = {AddDrift, AddMomentum, AddScale, AddHalf};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
         for (int law = 0; law < snw_lawCount && rows->result >= 0; ++law)
             parts[i](rows, (snwPbcdLaw)law);

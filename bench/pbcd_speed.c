@@ -117,14 +117,14 @@ static void SetTarget(snwBenchRow* row, const char* op, double target)
     row->target = target;
 }
 
-static void AddProjection(snwPbcdRows* rows, const Size* size, const Runner* runner, bool volume)
+static void AddProjection(snwBenchRows* rows, const Size* size, const Runner* runner, bool volume)
 {
     snwBenchRow row = snwMakeBenchRow(size->name, s_method, volume ? "volume_ns" : "distance_ns");
     snwBenchRow_SetSamples(&row, volume ? &runner->volumeNs : &runner->distanceNs);
     SetTarget(&row, "<=", volume ? size->volume : size->distance);
     snprintf(row.note, sizeof row.note, "1 thread; %d constraints, %d iterations, float",
         volume ? runner->character->def.tetCount : runner->character->edgeCount, snw_speedIterations);
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
 typedef struct Rival
@@ -154,7 +154,7 @@ static snwResult StepBoth(Runner runners[2], int steps, snwMessage* message)
 }
 
 // Two processors may be one that takes turns, and then no program has twice the speed.
-static void AddLimit(snwPbcdRows* rows, const Size* size)
+static void AddLimit(snwBenchRows* rows, const Size* size)
 {
     Runner alone = {0}, both[2] = {0};
     Runner* all[] = {&alone, &both[0], &both[1]};
@@ -171,12 +171,12 @@ static void AddLimit(snwPbcdRows* rows, const Size* size)
     for (int i = 0; i < alone.turnMs.count && i < both[1].turnMs.count; ++i)
         snwSamples_Add(&ratios, 2 * alone.turnMs.values[i] / fmax(both[0].turnMs.values[i], both[1].turnMs.values[i]));
     snwBenchRow_SetSamples(&row, &ratios);
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
     for (int i = 0; i < 3; ++i)
         CloseRunner(all[i]);
 }
 
-static void AddSpeedup(snwPbcdRows* rows, const Size* size, const Runner* one, const Runner* two)
+static void AddSpeedup(snwBenchRows* rows, const Size* size, const Runner* one, const Runner* two)
 {
     snwBenchRow row = snwMakeBenchRow(size->name, s_method, "speedup_2t");
     snwSamples ratios = snwSamples_Ratios(&one->turnMs, &two->turnMs);
@@ -184,10 +184,10 @@ static void AddSpeedup(snwPbcdRows* rows, const Size* size, const Runner* one, c
     SetTarget(&row, ">=", size->speedup);
     snprintf(row.note, sizeof row.note, "whole steps: %.3g and %.3g ms%s", snwSamples_Median(&one->turnMs),
         snwSamples_Median(&two->turnMs), size->alone ? "; so small a body stays on one thread: 1, and noise" : "");
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
-static void AddSize(snwPbcdRows* rows, const Size* size)
+static void AddSize(snwBenchRows* rows, const Size* size)
 {
     Runner runners[2] = {0}; // one thread, two
     for (int i = 0; i < 2 && rows->result >= 0; ++i)
@@ -205,7 +205,7 @@ static void AddSize(snwPbcdRows* rows, const Size* size)
         CloseRunner(&runners[i]);
 }
 
-void snwAddPbcdSpeed(snwPbcdRows* rows)
+void snwAddPbcdSpeed(snwBenchRows* rows)
 {
     for (size_t i = 0; i < sizeof s_sizes / sizeof *s_sizes; ++i)
     {
@@ -243,7 +243,7 @@ static double* MakeMasses(const snwCharacter* character)
     return masses;
 }
 
-static void PlayTurn(snwPbcdRows* rows, Match* match, int steps)
+static void PlayTurn(snwBenchRows* rows, Match* match, int steps)
 {
     int before = match->ours.distanceNs.count;
     rows->result = StepRunner(&match->ours, steps, true, rows->message);
@@ -264,14 +264,14 @@ static void SetPeer(snwBenchRow* row, const Match* match, const snwSamples* samp
     snprintf(row->peerName, sizeof row->peerName, "Bullet %d.%d", match->last.version / 100, match->last.version % 100);
 }
 
-static void AddRatio(snwPbcdRows* rows, const Size* size, const Match* match)
+static void AddRatio(snwBenchRows* rows, const Size* size, const Match* match)
 {
     snwBenchRow row = snwMakeBenchRow(size->name, s_method, "bullet_ratio");
     SetTarget(&row, ">=", size->bullet);
     if (match->why != NULL)
     {
         snprintf(row.note, sizeof row.note, "%s", match->why);
-        snwPbcdRows_Add(rows, &row);
+        snwBenchRows_Add(rows, &row);
         return;
     }
     snwBenchRow_SetSamples(&row, &match->ratios);
@@ -281,10 +281,10 @@ static void AddRatio(snwPbcdRows* rows, const Size* size, const Match* match)
         "better",
         snwSamples_Median(&match->ours.distanceNs), match->ours.character->edgeCount, match->last.linkCount,
         match->last.scalarBytes == 4 ? "float" : "double", match->last.plainNs, match->last.reorderedNs);
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
-static void AddStep(snwPbcdRows* rows, const Size* size, const Match* match)
+static void AddStep(snwBenchRows* rows, const Size* size, const Match* match)
 {
     snwBenchRow row = snwMakeBenchRow(size->name, s_method, "step_ms");
     snwBenchRow_SetSamples(&row, &match->ours.stepMs);
@@ -292,10 +292,10 @@ static void AddStep(snwPbcdRows* rows, const Size* size, const Match* match)
         SetPeer(&row, match, &match->stepMs);
     snprintf(row.note, sizeof row.note, "1 thread, %d iterations; ours with %d volumes, Bullet has links alone",
         snw_speedIterations, match->ours.character->def.tetCount);
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
-static void AddMatch(snwPbcdRows* rows, const Size* size)
+static void AddMatch(snwBenchRows* rows, const Size* size)
 {
     Match match = {0};
     double* masses = NULL;
@@ -313,7 +313,7 @@ static void AddMatch(snwPbcdRows* rows, const Size* size)
     free(masses);
 }
 
-void snwAddPbcdBullet(snwPbcdRows* rows)
+void snwAddPbcdBullet(snwBenchRows* rows)
 {
     for (size_t i = 0; i < sizeof s_sizes / sizeof *s_sizes && rows->result >= 0; ++i)
         AddMatch(rows, &s_sizes[i]);
@@ -337,7 +337,7 @@ static double Slope(const double* x, const double* y, int count)
 }
 
 // From a thousand tets to a million.
-void snwAddPbcdGrowth(snwPbcdRows* rows)
+void snwAddPbcdGrowth(snwBenchRows* rows)
 {
     static const int cells[] = {6, 12, 25, 55};
     enum
@@ -369,5 +369,5 @@ void snwAddPbcdGrowth(snwPbcdRows* rows)
     row.n = rows->options->runs;
     SetTarget(&row, "<=", 1.1);
     snprintf(row.note, sizeof row.note, "%s", note);
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }

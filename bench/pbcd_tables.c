@@ -107,7 +107,7 @@ static snwBenchRow StartRow(const Runs* runs, snwPbcdMethod method, const char* 
 }
 
 // As the thesis counts: all substeps of a frame are one iteration.
-static void AddSpeed(snwPbcdRows* rows, const Runs* runs, snwPbcdMethod method)
+static void AddSpeed(snwBenchRows* rows, const Runs* runs, snwPbcdMethod method)
 {
     const snwPbcdBest* best = &runs->best[method];
     bool substeps = method == snw_methodSubsteps;
@@ -128,11 +128,11 @@ static void AddSpeed(snwPbcdRows* rows, const Runs* runs, snwPbcdMethod method)
     ci.n = best->track.frames;
     ci.paper = runs->table->paper[method].sweepMs;
     snprintf(ci.note, sizeof ci.note, "1 thread, all of a step over its sweeps; thesis: 4 threads");
-    snwPbcdRows_Add(rows, &ni);
-    snwPbcdRows_Add(rows, &ci);
+    snwBenchRows_Add(rows, &ni);
+    snwBenchRows_Add(rows, &ci);
 }
 
-static void AddError(snwPbcdRows* rows, const Runs* runs, snwPbcdMethod method, bool fine)
+static void AddError(snwBenchRows* rows, const Runs* runs, snwPbcdMethod method, bool fine)
 {
     const snwPbcdBest* best = &runs->best[method];
     snwBenchRow row = StartRow(runs, method, fine ? "ae_fine" : "ae");
@@ -147,10 +147,10 @@ static void AddError(snwPbcdRows* rows, const Runs* runs, snwPbcdMethod method, 
     if (fine && isfinite(row.value))
         snprintf(row.note, sizeof row.note, "%d substeps a frame; Newton with 1 is %.3g m from it",
             runs->table->fine.substeps, snwPbcdTrack_Error(&runs->truth, &runs->fine));
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
-static void AddVerdict(snwPbcdRows* rows, const Runs* runs)
+static void AddVerdict(snwBenchRows* rows, const Runs* runs)
 {
     double least = INFINITY, own = runs->best[snw_methodSeidel].error;
     for (int i = snw_methodPbd; i <= snw_methodBdf2; ++i)
@@ -160,10 +160,10 @@ static void AddVerdict(snwPbcdRows* rows, const Runs* runs)
     row.op = "==";
     row.target = 1;
     snprintf(row.note, sizeof row.note, "its error %.3g m, the least of the baselines %.3g m", own, least);
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
-static void AddRows(snwPbcdRows* rows, const Runs* runs)
+static void AddRows(snwBenchRows* rows, const Runs* runs)
 {
     for (int i = 0; i < runs->table->methods; ++i)
     {
@@ -216,7 +216,7 @@ static void AddCurve(snwBenchFigure* figure, const Runs* runs, Curve curve)
     }
 }
 
-static void DrawOscillator(snwPbcdRows* rows, const Runs* runs)
+static void DrawOscillator(snwBenchRows* rows, const Runs* runs)
 {
     snwBenchFigure* figure = snwBenchReport_AddFigure(
         rows->report, "fig3_7", "Oscillator: where the mass is (thesis, Fig. 3.7)");
@@ -231,7 +231,7 @@ static void DrawOscillator(snwPbcdRows* rows, const Runs* runs)
 }
 
 // Beside the best PBD the stiffest: the more sweeps it makes, the more every other becomes like it.
-static void DrawStiffest(snwPbcdRows* rows, const Runs* runs, snwBenchFigure* figure, int tip)
+static void DrawStiffest(snwBenchRows* rows, const Runs* runs, snwBenchFigure* figure, int tip)
 {
     snwPbcdTrack track;
     snwPbcdVariant variant = snwPbcdMethod_Variant(snw_methodPbd, runs->table->end, 1);
@@ -242,7 +242,7 @@ static void DrawStiffest(snwPbcdRows* rows, const Runs* runs, snwBenchFigure* fi
     snwPbcdTrack_Free(&track);
 }
 
-static void DrawBeam(snwPbcdRows* rows, const Runs* runs)
+static void DrawBeam(snwBenchRows* rows, const Runs* runs)
 {
     snwBenchFigure* figure = snwBenchReport_AddFigure(
         rows->report, "fig3_9", "Beam: how far its tip swings (thesis, Fig. 3.9)");
@@ -259,7 +259,7 @@ static void DrawBeam(snwPbcdRows* rows, const Runs* runs)
     DrawStiffest(rows, runs, figure, tip);
 }
 
-static void AddTable(snwPbcdRows* rows, const Table* table, void (*draw)(snwPbcdRows* rows, const Runs* runs))
+static void AddTable(snwBenchRows* rows, const Table* table, void (*draw)(snwBenchRows* rows, const Runs* runs))
 {
     Runs runs;
     rows->result = OpenRuns(&runs, table, rows->message);
@@ -270,17 +270,17 @@ static void AddTable(snwPbcdRows* rows, const Table* table, void (*draw)(snwPbcd
     CloseRuns(&runs);
 }
 
-void snwAddPbcdOscillator(snwPbcdRows* rows)
+void snwAddPbcdOscillator(snwBenchRows* rows)
 {
     AddTable(rows, &s_tables[0], DrawOscillator);
 }
 
-void snwAddPbcdBeam(snwPbcdRows* rows)
+void snwAddPbcdBeam(snwBenchRows* rows)
 {
     AddTable(rows, &s_tables[1], DrawBeam);
 }
 
-void snwAddPbcdJello(snwPbcdRows* rows)
+void snwAddPbcdJello(snwBenchRows* rows)
 {
     AddTable(rows, &s_tables[2], NULL);
 }
@@ -313,7 +313,7 @@ static snwResult MeasureSag(const Runs* runs, snwPbcdSolver solver, int iteratio
     return snw_ok;
 }
 
-static void AddSagRow(snwPbcdRows* rows, snwPbcdSolver solver, const double drops[2], double truth)
+static void AddSagRow(snwBenchRows* rows, snwPbcdSolver solver, const double drops[2], double truth)
 {
     bool soft = solver == snw_pbcdSmpbd;
     snwBenchRow row = snwMakeBenchRow("sag", soft ? "SMPBD_GS" : "PBD", "sag_change");
@@ -323,7 +323,7 @@ static void AddSagRow(snwPbcdRows* rows, snwPbcdSolver solver, const double drop
     row.target = soft ? 0.01 : 0.2;
     snprintf(row.note, sizeof row.note, "tip sags %.4g m with 200, %.4g m with 2000 sweeps a step; Newton %.4g m",
         drops[0], drops[1], truth);
-    snwPbcdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
 static const int s_sweeps[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 2000};
@@ -333,7 +333,8 @@ enum
     snw_sweepCounts = sizeof s_sweeps / sizeof *s_sweeps
 };
 
-static void AddSagCurve(snwPbcdRows* rows, const Runs* runs, snwPbcdSolver solver, snwBenchFigure* figure, double truth)
+static void AddSagCurve(
+    snwBenchRows* rows, const Runs* runs, snwPbcdSolver solver, snwBenchFigure* figure, double truth)
 {
     double drops[2] = {NAN, NAN};
     snwBenchCurve* curve = snwBenchFigure_AddCurve(
@@ -349,7 +350,7 @@ static void AddSagCurve(snwPbcdRows* rows, const Runs* runs, snwPbcdSolver solve
     AddSagRow(rows, solver, drops, truth);
 }
 
-void snwAddPbcdSag(snwPbcdRows* rows)
+void snwAddPbcdSag(snwBenchRows* rows)
 {
     Runs runs = {.scenario = snwMakePbcdSag()};
     Sag truth = {0};

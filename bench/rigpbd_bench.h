@@ -2,22 +2,9 @@
 
 #pragma once
 
-#include "bench.h"
+#include "parts.h"
 #include "sinew/tools.h"
 #include "sim/method.h"
-
-typedef struct snwRigpbdRows
-{
-    snwBenchReport* report;
-    const snwBenchOptions* options;
-    snwMessage* message;
-    snwResult result; // of the first thing that failed; nothing is added after it
-} snwRigpbdRows;
-
-void snwRigpbdRows_Add(snwRigpbdRows* rows, const snwBenchRow* row);
-// A row of which only the value is known.
-void snwRigpbdRows_AddValue(
-    snwRigpbdRows* rows, const char* caseName, const char* method, const char* metric, double value);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // A stage: one built-in character, alone, without gravity, 60 frames per second, one thread
@@ -68,9 +55,9 @@ double snwRigStage_Distortion(const snwRigStage* stage);
 // ---------------------------------------------------------------------------------------------------------------------
 // Parts
 
-void snwAddRigpbdTable(snwRigpbdRows* rows);      // Table 1
-void snwAddRigpbdSolid(snwRigpbdRows* rows);      // the same in 3D
-void snwAddRigpbdRivals(snwRigpbdRows* rows);     // Fig. 7, and its picture
-void snwAddRigpbdSmoothness(snwRigpbdRows* rows); // Fig. 9
-void snwAddRigpbdLaws(snwRigpbdRows* rows);       // rest, momentum, given degrees of freedom, sudden changes
-void snwAddRigpbdExact(snwRigpbdRows* rows);      // moments and the complementary step against literal sums
+void snwAddRigpbdTable(snwBenchRows* rows);      // Table 1
+void snwAddRigpbdSolid(snwBenchRows* rows);      // the same in 3D
+void snwAddRigpbdRivals(snwBenchRows* rows);     // Fig. 7, and its picture
+void snwAddRigpbdSmoothness(snwBenchRows* rows); // Fig. 9
+void snwAddRigpbdLaws(snwBenchRows* rows);       // rest, momentum, given degrees of freedom, sudden changes
+void snwAddRigpbdExact(snwBenchRows* rows);      // moments and the complementary step against literal sums

@@ -334,17 +334,17 @@ static snwResult OneShotError(Exact* e, double size, double* error, snwMessage* 
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static void AddRow(snwRigpbdRows* rows, const char* character, const char* metric, double value, double target)
+static void AddRow(snwBenchRows* rows, const char* character, const char* metric, double value, double target)
 {
     snwBenchRow row = snwMakeBenchRow(character, "rigpbd", metric);
     row.value = value;
     row.n = 1;
     row.target = target;
     row.op = "<=";
-    snwRigpbdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
-static void AddCase(snwRigpbdRows* rows, const char* character)
+static void AddCase(snwBenchRows* rows, const char* character)
 {
     snwRigStage stage;
     snwRigStageDef def = {.character = character};
@@ -367,7 +367,7 @@ static void AddCase(snwRigpbdRows* rows, const char* character)
     snwRigStage_Close(&stage);
 }
 
-void snwAddRigpbdExact(snwRigpbdRows* rows)
+void snwAddRigpbdExact(snwBenchRows* rows)
 {
     static const char* const characters[] = {"worm", "starfish", "manikin"};
     for (size_t i = 0; i < sizeof characters / sizeof *characters && rows->result >= 0; ++i)

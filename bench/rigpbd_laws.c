@@ -64,7 +64,7 @@ static snwVec3 VertexOf(const snwVertices* vertices, const float* first, int ind
     return (snwVec3){row[0], row[1], row[2]};
 }
 
-static void AddRow(snwRigpbdRows* rows, const char* character, const char* metric, double value, double target)
+static void AddRow(snwBenchRows* rows, const char* character, const char* metric, double value, double target)
 {
     snwBenchRow row = snwMakeBenchRow(character, "rigpbd", metric);
     row.value = value;
@@ -74,7 +74,7 @@ static void AddRow(snwRigpbdRows* rows, const char* character, const char* metri
         row.op = "<=";
     if (!isfinite(value))
         snprintf(row.note, sizeof row.note, "never within %d frames", (int)snw_recoverFrames);
-    snwRigpbdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ static snwResult RecoverTime(snwRigStage* stage, double* seconds, snwMessage* me
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static void AddRest(snwRigpbdRows* rows, snwRigStage* stage, const char* character)
+static void AddRest(snwBenchRows* rows, snwRigStage* stage, const char* character)
 {
     snwRigStageDef def = {.character = character};
     double error = NAN;
@@ -315,7 +315,7 @@ static const Law s_laws[] = {
     {"recover_s", RecoverTime, NAN, {"rigpbd.settle", 4}},
 };
 
-static void AddCase(snwRigpbdRows* rows, const char* character)
+static void AddCase(snwBenchRows* rows, const char* character)
 {
     snwRigStage stage;
     snwRigStageDef def = {.character = character};
@@ -341,7 +341,7 @@ static void AddCase(snwRigpbdRows* rows, const char* character)
         AddRow(rows, character, "toggle_jump", jump, 1.2);
 }
 
-void snwAddRigpbdLaws(snwRigpbdRows* rows)
+void snwAddRigpbdLaws(snwBenchRows* rows)
 {
     for (size_t i = 0; i < sizeof s_characters / sizeof *s_characters && rows->result >= 0; ++i)
         AddCase(rows, s_characters[i]);

@@ -114,7 +114,7 @@ static snwResult Play(snwRigStage* stage, const Case* which, Played* played, snw
     return result;
 }
 
-static void AddRow(snwRigpbdRows* rows, const Case* which, int solver, const Played* played, const char* why)
+static void AddRow(snwBenchRows* rows, const Case* which, int solver, const Played* played, const char* why)
 {
     snwBenchRow row = snwMakeBenchRow(which->name, s_solvers[solver], "flipped");
     if (played->known)
@@ -122,7 +122,7 @@ static void AddRow(snwRigpbdRows* rows, const Case* which, int solver, const Pla
     if (solver == 0)
         row.target = 0, row.op = "<=";
     snprintf(row.note, sizeof row.note, "%s%s%.100s", which->figure, why[0] != 0 ? ": " : "", why);
-    snwRigpbdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ static snwResult OpenAlbum(Album* album, snwMessage* message)
     return snwCreateSheet(album->context, &def, &album->sheet, message);
 }
 
-static void CloseAlbum(Album* album, snwRigpbdRows* rows)
+static void CloseAlbum(Album* album, snwBenchRows* rows)
 {
     const snwImage* image = &album->sheet.image;
     if (rows->result >= 0 &&
@@ -247,7 +247,7 @@ static Frame FrameAll(const snwRigStage* stage, const Played* played)
     return frame;
 }
 
-static void PutTiles(snwRigpbdRows* rows, Album* album, const snwRigStage* stage, int number, const Played* played)
+static void PutTiles(snwBenchRows* rows, Album* album, const snwRigStage* stage, int number, const Played* played)
 {
     Frame frame = FrameAll(stage, played);
     for (int i = 0; i < snw_solverCount && rows->result >= 0; ++i)
@@ -268,7 +268,7 @@ static void PutTiles(snwRigpbdRows* rows, Album* album, const snwRigStage* stage
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static void AddCase(snwRigpbdRows* rows, Album* album, int number)
+static void AddCase(snwBenchRows* rows, Album* album, int number)
 {
     snwRigStage stage = {0};
     Played played[snw_solverCount] = {0};
@@ -288,7 +288,7 @@ static void AddCase(snwRigpbdRows* rows, Album* album, int number)
     snwRigStage_Close(&stage);
 }
 
-void snwAddRigpbdRivals(snwRigpbdRows* rows)
+void snwAddRigpbdRivals(snwBenchRows* rows)
 {
     Album album = {0};
     rows->result = OpenAlbum(&album, rows->message);

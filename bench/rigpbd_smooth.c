@@ -74,7 +74,7 @@ static void AddCurve(snwBenchFigure* figure, double alpha, const double* path)
         snwBenchCurve_Add(curve, i / 60.0, path[i]);
 }
 
-void snwAddRigpbdSmoothness(snwRigpbdRows* rows)
+void snwAddRigpbdSmoothness(snwBenchRows* rows)
 {
     double path[snw_roughFrames], strict = NAN;
     snwRigStage stage = {0};
@@ -98,7 +98,7 @@ void snwAddRigpbdSmoothness(snwRigpbdRows* rows)
         if (i == 0)
             strict = SecondDifferences(path);
         else
-            snwRigpbdRows_AddValue(rows, "starfish", "rigpbd", s_metrics[i], SecondDifferences(path) / strict);
+            snwBenchRows_AddValue(rows, "starfish", "rigpbd", s_metrics[i], SecondDifferences(path) / strict);
     }
     snwRigStage_Close(&stage);
 }

@@ -103,7 +103,7 @@ static snwSamples Scale(const snwSamples* samples, double scale)
 }
 
 static void AddRow(
-    snwRigpbdRows* rows, const Case* which, const char* metric, const snwSamples* samples, double paper, double target)
+    snwBenchRows* rows, const Case* which, const char* metric, const snwSamples* samples, double paper, double target)
 {
     snwBenchRow row = snwMakeBenchRow(which->name, "rigpbd", metric);
     snwBenchRow_SetSamples(&row, samples);
@@ -111,10 +111,10 @@ static void AddRow(
     row.target = target;
     if (isfinite(target))
         row.op = strcmp(metric, "fps") == 0 ? ">=" : "<=";
-    snwRigpbdRows_Add(rows, &row);
+    snwBenchRows_Add(rows, &row);
 }
 
-static void AddRows(snwRigpbdRows* rows, const Case* which, const snwRigStage* stage, const Times* times)
+static void AddRows(snwBenchRows* rows, const Case* which, const snwRigStage* stage, const Times* times)
 {
     const snwCharacter* character = stage->character;
     int handles = snwCharacter_HandleCount(character), vertices = character->def.vertexCount;
@@ -125,9 +125,9 @@ static void AddRows(snwRigpbdRows* rows, const Case* which, const snwRigStage* s
     snwSamples fps = times->frame;
     for (int i = 0; i < fps.count; ++i)
         fps.values[i] = 1 / fps.values[i];
-    snwRigpbdRows_AddValue(rows, which->name, "rigpbd", "vertices", vertices);
-    snwRigpbdRows_AddValue(rows, which->name, "rigpbd", flat ? "triangles" : "tets", character->elements.count);
-    snwRigpbdRows_AddValue(rows, which->name, "rigpbd", "handles", handles);
+    snwBenchRows_AddValue(rows, which->name, "rigpbd", "vertices", vertices);
+    snwBenchRows_AddValue(rows, which->name, "rigpbd", flat ? "triangles" : "tets", character->elements.count);
+    snwBenchRows_AddValue(rows, which->name, "rigpbd", "handles", handles);
     AddRow(rows, which, "t_pbd_us", &pbd, which->pbd * 1e3 / snw_stageSubsteps, NAN);
     AddRow(rows, which, "t_rig_us", &rig, which->rig * 1e3 / snw_stageSubsteps, flat && handles == 12 ? 15 : NAN);
     AddRow(rows, which, "rig_over_pbd", &ratio, which->rig / which->pbd, vertices >= 1500 ? 0.3 : NAN);
@@ -135,7 +135,7 @@ static void AddRows(snwRigpbdRows* rows, const Case* which, const snwRigStage* s
     AddRow(rows, which, "fps", &fps, which->fps, flat ? 2000 : NAN);
 }
 
-static void AddCase(snwRigpbdRows* rows, const Case* which)
+static void AddCase(snwBenchRows* rows, const Case* which)
 {
     snwRigStage stage;
     snwRigStageDef def = {.character = which->name};
@@ -156,13 +156,13 @@ static void AddCase(snwRigpbdRows* rows, const Case* which)
     snwRigStage_Close(&stage);
 }
 
-void snwAddRigpbdTable(snwRigpbdRows* rows)
+void snwAddRigpbdTable(snwBenchRows* rows)
 {
     for (size_t i = 0; i < sizeof s_flat / sizeof *s_flat && rows->result >= 0; ++i)
         AddCase(rows, &s_flat[i]);
 }
 
-void snwAddRigpbdSolid(snwRigpbdRows* rows)
+void snwAddRigpbdSolid(snwBenchRows* rows)
 {
     for (size_t i = 0; i < sizeof s_solid / sizeof *s_solid && rows->result >= 0; ++i)
         AddCase(rows, &s_solid[i]);
