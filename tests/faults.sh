@@ -103,6 +103,7 @@ faults=(
     'rigfit.rulesAreMet@src/rig/rig_fit_rows.c@s/double sum = -value;/double sum = -0.999 * value;/'
     'rigfit.singularRigsStayCalm@src/rig/rig_fit_solve.c@s/^static const double s_mostTurn = 0.5; /static const double s_mostTurn = 1e9; /'
     'rigfit.sameBitsForAnyThreadsAndInstructionSet@src/rig/rig_pass_kernel.h@s/sums\[i\] = sums\[i\] + factors\[l\]/sums[i] = (1 + 1e-15 * (SNW_WIDE_LANES == 8)) * sums[i] + factors[l]/'
+    'rigfit.limitsPushFromAMillionthBeforeThem@src/rig/rig_fit_push.c@s/row->atLeast \&\& push->reach == 0 ? fmin(0, -row->error) : -push->reach \* row->error;/row->atLeast \&\& push->reach == 0 ? (row->error > 1e-9 ? -1 : 0) : -push->reach * row->error;/'
     'rigfit.stepsStopAtFarLimits@src/rig/rig_fit_push.c@s/    } while (ChoosePassed(s, push));/    } while (ChoosePassed(s, push) \&\& false);/'
     'rigfit.keptRowsAreThoseOfAFreshScratch@src/rig/rig_fit_push.c@s/    if (same \&\& pure \&\& kept->version == s->fit.version)/    if ((same || kept->count > 0) \&\& pure \&\& kept->version == s->fit.version)/'
     'rigfit.scratchIsNoState@src/rig/rig_fit_system.c@s/    if (system->sound \&\& snwRigSystem_IsOf(/    if (system->sound || snwRigSystem_IsOf(/'

@@ -1,5 +1,7 @@
 #include "rig_world.h"
 
+#include <string.h>
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Rules and chains
 
@@ -122,6 +124,50 @@ TEST(rigfit, chainsKeepTheirLengthsOverManyDrags)
         CHECK(repairs < 4 * 500);
         snwRigWorld_Free(world);
     }
+    snwDestroyContext(context);
+}
+
+// The flat child of a two-part chain turned about its joint by this angle, its parent at rest.
+static void TurnChild(snwRigWorld* world, double angle)
+{
+    const snwRigLinkDef* link = &world->links[0];
+    snwVec3 arm = snwVec3_Sub(world->handles[link->child].origin, link->joint);
+    snwQuat turn = snwQuat_FromAxisAngle((snwVec3){0, 0, 1}, angle);
+    snwRigFit_Rest(world->model, world->pose, NULL, NULL);
+    world->pose[link->child].linear = snwQuat_ToMat3(turn);
+    world->pose[link->child].place = snwVec3_Add(link->joint, snwQuat_Rotate(turn, arm));
+}
+
+// How far the farthest vertex of flesh that is bent to 0.3 rad is pushed while its pose is at this angle, m.
+static double PushAt(snwRigWorld* world, double angle)
+{
+    double farthest = 0;
+    TurnChild(world, 0.3);
+    snwRigWorld_SkinTo(world, world->x);
+    TurnChild(world, angle);
+    snwRigFit_Gather(world->context, world->model, world->scratch, world->x);
+    CHECK(snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose));
+    float* before = calloc((size_t)world->vertexCount, 4 * sizeof *before);
+    memcpy(before, world->x, (size_t)world->vertexCount * 4 * sizeof *before);
+    snwRigFit_Apply(world->context, world->model, world->scratch, world->pose, world->x, NULL);
+    for (int i = 0; i < world->vertexCount; ++i)
+        farthest = fmax(
+            farthest, (double)hypotf(world->x[4 * i] - before[4 * i], world->x[4 * i + 1] - before[4 * i + 1]));
+    free(before);
+    return farthest;
+}
+
+// A limit pushes flesh that has passed it, whether the pose is at the limit or a millionth before it: else flesh would
+// go on until one lucky substep brings all of it back at once.
+TEST(rigfit, limitsPushFromAMillionthBeforeThem)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwJointDef hinge = snwTest_Limits(snw_jointHinge, (snwVec3){0, 0, 1}, -0.1, 0.1, SNW_PI);
+    snwRigWorld* world = snwRigWorld_NewChain(context, 2, 2, &hinge);
+    double at = PushAt(world, 0.1), before = PushAt(world, 0.1 - 1e-6);
+    CHECK(at > 0.01 * world->model->size);
+    CHECK_NEAR(before / at, 1.0, 1e-3);
+    snwRigWorld_Free(world);
     snwDestroyContext(context);
 }
 
