@@ -197,6 +197,10 @@ void snwRigFit_Apply(snwContext* context, const snwRigFit* model, snwRigFitScrat
 void snwRigFit_ApplyFlesh(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch,
     const snwRigPose* pose, const snwRigFlesh* flesh, float* rigged);
 
+// How far a rule with this right side is from being met at a pose: the sum less the value. Where turns by whole circles
+// make no difference, the smallest of all.
+double snwRigFit_RuleError(const snwRigFit* model, int rule, double value, const snwRigPose* pose);
+
 // 3 x 4 maps from the rest pose to now, row by row, one per handle: the `matrices` of a snwSkinningPose.
 void snwRigFit_Matrices(const snwRigFit* model, const snwRigPose* pose, double (*matrices)[12]);
 

@@ -366,8 +366,6 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
     const snwRigFit* fit = model->fits[which];
     if (fit == NULL)
         return;
-    for (int i = 0; i < model->character->def.constraintCount; ++i)
-        work->rules[i] = (snwRigRule){work->state.rules[i].value, work->state.rules[i].on != 0};
     snwRigHold hold = {.targets = work->targets,
         .rules = work->rules,
         .chains = (int)snwSim_Param(sim, snw_rigpbdChains) == snw_rigpbdChainsFix ? snw_rigChainsRepaired
