@@ -98,7 +98,7 @@ faults=(
     'rigfit.applyAddsTheAnswer@src/rig/rig_pass_kernel.h@s/    snwWide x\[s_wides\], y\[s_wides\], z\[s_wides\], w\[s_wides\];/&\n    rows[0] += 1e-5f;/'
     'rigfit.chainsKeepTheirLengthsOverManyDrags@src/rig/rig_fit_solve.c@s/        Repair(model, s, hold, pose, &report);/        (void)Repair;/'
     'rigfit.limitsOfJointsAreNeverExceeded@src/rig/rig_fit_rows.c@s/    row->atLeast = from->kind == snw_rowAtLeast;/    row->atLeast = true;/'
-    'rigfit.chainsAloneHaveNoMomentum@src/rig/rig_fit_solve.c@s/    bool held = IsHeldFromOutside(model, s, hold);/    bool held = true;/'
+    'rigfit.chainsAloneHaveNoMomentum@src/rig/rig_fit_solve.c@s/    bool held = IsHeldFromOutside(model, s, hold);/    bool held = IsHeldFromOutside(model, s, hold) || true;/'
     'rigfit.chainsThatCannotReachStayCalm@src/rig/rig_fit_solve.c@s/SolveStep(model, s, pose, &(snwRigPush){0, 0});/SolveStep(model, s, pose, \&(snwRigPush){1, 0});/'
     'rigfit.rulesAreMet@src/rig/rig_fit_rows.c@s/double sum = -value;/double sum = -0.999 * value;/'
     'rigfit.singularRigsStayCalm@src/rig/rig_fit_solve.c@s/^static const double s_mostTurn = 0.5; /static const double s_mostTurn = 1e9; /'

@@ -151,7 +151,7 @@ static snwResult Append(
     snwJson* json, snwArena* arena, const snwLinearConstraintDef* added, int count, snwBlueprint* out)
 {
     int before = out->constraintCount;
-    snwLinearConstraintDef* all = snwArena_Alloc(arena, (size_t)(before + count), sizeof *all);
+    snwLinearConstraintDef* all = snwArena_Alloc(arena, (size_t)before + (size_t)count, sizeof *all);
     if (all == NULL)
         return snwJson_Locate(json, snwFailMemory(json->message));
     for (int i = 0; i < before + count; ++i)
