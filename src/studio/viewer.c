@@ -10,12 +10,13 @@ enum
     snw_modelOfFrame = 12, // where a frame names its model, see docs/studio.md
 };
 
-snwViewer* snwCreateViewer(snwContext* context, int number, size_t mostTextBytes)
+snwViewer* snwCreateViewer(snwContext* context, snwContext* shown, int number, size_t mostTextBytes)
 {
     snwViewer* viewer = snwAlloc(context, sizeof *viewer);
     if (viewer == NULL)
         return NULL;
     viewer->context = context;
+    viewer->shown = shown;
     viewer->number = number;
     viewer->mostTextBytes = mostTextBytes;
     return viewer;
@@ -30,13 +31,19 @@ static snwBlob* TakeText(snwViewer* viewer)
     return text;
 }
 
+static void EndSending(snwViewer* viewer)
+{
+    snwBlob_Release(viewer->sendingText ? viewer->context : viewer->shown, viewer->sending);
+    viewer->sending = NULL;
+}
+
 void snwDestroyViewer(snwViewer* viewer)
 {
     if (viewer == NULL)
         return;
     while (viewer->textCount > 0)
         snwBlob_Release(viewer->context, TakeText(viewer));
-    snwBlob_Release(viewer->context, viewer->sending);
+    EndSending(viewer);
     snwFree(viewer->context, viewer->texts);
     snwFree(viewer->context, viewer->request);
     snwFree(viewer->context, viewer);
@@ -139,10 +146,8 @@ void snwViewer_Advance(snwViewer* viewer, size_t size)
 {
     assert(viewer->sending != NULL && size <= viewer->sending->size - viewer->sent);
     viewer->sent += size;
-    if (viewer->sent < viewer->sending->size)
-        return;
-    snwBlob_Release(viewer->context, viewer->sending);
-    viewer->sending = NULL;
+    if (viewer->sent == viewer->sending->size)
+        EndSending(viewer);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

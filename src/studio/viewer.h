@@ -15,9 +15,10 @@ enum
 
 typedef struct snwViewer
 {
-    int number; // 1, 2, ... never used again
-    snwContext* context;
-    void* link; // the transport's own
+    int number;          // 1, 2, ... never used again
+    snwContext* context; // of texts
+    snwContext* shown;   // of models and frames
+    void* link;          // the transport's own
 
     snwBlob** texts; // a ring
     int textCapacity, firstText, textCount;
@@ -38,7 +39,7 @@ typedef struct snwViewer
 } snwViewer;
 
 // NULL: no memory.
-snwViewer* snwCreateViewer(snwContext* context, int number, size_t mostTextBytes);
+snwViewer* snwCreateViewer(snwContext* context, snwContext* shown, int number, size_t mostTextBytes);
 void snwDestroyViewer(snwViewer* viewer); // NULL is allowed
 
 // Retains the text. Sets `overflowed` if it is one too many.
