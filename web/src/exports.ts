@@ -49,12 +49,13 @@ export class Exports {
         const copy = h("button", { class: "wide", "data-kind": "words" }, icon("copy"), "Copy as command line");
         copy.addEventListener("click", () => void this.copyWords());
         this.dialog = makeDialog("Export", "exports", this.about, h("label", { class: "row" }, h("span", { class: "dim" }, "name"), this.name), list, copy, this.jobs);
-        app.job.on((job) => job && this.onJob(job));
+        // Opening is a job, too, which the curtain shows.
+        app.job.on((job) => job && kinds.some(([kind]) => kind === job.kind) && this.onJob(job));
     }
 
     open(): void {
         const state = this.app.state.value;
-        if (!state) return;
+        if (!state?.scene) return;
         const { first, last } = state.recording;
         const frames = last - first;
         const seconds = (frames / state.rate).toFixed(2);

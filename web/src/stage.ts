@@ -23,6 +23,7 @@ import {
 import { View } from "./camera";
 
 const shadowSize = 1024;
+const slowDrawing = 70; // ms
 
 export class Stage {
     readonly scene = new Scene();
@@ -32,10 +33,15 @@ export class Stage {
     private readonly key = new DirectionalLight(0xfff1e2, 2.6);
     private readonly ground: Mesh;
     private dirty = true;
+    private drew = false;
+    private ticked = 0;
+    private cost = 0; // ms per drawing, smoothed
+    private thrift = 0; // 1: no shadows, 2: fewer pixels
+    private shadows = true;
     private readonly before: (() => void)[] = [];
     drawn = 0;
 
-    constructor(parent: HTMLElement) {
+    constructor(private readonly parent: HTMLElement) {
         this.renderer = new WebGLRenderer({ antialias: true, alpha: true, powerPreference: "high-performance" });
         this.canvas = this.renderer.domElement;
         this.canvas.tabIndex = 0;
@@ -50,10 +56,11 @@ export class Stage {
         this.light();
         this.ground = makeGround();
         this.scene.add(this.ground);
-        new ResizeObserver(() => this.resize(parent)).observe(parent);
-        this.resize(parent);
-        const loop = (): void => {
+        new ResizeObserver(() => this.resize()).observe(parent);
+        this.resize();
+        const loop = (now: number): void => {
             requestAnimationFrame(loop);
+            this.adapt(now);
             this.draw();
         };
         requestAnimationFrame(loop);
@@ -66,7 +73,7 @@ export class Stage {
         this.key.shadow.bias = -0.0004;
         const rim = new DirectionalLight(0x9fc4ff, 1.1);
         rim.position.set(-3, 2.5, -4);
-        this.scene.add(this.key, this.key.target, rim, new HemisphereLight(0xdfe8ff, 0x3a302a, 0.35));
+        this.scene.add(this.key, this.key.target, rim, new HemisphereLight(0xdfe8ff, 0x6a5a50, 0.6));
         this.lightAround(new Vector3(0, 0.5, 0), 1);
     }
 
@@ -82,26 +89,42 @@ export class Stage {
         camera.updateProjectionMatrix();
     }
 
-    setGround(height: number | null, radius: number): void {
-        this.ground.visible = height !== null;
-        if (height === null) return;
-        this.ground.position.y = height;
+    setGround(on: boolean, radius: number): void {
+        this.ground.visible = on;
         this.ground.scale.setScalar(Math.max(0.2, radius) * 9);
     }
 
-    moveGround(center: Vector3): void {
-        this.ground.position.x = center.x;
-        this.ground.position.z = center.z;
+    // The disc lies in its plane (x y z, quaternion), under the character.
+    moveGround(pose: Float32Array, center: Vector3): void {
+        if (pose.length < 7) return;
+        this.ground.quaternion.fromArray(pose, 3);
+        const normal = new Vector3(0, 1, 0).applyQuaternion(this.ground.quaternion);
+        const height = center.clone().sub(new Vector3().fromArray(pose)).dot(normal);
+        this.ground.position.copy(center).addScaledVector(normal, -height);
     }
 
     setShadows(on: boolean): void {
-        this.key.castShadow = on;
+        this.shadows = on;
+        this.key.castShadow = on && this.thrift < 1;
         this.touch();
     }
 
-    private resize(parent: HTMLElement): void {
-        const { clientWidth: width, clientHeight: height } = parent;
-        this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
+    // Without a graphics card a drawing may take a tenth of a second: then first the shadows go, then every other pixel.
+    private adapt(now: number): void {
+        const gap = now - this.ticked;
+        this.ticked = now;
+        if (!this.drew || gap > 2000) return;
+        this.cost += 0.15 * (gap - this.cost);
+        if (this.cost < slowDrawing || this.thrift === 2) return;
+        this.cost = 0;
+        ++this.thrift;
+        this.setShadows(this.shadows);
+        this.resize();
+    }
+
+    private resize(): void {
+        const { clientWidth: width, clientHeight: height } = this.parent;
+        this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio) * (this.thrift < 2 ? 1 : 0.6));
         this.renderer.setSize(width, height);
         this.view.resize(width, height);
         this.touch();
@@ -117,6 +140,7 @@ export class Stage {
     }
 
     private draw(): void {
+        this.drew = this.dirty;
         if (!this.dirty) return;
         this.dirty = false;
         for (const listener of this.before) listener();
@@ -142,7 +166,7 @@ function makeEnvironment(renderer: WebGLRenderer): Scene["environment"] {
         room.add(box);
     }
     const generator = new PMREMGenerator(renderer);
-    const target = generator.fromScene(room, 0.04);
+    const target = generator.fromScene(room, 0.04, 0.1, 100, { size: 64 });
     generator.dispose();
     return target.texture;
 }
