@@ -7,6 +7,7 @@ PREFIX ?= /usr/local
 SETUP  ?= 1
 DEMO   ?=
 BENCH  ?=
+STUDIO ?=
 ASSIMP ?=
 
 # Seconds per fuzz target and which cases run under ThreadSanitizer.
@@ -64,11 +65,10 @@ build/web/index.html: web/node_modules/.package-lock.json $(wildcard web/*.html 
 
 # A machine that cannot reach npm's packages still has all the rest: tests that need the page are skipped, and counted.
 page-if-possible:
-	@$(MAKE) --no-print-directory web || echo "make: warning: the studio's page could not be built; its tests will be skipped" >&2
+	@$(MAKE) --no-print-directory web || echo "make: warning: the studio's page could not be built" >&2
 
-studio: all page-if-possible ## open the studio in a browser
-	@build/sinew help studio >/dev/null 2>&1 || { echo "make studio: this version has no studio yet" >&2; exit 1; }
-	@build/sinew studio
+studio: all web ## open the studio in a browser (STUDIO=NAME: with this scene, character or file)
+	@build/sinew studio $(STUDIO)
 
 test: all page-if-possible ## all fast tests
 	$(call setup,film test validate chromium)

@@ -48,10 +48,10 @@ export class Overlays {
         for (const bones of this.bones) bones.dispose();
         this.bones = text.bodies.map((b) => new Bones(b.bones));
         this.boneGroup.clear();
-        this.boneGroup.add(...this.bones.map((b) => b.mesh));
+        for (const { mesh } of this.bones) this.boneGroup.add(mesh);
         this.wireGroup.clear();
         this.wires.splice(0, Infinity, ...text.bodies.map(() => new Lines(0xcfd6e2, false, 0.22)));
-        this.wireGroup.add(...this.wires.map((w) => w.segments));
+        for (const { segments } of this.wires) this.wireGroup.add(segments);
         this.solidColliders.build(text.colliders, model);
         this.solidProps.build(text.props, model);
         this.given = text.bodies.map(() => []);

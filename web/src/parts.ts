@@ -185,7 +185,7 @@ export class Parts {
         for (const part of this.list) part.dispose();
         this.group.clear();
         this.list = model.text.parts.map((text) => new Part(text, model, this.touch));
-        this.group.add(...this.list.map((p) => p.mesh));
+        for (const part of this.list) this.group.add(part.mesh);
     }
 
     dress(look: Look): void {

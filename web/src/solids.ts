@@ -106,7 +106,7 @@ export class Solids {
         this.group.clear();
         const ground = solids.findIndex((s) => s.kind === "plane");
         this.items = solids.map((solid, i) => this.make(solid, model, i === ground));
-        this.group.add(...this.items.filter((o): o is Object3D => o !== null));
+        for (const item of this.items) if (item) this.group.add(item);
     }
 
     private make(solid: ModelSolid, model: Model, isGround: boolean): Object3D | null {
