@@ -20,7 +20,10 @@ static snwResult ParseScene(
         "{\"sinew\":1,\"name\":\"t\",\"method\":\"rigpbd\",\"duration\":1,\"gravity\":[0,0,0],"
         "\"bodies\":[{\"name\":\"b\",\"character\":%s}]%s}",
         character, more);
-    return snwSceneFile_Parse(context, text, strlen(text), "t", NULL, file, message);
+    char* plain = snwFixture_Unpainted(text);
+    snwResult result = snwSceneFile_Parse(context, plain, strlen(plain), "t", NULL, file, message);
+    free(plain);
+    return result;
 }
 
 static snwSim* NewSim(snwContext* context, const char* character, const char* more)
