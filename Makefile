@@ -7,6 +7,7 @@ PREFIX ?= /usr/local
 SETUP  ?= 1
 DEMO   ?=
 BENCH  ?=
+STUDIO ?=
 ASSIMP ?=
 
 # Seconds per fuzz target and which cases run under ThreadSanitizer.
@@ -62,9 +63,8 @@ web/node_modules/.package-lock.json: web/package-lock.json
 build/web/index.html: web/node_modules/.package-lock.json $(wildcard web/*.html web/*.json web/*.ts web/src/* web/public/*)
 	@npm run --silent --prefix web build
 
-studio: all ## open the studio in a browser
-	@build/sinew help studio >/dev/null 2>&1 || { echo "make studio: this version has no studio yet" >&2; exit 1; }
-	@build/sinew studio
+studio: all web ## open the studio in a browser (STUDIO=NAME: with this scene, character or file)
+	@build/sinew studio $(STUDIO)
 
 test: all ## all fast tests
 	$(call setup,film test validate)

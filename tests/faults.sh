@@ -259,6 +259,7 @@ faults=(
     'rigpbd.givenDegreesOfFreedomAreMetEveryFrame@src/sim/rigpbd/rigpbd_handles.c@s/place = target.position;/place = handle->start.position;/'
     'rigpbd.flatFleshLandsOnTheFloorAndStaysInItsPlane@src/sim/rigpbd/rigpbd.c@s/sim->def->colliderCount + sim->def->propCount > 0/sim->def->colliderCount < 0/'
     'rigpbd.fleshThatNothingTouchesMovesAsWithAllPasses@src/sim/rigpbd/rigpbd_plane.c@s/            \*v = snwRigpbd_LimitVelocity/            (void)snwRigpbd_LimitVelocity/'
+    'conformance.propFollowsTheHand@src/sim/touch.c@s/grab->value \* motion->mass.mass/grab->value/'
     'rigpbd.constraintsOfAFileHoldInEveryFrame@src/scene/constraints_file.c@s/    term->coefficient = data.coefficient;/    term->coefficient = 1;/'
     'rigpbd.constraintCommandsSwitchAndSetThem@src/sim/rigpbd/rigpbd_handles.c@s/work->rules\[i\] = (snwRigRule){value, rule->on != 0};/work->rules[i] = (snwRigRule){value, true};/'
     'rigpbd.constraintsAreWrittenWithTheirScene@src/scene/characters.c@s/    if (use->constraints != NULL)/    if (use->constraints != NULL \&\& use->fine > 0)/'

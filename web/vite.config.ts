@@ -5,6 +5,7 @@ export default defineConfig({
     base: "./",
     build: {
         outDir: "../build/web",
+        assetsDir: "",
         emptyOutDir: true,
         target: "es2022",
         assetsInlineLimit: 0,

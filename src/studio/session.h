@@ -5,8 +5,8 @@
 //                                          +--> worker thread: opening, exporting ----+ events
 //
 // The session knows nothing of sockets: requests come in as text with the number of a client, answers and events go out
-// through `tell`, frames wait to be taken. So all of it can be tested without a network, and a client that does not read
-// costs nothing here: there is one newest frame, whoever takes it.
+// through `tell`, frames wait to be taken. So all of it can be tested without a network, and a client that does not
+// read costs nothing here: there is one newest frame, whoever takes it.
 //
 // Requests, answers, events and the layout of frames and models are described in docs/studio.md.
 
@@ -30,8 +30,8 @@ typedef void snwSessionNewsFn(void* user);
 
 typedef struct snwSessionDef
 {
-    const char* source;    // name of a scene or character, or a path of any file that can be opened; NULL: a first scene
-    const char* folder;    // the only one where files are opened and written; made if missing
+    const char* source; // name of a scene or character, or a path of any file that can be opened; NULL: a first scene
+    const char* folder; // the only one where files are opened and written; made if missing
     const char* tokenless; // NULL, or the address to name in hints (without the token)
     int threads;           // of the sim; 0: one per core
     double cacheBytes;     // for frames to scrub through
