@@ -4,6 +4,9 @@
 
 #include "studio/session_parts.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
+
 typedef enum snwJobKind
 {
     snw_jobOpen,   // `name` becomes a stage with its sim, or a moment
@@ -23,9 +26,12 @@ struct snwJob
     bool trusted;    // the name is a path of the command line
     char label[112]; // for undo; "": there is nothing to come back to
     char method[32], param[64], motion[128];
-    snwStageChange change; // its texts are those above
-    snwMoment base;        // stage, and for exports what was recorded
-    char format[16];       // of an export
+    snwStageChange change;        // its texts are those above
+    snwMoment base;               // stage, and for exports what was recorded
+    char format[16];              // of an export
+    double params[snw_maxParams]; // as they are set now, and so
+    snwVec3 gravity;
+    snwMaterial material; // of the first body
     int lastPercent;
 
     snwResult result;
@@ -34,6 +40,9 @@ struct snwJob
     snwSim* sim;
     snwMoment moment; // instead of stage and sim
     char note[256];   // "" if none
+    char file[256];   // of an export: the name of what was written
+    double bytes;
+    char notes[4096]; // of an export: lines
 };
 
 snwJob* snwCreateJob(snwSession* session, snwJobKind kind); // NULL: no memory

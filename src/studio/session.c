@@ -442,7 +442,7 @@ snwResult snwCreateSession(const snwSessionDef* def, snwSession** session, snwMe
     made->savedAt = -1;
     made->timeline.shown = -1;
     made->stale = true;
-    made->playing = true;
+    made->playing = !def->paused;
     MakeLocks(made);
     result = made->source == NULL || made->folder == NULL ? snwFailMemory(message)
                                                           : snwMakeDirectory(context, made->folder, message);

@@ -48,6 +48,19 @@ void snwShown_Update(snwShown* shown, snwSim* sim);
 // Values of a look at the vertices of a character, into `values`; false: this look has none.
 bool snwShown_FindValues(snwShown* shown, snwSim* sim, int body, snwFilmLook look);
 
+// What a part is painted with: colours of the points where they have some, times this.
+typedef struct snwShownPaint
+{
+    snwTexture texture; // width 0: none
+    float color[3];     // linear
+} snwShownPaint;
+
+snwShownPaint snwShown_FindPaint(const snwShown* shown, const snwSceneDef* scene, int part);
+// The colour of a point at rest, linear; false: the whole part has one.
+bool snwShownBody_Color(const snwShownBody* body, const snwCharacterDef* def, int point, float color[3]);
+// Only of parts with a texture.
+const float* snwShownBody_Texcoord(const snwShownBody* body, const snwCharacterDef* def, int point);
+
 enum
 {
     snw_stagePath = 4096
