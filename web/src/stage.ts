@@ -97,12 +97,17 @@ export class Stage {
 
     // The disc lies in its plane (x y z, quaternion), under the character.
     // Where the character is near it, it gets less light from the sky: a soft shade that costs nothing.
-    moveGround(pose: Float32Array, center: Vector3, size: Vector3): void {
+    // size: of the one character; null: there are several, and no single shade.
+    moveGround(pose: Float32Array, center: Vector3, size: Vector3 | null): void {
         if (pose.length < 7) return;
         this.ground.quaternion.fromArray(pose, 3);
         const normal = new Vector3(0, 1, 0).applyQuaternion(this.ground.quaternion);
         const height = center.clone().sub(new Vector3().fromArray(pose)).dot(normal);
         this.ground.position.copy(center).addScaledVector(normal, -height);
+        if (!size) {
+            this.shade.value.w = 0;
+            return;
+        }
         const radius = Math.max(0.02, 0.3 * (size.x + size.z));
         const gap = Math.max(0, height - size.y / 2) / radius;
         this.shade.value.set(this.ground.position.x, this.ground.position.z, radius, 0.65 / (1 + 2 * gap));
