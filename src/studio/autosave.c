@@ -3,7 +3,9 @@
 #include "app/common.h"
 #include "scene/file.h"
 #include "scene/log.h"
+#include "studio/jobs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,29 +60,47 @@ bool snwSession_HasAutosave(const snwSession* session)
     return LogPath(session, path) && access(path, R_OK) == 0;
 }
 
+snwResult snwJob_Save(snwJob* job)
+{
+    const snwSession* session = job->session;
+    char folder[snw_stagePath], path[snw_stagePath];
+    if (!snwJoinPath(folder, sizeof folder, session->folder, SNW_AUTOSAVE_FOLDER) || !LogPath(session, path))
+        return snwFail(&job->message, snw_errorIo, "a shorter folder", "the path is too long");
+    snwResult result = snwMakeDirectory(job->context, folder, &job->message);
+    if (result >= 0)
+        result = snwSession_SaveLog(job->context, job->base.stage, &job->base.recording, path, true, &job->message);
+    return result;
+}
+
 // Only what somebody did is worth it: a scene that merely ran runs again by itself.
 static bool IsDue(const snwSession* session, bool now)
 {
-    if (session->sim == NULL || session->recording.commands.count == 0 ||
+    if (session->sim == NULL || session->recording.commands.count == 0 || session->saving ||
         session->savedRevision == session->workRevision)
         return false;
-    return now || snwSession_Now(session) - session->savedAt >= SNW_AUTOSAVE_PAUSE;
+    return now || snwSession_Now(session) - fmax(session->savedAt, 0) >= SNW_AUTOSAVE_PAUSE;
 }
 
+// The worker writes it, so that the scene does not falter; at the end there is no worker any more.
 void snwSession_Autosave(snwSession* session, bool now)
 {
-    char folder[snw_stagePath], path[snw_stagePath];
-    snwMessage message;
-    if (!IsDue(session, now) || !snwJoinPath(folder, sizeof folder, session->folder, SNW_AUTOSAVE_FOLDER) ||
-        !LogPath(session, path))
+    snwJob* job = IsDue(session, now) ? snwCreateJob(session, snw_jobSave) : NULL;
+    if (job == NULL)
         return;
-    bool first = session->savedAt < 0;
-    snwResult result = snwMakeDirectory(session->context, folder, &message);
-    if (result >= 0)
-        result = snwSession_SaveLog(session->context, session->stage, &session->recording, path, true, &message);
-    session->savedAt = snwSession_Now(session);
+    if (!snwRecording_Copy(session->context, &session->recording, &job->base.recording))
+    {
+        snwDestroyJob(job);
+        return;
+    }
+    snwStage_Retain(session->stage);
+    job->base.stage = session->stage;
     session->savedRevision = session->workRevision;
-    session->stale = true;
-    if (result < 0 && first)
-        snwSession_NoteMessage(session, "warning", &message);
+    if (now)
+    {
+        snwJob_Save(job);
+        snwDestroyJob(job);
+        return;
+    }
+    session->saving = true;
+    snwSession_Start(session, job);
 }
