@@ -49,22 +49,22 @@ snwResult snwSession_SaveLog(snwContext* context, const snwStage* stage, const s
     return result;
 }
 
-static bool LogPath(const snwSession* session, char* path)
+bool snwSession_FindAutosave(const snwSession* session)
 {
-    return snwJoinPath(path, snw_stagePath, session->folder, SNW_AUTOSAVE_LOG);
-}
-
-bool snwSession_HasAutosave(const snwSession* session)
-{
-    char path[snw_stagePath];
-    return LogPath(session, path) && access(path, R_OK) == 0;
+    char path[snw_stagePath], before[snw_stagePath];
+    if (!snwJoinPath(path, sizeof path, session->folder, SNW_AUTOSAVE_LOG) ||
+        !snwJoinPath(before, sizeof before, session->folder, SNW_AUTOSAVE_BEFORE))
+        return false;
+    rename(path, before); // an older one stays if there is none
+    return access(before, R_OK) == 0;
 }
 
 snwResult snwJob_Save(snwJob* job)
 {
     const snwSession* session = job->session;
     char folder[snw_stagePath], path[snw_stagePath];
-    if (!snwJoinPath(folder, sizeof folder, session->folder, SNW_AUTOSAVE_FOLDER) || !LogPath(session, path))
+    if (!snwJoinPath(folder, sizeof folder, session->folder, SNW_AUTOSAVE_FOLDER) ||
+        !snwJoinPath(path, sizeof path, session->folder, SNW_AUTOSAVE_LOG))
         return snwFail(&job->message, snw_errorIo, "a shorter folder", "the path is too long");
     snwResult result = snwMakeDirectory(job->context, folder, &job->message);
     if (result >= 0)

@@ -266,7 +266,6 @@ static void EndSave(snwSession* session, const snwJob* job)
 {
     session->saving = false;
     session->savedAt = snwSession_Now(session);
-    session->hasAutosave = job->result >= 0;
     if (job->result < 0)
         snwSession_NoteMessage(session, "warning", &job->message);
 }
@@ -286,6 +285,8 @@ void snwSession_Finish(snwSession* session, snwJob* job)
             snwSession_NoteMessage(session, "error", &job->message);
         else if (job->note[0] != 0)
             snwSession_Note(session, "info", job->note, NULL);
+        if (job->number == 1 && session->hasAutosave)
+            snwSession_Note(session, "info", "there is a recording from before", "open .autosave to go on with it");
     }
     session->stale = true;
     snwDestroyJob(job);

@@ -457,7 +457,7 @@ snwResult snwCreateSession(const snwSessionDef* def, snwSession** session, snwMe
                                                           : snwMakeDirectory(context, made->folder, message);
     if (result >= 0)
     {
-        made->hasAutosave = snwSession_HasAutosave(made);
+        made->hasAutosave = snwSession_FindAutosave(made);
         result = OpenFirst(made, message);
     }
     if (result >= 0)
