@@ -87,7 +87,7 @@ export function makeActions(t: Tools): Action[] {
         { group: "Look", label: "Handles", keys: ["H"], run: flip("handles") },
         { group: "Look", label: "Elements", keys: ["W"], run: flip("elements") },
         { group: "Look", label: "Contact forces", keys: ["C"], run: flip("contacts") },
-        { group: "Look", label: "See through flesh", keys: ["X"], run: () => setPrefs({ opacity: prefs.value.opacity > 0.9 ? 0.35 : 1 }) },
+        { group: "Look", label: "See through flesh", keys: ["X"], run: () => setPrefs({ opacity: prefs.value.opacity > 0.9 ? 0.3 : 1 }) },
         { group: "Look", label: "Camera follows", keys: ["F"], run: flip("follow") },
         { group: "Look", label: "All in the picture", keys: ["A", "Home"], run: () => t.viewer.frameAll() },
         { group: "Look", label: "From the front", keys: ["1"], run: turn(0, 0) },

@@ -27,7 +27,7 @@ const tab = (name) => page.click(`[data-tab=${name}]`);
 async function open(name) {
     const serial = await page.evaluate(() => window.sinew.frame?.serial ?? 0);
     await page.fill(".search input", name);
-    await page.click(`.card[data-name="${name}"]`);
+    await page.click(`.card[data-name="${name}"][data-kind=scene]`);
     await until(page, `${name} opens`, (s) => !s.loading && s.scene?.opened === name, 30);
     await seen((serial) => (window.sinew.frame?.serial ?? 0) > serial, serial);
 }
