@@ -99,17 +99,18 @@ enum
 typedef struct PlaneValues
 {
     _Alignas(64) float numbers[SNW_FLAT_NUMBERS][SNW_FLAT_GROUP];
-    float x, y; // m: the first one
+    double x, y; // m: the first one
 } PlaneValues;
 
 static __attribute__((noinline)) void PutPlaneValues(const snwFlatGroup* group, const float* rows, PlaneValues* out)
 {
-    out->x = rows[0] + rows[2], out->y = rows[1] + rows[3];
+    float x0 = rows[0] + rows[2], y0 = rows[1] + rows[3];
+    out->x = x0, out->y = y0;
     for (int lane = 0; lane < SNW_FLAT_GROUP; lane += SNW_WIDE_LANES)
     {
         snwWide x, y, z, w, m = snwWide_Load(group->mass + lane);
         snwWide_LoadNext4(rows + 4 * (lane / 8 * 8), lane % 8, &x, &y, &z, &w);
-        x = m * ((x - out->x) + z), y = m * ((y - out->y) + w);
+        x = m * ((x - x0) + z), y = m * ((y - y0) + w);
         snwWide_Store(out->numbers[0] + lane, x);
         snwWide_Store(out->numbers[1] + lane, y);
         if (group->turning == 0)

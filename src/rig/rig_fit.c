@@ -201,6 +201,8 @@ static void AllocatePlanes(snwRigFit* model)
     }
     model->leastMass = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof(double));
     model->leastTurn = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof(double));
+    if (model->pass.kind == snw_passFlat && model->handleCount <= snw_mostFlatHandles)
+        model->flat = snwArena_Alloc(&model->arena, snw_flatMatrixPlanes * plane, sizeof(double));
 }
 
 static void PutPair(snwRigFit* model, int k, const snwMomentPair* pair)
@@ -254,6 +256,8 @@ static snwResult PutMoments(snwContext* context, snwRigFit* model, const snwRigF
             PutPair(model, k, &moments.pairs[at]);
     snwMoments_Free(context, &moments);
     FindLeast(model, def);
+    if (model->flat != NULL)
+        snwRigFlat_Fill(model);
     return snw_ok;
 }
 
@@ -283,6 +287,7 @@ static snwResult FillModel(snwContext* context, const snwRigFitDef* def, snwRigF
     model->handleCount = def->weights->handleCount;
     model->stride = (model->handleCount + 3) / 4 * 4;
     model->handles = snwArena_Copy(&model->arena, def->handles, (size_t)model->handleCount, sizeof *model->handles);
+    model->pass.kind = PassKind(def);
     AllocatePlanes(model);
     CopyEquations(model, def);
     CopyLinks(model, def);
@@ -422,6 +427,8 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
     s->now = snwArena_Alloc(arena, handles, sizeof *s->now);
     s->tried = snwArena_Alloc(arena, handles, sizeof *s->tried);
     s->answer = snwArena_Alloc(arena, handles, sizeof *s->answer);
+    if (model->flat != NULL)
+        s->flat = snwArena_Alloc(arena, 1, sizeof *s->flat);
     s->changes = snwArena_Alloc(arena, numbers, SNW_PASS_LANES * sizeof(float));
     s->maps = snwArena_Alloc(arena, numbers, SNW_PASS_LANES * sizeof(float));
 }

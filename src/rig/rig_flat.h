@@ -1,6 +1,6 @@
-// The two small solves of rig_fit.h where they are most common and must be fastest: flat rigs of a few handles that only
-// move and turn, without joints or rules, whose x and y are given together. All of it takes a microsecond; the general
-// way takes three or four, most of them for getting through its many cases.
+// The two small solves of rig_fit.h where they are most common and must be fastest: flat rigs of a few handles that
+// only move and turn, without joints or rules, whose x and y are given together. All of it takes a microsecond; the
+// general way takes three or four, most of them for getting through its many cases.
 //
 // Numbers of the plane are complex: u + i v is a place, r = c + i s a rotation. With arms p of the handles l and k
 //   H_lk = [ P0        p1 ]     P0 = sum m w_l w_k        p1 = sum m w_l w_k p_l
@@ -10,7 +10,7 @@
 
 #pragma once
 
-#include "rig/rig_fit.h"
+#include <stdbool.h>
 
 enum
 {
@@ -18,11 +18,12 @@ enum
     snw_flatMatrixPlanes = 7
 };
 
-// By handle.
+typedef double snwFlatPlane[snw_mostFlatHandles]; // by handle; a complex number has two, one after the other
+
 typedef struct snwFlatPlanes
 {
-    _Alignas(32) double u[2][snw_mostFlatHandles];
-    _Alignas(32) double t[2][snw_mostFlatHandles];
+    _Alignas(32) snwFlatPlane u[2];
+    _Alignas(32) snwFlatPlane t[2];
 } snwFlatPlanes;
 
 // Rows by columns, all 32-byte aligned; columns are a multiple of four.
@@ -37,17 +38,17 @@ typedef struct snwFlatMatrix
 // L D L^T of the turns that are free, and what it is of.
 typedef struct snwFlatFactor
 {
-    int elimination; // of the system, see there
+    int elimination; // of the system; 0: there is none
     int n;
-    int handles[snw_mostFlatHandles];         // of the turns
-    double turns[2][snw_mostFlatHandles];     // c and s of each
-    double rows[snw_mostFlatHandles][snw_mostFlatHandles];
-    double inverse[snw_mostFlatHandles];      // of D
+    int handles[snw_mostFlatHandles]; // of the turns
+    snwFlatPlane turns[2];            // c and s of each
+    snwFlatPlane rows[snw_mostFlatHandles];
+    snwFlatPlane inverse; // of D
 } snwFlatFactor;
 
 typedef struct snwFlatScratch
 {
     snwFlatPlanes pose, forces, step;
-    _Alignas(32) double moves[2][snw_mostFlatHandles];
+    _Alignas(32) snwFlatPlane moves[2];
     snwFlatFactor fit, all;
 } snwFlatScratch;

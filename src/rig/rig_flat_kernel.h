@@ -1,5 +1,5 @@
-// The kernels of rig_flat.h, for the lanes of math/simd.h. Included by rig_pass_kernel.h. Columns are lanes and rows are
-// added up one after the other: same bits for any number of lanes.
+// The kernels of rig_flat.h, for the lanes of math/simd.h. Included by rig_pass_kernel.h. Columns are lanes and rows
+// are added up one after the other: same bits for any number of lanes.
 
 // Four columns' lanes of H motion, row by row; see rig_flat.h for what H is made of.
 static void SubtractFlat(const snwFlatMatrix* m, const snwFlatPlanes* motion, snwFlatPlanes* forces)
@@ -28,7 +28,7 @@ static void SubtractFlat(const snwFlatMatrix* m, const snwFlatPlanes* motion, sn
 }
 
 // out = M in, M real.
-static void MultiplyFlat(const snwFlatMatrix* m, const double (*in)[snw_mostFlatHandles], double (*out)[snw_mostFlatHandles])
+static void MultiplyFlat(const snwFlatMatrix* m, const snwFlatPlane* in, snwFlatPlane* out)
 {
     for (int k = 0; k < m->stride; k += s_lanes)
     {
@@ -45,7 +45,7 @@ static void MultiplyFlat(const snwFlatMatrix* m, const double (*in)[snw_mostFlat
 }
 
 // out -= M in, M complex; its numbers are the real parts, `other` the imaginary ones, of M or of its conjugate.
-static void SubtractTurned(const snwFlatMatrix* m, const double (*in)[snw_mostFlatHandles], double (*out)[snw_mostFlatHandles])
+static void SubtractTurned(const snwFlatMatrix* m, const snwFlatPlane* in, snwFlatPlane* out)
 {
     for (int k = 0; k < m->stride; k += s_lanes)
     {

@@ -15,6 +15,7 @@
 #include "base/context.h"
 #include "math/vec.h"
 #include "rig/flat_pass.h"
+#include "rig/rig_flat.h"
 
 enum
 {
@@ -144,6 +145,10 @@ typedef struct snwPassKernels
     void (*gatherFlat)(const snwPassRange* range, const snwRigFlesh* flesh, double* sums);
     void (*blendFlat)(const snwPassRange* range, const snwRigBlend* blend);
     void (*product)(const snwPlaneProduct* product, const double* factors, double* out);
+    // rig_flat.h: forces -= H motion; out = M in, M real; out -= M in, M complex.
+    void (*subtractFlat)(const snwFlatMatrix* m, const snwFlatPlanes* motion, snwFlatPlanes* forces);
+    void (*multiplyFlat)(const snwFlatMatrix* m, const snwFlatPlane* in, snwFlatPlane* out);
+    void (*subtractTurned)(const snwFlatMatrix* m, const snwFlatPlane* in, snwFlatPlane* out);
 } snwPassKernels;
 
 const snwPassKernels* snwRigPass_Kernels(snwSimd simd); // never NULL: resolved as by snwSimd_Resolve

@@ -294,5 +294,7 @@ static void Product(const snwPlaneProduct* product, const double* factors, doubl
 }
 
 #include "rig/flat_pass_kernel.h"
+#include "rig/rig_flat_kernel.h"
 
-static const snwPassKernels s_kernels = {Gather, Blend, GatherFlat, BlendFlat, Product};
+static const snwPassKernels s_kernels = {
+    Gather, Blend, GatherFlat, BlendFlat, Product, SubtractFlat, MultiplyFlat, SubtractTurned};
