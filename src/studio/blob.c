@@ -3,10 +3,10 @@
 
 enum
 {
-    snw_blobFront = 128, // the blob itself and the transport's room, rounded so that the data stays aligned
+    snw_blobFront = 64, // the blob itself, rounded so that the data stays aligned
 };
 
-_Static_assert(sizeof(snwBlob) + snw_blobRoom <= snw_blobFront, "the blob and its room fit in front of the data");
+_Static_assert(sizeof(snwBlob) <= snw_blobFront, "the blob fits in front of its data");
 
 snwBlob* snwCreateBlob(snwContext* context, size_t size)
 {

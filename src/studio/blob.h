@@ -6,17 +6,12 @@
 
 #include <stdatomic.h>
 
-enum
-{
-    snw_blobRoom = 32, // bytes in front of the data that the transport may write its own header into
-};
-
 typedef struct snwBlob
 {
     atomic_int references;
     uint64_t serial; // rises with every blob of its kind
     size_t size;
-    unsigned char* data; // aligned to 8; data - snw_blobRoom is writable
+    unsigned char* data; // aligned to 8
 } snwBlob;
 
 // With one reference; NULL: no memory. Its bytes are free to be written until it is shown to others.

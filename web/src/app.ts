@@ -3,7 +3,7 @@
 import type { Message, Model } from "./codec";
 import { Connection, RequestError, type Link, type Listener } from "./connection";
 import { Signal } from "./signal";
-import type { Item, Job, Lists, Note, State } from "./types";
+import { emptyState, type Item, type Job, type Lists, type Note, type State } from "./types";
 
 export interface LinkState {
     link: Link;
@@ -38,7 +38,7 @@ export class App implements Listener {
 
     private async greet(): Promise<void> {
         const state = await this.ask("hello");
-        if (state) this.state.value = (state.state ?? state) as unknown as State;
+        if (state) this.state.value = { ...emptyState, ...state };
         await this.refreshLists();
     }
 
@@ -48,7 +48,7 @@ export class App implements Listener {
     }
 
     onEvent(event: Record<string, unknown>): void {
-        if (event.event === "state") this.state.value = event as unknown as State;
+        if (event.event === "state") this.state.value = { ...emptyState, ...event };
         else if (event.event === "job") this.job.value = event as unknown as Job;
         else if (event.event === "note") this.note.value = event as unknown as Note;
     }

@@ -46,7 +46,7 @@ export class Palette {
         return [
             ...acts,
             ...opens.map(({ name }) => ({ label: `Open ${name}`, hint: "", run: () => this.app.do("open", { name }) })),
-            ...(state?.methods ?? []).map((name) => ({ label: `Method ${name}`, hint: "", run: () => this.app.do("method", { name }) })),
+            ...(state?.methods ?? []).map(({ name, title }) => ({ label: `Method ${name}: ${title}`, hint: "", run: () => this.app.do("method", { name }) })),
         ];
     }
 
