@@ -453,9 +453,10 @@ bool snwRigFit_Complement(
     snwRigFitScratch* s = scratch;
     NoteFree(model, s, hold->targets);
     bool flat = snwRigFlat_Serves(model, s, hold);
+    s->rowCount = 0;
     if (!flat)
         snwRigFit_MakeRows(model, s, hold, pose);
-    s->answers = (!flat && s->rowCount > 0) || IsAnythingGiven(model, s);
+    s->answers = s->rowCount > 0 || IsAnythingGiven(model, s);
     if (!s->answers)
         return false;
     bool held = IsHeldFromOutside(model, s, hold);
