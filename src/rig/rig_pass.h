@@ -5,8 +5,8 @@
 //   flat         4  similarities of the plane: x, y, and of the arms p only p x x and p . x. See flat_pass.h
 //   flat affine  6  any map of the plane
 //   solid       12  any map of space
-// Sums are double, with double weights: they are differences of large numbers (C = J^T mass (x - xr)). What is blended
-// onto the flesh is float, as in skinning.h: it is only a change, or only to be seen.
+// Sums are double, with double weights: they are differences of large numbers (C = J^T mass (x - xr)); flat_pass.h has
+// an exception. What is blended onto the flesh is float, as in skinning.h: it is only a change, or only to be seen.
 //
 // Chunks and lanes are added up in a fixed order: same bits for any number of threads and any instruction set.
 
