@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Sections of blobs
@@ -445,5 +446,235 @@ TEST(studio_session, exports_what_was_shown)
     json_t* done = Export(studio, "log", "take");
     CHECK(strcmp(json_string_value(json_object_get(done, "file")), "take-2.jsonl") == 0);
     json_decref(done);
+    snwStudio_Close(studio);
+}
+
+// The performance that was exported as a log, performed by the run loop, has the hashes of the preview; so has the
+// scene that was saved with what was done as its script, but for its script's own count.
+TEST(studio_session, log_replays)
+{
+    snwStudio* studio = OpenCube();
+    REQUIRE(studio != NULL);
+    char hash[17], expected[17], path[1024];
+    CHECK(snwStudio_Do(studio, "\"do\": \"set\", \"name\": \"sim.substeps\", \"value\": 4"));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 12"));
+    CHECK(snwStudio_Do(studio, "\"do\": \"push\", \"body\": 0, \"vertex\": 3, \"force\": [5, 1, 0]"));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 12"));
+    snwStudio_Hash(studio, hash);
+    json_t* done = Export(studio, "log", "performance");
+    REQUIRE(PathOf(studio, done, path, sizeof path));
+    json_decref(done);
+    snwContext* context = snwSession_GetContext(snwStudio_Session(studio));
+    snwLog log;
+    snwMessage message;
+    REQUIRE(snwLog_Open(context, path, &log, &message) >= 0);
+    snwRunDef run = snwDefaultRunDef();
+    snwRunReport report;
+    run.replay = &log;
+    CHECK_INT(snwRun(context, &run, &report, &message), snw_ok);
+    CHECK_INT(report.firstDifference, -1);
+    CHECK_INT(report.frames, 24);
+    snprintf(expected, sizeof expected, "%016llx", (unsigned long long)report.hash);
+    CHECK(strcmp(hash, expected) == 0);
+    snwLog_Close(context, &log);
+    // It opens as a recording to go on with.
+    CHECK(snwStudio_Do(studio, "\"do\": \"reset\""));
+    CHECK(snwStudio_Do(studio, "\"do\": \"open\", \"name\": \"performance.jsonl\""));
+    CHECK(snwStudio_Settle(studio));
+    CHECK_NEAR(snwStudio_Number(studio, "recording.last"), 24, 0);
+    snwStudio_Hash(studio, expected);
+    CHECK(strcmp(hash, expected) == 0);
+    CHECK(snwStudio_Do(studio, "\"do\": \"seek\", \"frame\": 7"));
+    CHECK(snwStudio_Do(studio, "\"do\": \"seek\", \"frame\": 24"));
+    snwStudio_Hash(studio, expected);
+    CHECK(strcmp(hash, expected) == 0);
+    snwStudio_Close(studio);
+}
+
+TEST(studio_session, autosaves)
+{
+    snwStudio* studio = OpenCube();
+    REQUIRE(studio != NULL);
+    char folder[512], hash[17], again[17];
+    snprintf(folder, sizeof folder, "%s", snwStudio_Folder(studio));
+    CHECK(snwStudio_Number(studio, "restorable") == 0);
+    CHECK(snwStudio_Do(studio, "\"do\": \"gravity\", \"vector\": [1, 0, 0]"));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 9"));
+    snwStudio_Hash(studio, hash);
+    snwStudio_Close(studio);
+    studio = snwStudio_Open("bar", folder);
+    REQUIRE(studio != NULL);
+    CHECK_NEAR(snwStudio_Number(studio, "restorable"), 1, 0);
+    CHECK_INT(snwStudio_Events(studio, "note"), 1);
+    CHECK(snwStudio_Do(studio, "\"do\": \"open\", \"name\": \".autosave\""));
+    CHECK(snwStudio_Settle(studio));
+    snwStudio_Hash(studio, again);
+    CHECK(strcmp(hash, again) == 0);
+    CHECK_NEAR(snwStudio_Number(studio, "gravity.0"), 1, 0);
+    snwStudio_Close(studio);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Abuse
+
+typedef struct Wrong
+{
+    const char* text;
+    const char* word; // of the error
+} Wrong;
+
+static const Wrong s_wrongs[] = {
+    {"", "end"},
+    {"{", "end"},
+    {"null", "expected"},
+    {"[]", "object"},
+    {"{\"v\": 1}", "do"},
+    {"{\"do\": \"play\"}", "v"},
+    {"{\"v\": 2, \"do\": \"play\"}", "1..1"},
+    {"{\"v\": 1, \"do\": \"plau\"}", "plau"},
+    {"{\"v\": 1, \"do\": 7}", "text"},
+    {"{\"v\": 1, \"id\": \"x\", \"do\": \"play\"}", "id"},
+    {"{\"v\": 1, \"do\": \"play\", \"speeed\": 1}", "speeed"},
+    {"{\"v\": 1, \"do\": \"play\", \"do\": \"pause\"}", "duplicate"},
+    {"{\"v\": 1, \"do\": \"speed\", \"value\": 9}", "0.05..4"},
+    {"{\"v\": 1, \"do\": \"speed\"}", "value"},
+    {"{\"v\": 1, \"do\": \"step\", \"frames\": 100000}", "1..1000"},
+    {"{\"v\": 1, \"do\": \"set\", \"name\": \"sim.substep\", \"value\": 2}", "sim.substep"},
+    {"{\"v\": 1, \"do\": \"set\", \"name\": \"sim.substeps\", \"value\": \"many\"}", "number"},
+    {"{\"v\": 1, \"do\": \"set\", \"name\": \"sim.substeps\", \"value\": 1e9}", "1..1000"},
+    {"{\"v\": 1, \"do\": \"gravity\", \"vector\": [0, 1]}", "3 numbers"},
+    {"{\"v\": 1, \"do\": \"gravity\", \"vector\": [0, 1, \"a\"]}", "number"},
+    {"{\"v\": 1, \"do\": \"material\", \"body\": 0}", "material"},
+    {"{\"v\": 1, \"do\": \"material\", \"body\": 9, \"young\": 1e4}", "body"},
+    {"{\"v\": 1, \"do\": \"material\", \"body\": 0, \"young\": -1}", "must be"},
+    {"{\"v\": 1, \"do\": \"material\", \"body\": 0, \"preset\": \"stone\"}", "stone"},
+    {"{\"v\": 1, \"do\": \"method\", \"name\": \"fem\"}", "fem"},
+    {"{\"v\": 1, \"do\": \"motion\", \"body\": 0, \"name\": \"walk\"}", "walk"},
+    {"{\"v\": 1, \"do\": \"grab\"}", "what to take"},
+    {"{\"v\": 1, \"do\": \"grab\", \"origin\": [0, 0, 0], \"direction\": [0, 0, 0]}", "direction"},
+    {"{\"v\": 1, \"do\": \"grab\", \"body\": 0, \"handle\": 0}", "handle"},
+    {"{\"v\": 1, \"do\": \"grab\", \"body\": 0, \"bone\": 3}", "bone"},
+    {"{\"v\": 1, \"do\": \"grab\", \"body\": 5, \"bone\": 0}", "body"},
+    {"{\"v\": 1, \"do\": \"grab\", \"prop\": 4}", "prop"},
+    {"{\"v\": 1, \"do\": \"grab\", \"pin\": 4}", "pin"},
+    {"{\"v\": 1, \"do\": \"grab\", \"collider\": 4}", "collider"},
+    {"{\"v\": 1, \"do\": \"move\", \"grab\": 99, \"position\": [0, 0, 0]}", "99"},
+    {"{\"v\": 1, \"do\": \"drop\", \"grab\": 99}", "99"},
+    {"{\"v\": 1, \"do\": \"push\", \"body\": 0, \"vertex\": 100000, \"force\": [0, 0, 0]}", "vertex"},
+    {"{\"v\": 1, \"do\": \"push\", \"origin\": [9, 9, 9], \"direction\": [0, 1, 0], \"force\": [0, 0, 1]}", "nothing"},
+    {"{\"v\": 1, \"do\": \"lock\", \"body\": 0, \"handles\": [0]}", "handle"},
+    {"{\"v\": 1, \"do\": \"lock\", \"body\": 0, \"handles\": []}", "list"},
+    {"{\"v\": 1, \"do\": \"lock\", \"body\": 0, \"handles\": [0], \"given\": [\"w\"]}", "w"},
+    {"{\"v\": 1, \"do\": \"rule\", \"body\": 0, \"constraint\": 0}", "rules"},
+    {"{\"v\": 1, \"do\": \"command\", \"command\": {\"kind\": \"explode\"}}", "explode"},
+    {"{\"v\": 1, \"do\": \"command\", \"command\": 7}", "object"},
+    {"{\"v\": 1, \"do\": \"undo\"}", "nothing"},
+    {"{\"v\": 1, \"do\": \"redo\"}", "nothing"},
+    {"{\"v\": 1, \"do\": \"seek\", \"frame\": 5}", "0..0"},
+    {"{\"v\": 1, \"do\": \"export\", \"kind\": \"fbx\"}", "fbx"},
+    {"{\"v\": 1, \"do\": \"cancel\", \"job\": 77}", "77"},
+    {"{\"v\": 1, \"do\": \"view\", \"want\": [\"bones\"]}", "bones"},
+    {"{\"v\": 1, \"do\": \"view\", \"want\": 1}", "list"},
+};
+
+TEST(studio_session, refuses_nonsense)
+{
+    snwStudio* studio = OpenCube();
+    REQUIRE(studio != NULL);
+    char before[17], after[17];
+    snwStudio_Hash(studio, before);
+    for (size_t i = 0; i < sizeof s_wrongs / sizeof s_wrongs[0]; ++i)
+    {
+        json_t* answer = snwStudio_Raw(studio, s_wrongs[i].text, strlen(s_wrongs[i].text));
+        char* text = json_dumps(json_object_get(answer, "error"), 0);
+        if (!json_is_false(json_object_get(answer, "ok")) || text == NULL || strstr(text, s_wrongs[i].word) == NULL)
+            snwTest_Fail(__FILE__, __LINE__, "%s -> %s", s_wrongs[i].text, text != NULL ? text : "ok");
+        free(text);
+        json_decref(answer);
+    }
+    static const char bytes[] = "{\"v\": 1, \"do\": \"\xff\xfe\x00\"}";
+    json_t* answer = snwStudio_Raw(studio, bytes, sizeof bytes - 1);
+    CHECK(json_is_false(json_object_get(answer, "ok")));
+    json_decref(answer);
+    snwStudio_Hash(studio, after);
+    CHECK(strcmp(before, after) == 0);
+    CHECK_NEAR(snwStudio_Number(studio, "frame"), 0, 0);
+    json_t* state = snwStudio_State(studio);
+    CHECK(json_is_null(json_object_get(state, "undo")));
+    CHECK_INT(json_array_size(json_object_get(state, "grabs")), 0);
+    json_decref(state);
+    snwStudio_Close(studio);
+}
+
+// At once, or by the job that it became.
+static bool IsRefused(snwStudio* studio, json_t* answer)
+{
+    bool refused = json_is_false(json_object_get(answer, "ok"));
+    json_t* done = refused ? NULL : snwStudio_Job(studio, (int)json_integer_value(json_object_get(answer, "job")));
+    refused = refused || json_object_get(done, "error") != NULL;
+    json_decref(done);
+    json_decref(answer);
+    return refused;
+}
+
+TEST(studio_session, stays_in_its_folder)
+{
+    snwStudio* studio = OpenCube();
+    REQUIRE(studio != NULL);
+    char path[1024], outside[1024];
+    snprintf(outside, sizeof outside, "%s/secret.json", snwTest_TempDir());
+    FILE* file = fopen(outside, "wb");
+    REQUIRE(file != NULL);
+    fwrite(s_cube, 1, sizeof s_cube - 1, file);
+    fclose(file);
+    snprintf(path, sizeof path, "%s/link.json", snwStudio_Folder(studio));
+    CHECK(symlink(outside, path) == 0);
+    snprintf(path, sizeof path, "%s/names.json", snwStudio_Folder(studio));
+    file = fopen(path, "wb");
+    REQUIRE(file != NULL);
+    fprintf(file, "{\"sinew\": 1, \"bodies\": [{\"name\": \"a\", \"character\": {\"file\": \"../secret.snw\"}}]}");
+    fclose(file);
+    static const char* const names[] = {
+        "../secret.json", "link.json", "names.json", "/etc/passwd", "..", ".", "", "a/b", "nothing", "secret.json"};
+    char before[17], after[17];
+    snwStudio_Hash(studio, before);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
+    {
+        CHECK(IsRefused(studio, snwStudio_Ask(studio, "\"do\": \"open\", \"name\": \"%s\"", names[i])));
+        CHECK(IsRefused(
+            studio, snwStudio_Ask(studio, "\"do\": \"export\", \"kind\": \"log\", \"name\": \"../%s\"", names[i])));
+    }
+    CHECK(snwStudio_Settle(studio));
+    snwStudio_Hash(studio, after);
+    CHECK(strcmp(before, after) == 0);
+    snwStudio_Close(studio);
+}
+
+TEST(studio_session, queue_is_bounded)
+{
+    snwStudio* studio = OpenCube();
+    REQUIRE(studio != NULL);
+    static const char step[] = "{\"v\": 1, \"do\": \"step\", \"frames\": 1000}";
+    static const char play[] = "{\"v\": 1, \"do\": \"speed\", \"value\": 2}";
+    snwSession* session = snwStudio_Session(studio);
+    snwSession_Post(session, 2, step, sizeof step - 1); // keeps it busy for a while
+    int taken = 0;
+    for (int i = 0; i < 3 * snw_maxRequests; ++i)
+        taken += snwSession_Post(session, 2, play, sizeof play - 1);
+    CHECK(taken >= snw_maxRequests - 1);
+    CHECK(taken < 3 * snw_maxRequests);
+    char* large = calloc(1, snw_maxRequestBytes + 1);
+    CHECK(!snwSession_Post(session, 2, large, snw_maxRequestBytes + 1));
+    free(large);
+    snwSession_Leave(session, 2);
+    struct timespec pause = {0, 5000000};
+    json_t* state = NULL;
+    for (int i = 0; i < 1000 && state == NULL; ++i)
+    {
+        nanosleep(&pause, NULL);
+        state = snwStudio_State(studio); // NULL while the queue is full
+    }
+    CHECK_NEAR(json_number_value(json_object_get(state, "speed")), 2, 0);
+    json_decref(state);
     snwStudio_Close(studio);
 }

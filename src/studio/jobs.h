@@ -12,6 +12,8 @@ typedef enum snwJobKind
     snw_jobOpen,   // `name` becomes a stage with its sim, or a moment
     snw_jobChange, // `base` with `change`
     snw_jobExport,
+    snw_jobPaint, // the model of `base` again, with whose bones move what
+    snw_jobSave,  // autosave of `base`
 } snwJobKind;
 
 struct snwJob
@@ -39,6 +41,7 @@ struct snwJob
     snwStage* stage;
     snwSim* sim;
     snwMoment moment; // instead of stage and sim
+    snwBlob* model;   // of a painting
     char note[256];   // "" if none
     char file[256];   // of an export: the name of what was written
     double bytes;
@@ -57,8 +60,14 @@ void snwSession_Finish(snwSession* session, snwJob* job); // takes it over
 // Tells how far it is; a negative result is to stop the work.
 snwResult snwJob_Progress(snwJob* job, const char* text, double share);
 
+bool snwJob_Opens(const snwJob* job); // another scene
+
 // sources.c
 snwResult snwJob_Open(snwJob* job);
+// painting.c
+snwResult snwJob_Paint(snwJob* job);
+// autosave.c
+snwResult snwJob_Save(snwJob* job);
 // exports.c
 snwResult snwJob_Export(snwJob* job);
 void snwJob_WriteFiles(const snwJob* job, snwText* text); // keys of the last event: file, bytes, notes

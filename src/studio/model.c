@@ -24,6 +24,7 @@ typedef struct Maker
     const snwStage* stage;
     const snwSceneDef* scene;
     snwContext* context;
+    snwPaintedVertex* const* weights;
     snwText text;
     snwArray(Data) data;
     snwArray(const uint8_t*) pictures; // textures that are there already ...
@@ -120,6 +121,17 @@ static int AddTexture(Maker* m, const snwTexture* texture)
     return section;
 }
 
+static int AddWeights(Maker* m, const snwShownBody* body, const snwShownPart* part)
+{
+    const snwPaintedVertex* rows = m->weights != NULL ? m->weights[part->body] : NULL;
+    if (rows == NULL)
+        return -1;
+    snwPaintedVertex* out = snwAllocArray(m->context, (size_t)part->pointCount + 1, sizeof *out);
+    for (int i = 0; i < part->pointCount && out != NULL; ++i)
+        memcpy(out[i], rows[body->carriers[part->firstPoint + i]], sizeof *out);
+    return AddData(m, out, (size_t)part->pointCount * sizeof *out, part->pointCount);
+}
+
 static void WriteColor(Maker* m, const float color[3])
 {
     char text[8];
@@ -148,7 +160,7 @@ static void WritePart(Maker* m, int index)
     WriteColor(m, paint.color);
     snwText_Key(&m->text, "flat");
     snwText_Bool(&m->text, def->triangleCount > 0);
-    WriteSection(m, "weights", -1);
+    WriteSection(m, "weights", AddWeights(m, body, part));
     snwText_Close(&m->text, '}');
 }
 
@@ -387,11 +399,12 @@ static snwBlob* MakeBlob(const Maker* m)
     return blob;
 }
 
-snwResult snwEncodeModel(const snwStage* stage, snwBlob** blob, snwMessage* message)
+snwResult snwEncodeModel(const snwStage* stage, snwPaintedVertex* const* weights, snwBlob** blob, snwMessage* message)
 {
     Maker m = {.stage = stage,
         .scene = snwScene_GetDef(stage->file.scene),
         .context = stage->context,
+        .weights = weights,
         .text = snwCreateText(stage->context, 0)};
     WriteAll(&m);
     *blob = m.failed || m.text.failed ? NULL : MakeBlob(&m);

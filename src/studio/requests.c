@@ -199,6 +199,8 @@ static snwResult View(snwAnswer* answer)
         return snwFailMemory(answer->json.message);
     client->want = want;
     snwSession_GatherWants(session);
+    if ((want & snw_wantWeights) != 0)
+        snwSession_StartPainting(session);
     if (session->sim != NULL && !session->playing && session->timeline.shown < 0)
     {
         snwBlob* blob = snwSession_EncodeFrame(session);
