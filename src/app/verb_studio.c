@@ -29,8 +29,9 @@ static void OpenBrowser(const char* address)
     posix_spawn_file_actions_destroy(&actions);
 }
 
-static void Ready(const snwServer* server, void* user)
+static void Ready(const snwServer* server, snwSession* session, void* user)
 {
+    (void)session;
     const snwArgs* args = user;
     const char* address = snwServer_Address(server);
     if (snwArgs_Has(args, "json"))
