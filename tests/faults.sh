@@ -264,6 +264,7 @@ faults=(
     'rigpbd.constraintCommandsSwitchAndSetThem@src/sim/rigpbd/rigpbd_handles.c@s/work->rules\[i\] = (snwRigRule){value, rule->on != 0};/work->rules[i] = (snwRigRule){value, true};/'
     'rigpbd.constraintsAreWrittenWithTheirScene@src/scene/characters.c@s/    if (use->constraints != NULL)/    if (use->constraints != NULL \&\& use->fine > 0)/'
     'rigpbd.mistakesInConstraintsAreNamed@src/scene/constraints_file.c@s/    if (cage \&\& dof >= snw_dofRotationX)/    if (cage \&\& dof > snw_dofRotationZ)/'
+    'rigpbd.lockedHandlesStayUnderAHardHand@src/rig/rig_fit_solve.c@s/        s->turns\[k\] = !given \&\& /        s->turns[k] = (!given || k > 3) \&\& /'
     'rigpbd.compliantFleshFollowsAsADampedSpring@src/sim/rigpbd/rigpbd.c@s/    hold->kept = 1.0 - 1.0 \/ g;/    hold->kept = 0.9 - 0.9 \/ g;/'
     'rigpbd.whatIsShownIsTheRig@src/sim/rigpbd/rigpbd_show.c@s/vertices->positions = work->shown;/(void)work->shown;/'
 )

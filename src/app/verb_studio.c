@@ -62,6 +62,7 @@ static snwExit ReadServer(const snwArgs* args, snwServerDef* def, const char** h
     for (int i = 0; i < def->hostCount; ++i)
         hosts[i] = snwArgs_Nth(args, "allow-host", i);
     def->hosts = hosts;
+    def->token = getenv("SINEW_TOKEN"); // no option: others can read the words of a command
     def->pages = snwPages_Folder();
     def->interrupt = snwInterrupt_Flag();
     return snw_exitOk;
@@ -135,7 +136,8 @@ const snwVerb snwStudioVerb = {
     .summary = "play with a character in the browser",
     .about = "Starts a server for this machine only, prints its address and opens it where there is\n"
              "a desktop. The page shows the living character: drag it, tune it, record, export.\n"
-             "The address holds a random token; without it nobody sees anything. Ctrl-C closes.",
+             "The address holds a random token (SINEW_TOKEN in the environment: that one), without\n"
+             "which nobody sees anything. Ctrl-C closes.",
     .options = s_options,
     .examples = s_examples,
     .run = Run,
