@@ -210,23 +210,33 @@ static snwResult MeasureFrames(snwBenchRows* rows, Studio* studio, snwDragFigure
     return sound ? snw_ok : snwFail(rows->message, snw_errorIo, NULL, "the studio sent no frames");
 }
 
-static void AddFrames(snwBenchRows* rows)
+static snwResult ShowAndMeasure(snwBenchRows* rows, const Place* place, snwDragFigures* figures)
+{
+    Studio studio = {0};
+    if (!OpenStudio(&studio, place, rows->message))
+        return snw_errorIo;
+    snwResult result = MeasureFrames(rows, &studio, figures);
+    CloseStudio(&studio);
+    return result < 0 ? result : rows->result;
+}
+
+// What a part needs: a folder, and room for figures.
+static void WithPlace(
+    snwBenchRows* rows, snwResult (*measure)(snwBenchRows* rows, const Place* place, snwDragFigures* figures))
 {
     Place place;
     snwDragFigures* figures = malloc(sizeof *figures);
     rows->result = figures != NULL ? MakePlace(&place, rows->message) : snwFailMemory(rows->message);
-    Studio studio = {0};
-    if (rows->result == snw_ok && !OpenStudio(&studio, &place, rows->message))
-        rows->result = snw_errorIo;
-    else if (rows->result == snw_ok)
-    {
-        snwResult result = MeasureFrames(rows, &studio, figures);
-        CloseStudio(&studio);
-        rows->result = result < 0 ? result : rows->result;
-    }
+    if (figures != NULL && rows->result == snw_ok)
+        rows->result = measure(rows, &place, figures);
     if (figures != NULL)
         RemovePlace(&place);
     free(figures);
+}
+
+static void AddFrames(snwBenchRows* rows)
+{
+    WithPlace(rows, ShowAndMeasure);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -326,25 +336,25 @@ static double StudioMemory(const char* path, const Place* place, snwDragFigures*
     return memory;
 }
 
-static void AddMemory(snwBenchRows* rows)
+static snwResult MeasureMemory(snwBenchRows* rows, const Place* place, snwDragFigures* figures)
 {
-    Place place;
     char path[PATH_MAX];
     snwBenchRow row = snwMakeBenchRow(s_case, s_method, "rss_over_character_mb");
-    snwDragFigures* figures = malloc(sizeof *figures);
-    rows->result = figures != NULL ? MakePlace(&place, rows->message) : snwFailMemory(rows->message);
     row.target = 100;
     row.op = "<=";
     snprintf(row.note, sizeof row.note, "not measured: this program is no sinew, or it could not be started");
-    if (rows->result == snw_ok && FindProgram(path))
-        row.value = StudioMemory(path, &place, figures) - SimMemory(path, &place);
+    if (FindProgram(path))
+        row.value = StudioMemory(path, place, figures) - SimMemory(path, place);
     if (isfinite(row.value))
         snprintf(row.note, sizeof row.note, "a studio after 8 s of dragging over `sinew sim` of the same scene");
     row.n = isfinite(row.value);
     snwBenchRows_Add(rows, &row);
-    if (figures != NULL)
-        RemovePlace(&place);
-    free(figures);
+    return rows->result;
+}
+
+static void AddMemory(snwBenchRows* rows)
+{
+    WithPlace(rows, MeasureMemory);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -366,7 +376,8 @@ static double PageBytes(const char* folder)
 
 static void AddPage(snwBenchRows* rows)
 {
-    const char* folder = snwPages_Folder();
+    char buffer[PATH_MAX];
+    const char* folder = snwPages_Folder(buffer, sizeof buffer);
     snwBenchRow row = snwMakeBenchRow("page", "", "bundle_gzip_kb");
     row.target = 300;
     row.op = "<=";
