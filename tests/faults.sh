@@ -273,6 +273,16 @@ faults=(
     'rigpbd.lockedHandlesStayUnderAHardHand@src/rig/rig_fit_solve.c@s/        s->turns\[k\] = !given \&\& /        s->turns[k] = (!given || k > 3) \&\& /'
     'rigpbd.compliantFleshFollowsAsADampedSpring@src/sim/rigpbd/rigpbd.c@s/    hold->kept = 1.0 - 1.0 \/ g;/    hold->kept = 0.9 - 0.9 \/ g;/'
     'rigpbd.whatIsShownIsTheRig@src/sim/rigpbd/rigpbd_show.c@s/vertices->positions = work->shown;/(void)work->shown;/'
+    'server.gateKnowsNamesExactly@src/studio/gate.c@s/if (strlen(gate->hosts\[i\]) == size \&\& memcmp/if (memcmp/'
+    'server.strangersAreRefused@src/studio/server_http.c@s/    if (lws_hdr_total_length(link, WSI_TOKEN_ORIGIN) == 0)/    if (true)/'
+    'server.tokenIsNeeded@src/studio/gate.c@s/    return difference == 0;/    return true;/'
+    'server.pathsStayInTheFolder@src/studio/transfer.c@s/O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK/O_RDONLY | O_CLOEXEC | O_NONBLOCK/'
+    'server.uploadsArriveWholeAndReplaceNothing@src/studio/transfer.c@s/        if (!IsThere(folder, upload->name))/        if (true)/;s/O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);$/O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);/'
+    'server.uploadsThatAreNoGoodLeaveNothing@src/studio/transfer.c@s/    unlinkat(upload->folder, upload->part, 0);$/(void)upload->part;/'
+    'server.malformedMessagesCloseTheirSocket@src/studio/server_socket.c@s/    if (lws_frame_is_binary(link))/    if (false)/'
+    'server.framesFollowTheirModelWithinCredit@src/studio/viewer.h@s/    snw_frameCredit = 2,/    snw_frameCredit = 3,/'
+    'server.clientThatNeverReadsIsCutOff@src/studio/viewer.c@s/        viewer->overflowed = true;/        viewer->overflowed = false;/'
+    'server.slowHandshakesHoldNobodyUp@src/studio/server.c@s/        .timeout_secs_ah_idle = (unsigned)server->def.handshakeSeconds,/        .timeout_secs_ah_idle = 60,/'
 )
 
 # Copied file by file, so that a second run rebuilds only what changed.
