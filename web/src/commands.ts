@@ -11,7 +11,7 @@ import type { SelectionPanel } from "./selection";
 import type { Stage } from "./stage";
 import type { Status } from "./status";
 import type { Transport } from "./transport";
-import type { Item } from "./types";
+import type { Item, Vec3 } from "./types";
 import type { Viewer } from "./viewer";
 
 export interface Tools {
@@ -37,12 +37,14 @@ function flip(key: Flag): () => void {
 
 // Off, and back to what it was.
 function makeGravitySwitch(app: App): () => void {
-    let before = [0, -9.81, 0];
+    let before: Vec3 = [0, -9.81, 0];
     return () => {
-        const now = app.state.value?.gravity ?? [0, 0, 0];
+        const now: Vec3 = app.state.value?.gravity ?? [0, 0, 0];
         const isOn = now.some((x) => x !== 0);
-        if (isOn) before = [...now];
-        app.do("gravity", { vector: isOn ? [0, 0, 0] : before });
+        if (isOn) before = now;
+        const gravity: Vec3 = isOn ? [0, 0, 0] : before;
+        app.do("gravity", { vector: gravity });
+        app.expect({ gravity });
     };
 }
 
