@@ -63,16 +63,32 @@ static const char s_cube[] = "{\"sinew\": 1, \"name\": \"cube\", \"method\": \"p
                              "\"lower\": [-1, 0.09, -1], \"upper\": [1, 1, 1]}],"
                              "\"colliders\": [{\"name\": \"ground\", \"kind\": \"plane\"}]}";
 
-static snwStudio* OpenCube(void)
+// Two bones in a bar, with a hinge between them that has a spring.
+static const char s_stick[] =
+    "{\"sinew\": 1, \"name\": \"stick\", \"method\": \"apd\", \"gravity\": [0, 0, 0], \"bodies\": [{\"name\": "
+    "\"stick\","
+    "\"character\": {\"blueprint\": {\"sinew\": 1, \"name\": \"stick\","
+    "\"box\": {\"size\": [1, 0.2, 0.2], \"cells\": [10, 2, 2]},"
+    "\"bones\": [{\"name\": \"left\", \"head\": [-0.5, 0, 0], \"tail\": [-0.1, 0, 0], \"radius\": 0.06},"
+    "{\"name\": \"right\", \"parent\": \"left\", \"head\": [0.1, 0, 0], \"tail\": [0.5, 0, 0], \"radius\": 0.06}],"
+    "\"joints\": [{\"name\": \"elbow\", \"type\": \"hinge\", \"bone\": \"right\", \"at\": [0, 0, 0],"
+    "\"axis\": [0, 0, 1]}]}}}]}";
+
+static snwStudio* OpenText(const char* name, const char* text)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/cube.json", snwTest_TempDir());
+    snprintf(path, sizeof path, "%s/%s", snwTest_TempDir(), name);
     FILE* file = fopen(path, "wb");
     if (file == NULL)
         return NULL;
-    fwrite(s_cube, 1, sizeof s_cube - 1, file);
+    fwrite(text, 1, strlen(text), file);
     fclose(file);
     return snwStudio_Open(path, NULL);
+}
+
+static snwStudio* OpenCube(void)
+{
+    return OpenText("cube.json", s_cube);
 }
 
 TEST(studio_session, opens_and_shows)
@@ -343,6 +359,199 @@ TEST(studio_session, drags_flesh_and_leaves)
     state = snwStudio_State(studio);
     CHECK_NEAR((double)json_array_size(json_object_get(state, "grabs")), hands - 1, 0);
     json_decref(state);
+    snwStudio_Close(studio);
+}
+
+// Takes hold of something, moves it by (dx, dy, dz) and makes so many steps; its number.
+static int Drag(snwStudio* studio, const char* what, snwVec3 by, int frames)
+{
+    json_t* answer = snwStudio_Ask(studio, "\"do\": \"grab\", %s", what);
+    json_t* from = json_object_get(answer, "position");
+    int grab = (int)json_integer_value(json_object_get(answer, "grab"));
+    CHECK(grab > 0);
+    CHECK(snwStudio_Do(studio, "\"do\": \"move\", \"grab\": %d, \"position\": [%.9g, %.9g, %.9g]", grab,
+        json_number_value(json_array_get(from, 0)) + by.x, json_number_value(json_array_get(from, 1)) + by.y,
+        json_number_value(json_array_get(from, 2)) + by.z));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": %d", frames));
+    json_decref(answer);
+    return grab;
+}
+
+// Three floats of a section of the newest frame; its count.
+static uint32_t FrameFloats(snwStudio* studio, snwSection kind, uint32_t first, float out[3])
+{
+    snwSession* session = snwStudio_Session(studio);
+    snwBlob* frame = snwSession_TakeFrame(session);
+    Section section = FindSection(frame, kind, 0);
+    memset(out, 0, 3 * sizeof(float));
+    if (section.bytes >= 4 * (first + 3))
+        memcpy(out, section.data + 4 * (size_t)first, 3 * sizeof(float));
+    snwBlob_Release(snwSession_GetContext(session), frame);
+    return section.count;
+}
+
+TEST(studio_session, drags_things)
+{
+    snwStudio* studio = OpenCube();
+    REQUIRE(studio != NULL);
+    float p[3];
+    CHECK(snwStudio_Do(studio, "\"do\": \"gravity\", \"vector\": [0, 0, 0]"));
+    int grab = Drag(studio, "\"prop\": 0", (snwVec3){0, 0.3, 0}, 30);
+    FrameFloats(studio, snw_sectionProps, 0, p);
+    CHECK_NEAR(p[1], 0.8, 0.02);
+    FrameFloats(studio, snw_sectionGrabs, 3, p); // where the hand is
+    CHECK_NEAR(p[1], 0.8, 1e-6);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d", grab));
+    CHECK(TextIs(studio, "undo", "drag of prop ball"));
+    grab = Drag(studio, "\"collider\": 0", (snwVec3){0, -0.25, 0}, 2);
+    FrameFloats(studio, snw_sectionColliders, 0, p);
+    CHECK_NEAR(p[1], -0.25, 1e-6);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d", grab));
+    CHECK(snwStudio_Do(studio, "\"do\": \"undo\""));
+    FrameFloats(studio, snw_sectionColliders, 0, p);
+    CHECK_NEAR(p[1], 0, 0);
+    // A pin takes its vertices along, and flesh that is kept is pinned.
+    CHECK_INT(FrameFloats(studio, snw_sectionPins, 0, p), 0);
+    double before = snwStudio_Number(studio, "pins.0.position.1");
+    grab = Drag(studio, "\"pin\": 0", (snwVec3){0, 0.2, 0}, 2);
+    CHECK_NEAR(snwStudio_Number(studio, "pins.0.position.1"), before + 0.2, 1e-6);
+    CHECK_INT(FrameFloats(studio, snw_sectionPins, 0, p), 9);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d", grab));
+    grab = Drag(studio, "\"origin\": [0, 0.35, 5], \"direction\": [0, 0, -1]", (snwVec3){0, 0, 0.1}, 3);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d, \"keep\": true", grab));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 3"));
+    CHECK_INT(FrameFloats(studio, snw_sectionPins, 0, p), 10);
+    CHECK_INT(FrameFloats(studio, snw_sectionGrabs, 0, p), 0);
+    snwStudio_Close(studio);
+}
+
+TEST(studio_session, drags_bones_and_joints)
+{
+    snwStudio* studio = OpenText("stick.json", s_stick);
+    REQUIRE(studio != NULL);
+    float head[3], now[3];
+    FrameFloats(studio, snw_sectionBones, 7, head); // what takes the second bone from its rest pose to now
+    int grab = Drag(studio, "\"body\": 0, \"bone\": 1", (snwVec3){0, 0.2, 0}, 20);
+    FrameFloats(studio, snw_sectionBones, 7, now);
+    CHECK(fabsf(now[1] - head[1]) > 0.02f);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d", grab));
+    CHECK(TextIs(studio, "undo", "drag of bone right"));
+    CHECK(snwStudio_Do(studio, "\"do\": \"undo\""));
+    FrameFloats(studio, snw_sectionBones, 7, now);
+    CHECK_NEAR(now[1], head[1], 0);
+    grab = Drag(studio, "\"body\": 0, \"joint\": 0", (snwVec3){0, -0.2, 0}, 20);
+    FrameFloats(studio, snw_sectionBones, 7, now);
+    CHECK(fabsf(now[1] - head[1]) > 0.02f);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d", grab));
+    CHECK(TextIs(studio, "undo", "drag of joint elbow"));
+    // In another method the same bones are handles.
+    CHECK(snwStudio_Do(studio, "\"do\": \"method\", \"name\": \"rigpbd\""));
+    CHECK(snwStudio_Settle(studio));
+    grab = Drag(studio, "\"body\": 0, \"bone\": 1", (snwVec3){0, 0.1, 0}, 5);
+    CHECK_INT(GivenOf(studio, 1), 7);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d, \"keep\": true", grab));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\""));
+    CHECK_INT(GivenOf(studio, 1), 7);
+    snwStudio_Close(studio);
+}
+
+TEST(studio_session, shows_what_is_wanted)
+{
+    snwStudio* studio = OpenText("stick.json", s_stick);
+    REQUIRE(studio != NULL);
+    float p[3];
+    CHECK_INT(FrameFloats(studio, snw_sectionValues, 0, p), 0);
+    CHECK(snwStudio_Do(studio, "\"do\": \"view\", \"want\": [\"strain\", \"elements\", \"contacts\", \"pressure\"]"));
+    uint32_t points = FrameFloats(studio, snw_sectionPositions, 0, p);
+    CHECK_INT(FrameFloats(studio, snw_sectionValues, 0, p), points);
+    CHECK(p[0] <= p[1]);
+    CHECK_INT(FrameFloats(studio, snw_sectionElements, 0, p), 11 * 3 * 3);
+    CHECK_INT(FrameFloats(studio, snw_sectionPressure, 0, p), 1);
+    // Another viewer wants the weights: the model comes again with them.
+    json_t* answer = snwStudio_AskAs(studio, 2, "\"do\": \"view\", \"want\": [\"weights\"]");
+    json_decref(answer);
+    struct timespec pause = {0, 5000000};
+    bool painted = false;
+    for (int i = 0; i < 2000 && !painted; ++i)
+    {
+        nanosleep(&pause, NULL);
+        snwBlob* model = snwSession_TakeModel(snwStudio_Session(studio));
+        Section json = FindSection(model, snw_sectionModel, 0);
+        json_error_t error;
+        json_t* words = json_loadb((const char*)json.data, json.bytes, 0, &error);
+        painted = json_is_integer(json_object_get(json_array_get(json_object_get(words, "parts"), 0), "weights"));
+        json_decref(words);
+        snwBlob_Release(snwSession_GetContext(snwStudio_Session(studio)), model);
+    }
+    CHECK(painted);
+    snwBlob* frame = snwSession_TakeFrame(snwStudio_Session(studio));
+    snwBlob* model = snwSession_TakeModel(snwStudio_Session(studio));
+    snwBlobHead ofFrame, ofModel;
+    memcpy(&ofFrame, frame->data, sizeof ofFrame);
+    memcpy(&ofModel, model->data, sizeof ofModel);
+    CHECK_INT(ofModel.serial, 2);
+    CHECK_INT(ofFrame.model, ofModel.serial);
+    snwBlob_Release(snwSession_GetContext(snwStudio_Session(studio)), frame);
+    snwBlob_Release(snwSession_GetContext(snwStudio_Session(studio)), model);
+    snwSession_Leave(snwStudio_Session(studio), 1);
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\""));
+    CHECK_INT(FrameFloats(studio, snw_sectionValues, 0, p), 0);
+    snwStudio_Close(studio);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Trouble
+
+TEST(studio_session, survives_divergence)
+{
+    static const char wild[] = "{\"sinew\": 1, \"rate\": 1, \"bodies\": [{\"name\": \"b\", \"character\": {\"shape\":"
+                               "\"block\", \"size\": [0.3, 0.3, 0.3], \"cells\": [2, 2, 2],"
+                               "\"material\": {\"density\": 0.001}}}]}";
+    snwStudio* studio = OpenText("wild.json", wild);
+    REQUIRE(studio != NULL);
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 2"));
+    CHECK(snwStudio_Do(
+        studio, "\"do\": \"push\", \"body\": 0, \"vertex\": 0, \"force\": [1e12, 1e11, 1e10], \"duration\": 1e6"));
+    json_t* answer = snwStudio_Ask(studio, "\"do\": \"step\", \"frames\": 60");
+    CHECK(json_is_false(json_object_get(answer, "ok")));
+    json_decref(answer);
+    CHECK_NEAR(snwStudio_Number(studio, "diverged"), 1, 0);
+    CHECK(snwStudio_Events(studio, "note") >= 1);
+    snwBlob* frame = snwSession_TakeFrame(snwStudio_Session(studio));
+    Section positions = FindSection(frame, snw_sectionPositions, 0);
+    bool finite = true;
+    for (uint32_t i = 0; i < 3 * positions.count; ++i)
+        finite = finite && isfinite(((const float*)(const void*)positions.data)[i]);
+    CHECK(finite);
+    snwBlob_Release(snwSession_GetContext(snwStudio_Session(studio)), frame);
+    CHECK(snwStudio_Do(studio, "\"do\": \"reset\""));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 3"));
+    CHECK_NEAR(snwStudio_Number(studio, "diverged"), 0, 0);
+    CHECK_NEAR(snwStudio_Number(studio, "frame"), 3, 0);
+    snwStudio_Close(studio);
+}
+
+TEST(studio_session, cancels)
+{
+    snwStudio* studio = OpenCube();
+    REQUIRE(studio != NULL);
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 200"));
+    snwSession* session = snwStudio_Session(studio);
+    static const char export[] = "{\"v\": 1, \"do\": \"export\", \"kind\": \"glb\"}";
+    char cancel[64];
+    json_t* answer = snwStudio_Ask(studio, "\"do\": \"export\", \"kind\": \"log\"");
+    int job = (int)json_integer_value(json_object_get(answer, "job"));
+    json_decref(answer);
+    json_decref(snwStudio_Job(studio, job));
+    snprintf(cancel, sizeof cancel, "{\"v\": 1, \"do\": \"cancel\", \"job\": %d}", job + 2);
+    snwSession_Post(session, 1, export, sizeof export - 1);
+    snwSession_Post(session, 1, export, sizeof export - 1); // waits for the first
+    snwSession_Post(session, 1, cancel, strlen(cancel));
+    json_t *first = snwStudio_Job(studio, job + 1), *second = snwStudio_Job(studio, job + 2);
+    CHECK(json_object_get(first, "file") != NULL);
+    CHECK_CONTAINS(json_string_value(json_object_get(json_object_get(second, "error"), "text")), "stopped");
+    json_decref(first);
+    json_decref(second);
     snwStudio_Close(studio);
 }
 
