@@ -267,6 +267,13 @@ faults=(
     'rigpbd.lockedHandlesStayUnderAHardHand@src/rig/rig_fit_solve.c@s/        s->turns\[k\] = !given \&\& /        s->turns[k] = (!given || k > 3) \&\& /'
     'rigpbd.compliantFleshFollowsAsADampedSpring@src/sim/rigpbd/rigpbd.c@s/    hold->kept = 1.0 - 1.0 \/ g;/    hold->kept = 0.9 - 0.9 \/ g;/'
     'rigpbd.whatIsShownIsTheRig@src/sim/rigpbd/rigpbd_show.c@s/vertices->positions = work->shown;/(void)work->shown;/'
+    'session.values@src/studio/record.c@s/        result = KeepValues(session, &kept, message);/        (void)KeepValues;/'
+    'session.seeksAndGoesOn@src/studio/timeline.c@s/        result = PushRecorded(session, at, &next, message);/        (void)PushRecorded, (void)next;/'
+    'session.dragsAHandle@src/studio/grabs.c@s/    command.mask = keep ? given : hand->givenBefore;/    command.mask = given;/'
+    'session.dragsFleshAndLeaves@src/studio/grabs.c@s/        if (session->hands\[i\].client == client)/        if (session->hands[i].client != client)/'
+    'session.exportsWhatWasShown@src/studio/folder.c@s/    if (number < 2)/    if (number < 20)/'
+    'session.staysInItsFolder@src/studio/folder.c@s/if (lstat(path, &info) != 0 || !S_ISREG/if (stat(path, \&info) != 0 || !S_ISREG/'
+    'session.survivesDivergence@src/studio/session.c@s/        Diverge(session, message);/        (void)Diverge;/'
 )
 
 # Copied file by file, so that a second run rebuilds only what changed.

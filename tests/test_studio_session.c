@@ -2,6 +2,7 @@
 
 #include "studio.h"
 #include "test.h"
+#include "validator.h"
 
 #include "studio/encode.h"
 
@@ -91,7 +92,7 @@ static snwStudio* OpenCube(void)
     return OpenText("cube.json", s_cube);
 }
 
-TEST(studio_session, opens_and_shows)
+TEST(session, opensAndShows)
 {
     snwStudio* studio = snwStudio_Open("bar", NULL);
     REQUIRE(studio != NULL);
@@ -144,7 +145,7 @@ static bool TextIs(snwStudio* studio, const char* key, const char* text)
     return same;
 }
 
-TEST(studio_session, time)
+TEST(session, time)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -167,7 +168,7 @@ TEST(studio_session, time)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, values)
+TEST(session, values)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -196,7 +197,7 @@ TEST(studio_session, values)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, methods)
+TEST(session, methods)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -257,7 +258,7 @@ static snwVec3 HandlePlace(snwStudio* studio, int handle)
     return p;
 }
 
-TEST(studio_session, drags_a_handle)
+TEST(session, dragsAHandle)
 {
     snwStudio* studio = snwStudio_Open("worm", NULL);
     REQUIRE(studio != NULL);
@@ -293,7 +294,7 @@ TEST(studio_session, drags_a_handle)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, locks_degrees_of_freedom)
+TEST(session, locksDegreesOfFreedom)
 {
     snwStudio* studio = snwStudio_Open("worm", NULL);
     REQUIRE(studio != NULL);
@@ -315,7 +316,7 @@ TEST(studio_session, locks_degrees_of_freedom)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, drags_flesh_and_leaves)
+TEST(session, dragsFleshAndLeaves)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -390,7 +391,7 @@ static uint32_t FrameFloats(snwStudio* studio, snwSection kind, uint32_t first, 
     return section.count;
 }
 
-TEST(studio_session, drags_things)
+TEST(session, dragsThings)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -425,7 +426,7 @@ TEST(studio_session, drags_things)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, drags_bones_and_joints)
+TEST(session, dragsBonesAndJoints)
 {
     snwStudio* studio = OpenText("stick.json", s_stick);
     REQUIRE(studio != NULL);
@@ -455,7 +456,7 @@ TEST(studio_session, drags_bones_and_joints)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, shows_what_is_wanted)
+TEST(session, showsWhatIsWanted)
 {
     snwStudio* studio = OpenText("stick.json", s_stick);
     REQUIRE(studio != NULL);
@@ -502,7 +503,7 @@ TEST(studio_session, shows_what_is_wanted)
 // ---------------------------------------------------------------------------------------------------------------------
 // Trouble
 
-TEST(studio_session, survives_divergence)
+TEST(session, survivesDivergence)
 {
     static const char wild[] = "{\"sinew\": 1, \"rate\": 1, \"bodies\": [{\"name\": \"b\", \"character\": {\"shape\":"
                                "\"block\", \"size\": [0.3, 0.3, 0.3], \"cells\": [2, 2, 2],"
@@ -531,7 +532,7 @@ TEST(studio_session, survives_divergence)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, cancels)
+TEST(session, cancels)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -558,7 +559,7 @@ TEST(studio_session, cancels)
 // ---------------------------------------------------------------------------------------------------------------------
 // Timeline
 
-TEST(studio_session, seeks_and_goes_on)
+TEST(session, seeksAndGoesOn)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -625,7 +626,7 @@ static bool PathOf(snwStudio* studio, const json_t* done, char* path, size_t cap
     return true;
 }
 
-TEST(studio_session, exports_what_was_shown)
+TEST(session, exportsWhatWasShown)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -658,9 +659,43 @@ TEST(studio_session, exports_what_was_shown)
     snwStudio_Close(studio);
 }
 
+TEST(session, exportedDocumentsAreValid)
+{
+    snwStudio* studio = snwStudio_Open("worm", NULL); // with a texture
+    REQUIRE(studio != NULL);
+    char paths[3][1024];
+    int grab = Drag(studio, "\"body\": 0, \"handle\": 4", (snwVec3){0, 0.2, 0}, 10);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d", grab));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 5"));
+    json_t* done = Export(studio, "glb", "worm");
+    CHECK(PathOf(studio, done, paths[0], sizeof paths[0]));
+    json_decref(done);
+    snwStudio_Close(studio);
+    studio = OpenText("stick.json", s_stick);
+    REQUIRE(studio != NULL);
+    grab = Drag(studio, "\"body\": 0, \"bone\": 1", (snwVec3){0, 0.2, 0}, 15);
+    static const char* const kinds[] = {"glb", "joints"};
+    for (int i = 0; i < 2; ++i)
+    {
+        done = Export(studio, kinds[i], "stick");
+        CHECK(PathOf(studio, done, paths[i + 1], sizeof paths[0]));
+        json_decref(done);
+    }
+    snwStudio_Close(studio);
+    const char* list[3] = {paths[0], paths[1], paths[2]};
+    snwVerdict verdicts[3];
+    if (!snwValidate(list, 3, verdicts))
+        SKIP("no glTF validator here (tools/setup.sh validate)");
+    for (int i = 0; i < 3; ++i)
+    {
+        CHECK_INT(verdicts[i].errors, 0);
+        CHECK_INT(verdicts[i].warnings, 0);
+    }
+}
+
 // The performance that was exported as a log, performed by the run loop, has the hashes of the preview; so has the
 // scene that was saved with what was done as its script, but for its script's own count.
-TEST(studio_session, log_replays)
+TEST(session, logReplays)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -700,7 +735,7 @@ TEST(studio_session, log_replays)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, autosaves)
+TEST(session, autosaves)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -786,7 +821,7 @@ static const Wrong s_wrongs[] = {
     {"{\"v\": 1, \"do\": \"view\", \"want\": 1}", "list"},
 };
 
-TEST(studio_session, refuses_nonsense)
+TEST(session, refusesNonsense)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -826,7 +861,7 @@ static bool IsRefused(snwStudio* studio, json_t* answer)
     return refused;
 }
 
-TEST(studio_session, stays_in_its_folder)
+TEST(session, staysInItsFolder)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -859,7 +894,7 @@ TEST(studio_session, stays_in_its_folder)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, queue_is_bounded)
+TEST(session, queueIsBounded)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
