@@ -269,7 +269,7 @@ faults=(
     'rigpbd.whatIsShownIsTheRig@src/sim/rigpbd/rigpbd_show.c@s/vertices->positions = work->shown;/(void)work->shown;/'
     'session.values@src/studio/record.c@s/        result = KeepValues(session, &kept, message);/        (void)KeepValues;/'
     'session.seeksAndGoesOn@src/studio/timeline.c@s/        result = PushRecorded(session, at, &next, message);/        (void)PushRecorded, (void)next;/'
-    'session.dragsAHandle@src/studio/grabs.c@s/    command.mask = keep ? given : hand->givenBefore;/    command.mask = given;/'
+    'session.dragsAHandle@src/studio/grabs.c@s/    command.mask = keep ? given : hand->givenBefore;/    command.mask = keep ? given : given;/'
     'session.dragsFleshAndLeaves@src/studio/grabs.c@s/        if (session->hands\[i\].client == client)/        if (session->hands[i].client != client)/'
     'session.exportsWhatWasShown@src/studio/folder.c@s/    if (number < 2)/    if (number < 20)/'
     'session.staysInItsFolder@src/studio/folder.c@s/if (lstat(path, &info) != 0 || !S_ISREG/if (stat(path, \&info) != 0 || !S_ISREG/'

@@ -567,7 +567,7 @@ TEST(session, seeksAndGoesOn)
     snwStudio_Hash(studio, hashes[0]);
     for (int i = 1; i <= 70; ++i)
     {
-        if (i == 20)
+        if (i == 35)
             CHECK(snwStudio_Do(
                 studio, "\"do\": \"push\", \"body\": 0, \"vertex\": -1, \"force\": [3, 0, 0], \"duration\": 0.2"));
         CHECK(snwStudio_Do(studio, "\"do\": \"step\""));
