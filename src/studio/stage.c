@@ -98,8 +98,8 @@ snwResult snwStage_Change(snwStage* stage, const snwStageChange* change, snwStag
     snwBodyDef* bodies = snwArena_Copy(&arena, old->bodies, (size_t)old->bodyCount, sizeof *bodies);
     file.scene = NULL;
     *changed = NULL;
-    snwResult result = settings == NULL || arena.failed ? snwFailMemory(message) : snw_ok;
-    if (result >= 0)
+    snwResult result = settings != NULL && bodies != NULL ? snw_ok : snwFailMemory(message);
+    if (settings != NULL && bodies != NULL)
     {
         def.method = change->method != NULL ? change->method : old->method;
         def.settings = settings;
