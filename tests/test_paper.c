@@ -4,12 +4,13 @@
 #include "fixture.h"
 #include "test.h"
 
+#include "asset/export.h"
+#include "asset/fine_skin.h"
 #include "scene/blueprint_file.h"
 #include "scene/gestures.h"
 #include "math/transform.h"
 #include "sim/character.h"
 #include "view/film_flat.h"
-#include "view/fine_skin.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -443,6 +444,67 @@ TEST(paper, filmsShowTheFinerSkin)
     }
     CHECK(most > 0.62 && most < 0.72);
     EndShow(&stage);
+    snwDestroyContext(context);
+}
+
+// Reads the points of an OBJ file; returns how many there are, and of triangles and texture coordinates.
+static int ReadObj(const char* path, float (*points)[3], int capacity, int* triangles, int* texcoords)
+{
+    FILE* file = fopen(path, "r");
+    char line[256];
+    int count = 0;
+    *triangles = *texcoords = 0;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+    {
+        float* p = points[count < capacity ? count : 0];
+        count += sscanf(line, "v %f %f %f", &p[0], &p[1], &p[2]) == 3;
+        *triangles += strncmp(line, "f ", 2) == 0;
+        *texcoords += strncmp(line, "vt ", 3) == 0;
+    }
+    if (file != NULL)
+        fclose(file);
+    return count;
+}
+
+TEST(paper, exportsHaveTheFinerSkin)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSceneFile file;
+    const snwSceneDef* scene = Open(context,
+        "{'sinew': 1, 'method': 'rigpbd', 'bodies': [{'name': 'worm', 'character': {'blueprint': 'worm',"
+        "'size': {'triangles': 90}, 'fine': 4}}], 'gestures': [{'kind': 'path', 'body': 'worm', 'handle': 'head',"
+        "'duration': 0.1, 'points': [[0, 0], [0.1, 0]]}]}",
+        &file);
+    snwSimDef simDef = snwDefaultSimDef();
+    snwSim* sim = NULL;
+    simDef.scene = file.scene;
+    CHECK_INT(snwCreateSim(context, &simDef, &sim, NULL), snw_ok);
+    snwFixture_Run(sim, 5, 1.0 / 60);
+    char path[512], obj[600];
+    snprintf(path, sizeof path, "%s/fine", snwTest_TempDir());
+    snprintf(obj, sizeof obj, "%s-00000.obj", path);
+    snwExportDef def = snwDefaultExportDef(snw_exportObj);
+    def.path = path;
+    snwExporter* exporter = NULL;
+    CHECK_INT(snwExporter_Open(context, &def, file.scene, &exporter, NULL), snw_ok);
+    CHECK_INT(snwExporter_AddFrame(exporter, sim, NULL), snw_ok);
+    CHECK_INT(snwExporter_Finish(exporter, NULL), snw_ok);
+    snwFineSkin* skin = NULL;
+    snwMatrices handles;
+    CHECK_INT(snwCreateFineSkin(context, snwCharacter_GetDef(scene->bodies[0].character), 4, &skin, NULL), snw_ok);
+    CHECK_INT(snwSim_GetHandleMatrices(sim, 0, &handles), snw_ok);
+    float* points = calloc(3 * (size_t)skin->pointCount, sizeof *points);
+    float(*read)[3] = calloc((size_t)skin->pointCount, sizeof *read);
+    int triangles, texcoords;
+    snwFineSkin_Move(skin, &handles, points);
+    CHECK_INT(ReadObj(obj, read, skin->pointCount, &triangles, &texcoords), skin->pointCount);
+    CHECK_INT(triangles, skin->triangleCount);
+    CHECK_INT(texcoords, skin->pointCount);
+    CHECK(memcmp(read, points, 3 * (size_t)skin->pointCount * sizeof *points) == 0);
+    free(read), free(points);
+    snwDestroyFineSkin(context, skin);
+    snwDestroySim(sim);
+    snwSceneFile_Close(&file);
     snwDestroyContext(context);
 }
 

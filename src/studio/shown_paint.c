@@ -5,7 +5,7 @@
 #include "sim/character.h"
 #include "sim/scene.h"
 #include "view/film_prepared.h"
-#include "view/fine_skin.h"
+#include "asset/fine_skin.h"
 #include "view/picture.h"
 
 #include <string.h>

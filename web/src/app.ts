@@ -26,8 +26,11 @@ export class App implements Listener {
     readonly job = new Signal<Job | null>(null);
     readonly note = new Signal<Note | null>(null);
 
+    private opening: ((state: State | null) => void) | null = null;
+
     constructor(token: string) {
         this.connection = new Connection(token, this);
+        this.state.on((state) => this.opening?.(state));
     }
 
     onLink(link: Link, retryIn: number): void {
@@ -74,6 +77,20 @@ export class App implements Listener {
             this.note.value = { level: "error", text: error.message, remedy: error.remedy };
             return null;
         }
+    }
+
+    // What is opened comes alive, even if what was there before stood still.
+    async open(name: string): Promise<void> {
+        const before = this.state.value?.revision ?? 0;
+        if (!(await this.ask("open", { name }))) return;
+        const isThere = (s: State | null): boolean => !!s && s.revision > before && !s.loading && s.scene?.opened === name;
+        const wait = (s: State | null): void => {
+            if (this.opening !== wait || !isThere(s)) return;
+            this.opening = null;
+            if (!s?.playing) this.do("play");
+        };
+        this.opening = wait;
+        wait(this.state.value);
     }
 
     do(word: string, keys: Record<string, unknown> = {}): void {

@@ -93,7 +93,7 @@ export class Library {
             icon(card.icon),
             h("span", {}, h("b", {}, card.name), h("small", {}, card.description)),
         );
-        button.addEventListener("click", () => this.app.do("open", { name: card.word }));
+        button.addEventListener("click", () => void this.app.open(card.word));
         button.addEventListener("keydown", (e) => moveFocus(this.results, button, e));
         return button;
     }

@@ -5,6 +5,7 @@ import {
     CircleGeometry,
     Color,
     DirectionalLight,
+    type IUniform,
     LightProbe,
     Mesh,
     MeshStandardMaterial,
@@ -13,6 +14,7 @@ import {
     Scene,
     SphericalHarmonics3,
     Vector3,
+    Vector4,
     WebGLRenderer,
 } from "three";
 import { View } from "./camera";
@@ -27,6 +29,7 @@ export class Stage {
     readonly canvas: HTMLCanvasElement;
     private readonly key = new DirectionalLight(0xfff1e2, 2.3);
     private readonly ground: Mesh;
+    private readonly shade = { value: new Vector4(0, 0, 1, 0) }; // x, z, radius, how dark
     private dirty = true;
     private drew = false;
     private ticked = 0;
@@ -52,7 +55,7 @@ export class Stage {
         this.renderer.shadowMap.type = PCFShadowMap;
         parent.prepend(this.canvas);
         this.light();
-        this.ground = makeGround();
+        this.ground = makeGround(this.shade);
         this.scene.add(this.ground);
         new ResizeObserver(() => this.resize()).observe(parent);
         this.resize();
@@ -93,12 +96,21 @@ export class Stage {
     }
 
     // The disc lies in its plane (x y z, quaternion), under the character.
-    moveGround(pose: Float32Array, center: Vector3): void {
+    // Where the character is near it, it gets less light from the sky: a soft shade that costs nothing.
+    // size: of the one character; null: there are several, and no single shade.
+    moveGround(pose: Float32Array, center: Vector3, size: Vector3 | null): void {
         if (pose.length < 7) return;
         this.ground.quaternion.fromArray(pose, 3);
         const normal = new Vector3(0, 1, 0).applyQuaternion(this.ground.quaternion);
         const height = center.clone().sub(new Vector3().fromArray(pose)).dot(normal);
         this.ground.position.copy(center).addScaledVector(normal, -height);
+        if (!size) {
+            this.shade.value.w = 0;
+            return;
+        }
+        const radius = Math.max(0.02, 0.3 * (size.x + size.z));
+        const gap = Math.max(0, height - size.y / 2) / radius;
+        this.shade.value.set(this.ground.position.x, this.ground.position.z, radius, 0.65 / (1 + 2 * gap));
     }
 
     setShadows(on: boolean): void {
@@ -187,29 +199,32 @@ function drawsInSoftware(): boolean {
 
 // A disc that fades into the background, so there is no horizon to look at. The lines are in its shader: they stay thin
 // at any distance and their spacing tells sizes (0.1 m, stronger every metre).
-function makeGround(): Mesh {
+function makeGround(shade: IUniform<Vector4>): Mesh {
     const geometry = new CircleGeometry(1, 96).rotateX(-Math.PI / 2);
     const count = geometry.getAttribute("position").count;
     const colors = new Float32Array(count * 4).fill(1);
     for (let i = 1; i < count; ++i) colors[i * 4 + 3] = 0;
     geometry.setAttribute("color", new BufferAttribute(colors, 4));
     const material = new MeshStandardMaterial({
-        color: 0x2a2f37,
+        color: 0x3a3f47,
         roughness: 0.95,
         vertexColors: true,
         transparent: true,
         depthWrite: false,
     });
     material.onBeforeCompile = (shader) => {
+        shader.uniforms.shade = shade;
         shader.vertexShader = shader.vertexShader
             .replace("#include <common>", "#include <common>\nvarying vec2 vGround;")
             .replace("#include <begin_vertex>", "#include <begin_vertex>\nvGround = (modelMatrix * vec4(position, 1.0)).xz;");
         shader.fragmentShader = shader.fragmentShader
-            .replace("#include <common>", `#include <common>\nvarying vec2 vGround;\n${lineShader}`)
+            .replace("#include <common>", `#include <common>\nvarying vec2 vGround;\nuniform vec4 shade;\n${lineShader}`)
             .replace(
                 "#include <color_fragment>",
                 "#include <color_fragment>\ndiffuseColor.a *= diffuseColor.a;\n" +
-                    "diffuseColor.rgb += 0.012 * lines(vGround * 10.0) + 0.04 * lines(vGround);",
+                    "diffuseColor.rgb += 0.012 * lines(vGround * 10.0) + 0.04 * lines(vGround);\n" +
+                    "vec2 toShade = (vGround - shade.xy) / shade.z;\n" +
+                    "diffuseColor.rgb *= 1.0 - shade.w * exp(-dot(toShade, toShade));",
             );
     };
     const mesh = new Mesh(geometry, material);

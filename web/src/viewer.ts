@@ -130,6 +130,6 @@ export class Viewer {
         this.center.copy(center);
         this.stage.lightAround(center, Math.max(0.05, box.getSize(new Vector3()).length() / 2));
         const ground = frame.floatsOf(Kind.colliders).subarray(this.ground * 7, this.ground * 7 + 7);
-        if (this.ground >= 0) this.stage.moveGround(ground, center);
+        if (this.ground >= 0) this.stage.moveGround(ground, center, this.overlays.bones.length === 1 ? box.getSize(new Vector3()) : null);
     }
 }

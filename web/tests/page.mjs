@@ -32,6 +32,12 @@ async function open(name) {
     await seen((serial) => (window.sinew.frame?.serial ?? 0) > serial, serial);
 }
 
+// Nothing is drawn while nothing moves, which leaves the machine to the rest.
+async function pause(on) {
+    if ((await hello(page)).playing === on) await page.keyboard.press("Space");
+    await until(page, on ? "pause" : "play", (s) => s.playing === !on);
+}
+
 // The field of a panel, by the name of its parameter or its label.
 function field(label) {
     return page.locator(".pane .tp-lblv", { has: page.locator(`.tp-lblv_l:text-is("${label}")`) }).first();
@@ -59,6 +65,7 @@ const cases = {
     },
 
     async draggingAHandleMovesVertices() {
+        await pause(true); // what moves by itself is hard to hit
         await page.evaluate(() => document.activeElement?.blur());
         const handle = (await marks()).find((m) => m.kind === "handle");
         check(handle, "there is a handle to drag");
@@ -68,6 +75,7 @@ const cases = {
         await page.mouse.move(x, y);
         await page.mouse.down();
         await until(page, "the hand holds it", (s) => s.grabs.length === 1 && s.grabs[0].kind === "handle");
+        await pause(false);
         await page.mouse.move(x + 30, y - 50, { steps: 4 });
         await page.mouse.move(x + 60, y - 110, { steps: 4 });
         const far = ([place]) => {
@@ -84,41 +92,50 @@ const cases = {
     },
 
     async degreesOfFreedomAreLocked() {
+        await page.locator("canvas").first().focus();
+        await pause(true);
         await page.keyboard.press("Tab");
         const item = (await page.evaluate(() => window.sinew.selection))[0];
         check(item?.kind === "handle", "Tab selects a handle");
         const mask = (s) => s.bodies[item.body].given[item.index];
+        const x = mask(await hello(page)) & 1; // the scene's own script may hold it
         await page.click(".dof:nth-child(1)");
-        await until(page, "x is held", (s) => (mask(s) & 1) === 1);
+        await until(page, "x is held, or free", (s) => (mask(s) & 1) === 1 - x);
         await page.locator("canvas").first().focus();
         await page.keyboard.press("Control+z");
-        await until(page, "undo lets go", (s) => (mask(s) & 1) === 0);
+        await until(page, "undo", (s) => (mask(s) & 1) === x);
         await page.keyboard.press("Control+Shift+Z");
-        await until(page, "redo holds", (s) => (mask(s) & 1) === 1);
+        const last = mask(await until(page, "redo", (s) => (mask(s) & 1) === 1 - x));
         await page.keyboard.press("l");
-        await until(page, "L lets all go", (s) => mask(s) === 0);
+        await until(page, "L locks all or lets all go", (s) => mask(s) === (last ? 0 : 63));
         await page.keyboard.press("Escape");
         check((await page.evaluate(() => window.sinew.selection.length)) === 0, "Escape selects nothing");
     },
 
     async arrowKeysMoveAHandle() {
-        await page.keyboard.press("Tab");
+        await page.keyboard.press("Shift+Tab");
         const item = (await page.evaluate(() => window.sinew.selection))[0];
+        const mask = (s) => s.bodies[item.body].given[item.index];
+        const before = mask(await hello(page));
         for (let i = 0; i < 4; ++i) await page.keyboard.press("ArrowUp");
-        await until(page, "it stays held where it was moved", (s) => s.bodies[item.body].given[item.index] !== 0);
+        await until(page, "it stays held where it was moved", (s) => (mask(s) & 3) === 3 && /drag/.test(s.undo ?? ""));
         await page.keyboard.press("Control+z");
-        await until(page, "undo", (s) => s.bodies[item.body].given[item.index] === 0);
+        await until(page, "undo", (s) => mask(s) === before);
         await page.keyboard.press("Escape");
     },
 
     async otherScenesOpen() {
-        await open("jello");
-        await shot(page, "jello");
+        await open("drop");
+        await until(page, "what is opened plays, although we had paused", (s) => s.playing);
+        await shot(page, "drop");
         check(!(await page.evaluate(() => window.sinew.camera.flat)), "flesh in space is seen in perspective");
     },
 
     async fleshIsDraggedAndPushed() {
-        const state = await until(page, "it plays", (s) => s.playing);
+        await page.locator("canvas").first().focus();
+        await pause(true);
+        await page.keyboard.press("r"); // it may have rolled out of the picture
+        await seen(() => window.sinew.frame.number === 0);
         const spot = await page.evaluate(() => {
             const p = window.sinew.positions(0);
             let [x, y, z] = [0, 0, 0];
@@ -130,9 +147,13 @@ const cases = {
         await page.mouse.move(box.x + spot[0], box.y + spot[1]);
         await page.mouse.down();
         await until(page, "flesh is held", (s) => s.grabs.some((g) => g.kind === "flesh"));
+        await pause(false);
         await page.mouse.move(box.x + spot[0] + 40, box.y + spot[1] - 60, { steps: 5 });
         await page.mouse.up();
         await until(page, "the drag can be undone", (s) => s.grabs.length === 0 && /drag/.test(s.undo ?? ""));
+        await pause(true);
+        await page.keyboard.press("Control+z");
+        await until(page, "back to before", (s) => !/drag/.test(s.undo ?? ""));
         await page.keyboard.down("Alt");
         await page.mouse.move(box.x + spot[0], box.y + spot[1]);
         await page.mouse.down();
@@ -140,7 +161,8 @@ const cases = {
         await page.mouse.up();
         await page.keyboard.up("Alt");
         await until(page, "the push is in the history", (s) => /push/.test(s.undo ?? ""));
-        check(state.bodies.length > 0, "there is a body");
+        await page.locator("canvas").first().focus();
+        await pause(true);
     },
 
     async parametersAreTuned() {
@@ -154,10 +176,12 @@ const cases = {
         await row.locator("input").last().fill(String(wanted));
         await row.locator("input").last().press("Enter");
         await until(page, "a typed number arrives", (s) => value(s) === wanted);
+        await page.click('button[aria-label^="Undo"]');
+        await until(page, "undo", (s) => value(s) === value(state));
+        await page.click('button[aria-label^="Redo"]');
+        await until(page, "redo", (s) => value(s) === wanted);
         await row.locator(".tp-lblv_l").dblclick();
         await until(page, "a double click resets", (s) => value(s) === param.default);
-        await page.click('button[aria-label^="Undo"]');
-        await until(page, "undo", (s) => value(s) === wanted);
     },
 
     async materialsHavePresets() {
@@ -196,6 +220,7 @@ const cases = {
         for (const key of ["w", "c"]) await page.keyboard.press(key);
         await field("colours").locator("select").selectOption({ label: "skin" });
         await tab("plots");
+        await page.keyboard.press("."); // curves need a frame
         await page.locator(".plots canvas").first().waitFor();
         await shot(page, "plots");
         await tab("tune");
@@ -284,7 +309,7 @@ const cases = {
         await seen(() => window.sinew.link !== "open");
         await page.locator(".curtain b", { hasText: "lost" }).waitFor();
         await shot(page, "lost");
-        await server.start(["--port", address.port, "--token", address.searchParams.get("token")]);
+        await server.start(["--port", address.port], address.searchParams.get("token"));
         await seen(() => window.sinew.link === "open");
         const kept = await page.evaluate(() => window.sinew.camera.position);
         check(camera.every((x, i) => x === kept[i]), "the view is kept");

@@ -35,9 +35,12 @@ export class Server {
     }
 
     // The address it prints, with the token.
-    async start(more = []) {
+    async start(more = [], token = "") {
         const words = ["studio", this.source, "--folder", this.folder, "--no-open", ...this.options, ...more];
-        this.process = spawn(this.program, words, { stdio: ["ignore", "pipe", "pipe"] });
+        this.process = spawn(this.program, words, {
+            stdio: ["ignore", "pipe", "pipe"],
+            env: { ...process.env, ...(token ? { SINEW_TOKEN: token } : {}) },
+        });
         this.said = "";
         this.ended = new Promise((resolve) => this.process.on("exit", resolve));
         const address = new Promise((resolve, reject) => {
