@@ -228,6 +228,7 @@ static void FindLeast(snwRigFit* model, const snwRigFitDef* def)
         lower = snwVec3_Min(lower, def->rest[i]), upper = snwVec3_Max(upper, def->rest[i]);
     }
     model->size = fmax(snwVec3_Distance(lower, upper), 1e-9);
+    model->mass = total > 0 ? total : 1;
     for (int k = 0; k < model->handleCount; ++k)
     {
         double mass = model->p0[k * model->stride + k], least = total > 0 ? s_leastMass * total : 1;
@@ -411,6 +412,7 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
     AllocateRows(model, s);
     s->now = snwArena_Alloc(arena, handles, sizeof *s->now);
     s->tried = snwArena_Alloc(arena, handles, sizeof *s->tried);
+    s->start = snwArena_Alloc(arena, handles, sizeof *s->start);
     s->answer = snwArena_Alloc(arena, handles, sizeof *s->answer);
     s->changes = snwArena_Alloc(arena, numbers, SNW_PASS_LANES * sizeof(float));
     s->maps = snwArena_Alloc(arena, numbers, SNW_PASS_LANES * sizeof(float));

@@ -48,6 +48,7 @@ struct snwRigFit
     double* leastMass; // [handleCount] kg and
     double* leastTurn; // kg m^2: what M's diagonal gets where it is as good as nothing
     double size;       // m
+    double mass;       // kg, of everything
     snwRigPass pass;
     int mostRows, mostTerms;
     int turnCount; // of all linear parts
@@ -85,6 +86,7 @@ typedef struct snwRigSystem
     double* p2[3][3][3]; // P2 - P1 P0^-1 P1^T, b of k, b of l: [k * stride + l], l <= k
     double* flat[2];     // 2D, one group: P00 + P11 and P01 - P10 of it, [k * stride + l]
     double* row;         // of the matrix, one number per handle
+    double* stiffness;   // kg m^2, by handle: on top of the diagonal of its turns
     snwMat3* factored;   // linear parts that the factor is of
     bool sound;          // there is a factor
     int version;         // how many there were
@@ -144,6 +146,8 @@ struct snwRigFitScratch
     int rowCount, termCount, rowId;
     snwRigKept kept;
     snwRigPose *now, *tried; // of repairs; a motion of the handles
+    snwRigPose* start;       // of the fit, with what is given
+    bool strained;           // the fit is a compromise
     snwRigPose* answer;      // of the handles, as if poses were linear: how the flesh moves
     bool answers;            // it does
     float *changes, *maps;   // of the pass
@@ -223,8 +227,15 @@ void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, con
 void snwRigFit_MakeRows(
     const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose);
 
-// What is open of them, of the size or in rad.
+// What is open of them, of the size or in rad. Rows that nothing free can move do not count.
 double snwRigFit_Gap(const snwRigFit* model, const snwRigFitScratch* scratch);
+
+// m, of the joints that are points.
+double snwRigFit_WidestJoint(const snwRigFit* model, const snwRigPose* pose);
+
+// Adds to the stiffness of turns (kg m^2, at least the second derivative) while rows pull as springs (kg).
+void snwRigFit_Stiffen(
+    const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose, double spring);
 
 // From root to tail: limits, then joints, moving children that are free or, if `all`, any.
 void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, snwRigPose* pose);
@@ -236,6 +247,7 @@ typedef struct snwRigPush
 {
     double reach;    // how much of the rows' errors to close, 0..1; 0: limits keep the distance that they have to go
     double softness; // of a row's own mobility
+    double spring;   // kg: joints and rules are springs; 0: firm
 } snwRigPush;
 
 // Puts a row's terms, times factor, on top of a motion: given turns have no place in it.
