@@ -21,7 +21,7 @@ HEAVY_TESTS  := $(if $(LONG),'^$$','^conformance\.(heavyPropRestsOnFlesh|stackSt
 setup = $(if $(filter 1,$(SETUP)),@tools/setup.sh $(1))
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo demo-rest studio test test-long faults scalar bench bench-deps docs lint format-check tidy format \
+.PHONY: all help demo demo-rest web studio test test-long faults scalar bench bench-deps docs lint format-check tidy format \
 	sanitize asan tsan fuzz install clean
 
 all: build/build.ninja ## build everything; the program is build/sinew (ASSIMP=1: reads FBX, DAE and BVH, too)
@@ -50,6 +50,17 @@ demo-rest:
 	@build/sinew sim scenes/twist.json -o out/demo-strain --force --look strain --duration 2 --cache --export pc2,ply
 	@build/sinew compare scenes/jello.json --set pbd.stretch=0.1,0.9 --duration 1.5 -o out/demo-compare --force
 	@build/sinew render --sheet frog monster cow bunny -o out/demo-cast.png --force
+
+# The page needs node only to be built. npm ci only when the list of packages has changed.
+web: build/web/index.html ## build the studio's page into build/web
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	$(call setup,web)
+	@npm ci --silent --no-audit --no-fund --prefix web
+	@touch $@
+
+build/web/index.html: web/node_modules/.package-lock.json $(wildcard web/*.html web/*.json web/*.ts web/src/* web/public/*)
+	@npm run --silent --prefix web build
 
 studio: all ## open the studio in a browser
 	@build/sinew help studio >/dev/null 2>&1 || { echo "make studio: this version has no studio yet" >&2; exit 1; }

@@ -174,11 +174,12 @@ const snwMetric snwMetrics[] = {
     {"fps", "1/s", "higher", "frames per second of 15 substeps each, one thread, nothing drawn"},
     {"handles", "", "equal", "handles of the character, or bones that serve as such"},
     {"flipped", "", "lower", "elements that are inside out in the worst frame of a drag, as they are shown"},
-    {"smoothness@0.1", "", "lower",
-        "mean square of the second differences of a vertex' path under a rough hand with compliance 0.1, over that "
+    {"smoothness@1", "", "lower",
+        "mean square of the second differences of free handles' paths under a rough hand with compliance 1, over that "
         "with 0"},
-    {"smoothness@1", "", "lower", "the same with compliance 1"},
     {"smoothness@10", "", "lower", "the same with compliance 10"},
+    {"smoothness@100", "", "lower", "the same with compliance 100"},
+    {"smoothness@1000", "", "lower", "the same with compliance 1000"},
     {"moment_err", "", "lower", "J^T M J of a rig from constant moments against sums over all vertices, relative"},
     {"oneshot_err", "", "lower",
         "complementary step at once against sweeps of one constraint after the other, of the largest move"},

@@ -399,6 +399,7 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
     s->sums = NewPlanes(arena, model);
     s->pose = NewPlanes(arena, model);
     s->forces = NewPlanes(arena, model);
+    s->before = NewPlanes(arena, model);
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         for (int b = 0; b < snwRigFit_Dimension(model); ++b)
             s->linear[a][b] = Plane(arena, model);

@@ -133,6 +133,7 @@ struct snwRigFitScratch
     snwRigPlanes sums;    // s, and sum m w x (xb - ub)^T
     snwRigPlanes pose;    // of the pose
     snwRigPlanes forces;  // C, with linear parts
+    snwRigPlanes before;  // C as it was at the last Remember
     snwRigSystem fit;     // what is free
     snwRigSystem all;     // everything: for the complement
     unsigned char* moves; // what is free now

@@ -483,11 +483,29 @@ static void Negate(int count, double* numbers)
         numbers[i] = -numbers[i];
 }
 
+void snwRigFit_Remember(const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose)
+{
+    FindForces(model, scratch, pose);
+    CopyPlanes(model, &scratch->forces, &scratch->before);
+}
+
+static void LetBe(const snwRigFit* model, const snwRigFitScratch* s, double kept)
+{
+    for (int a = 0; a < snwRigFit_Dimension(model) && kept > 0; ++a)
+        for (int k = 0; k < model->handleCount; ++k)
+        {
+            s->forces.moves[a][k] -= kept * s->before.moves[a][k];
+            for (int b = 0; b < snwRigFit_Dimension(model); ++b)
+                s->forces.linear[a][b][k] -= kept * s->before.linear[a][b][k];
+        }
+}
+
 // What holds the flesh: in `right`, by the turns of `all`, -C.
-static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
+static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, double kept, const snwRigPose* pose)
 {
     snwRigSystem_Factor(model, &s->fit, pose);
     FindForces(model, s, pose);
+    LetBe(model, s, kept);
     PutRight(model, s, &s->fit, pose);
     SolveStep(model, s, pose, &(snwRigPush){0, 0, s->strained ? s_spring * model->mass : 0});
     snwRigPlanes rest = {{s->step.moves[0], s->step.moves[1], s->step.moves[2]}, {{0}}};
@@ -512,9 +530,10 @@ bool snwRigFit_Complement(
     s->answers = s->rowCount > 0 || IsAnythingGiven(model, s);
     if (!s->answers)
         return false;
-    double compliance = IsHeldFromOutside(model, s, hold) ? hold->compliance : 0;
-    snwRigSystem_Set(model, &s->all, s->all.freeMoves, s->all.freeTurns, s_answerShare + compliance);
-    FindHolding(model, s, pose);
+    bool held = IsHeldFromOutside(model, s, hold);
+    double share = s_answerShare + (held ? hold->compliance : 0);
+    snwRigSystem_Set(model, &s->all, s->all.freeMoves, s->all.freeTurns, share);
+    FindHolding(model, s, held ? hold->kept : 0, pose);
     snwRigSystem_Factor(model, &s->all, pose);
     snwRigSystem_Reduce(model, &s->all, pose, &s->right, (double* const(*)[3])s->linear);
     memcpy(s->step.turns, s->right.turns, (size_t)s->all.n * sizeof(double));

@@ -1,0 +1,411 @@
+#define _XOPEN_SOURCE 700 // realpath
+
+// What a name or a file becomes: a scene as it is, a character in a scene that suits it, a recording to go on with.
+
+#include "studio/jobs.h"
+
+#include "app/common.h"
+#include "prepare/prepare.h"
+#include "scene/builtin.h"
+#include "scene/file.h"
+#include "scene/prepared_file.h"
+#include "scene/words.h"
+#include "studio/folder.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+// ---------------------------------------------------------------------------------------------------------------------
+// A scene for a character
+
+typedef struct Cast
+{
+    const char* name;
+    char use[snw_stagePath + 64]; // the character object of the scene
+    bool flat, rigged, jointed;
+    const char* motion; // NULL: none
+    snwVec3 lower, upper;
+} Cast;
+
+static void WriteBody(snwText* text, const Cast* cast, double height)
+{
+    snwText_Key(text, "bodies");
+    snwText_Open(text, '[');
+    snwText_Open(text, '{');
+    snwText_Key(text, "name");
+    snwText_String(text, cast->name);
+    snwText_Key(text, "character");
+    snwText_Json(text, cast->use);
+    if (cast->motion != NULL)
+    {
+        snwText_Key(text, "motion");
+        snwText_String(text, cast->motion);
+    }
+    snwText_Key(text, "position");
+    snwText_Reals(text, (double[]){0, height, 0}, 3);
+    snwText_Close(text, '}');
+    snwText_Close(text, ']');
+}
+
+static void WriteGround(snwText* text, double height)
+{
+    snwText_Key(text, "colliders");
+    snwText_Open(text, '[');
+    snwText_Open(text, '{');
+    snwText_Key(text, "name");
+    snwText_String(text, "ground");
+    snwText_Key(text, "kind");
+    snwText_String(text, "plane");
+    snwText_Key(text, "position");
+    snwText_Reals(text, (double[]){0, height, 0}, 3);
+    snwText_Close(text, '}');
+    snwText_Close(text, ']');
+}
+
+// A figure of paper floats before the viewer and waits for a hand; one with a motion plays it; all others fall a
+// little, so that one sees at once what they are made of.
+static void WriteScene(snwText* text, const Cast* cast, const char* method)
+{
+    double size = fmax(cast->upper.y - cast->lower.y, 1e-3);
+    double drop = cast->motion != NULL || cast->flat ? 0 : 0.15 * size;
+    double floorHeight = cast->motion != NULL ? fmin(cast->lower.y, 0) : 0;
+    if (cast->motion != NULL && fabs(cast->lower.y) < 0.1 * size)
+        floorHeight = 0;
+    snwText_Open(text, '{');
+    snwText_Key(text, "sinew");
+    snwText_Int(text, 1);
+    snwText_Key(text, "name");
+    snwText_String(text, cast->name);
+    snwText_Key(text, "method");
+    snwText_String(text, method);
+    snwText_Key(text, "duration");
+    snwText_Real(text, 10);
+    if (cast->flat)
+    {
+        snwText_Key(text, "gravity");
+        snwText_Reals(text, (double[]){0, 0, 0}, 3);
+    }
+    WriteBody(text, cast, cast->motion != NULL || cast->flat ? 0 : drop - cast->lower.y);
+    if (!cast->flat)
+        WriteGround(text, floorHeight);
+    snwText_Close(text, '}');
+}
+
+static const char* ChooseMethod(const Cast* cast, bool second)
+{
+    if (cast->flat)
+        return "rigpbd";
+    if (cast->motion != NULL)
+        return "pbcd";
+    return cast->jointed && !second ? "apd" : "pbd";
+}
+
+static snwResult MakeStage(snwJob* job, snwSceneFile* file)
+{
+    snwSimDef def = snwDefaultSimDef();
+    snwResult result = snwJob_Progress(job, "drawing", 0.6);
+    if (result >= 0)
+        result = snwCreateStage(job->context, file, NULL, &job->stage, &job->message);
+    else
+        snwSceneFile_Close(file);
+    if (result < 0)
+        return result;
+    def.scene = job->stage->file.scene;
+    result = snwJob_Progress(job, "preparing", 0.8);
+    return result < 0 ? result : snwCreateSim(job->context, &def, &job->sim, &job->message);
+}
+
+static snwResult TryCast(snwJob* job, const Cast* cast, bool second)
+{
+    snwText text = snwCreateText(job->context, 0);
+    snwSceneOptions options = snwDefaultSceneOptions();
+    snwSceneFile file = {0};
+    WriteScene(&text, cast, ChooseMethod(cast, second));
+    snwResult result = text.failed ? snwFailMemory(&job->message)
+                                   : snwSceneFile_Parse(job->context, text.data, text.size, cast->name, &options, &file,
+                                         &job->message);
+    snwText_Free(&text);
+    return result < 0 ? result : MakeStage(job, &file);
+}
+
+// Some skeletons are nothing for a method; flesh alone always is.
+static snwResult OpenCast(snwJob* job, const Cast* cast)
+{
+    snwResult result = TryCast(job, cast, false);
+    if (result >= 0 || strcmp(ChooseMethod(cast, false), ChooseMethod(cast, true)) == 0 ||
+        result == snw_errorInterrupted)
+        return result;
+    snwStage_Release(job->stage);
+    job->stage = NULL;
+    return TryCast(job, cast, true);
+}
+
+static void LookAt(Cast* cast, const snwCharacterDef* def)
+{
+    cast->flat = def->triangleCount > 0;
+    cast->rigged = def->boneCount > 0;
+    cast->jointed = def->jointCount > 0 && def->elementBones != NULL;
+    cast->motion = def->motionCount > 0 && def->boneCount > 0 ? def->motions[0].name : NULL;
+}
+
+static snwResult OpenBlueprint(snwJob* job, const char* name, const char* reference)
+{
+    snwText use = snwCreateText(job->context, 0), text = snwCreateText(job->context, 0);
+    snwSceneOptions options = snwDefaultSceneOptions();
+    snwSceneFile file = {0};
+    Cast cast = {.name = name};
+    snwText_Open(&use, '{');
+    snwText_Key(&use, "blueprint");
+    snwText_String(&use, reference);
+    snwText_Close(&use, '}');
+    snprintf(cast.use, sizeof cast.use, "%s", use.failed ? "null" : use.data);
+    cast.flat = true; // any scene will do to see what it is
+    WriteScene(&text, &cast, "pbd");
+    snwResult result = use.failed || text.failed ? snwFailMemory(&job->message)
+                                                 : snwSceneFile_Parse(job->context, text.data, text.size, name,
+                                                       &options, &file, &job->message);
+    snwText_Free(&use);
+    snwText_Free(&text);
+    if (result < 0)
+        return result;
+    const snwCharacter* character = snwScene_GetDef(file.scene)->bodies[0].character;
+    snwCharacterInfo info = snwCharacter_GetInfo(character);
+    LookAt(&cast, snwCharacter_GetDef(character));
+    cast.lower = info.lower;
+    cast.upper = info.upper;
+    result = OpenCast(job, &cast);
+    snwSceneFile_Close(&file); // the motion's name lived in it
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Files
+
+static snwResult OpenSceneFile(snwJob* job, const char* path)
+{
+    snwSceneOptions options = snwDefaultSceneOptions();
+    snwSceneFile file = {0};
+    snwResult result = snwSceneFile_Open(job->context, path, &options, &file, &job->message);
+    return result < 0 ? result : MakeStage(job, &file);
+}
+
+static snwResult ShowPrepared(snwJob* job, const char* path, const snwPrepared* prepared, const char* name)
+{
+    snwText use = snwCreateText(job->context, 0);
+    char* full = realpath(path, NULL);
+    const snwCharacter* character = snwPrepared_GetCharacter(prepared);
+    snwCharacterInfo info = snwCharacter_GetInfo(character);
+    Cast cast = {.name = name, .lower = info.lower, .upper = info.upper};
+    snwText_Open(&use, '{');
+    snwText_Key(&use, "file");
+    snwText_String(&use, full != NULL ? full : path);
+    snwText_Close(&use, '}');
+    LookAt(&cast, snwCharacter_GetDef(character));
+    free(full);
+    if (use.failed || use.size >= sizeof cast.use)
+    {
+        snwText_Free(&use);
+        return snwFail(&job->message, snw_errorIo, "a shorter folder", "the path is too long");
+    }
+    memcpy(cast.use, use.data, use.size + 1);
+    snwText_Free(&use);
+    return OpenCast(job, &cast);
+}
+
+static snwResult OpenPrepared(snwJob* job, const char* path, const char* name)
+{
+    snwPrepared* prepared = NULL;
+    snwResult result = snwPrepared_Open(job->context, path, &prepared, &job->message);
+    if (result >= 0)
+        result = ShowPrepared(job, path, prepared, name);
+    snwPrepared_Release(prepared);
+    return result;
+}
+
+static snwResult OnStep(snwPrepareStep step, void* user)
+{
+    return snwJob_Progress(user, snwPrepareStep_Name(step), 0.55 * step / snw_prepareStepCount);
+}
+
+// The prepared file stays in the folder, where scenes and logs find it again.
+static snwResult StorePrepared(snwJob* job, const snwPrepared* prepared, const char* stem, char* path)
+{
+    void* data = NULL;
+    size_t size = 0;
+    snwResult result = snwPrepared_Save(prepared, &data, &size, &job->message);
+    if (result >= 0)
+        result = snwFolder_Store(job->session, stem, ".snw", data, size, path, &job->message);
+    if (data != NULL)
+        snwContext_Free(job->context, data);
+    return result;
+}
+
+static snwResult OpenAsset(snwJob* job, const char* path, const char* name)
+{
+    snwPrepareDef def = snwDefaultPrepareDef();
+    snwPrepareReport* report = snwAlloc(job->context, sizeof *report);
+    snwPrepared* prepared = NULL;
+    char stored[snw_stagePath];
+    if (report == NULL)
+        return snwFailMemory(&job->message);
+    def.progress = OnStep;
+    def.user = job;
+    snwResult result = snwPrepareFile(job->context, path, &def, &prepared, report, &job->message);
+    if (result >= 0)
+        result = StorePrepared(job, prepared, name, stored);
+    if (result >= 0)
+        result = ShowPrepared(job, stored, prepared, name);
+    if (result >= 0)
+    {
+        snprintf(job->stage->asset, sizeof job->stage->asset, "%s", path);
+        if (report->noteCount > 0)
+            snprintf(job->note, sizeof job->note, "%s", report->notes[0]);
+    }
+    snwPrepared_Release(prepared);
+    snwFree(job->context, report);
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Recordings
+
+static snwResult Perform(snwJob* job, const snwLog* log, snwSim* sim)
+{
+    double dt = 1 / snwScene_GetDef(log->file.scene)->rate;
+    snwResult result = snw_ok;
+    int next = 0;
+    for (int frame = 0; frame + 1 < log->frameCount && result >= 0; ++frame)
+    {
+        for (; next < log->commandCount && log->commands[next].step <= (uint64_t)frame && result >= 0; ++next)
+            result = snwSim_Push(sim, &log->commands[next], &job->message);
+        if (result >= 0)
+            result = snwSim_Step(sim, dt, &job->message);
+        if (result >= 0 && snwSim_Hash(sim) != log->hashes[frame + 1])
+            return snwFail(&job->message, snw_errorInput, "was it made by another version of sinew?",
+                "frame %d differs from the recording", frame + 1);
+        if (result >= 0)
+            result = snwJob_Progress(job, "replaying", 0.5 + 0.5 * frame / log->frameCount);
+    }
+    return result < 0 ? result : snw_ok;
+}
+
+static snwResult KeepMoment(snwJob* job, const snwLog* log, snwSim* sim)
+{
+    snwMoment* moment = &job->moment;
+    snwRecording recorded = {
+        .commands = {log->commands, log->commandCount, log->commandCount},
+        .hashes = {log->hashes, log->frameCount, log->frameCount},
+    };
+    moment->blockSize = snwSim_GetStateSize(sim);
+    moment->block = snwAllocRaw(job->context, moment->blockSize);
+    if (moment->block == NULL || !snwRecording_Copy(job->context, &recorded, &moment->recording))
+        return snwFailMemory(&job->message);
+    moment->stage = job->stage;
+    job->stage = NULL;
+    return snwSim_Save(sim, moment->block, moment->blockSize, NULL, &job->message);
+}
+
+static snwResult OpenLog(snwJob* job, const char* path)
+{
+    snwLog log = {0};
+    snwResult result = snwLog_Open(job->context, path, &log, &job->message);
+    if (result < 0)
+        return result;
+    snwSceneFile file = log.file;
+    snwScene_Retain(file.scene);
+    result = MakeStage(job, &file);
+    snwSim* sim = job->sim;
+    job->sim = NULL;
+    if (result >= 0 && log.frameCount > 0)
+        result = Perform(job, &log, sim);
+    if (result >= 0 && log.frameCount > 0)
+        result = KeepMoment(job, &log, sim);
+    if (sim != NULL)
+        snwDestroySim(sim);
+    snwLog_Close(job->context, &log);
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Which is it?
+
+static bool EndsWith(const char* text, const char* end)
+{
+    size_t length = strlen(text), size = strlen(end);
+    return length >= size && strcasecmp(text + length - size, end) == 0;
+}
+
+static void StemOf(const char* path, char* stem, size_t capacity)
+{
+    const char* slash = strrchr(path, '/');
+    snprintf(stem, capacity, "%s", slash != NULL ? slash + 1 : path);
+    char* dot = strrchr(stem, '.');
+    if (dot != NULL && dot != stem)
+        *dot = 0;
+}
+
+static snwResult OpenPath(snwJob* job, const char* path)
+{
+    char stem[128];
+    StemOf(path, stem, sizeof stem);
+    snwResult result;
+    if (EndsWith(path, ".jsonl"))
+        result = OpenLog(job, path);
+    else if (EndsWith(path, ".json"))
+        result = snwBlueprintFile_IsOne(job->context, path) ? OpenBlueprint(job, stem, path) : OpenSceneFile(job, path);
+    else if (EndsWith(path, ".snw"))
+        result = OpenPrepared(job, path, stem);
+    else
+        result = OpenAsset(job, path, stem);
+    snwStage* stage = job->stage != NULL ? job->stage : job->moment.stage;
+    if (result >= 0 && stage != NULL)
+        snprintf(stage->origin, sizeof stage->origin, "%s", path);
+    return result;
+}
+
+static const char* KnownWord(int index, const void* data)
+{
+    const snwNames* scenes = data;
+    return index < scenes->count ? scenes->names[index] : snwBuiltInWord(index - scenes->count, NULL);
+}
+
+static snwResult FailUnknown(snwJob* job)
+{
+    char remedy[256];
+    snwNames scenes = {0};
+    snwScenes_List(job->context, &scenes);
+    snwSuggestWord(remedy, sizeof remedy, job->name, scenes.count + snwBuiltInCount(), KnownWord, &scenes);
+    snwNames_Free(job->context, &scenes);
+    return snwFail(&job->message, snw_errorInput, remedy, "there is no scene, character or file '%s'",
+        snwQuoteWord(job->name).text);
+}
+
+snwResult snwJob_Open(snwJob* job)
+{
+    char path[snw_stagePath];
+    snwResult result = snwJob_Progress(job, "reading", 0.05);
+    if (result < 0)
+        return result;
+    if (snwFolder_Find(job->session, job->name, path))
+    {
+        result = snwFolder_CheckReferences(job->session, path, &job->message);
+        result = result < 0 ? result : OpenPath(job, path);
+    }
+    else if (snwScenes_Find(job->name, path))
+    {
+        result = OpenSceneFile(job, path);
+    }
+    else if (snwBuiltIn_Find(job->name) != NULL)
+        result = OpenBlueprint(job, job->name, job->name);
+    else if (job->trusted && snwFileExists(job->name))
+        result = OpenPath(job, job->name);
+    else
+        result = FailUnknown(job);
+    snwStage* stage = job->stage != NULL ? job->stage : job->moment.stage;
+    if (stage != NULL)
+        StemOf(job->name, stage->name, sizeof stage->name);
+    return result;
+}
