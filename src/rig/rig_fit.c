@@ -414,6 +414,8 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
     s->now = snwArena_Alloc(arena, handles, sizeof *s->now);
     s->tried = snwArena_Alloc(arena, handles, sizeof *s->tried);
     s->start = snwArena_Alloc(arena, handles, sizeof *s->start);
+    s->last = snwArena_Alloc(arena, handles, sizeof *s->last);
+    s->goals = snwArena_Alloc(arena, (size_t)model->mostRows, sizeof *s->goals);
     s->answer = snwArena_Alloc(arena, handles, sizeof *s->answer);
     s->changes = snwArena_Alloc(arena, numbers, SNW_PASS_LANES * sizeof(float));
     s->maps = snwArena_Alloc(arena, numbers, SNW_PASS_LANES * sizeof(float));

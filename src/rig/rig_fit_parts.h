@@ -100,6 +100,7 @@ typedef struct snwRigTerm
     int handle;
     double move[3];
     double turn[snw_mostTurns];
+    double arm; // m, of a joint's point
 } snwRigTerm;
 
 // J motion = -error, or at least that.
@@ -148,7 +149,9 @@ struct snwRigFitScratch
     snwRigKept kept;
     snwRigPose *now, *tried; // of repairs; a motion of the handles
     snwRigPose* start;       // of the fit, with what is given
-    bool strained;           // the fit is a compromise
+    snwRigPose* last;        // of the fit, without
+    double* goals;           // by row: how far it may be open while the fit is a compromise
+    bool strained;           // it is
     snwRigPose* answer;      // of the handles, as if poses were linear: how the flesh moves
     bool answers;            // it does
     float *changes, *maps;   // of the pass
@@ -235,8 +238,11 @@ double snwRigFit_Gap(const snwRigFit* model, const snwRigFitScratch* scratch);
 double snwRigFit_WidestJoint(const snwRigFit* model, const snwRigPose* pose);
 
 // Adds to the stiffness of turns (kg m^2, at least the second derivative) while rows pull as springs (kg).
-void snwRigFit_Stiffen(
-    const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose, double spring);
+void snwRigFit_Stiffen(const snwRigFit* model, snwRigFitScratch* scratch, double spring);
+
+// Sets goals: what rows, made at another pose, are open by there, times share; and counts the errors of rows from them.
+void snwRigFit_SetGoals(snwRigFitScratch* scratch, double share);
+void snwRigFit_TakeGoals(snwRigFitScratch* scratch);
 
 // From root to tail: limits, then joints, moving children that are free or, if `all`, any.
 void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, snwRigPose* pose);

@@ -154,6 +154,7 @@ static void AddPoint(const Maker* m, snwRigRow* row, int handle, snwVec3 point, 
     snwVec3 arm = snwVec3_Sub(point, m->model->handles[handle].origin);
     double arms[3] = {arm.x, arm.y, arm.z}, turn[3];
     term->move[a] = sign;
+    term->arm = snwVec3_Length(arm);
     for (int c = 0; c < snwRigFit_Turns(m->model, handle); ++c)
     {
         snwRigFit_TurnRow(m->model, handle, &m->pose[handle].linear, a, c, turn);
@@ -338,32 +339,35 @@ double snwRigFit_WidestJoint(const snwRigFit* model, const snwRigPose* pose)
     return widest;
 }
 
-static double ArmOf(const snwRigFit* model, int handle, snwVec3 point)
-{
-    return snwVec3_Distance(point, model->handles[handle].origin);
-}
-
 // The curvature of a pull about a handle's origin is |pull| |arm| at most; that of an angle, about 1.
-void snwRigFit_Stiffen(
-    const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose, double spring)
+void snwRigFit_Stiffen(const snwRigFit* model, snwRigFitScratch* scratch, double spring)
 {
-    Maker m = {.model = model, .pose = pose};
-    double* stiffness = scratch->fit.stiffness;
-    for (int i = 0; i < model->linkCount && hold->chains == snw_rigChainsJoined; ++i)
-    {
-        const snwRigLink* link = &model->links[i];
-        double pull = spring * JointGap(&m, link);
-        stiffness[link->child] += pull * ArmOf(model, link->child, link->joint);
-        if (link->parent >= 0)
-            stiffness[link->parent] += pull * ArmOf(model, link->parent, link->joint);
-    }
     for (int i = 0; i < scratch->rowCount; ++i)
     {
         const snwRigRow* row = &scratch->rows[i];
-        double pull = row->length ? 0 : spring * model->size * model->size * OpenBy(row);
+        double pull = spring * OpenBy(row);
         for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
-            stiffness[scratch->terms[t].handle] += pull;
+        {
+            const snwRigTerm* term = &scratch->terms[t];
+            scratch->fit.stiffness[term->handle] += pull * (row->length ? term->arm : model->size * model->size);
+        }
     }
+}
+
+void snwRigFit_SetGoals(snwRigFitScratch* scratch, double share)
+{
+    memset(scratch->goals, 0, (size_t)scratch->rowId * sizeof *scratch->goals);
+    for (int i = 0; i < scratch->rowCount; ++i)
+    {
+        const snwRigRow* row = &scratch->rows[i];
+        scratch->goals[row->id] = share * (row->atLeast ? fmin(0, row->error) : row->error);
+    }
+}
+
+void snwRigFit_TakeGoals(snwRigFitScratch* scratch)
+{
+    for (int i = 0; i < scratch->rowCount; ++i)
+        scratch->rows[i].error -= scratch->goals[scratch->rows[i].id];
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

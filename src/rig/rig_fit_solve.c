@@ -225,17 +225,11 @@ static void TakeStep(const snwRigFit* model, const snwRigFitScratch* s, snwRigPo
 // ---------------------------------------------------------------------------------------------------------------------
 // The fit
 
-// Joints that are far open close slowly: all at once, they would throw the flesh.
-static double Reach(double gap)
-{
-    return fmin(s_mostReach, s_closing / fmax(gap, DBL_MIN));
-}
-
 static snwRigPush PushOf(const snwRigFit* model, const snwRigFitScratch* s)
 {
     double gap = snwRigFit_Gap(model, s);
     if (s->strained)
-        return (snwRigPush){Reach(gap), 0, s_spring * model->mass};
+        return (snwRigPush){1, 0, s_spring * model->mass};
     return gap > s_wide ? (snwRigPush){s_wide / gap, s_wideSoftness, 0} : (snwRigPush){1, 0, 0};
 }
 
@@ -349,12 +343,12 @@ static double FleshStiffness(const snwRigFit* model, const snwRigFitScratch* s, 
     return fmax(0, snwMat3_Trace(n) - eigen.values[2]);
 }
 
-static void Stiffen(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, const snwRigPose* pose)
+static void Stiffen(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
 {
     snwRigSystem* system = &s->fit;
     memset(system->stiffness, 0, (size_t)model->handleCount * sizeof *system->stiffness);
     if (s->strained)
-        snwRigFit_Stiffen(model, s, hold, pose, s_spring * model->mass * Reach(snwRigFit_Gap(model, s)));
+        snwRigFit_Stiffen(model, s, s_spring * model->mass);
     for (int k = 0; k < model->handleCount; ++k)
         if (model->handles[k].freedom == snw_rigRigid)
             system->stiffness[k] += FleshStiffness(model, s, pose, k);
@@ -367,6 +361,14 @@ static void Relax(const snwRigFit* model, snwRigFitScratch* s)
     s->fit.sound = false;
 }
 
+// Joints that are open close slowly: all at once, they would throw the flesh.
+static void SetGoals(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold)
+{
+    snwRigFit_MakeRows(model, s, hold, s->last);
+    double reach = fmin(s_mostReach, s_closing / fmax(snwRigFit_Gap(model, s), DBL_MIN));
+    snwRigFit_SetGoals(s, 1 - reach);
+}
+
 static void FitCarefully(
     const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
 {
@@ -375,8 +377,10 @@ static void FitCarefully(
     for (int i = 0; i < snw_mostCareful && turn > s_smallTurn; ++i)
     {
         snwRigFit_MakeRows(model, s, hold, pose);
+        if (s->strained)
+            snwRigFit_TakeGoals(s);
         FindForces(model, s, pose);
-        Stiffen(model, s, hold, pose);
+        Stiffen(model, s, pose);
         snwRigSystem_Factor(model, &s->fit, pose);
         PutRight(model, s, &s->fit, pose);
         turn = FitStep(model, s, pose);
@@ -410,13 +414,17 @@ snwRigFitReport snwRigFit_Solve(
     snwRigFitScratch* s = scratch;
     snwRigFitReport report = {0};
     s->strained = hold->chains == snw_rigChainsJoined && snwRigFit_WidestJoint(model, pose) > s_closing * model->size;
+    memcpy(s->last, pose, (size_t)model->handleCount * sizeof *pose);
     SetGiven(model, hold->targets, pose);
     NoteFree(model, s, hold->targets);
     memcpy(s->start, pose, (size_t)model->handleCount * sizeof *pose);
     snwRigFit_MakeRows(model, s, hold, pose);
     s->strained = s->strained || !FitFreely(model, s, hold, pose, &report);
     if (s->strained)
+    {
+        SetGoals(model, s, hold);
         FitCarefully(model, s, hold, pose, &report);
+    }
     if (hold->chains == snw_rigChainsRepaired)
         snwRigFit_Shut(model, hold, true, pose);
     return report;
