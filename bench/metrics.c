@@ -185,8 +185,9 @@ const snwMetric snwMetrics[] = {
         "complementary step at once against sweeps of one constraint after the other, of the largest move"},
     {"given_dof_err", "", "lower", "how far a given handle is from where it shall be in any frame, of the size"},
     {"toggle_jump", "x", "lower",
-        "change of a free handle's velocity in the substep that locks or frees another one, of what it changed by in "
-        "the 10 substeps before, together"},
+        "change of a vertex' velocity in the substep that locks or frees a handle, of what velocities changed by in "
+        "the "
+        "10 substeps before, together"},
     {"recover_s", "s", "lower",
         "after a handle was 10 sizes away within a frame and is let go, with air that stops the spin: until the shape "
         "is "

@@ -361,7 +361,8 @@ static void Relax(const snwRigFit* model, snwRigFitScratch* s)
     s->fit.sound = false;
 }
 
-// Joints that are open close slowly: all at once, they would throw the flesh.
+// Joints that are open close slowly: all at once, they would throw the flesh; slower still, they would be too weak to
+// hold their handles against the flesh.
 static void SetGoals(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold)
 {
     snwRigFit_MakeRows(model, s, hold, s->last);
