@@ -184,6 +184,8 @@ const snwMetric snwMetrics[] = {
     {"oneshot_err", "", "lower",
         "complementary step at once against sweeps of one constraint after the other, of the largest move"},
     {"given_dof_err", "", "lower", "how far a given handle is from where it shall be in any frame, of the size"},
+    {"locked_dof_err", "", "lower",
+        "the same of a handle that is locked and one that is torn about by a third of the size a frame; turns in rad"},
     {"toggle_jump", "x", "lower",
         "change of a vertex' velocity in the substep that locks or frees a handle, of what velocities changed by in "
         "the "

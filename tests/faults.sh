@@ -64,8 +64,9 @@ faults=(
     'paper.handlesAreFilledWhereGivenAndHollowWhereFree@src/view/film_handles.c@s/ \&\& command->step < step)/ \&\& command->step < 1 + 0 * step)/'
     'paper.figuresStandBeforeAWallAsTheyArePainted@src/view/film_flat.c@s/            AddRectangle(cut, -far, -far, far, 0);/            AddRectangle(cut, far, far, far, far);/'
     'paper.transparentFramesHaveNothingButTheFigure@src/view/film_draw.c@s/film->def.transparent ? snw_styleClear : snw_styleStudio/snw_styleStudio/'
-    'paper.finerSkinsFollowTheHandlesSmoothly@src/view/fine_skin.c@s/ask.handles = coarse->handleCount > 0;/ask.handles = false;/'
+    'paper.finerSkinsFollowTheHandlesSmoothly@src/asset/fine_skin.c@s/ask.handles = coarse->handleCount > 0;/ask.handles = false;/'
     'paper.filmsShowTheFinerSkin@src/view/film_capture.c@s/        snwFilmSurface_MoveFine(body->surface, \&handles, frame->positions + body->first);//'
+    'paper.exportsHaveTheFinerSkin@src/asset/export.c@s/    if (exporter->frames > 0 || times == 0 || /    if (exporter->frames == 0 || times == 0 || /'
     'rivals.arapEqualsPlainCotangents@src/sim/rigpbd/arap.c@s/    return rims->volumes\[element\] \* dot;/    return rims->volumes[element] * fabs(dot) * (a == b ? 1 : -1);/'
     'rivals.arapEqualsPlainTets@src/sim/rigpbd/rims.c@s/            out\[j\] -= inverse/            out[j] += inverse/'
     'rivals.arapLowersEnergyAndFollowsRigidMotion@src/sim/rigpbd/arap.c@s/rims->volumes\[element\] \* arap->deformations/0.4 * rims->volumes[element] * arap->deformations/'
@@ -267,6 +268,7 @@ faults=(
     'rigpbd.constraintCommandsSwitchAndSetThem@src/sim/rigpbd/rigpbd_handles.c@s/work->rules\[i\] = (snwRigRule){value, rule->on != 0};/work->rules[i] = (snwRigRule){value, true};/'
     'rigpbd.constraintsAreWrittenWithTheirScene@src/scene/characters.c@s/    if (use->constraints != NULL)/    if (use->constraints != NULL \&\& use->fine > 0)/'
     'rigpbd.mistakesInConstraintsAreNamed@src/scene/constraints_file.c@s/    if (cage \&\& dof >= snw_dofRotationX)/    if (cage \&\& dof > snw_dofRotationZ)/'
+    'rigpbd.lockedHandlesStayUnderAHardHand@src/rig/rig_fit_solve.c@s/        s->turns\[k\] = !given \&\& /        s->turns[k] = (!given || k > 3) \&\& /'
     'rigpbd.compliantFleshFollowsAsADampedSpring@src/sim/rigpbd/rigpbd.c@s/    hold->kept = 1.0 - 1.0 \/ g;/    hold->kept = 0.9 - 0.9 \/ g;/'
     'rigpbd.whatIsShownIsTheRig@src/sim/rigpbd/rigpbd_show.c@s/vertices->positions = work->shown;/(void)work->shown;/'
 )

@@ -230,12 +230,12 @@ snwStudio* snwStudio_Open(const char* source, const char* folder)
     def.source = source;
     def.folder = studio->folder;
     def.threads = 1;
+    def.paused = true;
     def.tell = Tell;
     def.user = studio;
     if (snwCreateSession(&def, &studio->session, &message) < 0)
         snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
-    else if (snwStudio_Do(studio, "\"do\": \"pause\"") && snwStudio_Settle(studio) &&
-             snwStudio_Number(studio, "frame") >= 0)
+    else if (snwStudio_Settle(studio) && snwStudio_Number(studio, "frame") >= 0)
         return studio;
     snwStudio_Close(studio);
     return NULL;

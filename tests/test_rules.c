@@ -20,7 +20,10 @@ static snwResult ParseScene(
         "{\"sinew\":1,\"name\":\"t\",\"method\":\"rigpbd\",\"duration\":1,\"gravity\":[0,0,0],"
         "\"bodies\":[{\"name\":\"b\",\"character\":%s}]%s}",
         character, more);
-    return snwSceneFile_Parse(context, text, strlen(text), "t", NULL, file, message);
+    char* plain = snwFixture_Unpainted(text);
+    snwResult result = snwSceneFile_Parse(context, plain, strlen(plain), "t", NULL, file, message);
+    free(plain);
+    return result;
 }
 
 static snwSim* NewSim(snwContext* context, const char* character, const char* more)
@@ -177,6 +180,45 @@ TEST(rigpbd, mistakesInConstraintsAreNamed)
     CHECK_INT(snwSim_Push(sim, &command, &message), snw_errorArgument);
     CHECK_CONTAINS(message.text, "constraint must be 0..1");
     snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Locks
+
+// The last handle is locked where it is, whole; a hard hand tears the first one about by a third of the size a frame.
+static void CheckLock(snwContext* context, const char* name, const char* size)
+{
+    char character[128];
+    snprintf(character, sizeof character, "{\"blueprint\":\"%s\",\"size\":{%s}}", name, size);
+    snwSim* sim = NewSim(context, character, ",\"settings\":{\"rigpbd.weights\":\"closest\"}");
+    int last = snwRigpbd_Work(sim, 0)->model->handleCount - 1;
+    bool flat = snwRigpbd_Work(sim, 0)->model->flat;
+    snwVec3 home = Place(sim, 0), locked = Place(sim, last);
+    uint64_t seed = 7;
+    Give(sim, last, snw_dofAll, locked);
+    for (int i = 0; i < 6; ++i)
+    {
+        double reach = 0.33 * Size(sim);
+        snwVec3 to = {
+            home.x + reach * (2 * snwTest_Random(&seed) - 1), home.y + reach * (2 * snwTest_Random(&seed) - 1), home.z};
+        Give(sim, 0, snw_dofX | snw_dofY | snw_dofZ, to);
+        snwFixture_Run(sim, 1, 1.0 / 60.0);
+        double missed = snwVec3_Distance(Place(sim, 0), to) + snwVec3_Distance(Place(sim, last), locked);
+        missed += flat ? fabs(Angle(sim, last)) : 0;
+        if (!(missed <= 1e-6 * Size(sim)))
+            snwTest_Fail(__FILE__, __LINE__, "%s misses by %g of its size", name, missed / Size(sim));
+    }
+    snwDestroySim(sim);
+}
+
+TEST(rigpbd, lockedHandlesStayUnderAHardHand)
+{
+    const char* const flat[] = {"ghost", "starfish", "worm", "ellipse", "mushroom", "octopus-2d", "fish-2d", "bunny"};
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int i = 0; i < 8; ++i)
+        CheckLock(context, flat[i], "\"vertices\":60");
+    CheckLock(context, "fish", "\"vertices\":300");
     snwDestroyContext(context);
 }
 

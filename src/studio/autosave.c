@@ -3,7 +3,9 @@
 #include "app/common.h"
 #include "scene/file.h"
 #include "scene/log.h"
+#include "studio/jobs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,40 +49,58 @@ snwResult snwSession_SaveLog(snwContext* context, const snwStage* stage, const s
     return result;
 }
 
-static bool LogPath(const snwSession* session, char* path)
+bool snwSession_FindAutosave(const snwSession* session)
 {
-    return snwJoinPath(path, snw_stagePath, session->folder, SNW_AUTOSAVE_LOG);
+    char path[snw_stagePath], before[snw_stagePath];
+    if (!snwJoinPath(path, sizeof path, session->folder, SNW_AUTOSAVE_LOG) ||
+        !snwJoinPath(before, sizeof before, session->folder, SNW_AUTOSAVE_BEFORE))
+        return false;
+    rename(path, before); // an older one stays if there is none
+    return access(before, R_OK) == 0;
 }
 
-bool snwSession_HasAutosave(const snwSession* session)
+snwResult snwJob_Save(snwJob* job)
 {
-    char path[snw_stagePath];
-    return LogPath(session, path) && access(path, R_OK) == 0;
+    const snwSession* session = job->session;
+    char folder[snw_stagePath], path[snw_stagePath];
+    if (!snwJoinPath(folder, sizeof folder, session->folder, SNW_AUTOSAVE_FOLDER) ||
+        !snwJoinPath(path, sizeof path, session->folder, SNW_AUTOSAVE_LOG))
+        return snwFail(&job->message, snw_errorIo, "a shorter folder", "the path is too long");
+    snwResult result = snwMakeDirectory(job->context, folder, &job->message);
+    if (result >= 0)
+        result = snwSession_SaveLog(job->context, job->base.stage, &job->base.recording, path, true, &job->message);
+    return result;
 }
 
 // Only what somebody did is worth it: a scene that merely ran runs again by itself.
 static bool IsDue(const snwSession* session, bool now)
 {
-    if (session->sim == NULL || session->recording.commands.count == 0 ||
+    if (session->sim == NULL || session->recording.commands.count == 0 || session->saving ||
         session->savedRevision == session->workRevision)
         return false;
-    return now || snwSession_Now(session) - session->savedAt >= SNW_AUTOSAVE_PAUSE;
+    return now || snwSession_Now(session) - fmax(session->savedAt, 0) >= SNW_AUTOSAVE_PAUSE;
 }
 
+// The worker writes it, so that the scene does not falter; at the end there is no worker any more.
 void snwSession_Autosave(snwSession* session, bool now)
 {
-    char folder[snw_stagePath], path[snw_stagePath];
-    snwMessage message;
-    if (!IsDue(session, now) || !snwJoinPath(folder, sizeof folder, session->folder, SNW_AUTOSAVE_FOLDER) ||
-        !LogPath(session, path))
+    snwJob* job = IsDue(session, now) ? snwCreateJob(session, snw_jobSave) : NULL;
+    if (job == NULL)
         return;
-    bool first = session->savedAt < 0;
-    snwResult result = snwMakeDirectory(session->context, folder, &message);
-    if (result >= 0)
-        result = snwSession_SaveLog(session->context, session->stage, &session->recording, path, true, &message);
-    session->savedAt = snwSession_Now(session);
+    if (!snwRecording_Copy(session->context, &session->recording, &job->base.recording))
+    {
+        snwDestroyJob(job);
+        return;
+    }
+    snwStage_Retain(session->stage);
+    job->base.stage = session->stage;
     session->savedRevision = session->workRevision;
-    session->stale = true;
-    if (result < 0 && first)
-        snwSession_NoteMessage(session, "warning", &message);
+    if (now)
+    {
+        snwJob_Save(job);
+        snwDestroyJob(job);
+        return;
+    }
+    session->saving = true;
+    snwSession_Start(session, job);
 }

@@ -6,9 +6,11 @@
 
 #define SNW_AUTOSAVE_FOLDER ".autosave"
 #define SNW_AUTOSAVE_LOG    ".autosave/recording.jsonl"
+#define SNW_AUTOSAVE_BEFORE ".autosave/before.jsonl" // of the session before this one
 
 void snwSession_Autosave(snwSession* session, bool now);
-bool snwSession_HasAutosave(const snwSession* session);
+// Puts aside what the session before this one left, if it did.
+bool snwSession_FindAutosave(const snwSession* session);
 // The recording as a log at this path.
 snwResult snwSession_SaveLog(snwContext* context, const snwStage* stage, const snwRecording* recording,
     const char* path, bool overwrite, snwMessage* message);

@@ -55,5 +55,7 @@ typedef struct snwEncoder
 void* snwEncoder_Add(snwEncoder* encoder, uint32_t kind, uint32_t index, size_t count, size_t bytes);
 void snwBlob_SetHead(snwBlob* blob, const snwBlobHead* head);
 
-// All that does not change of a scene that is shown. Its serial is 0.
-snwResult snwEncodeModel(const snwStage* stage, snwBlob** blob, snwMessage* message);
+// All that does not change of a scene that is shown. Its serial is 0. weights: per body sRGB and 255 for each vertex of
+// its character, or NULL; NULL: of none.
+typedef unsigned char snwPaintedVertex[4];
+snwResult snwEncodeModel(const snwStage* stage, snwPaintedVertex* const* weights, snwBlob** blob, snwMessage* message);

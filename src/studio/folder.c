@@ -140,7 +140,7 @@ bool snwFolder_Find(const snwSession* session, const char* name, char* path)
 {
     double size;
     if (strcmp(name, ".autosave") == 0)
-        name = SNW_AUTOSAVE_LOG;
+        name = SNW_AUTOSAVE_BEFORE;
     else if (!snwFolder_IsName(name))
         return false;
     return snwJoinPath(path, snw_stagePath, session->folder, name) && IsPlainFile(path, &size);

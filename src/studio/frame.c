@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#define SNW_MEASURE_PAUSE 0.05 // s
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Sections
 
@@ -265,15 +267,31 @@ static void AddPressure(const snwSession* session, snwEncoder* encoder)
     }
 }
 
+// Energies take longer than some steps do, and nobody reads more of them in a second.
+static const snwMeasures* Measure(snwSession* session)
+{
+    double now = snwSession_Now(session);
+    uint64_t step = snwSim_GetStepCount(session->sim);
+    if (step != session->measuredStep + 1 || now - session->measuredAt > SNW_MEASURE_PAUSE)
+    {
+        if (snwSim_GetMeasures(session->sim, -1, &session->measures) < 0)
+            session->measures = (snwMeasures){0};
+        session->measuredAt = now;
+    }
+    session->measuredStep = step;
+    session->measures.time = snwSim_GetTime(session->sim);
+    session->measures.stepMs = session->sim->stepMs;
+    return &session->measures;
+}
+
 static void AddMeasures(snwSession* session, snwEncoder* encoder)
 {
     size_t count = (size_t)snwMeasureCount();
-    snwMeasures measures;
     snwTimings timings;
     float* out = snwEncoder_Add(encoder, snw_sectionMeasures, 0, count, count * sizeof(float));
-    if (out != NULL && snwSim_GetMeasures(session->sim, -1, &measures) >= 0)
-        for (size_t i = 0; i < count; ++i)
-            out[i] = (float)snwMeasures_Get(&measures, (int)i);
+    const snwMeasures* measures = out != NULL ? Measure(session) : NULL;
+    for (size_t i = 0; i < count && measures != NULL; ++i)
+        out[i] = (float)snwMeasures_Get(measures, (int)i);
     snwSim_GetTimings(session->sim, &timings);
     float* ms = snwEncoder_Add(
         encoder, snw_sectionStages, 0, (size_t)timings.count, (size_t)timings.count * sizeof(float));
@@ -364,7 +382,7 @@ snwBlob* snwSession_EncodeFrame(snwSession* session)
         .layout = 1,
         .kind = 1,
         .serial = (uint32_t)blob->serial,
-        .model = (uint32_t)session->modelSerial,
+        .model = (uint32_t)session->stage->model->serial,
         .frame = snwSim_GetStepCount(session->sim),
         .time = snwSim_GetTime(session->sim),
         .ms = 1e3 * snwSession_Now(session),

@@ -17,6 +17,15 @@ snwResult snwGate_Open(snwGate* gate, snwMessage* message)
     return snw_ok;
 }
 
+snwResult snwGate_SetToken(snwGate* gate, const char* token, snwMessage* message)
+{
+    if (strspn(token, "0123456789abcdef") != snw_gateTokenLength || token[snw_gateTokenLength] != 0)
+        return snwFail(message, snw_errorArgument, "take that of an address that the studio printed",
+            "a token has %d digits 0-9 and a-f", (int)snw_gateTokenLength);
+    memcpy(gate->token, token, snw_gateTokenLength);
+    return snw_ok;
+}
+
 static bool IsHostLetter(char letter)
 {
     return isalnum((unsigned char)letter) != 0 || (letter != 0 && strchr("-._:[]", letter) != NULL);

@@ -24,6 +24,8 @@ typedef struct snwGate
 
 // Draws a token.
 snwResult snwGate_Open(snwGate* gate, snwMessage* message);
+// Another one: as many hexadecimal digits as a drawn token has.
+snwResult snwGate_SetToken(snwGate* gate, const char* token, snwMessage* message);
 // A name or numeric address, of any port if it has none itself: then this one is meant. "::1" is put in brackets.
 snwResult snwGate_Allow(snwGate* gate, const char* name, int port, snwMessage* message);
 

@@ -25,7 +25,13 @@ void snwDestroyJob(snwJob* job)
     snwStage_Release(job->stage);
     snwMoment_Free(context, &job->base);
     snwMoment_Free(context, &job->moment);
+    snwBlob_Release(context, job->model);
     snwFree(context, job);
+}
+
+bool snwJob_Opens(const snwJob* job)
+{
+    return job->kind == snw_jobOpen || job->kind == snw_jobChange;
 }
 
 static void Append(snwJob** list, snwJob* job)
@@ -40,7 +46,7 @@ void snwSession_Start(snwSession* session, snwJob* job)
 {
     pthread_mutex_lock(&session->mutex);
     Append(&session->waiting, job);
-    if (job->kind != snw_jobExport)
+    if (snwJob_Opens(job))
     {
         session->loading = true;
         session->loadingShare = 0;
@@ -67,7 +73,7 @@ bool snwSession_Cancel(snwSession* session, int number)
 // ---------------------------------------------------------------------------------------------------------------------
 // Telling
 
-static const char* const s_kindNames[] = {"open", "change", "export"};
+static const char* const s_kindNames[] = {"open", "change", "export", "paint", "save"};
 
 static void BeginEvent(const snwJob* job, snwText* text)
 {
@@ -104,7 +110,7 @@ snwResult snwJob_Progress(snwJob* job, const char* text, double share)
     if (percent == job->lastPercent)
         return snw_ok;
     job->lastPercent = percent;
-    if (job->kind != snw_jobExport)
+    if (snwJob_Opens(job))
     {
         pthread_mutex_lock(&session->mutex);
         snprintf(session->loadingText, sizeof session->loadingText, "%s", text);
@@ -169,9 +175,13 @@ static void Work(snwJob* job)
         job->result = snwJob_Open(job);
     else if (job->kind == snw_jobChange)
         job->result = Change(job);
-    else
+    else if (job->kind == snw_jobExport)
         job->result = snwJob_Export(job);
-    if (job->result >= 0 && atomic_load(&job->cancelled) && job->kind != snw_jobExport)
+    else if (job->kind == snw_jobPaint)
+        job->result = snwJob_Paint(job);
+    else
+        job->result = snwJob_Save(job);
+    if (job->result >= 0 && atomic_load(&job->cancelled) && snwJob_Opens(job))
         job->result = snw_errorInterrupted;
     if (job->result == snw_errorInterrupted)
         snwFail(&job->message, snw_errorInterrupted, NULL, "stopped");
@@ -211,9 +221,9 @@ snwJob* snwSession_TakeFinished(snwSession* session)
     snwJob* job = session->finished;
     if (job != NULL)
         session->finished = job->next;
-    bool loads = session->running != NULL && session->running->kind != snw_jobExport;
+    bool loads = session->running != NULL && snwJob_Opens(session->running);
     for (snwJob* other = session->waiting; other != NULL; other = other->next)
-        loads = loads || other->kind != snw_jobExport;
+        loads = loads || snwJob_Opens(other);
     session->loading = loads || (job == NULL && session->loading);
     pthread_mutex_unlock(&session->mutex);
     return job;
@@ -241,15 +251,43 @@ static snwResult Present(snwSession* session, snwJob* job)
     return result;
 }
 
+// Viewers get the model again; the scene may be another by now.
+static void Repaint(snwSession* session, snwJob* job)
+{
+    session->painting = false;
+    if (job->result < 0 || session->stage == NULL || session->stage->shown != job->base.stage->shown)
+        return;
+    snwStage_Repaint(session->stage, job->model);
+    job->model = NULL;
+    snwSession_PublishModel(session);
+}
+
+static void EndSave(snwSession* session, const snwJob* job)
+{
+    session->saving = false;
+    session->savedAt = snwSession_Now(session);
+    if (job->result < 0)
+        snwSession_NoteMessage(session, "warning", &job->message);
+}
+
 void snwSession_Finish(snwSession* session, snwJob* job)
 {
-    if (job->result >= 0 && job->kind != snw_jobExport)
-        job->result = Present(session, job);
-    TellEnd(job);
-    if (job->result < 0 && job->kind != snw_jobExport)
-        snwSession_NoteMessage(session, "error", &job->message);
-    else if (job->note[0] != 0)
-        snwSession_Note(session, "info", job->note, NULL);
+    if (job->kind == snw_jobPaint)
+        Repaint(session, job);
+    else if (job->kind == snw_jobSave)
+        EndSave(session, job);
+    else
+    {
+        if (job->result >= 0 && snwJob_Opens(job))
+            job->result = Present(session, job);
+        TellEnd(job);
+        if (job->result < 0 && snwJob_Opens(job))
+            snwSession_NoteMessage(session, "error", &job->message);
+        else if (job->note[0] != 0)
+            snwSession_Note(session, "info", job->note, NULL);
+        if (job->number == 1 && session->hasAutosave)
+            snwSession_Note(session, "info", "there is a recording from before", "open .autosave to go on with it");
+    }
     session->stale = true;
     snwDestroyJob(job);
 }

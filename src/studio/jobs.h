@@ -4,11 +4,16 @@
 
 #include "studio/session_parts.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
+
 typedef enum snwJobKind
 {
     snw_jobOpen,   // `name` becomes a stage with its sim, or a moment
     snw_jobChange, // `base` with `change`
     snw_jobExport,
+    snw_jobPaint, // the model of `base` again, with whose bones move what
+    snw_jobSave,  // autosave of `base`
 } snwJobKind;
 
 struct snwJob
@@ -23,9 +28,12 @@ struct snwJob
     bool trusted;    // the name is a path of the command line
     char label[112]; // for undo; "": there is nothing to come back to
     char method[32], param[64], motion[128];
-    snwStageChange change; // its texts are those above
-    snwMoment base;        // stage, and for exports what was recorded
-    char format[16];       // of an export
+    snwStageChange change;        // its texts are those above
+    snwMoment base;               // stage, and for exports what was recorded
+    char format[16];              // of an export
+    double params[snw_maxParams]; // as they are set now, and so
+    snwVec3 gravity;
+    snwMaterial material; // of the first body
     int lastPercent;
 
     snwResult result;
@@ -33,7 +41,11 @@ struct snwJob
     snwStage* stage;
     snwSim* sim;
     snwMoment moment; // instead of stage and sim
+    snwBlob* model;   // of a painting
     char note[256];   // "" if none
+    char file[256];   // of an export: the name of what was written
+    double bytes;
+    char notes[4096]; // of an export: lines
 };
 
 snwJob* snwCreateJob(snwSession* session, snwJobKind kind); // NULL: no memory
@@ -48,8 +60,14 @@ void snwSession_Finish(snwSession* session, snwJob* job); // takes it over
 // Tells how far it is; a negative result is to stop the work.
 snwResult snwJob_Progress(snwJob* job, const char* text, double share);
 
+bool snwJob_Opens(const snwJob* job); // another scene
+
 // sources.c
 snwResult snwJob_Open(snwJob* job);
+// painting.c
+snwResult snwJob_Paint(snwJob* job);
+// autosave.c
+snwResult snwJob_Save(snwJob* job);
 // exports.c
 snwResult snwJob_Export(snwJob* job);
 void snwJob_WriteFiles(const snwJob* job, snwText* text); // keys of the last event: file, bytes, notes

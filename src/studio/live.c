@@ -125,6 +125,8 @@ snwResult snwSession_Push(snwSession* session, const snwCommand* command, snwMes
         result = snwSim_Push(session->sim, &now, message);
     if (result < 0)
         return result;
+    if (!snwArray_Push(session->context, &session->pending, now))
+        return snwFailMemory(message);
     Hear(session, &now);
     session->stale = true;
     session->workRevision++;

@@ -7,9 +7,6 @@
 #include "base/array.h"
 #include "scene/text.h"
 #include "sim/character.h"
-#include "view/film_prepared.h"
-#include "view/fine_skin.h"
-#include "view/picture.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,6 +24,7 @@ typedef struct Maker
     const snwStage* stage;
     const snwSceneDef* scene;
     snwContext* context;
+    snwPaintedVertex* const* weights;
     snwText text;
     snwArray(Data) data;
     snwArray(const uint8_t*) pictures; // textures that are there already ...
@@ -85,35 +83,15 @@ static int AddTriangles(Maker* m, const snwShownBody* body, const snwShownPart* 
     return AddData(m, out, count * sizeof *out, part->triangleCount);
 }
 
-// The colour of a point where it is at rest; false: the whole part has one.
-static bool PointColor(const snwShownBody* body, const snwCharacterDef* def, int point, float color[3])
-{
-    const snwFilmSurface* surface = body->surface;
-    if (surface != NULL && surface->fine == NULL && surface->prepared == NULL)
-    {
-        const float* p = surface->points + 3 * (size_t)point;
-        snwFlesh_Color(&surface->blueprint.blueprint.flesh, (snwVec3){(double)p[0], (double)p[1], (double)p[2]}, color);
-        return true;
-    }
-    const float* rows = surface != NULL ? surface->colors : NULL;
-    if (rows != NULL)
-        memcpy(color, rows + 3 * (size_t)point, 3 * sizeof(float));
-    else if (surface == NULL && def->colors != NULL)
-        memcpy(color, def->colors[body->carriers[point]], 3 * sizeof(float));
-    else
-        return false;
-    return true;
-}
-
 static int AddColors(Maker* m, const snwShownBody* body, const snwShownPart* part, const snwCharacterDef* def)
 {
     float color[3];
-    if (part->pointCount == 0 || !PointColor(body, def, part->firstPoint, color))
+    if (part->pointCount == 0 || !snwShownBody_Color(body, def, part->firstPoint, color))
         return -1;
     unsigned char* out = snwAllocArray(m->context, (size_t)part->pointCount, 4);
     for (int i = 0; i < part->pointCount && out != NULL; ++i)
     {
-        PointColor(body, def, part->firstPoint + i, color);
+        snwShownBody_Color(body, def, part->firstPoint + i, color);
         for (int k = 0; k < 3; ++k)
             out[4 * i + k] = ToByte(color[k]);
         out[4 * i + 3] = 255;
@@ -121,49 +99,11 @@ static int AddColors(Maker* m, const snwShownBody* body, const snwShownPart* par
     return AddData(m, out, 4 * (size_t)part->pointCount, part->pointCount);
 }
 
-// What a part is painted with.
-typedef struct Paint
-{
-    snwTexture texture; // width 0: none
-    float color[3];
-} Paint;
-
-static Paint FindPaint(const snwShownBody* body, int number, const snwCharacterDef* def, int index)
-{
-    const snwFilmSurface* surface = body->surface;
-    Paint paint = {0};
-    if (surface != NULL && surface->prepared != NULL)
-    {
-        const snwFilmPart* part = &surface->parts[number];
-        paint.texture = part->texture;
-        memcpy(paint.color, part->color, sizeof paint.color);
-        return paint;
-    }
-    snwFloat3 color = snwPicture_BodyColor(index, def->color);
-    bool textured = surface != NULL ? surface->fine != NULL && surface->fine->texcoords != NULL
-                                    : def->texcoords != NULL;
-    if (textured && def->texture.width > 0)
-    {
-        paint.texture = def->texture;
-        color = (snwFloat3){1, 1, 1};
-    }
-    snwFloat3_Store(color, paint.color);
-    return paint;
-}
-
-static const float* TexcoordOf(const snwShownBody* body, const snwCharacterDef* def, int point)
-{
-    if (body->surface == NULL)
-        return def->texcoords[body->carriers[point]];
-    return body->surface->fine != NULL ? body->surface->fine->texcoords + 2 * (size_t)point
-                                       : body->surface->paint + 3 * (size_t)point;
-}
-
 static int AddTexcoords(Maker* m, const snwShownBody* body, const snwShownPart* part, const snwCharacterDef* def)
 {
     float* out = snwAllocArray(m->context, 2 * (size_t)part->pointCount + 1, sizeof *out);
     for (int i = 0; i < part->pointCount && out != NULL; ++i)
-        memcpy(out + 2 * (size_t)i, TexcoordOf(body, def, part->firstPoint + i), 2 * sizeof *out);
+        memcpy(out + 2 * (size_t)i, snwShownBody_Texcoord(body, def, part->firstPoint + i), 2 * sizeof *out);
     return AddData(m, out, 2 * (size_t)part->pointCount * sizeof *out, part->pointCount);
 }
 
@@ -181,6 +121,17 @@ static int AddTexture(Maker* m, const snwTexture* texture)
     return section;
 }
 
+static int AddWeights(Maker* m, const snwShownBody* body, const snwShownPart* part)
+{
+    const snwPaintedVertex* rows = m->weights != NULL ? m->weights[part->body] : NULL;
+    if (rows == NULL)
+        return -1;
+    snwPaintedVertex* out = snwAllocArray(m->context, (size_t)part->pointCount + 1, sizeof *out);
+    for (int i = 0; i < part->pointCount && out != NULL; ++i)
+        memcpy(out[i], rows[body->carriers[part->firstPoint + i]], sizeof *out);
+    return AddData(m, out, (size_t)part->pointCount * sizeof *out, part->pointCount);
+}
+
 static void WriteColor(Maker* m, const float color[3])
 {
     char text[8];
@@ -194,7 +145,7 @@ static void WritePart(Maker* m, int index)
     const snwShownBody* body = &m->stage->shown->bodies[part->body];
     const snwBodyDef* owner = &m->scene->bodies[part->body];
     const snwCharacterDef* def = &owner->character->def;
-    Paint paint = FindPaint(body, index - body->firstPart, def, part->body);
+    snwShownPaint paint = snwShown_FindPaint(m->stage->shown, m->scene, index);
     bool textured = paint.texture.width > 0;
     snwText_Open(&m->text, '{');
     snwText_Key(&m->text, "body");
@@ -209,7 +160,7 @@ static void WritePart(Maker* m, int index)
     WriteColor(m, paint.color);
     snwText_Key(&m->text, "flat");
     snwText_Bool(&m->text, def->triangleCount > 0);
-    WriteSection(m, "weights", -1);
+    WriteSection(m, "weights", AddWeights(m, body, part));
     snwText_Close(&m->text, '}');
 }
 
@@ -448,11 +399,12 @@ static snwBlob* MakeBlob(const Maker* m)
     return blob;
 }
 
-snwResult snwEncodeModel(const snwStage* stage, snwBlob** blob, snwMessage* message)
+snwResult snwEncodeModel(const snwStage* stage, snwPaintedVertex* const* weights, snwBlob** blob, snwMessage* message)
 {
     Maker m = {.stage = stage,
         .scene = snwScene_GetDef(stage->file.scene),
         .context = stage->context,
+        .weights = weights,
         .text = snwCreateText(stage->context, 0)};
     WriteAll(&m);
     *blob = m.failed || m.text.failed ? NULL : MakeBlob(&m);

@@ -105,6 +105,7 @@ snwResult snwSession_GoTo(snwSession* session, const snwMoment* moment, snwMessa
     }
     snwRecording_Free(session->context, &session->recording);
     session->recording = recording;
+    session->pending.count = 0;
     session->diverged = false;
     session->stale = true;
     session->workRevision++;
@@ -171,6 +172,7 @@ snwResult snwSession_Restart(snwSession* session, snwMessage* message)
     {
         snwRecording_Cut(&session->recording, 0);
         session->recording.commands.count = 0;
+        session->pending.count = 0;
         session->diverged = false;
         snwTimeline_Agree(session);
         result = snwLive_Create(session, message);

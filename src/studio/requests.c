@@ -199,6 +199,8 @@ static snwResult View(snwAnswer* answer)
         return snwFailMemory(answer->json.message);
     client->want = want;
     snwSession_GatherWants(session);
+    if ((want & snw_wantWeights) != 0)
+        snwSession_StartPainting(session);
     if (session->sim != NULL && !session->playing && session->timeline.shown < 0)
     {
         snwBlob* blob = snwSession_EncodeFrame(session);
@@ -384,6 +386,10 @@ static snwResult Export(snwAnswer* answer)
         return snwFailMemory(answer->json.message);
     snprintf(job->format, sizeof job->format, "%s", answer->data.kind);
     snprintf(job->name, sizeof job->name, "%s", answer->data.name);
+    memcpy(job->params, session->live.params, sizeof job->params);
+    job->gravity = session->live.gravity;
+    if (session->sim->bodyCount > 0)
+        job->material = session->live.materials[0][0];
     snwStage_Retain(session->stage);
     job->base.stage = session->stage;
     if (!snwRecording_Copy(session->context, &session->recording, &job->base.recording))

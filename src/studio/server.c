@@ -117,6 +117,8 @@ static snwResult Make(snwServer* server, snwMessage* message)
     server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     server->scratch = snwAllocRaw(server->context, LWS_PRE + snw_sendPiece);
     snwResult result = server->scratch == NULL ? snwFailMemory(message) : snwGate_Open(&server->gate, message);
+    if (result == snw_ok && server->def.token != NULL)
+        result = snwGate_SetToken(&server->gate, server->def.token, message);
     if (result == snw_ok)
         result = snwPages_Load(server->context, server->def.pages, &server->pages, message);
     if (result == snw_ok)

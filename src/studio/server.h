@@ -29,6 +29,7 @@ typedef struct snwServerDef
     int port;                 // 0: any free one; -1: 7777 or the next free one
     const char* const* hosts; // more names that browsers may use, each with or without a port
     int hostCount;
+    const char* token;              // NULL: a random one; given, pages that are open find this server again
     const char* folder;             // of uploads and downloads; must be there
     const char* pages;              // folder of the built page; NULL: there is none
     int maxConnections;             // of any kind; more are closed at once

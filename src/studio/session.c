@@ -207,6 +207,32 @@ static void Advance(snwSession* session)
 // ---------------------------------------------------------------------------------------------------------------------
 // Another scene
 
+static void NumberModel(snwSession* session, snwBlob* model)
+{
+    snwBlobHead head;
+    if (model->serial != 0)
+        return;
+    model->serial = ++session->modelSerial;
+    memcpy(&head, model->data, sizeof head);
+    head.serial = head.model = (uint32_t)model->serial;
+    snwBlob_SetHead(model, &head);
+}
+
+void snwSession_PublishModel(snwSession* session)
+{
+    snwBlob* model = session->stage->model;
+    NumberModel(session, model);
+    snwBlob* frame = snwSession_EncodeFrame(session);
+    snwBlob_Retain(model);
+    pthread_mutex_lock(&session->mutex);
+    snwBlob* old = session->model;
+    session->model = model;
+    pthread_mutex_unlock(&session->mutex);
+    snwBlob_Release(session->context, old);
+    if (frame != NULL)
+        snwSession_PublishFrame(session, frame);
+}
+
 snwResult snwSession_Show(snwSession* session, snwStage* stage, snwSim* sim, snwMessage* message)
 {
     snwSession_ForgetHands(session);
@@ -217,6 +243,7 @@ snwResult snwSession_Show(snwSession* session, snwStage* stage, snwSim* sim, snw
     snwStage_Release(session->stage);
     session->stage = stage;
     session->sim = sim;
+    NumberModel(session, stage->model);
     session->pending.count = 0;
     session->diverged = false;
     session->warning[0] = 0;
@@ -226,25 +253,12 @@ snwResult snwSession_Show(snwSession* session, snwStage* stage, snwSim* sim, snw
     snwResult result = snwLive_Create(session, message);
     if (result < 0)
         return result;
-    if (stage->model->serial == 0)
-    {
-        stage->model->serial = ++session->modelSerial;
-        snwBlobHead head;
-        memcpy(&head, stage->model->data, sizeof head);
-        head.serial = head.model = (uint32_t)stage->model->serial;
-        snwBlob_SetHead(stage->model, &head);
-    }
     snwBlob* frame = snwSession_EncodeFrame(session);
     if (frame == NULL)
         return snwFailMemory(message);
     snwTimeline_AddFrame(session, frame);
-    snwBlob_Retain(stage->model);
-    pthread_mutex_lock(&session->mutex);
-    snwBlob* old = session->model;
-    session->model = stage->model;
-    pthread_mutex_unlock(&session->mutex);
-    snwBlob_Release(session->context, old);
-    snwSession_PublishFrame(session, frame);
+    snwBlob_Release(session->context, frame);
+    snwSession_PublishModel(session);
     return snw_ok;
 }
 
@@ -276,7 +290,7 @@ static int Wait(snwSession* session, snwRequest* taken)
             break;
     int count = session->requestCount;
     for (int i = 0; i < count; ++i)
-        taken[i] = session->requests[(session->firstRequest + i) % snw_maxRequests];
+        taken[i] = session->requests[i];
     session->requestCount = 0;
     bool closing = session->closing;
     pthread_mutex_unlock(&session->mutex);
@@ -331,8 +345,7 @@ bool snwSession_Post(snwSession* session, int client, const char* text, size_t s
     pthread_mutex_lock(&session->mutex);
     bool room = session->requestCount < snw_maxRequests;
     if (room)
-        session->requests[(session->firstRequest + session->requestCount++) % snw_maxRequests] = (snwRequest){
-            copy, size, client};
+        session->requests[session->requestCount++] = (snwRequest){copy, size, client};
     pthread_cond_signal(&session->wake);
     pthread_mutex_unlock(&session->mutex);
     if (!room)
@@ -345,12 +358,8 @@ void snwSession_Leave(snwSession* session, int client)
 {
     pthread_mutex_lock(&session->mutex);
     if (session->requestCount == snw_maxRequests)
-    {
-        int last = (session->firstRequest + --session->requestCount) % snw_maxRequests;
-        snwFree(session->context, session->requests[last].text);
-    }
-    session->requests[(session->firstRequest + session->requestCount++) % snw_maxRequests] = (snwRequest){
-        NULL, 0, client};
+        snwFree(session->context, session->requests[--session->requestCount].text);
+    session->requests[session->requestCount++] = (snwRequest){NULL, 0, client};
     pthread_cond_signal(&session->wake);
     pthread_mutex_unlock(&session->mutex);
 }
@@ -442,13 +451,13 @@ snwResult snwCreateSession(const snwSessionDef* def, snwSession** session, snwMe
     made->savedAt = -1;
     made->timeline.shown = -1;
     made->stale = true;
-    made->playing = true;
+    made->playing = !def->paused;
     MakeLocks(made);
     result = made->source == NULL || made->folder == NULL ? snwFailMemory(message)
                                                           : snwMakeDirectory(context, made->folder, message);
     if (result >= 0)
     {
-        made->hasAutosave = snwSession_HasAutosave(made);
+        made->hasAutosave = snwSession_FindAutosave(made);
         result = OpenFirst(made, message);
     }
     if (result >= 0)
@@ -505,7 +514,7 @@ void snwDestroySession(snwSession* session)
     snwStage_Release(session->stage);
     snwArena_Free(&session->live.arena);
     for (int i = 0; i < session->requestCount; ++i)
-        snwFree(context, session->requests[(session->firstRequest + i) % snw_maxRequests].text);
+        snwFree(context, session->requests[i].text);
     snwArray_Free(context, &session->clients);
     snwArray_Free(context, &session->pending);
     snwBlob_Release(context, session->frame);

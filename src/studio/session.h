@@ -34,7 +34,8 @@ typedef struct snwSessionDef
     const char* folder; // the only one where files are opened and written; made if missing
     const char* tokenless; // NULL, or the address to name in hints (without the token)
     int threads;           // of the sim; 0: one per core
-    double cacheBytes;     // for frames to scrub through
+    double cacheBytes;     // for frames to scrub through, saved states and undo
+    bool paused;           // at the start
     snwSessionTellFn* tell;
     snwSessionNewsFn* news;
     void* user;
@@ -43,7 +44,8 @@ typedef struct snwSessionDef
 snwSessionDef snwDefaultSessionDef(void);
 // Returns before the source is open: the state says "loading" until it is. Errors here are those of memory and folder.
 snwResult snwCreateSession(const snwSessionDef* def, snwSession** session, snwMessage* message);
-void snwDestroySession(snwSession* session); // saves what autosave saves; NULL is allowed
+// Saves what autosave saves. All blobs must be released before. NULL is allowed.
+void snwDestroySession(snwSession* session);
 
 // A request as it came from a client (1, 2, ...): any bytes. false: too many are waiting, it was dropped.
 bool snwSession_Post(snwSession* session, int client, const char* text, size_t size);

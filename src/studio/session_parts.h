@@ -197,7 +197,7 @@ struct snwSession
     pthread_mutex_t mutex;
     pthread_cond_t wake, workerWake;
     snwRequest requests[snw_maxRequests];
-    int firstRequest, requestCount;
+    int requestCount;
     bool closing;
     snwBlob *frame, *model;
     snwJob *waiting, *finished, *running; // lists by `next`
@@ -217,11 +217,15 @@ struct snwSession
     snwArray(snwClient) clients;
     uint32_t want; // of all clients
     bool playing, diverged;
+    bool painting, saving; // jobs under way
     double speed;
     double nextStep;              // s, when the next is due
     double paceStart, paceFrames; // since when how many were made
     double realtime;
     double encodedAt; // s, the newest frame for viewers
+    snwMeasures measures;
+    double measuredAt; // s
+    uint64_t measuredStep;
     snwRequest taken[snw_maxRequests];
     snwArray(snwCommand) pending; // pushed and not applied yet
     uint64_t frameSerial, modelSerial;
@@ -243,6 +247,7 @@ void snwSession_Tell(snwSession* session, int client, const snwText* text);
 void snwSession_Note(snwSession* session, const char* level, const char* text, const char* remedy);
 void snwSession_NoteMessage(snwSession* session, const char* level, const snwMessage* message);
 void snwSession_PublishFrame(snwSession* session, snwBlob* blob); // takes the reference
+void snwSession_PublishModel(snwSession* session);                // of the stage, and a frame of it
 snwResult snwSession_StepOnce(snwSession* session, snwMessage* message);
 // Shows another stage with its sim, from its start; takes both over. Old recording and timeline are gone.
 snwResult snwSession_Show(snwSession* session, snwStage* stage, snwSim* sim, snwMessage* message);
@@ -295,8 +300,9 @@ void snwHistory_Free(snwSession* session);
 // grabs.c
 void snwSession_PushHands(snwSession* session);
 void snwSession_DropClient(snwSession* session, int client);
-void snwSession_ForgetHands(snwSession* session); // without a word to the sim
-void snwSession_GatherWants(snwSession* session); // of all clients
+void snwSession_ForgetHands(snwSession* session);   // without a word to the sim
+void snwSession_StartPainting(snwSession* session); // painting.c: unless it is done or under way
+void snwSession_GatherWants(snwSession* session);   // of all clients
 snwHand* snwSession_FindHand(snwSession* session, int client, int number);
 snwVec3 snwHand_Place(const snwSession* session, const snwHand* hand); // where what is held is now
 

@@ -6,7 +6,7 @@
 #include "sim/method.h"
 #include "sim/prepared.h"
 #include "view/film_prepared.h"
-#include "view/fine_skin.h"
+#include "asset/fine_skin.h"
 #include "view/look_values.h"
 #include "view/vec.h"
 

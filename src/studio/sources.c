@@ -25,12 +25,11 @@ typedef struct Cast
 {
     const char* name;
     char use[snw_stagePath + 64]; // the character object of the scene
-    bool flat, rigged, jointed;
+    bool flat, jointed;
     const char* motion; // NULL: none
-    snwVec3 lower, upper;
 } Cast;
 
-static void WriteBody(snwText* text, const Cast* cast, double height)
+static void WriteBody(snwText* text, const Cast* cast)
 {
     snwText_Key(text, "bodies");
     snwText_Open(text, '[');
@@ -44,13 +43,11 @@ static void WriteBody(snwText* text, const Cast* cast, double height)
         snwText_Key(text, "motion");
         snwText_String(text, cast->motion);
     }
-    snwText_Key(text, "position");
-    snwText_Reals(text, (double[]){0, height, 0}, 3);
     snwText_Close(text, '}');
     snwText_Close(text, ']');
 }
 
-static void WriteGround(snwText* text, double height)
+static void WriteGround(snwText* text)
 {
     snwText_Key(text, "colliders");
     snwText_Open(text, '[');
@@ -59,21 +56,12 @@ static void WriteGround(snwText* text, double height)
     snwText_String(text, "ground");
     snwText_Key(text, "kind");
     snwText_String(text, "plane");
-    snwText_Key(text, "position");
-    snwText_Reals(text, (double[]){0, height, 0}, 3);
     snwText_Close(text, '}');
     snwText_Close(text, ']');
 }
 
-// A figure of paper floats before the viewer and waits for a hand; one with a motion plays it; all others fall a
-// little, so that one sees at once what they are made of.
 static void WriteScene(snwText* text, const Cast* cast, const char* method)
 {
-    double size = fmax(cast->upper.y - cast->lower.y, 1e-3);
-    double drop = cast->motion != NULL || cast->flat ? 0 : 0.15 * size;
-    double floorHeight = cast->motion != NULL ? fmin(cast->lower.y, 0) : 0;
-    if (cast->motion != NULL && fabs(cast->lower.y) < 0.1 * size)
-        floorHeight = 0;
     snwText_Open(text, '{');
     snwText_Key(text, "sinew");
     snwText_Int(text, 1);
@@ -88,19 +76,19 @@ static void WriteScene(snwText* text, const Cast* cast, const char* method)
         snwText_Key(text, "gravity");
         snwText_Reals(text, (double[]){0, 0, 0}, 3);
     }
-    WriteBody(text, cast, cast->motion != NULL || cast->flat ? 0 : drop - cast->lower.y);
+    WriteBody(text, cast);
     if (!cast->flat)
-        WriteGround(text, floorHeight);
+        WriteGround(text);
     snwText_Close(text, '}');
 }
 
-static const char* ChooseMethod(const Cast* cast, bool second)
+static const char* ChooseMethod(const Cast* cast)
 {
     if (cast->flat)
         return "rigpbd";
     if (cast->motion != NULL)
         return "pbcd";
-    return cast->jointed && !second ? "apd" : "pbd";
+    return cast->jointed ? "apd" : "pbd";
 }
 
 static snwResult MakeStage(snwJob* job, snwSceneFile* file)
@@ -118,66 +106,112 @@ static snwResult MakeStage(snwJob* job, snwSceneFile* file)
     return result < 0 ? result : snwCreateSim(job->context, &def, &job->sim, &job->message);
 }
 
-static snwResult TryCast(snwJob* job, const Cast* cast, bool second)
+// A figure of paper floats before the viewer and waits for a hand; one with a motion plays it, on a ground where it is
+// lowest; all others fall a little, so that one sees at once what they are made of.
+static snwResult Place(snwJob* job, const Cast* cast, snwSceneFile* file)
+{
+    snwSceneDef def = *snwScene_GetDef(file->scene);
+    snwCharacterInfo info = snwCharacter_GetInfo(def.bodies[0].character);
+    snwBodyDef body = def.bodies[0];
+    snwScene* placed = NULL;
+    double size = info.upper.y - info.lower.y;
+    if (cast->flat || def.colliderCount == 0)
+        return snw_ok;
+    snwColliderDef ground = def.colliders[0];
+    if (cast->motion == NULL)
+        body.transform.position.y = 0.15 * size - info.lower.y;
+    else if (fabs(info.lower.y) > 0.1 * size)
+        ground.transform.position.y = info.lower.y;
+    def.bodies = &body;
+    def.colliders = &ground;
+    snwResult result = snwCreateScene(job->context, &def, &placed, &job->message);
+    if (result < 0)
+        return result;
+    snwScene_Release(file->scene);
+    file->scene = placed;
+    return result;
+}
+
+static snwResult ReadCast(snwJob* job, const Cast* cast, snwSceneFile* file)
 {
     snwText text = snwCreateText(job->context, 0);
     snwSceneOptions options = snwDefaultSceneOptions();
-    snwSceneFile file = {0};
-    WriteScene(&text, cast, ChooseMethod(cast, second));
+    WriteScene(&text, cast, ChooseMethod(cast));
     snwResult result = text.failed ? snwFailMemory(&job->message)
-                                   : snwSceneFile_Parse(job->context, text.data, text.size, cast->name, &options, &file,
-                                         &job->message);
+                                   : snwSceneFile_Parse(
+                                         job->context, text.data, text.size, cast->name, &options, file, &job->message);
     snwText_Free(&text);
-    return result < 0 ? result : MakeStage(job, &file);
+    return result < 0 ? result : Place(job, cast, file);
 }
 
 // Some skeletons are nothing for a method; flesh alone always is.
 static snwResult OpenCast(snwJob* job, const Cast* cast)
 {
-    snwResult result = TryCast(job, cast, false);
-    if (result >= 0 || strcmp(ChooseMethod(cast, false), ChooseMethod(cast, true)) == 0 ||
-        result == snw_errorInterrupted)
+    snwSceneFile file = {0};
+    snwSimDef def = snwDefaultSimDef();
+    snwStage* plain = NULL;
+    snwResult result = ReadCast(job, cast, &file);
+    if (result < 0)
+    {
+        snwSceneFile_Close(&file);
+        return result;
+    }
+    result = MakeStage(job, &file);
+    if (result >= 0 || result == snw_errorInterrupted || job->stage == NULL || cast->flat || !cast->jointed)
+        return result;
+    snwStageChange change = {.method = "pbd", .body = -1};
+    result = snwStage_Change(job->stage, &change, &plain, &job->message);
+    if (result < 0)
         return result;
     snwStage_Release(job->stage);
-    job->stage = NULL;
-    return TryCast(job, cast, true);
+    job->stage = plain;
+    def.scene = plain->file.scene;
+    return snwCreateSim(job->context, &def, &job->sim, &job->message);
 }
 
 static void LookAt(Cast* cast, const snwCharacterDef* def)
 {
     cast->flat = def->triangleCount > 0;
-    cast->rigged = def->boneCount > 0;
     cast->jointed = def->jointCount > 0 && def->elementBones != NULL;
     cast->motion = def->motionCount > 0 && def->boneCount > 0 ? def->motions[0].name : NULL;
 }
 
+// Characters are made for films; a hand wants an answer in a sixtieth of a second.
+static bool IsLarge(const snwBlueprint* blueprint)
+{
+    const snwBlueprintSize* size = &blueprint->size;
+    return blueprint->boxSize.x == 0 && blueprint->flat.ringCount == 0 &&
+           (size->vertices > 4000 || size->tets > 16000 || size->elasticVertices > 4000 || size->skinVertices > 3000);
+}
+
 static snwResult OpenBlueprint(snwJob* job, const char* name, const char* reference)
 {
-    snwText use = snwCreateText(job->context, 0), text = snwCreateText(job->context, 0);
-    snwSceneOptions options = snwDefaultSceneOptions();
-    snwSceneFile file = {0};
+    snwText use = snwCreateText(job->context, 0);
+    snwBlueprintFile file;
+    snwResult result = snwBlueprintFile_Open(job->context, reference, &file, &job->message);
+    const snwBlueprint* blueprint = &file.blueprint;
     Cast cast = {.name = name};
     snwText_Open(&use, '{');
     snwText_Key(&use, "blueprint");
     snwText_String(&use, reference);
+    if (result >= 0 && IsLarge(blueprint))
+    {
+        snwText_Key(&use, "size");
+        snwText_Json(&use, "{\"vertices\": 3000}");
+    }
     snwText_Close(&use, '}');
-    snprintf(cast.use, sizeof cast.use, "%s", use.failed ? "null" : use.data);
-    cast.flat = true; // any scene will do to see what it is
-    WriteScene(&text, &cast, "pbd");
-    snwResult result = use.failed || text.failed ? snwFailMemory(&job->message)
-                                                 : snwSceneFile_Parse(job->context, text.data, text.size, name,
-                                                       &options, &file, &job->message);
+    if (result >= 0 && use.failed)
+        result = snwFailMemory(&job->message);
+    if (result >= 0)
+    {
+        snprintf(cast.use, sizeof cast.use, "%s", use.data);
+        cast.flat = blueprint->flat.ringCount > 0;
+        cast.jointed = blueprint->jointCount > 0;
+        cast.motion = blueprint->motionCount > 0 && blueprint->boneCount > 0 ? blueprint->motions[0].name : NULL;
+        result = OpenCast(job, &cast);
+    }
     snwText_Free(&use);
-    snwText_Free(&text);
-    if (result < 0)
-        return result;
-    const snwCharacter* character = snwScene_GetDef(file.scene)->bodies[0].character;
-    snwCharacterInfo info = snwCharacter_GetInfo(character);
-    LookAt(&cast, snwCharacter_GetDef(character));
-    cast.lower = info.lower;
-    cast.upper = info.upper;
-    result = OpenCast(job, &cast);
-    snwSceneFile_Close(&file); // the motion's name lived in it
+    snwBlueprintFile_Free(&file);
     return result;
 }
 
@@ -197,8 +231,7 @@ static snwResult ShowPrepared(snwJob* job, const char* path, const snwPrepared* 
     snwText use = snwCreateText(job->context, 0);
     char* full = realpath(path, NULL);
     const snwCharacter* character = snwPrepared_GetCharacter(prepared);
-    snwCharacterInfo info = snwCharacter_GetInfo(character);
-    Cast cast = {.name = name, .lower = info.lower, .upper = info.upper};
+    Cast cast = {.name = name};
     snwText_Open(&use, '{');
     snwText_Key(&use, "file");
     snwText_String(&use, full != NULL ? full : path);
@@ -227,7 +260,7 @@ static snwResult OpenPrepared(snwJob* job, const char* path, const char* name)
 
 static snwResult OnStep(snwPrepareStep step, void* user)
 {
-    return snwJob_Progress(user, snwPrepareStep_Name(step), 0.55 * step / snw_prepareStepCount);
+    return snwJob_Progress(user, snwPrepareStep_Name(step), 0.05 + 0.5 * step / snw_prepareStepCount);
 }
 
 // The prepared file stays in the folder, where scenes and logs find it again.

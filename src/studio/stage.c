@@ -5,8 +5,25 @@
 
 #include <string.h>
 
-snwResult snwCreateStage(
-    snwContext* context, snwSceneFile* file, const snwStage* like, snwStage** stage, snwMessage* message)
+static void ShareModel(snwStage* like, snwStage* stage)
+{
+    pthread_mutex_lock(&like->mutex);
+    stage->model = like->model;
+    stage->painted = like->painted;
+    snwBlob_Retain(stage->model);
+    pthread_mutex_unlock(&like->mutex);
+}
+
+void snwStage_Repaint(snwStage* stage, snwBlob* model)
+{
+    pthread_mutex_lock(&stage->mutex);
+    snwBlob_Release(stage->context, stage->model);
+    stage->model = model;
+    stage->painted = true;
+    pthread_mutex_unlock(&stage->mutex);
+}
+
+snwResult snwCreateStage(snwContext* context, snwSceneFile* file, snwStage* like, snwStage** stage, snwMessage* message)
 {
     snwStage* made = snwAlloc(context, sizeof *made);
     *stage = NULL;
@@ -17,6 +34,7 @@ snwResult snwCreateStage(
     }
     atomic_init(&made->references, 1);
     made->context = context;
+    pthread_mutex_init(&made->mutex, NULL);
     made->file = *file;
     *file = (snwSceneFile){0};
     snwResult result = snw_ok;
@@ -24,8 +42,7 @@ snwResult snwCreateStage(
     {
         made->shown = like->shown;
         atomic_fetch_add(&made->shown->references, 1);
-        made->model = like->model;
-        snwBlob_Retain(made->model);
+        ShareModel(like, made);
         memcpy(made->name, like->name, sizeof made->name);
         memcpy(made->asset, like->asset, sizeof made->asset);
         memcpy(made->origin, like->origin, sizeof made->origin);
@@ -33,7 +50,7 @@ snwResult snwCreateStage(
     else
         result = snwCreateShown(context, snwScene_GetDef(made->file.scene), &made->shown, message);
     if (result >= 0 && made->model == NULL)
-        result = snwEncodeModel(made, &made->model, message);
+        result = snwEncodeModel(made, NULL, &made->model, message);
     if (result < 0)
         snwStage_Release(made);
     else
@@ -50,6 +67,7 @@ void snwStage_Release(snwStage* stage)
 {
     if (stage == NULL || atomic_fetch_sub(&stage->references, 1) != 1)
         return;
+    pthread_mutex_destroy(&stage->mutex);
     snwBlob_Release(stage->context, stage->model);
     snwShown_Release(stage->shown);
     snwSceneFile_Close(&stage->file);
@@ -70,7 +88,7 @@ static int ChangeSettings(const snwSceneDef* def, const snwStageChange* change, 
     return count;
 }
 
-snwResult snwStage_Change(const snwStage* stage, const snwStageChange* change, snwStage** changed, snwMessage* message)
+snwResult snwStage_Change(snwStage* stage, const snwStageChange* change, snwStage** changed, snwMessage* message)
 {
     const snwSceneDef* old = snwScene_GetDef(stage->file.scene);
     snwSceneDef def = *old;

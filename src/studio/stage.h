@@ -7,6 +7,7 @@
 #include "studio/blob.h"
 #include "view/film_surface.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 typedef struct snwShownBody
@@ -48,6 +49,19 @@ void snwShown_Update(snwShown* shown, snwSim* sim);
 // Values of a look at the vertices of a character, into `values`; false: this look has none.
 bool snwShown_FindValues(snwShown* shown, snwSim* sim, int body, snwFilmLook look);
 
+// What a part is painted with: colours of the points where they have some, times this.
+typedef struct snwShownPaint
+{
+    snwTexture texture; // width 0: none
+    float color[3];     // linear
+} snwShownPaint;
+
+snwShownPaint snwShown_FindPaint(const snwShown* shown, const snwSceneDef* scene, int part);
+// The colour of a point at rest, linear; false: the whole part has one.
+bool snwShownBody_Color(const snwShownBody* body, const snwCharacterDef* def, int point, float color[3]);
+// Only of parts with a texture.
+const float* snwShownBody_Texcoord(const snwShownBody* body, const snwCharacterDef* def, int point);
+
 enum
 {
     snw_stagePath = 4096
@@ -59,7 +73,9 @@ typedef struct snwStage
     snwContext* context;
     snwSceneFile file;
     snwShown* shown;
+    pthread_mutex_t mutex;      // of the two below, which the worker looks at
     snwBlob* model;             // for viewers; its serial is 0 until it is shown
+    bool painted;               // whose bones move what is in the model
     char name[256];             // what it was opened as
     char asset[snw_stagePath];  // the artist's file that it came from; "": none
     char origin[snw_stagePath]; // the file that was opened; "": built in
@@ -67,7 +83,8 @@ typedef struct snwStage
 
 // Takes the file over, also after a failure. like: a stage of the same bodies to share what is drawn; NULL: none.
 snwResult snwCreateStage(
-    snwContext* context, snwSceneFile* file, const snwStage* like, snwStage** stage, snwMessage* message);
+    snwContext* context, snwSceneFile* file, snwStage* like, snwStage** stage, snwMessage* message);
+void snwStage_Repaint(snwStage* stage, snwBlob* model); // takes it over
 void snwStage_Retain(snwStage* stage);
 void snwStage_Release(snwStage* stage); // NULL is allowed
 
@@ -82,4 +99,4 @@ typedef struct snwStageChange
     const char* motion;
 } snwStageChange;
 
-snwResult snwStage_Change(const snwStage* stage, const snwStageChange* change, snwStage** changed, snwMessage* message);
+snwResult snwStage_Change(snwStage* stage, const snwStageChange* change, snwStage** changed, snwMessage* message);

@@ -269,6 +269,13 @@ static snwResult EndShow(snwSession* session, snwMessage* message)
     timeline->shown = -1;
     snwMoment_Free(session->context, &timeline->present);
     snwLive_Read(session);
+    int count = session->pending.count; // what was said and not yet done is said again
+    session->pending.count = 0;
+    for (int i = 0; i < count && result >= 0; ++i)
+    {
+        snwCommand command = session->pending.data[i];
+        result = snwSession_Push(session, &command, message);
+    }
     return result;
 }
 
@@ -313,6 +320,7 @@ snwResult snwSession_GoOn(snwSession* session, snwMessage* message)
     }
     snprintf(label, sizeof label, "going back to frame %d", frame);
     timeline->shown = -1;
+    session->pending.count = 0;
     snwHistory_AddMoment(session, label, &timeline->present);
     snwRecording_Cut(&session->recording, frame);
     session->diverged = false;

@@ -5,9 +5,10 @@ import { isTyping } from "./dom";
 
 export interface Action {
     group: "Play" | "Take hold" | "Look" | "Work";
-    label: string;
+    label: string; // "": told by another line of the help
     keys: string[]; // "Space", "Ctrl+Z", "?"; as KeyboardEvent.key has them
     run(): void;
+    shown?: string; // keys as the help shows them, if one line tells of several actions
     hidden?: boolean; // only by key: makes no sense in a list
 }
 

@@ -3,7 +3,7 @@
 import type { Message, Model } from "./codec";
 import { Connection, RequestError, type Link, type Listener } from "./connection";
 import { Signal } from "./signal";
-import type { Item, Job, Lists, Note, State } from "./types";
+import { emptyState, type Item, type Job, type Lists, type Note, type State } from "./types";
 
 export interface LinkState {
     link: Link;
@@ -26,8 +26,11 @@ export class App implements Listener {
     readonly job = new Signal<Job | null>(null);
     readonly note = new Signal<Note | null>(null);
 
+    private opening: ((state: State | null) => void) | null = null;
+
     constructor(token: string) {
         this.connection = new Connection(token, this);
+        this.state.on((state) => this.opening?.(state));
     }
 
     onLink(link: Link, retryIn: number): void {
@@ -38,7 +41,7 @@ export class App implements Listener {
 
     private async greet(): Promise<void> {
         const state = await this.ask("hello");
-        if (state) this.state.value = (state.state ?? state) as unknown as State;
+        if (state) this.state.value = { ...emptyState, ...state };
         await this.refreshLists();
     }
 
@@ -48,7 +51,7 @@ export class App implements Listener {
     }
 
     onEvent(event: Record<string, unknown>): void {
-        if (event.event === "state") this.state.value = event as unknown as State;
+        if (event.event === "state") this.state.value = { ...emptyState, ...event };
         else if (event.event === "job") this.job.value = event as unknown as Job;
         else if (event.event === "note") this.note.value = event as unknown as Note;
     }
@@ -74,6 +77,20 @@ export class App implements Listener {
             this.note.value = { level: "error", text: error.message, remedy: error.remedy };
             return null;
         }
+    }
+
+    // What is opened comes alive, even if what was there before stood still.
+    async open(name: string): Promise<void> {
+        const before = this.state.value?.revision ?? 0;
+        if (!(await this.ask("open", { name }))) return;
+        const isThere = (s: State | null): boolean => !!s && s.revision > before && !s.loading && s.scene?.opened === name;
+        const wait = (s: State | null): void => {
+            if (this.opening !== wait || !isThere(s)) return;
+            this.opening = null;
+            if (!s?.playing) this.do("play");
+        };
+        this.opening = wait;
+        wait(this.state.value);
     }
 
     do(word: string, keys: Record<string, unknown> = {}): void {

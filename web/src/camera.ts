@@ -82,8 +82,10 @@ export class View {
         this.update();
     }
 
+    // Cameras of scenes are set up for films, 16:9: in a narrower window we stand back to have as much in the picture.
     look(position: Vector3, target: Vector3, fieldOfView: number): void {
-        const offset = position.clone().sub(target);
+        const back = Math.max(1, Math.min(1.5, 16 / 9 / (this.width / this.height)));
+        const offset = position.clone().sub(target).multiplyScalar(back);
         this.distance = Math.max(0.02, offset.length());
         this.azimuth = Math.atan2(offset.x, offset.z);
         this.elevation = Math.asin(MathUtils.clamp(offset.y / this.distance, -1, 1));

@@ -42,7 +42,7 @@ export class Curtain {
         else if (link !== "open" && (seen || this.lost)) this.say("top", "Connection lost", "Trying again\u2026 Your view is kept.", null);
         else if (!state) this.say("full", "Connecting\u2026", "", 0);
         else if (state.loading) this.say(seen ? "top" : "full", state.loading.text || "Loading\u2026", "", state.loading.share);
-        else if (state.bodies.length === 0) this.say("full", "Nothing is open", "Choose a scene or a character on the left, or drop a file here.", null);
+        else if (!state.scene) this.say("full", "Nothing is open", "Choose a scene or a character on the left, or drop a file here.", null);
         else if (!seen) this.say("full", "Loading\u2026", "", 0);
         else this.say("", "", "", null);
     }

@@ -35,6 +35,7 @@ void main()
 
 export class Dots {
     readonly points: Points<BufferGeometry, ShaderMaterial>;
+    private readonly ratio = { value: 1 };
     private count = 0;
     positions = new Float32Array(0);
     private tints = new Float32Array(0);
@@ -44,13 +45,14 @@ export class Dots {
         const material = new ShaderMaterial({
             vertexShader,
             fragmentShader,
-            uniforms: { ratio: { value: Math.min(2, window.devicePixelRatio) } },
+            uniforms: { ratio: this.ratio },
             transparent: true,
             depthTest: false,
             depthWrite: false,
         });
         this.points = new Points(new BufferGeometry(), material);
         this.points.frustumCulled = false;
+        this.points.onBeforeRender = (renderer) => (this.ratio.value = renderer.getPixelRatio());
         this.points.renderOrder = 20;
         this.reserve(0);
     }

@@ -31,7 +31,7 @@ interface Row {
 
 export class Exports {
     readonly dialog: HTMLDialogElement;
-    private readonly name = h("input", { type: "text", "aria-label": "Name of the file", spellcheck: false, maxlength: 80 });
+    private readonly name = h("input", { type: "text", "aria-label": "Name of the file", spellcheck: false, maxlength: 80, autofocus: true });
     private readonly jobs = h("div", { class: "jobs", "aria-live": "polite" });
     private readonly about = h("p", { class: "dim" });
     private readonly rows = new Map<number, Row>();
@@ -48,13 +48,14 @@ export class Exports {
         }
         const copy = h("button", { class: "wide", "data-kind": "words" }, icon("copy"), "Copy as command line");
         copy.addEventListener("click", () => void this.copyWords());
-        this.dialog = makeDialog("Export", "exports", this.about, h("label", { class: "row" }, h("span", { class: "dim" }, "name"), this.name), list, copy, this.jobs);
-        app.job.on((job) => job && this.onJob(job));
+        this.dialog = makeDialog("Export", "exports", this.about, h("label", { class: "row" }, h("span", { class: "dim" }, "name"), this.name), list, this.jobs, copy);
+        // Opening is a job, too, which the curtain shows.
+        app.job.on((job) => job && kinds.some(([kind]) => kind === job.kind) && this.onJob(job));
     }
 
     open(): void {
         const state = this.app.state.value;
-        if (!state) return;
+        if (!state?.scene) return;
         const { first, last } = state.recording;
         const frames = last - first;
         const seconds = (frames / state.rate).toFixed(2);

@@ -5,6 +5,11 @@ import { Quaternion, Vector3 } from "three";
 import type { App } from "./app";
 import type { Item, Vec3 } from "./types";
 
+export interface Ray {
+    origin: Vector3;
+    direction: Vector3;
+}
+
 export class Grab {
     readonly from = new Vector3(); // where it was when it was taken
     private readonly at = new Vector3();
@@ -23,13 +28,15 @@ export class Grab {
     }
 
     // By what it is, or for flesh by the ray that met it. Resolves when the engine has taken hold; null: nothing there.
-    static async take(app: App, item: Item, ray: { origin: Vector3; direction: Vector3 } | null): Promise<Grab | null> {
+    static async take(app: App, item: Item, ray: Ray | null, turn = new Quaternion()): Promise<Grab | null> {
         const keys = ray
             ? { origin: ray.origin.toArray(), direction: ray.direction.toArray() }
             : { body: item.body, [item.kind]: item.index };
         const answer = await app.ask("grab", keys);
         if (!answer || answer.kind === "none" || typeof answer.grab !== "number") return null;
-        return new Grab(app, answer.grab, answer.position as Vec3);
+        const grab = new Grab(app, answer.grab, answer.position as Vec3);
+        grab.turn.copy(turn);
+        return grab;
     }
 
     moveBy(delta: Vector3): void {

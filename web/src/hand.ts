@@ -5,7 +5,7 @@
 
 import { Vector3 } from "three";
 import { sameItem, type App } from "./app";
-import { Grab } from "./grabs";
+import { Grab, type Ray } from "./grabs";
 import type { Overlays } from "./overlays";
 import type { Pick, Picker } from "./pick";
 import { prefs } from "./prefs";
@@ -115,9 +115,10 @@ export class Hand {
     }
 
     // The answer may come after the button was released: then it is let go at once, where it is.
-    private async hold(item: Item, ray: { origin: Vector3; direction: Vector3 } | null): Promise<void> {
+    private async hold(item: Item, ray: Ray | null): Promise<void> {
         const begun = this.start;
-        const grab = await Grab.take(this.app, item, ray);
+        const frame = this.app.frame.value;
+        const grab = await Grab.take(this.app, item, ray, frame ? this.overlays.turnOf(item, frame) : undefined);
         if (!grab) return;
         if (this.mode.value === "drag" && this.start === begun) {
             this.grabs.push(grab);

@@ -25,8 +25,8 @@ function table(title: string, rows: [string, string][]): HTMLElement {
 
 export function makeHelp(actions: Action[]): HTMLDialogElement {
     const tables = groups.map((group) => {
-        const rows = actions.filter((a) => a.group === group && a.keys.length > 0);
-        return table(group, rows.map((a) => [a.keys.map(keysText).join("  "), a.label]));
+        const rows = actions.filter((a) => a.group === group && a.keys.length > 0 && a.label !== "");
+        return table(group, rows.map((a) => [a.shown ?? a.keys.map(keysText).join("  "), a.label]));
     });
     return makeDialog("Shortcuts", "help", h("div", { class: "columns" }, table("Mouse", mouse), ...tables));
 }

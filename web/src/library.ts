@@ -39,7 +39,7 @@ export class Library {
             h("div", { class: "foot" }, choose, chooser, h("p", { class: "dim" }, "or drop one anywhere")),
         );
         app.lists.on(() => this.fill());
-        app.state.on((state, old) => state?.scene.name !== old?.scene.name && this.mark());
+        app.state.on((state, old) => state?.scene?.opened !== old?.scene?.opened && this.mark());
         this.fill();
     }
 
@@ -93,13 +93,13 @@ export class Library {
             icon(card.icon),
             h("span", {}, h("b", {}, card.name), h("small", {}, card.description)),
         );
-        button.addEventListener("click", () => this.app.do("open", { name: card.word }));
+        button.addEventListener("click", () => void this.app.open(card.word));
         button.addEventListener("keydown", (e) => moveFocus(this.results, button, e));
         return button;
     }
 
     private mark(): void {
-        const open = this.app.state.value?.scene.name;
+        const open = this.app.state.value?.scene?.opened;
         for (const card of this.results.querySelectorAll<HTMLElement>(".card")) {
             const is = card.dataset.name === open;
             card.classList.toggle("open", is);

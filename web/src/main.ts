@@ -34,7 +34,7 @@ function start(root: HTMLElement): void {
     const toasts = new Toasts();
     const center = h("main", { class: "view" });
     root.append(center);
-    const stage = new Stage(center);
+    const stage = new Stage(center, prefs.value.fine);
     const viewer = new Viewer(app, stage);
     const hand = new Hand(app, stage, new Picker(stage, viewer.parts, viewer.overlays), viewer.overlays);
     const tips = new Tips(app, hand, stage.canvas);

@@ -1,6 +1,6 @@
 // Everything drawn besides the skins: bones, marks, wires, forces, solids.
 
-import { Group, Quaternion, Vector3 } from "three";
+import { Group, Matrix4, Quaternion, Vector3 } from "three";
 import { sameItem, type App } from "./app";
 import { Bones } from "./bones";
 import { Kind, type Message, type Model } from "./codec";
@@ -25,6 +25,7 @@ export class Overlays {
     bones: Bones[] = [];
     marks: Mark[] = [];
     private given: number[][] = [];
+    private held: Float32Array = new Float32Array(0); // vertices that pins hold
     private readonly dots = new Dots();
     private readonly wires: Lines[] = [];
     private readonly contacts = new Lines(0x7fd4ff, true, 0.9);
@@ -47,10 +48,10 @@ export class Overlays {
         for (const bones of this.bones) bones.dispose();
         this.bones = text.bodies.map((b) => new Bones(b.bones));
         this.boneGroup.clear();
-        this.boneGroup.add(...this.bones.map((b) => b.mesh));
+        for (const { mesh } of this.bones) this.boneGroup.add(mesh);
         this.wireGroup.clear();
         this.wires.splice(0, Infinity, ...text.bodies.map(() => new Lines(0xcfd6e2, false, 0.22)));
-        this.wireGroup.add(...this.wires.map((w) => w.segments));
+        for (const { segments } of this.wires) this.wireGroup.add(segments);
         this.solidColliders.build(text.colliders, model);
         this.solidProps.build(text.props, model);
         this.given = text.bodies.map(() => []);
@@ -72,6 +73,7 @@ export class Overlays {
         if (prefs.contacts) this.contacts.set(this.forceLines(frame.floatsOf(Kind.contacts), 7));
         if (prefs.pressure) this.pressure.set(this.forceLines(frame.floatsOf(Kind.pressure), 6));
         this.grabs.set(frame.floatsOf(Kind.grabs));
+        this.held = prefs.pins ? frame.floatsOf(Kind.pins) : new Float32Array(0);
         this.findMarks(frame, model, prefs);
         this.drawMarks();
     }
@@ -105,10 +107,14 @@ export class Overlays {
             if (prefs.handles) this.addHandles(frame.floatsOf(Kind.handles, i), body, i);
             if (prefs.joints) this.addJoints(frame.floatsOf(Kind.joints, i), body, i);
         });
-        const pins = frame.floatsOf(Kind.pins);
-        if (prefs.pins)
-            for (let i = 0; i * 3 + 2 < pins.length; ++i)
-                this.marks.push({ item: { kind: "pin", body: 0, index: i }, place: new Vector3().fromArray(pins, i * 3) });
+        if (prefs.pins) this.addPins();
+    }
+
+    // A pin holds many vertices, but it is taken as one.
+    private addPins(): void {
+        this.app.state.value?.pins.forEach((pin, index) => {
+            if (pin.held) this.marks.push({ item: { kind: "pin", body: pin.body, index }, place: new Vector3(...pin.position) });
+        });
     }
 
     private addHandles(matrices: Float32Array, body: ModelBody, index: number): void {
@@ -129,6 +135,24 @@ export class Overlays {
         });
     }
 
+    // How a thing is turned now; what has no turn of its own is taken as not turned.
+    turnOf(item: Item, frame: Message): Quaternion {
+        const sections = { handle: Kind.handles, collider: Kind.colliders, prop: Kind.props } as const;
+        const kind = item.kind as keyof typeof sections;
+        if (!(kind in sections)) return new Quaternion();
+        if (kind !== "handle") {
+            const pose = frame.floatsOf(sections[kind]).subarray(item.index * 7 + 3, item.index * 7 + 7);
+            return pose.length === 4 ? new Quaternion().fromArray(pose) : new Quaternion();
+        }
+        const m = frame.floatsOf(Kind.handles, item.body).subarray(item.index * 12, item.index * 12 + 12);
+        if (m.length < 12) return new Quaternion();
+        const rows = [0, 4, 8].map((r) => Array.from(m.subarray(r, r + 4)));
+        const matrix = new Matrix4().set(...(rows.flat().concat([0, 0, 0, 1]) as Parameters<Matrix4["set"]>));
+        const turn = new Quaternion();
+        matrix.decompose(new Vector3(), turn, new Vector3());
+        return turn;
+    }
+
     maskOf(item: Item): number {
         return item.kind === "handle" ? (this.given[item.body]?.[item.index] ?? 0) : 0;
     }
@@ -138,7 +162,10 @@ export class Overlays {
         const { hover, selection } = this.app;
         const isHot = (item: Item): boolean => sameItem(hover.value, item);
         const isChosen = (item: Item): boolean => selection.value.some((s) => sameItem(s, item));
-        this.dots.begin(this.marks.length);
+        const heldCount = Math.floor(this.held.length / 3);
+        this.dots.begin(this.marks.length + heldCount);
+        for (let i = 0; i < heldCount; ++i)
+            this.dots.set(this.marks.length + i, new Vector3().fromArray(this.held, i * 3), tints.pin, 1, 5);
         this.marks.forEach(({ item, place }, i) => {
             const base = item.kind === "handle" ? 15 : 11;
             const size = base + (isHot(item) ? 5 : 0);

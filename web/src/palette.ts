@@ -45,8 +45,8 @@ export class Palette {
         const opens = [...(lists?.files ?? []), ...(lists?.scenes ?? []), ...(lists?.characters ?? [])];
         return [
             ...acts,
-            ...opens.map(({ name }) => ({ label: `Open ${name}`, hint: "", run: () => this.app.do("open", { name }) })),
-            ...(state?.methods ?? []).map((name) => ({ label: `Method ${name}`, hint: "", run: () => this.app.do("method", { name }) })),
+            ...opens.map(({ name }) => ({ label: `Open ${name}`, hint: "", run: () => void this.app.open(name) })),
+            ...(state?.methods ?? []).map(({ name, title }) => ({ label: `Method ${name}: ${title}`, hint: "", run: () => this.app.do("method", { name }) })),
         ];
     }
 

@@ -13,6 +13,8 @@ import {
     Mesh,
     MeshBasicMaterial,
     MeshPhysicalMaterial,
+    Points,
+    PointsMaterial,
     SRGBColorSpace,
     Sphere,
     Texture,
@@ -64,6 +66,7 @@ export class Part {
         this.mesh.frustumCulled = false;
         this.mesh.castShadow = !text.flat;
         this.mesh.receiveShadow = !text.flat;
+        if (this.triangles.length === 0) this.mesh.add(pointsOf(geometry, text.color));
         if (text.texture !== null) void this.loadTexture(model.bytes(text.texture));
         this.dress("skin");
     }
@@ -163,6 +166,13 @@ function skinMaterial(text: ModelPart): SkinMaterial {
     });
 }
 
+// A body without a surface (two masses and a spring) is shown by its vertices.
+function pointsOf(geometry: BufferGeometry, color: string): Points {
+    const points = new Points(geometry, new PointsMaterial({ color, size: 14, sizeAttenuation: false }));
+    points.frustumCulled = false;
+    return points;
+}
+
 export class Parts {
     readonly group = new Group();
     list: Part[] = [];
@@ -175,7 +185,7 @@ export class Parts {
         for (const part of this.list) part.dispose();
         this.group.clear();
         this.list = model.text.parts.map((text) => new Part(text, model, this.touch));
-        this.group.add(...this.list.map((p) => p.mesh));
+        for (const part of this.list) this.group.add(part.mesh);
     }
 
     dress(look: Look): void {

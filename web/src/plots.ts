@@ -53,7 +53,7 @@ export class Plots {
         this.shape = shape;
         const byUnit = new Map<string, Curve[]>();
         state.measures.forEach((m, index) =>
-            byUnit.set(m.unit, [...(byUnit.get(m.unit) ?? []), { name: m.name, kind: Kind.measures, index }]),
+            m.name === "time" || m.name === "frame" || byUnit.set(m.unit, [...(byUnit.get(m.unit) ?? []), { name: m.name, kind: Kind.measures, index }]),
         );
         const stages = state.stages.map((name, index) => ({ name, kind: Kind.stages as const, index }));
         this.groups = [...byUnit].map(([unit, curves]) => ({ title: titleOf(unit, curves), unit, curves: curves.slice(0, 8) }));

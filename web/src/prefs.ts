@@ -17,6 +17,7 @@ export interface Prefs {
     colliders: boolean;
     shadows: boolean;
     follow: boolean;
+    fine: boolean; // draw well even where that is slow
     push: number; // N per character's height of pulling
     left: boolean;
     right: boolean;
@@ -37,6 +38,7 @@ const defaults: Prefs = {
     colliders: true,
     shadows: true,
     follow: false,
+    fine: false,
     push: 300,
     left: true,
     right: true,

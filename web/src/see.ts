@@ -26,6 +26,7 @@ const switches: [Switch, string, string][] = [
     ["colliders", "colliders", ""],
     ["shadows", "shadows", ""],
     ["follow", "camera follows", "F"],
+    ["fine", "finest drawing", ""],
 ];
 
 export class See {
@@ -41,6 +42,7 @@ export class See {
         for (const [key, label, shortcut] of switches) {
             const binding = marks.addBinding(shown, key, { label });
             if (shortcut) binding.element.title = `key ${shortcut}`;
+            if (key === "fine") binding.element.title = "shadows and smooth edges even without a graphics card; when the page is loaded again";
         }
         const hand = pane.addFolder({ title: "Hand" });
         hand.addBinding(shown, "push", { label: "push, N", min: 1, max: 5000, step: 1 }).element.title =

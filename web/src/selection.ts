@@ -4,6 +4,7 @@ import type { App } from "./app";
 import { h, setText } from "./dom";
 import { allDofs, dofs, type Item } from "./types";
 
+const inDepth = [2, 3, 4];
 const names = ["x", "y", "z", "rx", "ry", "rz"];
 
 export class SelectionPanel {
@@ -66,7 +67,10 @@ export class SelectionPanel {
         setText(this.title, chosen.length === 1 ? `${first.kind} ${this.app.nameOf(first)}` : `${chosen.length} selected`);
         this.element.classList.toggle("plain", handles.length === 0);
         setText(this.hint, handles.length === 0 ? "drag it, or move it with the arrow keys" : "pressed: held where it is. Arrow keys move it.");
+        // A drawing has no depth to move in.
+        const flat = handles.every((item) => this.app.state.value?.bodies[item.body]?.flat);
         this.toggles.forEach((button, i) => {
+            button.hidden = flat && inDepth.includes(i);
             const count = handles.filter((item) => this.maskOf(item) & (1 << i)).length;
             button.setAttribute("aria-pressed", count === 0 ? "false" : count === handles.length ? "true" : "mixed");
         });

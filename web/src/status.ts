@@ -60,18 +60,18 @@ export class Status {
 
     private update(): void {
         const state = this.app.state.value;
-        setText(this.title, state?.scene.name ?? "");
-        setText(this.about, state?.scene.description ?? "");
-        this.about.title = state?.scene.description ?? "";
-        document.title = state?.scene.name ? `${state.scene.name} \u00b7 Sinew studio` : "Sinew studio";
+        setText(this.title, state?.scene?.name ?? "");
+        setText(this.about, state?.scene?.description ?? "");
+        this.about.title = state?.scene?.description ?? "";
+        document.title = state?.scene ? `${state.scene.name} \u00b7 Sinew studio` : "Sinew studio";
         this.undo.disabled = !state?.undo;
         this.redo.disabled = !state?.redo;
         this.undo.title = state?.undo ? `Undo: ${state.undo} (Ctrl+Z)` : "Nothing to undo";
         this.redo.title = state?.redo ? `Redo: ${state.redo} (Ctrl+Shift+Z)` : "Nothing to redo";
         if (!state || document.activeElement === this.method) return;
-        const names = state.methods.join("\n");
-        if ([...this.method.options].map((o) => o.value).join("\n") !== names)
-            this.method.replaceChildren(...state.methods.map((m) => h("option", { value: m }, m)));
+        const names = state.methods.map((m) => m.name).join();
+        if ([...this.method.options].map((o) => o.value).join() !== names)
+            this.method.replaceChildren(...state.methods.map((m) => h("option", { value: m.name, title: m.title }, m.name)));
         this.method.value = state.method;
     }
 

@@ -63,8 +63,8 @@ export class Tips {
         this.legend.hidden = range === null || !(look in units);
         if (!range) return;
         setText(this.what, look);
-        setText(this.low, numberText(range.low));
-        setText(this.high, `${numberText(range.high)} ${units[look] ?? ""}`);
+        setText(this.low, String(Number(range.low.toPrecision(2))));
+        setText(this.high, `${Number(range.high.toPrecision(2))} ${units[look] ?? ""}`);
     }
 
     private showWarnings(): void {

@@ -11,7 +11,9 @@ export class Toasts {
 
     show(note: Note): void {
         const last = this.element.lastElementChild;
-        if (last?.querySelector("p")?.textContent === note.text) last.remove();
+        // The newest of small words is enough; of the others only repetitions go.
+        const isSmall = note.level === "info" && last?.classList.contains("info");
+        if (isSmall || last?.querySelector("p")?.textContent === note.text) last?.remove();
         const close = h("button", { class: "quiet", "aria-label": "Close" }, icon("close"));
         const toast = h(
             "div",

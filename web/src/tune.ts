@@ -4,7 +4,7 @@ import { Pane, type FolderApi } from "tweakpane";
 import type { App } from "./app";
 import { h } from "./dom";
 import { Field, type FieldDef } from "./field";
-import type { BodyState, Material, Param, State } from "./types";
+import { emptyState, type BodyState, type Material, type Param, type State } from "./types";
 
 type Source = (state: State) => string | number | boolean | undefined;
 
@@ -39,9 +39,9 @@ export class Tune {
 
     // What the panel is made of; values are not in it.
     private shapeOf(state: State): string {
-        const bodies = state.bodies.map((b) => [b.name, b.regions.map((r) => r.name), b.motions, b.constraints.map((c) => c.name)]);
+        const bodies = state.bodies.map((b) => [b.name, b.regions.length, b.motions, b.constraints.length]);
         const params = state.params.map((p) => [p.name, p.live]);
-        return JSON.stringify([state.scene.name, state.method, bodies, params, this.app.lists.value?.presets.length, this.region]);
+        return JSON.stringify([state.scene?.opened, state.method, bodies, params, this.app.lists.value?.presets.length, this.region]);
     }
 
     private update(): void {
@@ -128,7 +128,7 @@ export class Tune {
                 this.app.do("rule", { body: index, constraint, on: now?.on ?? rule.on, value: now?.value ?? rule.value, ...change });
             };
             const of = (s: State) => s.bodies[index]?.constraints[constraint];
-            this.add(folder, (s) => of(s)?.on, { label: rule.name, value: rule.on, send: (on) => send({ on }) });
+            this.add(folder, (s) => of(s)?.on, { label: rule.name ?? `rule ${constraint + 1}`, value: rule.on, send: (on) => send({ on }) });
             this.add(folder, (s) => of(s)?.value, { label: "\u2003value", value: rule.value, send: (value) => send({ value }) });
         });
     }
@@ -139,13 +139,13 @@ export class Tune {
             new Field(folder, {
                 label: "region",
                 value: this.region,
-                choices: [{ text: "all", value: -1 }, ...body.regions.map((r, i) => ({ text: r.name || `${i + 1}`, value: i }))],
+                choices: [{ text: "all", value: -1 }, ...body.regions.map((_, i) => ({ text: `${i + 1}`, value: i }))],
                 send: (v) => {
                     this.region = v as number;
                     queueMicrotask(() => this.update());
                 },
             });
-        const of = (s: State): Material | undefined => s.bodies[index]?.regions[Math.max(0, this.region)]?.material;
+        const of = (s: State): Material | undefined => s.bodies[index]?.regions[Math.max(0, this.region)];
         const send = (keys: Record<string, unknown>): void => this.app.do("material", { body: index, region: this.region, ...keys });
         this.addPreset(folder, of, send);
         for (const row of materialRows) {
@@ -159,30 +159,42 @@ export class Tune {
         }
     }
 
+    // The engine keeps numbers, not names: which preset they are, and how much softer, is read off them.
+    private likeness(material: Material | undefined): { name: string; softness: number } {
+        for (const preset of this.app.lists.value?.presets ?? []) {
+            const p = preset.material;
+            if (!material || p.density !== material.density || p.poisson !== material.poisson) continue;
+            if (p.damping === material.damping || p.young === material.young)
+                return { name: preset.name, softness: p.young / material.young };
+        }
+        return { name: "", softness: 1 };
+    }
+
     private addPreset(folder: FolderApi, of: (s: State) => Material | undefined, send: (keys: Record<string, unknown>) => void): void {
         const presets = this.app.lists.value?.presets ?? [];
-        const now = this.app.state.value ? of(this.app.state.value) : undefined;
-        const choices = [{ text: "own", value: "" }, ...presets.map((p) => ({ text: p, value: p }))];
-        this.add(folder, (s) => of(s)?.preset ?? "", {
+        const now = (): { name: string; softness: number } => this.likeness(of(this.app.state.value ?? emptyState));
+        const choices = [{ text: "own", value: "" }, ...presets.map((p) => ({ text: p.name, value: p.name }))];
+        this.add(folder, (s) => this.likeness(of(s)).name, {
             label: "like",
-            help: "what it is made of",
-            value: now?.preset ?? "",
+            help: `what it is made of\n${presets.map((p) => `${p.name}: ${p.help}`).join("\n")}`,
+            value: now().name,
             choices,
             send: (preset) => preset !== "" && send({ preset }),
         });
-        this.add(folder, (s) => of(s)?.softness, {
+        const soften = (softness: number): void => {
+            const preset = now().name;
+            if (preset) send({ preset, softness });
+            else this.app.note.value = { level: "info", text: "softness is that of a preset: choose what it is like first" };
+        };
+        this.add(folder, (s) => this.likeness(of(s)).softness, {
             label: "softness",
-            help: "2: twice as soft as the material",
-            value: now?.softness ?? 1,
+            help: "2: twice as soft as the preset",
+            value: now().softness,
             min: 0.1,
             max: 10,
             step: 0.05,
-            send: (softness) => {
-                const state = this.app.state.value;
-                const preset = (state && of(state)?.preset) || presets[0];
-                if (preset) send({ preset, softness });
-            },
-            reset: () => now?.preset && send({ preset: now.preset, softness: 1 }),
+            send: (softness) => soften(softness as number),
+            reset: () => soften(1),
         });
     }
 
@@ -202,13 +214,13 @@ export class Tune {
 
     private addParam(folder: FolderApi, param: Param): void {
         const short = param.label || param.name.slice(param.name.indexOf(".") + 1);
-        const isNumber = param.type === "real" || param.type === "integer";
+        const isNumber = param.type === "real" || param.type === "int";
         this.add(folder, (s) => s.params.find((p) => p.name === param.name)?.value, {
             label: param.unit ? `${short}, ${param.unit}` : short,
             help: `${param.help}\n${param.name}`,
             value: param.value,
             ...(isNumber ? { min: param.min, max: param.max } : {}),
-            ...(param.type === "integer" ? { step: 1 } : {}),
+            ...(param.type === "int" ? { step: 1 } : {}),
             ...(param.choices?.length ? { choices: param.choices.map((c) => ({ text: c, value: c })) } : {}),
             restarts: !param.live,
             send: (value) => this.app.do("set", { name: param.name, value }),

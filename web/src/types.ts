@@ -10,17 +10,21 @@ export interface Material {
     damping: number;
     frequency: number;
     settling: number;
-    preset?: string;
-    softness?: number;
 }
 
-export interface Region {
+export interface Preset {
     name: string;
+    help: string;
     material: Material;
 }
 
-export interface Constraint {
+export interface Method {
     name: string;
+    title: string;
+}
+
+export interface Constraint {
+    name?: string;
     on: boolean;
     value: number;
 }
@@ -29,9 +33,8 @@ export interface BodyState {
     name: string;
     character: string;
     flat: boolean;
-    mass?: number;
-    regions: Region[];
-    bones: number;
+    regions: Material[];
+    bones: string[];
     joints: { name: string; type: string; parent: number }[];
     handles: { name: string; kind: string }[];
     given: number[];
@@ -40,7 +43,7 @@ export interface BodyState {
     constraints: Constraint[];
 }
 
-export type ParamType = "real" | "integer" | "choice" | "switch";
+export type ParamType = "real" | "int" | "bool" | "choice";
 
 export interface Param {
     name: string;
@@ -64,9 +67,9 @@ export interface Measure {
 export interface State {
     revision: number;
     loading: { text: string; share: number } | null;
-    scene: { name: string; description: string; file: string | null };
+    scene: { name: string; opened: string; description: string; file: string } | null; // null: nothing is open
     method: string;
-    methods: string[];
+    methods: Method[];
     playing: boolean;
     speed: number;
     frame: number;
@@ -76,18 +79,47 @@ export interface State {
     gravity: Vec3;
     params: Param[];
     bodies: BodyState[];
-    pins: { name: string; body: number; held: boolean }[];
-    colliders: { name: string; kind: string }[];
-    props: { name: string; kind: string }[];
+    pins: { name: string; body: number; held: boolean; position: Vec3 }[];
+    colliders: string[];
+    props: string[];
     recording: { first: number; last: number; cached: [number, number][]; bytes: number };
     undo: string | null;
     redo: string | null;
-    grabs: number;
+    grabs: unknown[];
     measures: Measure[];
     stages: string[];
     warnings: string[];
-    autosave: string | null;
+    autosave: number | null; // s
 }
+
+// What a state is before anything is open: the engine leaves out what there is not.
+export const emptyState: State = {
+    revision: 0,
+    loading: null,
+    scene: null,
+    method: "",
+    methods: [],
+    playing: false,
+    speed: 1,
+    frame: 0,
+    time: 0,
+    rate: 60,
+    realtime: 0,
+    gravity: [0, 0, 0],
+    params: [],
+    bodies: [],
+    pins: [],
+    colliders: [],
+    props: [],
+    recording: { first: 0, last: 0, cached: [], bytes: 0 },
+    undo: null,
+    redo: null,
+    grabs: [],
+    measures: [],
+    stages: [],
+    warnings: [],
+    autosave: null,
+};
 
 export interface Entry {
     name: string;
@@ -104,8 +136,8 @@ export interface Lists {
     scenes: Entry[];
     characters: Entry[];
     files: FileEntry[];
-    presets: string[];
-    methods: string[];
+    presets: Preset[];
+    methods: Method[];
 }
 
 export interface Problem {
@@ -173,15 +205,18 @@ export interface ModelBody {
     edges: number | null;
 }
 
+// size by kind: sphere radius; box and room half sides; capsule radius, half length; stairs run, rise, width; heightfield
+// spacing.
 export interface ModelSolid {
     name: string;
     kind: string;
-    radius?: number;
-    half_size?: Vec3;
-    half_length?: number;
-    triangles?: number | null;
+    size: Vec3;
+    steps?: number;
+    columns?: number;
+    rows?: number;
+    heights?: number | null;
     vertices?: number | null;
-    color?: string;
+    triangles?: number | null;
 }
 
 export interface ModelText {

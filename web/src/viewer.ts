@@ -2,7 +2,7 @@
 
 import { Box3, Vector3 } from "three";
 import type { App } from "./app";
-import type { Message, Model } from "./codec";
+import { Kind, type Message, type Model } from "./codec";
 import { Overlays } from "./overlays";
 import { Parts, type Range } from "./parts";
 import { prefs, type Prefs } from "./prefs";
@@ -19,6 +19,7 @@ export class Viewer {
     private seen = "";
     private fresh: Message | null = null;
     private framed = true;
+    private ground = -1; // the collider that is
     private readonly center = new Vector3();
 
     constructor(
@@ -59,8 +60,8 @@ export class Viewer {
         this.size.value = size;
         this.parts.build(model);
         this.overlays.build(model, size);
-        const plane = model.text.colliders.findIndex((c) => c.kind === "plane");
-        this.stage.setGround(plane < 0 ? null : 0, size);
+        this.ground = model.text.colliders.findIndex((c) => c.kind === "plane");
+        this.stage.setGround(this.ground >= 0, size);
         this.lookAt(model);
         this.show(prefs.value, null);
         this.stage.touch();
@@ -69,7 +70,7 @@ export class Viewer {
     // A scene that is only started again, or computed by another method, is looked at from where we are.
     private lookAt(model: Model): void {
         const { text } = model;
-        const key = JSON.stringify([text.camera, text.parts.map((p) => p.name), text.bodies.map((b) => b.name), this.app.state.value?.scene?.name]);
+        const key = JSON.stringify([text.camera, text.parts.map((p) => p.name), text.bodies.map((b) => b.name), this.app.state.value?.scene?.opened]);
         if (key === this.seen) return;
         this.seen = key;
         const view = this.stage.view;
@@ -111,10 +112,10 @@ export class Viewer {
         this.overlays.move(frame, model, prefs.value);
         const look = prefs.value.look;
         if (look !== "skin" && look !== "weights") this.range.value = this.parts.paint(frame);
-        this.follow();
+        this.follow(frame);
     }
 
-    private follow(): void {
+    private follow(frame: Message): void {
         const { lower, upper } = this.parts;
         if (lower.x > upper.x) return;
         const box = new Box3(lower, upper);
@@ -128,6 +129,7 @@ export class Viewer {
         }
         this.center.copy(center);
         this.stage.lightAround(center, Math.max(0.05, box.getSize(new Vector3()).length() / 2));
-        this.stage.moveGround(center);
+        const ground = frame.floatsOf(Kind.colliders).subarray(this.ground * 7, this.ground * 7 + 7);
+        if (this.ground >= 0) this.stage.moveGround(ground, center, this.overlays.bones.length === 1 ? box.getSize(new Vector3()) : null);
     }
 }
