@@ -191,9 +191,17 @@ const snwMetric snwMetrics[] = {
         "the "
         "10 substeps before, together"},
     {"recover_s", "s", "lower",
-        "after a handle was 10 sizes away within a frame and is let go, with air that stops the spin: until the shape "
-        "is "
+        "after a handle was 10 sizes away within a frame and is let go, in air that stops the spin: until the flesh is "
         "within 1 % of the size of its rest again"},
+    {"frames_received_per_s", "1/s", "higher", "frames of the studio that a client gets while it drags; 60 are made"},
+    {"frame_age_max", "", "lower", "frames that the studio has made since, when one arrives at a client: the most"},
+    {"latency_ms_median", "ms", "lower",
+        "from a client's move of what it holds to the arrival of the frame that has it: the median of a drag"},
+    {"slow_client_step_ratio", "x", "lower",
+        "time of a step while another client never reads what the studio sends it, over that without it"},
+    {"bundle_gzip_kb", "kB", "lower", "all files of the studio's page, compressed by gzip; 1 kB is 1000 bytes"},
+    {"rss_over_character_mb", "MB", "lower",
+        "memory of a studio after some seconds beyond the peak of a run of the same scene; 1 MB is 10^6 bytes"},
     {0},
 };
 

@@ -204,7 +204,7 @@ static bool ReadFrame(const snwWire* wire, Frame* frame)
 }
 
 // nothing: more frames of the message are to come.
-static snwWireKind TakeFrame(snwWire* wire, const Frame* frame, int* opcode)
+static snwWireKind TakeFrame(snwWire* wire, const Frame* frame)
 {
     const unsigned char* body = wire->data + wire->start + frame->head;
     int kind = frame->first & 15;
@@ -216,7 +216,7 @@ static snwWireKind TakeFrame(snwWire* wire, const Frame* frame, int* opcode)
         return snw_wireNothing;
     if (kind != snw_opContinue)
     {
-        *opcode = kind;
+        wire->opcode = kind;
         wire->messageSize = 0;
     }
     if (!Reserve(&wire->message, &wire->messageCapacity, wire->messageSize + frame->size + 1))
@@ -226,23 +226,24 @@ static snwWireKind TakeFrame(snwWire* wire, const Frame* frame, int* opcode)
     wire->message[wire->messageSize] = 0;
     if ((frame->first & snw_wireFinal) == 0)
         return snw_wireNothing;
-    return *opcode == snw_opText ? snw_wireText : *opcode == snw_opBinary ? snw_wireBinary : snw_wireClose;
+    if (wire->opcode == snw_opText || wire->opcode == snw_opBinary)
+        return wire->opcode == snw_opText ? snw_wireText : snw_wireBinary;
+    return snw_wireClose;
 }
 
 snwWireKind snwWire_Next(snwWire* wire, double seconds)
 {
     double until = snwClock_Seconds() + seconds;
-    int opcode = 0, state = 1;
     for (;;)
     {
         Frame frame;
         while (ReadFrame(wire, &frame))
         {
-            snwWireKind kind = TakeFrame(wire, &frame, &opcode);
+            snwWireKind kind = TakeFrame(wire, &frame);
             if (kind != snw_wireNothing)
                 return kind;
         }
-        state = Fill(wire, until);
+        int state = Fill(wire, until);
         if (state <= 0)
             return state == 0 ? snw_wireEnd : snw_wireNothing;
     }

@@ -14,6 +14,7 @@ typedef struct snwWire
     size_t start, end, capacity;
     unsigned char* message; // the last message, put together
     size_t messageSize, messageCapacity;
+    int opcode; // of that message, which may come in several frames
 } snwWire;
 
 typedef enum snwWireKind

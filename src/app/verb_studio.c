@@ -29,8 +29,9 @@ static void OpenBrowser(const char* address)
     posix_spawn_file_actions_destroy(&actions);
 }
 
-static void Ready(const snwServer* server, void* user)
+static void Ready(const snwServer* server, snwSession* session, void* user)
 {
+    (void)session;
     const snwArgs* args = user;
     const char* address = snwServer_Address(server);
     if (snwArgs_Has(args, "json"))
@@ -49,7 +50,7 @@ enum
     snw_maxHostsGiven = 8
 };
 
-static snwExit ReadServer(const snwArgs* args, snwServerDef* def, const char** hosts)
+static snwExit ReadServer(const snwArgs* args, snwServerDef* def, const char** hosts, char pages[snw_maxPath])
 {
     if (!snwArgs_Int(args, "port", 0, 65535, &def->port))
         return snw_exitUsage;
@@ -62,7 +63,7 @@ static snwExit ReadServer(const snwArgs* args, snwServerDef* def, const char** h
         hosts[i] = snwArgs_Nth(args, "allow-host", i);
     def->hosts = hosts;
     def->token = getenv("SINEW_TOKEN"); // no option: others can read the words of a command
-    def->pages = snwPages_Folder();
+    def->pages = snwPages_Folder(pages, snw_maxPath);
     def->interrupt = snwInterrupt_Flag();
     return snw_exitOk;
 }
@@ -93,7 +94,8 @@ static snwExit Run(const snwArgs* args)
 {
     snwStudioDef def = snwDefaultStudioDef();
     const char* hosts[snw_maxHostsGiven];
-    snwExit result = ReadServer(args, &def.server, hosts);
+    char pages[snw_maxPath];
+    snwExit result = ReadServer(args, &def.server, hosts, pages);
     if (result != snw_exitOk || !snwArgs_Int(args, "threads", 0, 64, &def.threads))
         return snw_exitUsage;
     if (args->operandCount > 0)

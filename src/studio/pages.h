@@ -19,8 +19,9 @@ typedef struct snwPages
     size_t bytes;
 } snwPages;
 
-// The folder of the built page: $SINEW_WEB, build/web of the source tree, or where it was installed; NULL: none.
-const char* snwPages_Folder(void);
+// The folder of the built page: $SINEW_WEB, share/sinew/web beside the program's folder, build/web of the source tree,
+// or where it was installed; NULL: none. buffer: 4096 bytes.
+const char* snwPages_Folder(char* buffer, size_t capacity);
 // folder may be NULL: then there is one page that says how to build the others.
 snwResult snwPages_Load(snwContext* context, const char* folder, snwPages* pages, snwMessage* message);
 void snwPages_Free(snwPages* pages);

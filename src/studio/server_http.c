@@ -117,7 +117,7 @@ static int Reply(struct lws* link, int status, const char* type, const char* tex
     int size = WriteHead(link, &head, start, capacity);
     if (size < 0 || (size_t)size + length >= capacity)
         return -1;
-    memcpy(start + size, text, length);
+    memcpy(start + size, text, length + 1);
     lws_write(link, (unsigned char*)start, (size_t)size + length, LWS_WRITE_HTTP_FINAL);
     return -1;
 }

@@ -31,7 +31,7 @@ static int Welcome(snwServer* server, struct lws* link, snwViewer** slot)
 {
     snwViewer* viewer = snwCreateViewer(
         server->context, server->host.context, server->lastNumber + 1, server->def.maxTextBytes);
-    if (viewer == NULL || !snwArray_Push(server->context, &server->viewers, viewer))
+    if (viewer == NULL || !snwArray_Push(server->context, &server->viewers, viewer)) // NOLINT: pointers are meant
     {
         snwDestroyViewer(viewer);
         return -1;

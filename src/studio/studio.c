@@ -1,6 +1,5 @@
 #include "studio/studio.h"
 #include "app/common.h"
-#include "studio/session.h"
 
 snwStudioDef snwDefaultStudioDef(void)
 {
@@ -53,7 +52,7 @@ static snwResult RunSession(snwServer* server, const snwStudioDef* def, snwMessa
         return result;
     snwServerHost host = {Post, Leave, TakeFrame, TakeModel, session, snwSession_GetContext(session)};
     if (def->ready != NULL)
-        def->ready(server, def->user);
+        def->ready(server, session, def->user);
     result = snwServer_Run(server, &host, message);
     snwDestroySession(session);
     return result;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "studio/server.h"
+#include "studio/session.h"
 
 typedef struct snwStudioDef
 {
@@ -11,7 +12,7 @@ typedef struct snwStudioDef
     int threads;         // of the simulation; 0: one per core
     snwServerDef server; // its folder is the one above
     // Called when the address is known and requests are answered; may be NULL.
-    void (*ready)(const snwServer* server, void* user);
+    void (*ready)(const snwServer* server, snwSession* session, void* user);
     void* user;
 } snwStudioDef;
 

@@ -55,7 +55,7 @@ void snwDestroyViewer(snwViewer* viewer)
 static bool GrowTexts(snwViewer* viewer)
 {
     int capacity = viewer->textCapacity * 2 + 16;
-    snwBlob** texts = snwAllocArray(viewer->context, (size_t)capacity, sizeof *texts);
+    snwBlob** texts = snwAllocArray(viewer->context, (size_t)capacity, sizeof *texts); // NOLINT: pointers are meant
     if (texts == NULL)
         return false;
     for (int i = 0; i < viewer->textCount; ++i)
