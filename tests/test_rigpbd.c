@@ -350,6 +350,28 @@ TEST(rigpbd, aHandleThatJumpsTenSizesNeitherExplodesNorRuins)
     CheckJump("fish-2d", 0);
 }
 
+// A fish's tail is held while its head is led away, farther than its spine is long: the flesh between is stretched, and
+// nothing of it is thrown about, neither then nor when all of it is let go.
+TEST(rigpbd, chainsOutOfReachDoNotShakeTheFlesh)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "fish-2d", "}],\"gravity\":[0,0,0],\"settings\":{\"rigpbd.settle\":4}");
+    snwTransform tail = {Pose(sim, 3)->place, {0, 0, 0, 1}}, head = {Pose(sim, 0)->place, {0, 0, 0, 1}};
+    snwVec3 away = snwVec3_Normalize(snwVec3_Sub(head.position, tail.position));
+    double fastest = 0.0;
+    for (int i = 0; i < 90; ++i)
+    {
+        head.position = snwVec3_MulAdd(head.position, i < 40 ? 0.005 * Size(sim) : 0.0, away);
+        PushHandle(sim, 3, i < 70 ? snw_dofX | snw_dofY : 0, tail);
+        PushHandle(sim, 0, i < 70 ? snw_dofX | snw_dofY : 0, head);
+        snwFixture_Run(sim, 1, 1.0 / 60.0);
+        fastest = fmax(fastest, Measure(sim).maxSpeed / Size(sim));
+    }
+    CHECK(fastest > 0.3 && fastest < 6.0);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
 // The largest change of a vertex's velocity in a substep.
 static float LargestChange(snwSim* sim, float* before)
 {
