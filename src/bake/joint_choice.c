@@ -12,6 +12,7 @@ typedef struct Active
 {
     int rows[snw_mostCandidates]; // that are followed
     int count;
+    double shift; // added to all of G: the same for all weights that sum to one, and no problem is singular for it
     double lower[snw_mostCandidates][snw_mostCandidates]; // Cholesky factor of their part of G
     double values[snw_mostCandidates];                    // G^-1 of ones
     double worth[snw_mostCandidates];                     // what the sum of values loses without one of them
@@ -44,7 +45,7 @@ static void Factor(const snwJointChoice* c, Active* a)
         for (int j = 0; j <= i; ++j)
         {
             double diagonal = c->gram[a->rows[i]][a->rows[i]];
-            double sum = c->gram[a->rows[i]][a->rows[j]] + (i == j ? SNW_RIDGE * diagonal + 1e-30 : 0);
+            double sum = c->gram[a->rows[i]][a->rows[j]] + a->shift + (i == j ? SNW_RIDGE * diagonal + 1e-30 : 0);
             for (int k = 0; k < j; ++k)
                 sum -= a->lower[i][k] * a->lower[j][k];
             a->lower[i][j] = i == j ? sqrt(fmax(sum, SNW_RIDGE * diagonal + 1e-30)) : sum / a->lower[j][j];
@@ -121,7 +122,7 @@ static void Settle(const snwJointChoice* c, Active* a, double* x)
 }
 
 // The candidate that would help most, or -1.
-static int Steepest(const snwJointChoice* c, const double* x, const bool* barred)
+static int Steepest(const snwJointChoice* c, const Active* a, const double* x, const bool* barred)
 {
     int best = -1;
     double most = SNW_SLOPE;
@@ -129,7 +130,7 @@ static int Steepest(const snwJointChoice* c, const double* x, const bool* barred
     {
         double slope = 1;
         for (int l = 0; l < c->count; ++l)
-            slope -= c->gram[k][l] * x[l];
+            slope -= (c->gram[k][l] + a->shift) * x[l];
         if (!barred[k] && !(x[k] > 0) && slope > most)
         {
             most = slope;
@@ -139,21 +140,30 @@ static int Steepest(const snwJointChoice* c, const double* x, const bool* barred
     return best;
 }
 
+static double Shift(const snwJointChoice* c)
+{
+    double least = INFINITY;
+    for (int k = 0; k < c->count; ++k)
+        least = fmin(least, c->gram[k][k]);
+    return 1e-3 * least + 1e-30;
+}
+
 // Sets the weights, and the active ones with what they are worth.
 static void Solve(snwJointChoice* c, const bool* barred, Active* a)
 {
-    double x[snw_mostCandidates] = {0}, cost = snwJointChoice_Cost(c), sum = 0;
+    double x[snw_mostCandidates] = {0}, sum = 0;
     a->count = 0;
+    a->shift = Shift(c);
     for (int k = 0; k < c->count; ++k)
         if (c->weights[k] > 0 && !barred[k])
         {
-            x[k] = c->weights[k] / fmax(cost, 1e-30);
+            x[k] = c->weights[k] / (snwJointChoice_Cost(c) + a->shift);
             a->rows[a->count++] = k;
         }
     for (int round = 0; round < 3 * snw_mostCandidates; ++round) // rounding may make two of them take turns
     {
         Settle(c, a, x);
-        int next = Steepest(c, x, barred);
+        int next = Steepest(c, a, x, barred);
         if (next < 0)
             break;
         a->rows[a->count++] = next;
