@@ -79,8 +79,8 @@ TEST(jointChoice, weightsAreTheBestThereAre)
     }
 }
 
-// Four joints make the vertex exactly, one of them by a hundredth from afar; six others come near. A choice by the size
-// of the weights would drop the one that is far.
+// Four joints make the vertex but for a little, one of them by a hundredth from afar; six others help with the rest. A
+// choice by the size of the weights would drop the one that is far.
 TEST(jointChoice, aSmallWeightFromAfarStays)
 {
     static const double s_weights[4] = {0.5, 0.3, 0.19, 0.01};
@@ -98,9 +98,9 @@ TEST(jointChoice, aSmallWeightFromAfarStays)
             for (int k = 0; k < 10; ++k)
                 errors[k][r] = (snwTest_Random(&seed) - 0.5) * (k == 3 ? 20 : 1);
             double sum = s_weights[1] * errors[1][r] + s_weights[2] * errors[2][r] + s_weights[3] * errors[3][r];
-            errors[0][r] = -sum / s_weights[0];
-            for (int k = 4; k < 10; ++k) // like the others, without the one that is far
-                errors[k][r] = 0.1 * errors[k][r] - s_weights[3] * errors[3][r];
+            errors[0][r] = (0.05 * (snwTest_Random(&seed) - 0.5) - sum) / s_weights[0];
+            for (int k = 4; k < 10; ++k)
+                errors[k][r] *= 0.2;
         }
         for (int k = 0; k < 10; ++k)
         {
@@ -115,7 +115,7 @@ TEST(jointChoice, aSmallWeightFromAfarStays)
         for (int k = 0; k < 4; ++k)
         {
             CHECK_INT(order[k], k);
-            CHECK_NEAR(c.weights[k], s_weights[k], 1e-6);
+            CHECK_NEAR(c.weights[k], s_weights[k], 0.03);
         }
     }
 }
@@ -178,7 +178,7 @@ static snwVec3 Plain(const snwJointFitDef* def, const snwJointFit* fit, int fram
 }
 
 // Points in a box of a metre. Each follows four of six joints that swing about, one of them by a fiftieth from three
-// metres away, and its flesh swings by 20 mm on top.
+// metres away, and the flesh of the second half of them swings by 20 mm on top.
 static Flesh* MakeFlesh(void)
 {
     Flesh* flesh = calloc(1, sizeof *flesh);
@@ -224,19 +224,19 @@ static Flesh* MakeFlesh(void)
             float* out = flesh->targets + 3 * (f * snw_dots + v);
             snwVec3 x = Plain(&flesh->def, NULL, f, v);
             const float* base = flesh->bases + 3 * v;
-            double phase = 2 * (double)base[0] + (double)base[1];
-            out[0] = (float)(x.x + 0.02 * sin(0.9 * f + phase));
-            out[1] = (float)(x.y + 0.02 * cos(0.9 * f + phase));
+            double reach = v < snw_dots / 2 ? 0 : 0.02, phase = 2 * (double)base[0] + (double)base[1];
+            out[0] = (float)(x.x + reach * sin(0.9 * f + phase));
+            out[1] = (float)(x.y + reach * cos(0.9 * f + phase));
             out[2] = (float)x.z;
         }
     return flesh;
 }
 
-static double PlainError(const Flesh* flesh, const snwJointFit* fit)
+static double PlainError(const Flesh* flesh, const snwJointFit* fit, int count)
 {
     double worst = 0;
     for (int f = 0; f < snw_poses; ++f)
-        for (int v = 0; v < snw_dots; ++v)
+        for (int v = 0; v < count; ++v)
         {
             const float* t = flesh->targets + 3 * (f * snw_dots + v);
             snwVec3 target = {(double)t[0], (double)t[1], (double)t[2]};
@@ -275,13 +275,14 @@ TEST(jointFit, verticesOfFourBonesKeepTheTolerance)
     snwJointFit fit;
     REQUIRE(snwFitJoints(context, &arena, &flesh->def, &fit, NULL) == snw_ok);
     CHECK(fit.maxError <= flesh->def.tolerance);
-    CHECK_NEAR(PlainError(flesh, &fit), fit.maxError, 1e-6);
+    CHECK_NEAR(PlainError(flesh, &fit, snw_dots), fit.maxError, 1e-6);
     int most = CheckInfluences(flesh, &fit);
     CHECK(most > 4 && most <= 8);
     flesh->def.influences = 4;
     REQUIRE(snwFitJoints(context, &arena, &flesh->def, &fit, NULL) == snw_ok);
-    CHECK_NEAR(PlainError(flesh, &fit), fit.maxError, 1e-6);
+    CHECK_NEAR(PlainError(flesh, &fit, snw_dots), fit.maxError, 1e-6);
     CHECK(CheckInfluences(flesh, &fit) == 4 && fit.maxError > flesh->def.tolerance); // there is no room for a helper
+    CHECK(PlainError(flesh, &fit, snw_dots / 2) <= flesh->def.tolerance);            // and no need for it
     snwArena_Free(&arena);
     free(flesh);
     snwDestroyContext(context);
@@ -298,7 +299,7 @@ TEST(jointFit, thereAreNoMoreHelpersThanAllowed)
         flesh->def.mostHelpers = most;
         REQUIRE(snwFitJoints(context, &arena, &flesh->def, &fit, NULL) == snw_ok);
         CheckInfluences(flesh, &fit);
-        CHECK_NEAR(PlainError(flesh, &fit), fit.maxError, 1e-6);
+        CHECK_NEAR(PlainError(flesh, &fit, snw_dots), fit.maxError, 1e-6);
         CHECK(fit.helperCount == most && fit.maxError > flesh->def.tolerance);
     }
     snwArena_Free(&arena);

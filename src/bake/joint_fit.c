@@ -362,20 +362,24 @@ static snwResult Grow(snwJointFitter* f, int count, int rounds)
     return Improve(f, rounds);
 }
 
+static int Least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 // The last ones join a few at a time: by then it is a few vertices that need them.
 static snwResult Run(snwJointFitter* f)
 {
-    int most = f->def->mostHelpers, many = most - most / 16, count = snw_firstHelpers;
+    int most = f->def->mostHelpers, many = most - most / 16, count = 0;
     snwResult result = snw_ok;
     snwJointFitter_UseSource(f);
     snwJointFitter_Measure(f);
-    for (; IsOff(f) && f->fit->helperCount < many && result >= 0; count += count / 2)
-        result = Grow(
-            f, count < many ? count : many, f->fit->maxError > s_far * f->def->tolerance ? snw_farRounds : snw_rounds);
-    for (count = many; IsOff(f) && count < most && result >= 0;)
+    while (IsOff(f) && count < most && result >= 0)
     {
-        count = count + snw_few < most ? count + snw_few : most;
-        result = Grow(f, count, snw_fewRounds);
+        bool far = f->fit->maxError > s_far * f->def->tolerance, last = count >= many;
+        int more = count > 0 ? count / 2 : snw_firstHelpers, rounds = far ? snw_farRounds : snw_rounds;
+        count = last ? Least(count + snw_few, most) : Least(count + more, many);
+        result = Grow(f, count, last ? snw_fewRounds : rounds);
     }
     if (result >= 0)
         result = Improve(f, snw_lastRounds);
