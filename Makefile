@@ -7,6 +7,7 @@ PREFIX ?= /usr/local
 SETUP  ?= 1
 DEMO   ?=
 BENCH  ?=
+STUDIO ?=
 ASSIMP ?=
 
 # Seconds per fuzz target and which cases run under ThreadSanitizer.
@@ -21,7 +22,7 @@ HEAVY_TESTS  := $(if $(LONG),'^$$','^conformance\.(heavyPropRestsOnFlesh|stackSt
 setup = $(if $(filter 1,$(SETUP)),@tools/setup.sh $(1))
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo demo-rest studio test test-long faults scalar bench bench-deps docs lint format-check tidy format \
+.PHONY: all help demo demo-rest web page-if-possible studio test test-long faults scalar bench bench-deps docs lint format-check tidy types format \
 	sanitize asan tsan fuzz install clean
 
 all: build/build.ninja ## build everything; the program is build/sinew (ASSIMP=1: reads FBX, DAE and BVH, too)
@@ -51,16 +52,30 @@ demo-rest:
 	@build/sinew compare scenes/jello.json --set pbd.stretch=0.1,0.9 --duration 1.5 -o out/demo-compare --force
 	@build/sinew render --sheet frog monster cow bunny -o out/demo-cast.png --force
 
-studio: all ## open the studio in a browser
-	@build/sinew help studio >/dev/null 2>&1 || { echo "make studio: this version has no studio yet" >&2; exit 1; }
-	@build/sinew studio
+# The page needs node only to be built. npm ci only when the list of packages has changed.
+web: build/web/index.html ## build the studio's page into build/web
 
-test: all ## all fast tests
-	$(call setup,film test validate)
+web/node_modules/.package-lock.json: web/package-lock.json
+	$(call setup,web)
+	@npm ci --silent --no-audit --no-fund --prefix web
+	@touch $@
+
+build/web/index.html: web/node_modules/.package-lock.json $(wildcard web/*.html web/*.json web/*.ts web/src/* web/public/*)
+	@npm run --silent --prefix web build
+
+# A machine that cannot reach npm's packages still has all the rest: tests that need the page are skipped, and counted.
+page-if-possible:
+	@$(MAKE) --no-print-directory web || echo "make: warning: the studio's page could not be built" >&2
+
+studio: all web ## open the studio in a browser (STUDIO=NAME: with this scene, character or file)
+	@build/sinew studio $(STUDIO)
+
+test: all page-if-possible ## all fast tests
+	$(call setup,film test validate chromium)
 	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error -LE long
 
-test-long: all ## the slow tests too
-	$(call setup,film test validate)
+test-long: all page-if-possible ## the slow tests too
+	$(call setup,film test validate chromium)
 	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error --timeout 14400
 
 faults: ## plant one-line faults in a copy and see the tests turn red
@@ -89,7 +104,7 @@ docs: all ## write the generated pages again
 
 OURS = $(shell git ls-files -- 'include/*.h' 'src/*.[ch]' 'bench/*.[ch]' 'tests/*.[ch]' 'fuzz/*.[ch]' 'examples/*.[ch]')
 
-lint: format-check tidy ## layout (clang-format) and defects (clang-tidy)
+lint: format-check tidy types ## layout (clang-format), defects (clang-tidy) and types of the page (tsc)
 
 format-check:
 	$(call setup,lint)
@@ -103,6 +118,10 @@ tidy: build/build.ninja
 	@git ls-files -- 'src/*.c' 'bench/*.c' $(if $(wildcard build/sinew-import),,':!src/import') | xargs -n 1 -P $(JOBS) tools/tidy.sh build
 	@echo "defects: none found"
 
+types: web/node_modules/.package-lock.json
+	@npm run --silent --prefix web check
+	@echo "types: the page's are sound"
+
 format: ## lay out all files
 	$(call setup,lint)
 	@clang-format -i $(OURS)
@@ -113,7 +132,7 @@ asan:
 	$(call setup,build film validate)
 	@cmake --preset asan > /dev/null
 	@cmake --build build-asan -j $(JOBS)
-	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -LE long -E $(HEAVY_TESTS)'|^install\.'
+	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -LE long -E $(HEAVY_TESTS)'|^install\.|^studio\.page$$'
 
 tsan:
 	$(call setup,build)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const snwBench* const snwBenches[] = {&snwApdBench, &snwContactBench, &snwFramesBench, &snwKernelsBench, &snwPbcdBench,
-    &snwPbdBench, &snwPrepBench, &snwRigpbdBench, &snwSimsBench, NULL};
+    &snwPbdBench, &snwPrepBench, &snwRigpbdBench, &snwSimsBench, &snwStudioBench, NULL};
 
 snwBenchOptions snwDefaultBenchOptions(void)
 {

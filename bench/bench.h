@@ -161,7 +161,7 @@ typedef struct snwBench
 snwBenchOptions snwDefaultBenchOptions(void);
 
 extern const snwBench snwApdBench, snwContactBench, snwFramesBench, snwKernelsBench, snwPbcdBench, snwPbdBench,
-    snwPrepBench, snwRigpbdBench, snwSimsBench;
+    snwPrepBench, snwRigpbdBench, snwSimsBench, snwStudioBench;
 extern const snwBench* const snwBenches[]; // NULL ends the table
 
 // docs/bench.md

@@ -174,21 +174,33 @@ const snwMetric snwMetrics[] = {
     {"fps", "1/s", "higher", "frames per second of 15 substeps each, one thread, nothing drawn"},
     {"handles", "", "equal", "handles of the character, or bones that serve as such"},
     {"flipped", "", "lower", "elements that are inside out in the worst frame of a drag, as they are shown"},
-    {"smoothness@0.1", "", "lower",
-        "mean square of the second differences of a vertex' path under a rough hand with compliance 0.1, over that "
+    {"smoothness@1", "", "lower",
+        "mean square of the second differences of free handles' paths under a rough hand with compliance 1, over that "
         "with 0"},
-    {"smoothness@1", "", "lower", "the same with compliance 1"},
     {"smoothness@10", "", "lower", "the same with compliance 10"},
+    {"smoothness@100", "", "lower", "the same with compliance 100"},
+    {"smoothness@1000", "", "lower", "the same with compliance 1000"},
     {"moment_err", "", "lower", "J^T M J of a rig from constant moments against sums over all vertices, relative"},
     {"oneshot_err", "", "lower",
         "complementary step at once against sweeps of one constraint after the other, of the largest move"},
     {"given_dof_err", "", "lower", "how far a given handle is from where it shall be in any frame, of the size"},
+    {"locked_dof_err", "", "lower",
+        "the same of a handle that is locked and one that is torn about by a third of the size a frame; turns in rad"},
     {"toggle_jump", "x", "lower",
         "largest change of a free handle's velocity in the substep that locks or frees another one, over the largest "
         "of "
         "the 10 before"},
     {"recover_s", "s", "lower",
         "after a handle was 10 sizes away and is let go: until the shape is within 1 % of the size of its rest again"},
+    {"frames_received_per_s", "1/s", "higher", "frames of the studio that a client gets while it drags; 60 are made"},
+    {"frame_age_max", "", "lower", "frames that the studio has made since, when one arrives at a client: the most"},
+    {"latency_ms_median", "ms", "lower",
+        "from a client's move of what it holds to the arrival of the frame that has it: the median of a drag"},
+    {"slow_client_step_ratio", "x", "lower",
+        "time of a step while another client never reads what the studio sends it, over that without it"},
+    {"bundle_gzip_kb", "kB", "lower", "all files of the studio's page, compressed by gzip; 1 kB is 1000 bytes"},
+    {"rss_over_character_mb", "MB", "lower",
+        "memory of a studio after some seconds beyond the peak of a run of the same scene; 1 MB is 10^6 bytes"},
     {0},
 };
 

@@ -60,4 +60,5 @@ void snwAddRigpbdSolid(snwBenchRows* rows);      // the same in 3D
 void snwAddRigpbdRivals(snwBenchRows* rows);     // Fig. 7, and its picture
 void snwAddRigpbdSmoothness(snwBenchRows* rows); // Fig. 9
 void snwAddRigpbdLaws(snwBenchRows* rows);       // rest, momentum, given degrees of freedom, sudden changes
+void snwAddRigpbdLocks(snwBenchRows* rows);      // one handle locked, another torn about, on all characters
 void snwAddRigpbdExact(snwBenchRows* rows);      // moments and the complementary step against literal sums

@@ -1,6 +1,9 @@
 #include "fixture.h"
 #include "test.h"
 
+#include "scene/builtin.h"
+
+#include <jansson.h>
 #include <stdlib.h>
 
 static void* CountingAlloc(size_t size, size_t alignment, void* user)
@@ -43,6 +46,26 @@ snwContext* snwFixture_Context(int threads, snwSimd simd, snwCountingAllocator* 
     if (snwCreateContext(&def, &context, &message) < 0)
         Stop(&message);
     return context;
+}
+
+char* snwFixture_Unpainted(const char* text)
+{
+    json_t *scene = json_loads(text, 0, NULL), *body;
+    size_t i;
+    json_array_foreach(json_object_get(scene, "bodies"), i, body)
+    {
+        json_t* character = json_object_get(body, "character");
+        const char* name = json_string_value(json_object_get(character, "blueprint"));
+        const snwBuiltIn* builtIn = name != NULL ? snwBuiltIn_Find(name) : NULL;
+        if (builtIn == NULL)
+            continue;
+        json_t* blueprint = json_loadb(builtIn->text, builtIn->size, 0, NULL);
+        json_object_del(blueprint, "paint");
+        json_object_set_new(character, "blueprint", blueprint);
+    }
+    char* result = json_dumps(scene, 0);
+    json_decref(scene);
+    return result;
 }
 
 snwCharacter* snwFixture_Shape(snwContext* context, snwShapeKind kind, int cells)

@@ -14,6 +14,10 @@ typedef struct snwCountingAllocator
 // counter may be NULL. threads: as in snwContextDef.
 snwContext* snwFixture_Context(int threads, snwSimd simd, snwCountingAllocator* counter);
 
+// A scene's text with its built-in flat characters written out without their paint, which takes longer than the rest of
+// them. Free it.
+char* snwFixture_Unpainted(const char* text);
+
 snwCharacter* snwFixture_Shape(snwContext* context, snwShapeKind kind, int cells);
 
 typedef struct snwFixtureScene

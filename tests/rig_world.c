@@ -68,7 +68,7 @@ void snwRigWorld_Finish(snwRigWorld* world)
     CHECK_INT(snwRigFit_Create(world->context, &def, &world->model, NULL), snw_ok);
     CHECK_INT(snwRigFitScratch_Create(world->context, world->model, &world->scratch, NULL), snw_ok);
     snwRigFit_Rest(world->model, world->pose, world->targets, world->rules);
-    world->hold = (snwRigHold){world->targets, world->rules, snw_rigChainsJoined, 0};
+    world->hold = (snwRigHold){.targets = world->targets, .rules = world->rules};
     snwRigWorld_SkinTo(world, world->x);
 }
 

@@ -4,12 +4,13 @@
 #include "fixture.h"
 #include "test.h"
 
+#include "asset/export.h"
+#include "asset/fine_skin.h"
 #include "scene/blueprint_file.h"
 #include "scene/gestures.h"
 #include "math/transform.h"
 #include "sim/character.h"
 #include "view/film_flat.h"
-#include "view/fine_skin.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,11 +19,17 @@
 #include <unistd.h>
 
 // ' for "
-static snwResult Parse(snwContext* context, const char* text, snwSceneFile* file, snwMessage* message)
+static snwResult Parse(snwContext* context, const char* text, bool painted, snwSceneFile* file, snwMessage* message)
 {
     char* copy = malloc(strlen(text) + 1);
     for (size_t i = 0; i <= strlen(text); ++i)
         copy[i] = (char)(text[i] == '\'' ? '"' : text[i]);
+    if (!painted)
+    {
+        char* plain = snwFixture_Unpainted(copy);
+        free(copy);
+        copy = plain;
+    }
     snwResult result = snwSceneFile_Parse(context, copy, strlen(copy), "paper.json", NULL, file, message);
     free(copy);
     return result;
@@ -32,15 +39,20 @@ static snwResult Parse(snwContext* context, const char* text, snwSceneFile* file
     "'sinew': 1, 'method': 'rigpbd', 'rate': 60, 'gravity': [0, -10, 0], 'duration': 1,"                               \
     "'bodies': [{'name': 'star', 'character': {'blueprint': 'starfish'}, 'position': [1, 2, 0]}]"
 
-static const snwSceneDef* Open(snwContext* context, const char* text, snwSceneFile* file)
+static const snwSceneDef* OpenAs(snwContext* context, const char* text, bool painted, snwSceneFile* file)
 {
     snwMessage message = {0};
-    if (Parse(context, text, file, &message) < 0)
+    if (Parse(context, text, painted, file, &message) < 0)
     {
         snwTest_Fail(__FILE__, __LINE__, "%s: %s", message.place, message.text);
         exit(1);
     }
     return snwScene_GetDef(file->scene);
+}
+
+static const snwSceneDef* Open(snwContext* context, const char* text, snwSceneFile* file)
+{
+    return OpenAs(context, text, false, file);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -205,11 +217,11 @@ typedef struct Stage
     snwFilm* film;
 } Stage;
 
-static Stage Show(snwContext* context, const char* text, const snwFilmDef* def, int steps)
+static Stage Show(snwContext* context, const char* text, bool painted, const snwFilmDef* def, int steps)
 {
     Stage stage = {0};
     snwSimDef simDef = snwDefaultSimDef();
-    Open(context, text, &stage.file);
+    OpenAs(context, text, painted, &stage.file);
     simDef.scene = stage.file.scene;
     CHECK_INT(snwCreateSim(context, &simDef, &stage.sim, NULL), snw_ok);
     CHECK_INT(snwCreateFilm(context, def, stage.file.scene, &stage.film, NULL), snw_ok);
@@ -258,7 +270,7 @@ TEST(paper, figuresStandBeforeAWallAsTheyArePainted)
     Stage stage = Show(context,
         "{" SHEET ", 'colliders': [{'name': 'ground', 'kind': 'plane', 'position': [0, 1.2, 0]},"
         "{'name': 'ball', 'kind': 'sphere', 'radius': 0.2, 'position': [1.9, 2, 0]}]}",
-        &def, 0);
+        true, &def, 0);
     const snwFilm* film = stage.film;
     const snwCharacterDef* star = film->bodies[0].character;
     CHECK(film->flat);
@@ -291,14 +303,14 @@ TEST(paper, handlesAreFilledWhereGivenAndHollowWhereFree)
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwFilmDef def = SmallFilm();
     def.show = snw_showHandles;
-    def.width = 640;
-    def.height = 360;
+    def.width = 400;
+    def.height = 225;
     Stage stage = Show(context,
         "{" SHEET ", 'gestures': [{'kind': 'lock', 'body': 'star', 'handle': 'arm_2'},"
         "{'kind': 'lock', 'body': 'star', 'handle': 'arm_5'}, {'kind': 'unlock', 'body': 'star', 'handle': 'arm_5', "
         "'start': 0.05},"
         "{'kind': 'lock', 'body': 'star', 'handle': 'middle', 'given': ['y']}]}",
-        &def, 5);
+        false, &def, 5);
     const snwFilm* film = stage.film;
     const snwFilmFrame* frame = &film->frames.data[0];
     const snwCharacterDef* star = film->bodies[0].character;
@@ -333,7 +345,7 @@ TEST(paper, transparentFramesHaveNothingButTheFigure)
     def.keepFrames = true;
     def.directory = folder;
     def.overwrite = true;
-    Stage stage = Show(context, "{" SHEET "}", &def, 0);
+    Stage stage = Show(context, "{" SHEET "}", false, &def, 0);
     const snwImage* image = &stage.film->image;
     CHECK(image->alpha != NULL);
     int clear = 0, full = 0, count = image->width * image->height;
@@ -418,7 +430,7 @@ TEST(paper, filmsShowTheFinerSkin)
         "'size': {'triangles': 90}}}, {'name': 'b', 'position': [0, 1, 0], 'character': {'blueprint': 'worm',"
         "'size': {'triangles': 90}, 'fine': 4}}], 'gestures': [{'kind': 'path', 'body': 'b', 'handle': 'head',"
         "'duration': 0.1, 'points': [[0, 0], [0.1, 0]]}]}",
-        &def, 6);
+        false, &def, 6);
     const snwFilm* film = stage.film;
     CHECK(film->bodies[0].surface == NULL && film->bodies[1].surface != NULL);
     CHECK(film->bodies[1].triangleCount > 3 * film->bodies[0].triangleCount);
@@ -432,6 +444,67 @@ TEST(paper, filmsShowTheFinerSkin)
     }
     CHECK(most > 0.62 && most < 0.72);
     EndShow(&stage);
+    snwDestroyContext(context);
+}
+
+// Reads the points of an OBJ file; returns how many there are, and of triangles and texture coordinates.
+static int ReadObj(const char* path, float (*points)[3], int capacity, int* triangles, int* texcoords)
+{
+    FILE* file = fopen(path, "r");
+    char line[256];
+    int count = 0;
+    *triangles = *texcoords = 0;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+    {
+        float* p = points[count < capacity ? count : 0];
+        count += sscanf(line, "v %f %f %f", &p[0], &p[1], &p[2]) == 3;
+        *triangles += strncmp(line, "f ", 2) == 0;
+        *texcoords += strncmp(line, "vt ", 3) == 0;
+    }
+    if (file != NULL)
+        fclose(file);
+    return count;
+}
+
+TEST(paper, exportsHaveTheFinerSkin)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSceneFile file;
+    const snwSceneDef* scene = Open(context,
+        "{'sinew': 1, 'method': 'rigpbd', 'bodies': [{'name': 'worm', 'character': {'blueprint': 'worm',"
+        "'size': {'triangles': 90}, 'fine': 4}}], 'gestures': [{'kind': 'path', 'body': 'worm', 'handle': 'head',"
+        "'duration': 0.1, 'points': [[0, 0], [0.1, 0]]}]}",
+        &file);
+    snwSimDef simDef = snwDefaultSimDef();
+    snwSim* sim = NULL;
+    simDef.scene = file.scene;
+    CHECK_INT(snwCreateSim(context, &simDef, &sim, NULL), snw_ok);
+    snwFixture_Run(sim, 5, 1.0 / 60);
+    char path[512], obj[600];
+    snprintf(path, sizeof path, "%s/fine", snwTest_TempDir());
+    snprintf(obj, sizeof obj, "%s-00000.obj", path);
+    snwExportDef def = snwDefaultExportDef(snw_exportObj);
+    def.path = path;
+    snwExporter* exporter = NULL;
+    CHECK_INT(snwExporter_Open(context, &def, file.scene, &exporter, NULL), snw_ok);
+    CHECK_INT(snwExporter_AddFrame(exporter, sim, NULL), snw_ok);
+    CHECK_INT(snwExporter_Finish(exporter, NULL), snw_ok);
+    snwFineSkin* skin = NULL;
+    snwMatrices handles;
+    CHECK_INT(snwCreateFineSkin(context, snwCharacter_GetDef(scene->bodies[0].character), 4, &skin, NULL), snw_ok);
+    CHECK_INT(snwSim_GetHandleMatrices(sim, 0, &handles), snw_ok);
+    float* points = calloc(3 * (size_t)skin->pointCount, sizeof *points);
+    float(*read)[3] = calloc((size_t)skin->pointCount, sizeof *read);
+    int triangles, texcoords;
+    snwFineSkin_Move(skin, &handles, points);
+    CHECK_INT(ReadObj(obj, read, skin->pointCount, &triangles, &texcoords), skin->pointCount);
+    CHECK_INT(triangles, skin->triangleCount);
+    CHECK_INT(texcoords, skin->pointCount);
+    CHECK(memcmp(read, points, 3 * (size_t)skin->pointCount * sizeof *points) == 0);
+    free(read), free(points);
+    snwDestroyFineSkin(context, skin);
+    snwDestroySim(sim);
+    snwSceneFile_Close(&file);
     snwDestroyContext(context);
 }
 

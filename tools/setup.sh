@@ -1,18 +1,19 @@
 #!/bin/sh
 # Installs what is missing for the named groups, and nothing else: setup.sh GROUP...
-# Quiet when all is there. Groups: build, film, test, validate, assimp, tetgen, faults, lint, sanitize, peers.
+# Quiet when all is there. Groups: build, film, web, test, validate, chromium, assimp, tetgen, faults, lint, sanitize, peers.
 set -eu
 
 packages_of()
 {
     case $1 in
     build) echo build-essential cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev \
-        libmeshoptimizer-dev libsuitesparse-dev libopenblas0-pthread ;;
+        libmeshoptimizer-dev libsuitesparse-dev libopenblas0-pthread libwebsockets-dev ;;
     film) echo ffmpeg ;;
-    validate) # node from elsewhere brings its own npm and would not stand Debian's beside it
+    validate | web) # node from elsewhere brings its own npm and would not stand Debian's beside it
         command -v node >/dev/null 2>&1 || echo nodejs
         command -v npm >/dev/null 2>&1 || echo npm
         ;;
+    chromium) echo chromium ;;
     test) echo locales coinor-libipopt1v5 ;;
     assimp) echo libassimp-dev ;;
     tetgen) echo libtet1.5-dev ;;
@@ -22,7 +23,7 @@ packages_of()
     peers) echo coinor-libipopt-dev petsc-dev libbullet-dev libdart-dev libode-dev siconos libsiconos-numerics-dev blender ;;
     *)
         echo "setup: error: there is no group '$1'" >&2
-        echo "  try: build, film, test, validate, assimp, tetgen, faults, lint, sanitize or peers" >&2
+        echo "  try: build, film, web, test, validate, chromium, assimp, tetgen, faults, lint, sanitize or peers" >&2
         exit 2
         ;;
     esac
@@ -34,6 +35,8 @@ why()
     build) echo "to build sinew" ;;
     film) echo "to make films" ;;
     validate) echo "to check the glTF files that the tests write" ;;
+    web) echo "to build the studio's page" ;;
+    chromium) echo "to test the studio's page" ;;
     test) echo "to test with the numbers of another language, and against IPOPT" ;;
     assimp) echo "to read FBX, DAE and BVH" ;;
     tetgen) echo "to make tets that keep a surface" ;;

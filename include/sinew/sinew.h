@@ -628,8 +628,10 @@ typedef enum snwCommandKind
 {
     snw_commandPin,    // hold a scene pin (body -1, index: pin) or a vertex (body, index) at `transform`; !on releases.
                        // A scene pin's transform is relative to where it started, a vertex's in the world
-    snw_commandDrag,   // pull a vertex (body, index) towards transform.position with strength `value`; !on lets go
-    snw_commandPush,   // force `vector` (N) on a vertex, or on the whole body (index -1), for `value` seconds
+    snw_commandDrag,   // pull a vertex (body, index), or the centre of a prop (body -1, index: prop), towards
+                       // transform.position with strength `value`; !on lets go
+    snw_commandPush,   // force `vector` (N) on a vertex, on the whole body (index -1), or on the centre of a prop (body
+                       // -1, index: prop), for `value` seconds
     snw_commandHandle, // move handle (body, index) within the step so that its point is at transform.position in the
                        // world and turned by transform.rotation since the rest pose. Degrees of freedom in `mask` are
                        // given so; the others are free. 0 lets go

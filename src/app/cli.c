@@ -12,6 +12,7 @@
 #include <string.h>
 
 const snwVerb* const snwVerbs[] = {
+    &snwStudioVerb,
     &snwBakeVerb,
     &snwDemoVerb,
     &snwSimVerb,

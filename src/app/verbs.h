@@ -4,5 +4,5 @@
 
 #include "app/cli.h"
 
-extern const snwVerb snwDemoVerb, snwSimVerb, snwCompareVerb, snwReplayVerb, snwInfoVerb, snwCheckVerb, snwRenderVerb,
-    snwPrepVerb, snwBakeVerb, snwBenchVerb, snwHelpVerb, snwCompletionsVerb;
+extern const snwVerb snwStudioVerb, snwDemoVerb, snwSimVerb, snwCompareVerb, snwReplayVerb, snwInfoVerb, snwCheckVerb,
+    snwRenderVerb, snwPrepVerb, snwBakeVerb, snwBenchVerb, snwHelpVerb, snwCompletionsVerb;

@@ -1,5 +1,6 @@
 #include "asset/export_parts.h"
 #include "asset/export_take.h"
+#include "asset/fine_skin.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -16,7 +17,8 @@ struct snwExporter
     bool zUp;
     snwPointCache cache;
     snwTake take;
-    float* positions; // of one frame, in the axes of the file
+    snwFineSkin* fine; // NULL: the skin that is simulated
+    float* positions;  // of one frame, in the axes of the file
     float* normals;
     int capacity;
 };
@@ -176,6 +178,7 @@ void snwExporter_Drop(snwExporter* exporter)
     snwContext* context = exporter->context;
     snwPartFile_Drop(&exporter->cache.output);
     snwTake_Free(&exporter->take);
+    snwDestroyFineSkin(context, exporter->fine);
     snwFree(context, exporter->path);
     snwFree(context, (void*)exporter->def.path);
     snwFree(context, exporter->positions);
@@ -211,6 +214,40 @@ static void CopyRows(const snwExporter* exporter, const float* from, int stride,
     }
 }
 
+// The finer skin of characters that ask for one; others have none, and caches of all vertices neither.
+static snwResult FindFine(snwExporter* exporter, const snwSim* sim, snwMessage* message)
+{
+    const snwExportDef* def = &exporter->def;
+    const snwCharacterDef* character = snwCharacter_GetDef(
+        snwScene_GetDef(exporter->scene)->bodies[def->body].character);
+    int times = snwFineSkin_Wanted(character->source);
+    snwMatrices handles;
+    if (exporter->frames > 0 || times == 0 || character->triangleCount == 0 ||
+        (def->allVertices && IsCache(def->kind)) || snwSim_GetHandleMatrices(sim, def->body, &handles) < 0 ||
+        handles.count == 0)
+        return snw_ok;
+    return snwCreateFineSkin(exporter->context, character, times, &exporter->fine, message);
+}
+
+static snwResult GetFine(snwExporter* exporter, const snwSim* sim, snwExportShape* shape, snwMessage* message)
+{
+    const snwFineSkin* fine = exporter->fine;
+    snwMatrices handles;
+    if (snwSim_GetHandleMatrices(sim, exporter->def.body, &handles) < 0 || !Reserve(exporter, fine->pointCount))
+        return snwFailMemory(message);
+    const float front[3] = {0, 0, 1};
+    snwFineSkin_Move(fine, &handles, exporter->positions);
+    CopyRows(exporter, exporter->positions, 3 * (int)sizeof(float), fine->pointCount, exporter->positions);
+    CopyRows(exporter, front, 0, fine->pointCount, exporter->normals);
+    shape->positions = exporter->positions;
+    shape->normals = exporter->normals;
+    shape->count = fine->pointCount;
+    shape->triangles = fine->triangles;
+    shape->triangleCount = fine->triangleCount;
+    shape->texcoords = (const float(*)[2])fine->texcoords;
+    return snw_ok;
+}
+
 // The skin; all vertices if they are asked for or there is no skin.
 static snwResult GetShape(snwExporter* exporter, snwSim* sim, snwExportShape* shape, snwMessage* message)
 {
@@ -221,7 +258,13 @@ static snwResult GetShape(snwExporter* exporter, snwSim* sim, snwExportShape* sh
     if (snwSim_GetSkin(sim, def->body, &skin) < 0 || snwSim_GetShown(sim, def->body, &vertices) < 0)
         return snwFail(message, snw_errorArgument, NULL, "body '%s' has no shape to export", body->name);
     bool all = skin.triangleCount == 0 || (def->allVertices && IsCache(def->kind));
-    *shape = (snwExportShape){.name = body->name, .character = snwCharacter_GetDef(body->character)};
+    const snwCharacterDef* character = snwCharacter_GetDef(body->character);
+    *shape = (snwExportShape){.name = body->name, .character = character};
+    snwResult result = FindFine(exporter, sim, message);
+    if (result < 0 || exporter->fine != NULL)
+        return result < 0 ? result : GetFine(exporter, sim, shape, message);
+    shape->texcoords = character->texcoords;
+    shape->colors = character->colors;
     shape->count = all ? vertices.count : skin.vertexCount;
     if (!Reserve(exporter, shape->count))
         return snwFailMemory(message);

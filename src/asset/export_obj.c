@@ -21,9 +21,9 @@ static void PutPoints(snwWriter* out, const snwExportShape* shape)
     for (int i = 0; i < shape->count; ++i)
     {
         PutRow(out, "v", shape->positions + 3 * (size_t)i, 3);
-        if (shape->character->colors != NULL)
+        if (shape->colors != NULL)
         {
-            const float* linear = shape->character->colors[VertexOf(shape, i)];
+            const float* linear = shape->colors[VertexOf(shape, i)];
             float color[3];
             for (int k = 0; k < 3; ++k)
                 color[k] = snwExport_ToDisplay(linear[k]);
@@ -51,7 +51,7 @@ static void PutTexcoords(snwWriter* out, const snwExportShape* shape)
 {
     for (int i = 0; i < shape->count; ++i)
     {
-        const float* at = shape->character->texcoords[VertexOf(shape, i)];
+        const float* at = shape->texcoords[VertexOf(shape, i)];
         PutRow(out, "vt", at, 1);
         snwExport_Put(out, " ");
         PutHeight(out, at[1]);
@@ -76,8 +76,8 @@ static void PutFaces(snwWriter* out, const snwExportShape* shape)
     {
         snwExport_Put(out, "f");
         for (int k = 0; k < 3; ++k)
-            PutCorner(out, shape->triangles[3 * (size_t)i + (size_t)k] + 1, shape->character->texcoords != NULL,
-                shape->normals != NULL);
+            PutCorner(
+                out, shape->triangles[3 * (size_t)i + (size_t)k] + 1, shape->texcoords != NULL, shape->normals != NULL);
         snwExport_Put(out, "\n");
     }
 }
@@ -88,7 +88,7 @@ void snwExport_WriteObj(snwWriter* out, const snwExportShape* shape)
     snwExport_PutLine(out, shape->name);
     snwExport_Put(out, "\n");
     PutPoints(out, shape);
-    if (shape->character->texcoords != NULL)
+    if (shape->texcoords != NULL)
         PutTexcoords(out, shape);
     for (int i = 0; shape->normals != NULL && i < shape->count; ++i)
     {
@@ -97,6 +97,6 @@ void snwExport_WriteObj(snwWriter* out, const snwExportShape* shape)
     }
     PutFaces(out, shape);
     // A body without skin is its springs.
-    for (int i = 0; shape->vertices == NULL && i < shape->character->edgeCount; ++i)
+    for (int i = 0; shape->triangleCount == 0 && i < shape->character->edgeCount; ++i)
         snwExport_PutFormat(out, "l %d %d\n", shape->character->edges[i][0] + 1, shape->character->edges[i][1] + 1);
 }

@@ -16,7 +16,9 @@ typedef struct snwExportShape
     int count;
     const int* triangles; // three points each
     int triangleCount;
-    const int* vertices; // of the character, for each point; NULL: the points are its vertices
+    const int* vertices; // of the character, for each point; NULL: the points are its vertices, or a finer skin's
+    const float (*texcoords)[2]; // of the vertices; NULL: none
+    const float (*colors)[3];    // linear; NULL: none
 } snwExportShape;
 
 void snwExport_WriteObj(snwWriter* out, const snwExportShape* shape);

@@ -16,9 +16,8 @@ static void PutHeader(snwWriter* out, const snwExportShape* shape)
 // Blocks of snwWriter are little-endian, and so is this file.
 static void PutPoint(snwWriter* out, const snwExportShape* shape, int point)
 {
-    const snwCharacterDef* character = shape->character;
     int vertex = shape->vertices != NULL ? shape->vertices[point] : point;
-    const float* linear = character->colors != NULL ? character->colors[vertex] : character->color;
+    const float* linear = shape->colors != NULL ? shape->colors[vertex] : shape->character->color;
     snwWrite(out, shape->positions + 3 * (size_t)point, 3 * sizeof(float));
     if (shape->normals != NULL)
         snwWrite(out, shape->normals + 3 * (size_t)point, 3 * sizeof(float));

@@ -3,10 +3,10 @@
 // of glTF's, they are sampled.
 
 #include "asset/gltf_write_parts.h"
+#include "asset/texture.h"
 #include "rig/skeleton.h"
 
 #include <math.h>
-#include <png.h>
 #include <string.h>
 
 snwGltfCharacterDef snwDefaultGltfCharacterDef(const snwCharacter* character)
@@ -108,18 +108,9 @@ static bool TakeWeights(Export* e, snwAssetWeights* weights)
 
 int snwGltfWriter_AddTexture(snwGltfWriter* writer, const char* name, const snwTexture* texture)
 {
-    png_image png = {.version = PNG_IMAGE_VERSION,
-        .width = (png_uint_32)texture->width,
-        .height = (png_uint_32)texture->height,
-        .format = PNG_FORMAT_RGBA};
-    png_alloc_size_t size = 0;
-    int image = -1;
-    void* bytes = NULL;
-    if (png_image_write_to_memory(&png, NULL, &size, 0, texture->pixels, 0, NULL))
-        bytes = snwAlloc(writer->context, size);
-    if (bytes != NULL && png_image_write_to_memory(&png, bytes, &size, 0, texture->pixels, 0, NULL))
-        image = snwGltfWriter_AddImage(writer, name, bytes, size);
-    png_image_free(&png);
+    size_t size = 0;
+    void* bytes = snwTexture_EncodePng(writer->context, texture, &size);
+    int image = bytes != NULL ? snwGltfWriter_AddImage(writer, name, bytes, size) : -1;
     snwFree(writer->context, bytes);
     return image >= 0 ? image : snwGltfWriter_FailMemory(writer);
 }

@@ -1,6 +1,8 @@
 #include "asset/texture.h"
+#include "base/context.h"
 
 #include <math.h>
+#include <png.h>
 
 static float ToLinear(float byte)
 {
@@ -33,4 +35,23 @@ void snwTexture_Sample(const snwTexture* texture, const float uv[2], bool linear
         for (int k = 0; k < 4; ++k)
             color[k] += share * (linear && k < 3 ? ToLinear((float)pixel[k]) : (float)pixel[k] / 255);
     }
+}
+
+void* snwTexture_EncodePng(snwContext* context, const snwTexture* texture, size_t* size)
+{
+    png_image png = {.version = PNG_IMAGE_VERSION,
+        .width = (png_uint_32)texture->width,
+        .height = (png_uint_32)texture->height,
+        .format = PNG_FORMAT_RGBA};
+    png_alloc_size_t room = PNG_IMAGE_PNG_SIZE_MAX(png);
+    void* bytes = snwAllocRaw(context, room);
+    bool written = bytes != NULL && png_image_write_to_memory(&png, bytes, &room, 0, texture->pixels, 0, NULL);
+    png_image_free(&png);
+    if (!written)
+    {
+        snwFree(context, bytes);
+        return NULL;
+    }
+    *size = room;
+    return bytes;
 }

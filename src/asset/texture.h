@@ -4,6 +4,9 @@
 
 #include "sinew/sinew.h"
 
+// The bytes of a PNG file, freed with snwFree; NULL: no memory.
+void* snwTexture_EncodePng(snwContext* context, const snwTexture* texture, size_t* size);
+
 // Between the four nearest pixels. Coordinates beyond 0..1 repeat the picture, as glTF has it; at its borders nothing
 // of the other side shows. linear: red, green and blue as light, else as the bytes are; all 0..1.
 void snwTexture_Sample(const snwTexture* texture, const float uv[2], bool linear, float color[4]);

@@ -16,6 +16,7 @@ typedef struct Painter
     double pixel;    // m
     float* coverage; // one row more than the picture has, for the sums that run over the end
     float* scratch;  // as large
+    double* sums;    // one per column
     float* colors;   // three per pixel, sRGB 0..1
 } Painter;
 
@@ -34,6 +35,12 @@ static double ToPixelY(const Painter* painter, double y)
     return (painter->picture->upper[1] - y) / painter->pixel;
 }
 
+// Inline, which the library's functions, with their care for NaN, are not.
+static inline double Within(double value, double lower, double upper)
+{
+    return value < lower ? lower : value > upper ? upper : value;
+}
+
 // IEC 61966-2-1
 static float SrgbFromLinear(float value)
 {
@@ -48,7 +55,7 @@ static float SrgbFromLinear(float value)
 // shares of the pixels that it passes. Sums along the row then give the coverage.
 static void AddPiece(float* row, int width, double x0, double x1, double height)
 {
-    double left = fmin(fmax(fmin(x0, x1), 0), width), right = fmin(fmax(fmax(x0, x1), 0), width);
+    double left = Within(x0 < x1 ? x0 : x1, 0, width), right = Within(x0 < x1 ? x1 : x0, 0, width);
     int first = (int)left, last = (int)right;
     if (first >= width)
         return;
@@ -116,7 +123,7 @@ static void SumRows(const Painter* painter, Area area)
         for (int i = 0; i < width; ++i)
         {
             sum += row[i];
-            row[i] = (float)fmin(fabs(sum), 1); // overlaps of a curve with itself count once
+            row[i] = (float)Within(fabs(sum), 0, 1); // overlaps of a curve with itself count once
         }
     }
 }
@@ -153,17 +160,19 @@ static void AddStrokePiece(const Painter* painter, const double a[2], const doub
     Area area = AreaAround(painter, ends, 2, width / 2 + painter->pixel);
     double ax = ToPixelX(painter, a[0]), ay = ToPixelY(painter, a[1]);
     double ux = ToPixelX(painter, b[0]) - ax, uy = ToPixelY(painter, b[1]) - ay, u2 = fmax(ux * ux + uy * uy, 1e-12);
-    double reach = width / 2 / painter->pixel;
+    double reach = width / 2 / painter->pixel, most = (reach + 0.5) * (reach + 0.5);
     for (int j = area.top; j < area.bottom; ++j)
     {
         float* row = painter->coverage + (size_t)j * (size_t)(painter->picture->width + 2);
         for (int i = area.left; i < area.right; ++i)
         {
             double vx = i + 0.5 - ax, vy = j + 0.5 - ay;
-            double t = fmin(fmax((ux * vx + uy * vy) / u2, 0), 1);
-            double dx = vx - t * ux, dy = vy - t * uy;
-            double covered = reach + 0.5 - sqrt(dx * dx + dy * dy);
-            row[i] = fmaxf(row[i], (float)fmin(fmax(covered, 0), 1));
+            double t = Within((ux * vx + uy * vy) / u2, 0, 1);
+            double dx = vx - t * ux, dy = vy - t * uy, d2 = dx * dx + dy * dy;
+            if (d2 >= most)
+                continue;
+            float covered = (float)Within(reach + 0.5 - sqrt(d2), 0, 1);
+            row[i] = covered > row[i] ? covered : row[i];
         }
     }
 }
@@ -179,34 +188,63 @@ static void AddStroke(const Painter* painter, const double (*points)[2], int cou
 // ---------------------------------------------------------------------------------------------------------------------
 // Soft edges
 
-// Mean over 2 reach + 1 values; step is the distance between them. What lies outside counts as its nearest.
-static void BlurLine(const float* in, float* out, int count, size_t step, int reach)
+static int Inside(int index, int count)
 {
-    double sum = 0;
+    return index < 0 ? 0 : index >= count ? count - 1 : index;
+}
+
+// Means over 2 reach + 1 values of a row. What lies outside counts as its nearest.
+static void BlurRow(const float* in, float* out, int count, int reach)
+{
+    double sum = 0, share = 1.0 / (2 * reach + 1);
     for (int i = -reach; i <= reach; ++i)
-        sum += in[(size_t)(i < 0 ? 0 : i >= count ? count - 1 : i) * step];
+        sum += in[Inside(i, count)];
     for (int i = 0; i < count; ++i)
     {
-        out[(size_t)i * step] = (float)fmax(sum / (2 * reach + 1), 0);
-        int leave = i - reach, enter = i + reach + 1;
-        sum += in[(size_t)(enter >= count ? count - 1 : enter) * step] - in[(size_t)(leave < 0 ? 0 : leave) * step];
+        out[i] = (float)(sum > 0 ? sum * share : 0);
+        sum += in[Inside(i + reach + 1, count)] - in[Inside(i - reach, count)];
+    }
+}
+
+// The same along columns, all of them together: pixels of a column are far apart in memory.
+static void BlurColumns(const Painter* painter, Area area, int reach)
+{
+    size_t pitch = (size_t)painter->picture->width + 2;
+    int width = area.right - area.left, height = area.bottom - area.top;
+    double *sums = painter->sums, share = 1.0 / (2 * reach + 1);
+    const float* in = painter->scratch + (size_t)area.top * pitch + area.left;
+    float* out = painter->coverage + (size_t)area.top * pitch + area.left;
+    memset(sums, 0, (size_t)width * sizeof *sums);
+    for (int j = -reach; j <= reach; ++j)
+        for (int i = 0; i < width; ++i)
+            sums[i] += in[(size_t)Inside(j, height) * pitch + (size_t)i];
+    for (int j = 0; j < height; ++j)
+    {
+        const float* enter = in + (size_t)Inside(j + reach + 1, height) * pitch;
+        const float* leave = in + (size_t)Inside(j - reach, height) * pitch;
+        for (int i = 0; i < width; ++i)
+        {
+            out[(size_t)j * pitch + (size_t)i] = (float)(sums[i] > 0 ? sums[i] * share : 0);
+            sums[i] += enter[i] - leave[i];
+        }
     }
 }
 
 // Three box blurs along rows and columns are close to a Gaussian.
-static void Soften(Painter* painter, Area area, double soft)
+static void Soften(const Painter* painter, Area area, double soft)
 {
     size_t pitch = (size_t)painter->picture->width + 2;
     int reach = (int)lrint(soft / painter->pixel / 3), width = area.right - area.left, height = area.bottom - area.top;
     if (reach < 1 || width < 1 || height < 1)
         return;
-    float *a = painter->coverage, *b = painter->scratch;
     for (int pass = 0; pass < 3; ++pass)
     {
         for (int j = area.top; j < area.bottom; ++j)
-            BlurLine(a + (size_t)j * pitch + area.left, b + (size_t)j * pitch + area.left, width, 1, reach);
-        for (int i = area.left; i < area.right; ++i)
-            BlurLine(b + (size_t)area.top * pitch + i, a + (size_t)area.top * pitch + i, height, pitch, reach);
+        {
+            size_t first = (size_t)j * pitch + (size_t)area.left;
+            BlurRow(painter->coverage + first, painter->scratch + first, width, reach);
+        }
+        BlurColumns(painter, area, reach);
     }
 }
 
@@ -218,7 +256,7 @@ static double GradientAt(const snwGradient* gradient, double x, double y)
     double ux = gradient->to[0] - gradient->from[0], uy = gradient->to[1] - gradient->from[1];
     double vx = x - gradient->from[0], vy = y - gradient->from[1], u2 = fmax(ux * ux + uy * uy, 1e-18);
     double t = gradient->kind == snw_gradientLinear ? (ux * vx + uy * vy) / u2 : sqrt((vx * vx + vy * vy) / u2);
-    t = fmin(fmax(t, 0), 1);
+    t = Within(t, 0, 1);
     return t * t * (3 - 2 * t); // no line where it begins and ends
 }
 
@@ -388,9 +426,11 @@ static snwResult PaintAll(Painter* painter, snwArena* arena, snwMessage* message
     size_t padded = ((size_t)picture->width + 2) * ((size_t)picture->height + 1);
     painter->coverage = snwAllocArray(painter->context, padded, sizeof(float));
     painter->scratch = snwAllocArray(painter->context, padded, sizeof(float));
+    painter->sums = snwAllocArray(painter->context, (size_t)picture->width, sizeof(double));
     painter->colors = snwAllocArray(painter->context, 3 * count, sizeof(float));
     picture->pixels = snwArena_Alloc(arena, 4 * count, 1);
-    bool good = painter->coverage != NULL && painter->scratch != NULL && painter->colors != NULL && !arena->failed;
+    bool good = painter->coverage != NULL && painter->scratch != NULL && painter->sums != NULL &&
+                painter->colors != NULL && !arena->failed;
     if (good)
         FillBase(painter);
     for (int i = 0; i < painter->blueprint->paintCount && good; ++i)
@@ -399,6 +439,7 @@ static snwResult PaintAll(Painter* painter, snwArena* arena, snwMessage* message
         StorePixels(painter);
     snwFree(painter->context, painter->coverage);
     snwFree(painter->context, painter->scratch);
+    snwFree(painter->context, painter->sums);
     snwFree(painter->context, painter->colors);
     return good ? snw_ok : snwFailMemory(message);
 }

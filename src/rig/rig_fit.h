@@ -34,6 +34,8 @@
 //     their answer alone has no momentum and, about the rigged shape, no angular momentum. Compliance would spoil
 //     that, as diag M is not blind to such motions: a counts only while something outside the rig holds it (a given
 //     degree of freedom, a rule, a joint with the world). a is without unit: a diag M does not mix kg and kg m^2.
+//   - Compliance alone is a spring without damping: what shakes the rig at its frequency comes out larger. With C less
+//     a part of what it was a substep before (snwRigHold's kept) the complement is spring and damper.
 //
 // Singular cases. Handles without weight, turns that mean nothing, proportional weights, handles at one place: 1e-8 of
 // M's diagonal is added in the fit (where it only slows a step) and 1e-12 in the complement (where it is an error), and
@@ -166,7 +168,11 @@ typedef struct snwRigHold
     const snwRigRule* rules;     // [ruleCount]; NULL without any
     snwRigChains chains;
     double compliance; // a, >= 0, of the complement; without unit. 0: hard
+    double kept;       // 0 .. 1: the part of C at the last Remember that the complement lets be; 0: none
 } snwRigHold;
+
+// Keeps C of the flesh gathered last, at this pose, for `kept`.
+void snwRigFit_Remember(const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose);
 
 typedef struct snwRigFitReport
 {
@@ -190,6 +196,10 @@ void snwRigFit_Apply(snwContext* context, const snwRigFit* model, snwRigFitScrat
     float* x, float* rigged);
 void snwRigFit_ApplyFlesh(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch,
     const snwRigPose* pose, const snwRigFlesh* flesh, float* rigged);
+
+// How far a rule with this right side is from being met at a pose: the sum less the value. Where turns by whole circles
+// make no difference, the smallest of all.
+double snwRigFit_RuleError(const snwRigFit* model, int rule, double value, const snwRigPose* pose);
 
 // 3 x 4 maps from the rest pose to now, row by row, one per handle: the `matrices` of a snwSkinningPose.
 void snwRigFit_Matrices(const snwRigFit* model, const snwRigPose* pose, double (*matrices)[12]);

@@ -80,6 +80,28 @@ static double AddFreedom(const Maker* m, snwRigRow* row, const snwLinearTerm* of
     return of->coefficient * angle.value;
 }
 
+static double FreedomOf(const snwRigFit* model, const snwRigPose* pose, uint32_t dof)
+{
+    if (dof <= snw_dofZ)
+        return dof == snw_dofX ? pose->place.x : dof == snw_dofY ? pose->place.y : pose->place.z;
+    if (snwRigFit_Dimension(model) == 2)
+        return AngleOf(pose);
+    int part = dof == snw_dofRotationX ? 0 : dof == snw_dofRotationY ? 1 : 2;
+    return snwJointAngle_Part(RotationOf(pose), part).value;
+}
+
+double snwRigFit_RuleError(const snwRigFit* model, int rule, double value, const snwRigPose* pose)
+{
+    const snwRigEquation* equation = &model->equations[rule];
+    double sum = -value;
+    for (int i = 0; i < equation->termCount; ++i)
+    {
+        const snwLinearTerm* term = &model->terms[equation->firstTerm + i];
+        sum += term->coefficient * FreedomOf(model, &pose[term->handle], term->dof);
+    }
+    return equation->period > 0 ? remainder(sum, equation->period) : sum;
+}
+
 static void AddRule(const Maker* m, const snwRigEquation* equation, double value)
 {
     snwRigRow* row = AddRow(m, false, 0);

@@ -6,6 +6,7 @@
 #include "rig/skeleton.h"
 #include "scene/blueprint_tables.h"
 #include "scene/builtin.h"
+#include "scene/constraints_file.h"
 #include "scene/flat_file.h"
 #include "scene/file.h"
 #include "scene/words.h"
@@ -737,6 +738,8 @@ static snwResult ReadDocument(Reader* reader, const json_t* document)
     if (result == snw_ok && data.outline != NULL)
         result = snwFlat_ReadJson(&reader->json, data.outline, data.paint, reader->arena, &out->flat);
     memcpy(out->flat.color, data.color, sizeof data.color);
+    if (result == snw_ok)
+        result = snwConstraints_ReadJson(&reader->json, data.constraints, reader->arena, out);
     result = result == snw_ok ? CheckBody(reader, &data) : result;
     return result == snw_ok ? FinishFlesh(reader) : result;
 }

@@ -41,6 +41,7 @@ typedef struct snwBlueprintUse
     const json_t* blueprint;
     snwBlueprintSize size;
     const json_t* material;
+    const json_t* constraints;
     int fine; // times as many triangles for what is shown of a flat character; 0: those that are simulated
 } snwBlueprintUse;
 

@@ -1,4 +1,5 @@
 #include "scene/blueprint_tables.h"
+#include "scene/constraints_file.h"
 #include "scene/flat_file.h"
 #include "math/transform.h"
 #include "sim/limits.h"
@@ -302,6 +303,8 @@ static const snwField s_blueprintFields[] = {
     RAW(snwBlueprintData, parts, "parts", "list", &snw_partTable, "the flesh, melted together in this order"),
     RAW(snwBlueprintData, ribbons, "ribbons", "list", &snw_ribbonTable, "thin bands"),
     RAW(snwBlueprintData, handles, "handles", "list", &snw_handleTable, "what an animator drags"),
+    RAW(snwBlueprintData, constraints, "constraints", "list", &snw_constraintTable,
+        "sums of degrees of freedom of the handles that stay"),
     RAW(snwBlueprintData, motions, "motions", "list", &snw_motionTable, "what an animator did"),
     RAW(snwBlueprintData, outline, "outline", "list", &snw_flatRingTable, "of a flat character"),
     RAW(snwBlueprintData, paint, "paint", "list", &snw_paintTable, "what is drawn on a flat character"),
@@ -331,6 +334,8 @@ static const snwField s_useFields[] = {
         .help = "what is absent is as in the blueprint"),
     FIELD(snwBlueprintUse, fine, "fine", snw_fieldInt, .upper = 64,
         .help = "of a flat character: what is shown has so many times as many triangles; 0: as many"),
+    RAW(snwBlueprintUse, constraints, "constraints", "list", &snw_constraintTable,
+        "between its handles, behind those of the blueprint"),
 };
 
 const snwTable snw_blueprintUseTable = {"built_in", "A character from a blueprint", SNW_TABLE_FIELDS(s_useFields),

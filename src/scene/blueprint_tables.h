@@ -16,7 +16,7 @@ typedef struct snwBlueprintData
     snwBlueprintSize size;
     double detail;
     bool coarse;
-    const json_t *box, *bones, *joints, *parts, *ribbons, *handles, *motions, *outline, *paint;
+    const json_t *box, *bones, *joints, *parts, *ribbons, *handles, *constraints, *motions, *outline, *paint;
 } snwBlueprintData;
 
 typedef struct snwBoxData

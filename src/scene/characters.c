@@ -1,6 +1,7 @@
 #include "scene/characters.h"
 #include "scene/blueprint_file.h"
 #include "scene/builtin.h"
+#include "scene/constraints_file.h"
 #include "scene/prepared_file.h"
 #include "scene/words.h"
 
@@ -79,6 +80,18 @@ static snwResult MixMaterial(snwJson* json, const json_t* value, snwMaterial* ma
     return snw_ok;
 }
 
+// An object or a list as it was read.
+static void WriteValue(snwText* text, const json_t* value)
+{
+    size_t size = json_dumpb(value, NULL, 0, JSON_COMPACT);
+    char* inner = snwAlloc(text->context, size + 1);
+    text->failed = text->failed || inner == NULL || size == 0;
+    if (inner != NULL)
+        json_dumpb(value, inner, size, JSON_COMPACT);
+    snwText_Json(text, inner != NULL ? inner : "null");
+    snwFree(text->context, inner);
+}
+
 static void WriteUse(snwText* text, const snwBlueprintUse* use, const snwMaterial* material)
 {
     snwText_Open(text, '{');
@@ -86,15 +99,7 @@ static void WriteUse(snwText* text, const snwBlueprintUse* use, const snwMateria
     if (json_is_string(use->blueprint))
         snwText_String(text, json_string_value(use->blueprint));
     else
-    {
-        size_t size = json_dumpb(use->blueprint, NULL, 0, JSON_COMPACT);
-        char* inner = snwAlloc(text->context, size + 1);
-        text->failed = text->failed || inner == NULL || size == 0;
-        if (inner != NULL)
-            json_dumpb(use->blueprint, inner, size, JSON_COMPACT);
-        snwText_Json(text, inner != NULL ? inner : "null");
-        snwFree(text->context, inner);
-    }
+        WriteValue(text, use->blueprint);
     snwText_Key(text, "size");
     snwText_Open(text, '{');
     snwTable_Write(text, &snw_blueprintSizeTable, &use->size);
@@ -103,6 +108,11 @@ static void WriteUse(snwText* text, const snwBlueprintUse* use, const snwMateria
     {
         snwText_Key(text, "fine");
         snwText_Int(text, use->fine);
+    }
+    if (use->constraints != NULL)
+    {
+        snwText_Key(text, "constraints");
+        WriteValue(text, use->constraints);
     }
     snwText_Key(text, "material");
     snwText_Open(text, '{');
@@ -152,6 +162,8 @@ static snwResult CreateBlueprint(snwJson* json, const char* name, void* data, in
         snwJson_Leave(json, mark);
         result = MixMaterial(json, use->material, &file.blueprint.material);
     }
+    if (result == snw_ok)
+        result = snwConstraints_ReadJson(json, use->constraints, &file.arena, &file.blueprint);
     if (result == snw_ok)
         result = BuildBlueprint(json, name, use, &file.blueprint, tets, character);
     snwBlueprintFile_Free(&file);

@@ -36,6 +36,26 @@ static snwResult ResolvePin(snwJson* json, const snwSceneDef* def, snwCommandDat
     return result;
 }
 
+// A drag or push of flesh, or of a prop. A push without a vertex is on the whole body, whatever the engine's default.
+static snwResult ResolveHand(snwJson* json, const snwSceneDef* def, snwCommandData* data, uint64_t seen)
+{
+    bool vertex = snwTable_Saw(&snw_commandTable, seen, "vertex"), drag = data->command.kind == snw_commandDrag;
+    if ((data->prop != NULL) == (data->body != NULL || vertex))
+        return snwJson_Fail(json, NULL, "give either 'prop', or 'body'%s", drag ? " and 'vertex'" : "");
+    if (data->prop == NULL && (data->body == NULL || (drag && !vertex)))
+        return snwJson_Fail(json, NULL, "'body' and 'vertex' belong together");
+    if (data->prop == NULL)
+    {
+        data->command.index = vertex ? data->command.index : -1;
+        return snw_ok;
+    }
+    size_t mark = snwJson_Enter(json, "prop");
+    data->command.body = -1;
+    snwResult result = snwFindProp(json, def, data->prop, &data->command.index);
+    snwJson_Leave(json, mark);
+    return result;
+}
+
 static snwResult ResolvePart(snwJson* json, const snwSceneDef* def, snwCommandData* data)
 {
     bool handle = data->command.kind == snw_commandHandle;
@@ -92,11 +112,12 @@ static snwResult Resolve(snwJson* json, const snwSceneDef* def, snwCommandData* 
             return ResolveCollider(json, def, data);
         case snw_commandParam:
             return ResolveParam(json, def, data);
+        case snw_commandDrag:
         case snw_commandPush:
+            return ResolveHand(json, def, data, seen);
         case snw_commandMaterial:
-            // Absent means the whole body, whatever the engine's default is.
-            if (!snwTable_Saw(&snw_commandTable, seen, data->command.kind == snw_commandPush ? "vertex" : "region"))
-                data->command.index = -1;
+            if (!snwTable_Saw(&snw_commandTable, seen, "region"))
+                data->command.index = -1; // all
             return snw_ok;
         default:
             return snw_ok;
@@ -170,7 +191,7 @@ static void WriteParam(snwText* text, const snwSceneDef* def, const snwCommand* 
     snwParam_WriteValue(text, info, command->value);
 }
 
-// A pin command writes its pin, or its body and vertex.
+// A pin command writes its pin, or its body and vertex; a drag or push its prop likewise.
 static bool Skipped(const snwField* field, const snwCommandData* data)
 {
     const char* word = NULL;
@@ -181,7 +202,7 @@ static bool Skipped(const snwField* field, const snwCommandData* data)
     }
     if (field->type == snw_fieldAngles || field->type == snw_fieldRaw || snwField_IsSilent(field, data))
         return true;
-    return data->command.kind == snw_commandPin && data->pin != NULL && strcmp(field->key, "vertex") == 0;
+    return (data->pin != NULL || data->prop != NULL) && strcmp(field->key, "vertex") == 0;
 }
 
 void snwCommand_WriteJson(snwText* text, const snwSceneDef* def, const snwCommand* command)
@@ -190,6 +211,9 @@ void snwCommand_WriteJson(snwText* text, const snwSceneDef* def, const snwComman
     data.body = BodyName(def, command->body);
     if (command->kind == snw_commandPin && command->body < 0 && command->index >= 0 && command->index < def->pinCount)
         data.pin = def->pins[command->index].name;
+    bool hand = command->kind == snw_commandDrag || command->kind == snw_commandPush;
+    if (hand && command->body < 0 && command->index >= 0 && command->index < def->propCount)
+        data.prop = def->props[command->index].name;
     if (command->kind == snw_commandCollider && command->index >= 0 && command->index < def->colliderCount)
         data.collider = def->colliders[command->index].name;
     snwText_Open(text, '{');

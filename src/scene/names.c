@@ -31,6 +31,11 @@ static const char* ColliderName(int index, const void* data)
     return ((const snwSceneDef*)data)->colliders[index].name;
 }
 
+static const char* PropName(int index, const void* data)
+{
+    return ((const snwSceneDef*)data)->props[index].name;
+}
+
 static const char* PinName(int index, const void* data)
 {
     return ((const snwSceneDef*)data)->pins[index].name;
@@ -50,6 +55,11 @@ snwResult snwFindBody(snwJson* json, const snwSceneDef* def, const char* name, i
 snwResult snwFindCollider(snwJson* json, const snwSceneDef* def, const char* name, int* index)
 {
     return FindName(json, "collider", name, def->colliderCount, ColliderName, def, index);
+}
+
+snwResult snwFindProp(snwJson* json, const snwSceneDef* def, const char* name, int* index)
+{
+    return FindName(json, "prop", name, def->propCount, PropName, def, index);
 }
 
 snwResult snwFindPin(snwJson* json, const snwSceneDef* def, const char* name, int* index)

@@ -7,6 +7,7 @@
 // Each sets *index, or fails with the nearest known name. What the name belongs to must be in the definition already.
 snwResult snwFindBody(snwJson* json, const snwSceneDef* def, const char* name, int* index);
 snwResult snwFindCollider(snwJson* json, const snwSceneDef* def, const char* name, int* index);
+snwResult snwFindProp(snwJson* json, const snwSceneDef* def, const char* name, int* index);
 snwResult snwFindPin(snwJson* json, const snwSceneDef* def, const char* name, int* index);
 snwResult snwFindMethod(snwJson* json, const char* name, int* method);
 

@@ -60,7 +60,7 @@ typedef struct snwClipData
 typedef struct snwCommandData
 {
     snwCommand command;
-    const char *pin, *body, *collider, *name;
+    const char *pin, *body, *collider, *prop, *name;
     const json_t *handle, *joint, *value;
 } snwCommandData;
 

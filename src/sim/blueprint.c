@@ -492,6 +492,8 @@ static snwResult CreateFrom(snwContext* context, const snwBlueprint* blueprint, 
     def.jointCount = blueprint->jointCount;
     def.handles = blueprint->handles;
     def.handleCount = blueprint->handleCount;
+    def.constraints = blueprint->constraints;
+    def.constraintCount = blueprint->constraintCount;
     def.motions = blueprint->motions;
     def.motionCount = blueprint->motionCount;
     memcpy(def.color, blueprint->color, sizeof def.color);

@@ -37,6 +37,8 @@ typedef struct snwBlueprint
     int jointCount;
     snwHandleDef* handles;
     int handleCount;
+    snwLinearConstraintDef* constraints; // of the handles
+    int constraintCount;
     snwMotionDef* motions;
     int motionCount;
 } snwBlueprint;

@@ -63,6 +63,37 @@ static snwResult CheckIndex(int index, int least, int count, const char* what, s
     return snw_ok;
 }
 
+static snwResult CheckPush(const snwCommand* command, snwMessage* message)
+{
+    if (!(command->value >= 0.0 && command->value <= SNW_MAX_SECONDS))
+        return snwFail(
+            message, snw_errorArgument, NULL, "duration must be 0..%g s, is %g", SNW_MAX_SECONDS, command->value);
+    if (!snwVec3_IsWithin(command->vector, SNW_MAX_FORCE))
+        return snwFail(message, snw_errorArgument, NULL, "force must be at most %g N", SNW_MAX_FORCE);
+    return snw_ok;
+}
+
+static snwResult CheckDrag(const snwCommand* command, snwMessage* message)
+{
+    if (!(command->value >= 0.0 && command->value <= 1.0))
+        return snwFail(message, snw_errorArgument, NULL, "strength must be 0..1, is %g", command->value);
+    return snw_ok;
+}
+
+// A drag or push of a vertex, of a whole body, or of a prop.
+static snwResult CheckHand(const snwSceneDef* scene, const snwCommand* command, snwMessage* message)
+{
+    bool push = command->kind == snw_commandPush;
+    if ((push ? CheckPush(command, message) : CheckDrag(command, message)) < 0)
+        return snw_errorArgument;
+    if (command->body == -1 && scene->propCount > 0)
+        return CheckIndex(command->index, 0, scene->propCount, "prop", message);
+    if (CheckIndex(command->body, 0, scene->bodyCount, "body", message) < 0)
+        return snw_errorArgument;
+    int count = scene->bodies[command->body].character->def.vertexCount;
+    return CheckIndex(command->index, push ? -1 : 0, count, "vertex", message);
+}
+
 static snwResult CheckBodyTarget(const snwSceneDef* scene, const snwCommand* command, snwMessage* message)
 {
     if (CheckIndex(command->body, 0, scene->bodyCount, "body", message) < 0)
@@ -85,17 +116,6 @@ static snwResult CheckBodyTarget(const snwSceneDef* scene, const snwCommand* com
             if (snwMaterial_Check(&command->material, message) < 0)
                 return snw_errorArgument;
             return CheckIndex(command->index, -1, character->materialCount, "region", message);
-        case snw_commandPush:
-            if (!(command->value >= 0.0 && command->value <= SNW_MAX_SECONDS))
-                return snwFail(message, snw_errorArgument, NULL, "duration must be 0..%g s, is %g", SNW_MAX_SECONDS,
-                    command->value);
-            if (!snwVec3_IsWithin(command->vector, SNW_MAX_FORCE))
-                return snwFail(message, snw_errorArgument, NULL, "force must be at most %g N", SNW_MAX_FORCE);
-            return CheckIndex(command->index, -1, character->vertexCount, "vertex", message);
-        case snw_commandDrag:
-            if (!(command->value >= 0.0 && command->value <= 1.0))
-                return snwFail(message, snw_errorArgument, NULL, "strength must be 0..1, is %g", command->value);
-            return CheckIndex(command->index, 0, character->vertexCount, "vertex", message);
         default:
             return CheckIndex(command->index, 0, character->vertexCount, "vertex", message);
     }
@@ -140,6 +160,9 @@ snwResult snwCommand_CheckFor(
             if (command->body < 0)
                 return CheckIndex(command->index, 0, scene->pinCount, "pin", message);
             return CheckBodyTarget(scene, command, message);
+        case snw_commandDrag:
+        case snw_commandPush:
+            return CheckHand(scene, command, message);
         default:
             return CheckBodyTarget(scene, command, message);
     }

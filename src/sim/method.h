@@ -69,7 +69,7 @@ typedef enum snwGrabKind
     snw_grabPush,
 } snwGrabKind;
 
-// A hand on one vertex, or a push on a whole body (vertex -1).
+// A hand on one vertex or on a prop (body -1, vertex: the prop), or a push on a whole body (vertex -1).
 typedef struct snwGrab
 {
     int32_t kind;

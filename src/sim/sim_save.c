@@ -67,14 +67,19 @@ static snwResult CheckHeader(const snwSim* sim, const void* data, size_t size, s
     return snw_ok;
 }
 
+static bool GrabHasTarget(const snwSim* sim, const snwGrab* grab)
+{
+    if (grab->body == -1)
+        return grab->kind != snw_grabPin && grab->vertex >= 0 && grab->vertex < sim->def->propCount;
+    return grab->body >= 0 && grab->body < sim->bodyCount && grab->vertex >= (grab->kind == snw_grabPush ? -1 : 0) &&
+           grab->vertex < sim->bodies[grab->body].character->def.vertexCount;
+}
+
 static bool GrabIsSound(const snwSim* sim, const snwGrab* grab)
 {
     if (grab->kind == snw_grabNone)
         return true;
-    if (grab->kind < 0 || grab->kind > snw_grabPush || grab->body < 0 || grab->body >= sim->bodyCount)
-        return false;
-    int count = sim->bodies[grab->body].character->def.vertexCount;
-    return grab->vertex >= (grab->kind == snw_grabPush ? -1 : 0) && grab->vertex < count && isfinite(grab->value) &&
+    return grab->kind >= 0 && grab->kind <= snw_grabPush && GrabHasTarget(sim, grab) && isfinite(grab->value) &&
            snwVec3_IsFinite(grab->vector) && snwVec3_IsFinite(grab->target) && snwVec3_IsFinite(grab->previous);
 }
 

@@ -56,6 +56,23 @@ void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snw
     flesh->wild = LongestWay(flesh, def->before) > 0.25 * character->meanEdge; // its inside may come out
 }
 
+// Hands on props, between their free motion and contact: a drag takes the centre that share of its way which a drag of
+// flesh takes its vertex in a substep, and what flesh or walls say against it comes after.
+static void MoveHeldProps(const snwSim* sim, snwResponse* response, double h)
+{
+    for (int i = 0; i < sim->grabCount; ++i)
+    {
+        const snwGrab* grab = &sim->grabs[i];
+        if (grab->body != -1 || (grab->kind != snw_grabDrag && grab->kind != snw_grabPush))
+            continue;
+        snwPropMotion* motion = &response->props[grab->vertex];
+        snwVec3 way = snwVec3_Sub(grab->vector, motion->transform.position);
+        snwVec3 push = grab->kind == snw_grabPush ? snwVec3_Scale(snwSim_PushForce(sim, grab), h * h)
+                                                  : snwVec3_Scale(way, grab->value * motion->mass.mass);
+        snwProp_Push(motion, (snwVec3){0, 0, 0}, push);
+    }
+}
+
 void snwSim_GatherContacts(snwSim* sim, snwResponse* response, double h)
 {
     for (int i = 0; i < sim->def->colliderCount; ++i)
@@ -64,6 +81,7 @@ void snwSim_GatherContacts(snwSim* sim, snwResponse* response, double h)
         response->colliderBefore[i] = sim->colliders[i].previous;
     }
     snwResponse_Predict(response, sim->props, sim->state->gravity, h);
+    MoveHeldProps(sim, response, h);
     snwResponse_Gather(response);
 }
 

@@ -9,7 +9,7 @@
 enum
 {
     snw_frameEffort = 1,
-    snw_pictureEffort = 9,
+    snw_pictureEffort = 6,
     snw_pictureGain = 4, // a picture to keep gets this many times the samples of a frame
 };
 

@@ -1,7 +1,7 @@
 #include "view/film_surface.h"
 
 #include "view/film_prepared.h"
-#include "view/fine_skin.h"
+#include "asset/fine_skin.h"
 #include "view/likeness.h"
 
 #include <string.h>

@@ -484,27 +484,51 @@ static snwFloat3 RayDirection(const struct RTCRay8* rays, int lane)
     return (snwFloat3){rays->dir_x[lane], rays->dir_y[lane], rays->dir_z[lane]};
 }
 
-// Translucent meshes dim the floor; what is inside them stays bright, since it is what one wants to see.
-static void VeilLights(const Job* job, Packet* packet, int lane)
+// Of the lanes that ask for it, those whose ray has anything translucent or textured in its way.
+static void FindVeiled(const Job* job, const int* asks, const struct RTCRay8* rays, int* veiled)
 {
-    const snwHit* hit = &packet->hits[lane];
-    if (hit->mesh < 0 || !IsFloor(hit->point.kind))
+    struct RTCIntersectContext context;
+    struct RTCRay8 tried = *rays;
+    memcpy(veiled, asks, snw_packet * sizeof *veiled);
+    if (!job->renderer->packets || !Any(asks))
         return;
-    if (packet->lit[lane] != 0 && packet->visible[lane][0] > 0)
-        packet->visible[lane][0] = snwVeil_Shadow(
-            &job->veil, RayOrigin(&packet->key, lane), RayDirection(&packet->key, lane), INFINITY);
-    if (packet->open[lane] != 0 && packet->visible[lane][1] > 0)
-        packet->visible[lane][1] = snwVeil_Shadow(
-            &job->veil, RayOrigin(&packet->sky, lane), RayDirection(&packet->sky, lane), job->reach);
+    rtcInitIntersectContext(&context);
+    rtcOccluded8(asks, job->veil.scene, &context, &tried);
+    for (int lane = 0; lane < snw_packet; ++lane)
+        veiled[lane] = asks[lane] != 0 && tried.tfar[lane] < 0 ? -1 : 0;
 }
 
-// Rays that are not needed come back as free.
+// Translucent meshes dim the floor; what is inside them stays bright, since it is what one wants to see.
+static void VeilLights(const Job* job, Packet* packet)
+{
+    int asks[2][snw_packet] __attribute__((aligned(32))), veiled[2][snw_packet];
+    for (int lane = 0; lane < snw_packet; ++lane)
+    {
+        const snwHit* hit = &packet->hits[lane];
+        bool floor = packet->valid[lane] != 0 && hit->mesh >= 0 && IsFloor(hit->point.kind);
+        asks[0][lane] = floor && packet->visible[lane][0] > 0 ? packet->lit[lane] : 0;
+        asks[1][lane] = floor && packet->visible[lane][1] > 0 ? packet->open[lane] : 0;
+    }
+    FindVeiled(job, asks[0], &packet->key, veiled[0]);
+    FindVeiled(job, asks[1], &packet->sky, veiled[1]);
+    for (int lane = 0; lane < snw_packet; ++lane)
+    {
+        if (veiled[0][lane] != 0)
+            packet->visible[lane][0] = snwVeil_Shadow(
+                &job->veil, RayOrigin(&packet->key, lane), RayDirection(&packet->key, lane), INFINITY);
+        if (veiled[1][lane] != 0)
+            packet->visible[lane][1] = snwVeil_Shadow(
+                &job->veil, RayOrigin(&packet->sky, lane), RayDirection(&packet->sky, lane), job->reach);
+    }
+}
+
+// Rays that are not needed come back as free: so do those of what nobody sees behind something textured.
 static void Light(const Job* job, Packet* packet, int y)
 {
     for (int lane = 0; lane < snw_packet; ++lane)
     {
         const snwHit* hit = &packet->hits[lane];
-        bool hits = packet->valid[lane] != 0 && hit->mesh >= 0;
+        bool hits = packet->valid[lane] != 0 && hit->mesh >= 0 && snwFloat3_Luminance(packet->veils[lane].through) > 0;
         packet->lit[lane] = hits && hit->key ? -1 : 0;
         packet->open[lane] = hits && hit->sky ? -1 : 0;
         int index = BlockIndex(packet->x[lane], y) * job->samples + packet->sample[lane];
@@ -522,9 +546,9 @@ static void Light(const Job* job, Packet* packet, int y)
     {
         packet->visible[lane][0] = packet->key.tfar[lane] >= 0;
         packet->visible[lane][1] = packet->sky.tfar[lane] >= 0;
-        if (job->veil.scene != NULL && packet->valid[lane] != 0)
-            VeilLights(job, packet, lane);
     }
+    if (job->veil.scene != NULL)
+        VeilLights(job, packet);
 }
 
 static void AddPacket(const Job* job, Pixel* pixels, const Packet* packet)
@@ -806,9 +830,10 @@ snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, con
         .obstacles = snwMakeObstacles(picture),
         .pixelSpread = 2.5f * camera->tanY / (float)image->height, // pixels look 0.75 to each side
         .keySpread = 1.01f * snwLook_KeySpread(&look),
-        .shading = {picture, camera, image->height, 2e-4f * picture->radius},
+        .shading = {.picture = picture, .camera = camera, .height = image->height, .epsilon = 2e-4f * picture->radius},
         .reach = 0.9f * picture->radius,
     };
+    snwShading_SetLight(&job.shading);
     job.veil = (snwVeil){.shading = &job.shading, .look = &job.look};
     renderer->subject = (snwSubject){0};
     job.subjects = snwAllocArray(renderer->context, (size_t)image->height + 1, sizeof *job.subjects);

@@ -122,25 +122,27 @@ typedef struct Texel
     float alpha;
 } Texel;
 
-static Texel GetTexel(const snwTexture* texture, int x, int y)
+void snwShading_SetLight(snwShading* shading)
+{
+    for (int i = 0; i < 256; ++i)
+        shading->light[i] = snwImage_ToLight((float)i);
+}
+
+// Where a meeting is in its texture: the four nearest texels, row by row, and how far it is from the first.
+typedef struct TexturePlace
+{
+    const uint8_t* texels[4];
+    float tx, ty;
+} TexturePlace;
+
+static const uint8_t* TexelAt(const snwTexture* texture, int x, int y)
 {
     x = x < 0 ? 0 : x >= texture->width ? texture->width - 1 : x;
     y = y < 0 ? 0 : y >= texture->height ? texture->height - 1 : y;
-    const uint8_t* p = texture->pixels + 4 * ((size_t)y * (size_t)texture->width + (size_t)x);
-    float alpha = (float)p[3] / 255;
-    if (p[3] == 0)
-        return (Texel){{0, 0, 0}, 0};
-    snwFloat3 light = {snwImage_ToLight((float)p[0]), snwImage_ToLight((float)p[1]), snwImage_ToLight((float)p[2])};
-    return (Texel){snwFloat3_Scale(light, alpha), alpha};
+    return texture->pixels + 4 * ((size_t)y * (size_t)texture->width + (size_t)x);
 }
 
-static Texel MixTexels(Texel a, Texel b, float t)
-{
-    return (Texel){snwFloat3_Mix(a.light, b.light, t), a.alpha + t * (b.alpha - a.alpha)};
-}
-
-// Between the four nearest, in light times alpha, so that clear texels lend no colour.
-static Texel SampleTexture(const snwPictureMesh* mesh, const snwMeeting* meeting)
+static TexturePlace FindTexels(const snwPictureMesh* mesh, const snwMeeting* meeting)
 {
     const snwTexture* texture = &mesh->texture;
     const float weights[3] = {1 - meeting->u - meeting->v, meeting->u, meeting->v};
@@ -153,11 +155,41 @@ static Texel SampleTexture(const snwPictureMesh* mesh, const snwMeeting* meeting
     }
     float x = snwFloat_Clamp(u, 0, 1) * (float)texture->width - 0.5f;
     float y = snwFloat_Clamp(v, 0, 1) * (float)texture->height - 0.5f;
-    int x0 = (int)floorf(x), y0 = (int)floorf(y);
-    float tx = x - (float)x0, ty = y - (float)y0;
-    Texel top = MixTexels(GetTexel(texture, x0, y0), GetTexel(texture, x0 + 1, y0), tx);
-    Texel bottom = MixTexels(GetTexel(texture, x0, y0 + 1), GetTexel(texture, x0 + 1, y0 + 1), tx);
-    return MixTexels(top, bottom, ty);
+    int x0 = (int)(x + 1) - 1, y0 = (int)(y + 1) - 1; // floor: neither is below -1
+    TexturePlace place = {.tx = x - (float)x0, .ty = y - (float)y0};
+    for (int i = 0; i < 4; ++i)
+        place.texels[i] = TexelAt(texture, x0 + (i & 1), y0 + (i >> 1));
+    return place;
+}
+
+static Texel GetTexel(const snwShading* shading, const uint8_t* p)
+{
+    float alpha = (float)p[3] / 255;
+    snwFloat3 light = {shading->light[p[0]], shading->light[p[1]], shading->light[p[2]]};
+    return (Texel){snwFloat3_Scale(light, alpha), alpha};
+}
+
+static Texel MixTexels(Texel a, Texel b, float t)
+{
+    return (Texel){snwFloat3_Mix(a.light, b.light, t), a.alpha + t * (b.alpha - a.alpha)};
+}
+
+// Between the four nearest, in light times alpha, so that clear texels lend no colour.
+static Texel SampleTexture(const snwShading* shading, const snwPictureMesh* mesh, const snwMeeting* meeting)
+{
+    TexturePlace place = FindTexels(mesh, meeting);
+    Texel texels[4];
+    for (int i = 0; i < 4; ++i)
+        texels[i] = GetTexel(shading, place.texels[i]);
+    return MixTexels(MixTexels(texels[0], texels[1], place.tx), MixTexels(texels[2], texels[3], place.tx), place.ty);
+}
+
+static float SampleAlpha(const snwPictureMesh* mesh, const snwMeeting* meeting)
+{
+    TexturePlace place = FindTexels(mesh, meeting);
+    float top = (float)place.texels[0][3] + place.tx * (float)(place.texels[1][3] - place.texels[0][3]);
+    float bottom = (float)place.texels[2][3] + place.tx * (float)(place.texels[3][3] - place.texels[2][3]);
+    return (top + place.ty * (bottom - top)) / 255;
 }
 
 // More opaque where it is seen at a slant, as a thin film of jelly is; its far side is fainter, so that what is
@@ -184,7 +216,7 @@ snwLayer snwShading_Layer(
     const snwPictureMesh* mesh = &shading->picture->meshes[meeting->mesh];
     if (mesh->texcoords != NULL)
     {
-        Texel texel = SampleTexture(mesh, meeting);
+        Texel texel = SampleTexture(shading, mesh, meeting);
         float opacity = 1 - mesh->transparency, clear = 1 - opacity * texel.alpha;
         return (snwLayer){snwFloat3_Scale(texel.light, opacity), {clear, clear, clear}};
     }
@@ -200,5 +232,5 @@ float snwShading_ShadowAlpha(const snwShading* shading, const snwMeeting* meetin
 {
     const snwPictureMesh* mesh = &shading->picture->meshes[meeting->mesh];
     float opacity = 1 - mesh->transparency;
-    return mesh->texcoords != NULL ? opacity * SampleTexture(mesh, meeting).alpha : 0.5f * opacity + 0.1f;
+    return mesh->texcoords != NULL ? opacity * SampleAlpha(mesh, meeting) : 0.5f * opacity + 0.1f;
 }

@@ -11,9 +11,12 @@ typedef struct snwShading
 {
     const snwPicture* picture;
     const snwCamera* camera;
-    int height;    // of the image, pixels
-    float epsilon; // m, how far a new ray starts off its surface
+    int height;       // of the image, pixels
+    float epsilon;    // m, how far a new ray starts off its surface
+    float light[256]; // of a texture's bytes: snwShading_SetLight
 } snwShading;
+
+void snwShading_SetLight(snwShading* shading);
 
 // What the ray tracer says.
 typedef struct snwMeeting

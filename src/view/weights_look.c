@@ -57,7 +57,7 @@ static snwResult FindWeights(Maker* m)
 }
 
 // Colours as different as can be, however many: hues by the golden ratio, in three shades.
-static snwFloat3 HandleColor(int handle)
+snwFloat3 snwWeights_Color(int handle)
 {
     static const float shades[3] = {0.85f, 0.5f, 0.25f};
     float hue = 6 * (float)fmod(0.11 + handle * 0.6180339887, 1.0), shade = shades[handle / 7 % 3];
@@ -72,7 +72,7 @@ static snwFloat3 VertexColor(const Maker* m, int vertex)
     double weight = 0;
     for (int k = m->weights->starts[vertex]; k < m->weights->starts[vertex + 1]; ++k)
     {
-        sum = snwFloat3_MulAdd(sum, (float)m->weights->values[k], HandleColor(m->weights->handles[k]));
+        sum = snwFloat3_MulAdd(sum, (float)m->weights->values[k], snwWeights_Color(m->weights->handles[k]));
         weight += m->weights->handles[k] == m->only ? m->weights->values[k] : 0;
     }
     return m->only >= 0 ? snwRamp_Color((float)weight) : sum;

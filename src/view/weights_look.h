@@ -13,6 +13,9 @@ typedef struct snwWeightsLookDef
     snwSkinningKind kind;
 } snwWeightsLookDef;
 
+// Of a handle or bone by its number, linear.
+snwFloat3 snwWeights_Color(int handle);
+
 // Weights of the bones, or of the handles where there are no bones or `handle` names one; the character's own if it has
 // them, else computed. A warning is what snwComputeWeights warned of. Arrays of the look live in the arena.
 snwResult snwMakeWeightsLook(

@@ -198,7 +198,7 @@ void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
 {
     snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
     for (int i = 0; i < sim->grabCount && i < snw_apdMaxDrags; ++i)
-        if (sim->grabs[i].kind == snw_grabDrag && sim->grabs[i].value > 0.0)
+        if (sim->grabs[i].kind == snw_grabDrag && sim->grabs[i].body >= 0 && sim->grabs[i].value > 0.0)
             PullDrag(sim, i);
     if (!TouchesNothing(sim))
     {

@@ -113,7 +113,7 @@ typedef enum snwRigpbdClip
 // A linear constraint of the handles. No padding.
 typedef struct snwRigpbdRule
 {
-    double value;
+    double start, value; // of this step: its right side goes from the one to the other
     int64_t on;
 } snwRigpbdRule;
 
@@ -225,6 +225,7 @@ void snwRigpbd_GetJoints(const snwSim* sim, int body, snwTransforms* joints);
 // rigpbd_handles.c
 void snwRigpbd_StartHandles(snwSim* sim, int body);
 void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command);
+void snwRigpbd_TakeRule(snwSim* sim, const snwCommand* command);
 
 // What is given at the end of this substep; fraction: of the step that is over by then.
 void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction);

@@ -3,7 +3,8 @@
 // A command or clip names a place at the end of the step. The handle goes there from where it is: a degree of freedom
 // that was given before on a straight line, as pins do; one that is newly given starts with the velocity that it has,
 // on a cubic that ends at the target with the mean velocity of the way. So locking a handle does not stop it dead, and
-// the flesh around it is braked over the whole step. Letting go changes no velocity at all.
+// the flesh around it is braked over the whole step. Letting go changes no velocity at all. Right sides of linear
+// constraints likewise go from what is there to their value within the step.
 
 #include "math/eigen.h"
 #include "rig/clip.h"
@@ -41,6 +42,12 @@ static snwTransform Now(const snwRigpbdWork* work, int handle)
 // ---------------------------------------------------------------------------------------------------------------------
 // Start and commands
 
+static snwRigpbdRule NewRule(const snwRigpbdWork* work, int index, double value, bool on)
+{
+    double error = snwRigFit_RuleError(work->model->fits[snw_rigpbdJoined], index, value, work->state.pose);
+    return (snwRigpbdRule){value + error, value, on};
+}
+
 void snwRigpbd_StartHandles(snwSim* sim, int body)
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
@@ -52,6 +59,14 @@ void snwRigpbd_StartHandles(snwSim* sim, int body)
         handle->given = handle->fresh = Allowed(work->model, i, clip != NULL ? clip->given : work->model->given[i]);
         handle->clip = clip != NULL ? snw_rigpbdClipComes : snw_rigpbdClipNone;
     }
+    for (int i = 0; i < work->model->character->def.constraintCount; ++i)
+        work->state.rules[i] = NewRule(work, i, work->model->character->def.constraints[i].value, true);
+}
+
+void snwRigpbd_TakeRule(snwSim* sim, const snwCommand* command)
+{
+    snwRigpbdWork* work = snwRigpbd_Work(sim, command->body);
+    work->state.rules[command->index] = NewRule(work, command->index, command->value, command->on);
 }
 
 void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
@@ -124,6 +139,12 @@ void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction)
         snwTransform target = TargetOf(sim, body, i, fraction);
         work->targets[i].place = target.position;
         work->targets[i].rotation = target.rotation;
+    }
+    for (int i = 0; i < work->model->character->def.constraintCount; ++i)
+    {
+        const snwRigpbdRule* rule = &work->state.rules[i];
+        double value = fraction < 1.0 ? rule->start + fraction * (rule->value - rule->start) : rule->value;
+        work->rules[i] = (snwRigRule){value, rule->on != 0};
     }
 }
 
@@ -207,4 +228,6 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
         handle->moves = 0;
         handle->clip = handle->clip == snw_rigpbdClipComes ? snw_rigpbdClipLeads : handle->clip;
     }
+    for (int i = 0; last && i < work->model->character->def.constraintCount; ++i)
+        work->state.rules[i].start = work->state.rules[i].value;
 }

@@ -87,7 +87,6 @@ static void InitRig(snwSim* sim, int body, const snwBodyStart* start)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwRigpbdModel* model = work->model;
-    const snwCharacterDef* def = &model->character->def;
     snwVec3 centre = snwTransform_Apply(start->transform, model->character->centre);
     snwMat3 turn = snwQuat_ToMat3(start->transform.rotation);
     for (int i = 0; i < model->handleCount; ++i)
@@ -99,8 +98,6 @@ static void InitRig(snwSim* sim, int body, const snwBodyStart* start)
         work->state.handles[i].spin = start->angularVelocity;
         work->state.handles[i].velocity = snwVec3_Add(start->velocity, snwVec3_Cross(start->angularVelocity, arm));
     }
-    for (int i = 0; i < def->constraintCount; ++i)
-        work->state.rules[i] = (snwRigpbdRule){def->constraints[i].value, 1};
 }
 
 void snwRigpbd_InitBody(snwSim* sim, int body)
@@ -142,7 +139,7 @@ static bool HandlesAreSound(const snwSim* sim, int body)
             return false;
     }
     for (int i = 0; i < work->model->character->def.constraintCount; ++i)
-        if (!isfinite(work->state.rules[i].value))
+        if (!isfinite(work->state.rules[i].start) || !isfinite(work->state.rules[i].value))
             return false;
     return true;
 }
@@ -174,7 +171,7 @@ void snwRigpbd_Applied(snwSim* sim, const snwCommand* command)
     if (command->kind == snw_commandHandle)
         snwRigpbd_TakeHandle(sim, command);
     if (command->kind == snw_commandConstraint)
-        snwRigpbd_Work(sim, command->body)->state.rules[command->index] = (snwRigpbdRule){command->value, command->on};
+        snwRigpbd_TakeRule(sim, command);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-#include "view/fine_skin.h"
+#include "asset/fine_skin.h"
 
 #include "scene/blueprint_file.h"
 

@@ -1,0 +1,308 @@
+#define _XOPEN_SOURCE 700 // realpath
+
+#include "studio/folder.h"
+
+#include "app/common.h"
+#include "scene/file.h"
+#include "studio/autosave.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum
+{
+    snw_maxNames = 1000,
+    snw_maxName = 200, // bytes of a file's name
+    snw_maxTries = 10000,
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Lists
+
+void snwNames_Free(snwContext* context, snwNames* names)
+{
+    for (int i = 0; i < names->count; ++i)
+    {
+        snwFree(context, names->names[i]);
+        snwFree(context, names->notes[i]);
+    }
+    snwFree(context, names->names);
+    snwFree(context, names->notes);
+    snwFree(context, names->sizes);
+    *names = (snwNames){0};
+}
+
+static bool StartNames(snwContext* context, snwNames* names)
+{
+    *names = (snwNames){0};
+    names->names = snwAllocArray(context, snw_maxNames, sizeof *names->names);
+    names->notes = snwAllocArray(context, snw_maxNames, sizeof *names->notes);
+    names->sizes = snwAllocArray(context, snw_maxNames, sizeof *names->sizes);
+    return names->names != NULL && names->notes != NULL && names->sizes != NULL;
+}
+
+// Kept in order.
+static void AddName(snwContext* context, snwNames* names, const char* name, const char* note, double size)
+{
+    if (names->count == snw_maxNames)
+        return;
+    char *own = snwCopyText(context, name), *ownNote = snwCopyText(context, note);
+    if (own == NULL || ownNote == NULL)
+    {
+        snwFree(context, own);
+        snwFree(context, ownNote);
+        return;
+    }
+    int at = names->count++;
+    for (; at > 0 && strcmp(names->names[at - 1], name) > 0; --at)
+    {
+        names->names[at] = names->names[at - 1];
+        names->notes[at] = names->notes[at - 1];
+        names->sizes[at] = names->sizes[at - 1];
+    }
+    names->names[at] = own;
+    names->notes[at] = ownNote;
+    names->sizes[at] = size;
+}
+
+static bool HasEnding(const char* name, const char* ending)
+{
+    size_t length = strlen(name), size = strlen(ending);
+    return length > size && strcasecmp(name + length - size, ending) == 0;
+}
+
+static void AddScene(snwContext* context, const char* folder, const char* file, snwNames* names)
+{
+    char path[snw_stagePath], name[snw_maxName];
+    json_error_t error;
+    if (!snwJoinPath(path, sizeof path, folder, file))
+        return;
+    json_t* document = json_load_file(path, 0, &error);
+    const char* description = json_string_value(json_object_get(document, "description"));
+    snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(".json")), file);
+    AddName(context, names, name, description, 0);
+    json_decref(document);
+}
+
+void snwScenes_List(snwContext* context, snwNames* names)
+{
+    char folder[snw_stagePath];
+    if (!StartNames(context, names))
+        return;
+    DIR* list = opendir(snwScenesFolder(folder, sizeof folder));
+    for (struct dirent* entry; list != NULL && (entry = readdir(list)) != NULL;)
+        if (entry->d_name[0] != '.' && HasEnding(entry->d_name, ".json"))
+            AddScene(context, folder, entry->d_name, names);
+    if (list != NULL)
+        closedir(list);
+}
+
+bool snwScenes_Find(const char* name, char* path)
+{
+    char folder[snw_stagePath], file[snw_maxName + 8];
+    if (!snwFolder_IsName(name))
+        return false;
+    snprintf(file, sizeof file, "%s.json", name);
+    snwScenesFolder(folder, sizeof folder);
+    return snwJoinPath(path, snw_stagePath, folder, file) && snwFileExists(path);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Files of the folder
+
+bool snwFolder_IsName(const char* name)
+{
+    size_t length = strlen(name);
+    if (length == 0 || length > snw_maxName || name[0] == '.')
+        return false;
+    for (size_t i = 0; i < length; ++i)
+        if (name[i] == '/' || name[i] == '\\' || (unsigned char)name[i] < 32 || name[i] == 127)
+            return false;
+    return true;
+}
+
+static bool IsPlainFile(const char* path, double* size)
+{
+    struct stat info;
+    if (lstat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    *size = (double)info.st_size;
+    return true;
+}
+
+bool snwFolder_Find(const snwSession* session, const char* name, char* path)
+{
+    double size;
+    if (strcmp(name, ".autosave") == 0)
+        name = SNW_AUTOSAVE_BEFORE;
+    else if (!snwFolder_IsName(name))
+        return false;
+    return snwJoinPath(path, snw_stagePath, session->folder, name) && IsPlainFile(path, &size);
+}
+
+static const char* KindOf(const char* name)
+{
+    static const char* const kinds[][2] = {{".jsonl", "log"}, {".sinew.json", "sidecar"}, {".json", "scene"},
+        {".snw", "character"}, {".mp4", "film"}, {".pc2", "cache"}, {".mdd", "cache"}, {".glb", "asset"},
+        {".gltf", "asset"}, {".obj", "asset"}, {".ply", "asset"}, {".mesh", "asset"}, {".png", "picture"},
+        {".fbx", "asset"}, {".dae", "asset"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i)
+        if (HasEnding(name, kinds[i][0]))
+            return kinds[i][1];
+    return "other";
+}
+
+void snwFolder_List(const snwSession* session, snwNames* names)
+{
+    char path[snw_stagePath];
+    double size;
+    if (!StartNames(session->context, names))
+        return;
+    DIR* list = opendir(session->folder);
+    for (struct dirent* entry; list != NULL && (entry = readdir(list)) != NULL;)
+        if (snwFolder_IsName(entry->d_name) && !HasEnding(entry->d_name, ".part") &&
+            snwJoinPath(path, sizeof path, session->folder, entry->d_name) && IsPlainFile(path, &size))
+            AddName(session->context, names, entry->d_name, KindOf(entry->d_name), size);
+    if (list != NULL)
+        closedir(list);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What files name
+
+static bool IsBelow(const char* path, const char* folder)
+{
+    char *full = realpath(path, NULL), *root = realpath(folder, NULL);
+    size_t length = root != NULL ? strlen(root) : 0;
+    bool below = full != NULL && root != NULL && strncmp(full, root, length) == 0 && full[length] == '/';
+    free(full);
+    free(root);
+    return below;
+}
+
+static bool IsSame(const char* path, const char* other)
+{
+    char *full = realpath(path, NULL), *known = other[0] != 0 ? realpath(other, NULL) : NULL;
+    bool same = full != NULL && known != NULL && strcmp(full, known) == 0;
+    free(full);
+    free(known);
+    return same;
+}
+
+// One that is not there tells nothing, so it may fail later.
+static bool MayName(const snwSession* session, const char* beside, const char* file)
+{
+    char path[snw_stagePath];
+    if (strlen(file) >= sizeof path / 2)
+        return false;
+    snwPathBeside(file, beside, path);
+    return IsBelow(path, session->folder) || IsSame(path, session->source);
+}
+
+// Values of these keys are files, wherever they stand in a scene.
+static const char* FindStranger(const snwSession* session, const char* beside, const json_t* value, int depth)
+{
+    const char* stranger = NULL;
+    for (size_t i = 0; i < json_array_size(value) && stranger == NULL && depth < 64; ++i)
+        stranger = FindStranger(session, beside, json_array_get(value, i), depth + 1);
+    for (void* at = json_object_iter((json_t*)value); at != NULL && stranger == NULL && depth < 64;
+         at = json_object_iter_next((json_t*)value, at))
+    {
+        const json_t* member = json_object_iter_value(at);
+        const char *key = json_object_iter_key(at), *text = json_string_value(member);
+        bool names = text != NULL &&
+                     (strcmp(key, "file") == 0 || (strcmp(key, "blueprint") == 0 && strchr(text, '/') != NULL));
+        if (names && !MayName(session, beside, text))
+            return text;
+        stranger = FindStranger(session, beside, member, depth + 1);
+    }
+    return stranger;
+}
+
+// A log's first line holds the scene.
+static json_t* ReadFirst(const char* path)
+{
+    json_error_t error;
+    FILE* file = fopen(path, "rb");
+    json_t* document = file != NULL ? json_loadf(file, JSON_DISABLE_EOF_CHECK, &error) : NULL;
+    if (file != NULL)
+        fclose(file);
+    return document;
+}
+
+snwResult snwFolder_CheckReferences(const snwSession* session, const char* path, snwMessage* message)
+{
+    if (!HasEnding(path, ".json") && !HasEnding(path, ".jsonl") && !HasEnding(path, ".gltf"))
+        return snw_ok;
+    json_t* document = ReadFirst(path);
+    const char* stranger = FindStranger(session, path, document, 0);
+    snwResult result = snw_ok;
+    if (stranger != NULL)
+        result = snwFail(message, snw_errorInput, "put it into the folder of the studio",
+            "it names '%.100s', which is "
+            "not in the folder",
+            stranger);
+    json_decref(document);
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Writing
+
+static snwResult Candidate(
+    const snwSession* session, const char* stem, const char* ending, int number, char* path, snwMessage* message)
+{
+    char name[snw_maxName + 64];
+    if (number < 2)
+        snprintf(name, sizeof name, "%.180s%s", stem, ending);
+    else
+        snprintf(name, sizeof name, "%.180s-%d%s", stem, number, ending);
+    if (!snwFolder_IsName(name) || !snwJoinPath(path, snw_stagePath, session->folder, name))
+        return snwFail(message, snw_errorArgument, "letters, digits and dashes", "'%.60s' is no name for a file", stem);
+    return snw_ok;
+}
+
+snwResult snwFolder_NewPath(
+    const snwSession* session, const char* stem, const char* ending, char* path, snwMessage* message)
+{
+    struct stat info;
+    for (int i = 1; i < snw_maxTries; ++i)
+    {
+        snwResult result = Candidate(session, stem, ending, i, path, message);
+        if (result < 0 || (lstat(path, &info) != 0 && errno == ENOENT))
+            return result;
+    }
+    return snwFail(message, snw_errorIo, "clear the folder", "too many files of that name");
+}
+
+static bool HasBytes(snwContext* context, const char* path, const void* data, size_t size)
+{
+    char* there = NULL;
+    size_t length = 0;
+    double bytes;
+    bool same = IsPlainFile(path, &bytes) && (size_t)bytes == size &&
+                snwFile_Read(context, path, size + 1, &there, &length, NULL) >= 0 && length == size &&
+                memcmp(there, data, size) == 0;
+    snwFree(context, there);
+    return same;
+}
+
+snwResult snwFolder_Store(const snwSession* session, const char* stem, const char* ending, const void* data,
+    size_t size, char* path, snwMessage* message)
+{
+    for (int i = 1; i < snw_maxTries; ++i)
+    {
+        snwResult result = Candidate(session, stem, ending, i, path, message);
+        if (result < 0 || HasBytes(session->context, path, data, size))
+            return result;
+        if (access(path, F_OK) != 0)
+            return snwFile_Write(session->context, path, data, size, false, message);
+    }
+    return snwFail(message, snw_errorIo, "clear the folder", "too many files of that name");
+}

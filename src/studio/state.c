@@ -1,0 +1,490 @@
+// The state of a session in words, for every page that shows it.
+
+#include "studio/session_parts.h"
+
+#include "scene/builtin.h"
+#include "scene/names.h"
+#include "studio/folder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void Text(snwText* text, const char* key, const char* value)
+{
+    snwText_Key(text, key);
+    snwText_String(text, value != NULL ? value : "");
+}
+
+static void Real(snwText* text, const char* key, double value)
+{
+    snwText_Key(text, key);
+    snwText_Real(text, value);
+}
+
+static void Int(snwText* text, const char* key, int64_t value)
+{
+    snwText_Key(text, key);
+    snwText_Int(text, value);
+}
+
+static void Bool(snwText* text, const char* key, bool value)
+{
+    snwText_Key(text, key);
+    snwText_Bool(text, value);
+}
+
+static void Vec3(snwText* text, const char* key, snwVec3 v)
+{
+    snwText_Key(text, key);
+    snwText_Reals(text, (double[]){v.x, v.y, v.z}, 3);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Parameters
+
+static const char* const s_types[] = {"real", "int", "bool", "choice"};
+
+// "pbd.contact_force" -> "contact force"
+static void WriteLabel(snwText* text, const char* name)
+{
+    char label[96];
+    const char* dot = strchr(name, '.');
+    snprintf(label, sizeof label, "%s", dot != NULL ? dot + 1 : name);
+    for (char* c = label; *c != 0; ++c)
+        *c = *c == '_' ? ' ' : *c;
+    Text(text, "label", label);
+}
+
+static void WriteParam(snwText* text, const snwParamInfo* info, double value)
+{
+    snwText_Open(text, '{');
+    Text(text, "name", info->name);
+    WriteLabel(text, info->name);
+    Text(text, "unit", info->unit);
+    Text(text, "type", s_types[info->type]);
+    Real(text, "min", info->lower);
+    Real(text, "max", info->upper);
+    snwText_Key(text, "default");
+    snwParam_WriteValue(text, info, info->initial);
+    snwText_Key(text, "value");
+    snwParam_WriteValue(text, info, value);
+    Bool(text, "live", info->live);
+    Text(text, "help", info->help);
+    if (info->type == snw_paramChoice)
+    {
+        snwText_Key(text, "choices");
+        snwText_Open(text, '[');
+        for (int i = 0; info->choices[i] != NULL; ++i)
+            snwText_String(text, info->choices[i]);
+        snwText_Close(text, ']');
+    }
+    snwText_Close(text, '}');
+}
+
+static void WriteParams(const snwSession* session, snwText* text)
+{
+    snwText_Key(text, "params");
+    snwText_Open(text, '[');
+    for (int i = 0; i < snwSim_GetParamCount(session->sim); ++i)
+        WriteParam(text, snwSim_GetParamInfo(session->sim, i), session->live.params[i]);
+    snwText_Close(text, ']');
+}
+
+static void WriteMethods(snwText* text)
+{
+    snwText_Key(text, "methods");
+    snwText_Open(text, '[');
+    for (int i = 0; i < snwMethodCount(); ++i)
+    {
+        snwMethodInfo info = snwMethod_GetInfo(i);
+        snwText_Open(text, '{');
+        Text(text, "name", info.name);
+        Text(text, "title", info.title);
+        snwText_Close(text, '}');
+    }
+    snwText_Close(text, ']');
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Bodies
+
+static void WriteMaterial(snwText* text, const snwMaterial* material)
+{
+    snwText_Open(text, '{');
+    Real(text, "density", material->density);
+    Real(text, "young", material->young);
+    Real(text, "poisson", material->poisson);
+    Real(text, "damping", material->damping);
+    Real(text, "frequency", material->frequency);
+    Real(text, "settling", material->settling);
+    snwText_Close(text, '}');
+}
+
+static const char* const s_jointNames[] = {"ball", "hinge", "universal", "prismatic", "cylindrical", "fixed", "free"};
+static const char* const s_handleNames[] = {"point", "cage", "bone"};
+
+static void WriteSkeleton(snwText* text, const snwCharacterDef* def)
+{
+    snwText_Key(text, "bones");
+    snwText_Open(text, '[');
+    for (int i = 0; i < def->boneCount; ++i)
+        snwText_String(text, def->bones[i].name);
+    snwText_Close(text, ']');
+    snwText_Key(text, "joints");
+    snwText_Open(text, '[');
+    for (int i = 0; i < def->jointCount; ++i)
+    {
+        snwText_Open(text, '{');
+        Text(text, "name", def->joints[i].name);
+        Text(text, "type", s_jointNames[def->joints[i].type]);
+        Int(text, "parent", def->joints[i].parentBone);
+        Bool(text, "motor", def->joints[i].motor);
+        snwText_Close(text, '}');
+    }
+    snwText_Close(text, ']');
+}
+
+static void WriteHandles(const snwSession* session, int body, snwText* text)
+{
+    const snwCharacterDef* def = &session->sim->bodies[body].character->def;
+    int count = snwCharacterDef_HandleCount(def);
+    bool own = def->handleCount > 0;
+    snwText_Key(text, "handles");
+    snwText_Open(text, '[');
+    for (int i = 0; i < count; ++i)
+    {
+        snwText_Open(text, '{');
+        Text(text, "name", own ? def->handles[i].name : def->bones[i].name);
+        Text(text, "kind", own ? s_handleNames[def->handles[i].kind] : "bone");
+        snwText_Close(text, '}');
+    }
+    snwText_Close(text, ']');
+    snwText_Key(text, "given");
+    snwText_Open(text, '[');
+    for (int i = 0; i < count; ++i)
+        snwText_Int(text, session->live.handles[body][i].given);
+    snwText_Close(text, ']');
+}
+
+static void WriteMotions(const snwSession* session, int body, snwText* text)
+{
+    const snwCharacterDef* def = &session->sim->bodies[body].character->def;
+    snwText_Key(text, "motions");
+    snwText_Open(text, '[');
+    for (int i = 0; i < def->motionCount; ++i)
+        snwText_String(text, def->motions[i].name);
+    snwText_Close(text, ']');
+    Text(text, "motion", session->sim->def->bodies[body].motion);
+}
+
+static void WriteRules(const snwSession* session, int body, snwText* text)
+{
+    const snwCharacterDef* def = &session->sim->bodies[body].character->def;
+    snwText_Key(text, "constraints");
+    snwText_Open(text, '[');
+    for (int i = 0; i < def->constraintCount; ++i)
+    {
+        snwText_Open(text, '{');
+        Bool(text, "on", session->live.rules[body][i].on);
+        Real(text, "value", session->live.rules[body][i].value);
+        snwText_Close(text, '}');
+    }
+    snwText_Close(text, ']');
+}
+
+static void WriteBody(const snwSession* session, int index, snwText* text)
+{
+    const snwBodyDef* body = &session->sim->def->bodies[index];
+    const snwCharacterDef* def = &body->character->def;
+    snwText_Open(text, '{');
+    Text(text, "name", body->name);
+    Text(text, "character", def->name);
+    Bool(text, "flat", def->triangleCount > 0);
+    Int(text, "vertices", def->vertexCount);
+    snwText_Key(text, "regions");
+    snwText_Open(text, '[');
+    for (int i = 0; i < def->materialCount; ++i)
+        WriteMaterial(text, &session->live.materials[index][i]);
+    snwText_Close(text, ']');
+    WriteSkeleton(text, def);
+    WriteHandles(session, index, text);
+    WriteMotions(session, index, text);
+    WriteRules(session, index, text);
+    snwText_Close(text, '}');
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The scene
+
+static void WritePins(const snwSession* session, snwText* text)
+{
+    const snwSim* sim = session->sim;
+    snwText_Key(text, "pins");
+    snwText_Open(text, '[');
+    for (int i = 0; i < sim->def->pinCount; ++i)
+    {
+        snwText_Open(text, '{');
+        Text(text, "name", sim->def->pins[i].name);
+        Int(text, "body", sim->def->pins[i].body);
+        Bool(text, "held", sim->pins[i].held != 0);
+        Vec3(text, "position", snwVec3_Add(sim->pinSets[i].pivot, sim->pins[i].transform.position));
+        snwText_Close(text, '}');
+    }
+    snwText_Close(text, ']');
+}
+
+static void WriteThings(const snwSession* session, snwText* text)
+{
+    const snwSceneDef* def = session->sim->def;
+    WritePins(session, text);
+    snwText_Key(text, "colliders");
+    snwText_Open(text, '[');
+    for (int i = 0; i < def->colliderCount; ++i)
+        snwText_String(text, def->colliders[i].name);
+    snwText_Close(text, ']');
+    snwText_Key(text, "props");
+    snwText_Open(text, '[');
+    for (int i = 0; i < def->propCount; ++i)
+        snwText_String(text, def->props[i].name);
+    snwText_Close(text, ']');
+}
+
+static void WriteRecording(const snwSession* session, snwText* text)
+{
+    int ranges[64][2], count = snwTimeline_Ranges(session, ranges, 64);
+    snwText_Key(text, "recording");
+    snwText_Open(text, '{');
+    Int(text, "first", 0);
+    Int(text, "last", session->recording.hashes.count - 1);
+    Int(text, "shown", session->timeline.shown);
+    snwText_Key(text, "cached");
+    snwText_Open(text, '[');
+    for (int i = 0; i < count; ++i)
+        snwText_Reals(text, (double[]){ranges[i][0], ranges[i][1]}, 2);
+    snwText_Close(text, ']');
+    Int(text, "bytes", (int64_t)(session->timeline.frameBytes + session->timeline.snapshotBytes));
+    Int(text, "commands", session->recording.commands.count);
+    snwText_Close(text, '}');
+}
+
+static const char* const s_hands[] = {"none", "flesh", "handle", "bone", "joint", "pin", "prop", "collider"};
+
+static void WriteHands(const snwSession* session, snwText* text)
+{
+    snwText_Key(text, "grabs");
+    snwText_Open(text, '[');
+    for (int i = 0; i < session->handCount; ++i)
+    {
+        const snwHand* hand = &session->hands[i];
+        snwText_Open(text, '{');
+        Int(text, "grab", hand->number);
+        Int(text, "client", hand->client);
+        Text(text, "kind", s_hands[hand->kind]);
+        Int(text, "body", hand->body);
+        Int(text, "index", hand->index);
+        snwText_Close(text, '}');
+    }
+    snwText_Close(text, ']');
+}
+
+static void WriteRows(const snwSession* session, snwText* text)
+{
+    snwTimings timings;
+    snwText_Key(text, "measures");
+    snwText_Open(text, '[');
+    for (int i = 0; i < snwMeasureCount(); ++i)
+    {
+        const snwMeasureInfo* info = snwMeasure_GetInfo(i);
+        snwText_Open(text, '{');
+        Text(text, "name", info->name);
+        Text(text, "unit", info->unit);
+        Text(text, "help", info->help);
+        snwText_Close(text, '}');
+    }
+    snwText_Close(text, ']');
+    snwSim_GetTimings(session->sim, &timings);
+    snwText_Key(text, "stages");
+    snwText_Open(text, '[');
+    for (int i = 0; i < timings.count; ++i)
+        snwText_String(text, timings.data[i].stage);
+    snwText_Close(text, ']');
+}
+
+static void WriteLoading(snwSession* session, snwText* text)
+{
+    pthread_mutex_lock(&session->mutex);
+    bool loading = session->loading;
+    double share = session->loadingShare;
+    char words[160];
+    memcpy(words, session->loadingText, sizeof words);
+    pthread_mutex_unlock(&session->mutex);
+    snwText_Key(text, "loading");
+    if (!loading)
+    {
+        snwText_Json(text, "null");
+        return;
+    }
+    snwText_Open(text, '{');
+    Text(text, "text", words);
+    Real(text, "share", share);
+    snwText_Close(text, '}');
+}
+
+static void WriteScene(const snwSession* session, snwText* text)
+{
+    const snwStage* stage = session->stage;
+    const char* slash = strrchr(stage->origin, '/');
+    snwText_Key(text, "scene");
+    snwText_Open(text, '{');
+    Text(text, "name", session->sim->def->name);
+    Text(text, "opened", stage->name);
+    Text(text, "description", stage->file.description);
+    Text(text, "file", slash != NULL ? slash + 1 : stage->origin);
+    snwText_Close(text, '}');
+}
+
+static void WriteWarnings(const snwSession* session, snwText* text)
+{
+    snwText_Key(text, "warnings");
+    snwText_Open(text, '[');
+    if (session->warning[0] != 0)
+        snwText_String(text, session->warning);
+    if (session->playing && session->realtime < 0.9)
+    {
+        char words[96];
+        snprintf(words, sizeof words, "too slow: %.0f %% of real time", 100 * session->realtime);
+        snwText_String(text, words);
+    }
+    snwText_Close(text, ']');
+}
+
+static void WriteLabelOf(const snwSession* session, const char* key, bool again, snwText* text)
+{
+    const char* label = snwHistory_Label(session, again);
+    snwText_Key(text, key);
+    if (label != NULL)
+        snwText_String(text, label);
+    else
+        snwText_Json(text, "null");
+}
+
+static void WriteOpen(const snwSession* session, snwText* text)
+{
+    const snwSim* sim = session->sim;
+    char hash[24];
+    snprintf(hash, sizeof hash, "%016" PRIx64, snwSim_Hash(sim));
+    WriteScene(session, text);
+    Text(text, "method", sim->method->name);
+    Int(text, "frame", (int64_t)snwSim_GetStepCount(sim));
+    Real(text, "time", snwSim_GetTime(sim));
+    Real(text, "rate", sim->def->rate);
+    Text(text, "hash", hash);
+    Vec3(text, "gravity", session->live.gravity);
+    WriteParams(session, text);
+    snwText_Key(text, "bodies");
+    snwText_Open(text, '[');
+    for (int i = 0; i < sim->bodyCount; ++i)
+        WriteBody(session, i, text);
+    snwText_Close(text, ']');
+    WriteThings(session, text);
+    WriteRecording(session, text);
+    WriteRows(session, text);
+}
+
+void snwSession_WriteState(snwSession* session, snwText* text)
+{
+    Int(text, "revision", (int64_t)session->revision);
+    WriteLoading(session, text);
+    WriteMethods(text);
+    Bool(text, "playing", session->playing);
+    Bool(text, "diverged", session->diverged);
+    Real(text, "speed", session->speed);
+    Real(text, "realtime", session->realtime);
+    if (session->sim != NULL)
+        WriteOpen(session, text);
+    else
+    {
+        snwText_Key(text, "scene");
+        snwText_Json(text, "null");
+    }
+    WriteHands(session, text);
+    WriteLabelOf(session, "undo", false, text);
+    WriteLabelOf(session, "redo", true, text);
+    WriteWarnings(session, text);
+    snwText_Key(text, "autosave");
+    if (session->savedAt >= 0)
+        snwText_Real(text, session->savedAt);
+    else
+        snwText_Json(text, "null");
+    Bool(text, "restorable", session->hasAutosave);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What can be opened
+
+static void WriteNames(const snwNames* names, const char* noteKey, bool sizes, snwText* text)
+{
+    snwText_Open(text, '[');
+    for (int i = 0; i < names->count; ++i)
+    {
+        snwText_Open(text, '{');
+        Text(text, "name", names->names[i]);
+        Text(text, noteKey, names->notes[i]);
+        if (sizes)
+            Int(text, "bytes", (int64_t)names->sizes[i]);
+        snwText_Close(text, '}');
+    }
+    snwText_Close(text, ']');
+}
+
+static void WriteCharacters(snwText* text)
+{
+    json_error_t error;
+    snwText_Key(text, "characters");
+    snwText_Open(text, '[');
+    for (int i = 0; i < snwBuiltInCount(); ++i)
+    {
+        const snwBuiltIn* character = snwBuiltIn_Get(i);
+        json_t* document = json_loadb(character->text, character->size, 0, &error);
+        snwText_Open(text, '{');
+        Text(text, "name", character->name);
+        Text(text, "description", json_string_value(json_object_get(document, "description")));
+        snwText_Close(text, '}');
+        json_decref(document);
+    }
+    snwText_Close(text, ']');
+}
+
+static void WritePresets(snwText* text)
+{
+    snwText_Key(text, "presets");
+    snwText_Open(text, '[');
+    for (int i = 0; i < snwPresetCount(); ++i)
+    {
+        const snwPresetInfo* info = snwPreset_GetInfo(i);
+        snwText_Open(text, '{');
+        Text(text, "name", info->name);
+        Text(text, "help", info->help);
+        snwText_Key(text, "material");
+        WriteMaterial(text, &info->material);
+        snwText_Close(text, '}');
+    }
+    snwText_Close(text, ']');
+}
+
+void snwSession_WriteList(snwSession* session, snwText* text)
+{
+    snwNames names;
+    snwScenes_List(session->context, &names);
+    snwText_Key(text, "scenes");
+    WriteNames(&names, "description", false, text);
+    snwNames_Free(session->context, &names);
+    WriteCharacters(text);
+    snwFolder_List(session, &names);
+    snwText_Key(text, "files");
+    WriteNames(&names, "kind", true, text);
+    snwNames_Free(session->context, &names);
+    WritePresets(text);
+    WriteMethods(text);
+}

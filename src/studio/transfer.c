@@ -1,0 +1,210 @@
+#include "studio/transfer.h"
+#include "base/result.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Names
+
+// Bytes of the character that starts here; 0: this is no UTF-8, or a control character.
+static int Utf8Length(const unsigned char* text)
+{
+    int length = text[0] < 0x80   ? 1
+                 : text[0] < 0xC2 ? 0
+                 : text[0] < 0xE0 ? 2
+                 : text[0] < 0xF0 ? 3
+                 : text[0] < 0xF5 ? 4
+                                  : 0;
+    if (length == 1)
+        return text[0] >= 0x20 && text[0] != 0x7F;
+    for (int i = 1; i < length; ++i)
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+    bool longer = (text[0] == 0xE0 && text[1] < 0xA0) || (text[0] == 0xF0 && text[1] < 0x90);
+    bool outside = (text[0] == 0xED && text[1] > 0x9F) || (text[0] == 0xF4 && text[1] > 0x8F);
+    bool control = text[0] == 0xC2 && text[1] < 0xA0;
+    return longer || outside || control ? 0 : length;
+}
+
+static bool IsPlain(const char* name)
+{
+    const unsigned char* at = (const unsigned char*)name;
+    while (*at != 0)
+    {
+        int length = Utf8Length(at);
+        if (length == 0 || *at == '/' || *at == '\\')
+            return false;
+        at += length;
+    }
+    return name[0] != 0 && name[0] != '.';
+}
+
+static bool HasKnownEnding(const char* name)
+{
+    static const char* const endings[] = {".json", ".jsonl", ".glb", ".gltf", ".bin", ".obj", ".mtl", ".ply", ".dmat",
+        ".tgf", ".joint", ".mesh", ".node", ".ele", ".face", ".smesh", ".poly", ".fbx", ".dae", ".bvh", ".png", ".jpg",
+        ".jpeg", ".pc2", ".mdd", ".mp4", ".csv", ".snw", ".snwf"};
+    const char* ending = strrchr(name, '.');
+    for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof *endings; ++i)
+        if (strcasecmp(ending, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+snwResult snwFileName_Check(const char* name, snwMessage* message)
+{
+    if (strlen(name) >= snw_maxTransferName - 8) // room for a number
+        return snwFail(message, snw_errorArgument, "a shorter name", "the file's name is too long");
+    if (!IsPlain(name))
+        return snwFail(message, snw_errorArgument, "a plain name without folders and control characters",
+            "this cannot be the name of a file here");
+    if (!HasKnownEnding(name))
+        return snwFail(message, snw_errorUnsupported, "glTF, GLB, OBJ, PLY, TetGen, Medit, TGF and JSON are read",
+            "files of this kind are not known");
+    return snw_ok;
+}
+
+// cow.glb, cow-2.glb, cow-3.glb ...
+static void WriteNumbered(char* buffer, size_t capacity, const char* name, int number)
+{
+    const char* ending = strrchr(name, '.');
+    int stem = (int)(ending - name);
+    if (number == 1)
+        snprintf(buffer, capacity, "%s", name);
+    else
+        snprintf(buffer, capacity, "%.*s-%d%s", stem, name, number, ending);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// In
+
+enum
+{
+    snw_maxNumber = 999,
+};
+
+static snwResult FailFile(snwMessage* message, const char* name, const char* what)
+{
+    snwFail(message, snw_errorIo, "is there room on the disk, and may the folder be written to?", "%s: %s", what,
+        strerror(errno));
+    snwMessage_SetFile(message, name);
+    return snw_errorIo;
+}
+
+static bool IsThere(int folder, const char* name)
+{
+    struct stat info;
+    return fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+snwResult snwUpload_Begin(snwUpload* upload, int folder, const char* name, uint64_t size, snwMessage* message)
+{
+    *upload = (snwUpload){.folder = folder, .file = -1, .expected = size};
+    if (snwFileName_Check(name, message) < 0)
+        return message != NULL ? message->result : snw_errorArgument;
+    if (size == 0 || size > SNW_MAX_UPLOAD_BYTES)
+        return snwFail(message, snw_errorArgument, size == 0 ? NULL : "copy it into the studio's folder yourself",
+            size == 0 ? "the file is empty" : "the file is larger than 512 MB");
+    errno = EEXIST;
+    for (int number = 1; number <= snw_maxNumber && upload->file < 0 && errno == EEXIST; ++number)
+    {
+        WriteNumbered(upload->name, sizeof upload->name, name, number);
+        snprintf(upload->part, sizeof upload->part, "%s.part", upload->name);
+        if (!IsThere(folder, upload->name))
+            upload->file = openat(folder, upload->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        else
+            errno = EEXIST;
+    }
+    return upload->file < 0 ? FailFile(message, name, "cannot write the file") : snw_ok;
+}
+
+snwResult snwUpload_Write(snwUpload* upload, const void* data, size_t size, snwMessage* message)
+{
+    const unsigned char* at = data;
+    if (size > upload->expected - upload->received)
+        return snwFail(message, snw_errorInput, NULL, "more bytes came than were announced");
+    while (size > 0)
+    {
+        ssize_t written = write(upload->file, at, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return FailFile(message, upload->name, "cannot write the file");
+        at += written;
+        size -= (size_t)written;
+        upload->received += (uint64_t)written;
+    }
+    return snw_ok;
+}
+
+// Someone else may have taken the name while the bytes came: the next free one is taken, by an empty file that only we
+// can have made, and the whole one then replaces it at once.
+static bool TakeName(snwUpload* upload)
+{
+    char first[snw_maxTransferName];
+    snprintf(first, sizeof first, "%s", upload->name);
+    for (int number = 1; number <= snw_maxNumber; ++number)
+    {
+        WriteNumbered(upload->name, sizeof upload->name, first, number);
+        int file = openat(upload->folder, upload->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (file >= 0)
+            return close(file) == 0;
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
+snwResult snwUpload_Finish(snwUpload* upload, snwMessage* message)
+{
+    if (upload->received != upload->expected)
+    {
+        snwUpload_Drop(upload);
+        return snwFail(message, snw_errorInput, "send it again", "the file did not arrive whole");
+    }
+    bool sound = close(upload->file) == 0;
+    upload->file = -1;
+    bool named = sound && TakeName(upload);
+    if (named && renameat(upload->folder, upload->part, upload->folder, upload->name) == 0)
+        return snw_ok;
+    FailFile(message, upload->name, "cannot keep the file");
+    if (named)
+        unlinkat(upload->folder, upload->name, 0);
+    unlinkat(upload->folder, upload->part, 0);
+    return snw_errorIo;
+}
+
+void snwUpload_Drop(snwUpload* upload)
+{
+    if (upload->file < 0)
+        return;
+    close(upload->file);
+    unlinkat(upload->folder, upload->part, 0);
+    upload->file = -1;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Out
+
+int snwDownload_Open(int folder, const char* name, uint64_t* size, snwMessage* message)
+{
+    if (snwFileName_Check(name, message) < 0)
+        return -1;
+    struct stat info;
+    int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); // a pipe must not stop us
+    if (file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode))
+    {
+        *size = (uint64_t)info.st_size;
+        return file;
+    }
+    if (file >= 0)
+        close(file);
+    snwFail(message, snw_errorInput, NULL, "there is no such file");
+    return -1;
+}
