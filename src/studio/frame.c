@@ -205,7 +205,7 @@ static void AddValues(snwSession* session, snwEncoder* encoder)
     for (int b = 0; b < shown->bodyCount; ++b)
     {
         const snwShownBody* body = &shown->bodies[b];
-        float range[2];
+        float range[2] = {0, 0};
         if (encoder->data != NULL && snwShown_FindValues(shown, session->sim, b, look))
             FindRange(body, shown->values, range);
         for (int i = body->firstPart; i < body->firstPart + body->partCount; ++i)
