@@ -382,3 +382,85 @@ static inline void snwWide_Store3(float* base, long stride, const int* index, sn
     }
 #endif
 }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Eight rows of four floats that follow each other, 16-byte aligned. Lanes are the even rows, then the odd ones, from
+// lane `first` on: so rows come in pairs, and a transpose needs no step across the halves of a register.
+
+static inline int snwWide_NextRow(int lane)
+{
+    return lane < 4 ? 2 * lane : 2 * lane - 7;
+}
+
+// Transposed, so that x holds all first entries.
+static inline void snwWide_LoadNext4(const float* rows, int first, snwWide* x, snwWide* y, snwWide* z, snwWide* w)
+{
+#if defined(SNW_WIDE_AVX2)
+    (void)first;
+    __m256 a = _mm256_loadu_ps(rows), b = _mm256_loadu_ps(rows + 8);
+    __m256 c = _mm256_loadu_ps(rows + 16), d = _mm256_loadu_ps(rows + 24);
+    __m256 ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
+    __m256 AB = _mm256_unpackhi_ps(a, b), CD = _mm256_unpackhi_ps(c, d);
+    *x = (snwWide)_mm256_shuffle_ps(ab, cd, _MM_SHUFFLE(1, 0, 1, 0));
+    *y = (snwWide)_mm256_shuffle_ps(ab, cd, _MM_SHUFFLE(3, 2, 3, 2));
+    *z = (snwWide)_mm256_shuffle_ps(AB, CD, _MM_SHUFFLE(1, 0, 1, 0));
+    *w = (snwWide)_mm256_shuffle_ps(AB, CD, _MM_SHUFFLE(3, 2, 3, 2));
+#else
+    const int index[4] = {0, 2, 4, 6};
+    snwWide_Load4(rows + 4 * (long)snwWide_NextRow(first), index, x, y, z, w);
+#endif
+}
+
+#if defined(SNW_WIDE_AVX2)
+
+static inline void snwWide_AddPair(float* rows, __m256 change, int last)
+{
+    __m256 old = _mm256_loadu_ps(rows), sum = _mm256_add_ps(old, change);
+    _mm256_storeu_ps(rows, last ? _mm256_blend_ps(old, sum, 0xcc) : _mm256_blend_ps(old, sum, 0x33));
+}
+
+#endif
+
+// Adds to the first or, if `last`, to the last two entries of each row: the others stay.
+static inline __attribute__((always_inline)) void snwWide_AddNext2(
+    float* rows, int first, int last, snwWide x, snwWide y)
+{
+#if defined(SNW_WIDE_AVX2)
+    (void)first;
+    __m256d low = _mm256_castps_pd(_mm256_unpacklo_ps((__m256)x, (__m256)y));
+    __m256d high = _mm256_castps_pd(_mm256_unpackhi_ps((__m256)x, (__m256)y));
+    snwWide_AddPair(rows, _mm256_castpd_ps(_mm256_unpacklo_pd(low, low)), last);
+    snwWide_AddPair(rows + 8, _mm256_castpd_ps(_mm256_unpackhi_pd(low, low)), last);
+    snwWide_AddPair(rows + 16, _mm256_castpd_ps(_mm256_unpacklo_pd(high, high)), last);
+    snwWide_AddPair(rows + 24, _mm256_castpd_ps(_mm256_unpackhi_pd(high, high)), last);
+#else
+    for (int i = 0; i < SNW_WIDE_LANES; i++)
+    {
+        float* row = rows + 4 * (long)snwWide_NextRow(first + i) + (last ? 2 : 0);
+        row[0] += x[i], row[1] += y[i];
+    }
+#endif
+}
+
+// Sums over eight lanes of four numbers, each in as many vectors as these take; always in the same order.
+static inline snwRow snwWide_SumLanes(const snwWide (*numbers)[8 / SNW_WIDE_LANES])
+{
+#if defined(SNW_WIDE_AVX2)
+    __m256 a = (__m256)numbers[0][0], b = (__m256)numbers[1][0], c = (__m256)numbers[2][0], d = (__m256)numbers[3][0];
+    __m256 ab = _mm256_add_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+    __m256 cd = _mm256_add_ps(_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+    __m256 halves = _mm256_add_ps(
+        _mm256_shuffle_ps(ab, cd, _MM_SHUFFLE(1, 0, 1, 0)), _mm256_shuffle_ps(ab, cd, _MM_SHUFFLE(3, 2, 3, 2)));
+    return (snwRow)_mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1));
+#else
+    snwRow sums;
+    for (int i = 0; i < 4; i++)
+    {
+        float v[8];
+        for (int l = 0; l < 8; l++)
+            v[l] = numbers[i][l / SNW_WIDE_LANES][l % SNW_WIDE_LANES];
+        sums[i] = ((v[0] + v[2]) + (v[1] + v[3])) + ((v[4] + v[6]) + (v[5] + v[7]));
+    }
+    return sums;
+#endif
+}

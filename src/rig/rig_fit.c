@@ -201,6 +201,8 @@ static void AllocatePlanes(snwRigFit* model)
     }
     model->leastMass = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof(double));
     model->leastTurn = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof(double));
+    if (model->pass.kind == snw_passFlat && model->handleCount <= snw_mostFlatHandles)
+        model->flat = snwArena_Alloc(&model->arena, snw_flatMatrixPlanes * plane, sizeof(double));
 }
 
 static void PutPair(snwRigFit* model, int k, const snwMomentPair* pair)
@@ -254,6 +256,8 @@ static snwResult PutMoments(snwContext* context, snwRigFit* model, const snwRigF
             PutPair(model, k, &moments.pairs[at]);
     snwMoments_Free(context, &moments);
     FindLeast(model, def);
+    if (model->flat != NULL)
+        snwRigFlat_Fill(model);
     return snw_ok;
 }
 
@@ -267,12 +271,23 @@ static snwRigPassKind PassKind(const snwRigFitDef* def)
     return snw_passFlat;
 }
 
+static snwResult MakePass(snwContext* context, const snwRigFitDef* def, snwRigFit* model, snwMessage* message)
+{
+    snwRigPassDef pass = {PassKind(def), def->vertexCount, def->rest, def->masses, def->weights, NULL};
+    unsigned char moving[snw_maxRigHandles];
+    for (int k = 0; k < model->handleCount; ++k)
+        moving[k] = def->handles[k].freedom == snw_rigMoving;
+    pass.moving = pass.kind == snw_passFlat ? moving : NULL;
+    return snwRigPass_Create(context, &pass, &model->pass, message);
+}
+
 static snwResult FillModel(snwContext* context, const snwRigFitDef* def, snwRigFit* model, snwMessage* message)
 {
     model->dimension = def->dimension;
     model->handleCount = def->weights->handleCount;
     model->stride = (model->handleCount + 3) / 4 * 4;
     model->handles = snwArena_Copy(&model->arena, def->handles, (size_t)model->handleCount, sizeof *model->handles);
+    model->pass.kind = PassKind(def);
     AllocatePlanes(model);
     CopyEquations(model, def);
     CopyLinks(model, def);
@@ -283,8 +298,7 @@ static snwResult FillModel(snwContext* context, const snwRigFitDef* def, snwRigF
     int rows = snw_maxJointRows * model->linkCount + 2 * model->handleCount;
     model->mostRows = rows + model->equationCount;
     model->mostTerms += 2 * rows;
-    snwRigPassDef pass = {PassKind(def), def->vertexCount, def->rest, def->masses, def->weights};
-    snwResult result = snwRigPass_Create(context, &pass, &model->pass, message);
+    snwResult result = MakePass(context, def, model, message);
     return result == snw_ok ? PutMoments(context, model, def, message) : result;
 }
 
@@ -413,6 +427,8 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
     s->now = snwArena_Alloc(arena, handles, sizeof *s->now);
     s->tried = snwArena_Alloc(arena, handles, sizeof *s->tried);
     s->answer = snwArena_Alloc(arena, handles, sizeof *s->answer);
+    if (model->flat != NULL)
+        s->flat = snwArena_Alloc(arena, 1, sizeof *s->flat);
     s->changes = snwArena_Alloc(arena, numbers, SNW_PASS_LANES * sizeof(float));
     s->maps = snwArena_Alloc(arena, numbers, SNW_PASS_LANES * sizeof(float));
 }
@@ -499,10 +515,13 @@ static snwVec3 CentreOf(const snwRigFit* model, int handle, const snwRigPose* po
     return snwVec3_Add(pose[handle].place, snwMat3_MulVec(pose[handle].linear, arm));
 }
 
-static void Splat(double number, float* lanes)
+// As often as the pass wants it.
+static float* Splat(const snwRigFit* model, double number, float* lanes)
 {
-    for (int i = 0; i < SNW_PASS_LANES; ++i)
+    int count = model->pass.kind == snw_passFlat ? 1 : SNW_PASS_LANES;
+    for (int i = 0; i < count; ++i)
         lanes[i] = (float)number;
+    return lanes + count;
 }
 
 static void PutMaps(const snwRigFit* model, const snwRigPose* pose, snwVec3 origin, float* map)
@@ -520,8 +539,8 @@ static void PutMaps(const snwRigFit* model, const snwRigPose* pose, snwVec3 orig
             memcpy(numbers + a * (d + 1), linear->m[a], (size_t)d * sizeof(double));
             numbers[a * (d + 1) + d] = moves[a];
         }
-        for (int i = 0; i < model->pass.numbers; ++i, map += SNW_PASS_LANES)
-            Splat(numbers[i], map);
+        for (int i = 0; i < model->pass.numbers; ++i)
+            map = Splat(model, numbers[i], map);
     }
 }
 

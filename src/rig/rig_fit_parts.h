@@ -47,6 +47,7 @@ struct snwRigFit
     double* p2[3][3];  // b of l, b of k
     double* leastMass; // [handleCount] kg and
     double* leastTurn; // kg m^2: what M's diagonal gets where it is as good as nothing
+    double* flat;      // H of rig_flat.h; NULL: not such a rig
     double size;       // m
     snwRigPass pass;
     int mostRows, mostTerms;
@@ -77,6 +78,7 @@ typedef struct snwRigSystem
     int* turnStart;           // [handleCount + 1]
     int n;                    // turns that are free
     bool eliminated;          // all of this and what follows is there
+    int elimination;          // how often that was done
     // Coordinates with the same free handles share a group.
     int groupOf[3], groupCount;
     double* inverse[3];  // P0^-1; rows and columns of given ones are 0
@@ -148,6 +150,7 @@ struct snwRigFitScratch
     snwRigPose* answer;      // of the handles, as if poses were linear: how the flesh moves
     bool answers;            // it does
     float *changes, *maps;   // of the pass
+    snwFlatScratch* flat;    // NULL: the model has no `flat`
 };
 
 // So that whoever reads the code, also a tool, sees that there is no third case.
@@ -251,3 +254,17 @@ void snwRigFit_SolveTurns(
 // A step that closes the rows of `scratch` with all matrices as they were in the step before. False: those do not fit
 // to the rows, or to the softness.
 bool snwRigFit_CloseAgain(const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose, double softness);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// rig_flat.c
+
+void snwRigFlat_Fill(snwRigFit* model);
+
+// Whether rig and hold are such that these may be used, with what is free now.
+bool snwRigFlat_Serves(const snwRigFit* model, const snwRigFitScratch* scratch, const snwRigHold* hold);
+
+// The fit's step, no turn larger than `most`. Returns the largest before that.
+double snwRigFlat_Step(const snwRigFit* model, snwRigFitScratch* scratch, double most, snwRigPose* pose);
+
+// How the flesh answers: `answer`.
+void snwRigFlat_Answer(const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose);

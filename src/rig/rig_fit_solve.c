@@ -307,6 +307,18 @@ static void Repair(
         CloseRows(model, s, hold, s_shut, pose, report);
 }
 
+static void SolveAny(
+    const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
+{
+    snwRigSystem_Factor(model, &s->fit, pose);
+    FindForces(model, s, pose);
+    PutRight(model, s, &s->fit, pose);
+    snwRigFit_MakeRows(model, s, hold, pose);
+    report->largest = FitStep(model, s, pose);
+    if (s->rowCount > 0)
+        Repair(model, s, hold, pose, report);
+}
+
 snwRigFitReport snwRigFit_Solve(
     const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, snwRigPose* pose)
 {
@@ -314,13 +326,10 @@ snwRigFitReport snwRigFit_Solve(
     snwRigFitReport report = {0};
     SetGiven(model, hold->targets, pose);
     NoteFree(model, s, hold->targets);
-    snwRigSystem_Factor(model, &s->fit, pose);
-    FindForces(model, s, pose);
-    PutRight(model, s, &s->fit, pose);
-    snwRigFit_MakeRows(model, s, hold, pose);
-    report.largest = FitStep(model, s, pose);
-    if (s->rowCount > 0)
-        Repair(model, s, hold, pose, &report);
+    if (snwRigFlat_Serves(model, s, hold))
+        report.largest = snwRigFlat_Step(model, s, s_mostTurn, pose);
+    else
+        SolveAny(model, s, hold, pose, &report);
     if (report.gap > s_open && hold->chains == snw_rigChainsJoined)
         snwRigFit_Shut(model, hold, false, pose);
     if (hold->chains == snw_rigChainsRepaired)
@@ -427,24 +436,35 @@ static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, double kept
     Negate(s->all.n, s->right.turns);
 }
 
-bool snwRigFit_Complement(
-    const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose)
+static void AnswerAny(const snwRigFit* model, snwRigFitScratch* s, double kept, const snwRigPose* pose)
 {
-    snwRigFitScratch* s = scratch;
-    NoteFree(model, s, hold->targets);
-    snwRigFit_MakeRows(model, s, hold, pose);
-    s->answers = s->rowCount > 0 || IsAnythingGiven(model, s);
-    if (!s->answers)
-        return false;
-    bool held = IsHeldFromOutside(model, s, hold);
-    double share = s_answerShare + (held ? hold->compliance : 0);
-    snwRigSystem_Set(model, &s->all, s->all.freeMoves, s->all.freeTurns, share);
-    FindHolding(model, s, held ? hold->kept : 0, pose);
+    FindHolding(model, s, kept, pose);
     snwRigSystem_Factor(model, &s->all, pose);
     snwRigSystem_Reduce(model, &s->all, pose, &s->right, (double* const(*)[3])s->linear);
     memcpy(s->step.turns, s->right.turns, (size_t)s->all.n * sizeof(double));
     snwDense_Solve(&s->all.factor, s->step.turns);
     snwRigSystem_Return(model, &s->all, pose, s->right.moves, &s->step, (double* const(*)[3])s->linear);
     PutMotion(model, s, s->answer);
+}
+
+bool snwRigFit_Complement(
+    const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose)
+{
+    snwRigFitScratch* s = scratch;
+    NoteFree(model, s, hold->targets);
+    bool flat = snwRigFlat_Serves(model, s, hold);
+    s->rowCount = 0;
+    if (!flat)
+        snwRigFit_MakeRows(model, s, hold, pose);
+    s->answers = s->rowCount > 0 || IsAnythingGiven(model, s);
+    if (!s->answers)
+        return false;
+    bool held = IsHeldFromOutside(model, s, hold);
+    double share = s_answerShare + (held ? hold->compliance : 0);
+    snwRigSystem_Set(model, &s->all, s->all.freeMoves, s->all.freeTurns, share);
+    if (flat)
+        snwRigFlat_Answer(model, s, pose);
+    else
+        AnswerAny(model, s, held ? hold->kept : 0, pose);
     return true;
 }

@@ -167,6 +167,7 @@ void snwRigSystem_Set(
     system->turnStart[handles] = system->n;
     Eliminate(model, system);
     system->eliminated = true;
+    system->elimination++;
     system->sound = false;
 }
 

@@ -9,7 +9,8 @@
 
 enum
 {
-    snw_mostPassInfluences = 1 << 26
+    snw_mostPassInfluences = 1 << 26,
+    snw_flatChunk = 32 // groups at least
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -153,15 +154,10 @@ static bool FillPass(snwContext* context, const snwRigPassDef* def, const int* o
     return made;
 }
 
-snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRigPass* pass, snwMessage* message)
+static bool CreateTiles(snwContext* context, const snwRigPassDef* def, snwRigPass* pass)
 {
-    static const int numbers[] = {[snw_passFlat] = 4, [snw_passFlatAffine] = 6, [snw_passSolid] = 12};
-    *pass = (snwRigPass){.kind = def->kind, .numbers = numbers[def->kind], .handleCount = def->weights->handleCount};
-    pass->centre = FindCentre(def);
     pass->blockCount = (def->vertexCount + SNW_PASS_LANES - 1) / SNW_PASS_LANES;
     pass->tileCount = (pass->blockCount + SNW_TILE_BLOCKS - 1) / SNW_TILE_BLOCKS;
-    pass->chunkTiles = (pass->tileCount + snw_mostPassChunks - 1) / snw_mostPassChunks;
-    pass->chunkCount = (pass->tileCount + pass->chunkTiles - 1) / pass->chunkTiles;
     pass->blocks = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->blocks);
     pass->sumParts = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->sumParts);
     pass->blendParts = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->blendParts);
@@ -169,14 +165,37 @@ snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRi
     bool made = order != NULL && pass->blocks != NULL && pass->sumParts != NULL && pass->blendParts != NULL &&
                 FillPass(context, def, order, pass);
     snwFree(context, order);
-    if (made)
-        return snw_ok;
-    snwRigPass_Free(context, pass);
-    return snwFailMemory(message);
+    return made;
+}
+
+static bool CreateFlat(snwContext* context, const snwRigPassDef* def, snwRigPass* pass)
+{
+    snwFlatPassDef flat = {def->vertexCount, def->rest, def->masses, def->weights, def->moving, pass->centre};
+    return snwFlatPass_Create(context, &flat, &pass->flat);
+}
+
+snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRigPass* pass, snwMessage* message)
+{
+    static const int numbers[] = {[snw_passFlat] = SNW_FLAT_NUMBERS, [snw_passFlatAffine] = 6, [snw_passSolid] = 12};
+    *pass = (snwRigPass){.kind = def->kind, .numbers = numbers[def->kind], .handleCount = def->weights->handleCount};
+    pass->centre = FindCentre(def);
+    bool flat = def->kind == snw_passFlat;
+    if (!(flat ? CreateFlat(context, def, pass) : CreateTiles(context, def, pass)))
+    {
+        snwRigPass_Free(context, pass);
+        return snwFailMemory(message);
+    }
+    int least = flat ? snw_flatChunk : 1;
+    pass->itemCount = flat ? pass->flat.groupCount : pass->tileCount;
+    pass->chunkItems = (pass->itemCount + snw_mostPassChunks - 1) / snw_mostPassChunks;
+    pass->chunkItems = pass->chunkItems < least ? least : pass->chunkItems;
+    pass->chunkCount = (pass->itemCount + pass->chunkItems - 1) / pass->chunkItems;
+    return snw_ok;
 }
 
 void snwRigPass_Free(snwContext* context, snwRigPass* pass)
 {
+    snwFlatPass_Free(context, &pass->flat);
     snwFree(context, pass->blocks);
     snwFree(context, pass->sumParts);
     snwFree(context, pass->blendParts);
@@ -201,9 +220,15 @@ typedef struct Job
     const snwRigBlend* blend;
 } Job;
 
+// Of a flat pass sums have one lane.
+static size_t PartsOf(const snwRigPass* pass)
+{
+    return pass->kind == snw_passFlat ? 1 : SNW_PASS_PARTS;
+}
+
 static size_t ChunkNumbers(const snwRigPass* pass)
 {
-    return (size_t)SNW_PASS_PARTS * (size_t)pass->numbers * (size_t)pass->handleCount;
+    return PartsOf(pass) * (size_t)pass->numbers * (size_t)pass->handleCount;
 }
 
 size_t snwRigPass_ScratchCount(const snwRigPass* pass)
@@ -213,8 +238,8 @@ size_t snwRigPass_ScratchCount(const snwRigPass* pass)
 
 static snwPassRange ChunkRange(const snwRigPass* pass, int chunk)
 {
-    int begin = chunk * pass->chunkTiles, end = begin + pass->chunkTiles;
-    return (snwPassRange){pass, begin, end < pass->tileCount ? end : pass->tileCount};
+    int begin = chunk * pass->chunkItems, end = begin + pass->chunkItems;
+    return (snwPassRange){pass, begin, end < pass->itemCount ? end : pass->itemCount};
 }
 
 static void GatherChunks(int begin, int end, void* data)
@@ -226,7 +251,7 @@ static void GatherChunks(int begin, int end, void* data)
         snwPassRange range = ChunkRange(job->pass, chunk);
         double* sums = job->sums + (size_t)chunk * count;
         memset(sums, 0, count * sizeof *sums);
-        job->kernels->gather(&range, job->flesh, sums);
+        (job->pass->kind == snw_passFlat ? job->kernels->gatherFlat : job->kernels->gather)(&range, job->flesh, sums);
     }
 }
 
@@ -240,7 +265,9 @@ void snwRigPass_Gather(
     for (int chunk = 1; chunk < pass->chunkCount; ++chunk)
         for (size_t i = 0; i < stride; ++i)
             scratch[i] += scratch[(size_t)chunk * stride + i];
-    for (size_t i = 0; i < stride / SNW_PASS_PARTS; ++i)
+    if (PartsOf(pass) == 1)
+        memcpy(out, scratch, stride * sizeof *out);
+    for (size_t i = 0; i < stride / SNW_PASS_PARTS && PartsOf(pass) > 1; ++i)
     {
         const double* lanes = scratch + SNW_PASS_PARTS * i;
         out[i] = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
@@ -253,7 +280,7 @@ static void BlendChunks(int begin, int end, void* data)
     for (int chunk = begin; chunk < end; ++chunk)
     {
         snwPassRange range = ChunkRange(job->pass, chunk);
-        job->kernels->blend(&range, job->blend);
+        (job->pass->kind == snw_passFlat ? job->kernels->blendFlat : job->kernels->blend)(&range, job->blend);
     }
 }
 

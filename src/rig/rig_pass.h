@@ -2,11 +2,11 @@
 // way back, maps of the handles blended onto it.
 //
 // Like handle_sums.h, but with as few numbers per handle as the rig needs, for a substep has some ten microseconds:
-//   flat         4  similarities of the plane: x, y, and of the arms p only p x x and p . x
+//   flat         4  similarities of the plane: x, y, and of the arms p only p x x and p . x. See flat_pass.h
 //   flat affine  6  any map of the plane
 //   solid       12  any map of space
-// Sums are double, with double weights: they are differences of large numbers (C = J^T mass (x - xr)). What is blended
-// onto the flesh is float, as in skinning.h: it is only a change, or only to be seen.
+// Sums are double, with double weights: they are differences of large numbers (C = J^T mass (x - xr)); flat_pass.h has
+// an exception. What is blended onto the flesh is float, as in skinning.h: it is only a change, or only to be seen.
 //
 // Chunks and lanes are added up in a fixed order: same bits for any number of threads and any instruction set.
 
@@ -14,6 +14,8 @@
 
 #include "base/context.h"
 #include "math/vec.h"
+#include "rig/flat_pass.h"
+#include "rig/rig_flat.h"
 
 enum
 {
@@ -71,17 +73,19 @@ typedef struct snwRigPass
     int* sumBlocks;                       // in their tile
     double (*sumWeights)[SNW_PASS_LANES]; // times mass, kg; 0 in lanes beyond the last vertex, which repeat it
     int blockCount, tileCount, handleCount;
-    int chunkTiles, chunkCount; // tiles of a chunk, chunks
-    snwVec3 centre;             // m
+    snwFlatPass flat;                      // of flat ones all of the above but kind, numbers and handleCount
+    int itemCount, chunkItems, chunkCount; // tiles, or groups of flat ones; of a chunk; chunks
+    snwVec3 centre;                        // m
 } snwRigPass;
 
 typedef struct snwRigPassDef
 {
     snwRigPassKind kind;
     int vertexCount;
-    const snwVec3* rest;       // m
-    const double* masses;      // kg
-    const snwWeights* weights; // a row per vertex
+    const snwVec3* rest;         // m
+    const double* masses;        // kg
+    const snwWeights* weights;   // a row per vertex
+    const unsigned char* moving; // flat: by handle, it only moves, and no changes of its linear part come; else NULL
 } snwRigPassDef;
 
 // Flesh: rows of four floats, 16-byte aligned. Places x y z, the fourth number stays; or, of flat flesh, x y of a place
@@ -99,7 +103,7 @@ void snwRigPass_Free(snwContext* context, snwRigPass* pass);
 size_t snwRigPass_ScratchCount(const snwRigPass* pass);
 
 // out: per handle
-//   flat         sum m w (x, y, p x x, p . x)
+//   flat         sum m w (x, y, p x x, p . x), the last two are 0 of handles that only move
 //   flat affine  sum m w x (p, 1), then y
 //   solid        sum m w x (p, 1), then y, z
 void snwRigPass_Gather(
@@ -108,7 +112,7 @@ void snwRigPass_Gather(
 // Maps of p, as many numbers per handle as above: flat (c, s, tx, ty) is [c -s; s c] p + t, others are rows of (A, t).
 typedef struct snwRigBlend
 {
-    const float* changes; // added to the flesh. Each number eight times: lanes of a vector
+    const float* changes; // added to the flesh. Each number eight times, lanes of a vector; flat: once
     const float* maps;    // give `rigged`, less the origin; likewise
     float origin[3];      // m
     snwRigFlesh flesh;    // rows are NULL: no changes. The fourth number of places stays, flat ones' third too
@@ -117,7 +121,7 @@ typedef struct snwRigBlend
 
 void snwRigPass_Blend(snwContext* context, const snwRigPass* pass, const snwRigBlend* blend);
 
-// The tiles of one chunk.
+// The tiles, or groups of a flat pass, of one chunk.
 typedef struct snwPassRange
 {
     const snwRigPass* pass;
@@ -135,10 +139,16 @@ typedef struct snwPlaneProduct
 
 typedef struct snwPassKernels
 {
-    // sums: SNW_PASS_PARTS lanes for each number of each handle, added to.
+    // sums: SNW_PASS_PARTS lanes for each number of each handle, of flat passes one; added to.
     void (*gather)(const snwPassRange* range, const snwRigFlesh* flesh, double* sums);
     void (*blend)(const snwPassRange* range, const snwRigBlend* blend);
+    void (*gatherFlat)(const snwPassRange* range, const snwRigFlesh* flesh, double* sums);
+    void (*blendFlat)(const snwPassRange* range, const snwRigBlend* blend);
     void (*product)(const snwPlaneProduct* product, const double* factors, double* out);
+    // rig_flat.h: forces -= H motion; out = M in, M real; out -= M in, M complex.
+    void (*subtractFlat)(const snwFlatMatrix* m, const snwFlatPlanes* motion, snwFlatPlanes* forces);
+    void (*multiplyFlat)(const snwFlatMatrix* m, const snwFlatPlane* in, snwFlatPlane* out);
+    void (*subtractTurned)(const snwFlatMatrix* m, const snwFlatPlane* in, snwFlatPlane* out);
 } snwPassKernels;
 
 const snwPassKernels* snwRigPass_Kernels(snwSimd simd); // never NULL: resolved as by snwSimd_Resolve

@@ -4,6 +4,8 @@
 
 #include "math/simd.h"
 
+#include <string.h>
+
 enum
 {
     s_lanes = SNW_WIDE_DOUBLE_LANES,
@@ -51,26 +53,6 @@ static inline void LoadTile(const snwRigPass* pass, int tile, const snwRigFlesh*
             snwWide_Store(&rows[1][lane], b);
             snwWide_Store(&rows[2][lane], c);
         }
-}
-
-// What a flat rig sums up: x, y, p x x, p . x.
-static inline void PutFlatValues(const snwRigPass* pass, int tile, Tile* out)
-{
-    for (int i = tile * SNW_TILE_BLOCKS; i < BlocksEnd(pass, tile); ++i)
-    {
-        const snwSumPart* part = &pass->sumParts[i];
-        int at = i - tile * SNW_TILE_BLOCKS;
-        for (int f = 0; f < SNW_PASS_LANES; f += s_lanes)
-        {
-            snwWideDouble x = snwWideDouble_FromFloats(out->rows[at][0] + f);
-            snwWideDouble y = snwWideDouble_FromFloats(out->rows[at][1] + f);
-            snwWideDouble p = Load(part->position[0] + f), q = Load(part->position[1] + f);
-            Store(out->values[at][0] + f, x);
-            Store(out->values[at][1] + f, y);
-            Store(out->values[at][2] + f, p * y - q * x);
-            Store(out->values[at][3] + f, p * x + q * y);
-        }
-    }
 }
 
 // A row of x (p, 1).
@@ -142,12 +124,7 @@ static void Gather(const snwPassRange* range, const snwRigFlesh* flesh, double* 
     {
         Tile tile;
         LoadTile(pass, i, flesh, &tile);
-        if (pass->kind == snw_passFlat)
-        {
-            PutFlatValues(pass, i, &tile);
-            SumTile(pass, i, &tile, 4, 0, sums);
-        }
-        else if (pass->kind == snw_passFlatAffine)
+        if (pass->kind == snw_passFlatAffine)
             GatherMaps(pass, i, 2, &tile, sums);
         else
             GatherMaps(pass, i, 3, &tile, sums);
@@ -169,21 +146,18 @@ typedef struct Lanes
     int block, first;
 } Lanes;
 
-// Numbers of one or two sets of maps, blended.
 static inline __attribute__((always_inline)) void BlendNumbers(
-    Lanes lanes, const float* const* maps, int sets, int numbers, snwWide (*sums)[snw_mostPassNumbers])
+    Lanes lanes, const float* maps, int numbers, snwWide* sums)
 {
     const snwPassBlock* block = &lanes.pass->blocks[lanes.block];
-    for (int i = 0; i < sets; ++i)
-        for (int c = 0; c < numbers; ++c)
-            sums[i][c] = snwWide_Splat(0);
+    for (int c = 0; c < numbers; ++c)
+        sums[c] = snwWide_Splat(0);
     for (int k = block->first; k < block->first + block->count; ++k)
     {
         snwWide w = snwWide_Load(&lanes.pass->blendWeights[k][lanes.first]);
         size_t at = (size_t)(SNW_PASS_LANES * numbers) * (size_t)lanes.pass->blendHandles[k];
-        for (int i = 0; i < sets; ++i)
-            for (int c = 0; c < numbers; ++c)
-                sums[i][c] = sums[i][c] + w * snwWide_Load(maps[i] + at + (size_t)(SNW_PASS_LANES * c));
+        for (int c = 0; c < numbers; ++c)
+            sums[c] = sums[c] + w * snwWide_Load(maps + at + (size_t)(SNW_PASS_LANES * c));
     }
 }
 
@@ -191,8 +165,6 @@ static inline __attribute__((always_inline)) Vec3 ApplyMap(Lanes lanes, const sn
 {
     const snwBlendPart* part = &lanes.pass->blendParts[lanes.block];
     snwWide x = snwWide_Load(&part->position[0][lanes.first]), y = snwWide_Load(&part->position[1][lanes.first]);
-    if (numbers == 4)
-        return (Vec3){s[0] * x - s[1] * y + s[2], s[1] * x + s[0] * y + s[3], snwWide_Splat(0)};
     if (numbers == 6)
         return (Vec3){s[0] * x + s[1] * y + s[2], s[3] * x + s[4] * y + s[5], snwWide_Splat(0)};
     snwWide z = snwWide_Load(&part->position[2][lanes.first]);
@@ -248,27 +220,10 @@ static inline __attribute__((always_inline)) void MapBlock(
     for (int i = 0; i < s_wides; ++i)
     {
         Lanes lanes = {pass, index, i * SNW_WIDE_LANES};
-        snwWide sums[1][snw_mostPassNumbers];
-        BlendNumbers(lanes, &maps, 1, numbers, sums);
-        out[i] = ApplyMap(lanes, sums[0], numbers);
+        snwWide sums[snw_mostPassNumbers];
+        BlendNumbers(lanes, maps, numbers, sums);
+        out[i] = ApplyMap(lanes, sums, numbers);
     }
-}
-
-// Both sets of maps at once save the weights' second reading; larger ones would not fit into registers.
-static inline void BlendFlat(const snwRigPass* pass, int index, const snwRigBlend* b)
-{
-    Vec3 changes[s_wides], places[s_wides];
-    const float* both[2] = {b->changes, b->maps};
-    for (int i = 0; i < s_wides; ++i)
-    {
-        Lanes lanes = {pass, index, i * SNW_WIDE_LANES};
-        snwWide sums[2][snw_mostPassNumbers];
-        BlendNumbers(lanes, both, 2, 4, sums);
-        changes[i] = ApplyMap(lanes, sums[0], 4);
-        places[i] = ApplyMap(lanes, sums[1], 4);
-    }
-    ChangeBlock(pass, index, changes, &b->flesh);
-    StoreBlock(pass, index, places, b);
 }
 
 static inline __attribute__((always_inline)) void BlendBlock(
@@ -292,11 +247,7 @@ static void Blend(const snwPassRange* range, const snwRigBlend* b)
     const snwRigPass* pass = range->pass;
     for (int i = range->begin * SNW_TILE_BLOCKS; i < BlocksEnd(pass, range->end - 1); ++i)
     {
-        if (pass->kind == snw_passFlat && b->flesh.rows != NULL && b->rigged != NULL)
-            BlendFlat(pass, i, b);
-        else if (pass->kind == snw_passFlat)
-            BlendBlock(pass, i, b, 4);
-        else if (pass->kind == snw_passFlatAffine)
+        if (pass->kind == snw_passFlatAffine)
             BlendBlock(pass, i, b, 6);
         else
             BlendBlock(pass, i, b, 12);
@@ -342,4 +293,8 @@ static void Product(const snwPlaneProduct* product, const double* factors, doubl
     }
 }
 
-static const snwPassKernels s_kernels = {Gather, Blend, Product};
+#include "rig/flat_pass_kernel.h"
+#include "rig/rig_flat_kernel.h"
+
+static const snwPassKernels s_kernels = {
+    Gather, Blend, GatherFlat, BlendFlat, Product, SubtractFlat, MultiplyFlat, SubtractTurned};
