@@ -12,7 +12,7 @@ ASSIMP ?=
 
 # Seconds per fuzz target and which cases run under ThreadSanitizer.
 FUZZ_SECONDS := $(if $(LONG),300,5)
-TSAN_TESTS   := $(if $(LONG),.,'^(tasks|sim|pbd|run)\.')
+TSAN_TESTS   := $(if $(LONG),.,'^(tasks|sim|pbd|run|server)\.')
 # Which cases the scalar build runs: what has kernels, and what stands on them.
 SCALAR_TESTS := $(if $(LONG),.,'^(math|rotation|linalg|skinning|biharmonic|weights|detect|collider|contact|response|conformance|sim|pbd|character|embedding|mesher|cast)\.')
 

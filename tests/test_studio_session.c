@@ -2,6 +2,7 @@
 
 #include "studio.h"
 #include "test.h"
+#include "validator.h"
 
 #include "studio/encode.h"
 
@@ -63,19 +64,35 @@ static const char s_cube[] = "{\"sinew\": 1, \"name\": \"cube\", \"method\": \"p
                              "\"lower\": [-1, 0.09, -1], \"upper\": [1, 1, 1]}],"
                              "\"colliders\": [{\"name\": \"ground\", \"kind\": \"plane\"}]}";
 
-static snwStudio* OpenCube(void)
+// Two bones in a bar, with a hinge between them that has a spring.
+static const char s_stick[] =
+    "{\"sinew\": 1, \"name\": \"stick\", \"method\": \"apd\", \"gravity\": [0, 0, 0], \"bodies\": [{\"name\": "
+    "\"stick\","
+    "\"character\": {\"blueprint\": {\"sinew\": 1, \"name\": \"stick\","
+    "\"box\": {\"size\": [1, 0.2, 0.2], \"cells\": [10, 2, 2]},"
+    "\"bones\": [{\"name\": \"left\", \"head\": [-0.5, 0, 0], \"tail\": [-0.1, 0, 0], \"radius\": 0.06},"
+    "{\"name\": \"right\", \"parent\": \"left\", \"head\": [0.1, 0, 0], \"tail\": [0.5, 0, 0], \"radius\": 0.06}],"
+    "\"joints\": [{\"name\": \"elbow\", \"type\": \"hinge\", \"bone\": \"right\", \"at\": [0, 0, 0],"
+    "\"axis\": [0, 0, 1]}]}}}]}";
+
+static snwStudio* OpenText(const char* name, const char* text)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/cube.json", snwTest_TempDir());
+    snprintf(path, sizeof path, "%s/%s", snwTest_TempDir(), name);
     FILE* file = fopen(path, "wb");
     if (file == NULL)
         return NULL;
-    fwrite(s_cube, 1, sizeof s_cube - 1, file);
+    fwrite(text, 1, strlen(text), file);
     fclose(file);
     return snwStudio_Open(path, NULL);
 }
 
-TEST(studio_session, opens_and_shows)
+static snwStudio* OpenCube(void)
+{
+    return OpenText("cube.json", s_cube);
+}
+
+TEST(session, opensAndShows)
 {
     snwStudio* studio = snwStudio_Open("bar", NULL);
     REQUIRE(studio != NULL);
@@ -128,7 +145,7 @@ static bool TextIs(snwStudio* studio, const char* key, const char* text)
     return same;
 }
 
-TEST(studio_session, time)
+TEST(session, time)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -151,7 +168,7 @@ TEST(studio_session, time)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, values)
+TEST(session, values)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -180,7 +197,7 @@ TEST(studio_session, values)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, methods)
+TEST(session, methods)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -241,7 +258,7 @@ static snwVec3 HandlePlace(snwStudio* studio, int handle)
     return p;
 }
 
-TEST(studio_session, drags_a_handle)
+TEST(session, dragsAHandle)
 {
     snwStudio* studio = snwStudio_Open("worm", NULL);
     REQUIRE(studio != NULL);
@@ -277,7 +294,7 @@ TEST(studio_session, drags_a_handle)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, locks_degrees_of_freedom)
+TEST(session, locksDegreesOfFreedom)
 {
     snwStudio* studio = snwStudio_Open("worm", NULL);
     REQUIRE(studio != NULL);
@@ -299,7 +316,7 @@ TEST(studio_session, locks_degrees_of_freedom)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, drags_flesh_and_leaves)
+TEST(session, dragsFleshAndLeaves)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -346,10 +363,203 @@ TEST(studio_session, drags_flesh_and_leaves)
     snwStudio_Close(studio);
 }
 
+// Takes hold of something, moves it by (dx, dy, dz) and makes so many steps; its number.
+static int Drag(snwStudio* studio, const char* what, snwVec3 by, int frames)
+{
+    json_t* answer = snwStudio_Ask(studio, "\"do\": \"grab\", %s", what);
+    json_t* from = json_object_get(answer, "position");
+    int grab = (int)json_integer_value(json_object_get(answer, "grab"));
+    CHECK(grab > 0);
+    CHECK(snwStudio_Do(studio, "\"do\": \"move\", \"grab\": %d, \"position\": [%.9g, %.9g, %.9g]", grab,
+        json_number_value(json_array_get(from, 0)) + by.x, json_number_value(json_array_get(from, 1)) + by.y,
+        json_number_value(json_array_get(from, 2)) + by.z));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": %d", frames));
+    json_decref(answer);
+    return grab;
+}
+
+// Three floats of a section of the newest frame; its count.
+static uint32_t FrameFloats(snwStudio* studio, snwSection kind, uint32_t first, float out[3])
+{
+    snwSession* session = snwStudio_Session(studio);
+    snwBlob* frame = snwSession_TakeFrame(session);
+    Section section = FindSection(frame, kind, 0);
+    memset(out, 0, 3 * sizeof(float));
+    if (section.bytes >= 4 * (first + 3))
+        memcpy(out, section.data + 4 * (size_t)first, 3 * sizeof(float));
+    snwBlob_Release(snwSession_GetContext(session), frame);
+    return section.count;
+}
+
+TEST(session, dragsThings)
+{
+    snwStudio* studio = OpenCube();
+    REQUIRE(studio != NULL);
+    float p[3];
+    CHECK(snwStudio_Do(studio, "\"do\": \"gravity\", \"vector\": [0, 0, 0]"));
+    int grab = Drag(studio, "\"prop\": 0", (snwVec3){0, 0.3, 0}, 30);
+    FrameFloats(studio, snw_sectionProps, 0, p);
+    CHECK_NEAR(p[1], 0.8, 0.02);
+    FrameFloats(studio, snw_sectionGrabs, 3, p); // where the hand is
+    CHECK_NEAR(p[1], 0.8, 1e-6);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d", grab));
+    CHECK(TextIs(studio, "undo", "drag of prop ball"));
+    grab = Drag(studio, "\"collider\": 0", (snwVec3){0, -0.25, 0}, 2);
+    FrameFloats(studio, snw_sectionColliders, 0, p);
+    CHECK_NEAR(p[1], -0.25, 1e-6);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d", grab));
+    CHECK(snwStudio_Do(studio, "\"do\": \"undo\""));
+    FrameFloats(studio, snw_sectionColliders, 0, p);
+    CHECK_NEAR(p[1], 0, 0);
+    // A pin takes its vertices along, and flesh that is kept is pinned.
+    CHECK_INT(FrameFloats(studio, snw_sectionPins, 0, p), 0);
+    double before = snwStudio_Number(studio, "pins.0.position.1");
+    grab = Drag(studio, "\"pin\": 0", (snwVec3){0, 0.2, 0}, 2);
+    CHECK_NEAR(snwStudio_Number(studio, "pins.0.position.1"), before + 0.2, 1e-6);
+    CHECK_INT(FrameFloats(studio, snw_sectionPins, 0, p), 9);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d", grab));
+    grab = Drag(studio, "\"origin\": [0, 0.35, 5], \"direction\": [0, 0, -1]", (snwVec3){0, 0, 0.1}, 3);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d, \"keep\": true", grab));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 3"));
+    CHECK_INT(FrameFloats(studio, snw_sectionPins, 0, p), 10);
+    CHECK_INT(FrameFloats(studio, snw_sectionGrabs, 0, p), 0);
+    snwStudio_Close(studio);
+}
+
+TEST(session, dragsBonesAndJoints)
+{
+    snwStudio* studio = OpenText("stick.json", s_stick);
+    REQUIRE(studio != NULL);
+    float head[3], now[3];
+    FrameFloats(studio, snw_sectionBones, 7, head); // what takes the second bone from its rest pose to now
+    int grab = Drag(studio, "\"body\": 0, \"bone\": 1", (snwVec3){0, 0.2, 0}, 20);
+    FrameFloats(studio, snw_sectionBones, 7, now);
+    CHECK(fabsf(now[1] - head[1]) > 0.02f);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d", grab));
+    CHECK(TextIs(studio, "undo", "drag of bone right"));
+    CHECK(snwStudio_Do(studio, "\"do\": \"undo\""));
+    FrameFloats(studio, snw_sectionBones, 7, now);
+    CHECK_NEAR(now[1], head[1], 0);
+    grab = Drag(studio, "\"body\": 0, \"joint\": 0", (snwVec3){0, -0.2, 0}, 20);
+    FrameFloats(studio, snw_sectionBones, 7, now);
+    CHECK(fabsf(now[1] - head[1]) > 0.02f);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d", grab));
+    CHECK(TextIs(studio, "undo", "drag of joint elbow"));
+    // In another method the same bones are handles.
+    CHECK(snwStudio_Do(studio, "\"do\": \"method\", \"name\": \"rigpbd\""));
+    CHECK(snwStudio_Settle(studio));
+    grab = Drag(studio, "\"body\": 0, \"bone\": 1", (snwVec3){0, 0.1, 0}, 5);
+    CHECK_INT(GivenOf(studio, 1), 7);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d, \"keep\": true", grab));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\""));
+    CHECK_INT(GivenOf(studio, 1), 7);
+    snwStudio_Close(studio);
+}
+
+TEST(session, showsWhatIsWanted)
+{
+    snwStudio* studio = OpenText("stick.json", s_stick);
+    REQUIRE(studio != NULL);
+    float p[3];
+    CHECK_INT(FrameFloats(studio, snw_sectionValues, 0, p), 0);
+    CHECK(snwStudio_Do(studio, "\"do\": \"view\", \"want\": [\"strain\", \"elements\", \"contacts\", \"pressure\"]"));
+    uint32_t points = FrameFloats(studio, snw_sectionPositions, 0, p);
+    CHECK_INT(FrameFloats(studio, snw_sectionValues, 0, p), points);
+    CHECK(p[0] <= p[1]);
+    CHECK_INT(FrameFloats(studio, snw_sectionElements, 0, p), 11 * 3 * 3);
+    CHECK_INT(FrameFloats(studio, snw_sectionPressure, 0, p), 1);
+    // Another viewer wants the weights: the model comes again with them.
+    json_t* answer = snwStudio_AskAs(studio, 2, "\"do\": \"view\", \"want\": [\"weights\"]");
+    json_decref(answer);
+    struct timespec pause = {0, 5000000};
+    bool painted = false;
+    for (int i = 0; i < 2000 && !painted; ++i)
+    {
+        nanosleep(&pause, NULL);
+        snwBlob* model = snwSession_TakeModel(snwStudio_Session(studio));
+        Section json = FindSection(model, snw_sectionModel, 0);
+        json_error_t error;
+        json_t* words = json_loadb((const char*)json.data, json.bytes, 0, &error);
+        painted = json_is_integer(json_object_get(json_array_get(json_object_get(words, "parts"), 0), "weights"));
+        json_decref(words);
+        snwBlob_Release(snwSession_GetContext(snwStudio_Session(studio)), model);
+    }
+    CHECK(painted);
+    snwBlob* frame = snwSession_TakeFrame(snwStudio_Session(studio));
+    snwBlob* model = snwSession_TakeModel(snwStudio_Session(studio));
+    snwBlobHead ofFrame, ofModel;
+    memcpy(&ofFrame, frame->data, sizeof ofFrame);
+    memcpy(&ofModel, model->data, sizeof ofModel);
+    CHECK_INT(ofModel.serial, 2);
+    CHECK_INT(ofFrame.model, ofModel.serial);
+    snwBlob_Release(snwSession_GetContext(snwStudio_Session(studio)), frame);
+    snwBlob_Release(snwSession_GetContext(snwStudio_Session(studio)), model);
+    snwSession_Leave(snwStudio_Session(studio), 1);
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\""));
+    CHECK_INT(FrameFloats(studio, snw_sectionValues, 0, p), 0);
+    snwStudio_Close(studio);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Trouble
+
+TEST(session, survivesDivergence)
+{
+    static const char wild[] = "{\"sinew\": 1, \"rate\": 1, \"bodies\": [{\"name\": \"b\", \"character\": {\"shape\":"
+                               "\"block\", \"size\": [0.3, 0.3, 0.3], \"cells\": [2, 2, 2],"
+                               "\"material\": {\"density\": 0.001}}}]}";
+    snwStudio* studio = OpenText("wild.json", wild);
+    REQUIRE(studio != NULL);
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 2"));
+    CHECK(snwStudio_Do(
+        studio, "\"do\": \"push\", \"body\": 0, \"vertex\": 0, \"force\": [1e12, 1e11, 1e10], \"duration\": 1e6"));
+    json_t* answer = snwStudio_Ask(studio, "\"do\": \"step\", \"frames\": 60");
+    CHECK(json_is_false(json_object_get(answer, "ok")));
+    json_decref(answer);
+    CHECK_NEAR(snwStudio_Number(studio, "diverged"), 1, 0);
+    CHECK(snwStudio_Events(studio, "note") >= 1);
+    snwBlob* frame = snwSession_TakeFrame(snwStudio_Session(studio));
+    Section positions = FindSection(frame, snw_sectionPositions, 0);
+    bool finite = true;
+    for (uint32_t i = 0; i < 3 * positions.count; ++i)
+        finite = finite && isfinite(((const float*)(const void*)positions.data)[i]);
+    CHECK(finite);
+    snwBlob_Release(snwSession_GetContext(snwStudio_Session(studio)), frame);
+    CHECK(snwStudio_Do(studio, "\"do\": \"reset\""));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 3"));
+    CHECK_NEAR(snwStudio_Number(studio, "diverged"), 0, 0);
+    CHECK_NEAR(snwStudio_Number(studio, "frame"), 3, 0);
+    snwStudio_Close(studio);
+}
+
+TEST(session, cancels)
+{
+    snwStudio* studio = OpenCube();
+    REQUIRE(studio != NULL);
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 200"));
+    snwSession* session = snwStudio_Session(studio);
+    static const char export[] = "{\"v\": 1, \"do\": \"export\", \"kind\": \"glb\"}";
+    char cancel[64];
+    json_t* answer = snwStudio_Ask(studio, "\"do\": \"export\", \"kind\": \"log\"");
+    int job = (int)json_integer_value(json_object_get(answer, "job"));
+    json_decref(answer);
+    json_decref(snwStudio_Job(studio, job));
+    snprintf(cancel, sizeof cancel, "{\"v\": 1, \"do\": \"cancel\", \"job\": %d}", job + 2);
+    snwSession_Post(session, 1, export, sizeof export - 1);
+    snwSession_Post(session, 1, export, sizeof export - 1); // waits for the first
+    snwSession_Post(session, 1, cancel, strlen(cancel));
+    json_t *first = snwStudio_Job(studio, job + 1), *second = snwStudio_Job(studio, job + 2);
+    CHECK(json_object_get(first, "file") != NULL);
+    CHECK_CONTAINS(json_string_value(json_object_get(json_object_get(second, "error"), "text")), "stopped");
+    json_decref(first);
+    json_decref(second);
+    snwStudio_Close(studio);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Timeline
 
-TEST(studio_session, seeks_and_goes_on)
+TEST(session, seeksAndGoesOn)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -357,7 +567,7 @@ TEST(studio_session, seeks_and_goes_on)
     snwStudio_Hash(studio, hashes[0]);
     for (int i = 1; i <= 70; ++i)
     {
-        if (i == 20)
+        if (i == 35)
             CHECK(snwStudio_Do(
                 studio, "\"do\": \"push\", \"body\": 0, \"vertex\": -1, \"force\": [3, 0, 0], \"duration\": 0.2"));
         CHECK(snwStudio_Do(studio, "\"do\": \"step\""));
@@ -416,7 +626,7 @@ static bool PathOf(snwStudio* studio, const json_t* done, char* path, size_t cap
     return true;
 }
 
-TEST(studio_session, exports_what_was_shown)
+TEST(session, exportsWhatWasShown)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -449,9 +659,43 @@ TEST(studio_session, exports_what_was_shown)
     snwStudio_Close(studio);
 }
 
+TEST(session, exportedDocumentsAreValid)
+{
+    snwStudio* studio = snwStudio_Open("worm", NULL); // with a texture
+    REQUIRE(studio != NULL);
+    char paths[3][1024];
+    int grab = Drag(studio, "\"body\": 0, \"handle\": 4", (snwVec3){0, 0.2, 0}, 10);
+    CHECK(snwStudio_Do(studio, "\"do\": \"drop\", \"grab\": %d", grab));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 5"));
+    json_t* done = Export(studio, "glb", "worm");
+    CHECK(PathOf(studio, done, paths[0], sizeof paths[0]));
+    json_decref(done);
+    snwStudio_Close(studio);
+    studio = OpenText("stick.json", s_stick);
+    REQUIRE(studio != NULL);
+    grab = Drag(studio, "\"body\": 0, \"bone\": 1", (snwVec3){0, 0.2, 0}, 15);
+    static const char* const kinds[] = {"glb", "joints"};
+    for (int i = 0; i < 2; ++i)
+    {
+        done = Export(studio, kinds[i], "stick");
+        CHECK(PathOf(studio, done, paths[i + 1], sizeof paths[0]));
+        json_decref(done);
+    }
+    snwStudio_Close(studio);
+    const char* list[3] = {paths[0], paths[1], paths[2]};
+    snwVerdict verdicts[3];
+    if (!snwValidate(list, 3, verdicts))
+        SKIP("no glTF validator here (tools/setup.sh validate)");
+    for (int i = 0; i < 3; ++i)
+    {
+        CHECK_INT(verdicts[i].errors, 0);
+        CHECK_INT(verdicts[i].warnings, 0);
+    }
+}
+
 // The performance that was exported as a log, performed by the run loop, has the hashes of the preview; so has the
 // scene that was saved with what was done as its script, but for its script's own count.
-TEST(studio_session, log_replays)
+TEST(session, logReplays)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -491,7 +735,7 @@ TEST(studio_session, log_replays)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, autosaves)
+TEST(session, autosaves)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -577,7 +821,7 @@ static const Wrong s_wrongs[] = {
     {"{\"v\": 1, \"do\": \"view\", \"want\": 1}", "list"},
 };
 
-TEST(studio_session, refuses_nonsense)
+TEST(session, refusesNonsense)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -617,7 +861,7 @@ static bool IsRefused(snwStudio* studio, json_t* answer)
     return refused;
 }
 
-TEST(studio_session, stays_in_its_folder)
+TEST(session, staysInItsFolder)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);
@@ -650,7 +894,7 @@ TEST(studio_session, stays_in_its_folder)
     snwStudio_Close(studio);
 }
 
-TEST(studio_session, queue_is_bounded)
+TEST(session, queueIsBounded)
 {
     snwStudio* studio = OpenCube();
     REQUIRE(studio != NULL);

@@ -233,7 +233,7 @@ static snwResult ReadHandles(snwAnswer* answer, snwCommand* commands, int* count
 static snwResult LockAll(snwAnswer* answer, bool lock)
 {
     snwSession* session = answer->session;
-    snwCommand commands[snw_mostUndone];
+    snwCommand commands[snw_mostUndone] = {0};
     int count = 0;
     snwResult result = snwSession_GoOn(session, answer->json.message);
     if (result >= 0)

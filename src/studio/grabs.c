@@ -188,7 +188,8 @@ static snwResult TakeBone(snwAnswer* answer, snwHand* hand)
 
 static bool IsPowered(const snwSession* session, const snwJointDef* joint)
 {
-    return Answers(session, snw_featureJoints) && joint->motor && joint->type == snw_jointHinge;
+    return Answers(session, snw_featureJoints) && joint->type == snw_jointHinge &&
+           (joint->motor || joint->stiffness > 0);
 }
 
 // A motor is told where to turn; any other joint is moved by the bone below it.

@@ -12,9 +12,9 @@ snwResult snwLive_Create(snwSession* session, snwMessage* message)
     size_t count = (size_t)def->bodyCount + 1;
     snwArena_Free(&live->arena);
     *live = (snwLive){.arena = {.context = session->context}};
-    live->materials = snwArena_Alloc(&live->arena, count, sizeof *live->materials);
-    live->handles = snwArena_Alloc(&live->arena, count, sizeof *live->handles);
-    live->rules = snwArena_Alloc(&live->arena, count, sizeof *live->rules);
+    live->materials = snwArena_Alloc(&live->arena, count, sizeof(void*));
+    live->handles = snwArena_Alloc(&live->arena, count, sizeof(void*));
+    live->rules = snwArena_Alloc(&live->arena, count, sizeof(void*));
     for (int i = 0; i < def->bodyCount && !live->arena.failed; ++i)
     {
         const snwCharacterDef* character = &def->bodies[i].character->def;

@@ -49,9 +49,9 @@ snwResult snwJob_Paint(snwJob* job)
 {
     const snwSceneDef* scene = snwScene_GetDef(job->base.stage->file.scene);
     snwArena arena = {.context = job->context};
-    snwPaintedVertex** rows = snwArena_Alloc(&arena, (size_t)scene->bodyCount + 1, sizeof *rows);
+    snwPaintedVertex** rows = snwArena_Alloc(&arena, (size_t)scene->bodyCount + 1, sizeof(void*));
     snwResult result = rows != NULL ? snw_ok : snwFailMemory(&job->message);
-    for (int i = 0; i < scene->bodyCount && result >= 0; ++i)
+    for (int i = 0; rows != NULL && i < scene->bodyCount && result >= 0; ++i)
     {
         for (int k = 0; k < i && rows[i] == NULL; ++k)
             if (scene->bodies[k].character == scene->bodies[i].character)

@@ -122,6 +122,17 @@ static snwResult PushIf(snwSession* session, bool needed, const snwCommand* comm
     return needed ? snwSession_Push(session, command, message) : snw_ok;
 }
 
+static bool SameMaterial(const snwMaterial* a, const snwMaterial* b)
+{
+    return a->density == b->density && a->young == b->young && a->poisson == b->poisson && a->damping == b->damping &&
+           a->frequency == b->frequency && a->settling == b->settling;
+}
+
+static bool SameVector(snwVec3 a, snwVec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
 static snwResult KeepBody(snwSession* session, int body, snwMaterial* const* materials, snwMessage* message)
 {
     const snwBody* now = &session->sim->bodies[body];
@@ -132,8 +143,7 @@ static snwResult KeepBody(snwSession* session, int body, snwMaterial* const* mat
         command.body = body;
         command.index = i;
         command.material = materials[body][i];
-        bool unlike = memcmp(&command.material, &now->materials[i], sizeof command.material) != 0;
-        result = PushIf(session, unlike, &command, message);
+        result = PushIf(session, !SameMaterial(&command.material, &now->materials[i]), &command, message);
     }
     return result;
 }
@@ -153,8 +163,7 @@ static snwResult KeepValues(snwSession* session, const snwLive* kept, snwMessage
     snwCommand gravity = snwDefaultCommand(snw_commandGravity);
     gravity.vector = kept->gravity;
     if (result >= 0)
-        result = PushIf(
-            session, memcmp(&kept->gravity, &sim->state->gravity, sizeof gravity.vector) != 0, &gravity, message);
+        result = PushIf(session, !SameVector(kept->gravity, sim->state->gravity), &gravity, message);
     for (int i = 0; i < sim->bodyCount && result >= 0; ++i)
         result = KeepBody(session, i, kept->materials, message);
     return result;

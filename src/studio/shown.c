@@ -172,7 +172,7 @@ snwResult snwCreateShown(snwContext* context, const snwSceneDef* scene, snwShown
     made->arena.context = context;
     made->bodies = snwArena_Alloc(&made->arena, (size_t)scene->bodyCount + 1, sizeof *made->bodies);
     snwResult result = made->bodies != NULL ? snw_ok : snwFailMemory(message);
-    for (int i = 0; i < scene->bodyCount && result >= 0; ++i)
+    for (int i = 0; made->bodies != NULL && i < scene->bodyCount && result >= 0; ++i)
     {
         size_t count = (size_t)scene->bodies[i].character->def.vertexCount;
         made->bodyCount = i + 1;

@@ -95,12 +95,14 @@ snwResult snwStage_Change(snwStage* stage, const snwStageChange* change, snwStag
     snwSceneFile file = stage->file;
     snwArena arena = {.context = stage->context};
     snwSetting* settings = snwArena_Alloc(&arena, (size_t)old->settingCount + 1, sizeof *settings);
-    snwBodyDef* bodies = snwArena_Copy(&arena, old->bodies, (size_t)old->bodyCount, sizeof *bodies);
+    snwBodyDef* bodies = snwArena_Alloc(&arena, (size_t)old->bodyCount + 1, sizeof *bodies);
     file.scene = NULL;
     *changed = NULL;
-    snwResult result = settings == NULL || arena.failed ? snwFailMemory(message) : snw_ok;
-    if (result >= 0)
+    snwResult result = settings != NULL && bodies != NULL ? snw_ok : snwFailMemory(message);
+    if (settings != NULL && bodies != NULL)
     {
+        if (old->bodyCount > 0)
+            memcpy(bodies, old->bodies, (size_t)old->bodyCount * sizeof *bodies);
         def.method = change->method != NULL ? change->method : old->method;
         def.settings = settings;
         def.settingCount = ChangeSettings(old, change, settings);
