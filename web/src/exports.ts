@@ -20,8 +20,6 @@ const kinds: [string, string, string][] = [
     ["sidecar", "Sidecar", "materials and joints of an artist's file, beside it"],
 ];
 
-const endings: Record<string, string> = { joints: "glb", scene: "json", log: "jsonl", sidecar: "json", obj: "obj" };
-
 interface Row {
     element: HTMLElement;
     bar: HTMLProgressElement;
@@ -67,7 +65,7 @@ export class Exports {
     private async start(kind: string): Promise<void> {
         const stem = this.name.value.trim().replace(/\.[a-z0-9]+$/i, "") || "take";
         const extra = kind === "joints" || kind === "sidecar" ? `-${kind}` : "";
-        const answer = await this.app.ask("export", { kind, name: `${stem}${extra}.${endings[kind] ?? kind}` });
+        const answer = await this.app.ask("export", { kind, name: `${stem}${extra}` });
         if (answer) this.onJob({ job: answer.job as number, kind, text: "waiting", share: 0 });
     }
 

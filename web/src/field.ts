@@ -25,7 +25,8 @@ const pause = 60; // ms between two messages of one slider
 const widest = 2000;
 
 export function numberText(value: number): string {
-    if (Number.isInteger(value) && Math.abs(value) < 1e7) return String(value);
+    if (Math.abs(value) >= 1e7) return value.toExponential(3).replace(/\.?0*e\+/, "e");
+    if (Number.isInteger(value)) return String(value);
     return String(Number(value.toPrecision(4)));
 }
 

@@ -123,7 +123,10 @@ export class Viewer {
         const box = new Box3(lower, upper);
         const center = box.getCenter(new Vector3());
         if (!this.framed) {
-            this.stage.view.frame(lower, upper, true);
+            // What falls should be in the picture when it has landed.
+            const floor = this.ground < 0 ? lower.y : (frame.floatsOf(Kind.colliders)[this.ground * 7 + 1] ?? lower.y);
+            const reach = Math.max(Math.min(lower.y, floor), lower.y - 3 * (upper.y - lower.y));
+            this.stage.view.frame(lower.clone().setY(reach), upper, true);
             this.framed = true;
         } else if (prefs.value.follow) {
             this.stage.view.target.add(center.clone().sub(this.center));

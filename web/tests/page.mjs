@@ -250,6 +250,7 @@ const cases = {
         await page.fill("dialog.exports input", "take");
         await page.click('dialog.exports [data-kind="glb"]');
         await page.locator(".job.done a").first().waitFor({ timeout: 30000 });
+        check(/^take\.glb,/.test(await page.locator(".job.done").first().textContent()), "it has the name that was asked for");
         await shot(page, "export");
         const [download] = await Promise.all([page.waitForEvent("download"), page.locator(".job.done a").first().click()]);
         const path = join(server.folder, "downloaded.glb");
