@@ -187,11 +187,12 @@ const snwMetric snwMetrics[] = {
     {"locked_dof_err", "", "lower",
         "the same of a handle that is locked and one that is torn about by a third of the size a frame; turns in rad"},
     {"toggle_jump", "x", "lower",
-        "largest change of a free handle's velocity in the substep that locks or frees another one, over the largest "
-        "of "
-        "the 10 before"},
+        "change of a vertex' velocity in the substep that locks or frees a handle, of what velocities changed by in "
+        "the "
+        "10 substeps before, together"},
     {"recover_s", "s", "lower",
-        "after a handle was 10 sizes away and is let go: until the shape is within 1 % of the size of its rest again"},
+        "after a handle was 10 sizes away within a frame and is let go, in air that stops the spin: until the flesh is "
+        "within 1 % of the size of its rest again"},
     {"frames_received_per_s", "1/s", "higher", "frames of the studio that a client gets while it drags; 60 are made"},
     {"frame_age_max", "", "lower", "frames that the studio has made since, when one arrives at a client: the most"},
     {"latency_ms_median", "ms", "lower",

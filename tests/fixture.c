@@ -9,20 +9,20 @@
 static void* CountingAlloc(size_t size, size_t alignment, void* user)
 {
     snwCountingAllocator* counter = user;
-    if (++counter->allocations == counter->failAt)
+    if (__atomic_add_fetch(&counter->allocations, 1, __ATOMIC_RELAXED) == counter->failAt) // of any thread
         return NULL;
     void* memory = NULL;
     if (posix_memalign(&memory, alignment, size) != 0)
         return NULL;
     memset(memory, 0xA5, size); // whoever forgets to clear sees it
-    counter->live++;
+    __atomic_add_fetch(&counter->live, 1, __ATOMIC_RELAXED);
     return memory;
 }
 
 static void CountingFree(void* memory, void* user)
 {
     snwCountingAllocator* counter = user;
-    counter->live--;
+    __atomic_sub_fetch(&counter->live, 1, __ATOMIC_RELAXED);
     free(memory);
 }
 

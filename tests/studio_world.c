@@ -193,6 +193,31 @@ bool snwStudioWorld_WaitLeft(snwStudioWorld* world, int count)
     return Wait(world, &world->left, count);
 }
 
+static int Look(snwStudioWorld* world, const int* counter)
+{
+    pthread_mutex_lock(&world->mutex);
+    int count = *counter;
+    pthread_mutex_unlock(&world->mutex);
+    return count;
+}
+
+int snwStudioWorld_Heard(snwStudioWorld* world)
+{
+    return Look(world, &world->heardCount);
+}
+
+int snwStudioWorld_Left(snwStudioWorld* world)
+{
+    return Look(world, &world->left);
+}
+
+void snwStudioWorld_Deafen(snwStudioWorld* world)
+{
+    pthread_mutex_lock(&world->mutex);
+    world->deaf = true;
+    pthread_mutex_unlock(&world->mutex);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Requests
 

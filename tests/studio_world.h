@@ -49,6 +49,9 @@ void snwStudioWorld_Tell(snwStudioWorld* world, int client, const char* text);
 // Waits until so many messages were heard, or clients have left; false: not within ten seconds.
 bool snwStudioWorld_WaitHeard(snwStudioWorld* world, int count);
 bool snwStudioWorld_WaitLeft(snwStudioWorld* world, int count);
+int snwStudioWorld_Heard(snwStudioWorld* world);
+int snwStudioWorld_Left(snwStudioWorld* world);
+void snwStudioWorld_Deafen(snwStudioWorld* world); // from now on no request is taken
 
 // One request, and all of the answer; "" if there is none. head: lines with their ends, without the last empty one.
 const char* snwStudioWorld_Ask(snwStudioWorld* world, snwWire* wire, const char* head, const void* body, size_t size);

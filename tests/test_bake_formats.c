@@ -220,12 +220,11 @@ typedef struct Written
 } Written;
 
 // A bake of the dancing tube, in a file that counts centimetres.
-static Written Write(snwContext* context, const char* name, snwBakeFormat format)
+static Written WriteDef(snwContext* context, const char* name, const snwBakeOutputDef* def)
 {
-    Written w = {.def = snwDefaultBakeOutputDef()};
+    Written w = {.def = *def};
     snwReelWorld_Make(context, snwReelWorld_Document(context, 0.01), 0.01, 0.02, &w.world);
     w.def.path = TempPath(name);
-    w.def.format = format;
     w.def.overwrite = true;
     w.world.reel.user = &w.world;
     w.world.reel.surfaces = w.world.surfaces;
@@ -235,6 +234,13 @@ static Written Write(snwContext* context, const char* name, snwBakeFormat format
     if (w.result < 0)
         snwTest_Fail(__FILE__, __LINE__, "%s: %s", name, w.message.text);
     return w;
+}
+
+static Written Write(snwContext* context, const char* name, snwBakeFormat format)
+{
+    snwBakeOutputDef def = snwDefaultBakeOutputDef();
+    def.format = format;
+    return WriteDef(context, name, &def);
 }
 
 static snwAsset* Reopen(const Written* w)
@@ -355,6 +361,15 @@ TEST(outputs, morphsAreKeyFramesWithoutSkin)
     snwDestroyContext(context);
 }
 
+static int MostInfluences(const Written* w, const snwAsset* asset)
+{
+    int most = 0;
+    const snwAssetWeights* weights = &asset->meshes[w->world.surfaces[0].mesh].weights;
+    for (int i = 0; i < snw_tubeVertices; ++i)
+        most = weights->starts[i + 1] - weights->starts[i] > most ? weights->starts[i + 1] - weights->starts[i] : most;
+    return most;
+}
+
 TEST(outputs, helperJointsFollowTheFlesh)
 {
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
@@ -365,10 +380,30 @@ TEST(outputs, helperJointsFollowTheFlesh)
     CHECK_NEAR(error, w.report.maxError, 2e-5);
     CHECK(error <= 1.001e-3 && w.report.rmsError < 0.5e-3); // of flesh that swings by 20 mm
     const snwAssetSkin* skin = &asset->skins[asset->nodes[w.world.surfaces[0].node].skin];
-    CHECK(skin->jointCount > 3 && skin->jointCount <= 3 + 128);
-    const snwAssetWeights* weights = &asset->meshes[w.world.surfaces[0].mesh].weights;
-    for (int i = 0; i < snw_tubeVertices; ++i)
-        CHECK(weights->starts[i + 1] - weights->starts[i] <= 4);
+    CHECK(skin->jointCount > 3 && skin->jointCount < 3 + 40);
+    CHECK(MostInfluences(&w, asset) > 4 && MostInfluences(&w, asset) <= 8);
+    CHECK_INT(w.report.noteCount, 2);
+    CHECK_CONTAINS(w.report.notes[1], "--influences 4");
+    snwAsset_Close(asset);
+    snwReelWorld_Free(&w.world);
+    snwDestroyContext(context);
+}
+
+TEST(outputs, helperJointsAndInfluencesAreNoMoreThanAsked)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwBakeOutputDef def = snwDefaultBakeOutputDef();
+    def.format = snw_bakeJoints;
+    def.most = 5;
+    def.influences = 4;
+    Written w = WriteDef(context, "fewjoints.glb", &def);
+    snwAsset* asset = Reopen(&w);
+    REQUIRE(asset != NULL);
+    CHECK_INT(asset->skins[asset->nodes[w.world.surfaces[0].node].skin].jointCount, 3 + 5);
+    CHECK_INT(MostInfluences(&w, asset), 4);
+    CHECK_NEAR(PlayedError(&w, asset), w.report.maxError, 2e-5);
+    CHECK(w.report.maxError > 1e-3 && w.report.maxError < 10e-3);
+    CHECK_CONTAINS(w.report.notes[1], "5 helper joints come within");
     snwAsset_Close(asset);
     snwReelWorld_Free(&w.world);
     snwDestroyContext(context);

@@ -225,7 +225,7 @@ TEST(rigfit, stepsStopAtFarLimits)
         snwRigFit_MakeRows(world->model, s, &world->hold, world->pose);
         for (int i = 0; i < s->fit.n; ++i)
             s->right.turns[i] = 0.0005 * snwTest_Signed(&world->seed);
-        snwRigFit_SolveTurns(world->model, s, world->pose, &(snwRigPush){1, 0});
+        snwRigFit_SolveTurns(world->model, s, world->pose, &(snwRigPush){1, 0, 0});
         for (int i = 0; i < s->rowCount; ++i)
         {
             const snwRigRow* row = &s->rows[i];
@@ -300,9 +300,116 @@ TEST(rigfit, chainsThatCannotReachStayCalm)
         for (int i = 0; i < 4 * world->vertexCount; ++i)
             CHECK(i % 4 == 3 || fabsf(world->x[i]) < 10);
         world->targets[4].given = 0;
-        for (int trial = 0; trial < 50; ++trial)
+        for (int trial = 0; trial < 2500; ++trial)
+        {
             snwRigWorld_Fit(world);
+            snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose);
+            snwRigFit_Apply(context, world->model, world->scratch, world->pose, world->x, NULL);
+        }
         CHECK(WidestGap(world) <= 1e-10 * world->model->size);
+        snwRigWorld_Free(world);
+    }
+    snwDestroyContext(context);
+}
+
+// 1/2 |x - xr|^2 and, for joints that are out of reach, springs of so many times all mass.
+static double StrainEnergy(const snwRigWorld* world, double spring)
+{
+    double energy = 0, mass = 0;
+    for (int i = 0; i < world->vertexCount; ++i)
+    {
+        snwVec3 x = {(double)world->x[4 * i], (double)world->x[4 * i + 1], (double)world->x[4 * i + 2]};
+        snwVec3 away = snwVec3_Sub(x, snwRigWorld_Skinned(world, world->pose, i));
+        away.z = world->dimension == 3 ? away.z : 0;
+        energy += 0.5 * world->masses[i] * snwVec3_Dot(away, away), mass += world->masses[i];
+    }
+    for (int i = 0; i < world->linkCount; ++i)
+    {
+        const snwRigLinkDef* link = &world->links[i];
+        snwVec3 gap = snwVec3_Sub(PointOf(world, link->parent, link->joint), PointOf(world, link->child, link->joint));
+        energy += 0.5 * spring * mass * snwVec3_Dot(gap, gap);
+    }
+    return energy;
+}
+
+// By differences: how fast the energy changes as a handle moves along, or turns about, z or y.
+static double Slope(snwRigWorld* world, double spring, int handle, int way)
+{
+    const double step = 1e-6;
+    double energies[2];
+    snwRigPose kept = world->pose[handle];
+    for (int i = 0; i < 2; ++i)
+    {
+        double amount = i == 0 ? step : -step;
+        if (way == 0)
+            world->pose[handle].place.y += amount;
+        else
+            world->pose[handle].linear = snwMat3_Mul(
+                snwQuat_ToMat3(snwQuat_FromRotationVector((snwVec3){0, 0, amount})), kept.linear);
+        energies[i] = StrainEnergy(world, spring);
+        world->pose[handle] = kept;
+    }
+    return (energies[0] - energies[1]) / (2 * step);
+}
+
+// Out of reach: flesh that does not move has one pose, and that is the least of what flesh and open joints cost.
+TEST(rigfit, chainsOutOfReachSettleAtTheLeastEnergy)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        snwRigWorld* world = snwRigWorld_NewChain(context, dimension, 5, NULL);
+        snwRigPose before[snw_mostHandles];
+        double size = world->model->size, moved = 0, gap = 0;
+        world->targets[0].given = world->targets[4].given = snw_dofX | snw_dofY | snw_dofZ;
+        world->targets[4].place.x += 0.5 * size, world->targets[4].place.y += 0.1 * size;
+        snwRigWorld_Shake(world, 0.02);
+        for (int trial = 0; trial < 1500; ++trial)
+        {
+            memcpy(before, world->pose, sizeof before);
+            gap = snwRigWorld_Fit(world).gap;
+            CHECK(gap > 0.05);
+        }
+        for (int k = 0; k < 5; ++k)
+            moved = fmax(moved, snwVec3_Distance(world->pose[k].place, before[k].place));
+        CHECK(moved < 1e-6 * size);
+        double widest = WidestGap(world), least = widest, spring = 1e3 * 0.002 / gap;
+        for (int i = 0; i < world->linkCount; ++i)
+            least = fmin(least, snwVec3_Distance(PointOf(world, i, world->links[i].joint),
+                                    PointOf(world, i + 1, world->links[i].joint)));
+        CHECK(least > 0.5 * widest); // all of them give
+        double scale = spring * widest * world->model->mass;
+        for (int k = 0; k < 5; ++k)
+        {
+            CHECK(k == 0 || k == 4 || fabs(Slope(world, spring, k, 0)) < 1e-5 * scale);
+            CHECK(fabs(Slope(world, spring, k, 1)) < 1e-5 * scale * size);
+        }
+        snwRigWorld_Free(world);
+    }
+    snwDestroyContext(context);
+}
+
+// Flesh that is swollen to three times its size, and turned: steps of Gauss and Newton go three times too far.
+TEST(rigfit, swollenFleshDoesNotShakeTheRig)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        snwRigWorld* world = snwRigWorld_Simple(context, dimension, 60, 1);
+        snwQuat turn = snwQuat_FromAxisAngle((snwVec3){0, 0, 1}, 0.9);
+        snwVec3 centre = {0};
+        double mass = 0;
+        for (int i = 0; i < world->vertexCount; ++i)
+            centre = snwVec3_MulAdd(centre, world->masses[i], world->rest[i]), mass += world->masses[i];
+        centre = snwVec3_Scale(centre, 1 / mass);
+        for (int i = 0; i < world->vertexCount; ++i)
+        {
+            snwVec3 x = snwQuat_Rotate(turn, snwVec3_Scale(snwVec3_Sub(world->rest[i], centre), 3));
+            world->x[4 * i] = (float)x.x, world->x[4 * i + 1] = (float)x.y, world->x[4 * i + 2] = (float)x.z;
+        }
+        for (int trial = 0; trial < 8; ++trial)
+            snwRigWorld_Fit(world);
+        CHECK_NEAR(atan2(world->pose[0].linear.m[1][0], world->pose[0].linear.m[0][0]), 0.9, 0.1);
         snwRigWorld_Free(world);
     }
     snwDestroyContext(context);

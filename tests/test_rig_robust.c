@@ -154,9 +154,9 @@ TEST(rigfit, keptRowsAreThoseOfAFreshScratch)
         snwRigPose pose[snw_mostHandles];
         snwRigFitScratch* fresh = NULL;
         memcpy(pose, world->pose, sizeof pose);
-        snwRigWorld_Shake(world, 0.02);
+        snwRigWorld_Shake(world, 0.0005);
         world->targets[0].given = trial % 10 == 0 ? snw_dofX : snw_dofX | snw_dofY | snw_dofZ;
-        world->targets[0].place = snwVec3_MulAdd(world->pose[0].place, 0.01, snwRigWorld_RandomVector(world));
+        world->targets[0].place = snwVec3_MulAdd(world->pose[0].place, 0.001, snwRigWorld_RandomVector(world));
         int version = world->scratch->fit.version;
         snwRigWorld_Fit(world);
         kept += world->scratch->fit.version == version ? 1 : 0;

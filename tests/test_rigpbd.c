@@ -174,14 +174,14 @@ TEST(rigpbd, elementsHaveTheSameBitsForAnyInstructionSet)
 // ---------------------------------------------------------------------------------------------------------------------
 // Scenes
 
-// more: the rest of the body, closed, and of the scene.
-static snwSim* NewSim(snwContext* context, const char* character, const char* more)
+// vertices: 0 for as many as the character has; more: the rest of the body, closed, and of the scene.
+static snwSim* NewSized(snwContext* context, const char* character, int vertices, const char* more)
 {
     char text[2048];
     snprintf(text, sizeof text,
         "{\"sinew\":1,\"name\":\"t\",\"method\":\"rigpbd\",\"duration\":1,"
-        "\"bodies\":[{\"name\":\"b\",\"character\":{\"blueprint\":\"%s\"}%s}",
-        character, more);
+        "\"bodies\":[{\"name\":\"b\",\"character\":{\"blueprint\":\"%s\",\"size\":{\"vertices\":%d}}%s}",
+        character, vertices, more);
     char* plain = snwFixture_Unpainted(text);
     snwSceneFile file;
     snwMessage message = {0};
@@ -195,6 +195,11 @@ static snwSim* NewSim(snwContext* context, const char* character, const char* mo
         snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
     snwSceneFile_Close(&file);
     return sim;
+}
+
+static snwSim* NewSim(snwContext* context, const char* character, const char* more)
+{
+    return NewSized(context, character, 0, more);
 }
 
 static const char* const s_free = "}],\"gravity\":[0,0,0]";
@@ -243,7 +248,7 @@ static void CheckMomentum(const char* character, const char* settings, int frame
     char more[512];
     snprintf(more, sizeof more,
         ",\"velocity\":[0.3,0.2,0],\"angular_velocity\":[0,0,2]}],\"gravity\":[0,0,0],\"settings\":{%s}", settings);
-    snwSim* sim = NewSim(context, character, more);
+    snwSim* sim = NewSized(context, character, 200, more);
     snwMeasures start = Measure(sim);
     snwFixture_Run(sim, frames, 1.0 / 60.0);
     snwMeasures end = Measure(sim);
@@ -274,7 +279,7 @@ TEST(rigpbd, chainsTakeNoMomentumAndKeepTheirJoints)
 {
     CheckMomentum("fish-2d", "\"rigpbd.weights\": \"closest\"", 120);
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
-    snwSim* sim = NewSim(context, "fish-2d", s_free);
+    snwSim* sim = NewSized(context, "fish-2d", 300, s_free);
     const snwCharacterDef* def = &sim->bodies[0].character->def;
     for (int i = 0; i < 90; ++i)
     {
@@ -322,7 +327,7 @@ TEST(rigpbd, givenDegreesOfFreedomAreMetEveryFrame)
 static void CheckJump(const char* character, int handle)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
-    snwSim* sim = NewSim(context, character, s_free);
+    snwSim* sim = NewSized(context, character, 250, s_free);
     snwTransform to = {Pose(sim, handle)->place, {0, 0, 0, 1}};
     to.position.x += 10.0 * Size(sim);
     PushHandle(sim, handle, snw_dofX | snw_dofY, to);
@@ -343,6 +348,28 @@ TEST(rigpbd, aHandleThatJumpsTenSizesNeitherExplodesNorRuins)
 {
     CheckJump("starfish", 1);
     CheckJump("fish-2d", 0);
+}
+
+// A fish's tail is held while its head is led away, farther than its spine is long: the flesh between is stretched, and
+// nothing of it is thrown about, neither then nor when all of it is let go.
+TEST(rigpbd, chainsOutOfReachDoNotShakeTheFlesh)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "fish-2d", "}],\"gravity\":[0,0,0],\"settings\":{\"rigpbd.settle\":4}");
+    snwTransform tail = {Pose(sim, 3)->place, {0, 0, 0, 1}}, head = {Pose(sim, 0)->place, {0, 0, 0, 1}};
+    snwVec3 away = snwVec3_Normalize(snwVec3_Sub(head.position, tail.position));
+    double fastest = 0.0;
+    for (int i = 0; i < 90; ++i)
+    {
+        head.position = snwVec3_MulAdd(head.position, i < 40 ? 0.005 * Size(sim) : 0.0, away);
+        PushHandle(sim, 3, i < 70 ? snw_dofX | snw_dofY : 0, tail);
+        PushHandle(sim, 0, i < 70 ? snw_dofX | snw_dofY : 0, head);
+        snwFixture_Run(sim, 1, 1.0 / 60.0);
+        fastest = fmax(fastest, Measure(sim).maxSpeed / Size(sim));
+    }
+    CHECK(fastest > 0.3 && fastest < 6.0);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
 }
 
 // The largest change of a vertex's velocity in a substep.
@@ -440,7 +467,7 @@ TEST(rigpbd, fleshThatNothingTouchesMovesAsWithAllPasses)
         {
             char text[512];
             snprintf(text, sizeof text, more[j], k == 2 ? 100 : 2, settings[k]);
-            sims[j] = NewSim(context, "starfish", text);
+            sims[j] = NewSized(context, "starfish", 150, text);
             snwTransform to = {Pose(sims[j], 1)->place, {0, 0, 0, 1}};
             for (int i = 0; i < 12; ++i)
             {
@@ -533,7 +560,7 @@ TEST(rigpbd, anyMasksInEveryFrameStayFinite)
 static uint64_t HashOf(int threads, snwSimd simd)
 {
     snwContext* context = snwFixture_Context(threads, simd, NULL);
-    snwSim* sim = NewSim(context, "fish-2d",
+    snwSim* sim = NewSized(context, "fish-2d", 300,
         "}],\"gravity\":[0,-9.81,0],\"settings\":{\"rigpbd.damping\":1,\"rigpbd.weights\":\"closest\"}");
     snwTransform to = {{-0.4, 0.2, 0}, {0, 0, 0, 1}};
     PushHandle(sim, 0, snw_dofAll, to);

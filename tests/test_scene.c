@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include "scene/file.h"
+#include "scene/text.h"
 #include "scene/words.h"
 #include "sim/method.h"
 #include "sim/scene.h"
@@ -115,6 +116,18 @@ TEST(scene, quoteIsShortAndWhole)
     CHECK(strlen(quote.text) <= snw_maxQuote + 3);
     CHECK_INT(strlen(quote.text) % 2, 1); // whole characters and three dots
     CHECK(strcmp(snwQuoteWord("a\nb").text, "a?b") == 0);
+}
+
+// A browser drops the whole connection over a text that is none.
+TEST(scene, writtenTextIsAlwaysUtf8)
+{
+    char buffer[64];
+    snwText text = snwFixedText(buffer, sizeof buffer);
+    snwText_String(&text, "\xc3\xa4\"\\\t\xde'\xff\xe2\x82\xac\xe2\x82");
+    CHECK(strcmp(buffer, "\"\xc3\xa4\\\"\\\\\\u0009?'?\xe2\x82\xac??\"") == 0);
+    json_t* back = json_loadb(buffer, strlen(buffer), JSON_DECODE_ANY, NULL);
+    CHECK(back != NULL);
+    json_decref(back);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

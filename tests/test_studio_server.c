@@ -445,7 +445,7 @@ TEST(server, messagesReachTheHostWhole)
     CHECK(strcmp(world.heard[1].text, "{\"do\": \"play\"}") == 0);
     CHECK(world.heard[2].size == 0 && strcmp(world.heard[3].text, "no json \xE2\x82\xAC") == 0);
     CHECK(world.heard[4].size == 65536 && strcmp(world.heard[4].text, big) == 0);
-    world.deaf = true; // too many wait: the answer says so, with the number it was asked with
+    snwStudioWorld_Deafen(&world); // too many wait: the answer says so, with the number it was asked with
     snwWire_SendText(&wire, "{\"v\": 1, \"id\": 12, \"do\": \"play\"}");
     CHECK(snwWire_Next(&wire, 10) == snw_wireText);
     CHECK(strncmp((char*)wire.message, "{\"id\": 12, \"ok\": false", 22) == 0);
@@ -494,8 +494,8 @@ TEST(server, malformedMessagesCloseTheirSocket)
     CHECK(snwStudioWorld_WaitLeft(&world, count));
     snwWire_SendText(&witness, "still here");
     REQUIRE(snwStudioWorld_WaitHeard(&world, 1));
-    CHECK(strcmp(world.heard[world.heardCount - 1].text, "still here") == 0);
-    CHECK_INT(world.heardCount, 1);
+    CHECK(strcmp(world.heard[0].text, "still here") == 0);
+    CHECK_INT(snwStudioWorld_Heard(&world), 1);
     free(big);
     snwWire_Close(&witness);
     CloseWorld(&world);
@@ -613,7 +613,7 @@ TEST(server, framesFollowTheirModelWithinCredit)
     CHECK(snwWire_Next(&wire, 10) == snw_wireBinary && wire.message[6] == 2 && wire.messageSize == 100);
     snwStudioWorld_Publish(&world, size);
     CHECK(snwWire_Next(&wire, 10) == snw_wireBinary && Number(&wire, 8) == 7 && Number(&wire, 12) == 2);
-    CHECK_INT(world.heardCount, 0); // acks are no requests
+    CHECK_INT(snwStudioWorld_Heard(&world), 0); // acks are no requests
     snwWire_Close(&wire);
     CloseWorld(&world);
 }
@@ -702,7 +702,7 @@ TEST(server, clientThatNeverReadsIsCutOff)
     CHECK_INT(texts, steps);
     CHECK(frames > steps / 4);
     CHECK(snwStudioWorld_WaitLeft(&world, 1)); // the deaf one
-    CHECK_INT(world.left, 1);
+    CHECK_INT(snwStudioWorld_Left(&world), 1);
     free(state);
     snwWire_Close(&deaf);
     snwWire_Close(&good);

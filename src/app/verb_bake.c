@@ -39,7 +39,7 @@ static const struct
     {"material", "material"}, {"collide", "collide"}, {"self-collision", "self_collision"},
     {"keep-trajectory", "keep_trajectory"}, {"method", "method"}, {"substeps", "substeps"},
     {"iterations", "iterations"}, {"set", "settings"}, {"only", "only"}, {"bones", "bones"}, {"format", "format"},
-    {"tolerance", "tolerance"}, {"most", "most"}, {"up", "up"}, {"cache", "cache"}};
+    {"tolerance", "tolerance"}, {"most", "most"}, {"influences", "influences"}, {"up", "up"}, {"cache", "cache"}};
 
 static snwExit ReadWords(Job* job)
 {
@@ -123,6 +123,7 @@ static snwResult FindOutput(Job* job, snwMessage* message)
     job->out.path = job->output;
     job->out.tolerance = settings->tolerance;
     job->out.most = settings->most;
+    job->out.influences = settings->influences;
     job->out.overwrite = job->force;
     job->out.progress = ShowDone;
     job->out.user = job;
@@ -312,6 +313,8 @@ static const snwOption s_options[] = {
         "how far morph targets and helper joints may be off (default 0.001)"},
     {"most", 0, "N", false, snw_completeNothing, NULL,
         "morph targets of a mesh or helper joints of a skin, at most (default: as many as are usual)"},
+    {"influences", 0, "N", false, snw_completeNothing, NULL,
+        "with helper joints: joints that a vertex follows, at most (default 8; 4 if a player reads no more)"},
     {"up", 0, "AXIS", false, snw_completeWords, "y z", "of caches and OBJ files (default z for caches, y for OBJ)"},
     {"clip", 'c', "NAME", false, snw_completeNothing, NULL,
         "name of the clip, or its number from 1 (default: the first)"},

@@ -6,6 +6,7 @@
 #include "asset/rig_parts.h"
 #include "math/eigen.h"
 #include "scene/file.h"
+#include "scene/words.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -72,24 +73,6 @@ void snwAsset_NoteMany(
     va_end(list);
 }
 
-// Bytes of the UTF-8 character at the start of the text; 0 if it is none: cut off, overlong, half of a pair, too large.
-static int Utf8Size(const unsigned char* text, int size)
-{
-    static const unsigned s_least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned first = text[0], value;
-    int wanted = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-    if (wanted < 2 || wanted > size)
-        return wanted == 1;
-    value = first & (0xffu >> (wanted + 1));
-    for (int i = 1; i < wanted; ++i)
-    {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        value = value << 6 | (text[i] & 0x3fu);
-    }
-    return value < s_least[wanted] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000) ? 0 : wanted;
-}
-
 const char* snwAsset_Text(snwAsset* asset, const char* text, int size)
 {
     enum
@@ -99,7 +82,7 @@ const char* snwAsset_Text(snwAsset* asset, const char* text, int size)
     char* copy = snwArena_Alloc(&asset->arena, (size_t)(size < snw_longest ? size : snw_longest) + 1, 1);
     for (int i = 0, to = 0; copy != NULL && i < size;)
     {
-        int bytes = Utf8Size((const unsigned char*)text + i, size - i);
+        int bytes = snwUtf8Size(text + i, (size_t)(size - i));
         if (to + (bytes == 0 ? 1 : bytes) > snw_longest)
             break;
         if (bytes == 0 || (bytes == 1 && ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)))

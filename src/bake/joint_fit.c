@@ -1,441 +1,159 @@
-#include "bake/joint_fit.h"
+#include "bake/joint_parts.h"
 
 #include "math/eigen.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SNW_LIGHT 1e-3 // a helper's weight that tells nothing about its pose
-#define SNW_FADED 1e-4 // weights that are dropped
+static const double s_light = 1e-3; // a helper's weight that tells nothing about its pose
+static const double s_far = 4;      // tolerances
 
 enum
 {
     snw_firstHelpers = 6,
     snw_rounds = 4,      // of poses and weights, after helpers joined
-    snw_lastRounds = 12, // the same, once there are no more
-    snw_near = 8,        // helpers that a vertex may choose from
-    snw_mostOwn = 8,     // joints of its own that it may choose from
-    snw_choices = snw_near + snw_mostOwn + snw_influences,
-    snw_exchanges = 400, // of weights between two influences
-    snw_trials = 30,     // the same, to see what an influence is worth
-    snw_grain = 64
+    snw_farRounds = 2,   // the same, as long as the tolerance is far
+    snw_few = 4,         // helpers at a time, in the end
+    snw_fewRounds = 6,   // the same, after these
+    snw_lastRounds = 32, // the same, once there are no more
+    snw_patience = 10,   // rounds without any gain
+    snw_sweeps = 4       // over the poses, before weights are chosen anew
 };
-
-typedef struct Fitter
-{
-    snwContext* context;
-    const snwJointFitDef* def;
-    snwJointFit* fit;
-    snwArena work;
-    snwAffine* inverses; // [frame * jointCount + joint] of the places
-    snwAffine* bends;    // [bone * frameCount + frame] from bind space to the world; bones are joints, then helpers
-    snwVec3* rests;      // per vertex, in bind space, first frame
-    double* errors;      // per vertex: mean square over frames
-    double* worst;       // the same of its worst frame
-    double* distances;   // per vertex: square of that to the nearest helper
-    snwVec3* centres;    // per helper, in bind space
-    int (*nearest)[snw_near];
-    int* vertices; // that follow a helper
-} Fitter;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Where things are
 
-static snwVec3 Get(const float* values, const Fitter* f, int frame, int vertex)
-{
-    const float* x = values + 3 * ((size_t)frame * (size_t)f->def->vertexCount + (size_t)vertex);
-    return (snwVec3){(double)x[0], (double)x[1], (double)x[2]};
-}
-
-static const snwAffine* PlaceOf(const Fitter* f, int frame, int joint)
+static const snwAffine* PlaceOf(const snwJointFitter* f, int frame, int joint)
 {
     return &f->def->places[(size_t)frame * (size_t)f->def->jointCount + (size_t)joint];
 }
 
-static snwTransform* PoseOf(const Fitter* f, int frame, int helper)
+static snwTransform* PoseOf(const snwJointFitter* f, int frame, int helper)
 {
     return &f->fit->poses[(size_t)frame * (size_t)f->def->mostHelpers + (size_t)helper];
 }
 
-static snwAffine* BendOf(const Fitter* f, int frame, int bone)
+static void BendJoint(snwJointFitter* f, int frame, int joint)
 {
-    return &f->bends[(size_t)bone * (size_t)f->def->frameCount + (size_t)frame];
+    *snwJointFitter_Bend(f, frame, joint) = snwAffine_Compose(*PlaceOf(f, frame, joint), f->def->inverseBinds[joint]);
 }
 
-static void BendJoint(Fitter* f, int frame, int joint)
-{
-    *BendOf(f, frame, joint) = snwAffine_Compose(*PlaceOf(f, frame, joint), f->def->inverseBinds[joint]);
-}
-
-static void BendHelper(const Fitter* f, int frame, int helper)
+static void BendHelper(const snwJointFitter* f, int frame, int helper)
 {
     const snwHelperJoint* h = &f->fit->helpers[helper];
     snwAffine centred = f->def->inverseBinds[h->parent];
     centred.translation = snwVec3_Sub(centred.translation, h->centre);
     snwAffine posed = snwAffine_Compose(snwAffine_FromTransform(*PoseOf(f, frame, helper)), centred);
-    *BendOf(f, frame, f->def->jointCount + helper) = snwAffine_Compose(*PlaceOf(f, frame, h->parent), posed);
+    *snwJointFitter_Bend(f, frame, f->def->jointCount + helper) = snwAffine_Compose(
+        *PlaceOf(f, frame, h->parent), posed);
 }
 
-// A vertex as if it followed one joint or helper alone.
-static snwVec3 Follow(const Fitter* f, int frame, int bone, snwVec3 base)
+static bool IsOff(const snwJointFitter* f)
 {
-    return snwAffine_Apply(*BendOf(f, frame, bone), base);
-}
-
-static snwVec3 Skin(const Fitter* f, int frame, int vertex)
-{
-    snwVec3 base = Get(f->def->bases, f, frame, vertex), sum = {0, 0, 0};
-    for (int k = 0; k < snw_influences; ++k)
-    {
-        double weight = (double)f->fit->weights[vertex][k];
-        if (weight > 0)
-            sum = snwVec3_MulAdd(sum, weight, Follow(f, frame, f->fit->bones[vertex][k], base));
-    }
-    return sum;
-}
-
-static void MeasureVertices(int begin, int end, void* data)
-{
-    Fitter* f = data;
-    for (int i = begin; i < end; ++i)
-    {
-        double worst = 0, sum = 0;
-        for (int frame = 0; frame < f->def->frameCount; ++frame)
-        {
-            double square = snwVec3_LengthSquared(snwVec3_Sub(Skin(f, frame, i), Get(f->def->targets, f, frame, i)));
-            worst = fmax(worst, square);
-            sum += square;
-        }
-        f->errors[i] = sum / f->def->frameCount;
-        f->worst[i] = worst;
-    }
-}
-
-static void Measure(Fitter* f)
-{
-    double worst = 0, sum = 0;
-    snwParallelFor(f->context, f->def->vertexCount, snw_grain, MeasureVertices, f);
-    for (int i = 0; i < f->def->vertexCount; ++i)
-    {
-        worst = fmax(worst, f->worst[i]);
-        sum += f->errors[i];
-    }
-    f->fit->maxError = sqrt(worst);
-    f->fit->rmsError = sqrt(sum / f->def->vertexCount);
+    return f->fit->maxError > f->def->tolerance;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Poses
 
-// What the other influences leave to a helper, in the space of its parent; false if it has too little say.
-static bool Wanted(const Fitter* f, int frame, int vertex, int helper, snwVec3* wanted, double* weight)
-{
-    int bone = f->def->jointCount + helper, parent = f->fit->helpers[helper].parent;
-    snwVec3 base = Get(f->def->bases, f, frame, vertex), left = Get(f->def->targets, f, frame, vertex);
-    *weight = 0;
-    for (int k = 0; k < snw_influences; ++k)
-    {
-        double share = (double)f->fit->weights[vertex][k];
-        if (f->fit->bones[vertex][k] == bone)
-            *weight = share;
-        else if (share > 0)
-            left = snwVec3_MulAdd(left, -share, Follow(f, frame, f->fit->bones[vertex][k], base));
-    }
-    if (*weight < SNW_LIGHT)
-        return false;
-    const snwAffine* inverse = &f->inverses[(size_t)frame * (size_t)f->def->jointCount + (size_t)parent];
-    *wanted = snwAffine_Apply(*inverse, snwVec3_Scale(left, 1 / *weight));
-    return true;
-}
-
 typedef struct Posing
 {
-    Fitter* fitter;
+    snwJointFitter* fitter;
     int helper;
     const int* vertices; // that follow it
+    const float* weights;
     int count;
+    bool alone; // they follow it and nothing else
 } Posing;
 
+typedef struct Moments
+{
+    snwVec3 from, to;
+    snwMat3 product;
+    double total;
+} Moments;
+
+// Where the helper would take the vertex alone, and where it should for the others to be right, in the parent's space.
+static void AddVertex(const Posing* p, int frame, int index, Moments* m)
+{
+    const snwJointFitter* f = p->fitter;
+    const snwHelperJoint* helper = &f->fit->helpers[p->helper];
+    int vertex = p->vertices[index], bone = f->def->jointCount + p->helper;
+    double weight = p->alone ? 1 : (double)p->weights[index],
+           say = weight * weight * snwJointFitter_Say(f, frame, vertex);
+    snwVec3 base = snwJointFitter_Get(f->def->bases, f, frame, vertex),
+            to = snwJointFitter_Get(f->def->targets, f, frame, vertex);
+    if (!p->alone)
+        to = snwVec3_MulAdd(
+            snwJointFitter_Follow(f, frame, bone, base), 1 / weight, snwJointFitter_Get(f->lefts, f, frame, vertex));
+    const snwAffine* inverse = &f->inverses[(size_t)frame * (size_t)f->def->jointCount + (size_t)helper->parent];
+    to = snwVec3_Sub(snwAffine_Apply(*inverse, to), helper->centre);
+    snwVec3 from = snwVec3_Sub(snwAffine_Apply(f->def->inverseBinds[helper->parent], base), helper->centre);
+    m->from = snwVec3_MulAdd(m->from, say, from);
+    m->to = snwVec3_MulAdd(m->to, say, to);
+    m->product = snwMat3_Add(m->product, snwMat3_Scale(snwMat3_Outer(to, from), say));
+    m->total += say;
+}
+
 // The rigid motion that fits best: Kabsch, with the squares of the weights.
+static snwTransform BestPose(const Moments* m, snwVec3 centre)
+{
+    snwVec3 from = snwVec3_Scale(m->from, 1 / m->total), to = snwVec3_Scale(m->to, 1 / m->total);
+    snwPolar3 polar = snwPolar3_Compute(snwMat3_Sub(m->product, snwMat3_Scale(snwMat3_Outer(to, from), m->total)));
+    snwQuat q = polar.uniqueness > 1e-9 ? snwQuat_FromMat3(polar.rotation) : snwQuat_Identity();
+    snwVec3 shift = snwVec3_Sub(to, snwQuat_Rotate(q, from));
+    return (snwTransform){snwVec3_Add(centre, shift), q};
+}
+
 static void PoseFrames(int begin, int end, void* data)
 {
     const Posing* p = data;
-    const Fitter* f = p->fitter;
-    const snwHelperJoint* helper = &f->fit->helpers[p->helper];
+    const snwJointFitter* f = p->fitter;
+    int bone = f->def->jointCount + p->helper;
     for (int frame = begin; frame < end; ++frame)
     {
-        snwVec3 from = {0, 0, 0}, to = {0, 0, 0};
-        snwMat3 turn = {0};
-        double total = 0;
+        Moments moments = {0};
         for (int i = 0; i < p->count; ++i)
-        {
-            snwVec3 wanted, base = Get(f->def->bases, f, frame, p->vertices[i]);
-            double weight;
-            if (!Wanted(f, frame, p->vertices[i], p->helper, &wanted, &weight))
-                continue;
-            double say = weight * weight;
-            snwVec3 own = snwVec3_Sub(snwAffine_Apply(f->def->inverseBinds[helper->parent], base), helper->centre);
-            wanted = snwVec3_Sub(wanted, helper->centre);
-            from = snwVec3_MulAdd(from, say, own);
-            to = snwVec3_MulAdd(to, say, wanted);
-            turn = snwMat3_Add(turn, snwMat3_Scale(snwMat3_Outer(wanted, own), say));
-            total += say;
-        }
-        if (!(total > 0))
+            AddVertex(p, frame, i, &moments);
+        if (!(moments.total > 0))
             continue;
-        from = snwVec3_Scale(from, 1 / total);
-        to = snwVec3_Scale(to, 1 / total);
-        turn = snwMat3_Sub(turn, snwMat3_Scale(snwMat3_Outer(to, from), total));
-        snwPolar3 polar = snwPolar3_Compute(turn);
-        snwQuat q = polar.uniqueness > 1e-9 ? snwQuat_FromMat3(polar.rotation) : snwQuat_Identity();
-        snwVec3 shift = snwVec3_Sub(to, snwQuat_Rotate(q, from));
-        *PoseOf(f, frame, p->helper) = (snwTransform){snwVec3_Add(helper->centre, shift), q};
+        snwAffine before = *snwJointFitter_Bend(f, frame, bone);
+        *PoseOf(f, frame, p->helper) = BestPose(&moments, f->fit->helpers[p->helper].centre);
         BendHelper(f, frame, p->helper);
+        for (int i = 0; i < p->count && !p->alone; ++i)
+        {
+            snwVec3 base = snwJointFitter_Get(f->def->bases, f, frame, p->vertices[i]);
+            snwVec3 change = snwVec3_Sub(snwAffine_Apply(before, base), snwJointFitter_Follow(f, frame, bone, base));
+            snwVec3 left = snwJointFitter_Get(f->lefts, f, frame, p->vertices[i]);
+            snwJointFitter_SetLeft(f, frame, p->vertices[i], snwVec3_MulAdd(left, (double)p->weights[i], change));
+        }
     }
 }
 
-static void PoseHelper(Fitter* f, int helper)
+static void PoseHelper(snwJointFitter* f, int helper)
 {
-    Posing posing = {f, helper, f->vertices, 0};
+    Posing posing = {f, helper, f->vertices, f->shares, 0, false};
     for (int i = 0; i < f->def->vertexCount; ++i)
-        for (int k = 0; k < snw_influences; ++k)
-            if (f->fit->bones[i][k] == f->def->jointCount + helper && (double)f->fit->weights[i][k] >= SNW_LIGHT)
+        for (int k = 0; k < snw_mostInfluences; ++k)
+            if (f->fit->bones[i][k] == f->def->jointCount + helper && (double)f->fit->weights[i][k] >= s_light)
             {
-                f->vertices[posing.count++] = i;
+                f->vertices[posing.count] = i;
+                f->shares[posing.count++] = f->fit->weights[i][k];
                 break;
             }
     snwParallelFor(f->context, f->def->frameCount, 4, PoseFrames, &posing);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Weights
-
-typedef struct Choice
-{
-    int bones[snw_choices];
-    double gram[snw_choices][snw_choices]; // of the errors that each of them alone would make
-    double weights[snw_choices];
-    int count;
-} Choice;
-
-static void AddChoice(Choice* c, int bone)
-{
-    for (int k = 0; k < c->count; ++k)
-        if (c->bones[k] == bone)
-            return;
-    if (c->count < snw_choices)
-        c->bones[c->count++] = bone;
-}
-
-static void FillGram(const Fitter* f, int vertex, Choice* c)
-{
-    memset(c->gram, 0, sizeof c->gram);
-    for (int frame = 0; frame < f->def->frameCount; ++frame)
-    {
-        snwVec3 base = Get(f->def->bases, f, frame, vertex), target = Get(f->def->targets, f, frame, vertex);
-        snwVec3 errors[snw_choices];
-        for (int k = 0; k < c->count; ++k)
-            errors[k] = snwVec3_Sub(Follow(f, frame, c->bones[k], base), target);
-        for (int k = 0; k < c->count; ++k)
-            for (int l = 0; l <= k; ++l)
-                c->gram[k][l] += snwVec3_Dot(errors[k], errors[l]);
-    }
-    for (int k = 0; k < c->count; ++k)
-        for (int l = 0; l < k; ++l)
-            c->gram[l][k] = c->gram[k][l];
-}
-
-// Least w^T G w with w >= 0 that sum to one: weight goes from the influence with the steepest slope up to the one with
-// the steepest slope down, as much as helps, until nothing does.
-static void Balance(Choice* c, int exchanges)
-{
-    for (int round = 0; round < exchanges; ++round)
-    {
-        double slopes[snw_choices];
-        int giver = -1, taker = -1;
-        for (int k = 0; k < c->count; ++k)
-        {
-            slopes[k] = 0;
-            for (int l = 0; l < c->count; ++l)
-                slopes[k] += c->gram[k][l] * c->weights[l];
-            if (c->weights[k] > 0 && (giver < 0 || slopes[k] > slopes[giver]))
-                giver = k;
-            if (taker < 0 || slopes[k] < slopes[taker])
-                taker = k;
-        }
-        if (giver < 0 || taker < 0)
-            return; // there are no influences
-        double gain = slopes[giver] - slopes[taker];
-        double bend = c->gram[giver][giver] + c->gram[taker][taker] - 2 * c->gram[giver][taker];
-        if (giver == taker || !(gain > 1e-9 * fabs(slopes[giver])))
-            return;
-        double step = bend > 0 ? fmin(gain / bend, c->weights[giver]) : c->weights[giver];
-        c->weights[giver] -= step;
-        c->weights[taker] += step;
-        if (c->weights[giver] < 1e-12)
-            c->weights[giver] = 0;
-    }
-}
-
-// Keeps the largest; the rest of the choice is forgotten.
-static void KeepLargest(Choice* c, int count)
-{
-    Choice kept = {0};
-    for (int n = 0; n < count; ++n)
-    {
-        int best = 0;
-        for (int k = 1; k < c->count; ++k)
-            best = c->weights[k] > c->weights[best] ? k : best;
-        if (!(c->weights[best] > SNW_FADED))
-            break;
-        kept.bones[kept.count] = best;
-        kept.weights[kept.count++] = c->weights[best];
-        c->weights[best] = 0;
-    }
-    double sum = 0;
-    for (int k = 0; k < kept.count; ++k)
-        sum += kept.weights[k];
-    for (int k = 0; k < kept.count; ++k)
-    {
-        kept.weights[k] /= sum;
-        for (int l = 0; l < kept.count; ++l)
-            kept.gram[k][l] = c->gram[kept.bones[k]][kept.bones[l]];
-    }
-    for (int k = 0; k < kept.count; ++k)
-        kept.bones[k] = c->bones[kept.bones[k]];
-    *c = kept;
-}
-
-static double Cost(const Choice* c)
-{
-    double sum = 0;
-    for (int k = 0; k < c->count; ++k)
-        for (int l = 0; l < c->count; ++l)
-            sum += c->weights[k] * c->gram[k][l] * c->weights[l];
-    return sum;
-}
-
-// Without one of several; what it had goes to the others by their own shares.
-static void Drop(Choice* c, int index)
-{
-    c->weights[index] = 0;
-    KeepLargest(c, c->count - 1);
-}
-
-// Leaves as many as a vertex may have. They go one by one, each time the one that the others make up for best: a small
-// weight of a joint that is far off may matter more than the largest.
-static void Thin(Choice* c)
-{
-    Balance(c, snw_exchanges);
-    KeepLargest(c, c->count);
-    while (c->count > snw_influences)
-    {
-        Choice best = {0};
-        double least = INFINITY;
-        for (int k = 0; k < c->count; ++k)
-        {
-            Choice without = *c;
-            Drop(&without, k);
-            Balance(&without, snw_trials);
-            double cost = Cost(&without);
-            if (cost < least)
-            {
-                least = cost;
-                best = without;
-            }
-        }
-        *c = best;
-        KeepLargest(c, c->count); // some may have nothing left: without the rest of them there would be nothing
-    }
-    Balance(c, snw_exchanges);
-}
-
-// To the influences that a vertex has.
-static void Restrict(Choice* c, const int* bones, const float* weights)
-{
-    for (int k = 0; k < c->count; ++k)
-    {
-        c->weights[k] = 0;
-        for (int l = 0; l < snw_influences; ++l)
-            if (weights[l] > 0 && bones[l] == c->bones[k])
-                c->weights[k] = (double)weights[l];
-    }
-    KeepLargest(c, snw_influences);
-}
-
-static void StoreChoice(const Fitter* f, int vertex, Choice* c)
-{
-    int* bones = f->fit->bones[vertex];
-    float* weights = f->fit->weights[vertex];
-    KeepLargest(c, snw_influences);
-    memset(bones, 0, snw_influences * sizeof *bones);
-    memset(weights, 0, snw_influences * sizeof *weights);
-    double left = 1;
-    for (int k = c->count - 1; k >= 0; --k) // the largest takes what rounding leaves
-    {
-        bones[k] = c->bones[k];
-        weights[k] = (float)(k > 0 ? c->weights[k] : left);
-        left -= (double)weights[k];
-    }
-}
-
-static void Begin(const Fitter* f, int vertex, Choice* c)
-{
-    *c = (Choice){0};
-    for (int k = f->def->starts[vertex]; k < f->def->starts[vertex + 1]; ++k)
-        if (f->def->bones[k] < f->def->jointCount && c->count < snw_mostOwn)
-        {
-            c->weights[c->count] = f->def->values[k];
-            c->bones[c->count++] = f->def->bones[k];
-        }
-    if (c->count == 0)
-    {
-        c->count = 1;
-        c->weights[0] = 1;
-    }
-}
-
-static void WeighVertices(int begin, int end, void* data)
-{
-    const Fitter* f = data;
-    for (int i = begin; i < end; ++i)
-    {
-        Choice c;
-        Begin(f, i, &c);
-        for (int k = 0; k < snw_near && f->nearest[i][k] >= 0; ++k)
-            AddChoice(&c, f->def->jointCount + f->nearest[i][k]);
-        for (int k = 0; k < snw_influences; ++k)
-            if (f->fit->weights[i][k] > 0)
-                AddChoice(&c, f->fit->bones[i][k]);
-        FillGram(f, i, &c);
-        Choice before = c; // what it follows by now may still be better: so no round makes a vertex worse
-        Thin(&c);
-        Restrict(&before, f->fit->bones[i], f->fit->weights[i]);
-        Balance(&before, snw_exchanges);
-        StoreChoice(f, i, Cost(&before) < Cost(&c) ? &before : &c);
-    }
-}
-
-static void UseSourceWeights(Fitter* f)
-{
-    for (int i = 0; i < f->def->vertexCount; ++i)
-    {
-        Choice c;
-        Begin(f, i, &c);
-        StoreChoice(f, i, &c);
-    }
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 // Helpers that join
 
 // At the vertex whose error, times its distance to the others, is largest; -1: there is no error.
-static int NextSeed(const Fitter* f)
+static int NextSeed(const snwJointFitter* f)
 {
     int best = -1;
     double most = 0;
     for (int i = 0; i < f->def->vertexCount; ++i)
-        if (f->worst[i] * f->distances[i] > most)
+        if (snwJointFitter_IsOff(f, i) && f->worst[i] * f->distances[i] > most)
         {
             most = f->worst[i] * f->distances[i];
             best = i;
@@ -443,7 +161,7 @@ static int NextSeed(const Fitter* f)
     return best;
 }
 
-static int HeaviestJoint(const Fitter* f, int vertex)
+static int HeaviestJoint(const snwJointFitter* f, int vertex)
 {
     int first = f->def->starts[vertex], last = f->def->starts[vertex + 1], best = first;
     for (int k = first; k < last; ++k)
@@ -451,7 +169,16 @@ static int HeaviestJoint(const Fitter* f, int vertex)
     return first < last && f->def->bones[best] < f->def->jointCount ? f->def->bones[best] : 0;
 }
 
-static bool AddHelper(Fitter* f)
+static void Shorten(snwJointFitter* f, snwVec3 centre, bool first)
+{
+    for (int i = 0; i < f->def->vertexCount; ++i)
+    {
+        double square = snwVec3_LengthSquared(snwVec3_Sub(f->rests[i], centre));
+        f->distances[i] = first ? square : fmin(f->distances[i], square);
+    }
+}
+
+static bool AddHelper(snwJointFitter* f)
 {
     int seed = NextSeed(f), h = f->fit->helperCount;
     if (seed < 0)
@@ -464,71 +191,97 @@ static bool AddHelper(Fitter* f)
         *PoseOf(f, frame, h) = (snwTransform){f->fit->helpers[h].centre, snwQuat_Identity()};
         BendHelper(f, frame, h);
     }
-    for (int i = 0; i < f->def->vertexCount; ++i)
-    {
-        double square = snwVec3_LengthSquared(snwVec3_Sub(f->rests[i], f->rests[seed]));
-        f->distances[i] = h == 0 ? square : fmin(f->distances[i], square);
-    }
+    Shorten(f, f->centres[h], h == 0);
     ++f->fit->helperCount;
     return true;
 }
 
 // The helpers around a vertex, nearest first.
-static void FindNearest(Fitter* f, int vertex)
+static void FindNearest(snwJointFitter* f, int vertex)
 {
-    double squares[snw_near];
+    double squares[snw_nearHelpers];
     int count = 0, *nearest = f->nearest[vertex];
     for (int h = 0; h < f->fit->helperCount; ++h)
     {
         double square = snwVec3_LengthSquared(snwVec3_Sub(f->centres[h], f->rests[vertex]));
-        int at = count < snw_near ? count++ : snw_near;
+        int at = count < snw_nearHelpers ? count++ : snw_nearHelpers;
         for (; at > 0 && squares[at - 1] > square; --at)
-            if (at < snw_near)
+            if (at < snw_nearHelpers)
             {
                 squares[at] = squares[at - 1];
                 nearest[at] = nearest[at - 1];
             }
-        if (at < snw_near)
+        if (at < snw_nearHelpers)
         {
             squares[at] = square;
             nearest[at] = h;
         }
     }
-    for (int k = count; k < snw_near; ++k)
+    for (int k = count; k < snw_nearHelpers; ++k)
         nearest[k] = -1;
 }
 
-// New helpers take the vertices around them for their own until they know how those move.
-static void LeadNeighbours(Fitter* f, int first)
+// New helpers begin with the motion of the vertices around them, as if those followed nothing else.
+static void LeadNeighbours(snwJointFitter* f, int first)
 {
-    for (int i = 0; i < f->def->vertexCount; ++i)
-    {
-        if (f->nearest[i][0] < first)
-            continue;
-        memset(f->fit->weights[i], 0, sizeof f->fit->weights[i]);
-        f->fit->bones[i][0] = f->def->jointCount + f->nearest[i][0];
-        f->fit->weights[i][0] = 1;
-    }
     for (int h = first; h < f->fit->helperCount; ++h)
-        PoseHelper(f, h);
+    {
+        Posing posing = {f, h, f->vertices, f->shares, 0, true};
+        for (int i = 0; i < f->def->vertexCount; ++i)
+            if (f->nearest[i][0] == h)
+                f->vertices[posing.count++] = i;
+        snwParallelFor(f->context, f->def->frameCount, 4, PoseFrames, &posing);
+    }
 }
 
-static bool AddHelpers(Fitter* f, int count)
+static void MoveHelper(snwJointFitter* f, int from, int to)
+{
+    f->fit->helpers[to] = f->fit->helpers[from];
+    f->centres[to] = f->centres[from];
+    for (int frame = 0; frame < f->def->frameCount; ++frame)
+    {
+        *PoseOf(f, frame, to) = *PoseOf(f, frame, from);
+        *snwJointFitter_Bend(f, frame, f->def->jointCount + to) = *snwJointFitter_Bend(
+            f, frame, f->def->jointCount + from);
+    }
+}
+
+// Helpers that nobody follows any more go, and leave their place to others.
+static void DropIdle(snwJointFitter* f)
+{
+    int kept = 0, joints = f->def->jointCount;
+    memset(f->renamed, 0, (size_t)f->fit->helperCount * sizeof *f->renamed);
+    for (int i = 0; i < f->def->vertexCount; ++i)
+        for (int k = 0; k < snw_mostInfluences; ++k)
+            if (f->fit->weights[i][k] > 0 && f->fit->bones[i][k] >= joints)
+                f->renamed[f->fit->bones[i][k] - joints] = 1;
+    for (int h = 0; h < f->fit->helperCount; ++h)
+        if (f->renamed[h] != 0)
+        {
+            MoveHelper(f, h, kept);
+            Shorten(f, f->centres[kept], kept == 0);
+            f->renamed[h] = kept++;
+        }
+    for (int i = 0; i < f->def->vertexCount; ++i)
+        for (int k = 0; k < snw_mostInfluences; ++k)
+            if (f->fit->weights[i][k] > 0 && f->fit->bones[i][k] >= joints)
+                f->fit->bones[i][k] = joints + f->renamed[f->fit->bones[i][k] - joints];
+    f->fit->helperCount = kept;
+}
+
+static void AddHelpers(snwJointFitter* f, int count)
 {
     int first = f->fit->helperCount;
     while (f->fit->helperCount < count && AddHelper(f))
         continue;
-    if (f->fit->helperCount == first)
-        return false;
     for (int i = 0; i < f->def->vertexCount; ++i)
         FindNearest(f, i);
     LeadNeighbours(f, first);
-    return true;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult Prepare(Fitter* f, snwArena* arena, snwMessage* message)
+static snwResult Prepare(snwJointFitter* f, snwArena* arena, snwMessage* message)
 {
     const snwJointFitDef* def = f->def;
     size_t vertices = (size_t)def->vertexCount, frames = (size_t)def->frameCount, joints = (size_t)def->jointCount;
@@ -546,8 +299,15 @@ static snwResult Prepare(Fitter* f, snwArena* arena, snwMessage* message)
     f->centres = snwArena_Alloc(&f->work, (size_t)def->mostHelpers + 1, sizeof *f->centres);
     f->nearest = snwArena_Alloc(&f->work, vertices, sizeof *f->nearest);
     f->vertices = snwArena_Alloc(&f->work, vertices, sizeof *f->vertices);
+    f->shares = snwArena_Alloc(&f->work, vertices, sizeof *f->shares);
+    f->lefts = snwArena_Alloc(&f->work, vertices * frames, 3 * sizeof *f->lefts);
+    f->renamed = snwArena_Alloc(&f->work, (size_t)def->mostHelpers + 1, sizeof *f->renamed);
+    f->keptSays = snwArena_Alloc(&f->work, vertices * frames, sizeof *f->keptSays);
+    f->says = snwArena_Alloc(&f->work, vertices * frames, sizeof *f->says);
     if (arena->failed || f->work.failed)
         return snwFailMemory(message);
+    for (size_t i = 0; i < frames * vertices; ++i)
+        f->says[i] = 1;
     for (size_t i = 0; i < frames * joints; ++i)
         if (!snwAffine_Inverse(def->places[i], &f->inverses[i]))
             f->inverses[i] = (snwAffine){snwMat3_Identity(), {0, 0, 0}};
@@ -556,46 +316,86 @@ static snwResult Prepare(Fitter* f, snwArena* arena, snwMessage* message)
             BendJoint(f, frame, joint);
     for (int i = 0; i < def->vertexCount; ++i)
     {
-        f->rests[i] = Get(def->bases, f, 0, i);
+        f->rests[i] = snwJointFitter_Get(def->bases, f, 0, i);
         f->distances[i] = 1;
     }
     return snw_ok;
 }
 
-static void Improve(Fitter* f, int rounds)
+static snwResult Round(snwJointFitter* f)
 {
-    for (int round = 0; round < rounds && f->fit->maxError > f->def->tolerance; ++round)
-    {
+    for (int sweep = 0; sweep < snw_sweeps; ++sweep)
         for (int h = 0; h < f->fit->helperCount; ++h)
             PoseHelper(f, h);
-        snwParallelFor(f->context, f->def->vertexCount, snw_grain, WeighVertices, f);
-        Measure(f);
-    }
+    snwJointFitter_Weigh(f);
+    snwJointFitter_Measure(f);
+    if (f->overCount > 0 && f->overCount < f->def->vertexCount / 64)
+        snwJointFitter_Polish(f);
+    ++f->rounds;
+    double share = 1 - 1 / (1 + 0.05 * f->rounds); // nobody knows how many there will be
+    return f->def->progress != NULL ? f->def->progress(share, f->def->user) : snw_ok;
 }
 
-static void Run(Fitter* f)
+// Until the tolerance holds, or nothing is gained any more.
+static snwResult Improve(snwJointFitter* f, int rounds)
 {
-    UseSourceWeights(f);
-    Measure(f);
-    for (int count = snw_firstHelpers; f->fit->maxError > f->def->tolerance; count += count / 2)
+    int waited = 0, fewest = f->overCount;
+    double least = f->fit->maxError;
+    snwResult result = snw_ok;
+    for (int i = 0; i < rounds && waited < snw_patience && IsOff(f) && result >= 0; ++i)
     {
-        if (!AddHelpers(f, count < f->def->mostHelpers ? count : f->def->mostHelpers))
-            break;
-        snwParallelFor(f->context, f->def->vertexCount, snw_grain, WeighVertices, f);
-        Measure(f);
-        Improve(f, snw_rounds);
+        result = Round(f);
+        waited = f->overCount < fewest || f->fit->maxError < 0.98 * least ? 0 : waited + 1;
+        fewest = f->overCount < fewest ? f->overCount : fewest;
+        least = fmin(least, f->fit->maxError);
     }
-    Improve(f, snw_lastRounds);
+    return result;
+}
+
+// Up to so many helpers, then rounds.
+static snwResult Grow(snwJointFitter* f, int count, int rounds)
+{
+    DropIdle(f);
+    AddHelpers(f, count);
+    snwJointFitter_Weigh(f);
+    snwJointFitter_Measure(f);
+    return Improve(f, rounds);
+}
+
+static int Least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+// The last ones join a few at a time: by then it is a few vertices that need them.
+static snwResult Run(snwJointFitter* f)
+{
+    int most = f->def->mostHelpers, many = most - most / 16, count = 0;
+    snwResult result = snw_ok;
+    snwJointFitter_UseSource(f);
+    snwJointFitter_Measure(f);
+    while (IsOff(f) && count < most && result >= 0)
+    {
+        bool far = f->fit->maxError > s_far * f->def->tolerance, last = count >= many;
+        int more = count > 0 ? count / 2 : snw_firstHelpers, rounds = far ? snw_farRounds : snw_rounds;
+        count = last ? Least(count + snw_few, most) : Least(count + more, many);
+        result = Grow(f, count, last ? snw_fewRounds : rounds);
+    }
+    if (result >= 0)
+        result = Improve(f, snw_lastRounds);
+    snwJointFitter_Lighten(f);
+    DropIdle(f);
+    return result;
 }
 
 snwResult snwFitJoints(
     snwContext* context, snwArena* arena, const snwJointFitDef* def, snwJointFit* fit, snwMessage* message)
 {
-    Fitter f = {.context = context, .def = def, .fit = fit, .work = {.context = context}};
+    snwJointFitter f = {.context = context, .def = def, .fit = fit, .work = {.context = context}};
     *fit = (snwJointFit){0};
     snwResult result = Prepare(&f, arena, message);
     if (result >= 0)
-        Run(&f);
+        result = Run(&f);
     snwArena_Free(&f.work);
     return result;
 }

@@ -1,22 +1,21 @@
-// Helper joints: flesh over time as the motion of a few more joints, each a child of a joint of the source, with at
-// most four influences per vertex (skinning decomposition; Le and Deng 2012, "Smooth skinning decomposition with rigid
-// bones"). Unlike there the source's joints stay as they are and compete for the influences, so what does not wobble
-// keeps its bones.
+// Helper joints: flesh over time as the motion of a few more joints, each a child of a joint of the source, with few
+// influences per vertex (skinning decomposition; Le and Deng 2012, "Smooth skinning decomposition with rigid bones").
+// Unlike there the source's joints stay as they are and compete for the influences, so what does not wobble keeps its
+// bones.
 //
-// A few helpers begin where the source's skin is most wrong, far from each other. Then, in turns: every vertex chooses
-// its influences among its own joints and the helpers around it, and every helper its best rigid pose, frame by frame.
-// As long as the tolerance is not kept, half as many again join them where the error is largest by then. Between
-// two joinings no choice makes the sum of squares of a vertex worse: it may keep what it has.
+// A few helpers begin where the source's skin is most wrong, far from each other. Then, in turns: every helper takes
+// its best rigid pose, frame by frame, and every vertex chooses its influences among its own joints and the helpers
+// around it. As long as the tolerance is not kept, half as many again join them where the error is largest by then.
+//
+// What counts is the worst vertex of the worst frame, not the mean. So errors beyond the tolerance matter more from
+// round to round for as long as they stay, and those far below hardly matter: the mean suffers, and the same tolerance
+// takes a third of the helpers that least squares would need.
 
 #pragma once
 
+#include "bake/joint_choice.h"
 #include "base/arena.h"
 #include "math/transform.h"
-
-enum
-{
-    snw_influences = 4
-};
 
 typedef struct snwJointFitDef
 {
@@ -29,7 +28,10 @@ typedef struct snwJointFitDef
     const int* bones;
     const double* values;
     int mostHelpers;
-    double tolerance; // in the unit of the world
+    int influences;                                  // of a vertex, at most: 1 to snw_mostInfluences
+    double tolerance;                                // in the unit of the world
+    snwResult (*progress)(double share, void* user); // a negative result stops the work; NULL: none
+    void* user;
 } snwJointFitDef;
 
 typedef struct snwHelperJoint
@@ -42,10 +44,10 @@ typedef struct snwJointFit
 {
     snwHelperJoint* helpers;
     int helperCount;
-    snwTransform* poses;              // [frame * helperCount + helper] in the space of the parent
-    int (*bones)[snw_influences];     // of a vertex: joint, or jointCount + helper
-    float (*weights)[snw_influences]; // that sum to one, largest first
-    double maxError, rmsError;        // in the unit of the world
+    snwTransform* poses;                  // [frame * helperCount + helper] in the space of the parent
+    int (*bones)[snw_mostInfluences];     // of a vertex: joint, or jointCount + helper
+    float (*weights)[snw_mostInfluences]; // that sum to one, largest first
+    double maxError, rmsError;            // in the unit of the world
 } snwJointFit;
 
 // The fit is the arena's.

@@ -13,7 +13,7 @@
 
 enum
 {
-    snw_usualHelpers = 128 // of a skin, at most
+    snw_usualHelpers = 256 // of a skin, at most
 };
 
 typedef struct Group
@@ -41,7 +41,7 @@ typedef struct Job
     snwReelSurface* loose; // surfaces without skin
     int looseCount;
     Group* groups;
-    int groupCount;
+    int groupCount, groupsDone;
 } Job;
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -214,12 +214,21 @@ static snwResult Gather(Job* job)
 // ---------------------------------------------------------------------------------------------------------------------
 // Fits
 
+static snwResult TellFit(double share, void* user)
+{
+    const Job* job = user;
+    return snwBakeWriting_Progress(job->w, 0.3 + 0.7 * (job->groupsDone + share) / job->groupCount);
+}
+
 static snwResult Fit(Job* job, Group* group)
 {
     const snwBakeWriting* w = job->w;
     double scale = w->reel->scale;
     group->def.mostHelpers = w->def->most > 0 ? w->def->most : snw_usualHelpers;
+    group->def.influences = w->def->influences > 0 ? w->def->influences : snw_mostInfluences;
     group->def.tolerance = w->def->tolerance / scale;
+    group->def.progress = TellFit;
+    group->def.user = job;
     snwResult result = snwFitJoints(w->context, &job->arena, &group->def, &group->fit, w->message);
     if (result < 0)
         return result;
@@ -264,38 +273,83 @@ static snwResult AddHelpers(Job* job, Group* group)
     return snwGltfWriter_GetResult(job->writer, job->w->message);
 }
 
-static void SetWeights(Job* job, const Group* group, int surface, int part, uint16_t (*bones)[4])
+typedef struct Sets
+{
+    uint16_t (*bones)[snw_setSize];
+    float (*weights)[snw_setSize];
+} Sets;
+
+// One of the two sets of a part's influences; nothing if all of it is zero.
+static void SetWeights(Job* job, int mesh, int part, int set, const Sets* sets)
+{
+    char name[16];
+    int count = job->w->reel->asset->meshes[mesh].parts[part].vertexCount, first = -1, second = -1;
+    bool used = set == 0;
+    for (int i = 0; i < count; ++i)
+        used = used || sets->weights[i][0] > 0;
+    if (used)
+    {
+        snwGltfData joints = {.values = sets->bones,
+            .count = count,
+            .type = snw_gltfVec4,
+            .component = snw_gltfUshort,
+            .use = snw_gltfVertices};
+        snwGltfData weights = joints;
+        weights.values = sets->weights;
+        weights.component = snw_gltfFloat;
+        first = snwGltfWriter_AddAccessor(job->writer, &joints);
+        second = snwGltfWriter_AddAccessor(job->writer, &weights);
+    }
+    snprintf(name, sizeof name, "JOINTS_%d", set);
+    snwGltfWriter_SetAttribute(job->writer, mesh, part, name, first);
+    snprintf(name, sizeof name, "WEIGHTS_%d", set);
+    snwGltfWriter_SetAttribute(job->writer, mesh, part, name, second);
+}
+
+static void SetPart(Job* job, const Group* group, int surface, int part, const Sets* sets)
 {
     int mesh = group->surfaces[surface].mesh;
     const snwAssetPart* range = &job->w->reel->asset->meshes[mesh].parts[part];
     size_t first = (size_t)group->firsts[surface] + (size_t)range->firstVertex;
     if (range->vertexCount == 0)
         return;
-    for (int i = 0; i < range->vertexCount; ++i)
-        for (int k = 0; k < 4; ++k)
-            bones[i][k] = (uint16_t)group->fit.bones[first + (size_t)i][k];
-    snwGltfData joints = {.values = bones,
-        .count = range->vertexCount,
-        .type = snw_gltfVec4,
-        .component = snw_gltfUshort,
-        .use = snw_gltfVertices};
-    snwGltfData weights = joints;
-    weights.values = group->fit.weights[first];
-    weights.component = snw_gltfFloat;
-    snwGltfWriter_SetAttribute(job->writer, mesh, part, "JOINTS_0", snwGltfWriter_AddAccessor(job->writer, &joints));
-    snwGltfWriter_SetAttribute(job->writer, mesh, part, "WEIGHTS_0", snwGltfWriter_AddAccessor(job->writer, &weights));
-    snwGltfWriter_SetAttribute(job->writer, mesh, part, "JOINTS_1", -1);
-    snwGltfWriter_SetAttribute(job->writer, mesh, part, "WEIGHTS_1", -1);
+    for (int set = 0; set < snw_mostInfluences / snw_setSize; ++set)
+    {
+        for (int i = 0; i < range->vertexCount; ++i)
+            for (int k = 0; k < snw_setSize; ++k)
+            {
+                sets->bones[i][k] = (uint16_t)group->fit.bones[first + (size_t)i][set * snw_setSize + k];
+                sets->weights[i][k] = group->fit.weights[first + (size_t)i][set * snw_setSize + k];
+            }
+        SetWeights(job, mesh, part, set, sets);
+    }
+    snwGltfWriter_SetAttribute(job->writer, mesh, part, "JOINTS_2", -1);
+    snwGltfWriter_SetAttribute(job->writer, mesh, part, "WEIGHTS_2", -1);
+}
+
+static void NoteSets(const Job* job, const Group* group)
+{
+    int many = 0;
+    for (int i = 0; i < group->def.vertexCount; ++i)
+        many += group->fit.weights[i][snw_setSize] > 0;
+    if (many > 0)
+        snwBakeWriting_Note(job->w,
+            "%d of %d vertices follow more than %d joints (JOINTS_1): for players that read only the first set, say "
+            "--influences %d",
+            many, group->def.vertexCount, snw_setSize, snw_setSize);
 }
 
 static snwResult SetAllWeights(Job* job, const Group* group)
 {
-    uint16_t(*bones)[4] = snwArena_Alloc(&job->arena, (size_t)group->def.vertexCount + 1, sizeof *bones);
-    if (bones == NULL)
+    size_t room = (size_t)group->def.vertexCount + 1;
+    Sets sets = {
+        snwArena_Alloc(&job->arena, room, sizeof *sets.bones), snwArena_Alloc(&job->arena, room, sizeof *sets.weights)};
+    if (job->arena.failed)
         return snwFailMemory(job->w->message);
     for (int s = 0; s < group->surfaceCount; ++s)
         for (int part = 0; part < job->w->reel->asset->meshes[group->surfaces[s].mesh].partCount; ++part)
-            SetWeights(job, group, s, part, bones);
+            SetPart(job, group, s, part, &sets);
+    NoteSets(job, group);
     return snwGltfWriter_GetResult(job->writer, job->w->message);
 }
 
@@ -379,7 +433,10 @@ static snwResult Run(Job* job)
     if (result >= 0)
         result = Gather(job);
     for (int i = 0; i < job->groupCount && result >= 0; ++i)
+    {
         result = AddGroup(job, &job->groups[i]);
+        ++job->groupsDone;
+    }
     if (result >= 0)
         result = AddLoose(job);
     return result < 0 ? result : snwBakeWriting_Save(job->w, job->writer, &job->errors);

@@ -30,6 +30,7 @@ typedef struct snwBakeOutputDef
     snwBakeFormat format;
     double tolerance; // m, of morphs and joints
     int most;         // morph targets of a mesh or helper joints of a skin; 0: as many as are usual
+    int influences;   // of joints: how many a vertex may follow, up to 8; 0: 8
     snwUpAxis up;     // pc2, mdd, obj; usual is Z for the caches, Y for obj
     bool overwrite;
     snwBakeProgressFn* progress; // NULL: none

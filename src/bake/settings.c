@@ -44,6 +44,8 @@ static const snwField s_fields[] = {
         .help = "how far morph targets and helper joints may be off"),
     FIELD(most, "most", snw_fieldInt, .lower = 1, .upper = 4096,
         .help = "morph targets of a mesh or helper joints of a skin, at most; as many as are usual if absent"),
+    FIELD(influences, "influences", snw_fieldInt, .lower = 1, .upper = 8,
+        .help = "with helper joints: joints that a vertex follows, at most; 8 if absent"),
     FIELD(up, "up", snw_fieldText, .help = "y or z: of caches and OBJ files"),
     FIELD(cache, "cache", snw_fieldText, .upper = 4000, .help = "a PC2 or MDD file whose motion is the artist's"),
 };

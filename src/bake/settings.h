@@ -21,6 +21,7 @@ typedef struct snwBakeSettings
     const char* method;
     int substeps, iterations; // 0: the method's own
     double tolerance;         // m, of morph targets and helper joints
+    int influences;           // of helper joints: how many joints a vertex may follow; 0: 8
     int most;                 // morph targets of a mesh or helper joints of a skin; 0: as many as are usual
     const char* format;       // "": by the ending of the output
     const char* up;           // of caches and OBJ: y or z

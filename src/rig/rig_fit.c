@@ -230,6 +230,7 @@ static void FindLeast(snwRigFit* model, const snwRigFitDef* def)
         lower = snwVec3_Min(lower, def->rest[i]), upper = snwVec3_Max(upper, def->rest[i]);
     }
     model->size = fmax(snwVec3_Distance(lower, upper), 1e-9);
+    model->mass = total > 0 ? total : 1;
     for (int k = 0; k < model->handleCount; ++k)
     {
         double mass = model->p0[k * model->stride + k], least = total > 0 ? s_leastMass * total : 1;
@@ -426,6 +427,9 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
     AllocateRows(model, s);
     s->now = snwArena_Alloc(arena, handles, sizeof *s->now);
     s->tried = snwArena_Alloc(arena, handles, sizeof *s->tried);
+    s->start = snwArena_Alloc(arena, handles, sizeof *s->start);
+    s->last = snwArena_Alloc(arena, handles, sizeof *s->last);
+    s->goals = snwArena_Alloc(arena, (size_t)model->mostRows, sizeof *s->goals);
     s->answer = snwArena_Alloc(arena, handles, sizeof *s->answer);
     if (model->flat != NULL)
         s->flat = snwArena_Alloc(arena, 1, sizeof *s->flat);

@@ -39,15 +39,25 @@
 //
 // Singular cases. Handles without weight, turns that mean nothing, proportional weights, handles at one place: 1e-8 of
 // M's diagonal is added in the fit (where it only slows a step) and 1e-12 in the complement (where it is an error), and
-// a handle without mass gets 1e-9 of the whole. A Cholesky factor then always exists; pivots were not needed. A fit
+// a handle without mass gets 1e-9 of the whole. A Cholesky factor then always exists; pivots were not needed. A step
 // turns no handle by more than 0.5 rad.
 //
 // Chains. The fit's step is taken with the joints' rows, and what it leaves open is closed by Newton's method, with the
 // matrices of the step as long as those help (at most snw_rigMostRepairs times, the way of least mass), until joints
 // are shut to 1e-7 of the size and limits to 1e-7 rad. The rest, which no longer matters to the fit, is clamped and
 // shifted from root to tail; where that does not shut everything to 1e-12, because handles in between are given,
-// Newton's method goes on. What that cannot close is clamped and shifted as well, so that lengths and limits hold in
-// any case; only contradictions (given handles farther apart than their chain is long) are left open, at given handles.
+// Newton's method goes on.
+//
+// Contradictions (given handles farther apart than their chain is long). What is given is met, and all that hangs on it
+// gives: joints, limits and rules become springs, and the pose is the least of what those and the flesh cost. So it
+// changes as little as what is given does. Joints that are open close by at most 0.002 of the size in a fit, also after
+// somebody let go: all at once, they would throw the flesh. (To shut them anew in every fit from root to tail was tried:
+// no two fits agreed, and the flesh was thrown about at 30 sizes per second.)
+//
+// Careful steps. A step of Gauss and Newton overshoots where flesh is far from the rig, or joints are under strain: the
+// second derivative has the curvature of turns times those distances, which M has not. A rig that turns to and fro by
+// half a radian in every fit is never where the flesh is, and throws it by its joints. So a step with a turn beyond
+// 0.2 rad is not taken; up to six careful ones are, with that curvature, where it resists, on M's diagonal.
 //
 // 2D: x, y and the angle, about z; z of all vectors is neither read nor written, and z of the flesh stays.
 // Models are immutable and shared; a scratch belongs to one body. All double but x and xr; same bits for any number of
@@ -177,7 +187,7 @@ void snwRigFit_Remember(const snwRigFit* model, snwRigFitScratch* scratch, const
 typedef struct snwRigFitReport
 {
     int repairs;    // how often joints and rules had to be closed after the step
-    double gap;     // m or rad: what is open after all; 0: nothing
+    double gap;     // of the size, or rad: what is open after all of rows that something free can move
     double largest; // rad: the largest turn of a rigid handle before it was held to 0.5; 0: none
 } snwRigFitReport;
 

@@ -49,6 +49,7 @@ struct snwRigFit
     double* leastTurn; // kg m^2: what M's diagonal gets where it is as good as nothing
     double* flat;      // H of rig_flat.h; NULL: not such a rig
     double size;       // m
+    double mass;       // kg, of everything
     snwRigPass pass;
     int mostRows, mostTerms;
     int turnCount; // of all linear parts
@@ -87,6 +88,7 @@ typedef struct snwRigSystem
     double* p2[3][3][3]; // P2 - P1 P0^-1 P1^T, b of k, b of l: [k * stride + l], l <= k
     double* flat[2];     // 2D, one group: P00 + P11 and P01 - P10 of it, [k * stride + l]
     double* row;         // of the matrix, one number per handle
+    double* stiffness;   // kg m^2, by handle: on top of the diagonal of its turns
     snwMat3* factored;   // linear parts that the factor is of
     bool sound;          // there is a factor
     int version;         // how many there were
@@ -100,6 +102,7 @@ typedef struct snwRigTerm
     int handle;
     double move[3];
     double turn[snw_mostTurns];
+    double arm; // m, of a joint's point
 } snwRigTerm;
 
 // J motion = -error, or at least that.
@@ -147,6 +150,10 @@ struct snwRigFitScratch
     int rowCount, termCount, rowId;
     snwRigKept kept;
     snwRigPose *now, *tried; // of repairs; a motion of the handles
+    snwRigPose* start;       // of the fit, with what is given
+    snwRigPose* last;        // of the fit, without
+    double* goals;           // by row: how far it may be open while the fit is a compromise
+    bool strained;           // it is
     snwRigPose* answer;      // of the handles, as if poses were linear: how the flesh moves
     bool answers;            // it does
     float *changes, *maps;   // of the pass
@@ -227,8 +234,18 @@ void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, con
 void snwRigFit_MakeRows(
     const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose);
 
-// What is open of them, of the size or in rad.
+// What is open of them, of the size or in rad. Rows that nothing free can move do not count.
 double snwRigFit_Gap(const snwRigFit* model, const snwRigFitScratch* scratch);
+
+// m, of the joints that are points.
+double snwRigFit_WidestJoint(const snwRigFit* model, const snwRigPose* pose);
+
+// Adds to the stiffness of turns (kg m^2, at least the second derivative) while rows pull as springs (kg).
+void snwRigFit_Stiffen(const snwRigFit* model, snwRigFitScratch* scratch, double spring);
+
+// Sets goals: what rows, made at another pose, are open by there, times share; and counts the errors of rows from them.
+void snwRigFit_SetGoals(snwRigFitScratch* scratch, double share);
+void snwRigFit_TakeGoals(snwRigFitScratch* scratch);
 
 // From root to tail: limits, then joints, moving children that are free or, if `all`, any.
 void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, snwRigPose* pose);
@@ -240,6 +257,7 @@ typedef struct snwRigPush
 {
     double reach;    // how much of the rows' errors to close, 0..1; 0: limits keep the distance that they have to go
     double softness; // of a row's own mobility
+    double spring;   // kg: joints and rules are springs; 0: firm
 } snwRigPush;
 
 // Puts a row's terms, times factor, on top of a motion: given turns have no place in it.

@@ -212,20 +212,22 @@ static void Sweep(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose*
 // Forces
 
 // From kept->right.
-static void FindLambda(snwRigFitScratch* s, double softness)
+static void FindLambda(const snwRigFit* model, snwRigFitScratch* s, const snwRigPush* push)
 {
     snwRigKept* kept = &s->kept;
     int count = kept->count;
     for (int i = 0; i < count; ++i)
     {
         const snwRigRow* row = &kept->rows[i];
-        kept->compliance[i] = softness * kept->gram[i * count + i];
+        kept->compliance[i] = push->softness * kept->gram[i * count + i];
+        if (push->spring > 0)
+            kept->compliance[i] = 1 / (push->spring * (row->length ? 1 : model->size * model->size));
         kept->atLeast[i] = row->atLeast;
         kept->pushes[i] = row->atLeast && row->error <= 0;
     }
     snwActiveDef active = {s->fit.factor.kernels, count, kept->gram, count, kept->compliance, kept->right,
-        kept->atLeast, kept->pushes, kept->lambda, kept->active, kept->softness == softness};
-    kept->softness = snwActive_Solve(&active).pivots > 0 ? softness : -1;
+        kept->atLeast, kept->pushes, kept->lambda, kept->active, push->spring == 0 && kept->softness == push->softness};
+    kept->softness = snwActive_Solve(&active).pivots > 0 && push->spring == 0 ? push->softness : -1;
 }
 
 // step's moves are those without any forces of rows.
@@ -240,7 +242,7 @@ static void PushRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigPu
             kept->right[i] += MoveSeen(kept, row, a, s->step.moves[a]);
         kept->right[i] = Wanted(row, push) - kept->right[i];
     }
-    FindLambda(s, push->softness);
+    FindLambda(model, s, push);
 }
 
 static void AddForces(const snwRigFit* model, snwRigFitScratch* s)
@@ -309,7 +311,7 @@ bool snwRigFit_CloseAgain(const snwRigFit* model, snwRigFitScratch* scratch, con
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         memset(s->right.moves[a], 0, (size_t)model->stride * sizeof(double));
     memset(s->step.turns, 0, (size_t)s->fit.n * sizeof(double));
-    FindLambda(s, softness);
+    FindLambda(model, s, &(snwRigPush){1, softness, 0});
     FindTurns(s);
     AddForces(model, s);
     snwRigSystem_Return(model, &s->fit, pose, s->right.moves, &s->step, (double* const(*)[3])s->linear);

@@ -154,6 +154,7 @@ static void AddPoint(const Maker* m, snwRigRow* row, int handle, snwVec3 point, 
     snwVec3 arm = snwVec3_Sub(point, m->model->handles[handle].origin);
     double arms[3] = {arm.x, arm.y, arm.z}, turn[3];
     term->move[a] = sign;
+    term->arm = snwVec3_Length(arm);
     for (int c = 0; c < snwRigFit_Turns(m->model, handle); ++c)
     {
         snwRigFit_TurnRow(m->model, handle, &m->pose[handle].linear, a, c, turn);
@@ -281,16 +282,92 @@ void snwRigFit_MakeRows(
     }
 }
 
+// Something free moves it.
+static bool IsLive(const snwRigFitScratch* s, const snwRigRow* row)
+{
+    bool live = false;
+    for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
+    {
+        const snwRigTerm* term = &s->terms[t];
+        for (int a = 0; a < 3; ++a)
+            live = live || (term->move[a] != 0 && (s->moves[term->handle] >> a & 1) != 0);
+        for (int i = 0; i < snw_mostTurns && s->turns[term->handle] != 0; ++i)
+            live = live || term->turn[i] != 0;
+    }
+    return live;
+}
+
+static double OpenBy(const snwRigRow* row)
+{
+    return row->atLeast ? fmax(0, -row->error) : fabs(row->error);
+}
+
 double snwRigFit_Gap(const snwRigFit* model, const snwRigFitScratch* scratch)
 {
     double worst = 0;
     for (int i = 0; i < scratch->rowCount; ++i)
     {
         const snwRigRow* row = &scratch->rows[i];
-        double open = row->atLeast ? fmax(0, -row->error) : fabs(row->error);
-        worst = fmax(worst, row->length ? open / model->size : open);
+        if (!IsLive(scratch, row))
+            continue;
+        worst = fmax(worst, row->length ? OpenBy(row) / model->size : OpenBy(row));
     }
     return worst;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Under strain
+
+static bool IsMeeting(const snwRigLink* link)
+{
+    return !link->limited || (link->limits.type != snw_jointFree && !snwJointType_Slides(link->limits.type));
+}
+
+static double JointGap(const Maker* m, const snwRigLink* link)
+{
+    snwVec3 gap = snwVec3_Sub(PointOf(m, link->child, link->joint), PointOf(m, link->parent, link->joint));
+    gap.z = snwRigFit_Dimension(m->model) == 3 ? gap.z : 0;
+    return IsMeeting(link) ? snwVec3_Length(gap) : 0;
+}
+
+double snwRigFit_WidestJoint(const snwRigFit* model, const snwRigPose* pose)
+{
+    Maker m = {.model = model, .pose = pose};
+    double widest = 0;
+    for (int i = 0; i < model->linkCount; ++i)
+        widest = fmax(widest, JointGap(&m, &model->links[i]));
+    return widest;
+}
+
+// The curvature of a pull about a handle's origin is |pull| |arm| at most; that of an angle, about 1.
+void snwRigFit_Stiffen(const snwRigFit* model, snwRigFitScratch* scratch, double spring)
+{
+    for (int i = 0; i < scratch->rowCount; ++i)
+    {
+        const snwRigRow* row = &scratch->rows[i];
+        double pull = spring * OpenBy(row);
+        for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
+        {
+            const snwRigTerm* term = &scratch->terms[t];
+            scratch->fit.stiffness[term->handle] += pull * (row->length ? term->arm : model->size * model->size);
+        }
+    }
+}
+
+void snwRigFit_SetGoals(snwRigFitScratch* scratch, double share)
+{
+    memset(scratch->goals, 0, (size_t)scratch->rowId * sizeof *scratch->goals);
+    for (int i = 0; i < scratch->rowCount; ++i)
+    {
+        const snwRigRow* row = &scratch->rows[i];
+        scratch->goals[row->id] = share * (row->atLeast ? fmin(0, row->error) : row->error);
+    }
+}
+
+void snwRigFit_TakeGoals(snwRigFitScratch* scratch)
+{
+    for (int i = 0; i < scratch->rowCount; ++i)
+        scratch->rows[i].error -= scratch->goals[scratch->rows[i].id];
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -366,7 +443,7 @@ void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, sn
     for (int i = 0; i < model->linkCount; ++i)
     {
         const snwRigLink* link = &model->links[i];
-        if (link->limited && (link->limits.type == snw_jointFree || snwJointType_Slides(link->limits.type)))
+        if (!IsMeeting(link))
             continue;
         uint32_t given = all ? 0 : hold->targets[link->child].given;
         bool rigid = model->handles[link->child].freedom == snw_rigRigid;

@@ -16,7 +16,17 @@ static const double s_wide = 0.05;         // of the size, or rad: too far to be
 static const double s_worse = 4;           // times the best gap: Newton's method runs away
 static const double s_helps = 0.1;         // times the gap before: old matrices are still good
 static const double s_leastSoftness = 1e-3;
+static const double s_largeTurn = 0.2;     // rad: a step that is not to be trusted
+static const double s_smallTurn = 0.02;    // rad: careful steps have come to their end
+static const double s_closing = 0.002;     // of the size: what open joints close by in a fit, at most
+static const double s_mostReach = 0.125;   // of what they are open
+static const double s_spring = 1e3;        // of all mass: joints that cannot be shut
 static const double s_wideSoftness = 0.01; // of a row's own mobility
+
+enum
+{
+    snw_mostCareful = 6 // steps
+};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // What is free
@@ -215,11 +225,18 @@ static void TakeStep(const snwRigFit* model, const snwRigFitScratch* s, snwRigPo
 // ---------------------------------------------------------------------------------------------------------------------
 // The fit
 
+static snwRigPush PushOf(const snwRigFit* model, const snwRigFitScratch* s)
+{
+    double gap = snwRigFit_Gap(model, s);
+    if (s->strained)
+        return (snwRigPush){1, 0, s_spring * model->mass};
+    return gap > s_wide ? (snwRigPush){s_wide / gap, s_wideSoftness, 0} : (snwRigPush){1, 0, 0};
+}
+
 // With rows the whole step is shortened: cut one by one, handles would come apart.
 static double FitStep(const snwRigFit* model, snwRigFitScratch* s, snwRigPose* pose)
 {
-    double gap = snwRigFit_Gap(model, s);
-    snwRigPush push = {gap > s_wide ? s_wide / gap : 1, gap > s_wide ? s_wideSoftness : 0};
+    snwRigPush push = PushOf(model, s);
     snwRigFit_SolveTurns(model, s, pose, &push);
     double largest = LargestTurn(model, s);
     if (s->rowCount == 0)
@@ -244,7 +261,7 @@ static double TryRepair(
     if (!how->again || !snwRigFit_CloseAgain(model, s, pose, how->softness))
     {
         ClearRight(model, s);
-        SolveStep(model, s, pose, &(snwRigPush){1, how->softness});
+        SolveStep(model, s, pose, &(snwRigPush){1, how->softness, 0});
     }
     ScaleStep(model, s, fmin(1, s_mostTurn / fmax(LargestTurn(model, s), DBL_MIN)));
     memcpy(s->tried, pose, (size_t)model->handleCount * sizeof *pose);
@@ -307,16 +324,98 @@ static void Repair(
         CloseRows(model, s, hold, s_shut, pose, report);
 }
 
-static void SolveAny(
+// ---------------------------------------------------------------------------------------------------------------------
+// Careful steps: those of Gauss and Newton overshoot where flesh, or joints under strain, are far from the rig
+
+// What flesh does to turns besides M, kg m^2. The second derivative of 1/2 |x - xr|^2 is M and, for each handle,
+// tr(N) I - sym(N), N = sum m w (x - xr) rho^T: its largest eigenvalue, if that one resists.
+static double FleshStiffness(const snwRigFit* model, const snwRigFitScratch* s, const snwRigPose* pose, int handle)
+{
+    int d = snwRigFit_Dimension(model);
+    snwMat3 force = {{{0}}};
+    for (int a = 0; a < d; ++a)
+        for (int b = 0; b < d; ++b)
+            force.m[a][b] = s->forces.linear[a][b][handle];
+    snwMat3 n = snwMat3_MulTranspose(force, pose[handle].linear);
+    if (d == 2)
+        return fmax(0, n.m[0][0] + n.m[1][1]);
+    snwEigen3 eigen = snwEigen3_Symmetric(snwMat3_Scale(snwMat3_Add(n, snwMat3_Transpose(n)), 0.5));
+    return fmax(0, snwMat3_Trace(n) - eigen.values[2]);
+}
+
+static void Stiffen(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
+{
+    snwRigSystem* system = &s->fit;
+    memset(system->stiffness, 0, (size_t)model->handleCount * sizeof *system->stiffness);
+    if (s->strained)
+        snwRigFit_Stiffen(model, s, s_spring * model->mass);
+    for (int k = 0; k < model->handleCount; ++k)
+        if (model->handles[k].freedom == snw_rigRigid)
+            system->stiffness[k] += FleshStiffness(model, s, pose, k);
+    system->sound = false;
+}
+
+static void Relax(const snwRigFit* model, snwRigFitScratch* s)
+{
+    memset(s->fit.stiffness, 0, (size_t)model->handleCount * sizeof(double));
+    s->fit.sound = false;
+}
+
+// Joints that are open close slowly: all at once, they would throw the flesh; slower still, they would be too weak to
+// hold their handles against the flesh.
+static void SetGoals(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold)
+{
+    snwRigFit_MakeRows(model, s, hold, s->last);
+    double reach = fmin(s_mostReach, s_closing / fmax(snwRigFit_Gap(model, s), DBL_MIN));
+    snwRigFit_SetGoals(s, 1 - reach);
+}
+
+static void FitCarefully(
     const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
 {
-    snwRigSystem_Factor(model, &s->fit, pose);
-    FindForces(model, s, pose);
-    PutRight(model, s, &s->fit, pose);
+    double turn = INFINITY;
+    memcpy(pose, s->start, (size_t)model->handleCount * sizeof *pose);
+    for (int i = 0; i < snw_mostCareful && turn > s_smallTurn; ++i)
+    {
+        snwRigFit_MakeRows(model, s, hold, pose);
+        if (s->strained)
+            snwRigFit_TakeGoals(s);
+        FindForces(model, s, pose);
+        Stiffen(model, s, pose);
+        snwRigSystem_Factor(model, &s->fit, pose);
+        PutRight(model, s, &s->fit, pose);
+        turn = FitStep(model, s, pose);
+    }
+    Relax(model, s);
     snwRigFit_MakeRows(model, s, hold, pose);
-    report->largest = FitStep(model, s, pose);
+    report->gap = snwRigFit_Gap(model, s);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// All of it
+
+// One step, and joints shut after it. False: that cannot be.
+static bool FitFreely(
+    const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
+{
+    if (snwRigFlat_Serves(model, s, hold))
+    {
+        s->rowCount = 0;
+        report->largest = snwRigFlat_Step(model, s, s_mostTurn, pose);
+    }
+    else
+    {
+        snwRigSystem_Factor(model, &s->fit, pose);
+        FindForces(model, s, pose);
+        PutRight(model, s, &s->fit, pose);
+        snwRigFit_MakeRows(model, s, hold, pose);
+        report->largest = FitStep(model, s, pose);
+    }
+    if (report->largest > s_largeTurn)
+        FitCarefully(model, s, hold, pose, report);
     if (s->rowCount > 0)
         Repair(model, s, hold, pose, report);
+    return report->gap <= s_open;
 }
 
 snwRigFitReport snwRigFit_Solve(
@@ -324,14 +423,17 @@ snwRigFitReport snwRigFit_Solve(
 {
     snwRigFitScratch* s = scratch;
     snwRigFitReport report = {0};
+    s->strained = hold->chains == snw_rigChainsJoined && snwRigFit_WidestJoint(model, pose) > s_closing * model->size;
+    memcpy(s->last, pose, (size_t)model->handleCount * sizeof *pose);
     SetGiven(model, hold->targets, pose);
     NoteFree(model, s, hold->targets);
-    if (snwRigFlat_Serves(model, s, hold))
-        report.largest = snwRigFlat_Step(model, s, s_mostTurn, pose);
-    else
-        SolveAny(model, s, hold, pose, &report);
-    if (report.gap > s_open && hold->chains == snw_rigChainsJoined)
-        snwRigFit_Shut(model, hold, false, pose);
+    memcpy(s->start, pose, (size_t)model->handleCount * sizeof *pose);
+    s->strained = s->strained || !FitFreely(model, s, hold, pose, &report);
+    if (s->strained)
+    {
+        SetGoals(model, s, hold);
+        FitCarefully(model, s, hold, pose, &report);
+    }
     if (hold->chains == snw_rigChainsRepaired)
         snwRigFit_Shut(model, hold, true, pose);
     return report;
@@ -422,7 +524,7 @@ static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, double kept
     FindForces(model, s, pose);
     LetBe(model, s, kept);
     PutRight(model, s, &s->fit, pose);
-    SolveStep(model, s, pose, &(snwRigPush){0, 0});
+    SolveStep(model, s, pose, &(snwRigPush){0, 0, s->strained ? s_spring * model->mass : 0});
     snwRigPlanes rest = {{s->step.moves[0], s->step.moves[1], s->step.moves[2]}, {{0}}};
     memcpy(rest.linear, s->linear, sizeof rest.linear);
     snwRigFit_Subtract(model, s->fit.kernels, &rest, &s->forces);

@@ -37,6 +37,7 @@ void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, snwSimd simd, 
     for (int i = 0; i < 2 && d == 2; ++i)
         out->flat[i] = snwArena_Alloc(arena, plane, sizeof(double));
     out->row = snwArena_Alloc(arena, (size_t)model->stride, sizeof(double));
+    out->stiffness = snwArena_Alloc(arena, handles, sizeof(double));
     out->factored = snwArena_Alloc(arena, handles, sizeof *out->factored);
     out->matrix = snwArena_Alloc(arena, n * n, sizeof(double));
     out->column = snwArena_Alloc(arena, n + 8, sizeof(double));
@@ -301,7 +302,7 @@ void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snw
             PutRow(model, system, pose, k, row);
         for (int i = 0; i < TurnsOf(system, k); ++i)
             row[(size_t)i * n + (size_t)(system->turnStart[k] + i)] += system->share * Diagonal(model, pose, k, i) +
-                                                                       model->leastTurn[k];
+                                                                       model->leastTurn[k] + system->stiffness[k];
         system->factored[k] = pose[k].linear;
     }
     FactorMatrix(system, system->n, system->n);

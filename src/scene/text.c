@@ -1,4 +1,5 @@
 #include "scene/text.h"
+#include "scene/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -101,24 +102,31 @@ void snwText_Close(snwText* text, char bracket)
 }
 
 // Plain bytes go in runs: a picture or a buffer inside a text is megabytes of them.
+// What is no UTF-8 - names of files may be anything, messages may be cut - becomes '?': every reader takes the rest.
 static void Quoted(snwText* text, const char* value)
 {
     Put(text, "\"");
+    size_t left = strlen(value);
     const char* run = value;
     const char* c = value;
-    for (; *c != 0; ++c)
+    while (left > 0)
     {
-        bool marked = *c == '"' || *c == '\\';
-        if (!marked && (unsigned char)*c >= 32)
-            continue;
-        char escaped[8];
-        if (marked)
-            snprintf(escaped, sizeof escaped, "\\%c", *c);
-        else
-            snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)(unsigned char)*c);
-        snwText_Raw(text, run, (size_t)(c - run));
-        Put(text, escaped);
-        run = c + 1;
+        int bytes = snwUtf8Size(c, left);
+        bool marked = *c == '"' || *c == '\\', control = (unsigned char)*c < 32;
+        size_t step = bytes > 0 ? (size_t)bytes : 1;
+        if (bytes == 0 || marked || control)
+        {
+            char escaped[8] = "?";
+            if (marked)
+                snprintf(escaped, sizeof escaped, "\\%c", *c);
+            else if (control)
+                snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)(unsigned char)*c);
+            snwText_Raw(text, run, (size_t)(c - run));
+            Put(text, escaped);
+            run = c + 1;
+        }
+        c += step;
+        left -= step;
     }
     snwText_Raw(text, run, (size_t)(c - run));
     Put(text, "\"");

@@ -91,3 +91,20 @@ snwQuote snwQuoteWord(const char* word)
     memcpy(quote.text + used, used < length ? "..." : "", used < length ? 4 : 1);
     return quote;
 }
+
+int snwUtf8Size(const char* text, size_t size)
+{
+    static const unsigned s_least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned first = (unsigned char)text[0], value;
+    int wanted = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+    if (wanted < 2 || (size_t)wanted > size)
+        return wanted == 1;
+    value = first & (0xffu >> (wanted + 1));
+    for (int i = 1; i < wanted; ++i)
+    {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        value = value << 6 | (text[i] & 0x3fu);
+    }
+    return value < s_least[wanted] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000) ? 0 : wanted;
+}

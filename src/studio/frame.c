@@ -105,10 +105,12 @@ static void AddTransforms(snwEncoder* encoder, snwSection kind, int index, const
             *(const snwTransform*)((const char*)transforms->data + i * (size_t)transforms->stride), out + 7 * i);
 }
 
+// Only those that a hand can move: other methods have handles that nothing follows.
 static void AddHandles(const snwSession* session, int body, snwEncoder* encoder)
 {
     snwMatrices handles = {0};
-    snwSim_GetHandleMatrices(session->sim, body, &handles);
+    if ((session->sim->method->features & snw_featureHandles) != 0)
+        snwSim_GetHandleMatrices(session->sim, body, &handles);
     size_t count = (size_t)handles.count;
     if (count == 0)
         return;

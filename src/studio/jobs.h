@@ -16,6 +16,15 @@ typedef enum snwJobKind
     snw_jobSave,  // autosave of `base`
 } snwJobKind;
 
+// Where a name is looked up: a scene and a character may share one.
+typedef enum snwSource
+{
+    snw_sourceAny,
+    snw_sourceScene,
+    snw_sourceCharacter,
+    snw_sourceFile,
+} snwSource;
+
 struct snwJob
 {
     snwJob* next;
@@ -25,6 +34,7 @@ struct snwJob
     int number;
     atomic_bool cancelled;
     char name[snw_stagePath];
+    snwSource source;
     bool trusted;    // the name is a path of the command line
     char label[112]; // for undo; "": there is nothing to come back to
     char method[32], param[64], motion[128];

@@ -55,6 +55,8 @@ static const char* const s_words[wordCount + 1] = {"hello", "list", "open", "pla
     "method", "set", "gravity", "material", "motion", "grab", "move", "drop", "push", "lock", "unlock", "rule",
     "command", "undo", "redo", "seek", "export", "cancel", "view", "words", "ack", NULL};
 
+// As snwSource.
+static const char* const s_sources[] = {"any", "scene", "character", "file", NULL};
 static const char* const s_dofs[] = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z", NULL};
 
 #define OF(word) (1u << word##_)
@@ -120,6 +122,7 @@ static const snwField s_fields[] = {
     FIELD(command, "command", snw_fieldRaw, BIT(wordCommand), .required = true),
     FIELD(frame, "frame", snw_fieldInt, BIT(wordSeek), .required = true, .lower = 0, .upper = 2e9),
     FIELD(kind, "kind", snw_fieldText, BIT(wordExport), .required = true),
+    FIELD(source, "kind", snw_fieldChoice, BIT(wordOpen), .names = s_sources),
     FIELD(job, "job", snw_fieldInt, BIT(wordCancel), .required = true, .lower = 0, .upper = 2e9),
     FIELD(want, "want", snw_fieldRaw, BIT(wordView), .required = true),
     FIELD(serial, "serial", snw_fieldU64, BIT(wordAck), .lower = 0),
@@ -319,6 +322,7 @@ static snwResult Open(snwAnswer* answer)
         return snwFailMemory(answer->json.message);
     snprintf(job->name, sizeof job->name, "%s", answer->data.name);
     snprintf(job->label, sizeof job->label, "opening %.80s", answer->data.name);
+    job->source = (snwSource)answer->data.source;
     snwText_Key(&answer->text, "job");
     snwText_Int(&answer->text, job->number);
     snwSession_Start(answer->session, job);

@@ -31,6 +31,7 @@ typedef struct snwRequestData
     bool on;
     const json_t* command;
     int frame;
+    int source; // snwSource
     const char* kind;
     int job;
     const json_t* want;

@@ -422,16 +422,17 @@ snwResult snwJob_Open(snwJob* job)
     snwResult result = snwJob_Progress(job, "reading", 0.05);
     if (result < 0)
         return result;
-    if (snwFolder_Find(job->session, job->name, path))
+    bool any = job->source == snw_sourceAny;
+    if ((any || job->source == snw_sourceFile) && snwFolder_Find(job->session, job->name, path))
     {
         result = snwFolder_CheckReferences(job->session, path, &job->message);
         result = result < 0 ? result : OpenPath(job, path);
     }
-    else if (snwScenes_Find(job->name, path))
+    else if ((any || job->source == snw_sourceScene) && snwScenes_Find(job->name, path))
     {
         result = OpenSceneFile(job, path);
     }
-    else if (snwBuiltIn_Find(job->name) != NULL)
+    else if ((any || job->source == snw_sourceCharacter) && snwBuiltIn_Find(job->name) != NULL)
         result = OpenBlueprint(job, job->name, job->name);
     else if (job->trusted && snwFileExists(job->name))
         result = OpenPath(job, job->name);

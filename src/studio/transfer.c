@@ -1,5 +1,6 @@
 #include "studio/transfer.h"
 #include "base/result.h"
+#include "scene/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,35 +13,23 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Names
 
-// Bytes of the character that starts here; 0: this is no UTF-8, or a control character.
-static int Utf8Length(const unsigned char* text)
+// C0, DEL and, in two bytes, C1.
+static bool IsControl(const char* text)
 {
-    int length = text[0] < 0x80   ? 1
-                 : text[0] < 0xC2 ? 0
-                 : text[0] < 0xE0 ? 2
-                 : text[0] < 0xF0 ? 3
-                 : text[0] < 0xF5 ? 4
-                                  : 0;
-    if (length == 1)
-        return text[0] >= 0x20 && text[0] != 0x7F;
-    for (int i = 1; i < length; ++i)
-        if ((text[i] & 0xC0) != 0x80)
-            return 0;
-    bool longer = (text[0] == 0xE0 && text[1] < 0xA0) || (text[0] == 0xF0 && text[1] < 0x90);
-    bool outside = (text[0] == 0xED && text[1] > 0x9F) || (text[0] == 0xF4 && text[1] > 0x8F);
-    bool control = text[0] == 0xC2 && text[1] < 0xA0;
-    return longer || outside || control ? 0 : length;
+    unsigned char first = (unsigned char)text[0];
+    return first < 0x20 || first == 0x7F || (first == 0xC2 && (unsigned char)text[1] < 0xA0);
 }
 
 static bool IsPlain(const char* name)
 {
-    const unsigned char* at = (const unsigned char*)name;
-    while (*at != 0)
+    size_t left = strlen(name);
+    for (const char* at = name; left > 0;)
     {
-        int length = Utf8Length(at);
-        if (length == 0 || *at == '/' || *at == '\\')
+        int bytes = snwUtf8Size(at, left);
+        if (bytes == 0 || IsControl(at) || *at == '/' || *at == '\\')
             return false;
-        at += length;
+        at += bytes;
+        left -= (size_t)bytes;
     }
     return name[0] != 0 && name[0] != '.';
 }

@@ -26,11 +26,10 @@ export class App implements Listener {
     readonly job = new Signal<Job | null>(null);
     readonly note = new Signal<Note | null>(null);
 
-    private opening: ((state: State | null) => void) | null = null;
+    private opening = -1; // the job
 
     constructor(token: string) {
         this.connection = new Connection(token, this);
-        this.state.on((state) => this.opening?.(state));
     }
 
     onLink(link: Link, retryIn: number): void {
@@ -52,7 +51,7 @@ export class App implements Listener {
 
     onEvent(event: Record<string, unknown>): void {
         if (event.event === "state") this.state.value = { ...emptyState, ...event };
-        else if (event.event === "job") this.job.value = event as unknown as Job;
+        else if (event.event === "job") this.onJob(event as unknown as Job);
         else if (event.event === "note") this.note.value = event as unknown as Note;
     }
 
@@ -80,17 +79,21 @@ export class App implements Listener {
     }
 
     // What is opened comes alive, even if what was there before stood still.
-    async open(name: string): Promise<void> {
-        const before = this.state.value?.revision ?? 0;
-        if (!(await this.ask("open", { name }))) return;
-        const isThere = (s: State | null): boolean => !!s && s.revision > before && !s.loading && s.scene?.opened === name;
-        const wait = (s: State | null): void => {
-            if (this.opening !== wait || !isThere(s)) return;
-            this.opening = null;
-            if (!s?.playing) this.do("play");
-        };
-        this.opening = wait;
-        wait(this.state.value);
+    async open(name: string, kind: "any" | "scene" | "character" | "file" = "any"): Promise<void> {
+        const answer = await this.ask("open", { name, kind });
+        if (answer) this.opening = answer.job as number;
+    }
+
+    private onJob(job: Job): void {
+        this.job.value = job;
+        if (job.job !== this.opening || !job.done) return;
+        this.opening = -1;
+        if (!job.error) this.do("play");
+    }
+
+    // What the engine will say in a moment: keys that are pressed twice quickly must not read the old value twice.
+    expect(change: Partial<State>): void {
+        if (this.state.value) this.state.value = { ...this.state.value, ...change };
     }
 
     do(word: string, keys: Record<string, unknown> = {}): void {

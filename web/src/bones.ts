@@ -80,6 +80,6 @@ function restOf(bone: ModelBone): Matrix4 {
     const axis = new Vector3(...bone.tail).sub(head);
     const length = Math.max(1e-4, axis.length());
     const turn = new Quaternion().setFromUnitVectors(up, axis.divideScalar(length));
-    const width = Math.min(0.12 * length, Math.max(bone.radius, 0.04 * length));
+    const width = Math.min(0.2 * length, Math.max(0.6 * bone.radius, 0.07 * length));
     return new Matrix4().compose(head, turn, new Vector3(width, length, width));
 }

@@ -84,7 +84,7 @@ export class View {
 
     // Cameras of scenes are set up for films, 16:9: in a narrower window we stand back to have as much in the picture.
     look(position: Vector3, target: Vector3, fieldOfView: number): void {
-        const back = Math.max(1, Math.min(1.5, 16 / 9 / (this.width / this.height)));
+        const back = Math.max(1, Math.min(1.25, 16 / 9 / (this.width / this.height)));
         const offset = position.clone().sub(target).multiplyScalar(back);
         this.distance = Math.max(0.02, offset.length());
         this.azimuth = Math.atan2(offset.x, offset.z);

@@ -11,7 +11,7 @@ import type { SelectionPanel } from "./selection";
 import type { Stage } from "./stage";
 import type { Status } from "./status";
 import type { Transport } from "./transport";
-import type { Item } from "./types";
+import type { Item, Vec3 } from "./types";
 import type { Viewer } from "./viewer";
 
 export interface Tools {
@@ -37,12 +37,14 @@ function flip(key: Flag): () => void {
 
 // Off, and back to what it was.
 function makeGravitySwitch(app: App): () => void {
-    let before = [0, -9.81, 0];
+    let before: Vec3 = [0, -9.81, 0];
     return () => {
-        const now = app.state.value?.gravity ?? [0, 0, 0];
+        const now: Vec3 = app.state.value?.gravity ?? [0, 0, 0];
         const isOn = now.some((x) => x !== 0);
-        if (isOn) before = [...now];
-        app.do("gravity", { vector: isOn ? [0, 0, 0] : before });
+        if (isOn) before = now;
+        const gravity: Vec3 = isOn ? [0, 0, 0] : before;
+        app.do("gravity", { vector: gravity });
+        app.expect({ gravity });
     };
 }
 
@@ -87,7 +89,7 @@ export function makeActions(t: Tools): Action[] {
         { group: "Look", label: "Handles", keys: ["H"], run: flip("handles") },
         { group: "Look", label: "Elements", keys: ["W"], run: flip("elements") },
         { group: "Look", label: "Contact forces", keys: ["C"], run: flip("contacts") },
-        { group: "Look", label: "See through flesh", keys: ["X"], run: () => setPrefs({ opacity: prefs.value.opacity > 0.9 ? 0.35 : 1 }) },
+        { group: "Look", label: "See through flesh", keys: ["X"], run: () => setPrefs({ opacity: prefs.value.opacity > 0.9 ? 0.3 : 1 }) },
         { group: "Look", label: "Camera follows", keys: ["F"], run: flip("follow") },
         { group: "Look", label: "All in the picture", keys: ["A", "Home"], run: () => t.viewer.frameAll() },
         { group: "Look", label: "From the front", keys: ["1"], run: turn(0, 0) },

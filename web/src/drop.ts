@@ -66,7 +66,7 @@ export class Drop {
         }
         await this.app.refreshLists();
         const first = names.find((n) => !/\.(txt|md|bin|jpe?g)$/i.test(n)) ?? names[0];
-        if (first) await this.app.open(first);
+        if (first) await this.app.open(first, "file");
     }
 
     private async send(file: File): Promise<string | null> {

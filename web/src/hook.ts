@@ -11,6 +11,7 @@ export interface Hook {
     readonly link: string;
     readonly frame: { number: number; serial: number; time: number; scrubbing: boolean } | null;
     readonly drawn: number;
+    readonly shown: number;
     readonly selection: unknown;
     readonly hover: unknown;
     readonly camera: { position: number[]; target: number[]; flat: boolean };
@@ -41,6 +42,9 @@ export function makeHook(app: App, stage: Stage, viewer: Viewer): Hook {
         },
         get drawn() {
             return stage.drawn;
+        },
+        get shown() {
+            return viewer.shown;
         },
         get selection() {
             return structuredClone(app.selection.value);

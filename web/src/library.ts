@@ -3,12 +3,13 @@
 import type { App } from "./app";
 import { h, setText } from "./dom";
 import { icon, type IconName } from "./icons";
+import type { Entry } from "./types";
 
 interface Card {
     name: string;
     description: string;
     icon: IconName;
-    word: string; // what `open` gets
+    kind: "scene" | "character" | "file";
 }
 
 export class Library {
@@ -39,7 +40,7 @@ export class Library {
             h("div", { class: "foot" }, choose, chooser, h("p", { class: "dim" }, "or drop one anywhere")),
         );
         app.lists.on(() => this.fill());
-        app.state.on((state, old) => state?.scene?.opened !== old?.scene?.opened && this.mark());
+        app.state.on((state, old) => JSON.stringify(state?.scene) !== JSON.stringify(old?.scene) && this.mark());
         this.fill();
     }
 
@@ -58,12 +59,12 @@ export class Library {
     private groups(): { title: string; cards: Card[] }[] {
         const lists = this.app.lists.value;
         if (!lists) return [];
-        const plain = (i: IconName) => (e: { name: string; description: string }) => ({ ...e, icon: i, word: e.name });
-        const files = lists.files.map((f) => ({ name: f.name, description: `${f.kind}, ${bytesText(f.bytes)}`, icon: "file" as const, word: f.name }));
+        const make = (e: Entry, i: IconName, kind: Card["kind"]): Card => ({ name: e.name, description: e.description, icon: i, kind });
+        const files = lists.files.map((f) => make({ name: f.name, description: `${f.kind}, ${bytesText(f.bytes)}` }, "file", "file"));
         return [
             { title: "Your files", cards: files },
-            { title: "Scenes", cards: lists.scenes.map(plain("scene")) },
-            { title: "Characters", cards: lists.characters.map(plain("body")) },
+            { title: "Scenes", cards: lists.scenes.map((e) => make(e, "scene", "scene")) },
+            { title: "Characters", cards: lists.characters.map((e) => make(e, "body", "character")) },
         ];
     }
 
@@ -89,19 +90,22 @@ export class Library {
     private card(card: Card): HTMLElement {
         const button = h(
             "button",
-            { class: "card", "data-name": card.word, title: card.description },
+            { class: "card", "data-name": card.name, "data-kind": card.kind, title: card.description },
             icon(card.icon),
             h("span", {}, h("b", {}, card.name), h("small", {}, card.description)),
         );
-        button.addEventListener("click", () => void this.app.open(card.word));
+        button.addEventListener("click", () => void this.app.open(card.name, card.kind));
         button.addEventListener("keydown", (e) => moveFocus(this.results, button, e));
         return button;
     }
 
+    // A scene and a character may share a name; only scenes have a description of what happens.
     private mark(): void {
-        const open = this.app.state.value?.scene?.opened;
+        const scene = this.app.state.value?.scene;
+        const kind = scene?.file ? "file" : scene?.description ? "scene" : "character";
         for (const card of this.results.querySelectorAll<HTMLElement>(".card")) {
-            const is = card.dataset.name === open;
+            const name = kind === "file" ? scene?.file : scene?.opened;
+            const is = card.dataset.name === name && card.dataset.kind === kind;
             card.classList.toggle("open", is);
             card.setAttribute("aria-current", String(is));
         }

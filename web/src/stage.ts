@@ -72,7 +72,7 @@ export class Stage {
         this.key.shadow.mapSize.set(shadowSize, shadowSize);
         this.key.shadow.radius = 5;
         this.key.shadow.bias = -0.0004;
-        const rim = new DirectionalLight(0x9fc4ff, 1.1);
+        const rim = new DirectionalLight(0xc4d6f2, 0.9);
         rim.position.set(-3, 2.5, -4);
         this.scene.add(this.key, this.key.target, rim, makeRoomLight());
         this.lightAround(new Vector3(0, 0.5, 0), 1);
@@ -165,7 +165,7 @@ export class Stage {
 function makeRoomLight(): LightProbe {
     const windows = [
         { towards: new Vector3(0.35, 0.8, 0.5).normalize(), sharp: 3, color: new Color(2.4, 2.2, 1.95) },
-        { towards: new Vector3(-0.95, 0.2, 0.1).normalize(), sharp: 2, color: new Color(0.55, 0.7, 1.0) },
+        { towards: new Vector3(-0.95, 0.2, 0.1).normalize(), sharp: 2, color: new Color(0.6, 0.7, 0.85) },
         { towards: new Vector3(0.3, -0.2, -0.95).normalize(), sharp: 2, color: new Color(0.6, 0.5, 0.42) },
     ];
     const probe = new LightProbe();

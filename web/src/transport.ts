@@ -45,14 +45,17 @@ export class Transport {
     }
 
     toggle(): void {
-        this.app.do(this.app.state.value?.playing ? "pause" : "play");
+        const playing = !this.app.state.value?.playing;
+        this.app.do(playing ? "play" : "pause");
+        this.app.expect({ playing });
     }
 
     faster(by: number): void {
         const now = this.app.state.value?.speed ?? 1;
         const i = speeds.findIndex((s) => s >= now - 1e-6);
-        const value = speeds[Math.min(speeds.length - 1, Math.max(0, i + by))] ?? 1;
-        this.app.do("speed", { value });
+        const speed = speeds[Math.min(speeds.length - 1, Math.max(0, i + by))] ?? 1;
+        this.app.do("speed", { value: speed });
+        this.app.expect({ speed });
     }
 
     // Everything is recorded all the time; this button starts a clean take from the beginning, and ends it with the

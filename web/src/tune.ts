@@ -106,7 +106,7 @@ export class Tune {
         const name = state.bodies.length > 1 ? `${body.name}: ` : "";
         if (body.motions.length > 0) this.addMotion(this.folder(pane, `${name}motion`), body, index);
         if (body.constraints.length > 0) this.addRules(this.folder(pane, `${name}rules`), body, index);
-        if (body.regions.length > 0) this.addMaterial(this.folder(pane, `${name}material`, state.bodies.length < 4), body, index);
+        if (body.regions.length > 0) this.addMaterial(this.folder(pane, `${name}material`, index === 0), body, index);
     }
 
     private addMotion(folder: FolderApi, body: BodyState, index: number): void {

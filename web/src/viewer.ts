@@ -16,6 +16,7 @@ export class Viewer {
     readonly overlays: Overlays;
     readonly range = new Signal<Range | null>(null);
     readonly size = new Signal(1); // m, of what is shown
+    shown = -1; // the frame that is in the picture
     private seen = "";
     private fresh: Message | null = null;
     private framed = true;
@@ -108,6 +109,7 @@ export class Viewer {
         const model = this.app.model.value;
         this.fresh = null;
         if (!frame || !model) return;
+        this.shown = frame.frame;
         this.parts.move(frame);
         this.overlays.move(frame, model, prefs.value);
         const look = prefs.value.look;

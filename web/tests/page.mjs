@@ -27,7 +27,7 @@ const tab = (name) => page.click(`[data-tab=${name}]`);
 async function open(name) {
     const serial = await page.evaluate(() => window.sinew.frame?.serial ?? 0);
     await page.fill(".search input", name);
-    await page.click(`.card[data-name="${name}"]`);
+    await page.click(`.card[data-name="${name}"][data-kind=scene]`);
     await until(page, `${name} opens`, (s) => !s.loading && s.scene?.opened === name, 30);
     await seen((serial) => (window.sinew.frame?.serial ?? 0) > serial, serial);
 }
@@ -66,7 +66,8 @@ const cases = {
 
     async draggingAHandleMovesVertices() {
         await pause(true); // what moves by itself is hard to hit
-        await page.evaluate(() => document.activeElement?.blur());
+        const { frame } = await hello(page);
+        await seen((frame) => window.sinew.shown === frame, frame);
         const handle = (await marks()).find((m) => m.kind === "handle");
         check(handle, "there is a handle to drag");
         const box = await page.locator("canvas").first().boundingBox();
@@ -135,7 +136,7 @@ const cases = {
         await page.locator("canvas").first().focus();
         await pause(true);
         await page.keyboard.press("r"); // it may have rolled out of the picture
-        await seen(() => window.sinew.frame.number === 0);
+        await seen(() => window.sinew.shown === 0);
         const spot = await page.evaluate(() => {
             const p = window.sinew.positions(0);
             let [x, y, z] = [0, 0, 0];

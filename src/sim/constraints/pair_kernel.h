@@ -52,33 +52,58 @@ SNW_VISIT void PushTriangles(const snwPairTriangles* block, int lane, const snwW
     P[1][1] = p * f[1][1] + q * f[0][0] + n0;
 }
 
-SNW_VISIT void VisitTriangles(float* rows, const snwPairTriangles* block, int lane)
+// A block under way: rows of its vertices, gradients, and where it pushes.
+typedef struct TriangleVisit
 {
-    snwWide x[3][4], g[2][2], f[2][2], P[2][2], push[3][2];
+    snwWide x[3][4], g[2][2], P[2][2];
+} TriangleVisit;
+
+SNW_VISIT void BeginTriangles(const float* rows, const snwPairTriangles* block, int lane, TriangleVisit* v)
+{
+    snwWide f[2][2];
     for (int k = 0; k < 3; ++k)
-        snwWide_LoadStride4(rows, 1, block->offset[k] + lane, &x[k][0], &x[k][1], &x[k][2], &x[k][3]);
+        snwWide_LoadStride4(rows, 1, block->offset[k] + lane, &v->x[k][0], &v->x[k][1], &v->x[k][2], &v->x[k][3]);
     for (int k = 0; k < 4; ++k)
-        g[k / 2][k % 2] = snwWide_Load(block->inverse[k] + lane);
-    PlaneDeformation(x, g, f);
-    PushTriangles(block, lane, f, P);
+        v->g[k / 2][k % 2] = snwWide_Load(block->inverse[k] + lane);
+    PlaneDeformation(v->x, v->g, f);
+    PushTriangles(block, lane, f, v->P);
+}
+
+SNW_VISIT void EndTriangles(float* rows, const snwPairTriangles* block, int lane, const TriangleVisit* v)
+{
+    snwWide push[3][2];
     for (int d = 0; d < 2; ++d)
     {
         for (int k = 0; k < 2; ++k)
-            push[k + 1][d] = P[d][0] * g[k][0] + P[d][1] * g[k][1];
+            push[k + 1][d] = v->P[d][0] * v->g[k][0] + v->P[d][1] * v->g[k][1];
         push[0][d] = push[1][d] + push[2][d]; // of a mass with a minus
     }
     for (int k = 0; k < 3; ++k)
     {
         snwWide w = snwWide_Load(block->masses[k] + lane);
-        snwWide_StoreLast2(rows, 1, block->offset[k] + lane, x[k][2] + w * push[k][0], x[k][3] + w * push[k][1]);
+        snwWide_StoreLast2(rows, 1, block->offset[k] + lane, v->x[k][2] + w * push[k][0], v->x[k][3] + w * push[k][1]);
     }
 }
 
+// Two at a time: a block waits for its division while the other works.
 static void PairTriangles(const snwPairSweep* sweep, int begin, int end)
 {
-    for (int i = begin; i < end; ++i)
+    int i = begin;
+    for (; i + 1 < end; i += 2)
         for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
-            VisitTriangles(sweep->rows, &sweep->triangles[i], lane);
+        {
+            TriangleVisit one, two;
+            BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &one);
+            BeginTriangles(sweep->rows, &sweep->triangles[i + 1], lane, &two);
+            EndTriangles(sweep->rows, &sweep->triangles[i], lane, &one);
+            EndTriangles(sweep->rows, &sweep->triangles[i + 1], lane, &two);
+        }
+    for (int lane = 0; i < end && lane < snw_blockLanes; lane += SNW_WIDE_LANES)
+    {
+        TriangleVisit last;
+        BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &last);
+        EndTriangles(sweep->rows, &sweep->triangles[i], lane, &last);
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
