@@ -52,12 +52,13 @@ demo-rest:
 	@build/sinew compare scenes/jello.json --set pbd.stretch=0.1,0.9 --duration 1.5 -o out/demo-compare --force
 	@build/sinew render --sheet frog monster cow bunny -o out/demo-cast.png --force
 
-# The page needs node only to be built. npm ci only when the list of packages has changed.
+# The page needs node only to be built; its packages are fetched when their list has changed. Not by `npm ci`: it wants
+# the packages of every system in the list, and some registries have but those of a few.
 web: build/web/index.html ## build the studio's page into build/web
 
 web/node_modules/.package-lock.json: web/package-lock.json
 	$(call setup,web)
-	@npm ci --silent --no-audit --no-fund --prefix web
+	@npm install --no-save --ignore-scripts --silent --no-audit --no-fund --prefix web
 	@touch $@
 
 build/web/index.html: web/node_modules/.package-lock.json $(wildcard web/*.html web/*.json web/*.ts web/src/* web/public/*)

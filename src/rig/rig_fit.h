@@ -51,8 +51,8 @@
 // Contradictions (given handles farther apart than their chain is long). What is given is met, and all that hangs on it
 // gives: joints, limits and rules become springs, and the pose is the least of what those and the flesh cost. So it
 // changes as little as what is given does. Joints that are open close by at most 0.002 of the size in a fit, also after
-// somebody let go: all at once, they would throw the flesh. (To shut them anew in every fit from root to tail was tried:
-// no two fits agreed, and the flesh was thrown about at 30 sizes per second.)
+// somebody let go: all at once, they would throw the flesh. (To shut them anew in every fit from root to tail was
+// tried: no two fits agreed, and the flesh was thrown about at 30 sizes per second.)
 //
 // Careful steps. A step of Gauss and Newton overshoots where flesh is far from the rig, or joints are under strain: the
 // second derivative has the curvature of turns times those distances, which M has not. A rig that turns to and fro by

@@ -189,6 +189,16 @@ static snwResult ReadWant(snwAnswer* answer, uint32_t* want)
     return result;
 }
 
+// What stands still is seen as it is.
+static void ShowPresent(snwSession* session)
+{
+    if (session->sim == NULL || session->playing || session->timeline.shown >= 0)
+        return;
+    snwBlob* blob = snwSession_EncodeFrame(session);
+    if (blob != NULL)
+        snwSession_PublishFrame(session, blob);
+}
+
 // A paused scene shows at once what is wanted.
 static snwResult View(snwAnswer* answer)
 {
@@ -204,12 +214,7 @@ static snwResult View(snwAnswer* answer)
     snwSession_GatherWants(session);
     if ((want & snw_wantWeights) != 0)
         snwSession_StartPainting(session);
-    if (session->sim != NULL && !session->playing && session->timeline.shown < 0)
-    {
-        snwBlob* blob = snwSession_EncodeFrame(session);
-        if (blob != NULL)
-            snwSession_PublishFrame(session, blob);
-    }
+    ShowPresent(session);
     return snw_ok;
 }
 
@@ -230,9 +235,11 @@ static snwResult Play(snwAnswer* answer)
     return result;
 }
 
+// Of a scene that runs late not every frame is shown; the last one is.
 static snwResult Pause(snwAnswer* answer)
 {
     snwSession_Play(answer->session, false);
+    ShowPresent(answer->session);
     return snw_ok;
 }
 

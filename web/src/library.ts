@@ -16,6 +16,8 @@ export class Library {
     readonly element: HTMLElement;
     private readonly search: HTMLInputElement;
     private readonly results = h("div", { class: "cards" });
+    private readonly restore = h("button", { class: "card restore", hidden: true });
+    private restored = false;
     private readonly count = h("span", { class: "dim" });
 
     constructor(
@@ -36,9 +38,17 @@ export class Library {
             "aside",
             { class: "side left", "aria-label": "Library" },
             h("label", { class: "search" }, icon("search"), this.search, this.count),
+            this.restore,
             this.results,
             h("div", { class: "foot" }, choose, chooser, h("p", { class: "dim" }, "or drop one anywhere")),
         );
+        this.restore.append(icon("undo"), h("span", {}, h("b", {}, "Go on where you were"), h("small", {}, "what the studio saved last time")));
+        this.restore.addEventListener("click", () => {
+            void app.open(".autosave");
+            this.restored = true;
+            this.restore.hidden = true;
+        });
+        app.state.use((state) => (this.restore.hidden = this.restored || !state?.restorable));
         app.lists.on(() => this.fill());
         app.state.on((state, old) => JSON.stringify(state?.scene) !== JSON.stringify(old?.scene) && this.mark());
         this.fill();

@@ -34,7 +34,10 @@ export class Tips {
         hand.keep.on(() => this.showTip());
         hand.push.on(() => this.showTip());
         canvas.addEventListener("pointermove", () => this.place());
-        app.state.on(() => this.showWarnings());
+        app.state.on((state, old) => {
+            this.showWarnings();
+            if (state?.playing !== old?.playing) this.showTip();
+        });
         app.frame.on((frame, old) => frame && !old && this.showHint());
         hand.mode.on((mode) => mode === "drag" && this.endHint());
     }
@@ -50,6 +53,7 @@ export class Tips {
         const push = this.hand.push.value;
         let text = "";
         if (push) text = `push ${numberText(Math.round(push.newtons))} N`;
+        else if (mode === "drag" && !this.app.state.value?.playing) text = "paused: Space lets it move";
         else if (mode === "drag") text = this.hand.keep.value ? "stays where you let go" : item?.kind === "handle" || item?.kind === "flesh" ? "K: keep it here" : "";
         else if (mode === "none" && item) text = item.kind === "flesh" ? "" : `${this.app.nameOf(item)} \u00b7 ${item.kind}`;
         this.tip.hidden = text === "";

@@ -90,6 +90,7 @@ export interface State {
     stages: string[];
     warnings: string[];
     autosave: number | null; // s
+    restorable: boolean; // a session before this one left something
 }
 
 // What a state is before anything is open: the engine leaves out what there is not.
@@ -119,6 +120,7 @@ export const emptyState: State = {
     stages: [],
     warnings: [],
     autosave: null,
+    restorable: false,
 };
 
 export interface Entry {
