@@ -46,22 +46,25 @@ void snwBlob_SetFrame(snwBlob* blob, const snwSession* session, uint32_t serial,
 // ---------------------------------------------------------------------------------------------------------------------
 // Bodies
 
-static int16_t PackUnit(float x)
-{
-    return (int16_t)lrintf(32767 * fmaxf(-1, fminf(x, 1)));
-}
-
 static void PackNormals(const float* normals, int count, int16_t* out)
 {
     for (int i = 0; i < count; ++i)
     {
         const float* n = normals + 3 * (size_t)i;
         float square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-        float scale = square > 0 ? 1 / sqrtf(square) : 0;
+        float scale = square > 0 ? 32767 / sqrtf(square) : 0;
         for (int k = 0; k < 3; ++k)
-            out[4 * (size_t)i + (size_t)k] = PackUnit(scale * n[k]);
+            out[4 * (size_t)i + (size_t)k] = (int16_t)lrintf(scale * n[k]); // rounding never passes 32767.01
         out[4 * (size_t)i + 3] = 0;
     }
+}
+
+// Of flat characters: all look at the viewer.
+static void PackPlane(int count, int16_t* out)
+{
+    static const int16_t towards[4] = {0, 0, 32767, 0};
+    for (int i = 0; i < count; ++i)
+        memcpy(out + 4 * (size_t)i, towards, sizeof towards);
 }
 
 static void AddParts(const snwSession* session, snwEncoder* encoder)
@@ -78,7 +81,9 @@ static void AddParts(const snwSession* session, snwEncoder* encoder)
         if (body->triangleCount == 0)
             continue;
         int16_t* normals = snwEncoder_Add(encoder, snw_sectionNormals, (uint32_t)i, count, 4 * count * sizeof(int16_t));
-        if (normals != NULL)
+        if (normals != NULL && body->flat)
+            PackPlane(part->pointCount, normals);
+        else if (normals != NULL)
             PackNormals(body->normals + first, part->pointCount, normals);
     }
 }

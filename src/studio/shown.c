@@ -151,9 +151,12 @@ static snwResult MeetBody(snwShown* shown, const snwSceneDef* scene, int index, 
         UseSurface(shown, body, &character->def);
     else
         UseSkin(shown, body, character);
+    body->flat = character->def.triangleCount > 0;
     size_t floats = 3 * (size_t)body->pointCount + 3;
     body->positions = snwArena_Alloc(&shown->arena, floats, sizeof(float));
     body->normals = snwArena_Alloc(&shown->arena, floats, sizeof(float));
+    for (int i = 0; i < body->pointCount && body->flat && body->normals != NULL; ++i)
+        body->normals[3 * (size_t)i + 2] = 1;
     body->firstPart = shown->partCount;
     body->partCount = CountParts(body->surface);
     shown->partCount += body->partCount;
@@ -259,7 +262,8 @@ static void UpdateSurface(snwShown* shown, snwSim* sim, int index)
         ShowMotion(body, sim, index);
         snwFilmSurface_Move(shown->context, body->surface, &vertices, body->positions);
     }
-    FindNormals(body);
+    if (!body->flat)
+        FindNormals(body);
 }
 
 static void UpdateSkin(snwShown* shown, snwSim* sim, int index)
@@ -275,7 +279,8 @@ static void UpdateSkin(snwShown* shown, snwSim* sim, int index)
     else if (snwSim_GetSkin(sim, index, &skin) >= 0 && skin.vertexCount == body->pointCount)
     {
         CopyRows(skin.positions, skin.stride, skin.vertexCount, body->positions);
-        CopyRows(skin.normals, skin.stride, skin.vertexCount, body->normals);
+        if (!body->flat)
+            CopyRows(skin.normals, skin.stride, skin.vertexCount, body->normals);
     }
 }
 

@@ -184,33 +184,42 @@ static bool IsLarge(const snwBlueprint* blueprint)
            (size->vertices > 4000 || size->tets > 16000 || size->elasticVertices > 4000 || size->skinVertices > 3000);
 }
 
-static snwResult OpenBlueprint(snwJob* job, const char* name, const char* reference)
+static snwResult CastBlueprint(
+    snwJob* job, const char* reference, const snwBlueprint* blueprint, Cast* cast, bool small)
 {
     snwText use = snwCreateText(job->context, 0);
-    snwBlueprintFile file;
-    snwResult result = snwBlueprintFile_Open(job->context, reference, &file, &job->message);
-    const snwBlueprint* blueprint = &file.blueprint;
-    Cast cast = {.name = name};
     snwText_Open(&use, '{');
     snwText_Key(&use, "blueprint");
     snwText_String(&use, reference);
-    if (result >= 0 && IsLarge(blueprint))
+    if (small)
     {
         snwText_Key(&use, "size");
         snwText_Json(&use, "{\"vertices\": 3000}");
     }
     snwText_Close(&use, '}');
-    if (result >= 0 && use.failed)
-        result = snwFailMemory(&job->message);
+    bool fits = !use.failed && use.size < sizeof cast->use;
+    if (fits)
+        memcpy(cast->use, use.data, use.size + 1);
+    snwText_Free(&use);
+    cast->flat = blueprint->flat.ringCount > 0;
+    cast->jointed = blueprint->jointCount > 0;
+    cast->motion = blueprint->motionCount > 0 && blueprint->boneCount > 0 ? blueprint->motions[0].name : NULL;
+    return fits ? OpenCast(job, cast) : snwFailMemory(&job->message);
+}
+
+// Thin ones cannot be made small, and get the size that they are made for.
+static snwResult OpenBlueprint(snwJob* job, const char* name, const char* reference)
+{
+    snwBlueprintFile file;
+    Cast cast = {.name = name};
+    snwResult result = snwBlueprintFile_Open(job->context, reference, &file, &job->message);
     if (result >= 0)
     {
-        snprintf(cast.use, sizeof cast.use, "%s", use.data);
-        cast.flat = blueprint->flat.ringCount > 0;
-        cast.jointed = blueprint->jointCount > 0;
-        cast.motion = blueprint->motionCount > 0 && blueprint->boneCount > 0 ? blueprint->motions[0].name : NULL;
-        result = OpenCast(job, &cast);
+        bool small = IsLarge(&file.blueprint);
+        result = CastBlueprint(job, reference, &file.blueprint, &cast, small);
+        if (result == snw_errorInput && small && job->stage == NULL)
+            result = CastBlueprint(job, reference, &file.blueprint, &cast, false);
     }
-    snwText_Free(&use);
     snwBlueprintFile_Free(&file);
     return result;
 }

@@ -14,6 +14,7 @@ typedef struct snwShownBody
 {
     snwFilmSurface* surface; // finer than the skin; NULL: the skin is drawn
     bool ownsSurface;        // bodies of one character share it
+    bool flat;               // normals are always those of the plane
     int firstPart, partCount;
     int pointCount, triangleCount;
     const int* triangles;       // of points
