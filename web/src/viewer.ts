@@ -71,7 +71,7 @@ export class Viewer {
     // A scene that is only started again, or computed by another method, is looked at from where we are.
     private lookAt(model: Model): void {
         const { text } = model;
-        const key = JSON.stringify([text.camera, text.parts.map((p) => p.name), text.bodies.map((b) => b.name), this.app.state.value?.scene?.opened]);
+        const key = JSON.stringify([text.camera, text.parts.map((p) => p.name), text.bodies.map((b) => b.name), text.bounds]);
         if (key === this.seen) return;
         this.seen = key;
         const view = this.stage.view;

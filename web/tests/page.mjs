@@ -305,7 +305,14 @@ const cases = {
     },
 
     async comesBackWhenTheServerDoes() {
+        await open(server.source); // what the server begins with when it is started again
+        await page.mouse.move(620, 360);
+        const before = await page.evaluate(() => window.sinew.camera.position);
+        await page.keyboard.down("Control");
+        await page.mouse.wheel(0, 60);
+        await page.keyboard.up("Control");
         const camera = await page.evaluate(() => window.sinew.camera.position);
+        check(camera.some((x, i) => x !== before[i]), "the wheel moves the view");
         const address = new URL(server.address);
         await server.stop("SIGKILL");
         await seen(() => window.sinew.link !== "open");
@@ -313,6 +320,8 @@ const cases = {
         await shot(page, "lost");
         await server.start(["--port", address.port], address.searchParams.get("token"));
         await seen(() => window.sinew.link === "open");
+        await until(page, "the scene is there again", (s) => !s.loading && s.scene !== null, 20);
+        await seen((serial) => window.sinew.frame && window.sinew.frame.serial !== serial, -1);
         const kept = await page.evaluate(() => window.sinew.camera.position);
         check(camera.every((x, i) => x === kept[i]), "the view is kept");
     },
