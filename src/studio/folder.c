@@ -3,7 +3,9 @@
 #include "studio/folder.h"
 
 #include "app/common.h"
+#include "scene/builtin.h"
 #include "scene/file.h"
+#include "scene/words.h"
 #include "studio/autosave.h"
 
 #include <dirent.h>
@@ -111,6 +113,23 @@ bool snwScenes_Find(const char* name, char* path)
     snprintf(file, sizeof file, "%s.json", name);
     snwScenesFolder(folder, sizeof folder);
     return snwJoinPath(path, snw_stagePath, folder, file) && snwFileExists(path);
+}
+
+static const char* KnownWord(int index, const void* data)
+{
+    const snwNames* scenes = data;
+    return index < scenes->count ? scenes->names[index] : snwBuiltInWord(index - scenes->count, NULL);
+}
+
+snwResult snwScenes_FailUnknown(snwContext* context, const char* name, snwMessage* message)
+{
+    char remedy[256];
+    snwNames scenes = {0};
+    snwScenes_List(context, &scenes);
+    snwSuggestWord(remedy, sizeof remedy, name, scenes.count + snwBuiltInCount(), KnownWord, &scenes);
+    snwNames_Free(context, &scenes);
+    return snwFail(
+        message, snw_errorInput, remedy, "there is no scene, character or file '%s'", snwQuoteWord(name).text);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

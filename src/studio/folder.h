@@ -19,6 +19,8 @@ void snwNames_Free(snwContext* context, snwNames* names);
 void snwScenes_List(snwContext* context, snwNames* names);
 // path has room for snw_stagePath bytes. False: there is none of that name.
 bool snwScenes_Find(const char* name, char* path);
+// Neither a scene nor a character nor a file: an error with the nearest known word.
+snwResult snwScenes_FailUnknown(snwContext* context, const char* name, snwMessage* message);
 
 // A plain file of the folder: no path, no link, nothing hidden but ".autosave".
 bool snwFolder_Find(const snwSession* session, const char* name, char* path);
