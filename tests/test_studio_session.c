@@ -635,7 +635,7 @@ TEST(session, exportsWhatWasShown)
         studio, "\"do\": \"push\", \"body\": 0, \"vertex\": -1, \"force\": [0, 30, 0], \"duration\": 0.2"));
     CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 20"));
     char path[1024];
-    static const char* const kinds[] = {"glb", "pc2", "scene", "log", "sidecar"};
+    static const char* const kinds[] = {"glb", "pc2", "mdd", "obj", "joints", "scene", "log", "sidecar"};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i)
     {
         json_t* done = Export(studio, kinds[i], "take");
@@ -647,7 +647,7 @@ TEST(session, exportsWhatWasShown)
                 fclose(file);
             CHECK(json_number_value(json_object_get(done, "bytes")) > 0);
         }
-        if (i < 2)
+        if (i < 5)
             CHECK_CONTAINS(
                 json_string_value(json_array_get(json_object_get(done, "notes"), 0)), "all 31 frames are those");
         json_decref(done);

@@ -117,4 +117,8 @@ TEST(studioVerb, saysWhatIsWrong)
         (const char* const[]){SINEW, "studio", "--no-open", "--folder", "/dev/null/x", NULL});
     CHECK_INT(process.code, 1);
     snwProcess_Free(&process);
+    process = snwProcess_Run((const char* const[]){SINEW, "studio", "cwo", "--no-open", "--folder", folder, NULL});
+    CHECK_INT(process.code, 3);
+    CHECK(strstr(process.errors, "'cow'") != NULL);
+    snwProcess_Free(&process);
 }

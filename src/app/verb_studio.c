@@ -1,6 +1,8 @@
 #include "app/common.h"
 #include "app/console.h"
 #include "app/verbs.h"
+#include "scene/builtin.h"
+#include "studio/folder.h"
 #include "studio/pages.h"
 #include "studio/studio.h"
 
@@ -68,6 +70,17 @@ static snwExit ReadServer(const snwArgs* args, snwServerDef* def, const char** h
     return snw_exitOk;
 }
 
+// What is opened later fails on the page; a word that nothing has fails here.
+static snwResult CheckSource(snwContext* context, const snwStudioDef* def, snwMessage* message)
+{
+    char path[snw_maxPath];
+    const char* name = def->source;
+    if (name == NULL || snwFileExists(name) || snwBuiltIn_Find(name) != NULL || snwScenes_Find(name, path) ||
+        (snwJoinPath(path, sizeof path, def->folder, name) && snwFileExists(path)))
+        return snw_ok;
+    return snwScenes_FailUnknown(context, name, message);
+}
+
 static snwExit Serve(const snwArgs* args, const snwStudioDef* def)
 {
     snwContextDef contextDef = snwDefaultContextDef();
@@ -78,7 +91,9 @@ static snwExit Serve(const snwArgs* args, const snwStudioDef* def)
     if (snwCreateContext(&contextDef, &context, &message) < 0)
         return snwReportMessage(&message);
     snwInterrupt_Listen();
-    snwResult result = snwStudio_Run(context, def, &message);
+    snwResult result = CheckSource(context, def, &message);
+    if (result == snw_ok)
+        result = snwStudio_Run(context, def, &message);
     snwDestroyContext(context);
     if (result == snw_errorArgument) // an address or a name on the command line
     {

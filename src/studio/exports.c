@@ -9,6 +9,7 @@
 #include "studio/folder.h"
 #include "studio/requests.h"
 
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -176,6 +177,24 @@ static snwResult DrawFilm(snwExportWork* work, const char* folder)
     return result;
 }
 
+// What a film that was stopped leaves of its frames goes with their folder, which is ours alone.
+static void RemoveFolder(const char* folder, int depth)
+{
+    char path[snw_stagePath];
+    DIR* list = opendir(folder);
+    for (struct dirent* entry; list != NULL && (entry = readdir(list)) != NULL;)
+    {
+        bool own = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+        if (own || !snwJoinPath(path, sizeof path, folder, entry->d_name))
+            continue;
+        if (unlink(path) != 0 && depth > 0)
+            RemoveFolder(path, depth - 1);
+    }
+    if (list != NULL)
+        closedir(list);
+    rmdir(folder);
+}
+
 snwResult snwExportWork_Film(snwExportWork* work)
 {
     char folder[snw_stagePath], name[48];
@@ -185,7 +204,7 @@ snwResult snwExportWork_Film(snwExportWork* work)
     if (!snwJoinPath(folder, sizeof folder, work->job->session->folder, name))
         return snwFail(work->message, snw_errorIo, "a shorter folder", "the path is too long");
     snwResult result = DrawFilm(work, folder);
-    rmdir(folder);
+    RemoveFolder(folder, 1);
     return result;
 }
 
@@ -212,7 +231,9 @@ static snwResult Write(snwExportWork* work, int kind)
 {
     snwJob* job = work->job;
     const char* stem = job->name[0] != 0 ? job->name : job->base.stage->name;
-    snwResult result = snwFolder_NewPath(job->session, stem, s_exports[kind].ending, work->path, work->message);
+    bool alone = strcmp(s_exports[kind].ending, ".pc2") == 0 || strcmp(s_exports[kind].ending, ".mdd") == 0 ||
+                 strcmp(s_exports[kind].ending, ".obj") == 0;
+    snwResult result = snwFolder_NewPath(job->session, stem, s_exports[kind].ending, alone, work->path, work->message);
     if (result >= 0)
         result = s_exports[kind].write(work);
     if (result >= 0)
@@ -286,7 +307,7 @@ snwResult snwAct_Words(snwAnswer* answer)
 {
     snwSession* session = answer->session;
     char path[snw_stagePath], quoted[snw_stagePath * 2], words[snw_stagePath * 3];
-    snwResult result = snwFolder_NewPath(session, session->stage->name, ".jsonl", path, answer->json.message);
+    snwResult result = snwFolder_NewPath(session, session->stage->name, ".jsonl", false, path, answer->json.message);
     if (result >= 0)
         result = snwSession_SaveLog(
             session->context, session->stage, &session->recording, path, false, answer->json.message);

@@ -22,7 +22,7 @@ struct snwExportWork
     snwExportFrameFn* onFrame;
     snwFilm* film;
     snwShown* shown;
-    FILE* takes;   // positions of all bodies, frame by frame
+    FILE* takes;   // positions and normals of all bodies, frame by frame
     size_t floats; // of a frame
     char notes[snw_maxExportNotes][224];
     int noteCount;

@@ -22,22 +22,40 @@ typedef struct Reel
     snwArena arena;
     snwAsset* asset;
     snwReelSurface* surfaces;
-    float* positions; // of the frame that was read, and
+    float* positions; // of the frame that was read, normals behind them, and
     size_t* firsts;   // where those of each body begin
 } Reel;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Takes
 
+static void Normalize(float* normals, int count)
+{
+    for (int i = 0; i < count; ++i)
+    {
+        float* n = normals + 3 * (size_t)i;
+        float length = sqrtf(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        for (int k = 0; k < 3; ++k)
+            n[k] = length > 0 ? n[k] / length : (float)(k == 1);
+    }
+}
+
+// All positions, then all normals.
 static snwResult KeepFrame(snwExportWork* work, const snwRunFrame* frame, snwMessage* message)
 {
     snwShown_Update(work->shown, frame->sim);
-    for (int i = 0; i < work->shown->bodyCount; ++i)
+    bool kept = true;
+    for (int i = 0; i < 2 * work->shown->bodyCount; ++i)
     {
-        size_t count = 3 * (size_t)work->shown->bodies[i].pointCount;
-        if (fwrite(work->shown->bodies[i].positions, sizeof(float), count, work->takes) != count)
-            return snwFail(message, snw_errorIo, "make room on the disk", "cannot keep frame %d", frame->frame);
+        const snwShownBody* body = &work->shown->bodies[i % work->shown->bodyCount];
+        size_t count = 3 * (size_t)body->pointCount;
+        bool normals = i >= work->shown->bodyCount;
+        if (normals)
+            Normalize(body->normals, body->pointCount);
+        kept = kept && fwrite(normals ? body->normals : body->positions, sizeof(float), count, work->takes) == count;
     }
+    if (!kept)
+        return snwFail(message, snw_errorIo, "make room on the disk", "cannot keep frame %d", frame->frame);
     return snw_ok;
 }
 
@@ -56,6 +74,7 @@ static snwResult GetBody(void* user, int index, snwSkin* skin, snwMessage* messa
     const Reel* r = user;
     (void)message;
     *skin = (snwSkin){.positions = r->positions + r->firsts[index],
+        .normals = r->positions + r->work->floats / 2 + r->firsts[index],
         .vertexCount = r->work->shown->bodies[index].pointCount,
         .stride = 3 * (int)sizeof(float)};
     return snw_ok;
@@ -115,11 +134,9 @@ static bool CopyPoints(Reel* r, int index, snwAssetMesh* mesh)
     for (int i = 0; i < body->pointCount && !r->arena.failed; ++i)
     {
         const float* x = r->positions + r->firsts[index] + 3 * (size_t)i;
-        const float* n = body->normals + 3 * (size_t)i;
-        float length = sqrtf(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        const float* n = r->positions + r->work->floats / 2 + r->firsts[index] + 3 * (size_t)i;
         positions[i] = (snwVec3){(double)x[0], (double)x[1], (double)x[2]};
-        for (int k = 0; k < 3; ++k)
-            normals[i][k] = length > 0 ? n[k] / length : k == 1;
+        memcpy(normals[i], n, sizeof normals[i]);
         textured = paint.texture.width > 0 || (body->surface != NULL && body->surface->paint != NULL);
         if (textured)
             memcpy(texcoords[i], snwShownBody_Texcoord(body, def, i), sizeof texcoords[i]);
@@ -331,7 +348,7 @@ snwResult snwExportWork_Bake(snwExportWork* work)
     if (result < 0)
         return result;
     for (int i = 0; i < work->shown->bodyCount; ++i)
-        work->floats += 3 * (size_t)work->shown->bodies[i].pointCount;
+        work->floats += 6 * (size_t)work->shown->bodies[i].pointCount;
     work->takes = tmpfile();
     if (work->takes == NULL)
         result = snwFail(work->message, snw_errorIo, "make room in the folder for temporary files",

@@ -3,7 +3,9 @@
 #include "studio/folder.h"
 
 #include "app/common.h"
+#include "scene/builtin.h"
 #include "scene/file.h"
+#include "scene/words.h"
 #include "studio/autosave.h"
 
 #include <dirent.h>
@@ -111,6 +113,23 @@ bool snwScenes_Find(const char* name, char* path)
     snprintf(file, sizeof file, "%s.json", name);
     snwScenesFolder(folder, sizeof folder);
     return snwJoinPath(path, snw_stagePath, folder, file) && snwFileExists(path);
+}
+
+static const char* KnownWord(int index, const void* data)
+{
+    const snwNames* scenes = data;
+    return index < scenes->count ? scenes->names[index] : snwBuiltInWord(index - scenes->count, NULL);
+}
+
+snwResult snwScenes_FailUnknown(snwContext* context, const char* name, snwMessage* message)
+{
+    char remedy[256];
+    snwNames scenes = {0};
+    snwScenes_List(context, &scenes);
+    snwSuggestWord(remedy, sizeof remedy, name, scenes.count + snwBuiltInCount(), KnownWord, &scenes);
+    snwNames_Free(context, &scenes);
+    return snwFail(
+        message, snw_errorInput, remedy, "there is no scene, character or file '%s'", snwQuoteWord(name).text);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -268,14 +287,31 @@ static snwResult Candidate(
     return snw_ok;
 }
 
+// Does a file begin as one of this name would, or those that are written beside it?
+static bool HasKin(const snwSession* session, const char* path, const char* ending)
+{
+    const char* name = strrchr(path, '/') + 1;
+    size_t length = strlen(name) - strlen(ending);
+    bool found = false;
+    DIR* list = opendir(session->folder);
+    for (struct dirent* entry; list != NULL && !found && (entry = readdir(list)) != NULL;)
+        found = strncmp(entry->d_name, name, length) == 0 &&
+                (entry->d_name[length] == '.' || entry->d_name[length] == '-');
+    if (list != NULL)
+        closedir(list);
+    return found;
+}
+
 snwResult snwFolder_NewPath(
-    const snwSession* session, const char* stem, const char* ending, char* path, snwMessage* message)
+    const snwSession* session, const char* stem, const char* ending, bool alone, char* path, snwMessage* message)
 {
     struct stat info;
     for (int i = 1; i < snw_maxTries; ++i)
     {
         snwResult result = Candidate(session, stem, ending, i, path, message);
-        if (result < 0 || (lstat(path, &info) != 0 && errno == ENOENT))
+        bool taken = result >= 0 &&
+                     (alone ? HasKin(session, path, ending) : lstat(path, &info) == 0 || errno != ENOENT);
+        if (!taken)
             return result;
     }
     return snwFail(message, snw_errorIo, "clear the folder", "too many files of that name");

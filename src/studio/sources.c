@@ -9,7 +9,6 @@
 #include "scene/builtin.h"
 #include "scene/file.h"
 #include "scene/prepared_file.h"
-#include "scene/words.h"
 #include "studio/folder.h"
 
 #include <math.h>
@@ -408,23 +407,6 @@ static snwResult OpenPath(snwJob* job, const char* path)
     return result;
 }
 
-static const char* KnownWord(int index, const void* data)
-{
-    const snwNames* scenes = data;
-    return index < scenes->count ? scenes->names[index] : snwBuiltInWord(index - scenes->count, NULL);
-}
-
-static snwResult FailUnknown(snwJob* job)
-{
-    char remedy[256];
-    snwNames scenes = {0};
-    snwScenes_List(job->context, &scenes);
-    snwSuggestWord(remedy, sizeof remedy, job->name, scenes.count + snwBuiltInCount(), KnownWord, &scenes);
-    snwNames_Free(job->context, &scenes);
-    return snwFail(&job->message, snw_errorInput, remedy, "there is no scene, character or file '%s'",
-        snwQuoteWord(job->name).text);
-}
-
 snwResult snwJob_Open(snwJob* job)
 {
     char path[snw_stagePath];
@@ -446,7 +428,7 @@ snwResult snwJob_Open(snwJob* job)
     else if (job->trusted && snwFileExists(job->name))
         result = OpenPath(job, job->name);
     else
-        result = FailUnknown(job);
+        result = snwScenes_FailUnknown(job->context, job->name, &job->message);
     snwStage* stage = job->stage != NULL ? job->stage : job->moment.stage;
     if (stage != NULL)
         StemOf(job->name, stage->name, sizeof stage->name);
