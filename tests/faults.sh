@@ -252,6 +252,7 @@ faults=(
     'outputs.helperJointsAndInfluencesAreNoMoreThanAsked@src/bake/out_joints.c@s/w->def->most > 0 ? w->def->most : snw_usualHelpers/snw_usualHelpers/'
     'jointChoice.aSmallWeightFromAfarStays@src/bake/joint_choice.c@s/a->worth\[i\] < a->worth\[best\]/a->values[i] < a->values[best]/'
     'jointChoice.weightsAreTheBestThereAre@src/bake/joint_choice.c@s/slope > most)/slope > most + 0.5)/'
+    'jointFit.verticesOfFourBonesKeepTheTolerance@src/bake/joint_fit.c@s/if (IsOff(f) \&\& result >= 0)/if (IsOff(f) \&\& result > 0)/'
     'jointFit.verticesOfFourBonesKeepTheTolerance@src/bake/joint_weights.c@s/c->count < snw_mostOwn ? c->count++ : snw_mostOwn/c->count < 3 ? c->count++ : snw_mostOwn/'
     'outputs.cachesHoldTheFramesInTheSpaceOfTheirObject@src/bake/out_cache.c@s/    if (!track->skinned \&\& /    if (track->skinned \&\& /'
     'outputs.cachesAreInTheArtistsOrderWhereTheFileTellsIt@src/bake/out_cache.c@s/            if (vertices\[number\] < 0)/            if (1)/'

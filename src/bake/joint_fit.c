@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double s_light = 1e-3; // a helper's weight that tells nothing about its pose
-static const double s_far = 4;      // tolerances
+static const double s_light = 1e-3;  // a helper's weight that tells nothing about its pose
+static const double s_far = 4;       // tolerances
+static const double s_within = 0.99; // of the tolerance, for what is written is rounded
 
 enum
 {
@@ -362,15 +363,82 @@ static snwResult Grow(snwJointFitter* f, int count, int rounds)
     return Improve(f, rounds);
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Vertices that no sharing brings within the tolerance
+
+// Does the vertex stay within the tolerance if it follows this helper alone?
+static bool Suits(const snwJointFitter* f, int vertex, int helper)
+{
+    double most = 0;
+    for (int frame = 0; frame < f->def->frameCount; ++frame)
+    {
+        snwVec3 base = snwJointFitter_Get(f->def->bases, f, frame, vertex);
+        snwVec3 now = snwJointFitter_Follow(f, frame, f->def->jointCount + helper, base);
+        snwVec3 gap = snwVec3_Sub(now, snwJointFitter_Get(f->def->targets, f, frame, vertex));
+        most = fmax(most, snwVec3_LengthSquared(gap));
+    }
+    return most <= s_within * f->def->tolerance * s_within * f->def->tolerance;
+}
+
+// A helper that goes exactly where the vertex goes.
+static void AddCarrier(snwJointFitter* f, int vertex)
+{
+    int h = f->fit->helperCount++, parent = HeaviestJoint(f, vertex);
+    snwVec3 centre = snwAffine_Apply(f->def->inverseBinds[parent], f->rests[vertex]);
+    f->fit->helpers[h] = (snwHelperJoint){parent, centre};
+    f->centres[h] = f->rests[vertex];
+    for (int frame = 0; frame < f->def->frameCount; ++frame)
+    {
+        snwVec3 target = snwJointFitter_Get(f->def->targets, f, frame, vertex);
+        snwVec3 base = snwJointFitter_Get(f->def->bases, f, frame, vertex);
+        snwVec3 wanted = snwAffine_Apply(
+            f->inverses[(size_t)frame * (size_t)f->def->jointCount + (size_t)parent], target);
+        snwVec3 arm = snwVec3_Sub(snwAffine_Apply(f->def->inverseBinds[parent], base), centre);
+        *PoseOf(f, frame, h) = (snwTransform){snwVec3_Sub(wanted, arm), snwQuat_Identity()};
+        BendHelper(f, frame, h);
+    }
+}
+
+static void FollowOnly(snwJointFitter* f, int vertex, int helper)
+{
+    memset(f->fit->weights[vertex], 0, sizeof f->fit->weights[vertex]);
+    f->fit->bones[vertex][0] = f->def->jointCount + helper;
+    f->fit->weights[vertex][0] = 1;
+}
+
+// The worst first; those at the same place, or nearly, share one.
+static void CarryRest(snwJointFitter* f)
+{
+    int first = f->fit->helperCount;
+    for (int worst = 0; worst >= 0;)
+    {
+        worst = -1;
+        for (int i = 0; i < f->def->vertexCount; ++i)
+            if (snwJointFitter_IsOff(f, i) && (worst < 0 || f->worst[i] > f->worst[worst]))
+                worst = i;
+        int helper = first;
+        while (worst >= 0 && helper < f->fit->helperCount && !Suits(f, worst, helper))
+            ++helper;
+        if (worst < 0 || helper == f->def->mostHelpers)
+            break;
+        if (helper == f->fit->helperCount)
+            AddCarrier(f, worst);
+        FollowOnly(f, worst, helper);
+        f->worst[worst] = 0;
+    }
+    snwJointFitter_Measure(f);
+}
+
 static int Least(int a, int b)
 {
     return a < b ? a : b;
 }
 
-// The last ones join a few at a time: by then it is a few vertices that need them.
+// The last ones join a few at a time: by then it is a few vertices that need them. A quarter waits for vertices that
+// need one of their own.
 static snwResult Run(snwJointFitter* f)
 {
-    int most = f->def->mostHelpers, many = most - most / 16, count = 0;
+    int most = f->def->mostHelpers - f->def->mostHelpers / 4, many = most - most / 16, count = 0;
     snwResult result = snw_ok;
     snwJointFitter_UseSource(f);
     snwJointFitter_Measure(f);
@@ -384,6 +452,9 @@ static snwResult Run(snwJointFitter* f)
     if (result >= 0)
         result = Improve(f, snw_lastRounds);
     snwJointFitter_Lighten(f);
+    DropIdle(f);
+    if (IsOff(f) && result >= 0)
+        CarryRest(f);
     DropIdle(f);
     return result;
 }

@@ -16,7 +16,7 @@
 
 enum
 {
-    snw_usualModes = 128,
+    snw_usualModes = 1024,
     snw_usualKeys = 4096
 };
 

@@ -13,7 +13,7 @@
 
 enum
 {
-    snw_usualHelpers = 256 // of a skin, at most
+    snw_usualHelpers = 320 // of a skin, at most
 };
 
 typedef struct Group
