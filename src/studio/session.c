@@ -422,7 +422,7 @@ static snwResult OpenFirst(snwSession* session, snwMessage* message)
     snwJob* job = snwCreateJob(session, snw_jobOpen);
     if (job == NULL)
         return snwFailMemory(message);
-    snprintf(job->name, sizeof job->name, "%s", session->source[0] != 0 ? session->source : "fish");
+    snprintf(job->name, sizeof job->name, "%s", session->source[0] != 0 ? session->source : "octopus-2d");
     job->trusted = true;
     snwSession_Start(session, job);
     return snw_ok;

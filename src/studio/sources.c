@@ -74,6 +74,8 @@ static void WriteScene(snwText* text, const Cast* cast, const char* method)
     {
         snwText_Key(text, "gravity");
         snwText_Reals(text, (double[]){0, 0, 0}, 3);
+        snwText_Key(text, "settings"); // what is thrown comes to rest, in sight
+        snwText_Json(text, "{\"rigpbd.damping\": 2, \"rigpbd.settle\": 5, \"rigpbd.drag\": 3}");
     }
     WriteBody(text, cast);
     if (!cast->flat)
@@ -194,6 +196,11 @@ static snwResult CastBlueprint(
     {
         snwText_Key(&use, "size");
         snwText_Json(&use, "{\"vertices\": 3000}");
+    }
+    if (blueprint->flat.ringCount == 0 && blueprint->motionCount > 0 && blueprint->boneCount > 0)
+    {
+        snwText_Key(&use, "material"); // softer than most are made for, so that a hand feels flesh on moving bones
+        snwText_String(&use, "fat");
     }
     snwText_Close(&use, '}');
     bool fits = !use.failed && use.size < sizeof cast->use;

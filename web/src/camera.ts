@@ -3,6 +3,8 @@
 import { MathUtils, OrthographicCamera, PerspectiveCamera, Plane, Raycaster, Vector2, Vector3 } from "three";
 
 const farthest = 0.49 * Math.PI;
+// A hand that misses turns the view; it never ends up below the ground.
+const lowest = -0.06;
 
 export class View {
     readonly perspective = new PerspectiveCamera(32, 1, 0.01, 500);
@@ -60,7 +62,7 @@ export class View {
             return;
         }
         this.azimuth -= (dx / this.height) * 4;
-        this.elevation = MathUtils.clamp(this.elevation + (dy / this.height) * 4, -farthest, farthest);
+        this.elevation = MathUtils.clamp(this.elevation + (dy / this.height) * 4, lowest, farthest);
         this.update();
     }
 

@@ -10,14 +10,14 @@ import type { Job } from "./types";
 
 const kinds: [string, string, string][] = [
     ["glb", "GLB", "the character with its flesh as morph targets: Blender, game engines, viewers"],
-    ["joints", "GLB, joints only", "flesh as helper joints, four influences: for engines without morphs"],
+    ["joints", "GLB, joints only", "flesh as helper joints: for engines without morph targets"],
     ["mp4", "Film", "MP4, as sinew sim renders it"],
     ["pc2", "Point cache PC2", "for Blender's mesh cache and others"],
     ["mdd", "Point cache MDD", "for other programs"],
     ["obj", "OBJ per frame", "plain meshes"],
     ["scene", "Scene", "JSON: what is here now, to open or edit"],
     ["log", "Log", "every command with hashes: sinew replay makes the same bits of it"],
-    ["sidecar", "Sidecar", "materials and joints of an artist's file, beside it"],
+    ["sidecar", "Sidecar", "NAME.sinew.json: the settings for sinew bake, beside the artist's file"],
 ];
 
 interface Row {
