@@ -81,7 +81,8 @@ static const snwField s_fields[] = {
     FIELD(id, "id", snw_fieldRaw, 0, .lower = 0),
     FIELD(word, "do", snw_fieldChoice, 0, .required = true, .names = s_words),
     FIELD(name, "name", snw_fieldText, BIT(wordOpen), .required = true, .upper = 255),
-    FIELD(name, "name", snw_fieldText, BIT(wordMethod) | BIT(wordSet) | BIT(wordMotion), .required = true),
+    FIELD(name, "name", snw_fieldText, BIT(wordMethod) | BIT(wordSet), .required = true),
+    FIELD(name, "name", snw_fieldText, BIT(wordMotion)),
     FIELD(name, "name", snw_fieldText, BIT(wordExport), .upper = 120),
     FIELD(frames, "frames", snw_fieldInt, BIT(wordStep), .lower = 1, .upper = 1000),
     FIELD(speed, "value", snw_fieldReal, BIT(wordSpeed), .required = true, .lower = 0.05, .upper = 4),
@@ -369,17 +370,18 @@ static snwResult Method(snwAnswer* answer)
 static snwResult Motion(snwAnswer* answer)
 {
     const snwSceneDef* def = answer->session->sim->def;
+    const char* name = answer->data.name; // "": none
     int motion = -1;
     snwResult result = snwAnswer_CheckBody(answer);
-    if (result >= 0 && answer->data.name[0] != 0)
-        result = snwFindMotion(&answer->json, def->bodies[answer->data.body].character, answer->data.name, &motion);
+    if (result >= 0 && name[0] != 0)
+        result = snwFindMotion(&answer->json, def->bodies[answer->data.body].character, name, &motion);
     if (result < 0)
         return result;
     snwJob* job = StartChange(answer);
     if (job == NULL)
         return snwFailMemory(answer->json.message);
-    snprintf(job->motion, sizeof job->motion, "%s", answer->data.name);
-    snprintf(job->label, sizeof job->label, "motion %.80s", answer->data.name[0] != 0 ? answer->data.name : "none");
+    snprintf(job->motion, sizeof job->motion, "%s", name);
+    snprintf(job->label, sizeof job->label, "motion %.80s", name[0] != 0 ? name : "none");
     job->change.body = answer->data.body;
     job->change.motion = job->motion;
     snwSession_Start(answer->session, job);

@@ -64,7 +64,7 @@ export class Exports {
 
     private async start(kind: string): Promise<void> {
         const stem = this.name.value.trim().replace(/\.[a-z0-9]+$/i, "") || "take";
-        const extra = kind === "joints" || kind === "sidecar" ? `-${kind}` : "";
+        const extra = kind === "joints" ? "-joints" : ""; // a sidecar has the name of the file that it is beside
         const answer = await this.app.ask("export", { kind, name: `${stem}${extra}` });
         if (answer) this.onJob({ job: answer.job as number, kind, text: "waiting", share: 0 });
     }

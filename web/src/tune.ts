@@ -116,8 +116,8 @@ export class Tune {
             value: body.motion,
             choices: [{ text: "none", value: "" }, ...body.motions.map((m) => ({ text: m, value: m }))],
             restarts: true,
-            send: (name) => this.app.do("motion", { body: index, name }),
-            reset: () => this.app.do("motion", { body: index, name: "" }),
+            send: (name) => this.app.do("motion", name === "" ? { body: index } : { body: index, name }),
+            reset: () => this.app.do("motion", { body: index }),
         });
     }
 

@@ -265,6 +265,23 @@ const cases = {
         await page.keyboard.press("Escape");
     },
 
+    async theRestIsExported() {
+        await page.locator("canvas").first().focus();
+        await page.keyboard.press("e");
+        await page.fill("dialog.exports input", "more");
+        const wanted = { scene: "more.json", log: "more.jsonl", sidecar: "more.sinew.json", pc2: ".pc2" };
+        for (const [kind, end] of Object.entries(wanted)) {
+            await page.click(`dialog.exports [data-kind="${kind}"]`);
+            const row = page.locator(".job.done", { hasText: end }).first();
+            await row.waitFor({ timeout: 30000 });
+            const name = (await row.textContent()).split(",")[0];
+            check(statSync(join(server.folder, name)).size > 10, `${name} is in the folder`);
+        }
+        const log = readFileSync(join(server.folder, "more.jsonl"), "utf8").trim().split("\n");
+        check(log.length > 20 && log.every((line) => JSON.parse(line)), "the log has a line for each frame");
+        await page.keyboard.press("Escape");
+    },
+
     async keysAreListed() {
         await page.locator("canvas").first().focus();
         await page.keyboard.press("?");
@@ -276,6 +293,81 @@ const cases = {
         await page.keyboard.press("Enter");
         await until(page, "the palette does it", (s) => s.gravity.every((x) => x === 0));
         await page.keyboard.press("Control+z");
+    },
+
+    async propsAndCollidersAreDragged() {
+        const scene = {
+            sinew: 1,
+            name: "solids",
+            method: "pbd",
+            gravity: [0, 0, 0],
+            bodies: [{ name: "ball", character: { shape: "ball", cells: [5, 5, 5] }, position: [0, 0.5, 0] }],
+            props: [{ name: "stone", kind: "sphere", radius: 0.15, position: [0.7, 0.5, 0] }],
+            colliders: [{ name: "block", kind: "box", half_size: [0.15, 0.15, 0.15], position: [-0.7, 0.5, 0] }],
+            camera: { position: [0, 0.5, 5], target: [0, 0.5, 0], field_of_view: 30 },
+        };
+        await dropFile("solids.json", JSON.stringify(scene));
+        await until(page, "the dropped scene opens", (s) => !s.loading && s.scene?.name === "solids", 20);
+        await seen(() => window.sinew.parts.length === 1 && window.sinew.parts[0].name.includes("ball"));
+        const box = await page.locator("canvas").first().boundingBox();
+        for (const [kind, place] of [
+            ["prop", [0.7, 0.5, 0]],
+            ["collider", [-0.7, 0.5, 0]],
+        ]) {
+            const [x, y] = await page.evaluate((place) => window.sinew.project(place), place);
+            await page.mouse.move(box.x + x, box.y + y);
+            await page.mouse.down();
+            await until(page, `the hand holds the ${kind}`, (s) => s.grabs.some((g) => g.kind === kind));
+            const { hash } = await hello(page);
+            await page.mouse.move(box.x + x, box.y + y - 60, { steps: 6 });
+            await until(page, `the ${kind} moves`, (s) => s.hash !== hash);
+            await page.mouse.up();
+            await until(page, "it can be undone", (s) => s.grabs.length === 0 && (s.undo ?? "").includes(kind === "prop" ? "stone" : "block"));
+        }
+        await shot(page, "solids");
+    },
+
+    async severalHandlesAreLockedAndRulesSwitched() {
+        const terms = [
+            { handle: "head", dof: "y", coefficient: 1 },
+            { handle: "tail", dof: "y", coefficient: -1 },
+        ];
+        const character = { blueprint: "worm", constraints: [{ terms, value: 0 }] };
+        const scene = { sinew: 1, name: "ruled", method: "rigpbd", gravity: [0, 0, 0], bodies: [{ name: "worm", character }] };
+        await dropFile("ruled.json", JSON.stringify(scene));
+        await until(page, "the dropped scene opens", (s) => !s.loading && s.scene?.name === "ruled", 20);
+        await pause(true);
+        await seen(() => window.sinew.marks().filter((m) => m.kind === "handle").length > 1);
+        const box = await page.locator("canvas").first().boundingBox();
+        const two = (await marks()).filter((m) => m.kind === "handle").slice(0, 2);
+        await page.keyboard.down("Shift");
+        for (const mark of two) await page.mouse.click(box.x + mark.x, box.y + mark.y);
+        await page.keyboard.up("Shift");
+        check((await page.evaluate(() => window.sinew.selection.length)) === 2, "Shift and a click select several");
+        const given = (s) => two.map((m) => s.bodies[0].given[m.index]);
+        const flat = await hello(page);
+        await page.keyboard.press("l");
+        await until(page, "L locks both", (s) => given(s).every((mask, i) => mask !== 0 && mask !== given(flat)[i]));
+        await page.keyboard.press("Control+z");
+        await until(page, "undo lets both go", (s) => given(s).every((mask, i) => mask === given(flat)[i]));
+        const rule = (s) => s.bodies[0].constraints[0];
+        const label = rule(await hello(page)).name ?? "rule 1";
+        const before = rule(await hello(page)).on;
+        await field(label).locator("label").last().click();
+        await until(page, "the rule is switched", (s) => rule(s).on === !before);
+        await page.click('button[aria-label^="Undo"]');
+        await until(page, "undo", (s) => rule(s).on === before);
+    },
+
+    async motionsAreChosen() {
+        await open("blub");
+        const motion = (s) => s.bodies[0].motion;
+        const before = motion(await hello(page));
+        check(before !== "", "the fish follows a motion");
+        await field("follows").locator("select").selectOption({ label: "none" });
+        await until(page, "none", (s) => !s.loading && motion(s) === "", 30);
+        await page.click('button[aria-label^="Undo"]');
+        await until(page, "undo", (s) => !s.loading && motion(s) === before, 30);
     },
 
     async hostileNamesStayText() {
