@@ -13,6 +13,9 @@ interface Row {
     source: Source;
 }
 
+// What the softness of a preset may be: beyond, it is a material of its own.
+const [leastSoftness, mostSoftness] = [0.1, 10];
+
 const materialRows: { key: keyof Material & ("density" | "young" | "poisson" | "damping" | "frequency" | "settling"); label: string; help: string; min: number; max: number; step: number }[] = [
     { key: "young", label: "stiffness, Pa", help: "Young's modulus: fat 3e3, muscle 3e4, rubber 1e6", min: 1, max: 1e10, step: 10 },
     { key: "poisson", label: "keeps volume", help: "Poisson's ratio: 0.5 keeps all of it", min: 0, max: 0.495, step: 0.005 },
@@ -164,8 +167,9 @@ export class Tune {
         for (const preset of this.app.lists.value?.presets ?? []) {
             const p = preset.material;
             if (!material || p.density !== material.density || p.poisson !== material.poisson) continue;
-            if (p.damping === material.damping || p.young === material.young)
-                return { name: preset.name, softness: p.young / material.young };
+            const softness = p.young / material.young;
+            const alike = p.damping === material.damping || p.young === material.young;
+            if (alike && softness >= leastSoftness && softness <= mostSoftness) return { name: preset.name, softness };
         }
         return { name: "", softness: 1 };
     }
@@ -190,8 +194,8 @@ export class Tune {
             label: "softness",
             help: "2: twice as soft as the preset",
             value: now().softness,
-            min: 0.1,
-            max: 10,
+            min: leastSoftness,
+            max: mostSoftness,
             step: 0.05,
             send: (softness) => soften(softness as number),
             reset: () => soften(1),
