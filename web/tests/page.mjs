@@ -202,6 +202,14 @@ const cases = {
         await until(page, "gravity again", (s) => s.gravity[1] < 0);
     },
 
+    async speedIsChosen() {
+        await page.selectOption('select[aria-label="Speed of time"]', "0.5");
+        await until(page, "half as fast", (s) => s.speed === 0.5);
+        await page.locator("canvas").first().focus();
+        await page.keyboard.press("]");
+        await until(page, "faster", (s) => s.speed === 1);
+    },
+
     async methodsAreSwitched() {
         const { method, methods } = await hello(page);
         const other = methods.find((m) => m.name !== method && m.name === "apd") ?? methods.find((m) => m.name !== method);
