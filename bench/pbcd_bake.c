@@ -159,12 +159,12 @@ static double BlenderError(Baking* b, const char* path)
 // ---------------------------------------------------------------------------------------------------------------------
 // A case
 
-static void AddBlender(Baking* b, snwBakeFormat format, const snwBakeOutputReport* report)
+static void AddBlender(Baking* b, snwBakeFormat format, double tolerance, const snwBakeOutputReport* report)
 {
     snwBenchRow row = RowOf(b, format, "blender_err");
     int script = report->fileCount - 1; // of a cache
     double error = BlenderError(b, format == snw_bakePc2 ? report->files[script] : b->path);
-    SetTarget(&row, "<=", format == snw_bakePc2 ? 1e-5 : report->maxError / b->size + 1e-5);
+    SetTarget(&row, "<=", format == snw_bakePc2 ? 1e-5 : tolerance / b->size + 1e-5);
     AddRow(b, row, error, isnan(error) ? "no Blender here, or it has another number of vertices" : "");
 }
 
@@ -186,7 +186,7 @@ static void AddOutput(Baking* b, snwBakeFormat format)
         return;
     }
     snwBenchRow error = RowOf(b, format, "bake_err"), valid = RowOf(b, format, "validator_errors");
-    if (format == snw_bakeGlb)
+    if (format != snw_bakePc2)
         SetTarget(&error, "<=", 1e3 * def.tolerance);
     SetTarget(&valid, "==", 0);
     AddRow(b, error, 1e3 * report->maxError, report->noteCount > 0 ? report->notes[0] : "");
@@ -197,7 +197,7 @@ static void AddOutput(Baking* b, snwBakeFormat format)
         AddRow(b, RowOf(b, format, "targets"), report->targets, "");
     }
     AddRow(b, RowOf(b, format, "file_bytes"), report->bytes[0], "");
-    AddBlender(b, format, report);
+    AddBlender(b, format, def.tolerance, report);
     for (int i = 0; i < report->fileCount; ++i)
         unlink(report->files[i]);
     free(report);

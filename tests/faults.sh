@@ -286,6 +286,7 @@ faults=(
     'session.dragsAHandle@src/studio/grabs.c@s/    command.mask = keep ? given : hand->givenBefore;/    command.mask = keep ? given : given;/'
     'session.dragsFleshAndLeaves@src/studio/grabs.c@s/        if (session->hands\[i\].client == client)/        if (session->hands[i].client != client)/'
     'session.exportsWhatWasShown@src/studio/folder.c@s/    if (number < 2)/    if (number < 20)/'
+    'session.sidecarsAreWhatBakeReads@src/studio/exports_bake.c@s/        -job->gravity.y, "method"/        job->gravity.y, "method"/'
     'session.staysInItsFolder@src/studio/folder.c@s/if (lstat(path, &info) != 0 || !S_ISREG/if (stat(path, \&info) != 0 || !S_ISREG/'
     'session.survivesDivergence@src/studio/session.c@s/        Diverge(session, message);/        (void)Diverge;/'
     'server.gateKnowsNamesExactly@src/studio/gate.c@s/if (strlen(gate->hosts\[i\]) == size \&\& memcmp/if (memcmp/'

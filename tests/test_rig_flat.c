@@ -1,5 +1,6 @@
 // The fast ways of flat rigs (flat_pass.h, rig_flat.h) against the plain ones.
 
+#include "base/hash.h"
 #include "rig_world.h"
 
 #include <string.h>
@@ -215,21 +216,13 @@ TEST(rigflat, solvesAreThoseOfTheGeneralWay)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static uint64_t HashBytes(uint64_t hash, const void* data, size_t size)
-{
-    const unsigned char* bytes = data;
-    for (size_t i = 0; i < size; ++i)
-        hash = (hash ^ bytes[i]) * 1099511628211u;
-    return hash;
-}
-
 static uint64_t RunHash(int threads, snwSimd simd)
 {
     snwContext* context = snwFixture_Context(threads, simd, NULL);
     snwRigWorld* world = NewWorld(context, 6003, 7); // some chunks
     float* plane = NewPlane(world, 0.01);
     snwRigFlesh flesh = {plane, true};
-    uint64_t hash = 1469598103934665603u;
+    uint64_t hash = 0;
     for (int trial = 0; trial < 3; ++trial)
     {
         world->targets[trial].given = snw_dofX | snw_dofY;
@@ -237,9 +230,9 @@ static uint64_t RunHash(int threads, snwSimd simd)
         snwRigFit_Solve(world->model, world->scratch, &world->hold, world->pose);
         CHECK(snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose));
         snwRigFit_ApplyFlesh(context, world->model, world->scratch, world->pose, &flesh, world->rigged);
-        hash = HashBytes(hash, world->pose, 7 * sizeof *world->pose);
-        hash = HashBytes(hash, plane, 16 * (size_t)world->vertexCount);
-        hash = HashBytes(hash, world->rigged, 16 * (size_t)world->vertexCount);
+        hash = snwHash(world->pose, 7 * sizeof *world->pose, hash);
+        hash = snwHash(plane, 16 * (size_t)world->vertexCount, hash);
+        hash = snwHash(world->rigged, 16 * (size_t)world->vertexCount, hash);
     }
     free(plane);
     snwRigWorld_Free(world);

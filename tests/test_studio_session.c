@@ -4,6 +4,7 @@
 #include "test.h"
 #include "validator.h"
 
+#include "bake/settings.h"
 #include "studio/encode.h"
 
 #include <stdlib.h>
@@ -656,6 +657,48 @@ TEST(session, exportsWhatWasShown)
     json_t* done = Export(studio, "log", "take");
     CHECK(strcmp(json_string_value(json_object_get(done, "file")), "take-2.jsonl") == 0);
     json_decref(done);
+    snwStudio_Close(studio);
+}
+
+TEST(session, exportsAFilm)
+{
+    if (system("ffmpeg -version >/dev/null 2>&1") != 0) // NOLINT: a fixed text
+        SKIP("no ffmpeg here");
+    snwStudio* studio = OpenCube();
+    REQUIRE(studio != NULL);
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\", \"frames\": 2"));
+    char path[1024];
+    json_t* done = Export(studio, "mp4", "take");
+    CHECK(PathOf(studio, done, path, sizeof path) && access(path, R_OK) == 0);
+    CHECK(json_number_value(json_object_get(done, "bytes")) > 1000);
+    CHECK_CONTAINS(json_string_value(json_array_get(json_object_get(done, "notes"), 0)), "all 3 frames are those");
+    json_decref(done);
+    snwStudio_Close(studio);
+}
+
+// What is tuned here is what `sinew bake` takes from the file beside its source.
+TEST(session, sidecarsAreWhatBakeReads)
+{
+    snwStudio* studio = OpenCube();
+    REQUIRE(studio != NULL);
+    CHECK(snwStudio_Do(studio, "\"do\": \"material\", \"body\": 0, \"young\": 4321"));
+    CHECK(snwStudio_Do(studio, "\"do\": \"set\", \"name\": \"sim.substeps\", \"value\": 7"));
+    CHECK(snwStudio_Do(studio, "\"do\": \"gravity\", \"vector\": [0, -1.5, 0]"));
+    CHECK(snwStudio_Do(studio, "\"do\": \"step\""));
+    char path[1024];
+    json_t* done = Export(studio, "sidecar", "walk");
+    CHECK(PathOf(studio, done, path, sizeof path) && strstr(path, "/walk.sinew.json") != NULL);
+    json_decref(done);
+    snwBakeSettings settings = {0};
+    json_t* sidecar = json_load_file(path, 0, NULL);
+    snwContext* context = snwSession_GetContext(snwStudio_Session(studio));
+    REQUIRE(snwBakeSettings_Read(context, sidecar, path, NULL, &settings, NULL) == snw_ok);
+    CHECK_NEAR(settings.gravity, 1.5, 0);
+    CHECK_NEAR(json_number_value(json_object_get(settings.material, "young")), 4321, 0);
+    CHECK_INT(json_integer_value(json_object_get(settings.settings, "sim.substeps")), 7);
+    CHECK(strcmp(settings.method, "pbd") == 0);
+    snwBakeSettings_Free(&settings);
+    json_decref(sidecar);
     snwStudio_Close(studio);
 }
 
