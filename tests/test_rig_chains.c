@@ -205,7 +205,7 @@ static double SeenOf(const snwRigFitScratch* s, const snwRigRow* row)
     double seen = 0;
     for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
         for (int i = 0; i < 3; ++i)
-            seen += s->terms[t].turn[i] * s->step.turns[s->fit.turnStart[s->terms[t].handle] + i];
+            seen += s->terms[t].turn[i] * s->step.turns[s->fit->turnStart[s->terms[t].handle] + i];
     return seen;
 }
 
@@ -223,7 +223,7 @@ TEST(rigfit, stepsStopAtFarLimits)
         snwRigWorld_Fit(world);
         snwRigFit_Complement(world->model, s, &world->hold, world->pose);
         snwRigFit_MakeRows(world->model, s, &world->hold, world->pose);
-        for (int i = 0; i < s->fit.n; ++i)
+        for (int i = 0; i < s->fit->n; ++i)
             s->right.turns[i] = 0.0005 * snwTest_Signed(&world->seed);
         snwRigFit_SolveTurns(world->model, s, world->pose, &(snwRigPush){1, 0, 0});
         for (int i = 0; i < s->rowCount; ++i)

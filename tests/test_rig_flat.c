@@ -64,7 +64,7 @@ static double SumError(const snwRigWorld* world, const float* rows, bool plane)
     for (int k = 0; k < world->handleCount; ++k)
     {
         int numbers = world->handles[k].freedom == snw_rigMoving ? 2 : 4;
-        double mass = world->model->p0[k * world->model->stride + k] + 1e-30, size = world->model->size + 1;
+        double mass = world->model->moments.p0[k * world->model->stride + k] + 1e-30, size = world->model->size + 1;
         LiteralSums(world, rows, plane, k, literal);
         for (int c = 0; c < numbers; ++c)
             worst = fmax(worst, fabs(gathered[4 * k + c] - literal[c]) / (mass * size * (c < 2 ? 1 : size)));

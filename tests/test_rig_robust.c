@@ -150,9 +150,9 @@ TEST(rigfit, keptRowsAreThoseOfAFreshScratch)
         snwRigWorld_Shake(world, 0.0005);
         world->targets[0].given = trial % 10 == 0 ? snw_dofX : snw_dofX | snw_dofY | snw_dofZ;
         world->targets[0].place = snwVec3_MulAdd(world->pose[0].place, 0.001, snwRigWorld_RandomVector(world));
-        int version = world->scratch->fit.version;
+        int version = world->scratch->fit->version;
         snwRigWorld_Fit(world);
-        kept += world->scratch->fit.version == version ? 1 : 0;
+        kept += world->scratch->fit->version == version ? 1 : 0;
         snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose);
         REQUIRE(snwRigFitScratch_Create(context, world->model, &fresh, NULL) == snw_ok);
         snwRigFit_Gather(context, world->model, fresh, world->x);

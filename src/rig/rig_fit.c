@@ -191,14 +191,7 @@ static void CopyLinks(snwRigFit* model, const snwRigFitDef* def)
 static void AllocatePlanes(snwRigFit* model)
 {
     size_t plane = (size_t)model->handleCount * (size_t)model->stride;
-    model->p0 = snwArena_Alloc(&model->arena, plane, sizeof(double));
-    for (int b = 0; b < snwRigFit_Dimension(model); ++b)
-    {
-        model->p1[b] = snwArena_Alloc(&model->arena, plane, sizeof(double));
-        model->p1Back[b] = snwArena_Alloc(&model->arena, plane, sizeof(double));
-        for (int c = 0; c < snwRigFit_Dimension(model); ++c)
-            model->p2[b][c] = snwArena_Alloc(&model->arena, plane, sizeof(double));
-    }
+    snwRigMoments_Create(&model->arena, model, &model->moments);
     model->leastMass = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof(double));
     model->leastTurn = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof(double));
     if (model->pass.kind == snw_passFlat && model->handleCount <= snw_mostFlatHandles)
@@ -210,13 +203,13 @@ static void PutPair(snwRigFit* model, int k, const snwMomentPair* pair)
     int l = pair->other, there = k * model->stride + l, back = l * model->stride + k;
     double own[3] = {pair->p1.x, pair->p1.y, pair->p1.z};
     double other[3] = {pair->p1Back.x, pair->p1Back.y, pair->p1Back.z};
-    model->p0[there] = model->p0[back] = pair->p0;
+    model->moments.p0[there] = model->moments.p0[back] = pair->p0;
     for (int b = 0; b < snwRigFit_Dimension(model); ++b)
     {
-        model->p1[b][there] = model->p1Back[b][back] = own[b];
-        model->p1[b][back] = model->p1Back[b][there] = other[b];
+        model->moments.p1[b][there] = model->moments.p1Back[b][back] = own[b];
+        model->moments.p1[b][back] = model->moments.p1Back[b][there] = other[b];
         for (int c = 0; c < snwRigFit_Dimension(model); ++c)
-            model->p2[b][c][there] = model->p2[c][b][back] = pair->p2.m[b][c];
+            model->moments.p2[b][c][there] = model->moments.p2[c][b][back] = pair->p2.m[b][c];
     }
 }
 
@@ -233,7 +226,7 @@ static void FindLeast(snwRigFit* model, const snwRigFitDef* def)
     model->mass = total > 0 ? total : 1;
     for (int k = 0; k < model->handleCount; ++k)
     {
-        double mass = model->p0[k * model->stride + k], least = total > 0 ? s_leastMass * total : 1;
+        double mass = model->moments.p0[k * model->stride + k], least = total > 0 ? s_leastMass * total : 1;
         model->leastMass[k] = mass < least ? least : 0;
         model->leastTurn[k] = s_leastTurn * (mass + model->leastMass[k]) * model->size * model->size;
     }
@@ -282,6 +275,18 @@ static snwResult MakePass(snwContext* context, const snwRigFitDef* def, snwRigFi
     return snwRigPass_Create(context, &pass, &model->pass, message);
 }
 
+// Rows of places have a term for each handle on the way to the root.
+static void CountRows(snwRigFit* model)
+{
+    int rows = snw_maxJointRows * model->linkCount + 2 * model->handleCount;
+    model->trees = model->linkCount > 0;
+    for (int i = 0; i < model->linkCount; ++i)
+        model->trees = model->trees && model->links[i].parent >= 0 && snwRigLink_IsMeeting(&model->links[i]);
+    model->mostRows = rows + model->equationCount + (model->trees ? snw_mostTreeRows : 0);
+    model->mostTerms = 2 * rows + model->mostTerms * (model->trees ? model->handleCount : 1);
+    model->mostTerms += model->trees ? snw_mostTreeRows * model->handleCount : 0;
+}
+
 static snwResult FillModel(snwContext* context, const snwRigFitDef* def, snwRigFit* model, snwMessage* message)
 {
     model->dimension = def->dimension;
@@ -296,9 +301,7 @@ static snwResult FillModel(snwContext* context, const snwRigFitDef* def, snwRigF
         return snwFailMemory(message);
     for (int k = 0; k < model->handleCount; ++k)
         model->turnCount += snwRigFit_Turns(model, k);
-    int rows = snw_maxJointRows * model->linkCount + 2 * model->handleCount;
-    model->mostRows = rows + model->equationCount;
-    model->mostTerms += 2 * rows;
+    CountRows(model);
     snwResult result = MakePass(context, def, model, message);
     return result == snw_ok ? PutMoments(context, model, def, message) : result;
 }
@@ -404,6 +407,19 @@ static void AllocateRows(const snwRigFit* model, snwRigFitScratch* s)
     kept->pushes = snwArena_Alloc(arena, rows, sizeof(bool));
 }
 
+static void AllocateSystems(snwContext* context, const snwRigFit* model, snwRigFitScratch* s)
+{
+    snwArena* arena = &s->arena;
+    snwRigSystem_Create(arena, model, &model->moments, context->simd, &s->loose);
+    snwRigSystem_Create(arena, model, &model->moments, context->simd, &s->all);
+    s->fit = &s->loose;
+    s->roots = snwArena_Alloc(arena, (size_t)model->handleCount, 1);
+    if (!model->trees)
+        return;
+    snwRigTree_Create(arena, model, &s->tree);
+    snwRigSystem_Create(arena, model, &s->tree.moments, context->simd, &s->joined);
+}
+
 static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigFitScratch* s)
 {
     snwArena* arena = &s->arena;
@@ -413,12 +429,12 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
     s->sums = NewPlanes(arena, model);
     s->pose = NewPlanes(arena, model);
     s->forces = NewPlanes(arena, model);
+    s->reduced = NewPlanes(arena, model);
     s->before = NewPlanes(arena, model);
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         for (int b = 0; b < snwRigFit_Dimension(model); ++b)
             s->linear[a][b] = Plane(arena, model);
-    snwRigSystem_Create(arena, model, context->simd, &s->fit);
-    snwRigSystem_Create(arena, model, context->simd, &s->all);
+    AllocateSystems(context, model, s);
     s->moves = snwArena_Alloc(arena, handles, 1);
     s->turns = snwArena_Alloc(arena, handles, 1);
     s->right = NewMotion(arena, model);
@@ -555,7 +571,7 @@ static snwVec3 MiddleOf(const snwRigFit* model, const snwRigPose* pose, float or
     double total = 0;
     for (int k = 0; k < model->handleCount; ++k)
     {
-        double mass = model->p0[k * model->stride + k];
+        double mass = model->moments.p0[k * model->stride + k];
         sum = snwVec3_MulAdd(sum, mass, CentreOf(model, k, pose)), total += mass;
     }
     sum = total > 0 ? snwVec3_Scale(sum, 1 / total) : CentreOf(model, 0, pose);

@@ -9,6 +9,8 @@
 #include "linalg/dense.h"
 #include "rig/rig_fit.h"
 #include "rig/rig_pass.h"
+#include "rig/rig_tree.h"
+#include "rig/skeleton.h"
 
 enum
 {
@@ -40,11 +42,7 @@ struct snwRigFit
     snwRigEquation* equations;
     int equationCount;
     snwLinearTerm* terms;
-    // Constant moments of all pairs (l, k), [l * stride + k]
-    double* p0;
-    double* p1[3];     // b: arms of l
-    double* p1Back[3]; // b: arms of k
-    double* p2[3][3];  // b of l, b of k
+    snwRigMoments moments;
     double* leastMass; // [handleCount] kg and
     double* leastTurn; // kg m^2: what M's diagonal gets where it is as good as nothing
     double* flat;      // H of rig_flat.h; NULL: not such a rig
@@ -53,6 +51,7 @@ struct snwRigFit
     snwRigPass pass;
     int mostRows, mostTerms;
     int turnCount; // of all linear parts
+    bool trees;    // rig_tree.h may serve
 };
 
 // A small motion of the handles, or forces on them.
@@ -73,13 +72,14 @@ typedef struct snwRigPlanes
 typedef struct snwRigSystem
 {
     const snwPassKernels* kernels;
-    double share;             // of M's diagonal, added to it
-    unsigned char* freeMoves; // by handle, a bit per coordinate
-    unsigned char* freeTurns; // by handle, 0 or 1
-    int* turnStart;           // [handleCount + 1]
-    int n;                    // turns that are free
-    bool eliminated;          // all of this and what follows is there
-    int elimination;          // how often that was done
+    const snwRigMoments* moments; // that M is of
+    double share;                 // of M's diagonal, added to it
+    unsigned char* freeMoves;     // by handle, a bit per coordinate
+    unsigned char* freeTurns;     // by handle, 0 or 1
+    int* turnStart;               // [handleCount + 1]
+    int n;                        // turns that are free
+    bool eliminated;              // all of this and what follows is there
+    int elimination;              // how often that was done
     // Coordinates with the same free handles share a group.
     int groupOf[3], groupCount;
     double* inverse[3];  // P0^-1; rows and columns of given ones are 0
@@ -136,11 +136,16 @@ struct snwRigFitScratch
     snwRigPlanes sums;    // s, and sum m w x (xb - ub)^T
     snwRigPlanes pose;    // of the pose
     snwRigPlanes forces;  // C, with linear parts
+    snwRigPlanes reduced; // S^T C
     snwRigPlanes before;  // C as it was at the last Remember
-    snwRigSystem fit;     // what is free
+    snwRigSystem* fit;    // what is free: one of these two
+    snwRigSystem loose;   // every handle by itself
+    snwRigSystem joined;  // chains in reduced coordinates, see rig_tree.h
     snwRigSystem all;     // everything: for the complement
     unsigned char* moves; // what is free now
     unsigned char* turns; // likewise
+    unsigned char* roots; // what is free of the places that `joined` knows
+    snwRigTree tree;      // of `joined`
     snwRigMotion right;   // C
     snwRigMotion step;    // how the handles move
     snwRigMotion force;   // of one row, or of what is given
@@ -172,6 +177,17 @@ static inline int snwRigFit_Turns(const snwRigFit* model, int handle)
     return turns[snwRigFit_Dimension(model) - 2][model->handles[handle].freedom];
 }
 
+// It holds its handles together at a point.
+static inline bool snwRigLink_IsMeeting(const snwRigLink* link)
+{
+    return !link->limited || (link->limits.type != snw_jointFree && !snwJointType_Slides(link->limits.type));
+}
+
+static inline bool snwRigFit_IsJoined(const snwRigFitScratch* scratch)
+{
+    return scratch->fit == &scratch->joined;
+}
+
 // Row a of dA / dq_c: dA = [e_c]x A for what turns, a single entry for affine handles.
 static inline void snwRigFit_TurnRow(const snwRigFit* model, int handle, const snwMat3* A, int a, int c, double row[3])
 {
@@ -193,7 +209,8 @@ static inline void snwRigFit_TurnRow(const snwRigFit* model, int handle, const s
 // ---------------------------------------------------------------------------------------------------------------------
 // rig_fit_system.c
 
-void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, snwSimd simd, snwRigSystem* out);
+void snwRigSystem_Create(
+    snwArena* arena, const snwRigFit* model, const snwRigMoments* moments, snwSimd simd, snwRigSystem* out);
 
 // What is free, by handle, and the share of M's diagonal to add. Costs only where something changed.
 void snwRigSystem_Set(
@@ -230,7 +247,9 @@ void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, con
 // ---------------------------------------------------------------------------------------------------------------------
 // rig_fit_rows.c
 
-// Rows of rules, parts of rotations and, if joined, links at this pose. Limits that are far away are left out.
+// Rows of rules, parts of rotations and, if joined, links at this pose: of their points only where these are not shut
+// by construction, and then, in place of those, of places that are given of others than roots. Limits that are far away
+// are left out.
 void snwRigFit_MakeRows(
     const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose);
 

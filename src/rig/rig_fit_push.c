@@ -37,7 +37,7 @@ static double TurnsSeen(const snwRigFitScratch* s, const snwRigRow* row)
     for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
     {
         const snwRigTerm* term = &s->terms[t];
-        int first = s->fit.turnStart[term->handle], count = s->fit.turnStart[term->handle + 1] - first;
+        int first = s->fit->turnStart[term->handle], count = s->fit->turnStart[term->handle + 1] - first;
         for (int i = 0; i < count; ++i)
             sum += term->turn[i] * s->step.turns[first + i];
     }
@@ -74,7 +74,7 @@ static bool IsSameRow(const snwRigFitScratch* s, const snwRigRow* row, const snw
 {
     bool same = row->id == kept->id && row->atLeast == kept->atLeast && row->termCount == kept->termCount;
     for (int t = 0; t < row->termCount && same; ++t)
-        same = IsSameTerm(&s->fit, &s->terms[row->firstTerm + t], &s->kept.terms[kept->firstTerm + t]);
+        same = IsSameTerm(s->fit, &s->terms[row->firstTerm + t], &s->kept.terms[kept->firstTerm + t]);
     return same;
 }
 
@@ -120,7 +120,7 @@ void snwRigSystem_AddRow(const snwRigFit* model, const snwRigSystem* system, con
 // Turns of all rows with their moves eliminated.
 static void ReduceRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
 {
-    const snwRigSystem* system = &s->fit;
+    const snwRigSystem* system = s->fit;
     memset(s->kept.matrix, 0, (size_t)s->kept.count * (size_t)system->n * sizeof(double));
     for (int i = 0; i < s->kept.count; ++i)
     {
@@ -153,7 +153,7 @@ static void MoveByRow(const snwRigFit* model, const snwRigFitScratch* s, const s
     for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
     {
         const snwRigTerm* term = &s->kept.terms[t];
-        const double* inverse = s->fit.inverse[s->fit.groupOf[a]] + (size_t)term->handle * (size_t)model->stride;
+        const double* inverse = s->fit->inverse[s->fit->groupOf[a]] + (size_t)term->handle * (size_t)model->stride;
         for (int k = 0; k < model->stride; ++k)
             moves[k] += term->move[a] * inverse[k];
     }
@@ -197,14 +197,14 @@ static void AddMovesProducts(const snwRigFit* model, snwRigFitScratch* s)
 static void Sweep(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
 {
     snwRigKept* kept = &s->kept;
-    bool pure = snwRigSystem_IsOf(model, &s->fit, pose), same = Keep(s);
-    if (same && pure && kept->version == s->fit.version)
+    bool pure = snwRigSystem_IsOf(model, s->fit, pose), same = Keep(s);
+    if (same && pure && kept->version == s->fit->version)
         return;
-    kept->version = pure ? s->fit.version : -1;
+    kept->version = pure ? s->fit->version : -1;
     kept->softness = -1;
     ReduceRows(model, s, pose);
-    snwDense_ForwardRows(&s->fit.factor, kept->count, kept->matrix, s->fit.n, kept->panels);
-    snwDense_Gram(&s->fit.factor, kept->count, kept->panels, kept->gram, kept->count);
+    snwDense_ForwardRows(&s->fit->factor, kept->count, kept->matrix, s->fit->n, kept->panels);
+    snwDense_Gram(&s->fit->factor, kept->count, kept->panels, kept->gram, kept->count);
     AddMovesProducts(model, s);
 }
 
@@ -225,7 +225,7 @@ static void FindLambda(const snwRigFit* model, snwRigFitScratch* s, const snwRig
         kept->atLeast[i] = row->atLeast;
         kept->pushes[i] = row->atLeast && row->error <= 0;
     }
-    snwActiveDef active = {s->fit.factor.kernels, count, kept->gram, count, kept->compliance, kept->right,
+    snwActiveDef active = {s->fit->factor.kernels, count, kept->gram, count, kept->compliance, kept->right,
         kept->atLeast, kept->pushes, kept->lambda, kept->active, push->spring == 0 && kept->softness == push->softness};
     kept->softness = snwActive_Solve(&active).pivots > 0 && push->spring == 0 ? push->softness : -1;
 }
@@ -234,7 +234,7 @@ static void FindLambda(const snwRigFit* model, snwRigFitScratch* s, const snwRig
 static void PushRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigPush* push)
 {
     snwRigKept* kept = &s->kept;
-    snwDense_MulRows(&s->fit.factor, kept->count, kept->panels, s->step.turns, kept->right);
+    snwDense_MulRows(&s->fit->factor, kept->count, kept->panels, s->step.turns, kept->right);
     for (int i = 0; i < kept->count; ++i)
     {
         const snwRigRow* row = &kept->rows[i];
@@ -248,13 +248,13 @@ static void PushRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigPu
 static void AddForces(const snwRigFit* model, snwRigFitScratch* s)
 {
     for (int i = 0; i < s->kept.count; ++i)
-        snwRigSystem_AddRow(model, &s->fit, s->kept.terms, &s->kept.rows[i], s->kept.lambda[i], &s->right);
+        snwRigSystem_AddRow(model, s->fit, s->kept.terms, &s->kept.rows[i], s->kept.lambda[i], &s->right);
 }
 
 static void FindTurns(snwRigFitScratch* s)
 {
-    snwDense_AddRows(&s->fit.factor, s->kept.count, s->kept.panels, s->kept.lambda, s->step.turns);
-    snwDense_Backward(&s->fit.factor, s->step.turns);
+    snwDense_AddRows(&s->fit->factor, s->kept.count, s->kept.panels, s->kept.lambda, s->step.turns);
+    snwDense_Backward(&s->fit->factor, s->step.turns);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -264,21 +264,21 @@ void snwRigFit_SolveTurns(
     const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose, const snwRigPush* push)
 {
     snwRigFitScratch* s = scratch;
-    snwRigSystem_Reduce(model, &s->fit, pose, &s->right, (double* const(*)[3])s->linear);
+    snwRigSystem_Reduce(model, s->fit, pose, &s->right, (double* const(*)[3])s->linear);
     if (s->rowCount == 0)
     {
         s->kept.count = 0;
-        memcpy(s->step.turns, s->right.turns, (size_t)s->fit.n * sizeof(double));
-        snwDense_Solve(&s->fit.factor, s->step.turns);
+        memcpy(s->step.turns, s->right.turns, (size_t)s->fit->n * sizeof(double));
+        snwDense_Solve(&s->fit->factor, s->step.turns);
         return;
     }
-    snwRigSystem_Moves(model, &s->fit, (double* const*)s->right.moves, (double* const*)s->step.moves);
+    snwRigSystem_Moves(model, s->fit, (double* const*)s->right.moves, (double* const*)s->step.moves);
     ChooseNear(s);
     do
     {
         Sweep(model, s, pose);
-        memcpy(s->step.turns, s->right.turns, (size_t)s->fit.n * sizeof(double));
-        snwDense_Forward(&s->fit.factor, s->step.turns);
+        memcpy(s->step.turns, s->right.turns, (size_t)s->fit->n * sizeof(double));
+        snwDense_Forward(&s->fit->factor, s->step.turns);
         PushRows(model, s, push);
         FindTurns(s);
     } while (ChoosePassed(s, push));
@@ -310,10 +310,10 @@ bool snwRigFit_CloseAgain(const snwRigFit* model, snwRigFitScratch* scratch, con
         s->kept.right[i] = -s->kept.rows[i].error;
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         memset(s->right.moves[a], 0, (size_t)model->stride * sizeof(double));
-    memset(s->step.turns, 0, (size_t)s->fit.n * sizeof(double));
+    memset(s->step.turns, 0, (size_t)s->fit->n * sizeof(double));
     FindLambda(model, s, &(snwRigPush){1, softness, 0});
     FindTurns(s);
     AddForces(model, s);
-    snwRigSystem_Return(model, &s->fit, pose, s->right.moves, &s->step, (double* const(*)[3])s->linear);
+    snwRigSystem_Return(model, s->fit, pose, s->right.moves, &s->step, (double* const(*)[3])s->linear);
     return true;
 }

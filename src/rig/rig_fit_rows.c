@@ -53,20 +53,52 @@ static double AngleOf(const snwRigPose* pose)
 // ---------------------------------------------------------------------------------------------------------------------
 // Rules and parts of rotations
 
+// What turning a handle moves coordinate a of a point by, times sign: A arm.
+static void AddTurns(const Maker* m, snwRigTerm* term, snwVec3 arm, int a, double sign)
+{
+    double arms[3] = {arm.x, arm.y, arm.z}, turn[3];
+    for (int c = 0; c < snwRigFit_Turns(m->model, term->handle); ++c)
+    {
+        snwRigFit_TurnRow(m->model, term->handle, &m->pose[term->handle].linear, a, c, turn);
+        term->turn[c] = sign * (turn[0] * arms[0] + turn[1] * arms[1] + turn[2] * arms[2]);
+    }
+}
+
+// Coordinate a of a handle's place, times factor: its own, or all that it follows from.
+static void AddPlace(const Maker* m, snwRigRow* row, int handle, int a, double factor)
+{
+    const snwRigTree* tree = &m->scratch->tree;
+    if (!snwRigFit_IsJoined(m->scratch))
+    {
+        AddTerm(m, row, handle)->move[a] = factor;
+        return;
+    }
+    for (int k = handle, below = -1; k >= 0; below = k, k = tree->parent[k])
+    {
+        snwRigTerm* term = AddTerm(m, row, k);
+        AddTurns(m, term, snwRigTree_Arm(m->model, tree, k, below), a, factor);
+        term->move[a] = tree->parent[k] < 0 ? factor : 0;
+    }
+}
+
+static double PlaceOf(const snwRigPose* pose, int a)
+{
+    return a == 0 ? pose->place.x : a == 1 ? pose->place.y : pose->place.z;
+}
+
 // A degree of freedom's value times the coefficient, and its derivative.
 static double AddFreedom(const Maker* m, snwRigRow* row, const snwLinearTerm* of)
 {
-    snwRigTerm* term = AddTerm(m, row, of->handle);
     const snwRigPose* pose = &m->pose[of->handle];
-    double place[3] = {pose->place.x, pose->place.y, pose->place.z};
     for (int a = 0; a < 3; ++a)
     {
         if (of->dof == (uint32_t)snw_dofX << a)
         {
-            term->move[a] = of->coefficient;
-            return of->coefficient * place[a];
+            AddPlace(m, row, of->handle, a, of->coefficient);
+            return of->coefficient * PlaceOf(pose, a);
         }
     }
+    snwRigTerm* term = AddTerm(m, row, of->handle);
     if (snwRigFit_Dimension(m->model) == 2)
     {
         term->turn[0] = of->coefficient;
@@ -133,6 +165,21 @@ static void AddParts(const Maker* m, int handle, const snwRigTarget* target)
     }
 }
 
+// Places that are given, but follow from others.
+static void AddGivenPlaces(const Maker* m, int handle, const snwRigTarget* target)
+{
+    if (!snwRigFit_IsJoined(m->scratch) || m->scratch->tree.parent[handle] < 0)
+        return;
+    const snwRigPose wanted = {.place = target->place};
+    for (int a = 0; a < snwRigFit_Dimension(m->model); ++a)
+    {
+        if ((target->given & (uint32_t)snw_dofX << a) == 0)
+            continue;
+        snwRigRow* row = AddRow(m, true, PlaceOf(&m->pose[handle], a) - PlaceOf(&wanted, a));
+        AddPlace(m, row, handle, a, 1);
+    }
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Joints
 
@@ -152,18 +199,15 @@ static void AddPoint(const Maker* m, snwRigRow* row, int handle, snwVec3 point, 
         return;
     snwRigTerm* term = AddTerm(m, row, handle);
     snwVec3 arm = snwVec3_Sub(point, m->model->handles[handle].origin);
-    double arms[3] = {arm.x, arm.y, arm.z}, turn[3];
     term->move[a] = sign;
     term->arm = snwVec3_Length(arm);
-    for (int c = 0; c < snwRigFit_Turns(m->model, handle); ++c)
-    {
-        snwRigFit_TurnRow(m->model, handle, &m->pose[handle].linear, a, c, turn);
-        term->turn[c] = sign * (turn[0] * arms[0] + turn[1] * arms[1] + turn[2] * arms[2]);
-    }
+    AddTurns(m, term, arm, a, sign);
 }
 
 static void AddMeeting(const Maker* m, const snwRigLink* link)
 {
+    if (snwRigFit_IsJoined(m->scratch))
+        return;
     snwVec3 gap = snwVec3_Sub(PointOf(m, link->child, link->joint), PointOf(m, link->parent, link->joint));
     double gaps[3] = {gap.x, gap.y, gap.z};
     for (int a = 0; a < snwRigFit_Dimension(m->model); ++a)
@@ -269,7 +313,10 @@ void snwRigFit_MakeRows(
         if (hold->rules[i].on)
             AddRule(&m, &model->equations[i], hold->rules[i].value);
     for (int k = 0; k < model->handleCount; ++k)
+    {
         AddParts(&m, k, &hold->targets[k]);
+        AddGivenPlaces(&m, k, &hold->targets[k]);
+    }
     for (int i = 0; i < model->linkCount && hold->chains == snw_rigChainsJoined; ++i)
     {
         const snwRigLink* link = &model->links[i];
@@ -318,16 +365,11 @@ double snwRigFit_Gap(const snwRigFit* model, const snwRigFitScratch* scratch)
 // ---------------------------------------------------------------------------------------------------------------------
 // Under strain
 
-static bool IsMeeting(const snwRigLink* link)
-{
-    return !link->limited || (link->limits.type != snw_jointFree && !snwJointType_Slides(link->limits.type));
-}
-
 static double JointGap(const Maker* m, const snwRigLink* link)
 {
     snwVec3 gap = snwVec3_Sub(PointOf(m, link->child, link->joint), PointOf(m, link->parent, link->joint));
     gap.z = snwRigFit_Dimension(m->model) == 3 ? gap.z : 0;
-    return IsMeeting(link) ? snwVec3_Length(gap) : 0;
+    return snwRigLink_IsMeeting(link) ? snwVec3_Length(gap) : 0;
 }
 
 double snwRigFit_WidestJoint(const snwRigFit* model, const snwRigPose* pose)
@@ -349,7 +391,7 @@ void snwRigFit_Stiffen(const snwRigFit* model, snwRigFitScratch* scratch, double
         for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
         {
             const snwRigTerm* term = &scratch->terms[t];
-            scratch->fit.stiffness[term->handle] += pull * (row->length ? term->arm : model->size * model->size);
+            scratch->fit->stiffness[term->handle] += pull * (row->length ? term->arm : model->size * model->size);
         }
     }
 }
@@ -443,7 +485,7 @@ void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, sn
     for (int i = 0; i < model->linkCount; ++i)
     {
         const snwRigLink* link = &model->links[i];
-        if (!IsMeeting(link))
+        if (!snwRigLink_IsMeeting(link))
             continue;
         uint32_t given = all ? 0 : hold->targets[link->child].given;
         bool rigid = model->handles[link->child].freedom == snw_rigRigid;

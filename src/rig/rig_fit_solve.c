@@ -70,15 +70,57 @@ static void SetGiven(const snwRigFit* model, const snwRigTarget* targets, snwRig
     }
 }
 
-static void NoteFree(const snwRigFit* model, snwRigFitScratch* s, const snwRigTarget* targets)
+static void UseSystem(snwRigFitScratch* s, snwRigSystem* system)
 {
+    if (s->fit == system)
+        return;
+    s->fit = system;
+    s->kept.count = 0;
+    s->kept.version = -1, s->kept.softness = -1;
+}
+
+static void UseHandles(const snwRigFit* model, snwRigFitScratch* s)
+{
+    UseSystem(s, &s->loose);
+    snwRigSystem_Set(model, s->fit, s->moves, s->turns, s_fitShare);
+}
+
+// Trees that are rooted for what is given. False: that leaves too many rows.
+static bool UseTrees(const snwRigFit* model, snwRigFitScratch* s, const snwRigTarget* targets)
+{
+    int rows = 0;
+    if (snwRigTree_Choose(model, &s->tree, targets))
+    {
+        snwRigTree_Plant(model, &s->tree);
+        s->joined.eliminated = false;
+    }
+    for (int k = 0; k < model->handleCount; ++k)
+    {
+        bool root = s->tree.parent[k] < 0;
+        s->roots[k] = root ? s->moves[k] : 0;
+        for (int a = 0; a < snwRigFit_Dimension(model) && !root; ++a)
+            rows += (s->moves[k] >> a & 1) == 0 ? 1 : 0;
+    }
+    if (rows > snw_mostTreeRows)
+        return false;
+    UseSystem(s, &s->joined);
+    snwRigSystem_Set(model, s->fit, s->roots, s->turns, s_fitShare);
+    return true;
+}
+
+// What is free, and in which unknowns: those of trees where their joints are shut.
+static void NoteFree(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, double widest)
+{
+    const snwRigTarget* targets = hold->targets;
     for (int k = 0; k < model->handleCount; ++k)
     {
         bool given = IsTurnGiven(model, k, targets[k].given);
         s->moves[k] = (unsigned char)(~targets[k].given & s->all.freeMoves[k]);
         s->turns[k] = !given && model->handles[k].freedom != snw_rigMoving;
     }
-    snwRigSystem_Set(model, &s->fit, s->moves, s->turns, s_fitShare);
+    bool trees = model->trees && hold->chains == snw_rigChainsJoined && widest <= s_nearlyShut * model->size;
+    if (!trees || !UseTrees(model, s, targets))
+        UseHandles(model, s);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -95,6 +137,15 @@ static void CopyPlanes(const snwRigFit* model, const snwRigPlanes* from, const s
     }
 }
 
+// What the fit sees of `forces`.
+static const snwRigPlanes* FitForces(const snwRigFit* model, snwRigFitScratch* s)
+{
+    if (!snwRigFit_IsJoined(s))
+        return &s->forces;
+    snwRigTree_Reduce(model, &s->tree, &s->forces, &s->reduced);
+    return &s->reduced;
+}
+
 // C, with linear parts in place of turns, in `forces`.
 static void FindForces(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
 {
@@ -109,16 +160,17 @@ static void FindForces(const snwRigFit* model, snwRigFitScratch* s, const snwRig
         }
     }
     CopyPlanes(model, &s->sums, &s->forces);
-    snwRigFit_Subtract(model, s->fit.kernels, &s->pose, &s->forces);
+    snwRigFit_Subtract(model, s->fit->kernels, &s->pose, &s->forces);
 }
 
-// `forces` as a system sees them, in `right`.
+// Forces as a system sees them, in `right`.
 static void PutRight(const snwRigFit* model, snwRigFitScratch* s, const snwRigSystem* system, const snwRigPose* pose)
 {
+    const snwRigPlanes* forces = system == s->fit ? FitForces(model, s) : &s->forces;
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
-        memcpy(s->right.moves[a], s->forces.moves[a], (size_t)model->stride * sizeof(double));
+        memcpy(s->right.moves[a], forces->moves[a], (size_t)model->stride * sizeof(double));
     memset(s->right.turns, 0, (size_t)system->n * sizeof(double));
-    snwRigSystem_Contract(model, system, pose, (double* const(*)[3])s->forces.linear, s->right.turns);
+    snwRigSystem_Contract(model, system, pose, (double* const(*)[3])forces->linear, s->right.turns);
 }
 
 static void ClearRight(const snwRigFit* model, snwRigFitScratch* s)
@@ -134,7 +186,7 @@ static void ClearRight(const snwRigFit* model, snwRigFitScratch* s)
 static void SolveStep(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose, const snwRigPush* push)
 {
     snwRigFit_SolveTurns(model, s, pose, push);
-    snwRigSystem_Return(model, &s->fit, pose, s->right.moves, &s->step, (double* const(*)[3])s->linear);
+    snwRigSystem_Return(model, s->fit, pose, s->right.moves, &s->step, (double* const(*)[3])s->linear);
 }
 
 static double TurnLength(const snwRigFit* model, const snwRigSystem* system, const double* turns, int handle)
@@ -152,7 +204,7 @@ static double LargestTurn(const snwRigFit* model, const snwRigFitScratch* s)
 {
     double largest = 0;
     for (int k = 0; k < model->handleCount; ++k)
-        largest = fmax(largest, TurnLength(model, &s->fit, s->step.turns, k));
+        largest = fmax(largest, TurnLength(model, s->fit, s->step.turns, k));
     return largest;
 }
 
@@ -161,8 +213,8 @@ static void HoldTurns(const snwRigFit* model, snwRigFitScratch* s)
 {
     for (int k = 0; k < model->handleCount; ++k)
     {
-        double length = TurnLength(model, &s->fit, s->step.turns, k);
-        for (int i = s->fit.turnStart[k]; i < s->fit.turnStart[k + 1] && length > s_mostTurn; ++i)
+        double length = TurnLength(model, s->fit, s->step.turns, k);
+        for (int i = s->fit->turnStart[k]; i < s->fit->turnStart[k + 1] && length > s_mostTurn; ++i)
             s->step.turns[i] *= s_mostTurn / length;
     }
 }
@@ -172,7 +224,7 @@ static void ScaleStep(const snwRigFit* model, snwRigFitScratch* s, double factor
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         for (int k = 0; k < model->handleCount; ++k)
             s->step.moves[a][k] *= factor;
-    for (int i = 0; i < s->fit.n; ++i)
+    for (int i = 0; i < s->fit->n; ++i)
         s->step.turns[i] *= factor;
 }
 
@@ -210,7 +262,7 @@ static void TurnHandle(const snwRigFit* model, int handle, const double* turns, 
 
 static void TakeStep(const snwRigFit* model, const snwRigFitScratch* s, snwRigPose* pose)
 {
-    const snwRigSystem* system = &s->fit;
+    const snwRigSystem* system = s->fit;
     for (int k = 0; k < model->handleCount; ++k)
     {
         double* const* moves = (double* const*)s->step.moves;
@@ -220,6 +272,8 @@ static void TakeStep(const snwRigFit* model, const snwRigFitScratch* s, snwRigPo
         if (system->turnStart[k + 1] > system->turnStart[k])
             TurnHandle(model, k, s->step.turns + system->turnStart[k], &pose[k].linear);
     }
+    if (snwRigFit_IsJoined(s))
+        snwRigTree_Place(model, &s->tree, pose);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -241,7 +295,7 @@ static double FitStep(const snwRigFit* model, snwRigFitScratch* s, snwRigPose* p
     double largest = LargestTurn(model, s);
     if (s->rowCount == 0)
         HoldTurns(model, s);
-    snwRigSystem_Return(model, &s->fit, pose, s->right.moves, &s->step, (double* const(*)[3])s->linear);
+    snwRigSystem_Return(model, s->fit, pose, s->right.moves, &s->step, (double* const(*)[3])s->linear);
     if (s->rowCount > 0 && largest > s_mostTurn)
         ScaleStep(model, s, s_mostTurn / largest);
     TakeStep(model, s, pose);
@@ -303,6 +357,8 @@ static bool CloseRest(
     size_t bytes = (size_t)model->handleCount * sizeof *pose;
     memcpy(s->tried, pose, bytes);
     snwRigFit_Shut(model, hold, false, s->tried);
+    if (snwRigFit_IsJoined(s))
+        snwRigTree_Place(model, &s->tree, s->tried);
     snwRigFit_MakeRows(model, s, hold, s->tried);
     double gap = snwRigFit_Gap(model, s);
     bool shut = gap <= s_shut;
@@ -329,13 +385,13 @@ static void Repair(
 
 // What flesh does to turns besides M, kg m^2. The second derivative of 1/2 |x - xr|^2 is M and, for each handle,
 // tr(N) I - sym(N), N = sum m w (x - xr) rho^T: its largest eigenvalue, if that one resists.
-static double FleshStiffness(const snwRigFit* model, const snwRigFitScratch* s, const snwRigPose* pose, int handle)
+static double FleshStiffness(const snwRigFit* model, const snwRigPlanes* forces, const snwRigPose* pose, int handle)
 {
     int d = snwRigFit_Dimension(model);
     snwMat3 force = {{{0}}};
     for (int a = 0; a < d; ++a)
         for (int b = 0; b < d; ++b)
-            force.m[a][b] = s->forces.linear[a][b][handle];
+            force.m[a][b] = forces->linear[a][b][handle];
     snwMat3 n = snwMat3_MulTranspose(force, pose[handle].linear);
     if (d == 2)
         return fmax(0, n.m[0][0] + n.m[1][1]);
@@ -345,20 +401,21 @@ static double FleshStiffness(const snwRigFit* model, const snwRigFitScratch* s, 
 
 static void Stiffen(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
 {
-    snwRigSystem* system = &s->fit;
+    snwRigSystem* system = s->fit;
+    const snwRigPlanes* forces = FitForces(model, s);
     memset(system->stiffness, 0, (size_t)model->handleCount * sizeof *system->stiffness);
     if (s->strained)
         snwRigFit_Stiffen(model, s, s_spring * model->mass);
     for (int k = 0; k < model->handleCount; ++k)
         if (model->handles[k].freedom == snw_rigRigid)
-            system->stiffness[k] += FleshStiffness(model, s, pose, k);
+            system->stiffness[k] += FleshStiffness(model, forces, pose, k);
     system->sound = false;
 }
 
 static void Relax(const snwRigFit* model, snwRigFitScratch* s)
 {
-    memset(s->fit.stiffness, 0, (size_t)model->handleCount * sizeof(double));
-    s->fit.sound = false;
+    memset(s->fit->stiffness, 0, (size_t)model->handleCount * sizeof(double));
+    s->fit->sound = false;
 }
 
 // Joints that are open close slowly: all at once, they would throw the flesh; slower still, they would be too weak to
@@ -382,8 +439,8 @@ static void FitCarefully(
             snwRigFit_TakeGoals(s);
         FindForces(model, s, pose);
         Stiffen(model, s, pose);
-        snwRigSystem_Factor(model, &s->fit, pose);
-        PutRight(model, s, &s->fit, pose);
+        snwRigSystem_Factor(model, s->fit, pose);
+        PutRight(model, s, s->fit, pose);
         turn = FitStep(model, s, pose);
     }
     Relax(model, s);
@@ -405,9 +462,9 @@ static bool FitFreely(
     }
     else
     {
-        snwRigSystem_Factor(model, &s->fit, pose);
+        snwRigSystem_Factor(model, s->fit, pose);
         FindForces(model, s, pose);
-        PutRight(model, s, &s->fit, pose);
+        PutRight(model, s, s->fit, pose);
         snwRigFit_MakeRows(model, s, hold, pose);
         report->largest = FitStep(model, s, pose);
     }
@@ -418,22 +475,42 @@ static bool FitFreely(
     return report->gap <= s_open;
 }
 
+// From the last pose, with what is given.
+static void Start(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose)
+{
+    size_t bytes = (size_t)model->handleCount * sizeof *pose;
+    memcpy(pose, s->last, bytes);
+    SetGiven(model, hold->targets, pose);
+    if (snwRigFit_IsJoined(s))
+        snwRigTree_Place(model, &s->tree, pose);
+    memcpy(s->start, pose, bytes);
+}
+
+// Joints have to open: they are rows.
+static void FitStrained(
+    const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
+{
+    UseHandles(model, s);
+    Start(model, s, hold, pose);
+    SetGoals(model, s, hold);
+    FitCarefully(model, s, hold, pose, report);
+}
+
 snwRigFitReport snwRigFit_Solve(
     const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, snwRigPose* pose)
 {
     snwRigFitScratch* s = scratch;
     snwRigFitReport report = {0};
-    s->strained = hold->chains == snw_rigChainsJoined && snwRigFit_WidestJoint(model, pose) > s_closing * model->size;
+    double widest = snwRigFit_WidestJoint(model, pose);
+    s->strained = hold->chains == snw_rigChainsJoined && widest > s_closing * model->size;
     memcpy(s->last, pose, (size_t)model->handleCount * sizeof *pose);
-    SetGiven(model, hold->targets, pose);
-    NoteFree(model, s, hold->targets);
-    memcpy(s->start, pose, (size_t)model->handleCount * sizeof *pose);
+    NoteFree(model, s, hold, widest);
+    Start(model, s, hold, pose);
     s->strained = s->strained || !FitFreely(model, s, hold, pose, &report);
     if (s->strained)
-    {
-        SetGoals(model, s, hold);
-        FitCarefully(model, s, hold, pose, &report);
-    }
+        FitStrained(model, s, hold, pose, &report);
+    else if (snwRigFit_IsJoined(s))
+        SetGiven(model, hold->targets, pose);
     if (hold->chains == snw_rigChainsRepaired)
         snwRigFit_Shut(model, hold, true, pose);
     return report;
@@ -481,16 +558,34 @@ static void PutMotion(const snwRigFit* model, const snwRigFitScratch* s, snwRigP
     }
 }
 
+// C - M h, of which what is free in trees has only the rows' forces, but for rounding and the share of M's diagonal.
+// That is put right where it is: turns and moves of roots are unknowns of both.
+static void KeepJoints(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
+{
+    const snwRigPlanes* left = FitForces(model, s);
+    double* turns = s->step.turns;
+    memset(turns, 0, (size_t)s->fit->n * sizeof *turns);
+    snwRigSystem_Contract(model, s->fit, pose, (double* const(*)[3])left->linear, turns);
+    for (int k = 0; k < model->handleCount; ++k)
+    {
+        for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+            if ((s->fit->freeMoves[k] >> a & 1) != 0)
+                s->right.moves[a][k] += s->force.moves[a][k] - left->moves[a][k];
+        for (int i = s->fit->turnStart[k]; i < s->fit->turnStart[k + 1]; ++i)
+            s->right.turns[s->all.turnStart[k] + i - s->fit->turnStart[k]] += s->force.turns[i] - turns[i];
+    }
+}
+
 // C less the rest of the fit, C - M h, on what is given; on what is free only the rows' forces. `force` has those.
 static void KeepGiven(const snwRigFit* model, snwRigFitScratch* s)
 {
     for (int k = 0; k < model->handleCount; ++k)
     {
         for (int a = 0; a < snwRigFit_Dimension(model); ++a)
-            if ((s->fit.freeMoves[k] >> a & 1) != 0)
+            if ((s->fit->freeMoves[k] >> a & 1) != 0)
                 s->right.moves[a][k] = s->force.moves[a][k];
-        for (int i = 0; i < s->fit.turnStart[k + 1] - s->fit.turnStart[k]; ++i)
-            s->right.turns[s->all.turnStart[k] + i] = s->force.turns[s->fit.turnStart[k] + i];
+        for (int i = 0; i < s->fit->turnStart[k + 1] - s->fit->turnStart[k]; ++i)
+            s->right.turns[s->all.turnStart[k] + i] = s->force.turns[s->fit->turnStart[k] + i];
     }
 }
 
@@ -520,19 +615,24 @@ static void LetBe(const snwRigFit* model, const snwRigFitScratch* s, double kept
 // What holds the flesh: in `right`, by the turns of `all`, -C.
 static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, double kept, const snwRigPose* pose)
 {
-    snwRigSystem_Factor(model, &s->fit, pose);
+    snwRigSystem_Factor(model, s->fit, pose);
     FindForces(model, s, pose);
     LetBe(model, s, kept);
-    PutRight(model, s, &s->fit, pose);
+    PutRight(model, s, s->fit, pose);
     SolveStep(model, s, pose, &(snwRigPush){0, 0, s->strained ? s_spring * model->mass : 0});
+    if (snwRigFit_IsJoined(s))
+        snwRigTree_Expand(model, &s->tree, (double* const(*)[3])s->linear, (double* const*)s->step.moves);
     snwRigPlanes rest = {{s->step.moves[0], s->step.moves[1], s->step.moves[2]}, {{0}}};
     memcpy(rest.linear, s->linear, sizeof rest.linear);
-    snwRigFit_Subtract(model, s->fit.kernels, &rest, &s->forces);
+    snwRigFit_Subtract(model, s->fit->kernels, &rest, &s->forces);
     ClearForce(model, s);
     for (int i = 0; i < s->kept.count; ++i)
-        snwRigSystem_AddRow(model, &s->fit, s->kept.terms, &s->kept.rows[i], -s->kept.lambda[i], &s->force);
+        snwRigSystem_AddRow(model, s->fit, s->kept.terms, &s->kept.rows[i], -s->kept.lambda[i], &s->force);
     PutRight(model, s, &s->all, pose);
-    KeepGiven(model, s);
+    if (snwRigFit_IsJoined(s))
+        KeepJoints(model, s, pose);
+    else
+        KeepGiven(model, s);
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         Negate(model->handleCount, s->right.moves[a]);
     Negate(s->all.n, s->right.turns);
@@ -553,12 +653,12 @@ bool snwRigFit_Complement(
     const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose)
 {
     snwRigFitScratch* s = scratch;
-    NoteFree(model, s, hold->targets);
+    NoteFree(model, s, hold, snwRigFit_WidestJoint(model, pose));
     bool flat = snwRigFlat_Serves(model, s, hold);
     s->rowCount = 0;
     if (!flat)
         snwRigFit_MakeRows(model, s, hold, pose);
-    s->answers = s->rowCount > 0 || IsAnythingGiven(model, s);
+    s->answers = s->rowCount > 0 || snwRigFit_IsJoined(s) || IsAnythingGiven(model, s);
     if (!s->answers)
         return false;
     bool held = IsHeldFromOutside(model, s, hold);

@@ -14,12 +14,13 @@ static size_t Largest(int a, int b)
     return (size_t)(a > b ? a : b);
 }
 
-void snwRigSystem_Create(snwArena* arena, const snwRigFit* model, snwSimd simd, snwRigSystem* out)
+void snwRigSystem_Create(
+    snwArena* arena, const snwRigFit* model, const snwRigMoments* moments, snwSimd simd, snwRigSystem* out)
 {
     size_t handles = (size_t)model->handleCount, plane = handles * (size_t)model->stride;
     size_t n = Largest(model->turnCount, model->handleCount);
     int d = snwRigFit_Dimension(model);
-    *out = (snwRigSystem){.kernels = snwRigPass_Kernels(simd)};
+    *out = (snwRigSystem){.kernels = snwRigPass_Kernels(simd), .moments = moments};
     out->freeMoves = snwArena_Alloc(arena, handles, 1);
     out->freeTurns = snwArena_Alloc(arena, handles, 1);
     out->turnStart = snwArena_Alloc(arena, handles + 1, sizeof *out->turnStart);
@@ -70,8 +71,9 @@ static void Invert(const snwRigFit* model, snwRigSystem* system, int coordinate,
         int column = 0;
         for (int l = 0; l < k; ++l)
             if ((system->freeMoves[l] >> coordinate & 1) != 0)
-                matrix[count * handles + column++] = model->p0[k * stride + l];
-        matrix[count * handles + count] = model->p0[k * stride + k] * (1 + system->share) + model->leastMass[k];
+                matrix[count * handles + column++] = system->moments->p0[k * stride + l];
+        matrix[count * handles + count] = system->moments->p0[k * stride + k] * (1 + system->share) +
+                                          model->leastMass[k];
         count++;
     }
     FactorMatrix(system, count, handles);
@@ -98,7 +100,7 @@ static void EliminateGroup(const snwRigFit* model, snwRigSystem* system, int gro
             {
                 double sum = 0;
                 for (int q = 0; q < handles; ++q)
-                    sum += inverse[p * stride + q] * model->p1[b][l * stride + q];
+                    sum += inverse[p * stride + q] * system->moments->p1[b][l * stride + q];
                 system->forth[group][b][l * stride + p] = system->back[group][b][p * stride + l] = sum;
             }
     for (int b = 0; b < d; ++b)
@@ -108,8 +110,8 @@ static void EliminateGroup(const snwRigFit* model, snwRigSystem* system, int gro
                 {
                     double sum = 0;
                     for (int p = 0; p < handles; ++p)
-                        sum += model->p1[b][k * stride + p] * system->forth[group][c][l * stride + p];
-                    system->p2[group][b][c][k * stride + l] = model->p2[b][c][k * stride + l] - sum;
+                        sum += system->moments->p1[b][k * stride + p] * system->forth[group][c][l * stride + p];
+                    system->p2[group][b][c][k * stride + l] = system->moments->p2[b][c][k * stride + l] - sum;
                 }
 }
 
@@ -257,18 +259,18 @@ static void PutRow(const snwRigFit* model, const snwRigSystem* system, const snw
 }
 
 // M's own diagonal, before elimination.
-static double Diagonal(const snwRigFit* model, const snwRigPose* pose, int handle, int turn)
+static double Diagonal(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int handle, int turn)
 {
     int d = snwRigFit_Dimension(model), at = handle * model->stride + handle;
     if (model->pass.kind == snw_passFlat)
-        return model->p2[0][0][at] + model->p2[1][1][at];
+        return system->moments->p2[0][0][at] + system->moments->p2[1][1][at];
     double sum = 0, row[3];
     for (int a = 0; a < d; ++a)
     {
         snwRigFit_TurnRow(model, handle, &pose[handle].linear, a, turn, row);
         for (int b = 0; b < d; ++b)
             for (int c = 0; c < d; ++c)
-                sum += row[b] * model->p2[b][c][at] * row[c];
+                sum += row[b] * system->moments->p2[b][c][at] * row[c];
     }
     return sum;
 }
@@ -301,7 +303,8 @@ void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snw
         if (TurnsOf(system, k) > 0)
             PutRow(model, system, pose, k, row);
         for (int i = 0; i < TurnsOf(system, k); ++i)
-            row[(size_t)i * n + (size_t)(system->turnStart[k] + i)] += system->share * Diagonal(model, pose, k, i) +
+            row[(size_t)i * n + (size_t)(system->turnStart[k] + i)] += system->share *
+                                                                           Diagonal(model, system, pose, k, i) +
                                                                        model->leastTurn[k] + system->stiffness[k];
         system->factored[k] = pose[k].linear;
     }
@@ -327,13 +330,13 @@ void snwRigFit_Subtract(
     int d = snwRigFit_Dimension(model);
     for (int a = 0; a < d; ++a)
     {
-        AddProduct(model, kernels, model->p0, -1, motion->moves[a], forces->moves[a]);
+        AddProduct(model, kernels, model->moments.p0, -1, motion->moves[a], forces->moves[a]);
         for (int b = 0; b < d; ++b)
         {
-            AddProduct(model, kernels, model->p1[b], -1, motion->linear[a][b], forces->moves[a]);
-            AddProduct(model, kernels, model->p1Back[b], -1, motion->moves[a], forces->linear[a][b]);
+            AddProduct(model, kernels, model->moments.p1[b], -1, motion->linear[a][b], forces->moves[a]);
+            AddProduct(model, kernels, model->moments.p1Back[b], -1, motion->moves[a], forces->linear[a][b]);
             for (int c = 0; c < d; ++c)
-                AddProduct(model, kernels, model->p2[c][b], -1, motion->linear[a][c], forces->linear[a][b]);
+                AddProduct(model, kernels, model->moments.p2[c][b], -1, motion->linear[a][c], forces->linear[a][b]);
         }
     }
 }

@@ -15,9 +15,9 @@ void snwRigFlat_Fill(snwRigFit* model)
             for (int k = 0; k < model->handleCount; ++k)
             {
                 int at = l * model->stride + k;
-                const double numbers[snw_flatMatrixPlanes] = {model->p0[at], model->p1[0][at], model->p1[1][at],
-                    model->p1Back[0][at], model->p1Back[1][at], model->p2[0][0][at] + model->p2[1][1][at],
-                    model->p2[1][0][at] - model->p2[0][1][at]};
+                const double numbers[snw_flatMatrixPlanes] = {model->moments.p0[at], model->moments.p1[0][at], model->moments.p1[1][at],
+                    model->moments.p1Back[0][at], model->moments.p1Back[1][at], model->moments.p2[0][0][at] + model->moments.p2[1][1][at],
+                    model->moments.p2[1][0][at] - model->moments.p2[0][1][at]};
                 row[k] = numbers[plane];
             }
 }
@@ -25,7 +25,7 @@ void snwRigFlat_Fill(snwRigFit* model)
 bool snwRigFlat_Serves(const snwRigFit* model, const snwRigFitScratch* s, const snwRigHold* hold)
 {
     bool joined = model->linkCount > 0 && hold->chains == snw_rigChainsJoined;
-    bool serves = model->flat != NULL && !joined && hold->kept == 0 && s->fit.groupCount == 1;
+    bool serves = model->flat != NULL && !joined && hold->kept == 0 && s->fit->groupCount == 1;
     for (int i = 0; i < model->equationCount && serves; ++i)
         serves = !hold->rules[i].on;
     return serves;
@@ -58,7 +58,7 @@ static void PutMatrix(const snwRigFit* model, const snwRigSystem* system, const 
             row[j] = (c * cl + s * sl) * sum[l] + (s * cl - c * sl) * difference[l];
         }
         int own = k * model->stride + k;
-        row[f->n++] += system->share * (model->p2[0][0][own] + model->p2[1][1][own]) + model->leastTurn[k];
+        row[f->n++] += system->share * (model->moments.p2[0][0][own] + model->moments.p2[1][1][own]) + model->leastTurn[k];
     }
 }
 
@@ -141,7 +141,7 @@ static void FindTurns(const Solver* v, double turns[snw_mostFlatHandles])
     const snwRigFit* model = v->model;
     snwFlatScratch* s = v->s;
     snwFlatMatrix inverse = {model->handleCount, model->stride, v->system->inverse[0], NULL, false};
-    snwFlatMatrix arms = {model->handleCount, model->stride, model->p1Back[0], model->p1Back[1], true};
+    snwFlatMatrix arms = {model->handleCount, model->stride, model->moments.p1Back[0], model->moments.p1Back[1], true};
     v->kernels->multiplyFlat(&inverse, s->forces.u, s->moves);
     if (v->system->n == 0)
         return;
@@ -193,7 +193,7 @@ static void FindForces(const snwRigFit* model, const snwRigFitScratch* scratch, 
         s->forces.t[0][k] = sums->linear[0][0][k] + sums->linear[1][1][k];
         s->forces.t[1][k] = sums->linear[1][0][k] - sums->linear[0][1][k];
     }
-    scratch->fit.kernels->subtractFlat(&all, &s->pose, &s->forces);
+    scratch->fit->kernels->subtractFlat(&all, &s->pose, &s->forces);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -227,14 +227,14 @@ double snwRigFlat_Step(const snwRigFit* model, snwRigFitScratch* scratch, double
 {
     double turns[snw_mostFlatHandles];
     snwFlatScratch* s = scratch->flat;
-    Solver solver = MakeSolver(model, scratch, &scratch->fit, &s->fit);
+    Solver solver = MakeSolver(model, scratch, scratch->fit, &s->fit);
     FindForces(model, scratch, pose);
     FindTurns(&solver, turns);
-    double largest = HoldTurns(scratch->fit.n, most, turns);
+    double largest = HoldTurns(scratch->fit->n, most, turns);
     Return(&solver, turns);
     for (int k = 0; k < model->handleCount; ++k)
         pose[k].place.x += s->step.u[0][k], pose[k].place.y += s->step.u[1][k];
-    for (int j = 0; j < scratch->fit.n; ++j)
+    for (int j = 0; j < scratch->fit->n; ++j)
         Turn(turns[j], &pose[s->fit.handles[j]].linear);
     return largest;
 }
@@ -246,7 +246,7 @@ double snwRigFlat_Step(const snwRigFit* model, snwRigFitScratch* scratch, double
 static void KeepGiven(const snwRigFit* model, const snwRigFitScratch* scratch)
 {
     snwFlatScratch* s = scratch->flat;
-    const snwRigSystem* fit = &scratch->fit;
+    const snwRigSystem* fit = scratch->fit;
     for (int k = 0; k < model->handleCount; ++k)
     {
         bool moves = fit->freeMoves[k] != 0, turns = fit->freeTurns[k] != 0;
@@ -262,7 +262,7 @@ void snwRigFlat_Answer(const snwRigFit* model, snwRigFitScratch* scratch, const 
 {
     double turns[snw_mostFlatHandles];
     snwFlatScratch* s = scratch->flat;
-    Solver fit = MakeSolver(model, scratch, &scratch->fit, &s->fit);
+    Solver fit = MakeSolver(model, scratch, scratch->fit, &s->fit);
     Solver all = MakeSolver(model, scratch, &scratch->all, &s->all);
     snwFlatMatrix moments = {model->handleCount, model->stride, model->flat, NULL, false};
     FindForces(model, scratch, pose);
