@@ -43,8 +43,10 @@ static Relation Relate(const snwJointRowsDef* def, const snwBonePose poses[2])
 {
     bool world = def->joint->parentBone < 0;
     snwQuat frame = world ? snwQuat_Identity() : poses[1].rotation;
-    snwVec3 point = world ? def->joint->position : snwVec3_Add(poses[1].centre, ArmOf(def, &poses[1], 1));
     Relation r = {.frame = frame, .turn = snwQuat_Mul(snwQuat_Conjugate(frame), poses[0].rotation)};
+    if (def->shut)
+        return r;
+    snwVec3 point = world ? def->joint->position : snwVec3_Add(poses[1].centre, ArmOf(def, &poses[1], 1));
     r.arms[0] = ArmOf(def, &poses[0], 0);
     snwVec3 childPoint = snwVec3_Add(poses[0].centre, r.arms[0]);
     r.arms[1] = world ? childPoint : snwVec3_Sub(childPoint, poses[1].centre);
@@ -133,7 +135,8 @@ static void AddLocks(Maker* m)
     snwJointType type = m->joint->type;
     if (type == snw_jointFree)
         return;
-    LockLengths(m, snwJointType_Slides(type) ? 1 : 0);
+    if (!m->def->shut)
+        LockLengths(m, snwJointType_Slides(type) ? 1 : 0);
     if (type == snw_jointHinge || type == snw_jointCylindrical)
         LockTilt(m);
     if (type == snw_jointPrismatic || type == snw_jointFixed)
@@ -340,10 +343,12 @@ int snwJointRows_Make(const snwJointRowsDef* def, snwJointRow rows[snw_maxJointR
     assert(def->h > 0.0);
     Maker m = {.def = def, .joint = def->joint, .rows = rows};
     m.now = Relate(def, def->poses);
-    m.start = Relate(def, def->starts);
     AddLocks(&m);
-    assert(m.count == snwJointType_EqualRows(def->joint->type));
+    assert(m.count + (def->shut ? 3 : 0) == snwJointType_EqualRows(def->joint->type));
     AddLimits(&m);
+    if (def->shut)
+        return m.count;
+    m.start = Relate(def, def->starts);
     AddPulls(&m);
     return m.count;
 }

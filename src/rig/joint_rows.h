@@ -59,10 +59,12 @@ typedef struct snwJointRowsDef
     snwBonePose starts[2];      // when the step of h began: what damping holds on to
     double h;                   // s, > 0
     const snwJointDrive* drive; // NULL: the joint's own stiffness, damping and target
+    bool shut; // the bones' points meet by construction: no rows of lengths, no springs, and no centres or starts are
+               // read. Not for joints that slide
 } snwJointRowsDef;
 
 // Writes at most snw_maxJointRows rows and returns their number:
-//   - equal ones, as many as snwJointType_EqualRows says: first the lengths, then the angles;
+//   - equal ones, as many as snwJointType_EqualRows says: first the lengths, three unless it slides, then the angles;
 //   - limits, whether near or not, where the joint has any: lower, upper (universal: of both axes), cone;
 //   - soft ones, where stiffness + damping / h > 0, with J s + compliance lambda = target of methods' motors:
 //     target = [k (th* - th) + (d / h) (th_n - th)] / (k + d / h), so lambda is spring and damper at the end of the

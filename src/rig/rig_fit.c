@@ -392,6 +392,7 @@ static void AllocateRows(const snwRigFit* model, snwRigFitScratch* s)
     size_t rows = (size_t)model->mostRows, n = (size_t)model->turnCount;
     s->rows = snwArena_Alloc(arena, rows, sizeof *s->rows);
     s->terms = snwArena_Alloc(arena, (size_t)model->mostTerms, sizeof *s->terms);
+    s->rowsOf = snwArena_Alloc(arena, (size_t)model->handleCount, sizeof *s->rowsOf);
     snwRigKept* kept = &s->kept;
     kept->version = -1, kept->softness = -1;
     kept->rows = snwArena_Alloc(arena, rows, sizeof *kept->rows);

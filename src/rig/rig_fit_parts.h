@@ -153,6 +153,8 @@ struct snwRigFitScratch
     snwRigRow* rows;
     snwRigTerm* terms;
     int rowCount, termCount, rowId;
+    bool rowsAlone;  // they are of joints whose points are shut, and depend on nothing but
+    snwMat3* rowsOf; // these linear parts
     snwRigKept kept;
     snwRigPose *now, *tried; // of repairs; a motion of the handles
     snwRigPose* start;       // of the fit, with what is given

@@ -257,9 +257,9 @@ static void AddFlatLimits(const Maker* m, const snwRigLink* link)
     }
 }
 
-static snwJointRowsDef RowsOf(const snwRigFit* model, const snwRigLink* link, const snwRigPose* pose)
+static snwJointRowsDef RowsOf(const snwRigFit* model, const snwRigLink* link, const snwRigPose* pose, bool shut)
 {
-    snwJointRowsDef def = {.joint = &link->limits, .h = 1};
+    snwJointRowsDef def = {.joint = &link->limits, .h = 1, .shut = shut};
     int handles[2] = {link->child, link->parent};
     for (int i = 0; i < 2 && handles[i] >= 0; ++i)
     {
@@ -288,12 +288,12 @@ static void CopyRow(const Maker* m, const snwRigLink* link, const snwJointRow* f
 static void AddSolidJoint(const Maker* m, const snwRigLink* link)
 {
     snwJointRow rows[snw_maxJointRows];
-    snwJointRowsDef def = RowsOf(m->model, link, m->pose);
-    bool slides = snwJointType_Slides(link->limits.type);
-    int count = snwJointRows_Make(&def, rows), lengths = link->limits.type == snw_jointFree ? 0 : slides ? 2 : 3;
-    if (lengths == 3)
+    bool slides = snwJointType_Slides(link->limits.type), meets = snwRigLink_IsMeeting(link);
+    snwJointRowsDef def = RowsOf(m->model, link, m->pose, meets);
+    int count = snwJointRows_Make(&def, rows), lengths = slides ? 2 : 0;
+    if (meets)
         AddMeeting(m, link);
-    for (int i = lengths == 3 ? 3 : 0; i < count; ++i)
+    for (int i = 0; i < count; ++i)
     {
         bool limit = rows[i].kind == snw_rowAtLeast;
         bool length = limit ? slides : i < lengths;
@@ -304,10 +304,40 @@ static void AddSolidJoint(const Maker* m, const snwRigLink* link)
     }
 }
 
+// Whether the rows are those of joints alone, whose points are shut: then they depend on nothing but linear parts.
+static bool AreTurnsAlone(const snwRigFit* model, const snwRigFitScratch* s, const snwRigHold* hold)
+{
+    bool alone = snwRigFit_IsJoined(s);
+    uint32_t turns = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
+    for (int i = 0; i < model->equationCount; ++i)
+        alone = alone && !hold->rules[i].on;
+    for (int k = 0; k < model->handleCount; ++k)
+    {
+        uint32_t given = hold->targets[k].given;
+        bool parts = (given & turns) != 0 && (given & turns) != turns;
+        alone = alone && !parts && ((given & ~turns) == 0 || s->tree.parent[k] < 0);
+    }
+    return alone;
+}
+
+// Whether the rows that are there are such rows, of the same linear parts; notes of which ones the next are.
+static bool AreMade(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, const snwRigPose* pose)
+{
+    bool alone = AreTurnsAlone(model, s, hold), made = alone && s->rowsAlone;
+    for (int k = 0; k < model->handleCount && made; ++k)
+        made = memcmp(&s->rowsOf[k], &pose[k].linear, sizeof s->rowsOf[k]) == 0;
+    for (int k = 0; k < model->handleCount && alone && !made; ++k)
+        s->rowsOf[k] = pose[k].linear;
+    s->rowsAlone = alone;
+    return made;
+}
+
 void snwRigFit_MakeRows(
     const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose)
 {
     Maker m = {model, scratch, pose};
+    if (AreMade(model, scratch, hold, pose))
+        return;
     scratch->rowCount = scratch->termCount = scratch->rowId = 0;
     for (int i = 0; i < model->equationCount; ++i)
         if (hold->rules[i].on)

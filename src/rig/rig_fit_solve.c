@@ -77,6 +77,7 @@ static void UseSystem(snwRigFitScratch* s, snwRigSystem* system)
     s->fit = system;
     s->kept.count = 0;
     s->kept.version = -1, s->kept.softness = -1;
+    s->rowsAlone = false;
 }
 
 static void UseHandles(const snwRigFit* model, snwRigFitScratch* s)
@@ -655,8 +656,9 @@ bool snwRigFit_Complement(
     snwRigFitScratch* s = scratch;
     NoteFree(model, s, hold, snwRigFit_WidestJoint(model, pose));
     bool flat = snwRigFlat_Serves(model, s, hold);
-    s->rowCount = 0;
-    if (!flat)
+    if (flat)
+        s->rowCount = 0;
+    else
         snwRigFit_MakeRows(model, s, hold, pose);
     s->answers = s->rowCount > 0 || snwRigFit_IsJoined(s) || IsAnythingGiven(model, s);
     if (!s->answers)

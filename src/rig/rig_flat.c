@@ -15,8 +15,9 @@ void snwRigFlat_Fill(snwRigFit* model)
             for (int k = 0; k < model->handleCount; ++k)
             {
                 int at = l * model->stride + k;
-                const double numbers[snw_flatMatrixPlanes] = {model->moments.p0[at], model->moments.p1[0][at], model->moments.p1[1][at],
-                    model->moments.p1Back[0][at], model->moments.p1Back[1][at], model->moments.p2[0][0][at] + model->moments.p2[1][1][at],
+                const double numbers[snw_flatMatrixPlanes] = {model->moments.p0[at], model->moments.p1[0][at],
+                    model->moments.p1[1][at], model->moments.p1Back[0][at], model->moments.p1Back[1][at],
+                    model->moments.p2[0][0][at] + model->moments.p2[1][1][at],
                     model->moments.p2[1][0][at] - model->moments.p2[0][1][at]};
                 row[k] = numbers[plane];
             }
@@ -58,7 +59,8 @@ static void PutMatrix(const snwRigFit* model, const snwRigSystem* system, const 
             row[j] = (c * cl + s * sl) * sum[l] + (s * cl - c * sl) * difference[l];
         }
         int own = k * model->stride + k;
-        row[f->n++] += system->share * (model->moments.p2[0][0][own] + model->moments.p2[1][1][own]) + model->leastTurn[k];
+        row[f->n++] += system->share * (model->moments.p2[0][0][own] + model->moments.p2[1][1][own]) +
+                       model->leastTurn[k];
     }
 }
 
