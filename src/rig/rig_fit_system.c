@@ -38,6 +38,11 @@ void snwRigSystem_Create(
     for (int i = 0; i < 2 && d == 2; ++i)
         out->flat[i] = snwArena_Alloc(arena, plane, sizeof(double));
     out->row = snwArena_Alloc(arena, (size_t)model->stride, sizeof(double));
+    for (int i = 0; i < 9 && d == 3; ++i)
+    {
+        out->turned[i / 3][i % 3] = snwArena_Alloc(arena, (size_t)model->stride, sizeof(double));
+        out->blocks[i / 3][i % 3] = snwArena_Alloc(arena, (size_t)model->stride, sizeof(double));
+    }
     out->stiffness = snwArena_Alloc(arena, handles, sizeof(double));
     out->factored = snwArena_Alloc(arena, handles, sizeof *out->factored);
     out->matrix = snwArena_Alloc(arena, n * n, sizeof(double));
@@ -205,30 +210,34 @@ static void PutAnyBlock(
         }
 }
 
-// tr(Y) I - Y^T, Y = R_k P R_l^T.
-static void PutSolidTurns(
-    double* const (*p2)[3], int at, const snwMat3* own, const snwMat3* other, double* block, size_t stride)
+// Of a solid rig whose handle k turns and whose coordinates are one group: blocks with all handles up to k, of which
+// those that turn are taken.
+static void FindSolidRow(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k)
 {
-    snwMat3 p;
-    for (int b = 0; b < 3; ++b)
-        for (int c = 0; c < 3; ++c)
-            p.m[b][c] = p2[b][c][at];
-    snwMat3 y = snwMat3_MulTranspose(snwMat3_Mul(*own, p), *other);
-    double trace = snwMat3_Trace(y);
+    snwTurnRow row = {.count = (k + 4) / 4 * 4};
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
-            block[(size_t)i * stride + (size_t)j] = (i == j ? trace : 0) - y.m[j][i];
+        {
+            row.p[i][j] = system->p2[0][i][j] + (size_t)k * (size_t)model->stride;
+            row.own[i][j] = pose[k].linear.m[i][j];
+            row.other[i][j] = system->turned[i][j];
+            row.out[i][j] = system->blocks[i][j];
+        }
+    system->kernels->turnRow(&row);
 }
 
-static void PutBlock(
-    const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, int l, double* block)
+static void PutSolidBlock(const snwRigSystem* system, int l, double* block)
 {
-    bool turning = model->handles[k].freedom == snw_rigRigid && model->handles[l].freedom == snw_rigRigid;
-    if (turning && system->groupCount == 1 && snwRigFit_Dimension(model) == 3)
-        PutSolidTurns((double* const(*)[3])system->p2[0], k * model->stride + l, &pose[k].linear, &pose[l].linear,
-            block, (size_t)system->n);
-    else
-        PutAnyBlock(model, system, pose, k, l, block);
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            block[(size_t)i * (size_t)system->n + (size_t)j] = system->blocks[i][j][l];
+}
+
+static void TakeTurned(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose)
+{
+    for (int k = 0; k < model->handleCount && snwRigFit_Dimension(model) == 3; ++k)
+        for (int i = 0; i < 9; ++i)
+            system->turned[i / 3][i % 3][k] = pose[k].linear.m[i / 3][i % 3];
 }
 
 // Of a flat rig that only moves and turns: tr(R_k P R_l^T) = tr(P R(th_k - th_l)).
@@ -253,9 +262,19 @@ static void PutRow(const snwRigFit* model, const snwRigSystem* system, const snw
         PutFlatRow(model, system, pose, k, out);
         return;
     }
+    bool solid = snwRigFit_Dimension(model) == 3 && system->groupCount == 1 &&
+                 model->handles[k].freedom == snw_rigRigid;
+    if (solid)
+        FindSolidRow(model, system, pose, k);
     for (int l = 0; l <= k; ++l)
-        if (TurnsOf(system, l) > 0)
-            PutBlock(model, system, pose, k, l, out + system->turnStart[l]);
+    {
+        if (TurnsOf(system, l) == 0)
+            continue;
+        if (solid && model->handles[l].freedom == snw_rigRigid)
+            PutSolidBlock(system, l, out + system->turnStart[l]);
+        else
+            PutAnyBlock(model, system, pose, k, l, out + system->turnStart[l]);
+    }
 }
 
 // M's own diagonal, before elimination.
@@ -297,6 +316,7 @@ void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snw
     if (system->sound && snwRigSystem_IsOf(model, system, pose))
         return;
     size_t n = (size_t)system->n;
+    TakeTurned(model, system, pose);
     for (int k = 0; k < model->handleCount; ++k)
     {
         double* row = system->matrix + (size_t)system->turnStart[k] * n;

@@ -137,6 +137,17 @@ typedef struct snwPlaneProduct
     double sign;
 } snwPlaneProduct;
 
+// A row of the matrix of turns: out = tr(Y) I - Y^T, Y = R_k P_kl R_l^T, for all l below count, a multiple of four.
+// Planes by l, 32-byte aligned.
+typedef struct snwTurnRow
+{
+    int count;
+    const double* p[3][3]; // P, b of k, b of l
+    double own[3][3];      // R_k
+    const double* other[3][3];
+    double* out[3][3];
+} snwTurnRow;
+
 typedef struct snwPassKernels
 {
     // sums: SNW_PASS_PARTS lanes for each number of each handle, of flat passes one; added to.
@@ -145,6 +156,7 @@ typedef struct snwPassKernels
     void (*gatherFlat)(const snwPassRange* range, const snwRigFlesh* flesh, double* sums);
     void (*blendFlat)(const snwPassRange* range, const snwRigBlend* blend);
     void (*product)(const snwPlaneProduct* product, const double* factors, double* out);
+    void (*turnRow)(const snwTurnRow* row);
     // rig_flat.h: forces -= H motion; out = M in, M real; out -= M in, M complex.
     void (*subtractFlat)(const snwFlatMatrix* m, const snwFlatPlanes* motion, snwFlatPlanes* forces);
     void (*multiplyFlat)(const snwFlatMatrix* m, const snwFlatPlane* in, snwFlatPlane* out);

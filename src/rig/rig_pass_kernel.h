@@ -293,8 +293,31 @@ static void Product(const snwPlaneProduct* product, const double* factors, doubl
     }
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Turns
+
+static void TurnRow(const snwTurnRow* row)
+{
+    for (int l = 0; l < row->count; l += s_lanes)
+    {
+        snwWideDouble half[3][3], y[3][3];
+        for (int a = 0; a < 3; ++a)
+            for (int c = 0; c < 3; ++c)
+                half[a][c] = Load(row->p[0][c] + l) * row->own[a][0] + Load(row->p[1][c] + l) * row->own[a][1] +
+                             Load(row->p[2][c] + l) * row->own[a][2];
+        for (int a = 0; a < 3; ++a)
+            for (int e = 0; e < 3; ++e)
+                y[a][e] = half[a][0] * Load(row->other[e][0] + l) + half[a][1] * Load(row->other[e][1] + l) +
+                          half[a][2] * Load(row->other[e][2] + l);
+        snwWideDouble trace = y[0][0] + y[1][1] + y[2][2], zero = {0};
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j)
+                Store(row->out[i][j] + l, (i == j ? trace : zero) - y[j][i]);
+    }
+}
+
 #include "rig/flat_pass_kernel.h"
 #include "rig/rig_flat_kernel.h"
 
 static const snwPassKernels s_kernels = {
-    Gather, Blend, GatherFlat, BlendFlat, Product, SubtractFlat, MultiplyFlat, SubtractTurned};
+    Gather, Blend, GatherFlat, BlendFlat, Product, TurnRow, SubtractFlat, MultiplyFlat, SubtractTurned};
