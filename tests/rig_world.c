@@ -111,7 +111,9 @@ void snwRigWorld_Shake(snwRigWorld* world, double size)
 snwRigFitReport snwRigWorld_Fit(snwRigWorld* world)
 {
     snwRigFit_Gather(world->context, world->model, world->scratch, world->x);
-    return snwRigFit_Solve(world->model, world->scratch, &world->hold, world->pose);
+    snwRigFitReport report = snwRigFit_Solve(world->model, world->scratch, &world->hold, world->pose);
+    world->hold.closing = report.closing;
+    return report;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

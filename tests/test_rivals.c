@@ -627,7 +627,7 @@ static Stage NewStage(snwContext* context, snwRivalKind kind, bool flat)
         stage.rows[4 * i + 3] = (float)i;
     }
     for (int k = 0; k < s_handles; ++k)
-        stage.targets[k] = (snwRigTarget){0, stage.world->origins[k], snwQuat_Identity()};
+        stage.targets[k] = (snwRigTarget){.place = stage.world->origins[k], .rotation = snwQuat_Identity()};
     return stage;
 }
 

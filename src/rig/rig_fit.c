@@ -353,7 +353,7 @@ void snwRigFit_Rest(const snwRigFit* model, snwRigPose* pose, snwRigTarget* targ
         if (pose != NULL)
             pose[k] = (snwRigPose){snwMat3_Identity(), origin};
         if (targets != NULL)
-            targets[k] = (snwRigTarget){0, origin, snwQuat_Identity()};
+            targets[k] = (snwRigTarget){.place = origin, .rotation = snwQuat_Identity()};
     }
     for (int i = 0; i < model->equationCount && rules != NULL; ++i)
         rules[i] = (snwRigRule){model->equations[i].value, true};

@@ -37,6 +37,10 @@
 //   - Compliance alone is a spring without damping: what shakes the rig at its frequency comes out larger. With C less
 //     a part of what it was a substep before (snwRigHold's kept) the complement is spring and damper.
 //
+// Letting go. Stiff flesh that is held under tension has spent its strain in a substep or two when it is let go of, and
+// jerks. So a degree of freedom may be let go of by and by: it is a row towards where it would go on to, with a
+// compliance, of what the row itself yields by, that grows from nothing to all.
+//
 // Singular cases. Handles without weight, turns that mean nothing, proportional weights, handles at one place: 1e-8 of
 // M's diagonal is added in the fit (where it only slows a step) and 1e-12 in the complement (where it is an error), and
 // a handle without mass gets 1e-9 of the whole. A Cholesky factor then always exists; pivots were not needed. A step
@@ -132,6 +136,7 @@ typedef struct snwRigPose
 typedef struct snwRigTarget
 {
     uint32_t given;   // mask of snw_dof...
+    uint32_t leaving; // likewise, of others: just let go of. The target is where they would go on to
     snwVec3 place;    // m
     snwQuat rotation; // from the rest pose, unit
 } snwRigTarget;
@@ -179,6 +184,8 @@ typedef struct snwRigHold
     snwRigChains chains;
     double compliance; // a, >= 0, of the complement; without unit. 0: hard
     double kept;       // 0 .. 1: the part of C at the last Remember that the complement lets be; 0: none
+    double closing;    // of the size, or rad: what was open closed by in the fit before, as it reported
+    double leaving;    // 0 .. 1: how far what is leaving has left; 0 too: nothing is
 } snwRigHold;
 
 // Keeps C of the flesh gathered last, at this pose, for `kept`.
@@ -189,6 +196,7 @@ typedef struct snwRigFitReport
     int repairs;    // how often joints and rules had to be closed after the step
     double gap;     // of the size, or rad: what is open after all of rows that something free can move
     double largest; // rad: the largest turn of a rigid handle before it was held to 0.5; 0: none
+    double closing; // of the size, or rad: what was open closed by; < 0: it opened
 } snwRigFitReport;
 
 // pose: in, before; out, the best one for the flesh gathered last. Given degrees of freedom are exactly their targets

@@ -17,6 +17,8 @@ enum
     snw_mostTurns = 9 // numbers of a linear part
 };
 
+#define snw_rigSpring 1e3 // of all mass: rows that cannot be met, or are leaving
+
 typedef struct snwRigLink
 {
     int parent, child;
@@ -112,8 +114,11 @@ typedef struct snwRigRow
 {
     int id; // the same at every pose, and growing from row to row
     bool atLeast;
-    bool length; // m, else rad
-    bool chosen; // takes part in the step
+    bool length;     // m, else rad
+    bool given;      // of a place that is given, but follows from others
+    bool firm;       // of a joint whose point is shut: no spring while the fit is a compromise
+    bool chosen;     // takes part in the step
+    double softness; // of its own mobility; > 0: of a degree of freedom that is leaving
     double error;
     int firstTerm, termCount;
 } snwRigRow;
@@ -163,6 +168,7 @@ struct snwRigFitScratch
     snwRigPose* last;        // of the fit, without
     double* goals;           // by row: how far it may be open while the fit is a compromise
     bool strained;           // it is
+    bool repairs;            // the step is done, and what it left open is closed: nothing is leaving then
     snwRigPose* answer;      // of the handles, as if poses were linear: how the flesh moves
     bool answers;            // it does
     float *changes, *maps;   // of the pass
@@ -257,8 +263,10 @@ void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, con
 void snwRigFit_MakeRows(
     const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose);
 
-// What is open of them, of the size or in rad. Rows that nothing free can move do not count.
+// What is open of them, of the size or in rad. Rows that nothing free can move do not count, nor do those of what is
+// leaving. Bent: firm ones alone do.
 double snwRigFit_Gap(const snwRigFit* model, const snwRigFitScratch* scratch);
+double snwRigFit_Bent(const snwRigFit* model, const snwRigFitScratch* scratch);
 
 // m, of the joints that are points.
 double snwRigFit_WidestJoint(const snwRigFit* model, const snwRigPose* pose);
@@ -266,8 +274,14 @@ double snwRigFit_WidestJoint(const snwRigFit* model, const snwRigPose* pose);
 // Adds to the stiffness of turns (kg m^2, at least the second derivative) while rows pull as springs (kg).
 void snwRigFit_Stiffen(const snwRigFit* model, snwRigFitScratch* scratch, double spring);
 
-// Sets goals: what rows, made at another pose, are open by there, times share; and counts the errors of rows from them.
-void snwRigFit_SetGoals(snwRigFitScratch* scratch, double share);
+// Sets goals: what rows, made at another pose, are open by there, times share, or, of firm ones, less at most `most`;
+// and counts the errors of rows from them.
+typedef struct snwRigClosing
+{
+    double share, most;
+} snwRigClosing;
+
+void snwRigFit_SetGoals(snwRigFitScratch* scratch, snwRigClosing closing);
 void snwRigFit_TakeGoals(snwRigFitScratch* scratch);
 
 // From root to tail: limits, then joints, moving children that are free or, if `all`, any.

@@ -72,7 +72,8 @@ static bool IsSameTerm(const snwRigSystem* system, const snwRigTerm* a, const sn
 
 static bool IsSameRow(const snwRigFitScratch* s, const snwRigRow* row, const snwRigRow* kept)
 {
-    bool same = row->id == kept->id && row->atLeast == kept->atLeast && row->termCount == kept->termCount;
+    bool same = row->id == kept->id && row->atLeast == kept->atLeast && row->termCount == kept->termCount &&
+                row->softness == kept->softness;
     for (int t = 0; t < row->termCount && same; ++t)
         same = IsSameTerm(s->fit, &s->terms[row->firstTerm + t], &s->kept.terms[kept->firstTerm + t]);
     return same;
@@ -219,9 +220,10 @@ static void FindLambda(const snwRigFit* model, snwRigFitScratch* s, const snwRig
     for (int i = 0; i < count; ++i)
     {
         const snwRigRow* row = &kept->rows[i];
-        kept->compliance[i] = push->softness * kept->gram[i * count + i];
-        if (push->spring > 0)
-            kept->compliance[i] = 1 / (push->spring * (row->length ? 1 : model->size * model->size));
+        double spring = row->softness > 0 ? model->mass * snw_rigSpring : row->firm ? 0 : push->spring;
+        kept->compliance[i] = (push->softness + row->softness) * kept->gram[i * count + i];
+        if (spring > 0)
+            kept->compliance[i] += 1 / (spring * (row->length ? 1 : model->size * model->size));
         kept->atLeast[i] = row->atLeast;
         kept->pushes[i] = row->atLeast && row->error <= 0;
     }

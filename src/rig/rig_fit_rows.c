@@ -30,6 +30,15 @@ static snwRigRow* AddRow(const Maker* m, bool length, double error)
     return row;
 }
 
+// Of the turns of a joint.
+static snwRigRow* AddJointRow(const Maker* m, bool length, bool atLeast, double error)
+{
+    snwRigRow* row = AddRow(m, length, error);
+    row->atLeast = atLeast;
+    row->firm = snwRigFit_IsJoined(m->scratch);
+    return row;
+}
+
 static snwRigTerm* AddTerm(const Maker* m, snwRigRow* row, int handle)
 {
     snwRigFitScratch* s = m->scratch;
@@ -76,7 +85,9 @@ static void AddPlace(const Maker* m, snwRigRow* row, int handle, int a, double f
     for (int k = handle, below = -1; k >= 0; below = k, k = tree->parent[k])
     {
         snwRigTerm* term = AddTerm(m, row, k);
-        AddTurns(m, term, snwRigTree_Arm(m->model, tree, k, below), a, factor);
+        snwVec3 arm = snwRigTree_Arm(m->model, tree, k, below);
+        AddTurns(m, term, arm, a, factor);
+        term->arm = snwVec3_Length(arm);
         term->move[a] = tree->parent[k] < 0 ? factor : 0;
     }
 }
@@ -176,8 +187,45 @@ static void AddGivenPlaces(const Maker* m, int handle, const snwRigTarget* targe
         if ((target->given & (uint32_t)snw_dofX << a) == 0)
             continue;
         snwRigRow* row = AddRow(m, true, PlaceOf(&m->pose[handle], a) - PlaceOf(&wanted, a));
+        row->given = true;
         AddPlace(m, row, handle, a, 1);
     }
+}
+
+// The turn from where it would go on to.
+static void AddLeavingTurn(const Maker* m, int handle, snwQuat wanted, double softness)
+{
+    snwQuat away = snwQuat_Mul(RotationOf(&m->pose[handle]), snwQuat_Conjugate(snwQuat_Normalize(wanted)));
+    for (int i = snwRigFit_Dimension(m->model) == 2 ? 2 : 0; i < 3; ++i)
+    {
+        snwJointAngle part = snwJointAngle_Part(away, i);
+        double gradient[3] = {part.gradient.x, part.gradient.y, part.gradient.z};
+        snwRigRow* row = AddRow(m, false, part.value);
+        row->softness = softness;
+        if (snwRigFit_Dimension(m->model) == 2)
+            AddTerm(m, row, handle)->turn[0] = 1;
+        else
+            memcpy(AddTerm(m, row, handle)->turn, gradient, sizeof gradient);
+    }
+}
+
+// Degrees of freedom that have just been let go of.
+static void AddLeaving(const Maker* m, int handle, const snwRigTarget* target, double leaving)
+{
+    uint32_t turns = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
+    double softness = leaving / (1 - leaving);
+    const snwRigPose wanted = {.place = target->place};
+    for (int a = 0; a < snwRigFit_Dimension(m->model); ++a)
+    {
+        if ((target->leaving & ~target->given & (uint32_t)snw_dofX << a) == 0)
+            continue;
+        snwRigRow* row = AddRow(m, true, PlaceOf(&m->pose[handle], a) - PlaceOf(&wanted, a));
+        row->softness = softness;
+        AddPlace(m, row, handle, a, 1);
+    }
+    bool rigid = m->model->handles[handle].freedom == snw_rigRigid;
+    if (rigid && (target->leaving & turns) != 0 && (target->given & turns) == 0)
+        AddLeavingTurn(m, handle, target->rotation, softness);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -225,8 +273,7 @@ static void AddFlatAngle(const Maker* m, const snwRigLink* link, bool atLeast, d
         m->scratch->rowId++;
         return;
     }
-    snwRigRow* row = AddRow(m, false, error);
-    row->atLeast = atLeast;
+    snwRigRow* row = AddJointRow(m, false, atLeast, error);
     AddTerm(m, row, link->child)->turn[0] = sign;
     if (link->parent >= 0)
         AddTerm(m, row, link->parent)->turn[0] = -sign;
@@ -272,9 +319,8 @@ static snwJointRowsDef RowsOf(const snwRigFit* model, const snwRigLink* link, co
 
 static void CopyRow(const Maker* m, const snwRigLink* link, const snwJointRow* from, bool length)
 {
-    snwRigRow* row = AddRow(m, length, from->error);
+    snwRigRow* row = AddJointRow(m, length, from->kind == snw_rowAtLeast, from->error);
     int handles[2] = {link->child, link->parent};
-    row->atLeast = from->kind == snw_rowAtLeast;
     for (int i = 0; i < 2 && handles[i] >= 0; ++i)
     {
         snwRigTerm* term = AddTerm(m, row, handles[i]);
@@ -304,10 +350,15 @@ static void AddSolidJoint(const Maker* m, const snwRigLink* link)
     }
 }
 
+static bool Leaves(const snwRigFitScratch* s, const snwRigHold* hold)
+{
+    return hold->leaving > 0 && hold->leaving < 1 && !s->repairs;
+}
+
 // Whether the rows are those of joints alone, whose points are shut: then they depend on nothing but linear parts.
 static bool AreTurnsAlone(const snwRigFit* model, const snwRigFitScratch* s, const snwRigHold* hold)
 {
-    bool alone = snwRigFit_IsJoined(s);
+    bool alone = snwRigFit_IsJoined(s) && !Leaves(s, hold);
     uint32_t turns = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
     for (int i = 0; i < model->equationCount; ++i)
         alone = alone && !hold->rules[i].on;
@@ -346,6 +397,8 @@ void snwRigFit_MakeRows(
     {
         AddParts(&m, k, &hold->targets[k]);
         AddGivenPlaces(&m, k, &hold->targets[k]);
+        if (hold->targets[k].leaving != 0 && Leaves(scratch, hold))
+            AddLeaving(&m, k, &hold->targets[k], hold->leaving);
     }
     for (int i = 0; i < model->linkCount && hold->chains == snw_rigChainsJoined; ++i)
     {
@@ -379,17 +432,27 @@ static double OpenBy(const snwRigRow* row)
     return row->atLeast ? fmax(0, -row->error) : fabs(row->error);
 }
 
-double snwRigFit_Gap(const snwRigFit* model, const snwRigFitScratch* scratch)
+static double WorstOf(const snwRigFit* model, const snwRigFitScratch* scratch, bool firm)
 {
     double worst = 0;
     for (int i = 0; i < scratch->rowCount; ++i)
     {
         const snwRigRow* row = &scratch->rows[i];
-        if (!IsLive(scratch, row))
+        if ((firm && !row->firm) || row->softness > 0 || !IsLive(scratch, row))
             continue;
         worst = fmax(worst, row->length ? OpenBy(row) / model->size : OpenBy(row));
     }
     return worst;
+}
+
+double snwRigFit_Gap(const snwRigFit* model, const snwRigFitScratch* scratch)
+{
+    return WorstOf(model, scratch, false);
+}
+
+double snwRigFit_Bent(const snwRigFit* model, const snwRigFitScratch* scratch)
+{
+    return WorstOf(model, scratch, true);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -426,13 +489,18 @@ void snwRigFit_Stiffen(const snwRigFit* model, snwRigFitScratch* scratch, double
     }
 }
 
-void snwRigFit_SetGoals(snwRigFitScratch* scratch, double share)
+void snwRigFit_SetGoals(snwRigFitScratch* scratch, snwRigClosing closing)
 {
     memset(scratch->goals, 0, (size_t)scratch->rowId * sizeof *scratch->goals);
     for (int i = 0; i < scratch->rowCount; ++i)
     {
         const snwRigRow* row = &scratch->rows[i];
-        scratch->goals[row->id] = share * (row->atLeast ? fmin(0, row->error) : row->error);
+        double open = row->atLeast ? fmin(0, row->error) : row->error, *goal = &scratch->goals[row->id];
+        *goal = closing.share * open;
+        if (row->firm)
+            *goal = open - copysign(snwRigTree_Closes(fabs(open), closing.most), open);
+        else if (row->given || row->softness > 0)
+            *goal = 0;
     }
 }
 

@@ -16,11 +16,12 @@ static const double s_wide = 0.05;         // of the size, or rad: too far to be
 static const double s_worse = 4;           // times the best gap: Newton's method runs away
 static const double s_helps = 0.1;         // times the gap before: old matrices are still good
 static const double s_leastSoftness = 1e-3;
-static const double s_largeTurn = 0.2;     // rad: a step that is not to be trusted
-static const double s_smallTurn = 0.02;    // rad: careful steps have come to their end
-static const double s_closing = 0.002;     // of the size: what open joints close by in a fit, at most
+static const double s_largeTurn = 0.2;             // rad: a step that is not to be trusted
+static const double s_smallTurn = 0.02;            // rad: careful steps have come to their end
+static const double s_closing = 0.002;             // of the size: what open joints close by in a fit, at most
+static const double s_ajar = 2 * snw_rigGathering; // of the size: a joint that is open
+static const double s_bent = 1e-4;         // rad: what is beyond its limits by more than that is not put back at once
 static const double s_mostReach = 0.125;   // of what they are open
-static const double s_spring = 1e3;        // of all mass: joints that cannot be shut
 static const double s_wideSoftness = 0.01; // of a row's own mobility
 
 enum
@@ -86,8 +87,8 @@ static void UseHandles(const snwRigFit* model, snwRigFitScratch* s)
     snwRigSystem_Set(model, s->fit, s->moves, s->turns, s_fitShare);
 }
 
-// Trees that are rooted for what is given. False: that leaves too many rows.
-static bool UseTrees(const snwRigFit* model, snwRigFitScratch* s, const snwRigTarget* targets)
+// Trees that are rooted for what is given. Returns how many places are given of others than roots.
+static int RootTrees(const snwRigFit* model, snwRigFitScratch* s, const snwRigTarget* targets)
 {
     int rows = 0;
     if (snwRigTree_Choose(model, &s->tree, targets))
@@ -102,14 +103,21 @@ static bool UseTrees(const snwRigFit* model, snwRigFitScratch* s, const snwRigTa
         for (int a = 0; a < snwRigFit_Dimension(model) && !root; ++a)
             rows += (s->moves[k] >> a & 1) == 0 ? 1 : 0;
     }
-    if (rows > snw_mostTreeRows)
+    return rows;
+}
+
+// Not where there are too many rows, nor where joints had to open because of them.
+static bool UseTrees(const snwRigFit* model, snwRigFitScratch* s, const snwRigTarget* targets, double widest)
+{
+    int rows = RootTrees(model, s, targets);
+    if (rows > snw_mostTreeRows || (rows > 0 && widest > s_ajar))
         return false;
     UseSystem(s, &s->joined);
     snwRigSystem_Set(model, s->fit, s->roots, s->turns, s_fitShare);
     return true;
 }
 
-// What is free, and in which unknowns: those of trees where their joints are shut.
+// What is free, and in which unknowns. widest: of the size, an open joint.
 static void NoteFree(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, double widest)
 {
     const snwRigTarget* targets = hold->targets;
@@ -119,8 +127,8 @@ static void NoteFree(const snwRigFit* model, snwRigFitScratch* s, const snwRigHo
         s->moves[k] = (unsigned char)(~targets[k].given & s->all.freeMoves[k]);
         s->turns[k] = !given && model->handles[k].freedom != snw_rigMoving;
     }
-    bool trees = model->trees && hold->chains == snw_rigChainsJoined && widest <= s_nearlyShut * model->size;
-    if (!trees || !UseTrees(model, s, targets))
+    bool trees = model->trees && hold->chains == snw_rigChainsJoined;
+    if (!trees || !UseTrees(model, s, targets, widest))
         UseHandles(model, s);
 }
 
@@ -284,7 +292,7 @@ static snwRigPush PushOf(const snwRigFit* model, const snwRigFitScratch* s)
 {
     double gap = snwRigFit_Gap(model, s);
     if (s->strained)
-        return (snwRigPush){1, 0, s_spring * model->mass};
+        return (snwRigPush){1, 0, snw_rigSpring * model->mass};
     return gap > s_wide ? (snwRigPush){s_wide / gap, s_wideSoftness, 0} : (snwRigPush){1, 0, 0};
 }
 
@@ -373,12 +381,14 @@ static bool CloseRest(
 static void Repair(
     const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
 {
+    s->repairs = true;
     snwRigFit_MakeRows(model, s, hold, pose);
     report->gap = snwRigFit_Gap(model, s);
     CloseRows(model, s, hold, s_nearlyShut, pose, report);
     bool rest = report->gap > s_shut && report->gap <= s_nearlyShut;
     if (rest && !(hold->chains == snw_rigChainsJoined && CloseRest(model, s, hold, pose, report)))
         CloseRows(model, s, hold, s_shut, pose, report);
+    s->repairs = false;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -406,7 +416,7 @@ static void Stiffen(const snwRigFit* model, snwRigFitScratch* s, const snwRigPos
     const snwRigPlanes* forces = FitForces(model, s);
     memset(system->stiffness, 0, (size_t)model->handleCount * sizeof *system->stiffness);
     if (s->strained)
-        snwRigFit_Stiffen(model, s, s_spring * model->mass);
+        snwRigFit_Stiffen(model, s, snw_rigSpring * model->mass);
     for (int k = 0; k < model->handleCount; ++k)
         if (model->handles[k].freedom == snw_rigRigid)
             system->stiffness[k] += FleshStiffness(model, forces, pose, k);
@@ -419,13 +429,19 @@ static void Relax(const snwRigFit* model, snwRigFitScratch* s)
     s->fit->sound = false;
 }
 
-// Joints that are open close slowly: all at once, they would throw the flesh; slower still, they would be too weak to
-// hold their handles against the flesh.
+// Hardly more than in the fit before.
+static double MostClosing(const snwRigHold* hold)
+{
+    return fmax(-s_closing, fmin(s_closing, hold->closing + snw_rigGathering));
+}
+
+// Joints that are open close slowly: all at once, they would throw the flesh; slower still, as springs, they would be
+// too weak to hold their handles against the flesh.
 static void SetGoals(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold)
 {
     snwRigFit_MakeRows(model, s, hold, s->last);
     double reach = fmin(s_mostReach, s_closing / fmax(snwRigFit_Gap(model, s), DBL_MIN));
-    snwRigFit_SetGoals(s, 1 - reach);
+    snwRigFit_SetGoals(s, (snwRigClosing){1 - reach, fmax(snw_rigGathering, MostClosing(hold))});
 }
 
 static void FitCarefully(
@@ -476,25 +492,55 @@ static bool FitFreely(
     return report->gap <= s_open;
 }
 
+static bool HasGivenRows(const snwRigFitScratch* s)
+{
+    bool any = false;
+    for (int i = 0; i < s->rowCount; ++i)
+        any = any || s->rows[i].given;
+    return any;
+}
+
 // From the last pose, with what is given.
 static void Start(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose)
 {
     size_t bytes = (size_t)model->handleCount * sizeof *pose;
-    memcpy(pose, s->last, bytes);
+    if (snwRigFit_IsJoined(s))
+    {
+        snwRigTree_TakeGaps(model, &s->tree, pose);
+        snwRigTree_CloseGaps(model, &s->tree, MostClosing(hold));
+    }
     SetGiven(model, hold->targets, pose);
     if (snwRigFit_IsJoined(s))
         snwRigTree_Place(model, &s->tree, pose);
     memcpy(s->start, pose, bytes);
 }
 
-// Joints have to open: they are rows.
+// A compromise. Rows are springs, and joints may open, if there is no other way to meet what is given.
 static void FitStrained(
     const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
 {
-    UseHandles(model, s);
-    Start(model, s, hold, pose);
+    if (HasGivenRows(s))
+    {
+        UseHandles(model, s);
+        memcpy(pose, s->last, (size_t)model->handleCount * sizeof *pose);
+        Start(model, s, hold, pose);
+    }
     SetGoals(model, s, hold);
     FitCarefully(model, s, hold, pose, report);
+}
+
+// How far what is firm is open at the last pose, rad.
+static double BentBefore(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold)
+{
+    if (!snwRigFit_IsJoined(s))
+        return 0;
+    snwRigFit_MakeRows(model, s, hold, s->last);
+    return snwRigFit_Bent(model, s);
+}
+
+static double WidestOf(const snwRigFit* model, const snwRigPose* pose)
+{
+    return snwRigFit_WidestJoint(model, pose) / model->size;
 }
 
 snwRigFitReport snwRigFit_Solve(
@@ -502,18 +548,24 @@ snwRigFitReport snwRigFit_Solve(
 {
     snwRigFitScratch* s = scratch;
     snwRigFitReport report = {0};
-    double widest = snwRigFit_WidestJoint(model, pose);
-    s->strained = hold->chains == snw_rigChainsJoined && widest > s_closing * model->size;
+    double widest = WidestOf(model, pose);
     memcpy(s->last, pose, (size_t)model->handleCount * sizeof *pose);
     NoteFree(model, s, hold, widest);
+    double bent = BentBefore(model, s, hold);
+    bool open = hold->chains == snw_rigChainsJoined && !snwRigFit_IsJoined(s) && widest > s_ajar;
     Start(model, s, hold, pose);
-    s->strained = s->strained || !FitFreely(model, s, hold, pose, &report);
+    s->strained = bent > s_bent || open || !FitFreely(model, s, hold, pose, &report);
     if (s->strained)
         FitStrained(model, s, hold, pose, &report);
-    else if (snwRigFit_IsJoined(s))
+    if (snwRigFit_IsJoined(s))
         SetGiven(model, hold->targets, pose);
+    if (snwRigFit_IsJoined(s))
+        bent -= snwRigFit_Bent(model, s);
     if (hold->chains == snw_rigChainsRepaired)
         snwRigFit_Shut(model, hold, true, pose);
+    report.closing = widest - WidestOf(model, pose);
+    if (report.closing >= 0)
+        report.closing = fmax(report.closing, bent);
     return report;
 }
 
@@ -544,6 +596,14 @@ static void ClearForce(const snwRigFit* model, const snwRigFitScratch* s)
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         memset(s->force.moves[a], 0, (size_t)model->stride * sizeof(double));
     memset(s->force.turns, 0, (size_t)model->turnCount * sizeof(double));
+}
+
+// How what is free moves by the forces in `right`, rows being kept as far open as they are.
+static void YieldTo(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
+{
+    SolveStep(model, s, pose, &(snwRigPush){0, 0, s->strained ? snw_rigSpring * model->mass : 0});
+    if (snwRigFit_IsJoined(s))
+        snwRigTree_Expand(model, &s->tree, (double* const(*)[3])s->linear, (double* const*)s->step.moves);
 }
 
 // A motion of the handles that are free, as if poses were linear in it.
@@ -620,9 +680,7 @@ static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, double kept
     FindForces(model, s, pose);
     LetBe(model, s, kept);
     PutRight(model, s, s->fit, pose);
-    SolveStep(model, s, pose, &(snwRigPush){0, 0, s->strained ? s_spring * model->mass : 0});
-    if (snwRigFit_IsJoined(s))
-        snwRigTree_Expand(model, &s->tree, (double* const(*)[3])s->linear, (double* const*)s->step.moves);
+    YieldTo(model, s, pose);
     snwRigPlanes rest = {{s->step.moves[0], s->step.moves[1], s->step.moves[2]}, {{0}}};
     memcpy(rest.linear, s->linear, sizeof rest.linear);
     snwRigFit_Subtract(model, s->fit->kernels, &rest, &s->forces);
@@ -654,7 +712,7 @@ bool snwRigFit_Complement(
     const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose)
 {
     snwRigFitScratch* s = scratch;
-    NoteFree(model, s, hold, snwRigFit_WidestJoint(model, pose));
+    NoteFree(model, s, hold, WidestOf(model, pose));
     bool flat = snwRigFlat_Serves(model, s, hold);
     if (flat)
         s->rowCount = 0;

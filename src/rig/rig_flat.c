@@ -26,7 +26,7 @@ void snwRigFlat_Fill(snwRigFit* model)
 bool snwRigFlat_Serves(const snwRigFit* model, const snwRigFitScratch* s, const snwRigHold* hold)
 {
     bool joined = model->linkCount > 0 && hold->chains == snw_rigChainsJoined;
-    bool serves = model->flat != NULL && !joined && hold->kept == 0 && s->fit->groupCount == 1;
+    bool serves = model->flat != NULL && !joined && hold->kept == 0 && hold->leaving == 0 && s->fit->groupCount == 1;
     for (int i = 0; i < model->equationCount && serves; ++i)
         serves = !hold->rules[i].on;
     return serves;

@@ -47,6 +47,7 @@ void snwRigTree_Create(snwArena* arena, const snwRigFit* model, snwRigTree* tree
     tree->order = snwArena_Alloc(arena, handles, sizeof(int));
     tree->parent = snwArena_Alloc(arena, handles, sizeof(int));
     tree->pivot = snwArena_Alloc(arena, handles, sizeof *tree->pivot);
+    tree->gap = snwArena_Alloc(arena, handles, sizeof *tree->gap);
     snwRigMoments_Create(arena, model, &tree->moments);
     tree->sums0 = Square(arena, model);
     for (int b = 0; b < snwRigFit_Dimension(model); ++b)
@@ -313,6 +314,14 @@ void snwRigTree_Expand(
     }
 }
 
+// Where the parent has the joint.
+static snwVec3 JointOf(const snwRigFit* model, const snwRigTree* tree, int handle, const snwRigPose* pose)
+{
+    int parent = tree->parent[handle];
+    snwVec3 arm = snwVec3_Sub(tree->pivot[handle], model->handles[parent].origin);
+    return snwVec3_Add(pose[parent].place, snwMat3_MulVec(pose[parent].linear, arm));
+}
+
 void snwRigTree_Place(const snwRigFit* model, const snwRigTree* tree, snwRigPose* pose)
 {
     for (int i = 0; i < model->handleCount; ++i)
@@ -320,11 +329,38 @@ void snwRigTree_Place(const snwRigFit* model, const snwRigTree* tree, snwRigPose
         int k = tree->order[i], parent = tree->parent[k];
         if (parent < 0)
             continue;
-        snwVec3 there = snwVec3_Sub(tree->pivot[k], model->handles[parent].origin);
         snwVec3 own = snwVec3_Sub(tree->pivot[k], model->handles[k].origin);
-        snwVec3 joint = snwVec3_Add(pose[parent].place, snwMat3_MulVec(pose[parent].linear, there));
+        snwVec3 joint = snwVec3_Add(JointOf(model, tree, k, pose), tree->gap[k]);
         double z = pose[k].place.z;
         pose[k].place = snwVec3_Sub(joint, snwMat3_MulVec(pose[k].linear, own));
         pose[k].place.z = snwRigFit_Dimension(model) == 3 ? pose[k].place.z : z;
     }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Gaps
+
+void snwRigTree_TakeGaps(const snwRigFit* model, const snwRigTree* tree, const snwRigPose* pose)
+{
+    for (int k = 0; k < model->handleCount; ++k)
+    {
+        tree->gap[k] = (snwVec3){0, 0, 0};
+        if (tree->parent[k] < 0)
+            continue;
+        snwVec3 own = snwVec3_Sub(tree->pivot[k], model->handles[k].origin);
+        snwVec3 point = snwVec3_Add(pose[k].place, snwMat3_MulVec(pose[k].linear, own));
+        tree->gap[k] = snwVec3_Sub(point, JointOf(model, tree, k, pose));
+        tree->gap[k].z = snwRigFit_Dimension(model) == 3 ? tree->gap[k].z : 0;
+    }
+}
+
+// All in the same proportion: they have opened together.
+void snwRigTree_CloseGaps(const snwRigFit* model, const snwRigTree* tree, double most)
+{
+    double widest = 0;
+    for (int k = 0; k < model->handleCount; ++k)
+        widest = fmax(widest, snwVec3_Length(tree->gap[k]) / model->size);
+    double left = widest > 0 ? 1 - snwRigTree_Closes(widest, most) / widest : 0;
+    for (int k = 0; k < model->handleCount; ++k)
+        tree->gap[k] = snwVec3_Scale(tree->gap[k], left);
 }

@@ -19,20 +19,36 @@
 // Forces and motions go from one description to the other in one walk over the tree (S: motions of roots and linear
 // parts to motions of all handles; S^T: forces back).
 //
-// This serves where no joint is open. Joints that must open, because what is given contradicts itself, are rows of
-// single handles (rig_fit_rows.c).
+// Joints that are open. Where what is given contradicts itself, joints have to open: then they are rows of single
+// handles, and springs (rig_fit_rows.c). When somebody has let go, an open joint is a joint with a gap,
+//     u_c = u_p + A_p (j - ub_p) - A_c (j - ub_c) + g_c,
+// as firm as others: nothing else changes. So letting go changes nothing at once. A fit begins with the gaps that it
+// finds in the pose, goes on to open them as they opened, ever slower, then closes them: at a speed that changes as
+// slowly as that of what is thrown. (Springs that close throw the flesh. Gaps in place of springs while the
+// contradiction lasts were tried, too: a chain that is stretched straight has no way to go along itself, rows that ask
+// for it are all but singular, and the rig flutters.)
 
 #pragma once
 
 #include "base/arena.h"
 #include "rig/rig_fit.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 enum
 {
     snw_mostTreeRows = 24 // of places that are given of others than roots; with more of them, handles are cheaper
 };
+
+#define snw_rigGathering 1e-5 // of the size, or rad: how much more than in the fit before what is open closes by
+
+// What of a gap, both of the size or in rad, closes in a fit; less than 0: it opens. What is thrown comes to its
+// highest place as slowly as it leaves it: the last of the way is as slow as the first.
+static inline double snwRigTree_Closes(double gap, double most)
+{
+    return gap > 2 * snw_rigGathering ? fmin(most, sqrt(2 * snw_rigGathering * gap)) : gap;
+}
 
 typedef struct snwRigPlanes snwRigPlanes; // rig_fit_parts.h
 
@@ -55,6 +71,7 @@ typedef struct snwRigTree
     snwVec3* pivot;                      // by handle: j, m, in the rest pose
     bool made;                           // all of this, and
     snwRigMoments moments;               // of c and W
+    snwVec3* gap;                        // by handle: g, m, in the axes of the world
     double *sums0, *sums1[3], *below[3]; // for making them; and forces of all that hangs on a handle
 } snwRigTree;
 
@@ -76,7 +93,11 @@ void snwRigTree_Reduce(
 void snwRigTree_Expand(
     const snwRigFit* model, const snwRigTree* tree, double* const (*linear)[3], double* const moves[3]);
 
-// Places of all handles, from those of roots.
+// The gaps of a pose; and gaps a fit later, the widest closed by at most `most` of the size.
+void snwRigTree_TakeGaps(const snwRigFit* model, const snwRigTree* tree, const snwRigPose* pose);
+void snwRigTree_CloseGaps(const snwRigFit* model, const snwRigTree* tree, double most);
+
+// Places of all handles, from those of roots, with the gaps that there are.
 void snwRigTree_Place(const snwRigFit* model, const snwRigTree* tree, snwRigPose* pose);
 
 // What the linear part of a handle adds to a place: A arm. below: the child towards that place; -1: the place is its

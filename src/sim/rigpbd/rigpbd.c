@@ -368,13 +368,15 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
         return;
     snwRigHold hold = {.targets = work->targets,
         .rules = work->rules,
+        .closing = *work->state.closing,
+        .leaving = snwRigpbd_LetsGo(work) ? Fraction(sim, h) : 0.0,
         .chains = (int)snwSim_Param(sim, snw_rigpbdChains) == snw_rigpbdChainsFix ? snw_rigChainsRepaired
                                                                                   : snw_rigChainsJoined};
     Soften(sim, h, &hold);
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
     snwRigFlesh flesh = {model->flat ? work->plane : work->state.positions, model->flat};
     snwRigFit_GatherFlesh(sim->context, fit, work->fits[which], &flesh);
-    snwRigFit_Solve(fit, work->fits[which], &hold, work->state.pose);
+    *work->state.closing = snwRigFit_Solve(fit, work->fits[which], &hold, work->state.pose).closing;
     snwRigpbd_FollowHandles(work, h, Fraction(sim, h) == 1.0);
     snwSim_EndStage(sim, snw_stageFit);
     bool answers = snwRigFit_Complement(fit, work->fits[which], &hold, work->state.pose);

@@ -99,8 +99,9 @@ typedef struct snwRigpbdHandle
     snwTransform start, target; // of this step, for what is given: place of the origin and turn from the rest pose
     uint32_t given;             // mask of snw_dof...
     uint32_t fresh;             // of those, what this step has newly given
-    int32_t moves;              // a command or clip moves it in this step
-    int32_t clip;               // snwRigpbdClip
+    uint32_t leaving;           // of others, what this step lets go of
+    int16_t moves;              // a command or clip moves it in this step
+    int16_t clip;               // snwRigpbdClip
 } snwRigpbdHandle;
 
 typedef enum snwRigpbdClip
@@ -125,6 +126,7 @@ typedef struct snwRigpbdState
     snwRigPose* pose;
     snwRigpbdHandle* handles;
     snwRigpbdRule* rules;
+    double* closing; // one: what was open of the rig's joints closed by in the last substep, see rig_fit.h
     snwAnchor* anchors;
 } snwRigpbdState;
 
@@ -229,6 +231,9 @@ void snwRigpbd_TakeRule(snwSim* sim, const snwCommand* command);
 
 // What is given at the end of this substep; fraction: of the step that is over by then.
 void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction);
+
+// Whether any of that is let go of in this step.
+bool snwRigpbd_LetsGo(const snwRigpbdWork* work);
 
 // The way that all handles with given places must go in this substep, beyond `most` m in each coordinate: the body is
 // carried along by that much, rig and flesh. 0: nothing to carry.

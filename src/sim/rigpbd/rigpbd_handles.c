@@ -3,8 +3,9 @@
 // A command or clip names a place at the end of the step. The handle goes there from where it is: a degree of freedom
 // that was given before on a straight line, as pins do; one that is newly given starts with the velocity that it has,
 // on a cubic that ends at the target with the mean velocity of the way. So locking a handle does not stop it dead, and
-// the flesh around it is braked over the whole step. Letting go changes no velocity at all. Right sides of linear
-// constraints likewise go from what is there to their value within the step.
+// the flesh around it is braked over the whole step. Letting go takes a step, too: a degree of freedom that is let go
+// of is still drawn to where it would go on to, by less and less. Right sides of linear constraints go from what is
+// there to their value within the step.
 
 #include "math/eigen.h"
 #include "rig/clip.h"
@@ -75,6 +76,7 @@ void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
     snwRigpbdHandle* handle = &work->state.handles[command->index];
     uint32_t given = Allowed(work->model, command->index, command->mask);
     handle->fresh = given & (handle->fresh | ~handle->given);
+    handle->leaving = (handle->leaving | handle->given) & ~given;
     handle->given = given;
     handle->clip = snw_rigpbdClipNone;
     handle->moves = 1;
@@ -112,6 +114,28 @@ static snwTransform Between(const snwRigpbdHandle* handle, double dt, double t)
         snwQuat_Normalize(snwQuat_Mul(part, handle->start.rotation))};
 }
 
+// With the velocity that the handle had when the step began.
+static void GoOn(const snwRigpbdHandle* handle, double dt, double t, snwRigTarget* target)
+{
+    snwVec3 on = snwVec3_MulAdd(handle->start.position, dt * t, handle->velocity);
+    uint32_t turns = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
+    target->leaving = handle->leaving;
+    target->place.x = handle->leaving & snw_dofX ? on.x : target->place.x;
+    target->place.y = handle->leaving & snw_dofY ? on.y : target->place.y;
+    target->place.z = handle->leaving & snw_dofZ ? on.z : target->place.z;
+    if (!(handle->given & turns))
+        target->rotation = snwQuat_Normalize(
+            snwQuat_Mul(snwQuat_FromRotationVector(snwVec3_Scale(handle->spin, dt * t)), handle->start.rotation));
+}
+
+bool snwRigpbd_LetsGo(const snwRigpbdWork* work)
+{
+    bool any = false;
+    for (int i = 0; i < work->model->handleCount; ++i)
+        any = any || work->targets[i].leaving != 0;
+    return any;
+}
+
 static snwTransform TargetOf(snwSim* sim, int body, int index, double fraction)
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
@@ -134,11 +158,14 @@ void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction)
     {
         const snwRigpbdHandle* handle = &work->state.handles[i];
         work->targets[i] = (snwRigTarget){.given = handle->given, .rotation = {0, 0, 0, 1}};
-        if (handle->given == 0)
-            continue;
-        snwTransform target = TargetOf(sim, body, i, fraction);
-        work->targets[i].place = target.position;
-        work->targets[i].rotation = target.rotation;
+        if (handle->given != 0)
+        {
+            snwTransform target = TargetOf(sim, body, i, fraction);
+            work->targets[i].place = target.position;
+            work->targets[i].rotation = target.rotation;
+        }
+        if (handle->leaving != 0)
+            GoOn(handle, sim->dt, fraction, &work->targets[i]);
     }
     for (int i = 0; i < work->model->character->def.constraintCount; ++i)
     {
@@ -225,6 +252,7 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
         snwRigpbdHandle* handle = &work->state.handles[i];
         handle->start = handle->target;
         handle->fresh = 0;
+        handle->leaving = 0;
         handle->moves = 0;
         handle->clip = handle->clip == snw_rigpbdClipComes ? snw_rigpbdClipLeads : handle->clip;
     }

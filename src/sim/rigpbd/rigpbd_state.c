@@ -25,6 +25,7 @@ static snwRigpbdState LayOut(const snwRigpbdModel* model, snwLayout* layout)
     state.pose = snwLayout_Take(layout, handles, sizeof *state.pose);
     state.handles = snwLayout_Take(layout, handles, sizeof *state.handles);
     state.rules = snwLayout_Take(layout, (size_t)character->def.constraintCount, sizeof *state.rules);
+    state.closing = snwLayout_Take(layout, 1, sizeof *state.closing);
     state.anchors = snwLayout_Take(layout, (size_t)character->touchCount * snw_anchorsPerVertex, sizeof *state.anchors);
     return state;
 }
@@ -135,7 +136,8 @@ static bool HandlesAreSound(const snwSim* sim, int body)
         bool led = handle->clip == snw_rigpbdClipNone || snwSim_FindClip(sim, snw_clipHandle, body, i) != NULL;
         if (!snwMat3_IsFinite(work->state.pose[i].linear) || !snwVec3_IsFinite(work->state.pose[i].place) ||
             !snwVec3_IsFinite(handle->velocity) || !snwVec3_IsFinite(handle->spin) || !IsUnit(handle->start) ||
-            !IsUnit(handle->target) || handle->given > snw_dofAll || handle->fresh > snw_dofAll || !led)
+            !IsUnit(handle->target) || handle->given > snw_dofAll || handle->fresh > snw_dofAll ||
+            handle->leaving > snw_dofAll || !led)
             return false;
     }
     for (int i = 0; i < work->model->character->def.constraintCount; ++i)
@@ -159,7 +161,7 @@ bool snwRigpbd_IsSound(const snwSim* sim, int body)
     for (int i = 0; i < work->model->character->touchCount * snw_anchorsPerVertex; ++i)
         if (!snwAnchor_IsSound(&state->anchors[i], sim->def))
             return false;
-    return HandlesAreSound(sim, body);
+    return fabs(*state->closing) <= 1e9 && HandlesAreSound(sim, body);
 }
 
 void snwRigpbd_Applied(snwSim* sim, const snwCommand* command)
