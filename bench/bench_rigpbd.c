@@ -8,6 +8,7 @@ static const snwBenchPart s_parts[] = {
     {"rivals", snwAddRigpbdRivals},
     {"smoothness", snwAddRigpbdSmoothness},
     {"laws", snwAddRigpbdLaws},
+    {"toggles", snwAddRigpbdToggles},
     {"locks", snwAddRigpbdLocks},
     {"exact", snwAddRigpbdExact},
 };

@@ -188,8 +188,8 @@ const snwMetric snwMetrics[] = {
         "the same of a handle that is locked and one that is torn about by a third of the size a frame; turns in rad"},
     {"toggle_jump", "x", "lower",
         "change of a vertex' velocity in the substep that locks or frees a handle, of what velocities changed by in "
-        "the "
-        "10 substeps before, together"},
+        "the 10 substeps before, together"},
+    {"toggle_kick", "x", "lower", "the same, of the largest change in one of these substeps"},
     {"recover_s", "s", "lower",
         "after a handle was 10 sizes away within a frame and is let go, in air that stops the spin: until the flesh is "
         "within 1 % of the size of its rest again"},

@@ -52,6 +52,15 @@ int snwRigStage_Flipped(const snwRigStage* stage);
 // Largest distance of a shown vertex from the rest shape, up to the rigid motion that fits best, of the size.
 double snwRigStage_Distortion(const snwRigStage* stage);
 
+// What a vertex' velocity changes by in a substep that locks or frees a handle; see rigpbd_toggles.c.
+typedef struct snwToggleJump
+{
+    double together; // of what velocities changed by in the ten substeps before, together
+    double single;   // of the largest of these
+} snwToggleJump;
+
+snwResult snwRigStage_ToggleJump(const char* character, snwToggleJump* worst, snwMessage* message);
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Parts
 
@@ -59,6 +68,7 @@ void snwAddRigpbdTable(snwBenchRows* rows);      // Table 1
 void snwAddRigpbdSolid(snwBenchRows* rows);      // the same in 3D
 void snwAddRigpbdRivals(snwBenchRows* rows);     // Fig. 7, and its picture
 void snwAddRigpbdSmoothness(snwBenchRows* rows); // Fig. 9
-void snwAddRigpbdLaws(snwBenchRows* rows);       // rest, momentum, given degrees of freedom, sudden changes
+void snwAddRigpbdLaws(snwBenchRows* rows);       // rest, momentum, given degrees of freedom, throws
+void snwAddRigpbdToggles(snwBenchRows* rows);    // handles that are locked and freed, on all characters
 void snwAddRigpbdLocks(snwBenchRows* rows);      // one handle locked, another torn about, on all characters
 void snwAddRigpbdExact(snwBenchRows* rows);      // moments and the complementary step against literal sums

@@ -3,8 +3,6 @@
 //   rest_drift     nothing given, no gravity: 10,000 substeps move no vertex
 //   momentum_err   a wobbling character that flies freely keeps its momentum for a second
 //   given_dof_err  hands jump about on random handles, with random coordinates given: they are met in every frame
-//   toggle_jump    a hand leads one handle steadily; another one is locked and freed: how much velocities of the flesh
-//                  change in that substep, of what they changed by in the ten before it, together
 //   recover_s      a handle is 10 sizes away within one frame, for half a second, and is let go, in air that stops the
 //                  spin: a soft body that spins on keeps another shape. Of the flesh: a cage shows turns badly
 
@@ -22,15 +20,11 @@ enum
     snw_wanderFrames = 240,  //
     snw_recoverFrames = 900, // at most
     snw_recoverSeconds = 15, // those
-    snw_toggleHistory = 10,  // substeps
-    snw_togglePeriod = 12,   // frames
-    snw_toggleCount = 8,
 };
 
 static const char* const s_characters[] = {"starfish", "bunny", "manikin"};
 static const char* const s_thrown[] = {"ghost", "starfish", "worm", "ellipse", "mushroom", "octopus-2d", "fish-2d",
     "bunny", "manikin", "reptile", "fish", "horse"};
-static const char* const s_toggled[] = {"starfish", "bunny", "fish-2d", "manikin", "horse"};
 
 static double Random(uint64_t* seed)
 {
@@ -178,92 +172,7 @@ static snwResult GivenError(snwRigStage* stage, double* error, snwMessage* messa
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Sudden changes
-
-// Looks on at every substep: how much the velocity of any vertex changes.
-typedef struct Watch
-{
-    const snwMethod* method; // that is looked on at
-    int toggled;
-    snwVec3* velocities;
-    double history[snw_toggleHistory];
-    int substeps;
-    bool toggles; // in the next substep
-    double worst; // of its kick over those before
-} Watch;
-
-static double KickOf(Watch* watch, const snwSim* sim)
-{
-    double kick = 0;
-    snwVertices now;
-    snwSim_GetVertices(sim, 0, &now);
-    for (int i = 0; i < now.count; ++i)
-    {
-        snwVec3 velocity = VertexOf(&now, now.velocities, i);
-        kick = fmax(kick, snwVec3_Distance(velocity, watch->velocities[i]));
-        watch->velocities[i] = velocity;
-    }
-    return kick;
-}
-
-static snwResult WatchStep(snwSim* sim, double h, snwMessage* message)
-{
-    Watch* watch = sim->context->logUser;
-    snwResult result = watch->method->step(sim, h, message);
-    double kick = KickOf(watch, sim), before = 0;
-    for (int i = 0; i < snw_toggleHistory; ++i)
-        before += watch->history[i];
-    if (watch->toggles)
-        watch->worst = fmax(watch->worst, kick / before);
-    watch->toggles = false;
-    watch->history[watch->substeps++ % snw_toggleHistory] = kick;
-    return result;
-}
-
-// A hand leads one handle, at a steady speed: commands name places at the ends of frames, so a hand that turns has
-// kicks of its own there. Another handle is locked where it is going to be, and freed, again and again.
-static snwResult Toggle(snwRigStage* stage, Watch* watch, snwMessage* message)
-{
-    snwVec3 rest = snwRigStage_HandleRest(stage, 0), before = snwRigStage_HandlePlace(stage, watch->toggled);
-    snwResult result = snw_ok;
-    for (int i = 0; i < snw_togglePeriod * snw_toggleCount && result >= 0; ++i)
-    {
-        double t = i / 60.0;
-        snwVec3 place = {rest.x + 0.3 * stage->size * t, rest.y + 0.2 * stage->size * t, rest.z};
-        snwVec3 now = snwRigStage_HandlePlace(stage, watch->toggled);
-        snwRigStage_Give(stage, 0, AllPlaces(stage), place);
-        watch->toggles = i % snw_togglePeriod == 0 && i > 0;
-        if (watch->toggles)
-            snwRigStage_Give(stage, watch->toggled, i / snw_togglePeriod % 2 == 1 ? AllPlaces(stage) : 0,
-                snwVec3_Sub(snwVec3_Scale(now, 2), before));
-        before = now;
-        result = snwRigStage_Step(stage, message);
-    }
-    return result;
-}
-
-static snwResult ToggleJump(const char* character, double* worst, snwMessage* message)
-{
-    const snwMethod* method = snwMethod_Get(snwMethod_Find("rigpbd"));
-    snwMethod watched = *method;
-    Watch watch = {.method = method};
-    snwRigStage stage;
-    snwRigStageDef def = {.character = character, .method = &watched, .user = &watch};
-    watched.step = WatchStep;
-    snwResult result = snwRigStage_Open(&stage, &def, message);
-    if (result < 0)
-        return result;
-    watch.toggled = snwCharacter_HandleCount(stage.character) - 1;
-    watch.velocities = calloc((size_t)stage.character->def.vertexCount, sizeof *watch.velocities);
-    if (watch.velocities == NULL)
-        result = snwFailMemory(message);
-    if (result >= 0)
-        result = Toggle(&stage, &watch, message);
-    *worst = watch.worst;
-    snwRigStage_Close(&stage);
-    free(watch.velocities);
-    return result;
-}
+// Thrown
 
 // s; INFINITY: not at all.
 static snwResult RecoverTime(snwRigStage* stage, double* seconds, snwMessage* message)
@@ -334,20 +243,10 @@ static void AddRecovery(snwBenchRows* rows, const char* character)
     snwRigStage_Close(&stage);
 }
 
-static void AddToggles(snwBenchRows* rows, const char* character)
-{
-    double jump = NAN;
-    rows->result = ToggleJump(character, &jump, rows->message);
-    if (rows->result >= 0)
-        AddRow(rows, character, "toggle_jump", jump, 1.2);
-}
-
 void snwAddRigpbdLaws(snwBenchRows* rows)
 {
     for (size_t i = 0; i < sizeof s_characters / sizeof *s_characters && rows->result >= 0; ++i)
         AddCase(rows, s_characters[i]);
     for (size_t i = 0; i < sizeof s_thrown / sizeof *s_thrown && rows->result >= 0; ++i)
         AddRecovery(rows, s_thrown[i]);
-    for (size_t i = 0; i < sizeof s_toggled / sizeof *s_toggled && rows->result >= 0; ++i)
-        AddToggles(rows, s_toggled[i]);
 }
