@@ -17,7 +17,9 @@ enum
     snw_mostTurns = 9 // numbers of a linear part
 };
 
-#define snw_rigSpring 1e3 // of all mass: rows that cannot be met, or are leaving
+#define snw_rigSpring 1e3 // of all mass: rows that cannot be met
+#define snw_rigLeash                                                                                                   \
+    10.0 // likewise: rows that are leaving, at most. Where a chain is stretched straight, they ask for too much
 
 typedef struct snwRigLink
 {
