@@ -103,7 +103,7 @@ void snwRigPass_Free(snwContext* context, snwRigPass* pass);
 size_t snwRigPass_ScratchCount(const snwRigPass* pass);
 
 // out: per handle
-//   flat         sum m w (x, y, p x x, p . x), the last two are 0 of handles that only move
+//   flat         sum m w (x, y, p x x, p . x), the last two mean nothing of handles that only move
 //   flat affine  sum m w x (p, 1), then y
 //   solid        sum m w x (p, 1), then y, z
 void snwRigPass_Gather(
