@@ -82,16 +82,17 @@ typedef struct snwRigSystem
     int elimination;          // how often that was done
     // Coordinates with the same free handles share a group.
     int groupOf[3], groupCount;
-    double* inverse[3];  // P0^-1; rows and columns of given ones are 0
-    double* forth[3][3]; // b: sum_q (P0^-1)_pq P1_lq, [l * stride + p]
-    double* back[3][3];  // the same, [p * stride + l]
-    double* p2[3][3][3]; // P2 - P1 P0^-1 P1^T, b of k, b of l: [k * stride + l], l <= k
-    double* flat[2];     // 2D, one group: P00 + P11 and P01 - P10 of it, [k * stride + l]
-    double* row;         // of the matrix, one number per handle
-    double* stiffness;   // kg m^2, by handle: on top of the diagonal of its turns
-    snwMat3* factored;   // linear parts that the factor is of
-    bool sound;          // there is a factor
-    int version;         // how many there were
+    double* inverse[3];   // P0^-1; rows and columns of given ones are 0
+    double* forth[3][3];  // b: sum_q (P0^-1)_pq P1_lq, [l * stride + p]
+    double* back[3][3];   // the same, [p * stride + l]
+    double* p2[3][3][3];  // P2 - P1 P0^-1 P1^T, b of k, b of l: [k * stride + l], l <= k
+    double* flat[2];      // 2D, one group: P00 + P11 and P01 - P10 of it, [k * stride + l]; 0 of turns that are given
+    double* flatDiagonal; // what comes on top of the turns' diagonal
+    double* row;          // of the matrix, one number per handle
+    double* stiffness;    // kg m^2, by handle: on top of the diagonal of its turns
+    snwMat3* factored;    // linear parts that the factor is of
+    bool sound;           // there is a factor
+    int version;          // how many there were
     double* matrix;
     double* column;
     snwDense factor;

@@ -145,10 +145,12 @@ typedef struct snwPassKernels
     void (*gatherFlat)(const snwPassRange* range, const snwRigFlesh* flesh, double* sums);
     void (*blendFlat)(const snwPassRange* range, const snwRigBlend* blend);
     void (*product)(const snwPlaneProduct* product, const double* factors, double* out);
-    // rig_flat.h: forces -= H motion; out = M in, M real; out -= M in, M complex.
+    // rig_flat.h: forces -= H motion; out = M in, M real; out -= M in, M complex; the inverse of the turns' matrix, its
+    // diagonal times 1 + more, false if that is not definite.
     void (*subtractFlat)(const snwFlatMatrix* m, const snwFlatPlanes* motion, snwFlatPlanes* forces);
     void (*multiplyFlat)(const snwFlatMatrix* m, const snwFlatPlane* in, snwFlatPlane* out);
     void (*subtractTurned)(const snwFlatMatrix* m, const snwFlatPlane* in, snwFlatPlane* out);
+    bool (*invertTurns)(const snwFlatTurns* t, double more, double* out);
 } snwPassKernels;
 
 const snwPassKernels* snwRigPass_Kernels(snwSimd simd); // never NULL: resolved as by snwSimd_Resolve

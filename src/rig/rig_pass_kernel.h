@@ -297,4 +297,4 @@ static void Product(const snwPlaneProduct* product, const double* factors, doubl
 #include "rig/rig_flat_kernel.h"
 
 static const snwPassKernels s_kernels = {
-    Gather, Blend, GatherFlat, BlendFlat, Product, SubtractFlat, MultiplyFlat, SubtractTurned};
+    Gather, Blend, GatherFlat, BlendFlat, Product, SubtractFlat, MultiplyFlat, SubtractTurned, InvertTurns};
