@@ -99,32 +99,47 @@ static inline snwWideDouble OthersThan(int column, int first)
 }
 
 // Gauss and Jordan, in place: the row of the pivot becomes that of the inverse so far, and all others lose it.
-static void EliminateTurn(const snwFlatTurns* t, int j, double* out)
+static inline __attribute__((always_inline)) void EliminateTurn(int j, int rows, int stride, double* out)
 {
     _Alignas(32) double others[snw_mostFlatHandles];
-    double *own = out + j * t->stride, inverse = 1 / own[j];
-    for (int l = 0; l < t->stride; l += s_lanes)
+    double *own = out + j * stride, inverse = 1 / own[j];
+    for (int l = 0; l < stride; l += s_lanes)
     {
         snwWideDouble keep = OthersThan(j, l);
         Store(others + l, keep);
         Store(own + l, (Load(own + l) * keep + (1 - keep)) * inverse);
     }
-    for (int k = 0; k < t->rows; ++k)
+    for (int k = 0; k < rows; ++k)
     {
-        double *row = out + k * t->stride, factor = row[j];
-        for (int l = 0; l < t->stride && k != j; l += s_lanes)
+        double *row = out + k * stride, factor = row[j];
+        for (int l = 0; l < stride && k != j; l += s_lanes)
             Store(row + l, Load(row + l) * Load(others + l) - Load(own + l) * factor);
     }
+}
+
+static inline __attribute__((always_inline)) bool EliminateTurns(int rows, int stride, double* out)
+{
+    for (int j = 0; j < rows; ++j)
+    {
+        if (!(out[j * stride + j] > 0))
+            return false;
+        EliminateTurn(j, rows, stride, out);
+    }
+    return true;
 }
 
 static bool InvertTurns(const snwFlatTurns* t, double more, double* out)
 {
     PutTurns(t, more, out);
-    for (int j = 0; j < t->rows; ++j)
+    switch (t->stride)
     {
-        if (!(out[j * t->stride + j] > 0))
-            return false;
-        EliminateTurn(t, j, out);
+        case 4:
+            return EliminateTurns(t->rows, 4, out);
+        case 8:
+            return EliminateTurns(t->rows, 8, out);
+        case 12:
+            return EliminateTurns(t->rows, 12, out);
+        default:
+            return EliminateTurns(t->rows, t->stride, out);
     }
-    return true;
 }
