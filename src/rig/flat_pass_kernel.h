@@ -56,16 +56,18 @@ static inline __attribute__((always_inline)) void SumHandle(
     const snwFlatPass* pass, int at, int lanes, int numbers, const FlatValues* values, double* out)
 {
     double* to = out + (size_t)SNW_FLAT_NUMBERS * (size_t)pass->handles[at];
+    snwWideDouble sums[SNW_FLAT_NUMBERS][4 / s_lanes] = {0};
+#pragma GCC unroll 1 // as below
+    for (int lane = 0; lane < lanes; lane += 4)
+        for (int i = 0; i < 4 / s_lanes; ++i)
+            for (int c = 0; c < numbers; ++c)
+            {
+                int place = lane + i * s_lanes;
+                sums[c][i] = sums[c][i] + Load(pass->masses[at] + place) * Load(values->numbers[c] + place);
+            }
     for (int c = 0; c < numbers; ++c)
     {
-        _Alignas(32) double parts[4];
-        for (int part = 0; part < 4; part += s_lanes)
-        {
-            snwWideDouble sum = {0};
-            for (int lane = part; lane < lanes; lane += 4)
-                sum = sum + Load(pass->masses[at] + lane) * Load(values->numbers[c] + lane);
-            Store(parts + part, sum);
-        }
+        const double* parts = (const double*)sums[c];
         to[c] += (parts[0] + parts[1]) + (parts[2] + parts[3]);
     }
 }
