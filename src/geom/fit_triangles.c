@@ -4,7 +4,8 @@
 // how many points the rings get, and the rest goes inside. Rings are walked at even steps, a little shorter where they
 // turn, so that the tip of a narrow arm is not cut off between two steps. A hexagonal lattice whose spacing gives just
 // that number is spread by smoothing. Where angles are still small, refinement adds points; the next attempt starts
-// with as many less.
+// with as many less. In the end vertices are sorted along a curve that fills the plane, for whoever works on
+// neighbours.
 
 #include "geom/triangulate_parts.h"
 
@@ -432,6 +433,81 @@ static snwResult Search(const Fit* fit, int wantedRing, Attempt* best)
     return snw_ok;
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Order
+
+// Place of a point of the unit square on the curve that fills it (Hilbert 1891).
+static uint64_t CurveCode(double u, double v)
+{
+    const uint32_t most = (1u << 16) - 1;
+    uint32_t x = (uint32_t)(u * most), y = (uint32_t)(v * most);
+    uint64_t code = 0;
+    for (uint32_t bit = 1u << 15; bit > 0; bit >>= 1)
+    {
+        bool right = (x & bit) != 0, upper = (y & bit) != 0;
+        code = code << 2 | (uint64_t)((right ? 3 : 0) ^ (upper ? 1 : 0));
+        if (upper)
+            continue;
+        uint32_t across = right ? most - x : x;
+        x = right ? most - y : y;
+        y = across;
+    }
+    return code;
+}
+
+static void PutCodes(const snwFlatMesh* mesh, uint64_t* codes, int* order)
+{
+    double lower[2] = {INFINITY, INFINITY}, upper[2] = {-INFINITY, -INFINITY};
+    for (int i = 0; i < mesh->vertexCount; ++i)
+        for (int k = 0; k < 2; ++k)
+        {
+            lower[k] = fmin(lower[k], mesh->vertices[i][k]);
+            upper[k] = fmax(upper[k], mesh->vertices[i][k]);
+        }
+    double size = fmax(upper[0] - lower[0], upper[1] - lower[1]);
+    for (int i = 0; i < mesh->vertexCount; ++i)
+    {
+        const double* at = mesh->vertices[i];
+        codes[i] = CurveCode((at[0] - lower[0]) / size, (at[1] - lower[1]) / size);
+        order[i] = i;
+    }
+}
+
+// order: by place the vertex that comes there.
+static void MoveVertices(const int* order, double (*vertices)[2], int* places, snwFlatMesh* mesh)
+{
+    memcpy(vertices, mesh->vertices, (size_t)mesh->vertexCount * sizeof *vertices);
+    for (int i = 0; i < mesh->vertexCount; ++i)
+    {
+        places[order[i]] = i;
+        memcpy(mesh->vertices[i], vertices[order[i]], sizeof *vertices);
+    }
+    for (int i = 0; i < 3 * mesh->triangleCount; ++i)
+        mesh->triangles[i / 3][i % 3] = places[mesh->triangles[i / 3][i % 3]];
+    for (int i = 0; i < 2 * mesh->edgeCount; ++i)
+        mesh->edges[i / 2][i % 2] = places[mesh->edges[i / 2][i % 2]];
+}
+
+static snwResult OrderVertices(const Fit* fit, snwFlatMesh* mesh)
+{
+    snwArena scratch = {.context = fit->context};
+    size_t count = (size_t)mesh->vertexCount;
+    uint64_t* codes = snwArena_Alloc(&scratch, count, sizeof *codes);
+    int* order = snwArena_Alloc(&scratch, count, sizeof *order);
+    int* places = snwArena_Alloc(&scratch, count, sizeof *places);
+    double(*vertices)[2] = snwArena_Alloc(&scratch, count, sizeof *vertices);
+    if (!scratch.failed)
+        PutCodes(mesh, codes, order);
+    bool good = !scratch.failed && snwSortKeys(fit->context, codes, order, mesh->vertexCount);
+    if (good)
+        MoveVertices(order, vertices, places, mesh);
+    snwArena_Free(&scratch);
+    return good ? snw_ok : snwFailMemory(fit->message);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The fit
+
 static snwResult CheckFit(const snwOutline* outline, const snwFlatFitDef* def, snwMessage* message)
 {
     if (outline->ringCount < 1)
@@ -502,6 +578,8 @@ snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const 
         result = Search(&fit, ringPoints, &best);
         if (result == snw_ok)
             result = snwFlatWork_Finish(&best.work, arena, mesh);
+        if (result == snw_ok)
+            result = OrderVertices(&fit, mesh);
         FreeAttempt(&best);
     }
     snwFree(context, fit.stretches);

@@ -31,7 +31,7 @@ typedef struct snwOutline
 
 typedef struct snwFlatMesh
 {
-    double (*vertices)[2]; // those of the outline first, in its order
+    double (*vertices)[2]; // snwTriangulate: those of the outline first, in its order
     int vertexCount;
     int (*triangles)[3]; // counter-clockwise
     int triangleCount;
@@ -64,6 +64,7 @@ snwFlatFitDef snwDefaultFlatFitDef(void);
 
 // Even triangles, about as many as wanted: the rings are walked at even steps, corners kept, and the inside is filled
 // at even distances. Euler's formula decides how many of the vertices lie on the rings. rings[].points should be dense.
+// Vertices are sorted along a curve that fills the plane, so that a hundred in a row lie close together.
 snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const snwFlatFitDef* def, snwArena* arena,
     snwFlatMesh* mesh, snwMessage* message);
 

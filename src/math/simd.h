@@ -411,12 +411,32 @@ static inline void snwWide_LoadNext4(const float* rows, int first, snwWide* x, s
 #endif
 }
 
+// Likewise, of rows of a place and a move: (first two entries - (x0, y0)) + last two.
+static inline void snwWide_LoadNext2(const float* rows, int first, float x0, float y0, snwWide* x, snwWide* y)
+{
+#if defined(SNW_WIDE_AVX2)
+    (void)first;
+    const __m256 origin = _mm256_setr_ps(x0, y0, x0, y0, x0, y0, x0, y0);
+    __m256d a = _mm256_castps_pd(_mm256_loadu_ps(rows)), b = _mm256_castps_pd(_mm256_loadu_ps(rows + 8));
+    __m256d c = _mm256_castps_pd(_mm256_loadu_ps(rows + 16)), d = _mm256_castps_pd(_mm256_loadu_ps(rows + 24));
+    __m256 ab = _mm256_sub_ps(_mm256_castpd_ps(_mm256_unpacklo_pd(a, b)), origin);
+    __m256 cd = _mm256_sub_ps(_mm256_castpd_ps(_mm256_unpacklo_pd(c, d)), origin);
+    ab = _mm256_add_ps(ab, _mm256_castpd_ps(_mm256_unpackhi_pd(a, b)));
+    cd = _mm256_add_ps(cd, _mm256_castpd_ps(_mm256_unpackhi_pd(c, d)));
+    *x = (snwWide)_mm256_shuffle_ps(ab, cd, _MM_SHUFFLE(2, 0, 2, 0));
+    *y = (snwWide)_mm256_shuffle_ps(ab, cd, _MM_SHUFFLE(3, 1, 3, 1));
+#else
+    snwWide z, w;
+    snwWide_LoadNext4(rows, first, x, y, &z, &w);
+    *x = (*x - x0) + z, *y = (*y - y0) + w;
+#endif
+}
+
 #if defined(SNW_WIDE_AVX2)
 
-static inline void snwWide_AddPair(float* rows, __m256 change, int last)
+static inline void snwWide_AddPair(float* rows, __m256d pairs)
 {
-    __m256 old = _mm256_loadu_ps(rows), sum = _mm256_add_ps(old, change);
-    _mm256_storeu_ps(rows, last ? _mm256_blend_ps(old, sum, 0xcc) : _mm256_blend_ps(old, sum, 0x33));
+    _mm256_storeu_ps(rows, _mm256_add_ps(_mm256_loadu_ps(rows), _mm256_castpd_ps(pairs)));
 }
 
 #endif
@@ -427,12 +447,13 @@ static inline __attribute__((always_inline)) void snwWide_AddNext2(
 {
 #if defined(SNW_WIDE_AVX2)
     (void)first;
+    const __m256d none = _mm256_castps_pd(_mm256_set1_ps(-0.0f)); // +0 would turn -0 into +0
     __m256d low = _mm256_castps_pd(_mm256_unpacklo_ps((__m256)x, (__m256)y));
     __m256d high = _mm256_castps_pd(_mm256_unpackhi_ps((__m256)x, (__m256)y));
-    snwWide_AddPair(rows, _mm256_castpd_ps(_mm256_unpacklo_pd(low, low)), last);
-    snwWide_AddPair(rows + 8, _mm256_castpd_ps(_mm256_unpackhi_pd(low, low)), last);
-    snwWide_AddPair(rows + 16, _mm256_castpd_ps(_mm256_unpacklo_pd(high, high)), last);
-    snwWide_AddPair(rows + 24, _mm256_castpd_ps(_mm256_unpackhi_pd(high, high)), last);
+    snwWide_AddPair(rows, last ? _mm256_unpacklo_pd(none, low) : _mm256_unpacklo_pd(low, none));
+    snwWide_AddPair(rows + 8, last ? _mm256_unpackhi_pd(none, low) : _mm256_unpackhi_pd(low, none));
+    snwWide_AddPair(rows + 16, last ? _mm256_unpacklo_pd(none, high) : _mm256_unpacklo_pd(high, none));
+    snwWide_AddPair(rows + 24, last ? _mm256_unpackhi_pd(none, high) : _mm256_unpackhi_pd(high, none));
 #else
     for (int i = 0; i < SNW_WIDE_LANES; i++)
     {

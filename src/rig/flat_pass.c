@@ -1,7 +1,8 @@
 #include "rig/flat_pass.h"
 
-#include "base/sort.h"
 #include "math/simd.h"
+
+#include <math.h>
 
 enum
 {
@@ -21,36 +22,48 @@ static int VertexOf(const snwFlatPassDef* def, const snwFlatGroup* group, int la
     return *real ? vertex : def->vertexCount - 1;
 }
 
-// places: by handle, 1 if the group has it, else 0.
-static void NoteHandles(const snwFlatPassDef* def, int vertex, int* places)
+// shares: by handle, kg of the group that hang on it.
+static void NoteHandles(const snwFlatPassDef* def, int vertex, double* shares)
 {
     const snwWeights* weights = def->weights;
     int end = vertex + SNW_FLAT_GROUP < def->vertexCount ? vertex + SNW_FLAT_GROUP : def->vertexCount;
     for (int k = 0; k < weights->handleCount; ++k)
-        places[k] = 0;
-    for (int i = weights->starts[vertex]; i < weights->starts[end]; ++i)
-        places[weights->handles[i]] = 1;
+        shares[k] = -1;
+    for (int i = vertex; i < end; ++i)
+        for (int k = weights->starts[i]; k < weights->starts[i + 1]; ++k)
+        {
+            double* share = &shares[weights->handles[k]];
+            *share = fmax(*share, 0) + weights->values[k] * def->masses[i];
+        }
 }
 
-static void CountHandles(const snwFlatPassDef* def, const int* places, snwFlatGroup* group)
+static void CountHandles(const snwFlatPassDef* def, const double* shares, snwFlatGroup* group)
 {
     for (int k = 0; k < def->weights->handleCount; ++k)
-        if (places[k] != 0)
-            (*(IsMoving(def, k) ? &group->moving : &group->turning))++;
+    {
+        if (shares[k] < 0)
+            continue;
+        group->count++;
+        group->turns = group->turns || !IsMoving(def, k);
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Filling
 
-// From here on places are those of the handles among handles, weights and all.
-static void PlaceHandles(const snwFlatPassDef* def, const snwFlatPass* pass, const snwFlatGroup* group, int* places)
+// places: by handle, among handles, weights and all; the main one is the last.
+static void PlaceHandles(
+    const snwFlatPassDef* def, const snwFlatPass* pass, const snwFlatGroup* group, const double* shares, int* places)
 {
-    int turning = group->first, moving = group->first + group->turning;
+    int at = group->first, most = -1;
+    for (int k = 0; k < def->weights->handleCount; ++k)
+        if (shares[k] >= 0 && (most < 0 || shares[k] > shares[most]))
+            most = k;
     for (int k = 0; k < def->weights->handleCount; ++k)
     {
-        if (places[k] == 0)
+        if (shares[k] < 0)
             continue;
-        places[k] = IsMoving(def, k) ? moving++ : turning++;
+        places[k] = k == most ? group->first + group->count - 1 : at++;
         pass->handles[places[k]] = k;
     }
 }
@@ -85,12 +98,12 @@ static void FillLane(const snwFlatPassDef* def, const snwFlatPass* pass, int ind
     }
 }
 
-static void FillGroups(const snwFlatPassDef* def, const snwFlatPass* pass, int* places)
+static void FillGroups(const snwFlatPassDef* def, const snwFlatPass* pass, double* shares, int* places)
 {
     for (int i = 0; i < pass->groupCount; ++i)
     {
-        NoteHandles(def, pass->groups[i].vertex, places);
-        PlaceHandles(def, pass, &pass->groups[i], places);
+        NoteHandles(def, pass->groups[i].vertex, shares);
+        PlaceHandles(def, pass, &pass->groups[i], shares, places);
         for (int lane = 0; lane < SNW_FLAT_GROUP; ++lane)
             FillLane(def, pass, i, lane, places);
     }
@@ -99,39 +112,21 @@ static void FillGroups(const snwFlatPassDef* def, const snwFlatPass* pass, int* 
 // ---------------------------------------------------------------------------------------------------------------------
 // Making
 
-// Groups by the number of their handles. False: no memory.
-static bool SortGroups(snwContext* context, const snwFlatPassDef* def, const snwFlatPass* pass, int* places)
-{
-    uint64_t* keys = snwAllocArray(context, (size_t)pass->groupCount, sizeof *keys);
-    int* order = snwAllocArray(context, (size_t)pass->groupCount, sizeof *order);
-    bool made = keys != NULL && order != NULL;
-    for (int i = 0; i < pass->groupCount && made; ++i)
-    {
-        snwFlatGroup group = {0};
-        NoteHandles(def, SNW_FLAT_GROUP * i, places);
-        CountHandles(def, places, &group);
-        keys[i] = (uint64_t)group.turning << 32 | (uint64_t)group.moving;
-        order[i] = i;
-    }
-    made = made && snwSortKeys(context, keys, order, pass->groupCount);
-    for (int i = 0; i < pass->groupCount && made; ++i)
-        pass->groups[i].vertex = SNW_FLAT_GROUP * order[i];
-    snwFree(context, keys);
-    snwFree(context, order);
-    return made;
-}
-
 // All influences; -1: too many.
-static int CountInfluences(const snwFlatPassDef* def, const snwFlatPass* pass, int* places)
+static int CountInfluences(const snwFlatPassDef* def, const snwFlatPass* pass, double* shares)
 {
     int total = 0;
     for (int i = 0; i < pass->groupCount; ++i)
     {
         snwFlatGroup* group = &pass->groups[i];
-        NoteHandles(def, group->vertex, places);
-        CountHandles(def, places, group);
+        group->vertex = SNW_FLAT_GROUP * i;
+        int left = def->vertexCount - group->vertex;
+        group->lanes = left < SNW_FLAT_GROUP ? (left + SNW_FLAT_STEP - 1) / SNW_FLAT_STEP * SNW_FLAT_STEP
+                                             : SNW_FLAT_GROUP;
+        NoteHandles(def, group->vertex, shares);
+        CountHandles(def, shares, group);
         group->first = total;
-        total += group->turning + group->moving;
+        total += group->count;
         if (total > snw_mostFlatInfluences)
             return -1;
     }
@@ -144,7 +139,7 @@ static bool AllocateInfluences(snwContext* context, snwFlatPass* pass, int total
         return false;
     pass->positions = snwAllocArray(context, (size_t)pass->groupCount, sizeof *pass->positions);
     pass->handles = snwAllocArray(context, (size_t)total, sizeof *pass->handles);
-    pass->weights = snwAllocArray(context, (size_t)total, sizeof *pass->weights);
+    pass->weights = snwAllocArray(context, (size_t)total + SNW_FLAT_BEYOND, sizeof *pass->weights);
     pass->masses = snwAllocArray(context, (size_t)total, sizeof *pass->masses);
     pass->anchors = snwAllocArray(context, (size_t)total, sizeof *pass->anchors);
     return pass->positions != NULL && pass->handles != NULL && pass->weights != NULL && pass->masses != NULL &&
@@ -156,11 +151,13 @@ bool snwFlatPass_Create(snwContext* context, const snwFlatPassDef* def, snwFlatP
     *pass = (snwFlatPass){.vertexCount = def->vertexCount};
     pass->groupCount = (def->vertexCount + SNW_FLAT_GROUP - 1) / SNW_FLAT_GROUP;
     pass->groups = snwAllocArray(context, (size_t)pass->groupCount, sizeof *pass->groups);
+    double* shares = snwAllocArray(context, (size_t)def->weights->handleCount, sizeof *shares);
     int* places = snwAllocArray(context, (size_t)def->weights->handleCount, sizeof *places);
-    bool made = pass->groups != NULL && places != NULL && SortGroups(context, def, pass, places) &&
-                AllocateInfluences(context, pass, CountInfluences(def, pass, places));
+    bool made = pass->groups != NULL && shares != NULL && places != NULL &&
+                AllocateInfluences(context, pass, CountInfluences(def, pass, shares));
     if (made)
-        FillGroups(def, pass, places);
+        FillGroups(def, pass, shares, places);
+    snwFree(context, shares);
     snwFree(context, places);
     return made;
 }

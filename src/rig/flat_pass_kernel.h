@@ -1,13 +1,13 @@
 // The kernels of flat_pass.h, for the lanes of math/simd.h. Included by rig_pass_kernel.h.
 
-// The rows of a group: those of the flesh, or a copy if the group is not full. Returns the rows to work on.
+// The rows of a group: those of the flesh, or a copy if there are fewer than lanes. Returns the rows to work on.
 static inline float* TakeRows(const snwFlatPass* pass, const snwFlatGroup* group, float* rows, float* copy)
 {
     float* own = rows + 4 * (size_t)group->vertex;
     int left = pass->vertexCount - group->vertex;
-    if (left >= SNW_FLAT_GROUP)
+    if (left >= group->lanes)
         return own;
-    memset(copy, 0, 4 * SNW_FLAT_GROUP * sizeof *copy);
+    memset(copy, 0, 4 * (size_t)group->lanes * sizeof *copy);
     memcpy(copy, own, 4 * (size_t)left * sizeof *copy);
     return copy;
 }
@@ -15,7 +15,7 @@ static inline float* TakeRows(const snwFlatPass* pass, const snwFlatGroup* group
 static inline void PutRows(const snwFlatPass* pass, const snwFlatGroup* group, float* rows, const float* copy)
 {
     int left = pass->vertexCount - group->vertex;
-    if (left < SNW_FLAT_GROUP)
+    if (left < group->lanes)
         memcpy(rows + 4 * (size_t)group->vertex, copy, 4 * (size_t)left * sizeof *copy);
 }
 
@@ -30,17 +30,17 @@ typedef struct FlatValues
 
 // Not part of the loops that read what it writes: there the compiler would keep a second copy of it.
 static __attribute__((noinline)) void PutFlatValues(
-    const double (*position)[SNW_FLAT_GROUP], const float* rows, FlatValues* out)
+    const double (*position)[SNW_FLAT_GROUP], int lanes, const float* rows, FlatValues* out)
 {
     _Alignas(32) float places[2][SNW_FLAT_GROUP];
-    for (int lane = 0; lane < SNW_FLAT_GROUP; lane += SNW_WIDE_LANES)
+    for (int lane = 0; lane < lanes; lane += SNW_WIDE_LANES)
     {
         snwWide x, y, z, w;
-        snwWide_LoadNext4(rows + 4 * (lane / 8 * 8), lane % 8, &x, &y, &z, &w);
+        snwWide_LoadNext4(rows + 4 * (lane & ~7), lane & 7, &x, &y, &z, &w);
         snwWide_Store(places[0] + lane, x);
         snwWide_Store(places[1] + lane, y);
     }
-    for (int lane = 0; lane < SNW_FLAT_GROUP; lane += s_lanes)
+    for (int lane = 0; lane < lanes; lane += s_lanes)
     {
         snwWideDouble x = snwWideDouble_FromFloats(places[0] + lane), y = snwWideDouble_FromFloats(places[1] + lane);
         snwWideDouble p = Load(position[0] + lane), q = Load(position[1] + lane);
@@ -53,20 +53,22 @@ static __attribute__((noinline)) void PutFlatValues(
 
 // Four lanes of a sum, however many a vector has; then these.
 static inline __attribute__((always_inline)) void SumHandle(
-    const snwFlatPass* pass, int at, int numbers, const FlatValues* values, double* out)
+    const snwFlatPass* pass, int at, int lanes, int numbers, const FlatValues* values, double* out)
 {
     double* to = out + (size_t)SNW_FLAT_NUMBERS * (size_t)pass->handles[at];
+    snwWideDouble sums[SNW_FLAT_NUMBERS][4 / s_lanes] = {0};
+#pragma GCC unroll 1 // as below
+    for (int lane = 0; lane < lanes; lane += 4)
+        for (int i = 0; i < 4 / s_lanes; ++i)
+            for (int c = 0; c < numbers; ++c)
+            {
+                int place = lane + i * s_lanes;
+                sums[c][i] = sums[c][i] + Load(pass->masses[at] + place) * Load(values->numbers[c] + place);
+            }
     for (int c = 0; c < numbers; ++c)
     {
-        _Alignas(32) double lanes[4];
-        for (int part = 0; part < 4; part += s_lanes)
-        {
-            snwWideDouble sum = {0};
-            for (int lane = part; lane < SNW_FLAT_GROUP; lane += 4)
-                sum = sum + Load(pass->masses[at] + lane) * Load(values->numbers[c] + lane);
-            Store(lanes + part, sum);
-        }
-        to[c] += (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+        const double* parts = (const double*)sums[c];
+        to[c] += (parts[0] + parts[1]) + (parts[2] + parts[3]);
     }
 }
 
@@ -78,12 +80,11 @@ static void GatherPlaces(const snwPassRange* range, const snwRigFlesh* flesh, do
         _Alignas(32) float copy[4 * SNW_FLAT_GROUP];
         FlatValues values;
         const snwFlatGroup* group = &pass->groups[i];
-        int moving = group->first + group->turning;
-        PutFlatValues(pass->positions[i], TakeRows(pass, group, flesh->rows, copy), &values);
-        for (int k = group->first; k < moving; ++k)
-            SumHandle(pass, k, 4, &values, sums);
-        for (int k = moving; k < moving + group->moving; ++k)
-            SumHandle(pass, k, 2, &values, sums);
+        PutFlatValues(pass->positions[i], group->lanes, TakeRows(pass, group, flesh->rows, copy), &values);
+        for (int k = group->first; k < group->first + group->count && group->turns; ++k)
+            SumHandle(pass, k, group->lanes, 4, &values, sums);
+        for (int k = group->first; k < group->first + group->count && !group->turns; ++k)
+            SumHandle(pass, k, group->lanes, 2, &values, sums);
     }
 }
 
@@ -106,14 +107,14 @@ static __attribute__((noinline)) void PutPlaneValues(const snwFlatGroup* group, 
 {
     float x0 = rows[0] + rows[2], y0 = rows[1] + rows[3];
     out->x = x0, out->y = y0;
-    for (int lane = 0; lane < SNW_FLAT_GROUP; lane += SNW_WIDE_LANES)
+    for (int lane = 0; lane < group->lanes; lane += SNW_WIDE_LANES)
     {
-        snwWide x, y, z, w, m = snwWide_Load(group->mass + lane);
-        snwWide_LoadNext4(rows + 4 * (lane / 8 * 8), lane % 8, &x, &y, &z, &w);
-        x = m * ((x - x0) + z), y = m * ((y - y0) + w);
+        snwWide x, y, m = snwWide_Load(group->mass + lane);
+        snwWide_LoadNext2(rows + 4 * (lane & ~7), lane & 7, x0, y0, &x, &y);
+        x = m * x, y = m * y;
         snwWide_Store(out->numbers[0] + lane, x);
         snwWide_Store(out->numbers[1] + lane, y);
-        if (group->turning == 0)
+        if (!group->turns)
             continue;
         snwWide p = snwWide_Load(group->position[0] + lane), q = snwWide_Load(group->position[1] + lane);
         snwWide_Store(out->numbers[2] + lane, p * y - q * x);
@@ -121,62 +122,90 @@ static __attribute__((noinline)) void PutPlaneValues(const snwFlatGroup* group, 
     }
 }
 
-// Two handles with two numbers each, or one with four; in the latter case the second handle is the first.
-static inline __attribute__((always_inline)) snwRow SumWeights(
-    const float* first, const float* second, int numbers, const PlaneValues* values)
+// Rows of four sums: of a handle with four numbers, or of two handles with two each.
+static inline __attribute__((always_inline)) void SumWeights(
+    const float (*weights)[SNW_FLAT_GROUP], int lanes, int rows, int numbers, const PlaneValues* values, snwRow* out)
 {
-    snwWide sums[4][s_eight];
-    for (int c = 0; c < 4; ++c)
-        for (int i = 0; i < s_eight; ++i)
-            sums[c][i] = snwWide_Splat(0);
-#pragma GCC unroll 4 // all eight would be loaded before anything is done
-    for (int eight = 0; eight < SNW_FLAT_GROUP; eight += 8)
+    snwWide sums[3][4][s_eight];
+    for (int r = 0; r < rows; ++r)
         for (int c = 0; c < 4; ++c)
             for (int i = 0; i < s_eight; ++i)
+                sums[r][c][i] = snwWide_Splat(0);
+#pragma GCC unroll 1 // else compilers do one sum after the other, and each waits for itself
+    for (int lane = 0; lane < lanes; lane += 8)
+        for (int i = 0; i < s_eight; ++i)
+            for (int c = 0; c < 4; ++c)
             {
-                int lane = eight + i * SNW_WIDE_LANES;
-                snwWide w = snwWide_Load((c < numbers ? first : second) + lane);
-                sums[c][i] = sums[c][i] + w * snwWide_Load(values->numbers[c % numbers] + lane);
+                int at = lane + i * SNW_WIDE_LANES;
+                snwWide value = snwWide_Load(values->numbers[c % numbers] + at);
+                for (int r = 0; r < rows; ++r)
+                {
+                    snwWide w = snwWide_Load(weights[r * (4 / numbers) + c / numbers] + at);
+                    sums[r][c][i] = sums[r][c][i] + w * value;
+                }
             }
-    return snwWide_SumLanes(sums);
+    for (int r = 0; r < rows; ++r)
+        out[r] = snwWide_SumLanes((const snwWide(*)[s_eight])sums[r]);
 }
 
-static inline void AddSums(const snwFlatPass* pass, int at, const PlaneValues* values, const float* row, double* sums)
+static inline void AddSums(const snwFlatPass* pass, int at, const PlaneValues* values, snwRow row, double* sums)
 {
     double* to = sums + (size_t)SNW_FLAT_NUMBERS * (size_t)pass->handles[at];
     const double(*anchor)[SNW_FLAT_NUMBERS] = pass->anchors[at];
     for (int c = 0; c < SNW_FLAT_NUMBERS; c += s_lanes)
     {
-        snwWideDouble own = snwWideDouble_FromFloats(row + c);
+        snwWideDouble own = snwWideDouble_FromFloats((const float*)&row + c);
         snwWideDouble whole = Load(anchor[0] + c) * values->x + Load(anchor[1] + c) * values->y;
         Store(to + c, Load(to + c) + (whole + own));
     }
 }
 
-static __attribute__((noinline)) void SumTurning(
-    const snwFlatPass* pass, const snwFlatGroup* group, const PlaneValues* values, double* sums)
+// Some rows of a group's sums. Of handles that only move, sums about the centre are not asked for: whatever comes in
+// their place stays finite.
+static inline __attribute__((always_inline)) void AddRows(const snwFlatPass* pass, const snwFlatGroup* group, int first,
+    int rows, int numbers, const PlaneValues* values, double* sums)
 {
-    for (int k = group->first; k < group->first + group->turning; ++k)
+    snwRow sum[3];
+    int handles = 4 / numbers, begin = group->first + first * handles, end = group->first + group->count;
+    SumWeights((const float(*)[SNW_FLAT_GROUP])pass->weights + begin, group->lanes, rows, numbers, values, sum);
+    for (int r = 0; r < rows; ++r, begin += handles)
     {
-        snwRow row = SumWeights(pass->weights[k], pass->weights[k], 4, values);
-        AddSums(pass, k, values, (const float*)&row, sums);
+        if (numbers == 4)
+            AddSums(pass, begin, values, sum[r], sums);
+        else
+            AddSums(pass, begin, values, (snwRow){sum[r][0], sum[r][1], 0, 0}, sums);
+        if (numbers == 2 && begin + 1 < end)
+            AddSums(pass, begin + 1, values, (snwRow){sum[r][2], sum[r][3], 0, 0}, sums);
     }
 }
 
-// Sums about the centre are not asked for: whatever comes in their place stays finite.
+// Two rows at a time, at the end three: a row alone would wait for its own sums. (Registers of four lanes hold no more
+// than one.)
+static inline __attribute__((always_inline)) void SumGroup(
+    const snwFlatPass* pass, const snwFlatGroup* group, int numbers, const PlaneValues* values, double* sums)
+{
+    int rows = (group->count * numbers + 3) / 4, r = 0;
+    for (; rows - r > 3 && SNW_WIDE_LANES == 8; r += 2)
+        AddRows(pass, group, r, 2, numbers, values, sums);
+    if (rows - r == 3 && SNW_WIDE_LANES == 8)
+        AddRows(pass, group, r, 3, numbers, values, sums);
+    else if (rows - r == 2 && SNW_WIDE_LANES == 8)
+        AddRows(pass, group, r, 2, numbers, values, sums);
+    else
+        for (; r < rows; ++r)
+            AddRows(pass, group, r, 1, numbers, values, sums);
+}
+
+static __attribute__((noinline)) void SumTurning(
+    const snwFlatPass* pass, const snwFlatGroup* group, const PlaneValues* values, double* sums)
+{
+    SumGroup(pass, group, 4, values, sums);
+}
+
 static __attribute__((noinline)) void SumMoving(
     const snwFlatPass* pass, const snwFlatGroup* group, const PlaneValues* values, double* sums)
 {
-    int begin = group->first + group->turning, end = begin + group->moving;
-    for (int k = begin; k < end; k += 2)
-    {
-        int next = k + 1 < end ? k + 1 : k;
-        snwRow row = SumWeights(pass->weights[k], pass->weights[next], 2, values);
-        const snwRow rows[2] = {{row[0], row[1], 0, 0}, {row[2], row[3], 0, 0}};
-        AddSums(pass, k, values, (const float*)&rows[0], sums);
-        if (next > k)
-            AddSums(pass, next, values, (const float*)&rows[1], sums);
-    }
+    SumGroup(pass, group, 2, values, sums);
 }
 
 static void GatherPlane(const snwPassRange* range, const snwRigFlesh* flesh, double* sums)
@@ -188,10 +217,7 @@ static void GatherPlane(const snwPassRange* range, const snwRigFlesh* flesh, dou
         PlaneValues values;
         const snwFlatGroup* group = &pass->groups[i];
         PutPlaneValues(group, TakeRows(pass, group, flesh->rows, copy), &values);
-        if (group->turning > 0)
-            SumTurning(pass, group, &values, sums);
-        if (group->moving > 0)
-            SumMoving(pass, group, &values, sums);
+        (group->turns ? SumTurning : SumMoving)(pass, group, &values, sums);
     }
 }
 
@@ -206,21 +232,38 @@ static void GatherFlat(const snwPassRange* range, const snwRigFlesh* flesh, doub
 // ---------------------------------------------------------------------------------------------------------------------
 // Blending
 
-// Adds maps (c, s, tx, ty), or only their last numbers, of some handles, on some vectors of a group.
-static inline __attribute__((always_inline)) void AddMaps(const snwFlatPass* pass, int first, int count,
-    const float* maps, int skip, int lane, int vectors, snwWide (*sums)[SNW_FLAT_NUMBERS])
+// Maps (c, s, tx, ty) of a group's handles: that of the main one, and how others differ from it.
+typedef struct GroupMaps
 {
-    for (int k = first; k < first + count; ++k)
-    {
-        const float *map = maps + (size_t)SNW_FLAT_NUMBERS * (size_t)pass->handles[k],
-                    *weights = pass->weights[k] + lane;
+    _Alignas(16) float others[SNW_FLAT_HANDLES][SNW_FLAT_NUMBERS];
+    snwRow main;
+} GroupMaps;
+
+static inline void TakeMaps(const snwFlatPass* pass, const snwFlatGroup* group, const float* maps, GroupMaps* out)
+{
+    const int* handles = pass->handles + group->first;
+    int others = group->count - 1;
+    out->main = *(const snwRow*)(maps + (size_t)SNW_FLAT_NUMBERS * (size_t)handles[others]);
+    for (int k = 0; k < others; ++k)
+        *(snwRow*)out->others[k] = *(const snwRow*)(maps + (size_t)SNW_FLAT_NUMBERS * (size_t)handles[k]) - out->main;
+}
+
+// All numbers of the maps, or those from `skip` on, on some vectors of a group.
+static inline __attribute__((always_inline)) void BlendMaps(const snwFlatPass* pass, const snwFlatGroup* group,
+    const GroupMaps* maps, int skip, int lane, int vectors, snwWide (*sums)[SNW_FLAT_NUMBERS])
+{
+    const float* weights = pass->weights[group->first] + lane;
+    const float(*end)[SNW_FLAT_NUMBERS] = maps->others + (group->count - 1);
+    for (int v = 0; v < vectors; ++v)
+        for (int c = skip; c < SNW_FLAT_NUMBERS; ++c)
+            sums[v][c] = snwWide_Splat(maps->main[c]);
+    for (const float(*map)[SNW_FLAT_NUMBERS] = maps->others; map < end; ++map, weights += SNW_FLAT_GROUP)
         for (int v = 0; v < vectors; ++v)
         {
             snwWide w = snwWide_Load(weights + v * SNW_WIDE_LANES);
             for (int c = skip; c < SNW_FLAT_NUMBERS; ++c)
-                sums[v][c] = sums[v][c] + w * snwWide_Splat(map[c]);
+                sums[v][c] = sums[v][c] + w * snwWide_Splat((*map)[c]);
         }
-    }
 }
 
 typedef struct FlatPlace
@@ -228,17 +271,11 @@ typedef struct FlatPlace
     snwWide x, y;
 } FlatPlace;
 
-// turning: how many of the group's handles turn; the others' linear parts are left out.
 static inline __attribute__((always_inline)) void BlendVectors(
-    const snwFlatPass* pass, const snwFlatGroup* group, int turning, const float* maps, int lane, FlatPlace out[2])
+    const snwFlatPass* pass, const snwFlatGroup* group, const GroupMaps* maps, int lane, FlatPlace out[2])
 {
-    int all = group->turning + group->moving;
     snwWide sums[2][SNW_FLAT_NUMBERS];
-    for (int v = 0; v < 2; ++v)
-        for (int c = 0; c < SNW_FLAT_NUMBERS; ++c)
-            sums[v][c] = snwWide_Splat(0);
-    AddMaps(pass, group->first, turning, maps, 0, lane, 2, sums);
-    AddMaps(pass, group->first + turning, all - turning, maps, 2, lane, 2, sums);
+    BlendMaps(pass, group, maps, 0, lane, 2, sums);
     for (int v = 0; v < 2; ++v)
     {
         int at = lane + v * SNW_WIDE_LANES;
@@ -248,44 +285,48 @@ static inline __attribute__((always_inline)) void BlendVectors(
     }
 }
 
-static inline void AddPlace(float* rows, int lane, bool plane, FlatPlace change)
+static inline __attribute__((always_inline)) void AddPlace(float* rows, int lane, bool plane, FlatPlace change)
 {
-    snwWide_AddNext2(rows + 4 * (lane / 8 * 8), lane % 8, plane, change.x, change.y);
+    snwWide_AddNext2(rows + 4 * (lane & ~7), lane & 7, plane, change.x, change.y);
 }
 
-static inline void ChangeTurning(const snwFlatPass* pass, const snwFlatGroup* group, const snwRigBlend* b, float* rows)
+static inline __attribute__((always_inline)) void ChangeTurning(
+    const snwFlatPass* pass, const snwFlatGroup* group, const GroupMaps* maps, bool plane, float* rows)
 {
-    for (int lane = 0; lane < SNW_FLAT_GROUP; lane += 2 * SNW_WIDE_LANES)
+    for (int lane = 0; lane < group->lanes; lane += 2 * SNW_WIDE_LANES)
     {
         FlatPlace changes[2];
-        BlendVectors(pass, group, group->turning, b->changes, lane, changes);
-        AddPlace(rows, lane, b->flesh.plane, changes[0]);
-        AddPlace(rows, lane + SNW_WIDE_LANES, b->flesh.plane, changes[1]);
+        BlendVectors(pass, group, maps, lane, changes);
+        for (int v = 0; v < 2; ++v)
+            AddPlace(rows, lane + v * SNW_WIDE_LANES, plane, changes[v]);
     }
 }
 
 // Nothing turns: twice as many vectors fit into registers.
-static inline void ChangeMoving(const snwFlatPass* pass, const snwFlatGroup* group, const snwRigBlend* b, float* rows)
+static inline __attribute__((always_inline)) void ChangeMoving(
+    const snwFlatPass* pass, const snwFlatGroup* group, const GroupMaps* maps, bool plane, float* rows)
 {
-    for (int lane = 0; lane < SNW_FLAT_GROUP; lane += 4 * SNW_WIDE_LANES)
+    for (int lane = 0; lane < group->lanes; lane += 4 * SNW_WIDE_LANES)
     {
         snwWide sums[4][SNW_FLAT_NUMBERS];
+        BlendMaps(pass, group, maps, 2, lane, 4, sums);
         for (int v = 0; v < 4; ++v)
-            sums[v][2] = sums[v][3] = snwWide_Splat(0);
-        AddMaps(pass, group->first, group->moving, b->changes, 2, lane, 4, sums);
-        for (int v = 0; v < 4; ++v)
-            AddPlace(rows, lane + v * SNW_WIDE_LANES, b->flesh.plane, (FlatPlace){sums[v][2], sums[v][3]});
+            AddPlace(rows, lane + v * SNW_WIDE_LANES, plane, (FlatPlace){sums[v][2], sums[v][3]});
     }
 }
 
-static inline void ChangeGroup(const snwFlatPass* pass, const snwFlatGroup* group, const snwRigBlend* b)
+// plane: as that of the flesh; known when this is compiled, for it decides on every step.
+static inline __attribute__((always_inline)) void ChangeGroup(
+    const snwFlatPass* pass, const snwFlatGroup* group, const snwRigBlend* b, bool plane)
 {
     _Alignas(32) float copy[4 * SNW_FLAT_GROUP];
+    GroupMaps maps;
     float* rows = TakeRows(pass, group, b->flesh.rows, copy);
-    if (group->turning > 0)
-        ChangeTurning(pass, group, b, rows);
+    TakeMaps(pass, group, b->changes, &maps);
+    if (group->turns)
+        ChangeTurning(pass, group, &maps, plane, rows);
     else
-        ChangeMoving(pass, group, b, rows);
+        ChangeMoving(pass, group, &maps, plane, rows);
     PutRows(pass, group, b->flesh.rows, copy);
 }
 
@@ -295,7 +336,7 @@ static inline void ShowPlace(const snwFlatPass* pass, int first, FlatPlace place
     snwWide_ToRows(place.x + b->origin[0], place.y + b->origin[1], snwWide_Splat(b->origin[2]), snwWide_Splat(0), rows);
     for (int i = 0; i < SNW_WIDE_LANES; ++i)
     {
-        int lane = first + i, vertex = lane / 8 * 8 + snwWide_NextRow(lane % 8);
+        int lane = first + i, vertex = (lane & ~7) + snwWide_NextRow(lane & 7);
         if (vertex < pass->vertexCount)
             *(snwRow*)(b->rigged + 4 * (size_t)vertex) = rows[i];
     }
@@ -303,10 +344,12 @@ static inline void ShowPlace(const snwFlatPass* pass, int first, FlatPlace place
 
 static inline void ShowGroup(const snwFlatPass* pass, const snwFlatGroup* group, const snwRigBlend* b)
 {
-    for (int lane = 0; lane < SNW_FLAT_GROUP; lane += 2 * SNW_WIDE_LANES)
+    GroupMaps maps;
+    TakeMaps(pass, group, b->maps, &maps);
+    for (int lane = 0; lane < group->lanes; lane += 2 * SNW_WIDE_LANES)
     {
         FlatPlace places[2];
-        BlendVectors(pass, group, group->turning + group->moving, b->maps, lane, places);
+        BlendVectors(pass, group, &maps, lane, places);
         ShowPlace(pass, group->vertex + lane, places[0], b);
         ShowPlace(pass, group->vertex + lane + SNW_WIDE_LANES, places[1], b);
     }
@@ -315,8 +358,11 @@ static inline void ShowGroup(const snwFlatPass* pass, const snwFlatGroup* group,
 static void BlendFlat(const snwPassRange* range, const snwRigBlend* b)
 {
     const snwFlatPass* pass = &range->pass->flat;
-    for (int i = range->begin; i < range->end && b->flesh.rows != NULL; ++i)
-        ChangeGroup(pass, &pass->groups[i], b);
+    bool changes = b->flesh.rows != NULL;
+    for (int i = range->begin; i < range->end && changes && b->flesh.plane; ++i)
+        ChangeGroup(pass, &pass->groups[i], b, true);
+    for (int i = range->begin; i < range->end && changes && !b->flesh.plane; ++i)
+        ChangeGroup(pass, &pass->groups[i], b, false);
     for (int i = range->begin; i < range->end && b->rigged != NULL; ++i)
         ShowGroup(pass, &pass->groups[i], b);
 }

@@ -536,32 +536,46 @@ static snwVec3 CentreOf(const snwRigFit* model, int handle, const snwRigPose* po
     return snwVec3_Add(pose[handle].place, snwMat3_MulVec(pose[handle].linear, arm));
 }
 
-// As often as the pass wants it.
-static float* Splat(const snwRigFit* model, double number, float* lanes)
+// (c, s, tx, ty) of each handle: see flat_pass.h. Its own function, because every substep has it.
+static void PutFlatMaps(const snwRigFit* model, const snwRigPose* pose, snwVec3 origin, float* map)
 {
-    int count = model->pass.kind == snw_passFlat ? 1 : SNW_PASS_LANES;
-    for (int i = 0; i < count; ++i)
+    for (int k = 0; k < model->handleCount; ++k, map += SNW_FLAT_NUMBERS)
+    {
+        double c = pose[k].linear.m[0][0], s = pose[k].linear.m[1][0];
+        double x = model->pass.centre.x - model->handles[k].origin.x;
+        double y = model->pass.centre.y - model->handles[k].origin.y;
+        map[0] = (float)c, map[1] = (float)s;
+        map[2] = (float)(pose[k].place.x + (c * x - s * y) - origin.x);
+        map[3] = (float)(pose[k].place.y + (s * x + c * y) - origin.y);
+    }
+}
+
+// Each number once per lane.
+static float* Splat(double number, float* lanes)
+{
+    for (int i = 0; i < SNW_PASS_LANES; ++i)
         lanes[i] = (float)number;
-    return lanes + count;
+    return lanes + SNW_PASS_LANES;
 }
 
 static void PutMaps(const snwRigFit* model, const snwRigPose* pose, snwVec3 origin, float* map)
 {
     int d = snwRigFit_Dimension(model);
+    if (model->pass.kind == snw_passFlat)
+    {
+        PutFlatMaps(model, pose, origin, map);
+        return;
+    }
     for (int k = 0; k < model->handleCount; ++k)
     {
         snwVec3 move = snwVec3_Sub(CentreOf(model, k, pose), origin);
-        double moves[3] = {move.x, move.y, move.z}, numbers[snw_mostPassNumbers] = {0};
-        const snwMat3* linear = &pose[k].linear;
-        if (model->pass.kind == snw_passFlat)
-            memcpy(numbers, (double[]){linear->m[0][0], linear->m[1][0], move.x, move.y}, 4 * sizeof(double));
-        for (int a = 0; a < d && model->pass.kind != snw_passFlat; ++a)
+        double moves[3] = {move.x, move.y, move.z};
+        for (int a = 0; a < d; ++a)
         {
-            memcpy(numbers + a * (d + 1), linear->m[a], (size_t)d * sizeof(double));
-            numbers[a * (d + 1) + d] = moves[a];
+            for (int b = 0; b < d; ++b)
+                map = Splat(pose[k].linear.m[a][b], map);
+            map = Splat(moves[a], map);
         }
-        for (int i = 0; i < model->pass.numbers; ++i)
-            map = Splat(model, numbers[i], map);
     }
 }
 

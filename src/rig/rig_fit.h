@@ -152,7 +152,7 @@ typedef struct snwRigRule
 enum
 {
     snw_rigMostRepairs = 12,
-    snw_maxRigHandles = 256
+    snw_maxRigHandles = SNW_FLAT_HANDLES
 };
 
 // Refuses what is not finite or beyond 1e9, weights that do not fit, links in a circle, terms that make no sense.

@@ -90,7 +90,8 @@ typedef struct snwRigSystem
     double* forth[3][3];  // b: sum_q (P0^-1)_pq P1_lq, [l * stride + p]
     double* back[3][3];   // the same, [p * stride + l]
     double* p2[3][3][3];  // P2 - P1 P0^-1 P1^T, b of k, b of l: [k * stride + l], l <= k
-    double* flat[2];      // 2D, one group: P00 + P11 and P01 - P10 of it, [k * stride + l]
+    double* flat[2];      // 2D, one group: P00 + P11 and P01 - P10 of it, [k * stride + l]; 0 of turns that are given
+    double* flatDiagonal; // what comes on top of the turns' diagonal
     double* row;          // of the matrix, one number per handle
     double* turned[3][3]; // 3D: linear parts, and
     double* blocks[3][3]; // of the matrix, one row of blocks: planes

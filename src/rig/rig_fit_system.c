@@ -37,6 +37,8 @@ void snwRigSystem_Create(
     }
     for (int i = 0; i < 2 && d == 2; ++i)
         out->flat[i] = snwArena_Alloc(arena, plane, sizeof(double));
+    if (d == 2)
+        out->flatDiagonal = snwArena_Alloc(arena, handles, sizeof(double));
     out->row = snwArena_Alloc(arena, (size_t)model->stride, sizeof(double));
     for (int i = 0; i < 9 && d == 3; ++i)
     {
@@ -120,13 +122,23 @@ static void EliminateGroup(const snwRigFit* model, snwRigSystem* system, int gro
                 }
 }
 
+// Both halves; nothing couples turns that are given, and their own entry is 1.
 static void PutFlat(const snwRigFit* model, snwRigSystem* system)
 {
     double* const(*p2)[3] = (double* const(*)[3])system->p2[0];
-    for (int i = 0; i < model->handleCount * model->stride; ++i)
+    for (int k = 0; k < model->handleCount; ++k)
     {
-        system->flat[0][i] = p2[0][0][i] + p2[1][1][i];
-        system->flat[1][i] = p2[0][1][i] - p2[1][0][i];
+        int own = k * model->stride + k;
+        double inertia = system->moments->p2[0][0][own] + system->moments->p2[1][1][own];
+        system->flatDiagonal[k] = system->freeTurns[k] != 0 ? system->share * inertia + model->leastTurn[k] : 1;
+        for (int l = 0; l <= k; ++l)
+        {
+            int there = k * model->stride + l, back = l * model->stride + k;
+            bool coupled = system->freeTurns[k] != 0 && system->freeTurns[l] != 0;
+            double difference = coupled ? p2[0][1][there] - p2[1][0][there] : 0;
+            system->flat[0][there] = system->flat[0][back] = coupled ? p2[0][0][there] + p2[1][1][there] : 0;
+            system->flat[1][back] = -difference, system->flat[1][there] = difference;
+        }
     }
 }
 

@@ -35,88 +35,26 @@ bool snwRigFlat_Serves(const snwRigFit* model, const snwRigFitScratch* s, const 
 // ---------------------------------------------------------------------------------------------------------------------
 // The turns
 
-static double Torque(const snwFlatPlanes* pose, int k, const snwFlatPlane* t)
-{
-    return pose->t[0][k] * t[1][k] - pose->t[1][k] * t[0][k];
-}
-
-// S = the moments with the translations eliminated, tr(P R(th_k - th_l)), and the share of M's diagonal.
-static void PutMatrix(const snwRigFit* model, const snwRigSystem* system, const snwFlatPlanes* pose, snwFlatFactor* f)
-{
-    f->n = 0;
-    for (int k = 0; k < model->handleCount; ++k)
-    {
-        if (system->freeTurns[k] == 0)
-            continue;
-        const double *sum = system->flat[0] + k * model->stride, *difference = system->flat[1] + k * model->stride;
-        double c = pose->t[0][k], s = pose->t[1][k], *row = f->rows[f->n];
-        f->handles[f->n] = k;
-        f->turns[0][f->n] = c, f->turns[1][f->n] = s;
-        for (int j = 0; j <= f->n; ++j)
-        {
-            int l = f->handles[j];
-            double cl = f->turns[0][j], sl = f->turns[1][j];
-            row[j] = (c * cl + s * sl) * sum[l] + (s * cl - c * sl) * difference[l];
-        }
-        int own = k * model->stride + k;
-        row[f->n++] += system->share * (model->moments.p2[0][0][own] + model->moments.p2[1][1][own]) +
-                       model->leastTurn[k];
-    }
-}
-
-// In place; columns are eliminated one after the other, so that rows do not wait for each other. False: not definite.
-static bool Eliminate(snwFlatFactor* f)
-{
-    for (int j = 0; j < f->n; ++j)
-    {
-        double pivot = f->rows[j][j], column[snw_mostFlatHandles];
-        if (!(pivot > 0))
-            return false;
-        f->inverse[j] = 1 / pivot;
-        for (int i = j + 1; i < f->n; ++i)
-            column[i] = f->rows[i][j], f->rows[i][j] *= f->inverse[j];
-        for (int i = j + 1; i < f->n; ++i)
-            for (int k = j + 1; k <= i; ++k)
-                f->rows[i][k] -= f->rows[i][j] * column[k];
-    }
-    return true;
-}
-
-static bool IsOf(const snwRigSystem* system, const snwFlatPlanes* pose, const snwFlatFactor* f)
+static bool IsOf(const snwRigFit* model, const snwRigSystem* system, const snwFlatPlanes* pose, const snwFlatFactor* f)
 {
     bool same = f->elimination == system->elimination;
-    for (int j = 0; j < f->n && same; ++j)
-        same = f->turns[0][j] == pose->t[0][f->handles[j]] && f->turns[1][j] == pose->t[1][f->handles[j]];
+    for (int k = 0; k < model->handleCount && same; ++k)
+        same = system->freeTurns[k] == 0 || (f->turns[0][k] == pose->t[0][k] && f->turns[1][k] == pose->t[1][k]);
     return same;
 }
 
 // The share that was added always suffices but for rounding; where it does not, more is added.
 static void Factor(const snwRigFit* model, const snwRigSystem* system, const snwFlatPlanes* pose, snwFlatFactor* f)
 {
-    if (IsOf(system, pose, f))
+    if (IsOf(model, system, pose, f))
         return;
-    double more = 1e-12;
-    PutMatrix(model, system, pose, f);
-    for (bool made = Eliminate(f); !made && more < 1; made = Eliminate(f), more *= 100)
-    {
-        PutMatrix(model, system, pose, f);
-        for (int i = 0; i < f->n; ++i)
-            f->rows[i][i] *= 1 + more;
-    }
+    double more = 0;
+    memcpy(f->turns, pose->t, sizeof f->turns);
+    snwFlatTurns turns = {model->handleCount, model->stride, system->flat[0], system->flat[1], system->flatDiagonal,
+        (const snwFlatPlane*)f->turns};
+    while (!system->kernels->invertTurns(&turns, more, f->inverse) && more < 1)
+        more = more > 0 ? 100 * more : 1e-12;
     f->elimination = system->elimination;
-}
-
-static void SolveTurns(const snwFlatFactor* f, double* x)
-{
-    for (int j = 0; j < f->n; ++j)
-        for (int i = j + 1; i < f->n; ++i)
-            x[i] -= f->rows[i][j] * x[j];
-    for (int j = f->n - 1; j >= 0; --j)
-    {
-        x[j] *= f->inverse[j];
-        for (int i = j + 1; i < f->n; ++i)
-            x[j] -= f->rows[i][j] * x[i];
-    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -137,39 +75,45 @@ static Solver MakeSolver(
     return (Solver){model, system, system->kernels, s->flat, factor};
 }
 
-// moves = P0^-1 forces, and the turns by the reduced torques of all that turn.
-static void FindTurns(const Solver* v, double turns[snw_mostFlatHandles])
+// The step's moves as if nothing turned, P0^-1 forces, and the turns by the reduced torques of all that turn.
+static void FindTurns(const Solver* v)
 {
     const snwRigFit* model = v->model;
     snwFlatScratch* s = v->s;
-    snwFlatMatrix inverse = {model->handleCount, model->stride, v->system->inverse[0], NULL, false};
-    snwFlatMatrix arms = {model->handleCount, model->stride, model->moments.p1Back[0], model->moments.p1Back[1], true};
-    v->kernels->multiplyFlat(&inverse, s->forces.u, s->moves);
+    snwFlatMatrix inverse = {model->handleCount, model->stride, v->system->inverse[0], .other = NULL};
+    snwFlatMatrix arms = {
+        model->handleCount, model->stride, model->moments.p1Back[0], model->moments.p1Back[1], .conjugate = true};
+    v->kernels->multiplyFlat(&inverse, s->forces.u, s->step.u);
     if (v->system->n == 0)
         return;
     Factor(model, v->system, &s->pose, v->factor);
-    v->kernels->subtractTurned(&arms, s->moves, s->forces.t);
-    for (int j = 0; j < v->factor->n; ++j)
-        turns[j] = Torque(&s->pose, v->factor->handles[j], s->forces.t);
-    SolveTurns(v->factor, turns);
+    memcpy(s->arms, s->forces.t, sizeof s->arms);
+    v->kernels->subtractTurned(&arms, s->step.u, s->arms);
+    for (int k = 0; k < model->handleCount; ++k)
+    {
+        double torque = s->pose.t[0][k] * s->arms[1][k] - s->pose.t[1][k] * s->arms[0][k];
+        s->torques[k] = v->system->freeTurns[k] != 0 ? torque : 0;
+        s->turns[k] = 0;
+    }
+    snwPlaneProduct product = {model->handleCount, model->stride, v->factor->inverse, 1};
+    v->kernels->product(&product, s->torques, s->turns);
 }
 
-// The step, from moves and turns.
-static void Return(const Solver* v, const double* turns)
+// The rest of the step: what turns, and what of the moves goes with it.
+static void Return(const Solver* v)
 {
     const snwRigFit* model = v->model;
     snwFlatScratch* s = v->s;
-    memcpy(s->step.u, s->moves, sizeof s->step.u);
     memset(s->step.t, 0, sizeof s->step.t);
     if (v->system->n == 0)
         return;
-    for (int j = 0; j < v->factor->n; ++j)
+    for (int k = 0; k < model->handleCount; ++k)
     {
-        int k = v->factor->handles[j];
-        s->step.t[0][k] = -s->pose.t[1][k] * turns[j];
-        s->step.t[1][k] = s->pose.t[0][k] * turns[j];
+        s->step.t[0][k] = -s->pose.t[1][k] * s->turns[k];
+        s->step.t[1][k] = s->pose.t[0][k] * s->turns[k];
     }
-    snwFlatMatrix forth = {model->handleCount, model->stride, v->system->forth[0][0], v->system->forth[0][1], false};
+    snwFlatMatrix forth = {
+        model->handleCount, model->stride, v->system->forth[0][0], v->system->forth[0][1], .conjugate = false};
     v->kernels->subtractTurned(&forth, s->step.t, s->step.u);
 }
 
@@ -182,12 +126,17 @@ static void TakePose(const snwRigFit* model, const snwRigPose* pose, snwFlatPlan
     }
 }
 
+static snwFlatMatrix Moments(const snwRigFit* model)
+{
+    return (snwFlatMatrix){model->handleCount, model->stride, model->flat, .still = model->turnCount == 0};
+}
+
 // C at the pose.
 static void FindForces(const snwRigFit* model, const snwRigFitScratch* scratch, const snwRigPose* pose)
 {
     snwFlatScratch* s = scratch->flat;
     const snwRigPlanes* sums = &scratch->sums;
-    snwFlatMatrix all = {model->handleCount, model->stride, model->flat, NULL, false};
+    snwFlatMatrix all = Moments(model);
     TakePose(model, pose, &s->pose);
     for (int k = 0; k < model->handleCount; ++k)
     {
@@ -201,12 +150,15 @@ static void FindForces(const snwRigFit* model, const snwRigFitScratch* scratch, 
 // ---------------------------------------------------------------------------------------------------------------------
 // The fit
 
-// Of angles up to 0.5; the series end below 1e-17.
+// Of angles up to 0.5; the series end below 1e-17. No divisions: eight handles with a dozen each take as long as a
+// pass.
 static void Turn(double angle, snwMat3* linear)
 {
     double q = angle * angle;
-    double s = angle * (1 - q / 6 * (1 - q / 20 * (1 - q / 42 * (1 - q / 72 * (1 - q / 110 * (1 - q / 156))))));
-    double c = 1 - q / 2 * (1 - q / 12 * (1 - q / 30 * (1 - q / 56 * (1 - q / 90 * (1 - q / 132 * (1 - q / 182))))));
+    double s = 1 - q * (1.0 / 42) * (1 - q * (1.0 / 72) * (1 - q * (1.0 / 110) * (1 - q * (1.0 / 156))));
+    double c = 1 - q * (1.0 / 56) * (1 - q * (1.0 / 90) * (1 - q * (1.0 / 132) * (1 - q * (1.0 / 182))));
+    s = angle * (1 - q * (1.0 / 6) * (1 - q * (1.0 / 20) * s));
+    c = 1 - q * 0.5 * (1 - q * (1.0 / 12) * (1 - q * (1.0 / 30) * c));
     double x = linear->m[0][0], y = linear->m[1][0];
     double u = c * x - s * y, v = s * x + c * y, scale = 1 / sqrt(u * u + v * v);
     linear->m[0][0] = linear->m[1][1] = u * scale;
@@ -217,27 +169,29 @@ static void Turn(double angle, snwMat3* linear)
 static double HoldTurns(int count, double most, double* turns)
 {
     double largest = 0;
-    for (int j = 0; j < count; ++j)
+    for (int k = 0; k < count; ++k)
     {
-        largest = fmax(largest, fabs(turns[j]));
-        turns[j] = fmax(-most, fmin(most, turns[j]));
+        largest = fmax(largest, fabs(turns[k]));
+        turns[k] = fmax(-most, fmin(most, turns[k]));
     }
     return largest;
 }
 
 double snwRigFlat_Step(const snwRigFit* model, snwRigFitScratch* scratch, double most, snwRigPose* pose)
 {
-    double turns[snw_mostFlatHandles];
     snwFlatScratch* s = scratch->flat;
     Solver solver = MakeSolver(model, scratch, scratch->fit, &s->fit);
+    bool turns = scratch->fit->n > 0;
     FindForces(model, scratch, pose);
-    FindTurns(&solver, turns);
-    double largest = HoldTurns(scratch->fit->n, most, turns);
-    Return(&solver, turns);
+    FindTurns(&solver);
+    double largest = turns ? HoldTurns(model->handleCount, most, s->turns) : 0;
+    Return(&solver);
     for (int k = 0; k < model->handleCount; ++k)
+    {
         pose[k].place.x += s->step.u[0][k], pose[k].place.y += s->step.u[1][k];
-    for (int j = 0; j < scratch->fit->n; ++j)
-        Turn(turns[j], &pose[s->fit.handles[j]].linear);
+        if (turns && scratch->fit->freeTurns[k] != 0)
+            Turn(s->turns[k], &pose[k].linear);
+    }
     return largest;
 }
 
@@ -262,20 +216,17 @@ static void KeepGiven(const snwRigFit* model, const snwRigFitScratch* scratch)
 
 void snwRigFlat_Answer(const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose)
 {
-    double turns[snw_mostFlatHandles];
     snwFlatScratch* s = scratch->flat;
     Solver fit = MakeSolver(model, scratch, scratch->fit, &s->fit);
     Solver all = MakeSolver(model, scratch, &scratch->all, &s->all);
-    snwFlatMatrix moments = {model->handleCount, model->stride, model->flat, NULL, false};
+    snwFlatMatrix moments = Moments(model);
     FindForces(model, scratch, pose);
-    snwFlatPlanes forces = s->forces;
-    FindTurns(&fit, turns);
-    Return(&fit, turns);
-    s->forces = forces;
+    FindTurns(&fit);
+    Return(&fit);
     fit.kernels->subtractFlat(&moments, &s->step, &s->forces);
     KeepGiven(model, scratch);
-    FindTurns(&all, turns);
-    Return(&all, turns);
+    FindTurns(&all);
+    Return(&all);
     for (int k = 0; k < model->handleCount; ++k)
     {
         double c = s->step.t[0][k], d = s->step.t[1][k];

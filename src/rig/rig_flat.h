@@ -33,22 +33,30 @@ typedef struct snwFlatMatrix
     const double* numbers; // of H: planes P0, p1, conj(p1'), q for each row, complex ones in two
     const double* other;
     bool conjugate;
+    bool still; // of H: no handle turns, and forces on linear parts are not asked for
 } snwFlatMatrix;
 
-// L D L^T of the turns that are free, and what it is of.
+// The matrix of the turns: rows by columns as above, c and s of each handle, and what comes on top of the diagonal.
+typedef struct snwFlatTurns
+{
+    int rows, stride;
+    const double *sums, *differences; // of c_k c_l + s_k s_l and of s_k c_l - c_k s_l
+    const double* diagonal;
+    const snwFlatPlane* turns;
+} snwFlatTurns;
+
+// The inverse of that, and what it is of.
 typedef struct snwFlatFactor
 {
     int elimination; // of the system; 0: there is none
-    int n;
-    int handles[snw_mostFlatHandles]; // of the turns
-    snwFlatPlane turns[2];            // c and s of each
-    snwFlatPlane rows[snw_mostFlatHandles];
-    snwFlatPlane inverse; // of D
+    _Alignas(32) snwFlatPlane turns[2];
+    _Alignas(32) double inverse[snw_mostFlatHandles * snw_mostFlatHandles];
 } snwFlatFactor;
 
 typedef struct snwFlatScratch
 {
     snwFlatPlanes pose, forces, step;
-    _Alignas(32) snwFlatPlane moves[2];
+    _Alignas(32) snwFlatPlane arms[2]; // forces on linear parts, as the system sees them
+    _Alignas(32) snwFlatPlane torques, turns;
     snwFlatFactor fit, all;
 } snwFlatScratch;

@@ -103,7 +103,7 @@ void snwRigPass_Free(snwContext* context, snwRigPass* pass);
 size_t snwRigPass_ScratchCount(const snwRigPass* pass);
 
 // out: per handle
-//   flat         sum m w (x, y, p x x, p . x), the last two are 0 of handles that only move
+//   flat         sum m w (x, y, p x x, p . x), the last two mean nothing of handles that only move
 //   flat affine  sum m w x (p, 1), then y
 //   solid        sum m w x (p, 1), then y, z
 void snwRigPass_Gather(
@@ -157,10 +157,12 @@ typedef struct snwPassKernels
     void (*blendFlat)(const snwPassRange* range, const snwRigBlend* blend);
     void (*product)(const snwPlaneProduct* product, const double* factors, double* out);
     void (*turnRow)(const snwTurnRow* row);
-    // rig_flat.h: forces -= H motion; out = M in, M real; out -= M in, M complex.
+    // rig_flat.h: forces -= H motion; out = M in, M real; out -= M in, M complex; the inverse of the turns' matrix, its
+    // diagonal times 1 + more, false if that is not definite.
     void (*subtractFlat)(const snwFlatMatrix* m, const snwFlatPlanes* motion, snwFlatPlanes* forces);
     void (*multiplyFlat)(const snwFlatMatrix* m, const snwFlatPlane* in, snwFlatPlane* out);
     void (*subtractTurned)(const snwFlatMatrix* m, const snwFlatPlane* in, snwFlatPlane* out);
+    bool (*invertTurns)(const snwFlatTurns* t, double more, double* out);
 } snwPassKernels;
 
 const snwPassKernels* snwRigPass_Kernels(snwSimd simd); // never NULL: resolved as by snwSimd_Resolve

@@ -320,4 +320,4 @@ static void TurnRow(const snwTurnRow* row)
 #include "rig/rig_flat_kernel.h"
 
 static const snwPassKernels s_kernels = {
-    Gather, Blend, GatherFlat, BlendFlat, Product, TurnRow, SubtractFlat, MultiplyFlat, SubtractTurned};
+    Gather, Blend, GatherFlat, BlendFlat, Product, TurnRow, SubtractFlat, MultiplyFlat, SubtractTurned, InvertTurns};

@@ -342,7 +342,10 @@ static int WhichFit(const snwSim* sim, const snwRigpbdModel* model)
 // the paper's substeps; that of others is scaled so that the frequency is the same.
 static void Soften(const snwSim* sim, double h, snwRigHold* hold)
 {
-    double root = sqrt(snwSim_Param(sim, snw_rigpbdCompliance)) / (h * snw_paperRate), g = 1.0 + 2.0 * root;
+    double compliance = snwSim_Param(sim, snw_rigpbdCompliance);
+    if (!(compliance > 0.0))
+        return;
+    double root = sqrt(compliance) / (h * snw_paperRate), g = 1.0 + 2.0 * root;
     hold->compliance = root * root / g;
     hold->kept = 1.0 - 1.0 / g;
 }
