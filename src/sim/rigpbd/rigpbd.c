@@ -372,14 +372,15 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
                                                                                   : snw_rigChainsJoined};
     Soften(sim, h, &hold);
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
-    snwRigFlesh flesh = {model->flat ? work->plane : work->state.positions, model->flat};
+    snwRigFlesh flesh = model->flat ? (snwRigFlesh){.rows = work->plane, .plane = true}
+                                    : (snwRigFlesh){.rows = work->predicted, .moves = work->moves};
     snwRigFit_GatherFlesh(sim->context, fit, work->fits[which], &flesh);
     snwRigFit_Solve(fit, work->fits[which], &hold, work->state.pose);
     snwRigpbd_FollowHandles(work, h, Fraction(sim, h) == 1.0);
     snwSim_EndStage(sim, snw_stageFit);
     bool answers = snwRigFit_Complement(fit, work->fits[which], &hold, work->state.pose);
     bool damped = snwSim_Param(sim, snw_rigpbdDamping) > 0.0;
-    flesh = (snwRigFlesh){work->alone ? work->plane : work->moves, work->alone};
+    flesh = (snwRigFlesh){.rows = work->alone ? work->plane : work->moves, .plane = work->alone};
     if (answers || damped)
         snwRigFit_ApplyFlesh(
             sim->context, fit, work->fits[which], work->poses, answers ? &flesh : NULL, damped ? work->drift : NULL);
