@@ -298,9 +298,11 @@ static void VisitTets(int begin, int end, void* data)
 static void StartElastic(snwSim* sim, int body, snwRigpbdPass* pass)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    if (work->model->flat && !work->alone)
+    if (work->alone)
+        return;
+    if (work->model->flat)
         snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, FillPlane, pass);
-    else if (!work->model->flat)
+    else
         memset(work->moves, 0, (size_t)work->model->vertexCount * 4 * sizeof(float));
 }
 
@@ -380,7 +382,8 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
     snwSim_EndStage(sim, snw_stageFit);
     bool answers = snwRigFit_Complement(fit, work->fits[which], &hold, work->state.pose);
     bool damped = snwSim_Param(sim, snw_rigpbdDamping) > 0.0;
-    flesh = (snwRigFlesh){.rows = work->alone ? work->plane : work->moves, .plane = work->alone};
+    bool plane = model->flat && work->alone;
+    flesh = (snwRigFlesh){.rows = plane ? work->plane : work->moves, .plane = plane};
     if (answers || damped)
         snwRigFit_ApplyFlesh(
             sim->context, fit, work->fits[which], work->poses, answers ? &flesh : NULL, damped ? work->drift : NULL);
@@ -478,11 +481,11 @@ static bool CanTouch(const snwSim* sim)
            snwSim_Param(sim, snw_rigpbdSelf) != 0.0;
 }
 
-// Flat flesh that only its elements and its rig move: all that a substep needs of it is in the plane's rows.
+// Flesh that only its elements and its rig move: a substep needs no positions of it before the end.
 static bool IsAlone(const snwSim* sim, int body)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    bool alone = work->model->flat && !work->held && !CanTouch(sim) && !HasPins(sim, body);
+    bool alone = !work->held && !CanTouch(sim) && !HasPins(sim, body);
     for (int i = 0; i < sim->grabCount; ++i)
         alone = alone && !(sim->grabs[i].body == body && sim->grabs[i].kind == snw_grabDrag);
     return alone;
@@ -496,7 +499,7 @@ static void CarryBody(snwRigpbdWork* work, double h)
         return;
     for (int i = 0; i < work->model->vertexCount; ++i)
     {
-        if (work->alone)
+        if (work->alone && work->model->flat)
         {
             *snwRigpbd_RowAt(work->plane, i) += (snwRow){move[0], move[1], 0.0f, 0.0f};
             continue;
@@ -507,6 +510,21 @@ static void CarryBody(snwRigpbdWork* work, double h)
     }
 }
 
+// The first and the last pass of a substep.
+static snwRangeFn* PredictionOf(const snwRigpbdWork* work)
+{
+    if (!work->alone)
+        return Predict;
+    return work->model->flat ? snwRigpbd_PredictPlane : snwRigpbd_PredictSolid;
+}
+
+static snwRangeFn* EndOf(const snwRigpbdWork* work)
+{
+    if (!work->alone)
+        return UpdateVelocities;
+    return work->model->flat ? snwRigpbd_FinishPlane : snwRigpbd_FinishSolid;
+}
+
 static void PredictBody(snwSim* sim, int body, double h)
 {
     snwRigpbdPass pass = MakePass(sim, body, h);
@@ -514,8 +532,7 @@ static void PredictBody(snwSim* sim, int body, double h)
     RememberRig(sim, body);
     ApplyPushes(sim, body, &pass);
     pass.work->alone = IsAlone(sim, body);
-    snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain,
-        pass.work->alone ? snwRigpbd_PredictPlane : Predict, &pass);
+    snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, PredictionOf(pass.work), &pass);
     snwRigpbd_MoveHandles(sim, body, Fraction(sim, h));
     if (!HasPins(sim, body))
     {
@@ -617,8 +634,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwRigpbdPass pass = MakePass(sim, i, h);
-        snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain,
-            pass.work->alone ? snwRigpbd_FinishPlane : UpdateVelocities, &pass);
+        snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, EndOf(pass.work), &pass);
         DampBody(sim, i, &pass, h);
     }
     snwSim_EndStage(sim, snw_stageVelocity);
