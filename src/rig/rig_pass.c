@@ -80,7 +80,6 @@ static snwVec3 FindCentre(const snwRigPassDef* def)
 static void FillBlock(const snwRigPassDef* def, const snwRigPass* pass, const int* order, int index)
 {
     int left = def->vertexCount - index * SNW_PASS_LANES;
-    snwFloatPart* part = &pass->floatParts[index];
     pass->blocks[index].lanes = left < SNW_PASS_LANES ? left : SNW_PASS_LANES;
     for (int lane = 0; lane < SNW_PASS_LANES; ++lane)
     {
@@ -88,11 +87,10 @@ static void FillBlock(const snwRigPassDef* def, const snwRigPass* pass, const in
         snwVec3 p = snwVec3_Sub(def->rest[vertex], pass->centre);
         double position[3] = {p.x, p.y, p.z};
         pass->blocks[index].vertex[lane] = vertex;
-        part->mass[lane] = lane < left ? (float)def->masses[vertex] : 0;
         for (int d = 0; d < 3; ++d)
         {
             pass->sumParts[index].position[d][lane] = position[d];
-            part->position[d][lane] = (float)position[d];
+            pass->floatParts[index].position[d][lane] = (float)position[d];
         }
     }
 }
@@ -146,12 +144,15 @@ static void FillTile(const snwRigPassDef* def, const snwRigPass* pass, int tile,
     {
         const snwPassBlock* block = &pass->blocks[tile * SNW_TILE_BLOCKS + i];
         snwWeightsMerge merge = snwWeightsMerge_Start(def->weights, block->vertex);
-        for (int k = block->first, handle; (handle = snwWeightsMerge_Next(&merge, values)) >= 0; ++k)
+        for (int handle; (handle = snwWeightsMerge_Next(&merge, values)) >= 0;)
         {
             int at = places[handle]++;
-            pass->sumPlaces[at] = (snwSumPlace){i, k};
+            pass->sumBlocks[at] = i;
             for (int lane = 0; lane < block->lanes; ++lane)
+            {
                 pass->sumWeights[at][lane] = values[lane] * def->masses[block->vertex[lane]];
+                pass->sumFloats[at][lane] = (float)pass->sumWeights[at][lane];
+            }
         }
     }
 }
@@ -160,7 +161,7 @@ static void FillAnchor(const snwRigPass* pass, int tile, snwSumRun* run)
 {
     for (int k = run->first; k < run->first + run->count; ++k)
     {
-        const snwSumPart* part = &pass->sumParts[tile * SNW_TILE_BLOCKS + pass->sumPlaces[k].block];
+        const snwSumPart* part = &pass->sumParts[tile * SNW_TILE_BLOCKS + pass->sumBlocks[k]];
         for (int lane = 0; lane < SNW_PASS_LANES; ++lane)
         {
             for (int d = 0; d < 3; ++d)
@@ -176,10 +177,11 @@ static bool AllocateInfluences(snwContext* context, snwRigPass* pass, size_t cou
     pass->weights = snwAllocArray(context, count, sizeof *pass->weights);
     pass->tileRuns = snwAllocArray(context, (size_t)pass->tileCount + 1, sizeof *pass->tileRuns);
     pass->runs = snwAllocArray(context, count, sizeof *pass->runs);
-    pass->sumPlaces = snwAllocArray(context, count, sizeof *pass->sumPlaces);
+    pass->sumBlocks = snwAllocArray(context, count, sizeof *pass->sumBlocks);
     pass->sumWeights = snwAllocArray(context, count, sizeof *pass->sumWeights);
+    pass->sumFloats = snwAllocArray(context, count, sizeof *pass->sumFloats);
     return pass->handles != NULL && pass->weights != NULL && pass->tileRuns != NULL && pass->runs != NULL &&
-           pass->sumPlaces != NULL && pass->sumWeights != NULL;
+           pass->sumBlocks != NULL && pass->sumWeights != NULL && pass->sumFloats != NULL;
 }
 
 static bool FillPass(snwContext* context, const snwRigPassDef* def, const int* order, snwRigPass* pass)
@@ -257,8 +259,9 @@ void snwRigPass_Free(snwContext* context, snwRigPass* pass)
     snwFree(context, pass->weights);
     snwFree(context, pass->tileRuns);
     snwFree(context, pass->runs);
-    snwFree(context, pass->sumPlaces);
+    snwFree(context, pass->sumBlocks);
     snwFree(context, pass->sumWeights);
+    snwFree(context, pass->sumFloats);
     *pass = (snwRigPass){0};
 }
 

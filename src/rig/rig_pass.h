@@ -49,8 +49,7 @@ typedef struct snwSumPart
 
 typedef struct snwFloatPart
 {
-    _Alignas(64) float position[3][SNW_PASS_LANES]; // p again
-    float mass[SNW_PASS_LANES];                     // kg; 0 in lanes beyond the last vertex
+    _Alignas(32) float position[3][SNW_PASS_LANES]; // p again
 } snwFloatPart;
 
 typedef struct snwPassBlock
@@ -65,14 +64,8 @@ typedef struct snwSumRun
 {
     _Alignas(32) double anchor[4]; // sum m w (p, 1): what a coordinate of 1 m of all of them adds to its numbers
     int handle;
-    int first, count; // of sumPlaces and sumWeights
+    int first, count; // of sumBlocks, sumWeights and sumFloats
 } snwSumRun;
-
-typedef struct snwSumPlace
-{
-    int block;  // in its tile
-    int weight; // of weights
-} snwSumPlace;
 
 typedef struct snwRigPass
 {
@@ -81,14 +74,15 @@ typedef struct snwRigPass
     snwPassBlock* blocks;
     snwSumPart* sumParts;
     snwFloatPart* floatParts;
-    // Weights, block by block; sums go through them handle by handle within tiles of blocks, so that a sum stays in a
-    // register.
+    // Weights, twice: for blending block by block, and for sums handle by handle within tiles of blocks, so that a sum
+    // stays in a register.
     int* handles;
     float (*weights)[SNW_PASS_LANES];
     int* tileRuns; // [tileCount + 1]: where the runs of a tile start
     snwSumRun* runs;
-    snwSumPlace* sumPlaces;
+    int* sumBlocks;                       // in their tile
     double (*sumWeights)[SNW_PASS_LANES]; // times mass, kg; 0 in lanes beyond the last vertex
+    float (*sumFloats)[SNW_PASS_LANES];   // these again
     int blockCount, tileCount, handleCount;
     int straightCount;                     // the first blocks: vertices that follow each other, as LoadNext4 has them
     snwFlatPass flat;                      // of flat ones all of the above but kind, numbers and handleCount

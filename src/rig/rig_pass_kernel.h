@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) void SumRun(
             sums[c][p] = Load(out + SNW_PASS_PARTS * c + p * s_lanes);
     for (int k = run->first; k < run->first + run->count; ++k)
     {
-        const double(*v)[SNW_PASS_LANES] = tile->values[pass->sumPlaces[k].block], *w = pass->sumWeights[k];
+        const double(*v)[SNW_PASS_LANES] = tile->values[pass->sumBlocks[k]], *w = pass->sumWeights[k];
         for (int p = 0; p < s_sumParts; ++p)
         {
             int low = p * s_lanes, high = (p + s_sumParts) * s_lanes;
@@ -134,7 +134,7 @@ static inline Blocks BlocksOfPass(const snwRigPass* pass)
     return (Blocks){pass->blocks, pass->floatParts, pass->handles, (const float(*)[SNW_PASS_LANES])pass->weights};
 }
 
-// m (x - x0) of a tile's vertices, x0 being where the first of them is.
+// x - x0 of a tile's vertices, x0 being where the first of them is.
 typedef struct MovedTile
 {
     _Alignas(64) float values[SNW_TILE_BLOCKS][3][SNW_PASS_LANES];
@@ -143,10 +143,10 @@ typedef struct MovedTile
 
 // A vector of a block.
 static inline __attribute__((always_inline)) void PutMoved(
-    snwWide m, const snwWide* places, const snwWide* moves, snwRow x0, float (*out)[SNW_PASS_LANES], int lane)
+    const snwWide* places, const snwWide* moves, snwRow x0, float (*out)[SNW_PASS_LANES], int lane)
 {
     for (int d = 0; d < 3; ++d)
-        snwWide_Store(out[d] + lane, m * ((places[d] - x0[d]) + moves[d]));
+        snwWide_Store(out[d] + lane, (places[d] - x0[d]) + moves[d]);
 }
 
 static inline __attribute__((always_inline)) void LoadStraight(
@@ -159,7 +159,7 @@ static inline __attribute__((always_inline)) void LoadStraight(
         snwWide x[4], d[4];
         snwWide_LoadNext4(rows, lane, &x[0], &x[1], &x[2], &x[3]);
         snwWide_LoadNext4(moves, lane, &d[0], &d[1], &d[2], &d[3]);
-        PutMoved(snwWide_Load(b.parts[index].mass + lane), x, d, x0, out, lane);
+        PutMoved(x, d, x0, out, lane);
     }
 }
 
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) void LoadScattered(
         snwWide x[4], d[4];
         snwWide_Load4(flesh->rows, b.blocks[index].vertex + lane, &x[0], &x[1], &x[2], &x[3]);
         snwWide_Load4(flesh->moves, b.blocks[index].vertex + lane, &d[0], &d[1], &d[2], &d[3]);
-        PutMoved(snwWide_Load(b.parts[index].mass + lane), x, d, x0, out, lane);
+        PutMoved(x, d, x0, out, lane);
     }
 }
 
@@ -193,17 +193,20 @@ static __attribute__((noinline)) void LoadMoved(
 
 // The twelve numbers of a handle stay in registers, where there are so many.
 static inline __attribute__((always_inline)) void SumMoved(
-    Blocks b, const snwSumPlace* places, int count, const MovedTile* tile, snwRow out[3])
+    const snwRigPass* pass, int index, const snwSumRun* run, const MovedTile* tile, snwRow out[3])
 {
+    const snwFloatPart* parts = pass->floatParts + (size_t)index * SNW_TILE_BLOCKS;
+    const int* blocks = pass->sumBlocks + run->first;
+    const float(*weights)[SNW_PASS_LANES] = (const float(*)[SNW_PASS_LANES])pass->sumFloats + run->first;
     snwWide sums[3][4][s_wides];
     for (int n = 0; n < 12 * s_wides; ++n)
         sums[n / (4 * s_wides)][n / s_wides % 4][n % s_wides] = snwWide_Splat(0);
-    for (int k = 0; k < count; ++k)
+    for (int k = 0; k < run->count; ++k)
         for (int i = 0; i < s_wides; ++i)
         {
-            const float *x = &tile->values[places[k].block][0][i * SNW_WIDE_LANES],
-                        *p = &b.parts[places[k].block].position[0][i * SNW_WIDE_LANES];
-            snwWide w = snwWide_Load(&b.weights[places[k].weight][i * SNW_WIDE_LANES]);
+            const float *x = &tile->values[blocks[k]][0][i * SNW_WIDE_LANES],
+                        *p = &parts[blocks[k]].position[0][i * SNW_WIDE_LANES];
+            snwWide w = snwWide_Load(&weights[k][i * SNW_WIDE_LANES]);
             for (int a = 0; a < 3; ++a)
             {
                 snwWide wx = w * snwWide_Load(x + a * SNW_PASS_LANES);
@@ -220,15 +223,12 @@ static inline __attribute__((always_inline)) void SumMoved(
 static __attribute__((noinline)) void SumMovedTile(
     const snwRigPass* pass, int index, const MovedTile* tile, double* sums)
 {
-    Blocks b = BlocksOfPass(pass);
-    b.parts += (size_t)index * SNW_TILE_BLOCKS;
-    const snwSumPlace* places = pass->sumPlaces;
     const snwSumRun *run = pass->runs + pass->tileRuns[index], *end = pass->runs + pass->tileRuns[index + 1];
     for (; run < end; ++run)
     {
         snwRow rows[3];
         double* to = sums + 12 * (size_t)run->handle;
-        SumMoved(b, places + run->first, run->count, tile, rows);
+        SumMoved(pass, index, run, tile, rows);
         for (int c = 0; c < 12; c += s_lanes)
         {
             snwWideDouble own = snwWideDouble_FromFloats((const float*)rows + c);
