@@ -59,7 +59,7 @@ static void LiteralSums(const snwRigWorld* world, const float* rows, bool plane,
 static double SumError(const snwRigWorld* world, const float* rows, bool plane)
 {
     double gathered[4 * snw_mostHandles], literal[4], worst = 0;
-    snwRigFlesh flesh = {(float*)rows, plane};
+    snwRigFlesh flesh = {.rows = (float*)rows, .plane = plane};
     snwRigPass_Gather(world->context, &world->model->pass, &flesh, world->scratch->passes, gathered);
     for (int k = 0; k < world->handleCount; ++k)
     {
@@ -98,7 +98,7 @@ TEST(rigflat, sumsOfPlacesAndMovesAreAboutTheBody)
     for (int i = 0; i < world->vertexCount; ++i)
         plane[4 * i] += 2;
     double exact[4], lost[4], gathered[4 * snw_mostHandles], ours = 0, theirs = 0;
-    snwRigFlesh flesh = {plane, true};
+    snwRigFlesh flesh = {.rows = plane, .plane = true};
     for (int i = 0; i < 4 * world->vertexCount; ++i)
         rounded[i] = i % 4 < 2 ? plane[i] + plane[i + 2] : 0;
     snwRigPass_Gather(context, &world->model->pass, &flesh, world->scratch->passes, gathered);
@@ -132,7 +132,7 @@ TEST(rigflat, movesGetWhatPlacesGet)
         snwRigWorld_Fit(world);
         CHECK(snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose));
         snwRigFit_Apply(context, world->model, world->scratch, world->pose, world->x, NULL);
-        snwRigFlesh flesh = {plane, true};
+        snwRigFlesh flesh = {.rows = plane, .plane = true};
         snwRigFit_ApplyFlesh(context, world->model, world->scratch, world->pose, &flesh, NULL);
         double moved = 0;
         for (int v = 0; v < 4 * world->vertexCount; ++v)
@@ -221,7 +221,7 @@ static uint64_t RunHash(int threads, snwSimd simd)
     snwContext* context = snwFixture_Context(threads, simd, NULL);
     snwRigWorld* world = NewWorld(context, 6003, 7); // some chunks
     float* plane = NewPlane(world, 0.01);
-    snwRigFlesh flesh = {plane, true};
+    snwRigFlesh flesh = {.rows = plane, .plane = true};
     uint64_t hash = 0;
     for (int trial = 0; trial < 3; ++trial)
     {

@@ -463,6 +463,30 @@ static inline __attribute__((always_inline)) void snwWide_AddNext2(
 #endif
 }
 
+// Adds to all entries of each row.
+static inline __attribute__((always_inline)) void snwWide_AddNext4(
+    float* rows, int first, snwWide x, snwWide y, snwWide z, snwWide w)
+{
+#if defined(SNW_WIDE_AVX2)
+    (void)first;
+    __m256 xy = _mm256_unpacklo_ps((__m256)x, (__m256)y), zw = _mm256_unpacklo_ps((__m256)z, (__m256)w);
+    __m256 XY = _mm256_unpackhi_ps((__m256)x, (__m256)y), ZW = _mm256_unpackhi_ps((__m256)z, (__m256)w);
+    __m256 pairs[4] = {
+        _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(1, 0, 1, 0)),
+        _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(3, 2, 3, 2)),
+        _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(1, 0, 1, 0)),
+        _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(3, 2, 3, 2)),
+    };
+    for (int i = 0; i < 4; i++)
+        _mm256_storeu_ps(rows + 8 * i, _mm256_add_ps(_mm256_loadu_ps(rows + 8 * i), pairs[i]));
+#else
+    snwRow changes[SNW_WIDE_LANES];
+    snwWide_ToRows(x, y, z, w, changes);
+    for (int i = 0; i < SNW_WIDE_LANES; i++)
+        *(snwRow*)(rows + 4 * (long)snwWide_NextRow(first + i)) += changes[i];
+#endif
+}
+
 // Sums over eight lanes of four numbers, each in as many vectors as these take; always in the same order.
 static inline snwRow snwWide_SumLanes(const snwWide (*numbers)[8 / SNW_WIDE_LANES])
 {

@@ -3,6 +3,7 @@
 #include "base/sort.h"
 #include "base/tasks.h"
 #include "math/cpu.h"
+#include "math/simd.h"
 #include "rig/weights.h"
 
 #include <string.h>
@@ -10,21 +11,58 @@
 enum
 {
     snw_mostPassInfluences = 1 << 26,
-    snw_flatChunk = 32 // groups at least
+    snw_flatChunk = 32, // groups at least
+    snw_tileChunk = 16  // tiles at least: to clear and add up a chunk's sums costs as much as a tile
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The model
 
-// Sorted by their handles. NULL: no memory.
-static int* SortVertices(snwContext* context, const snwRigPassDef* def)
+// Whether, of eight vertices from this one on, one has all handles that any of them has.
+static bool IsStraight(const snwRigPassDef* def, int vertex)
+{
+    int vertices[SNW_PASS_LANES], most = 0, all = 0;
+    double values[SNW_PASS_LANES];
+    if (vertex + SNW_PASS_LANES > def->vertexCount)
+        return false;
+    for (int lane = 0; lane < SNW_PASS_LANES; ++lane)
+    {
+        int count = def->weights->starts[vertex + lane + 1] - def->weights->starts[vertex + lane];
+        vertices[lane] = vertex + lane, most = count > most ? count : most;
+    }
+    snwWeightsMerge merge = snwWeightsMerge_Start(def->weights, vertices);
+    while (snwWeightsMerge_Next(&merge, values) >= 0)
+        ++all;
+    return all == most;
+}
+
+// Vertices by blocks and lanes, first those of straight blocks. Returns how many those are.
+static int OrderVertices(const snwRigPassDef* def, int* order)
+{
+    int straight = 0, others = def->vertexCount;
+    for (int i = 0; i < def->vertexCount; i += SNW_PASS_LANES)
+    {
+        if (IsStraight(def, i))
+            for (int lane = 0; lane < SNW_PASS_LANES; ++lane)
+                order[straight++] = i + snwWide_NextRow(lane);
+        else
+            for (int k = i + SNW_PASS_LANES < def->vertexCount ? i + SNW_PASS_LANES : def->vertexCount; k > i; --k)
+                order[--others] = k - 1;
+    }
+    return straight;
+}
+
+// What is not straight is sorted by handles. NULL: no memory.
+static int* SortVertices(snwContext* context, const snwRigPassDef* def, snwRigPass* pass)
 {
     int* order = snwAllocArray(context, (size_t)def->vertexCount, sizeof *order);
     uint64_t* keys = snwAllocArray(context, (size_t)def->vertexCount, sizeof *keys);
     bool sorted = order != NULL && keys != NULL;
-    for (int i = 0; i < def->vertexCount && sorted; ++i)
-        order[i] = i, keys[i] = snwWeights_HandlesKey(def->weights, i);
-    sorted = sorted && snwSortKeys(context, keys, order, def->vertexCount);
+    int straight = sorted ? OrderVertices(def, order) : 0;
+    for (int i = straight; i < def->vertexCount && sorted; ++i)
+        keys[i] = snwWeights_HandlesKey(def->weights, order[i]);
+    sorted = sorted && snwSortKeys(context, keys + straight, order + straight, def->vertexCount - straight);
+    pass->straightCount = straight / SNW_PASS_LANES;
     snwFree(context, keys);
     if (!sorted)
         snwFree(context, order);
@@ -39,19 +77,20 @@ static snwVec3 FindCentre(const snwRigPassDef* def)
     return snwVec3_Scale(snwVec3_Add(lower, upper), 0.5);
 }
 
-// Lanes beyond the last vertex repeat it, and weigh nothing.
 static void FillBlock(const snwRigPassDef* def, const snwRigPass* pass, const int* order, int index)
 {
+    int left = def->vertexCount - index * SNW_PASS_LANES;
+    pass->blocks[index].lanes = left < SNW_PASS_LANES ? left : SNW_PASS_LANES;
     for (int lane = 0; lane < SNW_PASS_LANES; ++lane)
     {
-        int at = index * SNW_PASS_LANES + lane, vertex = order[at < def->vertexCount ? at : def->vertexCount - 1];
+        int at = index * SNW_PASS_LANES + lane, vertex = order[lane < left ? at : def->vertexCount - 1];
         snwVec3 p = snwVec3_Sub(def->rest[vertex], pass->centre);
         double position[3] = {p.x, p.y, p.z};
         pass->blocks[index].vertex[lane] = vertex;
         for (int d = 0; d < 3; ++d)
         {
             pass->sumParts[index].position[d][lane] = position[d];
-            pass->blendParts[index].position[d][lane] = (float)position[d];
+            pass->floatParts[index].position[d][lane] = (float)position[d];
         }
     }
 }
@@ -66,9 +105,9 @@ static int FillInfluences(const snwWeights* weights, const snwRigPass* pass, con
     {
         if (first < 0)
             continue;
-        pass->blendHandles[first + count] = handle;
+        pass->handles[first + count] = handle;
         for (int lane = 0; lane < SNW_PASS_LANES; ++lane)
-            pass->blendWeights[first + count][lane] = (float)values[lane];
+            pass->weights[first + count][lane] = (float)values[lane];
     }
     return count;
 }
@@ -87,11 +126,11 @@ static int StartRuns(const snwRigPass* pass, int tile, int run, int* places)
     memset(places, 0, (size_t)pass->handleCount * sizeof *places);
     for (int i = 0; i < BlocksOf(pass, tile); ++i)
         for (int k = blocks[i].first; k < blocks[i].first + blocks[i].count; ++k)
-            places[pass->blendHandles[k]]++;
+            places[pass->handles[k]]++;
     for (int handle = 0; handle < pass->handleCount; ++handle)
     {
         if (places[handle] > 0)
-            pass->runs[run++] = (snwSumRun){handle, at, places[handle]};
+            pass->runs[run++] = (snwSumRun){.handle = handle, .first = at, .count = places[handle]};
         at += places[handle], places[handle] = at - places[handle];
     }
     return run;
@@ -103,31 +142,46 @@ static void FillTile(const snwRigPassDef* def, const snwRigPass* pass, int tile,
     double values[SNW_PASS_LANES];
     for (int i = 0; i < BlocksOf(pass, tile); ++i)
     {
-        int first = (tile * SNW_TILE_BLOCKS + i) * SNW_PASS_LANES;
-        const int* vertices = pass->blocks[tile * SNW_TILE_BLOCKS + i].vertex;
-        snwWeightsMerge merge = snwWeightsMerge_Start(def->weights, vertices);
+        const snwPassBlock* block = &pass->blocks[tile * SNW_TILE_BLOCKS + i];
+        snwWeightsMerge merge = snwWeightsMerge_Start(def->weights, block->vertex);
         for (int handle; (handle = snwWeightsMerge_Next(&merge, values)) >= 0;)
         {
             int at = places[handle]++;
             pass->sumBlocks[at] = i;
-            for (int lane = 0; lane < SNW_PASS_LANES; ++lane)
-                pass->sumWeights[at][lane] = first + lane < def->vertexCount
-                                                 ? values[lane] * def->masses[vertices[lane]]
-                                                 : 0;
+            for (int lane = 0; lane < block->lanes; ++lane)
+            {
+                pass->sumWeights[at][lane] = values[lane] * def->masses[block->vertex[lane]];
+                pass->sumFloats[at][lane] = (float)pass->sumWeights[at][lane];
+            }
+        }
+    }
+}
+
+static void FillAnchor(const snwRigPass* pass, int tile, snwSumRun* run)
+{
+    for (int k = run->first; k < run->first + run->count; ++k)
+    {
+        const snwSumPart* part = &pass->sumParts[tile * SNW_TILE_BLOCKS + pass->sumBlocks[k]];
+        for (int lane = 0; lane < SNW_PASS_LANES; ++lane)
+        {
+            for (int d = 0; d < 3; ++d)
+                run->anchor[d] += pass->sumWeights[k][lane] * part->position[d][lane];
+            run->anchor[3] += pass->sumWeights[k][lane];
         }
     }
 }
 
 static bool AllocateInfluences(snwContext* context, snwRigPass* pass, size_t count)
 {
-    pass->blendHandles = snwAllocArray(context, count, sizeof *pass->blendHandles);
-    pass->blendWeights = snwAllocArray(context, count, sizeof *pass->blendWeights);
+    pass->handles = snwAllocArray(context, count, sizeof *pass->handles);
+    pass->weights = snwAllocArray(context, count, sizeof *pass->weights);
     pass->tileRuns = snwAllocArray(context, (size_t)pass->tileCount + 1, sizeof *pass->tileRuns);
     pass->runs = snwAllocArray(context, count, sizeof *pass->runs);
     pass->sumBlocks = snwAllocArray(context, count, sizeof *pass->sumBlocks);
     pass->sumWeights = snwAllocArray(context, count, sizeof *pass->sumWeights);
-    return pass->blendHandles != NULL && pass->blendWeights != NULL && pass->tileRuns != NULL && pass->runs != NULL &&
-           pass->sumBlocks != NULL && pass->sumWeights != NULL;
+    pass->sumFloats = snwAllocArray(context, count, sizeof *pass->sumFloats);
+    return pass->handles != NULL && pass->weights != NULL && pass->tileRuns != NULL && pass->runs != NULL &&
+           pass->sumBlocks != NULL && pass->sumWeights != NULL && pass->sumFloats != NULL;
 }
 
 static bool FillPass(snwContext* context, const snwRigPassDef* def, const int* order, snwRigPass* pass)
@@ -149,6 +203,8 @@ static bool FillPass(snwContext* context, const snwRigPassDef* def, const int* o
     {
         pass->tileRuns[tile + 1] = StartRuns(pass, tile, pass->tileRuns[tile], places);
         FillTile(def, pass, tile, places);
+        for (int run = pass->tileRuns[tile]; run < pass->tileRuns[tile + 1]; ++run)
+            FillAnchor(pass, tile, &pass->runs[run]);
     }
     snwFree(context, places);
     return made;
@@ -160,9 +216,9 @@ static bool CreateTiles(snwContext* context, const snwRigPassDef* def, snwRigPas
     pass->tileCount = (pass->blockCount + SNW_TILE_BLOCKS - 1) / SNW_TILE_BLOCKS;
     pass->blocks = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->blocks);
     pass->sumParts = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->sumParts);
-    pass->blendParts = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->blendParts);
-    int* order = SortVertices(context, def);
-    bool made = order != NULL && pass->blocks != NULL && pass->sumParts != NULL && pass->blendParts != NULL &&
+    pass->floatParts = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->floatParts);
+    int* order = SortVertices(context, def, pass);
+    bool made = order != NULL && pass->blocks != NULL && pass->sumParts != NULL && pass->floatParts != NULL &&
                 FillPass(context, def, order, pass);
     snwFree(context, order);
     return made;
@@ -185,7 +241,7 @@ snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRi
         snwRigPass_Free(context, pass);
         return snwFailMemory(message);
     }
-    int least = flat ? snw_flatChunk : 1;
+    int least = flat ? snw_flatChunk : snw_tileChunk;
     pass->itemCount = flat ? pass->flat.groupCount : pass->tileCount;
     pass->chunkItems = (pass->itemCount + snw_mostPassChunks - 1) / snw_mostPassChunks;
     pass->chunkItems = pass->chunkItems < least ? least : pass->chunkItems;
@@ -198,13 +254,14 @@ void snwRigPass_Free(snwContext* context, snwRigPass* pass)
     snwFlatPass_Free(context, &pass->flat);
     snwFree(context, pass->blocks);
     snwFree(context, pass->sumParts);
-    snwFree(context, pass->blendParts);
-    snwFree(context, pass->blendHandles);
-    snwFree(context, pass->blendWeights);
+    snwFree(context, pass->floatParts);
+    snwFree(context, pass->handles);
+    snwFree(context, pass->weights);
     snwFree(context, pass->tileRuns);
     snwFree(context, pass->runs);
     snwFree(context, pass->sumBlocks);
     snwFree(context, pass->sumWeights);
+    snwFree(context, pass->sumFloats);
     *pass = (snwRigPass){0};
 }
 
@@ -220,20 +277,20 @@ typedef struct Job
     const snwRigBlend* blend;
 } Job;
 
-// Of a flat pass sums have one lane.
-static size_t PartsOf(const snwRigPass* pass)
+// Lanes of a sum: one where sums are float at first.
+static size_t PartsOf(const snwRigPass* pass, const snwRigFlesh* flesh)
 {
-    return pass->kind == snw_passFlat ? 1 : SNW_PASS_PARTS;
+    return pass->kind == snw_passFlat || flesh->moves != NULL ? 1 : SNW_PASS_PARTS;
 }
 
-static size_t ChunkNumbers(const snwRigPass* pass)
+static size_t ChunkNumbers(const snwRigPass* pass, const snwRigFlesh* flesh)
 {
-    return PartsOf(pass) * (size_t)pass->numbers * (size_t)pass->handleCount;
+    return PartsOf(pass, flesh) * (size_t)pass->numbers * (size_t)pass->handleCount;
 }
 
 size_t snwRigPass_ScratchCount(const snwRigPass* pass)
 {
-    return ChunkNumbers(pass) * (size_t)pass->chunkCount;
+    return ChunkNumbers(pass, &(snwRigFlesh){0}) * (size_t)pass->chunkCount;
 }
 
 static snwPassRange ChunkRange(const snwRigPass* pass, int chunk)
@@ -245,7 +302,7 @@ static snwPassRange ChunkRange(const snwRigPass* pass, int chunk)
 static void GatherChunks(int begin, int end, void* data)
 {
     const Job* job = data;
-    size_t count = ChunkNumbers(job->pass);
+    size_t count = ChunkNumbers(job->pass, job->flesh);
     for (int chunk = begin; chunk < end; ++chunk)
     {
         snwPassRange range = ChunkRange(job->pass, chunk);
@@ -260,14 +317,14 @@ void snwRigPass_Gather(
 {
     Job job = {.pass = pass, .kernels = snwRigPass_Kernels(context->simd), .flesh = flesh};
     job.sums = scratch;
-    size_t stride = ChunkNumbers(pass);
+    size_t stride = ChunkNumbers(pass, flesh), parts = PartsOf(pass, flesh);
     snwParallelFor(context, pass->chunkCount, 1, GatherChunks, &job);
     for (int chunk = 1; chunk < pass->chunkCount; ++chunk)
         for (size_t i = 0; i < stride; ++i)
             scratch[i] += scratch[(size_t)chunk * stride + i];
-    if (PartsOf(pass) == 1)
+    if (parts == 1)
         memcpy(out, scratch, stride * sizeof *out);
-    for (size_t i = 0; i < stride / SNW_PASS_PARTS && PartsOf(pass) > 1; ++i)
+    for (size_t i = 0; i < stride / SNW_PASS_PARTS && parts > 1; ++i)
     {
         const double* lanes = scratch + SNW_PASS_PARTS * i;
         out[i] = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);

@@ -5,8 +5,16 @@
 //   flat         4  similarities of the plane: x, y, and of the arms p only p x x and p . x. See flat_pass.h
 //   flat affine  6  any map of the plane
 //   solid       12  any map of space
-// Sums are double, with double weights: they are differences of large numbers (C = J^T mass (x - xr)); flat_pass.h has
-// an exception. What is blended onto the flesh is float, as in skinning.h: it is only a change, or only to be seen.
+// Sums are double, with double weights: they are differences of large numbers (C = J^T mass (x - xr)). What is blended
+// onto the flesh is float, as in skinning.h: it is only a change, or only to be seen.
+//
+// Sums of flesh in places and moves, which is how a substep has it, are the exception: within a tile of 128 vertices
+// they are float, about the tile's first vertex, and what that vertex' place adds is known in double; from tile to tile
+// they are double. That loses some 1e-9 of the size, about what is lost when place and move are added up, and takes
+// half the time. flat_pass.h has the same for flat flesh.
+//
+// Vertices go in blocks of eight. Where eight that follow each other have handles in common, they are a block: a mesh
+// is mostly so, and no row has to be looked up. The others are sorted by handles.
 //
 // Chunks and lanes are added up in a fixed order: same bits for any number of threads and any instruction set.
 
@@ -21,7 +29,7 @@ enum
 {
     SNW_PASS_LANES = 8,   // vertices of a block
     SNW_PASS_PARTS = 4,   // lanes of a sum: every width of math/simd.h divides it
-    SNW_TILE_BLOCKS = 64, // values of so many fit into the first cache
+    SNW_TILE_BLOCKS = 16, // float sums get no longer than this
     snw_mostPassNumbers = 12,
     snw_mostPassChunks = 16
 };
@@ -33,28 +41,30 @@ typedef enum snwRigPassKind
     snw_passSolid,
 } snwRigPassKind;
 
-// What the sums read of eight vertices, and what blending reads: as little as can be, for both wait for memory.
+// What sums in double read of eight vertices, and what sums in float and blending read.
 typedef struct snwSumPart
 {
     _Alignas(64) double position[3][SNW_PASS_LANES]; // p = xb - centre, m
 } snwSumPart;
 
-typedef struct snwBlendPart
+typedef struct snwFloatPart
 {
     _Alignas(32) float position[3][SNW_PASS_LANES]; // p again
-} snwBlendPart;
+} snwFloatPart;
 
 typedef struct snwPassBlock
 {
-    int vertex[SNW_PASS_LANES];
-    int first, count; // of blendHandles and blendWeights
+    int vertex[SNW_PASS_LANES]; // lanes beyond the last vertex repeat it
+    int lanes;                  // those that do not
+    int first, count;           // of handles and weights
 } snwPassBlock;
 
 // The blocks of a tile that one handle moves.
 typedef struct snwSumRun
 {
+    _Alignas(32) double anchor[4]; // sum m w (p, 1): what a coordinate of 1 m of all of them adds to its numbers
     int handle;
-    int first, count; // of sumBlocks and sumWeights
+    int first, count; // of sumBlocks, sumWeights and sumFloats
 } snwSumRun;
 
 typedef struct snwRigPass
@@ -63,16 +73,18 @@ typedef struct snwRigPass
     int numbers; // of a handle
     snwPassBlock* blocks;
     snwSumPart* sumParts;
-    snwBlendPart* blendParts;
+    snwFloatPart* floatParts;
     // Weights, twice: for blending block by block, and for sums handle by handle within tiles of blocks, so that a sum
     // stays in a register.
-    int* blendHandles;
-    float (*blendWeights)[SNW_PASS_LANES];
+    int* handles;
+    float (*weights)[SNW_PASS_LANES];
     int* tileRuns; // [tileCount + 1]: where the runs of a tile start
     snwSumRun* runs;
     int* sumBlocks;                       // in their tile
-    double (*sumWeights)[SNW_PASS_LANES]; // times mass, kg; 0 in lanes beyond the last vertex, which repeat it
+    double (*sumWeights)[SNW_PASS_LANES]; // times mass, kg; 0 in lanes beyond the last vertex
+    float (*sumFloats)[SNW_PASS_LANES];   // these again
     int blockCount, tileCount, handleCount;
+    int straightCount;                     // the first blocks: vertices that follow each other, as LoadNext4 has them
     snwFlatPass flat;                      // of flat ones all of the above but kind, numbers and handleCount
     int itemCount, chunkItems, chunkCount; // tiles, or groups of flat ones; of a chunk; chunks
     snwVec3 centre;                        // m
@@ -89,11 +101,13 @@ typedef struct snwRigPassDef
 } snwRigPassDef;
 
 // Flesh: rows of four floats, 16-byte aligned. Places x y z, the fourth number stays; or, of flat flesh, x y of a place
-// and x y of a move from there, of which changes become a part.
+// and x y of a move from there, of which changes become a part. Sums of solid flesh may
+// take moves in rows of their own.
 typedef struct snwRigFlesh
 {
     float* rows;
     bool plane;
+    const float* moves; // NULL: rows are all there is
 } snwRigFlesh;
 
 snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRigPass* pass, snwMessage* message);

@@ -117,9 +117,144 @@ static inline __attribute__((always_inline)) void GatherMaps(
     }
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Sums of solid flesh in places and moves
+
+// What loops over blocks read of a pass: of the pass itself the compiler would read it anew after every store.
+typedef struct Blocks
+{
+    const snwPassBlock* blocks;
+    const snwFloatPart* parts;
+    const int* handles;
+    const float (*weights)[SNW_PASS_LANES];
+} Blocks;
+
+static inline Blocks BlocksOfPass(const snwRigPass* pass)
+{
+    return (Blocks){pass->blocks, pass->floatParts, pass->handles, (const float(*)[SNW_PASS_LANES])pass->weights};
+}
+
+// x - x0 of a tile's vertices, x0 being where the first of them is.
+typedef struct MovedTile
+{
+    _Alignas(64) float values[SNW_TILE_BLOCKS][3][SNW_PASS_LANES];
+    snwRow first; // m
+} MovedTile;
+
+// A vector of a block.
+static inline __attribute__((always_inline)) void PutMoved(
+    const snwWide* places, const snwWide* moves, snwRow x0, float (*out)[SNW_PASS_LANES], int lane)
+{
+    for (int d = 0; d < 3; ++d)
+        snwWide_Store(out[d] + lane, (places[d] - x0[d]) + moves[d]);
+}
+
+static inline __attribute__((always_inline)) void LoadStraight(
+    Blocks b, int index, const snwRigFlesh* flesh, snwRow x0, float (*out)[SNW_PASS_LANES])
+{
+    const float *rows = flesh->rows + 4 * (size_t)b.blocks[index].vertex[0],
+                *moves = flesh->moves + 4 * (size_t)b.blocks[index].vertex[0];
+    for (int lane = 0; lane < SNW_PASS_LANES; lane += SNW_WIDE_LANES)
+    {
+        snwWide x[4], d[4];
+        snwWide_LoadNext4(rows, lane, &x[0], &x[1], &x[2], &x[3]);
+        snwWide_LoadNext4(moves, lane, &d[0], &d[1], &d[2], &d[3]);
+        PutMoved(x, d, x0, out, lane);
+    }
+}
+
+static inline __attribute__((always_inline)) void LoadScattered(
+    Blocks b, int index, const snwRigFlesh* flesh, snwRow x0, float (*out)[SNW_PASS_LANES])
+{
+    for (int lane = 0; lane < SNW_PASS_LANES; lane += SNW_WIDE_LANES)
+    {
+        snwWide x[4], d[4];
+        snwWide_Load4(flesh->rows, b.blocks[index].vertex + lane, &x[0], &x[1], &x[2], &x[3]);
+        snwWide_Load4(flesh->moves, b.blocks[index].vertex + lane, &d[0], &d[1], &d[2], &d[3]);
+        PutMoved(x, d, x0, out, lane);
+    }
+}
+
+static __attribute__((noinline)) void LoadMoved(
+    const snwRigPass* pass, int tile, const snwRigFlesh* flesh, MovedTile* out)
+{
+    const Blocks b = BlocksOfPass(pass);
+    const snwRigFlesh own = *flesh;
+    int begin = tile * SNW_TILE_BLOCKS, end = BlocksEnd(pass, tile), i = begin;
+    int straight = pass->straightCount < end ? pass->straightCount : end;
+    size_t first = 4 * (size_t)b.blocks[begin].vertex[0];
+    snwRow x0 = *(const snwRow*)(own.rows + first) + *(const snwRow*)(own.moves + first);
+    for (; i < straight; ++i)
+        LoadStraight(b, i, &own, x0, out->values[i - begin]);
+    for (; i < end; ++i)
+        LoadScattered(b, i, &own, x0, out->values[i - begin]);
+    out->first = x0;
+}
+
+// The twelve numbers of a handle stay in registers, where there are so many.
+static inline __attribute__((always_inline)) void SumMoved(
+    const snwRigPass* pass, int index, const snwSumRun* run, const MovedTile* tile, snwRow out[3])
+{
+    const snwFloatPart* parts = pass->floatParts + (size_t)index * SNW_TILE_BLOCKS;
+    const int* blocks = pass->sumBlocks + run->first;
+    const float(*weights)[SNW_PASS_LANES] = (const float(*)[SNW_PASS_LANES])pass->sumFloats + run->first;
+    snwWide sums[3][4][s_wides];
+    for (int n = 0; n < 12 * s_wides; ++n)
+        sums[n / (4 * s_wides)][n / s_wides % 4][n % s_wides] = snwWide_Splat(0);
+    for (int k = 0; k < run->count; ++k)
+        for (int i = 0; i < s_wides; ++i)
+        {
+            const float *x = &tile->values[blocks[k]][0][i * SNW_WIDE_LANES],
+                        *p = &parts[blocks[k]].position[0][i * SNW_WIDE_LANES];
+            snwWide w = snwWide_Load(&weights[k][i * SNW_WIDE_LANES]);
+            for (int a = 0; a < 3; ++a)
+            {
+                snwWide wx = w * snwWide_Load(x + a * SNW_PASS_LANES);
+                for (int c = 0; c < 3; ++c)
+                    sums[a][c][i] = sums[a][c][i] + wx * snwWide_Load(p + c * SNW_PASS_LANES);
+                sums[a][3][i] = sums[a][3][i] + wx;
+                __asm__("" : "+r"(p)); // p is read again: kept in registers, it would push sums out of them
+            }
+        }
+    for (int a = 0; a < 3; ++a)
+        out[a] = snwWide_SumLanes(sums[a]);
+}
+
+static __attribute__((noinline)) void SumMovedTile(
+    const snwRigPass* pass, int index, const MovedTile* tile, double* sums)
+{
+    const snwSumRun *run = pass->runs + pass->tileRuns[index], *end = pass->runs + pass->tileRuns[index + 1];
+    for (; run < end; ++run)
+    {
+        snwRow rows[3];
+        double* to = sums + 12 * (size_t)run->handle;
+        SumMoved(pass, index, run, tile, rows);
+        for (int c = 0; c < 12; c += s_lanes)
+        {
+            snwWideDouble own = snwWideDouble_FromFloats((const float*)rows + c);
+            Store(to + c, Load(to + c) + (Load(run->anchor + c % 4) * (double)tile->first[c / 4] + own));
+        }
+    }
+}
+
+static void GatherMoved(const snwPassRange* range, const snwRigFlesh* flesh, double* sums)
+{
+    for (int i = range->begin; i < range->end; ++i)
+    {
+        MovedTile tile;
+        LoadMoved(range->pass, i, flesh, &tile);
+        SumMovedTile(range->pass, i, &tile, sums);
+    }
+}
+
 static void Gather(const snwPassRange* range, const snwRigFlesh* flesh, double* sums)
 {
     const snwRigPass* pass = range->pass;
+    if (flesh->moves != NULL)
+    {
+        GatherMoved(range, flesh, sums);
+        return;
+    }
     for (int i = range->begin; i < range->end; ++i)
     {
         Tile tile;
@@ -134,124 +269,111 @@ static void Gather(const snwPassRange* range, const snwRigFlesh* flesh, double* 
 // ---------------------------------------------------------------------------------------------------------------------
 // Blending
 
-// Where some lanes of a block are taken.
+// Where some lanes of a block are taken, or how they move.
 typedef struct Vec3
 {
     snwWide x, y, z;
 } Vec3;
 
-typedef struct Lanes
+// Where a row of a map takes p.
+static inline __attribute__((always_inline)) snwWide ApplyRow(const float* row, int dimension, const snwWide* p)
 {
-    const snwRigPass* pass;
-    int block, first;
-} Lanes;
+    snwWide two = snwWide_Load(row) * p[0] + snwWide_Load(row + SNW_PASS_LANES) * p[1];
+    if (dimension == 2)
+        return two + snwWide_Load(row + 2 * SNW_PASS_LANES);
+    return two + (snwWide_Load(row + 2 * SNW_PASS_LANES) * p[2] + snwWide_Load(row + 3 * SNW_PASS_LANES));
+}
 
-static inline __attribute__((always_inline)) void BlendNumbers(
-    Lanes lanes, const float* maps, int numbers, snwWide* sums)
+// Each map is applied, then weighed: to weigh the maps' numbers takes as many products, and the sum has to be applied.
+static inline __attribute__((always_inline)) Vec3 MapLanes(
+    Blocks b, int index, int lane, const float* maps, int dimension)
 {
-    const snwPassBlock* block = &lanes.pass->blocks[lanes.block];
-    for (int c = 0; c < numbers; ++c)
-        sums[c] = snwWide_Splat(0);
-    for (int k = block->first; k < block->first + block->count; ++k)
+    const int rowSize = SNW_PASS_LANES * (dimension + 1);
+    int k = b.blocks[index].first, end = k + b.blocks[index].count;
+    snwWide p[3], sums[3];
+    for (int d = 0; d < 3; ++d)
+        p[d] = snwWide_Load(b.parts[index].position[d] + lane), sums[d] = snwWide_Splat(0);
+    do // weights sum to one, so there is a handle
     {
-        snwWide w = snwWide_Load(&lanes.pass->blendWeights[k][lanes.first]);
-        size_t at = (size_t)(SNW_PASS_LANES * numbers) * (size_t)lanes.pass->blendHandles[k];
-        for (int c = 0; c < numbers; ++c)
-            sums[c] = sums[c] + w * snwWide_Load(maps + at + (size_t)(SNW_PASS_LANES * c));
+        snwWide w = snwWide_Load(b.weights[k] + lane);
+        const float* map = maps + (size_t)(rowSize * dimension) * (size_t)(unsigned)b.handles[k];
+        for (int d = 0; d < dimension; ++d)
+            sums[d] = sums[d] + w * ApplyRow(map + d * rowSize, dimension, p);
+    } while (++k < end);
+    return (Vec3){sums[0], sums[1], sums[2]};
+}
+
+static inline __attribute__((always_inline)) void ChangeStraight(
+    Blocks b, int index, const float* maps, int dimension, float* rows)
+{
+    float* own = rows + 4 * (size_t)b.blocks[index].vertex[0];
+    for (int lane = 0; lane < SNW_PASS_LANES; lane += SNW_WIDE_LANES)
+    {
+        Vec3 change = MapLanes(b, index, lane, maps, dimension);
+        snwWide_AddNext4(own, lane, change.x, change.y, change.z, snwWide_Splat(0));
     }
 }
 
-static inline __attribute__((always_inline)) Vec3 ApplyMap(Lanes lanes, const snwWide* s, int numbers)
+// plane: changes are of the last two numbers of a row.
+static inline __attribute__((always_inline)) void ChangeScattered(
+    Blocks b, int index, const float* maps, int dimension, bool plane, float* rows)
 {
-    const snwBlendPart* part = &lanes.pass->blendParts[lanes.block];
-    snwWide x = snwWide_Load(&part->position[0][lanes.first]), y = snwWide_Load(&part->position[1][lanes.first]);
-    if (numbers == 6)
-        return (Vec3){s[0] * x + s[1] * y + s[2], s[3] * x + s[4] * y + s[5], snwWide_Splat(0)};
-    snwWide z = snwWide_Load(&part->position[2][lanes.first]);
-    return (Vec3){s[0] * x + s[1] * y + s[2] * z + s[3], s[4] * x + s[5] * y + s[6] * z + s[7],
-        s[8] * x + s[9] * y + s[10] * z + s[11]};
-}
-
-static inline void ChangePlane(const snwRigPass* pass, int index, const Vec3* changes, float* rows)
-{
-    const int* vertices = pass->blocks[index].vertex;
-    snwWide x, y, z[s_wides], w[s_wides];
-    for (int i = 0; i < s_wides; ++i)
-        snwWide_Load4(rows, &vertices[i * SNW_WIDE_LANES], &x, &y, &z[i], &w[i]);
-    for (int i = 0; i < s_wides; ++i)
-        snwWide_StoreLast2(rows, 4, &vertices[i * SNW_WIDE_LANES], z[i] + changes[i].x, w[i] + changes[i].y);
-}
-
-// All lanes of x are read before any is written: those beyond the last vertex repeat it.
-static inline void ChangePlaces(const snwRigPass* pass, int index, const Vec3* changes, float* rows)
-{
-    const int* vertices = pass->blocks[index].vertex;
-    snwWide x[s_wides], y[s_wides], z[s_wides], w[s_wides];
-    for (int i = 0; i < s_wides; ++i)
+    const snwPassBlock* block = &b.blocks[index];
+    snwWide zero = snwWide_Splat(0);
+    snwRow changes[SNW_PASS_LANES];
+    for (int lane = 0; lane < SNW_PASS_LANES; lane += SNW_WIDE_LANES)
     {
-        snwWide_Load4(rows, &vertices[i * SNW_WIDE_LANES], &x[i], &y[i], &z[i], &w[i]);
-        x[i] = x[i] + changes[i].x, y[i] = y[i] + changes[i].y;
-        if (pass->kind == snw_passSolid)
-            z[i] = z[i] + changes[i].z;
+        Vec3 change = MapLanes(b, index, lane, maps, dimension);
+        snwWide_ToRows(plane ? zero : change.x, plane ? zero : change.y, plane ? change.x : change.z,
+            plane ? change.y : zero, changes + lane);
     }
-    for (int i = 0; i < s_wides; ++i)
-        snwWide_Store4(rows, &vertices[i * SNW_WIDE_LANES], x[i], y[i], z[i], w[i]);
+    for (int lane = 0; lane < block->lanes; ++lane)
+        *(snwRow*)(rows + 4 * (size_t)block->vertex[lane]) += changes[lane];
 }
 
-static inline void ChangeBlock(const snwRigPass* pass, int index, const Vec3* changes, const snwRigFlesh* flesh)
+static __attribute__((noinline)) void ChangeSolid(const snwRigPass* pass, int begin, int end, const snwRigBlend* blend)
 {
-    if (flesh->plane)
-        ChangePlane(pass, index, changes, flesh->rows);
-    else
-        ChangePlaces(pass, index, changes, flesh->rows);
+    const Blocks b = BlocksOfPass(pass);
+    const float* maps = blend->changes;
+    float* rows = blend->flesh.rows;
+    int straight = pass->straightCount < end ? pass->straightCount : end, i = begin;
+    for (; i < straight; ++i)
+        ChangeStraight(b, i, maps, 3, rows);
+    for (; i < end; ++i)
+        ChangeScattered(b, i, maps, 3, false, rows);
 }
 
-static inline void StoreBlock(const snwRigPass* pass, int index, const Vec3* places, const snwRigBlend* b)
+static void ChangeFlat(const snwRigPass* pass, int begin, int end, const snwRigBlend* blend)
 {
-    const int* vertices = pass->blocks[index].vertex;
-    for (int i = 0; i < s_wides; ++i)
-        snwWide_Store4(b->rigged, &vertices[i * SNW_WIDE_LANES], places[i].x + b->origin[0], places[i].y + b->origin[1],
-            places[i].z + b->origin[2], snwWide_Splat(0));
+    for (int i = begin; i < end; ++i)
+        ChangeScattered(BlocksOfPass(pass), i, blend->changes, 2, blend->flesh.plane, blend->flesh.rows);
 }
 
-static inline __attribute__((always_inline)) void MapBlock(
-    const snwRigPass* pass, int index, const float* maps, int numbers, Vec3* out)
+// Of lanes with one vertex the last stays; they are alike.
+static inline __attribute__((always_inline)) void Show(
+    const snwRigPass* pass, int begin, int end, const snwRigBlend* blend, int dimension)
 {
-    for (int i = 0; i < s_wides; ++i)
-    {
-        Lanes lanes = {pass, index, i * SNW_WIDE_LANES};
-        snwWide sums[snw_mostPassNumbers];
-        BlendNumbers(lanes, maps, numbers, sums);
-        out[i] = ApplyMap(lanes, sums, numbers);
-    }
+    const Blocks b = BlocksOfPass(pass);
+    for (int i = begin; i < end; ++i)
+        for (int lane = 0; lane < SNW_PASS_LANES; lane += SNW_WIDE_LANES)
+        {
+            Vec3 place = MapLanes(b, i, lane, blend->maps, dimension);
+            snwWide_Store4(blend->rigged, b.blocks[i].vertex + lane, place.x + blend->origin[0],
+                place.y + blend->origin[1], place.z + blend->origin[2], snwWide_Splat(0));
+        }
 }
 
-static inline __attribute__((always_inline)) void BlendBlock(
-    const snwRigPass* pass, int index, const snwRigBlend* b, int numbers)
-{
-    Vec3 moved[s_wides];
-    if (b->flesh.rows != NULL)
-    {
-        MapBlock(pass, index, b->changes, numbers, moved);
-        ChangeBlock(pass, index, moved, &b->flesh);
-    }
-    if (b->rigged != NULL)
-    {
-        MapBlock(pass, index, b->maps, numbers, moved);
-        StoreBlock(pass, index, moved, b);
-    }
-}
-
-static void Blend(const snwPassRange* range, const snwRigBlend* b)
+static void Blend(const snwPassRange* range, const snwRigBlend* blend)
 {
     const snwRigPass* pass = range->pass;
-    for (int i = range->begin * SNW_TILE_BLOCKS; i < BlocksEnd(pass, range->end - 1); ++i)
-    {
-        if (pass->kind == snw_passFlatAffine)
-            BlendBlock(pass, i, b, 6);
-        else
-            BlendBlock(pass, i, b, 12);
-    }
+    int begin = range->begin * SNW_TILE_BLOCKS, end = BlocksEnd(pass, range->end - 1);
+    bool flat = pass->kind == snw_passFlatAffine;
+    if (blend->flesh.rows != NULL)
+        (flat ? ChangeFlat : ChangeSolid)(pass, begin, end, blend);
+    if (blend->rigged != NULL && flat)
+        Show(pass, begin, end, blend, 2);
+    else if (blend->rigged != NULL)
+        Show(pass, begin, end, blend, 3);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -298,9 +298,11 @@ static void VisitTets(int begin, int end, void* data)
 static void StartElastic(snwSim* sim, int body, snwRigpbdPass* pass)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    if (work->model->flat && !work->alone)
+    if (work->alone)
+        return;
+    if (work->model->flat)
         snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, FillPlane, pass);
-    else if (!work->model->flat)
+    else
         memset(work->moves, 0, (size_t)work->model->vertexCount * 4 * sizeof(float));
 }
 
@@ -377,14 +379,16 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
                                                                                   : snw_rigChainsJoined};
     Soften(sim, h, &hold);
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
-    snwRigFlesh flesh = {model->flat ? work->plane : work->state.positions, model->flat};
+    snwRigFlesh flesh = model->flat ? (snwRigFlesh){.rows = work->plane, .plane = true}
+                                    : (snwRigFlesh){.rows = work->predicted, .moves = work->moves};
     snwRigFit_GatherFlesh(sim->context, fit, work->fits[which], &flesh);
     *work->state.closing = snwRigFit_Solve(fit, work->fits[which], &hold, work->state.pose).closing;
     snwRigpbd_FollowHandles(work, h, Fraction(sim, h) == 1.0);
     snwSim_EndStage(sim, snw_stageFit);
     bool answers = snwRigFit_Complement(fit, work->fits[which], &hold, work->state.pose);
     bool damped = snwSim_Param(sim, snw_rigpbdDamping) > 0.0;
-    flesh = (snwRigFlesh){work->alone ? work->plane : work->moves, work->alone};
+    bool plane = model->flat && work->alone;
+    flesh = (snwRigFlesh){.rows = plane ? work->plane : work->moves, .plane = plane};
     if (answers || damped)
         snwRigFit_ApplyFlesh(
             sim->context, fit, work->fits[which], work->poses, answers ? &flesh : NULL, damped ? work->drift : NULL);
@@ -482,11 +486,11 @@ static bool CanTouch(const snwSim* sim)
            snwSim_Param(sim, snw_rigpbdSelf) != 0.0;
 }
 
-// Flat flesh that only its elements and its rig move: all that a substep needs of it is in the plane's rows.
+// Flesh that only its elements and its rig move: a substep needs no positions of it before the end.
 static bool IsAlone(const snwSim* sim, int body)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    bool alone = work->model->flat && !work->held && !CanTouch(sim) && !HasPins(sim, body);
+    bool alone = !work->held && !CanTouch(sim) && !HasPins(sim, body);
     for (int i = 0; i < sim->grabCount; ++i)
         alone = alone && !(sim->grabs[i].body == body && sim->grabs[i].kind == snw_grabDrag);
     return alone;
@@ -500,7 +504,7 @@ static void CarryBody(snwRigpbdWork* work, double h)
         return;
     for (int i = 0; i < work->model->vertexCount; ++i)
     {
-        if (work->alone)
+        if (work->alone && work->model->flat)
         {
             *snwRigpbd_RowAt(work->plane, i) += (snwRow){move[0], move[1], 0.0f, 0.0f};
             continue;
@@ -511,6 +515,21 @@ static void CarryBody(snwRigpbdWork* work, double h)
     }
 }
 
+// The first and the last pass of a substep.
+static snwRangeFn* PredictionOf(const snwRigpbdWork* work)
+{
+    if (!work->alone)
+        return Predict;
+    return work->model->flat ? snwRigpbd_PredictPlane : snwRigpbd_PredictSolid;
+}
+
+static snwRangeFn* EndOf(const snwRigpbdWork* work)
+{
+    if (!work->alone)
+        return UpdateVelocities;
+    return work->model->flat ? snwRigpbd_FinishPlane : snwRigpbd_FinishSolid;
+}
+
 static void PredictBody(snwSim* sim, int body, double h)
 {
     snwRigpbdPass pass = MakePass(sim, body, h);
@@ -518,8 +537,7 @@ static void PredictBody(snwSim* sim, int body, double h)
     RememberRig(sim, body);
     ApplyPushes(sim, body, &pass);
     pass.work->alone = IsAlone(sim, body);
-    snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain,
-        pass.work->alone ? snwRigpbd_PredictPlane : Predict, &pass);
+    snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, PredictionOf(pass.work), &pass);
     snwRigpbd_MoveHandles(sim, body, Fraction(sim, h));
     if (!HasPins(sim, body))
     {
@@ -621,8 +639,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwRigpbdPass pass = MakePass(sim, i, h);
-        snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain,
-            pass.work->alone ? snwRigpbd_FinishPlane : UpdateVelocities, &pass);
+        snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, EndOf(pass.work), &pass);
         DampBody(sim, i, &pass, h);
     }
     snwSim_EndStage(sim, snw_stageVelocity);

@@ -158,7 +158,7 @@ typedef struct snwRigpbdWork
     double h;               // ... and substep
     int visits;             // ... and iterations
     bool held;              // ... and whether one of these is 0
-    bool alone;             // in this substep, see rigpbd_plane.c
+    bool alone;             // in this substep, see rigpbd_plane.c and rigpbd_solid.c
     snwRival* rival;        // NULL: the coupled method
 } snwRigpbdWork;
 
@@ -197,11 +197,24 @@ typedef struct snwRigpbdBound
     float most;    // m/s against it
 } snwRigpbdBound;
 
+static inline snwRow snwRigpbd_LimitVelocity(snwRow v, const snwRigpbdBound* bound)
+{
+    snwRow against = v - bound->centre, square = against * against;
+    float sum = square[0] + square[1] + square[2];
+    if (!(sum > bound->most * bound->most))
+        return v;
+    float part = bound->most / sqrtf(sum);
+    return bound->centre + against * (snwRow){part, part, part, 1.0f};
+}
+
 // rigpbd_plane.c
 snwRigpbdBound snwRigpbd_Bound(const snwRigpbdWork* work);
-snwRow snwRigpbd_LimitVelocity(snwRow v, const snwRigpbdBound* bound);
 void snwRigpbd_PredictPlane(int begin, int end, void* pass);
 void snwRigpbd_FinishPlane(int begin, int end, void* pass);
+
+// rigpbd_solid.c
+void snwRigpbd_PredictSolid(int begin, int end, void* pass);
+void snwRigpbd_FinishSolid(int begin, int end, void* pass);
 
 // rigpbd_model.c
 snwResult snwRigpbd_CreateModel(const snwModelDef* def, void** model, snwMessage* message);

@@ -20,16 +20,6 @@ snwRigpbdBound snwRigpbd_Bound(const snwRigpbdWork* work)
         .most = work->model->handleCount > 0 ? (float)(snw_mostSpeed * work->model->size) : INFINITY};
 }
 
-snwRow snwRigpbd_LimitVelocity(snwRow v, const snwRigpbdBound* bound)
-{
-    snwRow against = v - bound->centre, square = against * against;
-    float sum = square[0] + square[1] + square[2];
-    if (!(sum > bound->most * bound->most))
-        return v;
-    float part = bound->most / sqrtf(sum);
-    return bound->centre + against * (snwRow){part, part, part, 1.0f};
-}
-
 static snwPlaneStep MakeStep(const snwRigpbdPass* pass, snwRow centre)
 {
     return (snwPlaneStep){.positions = pass->work->state.positions,
