@@ -10,6 +10,7 @@ static const double s_fitShare = 1e-8;     // of M's diagonal
 static const double s_answerShare = 1e-12; // likewise, in the complement
 static const double s_mostTurn = 0.5;      // rad
 static const double s_shut = 1e-12;        // of the size, or rad: joints are closed
+static const double s_slight = 1e-4;       // rad: turns that a step leaves open, as large as what it neglects
 static const double s_nearlyShut = 1e-7;   // likewise: what is left no longer matters to the fit
 static const double s_open = 1e-9;         // likewise: joints that cannot be closed
 static const double s_wide = 0.05;         // of the size, or rad: too far to be closed at once
@@ -384,8 +385,9 @@ static void Repair(
     s->repairs = true;
     snwRigFit_MakeRows(model, s, hold, pose);
     report->gap = snwRigFit_Gap(model, s);
-    CloseRows(model, s, hold, s_nearlyShut, pose, report);
-    bool rest = report->gap > s_shut && report->gap <= s_nearlyShut;
+    double nearly = snwRigFit_IsJoined(s) ? s_slight : s_nearlyShut;
+    CloseRows(model, s, hold, nearly, pose, report);
+    bool rest = report->gap > s_shut && report->gap <= nearly;
     if (rest && !(hold->chains == snw_rigChainsJoined && CloseRest(model, s, hold, pose, report)))
         CloseRows(model, s, hold, s_shut, pose, report);
     s->repairs = false;
