@@ -27,7 +27,7 @@ export class Transport {
         this.recordButton.addEventListener("click", () => this.record());
         this.speed = h("select", { "aria-label": "Speed of time", title: "Speed of time" });
         this.speed.append(...speeds.map((s) => h("option", { value: s }, `${s}\u00d7`)));
-        this.speed.addEventListener("change", () => app.do("speed", { value: Number(this.speed.value) }));
+        this.speed.addEventListener("change", () => this.setSpeed(Number(this.speed.value)));
         const button = (name: IconName, title: string, run: () => void): HTMLElement =>
             h("button", { class: "round", title, "aria-label": title, onclick: run }, icon(name));
         this.element = h(
@@ -54,6 +54,11 @@ export class Transport {
         const now = this.app.state.value?.speed ?? 1;
         const i = speeds.findIndex((s) => s >= now - 1e-6);
         const speed = speeds[Math.min(speeds.length - 1, Math.max(0, i + by))] ?? 1;
+        this.setSpeed(speed);
+    }
+
+    // Known at once, so that a key that follows goes on from there.
+    private setSpeed(speed: number): void {
         this.app.do("speed", { value: speed });
         this.app.expect({ speed });
     }
