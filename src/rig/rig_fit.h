@@ -46,17 +46,19 @@
 // a handle without mass gets 1e-9 of the whole. A Cholesky factor then always exists; pivots were not needed. A step
 // turns no handle by more than 0.5 rad.
 //
-// Chains. The fit's step is taken with the joints' rows, and what it leaves open is closed by Newton's method, with the
-// matrices of the step as long as those help (at most snw_rigMostRepairs times, the way of least mass), until joints
-// are shut to 1e-7 of the size and limits to 1e-7 rad. The rest, which no longer matters to the fit, is clamped and
-// shifted from root to tail; where that does not shut everything to 1e-12, because handles in between are given,
-// Newton's method goes on.
+// Chains. Where they hang together in trees, places follow from those of roots, and the unknowns are those of the tree
+// (rig_tree.h): joints are shut by construction. Rows remain for what joints do not let turn, for limits, for rules and
+// for places that are given of others than roots. The step is taken with them, and what it leaves open is closed: what
+// is slight, from root to tail; else by Newton's method, with the matrices of the step as long as those help (at most
+// snw_rigMostRepairs times, the way of least mass). Other chains (joints with the world, or that slide) have rows for
+// their points, too.
 //
 // Contradictions (given handles farther apart than their chain is long). What is given is met, and all that hangs on it
-// gives: joints, limits and rules become springs, and the pose is the least of what those and the flesh cost. So it
-// changes as little as what is given does. Joints that are open close by at most 0.002 of the size in a fit, also after
-// somebody let go: all at once, they would throw the flesh. (To shut them anew in every fit from root to tail was
-// tried: no two fits agreed, and the flesh was thrown about at 30 sizes per second.)
+// gives: every joint is rows of its two handles, joints, limits and rules become springs, and the pose is the least of
+// what those and the flesh cost. So it changes as little as what is given does, and joints close by at most 0.002 of
+// the size in a fit: all at once, they would throw the flesh. (To shut them anew in every fit from root to tail was
+// tried: no two fits agreed, and the flesh was thrown about at 30 sizes per second.) When the contradiction has ended,
+// trees take over with the gaps that there are.
 //
 // Careful steps. A step of Gauss and Newton overshoots where flesh is far from the rig, or joints are under strain: the
 // second derivative has the curvature of turns times those distances, which M has not. A rig that turns to and fro by
