@@ -282,9 +282,9 @@ static void CountRows(snwRigFit* model)
     model->trees = model->linkCount > 0;
     for (int i = 0; i < model->linkCount; ++i)
         model->trees = model->trees && model->links[i].parent >= 0 && snwRigLink_IsMeeting(&model->links[i]);
-    model->mostRows = rows + model->equationCount + (model->trees ? snw_mostTreeRows : 0);
-    model->mostTerms = 2 * rows + model->mostTerms * (model->trees ? model->handleCount : 1);
-    model->mostTerms += model->trees ? snw_mostTreeRows * model->handleCount : 0;
+    int places = snw_mostLeavingRows + (model->trees ? snw_mostTreeRows : 0);
+    model->mostRows = rows + model->equationCount + places;
+    model->mostTerms = 2 * rows + (model->mostTerms + places) * (model->trees ? model->handleCount : 1);
 }
 
 static snwResult FillModel(snwContext* context, const snwRigFitDef* def, snwRigFit* model, snwMessage* message)

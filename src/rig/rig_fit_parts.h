@@ -14,7 +14,8 @@
 
 enum
 {
-    snw_mostTurns = 9 // numbers of a linear part
+    snw_mostTurns = 9,       // numbers of a linear part
+    snw_mostLeavingRows = 48 // degrees of freedom that are let go of by and by
 };
 
 #define snw_rigSpring 1e3 // of all mass: rows that cannot be met
@@ -121,7 +122,8 @@ typedef struct snwRigRow
     bool given;      // of a place that is given, but follows from others
     bool firm;       // of a joint whose point is shut: no spring while the fit is a compromise
     bool chosen;     // takes part in the step
-    double softness; // of its own mobility; > 0: of a degree of freedom that is leaving
+    bool leaving;    // of a degree of freedom that is let go of
+    double softness; // of its own mobility, while it is leaving; else 0
     double error;
     int firstTerm, termCount;
 } snwRigRow;
@@ -163,15 +165,15 @@ struct snwRigFitScratch
     snwRigRow* rows;
     snwRigTerm* terms;
     int rowCount, termCount, rowId;
-    bool rowsAlone;  // they are of joints whose points are shut, and depend on nothing but
-    snwMat3* rowsOf; // these linear parts
+    bool rowsAlone;  // they are those of joints whose points are shut alone
+    snwMat3* rowsOf; // the linear parts that such rows are of
     snwRigKept kept;
     snwRigPose *now, *tried; // of repairs; a motion of the handles
     snwRigPose* start;       // of the fit, with what is given
     snwRigPose* last;        // of the fit, without
     double* goals;           // by row: how far it may be open while the fit is a compromise
     bool strained;           // it is
-    bool repairs;            // the step is done, and what it left open is closed: nothing is leaving then
+    bool repairing;          // the step is done, and what it left open is closed: nothing is leaving then
     snwRigPose* answer;      // of the handles, as if poses were linear: how the flesh moves
     bool answers;            // it does
     float *changes, *maps;   // of the pass
@@ -188,6 +190,16 @@ static inline int snwRigFit_Turns(const snwRigFit* model, int handle)
 {
     static const int turns[2][3] = {{1, 0, 4}, {3, 0, 9}};
     return turns[snwRigFit_Dimension(model) - 2][model->handles[handle].freedom];
+}
+
+static inline uint32_t snwRigFit_TurnBits(const snwRigFit* model)
+{
+    return snwRigFit_Dimension(model) == 2 ? snw_dofRotationZ : snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
+}
+
+static inline bool snwRigHold_Leaves(const snwRigHold* hold)
+{
+    return hold->leaving > 0 && hold->leaving < 1;
 }
 
 // It holds its handles together at a point.

@@ -220,7 +220,7 @@ static void FindLambda(const snwRigFit* model, snwRigFitScratch* s, const snwRig
     for (int i = 0; i < count; ++i)
     {
         const snwRigRow* row = &kept->rows[i];
-        double spring = row->softness > 0 ? snw_rigLeash * model->mass : row->firm ? 0 : push->spring;
+        double spring = row->leaving ? snw_rigLeash * model->mass : row->firm ? 0 : push->spring;
         kept->compliance[i] = (push->softness + row->softness) * kept->gram[i * count + i];
         if (spring > 0)
             kept->compliance[i] += 1 / (spring * (row->length ? 1 : model->size * model->size));

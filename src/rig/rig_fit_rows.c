@@ -176,56 +176,65 @@ static void AddParts(const Maker* m, int handle, const snwRigTarget* target)
     }
 }
 
+// From where a coordinate of a place shall be.
+static snwRigRow* AddPlaceRow(const Maker* m, int handle, int a, const snwRigTarget* target)
+{
+    const snwRigPose wanted = {.place = target->place};
+    snwRigRow* row = AddRow(m, true, PlaceOf(&m->pose[handle], a) - PlaceOf(&wanted, a));
+    AddPlace(m, row, handle, a, 1);
+    return row;
+}
+
 // Places that are given, but follow from others.
 static void AddGivenPlaces(const Maker* m, int handle, const snwRigTarget* target)
 {
-    if (!snwRigFit_IsJoined(m->scratch) || m->scratch->tree.parent[handle] < 0)
-        return;
-    const snwRigPose wanted = {.place = target->place};
-    for (int a = 0; a < snwRigFit_Dimension(m->model); ++a)
-    {
-        if ((target->given & (uint32_t)snw_dofX << a) == 0)
-            continue;
-        snwRigRow* row = AddRow(m, true, PlaceOf(&m->pose[handle], a) - PlaceOf(&wanted, a));
-        row->given = true;
-        AddPlace(m, row, handle, a, 1);
-    }
+    bool follows = snwRigFit_IsJoined(m->scratch) && m->scratch->tree.parent[handle] >= 0;
+    for (int a = 0; a < snwRigFit_Dimension(m->model) && follows; ++a)
+        if ((target->given & (uint32_t)snw_dofX << a) != 0)
+            AddPlaceRow(m, handle, a, target)->given = true;
 }
 
-// The turn from where it would go on to.
-static void AddLeavingTurn(const Maker* m, int handle, snwQuat wanted, double softness)
+// One part of the turn from where it would go on to.
+static snwRigRow* AddLeavingTurn(const Maker* m, int handle, int part, snwQuat wanted)
 {
     snwQuat away = snwQuat_Mul(RotationOf(&m->pose[handle]), snwQuat_Conjugate(snwQuat_Normalize(wanted)));
-    for (int i = snwRigFit_Dimension(m->model) == 2 ? 2 : 0; i < 3; ++i)
-    {
-        snwJointAngle part = snwJointAngle_Part(away, i);
-        double gradient[3] = {part.gradient.x, part.gradient.y, part.gradient.z};
-        snwRigRow* row = AddRow(m, false, part.value);
-        row->softness = softness;
-        if (snwRigFit_Dimension(m->model) == 2)
-            AddTerm(m, row, handle)->turn[0] = 1;
-        else
-            memcpy(AddTerm(m, row, handle)->turn, gradient, sizeof gradient);
-    }
+    snwJointAngle angle = snwJointAngle_Part(away, part);
+    snwRigRow* row = AddRow(m, false, angle.value);
+    double* turn = AddTerm(m, row, handle)->turn;
+    if (snwRigFit_Dimension(m->model) == 2)
+        turn[0] = 1;
+    else
+        turn[0] = angle.gradient.x, turn[1] = angle.gradient.y, turn[2] = angle.gradient.z;
+    return row;
 }
 
-// Degrees of freedom that have just been let go of.
-static void AddLeaving(const Maker* m, int handle, const snwRigTarget* target, double leaving)
+static bool IsRoomToLeave(const snwRigFitScratch* s, int first)
 {
-    uint32_t turns = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
-    double softness = leaving / (1 - leaving);
-    const snwRigPose wanted = {.place = target->place};
-    for (int a = 0; a < snwRigFit_Dimension(m->model); ++a)
-    {
-        if ((target->leaving & ~target->given & (uint32_t)snw_dofX << a) == 0)
-            continue;
-        snwRigRow* row = AddRow(m, true, PlaceOf(&m->pose[handle], a) - PlaceOf(&wanted, a));
-        row->softness = softness;
-        AddPlace(m, row, handle, a, 1);
-    }
+    return s->rowCount - first < snw_mostLeavingRows;
+}
+
+// Degrees of freedom that have just been let go of. Linear parts of affine handles go at once.
+static void AddLeaving(const Maker* m, int handle, const snwRigTarget* target, int first)
+{
     bool rigid = m->model->handles[handle].freedom == snw_rigRigid;
-    if (rigid && (target->leaving & turns) != 0 && (target->given & turns) == 0)
-        AddLeavingTurn(m, handle, target->rotation, softness);
+    uint32_t leaving = target->leaving & ~target->given, turns = snwRigFit_TurnBits(m->model);
+    for (int a = 0; a < snwRigFit_Dimension(m->model) && IsRoomToLeave(m->scratch, first); ++a)
+        if ((leaving & (uint32_t)snw_dofX << a) != 0)
+            AddPlaceRow(m, handle, a, target)->leaving = true;
+    for (int i = 0; i < 3 && rigid && (target->given & turns) == 0 && IsRoomToLeave(m->scratch, first); ++i)
+        if ((leaving & turns & (uint32_t)snw_dofRotationX << i) != 0)
+            AddLeavingTurn(m, handle, i, target->rotation)->leaving = true;
+}
+
+// After all others, whose ids stay what they are without them. With very many, the last ones go at once.
+static void AddAllLeaving(const Maker* m, const snwRigHold* hold)
+{
+    int first = m->scratch->rowCount;
+    for (int k = 0; k < m->model->handleCount; ++k)
+        if (hold->targets[k].leaving != 0)
+            AddLeaving(m, k, &hold->targets[k], first);
+    for (int i = first; i < m->scratch->rowCount; ++i)
+        m->scratch->rows[i].softness = hold->leaving / (1 - hold->leaving);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -350,23 +359,18 @@ static void AddSolidJoint(const Maker* m, const snwRigLink* link)
     }
 }
 
-static bool Leaves(const snwRigFitScratch* s, const snwRigHold* hold)
-{
-    return hold->leaving > 0 && hold->leaving < 1 && !s->repairs;
-}
-
 // Whether the rows are those of joints alone, whose points are shut: then they depend on nothing but linear parts.
 static bool AreTurnsAlone(const snwRigFit* model, const snwRigFitScratch* s, const snwRigHold* hold)
 {
-    bool alone = snwRigFit_IsJoined(s) && !Leaves(s, hold);
-    uint32_t turns = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
+    bool alone = snwRigFit_IsJoined(s) && (s->repairing || !snwRigHold_Leaves(hold));
+    uint32_t turns = snwRigFit_TurnBits(model), places = snw_dofX | snw_dofY | snw_dofZ;
     for (int i = 0; i < model->equationCount; ++i)
         alone = alone && !hold->rules[i].on;
     for (int k = 0; k < model->handleCount; ++k)
     {
         uint32_t given = hold->targets[k].given;
         bool parts = (given & turns) != 0 && (given & turns) != turns;
-        alone = alone && !parts && ((given & ~turns) == 0 || s->tree.parent[k] < 0);
+        alone = alone && !parts && ((given & places) == 0 || s->tree.parent[k] < 0);
     }
     return alone;
 }
@@ -397,8 +401,6 @@ void snwRigFit_MakeRows(
     {
         AddParts(&m, k, &hold->targets[k]);
         AddGivenPlaces(&m, k, &hold->targets[k]);
-        if (hold->targets[k].leaving != 0 && Leaves(scratch, hold))
-            AddLeaving(&m, k, &hold->targets[k], hold->leaving);
     }
     for (int i = 0; i < model->linkCount && hold->chains == snw_rigChainsJoined; ++i)
     {
@@ -410,6 +412,8 @@ void snwRigFit_MakeRows(
         if (snwRigFit_Dimension(model) == 2 && link->limited)
             AddFlatLimits(&m, link);
     }
+    if (snwRigHold_Leaves(hold) && !scratch->repairing)
+        AddAllLeaving(&m, hold);
 }
 
 // Something free moves it.
@@ -438,7 +442,7 @@ static double WorstOf(const snwRigFit* model, const snwRigFitScratch* scratch, b
     for (int i = 0; i < scratch->rowCount; ++i)
     {
         const snwRigRow* row = &scratch->rows[i];
-        if ((firm && !row->firm) || row->softness > 0 || !IsLive(scratch, row))
+        if ((firm && !row->firm) || row->leaving || !IsLive(scratch, row))
             continue;
         worst = fmax(worst, row->length ? OpenBy(row) / model->size : OpenBy(row));
     }
@@ -480,7 +484,7 @@ void snwRigFit_Stiffen(const snwRigFit* model, snwRigFitScratch* scratch, double
     for (int i = 0; i < scratch->rowCount; ++i)
     {
         const snwRigRow* row = &scratch->rows[i];
-        double pull = spring * OpenBy(row);
+        double pull = row->leaving ? 0 : spring * OpenBy(row);
         for (int t = row->firstTerm; t < row->firstTerm + row->termCount; ++t)
         {
             const snwRigTerm* term = &scratch->terms[t];
@@ -499,13 +503,14 @@ void snwRigFit_SetGoals(snwRigFitScratch* scratch, snwRigClosing closing)
         *goal = closing.share * open;
         if (row->firm)
             *goal = open - copysign(snwRigTree_Closes(fabs(open), closing.most), open);
-        else if (row->given || row->softness > 0)
+        else if (row->given || row->leaving)
             *goal = 0;
     }
 }
 
 void snwRigFit_TakeGoals(snwRigFitScratch* scratch)
 {
+    scratch->rowsAlone = false;
     for (int i = 0; i < scratch->rowCount; ++i)
         scratch->rows[i].error -= scratch->goals[scratch->rows[i].id];
 }
@@ -578,8 +583,7 @@ static void ClampLink(const snwRigFit* model, const snwRigLink* link, snwRigPose
 
 void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, snwRigPose* pose)
 {
-    uint32_t turns = snwRigFit_Dimension(model) == 2 ? snw_dofRotationZ
-                                                     : snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
+    uint32_t turns = snwRigFit_TurnBits(model);
     for (int i = 0; i < model->linkCount; ++i)
     {
         const snwRigLink* link = &model->links[i];

@@ -10,9 +10,9 @@ static const double s_fitShare = 1e-8;     // of M's diagonal
 static const double s_answerShare = 1e-12; // likewise, in the complement
 static const double s_mostTurn = 0.5;      // rad
 static const double s_shut = 1e-12;        // of the size, or rad: joints are closed
-static const double s_slight = 1e-4;       // rad: turns that a step leaves open, as large as what it neglects
 static const double s_nearlyShut = 1e-7;   // likewise: what is left no longer matters to the fit
 static const double s_open = 1e-9;         // likewise: joints that cannot be closed
+static const double s_slight = 1e-4;       // rad: turns that a step leaves open, as large as what it neglects
 static const double s_wide = 0.05;         // of the size, or rad: too far to be closed at once
 static const double s_worse = 4;           // times the best gap: Newton's method runs away
 static const double s_helps = 0.1;         // times the gap before: old matrices are still good
@@ -33,15 +33,10 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // What is free
 
-static uint32_t TurnBits(const snwRigFit* model)
-{
-    return snwRigFit_Dimension(model) == 2 ? snw_dofRotationZ : snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
-}
-
 // All of the handle's linear part is given.
 static bool IsTurnGiven(const snwRigFit* model, int handle, uint32_t given)
 {
-    uint32_t bits = TurnBits(model);
+    uint32_t bits = snwRigFit_TurnBits(model);
     return model->handles[handle].freedom == snw_rigRigid ? (given & bits) == bits : (given & bits) != 0;
 }
 
@@ -367,6 +362,8 @@ static bool CloseRest(
     size_t bytes = (size_t)model->handleCount * sizeof *pose;
     memcpy(s->tried, pose, bytes);
     snwRigFit_Shut(model, hold, false, s->tried);
+    for (int k = 0; k < model->handleCount && snwRigFit_IsJoined(s); ++k)
+        s->tried[k].place = pose[k].place;
     if (snwRigFit_IsJoined(s))
         snwRigTree_Place(model, &s->tree, s->tried);
     snwRigFit_MakeRows(model, s, hold, s->tried);
@@ -382,7 +379,7 @@ static bool CloseRest(
 static void Repair(
     const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
 {
-    s->repairs = true;
+    s->repairing = true;
     snwRigFit_MakeRows(model, s, hold, pose);
     report->gap = snwRigFit_Gap(model, s);
     double nearly = snwRigFit_IsJoined(s) ? s_slight : s_nearlyShut;
@@ -390,7 +387,7 @@ static void Repair(
     bool rest = report->gap > s_shut && report->gap <= nearly;
     if (rest && !(hold->chains == snw_rigChainsJoined && CloseRest(model, s, hold, pose, report)))
         CloseRows(model, s, hold, s_shut, pose, report);
-    s->repairs = false;
+    s->repairing = false;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -521,7 +518,7 @@ static void Start(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold*
 static void FitStrained(
     const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
 {
-    if (HasGivenRows(s))
+    if (snwRigFit_IsJoined(s) && HasGivenRows(s))
     {
         UseHandles(model, s);
         memcpy(pose, s->last, (size_t)model->handleCount * sizeof *pose);
@@ -556,17 +553,17 @@ snwRigFitReport snwRigFit_Solve(
     double bent = BentBefore(model, s, hold);
     bool open = hold->chains == snw_rigChainsJoined && !snwRigFit_IsJoined(s) && widest > s_ajar;
     Start(model, s, hold, pose);
+    s->strained = false;
     s->strained = bent > s_bent || open || !FitFreely(model, s, hold, pose, &report);
     if (s->strained)
         FitStrained(model, s, hold, pose, &report);
+    bent = snwRigFit_IsJoined(s) ? bent - snwRigFit_Bent(model, s) : 0;
     if (snwRigFit_IsJoined(s))
         SetGiven(model, hold->targets, pose);
-    if (snwRigFit_IsJoined(s))
-        bent -= snwRigFit_Bent(model, s);
     if (hold->chains == snw_rigChainsRepaired)
         snwRigFit_Shut(model, hold, true, pose);
     report.closing = widest - WidestOf(model, pose);
-    if (report.closing >= 0)
+    if (report.closing > -s_shut)
         report.closing = fmax(report.closing, bent);
     return report;
 }
@@ -584,10 +581,12 @@ static bool IsAnythingGiven(const snwRigFit* model, const snwRigFitScratch* s)
 static bool IsHeldFromOutside(const snwRigFit* model, const snwRigFitScratch* s, const snwRigHold* hold)
 {
     bool held = IsAnythingGiven(model, s);
+    for (int k = 0; k < model->handleCount && snwRigHold_Leaves(hold); ++k)
+        held = held || hold->targets[k].leaving != 0;
     for (int i = 0; i < model->equationCount; ++i)
         held = held || hold->rules[i].on;
     for (int k = 0; k < model->handleCount; ++k)
-        held = held || ((hold->targets[k].given & TurnBits(model)) != 0 && s->turns[k] != 0);
+        held = held || ((hold->targets[k].given & snwRigFit_TurnBits(model)) != 0 && s->turns[k] != 0);
     for (int i = 0; i < model->linkCount; ++i)
         held = held || (model->links[i].parent < 0 && hold->chains == snw_rigChainsJoined);
     return held;

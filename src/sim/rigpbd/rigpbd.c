@@ -374,7 +374,7 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
     snwRigHold hold = {.targets = work->targets,
         .rules = work->rules,
         .closing = *work->state.closing,
-        .leaving = snwRigpbd_LetsGo(work) ? pow(Fraction(sim, h), 2.0) : 0.0, // as softly as can be at first
+        .leaving = snwRigpbd_LetsGo(work) ? Fraction(sim, h) * Fraction(sim, h) : 0.0, // as softly as can be at first
         .chains = (int)snwSim_Param(sim, snw_rigpbdChains) == snw_rigpbdChainsFix ? snw_rigChainsRepaired
                                                                                   : snw_rigChainsJoined};
     Soften(sim, h, &hold);

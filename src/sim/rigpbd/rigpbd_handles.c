@@ -200,11 +200,23 @@ static double CommonWay(const snwRigpbdWork* work, int axis, double most)
     return fabs(least) > most ? least - copysign(most, least) : 0.0;
 }
 
+// What is let go of in this step goes on from where it is carried to.
+static void CarryLeaving(snwRigpbdHandle* handle, snwRigTarget* target, snwVec3 way)
+{
+    snwVec3 part = {handle->leaving & snw_dofX ? way.x : 0.0, handle->leaving & snw_dofY ? way.y : 0.0,
+        handle->leaving & snw_dofZ ? way.z : 0.0};
+    handle->start.position = snwVec3_Add(handle->start.position, part);
+    target->place = snwVec3_Add(target->place, part);
+}
+
 snwVec3 snwRigpbd_CarryHandles(snwRigpbdWork* work, double most)
 {
     snwVec3 way = {CommonWay(work, 0, most), CommonWay(work, 1, most), CommonWay(work, 2, most)};
     for (int i = 0; i < work->model->handleCount; ++i)
+    {
         work->state.pose[i].place = snwVec3_Add(work->state.pose[i].place, way);
+        CarryLeaving(&work->state.handles[i], &work->targets[i], way);
+    }
     return way;
 }
 
