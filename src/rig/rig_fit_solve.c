@@ -17,9 +17,10 @@ static const double s_wide = 0.05;         // of the size, or rad: too far to be
 static const double s_worse = 4;           // times the best gap: Newton's method runs away
 static const double s_helps = 0.1;         // times the gap before: old matrices are still good
 static const double s_leastSoftness = 1e-3;
-static const double s_largeTurn = 0.2;             // rad: a step that is not to be trusted
-static const double s_smallTurn = 0.02;            // rad: careful steps have come to their end
-static const double s_closing = 0.002;             // of the size: what open joints close by in a fit, at most
+static const double s_largeTurn = 0.2;  // rad: a step that is not to be trusted
+static const double s_smallTurn = 0.02; // rad: careful steps have come to their end
+static const double s_closing = 0.002;  // of the size: what open joints close by in a fit, at most
+static const double s_pull = 1e-4;      // of the size: what springs that pull at open joints would close them by
 static const double s_ajar = 2 * snw_rigGathering; // of the size: a joint that is open
 static const double s_bent = 1e-4;         // rad: what is beyond its limits by more than that is not put back at once
 static const double s_mostReach = 0.125;   // of what they are open
@@ -439,7 +440,7 @@ static double MostClosing(const snwRigHold* hold)
 static void SetGoals(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold)
 {
     snwRigFit_MakeRows(model, s, hold, s->last);
-    double reach = fmin(s_mostReach, s_closing / fmax(snwRigFit_Gap(model, s), DBL_MIN));
+    double reach = fmin(s_mostReach, s_pull / fmax(snwRigFit_Gap(model, s), DBL_MIN));
     snwRigFit_SetGoals(s, (snwRigClosing){1 - reach, fmax(snw_rigGathering, MostClosing(hold))});
 }
 
