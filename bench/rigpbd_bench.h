@@ -59,7 +59,8 @@ typedef struct snwToggleJump
     double single;   // of the largest of these
 } snwToggleJump;
 
-snwResult snwRigStage_ToggleJump(const char* character, snwToggleJump* worst, snwMessage* message);
+// def's method and user are not read.
+snwResult snwRigStage_ToggleJump(const snwRigStageDef* def, snwToggleJump* worst, snwMessage* message);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Parts

@@ -90,13 +90,14 @@ static snwResult Toggle(snwRigStage* stage, Watch* watch, snwMessage* message)
     return result;
 }
 
-snwResult snwRigStage_ToggleJump(const char* character, snwToggleJump* worst, snwMessage* message)
+snwResult snwRigStage_ToggleJump(const snwRigStageDef* what, snwToggleJump* worst, snwMessage* message)
 {
     const snwMethod* method = snwMethod_Get(snwMethod_Find("rigpbd"));
     snwMethod watched = *method;
     Watch watch = {.method = method};
     snwRigStage stage;
-    snwRigStageDef def = {.character = character, .method = &watched, .user = &watch};
+    snwRigStageDef def = *what;
+    def.method = &watched, def.user = &watch;
     watched.step = WatchStep;
     snwResult result = snwRigStage_Open(&stage, &def, message);
     if (result < 0)
@@ -118,8 +119,9 @@ void snwAddRigpbdToggles(snwBenchRows* rows)
     for (size_t i = 0; i < sizeof s_characters / sizeof *s_characters && rows->result >= 0; ++i)
     {
         snwToggleJump worst;
+        snwRigStageDef def = {.character = s_characters[i]};
         snwBenchRow row = snwMakeBenchRow(s_characters[i], "rigpbd", "toggle_jump");
-        rows->result = snwRigStage_ToggleJump(s_characters[i], &worst, rows->message);
+        rows->result = snwRigStage_ToggleJump(&def, &worst, rows->message);
         if (rows->result < 0)
             return;
         row.value = worst.together;

@@ -282,3 +282,135 @@ TEST(rigfit, treesGiveWayWhenMostIsGiven)
     snwRigWorld_Free(world);
     snwDestroyContext(context);
 }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Letting go
+
+static void LeaveAll(snwRigWorld* world)
+{
+    for (int k = 0; k < world->handleCount; ++k)
+    {
+        world->targets[k] = (snwRigTarget){.leaving = snw_dofAll,
+            .place = snwVec3_MulAdd(world->pose[k].place, 0.001, snwRigWorld_RandomVector(world)),
+            .rotation = snwQuat_FromMat3(world->pose[k].linear)};
+    }
+}
+
+// Everything is let go of at once: more rows than there is room for, of a single handle, of a long chain, of a rig
+// without any.
+TEST(rigfit, allMayLeaveAtOnce)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    static const int counts[] = {1, 16, 16};
+    for (int which = 0; which < 6; ++which)
+    {
+        int dimension = 2 + which % 2, count = counts[which / 2];
+        snwRigWorld* world = which / 2 == 2 ? snwRigWorld_NewChain(context, dimension, count, NULL)
+                                            : snwRigWorld_Simple(context, dimension, 200, count);
+        for (int i = 1; i <= 15; ++i)
+        {
+            LeaveAll(world);
+            world->hold.leaving = i / 15.0;
+            snwRigWorld_Shake(world, 0.001);
+            snwRigFitReport report = snwRigWorld_Fit(world);
+            CHECK(report.gap < 1e-9);
+            CHECK(world->scratch->rowCount <= world->model->mostRows);
+            CHECK(world->scratch->termCount <= world->model->mostTerms);
+            snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose);
+            CHECK(i == 15 || world->scratch->rowCount > 0);
+        }
+        snwRigWorld_Free(world);
+    }
+    snwDestroyContext(context);
+}
+
+// What is leaving is held at first, and free at last.
+TEST(rigfit, whatLeavesIsHeldLessAndLess)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        snwRigWorld* world = snwRigWorld_Simple(context, dimension, 150, 4);
+        double before = -1;
+        for (int i = 1; i <= 4; ++i)
+        {
+            snwRigFit_Rest(world->model, world->pose, world->targets, NULL);
+            snwRigWorld_SkinTo(world, world->x);
+            for (int k = 0; k < world->vertexCount; ++k)
+                world->x[4 * k] += 0.01f;
+            world->targets[2].leaving = snw_dofX;
+            world->hold.leaving = i / 4.0;
+            snwRigWorld_Fit(world);
+            double way = world->pose[2].place.x - world->targets[2].place.x;
+            CHECK(way > before + 1e-4);
+            before = way;
+        }
+        CHECK_NEAR(before, 0.01, 1e-6);
+        snwRigWorld_Free(world);
+    }
+    snwDestroyContext(context);
+}
+
+// Strain, letting go and closing gaps: a scratch that has seen it all gives what a fresh one gives.
+TEST(rigfit, scratchIsNoStateUnderStrain)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwJointDef ball = snwTest_Limits(snw_jointBall, (snwVec3){1, 0, 0}, -0.3, 0.3, 0.4);
+    snwRigWorld* world = snwRigWorld_NewChain(context, 3, 5, &ball);
+    int strained = 0, open = 0;
+    for (int trial = 0; trial < 120; ++trial)
+    {
+        snwRigPose pose[snw_mostHandles];
+        snwRigFitScratch* fresh = NULL;
+        bool held = trial % 40 < 20;
+        world->targets[0].given = snw_dofX | snw_dofY | snw_dofZ;
+        world->targets[4].given = held ? snw_dofX | snw_dofY | snw_dofZ : 0;
+        world->targets[4].leaving = held ? 0 : snw_dofX | snw_dofY | snw_dofZ;
+        world->targets[4].place.x += held ? 0.02 : 0;
+        world->hold.leaving = held ? 0 : (trial % 40 - 19) / 21.0;
+        snwRigWorld_Shake(world, 0.002);
+        memcpy(pose, world->pose, sizeof pose);
+        snwRigHold hold = world->hold;
+        snwRigWorld_Fit(world);
+        strained += world->scratch->strained ? 1 : 0, open += WidestOf(world) > 1e-3 && !held ? 1 : 0;
+        snwRigFit_Complement(world->model, world->scratch, &hold, world->pose);
+        REQUIRE(snwRigFitScratch_Create(context, world->model, &fresh, NULL) == snw_ok);
+        snwRigFit_Gather(context, world->model, fresh, world->x);
+        snwRigFit_Solve(world->model, fresh, &hold, pose);
+        snwRigFit_Complement(world->model, fresh, &hold, pose);
+        CHECK(memcmp(pose, world->pose, 5 * sizeof *pose) == 0);
+        CHECK(memcmp(world->scratch->answer, fresh->answer, 5 * sizeof *fresh->answer) == 0);
+        snwRigFitScratch_Destroy(context, fresh);
+    }
+    CHECK(strained > 20 && open > 10);
+    snwRigWorld_Free(world);
+    snwDestroyContext(context);
+}
+
+// A limit that is exceeded by far is reached again, gently and within a second of substeps.
+TEST(rigfit, limitsThatAreExceededAreReachedGently)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwJointDef hinge = snwTest_Limits(snw_jointHinge, (snwVec3){0, 0, 1}, -0.2, 0.2, 0);
+    snwRigWorld* world = snwRigWorld_NewChain(context, 3, 2, &hinge);
+    int fits = 0;
+    double angle = 0.5, fastest = 0, speed = 0, jerk = 0;
+    world->pose[1].linear = snwQuat_ToMat3(snwQuat_FromAxisAngle((snwVec3){0, 0, 1}, angle));
+    snwRigTree_Choose(world->model, &world->scratch->tree, world->targets);
+    snwRigTree_Plant(world->model, &world->scratch->tree);
+    snwRigTree_Place(world->model, &world->scratch->tree, world->pose);
+    snwRigWorld_SkinTo(world, world->x);
+    for (; fits < 900 && angle > 0.2 + 1e-6; ++fits)
+    {
+        snwRigWorld_Fit(world);
+        snwMat3 turn = snwMat3_TransposeMul(world->pose[0].linear, world->pose[1].linear);
+        double now = atan2(turn.m[1][0], turn.m[0][0]), way = angle - now;
+        jerk = fits > 0 ? fmax(jerk, fabs(way - speed)) : jerk;
+        angle = now, speed = way, fastest = fmax(fastest, speed);
+        snwRigWorld_SkinTo(world, world->x);
+    }
+    CHECK(fits > 100 && fits < 900);
+    CHECK(fastest < 0.003 && jerk < 1e-4);
+    snwRigWorld_Free(world);
+    snwDestroyContext(context);
+}

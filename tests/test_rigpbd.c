@@ -344,6 +344,25 @@ static void CheckJump(const char* character, int handle)
     snwDestroyContext(context);
 }
 
+// One handle is let go of in the step in which another one jumps: the body is carried along, and all of it.
+TEST(rigpbd, whatIsLetGoOfIsCarriedAlong)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "starfish", s_free);
+    snwTransform first = {Pose(sim, 0)->place, {0, 0, 0, 1}}, second = {Pose(sim, 1)->place, {0, 0, 0, 1}};
+    double apart = snwVec3_Distance(first.position, second.position);
+    PushHandle(sim, 0, snw_dofX | snw_dofY, first);
+    PushHandle(sim, 1, snw_dofX | snw_dofY, second);
+    snwFixture_Run(sim, 3, 1.0 / 60.0);
+    first.position.x += 5.0 * Size(sim);
+    PushHandle(sim, 0, snw_dofX | snw_dofY, first);
+    PushHandle(sim, 1, 0, second);
+    snwFixture_Run(sim, 1, 1.0 / 60.0);
+    CHECK_NEAR(snwVec3_Distance(Pose(sim, 0)->place, Pose(sim, 1)->place), apart, 0.3 * apart);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
 TEST(rigpbd, aHandleThatJumpsTenSizesNeitherExplodesNorRuins)
 {
     CheckJump("starfish", 1);
