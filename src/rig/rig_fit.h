@@ -187,7 +187,7 @@ typedef struct snwRigHold
     double compliance; // a, >= 0, of the complement; without unit. 0: hard
     double kept;       // 0 .. 1: the part of C at the last Remember that the complement lets be; 0: none
     double closing;    // of the size, or rad: what was open closed by in the fit before, as it reported
-    double leaving;    // 0 .. 1: how far what is leaving has left; 0 too: nothing is
+    double leaving;    // 0 .. 1: how far what is leaving has left; 1: it is gone. 0: nothing leaves
 } snwRigHold;
 
 // Keeps C of the flesh gathered last, at this pose, for `kept`.

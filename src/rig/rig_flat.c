@@ -1,4 +1,5 @@
-// See rig_flat.h. What it computes is what rig_fit_solve.c computes, to rounding.
+// See rig_flat.h. What it computes is what rig_fit_solve.c computes, to rounding; where handles are exactly alike, to
+// four digits: an inverse is not as good as a solve there.
 
 #include "rig/rig_flat.h"
 

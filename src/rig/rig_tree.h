@@ -9,8 +9,7 @@
 //     c_ik = w_ik (xb_i - j_k) + sum over what hangs on k, w_il (j_c - j_k), c being the child of k towards l
 // with j_k the joint by which k hangs on its parent; for a root, its origin. So M keeps the form that rig_fit.h has for
 // handles that hang on nothing: moments of c in place of those of the arms, which are as constant, and moves of roots
-// alone. A fit with joints costs what one without any costs, joints are shut by construction, to the last bits, and
-// nothing has to be closed afterwards.
+// alone. A fit with joints costs what one without any costs, and joints are shut by construction, to the last bits.
 //
 // A place can be given only of a root: so a tree is rooted at the handle that most is given of. Moments are made anew
 // when that changes. Places that are given of other handles, or that rules name, are rows, with a term for each handle
