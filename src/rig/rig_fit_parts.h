@@ -133,7 +133,7 @@ typedef struct snwRigKept
 {
     snwRigRow* rows;
     snwRigTerm* terms;
-    int count, termCount;
+    int count;
     int version;     // of the factor that the panels are swept with, if that and the rows are of one pose; else -1
     double softness; // that the factor in `active` is made with; -1: there is none
     double *matrix, *panels, *gram, *lambda, *right, *compliance, *active;

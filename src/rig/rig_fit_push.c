@@ -97,7 +97,7 @@ static bool Keep(snwRigFitScratch* s)
         terms += row->termCount;
     }
     same = same && count == kept->count;
-    kept->count = count, kept->termCount = terms;
+    kept->count = count;
     return same;
 }
 

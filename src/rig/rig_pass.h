@@ -30,7 +30,6 @@ enum
     SNW_PASS_LANES = 8,   // vertices of a block
     SNW_PASS_PARTS = 4,   // lanes of a sum: every width of math/simd.h divides it
     SNW_TILE_BLOCKS = 16, // float sums get no longer than this
-    snw_mostPassNumbers = 12,
     snw_mostPassChunks = 16
 };
 

@@ -67,7 +67,7 @@ static int CountPlaces(uint32_t given)
     return ((given & snw_dofX) != 0) + ((given & snw_dofY) != 0) + ((given & snw_dofZ) != 0);
 }
 
-bool snwRigTree_Choose(const snwRigFit* model, const snwRigTree* tree, const snwRigTarget* targets)
+bool snwRigTree_Choose(const snwRigFit* model, snwRigTree* tree, const snwRigTarget* targets)
 {
     bool changes = !tree->made;
     for (int k = 0; k < model->handleCount; ++k)
@@ -115,6 +115,12 @@ static void PutOrder(const snwRigFit* model, snwRigTree* tree)
 // ---------------------------------------------------------------------------------------------------------------------
 // Moments
 
+// From a handle's origin to its joint.
+static snwVec3 OwnArm(const snwRigFit* model, const snwRigTree* tree, int handle)
+{
+    return snwVec3_Sub(tree->pivot[handle], model->handles[handle].origin);
+}
+
 // From the joint of the parent to that of the handle.
 static void Offset(const snwRigTree* tree, int handle, double offset[3])
 {
@@ -127,8 +133,8 @@ static void PutLocal(const snwRigFit* model, snwRigTree* tree, int k, int l)
     const snwRigMoments* from = &model->moments;
     int d = snwRigFit_Dimension(model), at = k * model->stride + l;
     double own[3], other[3];
-    Parts(snwVec3_Sub(tree->pivot[k], model->handles[k].origin), own);
-    Parts(snwVec3_Sub(tree->pivot[l], model->handles[l].origin), other);
+    Parts(OwnArm(model, tree, k), own);
+    Parts(OwnArm(model, tree, l), other);
     tree->sums0[at] = from->p0[at];
     for (int b = 0; b < d; ++b)
     {
@@ -270,7 +276,7 @@ void snwRigTree_Reduce(
     {
         int k = tree->order[i], parent = tree->parent[k];
         double arm[3], offset[3];
-        Parts(snwVec3_Sub(tree->pivot[k], model->handles[k].origin), arm);
+        Parts(OwnArm(model, tree, k), arm);
         if (parent >= 0)
             Offset(tree, k, offset);
         for (int a = 0; a < d; ++a)
@@ -303,7 +309,7 @@ void snwRigTree_Expand(
             continue;
         double there[3], own[3];
         Parts(snwVec3_Sub(tree->pivot[k], model->handles[parent].origin), there);
-        Parts(snwVec3_Sub(tree->pivot[k], model->handles[k].origin), own);
+        Parts(OwnArm(model, tree, k), own);
         for (int a = 0; a < d; ++a)
         {
             double move = moves[a][parent];
@@ -329,7 +335,7 @@ void snwRigTree_Place(const snwRigFit* model, const snwRigTree* tree, snwRigPose
         int k = tree->order[i], parent = tree->parent[k];
         if (parent < 0)
             continue;
-        snwVec3 own = snwVec3_Sub(tree->pivot[k], model->handles[k].origin);
+        snwVec3 own = OwnArm(model, tree, k);
         snwVec3 joint = snwVec3_Add(JointOf(model, tree, k, pose), tree->gap[k]);
         double z = pose[k].place.z;
         pose[k].place = snwVec3_Sub(joint, snwMat3_MulVec(pose[k].linear, own));
@@ -340,14 +346,14 @@ void snwRigTree_Place(const snwRigFit* model, const snwRigTree* tree, snwRigPose
 // ---------------------------------------------------------------------------------------------------------------------
 // Gaps
 
-void snwRigTree_TakeGaps(const snwRigFit* model, const snwRigTree* tree, const snwRigPose* pose)
+void snwRigTree_TakeGaps(const snwRigFit* model, snwRigTree* tree, const snwRigPose* pose)
 {
     for (int k = 0; k < model->handleCount; ++k)
     {
         tree->gap[k] = (snwVec3){0, 0, 0};
         if (tree->parent[k] < 0)
             continue;
-        snwVec3 own = snwVec3_Sub(tree->pivot[k], model->handles[k].origin);
+        snwVec3 own = OwnArm(model, tree, k);
         snwVec3 point = snwVec3_Add(pose[k].place, snwMat3_MulVec(pose[k].linear, own));
         tree->gap[k] = snwVec3_Sub(point, JointOf(model, tree, k, pose));
         tree->gap[k].z = snwRigFit_Dimension(model) == 3 ? tree->gap[k].z : 0;
@@ -355,7 +361,7 @@ void snwRigTree_TakeGaps(const snwRigFit* model, const snwRigTree* tree, const s
 }
 
 // All in the same proportion: they have opened together.
-void snwRigTree_CloseGaps(const snwRigFit* model, const snwRigTree* tree, double most)
+void snwRigTree_CloseGaps(const snwRigFit* model, snwRigTree* tree, double most)
 {
     double widest = 0;
     for (int k = 0; k < model->handleCount; ++k)

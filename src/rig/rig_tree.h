@@ -79,7 +79,7 @@ void snwRigMoments_Create(snwArena* arena, const snwRigFit* model, snwRigMoments
 void snwRigTree_Create(snwArena* arena, const snwRigFit* model, snwRigTree* tree);
 
 // Chooses roots for what is given. True: not those that there are, so that Plant has to follow.
-bool snwRigTree_Choose(const snwRigFit* model, const snwRigTree* tree, const snwRigTarget* targets);
+bool snwRigTree_Choose(const snwRigFit* model, snwRigTree* tree, const snwRigTarget* targets);
 
 // Roots the trees where Choose wants it, and makes their moments.
 void snwRigTree_Plant(const snwRigFit* model, snwRigTree* tree);
@@ -93,8 +93,8 @@ void snwRigTree_Expand(
     const snwRigFit* model, const snwRigTree* tree, double* const (*linear)[3], double* const moves[3]);
 
 // The gaps of a pose; and gaps a fit later, the widest closed by at most `most` of the size.
-void snwRigTree_TakeGaps(const snwRigFit* model, const snwRigTree* tree, const snwRigPose* pose);
-void snwRigTree_CloseGaps(const snwRigFit* model, const snwRigTree* tree, double most);
+void snwRigTree_TakeGaps(const snwRigFit* model, snwRigTree* tree, const snwRigPose* pose);
+void snwRigTree_CloseGaps(const snwRigFit* model, snwRigTree* tree, double most);
 
 // Places of all handles, from those of roots, with the gaps that there are.
 void snwRigTree_Place(const snwRigFit* model, const snwRigTree* tree, snwRigPose* pose);
