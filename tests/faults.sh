@@ -2,9 +2,12 @@
 # Are the tests able to fail? Plants one-line faults in a copy of the committed source, one at a time, and sees the
 # test that guards each feature turn red. A fault that changes nothing, or that no test notices, is an error.
 #
+#   tests/faults.sh [PATTERN]    PATTERN: only those whose test it matches, a regular expression, like '^rig(fit|flat)\.'
+#
 # Each fault: the test that must fail @ the file @ a sed expression that changes one line
 set -euo pipefail
 cd "$(dirname "$0")/.."
+pattern=${1:-}
 copy=build-faults/source
 build=build-faults/build
 
@@ -25,6 +28,7 @@ faults=(
     'elastic.closestVolumeIsThatOfTheOracle@src/sim/apd/elastic.c@s/    if (below \&\& (!whole || .*/    if (below)/'
     'elastic.metricBoundsTheCurvature@src/sim/apd/elastic.c@s/bulk = 2 \* fmax(weight->bulk, 0);/bulk = fmax(weight->bulk, 0);/'
     'geom.skinIsClosedAndOutward@src/geom/mesh.c@s/{{1, 2, 3, -1}, /{{1, 3, 2, -1}, /'
+    'flat.fitWithHolesAndCorners@src/geom/fit_triangles.c@s/        x = right ? most - y : y;/        x = y;/'
     'character.hexesHaveSkinMassAndBones@src/geom/mesh.c@s/{{0, 3, 2, 1}, {4, 5, 6, 7}/{{0, 3, 2, 1}, {4, 7, 6, 5}/'
     'character.refusesBadHexesAndBonesThatTouch@src/sim/character.c@s/if (bone >= 0 \&\& \*owner >= 0 \&\& /if (bone > 0 \&\& *owner > 0 \&\& /'
     'winding.closestPointIsThatOfBruteForce@src/geom/winding.c@s/if (visit.distance2 > best.distance2)/if (2.0 * visit.distance2 > best.distance2)/'
@@ -92,29 +96,48 @@ faults=(
     'complement.sameBitsForAnyThreadsAndInstructionSet@src/rig/handle_sums_kernel.h@s/                \*sum = next + Load/                *sum = (1 + 1e-15 * (SNW_WIDE_LANES == 8)) * next + Load/'
     'rigflat.sumsAreThoseOfLiteralSums@src/rig/flat_pass.c@s/anchor\[0\]\[2\] -= mass/anchor[0][2] += mass/'
     'rigflat.sumsOfPlacesAndMovesAreAboutTheBody@src/rig/flat_pass_kernel.h@s/    float x0 = rows\[0\] + rows\[2\]/    float x0 = 0/'
-    'rigflat.movesGetWhatPlacesGet@src/math/simd.h@s/last ? _mm256_blend_ps(old, sum, 0xcc)/last ? sum/'
+    'rigflat.movesGetWhatPlacesGet@src/math/simd.h@s/rows + 16, last ? _mm256_unpacklo_pd(none, high)/rows + 16, last ? _mm256_unpacklo_pd(high, high)/'
     'rigflat.solvesAreThoseOfTheGeneralWay@src/rig/rig_flat.c@s/moves ? 0 : -s->forces.u/moves ? 0 : -0.999 * s->forces.u/'
     'rigflat.sameBitsForAnyThreadsAndInstructionSet@src/rig/rig_flat_kernel.h@s/x = x + Load(row)/x = (1 + 1e-15 * (SNW_WIDE_LANES == 8)) * x + Load(row)/'
-    'rigfit.matrixAndRightSideAreThoseOfLiteralSums@src/rig/rig_fit_system.c@s/model->p1Back\[b\], -1, motion/model->p1[b], -1, motion/'
+    'rigflat.sumsAreThoseOfLiteralSums@src/rig/flat_pass_kernel.h@s/numbers == 2 \&\& begin + 1 < end/numbers == 2 \&\& begin + 2 < end/'
+    'rigflat.solvesAreThoseOfTheGeneralWay@src/rig/rig_flat_kernel.h@s/(s \* cl - c \* sl) \* Load/(c * sl - s * cl) * Load/'
+    'rigsolid.sumsAreThoseOfLiteralSums@src/rig/rig_pass_kernel.h@s/(double)tile->first\[c \/ 4\]/(double)tile->first[0]/'
+    'rigsolid.sumsOfPlacesAndMovesAreAboutTheBody@src/rig/rig_pass_kernel.h@s/(places\[d\] - x0\[d\]) + moves\[d\]/(places[d] + moves[d]) - x0[d]/'
+    'rigsolid.changesAreThoseOfLiteralMaps@src/rig/rig_pass_kernel.h@s/lane < block->lanes; ++lane/lane < SNW_PASS_LANES; ++lane/'
+    'rigsolid.changesAreThoseOfLiteralMaps@src/rig/rig_pass.c@s/order\[straight++\] = i + snwWide_NextRow(lane);/order[straight++] = i + lane;/'
+    'rigsolid.sameBitsForAnyThreadsAndInstructionSet@src/rig/rig_pass_kernel.h@s/sums\[d\] = sums\[d\] + w \* ApplyRow/sums[d] = (1 + 1e-6f * (SNW_WIDE_LANES == 8)) * sums[d] + w * ApplyRow/'
+    'rigfit.matrixAndRightSideAreThoseOfLiteralSums@src/rig/rig_fit_system.c@s/model->moments.p1Back\[b\], -1, motion/model->moments.p1[b], -1, motion/'
     'rigfit.aStepIsThatOfTheLiteralSystem@src/rig/rig_fit_system.c@s/\[k \* stride + l\] - sum;/[k * stride + l] - 0.999 * sum;/'
+    'rigfit.aStepIsThatOfTheLiteralSystem@src/rig/rig_pass_kernel.h@s/(i == j ? trace : zero) - y\[j\]\[i\])/(i == j ? trace : zero) - y[i][j])/'
     'rigfit.givenDegreesOfFreedomAreExact@src/rig/rig_fit_solve.c@s/pose\[k\].place.y = target->place.y;/pose[k].place.y = 0.999999 * target->place.y;/'
     'rigfit.oneShotIsManySequentialSweeps@src/rig/rig_fit_solve.c@s/(held ? hold->compliance : 0);/0;/'
-    'rigfit.nothingGivenMovesNothing@src/rig/rig_fit_solve.c@s/    s->answers = s->rowCount > 0 || IsAnythingGiven(model, s);/    s->answers = true;/'
-    'rigfit.answersAreNoLargerThanTheDistance@src/rig/rig_fit_solve.c@s/    snwRigFit_Subtract(model, s->fit.kernels, &rest, &s->forces);//'
-    'rigfit.applyAddsTheAnswer@src/rig/rig_pass_kernel.h@s/    snwWide x\[s_wides\], y\[s_wides\], z\[s_wides\], w\[s_wides\];/&\n    rows[0] += 1e-5f;/'
+    'rigfit.nothingGivenMovesNothing@src/rig/rig_fit_solve.c@s/    s->answers = s->rowCount > 0 || .*/    s->answers = true;/'
+    'rigfit.answersAreNoLargerThanTheDistance@src/rig/rig_fit_solve.c@s/    snwRigFit_Subtract(model, s->fit->kernels, &rest, &s->forces);//'
+    'rigfit.applyAddsTheAnswer@src/rig/rig_pass_kernel.h@s/block->vertex\[lane\]) += changes\[lane\];/block->vertex[lane]) += 0.999f * changes[lane];/'
     'rigfit.chainsKeepTheirLengthsOverManyDrags@src/rig/rig_fit_solve.c@s/        Repair(model, s, hold, pose, report);/        (void)Repair;/'
-    'rigfit.limitsOfJointsAreNeverExceeded@src/rig/rig_fit_rows.c@s/    row->atLeast = from->kind == snw_rowAtLeast;/    row->atLeast = true;/'
+    'rigfit.limitsOfJointsAreNeverExceeded@src/rig/rig_fit_rows.c@s/    row->atLeast = atLeast;/    row->atLeast = atLeast || true;/'
     'rigfit.chainsAloneHaveNoMomentum@src/rig/rig_fit_solve.c@s/    bool held = IsHeldFromOutside(model, s, hold);/    bool held = IsHeldFromOutside(model, s, hold) || true;/'
     'rigfit.chainsThatCannotReachStayCalm@src/rig/rig_fit_solve.c@s/SolveStep(model, s, pose, &(snwRigPush){0, 0,/SolveStep(model, s, pose, \&(snwRigPush){1, 0,/'
-    'rigfit.chainsOutOfReachSettleAtTheLeastEnergy@src/rig/rig_fit_solve.c@s/    snwRigFit_SetGoals(s, 1 - reach);/    snwRigFit_SetGoals(s, 1 - 0 * reach);/'
+    'rigfit.chainsOutOfReachSettleAtTheLeastEnergy@src/rig/rig_fit_solve.c@s/(snwRigClosing){1 - reach, /(snwRigClosing){1 - 0 * reach, /'
+    'rigfit.chainsOutOfReachSettleAtTheLeastEnergy@src/rig/rig_fit_solve.c@s/^static const double s_closing = 0.002; /static const double s_closing = 1e9; /'
     'rigfit.swollenFleshDoesNotShakeTheRig@src/rig/rig_fit_solve.c@s/^static const double s_largeTurn = 0.2; /static const double s_largeTurn = 1e9; /'
-    'rigfit.rulesAreMet@src/rig/rig_fit_rows.c@s/double sum = -value;/double sum = -0.999 * value;/'
+    'rigfit.rulesAreMet@src/rig/rig_fit_rows.c@/^static void AddRule/,/^}/s/double sum = -value;/double sum = -0.999 * value;/'
     'rigfit.singularRigsStayCalm@src/rig/rig_fit_solve.c@s/^static const double s_mostTurn = 0.5; /static const double s_mostTurn = 1e9; /'
+    'rigfit.singularRigsStayCalm@src/rig/rig_fit.c@s/model->leastMass\[k\] = mass < least ? least : 0;/model->leastMass[k] = 0 * least;/'
     'rigfit.sameBitsForAnyThreadsAndInstructionSet@src/rig/rig_pass_kernel.h@s/sums\[i\] = sums\[i\] + factors\[l\]/sums[i] = (1 + 1e-15 * (SNW_WIDE_LANES == 8)) * sums[i] + factors[l]/'
     'rigfit.limitsPushFromAMillionthBeforeThem@src/rig/rig_fit_push.c@s/row->atLeast \&\& push->reach == 0 ? fmin(0, -row->error) : -push->reach \* row->error;/row->atLeast \&\& push->reach == 0 ? (row->error > 1e-9 ? -1 : 0) : -push->reach * row->error;/'
     'rigfit.stepsStopAtFarLimits@src/rig/rig_fit_push.c@s/    } while (ChoosePassed(s, push));/    } while (ChoosePassed(s, push) \&\& false);/'
-    'rigfit.keptRowsAreThoseOfAFreshScratch@src/rig/rig_fit_push.c@s/    if (same \&\& pure \&\& kept->version == s->fit.version)/    if ((same || kept->count > 0) \&\& pure \&\& kept->version == s->fit.version)/'
+    'rigfit.keptRowsAreThoseOfAFreshScratch@src/rig/rig_fit_push.c@s/    if (same \&\& pure \&\& kept->version/    if ((same || kept->count > 0) \&\& pure \&\& kept->version/'
+    'rigfit.keptRowsAreThoseOfAFreshScratch@src/rig/rig_fit_rows.c@s/k < model->handleCount \&\& made; ++k)/k < 0 \&\& made; ++k)/'
     'rigfit.scratchIsNoState@src/rig/rig_fit_system.c@s/    if (system->sound \&\& snwRigSystem_IsOf(/    if (system->sound || snwRigSystem_IsOf(/'
+    'rigfit.momentsOfTreesAreThoseOfTheirHandles@src/rig/rig_tree.c@s/+= own\[b\] \* mass \* other\[c\];/+= own[c] * mass * other[b];/'
+    'rigfit.treesMoveAsTheirHandlesDo@src/rig/rig_tree.c@s/\[parent\] \* there\[b\] - linear/[parent] * there[b] + linear/'
+    'rigfit.treesAnswerAsRowsOfJointsDo@src/rig/rig_fit_solve.c@s/+= s->force.turns\[i\] - turns\[i\];/-= turns[i];/'
+    'rigfit.treesAnswerAsRowsOfJointsDo@src/rig/rig_fit_solve.c@s/        snwRigTree_Place(model, &s->tree, s->tried);/        (void)0;/'
+    'rigfit.treesAnswerAsRowsOfJointsDo@src/rig/rig_fit_solve.c@s/        s->joined.eliminated = false;//'
+    'rigfit.treesAnswerAsRowsOfJointsDo@src/rig/rig_tree.c@s/\[parent\] += offset\[b\] \* tree->below/[parent] += 0.999 * offset[b] * tree->below/'
+    'rigfit.treesComeToTheSamePoseAsRowsOfJoints@src/rig/rig_fit_rows.c@s/AddTurns(m, term, arm, a, factor);/AddTurns(m, term, arm, a, below < 0 ? factor : 0.9 * factor);/'
+    'rigfit.treesGiveWayWhenMostIsGiven@src/rig/rig_fit_solve.c@s/rows > snw_mostTreeRows ||/rows >= snw_mostTreeRows ||/'
     'weights.pruningKeepsTheHeaviestAndTheSum@src/rig/weights.c@s/    SortRow(row, count, true);/    SortRow(row, count, false);/'
     'biharmonic.smallProblemsAreThoseOfTheOracle@src/rig/biharmonic.c@s/double bounded = v\[k\] > theta ? v\[k\] - theta : 0;/double bounded = v[k] - theta;/'
     'biharmonic.cagesAreLinearAlongTheirEdges@src/rig/handles.c@s/        holder->held->values\[row + (size_t)ends\[1\]\] = t;/        holder->held->values[row + (size_t)ends[1]] = 1 - t;/'
@@ -187,10 +210,6 @@ faults=(
     'medit.flatMeshesAndMissingLabels@src/asset/read_medit.c@s/    bool labels = count == 0 || HasLabels(\*scan, numbers);/    bool labels = count >= 0 || HasLabels(*scan, numbers);/'
     'tetgen.elementsFindTheirPointsAndFaces@src/asset/read_tetgen.c@s/draft.base = number == 0 ? 0 : 1;/draft.base = number > 2 ? 0 : 1;/'
     'readers.ourObjReadsBack@src/asset/export_obj.c@s/    if ((float)(1 - (double)height) == fromTop)/    if (height >= 0)/'
-    'gltf_write.passThroughKeepsEverything@src/scene/tree.c@s/        memcpy(buffer + strlen(buffer), ".0", 3);/        memcpy(buffer + strlen(buffer), "", 1);/'
-    'gltf_write.morphsAreAppendedAndWhatDrivesThemWidened@src/asset/gltf_write_morph.c@s/        if (users\[2 \* i + 1\] > 0)/        if (users[2 * i + 1] > 1)/'
-    'gltf_write.charactersKeepSkinBonesAndMotions@src/asset/gltf_character.c@s/    return parent < 0 ? rest : /    return parent < 1 ? rest : /'
-    'gltf_write.aFullDiskLeavesNothing@src/asset/gltf_write_save.c@s/        snwPartFile_Drop(&files->parts\[i\]);/        snwPartFile_Abandon(\&files->parts[i]);/'
     'film.bonesAreTheSurfaceOfTheirElements@src/view/film_skeleton.c@s/s_swell = -0.53/s_swell = 0.53/'
     'view.pngRoundTrip@src/view/image.c@s/(size_t)image->width \* (size_t)y);/(size_t)image->width * (size_t)(y ^ 1));/'
     'film.vertexColorsAppear@src/view/film_draw.c@s/def->colors\[body->vertices\[v\]\]/def->colors[v % 2]/'
@@ -206,6 +225,9 @@ faults=(
     'bench.figuresShowThePaperBesideOurs@bench/figures.c@s/others\[def.referenceCount++\] = /others[0] = /'
     'bench.apdPlacesGoOnWhereTheyWereTaken@bench/apd_run.c@s/snwVec3_Sub(to\[a\], from\[a\]), 1 \/ h/snwVec3_Sub(from[a], to[a]), 1 \/ h/'
     'bench.apdMomentBringsOtherSolversToTheSamePlace@bench/apd_run.c@s/SNW_COPY(to.velocities, from.velocities, model->vertexCount);//'
+    'bench.lettingGoOfRigpbdsHandlesDoesNotJerk@src/rig/rig_fit_solve.c@s/fmin(s_closing, hold->closing + snw_rigGathering)/fmin(s_closing, hold->closing + 1)/'
+    'bench.lettingGoOfRigpbdsHandlesDoesNotJerk@src/rig/rig_fit_solve.c@s/s->strained = bent > s_bent || open/s->strained = bent > 1e9 * s_bent || open/'
+    'bench.lettingGoOfRigpbdsHandlesDoesNotJerk@src/sim/rigpbd/rigpbd.c@s/snwRigpbd_LetsGo(work) ? pow(Fraction(sim, h), 2.0) : 0.0/0.0/'
     'scene.roundTrip@src/scene/text.c@s/for (int digits = 15; digits <= 17; ++digits)/for (int digits = 15; digits <= 16; ++digits)/'
     'cli.interruptKeepsFinishedFrames@src/scene/run.c@s/return run->def->interrupt != NULL \&\& \*run->def->interrupt;/return run->def->interrupt == NULL;/'
     # ground truths
@@ -270,9 +292,11 @@ faults=(
     'rigpbd.nothingGivenStaysStillForTenThousandSubsteps@src/sim/constraints/pair_kernel.h@s/det - snwWide_Splat(1.0f)/det - snwWide_Splat(1.01f)/'
     'rigpbd.dampingTakesNoMomentum@src/sim/rigpbd/rigpbd.c@s/exp(-snwSim_Param(sim, snw_rigpbdDrag)/exp(-snwSim_Param(sim, snw_rigpbdDamping)/'
     'rigpbd.givenDegreesOfFreedomAreMetEveryFrame@src/sim/rigpbd/rigpbd_handles.c@s/place = target.position;/place = handle->start.position;/'
-    'rigpbd.chainsOutOfReachDoNotShakeTheFlesh@src/rig/rig_fit_solve.c@s/^static const double s_closing = 0.002; /static const double s_closing = 1e9; /'
+    'rigpbd.chainsOutOfReachDoNotShakeTheFlesh@src/rig/rig_tree.c@s/double left = widest > 0 ? 1 - /double left = widest < 0 ? 1 - /'
+    'rigpbd.aMovingHandleThatIsLetGoOfGoesOn@src/sim/rigpbd/rigpbd_handles.c@s/start.position, dt \* t, handle->velocity);/start.position, 0 * dt * t, handle->velocity);/'
     'rigpbd.flatFleshLandsOnTheFloorAndStaysInItsPlane@src/sim/rigpbd/rigpbd.c@s/sim->def->colliderCount + sim->def->propCount > 0/sim->def->colliderCount < 0/'
     'rigpbd.fleshThatNothingTouchesMovesAsWithAllPasses@src/sim/rigpbd/rigpbd_plane.c@s/            \*v = snwRigpbd_LimitVelocity/            (void)snwRigpbd_LimitVelocity/'
+    'rigpbd.fleshThatNothingTouchesMovesAsWithAllPasses@src/sim/rigpbd/rigpbd_solid.c@s/LimitVelocity((\*v + d \* rate) \* keep/LimitVelocity(*v + d * rate * keep/'
     'conformance.propFollowsTheHand@src/sim/touch.c@s/grab->value \* motion->mass.mass/grab->value/'
     'rigpbd.constraintsOfAFileHoldInEveryFrame@src/scene/constraints_file.c@s/    term->coefficient = data.coefficient;/    term->coefficient = 1;/'
     'rigpbd.constraintCommandsSwitchAndSetThem@src/sim/rigpbd/rigpbd_handles.c@s/work->rules\[i\] = (snwRigRule){value, rule->on != 0};/work->rules[i] = (snwRigRule){value, true};/'
@@ -310,6 +334,7 @@ cmake --build "$build" > /dev/null
 caught=0 missed=0
 for fault in "${faults[@]}"; do
     IFS='@' read -r test file edit <<< "$fault"
+    [[ $test =~ $pattern ]] || continue
     cp "$copy/$file" "$build/kept"
     sed -i "$edit" "$copy/$file"
     if cmp -s "$copy/$file" "$build/kept"; then
@@ -327,4 +352,4 @@ for fault in "${faults[@]}"; do
 done
 cmake --build "$build" > /dev/null
 echo "$caught passed, $missed failed"
-[ "$missed" -eq 0 ]
+[ "$missed" -eq 0 ] && [ "$caught" -gt 0 ]

@@ -590,6 +590,26 @@ TEST(flat, smoothingNeverWorsensTheSmallestAngle)
     snwDestroyContext(context);
 }
 
+// Vertices follow a curve that fills the plane: one is beside the next, and a hundred in a row lie close together.
+static void CheckOrder(const snwFlatMesh* mesh, double side)
+{
+    double way = 0, spread = 0, spacing = side / sqrt(mesh->vertexCount);
+    for (int i = 1; i < mesh->vertexCount; ++i)
+        way += hypot(mesh->vertices[i][0] - mesh->vertices[i - 1][0], mesh->vertices[i][1] - mesh->vertices[i - 1][1]);
+    for (int i = 0; i + 100 <= mesh->vertexCount; ++i)
+    {
+        double lower[2] = {INFINITY, INFINITY}, upper[2] = {-INFINITY, -INFINITY};
+        for (int k = 0; k < 200; ++k)
+        {
+            lower[k % 2] = fmin(lower[k % 2], mesh->vertices[i + k / 2][k % 2]);
+            upper[k % 2] = fmax(upper[k % 2], mesh->vertices[i + k / 2][k % 2]);
+        }
+        spread += hypot(upper[0] - lower[0], upper[1] - lower[1]) / (mesh->vertexCount - 99);
+    }
+    CHECK(way < 1.25 * spacing * (mesh->vertexCount - 1));
+    CHECK(spread < 0.73 * side);
+}
+
 TEST(flat, fitWithHolesAndCorners)
 {
     double circle[256][2], hole[256][2];
@@ -618,6 +638,7 @@ TEST(flat, fitWithHolesAndCorners)
     for (int i = 0; i < mesh.vertexCount; ++i)
         found += fabs(fabs(mesh.vertices[i][0]) - 1) < 1e-7 && fabs(fabs(mesh.vertices[i][1]) - 1) < 1e-7;
     CHECK_INT(found, 4);
+    CheckOrder(&mesh, 2);
     snwArena_Free(&arena);
     snwDestroyContext(context);
 }
