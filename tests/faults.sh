@@ -124,7 +124,7 @@ faults=(
     'rigfit.whatLeavesIsHeldLessAndLess@src/rig/rig_fit_rows.c@s/.softness = hold->leaving \/ (1 - hold->leaving);/.softness = 1;/'
     'rigfit.scratchIsNoStateUnderStrain@src/rig/rig_fit_solve.c@s/^    s->strained = false;//'
     'rigfit.limitsThatAreExceededAreReachedGently@src/rig/rig_fit_solve.c@s/^static const double s_bent = 1e-4; /static const double s_bent = 1e9; /'
-    'rigpbd.whatIsLetGoOfIsCarriedAlong@src/sim/rigpbd/rigpbd_handles.c@s/    target->place = snwVec3_Add(target->place, part);//'
+    'rigpbd.whatIsLetGoOfIsCarriedAlong@src/sim/rigpbd/rigpbd_handles.c@s/snwVec3 part = {handle->leaving & snw_dofX ? way.x : 0.0,/snwVec3 part = {0.0 * way.x,/'
     'rigfit.swollenFleshDoesNotShakeTheRig@src/rig/rig_fit_solve.c@s/^static const double s_largeTurn = 0.2; /static const double s_largeTurn = 1e9; /'
     'rigfit.rulesAreMet@src/rig/rig_fit_rows.c@/^static void AddRule/,/^}/s/double sum = -value;/double sum = -0.999 * value;/'
     'rigfit.singularRigsStayCalm@src/rig/rig_fit_solve.c@s/^static const double s_mostTurn = 0.5; /static const double s_mostTurn = 1e9; /'

@@ -192,6 +192,14 @@ static inline int snwRigFit_Turns(const snwRigFit* model, int handle)
     return turns[snwRigFit_Dimension(model) - 2][model->handles[handle].freedom];
 }
 
+static inline bool snwRigFit_IsSameLinear(const snwMat3* a, const snwMat3* b)
+{
+    bool same = true;
+    for (int i = 0; i < 9; ++i)
+        same = same && a->m[i / 3][i % 3] == b->m[i / 3][i % 3];
+    return same;
+}
+
 static inline uint32_t snwRigFit_TurnBits(const snwRigFit* model)
 {
     return snwRigFit_Dimension(model) == 2 ? snw_dofRotationZ : snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;

@@ -380,7 +380,7 @@ static bool AreMade(const snwRigFit* model, snwRigFitScratch* s, const snwRigHol
 {
     bool alone = AreTurnsAlone(model, s, hold), made = alone && s->rowsAlone;
     for (int k = 0; k < model->handleCount && made; ++k)
-        made = memcmp(&s->rowsOf[k], &pose[k].linear, sizeof s->rowsOf[k]) == 0;
+        made = snwRigFit_IsSameLinear(&s->rowsOf[k], &pose[k].linear);
     for (int k = 0; k < model->handleCount && alone && !made; ++k)
         s->rowsOf[k] = pose[k].linear;
     s->rowsAlone = alone;

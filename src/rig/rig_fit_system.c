@@ -306,19 +306,10 @@ static double Diagonal(const snwRigFit* model, const snwRigSystem* system, const
     return sum;
 }
 
-static bool IsEqual(const snwMat3* a, const snwMat3* b)
-{
-    bool equal = true;
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j)
-            equal = equal && a->m[i][j] == b->m[i][j];
-    return equal;
-}
-
 bool snwRigSystem_IsOf(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose)
 {
     for (int k = 0; k < model->handleCount; ++k)
-        if (TurnsOf(system, k) > 0 && !IsEqual(&system->factored[k], &pose[k].linear))
+        if (TurnsOf(system, k) > 0 && !snwRigFit_IsSameLinear(&system->factored[k], &pose[k].linear))
             return false;
     return true;
 }
