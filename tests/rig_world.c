@@ -108,6 +108,19 @@ void snwRigWorld_Shake(snwRigWorld* world, double size)
     }
 }
 
+void snwRigWorld_CheckFresh(const snwRigWorld* world, const snwRigHold* hold, snwRigPose* before)
+{
+    snwRigFitScratch* fresh = NULL;
+    size_t bytes = (size_t)world->handleCount * sizeof *before;
+    REQUIRE(snwRigFitScratch_Create(world->context, world->model, &fresh, NULL) == snw_ok);
+    snwRigFit_Gather(world->context, world->model, fresh, world->x);
+    snwRigFit_Solve(world->model, fresh, hold, before);
+    snwRigFit_Complement(world->model, fresh, hold, before);
+    CHECK(memcmp(before, world->pose, bytes) == 0);
+    CHECK(memcmp(world->scratch->answer, fresh->answer, bytes) == 0);
+    snwRigFitScratch_Destroy(world->context, fresh);
+}
+
 snwRigFitReport snwRigWorld_Fit(snwRigWorld* world)
 {
     snwRigFit_Gather(world->context, world->model, world->scratch, world->x);

@@ -79,6 +79,9 @@ void snwRigWorld_Drag(snwRigWorld* world, int trial);
 
 snwRigFitReport snwRigWorld_Fit(snwRigWorld* world); // gathers and solves
 
+// A fresh scratch comes from the pose before, with the same hold, to the same pose and the same answer, bit by bit.
+void snwRigWorld_CheckFresh(const snwRigWorld* world, const snwRigHold* hold, snwRigPose* before);
+
 snwVec3 snwRigWorld_Skinned(const snwRigWorld* world, const snwRigPose* pose, int vertex);
 void snwRigWorld_SkinTo(const snwRigWorld* world, float* x);
 double snwRigWorld_MassDot(const snwRigWorld* world, const double* a, const double* b);

@@ -147,18 +147,10 @@ TEST(rigfit, scratchIsNoState)
         memcpy(pose, world->pose, sizeof pose);
         snwRigWorld_GiveSome(world);
         snwRigWorld_Shake(world, 0.02);
+        snwRigHold hold = world->hold;
         snwRigWorld_Fit(world);
-        snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose);
-        snwRigPose answer[snw_mostHandles];
-        memcpy(answer, world->scratch->answer, 4 * sizeof *answer);
-        snwRigFitScratch* fresh = NULL;
-        REQUIRE(snwRigFitScratch_Create(context, world->model, &fresh, NULL) == snw_ok);
-        snwRigFit_Gather(context, world->model, fresh, world->x);
-        snwRigFit_Solve(world->model, fresh, &world->hold, pose);
-        snwRigFit_Complement(world->model, fresh, &world->hold, pose);
-        CHECK(memcmp(pose, world->pose, 4 * sizeof *pose) == 0);
-        CHECK(memcmp(answer, fresh->answer, 4 * sizeof *answer) == 0);
-        snwRigFitScratch_Destroy(context, fresh);
+        snwRigFit_Complement(world->model, world->scratch, &hold, world->pose);
+        snwRigWorld_CheckFresh(world, &hold, pose);
     }
     snwRigWorld_Free(world);
     snwDestroyContext(context);
@@ -174,22 +166,16 @@ TEST(rigfit, keptRowsAreThoseOfAFreshScratch)
     for (int trial = 0; trial < 40; ++trial)
     {
         snwRigPose pose[snw_mostHandles];
-        snwRigFitScratch* fresh = NULL;
         memcpy(pose, world->pose, sizeof pose);
         snwRigWorld_Shake(world, trial % 8 == 7 ? 0.02 : 0.0005); // now and then a step comes to far limits
         world->targets[0].given = trial % 10 == 0 ? snw_dofX : snw_dofX | snw_dofY | snw_dofZ;
         world->targets[0].place = snwVec3_MulAdd(world->pose[0].place, 0.001, snwRigWorld_RandomVector(world));
         int version = world->scratch->fit->version;
+        snwRigHold hold = world->hold;
         snwRigWorld_Fit(world);
         kept += world->scratch->fit->version == version ? 1 : 0;
-        snwRigFit_Complement(world->model, world->scratch, &world->hold, world->pose);
-        REQUIRE(snwRigFitScratch_Create(context, world->model, &fresh, NULL) == snw_ok);
-        snwRigFit_Gather(context, world->model, fresh, world->x);
-        snwRigFit_Solve(world->model, fresh, &world->hold, pose);
-        snwRigFit_Complement(world->model, fresh, &world->hold, pose);
-        CHECK(memcmp(pose, world->pose, 4 * sizeof *pose) == 0);
-        CHECK(memcmp(world->scratch->answer, fresh->answer, 4 * sizeof *fresh->answer) == 0);
-        snwRigFitScratch_Destroy(context, fresh);
+        snwRigFit_Complement(world->model, world->scratch, &hold, world->pose);
+        snwRigWorld_CheckFresh(world, &hold, pose);
     }
     CHECK(kept > 20);
     snwRigWorld_Free(world);

@@ -361,7 +361,6 @@ TEST(rigfit, scratchIsNoStateUnderStrain)
     for (int trial = 0; trial < 120; ++trial)
     {
         snwRigPose pose[snw_mostHandles];
-        snwRigFitScratch* fresh = NULL;
         bool held = trial % 40 < 20;
         world->targets[0].given = snw_dofX | snw_dofY | snw_dofZ;
         world->targets[4].given = held ? snw_dofX | snw_dofY | snw_dofZ : 0;
@@ -374,13 +373,7 @@ TEST(rigfit, scratchIsNoStateUnderStrain)
         snwRigWorld_Fit(world);
         strained += world->scratch->strained ? 1 : 0, open += WidestOf(world) > 1e-3 && !held ? 1 : 0;
         snwRigFit_Complement(world->model, world->scratch, &hold, world->pose);
-        REQUIRE(snwRigFitScratch_Create(context, world->model, &fresh, NULL) == snw_ok);
-        snwRigFit_Gather(context, world->model, fresh, world->x);
-        snwRigFit_Solve(world->model, fresh, &hold, pose);
-        snwRigFit_Complement(world->model, fresh, &hold, pose);
-        CHECK(memcmp(pose, world->pose, 5 * sizeof *pose) == 0);
-        CHECK(memcmp(world->scratch->answer, fresh->answer, 5 * sizeof *fresh->answer) == 0);
-        snwRigFitScratch_Destroy(context, fresh);
+        snwRigWorld_CheckFresh(world, &hold, pose);
     }
     CHECK(strained > 20 && open > 10);
     snwRigWorld_Free(world);
