@@ -549,7 +549,8 @@ snwRigFitReport snwRigFit_Solve(
     snwRigFitScratch* s = scratch;
     snwRigFitReport report = {0};
     double widest = WidestOf(model, pose);
-    memcpy(s->last, pose, (size_t)model->handleCount * sizeof *pose);
+    if (model->linkCount + model->equationCount > 0 || model->flat == NULL) // else nothing is ever strained
+        memcpy(s->last, pose, (size_t)model->handleCount * sizeof *pose);
     NoteFree(model, s, hold, widest);
     double bent = BentBefore(model, s, hold);
     bool open = hold->chains == snw_rigChainsJoined && !snwRigFit_IsJoined(s) && widest > s_ajar;

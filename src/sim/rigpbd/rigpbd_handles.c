@@ -230,32 +230,55 @@ snwVec3 snwRigpbd_MeanVelocity(const snwRigpbdWork* work)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-// The velocity of a handle's pose, and its spin: the part of A' A^-1 that turns.
-static void SetVelocity(snwRigPose* before, const snwRigPose* now, double h, snwRigpbdHandle* handle)
+// What has changed in a substep, times its rate, and the spin that this is: the part of A' A^-1 that turns. In the
+// plane the linear parts have four numbers.
+static snwVec3 FindFlatRate(const snwMat3* before, const snwMat3* now, double rate, snwMat3* out)
 {
-    snwRigPose rate = {snwMat3_Scale(snwMat3_Sub(now->linear, before->linear), 1.0 / h),
-        snwVec3_Scale(snwVec3_Sub(now->place, before->place), 1.0 / h)};
-    snwMat3 turn = snwMat3_Mul(rate.linear, snwMat3_Transpose(before->linear));
-    handle->velocity = rate.place;
-    handle->spin = (snwVec3){
+    double spin = 0.0;
+    *out = (snwMat3){{{0}}};
+    for (int b = 0; b < 2; ++b)
+    {
+        double x = rate * (now->m[0][b] - before->m[0][b]), y = rate * (now->m[1][b] - before->m[1][b]);
+        out->m[0][b] = x, out->m[1][b] = y;
+        spin += y * before->m[0][b] - x * before->m[1][b];
+    }
+    return (snwVec3){0, 0, 0.5 * spin};
+}
+
+static snwVec3 FindSolidRate(const snwMat3* before, const snwMat3* now, double rate, snwMat3* out)
+{
+    *out = snwMat3_Scale(snwMat3_Sub(*now, *before), rate);
+    snwMat3 turn = snwMat3_MulTranspose(*out, *before);
+    return (snwVec3){
         0.5 * (turn.m[2][1] - turn.m[1][2]), 0.5 * (turn.m[0][2] - turn.m[2][0]), 0.5 * (turn.m[1][0] - turn.m[0][1])};
-    *before = rate;
+}
+
+static void SetVelocity(bool flat, snwRigPose* before, const snwRigPose* now, double rate, snwRigpbdHandle* handle)
+{
+    snwRigPose change = {.place = snwVec3_Scale(snwVec3_Sub(now->place, before->place), rate)};
+    handle->velocity = change.place;
+    if (flat)
+        handle->spin = FindFlatRate(&before->linear, &now->linear, rate, &change.linear);
+    else
+        handle->spin = FindSolidRate(&before->linear, &now->linear, rate, &change.linear);
+    *before = change;
 }
 
 void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
 {
+    double rate = 1.0 / h;
     for (int i = 0; i < work->model->handleCount; ++i)
     {
         snwRigpbdHandle* handle = &work->state.handles[i];
         snwRigPose* before = &work->poses[i];
         if (!handle->moves)
         {
-            SetVelocity(before, &work->state.pose[i], h, handle);
+            SetVelocity(work->model->flat, before, &work->state.pose[i], rate, handle);
             continue;
         }
         // Between goes by the velocity that the handle had when the step began.
         snwRigpbdHandle passing = *handle;
-        SetVelocity(before, &work->state.pose[i], h, &passing);
+        SetVelocity(work->model->flat, before, &work->state.pose[i], rate, &passing);
         if (last)
             *handle = passing;
     }
