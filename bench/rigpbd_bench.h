@@ -59,8 +59,9 @@ typedef struct snwToggleJump
     double single;   // of the largest of these
 } snwToggleJump;
 
-// def's method and user are not read.
-snwResult snwRigStage_ToggleJump(const snwRigStageDef* def, snwToggleJump* worst, snwMessage* message);
+// def's method and user are not read. which: 0 .. 1, the handle that is locked and freed, 1 the last; never the first
+// one, which the hand leads.
+snwResult snwRigStage_ToggleJump(const snwRigStageDef* def, double which, snwToggleJump* worst, snwMessage* message);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Parts
