@@ -213,6 +213,46 @@ static void PutPair(snwRigFit* model, int k, const snwMomentPair* pair)
     }
 }
 
+// Those that share flesh, [k][l]: what the motion of l does to k.
+static void PutBlock(const snwRigMoments* moments, int at, snwPairBlock block)
+{
+    block[0][0] = moments->p0[at];
+    for (int b = 0; b < 3; ++b)
+    {
+        block[0][1 + b] = moments->p1[b][at];
+        block[1 + b][0] = moments->p1Back[b][at];
+        for (int c = 0; c < 3; ++c)
+            block[1 + b][1 + c] = moments->p2[c][b][at];
+    }
+}
+
+static snwResult PutPairs(snwRigFit* model, snwMessage* message)
+{
+    int handles = model->handleCount, count = 0;
+    const double* p0 = model->moments.p0;
+    for (int at = 0; at < handles * model->stride; ++at)
+        count += p0[at] != 0;
+    int* starts = snwArena_Alloc(&model->arena, (size_t)handles + 1, sizeof *starts);
+    int* others = snwArena_Alloc(&model->arena, (size_t)count, sizeof *others);
+    snwPairBlock* blocks = snwArena_Alloc(&model->arena, (size_t)count, sizeof *blocks);
+    if (model->arena.failed)
+        return snwFailMemory(message);
+    for (int k = 0, next = 0; k < handles; ++k)
+    {
+        for (int l = 0; l < handles; ++l)
+        {
+            int at = l * model->stride + k;
+            if (p0[at] == 0)
+                continue;
+            others[next] = l;
+            PutBlock(&model->moments, at, blocks[next++]);
+        }
+        starts[k + 1] = next;
+    }
+    model->pairs = (snwPairProduct){handles, starts, others, (const snwPairBlock*)blocks};
+    return snw_ok;
+}
+
 static void FindLeast(snwRigFit* model, const snwRigFitDef* def)
 {
     double total = 0;
@@ -252,7 +292,7 @@ static snwResult PutMoments(snwContext* context, snwRigFit* model, const snwRigF
     FindLeast(model, def);
     if (model->flat != NULL)
         snwRigFlat_Fill(model);
-    return snw_ok;
+    return model->dimension == 3 ? PutPairs(model, message) : snw_ok;
 }
 
 static snwRigPassKind PassKind(const snwRigFitDef* def)

@@ -48,6 +48,7 @@ struct snwRigFit
     int equationCount;
     snwLinearTerm* terms;
     snwRigMoments moments;
+    snwPairProduct pairs; // 3D: M, of those handles that share flesh
     double* leastMass; // [handleCount] kg and
     double* leastTurn; // kg m^2: what M's diagonal gets where it is as good as nothing
     double* flat;      // H of rig_flat.h; NULL: not such a rig

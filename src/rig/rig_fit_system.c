@@ -347,18 +347,44 @@ static void AddProduct(const snwRigFit* model, const snwPassKernels* kernels, co
     kernels->product(&product, factors, out);
 }
 
+// Of few handles everything meets everything, and planes are as good; but of fifty most pairs share nothing.
+static void SubtractPairs(
+    const snwRigFit* model, const snwPassKernels* kernels, const snwRigPlanes* motion, const snwRigPlanes* forces)
+{
+    _Alignas(32) snwHandleRows rows[snw_maxRigHandles], products[snw_maxRigHandles];
+    for (int k = 0; k < model->handleCount; ++k)
+        for (int a = 0; a < 4; ++a)
+        {
+            rows[k][0][a] = a < 3 ? motion->moves[a][k] : 0;
+            for (int b = 0; b < 3; ++b)
+                rows[k][1 + b][a] = a < 3 ? motion->linear[a][b][k] : 0;
+        }
+    kernels->pairProduct(&model->pairs, rows, products);
+    for (int k = 0; k < model->handleCount; ++k)
+        for (int a = 0; a < 3; ++a)
+        {
+            forces->moves[a][k] -= products[k][0][a];
+            for (int b = 0; b < 3; ++b)
+                forces->linear[a][b][k] -= products[k][1 + b][a];
+        }
+}
+
 void snwRigFit_Subtract(
     const snwRigFit* model, const snwPassKernels* kernels, const snwRigPlanes* motion, const snwRigPlanes* forces)
 {
-    int d = snwRigFit_Dimension(model);
-    for (int a = 0; a < d; ++a)
+    if (snwRigFit_Dimension(model) == 3)
+    {
+        SubtractPairs(model, kernels, motion, forces);
+        return;
+    }
+    for (int a = 0; a < 2; ++a)
     {
         AddProduct(model, kernels, model->moments.p0, -1, motion->moves[a], forces->moves[a]);
-        for (int b = 0; b < d; ++b)
+        for (int b = 0; b < 2; ++b)
         {
             AddProduct(model, kernels, model->moments.p1[b], -1, motion->linear[a][b], forces->moves[a]);
             AddProduct(model, kernels, model->moments.p1Back[b], -1, motion->moves[a], forces->linear[a][b]);
-            for (int c = 0; c < d; ++c)
+            for (int c = 0; c < 2; ++c)
                 AddProduct(model, kernels, model->moments.p2[c][b], -1, motion->linear[a][c], forces->linear[a][b]);
         }
     }

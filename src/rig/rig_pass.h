@@ -150,6 +150,20 @@ typedef struct snwPlaneProduct
     double sign;
 } snwPlaneProduct;
 
+// M of solid handles, as blocks of those pairs that share flesh: forces on (place, columns of the linear part) of a
+// handle from the motion of (place, columns of the linear part) of another. The same blocks for all three coordinates,
+// which are lanes; the fourth lane is 0.
+typedef double snwPairBlock[4][4];
+typedef double snwHandleRows[4][4]; // place and columns, each x y z 0; 32-byte aligned
+
+typedef struct snwPairProduct
+{
+    int handleCount;
+    const int* starts; // [handleCount + 1]: the pairs of a handle
+    const int* others;
+    const snwPairBlock* blocks; // [own][other's]
+} snwPairProduct;
+
 // A row of the matrix of turns: out = tr(Y) I - Y^T, Y = R_k P_kl R_l^T, for all l below count, a multiple of four.
 // Planes by l, 32-byte aligned.
 typedef struct snwTurnRow
@@ -169,6 +183,8 @@ typedef struct snwPassKernels
     void (*gatherFlat)(const snwPassRange* range, const snwRigFlesh* flesh, double* sums);
     void (*blendFlat)(const snwPassRange* range, const snwRigBlend* blend);
     void (*product)(const snwPlaneProduct* product, const double* factors, double* out);
+    void (*pairProduct)(
+        const snwPairProduct* product, const snwHandleRows* motion, snwHandleRows* out); // out = M motion
     void (*turnRow)(const snwTurnRow* row);
     // rig_flat.h: forces -= H motion; out = M in, M real; out -= M in, M complex; the inverse of the turns' matrix, its
     // diagonal times 1 + more, false if that is not definite.

@@ -415,6 +415,31 @@ static void Product(const snwPlaneProduct* product, const double* factors, doubl
     }
 }
 
+// What a handle's motion does to a row of another: a sum of four, so that sums over pairs wait for one addition each.
+static inline __attribute__((always_inline)) snwWideDouble PairRow(
+    const double* row, const snwHandleRows* motion, int first)
+{
+    snwWideDouble a = row[0] * Load((*motion)[0] + first) + row[1] * Load((*motion)[1] + first);
+    snwWideDouble b = row[2] * Load((*motion)[2] + first) + row[3] * Load((*motion)[3] + first);
+    return a + b;
+}
+
+static void PairProduct(const snwPairProduct* product, const snwHandleRows* motion, snwHandleRows* out)
+{
+    for (int k = 0; k < product->handleCount; ++k)
+    {
+        snwWideDouble sums[4][4 / s_lanes] = {0};
+        for (int at = product->starts[k]; at < product->starts[k + 1]; ++at)
+            for (int i = 0; i < 4; ++i)
+                for (int v = 0; v < 4 / s_lanes; ++v)
+                    sums[i][v] = sums[i][v] +
+                                 PairRow(product->blocks[at][i], &motion[product->others[at]], v * s_lanes);
+        for (int i = 0; i < 4; ++i)
+            for (int v = 0; v < 4 / s_lanes; ++v)
+                Store(out[k][i] + v * s_lanes, sums[i][v]);
+    }
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Turns
 
@@ -441,5 +466,5 @@ static void TurnRow(const snwTurnRow* row)
 #include "rig/flat_pass_kernel.h"
 #include "rig/rig_flat_kernel.h"
 
-static const snwPassKernels s_kernels = {
-    Gather, Blend, GatherFlat, BlendFlat, Product, TurnRow, SubtractFlat, MultiplyFlat, SubtractTurned, InvertTurns};
+static const snwPassKernels s_kernels = {Gather, Blend, GatherFlat, BlendFlat, Product, PairProduct, TurnRow,
+    SubtractFlat, MultiplyFlat, SubtractTurned, InvertTurns};
