@@ -49,11 +49,11 @@ struct snwRigFit
     snwLinearTerm* terms;
     snwRigMoments moments;
     snwPairProduct pairs; // 3D: M, of those handles that share flesh
-    double* leastMass; // [handleCount] kg and
-    double* leastTurn; // kg m^2: what M's diagonal gets where it is as good as nothing
-    double* flat;      // H of rig_flat.h; NULL: not such a rig
-    double size;       // m
-    double mass;       // kg, of everything
+    double* leastMass;    // [handleCount] kg and
+    double* leastTurn;    // kg m^2: what M's diagonal gets where it is as good as nothing
+    double* flat;         // H of rig_flat.h; NULL: not such a rig
+    double size;          // m
+    double mass;          // kg, of everything
     snwRigPass pass;
     int mostRows, mostTerms;
     int turnCount; // of all linear parts
