@@ -9,7 +9,7 @@
 
 static const double s_dt = 1.0 / 60.0;
 
-#define SNW_GOLDEN_HASH 0x2b332c27d351ef23ull
+#define SNW_GOLDEN_HASH 0xd2d4c6aea0c91f6aull
 
 // A lively scene that uses everything: contact, pins, spin, scripted commands.
 static snwFixtureScene LivelyScene(snwCommand script[6])

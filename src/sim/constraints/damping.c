@@ -1,132 +1,142 @@
-// The sums run over chunks of fixed size and are added in the order of the chunks.
+// Two passes: sums about an origin near the body, and the change of each vertex. The sums run over chunks of fixed size
+// and are added in the order of the chunks.
+//
+// With a drift d both dampings are one change. The first one leaves the rigid part of v, V, as it is; so of v' - d the
+// rigid part is V - D, D being that of d, and V and D have one inertia.
 
 #include "sim/constraints/damping.h"
 #include "sim/constraints/blocks.h"
+#include "sim/constraints/kernels.h"
 
 #include <math.h>
 #include <string.h>
 
-// Sums over vertices: mass, m x, m v, then about the centre of mass L and the six numbers of the inertia.
 enum
 {
     snw_dampGrain = 1024, // vertices per chunk
-    snw_dampSums = 9,     // numbers per chunk
-
-    snw_dampMass = 0,
-    snw_dampX,
-    snw_dampV = snw_dampX + 3,
-    snw_dampFirstCount = snw_dampV + 3,
-    snw_dampL = 0,
-    snw_dampInertia = 3, // xx yy zz xy xz yz
-    snw_dampSecondCount = 9,
 };
 
 typedef struct DampLoop
 {
-    const snwRigidDamping* def;
+    const snwConstraintKernels* kernels;
+    snwDampRows rows;
+    snwDampChange change;
     double* sums;
-    snwVec3 centre, velocity, spin;
-    double factor;
 } DampLoop;
 
-static double Mass(const snwRigidDamping* def, int index)
+// What the sums say, about the origin: then about the centre.
+typedef struct Whole
 {
-    return 1.0 / (double)def->velocities[4 * (size_t)index + 3];
-}
+    double mass;
+    snwVec3 centre;      // m
+    snwVec3 momentum[2]; // kg m/s, of flesh and drift, and
+    snwVec3 angular[2];  // kg m^2/s
+    double products[6];  // kg m^2, of the arms: xx yy zz xy xz yz
+} Whole;
 
-static void AddVec3(double* sum, snwVec3 v)
-{
-    sum[0] += v.x;
-    sum[1] += v.y;
-    sum[2] += v.z;
-}
-
-static void SumMomentum(int begin, int end, void* data)
+static void SumChunk(int begin, int end, void* data)
 {
     DampLoop* loop = data;
-    double* sum = loop->sums + (size_t)(begin / snw_dampGrain) * snw_dampSums;
-    memset(sum, 0, snw_dampSums * sizeof *sum);
-    for (int i = begin; i < end; ++i)
-    {
-        double m = Mass(loop->def, i);
-        sum[snw_dampMass] += m;
-        AddVec3(sum + snw_dampX, snwVec3_Scale(snwRow_Get(loop->def->positions, i), m));
-        AddVec3(sum + snw_dampV, snwVec3_Scale(snwRow_Get(loop->def->velocities, i), m));
-    }
+    double* sums = loop->sums + (size_t)(begin / snw_dampGrain) * snw_dampMostSums;
+    memset(sums, 0, snw_dampMostSums * sizeof *sums);
+    loop->kernels->dampSum(&loop->rows, begin, end, sums);
 }
 
-static void SumSpin(int begin, int end, void* data)
-{
-    DampLoop* loop = data;
-    double* sum = loop->sums + (size_t)(begin / snw_dampGrain) * snw_dampSums;
-    memset(sum, 0, snw_dampSums * sizeof *sum);
-    for (int i = begin; i < end; ++i)
-    {
-        double m = Mass(loop->def, i), *inertia = sum + snw_dampInertia;
-        snwVec3 r = snwVec3_Sub(snwRow_Get(loop->def->positions, i), loop->centre);
-        AddVec3(sum + snw_dampL, snwVec3_Scale(snwVec3_Cross(r, snwRow_Get(loop->def->velocities, i)), m));
-        AddVec3(
-            inertia, (snwVec3){m * (r.y * r.y + r.z * r.z), m * (r.x * r.x + r.z * r.z), m * (r.x * r.x + r.y * r.y)});
-        AddVec3(inertia + 3, (snwVec3){-m * r.x * r.y, -m * r.x * r.z, -m * r.y * r.z});
-    }
-}
-
-static void DampVertices(int begin, int end, void* data)
+static void ChangeChunk(int begin, int end, void* data)
 {
     const DampLoop* loop = data;
-    for (int i = begin; i < end; ++i)
-    {
-        if (loop->def->positions[4 * (size_t)i + 3] == 0.0f)
-            continue;
-        float* row = loop->def->velocities + 4 * (size_t)i;
-        snwVec3 r = snwVec3_Sub(snwRow_Get(loop->def->positions, i), loop->centre),
-                v = snwRow_Get(loop->def->velocities, i);
-        snwVec3 rigid = snwVec3_Add(loop->velocity, snwVec3_Cross(loop->spin, r));
-        v = snwVec3_MulAdd(v, loop->factor, snwVec3_Sub(rigid, v));
-        row[0] = (float)v.x, row[1] = (float)v.y, row[2] = (float)v.z;
-    }
+    loop->kernels->dampApply(&loop->rows, &loop->change, begin, end);
 }
 
 static void AddChunks(double* sums, int vertexCount)
 {
     int chunks = (vertexCount + snw_dampGrain - 1) / snw_dampGrain;
     for (int c = 1; c < chunks; ++c)
-        for (int i = 0; i < snw_dampSums; ++i)
-            sums[i] += sums[(size_t)c * snw_dampSums + i];
+        for (int i = 0; i < snw_dampMostSums; ++i)
+            sums[i] += sums[(size_t)c * snw_dampMostSums + i];
 }
 
-static snwVec3 Spin(const double* sums)
+static snwVec3 Three(const double* numbers)
 {
-    const double* n = sums + snw_dampInertia;
-    snwMat3 inverse, inertia = {{{n[0], n[3], n[4]}, {n[3], n[1], n[5]}, {n[4], n[5], n[2]}}};
-    snwVec3 momentum = {sums[snw_dampL], sums[snw_dampL + 1], sums[snw_dampL + 2]};
-    double trace = n[0] + n[1] + n[2];
-    if (snwMat3_Determinant(inertia) > 1e-9 * trace * trace * trace && snwMat3_Inverse(inertia, &inverse))
-        return snwMat3_MulVec(inverse, momentum);
-    // All on one line: no inertia about it, and half the trace about every axis across it.
-    return trace > 0.0 ? snwVec3_Scale(momentum, 2.0 / trace) : (snwVec3){0, 0, 0};
+    return (snwVec3){numbers[0], numbers[1], numbers[2]};
+}
+
+static Whole ReadPlane(const double* sums)
+{
+    const double* drift = sums + snw_dampPlaneSums;
+    Whole whole = {.mass = sums[0], .centre = {sums[1], sums[2], 0}};
+    whole.momentum[0] = (snwVec3){sums[3], sums[4], 0}, whole.momentum[1] = (snwVec3){drift[0], drift[1], 0};
+    whole.angular[0].z = sums[5], whole.angular[1].z = drift[2];
+    whole.products[0] = sums[6]; // of both axes together, which is what a turn about z has
+    return whole;
+}
+
+static Whole ReadSolid(const double* sums)
+{
+    const double* drift = sums + snw_dampSolidSums;
+    Whole whole = {.mass = sums[0], .centre = Three(sums + 2)};
+    whole.momentum[0] = Three(sums + 5), whole.momentum[1] = Three(drift);
+    whole.angular[0] = Three(sums + 8), whole.angular[1] = Three(drift + 3);
+    memcpy(whole.products, sums + 12, sizeof whole.products);
+    return whole;
+}
+
+static void MoveToCentre(bool flat, Whole* whole)
+{
+    snwVec3 c = whole->centre = snwVec3_Scale(whole->centre, 1.0 / whole->mass);
+    double own[6] = {c.x * c.x, c.y * c.y, c.z * c.z, c.x * c.y, c.x * c.z, c.y * c.z};
+    own[0] += flat ? c.y * c.y : 0.0;
+    for (int i = 0; i < 6; ++i)
+        whole->products[i] -= whole->mass * own[i];
+    for (int i = 0; i < 2; ++i)
+        whole->angular[i] = snwVec3_Sub(whole->angular[i], snwVec3_Cross(c, whole->momentum[i]));
+}
+
+static snwVec3 SpinOf(const Whole* whole, bool flat, snwVec3 angular)
+{
+    const double* p = whole->products;
+    if (flat)
+        return (snwVec3){0, 0, p[0] > 0.0 ? angular.z / p[0] : 0.0};
+    snwMat3 inverse,
+        inertia = {{{p[1] + p[2], -p[3], -p[4]}, {-p[3], p[0] + p[2], -p[5]}, {-p[4], -p[5], p[0] + p[1]}}};
+    double trace = 2.0 * (p[0] + p[1] + p[2]);
+    if (snwMat3_Determinant(inertia) > 1e-7 * trace * trace * trace && snwMat3_Inverse(inertia, &inverse))
+        return snwMat3_MulVec(inverse, angular);
+    // All on one line but for rounding: no inertia about it, and half the trace about every axis across it.
+    return trace > 0.0 ? snwVec3_Scale(angular, 2.0 / trace) : (snwVec3){0, 0, 0};
+}
+
+static snwDampMotion MotionOf(const Whole* whole, bool flat, int which)
+{
+    snwVec3 v = snwVec3_Scale(whole->momentum[which], 1.0 / whole->mass);
+    snwVec3 w = SpinOf(whole, flat, whole->angular[which]);
+    return (snwDampMotion){{(float)v.x, (float)v.y, (float)v.z}, {(float)w.x, (float)w.y, (float)w.z}};
 }
 
 size_t snwDamping_SumCount(int vertexCount)
 {
-    return ((size_t)vertexCount / snw_dampGrain + 1) * snw_dampSums;
+    return ((size_t)vertexCount / snw_dampGrain + 1) * snw_dampMostSums;
 }
 
 void snwRigidDamping_Apply(snwContext* context, const snwRigidDamping* def, double h)
 {
-    if (!(def->rate > 0.0))
+    bool drifts = def->drift != NULL && def->driftRate > 0.0;
+    if (!(def->rate > 0.0) && !drifts)
         return;
-    double* sums = def->sums;
-    DampLoop loop = {.def = def, .sums = sums, .factor = -expm1(-def->rate * h)};
-    snwParallelFor(context, def->count, snw_dampGrain, SumMomentum, &loop);
-    AddChunks(sums, def->count);
-    double m = sums[snw_dampMass];
-    loop.centre = (snwVec3){sums[snw_dampX] / m, sums[snw_dampX + 1] / m, sums[snw_dampX + 2] / m};
-    loop.velocity = (snwVec3){sums[snw_dampV] / m, sums[snw_dampV + 1] / m, sums[snw_dampV + 2] / m};
-    snwParallelFor(context, def->count, snw_dampGrain, SumSpin, &loop);
-    AddChunks(sums, def->count);
-    loop.spin = Spin(sums);
-    snwParallelFor(context, def->count, snw_dampGrain, DampVertices, &loop);
+    DampLoop loop = {.kernels = snwConstraint_Kernels(context->simd),
+        .rows = {def->positions, def->velocities, drifts ? def->drift : NULL, {0}, def->flat},
+        .sums = def->sums};
+    memcpy(loop.rows.origin, def->positions, sizeof loop.rows.origin);
+    snwParallelFor(context, def->count, snw_dampGrain, SumChunk, &loop);
+    AddChunks(def->sums, def->count);
+    Whole whole = def->flat ? ReadPlane(def->sums) : ReadSolid(def->sums);
+    MoveToCentre(def->flat, &whole);
+    loop.change = (snwDampChange){.centre = {(float)whole.centre.x, (float)whole.centre.y, (float)whole.centre.z},
+        .flesh = MotionOf(&whole, def->flat, 0),
+        .drift = MotionOf(&whole, def->flat, 1),
+        .share = (float)-expm1(-def->rate * h),
+        .driftShare = drifts ? (float)-expm1(-def->driftRate * h) : 0.0f};
+    snwParallelFor(context, def->count, snw_dampGrain, ChangeChunk, &loop);
 }
 
 double snwBody_MaterialDamping(const snwBody* body)

@@ -103,6 +103,7 @@ static void Unfold(float* positions, const snwTetBlock* blocks, int begin, int e
             ProjectTets(positions, &blocks[i], lane, snwWide_Splat(1.0f), true);
 }
 
+#include "sim/constraints/damp_kernel.h"
 #include "sim/constraints/neo_hookean_kernel.h"
 #include "sim/constraints/pair_kernel.h"
 #include "sim/constraints/plane_kernel.h"
@@ -119,6 +120,8 @@ static const snwConstraintKernels s_kernels = {
     .pairTets = PairTets,
     .planePredict = PlanePredict,
     .planeFinish = PlaneFinish,
+    .dampSum = DampSum,
+    .dampApply = DampApply,
     .softDistance = SoftDistance,
     .softVolume = SoftVolume,
     .softStrain = SoftStrain,

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "sim/constraints/damp.h"
 #include "sim/constraints/pair.h"
 #include "sim/constraints/plane.h"
 #include "sim/constraints/soft.h"
@@ -35,6 +36,10 @@ typedef struct snwConstraintKernels
     // The latter gives the sum of squares of the velocities against the centre.
     void (*planePredict)(const snwPlaneStep* step, int begin, int end);
     float (*planeFinish)(const snwPlaneStep* step, int begin, int end);
+
+    // damp.h, rows [begin, end), a multiple of eight but for the last: adds to sums; changes velocities.
+    void (*dampSum)(const snwDampRows* rows, int begin, int end, double* sums);
+    void (*dampApply)(const snwDampRows* rows, const snwDampChange* change, int begin, int end);
 
     // Rests for a substep, multipliers at 0.
     snwRestKernelFn* lengths;

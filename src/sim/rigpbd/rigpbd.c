@@ -227,17 +227,6 @@ static void UpdateVelocities(int begin, int end, void* data)
     }
 }
 
-static void Subtract(int begin, int end, void* data)
-{
-    const snwRigpbdWork* work = ((const snwRigpbdPass*)data)->work;
-    for (int i = begin; i < end; ++i)
-    {
-        snwRow v = *snwRigpbd_RowAt(work->state.velocities, i), r = v - *snwRigpbd_RowAt(work->drift, i);
-        r[3] = v[3];
-        *snwRigpbd_RowAt(work->drift, i) = r;
-    }
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Elastic
 
@@ -400,29 +389,18 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
 // ---------------------------------------------------------------------------------------------------------------------
 // Damping
 
-static void DampBody(snwSim* sim, int body, snwRigpbdPass* pass, double h)
+static void DampBody(snwSim* sim, int body, double h)
 {
-    snwRigpbdWork* work = pass->work;
-    double rate = snwSim_Param(sim, snw_rigpbdDamping);
+    snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     snwRigidDamping damping = {.positions = work->state.positions,
         .velocities = work->state.velocities,
         .count = work->model->vertexCount,
         .sums = ((snwRigpbdScratch*)sim->scratch)->sums,
-        .rate = snwSim_Param(sim, snw_rigpbdSettle) + snwBody_MaterialDamping(&sim->bodies[body])};
+        .rate = snwSim_Param(sim, snw_rigpbdSettle) + snwBody_MaterialDamping(&sim->bodies[body]),
+        .drift = work->model->handleCount > 0 ? work->drift : NULL,
+        .driftRate = snwSim_Param(sim, snw_rigpbdDamping),
+        .flat = work->model->flat};
     snwRigidDamping_Apply(sim->context, &damping, h);
-    if (!(rate > 0.0) || work->model->handleCount == 0)
-        return;
-    snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, Subtract, pass);
-    damping.velocities = work->drift;
-    damping.rate = rate;
-    for (int i = 0; i < work->model->vertexCount; ++i)
-        *snwRigpbd_RowAt(work->state.velocities, i) -= *snwRigpbd_RowAt(work->drift, i);
-    snwRigidDamping_Apply(sim->context, &damping, h);
-    for (int i = 0; i < work->model->vertexCount; ++i)
-    {
-        snwRow* v = snwRigpbd_RowAt(work->state.velocities, i);
-        *v += *snwRigpbd_RowAt(work->drift, i);
-    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -640,7 +618,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     {
         snwRigpbdPass pass = MakePass(sim, i, h);
         snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, EndOf(pass.work), &pass);
-        DampBody(sim, i, &pass, h);
+        DampBody(sim, i, h);
     }
     snwSim_EndStage(sim, snw_stageVelocity);
     return snw_ok;

@@ -139,7 +139,7 @@ typedef struct snwRigpbdWork
     float* predicted; // rows, with the inverse masses in use
     float* moves;     // rows: d
     float* plane;     // rows of flat flesh: x y predicted, x y moved
-    float* drift;     // rows: velocities of the rigged mesh, then those of the flesh against it
+    float* drift;     // rows: velocities of the rigged mesh
     snwPairTriangles* triangles;
     snwPairTets* tets;
     snwRigFitScratch* fits[snw_rigpbdFits];
