@@ -172,6 +172,7 @@ const snwMetric snwMetrics[] = {
     {"ns_per_constraint", "ns", "lower",
         "a visit of one of the two constraints (volume, shape) of an element: time of the elastic sweep over all"},
     {"fps", "1/s", "higher", "frames per second of 15 substeps each, one thread, nothing drawn"},
+    {"fps_damped", "1/s", "higher", "the same with all damping on: rigpbd.damping and rigpbd.settle are 2"},
     {"handles", "", "equal", "handles of the character, or bones that serve as such"},
     {"flipped", "", "lower", "elements that are inside out in the worst frame of a drag, as they are shown"},
     {"smoothness@1", "", "lower",

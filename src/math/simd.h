@@ -487,6 +487,26 @@ static inline __attribute__((always_inline)) void snwWide_AddNext4(
 #endif
 }
 
+// Likewise, in place of what is there.
+static inline __attribute__((always_inline)) void snwWide_StoreNext4(
+    float* rows, int first, snwWide x, snwWide y, snwWide z, snwWide w)
+{
+#if defined(SNW_WIDE_AVX2)
+    (void)first;
+    __m256 xy = _mm256_unpacklo_ps((__m256)x, (__m256)y), zw = _mm256_unpacklo_ps((__m256)z, (__m256)w);
+    __m256 XY = _mm256_unpackhi_ps((__m256)x, (__m256)y), ZW = _mm256_unpackhi_ps((__m256)z, (__m256)w);
+    _mm256_storeu_ps(rows, _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(1, 0, 1, 0)));
+    _mm256_storeu_ps(rows + 8, _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(3, 2, 3, 2)));
+    _mm256_storeu_ps(rows + 16, _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(1, 0, 1, 0)));
+    _mm256_storeu_ps(rows + 24, _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(3, 2, 3, 2)));
+#else
+    snwRow all[SNW_WIDE_LANES];
+    snwWide_ToRows(x, y, z, w, all);
+    for (int i = 0; i < SNW_WIDE_LANES; i++)
+        *(snwRow*)(rows + 4 * (long)snwWide_NextRow(first + i)) = all[i];
+#endif
+}
+
 // Sums over eight lanes of four numbers, each in as many vectors as these take; always in the same order.
 static inline snwRow snwWide_SumLanes(const snwWide (*numbers)[8 / SNW_WIDE_LANES])
 {

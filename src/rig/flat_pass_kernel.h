@@ -330,29 +330,26 @@ static inline __attribute__((always_inline)) void ChangeGroup(
     PutRows(pass, group, b->flesh.rows, copy);
 }
 
-static inline void ShowPlace(const snwFlatPass* pass, int first, FlatPlace place, const snwRigBlend* b)
+static inline void ShowPlace(float* rows, int lane, FlatPlace place, const snwRigBlend* b)
 {
-    snwRow rows[SNW_WIDE_LANES];
-    snwWide_ToRows(place.x + b->origin[0], place.y + b->origin[1], snwWide_Splat(b->origin[2]), snwWide_Splat(0), rows);
-    for (int i = 0; i < SNW_WIDE_LANES; ++i)
-    {
-        int lane = first + i, vertex = (lane & ~7) + snwWide_NextRow(lane & 7);
-        if (vertex < pass->vertexCount)
-            *(snwRow*)(b->rigged + 4 * (size_t)vertex) = rows[i];
-    }
+    snwWide_StoreNext4(rows + 4 * (lane & ~7), lane & 7, place.x + b->origin[0], place.y + b->origin[1],
+        snwWide_Splat(b->origin[2]), snwWide_Splat(0));
 }
 
 static inline void ShowGroup(const snwFlatPass* pass, const snwFlatGroup* group, const snwRigBlend* b)
 {
+    _Alignas(32) float copy[4 * SNW_FLAT_GROUP];
     GroupMaps maps;
+    float* rows = TakeRows(pass, group, b->rigged, copy);
     TakeMaps(pass, group, b->maps, &maps);
     for (int lane = 0; lane < group->lanes; lane += 2 * SNW_WIDE_LANES)
     {
         FlatPlace places[2];
         BlendVectors(pass, group, &maps, lane, places);
-        ShowPlace(pass, group->vertex + lane, places[0], b);
-        ShowPlace(pass, group->vertex + lane + SNW_WIDE_LANES, places[1], b);
+        ShowPlace(rows, lane, places[0], b);
+        ShowPlace(rows, lane + SNW_WIDE_LANES, places[1], b);
     }
+    PutRows(pass, group, b->rigged, copy);
 }
 
 static void BlendFlat(const snwPassRange* range, const snwRigBlend* b)

@@ -73,14 +73,15 @@ SNW_VISIT int PutDampPart(DampPart part, const DampLanes* l, snwWide* out)
     switch (part)
     {
         case s_dampPlane:
+        case s_dampPlaneDrift:
             out[0] = l->m, out[1] = mr[0], out[2] = mr[1], out[3] = mv[0], out[4] = mv[1];
             out[5] = r[0] * mv[1] - r[1] * mv[0];
             out[6] = r[0] * mr[0] + r[1] * mr[1];
             out[7] = snwWide_Splat(0.0f);
-            return 8;
-        case s_dampPlaneDrift:
-            out[0] = md[0], out[1] = md[1], out[2] = r[0] * md[1] - r[1] * md[0], out[3] = snwWide_Splat(0.0f);
-            return 4;
+            if (part == s_dampPlane)
+                return 8;
+            out[8] = md[0], out[9] = md[1], out[10] = r[0] * md[1] - r[1] * md[0], out[11] = snwWide_Splat(0.0f);
+            return 12;
         case s_dampMomenta:
             out[0] = l->m, out[1] = snwWide_Splat(0.0f);
             for (int i = 0; i < 3; ++i)
@@ -134,17 +135,25 @@ SNW_VISIT double* SumDampPart(const snwDampRows* rows, DampPart part, int begin,
     return sums;
 }
 
+static void SumDampTile(const snwDampRows* rows, int begin, int end, double* sums)
+{
+    if (rows->flat && rows->drift != NULL)
+        SumDampPart(rows, s_dampPlaneDrift, begin, end, sums);
+    else if (rows->flat)
+        SumDampPart(rows, s_dampPlane, begin, end, sums);
+    else
+    {
+        double* next = SumDampPart(rows, s_dampMomenta, begin, end, sums);
+        next = SumDampPart(rows, s_dampInertia, begin, end, next);
+        if (rows->drift != NULL)
+            SumDampPart(rows, s_dampDrift, begin, end, next);
+    }
+}
+
 static void DampSum(const snwDampRows* rows, int begin, int end, double* sums)
 {
     for (int first = begin; first < end; first += snw_dampTile)
-    {
-        int last = first + snw_dampTile < end ? first + snw_dampTile : end;
-        double* next = SumDampPart(rows, rows->flat ? s_dampPlane : s_dampMomenta, first, last, sums);
-        if (!rows->flat)
-            next = SumDampPart(rows, s_dampInertia, first, last, next);
-        if (rows->drift != NULL)
-            SumDampPart(rows, rows->flat ? s_dampPlaneDrift : s_dampDrift, first, last, next);
-    }
+        SumDampTile(rows, first, first + snw_dampTile < end ? first + snw_dampTile : end, sums);
 }
 
 // velocity + spin x arm
