@@ -82,10 +82,13 @@ typedef struct snwRigSystem
     double share;                 // of M's diagonal, added to it
     unsigned char* freeMoves;     // by handle, a bit per coordinate
     unsigned char* freeTurns;     // by handle, 0 or 1
-    int* turnStart;               // [handleCount + 1]
-    int n;                        // turns that are free
-    bool eliminated;              // all of this and what follows is there
-    int elimination;              // how often that was done
+    int* movers;                  // handles that have a free move
+    int moverCount;
+    int* turnStart;  // [handleCount + 1]
+    int n;           // turns that are free
+    bool allTurn;    // every handle does, freely and as a whole
+    bool eliminated; // all of this and what follows is there
+    int elimination; // how often that was done
     // Coordinates with the same free handles share a group.
     int groupOf[3], groupCount;
     double* inverse[3];   // P0^-1; rows and columns of given ones are 0

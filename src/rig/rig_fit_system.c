@@ -23,6 +23,7 @@ void snwRigSystem_Create(
     *out = (snwRigSystem){.kernels = snwRigPass_Kernels(simd), .moments = moments};
     out->freeMoves = snwArena_Alloc(arena, handles, 1);
     out->freeTurns = snwArena_Alloc(arena, handles, 1);
+    out->movers = snwArena_Alloc(arena, handles, sizeof *out->movers);
     out->turnStart = snwArena_Alloc(arena, handles + 1, sizeof *out->turnStart);
     for (int g = 0; g < d; ++g)
     {
@@ -178,11 +179,15 @@ void snwRigSystem_Set(
     memcpy(system->freeMoves, moves, handles);
     memcpy(system->freeTurns, turns, handles);
     system->share = share;
-    system->n = 0;
+    system->n = system->moverCount = 0;
+    system->allTurn = true;
     for (int k = 0; k < model->handleCount; ++k)
     {
+        if (moves[k] != 0)
+            system->movers[system->moverCount++] = k;
         system->turnStart[k] = system->n;
         system->n += turns[k] != 0 ? snwRigFit_Turns(model, k) : 0;
+        system->allTurn = system->allTurn && turns[k] != 0 && model->handles[k].freedom == snw_rigRigid;
     }
     system->turnStart[handles] = system->n;
     Eliminate(model, system);
@@ -238,11 +243,23 @@ static void FindSolidRow(const snwRigFit* model, const snwRigSystem* system, con
     system->kernels->turnRow(&row);
 }
 
-static void PutSolidBlock(const snwRigSystem* system, int l, double* block)
+// Row by row: what is written next to each other lies next to each other. If all handles turn, as they mostly do,
+// nothing needs to be asked.
+static void PutSolidBlocks(const snwRigFit* model, const snwRigSystem* system, int k, double* out)
 {
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j)
-            block[(size_t)i * (size_t)system->n + (size_t)j] = system->blocks[i][j][l];
+    bool all = system->allTurn;
+    for (int i = 0; i < 3; ++i, out += system->n)
+    {
+        const double *x = system->blocks[i][0], *y = system->blocks[i][1], *z = system->blocks[i][2];
+        for (int l = 0; l <= k && all; ++l)
+            out[3 * l] = x[l], out[3 * l + 1] = y[l], out[3 * l + 2] = z[l];
+        for (int l = 0; l <= k && !all; ++l)
+        {
+            double* to = out + system->turnStart[l];
+            if (TurnsOf(system, l) > 0 && model->handles[l].freedom == snw_rigRigid)
+                to[0] = x[l], to[1] = y[l], to[2] = z[l];
+        }
+    }
 }
 
 static void TakeTurned(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose)
@@ -277,16 +294,23 @@ static void PutRow(const snwRigFit* model, const snwRigSystem* system, const snw
     bool solid = snwRigFit_Dimension(model) == 3 && system->groupCount == 1 &&
                  model->handles[k].freedom == snw_rigRigid;
     if (solid)
-        FindSolidRow(model, system, pose, k);
-    for (int l = 0; l <= k; ++l)
     {
-        if (TurnsOf(system, l) == 0)
-            continue;
-        if (solid && model->handles[l].freedom == snw_rigRigid)
-            PutSolidBlock(system, l, out + system->turnStart[l]);
-        else
-            PutAnyBlock(model, system, pose, k, l, out + system->turnStart[l]);
+        FindSolidRow(model, system, pose, k);
+        PutSolidBlocks(model, system, k, out);
     }
+    for (int l = 0; l <= k; ++l)
+        if (TurnsOf(system, l) > 0 && !(solid && model->handles[l].freedom == snw_rigRigid))
+            PutAnyBlock(model, system, pose, k, l, out + system->turnStart[l]);
+}
+
+// Of what turns as a whole: tr(Y) - Y_cc, and Y has the trace of P2.
+static double SolidDiagonal(const snwRigSystem* system, const snwMat3* A, int at, int turn)
+{
+    double* const(*p2)[3] = (double* const(*)[3])system->moments->p2, sum = 0;
+    const double* row = A->m[turn];
+    for (int b = 0; b < 3; ++b)
+        sum += p2[b][b][at] - row[b] * (p2[b][0][at] * row[0] + p2[b][1][at] * row[1] + p2[b][2][at] * row[2]);
+    return sum;
 }
 
 // M's own diagonal, before elimination.
@@ -295,6 +319,8 @@ static double Diagonal(const snwRigFit* model, const snwRigSystem* system, const
     int d = snwRigFit_Dimension(model), at = handle * model->stride + handle;
     if (model->pass.kind == snw_passFlat)
         return system->moments->p2[0][0][at] + system->moments->p2[1][1][at];
+    if (d == 3 && model->handles[handle].freedom == snw_rigRigid)
+        return SolidDiagonal(system, &pose[handle].linear, at, turn);
     double sum = 0, row[3];
     for (int a = 0; a < d; ++a)
     {
@@ -425,16 +451,35 @@ void snwRigSystem_Contract(const snwRigFit* model, const snwRigSystem* system, c
     }
 }
 
+// Where few handles move (roots of trees), sums are taken over those.
+static bool AreMoversFew(const snwRigFit* model, const snwRigSystem* system)
+{
+    return 4 * system->moverCount <= model->handleCount;
+}
+
+static void TakeMovesAlong(
+    const snwRigFit* model, const snwRigSystem* system, int a, int b, const double* moves, double* plane)
+{
+    const double* back = system->back[system->groupOf[a]][b];
+    memset(plane, 0, (size_t)model->stride * sizeof *plane);
+    if (!AreMoversFew(model, system))
+        AddProduct(model, system->kernels, back, -1, moves, plane);
+    for (int i = 0; i < system->moverCount && AreMoversFew(model, system); ++i)
+    {
+        int p = system->movers[i];
+        const double* row = back + (size_t)p * (size_t)model->stride;
+        for (int l = 0; l < model->stride; ++l)
+            plane[l] -= moves[p] * row[l];
+    }
+}
+
 void snwRigSystem_Reduce(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
     const snwRigMotion* motion, double* const (*planes)[3])
 {
     int d = snwRigFit_Dimension(model);
     for (int a = 0; a < d; ++a)
         for (int b = 0; b < d; ++b)
-        {
-            memset(planes[a][b], 0, (size_t)model->stride * sizeof(double));
-            AddProduct(model, system->kernels, system->back[system->groupOf[a]][b], -1, motion->moves[a], planes[a][b]);
-        }
+            TakeMovesAlong(model, system, a, b, motion->moves[a], planes[a][b]);
     snwRigSystem_Contract(model, system, pose, planes, motion->turns);
 }
 
@@ -526,8 +571,31 @@ void snwRigSystem_Moves(
 {
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
     {
+        const double* inverse = system->inverse[system->groupOf[a]];
         memset(moves[a], 0, (size_t)model->stride * sizeof(double));
-        AddProduct(model, system->kernels, system->inverse[system->groupOf[a]], 1, forces[a], moves[a]);
+        if (!AreMoversFew(model, system))
+            AddProduct(model, system->kernels, inverse, 1, forces[a], moves[a]);
+        for (int i = 0; i < system->moverCount * system->moverCount && AreMoversFew(model, system); ++i)
+        {
+            int p = system->movers[i / system->moverCount], q = system->movers[i % system->moverCount];
+            moves[a][p] += inverse[p * model->stride + q] * forces[a][q];
+        }
+    }
+}
+
+static void MoveByTurns(
+    const snwRigFit* model, const snwRigSystem* system, int a, int b, const double* plane, double* moves)
+{
+    int group = system->groupOf[a];
+    if (!AreMoversFew(model, system))
+        AddProduct(model, system->kernels, system->forth[group][b], -1, plane, moves);
+    for (int i = 0; i < system->moverCount && AreMoversFew(model, system); ++i)
+    {
+        const double* row = system->back[group][b] + (size_t)system->movers[i] * (size_t)model->stride;
+        double sums[4] = {0};
+        for (int l = 0; l < model->stride; ++l)
+            sums[l % 4] += row[l] * plane[l];
+        moves[system->movers[i]] -= (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
 }
 
@@ -539,5 +607,5 @@ void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, con
     snwRigSystem_Moves(model, system, forces, (double* const*)step->moves);
     for (int a = 0; a < d; ++a)
         for (int b = 0; b < d; ++b)
-            AddProduct(model, system->kernels, system->forth[system->groupOf[a]][b], -1, planes[a][b], step->moves[a]);
+            MoveByTurns(model, system, a, b, planes[a][b], step->moves[a]);
 }
