@@ -77,6 +77,65 @@ TEST(bench, smoothnessOfRigpbdFallsWithCompliance)
     snwBenchReport_Free(&report);
 }
 
+static snwBenchReport RunPart(const char* part)
+{
+    snwBenchReport report = {.bench = "rigpbd"};
+    snwBenchOptions options = snwDefaultBenchOptions();
+    options.only = part, options.runs = 1;
+    CHECK(snwRigpbdBench.run(&options, &report, NULL) == snw_ok);
+    return report;
+}
+
+// Every character of Table 1 has its size and every figure, with the paper's beside it where it has one.
+TEST(bench, tableOneOfRigpbdIsWhole)
+{
+    static const struct
+    {
+        const char* name;
+        int vertices, triangles, handles; // the paper's
+    } s_paper[] = {{"ghost", 430, 748, 10}, {"starfish", 273, 445, 6}, {"worm", 839, 1536, 5},
+        {"ellipse", 1934, 3727, 12}, {"mushroom", 1905, 3653, 5}, {"octopus-2d", 392, 640, 12},
+        {"fish-2d", 1040, 1932, 4}, {"bunny", 2241, 4269, 8}};
+    static const char* const s_figures[] = {"t_pbd_us", "t_rig_us", "rig_over_pbd", "fps", "ns_per_constraint"};
+    snwBenchReport report = RunPart("table");
+    for (int i = 0; i < 8; ++i)
+    {
+        const char* name = s_paper[i].name;
+        const snwBenchRow* sizes[] = {
+            FindRow(&report, name, "vertices"), FindRow(&report, name, "triangles"), FindRow(&report, name, "handles")};
+        REQUIRE(sizes[0] != NULL && sizes[1] != NULL && sizes[2] != NULL);
+        CHECK_NEAR(sizes[0]->value, s_paper[i].vertices, 0.05 * s_paper[i].vertices);
+        CHECK_NEAR(sizes[1]->value, s_paper[i].triangles, 0.05 * s_paper[i].triangles);
+        CHECK_NEAR(sizes[2]->value, s_paper[i].handles, 0);
+        for (int k = 0; k < 5; ++k)
+        {
+            const snwBenchRow* row = FindRow(&report, name, s_figures[k]);
+            REQUIRE(row != NULL);
+            CHECK(row->value > 0 && (k == 4 || row->paper > 0));
+        }
+    }
+    snwBenchReport_Free(&report);
+}
+
+// The same hands on the same meshes: ours turns nothing inside out, ARAP does.
+TEST(bench, rivalsOfRigpbdFlipElementsAndWeDoNot)
+{
+    static const char* const s_names[] = {"ghost", "ellipse", "bunny"};
+    snwBenchReport report = RunPart("rivals");
+    double flipped[3] = {0};
+    for (int i = 0; i < report.count; ++i)
+    {
+        const snwBenchRow* row = &report.rows[i];
+        CHECK_INT(strcmp(row->metric, "flipped"), 0);
+        flipped[strcmp(row->method, "arap") == 0 ? 1 : strcmp(row->method, "fast") == 0 ? 2 : 0] += row->value;
+    }
+    for (int i = 0; i < 3; ++i)
+        CHECK(FindRow(&report, s_names[i], "flipped") != NULL);
+    CHECK_INT(report.count, 9);
+    CHECK(flipped[0] == 0 && flipped[1] > 0);
+    snwBenchReport_Free(&report);
+}
+
 TEST(bench, unknownPartOfRigpbdIsRefused)
 {
     snwBenchReport report = {.bench = "rigpbd"};
