@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "sim/rigpbd/rigpbd.h"
+#include "prepare/prepare.h"
 #include "sinew/tools.h"
 
 #include <math.h>
@@ -739,6 +740,63 @@ TEST(rigpbd, bonesAreTheHandlesOfASolidCharacter)
         lowest = fminf(lowest, now.positions[4 * i + 1]);
     CHECK(lowest > -2e-3f && lowest < 0.02f);
     snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+// A bone in the middle of the skeleton is led about by rigpbd: it is met, the rest comes along, and nothing breaks.
+static void LeadABone(snwContext* context, snwCharacter* character, const char* path)
+{
+    snwBodyDef body = snwDefaultBodyDef();
+    snwSceneDef scene = snwDefaultSceneDef();
+    snwSimDef def = snwDefaultSimDef();
+    snwCommand command = snwDefaultCommand(snw_commandHandle);
+    snwSim* sim = NULL;
+    snwMeasures measures, first;
+    body.character = character;
+    scene.bodies = &body, scene.bodyCount = 1, scene.method = "rigpbd", scene.gravity = (snwVec3){0, 0, 0};
+    REQUIRE(snwCreateScene(context, &scene, &def.scene, NULL) == snw_ok);
+    REQUIRE(snwCreateSim(context, &def, &sim, NULL) == snw_ok);
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, 0);
+    command.index = work->model->handleCount / 2, command.mask = snw_dofX | snw_dofY | snw_dofZ;
+    snwVec3 start = work->state.pose[command.index].place, place = start;
+    double size = work->model->size;
+    CHECK(snwSim_GetMeasures(sim, 0, &first) == snw_ok);
+    for (int i = 0; i <= 30; ++i)
+    {
+        place = snwVec3_Add(start, (snwVec3){0, 0.004 * i * size, 0});
+        command.transform.position = place;
+        CHECK(snwSim_Push(sim, &command, NULL) == snw_ok);
+        if (snwSim_Step(sim, 1.0 / 60.0, NULL) != snw_ok)
+            snwTest_Fail(__FILE__, __LINE__, "%s: frame %d", path, i);
+        CHECK(snwVec3_Distance(work->state.pose[command.index].place, place) <= 1e-6 * size);
+    }
+    CHECK(snwSim_GetMeasures(sim, 0, &measures) == snw_ok);
+    CHECK(snwVec3_Distance(measures.centre, first.centre) > 0.02 * size);
+    CHECK_NEAR(measures.volume / first.volume, 1.0, 0.1);
+    snwDestroySim(sim);
+    snwScene_Release(def.scene);
+}
+
+TEST(rigpbd, realRigsFollowAHand)
+{
+    static const char* const s_files[] = {"gltf/Fox.glb", "gltf/RiggedSimple.glb", "blender-rig/rig.glb",
+        "complementary-dynamics/elephant/elephant.json", "complementary-dynamics/fish/fish.json"};
+    const char* folder = getenv("SINEW_DATA");
+    if (folder == NULL)
+        SKIP("SINEW_DATA names no folder with real files");
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    for (size_t i = 0; i < sizeof s_files / sizeof *s_files; ++i)
+    {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s", folder, s_files[i]);
+        snwPrepareReport report;
+        snwPrepared* prepared = NULL;
+        snwPrepareDef def = snwDefaultPrepareDef();
+        def.sidecar = "";
+        REQUIRE(snwPrepareFile(context, path, &def, &prepared, &report, NULL) >= 0);
+        LeadABone(context, snwPrepared_GetCharacter(prepared), path);
+        snwPrepared_Release(prepared);
+    }
     snwDestroyContext(context);
 }
 
