@@ -210,6 +210,10 @@ snwRigFitReport snwRigFit_Solve(
 bool snwRigFit_Complement(
     const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose);
 
+// How the handles move with the flesh in that, [handleCount], as if poses were linear in it; 0 if it does not answer.
+// Whoever wants another answer may write it there.
+snwRigPose* snwRigFit_Answer(const snwRigFit* model, snwRigFitScratch* scratch);
+
 // x += dx of the last Complement (rows as above; fourth numbers stay, and all of it does if Complement said false), and
 // rigged = xr at this pose (rows of four, the fourth number is 0). Either may be NULL.
 void snwRigFit_Apply(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose,

@@ -357,10 +357,19 @@ static void RememberRig(const snwSim* sim, int body)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     int which = WhichFit(sim, work->model);
-    if (work->model->fits[which] == NULL || !(snwSim_Param(sim, snw_rigpbdCompliance) > 0.0))
+    bool soft = snwSim_Param(sim, snw_rigpbdCompliance) > 0.0;
+    if (work->model->fits[which] == NULL || !(soft || snwRigpbd_Toggles(work)))
         return;
     snwRigFit_Gather(sim->context, work->model->fits[which], work->fits[which], work->state.positions);
     snwRigFit_Remember(work->model->fits[which], work->fits[which], work->state.pose);
+}
+
+static bool Answer(const snwSim* sim, const snwRigpbdWork* work, const snwRigHold* hold, double h)
+{
+    int which = WhichFit(sim, work->model);
+    bool answers = snwRigFit_Complement(work->model->fits[which], work->fits[which], hold, work->state.pose);
+    snwRigPose* answer = snwRigFit_Answer(work->model->fits[which], work->fits[which]);
+    return snwRigpbd_EaseAnswer(work, answer, Fraction(sim, h), h / sim->dt, h) || answers;
 }
 
 static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
@@ -378,6 +387,7 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
         .chains = (int)snwSim_Param(sim, snw_rigpbdChains) == snw_rigpbdChainsFix ? snw_rigChainsRepaired
                                                                                   : snw_rigChainsJoined};
     Soften(sim, h, &hold);
+    snwRigpbd_EaseToggle(work, Fraction(sim, h), h / sim->dt, &hold);
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
     snwRigFlesh flesh = model->flat ? (snwRigFlesh){.rows = work->plane, .plane = true}
                                     : (snwRigFlesh){.rows = work->predicted, .moves = work->moves};
@@ -385,7 +395,7 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
     *work->state.closing = snwRigFit_Solve(fit, work->fits[which], &hold, work->state.pose).closing;
     snwRigpbd_FollowHandles(work, h, Fraction(sim, h) == 1.0);
     snwSim_EndStage(sim, snw_stageFit);
-    bool answers = snwRigFit_Complement(fit, work->fits[which], &hold, work->state.pose);
+    bool answers = Answer(sim, work, &hold, h);
     bool damped = snwSim_Param(sim, snw_rigpbdDamping) > 0.0;
     bool plane = model->flat && work->alone;
     flesh = (snwRigFlesh){.rows = plane ? work->plane : work->moves, .plane = plane};

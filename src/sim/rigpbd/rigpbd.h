@@ -124,6 +124,7 @@ typedef struct snwRigpbdState
     float* positions;  // x y z and the inverse mass in use
     float* velocities; // x y z and the inverse mass when free
     snwRigPose* pose;
+    snwRigPose* answer; // what the complement did to the flesh in the last substep, m/s^2 and 1/s^2
     snwRigpbdHandle* handles;
     snwRigpbdRule* rules;
     double* closing; // one: what was open of the rig's joints closed by in the last substep, see rig_fit.h
@@ -257,6 +258,19 @@ snwVec3 snwRigpbd_MeanVelocity(const snwRigpbdWork* work);
 
 // The pose has changed in a substep of h seconds from work->poses, which become its velocities. last: the step ends.
 void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last);
+
+// rigpbd_toggle.c
+
+// Whether the step locks degrees of freedom, or lets go of some.
+bool snwRigpbd_Toggles(const snwRigpbdWork* work);
+
+// What the flesh lags behind the rig by in such a step. fraction: of the step that is over after this substep; part: of
+// the step that the substep is.
+void snwRigpbd_EaseToggle(const snwRigpbdWork* work, double fraction, double part, snwRigHold* hold);
+
+// The complement's answer in the first substep of such a step, which is that of the substep before: returns true. In
+// others it is kept for that.
+bool snwRigpbd_EaseAnswer(const snwRigpbdWork* work, snwRigPose* answer, double fraction, double part, double h);
 
 // rigpbd_rival.c
 snwResult snwRigpbd_CreateRival(snwSim* sim, int body, snwMessage* message); // nothing for the coupled method

@@ -1,0 +1,64 @@
+// What the flesh feels of a step in which degrees of freedom are locked or let go of.
+//
+// The rig obeys at once: what is given is met. But another pose is then the best one, joints that were open are held by
+// gaps in place of springs or the other way round, and flesh that followed hard would be struck. So it follows within
+// the step, as handles that are newly given do:
+//   - in the first substep it is pushed as it was in the substep before, whatever the rig does;
+//   - by that it comes to lag behind the rig. What it lags by then grows and shrinks as
+//         f(t) = t (1 - t)^3 (1 + 3 t),
+//     t from 0 to 1 within the step: the quintic that starts with a slope and no curvature, and ends with neither. So
+//     velocities change by at most 3.9 / n of what they would have changed by at once, n being the number of substeps,
+//     and nothing is left of it when the step ends.
+// The lag is one of what is held alone, as the complement sees it: `kept` of snwRigHold. Other than compliance, which is
+// a spring, it cannot ring. With one substep per step all is at once.
+
+#include "sim/rigpbd/rigpbd.h"
+
+#include <math.h>
+
+static double Lag(double t)
+{
+    double left = 1.0 - t;
+    return t * left * left * left * (1.0 + 3.0 * t);
+}
+
+bool snwRigpbd_Toggles(const snwRigpbdWork* work)
+{
+    bool any = false;
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        const snwRigpbdHandle* handle = &work->state.handles[i];
+        any = any || (handle->moves && (handle->fresh | handle->leaving) != 0);
+    }
+    return any;
+}
+
+static bool IsFirst(double fraction, double part)
+{
+    return fraction < 1.5 * part && fraction < 1.0;
+}
+
+void snwRigpbd_EaseToggle(const snwRigpbdWork* work, double fraction, double part, snwRigHold* hold)
+{
+    if (!snwRigpbd_Toggles(work) || IsFirst(fraction, part) || fraction - part <= 0.0)
+        return;
+    hold->kept = fmax(hold->kept, Lag(fraction) / Lag(fraction - part));
+}
+
+static snwRigPose Scaled(const snwRigPose* motion, double factor)
+{
+    return (snwRigPose){snwMat3_Scale(motion->linear, factor), snwVec3_Scale(motion->place, factor)};
+}
+
+bool snwRigpbd_EaseAnswer(const snwRigpbdWork* work, snwRigPose* answer, double fraction, double part, double h)
+{
+    bool again = snwRigpbd_Toggles(work) && IsFirst(fraction, part);
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        if (again)
+            answer[i] = Scaled(&work->state.answer[i], h * h);
+        else
+            work->state.answer[i] = Scaled(&answer[i], 1.0 / (h * h));
+    }
+    return again;
+}
