@@ -101,7 +101,8 @@ typedef struct snwRigpbdHandle
     uint32_t fresh;             // of those, what this step has newly given
     uint32_t leaving;           // of others, what this step lets go of
     int16_t moves;              // a command or clip moves it in this step
-    int16_t clip;               // snwRigpbdClip
+    int8_t stops;               // the step before locked something of it, and nobody leads it on
+    int8_t clip;                // snwRigpbdClip
 } snwRigpbdHandle;
 
 typedef enum snwRigpbdClip
@@ -261,7 +262,7 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last);
 
 // rigpbd_toggle.c
 
-// Whether the step locks degrees of freedom, or lets go of some.
+// Whether the step locks degrees of freedom, or stops those that the one before locked, or lets go of some.
 bool snwRigpbd_Toggles(const snwRigpbdWork* work);
 
 // What the flesh lags behind the rig by in such a step. fraction: of the step that is over after this substep; part: of

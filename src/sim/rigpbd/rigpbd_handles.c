@@ -80,6 +80,7 @@ void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
     handle->given = given;
     handle->clip = snw_rigpbdClipNone;
     handle->moves = 1;
+    handle->stops = 0;
     handle->start = Now(work, command->index);
     handle->target = InPlane(work->model, command->transform);
 }
@@ -286,6 +287,7 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
     {
         snwRigpbdHandle* handle = &work->state.handles[i];
         handle->start = handle->target;
+        handle->stops = handle->moves && handle->fresh != 0 && handle->clip == snw_rigpbdClipNone;
         handle->fresh = 0;
         handle->leaving = 0;
         handle->moves = 0;

@@ -10,7 +10,10 @@
 //     velocities change by at most 3.9 / n of what they would have changed by at once, n being the number of substeps,
 //     and nothing is left of it when the step ends.
 // The lag is one of what is held alone, as the complement sees it: `kept` of snwRigHold. Other than compliance, which is
-// a spring, it cannot ring. With one substep per step all is at once.
+// a spring, it cannot ring; where there is compliance, less of it is needed. With one substep per step all is at once.
+//
+// What is locked goes on to its target at the speed that it has, and stops there, if nobody leads it on. That is felt as
+// much, so the step after the one that locks is such a step, too.
 
 #include "sim/rigpbd/rigpbd.h"
 
@@ -28,7 +31,7 @@ bool snwRigpbd_Toggles(const snwRigpbdWork* work)
     for (int i = 0; i < work->model->handleCount; ++i)
     {
         const snwRigpbdHandle* handle = &work->state.handles[i];
-        any = any || (handle->moves && (handle->fresh | handle->leaving) != 0);
+        any = any || handle->stops || (handle->moves && (handle->fresh | handle->leaving) != 0);
     }
     return any;
 }
@@ -42,7 +45,8 @@ void snwRigpbd_EaseToggle(const snwRigpbdWork* work, double fraction, double par
 {
     if (!snwRigpbd_Toggles(work) || IsFirst(fraction, part) || fraction - part <= 0.0)
         return;
-    hold->kept = fmax(hold->kept, Lag(fraction) / Lag(fraction - part));
+    double hard = 1.0 - hold->kept;
+    hold->kept += hard * hard * Lag(fraction) / Lag(fraction - part);
 }
 
 static snwRigPose Scaled(const snwRigPose* motion, double factor)
