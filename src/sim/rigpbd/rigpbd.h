@@ -265,13 +265,20 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last);
 // Whether the step locks degrees of freedom, or stops those that the one before locked, or lets go of some.
 bool snwRigpbd_Toggles(const snwRigpbdWork* work);
 
-// What the flesh lags behind the rig by in such a step. fraction: of the step that is over after this substep; part: of
-// the step that the substep is.
-void snwRigpbd_EaseToggle(const snwRigpbdWork* work, double fraction, double part, snwRigHold* hold);
+// Of a step, what a substep is.
+typedef struct snwRigpbdPart
+{
+    double end, length; // of the step that is over then, 0 .. 1; of the step
+    double h;           // s
+} snwRigpbdPart;
+
+// What the flesh lags behind the rig by in such a step.
+void snwRigpbd_EaseToggle(const snwRigpbdWork* work, const snwRigpbdPart* now, snwRigHold* hold);
 
 // The complement's answer in the first substep of such a step, which is that of the substep before: returns true. In
 // others it is kept for that.
-bool snwRigpbd_EaseAnswer(const snwRigpbdWork* work, snwRigPose* answer, double fraction, double part, double h);
+bool snwRigpbd_EaseAnswer(
+    const snwRigpbdWork* work, const snwRigHold* hold, const snwRigpbdPart* now, snwRigPose* answer);
 
 // rigpbd_rival.c
 snwResult snwRigpbd_CreateRival(snwSim* sim, int body, snwMessage* message); // nothing for the coupled method

@@ -13,7 +13,7 @@
 // a spring, it cannot ring; where there is compliance, less of it is needed. With one substep per step all is at once.
 //
 // What is locked goes on to its target at the speed that it has, and stops there, if nobody leads it on. That is felt as
-// much, so the step after the one that locks is such a step, too.
+// much, so the step after the one that locks is such a step, too, but where the handle was thrown.
 
 #include "sim/rigpbd/rigpbd.h"
 
@@ -36,17 +36,17 @@ bool snwRigpbd_Toggles(const snwRigpbdWork* work)
     return any;
 }
 
-static bool IsFirst(double fraction, double part)
+static bool IsFirst(const snwRigpbdPart* now)
 {
-    return fraction < 1.5 * part && fraction < 1.0;
+    return now->end < 1.5 * now->length && now->end < 1.0;
 }
 
-void snwRigpbd_EaseToggle(const snwRigpbdWork* work, double fraction, double part, snwRigHold* hold)
+void snwRigpbd_EaseToggle(const snwRigpbdWork* work, const snwRigpbdPart* now, snwRigHold* hold)
 {
-    if (!snwRigpbd_Toggles(work) || IsFirst(fraction, part) || fraction - part <= 0.0)
+    if (!snwRigpbd_Toggles(work) || now->end < 1.5 * now->length)
         return;
     double hard = 1.0 - hold->kept;
-    hold->kept += hard * hard * Lag(fraction) / Lag(fraction - part);
+    hold->kept += hard * hard * Lag(now->end) / Lag(now->end - now->length);
 }
 
 static snwRigPose Scaled(const snwRigPose* motion, double factor)
@@ -54,15 +54,24 @@ static snwRigPose Scaled(const snwRigPose* motion, double factor)
     return (snwRigPose){snwMat3_Scale(motion->linear, factor), snwVec3_Scale(motion->place, factor)};
 }
 
-bool snwRigpbd_EaseAnswer(const snwRigpbdWork* work, snwRigPose* answer, double fraction, double part, double h)
+static snwRigPose Between(const snwRigPose* from, const snwRigPose* to, double part)
 {
-    bool again = snwRigpbd_Toggles(work) && IsFirst(fraction, part);
+    snwRigPose a = Scaled(from, 1.0 - part), b = Scaled(to, part);
+    return (snwRigPose){snwMat3_Add(a.linear, b.linear), snwVec3_Add(a.place, b.place)};
+}
+
+bool snwRigpbd_EaseAnswer(const snwRigpbdWork* work, const snwRigHold* hold, const snwRigpbdPart* now, snwRigPose* answer)
+{
+    bool first = snwRigpbd_Toggles(work) && IsFirst(now);
+    double hard = 1.0 - hold->kept, square = now->h * now->h;
     for (int i = 0; i < work->model->handleCount; ++i)
     {
-        if (again)
-            answer[i] = Scaled(&work->state.answer[i], h * h);
+        snwRigPose* kept = &work->state.answer[i];
+        snwRigPose again = Scaled(kept, square);
+        if (first)
+            answer[i] = Between(&answer[i], &again, hard * hard);
         else
-            work->state.answer[i] = Scaled(&answer[i], 1.0 / (h * h));
+            *kept = Scaled(&answer[i], 1.0 / square);
     }
-    return again;
+    return first;
 }
