@@ -378,7 +378,7 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
     const snwRigpbdModel* model = work->model;
     int which = WhichFit(sim, model);
     const snwRigFit* fit = model->fits[which];
-    snwRigpbdPart now = {Fraction(sim, h), h / sim->dt, h};
+    snwRigpbdPart now = {Fraction(sim, h), h / sim->dt, h, snwRigpbd_Toggles(work)};
     if (fit == NULL)
         return;
     snwRigHold hold = {.targets = work->targets,
@@ -388,7 +388,7 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
         .chains = (int)snwSim_Param(sim, snw_rigpbdChains) == snw_rigpbdChainsFix ? snw_rigChainsRepaired
                                                                                   : snw_rigChainsJoined};
     Soften(sim, h, &hold);
-    snwRigpbd_EaseToggle(work, &now, &hold);
+    snwRigpbd_EaseToggle(&now, &hold);
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
     snwRigFlesh flesh = model->flat ? (snwRigFlesh){.rows = work->plane, .plane = true}
                                     : (snwRigFlesh){.rows = work->predicted, .moves = work->moves};

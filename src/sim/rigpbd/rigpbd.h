@@ -270,10 +270,11 @@ typedef struct snwRigpbdPart
 {
     double end, length; // of the step that is over then, 0 .. 1; of the step
     double h;           // s
+    bool toggles;       // the step does
 } snwRigpbdPart;
 
 // What the flesh lags behind the rig by in such a step.
-void snwRigpbd_EaseToggle(const snwRigpbdWork* work, const snwRigpbdPart* now, snwRigHold* hold);
+void snwRigpbd_EaseToggle(const snwRigpbdPart* now, snwRigHold* hold);
 
 // The complement's answer in the first substep of such a step, which is that of the substep before: returns true. In
 // others it is kept for that.

@@ -9,11 +9,12 @@
 //     t from 0 to 1 within the step: the quintic that starts with a slope and no curvature, and ends with neither. So
 //     velocities change by at most 3.9 / n of what they would have changed by at once, n being the number of substeps,
 //     and nothing is left of it when the step ends.
-// The lag is one of what is held alone, as the complement sees it: `kept` of snwRigHold. Other than compliance, which is
-// a spring, it cannot ring; where there is compliance, less of it is needed. With one substep per step all is at once.
+// The lag is one of what is held alone, as the complement sees it: `kept` of snwRigHold. Other than compliance, which
+// is a spring, it cannot ring; where there is compliance, less of it is needed. With one substep per step all is at
+// once.
 //
-// What is locked goes on to its target at the speed that it has, and stops there, if nobody leads it on. That is felt as
-// much, so the step after the one that locks is such a step, too, but where the handle was thrown.
+// What is locked goes on to its target at the speed that it has, and stops there, if nobody leads it on. That is felt
+// as much, so the step after the one that locks is such a step, too, but where the handle was thrown.
 
 #include "sim/rigpbd/rigpbd.h"
 
@@ -38,40 +39,35 @@ bool snwRigpbd_Toggles(const snwRigpbdWork* work)
 
 static bool IsFirst(const snwRigpbdPart* now)
 {
-    return now->end < 1.5 * now->length && now->end < 1.0;
+    return now->toggles && now->end < 1.5 * now->length && now->end < 1.0;
 }
 
-void snwRigpbd_EaseToggle(const snwRigpbdWork* work, const snwRigpbdPart* now, snwRigHold* hold)
+void snwRigpbd_EaseToggle(const snwRigpbdPart* now, snwRigHold* hold)
 {
-    if (!snwRigpbd_Toggles(work) || now->end < 1.5 * now->length)
+    if (!now->toggles || now->end < 1.5 * now->length)
         return;
     double hard = 1.0 - hold->kept;
     hold->kept += hard * hard * Lag(now->end) / Lag(now->end - now->length);
 }
 
-static snwRigPose Scaled(const snwRigPose* motion, double factor)
+enum
 {
-    return (snwRigPose){snwMat3_Scale(motion->linear, factor), snwVec3_Scale(motion->place, factor)};
-}
+    snw_poseNumbers = sizeof(snwRigPose) / sizeof(double),
+};
 
-static snwRigPose Between(const snwRigPose* from, const snwRigPose* to, double part)
+bool snwRigpbd_EaseAnswer(
+    const snwRigpbdWork* work, const snwRigHold* hold, const snwRigpbdPart* now, snwRigPose* answer)
 {
-    snwRigPose a = Scaled(from, 1.0 - part), b = Scaled(to, part);
-    return (snwRigPose){snwMat3_Add(a.linear, b.linear), snwVec3_Add(a.place, b.place)};
-}
-
-bool snwRigpbd_EaseAnswer(const snwRigpbdWork* work, const snwRigHold* hold, const snwRigpbdPart* now, snwRigPose* answer)
-{
-    bool first = snwRigpbd_Toggles(work) && IsFirst(now);
-    double hard = 1.0 - hold->kept, square = now->h * now->h;
-    for (int i = 0; i < work->model->handleCount; ++i)
+    int count = work->model->handleCount * snw_poseNumbers;
+    double *numbers = (double*)answer, *before = (double*)work->state.answer;
+    double hard = 1.0 - hold->kept, part = hard * hard, square = now->h * now->h, rate = 1.0 / square;
+    bool first = IsFirst(now);
+    for (int i = 0; i < count; ++i)
     {
-        snwRigPose* kept = &work->state.answer[i];
-        snwRigPose again = Scaled(kept, square);
         if (first)
-            answer[i] = Between(&answer[i], &again, hard * hard);
+            numbers[i] += part * (square * before[i] - numbers[i]);
         else
-            *kept = Scaled(&answer[i], 1.0 / square);
+            before[i] = rate * numbers[i];
     }
     return first;
 }
