@@ -22,6 +22,8 @@
 // sizes per second carries the body along as it is, without any velocity; and no vertex moves by more than 15 sizes per
 // second against the mean of the handles.
 //
+// Locking and letting go: the rig obeys at once, the flesh within the step (rigpbd_toggle.c).
+//
 // Flat characters live in z = 0 to the last bit: constraints never write z, contacts' z is put back.
 
 #pragma once
