@@ -57,6 +57,7 @@ typedef struct snwToggleJump
 {
     double together; // of what velocities changed by in the ten substeps before, together
     double single;   // of the largest of these
+    double after;    // the most of any substep of two steps from there on, of the ten before the toggle together
 } snwToggleJump;
 
 // def's method and user are not read. which: 0 .. 1, the handle that is locked and freed, 1 the last; never the first

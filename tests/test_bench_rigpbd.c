@@ -42,17 +42,26 @@ TEST(bench, stageOfRigpbdDragsAndLooks)
 }
 
 // A locked handle that the hand leads out of reach, and lets go: of a flat chain, of a figure, and of flesh alone, hard
-// and soft, whose tension alone is let go of. The last handle: others of the figure are felt more, see limits.md.
-TEST(bench, lettingGoOfRigpbdsHandlesDoesNotJerk)
+// and soft, whose tension alone is let go of. The handles of the figure are those that were felt most when flesh
+// followed at once: 1.3 to 2.4 of what ten substeps had done. So was the stop of what had been locked: 3.7 on the
+// starfish. (Later in these steps limits of the figure are hit: 8 and 13.)
+TEST(bench, lockingAndLettingGoOfRigpbdsHandlesDoesNotJerk)
 {
-    static const snwRigStageDef s_stages[] = {{.character = "fish-2d"}, {.character = "manikin"},
-        {.character = "starfish"}, {.character = "starfish", .settings = {{"rigpbd.compliance", 1000}}}};
-    for (int i = 0; i < 4; ++i)
+    static const struct
+    {
+        snwRigStageDef def;
+        double which, kick, after;
+    } s_toggles[] = {{{.character = "fish-2d"}, 1, 1.2, INFINITY}, {{.character = "starfish"}, 1, 1.2, 1.5},
+        {{.character = "starfish", .settings = {{"rigpbd.compliance", 1000}}}, 1, 2, INFINITY},
+        {{.character = "manikin"}, 0.25, 1.2, 9.5}, {{.character = "manikin"}, 0.5, 1.2, 16},
+        {{.character = "manikin"}, 0.75, 1.2, INFINITY}};
+    for (size_t i = 0; i < sizeof s_toggles / sizeof *s_toggles; ++i)
     {
         snwToggleJump worst = {0};
-        REQUIRE(snwRigStage_ToggleJump(&s_stages[i], 1, &worst, NULL) >= 0);
+        REQUIRE(snwRigStage_ToggleJump(&s_toggles[i].def, s_toggles[i].which, &worst, NULL) >= 0);
         CHECK(worst.together > 0.05 && worst.together <= 1.2);
-        CHECK(i < 2 || worst.single <= (i == 2 ? 1.2 : 2.0));
+        CHECK(worst.single <= s_toggles[i].kick);
+        CHECK(worst.after <= s_toggles[i].after);
     }
 }
 

@@ -634,6 +634,14 @@ static snwVec3 MiddleOf(const snwRigFit* model, const snwRigPose* pose, float or
     return (snwVec3){origin[0], origin[1], origin[2]};
 }
 
+snwRigPose* snwRigFit_Answer(const snwRigFit* model, snwRigFitScratch* scratch)
+{
+    if (!scratch->answers)
+        memset(scratch->answer, 0, (size_t)model->handleCount * sizeof *scratch->answer);
+    scratch->answers = true;
+    return scratch->answer;
+}
+
 void snwRigFit_ApplyFlesh(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch,
     const snwRigPose* pose, const snwRigFlesh* flesh, float* rigged)
 {

@@ -63,7 +63,9 @@
 // Careful steps. A step of Gauss and Newton overshoots where flesh is far from the rig, or joints are under strain: the
 // second derivative has the curvature of turns times those distances, which M has not. A rig that turns to and fro by
 // half a radian in every fit is never where the flesh is, and throws it by its joints. So a step with a turn beyond
-// 0.2 rad is not taken; up to six careful ones are, with that curvature, where it resists, on M's diagonal.
+// 0.2 rad is not taken; up to six careful ones are, with that curvature, where it resists, on M's diagonal. Under
+// strain they go on until one turns by less than 0.002 rad: a careful step is short, and what many fits have left to do
+// would be done at once when the strain ends.
 //
 // 2D: x, y and the angle, about z; z of all vectors is neither read nor written, and z of the flesh stays.
 // Models are immutable and shared; a scratch belongs to one body. All double but x and xr; same bits for any number of
@@ -209,6 +211,10 @@ snwRigFitReport snwRigFit_Solve(
 // How the flesh gathered last answers to the pose that Solve found, with the same hold. False: not at all, dx = 0.
 bool snwRigFit_Complement(
     const snwRigFit* model, snwRigFitScratch* scratch, const snwRigHold* hold, const snwRigPose* pose);
+
+// How the handles move with the flesh in that, [handleCount], as if poses were linear in it; 0 if it does not answer.
+// Whoever wants another answer may write it there.
+snwRigPose* snwRigFit_Answer(const snwRigFit* model, snwRigFitScratch* scratch);
 
 // x += dx of the last Complement (rows as above; fourth numbers stay, and all of it does if Complement said false), and
 // rigged = xr at this pose (rows of four, the fourth number is 0). Either may be NULL.

@@ -19,6 +19,7 @@ static const double s_helps = 0.1;         // times the gap before: old matrices
 static const double s_leastSoftness = 1e-3;
 static const double s_largeTurn = 0.2;  // rad: a step that is not to be trusted
 static const double s_smallTurn = 0.02; // rad: careful steps have come to their end
+static const double s_calmTurn = 0.002; // rad: likewise, under strain: a pose that lags behind jumps when strain ends
 static const double s_closing = 0.002;  // of the size: what open joints close by in a fit, at most
 static const double s_pull = 1e-4;      // of the size: what springs that pull at open joints would close them by
 static const double s_ajar = 2 * snw_rigGathering; // of the size: a joint that is open
@@ -447,9 +448,9 @@ static void SetGoals(const snwRigFit* model, snwRigFitScratch* s, const snwRigHo
 static void FitCarefully(
     const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
 {
-    double turn = INFINITY;
+    double turn = INFINITY, enough = s->strained ? s_calmTurn : s_smallTurn;
     memcpy(pose, s->start, (size_t)model->handleCount * sizeof *pose);
-    for (int i = 0; i < snw_mostCareful && turn > s_smallTurn; ++i)
+    for (int i = 0; i < snw_mostCareful && turn > enough; ++i)
     {
         snwRigFit_MakeRows(model, s, hold, pose);
         if (s->strained)

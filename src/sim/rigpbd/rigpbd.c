@@ -346,10 +346,19 @@ static void RememberRig(const snwSim* sim, int body)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     int which = WhichFit(sim, work->model);
-    if (work->model->fits[which] == NULL || !(snwSim_Param(sim, snw_rigpbdCompliance) > 0.0))
+    bool soft = snwSim_Param(sim, snw_rigpbdCompliance) > 0.0;
+    if (work->model->fits[which] == NULL || !(soft || snwRigpbd_Toggles(work)))
         return;
     snwRigFit_Gather(sim->context, work->model->fits[which], work->fits[which], work->state.positions);
     snwRigFit_Remember(work->model->fits[which], work->fits[which], work->state.pose);
+}
+
+static bool Answer(const snwSim* sim, const snwRigpbdWork* work, const snwRigHold* hold, const snwRigpbdPart* now)
+{
+    int which = WhichFit(sim, work->model);
+    bool answers = snwRigFit_Complement(work->model->fits[which], work->fits[which], hold, work->state.pose);
+    snwRigPose* answer = snwRigFit_Answer(work->model->fits[which], work->fits[which]);
+    return snwRigpbd_EaseAnswer(work, hold, now, answer) || answers;
 }
 
 static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
@@ -358,23 +367,25 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
     const snwRigpbdModel* model = work->model;
     int which = WhichFit(sim, model);
     const snwRigFit* fit = model->fits[which];
+    snwRigpbdPart now = {Fraction(sim, h), h / sim->dt, h, snwRigpbd_Toggles(work)};
     if (fit == NULL)
         return;
     snwRigHold hold = {.targets = work->targets,
         .rules = work->rules,
         .closing = *work->state.closing,
-        .leaving = snwRigpbd_LetsGo(work) ? Fraction(sim, h) * Fraction(sim, h) : 0.0, // as softly as can be at first
+        .leaving = snwRigpbd_LetsGo(work) ? now.end * now.end : 0.0, // as softly as can be at first
         .chains = (int)snwSim_Param(sim, snw_rigpbdChains) == snw_rigpbdChainsFix ? snw_rigChainsRepaired
                                                                                   : snw_rigChainsJoined};
     Soften(sim, h, &hold);
+    snwRigpbd_EaseToggle(&now, &hold);
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
     snwRigFlesh flesh = model->flat ? (snwRigFlesh){.rows = work->plane, .plane = true}
                                     : (snwRigFlesh){.rows = work->predicted, .moves = work->moves};
     snwRigFit_GatherFlesh(sim->context, fit, work->fits[which], &flesh);
     *work->state.closing = snwRigFit_Solve(fit, work->fits[which], &hold, work->state.pose).closing;
-    snwRigpbd_FollowHandles(work, h, Fraction(sim, h) == 1.0);
+    snwRigpbd_FollowHandles(work, h, now.end == 1.0);
     snwSim_EndStage(sim, snw_stageFit);
-    bool answers = snwRigFit_Complement(fit, work->fits[which], &hold, work->state.pose);
+    bool answers = Answer(sim, work, &hold, &now);
     bool damped = snwSim_Param(sim, snw_rigpbdDamping) > 0.0;
     bool plane = model->flat && work->alone;
     flesh = (snwRigFlesh){.rows = plane ? work->plane : work->moves, .plane = plane};

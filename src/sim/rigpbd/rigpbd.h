@@ -22,6 +22,8 @@
 // sizes per second carries the body along as it is, without any velocity; and no vertex moves by more than 15 sizes per
 // second against the mean of the handles.
 //
+// Locking and letting go: the rig obeys at once, the flesh within the step (rigpbd_toggle.c).
+//
 // Flat characters live in z = 0 to the last bit: constraints never write z, contacts' z is put back.
 
 #pragma once
@@ -101,7 +103,8 @@ typedef struct snwRigpbdHandle
     uint32_t fresh;             // of those, what this step has newly given
     uint32_t leaving;           // of others, what this step lets go of
     int16_t moves;              // a command or clip moves it in this step
-    int16_t clip;               // snwRigpbdClip
+    int8_t stops;               // the step before locked something of it, and nobody leads it on
+    int8_t clip;                // snwRigpbdClip
 } snwRigpbdHandle;
 
 typedef enum snwRigpbdClip
@@ -124,6 +127,7 @@ typedef struct snwRigpbdState
     float* positions;  // x y z and the inverse mass in use
     float* velocities; // x y z and the inverse mass when free
     snwRigPose* pose;
+    snwRigPose* answer; // what the complement did to the flesh in the last substep, m/s^2 and 1/s^2
     snwRigpbdHandle* handles;
     snwRigpbdRule* rules;
     double* closing; // one: what was open of the rig's joints closed by in the last substep, see rig_fit.h
@@ -257,6 +261,27 @@ snwVec3 snwRigpbd_MeanVelocity(const snwRigpbdWork* work);
 
 // The pose has changed in a substep of h seconds from work->poses, which become its velocities. last: the step ends.
 void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last);
+
+// rigpbd_toggle.c
+
+// Whether the step locks degrees of freedom, or stops those that the one before locked, or lets go of some.
+bool snwRigpbd_Toggles(const snwRigpbdWork* work);
+
+// Of a step, what a substep is.
+typedef struct snwRigpbdPart
+{
+    double end, length; // of the step that is over then, 0 .. 1; of the step
+    double h;           // s
+    bool toggles;       // the step does
+} snwRigpbdPart;
+
+// What the flesh lags behind the rig by in such a step.
+void snwRigpbd_EaseToggle(const snwRigpbdPart* now, snwRigHold* hold);
+
+// The complement's answer in the first substep of such a step, which is that of the substep before: returns true. In
+// others it is kept for that.
+bool snwRigpbd_EaseAnswer(
+    const snwRigpbdWork* work, const snwRigHold* hold, const snwRigpbdPart* now, snwRigPose* answer);
 
 // rigpbd_rival.c
 snwResult snwRigpbd_CreateRival(snwSim* sim, int body, snwMessage* message); // nothing for the coupled method

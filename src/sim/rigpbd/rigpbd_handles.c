@@ -13,6 +13,11 @@
 
 #include <math.h>
 
+enum
+{
+    snw_gentleStop = 2, // sizes per second, at most
+};
+
 static uint32_t Allowed(const snwRigpbdModel* model, int handle, uint32_t given)
 {
     const snwCharacterDef* def = &model->character->def;
@@ -80,6 +85,7 @@ void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
     handle->given = given;
     handle->clip = snw_rigpbdClipNone;
     handle->moves = 1;
+    handle->stops = 0;
     handle->start = Now(work, command->index);
     handle->target = InPlane(work->model, command->transform);
 }
@@ -264,6 +270,13 @@ static void SetVelocity(bool flat, snwRigPose* before, const snwRigPose* now, do
     *before = change;
 }
 
+// Whether it may stop gently when this step ends. Flesh that is thrown passes by, and folds.
+static bool Stops(const snwRigpbdWork* work, const snwRigpbdHandle* handle)
+{
+    bool locked = handle->moves && handle->fresh != 0 && handle->clip == snw_rigpbdClipNone;
+    return locked && snwVec3_Length(handle->velocity) <= snw_gentleStop * work->model->size;
+}
+
 void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
 {
     double rate = 1.0 / h;
@@ -286,6 +299,7 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
     {
         snwRigpbdHandle* handle = &work->state.handles[i];
         handle->start = handle->target;
+        handle->stops = Stops(work, handle);
         handle->fresh = 0;
         handle->leaving = 0;
         handle->moves = 0;

@@ -23,6 +23,7 @@ static snwRigpbdState LayOut(const snwRigpbdModel* model, snwLayout* layout)
     state.positions = snwLayout_Take(layout, rows, row);
     state.velocities = snwLayout_Take(layout, rows, row);
     state.pose = snwLayout_Take(layout, handles, sizeof *state.pose);
+    state.answer = snwLayout_Take(layout, handles, sizeof *state.answer);
     state.handles = snwLayout_Take(layout, handles, sizeof *state.handles);
     state.rules = snwLayout_Take(layout, (size_t)character->def.constraintCount, sizeof *state.rules);
     state.closing = snwLayout_Take(layout, 1, sizeof *state.closing);
@@ -127,6 +128,11 @@ static bool IsUnit(snwTransform t)
     return snwTransform_IsFinite(t) && fabs(snwQuat_Dot(t.rotation, t.rotation) - 1.0) <= 1e-6;
 }
 
+static bool PoseIsFinite(const snwRigPose* pose)
+{
+    return snwMat3_IsFinite(pose->linear) && snwVec3_IsFinite(pose->place);
+}
+
 static bool HandlesAreSound(const snwSim* sim, int body)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
@@ -134,7 +140,7 @@ static bool HandlesAreSound(const snwSim* sim, int body)
     {
         const snwRigpbdHandle* handle = &work->state.handles[i];
         bool led = handle->clip == snw_rigpbdClipNone || snwSim_FindClip(sim, snw_clipHandle, body, i) != NULL;
-        if (!snwMat3_IsFinite(work->state.pose[i].linear) || !snwVec3_IsFinite(work->state.pose[i].place) ||
+        if (!PoseIsFinite(&work->state.pose[i]) || !PoseIsFinite(&work->state.answer[i]) ||
             !snwVec3_IsFinite(handle->velocity) || !snwVec3_IsFinite(handle->spin) || !IsUnit(handle->start) ||
             !IsUnit(handle->target) || handle->given > snw_dofAll || handle->fresh > snw_dofAll ||
             handle->leaving > snw_dofAll || !led)
