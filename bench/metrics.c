@@ -192,9 +192,8 @@ const snwMetric snwMetrics[] = {
         "the 10 substeps before, together"},
     {"toggle_kick", "x", "lower", "the same, of the largest change in one of these substeps"},
     {"toggle_after", "x", "lower",
-        "the most in any substep of the step that locks or frees and of the next, of what velocities changed by in the "
-        "10 "
-        "substeps before, together"},
+        "the most in any substep of the step that locks or frees and of the next, of what velocities changed by in "
+        "the 10 substeps before, together"},
     {"recover_s", "s", "lower",
         "after a handle was 10 sizes away within a frame and is let go, in air that stops the spin: until the flesh is "
         "within 1 % of the size of its rest again"},
