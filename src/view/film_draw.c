@@ -141,8 +141,11 @@ static void PlaceCamera(snwFilm* film, const Bounds* bounds)
     }
     snwFraming framing = snwFraming_Begin(&def->camera, def->width, def->height, bounds->lower, bounds->upper);
     for (int f = 0; f < film->frames.count; ++f)
+    {
         for (size_t i = 0; i + 2 < film->floatCount; i += 3)
             FrameBodyPoint(film, &framing, snwFloat3_Load(film->frames.data[f].positions + i));
+        snwFilm_FrameHandles(film, f, &framing);
+    }
     for (int c = 0; c < film->colliderCount; ++c)
     {
         FrameCollider(film, c, &framing);

@@ -95,11 +95,20 @@ static Spot Project(const Easel* easel, snwFloat3 p)
     };
 }
 
+// The point that positions are given of: a bone's is its joint, or its head without one.
+static snwVec3 RestOf(const snwCharacterDef* def, int handle)
+{
+    if (def->handleCount > 0)
+        return def->handles[handle].position;
+    for (int i = 0; i < def->jointCount; ++i)
+        if (def->joints[i].bone == handle)
+            return def->joints[i].position;
+    return def->bones[handle].head;
+}
+
 static snwFloat3 PlaceOf(const snwFilmBody* body, const snwTransform* handles, int handle)
 {
-    const snwCharacterDef* def = body->character;
-    snwVec3 rest = def->handleCount > 0 ? def->handles[handle].position : def->bones[handle].head;
-    return snwFloat3_FromVec3(snwTransform_Apply(handles[handle], rest));
+    return snwFloat3_FromVec3(snwTransform_Apply(handles[handle], RestOf(body->character, handle)));
 }
 
 // Light with dark sides.
@@ -191,6 +200,14 @@ static void DrawBody(const Easel* easel, const snwFilmBody* body, const snwTrans
             DrawHand(easel, at, &handles[i], given[i]);
         DrawDisc(easel, at, given[i], place);
     }
+}
+
+void snwFilm_FrameHandles(const snwFilm* film, int index, snwFraming* framing)
+{
+    const snwFilmFrame* frame = &film->frames.data[index];
+    for (int b = 0; frame->handles != NULL && b < film->bodyCount; ++b)
+        for (int i = 0; i < snwCharacterDef_HandleCount(film->bodies[b].character); ++i)
+            snwFraming_Add(framing, PlaceOf(&film->bodies[b], frame->handles + film->bodies[b].firstHandle, i));
 }
 
 void snwFilm_DrawHandles(snwFilm* film, int index, const snwCamera* camera)
