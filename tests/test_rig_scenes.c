@@ -375,7 +375,7 @@ TEST(rigscenes, ellipse)
 
 TEST(rigscenes, fine)
 {
-    Run(&(Show){.name = "fine", .apart = true}, 0);
+    Run(&(Show){.name = "fine", .rests = true, .apart = true}, 0);
 }
 
 TEST(rigscenes, fish2d)
@@ -400,7 +400,7 @@ TEST(rigscenes, mushroom)
 
 TEST(rigscenes, octopus2d)
 {
-    Run(&(Show){.name = "octopus-2d", .crossed = 8}, 0);
+    Run(&(Show){.name = "octopus-2d", .rests = true, .crossed = 8}, 0);
 }
 
 TEST(rigscenes, starfish)

@@ -18,9 +18,11 @@ static const snwFloat3 s_bone = {0.80f, 0.74f, 0.58f};
 // ---------------------------------------------------------------------------------------------------------------------
 // What is given
 
+// What the first step will do is seen in the first frame, or marks would flash.
 static void Hear(const snwCommand* command, int body, uint64_t step, uint32_t* given)
 {
-    if (command->kind == snw_commandHandle && command->body == body && command->step < step)
+    uint64_t end = step > 0 ? step : 1;
+    if (command->kind == snw_commandHandle && command->body == body && command->step < end)
         given[command->index] = command->mask;
 }
 
