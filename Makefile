@@ -22,7 +22,7 @@ HEAVY_TESTS  := $(if $(LONG),'^$$','^conformance\.(heavyPropRestsOnFlesh|stackSt
 setup = $(if $(filter 1,$(SETUP)),@tools/setup.sh $(1))
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo demo-rest web page-if-possible studio test test-long faults scalar bench bench-deps docs lint format-check tidy types format \
+.PHONY: all help demo demo-rest films web page-if-possible studio test test-long faults scalar bench bench-deps docs lint format-check tidy types format \
 	sanitize asan tsan fuzz install clean
 
 all: build/build.ninja ## build everything; the program is build/sinew (ASSIMP=1: reads FBX, DAE and BVH, too)
@@ -51,6 +51,19 @@ demo-rest:
 	@build/sinew sim scenes/twist.json -o out/demo-strain --force --look strain --duration 2 --cache --export pc2,ply
 	@build/sinew compare scenes/jello.json --set pbd.stretch=0.1,0.9 --duration 1.5 -o out/demo-compare --force
 	@build/sinew render --sheet frog monster cow bunny -o out/demo-cast.png --force
+
+# The figures of the method rigpbd, and what goes beyond them: see docs/rigpbd.md. Each goes through out/films/NAME, where its report is.
+FILMS := $(patsubst scenes/%.json,%,$(wildcard scenes/rig-*.json))
+
+films: all ## the films of rigpbd as out/films/*.mp4, with the marks of handles; takes minutes (FILMS=rig-NAME: only that one)
+	$(call setup,film)
+	@for name in $(FILMS); do \
+	    echo "film out/films/$$name.mp4"; \
+	    build/sinew sim scenes/$$name.json -o out/films/$$name --show handles --force --quiet > /dev/null && \
+	    mv out/films/$$name/film.mp4 out/films/$$name.mp4 || exit 1; \
+	done
+	@$(if $(filter rig-fine,$(FILMS)),build/sinew sim scenes/rig-fine.json -o out/films/rig-fine --look elements --show handles --force --quiet \
+	    > /dev/null && mv out/films/rig-fine/film.mp4 out/films/rig-fine-elements.mp4)
 
 # The page needs node only to be built; its packages are fetched when their list has changed. Not by `npm ci`: it wants
 # the packages of every system in the list, and some registries have but those of a few.

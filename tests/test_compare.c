@@ -85,7 +85,7 @@ TEST(compare, tableHasARowPerVariant)
 {
     snwProcess process = RUN("compare", Scene(), "--seeds", "3,1", "--set", "pbd.iterations=2,4");
     CHECK_INT(process.code, 0);
-    static const char* const words[] = {"variant", "drift", "least tet", "hash", "\nseed=3 ", "\nseed=1 ",
+    static const char* const words[] = {"variant", "drift", "least element", "hash", "\nseed=3 ", "\nseed=1 ",
         "\npbd.iterations=2 ", "\npbd.iterations=4 "};
     for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
         CHECK_CONTAINS(process.text, words[i]);

@@ -330,6 +330,79 @@ TEST(paper, handlesAreFilledWhereGivenAndHollowWhereFree)
     snwDestroyContext(context);
 }
 
+// The pixel where a place in the world is seen.
+static const uint8_t* PixelOf(const snwFilm* film, snwVec3 p)
+{
+    const snwCamera* camera = &film->camera;
+    snwFloat3 to = snwFloat3_Sub(snwFloat3_FromVec3(p), camera->position);
+    float depth = snwFloat3_Dot(to, camera->forward);
+    float u = snwFloat3_Dot(to, camera->right) / (depth * camera->tanX);
+    float v = snwFloat3_Dot(to, camera->up) / (depth * camera->tanY);
+    int i = (int)((float)film->image.width * (0.5f + 0.5f * u));
+    int j = (int)((float)film->image.height * (0.5f - 0.5f * v));
+    return film->image.pixels + 3 * ((size_t)j * (size_t)film->image.width + (size_t)i);
+}
+
+// Inside of flesh, and with a third coordinate: x and y alone are not all of a place in space.
+TEST(paper, handlesAreSeenThroughFlesh)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwFilmDef def = SmallFilm();
+    def.show = snw_showHandles;
+    def.width = 400;
+    def.height = 225;
+    Stage stage = Show(context,
+        "{'sinew': 1, 'method': 'rigpbd', 'rate': 60, 'gravity': [0, 0, 0], 'duration': 1, 'bodies': [{'name': 'block',"
+        "'character': {'blueprint': {'sinew': 1, 'name': 'block', 'size': {'tets': 500}, 'color': '#d02020', 'parts':"
+        "[{'name': 'ball', 'kind': 'ellipsoid', 'at': [0, 0, 0], 'radii': [0.5, 0.5, 0.5]}], 'handles': ["
+        "{'name': 'free', 'kind': 'point', 'at': [0.3, 0, 0]}, {'name': 'given', 'kind': 'point', 'at': [-0.3, 0, 0]},"
+        "{'name': 'partly', 'kind': 'point', 'at': [0, 0.3, 0]}, {'name': 'corner', 'kind': 'cage', 'at': [0, -0.8, "
+        "0]},"
+        "{'name': 'far', 'kind': 'cage', 'at': [0.5, -0.8, 0]}]}}}],"
+        "'gestures': [{'kind': 'lock', 'body': 'block', 'handle': 'given'},"
+        "{'kind': 'lock', 'body': 'block', 'handle': 'partly', 'given': ['x', 'y']}]}",
+        false, &def, 2);
+    const snwFilm* film = stage.film;
+    const snwCharacterDef* block = film->bodies[0].character;
+    int shade[5];
+    for (int i = 0; i < 5; ++i)
+        shade[i] = Brightness(
+            PixelOf(film, snwTransform_Apply(film->frames.data[0].handles[i], block->handles[i].position)));
+    CHECK(!film->flat);
+    CHECK(shade[0] > 220 && shade[3] > 220);                     // free
+    CHECK(shade[1] < 60);                                        // given
+    CHECK(shade[2] > shade[1] + 40 && shade[2] < shade[0] - 20); // without z
+    // nobody knows which corners of a cage in space belong together, so there is no line between them
+    snwVec3 between = snwVec3_Lerp(block->handles[3].position, block->handles[4].position, 0.5);
+    CHECK(abs(Brightness(PixelOf(film, between)) - Brightness(PixelOf(film, (snwVec3){-0.25, -0.8, 0}))) < 25);
+    EndShow(&stage);
+    snwDestroyContext(context);
+}
+
+// The lines of its triangles, in the place of its picture; and those of a finer skin that was asked for.
+TEST(paper, filmsOfElementsHaveTheirLines)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    int dark[2];
+    for (int i = 0; i < 2; ++i)
+    {
+        snwFilmDef def = SmallFilm();
+        def.width = 400;
+        def.height = 225;
+        def.look = i == 0 ? snw_filmSkin : snw_filmElements;
+        Stage stage = Show(context, "{" SHEET "}", false, &def, 0);
+        const snwImage* image = &stage.film->image;
+        const snwPictureMesh* mesh = &stage.film->picture.meshes[stage.film->bodies[0].mesh];
+        CHECK((mesh->edges != NULL) == (i == 1) && (i == 0 || mesh->texcoords == NULL));
+        dark[i] = 0;
+        for (int p = 0; p < image->width * image->height; ++p)
+            dark[i] += Brightness(image->pixels + 3 * (size_t)p) < 125;
+        EndShow(&stage);
+    }
+    CHECK(dark[1] > dark[0] + 300);
+    snwDestroyContext(context);
+}
+
 TEST(paper, transparentFramesHaveNothingButTheFigure)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);

@@ -271,7 +271,7 @@ enum
     snw_showPins = 2,     // a ball at each vertex that is held
     snw_showJoints = 4,
     snw_showPressure = 8, // a disc under the centre of pressure
-    snw_showHandles = 16, // where they are and how they are turned: filled where given, hollow where free
+    snw_showHandles = 16, // where they are and how they are turned, over all: filled where given, hollow where free
     snw_showAll = 31,
 };
 

@@ -411,8 +411,8 @@ static void SetNumber(snwTextTable* table, int column, double value)
 
 snwTextTable snwComparison_ToTable(const snwCompareDef* def, const snwComparison* comparison)
 {
-    static const char* const heads[] = {"<variant", "frames", "step ms", "drift", "stretch", "least tet", "centre x",
-        "centre y", "centre z", "hash", "<result"};
+    static const char* const heads[] = {"<variant", "frames", "step ms", "drift", "stretch", "least element",
+        "centre x", "centre y", "centre z", "hash", "<result"};
     snwTextTable table = snwTextTable_Start(heads, (int)(sizeof heads / sizeof *heads));
     for (int i = 0; i < comparison->count; ++i)
     {

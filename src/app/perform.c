@@ -502,7 +502,7 @@ void snwPerformance_Warn(const snwPerformance* performance)
     int frame = performance->report.firstInverted;
     if (performance->ran && frame >= 0)
         snwReport(snw_warning, "--set sim.substeps=N with a larger N",
-            "tets were inverted from frame %d on: more substeps help", frame);
+            "elements were inverted from frame %d on: more substeps help", frame);
     char text[128];
     if (snwFilmCheck_Format(&performance->filmCheck, text, sizeof text) > 0)
         snwReport(snw_warning, "another camera or duration in the scene", "the film is not good: %s", text);

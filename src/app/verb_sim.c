@@ -26,7 +26,7 @@ typedef struct Batch
     bool seedGiven;
     int seedCount; // 0: the scene's own seed
     int runCount;
-    int inverted; // runs with inverted tets
+    int inverted; // runs with inverted elements
     bool json;
 } Batch;
 
@@ -218,7 +218,7 @@ static void PrintSingle(const snwPerformance* performance)
     PrintLine("energy, last", report->last.energy, "J");
     PrintLine("energy, most", report->energyMax, "J");
     PrintLine("volume", report->last.volume / report->first.volume, "of the first");
-    PrintLine("least tet", report->minVolumeRatio, "of its rest volume");
+    PrintLine("least element", report->minVolumeRatio, "of its rest volume");
     PrintLine("stretch, most", report->maxStretch, "of the rest length");
 }
 
@@ -261,7 +261,7 @@ static snwTextTable StartTable(const Batch* batch)
     for (int i = 0; i < batch->sweepCount; ++i)
         heads[count++] = batch->sweeps[i].param->name;
     static const char* const rest[] = {
-        "seed", "frames", "step ms", "energy J", "most J", "least tet", "stretch", "hash", "<result"};
+        "seed", "frames", "step ms", "energy J", "most J", "least element", "stretch", "hash", "<result"};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; ++i)
         heads[count++] = rest[i];
     return snwTextTable_Start(heads, count);
@@ -382,7 +382,7 @@ static snwExit RunMany(Batch* batch)
     fflush(stdout);
     if (batch->inverted > 0)
         snwReport(snw_warning, "see first_inverted_frame with --json",
-            "tets were inverted in %d of %d runs: more substeps help", batch->inverted, table.rows - 1);
+            "elements were inverted in %d of %d runs: more substeps help", batch->inverted, table.rows - 1);
     snwExit written = table.rows > 1 ? WriteSweepFile(batch, &table) : snw_exitOk;
     json_decref(rows);
     snwTextTable_Free(&table);

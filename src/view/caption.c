@@ -6,6 +6,8 @@
 
 #include "view/caption.h"
 
+#include "view/ink.h"
+
 enum
 {
     snw_firstGlyph = 32,
@@ -223,16 +225,6 @@ static float SegmentCover(const Segment* s, float x, float y)
     return snwFloat_Clamp(s->radius + 0.5f - sqrtf(ex * ex + ey * ey), 0, 1);
 }
 
-static void ToBytes(snwFloat3 color, float bytes[3])
-{
-    const float linear[3] = {color.x, color.y, color.z};
-    for (int i = 0; i < 3; ++i)
-    {
-        float x = snwFloat_Clamp(linear[i], 0, 1);
-        bytes[i] = 255 * (x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1 / 2.4f) - 0.055f);
-    }
-}
-
 static int Inside(float x, int limit)
 {
     return (int)snwFloat_Clamp(x, 0, (float)limit);
@@ -258,7 +250,7 @@ static void Ink(snwImage* image, const Strokes* strokes, const float ink[3])
 void snwImage_DrawText(snwImage* image, float x, float y, float size, snwFloat3 color, const char* text)
 {
     float ink[3];
-    ToBytes(color, ink);
+    snwInk_ToBytes(color, ink);
     for (int bytes; *text != 0; text += bytes)
     {
         const char* glyph = Glyph(text, &bytes);
@@ -272,7 +264,7 @@ void snwImage_DrawText(snwImage* image, float x, float y, float size, snwFloat3 
 void snwImage_Fill(snwImage* image, int x, int y, int width, int height, snwFloat3 color)
 {
     float bytes[3];
-    ToBytes(color, bytes);
+    snwInk_ToBytes(color, bytes);
     int left = Inside((float)x, image->width), right = Inside((float)(x + width), image->width);
     int top = Inside((float)y, image->height), bottom = Inside((float)(y + height), image->height);
     for (int row = top; row < bottom; ++row)

@@ -110,7 +110,10 @@ snwResult snwFitBones(snwContext* context, const snwCharacterDef* character, con
 
 // Where the handles are and what of them is given.
 snwResult snwFilm_CopyHandles(snwFilm* film, const snwSim* sim, snwFilmFrame* frame, snwMessage* message);
-void snwFilm_AddHandleMarks(const snwFilm* film, const snwFilmFrame* frame, snwGizmos* gizmos);
+// Where they are belongs into the picture: a cage is wider than what is in it.
+void snwFilm_FrameHandles(const snwFilm* film, int frame, snwFraming* framing);
+// Over the drawn image.
+void snwFilm_DrawHandles(snwFilm* film, int frame, const snwCamera* camera);
 
 // Bones and overlays of a frame as a mesh of the picture, on top of the others.
 snwResult snwFilm_AddMarks(snwFilm* film, int frame, snwMessage* message);

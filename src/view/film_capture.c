@@ -2,6 +2,7 @@
 
 #include "view/film.h"
 
+#include "asset/fine_skin.h"
 #include "base/sort.h"
 #include "sim/character.h"
 #include "sim/method.h"
@@ -52,10 +53,14 @@ static bool CopySkin(snwContext* context, const snwSkin* skin, snwFilmBody* body
     return body->triangles != NULL && body->vertices != NULL;
 }
 
-// Numbers are told in colours where the mesh has them, so those looks show the mesh itself.
-static bool ShowsFlesh(const snwFilm* film)
+// Numbers are told in colours where the mesh has them, so those looks show the mesh itself. Elements are those of what
+// is shown: a finer skin that was asked for has its own.
+static bool ShowsFlesh(const snwFilm* film, const snwFilmBody* body)
 {
-    return film->def.look == snw_filmSkin || film->def.look == snw_filmBones;
+    bool finer = body->character->triangleCount > 0 && body->character->source != NULL &&
+                 snwFineSkin_Wanted(body->character->source) > 0;
+    return film->def.look == snw_filmSkin || film->def.look == snw_filmBones ||
+           (film->def.look == snw_filmElements && finer);
 }
 
 static snwFilmSurface* FindSurface(const snwFilm* film, int body)
@@ -70,7 +75,7 @@ static snwFilmSurface* FindSurface(const snwFilm* film, int body)
 static snwResult MakeSurface(snwFilm* film, int index, snwMessage* message)
 {
     snwFilmBody* body = &film->bodies[index];
-    if (!ShowsFlesh(film) || body->triangleCount == 0)
+    if (!ShowsFlesh(film, body) || body->triangleCount == 0)
         return snw_ok;
     double detail = fmax(50, 120 / sqrt(film->bodyCount));
     body->surface = FindSurface(film, index);

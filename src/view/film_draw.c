@@ -141,8 +141,11 @@ static void PlaceCamera(snwFilm* film, const Bounds* bounds)
     }
     snwFraming framing = snwFraming_Begin(&def->camera, def->width, def->height, bounds->lower, bounds->upper);
     for (int f = 0; f < film->frames.count; ++f)
+    {
         for (size_t i = 0; i + 2 < film->floatCount; i += 3)
             FrameBodyPoint(film, &framing, snwFloat3_Load(film->frames.data[f].positions + i));
+        snwFilm_FrameHandles(film, f, &framing);
+    }
     for (int c = 0; c < film->colliderCount; ++c)
     {
         FrameCollider(film, c, &framing);
@@ -255,11 +258,12 @@ static snwResult AddBalls(snwFilm* film, snwFilmBody* body, snwMessage* message)
     return result;
 }
 
-// The character's own colours and texture, by way of the vertex that each skin vertex is.
-static bool PaintSkin(snwContext* context, const snwFilmBody* body, snwPictureMesh* mesh)
+// The character's own colours and texture, by way of the vertex that each skin vertex is. A picture would hide lines.
+static bool PaintSkin(const snwFilm* film, const snwFilmBody* body, snwPictureMesh* mesh)
 {
+    snwContext* context = film->context;
     const snwCharacterDef* def = body->character;
-    bool textured = def->texcoords != NULL && def->texture.width > 0;
+    bool textured = film->def.look != snw_filmElements && def->texcoords != NULL && def->texture.width > 0;
     if (def->colors != NULL)
         mesh->colors = snwAllocArray(context, 3 * (size_t)body->vertexCount + 1, sizeof(float));
     if (textured)
@@ -303,7 +307,7 @@ static snwResult PaintWeights(const snwFilm* film, const snwFilmBody* body, snwP
 {
     const snwBodyDef* def = &snwScene_GetDef(film->scene)->bodies[body - film->bodies];
     if (body->character->boneCount + body->character->handleCount == 0)
-        return PaintSkin(film->context, body, mesh) ? snw_ok : snwFailMemory(message);
+        return PaintSkin(film, body, mesh) ? snw_ok : snwFailMemory(message);
     snwArena arena = {.context = film->context};
     snwWeightsLookDef ask = {.character = def->character};
     snwMeshLook look;
@@ -333,10 +337,12 @@ static snwResult DressBody(snwFilm* film, snwFilmBody* body, snwMessage* message
         made = (mesh->colors = snwAllocArray(film->context, 3 * (size_t)body->vertexCount + 1, sizeof(float))) != NULL;
     else if (film->def.look == snw_filmWeights)
         return PaintWeights(film, body, mesh, message);
-    else if (body->surface != NULL)
+    else if (body->surface != NULL && film->def.look != snw_filmElements)
         made = snwFilmSurface_Dress(film->context, body->surface, mesh);
+    else if (body->surface != NULL)
+        made = true; // triangles of a finer skin
     else
-        made = PaintSkin(film->context, body, mesh);
+        made = PaintSkin(film, body, mesh);
     if (made && film->def.look == snw_filmElements)
         made = MarkEdges(film->context, body, mesh);
     if (film->def.look == snw_filmBones && HasInside(film, body))
@@ -475,6 +481,8 @@ snwResult snwFilm_Draw(snwFilm* film, int frame, int samples, snwMessage* messag
     if (result >= 0)
         result = snwRenderer_Draw(film->renderer, &film->picture, &camera, samples, &film->image, message);
     snwPicture_Truncate(&film->picture, meshCount);
+    if (result >= 0)
+        snwFilm_DrawHandles(film, frame, &camera);
     if (result >= 0 && snwFilm_HasValues(film))
         snwImage_DrawScale(&film->image, &film->scale);
     return result;

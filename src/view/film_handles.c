@@ -1,24 +1,28 @@
-// Handles over the figures: where they are, how they are turned, and what of them is given.
+// Handles over the picture, in front of all that is in it: where they are, how they are turned, and what of them is
+// given.
 
 #include "view/film.h"
 
 #include "math/transform.h"
 #include "sim/character.h"
 #include "sim/method.h"
-#include "view/gizmo.h"
+#include "view/ink.h"
 
 #include <string.h>
 
 static const snwFloat3 s_dark = {0.02f, 0.025f, 0.035f};
 static const snwFloat3 s_light = {0.95f, 0.95f, 0.93f};
-static const snwFloat3 s_partly = {0.93f, 0.33f, 0.02f}; // some of its place is given
+static const snwFloat3 s_accent = {0.93f, 0.33f, 0.02f}; // some of its place is given, or its turn
+static const snwFloat3 s_bone = {0.80f, 0.74f, 0.58f};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // What is given
 
+// What the first step will do is seen in the first frame, or marks would flash.
 static void Hear(const snwCommand* command, int body, uint64_t step, uint32_t* given)
 {
-    if (command->kind == snw_commandHandle && command->body == body && command->step < step)
+    uint64_t end = step > 0 ? step : 1;
+    if (command->kind == snw_commandHandle && command->body == body && command->step < end)
         given[command->index] = command->mask;
 }
 
@@ -64,50 +68,106 @@ snwResult snwFilm_CopyHandles(snwFilm* film, const snwSim* sim, snwFilmFrame* fr
 // ---------------------------------------------------------------------------------------------------------------------
 // Marks
 
+// A place in the image, pixels.
+typedef struct Spot
+{
+    float x, y;
+    float pixels; // per metre, at this depth; 0: it is not before the camera
+} Spot;
+
+typedef struct Easel
+{
+    const snwCamera* camera;
+    snwImage* image;
+    float radius; // of a mark, pixels
+} Easel;
+
+static Spot Project(const Easel* easel, snwFloat3 p)
+{
+    const snwCamera* camera = easel->camera;
+    snwFloat3 to = snwFloat3_Sub(p, camera->position);
+    float depth = snwFloat3_Dot(to, camera->forward);
+    if (!snwFloat3_IsFinite(p) || !(depth > 0))
+        return (Spot){0};
+    float pixels = 0.5f * (float)easel->image->height / (camera->tanY * depth);
+    return (Spot){
+        .x = 0.5f * (float)easel->image->width + pixels * snwFloat3_Dot(to, camera->right),
+        .y = 0.5f * (float)easel->image->height - pixels * snwFloat3_Dot(to, camera->up),
+        .pixels = pixels,
+    };
+}
+
+// The point that positions are given of: a bone's is its joint, or its head without one.
+static snwVec3 RestOf(const snwCharacterDef* def, int handle)
+{
+    if (def->handleCount > 0)
+        return def->handles[handle].position;
+    for (int i = 0; i < def->jointCount; ++i)
+        if (def->joints[i].bone == handle)
+            return def->joints[i].position;
+    return def->bones[handle].head;
+}
+
 static snwFloat3 PlaceOf(const snwFilmBody* body, const snwTransform* handles, int handle)
 {
-    const snwCharacterDef* def = body->character;
-    snwVec3 rest = def->handleCount > 0 ? def->handles[handle].position : def->bones[handle].head;
-    return snwFloat3_FromVec3(snwTransform_Apply(handles[handle], rest));
+    return snwFloat3_FromVec3(snwTransform_Apply(handles[handle], RestOf(body->character, handle)));
 }
 
-static snwFloat3 Lift(snwFloat3 p, float by)
+// Light with dark sides.
+static void DrawRod(const Easel* easel, Spot a, Spot b, float width, snwFloat3 color)
 {
-    return (snwFloat3){p.x, p.y, p.z + by};
+    if (a.pixels <= 0 || b.pixels <= 0)
+        return;
+    snwImage_DrawStroke(easel->image, a.x, a.y, b.x, b.y, width + 0.3f * easel->radius, s_dark);
+    snwImage_DrawStroke(easel->image, a.x, a.y, b.x, b.y, width, color);
 }
 
-// A disc, filled if its place is given and hollow if it is free; the hand of a clock tells how it is turned.
-static void AddDisc(snwGizmos* gizmos, snwFloat3 at, const snwTransform* handle, uint32_t given, float radius)
+// The hand of a clock; one that points at the camera hides behind its disc.
+static void DrawHand(const Easel* easel, snwFloat3 at, const snwTransform* handle, uint32_t given)
 {
-    const uint32_t place = snw_dofX | snw_dofY;
-    const snwFloat3 toMe = {0, 0, 1};
-    bool none = (given & place) == 0;
-    snwFloat3 fill = none ? s_light : (given & place) == place ? s_dark : s_partly;
-    snwFloat3 hand = snwFloat3_Rotate(handle->rotation, (snwFloat3){1.7f * radius, 0, 0});
-    snwFloat3 color = (given & snw_dofRotationZ) != 0 ? s_partly : s_dark;
-    snwGizmos_AddCapsule(gizmos, at, snwFloat3_Add(at, hand), 0.16f * radius, color);
-    snwGizmos_AddDisc(gizmos, Lift(at, 0.3f * radius), toMe, radius, 0.05f * radius, none ? s_dark : s_light);
-    snwGizmos_AddDisc(gizmos, Lift(at, 0.45f * radius), toMe, (none ? 0.72f : 0.78f) * radius, 0.05f * radius, fill);
+    const uint32_t turn = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
+    Spot from = Project(easel, at);
+    float length = from.pixels > 0 ? 2.1f * easel->radius / from.pixels : 0;
+    Spot to = Project(easel, snwFloat3_Add(at, snwFloat3_Rotate(handle->rotation, (snwFloat3){length, 0, 0})));
+    DrawRod(easel, from, to, 0.35f * easel->radius, (given & turn) != 0 ? s_accent : s_light);
 }
 
-// The corners of a cage in their order, and round.
-static void AddCage(const snwFilmBody* body, const snwTransform* handles, float lift, float radius, snwGizmos* gizmos)
+// Filled if all of its place is given, hollow if nothing is, by half if some is.
+static void DrawDisc(const Easel* easel, snwFloat3 at, uint32_t given, uint32_t place)
+{
+    Spot spot = Project(easel, at);
+    float radius = easel->radius;
+    if (spot.pixels <= 0)
+        return;
+    bool all = (given & place) == place, none = (given & place) == 0;
+    snwImage_DrawDisc(easel->image, spot.x, spot.y, 1.2f * radius, all ? s_light : s_dark);
+    snwImage_DrawDisc(easel->image, spot.x, spot.y, (all ? 1.0f : 0.85f) * radius, all ? s_dark : s_light);
+    if (!all && !none)
+        snwImage_DrawHalfDisc(easel->image, spot.x, spot.y, 0.85f * radius, s_accent);
+}
+
+static void DrawEdge(const Easel* easel, const snwFilmBody* body, const snwTransform* handles, int a, int b)
+{
+    DrawRod(easel, Project(easel, PlaceOf(body, handles, a)), Project(easel, PlaceOf(body, handles, b)),
+        0.3f * easel->radius, s_light);
+}
+
+// Of a flat character the corners in their order, and round; nobody knows the edges of a solid one's.
+static void DrawCage(const Easel* easel, const snwFilmBody* body, const snwTransform* handles)
 {
     const snwCharacterDef* def = body->character;
     int first = -1, last = -1;
-    for (int i = 0; i < def->handleCount; ++i)
+    for (int i = 0; def->triangleCount > 0 && i < def->handleCount; ++i)
     {
         if (def->handles[i].kind != snw_handleCage)
             continue;
         if (last >= 0)
-            snwGizmos_AddCapsule(gizmos, Lift(PlaceOf(body, handles, last), lift),
-                Lift(PlaceOf(body, handles, i), lift), 0.16f * radius, s_dark);
+            DrawEdge(easel, body, handles, last, i);
         first = first < 0 ? i : first;
         last = i;
     }
     if (last != first)
-        snwGizmos_AddCapsule(gizmos, Lift(PlaceOf(body, handles, last), lift),
-            Lift(PlaceOf(body, handles, first), lift), 0.16f * radius, s_dark);
+        DrawEdge(easel, body, handles, last, first);
 }
 
 // The bone of a handle of its name, or of its number where bones are the handles.
@@ -121,26 +181,44 @@ static const snwBoneDef* BoneOf(const snwCharacterDef* def, int handle)
     return NULL;
 }
 
-void snwFilm_AddHandleMarks(const snwFilm* film, const snwFilmFrame* frame, snwGizmos* gizmos)
+static void DrawBody(const Easel* easel, const snwFilmBody* body, const snwTransform* handles, const uint32_t* given)
 {
-    float radius = 0.02f * film->picture.radius, lift = 0.03f * film->picture.radius;
+    const snwCharacterDef* def = body->character;
+    const uint32_t place = snw_dofX | snw_dofY | (def->triangleCount > 0 ? 0 : snw_dofZ);
+    int count = snwCharacterDef_HandleCount(def);
+    DrawCage(easel, body, handles);
+    for (int i = 0; i < count; ++i)
+    {
+        const snwBoneDef* bone = BoneOf(def, i);
+        if (bone != NULL)
+            DrawRod(easel, Project(easel, PlaceOf(body, handles, i)),
+                Project(easel, snwFloat3_FromVec3(snwTransform_Apply(handles[i], bone->tail))), 0.8f * easel->radius,
+                s_bone);
+    }
+    for (int i = 0; i < count; ++i)
+    {
+        snwFloat3 at = PlaceOf(body, handles, i);
+        if (def->handleCount == 0 || def->handles[i].kind != snw_handleCage)
+            DrawHand(easel, at, &handles[i], given[i]);
+        DrawDisc(easel, at, given[i], place);
+    }
+}
+
+void snwFilm_FrameHandles(const snwFilm* film, int index, snwFraming* framing)
+{
+    const snwFilmFrame* frame = &film->frames.data[index];
+    for (int b = 0; frame->handles != NULL && b < film->bodyCount; ++b)
+        for (int i = 0; i < snwCharacterDef_HandleCount(film->bodies[b].character); ++i)
+            snwFraming_Add(framing, PlaceOf(&film->bodies[b], frame->handles + film->bodies[b].firstHandle, i));
+}
+
+void snwFilm_DrawHandles(snwFilm* film, int index, const snwCamera* camera)
+{
+    const snwFilmFrame* frame = &film->frames.data[index];
+    Easel easel = {camera, &film->image, snwFloat_Max(0.014f * (float)film->image.height, 2.5f)};
     for (int b = 0; frame->handles != NULL && b < film->bodyCount; ++b)
     {
         const snwFilmBody* body = &film->bodies[b];
-        const snwTransform* handles = frame->handles + body->firstHandle;
-        int count = snwCharacterDef_HandleCount(body->character);
-        AddCage(body, handles, lift, radius, gizmos);
-        for (int i = 0; i < count; ++i)
-        {
-            const snwBoneDef* bone = BoneOf(body->character, i);
-            snwFloat3 at = Lift(PlaceOf(body, handles, i), lift);
-            if (!snwFloat3_IsFinite(at))
-                continue;
-            if (bone != NULL)
-                snwGizmos_AddBone(gizmos, at,
-                    Lift(snwFloat3_FromVec3(snwTransform_Apply(handles[i], bone->tail)), lift), 0.6f * radius,
-                    snwGizmo_boneColor);
-            AddDisc(gizmos, at, &handles[i], frame->given[body->firstHandle + i], radius);
-        }
+        DrawBody(&easel, body, frame->handles + body->firstHandle, frame->given + body->firstHandle);
     }
 }

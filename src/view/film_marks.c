@@ -107,7 +107,6 @@ static void AddAll(const snwFilm* film, const snwFilmFrame* frame, snwGizmos* gi
     AddPins(film, frame, gizmos);
     if ((film->def.show & snw_showPressure) != 0)
         AddPressure(film, frame, gizmos);
-    snwFilm_AddHandleMarks(film, frame, gizmos);
 }
 
 snwResult snwFilm_AddMarks(snwFilm* film, int frame, snwMessage* message)
