@@ -47,7 +47,7 @@ double snwHandleShape_Distance(const snwHandleShape* shape, snwVec3 point)
     return SegmentDistance(shape->head, shape->kind == snw_handleBone ? shape->tail : shape->head, point, &t);
 }
 
-static double MeanEdge(const snwHandleMesh* mesh)
+double snwHandleMesh_MeanEdge(const snwHandleMesh* mesh)
 {
     double sum = 0;
     long count = 0;
@@ -254,7 +254,7 @@ void snwHeldVertices_Free(snwContext* context, snwHeldVertices* held)
 snwResult snwHoldVertices(snwContext* context, const snwHandleMesh* mesh, snwHeldVertices* held, snwMessage* message)
 {
     size_t vertices = (size_t)mesh->vertexCount, handles = (size_t)mesh->handleCount;
-    Holder holder = {.context = context, .mesh = mesh, .held = held, .edge = MeanEdge(mesh)};
+    Holder holder = {.context = context, .mesh = mesh, .held = held, .edge = snwHandleMesh_MeanEdge(mesh)};
     double* pieces = snwAllocArray(context, snw_maxBonePieces > handles ? snw_maxBonePieces : handles, sizeof *pieces);
     *held = (snwHeldVertices){snwAllocArray(context, vertices, sizeof *held->fixed),
         snwAllocArray(context, vertices, handles * sizeof(double))};

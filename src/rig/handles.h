@@ -27,6 +27,9 @@ typedef struct snwHandleMesh
 // m, to the point or the segment.
 double snwHandleShape_Distance(const snwHandleShape* shape, snwVec3 point);
 
+// m, 0 without elements.
+double snwHandleMesh_MeanEdge(const snwHandleMesh* mesh);
+
 // Given weights: rows of vertices with fixed[vertex], handleCount numbers each that sum to one.
 typedef struct snwHeldVertices
 {

@@ -1,7 +1,7 @@
 // Weights for the mesh of a character: its bones or handles as shapes, the solver, and what is done when it gives up.
 
 #include "base/result.h"
-#include "rig/biharmonic.h"
+#include "rig/cage.h"
 #include "sim/character.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 snwWeightsDef snwDefaultWeightsDef(void)
 {
-    return (snwWeightsDef){.influences = 8, .tolerance = 1e-4};
+    return (snwWeightsDef){.tolerance = 1e-4};
 }
 
 typedef struct Job
@@ -134,7 +134,9 @@ static snwResult SolveSmooth(Job* job, snwWeights** weights)
     def.influences = job->def->influences;
     if (job->mesh.elements.count == 0)
         return SolveClosest(job, "the character has no elements", weights);
-    snwResult result = snwSolveBiharmonic(job->context, &def, weights, &report, &why);
+    bool cage = snwHasClosedCage(&job->mesh);
+    snwResult result = cage ? snwSolveCage(job->context, &def, weights, &report, &why)
+                            : snwSolveBiharmonic(job->context, &def, weights, &report, &why);
     if (result == snw_errorInput)
         return SolveClosest(job, why.text, weights);
     if (result < 0)
