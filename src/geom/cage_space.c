@@ -67,6 +67,8 @@ static snwResult ChooseGrid(Work* work, snwMessage* message)
     work->step = fmax(def->step, sqrt(fmax(size[0] * size[1], 0) / s_most));
     for (int i = 0; i < def->vertexCount; ++i)
         Include(work, def->vertices[i]);
+    for (int i = 0; i < def->pointCount; ++i)
+        Include(work, def->points[i]);
     double extent = fmax(work->upper[0] - work->lower[0], work->upper[1] - work->lower[1]);
     if (!(size[0] > 0 && size[1] > 0 && work->step > 1e-6 * extent && extent > 1e-9 && extent < 1e9))
         return snwFail(message, snw_errorInput, "draw it around the body", "the cage has no area");
@@ -103,11 +105,14 @@ static int AddPoint(Work* work, double x, double y)
     return added < 0 ? 0 : added;
 }
 
-static void AddBody(Work* work)
+static void AddGiven(Work* work)
 {
     const snwCageSpaceDef* def = work->def;
     for (int i = 0; i < def->vertexCount && !work->planar.failed; ++i)
         work->space->bodyVertices[i] = AddPoint(work, def->vertices[i].x, def->vertices[i].y) - snw_frameCorners;
+    work->space->bodyCount = work->planar.points.count - snw_frameCorners;
+    for (int i = 0; i < def->pointCount && !work->planar.failed; ++i)
+        work->space->pointVertices[i] = AddPoint(work, def->points[i].x, def->points[i].y) - snw_frameCorners;
 }
 
 static int CountPieces(const Work* work, int edge)
@@ -128,21 +133,10 @@ static void AddEdge(Work* work, int edge)
         double share = (double)i / pieces;
         snwVec3 at = snwVec3_MulAdd(ends[0], share, snwVec3_Sub(ends[1], ends[0]));
         int point = AddPoint(work, at.x, at.y);
-        work->space->places[work->space->placeCount++] = (snwCagePlace){point - snw_frameCorners, edge, share};
         if (i > 0 && point != last && !work->planar.failed)
             snwPlanar_Force(&work->planar, last, point, edge, &hitPoint, &hitSegment);
         last = point;
     }
-}
-
-static void AddCage(Work* work)
-{
-    int most = 0;
-    for (int i = 0; i < work->def->cageEdgeCount; ++i)
-        most += CountPieces(work, i) + 1;
-    work->space->places = snwArena_Alloc(work->arena, (size_t)most, sizeof *work->space->places);
-    for (int i = 0; i < work->def->cageEdgeCount && !work->arena->failed; ++i)
-        AddEdge(work, i);
 }
 
 // Near a corner of its triangle there is no room for another. That triangle obeys Delaunay's rule, so hardly any other
@@ -242,14 +236,15 @@ snwResult snwFillCage(
     if (result < 0)
         return result;
     space->bodyVertices = snwArena_Alloc(arena, (size_t)def->vertexCount, sizeof *space->bodyVertices);
+    space->pointVertices = snwArena_Alloc(arena, (size_t)def->pointCount, sizeof *space->pointVertices);
     snwPlanar_StartSquare(&work.planar, (1 << snw_gridBits) + 8);
     if (!arena->failed && !work.planar.failed)
     {
-        AddBody(&work);
-        AddCage(&work);
-    }
-    if (!arena->failed && !work.planar.failed)
+        AddGiven(&work);
+        for (int i = 0; i < def->cageEdgeCount; ++i)
+            AddEdge(&work, i);
         FillInside(&work);
+    }
     if (!arena->failed && !work.planar.failed)
         TakeTriangles(&work);
     bool sound = !arena->failed && !work.planar.failed;

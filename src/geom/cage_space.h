@@ -1,8 +1,8 @@
 // The room of a flat cage: triangles that fill the cage and the body in it, whatever the body's own triangles are.
 //
-// The body's vertices and points along the cage's edges are vertices of it, and further ones fill it evenly. Inside the
-// cage the triangles obey Delaunay's rule, so that what is harmonic on them has no new extremes; where the body reaches
-// outside, its own triangles are added.
+// The body's vertices, some given points and points along the cage's edges are vertices of it, and further ones fill it
+// evenly. Inside the cage the triangles obey Delaunay's rule; where the body reaches outside, its own triangles are
+// added.
 
 #pragma once
 
@@ -16,15 +16,10 @@ typedef struct snwCageSpaceDef
     snwElements triangles;         // of the body
     const snwVec3 (*cageEdges)[2]; // of closed polygons, in any order
     int cageEdgeCount;
+    const snwVec3* points; // further vertices that are wanted, in the cage or the body
+    int pointCount;
     double step; // m between vertices; larger if that makes too many
 } snwCageSpaceDef;
-
-// A vertex of the room on an edge of the cage.
-typedef struct snwCagePlace
-{
-    int vertex, edge;
-    double share; // of the way from the edge's first end to its second
-} snwCagePlace;
 
 typedef struct snwCageSpace
 {
@@ -32,12 +27,12 @@ typedef struct snwCageSpace
     int vertexCount;
     int* triangles; // three each
     int triangleCount;
-    int* bodyVertices;    // per vertex of the body: which it is here
-    snwCagePlace* places; // with corners twice, at the end of one edge and the start of another
-    int placeCount;
+    int* bodyVertices; // per vertex of the body: which it is here
+    int bodyCount;     // they come first; fewer than the body has if some are at one place
+    int* pointVertices;
 } snwCageSpace;
 
-// Even and odd: what an odd number of edges is right of.
+// By even and odd: what an odd number of edges is right of.
 bool snwIsInCage(const snwVec3 (*edges)[2], int edgeCount, double x, double y);
 
 // In the arena. Cages without area and coordinates that are not finite are snw_errorInput.

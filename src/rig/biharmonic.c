@@ -111,8 +111,8 @@ static double TetStiffness(const snwVec3 p[4], double out[10])
     return six / 6;
 }
 
-// With edges e opposite to the corners: e_a . e_b / (4 area).
-double snwTriangleStiffness(const snwVec3 p[3], double out[6])
+// Of a triangle with edges e opposite to its corners: e_a . e_b / (4 area).
+static double TriangleStiffness(const snwVec3 p[3], double out[6])
 {
     snwVec3 e[3] = {snwVec3_Sub(p[2], p[1]), snwVec3_Sub(p[0], p[2]), snwVec3_Sub(p[1], p[0])};
     double twice = snwVec3_Length(snwVec3_Cross(e[0], e[1])), longest = 0;
@@ -136,7 +136,7 @@ static void Measure(Solver* s, double* stiffness)
         snwVec3 p[4];
         for (int k = 0; k < arity; ++k)
             p[k] = s->mesh->vertices[v[k]];
-        double volume = arity == 4 ? TetStiffness(p, out) : snwTriangleStiffness(p, out);
+        double volume = arity == 4 ? TetStiffness(p, out) : TriangleStiffness(p, out);
         for (int k = 0; k < arity; ++k)
             s->mass[v[k]] += volume / arity;
     }

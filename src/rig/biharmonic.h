@@ -36,6 +36,3 @@ snwResult snwSolveBiharmonic(snwContext* context, const snwBiharmonicDef* def, s
 // vertices follow their owner.
 snwResult snwSolveClosest(
     snwContext* context, const snwHandleMesh* mesh, int influences, snwWeights** weights, snwMessage* message);
-
-// Of a linear triangle, lower half by rows; returns its area, 0 for slivers, of which nothing is written.
-double snwTriangleStiffness(const snwVec3 corners[3], double stiffness[6]);

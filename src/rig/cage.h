@@ -1,19 +1,14 @@
-// Weights of a flat body in a cage of closed polygons.
+// Weights of a flat body in a cage of closed polygons: bounded biharmonic ones, as for all handles, but in the room of
+// the cage (cage_space.h) instead of on the body alone.
 //
-// They are harmonic in the room of the cage (cage_space.h), not on the body alone: Joshi et al. 2007, "Harmonic
-// coordinates for character articulation". On the cage's outline they are linear between two corners, so
+// A corner does not touch the body. Given the vertex next to it, it pulls that out as a point. Here its weight is one
+// halfway between itself and the flesh, so the flesh only sees the smooth surroundings of that place, and the outline
+// stays round. Nearer to the flesh corners shape it more sharply; right at the corner they have so little hold on it
+// that the fit of a rig swings free corners far out to reach the flesh (harmonic coordinates of the polygon do this
+// even more: a zigzag of the corners hardly arrives at the body). Sides of the cage hold nothing: weights that are
+// linear between two corners would give the body the cage's own bends.
 //
-//   - none is negative and they sum to one;
-//   - sum_k w_k corner_k = x: a cage that is moved, sheared or stretched as a whole takes the flesh along exactly;
-//   - they are smooth inside, and a body that keeps some distance from the outline feels its corners rounded off by
-//     about that distance.
-//
-// Weights that are biharmonic in the same room stay flat next to the outline (the usual discretisation has no slope
-// across a border), which copies the corners onto the body and squeezes it where the cage is stretched.
-//
-// Other handles in the cage, points and bones, have the biharmonic weights that they would have with the whole outline
-// as one more handle; the corners share what that one gets. Where the body reaches outside, weights go on without slope
-// across its rim.
+// Other handles, points and bones, hold vertices of the body as ever.
 
 #pragma once
 

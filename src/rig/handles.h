@@ -16,6 +16,7 @@ typedef struct snwHandleMesh
 {
     const snwVec3* vertices;
     int vertexCount;
+    int fleshCount; // points and bones hold only the first so many vertices, corners of cages any; 0: all are flesh
     snwElements elements; // flat triangles lie in z = 0
     const snwHandleShape* handles;
     int handleCount;
