@@ -25,6 +25,7 @@ typedef struct Work
     double lower[2], upper[2]; // m, of cage and body
     double center[2], cell;    // of the grid, m
     double step;
+    bool finite;
 } Work;
 
 bool snwIsInCage(const snwVec3 (*edges)[2], int edgeCount, double x, double y)
@@ -50,6 +51,7 @@ static bool IsInCage(const Work* work, double x, double y)
 static void Include(Work* work, snwVec3 point)
 {
     double at[2] = {point.x, point.y};
+    work->finite = work->finite && isfinite(point.x) && isfinite(point.y);
     for (int k = 0; k < 2; ++k)
     {
         work->lower[k] = at[k] < work->lower[k] ? at[k] : work->lower[k];
@@ -60,6 +62,7 @@ static void Include(Work* work, snwVec3 point)
 static snwResult ChooseGrid(Work* work, snwMessage* message)
 {
     const snwCageSpaceDef* def = work->def;
+    work->finite = true;
     work->lower[0] = work->lower[1] = INFINITY, work->upper[0] = work->upper[1] = -INFINITY;
     for (int i = 0; i < def->cageEdgeCount; ++i)
         Include(work, def->cageEdges[i][0]);
@@ -69,6 +72,8 @@ static snwResult ChooseGrid(Work* work, snwMessage* message)
         Include(work, def->vertices[i]);
     for (int i = 0; i < def->pointCount; ++i)
         Include(work, def->points[i]);
+    if (!work->finite)
+        return snwFail(message, snw_errorInput, NULL, "a corner or a vertex is not finite");
     double extent = fmax(work->upper[0] - work->lower[0], work->upper[1] - work->lower[1]);
     if (!(size[0] > 0 && size[1] > 0 && work->step > 1e-6 * extent && extent > 1e-9 && extent < 1e9))
         return snwFail(message, snw_errorInput, "draw it around the body", "the cage has no area");
