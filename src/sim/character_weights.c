@@ -7,6 +7,11 @@
 #include <math.h>
 #include <string.h>
 
+enum
+{
+    snw_boneInfluences = 8
+};
+
 snwWeightsDef snwDefaultWeightsDef(void)
 {
     return (snwWeightsDef){.tolerance = 1e-4};
@@ -118,7 +123,8 @@ static snwResult UseCage(Job* job)
 
 static snwResult SolveClosest(Job* job, const char* why, snwWeights** weights)
 {
-    snwResult result = snwSolveClosest(job->context, &job->mesh, job->def->influences, weights, job->message);
+    int influences = job->def->influences > 0 ? job->def->influences : snw_boneInfluences;
+    snwResult result = snwSolveClosest(job->context, &job->mesh, influences, weights, job->message);
     if (result < 0 || why == NULL)
         return result;
     return snwFail(job->message, snw_warning, NULL, "weights by distance, not smooth ones: %s", why);
@@ -131,7 +137,8 @@ static snwResult SolveSmooth(Job* job, snwWeights** weights)
     snwMessage why = {0};
     def.mesh = &job->mesh;
     def.tolerance = job->def->tolerance;
-    def.influences = job->def->influences;
+    // A ninth handle of a cage weighs as much as the eighth: cut off, the flesh is torn. Of bones it hardly does.
+    def.influences = job->def->influences > 0 || job->def->handles ? job->def->influences : snw_boneInfluences;
     if (job->mesh.elements.count == 0)
         return SolveClosest(job, "the character has no elements", weights);
     bool cage = snwHasClosedCage(&job->mesh);
