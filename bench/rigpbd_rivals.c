@@ -21,6 +21,7 @@ enum
     snw_dragCaseCount = 3,
     snw_tileSize = 360,
     snw_markSides = 24,
+    snw_maxCorners = 16,
 };
 
 typedef struct Drag
@@ -50,8 +51,10 @@ typedef struct Played
 {
     bool known; // false: it failed, and a row tells why
     int flipped;
-    float* shown;                // x y z, when the hand stops
-    snwVec3 hands[snw_maxDrags]; // where it is
+    float* shown;                    // x y z, when the hand stops
+    snwVec3 hands[snw_maxDrags];     // where it is
+    snwVec3 corners[snw_maxCorners]; // of the cage, then
+    int cornerCount;
 } Played;
 
 static int FindHandle(const snwRigStage* stage, const char* name)
@@ -97,6 +100,14 @@ static bool KeepShown(const snwRigStage* stage, Played* played)
     return played->shown != NULL;
 }
 
+static void KeepCage(const snwRigStage* stage, Played* played)
+{
+    const snwCharacterDef* def = &stage->character->def;
+    for (int k = 0; k < def->handleCount && played->cornerCount < snw_maxCorners; ++k)
+        if (def->handles[k].kind == snw_handleCage)
+            played->corners[played->cornerCount++] = snwRigStage_HandlePlace(stage, k);
+}
+
 static snwResult Play(snwRigStage* stage, const Case* which, Played* played, snwMessage* message)
 {
     snwResult result = snw_ok;
@@ -107,7 +118,10 @@ static snwResult Play(snwRigStage* stage, const Case* which, Played* played, snw
             result = snwRigStage_Step(stage, message);
         int flipped = result >= 0 ? snwRigStage_Flipped(stage) : 0;
         played->flipped = flipped > played->flipped ? flipped : played->flipped;
-        if (i == snw_dragFrames - 1 && result >= 0 && !KeepShown(stage, played))
+        if (i != snw_dragFrames - 1 || result < 0)
+            continue;
+        KeepCage(stage, played);
+        if (!KeepShown(stage, played))
             result = snwFailMemory(message);
     }
     played->known = result >= 0;
@@ -130,27 +144,47 @@ static void AddRow(snwBenchRows* rows, const Case* which, int solver, const Play
 
 typedef struct Marks
 {
-    float positions[snw_maxDrags * (snw_markSides + 1) * 3];
-    int triangles[snw_maxDrags * snw_markSides * 3];
-    int count;
+    float positions[(snw_maxDrags * (snw_markSides + 1) + 4 * snw_maxCorners) * 3];
+    int triangles[(snw_maxDrags * snw_markSides + 2 * snw_maxCorners) * 3];
+    int vertexCount, triangleCount;
 } Marks;
+
+static int AddMarkVertex(Marks* marks, double x, double y, double z)
+{
+    float* p = marks->positions + 3 * (size_t)marks->vertexCount;
+    p[0] = (float)x, p[1] = (float)y, p[2] = (float)z;
+    return marks->vertexCount++;
+}
+
+static void AddMarkTriangle(Marks* marks, int a, int b, int c)
+{
+    int* t = marks->triangles + 3 * (size_t)marks->triangleCount++;
+    t[0] = a, t[1] = b, t[2] = c;
+}
 
 // A dark disc where each hand is, before the character.
 static void AddMark(Marks* marks, snwVec3 at, double radius)
 {
-    int first = marks->count * (snw_markSides + 1);
-    float* p = marks->positions + 3 * (size_t)first;
-    int* t = marks->triangles + 3 * (size_t)marks->count * snw_markSides;
-    for (int i = 0; i <= snw_markSides; ++i)
-    {
-        double angle = 2 * SNW_PI * i / snw_markSides, r = i == snw_markSides ? 0 : radius;
-        p[3 * i] = (float)(at.x + r * cos(angle));
-        p[3 * i + 1] = (float)(at.y + r * sin(angle));
-        p[3 * i + 2] = (float)(0.2 * radius);
-    }
+    int middle = AddMarkVertex(marks, at.x, at.y, 0.2 * radius);
     for (int i = 0; i < snw_markSides; ++i)
-        t[3 * i] = first + snw_markSides, t[3 * i + 1] = first + i, t[3 * i + 2] = first + (i + 1) % snw_markSides;
-    marks->count++;
+    {
+        double angle = 2 * SNW_PI * i / snw_markSides;
+        AddMarkVertex(marks, at.x + radius * cos(angle), at.y + radius * sin(angle), 0.2 * radius);
+        AddMarkTriangle(marks, middle, middle + 1 + i, middle + 1 + (i + 1) % snw_markSides);
+    }
+}
+
+// A side of the cage, as thin as it can be seen.
+static void AddSide(Marks* marks, snwVec3 a, snwVec3 b, double width)
+{
+    snwVec3 along = snwVec3_Sub(b, a);
+    double scale = width / 2 / fmax(snwVec3_Length(along), 1e-9), x = -along.y * scale, y = along.x * scale;
+    int first = AddMarkVertex(marks, a.x - x, a.y - y, width);
+    AddMarkVertex(marks, b.x - x, b.y - y, width);
+    AddMarkVertex(marks, b.x + x, b.y + y, width);
+    AddMarkVertex(marks, a.x + x, a.y + y, width);
+    AddMarkTriangle(marks, first, first + 1, first + 2);
+    AddMarkTriangle(marks, first, first + 2, first + 3);
 }
 
 // points: of all solvers, so that their tiles are seen by the same camera.
@@ -164,9 +198,11 @@ static snwResult DrawTile(const snwRigStage* stage, const Case* which, const Pla
     snwImage* tile, snwMessage* message)
 {
     const snwCharacterDef* def = &stage->character->def;
-    Marks marks = {.count = 0};
+    Marks marks = {.vertexCount = 0};
     for (int i = 0; i < snw_maxDrags && which->drags[i].handle != NULL; ++i)
         AddMark(&marks, played->hands[i], 0.02 * stage->size);
+    for (int i = 0; i < played->cornerCount; ++i)
+        AddSide(&marks, played->corners[i], played->corners[(i + 1) % played->cornerCount], 0.004 * stage->size);
     snwMeshLook looks[2] = {{.kind = snw_pictureSkin,
                                 .positions = played->shown,
                                 .vertexCount = def->vertexCount,
@@ -177,9 +213,9 @@ static snwResult DrawTile(const snwRigStage* stage, const Case* which, const Pla
                                 .color = {0.8f, 0.8f, 0.8f}},
         {.kind = snw_pictureSkin,
             .positions = marks.positions,
-            .vertexCount = marks.count * (snw_markSides + 1),
+            .vertexCount = marks.vertexCount,
             .triangles = marks.triangles,
-            .triangleCount = marks.count * snw_markSides,
+            .triangleCount = marks.triangleCount,
             .color = {0.02f, 0.02f, 0.03f},
             .flat = true}};
     snwPortraitDef portrait = snwDefaultPortraitDef();
@@ -235,14 +271,19 @@ static void CloseAlbum(Album* album, snwBenchRows* rows)
 
 static Frame FrameAll(const snwRigStage* stage, const Played* played)
 {
-    size_t count = 3 * (size_t)stage->character->def.vertexCount;
-    Frame frame = {.points = malloc(count * snw_solverCount * sizeof *frame.points)};
+    size_t count = 3 * (size_t)stage->character->def.vertexCount, extra = 3 * (size_t)snw_maxCorners;
+    Frame frame = {.points = malloc((count + extra) * snw_solverCount * sizeof *frame.points)};
     for (int i = 0; i < snw_solverCount && frame.points != NULL; ++i)
     {
         if (!played[i].known)
             continue;
         memcpy(frame.points + 3 * (size_t)frame.count, played[i].shown, count * sizeof *frame.points);
         frame.count += stage->character->def.vertexCount;
+        for (int k = 0; k < played[i].cornerCount; ++k, ++frame.count)
+        {
+            float* to = frame.points + 3 * (size_t)frame.count;
+            to[0] = (float)played[i].corners[k].x, to[1] = (float)played[i].corners[k].y, to[2] = 0;
+        }
     }
     return frame;
 }

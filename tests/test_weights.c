@@ -159,7 +159,7 @@ TEST(weights, charactersGetThem)
         snwWeightsDef def = snwDefaultWeightsDef();
         snwWeights* weights = NULL;
         snwMessage message = {0};
-        def.handles = cases[i].handles;
+        def.handles = cases[i].handles, def.influences = 8;
         CHECK_INT(snwComputeWeights(character, &def, &weights, &message), snw_ok);
         REQUIRE(weights != NULL);
         const snwCharacterDef* made = snwCharacter_GetDef(character);

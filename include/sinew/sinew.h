@@ -531,10 +531,11 @@ typedef struct snwWeightsDef
 {
     bool handles; // of the handles; else of the bones
     snwWeightsKind kind;
-    int influences;   // handles per vertex at most; 0: any number
+    int influences;   // per vertex at most; 0: 8 bones, any number of handles (8 closest ones)
     double tolerance; // 1e-9 .. 0.1: biharmonic weights stop when none moves by more; errors are some ten times that
-    const int (*cageEdges)[2]; // pairs of handles between which weights are linear. NULL: the cage of a flat character
-    int cageEdgeCount;         // is a polygon, its corners in the order of the handles; a solid one has no edges
+    const int (*cageEdges)[2]; // pairs of handles. NULL: the cage of a flat character is a polygon, its corners in the
+    int cageEdgeCount;         // order of the handles; a solid one has no edges. Flat ones that are closed bound the room
+                               // in which weights are smooth; along all others weights are linear between the ends
 } snwWeightsDef;
 
 SNW_API snwWeightsDef snwDefaultWeightsDef(void);

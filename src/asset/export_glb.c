@@ -240,6 +240,15 @@ static snwResult AddAnimation(Film* film, snwMessage* message)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
+// As many as a vertex has: cut to the largest ones weights jump from one vertex to the next, and the skin is torn.
+static int CountInfluences(const Film* film, const snwAssetWeights* weights)
+{
+    int most = 8;
+    for (int i = 0; i < film->character->vertexCount; ++i)
+        most = weights->starts[i + 1] - weights->starts[i] > most ? weights->starts[i + 1] - weights->starts[i] : most;
+    return most < snw_mostGltfInfluences ? most : snw_mostGltfInfluences;
+}
+
 static snwResult Build(Film* film, const snwCharacter* character, snwMessage* message)
 {
     snwAssetWeights weights = {0};
@@ -251,7 +260,7 @@ static snwResult Build(Film* film, const snwCharacter* character, snwMessage* me
         return result;
     snwGltfCharacterDef def = snwDefaultGltfCharacterDef(character);
     def.weights = &weights;
-    def.influences = 8;
+    def.influences = CountInfluences(film, &weights);
     def.joints = film->joints;
     def.jointCount = film->jointCount;
     def.nodes = film->nodes;

@@ -34,6 +34,6 @@ snwQuat snwTake_Rotation(snwMat3 linear, snwQuat last);
 snwResult snwTake_WriteClips(const snwTake* take, snwText* text, snwMessage* message);
 
 // The skin of the character in the rest pose, its handles as joints and their motion as an animation. A handle that
-// stretches is two joints: the parent turns and scales, the joint itself turns. Weights with more than eight handles of
-// a vertex are cut to eight. Freed with snwFree.
+// stretches is two joints: the parent turns and scales, the joint itself turns. A vertex keeps
+// up to 16 handles, in two sets of four or as many as it takes; of more the largest. Freed with snwFree.
 snwResult snwTake_WriteGlb(const snwTake* take, unsigned char** data, size_t* size, snwMessage* message);

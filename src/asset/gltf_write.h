@@ -95,13 +95,18 @@ int snwGltfWriter_AddMaterial(snwGltfWriter* writer, const snwGltfMaterialDef* d
 int snwGltfWriter_AddImage(snwGltfWriter* writer, const char* name, const void* png, size_t size);
 int snwGltfWriter_AddTexture(snwGltfWriter* writer, const char* name, const snwTexture* texture); // as an image
 
+enum
+{
+    snw_mostGltfInfluences = 16 // of a vertex, in sets of four
+};
+
 // The triangles of a mesh as the asset has them: a primitive per part, with normals, texture coordinates, colours,
 // weights (the `influences` largest of a vertex, made to sum to one; 4 is what everything plays) and morphs.
 typedef struct snwGltfMeshDef
 {
     const snwAssetMesh* mesh;
     const int* materials; // one per part, -1: none; NULL: none at all
-    int influences;       // 1 .. 8
+    int influences;       // 1 .. snw_mostGltfInfluences
 } snwGltfMeshDef;
 
 int snwGltfWriter_AddMesh(snwGltfWriter* writer, const snwGltfMeshDef* def);
@@ -149,7 +154,7 @@ typedef struct snwGltfCharacterDef
 {
     const snwCharacter* character;
     const snwAssetWeights* weights; // one row per vertex of the character; NULL: by the distance to the bones
-    int influences;                 // 1 .. 8
+    int influences;                 // 1 .. snw_mostGltfInfluences
     double rate;                    // keys of motions per second, 1 .. 1000
     const snwGltfJoint* joints;     // NULL: its bones and motions. They need weights, which may leave some out
     int jointCount;

@@ -205,8 +205,8 @@ static int AddIndices(Making* m)
 
 typedef struct Influences
 {
-    int bones[8];
-    double values[8];
+    int bones[snw_mostGltfInfluences];
+    double values[snw_mostGltfInfluences];
     int count;
 } Influences;
 
@@ -250,6 +250,10 @@ static void RoundInfluences(Influences* best)
     best->values[0] = rest;
 }
 
+static const char* const s_jointSets[snw_mostGltfInfluences / 4] = {"JOINTS_0", "JOINTS_1", "JOINTS_2", "JOINTS_3"};
+static const char* const s_weightSets[snw_mostGltfInfluences / 4] = {
+    "WEIGHTS_0", "WEIGHTS_1", "WEIGHTS_2", "WEIGHTS_3"};
+
 // Four influences of each vertex: set 0 has the largest ones.
 static void AddWeightSet(Making* m, int set, uint16_t (*bones)[4])
 {
@@ -270,9 +274,8 @@ static void AddWeightSet(Making* m, int set, uint16_t (*bones)[4])
         .type = snw_gltfVec4,
         .component = snw_gltfUshort,
         .use = snw_gltfVertices};
-    snwTree_SetInt(&m->writer->tree, m->attributes, set == 0 ? "JOINTS_0" : "JOINTS_1",
-        snwGltfWriter_AddAccessor(m->writer, &joints));
-    AddAttribute(m, set == 0 ? "WEIGHTS_0" : "WEIGHTS_1", values, snw_gltfVec4, false);
+    snwTree_SetInt(&m->writer->tree, m->attributes, s_jointSets[set], snwGltfWriter_AddAccessor(m->writer, &joints));
+    AddAttribute(m, s_weightSets[set], values, snw_gltfVec4, false);
 }
 
 static void AddWeights(Making* m)
@@ -283,9 +286,8 @@ static void AddWeights(Making* m)
         snwGltfWriter_FailMemory(m->writer);
         return;
     }
-    AddWeightSet(m, 0, bones);
-    if (m->influences > 4)
-        AddWeightSet(m, 1, bones);
+    for (int set = 0; 4 * set < m->influences; ++set)
+        AddWeightSet(m, set, bones);
     snwFree(m->writer->context, bones);
 }
 
@@ -335,8 +337,9 @@ int snwGltfWriter_AddMesh(snwGltfWriter* writer, const snwGltfMeshDef* def)
     const snwAssetMesh* from = def->mesh;
     if (snwGltfWriter_Failed(writer))
         return -1;
-    if (def->influences < 1 || def->influences > 8 || from->weights.boneCount > 65536)
-        return snwGltfWriter_Fail(writer, NULL, "1 to 8 influences of at most 65536 bones can be written");
+    if (def->influences < 1 || def->influences > snw_mostGltfInfluences || from->weights.boneCount > 65536)
+        return snwGltfWriter_Fail(
+            writer, NULL, "1 to %d influences of at most 65536 bones can be written", (int)snw_mostGltfInfluences);
     snwValue* mesh = snwTree_NewObject(&writer->tree);
     if (from->name != NULL && from->name[0] != 0)
         snwTree_SetText(&writer->tree, mesh, "name", from->name);

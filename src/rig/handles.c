@@ -47,7 +47,7 @@ double snwHandleShape_Distance(const snwHandleShape* shape, snwVec3 point)
     return SegmentDistance(shape->head, shape->kind == snw_handleBone ? shape->tail : shape->head, point, &t);
 }
 
-static double MeanEdge(const snwHandleMesh* mesh)
+double snwHandleMesh_MeanEdge(const snwHandleMesh* mesh)
 {
     double sum = 0;
     long count = 0;
@@ -97,10 +97,16 @@ static void HoldOwned(Holder* holder)
             Hold(holder, i, mesh->owners[i], 1);
 }
 
-static double LeastDistance(const Holder* holder, snwVec3 point)
+static int CountHoldable(const snwHandleMesh* mesh, int handle)
+{
+    bool corner = mesh->handles[handle].kind == snw_handleCage;
+    return corner || mesh->fleshCount == 0 ? mesh->vertexCount : mesh->fleshCount;
+}
+
+static double LeastDistance(const Holder* holder, int handle, snwVec3 point)
 {
     double least = INFINITY;
-    for (int i = 0; i < holder->mesh->vertexCount; ++i)
+    for (int i = 0; i < CountHoldable(holder->mesh, handle); ++i)
         if (!holder->held->fixed[i])
             least = fmin(least, snwVec3_Distance(holder->mesh->vertices[i], point));
     return least;
@@ -108,8 +114,8 @@ static double LeastDistance(const Holder* holder, snwVec3 point)
 
 static void HoldNearest(Holder* holder, int handle, snwVec3 point)
 {
-    double least = LeastDistance(holder, point);
-    for (int i = 0; i < holder->mesh->vertexCount && least < INFINITY; ++i)
+    double least = LeastDistance(holder, handle, point);
+    for (int i = 0; i < CountHoldable(holder->mesh, handle) && least < INFINITY; ++i)
         if (!holder->held->fixed[i] && IsNear(snwVec3_Distance(holder->mesh->vertices[i], point), least, holder->edge))
             Hold(holder, i, handle, 1);
 }
@@ -120,7 +126,7 @@ static void HoldPoints(Holder* holder, double* distances)
     const snwHandleMesh* mesh = holder->mesh;
     for (int i = 0; i < mesh->handleCount; ++i)
         distances[i] = IsPoint(&mesh->handles[i]) && holder->heldCount[i] == 0
-                           ? LeastDistance(holder, mesh->handles[i].head)
+                           ? LeastDistance(holder, i, mesh->handles[i].head)
                            : INFINITY;
     for (;;)
     {
@@ -159,13 +165,13 @@ static void ClaimForBone(Holder* holder, int handle, double* best)
     int pieces = count < snw_maxBonePieces ? (int)count : snw_maxBonePieces;
     for (int i = 0; i < pieces; ++i)
         best[i] = INFINITY;
-    for (int i = 0; i < holder->mesh->vertexCount; ++i)
+    for (int i = 0; i < CountHoldable(holder->mesh, handle); ++i)
     {
         Piece piece = FindPiece(holder, bone, pieces, i);
         if (piece.index >= 0)
             best[piece.index] = fmin(best[piece.index], piece.distance);
     }
-    for (int i = 0; i < holder->mesh->vertexCount; ++i)
+    for (int i = 0; i < CountHoldable(holder->mesh, handle); ++i)
     {
         Piece piece = FindPiece(holder, bone, pieces, i);
         if (piece.index < 0 || !IsNear(piece.distance, best[piece.index], holder->edge))
@@ -254,7 +260,7 @@ void snwHeldVertices_Free(snwContext* context, snwHeldVertices* held)
 snwResult snwHoldVertices(snwContext* context, const snwHandleMesh* mesh, snwHeldVertices* held, snwMessage* message)
 {
     size_t vertices = (size_t)mesh->vertexCount, handles = (size_t)mesh->handleCount;
-    Holder holder = {.context = context, .mesh = mesh, .held = held, .edge = MeanEdge(mesh)};
+    Holder holder = {.context = context, .mesh = mesh, .held = held, .edge = snwHandleMesh_MeanEdge(mesh)};
     double* pieces = snwAllocArray(context, snw_maxBonePieces > handles ? snw_maxBonePieces : handles, sizeof *pieces);
     *held = (snwHeldVertices){snwAllocArray(context, vertices, sizeof *held->fixed),
         snwAllocArray(context, vertices, handles * sizeof(double))};

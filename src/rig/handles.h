@@ -16,6 +16,7 @@ typedef struct snwHandleMesh
 {
     const snwVec3* vertices;
     int vertexCount;
+    int fleshCount; // points and bones hold only the first so many vertices, corners of cages any; 0: all are flesh
     snwElements elements; // flat triangles lie in z = 0
     const snwHandleShape* handles;
     int handleCount;
@@ -26,6 +27,9 @@ typedef struct snwHandleMesh
 
 // m, to the point or the segment.
 double snwHandleShape_Distance(const snwHandleShape* shape, snwVec3 point);
+
+// m, 0 without elements.
+double snwHandleMesh_MeanEdge(const snwHandleMesh* mesh);
 
 // Given weights: rows of vertices with fixed[vertex], handleCount numbers each that sum to one.
 typedef struct snwHeldVertices

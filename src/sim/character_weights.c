@@ -1,15 +1,20 @@
 // Weights for the mesh of a character: its bones or handles as shapes, the solver, and what is done when it gives up.
 
 #include "base/result.h"
-#include "rig/biharmonic.h"
+#include "rig/cage.h"
 #include "sim/character.h"
 
 #include <math.h>
 #include <string.h>
 
+enum
+{
+    snw_boneInfluences = 8
+};
+
 snwWeightsDef snwDefaultWeightsDef(void)
 {
-    return (snwWeightsDef){.influences = 8, .tolerance = 1e-4};
+    return (snwWeightsDef){.tolerance = 1e-4};
 }
 
 typedef struct Job
@@ -118,7 +123,8 @@ static snwResult UseCage(Job* job)
 
 static snwResult SolveClosest(Job* job, const char* why, snwWeights** weights)
 {
-    snwResult result = snwSolveClosest(job->context, &job->mesh, job->def->influences, weights, job->message);
+    int influences = job->def->influences > 0 ? job->def->influences : snw_boneInfluences;
+    snwResult result = snwSolveClosest(job->context, &job->mesh, influences, weights, job->message);
     if (result < 0 || why == NULL)
         return result;
     return snwFail(job->message, snw_warning, NULL, "weights by distance, not smooth ones: %s", why);
@@ -131,10 +137,13 @@ static snwResult SolveSmooth(Job* job, snwWeights** weights)
     snwMessage why = {0};
     def.mesh = &job->mesh;
     def.tolerance = job->def->tolerance;
-    def.influences = job->def->influences;
+    // A ninth handle of a cage weighs as much as the eighth: cut off, the flesh is torn. Of bones it hardly does.
+    def.influences = job->def->influences > 0 || job->def->handles ? job->def->influences : snw_boneInfluences;
     if (job->mesh.elements.count == 0)
         return SolveClosest(job, "the character has no elements", weights);
-    snwResult result = snwSolveBiharmonic(job->context, &def, weights, &report, &why);
+    bool cage = snwHasClosedCage(&job->mesh);
+    snwResult result = cage ? snwSolveCage(job->context, &def, weights, &report, &why)
+                            : snwSolveBiharmonic(job->context, &def, weights, &report, &why);
     if (result == snw_errorInput)
         return SolveClosest(job, why.text, weights);
     if (result < 0)
