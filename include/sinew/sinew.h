@@ -634,7 +634,8 @@ typedef enum snwCommandKind
                        // -1, index: prop), for `value` seconds
     snw_commandHandle, // move handle (body, index) within the step so that its point is at transform.position in the
                        // world and turned by transform.rotation since the rest pose. Degrees of freedom in `mask` are
-                       // given so; the others are free. 0 lets go
+                       // given so; the others are free. 0 lets go. Of those in `stay` the transform says nothing: they
+                       // are held where they are when the command is carried out
     snw_commandJoint,  // joint (body, index): target `value`, motor `on`
     snw_commandMaterial, // material of region (body, index; index -1: all)
     snw_commandGravity,  // `vector`, m/s^2
@@ -654,6 +655,7 @@ typedef struct snwCommand
     int index;
     bool on;
     uint32_t mask;
+    uint32_t stay;
     double value;
     snwVec3 vector;
     snwTransform transform;

@@ -102,8 +102,9 @@ static snwResult CheckBodyTarget(const snwSceneDef* scene, const snwCommand* com
     switch (command->kind)
     {
         case snw_commandHandle:
-            if (command->mask > snw_dofAll)
-                return snwFail(message, snw_errorArgument, NULL, "mask is %u, beyond snw_dofAll", command->mask);
+            if (command->mask > snw_dofAll || command->stay > snw_dofAll)
+                return snwFail(message, snw_errorArgument, NULL, "mask is %u and stay %u: one is beyond snw_dofAll",
+                    command->mask, command->stay);
             return CheckIndex(command->index, 0, snwCharacterDef_HandleCount(character), "handle", message);
         case snw_commandConstraint:
             if (!(fabs(command->value) <= SNW_MAX_POSITION))

@@ -442,8 +442,8 @@ static void WriteFriction(snwWriter* writer, double friction, double kinetic, co
 static void WriteCommand(snwWriter* writer, const snwCommand* command)
 {
     snwWriteU64(writer, command->step);
-    const int32_t whole[] = {
-        (int32_t)command->kind, command->body, command->index, command->on, (int32_t)command->mask};
+    const int32_t whole[] = {(int32_t)command->kind, command->body, command->index, command->on,
+        (int32_t)(command->mask ^ command->stay << 8)};
     snwWrite(writer, whole, sizeof whole);
     snwWriteReal(writer, command->value);
     WriteVec3(writer, command->vector);

@@ -166,6 +166,7 @@ static snwCommand InverseHandle(const snwSession* session, const snwCommand* com
     const snwLiveHandle* handle = &session->live.handles[command->body][command->index];
     snwCommand inverse = *command;
     inverse.mask = handle->given;
+    inverse.stay = 0;
     inverse.transform = snwSession_HandlePose(session, command->body, command->index);
     return inverse;
 }

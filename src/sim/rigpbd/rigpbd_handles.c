@@ -70,6 +70,26 @@ void snwRigpbd_TakeRule(snwSim* sim, const snwCommand* command)
     work->state.rules[command->index] = NewRule(work, command->index, command->value, command->on);
 }
 
+// What the command says, and where the handle is in what stays. Parts of a turn stay as parts of its rotation vector.
+static snwTransform Meant(const snwRigpbdModel* model, const snwCommand* command, snwTransform now)
+{
+    const uint32_t turns = model->flat ? snw_dofRotationZ : snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
+    snwTransform meant = InPlane(model, command->transform);
+    uint32_t stay = command->stay;
+    meant.position.x = stay & snw_dofX ? now.position.x : meant.position.x;
+    meant.position.y = stay & snw_dofY ? now.position.y : meant.position.y;
+    meant.position.z = stay & snw_dofZ ? now.position.z : meant.position.z;
+    if ((stay & turns) == 0)
+        return meant;
+    if ((stay & turns) == turns)
+        return (snwTransform){meant.position, now.rotation};
+    snwVec3 is = snwQuat_ToRotationVector(now.rotation), turn = snwQuat_ToRotationVector(meant.rotation);
+    turn.x = stay & snw_dofRotationX ? is.x : turn.x;
+    turn.y = stay & snw_dofRotationY ? is.y : turn.y;
+    turn.z = stay & snw_dofRotationZ ? is.z : turn.z;
+    return (snwTransform){meant.position, snwQuat_FromRotationVector(turn)};
+}
+
 void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, command->body);
@@ -81,7 +101,7 @@ void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
     handle->clip = snw_rigpbdClipNone;
     handle->moves = 1;
     handle->start = Now(work, command->index);
-    handle->target = InPlane(work->model, command->transform);
+    handle->target = Meant(work->model, command, handle->start);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
