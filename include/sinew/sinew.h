@@ -776,6 +776,8 @@ typedef struct snwClipDef
     bool loop;
     const snwKey* keys;
     int keyCount;
+    const double (*stretches)[6]; // for handles, one per key: xx yy zz yz xz xy of the symmetric map that is applied
+                                  // before the rotation; affine handles follow it. NULL: none
 } snwClipDef;
 
 typedef struct snwSetting

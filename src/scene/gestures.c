@@ -264,9 +264,15 @@ static snwResult Hold(Expander* x)
     x->plain.mask = data->kind == snw_gestureUnlock ? 0 : x->plain.mask;
     snwCommand command = HandleAt(x, StepAt(x, data->start), place);
     if (!snwTable_Saw(&snw_gestureTable, x->seen, "offset"))
+    {
         command.stay |= snw_dofX | snw_dofY | snw_dofZ;
+        command.transform.position = (snwVec3){0, 0, 0};
+    }
     if (!snwTable_Saw(&snw_gestureTable, x->seen, "turn"))
+    {
         command.stay |= snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
+        command.transform.rotation = snwQuat_Identity();
+    }
     return Add(x, &command);
 }
 

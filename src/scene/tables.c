@@ -265,19 +265,22 @@ const snwTable snw_pinTable = {"pin", "Holds the vertices of a body that start i
     SNW_TABLE_FIELDS(s_pinFields), sizeof(snwPinData), NULL, InitPin};
 
 static const snwField s_keyFields[] = {
-    FIELD(snwKey, time, "time", snw_fieldReal, .lower = 0, .upper = SNW_MAX_SECONDS, .unit = "s", .required = true,
-        .help = "later than the key before"),
-    POSE(snwKey, transform, 0),
+    FIELD(snwKeyData, key.time, "time", snw_fieldReal, .lower = 0, .upper = SNW_MAX_SECONDS, .unit = "s",
+        .required = true, .help = "later than the key before"),
+    POSE(snwKeyData, key.transform, 0),
+    FIELD(snwKeyData, stretch, "stretch", snw_fieldRaw, .schema = "numbers",
+        .help = "of a handle that squashes and stretches: xx, yy, zz, yz, xz, xy of the symmetric map before the "
+                "rotation; [1, 1, 1, 0, 0, 0] if absent"),
 };
 
 static void InitKey(void* object, int kind)
 {
     (void)kind;
-    *(snwKey*)object = (snwKey){0, snwIdentityTransform()};
+    *(snwKeyData*)object = (snwKeyData){{0, snwIdentityTransform()}, NULL};
 }
 
 const snwTable snw_keyTable = {
-    "key", "Where the target of a clip is at a time", SNW_TABLE_FIELDS(s_keyFields), sizeof(snwKey), NULL, InitKey};
+    "key", "Where the target of a clip is at a time", SNW_TABLE_FIELDS(s_keyFields), sizeof(snwKeyData), NULL, InitKey};
 
 static const char* const s_dofNames[] = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z", NULL};
 static const char* const s_interpolationNames[] = {"step", "linear", "smooth", NULL};
