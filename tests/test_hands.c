@@ -123,6 +123,19 @@ TEST(hands, locksHoldWhereTheHandleIsUnlessToldWhere)
     snwDestroyContext(context);
 }
 
+// A bone turns about its joint, which need not be where its head is; a path that goes nowhere leaves it there.
+TEST(hands, pathsOfBonesBeginAtTheirJoints)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "{'blueprint': 'manikin', 'size': {'tets': 1500}}",
+        ", 'gestures': [{'kind': 'path', 'body': 'b', 'handle': 2, 'duration': 0.1, 'points': [[0, 0, 0]]}]");
+    const snwCharacter* character = sim->bodies[0].character;
+    CHECK(snwVec3_Distance(character->def.bones[2].head, character->skeleton.pivots[2]) > 0.01);
+    CHECK(snwVec3_Distance(sim->def->commands[0].transform.position, Pose(sim, 2)->place) <= 1e-9);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
 // Words, command, words; and a sim that hears the log of another goes the same way to the bit.
 TEST(hands, whatStaysIsWrittenDownAndPlayedAgain)
 {

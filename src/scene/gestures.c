@@ -114,7 +114,8 @@ static snwResult FindHandle(Expander* x)
     if (result < 0)
         return result;
     const snwCharacterDef* def = snwCharacter_GetDef(body->character);
-    snwVec3 rest = def->handleCount > 0 ? def->handles[x->plain.index].position : def->bones[x->plain.index].head;
+    snwVec3 rest = def->handleCount > 0 ? def->handles[x->plain.index].position
+                                        : body->character->skeleton.pivots[x->plain.index];
     x->home = snwTransform_Apply(body->transform, rest);
     x->facing = body->transform.rotation;
     return snw_ok;
