@@ -237,6 +237,15 @@ TEST(hands, solversHandlesAndSelfContactAreLive)
     CheckLive("rigpbd.handles", "'affine'", 1);
 }
 
+// Corners of a cage do not turn, whatever a rival made of them.
+static void CheckCage(const snwSim* sim)
+{
+    const snwCharacterDef* def = &sim->bodies[0].character->def;
+    for (int i = 0; i < def->handleCount; ++i)
+        if (def->handles[i].kind == snw_handleCage)
+            CHECK(snwMat3_LargestEntry(snwMat3_Sub(Pose(sim, i)->linear, snwMat3_Identity())) < 1e-12);
+}
+
 static void CheckSwitches(const char* character, double size)
 {
     static const int solvers[] = {snw_rigpbdSolverFast, snw_rigpbdSolverCoupled, snw_rigpbdSolverArap,
@@ -261,6 +270,8 @@ static void CheckSwitches(const char* character, double size)
         CHECK(isfinite(Measure(sim).maxSpeed) && Measure(sim).maxSpeed < 20 * size);
         CHECK_NEAR(Pose(sim, 0)->place.x, at.x + 0.05 * size * i, 1e-6 * size);
         CHECK_NEAR(Pose(sim, 0)->place.y, at.y, 1e-6 * size);
+        if (solvers[i] == snw_rigpbdSolverCoupled)
+            CheckCage(sim);
         // Another sim, which has never heard of it, goes on alike.
         CHECK_INT(snwSim_Save(sim, saved, bytes, &bytes, NULL), snw_ok);
         CHECK_INT(snwSim_Restore(other, saved, bytes, NULL), snw_ok);
