@@ -2,6 +2,7 @@
 #include "rig/complement.h"
 #include "rig/moments.h"
 #include "rig/weights.h"
+#include "rig_world.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -781,5 +782,67 @@ TEST(complement, nonsenseIsRefused)
     CHECK(snwComplement_Residual(context, ours.model, ours.scratch, world->u) < 1e-7);
     FreeOurs(&ours);
     FreeWorld(world);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// rig_fit.h has a complement of its own, which answers to what is given. With every degree of freedom of every handle
+// given where it is, that answer is this projection: both are the one operator u - J (J^T M J)^-1 J^T M u.
+
+static void CheckAgainstFit(snwContext* context, int dimension, int handleCount)
+{
+    snwRigWorld* rig = snwRigWorld_Simple(context, dimension, 400, handleCount);
+    snwVec3 origins[snw_mostHandles];
+    snwTransform places[snw_mostHandles];
+    snwRigWorld_RandomPose(rig, 0.6);
+    snwRigWorld_SkinTo(rig, rig->x);
+    snwRigWorld_Shake(rig, 1e-3);
+    for (int k = 0; k < handleCount; ++k)
+    {
+        origins[k] = rig->handles[k].origin;
+        places[k] = (snwTransform){rig->pose[k].place, snwQuat_FromMat3(rig->pose[k].linear)};
+        rig->targets[k] = (snwRigTarget){
+            .given = snw_dofAll, .place = places[k].position, .rotation = places[k].rotation};
+    }
+    snwRigWorld_Fit(rig);
+    CHECK(snwRigFit_Complement(rig->model, rig->scratch, &rig->hold, rig->pose));
+    snwRigLiteral literal = snwRigLiteral_New(rig, rig->pose);
+    double* answer = calloc((size_t)literal.rows, sizeof *answer);
+    snwRigWorld_AnswerOf(rig, &literal, answer);
+
+    float* u = aligned_alloc(64, 400 * 16);
+    for (int i = 0; i < 4 * 400; ++i)
+        u[i] = i % 4 == 3 ? 0.0f : (float)literal.residual[3 * (i / 4) + i % 4];
+    snwComplementDef def = {snw_complementRig, rig->vertexCount, rig->rest, rig->masses, rig->weights, origins, NULL};
+    snwComplement* model = NULL;
+    snwComplementScratch* scratch = NULL;
+    CHECK_INT(snwComplement_Create(context, &def, &model, NULL), snw_ok);
+    CHECK_INT(snwComplementScratch_Create(context, model, &scratch, NULL), snw_ok);
+    CHECK_INT(snwComplement_SetPose(model, scratch, places, NULL), snw_ok);
+    snwComplement_Project(context, model, scratch, u);
+    double farthest = 0, largest = 0;
+    for (int i = 0; i < literal.rows; ++i)
+    {
+        double answered = literal.residual[i] + answer[i];
+        farthest = fmax(farthest, fabs(answered - (double)u[4 * (i / 3) + i % 3]));
+        largest = fmax(largest, fabs(answer[i]));
+    }
+    CHECK(largest > 1e-5); // of shakes by 1e-3 m
+    CHECK(farthest <= 1e-9);
+    snwComplementScratch_Destroy(context, scratch);
+    snwComplement_Destroy(context, model);
+    free(u), free(answer);
+    snwRigLiteral_Free(&literal);
+    snwRigWorld_Free(rig);
+}
+
+TEST(complement, isWhatRigFitsAnswersWithAllGiven)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int handles = 1; handles <= 7; handles += 3)
+    {
+        CheckAgainstFit(context, 3, handles);
+        CheckAgainstFit(context, 2, handles);
+    }
     snwDestroyContext(context);
 }

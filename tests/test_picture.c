@@ -7,6 +7,7 @@
 #include "geom/contour.h"
 #include "prepare/flat.h"
 #include "scene/blueprint_file.h"
+#include "sim/limits.h"
 #include "view/image.h"
 #include "view/portrait.h"
 
@@ -414,6 +415,22 @@ TEST(picture, islandsAreJoinedOrLeftOutAndHolesKept)
     snwDestroyContext(context);
 }
 
+// Nothing of it is clear.
+static void CheckSize(snwContext* context, int width, int height, const char* says)
+{
+    char path[512];
+    snwImage image;
+    snwPrepareDef def = snwDefaultPrepareDef();
+    snwPrepared* prepared = NULL;
+    snwMessage message = {0};
+    CHECK_INT(snwCreateImage(context, width, height, &image, NULL), snw_ok);
+    snprintf(path, sizeof path, "%s/sized.png", snwTest_TempDir());
+    CHECK_INT(snwImage_WritePng(context, &image, path, 6, true, NULL), snw_ok);
+    snwDestroyImage(context, &image);
+    CHECK_INT(snwPrepareFile(context, path, &def, &prepared, NULL, &message), snw_errorInput);
+    CHECK_CONTAINS(message.text, says);
+}
+
 TEST(picture, clearOpaqueAndDamagedPicturesAreTold)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
@@ -425,6 +442,9 @@ TEST(picture, clearOpaqueAndDamagedPicturesAreTold)
     const char* path = WriteMask(context, "clear", mask);
     CHECK_INT(snwPrepareFile(context, path, &def, &prepared, NULL, &message), snw_errorInput);
     CHECK_CONTAINS(message.text, "opacity");
+    CheckSize(context, 1, 1, "too small");
+    CheckSize(context, 2, 2, "too small");
+    CheckSize(context, SNW_MAX_TEXTURE + 1, 1, "at most 8192 each way");
     memset(mask, 255, sizeof mask);
     path = WriteMask(context, "full", mask);
     prepared = Prepare(context, path, 200, report);

@@ -155,6 +155,53 @@ TEST(prepared, scenesUseItAndKnowWhenItChanged)
     FreeBlock(&block);
 }
 
+// Constraints where a scene uses it, as for blueprints; they are written down with it.
+TEST(prepared, scenesConstrainItsHandles)
+{
+    Block block = MakeBlock();
+    char path[512], scenePath[512], text[1024];
+    snprintf(path, sizeof path, "%s/ruled.snw", snwTest_TempDir());
+    snprintf(scenePath, sizeof scenePath, "%s/ruled.json", snwTest_TempDir());
+    CHECK(snwFile_Write(block.context, path, block.data, block.size, true, NULL) == snw_ok);
+    const char* format = "{\"sinew\": 1, \"method\": \"rigpbd\", \"bodies\": [{\"name\": \"a\", \"character\": "
+                         "{\"file\": \"ruled.snw\"%s}}]}";
+    const char* rule = ", \"constraints\": [{\"terms\": [{\"handle\": \"%s\", \"dof\": \"y\"}], \"value\": 0.25}]";
+    snwSceneFile file, again;
+    snwMessage message = {0};
+    snprintf(text, sizeof text, format, "");
+    REQUIRE(snwSceneFile_Parse(block.context, text, strlen(text), scenePath, NULL, &file, &message) >= 0);
+    const snwCharacterDef* def = snwCharacter_GetDef(snwScene_GetDef(file.scene)->bodies[0].character);
+    char more[256], name[128];
+    REQUIRE(def->boneCount > 0);
+    snprintf(name, sizeof name, "%s", def->handleCount > 0 ? def->handles[0].name : def->bones[0].name);
+    CHECK_INT(def->constraintCount, 0);
+    snwSceneFile_Close(&file);
+
+    snprintf(more, sizeof more, rule, name);
+    snprintf(text, sizeof text, format, more);
+    REQUIRE(snwSceneFile_Parse(block.context, text, strlen(text), scenePath, NULL, &file, &message) >= 0);
+    def = snwCharacter_GetDef(snwScene_GetDef(file.scene)->bodies[0].character);
+    CHECK_INT(def->constraintCount, 1);
+    CHECK(def->constraints[0].value == 0.25 && def->constraints[0].terms[0].dof == snw_dofY);
+    char* written = NULL;
+    size_t size = 0;
+    REQUIRE(snwSceneFile_Format(block.context, &file, &written, &size, &message) == snw_ok);
+    REQUIRE(snwSceneFile_Parse(block.context, written, size, "", NULL, &again, &message) >= 0);
+    CHECK(snwScene_Hash(file.scene) == snwScene_Hash(again.scene));
+    snwSceneFile_Close(&again);
+    snwSceneFile_Close(&file);
+    snwContext_Free(block.context, written);
+
+    snprintf(more, sizeof more, rule, "nobody");
+    snprintf(text, sizeof text, format, more);
+    CHECK(snwSceneFile_Parse(block.context, text, strlen(text), scenePath, NULL, &file, &message) == snw_errorInput);
+    CHECK_CONTAINS(message.text, "no handle 'nobody'");
+    snprintf(text, sizeof text, format, ", \"fine\": 4");
+    CHECK(snwSceneFile_Parse(block.context, text, strlen(text), scenePath, NULL, &file, &message) == snw_errorInput);
+    CHECK_CONTAINS(message.text, "flat ones");
+    FreeBlock(&block);
+}
+
 TEST(prepared, filmsShowTheFineSurface)
 {
     Block block = MakeBlock();

@@ -389,6 +389,40 @@ TEST(take, skinnedGlbIsWhatWasShown)
     }
 }
 
+// A flat chain of bones: the joints hang on each other as the bones do, and what follows them is where it was shown.
+TEST(take, chainsOfHandlesAreChainsOfNodes)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwBlueprintFile file;
+    snwCharacter* character = NULL;
+    snwAsset* asset = NULL;
+    CHECK_INT(snwBlueprintFile_Open(context, "fish-2d", &file, NULL), snw_ok);
+    CHECK_INT(snwBlueprint_Create(context, &file.blueprint, NULL, NULL, NULL, &character, NULL), snw_ok);
+    snwBlueprintFile_Free(&file);
+    REQUIRE(character != NULL);
+    character = Remake(context, character, false);
+    CheckGlb(context, character, false);
+    Run run = NewRun(context, character, false);
+    CHECK_INT(Export(&run, snw_exportGlb, 2), snw_ok);
+    CHECK_INT(snwAsset_Open(context, PathWith(&run, ".glb"), &asset, &run.message), snw_ok);
+    REQUIRE(asset != NULL);
+    const snwCharacterDef* def = snwCharacter_GetDef(character);
+    int hanging = 0;
+    for (int i = 0; i < def->boneCount; ++i)
+        for (int n = 0; n < asset->nodeCount; ++n)
+        {
+            int above = asset->nodes[n].parent, parent = def->bones[i].parent;
+            if (strcmp(asset->nodes[n].name, def->bones[i].name) != 0 || parent < 0)
+                continue;
+            hanging++;
+            CHECK(above >= 0 && strcmp(asset->nodes[above].name, def->bones[parent].name) == 0);
+        }
+    CHECK_INT(hanging, 3);
+    snwAsset_Close(asset);
+    FreeRun(&run);
+    snwDestroyContext(context);
+}
+
 TEST(take, validatorFindsNoErrors)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);

@@ -534,8 +534,8 @@ typedef struct snwWeightsDef
     int influences;   // per vertex at most; 0: 8 bones, any number of handles (8 closest ones)
     double tolerance; // 1e-9 .. 0.1: biharmonic weights stop when none moves by more; errors are some ten times that
     const int (*cageEdges)[2]; // pairs of handles. NULL: the cage of a flat character is a polygon, its corners in the
-    int cageEdgeCount;         // order of the handles; a solid one has no edges. Flat ones that are closed bound the room
-                               // in which weights are smooth; along all others weights are linear between the ends
+    int cageEdgeCount; // order of the handles; a solid one has no edges. Flat ones that are closed bound the room
+                       // in which weights are smooth; along all others weights are linear between the ends
 } snwWeightsDef;
 
 SNW_API snwWeightsDef snwDefaultWeightsDef(void);
@@ -635,7 +635,8 @@ typedef enum snwCommandKind
                        // -1, index: prop), for `value` seconds
     snw_commandHandle, // move handle (body, index) within the step so that its point is at transform.position in the
                        // world and turned by transform.rotation since the rest pose. Degrees of freedom in `mask` are
-                       // given so; the others are free. 0 lets go
+                       // given so; the others are free. 0 lets go. Of those in `stay` the transform says nothing: they
+                       // are held where they are when the command is carried out
     snw_commandJoint,  // joint (body, index): target `value`, motor `on`
     snw_commandMaterial, // material of region (body, index; index -1: all)
     snw_commandGravity,  // `vector`, m/s^2
@@ -655,6 +656,7 @@ typedef struct snwCommand
     int index;
     bool on;
     uint32_t mask;
+    uint32_t stay;
     double value;
     snwVec3 vector;
     snwTransform transform;
@@ -775,6 +777,8 @@ typedef struct snwClipDef
     bool loop;
     const snwKey* keys;
     int keyCount;
+    const double (*stretches)[6]; // for handles, one per key: xx yy zz yz xz xy of the symmetric map that is applied
+                                  // before the rotation; affine handles follow it. NULL: none
 } snwClipDef;
 
 typedef struct snwSetting

@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double s_rigid = 1e-6; // of a map's entries: this near to a rotation it is one
 
@@ -49,14 +50,35 @@ static bool Stretches(const Film* film, int handle)
     return false;
 }
 
+static int FindBone(const snwCharacterDef* def, int handle)
+{
+    const snwHandleDef* own = &def->handles[handle];
+    for (int i = 0; i < def->boneCount && own->kind == snw_handleBone && own->name != NULL; ++i)
+        if (strcmp(def->bones[i].name, own->name) == 0)
+            return i;
+    return -1;
+}
+
+// The handle that is the nearest bone above the handle's own bone; -1: none.
+static int ParentOf(const snwCharacterDef* def, int handle)
+{
+    if (def->handleCount == 0)
+        return def->bones[handle].parent;
+    int bone = FindBone(def, handle);
+    while (bone >= 0 && (bone = def->bones[bone].parent) >= 0)
+        for (int k = 0; k < def->handleCount; ++k)
+            if (FindBone(def, k) == bone)
+                return k;
+    return -1;
+}
+
 static void MakeJoints(Film* film)
 {
-    bool bones = film->character->handleCount == 0;
     film->joints = Room(film, 2 * (size_t)film->handles, sizeof *film->joints);
     film->nodes = Room(film, 2 * (size_t)film->handles, sizeof *film->nodes);
     film->stretchers = Room(film, (size_t)film->handles, sizeof *film->stretchers);
     film->jointCount = film->handles;
-    film->hierarchy = bones;
+    film->hierarchy = true;
     if (film->arena.failed)
         return;
     for (int k = 0; k < film->handles; ++k)
@@ -68,7 +90,7 @@ static void MakeJoints(Film* film)
     {
         int above = film->stretchers[k];
         snwVec3 rest = snwTake_HandleRest(film->take, k);
-        int parent = film->hierarchy ? film->character->bones[k].parent : above;
+        int parent = film->hierarchy ? ParentOf(film->character, k) : above;
         film->joints[k] = (snwGltfJoint){snwTake_HandleName(film->take, k), parent, rest};
         if (above >= 0)
             film->joints[above] = (snwGltfJoint){"", -1, rest};
@@ -127,14 +149,19 @@ static Keys NewKeys(Film* film, bool scaled)
         .last = snwQuat_Identity()};
 }
 
+static snwTransform PlaceOf(const Film* film, int frame, int handle)
+{
+    snwAffine map = snwTake_Map(film->take, frame, handle);
+    return (snwTransform){
+        snwAffine_Apply(map, film->joints[handle].rest), snwQuat_FromMat3(snwPolar3_Compute(map.linear).rotation)};
+}
+
 // Of rigid handles; beneath their parents with a hierarchy.
 static snwTransform RigidPose(const Film* film, int frame, int handle)
 {
-    snwAffine map = snwTake_Map(film->take, frame, handle);
-    snwTransform pose = {
-        snwAffine_Apply(map, film->joints[handle].rest), snwQuat_FromMat3(snwPolar3_Compute(map.linear).rotation)};
+    snwTransform pose = PlaceOf(film, frame, handle);
     int parent = film->joints[handle].parent;
-    return film->hierarchy && parent >= 0 ? snwTransform_Between(RigidPose(film, frame, parent), pose) : pose;
+    return film->hierarchy && parent >= 0 ? snwTransform_Between(PlaceOf(film, frame, parent), pose) : pose;
 }
 
 static void FillRigid(const Film* film, int handle, Keys* keys)

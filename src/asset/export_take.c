@@ -4,6 +4,8 @@
 #include "scene/scene_file.h"
 #include "sim/method.h"
 
+#include <math.h>
+
 static const snwBodyDef* BodyOf(const snwTake* take)
 {
     return &snwScene_GetDef(take->scene)->bodies[take->body];
@@ -90,8 +92,27 @@ snwQuat snwTake_Rotation(snwMat3 linear, snwQuat last)
 // ---------------------------------------------------------------------------------------------------------------------
 // Clips
 
-static void WriteClip(const snwTake* take, int handle, snwKey* keys, snwText* text)
+// Below this it is rounding: handles that only move and turn.
+static const double s_leastStretch = 1e-9;
+
+// What is left of the map without its rotation. Returns by how much it stretches.
+static double Stretch(snwMat3 linear, snwQuat rotation, double stretch[6])
 {
+    snwMat3 s = snwMat3_TransposeMul(snwQuat_ToMat3(rotation), linear);
+    const double parts[6] = {s.m[0][0], s.m[1][1], s.m[2][2], 0.5 * (s.m[1][2] + s.m[2][1]),
+        0.5 * (s.m[0][2] + s.m[2][0]), 0.5 * (s.m[0][1] + s.m[1][0])};
+    double most = 0;
+    for (int i = 0; i < 6; ++i)
+    {
+        stretch[i] = parts[i];
+        most = fmax(most, fabs(parts[i] - (i < 3 ? 1 : 0)));
+    }
+    return most;
+}
+
+static void WriteClip(const snwTake* take, int handle, snwKey* keys, double (*stretches)[6], snwText* text)
+{
+    double most = 0;
     snwQuat last = snwQuat_Identity();
     snwVec3 rest = snwTake_HandleRest(take, handle);
     for (int i = 0; i < take->times.count; ++i)
@@ -99,6 +120,7 @@ static void WriteClip(const snwTake* take, int handle, snwKey* keys, snwText* te
         snwAffine map = snwTake_Map(take, i, handle);
         last = snwTake_Rotation(map.linear, last);
         keys[i] = (snwKey){take->times.data[i], {snwAffine_Apply(map, rest), last}};
+        most = fmax(most, Stretch(map.linear, last, stretches[i]));
     }
     snwClipDef clip = snwDefaultClipDef();
     clip.target = snw_clipHandle;
@@ -108,21 +130,28 @@ static void WriteClip(const snwTake* take, int handle, snwKey* keys, snwText* te
     clip.interpolation = snw_interpolateLinear;
     clip.keys = keys;
     clip.keyCount = take->times.count;
+    clip.stretches = most > s_leastStretch ? (const double(*)[6])stretches : NULL;
     snwClip_WriteJson(text, snwScene_GetDef(take->scene), &clip);
 }
 
 snwResult snwTake_WriteClips(const snwTake* take, snwText* text, snwMessage* message)
 {
     snwKey* keys = snwAllocArray(take->context, (size_t)take->times.count + 1, sizeof *keys);
-    if (keys == NULL)
+    double(*stretches)[6] = snwAllocArray(take->context, (size_t)take->times.count + 1, sizeof *stretches);
+    if (keys == NULL || stretches == NULL)
+    {
+        snwFree(take->context, keys);
+        snwFree(take->context, stretches);
         return snwFailMemory(message);
+    }
     snwText_Open(text, '{');
     snwText_Key(text, "clips");
     snwText_Open(text, '[');
     for (int k = 0; k < snwTake_HandleCount(take); ++k)
-        WriteClip(take, k, keys, text);
+        WriteClip(take, k, keys, stretches, text);
     snwText_Close(text, ']');
     snwText_Close(text, '}');
     snwFree(take->context, keys);
+    snwFree(take->context, stretches);
     return text->failed ? snwFailMemory(message) : snw_ok;
 }

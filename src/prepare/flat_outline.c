@@ -252,6 +252,14 @@ static snwResult Unite(snwFlatPreparer* p, snwOutline* all, const snwRing** isla
     return result;
 }
 
+static bool IsOpaque(const snwFlatPreparer* p)
+{
+    bool any = false;
+    for (int i = 0; i < p->maskWidth * p->maskHeight; ++i)
+        any = any || p->mask[i] >= 255 * p->settings.threshold;
+    return any;
+}
+
 snwResult snwFlatPreparer_MakeOutline(snwFlatPreparer* p)
 {
     snwOutline all;
@@ -262,6 +270,10 @@ snwResult snwFlatPreparer_MakeOutline(snwFlatPreparer* p)
     if (result < 0)
         return result;
     int count = SortIslands(&all, islands);
+    if (count == 0 && IsOpaque(p))
+        return snwFail(p->base->message, snw_errorInput, "give a larger picture",
+            "what the picture shows is too small for an outline: it has %d x %d pixels", p->picture.width,
+            p->picture.height);
     if (count == 0)
         return snwFail(p->base->message, snw_errorInput, "lower the threshold, or give a picture with something in it",
             "nothing of the picture has an opacity of %g or more", p->settings.threshold);

@@ -29,8 +29,9 @@ snwResult snwPreparer_Unpack(snwPreparer* p, const void* data, size_t size, snwT
     snwResult result = snw_ok;
     if (image.width > SNW_MAX_TEXTURE || image.height > SNW_MAX_TEXTURE ||
         (int64_t)image.width * image.height > snw_maxPicturePixels)
-        result = snwFail(p->message, snw_errorInput, "scale it down", "a picture of %u x %u pixels is too large",
-            image.width, image.height);
+        result = snwFail(p->message, snw_errorInput, "scale it down",
+            "a picture of %u x %u pixels is too large: at most %d each way, %d million in all", image.width,
+            image.height, SNW_MAX_TEXTURE, snw_maxPicturePixels >> 20);
     else if ((pixels = snwPreparer_Alloc(p, (int64_t)image.width * image.height, 4)) == NULL)
         result = snwFailMemory(p->message);
     else if (!png_image_finish_read(&image, NULL, pixels, 0, NULL))

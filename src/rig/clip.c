@@ -17,10 +17,11 @@ static double WrapTime(const snwClipDef* clip, double time)
     return first + (wrapped < 0.0 ? wrapped + (last - first) : wrapped);
 }
 
-snwTransform snwClip_Evaluate(const snwClipDef* clip, double time)
+// The last key at or before the time, and how far it is to the next one, 0..1.
+static int FindKey(const snwClipDef* clip, double time, double* fraction)
 {
     time = WrapTime(clip, time);
-    int low = 0, high = clip->keyCount; // the last key at or before time
+    int low = 0, high = clip->keyCount;
     while (high - low > 1)
     {
         int middle = (low + high) / 2;
@@ -30,10 +31,31 @@ snwTransform snwClip_Evaluate(const snwClipDef* clip, double time)
             high = middle;
     }
     const snwKey* key = &clip->keys[low];
+    *fraction = 0.0;
     if (time <= key->time || low + 1 == clip->keyCount || clip->interpolation == snw_interpolateStep)
-        return key->transform;
+        return low;
     double t = (time - key->time) / (key[1].time - key->time);
-    if (clip->interpolation == snw_interpolateSmooth)
-        t = t * t * (3.0 - 2.0 * t);
-    return snwTransform_Interpolate(key->transform, key[1].transform, t);
+    *fraction = clip->interpolation == snw_interpolateSmooth ? t * t * (3.0 - 2.0 * t) : t;
+    return low;
+}
+
+snwTransform snwClip_Evaluate(const snwClipDef* clip, double time)
+{
+    double fraction;
+    const snwKey* key = &clip->keys[FindKey(clip, time, &fraction)];
+    if (!(fraction > 0.0))
+        return key->transform;
+    return snwTransform_Interpolate(key->transform, key[1].transform, fraction);
+}
+
+void snwClip_Strain(const snwClipDef* clip, double time, double strain[6])
+{
+    double fraction;
+    int at = clip->stretches != NULL ? FindKey(clip, time, &fraction) : 0;
+    for (int i = 0; i < 6; ++i)
+    {
+        strain[i] = clip->stretches != NULL ? clip->stretches[at][i] - (i < 3 ? 1.0 : 0.0) : 0.0;
+        if (clip->stretches != NULL && fraction > 0.0)
+            strain[i] += fraction * (clip->stretches[at + 1][i] - clip->stretches[at][i]);
+    }
 }

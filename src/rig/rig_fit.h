@@ -135,14 +135,15 @@ typedef struct snwRigPose
 // What is given of a handle, one per handle. A degree of freedom means
 //   x, y, z             the coordinate of the place, m
 //   rotation x, y, z    the part of the rotation vector from rest to now, rad; 2D has only z, the angle
-// Any subset may be given. An affine handle with any given rotation has A given, as that rotation. A moving handle's
-// rotation is always given: as the target says with any bit of the rotation, else as it is.
+// Any subset may be given. An affine handle with any given rotation has A given: the rotation, after its stretch. A
+// moving handle's rotation is always given: as the target says with any bit of the rotation, else as it is.
 typedef struct snwRigTarget
 {
     uint32_t given;   // mask of snw_dof...
     uint32_t leaving; // likewise, of others: just let go of. The target is where they would go on to
     snwVec3 place;    // m
     snwQuat rotation; // from the rest pose, unit
+    double strain[6]; // of an affine handle: A = rotation (1 + strain), xx yy zz yz xz xy
 } snwRigTarget;
 
 // A linear equation while running, one per constraint: sum of coefficient * degree of freedom = value, if on. Terms

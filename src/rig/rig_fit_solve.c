@@ -42,6 +42,13 @@ static bool IsTurnGiven(const snwRigFit* model, int handle, uint32_t given)
     return model->handles[handle].freedom == snw_rigRigid ? (given & bits) == bits : (given & bits) != 0;
 }
 
+static snwMat3 Stretched(snwMat3 turn, const double strain[6])
+{
+    const snwMat3 e = {
+        {{strain[0], strain[5], strain[4]}, {strain[5], strain[1], strain[3]}, {strain[4], strain[3], strain[2]}}};
+    return snwMat3_Add(turn, snwMat3_Mul(turn, e));
+}
+
 static snwMat3 GivenLinear(const snwRigFit* model, snwQuat rotation, const snwMat3* now)
 {
     if (snwRigFit_Dimension(model) == 3)
@@ -66,6 +73,8 @@ static void SetGiven(const snwRigFit* model, const snwRigTarget* targets, snwRig
             pose[k].place.z = target->place.z;
         if (IsTurnGiven(model, k, target->given))
             pose[k].linear = GivenLinear(model, target->rotation, &pose[k].linear);
+        if (model->handles[k].freedom == snw_rigAffine && IsTurnGiven(model, k, target->given))
+            pose[k].linear = Stretched(pose[k].linear, target->strain);
     }
 }
 

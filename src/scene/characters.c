@@ -173,9 +173,41 @@ static snwResult CreateBlueprint(snwJson* json, const char* name, void* data, in
 // ---------------------------------------------------------------------------------------------------------------------
 // Prepared ones
 
+// The same with more constraints between its handles; what it came from says so.
+static snwResult Constrain(snwJson* json, const json_t* list, snwCharacter** character)
+{
+    snwCharacterDef def = *snwCharacter_GetDef(*character);
+    snwArena arena = {.context = json->context};
+    snwBlueprint rig = {.bones = (snwBoneDef*)def.bones,
+        .boneCount = def.boneCount,
+        .handles = (snwHandleDef*)def.handles,
+        .handleCount = def.handleCount,
+        .constraints = (snwLinearConstraintDef*)def.constraints,
+        .constraintCount = def.constraintCount,
+        .flat.ringCount = def.triangleCount > 0};
+    snwText source = snwCreateText(json->context, 0);
+    json_t* use = json_loads(snwCharacter_GetInfo(*character).source, 0, NULL);
+    json_object_set(use, "constraints", (json_t*)list);
+    WriteValue(&source, use);
+    json_decref(use);
+    snwResult result = source.failed ? snwFailMemory(json->message) : snwConstraints_ReadJson(json, list, &arena, &rig);
+    def.constraints = rig.constraints;
+    def.constraintCount = rig.constraintCount;
+    def.source = source.data;
+    snwCharacter* plain = *character;
+    if (result >= 0)
+        result = snwCreateCharacter(json->context, &def, character, json->message);
+    if (result >= 0)
+        snwCharacter_Release(plain);
+    snwText_Free(&source);
+    snwArena_Free(&arena);
+    return result;
+}
+
 static snwResult CreatePrepared(snwJson* json, const char* name, void* data, int64_t* tets, snwCharacter** character)
 {
     snwPrepared* prepared = NULL;
+    const snwPreparedUse* use = data;
     snwResult result = snwPreparedUse_Open(json, name, data, &prepared);
     if (result < 0)
         return result;
@@ -184,8 +216,19 @@ static snwResult CreatePrepared(snwJson* json, const char* name, void* data, int
     if (count > *tets)
         result = snwJson_Fail(json, "prepare it with fewer elements",
             "the scene would have more than %d million tetrahedra", snw_maxTets / 1000000);
+    else if (use->fine > 0 && snwCharacter_GetDef(*character)->triangleCount == 0)
+    {
+        snwJson_Enter(json, "fine");
+        result = snwJson_Fail(json, "remove it", "a solid character has no finer skin: that is for flat ones");
+    }
     else
         snwCharacter_Retain(*character);
+    if (result >= 0 && use->constraints != NULL)
+    {
+        result = Constrain(json, use->constraints, character);
+        if (result < 0)
+            snwCharacter_Release(*character);
+    }
     *character = result < 0 ? NULL : *character;
     *tets -= count;
     snwPrepared_Release(prepared);

@@ -8,7 +8,9 @@
 
 enum
 {
-    snw_maxCommandBytes = 1 << 20
+    snw_maxCommandBytes = 1 << 20,
+    snw_places = snw_dofX | snw_dofY | snw_dofZ,
+    snw_turns = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ
 };
 
 // Runs one lookup with the path at its key.
@@ -67,6 +69,16 @@ static snwResult ResolvePart(snwJson* json, const snwSceneDef* def, snwCommandDa
     return result;
 }
 
+// What the command does not say of a handle stays as it is.
+static void ResolveStay(snwCommandData* data, uint64_t seen)
+{
+    if (snwTable_Saw(&snw_commandTable, seen, "stay"))
+        return;
+    bool placed = snwTable_Saw(&snw_commandTable, seen, "position");
+    bool turned = snwTable_Saw(&snw_commandTable, seen, "rotation") || snwTable_Saw(&snw_commandTable, seen, "angles");
+    data->command.stay = (placed ? 0 : snw_places) | (turned ? 0 : snw_turns);
+}
+
 static snwResult ResolveCollider(snwJson* json, const snwSceneDef* def, snwCommandData* data)
 {
     size_t mark = snwJson_Enter(json, "collider");
@@ -106,6 +118,8 @@ static snwResult Resolve(snwJson* json, const snwSceneDef* def, snwCommandData* 
         case snw_commandPin:
             return ResolvePin(json, def, data, seen);
         case snw_commandHandle:
+            ResolveStay(data, seen);
+            return ResolvePart(json, def, data);
         case snw_commandJoint:
             return ResolvePart(json, def, data);
         case snw_commandCollider:
@@ -191,6 +205,17 @@ static void WriteParam(snwText* text, const snwSceneDef* def, const snwCommand* 
     snwParam_WriteValue(text, info, command->value);
 }
 
+// A place or a turn that stays as it is needs no words; some parts of them do.
+static bool GoesWithout(const snwField* field, const snwCommand* command)
+{
+    uint32_t places = command->stay & snw_places, turns = command->stay & snw_turns;
+    bool whole = (places == 0 || places == snw_places) && (turns == 0 || turns == snw_turns);
+    if (strcmp(field->key, "stay") == 0)
+        return whole;
+    return whole && ((places != 0 && strcmp(field->key, "position") == 0) ||
+                        (turns != 0 && strcmp(field->key, "rotation") == 0));
+}
+
 // A pin command writes its pin, or its body and vertex; a drag or push its prop likewise.
 static bool Skipped(const snwField* field, const snwCommandData* data)
 {
@@ -201,6 +226,8 @@ static bool Skipped(const snwField* field, const snwCommandData* data)
         return word == NULL;
     }
     if (field->type == snw_fieldAngles || field->type == snw_fieldRaw || snwField_IsSilent(field, data))
+        return true;
+    if (data->command.kind == snw_commandHandle && GoesWithout(field, &data->command))
         return true;
     return (data->pin != NULL || data->prop != NULL) && strcmp(field->key, "vertex") == 0;
 }

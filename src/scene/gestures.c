@@ -43,10 +43,11 @@ static const snwField s_fields[] = {
     GESTURE(given, "given", snw_fieldMask, .kinds = KIND(Path) | KIND(Lock) | KIND(Shake), .names = s_dofNames,
         .help = "degrees of freedom that are given. If absent: a path and a shake give the place, and with turns the "
                 "rotation about z; a lock gives all"),
-    GESTURE(
-        offset, "offset", snw_fieldVec3, FAR, .kinds = KIND(Lock) | KIND(Shake), .help = "from where the handle began"),
+    GESTURE(offset, "offset", snw_fieldVec3, FAR, .kinds = KIND(Lock),
+        .help = "from where the handle began; if absent, it is held where it is then"),
+    GESTURE(offset, "offset", snw_fieldVec3, FAR, .kinds = KIND(Shake), .help = "from where the handle began"),
     GESTURE(turn, "turn", snw_fieldReal, .kinds = KIND(Lock), .lower = -36000, .upper = 36000, .unit = "degrees",
-        .help = "about z, since it began"),
+        .help = "about z, since it began; if absent, it is held as it is turned then"),
     GESTURE(turn, "turn", snw_fieldReal, .kinds = KIND(Shake), .lower = -36000, .upper = 36000, .unit = "degrees",
         .help = "to and fro, about z"),
     GESTURE(amplitude, "amplitude", snw_fieldVec3, FAR, .kinds = KIND(Shake), .help = "to either side"),
@@ -113,7 +114,8 @@ static snwResult FindHandle(Expander* x)
     if (result < 0)
         return result;
     const snwCharacterDef* def = snwCharacter_GetDef(body->character);
-    snwVec3 rest = def->handleCount > 0 ? def->handles[x->plain.index].position : def->bones[x->plain.index].head;
+    snwVec3 rest = def->handleCount > 0 ? def->handles[x->plain.index].position
+                                        : body->character->skeleton.pivots[x->plain.index];
     x->home = snwTransform_Apply(body->transform, rest);
     x->facing = body->transform.rotation;
     return snw_ok;
@@ -262,6 +264,16 @@ static snwResult Hold(Expander* x)
     x->plain.mask = snwTable_Saw(&snw_gestureTable, x->seen, "given") ? data->given : (uint32_t)snw_dofAll;
     x->plain.mask = data->kind == snw_gestureUnlock ? 0 : x->plain.mask;
     snwCommand command = HandleAt(x, StepAt(x, data->start), place);
+    if (!snwTable_Saw(&snw_gestureTable, x->seen, "offset"))
+    {
+        command.stay |= snw_dofX | snw_dofY | snw_dofZ;
+        command.transform.position = (snwVec3){0, 0, 0};
+    }
+    if (!snwTable_Saw(&snw_gestureTable, x->seen, "turn"))
+    {
+        command.stay |= snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
+        command.transform.rotation = snwQuat_Identity();
+    }
     return Add(x, &command);
 }
 

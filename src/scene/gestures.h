@@ -10,7 +10,7 @@
 typedef enum snwGestureKind
 {
     snw_gesturePath,    // along a curve
-    snw_gestureLock,    // held where it began, or beside that
+    snw_gestureLock,    // held where it is, or where it is told to
     snw_gestureUnlock,  // let go
     snw_gestureShake,   // to and fro
     snw_gestureGravity, // the other way round and back

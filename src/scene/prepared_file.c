@@ -1,5 +1,6 @@
 #include "scene/prepared_file.h"
 
+#include "scene/constraints_file.h"
 #include "scene/file.h"
 
 #include <inttypes.h>
@@ -29,6 +30,12 @@ static const snwField s_fields[] = {
         .offset = offsetof(snwPreparedUse, fine),
         .upper = 64,
         .help = "of a flat character: what is shown has so many times as many triangles; 0: as many"},
+    {.key = "constraints",
+        .type = snw_fieldRaw,
+        .offset = offsetof(snwPreparedUse, constraints),
+        .schema = "list",
+        .table = &snw_constraintTable,
+        .help = "between degrees of freedom of its handles, beside its own"},
 };
 
 const snwTable snw_preparedUseTable = {

@@ -14,8 +14,9 @@ enum
 typedef struct snwPreparedUse
 {
     const char* file;
-    const char* checksum; // of the prepared file; NULL: any
-    int fine;             // as in snwBlueprintUse
+    const char* checksum;      // of the prepared file; NULL: any
+    int fine;                  // as in snwBlueprintUse
+    const json_t* constraints; // likewise
 } snwPreparedUse;
 
 extern const snwTable snw_preparedUseTable;

@@ -14,6 +14,7 @@
 #include "scene/names.h"
 #include "scene/words.h"
 #include "base/arena.h"
+#include "sim/limits.h"
 
 #include <math.h>
 #include <string.h>
@@ -248,11 +249,33 @@ static snwResult ReadPin(Builder* builder, const json_t* value, int index)
     return snw_ok;
 }
 
+static const double s_unstretched[6] = {1, 1, 1, 0, 0, 0};
+
+static snwResult ReadStretch(snwJson* json, const json_t* value, double stretch[6])
+{
+    snwResult result = snw_ok;
+    size_t mark = snwJson_Enter(json, "stretch");
+    if (json_array_size(value) != 6)
+        return snwJson_Fail(json, NULL, "must be a list of 6 numbers");
+    for (size_t k = 0; k < 6 && result >= 0; ++k)
+        result = snwJson_ReadReal(json, json_array_get(value, k), -SNW_MAX_STRETCH, SNW_MAX_STRETCH, &stretch[k]);
+    if (result >= 0)
+        snwJson_Leave(json, mark);
+    return result;
+}
+
 static snwResult ReadKey(Builder* builder, const json_t* value, int index)
 {
     snwClipDef* clip = (snwClipDef*)&builder->def.clips[builder->def.clipCount];
     snwKey* keys = (snwKey*)clip->keys;
-    snwResult result = snwTable_Read(&builder->json, &snw_keyTable, value, &keys[index], NULL);
+    snwKeyData data;
+    snwResult result = snwTable_Read(&builder->json, &snw_keyTable, value, &data, NULL);
+    keys[index] = data.key;
+    double(*stretches)[6] = (double(*)[6])clip->stretches;
+    if (result == snw_ok && stretches != NULL)
+        memcpy(stretches[index], s_unstretched, sizeof *stretches);
+    if (result == snw_ok && stretches != NULL && data.stretch != NULL)
+        result = ReadStretch(&builder->json, data.stretch, stretches[index]);
     if (result == snw_ok && index > 0 && keys[index].time <= keys[index - 1].time)
         return snwJson_Fail(&builder->json, "put the keys in the order of time",
             "time must be later than %.10g, is %.10g", keys[index - 1].time, keys[index].time);
@@ -302,6 +325,14 @@ static snwResult ResolveClip(Builder* builder, snwClipData* data)
     return result;
 }
 
+static bool HasStretches(const json_t* keys)
+{
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(keys); ++i)
+        any = any || json_object_get(json_array_get(keys, i), "stretch") != NULL;
+    return any;
+}
+
 static snwResult ReadClip(Builder* builder, const json_t* value, int index)
 {
     snwClipDef* clips = (snwClipDef*)builder->def.clips;
@@ -314,6 +345,8 @@ static snwResult ReadClip(Builder* builder, const json_t* value, int index)
     clips[index] = data.def;
     builder->def.clipCount = index; // the one being read, for ReadKey
     clips[index].keys = NewList(builder, "keys", data.keys, builder->keys, sizeof(snwKey), &result);
+    if (result == snw_ok && HasStretches(data.keys))
+        clips[index].stretches = snwArena_Alloc(&builder->arena, json_array_size(data.keys), 6 * sizeof(double));
     ReadItems(builder, "keys", data.keys, ReadKey, &result);
     builder->keys -= clips[index].keyCount;
     if (result == snw_ok && clips[index].keyCount == 0)

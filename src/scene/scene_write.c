@@ -168,6 +168,19 @@ static void WriteClipPart(snwText* text, const snwSceneDef* def, const snwClipDe
         snwText_Int(text, clip->index);
 }
 
+static void WriteKey(snwText* text, const snwKey* key, const double* stretch)
+{
+    snwKeyData data = {.key = *key};
+    snwText_Open(text, '{');
+    snwTable_Write(text, &snw_keyTable, &data);
+    if (stretch != NULL)
+    {
+        snwText_Key(text, "stretch");
+        snwText_Reals(text, stretch, 6);
+    }
+    snwText_Close(text, '}');
+}
+
 void snwClip_WriteJson(snwText* text, const snwSceneDef* def, const snwClipDef* clip)
 {
     bool part = clip->target == snw_clipHandle || clip->target == snw_clipJoint;
@@ -179,7 +192,11 @@ void snwClip_WriteJson(snwText* text, const snwSceneDef* def, const snwClipDef* 
     snwTable_Write(text, &snw_clipTable, &data);
     if (part)
         WriteClipPart(text, def, clip);
-    WriteItems(text, "keys", &snw_keyTable, clip->keys, clip->keyCount);
+    snwText_Key(text, "keys");
+    snwText_Open(text, '[');
+    for (int i = 0; i < clip->keyCount; ++i)
+        WriteKey(text, &clip->keys[i], clip->stretches != NULL ? clip->stretches[i] : NULL);
+    snwText_Close(text, ']');
     snwText_Close(text, '}');
 }
 

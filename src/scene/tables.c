@@ -265,19 +265,22 @@ const snwTable snw_pinTable = {"pin", "Holds the vertices of a body that start i
     SNW_TABLE_FIELDS(s_pinFields), sizeof(snwPinData), NULL, InitPin};
 
 static const snwField s_keyFields[] = {
-    FIELD(snwKey, time, "time", snw_fieldReal, .lower = 0, .upper = SNW_MAX_SECONDS, .unit = "s", .required = true,
-        .help = "later than the key before"),
-    POSE(snwKey, transform, 0),
+    FIELD(snwKeyData, key.time, "time", snw_fieldReal, .lower = 0, .upper = SNW_MAX_SECONDS, .unit = "s",
+        .required = true, .help = "later than the key before"),
+    POSE(snwKeyData, key.transform, 0),
+    FIELD(snwKeyData, stretch, "stretch", snw_fieldRaw, .schema = "numbers",
+        .help = "of a handle that squashes and stretches: xx, yy, zz, yz, xz, xy of the symmetric map before the "
+                "rotation; [1, 1, 1, 0, 0, 0] if absent"),
 };
 
 static void InitKey(void* object, int kind)
 {
     (void)kind;
-    *(snwKey*)object = (snwKey){0, snwIdentityTransform()};
+    *(snwKeyData*)object = (snwKeyData){{0, snwIdentityTransform()}, NULL};
 }
 
 const snwTable snw_keyTable = {
-    "key", "Where the target of a clip is at a time", SNW_TABLE_FIELDS(s_keyFields), sizeof(snwKey), NULL, InitKey};
+    "key", "Where the target of a clip is at a time", SNW_TABLE_FIELDS(s_keyFields), sizeof(snwKeyData), NULL, InitKey};
 
 static const char* const s_dofNames[] = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z", NULL};
 static const char* const s_interpolationNames[] = {"step", "linear", "smooth", NULL};
@@ -343,7 +346,16 @@ static const snwField s_commandFields[] = {
     COMMAND(collider, "collider", snw_fieldText, .required = true, .kinds = KIND(Collider), .help = "its name"),
     COMMAND(command.on, "on", snw_fieldBool, .kinds = KIND(Pin) | KIND(Drag), .help = "false: let go"),
     COMMAND(command.on, "on", snw_fieldBool, .kinds = KIND(Constraint), .help = "false: it holds no more"),
-    POSE(snwCommandData, command.transform, KIND(Pin) | KIND(Handle) | KIND(Collider)),
+    POSE(snwCommandData, command.transform, KIND(Pin) | KIND(Collider)),
+    COMMAND(command.transform.position, "position", snw_fieldVec3, FAR, .unit = "m", .kinds = KIND(Handle),
+        .help = "where its point shall be in the world; if absent: where it is when the command is carried out"),
+    COMMAND(command.transform.rotation, "rotation", snw_fieldRotation, .kinds = KIND(Handle),
+        .help = "unit quaternion x, y, z, w: its turn since the rest pose; if absent: as it is then"),
+    COMMAND(command.transform.rotation, "angles", snw_fieldAngles, FAR, .unit = "degrees", .kinds = KIND(Handle),
+        .help = "instead of rotation: turns about the world's x, then y, then z"),
+    COMMAND(command.stay, "stay", snw_fieldMask, .kinds = KIND(Handle), .names = s_dofNames,
+        .help = "degrees of freedom that are held where they are, whatever position and rotation say. If absent: what "
+                "these do not say"),
     COMMAND(command.transform.position, "position", snw_fieldVec3, FAR, .unit = "m", .kinds = KIND(Drag),
         .help = "where to pull it"),
     COMMAND(command.value, "strength", snw_fieldReal, .kinds = KIND(Drag), .lower = 0, .upper = 1,

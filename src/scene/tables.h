@@ -57,6 +57,12 @@ typedef struct snwClipData
     const json_t *handle, *joint, *keys; // handles and joints by name or number
 } snwClipData;
 
+typedef struct snwKeyData
+{
+    snwKey key;
+    const json_t* stretch;
+} snwKeyData;
+
 typedef struct snwCommandData
 {
     snwCommand command;
@@ -73,6 +79,6 @@ extern const snwTable snw_propTable;     // snwPropDef
 extern const snwTable snw_frictionTable; // snwFrictionDef
 extern const snwTable snw_pinTable;
 extern const snwTable snw_clipTable;
-extern const snwTable snw_keyTable;    // snwKey
+extern const snwTable snw_keyTable;    // snwKeyData
 extern const snwTable snw_cameraTable; // snwCameraDef
 extern const snwTable snw_commandTable;

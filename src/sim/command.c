@@ -102,8 +102,9 @@ static snwResult CheckBodyTarget(const snwSceneDef* scene, const snwCommand* com
     switch (command->kind)
     {
         case snw_commandHandle:
-            if (command->mask > snw_dofAll)
-                return snwFail(message, snw_errorArgument, NULL, "mask is %u, beyond snw_dofAll", command->mask);
+            if (command->mask > snw_dofAll || command->stay > snw_dofAll)
+                return snwFail(message, snw_errorArgument, NULL, "mask is %u and stay %u: one is beyond snw_dofAll",
+                    command->mask, command->stay);
             return CheckIndex(command->index, 0, snwCharacterDef_HandleCount(character), "handle", message);
         case snw_commandConstraint:
             if (!(fabs(command->value) <= SNW_MAX_POSITION))
@@ -121,7 +122,8 @@ static snwResult CheckBodyTarget(const snwSceneDef* scene, const snwCommand* com
     }
 }
 
-static snwResult CheckParam(const snwMethod* method, const snwCommand* command, snwMessage* message)
+static snwResult CheckParam(
+    const snwSceneDef* scene, const snwMethod* method, const snwCommand* command, snwMessage* message)
 {
     const snwParamInfo* param = snwMethod_Param(method, command->index);
     if (param == NULL)
@@ -130,7 +132,10 @@ static snwResult CheckParam(const snwMethod* method, const snwCommand* command, 
     if (!param->live)
         return snwFail(message, snw_errorArgument, "set it in the scene or with --set",
             "%s cannot change while running", param->name);
-    return snwParam_Check(param, command->value, message);
+    snwResult result = snwParam_Check(param, command->value, message);
+    if (result >= 0 && method->checkParam != NULL)
+        result = method->checkParam(scene, command->index - snw_sharedParamCount, command->value, message);
+    return result;
 }
 
 snwResult snwCommand_CheckFor(
@@ -153,7 +158,7 @@ snwResult snwCommand_CheckFor(
                     message, snw_errorArgument, NULL, "gravity must be at most %g m/s^2", SNW_MAX_ACCELERATION);
             return snw_ok;
         case snw_commandParam:
-            return CheckParam(method, command, message);
+            return CheckParam(scene, method, command, message);
         case snw_commandCollider:
             return CheckIndex(command->index, 0, scene->colliderCount, "collider", message);
         case snw_commandPin:

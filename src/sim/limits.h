@@ -20,6 +20,7 @@
 #define SNW_MAX_FREQUENCY    1e4       // Hz
 #define SNW_MAX_SETTLING     1e4       // s
 #define SNW_MAX_SAMPLES      (1 << 28) // offsets of a track of vertices
+#define SNW_MAX_STRETCH      1e3       // of an affine handle
 #define SNW_MAX_FRICTION     100.0
 #define SNW_DEFAULT_FRICTION 0.5
 #define SNW_MIN_MASS         1e-24 // kg, of a vertex: a micrometre of flesh

@@ -185,6 +185,9 @@ struct snwMethod
     const char* const* stages;    // names of the timed stages, at most snw_maxStages
     int stageCount;
 
+    // Whether the method's own live parameter number `param` may have this value in the scene. NULL: any in its range.
+    snwResult (*checkParam)(const snwSceneDef* scene, int param, double value, snwMessage* message);
+
     // Model: called once per character and set of the method's own parameters that are not live. Only those may be
     // used here: a model is shared by sims that differ in live ones.
     snwResult (*createModel)(const snwModelDef* def, void** model, snwMessage* message);

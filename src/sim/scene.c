@@ -223,6 +223,18 @@ static snwResult CheckClipTarget(const snwSceneDef* def, const snwClipDef* clip,
     return snw_ok;
 }
 
+static snwResult CheckStretches(const snwClipDef* clip, snwMessage* message)
+{
+    if (clip->stretches != NULL && clip->target != snw_clipHandle)
+        return snwFail(message, snw_errorArgument, "remove them", "only clips of handles have stretches");
+    for (int i = 0; clip->stretches != NULL && i < clip->keyCount; ++i)
+        for (int k = 0; k < 6; ++k)
+            if (!(fabs(clip->stretches[i][k]) <= SNW_MAX_STRETCH))
+                return snwFail(message, snw_errorArgument, NULL, "keys[%d]: a stretch must be within %g, is %g", i,
+                    SNW_MAX_STRETCH, clip->stretches[i][k]);
+    return snw_ok;
+}
+
 static snwResult CheckClip(const snwSceneDef* def, const snwClipDef* clip, snwMessage* message)
 {
     snwResult result = CheckClipTarget(def, clip, message);
@@ -232,7 +244,8 @@ static snwResult CheckClip(const snwSceneDef* def, const snwClipDef* clip, snwMe
         return snwFail(message, snw_errorArgument, NULL, "given is %u, beyond snw_dofAll", clip->given);
     if (clip->interpolation < snw_interpolateStep || clip->interpolation > snw_interpolateSmooth)
         return snwFail(message, snw_errorArgument, NULL, "interpolation is %d", (int)clip->interpolation);
-    return snwCheckKeys(clip->keys, clip->keyCount, SNW_MAX_SECONDS, message);
+    result = snwCheckKeys(clip->keys, clip->keyCount, SNW_MAX_SECONDS, message);
+    return result < 0 ? result : CheckStretches(clip, message);
 }
 
 // Of any method: a scene may hold settings for when its method is changed.
@@ -406,7 +419,12 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
     COPY_NAMED(snwSetting, settings, settingCount)
     snwClipDef* clips = snwArena_Copy(arena, def->clips, (size_t)def->clipCount, sizeof *clips);
     for (int i = 0; clips != NULL && i < def->clipCount; ++i)
-        clips[i].keys = snwArena_Copy(arena, clips[i].keys, (size_t)clips[i].keyCount, sizeof(snwKey));
+    {
+        size_t count = (size_t)clips[i].keyCount;
+        clips[i].keys = snwArena_Copy(arena, clips[i].keys, count, sizeof(snwKey));
+        if (clips[i].stretches != NULL)
+            clips[i].stretches = snwArena_Copy(arena, clips[i].stretches, count, sizeof *clips[i].stretches);
+    }
     copy->clips = clips;
     copy->commands = CopyCommands(arena, def);
 }
@@ -442,8 +460,8 @@ static void WriteFriction(snwWriter* writer, double friction, double kinetic, co
 static void WriteCommand(snwWriter* writer, const snwCommand* command)
 {
     snwWriteU64(writer, command->step);
-    const int32_t whole[] = {
-        (int32_t)command->kind, command->body, command->index, command->on, (int32_t)command->mask};
+    const int32_t whole[] = {(int32_t)command->kind, command->body, command->index, command->on,
+        (int32_t)(command->mask ^ command->stay << 8)};
     snwWrite(writer, whole, sizeof whole);
     snwWriteReal(writer, command->value);
     WriteVec3(writer, command->vector);
@@ -510,6 +528,8 @@ static void WriteMotion(snwWriter* writer, const snwSceneDef* def)
         if (clip->target == snw_clipHandle)
             snwWriteInt(writer, (int32_t)clip->given);
         snwWrite(writer, clip->keys, (size_t)clip->keyCount * sizeof *clip->keys);
+        if (clip->stretches != NULL)
+            snwWrite(writer, clip->stretches, (size_t)clip->keyCount * sizeof *clip->stretches);
     }
     for (int i = 0; i < def->settingCount; ++i)
     {

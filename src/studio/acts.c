@@ -246,6 +246,7 @@ static snwResult LockAll(snwAnswer* answer, bool lock)
     {
         uint32_t old = session->live.handles[commands[i].body][commands[i].index].given;
         commands[i].mask = lock ? old | answer->data.given : old & ~answer->data.given;
+        commands[i].stay = snw_dofAll;
         commands[i].transform = snwSession_HandlePose(session, commands[i].body, commands[i].index);
     }
     char label[112];

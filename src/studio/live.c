@@ -138,8 +138,9 @@ snwResult snwSession_Push(snwSession* session, const snwCommand* command, snwMes
 
 snwTransform snwSession_HandlePose(const snwSession* session, int body, int handle)
 {
-    const snwCharacterDef* def = &session->sim->def->bodies[body].character->def;
-    snwVec3 rest = def->handleCount > 0 ? def->handles[handle].position : def->bones[handle].head;
+    const snwCharacter* character = session->sim->def->bodies[body].character;
+    snwVec3 rest = character->def.handleCount > 0 ? character->def.handles[handle].position
+                                                  : character->skeleton.pivots[handle];
     snwTransforms now = {0};
     snwSim_GetHandles(session->sim, body, &now);
     snwTransform t = *(const snwTransform*)((const char*)now.data + (size_t)handle * (size_t)now.stride);
@@ -166,6 +167,7 @@ static snwCommand InverseHandle(const snwSession* session, const snwCommand* com
     const snwLiveHandle* handle = &session->live.handles[command->body][command->index];
     snwCommand inverse = *command;
     inverse.mask = handle->given;
+    inverse.stay = 0;
     inverse.transform = snwSession_HandlePose(session, command->body, command->index);
     return inverse;
 }

@@ -108,6 +108,7 @@ static const snwParamInfo s_params[snw_rigpbdParamCount] = {
         .lower = 0,
         .upper = 1,
         .initial = 0,
+        .live = true,
         .choices = s_handles,
         .help = "handles move and turn, or also squash and stretch; corners of cages only move"},
     [snw_rigpbdWeights] = {.name = "rigpbd.weights",
@@ -117,13 +118,15 @@ static const snwParamInfo s_params[snw_rigpbdParamCount] = {
         .upper = snw_weightsClosest,
         .initial = snw_weightsBiharmonic,
         .choices = s_weights,
-        .help = "of characters that bring none: smooth, or by distance alone"},
+        .help = "of characters that bring none: smooth, or by distance alone; preparation, so it does not change while "
+                "running"},
     [snw_rigpbdSelf] = {.name = "rigpbd.self",
         .type = snw_paramBool,
         .unit = "",
         .lower = 0,
         .upper = 1,
         .initial = 0,
+        .live = true,
         .help = "contact of each body with itself; bodies always touch each other"},
     [snw_rigpbdSolver] = {.name = "rigpbd.solver",
         .type = snw_paramChoice,
@@ -131,6 +134,7 @@ static const snwParamInfo s_params[snw_rigpbdParamCount] = {
         .lower = 0,
         .upper = snw_rigpbdSolverFast,
         .initial = snw_rigpbdSolverCoupled,
+        .live = true,
         .choices = s_solvers,
         .help = "the coupled method; or, to compare, shapes without motion of their own: ARAP of the mesh, FAST of the "
                 "handles"},
@@ -319,12 +323,6 @@ static double Fraction(const snwSim* sim, double h)
     return fraction > 1.0 - 0.5 * h / sim->dt ? 1.0 : fraction;
 }
 
-static int WhichFit(const snwSim* sim, const snwRigpbdModel* model)
-{
-    bool loose = (int)snwSim_Param(sim, snw_rigpbdChains) == snw_rigpbdChainsNone;
-    return loose && model->fits[snw_rigpbdLoose] != NULL ? snw_rigpbdLoose : snw_rigpbdJoined;
-}
-
 // The flesh follows what is given as a critically damped spring would, of frequency 1 / (h sqrt(a)): without damping it
 // rings and makes a rough hand rougher. With spring m / (a h^2) and damper 2 m / (h sqrt(a)) implicit in
 // e' = e + d, e being how far the flesh is off and e0 how far it was at the end of the substep before,
@@ -345,19 +343,18 @@ static void Soften(const snwSim* sim, double h, snwRigHold* hold)
 static void RememberRig(const snwSim* sim, int body)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    int which = WhichFit(sim, work->model);
+    int which = snwRigpbd_WhichFit(sim, body);
     bool soft = snwSim_Param(sim, snw_rigpbdCompliance) > 0.0;
-    if (work->model->fits[which] == NULL || !(soft || snwRigpbd_Toggles(work)))
+    if (work->rigs[which] == NULL || !(soft || snwRigpbd_Toggles(work)))
         return;
-    snwRigFit_Gather(sim->context, work->model->fits[which], work->fits[which], work->state.positions);
-    snwRigFit_Remember(work->model->fits[which], work->fits[which], work->state.pose);
+    snwRigFit_Gather(sim->context, work->rigs[which], work->fits[which], work->state.positions);
+    snwRigFit_Remember(work->rigs[which], work->fits[which], work->state.pose);
 }
 
-static bool Answer(const snwSim* sim, const snwRigpbdWork* work, const snwRigHold* hold, const snwRigpbdPart* now)
+static bool Answer(const snwRigpbdWork* work, int which, const snwRigHold* hold, const snwRigpbdPart* now)
 {
-    int which = WhichFit(sim, work->model);
-    bool answers = snwRigFit_Complement(work->model->fits[which], work->fits[which], hold, work->state.pose);
-    snwRigPose* answer = snwRigFit_Answer(work->model->fits[which], work->fits[which]);
+    bool answers = snwRigFit_Complement(work->rigs[which], work->fits[which], hold, work->state.pose);
+    snwRigPose* answer = snwRigFit_Answer(work->rigs[which], work->fits[which]);
     return snwRigpbd_EaseAnswer(work, hold, now, answer) || answers;
 }
 
@@ -365,8 +362,8 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwRigpbdModel* model = work->model;
-    int which = WhichFit(sim, model);
-    const snwRigFit* fit = model->fits[which];
+    int which = snwRigpbd_WhichFit(sim, body);
+    const snwRigFit* fit = work->rigs[which];
     snwRigpbdPart now = {Fraction(sim, h), h / sim->dt, h, snwRigpbd_Toggles(work)};
     if (fit == NULL)
         return;
@@ -385,7 +382,7 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
     *work->state.closing = snwRigFit_Solve(fit, work->fits[which], &hold, work->state.pose).closing;
     snwRigpbd_FollowHandles(work, h, now.end == 1.0);
     snwSim_EndStage(sim, snw_stageFit);
-    bool answers = Answer(sim, work, &hold, &now);
+    bool answers = Answer(work, which, &hold, &now);
     bool damped = snwSim_Param(sim, snw_rigpbdDamping) > 0.0;
     bool plane = model->flat && work->alone;
     flesh = (snwRigFlesh){.rows = plane ? work->plane : work->moves, .plane = plane};
@@ -540,9 +537,14 @@ static void PredictBody(snwSim* sim, int body, double h)
             *snwRigpbd_RowAt(pass.work->predicted, i) = *snwRigpbd_RowAt(pass.work->state.positions, i);
 }
 
+static snwResponse* ResponseOf(const snwSim* sim)
+{
+    return ((snwRigpbdScratch*)sim->scratch)->responses[snwSim_Param(sim, snw_rigpbdSelf) != 0.0];
+}
+
 static void DescribeContacts(snwSim* sim, double h)
 {
-    snwResponse* response = ((snwRigpbdScratch*)sim->scratch)->response;
+    snwResponse* response = ResponseOf(sim);
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         const snwRigpbdWork* work = snwRigpbd_Work(sim, i);
@@ -555,14 +557,14 @@ static void DescribeContacts(snwSim* sim, double h)
 
 static void SolveContacts(snwSim* sim, bool last)
 {
-    snwResponse* response = ((snwRigpbdScratch*)sim->scratch)->response;
+    snwResponse* response = ResponseOf(sim);
     for (int i = 0; i < response->islandCount; ++i)
         snwResponse_Solve(response, i, last);
 }
 
 static void FinishContacts(snwSim* sim, double h)
 {
-    snwResponse* response = ((snwRigpbdScratch*)sim->scratch)->response;
+    snwResponse* response = ResponseOf(sim);
     SolveContacts(sim, true);
     for (int i = 0; i < sim->bodyCount; ++i)
         snwSim_CatchFlung(response, i, snwRigpbd_Work(sim, i)->predicted);
@@ -606,6 +608,10 @@ static snwResult StepRivals(snwSim* sim, double h, snwMessage* message)
 
 static snwResult Step(snwSim* sim, double h, snwMessage* message)
 {
+    if (snwRigpbd_Ready(sim, message) < 0)
+        return snw_errorMemory;
+    for (int i = 0; i < sim->bodyCount; ++i)
+        snwRigpbd_Switch(sim, i);
     if ((int)snwSim_Param(sim, snw_rigpbdSolver) != snw_rigpbdSolverCoupled)
         return StepRivals(sim, h, message);
     bool touches = CanTouch(sim);
@@ -646,6 +652,7 @@ const snwMethod snwRigpbdMethod = {
     .substeps = &s_substeps,
     .stages = s_stages,
     .stageCount = snw_stageCount,
+    .checkParam = snwRigpbd_CheckParam,
     .createModel = snwRigpbd_CreateModel,
     .destroyModel = snwRigpbd_DestroyModel,
     .bodyStateSize = snwRigpbd_StateSize,

@@ -75,7 +75,9 @@ enum
 {
     snw_rigpbdJoined, // the fit with its chains
     snw_rigpbdLoose,  // and without
-    snw_rigpbdFits
+    snw_rigpbdModelFits,
+    snw_rigpbdAffine = snw_rigpbdModelFits, // of handles that squash and stretch, with chains; then without
+    snw_rigpbdFits = snw_rigpbdAffine + 2
 };
 
 typedef struct snwRigpbdModel
@@ -85,13 +87,13 @@ typedef struct snwRigpbdModel
     bool flat;
     int vertexCount, handleCount; // no handles: flesh alone
     snwBlocks blocks;
-    snwWeights* weights;             // of all vertices, computed where the character has none
-    const snwWeights* rigWeights;    // these, or the character's
-    snwRigFit* fits[snw_rigpbdFits]; // NULL without handles; loose: NULL if there are no chains
-    snwVec3* origins;                // of the handles, m, in the rest pose
-    uint32_t* given;                 // at the start
-    int* boneHandles;                // the handle that is each bone, -1: none
-    double size;                     // m, diagonal of the bounds at rest
+    snwWeights* weights;                  // of all vertices, computed where the character has none
+    const snwWeights* rigWeights;         // these, or the character's
+    snwRigFit* fits[snw_rigpbdModelFits]; // NULL without handles; loose: NULL if there are no chains
+    snwVec3* origins;                     // of the handles, m, in the rest pose
+    uint32_t* given;                      // at the start
+    int* boneHandles;                     // the handle that is each bone, -1: none
+    double size;                          // m, diagonal of the bounds at rest
 } snwRigpbdModel;
 
 // A handle between substeps. No padding: it is part of the state.
@@ -99,12 +101,13 @@ typedef struct snwRigpbdHandle
 {
     snwVec3 velocity, spin;     // of the pose, m/s and rad/s: in the last substep, or before the step that moves it
     snwTransform start, target; // of this step, for what is given: place of the origin and turn from the rest pose
-    uint32_t given;             // mask of snw_dof...
-    uint32_t fresh;             // of those, what this step has newly given
-    uint32_t leaving;           // of others, what this step lets go of
-    int16_t moves;              // a command or clip moves it in this step
-    int8_t stops;               // the step before locked something of it, and nobody leads it on
-    int8_t clip;                // snwRigpbdClip
+    double startStrain[6], targetStrain[6]; // likewise, of affine handles: see snwRigTarget
+    uint32_t given;                         // mask of snw_dof...
+    uint32_t fresh;                         // of those, what this step has newly given
+    uint32_t leaving;                       // of others, what this step lets go of
+    int16_t moves;                          // a command or clip moves it in this step
+    int8_t stops;                           // the step before locked something of it, and nobody leads it on
+    int8_t clip;                            // snwRigpbdClip
 } snwRigpbdHandle;
 
 typedef enum snwRigpbdClip
@@ -121,6 +124,13 @@ typedef struct snwRigpbdRule
     int64_t on;
 } snwRigpbdRule;
 
+// What the last substep was made with.
+typedef struct snwRigpbdRun
+{
+    int32_t solver; // snwRigpbdSolverKind
+    int32_t affine; // handles squashed and stretched
+} snwRigpbdRun;
+
 // In the state block. Rows are float4.
 typedef struct snwRigpbdState
 {
@@ -130,7 +140,8 @@ typedef struct snwRigpbdState
     snwRigPose* answer; // what the complement did to the flesh in the last substep, m/s^2 and 1/s^2
     snwRigpbdHandle* handles;
     snwRigpbdRule* rules;
-    double* closing; // one: what was open of the rig's joints closed by in the last substep, see rig_fit.h
+    double* closing;   // one: what was open of the rig's joints closed by in the last substep, see rig_fit.h
+    snwRigpbdRun* run; // one
     snwAnchor* anchors;
 } snwRigpbdState;
 
@@ -146,7 +157,8 @@ typedef struct snwRigpbdWork
     float* drift;     // rows: velocities of the rigged mesh
     snwPairTriangles* triangles;
     snwPairTets* tets;
-    snwRigFitScratch* fits[snw_rigpbdFits];
+    const snwRigFit* rigs[snw_rigpbdFits];  // the model's, and the affine ones once they are asked for: the work's own
+    snwRigFitScratch* fits[snw_rigpbdFits]; // NULL where there is no such rig
     snwRigTarget* targets;
     snwRigRule* rules;
     snwRigPose* poses;        // when the substep began, then their velocities
@@ -156,22 +168,22 @@ typedef struct snwRigpbdWork
     snwTransform* joints;
     float* shown; // rows, filled on demand
     uint64_t shownChanges;
-    uint64_t seen;          // sim->changes when the elements were last compared with the state
-    snwMaterial* materials; // that the elements were made with ...
-    float* masses;          // ... and inverse masses in use
-    double h;               // ... and substep
-    int visits;             // ... and iterations
-    bool held;              // ... and whether one of these is 0
-    bool alone;             // in this substep, see rigpbd_plane.c and rigpbd_solid.c
-    snwRival* rival;        // NULL: the coupled method
+    uint64_t seen;                              // sim->changes when the elements were last compared with the state
+    snwMaterial* materials;                     // that the elements were made with ...
+    float* masses;                              // ... and inverse masses in use
+    double h;                                   // ... and substep
+    int visits;                                 // ... and iterations
+    bool held;                                  // ... and whether one of these is 0
+    bool alone;                                 // in this substep, see rigpbd_plane.c and rigpbd_solid.c
+    snwRival* rivals[snw_rigpbdSolverFast + 1]; // by the solver; NULL until it is asked for
 } snwRigpbdWork;
 
 typedef struct snwRigpbdScratch
 {
     snwRigpbdWork* works;
-    double* masses; // kg, of the largest body
-    double* sums;   // of the damping
-    snwResponse* response;
+    double* masses;            // kg, of the largest body
+    double* sums;              // of the damping
+    snwResponse* responses[2]; // without and with contact of bodies with themselves; NULL until it is asked for
 } snwRigpbdScratch;
 
 static inline snwRigpbdWork* snwRigpbd_Work(const snwSim* sim, int body)
@@ -223,6 +235,11 @@ void snwRigpbd_FinishSolid(int begin, int end, void* pass);
 // rigpbd_model.c
 snwResult snwRigpbd_CreateModel(const snwModelDef* def, void** model, snwMessage* message);
 void snwRigpbd_DestroyModel(snwContext* context, void* model);
+// Fits of affine handles, with chains and without (NULL if there are none).
+snwResult snwRigpbd_MakeAffine(
+    snwContext* context, const snwRigpbdModel* model, const snwRigFit* fits[2], snwMessage* message);
+// Linear constraints that name turns are no constraints of affine handles.
+snwResult snwRigpbd_CheckParam(const snwSceneDef* scene, int param, double value, snwMessage* message);
 
 // rigpbd_state.c
 size_t snwRigpbd_StateSize(const void* model);
@@ -232,6 +249,14 @@ bool snwRigpbd_IsSound(const snwSim* sim, int body);
 void snwRigpbd_Applied(snwSim* sim, const snwCommand* command);
 snwResult snwRigpbd_CreateScratch(snwSim* sim, snwMessage* message);
 void snwRigpbd_DestroyScratch(snwSim* sim);
+
+// rigpbd_switch.c
+// Makes what the parameters ask for and nobody has asked for before: the only memory that a step may take.
+snwResult snwRigpbd_Ready(const snwSim* sim, snwMessage* message);
+bool snwRigpbd_IsAffine(const snwSim* sim);
+int snwRigpbd_WhichFit(const snwSim* sim, int body);
+// Before a substep: what another solver or other handles have left becomes what these can start from.
+void snwRigpbd_Switch(snwSim* sim, int body);
 
 // rigpbd_show.c
 void snwRigpbd_GetVertices(const snwSim* sim, int body, snwVertices* vertices);
@@ -284,6 +309,6 @@ bool snwRigpbd_EaseAnswer(
     const snwRigpbdWork* work, const snwRigHold* hold, const snwRigpbdPart* now, snwRigPose* answer);
 
 // rigpbd_rival.c
-snwResult snwRigpbd_CreateRival(snwSim* sim, int body, snwMessage* message); // nothing for the coupled method
+snwResult snwRigpbd_CreateRival(const snwSim* sim, int body, snwMessage* message); // nothing for the coupled method
 // A substep of h seconds; fraction: of the step that is over by then.
 snwResult snwRigpbd_StepRival(snwSim* sim, int body, double fraction, double h, snwMessage* message);

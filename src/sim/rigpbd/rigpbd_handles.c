@@ -12,6 +12,7 @@
 #include "sim/rigpbd/rigpbd.h"
 
 #include <math.h>
+#include <string.h>
 
 enum
 {
@@ -45,6 +46,17 @@ static snwTransform Now(const snwRigpbdWork* work, int handle)
     return (snwTransform){pose->place, snwQuat_FromMat3(snwPolar3_Compute(pose->linear).rotation)};
 }
 
+// What is left of its map without the turn, less the identity.
+static void FindStrain(const snwRigpbdWork* work, int handle, double strain[6])
+{
+    snwMat3 a = work->state.pose[handle].linear;
+    snwMat3 s = snwMat3_TransposeMul(snwPolar3_Compute(a).rotation, a);
+    strain[0] = s.m[0][0] - 1.0, strain[1] = s.m[1][1] - 1.0, strain[2] = s.m[2][2] - 1.0;
+    strain[3] = 0.5 * (s.m[1][2] + s.m[2][1]);
+    strain[4] = 0.5 * (s.m[0][2] + s.m[2][0]);
+    strain[5] = 0.5 * (s.m[0][1] + s.m[1][0]);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Start and commands
 
@@ -62,6 +74,8 @@ void snwRigpbd_StartHandles(snwSim* sim, int body)
         const snwClipDef* clip = snwSim_FindClip(sim, snw_clipHandle, body, i);
         snwRigpbdHandle* handle = &work->state.handles[i];
         *handle = (snwRigpbdHandle){.start = Now(work, i), .target = Now(work, i)};
+        FindStrain(work, i, handle->startStrain);
+        memcpy(handle->targetStrain, handle->startStrain, sizeof handle->targetStrain);
         handle->given = handle->fresh = Allowed(work->model, i, clip != NULL ? clip->given : work->model->given[i]);
         handle->clip = clip != NULL ? snw_rigpbdClipComes : snw_rigpbdClipNone;
     }
@@ -73,6 +87,26 @@ void snwRigpbd_TakeRule(snwSim* sim, const snwCommand* command)
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, command->body);
     work->state.rules[command->index] = NewRule(work, command->index, command->value, command->on);
+}
+
+// What the command says, and where the handle is in what stays. Parts of a turn stay as parts of its rotation vector.
+static snwTransform Meant(const snwRigpbdModel* model, const snwCommand* command, snwTransform now)
+{
+    const uint32_t turns = model->flat ? snw_dofRotationZ : snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
+    snwTransform meant = InPlane(model, command->transform);
+    uint32_t stay = command->stay;
+    meant.position.x = stay & snw_dofX ? now.position.x : meant.position.x;
+    meant.position.y = stay & snw_dofY ? now.position.y : meant.position.y;
+    meant.position.z = stay & snw_dofZ ? now.position.z : meant.position.z;
+    if ((stay & turns) == 0)
+        return meant;
+    if ((stay & turns) == turns)
+        return (snwTransform){meant.position, now.rotation};
+    snwVec3 is = snwQuat_ToRotationVector(now.rotation), turn = snwQuat_ToRotationVector(meant.rotation);
+    turn.x = stay & snw_dofRotationX ? is.x : turn.x;
+    turn.y = stay & snw_dofRotationY ? is.y : turn.y;
+    turn.z = stay & snw_dofRotationZ ? is.z : turn.z;
+    return (snwTransform){meant.position, snwQuat_FromRotationVector(turn)};
 }
 
 void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
@@ -87,7 +121,11 @@ void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
     handle->moves = 1;
     handle->stops = 0;
     handle->start = Now(work, command->index);
-    handle->target = InPlane(work->model, command->transform);
+    handle->target = Meant(work->model, command, handle->start);
+    FindStrain(work, command->index, handle->startStrain);
+    memset(handle->targetStrain, 0, sizeof handle->targetStrain);
+    if ((command->stay & (snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ)) != 0)
+        memcpy(handle->targetStrain, handle->startStrain, sizeof handle->targetStrain);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -152,9 +190,19 @@ static snwTransform TargetOf(snwSim* sim, int body, int index, double fraction)
         bool leads = handle->clip == snw_rigpbdClipLeads;
         double time = leads ? sim->substepTime : snwSim_SceneTime(sim) + sim->dt;
         handle->target = InPlane(work->model, snwClip_Evaluate(clip, time));
+        snwClip_Strain(clip, time, handle->targetStrain);
         handle->moves = !leads;
     }
     return handle->moves && fraction < 1.0 ? Between(handle, sim->dt, fraction) : handle->target;
+}
+
+static void SetStrain(const snwRigpbdModel* model, const snwRigpbdHandle* handle, double fraction, double strain[6])
+{
+    double part = handle->moves && fraction < 1.0 ? fraction : 1.0;
+    for (int k = 0; k < 6; ++k)
+        strain[k] = part * handle->targetStrain[k] + (1.0 - part) * handle->startStrain[k];
+    if (model->flat)
+        strain[2] = strain[3] = strain[4] = 0.0;
 }
 
 void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction)
@@ -169,6 +217,7 @@ void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction)
             snwTransform target = TargetOf(sim, body, i, fraction);
             work->targets[i].place = target.position;
             work->targets[i].rotation = target.rotation;
+            SetStrain(work->model, handle, fraction, work->targets[i].strain);
         }
         if (handle->leaving != 0)
             GoOn(handle, sim->dt, fraction, &work->targets[i]);
@@ -300,6 +349,7 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
         snwRigpbdHandle* handle = &work->state.handles[i];
         handle->start = handle->target;
         handle->stops = Stops(work, handle);
+        memcpy(handle->startStrain, handle->targetStrain, sizeof handle->startStrain);
         handle->fresh = 0;
         handle->leaving = 0;
         handle->moves = 0;

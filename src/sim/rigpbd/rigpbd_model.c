@@ -30,7 +30,7 @@ static snwVec3 BoneOrigin(const snwCharacterDef* def, int bone)
     return joint != NULL ? joint->position : def->bones[bone].head;
 }
 
-static void FillHandles(snwRigpbdModel* model, snwRigHandleDef* handles, bool affine)
+static void FindHandles(snwRigpbdModel* model)
 {
     const snwCharacterDef* def = &model->character->def;
     for (int i = 0; i < def->boneCount; ++i)
@@ -41,12 +41,19 @@ static void FillHandles(snwRigpbdModel* model, snwRigHandleDef* handles, bool af
         int bone = handle == NULL ? i : handle->kind == snw_handleBone ? FindBone(def, handle->name) : -1;
         if (bone >= 0)
             model->boneHandles[bone] = i;
-        handles[i].origin = handle != NULL ? handle->position : BoneOrigin(def, bone);
-        handles[i].freedom = affine ? snw_rigAffine : snw_rigRigid;
-        if (handle != NULL && handle->kind == snw_handleCage)
-            handles[i].freedom = snw_rigMoving;
-        model->origins[i] = handles[i].origin;
+        model->origins[i] = handle != NULL ? handle->position : BoneOrigin(def, bone);
         model->given[i] = handle != NULL ? handle->given : 0;
+    }
+}
+
+static void FillHandles(const snwRigpbdModel* model, snwRigHandleDef* handles, bool affine)
+{
+    const snwCharacterDef* def = &model->character->def;
+    for (int i = 0; i < model->handleCount; ++i)
+    {
+        bool cage = def->handleCount > 0 && def->handles[i].kind == snw_handleCage;
+        handles[i].origin = model->origins[i];
+        handles[i].freedom = cage ? snw_rigMoving : affine ? snw_rigAffine : snw_rigRigid;
     }
 }
 
@@ -85,56 +92,98 @@ static int FillLinks(const snwRigpbdModel* model, snwRigLinkDef* links, bool aff
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult FindWeights(snwRigpbdModel* model, const double* params, snwWeights* weights, snwMessage* message)
+static snwResult FindWeights(snwRigpbdModel* model, const double* params, snwMessage* message)
 {
     const snwCharacterDef* character = &model->character->def;
     bool handles = character->handleCount > 0;
     model->rigWeights = handles ? &character->handleWeights : &character->boneWeights;
-    *weights = *model->rigWeights;
-    if (weights->vertexCount > 0)
+    if (model->rigWeights->vertexCount > 0)
         return snw_ok;
     snwWeightsDef def = snwDefaultWeightsDef();
     def.handles = handles;
     def.kind = (snwWeightsKind)params[snw_sharedParamCount + snw_rigpbdWeights];
     snwResult result = snwComputeWeights(model->character, &def, &model->weights, message);
-    if (result < 0)
-        return result;
     model->rigWeights = model->weights;
-    *weights = *model->weights;
-    return snw_ok;
+    return result < 0 ? result : snw_ok;
+}
+
+// With chains, and then without if there are any.
+static snwResult MakePair(
+    snwContext* context, const snwRigpbdModel* model, bool affine, snwRigFit* fits[2], snwMessage* message)
+{
+    const snwCharacterDef* character = &model->character->def;
+    snwArena arena = {.context = context};
+    snwWeights weights = *model->rigWeights;
+    snwRigHandleDef* handles = snwArena_Alloc(&arena, (size_t)model->handleCount, sizeof *handles);
+    snwRigLinkDef* links = snwArena_Alloc(&arena, (size_t)character->boneCount + 1, sizeof *links);
+    snwResult result = arena.failed ? snwFailMemory(message) : snw_ok;
+    if (result == snw_ok)
+    {
+        FillHandles(model, handles, affine);
+        snwRigFitDef fit = {.dimension = model->flat ? 2 : 3,
+            .vertexCount = model->vertexCount,
+            .rest = character->vertices,
+            .masses = model->character->masses,
+            .weights = &weights,
+            .handles = handles,
+            .links = links,
+            .linkCount = FillLinks(model, links, affine),
+            .constraints = character->constraints,
+            .constraintCount = character->constraintCount};
+        result = snwRigFit_Create(context, &fit, &fits[0], message);
+        if (result >= 0 && fit.linkCount > 0)
+        {
+            fit.linkCount = 0;
+            result = snwRigFit_Create(context, &fit, &fits[1], message);
+        }
+    }
+    snwArena_Free(&arena);
+    return result;
 }
 
 static snwResult MakeFits(snwRigpbdModel* model, const snwModelDef* def, snwMessage* message)
 {
     const snwCharacterDef* character = &model->character->def;
-    bool affine = def->params[snw_sharedParamCount + snw_rigpbdHandles] != 0.0;
-    snwWeights weights;
-    snwRigHandleDef* handles = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *handles);
-    snwRigLinkDef* links = snwArena_Alloc(&model->arena, (size_t)character->boneCount + 1, sizeof *links);
     model->origins = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *model->origins);
     model->given = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *model->given);
     model->boneHandles = snwArena_Alloc(&model->arena, (size_t)character->boneCount + 1, sizeof *model->boneHandles);
     if (model->arena.failed)
         return snwFailMemory(message);
-    FillHandles(model, handles, affine);
-    snwResult result = FindWeights(model, def->params, &weights, message);
+    FindHandles(model);
+    snwResult result = FindWeights(model, def->params, message);
+    return result < 0 ? result : MakePair(def->context, model, false, model->fits, message);
+}
+
+snwResult snwRigpbd_MakeAffine(
+    snwContext* context, const snwRigpbdModel* model, const snwRigFit* fits[2], snwMessage* message)
+{
+    snwRigFit* made[2] = {NULL, NULL};
+    snwResult result = MakePair(context, model, true, made, message);
     if (result < 0)
-        return result;
-    snwRigFitDef fit = {.dimension = model->flat ? 2 : 3,
-        .vertexCount = model->vertexCount,
-        .rest = character->vertices,
-        .masses = model->character->masses,
-        .weights = &weights,
-        .handles = handles,
-        .links = links,
-        .linkCount = FillLinks(model, links, affine),
-        .constraints = character->constraints,
-        .constraintCount = character->constraintCount};
-    result = snwRigFit_Create(def->context, &fit, &model->fits[snw_rigpbdJoined], message);
-    if (result < 0 || fit.linkCount == 0)
-        return result;
-    fit.linkCount = 0;
-    return snwRigFit_Create(def->context, &fit, &model->fits[snw_rigpbdLoose], message);
+        snwRigFit_Destroy(context, made[0]);
+    else
+        fits[0] = made[0], fits[1] = made[1];
+    return result < 0 ? result : snw_ok;
+}
+
+static bool NamesTurns(const snwCharacterDef* def)
+{
+    bool any = false;
+    for (int i = 0; i < def->constraintCount; ++i)
+        for (int k = 0; k < def->constraints[i].termCount; ++k)
+            any = any || def->constraints[i].terms[k].dof > snw_dofZ;
+    return any;
+}
+
+snwResult snwRigpbd_CheckParam(const snwSceneDef* scene, int param, double value, snwMessage* message)
+{
+    if (param != snw_rigpbdHandles || value == 0.0)
+        return snw_ok;
+    for (int i = 0; i < scene->bodyCount; ++i)
+        if (NamesTurns(snwCharacter_GetDef(scene->bodies[i].character)))
+            return snwFail(message, snw_errorUnsupported, "constrain places only, or keep the handles rigid",
+                "the constraints of body '%s' name turns, which affine handles have not", scene->bodies[i].name);
+    return snw_ok;
 }
 
 snwResult snwRigpbd_CreateModel(const snwModelDef* def, void** out, snwMessage* message)
@@ -164,7 +213,7 @@ snwResult snwRigpbd_CreateModel(const snwModelDef* def, void** out, snwMessage* 
 void snwRigpbd_DestroyModel(snwContext* context, void* data)
 {
     snwRigpbdModel* model = data;
-    for (int i = 0; model != NULL && i < snw_rigpbdFits; ++i)
+    for (int i = 0; model != NULL && i < snw_rigpbdModelFits; ++i)
         snwRigFit_Destroy(context, model->fits[i]);
     if (model != NULL)
     {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-snwResult snwRigpbd_CreateRival(snwSim* sim, int body, snwMessage* message)
+snwResult snwRigpbd_CreateRival(const snwSim* sim, int body, snwMessage* message)
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwRigpbdModel* model = work->model;
@@ -17,7 +17,7 @@ snwResult snwRigpbd_CreateRival(snwSim* sim, int body, snwMessage* message)
         .mesh = {model->vertexCount, model->character->def.vertices, model->character->elements},
         .weights = model->rigWeights,
         .origins = model->origins};
-    return snwRival_Create(sim->context, &def, &work->rival, message);
+    return snwRival_Create(sim->context, &def, &work->rivals[solver], message);
 }
 
 static void SetVelocities(const snwRigpbdWork* work, double h)
@@ -33,12 +33,13 @@ snwResult snwRigpbd_StepRival(snwSim* sim, int body, double fraction, double h, 
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwRigpbdModel* model = work->model;
-    if (work->rival == NULL)
+    snwRival* rival = work->rivals[(int)snwSim_Param(sim, snw_rigpbdSolver)];
+    if (rival == NULL)
         return snw_ok;
     snwRigpbd_MoveHandles(sim, body, fraction);
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
     memcpy(work->before, work->state.positions, (size_t)model->vertexCount * 4 * sizeof(float));
-    snwResult result = snwRival_Step(work->rival, work->targets, (int)snwSim_Param(sim, snw_rigpbdIterations),
+    snwResult result = snwRival_Step(rival, work->targets, (int)snwSim_Param(sim, snw_rigpbdIterations),
         work->state.pose, work->state.positions, message);
     if (result < 0)
         return result;

@@ -1,5 +1,6 @@
 // What others see of a body.
 
+#include "math/eigen.h"
 #include "sim/rigpbd/rigpbd.h"
 
 void snwRigpbd_GetVertices(const snwSim* sim, int body, snwVertices* vertices)
@@ -13,21 +14,33 @@ void snwRigpbd_GetVertices(const snwSim* sim, int body, snwVertices* vertices)
 void snwRigpbd_GetShown(const snwSim* sim, int body, snwVertices* vertices)
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    const snwRigFit* fit = work->model->fits[snw_rigpbdJoined];
+    bool coupled = (int)snwSim_Param(sim, snw_rigpbdSolver) == snw_rigpbdSolverCoupled;
     snwRigpbd_GetVertices(sim, body, vertices);
-    if (fit == NULL || work->rival != NULL || snwSim_Param(sim, snw_rigpbdShow) == snw_rigpbdShowFlesh)
+    if (work->model->handleCount == 0 || !coupled || snwSim_Param(sim, snw_rigpbdShow) == snw_rigpbdShowFlesh ||
+        snwRigpbd_Ready(sim, NULL) < 0)
         return;
+    int which = snwRigpbd_WhichFit(sim, body);
     if (work->shownChanges != sim->changes)
-        snwRigFit_Apply(sim->context, fit, work->fits[snw_rigpbdJoined], work->state.pose, NULL, work->shown);
+        snwRigFit_Apply(sim->context, work->rigs[which], work->fits[which], work->state.pose, NULL, work->shown);
     work->shownChanges = sim->changes;
     vertices->positions = work->shown;
+}
+
+// Without what squashes and stretches.
+static snwTransform Turned(const snwRigPose* pose, snwVec3 origin)
+{
+    snwMat3 turn = snwPolar3_Compute(pose->linear).rotation;
+    return (snwTransform){snwVec3_Sub(pose->place, snwMat3_MulVec(turn, origin)), snwQuat_FromMat3(turn)};
 }
 
 void snwRigpbd_GetHandles(const snwSim* sim, int body, snwTransforms* handles)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    if (work->model->handleCount > 0)
+    bool rigid = !snwRigpbd_IsAffine(sim) && (int)snwSim_Param(sim, snw_rigpbdSolver) == snw_rigpbdSolverCoupled;
+    if (work->model->handleCount > 0 && rigid)
         snwRigFit_Transforms(work->model->fits[snw_rigpbdJoined], work->state.pose, work->transforms);
+    for (int i = 0; i < work->model->handleCount && !rigid; ++i)
+        work->transforms[i] = Turned(&work->state.pose[i], work->model->origins[i]);
     handles->data = work->transforms;
 }
 

@@ -27,6 +27,7 @@ static snwRigpbdState LayOut(const snwRigpbdModel* model, snwLayout* layout)
     state.handles = snwLayout_Take(layout, handles, sizeof *state.handles);
     state.rules = snwLayout_Take(layout, (size_t)character->def.constraintCount, sizeof *state.rules);
     state.closing = snwLayout_Take(layout, 1, sizeof *state.closing);
+    state.run = snwLayout_Take(layout, 1, sizeof *state.run);
     state.anchors = snwLayout_Take(layout, (size_t)character->touchCount * snw_anchorsPerVertex, sizeof *state.anchors);
     return state;
 }
@@ -116,6 +117,7 @@ void snwRigpbd_InitBody(snwSim* sim, int body)
         snwRow_Set(work->state.positions, i, x);
         snwRow_Set(work->state.velocities, i, snwVec3_Add(start.velocity, spin));
     }
+    *work->state.run = (snwRigpbdRun){(int32_t)snwSim_Param(sim, snw_rigpbdSolver), snwRigpbd_IsAffine(sim)};
     SetMasses(sim, body);
     SetPinned(sim, body);
     InitRig(sim, body, &start);
@@ -133,6 +135,14 @@ static bool PoseIsFinite(const snwRigPose* pose)
     return snwMat3_IsFinite(pose->linear) && snwVec3_IsFinite(pose->place);
 }
 
+static bool AreFinite(const double strain[6])
+{
+    bool finite = true;
+    for (int i = 0; i < 6; ++i)
+        finite = finite && isfinite(strain[i]);
+    return finite;
+}
+
 static bool HandlesAreSound(const snwSim* sim, int body)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
@@ -143,7 +153,7 @@ static bool HandlesAreSound(const snwSim* sim, int body)
         if (!PoseIsFinite(&work->state.pose[i]) || !PoseIsFinite(&work->state.answer[i]) ||
             !snwVec3_IsFinite(handle->velocity) || !snwVec3_IsFinite(handle->spin) || !IsUnit(handle->start) ||
             !IsUnit(handle->target) || handle->given > snw_dofAll || handle->fresh > snw_dofAll ||
-            handle->leaving > snw_dofAll || !led)
+            handle->leaving > snw_dofAll || !led || !AreFinite(handle->startStrain) || !AreFinite(handle->targetStrain))
             return false;
     }
     for (int i = 0; i < work->model->character->def.constraintCount; ++i)
@@ -167,7 +177,8 @@ bool snwRigpbd_IsSound(const snwSim* sim, int body)
     for (int i = 0; i < work->model->character->touchCount * snw_anchorsPerVertex; ++i)
         if (!snwAnchor_IsSound(&state->anchors[i], sim->def))
             return false;
-    return fabs(*state->closing) <= 1e9 && HandlesAreSound(sim, body);
+    bool known = state->run->solver >= 0 && state->run->solver <= snw_rigpbdSolverFast;
+    return fabs(*state->closing) <= 1e9 && known && HandlesAreSound(sim, body);
 }
 
 void snwRigpbd_Applied(snwSim* sim, const snwCommand* command)
@@ -224,18 +235,19 @@ snwResult snwRigpbd_CreateScratch(snwSim* sim, snwMessage* message)
         work->state = snwRigpbd_PlaceState(work->model, sim->bodies[i].state);
         AllocWork(&sim->arena, work);
         most = RowCount(work->model) > most ? RowCount(work->model) : most;
-        for (int f = 0; f < snw_rigpbdFits && work->model->fits[f] != NULL && !sim->arena.failed; ++f)
-            if (snwRigFitScratch_Create(sim->context, work->model->fits[f], &work->fits[f], message) < 0)
+        for (int f = 0; f < snw_rigpbdModelFits && work->model->fits[f] != NULL && !sim->arena.failed; ++f)
+        {
+            work->rigs[f] = work->model->fits[f];
+            if (snwRigFitScratch_Create(sim->context, work->rigs[f], &work->fits[f], message) < 0)
                 return snw_errorMemory;
-        snwResult result = sim->arena.failed ? snw_ok : snwRigpbd_CreateRival(sim, i, message);
-        if (result < 0)
-            return result;
+        }
     }
     scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
     scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount((int)most), sizeof(double));
     if (sim->arena.failed)
         return snwFailMemory(message);
-    return snwSim_CreateResponse(sim, snwSim_Param(sim, snw_rigpbdSelf) != 0.0, &scratch->response, message);
+    snwResult result = snwRigpbd_CheckParam(sim->def, snw_rigpbdHandles, snwSim_Param(sim, snw_rigpbdHandles), message);
+    return result < 0 ? result : snwRigpbd_Ready(sim, message);
 }
 
 void snwRigpbd_DestroyScratch(snwSim* sim)
@@ -245,7 +257,11 @@ void snwRigpbd_DestroyScratch(snwSim* sim)
     {
         for (int f = 0; f < snw_rigpbdFits; ++f)
             snwRigFitScratch_Destroy(sim->context, scratch->works[i].fits[f]);
-        snwRival_Destroy(scratch->works[i].rival);
+        for (int f = snw_rigpbdAffine; f < snw_rigpbdFits; ++f)
+            snwRigFit_Destroy(sim->context, (snwRigFit*)scratch->works[i].rigs[f]);
+        for (int k = 0; k <= snw_rigpbdSolverFast; ++k)
+            snwRival_Destroy(scratch->works[i].rivals[k]);
     }
-    snwDestroyResponse(scratch->response);
+    for (int k = 0; k < 2; ++k)
+        snwDestroyResponse(scratch->responses[k]);
 }
