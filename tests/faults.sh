@@ -129,7 +129,7 @@ faults=(
     'hands.whatACommandDoesNotSayStaysWhereItIs@src/scene/commands.c@s/data->command.stay = (placed ? 0 : snw_places)/data->command.stay = (placed ? 0 : 0)/'
     'hands.locksHoldWhereTheHandleIsUnlessToldWhere@src/scene/gestures.c@s/        command.stay |= snw_dofX | snw_dofY | snw_dofZ;/        command.stay |= 0;/'
     'hands.switchingToRivalsAndBackRuinsNothing@src/sim/rigpbd/rigpbd_switch.c@s/if (coupled \&\& (comes || run->affine > now.affine))/if (coupled \&\& run->affine > now.affine)/'
-    'hands.affineHandlesComeBackFromClips@src/rig/rig_fit_solve.c@s/            pose\[k\].linear = Stretched(pose\[k\].linear, target->strain);/            ;/'
+    'hands.affineHandlesComeBackFromClips@src/rig/rig_fit_solve.c@s/Stretched(pose\[k\].linear, target->strain);/Stretched(pose[k].linear, (const double[6]){0});/'
     'take.chainsOfHandlesAreChainsOfNodes@src/asset/export_glb.c@s/snwTransform_Between(PlaceOf(film, frame, parent), pose)/snwTransform_Between(RigidPose(film, frame, parent), pose)/'
     'rigpbd.whatIsLetGoOfIsCarriedAlong@src/sim/rigpbd/rigpbd_handles.c@s/snwVec3 part = {handle->leaving & snw_dofX ? way.x : 0.0,/snwVec3 part = {0.0 * way.x,/'
     'rigfit.swollenFleshDoesNotShakeTheRig@src/rig/rig_fit_solve.c@s/^static const double s_largeTurn = 0.2; /static const double s_largeTurn = 1e9; /'
