@@ -93,8 +93,7 @@ snwResult snwRigStage_Step(snwRigStage* stage, snwMessage* message)
 
 snwVec3 snwRigStage_HandleRest(const snwRigStage* stage, int handle)
 {
-    const snwCharacterDef* def = &stage->character->def;
-    return def->handleCount > 0 ? def->handles[handle].position : stage->character->skeleton.pivots[handle];
+    return snwCharacterDef_HandlePoint(&stage->character->def, handle);
 }
 
 snwVec3 snwRigStage_HandlePlace(const snwRigStage* stage, int handle)

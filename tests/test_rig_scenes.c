@@ -46,17 +46,6 @@ static double SizeOf(const snwSceneDef* def, int body)
 // ---------------------------------------------------------------------------------------------------------------------
 // While it runs
 
-// A bone's point is its joint, or its head without one.
-static snwVec3 RestOf(const snwCharacterDef* def, int handle)
-{
-    if (def->handleCount > 0)
-        return def->handles[handle].position;
-    for (int i = 0; i < def->jointCount; ++i)
-        if (def->joints[i].bone == handle)
-            return def->joints[i].position;
-    return def->bones[handle].head;
-}
-
 // Where the hand wants a handle now: the clip's, or what the script said last. False: nobody has said.
 static bool FindHand(const Watch* watch, int body, int handle, snwTransform* hand, uint32_t* given)
 {
@@ -77,7 +66,7 @@ static bool FindHand(const Watch* watch, int body, int handle, snwTransform* han
             command->step >= step)
             continue;
         *hand = command->transform;
-        *given = command->mask;
+        *given = command->mask & ~command->stay; // what stays has no place of its own
         found = true;
     }
     return found;
@@ -97,7 +86,7 @@ static void WatchHands(Watch* watch)
             uint32_t given = 0;
             if (!FindHand(watch, b, i, &hand, &given))
                 continue;
-            snwVec3 rest = RestOf(character, i);
+            snwVec3 rest = snwCharacterDef_HandlePoint(character, i);
             snwVec3 at = snwTransform_Apply(*(const snwTransform*)((const char*)now.data + i * now.stride), rest);
             double x = (given & snw_dofX) != 0 ? fabs(at.x - hand.position.x) : 0;
             double y = (given & snw_dofY) != 0 ? fabs(at.y - hand.position.y) : 0;

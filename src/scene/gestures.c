@@ -114,9 +114,7 @@ static snwResult FindHandle(Expander* x)
     if (result < 0)
         return result;
     const snwCharacterDef* def = snwCharacter_GetDef(body->character);
-    snwVec3 rest = def->handleCount > 0 ? def->handles[x->plain.index].position
-                                        : body->character->skeleton.pivots[x->plain.index];
-    x->home = snwTransform_Apply(body->transform, rest);
+    x->home = snwTransform_Apply(body->transform, snwCharacterDef_HandlePoint(def, x->plain.index));
     x->facing = body->transform.rotation;
     return snw_ok;
 }

@@ -553,6 +553,19 @@ int snwCharacterDef_HandleCount(const snwCharacterDef* def)
     return def->handleCount > 0 ? def->handleCount : def->boneCount;
 }
 
+snwVec3 snwCharacterDef_BonePoint(const snwCharacterDef* def, int bone)
+{
+    for (int i = 0; i < def->jointCount; ++i)
+        if (def->joints[i].bone == bone)
+            return def->joints[i].position;
+    return def->bones[bone].head;
+}
+
+snwVec3 snwCharacterDef_HandlePoint(const snwCharacterDef* def, int handle)
+{
+    return def->handleCount > 0 ? def->handles[handle].position : snwCharacterDef_BonePoint(def, handle);
+}
+
 int snwCharacter_HandleCount(const snwCharacter* character)
 {
     return snwCharacterDef_HandleCount(&character->def);

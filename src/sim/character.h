@@ -64,6 +64,11 @@ snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size
 // The handles, or the bones if there are none.
 int snwCharacterDef_HandleCount(const snwCharacterDef* def);
 
+// m, in the rest pose: what positions of a handle are the positions of, and what it turns about. A bone's is its joint,
+// or its head without one.
+snwVec3 snwCharacterDef_HandlePoint(const snwCharacterDef* def, int handle);
+snwVec3 snwCharacterDef_BonePoint(const snwCharacterDef* def, int bone);
+
 snwElements snwCharacterDef_Elements(const snwCharacterDef* def);
 const char* snwCharacterDef_ElementsName(const snwCharacterDef* def); // "tets", "hexes" or "triangles"
 

@@ -139,8 +139,7 @@ snwResult snwSession_Push(snwSession* session, const snwCommand* command, snwMes
 snwTransform snwSession_HandlePose(const snwSession* session, int body, int handle)
 {
     const snwCharacter* character = session->sim->def->bodies[body].character;
-    snwVec3 rest = character->def.handleCount > 0 ? character->def.handles[handle].position
-                                                  : character->skeleton.pivots[handle];
+    snwVec3 rest = snwCharacterDef_HandlePoint(&character->def, handle);
     snwTransforms now = {0};
     snwSim_GetHandles(session->sim, body, &now);
     snwTransform t = *(const snwTransform*)((const char*)now.data + (size_t)handle * (size_t)now.stride);

@@ -237,7 +237,7 @@ static void WriteBody(Maker* m, int index)
         if (def->handleCount > 0)
             WriteHandle(m, def->handles[i].name, s_handleNames[def->handles[i].kind], def->handles[i].position);
         else
-            WriteHandle(m, def->bones[i].name, "bone", def->bones[i].head);
+            WriteHandle(m, def->bones[i].name, "bone", snwCharacterDef_BonePoint(def, i));
     snwText_Close(&m->text, ']');
     WriteSection(m, "edges", body->character->edgeCount > 0 ? AddEdges(m, body->character) : -1);
     snwText_Close(&m->text, '}');

@@ -97,20 +97,10 @@ static Spot Project(const Easel* easel, snwFloat3 p)
     };
 }
 
-// The point that positions are given of: a bone's is its joint, or its head without one.
-static snwVec3 RestOf(const snwCharacterDef* def, int handle)
-{
-    if (def->handleCount > 0)
-        return def->handles[handle].position;
-    for (int i = 0; i < def->jointCount; ++i)
-        if (def->joints[i].bone == handle)
-            return def->joints[i].position;
-    return def->bones[handle].head;
-}
-
 static snwFloat3 PlaceOf(const snwFilmBody* body, const snwTransform* handles, int handle)
 {
-    return snwFloat3_FromVec3(snwTransform_Apply(handles[handle], RestOf(body->character, handle)));
+    return snwFloat3_FromVec3(
+        snwTransform_Apply(handles[handle], snwCharacterDef_HandlePoint(body->character, handle)));
 }
 
 // Light with dark sides.

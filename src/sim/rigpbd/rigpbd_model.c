@@ -23,13 +23,6 @@ static const snwJointDef* FindJoint(const snwCharacterDef* def, int bone)
     return NULL;
 }
 
-// What a bone turns about.
-static snwVec3 BoneOrigin(const snwCharacterDef* def, int bone)
-{
-    const snwJointDef* joint = FindJoint(def, bone);
-    return joint != NULL ? joint->position : def->bones[bone].head;
-}
-
 static void FindHandles(snwRigpbdModel* model)
 {
     const snwCharacterDef* def = &model->character->def;
@@ -41,7 +34,7 @@ static void FindHandles(snwRigpbdModel* model)
         int bone = handle == NULL ? i : handle->kind == snw_handleBone ? FindBone(def, handle->name) : -1;
         if (bone >= 0)
             model->boneHandles[bone] = i;
-        model->origins[i] = handle != NULL ? handle->position : BoneOrigin(def, bone);
+        model->origins[i] = handle != NULL ? handle->position : snwCharacterDef_BonePoint(def, bone);
         model->given[i] = handle != NULL ? handle->given : 0;
     }
 }
@@ -84,7 +77,7 @@ static int FillLinks(const snwRigpbdModel* model, snwRigLinkDef* links, bool aff
             continue;
         links[count++] = (snwRigLinkDef){.parent = model->boneHandles[parent],
             .child = model->boneHandles[i],
-            .joint = BoneOrigin(def, i),
+            .joint = snwCharacterDef_BonePoint(def, i),
             .limits = HasLimits(model, joint, affine) ? joint : NULL};
     }
     return count;
