@@ -14,10 +14,10 @@ ASSIMP ?=
 FUZZ_SECONDS := $(if $(LONG),300,5)
 TSAN_TESTS   := $(if $(LONG),.,'^(tasks|sim|pbd|run|server)\.')
 # Which cases the scalar build runs: what has kernels, and what stands on them.
-SCALAR_TESTS := $(if $(LONG),.,'^(math|rotation|linalg|skinning|biharmonic|weights|detect|collider|contact|response|conformance|sim|pbd|character|embedding|mesher|cast)\.')
+SCALAR_TESTS := $(if $(LONG),.,'^(math|rotation|linalg|skinning|biharmonic|weights|detect|collider|contact|response|conformance|sim|pbd|character|embedding|mesher|cast|damping|rigflat|rigsolid)\.')
 
 # Minutes of physics whose outcome the plain build has judged, with the same bits; other cases run the same code.
-HEAVY_TESTS  := $(if $(LONG),'^$$','^conformance\.(heavyPropRestsOnFlesh|stackStands|foldedBarStaysOutOfItself|plateSinksAsDeepAsItMust)$$')
+HEAVY_TESTS  := $(if $(LONG),'^$$','^conformance\.(heavyPropRestsOnFlesh|stackStands|foldedBarStaysOutOfItself|plateSinksAsDeepAsItMust)$$|^rigscenes\.|^bench\.(rivals|locking|tableOne)')
 
 setup = $(if $(filter 1,$(SETUP)),@tools/setup.sh $(1))
 
