@@ -65,7 +65,7 @@ faults=(
     'paper.pathsBecomeACommandPerStep@src/scene/gestures.c@s/snwVec3_Add(x->home, /snwVec3_Add((snwVec3){0, 0, 0}, /'
     'paper.locksShakesAndGravityBecomeCommands@src/scene/gestures.c@s/i % 2 == 0 ? 1 : -1/1/'
     'paper.roughHandsAreRepeatable@src/scene/gestures.c@s/{x->def->seed, x->number, step, axis}/{0, x->number, step, axis}/'
-    'paper.handlesAreFilledWhereGivenAndHollowWhereFree@src/view/film_handles.c@s/ \&\& command->step < step)/ \&\& command->step < 1 + 0 * step)/'
+    'paper.handlesAreFilledWhereGivenAndHollowWhereFree@src/view/film_handles.c@s/ \&\& command->step < end)/ \&\& command->step < 1 + 0 * end)/'
     'paper.figuresStandBeforeAWallAsTheyArePainted@src/view/film_flat.c@s/            AddRectangle(cut, -far, -far, far, 0);/            AddRectangle(cut, far, far, far, far);/'
     'paper.transparentFramesHaveNothingButTheFigure@src/view/film_draw.c@s/film->def.transparent ? snw_styleClear : snw_styleStudio/snw_styleStudio/'
     'paper.finerSkinsFollowTheHandlesSmoothly@src/asset/fine_skin.c@s/ask.handles = coarse->handleCount > 0;/ask.handles = false;/'
