@@ -169,7 +169,8 @@ snwResult snwSolveCage(snwContext* context, const snwBiharmonicDef* def, snwWeig
     snwWeights* room = NULL;
     snwResult result = MakeRoom(&cage);
     result = result < 0 ? result : SolveRoom(&cage, def, &room, report);
-    result = result < 0 ? result : TakeBody(&cage, room, def->influences, weights);
+    if (result >= 0 && room != NULL)
+        result = TakeBody(&cage, room, def->influences, weights);
     snwFree(context, room);
     snwArena_Free(&cage.arena);
     return result;
