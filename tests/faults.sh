@@ -156,7 +156,7 @@ faults=(
     'contact.normalIsTheGradientOfTheDistance@src/contact/collider.c@s/if (beyond > fabs(position\[nearest\])/if (beyond < fabs(position[nearest])/'
     'rig.clipPassesThroughItsKeys@src/rig/clip.c@s/wrapped < 0.0 ? wrapped + (last - first) : wrapped/wrapped/'
     'sim.sameHashForAnyThreadsAndInstructionSet@src/sim/constraints/damping.c@s/^    MoveToCentre(def->flat, &whole);/    MoveToCentre(def->flat, \&whole); whole.mass *= 1 + 1e-4 * context->threadCount;/'
-    'damping.isThatOfEveryVertexInDouble@src/sim/constraints/damping.c@s/own\[0\] += flat ? c.y \* c.y : 0.0;/own[0] += 0.0;/'
+    'damping.isThatOfEveryVertexInDouble@src/sim/constraints/damping.c@s/own\[0\] += flat ? c.y \* c.y : 0.0;/own[0] += flat ? 0.5 * c.y * c.y : 0.0;/'
     'damping.isThatOfEveryVertexInDouble@src/sim/constraints/damp_kernel.h@s/out\[3\] = r\[0\] \* mr\[1\], out\[4\]/out[3] = -r[0] * mr[1], out[4]/'
     'damping.isThatOfEveryVertexInDouble@src/sim/constraints/damp_kernel.h@s/((rigid\[c\] - drift\[c\]) - /((rigid[c] - 0.99f * drift[c]) - /'
     'damping.everyInstructionSetGivesTheSameBits@src/sim/constraints/damp_kernel.h@s/snwWide d = snwWide_Splat(change->share) \*/snwWide d = (1.0f + 1e-3f * (SNW_WIDE_LANES == 8)) * snwWide_Splat(change->share) */'
