@@ -463,20 +463,30 @@ static inline __attribute__((always_inline)) void snwWide_AddNext2(
 #endif
 }
 
+#if defined(SNW_WIDE_AVX2)
+
+// Numbers of eight lanes as four pairs of rows.
+static inline __attribute__((always_inline)) void snwWide_ToNextPairs(
+    snwWide x, snwWide y, snwWide z, snwWide w, __m256 pairs[4])
+{
+    __m256 xy = _mm256_unpacklo_ps((__m256)x, (__m256)y), zw = _mm256_unpacklo_ps((__m256)z, (__m256)w);
+    __m256 XY = _mm256_unpackhi_ps((__m256)x, (__m256)y), ZW = _mm256_unpackhi_ps((__m256)z, (__m256)w);
+    pairs[0] = _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(1, 0, 1, 0));
+    pairs[1] = _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(3, 2, 3, 2));
+    pairs[2] = _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(1, 0, 1, 0));
+    pairs[3] = _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(3, 2, 3, 2));
+}
+
+#endif
+
 // Adds to all entries of each row.
 static inline __attribute__((always_inline)) void snwWide_AddNext4(
     float* rows, int first, snwWide x, snwWide y, snwWide z, snwWide w)
 {
 #if defined(SNW_WIDE_AVX2)
     (void)first;
-    __m256 xy = _mm256_unpacklo_ps((__m256)x, (__m256)y), zw = _mm256_unpacklo_ps((__m256)z, (__m256)w);
-    __m256 XY = _mm256_unpackhi_ps((__m256)x, (__m256)y), ZW = _mm256_unpackhi_ps((__m256)z, (__m256)w);
-    __m256 pairs[4] = {
-        _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(1, 0, 1, 0)),
-        _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(3, 2, 3, 2)),
-        _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(1, 0, 1, 0)),
-        _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(3, 2, 3, 2)),
-    };
+    __m256 pairs[4];
+    snwWide_ToNextPairs(x, y, z, w, pairs);
     for (int i = 0; i < 4; i++)
         _mm256_storeu_ps(rows + 8 * i, _mm256_add_ps(_mm256_loadu_ps(rows + 8 * i), pairs[i]));
 #else
@@ -493,12 +503,10 @@ static inline __attribute__((always_inline)) void snwWide_StoreNext4(
 {
 #if defined(SNW_WIDE_AVX2)
     (void)first;
-    __m256 xy = _mm256_unpacklo_ps((__m256)x, (__m256)y), zw = _mm256_unpacklo_ps((__m256)z, (__m256)w);
-    __m256 XY = _mm256_unpackhi_ps((__m256)x, (__m256)y), ZW = _mm256_unpackhi_ps((__m256)z, (__m256)w);
-    _mm256_storeu_ps(rows, _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(1, 0, 1, 0)));
-    _mm256_storeu_ps(rows + 8, _mm256_shuffle_ps(xy, zw, _MM_SHUFFLE(3, 2, 3, 2)));
-    _mm256_storeu_ps(rows + 16, _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(1, 0, 1, 0)));
-    _mm256_storeu_ps(rows + 24, _mm256_shuffle_ps(XY, ZW, _MM_SHUFFLE(3, 2, 3, 2)));
+    __m256 pairs[4];
+    snwWide_ToNextPairs(x, y, z, w, pairs);
+    for (int i = 0; i < 4; i++)
+        _mm256_storeu_ps(rows + 8 * i, pairs[i]);
 #else
     snwRow all[SNW_WIDE_LANES];
     snwWide_ToRows(x, y, z, w, all);
