@@ -242,7 +242,7 @@ static void RoundInfluences(Influences* best)
         sum += best->values[k];
     for (int k = best->count - 1; k > 0; --k)
     {
-        best->values[k] = (double)(float)(best->values[k] / sum);
+        best->values[k] = snwRounded(best->values[k] / sum);
         rest -= best->values[k];
     }
     if (best->count == 0) // bound to the first bone: nothing else is valid

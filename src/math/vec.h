@@ -16,6 +16,24 @@ typedef struct snwMat3
     double m[3][3];
 } snwMat3;
 
+// As a float has it. (double)(float)x alone is not enough: gcc 12 leaves out the rounding where it vectorises
+// neighbouring statements, so the float has to be seen in a register.
+static inline double snwRounded(double x)
+{
+    float rounded = (float)x;
+#if defined(__x86_64__)
+    __asm__("" : "+x"(rounded));
+#else
+    __asm__("" : "+m"(rounded));
+#endif
+    return (double)rounded;
+}
+
+static inline snwVec3 snwVec3_Rounded(snwVec3 a)
+{
+    return (snwVec3){snwRounded(a.x), snwRounded(a.y), snwRounded(a.z)};
+}
+
 static inline snwVec3 snwVec3_Add(snwVec3 a, snwVec3 b)
 {
     return (snwVec3){a.x + b.x, a.y + b.y, a.z + b.z};

@@ -630,8 +630,9 @@ static snwVec3 MiddleOf(const snwRigFit* model, const snwRigPose* pose, float or
         sum = snwVec3_MulAdd(sum, mass, CentreOf(model, k, pose)), total += mass;
     }
     sum = total > 0 ? snwVec3_Scale(sum, 1 / total) : CentreOf(model, 0, pose);
+    sum = snwVec3_Rounded(sum);
     origin[0] = (float)sum.x, origin[1] = (float)sum.y, origin[2] = (float)sum.z;
-    return (snwVec3){origin[0], origin[1], origin[2]};
+    return sum;
 }
 
 snwRigPose* snwRigFit_Answer(const snwRigFit* model, snwRigFitScratch* scratch)

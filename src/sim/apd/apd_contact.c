@@ -173,9 +173,8 @@ static void TakeMoves(snwApdBody* body)
         int v = body->model->fleshVertices[k];
         const float* row = body->touchRows + 4 * (size_t)v;
         snwVec3* x = &body->state.positions[v];
-        snwVec3 d = {(double)row[0] - (double)(float)x->x, (double)row[1] - (double)(float)x->y,
-            (double)row[2] - (double)(float)x->z};
-        *x = snwVec3_Add(*x, d);
+        snwVec3 moved = {(double)row[0], (double)row[1], (double)row[2]};
+        *x = snwVec3_Add(*x, snwVec3_Sub(moved, snwVec3_Rounded(*x)));
     }
 }
 

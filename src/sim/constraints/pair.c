@@ -17,8 +17,7 @@ typedef struct Element
 
 static snwVec3 RoundedRest(const snwCharacter* character, int vertex)
 {
-    snwVec3 v = character->def.vertices[vertex];
-    return (snwVec3){(double)(float)v.x, (double)(float)v.y, (double)(float)v.z};
+    return snwVec3_Rounded(character->def.vertices[vertex]);
 }
 
 // The matrix of rest edges; that of a triangle has the unit normal of the plane as its third column.
