@@ -7,28 +7,33 @@ PREFIX ?= /usr/local
 SETUP  ?= 1
 DEMO   ?=
 BENCH  ?=
+GOLDEN ?=
 STUDIO ?=
 ASSIMP ?=
 
-# Seconds per fuzz target and which cases run under ThreadSanitizer.
-FUZZ_SECONDS := $(if $(LONG),300,5)
-TSAN_TESTS   := $(if $(LONG),.,'^(tasks|sim|pbd|run|server)\.')
-# Which cases the scalar build runs: what has kernels, and what stands on them.
-SCALAR_TESTS := $(if $(LONG),.,'^(math|rotation|linalg|skinning|biharmonic|weights|detect|collider|contact|response|conformance|sim|pbd|character|embedding|mesher|cast|damping|rigflat|rigsolid)\.')
+# Real files that the tests try, where they lie beside the project.
+ifneq ($(wildcard ../shared/data),)
+export SINEW_DATA ?= $(abspath ../shared/data)
+endif
 
-# Minutes of physics whose outcome the plain build has judged, with the same bits; other cases run the same code.
-HEAVY_TESTS  := $(if $(LONG),'^$$','^conformance\.(heavyPropRestsOnFlesh|stackStands|foldedBarStaysOutOfItself|plateSinksAsDeepAsItMust)$$|^rigscenes\.|^bench\.(rivals|locking|tableOne)')
+# Seconds per fuzz target; and which cases run where, by their labels (tests/CMakeLists.txt says what they mean).
+FUZZ_SECONDS := $(if $(LONG),300,5)
+PLAIN_ONLY   := $(if $(LONG),'^long$$','^(long|heavy)$$')
+CTEST         = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
 setup = $(if $(filter 1,$(SETUP)),@tools/setup.sh $(1))
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo demo-rest films web page-if-possible studio test test-long faults scalar bench bench-deps docs lint format-check tidy types format \
-	sanitize asan tsan fuzz install clean
+.PHONY: all program help demo demo-rest films web page-if-possible studio test test-long faults golden scalar bench bench-deps docs lint format-check tidy \
+	types format sanitize asan tsan fuzz install clean
 
-all: build/build.ninja ## build everything; the program is build/sinew (ASSIMP=1: reads FBX, DAE and BVH, too)
+all: program ## build everything, the tests too
+	@cmake --build build -j $(JOBS)
+
+program: build/build.ninja ## build build/sinew, its helpers and libraries (ASSIMP=1: reads FBX, DAE and BVH, too)
 	$(if $(ASSIMP),$(call setup,assimp))
 	$(if $(ASSIMP),@cmake --preset release -DSNW_ASSIMP=ON > /dev/null)
-	@cmake --build build -j $(JOBS)
+	@cmake --build build -j $(JOBS) --target program
 
 build/build.ninja: CMakeLists.txt CMakePresets.json
 	$(call setup,build tetgen)
@@ -37,7 +42,7 @@ build/build.ninja: CMakeLists.txt CMakePresets.json
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-demo: all ## a walking cow gets flesh: film, GLB, report; then films, plots and exports in out/ (DEMO=NAME: only that scene)
+demo: program ## a walking cow gets flesh: film, GLB, report; then films, plots and exports in out/ (DEMO=NAME: only that scene)
 	$(call setup,film)
 	@$(if $(DEMO),:,mkdir -p out/demo-bake)
 	@$(if $(DEMO),:,build/sinew bake cow --clip walk --preset fat --loop --elements 8000 -o out/demo-bake/cow.glb --force \
@@ -55,7 +60,7 @@ demo-rest:
 # The figures of the method rigpbd, and what goes beyond them: see docs/rigpbd.md. Each goes through out/films/NAME, where its report is.
 FILMS := $(patsubst scenes/%.json,%,$(wildcard scenes/rig-*.json))
 
-films: all ## the films of rigpbd as out/films/*.mp4, with the marks of handles; takes minutes (FILMS=rig-NAME: only that one)
+films: program ## the films of rigpbd as out/films/*.mp4, with the marks of handles; takes minutes (FILMS=rig-NAME: only that one)
 	$(call setup,film)
 	@for name in $(FILMS); do \
 	    echo "film out/films/$$name.mp4"; \
@@ -81,34 +86,38 @@ build/web/index.html: web/node_modules/.package-lock.json $(wildcard web/*.html 
 page-if-possible:
 	@$(MAKE) --no-print-directory web || echo "make: warning: the studio's page could not be built" >&2
 
-studio: all web ## open the studio in a browser (STUDIO=NAME: with this scene, character or file)
+studio: program web ## open the studio in a browser (STUDIO=NAME: with this scene, character or file)
 	@build/sinew studio $(STUDIO)
 
 test: all page-if-possible ## all fast tests
 	$(call setup,film test validate chromium)
-	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error -LE long
+	@$(CTEST) --test-dir build -LE '^long$$'
 
 test-long: all page-if-possible ## the slow tests too
 	$(call setup,film test validate chromium)
-	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error --timeout 14400
+	@$(CTEST) --test-dir build --timeout 14400
 
-faults: ## plant one-line faults in a copy and see the tests turn red
+faults: ## plant one-line faults in a copy and see the tests turn red (PART=3/10: the third tenth; FAULTS=PATTERN: tests it matches)
 	$(call setup,build film faults)
-	@tests/faults.sh
+	@tests/faults.sh $(if $(PART),--part $(PART)) $(FAULTS)
+
+golden: all ## record anew what the golden net holds (GOLDEN="NAME ...": only these); a commit of its own says why
+	$(call setup,film)
+	@build/tests/sinew-golden record $(GOLDEN)
 
 scalar: ## build without SIMD kernels and run the tests that could notice (LONG=1: all)
 	$(call setup,build film validate)
 	@cmake --preset scalar > /dev/null
-	@cmake --build build-scalar -j $(JOBS)
-	@ctest --test-dir build-scalar -j $(JOBS) --output-on-failure --no-tests=error -LE long -R $(SCALAR_TESTS) -E $(HEAVY_TESTS)
+	@cmake --build build-scalar -j $(JOBS) --target sinew-tests sinew-golden
+	@$(CTEST) --test-dir build-scalar $(if $(LONG),,-L '^kernels$$') -LE $(PLAIN_ONLY)
 
-bench: all ## all benchmarks as tables (BENCH=NAME for one)
+bench: program ## all benchmarks as tables (BENCH=NAME for one)
 	@build/sinew bench $(BENCH)
 
 bench-deps: ## install the programs we compare with; never needed by the tests
 	@tools/setup.sh peers
 
-docs: all ## write the generated pages again
+docs: program ## write the generated pages again
 	@build/sinew help --man > docs/sinew.1.new && mv docs/sinew.1.new docs/sinew.1
 	@build/sinew bench --metrics-doc > docs/bench.md.new && mv docs/bench.md.new docs/bench.md
 	@build/sinew info --params-doc > docs/parameters.md.new && mv docs/parameters.md.new docs/parameters.md
@@ -118,7 +127,7 @@ docs: all ## write the generated pages again
 
 OURS = $(shell git ls-files -- 'include/*.h' 'src/*.[ch]' 'bench/*.[ch]' 'tests/*.[ch]' 'fuzz/*.[ch]' 'examples/*.[ch]')
 
-lint: format-check tidy types ## layout (clang-format), defects (clang-tidy) and types of the page (tsc)
+lint: format-check tidy types ## layout (clang-format), defects (clang-tidy; LONG=1: searches longer) and types of the page (tsc)
 
 format-check:
 	$(call setup,lint)
@@ -129,7 +138,8 @@ format-check:
 # Needs the compile commands, so the build must be configured; nothing is compiled. sinew-import only if it was built.
 tidy: build/build.ninja
 	$(call setup,lint)
-	@git ls-files -- 'src/*.c' 'bench/*.c' $(if $(wildcard build/sinew-import),,':!src/import') | xargs -n 1 -P $(JOBS) tools/tidy.sh build
+	@git ls-files -- 'src/*.c' 'bench/*.c' $(if $(wildcard build/sinew-import),,':!src/import') | \
+	    TIDY_NODES=$(if $(LONG),225000,75000) xargs -n 1 -P $(JOBS) tools/tidy.sh build
 	@echo "defects: none found"
 
 types: web/node_modules/.package-lock.json
@@ -143,27 +153,27 @@ format: ## lay out all files
 sanitize: asan tsan fuzz ## address, undefined behaviour, threads, short fuzz runs (LONG=1: longer)
 
 asan:
-	$(call setup,build film validate)
+	$(call setup,build sanitize film validate)
 	@cmake --preset asan > /dev/null
-	@cmake --build build-asan -j $(JOBS)
-	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -LE long -E $(HEAVY_TESTS)'|^install\.|^studio\.page$$'
+	@cmake --build build-asan -j $(JOBS) --target program sinew-tests
+	@$(CTEST) --test-dir build-asan -LE $(PLAIN_ONLY)'|^golden$$'
 
 tsan:
 	$(call setup,build)
 	@cmake --preset tsan > /dev/null
-	@cmake --build build-tsan -j $(JOBS)
-	@ctest --test-dir build-tsan -j $(JOBS) --output-on-failure --no-tests=error -LE long -R $(TSAN_TESTS)
+	@cmake --build build-tsan -j $(JOBS) --target sinew-tests
+	@$(CTEST) --test-dir build-tsan $(if $(LONG),,-L '^threads$$') -LE '^long$$'
 
 fuzz:
 	$(call setup,build sanitize)
-	@cmake --preset fuzz > /dev/null
-	@cmake --build build-fuzz -j $(JOBS)
-	@tools/fuzz.sh build-fuzz/fuzz $(FUZZ_SECONDS)
+	@cmake --preset asan > /dev/null
+	@cmake --build build-asan -j $(JOBS) --target fuzz-targets
+	@tools/fuzz.sh build-asan/fuzz $(FUZZ_SECONDS)
 
 # ----------------------------------------------------------------------------------------------------------------------
 
-install: all ## install to PREFIX (default /usr/local); DESTDIR is honoured
+install: program ## install to PREFIX (default /usr/local); DESTDIR is honoured
 	@cmake --install build --prefix $(PREFIX)
 
 clean: ## remove all builds; results in out/ stay
-	@rm -rf build build-debug build-scalar build-asan build-tsan build-fuzz build-faults
+	@rm -rf build build-debug build-scalar build-asan build-tsan build-faults

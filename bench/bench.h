@@ -149,6 +149,7 @@ typedef struct snwBenchOptions
     int64_t count;      // matrices per class in `kernels`
     const char* method; // of the conformance suite in `contact`; NULL: pbd
     const char* only;   // case of `apd`, part of `pbcd` and `rigpbd`, part of a surface's name of `prep`; NULL: all
+    bool noPictures;    // rows and curves alone
 } snwBenchOptions;
 
 typedef struct snwBench

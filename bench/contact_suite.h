@@ -33,8 +33,9 @@ typedef struct snwSuiteResult
 typedef struct snwSuiteDef
 {
     const char* method;
-    double stackSeconds; // how long the stack must stand, after the 4 s in which it settles
+    double stackSeconds; // how long the stack must stand, after the 4 s in which it settles (brief: 2 s)
     int threadCount;
+    bool brief; // for tests: half the cells along each side, and over as soon as the verdict is clear
 } snwSuiteDef;
 
 snwResult snwSuite_Run(const snwSuiteDef* def, snwSuiteCase which, snwSuiteResult* result, snwMessage* message);

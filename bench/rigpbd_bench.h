@@ -18,7 +18,8 @@ enum
 typedef struct snwRigStageDef
 {
     const char* character;
-    double gravity;                            // m/s^2, downwards
+    bool painted;   // for pictures: to paint takes longer than all the rest of flat characters
+    double gravity; // m/s^2, downwards
     snwSetting settings[snw_maxStageSettings]; // a name NULL ends them; sim.substeps is 15 unless it is among them
     const snwMethod* method;                   // NULL: rigpbd; must outlive the stage
     void* user;                                // the context's logUser, for a method that looks on
@@ -60,9 +61,11 @@ typedef struct snwToggleJump
     double after;    // the most of any substep of two steps from there on, of the ten before the toggle together
 } snwToggleJump;
 
-// def's method and user are not read. which: 0 .. 1, the handle that is locked and freed, 1 the last; never the first
+// stage: all zero, or with the character of def from a call before; to be closed by the caller in either case. def's
+// method and user are not read. which: 0 .. 1, the handle that is locked and freed, 1 the last; never the first
 // one, which the hand leads.
-snwResult snwRigStage_ToggleJump(const snwRigStageDef* def, double which, snwToggleJump* worst, snwMessage* message);
+snwResult snwRigStage_ToggleJump(
+    snwRigStage* stage, const snwRigStageDef* def, double which, snwToggleJump* worst, snwMessage* message);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Parts

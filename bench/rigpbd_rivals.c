@@ -233,7 +233,7 @@ static snwResult DrawTile(const snwRigStage* stage, const Case* which, const Pla
 
 typedef struct Album
 {
-    snwContext* context;
+    snwContext* context; // NULL: no picture is wanted
     snwSheet sheet;
 } Album;
 
@@ -315,14 +315,16 @@ static void AddCase(snwBenchRows* rows, Album* album, int number)
     Played played[snw_solverCount] = {0};
     for (int solver = 0; solver < snw_solverCount && rows->result >= 0; ++solver)
     {
-        snwRigStageDef def = {.character = s_cases[number].name, .settings = {{"rigpbd.solver", solver}}};
+        snwRigStageDef def = {.character = s_cases[number].name,
+            .painted = album->context != NULL,
+            .settings = {{"rigpbd.solver", solver}}};
         snwMessage why = {0};
         snwResult result = solver == 0 ? snwRigStage_Open(&stage, &def, &why) : snwRigStage_Reopen(&stage, &def, &why);
         if (result >= 0)
             result = Play(&stage, &s_cases[number], &played[solver], &why);
         AddRow(rows, &s_cases[number], solver, &played[solver], result < 0 ? why.text : "");
     }
-    if (stage.character != NULL && rows->result >= 0)
+    if (album->context != NULL && stage.character != NULL && rows->result >= 0)
         PutTiles(rows, album, &stage, number, played);
     for (int i = 0; i < snw_solverCount; ++i)
         free(played[i].shown);
@@ -332,8 +334,10 @@ static void AddCase(snwBenchRows* rows, Album* album, int number)
 void snwAddRigpbdRivals(snwBenchRows* rows)
 {
     Album album = {0};
-    rows->result = OpenAlbum(&album, rows->message);
+    if (!rows->options->noPictures)
+        rows->result = OpenAlbum(&album, rows->message);
     for (int i = 0; i < snw_dragCaseCount && rows->result >= 0; ++i)
         AddCase(rows, &album, i);
-    CloseAlbum(&album, rows);
+    if (!rows->options->noPictures)
+        CloseAlbum(&album, rows);
 }

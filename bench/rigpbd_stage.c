@@ -2,8 +2,11 @@
 
 #include "base/result.h"
 #include "math/eigen.h"
+#include "scene/builtin.h"
 
+#include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -11,13 +14,22 @@
 
 static snwResult ReadScene(snwRigStage* stage, const snwRigStageDef* def, snwMessage* message)
 {
-    char json[256];
-    snprintf(json, sizeof json,
-        "{\"sinew\": 1, \"method\": \"rigpbd\", \"rate\": 60, \"gravity\": [0, 0, 0], \"bodies\": [{\"name\": "
-        "\"body\", "
-        "\"character\": {\"blueprint\": \"%s\"}}]}",
-        def->character);
-    return snwSceneFile_Parse(stage->context, json, strlen(json), def->character, NULL, &stage->file, message);
+    const snwBuiltIn* builtIn = snwBuiltIn_Find(def->character);
+    json_t* blueprint = builtIn != NULL ? json_loadb(builtIn->text, builtIn->size, 0, NULL) : NULL;
+    if (blueprint == NULL)
+        return snwFail(message, snw_errorArgument, NULL, "there is no character '%s'", def->character);
+    if (!def->painted)
+        json_object_del(blueprint, "paint");
+    json_t* scene = json_pack("{s:i, s:s, s:i, s:[iii], s:[{s:s, s:{s:o}}]}", "sinew", 1, "method", "rigpbd", "rate",
+        60, "gravity", 0, 0, 0, "bodies", "name", "body", "character", "blueprint", blueprint);
+    char* json = json_dumps(scene, 0);
+    json_decref(scene);
+    if (json == NULL)
+        return snwFailMemory(message);
+    snwResult result = snwSceneFile_Parse(
+        stage->context, json, strlen(json), def->character, NULL, &stage->file, message);
+    free(json);
+    return result;
 }
 
 static snwResult CreateSim(snwRigStage* stage, const snwRigStageDef* def, snwMessage* message)

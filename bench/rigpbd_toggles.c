@@ -101,27 +101,31 @@ static snwResult Toggle(snwRigStage* stage, Watch* watch, snwMessage* message)
     return result;
 }
 
-snwResult snwRigStage_ToggleJump(const snwRigStageDef* what, double which, snwToggleJump* worst, snwMessage* message)
+snwResult snwRigStage_ToggleJump(
+    snwRigStage* stage, const snwRigStageDef* what, double which, snwToggleJump* worst, snwMessage* message)
 {
     const snwMethod* method = snwMethod_Get(snwMethod_Find("rigpbd"));
     snwMethod watched = *method;
     Watch watch = {.method = method};
-    snwRigStage stage;
     snwRigStageDef def = *what;
     def.method = &watched, def.user = &watch;
     watched.step = WatchStep;
-    snwResult result = snwRigStage_Open(&stage, &def, message);
+    snwResult result = stage->character == NULL ? snwRigStage_Open(stage, &def, message)
+                                                : snwRigStage_Reopen(stage, &def, message);
     if (result < 0)
         return result;
-    watch.toggled = (int)(which * (snwCharacter_HandleCount(stage.character) - 1));
+    stage->context->logUser = &watch;
+    watch.toggled = (int)(which * (snwCharacter_HandleCount(stage->character) - 1));
     watch.toggled = watch.toggled > 0 ? watch.toggled : 1;
-    watch.velocities = calloc((size_t)stage.character->def.vertexCount, sizeof *watch.velocities);
+    watch.velocities = calloc((size_t)stage->character->def.vertexCount, sizeof *watch.velocities);
     if (watch.velocities == NULL)
         result = snwFailMemory(message);
     if (result >= 0)
-        result = Toggle(&stage, &watch, message);
+        result = Toggle(stage, &watch, message);
     *worst = watch.worst;
-    snwRigStage_Close(&stage);
+    // The sim steps with a method that is gone when this returns.
+    snwDestroySim(stage->sim);
+    stage->sim = NULL;
     free(watch.velocities);
     return result;
 }
@@ -131,15 +135,17 @@ void snwAddRigpbdToggles(snwBenchRows* rows)
     for (size_t i = 0; i < sizeof s_characters / sizeof *s_characters && rows->result >= 0; ++i)
     {
         snwToggleJump worst = {0};
+        snwRigStage stage = {0};
         snwRigStageDef def = {.character = s_characters[i]};
         snwBenchRow row = snwMakeBenchRow(s_characters[i], "rigpbd", "toggle_jump");
         for (int k = 1; k <= snw_toggledHandles && rows->result >= 0; ++k)
         {
             snwToggleJump jump = {0};
-            rows->result = snwRigStage_ToggleJump(&def, k / (double)snw_toggledHandles, &jump, rows->message);
+            rows->result = snwRigStage_ToggleJump(&stage, &def, k / (double)snw_toggledHandles, &jump, rows->message);
             worst.together = fmax(worst.together, jump.together), worst.single = fmax(worst.single, jump.single);
             worst.after = fmax(worst.after, jump.after);
         }
+        snwRigStage_Close(&stage);
         if (rows->result < 0)
             return;
         row.value = worst.together;

@@ -132,7 +132,7 @@ bool snwWire_Upgrade(snwWire* wire, int port, const char* token)
         "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Protocol: sinew.1\r\n\r\n",
         token, port, port);
-    double until = snwClock_Seconds() + 10;
+    double until = snwClock_Seconds() + 120;
     int state = 1;
     char* end = NULL;
     while (state > 0 && end == NULL)

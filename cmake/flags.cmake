@@ -9,9 +9,21 @@ set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
-set(CMAKE_C_FLAGS_RELEASE "-O3 -g")
+set(CMAKE_C_FLAGS_RELEASE "-O3 -g1")
 set(CMAKE_C_FLAGS_DEBUG "-O0 -g3")
+set(CMAKE_C_FLAGS_CHECK "-O1 -g1") # for the sanitizers: quick to compile, and reports name lines
+# Of code whose speed hardly counts, and much of a build.
+set(SNW_VERB_FLAGS $<$<CONFIG:Check>:-O0>)
+set(SNW_TEST_FLAGS $<$<CONFIG:Check>:-O0> $<$<CONFIG:Release>:-O1>)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Objects are kept where ccache is installed. Paths are compared relative to the source, and the folder of the build
+# does not count, so that other clones, and the copies in which faults are planted, find them too.
+find_program(SNW_CCACHE ccache)
+if(SNW_CCACHE)
+    set(CMAKE_C_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+        ${SNW_CCACHE})
+endif()
 
 add_library(snw-flags INTERFACE)
 target_compile_options(snw-flags INTERFACE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
@@ -25,15 +37,17 @@ endif()
 if(SNW_FUZZ)
     target_compile_options(snw-flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
-if(NOT SNW_SIMD)
-    target_compile_options(snw-flags INTERFACE -fno-tree-vectorize -fno-tree-slp-vectorize)
-endif()
 
-# Sources named *_avx2.c are compiled for AVX2 and chosen at run time.
+# Sources named *_avx2.c are compiled for AVX2 and chosen at run time. Kernels unroll into very long functions: there,
+# the checks that cost the compiler most are left out, which AddressSanitizer makes superfluous, and they read no files.
 function(snw_kernel_flags list)
     foreach(source IN LISTS ${list})
         if(source MATCHES "_avx2\\.c$" AND SNW_SIMD AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2")
+            set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -mavx2)
+        endif()
+        if(source MATCHES "_(avx2|sse|scalar)\\.c$" AND SNW_SANITIZE MATCHES undefined)
+            set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=null,object-size,pointer-overflow
+                $<$<BOOL:${SNW_FUZZ}>:-fno-sanitize=fuzzer-no-link>)
         endif()
     endforeach()
 endfunction()

@@ -5,7 +5,6 @@ install(DIRECTORY include/sinew DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/sinew)
 # The studio's page, where it was built (make web).
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/web DESTINATION ${CMAKE_INSTALL_DATADIR}/sinew OPTIONAL)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/web DESTINATION ${CMAKE_INSTALL_DATADIR}/sinew OPTIONAL) # after `make web`
 install(FILES docs/scene.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/sinew)
 install(FILES docs/sinew.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(TARGETS sinew-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -1,15 +1,23 @@
 #!/usr/bin/env bash
-# Are the tests able to fail? Plants one-line faults in a copy of the committed source, one at a time, and sees the
-# test that guards each feature turn red. A fault that changes nothing, or that no test notices, is an error.
+# Are the tests able to fail? Plants one-line faults in copies of the committed source, one at a time, and sees the
+# test that guards each feature turn red. A fault that changes nothing, or that no test notices, is an error, and so is
+# a test that is red without its fault.
 #
-#   tests/faults.sh [PATTERN]    PATTERN: only those whose test it matches, a regular expression, like '^rig(fit|flat)\.'
+#   tests/faults.sh [--part K/N] [PATTERN]
+#
+# --part: every N-th fault, beginning with the K-th; PATTERN: only those whose test it matches, a regular expression,
+# like '^rig(fit|flat)\.'. Each core has a copy of its own; all objects but those of the changed files come from ccache.
 #
 # Each fault: the test that must fail @ the file @ a sed expression that changes one line
 set -euo pipefail
 cd "$(dirname "$0")/.."
+part=1 parts=1
+if [ "${1:-}" = --part ]; then
+    part=${2%/*} parts=${2#*/}
+    shift 2
+fi
 pattern=${1:-}
-copy=build-faults/source
-build=build-faults/build
+workers=${JOBS:-$(nproc)}
 
 faults=(
     'base.hashSeesEveryBitAndTheLength@src/base/hash.c@s/for (int i = 0; i < 4; ++i)$/for (int i = 0; i < 3; ++i)/'
@@ -342,33 +350,117 @@ faults=(
     'server.framesFollowTheirModelWithinCredit@src/studio/viewer.h@s/    snw_frameCredit = 2,/    snw_frameCredit = 3,/'
     'server.clientThatNeverReadsIsCutOff@src/studio/viewer.c@s/        viewer->overflowed = true;/        viewer->overflowed = false;/'
     'server.slowHandshakesHoldNobodyUp@src/studio/server.c@s/        .timeout_secs_ah_idle = (unsigned)server->def.handshakeSeconds,/        .timeout_secs_ah_idle = 60,/'
+    'golden.apd.default@src/sim/apd/elastic_kernel.h@s/l->stress\[i\] = shear \* d;/l->stress[i] = 1.0000001f * shear * d;/'
+    'golden.apd.law=volume@src/sim/apd/elastic_kernel.h@s/        gap\[i\] = bulk \* gap\[i\];/        gap[i] = 1.0000001f * bulk * gap[i];/'
+    'golden.apd.limits=false@src/sim/apd/apd_bones.c@s/atan(length) \/ length) : w;/1.0000000000000002 * atan(length) \/ length) : w;/'
+    'golden.scene.cantilever@src/sim/apd/elastic_kernel.h@s/    snwWide pressure = snwWide_Load/    snwWide pressure = 1.0000001f * snwWide_Load/'
+    'golden.pbd.default@src/sim/constraints/kernel.h@s/    snwWide error = length - /    snwWide error = 1.0000001f * length - /'
+    'golden.pbcd.default@src/sim/constraints/neo_hookean_kernel.h@s/    snwWide m = w\[4\] - f.l20/    snwWide m = 1.0000001f * w[4] - f.l20/'
+    'golden.pbcd.law=edges@src/sim/constraints/soft_kernel.h@s/    v->length = snwWide_Sqrt/    v->length = 1.0000001f * snwWide_Sqrt/'
+    'golden.pbcd.skinning=dual_quaternion@src/rig/skinning_kernel.h@s/        snwWide weight = snwWide_Load/        snwWide weight = 1.0000001f * snwWide_Load/'
+    'golden.pbcd.integrator=bdf2@src/sim/pbcd/pbcd_inertia.c@s/    return bdf2 ? time->e \* rate/    return bdf2 ? 1.0000001 * time->e * rate/'
+    'golden.rigpbd.default@src/sim/constraints/pair_kernel.h@s/    \*p = (m11 /    *p = 1.0000001f * (m11 /'
+    'golden.rigpbd.chain@src/rig/rig_pass_kernel.h@s/sums\[d\] = sums\[d\] + w \* ApplyRow/sums[d] = sums[d] + 1.0000001f * w * ApplyRow/'
+    'golden.scene.rig-worm@src/rig/flat_pass_kernel.h@s/        x = m \* x, y = m \* y;/        x = 1.0000001f * m * x, y = m * y;/'
+    'golden.apd.things@src/contact/solve.c@s/        row\[1\] += w \* y;/        row[1] += 1.0000001f * w * y;/'
+    'golden.pbd.default@src/contact/solve.c@s/snwVec3_Scale(wanted, friction.kinetic \* push/snwVec3_Scale(wanted, 1.0000001 * friction.kinetic * push/'
+    'golden.scene.push@src/sim/constraints/damping.c@s/        .share = (float)-expm1/        .share = 1.0000001f * (float)-expm1/'
+    'golden.prep.cow@src/geom/cut.c@s/cut->positions\[edge->outside\], edge->t);/cut->positions[edge->outside], edge->t * (1 + 1e-15));/'
+    'golden.prep.ghost@src/geom/fit_triangles.c@s/out\[made\]\[0\] = a\[0\] + t \*/out[made][0] = a[0] + (1 + 1e-12) * t */'
+    'golden.prep.biped@src/rig/biharmonic.c@s/            x\[k\] = b\[k\] + penalty \*/            x[k] = b[k] + (1 + 1e-15) * penalty */'
+    'golden.bake.glb@src/bake/out_gltf.c@s/"flesh %d %c", target->mode/"flesh-%d %c", target->mode/'
+    'golden.bake.morphs@src/bake/out_gltf.c@s/"frame %d", target->mode);/"frame-%d", target->mode);/'
+    'golden.bake.joints@src/bake/out_joints.c@s/"flesh %d", h + 1);/"flesh-%d", h + 1);/'
+    'golden.bake.pc2@src/asset/export_cache.c@s/    const float start = 0, step = 1;/    const float start = 1, step = 1;/'
+    'golden.bake.mdd@src/asset/export_cache.c@s/(float)(i \/ cache->rate)/(float)((i + 1) \/ cache->rate)/'
+    'golden.bake.obj@src/bake/out_cache.c@s/"%s-%05d.obj", track->path/"%s-%06d.obj", track->path/'
+    'golden.export.obj@src/asset/export_obj.c@s/"# sinew\\no "/"# sinew\\ng "/'
+    'golden.export.ply@src/asset/export_ply.c@s/property uchar red/property uchar Red/'
+    'golden.export.pc2@src/asset/export_cache.c@s/    const float start = 0, step = 1;/    const float start = 1, step = 1;/'
+    'golden.export.mdd@src/asset/export_cache.c@s/(float)(i \/ cache->rate)/(float)((i + 1) \/ cache->rate)/'
+    'golden.export.medit@src/asset/export_medit.c@s/"MeshVersionFormatted 2/"MeshVersionFormatted 1/'
+    'golden.export.clips@src/asset/export_take.c@s/snwText_Key(text, "clips");/snwText_Key(text, "clip");/'
+    'golden.export.glb@src/asset/export_glb.c@s/.name = "take", .channels/.name = "takes", .channels/'
+    'golden.export.json@src/scene/measures_file.c@s/snwText_Key(text, "rows");/snwText_Key(text, "row");/'
+    'golden.run.log@src/scene/log_write.c@s/snwText_Key(&text, "sinew_log");/snwText_Key(\&text, "sinew_logs");/'
+    'golden.run.cache@src/scene/frames_header.c@s/"%d.%d.%d", version.major/"%d.%d.%d.", version.major/'
+    'golden.run.report@src/app/perform.c@s/"energy_max", snwJsonReal/"energy_most", snwJsonReal/'
+    'golden.run.plots@src/view/plot_svg.c@s/stroke-width=/stroke-Width=/'
+    'golden.text.schema@src/scene/scene_schema.c@s/draft\/2020-12\/schema"/draft\/2019-09\/schema"/'
+    'golden.text.man@src/app/help.c@s/"Sinew manual/"The manual/'
+    'golden.studio.chain@src/studio/state.c@s/    Bool(text, "playing", session->playing);/    Bool(text, "plays", session->playing);/'
+    'golden.studio.puppet@src/studio/frame.c@s/        float scale = square > 0 ? 32767 /        float scale = square > 0 ? 32766 /'
+    'golden.picture.film-skin@src/view/render.c@s/int count = Min(bandRows, height - row);/int count = Min(bandRows, height - row - 1);/'
+    'golden.picture.still-flesh@src/view/render.c@s/int count = Min(bandRows, height - row);/int count = Min(bandRows, height - row - 1);/'
+    'golden.picture.plot-energy@src/view/plot_png.c@s/            float cover = radius + 0.5f - Distance/            float cover = radius - 0.5f - Distance/'
+    'golden.complete@src/app/perform.h@s/"skin strain speed/"skin stress speed/'
 )
 
-# Copied file by file, so that a second run rebuilds only what changed.
-mkdir -p "$copy"
-git ls-files -z | rsync -a --checksum --from0 --files-from=- . "$copy/"
-cmake -S "$copy" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release > /dev/null
-cmake --build "$build" > /dev/null
-
-caught=0 missed=0
+wanted=() number=0
 for fault in "${faults[@]}"; do
-    IFS='@' read -r test file edit <<< "$fault"
-    [[ $test =~ $pattern ]] || continue
+    [[ ${fault%%@*} =~ $pattern ]] || continue
+    if [ $((number % parts)) -eq $((part - 1)) ]; then
+        wanted+=("$fault")
+    fi
+    number=$((number + 1))
+done
+
+# prepare COPY: the committed source, file by file, so that a second run rebuilds only what changed; and its build.
+prepare()
+{
+    mkdir -p "$1"
+    (cd "$1" && find . -path ./build -prune -o -type f -print | sed 's|^\./||') | sort > "$1.there"
+    git ls-files | sort | comm -23 "$1.there" - | while read -r file; do rm "$1/$file"; done
+    git ls-files -z | rsync -a --checksum --from0 --files-from=- . "$1/"
+    cmake -S "$1" -B "$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release > /dev/null
+    cmake --build "$1/build" -j 1 > /dev/null
+}
+
+# plant COPY FAULT: says how it went.
+plant()
+{
+    local copy=$1 build=$1/build test file edit verdict
+    IFS='@' read -r test file edit <<< "$2"
     cp "$copy/$file" "$build/kept"
     sed -i "$edit" "$copy/$file"
-    if cmp -s "$copy/$file" "$build/kept"; then
+    if grep -qx "[0-9]*:$test" "$build/red"; then
+        verdict="RED WITHOUT IT"
+    elif cmp -s "$copy/$file" "$build/kept"; then
         verdict="NOTHING TO CHANGE"
-    elif ! cmake --build "$build" > "$build/log" 2>&1; then
+    elif ! cmake --build "$build" -j 1 > "$build/log" 2>&1; then
         verdict="DOES NOT BUILD"
-    elif ctest --test-dir "$build" -R "^${test//./\\.}\$" --no-tests=error > "$build/log" 2>&1; then
+    elif ctest --test-dir "$build" -R "^${test//./\\.}\$" --no-tests=error --timeout 60 > "$build/log" 2>&1; then
         verdict="NOT NOTICED"
     else
         verdict=caught
     fi
     cp "$build/kept" "$copy/$file"
-    [ "$verdict" = caught ] && caught=$((caught + 1)) || missed=$((missed + 1))
     printf '%-18s %-55s %s\n' "$verdict" "$test" "$file"
+}
+
+work()
+{
+    local copy=build-faults/$1 mine=() tests
+    for ((i = $1 - 1; i < ${#wanted[@]}; i += workers)); do
+        mine+=("${wanted[i]}")
+    done
+    [ ${#mine[@]} -gt 0 ] || return 0
+    prepare "$copy"
+    tests=$(printf '%s\n' "${mine[@]%%@*}" | paste -sd '|')
+    ctest --test-dir "$copy/build" -R "^(${tests//./\\.})\$" --timeout 300 > /dev/null 2>&1 && : > "$copy/build/red" ||
+        cp "$copy/build/Testing/Temporary/LastTestsFailed.log" "$copy/build/red"
+    for fault in "${mine[@]}"; do
+        plant "$copy" "$fault"
+    done
+}
+
+mkdir -p build-faults
+rm -f build-faults/*.verdicts
+for ((worker = 1; worker <= workers; ++worker)); do
+    work "$worker" > "build-faults/$worker.verdicts" &
 done
-cmake --build "$build" > /dev/null
-echo "$caught passed, $missed failed"
-[ "$missed" -eq 0 ] && [ "$caught" -gt 0 ]
+wait
+cat build-faults/*.verdicts
+caught=$(cat build-faults/*.verdicts | grep -c '^caught' || true)
+echo "$caught passed, $((${#wanted[@]} - caught)) failed"
+[ "$caught" -gt 0 ] && [ "$caught" -eq "${#wanted[@]}" ]

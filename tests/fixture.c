@@ -48,24 +48,45 @@ snwContext* snwFixture_Context(int threads, snwSimd simd, snwCountingAllocator* 
     return context;
 }
 
-char* snwFixture_Unpainted(const char* text)
+static void Shrink(json_t* size, double scale)
 {
-    json_t *scene = json_loads(text, 0, NULL), *body;
-    size_t i;
-    json_array_foreach(json_object_get(scene, "bodies"), i, body)
+    static const char* const counts[] = {"tets", "elastic_vertices", "vertices", "skin_vertices", "hexes", "triangles"};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i)
     {
-        json_t* character = json_object_get(body, "character");
-        const char* name = json_string_value(json_object_get(character, "blueprint"));
-        const snwBuiltIn* builtIn = name != NULL ? snwBuiltIn_Find(name) : NULL;
-        if (builtIn == NULL)
-            continue;
-        json_t* blueprint = json_loadb(builtIn->text, builtIn->size, 0, NULL);
-        json_object_del(blueprint, "paint");
-        json_object_set_new(character, "blueprint", blueprint);
+        json_int_t count = json_integer_value(json_object_get(size, counts[i]));
+        if (count > 0)
+            json_object_set_new(size, counts[i], json_integer((json_int_t)ceil(scale * (double)count)));
     }
+}
+
+static void WriteOut(json_t* character, double scale)
+{
+    const char* name = json_string_value(json_object_get(character, "blueprint"));
+    const snwBuiltIn* builtIn = name != NULL ? snwBuiltIn_Find(name) : NULL;
+    if (builtIn == NULL)
+        return;
+    json_t* blueprint = json_loadb(builtIn->text, builtIn->size, 0, NULL);
+    json_object_del(blueprint, "paint");
+    Shrink(json_object_get(blueprint, "size"), scale);
+    Shrink(json_object_get(character, "size"), scale);
+    json_object_set_new(character, "blueprint", blueprint);
+}
+
+char* snwFixture_Smaller(const char* text, double scale)
+{
+    json_t *scene = json_loads(text, 0, NULL), *value;
+    const char* name;
+    size_t i;
+    json_array_foreach(json_object_get(scene, "bodies"), i, value) WriteOut(json_object_get(value, "character"), scale);
+    json_object_foreach(json_object_get(scene, "characters"), name, value) WriteOut(value, scale);
     char* result = json_dumps(scene, 0);
     json_decref(scene);
     return result;
+}
+
+char* snwFixture_Unpainted(const char* text)
+{
+    return snwFixture_Smaller(text, 1);
 }
 
 snwCharacter* snwFixture_Shape(snwContext* context, snwShapeKind kind, int cells)

@@ -14,9 +14,10 @@ typedef struct snwCountingAllocator
 // counter may be NULL. threads: as in snwContextDef.
 snwContext* snwFixture_Context(int threads, snwSimd simd, snwCountingAllocator* counter);
 
-// A scene's text with its built-in flat characters written out without their paint, which takes longer than the rest of
-// them. Free it.
-char* snwFixture_Unpainted(const char* text);
+// A scene's text with its built-in characters written out without their paint, which takes longer than the rest of flat
+// ones, and with so many times their elements. Free it.
+char* snwFixture_Smaller(const char* text, double scale);
+char* snwFixture_Unpainted(const char* text); // with as many
 
 snwCharacter* snwFixture_Shape(snwContext* context, snwShapeKind kind, int cells);
 

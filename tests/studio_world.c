@@ -146,6 +146,7 @@ bool snwStudioWorld_Open(snwStudioWorld* world, snwContext* context, const snwSe
     world->def.folder = world->folder;
     world->def.pages = pages;
     world->def.port = 0;
+    world->def.idleSeconds = world->def.silentSeconds = 36000; // whoever is cut off is so for a reason of its own
     if (snwCreateServer(context, &world->def, &world->server, &message) < 0)
     {
         snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
@@ -173,7 +174,7 @@ static bool Wait(snwStudioWorld* world, const int* counter, int count)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 10;
+    until.tv_sec += snw_patience;
     int error = 0;
     pthread_mutex_lock(&world->mutex);
     while (*counter < count && error == 0)
@@ -231,7 +232,7 @@ const char* snwStudioWorld_Ask(snwStudioWorld* world, snwWire* wire, const char*
     snwWire_Send(wire, "\r\n", 2);
     if (size > 0)
         snwWire_Send(wire, body, size);
-    const char* answer = snwWire_ReadAll(wire, 10);
+    const char* answer = snwWire_ReadAll(wire, snw_patience);
     return answer != NULL ? answer : "";
 }
 

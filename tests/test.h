@@ -29,6 +29,13 @@ bool snwTest_Exists(const char* name);
 // Where the test may write files; made on first use, removed at exit.
 const char* snwTest_TempDir(void);
 
+// s: how long a test waits for what must come. It only guards against a hang: no verdict may depend on how fast a
+// machine is, or on what else it does.
+enum
+{
+    snw_patience = 120
+};
+
 // Deterministic random numbers in [0, 1).
 double snwTest_Random(uint64_t* seed);
 
@@ -43,6 +50,8 @@ double snwTest_Random(uint64_t* seed);
 
 // Minutes rather than seconds: only in `make test-long`.
 #define TEST_LONG(module, name) TEST(module, name)
+// Seconds of physics or pictures: only in the plain build. tests/CMakeLists.txt has all labels.
+#define TEST_HEAVY(module, name) TEST(module, name)
 
 #define CHECK(condition)                                                                                               \
     do                                                                                                                 \

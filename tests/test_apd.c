@@ -80,7 +80,7 @@ TEST(apd, restIsRest)
     world.scene.body.transform.position = (snwVec3){3, 7, -2};
     Start(&world);
     snwVec3 first = VertexAt(&world, 20);
-    snwFixture_Run(world.sim, 500, s_h);
+    snwFixture_Run(world.sim, 200, s_h);
     snwMeasures m = Measure(&world);
     CHECK_NEAR(snwVec3_Distance(first, VertexAt(&world, 20)), 0.0, 1e-6);
     CHECK(m.maxSpeed < 1e-5);
@@ -233,7 +233,7 @@ TEST(apd, bonesFollowTheirPins)
 // Joints
 
 // A rigid block on a hinge of the world swings as the pendulum that its mass and inertia say: period of small swings.
-TEST(apd, pendulumHasItsPeriod)
+TEST_HEAVY(apd, pendulumHasItsPeriod)
 {
     snwRiggedChain chain = snwRigged_DefaultChain();
     chain.count = 1;
@@ -487,7 +487,7 @@ static double StretchAfter(DeformFn* deform, bool bones)
     return stretch;
 }
 
-TEST(apd, stressStatesRecover)
+TEST_HEAVY(apd, stressStatesRecover)
 {
     DeformFn* const all[] = {Flatten, Stretch, Twist, Collapse, Shuffle, TurnInsideOut};
     for (int i = 0; i < 6; ++i)

@@ -464,7 +464,7 @@ TEST(apdBaselines, tangentIsThatOfTheEnergyAndNeverNegative)
 }
 
 // One linearised step is the whole implicit one to first order in the step, for the same energy.
-TEST(apdBaselines, constrainedIsStiffAtSmallSteps)
+TEST_HEAVY(apdBaselines, constrainedIsStiffAtSmallSteps)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     double gaps[2];
@@ -511,7 +511,7 @@ TEST(apdBaselines, constrainedTakesEnergyAwayWhateverTheIterations)
     snwDestroyContext(context);
 }
 
-TEST(apdBaselines, constrainedLiesOnTheGround)
+TEST_HEAVY(apdBaselines, constrainedLiesOnTheGround)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     World world = DefaultWorld(snw_apdConstrained);
@@ -619,7 +619,7 @@ TEST(apdBaselines, plainAndStiffAreOneWithoutBones)
 // ---------------------------------------------------------------------------------------------------------------------
 // What holds for every solver
 
-TEST(apdBaselines, anyThreadsAndInstructionSetsGiveTheSameBits)
+TEST(apdBaselines, anyThreadsAndInstructionSetsGiveTheSameBits) // Labels: threads
 {
     const int threads[] = {1, 3, 2, 2};
     const snwSimd simd[] = {snw_simdAuto, snw_simdAuto, snw_simdScalar, snw_simdBase};

@@ -729,7 +729,7 @@ TEST(outputs, everyFailedAllocationOfAWriterIsAnErrorWithoutLeak)
     }
 }
 
-TEST(outputs, sameBytesForAnyNumberOfThreads)
+TEST(outputs, sameBytesForAnyNumberOfThreads) // Labels: threads
 {
     static const snwBakeFormat s_formats[] = {snw_bakeGlb, snw_bakeJoints};
     for (int i = 0; i < 2; ++i)

@@ -1,3 +1,5 @@
+// Labels: kernels
+
 #include "base/arena.h"
 #include "fixture.h"
 #include "geom/shapes.h"
@@ -399,7 +401,7 @@ TEST(biharmonic, penaltyAndUnitsDoNotMatter)
     snwDestroyContext(context);
 }
 
-TEST(biharmonic, sameBitsForAnyThreads)
+TEST(biharmonic, sameBitsForAnyThreads) // Labels: threads
 {
     snwWeights* first = NULL;
     snwContext* firstContext = NULL;

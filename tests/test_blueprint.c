@@ -1,4 +1,5 @@
 // Blueprint files, the built-in cast, and characters made from them.
+// Labels: kernels
 
 #include "fixture.h"
 #include "test.h"
@@ -199,7 +200,7 @@ TEST(blueprint, everyFailedAllocationIsAnErrorWithoutLeak)
         "\"width\": 0.2, \"thickness\": 0.1,"
         "  \"cells\": [6,2,1], \"held_by\": [\"b.l\"], \"grip\": 0.5, \"material\": {\"young\": 7e6}}]}";
     bool done = false;
-    for (long failAt = 1; !done && failAt < 20000; failAt += 1 + failAt / 40) // every one at first, then fewer
+    for (long failAt = 1; !done && failAt < 20000; failAt += 1 + failAt / 15) // every one at first, then fewer
     {
         snwCountingAllocator counter = {0};
         snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
@@ -268,7 +269,7 @@ TEST(blueprint, sizesAreMet)
     snwDestroyContext(context);
 }
 
-TEST(blueprint, anyNumberOfThreadsGivesTheSameCharacter)
+TEST(blueprint, anyNumberOfThreadsGivesTheSameCharacter) // Labels: threads
 {
     void* saved[2] = {0};
     size_t sizes[2] = {0};
@@ -408,7 +409,7 @@ TEST(cast, motionsStayWithinTheJoints)
     snwDestroyContext(context);
 }
 
-TEST(cast, smallCharactersMeetTheirSizes)
+TEST_HEAVY(cast, smallCharactersMeetTheirSizes)
 {
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
     for (int i = 0; i < snw_prepCaseCount; ++i)
@@ -416,7 +417,7 @@ TEST(cast, smallCharactersMeetTheirSizes)
         const snwBlueprintSize* size = &snw_prepCases[i].size;
         bool small = size->tets > 0 ? size->tets < 15000 : size->vertices > 0 && size->vertices < 3000;
         snwCharacter* character = NULL;
-        if (!small || Build(context, snw_prepCases[i].character, size, &character) < 0)
+        if (!small || Build(context, snw_prepCases[i].character, size, &character) < 0) // which is told
             continue;
         snwCharacterInfo info = snwCharacter_GetInfo(character);
         if (size->tets > 0)

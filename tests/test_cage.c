@@ -312,7 +312,7 @@ static double SharpestBend(const Puppet* puppet, int handle, double distance)
     return sharpest;
 }
 
-TEST(cage, weightsDoNotJumpAndOutlinesStayRound)
+TEST_HEAVY(cage, weightsDoNotJumpAndOutlinesStayRound)
 {
     static const struct
     {

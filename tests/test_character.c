@@ -1,3 +1,5 @@
+// Labels: kernels
+
 #include "fixture.h"
 #include "sim/character.h"
 #include "test.h"

@@ -540,12 +540,15 @@ static void Sleep(long milliseconds)
     nanosleep(&time, NULL);
 }
 
-// The run has begun once its log, under its last or its provisional name, holds something.
-static bool WaitForLog(const char* folder)
+// Waits until the log, under its provisional name, has more bytes than its head: frames are in it.
+static bool WaitForFrames(const char* folder)
 {
-    for (int i = 0; i < 3000; ++i)
+    char path[256];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/log.jsonl.part", folder);
+    for (int i = 0; i < 100 * snw_patience; ++i)
     {
-        if (Exists(folder, "log.jsonl") || Exists(folder, "log.jsonl.part"))
+        if (stat(path, &info) == 0 && info.st_size > 20000)
             return true;
         Sleep(10);
     }
@@ -559,8 +562,7 @@ TEST(cli, interruptKeepsFinishedFrames)
     const char* const words[] = {SINEW, "sim", SmallScene(), "--frames", "10000000", "-o", folder, "--no-film", NULL};
     snwProcess process = snwProcess_Start(words, NULL);
     REQUIRE(process.id > 0);
-    bool begun = WaitForLog(folder);
-    Sleep(200);
+    bool begun = WaitForFrames(folder);
     kill(process.id, SIGINT);
     snwProcess_Wait(&process);
     CHECK(begun);
@@ -648,7 +650,7 @@ static int PngWidth(const char* path)
     return head[16] << 24 | head[17] << 16 | head[18] << 8 | head[19];
 }
 
-TEST(cli, renderDrawsCharacters)
+TEST_HEAVY(cli, renderDrawsCharacters)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/nunchuck.png", snwTest_TempDir());

@@ -1,4 +1,5 @@
 // Colliders of all kinds: signed distance, its gradient, inside and outside, sweeps, motion, scenes.
+// Labels: kernels
 
 #include "contact/collider.h"
 #include "fixture.h"

@@ -261,9 +261,11 @@ TEST(compare, interruptKeepsWhatIsFinished)
         SINEW, "compare", Scene(), "--seeds", "1,2", "--frames", "5000000", "-o", folder, NULL};
     snwProcess process = snwProcess_Start(words, NULL);
     REQUIRE(process.id > 0);
-    for (int i = 0; i < 3000 && !Exists(folder, "seed=1/log.jsonl.part"); ++i)
-        Sleep(10);
-    Sleep(200);
+    char path[256];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/seed=1/log.jsonl.part", folder);
+    for (int i = 0; i < 100 * snw_patience && (stat(path, &info) != 0 || info.st_size < 20000); ++i)
+        Sleep(10); // until frames are in it
     kill(process.id, SIGINT);
     snwProcess_Wait(&process);
     CHECK_INT(process.code, 130);

@@ -370,7 +370,7 @@ TEST(complement, originsAndPlaceDoNotMatter)
 }
 
 // Five thousand vertices, 24 handles: under 1e-6 whatever u is, and what the function says is what the sums say.
-TEST(complement, residualIsAtTheFloorOfFloats)
+TEST_HEAVY(complement, residualIsAtTheFloorOfFloats)
 {
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
     World* world = NewWorld(context, 5000, 24);
@@ -657,7 +657,7 @@ TEST(complement, unitsDoNotMatter)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-TEST(complement, sameBitsForAnyThreadsAndInstructionSet)
+TEST(complement, sameBitsForAnyThreadsAndInstructionSet) // Labels: threads
 {
     static const snwSimd simds[] = {snw_simdScalar, snw_simdBase, snw_simdAvx2};
     static const int threads[] = {1, 2, 4};

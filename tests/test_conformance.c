@@ -1,4 +1,5 @@
 // The conformance suite of contact, with every method that is there: what a method lacks it says.
+// Labels: kernels
 
 #include "contact_suite.h"
 #include "sinew/tools.h"
@@ -8,7 +9,7 @@
 
 static snwSuiteResult RunCase(const char* method, snwSuiteCase which)
 {
-    snwSuiteDef def = {method, 3, 1};
+    snwSuiteDef def = {method, 1, 1, true};
     snwSuiteResult result;
     snwMessage message = {0};
     if (snwSuite_Run(&def, which, &result, &message) < 0)
@@ -23,7 +24,7 @@ static snwSuiteResult RunCase(const char* method, snwSuiteCase which)
         for (snwSuiteResult result = RunCase(snwMethod_GetInfo(method).name, which); result.applies;                   \
              result.applies = false)
 
-TEST(conformance, inclineHoldsAndSlides)
+TEST_HEAVY(conformance, inclineHoldsAndSlides)
 {
     FOR_METHODS(result, snw_suiteIncline)
     {
@@ -32,7 +33,7 @@ TEST(conformance, inclineHoldsAndSlides)
     }
 }
 
-TEST(conformance, stackStands)
+TEST_HEAVY(conformance, stackStands)
 {
     FOR_METHODS(result, snw_suiteStack)
     CHECK(result.values[0] <= 1e-3);
@@ -42,14 +43,14 @@ TEST_LONG(conformance, stackStandsAMinute)
 {
     for (int method = 0; method < snwMethodCount(); ++method)
     {
-        snwSuiteDef def = {snwMethod_GetInfo(method).name, 56, 1};
+        snwSuiteDef def = {snwMethod_GetInfo(method).name, 56, 1, false};
         snwSuiteResult result;
         CHECK(snwSuite_Run(&def, snw_suiteStack, &result, NULL) == snw_ok);
         CHECK(!result.applies || result.values[0] <= 1e-3);
     }
 }
 
-TEST(conformance, pressedBodiesShareAndSeparate)
+TEST_HEAVY(conformance, pressedBodiesShareAndSeparate)
 {
     FOR_METHODS(result, snw_suitePress)
     {
@@ -58,7 +59,7 @@ TEST(conformance, pressedBodiesShareAndSeparate)
     }
 }
 
-TEST(conformance, foldedBarStaysOutOfItself)
+TEST_HEAVY(conformance, foldedBarStaysOutOfItself)
 {
     FOR_METHODS(result, snw_suiteFold)
     CHECK(result.values[0] == 0);
@@ -70,13 +71,13 @@ TEST(conformance, wallIsNotTunnelled)
     CHECK(result.values[0] == 0);
 }
 
-TEST(conformance, heavyPropRestsOnFlesh)
+TEST_HEAVY(conformance, heavyPropRestsOnFlesh)
 {
     FOR_METHODS(result, snw_suiteAnvil)
     CHECK(result.values[0] <= 1e-3);
 }
 
-TEST(conformance, plateSinksAsDeepAsItMust)
+TEST_HEAVY(conformance, plateSinksAsDeepAsItMust)
 {
     FOR_METHODS(result, snw_suiteSink)
     {
@@ -85,19 +86,19 @@ TEST(conformance, plateSinksAsDeepAsItMust)
     }
 }
 
-TEST(conformance, anyNumberOfThreadsGivesTheSameBits)
+TEST(conformance, anyNumberOfThreadsGivesTheSameBits) // Labels: threads
 {
     const snwSuiteCase cases[] = {snw_suitePress, snw_suiteFold, snw_suiteSink, snw_suiteAnvil};
     for (int i = 0; i < 4; ++i)
     {
-        snwSuiteDef def = {"pbd", 0, 1};
+        snwSuiteDef def = {"pbd", 0, 1, true};
         snwSuiteResult result;
         CHECK(snwSuite_SameHash(&def, cases[i], 6, &result, NULL) == snw_ok);
         CHECK(result.applies && result.values[0] == 1);
     }
 }
 
-TEST(conformance, ballOnStairsNeverEndsInsideThem)
+TEST_HEAVY(conformance, ballOnStairsNeverEndsInsideThem)
 {
     FOR_METHODS(result, snw_suiteStairs)
     {

@@ -1,3 +1,5 @@
+// Labels: kernels
+
 #include "fixture.h"
 #include "math/transform.h"
 #include "sim/constraints/damping.h"

@@ -1,4 +1,5 @@
 // Contact between soft bodies and of a body with itself. The oracle is bench/contact_brute.c.
+// Labels: kernels
 
 #include "contact/detect_parts.h"
 #include "contact_brute.h"
@@ -215,7 +216,7 @@ static Sampled SampleCrossing(const snwFacet* before, const snwFacet* now, snwVe
     return result;
 }
 
-TEST(detect, crossingAgainstSampling)
+TEST_HEAVY(detect, crossingAgainstSampling)
 {
     uint64_t seed = 3;
     int crossed = 0, clear = 0;
@@ -246,7 +247,7 @@ TEST(detect, crossingAgainstSampling)
 // ---------------------------------------------------------------------------------------------------------------------
 // Against brute force
 
-TEST(detect, nothingMissedNothingExtra)
+TEST_HEAVY(detect, nothingMissedNothingExtra)
 {
     for (int trial = 0; trial < 6; ++trial)
     {
@@ -557,7 +558,7 @@ TEST(detect, gapsWithinTheMargin)
 // ---------------------------------------------------------------------------------------------------------------------
 // Threads, memory, numbers
 
-TEST(detect, sameBitsForAnyThreads)
+TEST(detect, sameBitsForAnyThreads) // Labels: threads
 {
     World one = OpenWorld(1), four = OpenWorld(4);
     World* worlds[] = {&one, &four};

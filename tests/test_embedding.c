@@ -1,3 +1,5 @@
+// Labels: kernels
+
 #include "fixture.h"
 #include "geom/embedding.h"
 #include "sim/character.h"
@@ -154,7 +156,7 @@ TEST(embedding, isContinuousAcrossFacesAndSkin)
     FreeWorld(w);
 }
 
-TEST(embedding, anyThreadsGiveTheSameBits)
+TEST(embedding, anyThreadsGiveTheSameBits) // Labels: threads
 {
     World* one = MakeWorld(1);
     World* three = MakeWorld(3);

@@ -256,7 +256,7 @@ static void FillKind(const char* name)
     Close(&world);
 }
 
-TEST(fill, brokenSurfacesBecomeBodies)
+TEST_HEAVY(fill, brokenSurfacesBecomeBodies)
 {
     static const char* const s_kinds[] = {"crossing", "flipped", "shells", "hollow", "moebius"};
     for (int i = 0; i < 5; ++i)
@@ -420,7 +420,7 @@ static uint64_t HashFill(const char* kind, int threads)
     return hash;
 }
 
-TEST(fill, sameBitsForAnyNumberOfThreads)
+TEST_HEAVY(fill, sameBitsForAnyNumberOfThreads) // Labels: threads
 {
     CHECK(HashFill("open", 1) == HashFill("open", 3));
     CHECK(HashFill("shells", 1) == HashFill("shells", 4));

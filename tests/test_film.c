@@ -676,7 +676,7 @@ static const char s_scene[] =
     " \"bodies\": [{\"name\": \"ball\", \"character\": {\"shape\": \"ball\", \"cells\": [4, 4, 4]},\n"
     "   \"position\": [0, 1, 0]}], \"colliders\": [{\"name\": \"ground\", \"kind\": \"plane\"}]}";
 
-TEST(film, programDrawsChecksAndRefuses)
+TEST_HEAVY(film, programDrawsChecksAndRefuses)
 {
     char scene[256], folder[256], frames[300], report[300];
     snprintf(scene, sizeof scene, "%s/film.json", snwTest_TempDir());
@@ -725,156 +725,6 @@ TEST(film, programDrawsChecksAndRefuses)
 // ---------------------------------------------------------------------------------------------------------------------
 // Sameness
 
-// Means over 16 x 9 fields, 0..15 for each of red, green and blue: what a look is like from afar.
-static void Coarsen(const uint8_t* pixels, char rows[9][49])
-{
-    for (int r = 0; r < 9; ++r)
-        for (int i = 0; i < 48; ++i)
-        {
-            int sum = 0;
-            for (int k = 0; k < 64; ++k)
-                sum += PixelAt(pixels, i / 3 * 8 + k % 8, r * 8 + k / 8)[i % 3];
-            rows[r][i] = "0123456789abcdef"[sum / 64 / 16];
-            rows[r][48] = 0;
-        }
-}
-
-static int HexDigit(char c)
-{
-    return c <= '9' ? c - '0' : c - 'a' + 10;
-}
-
-// One step of sixteen either way is rounding; two would be seen.
-static void CheckGolden(const char* name, const uint8_t* pixels, const char* const golden[9])
-{
-    char rows[9][49];
-    bool alike = true;
-    Coarsen(pixels, rows);
-    for (int r = 0; r < 9; ++r)
-        for (int i = 0; i < 48; ++i)
-            alike = alike && golden[r][0] != 0 && abs(HexDigit(rows[r][i]) - HexDigit(golden[r][i])) <= 1;
-    if (alike)
-        return;
-    snwTest_Fail(__FILE__, __LINE__, "the look %s has changed; it is now", name);
-    for (int r = 0; r < 9; ++r)
-        fprintf(stderr, "            \"%s\",\n", rows[r]);
-}
-
-TEST(film, looksAreAsTheyWere)
-{
-    static const char* const golden[snw_filmLookCount][9] = {
-        // skin
-        {
-            "ddcddddddddddddddddddddddddddddddddddddddddddddc",
-            "ddddddddddddddddddedceccdcdccddddddddddddddddddd",
-            "dddddddddddddddd44b3854c44d44d44baacdddddddddddd",
-            "dddddddddddddddd22a1721c21c22b229bbcdddddddddddd",
-            "dddddddddddddddd33a1721c11c22b229bbcdddddddddddd",
-            "dddddddddddddddc33a1621c11c21a228889aaacccdddddd",
-            "dddddddddddddddc5591611b11b11a337777889cbbdddddd",
-            "ddcdddddddddddcddccbc98c66b54a999bbaccbddcdddddc",
-            "ddcddcddcddcddcddcddcddcddcddcddcddcddcddcddcddc",
-        },
-        // strain
-        {
-            "ddcddddddddddddddddddddddddddddddddddddddddddddc",
-            "dddddddddddddddddddddccccccccddddddddddddddddddd",
-            "ddddddddddddddd658447548558558446aabdddddddddddd",
-            "ddddddddddddddd437326326326325335bbbdddddddddddd",
-            "ddddddddddddddd547326326326325325cbbdddddddddddd",
-            "ddccccccbcccccc447326326326325224889aaacccdddddd",
-            "ccc68a59a8cacca668226236236236335777889cbbdddddd",
-            "cccbbbccccbbbbbddcccb99a679557999bbaccbddcdddddc",
-            "ddcddcddcddcddcddcddcddcddcddcddcddcddcddcddcddc",
-        },
-        // speed
-        {
-            "ddcddddddddddddddddddddddddddddddddddddddddddddc",
-            "dddddddddddddddddddddccdccdcdddddddddddddddddddd",
-            "ddddddddddddddd47936947947a47a468abbdddddddddddd",
-            "ddddddddddddddd358258258258257246bbbdddddddddddd",
-            "ddddddddddddddd458248248258247236bbbdddddddddddd",
-            "ddccbbcbbdccddd458237247247246235889aaacccdddddd",
-            "ccc68a6aa9caddb668236236237236335777889cbbdddddd",
-            "ccccbbaaabbacbbddcccb99a778557999bbaccbddcdddddc",
-            "ddcddcddcddcddcddcddcddcddcddcddcddcddcddcddcddc",
-        },
-        // contact
-        {
-            "ddcddddddddddddddddddddddddddddddddddddddddddddc",
-            "dddddddddddddddddddddccccccdcddddddddddddddddddd",
-            "ddddddddddddddd98a87a87a87a87a779bbcdddddddddddd",
-            "ddddddddddddddd88a87987a87a879768cbcdddddddddddd",
-            "ddddddddddddddd98a87987a87a779768cccdddddddddddd",
-            "ddccccccbcccccc889779779779668657babcccdccdddddd",
-            "ccc68a6aa8caddb98a779779779668778aaabbbcccdddddd",
-            "cccbbbaaabbbbbbdddcccbbb99a889bbbcccdccddddddddc",
-            "ddcddcddcddddddddddddddddddddcddddddddcddcddcddc",
-        },
-        // stiffness
-        {
-            "ddcddddddddddddddddddddddddddddddddddddddddddddc",
-            "dddddddddddddddddddddcccddceededdddddddddddddddd",
-            "ddddddddddddddd657987dd8ee8ed8bb7ccbdddddddddddd",
-            "ddddddddddddddd436986dd6ed6cb6a95ccbdddddddddddd",
-            "ddddddddddddddd547876dc6dd6cb6995dcbdddddddddddd",
-            "ddcbbbbbbccbdcc547876dc6dc6bb5984999aaacccdddddd",
-            "ccc68a6aa8caddb657765dc6dc6ba5775777889cbbdddddd",
-            "ddcaaabaa888bbbddcccbdcadc8ba7999bbaccbddcdddddc",
-            "ddcddcddcddcddcddcddcddcddcddcddcddcddcddcddcddc",
-        },
-        // elements
-        {
-            "ddcddddddddddddddddddddddddddddddddddddddddddddc",
-            "ddddddddddddddddddddcdcbdccccddddddddddddddddddd",
-            "dddddddddddddddc44a3754b44c44b449aabdddddddddddd",
-            "dddddddddddddddb2281621a21a22a228bbcdddddddddddd",
-            "dddddddddddddddb3381621a11b229227bbcdddddddddddd",
-            "dddddddddddddddb3381621a11a219227889aaacccdddddd",
-            "dddddddddddddddb5581521a11a118336777889cbbdddddd",
-            "ddcdddddddddddcddccbc98b66a549999bbaccbddcdddddc",
-            "ddcddcddcddcddcddcddcddcddcddcddcddcddcddcddcddc",
-        },
-        // bones
-        {
-            "ddcddddddddddddddddddddddddddddddddddddddddddddc",
-            "dddddddddddddddddddddeccdcddcddddddddddddddddddd",
-            "dddddddddddddddd99d89a8c98d88d77ccbcdddddddddddd",
-            "ddddddddddddeede98dabbadbad99c99cccdeddddddddddd",
-            "ddddddddddddcbac76b7898b99ba9bddceedfedddcdddddd",
-            "dddddddddddddddc88a68659659559768998aa8a98dddddd",
-            "ddddddddddddddcd99b7887b66b55a669888888aaabbbccc",
-            "ddcddddddddddddddcdccbbca9c98bbbbcbbcbbbbbbbbccc",
-            "ddcddcddcdddddddddddddddddcddcddcddcddcddcddcdcc",
-        },
-        // weights
-        {
-            "ddcddddddddddddddddddddddddddddddddddddddddddddc",
-            "ddddddddddddddddddeddedcedcedcedcddddddddddddddd",
-            "ddddddddddddddddb6ec5ec5ec6ec6ba5ccadddddddddddd",
-            "ddddddddddddddddb4db3db3db3ca3983ccadddddddddddd",
-            "ddddddddddddddddb5da3da3db3b93973ccbdddddddddddd",
-            "ddddddddddddddddb5da3da3da3b93873998aaacccdddddd",
-            "dddddddddddddddcb6ca3ca3ca3a83764777889cbbdddddd",
-            "ddcdddddddddddcddcdcbdb9cb6b95999bbaccbddcdddddc",
-            "ddcddcddcddcddcddcddcddcddcddcddcddcddcddcddcddc",
-        },
-    };
-    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
-    for (snwFilmLook look = 0; look < snw_filmLookCount; ++look)
-    {
-        Set set = MakeSet(context, &(SetDef){.colored = true, .bone = true, .falls = true, .height = 0.05});
-        snwFilmDef def = SmallFilm();
-        def.look = look;
-        REQUIRE(Shoot(&set, &def, 8) >= 0);
-        const uint8_t* pixels = DrawFrame(&set, 7);
-        REQUIRE(pixels != NULL);
-        CheckGolden(snwFilmLook_Name(look), pixels, golden[look]);
-        FreeSet(&set);
-    }
-    snwDestroyContext(context);
-}
-
 static void DrawEverything(Set* set, snwFilmLook look, uint8_t* pixels)
 {
     snwFilmDef def = SmallFilm();
@@ -886,7 +736,7 @@ static void DrawEverything(Set* set, snwFilmLook look, uint8_t* pixels)
         memcpy(pixels, drawn, 3 * width * height);
 }
 
-TEST(film, sameBytesForAnyThreads)
+TEST(film, sameBytesForAnyThreads) // Labels: threads
 {
     static uint8_t one[3 * width * height], many[3 * width * height];
     for (snwFilmLook look = 0; look < snw_filmLookCount; ++look)
@@ -1055,7 +905,7 @@ TEST(film, everyFailedAllocationOfASkeletonIsAnErrorWithoutLeak)
 }
 
 // A coarse mesh of a character: the film shows the blueprint's own surface, riding in it.
-TEST(film, blueprintsAreSeenAsTheyWereModelled)
+TEST_HEAVY(film, blueprintsAreSeenAsTheyWereModelled)
 {
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
     snwBlueprintFile file;

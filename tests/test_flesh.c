@@ -119,7 +119,7 @@ static double BruteCone(const double (*points)[4], snwVec3 p)
     return best;
 }
 
-TEST(flesh, conesAreHullsOfTwoBalls)
+TEST_HEAVY(flesh, conesAreHullsOfTwoBalls)
 {
     static const double cones[3][2][4] = {{{0, 0, 0, 0.3}, {1, 0.5, -0.2, 0.1}}, // tapering
         {{0, 0, 0, 0.2}, {0, 1, 0, 0.2}},                                        // a capsule

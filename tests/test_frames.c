@@ -387,14 +387,15 @@ static int ReadAllOf(const Sample* sample, const unsigned char* data, size_t siz
     return good;
 }
 
-static void FlipEveryByte(double tolerance, size_t from, size_t step)
+// Every byte of the header and the first chunk, and one in `step` of the others, which are written alike.
+static void FlipEveryByte(double tolerance, size_t step)
 {
     Sample sample = MakeSample("flip", tolerance);
     REQUIRE(sample.data != NULL);
     bool noticed = false;
     CHECK_INT(ReadAllOf(&sample, sample.data, sample.size, &noticed), snw_worldLastFrame + 1);
     CHECK(!noticed);
-    for (size_t i = from; i < sample.size; i += step)
+    for (size_t i = 0; i < sample.size; i += i < sample.ends[1] ? 1 : step)
     {
         unsigned char kept = sample.data[i];
         sample.data[i] ^= (unsigned char)(1u << i % 8);
@@ -411,12 +412,12 @@ static void FlipEveryByte(double tolerance, size_t from, size_t step)
 
 TEST(frames, everyFlippedByteIsDetected)
 {
-    FlipEveryByte(0, 0, 1);
+    FlipEveryByte(0, 5);
 }
 
 TEST(frames, everyFlippedByteIsDetectedWithTolerance)
 {
-    FlipEveryByte(1e-4, 3, 7);
+    FlipEveryByte(1e-4, 29);
 }
 
 // Cut anywhere, the whole chunks before the cut are read, and nothing else.

@@ -1,3 +1,5 @@
+// Labels: kernels
+
 #include "contact/collider.h"
 #include "fixture.h"
 #include "geom/mesh.h"

@@ -393,20 +393,22 @@ TEST(gltf, changedBytesKeepThePromises)
 {
     uint64_t seed = 7;
     int accepted = 0;
-    for (int round = 0; round < 2000; ++round)
+    for (int round = 0; round < 1000; ++round)
     {
         snwGltfBytes file = SeedFile(round % 2 * 2);
         size_t start = 28 + (unsigned char)file.data[12] + (size_t)(unsigned char)file.data[13] * 256;
         size_t room = file.size - start;
         for (int i = 0; i < 3; ++i)
-            file.data[start + (size_t)(snwTest_Random(&seed) * (double)room)] ^= (char)(1 +
-                                                                                        snwTest_Random(&seed) * 255);
+        {
+            size_t place = start + (size_t)(snwTest_Random(&seed) * (double)room);
+            file.data[place] ^= (char)(1 + (int)(snwTest_Random(&seed) * 255));
+        }
         snwGltfRead read = snwGltfRead_File(file, "x.glb");
         CHECK(read.asset == NULL || snwSound_Asset(read.asset));
         accepted += read.asset != NULL;
         snwGltfRead_End(&read);
     }
-    CHECK(accepted > 100 && accepted < 1900);
+    CHECK(accepted > 50 && accepted < 950);
 }
 
 TEST(gltf, runningOutOfMemory)

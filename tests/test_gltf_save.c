@@ -315,7 +315,7 @@ static void CollectCharacters(Files* files, snwContext* context)
     }
 }
 
-TEST(gltf_write, validatorFindsNoErrors)
+TEST_HEAVY(gltf_write, validatorFindsNoErrors)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     Files files = {0};

@@ -300,11 +300,11 @@ static void CheckSwitches(const char* character, double size)
     snwDestroyContext(context);
 }
 
-TEST(hands, switchingToRivalsAndBackRuinsNothing)
+TEST_HEAVY(hands, switchingToRivalsAndBackRuinsNothing)
 {
     CheckSwitches(s_worm, 1);
     CheckSwitches("{'blueprint': 'ellipse', 'size': {'vertices': 150}}", 1); // a cage
-    CheckSwitches("{'blueprint': 'fish'}", 0.5);                             // solid, with joints
+    CheckSwitches("{'blueprint': 'fish', 'size': {'vertices': 300}}", 0.5);  // solid, with joints
 }
 
 TEST(hands, affineHandlesRefuseRulesOfTurns)

@@ -523,7 +523,7 @@ static void SolveOnce(int threads, snwSimd simd, snwBodyLaw law, snwVec3 out[64]
     snwDestroyContext(context);
 }
 
-TEST(implicit, sameBitsForAnyThreadsAndInstructionSet)
+TEST(implicit, sameBitsForAnyThreadsAndInstructionSet) // Labels: threads
 {
     for (snwBodyLaw law = 0; law < snw_bodyLawCount; ++law)
     {

@@ -365,7 +365,7 @@ static double CubicYoung(double c11, double c12, double c44, snwVec3 n)
 // Springs of k = 15 mu V_e / l^2 are even in the mean over all directions only. In this lattice there are 3 long edges
 // of weight 4 and 4 short ones of weight 6 to a vertex; the sums of n_i n_j n_k n_l say what a pull along n meets:
 // along the axes 15 % less than E, along the diagonals 9 % more. The surface, which is rough here, does the rest.
-TEST(implicit, networksComeNearTheirYoung)
+TEST_HEAVY(implicit, networksComeNearTheirYoung)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwImplicitBody body;

@@ -13,7 +13,7 @@ static bool RunShell(const char* script, snwProcess* process)
     return process->code == 0;
 }
 
-TEST(install, consumerBuilds)
+TEST_HEAVY(install, consumerBuilds)
 {
     char script[4096];
     snwProcess process;
@@ -42,7 +42,7 @@ TEST(install, consumerBuilds)
     snwProcess_Free(&process);
 }
 
-TEST(install, headersCompileAsCpp)
+TEST_HEAVY(install, headersCompileAsCpp)
 {
     static const char* const headers[] = {"sinew/sinew.h", "sinew/tools.h"};
     for (size_t i = 0; i < sizeof headers / sizeof *headers; ++i)
@@ -61,7 +61,7 @@ TEST(install, headersCompileAsCpp)
 }
 
 // The ten lines of C on the first screen of the README.
-TEST(install, readmesTenLinesCompile)
+TEST_HEAVY(install, readmesTenLinesCompile)
 {
     snwProcess process;
     static const char* const script =
@@ -77,7 +77,7 @@ TEST(install, readmesTenLinesCompile)
 }
 
 // The engine exports the functions of its header and nothing else, needs only libc and libm, and has no mutable data.
-TEST(install, engineKeepsToItself)
+TEST_HEAVY(install, engineKeepsToItself)
 {
     snwProcess process;
     static const char* const script =

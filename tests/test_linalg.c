@@ -1,4 +1,5 @@
 // Sparse matrices and the Cholesky factor against dense ones.
+// Labels: kernels
 
 #include "fixture.h"
 #include "test.h"
@@ -517,7 +518,7 @@ static void* SolveManyTimes(void* data)
     return NULL;
 }
 
-TEST(linalg, threadsShareAFactor)
+TEST(linalg, threadsShareAFactor) // Labels: threads
 {
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
     Problem problem = GridProblem(context, 10);
@@ -671,7 +672,7 @@ static uint64_t HashSolve(int threads, snwSimd simd, snwPrecision precision)
     return hash;
 }
 
-TEST(linalg, bitsDoNotDependOnThreads)
+TEST(linalg, bitsDoNotDependOnThreads) // Labels: threads
 {
     for (int precision = 0; precision < 2; ++precision)
     {

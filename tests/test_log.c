@@ -1,5 +1,6 @@
 // Command logs and the run loop: write, read, replay; tampering, truncation, damage; interruption, divergence,
 // measures.
+// Labels: threads
 
 #include "fixture.h"
 #include "test.h"

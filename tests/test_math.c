@@ -1,4 +1,5 @@
 // Vectors, quaternions, transforms, the decompositions in double and the wide floats.
+// Labels: kernels
 
 #include "test.h"
 

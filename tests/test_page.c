@@ -8,7 +8,7 @@ enum
     snw_exitSkip = 77
 };
 
-TEST(studio, page)
+TEST_HEAVY(studio, page)
 {
     snwProcess process = snwProcess_Run((const char* const[]){
         "node", SNW_SOURCE_DIR "/web/tests/page.mjs", SNW_BINARY_DIR "/sinew", SNW_SOURCE_DIR "/build", NULL});

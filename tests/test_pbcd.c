@@ -523,7 +523,7 @@ TEST(pbcd, cutsCarryFleshOver)
 // ---------------------------------------------------------------------------------------------------------------------
 // The frame
 
-TEST(pbcd, sameBitsForAnyThreadsAndInstructionSet)
+TEST(pbcd, sameBitsForAnyThreadsAndInstructionSet) // Labels: threads
 {
     const snwSimd sets[] = {snw_simdScalar, snw_simdBase, snw_simdAvx2, snw_simdAvx2};
     const int threads[] = {1, 1, 1, 3};

@@ -1,4 +1,5 @@
 // The first method, against what is known without it.
+// Labels: kernels
 
 #include "fixture.h"
 #include "math/transform.h"

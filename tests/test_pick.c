@@ -59,7 +59,7 @@ static World Open(const char* kind, int triangles)
     world.def.faces = FacesOf(&world.flesh);
     world.def.mesher = snw_mesherTetgen;
     world.def.tets = 1000;
-    world.def.seconds = 20;
+    world.def.seconds = 600;
     return world;
 }
 

@@ -466,17 +466,17 @@ TEST(picture, thinAndRaggedPicturesStillBecomeASheet)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     uint8_t mask[snw_side * snw_side] = {0};
-    for (int j = 2; j < 94; ++j) // a comb of teeth one pixel wide, one apart
-        for (int i = 2; i < 94; ++i)
+    for (int j = 2; j < 50; ++j) // a comb of teeth one pixel wide, one apart
+        for (int i = 2; i < 50; ++i)
             mask[j * snw_side + i] = j < 8 || i % 2 == 0 ? 255 : 0;
     WriteSidecar("comb", "{'sinew': 1, 'margin': 0, 'tolerance': 2}");
     snwPrepared* prepared = Prepare(context, WriteMask(context, "comb", mask), 50, NULL);
-    CHECK(snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared)).triangleCount > 90);
+    CHECK(snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared)).triangleCount > 46); // two for each tooth
     snwPrepared_Release(prepared);
     snwDestroyContext(context);
 }
 
-TEST(picture, theSamePictureGivesTheSameBytesForAnyThreads)
+TEST(picture, theSamePictureGivesTheSameBytesForAnyThreads) // Labels: threads
 {
     uint8_t mask[snw_side * snw_side] = {0};
     void* blocks[2] = {NULL, NULL};

@@ -409,7 +409,7 @@ static snwResult DrawMix(snwContext* context, snwImage* image)
     return snwDrawPortrait(context, &def, image, &message);
 }
 
-TEST(portrait, sameBytesForAnyThreads)
+TEST(portrait, sameBytesForAnyThreads) // Labels: threads
 {
     snwContext *one = snwFixture_Context(1, snw_simdAuto, NULL), *three = snwFixture_Context(3, snw_simdAuto, NULL);
     snwImage a = {0}, b = {0};

@@ -597,7 +597,7 @@ static snwResult Prepare(snwContext* context, const char* path, void** data, siz
     return result;
 }
 
-TEST(prepare, theSameFileGivesTheSameBytesForAnyThreads)
+TEST(prepare, theSameFileGivesTheSameBytesForAnyThreads) // Labels: threads
 {
     snwPrepareWorld world = {.shirt = true, .hat = true, .colors = true};
     const char* path = snwPrepareWorld_Write(&world, "same", NULL);

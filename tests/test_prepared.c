@@ -378,23 +378,23 @@ TEST(prepared, thinnedSurfacesMakeTheSameBody)
     enum
     {
         rings = 16,
-        round = 24
+        sides = 24
     };
     fprintf(file, "v 0 1 0\n");
     for (int j = 1; j < rings; ++j)
-        for (int i = 0; i < round; ++i)
-            fprintf(file, "v %.9g %.9g %.9g\n", sin(SNW_PI * j / rings) * cos(2 * SNW_PI * i / round),
-                cos(SNW_PI * j / rings), sin(SNW_PI * j / rings) * sin(2 * SNW_PI * i / round));
+        for (int i = 0; i < sides; ++i)
+            fprintf(file, "v %.9g %.9g %.9g\n", sin(SNW_PI * j / rings) * cos(2 * SNW_PI * i / sides),
+                cos(SNW_PI * j / rings), sin(SNW_PI * j / rings) * sin(2 * SNW_PI * i / sides));
     fprintf(file, "v 0 -1 0\n");
-    int last = 2 + (rings - 1) * round;
-    for (int i = 0; i < round; ++i)
+    int last = 2 + (rings - 1) * sides;
+    for (int i = 0; i < sides; ++i)
     {
-        int next = (i + 1) % round;
-        fprintf(file, "f 1 %d %d\nf %d %d %d\n", 2 + next, 2 + i, last, last - round + i, last - round + next);
+        int next = (i + 1) % sides;
+        fprintf(file, "f 1 %d %d\nf %d %d %d\n", 2 + next, 2 + i, last, last - sides + i, last - sides + next);
         for (int j = 0; j < rings - 2; ++j)
         {
-            int a = 2 + j * round + i, b = 2 + j * round + next;
-            fprintf(file, "f %d %d %d\nf %d %d %d\n", a, b, a + round, b, b + round, a + round);
+            int a = 2 + j * sides + i, b = 2 + j * sides + next;
+            fprintf(file, "f %d %d %d\nf %d %d %d\n", a, b, a + sides, b, b + sides, a + sides);
         }
     }
     fclose(file);
@@ -408,7 +408,7 @@ TEST(prepared, thinnedSurfacesMakeTheSameBody)
         const char* triangles = surfaces != NULL ? strstr(surfaces, "\"triangles\"") : NULL;
         REQUIRE(mass != NULL && triangles != NULL);
         CHECK_NEAR(strtod(strchr(mass, ':') + 1, NULL), 4189, 0.12 * 4189);
-        CHECK_INT(atoi(strchr(triangles, ':') + 1), 2 * round * (rings - 1));
+        CHECK_INT(atoi(strchr(triangles, ':') + 1), 2 * sides * (rings - 1));
         snwProcess_Free(&made);
     }
 }

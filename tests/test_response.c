@@ -1,4 +1,5 @@
 // The response alone: props, friction of pairs, forces, points, and contacts of every kind in one scene.
+// Labels: kernels
 
 #include "contact/force.h"
 #include "contact/prop.h"
@@ -282,7 +283,7 @@ static int Kinds(const snwSim* sim)
     return kinds;
 }
 
-TEST(response, contactsOfEveryKindGiveTheSameBitsForAnyThreads)
+TEST(response, contactsOfEveryKindGiveTheSameBitsForAnyThreads) // Labels: threads
 {
     uint64_t hashes[3];
     int kinds = 0;

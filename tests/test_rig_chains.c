@@ -353,7 +353,7 @@ static double Slope(snwRigWorld* world, double spring, int handle, int way)
 }
 
 // Out of reach: flesh that does not move has one pose, and that is the least of what flesh and open joints cost.
-TEST(rigfit, chainsOutOfReachSettleAtTheLeastEnergy)
+TEST_HEAVY(rigfit, chainsOutOfReachSettleAtTheLeastEnergy)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     for (int dimension = 2; dimension <= 3; ++dimension)

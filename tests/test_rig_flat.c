@@ -1,4 +1,5 @@
 // The fast ways of flat rigs (flat_pass.h, rig_flat.h) against the plain ones.
+// Labels: kernels
 
 #include "base/hash.h"
 #include "rig_world.h"
@@ -240,7 +241,7 @@ static uint64_t RunHash(int threads, snwSimd simd, bool moving)
     return hash;
 }
 
-TEST(rigflat, sameBitsForAnyThreadsAndInstructionSet)
+TEST(rigflat, sameBitsForAnyThreadsAndInstructionSet) // Labels: threads
 {
     for (int moving = 0; moving < 2; ++moving)
     {

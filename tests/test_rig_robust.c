@@ -122,7 +122,7 @@ static uint64_t RunHash(int threads, snwSimd simd, int dimension, snwRigFreedom 
     return hash;
 }
 
-TEST(rigfit, sameBitsForAnyThreadsAndInstructionSet)
+TEST(rigfit, sameBitsForAnyThreadsAndInstructionSet) // Labels: threads
 {
     for (int variant = 0; variant < 3; ++variant)
     {

@@ -1,4 +1,5 @@
 // The fast ways of solid rigs (rig_pass.h) against the plain ones.
+// Labels: kernels
 
 #include "base/hash.h"
 #include "rig_world.h"
@@ -181,7 +182,7 @@ static uint64_t RunHash(int threads, snwSimd simd, bool sorted)
     return hash;
 }
 
-TEST(rigsolid, sameBitsForAnyThreadsAndInstructionSet)
+TEST(rigsolid, sameBitsForAnyThreadsAndInstructionSet) // Labels: threads
 {
     for (int sorted = 0; sorted < 2; ++sorted)
     {

@@ -525,7 +525,7 @@ TEST(rigpbd, flatFleshLandsOnTheFloorAndStaysInItsPlane)
 // A floor that is too far to matter makes a substep take all its passes; without one it takes the short way. A handle
 // is led about, and at last leaps: flesh is carried along. In the last case of flat flesh, and of solid flesh, it spins
 // beyond the bound on velocities.
-TEST(rigpbd, fleshThatNothingTouchesMovesAsWithAllPasses)
+TEST_HEAVY(rigpbd, fleshThatNothingTouchesMovesAsWithAllPasses)
 {
     const char* const more[] = {",\"angular_velocity\":[0,0,%d]}],\"gravity\":[0,-1,0],\"settings\":{%s}",
         ",\"angular_velocity\":[0,0,%d]}],\"gravity\":[0,-1,0],\"settings\":{%s},"
@@ -644,7 +644,7 @@ static uint64_t HashOf(int threads, snwSimd simd)
     return hash;
 }
 
-TEST(rigpbd, sameBitsForAnyThreadsAndInstructionSet)
+TEST(rigpbd, sameBitsForAnyThreadsAndInstructionSet) // Labels: threads
 {
     uint64_t hash = HashOf(1, snw_simdScalar);
     CHECK(hash == HashOf(4, snw_simdAvx2) && hash == HashOf(2, snw_simdBase));

@@ -539,7 +539,7 @@ TEST(rivals, fastWithAllGivenIsSkinning)
 // ---------------------------------------------------------------------------------------------------------------------
 // Memory and threads
 
-TEST(rivals, solvingTakesNoMemoryAndAnyNumberOfThreads)
+TEST(rivals, solvingTakesNoMemoryAndAnyNumberOfThreads) // Labels: threads
 {
     snwVec3 results[2][2][200];
     for (int threads = 1; threads <= 2; ++threads)

@@ -109,11 +109,11 @@ TEST(scan, whatIsNoNumberIsRefused)
 static bool SetLocaleWithComma(void)
 {
     char path[300];
-    snprintf(path, sizeof path, "%s/de_DE.UTF-8", snwTest_TempDir());
-    snwProcess made = snwProcess_Run((const char* const[]){"localedef", "-i", "de_DE", "-f", "UTF-8", path, NULL});
+    snprintf(path, sizeof path, "%s/de_DE", snwTest_TempDir());
+    snwProcess made = snwProcess_Run((const char* const[]){"localedef", "-i", "de_DE", "-f", "ISO-8859-1", path, NULL});
     snwProcess_Free(&made);
     setenv("LOCPATH", snwTest_TempDir(), 1);
-    return setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL;
+    return setlocale(LC_NUMERIC, "de_DE") != NULL;
 }
 
 TEST(scan, numbersDoNotDependOnTheLocale)

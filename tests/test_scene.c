@@ -677,7 +677,8 @@ TEST(scene, sharedCharacterIsMadeOnce)
 static bool IsLarge(const char* text)
 {
     static const char* const names[] = {"\"monster\"", "\"frog\"", "\"snail\"", "\"acrobat\"", "\"bunny\"",
-        "\"mushroom\"", "\"ellipse\"", "\"fish-2d\"", "\"worm\"", "\"ghost-point\"", "\"octopus-2d\""};
+        "\"mushroom\"", "\"ellipse\"", "\"fish-2d\"", "\"worm\"", "\"ghost-point\"", "\"octopus-2d\"", "\"rig-dragon\"",
+        "\"rig-octopus\"", "\"rig-cow\"", "\"rig-manikin\"", "\"spot\"", "\"trex\""};
     bool large = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
         large = large || strstr(text, names[i]) != NULL;
@@ -713,7 +714,7 @@ TEST_LONG(scene, largeScenesLoad)
     snwDestroyContext(context);
 }
 
-TEST(scene, builtInScenesLoad)
+TEST_HEAVY(scene, builtInScenesLoad)
 {
     snwContext* context = NewContext();
     CHECK(LoadScenes(context, SNW_SOURCE_DIR "/scenes", false) >= 6);

@@ -1,4 +1,5 @@
 // The frame around the methods: commands, determinism, save and restore, errors.
+// Labels: kernels
 
 #include "fixture.h"
 #include "math/vec.h"
@@ -8,8 +9,6 @@
 #include <stdlib.h>
 
 static const double s_dt = 1.0 / 60.0;
-
-#define SNW_GOLDEN_HASH 0xd2d4c6aea0c91f6aull
 
 // A lively scene that uses everything: contact, pins, spin, scripted commands.
 static snwFixtureScene LivelyScene(snwCommand script[6])
@@ -37,29 +36,29 @@ static snwFixtureScene LivelyScene(snwCommand script[6])
     return fixture;
 }
 
-// ThreadSanitizer is some fifty times slower; the races it looks for are all there in the first steps.
+// Sanitizers are up to fifty times slower; the races and overruns they look for are all there in the first steps.
 #if defined(__SANITIZE_THREAD__)
-enum
-{
-    snw_hashFrames = 25
-};
+#define SNW_FEW_FRAMES 1
+#elif defined(__clang__)
+#define SNW_FEW_FRAMES (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #else
-enum
-{
-    snw_hashFrames = 300
-};
+#define SNW_FEW_FRAMES 0
 #endif
 
-TEST(sim, sameHashForAnyThreadsAndInstructionSet)
+enum
+{
+    snw_hashFrames = SNW_FEW_FRAMES ? 25 : 220 // the last command of the script is at 200
+};
+
+TEST(sim, sameHashForAnyThreadsAndInstructionSet) // Labels: threads
 {
     snwCommand script[6];
     snwFixtureScene fixture = LivelyScene(script);
-    const int threads[] = {1, 2, 3, 5, 8, 1, 2};
-    const snwSimd simd[] = {
-        snw_simdAuto, snw_simdAuto, snw_simdAuto, snw_simdAuto, snw_simdAuto, snw_simdScalar, snw_simdBase};
+    const int threads[] = {1, 2, 3, 8, 1, 2};
+    const snwSimd simd[] = {snw_simdAuto, snw_simdAuto, snw_simdAuto, snw_simdAuto, snw_simdScalar, snw_simdBase};
     uint64_t* first = calloc(snw_hashFrames, sizeof *first);
     REQUIRE(first != NULL);
-    for (int k = 0; k < 7; ++k)
+    for (int k = 0; k < 6; ++k)
     {
         snwContext* context = snwFixture_Context(threads[k], simd[k], NULL);
         snwSim* sim = snwFixture_MakeSim(context, &fixture);
@@ -76,23 +75,6 @@ TEST(sim, sameHashForAnyThreadsAndInstructionSet)
     }
     CHECK(first[0] != first[1] && first[snw_hashFrames - 2] != first[snw_hashFrames - 1]);
     free(first);
-}
-
-// The same bits as when this was written, from any compiler and instruction set. A change that means to change the
-// motion changes this number with it; any other change must not.
-TEST(sim, goldenHash)
-{
-    snwCommand script[6];
-    snwFixtureScene fixture = LivelyScene(script);
-    fixture.cells = 5;
-    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
-    snwSim* sim = snwFixture_MakeSim(context, &fixture);
-    snwFixture_Run(sim, 240, s_dt);
-    uint64_t hash = snwSim_Hash(sim);
-    if (hash != SNW_GOLDEN_HASH)
-        snwTest_Fail(__FILE__, __LINE__, "the hash is 0x%016llx", (unsigned long long)hash);
-    snwDestroySim(sim);
-    snwDestroyContext(context);
 }
 
 // An hour of simulated time: nothing drifts away, nothing diverges, and two threads still give the bits of one.

@@ -1,3 +1,5 @@
+// Labels: kernels
+
 #include "fixture.h"
 #include "math/transform.h"
 #include "rig/skinning.h"
@@ -231,7 +233,7 @@ TEST(skinning, dualQuaternionsAreThoseOfTheOracle)
     snwDestroyContext(context);
 }
 
-TEST(skinning, sameBitsForAnyThreadsAndInstructionSet)
+TEST(skinning, sameBitsForAnyThreadsAndInstructionSet) // Labels: threads
 {
     for (int kind = 0; kind < 2; ++kind)
     {

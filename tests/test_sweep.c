@@ -57,7 +57,7 @@ static void MakeBlocks(snwContext* context, snwCharacter** character, snwArena* 
     REQUIRE(snwBlocks_Make(arena, *character, blocks, NULL) == snw_ok);
 }
 
-TEST(sweep, coloursFollowEachOtherForAnyThreads)
+TEST(sweep, coloursFollowEachOtherForAnyThreads) // Labels: threads
 {
     const int threads[] = {1, 2, 5};
     for (int t = 0; t < 3; ++t)

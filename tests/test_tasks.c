@@ -1,3 +1,5 @@
+// Labels: threads
+
 #include "base/context.h"
 #include "fixture.h"
 #include "test.h"

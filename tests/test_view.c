@@ -285,7 +285,7 @@ TEST(view, pictureOfABall)
     snwDestroyContext(world.context);
 }
 
-TEST(view, samePictureForAnyThreads)
+TEST(view, samePictureForAnyThreads) // Labels: threads
 {
     World one = MakeWorld(1, "unused"), three = MakeWorld(3, "unused");
     snwImage a = {0}, b = {0};

@@ -1,3 +1,5 @@
+// Labels: kernels
+
 #include "fixture.h"
 #include "rig/weights.h"
 #include "scene/blueprint_file.h"

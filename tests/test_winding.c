@@ -380,7 +380,7 @@ static void AskRange(int begin, int end, void* data)
     }
 }
 
-TEST(winding, sameBitsForAnyThreads)
+TEST(winding, sameBitsForAnyThreads) // Labels: threads
 {
     enum
     {

@@ -6,7 +6,7 @@ set -eu
 packages_of()
 {
     case $1 in
-    build) echo build-essential cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev \
+    build) echo build-essential ccache cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev \
         libmeshoptimizer-dev libsuitesparse-dev libopenblas0-pthread libwebsockets-dev ;;
     film) echo ffmpeg ;;
     validate | web) # node from elsewhere brings its own npm and would not stand Debian's beside it

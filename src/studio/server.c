@@ -22,7 +22,8 @@ snwServerDef snwDefaultServerDef(void)
         .maxViewers = 64,
         .maxTextBytes = 8 << 20,
         .handshakeSeconds = 5,
-        .idleSeconds = 20};
+        .idleSeconds = 20,
+        .silentSeconds = 40};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -79,7 +80,8 @@ static void SetProtocols(snwServer* server)
 static snwResult MakeTransport(snwServer* server, snwMessage* message)
 {
     SetProtocols(server);
-    server->liveness = (lws_retry_bo_t){.secs_since_valid_ping = 15, .secs_since_valid_hangup = 40};
+    server->liveness = (lws_retry_bo_t){.secs_since_valid_ping = (uint16_t)(server->def.silentSeconds * 3 / 8),
+        .secs_since_valid_hangup = (uint16_t)server->def.silentSeconds};
     struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN,
         .protocols = server->protocols,
         .user = server,

@@ -37,6 +37,7 @@ typedef struct snwServerDef
     size_t maxTextBytes;            // that may wait for one viewer before it is cut off
     int handshakeSeconds;           // until the head of a request must be there
     int idleSeconds;                // until an HTTP transfer that does not move is cut off
+    int silentSeconds;              // until a viewer that answers no ping is; at most 65535
     const volatile bool* interrupt; // set by someone: close; NULL: nobody does
 } snwServerDef;
 

@@ -12,7 +12,7 @@
 enum
 {
     snw_scale = 2,
-    snw_effort = 9
+    snw_effort = 6
 };
 
 typedef struct Point

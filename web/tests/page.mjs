@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Server, ask, check, hello, loadBrowser, makeShots, skip, until } from "./studio.mjs";
+import { Server, ask, check, hello, loadBrowser, makeShots, patience, skip, until } from "./studio.mjs";
 
 const [program, build] = process.argv.slice(2);
 if (!program || !build) throw new Error("page.mjs PROGRAM BUILD");
@@ -13,13 +13,14 @@ if (!existsSync(join(build, "web/index.html"))) skip("the page is not built (mak
 const browser = await loadBrowser();
 const server = new Server(program, "rig-worm");
 const shot = makeShots(join(build, "web-shots"));
-const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, reducedMotion: "reduce" });
+const context = await browser.newContext({ viewport: { width: 960, height: 600 }, reducedMotion: "reduce" });
 await context.grantPermissions(["clipboard-read", "clipboard-write"]);
 const page = await context.newPage();
+page.setDefaultTimeout(1000 * patience);
 const mistakes = [];
 page.on("pageerror", (error) => mistakes.push(error.message));
 
-const seen = (test, argument) => page.waitForFunction(test, argument, { timeout: 20000 });
+const seen = (test, argument) => page.waitForFunction(test, argument, { timeout: 1000 * patience });
 const marks = () => page.evaluate(() => window.sinew.marks());
 const positions = () => page.evaluate(() => window.sinew.positions(0));
 const tab = (name) => page.click(`[data-tab=${name}]`);
@@ -28,7 +29,7 @@ async function open(name) {
     const serial = await page.evaluate(() => window.sinew.frame?.serial ?? 0);
     await page.fill(".search input", name);
     await page.click(`.card[data-name="${name}"][data-kind=scene]`);
-    await until(page, `${name} opens`, (s) => !s.loading && s.scene?.opened === name, 30);
+    await until(page, `${name} opens`, (s) => !s.loading && s.scene?.opened === name);
     await seen((serial) => (window.sinew.frame?.serial ?? 0) > serial, serial);
 }
 
@@ -214,7 +215,7 @@ const cases = {
         const { method, methods } = await hello(page);
         const other = methods.find((m) => m.name !== method && m.name === "apd") ?? methods.find((m) => m.name !== method);
         await page.selectOption(".method select", other.name);
-        await until(page, "the other method", (s) => !s.loading && s.method === other.name, 30);
+        await until(page, "the other method", (s) => !s.loading && s.method === other.name);
         await page.keyboard.press("Control+z");
     },
 
@@ -257,7 +258,7 @@ const cases = {
         await page.keyboard.press("e");
         await page.fill("dialog.exports input", "take");
         await page.click('dialog.exports [data-kind="glb"]');
-        await page.locator(".job.done a").first().waitFor({ timeout: 30000 });
+        await page.locator(".job.done a").first().waitFor();
         check(/^take\.glb,/.test(await page.locator(".job.done").first().textContent()), "it has the name that was asked for");
         await shot(page, "export");
         const [download] = await Promise.all([page.waitForEvent("download"), page.locator(".job.done a").first().click()]);
@@ -281,7 +282,7 @@ const cases = {
         for (const [kind, end] of Object.entries(wanted)) {
             await page.click(`dialog.exports [data-kind="${kind}"]`);
             const row = page.locator(".job.done", { hasText: end }).first();
-            await row.waitFor({ timeout: 30000 });
+            await row.waitFor();
             const name = (await row.textContent()).split(",")[0];
             check(statSync(join(server.folder, name)).size > 10, `${name} is in the folder`);
         }
@@ -315,7 +316,7 @@ const cases = {
             camera: { position: [0, 0.5, 5], target: [0, 0.5, 0], field_of_view: 30 },
         };
         await dropFile("solids.json", JSON.stringify(scene));
-        await until(page, "the dropped scene opens", (s) => !s.loading && s.scene?.name === "solids", 20);
+        await until(page, "the dropped scene opens", (s) => !s.loading && s.scene?.name === "solids");
         await seen(() => window.sinew.parts.length === 1 && window.sinew.parts[0].name.includes("ball"));
         const box = await page.locator("canvas").first().boundingBox();
         for (const [kind, place] of [
@@ -343,7 +344,7 @@ const cases = {
         const character = { blueprint: "worm", constraints: [{ terms, value: 0 }] };
         const scene = { sinew: 1, name: "ruled", method: "rigpbd", gravity: [0, 0, 0], bodies: [{ name: "worm", character }] };
         await dropFile("ruled.json", JSON.stringify(scene));
-        await until(page, "the dropped scene opens", (s) => !s.loading && s.scene?.name === "ruled", 20);
+        await until(page, "the dropped scene opens", (s) => !s.loading && s.scene?.name === "ruled");
         await pause(true);
         await seen(() => window.sinew.marks().filter((m) => m.kind === "handle").length > 1);
         const box = await page.locator("canvas").first().boundingBox();
@@ -373,9 +374,9 @@ const cases = {
         const before = motion(await hello(page));
         check(before !== "", "the fish follows a motion");
         await field("follows").locator("select").selectOption({ label: "none" });
-        await until(page, "none", (s) => !s.loading && motion(s) === "", 30);
+        await until(page, "none", (s) => !s.loading && motion(s) === "");
         await page.click('button[aria-label^="Undo"]');
-        await until(page, "undo", (s) => !s.loading && motion(s) === before, 30);
+        await until(page, "undo", (s) => !s.loading && motion(s) === before);
     },
 
     async hostileNamesStayText() {
@@ -389,7 +390,7 @@ const cases = {
             colliders: [{ name: "<b>ground</b>", kind: "plane" }],
         };
         await dropFile("hostile <b>.json", JSON.stringify(scene));
-        await until(page, "the dropped scene opens", (s) => !s.loading && s.scene?.name === name, 20);
+        await until(page, "the dropped scene opens", (s) => !s.loading && s.scene?.name === name);
         await seen((name) => document.querySelector(".scene b").textContent === name, name);
         check((await page.evaluate(() => window.hacked)) === undefined, "nothing of it ran");
         check((await page.locator(".scene img, .card img, .card span b b").count()) === 0, "nothing of it became an element");
@@ -398,7 +399,7 @@ const cases = {
     async brokenFilesAreTold() {
         await dropFile("broken.glb", "this is no GLB");
         const toast = page.locator(".toast.error").first();
-        await toast.waitFor({ timeout: 20000 });
+        await toast.waitFor();
         check((await toast.textContent()).length > 10, "it says what is wrong");
         await shot(page, "error");
         await until(page, "the scene before is still there", (s) => !s.loading && s.bodies.length === 1);
@@ -406,13 +407,14 @@ const cases = {
 
     async comesBackWhenTheServerDoes() {
         await open(server.source); // what the server begins with when it is started again
-        await page.mouse.move(620, 360);
+        const box = await page.locator("canvas").first().boundingBox();
+        await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
         const before = await page.evaluate(() => window.sinew.camera.position);
         await page.keyboard.down("Control");
         await page.mouse.wheel(0, 60);
         await page.keyboard.up("Control");
+        await seen((before) => window.sinew.camera.position.some((x, i) => x !== before[i]), before); // the wheel moves the view
         const camera = await page.evaluate(() => window.sinew.camera.position);
-        check(camera.some((x, i) => x !== before[i]), "the wheel moves the view");
         const address = new URL(server.address);
         await server.stop("SIGKILL");
         await seen(() => window.sinew.link !== "open");
@@ -420,7 +422,7 @@ const cases = {
         await shot(page, "lost");
         await server.start(["--port", address.port], address.searchParams.get("token"));
         await seen(() => window.sinew.link === "open");
-        await until(page, "the scene is there again", (s) => !s.loading && s.scene !== null, 20);
+        await until(page, "the scene is there again", (s) => !s.loading && s.scene !== null);
         await seen((serial) => window.sinew.frame && window.sinew.frame.serial !== serial, -1);
         const kept = await page.evaluate(() => window.sinew.camera.position);
         check(camera.every((x, i) => x === kept[i]), "the view is kept");

@@ -7,6 +7,9 @@ import { join } from "node:path";
 
 export const skipped = 77; // ctest's SKIP_RETURN_CODE
 
+// s: how long anything that must come is waited for. It only guards against a hang: nothing is judged by the clock.
+export const patience = 120;
+
 export function skip(why) {
     console.log(`skipped: ${why}`);
     process.exit(skipped);
@@ -91,11 +94,11 @@ export function hello(page) {
 }
 
 // Until the server says so itself.
-export async function until(page, what, test, seconds = 15) {
-    const end = Date.now() + 1000 * seconds;
+export async function until(page, what, test) {
+    const end = Date.now() + 1000 * patience;
     let state = await hello(page);
     while (!test(state)) {
-        if (Date.now() > end) throw new Error(`${what}: not within ${seconds} s`);
+        if (Date.now() > end) throw new Error(`${what}: not within ${patience} s`);
         await new Promise((resolve) => setTimeout(resolve, 60));
         state = await hello(page);
     }
@@ -106,7 +109,10 @@ export function check(condition, words) {
     if (!condition) throw new Error(words);
 }
 
+// Pictures for people: of failures, and of the rest if SINEW_SHOTS is set. Each takes a second without a graphics card.
 export function makeShots(folder) {
     mkdirSync(folder, { recursive: true });
-    return (page, name) => page.screenshot({ path: join(folder, `${name}.png`) });
+    return async (page, name) => {
+        if (name.startsWith("failed-") || process.env.SINEW_SHOTS) await page.screenshot({ path: join(folder, `${name}.png`) });
+    };
 }
