@@ -4,6 +4,7 @@
 #include "asset/gltf_parts.h"
 #include "scene/words.h"
 
+#include <math.h>
 #include <meshoptimizer.h>
 #include <string.h>
 #include <strings.h>
@@ -303,6 +304,39 @@ static bool IsSound(const Packed* packed)
     return (stride == 2 || stride == 4) && whole && packed->filter == filterNone;
 }
 
+// A direction on the octahedron |x| + |y| + |z| = one: x and y are stored, and one. Not meshopt_decodeFilterOct: its
+// reciprocal roots have other bits on other processors.
+static void UnfoldDirection(double x, double y, double one, double most, double out[3])
+{
+    double z = one - fabs(x) - fabs(y), fold = fmin(z, 0.0);
+    x += x >= 0.0 ? fold : -fold;
+    y += y >= 0.0 ? fold : -fold;
+    double length = sqrt(x * x + y * y + z * z), scale = length > 0.0 ? most / length : 0.0;
+    out[0] = round(x * scale), out[1] = round(y * scale), out[2] = round(z * scale);
+}
+
+// Four numbers each of 8 or 16 bits, of which the last is left alone.
+static void DecodeOctahedral(void* data, size_t count, size_t stride)
+{
+    int8_t* bytes = data;
+    int16_t* words = data;
+    for (size_t i = 0; i < 4 * count; i += 4)
+    {
+        double out[3];
+        if (stride == 4)
+            UnfoldDirection(bytes[i], bytes[i + 1], bytes[i + 2], INT8_MAX, out);
+        else
+            UnfoldDirection(words[i], words[i + 1], words[i + 2], INT16_MAX, out);
+        for (size_t k = 0; k < 3; ++k)
+        {
+            if (stride == 4)
+                bytes[i + k] = (int8_t)out[k];
+            else
+                words[i + k] = (int16_t)out[k];
+        }
+    }
+}
+
 static bool Decode(const Packed* packed, void* out)
 {
     int problem;
@@ -315,7 +349,7 @@ static bool Decode(const Packed* packed, void* out)
     if (problem != 0)
         return false;
     if (packed->filter == filterOctahedral)
-        meshopt_decodeFilterOct(out, packed->count, packed->stride);
+        DecodeOctahedral(out, packed->count, packed->stride);
     else if (packed->filter == filterQuaternion)
         meshopt_decodeFilterQuat(out, packed->count, packed->stride);
     else if (packed->filter == filterExponential)
