@@ -26,7 +26,7 @@ export class App implements Listener {
     readonly job = new Signal<Job | null>(null);
     readonly note = new Signal<Note | null>(null);
 
-    private opening = -1; // the job
+    opening = -1; // the job; -1: nothing is being opened
 
     constructor(token: string) {
         this.connection = new Connection(token, this);

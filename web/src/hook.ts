@@ -9,6 +9,7 @@ import type { Viewer } from "./viewer";
 export interface Hook {
     readonly state: State | null;
     readonly link: string;
+    readonly opening: boolean;
     readonly frame: { number: number; serial: number; time: number; scrubbing: boolean } | null;
     readonly drawn: number;
     readonly shown: number;
@@ -35,6 +36,9 @@ export function makeHook(app: App, stage: Stage, viewer: Viewer): Hook {
         },
         get link() {
             return app.link.value.link;
+        },
+        get opening() {
+            return app.opening >= 0;
         },
         get frame() {
             const f = app.frame.value;

@@ -25,11 +25,17 @@ const marks = () => page.evaluate(() => window.sinew.marks());
 const positions = () => page.evaluate(() => window.sinew.positions(0));
 const tab = (name) => page.click(`[data-tab=${name}]`);
 
+// The page sets what it opened going: nothing is pressed before it has.
+async function opened(what, test) {
+    await until(page, `${what} opens`, (s) => !s.loading && test(s));
+    await seen(() => !window.sinew.opening);
+}
+
 async function open(name) {
     const serial = await page.evaluate(() => window.sinew.frame?.serial ?? 0);
     await page.fill(".search input", name);
     await page.click(`.card[data-name="${name}"][data-kind=scene]`);
-    await until(page, `${name} opens`, (s) => !s.loading && s.scene?.opened === name);
+    await opened(name, (s) => s.scene?.opened === name);
     await seen((serial) => (window.sinew.frame?.serial ?? 0) > serial, serial);
 }
 
@@ -316,7 +322,7 @@ const cases = {
             camera: { position: [0, 0.5, 5], target: [0, 0.5, 0], field_of_view: 30 },
         };
         await dropFile("solids.json", JSON.stringify(scene));
-        await until(page, "the dropped scene opens", (s) => !s.loading && s.scene?.name === "solids");
+        await opened("the dropped scene", (s) => s.scene?.name === "solids");
         await seen(() => window.sinew.parts.length === 1 && window.sinew.parts[0].name.includes("ball"));
         const box = await page.locator("canvas").first().boundingBox();
         for (const [kind, place] of [
@@ -344,13 +350,16 @@ const cases = {
         const character = { blueprint: "worm", constraints: [{ terms, value: 0 }] };
         const scene = { sinew: 1, name: "ruled", method: "rigpbd", gravity: [0, 0, 0], bodies: [{ name: "worm", character }] };
         await dropFile("ruled.json", JSON.stringify(scene));
-        await until(page, "the dropped scene opens", (s) => !s.loading && s.scene?.name === "ruled");
+        await opened("the dropped scene", (s) => s.scene?.name === "ruled");
         await pause(true);
         await seen(() => window.sinew.marks().filter((m) => m.kind === "handle").length > 1);
         const box = await page.locator("canvas").first().boundingBox();
         const two = (await marks()).filter((m) => m.kind === "handle").slice(0, 2);
         await page.keyboard.down("Shift");
-        for (const mark of two) await page.mouse.click(box.x + mark.x, box.y + mark.y);
+        for (const { index } of two) {
+            const mark = (await marks()).find((m) => m.kind === "handle" && m.index === index);
+            await page.mouse.click(box.x + mark.x, box.y + mark.y);
+        }
         await page.keyboard.up("Shift");
         check((await page.evaluate(() => window.sinew.selection.length)) === 2, "Shift and a click select several");
         const given = (s) => two.map((m) => s.bodies[0].given[m.index]);
@@ -390,7 +399,7 @@ const cases = {
             colliders: [{ name: "<b>ground</b>", kind: "plane" }],
         };
         await dropFile("hostile <b>.json", JSON.stringify(scene));
-        await until(page, "the dropped scene opens", (s) => !s.loading && s.scene?.name === name);
+        await opened("the dropped scene", (s) => s.scene?.name === name);
         await seen((name) => document.querySelector(".scene b").textContent === name, name);
         check((await page.evaluate(() => window.hacked)) === undefined, "nothing of it ran");
         check((await page.locator(".scene img, .card img, .card span b b").count()) === 0, "nothing of it became an element");

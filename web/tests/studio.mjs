@@ -8,7 +8,7 @@ import { join } from "node:path";
 export const skipped = 77; // ctest's SKIP_RETURN_CODE
 
 // s: how long anything that must come is waited for. It only guards against a hang: nothing is judged by the clock.
-export const patience = 120;
+export const patience = Number(process.env.SINEW_PATIENCE) || 120;
 
 export function skip(why) {
     console.log(`skipped: ${why}`);
