@@ -429,7 +429,7 @@ plant()
         verdict="NOTHING TO CHANGE"
     elif ! cmake --build "$build" -j 1 > "$build/log" 2>&1; then
         verdict="DOES NOT BUILD"
-    elif ctest --test-dir "$build" -R "^${test//./\\.}\$" --no-tests=error --timeout 60 > "$build/log" 2>&1; then
+    elif SINEW_PATIENCE=15 ctest --test-dir "$build" -R "^${test//./\\.}\$" --no-tests=error --timeout 60 > "$build/log" 2>&1; then
         verdict="NOT NOTICED"
     else
         verdict=caught

@@ -58,7 +58,7 @@ static json_t* WaitFor(snwStudio* studio, int first, MatchFn* match, const void*
     struct timespec until;
     json_t* found = NULL;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += snw_patience;
+    until.tv_sec += snwTest_Patience();
     pthread_mutex_lock(&studio->mutex);
     for (int i = first; found == NULL;)
     {
@@ -70,7 +70,7 @@ static json_t* WaitFor(snwStudio* studio, int first, MatchFn* match, const void*
     }
     pthread_mutex_unlock(&studio->mutex);
     if (found == NULL)
-        snwTest_Fail(__FILE__, __LINE__, "no answer within %d s", snw_patience);
+        snwTest_Fail(__FILE__, __LINE__, "no answer within %d s", snwTest_Patience());
     return found;
 }
 
@@ -152,7 +152,7 @@ json_t* snwStudio_State(snwStudio* studio)
 bool snwStudio_Settle(snwStudio* studio)
 {
     struct timespec pause = {0, 2000000};
-    for (int i = 0; i < snw_patience * 500; ++i)
+    for (int i = 0; i < snwTest_Patience() * 500; ++i)
     {
         json_t* state = snwStudio_State(studio);
         bool there = json_is_null(json_object_get(state, "loading"));

@@ -174,7 +174,7 @@ static bool Wait(snwStudioWorld* world, const int* counter, int count)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += snw_patience;
+    until.tv_sec += snwTest_Patience();
     int error = 0;
     pthread_mutex_lock(&world->mutex);
     while (*counter < count && error == 0)
@@ -232,7 +232,7 @@ const char* snwStudioWorld_Ask(snwStudioWorld* world, snwWire* wire, const char*
     snwWire_Send(wire, "\r\n", 2);
     if (size > 0)
         snwWire_Send(wire, body, size);
-    const char* answer = snwWire_ReadAll(wire, snw_patience);
+    const char* answer = snwWire_ReadAll(wire, snwTest_Patience());
     return answer != NULL ? answer : "";
 }
 

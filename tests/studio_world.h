@@ -46,7 +46,7 @@ void snwStudioWorld_Close(snwStudioWorld* world);
 uint64_t snwStudioWorld_Publish(snwStudioWorld* world, size_t size);
 void snwStudioWorld_PublishModel(snwStudioWorld* world, size_t size);
 void snwStudioWorld_Tell(snwStudioWorld* world, int client, const char* text);
-// Waits until so many messages were heard, or clients have left; false: not within snw_patience.
+// Waits until so many messages were heard, or clients have left; false: not within its patience.
 bool snwStudioWorld_WaitHeard(snwStudioWorld* world, int count);
 bool snwStudioWorld_WaitLeft(snwStudioWorld* world, int count);
 int snwStudioWorld_Heard(snwStudioWorld* world);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,11 +31,12 @@ bool snwTest_Exists(const char* name);
 const char* snwTest_TempDir(void);
 
 // s: how long a test waits for what must come. It only guards against a hang: no verdict may depend on how fast a
-// machine is, or on what else it does.
-enum
+// machine is, or on what else it does. $SINEW_PATIENCE, for faults that make things hang; 120.
+static inline int snwTest_Patience(void)
 {
-    snw_patience = 120
-};
+    const char* text = getenv("SINEW_PATIENCE");
+    return text != NULL && atoi(text) > 0 ? atoi(text) : 120;
+}
 
 // Deterministic random numbers in [0, 1).
 double snwTest_Random(uint64_t* seed);

@@ -491,7 +491,7 @@ TEST(bake, interruptWhilePreparingLeavesNothing)
     REQUIRE(process.id > 0);
     struct stat info;
     bool begun = false;
-    for (int i = 0; i < 1000 * snw_patience && !begun; ++i)
+    for (int i = 0; i < 1000 * snwTest_Patience() && !begun; ++i)
     {
         begun = stat(folder, &info) == 0;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -516,7 +516,7 @@ TEST(bake, interruptKeepsFinishedFrames)
     REQUIRE(process.id > 0);
     struct stat info;
     bool begun = false;
-    for (int i = 0; i < 100 * snw_patience && !begun; ++i)
+    for (int i = 0; i < 100 * snwTest_Patience() && !begun; ++i)
     {
         begun = stat(frames, &info) == 0;
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);

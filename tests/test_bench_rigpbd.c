@@ -69,7 +69,7 @@ TEST_HEAVY(bench, lockingAndLettingGoOfRigpbdsHandlesDoesNotJerk)
     snwRigStage_Close(&stage);
 }
 
-TEST(bench, smoothnessOfRigpbdFallsWithCompliance)
+TEST_HEAVY(bench, smoothnessOfRigpbdFallsWithCompliance)
 {
     snwBenchReport report = {.bench = "rigpbd"};
     snwBenchOptions options = snwDefaultBenchOptions();

@@ -546,7 +546,7 @@ static bool WaitForFrames(const char* folder)
     char path[256];
     struct stat info;
     snprintf(path, sizeof path, "%s/log.jsonl.part", folder);
-    for (int i = 0; i < 100 * snw_patience; ++i)
+    for (int i = 0; i < 100 * snwTest_Patience(); ++i)
     {
         if (stat(path, &info) == 0 && info.st_size > 20000)
             return true;
@@ -685,7 +685,7 @@ TEST_HEAVY(cli, renderDrawsCharacters)
     snwProcess_Free(&nowhere);
 }
 
-TEST(cli, renderShowsWeights)
+TEST_HEAVY(cli, renderShowsWeights)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/weights.png", snwTest_TempDir());
@@ -704,7 +704,7 @@ TEST(cli, renderShowsWeights)
     snwProcess_Free(&wrong);
 }
 
-TEST(cli, infoDescribesCharacters)
+TEST_HEAVY(cli, infoDescribesCharacters)
 {
     snwProcess words = RUN("info", "cantilever");
     CHECK_INT(words.code, 0);

@@ -264,7 +264,7 @@ TEST(compare, interruptKeepsWhatIsFinished)
     char path[256];
     struct stat info;
     snprintf(path, sizeof path, "%s/seed=1/log.jsonl.part", folder);
-    for (int i = 0; i < 100 * snw_patience && (stat(path, &info) != 0 || info.st_size < 20000); ++i)
+    for (int i = 0; i < 100 * snwTest_Patience() && (stat(path, &info) != 0 || info.st_size < 20000); ++i)
         Sleep(10); // until frames are in it
     kill(process.id, SIGINT);
     snwProcess_Wait(&process);

@@ -736,7 +736,7 @@ static void DrawEverything(Set* set, snwFilmLook look, uint8_t* pixels)
         memcpy(pixels, drawn, 3 * width * height);
 }
 
-TEST(film, sameBytesForAnyThreads) // Labels: threads
+TEST_HEAVY(film, sameBytesForAnyThreads) // Labels: threads
 {
     static uint8_t one[3 * width * height], many[3 * width * height];
     for (snwFilmLook look = 0; look < snw_filmLookCount; ++look)

@@ -559,7 +559,7 @@ TEST(frames, programCachesResumesChecksAndTells)
     snwProcess killed = snwProcess_Start(
         (const char* const[]){SINEW, "sim", scene, "--frames", "40", "-o", b, "--cache", "--no-film", NULL}, NULL);
     snprintf(path, sizeof path, "%s/frames.snwf", b);
-    for (int i = 0; i < 200 * snw_patience && access(path, F_OK) != 0; ++i)
+    for (int i = 0; i < 200 * snwTest_Patience() && access(path, F_OK) != 0; ++i)
         Sleep(0.005);
     Sleep(0.05); // whether it is over by then is all the same
     kill(killed.id, SIGKILL);

@@ -267,7 +267,7 @@ static int CheckInfluences(const Flesh* flesh, const snwJointFit* fit)
     return most;
 }
 
-TEST(jointFit, verticesOfFourBonesKeepTheTolerance)
+TEST_HEAVY(jointFit, verticesOfFourBonesKeepTheTolerance)
 {
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
     Flesh* flesh = MakeFlesh();

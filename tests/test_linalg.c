@@ -672,7 +672,7 @@ static uint64_t HashSolve(int threads, snwSimd simd, snwPrecision precision)
     return hash;
 }
 
-TEST(linalg, bitsDoNotDependOnThreads) // Labels: threads
+TEST_HEAVY(linalg, bitsDoNotDependOnThreads) // Labels: threads
 {
     for (int precision = 0; precision < 2; ++precision)
     {
@@ -683,7 +683,7 @@ TEST(linalg, bitsDoNotDependOnThreads) // Labels: threads
     CHECK(HashSolve(1, snw_simdAuto, snw_precisionFloat) != HashSolve(1, snw_simdAuto, snw_precisionDouble));
 }
 
-TEST(linalg, bitsDoNotDependOnTheInstructionSet)
+TEST_HEAVY(linalg, bitsDoNotDependOnTheInstructionSet)
 {
     for (int precision = 0; precision < 2; ++precision)
     {

@@ -652,7 +652,7 @@ static snwResult MeshAll(
     return result;
 }
 
-TEST(mesher, sameBitsForAnyThreadCount) // Labels: threads
+TEST_HEAVY(mesher, sameBitsForAnyThreadCount) // Labels: threads
 {
     uint64_t hashes[4] = {0};
     const int threads[4] = {1, 2, 3, 7};

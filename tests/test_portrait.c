@@ -778,7 +778,7 @@ TEST(portrait, textHasItsInkInTheRightPlace)
     snwDestroyContext(context);
 }
 
-TEST(portrait, everyGlyphIsItself)
+TEST_HEAVY(portrait, everyGlyphIsItself)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwImage glyphs[95] = {0};

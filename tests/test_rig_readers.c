@@ -942,7 +942,7 @@ static snwVec3 Skin(const snwAsset* asset, int frame, int vertex)
 
 // The elephant by its bones: starts at rest and goes on without jumps. With the angles in the other order it jumps by
 // 183.
-TEST(rigfile, realBundlesMoveSmoothly)
+TEST_HEAVY(rigfile, realBundlesMoveSmoothly)
 {
     static const struct
     {

@@ -777,7 +777,7 @@ static void LeadABone(snwContext* context, snwCharacter* character, const char* 
     snwScene_Release(def.scene);
 }
 
-TEST(rigpbd, realRigsFollowAHand)
+TEST_HEAVY(rigpbd, realRigsFollowAHand)
 {
     static const char* const s_files[] = {"gltf/Fox.glb", "gltf/RiggedSimple.glb", "blender-rig/rig.glb",
         "complementary-dynamics/elephant/elephant.json", "complementary-dynamics/fish/fish.json"};

@@ -117,37 +117,37 @@ TEST(rotation, classRandom)
     CheckClass(snw_polarRandom);
 }
 
-TEST(rotation, classNearlySingular)
+TEST_HEAVY(rotation, classNearlySingular)
 {
     CheckClass(snw_polarNearlySingular);
 }
 
-TEST(rotation, classInverted)
+TEST_HEAVY(rotation, classInverted)
 {
     CheckClass(snw_polarInverted);
 }
 
-TEST(rotation, classRankTwo)
+TEST_HEAVY(rotation, classRankTwo)
 {
     CheckClass(snw_polarRankTwo);
 }
 
-TEST(rotation, classRankOne)
+TEST_HEAVY(rotation, classRankOne)
 {
     CheckClass(snw_polarRankOne);
 }
 
-TEST(rotation, classRankZero)
+TEST_HEAVY(rotation, classRankZero)
 {
     CheckClass(snw_polarRankZero);
 }
 
-TEST(rotation, classLarge)
+TEST_HEAVY(rotation, classLarge)
 {
     CheckClass(snw_polarLarge);
 }
 
-TEST(rotation, classSmall)
+TEST_HEAVY(rotation, classSmall)
 {
     CheckClass(snw_polarSmall);
 }

@@ -547,7 +547,7 @@ static snwResult ParseWalker(snwContext* context, const char* motion, snwSceneFi
     return snwSceneFile_Parse(context, text, strlen(text), "walker", NULL, file, message);
 }
 
-TEST(scene, bodiesNameTheirMotion)
+TEST_HEAVY(scene, bodiesNameTheirMotion)
 {
     snwContext* context = NewContext();
     snwSceneFile walks, stands;
@@ -583,7 +583,7 @@ TEST(scene, bodiesNameTheirMotion)
     snwDestroyContext(context);
 }
 
-TEST(scene, bodiesKeepTheirMotionWhenWritten)
+TEST_HEAVY(scene, bodiesKeepTheirMotionWhenWritten)
 {
     snwContext* context = NewContext();
     char text[256];

@@ -124,7 +124,7 @@ TEST(sim, oneUlpChangesTheHash)
     snwDestroyContext(context);
 }
 
-TEST(sim, restoreAtAnyFrameEqualsTheStraightRun)
+TEST_HEAVY(sim, restoreAtAnyFrameEqualsTheStraightRun)
 {
     snwCommand script[6];
     snwFixtureScene fixture = LivelyScene(script);

@@ -414,7 +414,7 @@ TEST(server, uploadsThatAreNoGoodLeaveNothing)
             "PUT /file/cut.glb?token=%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 100\r\n\r\nhalf", world.token,
             world.port);
         shutdown(wire.socket, SHUT_WR);
-        snwWire_ReadAll(&wire, snw_patience);
+        snwWire_ReadAll(&wire, snwTest_Patience());
         snwWire_Close(&wire);
     }
     CHECK_INT(Upload(&world, "whole.glb", "abc", 3, got), 201);
@@ -449,7 +449,7 @@ TEST(server, messagesReachTheHostWhole)
     CHECK(world.heard[4].size == 65536 && strcmp(world.heard[4].text, big) == 0);
     snwStudioWorld_Deafen(&world); // too many wait: the answer says so, with the number it was asked with
     snwWire_SendText(&wire, "{\"v\": 1, \"id\": 12, \"do\": \"play\"}");
-    CHECK(snwWire_Next(&wire, snw_patience) == snw_wireText);
+    CHECK(snwWire_Next(&wire, snwTest_Patience()) == snw_wireText);
     CHECK(strncmp((char*)wire.message, "{\"id\": 12, \"ok\": false", 22) == 0);
     snwWire_Close(&wire);
     CHECK(snwStudioWorld_WaitLeft(&world, 1));
@@ -486,7 +486,7 @@ TEST(server, malformedMessagesCloseTheirSocket)
     {
         REQUIRE(snwWire_Upgrade(&wire, world.port, world.token));
         snwWire_SendFrame(&wire, abuses[i].first, abuses[i].masked, abuses[i].data, abuses[i].size);
-        int status = snwWire_WaitForClose(&wire, snw_patience);
+        int status = snwWire_WaitForClose(&wire, snwTest_Patience());
         if (status < 0)
             snwTest_Fail(__FILE__, __LINE__, "abuse %d is not closed", i);
         if (abuses[i].status != 0)
@@ -597,24 +597,26 @@ TEST(server, framesFollowTheirModelWithinCredit)
     snwStudioWorld_PublishModel(&world, 1000000);
     snwStudioWorld_Publish(&world, size);
     REQUIRE(snwWire_Upgrade(&wire, world.port, world.token));
-    CHECK(snwWire_Next(&wire, snw_patience) == snw_wireBinary && wire.messageSize == 1000000 && wire.message[6] == 2);
-    CHECK(snwWire_Next(&wire, snw_patience) == snw_wireBinary && wire.messageSize == size && wire.message[6] == 1);
+    CHECK(snwWire_Next(&wire, snwTest_Patience()) == snw_wireBinary && wire.messageSize == 1000000 &&
+          wire.message[6] == 2);
+    CHECK(
+        snwWire_Next(&wire, snwTest_Patience()) == snw_wireBinary && wire.messageSize == size && wire.message[6] == 1);
     CHECK_INT((int)Number(&wire, 8), 1);
     CHECK(wire.message[size - 1] == 1);
     for (int i = 0; i < 5; ++i) // 2 .. 6; the second one goes out, then there is no credit
     {
         snwStudioWorld_Publish(&world, size);
         if (i == 0)
-            CHECK(snwWire_Next(&wire, snw_patience) == snw_wireBinary && Number(&wire, 8) == 2);
+            CHECK(snwWire_Next(&wire, snwTest_Patience()) == snw_wireBinary && Number(&wire, 8) == 2);
     }
     CHECK(snwWire_Next(&wire, 0.05) == snw_wireNothing);
     Acknowledge(&wire, 2);
-    CHECK(snwWire_Next(&wire, snw_patience) == snw_wireBinary && Number(&wire, 8) == 6); // the newest, no queue
+    CHECK(snwWire_Next(&wire, snwTest_Patience()) == snw_wireBinary && Number(&wire, 8) == 6); // the newest, no queue
     CHECK(snwWire_Next(&wire, 0.05) == snw_wireNothing);
     snwStudioWorld_PublishModel(&world, 100);
-    CHECK(snwWire_Next(&wire, snw_patience) == snw_wireBinary && wire.message[6] == 2 && wire.messageSize == 100);
+    CHECK(snwWire_Next(&wire, snwTest_Patience()) == snw_wireBinary && wire.message[6] == 2 && wire.messageSize == 100);
     snwStudioWorld_Publish(&world, size);
-    CHECK(snwWire_Next(&wire, snw_patience) == snw_wireBinary && Number(&wire, 8) == 7 && Number(&wire, 12) == 2);
+    CHECK(snwWire_Next(&wire, snwTest_Patience()) == snw_wireBinary && Number(&wire, 8) == 7 && Number(&wire, 12) == 2);
     CHECK_INT(snwStudioWorld_Heard(&world), 0); // acks are no requests
     snwWire_Close(&wire);
     CloseWorld(&world);
@@ -644,7 +646,7 @@ TEST(server, manyViewersSeeTheSame)
         int binaries = 0, texts = 0, own = 0;
         while (binaries < 2 || texts < 1 + (i == 6))
         {
-            snwWireKind kind = snwWire_Next(&wires[i], snw_patience);
+            snwWireKind kind = snwWire_Next(&wires[i], snwTest_Patience());
             REQUIRE(kind == snw_wireBinary || kind == snw_wireText);
             binaries += kind == snw_wireBinary;
             texts += kind == snw_wireText;
@@ -691,7 +693,7 @@ TEST(server, clientThatNeverReadsIsCutOff)
         bool told = false;
         while (!told || (step == steps - 1 && seen != newest)) // the good one reads along
         {
-            snwWireKind kind = snwWire_Next(&good, snw_patience);
+            snwWireKind kind = snwWire_Next(&good, snwTest_Patience());
             REQUIRE(kind == snw_wireBinary || kind == snw_wireText);
             told = told || kind == snw_wireText;
             texts += kind == snw_wireText;
@@ -766,7 +768,7 @@ TEST(server, headersAndConnectionsAreBounded)
         memset(long1 + length, 'a', size);
         REQUIRE(snwWire_Open(&wire, world.port));
         snwWire_Send(&wire, long1, (size_t)length + size);
-        const char* answer = snwWire_ReadAll(&wire, snw_patience);
+        const char* answer = snwWire_ReadAll(&wire, snwTest_Patience());
         CHECK(answer != NULL && snwAnswer_Status(answer) != 200);
         snwWire_Close(&wire);
     }
@@ -776,7 +778,7 @@ TEST(server, headersAndConnectionsAreBounded)
     for (int i = 0; i < 4 * most; ++i)
         REQUIRE(snwWire_Open(&wires[i], world.port));
     for (int i = 2 * most; i < 4 * most; ++i)
-        closed += snwWire_ReadAll(&wires[i], snw_patience) != NULL;
+        closed += snwWire_ReadAll(&wires[i], snwTest_Patience()) != NULL;
     CHECK_INT(closed, 2 * most); // the later ones were not kept
     for (int i = 0; i < 4 * most; ++i)
         snwWire_Close(&wires[i]);
@@ -808,9 +810,9 @@ TEST(server, closesCleanly)
     snwWire_Say(&half, "PUT /file/x.glb?token=%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 9\r\n\r\nhalf",
         world.token, world.port);
     snwStudioWorld_PublishModel(&world, 20000000); // more than a socket takes: the deaf one is in the middle of it
-    CHECK(snwWire_Next(&wire, snw_patience) == snw_wireBinary);
+    CHECK(snwWire_Next(&wire, snwTest_Patience()) == snw_wireBinary);
     snwServer_Stop(world.server);
-    CHECK_INT(snwWire_WaitForClose(&wire, snw_patience), 1001);
+    CHECK_INT(snwWire_WaitForClose(&wire, snwTest_Patience()), 1001);
     snwStudioWorld_Close(&world);
     CHECK_INT(world.left, 2);
     snwWire_Close(&wire);

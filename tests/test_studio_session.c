@@ -160,7 +160,7 @@ TEST(session, time)
     CHECK(snwStudio_Do(studio, "\"do\": \"play\""));
     CHECK_NEAR(snwStudio_Number(studio, "playing"), 1, 0);
     struct timespec pause = {0, 2000000};
-    for (int i = 0; i < 500 * snw_patience && snwStudio_Number(studio, "frame") < 8; ++i)
+    for (int i = 0; i < 500 * snwTest_Patience() && snwStudio_Number(studio, "frame") < 8; ++i)
         nanosleep(&pause, NULL);
     CHECK(snwStudio_Do(studio, "\"do\": \"pause\""));
     CHECK(snwStudio_Number(studio, "frame") >= 8);
@@ -475,7 +475,7 @@ TEST(session, showsWhatIsWanted)
     json_decref(answer);
     struct timespec pause = {0, 5000000};
     bool painted = false;
-    for (int i = 0; i < 200 * snw_patience && !painted; ++i)
+    for (int i = 0; i < 200 * snwTest_Patience() && !painted; ++i)
     {
         nanosleep(&pause, NULL);
         snwBlob* model = snwSession_TakeModel(snwStudio_Session(studio));
@@ -661,7 +661,7 @@ TEST(session, exportsWhatWasShown)
     snwStudio_Close(studio);
 }
 
-TEST(session, exportsAFilm)
+TEST_HEAVY(session, exportsAFilm)
 {
     if (system("ffmpeg -version >/dev/null 2>&1") != 0) // NOLINT: a fixed text
         SKIP("no ffmpeg here");
@@ -957,7 +957,7 @@ TEST(session, queueIsBounded)
     snwSession_Leave(session, 2);
     struct timespec pause = {0, 5000000};
     json_t* state = NULL;
-    for (int i = 0; i < 200 * snw_patience && state == NULL; ++i)
+    for (int i = 0; i < 200 * snwTest_Patience() && state == NULL; ++i)
     {
         nanosleep(&pause, NULL);
         state = snwStudio_State(studio); // NULL while the queue is full

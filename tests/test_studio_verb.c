@@ -28,10 +28,10 @@ static void MakePaths(char scene[128], char folder[128])
     fclose(file);
 }
 
-// What it printed; NULL: nothing within snw_patience.
+// What it printed; NULL: nothing within its patience.
 static json_t* WaitForAddress(const snwProcess* process)
 {
-    double until = snwClock_Seconds() + snw_patience;
+    double until = snwClock_Seconds() + snwTest_Patience();
     json_t* address = NULL;
     while (address == NULL && snwClock_Seconds() < until)
     {
@@ -46,7 +46,7 @@ static json_t* WaitForAnswer(snwWire* wire, int number)
 {
     for (;;)
     {
-        snwWireKind kind = snwWire_Next(wire, snw_patience);
+        snwWireKind kind = snwWire_Next(wire, snwTest_Patience());
         if (kind == snw_wireBinary)
             continue;
         json_t* answer = kind == snw_wireText ? json_loadb((char*)wire->message, wire->messageSize, 0, NULL) : NULL;
@@ -61,7 +61,7 @@ static bool WaitForFrame(snwWire* wire)
 {
     snwWireKind kind = snw_wireText;
     while (kind == snw_wireText || (kind == snw_wireBinary && wire->message[6] != 1))
-        kind = snwWire_Next(wire, snw_patience);
+        kind = snwWire_Next(wire, snwTest_Patience());
     return kind == snw_wireBinary;
 }
 
@@ -89,7 +89,7 @@ TEST(studioVerb, showsASceneUntilItIsInterrupted)
     CHECK(strcmp(json_string_value(json_object_get(json_object_get(state, "scene"), "name")), "small") == 0);
     json_decref(state);
     kill(process.id, SIGINT);
-    CHECK_INT(snwWire_WaitForClose(&wire, snw_patience), 1001);
+    CHECK_INT(snwWire_WaitForClose(&wire, snwTest_Patience()), 1001);
     snwWire_Close(&wire);
     snwProcess_Wait(&process);
     CHECK_INT(process.code, 0);

@@ -301,7 +301,7 @@ static bool HasArea(const snwGridPoint3 t[3])
 }
 
 // On a small grid most pairs touch in corners, lie in one plane or share lines: the hard cases.
-TEST(survey, pairsCrossAsSeparatingAxesSay)
+TEST_HEAVY(survey, pairsCrossAsSeparatingAxesSay)
 {
     static const int u[3] = {0, 1, 2}, v[3] = {3, 4, 5};
     uint64_t seed = 11;

@@ -430,7 +430,7 @@ static snwCharacter* MakeBuiltIn(snwContext* context)
     return builtIn;
 }
 
-TEST(truth, storedCantileversAreMinima)
+TEST_HEAVY(truth, storedCantileversAreMinima)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwCharacter* builtIn = MakeBuiltIn(context);
@@ -458,7 +458,7 @@ TEST(truth, storedCantileversAreMinima)
     snwDestroyContext(context);
 }
 
-TEST(truth, ipoptGivesTheStoredFrameAgain)
+TEST_HEAVY(truth, ipoptGivesTheStoredFrameAgain)
 {
     if (!snwTruth_IsAvailable())
         SKIP("IPOPT is not on this machine (make bench-deps)");
@@ -554,7 +554,7 @@ static double AngleInThePlane(snwAffine bone)
 }
 
 // The same two bars as a double pendulum in its two angles, integrated by scipy's DOP853 to 1e-12.
-TEST(truth, flatNunchuckIsTheDoublePendulum)
+TEST_HEAVY(truth, flatNunchuckIsTheDoublePendulum)
 {
     static const double times[2] = {0.5, 1},
                         angles[2][2] = {{1.239876594149, 1.592006191453}, {0.462556664075, 1.179253590021}};
@@ -594,7 +594,7 @@ static snwNunchuckDef MakeSlantedNunchuck(void)
     };
 }
 
-TEST(truth, nunchuckKeepsEnergyMomentumAndJoints)
+TEST_HEAVY(truth, nunchuckKeepsEnergyMomentumAndJoints)
 {
     snwNunchuckDef def = MakeSlantedNunchuck();
     snwNunchuckReport report;
@@ -620,7 +620,7 @@ TEST(truth, nunchuckKeepsEnergyMomentumAndJoints)
 }
 
 // Fourth order: an error of 2^-4 with half the step. With no halving asked for, the first pair of runs is the result.
-TEST(truth, nunchuckConvergesAtFourthOrder)
+TEST_HEAVY(truth, nunchuckConvergesAtFourthOrder)
 {
     snwNunchuckDef def = MakeSlantedNunchuck();
     double time = 1, changes[3];

@@ -147,7 +147,7 @@ static snwCharacter* OpenCharacter(snwContext* context, const char* name)
 }
 
 // Bones with elements of their own, bones that are handles, a polygon as a cage, points.
-TEST(weights, charactersGetThem)
+TEST_HEAVY(weights, charactersGetThem)
 {
     static const struct
     {
