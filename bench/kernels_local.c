@@ -21,7 +21,7 @@ typedef struct Local
 {
     snwBenchCube cube;
     snwElasticWeights* weights;
-    float* before;
+    snwStretchBlock* start;
     float* forces;
 } Local;
 
@@ -29,8 +29,19 @@ static void FreeLocal(Local* local)
 {
     snwBenchCube_Free(&local->cube);
     free(local->weights);
-    free(local->before);
+    free(local->start);
     free(local->forces);
+}
+
+static snwElasticTask MakeTask(Local* local, snwElasticLaw law, bool damped)
+{
+    return (snwElasticTask){.law = law,
+        .tets = local->cube.blocks,
+        .weights = local->weights,
+        .positions = local->cube.positions,
+        .start = damped ? local->start : NULL,
+        .rotations = local->cube.q,
+        .forces = local->forces};
 }
 
 // The guess is the pose of the frame before, as in the rotations' rows.
@@ -42,16 +53,14 @@ static bool MakeLocal(Local* local)
         return false;
     size_t rows = (size_t)cube->vertexCount * 4 * sizeof(float);
     local->weights = snwBench_Allocate((size_t)cube->blockCount * sizeof *local->weights);
-    local->before = snwBench_Allocate(rows);
+    local->start = snwBench_Allocate((size_t)cube->blockCount * sizeof *local->start);
     local->forces = snwBench_Allocate(rows);
-    if (local->weights == NULL || local->before == NULL || local->forces == NULL)
+    if (local->weights == NULL || local->start == NULL || local->forces == NULL)
         return false;
     snwBenchCube_FillRest(cube);
     snwBenchCube_Deform(cube, 0);
     memset(cube->guess, 0, (size_t)cube->blockCount * sizeof *cube->guess);
     snwRotation_Kernels(snw_simdAuto)->tetExtract(cube->blockCount, cube->blocks, cube->positions, cube->guess, NULL);
-    memcpy(local->before, cube->positions, rows);
-    snwBenchCube_Deform(cube, 1);
     memset(local->forces, 0, rows);
     for (int t = 0; t < cube->blockCount * 8; ++t)
     {
@@ -59,6 +68,10 @@ static bool MakeLocal(Local* local)
         local->weights[t / 8].bulk[t % 8] = t < cube->tetCount ? 4.0f : 0.0f;
         local->weights[t / 8].damping[t % 8] = t < cube->tetCount ? 0.5f : 0.0f;
     }
+    snwElasticTask task = MakeTask(local, snw_elasticNeo, true);
+    task.isStart = true;
+    snwElastic_Kernels(snw_simdAuto)->addForces(&task, 0, cube->blockCount);
+    snwBenchCube_Deform(cube, 1);
     return true;
 }
 
@@ -66,8 +79,7 @@ static bool MakeLocal(Local* local)
 static double Measure(Local* local, snwSimd simd, snwElasticLaw law, bool damped)
 {
     snwBenchCube* cube = &local->cube;
-    snwElasticTask task = {
-        law, cube->blocks, local->weights, cube->positions, damped ? local->before : NULL, cube->q, local->forces};
+    snwElasticTask task = MakeTask(local, law, damped);
     double best = INFINITY;
     for (int repeat = 0; repeat < snw_localRepeats; ++repeat)
     {
@@ -82,8 +94,8 @@ static double Measure(Local* local, snwSimd simd, snwElasticLaw law, bool damped
 static snwResult AddRow(
     Local* local, snwSimd simd, snwElasticLaw law, int runs, snwBenchReport* report, snwMessage* message)
 {
-    static const char* const names[] = {"local-strain", "local-volume", "local-corotated"};
-    static const double targets[] = {20, 50, 20};
+    static const char* const names[] = {"local-strain", "local-volume", "local-corotated", "local-neo"};
+    static const double targets[] = {20, 50, 20, 20};
     snwSamples plain = {0}, damped = {0};
     for (int run = 0; run < runs; ++run)
     {

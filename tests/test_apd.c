@@ -88,7 +88,7 @@ TEST(apd, restIsRest)
 }
 
 // Linear momentum is kept to rounding; angular momentum decays with the step, as backward Euler does.
-TEST(apd, flightKeepsMomentum)
+TEST_HEAVY(apd, flightKeepsMomentum)
 {
     snwRiggedBar bar = snwRigged_DefaultBar();
     double loss[2];
@@ -148,7 +148,7 @@ TEST(apd, energyNeverExceedsItsStart)
 }
 
 // More iterations find the same step.
-TEST(apd, iterationsConverge)
+TEST_HEAVY(apd, iterationsConverge)
 {
     snwVec3 ends[3];
     const int iterations[3] = {10, 100, 1000};
@@ -466,39 +466,98 @@ static snwVec3 TurnInsideOut(snwVec3 x, uint64_t* seed)
     return (snwVec3){x.x, -x.y, x.z};
 }
 
-static double StretchAfter(DeformFn* deform, bool bones)
+typedef struct StressRun
 {
+    DeformFn* deform;
+    bool bones;
+    int substeps;
+    snwElasticLaw law;
+    double damping; // 1/s
+} StressRun;
+
+static World OpenStress(const StressRun* run)
+{
+    static snwSetting settings[2];
     snwRiggedBar bar = snwRigged_DefaultBar();
-    bar.bones = bones;
-    bar.material.damping = 5.0;
+    bar.bones = run->bones;
+    bar.material.damping = run->damping;
     World world = OpenBar(&bar);
+    settings[0] = (snwSetting){"sim.substeps", run->substeps};
+    settings[1] = (snwSetting){"apd.law", run->law};
     world.scene.def.gravity = (snwVec3){0, 0, 0};
+    world.scene.def.settings = settings;
+    world.scene.def.settingCount = 2;
     Start(&world);
+
     uint64_t seed = 5;
     snwApdState state = snwApd_GetState(world.sim, 0);
     const snwApdModel* model = world.sim->bodies[0].model;
     for (int i = 0; i < model->vertexCount; ++i)
         if (model->boneOf[i] < 0)
-            state.positions[i] = deform(state.positions[i], &seed);
-    snwFixture_Run(world.sim, 400, s_h);
-    double stretch = Measure(&world).maxStretch * 0.077; // of an edge of a cell: m, and the size is 1 m
+            state.positions[i] = run->deform(state.positions[i], &seed);
+    return world;
+}
+
+// m, of an edge; the size is 1 m.
+static double StretchAfter(const StressRun* run, int frames)
+{
+    World world = OpenStress(run);
+    snwFixture_Run(world.sim, frames, s_h);
+    double stretch = Measure(&world).maxStretch * 0.077;
     CHECK(snwRigged_JointGap(world.sim, 0) < 1e-6);
     Close(&world);
     return stretch;
 }
 
+static DeformFn* const s_stresses[] = {Flatten, Stretch, Twist, Collapse, Shuffle, TurnInsideOut};
+
 TEST_HEAVY(apd, stressStatesRecover)
 {
-    DeformFn* const all[] = {Flatten, Stretch, Twist, Collapse, Shuffle, TurnInsideOut};
-    for (int i = 0; i < 6; ++i)
+    for (int i = 0; i < 12; ++i)
     {
-        double stretch = StretchAfter(all[i], i % 2 == 0);
+        StressRun run = {s_stresses[i / 2], i % 2 == 0, 1, snw_elasticCorotated, 5.0};
+        double stretch = StretchAfter(&run, 400);
         if (!(stretch < 1e-3))
-            snwTest_Fail(__FILE__, __LINE__, "stress state %d is left with a stretch of %g m", i, stretch);
+            snwTest_Fail(__FILE__, __LINE__, "stress state %d %s bones is left with a stretch of %g m", i / 2,
+                run.bones ? "with" : "without", stretch);
     }
 }
 
-TEST(apd, massAndStiffnessRatiosOfAThousandAreStable)
+// Whatever the law, the substeps and the damping, nothing is pulled far apart.
+TEST_LONG(apd, stressStatesNeverDiverge)
+{
+    for (int i = 0; i < 12 * 3 * 2 * snw_elasticLawCount; ++i)
+    {
+        StressRun run = {s_stresses[i / 2 % 6], i % 2 == 0, (int[]){1, 4, 16}[i / 12 % 3], (snwElasticLaw)(i / 72),
+            i / 36 % 2 == 0 ? 5.0 : 0.0};
+        double stretch = StretchAfter(&run, 200);
+        if (!(stretch < 1))
+            snwTest_Fail(__FILE__, __LINE__, "law %d, %d substeps, state %d %s bones: a stretch of %g m", run.law,
+                run.substeps, i / 2 % 6, run.bones ? "with" : "without", stretch);
+    }
+}
+
+// Energy of what nothing works on falls in every substep, undamped, however far from rest.
+TEST(apd, farFromRestEnergyNeverGrows)
+{
+    for (int i = 0; i < 12; ++i)
+    {
+        StressRun run = {s_stresses[i % 6], false, 1, i < 6 ? snw_elasticCorotated : snw_elasticNeo, 0.0};
+        World world = OpenStress(&run);
+        double energy = INFINITY;
+        for (int frame = 0; frame < 40; ++frame)
+        {
+            snwFixture_Run(world.sim, 1, s_h);
+            double now = snwApd_Body(world.sim, 0)->startEnergy;
+            if (!(now <= 1.00001 * energy + 1e-3))
+                snwTest_Fail(__FILE__, __LINE__, "state %d: %g J after %g J", i, now, energy);
+            energy = now;
+        }
+        Close(&world);
+    }
+}
+
+TEST_HEAVY(apd, massAndStiffnessRatiosOfAThousandAreStable)
 {
     for (int run = 0; run < 2; ++run)
     {

@@ -488,7 +488,7 @@ TEST_HEAVY(apdBaselines, constrainedIsStiffAtSmallSteps)
     snwDestroyContext(context);
 }
 
-TEST(apdBaselines, constrainedTakesEnergyAwayWhateverTheIterations)
+TEST_HEAVY(apdBaselines, constrainedTakesEnergyAwayWhateverTheIterations)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     World world = DefaultWorld(snw_apdConstrained);
@@ -619,7 +619,7 @@ TEST(apdBaselines, plainAndStiffAreOneWithoutBones)
 // ---------------------------------------------------------------------------------------------------------------------
 // What holds for every solver
 
-TEST(apdBaselines, anyThreadsAndInstructionSetsGiveTheSameBits) // Labels: threads
+TEST_HEAVY(apdBaselines, anyThreadsAndInstructionSetsGiveTheSameBits) // Labels: threads
 {
     const int threads[] = {1, 3, 2, 2};
     const snwSimd simd[] = {snw_simdAuto, snw_simdAuto, snw_simdScalar, snw_simdBase};

@@ -27,7 +27,7 @@ static const char* const s_stages[snw_stageCount] = {
     "factor", "predict", "detect", "local", "residual", "columns", "sweeps", "bones", "contact", "finish"};
 
 static const char* const s_solvers[] = {"articulated", "plain", "stiff", "split", "literal", "constrained", NULL};
-static const char* const s_laws[] = {"strain", "volume", "corotated", NULL};
+static const char* const s_laws[] = {"strain", "volume", "corotated", "neo", NULL};
 
 static const snwParamInfo s_params[snw_apdParamCount] = {
     [snw_apdIterations] = {.name = "apd.iterations",
@@ -61,8 +61,8 @@ static const snwParamInfo s_params[snw_apdParamCount] = {
         .upper = snw_elasticLawCount - 1,
         .initial = snw_elasticCorotated,
         .choices = s_laws,
-        .help = "flesh: strain (distance to rotations), volume (that and distance to matrices of determinant 1) or "
-                "corotated (linear, with the true moduli)"},
+        .help = "flesh: strain (distance to rotations), volume (that and distance to matrices of determinant 1), "
+                "corotated (linear, with the true moduli) or neo (stable Neo-Hookean)"},
     [snw_apdSolver_] = {.name = "apd.solver",
         .type = snw_paramChoice,
         .unit = "",
@@ -74,7 +74,7 @@ static const snwParamInfo s_params[snw_apdParamCount] = {
             "articulated: this method; plain: no bones, all is flesh; stiff: bones imitated by stiffness, without "
             "joints; split: the forerunner of 2019, joints in a problem of their own; literal: the paper's Eq. 17 as "
             "printed; constrained: stable constrained dynamics, stiff bones without joints, one linear solve per "
-            "substep, at most 20000 vertices, not with law volume"},
+            "substep, at most 20000 vertices, only with laws corotated and strain"},
     [snw_apdRatio] = {.name = "apd.ratio",
         .type = snw_paramReal,
         .unit = "",
@@ -141,7 +141,7 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
     body->bonesAside = snwArena_Alloc(arena, bones, sizeof *body->bonesAside);
     body->external = snwArena_Alloc(arena, n, sizeof *body->external);
     body->rows = snwArena_Alloc(arena, n, 4 * sizeof(float));
-    body->beforeRows = snwArena_Alloc(arena, n, 4 * sizeof(float));
+    body->start = snwArena_Alloc(arena, (size_t)model->blockCount, sizeof *body->start);
     for (int p = 0; p < model->partCount; ++p)
         body->forces[p] = snwArena_Alloc(arena, n, 4 * sizeof(float));
     body->bonesBefore = snwArena_Alloc(arena, bones, sizeof *body->bonesBefore);
@@ -153,6 +153,8 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
     snwResult result = snwApd_CreateSystem(sim, index, message);
     if (result >= 0)
         result = snwApd_CreateMix(sim, index, message);
+    if (result >= 0)
+        result = snwApd_CreateDescent(sim, index, message);
     if (result >= 0)
         result = snwApd_CreateBones(sim, index, message);
     if (result >= 0 && model->solver == snw_apdLiteral)
@@ -218,11 +220,6 @@ static void PredictVertices(int begin, int end, void* data)
         body->inertial[i] = x;
         body->external[i] = (snwVec3){0, 0, 0};
         loop->state.positions[i] = x;
-        float* row = body->beforeRows + 4 * (size_t)i;
-        snwVec3 d = snwVec3_Sub(body->before[i], body->origin);
-        row[0] = (float)d.x;
-        row[1] = (float)d.y;
-        row[2] = (float)d.z;
     }
 }
 
@@ -293,11 +290,8 @@ static VertexLoop MakeLoop(snwSim* sim, int index, double h)
         .keep = exp(-snwSim_Param(sim, snw_apdDrag) * h)};
 }
 
-static void LocalStep(snwSim* sim, int index, double h);
-
-// Backward Euler cannot gain energy if the objective does not end above what it is at x_n. It falls from wherever the
-// iterations begin, so they begin with x_n where inertia alone would lead somewhere worse (a fast impact, a snap), and
-// else with y, which free flight needs.
+// Where the iterations begin: with y, as free flight needs, or with x_n where inertia alone would lead somewhere worse
+// (a fast impact, a snap). At x_n the strains and the energy of the substep's start are noted.
 static void ChooseStart(snwSim* sim, int index, double h)
 {
     VertexLoop loop = MakeLoop(sim, index, h);
@@ -305,16 +299,26 @@ static void ChooseStart(snwSim* sim, int index, double h)
     size_t vertices = (size_t)body->model->vertexCount, bones = (size_t)body->model->boneCount;
     memcpy(body->aside, loop.state.positions, vertices * sizeof *loop.state.positions);
     memcpy(body->bonesAside, loop.state.bones, bones * sizeof *loop.state.bones);
-    LocalStep(sim, index, h);
-    double ahead = snwApd_Objective(sim, index, h);
+
+    memcpy(loop.state.positions, body->before, vertices * sizeof *loop.state.positions);
+    memcpy(loop.state.bones, body->bonesBefore, bones * sizeof *loop.state.bones);
+    snwApd_LocalStep(sim, index, true);
+    snwApd_NoteStart(sim, index, h);
+    MovePinned(sim, index);
+    if (memcmp(loop.state.positions, body->before, vertices * sizeof *loop.state.positions) != 0)
+        snwApd_LocalStep(sim, index, false);
+    double behind = snwApd_Objective(sim, index, h);
+
+    memcpy(loop.state.positions, body->aside, vertices * sizeof *loop.state.positions);
+    memcpy(loop.state.bones, body->bonesAside, bones * sizeof *loop.state.bones);
+    snwApd_LocalStep(sim, index, false);
+    if (behind >= snwApd_Objective(sim, index, h))
+        return;
+
     memcpy(loop.state.positions, body->before, vertices * sizeof *loop.state.positions);
     memcpy(loop.state.bones, body->bonesBefore, bones * sizeof *loop.state.bones);
     MovePinned(sim, index);
-    LocalStep(sim, index, h);
-    if (!(snwApd_Objective(sim, index, h) >= ahead))
-        return;
-    memcpy(loop.state.positions, body->aside, vertices * sizeof *loop.state.positions);
-    memcpy(loop.state.bones, body->bonesAside, bones * sizeof *loop.state.bones);
+    snwApd_LocalStep(sim, index, false);
 }
 
 static void Predict(snwSim* sim, int index, double h)
@@ -364,9 +368,9 @@ static void RunParts(int begin, int end, void* data)
     }
 }
 
-static void LocalStep(snwSim* sim, int index, double h)
+void snwApd_LocalStep(snwSim* sim, int index, bool isStart)
 {
-    VertexLoop loop = MakeLoop(sim, index, h);
+    VertexLoop loop = MakeLoop(sim, index, 0.0);
     const snwApdModel* model = loop.body->model;
     snwParallelFor(sim->context, model->vertexCount, snw_apdGrain, FillRows, &loop);
     PartLoop parts = {loop.body,
@@ -374,13 +378,18 @@ static void LocalStep(snwSim* sim, int index, double h)
             .tets = model->tets,
             .weights = loop.body->weights,
             .positions = loop.body->rows,
-            .before = loop.body->damped ? loop.body->beforeRows : NULL,
+            .start = loop.body->damped ? loop.body->start : NULL,
+            .isStart = isStart,
             .rotations = loop.state.rotations},
         snwElastic_Kernels(sim->context->simd)};
     snwParallelFor(sim->context, model->partCount, 1, RunParts, &parts);
-    loop.body->energy = 0.0;
+    loop.body->energy = (snwElasticEnergy){0.0, 0.0};
     for (int p = 0; p < model->partCount; ++p)
-        loop.body->energy += loop.body->partEnergy[p];
+    {
+        loop.body->energy.elastic += loop.body->partEnergy[p].elastic;
+        loop.body->energy.damping += loop.body->partEnergy[p].damping;
+    }
+    loop.body->evaluated = true;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -505,6 +514,7 @@ static void GlobalStep(snwSim* sim, int index, double h)
         SolveSwept(sim, index, h);
     snwParallelFor(sim->context, body->model->fleshCount, snw_apdGrain, MoveFlesh, &loop);
     snwApd_PlaceBoneVertices(body->model, loop.state.bones, loop.state.positions);
+    body->evaluated = false;
     snwSim_EndStage(sim, snw_stageResidual);
 }
 
@@ -516,23 +526,48 @@ typedef enum MixKind
     snw_mixLast, // the last iteration is plain
 } MixKind;
 
+// Forces and energy at x, which is taken back where the objective rose.
+static void Evaluate(snwSim* sim, int index, double h, MixKind mix)
+{
+    snwApdBody* body = snwApd_Body(sim, index);
+    bool mixed = mix != snw_mixNot && body->mix.mixed;
+    if (!body->evaluated)
+        snwApd_LocalStep(sim, index, false);
+    if (mixed && snwApd_RejectMix(sim, index, snwApd_Objective(sim, index, h)))
+    {
+        snwApd_LocalStep(sim, index, false);
+        mixed = false;
+    }
+    if (mixed)
+        body->descent.merit = snwApd_Objective(sim, index, h);
+    else
+        snwApd_Descend(sim, index, h);
+    if (mix != snw_mixNot)
+        snwApd_KeepMix(sim, index, body->descent.merit);
+    snwSim_EndStage(sim, snw_stageLocal);
+}
+
+static bool IsSwept(const snwApdBody* body)
+{
+    return body->model->rowCount > 0 && body->model->solver != snw_apdConstrained;
+}
+
 static void Iterate(snwSim* sim, int index, double h, MixKind mix)
 {
-    if (snwApd_Body(sim, index)->model->rowCount == 0)
-        return;
-    if (snwApd_Body(sim, index)->model->solver == snw_apdConstrained)
+    snwApdBody* body = snwApd_Body(sim, index);
+    if (body->model->rowCount > 0 && !IsSwept(body))
     {
         snwApd_SolveLinearised(sim, index);
         snwSim_EndStage(sim, snw_stageSweeps);
-        return;
     }
-    LocalStep(sim, index, h);
-    if (mix != snw_mixNot && snwApd_RejectMix(sim, index, h))
-        LocalStep(sim, index, h), snwApd_RejectMix(sim, index, h);
-    snwSim_EndStage(sim, snw_stageLocal);
+    if (!IsSwept(body))
+        return;
+    Evaluate(sim, index, h, mix);
     MakeResidual(sim, index, h);
     snwSim_EndStage(sim, snw_stageResidual);
+    snwApd_BeginIteration(body);
     GlobalStep(sim, index, h);
+    snwApd_EndIteration(body);
     if (mix == snw_mixOn)
         snwApd_Mix(sim, index);
     snwSim_EndStage(sim, snw_stageResidual);
@@ -543,7 +578,7 @@ static void FollowContacts(snwSim* sim, int index, double h)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     const snwApdModel* model = body->model;
-    if (model->rowCount == 0 || model->solver == snw_apdConstrained)
+    if (!IsSwept(body))
         return;
     for (int i = 0; i < model->fleshCount; ++i)
     {
@@ -644,7 +679,10 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     int iterations = (int)snwSim_Param(sim, snw_apdIterations);
     bool mix = snwSim_Param(sim, snw_apdAccelerate) != 0.0;
     for (int i = 0; i < sim->bodyCount; ++i)
+    {
         snwApd_BeginMix(sim, i);
+        snwApd_BeginDescent(snwApd_Body(sim, i));
+    }
     for (int k = 0; k < iterations; ++k)
     {
         mix = mix && !snwApd_IsTouched(sim);
@@ -653,10 +691,16 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         snwApd_SolveContacts(sim, h, k % snw_lookAgain == snw_lookAgain - 1);
         snwSim_EndStage(sim, snw_stageContact);
     }
+    for (int i = 0; i < sim->bodyCount; ++i)
+        if (IsSwept(snwApd_Body(sim, i)))
+            Evaluate(sim, i, h, snw_mixNot);
     Settle(sim, h);
     snwApd_FinishContacts(sim, h);
     for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        snwApd_GuardEnergy(sim, i, h);
         Finish(sim, i, h);
+    }
     snwSim_EndStage(sim, snw_stageFinish);
     return snw_ok;
 }

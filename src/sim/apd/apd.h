@@ -239,6 +239,17 @@ typedef struct snwApdMix
     double gram[snw_apdWindow][snw_apdWindow]; // of df
 } snwApdMix;
 
+// Where the last iteration began, and what it could not know (apd_descent.c).
+typedef struct snwApdDescent
+{
+    snwVec3* from; // m
+    snwApdBone* bonesFrom;
+    snwVec3* pushed; // N: contacts and drags as it had them
+    double merit;    // J: the objective there
+    double trust;    // how much of an iteration is gone before its objective is known
+    bool begun;      // there was one in this substep
+} snwApdDescent;
+
 // What is known of A^-1 between vertices that touch (apd_columns.c).
 typedef struct snwApdColumns
 {
@@ -280,18 +291,22 @@ typedef struct snwApdBody
     snwVec3* inertial; // y
     snwVec3* aside;    // x, while another start is tried
     snwApdBone* bonesAside;
-    snwVec3* external; // N: pushes
-    snwVec3* contact;  // N: contacts and drags
-    snwVec3 origin;    // of `rows`
-    float* rows;       // x - origin, float4: what the local step reads
-    float* beforeRows; // the same of `before`
+    snwVec3* external;      // N: pushes
+    snwVec3* contact;       // N: contacts and drags
+    snwVec3 origin;         // of `rows`
+    float* rows;            // x - origin, float4: what the local step reads
+    snwStretchBlock* start; // C of the elements at the start of the substep
     float* forces[snw_apdMaxParts];
-    float* right;       // float4 per unknown: r, then dx
-    float* last;        // float4 per unknown of a bone: q, then dt
-    float* touchRows;   // float4: positions for the response, and inverse masses
-    float* touchBefore; // float4
-    double energy;      // J, elastic, of the last local step
-    double partEnergy[snw_apdMaxParts];
+    float* right;            // float4 per unknown: r, then dx
+    float* last;             // float4 per unknown of a bone: q, then dt
+    float* touchRows;        // float4: positions for the response, and inverse masses
+    float* touchBefore;      // float4
+    snwElasticEnergy energy; // of the last local step
+    snwElasticEnergy partEnergy[snw_apdMaxParts];
+    bool evaluated;                   // x has not moved since the last local step
+    double shearSum;                  // J, of the weights
+    double startEnergy, startElastic; // J: of the body when the substep began, and the elastic part of it
+    snwApdDescent descent;
 
     snwApdBone* bonesBefore; // at the start of the substep
     snwVec3 (*boneInertial)[4];
@@ -382,15 +397,33 @@ void snwApd_DestroyConstrained(snwApdBody* body);
 snwResult snwApd_Linearise(snwSim* sim, int body, double h, snwMessage* message);
 void snwApd_SolveLinearised(snwSim* sim, int body);
 
+// apd.c. Forces and energy at x; isStart: x is where the substep begins, against which damping acts.
+void snwApd_LocalStep(snwSim* sim, int body, bool isStart);
+
+// apd_descent.c
+snwResult snwApd_CreateDescent(snwSim* sim, int body, snwMessage* message);
+// J: Eq. 6a with damping at the last local step, up to a constant of the substep; contacts do not count.
+double snwApd_Objective(snwSim* sim, int body, double h);
+void snwApd_BeginDescent(snwApdBody* body); // of a substep
+// Around a global step, after its right side was made.
+void snwApd_BeginIteration(snwApdBody* body);
+void snwApd_EndIteration(snwApdBody* body);
+// After a local step: goes back part of the way if the objective rose in the iteration before. Returns the objective.
+double snwApd_Descend(snwSim* sim, int body, double h);
+// After the local step at x_n.
+void snwApd_NoteStart(snwSim* sim, int body, double h);
+// At the end of a substep: takes back what energy was gained from nothing.
+void snwApd_GuardEnergy(snwSim* sim, int body, double h);
+
 // apd_accelerate.c
 snwResult snwApd_CreateMix(snwSim* sim, int body, snwMessage* message);
 void snwApd_BeginMix(snwSim* sim, int body);
-// After a local step: true if the objective rose and x is the plain result again, which needs a local step of its own.
-bool snwApd_RejectMix(snwSim* sim, int body, double h);
+// x is a mix whose objective is `merit`: true if that rose and x is the plain result again, not evaluated yet.
+bool snwApd_RejectMix(snwSim* sim, int body, double merit);
+// x is where the next iteration begins.
+void snwApd_KeepMix(snwSim* sim, int body, double merit);
 // After a global step: x becomes a mix of results.
 void snwApd_Mix(snwSim* sim, int body);
-// J: Eq. 6a at the last local step, up to a constant of the substep; contacts do not count.
-double snwApd_Objective(snwSim* sim, int body, double h);
 
 // apd_columns.c
 void snwApd_CreateColumns(snwSim* sim, int body); // failures are the arena's

@@ -95,61 +95,12 @@ static void WriteVector(snwSim* sim, snwApdBody* body, const float* in)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The objective
+// Mixing
 
 typedef struct SumLoop
 {
-    const snwApdBody* body;
     const float *a, *b;
-    double h;
 } SumLoop;
-
-static double FleshMerit(int begin, int end, void* data)
-{
-    const SumLoop* loop = data;
-    const snwApdBody* body = loop->body;
-    double perStep = 0.5 / (loop->h * loop->h), sum = 0.0;
-    for (int i = begin; i < end; ++i)
-    {
-        int v = body->model->fleshVertices[i];
-        snwVec3 d = snwVec3_Sub(body->state.positions[v], body->inertial[v]);
-        sum += body->masses[v] * perStep * snwVec3_LengthSquared(d) - snwVec3_Dot(body->external[v], d);
-    }
-    return sum;
-}
-
-static double BoneMerit(const snwApdBody* body, double h)
-{
-    const snwApdModel* model = body->model;
-    double sum = 0.0;
-    for (int k = 0; k < model->boneCount; ++k)
-    {
-        snwVec3 t[4];
-        snwApdBone_Rows(model, k, &body->state.bones[k], t);
-        for (int a = 0; a < 4; ++a)
-            t[a] = snwVec3_Sub(t[a], body->boneInertial[k][a]);
-        for (int a = 0; a < 4; ++a)
-            for (int b = 0; b < 4; ++b)
-                sum += 0.5 / (h * h) * body->boneMasses[k][a][b] * snwVec3_Dot(t[a], t[b]);
-        for (int i = model->boneStarts[k]; i < model->boneStarts[k + 1]; ++i)
-        {
-            int v = model->boneVertices[i];
-            sum -= snwVec3_Dot(body->external[v], snwVec3_Sub(body->state.positions[v], body->inertial[v]));
-        }
-    }
-    return sum;
-}
-
-double snwApd_Objective(snwSim* sim, int index, double h)
-{
-    const snwApdBody* body = snwApd_Body(sim, index);
-    SumLoop loop = {.body = body, .h = h};
-    double flesh = snwParallelSum(sim->context, body->model->fleshCount, snw_apdGrain, FleshMerit, &loop);
-    return body->energy + flesh + BoneMerit(body, h);
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Mixing
 
 static double DotRange(int begin, int end, void* data)
 {
@@ -262,20 +213,22 @@ void snwApd_BeginMix(snwSim* sim, int index)
     mix->merit = INFINITY;
 }
 
-bool snwApd_RejectMix(snwSim* sim, int index, double h)
+bool snwApd_RejectMix(snwSim* sim, int index, double merit)
 {
     snwApdBody* body = snwApd_Body(sim, index);
-    snwApdMix* mix = &body->mix;
-    double merit = snwApd_Objective(sim, index, h);
-    if (mix->mixed && !(merit <= mix->merit))
-    {
-        WriteVector(sim, body, mix->g);
-        snwApd_BeginMix(sim, index);
-        return true;
-    }
-    mix->merit = merit;
-    ReadVector(sim, body, mix->from);
-    return false;
+    if (merit <= body->mix.merit)
+        return false;
+    WriteVector(sim, body, body->mix.g);
+    snwApd_BeginMix(sim, index);
+    body->evaluated = false;
+    return true;
+}
+
+void snwApd_KeepMix(snwSim* sim, int index, double merit)
+{
+    snwApdBody* body = snwApd_Body(sim, index);
+    body->mix.merit = merit;
+    ReadVector(sim, body, body->mix.from);
 }
 
 void snwApd_Mix(snwSim* sim, int index)
@@ -286,6 +239,7 @@ void snwApd_Mix(snwSim* sim, int index)
     body->mix.mixed = body->mix.steps > 1;
     if (body->mix.mixed)
         WriteVector(sim, body, body->mix.from);
+    body->evaluated = false;
 }
 
 snwResult snwApd_CreateMix(snwSim* sim, int index, snwMessage* message)

@@ -176,6 +176,7 @@ static void TakeMoves(snwApdBody* body)
         snwVec3 moved = {(double)row[0], (double)row[1], (double)row[2]};
         *x = snwVec3_Add(*x, snwVec3_Sub(moved, snwVec3_Rounded(*x)));
     }
+    body->evaluated = false;
 }
 
 // Until no contact moves its point by a thousandth of an edge any more; things that lie on each other pass their errors

@@ -298,9 +298,11 @@ static snwResult CheckSolver(const snwCharacter* character, const double* params
         return snwFail(message, snw_errorUnsupported, "use another apd.solver, or a coarser character",
             "apd.solver constrained factors three unknowns per vertex in every substep: %d vertices are more than %d",
             character->def.vertexCount, snw_apdMaxConstrained);
-    if ((snwElasticLaw)params[snw_apdLaw] == snw_elasticVolume)
+    snwElasticLaw law = (snwElasticLaw)params[snw_apdLaw];
+    if (law != snw_elasticCorotated && law != snw_elasticStrain)
         return snwFail(message, snw_errorUnsupported, "set apd.law to corotated or strain",
-            "apd.solver constrained does not know the stiffness of apd.law volume");
+            "apd.solver constrained does not know the stiffness of apd.law %s",
+            law == snw_elasticVolume ? "volume" : "neo");
     return snw_ok;
 }
 

@@ -54,6 +54,7 @@ static void SetWeights(snwSim* sim, int index, double h)
     const snwCharacterDef* def = &body->character->def;
     double size = snwVec3_Distance(body->character->lower, body->character->upper);
     scratch->damped = false;
+    scratch->shearSum = 0.0;
     for (int s = 0; s < model->blockCount * snw_apdLanes; ++s)
     {
         int tet = model->tetOf[s];
@@ -71,6 +72,7 @@ static void SetWeights(snwSim* sim, int index, double h)
         block->bulk[s % snw_apdLanes] = (float)weight.bulk;
         block->damping[s % snw_apdLanes] = (float)weight.damping;
         scratch->damped |= weight.damping > 0.0;
+        scratch->shearSum += weight.shear;
         scratch->metric[s] = snwElastic_Metric(model->law, &weight);
     }
 }

@@ -34,7 +34,7 @@ double snwElastic_Metric(snwElasticLaw law, const snwElasticWeight* weight)
     double bulk = 0;
     if (law == snw_elasticVolume)
         bulk = weight->bulk;
-    else if (law == snw_elasticCorotated)
+    else if (law != snw_elasticStrain)
         bulk = 2 * fmax(weight->bulk, 0);
     return weight->shear + bulk + weight->damping;
 }
@@ -53,7 +53,7 @@ snwElasticWeight snwElastic_Weigh(
     snwElasticWeight weight = {.shear = 2 * mu * volume, .damping = 2 * mu * volume * dampingTime / h};
     if (law == snw_elasticVolume)
         weight.bulk = 3 * fmax(lambda, 0) * volume;
-    else if (law == snw_elasticCorotated)
+    else if (law != snw_elasticStrain)
         weight.bulk = lambda * volume;
     return weight;
 }

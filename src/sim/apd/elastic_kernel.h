@@ -172,7 +172,7 @@ static inline void FillSymmetric(const snwWide R[9], const snwWide F[9], snwWide
     S[3] = 0.5f * (B[1] + B[3]), S[4] = 0.5f * (B[2] + B[6]), S[5] = 0.5f * (B[5] + B[7]);
 }
 
-// stress += R M
+// stress += R M, M symmetric
 static inline void AddTurned(const snwWide R[9], const snwWide M[6], snwWide stress[9])
 {
     for (int i = 0; i < 9; i += 3)
@@ -183,26 +183,13 @@ static inline void AddTurned(const snwWide R[9], const snwWide M[6], snwWide str
     }
 }
 
-// T + (T A - A T - A A) / 2 of the header, for B = T + A with A v = a x v.
-static inline void FillStretchBefore(const snwWide B[9], snwWide S[6])
-{
-    snwWide a = 0.5f * (B[7] - B[5]), b = 0.5f * (B[2] - B[6]), c = 0.5f * (B[3] - B[1]);
-    snwWide xy = 0.5f * (B[1] + B[3]), xz = 0.5f * (B[2] + B[6]), yz = 0.5f * (B[5] + B[7]);
-    snwWide xx = B[0], yy = B[4], zz = B[8];
-    S[0] = xx + (0.5f * (b * b + c * c) + (xy * c - xz * b));
-    S[1] = yy + (0.5f * (a * a + c * c) + (yz * a - xy * c));
-    S[2] = zz + (0.5f * (a * a + b * b) + (xz * b - yz * a));
-    S[3] = xy + 0.5f * ((yy - xx) * c + (xz * a - yz * b) - a * b);
-    S[4] = xz + 0.5f * ((xx - zz) * b + (yz * c - xy * a) - a * c);
-    S[5] = yz + 0.5f * ((zz - yy) * a + (xy * b - xz * c) - b * c);
-}
-
 // Lanes of one block on their way through.
 typedef struct Lanes
 {
     const snwTetBlock* tets;
     const snwElasticWeights* weights;
     snwQuatBlock* rotations;
+    snwStretchBlock* start; // NULL: no damping
     int lane;
     snwWide F[9], R[9], stress[9];
     snwWideInt empty; // no tetrahedron
@@ -242,16 +229,64 @@ static SNW_INLINE snwWide AddGap(Lanes* l, const Volume* volume)
     return energy;
 }
 
-static SNW_INLINE void AddDamping(Lanes* l, const float* before)
+// cof F, row by row; returns det F.
+static SNW_INLINE snwWide FillCofactor(const snwWide F[9], snwWide cof[9])
 {
-    snwWide then[9], B[9], S[6], D[6], damping = snwWide_Load(&l->weights->damping[l->lane]);
-    LoadTets(l->tets, before, l->lane, then);
-    TransposeMul(l->R, then, B);
-    FillStretchBefore(B, S);
-    FillSymmetric(l->R, l->F, D);
+    cof[0] = F[4] * F[8] - F[5] * F[7], cof[1] = F[5] * F[6] - F[3] * F[8], cof[2] = F[3] * F[7] - F[4] * F[6];
+    cof[3] = F[2] * F[7] - F[1] * F[8], cof[4] = F[0] * F[8] - F[2] * F[6], cof[5] = F[1] * F[6] - F[0] * F[7];
+    cof[6] = F[1] * F[5] - F[2] * F[4], cof[7] = F[2] * F[3] - F[0] * F[5], cof[8] = F[0] * F[4] - F[1] * F[3];
+    return F[0] * cof[0] + F[1] * cof[1] + F[2] * cof[2];
+}
+
+static SNW_INLINE snwWide AddNeo(Lanes* l)
+{
+    snwWide cof[9], square = snwWide_Splat(-3.0f), j = FillCofactor(l->F, cof) - 1.0f;
+    snwWide mu = 0.5f * snwWide_Load(&l->weights->shear[l->lane]);
+    snwWide bulk = mu + snwWide_Load(&l->weights->bulk[l->lane]), pressure = bulk * j - mu;
+    for (int i = 0; i < 9; i++)
+    {
+        square = square + l->F[i] * l->F[i];
+        l->stress[i] = mu * l->F[i] + pressure * cof[i];
+    }
+    return 0.5f * (bulk * (j * j)) + mu * (0.5f * square - j);
+}
+
+// C = F^T F
+static SNW_INLINE void FillSquare(const snwWide F[9], snwWide C[6])
+{
+    C[0] = F[0] * F[0] + F[3] * F[3] + F[6] * F[6];
+    C[1] = F[1] * F[1] + F[4] * F[4] + F[7] * F[7];
+    C[2] = F[2] * F[2] + F[5] * F[5] + F[8] * F[8];
+    C[3] = F[0] * F[1] + F[3] * F[4] + F[6] * F[7];
+    C[4] = F[0] * F[2] + F[3] * F[5] + F[6] * F[8];
+    C[5] = F[1] * F[2] + F[4] * F[5] + F[7] * F[8];
+}
+
+static SNW_INLINE void StoreStart(const Lanes* l)
+{
+    snwWide C[6];
+    FillSquare(l->F, C);
     for (int i = 0; i < 6; i++)
-        D[i] = damping * (D[i] - S[i]);
-    AddTurned(l->R, D, l->stress);
+        snwWide_Store(&l->start->C[i][l->lane], C[i]);
+}
+
+static SNW_INLINE snwWide AddDamping(Lanes* l)
+{
+    snwWide C[6], start[6], damping = snwWide_Load(&l->weights->damping[l->lane]);
+    FillSquare(l->F, C);
+    for (int i = 0; i < 6; i++)
+        start[i] = snwWide_Load(&l->start->C[i][l->lane]);
+
+    snwWide much = (start[0] + start[1] + start[2]) * (1.0f / 3.0f), one = snwWide_Splat(1.0f);
+    damping = damping / snwWide_Select(much > one, much, one);
+
+    for (int i = 0; i < 6; i++)
+        C[i] = C[i] - start[i];
+    snwWide energy = 0.125f * (damping * Norm2(C));
+    for (int i = 0; i < 6; i++)
+        C[i] = 0.5f * (damping * C[i]);
+    AddTurned(l->F, C, l->stress);
+    return energy;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -311,23 +346,35 @@ static SNW_INLINE void LoadLanes(const snwElasticTask* task, long group, Lanes* 
     l->tets = &task->tets[block];
     l->weights = &task->weights[block];
     l->rotations = &task->rotations[block];
+    l->start = task->start != NULL ? &task->start[block] : NULL;
     l->lane = (int)(group % SNW_GROUPS) * SNW_WIDE_LANES;
     l->empty = *(const snwWideInt*)&l->tets->index[0][l->lane] == *(const snwWideInt*)&l->tets->index[1][l->lane];
     LoadTets(l->tets, task->positions, l->lane, l->F);
 }
 
-// From the rotation to forces; returns the energy.
-static SNW_INLINE snwWide FinishLanes(const snwElasticTask* task, Lanes* l, const Volume* volume, snwElasticLaw law)
+// Elastic energy and the damping's, of lanes.
+typedef struct Energies
 {
-    snwWide stretch, energy = AddShear(l, &stretch);
+    snwWide elastic, damping;
+} Energies;
+
+// From the rotation to forces.
+static SNW_INLINE Energies FinishLanes(const snwElasticTask* task, Lanes* l, const Volume* volume, snwElasticLaw law)
+{
+    snwWide stretch, none = snwWide_Splat(0.0f);
+    Energies e = {.elastic = law == snw_elasticNeo ? AddNeo(l) : AddShear(l, &stretch), .damping = none};
     if (law == snw_elasticCorotated)
-        energy = energy + AddPressure(l, stretch);
+        e.elastic = e.elastic + AddPressure(l, stretch);
     if (law == snw_elasticVolume)
-        energy = energy + AddGap(l, volume);
-    if (task->before != NULL)
-        AddDamping(l, task->before);
+        e.elastic = e.elastic + AddGap(l, volume);
+    if (task->start != NULL && task->isStart)
+        StoreStart(l);
+    else if (task->start != NULL)
+        e.damping = AddDamping(l);
     Scatter(l, task->forces);
-    return snwWide_Select(l->empty, snwWide_Splat(0.0f), energy);
+    e.elastic = snwWide_Select(l->empty, none, e.elastic);
+    e.damping = snwWide_Select(l->empty, none, e.damping);
+    return e;
 }
 
 static SNW_INLINE void TurnLanes(Lanes* l, int count)
@@ -349,13 +396,20 @@ static SNW_INLINE void TurnLanes(Lanes* l, int count)
     }
 }
 
-static SNW_INLINE void RunGroups(const snwElasticTask* task, long group, int count, snwElasticLaw law, double sums[])
+// A sum per lane of the block, added up at the end: the same order for all widths, and eight chains instead of one.
+typedef struct Sums
+{
+    double elastic[SNW_ROTATION_LANES], damping[SNW_ROTATION_LANES];
+} Sums;
+
+static SNW_INLINE void RunGroups(const snwElasticTask* task, long group, int count, snwElasticLaw law, Sums* sums)
 {
     Lanes l[SNW_TOGETHER];
     Volume volume[SNW_TOGETHER];
     for (int k = 0; k < count; k++)
         LoadLanes(task, group + k, &l[k]);
-    TurnLanes(l, count);
+    if (law != snw_elasticNeo)
+        TurnLanes(l, count);
     if (law == snw_elasticVolume)
     {
         for (int k = 0; k < count; k++)
@@ -367,28 +421,34 @@ static SNW_INLINE void RunGroups(const snwElasticTask* task, long group, int cou
     }
     for (int k = 0; k < count; k++)
     {
-        snwWide energy = FinishLanes(task, &l[k], &volume[k], law);
+        Energies e = FinishLanes(task, &l[k], &volume[k], law);
         for (int i = 0; i < SNW_WIDE_LANES; i++)
-            sums[l[k].lane + i] += (double)energy[i];
+        {
+            sums->elastic[l[k].lane + i] += (double)e.elastic[i];
+            sums->damping[l[k].lane + i] += (double)e.damping[i];
+        }
     }
 }
 
-// One sum per lane of the block, added up at the end: the same order for all widths, and eight chains instead of one.
 // law is a constant where this is inlined.
-static SNW_INLINE double RunBlocks(const snwElasticTask* task, int begin, int end, snwElasticLaw law)
+static SNW_INLINE snwElasticEnergy RunBlocks(const snwElasticTask* task, int begin, int end, snwElasticLaw law)
 {
-    double sums[SNW_ROTATION_LANES] = {0}, total = 0;
+    Sums sums = {{0}, {0}};
+    snwElasticEnergy total = {0, 0};
     long group = (long)begin * SNW_GROUPS, last = (long)end * SNW_GROUPS;
     for (; group + SNW_TOGETHER <= last; group += SNW_TOGETHER)
-        RunGroups(task, group, SNW_TOGETHER, law, sums);
+        RunGroups(task, group, SNW_TOGETHER, law, &sums);
     for (; group < last; group++)
-        RunGroups(task, group, 1, law, sums);
+        RunGroups(task, group, 1, law, &sums);
     for (int i = 0; i < SNW_ROTATION_LANES; i++)
-        total += sums[i];
+    {
+        total.elastic += sums.elastic[i];
+        total.damping += sums.damping[i];
+    }
     return total;
 }
 
-static double AddForces(const snwElasticTask* task, int begin, int end)
+static snwElasticEnergy AddForces(const snwElasticTask* task, int begin, int end)
 {
     switch (task->law)
     {
@@ -396,9 +456,13 @@ static double AddForces(const snwElasticTask* task, int begin, int end)
             return RunBlocks(task, begin, end, snw_elasticVolume);
         case snw_elasticCorotated:
             return RunBlocks(task, begin, end, snw_elasticCorotated);
-        default:
-            return RunBlocks(task, begin, end, snw_elasticStrain);
+        case snw_elasticNeo:
+            return RunBlocks(task, begin, end, snw_elasticNeo);
+        case snw_elasticStrain:
+        case snw_elasticLawCount:
+            break;
     }
+    return RunBlocks(task, begin, end, snw_elasticStrain);
 }
 
 static const snwElasticKernels s_kernels = {AddForces};
