@@ -31,12 +31,13 @@ typedef struct snwApdVariant
     snwApdSolver solver;
     int iterations; // 0: the scene's
     int substeps;   // 0: the scene's
-    int law;        // -1: the scene's
+    snwElasticLaw law;
 } snwApdVariant;
 
+// With the law of the paper.
 static inline snwApdVariant snwMakeApdVariant(snwApdSolver solver)
 {
-    return (snwApdVariant){.solver = solver, .law = -1};
+    return (snwApdVariant){.solver = solver, .law = snw_elasticCorotated};
 }
 
 const char* snwApdSolver_Name(snwApdSolver solver);

@@ -333,7 +333,7 @@ static snwResult CreateHanging(snwCharacter* character, Run* run)
     def.bodyCount = 1;
     def.pins = &pin;
     def.pinCount = 1;
-    snwApdVariant variant = {snw_apdArticulated, 10, 1, -1};
+    snwApdVariant variant = {snw_apdArticulated, 10, 1, snw_elasticCorotated};
     *run = (Run){.dt = 1 / SNW_CANTILEVER_RATE};
     snwResult result = snwCreateApdSim(character->context, &def, &variant, &run->sim, &run->message);
     run->failed = result < 0;

@@ -73,8 +73,7 @@ static int ListSettings(const snwApdVariant* variant, snwSetting settings[snw_ow
         settings[count++] = (snwSetting){"apd.iterations", variant->iterations};
     if (variant->substeps > 0)
         settings[count++] = (snwSetting){"sim.substeps", variant->substeps};
-    if (variant->law >= 0)
-        settings[count++] = (snwSetting){"apd.law", variant->law};
+    settings[count++] = (snwSetting){"apd.law", variant->law};
     return count;
 }
 

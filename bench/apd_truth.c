@@ -162,7 +162,7 @@ static void AddVersion(snwApdRows* rows, const snwCharacter* builtIn, snwCantile
 {
     snwCantileverTruth truth = {0};
     Convergence c = {.rows = rows, .version = version, .truth = &truth};
-    snwApdVariant variant = {snw_apdArticulated, 10, 1, -1};
+    snwApdVariant variant = {snw_apdArticulated, 10, 1, snw_elasticCorotated};
     snwResult result = snwCantileverTruth_Load(builtIn, version, &truth, rows->message);
     if (result >= 0)
         result = CreateCantilever(truth.character, version, &variant, &c.sim, rows->message);
@@ -269,7 +269,7 @@ static void AddSceneEnergy(snwApdRows* rows)
     snwApdStage stage;
     snwSim* sim = NULL;
     snwMessage message = {0};
-    snwApdVariant variant = {snw_apdArticulated, 10, 1, -1};
+    snwApdVariant variant = {snw_apdArticulated, 10, 1, snw_elasticCorotated};
     rows->caseName = "cantilever";
     rows->result = snwApdStage_Open(&stage, "cantilever", rows->message);
     if (rows->result < 0)
@@ -309,9 +309,10 @@ void snwAddApdEnergies(snwApdRows* rows)
         snprintf(figure->xLabel, sizeof figure->xLabel, "time (s)");
         snprintf(figure->yLabel, sizeof figure->yLabel, "kinetic, elastic and potential energy (J)");
     }
-    static const snwApdVariant variants[] = {{snw_apdArticulated, 10, 1, -1}, {snw_apdArticulated, 20, 1, -1},
-        {snw_apdSplit, 10, 1, -1}, {snw_apdSplit, 19, 1, -1}, {snw_apdConstrained, 10, 1, -1},
-        {snw_apdStiff, 10, 1, -1}};
+    static const snwApdVariant variants[] = {{snw_apdArticulated, 10, 1, snw_elasticCorotated},
+        {snw_apdArticulated, 20, 1, snw_elasticCorotated}, {snw_apdSplit, 10, 1, snw_elasticCorotated},
+        {snw_apdSplit, 19, 1, snw_elasticCorotated}, {snw_apdConstrained, 10, 1, snw_elasticCorotated},
+        {snw_apdStiff, 10, 1, snw_elasticCorotated}};
     for (size_t i = 0; i < sizeof variants / sizeof *variants && rows->result >= 0; ++i)
         AddSolverEnergy(rows, &truth, variants[i], figure);
     if (rows->result >= 0)
@@ -379,7 +380,7 @@ static double FrameError(const Chain* chain, const snwSim* sim, int frame)
 // error: root mean square, of the size.
 static snwResult RunChain(const Chain* chain, int substeps, double* error, snwMessage* message)
 {
-    snwApdVariant variant = {snw_apdArticulated, 10, substeps, -1};
+    snwApdVariant variant = {snw_apdArticulated, 10, substeps, snw_elasticCorotated};
     snwSim* sim = NULL;
     double sum = 0;
     snwResult result = snwCreateApdSim(chain->stage.context, &chain->def, &variant, &sim, message);

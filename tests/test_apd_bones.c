@@ -95,7 +95,7 @@ static snwSim* CreateSim(snwContext* context, snwCharacter* character)
     def.bodyCount = 1;
     def.pins = &pin;
     def.pinCount = 1;
-    snwApdVariant variant = {snw_apdArticulated, 10, 1, -1};
+    snwApdVariant variant = {snw_apdArticulated, 10, 1, snw_elasticCorotated};
     CHECK_INT(snwCreateApdSim(context, &def, &variant, &sim, &message), snw_ok);
     return sim;
 }

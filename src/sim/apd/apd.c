@@ -59,7 +59,7 @@ static const snwParamInfo s_params[snw_apdParamCount] = {
         .unit = "",
         .lower = 0,
         .upper = snw_elasticLawCount - 1,
-        .initial = snw_elasticCorotated,
+        .initial = snw_elasticNeo,
         .choices = s_laws,
         .help = "flesh: strain (distance to rotations), volume (that and distance to matrices of determinant 1), "
                 "corotated (linear, with the true moduli) or neo (stable Neo-Hookean)"},
