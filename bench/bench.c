@@ -24,6 +24,12 @@ snwBenchRow snwMakeBenchRow(const char* caseName, const char* method, const char
     return row;
 }
 
+void snwBenchRow_SetTarget(snwBenchRow* row, const char* op, double target)
+{
+    row->op = op;
+    row->target = target;
+}
+
 static bool IsOperator(const char* op)
 {
     return op != NULL && (strcmp(op, "<=") == 0 || strcmp(op, ">=") == 0 || strcmp(op, "==") == 0 ||
@@ -126,4 +132,12 @@ void snwBenchRow_SetSamples(snwBenchRow* row, const snwSamples* samples)
     row->value = snwSamples_Median(samples);
     row->spread = snwSamples_Spread(samples);
     row->n = samples->count;
+}
+
+double snwBenchRandom(uint64_t* seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return (double)(*seed >> 11) * 0x1p-53;
 }

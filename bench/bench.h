@@ -51,6 +51,7 @@ typedef struct snwBenchReport
 
 // A row with everything missing but its name.
 snwBenchRow snwMakeBenchRow(const char* caseName, const char* method, const char* metric);
+void snwBenchRow_SetTarget(snwBenchRow* row, const char* op, double target);
 
 // Refuses metrics that are not registered, missing values without a note and targets without an operator.
 snwResult snwBenchReport_Add(snwBenchReport* report, const snwBenchRow* row, snwMessage* message);
@@ -139,6 +140,8 @@ double snwSamples_Spread(const snwSamples* samples);    // half the interquartil
 // Ratio of the n-th runs of both, so that a slow moment of the machine meets both alike.
 snwSamples snwSamples_Ratios(const snwSamples* above, const snwSamples* below);
 void snwBenchRow_SetSamples(snwBenchRow* row, const snwSamples* samples);
+
+double snwBenchRandom(uint64_t* seed); // 0 .. 1, the same from the same seed, which is not 0
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Benches
