@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const snwBench* const snwBenches[] = {&snwApdBench, &snwContactBench, &snwFramesBench, &snwKernelsBench, &snwPbcdBench,
-    &snwPbdBench, &snwPrepBench, &snwRigpbdBench, &snwSimsBench, &snwStudioBench, NULL};
+const snwBench* const snwBenches[] = {&snwApdBench, &snwContactBench, &snwFleshBench, &snwFramesBench, &snwKernelsBench,
+    &snwPbcdBench, &snwPbdBench, &snwPrepBench, &snwRigpbdBench, &snwSimsBench, &snwStudioBench, NULL};
 
 snwBenchOptions snwDefaultBenchOptions(void)
 {

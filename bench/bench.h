@@ -150,8 +150,10 @@ typedef struct snwBenchOptions
 {
     int runs;           // of every timing
     int64_t count;      // matrices per class in `kernels`
-    const char* method; // of the conformance suite in `contact`; NULL: pbd
-    const char* only;   // case of `apd`, part of `pbcd` and `rigpbd`, part of a surface's name of `prep`; NULL: all
+    const char* method; // of the conformance suite in `contact`, NULL: pbd; the only one of `flesh`, NULL: all
+    const char* only;   // case of `apd`, part of `flesh`, `pbcd` and `rigpbd`, part of a surface's name of `prep`;
+                        // NULL: all
+    bool full;          // `flesh`: all that is promised, which takes hours; else what minutes can show
     bool noPictures;    // rows and curves alone
 } snwBenchOptions;
 
@@ -164,8 +166,8 @@ typedef struct snwBench
 
 snwBenchOptions snwDefaultBenchOptions(void);
 
-extern const snwBench snwApdBench, snwContactBench, snwFramesBench, snwKernelsBench, snwPbcdBench, snwPbdBench,
-    snwPrepBench, snwRigpbdBench, snwSimsBench, snwStudioBench;
+extern const snwBench snwApdBench, snwContactBench, snwFleshBench, snwFramesBench, snwKernelsBench, snwPbcdBench,
+    snwPbdBench, snwPrepBench, snwRigpbdBench, snwSimsBench, snwStudioBench;
 extern const snwBench* const snwBenches[]; // NULL ends the table
 
 // docs/bench.md
