@@ -80,6 +80,8 @@ double snwApdSim_Rigidity(const snwSim* sim); // of the size, the worst change o
 // m, largest distance of a vertex of body 0 in one and in the other.
 double snwApdSim_Distance(const snwSim* one, const snwSim* other);
 double snwTurnedAngle(snwQuat rotation); // degrees, 0..180
+// ns per tet of body 0's local step alone, warm, with any law; empty: it has no flesh.
+snwSamples snwApdSim_TimeLocal(const snwSim* sim, snwElasticLaw law, bool damped, int runs);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Rows
@@ -97,7 +99,6 @@ void snwApdRows_Add(snwApdRows* rows, const snwBenchRow* row);
 snwBenchRow snwApdRows_Start(const snwApdRows* rows, const char* method, const char* metric);
 // A value that is missing, and why.
 void snwApdRows_AddMissing(snwApdRows* rows, const char* method, const char* metric, const char* why);
-void snwBenchRow_SetTarget(snwBenchRow* row, const char* op, double target);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Parts. Each opens what it needs, adds its rows and figures, and leaves nothing behind.

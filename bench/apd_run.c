@@ -343,9 +343,3 @@ void snwApdRows_AddMissing(snwApdRows* rows, const char* method, const char* met
     snprintf(row.note, sizeof row.note, "%s", why);
     snwApdRows_Add(rows, &row);
 }
-
-void snwBenchRow_SetTarget(snwBenchRow* row, const char* op, double target)
-{
-    row->op = op;
-    row->target = target;
-}

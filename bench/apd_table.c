@@ -584,19 +584,9 @@ static double TimeKernel(Kernel* kernel, snwElasticLaw law, bool damped)
     return best;
 }
 
-static void AddLocal(snwApdRows* rows, const Table* table)
+snwSamples snwApdSim_TimeLocal(const snwSim* sim, snwElasticLaw law, bool damped, int runs)
 {
-    static const struct
-    {
-        const char* name;
-        snwElasticLaw law;
-        bool damped;
-        double target;
-    } kinds[] = {{"strain", snw_elasticStrain, false, 20}, {"corotated", snw_elasticCorotated, false, 20},
-        {"volume", snw_elasticVolume, false, 50}, {"corotated, damped", snw_elasticCorotated, true, 18},
-        {"neo", snw_elasticNeo, false, 20}, {"neo, damped", snw_elasticNeo, true, 18}};
-    const snwSim* sim = table->contestants[snw_ours].sim;
-    snwContext* context = table->stage.context;
+    snwContext* context = sim->context;
     Kernel kernel = {.body = snwApd_Body(sim, 0)};
     const snwApdModel* model = kernel.body->model;
     kernel.weights = snwAllocArray(context, (size_t)model->blockCount, sizeof *kernel.weights);
@@ -611,20 +601,37 @@ static void AddLocal(snwApdRows* rows, const Table* table)
         .positions = kernel.body->rows,
         .rotations = kernel.rotations,
         .forces = forces};
+
+    snwSamples times = {0};
+    for (int run = 0; run < runs && able; ++run)
+        snwSamples_Add(&times, TimeKernel(&kernel, law, damped));
+    snwFree(context, forces);
+    snwFree(context, kernel.rotations);
+    snwFree(context, kernel.weights);
+    return times;
+}
+
+static void AddLocal(snwApdRows* rows, const Table* table)
+{
+    static const struct
+    {
+        const char* name;
+        snwElasticLaw law;
+        bool damped;
+        double target;
+    } kinds[] = {{"strain", snw_elasticStrain, false, 20}, {"corotated", snw_elasticCorotated, false, 20},
+        {"volume", snw_elasticVolume, false, 50}, {"corotated, damped", snw_elasticCorotated, true, 18},
+        {"neo", snw_elasticNeo, false, 20}, {"neo, damped", snw_elasticNeo, true, 18}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     {
         snwBenchRow row = snwApdRows_Start(rows, kinds[i].name, "local_ns");
         snwBenchRow_SetTarget(&row, "<=", kinds[i].target);
-        snwSamples times = {0};
-        for (int run = 0; run < rows->options->runs && able; ++run)
-            snwSamples_Add(&times, TimeKernel(&kernel, kinds[i].law, kinds[i].damped));
+        snwSamples times = snwApdSim_TimeLocal(
+            table->contestants[snw_ours].sim, kinds[i].law, kinds[i].damped, rows->options->runs);
         snwBenchRow_SetSamples(&row, &times);
-        snprintf(row.note, sizeof row.note, "%s", able ? "" : "no flesh, no elements");
+        snprintf(row.note, sizeof row.note, "%s", times.count > 0 ? "" : "no flesh, no elements");
         snwApdRows_Add(rows, &row);
     }
-    snwFree(context, forces);
-    snwFree(context, kernel.rotations);
-    snwFree(context, kernel.weights);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const snwBench* const snwBenches[] = {&snwApdBench, &snwContactBench, &snwFramesBench, &snwKernelsBench, &snwPbcdBench,
-    &snwPbdBench, &snwPrepBench, &snwRigpbdBench, &snwSimsBench, &snwStudioBench, NULL};
+const snwBench* const snwBenches[] = {&snwApdBench, &snwContactBench, &snwFleshBench, &snwFramesBench, &snwKernelsBench,
+    &snwPbcdBench, &snwPbdBench, &snwPrepBench, &snwRigpbdBench, &snwSimsBench, &snwStudioBench, NULL};
 
 snwBenchOptions snwDefaultBenchOptions(void)
 {
@@ -22,6 +22,12 @@ snwBenchRow snwMakeBenchRow(const char* caseName, const char* method, const char
     snprintf(row.caseName, sizeof row.caseName, "%s", caseName);
     snprintf(row.method, sizeof row.method, "%s", method);
     return row;
+}
+
+void snwBenchRow_SetTarget(snwBenchRow* row, const char* op, double target)
+{
+    row->op = op;
+    row->target = target;
 }
 
 static bool IsOperator(const char* op)
@@ -126,4 +132,12 @@ void snwBenchRow_SetSamples(snwBenchRow* row, const snwSamples* samples)
     row->value = snwSamples_Median(samples);
     row->spread = snwSamples_Spread(samples);
     row->n = samples->count;
+}
+
+double snwBenchRandom(uint64_t* seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return (double)(*seed >> 11) * 0x1p-53;
 }

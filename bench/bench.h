@@ -51,6 +51,7 @@ typedef struct snwBenchReport
 
 // A row with everything missing but its name.
 snwBenchRow snwMakeBenchRow(const char* caseName, const char* method, const char* metric);
+void snwBenchRow_SetTarget(snwBenchRow* row, const char* op, double target);
 
 // Refuses metrics that are not registered, missing values without a note and targets without an operator.
 snwResult snwBenchReport_Add(snwBenchReport* report, const snwBenchRow* row, snwMessage* message);
@@ -140,6 +141,8 @@ double snwSamples_Spread(const snwSamples* samples);    // half the interquartil
 snwSamples snwSamples_Ratios(const snwSamples* above, const snwSamples* below);
 void snwBenchRow_SetSamples(snwBenchRow* row, const snwSamples* samples);
 
+double snwBenchRandom(uint64_t* seed); // 0 .. 1, the same from the same seed, which is not 0
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Benches
 
@@ -147,8 +150,10 @@ typedef struct snwBenchOptions
 {
     int runs;           // of every timing
     int64_t count;      // matrices per class in `kernels`
-    const char* method; // of the conformance suite in `contact`; NULL: pbd
-    const char* only;   // case of `apd`, part of `pbcd` and `rigpbd`, part of a surface's name of `prep`; NULL: all
+    const char* method; // of the conformance suite in `contact`, NULL: pbd; the only one of `flesh`, NULL: all
+    const char* only;   // case of `apd`, part of `flesh`, `pbcd` and `rigpbd`, part of a surface's name of `prep`;
+                        // NULL: all
+    bool full;          // `flesh`: all that is promised, which takes hours; else what minutes can show
     bool noPictures;    // rows and curves alone
 } snwBenchOptions;
 
@@ -161,8 +166,8 @@ typedef struct snwBench
 
 snwBenchOptions snwDefaultBenchOptions(void);
 
-extern const snwBench snwApdBench, snwContactBench, snwFramesBench, snwKernelsBench, snwPbcdBench, snwPbdBench,
-    snwPrepBench, snwRigpbdBench, snwSimsBench, snwStudioBench;
+extern const snwBench snwApdBench, snwContactBench, snwFleshBench, snwFramesBench, snwKernelsBench, snwPbcdBench,
+    snwPbdBench, snwPrepBench, snwRigpbdBench, snwSimsBench, snwStudioBench;
 extern const snwBench* const snwBenches[]; // NULL ends the table
 
 // docs/bench.md

@@ -140,7 +140,8 @@ const snwMetric snwMetrics[] = {
     {"nunchuck_err@1", "", "lower", "distance of a rigid chain from Runge-Kutta over its first second, of its size"},
     {"nunchuck_err@10", "", "lower", "the same with 10 substeps"},
     {"nunchuck_err@100", "", "lower", "the same with 100 substeps"},
-    {"energy_max_over_start", "", "lower", "highest energy of a falling cantilever, 1 being that of its start"},
+    {"energy_max_over_start", "", "lower",
+        "highest energy of a falling cantilever or a dropped body, 1 being that of its start"},
     {"locking_angle", "degrees", "higher", "how far a bone in a bar turns freely"},
     {"bones_outside", "", "lower", "vertices of bones outside the skin in the worst frame"},
     {"swing_reach", "m", "higher", "how far the centre of mass swings from the axis"},
@@ -160,7 +161,9 @@ const snwMetric snwMetrics[] = {
     {"momentum_err", "", "lower",
         "change of momentum in a second of free flight, wobbling and turning, over the sum of all vertices' momenta"},
     {"scale_err", "", "lower",
-        "largest difference between shapes of a bar at 10 cm and at 10 m, gravity and step scaled too, of their size"},
+        "largest difference between shapes of a bar at two sizes, of their size: 10 cm and 10 m, gravity and step "
+        "scaled "
+        "too; `flesh`: at any and at 1 m, gravity and stiffness scaled too"},
     {"recover", "", "lower",
         "what is left of a stress state: largest distance of a vertex from rest up to rigid motion, of the size"},
     {"finite_at_half", "", "equal",
@@ -206,6 +209,26 @@ const snwMetric snwMetrics[] = {
     {"bundle_gzip_kb", "kB", "lower", "all files of the studio's page, compressed by gzip; 1 kB is 1000 bytes"},
     {"rss_over_character_mb", "MB", "lower",
         "memory of a studio after some seconds beyond the peak of a run of the same scene; 1 MB is 10^6 bytes"},
+    {"storm_diverged", "", "equal",
+        "runs in which a step fails, or an edge is a hundred times as long as at rest, while a hand pulls at random, "
+        "lets "
+        "go and pulls again; or while a motion is played"},
+    {"storm_inverted_at_rest", "", "equal", "runs that end with an inverted element after two seconds of rest"},
+    {"storm_stretch_most", "", "lower", "largest relative change of an edge in any frame of runs that do not diverge"},
+    {"inverted_at_rest", "", "equal", "1 if an element is inverted in the last frame of a shipped scene, else 0"},
+    {"inverted_frames", "", "lower", "frames of a shipped scene with an inverted element"},
+    {"stress_recovered", "", "higher",
+        "of 12 stress states, six with bones and without, those that leave no stretch of more than 1e-3 of the size"},
+    {"stress_diverged", "", "equal", "and those that end in a step that fails"},
+    {"sag_err", "", "lower", "sag of a bar under its own weight against the converged one on the same mesh, relative"},
+    {"fall_err", "", "lower",
+        "distance of a fall of 20 m against g t (t + h) / 2, relative; the worst over numbers of substeps"},
+    {"height_err", "", "lower", "height of a small block that was dropped and lies, against its own at rest, relative"},
+    {"absurd", "", "equal", "1 if a run ends `ok` and without a warning though a person would not agree, else 0"},
+    {"ns_per_tet", "ns", "lower", "local step of a tetrahedron in apd, with damping"},
+    {"step_ratio_to_pd", "x", "lower",
+        "a whole step of apd, all stages and contact included, over that of plain projective dynamics, from the same "
+        "turns"},
     {0},
 };
 

@@ -19,9 +19,20 @@ void snwBenchRows_AddValue(
     snwBenchRows_Add(rows, &row);
 }
 
+// "storm" and "storm/horse" ask for the part storm.
 static bool IsAsked(const snwBenchOptions* options, const snwBenchPart* part)
 {
-    return options->only == NULL || strcmp(options->only, part->name) == 0;
+    size_t length = strlen(part->name);
+    return options->only == NULL || (strncmp(options->only, part->name, length) == 0 &&
+                                        (options->only[length] == 0 || options->only[length] == '/'));
+}
+
+bool snwBenchRows_Wants(const snwBenchRows* rows, const char* caseName, const char* method)
+{
+    const char* some = rows->options->only != NULL ? strchr(rows->options->only, '/') : NULL;
+    const char* only = rows->options->method;
+    return rows->result >= 0 && (some == NULL || strstr(caseName, some + 1) != NULL) &&
+           (only == NULL || strcmp(only, method) == 0);
 }
 
 static snwResult CheckCase(const snwBenchParts* parts, const snwBenchOptions* options, snwMessage* message)

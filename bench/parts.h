@@ -18,6 +18,10 @@ void snwBenchRows_Add(snwBenchRows* rows, const snwBenchRow* row);
 void snwBenchRows_AddValue(
     snwBenchRows* rows, const char* caseName, const char* method, const char* metric, double value);
 
+// Is this case asked for? `--case PART/WORDS` asks for those of a part that have the words in their name, `--method
+// NAME` for those of a method. False after something failed.
+bool snwBenchRows_Wants(const snwBenchRows* rows, const char* caseName, const char* method);
+
 typedef struct snwBenchPart
 {
     const char* name;

@@ -3,6 +3,7 @@
 
 #include "pbcd_bench.h"
 #include "pbcd_tables.h"
+#include "stress_states.h"
 
 #include "base/result.h"
 #include "math/eigen.h"
@@ -117,12 +118,6 @@ static snwBenchRow StartRow(const char* caseName, snwPbcdLaw law, const char* me
     return row;
 }
 
-static void SetTarget(snwBenchRow* row, const char* op, double target)
-{
-    row->op = op;
-    row->target = target;
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Rest
 
@@ -149,7 +144,7 @@ static void AddDrift(snwBenchRows* rows, snwPbcdLaw law)
         start[i] = At(&trial, i);
     if (start != NULL)
         row.value = Play(&trial, 100) ? FarthestFrom(&trial, start) / Size(&trial) : NAN;
-    SetTarget(&row, "<=", 1e-6);
+    snwBenchRow_SetTarget(&row, "<=", 1e-6);
     snprintf(row.note, sizeof row.note, "10,000 substeps of 1/2400 s with 5 sweeps, undamped%s",
         isnan(row.value) ? "; it did not stay finite" : "");
     snwBenchRows_Add(rows, &row);
@@ -202,7 +197,7 @@ static void AddFlight(snwBenchRows* rows, snwPbcdLaw law, bool far)
             snwVec3_Distance(before.angular, after.angular) / snwVec3_Length(before.angular));
     }
     if (!far)
-        SetTarget(&row, "<=", 1e-3); // 480 substeps of some 120 visits, each rounded, as a random walk
+        snwBenchRow_SetTarget(&row, "<=", 1e-3); // 480 substeps of some 120 visits, each rounded, as a random walk
     snwBenchRows_Add(rows, &row);
     CloseTrial(&trial);
 }
@@ -245,7 +240,7 @@ static void AddScale(snwBenchRows* rows, snwPbcdLaw law)
         snprintf(row.note, sizeof row.note,
             "bar of 0.1 m and of 10 m, hanging down by %.2g of its length after 24 frames", drop - 0.125);
     }
-    SetTarget(&row, "<=", 1e-4);
+    snwBenchRow_SetTarget(&row, "<=", 1e-4);
     snwBenchRows_Add(rows, &row);
     CloseTrial(&small);
     CloseTrial(&large);
@@ -254,69 +249,11 @@ static void AddScale(snwBenchRows* rows, snwPbcdLaw law)
 // ---------------------------------------------------------------------------------------------------------------------
 // Stress states
 
-static snwVec3 Flatten(snwVec3 x, int index)
+// Lengths and strains cannot tell left from right; lengths are measured, without a target.
+static bool IsMirrored(snwStressKind kind)
 {
-    (void)index;
-    return (snwVec3){x.x, 0, x.z};
+    return kind == snw_stressPoint || kind == snw_stressRandom || kind == snw_stressInsideOut;
 }
-
-static snwVec3 StretchTenfold(snwVec3 x, int index)
-{
-    (void)index;
-    return (snwVec3){10 * x.x, x.y, x.z};
-}
-
-static snwVec3 TwistTwice(snwVec3 x, int index)
-{
-    (void)index;
-    double angle = 4 * SNW_PI * x.x;
-    return (snwVec3){x.x, cos(angle) * x.y - sin(angle) * x.z, sin(angle) * x.y + cos(angle) * x.z};
-}
-
-static snwVec3 Collapse(snwVec3 x, int index)
-{
-    (void)x;
-    (void)index;
-    return (snwVec3){0, 0, 0};
-}
-
-// A number of 0..1 that looks random, always the same.
-static double Hashed(uint32_t n)
-{
-    n = (n ^ 61U) ^ (n >> 16);
-    n *= 9U;
-    n = (n ^ (n >> 4)) * 0x27d4eb2dU;
-    return (n ^ (n >> 15)) / 4294967296.0;
-}
-
-static snwVec3 Scatter(snwVec3 x, int index)
-{
-    (void)x;
-    uint32_t n = 3 * (uint32_t)index;
-    return (snwVec3){Hashed(n) - 0.5, Hashed(n + 1) - 0.5, Hashed(n + 2) - 0.5};
-}
-
-static snwVec3 TurnInsideOut(snwVec3 x, int index)
-{
-    (void)index;
-    return snwVec3_Negate(x);
-}
-
-typedef struct State
-{
-    const char* name;
-    snwVec3 (*move)(snwVec3 x, int index);
-    bool neoOnly; // lengths and strains cannot tell left from right; lengths are measured, without a target
-} State;
-
-static const State s_states[] = {
-    {"flattened", Flatten, false},
-    {"stretched 10x", StretchTenfold, false},
-    {"twisted twice", TwistTwice, false},
-    {"a point", Collapse, true},
-    {"random", Scatter, true},
-    {"inside out", TurnInsideOut, true},
-};
 
 // Largest distance of a vertex from the rest shape once that is turned and shifted onto the body, m.
 static double DistanceFromRest(const Trial* trial)
@@ -368,11 +305,11 @@ static double WaitForRest(Trial* trial, snwBenchRow* row)
     return (double)frames / snw_recoverRate;
 }
 
-static void AddRecovery(snwBenchRows* rows, const State* state, snwPbcdLaw law, int substeps)
+static void AddRecovery(snwBenchRows* rows, snwStressKind kind, snwPbcdLaw law, int substeps)
 {
     Trial trial = {.law = law};
     char name[48];
-    snprintf(name, sizeof name, "%s, h = 1/%d", state->name, substeps * snw_recoverRate);
+    snprintf(name, sizeof name, "%s, h = 1/%d", snwStressNames[kind], substeps * snw_recoverRate);
     snwBenchRow row = StartRow(name, law, "recover");
     rows->result = OpenTrial(
         &trial, &s_free, (snwPbcdVariant){.substeps = substeps, .iterations = 40}, true, rows->message);
@@ -380,16 +317,16 @@ static void AddRecovery(snwBenchRows* rows, const State* state, snwPbcdLaw law, 
     {
         float* positions = snwPbcd_Work(trial.sim, 0)->state.positions;
         for (int i = 0; i < Count(&trial); ++i)
-            snwRow_Set(positions, i, state->move(At(&trial, i), i));
+            snwRow_Set(positions, i, snwStress_Move(kind, At(&trial, i), i));
         double seconds = WaitForRest(&trial, &row);
         snwMeasures measures = {0};
         snwSim_GetMeasures(trial.sim, 0, &measures);
         snprintf(row.note, sizeof row.note, "after %.1f s, 40 sweeps; smallest tet %.2g of its rest%s%s", seconds,
             measures.minVolumeRatio, isnan(row.value) ? "; not finite" : "",
-            state->neoOnly && law != snw_pbcdNeo ? "; this law has mirrored minima" : "");
+            IsMirrored(kind) && law != snw_pbcdNeo ? "; this law has mirrored minima" : "");
     }
-    if (!state->neoOnly || law == snw_pbcdNeo)
-        SetTarget(&row, "<=", 1e-3);
+    if (!IsMirrored(kind) || law == snw_pbcdNeo)
+        snwBenchRow_SetTarget(&row, "<=", 1e-3);
     snwBenchRows_Add(rows, &row);
     CloseTrial(&trial);
 }
@@ -414,16 +351,16 @@ static void AddHalf(snwBenchRows* rows, snwPbcdLaw law)
         row.value = sound && change < 0.02 && drop > 0.02;
         snprintf(row.note, sizeof row.note, "the volume changes by %.2g, the tip falls by %.2g m", change, drop);
     }
-    SetTarget(&row, "==", 1);
+    snwBenchRow_SetTarget(&row, "==", 1);
     snwBenchRows_Add(rows, &row);
     CloseTrial(&trial);
 }
 
-static void AddRecoveries(snwBenchRows* rows, const State* state, int substeps)
+static void AddRecoveries(snwBenchRows* rows, snwStressKind kind, int substeps)
 {
     for (int law = 0; law < snw_lawCount && rows->result >= 0; ++law)
-        if (!state->neoOnly || law != snw_pbcdStrain)
-            AddRecovery(rows, state, (snwPbcdLaw)law, substeps);
+        if (!IsMirrored(kind) || law != snw_pbcdStrain)
+            AddRecovery(rows, kind, (snwPbcdLaw)law, substeps);
 }
 
 void snwAddPbcdRest(snwBenchRows* rows)
@@ -432,9 +369,9 @@ void snwAddPbcdRest(snwBenchRows* rows)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
         for (int law = 0; law < snw_lawCount && rows->result >= 0; ++law)
             parts[i](rows, (snwPbcdLaw)law);
-    for (size_t i = 0; i < sizeof s_states / sizeof *s_states; ++i)
+    for (int kind = 0; kind < snw_stressKindCount; ++kind)
     {
-        AddRecoveries(rows, &s_states[i], 10);
-        AddRecoveries(rows, &s_states[i], 40);
+        AddRecoveries(rows, (snwStressKind)kind, 10);
+        AddRecoveries(rows, (snwStressKind)kind, 40);
     }
 }

@@ -39,41 +39,35 @@ typedef struct World
     snwWeights* weights;
 } World;
 
-static double Random(uint64_t* seed)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return (double)(*seed >> 11) * 0x1p-53;
-}
-
 // Neighbours along a line follow four of the same six handles, as the vertices of a character do.
 static void FillVertex(World* world, int index, uint64_t* seed)
 {
     Vertex* v = &world->vertices[index];
-    snwVec3 n = snwVec3_Normalize((snwVec3){Random(seed) - 0.5, Random(seed) - 0.5, Random(seed) - 0.5});
+    snwVec3 n = snwVec3_Normalize(
+        (snwVec3){snwBenchRandom(seed) - 0.5, snwBenchRandom(seed) - 0.5, snwBenchRandom(seed) - 0.5});
     const double normal[3] = {n.x, n.y, n.z};
-    int first = index * (snw_skinHandles - 6) / snw_skinVertices, skipped = (int)(Random(seed) * 5), k = 0;
+    int first = index * (snw_skinHandles - 6) / snw_skinVertices, skipped = (int)(snwBenchRandom(seed) * 5), k = 0;
     double sum = 0;
     for (int i = 0; i < 6; ++i)
     {
         if (i == skipped || i == skipped + 1)
             continue;
         world->handles[index][k] = v->handles[k] = first + i;
-        sum += world->values[index][k++] = 0.1 + Random(seed);
+        sum += world->values[index][k++] = 0.1 + snwBenchRandom(seed);
     }
     for (k = 0; k < snw_skinInfluences; ++k)
         v->weights[k] = (float)(world->values[index][k] /= sum);
     for (k = 0; k < 3; ++k)
-        v->position[k] = (float)Random(seed), v->normal[k] = (float)normal[k];
+        v->position[k] = (float)snwBenchRandom(seed), v->normal[k] = (float)normal[k];
 }
 
 static void FillPose(World* world, uint64_t* seed)
 {
     for (int i = 0; i < snw_skinHandles; ++i)
     {
-        snwVec3 turn = {Random(seed), Random(seed), Random(seed)};
-        world->transforms[i] = (snwTransform){{Random(seed), Random(seed), 0}, snwQuat_FromRotationVector(turn)};
+        snwVec3 turn = {snwBenchRandom(seed), snwBenchRandom(seed), snwBenchRandom(seed)};
+        world->transforms[i] = (snwTransform){
+            {snwBenchRandom(seed), snwBenchRandom(seed), 0}, snwQuat_FromRotationVector(turn)};
     }
 }
 

@@ -26,14 +26,6 @@ static const char* const s_characters[] = {"starfish", "bunny", "manikin"};
 static const char* const s_thrown[] = {"ghost", "starfish", "worm", "ellipse", "mushroom", "octopus-2d", "fish-2d",
     "bunny", "manikin", "reptile", "fish", "horse"};
 
-static double Random(uint64_t* seed)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return (double)(*seed >> 11) * 0x1p-53;
-}
-
 static void LetGo(snwRigStage* stage)
 {
     for (int k = 0; k < snwCharacter_HandleCount(stage->character); ++k)
@@ -157,13 +149,13 @@ static snwResult GivenError(snwRigStage* stage, double* error, snwMessage* messa
         if (i % 10 == 0)
         {
             LetGo(stage);
-            handle = (int)(Random(&seed) * handles);
-            mask = ((uint32_t)(Random(&seed) * 8) | 1) & AllPlaces(stage);
+            handle = (int)(snwBenchRandom(&seed) * handles);
+            mask = ((uint32_t)(snwBenchRandom(&seed) * 8) | 1) & AllPlaces(stage);
         }
         snwVec3 place = snwRigStage_HandlePlace(stage, handle);
         double reach = 0.1 * stage->size;
-        place.x += reach * (2 * Random(&seed) - 1);
-        place.y += reach * (2 * Random(&seed) - 1);
+        place.x += reach * (2 * snwBenchRandom(&seed) - 1);
+        place.y += reach * (2 * snwBenchRandom(&seed) - 1);
         snwRigStage_Give(stage, handle, mask, place);
         result = snwRigStage_Step(stage, message);
         *error = fmax(*error, MissedBy(stage, handle, mask, place));

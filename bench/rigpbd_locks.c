@@ -15,14 +15,6 @@ enum
 static const char* const s_characters[] = {"ghost", "starfish", "worm", "ellipse", "mushroom", "octopus-2d", "fish-2d",
     "bunny", "fish", "manikin", "reptile", "cow", "dragon", "octopus"};
 
-static double Random(uint64_t* seed)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return (double)(*seed >> 11) * 0x1p-53;
-}
-
 // rad: how far a handle that is held turned.
 static double Turn(const snwRigStage* stage, int handle)
 {
@@ -45,7 +37,8 @@ static snwResult LockedError(snwRigStage* stage, double* error, snwMessage* mess
     *error = 0;
     for (int i = 0; i < (flat ? snw_flatLockFrames : snw_solidLockFrames) && result >= 0; ++i)
     {
-        double x = 2 * Random(&seed) - 1, y = 2 * Random(&seed) - 1, z = flat ? 0 : 2 * Random(&seed) - 1;
+        double x = 2 * snwBenchRandom(&seed) - 1, y = 2 * snwBenchRandom(&seed) - 1,
+               z = flat ? 0 : 2 * snwBenchRandom(&seed) - 1;
         snwVec3 place = snwVec3_MulAdd(home, reach, (snwVec3){x, y, z});
         snwRigStage_Give(stage, 0, snw_dofX | snw_dofY | snw_dofZ, place);
         result = snwRigStage_Step(stage, message);

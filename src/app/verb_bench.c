@@ -145,6 +145,7 @@ static snwExit Run(const snwArgs* args)
         !snwArgs_Int(args, "count", 1, 1000000000, &count))
         return snw_exitUsage;
     options.count = count;
+    options.full = snwArgs_Has(args, "full");
     options.only = snwArgs_Text(args, "case");
     options.method = snwArgs_Text(args, "method");
     if (options.method != NULL && snwMethod_Find(options.method) < 0)
@@ -157,10 +158,13 @@ static const snwOption s_options[] = {
     {"json", 'j', NULL, false, snw_completeNothing, NULL, "print one line of JSON per bench"},
     {"runs", 'r', "N", false, snw_completeNothing, NULL, "runs behind every median (default 7)"},
     {"count", 0, "N", false, snw_completeNothing, NULL, "kernels: matrices per class (default 1000000)"},
-    {"method", 'm', "NAME", false, snw_completeMethods, NULL, "contact: run the conformance suite with this method"},
-    {"full", 0, NULL, false, snw_completeNothing, NULL, "kernels: ten million matrices per class"},
+    {"method", 'm', "NAME", false, snw_completeMethods, NULL,
+        "contact: run the conformance suite with this method; flesh: only this method"},
+    {"full", 0, NULL, false, snw_completeNothing, NULL,
+        "kernels: ten million matrices per class; flesh: all seeds, substeps and sizes (hours)"},
     {"case", 0, "NAME", false, snw_completeNothing, NULL,
-        "apd: only this scene or figure; pbcd, rigpbd: only this part; prep: only surfaces so named"},
+        "apd: only this scene or figure; flesh, pbcd, rigpbd: only this part (flesh: PART/WORDS for some of it); prep: "
+        "only surfaces so named"},
     {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write rows.json and figures (SVG, PNG) there"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
     {"regenerate-truth", 0, NULL, false, snw_completeNothing, NULL, "apd: compute the stored truths anew (minutes)"},
@@ -172,6 +176,7 @@ static const snwExample s_examples[] = {
     {"sinew bench pbd", "a table with targets and, where known, the paper's and a peer's figures"},
     {"sinew bench apd -o figures", "the paper's tables and curves beside ours, as SVG and PNG"},
     {"sinew bench contact --method pbd", "does the method do what contact asks of all?"},
+    {"sinew bench flesh --case storm/horse", "what random hands do to the horse, in every method"},
     {"sinew bench kernels --count 100000 --json", "quickly, for a program to read"},
     {0},
 };
@@ -181,7 +186,7 @@ const snwVerb snwBenchVerb = {
     .operands = "[NAME]",
     .mostOperands = 1,
     .complete = snw_completeWords,
-    .words = "apd contact frames kernels pbcd pbd prep sims",
+    .words = "apd contact flesh frames kernels pbcd pbd prep rigpbd sims studio",
     .summary = "measure speed and exactness, beside targets and other programs",
     .about = "Without a name all benches run. Rows and metrics are explained in docs/bench.md. With -o the rows are "
              "kept in rows.json, and benches that have figures draw them beside it: our curves in colour, those of a "

@@ -8,8 +8,8 @@
 
 #include "app/settings.h"
 #include "base/hash.h"
-#include "scene/builtin.h"
 #include "sinew/tools.h"
+#include "smaller.h"
 #include "studio/encode.h"
 
 #include <inttypes.h>
@@ -17,10 +17,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-// Sizes of blueprints that count something; "refine" does not.
-static const char* const s_sizes[] = {
-    "tets", "elastic_vertices", "vertices", "skin_vertices", "hexes", "triangles", NULL};
 
 static const int s_frames[] = {1, 30, 120};
 
@@ -41,58 +37,17 @@ static void FailWith(const snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Scenes and characters at a part of their size
 
-// {"blueprint": ...} or {"shape": ...}. Paint goes, for drawing it takes longer than all the rest; no state has it.
-static void Shrink(json_t* character, double scale)
-{
-    json_t* blueprint = json_object_get(character, "blueprint");
-    const snwBuiltIn* builtIn = json_is_string(blueprint) ? snwBuiltIn_Find(json_string_value(blueprint)) : NULL;
-    if (builtIn != NULL)
-    {
-        blueprint = json_loadb(builtIn->text, builtIn->size, 0, NULL);
-        json_object_set_new(character, "blueprint", blueprint);
-    }
-    json_object_del(blueprint, "paint");
-    json_object_del(character, "fine");
-
-    json_t* size = json_object_get(character, blueprint != NULL ? "size" : "cells");
-    if (blueprint != NULL && size == NULL)
-        size = json_object_get(blueprint, "size");
-    for (int i = 0; s_sizes[i] != NULL && json_is_object(size); ++i)
-    {
-        double count = json_number_value(json_object_get(size, s_sizes[i]));
-        if (count > 0)
-            json_object_set_new(size, s_sizes[i], json_integer((json_int_t)ceil(scale * count)));
-    }
-    for (size_t i = 0; i < json_array_size(size); ++i)
-    {
-        double cells = json_number_value(json_array_get(size, i));
-        json_array_set_new(size, i, json_integer((json_int_t)fmax(1, round(cbrt(scale) * cells))));
-    }
-}
-
 static double OptionOf(const snwGoldenLine* line, const char* key, double otherwise)
 {
     const char* text = snwGoldenLine_Option(line, key);
     return text != NULL ? atof(text) : otherwise;
 }
 
-// scale=X on the line: with so many times the elements. pins=X: with the boxes of pins so much larger (m) each way, for
-// a coarse body may have no vertex in a small one.
+// scale=X on the line: with so many times the elements. pins=X: with the boxes of pins so much larger (m) each way.
 static void OpenScene(
     snwContext* context, const snwGoldenLine* line, json_t* scene, const snwSceneOptions* options, snwSceneFile* file)
 {
-    double scale = OptionOf(line, "scale", 1), wider = OptionOf(line, "pins", 0);
-    json_t *body, *pin;
-    const char* name;
-    size_t i;
-    json_array_foreach(json_object_get(scene, "pins"), i, pin) for (size_t axis = 0; axis < 3; ++axis)
-    {
-        json_t *lower = json_object_get(pin, "lower"), *upper = json_object_get(pin, "upper");
-        json_array_set_new(lower, axis, json_real(json_number_value(json_array_get(lower, axis)) - wider));
-        json_array_set_new(upper, axis, json_real(json_number_value(json_array_get(upper, axis)) + wider));
-    }
-    json_array_foreach(json_object_get(scene, "bodies"), i, body) Shrink(json_object_get(body, "character"), scale);
-    json_object_foreach(json_object_get(scene, "characters"), name, body) Shrink(body, scale);
+    snwMakeSceneSmaller(scene, OptionOf(line, "scale", 1), OptionOf(line, "pins", 0));
 
     snwMessage message;
     char* text = json_dumps(scene, 0);
