@@ -333,7 +333,7 @@ TEST(cli, invertedTetsAreTold)
         " \"duration\": 0.03}]}");
     snwProcess process = RUN("sim", scene, "--json", "--set", "pbd.damping=0");
     CHECK_INT(process.code, 0);
-    CHECK_CONTAINS(process.errors, "elements were inverted from frame 3 on: more substeps help");
+    CHECK_CONTAINS(process.errors, "elements were inverted from frame 3 on");
     json_t* report = json_loads(process.text, 0, NULL);
     CHECK_INT(json_integer_value(json_object_get(report, "first_inverted_frame")), 3);
     CHECK(json_number_value(json_object_get(report, "min_volume_ratio_min")) < 0);

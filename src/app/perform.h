@@ -89,6 +89,7 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
 // After any outcome of snwPerform.
 void snwPerformance_Free(snwPerformance* performance);
 
+json_t* snwWarnings_ToJson(const snwWarning* warnings, int count);
 json_t* snwFilmCheck_ToJson(const snwFilmCheck* check);
 json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* performance);
 

@@ -223,6 +223,8 @@ void snwResponse_FindIslands(snwResponse* response)
 
 void snwResponse_Predict(snwResponse* response, const snwProp* props, snwVec3 gravity, double h)
 {
+    response->h = h;
+    response->gravity = snwVec3_Length(gravity);
     for (int i = 0; i < response->scene->propCount; ++i)
         response->props[i] = snwProp_Predict(&props[i], response->masses[i], gravity, h);
 }

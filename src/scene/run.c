@@ -13,6 +13,7 @@
 #include "base/clock.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct Run
@@ -33,7 +34,13 @@ typedef struct Run
     snwLogWriter log;
     snwMeasuresWriter measures;
     snwArray(double) stepMs;
+    int firstStretched, stretchedCount; // frames with flesh that is drawn out too far
 } Run;
+
+// Of the flesh in a frame, and of the volume at the end of a run, beyond which a person would doubt it.
+#define snw_mostStretch 10.0
+#define snw_leastVolume 0.5
+#define snw_mostVolume  2.0
 
 snwRunDef snwDefaultRunDef(void)
 {
@@ -153,6 +160,54 @@ static void AddStages(Run* run)
     }
 }
 
+// A warning that follows from the measures of a frame. Its format is its kind: figures are those of the first time.
+typedef struct Doubt
+{
+    const char* format;
+    const char* remedy;
+} Doubt;
+
+static const Doubt s_stretched = {
+    "flesh was drawn out to %.3g times its length", "a softer hand, slower motions, more iterations or stiffer flesh"};
+static const Doubt s_shrunk = {"the flesh has only %.2g of its volume at the end",
+    "start outside of colliders, use gentler motions or more iterations"};
+static const Doubt s_swollen = {"the flesh has %.3g times its volume at the end", "gentler motions or more iterations"};
+
+static snwWarning* AddWarning(snwRunReport* report)
+{
+    int most = (int)(sizeof report->warnings / sizeof report->warnings[0]);
+    return report->warningCount < most ? &report->warnings[report->warningCount++] : NULL;
+}
+
+static void AddDoubt(snwRunReport* report, const Doubt* doubt, int frame, int count, double figure)
+{
+    snwWarning* warning = count > 0 ? AddWarning(report) : NULL;
+    if (warning == NULL)
+        return;
+    *warning = (snwWarning){.step = (uint64_t)frame - 1, .count = (uint64_t)count};
+    snprintf(warning->text, sizeof warning->text, doubt->format, figure);
+    snprintf(warning->remedy, sizeof warning->remedy, "%s", doubt->remedy);
+}
+
+// What the sim warned of, and what its measures look like to somebody who was not there.
+static void ReportWarnings(Run* run)
+{
+    snwRunReport* report = run->report;
+    snwWarnings warnings = {0};
+    if (run->sim != NULL)
+        snwSim_GetWarnings(run->sim, &warnings);
+    for (int i = 0; i < warnings.count; ++i)
+    {
+        snwWarning* warning = AddWarning(report);
+        if (warning != NULL)
+            *warning = warnings.data[i];
+    }
+    double rest = report->first.volume, left = rest > 0 ? report->last.volume / rest : 1;
+    AddDoubt(report, &s_stretched, run->firstStretched, run->stretchedCount, 1 + report->maxStretch);
+    AddDoubt(report, &s_shrunk, report->frames, report->frames > 0 && left < snw_leastVolume, left);
+    AddDoubt(report, &s_swollen, report->frames, report->frames > 0 && left > snw_mostVolume, left);
+}
+
 // The worst of a run matters, not how it happened to end.
 static void AddExtremes(snwRunReport* report, int frame, const snwMeasures* measures)
 {
@@ -170,6 +225,9 @@ static void ReportFrame(Run* run, const snwMeasures* measures, uint64_t hash)
     if (run->frame == 0)
         report->first = *measures;
     AddExtremes(report, run->frame, measures);
+    if (run->frame > 0 && measures->maxStretch > snw_mostStretch && run->stretchedCount++ == 0)
+        run->firstStretched = run->frame;
+    report->retries += measures->retries > 0;
     report->last = *measures;
     report->hash = hash;
     report->frames = run->frame;
@@ -275,6 +333,7 @@ static snwResult Loop(Run* run, snwMessage* message)
             result = snwSim_Step(run->sim, run->dt, message);
         if (result < 0)
             return result;
+        snwMessage_Clear(message); // the sim keeps its warnings, and the report has them
         run->frame++;
         result = FinishFrame(run, message);
     }
@@ -342,6 +401,7 @@ snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report
         DropFiles(&run);
     else
         result = CloseFiles(&run, Loop(&run, message), message);
+    ReportWarnings(&run);
     if (run.sim != NULL)
         snwDestroySim(run.sim);
     ReportTimes(&run);

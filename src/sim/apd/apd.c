@@ -653,6 +653,8 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         snwApd_SolveContacts(sim, h, k % snw_lookAgain == snw_lookAgain - 1);
         snwSim_EndStage(sim, snw_stageContact);
     }
+    if (sim->lastSubstep)
+        snwApd_TellResiduals(sim);
     Settle(sim, h);
     snwApd_FinishContacts(sim, h);
     for (int i = 0; i < sim->bodyCount; ++i)
@@ -683,4 +685,5 @@ const snwMethod snwApdMethod = {
     .getVertices = snwApd_GetVertices,
     .getBones = snwApd_GetBones,
     .getJoints = snwApd_GetJoints,
+    .elasticDensity = snwApd_ElasticDensity,
 };

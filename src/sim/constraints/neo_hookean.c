@@ -47,3 +47,53 @@ void snwNeoState_SetMaterials(
             states[b].bulk[lane] = (float)(1.0 - 2.0 * nu);
         }
 }
+
+static const double s_leastStrain = 3e-5; // rms: positions are floats
+
+// Adds what a tet says: P : D and D : D, with D = a~_D times the law's P without its part along s.
+static void AddEffect(const snwNeoState* state, const snwNeoRest* rest, const snwTetBlock* tets, int lane,
+    const float* rows, double sums[2])
+{
+    snwVec3 x0 = snwRow_Get(rows, tets->index[0][lane]);
+    snwMat3 edges = snwMat3_FromColumns(snwVec3_Sub(snwRow_Get(rows, tets->index[1][lane]), x0),
+        snwVec3_Sub(snwRow_Get(rows, tets->index[2][lane]), x0),
+        snwVec3_Sub(snwRow_Get(rows, tets->index[3][lane]), x0));
+    snwMat3 inverse;
+    for (int k = 0; k < 9; ++k)
+        inverse.m[k / 3][k % 3] = (double)rest->inverse[k][lane];
+    snwMat3 f = snwMat3_Mul(edges, inverse), s = snwMat3_Cofactor(f);
+
+    double along = 0.0, square = 0.0;
+    for (int k = 0; k < 9; ++k)
+    {
+        double t = s.m[k / 3][k % 3];
+        along += (t - f.m[k / 3][k % 3]) * t;
+        square += t * t;
+    }
+    double part = square > 0.0 ? along / square : 0.0;
+    for (int k = 0; k < 9; ++k)
+    {
+        double t = s.m[k / 3][k % 3], d = t - f.m[k / 3][k % 3] - part * t;
+        sums[0] += (double)state->push[k][lane] * (double)state->compliance[lane] * d;
+        sums[1] += d * d;
+    }
+}
+
+double snwNeoState_Effect(
+    const snwNeoState* states, const snwNeoRest* rests, const snwBlocks* blocks, const float* rows)
+{
+    enum
+    {
+        snw_blocksAsked = 64
+    };
+    int stride = (blocks->tetBlocks + snw_blocksAsked - 1) / snw_blocksAsked, count = 0;
+    double sums[2] = {0.0, 0.0};
+    for (int b = 0; b < blocks->tetBlocks; b += stride)
+        for (int lane = 0; lane < snw_blockLanes; ++lane)
+            if (rests[b].volume[lane] > 0.0f)
+            {
+                AddEffect(&states[b], &rests[b], &blocks->tets[b], lane, rows, sums);
+                count++;
+            }
+    return sums[1] > 4.0 * s_leastStrain * s_leastStrain * count ? sums[0] / sums[1] : 0.0;
+}

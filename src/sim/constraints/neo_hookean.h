@@ -62,5 +62,12 @@ void snwNeoRest_SetAll(snwNeoRest* rests, const snwBlocks* blocks, const snwChar
 void snwNeoState_SetMaterials(
     snwNeoState* states, const snwNeoRest* rests, int begin, int end, const snwMaterial* materials, double h);
 
+// How stiff the flesh has been in the substep that ends, as a part of what the law asks for: P over what the law has
+// for F as it is now, both without their part along s, which is pressure. At 1 the sweeps have converged; with too few
+// of them flesh pushes less than it should, and a body behaves as if made of a material that is softer by this factor.
+// Some hundreds of tets are asked. 0: none of them is strained enough to tell.
+double snwNeoState_Effect(
+    const snwNeoState* states, const snwNeoRest* rests, const snwBlocks* blocks, const float* rows);
+
 // P at 0: a substep begins.
 void snwNeoState_Clear(snwNeoState* states, int begin, int end);
