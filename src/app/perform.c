@@ -495,6 +495,12 @@ static json_t* StagesToJson(const snwRunReport* report)
     return object;
 }
 
+const char* snwPerformance_Outcome(const snwPerformance* performance)
+{
+    bool doubtful = performance->result == snw_ok && performance->report.doubtful;
+    return snwResult_Name(doubtful ? snw_warning : performance->result);
+}
+
 json_t* snwWarnings_ToJson(const snwWarning* warnings, int count)
 {
     json_t* array = json_array();
@@ -548,7 +554,7 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
     snprintf(hash, sizeof hash, "%016" PRIx64, report->hash);
     json_t* json = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:i, s:s}", "schema", 1, "scene",
         performance->scene, "file", def->path, "method", performance->method, "result",
-        snwResult_Name(performance->result), "reason", performance->reason, "seed", (json_int_t)performance->seed,
+        snwPerformance_Outcome(performance), "reason", performance->reason, "seed", (json_int_t)performance->seed,
         "frames", report->frames, "bodies", performance->bodyCount, "hash", hash);
     snwVersion version = snwGetVersion();
     json_object_set_new(json, "version", json_sprintf("%d.%d.%d", version.major, version.minor, version.patch));

@@ -297,7 +297,7 @@ static void AddTableRow(const Batch* batch, snwTextTable* table, const snwPerfor
     SetNumber(table, column++, report->minVolumeRatio);
     SetNumber(table, column++, report->maxStretch);
     snwTextTable_Set(table, column++, "%016" PRIx64, report->hash);
-    snwTextTable_Set(table, column, "%s", snwResult_Name(performance->result));
+    snwTextTable_Set(table, column, "%s", snwPerformance_Outcome(performance));
 }
 
 // A diverged run is a row like any other; anything else that fails ends the batch.

@@ -108,6 +108,38 @@ static int SolidAnchor(const snwFlesh* flesh, int index)
     return touching >= 0 ? snw_anchorsPerVertex * touching + snw_anchorSolid : -1;
 }
 
+// Vertices deep inside of a solid each have their own nearest way out, and would take the body apart. So if its centre
+// is inside too, they leave as one: by the way of the centre.
+static const double s_deep = 0.1; // sizes of the body
+
+static void FindExits(const snwResponse* response, const snwFlesh* flesh)
+{
+    snwVec3 centre = {0, 0, 0};
+    for (int i = 0; i < flesh->vertexCount; ++i)
+        centre = snwVec3_MulAdd(centre, 1.0 / flesh->vertexCount,
+            snwRow_Get(flesh->before, flesh->vertices == NULL ? i : flesh->vertices[i]));
+    for (int c = 0; c < response->scene->colliderCount; ++c)
+    {
+        const snwCollider* collider = &response->colliders[c];
+        snwWayOut* way = &response->exits[c];
+        *way = (snwWayOut){0};
+        if (collider->def.kind == snw_colliderPlane || !(flesh->size > 0.0))
+            continue;
+        snwTouch touch = snwCollider_Touch(collider, response->colliderNow[c], centre);
+        *way = (snwWayOut){touch.depth > 0.0, snwVec3_MulAdd(centre, touch.depth, touch.normal), touch.normal};
+    }
+}
+
+static void TakeExit(const snwWayOut* way, const snwFlesh* flesh, snwStop* stop)
+{
+    if (!way->there || !(stop->depth > s_deep * flesh->size))
+        return;
+    stop->point = way->point;
+    stop->normal = way->normal;
+    stop->depth = snwVec3_Dot(way->normal, snwVec3_Sub(way->point, stop->carried));
+    stop->swept = true; // nobody looks for a nearer side
+}
+
 static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
 {
     const snwResponse* response = loop->response;
@@ -122,6 +154,7 @@ static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
         snwStop stop;
         if (!snwFindStop(&query, &stop))
             continue;
+        TakeExit(&response->exits[c], flesh, &stop);
         snwSolidRow* row = &rows[count++];
         *row = (snwSolidRow){.vertex = vertex,
             .collider = c,
@@ -155,8 +188,10 @@ void snwResponse_GatherSolids(snwResponse* response)
         SolidLoop loop = {response, flesh, b, response->solids + response->firstSolids[b], response->chunkCounts[b],
             response->touches};
         int count = flesh->wild ? flesh->rowCount : flesh->vertexCount;
-        if (response->scene->colliderCount > 0)
-            snwParallelFor(response->context, count, snw_solidGrain, GatherChunk, &loop);
+        if (response->scene->colliderCount == 0)
+            continue;
+        FindExits(response, flesh);
+        snwParallelFor(response->context, count, snw_solidGrain, GatherChunk, &loop);
     }
 }
 

@@ -29,6 +29,7 @@ static void MakeSolids(snwResponse* response, const snwResponseDef* def)
     response->firstSolids = snwArena_Alloc(def->arena, (size_t)bodies, sizeof *response->firstSolids);
     response->colliderNow = snwArena_Alloc(def->arena, (size_t)colliders, sizeof *response->colliderNow);
     response->colliderBefore = snwArena_Alloc(def->arena, (size_t)colliders, sizeof *response->colliderBefore);
+    response->exits = snwArena_Alloc(def->arena, (size_t)colliders, sizeof *response->exits);
     for (int b = 0; b < bodies && !def->arena->failed; ++b)
     {
         response->firstSolids[b] = rows;

@@ -120,6 +120,13 @@ typedef struct snwPairRow
     snwVec3 drag;
 } snwPairRow;
 
+// The plane through which a body that is swallowed by a collider leaves it.
+typedef struct snwWayOut
+{
+    bool there;
+    snwVec3 point, normal;
+} snwWayOut;
+
 typedef struct snwResponseDef
 {
     snwContext* context;
@@ -140,6 +147,7 @@ typedef struct snwResponse
     snwFlesh* flesh;       // per body, filled by the caller before each Gather
     snwTransform* colliderNow;
     snwTransform* colliderBefore;
+    snwWayOut* exits;  // per collider, of the body that is gathered
     double h, gravity; // s and m/s^2, of this substep
 
     snwPropMotion* props;

@@ -11,6 +11,7 @@
 #include "scene/tables.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "math/transform.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ typedef struct Run
 #define snw_mostStretch 10.0
 #define snw_leastVolume 0.5
 #define snw_mostVolume  2.0
+#define snw_farSizes    100.0
 
 snwRunDef snwDefaultRunDef(void)
 {
@@ -173,6 +175,9 @@ static const Doubt s_shrunk = {"the flesh has only %.2g of its volume at the end
     "start outside of colliders, use gentler motions or more iterations"};
 static const Doubt s_swollen = {"the flesh has %.3g times its volume at the end", "gentler motions or more iterations"};
 
+static const Doubt s_away = {"the bodies ended %.3g m away from where they began, which no fall explains",
+    "start outside of colliders, and move what hits them more slowly"};
+
 static snwWarning* AddWarning(snwRunReport* report)
 {
     int most = (int)(sizeof report->warnings / sizeof report->warnings[0]);
@@ -181,12 +186,30 @@ static snwWarning* AddWarning(snwRunReport* report)
 
 static void AddDoubt(snwRunReport* report, const Doubt* doubt, int frame, int count, double figure)
 {
+    report->doubtful = report->doubtful || count > 0;
     snwWarning* warning = count > 0 ? AddWarning(report) : NULL;
     if (warning == NULL)
         return;
     *warning = (snwWarning){.step = (uint64_t)frame - 1, .count = (uint64_t)count};
     snprintf(warning->text, sizeof warning->text, doubt->format, figure);
     snprintf(warning->remedy, sizeof warning->remedy, "%s", doubt->remedy);
+}
+
+// m: how far the centre of everything went beyond what gravity and its first speed explain; 0 if that is not far for
+// bodies of this size.
+static double WayBeyondReason(const Run* run)
+{
+    const snwRunReport* report = run->report;
+    const snwSceneDef* scene = snwScene_GetDef(run->file->scene);
+    double time = report->last.time - report->first.time, size = 0;
+    for (int i = 0; i < scene->bodyCount; ++i)
+    {
+        snwCharacterInfo info = snwCharacter_GetInfo(scene->bodies[i].character);
+        size = fmax(size, snwVec3_Distance(info.lower, info.upper));
+    }
+    double way = snwVec3_Distance(report->first.centre, report->last.centre);
+    double explained = 0.5 * snwVec3_Length(scene->gravity) * time * time + report->first.maxSpeed * time;
+    return way > explained + snw_farSizes * size ? way : 0;
 }
 
 // What the sim warned of, and what its measures look like to somebody who was not there.
@@ -205,6 +228,8 @@ static void ReportWarnings(Run* run)
     double rest = report->first.volume, left = rest > 0 ? report->last.volume / rest : 1;
     AddDoubt(report, &s_stretched, run->firstStretched, run->stretchedCount, 1 + report->maxStretch);
     AddDoubt(report, &s_shrunk, report->frames, report->frames > 0 && left < snw_leastVolume, left);
+    double away = report->frames > 0 ? WayBeyondReason(run) : 0;
+    AddDoubt(report, &s_away, report->frames, away > 0, away);
     AddDoubt(report, &s_swollen, report->frames, report->frames > 0 && left > snw_mostVolume, left);
 }
 

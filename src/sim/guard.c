@@ -4,8 +4,11 @@
 // report warns of it. So they are far from all that scenes do, and relative to the body, so that a flea and a whale
 // have the same ones. With L the diagonal of the body at rest and dt the step (a frame):
 //
-//   length   an edge of 20 L: flesh that is drawn out to twenty times the size of the whole body. A hand that jumps by
-//            ten sizes in a frame stays below, as does a body that starts stretched ten times.
+//   length   an edge of 20 L. Wild is one that is both 20 times as long as at rest and longer than 3 L: a body that
+//   starts
+//            stretched ten times stays below the first, one whose vertices are thrown together at random, or a vertex
+//            that a hand pulls two sizes away, below the second. A step that makes flesh wild is tried with more
+//            substeps, but if they do not help it is kept: it may be a hand that jumped, and flesh may come back.
 //   speed    1000 L / dt + 10 c + |g| t + what the body started with. 1000 sizes between two frames can neither be seen
 //            nor resolved by any of our contacts. But a grain of 1 mm may fall for a minute: hence |g| t, t the time
 //            since the scene began. And small stiff things fly apart faster when they are let go: c = sqrt(E / rho) is
@@ -27,10 +30,12 @@
 #include <string.h>
 
 static const double s_mostLength = 20.0;   // L
+static const double s_wildLength = 3.0;    // L
+static const double s_wildStretch = 20.0;  // of an edge
 static const double s_mostTravel = 1000.0; // L per step
 static const double s_mostWaves = 10.0;    // c
 static const double s_deep = 0.05;         // L: a start inside of a collider that is told
-static const double s_unconverged = 0.01;  // L: the way of a last iteration that is told
+static const double s_unconverged = 0.03;  // L: the way of a last iteration that is told
 static const double s_soft = 0.8;          // of the stiffness that is asked for: below, it is told ...
 
 enum
@@ -100,7 +105,7 @@ static const float* RowAt(const float* data, int stride, int index)
 
 static const char s_notFinite[] = "its place or speed is no number";
 static const char s_tooFast[] = "it moves at %.3g m/s";
-static const char s_tooLong[] = "an edge is %.3g times as long as the whole body was";
+static const char s_tooLong[] = "an edge is drawn out to %.3g times its length";
 
 static snwResult Diverged(const snwSim* sim, snwMessage* message, const char* format, double figure)
 {
@@ -130,25 +135,30 @@ static snwResult CheckProps(const snwSim* sim, snwMessage* message)
     return snw_ok;
 }
 
-// Looks at all edges, and names the first vertex of one that is too long.
+// Looks at all edges, and names the first vertex of one that is too long. snw_warning: some are wild.
 static snwResult CheckEdges(const snwSim* sim, int index, const snwVertices* vertices, snwMessage* message)
 {
     const snwBody* body = &sim->bodies[index];
-    double most = s_mostLength * SizeOf(body);
-    for (int i = 0; i < body->character->edgeCount; ++i)
+    const snwVec3* rest = body->character->def.vertices;
+    double size = SizeOf(body);
+    snwResult result = snw_ok;
+    for (int i = 0; i < body->character->edgeCount && result >= 0; ++i)
     {
         const int* edge = body->character->edges[i];
         const float* a = RowAt(vertices->positions, vertices->stride, edge[0]);
         const float* b = RowAt(vertices->positions, vertices->stride, edge[1]);
         double d[3] = {(double)a[0] - (double)b[0], (double)a[1] - (double)b[1], (double)a[2] - (double)b[2]};
         double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-        if (length <= most)
+        double times = length / snwVec3_Distance(rest[edge[0]], rest[edge[1]]);
+        if (length <= s_wildLength * size || times <= s_wildStretch)
             continue;
-        snwResult result = Diverged(sim, message, s_tooLong, length / SizeOf(body));
+        result = snw_warning;
+        if (length <= s_mostLength * size)
+            continue;
+        result = Diverged(sim, message, s_tooLong, times);
         snwMessage_AddPlace(message, "body '%s', vertex %d", sim->def->bodies[index].name, edge[0]);
-        return result;
     }
-    return snw_ok;
+    return result;
 }
 
 static snwResult CheckBody(const snwSim* sim, int index, snwMessage* message)
@@ -186,14 +196,17 @@ static snwResult CheckBody(const snwSim* sim, int index, snwMessage* message)
     double across = 0.0;
     for (int k = 0; k < 3; ++k)
         across = fmax(across, (double)upper[k] - (double)lower[k]);
-    return sqrt(3.0) * across > s_mostLength * size ? CheckEdges(sim, index, &vertices, message) : snw_ok;
+    return sqrt(3.0) * across > s_wildLength * size ? CheckEdges(sim, index, &vertices, message) : snw_ok;
 }
 
 snwResult snwSim_CheckReason(const snwSim* sim, snwMessage* message)
 {
     snwResult result = CheckProps(sim, message);
     for (int i = 0; i < sim->bodyCount && result >= 0; ++i)
-        result = CheckBody(sim, i, message);
+    {
+        snwResult own = CheckBody(sim, i, message);
+        result = own != snw_ok ? own : result;
+    }
     return result;
 }
 

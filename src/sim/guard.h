@@ -4,7 +4,8 @@
 
 #include "sim/method.h"
 
-// snw_errorDiverged if a number is not finite, or beyond what anybody would believe. Says which and where.
+// snw_errorDiverged if a number is not finite, or beyond what anybody would believe: says which and where. snw_warning,
+// without words, if flesh is drawn out so far that it cannot be meant, but may come back.
 snwResult snwSim_CheckReason(const snwSim* sim, snwMessage* message);
 
 // After a step that diverged, before its state is put back: the remedy is what the scene did in it that is out of

@@ -135,6 +135,7 @@ typedef enum snwWarningKind
     snw_warnCommand, // by kind of command: could not be carried out
     snw_warnRetry,
     snw_warnMethod,      // what method->step says with a result above 0
+    snw_warnJump,   // by collider: moved so far that it is set down there
     snw_warnInside,      // by body: starts inside of a collider
     snw_warnSoft,        // by body: its stiffness is cut
     snw_warnUnconverged, // by body
@@ -280,8 +281,8 @@ static inline double snwSim_Param(const snwSim* sim, int param)
 void snwSim_Warn(snwSim* sim, snwWarningKind kind, int which, const char* remedy, const char* format, ...)
     __attribute__((format(printf, 5, 6)));
 
-// The residual of a body, from the length (m) of the longest way that its last iteration went. Warns if that is a
-// percent of the body: the step ended before it converged. remedy: what would help; NULL: no warning.
+// The residual of a body, from the length (m) of the longest way that its last iteration went. Warns if that is some
+// percents of the body: the step ended before it converged. remedy: what would help; NULL: no warning.
 void snwSim_SetResidual(snwSim* sim, int body, double longest, const char* remedy);
 // How stiff the flesh of a body was in this step, as a part of what its material asks for. Warns when the mean over a
 // number of steps is clearly below 1.

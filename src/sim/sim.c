@@ -108,6 +108,29 @@ static bool SameTransform(snwTransform a, snwTransform b)
            a.rotation.w == b.rotation.w;
 }
 
+// A collider that a command moves by more than this many sizes of the largest body in one step does not go there, it is
+// set down there: it pushes nothing on its way, which would be a blow at hundreds of m/s, and what it lands on comes
+// out slowly. Clips go every way at any speed: somebody has made it.
+static const double s_farthestMove = 5.0;
+
+static void SetDownColliders(snwSim* sim)
+{
+    double size = 0.0;
+    for (int i = 0; i < sim->bodyCount; ++i)
+        size = fmax(size, snwVec3_Distance(sim->bodies[i].character->lower, sim->bodies[i].character->upper));
+    for (int i = 0; i < sim->def->colliderCount; ++i)
+    {
+        snwMover* mover = &sim->colliders[i];
+        double way = snwVec3_Distance(mover->transform.position, mover->target.position);
+        if ((mover->byClip && sim->colliderClips[i] != NULL) || way <= s_farthestMove * size)
+            continue;
+        snwSim_Warn(sim, snw_warnJump, i, "move it over several steps, or with a clip",
+            "collider '%s' jumps by %.3g m: it is set down there and pushes nothing on its way",
+            sim->def->colliders[i].name, way);
+        mover->transform = mover->start = mover->target;
+    }
+}
+
 // time: since the scene's start, at the end of the substep; fraction: of the step done by then.
 static void Move(snwMover* mover, const snwClipDef* clip, double time, double fraction)
 {
@@ -217,16 +240,19 @@ static snwResult RunSubsteps(snwSim* sim, double dt, int count, snwMessage* mess
     return snwSim_CheckReason(sim, message);
 }
 
-// A step that diverges is begun again from where its commands left it, with twice the substeps, then four and eight
-// times as many: what moves fast moves less between two looks at it. Every try starts from the same bytes, so the
-// result depends on nothing else than they do. Warns if that helped.
+// A step that diverges or makes flesh wild is begun again from where its commands left it, with twice the substeps,
+// then four and eight times as many: what moves fast moves less between two looks at it. Every try starts from the same
+// bytes, so the result depends on nothing else than they do. Flesh that was wild before is let alone. Warns of all
+// that.
 static snwResult RunStep(snwSim* sim, double dt, snwMessage* message)
 {
     int count = (int)sim->state->params[snw_paramSubsteps], warned = sim->warningCount;
+    bool wild = snwSim_CheckReason(sim, message) > 0;
     memcpy(sim->begun, sim->block, sim->blockSize);
     sim->retries = 0;
     snwResult result = RunSubsteps(sim, dt, count, message);
-    while (result == snw_errorDiverged && sim->retries < snw_mostRetries)
+    snwMessage first = *message;
+    while (sim->retries < snw_mostRetries && (result == snw_errorDiverged || (result > 0 && !wild)))
     {
         memcpy(sim->block, sim->begun, sim->blockSize);
         sim->changes++; // methods look again at what depends on the substep
@@ -235,15 +261,21 @@ static snwResult RunStep(snwSim* sim, double dt, snwMessage* message)
         snwMessage_Clear(message);
         result = RunSubsteps(sim, dt, count << sim->retries, message);
     }
-    sim->warningCount = result < 0 ? warned : sim->warningCount;
+    if (result < 0)
+    {
+        sim->warningCount = warned;
+        *message = first.result < 0 ? first : *message;
+    }
     if (result < 0 || sim->retries == 0)
-        return result;
+        return result < 0 ? result : snw_ok;
+
     static const char remedy[] = "a softer hand, slower motions or more iterations";
+    const char* outcome = result > 0 ? "draws flesh out too far, even" : "diverged, and went well";
+    unsigned long long step = sim->state->step;
     int factor = 1 << sim->retries;
-    snwSim_Warn(sim, snw_warnRetry, 0, remedy, "step %llu diverged and went well with %d times its substeps",
-        (unsigned long long)sim->state->step, factor);
-    return snwFail(message, snw_warning, remedy, "step %llu diverged and went well with %d times its substeps",
-        (unsigned long long)sim->state->step, factor);
+    snwSim_Warn(
+        sim, snw_warnRetry, result > 0, remedy, "step %llu %s with %d times its substeps", step, outcome, factor);
+    return snwFail(message, snw_warning, remedy, "step %llu %s with %d times its substeps", step, outcome, factor);
 }
 
 snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
@@ -264,6 +296,7 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
     snwResult warning = ApplyScript(sim, message);
     int due = ApplyPending(sim, &warning, message);
     warning = ApplyScript(sim, message) > 0 ? snw_warning : warning; // again: a reset starts the script at this step
+    SetDownColliders(sim);
     if (sim->state->step == sim->state->scriptStart)
         snwSim_WarnOfOverlaps(sim);
     snwResult result = RunStep(sim, dt, message);
