@@ -20,6 +20,19 @@ pattern=${1:-}
 workers=${JOBS:-$(nproc)}
 
 faults=(
+    'guard.aPushBeyondReasonIsAnErrorWithPlaceAndRemedy@src/sim/guard.c@s/speed <= most \* most \&\& sum < INFINITY/isfinite(speed) \&\& sum < INFINITY/'
+    'guard.aPinThatJumpsAKilometreIsAnErrorThatNamesIt@src/sim/guard.c@s/    if (!NameMover(sim, message) \&\& !NameGrab/    if (!NameGrab/'
+    'guard.aBodyThatStartsUnderTheGroundComesOutCalmly@src/contact/gather.c@s/fmax(0.75 \* depthBefore, depthBefore - most)/0.75 * depthBefore/'
+    'guard.aColliderThatJumpsIsSetDownAndPushesNothing@src/sim/sim.c@s/mover->transform = mover->start = mover->target;/;/'
+    'guard.aBodyThatIsSwallowedLeavesInOnePiece@src/contact/gather.c@s/        TakeExit(\&response->exits\[c\], flesh, \&stop);/        ;/'
+    'guard.aStepIsSavedByMoreSubstepsWithTheSameBitsForAnyThreadsAndInAReplay@src/sim/sim.c@s/count << sim->retries, message/count, message/'
+    'sim.aStepThatDivergesIsBegunAgainWithMoreSubsteps@src/sim/sim.c@s/        memcpy(sim->block, sim->begun, sim->blockSize);/        memcpy(sim->block, sim->backup, sim->blockSize);/'
+    'guard.residualsFallWithIterations@src/sim/apd/apd_tell.c@s/snwSim_SetResidual(sim, i, sqrt(most)/snwSim_SetResidual(sim, i, 1.0/'
+    'guard.stiffnessThatIsNotThereIsToldOnceWithItsCount@src/sim/constraints/pair.c@s/        yield += element.volume \/ element.kept;/        yield += element.volume;/'
+    'guard.stiffnessThatIsNotThereIsToldOnceWithItsCount@src/sim/guard.c@s/    else if (sim->warningKeys\[at\].last == step)/    else if (true)/'
+    'guard.energiesAreThoseOfTheLawThatIsSimulated@src/sim/pbcd/pbcd.c@s/return 15.0 \/ 12.0 \* lame.mu/return 15.0 \/ 6.0 * lame.mu/'
+    'guard.energiesAreThoseOfTheLawThatIsSimulated@src/sim/rigpbd/rigpbd.c@s/        material.young \*= snwPair_Kept(\&def, element);/        ;/'
+    'cli.warningsAreToldOnceWithTheirCount@src/app/perform.c@s/performance->result == snw_ok \&\& performance->report.doubtful/false/'
     'base.hashSeesEveryBitAndTheLength@src/base/hash.c@s/for (int i = 0; i < 4; ++i)$/for (int i = 0; i < 3; ++i)/'
     'tasks.sumsHaveTheSameBitsForAnyThreads@src/base/tasks.c@s/int smallest = ChunkCount(count, snw_maxSumChunks);/int smallest = ChunkCount(count, context->threadCount);/'
     'tasks.phasesRunInOrderForAnyThreads@src/base/tasks.c@s/RunAlone(&phases\[current++\]);/current++;/'

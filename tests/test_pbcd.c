@@ -534,8 +534,8 @@ TEST(pbcd, sameBitsForAnyThreadsAndInstructionSet) // Labels: threads
         {
             snwContext* context = snwFixture_Context(threads[k], sets[k], NULL);
             const snwSetting settings[] = {{"pbcd.law", law}, {"pbcd.viscosity", 0.001}, {"pbcd.corrected", law == 2},
-                {"pbcd.complement", snw_pbcdRig}, {"pbcd.commit", law == 1}, {"pbcd.iterations", law == 1 ? 1 : 6},
-                {NULL, 0}};
+                {"pbcd.complement", snw_pbcdRig}, {"pbcd.commit", law == 1}, {"pbcd.relaxation", law == 1 ? 0.1 : 1},
+                {"pbcd.iterations", law == 1 ? 1 : 6}, {NULL, 0}};
             snwCharacter* character = MakeMovingBar(context, 0.6, 0.1);
             snwRiggedScene scene = snwRigged_DefaultScene(character);
             scene.body.motion = "wave";

@@ -229,7 +229,7 @@ TEST(plot, aRunLeavesItsPlots)
     snprintf(folder, sizeof folder, "%s/stands", snwTest_TempDir());
     RunScene(folder, 0.502);
     static const char* const names[] = {"energy.svg", "energy.png", "timings.svg", "timings.png", "residual.svg",
-        "residual.png", "centre.svg", "centre.png", "pressure.svg", "pressure.png"};
+        "residual.png", "deviation.svg", "deviation.png", "centre.svg", "centre.png", "pressure.svg", "pressure.png"};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
         CHECK(Exists(folder, names[i]));
     snprintf(folder, sizeof folder, "%s/falls", snwTest_TempDir());

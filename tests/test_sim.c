@@ -759,17 +759,26 @@ TEST(sim, elasticEnergyOfAKnownStrain)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// A sixth method in fifty lines: every vertex drifts with its own velocity. `toy.fault` makes it produce a NaN.
+// A sixth method in fifty lines: every vertex drifts with its own velocity. `toy.fault` makes it produce a NaN, as does
+// a substep longer than `toy.longest`.
 
 enum
 {
     snw_toyFault,
+    snw_toyLongest,
     snw_toyParamCount
 };
 
 static const snwParamInfo s_toyParams[snw_toyParamCount] = {
-    [snw_toyFault] = {
-        .name = "toy.fault", .type = snw_paramBool, .unit = "", .upper = 1, .live = true, .help = "make a NaN"}};
+    [snw_toyFault] =
+        {.name = "toy.fault", .type = snw_paramBool, .unit = "", .upper = 1, .live = true, .help = "make a NaN"},
+    [snw_toyLongest] = {.name = "toy.longest",
+        .type = snw_paramReal,
+        .unit = "s",
+        .upper = 1,
+        .initial = 1,
+        .live = true,
+        .help = "substeps beyond it make a NaN"}};
 
 static const char* const s_toyStages[] = {"drift"};
 
@@ -819,7 +828,7 @@ static snwResult ToyStep(snwSim* sim, double h, snwMessage* message)
     for (int i = 0; i < *(const int*)sim->bodies[0].model; ++i, row += 6)
         for (int k = 0; k < 3; ++k)
             row[k] += (float)h * row[3 + k];
-    if (snwSim_Param(sim, snw_toyFault) > 0.0)
+    if (snwSim_Param(sim, snw_toyFault) > 0.0 || h > snwSim_Param(sim, snw_toyLongest))
         ((float*)sim->bodies[0].state)[6 * 5 + 1] = NAN;
     snwSim_EndStage(sim, 0);
     return snw_ok;
@@ -912,6 +921,41 @@ TEST(sim, aNanStopsTheStepAndKeepsTheLastGoodState)
     snwFixture_Run(sim, 10, s_dt); // it can go on: the command that did it is gone
     CHECK_INT(snwSim_GetStepCount(sim), 20);
     snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
+TEST(sim, aStepThatDivergesIsBegunAgainWithMoreSubsteps)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim *sim = MakeToy(context), *fine = MakeToy(context);
+    CHECK(snwSim_SetParam(sim, "toy.longest", s_dt / 3, NULL) == snw_ok);
+    CHECK(snwSim_SetParam(fine, "sim.substeps", 4, NULL) == snw_ok);
+    snwMessage message;
+    snwMeasures m;
+    for (int i = 0; i < 3; ++i)
+    {
+        CHECK_INT(snwSim_Step(sim, s_dt, &message), snw_warning);
+        CHECK_CONTAINS(message.text, "diverged, and went well with 4 times its substeps");
+        CHECK_INT(snwSim_Step(fine, s_dt, NULL), snw_ok);
+        CHECK(snwSim_GetMeasures(sim, 0, &m) == snw_ok && m.retries == 2);
+    }
+    CHECK(memcmp(sim->bodies[0].state, fine->bodies[0].state, 125 * 6 * sizeof(float)) == 0);
+    int logged;
+    snwSim_GetLog(sim, &logged);
+    CHECK_INT(logged, 1); // applied once, not once per attempt
+    snwWarnings warnings;
+    CHECK(snwSim_GetWarnings(sim, &warnings) == snw_ok);
+    CHECK_INT(warnings.count, 1);
+    CHECK(warnings.data[0].step == 0 && warnings.data[0].count == 3);
+
+    // Eight times is the end of it.
+    uint64_t hash = snwSim_Hash(sim);
+    CHECK(snwSim_SetParam(sim, "toy.longest", s_dt / 9, NULL) == snw_ok);
+    CHECK_INT(snwSim_Step(sim, s_dt, &message), snw_errorDiverged);
+    CHECK_CONTAINS(message.remedy, "more substeps were tried");
+    CHECK(snwSim_Hash(sim) == hash);
+    snwDestroySim(sim);
+    snwDestroySim(fine);
     snwDestroyContext(context);
 }
 

@@ -49,7 +49,7 @@ typedef enum snwResult
     snw_errorArgument = -2,    // a Def or call that makes no sense
     snw_errorInput = -3,       // content of a file, message or saved block
     snw_errorIo = -4,          // the system refused: open, write, rename ...
-    snw_errorDiverged = -5,    // a number stopped being finite; the last good state is kept
+    snw_errorDiverged = -5,    // a number stopped being finite or went beyond reason; the last good state is kept
     snw_errorUnsupported = -6, // sound, but this method or build does not do it
     snw_errorInterrupted = -7, // stopped by the user; what was finished is kept
 } snwResult;
@@ -963,12 +963,28 @@ typedef struct snwTimings
     int stride;
 } snwTimings;
 
+// Something that is no error but that a person would want to know: told once, in the words of the first time.
+typedef struct snwWarning
+{
+    char text[256];
+    char remedy[256]; // empty if none is known
+    uint64_t step;    // the first one that it happened in
+    uint64_t count;   // how many steps it happened in
+} snwWarning;
+
+typedef struct snwWarnings
+{
+    const snwWarning* data;
+    int count;
+    int stride;
+} snwWarnings;
+
 // Body -1 in snwSim_GetMeasures: the whole scene, props included.
 typedef struct snwMeasures
 {
     double time;             // s
     double kinetic;          // J
-    double elastic;          // J, corotated linear material of the character: one yardstick for all methods
+    double elastic;          // J, by the law that is simulated; of pbd's projection: corotated linear elasticity
     double potential;        // J, against gravity, zero at the world's origin
     double energy;           // J, the sum of the three
     snwVec3 momentum;        // kg m/s
@@ -981,6 +997,11 @@ typedef struct snwMeasures
     double maxDepth;         // m, deepest contact before it was resolved
     double contacts;         // how many
     double stepMs;           // ms, time of the last step
+    double retries;          // how often the last step was begun again with twice the substeps, because it diverged
+    double residual;         // how far the last iteration of the last substep moved a vertex, of its body's size
+    double jointGap;         // widest gap between the bones of a joint, of the body's size
+    double rigidity;         // farthest that a vertex of a bone is from where its bone has it, of the body's size
+    double fit;              // farthest that what is seen is from what is simulated, of the body's size
 } snwMeasures;
 
 // Names and units of the fields of snwMeasures, in order; a vector gives three rows (.x .y .z).
@@ -1013,6 +1034,8 @@ SNW_API snwResult snwSim_GetProps(const snwSim* sim, snwProps* props);
 SNW_API snwResult snwSim_GetContacts(const snwSim* sim, snwContacts* contacts);
 SNW_API snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* measures);
 SNW_API snwResult snwSim_GetTimings(const snwSim* sim, snwTimings* timings);
+// All since the sim was made, one of each kind, in the order in which they first came.
+SNW_API snwResult snwSim_GetWarnings(const snwSim* sim, snwWarnings* warnings);
 
 typedef struct snwPick
 {

@@ -136,6 +136,10 @@ typedef struct snwRunReport
     double energyMax;                  // J
     double minVolumeRatio, maxStretch; // the worst of all frames
     int firstInverted;                 // first frame with an inverted tet; -1: none
+    int retries;                       // steps that went well only with more substeps; see snwMeasures
+    snwWarning warnings[24];           // of the sim and of the measures; a step leads to the frame after it
+    int warningCount;
+    bool doubtful; // a person would not call the run a success: flesh drawn out, gone, blown up or flown away
 } snwRunReport;
 
 SNW_API snwRunDef snwDefaultRunDef(void);

@@ -23,6 +23,8 @@ typedef enum Output
     snw_outputTimingsPng,
     snw_outputResidual,
     snw_outputResidualPng,
+    snw_outputDeviation,
+    snw_outputDeviationPng,
     snw_outputCentre,
     snw_outputCentrePng,
     snw_outputPressure,
@@ -49,6 +51,8 @@ static const struct
     [snw_outputTimingsPng] = {"timings.png", false, false, "timings_png"},
     [snw_outputResidual] = {"residual.svg", false, false, "residual"},
     [snw_outputResidualPng] = {"residual.png", false, false, "residual_png"},
+    [snw_outputDeviation] = {"deviation.svg", false, false, "deviation"},
+    [snw_outputDeviationPng] = {"deviation.png", false, false, "deviation_png"},
     [snw_outputCentre] = {"centre.svg", false, false, "centre"},
     [snw_outputCentrePng] = {"centre.png", false, false, "centre_png"},
     [snw_outputPressure] = {"pressure.svg", false, false, "pressure"},
@@ -491,6 +495,22 @@ static json_t* StagesToJson(const snwRunReport* report)
     return object;
 }
 
+const char* snwPerformance_Outcome(const snwPerformance* performance)
+{
+    bool doubtful = performance->result == snw_ok && performance->report.doubtful;
+    return snwResult_Name(doubtful ? snw_warning : performance->result);
+}
+
+json_t* snwWarnings_ToJson(const snwWarning* warnings, int count)
+{
+    json_t* array = json_array();
+    for (int i = 0; i < count; ++i)
+        json_array_append_new(
+            array, json_pack("{s:s, s:s, s:I, s:I}", "text", warnings[i].text, "remedy", warnings[i].remedy, "frame",
+                       (json_int_t)warnings[i].step + 1, "count", (json_int_t)warnings[i].count));
+    return array;
+}
+
 void snwPerformance_Free(snwPerformance* performance)
 {
     json_decref(performance->settings);
@@ -501,8 +521,14 @@ void snwPerformance_Warn(const snwPerformance* performance)
 {
     int frame = performance->report.firstInverted;
     if (performance->ran && frame >= 0)
-        snwReport(snw_warning, "--set sim.substeps=N with a larger N",
-            "elements were inverted from frame %d on: more substeps help", frame);
+        snwReport(snw_warning, "gentler motions, more iterations or --set sim.substeps=N with a larger N",
+            "elements were inverted from frame %d on", frame);
+    for (int i = 0; performance->ran && i < performance->report.warningCount; ++i)
+    {
+        const snwWarning* warning = &performance->report.warnings[i];
+        snwReport(snw_warning, warning->remedy[0] != 0 ? warning->remedy : NULL, "%s (frame %" PRIu64 "%s)",
+            warning->text, warning->step + 1, warning->count > 1 ? " and others" : "");
+    }
     char text[128];
     if (snwFilmCheck_Format(&performance->filmCheck, text, sizeof text) > 0)
         snwReport(snw_warning, "another camera or duration in the scene", "the film is not good: %s", text);
@@ -528,7 +554,7 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
     snprintf(hash, sizeof hash, "%016" PRIx64, report->hash);
     json_t* json = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:i, s:s}", "schema", 1, "scene",
         performance->scene, "file", def->path, "method", performance->method, "result",
-        snwResult_Name(performance->result), "reason", performance->reason, "seed", (json_int_t)performance->seed,
+        snwPerformance_Outcome(performance), "reason", performance->reason, "seed", (json_int_t)performance->seed,
         "frames", report->frames, "bodies", performance->bodyCount, "hash", hash);
     snwVersion version = snwGetVersion();
     json_object_set_new(json, "version", json_sprintf("%d.%d.%d", version.major, version.minor, version.patch));
@@ -546,6 +572,8 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
     json_object_set_new(json, "max_stretch_max", snwJsonReal(report->maxStretch));
     json_object_set_new(
         json, "first_inverted_frame", report->firstInverted >= 0 ? json_integer(report->firstInverted) : json_null());
+    json_object_set_new(json, "retries", json_integer(report->retries));
+    json_object_set_new(json, "warnings", snwWarnings_ToJson(report->warnings, report->warningCount));
     json_object_set_new(json, "first", snwMeasures_ToJson(&report->first));
     json_object_set_new(json, "last", snwMeasures_ToJson(&report->last));
     if (performance->filmCheck.frames > 0)

@@ -89,6 +89,10 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
 // After any outcome of snwPerform.
 void snwPerformance_Free(snwPerformance* performance);
 
+// The word for how it ended: a run that ended well but whose flesh nobody would believe is a "warning", not "ok".
+const char* snwPerformance_Outcome(const snwPerformance* performance);
+
+json_t* snwWarnings_ToJson(const snwWarning* warnings, int count);
 json_t* snwFilmCheck_ToJson(const snwFilmCheck* check);
 json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* performance);
 

@@ -28,9 +28,13 @@ static const struct
         {{"kinetic", offsetof(snwPlotRow, energies[0])}, {"elastic", offsetof(snwPlotRow, energies[1])},
             {"potential", offsetof(snwPlotRow, energies[2])}, {"sum", offsetof(snwPlotRow, energies[3])}}},
     [snw_plotTimings] = {"timings", "Time per step", "time (ms)", {{"step", offsetof(snwPlotRow, stepMs)}}},
-    [snw_plotResidual] = {"residual", "Largest deviation from rest", "relative to rest",
-        {{"length of an edge", offsetof(snwPlotRow, residuals[0])},
-            {"volume of an element", offsetof(snwPlotRow, residuals[1])}}},
+    [snw_plotResidual] = {"residual", "Residuals", "log10, of the body's size",
+        {{"last iteration", offsetof(snwPlotRow, residuals[0])}, {"gap of a joint", offsetof(snwPlotRow, residuals[1])},
+            {"rigidity of a bone", offsetof(snwPlotRow, residuals[2])},
+            {"fit of the rig", offsetof(snwPlotRow, residuals[3])}}},
+    [snw_plotDeviation] = {"deviation", "Largest deviation from rest", "relative to rest",
+        {{"length of an edge", offsetof(snwPlotRow, deviations[0])},
+            {"volume of an element", offsetof(snwPlotRow, deviations[1])}}},
     [snw_plotCentre] = {"centre", "Centre of mass", "position (m)",
         {{"x", offsetof(snwPlotRow, centre[0])}, {"y", offsetof(snwPlotRow, centre[1])},
             {"z", offsetof(snwPlotRow, centre[2])}}},
@@ -87,6 +91,11 @@ static void LeaveOut(snwPlotRow* row)
         row->stages[i] = NAN;
 }
 
+static double Log10(double value)
+{
+    return value > 0 ? log10(value) : NAN;
+}
+
 snwResult snwPlots_AddFrame(snwPlots* plots, const snwRunFrame* frame, snwMessage* message)
 {
     const snwMeasures* measures = frame->measures;
@@ -95,9 +104,13 @@ snwResult snwPlots_AddFrame(snwPlots* plots, const snwRunFrame* frame, snwMessag
     snwPlotRow row = {
         .time = measures->time,
         .energies = {measures->kinetic, measures->elastic, measures->potential, measures->energy},
-        .residuals = {measures->maxStretch, 1 - measures->minVolumeRatio},
+        .residuals = {Log10(measures->residual), Log10(measures->jointGap), Log10(measures->rigidity),
+            Log10(measures->fit)},
+        .deviations = {measures->maxStretch, 1 - measures->minVolumeRatio},
         .centre = {measures->centre.x, measures->centre.y, measures->centre.z},
     };
+    for (int i = 0; i < 4; ++i)
+        plots->undone = plots->undone || isfinite(row.residuals[i]);
     if (frame->sim != NULL)
     {
         MeasurePressure(frame->sim, row.pressure);
@@ -115,7 +128,8 @@ snwResult snwPlots_AddFrame(snwPlots* plots, const snwRunFrame* frame, snwMessag
 bool snwPlots_Has(const snwPlots* plots, snwPlotKind kind)
 {
     int least = kind == snw_plotTimings ? 2 : 1; // frame 0 took no time
-    return plots->rows.count >= least && (kind != snw_plotPressure || plots->pressed);
+    return plots->rows.count >= least && (kind != snw_plotPressure || plots->pressed) &&
+           (kind != snw_plotResidual || plots->undone);
 }
 
 static int ListCurves(const snwPlots* plots, snwPlotKind kind, Curve curves[snw_mostCurves])

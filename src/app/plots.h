@@ -1,4 +1,5 @@
-// What happened in a run, as plots: energies, times of the stages, residuals, centre of mass, centre of pressure.
+// What happened in a run, as plots: energies, times of the stages, residuals, deviation from rest, centre of mass,
+// centre of pressure.
 
 #pragma once
 
@@ -9,7 +10,8 @@ typedef enum snwPlotKind
 {
     snw_plotEnergy,
     snw_plotTimings,
-    snw_plotResidual, // what the method left of what it was to restore
+    snw_plotResidual,  // what the solver left undone; only of runs in which it left something
+    snw_plotDeviation, // how far the flesh is from its rest
     snw_plotCentre,
     snw_plotPressure, // only of runs in which something stands on something
     snw_plotKindCount,
@@ -24,11 +26,12 @@ enum
 typedef struct snwPlotRow
 {
     double time;
-    double energies[4];  // J: kinetic, elastic, potential, sum
-    double residuals[2]; // largest change of an edge and largest loss of volume of an element, relative to rest
-    double centre[3];    // m
-    double pressure[2];  // m, x and z of the centre of pressure; NaN without contact
-    double stepMs;       // NaN in frame 0
+    double energies[4];   // J: kinetic, elastic, potential, sum
+    double residuals[4];  // log10 of residual, joint gap, rigidity and fit; NaN where there is none
+    double deviations[2]; // largest change of an edge and largest loss of volume of an element, relative to rest
+    double centre[3];     // m
+    double pressure[2];   // m, x and z of the centre of pressure; NaN without contact
+    double stepMs;        // NaN in frame 0
     double stages[snw_maxStages];
 } snwPlotRow;
 
@@ -39,6 +42,7 @@ typedef struct snwPlots
     const char* stages[snw_maxStages];
     int stageCount;
     bool pressed; // there is a centre of pressure in some frame
+    bool undone;  // there is a residual in some frame
 } snwPlots;
 
 const char* snwPlotKind_Name(snwPlotKind kind); // "energy": of the files, without ending

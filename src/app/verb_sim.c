@@ -26,7 +26,8 @@ typedef struct Batch
     bool seedGiven;
     int seedCount; // 0: the scene's own seed
     int runCount;
-    int inverted; // runs with inverted elements
+    int inverted; // runs with inverted elements ...
+    int warned;   // ... and with warnings
     bool json;
 } Batch;
 
@@ -296,7 +297,7 @@ static void AddTableRow(const Batch* batch, snwTextTable* table, const snwPerfor
     SetNumber(table, column++, report->minVolumeRatio);
     SetNumber(table, column++, report->maxStretch);
     snwTextTable_Set(table, column++, "%016" PRIx64, report->hash);
-    snwTextTable_Set(table, column, "%s", snwResult_Name(performance->result));
+    snwTextTable_Set(table, column, "%s", snwPerformance_Outcome(performance));
 }
 
 // A diverged run is a row like any other; anything else that fails ends the batch.
@@ -315,6 +316,7 @@ static snwExit RunRow(Batch* batch, int run, json_t* rows, snwTextTable* table)
         json_array_append_new(rows, snwPerformance_ToJson(&def, &performance));
         AddTableRow(batch, table, &performance, run);
         batch->inverted += performance.report.firstInverted >= 0;
+        batch->warned += performance.report.warningCount > 0;
     }
     if (result < 0 && result != snw_errorDiverged)
         code = performance.badInput ? snwReportInput(&message) : snwReportMessage(&message);
@@ -381,8 +383,11 @@ static snwExit RunMany(Batch* batch)
         snwTextTable_Print(&table, stdout);
     fflush(stdout);
     if (batch->inverted > 0)
-        snwReport(snw_warning, "see first_inverted_frame with --json",
-            "elements were inverted in %d of %d runs: more substeps help", batch->inverted, table.rows - 1);
+        snwReport(snw_warning, "see first_inverted_frame with --json", "elements were inverted in %d of %d runs",
+            batch->inverted, table.rows - 1);
+    if (batch->warned > 0)
+        snwReport(snw_warning, "see warnings with --json", "%d of %d runs ended with warnings", batch->warned,
+            table.rows - 1);
     snwExit written = table.rows > 1 ? WriteSweepFile(batch, &table) : snw_exitOk;
     json_decref(rows);
     snwTextTable_Free(&table);

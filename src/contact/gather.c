@@ -6,9 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-double snwAllowedDepth(double depthBefore)
+double snwResponse_AllowedDepth(const snwResponse* response, double depthBefore, double size)
 {
-    return depthBefore > 0.0 ? 0.75 * depthBefore : 0.0;
+    if (!(depthBefore > 0.0))
+        return 0.0;
+    double most = 0.5 * sqrt(fmax(response->gravity, size) * size) * response->h;
+    return size > 0.0 ? fmax(0.75 * depthBefore, depthBefore - most) : 0.75 * depthBefore;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -105,6 +108,38 @@ static int SolidAnchor(const snwFlesh* flesh, int index)
     return touching >= 0 ? snw_anchorsPerVertex * touching + snw_anchorSolid : -1;
 }
 
+// Vertices deep inside of a solid each have their own nearest way out, and would take the body apart. So if its centre
+// is inside too, they leave as one: by the way of the centre.
+static const double s_deep = 0.1; // sizes of the body
+
+static void FindExits(const snwResponse* response, const snwFlesh* flesh)
+{
+    snwVec3 centre = {0, 0, 0};
+    for (int i = 0; i < flesh->vertexCount; ++i)
+        centre = snwVec3_MulAdd(centre, 1.0 / flesh->vertexCount,
+            snwRow_Get(flesh->before, flesh->vertices == NULL ? i : flesh->vertices[i]));
+    for (int c = 0; c < response->scene->colliderCount; ++c)
+    {
+        const snwCollider* collider = &response->colliders[c];
+        snwWayOut* way = &response->exits[c];
+        *way = (snwWayOut){0};
+        if (collider->def.kind == snw_colliderPlane || !(flesh->size > 0.0))
+            continue;
+        snwTouch touch = snwCollider_Touch(collider, response->colliderNow[c], centre);
+        *way = (snwWayOut){touch.depth > 0.0, snwVec3_MulAdd(centre, touch.depth, touch.normal), touch.normal};
+    }
+}
+
+static void TakeExit(const snwWayOut* way, const snwFlesh* flesh, snwStop* stop)
+{
+    if (!way->there || !(stop->depth > s_deep * flesh->size))
+        return;
+    stop->point = way->point;
+    stop->normal = way->normal;
+    stop->depth = snwVec3_Dot(way->normal, snwVec3_Sub(way->point, stop->carried));
+    stop->swept = true; // nobody looks for a nearer side
+}
+
 static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
 {
     const snwResponse* response = loop->response;
@@ -119,6 +154,7 @@ static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
         snwStop stop;
         if (!snwFindStop(&query, &stop))
             continue;
+        TakeExit(&response->exits[c], flesh, &stop);
         snwSolidRow* row = &rows[count++];
         *row = (snwSolidRow){.vertex = vertex,
             .collider = c,
@@ -128,7 +164,7 @@ static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
             .normal = stop.normal,
             .friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[loop->body]),
                 snwColliderDef_Friction(&response->scene->colliders[c])),
-            .allowed = snwAllowedDepth(stop.depth)};
+            .allowed = snwResponse_AllowedDepth(response, stop.depth, flesh->size)};
         SetHome(flesh, query.now, &stop, row);
     }
     return count;
@@ -152,8 +188,10 @@ void snwResponse_GatherSolids(snwResponse* response)
         SolidLoop loop = {response, flesh, b, response->solids + response->firstSolids[b], response->chunkCounts[b],
             response->touches};
         int count = flesh->wild ? flesh->rowCount : flesh->vertexCount;
-        if (response->scene->colliderCount > 0)
-            snwParallelFor(response->context, count, snw_solidGrain, GatherChunk, &loop);
+        if (response->scene->colliderCount == 0)
+            continue;
+        FindExits(response, flesh);
+        snwParallelFor(response->context, count, snw_solidGrain, GatherChunk, &loop);
     }
 }
 
@@ -173,7 +211,8 @@ static void CatchChunk(int begin, int end, void* data)
             snwStop stop;
             if (!snwFindStop(&query, &stop))
                 continue;
-            double gap = snwVec3_Dot(stop.normal, snwVec3_Sub(x, stop.point)) + snwAllowedDepth(stop.depth);
+            double gap = snwVec3_Dot(stop.normal, snwVec3_Sub(x, stop.point)) +
+                         snwResponse_AllowedDepth(response, stop.depth, flesh->size);
             if (gap < 0.0)
                 snwRow_Set(flesh->positions, vertex, snwVec3_MulAdd(x, -gap, stop.normal));
         }
@@ -246,7 +285,7 @@ static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
     const snwFlesh *flesh = &response->flesh[row->body], *other = &response->flesh[row->other];
     snwVec3 apart = snwVec3_Sub(
         snwRow_Get(flesh->before, row->vertex), snwRow_Mix(other->before, row->triangle, row->weights));
-    row->allowed = snwAllowedDepth(-snwVec3_Dot(apart, row->normal));
+    row->allowed = snwResponse_AllowedDepth(response, -snwVec3_Dot(apart, row->normal), fmin(flesh->size, other->size));
     row->friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[row->body]),
         snwBodyDef_Friction(&response->scene->bodies[row->other]));
     SetFleshHome(response, row);
@@ -296,7 +335,7 @@ static void AddVertexOnProp(snwResponse* response, int body, int index, int prop
     row->point = snwTransform_ApplyInverse(query.now, stop.point);
     row->localNormal = ToLocalNormal(query.now, stop.normal);
     row->normal = stop.normal;
-    row->allowed = snwAllowedDepth(stop.depth);
+    row->allowed = snwResponse_AllowedDepth(response, stop.depth, flesh->size);
     row->friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[body]),
         snwPropDef_Friction(&response->scene->props[prop]));
     const snwAnchor* anchor = &flesh->anchors[row->anchor];
@@ -347,7 +386,9 @@ static void FinishPropRow(const snwResponse* response, const PointQuery* query, 
     row->home = snwTransform_ApplyInverse(query->before, gripBefore);
     snwVec3 plane = snwTransform_Apply(query->before, row->point);
     snwVec3 normal = snwQuat_Rotate(query->before.rotation, row->localNormal);
-    row->allowed = snwAllowedDepth(-snwVec3_Dot(snwVec3_Sub(gripBefore, plane), normal));
+    double depth = -snwVec3_Dot(snwVec3_Sub(gripBefore, plane), normal);
+    double size = 2.0 * snwPropDef_Radius(&response->scene->props[query->prop]);
+    row->allowed = snwResponse_AllowedDepth(response, depth, size);
 }
 
 static void AddPointOnSolid(snwResponse* response, const PointQuery* query)

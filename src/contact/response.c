@@ -29,6 +29,7 @@ static void MakeSolids(snwResponse* response, const snwResponseDef* def)
     response->firstSolids = snwArena_Alloc(def->arena, (size_t)bodies, sizeof *response->firstSolids);
     response->colliderNow = snwArena_Alloc(def->arena, (size_t)colliders, sizeof *response->colliderNow);
     response->colliderBefore = snwArena_Alloc(def->arena, (size_t)colliders, sizeof *response->colliderBefore);
+    response->exits = snwArena_Alloc(def->arena, (size_t)colliders, sizeof *response->exits);
     for (int b = 0; b < bodies && !def->arena->failed; ++b)
     {
         response->firstSolids[b] = rows;
@@ -223,6 +224,8 @@ void snwResponse_FindIslands(snwResponse* response)
 
 void snwResponse_Predict(snwResponse* response, const snwProp* props, snwVec3 gravity, double h)
 {
+    response->h = h;
+    response->gravity = snwVec3_Length(gravity);
     for (int i = 0; i < response->scene->propCount; ++i)
         response->props[i] = snwProp_Predict(&props[i], response->masses[i], gravity, h);
 }

@@ -11,8 +11,10 @@
 #include "scene/tables.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "math/transform.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct Run
@@ -33,7 +35,14 @@ typedef struct Run
     snwLogWriter log;
     snwMeasuresWriter measures;
     snwArray(double) stepMs;
+    int firstStretched, stretchedCount; // frames with flesh that is drawn out too far
 } Run;
+
+// Of the flesh in a frame, and of the volume at the end of a run, beyond which a person would doubt it.
+#define snw_mostStretch 10.0
+#define snw_leastVolume 0.5
+#define snw_mostVolume  2.0
+#define snw_farSizes    100.0
 
 snwRunDef snwDefaultRunDef(void)
 {
@@ -153,6 +162,77 @@ static void AddStages(Run* run)
     }
 }
 
+// A warning that follows from the measures of a frame. Its format is its kind: figures are those of the first time.
+typedef struct Doubt
+{
+    const char* format;
+    const char* remedy;
+} Doubt;
+
+static const Doubt s_stretched = {
+    "flesh was drawn out to %.3g times its length", "a softer hand, slower motions, more iterations or stiffer flesh"};
+static const Doubt s_shrunk = {"the flesh has only %.2g of its volume at the end",
+    "start outside of colliders, use gentler motions or more iterations"};
+static const Doubt s_swollen = {"the flesh has %.3g times its volume at the end", "gentler motions or more iterations"};
+
+static const Doubt s_away = {"the bodies ended %.3g m away from where they began, which no fall explains",
+    "start outside of colliders, and move what hits them more slowly"};
+
+static snwWarning* AddWarning(snwRunReport* report)
+{
+    int most = (int)(sizeof report->warnings / sizeof report->warnings[0]);
+    return report->warningCount < most ? &report->warnings[report->warningCount++] : NULL;
+}
+
+static void AddDoubt(snwRunReport* report, const Doubt* doubt, int frame, int count, double figure)
+{
+    report->doubtful = report->doubtful || count > 0;
+    snwWarning* warning = count > 0 ? AddWarning(report) : NULL;
+    if (warning == NULL)
+        return;
+    *warning = (snwWarning){.step = (uint64_t)frame - 1, .count = (uint64_t)count};
+    snprintf(warning->text, sizeof warning->text, doubt->format, figure);
+    snprintf(warning->remedy, sizeof warning->remedy, "%s", doubt->remedy);
+}
+
+// m: how far the centre of everything went beyond what gravity and its first speed explain; 0 if that is not far for
+// bodies of this size.
+static double WayBeyondReason(const Run* run)
+{
+    const snwRunReport* report = run->report;
+    const snwSceneDef* scene = snwScene_GetDef(run->file->scene);
+    double time = report->last.time - report->first.time, size = 0;
+    for (int i = 0; i < scene->bodyCount; ++i)
+    {
+        snwCharacterInfo info = snwCharacter_GetInfo(scene->bodies[i].character);
+        size = fmax(size, snwVec3_Distance(info.lower, info.upper));
+    }
+    double way = snwVec3_Distance(report->first.centre, report->last.centre);
+    double explained = 0.5 * snwVec3_Length(scene->gravity) * time * time + report->first.maxSpeed * time;
+    return way > explained + snw_farSizes * size ? way : 0;
+}
+
+// What the sim warned of, and what its measures look like to somebody who was not there.
+static void ReportWarnings(Run* run)
+{
+    snwRunReport* report = run->report;
+    snwWarnings warnings = {0};
+    if (run->sim != NULL)
+        snwSim_GetWarnings(run->sim, &warnings);
+    for (int i = 0; i < warnings.count; ++i)
+    {
+        snwWarning* warning = AddWarning(report);
+        if (warning != NULL)
+            *warning = warnings.data[i];
+    }
+    double rest = report->first.volume, left = rest > 0 ? report->last.volume / rest : 1;
+    AddDoubt(report, &s_stretched, run->firstStretched, run->stretchedCount, 1 + report->maxStretch);
+    AddDoubt(report, &s_shrunk, report->frames, report->frames > 0 && left < snw_leastVolume, left);
+    double away = report->frames > 0 ? WayBeyondReason(run) : 0;
+    AddDoubt(report, &s_away, report->frames, away > 0, away);
+    AddDoubt(report, &s_swollen, report->frames, report->frames > 0 && left > snw_mostVolume, left);
+}
+
 // The worst of a run matters, not how it happened to end.
 static void AddExtremes(snwRunReport* report, int frame, const snwMeasures* measures)
 {
@@ -170,6 +250,9 @@ static void ReportFrame(Run* run, const snwMeasures* measures, uint64_t hash)
     if (run->frame == 0)
         report->first = *measures;
     AddExtremes(report, run->frame, measures);
+    if (run->frame > 0 && measures->maxStretch > snw_mostStretch && run->stretchedCount++ == 0)
+        run->firstStretched = run->frame;
+    report->retries += measures->retries > 0;
     report->last = *measures;
     report->hash = hash;
     report->frames = run->frame;
@@ -275,6 +358,7 @@ static snwResult Loop(Run* run, snwMessage* message)
             result = snwSim_Step(run->sim, run->dt, message);
         if (result < 0)
             return result;
+        snwMessage_Clear(message); // the sim keeps its warnings, and the report has them
         run->frame++;
         result = FinishFrame(run, message);
     }
@@ -342,6 +426,7 @@ snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report
         DropFiles(&run);
     else
         result = CloseFiles(&run, Loop(&run, message), message);
+    ReportWarnings(&run);
     if (run.sim != NULL)
         snwDestroySim(run.sim);
     ReportTimes(&run);

@@ -1,14 +1,14 @@
 // Measures of a body, the same for all methods: what an experimenter would read off the frames.
 //
-// Elastic energy is that of corotated linear elasticity,
-//     V (mu sum_i (s_i - 1)^2 + lambda/2 (sum_i s_i - 3)^2),
-// with s_i the signed singular values of the deformation gradient F: constant in a tet, at the eight Gauss points of a
-// hex, and with s_3 = 1 (plane strain) in a flat character, whose volume is its area times its thickness. They come
-// from the eigenvalues of F^T F in closed form, without a rotation, so the figure depends on the frame alone and not on
-// how a warm start got there.
+// Elastic energy is that of the law that the method simulates (snwMethod.elasticDensity), or of corotated linear
+// elasticity where it simulates none; see laws.h. The deformation gradient F is constant in a tet, taken at the eight
+// Gauss points of a hex, and with s_3 = 1 (plane strain) in a flat character, whose volume is its area times its
+// thickness. The figure depends on the frame alone and not on how a warm start got there.
 
 #include "sim/method.h"
 #include "contact/prop.h"
+#include "rig/joint_rows.h"
+#include "sim/laws.h"
 
 #include <float.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 static const snwMeasureInfo s_infos[] = {
     {"time", "s", "simulated time"},
     {"kinetic", "J", "kinetic energy"},
-    {"elastic", "J", "elastic energy of the corotated linear material"},
+    {"elastic", "J", "elastic energy, by the law that is simulated"},
     {"potential", "J", "energy against gravity, zero at the world's origin"},
     {"energy", "J", "kinetic, elastic and potential energy together"},
     {"momentum.x", "kg m/s", "linear momentum"},
@@ -37,6 +37,11 @@ static const snwMeasureInfo s_infos[] = {
     {"max_depth", "m", "deepest contact before it was resolved"},
     {"contacts", "", "vertices in contact"},
     {"step_ms", "ms", "time the last step took"},
+    {"retries", "", "how often the last step was begun again with twice the substeps"},
+    {"residual", "", "how far the last iteration of the last substep moved a vertex, of the size of its body"},
+    {"joint_gap", "", "widest gap between the bones of a joint, of the size of the body"},
+    {"rigidity", "", "farthest that a vertex of a bone is from where its bone has it, of the size of the body"},
+    {"fit", "", "farthest that what is seen is from what is simulated, of the size of the body"},
 };
 
 _Static_assert(sizeof(snwMeasures) == sizeof s_infos / sizeof s_infos[0] * sizeof(double), "one row per number");
@@ -72,40 +77,10 @@ static snwMat3 EdgeMatrix(snwVec3 a, snwVec3 b, snwVec3 c, snwVec3 d)
     return snwMat3_FromColumns(snwVec3_Sub(b, a), snwVec3_Sub(c, a), snwVec3_Sub(d, a));
 }
 
-// Signed singular values through the eigenvalues of C = F^T F (Smith 1961).
-static void SingularValues(snwMat3 f, double s[3])
-{
-    snwMat3 c = snwMat3_TransposeMul(f, f);
-    double mean = snwMat3_Trace(c) / 3.0;
-    for (int i = 0; i < 3; ++i)
-        c.m[i][i] -= mean;
-    double p = snwMat3_Norm(c) / sqrt(6.0);
-    double r = p > 0.0 ? 0.5 * snwMat3_Determinant(snwMat3_Scale(c, 1.0 / p)) : 0.0;
-    double angle = acos(r < -1.0 ? -1.0 : r > 1.0 ? 1.0 : r) / 3.0;
-    double eigen[3] = {mean + 2.0 * p * cos(angle), 0.0, mean + 2.0 * p * cos(angle + 2.0 * SNW_PI / 3.0)};
-    eigen[1] = 3.0 * mean - eigen[0] - eigen[2];
-    for (int i = 0; i < 3; ++i)
-        s[i] = sqrt(eigen[i] > 0.0 ? eigen[i] : 0.0);
-    if (snwMat3_Determinant(f) < 0.0)
-        s[2] = -s[2];
-}
-
-static double ElasticDensity(const snwMaterial* material, snwMat3 f)
-{
-    // At nu = 0.5 lambda is infinite; the measure stops short of it.
-    double nu = material->poisson < 0.4999 ? material->poisson : 0.4999;
-    double mu = material->young / (2.0 * (1.0 + nu));
-    double lambda = material->young * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
-    double s[3];
-    SingularValues(f, s);
-    double shape = 0.0, trace = s[0] + s[1] + s[2] - 3.0;
-    for (int i = 0; i < 3; ++i)
-        shape += (s[i] - 1.0) * (s[i] - 1.0);
-    return mu * shape + 0.5 * lambda * trace * trace;
-}
-
 typedef struct Subject
 {
+    const snwSim* sim;
+    int index;
     const snwBody* body;
     snwVertices vertices;
     snwVec3 plane; // normal of a flat character's plane as the body started
@@ -151,7 +126,8 @@ static snwMat3 EdgesOf(int arity, const snwVec3 x[8], int point, snwVec3 plane)
 static double ElementElastic(const Subject* subject, int element)
 {
     const snwCharacter* character = subject->body->character;
-    const snwMaterial* material = &subject->body->materials[character->def.regions[element]];
+    const snwMethod* method = subject->sim->method;
+    snwLame lame = snwMaterial_Lame(&subject->body->materials[character->def.regions[element]]);
     int arity = character->elements.arity, points = arity == 8 ? snw_hexPoints : 1;
     snwVec3 rest[8], now[8];
     GatherRest(subject, element, rest);
@@ -163,7 +139,10 @@ static double ElementElastic(const Subject* subject, int element)
         if (!snwMat3_Inverse(shape, &inverse))
             continue;
         double volume = points > 1 ? snwMat3_Determinant(shape) / points : character->restVolumes[element];
-        sum += volume * ElasticDensity(material, snwMat3_Mul(EdgesOf(arity, now, point, subject->plane), inverse));
+        snwMat3 f = snwMat3_Mul(EdgesOf(arity, now, point, subject->plane), inverse);
+        sum += volume * (method->elasticDensity != NULL
+                                ? method->elasticDensity(subject->sim, subject->index, element, f)
+                                : snwDensity_Corotated(lame, f));
     }
     return sum;
 }
@@ -209,6 +188,57 @@ static void MeasureElements(const Subject* subject, snwMeasures* m)
     }
 }
 
+static snwBonePose PoseAt(const snwTransforms* bones, int bone, snwVec3 point)
+{
+    if (bone < 0)
+        return (snwBonePose){{0, 0, 0, 1}, point};
+    return (snwBonePose){bones->data[bone].rotation, snwTransform_Apply(bones->data[bone], point)};
+}
+
+// m. A joint of the world stands where the body started with it.
+static double WidestJoint(const Subject* subject, const snwTransforms* bones)
+{
+    const snwCharacterDef* def = &subject->body->character->def;
+    double widest = 0.0;
+    for (int i = 0; i < def->jointCount; ++i)
+    {
+        const snwJointDef* joint = &def->joints[i];
+        if (joint->bone < 0 || joint->parentBone < 0)
+            continue;
+        snwJointRowsDef rows = {.joint = joint, .restCentres = {joint->position, joint->position}};
+        rows.poses[0] = PoseAt(bones, joint->bone, joint->position);
+        rows.poses[1] = PoseAt(bones, joint->parentBone, joint->position);
+        widest = fmax(widest, snwJointRows_Gap(&rows).length);
+    }
+    return widest;
+}
+
+// What the solver left undone. Each is the worst of all bodies, of its body's size.
+static void MeasureErrors(const Subject* subject, snwMeasures* m)
+{
+    const snwSim* sim = subject->sim;
+    const snwCharacter* character = subject->body->character;
+    double size = snwVec3_Distance(character->lower, character->upper), loose = 0.0, apart = 0.0;
+    snwTransforms bones;
+    snwVertices shown;
+    snwSim_GetBones(sim, subject->index, &bones);
+    snwSim_GetShown(sim, subject->index, &shown);
+    for (int i = 0; i < subject->vertices.count; ++i)
+    {
+        snwVec3 x = Row(subject->vertices.positions, subject->vertices.stride, i);
+        int bone = character->vertexBones[i];
+        if (sim->method->getBones != NULL && bone >= 0)
+            loose = fmax(loose, snwVec3_Distance(x, snwTransform_Apply(bones.data[bone], character->def.vertices[i])));
+        if (shown.positions != subject->vertices.positions)
+            apart = fmax(apart, snwVec3_Distance(x, Row(shown.positions, shown.stride, i)));
+    }
+    m->residual = fmax(m->residual, subject->body->residual);
+    m->rigidity = fmax(m->rigidity, loose / size);
+    m->fit = fmax(m->fit, apart / size);
+    if (sim->method->getBones != NULL)
+        m->jointGap = fmax(m->jointGap, WidestJoint(subject, &bones) / size);
+}
+
 static void MeasureMotion(const snwSim* sim, const Subject* subject, const double* masses, double* mass, snwMeasures* m)
 {
     snwVec3 moment = {0, 0, 0};
@@ -237,11 +267,12 @@ static snwResult MeasureBody(snwSim* sim, int index, double* mass, snwMeasures* 
         return snw_errorMemory;
     snwCharacter_ComputeMasses(body->character, body->materials, masses);
     snwVec3 plane = snwQuat_Rotate(sim->starts[index].transform.rotation, (snwVec3){0, 0, 1});
-    Subject subject = {.body = body, .plane = plane};
+    Subject subject = {.sim = sim, .index = index, .body = body, .plane = plane};
     sim->method->getVertices(sim, index, &subject.vertices);
     m->elastic += snwParallelSum(sim->context, body->character->elements.count, 512, SumElastic, &subject);
     MeasureElements(&subject, m);
     MeasureMotion(sim, &subject, masses, mass, m);
+    MeasureErrors(&subject, m);
     snwFree(sim->context, masses);
     return snw_ok;
 }
@@ -291,5 +322,6 @@ snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* m)
     m->energy = m->kinetic + m->elastic + m->potential;
     m->time = sim->state->time;
     m->stepMs = sim->stepMs;
+    m->retries = sim->retries;
     return result;
 }

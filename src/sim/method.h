@@ -14,7 +14,8 @@
 //   scratch     work arrays of a sim that hold nothing between steps
 //
 // The step (sim.c) is the same for all: apply the commands that are due; for every substep move pins and colliders,
-// then call method->step; check that everything is finite, else put the last good state back.
+// then call method->step; check that everything is finite and within reason (guard.c). If not, the same step is begun
+// again with twice the substeps, some times; at last the last good state is put back.
 //
 // Rules. No allocation in step. Results must not depend on the number of threads: use snwParallelFor with chunks that
 // write disjoint memory, snwParallelSum for sums. Never read a clock but through the stages. Randomness only from the
@@ -30,7 +31,8 @@
 enum
 {
     snw_maxParams = 64,
-    snw_maxStages = 16
+    snw_maxStages = 16,
+    snw_maxWarnings = 16
 };
 
 // What a method answers to; a command for anything else is refused with a message.
@@ -105,6 +107,9 @@ typedef struct snwBody
     float* skinPositions;       // filled on demand, 3 per skin vertex
     float* skinNormals;
     uint64_t skinChanges; // sim->changes when they were filled
+    double residual;      // written by the method in the last substep of a step; see snwMeasures
+    double stiffnessSum;  // of what snwSim_TellStiffness was told ...
+    int stiffnessCount;   // ... so many times
 } snwBody;
 
 // How a body starts: as the scene says, plus what the seed adds (sim.jitter).
@@ -124,6 +129,18 @@ typedef struct snwPinSet
     int count;
 } snwPinSet;
 
+// What a warning is about. Together with a number, such as that of a body, it tells one warning from another.
+typedef enum snwWarningKind
+{
+    snw_warnCommand, // by kind of command: could not be carried out
+    snw_warnRetry,
+    snw_warnMethod,      // what method->step says with a result above 0
+    snw_warnJump,   // by collider: moved so far that it is set down there
+    snw_warnInside,      // by body: starts inside of a collider
+    snw_warnSoft,        // by body: its stiffness is cut
+    snw_warnUnconverged, // by body
+} snwWarningKind;
+
 struct snwSim
 {
     snwContext* context;
@@ -133,7 +150,8 @@ struct snwSim
     const snwMethod* method;
 
     unsigned char* block;  // the state ...
-    unsigned char* backup; // ... as it was before this step
+    unsigned char* backup; // ... as it was before this step ...
+    unsigned char* begun;  // ... and as it was once this step's commands were applied
     size_t blockSize;
     snwStateHeader* state; // these point into the block
     snwMover* pins;
@@ -159,8 +177,19 @@ struct snwSim
     double stageStart;
     double dt;          // s, of the step under way
     double substepTime; // s since the scene began, at the end of the substep under way
+    bool lastSubstep;   // it is the last of the step
     double stepMs;
-    uint64_t changes; // counts steps and restores
+    int retries;      // of the last step
+    uint64_t changes; // counts steps, attempts at one, and restores
+
+    snwWarning warnings[snw_maxWarnings]; // what goes beyond is not kept
+    struct
+    {
+        snwWarningKind kind;
+        int which;
+        uint64_t last; // step that it was last counted in
+    } warningKeys[snw_maxWarnings];
+    int warningCount;
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -227,6 +256,10 @@ struct snwMethod
 
     // What is seen, where that is not what is simulated. NULL: getVertices.
     void (*getShown)(const snwSim* sim, int body, snwVertices* vertices);
+
+    // J/m^3: the elastic energy density of an element whose deformation gradient is f, by the law that is simulated.
+    // NULL: that of corotated linear elasticity.
+    double (*elasticDensity)(const snwSim* sim, int body, int element, snwMat3 f);
 };
 
 // Parameters shared by all methods; they come first in every method's numbering.
@@ -242,6 +275,20 @@ static inline double snwSim_Param(const snwSim* sim, int param)
 {
     return sim->state->params[snw_sharedParamCount + param];
 }
+
+// Remembers a warning; the first of its kind and number keeps its words, others in the same step count once with it.
+// Needs no memory, and few cycles when the warning is known.
+void snwSim_Warn(snwSim* sim, snwWarningKind kind, int which, const char* remedy, const char* format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+// The residual of a body, from the length (m) of the longest way that its last iteration went. Warns if that is some
+// percents of the body: the step ended before it converged. remedy: what would help; NULL: no warning.
+void snwSim_SetResidual(snwSim* sim, int body, double longest, const char* remedy);
+// How stiff the flesh of a body was in this step, as a part of what its material asks for. Warns when the mean over a
+// number of steps is clearly below 1.
+void snwSim_TellStiffness(snwSim* sim, int body, double part, const char* remedy);
+// The longest of the ways between rows of four floats, m.
+double snwRows_LongestWay(const float* from, const float* to, int count);
 
 // Adds the time since the last call to stage number `stage`.
 void snwSim_EndStage(snwSim* sim, int stage);

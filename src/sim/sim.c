@@ -1,12 +1,18 @@
 // The step that all methods share, and access to what it leaves behind. Making a sim is in sim_create.c.
 
 #include "sim/command.h"
+#include "sim/guard.h"
 #include "sim/methods.h"
 #include "sim/scene.h"
 #include "rig/clip.h"
 
 #include <math.h>
 #include <string.h>
+
+enum
+{
+    snw_mostRetries = 3 // of a step, each with twice the substeps
+};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Commands
@@ -32,10 +38,12 @@ static snwResult ApplyOne(snwSim* sim, const snwCommand* command, snwMessage* me
 {
     if (snwSim_Apply(sim, command, message) >= 0)
         return snw_ok;
-    snwLogText(sim->context, snw_logWarning, "step %llu: %s command dropped", (unsigned long long)sim->state->step,
-        snwCommandKind_Name(command->kind));
-    if (message != NULL)
-        message->result = snw_warning;
+    const char* name = snwCommandKind_Name(command->kind);
+    snwLogText(
+        sim->context, snw_logWarning, "step %llu: %s command dropped", (unsigned long long)sim->state->step, name);
+    snwSim_Warn(
+        sim, snw_warnCommand, (int)command->kind, message->remedy, "a %s command was dropped: %s", name, message->text);
+    message->result = snw_warning;
     return snw_warning;
 }
 
@@ -98,6 +106,29 @@ static bool SameTransform(snwTransform a, snwTransform b)
     return a.position.x == b.position.x && a.position.y == b.position.y && a.position.z == b.position.z &&
            a.rotation.x == b.rotation.x && a.rotation.y == b.rotation.y && a.rotation.z == b.rotation.z &&
            a.rotation.w == b.rotation.w;
+}
+
+// A collider that a command moves by more than this many sizes of the largest body in one step does not go there, it is
+// set down there: it pushes nothing on its way, which would be a blow at hundreds of m/s, and what it lands on comes
+// out slowly. Clips go every way at any speed: somebody has made it.
+static const double s_farthestMove = 5.0;
+
+static void SetDownColliders(snwSim* sim)
+{
+    double size = 0.0;
+    for (int i = 0; i < sim->bodyCount; ++i)
+        size = fmax(size, snwVec3_Distance(sim->bodies[i].character->lower, sim->bodies[i].character->upper));
+    for (int i = 0; i < sim->def->colliderCount; ++i)
+    {
+        snwMover* mover = &sim->colliders[i];
+        double way = snwVec3_Distance(mover->transform.position, mover->target.position);
+        if ((mover->byClip && sim->colliderClips[i] != NULL) || way <= s_farthestMove * size)
+            continue;
+        snwSim_Warn(sim, snw_warnJump, i, "move it over several steps, or with a clip",
+            "collider '%s' jumps by %.3g m: it is set down there and pushes nothing on its way",
+            sim->def->colliders[i].name, way);
+        mover->transform = mover->start = mover->target;
+    }
 }
 
 // time: since the scene's start, at the end of the substep; fraction: of the step done by then.
@@ -189,67 +220,68 @@ void snwSim_EndStage(snwSim* sim, int stage)
     sim->stageStart = now;
 }
 
-static bool RowIsFinite(const float* data, int stride, int index)
+static snwResult RunSubsteps(snwSim* sim, double dt, int count, snwMessage* message)
 {
-    const float* row = (const float*)((const char*)data + (size_t)index * (size_t)stride);
-    return isfinite(row[0]) && isfinite(row[1]) && isfinite(row[2]);
-}
-
-static snwResult FailDiverged(const snwSim* sim, snwMessage* message)
-{
-    return snwFail(message, snw_errorDiverged, "use more substeps or gentler settings",
-        "the simulation diverged at step %llu (%.6g s)", (unsigned long long)sim->state->step, sim->state->time);
-}
-
-static snwResult CheckFinite(const snwSim* sim, snwMessage* message)
-{
-    for (int i = 0; i < sim->def->propCount; ++i)
-    {
-        const snwProp* prop = &sim->props[i];
-        if (snwTransform_IsFinite(prop->transform) && snwVec3_IsFinite(prop->velocity) &&
-            snwVec3_IsFinite(prop->angularVelocity))
-            continue;
-        snwResult result = FailDiverged(sim, message);
-        snwMessage_AddPlace(message, "prop '%s'", sim->def->props[i].name);
-        return result;
-    }
-    for (int b = 0; b < sim->bodyCount; ++b)
-    {
-        snwVertices vertices;
-        sim->method->getVertices(sim, b, &vertices);
-        for (int i = 0; i < vertices.count; ++i)
-        {
-            if (RowIsFinite(vertices.positions, vertices.stride, i) &&
-                RowIsFinite(vertices.velocities, vertices.stride, i))
-                continue;
-            snwResult result = FailDiverged(sim, message);
-            snwMessage_AddPlace(message, "body '%s', vertex %d", sim->def->bodies[b].name, i);
-            return result;
-        }
-    }
-    return snw_ok;
-}
-
-static snwResult RunSubsteps(snwSim* sim, double dt, snwMessage* message)
-{
-    int count = (int)sim->state->params[snw_paramSubsteps];
     double h = dt / count, begin = sim->state->time - sim->state->startTime;
     for (int i = 0; i < count; ++i)
     {
         double fraction = (double)(i + 1) / count;
         sim->substepTime = begin + fraction * dt;
+        sim->lastSubstep = i + 1 == count;
         MoveAll(sim, sim->substepTime, fraction);
         sim->contactCount = 0;
         snwResult result = sim->method->step(sim, h, message);
         if (result < 0)
             return result;
+        if (result > 0)
+            snwSim_Warn(sim, snw_warnMethod, 0, message->remedy, "%s", message->text);
     }
     EndMoves(sim, dt);
-    return CheckFinite(sim, message);
+    return snwSim_CheckReason(sim, message);
+}
+
+// A step that diverges or makes flesh wild is begun again from where its commands left it, with twice the substeps,
+// then four and eight times as many: what moves fast moves less between two looks at it. Every try starts from the same
+// bytes, so the result depends on nothing else than they do. Flesh that was wild before is let alone. Warns of all
+// that.
+static snwResult RunStep(snwSim* sim, double dt, snwMessage* message)
+{
+    int count = (int)sim->state->params[snw_paramSubsteps], warned = sim->warningCount;
+    bool wild = snwSim_CheckReason(sim, message) > 0;
+    memcpy(sim->begun, sim->block, sim->blockSize);
+    sim->retries = 0;
+    snwResult result = RunSubsteps(sim, dt, count, message);
+    snwMessage first = *message;
+    while (sim->retries < snw_mostRetries && (result == snw_errorDiverged || (result > 0 && !wild)))
+    {
+        memcpy(sim->block, sim->begun, sim->blockSize);
+        sim->changes++; // methods look again at what depends on the substep
+        sim->retries++;
+        sim->warningCount = warned; // what the attempt that failed had to say is of no account
+        snwMessage_Clear(message);
+        result = RunSubsteps(sim, dt, count << sim->retries, message);
+    }
+    if (result < 0)
+    {
+        sim->warningCount = warned;
+        *message = first.result < 0 ? first : *message;
+    }
+    if (result < 0 || sim->retries == 0)
+        return result < 0 ? result : snw_ok;
+
+    static const char remedy[] = "a softer hand, slower motions or more iterations";
+    const char* outcome = result > 0 ? "draws flesh out too far, even" : "diverged, and went well";
+    unsigned long long step = sim->state->step;
+    int factor = 1 << sim->retries;
+    snwSim_Warn(
+        sim, snw_warnRetry, result > 0, remedy, "step %llu %s with %d times its substeps", step, outcome, factor);
+    return snwFail(message, snw_warning, remedy, "step %llu %s with %d times its substeps", step, outcome, factor);
 }
 
 snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
 {
+    snwMessage own; // warnings are kept in words also where nobody asks for them
+    message = message != NULL ? message : &own;
     snwMessage_Clear(message);
     if (!(dt > 0.0) || !isfinite(dt))
         return snwFail(message, snw_errorArgument, NULL, "dt must be > 0 s, is %g", dt);
@@ -264,10 +296,14 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
     snwResult warning = ApplyScript(sim, message);
     int due = ApplyPending(sim, &warning, message);
     warning = ApplyScript(sim, message) > 0 ? snw_warning : warning; // again: a reset starts the script at this step
-    snwResult result = RunSubsteps(sim, dt, message);
+    SetDownColliders(sim);
+    if (sim->state->step == sim->state->scriptStart)
+        snwSim_WarnOfOverlaps(sim);
+    snwResult result = RunStep(sim, dt, message);
     sim->changes++;
     if (result < 0)
     {
+        snwSim_NameRemedy(sim, message);
         memcpy(sim->block, sim->backup, sim->blockSize);
         sim->log.count = logged;
         sim->contactCount = 0;
@@ -278,7 +314,7 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
     sim->state->step++;
     sim->state->time += dt;
     sim->stepMs = 1e3 * (snwClock_Seconds() - start);
-    return warning;
+    return result > 0 ? result : warning;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -403,6 +439,12 @@ snwResult snwSim_GetContacts(const snwSim* sim, snwContacts* contacts)
 snwResult snwSim_GetTimings(const snwSim* sim, snwTimings* timings)
 {
     *timings = (snwTimings){sim->timings, sim->method->stageCount, (int)sizeof(snwTiming)};
+    return snw_ok;
+}
+
+snwResult snwSim_GetWarnings(const snwSim* sim, snwWarnings* warnings)
+{
+    *warnings = (snwWarnings){sim->warnings, sim->warningCount, (int)sizeof(snwWarning)};
     return snw_ok;
 }
 

@@ -373,6 +373,7 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     sim->blockSize = LayOut(sim, NULL);
     sim->block = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
     sim->backup = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
+    sim->begun = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
     if (sim->arena.failed)
         return snwFailMemory(message);
     LayOut(sim, sim->block);

@@ -52,6 +52,7 @@ void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snw
         .vertexCount = character->touchCount,
         .anchors = def->anchors,
         .margin = 0.25 * character->meanEdge,
+        .size = snwVec3_Distance(character->lower, character->upper),
         .answer = def->answer};
     flesh->wild = LongestWay(flesh, def->before) > 0.25 * character->meanEdge; // its inside may come out
 }

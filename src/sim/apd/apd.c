@@ -691,6 +691,8 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         snwApd_SolveContacts(sim, h, k % snw_lookAgain == snw_lookAgain - 1);
         snwSim_EndStage(sim, snw_stageContact);
     }
+    if (sim->lastSubstep)
+        snwApd_TellResiduals(sim);
     for (int i = 0; i < sim->bodyCount; ++i)
         if (IsSwept(snwApd_Body(sim, i)))
             Evaluate(sim, i, h, snw_mixNot);
@@ -727,4 +729,5 @@ const snwMethod snwApdMethod = {
     .getVertices = snwApd_GetVertices,
     .getBones = snwApd_GetBones,
     .getJoints = snwApd_GetJoints,
+    .elasticDensity = snwApd_ElasticDensity,
 };

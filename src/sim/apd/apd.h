@@ -431,6 +431,11 @@ void snwApd_BeginColumns(snwApdBody* body);
 // Vertices that touch now take part in the relaxation from here to the end of the substep.
 void snwApd_Activate(snwSim* sim, int body, double h);
 
+// apd_tell.c
+// After the last iteration of a step: what it moved is in `right`.
+void snwApd_TellResiduals(snwSim* sim);
+double snwApd_ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f); // see snwMethod
+
 // apd_contact.c
 // Does anything push or pull a body now?
 bool snwApd_IsTouched(const snwSim* sim);

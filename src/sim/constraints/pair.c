@@ -12,7 +12,7 @@ typedef struct Element
     double w[4];   // inverse masses
     snwMat3 yield; // W
     double a, b, volume;
-    bool cut;
+    double kept; // of its stiffness: below 1 it is cut
 } Element;
 
 static snwVec3 RoundedRest(const snwCharacter* character, int vertex)
@@ -54,8 +54,8 @@ static Element MakeElement(const snwPairDef* def, int index)
     }
     double trace = element.yield.m[0][0] + element.yield.m[1][1] + element.yield.m[2][2];
     double a = 2.0 * def->visits * (1.0 + material->poisson) / (material->young * element.volume * def->h * def->h);
-    element.cut = a < snw_pairLimit * trace;
-    element.a = element.cut ? snw_pairLimit * trace : a;
+    element.kept = a < snw_pairLimit * trace ? a / (snw_pairLimit * trace) : 1.0;
+    element.a = element.kept < 1.0 ? snw_pairLimit * trace : a;
     element.b = 1.0 - 2.0 * material->poisson;
     return element;
 }
@@ -120,9 +120,25 @@ void snwPairTets_Set(const snwPairDef* def, snwPairTets* blocks)
 
 double snwPair_ShareCut(const snwPairDef* def)
 {
-    const snwCharacterDef* character = &def->character->def;
-    int count = character->triangleCount > 0 ? character->triangleCount : character->tetCount, cut = 0;
+    int count = def->character->elements.count, cut = 0;
     for (int i = 0; i < count; ++i)
-        cut += MakeElement(def, i).cut;
+        cut += MakeElement(def, i).kept < 1.0;
     return count > 0 ? (double)cut / count : 0.0;
+}
+
+double snwPair_Kept(const snwPairDef* def, int element)
+{
+    return MakeElement(def, element).kept;
+}
+
+double snwPair_KeptOfAll(const snwPairDef* def)
+{
+    double volume = 0.0, yield = 0.0;
+    for (int i = 0; i < def->character->elements.count; ++i)
+    {
+        Element element = MakeElement(def, i);
+        volume += element.volume;
+        yield += element.volume / element.kept;
+    }
+    return yield > 0.0 ? volume / yield : 1.0;
 }

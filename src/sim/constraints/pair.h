@@ -86,3 +86,8 @@ typedef struct snwPairSweep
 
 // The elements whose stiffness is cut in a substep of h seconds, as a share of all.
 double snwPair_ShareCut(const snwPairDef* def);
+
+// What the cut leaves of the stiffness of an element, and of a body: volume over the sum of volume / stiffness, as if
+// its elements were springs in a row. 1: nothing is cut.
+double snwPair_Kept(const snwPairDef* def, int element);
+double snwPair_KeptOfAll(const snwPairDef* def);

@@ -1,7 +1,9 @@
 #include "sim/pbcd/pbcd.h"
+#include "sim/laws.h"
 #include "sim/methods.h"
 #include "sim/pbcd/pbcd_stages.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char* const s_stages[snw_stageCount] = {
@@ -276,6 +278,76 @@ static snwResult SolveNewton(snwSim* sim, snwMessage* message)
     return snw_ok;
 }
 
+// Sweeps of Neo-Hookean tets that ended too early leave flesh that is too soft.
+static void TellStiffness(snwSim* sim)
+{
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        const snwPbcdWork* work = snwPbcd_Work(sim, i);
+        const snwPbcdModel* model = work->model;
+        if (model->law != snw_pbcdNeo || model->solver != snw_pbcdSmpbd || model->mode != snw_pbcdFlesh)
+            continue;
+        double part = snwNeoState_Effect(
+            work->sweep.neoStates, work->sweep.rests, &model->blocks, work->state.positions);
+        if (part > 0.0)
+            snwSim_TellStiffness(sim, i, part, "more pbcd.iterations or substeps, or method apd for stiff flesh");
+    }
+}
+
+// J/m^3: of lengths and volumes as soft.h makes springs of them, per tet a sixth of the volume around each edge.
+static double EdgesDensity(const snwCharacterDef* def, int tet, snwLame lame, snwMat3 f)
+{
+    static const int ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+    double sum = 0.0, more = snwMat3_Determinant(f) - 1.0;
+    for (int e = 0; e < 6; ++e)
+    {
+        snwVec3 rest = snwVec3_Sub(
+            def->vertices[def->tets[tet][ends[e][1]]], def->vertices[def->tets[tet][ends[e][0]]]);
+        double stretch = snwVec3_Length(snwMat3_MulVec(f, rest)) / snwVec3_Length(rest) - 1.0;
+        sum += stretch * stretch;
+    }
+    return 15.0 / 12.0 * lame.mu * sum + 0.5 * fmax(lame.lambda - lame.mu, 0.0) * more * more;
+}
+
+// J/m^3: e C e / 2 with the Green strains e and the inverse C of soft.h's compliance.
+static double StrainDensity(const snwSim* sim, const snwMaterial* material, snwMat3 f)
+{
+    double axes[3] = {
+        snwSim_Param(sim, snw_pbcdAlongX), snwSim_Param(sim, snw_pbcdAlongY), snwSim_Param(sim, snw_pbcdAlongZ)};
+    double s[9];
+    snwMaterial softer = *material;
+    softer.poisson = fmin(softer.poisson, 0.4999); // at 0.5 a change of volume would cost infinitely much
+    snwSoft_StrainCompliance(&softer, axes, s);
+    snwMat3 yield = {{{s[0], s[1], s[2]}, {s[1], s[3], s[4]}, {s[2], s[4], s[5]}}}, stiff,
+            c = snwMat3_TransposeMul(f, f);
+    if (!snwMat3_Inverse(yield, &stiff))
+        return 0.0;
+    snwVec3 direct = {0.5 * (c.m[0][0] - 1.0), 0.5 * (c.m[1][1] - 1.0), 0.5 * (c.m[2][2] - 1.0)};
+    double shear = c.m[1][2] * c.m[1][2] / s[6] + c.m[0][2] * c.m[0][2] / s[7] + c.m[0][1] * c.m[0][1] / s[8];
+    return 0.5 * (snwVec3_Dot(direct, snwMat3_MulVec(stiff, direct)) + shear);
+}
+
+// Against the character's rest, also where a motion moves the rests.
+static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f)
+{
+    const snwPbcdModel* model = snwPbcd_Work(sim, body)->model;
+    const snwCharacterDef* def = &model->character->def;
+    const snwMaterial* material = &sim->bodies[body].materials[def->regions[element]];
+    snwLame lame = snwMaterial_Lame(material);
+    if (model->solver == snw_pbcdPbd)
+        return snwDensity_Corotated(lame, f);
+    switch (model->law)
+    {
+        case snw_pbcdNeo:
+            return snwDensity_NeoHookean(lame, f);
+        case snw_pbcdEdges:
+            return EdgesDensity(def, element, lame, f);
+        case snw_pbcdStrain:
+            return StrainDensity(sim, material, f);
+    }
+    return 0.0;
+}
+
 static snwResult Step(snwSim* sim, double h, snwMessage* message)
 {
     snwPbcdScratch* scratch = sim->scratch;
@@ -306,6 +378,8 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
             snwResponse_MarkTouching(response, i, scratch->works[i].touching);
     snwSim_FinishContacts(sim, response, snwSim_Param(sim, snw_pbcdDrag), h);
     snwSim_EndStage(sim, snw_stageContact);
+    if (sim->lastSubstep)
+        TellStiffness(sim);
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwPbcd_Finish(sim, i, &scratch->times[i]);
@@ -337,4 +411,5 @@ const snwMethod snwPbcdMethod = {
     .getVertices = snwPbcd_GetVertices,
     .getBones = snwPbcd_GetBones,
     .getJoints = snwPbcd_GetJoints,
+    .elasticDensity = ElasticDensity,
 };

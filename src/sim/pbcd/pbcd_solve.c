@@ -122,26 +122,12 @@ static void AddMoves(int begin, int end, void* data)
             work->state.positions[i + k] += work->target[i + k];
 }
 
-static double LongestMove(const snwPbcdWork* work)
-{
-    float most = 0.0f;
-    for (size_t i = 0; i < 4 * (size_t)work->model->vertexCount; i += 4)
-    {
-        const float *now = work->state.positions + i, *last = work->last + i;
-        float d[3] = {now[0] - last[0], now[1] - last[1], now[2] - last[2]};
-        float square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-        most = square > most ? square : most;
-    }
-    return sqrt((double)most);
-}
-
 // Returns how far the farthest vertex moved, m; 0 where nobody asks.
-static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time)
+static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time, bool asked)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwPbcdModel* model = work->model;
     size_t bytes = ((size_t)model->vertexCount + snw_blockLanes) * 4 * sizeof(float);
-    bool asked = snwSim_Param(sim, snw_pbcdTolerance) > 0.0;
     if (asked)
         memcpy(work->last, work->state.positions, bytes);
     work->sweep.relaxation = (float)snwSim_Param(sim, snw_pbcdRelaxation);
@@ -156,7 +142,7 @@ static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time)
     snwSim_EndStage(sim, snw_stageVolume);
     snwHands_Drag(sim, body, work->state.positions, (int)snwSim_Param(sim, snw_pbcdIterations_));
     ((snwPbcdScratch*)sim->scratch)->sweeps++;
-    return asked ? LongestMove(work) : 0.0;
+    return asked ? snwRows_LongestWay(work->last, work->state.positions, model->vertexCount) : 0.0;
 }
 
 void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
@@ -167,6 +153,7 @@ void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
     bool done = false;
     for (int i = 0; i < iterations && !done; ++i)
     {
+        bool last = i + 1 == iterations && sim->lastSubstep;
         done = tolerance > 0.0;
         for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
         {
@@ -174,7 +161,9 @@ void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
             if (body >= sim->bodyCount)
                 continue;
             const snwCharacter* character = sim->bodies[body].character;
-            double move = SweepBody(sim, body, &times[body]);
+            double move = SweepBody(sim, body, &times[body], last || tolerance > 0.0);
+            if (sim->lastSubstep && (last || tolerance > 0.0))
+                snwSim_SetResidual(sim, body, move, last ? "more pbcd.iterations, or more substeps" : NULL);
             done = done && move < tolerance * snwVec3_Distance(character->lower, character->upper);
         }
         snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations || done);

@@ -1,5 +1,6 @@
 #include "sim/pbd/pbd.h"
 #include "sim/constraints/hands.h"
+#include "sim/laws.h"
 #include "sim/methods.h"
 
 #include <math.h>
@@ -207,6 +208,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     }
     scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount((int)most), sizeof(double));
     scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
+    scratch->last = snwArena_Alloc(&sim->arena, most, 4 * sizeof(float));
     if (sim->arena.failed)
         return snwFailMemory(message);
     return snwSim_CreateResponse(sim, snwSim_Param(sim, snw_pbdSelf) != 0.0, &scratch->response, message);
@@ -364,6 +366,17 @@ static void ProjectBody(snwSim* sim, int index, const Sweep* sweep)
     snwHands_Drag(sim, index, positions, sweep->iterations);
 }
 
+// The last sweep of a step, which tells how much there was left to do.
+static void ProjectLast(snwSim* sim, int index, const Sweep* sweep)
+{
+    float* last = ((snwPbdScratch*)sim->scratch)->last;
+    const float* positions = snwPbd_GetBody(sim, index).positions;
+    int count = sim->bodies[index].character->def.vertexCount;
+    memcpy(last, positions, 4 * (size_t)count * sizeof *last);
+    ProjectBody(sim, index, sweep);
+    snwSim_SetResidual(sim, index, snwRows_LongestWay(last, positions, count), "more pbd.iterations, or more substeps");
+}
+
 static void SolveIsland(snwSim* sim, int island)
 {
     snwResponse* response = ((snwPbdScratch*)sim->scratch)->response;
@@ -372,9 +385,15 @@ static void SolveIsland(snwSim* sim, int island)
         SweepStiffness(snwSim_Param(sim, snw_pbdVolume), iterations)};
     for (int i = 0; i < iterations; ++i)
     {
+        bool last = i + 1 == iterations && sim->lastSubstep;
         for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
-            if (response->islandMembers[k] < sim->bodyCount)
-                ProjectBody(sim, response->islandMembers[k], &sweep);
+        {
+            int body = response->islandMembers[k];
+            if (body < sim->bodyCount && last)
+                ProjectLast(sim, body, &sweep);
+            else if (body < sim->bodyCount)
+                ProjectBody(sim, body, &sweep);
+        }
         snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations);
         snwSim_EndStage(sim, snw_stageContact);
     }
@@ -421,6 +440,15 @@ static void FinishBody(snwSim* sim, int index, double h)
     snwRigidDamping_Apply(sim->context, &damping, h);
 }
 
+// Projection has no material: corotated elasticity is its yardstick.
+static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f)
+{
+    const snwBody* common = &sim->bodies[body];
+    snwLame lame = snwMaterial_Lame(&common->materials[common->character->def.regions[element]]);
+    bool compliant = ((const snwPbdModel*)common->model)->compliant;
+    return compliant ? snwDensity_NeoHookean(lame, f) : snwDensity_Corotated(lame, f);
+}
+
 static snwResult Step(snwSim* sim, double h, snwMessage* message)
 {
     (void)message;
@@ -442,7 +470,15 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     snwSim_FinishContacts(sim, response, snwSim_Param(sim, snw_pbdDrag), h);
     snwSim_EndStage(sim, snw_stageContact);
     for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        const snwPbdModel* model = sim->bodies[i].model;
+        double part = sim->lastSubstep && model->compliant ? snwNeoState_Effect(scratch->neo[i], model->rests,
+                                                                 &model->blocks, snwPbd_GetBody(sim, i).positions)
+                                                           : 0.0;
+        if (part > 0.0)
+            snwSim_TellStiffness(sim, i, part, "more pbd.iterations or substeps, or method apd for stiff flesh");
         FinishBody(sim, i, h);
+    }
     snwSim_EndStage(sim, snw_stageVelocity);
     return snw_ok;
 }
@@ -467,4 +503,5 @@ const snwMethod snwPbdMethod = {
     .applied = Applied,
     .step = Step,
     .getVertices = GetVertices,
+    .elasticDensity = ElasticDensity,
 };

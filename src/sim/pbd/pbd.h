@@ -69,6 +69,7 @@ typedef struct snwPbdScratch
     float** predicted; // per body, float4: positions before the projections
     double* sums;      // of the damping, per chunk of the largest body
     double* masses;    // kg, for new materials of the largest body
+    float* last;       // float4: positions before the last sweep
     snwNeoState** neo; // per body with the compliant law
     snwResponse* response;
 } snwPbdScratch;

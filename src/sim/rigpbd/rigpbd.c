@@ -1,6 +1,7 @@
 #include "sim/rigpbd/rigpbd.h"
 #include "math/simd.h"
 #include "sim/constraints/hands.h"
+#include "sim/laws.h"
 #include "sim/methods.h"
 
 #include <math.h>
@@ -255,6 +256,7 @@ static void UpdateElements(const snwSim* sim, int body, double h)
     work->seen = sim->changes;
     if (SameElements(work, &def))
         return;
+    work->kept = snwPair_KeptOfAll(&def);
     if (work->model->flat)
         snwPairTriangles_Set(&def, work->triangles);
     else
@@ -311,6 +313,46 @@ static void SweepElastic(snwSim* sim, int body, snwRigpbdPass* pass)
         snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitTets, &visit);
     if (!work->alone)
         snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, model->flat ? EmptyPlane : Move, pass);
+}
+
+// The last sweep of a step, which tells how much there was left to do. One sweep alone does all there is, so it says
+// nothing about what a second one would: then nobody is warned.
+static void SweepLast(snwSim* sim, int body, snwRigpbdPass* pass)
+{
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    float* last = ((snwRigpbdScratch*)sim->scratch)->last;
+    const float* rows = work->model->flat ? work->plane : work->moves;
+    int count = work->model->vertexCount;
+    memcpy(last, rows, 4 * (size_t)count * sizeof *last);
+    SweepElastic(sim, body, pass);
+
+    // Rows of the plane hold the move in their last two numbers.
+    float most = 0.0f;
+    for (size_t i = 0; i < 4 * (size_t)count; i += 4)
+    {
+        float square = 0.0f;
+        for (size_t k = i; k < i + 4; ++k)
+            square += (rows[k] - last[k]) * (rows[k] - last[k]);
+        most = square > most ? square : most;
+    }
+    bool alone = (int)snwSim_Param(sim, snw_rigpbdIterations) == 1;
+    snwSim_SetResidual(sim, body, sqrt((double)most), alone ? NULL : "more rigpbd.iterations, or more substeps");
+    snwSim_TellStiffness(sim, body, work->kept, "more substeps or rigpbd.iterations, or a coarser mesh");
+}
+
+// By the law of pair.h, of flesh as soft as the cut leaves it. The rivals have no material.
+static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f)
+{
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    const snwBody* common = &sim->bodies[body];
+    snwMaterial material = common->materials[common->character->def.regions[element]];
+    if ((int)snwSim_Param(sim, snw_rigpbdSolver) != snw_rigpbdSolverCoupled)
+        return snwDensity_Corotated(snwMaterial_Lame(&material), f);
+    snwPairDef def = {
+        common->character, &work->model->blocks, common->materials, work->state.positions, work->h, work->visits};
+    if (work->h > 0.0) // else no step has said yet what it cuts
+        material.young *= snwPair_Kept(&def, element);
+    return snwDensity_NeoHookean(snwMaterial_Lame(&material), f);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -582,7 +624,10 @@ static void SolveFlesh(snwSim* sim, double h, bool touches)
             snwRigpbdPass pass = MakePass(sim, i, h);
             if (k == 0)
                 StartElastic(sim, i, &pass);
-            SweepElastic(sim, i, &pass);
+            if (k + 1 == iterations && sim->lastSubstep)
+                SweepLast(sim, i, &pass);
+            else
+                SweepElastic(sim, i, &pass);
         }
         snwSim_EndStage(sim, snw_stageElastic);
         if (!touches)
@@ -668,4 +713,5 @@ const snwMethod snwRigpbdMethod = {
     .getHandles = snwRigpbd_GetHandles,
     .getHandleMatrices = snwRigpbd_GetHandleMatrices,
     .getShown = snwRigpbd_GetShown,
+    .elasticDensity = ElasticDensity,
 };

@@ -173,6 +173,7 @@ typedef struct snwRigpbdWork
     float* masses;                              // ... and inverse masses in use
     double h;                                   // ... and substep
     int visits;                                 // ... and iterations
+    double kept;                                // of the flesh's stiffness, by the cut of pair.h
     bool held;                                  // ... and whether one of these is 0
     bool alone;                                 // in this substep, see rigpbd_plane.c and rigpbd_solid.c
     snwRival* rivals[snw_rigpbdSolverFast + 1]; // by the solver; NULL until it is asked for
@@ -183,6 +184,7 @@ typedef struct snwRigpbdScratch
     snwRigpbdWork* works;
     double* masses;            // kg, of the largest body
     double* sums;              // of the damping
+    float* last;               // rows: of the largest body, before the last sweep
     snwResponse* responses[2]; // without and with contact of bodies with themselves; NULL until it is asked for
 } snwRigpbdScratch;
 

@@ -243,6 +243,7 @@ snwResult snwRigpbd_CreateScratch(snwSim* sim, snwMessage* message)
         }
     }
     scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
+    scratch->last = snwArena_Alloc(&sim->arena, most, 4 * sizeof(float));
     scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount((int)most), sizeof(double));
     if (sim->arena.failed)
         return snwFailMemory(message);
