@@ -69,16 +69,22 @@ typedef enum snwGrabKind
     snw_grabPush,
 } snwGrabKind;
 
-// A hand on one vertex or on a prop (body -1, vertex: the prop), or a push on a whole body (vertex -1).
+// A hand on flesh or on a prop (body -1, vertex: the prop), or a push on a whole body (vertex -1). No padding: it is
+// part of the state.
 typedef struct snwGrab
 {
-    int32_t kind;
+    int16_t kind;
+    int16_t fresh; // a drag that has not taken hold yet
     int32_t body, vertex;
-    int32_t unused;
+    float radius;             // m: drag: of the ball of flesh that it holds; 0: its vertex alone
     double value;             // drag: strength; push: seconds left
-    snwVec3 vector;           // pin and drag: target now; push: force
+    snwVec3 vector;           // pin: target now; push: force; drag: from the middle of what it holds to its vertex, as
+                              // it was when it took hold
     snwVec3 target, previous; // where a pin or drag shall be at the end, and was at the start, of this step
 } snwGrab;
+
+typedef struct snwGrip snwGrip;
+typedef struct snwGripPart snwGripPart;
 
 typedef struct snwStateHeader
 {
@@ -140,7 +146,11 @@ struct snwSim
     snwMover* colliders;
     snwProp* props;
     snwGrab* grabs;
-    int grabCount; // slots
+    int grabCount;  // slots
+    snwGrip* grips; // what each holds, beside the block: grip.h
+    snwGripPart* gripParts;
+    size_t gripRoom;
+    uint64_t gripsMade;
     snwBody* bodies;
     snwBodyStart* starts;
     int bodyCount;
@@ -159,6 +169,7 @@ struct snwSim
     double stageStart;
     double dt;          // s, of the step under way
     double substepTime; // s since the scene began, at the end of the substep under way
+    double part[2];     // of the step that is over at the start and at the end of it, 0 .. 1
     double stepMs;
     uint64_t changes; // counts steps and restores
 };
@@ -266,6 +277,9 @@ double snwSim_MotionTime(const snwSim* sim, int body, double time);
 
 // Seconds since the scene began or was reset, at the start of the step.
 double snwSim_SceneTime(const snwSim* sim);
+
+// Where a drag is at the start (0) or the end (1) of this substep.
+snwVec3 snwSim_DragPlace(const snwSim* sim, const snwGrab* grab, int end);
 
 // Force of a push in this step, N.
 snwVec3 snwSim_PushForce(const snwSim* sim, const snwGrab* grab);

@@ -1,6 +1,7 @@
 // The step that all methods share, and access to what it leaves behind. Making a sim is in sim_create.c.
 
 #include "sim/command.h"
+#include "sim/grip.h"
 #include "sim/methods.h"
 #include "sim/scene.h"
 #include "rig/clip.h"
@@ -120,7 +121,7 @@ static void MoveAll(snwSim* sim, double time, double fraction)
     for (int i = 0; i < sim->grabCount; ++i)
     {
         snwGrab* grab = &sim->grabs[i];
-        if (grab->kind == snw_grabPin || grab->kind == snw_grabDrag)
+        if (grab->kind == snw_grabPin)
             grab->vector = snwVec3_Lerp(grab->previous, grab->target, fraction);
     }
 }
@@ -138,6 +139,11 @@ static void EndMoves(snwSim* sim, double dt)
         if (grab->kind == snw_grabPush && (grab->value -= dt) <= 0.0)
             *grab = (snwGrab){0};
     }
+}
+
+snwVec3 snwSim_DragPlace(const snwSim* sim, const snwGrab* grab, int end)
+{
+    return snwVec3_Lerp(grab->previous, grab->target, sim->part[end]);
 }
 
 // The last step of a push has only what is left of it, so that its impulse is force times duration.
@@ -238,6 +244,8 @@ static snwResult RunSubsteps(snwSim* sim, double dt, snwMessage* message)
     {
         double fraction = (double)(i + 1) / count;
         sim->substepTime = begin + fraction * dt;
+        sim->part[0] = (double)i / count;
+        sim->part[1] = fraction;
         MoveAll(sim, sim->substepTime, fraction);
         sim->contactCount = 0;
         snwResult result = sim->method->step(sim, h, message);
@@ -264,6 +272,7 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
     snwResult warning = ApplyScript(sim, message);
     int due = ApplyPending(sim, &warning, message);
     warning = ApplyScript(sim, message) > 0 ? snw_warning : warning; // again: a reset starts the script at this step
+    snwSim_FindGrips(sim);
     snwResult result = RunSubsteps(sim, dt, message);
     sim->changes++;
     if (result < 0)

@@ -154,7 +154,8 @@ static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time)
     if (model->solver != snw_pbcdImplicit)
         VisitBonds(sim, work, time);
     snwSim_EndStage(sim, snw_stageVolume);
-    snwHands_Drag(sim, body, work->state.positions, (int)snwSim_Param(sim, snw_pbcdIterations_));
+    snwHands hands = {work->before, work->state.velocities, work->state.positions, time->e};
+    snwHands_Drag(sim, body, &hands, (int)snwSim_Param(sim, snw_pbcdIterations_));
     ((snwPbcdScratch*)sim->scratch)->sweeps++;
     return asked ? LongestMove(work) : 0.0;
 }
