@@ -393,6 +393,7 @@ TEST(apd, dragGoesItsShareOfTheWay)
     drag.index = 13;
     drag.transform.position = snwVec3_Add(from, (snwVec3){0, 0.1, 0});
     drag.value = 0.9;
+    drag.radius = 0.0;
     drag.on = true;
     CHECK(snwSim_Push(world.sim, &drag, NULL) == snw_ok);
     snwFixture_Run(world.sim, 240, s_h);

@@ -431,6 +431,7 @@ TEST(pbd, dragPullsAndLetsGo)
     command.index = 62; // the middle one of 5 x 5 x 5
     command.transform.position = (snwVec3){0.3, 1.5, 0};
     command.value = 1.0;
+    command.radius = 0.0;
     CHECK(snwSim_Push(sim, &command, NULL) == snw_ok);
     snwFixture_Run(sim, 60, s_dt);
     const float* x = snwPbd_GetBody(sim, 0).positions + 4 * 62;

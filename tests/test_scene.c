@@ -800,6 +800,8 @@ TEST(scene, commandsRoundTrip)
         "{\"kind\": \"pin\", \"body\": \"two\", \"vertex\": 3, \"on\": false}",
         "{\"kind\": \"drag\", \"body\": \"one\", \"vertex\": 0, \"position\": [0.3, 0.1, 0.7], \"strength\": "
         "0.123456789}",
+        "{\"kind\": \"drag\", \"body\": \"one\", \"vertex\": 0, \"position\": [0.3, 0.1, 0.7], \"radius\": 0.0123}",
+        "{\"kind\": \"drag\", \"body\": \"one\", \"vertex\": 0, \"position\": [0.3, 0.1, 0.7], \"radius\": 0}",
         "{\"kind\": \"push\", \"body\": \"one\", \"vertex\": 2, \"force\": [1.1, 2.2, 3.3], \"duration\": 0.1}",
         "{\"kind\": \"push\", \"body\": \"one\", \"force\": [1.1, 2.2, 3.3]}",
         "{\"kind\": \"drag\", \"prop\": \"p\", \"position\": [0.3, 0.1, 0.7], \"strength\": 0.25}",
@@ -829,6 +831,7 @@ TEST(scene, commandsRoundTrip)
         CHECK_INT(command.step, again.step);
         CHECK(command.kind == again.kind && command.body == again.body && command.index == again.index);
         CHECK(command.on == again.on && command.mask == again.mask && command.value == again.value);
+        CHECK(command.radius == again.radius);
         CHECK(memcmp(&command.vector, &again.vector, sizeof command.vector) == 0);
         CHECK(memcmp(&command.transform, &again.transform, sizeof command.transform) == 0);
         CHECK(memcmp(&command.material, &again.material, sizeof command.material) == 0);
@@ -848,6 +851,11 @@ TEST(scene, commandMistakes)
         {"{\"kind\": \"pin\", \"pin\": \"pin\", \"body\": \"one\", \"vertex\": 0}", "give either 'pin'"},
         {"{\"kind\": \"drag\", \"prop\": \"p\", \"body\": \"one\", \"vertex\": 0}", "give either 'prop'"},
         {"{\"kind\": \"drag\", \"body\": \"one\"}", "belong together"},
+        {"{\"kind\": \"drag\", \"body\": \"one\", \"vertex\": 0, \"radius\": -2}",
+            "radius: must be -1..1000000, is -2"},
+        {"{\"kind\": \"drag\", \"body\": \"one\", \"vertex\": 0, \"radius\": \"big\"}", "must be a number"},
+        {"{\"kind\": \"push\", \"body\": \"one\", \"force\": [0, 0, 0], \"radius\": 1}",
+            "key 'radius' does not belong"},
         {"{\"kind\": \"push\", \"force\": [0, 0, 0]}", "give either 'prop'"},
         {"{\"kind\": \"drag\", \"prop\": \"no such\"}", "there is no prop 'no such'"},
         {"{\"kind\": \"push\", \"body\": \"one\", \"force\": [1e999, 0, 0]}", "overflow"},

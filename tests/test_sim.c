@@ -297,6 +297,11 @@ TEST(sim, badCommandsAreRefusedAtOnce)
     snwCommand command = snwDefaultCommand(snw_commandDrag);
     command.index = 1000000;
     CheckRefused(sim, command, snw_errorArgument, "vertex must be 0..124, is 1000000");
+    command = snwDefaultCommand(snw_commandDrag);
+    command.radius = NAN;
+    CheckRefused(sim, command, snw_errorArgument, "radius must be at most 1e+06 m, is nan");
+    command.radius = 1e7;
+    CheckRefused(sim, command, snw_errorArgument, "radius must be at most 1e+06 m, is 1e+07");
     command = snwDefaultCommand(snw_commandPush);
     command.vector.x = NAN;
     CheckRefused(sim, command, snw_errorArgument, "not finite");

@@ -629,8 +629,8 @@ typedef enum snwCommandKind
 {
     snw_commandPin,    // hold a scene pin (body -1, index: pin) or a vertex (body, index) at `transform`; !on releases.
                        // A scene pin's transform is relative to where it started, a vertex's in the world
-    snw_commandDrag,   // pull a vertex (body, index), or the centre of a prop (body -1, index: prop), towards
-                       // transform.position with strength `value`; !on lets go
+    snw_commandDrag,   // pull the flesh within `radius` of a vertex (body, index), or the centre of a prop (body -1,
+                       // index: prop), towards transform.position with strength `value`; !on lets go
     snw_commandPush,   // force `vector` (N) on a vertex, on the whole body (index -1), or on the centre of a prop (body
                        // -1, index: prop), for `value` seconds
     snw_commandHandle, // move handle (body, index) within the step so that its point is at transform.position in the
@@ -658,6 +658,8 @@ typedef struct snwCommand
     uint32_t mask;
     uint32_t stay;
     double value;
+    double radius; // m, of a drag, in the rest shape; 0: the vertex alone; < 0: a twelfth of the character's size,
+                   // which is the diagonal of its bounds
     snwVec3 vector;
     snwTransform transform;
     snwMaterial material;

@@ -216,7 +216,8 @@ static bool GoesWithout(const snwField* field, const snwCommand* command)
                         (turns != 0 && strcmp(field->key, "rotation") == 0));
 }
 
-// A pin command writes its pin, or its body and vertex; a drag or push its prop likewise.
+// A pin command writes its pin, or its body and vertex; a drag or push its prop likewise. A hand of the usual size
+// needs no word for it.
 static bool Skipped(const snwField* field, const snwCommandData* data)
 {
     const char* word = NULL;
@@ -229,6 +230,8 @@ static bool Skipped(const snwField* field, const snwCommandData* data)
         return true;
     if (data->command.kind == snw_commandHandle && GoesWithout(field, &data->command))
         return true;
+    if (strcmp(field->key, "radius") == 0)
+        return data->prop != NULL || data->command.radius < 0.0;
     return (data->pin != NULL || data->prop != NULL) && strcmp(field->key, "vertex") == 0;
 }
 

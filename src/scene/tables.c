@@ -359,7 +359,12 @@ static const snwField s_commandFields[] = {
     COMMAND(command.transform.position, "position", snw_fieldVec3, FAR, .unit = "m", .kinds = KIND(Drag),
         .help = "where to pull it"),
     COMMAND(command.value, "strength", snw_fieldReal, .kinds = KIND(Drag), .lower = 0, .upper = 1,
-        .help = "how hard to pull; 1 holds it there"),
+        .help = "how hard to pull: at 0.5 as stiff as the flesh that it holds, or half of the way of one vertex in a "
+                "substep"),
+    COMMAND(command.radius, "radius", snw_fieldReal, .kinds = KIND(Drag), .lower = -1, .upper = SNW_MAX_POSITION,
+        .unit = "m",
+        .help = "of the ball of flesh that the hand holds, in the rest shape; 0: the vertex alone; -1: a "
+                "twelfth of the character's size"),
     COMMAND(command.vector, "force", snw_fieldVec3, .kinds = KIND(Push), .lower = -SNW_MAX_FORCE,
         .upper = SNW_MAX_FORCE, .unit = "N", .required = true, .help = "of the push"),
     COMMAND(command.value, "duration", snw_fieldReal, .kinds = KIND(Push), .lower = 0, .upper = SNW_MAX_SECONDS,

@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#define SNW_HAND_SIZE (1.0 / 12.0) // of the character's: radius of a hand that says none
+
 static const char* const s_names[snw_commandKindCount] = {
     "pin", "drag", "push", "handle", "joint", "material", "gravity", "collider", "param", "reset", "constraint"};
 
@@ -37,6 +39,7 @@ snwCommand snwDefaultCommand(snwCommandKind kind)
         .value = kind == snw_commandDrag   ? 0.5
                  : kind == snw_commandPush ? 0.1
                                            : 0.0,
+        .radius = kind == snw_commandDrag ? -1.0 : 0.0,
         .transform = snwIdentityTransform(),
         .material = snwDefaultMaterial()};
 }
@@ -77,6 +80,9 @@ static snwResult CheckDrag(const snwCommand* command, snwMessage* message)
 {
     if (!(command->value >= 0.0 && command->value <= 1.0))
         return snwFail(message, snw_errorArgument, NULL, "strength must be 0..1, is %g", command->value);
+    if (!isfinite(command->radius) || command->radius > SNW_MAX_POSITION)
+        return snwFail(message, snw_errorArgument, "0 holds one vertex, a negative one the default",
+            "radius must be at most %g m, is %g", SNW_MAX_POSITION, command->radius);
     return snw_ok;
 }
 
@@ -200,6 +206,16 @@ static snwVec3 VertexPosition(const snwSim* sim, int body, int vertex)
     return (snwVec3){p[0], p[1], p[2]};
 }
 
+// m: a body of edges alone has no flesh to hold, and a prop is held by its centre.
+static float GripRadius(const snwSim* sim, const snwCommand* command)
+{
+    const snwCharacter* character = command->body >= 0 ? sim->bodies[command->body].character : NULL;
+    if (character == NULL || character->elements.count == 0)
+        return 0.0f;
+    double size = snwVec3_Distance(character->lower, character->upper);
+    return (float)(command->radius < 0.0 ? SNW_HAND_SIZE * size : command->radius);
+}
+
 static snwResult ApplyGrab(snwSim* sim, snwGrabKind kind, const snwCommand* command, snwMessage* message)
 {
     // A push adds to those under way; a pin or drag of the same vertex replaces the old one.
@@ -211,18 +227,29 @@ static snwResult ApplyGrab(snwSim* sim, snwGrabKind kind, const snwCommand* comm
         return snw_ok;
     }
     bool fresh = grab == NULL;
+    float radius = kind == snw_grabDrag ? GripRadius(sim, command) : 0.0f;
     if (fresh && (grab = FindGrab(sim, snw_grabNone, 0, 0)) == NULL)
         return snwFail(message, snw_errorArgument, "release some, or raise maxGrabs in snwSimDef",
             "all %d grabs are in use", sim->grabCount);
-    grab->kind = (int32_t)kind;
+    grab->kind = (int16_t)kind;
     grab->body = command->body;
     grab->vertex = command->index;
     grab->value = command->value;
     grab->target = command->transform.position;
+    if (kind == snw_grabDrag)
+    {
+        // It is at once where it shall be, and the flesh comes after it.
+        grab->fresh = fresh || grab->fresh || grab->radius != radius;
+        grab->radius = radius;
+        grab->previous = fresh ? grab->target : grab->previous;
+        return snw_ok;
+    }
+
+    // A pin takes its vertex along from where it is.
     if (kind == snw_grabPush)
         grab->vector = command->vector;
     else if (fresh)
-        grab->vector = kind == snw_grabPin ? VertexPosition(sim, command->body, command->index) : grab->target;
+        grab->vector = VertexPosition(sim, command->body, command->index);
     grab->previous = grab->vector;
     return snw_ok;
 }

@@ -71,16 +71,22 @@ typedef enum snwGrabKind
     snw_grabPush,
 } snwGrabKind;
 
-// A hand on one vertex or on a prop (body -1, vertex: the prop), or a push on a whole body (vertex -1).
+// A hand on flesh or on a prop (body -1, vertex: the prop), or a push on a whole body (vertex -1). No padding: it is
+// part of the state.
 typedef struct snwGrab
 {
-    int32_t kind;
+    int16_t kind;
+    int16_t fresh; // a drag that has not taken hold yet
     int32_t body, vertex;
-    int32_t unused;
+    float radius;             // m: drag: of the ball of flesh that it holds; 0: its vertex alone
     double value;             // drag: strength; push: seconds left
-    snwVec3 vector;           // pin and drag: target now; push: force
+    snwVec3 vector;           // pin: target now; push: force; drag: from the middle of what it holds to its vertex, as
+                              // it was when it took hold
     snwVec3 target, previous; // where a pin or drag shall be at the end, and was at the start, of this step
 } snwGrab;
+
+typedef struct snwGrip snwGrip;
+typedef struct snwGripPart snwGripPart;
 
 typedef struct snwStateHeader
 {
@@ -135,7 +141,7 @@ typedef enum snwWarningKind
     snw_warnCommand, // by kind of command: could not be carried out
     snw_warnRetry,
     snw_warnMethod,      // what method->step says with a result above 0
-    snw_warnJump,   // by collider: moved so far that it is set down there
+    snw_warnJump,        // by collider: moved so far that it is set down there
     snw_warnInside,      // by body: starts inside of a collider
     snw_warnSoft,        // by body: its stiffness is cut
     snw_warnUnconverged, // by body
@@ -158,7 +164,11 @@ struct snwSim
     snwMover* colliders;
     snwProp* props;
     snwGrab* grabs;
-    int grabCount; // slots
+    int grabCount;  // slots
+    snwGrip* grips; // what each holds, beside the block: grip.h
+    snwGripPart* gripParts;
+    size_t gripRoom;
+    uint64_t gripsMade;
     snwBody* bodies;
     snwBodyStart* starts;
     int bodyCount;
@@ -178,6 +188,7 @@ struct snwSim
     double dt;          // s, of the step under way
     double substepTime; // s since the scene began, at the end of the substep under way
     bool lastSubstep;   // it is the last of the step
+    double part[2];     // of the step that is over at the start and at the end of it, 0 .. 1
     double stepMs;
     int retries;      // of the last step
     uint64_t changes; // counts steps, attempts at one, and restores
@@ -313,6 +324,9 @@ double snwSim_MotionTime(const snwSim* sim, int body, double time);
 
 // Seconds since the scene began or was reset, at the start of the step.
 double snwSim_SceneTime(const snwSim* sim);
+
+// Where a drag is at the start (0) or the end (1) of this substep.
+snwVec3 snwSim_DragPlace(const snwSim* sim, const snwGrab* grab, int end);
 
 // Force of a push in this step, N.
 snwVec3 snwSim_PushForce(const snwSim* sim, const snwGrab* grab);

@@ -464,6 +464,8 @@ static void WriteCommand(snwWriter* writer, const snwCommand* command)
         (int32_t)(command->mask ^ command->stay << 8)};
     snwWrite(writer, whole, sizeof whole);
     snwWriteReal(writer, command->value);
+    if (command->kind == snw_commandDrag)
+        snwWriteReal(writer, command->radius);
     WriteVec3(writer, command->vector);
     WriteTransform(writer, command->transform);
     snwWrite(writer, &command->material, sizeof command->material);

@@ -1,6 +1,7 @@
 // The step that all methods share, and access to what it leaves behind. Making a sim is in sim_create.c.
 
 #include "sim/command.h"
+#include "sim/grip.h"
 #include "sim/guard.h"
 #include "sim/methods.h"
 #include "sim/scene.h"
@@ -151,7 +152,7 @@ static void MoveAll(snwSim* sim, double time, double fraction)
     for (int i = 0; i < sim->grabCount; ++i)
     {
         snwGrab* grab = &sim->grabs[i];
-        if (grab->kind == snw_grabPin || grab->kind == snw_grabDrag)
+        if (grab->kind == snw_grabPin)
             grab->vector = snwVec3_Lerp(grab->previous, grab->target, fraction);
     }
 }
@@ -169,6 +170,11 @@ static void EndMoves(snwSim* sim, double dt)
         if (grab->kind == snw_grabPush && (grab->value -= dt) <= 0.0)
             *grab = (snwGrab){0};
     }
+}
+
+snwVec3 snwSim_DragPlace(const snwSim* sim, const snwGrab* grab, int end)
+{
+    return snwVec3_Lerp(grab->previous, grab->target, sim->part[end]);
 }
 
 // The last step of a push has only what is left of it, so that its impulse is force times duration.
@@ -228,6 +234,8 @@ static snwResult RunSubsteps(snwSim* sim, double dt, int count, snwMessage* mess
         double fraction = (double)(i + 1) / count;
         sim->substepTime = begin + fraction * dt;
         sim->lastSubstep = i + 1 == count;
+        sim->part[0] = (double)i / count;
+        sim->part[1] = fraction;
         MoveAll(sim, sim->substepTime, fraction);
         sim->contactCount = 0;
         snwResult result = sim->method->step(sim, h, message);
@@ -299,6 +307,7 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
     SetDownColliders(sim);
     if (sim->state->step == sim->state->scriptStart)
         snwSim_WarnOfOverlaps(sim);
+    snwSim_FindGrips(sim);
     snwResult result = RunStep(sim, dt, message);
     sim->changes++;
     if (result < 0)

@@ -1,6 +1,7 @@
 // Making a sim: the model from the character, the layout of the state block, the first state.
 
 #include "sim/command.h"
+#include "sim/grip.h"
 #include "sim/methods.h"
 #include "sim/scene.h"
 #include "base/hash.h"
@@ -370,6 +371,7 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     if (pinned > snw_maxPinned)
         return snwFail(message, snw_errorUnsupported, "use fewer or smaller pins",
             "the pins hold more than %d vertices", snw_maxPinned);
+    snwSim_CreateGrips(sim);
     sim->blockSize = LayOut(sim, NULL);
     sim->block = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
     sim->backup = snwArena_Alloc(&sim->arena, sim->blockSize, 1);

@@ -79,8 +79,11 @@ static bool GrabIsSound(const snwSim* sim, const snwGrab* grab)
 {
     if (grab->kind == snw_grabNone)
         return true;
-    return grab->kind >= 0 && grab->kind <= snw_grabPush && GrabHasTarget(sim, grab) && isfinite(grab->value) &&
-           snwVec3_IsFinite(grab->vector) && snwVec3_IsFinite(grab->target) && snwVec3_IsFinite(grab->previous);
+    bool known = grab->kind >= 0 && grab->kind <= snw_grabPush && (grab->fresh == 0 || grab->fresh == 1);
+    bool held = grab->kind != snw_grabDrag ||
+                (grab->radius >= 0.0f && isfinite(grab->radius) && grab->value >= 0.0 && grab->value <= 1.0);
+    return known && held && GrabHasTarget(sim, grab) && isfinite(grab->value) && snwVec3_IsFinite(grab->vector) &&
+           snwVec3_IsFinite(grab->target) && snwVec3_IsFinite(grab->previous);
 }
 
 static bool MoverIsSound(const snwMover* mover)

@@ -58,7 +58,7 @@ void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snw
 }
 
 // Hands on props, between their free motion and contact: a drag takes the centre that share of its way which a drag of
-// flesh takes its vertex in a substep, and what flesh or walls say against it comes after.
+// one vertex takes it in a substep, and what flesh or walls say against it comes after.
 static void MoveHeldProps(const snwSim* sim, snwResponse* response, double h)
 {
     for (int i = 0; i < sim->grabCount; ++i)
@@ -67,7 +67,7 @@ static void MoveHeldProps(const snwSim* sim, snwResponse* response, double h)
         if (grab->body != -1 || (grab->kind != snw_grabDrag && grab->kind != snw_grabPush))
             continue;
         snwPropMotion* motion = &response->props[grab->vertex];
-        snwVec3 way = snwVec3_Sub(grab->vector, motion->transform.position);
+        snwVec3 way = snwVec3_Sub(snwSim_DragPlace(sim, grab, 1), motion->transform.position);
         snwVec3 push = grab->kind == snw_grabPush ? snwVec3_Scale(snwSim_PushForce(sim, grab), h * h)
                                                   : snwVec3_Scale(way, grab->value * motion->mass.mass);
         snwProp_Push(motion, (snwVec3){0, 0, 0}, push);

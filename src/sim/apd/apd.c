@@ -146,8 +146,6 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
         body->forces[p] = snwArena_Alloc(arena, n, 4 * sizeof(float));
     body->bonesBefore = snwArena_Alloc(arena, bones, sizeof *body->bonesBefore);
     body->boneInertial = snwArena_Alloc(arena, bones, sizeof *body->boneInertial);
-    for (int i = 0; i < snw_apdMaxDrags; ++i)
-        body->dragVertices[i] = -1;
     if (arena->failed)
         return snwFailMemory(message);
     snwResult result = snwApd_CreateSystem(sim, index, message);

@@ -29,6 +29,7 @@
 #include "linalg/dense.h"
 #include "rig/joint_rows.h"
 #include "sim/apd/elastic.h"
+#include "sim/grip.h"
 #include "sim/touch.h"
 
 typedef enum snwApdSolver
@@ -319,10 +320,9 @@ typedef struct snwApdBody
     struct snwApdLiteral* literal;
     struct snwApdConstrained* constrained;
 
-    int dragVertices[snw_apdMaxDrags]; // per grab of the sim: what its compliance was found for
-    uint64_t dragSignatures[snw_apdMaxDrags];
-    double dragCompliance[snw_apdMaxDrags]; // m/N
-    snwVec3 dragForces[snw_apdMaxDrags];    // N, so far in this substep
+    uint64_t dragGrips[snw_apdMaxDrags];      // per grab of the sim: the grip and ...
+    uint64_t dragSignatures[snw_apdMaxDrags]; // ... the factor that its compliance was found for
+    double dragCompliance[snw_apdMaxDrags];   // m/N
 } snwApdBody;
 
 typedef struct snwApdScratch
@@ -349,8 +349,8 @@ snwResult snwApd_Prepare(snwSim* sim, int body, double h, snwMessage* message);
 // A^-1 of up to four unit forces at vertices, bones being affine; left in `right`, m/N, to be read vertex by vertex.
 void snwApd_Columns(snwApdBody* body, const int* vertices, int count);
 double snwApd_ReadColumn(const snwApdBody* body, int column, int vertex);
-// m/N: how far a unit force moves its own vertex. Overwrites right and last, as Columns does.
-double snwApd_Compliance(snwApdBody* body, int vertex);
+// m/N: how far a unit force on what a hand holds moves the middle of that. Overwrites right and last, as Columns does.
+double snwApd_Compliance(snwApdBody* body, const snwGrip* grip);
 
 // apd_bones.c
 snwResult snwApd_CreateBones(snwSim* sim, int body, snwMessage* message);

@@ -8,8 +8,9 @@
 // The next right side carries the pushes; after the last iteration one more sweep does, so flesh inside follows its
 // skin.
 //
-// A drag is a spring to the hand. With z the compliance at its vertex, strength s in (0, 1) stands for the stiffness
-// s / ((1 - s) z): the vertex goes s of the way to the hand, whatever its mass.
+// A drag is the spring of grip.h, made implicit with z, the compliance of what it holds: with K its stiffness, damping
+// included, a pull F that leaves the gap g changes by (g - F / K) / (1 / K + z), within its limit. On a single vertex
+// strength s in (0, 1) stands for K = s / ((1 - s) z): it goes s of the way to the hand, whatever its mass.
 
 #include "sim/apd/apd.h"
 
@@ -52,54 +53,74 @@ snwResult snwApd_CreateContacts(snwSim* sim, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Drags
 
-static void PullDrag(snwSim* sim, int slot)
+// The grip of the drag in this slot, NULL: there is none on this body.
+static snwGrip* DragOf(const snwSim* sim, int slot, int index)
 {
-    const snwGrab* grab = &sim->grabs[slot];
-    snwApdBody* body = snwApd_Body(sim, grab->body);
-    snwApdState state = snwApd_GetState(sim, grab->body);
-    double z = body->dragCompliance[slot], strength = fmin(grab->value, 0.999);
-    if (!(z > 0.0) || body->pinned[grab->vertex])
-        return;
-    double spring = (1.0 - strength) * z / strength; // m/N
-    snwVec3 pull = body->dragForces[slot];
-    snwVec3 gap = snwVec3_Sub(grab->vector, state.positions[grab->vertex]);
-    snwVec3 change = snwVec3_Scale(snwVec3_MulAdd(gap, -spring, pull), 1.0 / (spring + z));
-    body->dragForces[slot] = snwVec3_Add(pull, change);
+    return slot < snw_apdMaxDrags ? snwSim_GetGrip(sim, slot, index) : NULL;
+}
+
+static snwVec3 Middle(const snwGrip* grip, const snwVec3* positions)
+{
+    snwVec3 sum = {0, 0, 0};
+    for (int i = 0; i < grip->count; ++i)
+        sum = snwVec3_MulAdd(sum, grip->parts[i].share, positions[grip->parts[i].vertex]);
+    return sum;
+}
+
+static void PullDrags(snwSim* sim, int index)
+{
+    const snwApdBody* body = snwApd_Body(sim, index);
+    for (int slot = 0; slot < sim->grabCount; ++slot)
+    {
+        snwGrip* grip = DragOf(sim, slot, index);
+        double z = grip != NULL ? body->dragCompliance[slot] : 0.0, strength = fmin(sim->grabs[slot].value, 0.999);
+        if (!(z > 0.0))
+            continue;
+        double spring = grip->radius > 0.0f ? 1.0 / grip->stiffness : (1.0 - strength) * z / strength; // m/N
+        snwVec3 gap = snwGrip_Gap(sim, slot, Middle(grip, body->state.positions));
+        snwGrip_Pull(grip, snwVec3_Scale(snwVec3_MulAdd(gap, -spring, grip->pull), 1.0 / (spring + z)));
+    }
 }
 
 static void AddDrags(snwSim* sim, int index)
 {
     snwApdBody* body = snwApd_Body(sim, index);
-    for (int i = 0; i < sim->grabCount && i < snw_apdMaxDrags; ++i)
+    for (int slot = 0; slot < sim->grabCount; ++slot)
     {
-        const snwGrab* grab = &sim->grabs[i];
-        if (grab->kind == snw_grabDrag && grab->body == index && grab->value > 0.0)
-            body->contact[grab->vertex] = snwVec3_Add(body->contact[grab->vertex], body->dragForces[i]);
+        const snwGrip* grip = DragOf(sim, slot, index);
+        for (int i = 0; grip != NULL && i < grip->count; ++i)
+        {
+            snwVec3* force = &body->contact[grip->parts[i].vertex];
+            *force = snwVec3_MulAdd(*force, grip->parts[i].share, grip->pull);
+        }
     }
 }
 
-static bool IsDrag(const snwSim* sim, int slot, int index)
-{
-    return sim->grabs[slot].kind == snw_grabDrag && sim->grabs[slot].body == index && sim->grabs[slot].value > 0.0;
-}
-
-// Compliances are found anew with every factor. A pull begins with what the way of inertia asks for: what it was in the
-// last substep would lag behind, and a spring that lags gains energy.
-static void BeginDrags(snwSim* sim, int index)
+// Compliances are found anew with every factor, which knows what is pinned and what weighs how much. A pull begins with
+// what the way of inertia asks for: what it was in the last substep would lag behind, and a spring that lags gains
+// energy.
+static void BeginDrags(snwSim* sim, int index, double h)
 {
     snwApdBody* body = snwApd_Body(sim, index);
-    for (int i = 0; i < sim->grabCount && i < snw_apdMaxDrags; ++i)
+    for (int slot = 0; slot < sim->grabCount; ++slot)
     {
-        if (!IsDrag(sim, i, index))
+        snwGrip* grip = DragOf(sim, slot, index);
+        if (grip == NULL)
             continue;
-        int vertex = sim->grabs[i].vertex;
-        if (body->dragVertices[i] != vertex || body->dragSignatures[i] != body->signature)
-            body->dragCompliance[i] = snwApd_Compliance(body, vertex);
-        body->dragVertices[i] = vertex;
-        body->dragSignatures[i] = body->signature;
-        body->dragForces[i] = (snwVec3){0, 0, 0};
-        PullDrag(sim, i);
+        for (int i = 0; i < grip->count; ++i)
+        {
+            snwGripPart* part = &grip->parts[i];
+            part->share = body->pinned[part->vertex] ? 0.0 : (double)part->bump * body->masses[part->vertex];
+        }
+        bool holds = snwGrip_Weigh(sim, slot, h);
+        if (holds)
+            snwGrip_Begin(sim, slot, Middle(grip, body->before), body->before[grip->vertex]);
+        if (body->dragGrips[slot] != grip->made || body->dragSignatures[slot] != body->signature)
+            body->dragCompliance[slot] = holds ? snwApd_Compliance(body, grip) : 0.0;
+        body->dragGrips[slot] = grip->made;
+        body->dragSignatures[slot] = body->signature;
     }
+    PullDrags(sim, index);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -151,7 +172,7 @@ static void DescribeBody(snwSim* sim, int index)
 void snwApd_GatherContacts(snwSim* sim, double h)
 {
     for (int i = 0; i < sim->bodyCount; ++i)
-        BeginDrags(sim, i);
+        BeginDrags(sim, i, h);
     if (!TouchesNothing(sim))
     {
         for (int i = 0; i < sim->bodyCount; ++i)
@@ -197,9 +218,8 @@ static void RelaxIsland(snwSim* sim, int island, bool fresh)
 void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
 {
     snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
-    for (int i = 0; i < sim->grabCount && i < snw_apdMaxDrags; ++i)
-        if (sim->grabs[i].kind == snw_grabDrag && sim->grabs[i].body >= 0 && sim->grabs[i].value > 0.0)
-            PullDrag(sim, i);
+    for (int i = 0; i < sim->bodyCount; ++i)
+        PullDrags(sim, i);
     if (!TouchesNothing(sim))
     {
         for (int i = 0; i < sim->bodyCount; ++i)

@@ -159,10 +159,16 @@ void snwApd_Columns(snwApdBody* body, const int* vertices, int count)
     SolveAffine(body, count);
 }
 
-double snwApd_Compliance(snwApdBody* body, int vertex)
+double snwApd_Compliance(snwApdBody* body, const snwGrip* grip)
 {
-    snwApd_Columns(body, &vertex, 1);
-    return snwApd_ReadColumn(body, 0, vertex);
+    memset(body->right, 0, 4 * (size_t)body->model->rowCount * sizeof *body->right);
+    for (int i = 0; i < grip->count; ++i)
+        AddUnit(body, 0, grip->parts[i].vertex, grip->parts[i].share);
+    SolveAffine(body, 1);
+    double sum = 0.0;
+    for (int i = 0; i < grip->count; ++i)
+        sum += grip->parts[i].share * snwApd_ReadColumn(body, 0, grip->parts[i].vertex);
+    return sum;
 }
 
 // How much of a push at a vertex its neighbours share. With every touching vertex i pushed by m_i / h^2 the answer u

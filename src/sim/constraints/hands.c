@@ -16,15 +16,66 @@ void snwHands_MovePinned(const snwSim* sim, int body, float* positions)
             snwRow_Set(positions, sim->grabs[i].vertex, sim->grabs[i].vector);
 }
 
-void snwHands_Drag(const snwSim* sim, int body, float* positions, int iterations)
+// The middle of what is held.
+static snwVec3 Middle(const snwGrip* grip, const float* rows)
 {
-    for (int i = 0; i < sim->grabCount; ++i)
+    snwVec3 sum = {0, 0, 0};
+    for (int i = 0; i < grip->count; ++i)
+        sum = snwVec3_MulAdd(sum, grip->parts[i].share, snwRow_Get(rows, grip->parts[i].vertex));
+    return sum;
+}
+
+void snwHands_Begin(snwSim* sim, int body, const snwHands* hands)
+{
+    for (int slot = 0; slot < sim->grabCount; ++slot)
     {
-        const snwGrab* grab = &sim->grabs[i];
-        if (grab->kind != snw_grabDrag || grab->body != body || !(positions[4 * (size_t)grab->vertex + 3] > 0.0f))
-            continue;
-        double k = 1.0 - pow(1.0 - grab->value, 1.0 / iterations);
-        snwVec3 now = snwRow_Get(positions, grab->vertex);
-        snwRow_Set(positions, grab->vertex, snwVec3_Lerp(now, grab->vector, k));
+        snwGrip* grip = snwSim_GetGrip(sim, slot, body);
+        for (int i = 0; grip != NULL && i < grip->count; ++i)
+        {
+            snwGripPart* part = &grip->parts[i];
+            size_t at = 4 * (size_t)part->vertex + 3;
+            part->share = hands->positions[at] > 0.0f ? (double)part->bump / (double)hands->velocities[at] : 0.0;
+        }
+        if (grip != NULL && snwGrip_Weigh(sim, slot, hands->h))
+            snwGrip_Begin(sim, slot, Middle(grip, hands->before), snwRow_Get(hands->before, grip->vertex));
     }
+}
+
+// The spring of grip.h as an XPBD constraint on c: with w = sum a_i^2 / m_i and the compliance 1 / (k h^2) the change
+// of its force is (k g - F) / (1 + k w h^2), and vertex i moves by a_i / m_i h^2 times that. A hand on one vertex goes
+// the same part of its way in each visit, so that after all of them it has gone s of it.
+bool snwHands_Drag(snwSim* sim, int body, const snwHands* hands, int iterations)
+{
+    double square = hands->h * hands->h;
+    bool any = false;
+    for (int slot = 0; slot < sim->grabCount; ++slot)
+    {
+        snwGrip* grip = snwSim_GetGrip(sim, slot, body);
+        double w = 0.0;
+        for (int i = 0; grip != NULL && i < grip->count; ++i)
+        {
+            double share = grip->parts[i].share;
+            w += share * share * (double)hands->positions[4 * (size_t)grip->parts[i].vertex + 3];
+        }
+        if (!(w > 0.0))
+            continue;
+        any = true;
+
+        snwVec3 change = snwGrip_Gap(sim, slot, Middle(grip, hands->positions));
+        if (grip->radius > 0.0f)
+            change = snwVec3_Scale(snwVec3_Sub(snwVec3_Scale(change, grip->stiffness), grip->pull),
+                1.0 / (1.0 + grip->stiffness * w * square));
+        else
+            change = snwVec3_Scale(change, (1.0 - pow(1.0 - sim->grabs[slot].value, 1.0 / iterations)) / (w * square));
+        change = snwVec3_Scale(snwGrip_Pull(grip, change), square);
+
+        for (int i = 0; i < grip->count; ++i)
+        {
+            const snwGripPart* part = &grip->parts[i];
+            double move = part->share * (double)hands->positions[4 * (size_t)part->vertex + 3];
+            snwRow_Set(hands->positions, part->vertex,
+                snwVec3_MulAdd(snwRow_Get(hands->positions, part->vertex), move, change));
+        }
+    }
+    return any;
 }

@@ -142,6 +142,8 @@ void snwPbcd_Predict(snwSim* sim, int body, snwPbcdTime* time)
     MotionLoop loop = {work, time};
     snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, PredictRows, &loop);
     snwHands_MovePinned(sim, body, work->state.positions);
+    snwHands hands = {work->before, work->state.velocities, work->state.positions, time->e};
+    snwHands_Begin(sim, body, &hands);
     if (work->bondSums != NULL)
         memset(work->bondSums, 0, (size_t)work->model->vertexCount * sizeof *work->bondSums);
 }

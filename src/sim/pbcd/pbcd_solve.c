@@ -140,7 +140,8 @@ static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time, bool ask
     if (model->solver != snw_pbcdImplicit)
         VisitBonds(sim, work, time);
     snwSim_EndStage(sim, snw_stageVolume);
-    snwHands_Drag(sim, body, work->state.positions, (int)snwSim_Param(sim, snw_pbcdIterations_));
+    snwHands hands = {work->before, work->state.velocities, work->state.positions, time->e};
+    snwHands_Drag(sim, body, &hands, (int)snwSim_Param(sim, snw_pbcdIterations_));
     ((snwPbcdScratch*)sim->scratch)->sweeps++;
     return asked ? snwRows_LongestWay(work->last, work->state.positions, model->vertexCount) : 0.0;
 }

@@ -343,7 +343,14 @@ typedef struct Sweep
 {
     int iterations;
     double stretch, volume; // per sweep
+    double h;
 } Sweep;
+
+static snwHands MakeHands(const snwSim* sim, int index, double h)
+{
+    snwPbdBody state = snwPbd_GetBody(sim, index);
+    return (snwHands){((const snwPbdScratch*)sim->scratch)->before[index], state.velocities, state.positions, h};
+}
 
 static void ProjectBody(snwSim* sim, int index, const Sweep* sweep)
 {
@@ -363,7 +370,8 @@ static void ProjectBody(snwSim* sim, int index, const Sweep* sweep)
         ProjectColours(sim, &loop, &model->blocks.tetColours, ProjectTetBlocks, sweep->volume);
         snwSim_EndStage(sim, snw_stageVolume);
     }
-    snwHands_Drag(sim, index, positions, sweep->iterations);
+    snwHands hands = MakeHands(sim, index, sweep->h);
+    snwHands_Drag(sim, index, &hands, sweep->iterations);
 }
 
 // The last sweep of a step, which tells how much there was left to do.
@@ -377,12 +385,12 @@ static void ProjectLast(snwSim* sim, int index, const Sweep* sweep)
     snwSim_SetResidual(sim, index, snwRows_LongestWay(last, positions, count), "more pbd.iterations, or more substeps");
 }
 
-static void SolveIsland(snwSim* sim, int island)
+static void SolveIsland(snwSim* sim, int island, double h)
 {
     snwResponse* response = ((snwPbdScratch*)sim->scratch)->response;
     int iterations = (int)snwSim_Param(sim, snw_pbdIterations);
     Sweep sweep = {iterations, SweepStiffness(snwSim_Param(sim, snw_pbdStretch), iterations),
-        SweepStiffness(snwSim_Param(sim, snw_pbdVolume), iterations)};
+        SweepStiffness(snwSim_Param(sim, snw_pbdVolume), iterations), h};
     for (int i = 0; i < iterations; ++i)
     {
         bool last = i + 1 == iterations && sim->lastSubstep;
@@ -418,6 +426,8 @@ static void PredictBody(snwSim* sim, int index, double h)
     ApplyPushes(sim, index, &loop);
     snwParallelFor(sim->context, sim->bodies[index].character->def.vertexCount, snw_vertexGrain, Predict, &loop);
     snwHands_MovePinned(sim, index, loop.state.positions);
+    snwHands hands = MakeHands(sim, index, h);
+    snwHands_Begin(sim, index, &hands);
     const snwPbdModel* model = sim->bodies[index].model;
     if (model->compliant)
     {
@@ -466,7 +476,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     snwSim_GatherContacts(sim, response, h);
     snwSim_EndStage(sim, snw_stageDetect);
     for (int i = 0; i < response->islandCount; ++i)
-        SolveIsland(sim, i);
+        SolveIsland(sim, i, h);
     snwSim_FinishContacts(sim, response, snwSim_Param(sim, snw_pbdDrag), h);
     snwSim_EndStage(sim, snw_stageContact);
     for (int i = 0; i < sim->bodyCount; ++i)

@@ -558,6 +558,20 @@ static snwRangeFn* EndOf(const snwRigpbdWork* work)
     return work->model->flat ? snwRigpbd_FinishPlane : snwRigpbd_FinishSolid;
 }
 
+static void MovePinned(const snwSim* sim, int body, snwRigpbdWork* work)
+{
+    snwHands_MovePinned(sim, body, work->state.positions);
+    FlattenRows(work);
+    for (int i = 0; i < work->model->vertexCount; ++i)
+        if (work->predicted[4 * (size_t)i + 3] == 0.0f)
+            *snwRigpbd_RowAt(work->predicted, i) = *snwRigpbd_RowAt(work->state.positions, i);
+}
+
+static snwHands MakeHands(const snwRigpbdWork* work, double h)
+{
+    return (snwHands){work->before, work->state.velocities, work->state.positions, h};
+}
+
 static void PredictBody(snwSim* sim, int body, double h)
 {
     snwRigpbdPass pass = MakePass(sim, body, h);
@@ -567,16 +581,12 @@ static void PredictBody(snwSim* sim, int body, double h)
     pass.work->alone = IsAlone(sim, body);
     snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, PredictionOf(pass.work), &pass);
     snwRigpbd_MoveHandles(sim, body, Fraction(sim, h));
-    if (!HasPins(sim, body))
-    {
+    if (HasPins(sim, body))
+        MovePinned(sim, body, pass.work);
+    else
         CarryBody(pass.work, h);
-        return;
-    }
-    snwHands_MovePinned(sim, body, pass.work->state.positions);
-    FlattenRows(pass.work);
-    for (int i = 0; i < pass.work->model->vertexCount; ++i)
-        if (pass.work->predicted[4 * (size_t)i + 3] == 0.0f)
-            *snwRigpbd_RowAt(pass.work->predicted, i) = *snwRigpbd_RowAt(pass.work->state.positions, i);
+    snwHands hands = MakeHands(pass.work, h);
+    snwHands_Begin(sim, body, &hands);
 }
 
 static snwResponse* ResponseOf(const snwSim* sim)
@@ -613,12 +623,13 @@ static void FinishContacts(snwSim* sim, double h)
     snwSim_FinishContacts(sim, response, snwSim_Param(sim, snw_rigpbdDrag), h);
 }
 
-// Contacts between the sweeps, so that what presses reaches all of the flesh.
+// Contacts and hands between the sweeps, so that what presses and pulls reaches all of the flesh.
 static void SolveFlesh(snwSim* sim, double h, bool touches)
 {
     int iterations = (int)snwSim_Param(sim, snw_rigpbdIterations);
     for (int k = 0; k < iterations; ++k)
     {
+        bool moved = touches;
         for (int i = 0; i < sim->bodyCount; ++i)
         {
             snwRigpbdPass pass = MakePass(sim, i, h);
@@ -628,12 +639,13 @@ static void SolveFlesh(snwSim* sim, double h, bool touches)
                 SweepLast(sim, i, &pass);
             else
                 SweepElastic(sim, i, &pass);
+            snwHands hands = MakeHands(pass.work, h);
+            moved |= snwHands_Drag(sim, i, &hands, iterations);
         }
         snwSim_EndStage(sim, snw_stageElastic);
-        if (!touches)
-            continue;
-        SolveContacts(sim, k % snw_lookAgain == 0);
-        for (int i = 0; i < sim->bodyCount; ++i)
+        if (touches)
+            SolveContacts(sim, k % snw_lookAgain == 0);
+        for (int i = 0; i < sim->bodyCount && moved; ++i)
         {
             snwRigpbdPass pass = MakePass(sim, i, h);
             snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, Absorb, &pass);
@@ -671,7 +683,6 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     {
         snwRigpbdPass pass = MakePass(sim, i, h);
         SolveRig(sim, i, &pass, h);
-        snwHands_Drag(sim, i, pass.work->state.positions, 1);
     }
     if (touches)
         FinishContacts(sim, h);
