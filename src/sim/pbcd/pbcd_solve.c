@@ -1,4 +1,6 @@
-// Sweeps: every constraint once, in one order.
+// Sweeps: every constraint once, in one order, then in the opposite one, in turns. Unfinished sweeps in one direction
+// only are a spring whose force is not a gradient: flesh that swings without damping (pbcd.integrator trapezoid) takes
+// energy from it and explodes.
 
 #include "sim/constraints/hands.h"
 #include "sim/pbcd/pbcd.h"
@@ -75,7 +77,9 @@ static void VisitBonds(snwSim* sim, snwPbcdWork* work, const snwPbcdTime* time)
 // ---------------------------------------------------------------------------------------------------------------------
 // A sweep
 
-static void VisitLaw(snwSim* sim, const snwPbcdWork* work)
+typedef void SweepFn(snwContext* context, const snwColours* colours, snwRangeFn* visit, void* data);
+
+static void VisitLaw(snwSim* sim, const snwPbcdWork* work, bool back)
 {
     const snwPbcdModel* model = work->model;
     BlockLoop loop = {
@@ -89,28 +93,28 @@ static void VisitLaw(snwSim* sim, const snwPbcdWork* work)
         snwSim_EndStage(sim, snw_stageVolume);
         return;
     }
-    if (model->law == snw_pbcdEdges)
+    SweepFn* sweep = back ? snwColours_SweepBack : snwColours_Sweep;
+    for (int part = 0; part < 2 && model->law == snw_pbcdEdges; ++part)
     {
-        loop.soft = loop.kernels->softDistance;
-        snwColours_Sweep(sim->context, &model->blocks.edgeColours, VisitSoft, &loop);
-        snwSim_EndStage(sim, snw_stageDistance);
-        loop.soft = loop.kernels->softVolume;
-        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
-        snwSim_EndStage(sim, snw_stageVolume);
-        return;
+        bool volumes = (part == 1) != back;
+        loop.soft = volumes ? loop.kernels->softVolume : loop.kernels->softDistance;
+        sweep(sim->context, volumes ? &model->blocks.tetColours : &model->blocks.edgeColours, VisitSoft, &loop);
+        snwSim_EndStage(sim, volumes ? snw_stageVolume : snw_stageDistance);
     }
+    if (model->law == snw_pbcdEdges)
+        return;
     if (model->law == snw_pbcdNeo)
     {
         loop.soft = loop.kernels->softNeo;
-        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
+        sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
     }
     if (model->law == snw_pbcdStrain || snwSim_Param(sim, snw_pbcdViscosity) > 0.0)
     {
         loop.soft = loop.kernels->softStrain;
-        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
+        sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
     }
     if (model->law == snw_pbcdStrain)
-        snwColours_Sweep(sim->context, &model->blocks.tetColours, Unfold, &loop);
+        sweep(sim->context, &model->blocks.tetColours, Unfold, &loop);
     snwSim_EndStage(sim, snw_stageVolume);
 }
 
@@ -136,7 +140,7 @@ static double LongestMove(const snwPbcdWork* work)
 }
 
 // Returns how far the farthest vertex moved, m; 0 where nobody asks.
-static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time)
+static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time, bool back)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwPbcdModel* model = work->model;
@@ -148,7 +152,7 @@ static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time)
     if (work->sweep.target != NULL)
         memset(work->target, 0, bytes);
     if (model->solver != snw_pbcdImplicit)
-        VisitLaw(sim, work);
+        VisitLaw(sim, work, back);
     if (work->sweep.target != NULL)
         snwParallelFor(sim->context, model->vertexCount, snw_rowGrain, AddMoves, work);
     if (model->solver != snw_pbcdImplicit)
@@ -159,22 +163,32 @@ static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time)
     return asked ? LongestMove(work) : 0.0;
 }
 
+// Flesh that nothing damps needs sweeps in pairs.
+static bool NeedsPairs(const snwSim* sim)
+{
+    bool any = false;
+    for (int i = 0; i < sim->bodyCount; ++i)
+        any = any || snwPbcd_Work(sim, i)->model->integrator == snw_pbcdTrapezoid;
+    return any;
+}
+
 void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
 {
     snwResponse* response = ((snwPbcdScratch*)sim->scratch)->response;
     int iterations = (int)snwSim_Param(sim, snw_pbcdIterations_);
     double tolerance = snwSim_Param(sim, snw_pbcdTolerance);
-    bool done = false;
+    bool pairs = NeedsPairs(sim), done = false;
+    iterations += pairs ? iterations % 2 : 0;
     for (int i = 0; i < iterations && !done; ++i)
     {
-        done = tolerance > 0.0;
+        done = tolerance > 0.0 && (!pairs || i % 2 == 1);
         for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
         {
             int body = response->islandMembers[k];
             if (body >= sim->bodyCount)
                 continue;
             const snwCharacter* character = sim->bodies[body].character;
-            double move = SweepBody(sim, body, &times[body]);
+            double move = SweepBody(sim, body, &times[body], i % 2 == 1);
             done = done && move < tolerance * snwVec3_Distance(character->lower, character->upper);
         }
         snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations || done);
