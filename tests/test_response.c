@@ -416,7 +416,7 @@ TEST(response, pointsHaveGapNormalAndTangents)
     REQUIRE(snwCreateResponse(&def, &response, NULL) == snw_ok);
     _Alignas(64) float now[4] = {0.1f, -0.01f, 0.2f, 1}, before[4] = {0.1f, 0.02f, 0.2f, 1};
     snwAnchor anchors[snw_anchorsPerVertex] = {0};
-    response->flesh[0] = (snwFlesh){now, before, 1, NULL, 1, anchors, 0.05, NULL, false};
+    response->flesh[0] = (snwFlesh){now, before, 1, NULL, 1, anchors, 0.05, 0.01, NULL, false};
     response->colliderBefore[0] = response->colliderNow[0] = snwTransform_Identity();
     response->colliderBefore[0].position.x = -0.5; // it came half a metre along x
     snwResponse_Gather(response);
@@ -438,4 +438,48 @@ TEST(response, pointsHaveGapNormalAndTangents)
     snwArena_Free(&arena);
     snwCharacter_Release(body.character);
     snwDestroyContext(context);
+}
+
+// Begun deep below the ground, a body comes up whole and stays: it is not thrown into the sky.
+TEST(response, aBodyBelowTheGroundComesUpCalmly)
+{
+    const char* methods[] = {"pbd", "pbcd", "rigpbd"};
+    for (int i = 0; i < 3; ++i)
+    {
+        snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+        snwShapeDef shape = snwDefaultShapeDef(snw_shapeBlock);
+        shape.size = (snwVec3){0.4, 0.4, 0.4};
+        shape.cells[0] = shape.cells[1] = shape.cells[2] = 4;
+        snwSceneDef def = snwDefaultSceneDef();
+        snwBodyDef body = snwDefaultBodyDef();
+        snwColliderDef ground = snwDefaultColliderDef(snw_colliderPlane);
+        REQUIRE(snwCreateShape(context, &shape, &body.character, NULL) == snw_ok);
+        body.name = "block";
+        body.transform.position.y = -1.0;
+        ground.name = "ground";
+        def.method = methods[i];
+        def.bodies = &body, def.bodyCount = 1;
+        def.colliders = &ground, def.colliderCount = 1;
+        snwScene* scene = NULL;
+        snwSim* sim = NULL;
+        REQUIRE(snwCreateScene(context, &def, &scene, NULL) == snw_ok);
+        snwSimDef simDef = snwDefaultSimDef();
+        simDef.scene = scene;
+        REQUIRE(snwCreateSim(context, &simDef, &sim, NULL) == snw_ok);
+        double highest = -1.0, least = 1.0;
+        snwMeasures measures;
+        for (int step = 0; step < 240; ++step)
+        {
+            snwFixture_Run(sim, 1, 1.0 / 60);
+            snwSim_GetMeasures(sim, 0, &measures);
+            highest = fmax(highest, measures.centre.y);
+            least = fmin(least, measures.minVolumeRatio);
+        }
+        CHECK(highest < 2.0 && least > 0.2);
+        CHECK(measures.centre.y > 0.1);
+        snwDestroySim(sim);
+        snwScene_Release(scene);
+        snwCharacter_Release(body.character);
+        snwDestroyContext(context);
+    }
 }

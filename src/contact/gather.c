@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-double snwAllowedDepth(double depthBefore)
+double snwAllowedDepth(double depthBefore, double most)
 {
-    return depthBefore > 0.0 ? 0.75 * depthBefore : 0.0;
+    return depthBefore > 0.0 ? depthBefore - fmin(0.25 * depthBefore, most) : 0.0;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
             .normal = stop.normal,
             .friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[loop->body]),
                 snwColliderDef_Friction(&response->scene->colliders[c])),
-            .allowed = snwAllowedDepth(stop.depth)};
+            .allowed = snwAllowedDepth(stop.depth, flesh->release)};
         SetHome(flesh, query.now, &stop, row);
     }
     return count;
@@ -173,7 +173,8 @@ static void CatchChunk(int begin, int end, void* data)
             snwStop stop;
             if (!snwFindStop(&query, &stop))
                 continue;
-            double gap = snwVec3_Dot(stop.normal, snwVec3_Sub(x, stop.point)) + snwAllowedDepth(stop.depth);
+            double gap = snwVec3_Dot(stop.normal, snwVec3_Sub(x, stop.point)) +
+                         snwAllowedDepth(stop.depth, flesh->release);
             if (gap < 0.0)
                 snwRow_Set(flesh->positions, vertex, snwVec3_MulAdd(x, -gap, stop.normal));
         }
@@ -246,7 +247,7 @@ static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
     const snwFlesh *flesh = &response->flesh[row->body], *other = &response->flesh[row->other];
     snwVec3 apart = snwVec3_Sub(
         snwRow_Get(flesh->before, row->vertex), snwRow_Mix(other->before, row->triangle, row->weights));
-    row->allowed = snwAllowedDepth(-snwVec3_Dot(apart, row->normal));
+    row->allowed = snwAllowedDepth(-snwVec3_Dot(apart, row->normal), flesh->release);
     row->friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[row->body]),
         snwBodyDef_Friction(&response->scene->bodies[row->other]));
     SetFleshHome(response, row);
@@ -296,7 +297,7 @@ static void AddVertexOnProp(snwResponse* response, int body, int index, int prop
     row->point = snwTransform_ApplyInverse(query.now, stop.point);
     row->localNormal = ToLocalNormal(query.now, stop.normal);
     row->normal = stop.normal;
-    row->allowed = snwAllowedDepth(stop.depth);
+    row->allowed = snwAllowedDepth(stop.depth, flesh->release);
     row->friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[body]),
         snwPropDef_Friction(&response->scene->props[prop]));
     const snwAnchor* anchor = &flesh->anchors[row->anchor];
@@ -347,7 +348,7 @@ static void FinishPropRow(const snwResponse* response, const PointQuery* query, 
     row->home = snwTransform_ApplyInverse(query->before, gripBefore);
     snwVec3 plane = snwTransform_Apply(query->before, row->point);
     snwVec3 normal = snwQuat_Rotate(query->before.rotation, row->localNormal);
-    row->allowed = snwAllowedDepth(-snwVec3_Dot(snwVec3_Sub(gripBefore, plane), normal));
+    row->allowed = snwAllowedDepth(-snwVec3_Dot(snwVec3_Sub(gripBefore, plane), normal), 0.25 * query->margin);
 }
 
 static void AddPointOnSolid(snwResponse* response, const PointQuery* query)

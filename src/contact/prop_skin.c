@@ -100,7 +100,7 @@ static void AddPoint(snwResponse* response, int prop, int body, snwVec3 at, cons
     row->grip = snwTransform_ApplyInverse(motion->transform, snwVec3_MulAdd(point, -radius, row->normal));
     row->home = snwVec3_Sub(
         snwTransform_Apply(motion->before, row->grip), snwRow_Mix(flesh->before, row->triangle, row->weights));
-    row->allowed = snwAllowedDepth(-snwVec3_Dot(row->home, row->normal));
+    row->allowed = snwAllowedDepth(-snwVec3_Dot(row->home, row->normal), flesh->release);
     row->friction = snwFriction_Between(response->scene, snwPropDef_Friction(&response->scene->props[prop]),
         snwBodyDef_Friction(&response->scene->bodies[body]));
 }

@@ -77,6 +77,7 @@ typedef struct snwFlesh
     int vertexCount;         // of those
     snwAnchor* anchors;      // snw_anchorsPerVertex per touching vertex
     double margin;           // m: what comes this near in a substep is looked after
+    double release;          // m: the most that a substep takes away of an overlap from before
     const snwAnswer* answer; // NULL: a push moves its own vertex only
     bool wild;               // moves so much in a substep that its inside may come out: all its vertices are looked at
 } snwFlesh;
@@ -252,8 +253,10 @@ typedef struct snwStopQuery
 
 bool snwFindStop(const snwStopQuery* query, snwStop* stop);
 
-// Depth that a contact leaves for later: overlap from before is taken away over some substeps, or it would fly apart.
-double snwAllowedDepth(double depthBefore);
+// Depth that a contact leaves for later: overlap from before is taken away over some substeps, a quarter at a time and
+// at most so many m, or things would fly apart. A body that begins a metre below the ground comes up at a walk, all of
+// it at one speed, and is not thrown into the sky.
+double snwAllowedDepth(double depthBefore, double most);
 
 snwPairRow* snwResponse_NewPair(snwResponse* response); // NULL: no room
 void snwResponse_GatherPropOnSkin(snwResponse* response, int prop, int body);

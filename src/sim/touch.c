@@ -80,6 +80,12 @@ void snwSim_GatherContacts(snwSim* sim, snwResponse* response, double h)
         response->colliderNow[i] = sim->colliders[i].transform;
         response->colliderBefore[i] = sim->colliders[i].previous;
     }
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        const snwCharacter* character = sim->bodies[i].character;
+        double size = snwVec3_Distance(character->lower, character->upper);
+        response->flesh[i].release = fmin(0.25 * response->flesh[i].margin, 3.0 * size * h);
+    }
     snwResponse_Predict(response, sim->props, sim->state->gravity, h);
     MoveHeldProps(sim, response, h);
     snwResponse_Gather(response);
