@@ -439,3 +439,47 @@ TEST(response, pointsHaveGapNormalAndTangents)
     snwCharacter_Release(body.character);
     snwDestroyContext(context);
 }
+
+// Begun deep below the ground, a body comes up whole and stays: it is not thrown into the sky.
+TEST(response, aBodyBelowTheGroundComesUpCalmly)
+{
+    const char* methods[] = {"pbd", "pbcd", "rigpbd"};
+    for (int i = 0; i < 3; ++i)
+    {
+        snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+        snwShapeDef shape = snwDefaultShapeDef(snw_shapeBlock);
+        shape.size = (snwVec3){0.4, 0.4, 0.4};
+        shape.cells[0] = shape.cells[1] = shape.cells[2] = 4;
+        snwSceneDef def = snwDefaultSceneDef();
+        snwBodyDef body = snwDefaultBodyDef();
+        snwColliderDef ground = snwDefaultColliderDef(snw_colliderPlane);
+        REQUIRE(snwCreateShape(context, &shape, &body.character, NULL) == snw_ok);
+        body.name = "block";
+        body.transform.position.y = -1.0;
+        ground.name = "ground";
+        def.method = methods[i];
+        def.bodies = &body, def.bodyCount = 1;
+        def.colliders = &ground, def.colliderCount = 1;
+        snwScene* scene = NULL;
+        snwSim* sim = NULL;
+        REQUIRE(snwCreateScene(context, &def, &scene, NULL) == snw_ok);
+        snwSimDef simDef = snwDefaultSimDef();
+        simDef.scene = scene;
+        REQUIRE(snwCreateSim(context, &simDef, &sim, NULL) == snw_ok);
+        double highest = -1.0, least = 1.0;
+        snwMeasures measures;
+        for (int step = 0; step < 240; ++step)
+        {
+            snwFixture_Run(sim, 1, 1.0 / 60);
+            snwSim_GetMeasures(sim, 0, &measures);
+            highest = fmax(highest, measures.centre.y);
+            least = fmin(least, measures.minVolumeRatio);
+        }
+        CHECK(highest < 2.0 && least > 0.2);
+        CHECK(measures.centre.y > 0.1);
+        snwDestroySim(sim);
+        snwScene_Release(scene);
+        snwCharacter_Release(body.character);
+        snwDestroyContext(context);
+    }
+}

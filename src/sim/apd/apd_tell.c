@@ -51,6 +51,8 @@ double snwApd_ElasticDensity(const snwSim* sim, int index, int element, snwMat3 
         case snw_elasticVolume:
             lame.lambda = 0.0;
             return snwDensity_Corotated(lame, f) + 0.5 * weight.bulk * VolumeDistance2(f);
+        case snw_elasticNeo:
+            return snwDensity_NeoHookean(lame, f);
         case snw_elasticLawCount:
             break;
     }

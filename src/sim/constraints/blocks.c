@@ -175,7 +175,7 @@ snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBloc
     return snw_ok;
 }
 
-void snwColours_Sweep(snwContext* context, const snwColours* colours, snwRangeFn* visit, void* data)
+static void SweepColours(snwContext* context, const snwColours* colours, bool backward, snwRangeFn* visit, void* data)
 {
     snwPhase phases[snw_sweepColours];
     for (int first = 0; first < colours->count; first += snw_sweepColours)
@@ -183,10 +183,21 @@ void snwColours_Sweep(snwContext* context, const snwColours* colours, snwRangeFn
         int count = colours->count - first < snw_sweepColours ? colours->count - first : snw_sweepColours;
         for (int i = 0; i < count; ++i)
         {
-            int begin = colours->starts[first + i], end = colours->starts[first + i + 1];
+            int colour = backward ? colours->count - 1 - first - i : first + i;
+            int begin = colours->starts[colour], end = colours->starts[colour + 1];
             int grain = end - begin < snw_aloneBlocks ? snw_aloneBlocks : snw_sweepGrain;
             phases[i] = (snwPhase){visit, data, begin, end, grain};
         }
         snwParallelPhases(context, phases, count);
     }
+}
+
+void snwColours_Sweep(snwContext* context, const snwColours* colours, snwRangeFn* visit, void* data)
+{
+    SweepColours(context, colours, false, visit, data);
+}
+
+void snwColours_SweepBack(snwContext* context, const snwColours* colours, snwRangeFn* visit, void* data)
+{
+    SweepColours(context, colours, true, visit, data);
 }

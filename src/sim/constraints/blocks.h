@@ -57,3 +57,7 @@ snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBloc
 // Visits all blocks, colour after colour: visit(begin, end, data) with numbers of blocks, as often as it takes and on
 // any thread within a colour. Small colours, and so small bodies, stay on the caller's thread.
 void snwColours_Sweep(snwContext* context, const snwColours* colours, snwRangeFn* visit, void* data);
+
+// The same from the last colour to the first. A sweep there and one back are symmetric: what they leave of an error
+// shrinks without turning, where sweeps in one direction only may feed one swing of the flesh into another.
+void snwColours_SweepBack(snwContext* context, const snwColours* colours, snwRangeFn* visit, void* data);

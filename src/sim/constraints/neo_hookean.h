@@ -20,17 +20,21 @@
 // A visit finds the P' that obeys this with det F linearised about now and s turned against by as much as F moves,
 // while F_d moves by W (P' - P)_d. (Left where it is, s makes a stretch of stiff flesh change its sign in every visit:
 // a stretch e of F is one of -e of s. Linearised wholly, its bulk part is negative.) With G_ik the gradients of the
-// shape functions:
+// shape functions and w the largest row sum of W, so not less than its largest eigenvalue:
 //
-//     W = sum_i w_i G_i G_i^T,    A = 2 W + a~_D I,    r_d = -((F - s)_d + a~_D P_d)
-//     q = (det F - 1 + sum_d s_d . W A^-1 r_d) / (a~_H + a~_D sum_d s_d . W A^-1 s_d),    W A^-1 = (I - a~_D A^-1) / 2
-//     dP_d = A^-1 (r_d - a~_D q s_d),    dx_i,d = w_i G_i . dP_d
+//     W = sum_i w_i G_i G_i^T,    A = 2 w + a~_D,    r_d = -((F - s)_d + a~_D P_d)
+//     q = (det F - 1 + sum_d s_d . W r_d / A) / (a~_H / a~_D + sum_d s_d . W s_d / A)
+//     dP_d = (r_d - q s_d) / A,    dx_i,d = w_i G_i . dP_d
+//
+// A is a number, and that matters. With the matrix 2 W + a~_D in its place a visit does a little more, but r W^-1 is no
+// stress: it turns the tet, and sweeps that end before they have taken that back feed energy to stiff flesh. Measured:
+// a cow of 4 GPa, its tets' masses 1 : 170, in free fall went from rest to 100 m/s in half a second. With a number
+// every P has P F^T symmetric as F - s and s have: a visit changes neither momentum nor angular momentum.
 //
 // What was pushed along gradients that have turned since is taken back by this: the sweeps end in implicit Euler.
 // Once they converge, stiffness depends neither on their number nor on the step.
 //
-// Stiffness beyond 1e5 times the inertia of the tet (trace 2 W) is cut there: sweeps could not tell it from rigid, and
-// float could not solve with A.
+// Stiffness beyond 1e5 times the inertia of the tet (trace 2 W) is cut there: sweeps could not tell it from rigid.
 
 #pragma once
 

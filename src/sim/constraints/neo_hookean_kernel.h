@@ -35,32 +35,11 @@ static inline void MulSymmetric(const snwWide m[6], const snwWide v[3], snwWide 
     out[2] = m[2] * v[0] + m[4] * v[1] + m[5] * v[2];
 }
 
-// A = L D L^T for A = 2 W + a I. Pivots cannot be below a but for rounding.
-typedef struct Factor
+// Not less than the largest eigenvalue: the largest sum of a row.
+static inline snwWide MostYield(const snwWide w[6])
 {
-    snwWide l10, l20, l21, i0, i1, i2;
-} Factor;
-
-static inline Factor FactorOf(const snwWide w[6], snwWide a)
-{
-    const snwWide one = snwWide_Splat(1.0f);
-    Factor f;
-    f.i0 = SafeRatio(one, w[0] + a);
-    f.l10 = w[1] * f.i0;
-    f.l20 = w[2] * f.i0;
-    f.i1 = SafeRatio(one, snwWide_Max(w[3] + a - f.l10 * w[1], a));
-    snwWide m = w[4] - f.l20 * w[1];
-    f.l21 = m * f.i1;
-    f.i2 = SafeRatio(one, snwWide_Max(w[5] + a - f.l20 * w[2] - f.l21 * m, a));
-    return f;
-}
-
-static inline void SolveThree(const Factor* f, const snwWide v[3], snwWide out[3])
-{
-    snwWide y1 = v[1] - f->l10 * v[0], y2 = v[2] - f->l20 * v[0] - f->l21 * y1;
-    out[2] = y2 * f->i2;
-    out[1] = y1 * f->i1 - f->l21 * out[2];
-    out[0] = v[0] * f->i0 - f->l10 * out[1] - f->l20 * out[2];
+    snwWide xy = snwWide_Abs(w[1]), xz = snwWide_Abs(w[2]), yz = snwWide_Abs(w[4]);
+    return snwWide_Max(w[0] + xy + xz, snwWide_Max(w[3] + xy + yz, w[5] + xz + yz));
 }
 
 // F = 0 is a minimum of the energy, too: a tet that is small in all directions and has lost its volume would stay a
@@ -77,40 +56,40 @@ static inline snwWide Lost(const snwWide f[3][3], snwWide excess)
 static inline void MoveNeo(
     const snwWide p[4][4], const snwNeoRest* rest, snwNeoState* state, int lane, float relaxation, snwWide now[4][4])
 {
-    snwWide g[4][3], f[3][3], s[3][3], w[6], y[3][3], z[3][3];
+    snwWide g[4][3], f[3][3], s[3][3], w[6], r[3][3];
     ShapeGradients(rest, lane, g);
     Deformation(p, g, f);
     Cross(f[1], f[2], s[0]);
     Cross(f[2], f[0], s[1]);
     Cross(f[0], f[1], s[2]);
     Yields(p, g, w);
-    for (int n = 0; n < 6; ++n)
-        w[n] = w[n] + w[n];
-    snwWide a = snwWide_Max(snwWide_Load(state->compliance + lane), snwWide_Splat(1e-5f) * (w[0] + w[3] + w[5]));
-    Factor factor = FactorOf(w, a);
-    const snwWide half = snwWide_Splat(0.5f), zero = snwWide_Splat(0.0f);
+    snwWide least = snwWide_Splat(1e-5f) * (w[0] + w[3] + w[5]);
+    snwWide a = snwWide_Max(snwWide_Load(state->compliance + lane), least + least);
+    snwWide most = MostYield(w), rate = SafeRatio(snwWide_Splat(1.0f), most + most + a);
+
+    const snwWide zero = snwWide_Splat(0.0f);
     snwWide above = Dot(f[0], s[0]) - snwWide_Splat(1.0f), below = snwWide_Load(state->bulk + lane);
     snwWide lost = Lost(f, above);
     for (int d = 0; d < 3; ++d)
     {
-        snwWide r[3];
+        snwWide v[3];
         for (int k = 0; k < 3; ++k)
-            r[k] = s[d][k] + (d == k ? lost : zero) - f[d][k] - a * snwWide_Load(state->push[3 * d + k] + lane);
-        SolveThree(&factor, r, y[d]);
-        SolveThree(&factor, s[d], z[d]);
-        for (int k = 0; k < 3; ++k)
-            r[k] = r[k] - a * y[d][k];
-        above = above + half * Dot(s[d], r);
-        below = below + half * (Dot(s[d], s[d]) - a * Dot(s[d], z[d]));
+        {
+            snwWide push = snwWide_Load(state->push[3 * d + k] + lane);
+            r[d][k] = rate * (s[d][k] + (d == k ? lost : zero) - f[d][k] - a * push);
+        }
+        MulSymmetric(w, s[d], v);
+        above = above + Dot(r[d], v);
+        below = below + rate * Dot(s[d], v);
     }
-    snwWide q = SafeRatio(above, below); // times a
+    snwWide q = rate * SafeRatio(above, below);
     for (int d = 0; d < 3; ++d)
     {
         snwWide step[3];
         for (int k = 0; k < 3; ++k)
         {
             float* push = state->push[3 * d + k] + lane;
-            step[k] = relaxation * (y[d][k] - q * z[d][k]);
+            step[k] = relaxation * (r[d][k] - q * s[d][k]);
             snwWide_Store(push, snwWide_Load(push) + step[k]);
         }
         for (int k = 0; k < 4; ++k)

@@ -42,7 +42,7 @@ static const snwParamInfo s_params[snw_pbcdParamCount] = {
         .upper = 100000,
         .initial = 10,
         .live = true,
-        .help = "sweeps over all constraints in each substep, at most"},
+        .help = "sweeps over all constraints in each substep, at most; in pairs with pbcd.integrator trapezoid"},
     [snw_pbcdTolerance] = REAL("pbcd.tolerance", 0, 1, 0, "", true,
         "sweeps end when no vertex moves by more than this part of the body's size; 0: all are made"),
     [snw_pbcdMode_] = CHOICE("pbcd.mode", s_modes, 1,
