@@ -86,7 +86,7 @@ faults=(
     'grip.handsBeyondTheRoomHoldAVertex@src/sim/grip.c@s/    snw_gripsPerVertex = 4,/    snw_gripsPerVertex = 5,/'
     'grip.handsWithoutAWordAreATwelfthOfTheSize@src/sim/command.c@s/(1.0 \/ 12.0)/(1.0 \/ 10.0)/'
     'grip.statesOfNonsenseAreRefused@src/sim/sim_save.c@s/(grab->fresh == 0 || grab->fresh == 1)/true/'
-    'grip.pullsDrawNoThorns@src/sim/grip.c@s/^(#define SNW_BEARABLE *)0.3/\130.0/'
+    'grip.pullsDrawNoThorns@src/sim/grip.c@s/0\.3  *\/\/ of E V/30.0 \/\/ of E V/'
     'apd.rigidBlocksComeToRest@src/contact/solve.c@s/        row\[1\] += w \* y;/        row[1] -= w * y;/'
     'apdBaselines.literalMatrixIsOurs@src/sim/apd/apd_literal.c@s/% 3 == other ? arm\[other\] : -arm\[other\];/% 3 == other ? arm[other] : arm[other];/'
     'apdBaselines.splitIsOursWithoutFlesh@src/sim/apd/apd_split.c@s/snwVec3_Sub(affine\[b\], t\[b\]));/(snwVec3){0, 0, 0});/'
