@@ -22,7 +22,7 @@ workers=${JOBS:-$(nproc)}
 faults=(
     'guard.aPushBeyondReasonIsAnErrorWithPlaceAndRemedy@src/sim/guard.c@s/speed <= most \* most \&\& sum < INFINITY/isfinite(speed) \&\& sum < INFINITY/'
     'guard.aPinThatJumpsAKilometreIsAnErrorThatNamesIt@src/sim/guard.c@s/    if (!NameMover(sim, message) \&\& !NameGrab/    if (!NameGrab/'
-    'guard.aBodyThatStartsUnderTheGroundComesOutCalmly@src/contact/gather.c@s/fmax(0.75 \* depthBefore, depthBefore - most)/0.75 * depthBefore/'
+    'guard.aBodyThatStartsUnderTheGroundComesOutCalmly@src/contact/gather.c@s/depthBefore - most)/depthBefore - 1e9 * most)/'
     'guard.aColliderThatJumpsIsSetDownAndPushesNothing@src/sim/sim.c@s/mover->transform = mover->start = mover->target;/;/'
     'guard.aBodyThatIsSwallowedLeavesInOnePiece@src/contact/gather.c@s/        TakeExit(\&response->exits\[c\], flesh, \&stop);/        ;/'
     'guard.aStepIsSavedByMoreSubstepsWithTheSameBitsForAnyThreadsAndInAReplay@src/sim/sim.c@s/count << sim->retries, message/count, message/'
