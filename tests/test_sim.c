@@ -614,14 +614,14 @@ TEST(sim, aCommandTakesAColliderFromItsClip)
     snwSim* sim = MakeMovedBox(context, 4);
     snwFixture_Run(sim, 30, s_dt);
     snwCommand command = snwDefaultCommand(snw_commandCollider);
-    command.transform.position = (snwVec3){-3, -1, 0};
+    command.transform.position = (snwVec3){-1.5, -1, 0};
     command.on = false; // means nothing for colliders
     CHECK(snwSim_Push(sim, &command, NULL) == snw_ok);
     snwFixture_Run(sim, 1, s_dt);
-    CHECK_NEAR(BoxPosition(sim), -3.0, 1e-12);
-    CHECK_NEAR(sim->colliders[0].previous.position.x, 0.5 - 0.75 * 3.5, 1e-9); // a quarter of the way per substep
+    CHECK_NEAR(BoxPosition(sim), -1.5, 1e-12);
+    CHECK_NEAR(sim->colliders[0].previous.position.x, 0.5 - 0.75 * 2.0, 1e-9); // a quarter of the way per substep
     snwFixture_Run(sim, 10, s_dt);
-    CHECK_NEAR(BoxPosition(sim), -3.0, 1e-12);
+    CHECK_NEAR(BoxPosition(sim), -1.5, 1e-12);
     snwDestroySim(sim);
     snwDestroyContext(context);
 }

@@ -888,6 +888,8 @@ SNW_API void snwDestroySim(snwSim* sim);
 SNW_API snwResult snwSim_Push(snwSim* sim, const snwCommand* command, snwMessage* message);
 
 // Advances by dt seconds. On an error the sim stays in its last good state, and the commands of that step are dropped.
+// A step that diverges is begun again with up to eight times its substeps first. snw_warning: it needed them, or a
+// command could not be carried out; snwSim_GetWarnings has all warnings.
 SNW_API snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message);
 
 SNW_API uint64_t snwSim_GetStepCount(const snwSim* sim);

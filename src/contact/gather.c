@@ -10,7 +10,7 @@ double snwResponse_AllowedDepth(const snwResponse* response, double depthBefore,
 {
     if (!(depthBefore > 0.0))
         return 0.0;
-    double most = 0.5 * sqrt(fmax(response->gravity, size) * size) * response->h;
+    double most = sqrt(fmax(response->gravity, size) * size) * response->h;
     return size > 0.0 ? fmax(0.75 * depthBefore, depthBefore - most) : 0.75 * depthBefore;
 }
 

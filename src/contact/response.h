@@ -263,9 +263,9 @@ typedef struct snwStopQuery
 bool snwFindStop(const snwStopQuery* query, snwStop* stop);
 
 // Depth that a contact of a thing of this size (m) leaves for later. Overlap from before is taken away over some
-// substeps, or it would fly apart: a quarter in each, but not faster than sqrt(g size) / 2. What starts deep inside of
-// something comes out slowly then, and leaves with a hop of an eighth of its size; with the quarter alone a body 1 m
-// under the ground is shot 80 m up. Without gravity the speed is half a size per second.
+// substeps, or it would fly apart: a quarter in each, but not faster than sqrt(g size). What starts deep inside of
+// something comes out slowly then, and leaves with a hop of half its size; with the quarter alone a body 1 m under the
+// ground is shot 80 m up. Without gravity the speed is one size per second.
 double snwResponse_AllowedDepth(const snwResponse* response, double depthBefore, double size);
 
 snwPairRow* snwResponse_NewPair(snwResponse* response); // NULL: no room

@@ -255,7 +255,8 @@ static snwResult RunSubsteps(snwSim* sim, double dt, int count, snwMessage* mess
 static snwResult RunStep(snwSim* sim, double dt, snwMessage* message)
 {
     int count = (int)sim->state->params[snw_paramSubsteps], warned = sim->warningCount;
-    bool wild = snwSim_CheckReason(sim, message) > 0;
+    snwMessage before; // of no account: what counts is how the step ends
+    bool wild = snwSim_CheckReason(sim, &before) > 0;
     memcpy(sim->begun, sim->block, sim->blockSize);
     sim->retries = 0;
     snwResult result = RunSubsteps(sim, dt, count, message);

@@ -205,8 +205,7 @@ static snwResult Factor(snwApdBody* body, snwMessage* message)
     if (result < 0 || last == 0)
         return result;
     if (snwDense_Factor(&body->affine, snwCholesky_Schur(body->factor), last) >= 0)
-        return snwFail(message, snw_errorDiverged, "use more substeps or gentler materials",
-            "the bones' matrix is not positive definite");
+        return snwFail(message, snw_errorDiverged, NULL, "the bones' matrix is not positive definite");
     return snw_ok;
 }
 
