@@ -228,6 +228,7 @@ faults=(
     'response.aBodyBelowTheGroundComesUpCalmly@src/contact/gather.c@s/fmin(0.25 \* depthBefore, most)/0.25 * depthBefore/'
     'pbd.compliantVisitsDoNotTurnATet@src/sim/constraints/neo_hookean_kernel.h@s/            r\[d\]\[k\] = rate \* (/            r[d][k] = (k == 0 ? 0.5f : 1.0f) * rate * (/'
     'pbcd.unfinishedSweepsFeedNoSwing@src/sim/pbcd/pbcd_solve.c@s/bool back = (iterations - i) % 2 == 0;/bool back = false;/'
+    'pbcd.aDropNeverGainsEnergy@src/sim/constraints/soft_kernel.h@s/(excess < snwWide_Splat(-0.5f))/(excess < snwWide_Splat(-50.0f))/'
     'pbcd.aDropNeverGainsEnergy@src/sim/pbcd/pbcd_motion.c@s#outer\[k\] + inner / h;#outer[k] + 1.1f * inner / h;#'
     'pbcd.freeFlightKeepsMomentum@src/sim/constraints/soft_kernel.h@s/now\[1\]\[k\] = v->p\[1\]\[k\] - v->p\[1\]\[3\] \*/now[1][k] = v->p[1][k] - 0.99f * v->p[1][3] */'
     'pbcd.blendCarriesFleshAlong@src/sim/pbcd/pbcd_motion.c@s/(float)loop->time->carried \* more/0.9f * (float)loop->time->carried * more/'

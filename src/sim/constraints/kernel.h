@@ -96,10 +96,11 @@ static void Volume(float* positions, const snwTetBlock* blocks, int begin, int e
             ProjectTets(positions, &blocks[i], lane, snwWide_Splat(stiffness), false);
 }
 
-static void Unfold(float* positions, const snwTetBlock* blocks, int begin, int end)
+static void Unfold(float* positions, const snwTetBlock* blocks, const unsigned char* folded, int begin, int end)
 {
     for (int i = begin; i < end; ++i)
-        for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
+        for (int lane = folded != NULL && folded[i] == 0 ? snw_blockLanes : 0; lane < snw_blockLanes;
+             lane += SNW_WIDE_LANES)
             ProjectTets(positions, &blocks[i], lane, snwWide_Splat(1.0f), true);
 }
 

@@ -19,8 +19,9 @@ typedef struct snwConstraintKernels
     void (*neoHookean)(
         float* positions, const snwTetBlock* blocks, const snwNeoRest* rests, snwNeoState* states, int begin, int end);
 
-    // Tets of less than a fifth of their rest volume, or inside out, get that much at once.
-    void (*unfold)(float* positions, const snwTetBlock* blocks, int begin, int end);
+    // Tets of less than a fifth of their rest volume, or inside out, get that much at once. folded: which blocks are
+    // looked at; NULL: all.
+    void (*unfold)(float* positions, const snwTetBlock* blocks, const unsigned char* folded, int begin, int end);
 
     // With compliance; soft.h.
     snwSoftKernelFn* softDistance;

@@ -52,8 +52,8 @@ static inline snwWide Lost(const snwWide f[3][3], snwWide excess)
     return snwWide_Select(size < snwWide_Splat(1.2f), share, zero);
 }
 
-// Where the corners p go.
-static inline void MoveNeo(
+// Where the corners p go. Returns det F - 1 before.
+static inline snwWide MoveNeo(
     const snwWide p[4][4], const snwNeoRest* rest, snwNeoState* state, int lane, float relaxation, snwWide now[4][4])
 {
     snwWide g[4][3], f[3][3], s[3][3], w[6], r[3][3];
@@ -69,7 +69,7 @@ static inline void MoveNeo(
 
     const snwWide zero = snwWide_Splat(0.0f);
     snwWide above = Dot(f[0], s[0]) - snwWide_Splat(1.0f), below = snwWide_Load(state->bulk + lane);
-    snwWide lost = Lost(f, above);
+    snwWide excess = above, lost = Lost(f, excess);
     for (int d = 0; d < 3; ++d)
     {
         snwWide v[3];
@@ -97,6 +97,7 @@ static inline void MoveNeo(
     }
     for (int k = 0; k < 4; ++k)
         now[k][3] = p[k][3];
+    return excess;
 }
 
 static inline void SolveNeo(

@@ -85,6 +85,7 @@ typedef struct snwSoftSweep
     const snwNeoRest* rests; // of strain and neo
     snwStrainState* strainStates;
     snwNeoState* neoStates;
+    unsigned char* folded; // of neo, per block: a tet had less than half of its volume when it was last visited
 } snwSoftSweep;
 
 // Rests of a substep: those of the character, or of a reference shape that moves (what skinning says), crept towards

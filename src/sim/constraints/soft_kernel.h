@@ -353,7 +353,10 @@ SNW_VISIT void SoftNeoTet(const snwSoftSweep* sweep, int b, int lane, bool jacob
     snwWide p[4][4], now[4][4];
     for (int k = 0; k < 4; ++k)
         snwWide_Load4(sweep->positions, sweep->tets[b].index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
-    MoveNeo(p, &sweep->rests[b], &sweep->neoStates[b], lane, jacobi ? sweep->relaxation : 1.0f, now);
+    snwWide excess = MoveNeo(p, &sweep->rests[b], &sweep->neoStates[b], lane, jacobi ? sweep->relaxation : 1.0f, now);
+    snwWideInt there = snwWide_Load(sweep->rests[b].volume + lane) > snwWide_Splat(0.0f);
+    bool folded = snwWideInt_Any((excess < snwWide_Splat(-0.5f)) & there);
+    sweep->folded[b] = (unsigned char)((lane > 0 && sweep->folded[b] != 0) || folded);
     for (int k = 0; k < 4; ++k)
         Commit(sweep, jacobi, sweep->tets[b].index[k] + lane, p[k], now[k]);
 }

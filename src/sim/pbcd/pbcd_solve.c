@@ -41,7 +41,7 @@ static void VisitHardEdges(int begin, int end, void* data)
 static void Unfold(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
-    loop->kernels->unfold(loop->sweep->positions, loop->sweep->tets, begin, end);
+    loop->kernels->unfold(loop->sweep->positions, loop->sweep->tets, loop->sweep->folded, begin, end);
 }
 
 static void VisitHardTets(int begin, int end, void* data)
@@ -80,6 +80,17 @@ static void VisitBonds(snwSim* sim, snwPbcdWork* work, const snwPbcdTime* time)
 
 typedef void SweepFn(snwContext* context, const snwColours* colours, snwRangeFn* visit, void* data);
 
+// Whether there was something to unfold; of the law strain, which does not know: always.
+static bool UnfoldBody(snwSim* sim, const snwPbcdWork* work, SweepFn* sweep)
+{
+    BlockLoop loop = {.kernels = snwConstraint_Kernels(sim->context->simd), .sweep = &work->sweep};
+    int blocks = work->model->blocks.tetBlocks;
+    if (work->sweep.folded != NULL && memchr(work->sweep.folded, 1, (size_t)blocks) == NULL)
+        return false;
+    sweep(sim->context, &work->model->blocks.tetColours, Unfold, &loop);
+    return true;
+}
+
 static void VisitLaw(snwSim* sim, const snwPbcdWork* work, bool back)
 {
     const snwPbcdModel* model = work->model;
@@ -108,6 +119,7 @@ static void VisitLaw(snwSim* sim, const snwPbcdWork* work, bool back)
     {
         loop.soft = loop.kernels->softNeo;
         sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
+        UnfoldBody(sim, work, sweep);
     }
     if (model->law == snw_pbcdStrain || snwSim_Param(sim, snw_pbcdViscosity) > 0.0)
     {
@@ -115,7 +127,7 @@ static void VisitLaw(snwSim* sim, const snwPbcdWork* work, bool back)
         sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
     }
     if (model->law == snw_pbcdStrain)
-        sweep(sim->context, &model->blocks.tetColours, Unfold, &loop);
+        UnfoldBody(sim, work, sweep);
     snwSim_EndStage(sim, snw_stageVolume);
 }
 
@@ -160,6 +172,31 @@ static bool NeedsPairs(const snwSim* sim)
     return any;
 }
 
+// What is still flat or inside out after the last sweep. The energy of the law neo has finite wells there, which sweeps
+// alone do not leave: in the crease of an elbow, or under what lands hard. Contacts have the last word.
+static void UnfoldIsland(snwSim* sim, int island)
+{
+    enum
+    {
+        snw_unfoldRounds = 4
+    };
+    snwResponse* response = ((snwPbcdScratch*)sim->scratch)->response;
+    bool any = true;
+    for (int round = 0; round < snw_unfoldRounds && any; ++round)
+    {
+        any = false;
+        for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
+        {
+            int body = response->islandMembers[k];
+            const snwPbcdWork* work = body < sim->bodyCount ? snwPbcd_Work(sim, body) : NULL;
+            if (work != NULL && work->model->solver == snw_pbcdSmpbd && work->model->law == snw_pbcdNeo)
+                any = UnfoldBody(sim, work, snwColours_Sweep) || any;
+        }
+        if (any)
+            snwResponse_Solve(response, island, false);
+    }
+}
+
 void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
 {
     snwResponse* response = ((snwPbcdScratch*)sim->scratch)->response;
@@ -186,6 +223,8 @@ void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
         snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations || done);
         snwSim_EndStage(sim, snw_stageContact);
     }
+    UnfoldIsland(sim, island);
+    snwSim_EndStage(sim, snw_stageContact);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
