@@ -118,7 +118,7 @@ static void Look(snwFleshStage* stage, snwFleshWatch* watch)
 
 snwFleshWatch snwFleshStage_StartWatch(snwFleshStage* stage)
 {
-    snwFleshWatch watch = {.least = 1, .energyMost = -INFINITY, .longest = 100};
+    snwFleshWatch watch = {.least = 1, .energyMost = -INFINITY, .longest = 1000};
     Look(stage, &watch);
     return watch;
 }
