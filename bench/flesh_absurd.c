@@ -84,7 +84,7 @@ static void AddCase(snwBenchRows* rows, snwFleshStage* stage, const char* name, 
     bool told = watch.told || snwFleshStage_WasWarned(stage);
     snwBenchRow row = snwMakeBenchRow(name, method, "absurd");
     row.n = 1;
-    row.value = !told && IsAbsurd(&verdict);
+    row.value = !told && (watch.failed || IsAbsurd(&verdict));
     snwBenchRow_SetTarget(&row, "==", 0);
     if (watch.failed)
         snprintf(row.note, sizeof row.note, "%s", watch.why);

@@ -108,16 +108,17 @@ static void Look(snwFleshStage* stage, snwFleshWatch* watch)
     watch->invertedFrames += now.minVolumeRatio < 0;
     if (watch->frames == 0)
         watch->energyStart = now.energy;
-    if (!(now.maxStretch < watch->longest))
+    if (!(now.maxStretch < watch->longest && isfinite(now.energy))) // extremes leave out what is no number, sums do not
     {
         watch->failed = true;
-        snprintf(watch->why, sizeof watch->why, "stretch %.2g in frame %d", now.maxStretch, watch->frames);
+        snprintf(watch->why, sizeof watch->why, "stretch %.2g, energy %.2g J in frame %d", now.maxStretch, now.energy,
+            watch->frames);
     }
 }
 
 snwFleshWatch snwFleshStage_StartWatch(snwFleshStage* stage)
 {
-    snwFleshWatch watch = {.least = 1, .energyMost = -INFINITY, .longest = 100};
+    snwFleshWatch watch = {.least = 1, .energyMost = -INFINITY, .longest = 1000};
     Look(stage, &watch);
     return watch;
 }

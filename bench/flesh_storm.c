@@ -19,7 +19,7 @@ enum
     snw_moveFrames = 30, // of a target that moves
     snw_stormElements = 4000,
     snw_fullSeeds = 20,
-    snw_briefSeeds = 2,
+    snw_briefSeeds = 1,
 };
 
 static const double s_restSeconds = 2;
@@ -235,11 +235,20 @@ enum
     snw_substepCount = sizeof s_substeps / sizeof *s_substeps
 };
 
-// Brief: default substeps, and one character with others. A method whose default is among the others runs them once.
-static bool IsWorthIt(const snwBenchRows* rows, int character, int method, int substeps)
+static int DefaultSubsteps(const char* method)
 {
-    bool repeats = substeps == 4 && strcmp(s_methods[method], "rigpbd") != 0;
-    return !repeats && (rows->options->full || substeps == 0 || character == 0);
+    int index = snwMethod_Find(method);
+    const snwParamInfo* param;
+    for (int i = 0; (param = snwMethod_GetParam(index, i)) != NULL; ++i)
+        if (strcmp(param->name, "sim.substeps") == 0)
+            return (int)param->initial;
+    return 0;
+}
+
+// Brief: default substeps, and one character with others. What is the default is not run twice.
+static bool IsWorthIt(const snwBenchRows* rows, int character, const char* method, int substeps)
+{
+    return substeps != DefaultSubsteps(method) && (rows->options->full || substeps == 0 || character == 0);
 }
 
 static void AddStormsOf(snwBenchRows* rows, snwFleshStage* stage, int character)
@@ -258,7 +267,8 @@ static void AddStormsOf(snwBenchRows* rows, snwFleshStage* stage, int character)
                 else
                     snprintf(name, sizeof name, "%s, %s, %d substeps", s_cast[character], snwStormHandNames[hand],
                         s_substeps[s]);
-                if (IsWorthIt(rows, character, m, s_substeps[s]) && snwBenchRows_Wants(rows, name, s_methods[m]))
+                if (IsWorthIt(rows, character, s_methods[m], s_substeps[s]) &&
+                    snwBenchRows_Wants(rows, name, s_methods[m]))
                     AddStorm(rows, stage, name, &def, snwFleshStage_Storm);
             }
 }
@@ -365,8 +375,9 @@ void snwAddFleshClips(snwBenchRows* rows)
 {
     static const char* const s_followers[] = {"pbcd", "apd"};
     static const double s_speeds[] = {1, 3};
+    bool brief = !rows->options->full; // brief: the cast at 3x alone
     for (int i = 0; i < snw_actorCount; ++i)
-        for (int k = 0; k < 2; ++k)
+        for (int k = brief && i < snw_ownActors; k < 2; ++k)
         {
             snwFleshStage stage = {0};
             char name[48];

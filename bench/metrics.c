@@ -210,7 +210,7 @@ const snwMetric snwMetrics[] = {
     {"rss_over_character_mb", "MB", "lower",
         "memory of a studio after some seconds beyond the peak of a run of the same scene; 1 MB is 10^6 bytes"},
     {"storm_diverged", "", "equal",
-        "runs in which a step fails, or an edge is a hundred times as long as at rest, while a hand pulls at random, "
+        "runs in which a step fails, or an edge is a thousand times as long as at rest, while a hand pulls at random, "
         "lets "
         "go and pulls again; or while a motion is played"},
     {"storm_inverted_at_rest", "", "equal", "runs that end with an inverted element after two seconds of rest"},
