@@ -244,7 +244,13 @@ TEST(grip, pinnedFleshIsLeftOut)
         Drag(sim, vertex, snwVec3_Add(from, (snwVec3){0, 1, 0}), 0.9, 0.3);
         snwFixture_Run(sim, 5, s_dt);
         CHECK_NEAR(snwVec3_Distance(VertexAt(sim, vertex), from), 0.0, 1e-6);
-        CHECK(snwVec3_Length(snwSim_GetGrip(sim, 0, 0)->pull) > 1.0);
+        const snwGrip* grip = snwSim_GetGrip(sim, 0, 0);
+        CHECK(snwVec3_Length(grip->pull) > 1.0);
+        for (int k = 0; k < grip->count; ++k)
+        {
+            double x = sim->bodies[0].character->def.vertices[grip->parts[k].vertex].x;
+            CHECK((grip->parts[k].share > 0.0) == (x > -0.39));
+        }
         snwDestroySim(sim);
     }
     snwDestroyContext(context);

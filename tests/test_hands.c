@@ -323,6 +323,58 @@ TEST(hands, affineHandlesRefuseRulesOfTurns)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Handles that are sent far away
+
+// One end is held, the other sent off: it takes its time, arrives exactly and stays; saved on the way, it goes on
+// alike.
+TEST(hands, handlesThatLeaveOthersBehindTakeTheirTime)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim *sim = NewSim(context, s_worm, ""), *other = NewSim(context, s_worm, "");
+    const snwCharacter* character = sim->bodies[0].character;
+    double size = snwVec3_Distance(character->lower, character->upper), most = 0.0;
+    size_t bytes = snwSim_GetStateSize(sim);
+    void* saved = malloc(bytes);
+    REQUIRE(saved != NULL);
+    SayTo(sim, "{'kind': 'handle', 'body': 'b', 'handle': 0}");
+    snwFixture_Run(sim, 1, 1.0 / 60.0);
+    snwVec3 goal = snwVec3_Add(Pose(sim, 4)->place, (snwVec3){0.6 * size, 0.5 * size, 0});
+    Drag(sim, 4, goal.x, goal.y);
+    for (int i = 0; i < 30; ++i)
+    {
+        snwVec3 before = Pose(sim, 4)->place;
+        snwFixture_Run(sim, 1, 1.0 / 60.0);
+        most = fmax(most, snwVec3_Distance(before, Pose(sim, 4)->place) / size);
+        if (i == 2)
+            CHECK_INT(snwSim_Save(sim, saved, bytes, NULL, NULL), snw_ok);
+    }
+    CHECK_NEAR(most, 2.0 / 60.0, 1e-6);
+    CHECK(snwVec3_Distance(Pose(sim, 4)->place, goal) <= 1e-9);
+    CHECK_INT(snwSim_Restore(other, saved, bytes, NULL), snw_ok);
+    snwFixture_Run(other, 27, 1.0 / 60.0);
+    CHECK(snwSim_Hash(sim) == snwSim_Hash(other));
+
+    // Twice as far apart as at rest is as far as it goes.
+    snwVec3 tail = Pose(sim, 0)->place;
+    double rest = snwVec3_Distance(
+        snwCharacterDef_HandlePoint(&character->def, 0), snwCharacterDef_HandlePoint(&character->def, 4));
+    Drag(sim, 4, tail.x + 5 * size, tail.y);
+    snwFixture_Run(sim, 120, 1.0 / 60.0);
+    CHECK_NEAR(snwVec3_Distance(tail, Pose(sim, 4)->place), 2 * rest, 1e-6 * size);
+
+    // Alone it is there at once: the body is carried along.
+    SayTo(sim, "{'kind': 'handle', 'body': 'b', 'handle': 0, 'given': []}");
+    snwFixture_Run(sim, 1, 1.0 / 60.0);
+    Drag(sim, 4, goal.x + 3 * size, goal.y);
+    snwFixture_Run(sim, 1, 1.0 / 60.0);
+    CHECK_NEAR(Pose(sim, 4)->place.x, goal.x + 3 * size, 1e-9);
+    free(saved);
+    snwDestroySim(sim);
+    snwDestroySim(other);
+    snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // Handles that squash and stretch
 
 static const char* const s_affine = ", 'settings': {'rigpbd.handles': 'affine'%s}%s";

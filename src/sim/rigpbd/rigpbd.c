@@ -22,8 +22,11 @@ enum
 
     snw_paperRate = 900, // substeps per second: 15 of 60 frames
 
+    snw_sentWay = 2,  // sizes per second: of a handle that is sent off
     snw_mostWay = 10, // sizes per second that given handles have in common; rigpbd_plane.c has a vertex' against them
 };
+
+#define SNW_SENT_OFF 0.5 // sizes: what a handle must go in one step to be sent off
 
 static const char* const s_stages[snw_stageCount] = {"predict", "elastic", "fit", "complement", "contact", "velocity"};
 
@@ -580,6 +583,9 @@ static void PredictBody(snwSim* sim, int body, double h)
     ApplyPushes(sim, body, &pass);
     pass.work->alone = IsAlone(sim, body);
     snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, PredictionOf(pass.work), &pass);
+    if (sim->part[0] == 0.0)
+        snwRigpbd_LimitReach(
+            pass.work, SNW_SENT_OFF * pass.work->model->size, snw_sentWay * pass.work->model->size * sim->dt);
     snwRigpbd_MoveHandles(sim, body, Fraction(sim, h));
     if (HasPins(sim, body))
         MovePinned(sim, body, pass.work);

@@ -20,7 +20,7 @@
 // Given degrees of freedom go from where the handle is to the target within the step (rigpbd_handles.c). Hands may do
 // anything, so two limits hold, far above what a character does by itself: what all given handles do together beyond 10
 // sizes per second carries the body along as it is, without any velocity; and no vertex moves by more than 15 sizes per
-// second against the mean of the handles.
+// second against the mean of the handles. One that is sent off alone takes its time (rigpbd_handles.c).
 //
 // Locking and letting go: the rig obeys at once, the flesh within the step (rigpbd_toggle.c).
 //
@@ -100,7 +100,8 @@ typedef struct snwRigpbdModel
 typedef struct snwRigpbdHandle
 {
     snwVec3 velocity, spin;     // of the pose, m/s and rad/s: in the last substep, or before the step that moves it
-    snwTransform start, target; // of this step, for what is given: place of the origin and turn from the rest pose
+    snwTransform start, target; // of this step, for what is given: place of the origin and turn from the rest pose.
+                                // Between steps start has the place that a command wants in the end
     double startStrain[6], targetStrain[6]; // likewise, of affine handles: see snwRigTarget
     uint32_t given;                         // mask of snw_dof...
     uint32_t fresh;                         // of those, what this step has newly given
@@ -160,6 +161,7 @@ typedef struct snwRigpbdWork
     const snwRigFit* rigs[snw_rigpbdFits];  // the model's, and the affine ones once they are asked for: the work's own
     snwRigFitScratch* fits[snw_rigpbdFits]; // NULL where there is no such rig
     snwRigTarget* targets;
+    snwVec3* goals; // in this step: where commands want the places of handles to be in the end
     snwRigRule* rules;
     snwRigPose* poses;        // when the substep began, then their velocities
     snwTransform* transforms; // for those who ask
@@ -275,6 +277,10 @@ void snwRigpbd_TakeRule(snwSim* sim, const snwCommand* command);
 
 // What is given at the end of this substep; fraction: of the step that is over by then.
 void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction);
+
+// When a step begins: a handle that shall go more than `most` m in it, beside what all given ones have in common, goes
+// `step` m only, and on from there in the steps after it.
+void snwRigpbd_LimitReach(snwRigpbdWork* work, double most, double step);
 
 // Whether any of that is let go of in this step.
 bool snwRigpbd_LetsGo(const snwRigpbdWork* work);

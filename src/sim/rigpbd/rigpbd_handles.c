@@ -6,6 +6,10 @@
 // the flesh around it is braked over the whole step. Letting go takes a step, too: a degree of freedom that is let go
 // of is still drawn to where it would go on to, by less and less. Right sides of linear constraints go from what is
 // there to their value within the step.
+//
+// A handle that a command sends off by more than half a size in one step, beside what all given ones have in common,
+// goes there at two sizes per second, in as many steps as that takes, and not farther from another given one than twice
+// as far as at rest: what lies between would be drawn out beyond what flesh can bear. All else is met in its step.
 
 #include "math/eigen.h"
 #include "rig/clip.h"
@@ -17,6 +21,7 @@
 enum
 {
     snw_gentleStop = 2, // sizes per second, at most
+    snw_mostApart = 2,  // times as far as at rest: handles of which one was sent off
 };
 
 static uint32_t Allowed(const snwRigpbdModel* model, int handle, uint32_t given)
@@ -264,6 +269,64 @@ static void CarryLeaving(snwRigpbdHandle* handle, snwRigTarget* target, snwVec3 
     target->place = snwVec3_Add(target->place, part);
 }
 
+// A given handle, unless a clip leads it: where a command wants its place to be. Between steps `start` has that.
+static bool IsLed(const snwRigpbdHandle* handle)
+{
+    const uint32_t places = snw_dofX | snw_dofY | snw_dofZ;
+    return handle->clip == snw_rigpbdClipNone && (handle->given & places) != 0;
+}
+
+// Not farther from any other given handle than twice as far as at rest, or than it is now.
+static snwVec3 KeepNear(const snwRigpbdWork* work, int index, snwVec3 place)
+{
+    const uint32_t places = snw_dofX | snw_dofY | snw_dofZ;
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        snwVec3 other = work->state.pose[i].place;
+        double rest = snwVec3_Distance(work->model->origins[i], work->model->origins[index]);
+        double far = snwVec3_Distance(place, other), now = snwVec3_Distance(work->state.pose[index].place, other);
+        double most = fmax(snw_mostApart * rest, now);
+        if (i != index && (work->state.handles[i].given & places) != 0 && far > most)
+            place = snwVec3_Lerp(other, place, most / far);
+    }
+    return place;
+}
+
+void snwRigpbd_LimitReach(snwRigpbdWork* work, double most, double step)
+{
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        const snwRigpbdHandle* handle = &work->state.handles[i];
+        work->goals[i] = IsLed(handle) && !handle->moves ? handle->start.position : handle->target.position;
+        work->targets[i] = (snwRigTarget){.given = handle->given, .place = work->goals[i]};
+    }
+    snwVec3 common = {CommonWay(work, 0, 0.0), CommonWay(work, 1, 0.0), CommonWay(work, 2, 0.0)};
+
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        snwRigpbdHandle* handle = &work->state.handles[i];
+        bool late = !handle->moves && snwVec3_Distance(work->goals[i], handle->target.position) > 0.0;
+        if (!IsLed(handle) || !(handle->moves || late))
+            continue;
+        if (late)
+        {
+            handle->moves = 1;
+            handle->start = Now(work, i);
+            FindStrain(work, i, handle->startStrain);
+        }
+        snwVec3 way = snwVec3_Sub(work->goals[i], handle->start.position), own = snwVec3_Sub(way, common);
+        own.x = handle->given & snw_dofX ? own.x : 0.0;
+        own.y = handle->given & snw_dofY ? own.y : 0.0;
+        own.z = handle->given & snw_dofZ ? own.z : 0.0;
+        double length = snwVec3_Length(own);
+        if (!(length > most) && !late)
+            continue;
+        double part = fmin(1.0, step / length);
+        snwVec3 place = part < 1.0 ? snwVec3_MulAdd(work->goals[i], part - 1.0, own) : work->goals[i];
+        handle->target.position = KeepNear(work, i, place);
+    }
+}
+
 snwVec3 snwRigpbd_CarryHandles(snwRigpbdWork* work, double most)
 {
     snwVec3 way = {CommonWay(work, 0, most), CommonWay(work, 1, most), CommonWay(work, 2, most)};
@@ -347,7 +410,8 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
     for (int i = 0; last && i < work->model->handleCount; ++i)
     {
         snwRigpbdHandle* handle = &work->state.handles[i];
-        handle->start = handle->target;
+        handle->start = (snwTransform){
+            IsLed(handle) ? work->goals[i] : handle->target.position, handle->target.rotation};
         handle->stops = Stops(work, handle);
         memcpy(handle->startStrain, handle->targetStrain, sizeof handle->startStrain);
         handle->fresh = 0;

@@ -4,6 +4,8 @@
 
 #include "sim/rigpbd/rigpbd.h"
 
+#include <math.h>
+
 #include <string.h>
 
 snwResult snwRigpbd_CreateRival(const snwSim* sim, int body, snwMessage* message)
@@ -36,6 +38,8 @@ snwResult snwRigpbd_StepRival(snwSim* sim, int body, double fraction, double h, 
     snwRival* rival = work->rivals[(int)snwSim_Param(sim, snw_rigpbdSolver)];
     if (rival == NULL)
         return snw_ok;
+    if (sim->part[0] == 0.0)
+        snwRigpbd_LimitReach(work, INFINITY, INFINITY);
     snwRigpbd_MoveHandles(sim, body, fraction);
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
     memcpy(work->before, work->state.positions, (size_t)model->vertexCount * 4 * sizeof(float));

@@ -210,6 +210,7 @@ static void AllocWork(snwArena* arena, snwRigpbdWork* work)
     work->triangles = snwArena_Alloc(arena, (size_t)model->blocks.triangleBlocks, sizeof *work->triangles);
     work->tets = snwArena_Alloc(arena, (size_t)model->blocks.tetBlocks, sizeof *work->tets);
     work->targets = snwArena_Alloc(arena, handles, sizeof *work->targets);
+    work->goals = snwArena_Alloc(arena, handles, sizeof *work->goals);
     work->poses = snwArena_Alloc(arena, handles, sizeof *work->poses);
     work->rules = snwArena_Alloc(arena, (size_t)def->constraintCount, sizeof *work->rules);
     work->transforms = snwArena_Alloc(arena, handles, sizeof *work->transforms);
