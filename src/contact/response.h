@@ -193,6 +193,9 @@ void snwResponse_MarkTouching(const snwResponse* response, int body, unsigned ch
 // Adds what the contacts push a body with so far to forces (N, per vertex of the mesh).
 void snwResponse_AddForces(const snwResponse* response, int body, double h, snwVec3* forces);
 
+// m: how deep a body may stay inside of colliders for now, because it began there.
+double snwResponse_DepthLeft(const snwResponse* response, int body);
+
 // One sweep over the contacts of an island. `fresh`: looks again where curved surfaces are. Returns the longest way (m)
 // that a contact moved its own point; of vertices against colliders only where bodies have answers.
 double snwResponse_Solve(snwResponse* response, int island, bool fresh);

@@ -361,6 +361,20 @@ void snwResponse_AddForces(const snwResponse* response, int body, double h, snwV
     }
 }
 
+static void FindAllowed(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, void* data)
+{
+    (void)response, (void)flesh;
+    double* most = data;
+    *most = fmax(*most, row->allowed);
+}
+
+double snwResponse_DepthLeft(const snwResponse* response, int body)
+{
+    double most = 0.0;
+    ForSolids(response, body, FindAllowed, &most);
+    return most;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // The end of a substep
 

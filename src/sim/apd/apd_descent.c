@@ -11,7 +11,7 @@
 // a stretched bar gain. So at the end of a substep the energy itself is compared with what it was, plus the work of
 // hands (GuardEnergy). Where it is more, the body's motion other than its translation is shortened, then all of it: at
 // x_n the body has lost its kinetic energy, so there is always a way. Bodies on which motors, drives, springs or moving
-// pins act, or that touch what moves, are left alone: that work is not known here.
+// pins act, or that touch what moves or began inside of something, are left alone: that work is not known here.
 
 #include "math/eigen.h"
 #include "sim/apd/apd.h"
@@ -247,11 +247,15 @@ static bool IsDriven(const snwSim* sim, int index)
     return false;
 }
 
-// Could the body be pushed by something that moves? What contacts with such things give it is not known well enough.
-static bool MeetsMovers(const snwSim* sim, int index)
+// Could the body be pushed by something that moves, or out of something that it began in? What such contacts give it is
+// not known well enough.
+static bool IsPushed(const snwSim* sim, int index)
 {
     const snwApdBody* body = snwApd_Body(sim, index);
+    const snwResponse* response = ((const snwApdScratch*)sim->scratch)->response;
     bool movers = sim->bodyCount > 1 || sim->def->propCount > 0, touched = false;
+    if (snwResponse_DepthLeft(response, index) > 0.01 * body->model->character->meanEdge)
+        return true;
     for (int i = 0; i < sim->def->colliderCount; ++i)
         movers |= memcmp(&sim->colliders[i].transform, &sim->colliders[i].previous, sizeof(snwTransform)) != 0;
     for (int i = 0; i < body->model->vertexCount && movers && !touched; ++i)
@@ -301,7 +305,7 @@ static void Translate(snwApdBody* body)
 void snwApd_GuardEnergy(snwSim* sim, int index, double h)
 {
     snwApdBody* body = snwApd_Body(sim, index);
-    if (!IsChecked(body) || IsDriven(sim, index) || MeetsMovers(sim, index))
+    if (!IsChecked(body) || IsDriven(sim, index) || IsPushed(sim, index))
         return;
     if (!body->evaluated)
         snwApd_LocalStep(sim, index, false);
