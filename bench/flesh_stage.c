@@ -147,11 +147,10 @@ bool snwFleshStage_Play(snwFleshStage* stage, snwFleshWatch* watch, double secon
     return true;
 }
 
-// Nothing warns of that yet.
 bool snwFleshStage_WasWarned(const snwFleshStage* stage)
 {
-    (void)stage;
-    return false;
+    snwWarnings warnings;
+    return snwSim_GetWarnings(stage->sim, &warnings) >= 0 && warnings.count > 0;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

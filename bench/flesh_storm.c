@@ -37,12 +37,13 @@ typedef struct Hand
 // ---------------------------------------------------------------------------------------------------------------------
 // Hands
 
-// The one place that tells a hand on a single vertex from that of a user who sets nothing. A drag holds one vertex, so
-// they are the same: with a radius of what is held, a vertex has 0 and the default hand leaves it as it is.
+// On a single vertex, or as a user has it who sets nothing.
 static snwCommand MakeDrag(snwStormHand kind)
 {
-    (void)kind;
-    return snwDefaultCommand(snw_commandDrag);
+    snwCommand command = snwDefaultCommand(snw_commandDrag);
+    if (kind == snw_stormVertex)
+        command.radius = 0;
+    return command;
 }
 
 static snwVec3 HandlePlace(const snwFleshStage* stage, int handle)

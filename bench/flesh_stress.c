@@ -93,7 +93,7 @@ static void AddTally(snwBenchRows* rows, const char* law, int substeps, const Ta
     row.value = tally->recovered;
     if (strcmp(law, "corotated") == 0)
         snwBenchRow_SetTarget(&row, ">=", 12);
-    else if (strcmp(law, "neo_hookean") == 0)
+    else if (strcmp(law, "neo") == 0)
         snwBenchRow_SetTarget(&row, ">=", 9);
     snprintf(row.note, sizeof row.note, "of 12%s%s", tally->which[0] != 0 ? "; left: " : "", tally->which);
     snwBenchRows_Add(rows, &row);
