@@ -439,3 +439,49 @@ TEST(response, pointsHaveGapNormalAndTangents)
     snwCharacter_Release(body.character);
     snwDestroyContext(context);
 }
+
+// A block of ordinary flesh on the ground, run by one method.
+static snwSim* MakeBlockSim(snwContext* context, const char* method, double size, double height)
+{
+    snwShapeDef shape = snwDefaultShapeDef(snw_shapeBlock);
+    shape.size = (snwVec3){size, size, size};
+    shape.cells[0] = shape.cells[1] = shape.cells[2] = 4;
+    snwSceneDef def = snwDefaultSceneDef();
+    snwBodyDef body = snwDefaultBodyDef();
+    snwColliderDef ground = snwDefaultColliderDef(snw_colliderPlane);
+    CHECK(snwCreateShape(context, &shape, &body.character, NULL) == snw_ok);
+    body.name = "block";
+    body.transform.position.y = height;
+    ground.name = "ground";
+    def.method = method;
+    def.bodies = &body, def.bodyCount = 1;
+    def.colliders = &ground, def.colliderCount = 1;
+    snwSimDef simDef = snwDefaultSimDef();
+    snwSim* sim = NULL;
+    CHECK(snwCreateScene(context, &def, &simDef.scene, NULL) == snw_ok);
+    CHECK(snwCreateSim(context, &simDef, &sim, NULL) == snw_ok);
+    snwScene_Release(simDef.scene);
+    snwCharacter_Release(body.character);
+    return sim;
+}
+
+static const char* const s_methods[] = {"pbd", "pbcd", "rigpbd"};
+
+// A body of millimetres stands on the ground as one of decimetres does: it does not lie flat under its own weight.
+TEST(response, smallBodiesStandOnTheGround)
+{
+    const double sizes[] = {0.001, 0.005, 0.03};
+    for (int i = 0; i < 9; ++i)
+    {
+        snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+        double size = sizes[i % 3];
+        snwSim* sim = MakeBlockSim(context, s_methods[i / 3], size, 0.5 * size);
+        snwMeasures measures;
+        snwFixture_Run(sim, 20, 1.0 / 60);
+        snwSim_GetMeasures(sim, 0, &measures);
+        CHECK(measures.centre.y > 0.47 * size && measures.centre.y < 0.51 * size);
+        CHECK(measures.minVolumeRatio > 0.8);
+        snwDestroySim(sim);
+        snwDestroyContext(context);
+    }
+}

@@ -226,6 +226,38 @@ void snwSim_EndStage(snwSim* sim, int stage)
     sim->stageStart = now;
 }
 
+// Is there anything that could bear the weight of a body? What only falls is not pressed, nor what a motion leads.
+static bool IsBorne(const snwSim* sim, int body)
+{
+    bool borne = sim->def->colliderCount + sim->def->propCount + sim->def->pinCount > 0 || sim->bodyCount > 1;
+    borne = borne || ((sim->method->features & snw_featureHandles) != 0 &&
+                         snwCharacterDef_HandleCount(&sim->bodies[body].character->def) > 0);
+    for (int i = 0; i < sim->grabCount; ++i)
+        borne = borne || (sim->grabs[i].kind != snw_grabNone && sim->grabs[i].body == body);
+    return borne && snwSim_BodyMotion(sim, body) == NULL;
+}
+
+// Into how many parts a substep of h seconds is cut, for bodies of less than a decimetre. In those gravity moves
+// elements by a good part of their own size while a substep lasts, and sweeps or iterations cannot hold up all of the
+// others above them: a body of millimetres would lie flat on the ground. Its weight as such a part, times the number of
+// elements on top of each other, is g h^2 size / edge^2; methods say how much of it they bear.
+static int CutSubstep(const snwSim* sim, double h)
+{
+    enum
+    {
+        snw_mostCuts = 64
+    };
+    double g = snwVec3_Length(sim->state->gravity), most = 1.0;
+    for (int i = 0; i < sim->bodyCount && sim->method->mostWeight > 0.0; ++i)
+    {
+        const snwCharacter* character = sim->bodies[i].character;
+        double edge = character->meanEdge, size = snwVec3_Distance(character->lower, character->upper);
+        if (edge > 0.0 && size < 0.1 && IsBorne(sim, i))
+            most = fmax(most, ceil(h * sqrt(g * size / sim->method->mostWeight) / edge));
+    }
+    return (int)fmin(most, snw_mostCuts);
+}
+
 static snwResult RunSubsteps(snwSim* sim, double dt, int count, snwMessage* message)
 {
     double h = dt / count, begin = sim->state->time - sim->state->startTime;
@@ -257,6 +289,7 @@ static snwResult RunStep(snwSim* sim, double dt, snwMessage* message)
     int count = (int)sim->state->params[snw_paramSubsteps], warned = sim->warningCount;
     snwMessage before; // of no account: what counts is how the step ends
     bool wild = snwSim_CheckReason(sim, &before) > 0;
+    count *= CutSubstep(sim, dt / count);
     memcpy(sim->begun, sim->block, sim->blockSize);
     sim->retries = 0;
     snwResult result = RunSubsteps(sim, dt, count, message);

@@ -400,6 +400,7 @@ const snwMethod snwPbcdMethod = {
                 snw_featureTets | snw_featureBones,
     .params = s_params,
     .paramCount = snw_pbcdParamCount,
+    .mostWeight = 0.2,
     .stages = s_stages,
     .stageCount = snw_stageCount,
     .createModel = snwPbcd_CreateModel,

@@ -712,6 +712,7 @@ const snwMethod snwRigpbdMethod = {
     .params = s_params,
     .paramCount = snw_rigpbdParamCount,
     .substeps = &s_substeps,
+    .mostWeight = 0.03,
     .stages = s_stages,
     .stageCount = snw_stageCount,
     .checkParam = snwRigpbd_CheckParam,
