@@ -130,7 +130,7 @@ static void AddScene(snwBenchRows* rows, snwFleshStage* stage, const snwFleshSce
     row.op = NULL;
     row.target = NAN;
     if (!isWhole)
-        snwBenchRow_SetTarget(&row, "<=", scene->today / 10);
+        snwBenchRow_SetTarget(&row, "<=", floor(0.1 * scene->today));
     if (takes && isWhole)
         snprintf(row.note, sizeof row.note, "of %d with the start", watch.frames + 1);
     else if (takes)

@@ -63,6 +63,9 @@ typedef struct snwMover
     int32_t held;               // pins: holds its vertices now
 } snwMover;
 
+// In the substep under way?
+bool snwMover_Moves(const snwMover* mover);
+
 typedef enum snwGrabKind
 {
     snw_grabNone,

@@ -109,6 +109,11 @@ static bool SameTransform(snwTransform a, snwTransform b)
            a.rotation.w == b.rotation.w;
 }
 
+bool snwMover_Moves(const snwMover* mover)
+{
+    return !SameTransform(mover->transform, mover->previous);
+}
+
 // A collider that a command moves by more than this many sizes of the largest body in one step does not go there, it is
 // set down there: it pushes nothing on its way, which would be a blow at hundreds of m/s, and what it lands on comes
 // out slowly. Clips go every way at any speed: somebody has made it.

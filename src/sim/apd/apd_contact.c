@@ -73,8 +73,8 @@ static void PullDrags(snwSim* sim, int index)
     for (int slot = 0; slot < sim->grabCount; ++slot)
     {
         snwGrip* grip = DragOf(sim, slot, index);
-        double z = grip != NULL ? body->dragCompliance[slot] : 0.0, strength = fmin(sim->grabs[slot].value, 0.999);
-        if (!(z > 0.0))
+        double z = body->dragCompliance[slot], strength = fmin(sim->grabs[slot].value, 0.999);
+        if (grip == NULL || !(z > 0.0))
             continue;
         double spring = grip->radius > 0.0f ? 1.0 / grip->stiffness : (1.0 - strength) * z / strength; // m/N
         snwVec3 gap = snwGrip_Gap(sim, slot, Middle(grip, body->state.positions));

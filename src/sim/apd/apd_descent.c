@@ -235,8 +235,7 @@ static bool IsDriven(const snwSim* sim, int index)
 {
     const snwApdBody* body = snwApd_Body(sim, index);
     for (int p = 0; p < sim->def->pinCount; ++p)
-        if (sim->pinSets[p].body == index && sim->pins[p].held &&
-            memcmp(&sim->pins[p].transform, &sim->pins[p].previous, sizeof(snwTransform)) != 0)
+        if (sim->pinSets[p].body == index && sim->pins[p].held && snwMover_Moves(&sim->pins[p]))
             return true;
     for (int i = 0; i < sim->grabCount; ++i)
         if (sim->grabs[i].kind == snw_grabPin && sim->grabs[i].body == index)
@@ -257,7 +256,7 @@ static bool IsPushed(const snwSim* sim, int index)
     if (snwResponse_DepthLeft(response, index) > 0.01 * body->model->character->meanEdge)
         return true;
     for (int i = 0; i < sim->def->colliderCount; ++i)
-        movers |= memcmp(&sim->colliders[i].transform, &sim->colliders[i].previous, sizeof(snwTransform)) != 0;
+        movers |= snwMover_Moves(&sim->colliders[i]);
     for (int i = 0; i < body->model->vertexCount && movers && !touched; ++i)
         touched = snwVec3_LengthSquared(body->contact[i]) > 0.0;
     return touched;

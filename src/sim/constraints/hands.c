@@ -52,7 +52,9 @@ bool snwHands_Drag(snwSim* sim, int body, const snwHands* hands, int iterations)
     {
         snwGrip* grip = snwSim_GetGrip(sim, slot, body);
         double w = 0.0;
-        for (int i = 0; grip != NULL && i < grip->count; ++i)
+        if (grip == NULL)
+            continue;
+        for (int i = 0; i < grip->count; ++i)
         {
             double share = grip->parts[i].share;
             w += share * share * (double)hands->positions[4 * (size_t)grip->parts[i].vertex + 3];
