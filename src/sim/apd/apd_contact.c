@@ -73,9 +73,9 @@ static void PullDrags(snwSim* sim, int index)
     for (int slot = 0; slot < sim->grabCount; ++slot)
     {
         snwGrip* grip = DragOf(sim, slot, index);
-        double z = body->dragCompliance[slot], strength = fmin(sim->grabs[slot].value, 0.999);
-        if (grip == NULL || !(z > 0.0))
+        if (grip == NULL || !(body->dragCompliance[slot] > 0.0))
             continue;
+        double z = body->dragCompliance[slot], strength = fmin(sim->grabs[slot].value, 0.999);
         double spring = grip->radius > 0.0f ? 1.0 / grip->stiffness : (1.0 - strength) * z / strength; // m/N
         snwVec3 gap = snwGrip_Gap(sim, slot, Middle(grip, body->state.positions));
         snwGrip_Pull(grip, snwVec3_Scale(snwVec3_MulAdd(gap, -spring, grip->pull), 1.0 / (spring + z)));
