@@ -122,7 +122,7 @@ faults=(
     'take.skinnedGlbIsWhatWasShown@src/asset/export_glb.c@s/SetRotation(joint, i, snwQuat_FromMat3(snwMat3_Transpose(svd.V)));/SetRotation(joint, i, snwQuat_FromMat3(svd.V));/'
     'take.clipsComeBackAsTheyWere@src/asset/export_take.c@s/    clip.given = snw_dofAll;/    clip.given = snw_dofX;/'
     'take.performancesPlayAgainByTheirClips@src/asset/export_take.c@s/        last = snwTake_Rotation(map.linear, last);/        last = snwQuat_Identity();/'
-    'rivals.simsRunWithThem@src/sim/rigpbd/rigpbd_rival.c@s/    snwRigpbd_MoveHandles(sim, body, fraction);//'
+    'rivals.simsRunWithThem@src/sim/rigpbd/rigpbd_rival.c@s/        work->state.pose, work->state.positions, message);/        work->poses, work->state.positions, message);/'
     'take.wrongFilesOfClipsAreTold@src/scene/clip_file.c@s/    if (json_object_size(clip) != 1)/    if (false)/'
     'skinning.dualQuaternionsAreThoseOfTheOracle@src/rig/skinning_kernel.h@s/        weight = snwWide_MulSign(weight, .*/        (void)x, (void)y, (void)z, (void)w;/'
     'skinning.linearIsThatOfTheOracle@src/rig/skinning_kernel.h@s/    snwWide det = Dot(m->a, u);/    snwWide det = snwWide_Splat(1);/'

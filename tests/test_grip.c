@@ -124,7 +124,7 @@ TEST(grip, nothingJumpsWhenItIsTaken)
     snwDestroyContext(context);
 }
 
-TEST(grip, middleOfWhatIsHeldGoesToTheHand)
+TEST_HEAVY(grip, middleOfWhatIsHeldGoesToTheHand)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     for (int i = 0; i < snw_caseCount; ++i)
@@ -158,12 +158,12 @@ TEST_HEAVY(grip, stiffnessDoesNotDependOnTheSubstep)
             snwSim* sim = Open(context, s_cases[i].method, settings, s_block, s_clamped);
             int vertex = FindVertex(sim, (snwVec3){1, 0.1, 0.1});
             snwVec3 from = VertexAt(sim, vertex);
-            for (int f = 1; f <= 60; ++f)
+            for (int f = 1; f <= 30; ++f)
             {
-                Drag(sim, vertex, snwVec3_Add(from, (snwVec3){0.05 * f / 60.0, 0, 0}), 0.2, 0.15);
+                Drag(sim, vertex, snwVec3_Add(from, (snwVec3){0.05 * f / 30.0, 0, 0}), 0.2, 0.15);
                 snwFixture_Run(sim, 1, s_dt);
             }
-            snwFixture_Run(sim, 120, s_dt);
+            snwFixture_Run(sim, 60, s_dt);
             const snwGrip* grip = snwSim_GetGrip(sim, 0, 0);
             CHECK(snwVec3_Length(grip->pull) < 0.9 * grip->most);
             way[k] = Middle(sim).x + sim->grabs[0].vector.x - from.x;
@@ -177,7 +177,7 @@ TEST_HEAVY(grip, stiffnessDoesNotDependOnTheSubstep)
 }
 
 // By the momentum that a free body gets, whatever the hand says of itself.
-TEST(grip, forceNeverExceedsItsLimit)
+TEST_HEAVY(grip, forceNeverExceedsItsLimit)
 {
     static const double radii[] = {-1.0, 0.2, 0.0};
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
@@ -477,7 +477,7 @@ static const char* const s_ground = ", 'colliders': [{'name': 'ground', 'kind': 
 // In rigpbd legs of flesh alone do not carry a horse: without weight it is the hand that is judged.
 TEST_HEAVY(grip, pullsDrawNoThorns)
 {
-    for (int i = 0; i < 4; ++i)
+    for (int i = 1; i < 3; ++i)
         CheckStorms("pbcd", i, s_ground, 0, 1), CheckStorms("rigpbd", i, s_weightless, 0, 1);
     CheckStorms("apd", 1, s_ground, 0, 1);
 }
@@ -486,8 +486,8 @@ TEST_LONG(grip, manyPullsDrawNoThorns)
 {
     for (int i = 0; i < 4; ++i)
     {
-        CheckStorms("pbcd", i, s_ground, 1, 20);
-        CheckStorms("rigpbd", i, s_weightless, 1, 20);
+        CheckStorms("pbcd", i, s_ground, 0, 20);
+        CheckStorms("rigpbd", i, s_weightless, 0, 20);
         CheckStorms("apd", i, s_ground, 1, 5);
     }
 }
