@@ -45,7 +45,7 @@ faults=(
     'elastic.everyInstructionSetGivesTheSameBits@src/sim/apd/elastic_kernel.h@s/    snwWide inverse = 1.0f \/ (j22/    snwWide inverse = (1.0f + 1e-3f * (SNW_WIDE_LANES == 8)) \/ (j22/'
     'elastic.emptyLanesAddNothing@src/sim/apd/elastic_kernel.h@s/    if (!snwWideInt_Any(l->empty))/    if (1)/'
     'elastic.rigidMotionIsNotDamped@src/sim/apd/elastic_kernel.h@s/        C\[i\] = C\[i\] - start\[i\];/        C[i] = C[i] - 0.999f * start[i];/'
-    'elastic.dampingIsThatOfGreenStrains@src/sim/apd/elastic_kernel.h@s/    AddTurned(l->F, C, l->stress);/    AddTurned(l->R, C, l->stress);/'
+    'elastic.dampingIsThatOfGreenStrains@src/sim/apd/elastic_kernel.h@s/        C\[i\] = 0.5f \* (damping \* C\[i\]);/        C[i] = 0.4f * (damping * C[i]);/'
     'elastic.forcesAndEnergyAreThoseOfTheOracle@src/sim/apd/elastic_kernel.h@s/pressure = bulk \* j - mu;/pressure = bulk * j;/'
     'apd.farFromRestEnergyNeverGrows@src/sim/apd/apd_descent.c@s/    if (energy <= most)/    if (energy <= 2 * most)/'
     'apd.stressStatesRecover@src/sim/apd/apd_descent.c@s/double by = i == 0 ? 0.5 :/double by = i == 0 ? 1.0 :/'
@@ -396,10 +396,10 @@ faults=(
     'fleshbench.sizesMoveAlike@src/contact/collider.c@s/return (snwTouch){-p.y, {0, 1, 0}};/return (snwTouch){1e-3 - p.y, {0, 1, 0}};/'
     'fleshbench.shippedScenesEndRightSideOut@src/sim/measures.c@s/fmin(m->minVolumeRatio, volume \/ /fmin(m->minVolumeRatio, -volume \/ /'
     'fleshbench.everyShippedSceneIsWatched@bench/flesh_scenes.c@/{"wall", 1, 0, "pbcd"/d'
-    'golden.apd.default@src/sim/apd/elastic_kernel.h@s/l->stress\[i\] = shear \* d;/l->stress[i] = 1.0000001f * shear * d;/'
+    'golden.apd.default@src/sim/apd/elastic_kernel.h@s/        l->stress\[i\] = mu \* l->F/        l->stress[i] = 1.0000001f * mu * l->F/'
     'golden.apd.law=volume@src/sim/apd/elastic_kernel.h@s/        gap\[i\] = bulk \* gap\[i\];/        gap[i] = 1.0000001f * bulk * gap[i];/'
     'golden.apd.limits=false@src/sim/apd/apd_bones.c@s/atan(length) \/ length) : w;/1.0000000000000002 * atan(length) \/ length) : w;/'
-    'golden.scene.cantilever@src/sim/apd/elastic_kernel.h@s/    snwWide pressure = snwWide_Load/    snwWide pressure = 1.0000001f * snwWide_Load/'
+    'golden.apd.law=corotated@src/sim/apd/elastic_kernel.h@s/    snwWide pressure = snwWide_Load/    snwWide pressure = 1.0000001f * snwWide_Load/'
     'golden.pbd.default@src/sim/constraints/kernel.h@s/    snwWide error = length - /    snwWide error = 1.0000001f * length - /'
     'golden.pbcd.default@src/sim/constraints/neo_hookean_kernel.h@s/            step\[k\] = relaxation \* (r/            step[k] = 1.0000001f * relaxation * (r/'
     'golden.pbcd.law=edges@src/sim/constraints/soft_kernel.h@s/    v->length = snwWide_Sqrt/    v->length = 1.0000001f * snwWide_Sqrt/'
@@ -458,7 +458,7 @@ prepare()
     (cd "$1" && find . -path ./build -prune -o -type f -print | sed 's|^\./||') | sort > "$1.there"
     git ls-files | sort | comm -23 "$1.there" - | while read -r file; do rm "$1/$file"; done
     git ls-files -z | rsync -a --checksum --from0 --files-from=- . "$1/"
-    cmake -S "$1" -B "$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release > /dev/null
+    cmake -S "$1" -B "$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSNW_TEST_TIMEOUT=60 > /dev/null
     cmake --build "$1/build" -j 1 > /dev/null
 }
 
@@ -475,7 +475,7 @@ plant()
         verdict="NOTHING TO CHANGE"
     elif ! cmake --build "$build" -j 1 > "$build/log" 2>&1; then
         verdict="DOES NOT BUILD"
-    elif SINEW_PATIENCE=15 ctest --test-dir "$build" -R "^${test//./\\.}\$" --no-tests=error --timeout 60 > "$build/log" 2>&1; then
+    elif SINEW_PATIENCE=15 ctest --test-dir "$build" -R "^${test//./\\.}\$" --no-tests=error > "$build/log" 2>&1; then
         verdict="NOT NOTICED"
     else
         verdict=caught
@@ -493,7 +493,7 @@ work()
     [ ${#mine[@]} -gt 0 ] || return 0
     prepare "$copy"
     tests=$(printf '%s\n' "${mine[@]%%@*}" | paste -sd '|')
-    ctest --test-dir "$copy/build" -R "^(${tests//./\\.})\$" --timeout 300 > /dev/null 2>&1 && : > "$copy/build/red" ||
+    ctest --test-dir "$copy/build" -R "^(${tests//./\\.})\$" > /dev/null 2>&1 && : > "$copy/build/red" ||
         cp "$copy/build/Testing/Temporary/LastTestsFailed.log" "$copy/build/red"
     for fault in "${mine[@]}"; do
         plant "$copy" "$fault"
