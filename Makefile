@@ -21,10 +21,12 @@ FUZZ_SECONDS := $(if $(LONG),300,3)
 PLAIN_ONLY   := $(if $(LONG),'^long$$','^(long|heavy)$$')
 CTEST         = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
+demo_parts := demo-bake demo-jello demo-strain demo-compare demo-cast
+
 setup = $(if $(filter 1,$(SETUP)),@tools/setup.sh $(1))
 
 .DEFAULT_GOAL := all
-.PHONY: all program help demo demo-rest films web page-if-possible studio test test-long faults golden scalar bench bench-deps docs lint format-check tidy \
+.PHONY: all program help demo film-tools $(demo_parts) films web page-if-possible studio test test-long faults golden scalar bench bench-deps docs lint format-check tidy \
 	types format sanitize asan tsan fuzz install clean
 
 all: program ## build everything, the tests too
@@ -42,20 +44,33 @@ build/build.ninja: CMakeLists.txt CMakePresets.json
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-demo: program ## a walking cow gets flesh: film, GLB, report; then films, plots and exports in out/ (DEMO=NAME: only that scene)
-	$(call setup,film)
-	@$(if $(DEMO),:,mkdir -p out/demo-bake)
-	@$(if $(DEMO),:,build/sinew bake cow --clip walk --preset fat --loop --elements 8000 -o out/demo-bake/cow.glb --force \
-	    --film out/demo-bake/film.mp4 --picture out/demo-bake/picture.png --report out/demo-bake/report.json)
-	@build/sinew demo $(or $(DEMO),jello) --force
-	@$(if $(DEMO),:,$(MAKE) --no-print-directory demo-rest)
+# The parts of the demo run side by side; what draws films is installed while the program is compiled.
+demo: ## a walking cow gets flesh: film, GLB, report; then films, plots and exports in out/ (DEMO=NAME: only that scene)
+	@$(MAKE) --no-print-directory -j 2 program film-tools
+	@$(if $(DEMO),build/sinew demo $(DEMO) --force,$(MAKE) --no-print-directory -j 2 --output-sync=target $(demo_parts))
+	@$(if $(DEMO),:,echo "make: open out/demo-bake/picture.png first: a cow's walk, and the same walk with flesh on it")
 
-# What else there is, in a minute: colours that tell numbers, a cache, files for other programs, two variants side by side,
-# and the cast.
-demo-rest:
+film-tools: build/build.ninja
+	$(call setup,film)
+
+demo-bake:
+	@mkdir -p out/demo-bake
+	@build/sinew bake cow --clip walk --preset fat --loop --elements 8000 -o out/demo-bake/cow.glb --force \
+	    --film out/demo-bake/film.mp4 --picture out/demo-bake/picture.png --report out/demo-bake/report.json
+
+demo-jello:
+	@build/sinew demo jello --force
+
+# Colours that tell numbers, a cache, files for other programs.
+demo-strain:
 	@build/sinew sim scenes/twist.json -o out/demo-strain --force --look strain --duration 2 --cache --export pc2,ply
-	@build/sinew compare scenes/jello.json --set pbd.stretch=0.1,0.9 --duration 1.5 -o out/demo-compare --force
-	@build/sinew render --sheet frog monster cow bunny -o out/demo-cast.png --force
+
+# Two methods side by side.
+demo-compare:
+	@build/sinew compare scenes/jello.json --methods pbcd,apd --duration 0.9 -o out/demo-compare --force
+
+demo-cast:
+	@build/sinew render --sheet frog octopus cow bunny -o out/demo-cast.png --force
 
 # The figures of the method rigpbd, and what goes beyond them: see docs/rigpbd.md. Each goes through out/films/NAME, where its report is.
 FILMS := $(patsubst scenes/%.json,%,$(wildcard scenes/rig-*.json))

@@ -53,6 +53,12 @@ is_there()
     [ "$status" = installed ]
 }
 
+# The lists of packages are of this hour.
+have_fresh_lists()
+{
+    [ -n "$(find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' -mmin -60 2>/dev/null)" ]
+}
+
 fail()
 {
     echo "setup: error: $1" >&2
@@ -72,6 +78,10 @@ get_validator()
     npm install --silent --no-audit --no-fund --no-save --prefix "$folder" "gltf-validator@$validator" >/dev/null 2>&1 ||
         echo "setup: warning: npm could not install it; tests that need it will be skipped" >&2
 }
+
+# One at a time: a Makefile may ask for two groups at once.
+exec 9<"$0"
+flock 9
 
 missing=
 for group in "$@"; do
@@ -107,7 +117,7 @@ fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # shellcheck disable=SC2086 # a list of words
-if ! { $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
+if ! { { have_fresh_lists || $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq; } &&
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing; } >"$log" 2>&1; then
     tail -n 15 "$log" >&2
     fail "apt-get could not install them" "apt-get install$missing (and see the lines above)"
