@@ -53,7 +53,8 @@ void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snw
         .anchors = def->anchors,
         .margin = 0.25 * character->meanEdge,
         .size = snwVec3_Distance(character->lower, character->upper),
-        .answer = def->answer};
+        .answer = def->answer,
+        .origin = *sim->bodies[body].origin};
     flesh->wild = LongestWay(flesh, def->before) > 0.25 * character->meanEdge; // its inside may come out
 }
 

@@ -9,7 +9,8 @@
 // self: contact of each body with itself. Its memory is the sim's arena; snwDestroyResponse belongs in destroyScratch.
 snwResult snwSim_CreateResponse(snwSim* sim, bool self, snwResponse** response, snwMessage* message);
 
-// A body of the response: rows of float4 (x y z and the inverse mass in use), now and at the start of the substep.
+// A body of the response: rows of float4 (x y z relative to its origin, and the inverse mass in use), now and at the
+// start of the substep.
 typedef struct snwTouchDef
 {
     float* positions;

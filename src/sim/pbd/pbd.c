@@ -2,6 +2,7 @@
 #include "sim/constraints/hands.h"
 #include "sim/laws.h"
 #include "sim/methods.h"
+#include "sim/origin.h"
 
 #include <math.h>
 #include <string.h>
@@ -151,7 +152,7 @@ static void InitBody(snwSim* sim, int index)
     {
         snwVec3 x = snwTransform_Apply(start->transform, character->def.vertices[i]);
         snwVec3 spin = snwVec3_Cross(start->angularVelocity, snwVec3_Sub(x, centre));
-        snwRow_Set(state.positions, i, x);
+        snwRow_SetPlace(state.positions, i, *sim->bodies[index].origin, x);
         snwRow_Set(state.velocities, i, snwVec3_Add(start->velocity, spin));
     }
     SetMasses(sim, index);
@@ -423,6 +424,7 @@ static VertexLoop MakeVertexLoop(const snwSim* sim, int index, double h)
 static void PredictBody(snwSim* sim, int index, double h)
 {
     VertexLoop loop = MakeVertexLoop(sim, index, h);
+    snwBody_FollowRows(&sim->bodies[index], &loop.state.positions, 1);
     ApplyPushes(sim, index, &loop);
     snwParallelFor(sim->context, sim->bodies[index].character->def.vertexCount, snw_vertexGrain, Predict, &loop);
     snwHands_MovePinned(sim, index, loop.state.positions);

@@ -3,6 +3,7 @@
 #include "sim/constraints/hands.h"
 #include "sim/laws.h"
 #include "sim/methods.h"
+#include "sim/origin.h"
 
 #include <math.h>
 #include <string.h>
@@ -392,7 +393,8 @@ static void RememberRig(const snwSim* sim, int body)
     bool soft = snwSim_Param(sim, snw_rigpbdCompliance) > 0.0;
     if (work->rigs[which] == NULL || !(soft || snwRigpbd_Toggles(work)))
         return;
-    snwRigFit_Gather(sim->context, work->rigs[which], work->fits[which], work->state.positions);
+    snwRigFlesh flesh = {.rows = work->state.positions, .origin = *sim->bodies[body].origin};
+    snwRigFit_GatherFlesh(sim->context, work->rigs[which], work->fits[which], &flesh);
     snwRigFit_Remember(work->rigs[which], work->fits[which], work->state.pose);
 }
 
@@ -423,6 +425,7 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
     snwRigFlesh flesh = model->flat ? (snwRigFlesh){.rows = work->plane, .plane = true}
                                     : (snwRigFlesh){.rows = work->predicted, .moves = work->moves};
+    flesh.origin = *sim->bodies[body].origin;
     snwRigFit_GatherFlesh(sim->context, fit, work->fits[which], &flesh);
     *work->state.closing = snwRigFit_Solve(fit, work->fits[which], &hold, work->state.pose).closing;
     snwRigpbd_FollowHandles(work, h, now.end == 1.0);
@@ -578,6 +581,7 @@ static snwHands MakeHands(const snwRigpbdWork* work, double h)
 static void PredictBody(snwSim* sim, int body, double h)
 {
     snwRigpbdPass pass = MakePass(sim, body, h);
+    snwBody_FollowRows(&sim->bodies[body], &pass.work->state.positions, 1);
     UpdateElements(sim, body, h);
     RememberRig(sim, body);
     ApplyPushes(sim, body, &pass);
