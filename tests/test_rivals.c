@@ -650,7 +650,8 @@ static void CheckDrag(snwRivalKind kind, bool flat, bool heightOnly)
     if (!heightOnly)
         stage.targets[3].rotation = snwQuat_FromRotationVector((snwVec3){0, 0, 0.5});
     for (int i = 0; i < 40; ++i)
-        CHECK_INT(snwRival_Step(stage.rival, stage.targets, 5, world->pose, &(snwRigFlesh){.rows = stage.rows}, NULL), snw_ok);
+        CHECK_INT(snwRival_Step(stage.rival, stage.targets, 5, world->pose, &(snwRigFlesh){.rows = stage.rows}, NULL),
+            snw_ok);
     CHECK_NEAR(world->pose[3].place.y, world->origins[3].y + 2, 0);
     CHECK_NEAR(world->pose[0].place.y, world->origins[0].y, 0);
     CHECK_NEAR(world->pose[0].linear.m[1][0], 0, 0);

@@ -116,8 +116,8 @@ static void FindExits(const snwResponse* response, const snwFlesh* flesh)
 {
     snwVec3 centre = {0, 0, 0};
     for (int i = 0; i < flesh->vertexCount; ++i)
-        centre = snwVec3_MulAdd(centre, 1.0 / flesh->vertexCount,
-            snwFlesh_Before(flesh, flesh->vertices == NULL ? i : flesh->vertices[i]));
+        centre = snwVec3_MulAdd(
+            centre, 1.0 / flesh->vertexCount, snwFlesh_Before(flesh, flesh->vertices == NULL ? i : flesh->vertices[i]));
     for (int c = 0; c < response->scene->colliderCount; ++c)
     {
         const snwCollider* collider = &response->colliders[c];

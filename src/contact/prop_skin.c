@@ -120,8 +120,7 @@ void snwResponse_GatherPropOnSkin(snwResponse* response, int prop, int body)
     for (int i = 0; i < points->count && count > 0; ++i)
     {
         Nearest nearest;
-        if (FindNearest(response, &skin, flesh, count, snwTransform_Apply(motion->transform, points->at[i]),
-                &nearest))
+        if (FindNearest(response, &skin, flesh, count, snwTransform_Apply(motion->transform, points->at[i]), &nearest))
             AddPoint(response, prop, body, points->at[i], &nearest);
     }
 }

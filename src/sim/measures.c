@@ -84,7 +84,7 @@ typedef struct Subject
     int index;
     const snwBody* body;
     snwVertices vertices; // relative to the body's origin
-    snwVec3 plane; // normal of a flat character's plane as the body started
+    snwVec3 plane;        // normal of a flat character's plane as the body started
 } Subject;
 
 // Corners of an element, now or at rest.

@@ -119,13 +119,13 @@ typedef struct snwBody
     float* skinNormals;
     uint64_t skinChanges; // sim->changes when they were filled ...
     snwVec3 skinFrom;     // ... seen from there
-    float* placeRows[2];  // likewise rows of vertices, as simulated and as shown, for whoever does not see them from the
-                          // body's origin
+    float* placeRows[2]; // likewise rows of vertices, as simulated and as shown, for whoever does not see them from the
+                         // body's origin
     uint64_t placeChanges[2];
     snwVec3 placesFrom[2];
-    double residual;      // written by the method in the last substep of a step; see snwMeasures
-    double stiffnessSum;  // of what snwSim_TellStiffness was told ...
-    int stiffnessCount;   // ... so many times
+    double residual;     // written by the method in the last substep of a step; see snwMeasures
+    double stiffnessSum; // of what snwSim_TellStiffness was told ...
+    int stiffnessCount;  // ... so many times
 } snwBody;
 
 // How a body starts: as the scene says, plus what the seed adds (sim.jitter).

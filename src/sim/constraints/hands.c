@@ -39,8 +39,8 @@ void snwHands_Begin(snwSim* sim, int body, const snwHands* hands)
             part->share = hands->positions[at] > 0.0f ? (double)part->bump / (double)hands->velocities[at] : 0.0;
         }
         if (grip != NULL && snwGrip_Weigh(sim, slot, hands->h))
-            snwGrip_Begin(sim, slot, Middle(grip, hands->before, origin),
-                snwRow_Place(hands->before, grip->vertex, origin));
+            snwGrip_Begin(
+                sim, slot, Middle(grip, hands->before, origin), snwRow_Place(hands->before, grip->vertex, origin));
     }
 }
 

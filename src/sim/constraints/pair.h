@@ -15,8 +15,8 @@
 //      (F : W H) p          + (H : W H + a b) q  = H : W N - a (det F - 1)                 and (1 + q) / a of C_H
 //     P = (-N + p F + q H) / a,      dx_i = w_i P G_i
 //
-// Kernels have both equations divided by a, so that no number has a unit: a is 1e20 / kg in flesh of 1 mm, and floats end
-// at 3e38.
+// Kernels have both equations divided by a, so that no number has a unit: a is 1e20 / kg in flesh of 1 mm, and floats
+// end at 3e38.
 //
 // Several visits in a substep share its push: with n of them each is a first visit with n times the compliance, so that
 // flesh is as stiff as with one, and what is left of a stiff strain falls like exp(-k) instead of 1 / (1 + k). No

@@ -239,9 +239,8 @@ static void StepFast(snwRival* rival, const snwRigTarget* targets, int iteration
     snwFast_Skin(rival->fast, pose, rival->x);
 }
 
-snwResult snwRival_Step(
-    snwRival* rival, const snwRigTarget* targets, int iterations, snwRigPose* pose, const snwRigFlesh* flesh,
-    snwMessage* message)
+snwResult snwRival_Step(snwRival* rival, const snwRigTarget* targets, int iterations, snwRigPose* pose,
+    const snwRigFlesh* flesh, snwMessage* message)
 {
     snwResult result = snw_ok;
     for (int i = 0; i < rival->def.mesh.vertexCount; ++i)

@@ -36,6 +36,5 @@ void snwRival_Destroy(snwRival* rival); // NULL allowed
 
 // So many iterations from where the handles and the vertices are. flesh: places; the fourth number of its rows stays,
 // as z does in the plane. No heap. Depends on its arguments alone, not on calls before.
-snwResult snwRival_Step(
-    snwRival* rival, const snwRigTarget* targets, int iterations, snwRigPose* pose, const snwRigFlesh* flesh,
-    snwMessage* message);
+snwResult snwRival_Step(snwRival* rival, const snwRigTarget* targets, int iterations, snwRigPose* pose,
+    const snwRigFlesh* flesh, snwMessage* message);
