@@ -192,6 +192,9 @@ void snwResponse_Gather(snwResponse* response);
 // Marks the vertices of a body that are pushed, or overlap something now: their pushes may change in the next sweep.
 void snwResponse_MarkTouching(const snwResponse* response, int body, unsigned char* marks);
 
+// Whether anything came so near to a body in this substep that it may have been pushed.
+bool snwResponse_IsNear(const snwResponse* response, int body);
+
 // Adds what the contacts push a body with so far to forces (N, per vertex of the mesh).
 void snwResponse_AddForces(const snwResponse* response, int body, double h, snwVec3* forces);
 

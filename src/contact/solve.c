@@ -335,6 +335,19 @@ void snwResponse_MarkTouching(const snwResponse* response, int body, unsigned ch
     }
 }
 
+bool snwResponse_IsNear(const snwResponse* response, int body)
+{
+    bool near = false;
+    for (int chunk = 0; chunk < ChunkCount(&response->flesh[body]) && response->scene->colliderCount > 0; ++chunk)
+        near = near || response->chunkCounts[body][chunk] > 0;
+    for (int i = 0; i < response->pairCount; ++i)
+    {
+        const snwPairRow* row = &response->pairs[i];
+        near = near || row->body == body || (row->kind == snw_touchFlesh && row->other == body);
+    }
+    return near;
+}
+
 typedef struct ForceSum
 {
     snwVec3* forces;

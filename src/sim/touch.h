@@ -24,6 +24,9 @@ void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snw
 // All contacts of this substep, once every body is described.
 void snwSim_GatherContacts(snwSim* sim, snwResponse* response, double h);
 
+// Whether only its own elements moved a body in this substep: nothing was near it, no hand, no pin.
+bool snwSim_IsAlone(const snwSim* sim, const snwResponse* response, int body);
+
 // For methods whose sweeps may throw a vertex farther than contacts look ahead, once all is solved.
 void snwSim_CatchFlung(snwResponse* response, int body, const float* predicted);
 

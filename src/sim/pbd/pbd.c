@@ -237,7 +237,8 @@ typedef struct VertexLoop
     float* predicted;
     float acceleration[3];
     float h, inverseH;
-    float keep; // of the velocity, after drag
+    float keep;            // of the velocity, after drag
+    const float* rounding; // rows, m; NULL: not known
 } VertexLoop;
 
 static void Predict(int begin, int end, void* data)
@@ -268,7 +269,10 @@ static void UpdateVelocities(int begin, int end, void* data)
         const float* from = (pinned ? loop->before : loop->predicted) + 4 * (size_t)i;
         float* v = loop->state.velocities + 4 * (size_t)i;
         for (int k = 0; k < 3; ++k)
-            v[k] = ((pinned ? 0.0f : v[k]) + (x[k] - from[k]) * loop->inverseH) * (pinned ? 1.0f : loop->keep);
+        {
+            float way = x[k] - from[k] - (loop->rounding != NULL ? loop->rounding[4 * (size_t)i + (size_t)k] : 0.0f);
+            v[k] = ((pinned ? 0.0f : v[k]) + way * loop->inverseH) * (pinned ? 1.0f : loop->keep);
+        }
     }
 }
 
@@ -441,14 +445,22 @@ static void PredictBody(snwSim* sim, int index, double h)
 
 static void FinishBody(snwSim* sim, int index, double h)
 {
+    const snwPbdScratch* scratch = sim->scratch;
     VertexLoop loop = MakeVertexLoop(sim, index, h);
-    snwParallelFor(
-        sim->context, sim->bodies[index].character->def.vertexCount, snw_vertexGrain, UpdateVelocities, &loop);
+    int count = sim->bodies[index].character->def.vertexCount;
     snwRigidDamping damping = {.positions = loop.state.positions,
-        .velocities = loop.state.velocities,
-        .count = sim->bodies[index].character->def.vertexCount,
-        .sums = ((snwPbdScratch*)sim->scratch)->sums,
+        .velocities = scratch->last,
+        .count = count,
+        .sums = scratch->sums,
         .rate = snwSim_Param(sim, snw_pbdDamping) + snwBody_MaterialDamping(&sim->bodies[index])};
+    if (snwSim_IsAlone(sim, scratch->response, index))
+    {
+        memcpy(scratch->last, loop.state.positions, 4 * (size_t)count * sizeof(float)); // for the inverse masses
+        snwRigidDamping_FindRounding(sim->context, &damping, loop.predicted);
+        loop.rounding = scratch->last;
+    }
+    snwParallelFor(sim->context, count, snw_vertexGrain, UpdateVelocities, &loop);
+    damping.velocities = loop.state.velocities;
     snwRigidDamping_Apply(sim->context, &damping, h);
 }
 
