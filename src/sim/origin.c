@@ -38,6 +38,26 @@ void snwBody_FollowRows(snwBody* body, float* const* arrays, int count)
             snwRow_SetPlace(arrays[a], i, step, snwRow_Get(arrays[a], i));
 }
 
+static double GravityAlong(double g, double velocity, double begin, double end)
+{
+    const double least = 0x1p-12; // of what is added: less is not worth while
+    double whole = g * (end - begin);
+    int exponent;
+    frexp(fmax(fabs(velocity), fabs(whole)), &exponent);
+    double spacing = ldexp(1.0, exponent - 24); // of floats there
+    if (!(spacing > least * fabs(whole)) || !isfinite(velocity))
+        return g;
+    return spacing * (round(g * end / spacing) - round(g * begin / spacing)) / (end - begin);
+}
+
+snwVec3 snwSim_Gravity(const snwSim* sim, const float* velocities)
+{
+    snwVec3 g = sim->state->gravity, v = snwRow_Get(velocities, 0);
+    double start = snwSim_SceneTime(sim), begin = start + sim->part[0] * sim->dt, end = start + sim->part[1] * sim->dt;
+    return (snwVec3){
+        GravityAlong(g.x, v.x, begin, end), GravityAlong(g.y, v.y, begin, end), GravityAlong(g.z, v.z, begin, end)};
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // What others see
 

@@ -1,6 +1,7 @@
 // Inertia: where flesh would go by itself, and what its velocity is in the end.
 
 #include "sim/constraints/hands.h"
+#include "sim/origin.h"
 #include "sim/pbcd/pbcd.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ snwPbcdTime snwPbcd_MakeTime(const snwSim* sim, int body, double h)
         e = 2.0 / 3.0 * h;
     if (model->integrator == snw_pbcdTrapezoid)
         e = 0.5 * h;
-    snwVec3 g = sim->state->gravity;
+    snwVec3 g = snwSim_Gravity(sim, snwPbcd_Work(sim, body)->state.velocities);
     return (snwPbcdTime){.h = h,
         .e = e,
         .carried = snwSim_Param(sim, snw_pbcdBlend),

@@ -415,8 +415,9 @@ static void SolveIsland(snwSim* sim, int island, double h)
 static VertexLoop MakeVertexLoop(const snwSim* sim, int index, double h)
 {
     const snwPbdScratch* scratch = sim->scratch;
-    snwVec3 g = sim->state->gravity;
-    return (VertexLoop){.state = snwPbd_GetBody(sim, index),
+    snwPbdBody state = snwPbd_GetBody(sim, index);
+    snwVec3 g = snwSim_Gravity(sim, state.velocities);
+    return (VertexLoop){.state = state,
         .before = scratch->before[index],
         .predicted = scratch->predicted[index],
         .acceleration = {(float)g.x, (float)g.y, (float)g.z},
