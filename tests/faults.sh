@@ -20,6 +20,20 @@ pattern=${1:-}
 workers=${JOBS:-$(nproc)}
 
 faults=(
+    'origin.everythingMovesAsAtHome@src/sim/origin.c@s/fabs(way) > cell \&\& isfinite(way) ? cell/fabs(way) > 1e9 * cell ? cell/'
+    'origin.everythingMovesAsAtHome@src/contact/detect.c@s/snwVec3_Sub(input->origins\[i\], input->origins\[0\])/snwVec3_Sub(input->origins[0], input->origins[0])/'
+    'origin.everythingMovesAsAtHome@src/sim/constraints/hands.c@s/    snwVec3 sum = origin;/    snwVec3 sum = snwVec3_Scale(origin, 0.999);/'
+    'origin.everythingMovesAsAtHome@src/sim/measures.c@s/snwVec3 x = snwVec3_Add(\*subject->body->origin, at);/snwVec3 x = at;/'
+    'origin.rigsMoveAsAtHome@src/rig/rig_fit.c@s/            AddOrigin(model, flesh->origin, scratch, k);/            (void)AddOrigin;/'
+    'origin.rigsMoveAsAtHome@src/sim/pbcd/pbcd_rig.c@s/pose\[i\].position = snwVec3_Sub(pose\[i\].position, \*sim->bodies\[body\].origin);/;/'
+    'origin.flatAndAffineHandlesMoveAsAtHome@src/rig/rig_fit.c@s/cross = arm\[0\] \* o\[1\] - arm\[1\] \* o\[0\]/cross = 0/'
+    'origin.followsABodyThatTravels@src/sim/origin.c@s/snwRow_SetPlace(arrays\[a\], i, step, /snwRow_SetPlace(arrays[a], i, (snwVec3){0, 0, 0}, /'
+    'origin.isSavedAndHasTheSameBitsForAnyThreads@src/sim/sim_save.c@s/        if (!snwVec3_IsFinite(\*sim->bodies\[b\].origin))/        if (b < 0)/'
+    'origin.skinsAreSeenAndPickedAsAtHome@src/sim/skin.c@s/snwSim_SeeVertices(sim, index, 1, \*body->origin, &fill.vertices);/snwSim_SeeVertices(sim, index, 1, from, \&fill.vertices);/'
+    'origin.fallsInShortSubsteps@src/sim/origin.c@s/if (!(spacing > least \* fabs(whole))/if (!(spacing > 1e9 * least * fabs(whole))/'
+    'origin.flightInShortSubstepsKeepsMomentum@src/sim/pbd/pbd.c@s/        loop.rounding = scratch->last;/        loop.rounding = NULL;/'
+    'film.farFromHomeLooksTheSame@src/view/film_capture.c@s/    if (film->flat || film->shown != NULL || film->bodyCount == 0)/    if (film != NULL)/'
+    'fleshbench.sizesMoveAlike@src/sim/constraints/pair_kernel.h@s/m11 = s->hh + snwWide_Load(bulk), r0/m11 = s->hh * snwWide_Splat(1e30f) + snwWide_Load(bulk), r0/'
     'guard.aPushBeyondReasonIsAnErrorWithPlaceAndRemedy@src/sim/guard.c@s/speed <= most \* most \&\& sum < INFINITY/isfinite(speed) \&\& sum < INFINITY/'
     'guard.aPinThatJumpsAKilometreIsAnErrorThatNamesIt@src/sim/guard.c@s/    if (!NameMover(sim, message) /    if (!NameMover(sim, \&(snwMessage){0}) /'
     'guard.aBodyThatStartsUnderTheGroundComesOutCalmly@src/contact/gather.c@s/depthBefore - most)/depthBefore - 1e9 * most)/'

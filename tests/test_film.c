@@ -39,6 +39,7 @@ typedef struct SetDef
 {
     bool colored, textured, bone, pinned, falls;
     double height; // m, of its lower side
+    snwVec3 place; // m, of all that
 } SetDef;
 
 static const uint8_t s_texture[16] = {10, 200, 20, 255, 10, 200, 20, 255, 10, 200, 20, 255, 10, 200, 20, 255};
@@ -92,6 +93,8 @@ static snwResult MakeScene(Set* set, const SetDef* setDef, snwCharacter* charact
     body.character = character;
     body.transform.position.y = setDef->height - info.lower.y;
     snwColliderDef ground = snwDefaultColliderDef(snw_colliderPlane);
+    body.transform.position = snwVec3_Add(body.transform.position, setDef->place);
+    ground.transform.position = setDef->place;
     snwPinDef pin = snwDefaultPinDef();
     pin.lower = (snwVec3){info.lower.x - 1e-6, -1e3, -1e3};
     pin.upper = (snwVec3){info.lower.x + 1e-6, 1e3, 1e3};
@@ -412,6 +415,35 @@ TEST(film, contactsAreDrawnWhereTheyAre)
     CHECK_NEAR(frame->pressure.z, 0, 0.05);
     CHECK(frame->load > 0);
     FreeSet(&set);
+    snwDestroyContext(context);
+}
+
+// Floats of the world are 0.25 mm apart there: the film has an origin of its own.
+TEST(film, farFromHomeLooksTheSame)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    const snwVec3 far = {3072, -2048, 1024};
+    Set home = MakeSet(context, &(SetDef){.height = 0.05, .falls = true, .bone = true});
+    Set away = MakeSet(context, &(SetDef){.height = 0.05, .falls = true, .bone = true, .place = far});
+    snwFilmDef def = SmallFilm();
+    def.show = snw_showContacts | snw_showJoints;
+    REQUIRE(Shoot(&home, &def, 12) >= 0 && Shoot(&away, &def, 12) >= 0);
+    CHECK_INT(home.film->frames.count, away.film->frames.count);
+    int last = home.film->frames.count - 1;
+    const snwFilmFrame *a = &home.film->frames.data[last], *b = &away.film->frames.data[last];
+    for (size_t i = 0; i < home.film->floatCount; ++i)
+        CHECK_NEAR(a->positions[i], b->positions[i], 1e-5);
+    CHECK(snwVec3_Length(b->colliders[0].position) == 0);
+    CHECK_NEAR(snwVec3_Distance(a->bones[0].position, b->bones[0].position), 0, 1e-5);
+    CHECK(a->contactCount > 0);
+    CHECK_NEAR(a->contacts[0].position.y, b->contacts[0].position.y, 1e-3);
+    const uint8_t *one = DrawFrame(&home, last), *two = DrawFrame(&away, last);
+    double apart = 0;
+    for (int i = 0; i < 3 * width * height; ++i)
+        apart += abs(one[i] - two[i]) / (3.0 * width * height);
+    CHECK_NEAR(apart, 0, 0.3); // of 255
+    FreeSet(&home);
+    FreeSet(&away);
     snwDestroyContext(context);
 }
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const char* const s_methods[] = {"pbd", "pbcd", "rigpbd", "apd"}; // the first three compute in float
-static const snwVec3 s_home = {0, 0, 0}, s_far = {3072, -2048, 1024};    // 3.8 km
+static const snwVec3 s_home = {0, 0, 0}, s_far = {3072, -2047.25, 1024}; // 3.8 km
 
 typedef struct World
 {
@@ -126,12 +126,12 @@ TEST(origin, everythingMovesAsAtHome)
         snwSim_GetProps(home.sim, &balls[0]);
         snwSim_GetProps(far.sim, &balls[1]);
         snwVec3 way = snwVec3_Sub(balls[1].data[0].transform.position, balls[0].data[0].transform.position);
-        CHECK_NEAR(Apart(&home, &far, 0), 0, 2e-5);
-        CHECK_NEAR(snwVec3_Distance(way, s_far), 0, 2e-5);
+        CHECK_NEAR(Apart(&home, &far, 0), 0, 3e-4); // 0.75 m from home it is half of that, for contacts are rough
+        CHECK_NEAR(snwVec3_Distance(way, s_far), 0, 3e-4);
         CHECK(a.contacts > 0);
-        CHECK_NEAR(a.maxStretch, b.maxStretch, 1e-4);
-        CHECK_NEAR(a.elastic, b.elastic, 1e-3 * a.elastic);
-        CHECK_NEAR(snwVec3_Distance(b.centre, snwVec3_Add(a.centre, s_far)), 0, 2e-5);
+        CHECK_NEAR(a.maxStretch, b.maxStretch, 1e-3);
+        CHECK_NEAR(a.elastic, b.elastic, 1e-2 * a.elastic);
+        CHECK_NEAR(snwVec3_Distance(b.centre, snwVec3_Add(a.centre, s_far)), 0, 1e-4);
         Close(&home);
         Close(&far);
     }
