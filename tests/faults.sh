@@ -22,7 +22,7 @@ workers=${JOBS:-$(nproc)}
 faults=(
     'origin.everythingMovesAsAtHome@src/sim/origin.c@s/fabs(way) > cell \&\& isfinite(way) ? cell/fabs(way) > 1e9 * cell ? cell/'
     'origin.everythingMovesAsAtHome@src/contact/detect.c@s/snwVec3_Sub(input->origins\[i\], input->origins\[0\])/snwVec3_Sub(input->origins[0], input->origins[0])/'
-    'origin.everythingMovesAsAtHome@src/sim/constraints/hands.c@s/    snwVec3 sum = origin;/    snwVec3 sum = snwVec3_Scale(origin, 0.999);/'
+    'origin.everythingMovesAsAtHome@src/sim/constraints/hands.c@s/positions, set->vertices\[i\], origin, snwPinSet/positions, set->vertices[i], (snwVec3){0, 0, 0}, snwPinSet/'
     'origin.everythingMovesAsAtHome@src/sim/measures.c@s/snwVec3 x = snwVec3_Add(\*subject->body->origin, at);/snwVec3 x = at;/'
     'origin.rigsMoveAsAtHome@src/rig/rig_fit.c@s/            AddOrigin(model, flesh->origin, scratch, k);/            (void)AddOrigin;/'
     'origin.rigsMoveAsAtHome@src/sim/pbcd/pbcd_rig.c@s/pose\[i\].position = snwVec3_Sub(pose\[i\].position, \*sim->bodies\[body\].origin);/;/'
