@@ -17,7 +17,7 @@ packages_of()
     test) echo locales coinor-libipopt1v5 ;;
     assimp) echo libassimp-dev ;;
     tetgen) echo libtet1.5-dev ;;
-    faults) echo git rsync ;;
+    faults) echo git procps rsync ;;
     lint) echo git clang-format clang-tidy ;;
     sanitize) echo clang libclang-rt-14-dev ;;
     peers) echo coinor-libipopt-dev petsc-dev libbullet-dev libdart-dev libode-dev siconos libsiconos-numerics-dev blender ;;
