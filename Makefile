@@ -17,7 +17,7 @@ export SINEW_DATA ?= $(abspath ../shared/data)
 endif
 
 # Seconds per fuzz target; and which cases run where, by their labels (tests/CMakeLists.txt says what they mean).
-FUZZ_SECONDS := $(if $(LONG),300,3)
+FUZZ_SECONDS := $(if $(LONG),300,2)
 PLAIN_ONLY   := $(if $(LONG),'^long$$','^(long|heavy)$$')
 # One case more than cores: some wait for a browser or a helper.
 CTEST         = ctest -j $$(($(JOBS) + 1)) --output-on-failure --no-tests=error
