@@ -457,7 +457,7 @@ prepare()
     mkdir -p "$1"
     (cd "$1" && find . -path ./build -prune -o -type f -print | sed 's|^\./||') | sort > "$1.there"
     git ls-files | sort | comm -23 "$1.there" - | while read -r file; do rm "$1/$file"; done
-    git ls-files -z | rsync -a --checksum --from0 --files-from=- . "$1/"
+    git ls-files -z | rsync -a --no-times --checksum --from0 --files-from=- . "$1/"
     cmake -S "$1" -B "$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSNW_TEST_TIMEOUT=60 > /dev/null
     cmake --build "$1/build" -j 1 > /dev/null
 }
