@@ -422,6 +422,13 @@ faults=(
     'golden.rigpbd.default@src/sim/constraints/pair_kernel.h@s/    \*p = (m11 /    *p = 1.0000001f * (m11 /'
     'golden.rigpbd.chain@src/rig/rig_pass_kernel.h@s/sums\[d\] = sums\[d\] + w \* ApplyRow/sums[d] = sums[d] + 1.0000001f * w * ApplyRow/'
     'golden.scene.rig-worm@src/rig/flat_pass_kernel.h@s/        x = m \* x, y = m \* y;/        x = 1.0000001f * m * x, y = m * y;/'
+    'golden.apd.default@src/linalg/cholesky_kernel.h@s/sums\[j\]\[part\] += column \* b/sums[j][part] += 1.0000000000000002 * column * b/'
+    'golden.apd.law=corotated@src/math/rotation_lanes.h@s/    snwWide f = -0.5f \/ det;/    snwWide f = -0.5000001f \/ det;/'
+    'golden.pbcd.complement=rig@src/rig/handle_sums_kernel.h@s/                \*sum = next + Load/                *sum = (1 + 1e-7) * next + Load/'
+    'golden.scene.rig-worm@src/rig/rig_flat_kernel.h@s/x = x + Load(row)/x = (1 + 1e-15) * x + Load(row)/'
+    'golden.scene.rig-worm@src/sim/constraints/plane_kernel.h@s/ + h \* v) \* upright;/ + 1.0000001f * h * v) * upright;/'
+    'golden.pbd.numbers@src/sim/constraints/damp_kernel.h@s/snwWide d = snwWide_Splat(change->share) \*/snwWide d = 1.0000001f * snwWide_Splat(change->share) */'
+    'golden.pbcd.rest=moving@src/sim/constraints/rest_kernel.h@s/c\[n\] = c\[n\] + mix/c[n] = 1.0000001f * c[n] + mix/'
     'golden.apd.things@src/contact/solve.c@s/        row\[1\] += w \* y;/        row[1] += 1.0000001f * w * y;/'
     'golden.pbd.default@src/contact/solve.c@s/snwVec3_Scale(wanted, friction.kinetic \* push/snwVec3_Scale(wanted, 1.0000001 * friction.kinetic * push/'
     'golden.scene.push@src/sim/constraints/damping.c@s/        .share = (float)-expm1/        .share = 1.0000001f * (float)-expm1/'
@@ -471,7 +478,7 @@ prepare()
     mkdir -p "$1"
     (cd "$1" && find . -path ./build -prune -o -type f -print | sed 's|^\./||') | sort > "$1.there"
     git ls-files | sort | comm -23 "$1.there" - | while read -r file; do rm "$1/$file"; done
-    git ls-files -z | rsync -a --checksum --from0 --files-from=- . "$1/"
+    git ls-files -z | rsync -a --no-times --checksum --from0 --files-from=- . "$1/"
     cmake -S "$1" -B "$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSNW_TEST_TIMEOUT=60 > /dev/null
     cmake --build "$1/build" -j 1 > /dev/null
 }

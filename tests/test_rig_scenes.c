@@ -126,22 +126,25 @@ static double Turn(snwVec3 a, snwVec3 b, snwVec3 c)
 // How many vertices of a flat character lie in a triangle of another part of it, as it is shown.
 static int CountCrossed(const snwCharacterDef* def, const snwVertices* shown)
 {
+    bool* inside = calloc((size_t)def->vertexCount, sizeof *inside);
     int crossed = 0;
-    for (int v = 0; v < def->vertexCount; ++v)
+    for (int t = 0; t < def->triangleCount && inside != NULL; ++t)
     {
-        snwVec3 p = VertexAt(shown, v);
-        bool inside = false;
-        for (int t = 0; t < def->triangleCount && !inside; ++t)
+        const int* c = def->triangles[t];
+        snwVec3 corners[3] = {VertexAt(shown, c[0]), VertexAt(shown, c[1]), VertexAt(shown, c[2])};
+        double left = fmin(corners[0].x, fmin(corners[1].x, corners[2].x));
+        double right = fmax(corners[0].x, fmax(corners[1].x, corners[2].x));
+        for (int v = 0; v < def->vertexCount; ++v)
         {
-            const int* c = def->triangles[t];
-            snwVec3 corners[3] = {VertexAt(shown, c[0]), VertexAt(shown, c[1]), VertexAt(shown, c[2])};
-            bool left = p.x < corners[0].x && p.x < corners[1].x && p.x < corners[2].x;
-            bool right = p.x > corners[0].x && p.x > corners[1].x && p.x > corners[2].x;
-            inside = !left && !right && v != c[0] && v != c[1] && v != c[2] && Turn(corners[0], corners[1], p) > 0 &&
-                     Turn(corners[1], corners[2], p) > 0 && Turn(corners[2], corners[0], p) > 0;
+            snwVec3 p = VertexAt(shown, v);
+            if (inside[v] || p.x < left || p.x > right || v == c[0] || v == c[1] || v == c[2])
+                continue;
+            inside[v] = Turn(corners[0], corners[1], p) > 0 && Turn(corners[1], corners[2], p) > 0 &&
+                        Turn(corners[2], corners[0], p) > 0;
+            crossed += inside[v];
         }
-        crossed += inside;
     }
+    free(inside);
     return crossed;
 }
 
