@@ -538,6 +538,34 @@ TEST_LONG(apd, stressStatesNeverDiverge)
     }
 }
 
+static snwVec3 PushOne(snwVec3 x, uint64_t* seed)
+{
+    bool first = *seed == 5; // the first vertex alone
+    *seed = 6;
+    return first ? snwVec3_Add(x, (snwVec3){0.12, 0.12, 0.12}) : x;
+}
+
+// In a step too short for any motion a corner that was pushed through the body is put right, without a speed of its
+// own.
+TEST(apd, foldedFleshIsOpenedWithoutASpeed)
+{
+    StressRun run = {PushOne, false, 1, snw_elasticNeo, 5.0};
+    World world = OpenStress(&run);
+    snwFixture_Run(world.sim, 1, 1e-5);
+    snwMeasures m = Measure(&world);
+    CHECK(m.minVolumeRatio > 0.01);
+    CHECK(m.maxSpeed < 1.0); // the way it went, over the step, would be thousands
+    CHECK(snwVec3_Length(m.momentum) < 1e-6);
+    Close(&world);
+}
+
+// A body drawn together in a point is at rest by the law neo; corotated flesh, which stands in for it, finds back.
+TEST(apd, tangledFleshOfTheLawNeoFindsBack)
+{
+    StressRun run = {Collapse, false, 1, snw_elasticNeo, 5.0};
+    CHECK(StretchAfter(&run, 150) < 1e-3);
+}
+
 // Energy of what nothing works on falls in every substep, undamped, however far from rest.
 TEST_HEAVY(apd, farFromRestEnergyNeverGrows)
 {

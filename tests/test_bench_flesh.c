@@ -21,7 +21,7 @@ static const struct
     bool keeps; // nor is an edge ever four times as long as at rest
 } s_storms[] = {
     {"upper-body", 800, {.method = "apd", .hand = snw_stormDefault, .firstSeed = 0, .seedCount = 1}, true, true},
-    {"manikin", 1000, {.method = "apd", .hand = snw_stormDefault, .firstSeed = 0, .seedCount = 1}, false, true},
+    {"manikin", 1000, {.method = "apd", .hand = snw_stormDefault, .firstSeed = 0, .seedCount = 1}, true, true},
     {"manikin", 1000, {.method = "pbcd", .hand = snw_stormDefault, .firstSeed = 0, .seedCount = 1}, true, true},
     {"manikin", 1000, {.method = "pbcd", .hand = snw_stormVertex, .firstSeed = 1, .seedCount = 1}, true, true},
     {"manikin", 1000, {.method = "rigpbd", .hand = snw_stormDefault, .firstSeed = 1, .seedCount = 1}, true, true},

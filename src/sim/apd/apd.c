@@ -300,8 +300,14 @@ static void ChooseStart(snwSim* sim, int index, double h)
 
     memcpy(loop.state.positions, body->before, vertices * sizeof *loop.state.positions);
     memcpy(loop.state.bones, body->bonesBefore, bones * sizeof *loop.state.bones);
+    body->law = body->model->law;
     snwApd_LocalStep(sim, index, true);
     snwApd_NoteStart(sim, index, h);
+    if (snwApd_IsTangled(body))
+    {
+        body->law = snw_elasticCorotated;
+        snwApd_LocalStep(sim, index, false);
+    }
     MovePinned(sim, index);
     if (memcmp(loop.state.positions, body->before, vertices * sizeof *loop.state.positions) != 0)
         snwApd_LocalStep(sim, index, false);
@@ -372,7 +378,7 @@ void snwApd_LocalStep(snwSim* sim, int index, bool isStart)
     const snwApdModel* model = loop.body->model;
     snwParallelFor(sim->context, model->vertexCount, snw_apdGrain, FillRows, &loop);
     PartLoop parts = {loop.body,
-        {.law = model->law,
+        {.law = loop.body->law,
             .tets = model->tets,
             .weights = loop.body->weights,
             .positions = loop.body->rows,
@@ -381,11 +387,12 @@ void snwApd_LocalStep(snwSim* sim, int index, bool isStart)
             .rotations = loop.state.rotations},
         snwElastic_Kernels(sim->context->simd)};
     snwParallelFor(sim->context, model->partCount, 1, RunParts, &parts);
-    loop.body->energy = (snwElasticEnergy){0.0, 0.0};
+    loop.body->energy = (snwElasticEnergy){0};
     for (int p = 0; p < model->partCount; ++p)
     {
         loop.body->energy.elastic += loop.body->partEnergy[p].elastic;
         loop.body->energy.damping += loop.body->partEnergy[p].damping;
+        loop.body->energy.folded += loop.body->partEnergy[p].folded;
     }
     loop.body->evaluated = true;
 }
@@ -695,6 +702,8 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         if (IsSwept(snwApd_Body(sim, i)))
             Evaluate(sim, i, h, snw_mixNot);
     Settle(sim, h);
+    snwApd_MoveOut(sim);
+    snwApd_Unfold(sim);
     snwApd_FinishContacts(sim, h);
     for (int i = 0; i < sim->bodyCount; ++i)
     {

@@ -281,6 +281,7 @@ typedef struct snwApdBody
     double (*boneMasses)[4][4]; // kg, U^T M U per bone
     snwElasticWeights* weights;
     bool damped;
+    snwElasticLaw law;     // of this substep: the model's, or corotated while flesh of the law neo is tangled
     unsigned char* pinned; // per vertex
     float* shownInverse;   // 1/kg: what a push at a vertex moves it in one iteration
     double* metric;        // J, per slot: weight in the matrix
@@ -415,6 +416,11 @@ void snwApd_NoteStart(snwSim* sim, int body, double h);
 // At the end of a substep: takes back what energy was gained from nothing.
 void snwApd_GuardEnergy(snwSim* sim, int body, double h);
 
+// apd_unfold.c
+// At the last local step of the law neo: too many elements are folded to unfold them one by one.
+bool snwApd_IsTangled(const snwApdBody* body);
+void snwApd_Unfold(snwSim* sim);
+
 // apd_accelerate.c
 snwResult snwApd_CreateMix(snwSim* sim, int body, snwMessage* message);
 void snwApd_BeginMix(snwSim* sim, int body);
@@ -443,4 +449,6 @@ snwResult snwApd_CreateContacts(snwSim* sim, snwMessage* message);
 void snwApd_GatherContacts(snwSim* sim, double h);
 // Changes the pushes by what gaps and slips ask for.
 void snwApd_SolveContacts(snwSim* sim, double h, bool fresh);
+// Takes flesh that relaxation left inside of a solid out of it.
+void snwApd_MoveOut(snwSim* sim);
 void snwApd_FinishContacts(snwSim* sim, double h);

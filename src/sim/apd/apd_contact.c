@@ -243,9 +243,11 @@ void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
 
 // Whatever relaxation left, inside a solid or off its place, goes there alone: nothing ever comes through a wall, and
 // what sticks does not creep. Bones stay as they are: they cannot move point by point.
-static void MoveOut(snwSim* sim)
+void snwApd_MoveOut(snwSim* sim)
 {
     snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
+    if (TouchesNothing(sim))
+        return;
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwApdBody* body = snwApd_Body(sim, i);
@@ -270,6 +272,5 @@ void snwApd_FinishContacts(snwSim* sim, double h)
 {
     if (TouchesNothing(sim))
         return;
-    MoveOut(sim);
     snwSim_FinishContacts(sim, ((snwApdScratch*)sim->scratch)->response, snwSim_Param(sim, snw_apdDrag), h);
 }

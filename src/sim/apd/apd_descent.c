@@ -306,8 +306,11 @@ void snwApd_GuardEnergy(snwSim* sim, int index, double h)
     snwApdBody* body = snwApd_Body(sim, index);
     if (!IsChecked(body) || IsDriven(sim, index) || IsPushed(sim, index))
         return;
-    if (!body->evaluated)
+    if (!body->evaluated || body->law != body->model->law)
+    {
+        body->law = body->model->law; // whatever the iterations of this substep went by
         snwApd_LocalStep(sim, index, false);
+    }
     double most = body->startEnergy + WorkOfHands(sim, index) + Rounding(body) + 1e-9 * fabs(body->startEnergy);
     double energy = body->energy.elastic + MotionEnergy(sim, body, body->before, h);
     if (energy <= most)

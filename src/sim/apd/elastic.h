@@ -72,10 +72,12 @@ typedef struct snwElasticTask
     float* forces;                    // N; rows of four floats, 16-byte aligned: added to; the fourth is left alone
 } snwElasticTask;
 
-// J: elastic, and the damping's (d / 8) |C - C_0|^2.
+#define SNW_FOLDED 0.02 // of the rest volume: elements with less are folded
+
 typedef struct snwElasticEnergy
 {
-    double elastic, damping;
+    double elastic, damping; // J: the damping's is (d / 8) |C - C_0|^2
+    int folded;              // elements; of the law neo, which knows their volumes. Others: 0
 } snwElasticEnergy;
 
 typedef struct snwElasticKernels
