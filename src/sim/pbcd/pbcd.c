@@ -124,10 +124,9 @@ static void AllocSweep(snwArena* arena, snwPbcdWork* work)
     if (model->law != snw_pbcdEdges)
         sweep->strainStates = snwArena_Alloc(arena, tets, sizeof *sweep->strainStates);
     if (model->law == snw_pbcdNeo)
-    {
         sweep->neoStates = snwArena_Alloc(arena, tets, sizeof *sweep->neoStates);
+    if (model->law != snw_pbcdEdges)
         sweep->folded = snwArena_Alloc(arena, tets, sizeof *sweep->folded);
-    }
     work->rests = model->rests;
     if (model->law == snw_pbcdNeo && model->movingRests)
     {

@@ -143,6 +143,7 @@ typedef struct snwPbcdModel
     snwPbcdCommit commit;
     snwPbcdIntegrator integrator;
     bool corrected;
+    bool unfolds; // unfold.h, with laws that tell a tet from its mirror image or could
     snwBlocks blocks;
     snwTetEdges* tetEdges;
     snwNeoRest* rests;         // of the laws neo and strain, and of all with viscosity
@@ -255,6 +256,12 @@ typedef struct snwPbcdScratch
 static inline snwPbcdWork* snwPbcd_Work(const snwSim* sim, int body)
 {
     return &((snwPbcdScratch*)sim->scratch)->works[body];
+}
+
+// What is unfolded: positions or x_r of a body.
+static inline snwUnfold snwPbcd_Unfold(const snwPbcdWork* work, float* positions)
+{
+    return (snwUnfold){&work->model->blocks, positions, work->sweep.folded};
 }
 
 // pbcd_model.c

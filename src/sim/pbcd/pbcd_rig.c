@@ -79,6 +79,26 @@ static void MoveShape(snwSim* sim, int body, double time)
         snwParallelFor(sim->context, work->model->vertexCount, snw_shapeGrain, ShapeRows, &loop);
 }
 
+// Vertices of bones give way as those of flesh do: where two bones are an element apart, what lies between them is
+// turned inside out by any motion that bends far enough.
+static void UnfoldReference(snwSim* sim, snwPbcdWork* work)
+{
+    enum
+    {
+        snw_mostRounds = 64
+    };
+    snwUnfold unfold = snwPbcd_Unfold(work, work->reference);
+    int count = work->model->vertexCount;
+    if (!work->model->unfolds || !snwUnfold_Mark(sim->context, &unfold))
+        return;
+    for (int i = 0; i < count; ++i)
+        work->reference[4 * (size_t)i + 3] = 1.0f;
+    for (int round = 0; round < snw_mostRounds && snwUnfold_Next(sim->context, &unfold, round); ++round)
+        ;
+    for (int i = 0; i < count; ++i)
+        work->reference[4 * (size_t)i + 3] = 0.0f;
+}
+
 snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* message)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
@@ -87,7 +107,10 @@ snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* 
     if (model->moving)
         MoveShape(sim, body, time);
     if (model->skin == NULL)
+    {
+        UnfoldReference(sim, work);
         return snw_ok;
+    }
     PoseBones(sim, body, time, work->pose);
     const snwSkinModel* skin = model->moving ? &work->shape : model->skin;
     snwSkinningPose pose = {.kind = model->skinning, .transforms = work->pose, .count = def->boneCount};
@@ -96,6 +119,7 @@ snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* 
         return result;
     snwSkinningTarget target = {.positions = work->reference, .positionStride = 4 * (int)sizeof(float)};
     snwSkinModel_Apply(sim->context, skin, &work->palette, &target);
+    UnfoldReference(sim, work);
     memcpy(work->state.bones, work->pose, (size_t)def->boneCount * sizeof *work->pose);
     for (int i = 0; i < def->jointCount; ++i)
         work->state.joints[i] = work->pose[def->joints[i].bone];
