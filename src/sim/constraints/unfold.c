@@ -8,6 +8,7 @@ enum
 {
     snw_markGrain = 1024, // blocks: enough for a worker to be worth waking
     snw_lookAgain = 4,    // rounds between two looks at all blocks
+    snw_mostRounds = 64,
 };
 
 typedef struct UnfoldLoop
@@ -30,14 +31,14 @@ static void MarkBlocks(int begin, int end, void* data)
 {
     const UnfoldLoop* loop = data;
     const snwUnfold* unfold = loop->unfold;
-    loop->kernels->markFolded(unfold->positions, unfold->blocks->tets, unfold->folded, begin, end);
+    loop->kernels->markFolded(unfold->positions, unfold->tets, unfold->folded, begin, end);
 }
 
 static void UnfoldBlocks(int begin, int end, void* data)
 {
     const UnfoldLoop* loop = data;
     const snwUnfold* unfold = loop->unfold;
-    loop->kernels->unfold(unfold->positions, unfold->blocks->tets, unfold->folded, begin, end);
+    loop->kernels->unfold(unfold->positions, unfold->tets, unfold->folded, begin, end);
 }
 
 bool snwUnfold_Mark(snwContext* context, const snwUnfold* unfold)
@@ -45,6 +46,16 @@ bool snwUnfold_Mark(snwContext* context, const snwUnfold* unfold)
     UnfoldLoop loop = {snwConstraint_Kernels(context->simd), unfold};
     snwParallelFor(context, unfold->blocks->tetBlocks, snw_markGrain, MarkBlocks, &loop);
     return Any(unfold, snw_nearlyFolded);
+}
+
+bool snwUnfold_Round(snwContext* context, const snwUnfold* unfold, bool back)
+{
+    UnfoldLoop loop = {snwConstraint_Kernels(context->simd), unfold};
+    if (!IsMarked(unfold))
+        return false;
+    (back ? snwColours_SweepBack : snwColours_Sweep)(
+        context, &unfold->blocks->tetColours, UnfoldBlocks, &loop);
+    return Any(unfold, snw_unfoldedNow);
 }
 
 bool snwUnfold_Next(snwContext* context, const snwUnfold* unfold, int index)
@@ -57,12 +68,9 @@ bool snwUnfold_Next(snwContext* context, const snwUnfold* unfold, int index)
     return snwUnfold_Round(context, unfold, false) || !fresh;
 }
 
-bool snwUnfold_Round(snwContext* context, const snwUnfold* unfold, bool back)
+void snwUnfold_All(snwContext* context, const snwUnfold* unfold)
 {
-    UnfoldLoop loop = {snwConstraint_Kernels(context->simd), unfold};
-    if (!IsMarked(unfold))
-        return false;
-    (back ? snwColours_SweepBack : snwColours_Sweep)(
-        context, &unfold->blocks->tetColours, UnfoldBlocks, &loop);
-    return Any(unfold, snw_unfoldedNow);
+    bool any = snwUnfold_Mark(context, unfold);
+    for (int round = 0; round < snw_mostRounds && any; ++round)
+        any = snwUnfold_Next(context, unfold, round);
 }

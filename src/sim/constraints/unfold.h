@@ -20,6 +20,7 @@ enum
 typedef struct snwUnfold
 {
     const snwBlocks* blocks;
+    const snwTetBlock* tets; // the blocks', or copies in which a rest volume below 0 means that a tet is left alone
     float* positions;      // rows of float4: x y z and the inverse mass
     unsigned char* folded; // a mark per block of tets
 } snwUnfold;
@@ -33,3 +34,6 @@ bool snwUnfold_Round(snwContext* context, const snwUnfold* unfold, bool back);
 // Round `index` of several. What is unfolded may fold its neighbours: in every fourth round, and where the one before
 // moved nothing, all blocks are marked anew. False: none of them has anything to unfold.
 bool snwUnfold_Next(snwContext* context, const snwUnfold* unfold, int index);
+
+// As many rounds as it takes, 64 at most.
+void snwUnfold_All(snwContext* context, const snwUnfold* unfold);

@@ -145,6 +145,7 @@ typedef struct snwPbcdModel
     bool corrected;
     bool unfolds; // unfold.h, with laws that tell a tet from its mirror image or could
     snwBlocks blocks;
+    snwTetBlock* boneTets; // of blocks: those with a vertex of a bone
     snwTetEdges* tetEdges;
     snwNeoRest* rests;         // of the laws neo and strain, and of all with viscosity
     const snwWeights* weights; // of the bones, if driven
@@ -261,7 +262,8 @@ static inline snwPbcdWork* snwPbcd_Work(const snwSim* sim, int body)
 // What is unfolded: positions or x_r of a body.
 static inline snwUnfold snwPbcd_Unfold(const snwPbcdWork* work, float* positions)
 {
-    return (snwUnfold){&work->model->blocks, positions, work->sweep.folded};
+    const snwTetBlock* tets = positions == work->reference ? work->model->boneTets : work->model->blocks.tets;
+    return (snwUnfold){&work->model->blocks, tets, positions, work->sweep.folded};
 }
 
 // pbcd_model.c

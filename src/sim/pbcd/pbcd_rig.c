@@ -79,22 +79,18 @@ static void MoveShape(snwSim* sim, int body, double time)
         snwParallelFor(sim->context, work->model->vertexCount, snw_shapeGrain, ShapeRows, &loop);
 }
 
-// Vertices of bones give way as those of flesh do: where two bones are an element apart, what lies between them is
-// turned inside out by any motion that bends far enough.
+// Where two bones are an element apart, any motion that bends far enough turns what lies between them inside out, and
+// flesh that they hold on several sides could not but follow. So x_r itself is unfolded there: all vertices of elements
+// with a vertex of a bone give way alike. The rest is left to flesh.
 static void UnfoldReference(snwSim* sim, snwPbcdWork* work)
 {
-    enum
-    {
-        snw_mostRounds = 64
-    };
     snwUnfold unfold = snwPbcd_Unfold(work, work->reference);
     int count = work->model->vertexCount;
     if (!work->model->unfolds || !snwUnfold_Mark(sim->context, &unfold))
         return;
     for (int i = 0; i < count; ++i)
         work->reference[4 * (size_t)i + 3] = 1.0f;
-    for (int round = 0; round < snw_mostRounds && snwUnfold_Next(sim->context, &unfold, round); ++round)
-        ;
+    snwUnfold_All(sim->context, &unfold);
     for (int i = 0; i < count; ++i)
         work->reference[4 * (size_t)i + 3] = 0.0f;
 }
@@ -107,10 +103,7 @@ snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* 
     if (model->moving)
         MoveShape(sim, body, time);
     if (model->skin == NULL)
-    {
-        UnfoldReference(sim, work);
         return snw_ok;
-    }
     PoseBones(sim, body, time, work->pose);
     const snwSkinModel* skin = model->moving ? &work->shape : model->skin;
     snwSkinningPose pose = {.kind = model->skinning, .transforms = work->pose, .count = def->boneCount};

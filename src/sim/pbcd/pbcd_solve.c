@@ -156,7 +156,8 @@ static bool NeedsPairs(const snwSim* sim)
     return any;
 }
 
-// What is still flat or inside out after the last sweep. Contacts have the last word.
+// What is still flat or inside out after the last sweep. Contacts have the last word, but for those of a body with
+// itself: in the crease of an elbow they ask for room that there is not.
 static void UnfoldIsland(snwSim* sim, int island)
 {
     enum
@@ -177,8 +178,10 @@ static void UnfoldIsland(snwSim* sim, int island)
             snwUnfold unfold = snwPbcd_Unfold(work, work->state.positions);
             any = snwUnfold_Next(sim->context, &unfold, round) || any;
         }
-        if (any)
+        if (any && round < snw_unfoldRounds / 2)
             snwResponse_Solve(response, island, false);
+        else if (any)
+            snwResponse_SolveWithoutSelf(response, island);
     }
 }
 
