@@ -117,6 +117,7 @@ typedef struct snwBody
     float* skinNormals;
     uint64_t skinChanges; // sim->changes when they were filled
     double residual;      // written by the method in the last substep of a step; see snwMeasures
+    double elasticLack;   // part of its law's elastic energy that flesh does not have; written as residual is
     double stiffnessSum;  // of what snwSim_TellStiffness was told ...
     int stiffnessCount;   // ... so many times
 } snwBody;

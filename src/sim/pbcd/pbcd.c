@@ -289,10 +289,11 @@ static void TellStiffness(snwSim* sim)
         const snwPbcdModel* model = work->model;
         if (model->law != snw_pbcdNeo || model->solver != snw_pbcdSmpbd || model->mode != snw_pbcdFlesh)
             continue;
-        double part = snwNeoState_Effect(
+        snwNeoEffect effect = snwNeoState_Effect(
             work->sweep.neoStates, work->sweep.rests, &model->blocks, work->state.positions);
-        if (part > 0.0)
-            snwSim_TellStiffness(sim, i, part, "more pbcd.iterations or substeps, or method apd for stiff flesh");
+        sim->bodies[i].elasticLack = 1.0 - effect.energy;
+        if (effect.stiffness > 0.0)
+            snwSim_TellStiffness(sim, i, effect.stiffness, "more pbcd.iterations or substeps, or method apd for stiff flesh");
     }
 }
 
@@ -341,7 +342,7 @@ static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f
     switch (model->law)
     {
         case snw_pbcdNeo:
-            return snwDensity_NeoHookean(lame, f);
+            return (1.0 - sim->bodies[body].elasticLack) * snwDensity_NeoHookean(lame, f);
         case snw_pbcdEdges:
             return EdgesDensity(def, element, lame, f);
         case snw_pbcdStrain:

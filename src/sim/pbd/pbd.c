@@ -456,7 +456,19 @@ static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f
     const snwBody* common = &sim->bodies[body];
     snwLame lame = snwMaterial_Lame(&common->materials[common->character->def.regions[element]]);
     bool compliant = ((const snwPbdModel*)common->model)->compliant;
-    return compliant ? snwDensity_NeoHookean(lame, f) : snwDensity_Corotated(lame, f);
+    return compliant ? (1.0 - common->elasticLack) * snwDensity_NeoHookean(lame, f) : snwDensity_Corotated(lame, f);
+}
+
+// Sweeps that ended too early leave flesh that is too soft.
+static void TellStiffness(snwSim* sim, int index)
+{
+    const snwPbdModel* model = sim->bodies[index].model;
+    snwNeoEffect effect = snwNeoState_Effect(((snwPbdScratch*)sim->scratch)->neo[index], model->rests, &model->blocks,
+        snwPbd_GetBody(sim, index).positions);
+    sim->bodies[index].elasticLack = 1.0 - effect.energy;
+    if (effect.stiffness > 0.0)
+        snwSim_TellStiffness(sim, index, effect.stiffness,
+            "more pbd.iterations or substeps, or method apd for stiff flesh");
 }
 
 static snwResult Step(snwSim* sim, double h, snwMessage* message)
@@ -481,12 +493,8 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     snwSim_EndStage(sim, snw_stageContact);
     for (int i = 0; i < sim->bodyCount; ++i)
     {
-        const snwPbdModel* model = sim->bodies[i].model;
-        double part = sim->lastSubstep && model->compliant ? snwNeoState_Effect(scratch->neo[i], model->rests,
-                                                                 &model->blocks, snwPbd_GetBody(sim, i).positions)
-                                                           : 0.0;
-        if (part > 0.0)
-            snwSim_TellStiffness(sim, i, part, "more pbd.iterations or substeps, or method apd for stiff flesh");
+        if (sim->lastSubstep && ((const snwPbdModel*)sim->bodies[i].model)->compliant)
+            TellStiffness(sim, i);
         FinishBody(sim, i, h);
     }
     snwSim_EndStage(sim, snw_stageVelocity);
