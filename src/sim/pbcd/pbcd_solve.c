@@ -162,7 +162,7 @@ static void UnfoldIsland(snwSim* sim, int island)
 {
     enum
     {
-        snw_unfoldRounds = 16
+        snw_unfoldRounds = 32
     };
     snwResponse* response = ((snwPbcdScratch*)sim->scratch)->response;
     bool any = true;
