@@ -105,7 +105,8 @@ static void Unfold(float* positions, const snwTetBlock* blocks, unsigned char* f
         for (int lane = folded[i] == 0 ? snw_blockLanes : 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
         {
             snwWide error = ProjectTets(positions, &blocks[i], lane, snwWide_Splat(1.0f), true);
-            moved = snwWideInt_Any(error < snwWide_Splat(-0.01f) * snwWide_Abs(snwWide_Load(blocks[i].rest + lane))) || moved;
+            moved = snwWideInt_Any(error < snwWide_Splat(-0.01f) * snwWide_Abs(snwWide_Load(blocks[i].rest + lane))) ||
+                    moved;
         }
         folded[i] = (unsigned char)(moved ? snw_unfoldedNow : folded[i] != 0 ? snw_nearlyFolded : 0);
     }

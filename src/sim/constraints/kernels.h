@@ -21,8 +21,7 @@ typedef struct snwConstraintKernels
         float* positions, const snwTetBlock* blocks, const snwNeoRest* rests, snwNeoState* states, int begin, int end);
 
     // unfold.h
-    void (*markFolded)(
-        const float* positions, const snwTetBlock* blocks, unsigned char* folded, int begin, int end);
+    void (*markFolded)(const float* positions, const snwTetBlock* blocks, unsigned char* folded, int begin, int end);
     void (*unfold)(float* positions, const snwTetBlock* blocks, unsigned char* folded, int begin, int end);
 
     // With compliance; soft.h.

@@ -55,9 +55,9 @@ static const double s_leastBulk = 1e-3;   // 1 - 2 nu
 // Sums over tets, with p = a~_D P, l the same of the law's P for F as it is, and x the strain.
 typedef struct EffectSums
 {
-    double pp, pl;     // p : p and p : l
-    double work, law;  // J: P : x and the law's
-    double squares;    // of strains
+    double pp, pl;    // p : p and p : l
+    double work, law; // J: P : x and the law's
+    double squares;   // of strains
 } EffectSums;
 
 // Where nu is 0.5 pressure has no law, and what lies along s is left out.

@@ -53,8 +53,7 @@ bool snwUnfold_Round(snwContext* context, const snwUnfold* unfold, bool back)
     UnfoldLoop loop = {snwConstraint_Kernels(context->simd), unfold};
     if (!IsMarked(unfold))
         return false;
-    (back ? snwColours_SweepBack : snwColours_Sweep)(
-        context, &unfold->blocks->tetColours, UnfoldBlocks, &loop);
+    (back ? snwColours_SweepBack : snwColours_Sweep)(context, &unfold->blocks->tetColours, UnfoldBlocks, &loop);
     return Any(unfold, snw_unfoldedNow);
 }
 

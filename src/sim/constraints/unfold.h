@@ -1,6 +1,6 @@
 // Unfolding: tets that are flat or inside out are given a fifth of their rest volume, whatever their law says. Energies
-// of flesh are finite there and have wells, which sweeps alone do not leave: in the crease of an elbow, under what lands
-// hard, where an artist bends a joint by more than the elements between two bones can follow.
+// of flesh are finite there and have wells, which sweeps alone do not leave: in the crease of an elbow, under what
+// lands hard, where an artist bends a joint by more than the elements between two bones can follow.
 //
 // A round is one Gauss-Seidel sweep of C = V - V0 / 5 >= 0 over the tets that are near it. Rounds converge from as far
 // as poses of characters get (a third of the tets around 50 joints inside out, down to -4 of a volume: 8 to 60 rounds),
@@ -21,8 +21,8 @@ typedef struct snwUnfold
 {
     const snwBlocks* blocks;
     const snwTetBlock* tets; // the blocks', or copies in which a rest volume below 0 means that a tet is left alone
-    float* positions;      // rows of float4: x y z and the inverse mass
-    unsigned char* folded; // a mark per block of tets
+    float* positions;        // rows of float4: x y z and the inverse mass
+    unsigned char* folded;   // a mark per block of tets
 } snwUnfold;
 
 // Marks all blocks anew. False: nothing is near.

@@ -299,7 +299,8 @@ static void TellStiffness(snwSim* sim)
             work->sweep.neoStates, work->sweep.rests, &model->blocks, work->state.positions);
         sim->bodies[i].elasticLack = 1.0 - effect.energy;
         if (effect.stiffness > 0.0)
-            snwSim_TellStiffness(sim, i, effect.stiffness, "more pbcd.iterations or substeps, or method apd for stiff flesh");
+            snwSim_TellStiffness(
+                sim, i, effect.stiffness, "more pbcd.iterations or substeps, or method apd for stiff flesh");
     }
 }
 

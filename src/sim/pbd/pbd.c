@@ -478,12 +478,12 @@ static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f
 static void TellStiffness(snwSim* sim, int index)
 {
     const snwPbdModel* model = sim->bodies[index].model;
-    snwNeoEffect effect = snwNeoState_Effect(((snwPbdScratch*)sim->scratch)->neo[index], model->rests, &model->blocks,
-        snwPbd_GetBody(sim, index).positions);
+    snwNeoEffect effect = snwNeoState_Effect(
+        ((snwPbdScratch*)sim->scratch)->neo[index], model->rests, &model->blocks, snwPbd_GetBody(sim, index).positions);
     sim->bodies[index].elasticLack = 1.0 - effect.energy;
     if (effect.stiffness > 0.0)
-        snwSim_TellStiffness(sim, index, effect.stiffness,
-            "more pbd.iterations or substeps, or method apd for stiff flesh");
+        snwSim_TellStiffness(
+            sim, index, effect.stiffness, "more pbd.iterations or substeps, or method apd for stiff flesh");
 }
 
 static snwResult Step(snwSim* sim, double h, snwMessage* message)
