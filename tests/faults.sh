@@ -231,7 +231,7 @@ faults=(
     'pbcd.unfinishedSweepsFeedNoSwing@src/sim/pbcd/pbcd_solve.c@s/bool back = (iterations - i) % 2 == 0;/bool back = false;/'
     'pbcd.aDropNeverGainsEnergy@src/sim/constraints/soft_kernel.h@s/(excess < snwWide_Splat(-0.5f))/(excess < snwWide_Splat(-50.0f))/'
     'pbcd.foldedArmsAreNeverInsideOut@src/sim/pbcd/pbcd_rig.c@s/    if (!work->model->unfolds || /    if (work->model->unfolds || /'
-    'pbcd.foldedArmsAreNeverInsideOut@src/sim/pbcd/pbcd_solve.c@s/if (any \&\& round < snw_unfoldRounds \/ 2)/if (any)/'
+    'pbcd.foldedArmsAreNeverInsideOut@src/sim/constraints/unfold.c@s/if (any \&\& round < snw_islandRounds \/ 2)/if (any)/'
     'pbcd.energyOfUnfinishedSweepsNeverRises@src/sim/pbcd/pbcd.c@s/elasticLack = 1.0 - effect.energy/elasticLack = 0.0 * effect.energy/'
     'guard.stiffnessThatIsNotThereIsToldOnceWithItsCount@src/sim/guard.c@s/s_soft = 0.97; /s_soft = 0.8; /'
     'pbcd.aDropNeverGainsEnergy@src/sim/pbcd/pbcd_motion.c@s#outer\[k\] + inner / h;#outer[k] + 2.0f * inner / h;#'

@@ -9,6 +9,7 @@ enum
     snw_markGrain = 1024, // blocks: enough for a worker to be worth waking
     snw_lookAgain = 4,    // rounds between two looks at all blocks
     snw_mostRounds = 64,
+    snw_islandRounds = 32,
 };
 
 typedef struct UnfoldLoop
@@ -72,4 +73,23 @@ void snwUnfold_All(snwContext* context, const snwUnfold* unfold)
     bool any = snwUnfold_Mark(context, unfold);
     for (int round = 0; round < snw_mostRounds && any; ++round)
         any = snwUnfold_Next(context, unfold, round);
+}
+
+void snwUnfold_Island(snwResponse* response, int island, const snwUnfold* unfolds)
+{
+    bool any = true;
+    for (int round = 0; round < snw_islandRounds && any; ++round)
+    {
+        any = false;
+        for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
+        {
+            int body = response->islandMembers[k];
+            if (body < response->scene->bodyCount && unfolds[body].tets != NULL)
+                any = snwUnfold_Next(response->context, &unfolds[body], round) || any;
+        }
+        if (any && round < snw_islandRounds / 2)
+            snwResponse_Solve(response, island, false);
+        else if (any)
+            snwResponse_SolveWithoutSelf(response, island);
+    }
 }

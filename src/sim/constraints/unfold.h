@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include "contact/response.h"
 #include "sim/constraints/blocks.h"
 
 // Marks of blocks.
@@ -34,6 +35,11 @@ bool snwUnfold_Round(snwContext* context, const snwUnfold* unfold, bool back);
 // Round `index` of several. What is unfolded may fold its neighbours: in every fourth round, and where the one before
 // moved nothing, all blocks are marked anew. False: none of them has anything to unfold.
 bool snwUnfold_Next(snwContext* context, const snwUnfold* unfold, int index);
+
+// Rounds after the last sweep over an island, with its contacts in between, which have the last word but for those of a
+// body with itself: in the crease of an elbow they ask for room that there is not. What may be folded is marked.
+// unfolds: per body; tets NULL: it is left alone.
+void snwUnfold_Island(snwResponse* response, int island, const snwUnfold* unfolds);
 
 // As many rounds as it takes, 64 at most.
 void snwUnfold_All(snwContext* context, const snwUnfold* unfold);

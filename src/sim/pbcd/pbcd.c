@@ -201,6 +201,10 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         int count = scratch->works[i].model->vertexCount;
         most = count > most ? count : most;
     }
+    scratch->unfolds = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->unfolds);
+    for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
+        if (scratch->works[i].model->unfolds)
+            scratch->unfolds[i] = snwPbcd_Unfold(&scratch->works[i], scratch->works[i].state.positions);
     scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount(most), sizeof *scratch->sums);
     scratch->masses = snwArena_Alloc(&sim->arena, (size_t)most, sizeof *scratch->masses);
     if (sim->arena.failed)

@@ -250,7 +250,8 @@ typedef struct snwPbcdScratch
     double* sums;
     double* masses;
     snwPbcdTime* times;
-    long sweeps; // of the last substep, all bodies together
+    snwUnfold* unfolds; // per body; without tets where its law leaves them alone
+    long sweeps;        // of the last substep, all bodies together
     snwResponse* response;
 } snwPbcdScratch;
 

@@ -156,35 +156,6 @@ static bool NeedsPairs(const snwSim* sim)
     return any;
 }
 
-// What is still flat or inside out after the last sweep. Contacts have the last word, but for those of a body with
-// itself: in the crease of an elbow they ask for room that there is not.
-static void UnfoldIsland(snwSim* sim, int island)
-{
-    enum
-    {
-        snw_unfoldRounds = 32
-    };
-    snwResponse* response = ((snwPbcdScratch*)sim->scratch)->response;
-    bool any = true;
-    for (int round = 0; round < snw_unfoldRounds && any; ++round)
-    {
-        any = false;
-        for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
-        {
-            int body = response->islandMembers[k];
-            const snwPbcdWork* work = body < sim->bodyCount ? snwPbcd_Work(sim, body) : NULL;
-            if (work == NULL || !work->model->unfolds)
-                continue;
-            snwUnfold unfold = snwPbcd_Unfold(work, work->state.positions);
-            any = snwUnfold_Next(sim->context, &unfold, round) || any;
-        }
-        if (any && round < snw_unfoldRounds / 2)
-            snwResponse_Solve(response, island, false);
-        else if (any)
-            snwResponse_SolveWithoutSelf(response, island);
-    }
-}
-
 void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
 {
     snwResponse* response = ((snwPbcdScratch*)sim->scratch)->response;
@@ -211,7 +182,7 @@ void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
         snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations || done);
         snwSim_EndStage(sim, snw_stageContact);
     }
-    UnfoldIsland(sim, island);
+    snwUnfold_Island(response, island, ((snwPbcdScratch*)sim->scratch)->unfolds);
     snwSim_EndStage(sim, snw_stageContact);
 }
 

@@ -207,6 +207,13 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         if (model->compliant)
             scratch->neo[i] = snwArena_Alloc(&sim->arena, (size_t)model->blocks.tetBlocks, sizeof **scratch->neo);
     }
+    scratch->unfolds = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->unfolds);
+    for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
+    {
+        const snwBlocks* blocks = &((const snwPbdModel*)sim->bodies[i].model)->blocks;
+        unsigned char* folded = snwArena_Alloc(&sim->arena, (size_t)blocks->tetBlocks + 1, sizeof *folded);
+        scratch->unfolds[i] = (snwUnfold){blocks, blocks->tets, snwPbd_GetBody(sim, i).positions, folded};
+    }
     scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount((int)most), sizeof(double));
     scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
     scratch->last = snwArena_Alloc(&sim->arena, most, 4 * sizeof(float));
@@ -410,6 +417,12 @@ static void SolveIsland(snwSim* sim, int island, double h)
         snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations);
         snwSim_EndStage(sim, snw_stageContact);
     }
+    const snwUnfold* unfolds = ((snwPbdScratch*)sim->scratch)->unfolds;
+    for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
+        if (response->islandMembers[k] < sim->bodyCount)
+            snwUnfold_Mark(sim->context, &unfolds[response->islandMembers[k]]);
+    snwUnfold_Island(response, island, unfolds);
+    snwSim_EndStage(sim, snw_stageVolume);
 }
 
 static VertexLoop MakeVertexLoop(const snwSim* sim, int index, double h)
