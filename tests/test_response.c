@@ -468,7 +468,7 @@ static snwSim* MakeBlockSim(snwContext* context, const char* method, double size
 static const char* const s_methods[] = {"pbd", "pbcd", "rigpbd"};
 
 // A body of millimetres stands on the ground as one of decimetres does: it does not lie flat under its own weight.
-TEST(response, smallBodiesStandOnTheGround)
+TEST_HEAVY(response, smallBodiesStandOnTheGround)
 {
     const double sizes[] = {0.001, 0.005, 0.03};
     for (int i = 0; i < 9; ++i)
