@@ -205,6 +205,9 @@ double snwResponse_DepthLeft(const snwResponse* response, int body);
 // that a contact moved its own point; of vertices against colliders only where bodies have answers.
 double snwResponse_Solve(snwResponse* response, int island, bool fresh);
 
+// The same without contacts of bodies with themselves, at surfaces as they were last seen.
+double snwResponse_SolveWithoutSelf(snwResponse* response, int island);
+
 // Puts vertices back that ended inside or beyond a collider that they had been too far from to be held by. Their push
 // is not in the report.
 void snwResponse_Catch(snwResponse* response, int body);

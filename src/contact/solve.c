@@ -272,15 +272,35 @@ static double SolvePair(const snwResponse* response, snwPairRow* row)
     return fmax(way, SolveFriction(response, row, at));
 }
 
-double snwResponse_Solve(snwResponse* response, int island, bool fresh)
+static double SolvePairs(snwResponse* response, int island, bool self)
 {
     double moved = 0.0;
     for (int i = response->pairStarts[island]; i < response->pairStarts[island + 1]; ++i)
-        moved = fmax(moved, SolvePair(response, &response->pairs[response->pairOrder[i]]));
+    {
+        snwPairRow* row = &response->pairs[response->pairOrder[i]];
+        if (self || row->kind != snw_touchFlesh || row->other != row->body)
+            moved = fmax(moved, SolvePair(response, row));
+    }
+    return moved;
+}
+
+static double SolveIsland(snwResponse* response, int island, bool fresh, bool self)
+{
+    double moved = SolvePairs(response, island, self);
     for (int i = response->islandStarts[island]; i < response->islandStarts[island + 1]; ++i)
         if (response->islandMembers[i] < response->scene->bodyCount)
             moved = fmax(moved, SolveSolids(response, response->islandMembers[i], fresh));
     return moved;
+}
+
+double snwResponse_Solve(snwResponse* response, int island, bool fresh)
+{
+    return SolveIsland(response, island, fresh, true);
+}
+
+double snwResponse_SolveWithoutSelf(snwResponse* response, int island)
+{
+    return SolveIsland(response, island, false, false);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

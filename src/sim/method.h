@@ -124,6 +124,7 @@ typedef struct snwBody
     uint64_t placeChanges[2];
     snwVec3 placesFrom[2];
     double residual;     // written by the method in the last substep of a step; see snwMeasures
+    double elasticLack;  // part of its law's elastic energy that flesh does not have; written as residual is
     double stiffnessSum; // of what snwSim_TellStiffness was told ...
     int stiffnessCount;  // ... so many times
 } snwBody;

@@ -60,8 +60,8 @@ static inline void VolumeGradients(const snwWide p[4][4], snwWide u[3][3], snwWi
         g[0][d] = -(g[1][d] + g[2][d] + g[3][d]);
 }
 
-// C = (p1 - p0) . ((p2 - p0) x (p3 - p0)) - 6 V0
-SNW_VISIT void ProjectTets(float* positions, const snwTetBlock* block, int lane, snwWide stiffness, bool unfold)
+// C = (p1 - p0) . ((p2 - p0) x (p3 - p0)) - 6 V0. Returns C, and with `unfold` what it is below 0.
+SNW_VISIT snwWide ProjectTets(float* positions, const snwTetBlock* block, int lane, snwWide stiffness, bool unfold)
 {
     snwWide p[4][4], u[3][3], g[4][3];
     for (int k = 0; k < 4; ++k)
@@ -80,6 +80,7 @@ SNW_VISIT void ProjectTets(float* positions, const snwTetBlock* block, int lane,
         snwWide_Store4(positions, block->index[k] + lane, p[k][0] - sk * g[k][0], p[k][1] - sk * g[k][1],
             p[k][2] - sk * g[k][2], p[k][3]);
     }
+    return error;
 }
 
 static void Distance(float* positions, const snwEdgeBlock* blocks, int begin, int end, float stiffness)
@@ -96,12 +97,37 @@ static void Volume(float* positions, const snwTetBlock* blocks, int begin, int e
             ProjectTets(positions, &blocks[i], lane, snwWide_Splat(stiffness), false);
 }
 
-static void Unfold(float* positions, const snwTetBlock* blocks, const unsigned char* folded, int begin, int end)
+static void Unfold(float* positions, const snwTetBlock* blocks, unsigned char* folded, int begin, int end)
 {
     for (int i = begin; i < end; ++i)
-        for (int lane = folded != NULL && folded[i] == 0 ? snw_blockLanes : 0; lane < snw_blockLanes;
-             lane += SNW_WIDE_LANES)
-            ProjectTets(positions, &blocks[i], lane, snwWide_Splat(1.0f), true);
+    {
+        bool moved = false;
+        for (int lane = folded[i] == 0 ? snw_blockLanes : 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
+        {
+            snwWide error = ProjectTets(positions, &blocks[i], lane, snwWide_Splat(1.0f), true);
+            moved = snwWideInt_Any(error < snwWide_Splat(-0.01f) * snwWide_Abs(snwWide_Load(blocks[i].rest + lane))) ||
+                    moved;
+        }
+        folded[i] = (unsigned char)(moved ? snw_unfoldedNow : folded[i] != 0 ? snw_nearlyFolded : 0);
+    }
+}
+
+static void MarkFolded(const float* positions, const snwTetBlock* blocks, unsigned char* folded, int begin, int end)
+{
+    for (int i = begin; i < end; ++i)
+    {
+        bool near = false;
+        for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
+        {
+            snwWide p[4][4], u[3][3], g[4][3];
+            for (int k = 0; k < 4; ++k)
+                snwWide_Load4(positions, blocks[i].index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
+            VolumeGradients(p, u, g);
+            snwWide half = snwWide_Splat(0.5f) * snwWide_Load(blocks[i].rest + lane);
+            near = snwWideInt_Any(Dot(u[0], g[1]) < half) || near;
+        }
+        folded[i] = near ? snw_nearlyFolded : 0;
+    }
 }
 
 #include "sim/constraints/damp_kernel.h"
@@ -116,6 +142,7 @@ static const snwConstraintKernels s_kernels = {
     .distance = Distance,
     .volume = Volume,
     .neoHookean = NeoHookean,
+    .markFolded = MarkFolded,
     .unfold = Unfold,
     .pairTriangles = PairTriangles,
     .pairTets = PairTets,

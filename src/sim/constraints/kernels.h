@@ -7,6 +7,7 @@
 #include "sim/constraints/pair.h"
 #include "sim/constraints/plane.h"
 #include "sim/constraints/soft.h"
+#include "sim/constraints/unfold.h"
 
 typedef void snwSoftKernelFn(const snwSoftSweep* sweep, int begin, int end);
 typedef void snwRestKernelFn(const snwRestSweep* sweep, int begin, int end);
@@ -19,9 +20,9 @@ typedef struct snwConstraintKernels
     void (*neoHookean)(
         float* positions, const snwTetBlock* blocks, const snwNeoRest* rests, snwNeoState* states, int begin, int end);
 
-    // Tets of less than a fifth of their rest volume, or inside out, get that much at once. folded: which blocks are
-    // looked at; NULL: all.
-    void (*unfold)(float* positions, const snwTetBlock* blocks, const unsigned char* folded, int begin, int end);
+    // unfold.h
+    void (*markFolded)(const float* positions, const snwTetBlock* blocks, unsigned char* folded, int begin, int end);
+    void (*unfold)(float* positions, const snwTetBlock* blocks, unsigned char* folded, int begin, int end);
 
     // With compliance; soft.h.
     snwSoftKernelFn* softDistance;

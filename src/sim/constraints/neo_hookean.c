@@ -52,10 +52,17 @@ void snwNeoState_SetMaterials(
 static const double s_leastStrain = 3e-5; // rms: positions are floats
 static const double s_leastBulk = 1e-3;   // 1 - 2 nu
 
-// Adds what a tet says: P : P and P : L, with L the law's P for F as it is, both times a~_D; and the square of its
-// strain. Where nu is 0.5 pressure has no law, and what lies along s is left out of both.
+// Sums over tets, with p = a~_D P, l the same of the law's P for F as it is, and x the strain.
+typedef struct EffectSums
+{
+    double pp, pl;    // p : p and p : l
+    double work, law; // J: P : x and the law's
+    double squares;   // of strains
+} EffectSums;
+
+// Where nu is 0.5 pressure has no law, and what lies along s is left out.
 static void AddEffect(const snwNeoState* state, const snwNeoRest* rest, const snwTetBlock* tets, int lane,
-    const float* rows, double sums[3])
+    const float* rows, EffectSums* sums)
 {
     snwVec3 x0 = snwRow_Get(rows, tets->index[0][lane]);
     snwMat3 edges = snwMat3_FromColumns(snwVec3_Sub(snwRow_Get(rows, tets->index[1][lane]), x0),
@@ -66,42 +73,54 @@ static void AddEffect(const snwNeoState* state, const snwNeoRest* rest, const sn
         inverse.m[k / 3][k % 3] = (double)rest->inverse[k][lane];
     snwMat3 f = snwMat3_Mul(edges, inverse), s = snwMat3_Cofactor(f);
 
-    double bulk = (double)state->bulk[lane], more = snwMat3_Determinant(f) - 1.0;
-    double p[9], law[9], along[2] = {0.0, 0.0}, square = 0.0;
+    double bulk = (double)state->bulk[lane], compliance = (double)state->compliance[lane];
+    double more = snwMat3_Determinant(f) - 1.0, square = 0.0, along[2] = {0.0, 0.0}, p[9], l[9];
     for (int k = 0; k < 9; ++k)
     {
         double t = s.m[k / 3][k % 3], strain = f.m[k / 3][k % 3] - t;
-        p[k] = (double)state->push[k][lane] * (double)state->compliance[lane];
-        law[k] = -strain - (bulk > s_leastBulk ? more / bulk * t : 0.0);
+        p[k] = (double)state->push[k][lane] * compliance;
+        l[k] = -strain - (bulk > s_leastBulk ? more / bulk * t : 0.0);
         along[0] += p[k] * t;
-        along[1] += law[k] * t;
+        along[1] += l[k] * t;
         square += t * t;
-        sums[2] += strain * strain;
+        sums->squares += strain * strain;
     }
     for (int k = 0; k < 9; ++k)
     {
-        double t = bulk > s_leastBulk || !(square > 0.0) ? 0.0 : s.m[k / 3][k % 3] / square;
-        sums[0] += (p[k] - along[0] * t) * (p[k] - along[0] * t);
-        sums[1] += (p[k] - along[0] * t) * (law[k] - along[1] * t);
+        double t = s.m[k / 3][k % 3], out = bulk > s_leastBulk || !(square > 0.0) ? 0.0 : t / square;
+        double x = 0.5 * (f.m[k / 3][k % 3] - t + more * t);
+        p[k] -= along[0] * out;
+        l[k] -= along[1] * out;
+        sums->pp += p[k] * p[k];
+        sums->pl += p[k] * l[k];
+        sums->work += p[k] * x / compliance;
+        sums->law += l[k] * x / compliance;
     }
 }
 
-double snwNeoState_Effect(
+// A part between nothing and all; both sums are of one sign where flesh resists.
+static double Part(double some, double all)
+{
+    return some * all > 0.0 ? fmin(some / all, 1.0) : 0.0;
+}
+
+snwNeoEffect snwNeoState_Effect(
     const snwNeoState* states, const snwNeoRest* rests, const snwBlocks* blocks, const float* rows)
 {
     enum
     {
-        snw_blocksAsked = 64
+        snw_blocksAsked = 128
     };
     int stride = (blocks->tetBlocks + snw_blocksAsked - 1) / snw_blocksAsked, count = 0;
-    double sums[3] = {0.0, 0.0, 0.0};
+    EffectSums sums = {0};
     for (int b = 0; b < blocks->tetBlocks; b += stride)
         for (int lane = 0; lane < snw_blockLanes; ++lane)
             if (rests[b].volume[lane] > 0.0f)
             {
-                AddEffect(&states[b], &rests[b], &blocks->tets[b], lane, rows, sums);
+                AddEffect(&states[b], &rests[b], &blocks->tets[b], lane, rows, &sums);
                 count++;
             }
-    bool strained = sums[2] > 4.0 * s_leastStrain * s_leastStrain * count;
-    return strained && sums[1] > 0.0 ? fmin(sums[0] / sums[1], 1.0) : 0.0;
+    if (!(sums.squares > 4.0 * s_leastStrain * s_leastStrain * count))
+        return (snwNeoEffect){0.0, 1.0};
+    return (snwNeoEffect){Part(sums.pp, sums.pl), Part(sums.work, sums.law)};
 }

@@ -125,10 +125,9 @@ static void AllocSweep(snwArena* arena, snwPbcdWork* work)
     if (model->law != snw_pbcdEdges)
         sweep->strainStates = snwArena_Alloc(arena, tets, sizeof *sweep->strainStates);
     if (model->law == snw_pbcdNeo)
-    {
         sweep->neoStates = snwArena_Alloc(arena, tets, sizeof *sweep->neoStates);
+    if (model->law != snw_pbcdEdges)
         sweep->folded = snwArena_Alloc(arena, tets, sizeof *sweep->folded);
-    }
     work->rests = model->rests;
     if (model->law == snw_pbcdNeo && model->movingRests)
     {
@@ -202,6 +201,10 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         int count = scratch->works[i].model->vertexCount;
         most = count > most ? count : most;
     }
+    scratch->unfolds = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->unfolds);
+    for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
+        if (scratch->works[i].model->unfolds)
+            scratch->unfolds[i] = snwPbcd_Unfold(&scratch->works[i], scratch->works[i].state.positions);
     scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount(most), sizeof *scratch->sums);
     scratch->masses = snwArena_Alloc(&sim->arena, (size_t)most, sizeof *scratch->masses);
     if (sim->arena.failed)
@@ -296,10 +299,12 @@ static void TellStiffness(snwSim* sim)
         const snwPbcdModel* model = work->model;
         if (model->law != snw_pbcdNeo || model->solver != snw_pbcdSmpbd || model->mode != snw_pbcdFlesh)
             continue;
-        double part = snwNeoState_Effect(
+        snwNeoEffect effect = snwNeoState_Effect(
             work->sweep.neoStates, work->sweep.rests, &model->blocks, work->state.positions);
-        if (part > 0.0)
-            snwSim_TellStiffness(sim, i, part, "more pbcd.iterations or substeps, or method apd for stiff flesh");
+        sim->bodies[i].elasticLack = 1.0 - effect.energy;
+        if (effect.stiffness > 0.0)
+            snwSim_TellStiffness(
+                sim, i, effect.stiffness, "more pbcd.iterations or substeps, or method apd for stiff flesh");
     }
 }
 
@@ -348,7 +353,7 @@ static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f
     switch (model->law)
     {
         case snw_pbcdNeo:
-            return snwDensity_NeoHookean(lame, f);
+            return (1.0 - sim->bodies[body].elasticLack) * snwDensity_NeoHookean(lame, f);
         case snw_pbcdEdges:
             return EdgesDensity(def, element, lame, f);
         case snw_pbcdStrain:

@@ -143,7 +143,9 @@ typedef struct snwPbcdModel
     snwPbcdCommit commit;
     snwPbcdIntegrator integrator;
     bool corrected;
+    bool unfolds; // unfold.h, with laws that tell a tet from its mirror image or could
     snwBlocks blocks;
+    snwTetBlock* boneTets; // of blocks: those with a vertex of a bone
     snwTetEdges* tetEdges;
     snwNeoRest* rests;         // of the laws neo and strain, and of all with viscosity
     const snwWeights* weights; // of the bones, if driven
@@ -248,13 +250,21 @@ typedef struct snwPbcdScratch
     double* sums;
     double* masses;
     snwPbcdTime* times;
-    long sweeps; // of the last substep, all bodies together
+    snwUnfold* unfolds; // per body; without tets where its law leaves them alone
+    long sweeps;        // of the last substep, all bodies together
     snwResponse* response;
 } snwPbcdScratch;
 
 static inline snwPbcdWork* snwPbcd_Work(const snwSim* sim, int body)
 {
     return &((snwPbcdScratch*)sim->scratch)->works[body];
+}
+
+// What is unfolded: positions or x_r of a body.
+static inline snwUnfold snwPbcd_Unfold(const snwPbcdWork* work, float* positions)
+{
+    const snwTetBlock* tets = positions == work->reference ? work->model->boneTets : work->model->blocks.tets;
+    return (snwUnfold){&work->model->blocks, tets, positions, work->sweep.folded};
 }
 
 // pbcd_model.c

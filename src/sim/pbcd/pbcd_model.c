@@ -95,6 +95,25 @@ static snwResult MakeRig(snwPbcdModel* model, const double* params, snwMessage* 
     return result;
 }
 
+static snwResult MakeBoneTets(snwPbcdModel* model, snwMessage* message)
+{
+    const snwCharacter* character = model->character;
+    const snwBlocks* blocks = &model->blocks;
+    model->boneTets = snwArena_Copy(&model->arena, blocks->tets, (size_t)blocks->tetBlocks, sizeof *blocks->tets);
+    if (model->boneTets == NULL)
+        return snwFailMemory(message);
+    for (int i = 0; i < character->def.tetCount; ++i)
+    {
+        bool held = false;
+        for (int k = 0; k < 4; ++k)
+            held = held || character->vertexBones[character->def.tets[i][k]] >= 0;
+        int place = blocks->tetPlaces[i];
+        if (!held)
+            model->boneTets[place / snw_blockLanes].rest[place % snw_blockLanes] = -INFINITY;
+    }
+    return snw_ok;
+}
+
 static snwResult MakeConstraints(snwPbcdModel* model, snwMessage* message)
 {
     snwResult result = snwBlocks_Make(&model->arena, model->character, &model->blocks, message);
@@ -105,7 +124,7 @@ static snwResult MakeConstraints(snwPbcdModel* model, snwMessage* message)
     if (model->arena.failed)
         return snwFailMemory(message);
     snwNeoRest_SetAll(model->rests, &model->blocks, model->character);
-    return snw_ok;
+    return model->driven && model->unfolds ? MakeBoneTets(model, message) : snw_ok;
 }
 
 static void ReadParams(snwPbcdModel* model, const double* params)
@@ -116,6 +135,7 @@ static void ReadParams(snwPbcdModel* model, const double* params)
     // Lengths are all that a body without tets has, and all that the method of 2007 knows.
     bool edges = def->tetCount == 0 || model->solver == snw_pbcdPbd;
     model->law = edges ? snw_pbcdEdges : (snwPbcdLaw)params[snw_pbcdLaw_];
+    model->unfolds = model->solver == snw_pbcdSmpbd && model->law != snw_pbcdEdges;
     model->commit = (snwPbcdCommit)params[snw_pbcdCommit_];
     model->integrator = (snwPbcdIntegrator)params[snw_pbcdIntegrator_];
     model->corrected = params[snw_pbcdCorrected] != 0.0;

@@ -88,6 +88,22 @@ static void MoveShape(snwSim* sim, int body, double time)
         snwParallelFor(sim->context, work->model->vertexCount, snw_shapeGrain, ShapeRows, &loop);
 }
 
+// Where two bones are an element apart, any motion that bends far enough turns what lies between them inside out, and
+// flesh that they hold on several sides could not but follow. So x_r itself is unfolded there: all vertices of elements
+// with a vertex of a bone give way alike. The rest is left to flesh.
+static void UnfoldReference(snwSim* sim, snwPbcdWork* work)
+{
+    snwUnfold unfold = snwPbcd_Unfold(work, work->reference);
+    int count = work->model->vertexCount;
+    if (!work->model->unfolds || !snwUnfold_Mark(sim->context, &unfold))
+        return;
+    for (int i = 0; i < count; ++i)
+        work->reference[4 * (size_t)i + 3] = 1.0f;
+    snwUnfold_All(sim->context, &unfold);
+    for (int i = 0; i < count; ++i)
+        work->reference[4 * (size_t)i + 3] = 0.0f;
+}
+
 snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* message)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
@@ -105,6 +121,7 @@ snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* 
         return result;
     snwSkinningTarget target = {.positions = work->reference, .positionStride = 4 * (int)sizeof(float)};
     snwSkinModel_Apply(sim->context, skin, &work->palette, &target);
+    UnfoldReference(sim, work);
     for (int i = 0; work->segments != NULL && i < def->boneCount; ++i)
     {
         work->segments[2 * i] = snwTransform_Apply(work->pose[i], def->bones[i].head);

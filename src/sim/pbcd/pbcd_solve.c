@@ -38,12 +38,6 @@ static void VisitHardEdges(int begin, int end, void* data)
     loop->kernels->distance(sweep->positions, loop->edges, begin, end, loop->stiffness);
 }
 
-static void Unfold(int begin, int end, void* data)
-{
-    const BlockLoop* loop = data;
-    loop->kernels->unfold(loop->sweep->positions, loop->sweep->tets, loop->sweep->folded, begin, end);
-}
-
 static void VisitHardTets(int begin, int end, void* data)
 {
     const BlockLoop* loop = data;
@@ -80,17 +74,6 @@ static void VisitBonds(snwSim* sim, snwPbcdWork* work, const snwPbcdTime* time)
 
 typedef void SweepFn(snwContext* context, const snwColours* colours, snwRangeFn* visit, void* data);
 
-// Whether there was something to unfold; of the law strain, which does not know: always.
-static bool UnfoldBody(snwSim* sim, const snwPbcdWork* work, SweepFn* sweep)
-{
-    BlockLoop loop = {.kernels = snwConstraint_Kernels(sim->context->simd), .sweep = &work->sweep};
-    int blocks = work->model->blocks.tetBlocks;
-    if (work->sweep.folded != NULL && memchr(work->sweep.folded, 1, (size_t)blocks) == NULL)
-        return false;
-    sweep(sim->context, &work->model->blocks.tetColours, Unfold, &loop);
-    return true;
-}
-
 static void VisitLaw(snwSim* sim, const snwPbcdWork* work, bool back)
 {
     const snwPbcdModel* model = work->model;
@@ -118,16 +101,17 @@ static void VisitLaw(snwSim* sim, const snwPbcdWork* work, bool back)
     if (model->law == snw_pbcdNeo)
     {
         loop.soft = loop.kernels->softNeo;
-        sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
-        UnfoldBody(sim, work, sweep);
+        sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop); // marks what is folded
     }
     if (model->law == snw_pbcdStrain || snwSim_Param(sim, snw_pbcdViscosity) > 0.0)
     {
         loop.soft = loop.kernels->softStrain;
         sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
     }
+    snwUnfold unfold = snwPbcd_Unfold(work, work->state.positions);
     if (model->law == snw_pbcdStrain)
-        UnfoldBody(sim, work, sweep);
+        snwUnfold_Mark(sim->context, &unfold);
+    snwUnfold_Round(sim->context, &unfold, back);
     snwSim_EndStage(sim, snw_stageVolume);
 }
 
@@ -172,31 +156,6 @@ static bool NeedsPairs(const snwSim* sim)
     return any;
 }
 
-// What is still flat or inside out after the last sweep. The energy of the law neo has finite wells there, which sweeps
-// alone do not leave: in the crease of an elbow, or under what lands hard. Contacts have the last word.
-static void UnfoldIsland(snwSim* sim, int island)
-{
-    enum
-    {
-        snw_unfoldRounds = 4
-    };
-    snwResponse* response = ((snwPbcdScratch*)sim->scratch)->response;
-    bool any = true;
-    for (int round = 0; round < snw_unfoldRounds && any; ++round)
-    {
-        any = false;
-        for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
-        {
-            int body = response->islandMembers[k];
-            const snwPbcdWork* work = body < sim->bodyCount ? snwPbcd_Work(sim, body) : NULL;
-            if (work != NULL && work->model->solver == snw_pbcdSmpbd && work->model->law == snw_pbcdNeo)
-                any = UnfoldBody(sim, work, snwColours_Sweep) || any;
-        }
-        if (any)
-            snwResponse_Solve(response, island, false);
-    }
-}
-
 void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
 {
     snwResponse* response = ((snwPbcdScratch*)sim->scratch)->response;
@@ -223,7 +182,7 @@ void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
         snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations || done);
         snwSim_EndStage(sim, snw_stageContact);
     }
-    UnfoldIsland(sim, island);
+    snwUnfold_Island(response, island, ((snwPbcdScratch*)sim->scratch)->unfolds);
     snwSim_EndStage(sim, snw_stageContact);
 }
 

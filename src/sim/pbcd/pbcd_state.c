@@ -86,6 +86,16 @@ static void InitFree(snwSim* sim, int body)
     }
 }
 
+// The first pose of a motion may be one that turns flesh inside out.
+static void UnfoldStart(snwSim* sim, const snwPbcdWork* work)
+{
+    const snwPbcdState* state = &work->state;
+    for (size_t i = 0; i < (size_t)work->model->vertexCount; ++i)
+        state->positions[4 * i + 3] = state->held[i] ? 0.0f : state->velocities[4 * i + 3];
+    snwUnfold unfold = snwPbcd_Unfold(work, state->positions);
+    snwUnfold_All(sim->context, &unfold);
+}
+
 // A body that follows its bones starts where they put it, at rest against them.
 void snwPbcd_InitBody(snwSim* sim, int body)
 {
@@ -102,6 +112,8 @@ void snwPbcd_InitBody(snwSim* sim, int body)
     }
     SetMasses(sim, body);
     SetHeld(sim, body);
+    if (model->driven && model->unfolds)
+        UnfoldStart(sim, work);
 }
 
 static bool RowsAreFinite(const float* rows, int count)

@@ -207,6 +207,13 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         if (model->compliant)
             scratch->neo[i] = snwArena_Alloc(&sim->arena, (size_t)model->blocks.tetBlocks, sizeof **scratch->neo);
     }
+    scratch->unfolds = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->unfolds);
+    for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
+    {
+        const snwBlocks* blocks = &((const snwPbdModel*)sim->bodies[i].model)->blocks;
+        unsigned char* folded = snwArena_Alloc(&sim->arena, (size_t)blocks->tetBlocks + 1, sizeof *folded);
+        scratch->unfolds[i] = (snwUnfold){blocks, blocks->tets, snwPbd_GetBody(sim, i).positions, folded};
+    }
     scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount((int)most), sizeof(double));
     scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
     scratch->last = snwArena_Alloc(&sim->arena, most, 4 * sizeof(float));
@@ -410,6 +417,12 @@ static void SolveIsland(snwSim* sim, int island, double h)
         snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations);
         snwSim_EndStage(sim, snw_stageContact);
     }
+    const snwUnfold* unfolds = ((snwPbdScratch*)sim->scratch)->unfolds;
+    for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
+        if (response->islandMembers[k] < sim->bodyCount)
+            snwUnfold_Mark(sim->context, &unfolds[response->islandMembers[k]]);
+    snwUnfold_Island(response, island, unfolds);
+    snwSim_EndStage(sim, snw_stageVolume);
 }
 
 static VertexLoop MakeVertexLoop(const snwSim* sim, int index, double h)
@@ -471,7 +484,19 @@ static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f
     const snwBody* common = &sim->bodies[body];
     snwLame lame = snwMaterial_Lame(&common->materials[common->character->def.regions[element]]);
     bool compliant = ((const snwPbdModel*)common->model)->compliant;
-    return compliant ? snwDensity_NeoHookean(lame, f) : snwDensity_Corotated(lame, f);
+    return compliant ? (1.0 - common->elasticLack) * snwDensity_NeoHookean(lame, f) : snwDensity_Corotated(lame, f);
+}
+
+// Sweeps that ended too early leave flesh that is too soft.
+static void TellStiffness(snwSim* sim, int index)
+{
+    const snwPbdModel* model = sim->bodies[index].model;
+    snwNeoEffect effect = snwNeoState_Effect(
+        ((snwPbdScratch*)sim->scratch)->neo[index], model->rests, &model->blocks, snwPbd_GetBody(sim, index).positions);
+    sim->bodies[index].elasticLack = 1.0 - effect.energy;
+    if (effect.stiffness > 0.0)
+        snwSim_TellStiffness(
+            sim, index, effect.stiffness, "more pbd.iterations or substeps, or method apd for stiff flesh");
 }
 
 static snwResult Step(snwSim* sim, double h, snwMessage* message)
@@ -496,12 +521,8 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     snwSim_EndStage(sim, snw_stageContact);
     for (int i = 0; i < sim->bodyCount; ++i)
     {
-        const snwPbdModel* model = sim->bodies[i].model;
-        double part = sim->lastSubstep && model->compliant ? snwNeoState_Effect(scratch->neo[i], model->rests,
-                                                                 &model->blocks, snwPbd_GetBody(sim, i).positions)
-                                                           : 0.0;
-        if (part > 0.0)
-            snwSim_TellStiffness(sim, i, part, "more pbd.iterations or substeps, or method apd for stiff flesh");
+        if (sim->lastSubstep && ((const snwPbdModel*)sim->bodies[i].model)->compliant)
+            TellStiffness(sim, i);
         FinishBody(sim, i, h);
     }
     snwSim_EndStage(sim, snw_stageVelocity);

@@ -65,12 +65,13 @@ snwPbdBody snwPbd_GetBody(const snwSim* sim, int body);
 // Work arrays of a sim.
 typedef struct snwPbdScratch
 {
-    float** before;    // per body, float4: positions before the substep
-    float** predicted; // per body, float4: positions before the projections
-    double* sums;      // of the damping, per chunk of the largest body
-    double* masses;    // kg, for new materials of the largest body
-    float* last;       // float4: positions before the last sweep
-    snwNeoState** neo; // per body with the compliant law
+    float** before;     // per body, float4: positions before the substep
+    float** predicted;  // per body, float4: positions before the projections
+    double* sums;       // of the damping, per chunk of the largest body
+    double* masses;     // kg, for new materials of the largest body
+    float* last;        // float4: positions before the last sweep
+    snwNeoState** neo;  // per body with the compliant law
+    snwUnfold* unfolds; // per body
     snwResponse* response;
 } snwPbdScratch;
 
