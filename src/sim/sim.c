@@ -257,7 +257,7 @@ static int CutSubstep(const snwSim* sim, double h)
     {
         const snwCharacter* character = sim->bodies[i].character;
         double edge = character->meanEdge, size = snwVec3_Distance(character->lower, character->upper);
-        if (edge > 0.0 && size < 0.1 && IsBorne(sim, i))
+        if (edge > 0.0 && size < sim->method->smallBody && IsBorne(sim, i))
             most = fmax(most, ceil(h * sqrt(g * size / sim->method->mostWeight) / edge));
     }
     return (int)fmin(most, snw_mostCuts);
