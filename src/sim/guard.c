@@ -37,10 +37,11 @@ static const double s_mostWaves = 10.0;    // c
 static const double s_deep = 0.05;         // L: a start inside of a collider that is told
 static const double s_unconverged = 0.03;  // L: the way of a last iteration that is told
 static const double s_soft = 0.8;          // of the stiffness that is asked for: below, it is told ...
+static const double s_knownSoft = 0.97;    // ... likewise, by methods that know and do not guess
 
 enum
 {
-    snw_stiffnessSamples = 8 // ... after so many times: an impact alone is no reason
+    snw_stiffnessSamples = 8 // after so many times: an impact alone is no reason
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -240,7 +241,7 @@ void snwSim_TellStiffness(snwSim* sim, int index, double part, const char* remed
     snwBody* body = &sim->bodies[index];
     body->stiffnessSum += part;
     double mean = body->stiffnessSum / ++body->stiffnessCount, young = 0.0;
-    if (body->stiffnessCount < snw_stiffnessSamples || mean > s_soft)
+    if (body->stiffnessCount < snw_stiffnessSamples || mean > (sim->method->knowsStiffness ? s_knownSoft : s_soft))
         return;
     for (int i = 0; i < body->character->def.materialCount; ++i)
         young = fmax(young, body->materials[i].young);

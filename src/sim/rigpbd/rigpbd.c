@@ -26,7 +26,7 @@ enum
     snw_mostWay = 10, // sizes per second that given handles have in common; rigpbd_plane.c has a vertex' against them
 };
 
-#define SNW_SENT_OFF 0.5 // sizes: what a handle must go in one step to be sent off
+#define SNW_SENT_OFF 0.2 // sizes: what a handle must go in one step to be sent off
 
 static const char* const s_stages[snw_stageCount] = {"predict", "elastic", "fit", "complement", "contact", "velocity"};
 
@@ -665,6 +665,16 @@ static void SolveFlesh(snwSim* sim, double h, bool touches)
     }
 }
 
+// Does anything but its own elements press this body? If not, the law finds back alone, also from tangles that elements
+// must pass through each other to leave.
+static bool IsPressed(const snwRigpbdWork* work)
+{
+    bool any = !work->alone;
+    for (int i = 0; i < work->model->handleCount; ++i)
+        any = any || work->state.handles[i].given != 0;
+    return any;
+}
+
 // What the law and the rig leave flat or inside out; see pair.h. Contacts have the last word.
 static void Unfold(snwSim* sim, double h, bool touches)
 {
@@ -680,7 +690,8 @@ static void Unfold(snwSim* sim, double h, bool touches)
         {
             snwRigpbdPass pass = MakePass(sim, i, h);
             const snwBlocks* blocks = &pass.work->model->blocks;
-            if (memchr(pass.work->folded, sought, (size_t)(blocks->triangleBlocks + blocks->tetBlocks)) == NULL)
+            size_t count = (size_t)(blocks->triangleBlocks + blocks->tetBlocks);
+            if (memchr(pass.work->folded, sought, count) == NULL || !IsPressed(pass.work))
                 continue;
             SweepElastic(sim, i, &pass, true);
             any = true;
@@ -749,6 +760,7 @@ const snwMethod snwRigpbdMethod = {
     .params = s_params,
     .paramCount = snw_rigpbdParamCount,
     .substeps = &s_substeps,
+    .knowsStiffness = true,
     .smallBody = INFINITY,
     .mostWeight = 0.03,
     .stages = s_stages,
