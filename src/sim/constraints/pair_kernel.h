@@ -3,16 +3,15 @@
 // Sums over an element from which its multipliers come; n is N, less what draws a lost element to its rest pose.
 typedef struct PairSums
 {
-    snwWide ff, fh, hh; // F : W F, F : W H, H : W H
-    snwWide fn, hn;     // F : W N, H : W N
+    snwWide ff, fh, hh; // F : W F, F : W H, H : W H, all over a
+    snwWide fn, hn;     // F : W N, H : W N, too
     snwWide size;       // |F|^2
     snwWide excess;     // det F - 1
 } PairSums;
 
-SNW_VISIT void SolvePair(const PairSums* s, const float* compliance, const float* bulk, snwWide* p, snwWide* q)
+SNW_VISIT void SolvePair(const PairSums* s, const float* bulk, snwWide* p, snwWide* q)
 {
-    snwWide a = snwWide_Load(compliance);
-    snwWide m00 = s->ff + a * s->size, m11 = s->hh + snwWide_Load(bulk), r0 = s->fn, r1 = s->hn - a * s->excess;
+    snwWide m00 = s->ff + s->size, m11 = s->hh + snwWide_Load(bulk), r0 = s->fn, r1 = s->hn - s->excess;
     snwWide inverse = SafeRatio(snwWide_Splat(1.0f), m00 * m11 - s->fh * s->fh);
     *p = (m11 * r0 - s->fh * r1) * inverse;
     *q = (m00 * r1 - s->fh * r0) * inverse;
@@ -27,10 +26,9 @@ typedef enum PairDeed
 } PairDeed;
 
 // q of an unfolding: P = q H / a.
-SNW_VISIT snwWide Unfolding(const float* compliance, snwWide det, snwWide hh)
+SNW_VISIT snwWide Unfolding(snwWide det, snwWide hh)
 {
-    snwWide missing = snwWide_Max(snwWide_Splat(0.2f) - det, snwWide_Splat(0.0f));
-    return snwWide_Load(compliance) * SafeRatio(missing, hh);
+    return SafeRatio(snwWide_Max(snwWide_Splat(0.2f) - det, snwWide_Splat(0.0f)), hh);
 }
 
 // Which lanes are to be looked at, or were not upright yet; those without an element, or with all of it held, never.
@@ -74,11 +72,11 @@ SNW_VISIT snwWideInt PushTriangles(
     snwWideInt folded = Folded(det, hh, deed);
     if (deed == Pair_unfold)
     {
-        q = Unfolding(block->compliance + lane, det, hh);
+        q = Unfolding(det, hh);
         P[0][0] = q * f[1][1], P[0][1] = -q * f[1][0], P[1][0] = -q * f[0][1], P[1][1] = q * f[0][0];
         return folded;
     }
-    SolvePair(&s, block->compliance + lane, block->bulk + lane, &p, &q);
+    SolvePair(&s, block->bulk + lane, &p, &q);
     snwWide n0 = f[0][0] - f[1][1], n1 = f[0][1] + f[1][0];
     P[0][0] = p * f[0][0] + q * f[1][1] - n0;
     P[0][1] = p * f[0][1] - q * f[1][0] - n1;
@@ -191,9 +189,9 @@ SNW_VISIT snwWideInt PushTets(const snwPairTets* block, int lane, const snwWide 
     PairSums s = {Dot3(fw, f), Dot3(fw, h), Dot3(hw, h), Dot3(fw, n), Dot3(hw, n), Dot3(f, f), excess};
     snwWide scale = snwWide_Load(block->stiffness + lane), det = excess + snwWide_Splat(1.0f);
     if (deed == Pair_law)
-        SolvePair(&s, block->compliance + lane, block->bulk + lane, &p, &q);
+        SolvePair(&s, block->bulk + lane, &p, &q);
     else
-        q = Unfolding(block->compliance + lane, det, s.hh);
+        q = Unfolding(det, s.hh);
     for (int d = 0; d < 3; ++d)
         for (int k = 0; k < 3; ++k)
             P[d][k] = scale * (deed == Pair_law ? p * f[d][k] + q * h[d][k] - n[d][k] : q * h[d][k]);
