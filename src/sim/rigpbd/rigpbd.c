@@ -27,7 +27,7 @@ enum
     snw_mostWay = 10, // sizes per second that given handles have in common; rigpbd_plane.c has a vertex' against them
 };
 
-#define SNW_SENT_OFF 0.2 // sizes: what a handle must go in one step to be sent off
+#define SNW_SENT_OFF 0.5 // sizes: what a handle must go in one step to be sent off
 
 static const char* const s_stages[snw_stageCount] = {"predict", "elastic", "fit", "complement", "contact", "velocity"};
 
