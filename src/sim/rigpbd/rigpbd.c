@@ -668,14 +668,16 @@ static void SolveFlesh(snwSim* sim, double h, bool touches)
     }
 }
 
-// Does anything but its own elements press this body? If not, the law finds back alone, also from tangles that elements
-// must pass through each other to leave.
-static bool IsPressed(const snwRigpbdWork* work)
+// Does anything but its own elements press this body: what is near it, pins, drags, two given handles? If not, the law
+// finds back alone, also from tangles that elements must pass through each other to leave.
+static bool IsPressed(const snwSim* sim, int body, bool touches)
 {
-    bool any = !work->alone;
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    int given = 0;
     for (int i = 0; i < work->model->handleCount; ++i)
-        any = any || work->state.handles[i].given != 0;
-    return any;
+        given += work->state.handles[i].given != 0;
+    bool alone = touches ? snwSim_IsAlone(sim, ResponseOf(sim), body) : work->alone;
+    return !alone || given > 1;
 }
 
 // What the law and the rig leave flat or inside out; see pair.h. Contacts have the last word.
@@ -694,7 +696,7 @@ static void Unfold(snwSim* sim, double h, bool touches)
             snwRigpbdPass pass = MakePass(sim, i, h);
             const snwBlocks* blocks = &pass.work->model->blocks;
             size_t count = (size_t)(blocks->triangleBlocks + blocks->tetBlocks);
-            if (memchr(pass.work->folded, sought, count) == NULL || !IsPressed(pass.work))
+            if (memchr(pass.work->folded, sought, count) == NULL || !IsPressed(sim, i, touches))
                 continue;
             SweepElastic(sim, i, &pass, true);
             any = true;
