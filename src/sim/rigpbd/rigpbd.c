@@ -668,16 +668,12 @@ static void SolveFlesh(snwSim* sim, double h, bool touches)
     }
 }
 
-// Does anything but its own elements press this body: what is near it, pins, drags, two given handles? If not, the law
-// finds back alone, also from tangles that elements must pass through each other to leave.
+// Does anything from outside press this body: what is near it, pins, drags? If not, the law finds back alone, also from
+// tangles that elements must pass through each other to leave. Given handles do not count: where one is locked or let
+// go of, unfolding that begins or ends would jerk.
 static bool IsPressed(const snwSim* sim, int body, bool touches)
 {
-    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    int given = 0;
-    for (int i = 0; i < work->model->handleCount; ++i)
-        given += work->state.handles[i].given != 0;
-    bool alone = touches ? snwSim_IsAlone(sim, ResponseOf(sim), body) : work->alone;
-    return !alone || given > 1;
+    return !(touches ? snwSim_IsAlone(sim, ResponseOf(sim), body) : snwRigpbd_Work(sim, body)->alone);
 }
 
 // What the law and the rig leave flat or inside out; see pair.h. Contacts have the last word.
