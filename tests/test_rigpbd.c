@@ -83,7 +83,8 @@ static Lone VisitLone(int dimension, double E, snwSimd simd)
             lone.start[k][d] = (double)x[4 * k + d];
     }
     snwPairDef pair = {character, &blocks, &material, x, lone.h, 1};
-    snwPairSweep sweep = {rows, x, triangles, tets};
+    unsigned char folded[1] = {0};
+    snwPairSweep sweep = {rows, x, triangles, tets, folded};
     const snwConstraintKernels* kernels = snwConstraint_Kernels(context->simd);
     if (dimension == 2)
         snwPairTriangles_Set(&pair, triangles), kernels->pairTriangles(&sweep, 0, 1);

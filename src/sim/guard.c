@@ -36,11 +36,11 @@ static const double s_mostTravel = 1000.0; // L per step
 static const double s_mostWaves = 10.0;    // c
 static const double s_deep = 0.05;         // L: a start inside of a collider that is told
 static const double s_unconverged = 0.03;  // L: the way of a last iteration that is told
-static const double s_soft = 0.97;         // of the stiffness that is asked for: below, it is told ...
+static const double s_soft = 0.97;         // of the stiffness that is asked for: below, it is told
 
 enum
 {
-    snw_stiffnessSamples = 8 // ... after so many times: an impact alone is no reason
+    snw_stiffnessSamples = 8 // after so many times: an impact alone is no reason
 };
 
 // ---------------------------------------------------------------------------------------------------------------------

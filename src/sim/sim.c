@@ -243,9 +243,10 @@ static bool IsBorne(const snwSim* sim, int body)
     return borne && snwSim_BodyMotion(sim, body) == NULL;
 }
 
-// Into how many parts a substep of h seconds is cut, for bodies of less than a decimetre. In those gravity moves
-// elements by a good part of their own size while a substep lasts, and sweeps or iterations cannot hold up all of the
-// others above them: a body of millimetres would lie flat on the ground. Its weight as such a part, times the number of
+// Into how many parts a substep of h seconds is cut, for bodies of less than a decimetre, in rigpbd for all. In those
+// gravity moves elements by a good part of their own size while a substep lasts, and sweeps or iterations cannot hold
+// up all of the others above them: a body of millimetres would lie flat on the ground, and so does a horse in rigpbd
+// with one sweep per frame. Its weight as such a part, times the number of
 // elements on top of each other, is g h^2 size / edge^2; methods say how much of it they bear.
 static int CutSubstep(const snwSim* sim, double h)
 {
@@ -258,7 +259,7 @@ static int CutSubstep(const snwSim* sim, double h)
     {
         const snwCharacter* character = sim->bodies[i].character;
         double edge = character->meanEdge, size = snwVec3_Distance(character->lower, character->upper);
-        if (edge > 0.0 && size < 0.1 && IsBorne(sim, i))
+        if (edge > 0.0 && size < sim->method->smallBody && IsBorne(sim, i))
             most = fmax(most, ceil(h * sqrt(g * size / sim->method->mostWeight) / edge));
     }
     return (int)fmin(most, snw_mostCuts);

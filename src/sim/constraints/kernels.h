@@ -30,9 +30,11 @@ typedef struct snwConstraintKernels
     snwSoftKernelFn* softStrain;
     snwSoftKernelFn* softNeo;
 
-    // pair.h
+    // pair.h: the law, and marks; then what is marked is unfolded.
     void (*pairTriangles)(const snwPairSweep* sweep, int begin, int end);
     void (*pairTets)(const snwPairSweep* sweep, int begin, int end);
+    void (*unfoldTriangles)(const snwPairSweep* sweep, int begin, int end);
+    void (*unfoldTets)(const snwPairSweep* sweep, int begin, int end);
 
     // plane.h, rows [begin, end): v += acceleration and p = x + h v, not moved yet; x = p + d and v = (v + d / h) keep.
     // The latter gives the sum of squares of the velocities against the centre.

@@ -12,7 +12,8 @@ typedef struct Element
     double w[4];   // inverse masses
     snwMat3 yield; // W
     double a, b, volume;
-    double kept; // of its stiffness: below 1 it is cut
+    double kept;  // of its stiffness: below 1 it is cut
+    double share; // of the limit that its stiffness takes
 } Element;
 
 static snwVec3 RoundedRest(const snwCharacter* character, int vertex)
@@ -55,6 +56,7 @@ static Element MakeElement(const snwPairDef* def, int index)
     double trace = element.yield.m[0][0] + element.yield.m[1][1] + element.yield.m[2][2];
     double a = 2.0 * def->visits * (1.0 + material->poisson) / (material->young * element.volume * def->h * def->h);
     element.kept = a < snw_pairLimit * trace ? a / (snw_pairLimit * trace) : 1.0;
+    element.share = fmin(1.0, snw_pairLimit * trace / a);
     element.a = element.kept < 1.0 ? snw_pairLimit * trace : a;
     element.b = 1.0 - 2.0 * material->poisson;
     return element;
@@ -131,7 +133,7 @@ double snwPair_KeptOfAll(const snwPairDef* def)
     {
         Element element = MakeElement(def, i);
         volume += element.volume;
-        yield += element.volume / element.kept;
+        yield += element.volume / element.kept * (1.0 + snw_pairLag * element.share);
     }
     return yield > 0.0 ? volume / yield : 1.0;
 }

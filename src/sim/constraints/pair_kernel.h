@@ -17,6 +17,31 @@ SNW_VISIT void SolvePair(const PairSums* s, const float* bulk, snwWide* p, snwWi
     *q = (m00 * r1 - s->fh * r0) * inverse;
 }
 
+// What a visit does: the law; or, to elements below a fifth of their volume, det F = 0.2 along H, and nothing to
+// others.
+typedef enum PairDeed
+{
+    Pair_law,
+    Pair_unfold,
+} PairDeed;
+
+// q of an unfolding: P = q H / a.
+SNW_VISIT snwWide Unfolding(snwWide det, snwWide hh)
+{
+    return SafeRatio(snwWide_Max(snwWide_Splat(0.2f) - det, snwWide_Splat(0.0f)), hh);
+}
+
+// Which lanes are to be looked at, or were not upright yet; those without an element, or with all of it held, never.
+SNW_VISIT snwWideInt Folded(snwWide det, snwWide hh, PairDeed deed)
+{
+    return (det < snwWide_Splat(deed == Pair_law ? 0.5f : 0.15f)) & (hh > snwWide_Splat(0.0f));
+}
+
+SNW_VISIT void MarkFolded(unsigned char* mark, int lane, snwWideInt folded)
+{
+    *mark = (lane > 0 && *mark != snw_pairSound) || snwWideInt_Any(folded) ? snw_pairSqueezed : snw_pairSound;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Triangles
 
@@ -35,7 +60,8 @@ SNW_VISIT void PlaneDeformation(const snwWide x[3][4], const snwWide g[2][2], sn
 // a P, row by row. In the plane the cofactors of F are its own numbers, and with them
 //   F : W F = xx A + 2 xy C + yy B,   F : W H = tr W det F,   H : W H = tr W |F|^2 - F : W F
 // where A, B and C are the squares and the product of F's columns.
-SNW_VISIT void PushTriangles(const snwPairTriangles* block, int lane, const snwWide f[2][2], snwWide P[2][2])
+SNW_VISIT snwWideInt PushTriangles(
+    const snwPairTriangles* block, int lane, const snwWide f[2][2], snwWide P[2][2], PairDeed deed)
 {
     snwWide xx = snwWide_Load(block->yield[0] + lane), xy2 = snwWide_Load(block->yield[1] + lane),
             yy = snwWide_Load(block->yield[2] + lane), trace = xx + yy, p, q;
@@ -43,21 +69,31 @@ SNW_VISIT void PushTriangles(const snwPairTriangles* block, int lane, const snwW
     snwWide C = f[0][0] * f[0][1] + f[1][0] * f[1][1], det = f[0][0] * f[1][1] - f[0][1] * f[1][0];
     snwWide ff = xx * A + yy * B + xy2 * C, hh = trace * size - ff, fh = trace * det;
     PairSums s = {ff, fh, hh, ff - fh, fh - hh, size, det - snwWide_Splat(1.0f)};
+    snwWideInt folded = Folded(det, hh, deed);
+    if (deed == Pair_unfold)
+    {
+        q = Unfolding(det, hh);
+        P[0][0] = q * f[1][1], P[0][1] = -q * f[1][0], P[1][0] = -q * f[0][1], P[1][1] = q * f[0][0];
+        return folded;
+    }
     SolvePair(&s, block->bulk + lane, &p, &q);
     snwWide n0 = f[0][0] - f[1][1], n1 = f[0][1] + f[1][0];
     P[0][0] = p * f[0][0] + q * f[1][1] - n0;
     P[0][1] = p * f[0][1] - q * f[1][0] - n1;
     P[1][0] = p * f[1][0] - q * f[0][1] - n1;
     P[1][1] = p * f[1][1] + q * f[0][0] + n0;
+    return folded;
 }
 
 // A block under way: rows of its vertices, gradients, and where it pushes.
 typedef struct TriangleVisit
 {
     snwWide x[3][4], g[2][2], P[2][2];
+    snwWideInt folded;
 } TriangleVisit;
 
-SNW_VISIT void BeginTriangles(const float* rows, const snwPairTriangles* block, int lane, TriangleVisit* v)
+SNW_VISIT void BeginTriangles(
+    const float* rows, const snwPairTriangles* block, int lane, TriangleVisit* v, PairDeed deed)
 {
     snwWide f[2][2];
     for (int k = 0; k < 3; ++k)
@@ -65,7 +101,7 @@ SNW_VISIT void BeginTriangles(const float* rows, const snwPairTriangles* block, 
     for (int k = 0; k < 4; ++k)
         v->g[k / 2][k % 2] = snwWide_Load(block->inverse[k] + lane);
     PlaneDeformation(v->x, v->g, f);
-    PushTriangles(block, lane, f, v->P);
+    v->folded = PushTriangles(block, lane, f, v->P, deed);
 }
 
 SNW_VISIT void EndTriangles(float* rows, const snwPairTriangles* block, int lane, const TriangleVisit* v)
@@ -92,16 +128,37 @@ static void PairTriangles(const snwPairSweep* sweep, int begin, int end)
         for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
         {
             TriangleVisit one, two;
-            BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &one);
-            BeginTriangles(sweep->rows, &sweep->triangles[i + 1], lane, &two);
+            BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &one, Pair_law);
+            BeginTriangles(sweep->rows, &sweep->triangles[i + 1], lane, &two, Pair_law);
             EndTriangles(sweep->rows, &sweep->triangles[i], lane, &one);
             EndTriangles(sweep->rows, &sweep->triangles[i + 1], lane, &two);
+            MarkFolded(&sweep->folded[i], lane, one.folded);
+            MarkFolded(&sweep->folded[i + 1], lane, two.folded);
         }
     for (int lane = 0; i < end && lane < snw_blockLanes; lane += SNW_WIDE_LANES)
     {
         TriangleVisit last;
-        BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &last);
+        BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &last, Pair_law);
         EndTriangles(sweep->rows, &sweep->triangles[i], lane, &last);
+        MarkFolded(&sweep->folded[i], lane, last.folded);
+    }
+}
+
+static void UnfoldTriangles(const snwPairSweep* sweep, int begin, int end)
+{
+    for (int i = begin; i < end; ++i)
+    {
+        snwWideInt folded = {0};
+        for (int lane = sweep->folded[i] == snw_pairSound ? snw_blockLanes : 0; lane < snw_blockLanes;
+             lane += SNW_WIDE_LANES)
+        {
+            TriangleVisit visit;
+            BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &visit, Pair_unfold);
+            EndTriangles(sweep->rows, &sweep->triangles[i], lane, &visit);
+            folded = folded | visit.folded;
+        }
+        if (sweep->folded[i] != snw_pairSound)
+            sweep->folded[i] = snwWideInt_Any(folded) ? snw_pairFolded : snw_pairSqueezed;
     }
 }
 
@@ -113,7 +170,7 @@ SNW_VISIT snwWide Dot3(const snwWide a[3][3], const snwWide b[3][3])
     return Dot(a[0], b[0]) + Dot(a[1], b[1]) + Dot(a[2], b[2]);
 }
 
-SNW_VISIT void PushTets(const snwPairTets* block, int lane, const snwWide f[3][3], snwWide P[3][3])
+SNW_VISIT snwWideInt PushTets(const snwPairTets* block, int lane, const snwWide f[3][3], snwWide P[3][3], PairDeed deed)
 {
     snwWide h[3][3], n[3][3], fw[3][3], hw[3][3], w[6], p, q;
     Cross(f[1], f[2], h[0]);
@@ -130,14 +187,18 @@ SNW_VISIT void PushTets(const snwPairTets* block, int lane, const snwWide f[3][3
             n[d][k] = f[d][k] - h[d][k] - (d == k ? lost : snwWide_Splat(0.0f));
     }
     PairSums s = {Dot3(fw, f), Dot3(fw, h), Dot3(hw, h), Dot3(fw, n), Dot3(hw, n), Dot3(f, f), excess};
-    SolvePair(&s, block->bulk + lane, &p, &q);
-    snwWide scale = snwWide_Load(block->stiffness + lane);
+    snwWide scale = snwWide_Load(block->stiffness + lane), det = excess + snwWide_Splat(1.0f);
+    if (deed == Pair_law)
+        SolvePair(&s, block->bulk + lane, &p, &q);
+    else
+        q = Unfolding(det, s.hh);
     for (int d = 0; d < 3; ++d)
         for (int k = 0; k < 3; ++k)
-            P[d][k] = scale * (p * f[d][k] + q * h[d][k] - n[d][k]);
+            P[d][k] = scale * (deed == Pair_law ? p * f[d][k] + q * h[d][k] - n[d][k] : q * h[d][k]);
+    return Folded(det, s.hh, deed);
 }
 
-SNW_VISIT void VisitTets(const snwPairSweep* sweep, const snwPairTets* block, int lane)
+SNW_VISIT snwWideInt VisitTets(const snwPairSweep* sweep, const snwPairTets* block, int lane, PairDeed deed)
 {
     snwWide x[4][4], m[4][4], g[4][3], f[3][3], P[3][3];
     for (int k = 0; k < 4; ++k)
@@ -159,15 +220,29 @@ SNW_VISIT void VisitTets(const snwPairSweep* sweep, const snwPairTets* block, in
         for (int k = 0; k < 3; ++k)
             f[d][k] = u[0] * g[1][k] + u[1] * g[2][k] + u[2] * g[3][k];
     }
-    PushTets(block, lane, f, P);
+    snwWideInt folded = PushTets(block, lane, f, P, deed);
     for (int k = 0; k < 4; ++k)
         snwWide_Store4(sweep->rows, block->index[k] + lane, m[k][0] + x[k][3] * Dot(P[0], g[k]),
             m[k][1] + x[k][3] * Dot(P[1], g[k]), m[k][2] + x[k][3] * Dot(P[2], g[k]), m[k][3]);
+    return folded;
 }
 
 static void PairTets(const snwPairSweep* sweep, int begin, int end)
 {
     for (int i = begin; i < end; ++i)
         for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
-            VisitTets(sweep, &sweep->tets[i], lane);
+            MarkFolded(&sweep->folded[i], lane, VisitTets(sweep, &sweep->tets[i], lane, Pair_law));
+}
+
+static void UnfoldTets(const snwPairSweep* sweep, int begin, int end)
+{
+    for (int i = begin; i < end; ++i)
+    {
+        snwWideInt folded = {0};
+        for (int lane = sweep->folded[i] == snw_pairSound ? snw_blockLanes : 0; lane < snw_blockLanes;
+             lane += SNW_WIDE_LANES)
+            folded = folded | VisitTets(sweep, &sweep->tets[i], lane, Pair_unfold);
+        if (sweep->folded[i] != snw_pairSound)
+            sweep->folded[i] = snwWideInt_Any(folded) ? snw_pairFolded : snw_pairSqueezed;
+    }
 }

@@ -411,6 +411,7 @@ const snwMethod snwPbcdMethod = {
                 snw_featureTets | snw_featureBones,
     .params = s_params,
     .paramCount = snw_pbcdParamCount,
+    .smallBody = 0.1,
     .mostWeight = 0.2,
     .stages = s_stages,
     .stageCount = snw_stageCount,

@@ -537,6 +537,7 @@ const snwMethod snwPbdMethod = {
                 snw_featureTets,
     .params = s_params,
     .paramCount = snw_pbdParamCount,
+    .smallBody = 0.1,
     .mostWeight = 0.06,
     .stages = s_stages,
     .stageCount = snw_stageCount,

@@ -183,7 +183,9 @@ static void EmptyPlane(int begin, int end, void* data)
         snwRow row = *snwRigpbd_RowAt(work->plane, i), p = *snwRigpbd_RowAt(work->predicted, i);
         snwRow move = __builtin_shufflevector(row, (snwRow){0}, 2, 3, 4, 5);
         *snwRigpbd_RowAt(work->moves, i) = move;
-        *snwRigpbd_RowAt(work->state.positions, i) = p + move;
+        if (p[3] > 0.0f)
+            p += move;
+        *snwRigpbd_RowAt(work->state.positions, i) = p;
     }
 }
 
@@ -278,20 +280,14 @@ static void UpdateElements(const snwSim* sim, int body, double h)
 
 typedef struct Visit
 {
-    const snwConstraintKernels* kernels;
+    void (*kernel)(const snwPairSweep* sweep, int begin, int end);
     snwPairSweep sweep;
 } Visit;
 
-static void VisitTriangles(int begin, int end, void* data)
+static void VisitBlocks(int begin, int end, void* data)
 {
     const Visit* visit = data;
-    visit->kernels->pairTriangles(&visit->sweep, begin, end);
-}
-
-static void VisitTets(int begin, int end, void* data)
-{
-    const Visit* visit = data;
-    visit->kernels->pairTets(&visit->sweep, begin, end);
+    visit->kernel(&visit->sweep, begin, end);
 }
 
 static void StartElastic(snwSim* sim, int body, snwRigpbdPass* pass)
@@ -305,16 +301,20 @@ static void StartElastic(snwSim* sim, int body, snwRigpbdPass* pass)
         memset(work->moves, 0, (size_t)work->model->vertexCount * 4 * sizeof(float));
 }
 
-static void SweepElastic(snwSim* sim, int body, snwRigpbdPass* pass)
+// By the law of the flesh, or to unfold what it has marked.
+static void SweepElastic(snwSim* sim, int body, snwRigpbdPass* pass, bool unfold)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwRigpbdModel* model = work->model;
-    snwPairSweep sweep = {model->flat ? work->plane : work->moves, work->predicted, work->triangles, work->tets};
-    Visit visit = {snwConstraint_Kernels(sim->context->simd), sweep};
+    const snwConstraintKernels* kernels = pass->kernels;
+    Visit visit = {
+        .sweep = {model->flat ? work->plane : work->moves, work->predicted, work->triangles, work->tets, work->folded}};
     if (model->flat)
-        snwColours_Sweep(sim->context, &model->blocks.triangleColours, VisitTriangles, &visit);
+        visit.kernel = unfold ? kernels->unfoldTriangles : kernels->pairTriangles;
     else
-        snwColours_Sweep(sim->context, &model->blocks.tetColours, VisitTets, &visit);
+        visit.kernel = unfold ? kernels->unfoldTets : kernels->pairTets;
+    const snwColours* colours = model->flat ? &model->blocks.triangleColours : &model->blocks.tetColours;
+    snwColours_Sweep(sim->context, colours, VisitBlocks, &visit);
     if (!work->alone)
         snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, model->flat ? EmptyPlane : Move, pass);
 }
@@ -328,7 +328,7 @@ static void SweepLast(snwSim* sim, int body, snwRigpbdPass* pass)
     const float* rows = work->model->flat ? work->plane : work->moves;
     int count = work->model->vertexCount;
     memcpy(last, rows, 4 * (size_t)count * sizeof *last);
-    SweepElastic(sim, body, pass);
+    SweepElastic(sim, body, pass, false);
 
     // Rows of the plane hold the move in their last two numbers.
     float most = 0.0f;
@@ -432,13 +432,12 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
     snwSim_EndStage(sim, snw_stageFit);
     bool answers = Answer(work, which, &hold, &now);
     bool damped = snwSim_Param(sim, snw_rigpbdDamping) > 0.0;
-    bool plane = model->flat && work->alone;
-    flesh = (snwRigFlesh){.rows = plane ? work->plane : work->moves, .plane = plane};
+    flesh = (snwRigFlesh){.rows = model->flat ? work->plane : work->moves, .plane = model->flat};
     if (answers || damped)
         snwRigFit_ApplyFlesh(
             sim->context, fit, work->fits[which], work->poses, answers ? &flesh : NULL, damped ? work->drift : NULL);
     if (answers && !work->alone)
-        snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, Move, pass);
+        snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, model->flat ? EmptyPlane : Move, pass);
     snwSim_EndStage(sim, snw_stageComplement);
 }
 
@@ -632,6 +631,15 @@ static void FinishContacts(snwSim* sim, double h)
     snwSim_FinishContacts(sim, response, snwSim_Param(sim, snw_rigpbdDrag), h);
 }
 
+static void AbsorbAll(snwSim* sim, double h)
+{
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        snwRigpbdPass pass = MakePass(sim, i, h);
+        snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, Absorb, &pass);
+    }
+}
+
 // Contacts and hands between the sweeps, so that what presses and pulls reaches all of the flesh.
 static void SolveFlesh(snwSim* sim, double h, bool touches)
 {
@@ -647,19 +655,55 @@ static void SolveFlesh(snwSim* sim, double h, bool touches)
             if (k + 1 == iterations && sim->lastSubstep)
                 SweepLast(sim, i, &pass);
             else
-                SweepElastic(sim, i, &pass);
+                SweepElastic(sim, i, &pass, false);
             snwHands hands = MakeHands(pass.work, h);
             moved |= snwHands_Drag(sim, i, &hands, iterations);
         }
         snwSim_EndStage(sim, snw_stageElastic);
         if (touches)
             SolveContacts(sim, k % snw_lookAgain == 0);
-        for (int i = 0; i < sim->bodyCount && moved; ++i)
+        if (moved)
+            AbsorbAll(sim, h);
+        snwSim_EndStage(sim, snw_stageContact);
+    }
+}
+
+// Does anything from outside press this body: what is near it, pins, drags? If not, the law finds back alone, also from
+// tangles that elements must pass through each other to leave. Given handles do not count: where one is locked or let
+// go of, unfolding that begins or ends would jerk.
+static bool IsPressed(const snwSim* sim, int body, bool touches)
+{
+    return !(touches ? snwSim_IsAlone(sim, ResponseOf(sim), body) : snwRigpbd_Work(sim, body)->alone);
+}
+
+// What the law and the rig leave flat or inside out; see pair.h. Contacts have the last word.
+static void Unfold(snwSim* sim, double h, bool touches)
+{
+    enum
+    {
+        snw_mostRounds = 8
+    };
+    snwPairMark sought = snw_pairSqueezed;
+    for (int round = 0; round < snw_mostRounds; ++round)
+    {
+        bool any = false;
+        for (int i = 0; i < sim->bodyCount; ++i)
         {
             snwRigpbdPass pass = MakePass(sim, i, h);
-            snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, Absorb, &pass);
+            const snwBlocks* blocks = &pass.work->model->blocks;
+            size_t count = (size_t)(blocks->triangleBlocks + blocks->tetBlocks);
+            if (memchr(pass.work->folded, sought, count) == NULL || !IsPressed(sim, i, touches))
+                continue;
+            SweepElastic(sim, i, &pass, true);
+            any = true;
         }
-        snwSim_EndStage(sim, snw_stageContact);
+        if (!any)
+            return;
+        sought = snw_pairFolded;
+        if (!touches)
+            continue;
+        SolveContacts(sim, false);
+        AbsorbAll(sim, h);
     }
 }
 
@@ -693,6 +737,8 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         snwRigpbdPass pass = MakePass(sim, i, h);
         SolveRig(sim, i, &pass, h);
     }
+    Unfold(sim, h, touches);
+    snwSim_EndStage(sim, snw_stageElastic);
     if (touches)
         FinishContacts(sim, h);
     snwSim_EndStage(sim, snw_stageContact);
@@ -715,6 +761,7 @@ const snwMethod snwRigpbdMethod = {
     .params = s_params,
     .paramCount = snw_rigpbdParamCount,
     .substeps = &s_substeps,
+    .smallBody = INFINITY,
     .mostWeight = 0.03,
     .stages = s_stages,
     .stageCount = snw_stageCount,

@@ -7,6 +7,7 @@
 //     elastic      XPBD on p + d (constraints/pair.h); drags and pins
 //     rig          the pose that fits p + d best with what is given (rig/rig_fit.h), moments only, no skinning
 //     complement   d += J dl: the flesh answers to what is given, and to nothing else
+//     unfold       what that left flat or inside out (constraints/pair.h)
 //     contact      last, so that nothing is left inside of anything; the rig sees it in the next substep
 //     velocity     v += d / h,  x = p + d;  damping
 // All that constraints do is kept in d, apart from the coordinates: v gets no rounding of these, so a free character
@@ -158,6 +159,7 @@ typedef struct snwRigpbdWork
     float* drift;     // rows: velocities of the rigged mesh
     snwPairTriangles* triangles;
     snwPairTets* tets;
+    unsigned char* folded; // per block: snwPairMark
     const snwRigFit* rigs[snw_rigpbdFits];  // the model's, and the affine ones once they are asked for: the work's own
     snwRigFitScratch* fits[snw_rigpbdFits]; // NULL where there is no such rig
     snwRigTarget* targets;
