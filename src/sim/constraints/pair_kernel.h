@@ -37,7 +37,7 @@ SNW_VISIT snwWideInt Folded(snwWide det, snwWide hh, PairDeed deed)
     return (det < snwWide_Splat(deed == Pair_law ? 0.5f : 0.15f)) & (hh > snwWide_Splat(0.0f));
 }
 
-SNW_VISIT void MarkFolded(unsigned char* mark, int lane, snwWideInt folded)
+SNW_VISIT void MarkSqueezed(unsigned char* mark, int lane, snwWideInt folded)
 {
     *mark = (lane > 0 && *mark != snw_pairSound) || snwWideInt_Any(folded) ? snw_pairSqueezed : snw_pairSound;
 }
@@ -132,15 +132,15 @@ static void PairTriangles(const snwPairSweep* sweep, int begin, int end)
             BeginTriangles(sweep->rows, &sweep->triangles[i + 1], lane, &two, Pair_law);
             EndTriangles(sweep->rows, &sweep->triangles[i], lane, &one);
             EndTriangles(sweep->rows, &sweep->triangles[i + 1], lane, &two);
-            MarkFolded(&sweep->folded[i], lane, one.folded);
-            MarkFolded(&sweep->folded[i + 1], lane, two.folded);
+            MarkSqueezed(&sweep->folded[i], lane, one.folded);
+            MarkSqueezed(&sweep->folded[i + 1], lane, two.folded);
         }
     for (int lane = 0; i < end && lane < snw_blockLanes; lane += SNW_WIDE_LANES)
     {
         TriangleVisit last;
         BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &last, Pair_law);
         EndTriangles(sweep->rows, &sweep->triangles[i], lane, &last);
-        MarkFolded(&sweep->folded[i], lane, last.folded);
+        MarkSqueezed(&sweep->folded[i], lane, last.folded);
     }
 }
 
@@ -231,7 +231,7 @@ static void PairTets(const snwPairSweep* sweep, int begin, int end)
 {
     for (int i = begin; i < end; ++i)
         for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
-            MarkFolded(&sweep->folded[i], lane, VisitTets(sweep, &sweep->tets[i], lane, Pair_law));
+            MarkSqueezed(&sweep->folded[i], lane, VisitTets(sweep, &sweep->tets[i], lane, Pair_law));
 }
 
 static void UnfoldTets(const snwPairSweep* sweep, int begin, int end)
