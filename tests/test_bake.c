@@ -1,6 +1,7 @@
 // The engine of bakes: which frames, how they settle, repeat and go on, what is touched, and what is told.
 
 #include "bake/bake.h"
+#include "bake/output.h"
 #include "base/hash.h"
 #include "fixture.h"
 #include "math/transform.h"
@@ -228,6 +229,186 @@ TEST(bake, loopsCloseWithoutASeam)
     CHECK(take.result < 0);
     CHECK_CONTAINS(take.message.text, "does not end");
     Close(&take);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Flesh on top of the file
+
+// Where the file itself has a vertex of the body of the world in the middle of 'bend': beyond the joint it is turned by
+// 60 degrees about z, and the shell by 90 more about the end.
+static snwVec3 Bent(const float rest[3])
+{
+    double x = (double)rest[0] - 0.5, y = (double)rest[1], share = fmin(fmax(5 * ((double)rest[0] - 0.4), 0), 1);
+    if (rest[0] > 1.2f)
+    {
+        double swap = x - 0.5;
+        x = 0.5 - y, y = swap, share = 1;
+    }
+    snwVec3 turned = {0.5 + 0.5 * x - sin(SNW_PI / 3) * y, sin(SNW_PI / 3) * x + 0.5 * y, (double)rest[2]};
+    snwVec3 still = {(double)rest[0], (double)rest[1], (double)rest[2]};
+    return rest[0] < 0.3f ? still : snwVec3_Add(snwVec3_Scale(still, 1 - share), snwVec3_Scale(turned, share));
+}
+
+// The largest distance of the body from there, of vertices whose x at rest is at least `from`.
+static double GapToFile(const Take* take, const snwSkin* skin, float from)
+{
+    const snwSurfaceInfo* surface = snwPrepared_GetSurface(snwBake_GetPrepared(take->bake), 0);
+    double most = 0;
+    for (int i = 0; i < skin->vertexCount; ++i)
+    {
+        const float* x = skin->positions + 3 * (size_t)i;
+        snwVec3 now = {(double)x[0], (double)x[1], (double)x[2]};
+        if (surface->positions[i][0] >= from)
+            most = fmax(most, snwVec3_Distance(now, Bent(surface->positions[i])));
+    }
+    return most;
+}
+
+TEST(bake, fleshIsAddedToWhatTheFileMakesOfItsSurfaces)
+{
+    const char* path = snwPrepareWorld_Write(&(snwPrepareWorld){.shell = true}, "added", NULL);
+    Take take = Run(path, "added", "{'start': 0.2, 'end': 0.5, 'fps': 20}");
+    REQUIRE(take.result >= 0);
+    snwBakeFrames* frames = snwBake_GetFrames(take.bake);
+    const float* offsets = NULL;
+    snwSkin artist, flesh;
+    REQUIRE(snwBakeFrames_Read(frames, 6, NULL, NULL) >= 0);
+    REQUIRE(snwBakeFrames_GetArtist(frames, 0, &artist, NULL) >= 0);
+    REQUIRE(snwBakeFrames_GetSurface(frames, 0, &flesh, NULL) >= 0);
+    REQUIRE(snwBakeFrames_GetFlesh(frames, 0, &offsets, NULL) >= 0 && offsets != NULL);
+    CHECK(GapToFile(&take, &artist, -1) < 1e-6);
+    CHECK(GapToFile(&take, &flesh, -1) > 2e-3);   // it lives
+    CHECK(GapToFile(&take, &flesh, -1) < 0.03);   // 0.2 of 0.12 m, and what the bend adds
+    CHECK(GapToFile(&take, &flesh, 1.2f) < 1e-6); // the shell has no flesh: exactly its bone
+    for (int i = 0; i < 3 * flesh.vertexCount; ++i)
+        CHECK_NEAR(flesh.positions[i], artist.positions[i] + offsets[i], 1e-6);
+    Close(&take);
+}
+
+TEST(bake, clipsWithoutANameAreFoundByNumber)
+{
+    const char* path = snwPrepareWorld_Write(&(snwPrepareWorld){.swing = true, .unnamed = true}, "unnamed", NULL);
+    Take take = Open(path, "unnamed", "{'clip': '2'}");
+    REQUIRE(take.result >= 0);
+    snwPrepared *prepared = (snwPrepared*)snwBake_GetPrepared(take.bake), *loaded = NULL;
+    void* data = NULL;
+    size_t size = 0;
+    REQUIRE(snwPrepared_Save(prepared, &data, &size, NULL) >= 0);
+    REQUIRE(snwPrepared_Load(take.context, data, size, &loaded, NULL) >= 0);
+    const int* clips = snwPrepared_GetInfo(loaded).clips;
+    CHECK(clips != NULL && clips[0] == 0 && clips[1] == 1);
+    snwPrepared_Release(loaded);
+    snwContext_Free(take.context, data);
+    Close(&take);
+    char out[192];
+    snprintf(out, sizeof out, "%s/unnamed_soft.glb", snwTest_TempDir());
+    snwProcess run = RUN("bake", path, "-o", out, "--clip", "2", "--end", "0.3", "--elements", "150");
+    CHECK_INT(run.code, 0);
+    snwProcess_Free(&run);
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwAsset* written = NULL;
+    REQUIRE(snwAsset_Open(context, out, &written, NULL) >= 0);
+    CHECK_INT(written->animationCount, 2); // no new one beside them
+    CHECK_INT(written->animations[0].channelCount, 1);
+    CHECK_INT(written->animations[1].channelCount, 4);
+    snwAsset_Close(written);
+    snwDestroyContext(context);
+}
+
+// 'hand' is thin by its name: it swings faster and moves less.
+TEST(bake, handsAreFirmerThanTheRest)
+{
+    Take soft = Run(BendFile("firm"), "firm", "{'start': 0.3, 'end': 0.6, 'falloff': 0}");
+    const char* path = snwPrepareWorld_Write(&(snwPrepareWorld){.hand = true}, "firmer", NULL);
+    Take firm = Run(path, "firmer", "{'start': 0.3, 'end': 0.6}");
+    Take asked = Open(path, "asked", "{'materials': {'hand': {'frequency': 3}}}");
+    REQUIRE(soft.result >= 0 && firm.result >= 0 && asked.result >= 0);
+    double fastest[3] = {0}, slowest[3] = {1e9, 1e9, 1e9};
+    for (int t = 0; t < 3; ++t)
+    {
+        const Take* takes[] = {&soft, &firm, &asked};
+        const snwCharacterDef* def = snwCharacter_GetDef(snwPrepared_GetCharacter(snwBake_GetPrepared(takes[t]->bake)));
+        for (int i = 0; i < def->tetCount; ++i)
+        {
+            double x = def->vertices[def->tets[i][0]].x, f = def->materials[def->regions[i]].frequency;
+            if (x > 0.75)
+                fastest[t] = fmax(fastest[t], f);
+            if (x > 0.75)
+                slowest[t] = fmin(slowest[t], f);
+        }
+    }
+    CHECK_NEAR(fastest[0], 4, 0);
+    CHECK(fastest[1] > 8);
+    CHECK_NEAR(slowest[2], 3, 0); // what was said is said
+    CHECK(LagBetween(snwBake_GetFrames(firm.bake), 0.7, 1) < 0.5 * LagBetween(snwBake_GetFrames(soft.bake), 0.7, 1));
+    Close(&soft);
+    Close(&firm);
+    Close(&asked);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The gate
+
+static snwResult Against(const snwPrepareWorld* world, snwAgainst* against, snwMessage* message)
+{
+    char path[512];
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwAsset *source = NULL, *written = NULL;
+    snprintf(path, sizeof path, "%s", snwPrepareWorld_Write(&(snwPrepareWorld){.swing = true}, "source", NULL));
+    snwResult result = snwAsset_Open(context, path, &source, message);
+    if (result >= 0)
+        result = snwAsset_Open(context, snwPrepareWorld_Write(world, "written", NULL), &written, message);
+    snwAgainstDef def = {.source = source, .written = written, .clip = -1};
+    if (result >= 0)
+        result = snwCompareAgainst(context, &def, against, message);
+    if (result >= 0)
+        result = snwAgainst_Judge(against, message);
+    snwAsset_Close(source);
+    snwAsset_Close(written);
+    snwDestroyContext(context);
+    return result;
+}
+
+TEST(bake, whatIsWrittenIsHeldAgainstItsSource)
+{
+    snwAgainst against;
+    snwMessage message = {0};
+    CHECK_INT(Against(&(snwPrepareWorld){.swing = true}, &against, &message), snw_ok);
+    CHECK(against.most == 0 && against.bare == 0 && against.frames > 60);
+    CHECK(Against(&(snwPrepareWorld){.swing = true, .scale = 1.1}, &against, &message) < 0); // another skin
+    CHECK(against.bare > 0.05);
+    CHECK_CONTAINS(message.text, "'body'");
+    CHECK_CONTAINS(message.text, "'lower'");
+    CHECK(Against(&(snwPrepareWorld){.swing = true, .torn = 0.5}, &against, &message) < 0); // a corner of flesh
+    CHECK(against.bare < 1e-6 && against.torn >= 2);
+    CHECK_CONTAINS(message.text, "torn");
+    CHECK(Against(&(snwPrepareWorld){0}, &against, &message) < 0); // a clip is missing
+}
+
+TEST(bake, aBakeThatIsWrongFailsAndKeepsItsFrames)
+{
+    char path[512], out[192], frames[192];
+    struct stat info;
+    snprintf(path, sizeof path, "%s", BendFile("gate"));
+    snprintf(out, sizeof out, "%s/gate_soft.glb", snwTest_TempDir());
+    snprintf(frames, sizeof frames, "%s/gate_soft.bake/frames.snwf", snwTest_TempDir());
+    snwProcess run = RUN("bake", path, "-o", out, "--end", "0.2", "--elements", "150", "--json");
+    CHECK_INT(run.code, 0);
+    json_t *report = json_loads(run.text, 0, NULL), *against = json_object_get(report, "against");
+    CHECK(json_real_value(json_object_get(against, "bare")) < 2e-3); // the tolerance of the targets
+    CHECK_INT(json_integer_value(json_object_get(against, "torn")), 0);
+    json_decref(report);
+    snwProcess_Free(&run);
+    run = RUN("check", "--against", path, out);
+    CHECK_INT(run.code, 0);
+    CHECK_CONTAINS(run.text, "0 edges torn");
+    snwProcess_Free(&run);
+    // A tolerance of twenty centimetres leaves flesh out: the file is not what was simulated.
+    run = RUN("bake", path, "-o", out, "--force", "--softness", "20", "--tolerance", "0.2", "--elements", "150");
+    CHECK_INT(run.code, 3);
+    CHECK_CONTAINS(run.errors, "'body'");
+    CHECK(stat(out, &info) != 0 && stat(frames, &info) == 0);
+    snwProcess_Free(&run);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

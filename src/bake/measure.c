@@ -192,6 +192,7 @@ static snwResult MeasureFrame(Meter* meter, int frame, snwMessage* message)
     snwBakeReport* report = &meter->bake->report;
     report->inverted = fmax(report->inverted, InvertedShare(&meter->character->def, body));
     report->artistInverted = fmax(report->artistInverted, InvertedShare(&meter->character->def, artist));
+    report->limited = fmax(report->limited, snwBakeFrames_GetLimited(meter->frames));
     MeasureSteps(meter, frame, body);
     if (frame > 0)
         meter->bake->report.cuts += Jumps(meter, meter->now[2], artist);
