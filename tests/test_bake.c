@@ -8,6 +8,8 @@
 #include "prepare_world.h"
 #include "process.h"
 #include "test.h"
+#include "view/film.h"
+#include "view/film_surface.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -604,6 +606,32 @@ TEST(bake, regionsOfBonesHaveMaterialsOfTheirOwn)
     Close(&take);
 }
 
+// m: the farthest that a surface that is written gets from the artist's in a frame (-1: in all), and where.
+static double SurfaceLag(snwBakeFrames* frames, int only, snwVec3* place)
+{
+    snwBakeInfo info = snwBakeFrames_GetInfo(frames);
+    double most = 0;
+    for (int f = 0; f < info.frameCount; ++f)
+        for (int s = 0; s < info.surfaceCount && (only < 0 || f == only); ++s)
+        {
+            snwSkin flesh, artist;
+            if (snwBakeFrames_Read(frames, f, NULL, NULL) < 0 ||
+                snwBakeFrames_GetSurface(frames, info.surfaces[s], &flesh, NULL) < 0 ||
+                snwBakeFrames_GetArtist(frames, info.surfaces[s], &artist, NULL) < 0)
+                return NAN;
+            for (int i = 0; i < flesh.vertexCount; ++i)
+            {
+                const float *x = flesh.positions + 3 * i, *y = artist.positions + 3 * i;
+                snwVec3 now = {(double)x[0], (double)x[1], (double)x[2]};
+                double lag = snwVec3_Distance(now, (snwVec3){(double)y[0], (double)y[1], (double)y[2]});
+                if (lag > most && place != NULL)
+                    *place = now;
+                most = fmax(most, lag);
+            }
+        }
+    return most;
+}
+
 TEST(bake, reportsTellWhereFleshIsWorst)
 {
     Take firm = Run(BendFile("report"), "report", "{'softness': 0.2}");
@@ -623,8 +651,60 @@ TEST(bake, reportsTellWhereFleshIsWorst)
     }
     CHECK(b->drifts[1].most > a->drifts[1].most);
     CHECK_INT(b->cuts, 0);
+    CHECK_NEAR(b->lag, SurfaceLag(snwBake_GetFrames(soft.bake), -1, NULL), 1e-6);
+    snwVec3 place;
+    CHECK_NEAR(b->lag, SurfaceLag(snwBake_GetFrames(soft.bake), b->lagFrame, &place), 1e-6);
+    CHECK_NEAR(snwVec3_Distance(place, b->lagPlace), 0, 1e-6);
     Close(&firm);
     Close(&soft);
+}
+
+// A film of surfaces that are given shows those, and its colours how far they are from the artist's.
+TEST(bake, filmsShowWhatIsWritten)
+{
+    Take take = Run(BendFile("shown"), "shown", "{'end': 0.1}");
+    REQUIRE(take.result >= 0);
+    snwBakeFrames* frames = snwBake_GetFrames(take.bake);
+    snwFilmDef def = snwDefaultFilmDef();
+    snwSimDef simDef = snwDefaultSimDef();
+    snwFilm* film = NULL;
+    snwSim* sim = NULL;
+    simDef.scene = snwBake_GetScene(take.bake)->scene;
+    def.directory = take.folder;
+    REQUIRE(snwCreateSim(take.context, &simDef, &sim, NULL) >= 0);
+    REQUIRE(snwCreateFilm(take.context, &def, simDef.scene, &film, NULL) >= 0);
+    film->differs = true;
+    snwSkin artists[2], moved[2];
+    float* positions[2];
+    REQUIRE(snwBakeFrames_Read(frames, 0, NULL, NULL) >= 0);
+    for (int s = 0; s < 2; ++s)
+    {
+        REQUIRE(snwBakeFrames_GetArtist(frames, s, &artists[s], NULL) >= 0);
+        moved[s] = artists[s];
+        moved[s].positions = positions[s] = malloc(12 * (size_t)artists[s].vertexCount);
+        for (int i = 0; i < 3 * artists[s].vertexCount; ++i)
+            positions[s][i] = artists[s].positions[i] + (i % 3 == 1 ? 0.25f * (float)(s + 1) : 0);
+    }
+    snwVertices body = {.positions = snwBakeFrames_GetBody(frames),
+        .count = snwCharacter_GetInfo(snwPrepared_GetCharacter(snwBake_GetPrepared(take.bake))).vertexCount,
+        .stride = 12};
+    REQUIRE(snwFilm_AddShown(film, sim, &(snwFilmShown){&body, moved, artists, 0}, &take.message) >= 0);
+    const snwFilmFrame* frame = &film->frames.data[0];
+    const int* sources = film->bodies[0].surface->sources;
+    int lifted[2] = {0, 0};
+    for (int i = 0; i < film->bodies[0].vertexCount; ++i)
+    {
+        int s = sources[i] >= artists[0].vertexCount, vertex = sources[i] - (s ? artists[0].vertexCount : 0);
+        CHECK_NEAR(frame->positions[3 * i + 1], positions[s][3 * vertex + 1], 0);
+        CHECK_NEAR(frame->values[i], 250 * (s + 1), 1e-3);
+        ++lifted[s];
+    }
+    CHECK(lifted[0] > 0 && lifted[1] > 0);
+    for (int s = 0; s < 2; ++s)
+        free(positions[s]);
+    snwDestroyFilm(film);
+    snwDestroySim(sim);
+    Close(&take);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -97,13 +97,14 @@ typedef struct snwBakeReport
     int cycles;                        // that a loop was run until it repeated; 0: no loop
     int fadeFrames;                    // at its end, that fade into its beginning
     double seamPosition, seamVelocity; // change across the seam over the median change from frame to frame
-    double stretch;                    // worst relative change of an edge of the body
+    double stretch;                    // worst relative change of an edge of the surfaces that are written
     int stretchFrame;
     const char* stretchBone; // whose flesh it is in; "" if none
     double artistStretch;    // the same of the artist's motion alone
     double lag;              // m: the farthest that flesh gets from where the artist has it
     int lagFrame;
     const char* lagBone;
+    snwVec3 lagPlace;                       // m, in the world
     double size;                            // m, of the character
     int cuts;                               // frames between which the artist's motion jumps
     double inverted;                        // the largest share of the flesh that is turned inside out in a frame

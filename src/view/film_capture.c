@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "sim/character.h"
 #include "sim/method.h"
+#include "view/film_prepared.h"
 #include "view/look_values.h"
 
 #include <string.h>
@@ -284,7 +285,7 @@ static snwResult CopyOverlays(snwFilm* film, const snwSim* sim, snwFilmFrame* fr
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What the body's motion does to surfaces that are finer than the body: a smile.
+// What the body's motion does to surfaces that are finer than the body, a smile, and where its bones are.
 static void ShowMotion(const snwFilm* film, snwSim* sim, int index)
 {
     const snwFilmBody* body = &film->bodies[index];
@@ -292,8 +293,11 @@ static void ShowMotion(const snwFilm* film, snwSim* sim, int index)
     if (body->surface->display == NULL)
         return;
     int number = motion != NULL ? (int)(motion - body->character->motions) : -1;
-    double time = film->shown != NULL ? sim->def->bodies[index].motionWait + film->shownTime : snwSim_SceneTime(sim);
+    double time = film->shown != NULL ? sim->def->bodies[index].motionWait + film->shown->time : snwSim_SceneTime(sim);
     snwDisplay_SetMotion(body->surface->display, number, snwSim_MotionTime(sim, index, time));
+    snwTransforms bones = {0};
+    bool told = film->shown == NULL && snwSim_GetBones(sim, index, &bones) >= 0 && bones.count > 0;
+    snwDisplay_SetBones(body->surface->display, told ? bones.data : NULL, bones.count, bones.stride);
 }
 
 static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* frame, snwMessage* message)
@@ -312,14 +316,22 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
     if (body->surface != NULL)
     {
         if (film->shown != NULL)
-            points = film->shown[index];
+            points = film->shown->bodies[index];
         else if (snwSim_GetShown(sim, index, &points) < 0)
             points.count = -1;
         if (points.count != body->character->vertexCount)
             return snwFail(
                 message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
+        bool given = film->shown != NULL && film->shown->surfaces != NULL && index == 0 &&
+                     body->surface->prepared != NULL;
         ShowMotion(film, sim, index);
-        snwFilmSurface_Move(film->context, body->surface, &points, frame->positions + body->first);
+        if (given)
+            snwFilmSurface_TakeSkins(body->surface, film->shown->surfaces, frame->positions + body->first);
+        else
+            snwFilmSurface_Move(film->context, body->surface, &points, frame->positions + body->first);
+        if (given && frame->values != NULL)
+            snwFilmSurface_Compare(
+                body->surface, film->shown->surfaces, film->shown->artists, frame->values + body->first / 3);
         return snw_ok;
     }
     if (GetPoints(sim, index, &points, &skin) < 0 || points.count != body->vertexCount)
