@@ -347,6 +347,8 @@ faults=(
     'bake.reportsTellWhereFleshIsWorst@src/bake/measure.c@s/            report->lagPlace = .*/            report->lagPlace = (snwVec3){0};/'
     'bake.filmsShowWhatIsWritten@src/view/film_prepared.c@s/        vertex -= (skins++)->vertexCount;/        vertex -= skins->vertexCount;/'
     'bake.filmsShowWhatIsWritten@src/view/film_capture.c@s/        if (given)$/        if (false)/'
+    'bake.twistsKeepTheirVolumeAndWaist@src/sim/constraints/rest_kernel.h@s/Clamp((one - Dot(f\[0\], s))/Clamp((0.4f - Dot(f[0], s))/'
+    'pick.coarseBodiesHaveNoMoreElementsThanWanted@src/asset/mesher.c@s/    if (def->coarse)/    if (false)/'
     'bake.clipsWithoutANameAreFoundByNumber@src/bake/plan.c@s/clips\[bake->plan.motion\] : -1;/clips[0] : -1;/'
     'bake.clipsWithoutANameAreFoundByNumber@src/sim/prepared_block.c@s/    loader->def.info.clips = clips;/    (void)clips;/'
     'bake.handsAreFirmerThanTheRest@src/bake/thickness.c@s/(thickness->bony\[bone\] ? SNW_BONY : 1)/1/'

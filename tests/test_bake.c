@@ -184,15 +184,17 @@ TEST(bake, prerollSettlesTheFirstFrame)
     Close(&some);
 }
 
-// m: how far flesh is from the artist's in a frame, at most.
+// m: how far flesh is from the artist's in a frame, at most; of vertices beyond the bend, for in it flesh heals what
+// skinning squeezes.
 static double LagOf(snwBakeFrames* frames, int frame)
 {
     snwBakeInfo info = snwBakeFrames_GetInfo(frames);
-    int count = snwCharacter_GetInfo(snwPrepared_GetCharacter(info.prepared)).vertexCount;
+    const snwCharacterDef* def = snwCharacter_GetDef(snwPrepared_GetCharacter(info.prepared));
     double most = snwBakeFrames_Read(frames, frame, NULL, NULL) < 0 ? NAN : 0;
     const float *body = snwBakeFrames_GetBody(frames), *artist = snwBakeFrames_GetArtistBody(frames);
-    for (int i = 0; i < 3 * count; ++i)
-        most = fmax(most, fabs((double)(body[i] - artist[i])));
+    for (int i = 0; i < 3 * def->vertexCount; ++i)
+        if (def->vertices[i / 3].x > 0.7)
+            most = fmax(most, fabs((double)(body[i] - artist[i])));
     return most;
 }
 
@@ -204,7 +206,8 @@ TEST(bake, clipsThatBeginInFullSwingBeginWithoutAWhip)
     double early = 0;
     for (int i = 0; i < 6; ++i)
         early = fmax(early, LagOf(snwBake_GetFrames(take.bake), i));
-    CHECK(early > 0 && early < 0.005);
+    CHECK(early > 0);
+    CHECK_NEAR(early, 0, 0.005);
     Close(&take);
 }
 
@@ -394,10 +397,10 @@ TEST(bake, aBakeThatIsWrongFailsAndKeepsItsFrames)
     snprintf(path, sizeof path, "%s", BendFile("gate"));
     snprintf(out, sizeof out, "%s/gate_soft.glb", snwTest_TempDir());
     snprintf(frames, sizeof frames, "%s/gate_soft.bake/frames.snwf", snwTest_TempDir());
-    snwProcess run = RUN("bake", path, "-o", out, "--end", "0.2", "--elements", "150", "--json");
+    snwProcess run = RUN("bake", path, "-o", out, "--end", "0.5", "--elements", "150", "--json");
     CHECK_INT(run.code, 0);
     json_t *report = json_loads(run.text, 0, NULL), *against = json_object_get(report, "against");
-    CHECK(json_real_value(json_object_get(against, "bare")) < 2e-3); // the tolerance of the targets
+    CHECK(json_real_value(json_object_get(against, "bare")) < 1e-3); // the tolerance of the targets
     CHECK_INT(json_integer_value(json_object_get(against, "torn")), 0);
     json_decref(report);
     snwProcess_Free(&run);
@@ -705,6 +708,79 @@ TEST(bake, filmsShowWhatIsWritten)
     snwDestroyFilm(film);
     snwDestroySim(sim);
     Close(&take);
+}
+
+// An arm of 10 cm is twisted by 170 degrees: linear skinning wrings it like a towel.
+static const char s_twist[] =
+    "{'sinew': 1, 'name': 'twist', 'method': 'pbcd', 'gravity': [0, 0, 0], 'rate': 60, 'duration': 2, 'settings': "
+    "{'sim.substeps': 4}, 'bodies': [{"
+    "'name': 'arm', 'motion': 'twist', 'character': {'blueprint': {'sinew': 1, 'name': 'arm', 'material': {'density': "
+    "1000, 'young': 20000, 'poisson': 0.45, 'damping': 1}, 'size': {'vertices': 1500}, 'bones': [{'name': 'upper', "
+    "'head': [0, 0.5, -0.45], 'tail': [0, 0.5, -0.02], 'radius': 0.02}, {'name': 'lower', 'parent': 'upper', 'head': "
+    "[0, 0.5, 0.02], 'tail': [0, 0.5, 0.45], 'radius': 0.02}], 'joints': [{'type': 'ball', 'bone': 'lower', 'at': [0, "
+    "0.5, 0], 'axis': [0, 0, 1], 'cone': 170, 'range': [-179, 179]}], 'parts': [{'kind': 'capsule', 'from': [0, 0.5, "
+    "-0.5], 'to': [0, 0.5, 0.5], 'radius': 0.1}], 'motions': [{'name': 'twist', 'duration': 2, 'loop': false, "
+    "'tracks': [{'bone': 'lower', 'keys': [[0, 0, 0, 0], [0.5, 0, 0, 85], [1, 0, 0, 170], [2, 0, 0, 170]]}]}]}}}]}";
+
+// Volume of all, and the mean radius of the skin within 4 cm of the middle.
+static double ArmVolume(snwSim* sim, double* waist)
+{
+    const snwCharacterDef* def = snwCharacter_GetDef(snwScene_GetDef(snwSim_GetScene(sim))->bodies[0].character);
+    snwVertices now;
+    snwSkin skin;
+    double volume = 0, sum = 0, count = 0;
+    if (snwSim_GetVertices(sim, 0, &now) < 0 || snwSim_GetSkin(sim, 0, &skin) < 0)
+        return NAN;
+    for (int t = 0; t < def->tetCount; ++t)
+    {
+        snwVec3 x[4];
+        for (int k = 0; k < 4; ++k)
+        {
+            const float* p = (const float*)((const char*)now.positions + (size_t)def->tets[t][k] * (size_t)now.stride);
+            x[k] = (snwVec3){(double)p[0], (double)p[1], (double)p[2]};
+        }
+        volume += snwVec3_Dot(
+                      snwVec3_Cross(snwVec3_Sub(x[1], x[0]), snwVec3_Sub(x[2], x[0])), snwVec3_Sub(x[3], x[0])) /
+                  6;
+    }
+    for (int i = 0; i < 3 * skin.triangleCount; ++i)
+    {
+        int vertex = skin.vertices != NULL ? skin.vertices[skin.triangles[i]] : skin.triangles[i];
+        const float* p = (const float*)((const char*)now.positions + (size_t)vertex * (size_t)now.stride);
+        if (fabs(def->vertices[vertex].z) > 0.04)
+            continue;
+        sum += hypot((double)p[0], (double)p[1] - 0.5);
+        count += 1;
+    }
+    *waist = sum / count;
+    return volume;
+}
+
+TEST(bake, twistsKeepTheirVolumeAndWaist)
+{
+    char text[sizeof s_twist];
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSceneOptions options = snwDefaultSceneOptions();
+    snwSceneFile file;
+    snwSim* sim = NULL;
+    snwMessage message = {0};
+    memcpy(text, s_twist, sizeof text);
+    for (char* c = text; *c != 0; ++c)
+        *c = *c == '\'' ? '"' : *c;
+    REQUIRE(snwSceneFile_Parse(context, text, strlen(text), "twist.json", &options, &file, &message) >= 0);
+    snwSimDef def = snwDefaultSimDef();
+    def.scene = file.scene;
+    REQUIRE(snwCreateSim(context, &def, &sim, &message) >= 0);
+    double waist[2], volume[2];
+    volume[0] = ArmVolume(sim, &waist[0]);
+    for (int i = 0; i < 90; ++i)
+        REQUIRE(snwSim_Step(sim, 1.0 / 60, &message) >= 0);
+    volume[1] = ArmVolume(sim, &waist[1]);
+    CHECK(waist[1] >= 0.97 * waist[0]);
+    CHECK_NEAR(volume[1] / volume[0], 1, 0.01);
+    snwDestroySim(sim);
+    snwSceneFile_Close(&file);
+    snwDestroyContext(context);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
