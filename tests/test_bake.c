@@ -287,6 +287,9 @@ TEST(bake, fleshIsAddedToWhatTheFileMakesOfItsSurfaces)
     CHECK(GapToFile(&take, &flesh, 1.2f) < 1e-6); // the shell has no flesh: exactly its bone
     for (int i = 0; i < 3 * flesh.vertexCount; ++i)
         CHECK_NEAR(flesh.positions[i], artist.positions[i] + offsets[i], 1e-6);
+    const snwBakeReport* report = snwBake_GetReport(take.bake);
+    CHECK(report->ride > 0 && report->ride < 0.02); // the body is where the surface is
+    CHECK(report->limited < 0.4);
     Close(&take);
 }
 

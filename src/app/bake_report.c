@@ -95,6 +95,8 @@ json_t* snwBakeReport_ToJson(const snwBake* bake, const snwBakeOutputReport* wri
     json_object_set_new(root, "settled", snwJsonReal(r->settled));
     AddOutput(root, written);
     json_object_set_new(root, "limited", snwJsonReal(r->limited));
+    json_object_set_new(root, "ride",
+        json_pack("{s:o, s:s, s:i}", "most", snwJsonReal(r->ride), "mesh", r->rideMesh, "frame", r->rideFrame));
     json_object_set_new(root, "against", r->checked ? AgainstJson(&r->against) : json_null());
     json_object_set_new(root, "notes", Lines(r->notes, r->noteCount));
     json_object_set_new(root, "warnings", Lines(r->warnings, r->warningCount));

@@ -104,13 +104,16 @@ typedef struct snwBakeReport
     double lag;              // m: the farthest that flesh gets from where the artist has it
     int lagFrame;
     const char* lagBone;
-    snwVec3 lagPlace;                       // m, in the world
-    double size;                            // m, of the character
-    int cuts;                               // frames between which the artist's motion jumps
-    double inverted;                        // the largest share of the flesh that is turned inside out in a frame
-    double artistInverted;                  // the same of the artist's motion alone
-    double settled;                         // how fast flesh still was before the first frame, in sizes per second
-    double limited;                         // the largest share of the vertices that the reach of flesh holds back
+    snwVec3 lagPlace;      // m, in the world
+    double size;           // m, of the character
+    int cuts;              // frames between which the artist's motion jumps
+    double inverted;       // the largest share of the flesh that is turned inside out in a frame
+    double artistInverted; // the same of the artist's motion alone
+    double settled;        // how fast flesh still was before the first frame, in sizes per second
+    double limited;        // the largest share of the vertices that the reach of flesh holds back
+    double ride;           // m: the farthest that a surface is from the skinned body, on average
+    const char* rideMesh;  // which
+    int rideFrame;
     bool checked;                           // what was written was held against the source, and is right
     snwAgainst against;                     // how; after snwBake_CheckWritten
     double seconds, prepareSeconds, stepMs; // s of the run; s; median

@@ -210,6 +210,21 @@ static void AddRange(int begin, int end, void* data)
     }
 }
 
+static double RideOf(int begin, int end, void* data)
+{
+    const Work* work = data;
+    double sum = 0;
+    for (int i = begin; i < end; ++i)
+    {
+        if (work->flesh->points[i] < 0)
+            continue;
+        const float *a = work->flesh->artist + 3 * (size_t)i, *b = work->skinned->positions + 3 * (size_t)i;
+        double x = (double)(a[0] - b[0]), y = (double)(a[1] - b[1]), z = (double)(a[2] - b[2]);
+        sum += sqrt(x * x + y * y + z * z);
+    }
+    return sum;
+}
+
 void snwBakeFlesh_Add(snwBakeFlesh* flesh, const snwAssetPoser* poser, const snwAssetAnimation* animation, double time,
     const snwSkin* simulated, const snwSkin* skinned)
 {
@@ -241,4 +256,5 @@ void snwBakeFlesh_Add(snwBakeFlesh* flesh, const snwAssetPoser* poser, const snw
     }
     Work work = {flesh, simulated, skinned};
     snwParallelFor(context, flesh->vertexCount, snw_grain, AddRange, &work);
+    flesh->ride = snwParallelSum(context, flesh->vertexCount, snw_grain, RideOf, &work) / flesh->vertexCount;
 }

@@ -32,6 +32,7 @@ typedef struct snwBakeFlesh
     float *positions, *shown;      // with flesh; its normals
     float* offsets;                // flesh alone
     int limited;                   // vertices whose flesh would have gone beyond its reach
+    double ride;                   // m, mean of what is not rigid: from the skinned body to what the file makes of it
 } snwBakeFlesh;
 
 // reach: the share of the thickness that flesh may move. Everything comes from the arena.

@@ -347,6 +347,11 @@ snwResult snwBakeFrames_GetFlesh(snwBakeFrames* frames, int surface, const float
     return result;
 }
 
+double snwBakeFrames_GetRide(const snwBakeFrames* frames, int surface)
+{
+    return frames->flesh != NULL ? frames->flesh[surface].ride : 0;
+}
+
 double snwBakeFrames_GetLimited(const snwBakeFrames* frames)
 {
     double limited = 0, count = 0;

@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SNW_FAR  0.05 // of the size: from the surface to its body
+#define SNW_HELD 0.4  // of the vertices
+
 typedef struct Meter
 {
     snwBake* bake;
@@ -159,6 +162,13 @@ static snwResult MeasureSurfaces(Meter* meter, int frame, snwMessage* message)
             result = snwBakeFrames_GetArtist(meter->frames, bake->surfaces[i], &artist, message);
         if (result < 0)
             return result;
+        double ride = snwBakeFrames_GetRide(meter->frames, bake->surfaces[i]);
+        if (ride > bake->report.ride)
+        {
+            meter->bake->report.ride = ride;
+            meter->bake->report.rideMesh = snwPrepared_GetSurface(bake->prepared, bake->surfaces[i])->name;
+            meter->bake->report.rideFrame = frame;
+        }
         MeasureStretch(meter, frame, bake->surfaces[i], flesh.positions, artist.positions);
         MeasureLag(meter, frame, bake->surfaces[i], flesh.positions, artist.positions);
     }
@@ -379,6 +389,16 @@ static void Judge(Meter* meter)
             "flesh of '%s' gets %.3g m away from where the artist has it in frame %d, a quarter of the "
             "size and more: a lower --softness, or --keep-trajectory",
             report->lagBone, report->lag, report->lagFrame);
+    if (report->ride > SNW_FAR * report->size)
+        snwBake_Warn(bake,
+            "'%s' is %.0f %% of the size away from the body that is simulated in frame %d, on average: its flesh may "
+            "move oddly (sinew info tells what is odd about the rig)",
+            report->rideMesh, 100 * report->ride / report->size, report->rideFrame);
+    if (report->limited > SNW_HELD)
+        snwBake_Warn(bake,
+            "flesh of %.0f %% of the surface would go farther than it reaches and is held back: a lower --softness, or "
+            "--falloff 0 to let it go",
+            100 * report->limited);
     if (report->settled > 0.02)
         snwBake_Warn(bake, "flesh was still moving at the first frame: a longer --preroll");
     if (worst > 0.02 * report->size)
@@ -416,7 +436,7 @@ snwResult snwBake_Measure(snwBake* bake, snwMessage* message)
         .vertexCount = character->def.vertexCount,
         .boneCount = character->def.boneCount,
         .frameCount = bake->plan.frameCount};
-    report->stretchBone = report->lagBone = "";
+    report->stretchBone = report->lagBone = report->rideMesh = "";
     report->frames = meter.frameCount;
     report->rate = bake->plan.rate;
     report->start = bake->plan.start;
