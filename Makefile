@@ -17,16 +17,17 @@ export SINEW_DATA ?= $(abspath ../shared/data)
 endif
 
 # Seconds per fuzz target; and which cases run where, by their labels (tests/CMakeLists.txt says what they mean).
-FUZZ_SECONDS := $(if $(LONG),300,3)
+FUZZ_SECONDS := $(if $(LONG),300,2)
 PLAIN_ONLY   := $(if $(LONG),'^long$$','^(long|heavy)$$')
-CTEST         = ctest -j $(JOBS) --output-on-failure --no-tests=error
+# One case more than cores: some wait for a browser or a helper.
+CTEST         = ctest -j $$(($(JOBS) + 1)) --output-on-failure --no-tests=error
 
 demo_parts := demo-bake demo-jello demo-strain demo-compare demo-cast
 
 setup = $(if $(filter 1,$(SETUP)),@tools/setup.sh $(1))
 
 .DEFAULT_GOAL := all
-.PHONY: all program help demo film-tools $(demo_parts) films web page-if-possible studio test test-long faults golden scalar bench bench-deps docs lint format-check tidy \
+.PHONY: all program help demo film-tools $(demo_parts) films web page-if-possible studio test test-long test-ready test-tools faults golden scalar bench bench-deps docs lint format-check tidy \
 	types format sanitize asan tsan fuzz install clean
 
 all: program ## build everything, the tests too
@@ -104,13 +105,18 @@ page-if-possible:
 studio: program web ## open the studio in a browser (STUDIO=NAME: with this scene, character or file)
 	@build/sinew studio $(STUDIO)
 
-test: all page-if-possible ## all fast tests
-	$(call setup,film test validate chromium)
+test: test-ready ## all fast tests
 	@$(CTEST) --test-dir build -LE '^long$$'
 
-test-long: all page-if-possible ## the slow tests too
-	$(call setup,film test validate chromium)
+test-long: test-ready ## the slow tests too
 	@$(CTEST) --test-dir build --timeout 14400
+
+# What the tests need besides is installed, and the page built, while the program is compiled.
+test-ready:
+	@$(MAKE) --no-print-directory -j 3 all page-if-possible test-tools
+
+test-tools: build/build.ninja
+	$(call setup,film test validate chromium)
 
 faults: ## plant one-line faults in a copy and see the tests turn red (PART=3/10: the third tenth; FAULTS=PATTERN: tests it matches)
 	$(call setup,build film faults)

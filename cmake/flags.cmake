@@ -41,14 +41,14 @@ if(SNW_FUZZ)
     target_compile_options(snw-flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# Sources named *_avx2.c are compiled for AVX2 and chosen at run time. Kernels read no files, so no fuzzer has to find
-# its way through them.
+# Sources named *_avx2.c are compiled for AVX2 and chosen at run time. Solvers, benches and tests read no files, so no
+# fuzzer has to find its way through them.
 function(snw_kernel_flags list)
     foreach(source IN LISTS ${list})
         if(source MATCHES "_avx2\\.c$" AND SNW_SIMD AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -mavx2)
         endif()
-        if(source MATCHES "_(avx2|sse|scalar)\\.c$" AND SNW_FUZZ)
+        if(SNW_FUZZ AND source MATCHES "_(avx2|sse|scalar)\\.c$|/(math|rig|linalg|contact|bench|tests)/|/sim/[a-z]+/")
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=fuzzer-no-link)
         endif()
     endforeach()

@@ -478,10 +478,21 @@ prepare()
     cmake --build "$1/build" -j 1 > /dev/null
 }
 
+# passes BUILD TEST: in a session of its own, so that what a fault leaves running ends with it.
+passes()
+{
+    local session status=0
+    SINEW_PATIENCE=15 setsid ctest --test-dir "$1" -R "^${2//./\\.}\$" --no-tests=error > "$1/log" 2>&1 &
+    session=$!
+    wait "$session" || status=$?
+    pkill -KILL -s "$session" || true
+    return "$status"
+}
+
 # plant COPY FAULT: says how it went.
 plant()
 {
-    local copy=$1 build=$1/build test file edit verdict
+    local copy=$1 build=$1/build start=$SECONDS test file edit verdict
     IFS='@' read -r test file edit <<< "$2"
     cp "$copy/$file" "$build/kept"
     sed -i "$edit" "$copy/$file"
@@ -491,13 +502,13 @@ plant()
         verdict="NOTHING TO CHANGE"
     elif ! cmake --build "$build" -j 1 > "$build/log" 2>&1; then
         verdict="DOES NOT BUILD"
-    elif SINEW_PATIENCE=15 ctest --test-dir "$build" -R "^${test//./\\.}\$" --no-tests=error > "$build/log" 2>&1; then
+    elif passes "$build" "$test"; then
         verdict="NOT NOTICED"
     else
         verdict=caught
     fi
     cp "$build/kept" "$copy/$file"
-    printf '%-18s %-55s %s\n' "$verdict" "$test" "$file"
+    printf '%-18s %3d s  %-55s %s\n' "$verdict" $((SECONDS - start)) "$test" "$file"
 }
 
 work()

@@ -357,7 +357,7 @@ TEST(apd, everyKindOfJointHolds)
 }
 
 // A ring of hinges: more rows than freedom.
-TEST(apd, loopStaysClosed)
+TEST_HEAVY(apd, loopStaysClosed)
 {
     snwRiggedChain chain = snwRigged_DefaultChain();
     chain.count = 6;
@@ -539,7 +539,7 @@ TEST_LONG(apd, stressStatesNeverDiverge)
 }
 
 // Energy of what nothing works on falls in every substep, undamped, however far from rest.
-TEST(apd, farFromRestEnergyNeverGrows)
+TEST_HEAVY(apd, farFromRestEnergyNeverGrows)
 {
     for (int i = 0; i < 12; ++i)
     {

@@ -20,7 +20,7 @@ static const struct
     bool holds; // it neither diverges nor ends inside out
     bool keeps; // nor is an edge ever four times as long as at rest
 } s_storms[] = {
-    {"horse", 1500, {.method = "apd", .hand = snw_stormDefault, .firstSeed = 0, .seedCount = 1}, true, true},
+    {"upper-body", 800, {.method = "apd", .hand = snw_stormDefault, .firstSeed = 0, .seedCount = 1}, true, true},
     {"manikin", 1000, {.method = "apd", .hand = snw_stormDefault, .firstSeed = 0, .seedCount = 1}, false, true},
     {"manikin", 1000, {.method = "pbcd", .hand = snw_stormDefault, .firstSeed = 0, .seedCount = 1}, true, true},
     {"manikin", 1000, {.method = "pbcd", .hand = snw_stormVertex, .firstSeed = 1, .seedCount = 1}, true, true},

@@ -212,7 +212,7 @@ static snwTouch TouchAt(const snwCollider* collider, const snwSweep* sweep, doub
 }
 
 // Both move and turn; the truth is the first of many samples that is inside.
-TEST(collider, sweepAgainstSampling)
+TEST_HEAVY(collider, sweepAgainstSampling)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     uint64_t seed = 23;

@@ -287,7 +287,7 @@ static void FillSameBall(const SameBall* same)
 }
 
 // The same ball, broken in ways that leave its volume alone, or nearly.
-TEST(fill, brokenInAnyWayTheVolumeIsThatOfTheShape)
+TEST_HEAVY(fill, brokenInAnyWayTheVolumeIsThatOfTheShape)
 {
     static const SameBall s_cases[] = {{"doubled", 1200, 600, 0.02}, {"soup", 600, 600, 0.02}};
     for (int i = 0; i < 2; ++i)
@@ -302,7 +302,7 @@ TEST_LONG(fill, junctionsSliversAndHolesLeaveTheVolume)
         FillSameBall(&s_cases[i]);
 }
 
-TEST(fill, aFinAsThinAsPaperStays)
+TEST_HEAVY(fill, aFinAsThinAsPaperStays)
 {
     World world = Open("fin", 300);
     snwFilling filling = Fill(&world, 800);
@@ -386,7 +386,7 @@ TEST(fill, aThinNeckDoesNotTear)
     Close(&world);
 }
 
-TEST(fill, theReportSaysWhatWasClosedDroppedAndThickened)
+TEST_HEAVY(fill, theReportSaysWhatWasClosedDroppedAndThickened)
 {
     World world = Open("shells", 4000);
     snwFilling filling = Fill(&world, 500);

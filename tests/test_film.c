@@ -832,7 +832,7 @@ static snwCharacter* MakeLimb(snwContext* context, const char* parts)
 }
 
 // A block of bone is seen as the closed surface of its elements, as large as they are; a rod stays the capsule it is.
-TEST(film, bonesAreTheSurfaceOfTheirElements)
+TEST_HEAVY(film, bonesAreTheSurfaceOfTheirElements)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwCharacter* character = MakeLimb(context, "{\"kind\": \"box\", \"at\": [0,0,0], \"half\": [0.5,0.2,0.2]},");

@@ -562,7 +562,7 @@ TEST(flat, defsAreChecked)
 }
 
 // Smoothing in itself: the same refinement with and without it.
-TEST(flat, smoothingNeverWorsensTheSmallestAngle)
+TEST_HEAVY(flat, smoothingNeverWorsensTheSmallestAngle)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     uint64_t seed = 5;

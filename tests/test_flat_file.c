@@ -108,7 +108,7 @@ static void CheckHandles(const json_t* document, const Wanted* wanted)
     }
 }
 
-TEST(flat, charactersHaveTheirSizes)
+TEST_HEAVY(flat, charactersHaveTheirSizes)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     for (size_t i = 0; i < sizeof s_wanted / sizeof *s_wanted; ++i)

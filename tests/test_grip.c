@@ -146,12 +146,12 @@ TEST_HEAVY(grip, middleOfWhatIsHeldGoesToTheHand)
 // knew the substep would show.
 TEST_HEAVY(grip, stiffnessDoesNotDependOnTheSubstep)
 {
-    static const int counts[] = {1, 4, 16};
+    static const int counts[] = {1, 4};
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
     for (int i = 0; i < snw_caseCount; ++i)
     {
-        double way[3];
-        for (int k = 0; k < 3; ++k)
+        double way[2];
+        for (int k = 0; k < 2; ++k)
         {
             char settings[200];
             snprintf(settings, sizeof settings, "%s, 'sim.substeps': %d", s_cases[i].settings, counts[k]);
@@ -170,8 +170,7 @@ TEST_HEAVY(grip, stiffnessDoesNotDependOnTheSubstep)
             CHECK(way[k] > 0.01 && way[k] < 0.045);
             snwDestroySim(sim);
         }
-        CHECK_NEAR(way[0] / way[2], 1.0, 0.01);
-        CHECK_NEAR(way[1] / way[2], 1.0, 0.01);
+        CHECK_NEAR(way[0] / way[1], 1.0, 0.01);
     }
     snwDestroyContext(context);
 }
@@ -230,7 +229,7 @@ TEST(grip, limitIsThatOfTheFleshThatIsHeld)
 }
 
 // What a pin holds is left out; where it holds all of the ball, the hand holds nothing and harms nothing.
-TEST(grip, pinnedFleshIsLeftOut)
+TEST_HEAVY(grip, pinnedFleshIsLeftOut)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     for (int i = 0; i < snw_caseCount; ++i)
@@ -455,14 +454,14 @@ static double Storm(snwSim* sim, uint64_t seed, int rest)
 
 static const char* const s_cast[] = {"horse", "octopus", "manikin", "biped"};
 
-// Seeds first .. end - 1 of one of the cast.
-static void CheckStorms(const char* method, int which, const char* more, int first, int end)
+// Seeds first .. end - 1 of one of the cast, of so many tets.
+static void CheckStorms(const char* method, int which, int tets, const char* more, int first, int end)
 {
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
     for (int k = first; k < end; ++k)
     {
         char character[200];
-        snprintf(character, sizeof character, "{'blueprint': '%s', 'size': {'tets': 4000}}", s_cast[which]);
+        snprintf(character, sizeof character, "{'blueprint': '%s', 'size': {'tets': %d}}", s_cast[which], tets);
         snwSim* sim = Open(context, method, "", character, more);
         double worst = Storm(sim, 77 + (uint64_t)k, 0);
         if (!(worst <= 3.0))
@@ -477,17 +476,17 @@ static const char* const s_ground = ", 'colliders': [{'name': 'ground', 'kind': 
 // In rigpbd legs of flesh alone do not carry a horse: without weight it is the hand that is judged.
 TEST_HEAVY(grip, pullsDrawNoThorns)
 {
-    for (int i = 1; i < 3; ++i)
-        CheckStorms("pbcd", i, s_ground, 0, 1), CheckStorms("rigpbd", i, s_weightless, 0, 1);
-    CheckStorms("apd", 1, s_ground, 0, 1);
+    CheckStorms("pbcd", 1, 1500, s_ground, 0, 1);
+    CheckStorms("rigpbd", 1, 1500, s_weightless, 0, 1);
+    CheckStorms("apd", 1, 1500, s_ground, 0, 1);
 }
 
 TEST_LONG(grip, manyPullsDrawNoThorns)
 {
     for (int i = 0; i < 4; ++i)
     {
-        CheckStorms("pbcd", i, s_ground, 0, 20);
-        CheckStorms("rigpbd", i, s_weightless, 0, 20);
-        CheckStorms("apd", i, s_ground, 1, 5);
+        CheckStorms("pbcd", i, 4000, s_ground, 0, 20);
+        CheckStorms("rigpbd", i, 4000, s_weightless, 0, 20);
+        CheckStorms("apd", i, 4000, s_ground, 1, 5);
     }
 }

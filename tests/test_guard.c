@@ -118,7 +118,7 @@ TEST(guard, aPinThatJumpsAKilometreIsAnErrorThatNamesIt)
 
 // A metre under the ground: it comes up slowly, hops, and lies still. (With the quarter of its depth in every substep
 // it is shot 80 m up.)
-TEST(guard, aBodyThatStartsUnderTheGroundComesOutCalmly)
+TEST_HEAVY(guard, aBodyThatStartsUnderTheGroundComesOutCalmly)
 {
     for (int i = 0; i < 4; ++i)
     {
@@ -155,7 +155,7 @@ TEST(guard, aColliderThatJumpsIsSetDownAndPushesNothing)
 }
 
 // Set down over a body off the centre: the body leaves as one, through the nearest side, and is whole.
-TEST(guard, aBodyThatIsSwallowedLeavesInOnePiece)
+TEST_HEAVY(guard, aBodyThatIsSwallowedLeavesInOnePiece)
 {
     for (int i = 0; i < 4; ++i)
     {
@@ -227,7 +227,7 @@ static World OpenBar(const char* method, double young, int iterations)
     return Open("%s", text, 1);
 }
 
-TEST(guard, residualsFallWithIterations)
+TEST_HEAVY(guard, residualsFallWithIterations)
 {
     for (int i = 0; i < 4; ++i)
     {
@@ -243,7 +243,7 @@ TEST(guard, residualsFallWithIterations)
     }
 }
 
-TEST(guard, stiffnessThatIsNotThereIsToldOnceWithItsCount)
+TEST_HEAVY(guard, stiffnessThatIsNotThereIsToldOnceWithItsCount)
 {
     static const struct
     {

@@ -254,7 +254,7 @@ TEST_HEAVY(mesher, surfacesOfSimpleSolids)
     }
 }
 
-TEST(mesher, surfacesOfRandomUnions)
+TEST_HEAVY(mesher, surfacesOfRandomUnions)
 {
     for (uint64_t seed = 1; seed <= 12; ++seed)
     {
@@ -576,7 +576,7 @@ static void CheckHexes(snwContext* context, const snwSolid* solid, const snwHexM
     snwFree(context, skin);
 }
 
-TEST(mesher, voxels)
+TEST_HEAVY(mesher, voxels)
 {
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
     snwArena arena = {.context = context};

@@ -344,7 +344,7 @@ static const uint8_t* PixelOf(const snwFilm* film, snwVec3 p)
 }
 
 // Inside of flesh, and with a third coordinate: x and y alone are not all of a place in space.
-TEST(paper, handlesAreSeenThroughFlesh)
+TEST_HEAVY(paper, handlesAreSeenThroughFlesh)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwFilmDef def = SmallFilm();

@@ -220,7 +220,7 @@ TEST(pbcd, integratorsFollowTheirRecurrences)
 
 // A bar at a wall that hangs by its own weight and swings, undamped, with fewer sweeps than it needs. `iterations` odd
 // or even, it swings for ever and does not explode.
-TEST(pbcd, unfinishedSweepsFeedNoSwing)
+TEST_HEAVY(pbcd, unfinishedSweepsFeedNoSwing)
 {
     for (int iterations = 3; iterations <= 4; ++iterations)
     {
@@ -254,7 +254,7 @@ TEST(pbcd, unfinishedSweepsFeedNoSwing)
 // ---------------------------------------------------------------------------------------------------------------------
 // Free bodies
 
-TEST(pbcd, restIsRest)
+TEST_HEAVY(pbcd, restIsRest)
 {
     for (int law = snw_pbcdNeo; law <= snw_pbcdStrain; ++law)
     {
@@ -371,7 +371,7 @@ static double Energy(const World* world)
 
 // Jelly that lands nearly as fast as sound goes in it, half of it squashed flat: it never has more energy than before,
 // and no tet turns inside out.
-TEST(pbcd, aDropNeverGainsEnergy)
+TEST_HEAVY(pbcd, aDropNeverGainsEnergy)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     const snwSetting settings[] = {{"pbcd.iterations", 10}, {NULL, 0}};

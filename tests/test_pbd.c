@@ -114,7 +114,7 @@ TEST(pbd, freeFlightFarAwayIsExact)
     snwDestroyContext(context);
 }
 
-TEST(pbd, restIsRest)
+TEST_HEAVY(pbd, restIsRest)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwFixtureScene fixture = snwFixture_DefaultScene();
@@ -131,7 +131,7 @@ TEST(pbd, restIsRest)
 
 // The same bar from 1 mm to 5 km, with the step scaled by the root of it, takes the same shape. Scales are powers of
 // four, so that a method without thresholds of its own makes the same roundings.
-TEST(pbd, hasNoScaleOfItsOwn)
+TEST_HEAVY(pbd, hasNoScaleOfItsOwn)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     double sag[3];
@@ -390,7 +390,7 @@ TEST(pbd, compliantVisitsDoNotTurnATet)
     }
 }
 
-TEST(pbd, compliantFleshAtRestStaysAtRest)
+TEST_HEAVY(pbd, compliantFleshAtRestStaysAtRest)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwBodyDef body = snwDefaultBodyDef();
@@ -650,7 +650,7 @@ TEST(pbd, materialCommandChangesTheMass)
     snwDestroyContext(context);
 }
 
-TEST(pbd, groundCarriesTheWeight)
+TEST_HEAVY(pbd, groundCarriesTheWeight)
 {
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
     snwFixtureScene fixture = snwFixture_DefaultScene();

@@ -418,7 +418,7 @@ static void CheckOneShot(snwRigWorld* world, double compliance, int fits)
     snwRigLiteral_Free(&l);
 }
 
-TEST(rigfit, oneShotIsManySequentialSweeps)
+TEST_HEAVY(rigfit, oneShotIsManySequentialSweeps)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     for (int dimension = 2; dimension <= 3; ++dimension)

@@ -421,17 +421,17 @@ static const Show s_bunny = {.name = "bunny", .apart = true}, s_cow = {.name = "
 // than all the rest.
 TEST_HEAVY(rigscenes, bunnyBegins)
 {
-    Run(&s_bunny, 1.2, 1);
+    Run(&s_bunny, 1.2, 0.5);
 }
 
 TEST_HEAVY(rigscenes, cowBegins)
 {
-    Run(&s_cow, 0.5, 1);
+    Run(&s_cow, 0.5, 0.5);
 }
 
 TEST_HEAVY(rigscenes, manikinBegins)
 {
-    Run(&s_manikin, 0.8, 1);
+    Run(&s_manikin, 0.8, 0.5);
 }
 
 TEST_HEAVY(rigscenes, octopusBegins)

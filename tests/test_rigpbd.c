@@ -269,7 +269,7 @@ TEST(rigpbd, freeMotionKeepsItsMomentum)
     CheckMomentum("starfish", "", 300);
 }
 
-TEST(rigpbd, dampingTakesNoMomentum)
+TEST_HEAVY(rigpbd, dampingTakesNoMomentum)
 {
     CheckMomentum("starfish", "\"rigpbd.damping\": 20, \"rigpbd.settle\": 5", 120);
     CheckMomentum("ghost", "\"rigpbd.damping\": 20", 60);
@@ -307,7 +307,7 @@ static double WidestJoint(const char* chains)
 
 // Bones of a chain hold together without a push from outside; by constraint, or repaired after each fit as the paper
 // does. Left to themselves they do not.
-TEST(rigpbd, chainsTakeNoMomentumAndKeepTheirJoints)
+TEST_HEAVY(rigpbd, chainsTakeNoMomentumAndKeepTheirJoints)
 {
     CheckMomentum("fish-2d", "\"rigpbd.weights\": \"closest\"", 120);
     CHECK(WidestJoint("constraint") <= 1e-6);
@@ -400,7 +400,7 @@ static void CheckGapsAreAlike(const snwSim* sim, int count)
 
 // A fish's tail is held while its head is led away, farther than its spine is long: the flesh between is stretched, and
 // nothing of it is thrown about, neither then nor when all of it is let go.
-TEST(rigpbd, chainsOutOfReachDoNotShakeTheFlesh)
+TEST_HEAVY(rigpbd, chainsOutOfReachDoNotShakeTheFlesh)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwSim* sim = NewSim(context, "fish-2d", "}],\"gravity\":[0,0,0],\"settings\":{\"rigpbd.settle\":4}");

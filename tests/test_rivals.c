@@ -650,7 +650,8 @@ static void CheckDrag(snwRivalKind kind, bool flat, bool heightOnly)
     if (!heightOnly)
         stage.targets[3].rotation = snwQuat_FromRotationVector((snwVec3){0, 0, 0.5});
     for (int i = 0; i < 40; ++i)
-        CHECK_INT(snwRival_Step(stage.rival, stage.targets, 5, world->pose, stage.rows, NULL), snw_ok);
+        CHECK_INT(snwRival_Step(stage.rival, stage.targets, 5, world->pose, &(snwRigFlesh){.rows = stage.rows}, NULL),
+            snw_ok);
     CHECK_NEAR(world->pose[3].place.y, world->origins[3].y + 2, 0);
     CHECK_NEAR(world->pose[0].place.y, world->origins[0].y, 0);
     CHECK_NEAR(world->pose[0].linear.m[1][0], 0, 0);
@@ -681,11 +682,11 @@ TEST(rivals, stepsDoNotRemember)
         a.targets[3].given = snw_dofAll;
         a.targets[3].place.y += 3;
         for (int i = 0; i < 5; ++i)
-            snwRival_Step(a.rival, a.targets, 2, a.world->pose, a.rows, NULL);
+            snwRival_Step(a.rival, a.targets, 2, a.world->pose, &(snwRigFlesh){.rows = a.rows}, NULL);
         memcpy(b.rows, a.rows, bytes);
         memcpy(b.world->pose, a.world->pose, s_handles * sizeof *b.world->pose);
-        snwRival_Step(a.rival, a.targets, 2, a.world->pose, a.rows, NULL);
-        snwRival_Step(b.rival, a.targets, 2, b.world->pose, b.rows, NULL);
+        snwRival_Step(a.rival, a.targets, 2, a.world->pose, &(snwRigFlesh){.rows = a.rows}, NULL);
+        snwRival_Step(b.rival, a.targets, 2, b.world->pose, &(snwRigFlesh){.rows = b.rows}, NULL);
         CHECK(memcmp(a.rows, b.rows, bytes) == 0);
         CHECK(memcmp(a.world->pose, b.world->pose, s_handles * sizeof *b.world->pose) == 0);
         FreeStage(&a);

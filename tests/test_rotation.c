@@ -112,7 +112,7 @@ TEST_LONG(rotation, tenMillionOfEveryClass)
         CheckClassWith((snwPolarClass)kind, 10000000);
 }
 
-TEST(rotation, classRandom)
+TEST_HEAVY(rotation, classRandom)
 {
     CheckClass(snw_polarRandom);
 }

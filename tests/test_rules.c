@@ -212,7 +212,7 @@ static void CheckLock(snwContext* context, const char* name, const char* size)
     snwDestroySim(sim);
 }
 
-TEST(rigpbd, lockedHandlesStayUnderAHardHand)
+TEST_HEAVY(rigpbd, lockedHandlesStayUnderAHardHand)
 {
     const char* const flat[] = {"ghost", "starfish", "worm", "ellipse", "mushroom", "octopus-2d", "fish-2d", "bunny"};
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);

@@ -301,7 +301,7 @@ static void RunBar(snwJointType type)
     snwDestroyContext(context);
 }
 
-TEST(truth, ipoptSolvesABarWithABallJoint)
+TEST_HEAVY(truth, ipoptSolvesABarWithABallJoint)
 {
     if (!snwTruth_IsAvailable())
         SKIP("IPOPT is not on this machine (make bench-deps)");

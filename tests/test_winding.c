@@ -118,7 +118,7 @@ static Surface MakeRandomSoup(int count)
     return s;
 }
 
-TEST(winding, closestPointIsThatOfBruteForce)
+TEST_HEAVY(winding, closestPointIsThatOfBruteForce)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     Surface surfaces[2] = {MakeRandomSoup(700), MakeSphere(20, 30, 20)};

@@ -140,7 +140,7 @@ static Seen WatchMaterial(double frequency, double settling, int substeps, snwPb
 }
 
 // What is stated is what is seen, whatever the integrator does to swings by itself.
-TEST(wobble, frequencyAndSettlingAreSeenAsStated)
+TEST_HEAVY(wobble, frequencyAndSettlingAreSeenAsStated)
 {
     const double cases[][2] = {{3, 0.5}, {2, 1.5}, {5, 0.6}};
     for (int integrator = snw_pbcdEuler; integrator <= snw_pbcdTrapezoid; ++integrator)

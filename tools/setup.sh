@@ -17,7 +17,7 @@ packages_of()
     test) echo locales coinor-libipopt1v5 ;;
     assimp) echo libassimp-dev ;;
     tetgen) echo libtet1.5-dev ;;
-    faults) echo git rsync ;;
+    faults) echo git procps rsync ;;
     lint) echo git clang-format clang-tidy ;;
     sanitize) echo clang libclang-rt-14-dev ;;
     peers) echo coinor-libipopt-dev petsc-dev libbullet-dev libdart-dev libode-dev siconos libsiconos-numerics-dev blender ;;
@@ -69,15 +69,40 @@ fail()
 # The one thing that is no Debian package. Without it the tests that need it are skipped, which ctest counts, so a
 # machine that cannot reach npm's packages still tests all the rest.
 validator=2.0.0-dev.3.10
+validator_folder=$(dirname "$0")/../build/validator
+has_validator()
+{
+    grep -q "\"version\": *\"$validator\"" "$validator_folder/node_modules/gltf-validator/package.json" 2>/dev/null
+}
+
 get_validator()
 {
-    folder=$(dirname "$0")/../build/validator
-    grep -q "\"version\": *\"$validator\"" "$folder/node_modules/gltf-validator/package.json" 2>/dev/null && return
+    has_validator && return
     echo "setup: installing gltf-validator $validator in build/validator ($(why validate))" >&2
-    mkdir -p "$folder"
-    npm install --silent --no-audit --no-fund --no-save --prefix "$folder" "gltf-validator@$validator" >/dev/null 2>&1 ||
+    mkdir -p "$validator_folder"
+    npm install --silent --no-audit --no-fund --no-save --prefix "$validator_folder" "gltf-validator@$validator" >/dev/null 2>&1 ||
         echo "setup: warning: npm could not install it; tests that need it will be skipped" >&2
 }
+
+# missing_of GROUP: its packages that are not there.
+missing_of()
+{
+    packages=$(packages_of "$1") || return
+    for package in $packages; do
+        is_there "$package" || printf ' %s' "$package"
+    done
+}
+
+all_there()
+{
+    for group in "$@"; do
+        missing=$(missing_of "$group") || exit 2
+        [ -z "$missing" ] || return 1
+        [ "$group" != validate ] || has_validator || return 1
+    done
+}
+
+all_there "$@" && exit 0
 
 # One at a time: a Makefile may ask for two groups at once.
 exec 9<"$0"
@@ -85,11 +110,7 @@ flock 9
 
 missing=
 for group in "$@"; do
-    wanted=
-    packages=$(packages_of "$group")
-    for package in $packages; do
-        is_there "$package" || wanted="$wanted $package"
-    done
+    wanted=$(missing_of "$group")
     if [ -n "$wanted" ]; then
         echo "setup: installing$wanted ($(why "$group"))" >&2
         missing="$missing$wanted"

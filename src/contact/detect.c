@@ -43,13 +43,13 @@ static int FirstPart(const int* starts, int count, int leaf)
     return low;
 }
 
-static void CopyPositions(const float* from, int stride, int count, float* to)
+static void CopyPositions(const float* from, const float shift[3], int stride, int count, float* to)
 {
     for (int i = 0; i < count; ++i, from += stride, to += 4)
     {
         bool finite = isfinite(from[0]) && isfinite(from[1]) && isfinite(from[2]);
         for (int k = 0; k < 3; ++k)
-            to[k] = finite ? from[k] : NAN;
+            to[k] = finite ? from[k] + shift[k] : NAN;
     }
 }
 
@@ -61,8 +61,10 @@ static void CopyParts(int begin, int end, void* data)
     {
         snwPart* part = &detector->parts[i];
         const float* previous = detector->moving ? input->previous[i] : input->positions[i];
-        CopyPositions(input->positions[i], input->stride, part->shell->vertexCount, part->now);
-        CopyPositions(previous, input->stride, part->shell->vertexCount, part->before);
+        snwVec3 way = input->origins != NULL ? snwVec3_Sub(input->origins[i], input->origins[0]) : (snwVec3){0, 0, 0};
+        float shift[3] = {(float)way.x, (float)way.y, (float)way.z}; // all seen from the first
+        CopyPositions(input->positions[i], shift, input->stride, part->shell->vertexCount, part->now);
+        CopyPositions(previous, shift, input->stride, part->shell->vertexCount, part->before);
     }
 }
 
@@ -506,8 +508,9 @@ int snwDetector_FindAtRest(snwDetector* detector, int part, const float* positio
 {
     for (int i = 0; i < detector->partCount; ++i)
         detector->parts[i].bounds = snwBox_Empty();
-    CopyPositions(positions, 3, detector->parts[part].shell->vertexCount, detector->parts[part].now);
-    CopyPositions(positions, 3, detector->parts[part].shell->vertexCount, detector->parts[part].before);
+    const float shift[3] = {0.0f, 0.0f, 0.0f};
+    CopyPositions(positions, shift, 3, detector->parts[part].shell->vertexCount, detector->parts[part].now);
+    CopyPositions(positions, shift, 3, detector->parts[part].shell->vertexCount, detector->parts[part].before);
     detector->margin = 0.0;
     detector->moving = false;
     BoxFacets(detector->starts[1][part], detector->starts[1][part + 1], detector);

@@ -38,6 +38,7 @@ typedef struct snwDetectorInput
 {
     const float* const* positions; // per body: x y z of mesh vertex i at [i * stride], now or predicted
     const float* const* previous;  // as positions, a step before; NULL: nothing moves
+    const snwVec3* origins;        // m, per body: what its positions are relative to; NULL: all to the same
     int stride;                    // floats, >= 3
     double margin;                 // m, >= 0: gaps up to this are reported too
 } snwDetectorInput;

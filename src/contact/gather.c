@@ -116,8 +116,8 @@ static void FindExits(const snwResponse* response, const snwFlesh* flesh)
 {
     snwVec3 centre = {0, 0, 0};
     for (int i = 0; i < flesh->vertexCount; ++i)
-        centre = snwVec3_MulAdd(centre, 1.0 / flesh->vertexCount,
-            snwRow_Get(flesh->before, flesh->vertices == NULL ? i : flesh->vertices[i]));
+        centre = snwVec3_MulAdd(
+            centre, 1.0 / flesh->vertexCount, snwFlesh_Before(flesh, flesh->vertices == NULL ? i : flesh->vertices[i]));
     for (int c = 0; c < response->scene->colliderCount; ++c)
     {
         const snwCollider* collider = &response->colliders[c];
@@ -150,7 +150,7 @@ static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
     for (int c = 0; c < response->scene->colliderCount && count < loop->room; ++c)
     {
         snwStopQuery query = {&response->colliders[c], response->colliderBefore[c], response->colliderNow[c],
-            snwRow_Get(flesh->before, vertex), snwRow_Get(flesh->positions, vertex), 0.0, flesh->margin};
+            snwFlesh_Before(flesh, vertex), snwFlesh_Now(flesh, vertex), 0.0, flesh->margin};
         snwStop stop;
         if (!snwFindStop(&query, &stop))
             continue;
@@ -205,16 +205,16 @@ static void CatchChunk(int begin, int end, void* data)
         int vertex = flesh->wild || flesh->vertices == NULL ? i : flesh->vertices[i];
         for (int c = 0; c < response->scene->colliderCount && flesh->positions[4 * (size_t)vertex + 3] > 0.0f; ++c)
         {
-            snwVec3 x = snwRow_Get(flesh->positions, vertex);
+            snwVec3 x = snwFlesh_Now(flesh, vertex);
             snwStopQuery query = {&response->colliders[c], response->colliderBefore[c], response->colliderNow[c],
-                snwRow_Get(flesh->before, vertex), x, 0.0, 0.0};
+                snwFlesh_Before(flesh, vertex), x, 0.0, 0.0};
             snwStop stop;
             if (!snwFindStop(&query, &stop))
                 continue;
             double gap = snwVec3_Dot(stop.normal, snwVec3_Sub(x, stop.point)) +
                          snwResponse_AllowedDepth(response, stop.depth, flesh->size);
             if (gap < 0.0)
-                snwRow_Set(flesh->positions, vertex, snwVec3_MulAdd(x, -gap, stop.normal));
+                snwRow_SetPlace(flesh->positions, vertex, flesh->origin, snwVec3_MulAdd(x, -gap, stop.normal));
         }
     }
 }
@@ -263,7 +263,7 @@ static void SetFleshHome(const snwResponse* response, snwPairRow* row)
         return;
     }
     row->home = snwVec3_Sub(
-        snwRow_Get(flesh->before, row->vertex), snwRow_Mix(other->before, row->triangle, row->weights));
+        snwFlesh_Before(flesh, row->vertex), snwFlesh_Mix(other, other->before, row->triangle, row->weights));
 }
 
 static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
@@ -284,7 +284,7 @@ static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
     row->normal = overlap->normal;
     const snwFlesh *flesh = &response->flesh[row->body], *other = &response->flesh[row->other];
     snwVec3 apart = snwVec3_Sub(
-        snwRow_Get(flesh->before, row->vertex), snwRow_Mix(other->before, row->triangle, row->weights));
+        snwFlesh_Before(flesh, row->vertex), snwFlesh_Mix(other, other->before, row->triangle, row->weights));
     row->allowed = snwResponse_AllowedDepth(response, -snwVec3_Dot(apart, row->normal), fmin(flesh->size, other->size));
     row->friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[row->body]),
         snwBodyDef_Friction(&response->scene->bodies[row->other]));
@@ -300,9 +300,10 @@ static void GatherFlesh(snwResponse* response)
     {
         response->detectNow[b] = response->flesh[b].positions;
         response->detectBefore[b] = response->flesh[b].before;
+        response->detectOrigins[b] = response->flesh[b].origin;
         margin = fmin(margin, response->flesh[b].margin);
     }
-    snwDetectorInput input = {response->detectNow, response->detectBefore, 4, margin};
+    snwDetectorInput input = {response->detectNow, response->detectBefore, response->detectOrigins, 4, margin};
     int count = snwDetector_Find(response->detector, &input, response->overlaps, response->overlapCapacity);
     for (int i = 0; i < count; ++i)
         AddOverlap(response, &response->overlaps[i]);
@@ -322,7 +323,7 @@ static void AddVertexOnProp(snwResponse* response, int body, int index, int prop
     const snwPropMotion* motion = &response->props[prop];
     int vertex = flesh->vertices == NULL ? index : flesh->vertices[index];
     snwStopQuery query = {&response->propShapes[prop], motion->before, motion->transform,
-        snwRow_Get(flesh->before, vertex), snwRow_Get(flesh->positions, vertex), 0.0, flesh->margin};
+        snwFlesh_Before(flesh, vertex), snwFlesh_Now(flesh, vertex), 0.0, flesh->margin};
     snwStop stop;
     snwPairRow* row = snwFindStop(&query, &stop) ? snwResponse_NewPair(response) : NULL;
     if (row == NULL)
@@ -354,8 +355,8 @@ static void GatherVerticesOnProp(snwResponse* response, int body, int prop)
     for (int i = 0; i < flesh->vertexCount; ++i)
     {
         int vertex = flesh->vertices == NULL ? i : flesh->vertices[i];
-        snwVec3 now = snwRow_Get(flesh->positions, vertex);
-        double far = reach + snwVec3_Distance(now, snwRow_Get(flesh->before, vertex));
+        snwVec3 now = snwFlesh_Now(flesh, vertex);
+        double far = reach + snwVec3_Distance(now, snwFlesh_Before(flesh, vertex));
         if (snwVec3_LengthSquared(snwVec3_Sub(now, to)) <= far * far)
             AddVertexOnProp(response, body, i, prop);
     }

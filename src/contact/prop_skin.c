@@ -13,10 +13,10 @@ static void CornersOf(const snwSkin* skin, int triangle, int corners[3])
         corners[k] = skin->vertices[skin->triangles[3 * (size_t)triangle + (size_t)k]];
 }
 
-static snwFacet FacetOf(const float* rows, const int corners[3])
+static snwFacet FacetOf(const snwFlesh* flesh, const int corners[3])
 {
     return (snwFacet){
-        {snwRow_Get(rows, corners[0]), snwRow_Get(rows, corners[1]), snwRow_Get(rows, corners[2])}, false};
+        {snwFlesh_Now(flesh, corners[0]), snwFlesh_Now(flesh, corners[1]), snwFlesh_Now(flesh, corners[2])}, false};
 }
 
 static bool IsBeyond(double a, double b, double c, double middle, double reach)
@@ -25,14 +25,15 @@ static bool IsBeyond(double a, double b, double c, double middle, double reach)
 }
 
 // Triangles whose box is within reach of a ball; how many there are.
-static int FindNear(const snwResponse* response, const snwSkin* skin, const float* rows, snwVec3 middle, double reach)
+static int FindNear(
+    const snwResponse* response, const snwSkin* skin, const snwFlesh* flesh, snwVec3 middle, double reach)
 {
     int count = 0;
     for (int t = 0; t < skin->triangleCount; ++t)
     {
         int corners[3];
         CornersOf(skin, t, corners);
-        snwFacet f = FacetOf(rows, corners);
+        snwFacet f = FacetOf(flesh, corners);
         if (!IsBeyond(f.p[0].y, f.p[1].y, f.p[2].y, middle.y, reach) &&
             !IsBeyond(f.p[0].x, f.p[1].x, f.p[2].x, middle.x, reach) &&
             !IsBeyond(f.p[0].z, f.p[1].z, f.p[2].z, middle.z, reach))
@@ -52,14 +53,14 @@ typedef struct Nearest
 } Nearest;
 
 static bool FindNearest(
-    const snwResponse* response, const snwSkin* skin, const float* rows, int count, snwVec3 point, Nearest* nearest)
+    const snwResponse* response, const snwSkin* skin, const snwFlesh* flesh, int count, snwVec3 point, Nearest* nearest)
 {
     *nearest = (Nearest){.at.squared = INFINITY};
     for (int i = 0; i < count; ++i)
     {
         int corners[3];
         CornersOf(skin, response->nearTriangles[i], corners);
-        snwFacet facet = FacetOf(rows, corners);
+        snwFacet facet = FacetOf(flesh, corners);
         snwFacetPoint at = snwFacet_Closest(&facet, point);
         if (!(at.squared <= 1.000001 * nearest->at.squared))
             continue;
@@ -99,7 +100,7 @@ static void AddPoint(snwResponse* response, int prop, int body, snwVec3 at, cons
     }
     row->grip = snwTransform_ApplyInverse(motion->transform, snwVec3_MulAdd(point, -radius, row->normal));
     row->home = snwVec3_Sub(
-        snwTransform_Apply(motion->before, row->grip), snwRow_Mix(flesh->before, row->triangle, row->weights));
+        snwTransform_Apply(motion->before, row->grip), snwFlesh_Mix(flesh, flesh->before, row->triangle, row->weights));
     row->allowed = snwResponse_AllowedDepth(response, -snwVec3_Dot(row->home, row->normal), flesh->size);
     row->friction = snwFriction_Between(response->scene, snwPropDef_Friction(&response->scene->props[prop]),
         snwBodyDef_Friction(&response->scene->bodies[body]));
@@ -115,12 +116,11 @@ void snwResponse_GatherPropOnSkin(snwResponse* response, int prop, int body)
     if (snwCharacter_GetRestSkin(response->scene->bodies[body].character, &skin) < 0 ||
         snwCharacter_GetInfo(response->scene->bodies[body].character).triangleCount > 0) // flat
         return;
-    int count = FindNear(response, &skin, flesh->positions, motion->transform.position, reach);
+    int count = FindNear(response, &skin, flesh, motion->transform.position, reach);
     for (int i = 0; i < points->count && count > 0; ++i)
     {
         Nearest nearest;
-        if (FindNearest(response, &skin, flesh->positions, count, snwTransform_Apply(motion->transform, points->at[i]),
-                &nearest))
+        if (FindNearest(response, &skin, flesh, count, snwTransform_Apply(motion->transform, points->at[i]), &nearest))
             AddPoint(response, prop, body, points->at[i], &nearest);
     }
 }

@@ -87,6 +87,7 @@ static snwResult MakeDetector(snwResponse* response, const snwResponseDef* def, 
     response->overlaps = snwArena_Alloc(def->arena, (size_t)response->overlapCapacity, sizeof *response->overlaps);
     response->detectNow = snwArena_Alloc(def->arena, (size_t)bodies, sizeof *response->detectNow);
     response->detectBefore = snwArena_Alloc(def->arena, (size_t)bodies, sizeof *response->detectBefore);
+    response->detectOrigins = snwArena_Alloc(def->arena, (size_t)bodies, sizeof *response->detectOrigins);
     return snw_ok;
 }
 

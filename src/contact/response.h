@@ -67,7 +67,7 @@ typedef struct snwAnswer
     size_t stride;       // from row to row
 } snwAnswer;
 
-// A body as the response sees it. Rows are float4: x y z and the inverse mass in use.
+// A body as the response sees it. Rows are float4: x y z, relative to the origin, and the inverse mass in use.
 typedef struct snwFlesh
 {
     float* positions;        // predicted, then solved in place
@@ -80,6 +80,7 @@ typedef struct snwFlesh
     double size;             // m, of the body; 0: of no account
     const snwAnswer* answer; // NULL: a push moves its own vertex only
     bool wild;               // moves so much in a substep that its inside may come out: all its vertices are looked at
+    snwVec3 origin;          // m, in the world
 } snwFlesh;
 
 // A vertex against a collider, whose place is fixed during the substep: all in the world.
@@ -167,6 +168,7 @@ typedef struct snwResponse
     int pairCount, pairCapacity;
     const float** detectNow;
     const float** detectBefore;
+    snwVec3* detectOrigins;
 
     int* parents;      // of the union of bodies (first) and props
     int* islandOf;     // per body and prop
@@ -189,6 +191,9 @@ void snwResponse_Gather(snwResponse* response);
 
 // Marks the vertices of a body that are pushed, or overlap something now: their pushes may change in the next sweep.
 void snwResponse_MarkTouching(const snwResponse* response, int body, unsigned char* marks);
+
+// Whether anything came so near to a body in this substep that it may have been pushed.
+bool snwResponse_IsNear(const snwResponse* response, int body);
 
 // Adds what the contacts push a body with so far to forces (N, per vertex of the mesh).
 void snwResponse_AddForces(const snwResponse* response, int body, double h, snwVec3* forces);
@@ -237,13 +242,25 @@ enum
     snw_solidGrain = 256
 };
 
-// The point of a triangle with these weights of its corners.
-static inline snwVec3 snwRow_Mix(const float* rows, const int triangle[3], const double weights[3])
+// Where a vertex is, and was when the substep began, in the world.
+static inline snwVec3 snwFlesh_Now(const snwFlesh* flesh, int vertex)
+{
+    return snwRow_Place(flesh->positions, vertex, flesh->origin);
+}
+
+static inline snwVec3 snwFlesh_Before(const snwFlesh* flesh, int vertex)
+{
+    return snwRow_Place(flesh->before, vertex, flesh->origin);
+}
+
+// The point of a triangle with these weights of its corners; rows: the body's, now or before.
+static inline snwVec3 snwFlesh_Mix(
+    const snwFlesh* flesh, const float* rows, const int triangle[3], const double weights[3])
 {
     snwVec3 sum = {0, 0, 0};
     for (int k = 0; k < 3; ++k)
         sum = snwVec3_MulAdd(sum, weights[k], snwRow_Get(rows, triangle[k]));
-    return sum;
+    return snwVec3_Add(flesh->origin, sum);
 }
 
 // The plane of a solid that stops a point on its way, in the world where the solid is now.

@@ -93,7 +93,7 @@ static double SolveSolid(const SolidLoop* loop, snwSolidRow* row)
 {
     const snwFlesh* flesh = loop->flesh;
     double w = AnswerAt(flesh, row->vertex, row->vertex);
-    snwVec3 x = snwRow_Get(flesh->positions, row->vertex);
+    snwVec3 x = snwFlesh_Now(flesh, row->vertex);
     if (loop->fresh)
         LookAgain(loop->response, row, x);
     double gap = snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point));
@@ -111,7 +111,7 @@ static double SolveSolid(const SolidLoop* loop, snwSolidRow* row)
     if (AnswerOf(flesh, row->vertex) != NULL)
         MoveVertex(flesh, row->vertex, snwVec3_Add(change, pull));
     else
-        snwRow_Set(flesh->positions, row->vertex, snwVec3_MulAdd(x, w, pull));
+        snwRow_SetPlace(flesh->positions, row->vertex, flesh->origin, snwVec3_MulAdd(x, w, pull));
     return w * snwVec3_Length(snwVec3_Add(change, pull));
 }
 
@@ -161,28 +161,29 @@ static snwTransform Frame(const snwResponse* response, const snwPairRow* row)
 static snwVec3 FirstPoint(const snwResponse* response, const snwPairRow* row)
 {
     if (row->body >= 0)
-        return snwRow_Get(response->flesh[row->body].positions, row->vertex);
+        return snwFlesh_Now(&response->flesh[row->body], row->vertex);
     snwVec3 at = snwTransform_Apply(response->props[row->vertex].transform, row->at);
     return snwVec3_MulAdd(at, -row->radius, row->normal);
 }
 
 static snwVec3 OtherPoint(const snwResponse* response, const snwPairRow* row)
 {
-    if (row->kind == snw_touchFlesh)
-        return snwRow_Mix(response->flesh[row->other].positions, row->triangle, row->weights);
-    return snwTransform_Apply(Frame(response, row), row->point);
+    if (row->kind != snw_touchFlesh)
+        return snwTransform_Apply(Frame(response, row), row->point);
+    const snwFlesh* other = &response->flesh[row->other];
+    return snwFlesh_Mix(other, other->positions, row->triangle, row->weights);
 }
 
 // How far the first side is from where friction wants it.
 static snwVec3 Slip(const snwResponse* response, const snwPairRow* row)
 {
-    snwVec3 x = row->body >= 0 ? snwRow_Get(response->flesh[row->body].positions, row->vertex)
+    snwVec3 x = row->body >= 0 ? snwFlesh_Now(&response->flesh[row->body], row->vertex)
                                : snwTransform_Apply(response->props[row->vertex].transform, row->grip);
-    snwVec3 home = row->kind == snw_touchFlesh
-                       ? snwVec3_Add(row->home,
-                             snwRow_Mix(response->flesh[row->other].positions, row->homeTriangle, row->homeWeights))
-                       : snwTransform_Apply(Frame(response, row), row->home);
-    return Across(snwVec3_Sub(x, home), row->normal);
+    if (row->kind != snw_touchFlesh)
+        return Across(snwVec3_Sub(x, snwTransform_Apply(Frame(response, row), row->home)), row->normal);
+    const snwFlesh* other = &response->flesh[row->other];
+    snwVec3 home = snwFlesh_Mix(other, other->positions, row->homeTriangle, row->homeWeights);
+    return Across(snwVec3_Sub(x, snwVec3_Add(row->home, home)), row->normal);
 }
 
 static snwVec3 Arm(const snwResponse* response, int prop, snwVec3 at)
@@ -227,9 +228,12 @@ static void Apply(const snwResponse* response, const snwPairRow* row, snwVec3 at
 
 // Below what a float position can hold the one side would round it away and the other not: momentum would leak, always
 // in the same direction.
-static bool IsLost(const snwPairRow* row, snwVec3 at, double distance)
+static bool IsLost(const snwResponse* response, const snwPairRow* row, snwVec3 at, double distance)
 {
-    return (row->body >= 0 || row->kind == snw_touchFlesh) && distance < 1e-7 * (fabs(at.x) + fabs(at.y) + fabs(at.z));
+    if (row->body < 0 && row->kind != snw_touchFlesh)
+        return false;
+    snwVec3 x = snwVec3_Sub(at, response->flesh[row->body >= 0 ? row->body : row->other].origin);
+    return distance < 1e-7 * (fabs(x.x) + fabs(x.y) + fabs(x.z));
 }
 
 static double SolveFriction(const snwResponse* response, snwPairRow* row, snwVec3 at)
@@ -242,7 +246,7 @@ static double SolveFriction(const snwResponse* response, snwPairRow* row, snwVec
     snwVec3 drag = CutFriction(wanted, row->push, row->friction, &row->sliding);
     snwVec3 change = snwVec3_Sub(drag, row->drag);
     double way = snwVec3_Length(change) * yield;
-    if (IsLost(row, at, way))
+    if (IsLost(response, row, at, way))
         return 0.0;
     Apply(response, row, at, change);
     row->drag = drag;
@@ -260,7 +264,7 @@ static double SolvePair(const snwResponse* response, snwPairRow* row)
         return 0.0;
     row->depth = fmax(row->depth, -gap);
     double push = fmax(0.0, row->push - (gap + row->allowed) / yield), way = fabs(push - row->push) * yield;
-    if (!IsLost(row, at, way))
+    if (!IsLost(response, row, at, way))
     {
         Apply(response, row, at, snwVec3_Scale(row->normal, push - row->push));
         row->push = push;
@@ -301,7 +305,7 @@ static void MarkSolid(const snwResponse* response, snwSolidRow* row, const snwFl
 {
     (void)response;
     unsigned char* marks = data;
-    double gap = snwVec3_Dot(row->normal, snwVec3_Sub(snwRow_Get(flesh->positions, row->vertex), row->point));
+    double gap = snwVec3_Dot(row->normal, snwVec3_Sub(snwFlesh_Now(flesh, row->vertex), row->point));
     if (row->push > 0.0 || gap + row->allowed < 0.0)
         marks[row->vertex] = 1;
 }
@@ -329,6 +333,19 @@ void snwResponse_MarkTouching(const snwResponse* response, int body, unsigned ch
             if (row->weights[k] != 0.0)
                 marks[row->triangle[k]] = 1;
     }
+}
+
+bool snwResponse_IsNear(const snwResponse* response, int body)
+{
+    bool near = false;
+    for (int chunk = 0; chunk < ChunkCount(&response->flesh[body]) && response->scene->colliderCount > 0; ++chunk)
+        near = near || response->chunkCounts[body][chunk] > 0;
+    for (int i = 0; i < response->pairCount; ++i)
+    {
+        const snwPairRow* row = &response->pairs[i];
+        near = near || row->body == body || (row->kind == snw_touchFlesh && row->other == body);
+    }
+    return near;
 }
 
 typedef struct ForceSum
@@ -397,7 +414,7 @@ static void KeepSolids(const snwResponse* response, int body)
             if (!(row->push > 0.0) || row->anchor < 0 || flesh->anchors[row->anchor].kind != snw_touchNothing)
                 continue;
             snwVec3 home = snwTransform_ApplyInverse(
-                response->colliderNow[row->collider], snwRow_Get(flesh->positions, row->vertex));
+                response->colliderNow[row->collider], snwFlesh_Now(flesh, row->vertex));
             flesh->anchors[row->anchor] = row->anchored && !row->sliding
                                               ? row->kept
                                               : MakeAnchor(snw_touchCollider, row->collider, home);
@@ -406,10 +423,10 @@ static void KeepSolids(const snwResponse* response, int body)
 }
 
 // Weights of the point of the triangle's plane below x.
-static void Weigh(const float* rows, const int triangle[3], snwVec3 x, float weights[3])
+static void Weigh(const snwFlesh* flesh, const int triangle[3], snwVec3 x, float weights[3])
 {
-    snwVec3 a = snwRow_Get(rows, triangle[0]);
-    snwVec3 u = snwVec3_Sub(snwRow_Get(rows, triangle[1]), a), v = snwVec3_Sub(snwRow_Get(rows, triangle[2]), a);
+    snwVec3 a = snwFlesh_Now(flesh, triangle[0]);
+    snwVec3 u = snwVec3_Sub(snwFlesh_Now(flesh, triangle[1]), a), v = snwVec3_Sub(snwFlesh_Now(flesh, triangle[2]), a);
     snwVec3 d = snwVec3_Sub(x, a);
     double uu = snwVec3_Dot(u, u), uv = snwVec3_Dot(u, v), vv = snwVec3_Dot(v, v);
     double du = snwVec3_Dot(d, u), dv = snwVec3_Dot(d, v), determinant = uu * vv - uv * uv;
@@ -437,7 +454,7 @@ static void KeepPair(const snwResponse* response, const snwPairRow* row)
         *anchor = row->kept;
         return;
     }
-    snwVec3 x = snwRow_Get(flesh->positions, row->vertex);
+    snwVec3 x = snwFlesh_Now(flesh, row->vertex);
     if (row->kind == snw_touchProp)
     {
         *anchor = MakeAnchor(
@@ -446,7 +463,7 @@ static void KeepPair(const snwResponse* response, const snwPairRow* row)
     }
     *anchor = MakeAnchor(row->kind, row->other, (snwVec3){0, 0, 0});
     memcpy(anchor->triangle, row->triangle, sizeof row->triangle);
-    Weigh(response->flesh[row->other].positions, row->triangle, x, anchor->home);
+    Weigh(&response->flesh[row->other], row->triangle, x, anchor->home);
 }
 
 void snwResponse_Finish(snwResponse* response, snwProp* props, double h)
@@ -510,7 +527,7 @@ static void TellSolids(const snwResponse* response, int body, Teller* teller)
                 .otherBody = -1,
                 .depth = (float)row->depth};
             if (row->push > 0.0)
-                Tell(teller, contact, snwRow_Get(flesh->positions, row->vertex), row->normal,
+                Tell(teller, contact, snwFlesh_Now(flesh, row->vertex), row->normal,
                     snwVec3_MulAdd(row->drag, row->push, row->normal));
         }
     }
@@ -564,7 +581,7 @@ static int AddSolidPoints(const snwResponse* response, int body, int count, snwC
             if (count >= capacity)
                 continue;
             const snwSolidRow* row = &rows[i];
-            snwVec3 x = snwRow_Get(flesh->positions, row->vertex);
+            snwVec3 x = snwFlesh_Now(flesh, row->vertex);
             points[count] = MakePoint(
                 x, row->normal, snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point)), row->friction);
             points[count].body = body;

@@ -18,3 +18,14 @@ static inline void snwRow_Set(float* rows, int index, snwVec3 v)
     row[1] = (float)v.y;
     row[2] = (float)v.z;
 }
+
+// The same in the world, for rows that are relative to an origin.
+static inline snwVec3 snwRow_Place(const float* rows, int index, snwVec3 origin)
+{
+    return snwVec3_Add(origin, snwRow_Get(rows, index));
+}
+
+static inline void snwRow_SetPlace(float* rows, int index, snwVec3 origin, snwVec3 place)
+{
+    snwRow_Set(rows, index, snwVec3_Sub(place, origin));
+}

@@ -194,6 +194,7 @@ static void AllocatePlanes(snwRigFit* model)
     snwRigMoments_Create(&model->arena, model, &model->moments);
     model->leastMass = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof(double));
     model->leastTurn = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof(double));
+    model->wholes = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *model->wholes);
     if (model->pass.kind == snw_passFlat && model->handleCount <= snw_mostFlatHandles)
         model->flat = snwArena_Alloc(&model->arena, snw_flatMatrixPlanes * plane, sizeof(double));
 }
@@ -272,6 +273,19 @@ static void FindLeast(snwRigFit* model, const snwRigFitDef* def)
     }
 }
 
+// Not from masses and weights: weights need not add up to 1 to the last bit, and a pose that is moved by 4 km moves the
+// flesh by what they do add up to.
+static void FindWholes(snwRigFit* model)
+{
+    for (int k = 0; k < model->handleCount; ++k)
+        for (int l = 0; l < model->handleCount; ++l)
+        {
+            model->wholes[k][3] += model->moments.p0[k * model->stride + l];
+            for (int b = 0; b < snwRigFit_Dimension(model); ++b)
+                model->wholes[k][b] += model->moments.p1[b][k * model->stride + l];
+        }
+}
+
 static snwResult PutMoments(snwContext* context, snwRigFit* model, const snwRigFitDef* def, snwMessage* message)
 {
     snwVec3* origins = snwAllocArray(context, (size_t)model->handleCount, sizeof *origins);
@@ -290,6 +304,7 @@ static snwResult PutMoments(snwContext* context, snwRigFit* model, const snwRigF
             PutPair(model, k, &moments.pairs[at]);
     snwMoments_Free(context, &moments);
     FindLeast(model, def);
+    FindWholes(model);
     if (model->flat != NULL)
         snwRigFlat_Fill(model);
     return model->dimension == 3 ? PutPairs(model, message) : snw_ok;
@@ -548,6 +563,25 @@ static void TakeMap(const double* sums, const double* origin, int d, snwRigFitSc
     }
 }
 
+// What the origin of the flesh adds to the sums of its places.
+static void AddOrigin(const snwRigFit* model, snwVec3 origin, snwRigFitScratch* s, int k)
+{
+    int d = snwRigFit_Dimension(model);
+    const double o[3] = {origin.x, origin.y, origin.z}, *arm = model->wholes[k];
+    for (int a = 0; a < d; ++a)
+        s->sums.moves[a][k] += arm[3] * o[a];
+    if (model->pass.kind == snw_passFlat)
+    {
+        double dot = arm[0] * o[0] + arm[1] * o[1], cross = arm[0] * o[1] - arm[1] * o[0];
+        s->sums.linear[0][0][k] += 0.5 * dot, s->sums.linear[1][1][k] += 0.5 * dot;
+        s->sums.linear[1][0][k] += 0.5 * cross, s->sums.linear[0][1][k] -= 0.5 * cross;
+        return;
+    }
+    for (int a = 0; a < d; ++a)
+        for (int b = 0; b < d; ++b)
+            s->sums.linear[a][b][k] += arm[b] * o[a];
+}
+
 void snwRigFit_GatherFlesh(
     snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const snwRigFlesh* flesh)
 {
@@ -561,6 +595,8 @@ void snwRigFit_GatherFlesh(
             TakeFlat(sums, origin, scratch, k);
         else
             TakeMap(sums, origin, snwRigFit_Dimension(model), scratch, k);
+        if (flesh->origin.x != 0 || flesh->origin.y != 0 || flesh->origin.z != 0)
+            AddOrigin(model, flesh->origin, scratch, k);
     }
 }
 
@@ -619,8 +655,8 @@ static void PutMaps(const snwRigFit* model, const snwRigPose* pose, snwVec3 orig
     }
 }
 
-// The middle of where the handles take the centre, by mass, as floats have it.
-static snwVec3 MiddleOf(const snwRigFit* model, const snwRigPose* pose, float origin[3])
+// The middle of where the handles take the centre, by mass, as floats relative to an origin have it.
+static snwVec3 MiddleOf(const snwRigFit* model, const snwRigPose* pose, snwVec3 from, float origin[3])
 {
     snwVec3 sum = {0};
     double total = 0;
@@ -630,9 +666,9 @@ static snwVec3 MiddleOf(const snwRigFit* model, const snwRigPose* pose, float or
         sum = snwVec3_MulAdd(sum, mass, CentreOf(model, k, pose)), total += mass;
     }
     sum = total > 0 ? snwVec3_Scale(sum, 1 / total) : CentreOf(model, 0, pose);
-    sum = snwVec3_Rounded(sum);
+    sum = snwVec3_Rounded(snwVec3_Sub(sum, from));
     origin[0] = (float)sum.x, origin[1] = (float)sum.y, origin[2] = (float)sum.z;
-    return sum;
+    return snwVec3_Add(from, sum);
 }
 
 snwRigPose* snwRigFit_Answer(const snwRigFit* model, snwRigFitScratch* scratch)
@@ -653,7 +689,8 @@ void snwRigFit_ApplyFlesh(snwContext* context, const snwRigFit* model, snwRigFit
     if (blend.flesh.rows != NULL)
         PutMaps(model, scratch->answer, (snwVec3){0}, scratch->changes);
     if (rigged != NULL)
-        PutMaps(model, pose, MiddleOf(model, pose, blend.origin), scratch->maps);
+        PutMaps(model, pose, MiddleOf(model, pose, flesh != NULL ? flesh->origin : (snwVec3){0}, blend.origin),
+            scratch->maps);
     if (blend.flesh.rows != NULL || rigged != NULL)
         snwRigPass_Blend(context, &model->pass, &blend);
 }

@@ -218,7 +218,7 @@ bool snwRigFit_Complement(
 snwRigPose* snwRigFit_Answer(const snwRigFit* model, snwRigFitScratch* scratch);
 
 // x += dx of the last Complement (rows as above; fourth numbers stay, and all of it does if Complement said false), and
-// rigged = xr at this pose (rows of four, the fourth number is 0). Either may be NULL.
+// rigged = xr at this pose (rows of four, the fourth number is 0), relative to the flesh's origin. Either may be NULL.
 void snwRigFit_Apply(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose,
     float* x, float* rigged);
 void snwRigFit_ApplyFlesh(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch,

@@ -51,6 +51,8 @@ struct snwRigFit
     snwPairProduct pairs; // 3D: M, of those handles that share flesh
     double* leastMass;    // [handleCount] kg and
     double* leastTurn;    // kg m^2: what M's diagonal gets where it is as good as nothing
+    double (*wholes)[4];  // what a coordinate of 1 m of all flesh adds to a handle's sums: about its origin, and to the
+                          // sum itself
     double* flat;         // H of rig_flat.h; NULL: not such a rig
     double size;          // m
     double mass;          // kg, of everything

@@ -107,6 +107,7 @@ typedef struct snwRigFlesh
     float* rows;
     bool plane;
     const float* moves; // NULL: rows are all there is
+    snwVec3 origin;     // m, in the world: places are relative to it
 } snwRigFlesh;
 
 snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRigPass* pass, snwMessage* message);

@@ -203,7 +203,7 @@ static snwVec3 VertexPosition(const snwSim* sim, int body, int vertex)
     snwVertices vertices;
     sim->method->getVertices(sim, body, &vertices);
     const float* p = (const float*)((const char*)vertices.positions + (size_t)vertex * (size_t)vertices.stride);
-    return (snwVec3){p[0], p[1], p[2]};
+    return snwVec3_Add(*sim->bodies[body].origin, (snwVec3){p[0], p[1], p[2]});
 }
 
 // m: a body of edges alone has no flesh to hold, and a prop is held by its centre.

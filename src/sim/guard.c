@@ -346,7 +346,7 @@ void snwSim_WarnOfOverlaps(snwSim* sim)
             for (int i = 0; i < body->character->touchCount; ++i)
             {
                 const float* x = RowAt(vertices.positions, vertices.stride, snwBody_ContactVertex(body, i));
-                snwVec3 at = {(double)x[0], (double)x[1], (double)x[2]};
+                snwVec3 at = snwVec3_Add(*body->origin, (snwVec3){(double)x[0], (double)x[1], (double)x[2]});
                 snwTouch touch = snwCollider_Touch(&sim->scene->colliders[c], sim->colliders[c].transform, at);
                 where = touch.depth > deepest ? c : where;
                 deepest = fmax(deepest, touch.depth);

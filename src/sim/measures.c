@@ -9,6 +9,7 @@
 #include "contact/prop.h"
 #include "rig/joint_rows.h"
 #include "sim/laws.h"
+#include "sim/origin.h"
 
 #include <float.h>
 #include <math.h>
@@ -82,8 +83,8 @@ typedef struct Subject
     const snwSim* sim;
     int index;
     const snwBody* body;
-    snwVertices vertices;
-    snwVec3 plane; // normal of a flat character's plane as the body started
+    snwVertices vertices; // relative to the body's origin
+    snwVec3 plane;        // normal of a flat character's plane as the body started
 } Subject;
 
 // Corners of an element, now or at rest.
@@ -222,13 +223,14 @@ static void MeasureErrors(const Subject* subject, snwMeasures* m)
     snwTransforms bones;
     snwVertices shown;
     snwSim_GetBones(sim, subject->index, &bones);
-    snwSim_GetShown(sim, subject->index, &shown);
+    snwSim_SeeVertices(sim, subject->index, 1, *subject->body->origin, &shown);
     for (int i = 0; i < subject->vertices.count; ++i)
     {
         snwVec3 x = Row(subject->vertices.positions, subject->vertices.stride, i);
         int bone = character->vertexBones[i];
         if (sim->method->getBones != NULL && bone >= 0)
-            loose = fmax(loose, snwVec3_Distance(x, snwTransform_Apply(bones.data[bone], character->def.vertices[i])));
+            loose = fmax(loose, snwVec3_Distance(snwVec3_Add(*subject->body->origin, x),
+                                    snwTransform_Apply(bones.data[bone], character->def.vertices[i])));
         if (shown.positions != subject->vertices.positions)
             apart = fmax(apart, snwVec3_Distance(x, Row(shown.positions, shown.stride, i)));
     }
@@ -244,7 +246,8 @@ static void MeasureMotion(const snwSim* sim, const Subject* subject, const doubl
     snwVec3 moment = {0, 0, 0};
     for (int i = 0; i < subject->vertices.count; ++i)
     {
-        snwVec3 x = Row(subject->vertices.positions, subject->vertices.stride, i);
+        snwVec3 at = Row(subject->vertices.positions, subject->vertices.stride, i);
+        snwVec3 x = snwVec3_Add(*subject->body->origin, at);
         snwVec3 v = Row(subject->vertices.velocities, subject->vertices.stride, i);
         snwVec3 p = snwVec3_Scale(v, masses[i]);
         m->kinetic += 0.5 * snwVec3_Dot(p, v);

@@ -9,8 +9,9 @@
 //   model       what the method prepares from one character: topology, colours, factors; immutable, shared by all
 //               sims whose method, step-independent parameters and character are the same
 //   state       everything a step changes, in ONE flat block: copied to save it, hashed to name it. The sim lays out
-//               the common part (time, gravity, parameters, pins, colliders, props, grabs, materials); the method asks
-//               for bytes per body. No pointers and no padding bytes inside (they would make equal states hash unlike).
+//               the common part (time, gravity, parameters, pins, colliders, props, grabs, materials, origins); the
+//               method asks for bytes per body. No pointers and no padding bytes inside (they would make equal states
+//               hash unlike).
 //   scratch     work arrays of a sim that hold nothing between steps
 //
 // The step (sim.c) is the same for all: apply the commands that are due; for every substep move pins and colliders,
@@ -111,14 +112,20 @@ typedef struct snwBody
     const void* model;          // of the method
     void* state;                // the method's bytes inside the state block
     snwMaterial* materials;     // in the state block; one per region
+    snwVec3* origin;            // in the state block; m: float positions are relative to it, see origin.h
     snwTransform* restPoses;    // of bones, joints and handles: how the body starts
     double (*restMatrices)[12]; // of handles: the same
     float* skinPositions;       // filled on demand, 3 per skin vertex
     float* skinNormals;
-    uint64_t skinChanges; // sim->changes when they were filled
-    double residual;      // written by the method in the last substep of a step; see snwMeasures
-    double stiffnessSum;  // of what snwSim_TellStiffness was told ...
-    int stiffnessCount;   // ... so many times
+    uint64_t skinChanges; // sim->changes when they were filled ...
+    snwVec3 skinFrom;     // ... seen from there
+    float* placeRows[2]; // likewise rows of vertices, as simulated and as shown, for whoever does not see them from the
+                         // body's origin
+    uint64_t placeChanges[2];
+    snwVec3 placesFrom[2];
+    double residual;     // written by the method in the last substep of a step; see snwMeasures
+    double stiffnessSum; // of what snwSim_TellStiffness was told ...
+    int stiffnessCount;  // ... so many times
 } snwBody;
 
 // How a body starts: as the scene says, plus what the seed adds (sim.jitter).
@@ -258,7 +265,7 @@ struct snwMethod
     // One substep of h seconds. Times its stages with snwSim_EndStage.
     snwResult (*step)(snwSim* sim, double h, snwMessage* message);
 
-    // Positions and velocities of the mesh vertices of a body.
+    // Positions, relative to the body's origin, and velocities of the mesh vertices of a body.
     void (*getVertices)(const snwSim* sim, int body, snwVertices* vertices);
 
     // Bones and joints as they are now; NULL: the rest pose.
@@ -269,7 +276,7 @@ struct snwMethod
     void (*getHandles)(const snwSim* sim, int body, snwTransforms* handles);
     void (*getHandleMatrices)(const snwSim* sim, int body, snwMatrices* handles);
 
-    // What is seen, where that is not what is simulated. NULL: getVertices.
+    // What is seen, where that is not what is simulated; relative to the origin, too. NULL: getVertices.
     void (*getShown)(const snwSim* sim, int body, snwVertices* vertices);
 
     // J/m^3: the elastic energy density of an element whose deformation gradient is f, by the law that is simulated.

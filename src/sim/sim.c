@@ -4,6 +4,7 @@
 #include "sim/grip.h"
 #include "sim/guard.h"
 #include "sim/methods.h"
+#include "sim/origin.h"
 #include "sim/scene.h"
 #include "rig/clip.h"
 
@@ -402,7 +403,7 @@ snwResult snwSim_GetVertices(const snwSim* sim, int body, snwVertices* vertices)
 {
     if (!HasBody(sim, body))
         return snw_errorArgument;
-    sim->method->getVertices(sim, body, vertices);
+    snwSim_SeeVertices(sim, body, 0, (snwVec3){0, 0, 0}, vertices);
     return snw_ok;
 }
 
@@ -410,10 +411,7 @@ snwResult snwSim_GetShown(const snwSim* sim, int body, snwVertices* vertices)
 {
     if (!HasBody(sim, body))
         return snw_errorArgument;
-    if (sim->method->getShown != NULL)
-        sim->method->getShown(sim, body, vertices);
-    else
-        sim->method->getVertices(sim, body, vertices);
+    snwSim_SeeVertices(sim, body, 1, (snwVec3){0, 0, 0}, vertices);
     return snw_ok;
 }
 

@@ -3,6 +3,7 @@
 #include "sim/command.h"
 #include "sim/grip.h"
 #include "sim/methods.h"
+#include "sim/origin.h"
 #include "sim/scene.h"
 #include "base/hash.h"
 #include "rig/clip.h"
@@ -106,10 +107,12 @@ static size_t LayOut(snwSim* sim, unsigned char* block)
     {
         snwBody* body = &sim->bodies[i];
         size_t materials = Take(&size, (size_t)body->character->def.materialCount * sizeof *body->materials);
+        size_t origin = Take(&size, sizeof *body->origin);
         size_t state = Take(&size, sim->method->bodyStateSize(body->model));
         if (block != NULL)
         {
             body->materials = (snwMaterial*)(block + materials);
+            body->origin = (snwVec3*)(block + origin);
             body->state = block + state;
         }
     }
@@ -148,6 +151,8 @@ void snwSim_Reset(snwSim* sim)
         const snwCharacterDef* character = &sim->bodies[i].character->def;
         memcpy(sim->bodies[i].materials, character->materials,
             (size_t)character->materialCount * sizeof *character->materials);
+        *sim->bodies[i].origin = (snwVec3){0, 0, 0};
+        snwBody_Follow(&sim->bodies[i], snwTransform_Apply(sim->starts[i].transform, character->vertices[0]));
         sim->method->initBody(sim, i);
     }
 }
@@ -260,6 +265,8 @@ static snwResult MakeBodies(snwSim* sim, const double* params, snwMessage* messa
         MakeRestPoses(sim, i);
         body->skinPositions = snwArena_Alloc(&sim->arena, (size_t)character->skinVertexCount, 3 * sizeof(float));
         body->skinNormals = snwArena_Alloc(&sim->arena, (size_t)character->skinVertexCount, 3 * sizeof(float));
+        for (int k = 0; k < 2; ++k)
+            body->placeRows[k] = snwArena_Alloc(&sim->arena, (size_t)character->def.vertexCount, 4 * sizeof(float));
         sim->contactCapacity += character->touchCount;
     }
     return snw_ok;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SNW_STATE_MAGIC 0x31534E53u // "SNS1"
+#define SNW_STATE_MAGIC 0x32534E53u // "SNS2"
 
 typedef struct SavedHeader
 {
@@ -117,6 +117,8 @@ static bool BodiesAreSound(const snwSim* sim)
         snwVertices v;
         sim->method->getVertices(sim, b, &v);
         if (!FloatsAreFinite(v.positions, v.stride, v.count) || !FloatsAreFinite(v.velocities, v.stride, v.count))
+            return false;
+        if (!snwVec3_IsFinite(*sim->bodies[b].origin))
             return false;
         if (sim->method->isSound != NULL && !sim->method->isSound(sim, b))
             return false;

@@ -1,6 +1,6 @@
 // What is seen and touched: the skin of a body, filled when somebody asks, and the ray that picks it.
 
-#include "sim/method.h"
+#include "sim/origin.h"
 
 #include <float.h>
 #include <string.h>
@@ -53,24 +53,36 @@ void snwCharacter_SkinNormals(const snwCharacter* character, const float* positi
     }
 }
 
-static void UpdateSkin(snwSim* sim, int index)
+// Normals are those of the body seen from its own origin, where triangles are not rounded.
+static void UpdateSkin(snwSim* sim, int index, snwVec3 from)
 {
     snwBody* body = &sim->bodies[index];
-    if (body->skinChanges == sim->changes)
+    if (body->skinChanges == sim->changes && snwVec3_Distance(body->skinFrom, from) == 0.0)
         return;
     SkinFill fill = {.body = body};
-    snwSim_GetShown(sim, index, &fill.vertices);
+    snwSim_SeeVertices(sim, index, 1, *body->origin, &fill.vertices);
     snwParallelFor(sim->context, body->character->skinVertexCount, 4096, FillPositions, &fill);
     snwCharacter_SkinNormals(body->character, body->skinPositions, body->skinNormals);
+    if (snwVec3_Distance(*body->origin, from) > 0.0)
+    {
+        snwSim_SeeVertices(sim, index, 1, from, &fill.vertices);
+        snwParallelFor(sim->context, body->character->skinVertexCount, 4096, FillPositions, &fill);
+    }
     body->skinChanges = sim->changes;
+    body->skinFrom = from;
 }
 
 snwResult snwSim_GetSkin(snwSim* sim, int index, snwSkin* skin)
 {
+    return snwSim_SeeSkin(sim, index, (snwVec3){0, 0, 0}, skin);
+}
+
+snwResult snwSim_SeeSkin(snwSim* sim, int index, snwVec3 from, snwSkin* skin)
+{
     memset(skin, 0, sizeof *skin);
     if (index < 0 || index >= sim->bodyCount)
         return snw_errorArgument;
-    UpdateSkin(sim, index);
+    UpdateSkin(sim, index, from);
     const snwBody* body = &sim->bodies[index];
     *skin = (snwSkin){
         .positions = body->skinPositions,
@@ -121,7 +133,7 @@ static void PickBody(const snwSim* sim, int index, snwVec3 origin, snwVec3 direc
             .triangle = i,
             .vertex = character->skinVertices[t[nearest]],
             .distance = distance,
-            .position = snwVec3_MulAdd(origin, distance, direction),
+            .position = snwVec3_Add(*body->origin, snwVec3_MulAdd(origin, distance, direction)),
             .weights = {weights[0], weights[1], weights[2]}};
     }
 }
@@ -135,8 +147,9 @@ snwResult snwSim_Pick(snwSim* sim, snwVec3 origin, snwVec3 direction, snwPick* p
     direction = snwVec3_Scale(direction, 1.0 / length);
     for (int i = 0; i < sim->bodyCount; ++i)
     {
-        UpdateSkin(sim, i);
-        PickBody(sim, i, origin, direction, pick);
+        snwVec3 from = *sim->bodies[i].origin;
+        UpdateSkin(sim, i, from);
+        PickBody(sim, i, snwVec3_Sub(origin, from), direction, pick);
     }
     return snw_ok;
 }

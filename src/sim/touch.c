@@ -1,4 +1,5 @@
 #include "sim/touch.h"
+#include "sim/grip.h"
 #include "sim/scene.h"
 
 #include <math.h>
@@ -53,7 +54,8 @@ void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snw
         .anchors = def->anchors,
         .margin = 0.25 * character->meanEdge,
         .size = snwVec3_Distance(character->lower, character->upper),
-        .answer = def->answer};
+        .answer = def->answer,
+        .origin = *sim->bodies[body].origin};
     flesh->wild = LongestWay(flesh, def->before) > 0.25 * character->meanEdge; // its inside may come out
 }
 
@@ -84,6 +86,17 @@ void snwSim_GatherContacts(snwSim* sim, snwResponse* response, double h)
     snwResponse_Predict(response, sim->props, sim->state->gravity, h);
     MoveHeldProps(sim, response, h);
     snwResponse_Gather(response);
+}
+
+bool snwSim_IsAlone(const snwSim* sim, const snwResponse* response, int body)
+{
+    const float* rows = response->flesh[body].positions;
+    bool alone = !snwResponse_IsNear(response, body);
+    for (int slot = 0; slot < sim->grabCount; ++slot)
+        alone = alone && snwSim_GetGrip(sim, slot, body) == NULL;
+    for (int i = 0; alone && i < response->flesh[body].rowCount; ++i)
+        alone = rows[4 * (size_t)i + 3] > 0.0f;
+    return alone;
 }
 
 void snwSim_CatchFlung(snwResponse* response, int body, const float* predicted)

@@ -9,7 +9,8 @@
 // self: contact of each body with itself. Its memory is the sim's arena; snwDestroyResponse belongs in destroyScratch.
 snwResult snwSim_CreateResponse(snwSim* sim, bool self, snwResponse** response, snwMessage* message);
 
-// A body of the response: rows of float4 (x y z and the inverse mass in use), now and at the start of the substep.
+// A body of the response: rows of float4 (x y z relative to its origin, and the inverse mass in use), now and at the
+// start of the substep.
 typedef struct snwTouchDef
 {
     float* positions;
@@ -22,6 +23,9 @@ void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snw
 
 // All contacts of this substep, once every body is described.
 void snwSim_GatherContacts(snwSim* sim, snwResponse* response, double h);
+
+// Whether only its own elements moved a body in this substep: nothing was near it, no hand, no pin.
+bool snwSim_IsAlone(const snwSim* sim, const snwResponse* response, int body);
 
 // For methods whose sweeps may throw a vertex farther than contacts look ahead, once all is solved.
 void snwSim_CatchFlung(snwResponse* response, int body, const float* predicted);

@@ -74,6 +74,7 @@ struct snwFilm
     char* logPath;
     double framesPerSecond; // of what is kept
     double firstTime;       // s
+    snwVec3 origin;         // m: where all places of the film begin, 0 unless its bodies are far from the world's
     snwFilmBody* bodies;
     int bodyCount;
     size_t floatCount;
@@ -105,6 +106,9 @@ bool snwFilm_NeedsBones(const snwFilm* film);
 
 // Like snwFilm_AddFrame, but these bodies are shown; the sim gives what else there is to see.
 snwResult snwFilm_AddShown(snwFilm* film, snwSim* sim, const snwFilmShown* shown, snwMessage* message);
+
+// Seen from the film's origin.
+snwTransform snwFilm_See(const snwFilm* film, snwTransform inWorld);
 
 // What is drawn of each body, from the first frame.
 snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message);

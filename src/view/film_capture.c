@@ -5,7 +5,7 @@
 #include "asset/fine_skin.h"
 #include "base/sort.h"
 #include "sim/character.h"
-#include "sim/method.h"
+#include "sim/origin.h"
 #include "view/film_prepared.h"
 #include "view/look_values.h"
 
@@ -31,17 +31,17 @@ void snwFilmFrame_Free(snwContext* context, snwFilmFrame* frame)
 }
 
 // What is drawn of a body: its skin, or its vertices if it has no skin.
-static snwResult GetPoints(snwSim* sim, int body, snwVertices* points, snwSkin* skin)
+static snwResult GetPoints(const snwFilm* film, snwSim* sim, int body, snwVertices* points, snwSkin* skin)
 {
-    snwResult result = snwSim_GetSkin(sim, body, skin);
+    snwResult result = snwSim_SeeSkin(sim, body, film->origin, skin);
     if (result < 0)
         return result;
     *points = (snwVertices){.positions = skin->positions, .count = skin->vertexCount, .stride = skin->stride};
     if (skin->triangleCount > 0)
         return snw_ok;
-    result = snwSim_GetShown(sim, body, points);
+    snwSim_SeeVertices(sim, body, 1, film->origin, points);
     points->count = points->count < snw_maxBalls ? points->count : snw_maxBalls;
-    return result;
+    return snw_ok;
 }
 
 static bool CopySkin(snwContext* context, const snwSkin* skin, snwFilmBody* body)
@@ -108,10 +108,27 @@ static void ForgetBody(snwFilm* film, snwFilmBody* body)
         snwDestroyFilmSurface(film->context, body->surface);
 }
 
+// Pictures are made of floats, which 4 km away would show every facet askew. Paper figures have none, and places that
+// others bring are in the world.
+static snwVec3 ChooseOrigin(const snwFilm* film, const snwSim* sim)
+{
+    const double grid = 256;
+    if (film->flat || film->shown != NULL || film->bodyCount == 0)
+        return (snwVec3){0, 0, 0};
+    snwVec3 at = *sim->bodies[0].origin;
+    return (snwVec3){grid * round(at.x / grid), grid * round(at.y / grid), grid * round(at.z / grid)};
+}
+
+snwTransform snwFilm_See(const snwFilm* film, snwTransform inWorld)
+{
+    return (snwTransform){snwVec3_Sub(inWorld.position, film->origin), inWorld.rotation};
+}
+
 snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
 {
     const snwSceneDef* def = snwScene_GetDef(film->scene);
     size_t largest = 0;
+    film->origin = ChooseOrigin(film, sim);
     film->floatCount = 0;
     film->boneCount = film->handleCount = 0;
     for (int i = 0; i < film->bodyCount; ++i)
@@ -119,7 +136,7 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
         snwFilmBody* body = &film->bodies[i];
         snwVertices points;
         snwSkin skin;
-        if (GetPoints(sim, i, &points, &skin) < 0)
+        if (GetPoints(film, sim, i, &points, &skin) < 0)
             return snwFail(message, snw_errorArgument, NULL, "body %d of the sim has no skin to draw", i);
         ForgetBody(film, body);
         snwCharacterInfo info = snwCharacter_GetInfo(def->bodies[i].character);
@@ -179,22 +196,24 @@ static snwResult CopyBones(snwFilm* film, const snwSim* sim, snwFilmFrame* frame
         const snwFilmBody* body = &film->bodies[i];
         snwVertices now = {0};
         snwTransforms bones = {0};
-        if (body->character->boneCount == 0 || snwSim_GetShown(sim, i, &now) < 0)
+        if (body->character->boneCount == 0)
             continue;
+        snwSim_SeeVertices(sim, i, 1, film->origin, &now);
         if (sim->method->getBones == NULL)
             result = snwFitBones(film->context, body->character, &now, frame->bones + body->firstBone, message);
         else if (snwSim_GetBones(sim, i, &bones) >= 0)
             for (int b = 0; b < bones.count && b < body->character->boneCount; ++b)
-                frame->bones[body->firstBone + b] = *(
-                    const snwTransform*)((const char*)bones.data + (size_t)b * (size_t)bones.stride);
+                frame->bones[body->firstBone + b] = snwFilm_See(
+                    film, *(const snwTransform*)((const char*)bones.data + (size_t)b * (size_t)bones.stride));
     }
     return result;
 }
 
 // Where the upward parts of all forces act together.
-static void FindPressure(const snwContacts* contacts, snwFilmFrame* frame)
+static void FindPressure(const snwFilm* film, const snwContacts* contacts, snwFilmFrame* frame)
 {
     double sum[3] = {0, 0, 0}, load = 0;
+    snwVec3 o = film->origin;
     for (int i = 0; i < contacts->count; ++i)
     {
         const snwContact* contact = ContactAt(contacts, i);
@@ -205,7 +224,8 @@ static void FindPressure(const snwContacts* contacts, snwFilmFrame* frame)
     }
     frame->load = (float)load;
     if (load > 0)
-        frame->pressure = (snwFloat3){(float)(sum[0] / load), (float)(sum[1] / load), (float)(sum[2] / load)};
+        frame->pressure = (snwFloat3){
+            (float)(sum[0] / load - o.x), (float)(sum[1] / load - o.y), (float)(sum[2] / load - o.z)};
 }
 
 // Positive floats sort like their bits; the largest first.
@@ -235,7 +255,8 @@ static snwResult CopyContacts(snwFilm* film, const snwContacts* contacts, snwFil
     for (int i = 0; made && i < kept; ++i)
     {
         const snwContact* contact = ContactAt(contacts, order[i]);
-        frame->contacts[i] = (snwFilmContact){snwFloat3_Load(contact->position), snwFloat3_Load(contact->force)};
+        snwFloat3 place = snwFloat3_Sub(snwFloat3_Load(contact->position), snwFloat3_FromVec3(film->origin));
+        frame->contacts[i] = (snwFilmContact){place, snwFloat3_Load(contact->force)};
     }
     frame->contactCount = made ? kept : 0;
     snwFree(film->context, keys);
@@ -243,10 +264,11 @@ static snwResult CopyContacts(snwFilm* film, const snwContacts* contacts, snwFil
     return made ? snw_ok : snwFailMemory(message);
 }
 
-static void PutPin(const snwSim* sim, int body, int vertex, snwFilmFrame* frame)
+static void PutPin(const snwFilm* film, const snwSim* sim, int body, int vertex, snwFilmFrame* frame)
 {
     snwVertices now = {0};
-    if (snwSim_GetShown(sim, body, &now) >= 0 && vertex >= 0 && vertex < now.count)
+    snwSim_SeeVertices(sim, body, 1, film->origin, &now);
+    if (vertex >= 0 && vertex < now.count)
         memcpy(frame->pins + 3 * (size_t)frame->pinCount++, At(now.positions, now.stride, vertex), 3 * sizeof(float));
 }
 
@@ -261,10 +283,10 @@ static snwResult CopyPins(snwFilm* film, const snwSim* sim, snwFilmFrame* frame,
         return snwFailMemory(message);
     for (int p = 0; p < sim->def->pinCount; ++p)
         for (int i = 0; sim->pins[p].held && i < sim->pinSets[p].count; ++i)
-            PutPin(sim, sim->pinSets[p].body, sim->pinSets[p].vertices[i], frame);
+            PutPin(film, sim, sim->pinSets[p].body, sim->pinSets[p].vertices[i], frame);
     for (int g = 0; g < sim->grabCount; ++g)
         if (sim->grabs[g].kind == snw_grabPin)
-            PutPin(sim, sim->grabs[g].body, sim->grabs[g].vertex, frame);
+            PutPin(film, sim, sim->grabs[g].body, sim->grabs[g].vertex, frame);
     return snw_ok;
 }
 
@@ -273,7 +295,7 @@ static snwResult CopyOverlays(snwFilm* film, const snwSim* sim, snwFilmFrame* fr
     snwContacts contacts = {0};
     snwResult result = snw_ok;
     if ((film->def.show & (snw_showContacts | snw_showPressure)) != 0 && snwSim_GetContacts(sim, &contacts) >= 0)
-        FindPressure(&contacts, frame);
+        FindPressure(film, &contacts, frame);
     if ((film->def.show & snw_showContacts) != 0)
         result = CopyContacts(film, &contacts, frame, message);
     if (result >= 0 && (film->def.show & snw_showPins) != 0)
@@ -295,9 +317,15 @@ static void ShowMotion(const snwFilm* film, snwSim* sim, int index)
     int number = motion != NULL ? (int)(motion - body->character->motions) : -1;
     double time = film->shown != NULL ? sim->def->bodies[index].motionWait + film->shown->time : snwSim_SceneTime(sim);
     snwDisplay_SetMotion(body->surface->display, number, snwSim_MotionTime(sim, index, time));
+
+    // Bones as the film sees them; without memory what is rigid follows the flesh that is nearest.
     snwTransforms bones = {0};
     bool told = film->shown == NULL && snwSim_GetBones(sim, index, &bones) >= 0 && bones.count > 0;
-    snwDisplay_SetBones(body->surface->display, told ? bones.data : NULL, bones.count, bones.stride);
+    snwTransform* seen = told ? snwAllocArray(film->context, (size_t)bones.count, sizeof *seen) : NULL;
+    for (int i = 0; i < bones.count && seen != NULL; ++i)
+        seen[i] = snwFilm_See(film, *(const snwTransform*)((const char*)bones.data + (size_t)i * (size_t)bones.stride));
+    snwDisplay_SetBones(body->surface->display, seen, bones.count, (int)sizeof *seen);
+    snwFree(film->context, seen);
 }
 
 static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* frame, snwMessage* message)
@@ -317,8 +345,8 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
     {
         if (film->shown != NULL)
             points = film->shown->bodies[index];
-        else if (snwSim_GetShown(sim, index, &points) < 0)
-            points.count = -1;
+        else
+            snwSim_SeeVertices(sim, index, 1, film->origin, &points);
         if (points.count != body->character->vertexCount)
             return snwFail(
                 message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
@@ -334,7 +362,7 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
                 body->surface, film->shown->surfaces, film->shown->artists, frame->values + body->first / 3);
         return snw_ok;
     }
-    if (GetPoints(sim, index, &points, &skin) < 0 || points.count != body->vertexCount)
+    if (GetPoints(film, sim, index, &points, &skin) < 0 || points.count != body->vertexCount)
         return snwFail(message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
     for (int v = 0; v < points.count; ++v)
         memcpy(
@@ -351,8 +379,8 @@ static snwResult CopyColliders(snwFilm* film, const snwSim* sim, snwFilmFrame* f
         (snwSim_GetColliders(sim, &transforms) < 0 || transforms.count < film->colliderCount))
         return snwFail(message, snw_errorArgument, "make one film per sim", "the sim's colliders are missing");
     for (int i = 0; i < film->colliderCount; ++i)
-        frame->colliders[i] = *(
-            const snwTransform*)((const char*)transforms.data + (size_t)i * (size_t)transforms.stride);
+        frame->colliders[i] = snwFilm_See(
+            film, *(const snwTransform*)((const char*)transforms.data + (size_t)i * (size_t)transforms.stride));
     return snw_ok;
 }
 
@@ -361,7 +389,7 @@ static void CopyProps(const snwFilm* film, const snwSim* sim, snwFilmFrame* fram
     snwProps props;
     snwSim_GetProps(sim, &props);
     for (int i = 0; i < film->propCount && i < props.count; ++i)
-        frame->props[i] = props.data[i].transform;
+        frame->props[i] = snwFilm_See(film, props.data[i].transform);
 }
 
 static bool AllocFrame(const snwFilm* film, snwFilmFrame* frame)

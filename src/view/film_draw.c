@@ -130,8 +130,11 @@ static void PlaceCamera(snwFilm* film, const Bounds* bounds)
     film->turnPoint = film->picture.centre;
     if (!def->camera.automatic)
     {
-        film->camera = snwCamera_FromDef(&def->camera, def->width, def->height);
-        film->turnPoint = snwFloat3_FromVec3(def->camera.target);
+        snwCameraDef seen = def->camera;
+        seen.position = snwVec3_Sub(seen.position, film->origin);
+        seen.target = snwVec3_Sub(seen.target, film->origin);
+        film->camera = snwCamera_FromDef(&seen, def->width, def->height);
+        film->turnPoint = snwFloat3_FromVec3(seen.target);
         return;
     }
     if (film->flat)

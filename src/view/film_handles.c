@@ -58,8 +58,8 @@ snwResult snwFilm_CopyHandles(snwFilm* film, const snwSim* sim, snwFilmFrame* fr
         if (snwSim_GetHandles(sim, i, &now) < 0 || now.count != count)
             return snwFail(message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", i);
         for (int h = 0; h < count; ++h)
-            frame->handles[body->firstHandle + h] = *(
-                const snwTransform*)((const char*)now.data + (size_t)h * (size_t)now.stride);
+            frame->handles[body->firstHandle + h] = snwFilm_See(
+                film, *(const snwTransform*)((const char*)now.data + (size_t)h * (size_t)now.stride));
         FindGiven(sim, i, count, frame->given + body->firstHandle);
     }
     return snw_ok;

@@ -3,7 +3,7 @@
 #include "view/look_values.h"
 
 #include "sim/character.h"
-#include "sim/method.h"
+#include "sim/origin.h"
 #include "view/vec.h"
 
 #include <string.h>
@@ -105,8 +105,9 @@ bool snwFindLookValues(const snwSim* sim, int body, snwFilmLook look, float* val
 {
     const snwCharacterDef* def = &sim->bodies[body].character->def;
     snwVertices now = {0};
-    if (look < snw_filmStrain || look > snw_filmStiffness || snwSim_GetVertices(sim, body, &now) < 0)
+    if (look < snw_filmStrain || look > snw_filmStiffness)
         return false;
+    snwSim_SeeVertices(sim, body, 0, *sim->bodies[body].origin, &now);
     memset(values, 0, (size_t)def->vertexCount * sizeof *values);
     if (look == snw_filmStrain)
         FindStrain(def, &now, values);

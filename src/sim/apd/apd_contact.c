@@ -151,7 +151,7 @@ static void ShowBody(snwSim* sim, int index)
     snwApdBody* body = snwApd_Body(sim, index);
     for (int i = 0; i < body->model->vertexCount; ++i)
     {
-        snwRow_Set(body->touchRows, i, body->state.positions[i]);
+        snwRow_SetPlace(body->touchRows, i, *sim->bodies[index].origin, body->state.positions[i]);
         body->touchRows[4 * (size_t)i + 3] = body->shownInverse[i];
     }
 }
@@ -161,7 +161,7 @@ static void DescribeBody(snwSim* sim, int index)
     snwApdBody* body = snwApd_Body(sim, index);
     ShowBody(sim, index);
     for (int i = 0; i < body->model->vertexCount; ++i)
-        snwRow_Set(body->touchBefore, i, body->before[i]);
+        snwRow_SetPlace(body->touchBefore, i, *sim->bodies[index].origin, body->before[i]);
     snwTouchDef touch = {.positions = body->touchRows,
         .before = body->touchBefore,
         .anchors = body->state.anchors,
@@ -187,15 +187,15 @@ void snwApd_GatherContacts(snwSim* sim, double h)
 }
 
 // The response moves floats; flesh takes over by how much. Bones have only their forces.
-static void TakeMoves(snwApdBody* body)
+static void TakeMoves(snwSim* sim, int index)
 {
+    snwApdBody* body = snwApd_Body(sim, index);
     for (int k = 0; k < body->model->fleshCount; ++k)
     {
         int v = body->model->fleshVertices[k];
-        const float* row = body->touchRows + 4 * (size_t)v;
         snwVec3* x = &body->state.positions[v];
-        snwVec3 moved = {(double)row[0], (double)row[1], (double)row[2]};
-        *x = snwVec3_Add(*x, snwVec3_Sub(moved, snwVec3_Rounded(*x)));
+        snwVec3 shown = snwVec3_Rounded(snwVec3_Sub(*x, *sim->bodies[index].origin));
+        *x = snwVec3_Add(*x, snwVec3_Sub(snwRow_Get(body->touchRows, v), shown));
     }
     body->evaluated = false;
 }
@@ -231,7 +231,7 @@ void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
             RelaxIsland(sim, i, fresh);
         for (int i = 0; i < sim->bodyCount; ++i)
             if (!HasAnswer(snwApd_Body(sim, i)))
-                TakeMoves(snwApd_Body(sim, i));
+                TakeMoves(sim, i);
     }
     for (int i = 0; i < sim->bodyCount; ++i)
     {
@@ -258,7 +258,7 @@ static void MoveOut(snwSim* sim)
     for (int i = 0; i < 4 * response->islandCount; ++i) // some rounds: a vertex may touch two solids
         snwResponse_Solve(response, i % response->islandCount, false);
     for (int i = 0; i < sim->bodyCount; ++i)
-        TakeMoves(snwApd_Body(sim, i));
+        TakeMoves(sim, i);
 }
 
 bool snwApd_IsTouched(const snwSim* sim)

@@ -3,6 +3,7 @@
 #include "math/eigen.h"
 #include "sim/apd/apd.h"
 #include "sim/layout.h"
+#include "sim/origin.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,15 +82,11 @@ void snwApd_Publish(snwSim* sim, int index)
     const snwApdModel* model = sim->bodies[index].model;
     const snwCharacter* character = model->character;
     snwApdState state = snwApd_GetState(sim, index);
+    snwBody_Follow(&sim->bodies[index], state.positions[0]);
     for (int i = 0; i < model->vertexCount; ++i)
     {
-        float *x = state.outPositions + 4 * (size_t)i, *v = state.outVelocities + 4 * (size_t)i;
-        x[0] = (float)state.positions[i].x;
-        x[1] = (float)state.positions[i].y;
-        x[2] = (float)state.positions[i].z;
-        v[0] = (float)state.velocities[i].x;
-        v[1] = (float)state.velocities[i].y;
-        v[2] = (float)state.velocities[i].z;
+        snwRow_SetPlace(state.outPositions, i, *sim->bodies[index].origin, state.positions[i]);
+        snwRow_Set(state.outVelocities, i, state.velocities[i]);
     }
     for (int k = 0; k < character->def.boneCount; ++k)
         state.outBones[k] = model->boneCount > 0 ? BoneTransform(model, k, &state.bones[k])

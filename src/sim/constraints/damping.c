@@ -139,6 +139,17 @@ void snwRigidDamping_Apply(snwContext* context, const snwRigidDamping* def, doub
     snwParallelFor(context, def->count, snw_dampGrain, ChangeChunk, &loop);
 }
 
+void snwRigidDamping_FindRounding(snwContext* context, const snwRigidDamping* damping, const float* before)
+{
+    const float* x = damping->positions;
+    for (size_t i = 0; i < 4 * (size_t)damping->count; ++i)
+        if (i % 4 < 3)
+            damping->velocities[i] = x[i] - before[i];
+    snwRigidDamping all = *damping;
+    all.rate = INFINITY;
+    snwRigidDamping_Apply(context, &all, 1.0);
+}
+
 double snwBody_MaterialDamping(const snwBody* body)
 {
     const snwCharacter* character = body->character;

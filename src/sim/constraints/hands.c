@@ -5,21 +5,22 @@
 
 void snwHands_MovePinned(const snwSim* sim, int body, float* positions)
 {
+    snwVec3 origin = *sim->bodies[body].origin;
     for (int p = 0; p < sim->def->pinCount; ++p)
     {
         const snwPinSet* set = &sim->pinSets[p];
         for (int i = 0; i < set->count && sim->pins[p].held && set->body == body; ++i)
-            snwRow_Set(positions, set->vertices[i], snwPinSet_Target(set, &sim->pins[p], i));
+            snwRow_SetPlace(positions, set->vertices[i], origin, snwPinSet_Target(set, &sim->pins[p], i));
     }
     for (int i = 0; i < sim->grabCount; ++i)
         if (sim->grabs[i].kind == snw_grabPin && sim->grabs[i].body == body)
-            snwRow_Set(positions, sim->grabs[i].vertex, sim->grabs[i].vector);
+            snwRow_SetPlace(positions, sim->grabs[i].vertex, origin, sim->grabs[i].vector);
 }
 
-// The middle of what is held.
-static snwVec3 Middle(const snwGrip* grip, const float* rows)
+// The middle of what is held, in the world.
+static snwVec3 Middle(const snwGrip* grip, const float* rows, snwVec3 origin)
 {
-    snwVec3 sum = {0, 0, 0};
+    snwVec3 sum = origin;
     for (int i = 0; i < grip->count; ++i)
         sum = snwVec3_MulAdd(sum, grip->parts[i].share, snwRow_Get(rows, grip->parts[i].vertex));
     return sum;
@@ -27,6 +28,7 @@ static snwVec3 Middle(const snwGrip* grip, const float* rows)
 
 void snwHands_Begin(snwSim* sim, int body, const snwHands* hands)
 {
+    snwVec3 origin = *sim->bodies[body].origin;
     for (int slot = 0; slot < sim->grabCount; ++slot)
     {
         snwGrip* grip = snwSim_GetGrip(sim, slot, body);
@@ -37,7 +39,8 @@ void snwHands_Begin(snwSim* sim, int body, const snwHands* hands)
             part->share = hands->positions[at] > 0.0f ? (double)part->bump / (double)hands->velocities[at] : 0.0;
         }
         if (grip != NULL && snwGrip_Weigh(sim, slot, hands->h))
-            snwGrip_Begin(sim, slot, Middle(grip, hands->before), snwRow_Get(hands->before, grip->vertex));
+            snwGrip_Begin(
+                sim, slot, Middle(grip, hands->before, origin), snwRow_Place(hands->before, grip->vertex, origin));
     }
 }
 
@@ -63,7 +66,7 @@ bool snwHands_Drag(snwSim* sim, int body, const snwHands* hands, int iterations)
             continue;
         any = true;
 
-        snwVec3 change = snwGrip_Gap(sim, slot, Middle(grip, hands->positions));
+        snwVec3 change = snwGrip_Gap(sim, slot, Middle(grip, hands->positions, *sim->bodies[body].origin));
         if (grip->radius > 0.0f)
             change = snwVec3_Scale(snwVec3_Sub(snwVec3_Scale(change, grip->stiffness), grip->pull),
                 1.0 / (1.0 + grip->stiffness * w * square));

@@ -73,7 +73,6 @@ void snwPairTriangles_Set(const snwPairDef* def, snwPairTriangles* blocks)
         {
             int row = def->blocks->vertexCount + i % snw_blockLanes;
             blocks[b].offset[i / snw_blockLanes][i % snw_blockLanes] = 4 * row;
-            blocks[b].compliance[i % snw_blockLanes] = 1.0f;
         }
     for (int i = 0; i < def->character->def.triangleCount; ++i)
     {
@@ -84,12 +83,11 @@ void snwPairTriangles_Set(const snwPairDef* def, snwPairTriangles* blocks)
         {
             block->offset[k][lane] = 4 * element.vertices[k];
             block->masses[k][lane] = (float)((k == 0 ? -1.0 : 1.0) * element.w[k] / element.a);
-            block->yield[k][lane] = (float)((k == 1 ? 2.0 : 1.0) * element.yield.m[k / 2][(k + 1) / 2]);
+            block->yield[k][lane] = (float)((k == 1 ? 2.0 : 1.0) * element.yield.m[k / 2][(k + 1) / 2] / element.a);
         }
         for (int k = 0; k < 4; ++k)
             block->inverse[k][lane] = (float)Part(element.g[1 + k / 2], k % 2);
-        block->compliance[lane] = (float)element.a;
-        block->bulk[lane] = (float)(element.a * element.b);
+        block->bulk[lane] = (float)element.b;
     }
 }
 
@@ -98,11 +96,7 @@ void snwPairTets_Set(const snwPairDef* def, snwPairTets* blocks)
     static const int rows[6] = {0, 0, 0, 1, 1, 2}, columns[6] = {0, 1, 2, 1, 2, 2};
     memset(blocks, 0, (size_t)def->blocks->tetBlocks * sizeof *blocks);
     for (int b = 0; b < def->blocks->tetBlocks; ++b)
-    {
         memcpy(blocks[b].index, def->blocks->tets[b].index, sizeof blocks[b].index);
-        for (int lane = 0; lane < snw_blockLanes; ++lane)
-            blocks[b].compliance[lane] = 1.0f;
-    }
     for (int i = 0; i < def->character->def.tetCount; ++i)
     {
         Element element = MakeElement(def, i);
@@ -111,9 +105,8 @@ void snwPairTets_Set(const snwPairDef* def, snwPairTets* blocks)
         for (int k = 0; k < 9; ++k)
             block->inverse[k][lane] = (float)Part(element.g[1 + k / 3], k % 3);
         for (int k = 0; k < 6; ++k)
-            block->yield[k][lane] = (float)element.yield.m[rows[k]][columns[k]];
-        block->compliance[lane] = (float)element.a;
-        block->bulk[lane] = (float)(element.a * element.b);
+            block->yield[k][lane] = (float)(element.yield.m[rows[k]][columns[k]] / element.a);
+        block->bulk[lane] = (float)element.b;
         block->stiffness[lane] = (float)(1.0 / element.a);
     }
 }

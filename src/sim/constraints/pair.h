@@ -15,6 +15,9 @@
 //      (F : W H) p          + (H : W H + a b) q  = H : W N - a (det F - 1)                 and (1 + q) / a of C_H
 //     P = (-N + p F + q H) / a,      dx_i = w_i P G_i
 //
+// Kernels have both equations divided by a, so that no number has a unit: a is 1e20 / kg in flesh of 1 mm, and floats
+// end at 3e38.
+//
 // Several visits in a substep share its push: with n of them each is a first visit with n times the compliance, so that
 // flesh is as stiff as with one, and what is left of a stiff strain falls like exp(-k) instead of 1 / (1 + k). No
 // multipliers are kept.
@@ -45,19 +48,17 @@ typedef struct snwPairTriangles
     int offset[3][snw_blockLanes];    // of the vertices' rows, in floats
     float inverse[4][snw_blockLanes]; // of the matrix of rest edges, row by row, 1/m
     float masses[3][snw_blockLanes];  // -w / a of the first vertex, w / a of the others; w: 1/kg, 0: held
-    float yield[3][snw_blockLanes];   // W: xx, 2 xy, yy
-    float compliance[snw_blockLanes]; // a
-    float bulk[snw_blockLanes];       // a b
+    float yield[3][snw_blockLanes];   // W / a: xx, 2 xy, yy
+    float bulk[snw_blockLanes];       // b
 } snwPairTriangles;
 
 typedef struct snwPairTets
 {
     int index[4][snw_blockLanes];
     float inverse[9][snw_blockLanes];
-    float yield[6][snw_blockLanes]; // W: xx xy xz yy yz zz
-    float compliance[snw_blockLanes];
+    float yield[6][snw_blockLanes]; // W / a: xx xy xz yy yz zz
     float bulk[snw_blockLanes];
-    float stiffness[snw_blockLanes];
+    float stiffness[snw_blockLanes]; // 1 / a
 } snwPairTets;
 
 // What they are made from, for substeps of h seconds.

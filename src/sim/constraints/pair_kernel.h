@@ -3,16 +3,15 @@
 // Sums over an element from which its multipliers come; n is N, less what draws a lost element to its rest pose.
 typedef struct PairSums
 {
-    snwWide ff, fh, hh; // F : W F, F : W H, H : W H
-    snwWide fn, hn;     // F : W N, H : W N
+    snwWide ff, fh, hh; // F : W F, F : W H, H : W H, all over a
+    snwWide fn, hn;     // F : W N, H : W N, too
     snwWide size;       // |F|^2
     snwWide excess;     // det F - 1
 } PairSums;
 
-SNW_VISIT void SolvePair(const PairSums* s, const float* compliance, const float* bulk, snwWide* p, snwWide* q)
+SNW_VISIT void SolvePair(const PairSums* s, const float* bulk, snwWide* p, snwWide* q)
 {
-    snwWide a = snwWide_Load(compliance);
-    snwWide m00 = s->ff + a * s->size, m11 = s->hh + snwWide_Load(bulk), r0 = s->fn, r1 = s->hn - a * s->excess;
+    snwWide m00 = s->ff + s->size, m11 = s->hh + snwWide_Load(bulk), r0 = s->fn, r1 = s->hn - s->excess;
     snwWide inverse = SafeRatio(snwWide_Splat(1.0f), m00 * m11 - s->fh * s->fh);
     *p = (m11 * r0 - s->fh * r1) * inverse;
     *q = (m00 * r1 - s->fh * r0) * inverse;
@@ -44,7 +43,7 @@ SNW_VISIT void PushTriangles(const snwPairTriangles* block, int lane, const snwW
     snwWide C = f[0][0] * f[0][1] + f[1][0] * f[1][1], det = f[0][0] * f[1][1] - f[0][1] * f[1][0];
     snwWide ff = xx * A + yy * B + xy2 * C, hh = trace * size - ff, fh = trace * det;
     PairSums s = {ff, fh, hh, ff - fh, fh - hh, size, det - snwWide_Splat(1.0f)};
-    SolvePair(&s, block->compliance + lane, block->bulk + lane, &p, &q);
+    SolvePair(&s, block->bulk + lane, &p, &q);
     snwWide n0 = f[0][0] - f[1][1], n1 = f[0][1] + f[1][0];
     P[0][0] = p * f[0][0] + q * f[1][1] - n0;
     P[0][1] = p * f[0][1] - q * f[1][0] - n1;
@@ -131,7 +130,7 @@ SNW_VISIT void PushTets(const snwPairTets* block, int lane, const snwWide f[3][3
             n[d][k] = f[d][k] - h[d][k] - (d == k ? lost : snwWide_Splat(0.0f));
     }
     PairSums s = {Dot3(fw, f), Dot3(fw, h), Dot3(hw, h), Dot3(fw, n), Dot3(hw, n), Dot3(f, f), excess};
-    SolvePair(&s, block->compliance + lane, block->bulk + lane, &p, &q);
+    SolvePair(&s, block->bulk + lane, &p, &q);
     snwWide scale = snwWide_Load(block->stiffness + lane);
     for (int d = 0; d < 3; ++d)
         for (int k = 0; k < 3; ++k)

@@ -1,6 +1,7 @@
 #include "sim/pbcd/pbcd.h"
 #include "sim/laws.h"
 #include "sim/methods.h"
+#include "sim/origin.h"
 #include "sim/pbcd/pbcd_stages.h"
 
 #include <math.h>
@@ -228,6 +229,11 @@ static snwResult BeginBody(snwSim* sim, int body, double h, snwMessage* message)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     snwPbcdTime* time = &((snwPbcdScratch*)sim->scratch)->times[body];
+    const snwPbcdModel* model = work->model;
+    float* const rows[3] = {work->state.positions, model->driven ? work->state.reference : NULL,
+        model->integrator == snw_pbcdBdf2 ? work->state.beforePositions : NULL};
+    if (!model->driven || sim->part[0] == 0.0) // a jump is found once per step
+        snwBody_FollowRows(&sim->bodies[body], rows, 3);
     snwResult result = snwPbcd_BeginReference(sim, body, h, message);
     if (result < 0)
         return result;

@@ -1,6 +1,7 @@
 // Inertia: where flesh would go by itself, and what its velocity is in the end.
 
 #include "sim/constraints/hands.h"
+#include "sim/origin.h"
 #include "sim/pbcd/pbcd.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ snwPbcdTime snwPbcd_MakeTime(const snwSim* sim, int body, double h)
         e = 2.0 / 3.0 * h;
     if (model->integrator == snw_pbcdTrapezoid)
         e = 0.5 * h;
-    snwVec3 g = sim->state->gravity;
+    snwVec3 g = snwSim_Gravity(sim, snwPbcd_Work(sim, body)->state.velocities);
     return (snwPbcdTime){.h = h,
         .e = e,
         .carried = snwSim_Param(sim, snw_pbcdBlend),
@@ -32,6 +33,7 @@ typedef struct MotionLoop
 {
     const snwPbcdWork* work;
     const snwPbcdTime* time;
+    const float* rounding; // rows, m; NULL: not known
 } MotionLoop;
 
 // The way from x to y and to y' (with the anchor), per coordinate, and the acceleration from outside. All differences
@@ -139,7 +141,7 @@ void snwPbcd_Predict(snwSim* sim, int body, snwPbcdTime* time)
     if (work->model->mode == snw_pbcdThesis && work->model->driven)
         Forget(work);
     ApplyPushes(sim, body, time);
-    MotionLoop loop = {work, time};
+    MotionLoop loop = {work, time, NULL};
     snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, PredictRows, &loop);
     snwHands_MovePinned(sim, body, work->state.positions);
     snwHands hands = {work->before, work->state.velocities, work->state.positions, time->e};
@@ -163,7 +165,9 @@ static void FinishRow(const MotionLoop* loop, int i)
     bool touching = work->touching[i] != 0;
     for (size_t k = 0; k < 3; ++k)
     {
-        float late = state->positions[at + k] - work->predicted[at + k], inner = late + (way.held[k] - way.free[k]);
+        float late = state->positions[at + k] - work->predicted[at + k];
+        late -= loop->rounding != NULL ? loop->rounding[at + k] : 0.0f;
+        float inner = late + (way.held[k] - way.free[k]);
         float now = v[k] + h * way.outer[k] + inner / h;
         if (model->integrator != snw_pbcdEuler && touching)
             now = (way.held[k] + late) / h;
@@ -231,15 +235,24 @@ static void FinishRows(int begin, int end, void* data)
 void snwPbcd_Finish(snwSim* sim, int body, const snwPbcdTime* time)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
-    MotionLoop loop = {work, time};
-    snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, FinishRows, &loop);
+    const snwPbcdScratch* scratch = sim->scratch;
+    int count = work->model->vertexCount;
+    MotionLoop loop = {work, time, NULL};
+    snwRigidDamping damping = {.positions = work->state.positions,
+        .velocities = work->last,
+        .count = count,
+        .sums = scratch->sums,
+        .rate = snwSim_Param(sim, snw_pbcdDamping) + snwBody_MaterialDamping(&sim->bodies[body])};
+    if (!work->model->driven && snwSim_IsAlone(sim, scratch->response, body))
+    {
+        memcpy(work->last, work->state.velocities, 4 * (size_t)count * sizeof(float)); // for the inverse masses
+        snwRigidDamping_FindRounding(sim->context, &damping, work->predicted);
+        loop.rounding = work->last;
+    }
+    snwParallelFor(sim->context, count, snw_vertexGrain, FinishRows, &loop);
     *work->state.stepBefore = time->h;
     if (work->model->driven)
         return;
-    snwRigidDamping damping = {.positions = work->state.positions,
-        .velocities = work->state.velocities,
-        .count = work->model->vertexCount,
-        .sums = ((snwPbcdScratch*)sim->scratch)->sums,
-        .rate = snwSim_Param(sim, snw_pbcdDamping) + snwBody_MaterialDamping(&sim->bodies[body])};
+    damping.velocities = work->state.velocities;
     snwRigidDamping_Apply(sim->context, &damping, time->h);
 }

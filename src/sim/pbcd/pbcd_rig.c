@@ -1,4 +1,5 @@
-// Primary motion: where the artist puts the flesh, and the rests that follow from it.
+// Primary motion: where the artist puts the flesh, and the rests that follow from it. Rows, the pose that makes them
+// and the segments are relative to the body's origin; bones and joints of the state are in the world.
 
 #include "math/eigen.h"
 #include "sim/pbcd/pbcd.h"
@@ -13,12 +14,19 @@ enum
     snw_shapeGrain = 2048, // vertices
 };
 
-static void PoseBones(snwSim* sim, int body, double time, snwTransform* pose)
+static void PoseBones(snwSim* sim, int body, double time)
 {
+    snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwCharacter* character = sim->bodies[body].character;
+    snwTransform *pose = work->pose, *world = work->state.bones;
     snwSkeleton_Pose(&character->skeleton, snwSim_BodyMotion(sim, body), snwSim_MotionTime(sim, body, time), pose);
     for (int i = 0; i < character->def.boneCount; ++i)
-        pose[i] = snwTransform_Compose(sim->starts[body].transform, pose[i]);
+    {
+        world[i] = pose[i] = snwTransform_Compose(sim->starts[body].transform, pose[i]);
+        pose[i].position = snwVec3_Sub(pose[i].position, *sim->bodies[body].origin);
+    }
+    for (int i = 0; i < character->def.jointCount; ++i)
+        work->state.joints[i] = world[character->def.joints[i].bone];
 }
 
 // Where a motion puts the vertices before bones move them.
@@ -68,6 +76,7 @@ static void MoveShape(snwSim* sim, int body, double time)
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwMotionDef* motion = snwSim_BodyMotion(sim, body);
     ShapeLoop loop = {.work = work, .place = sim->starts[body].transform};
+    loop.place.position = snwVec3_Sub(loop.place.position, *sim->bodies[body].origin);
     if (motion != NULL && motion->vertices.sampleCount > 0)
     {
         loop.track = &motion->vertices;
@@ -88,7 +97,7 @@ snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* 
         MoveShape(sim, body, time);
     if (model->skin == NULL)
         return snw_ok;
-    PoseBones(sim, body, time, work->pose);
+    PoseBones(sim, body, time);
     const snwSkinModel* skin = model->moving ? &work->shape : model->skin;
     snwSkinningPose pose = {.kind = model->skinning, .transforms = work->pose, .count = def->boneCount};
     snwResult result = snwSkinPalette_Set(&work->palette, skin, &pose, message);
@@ -96,9 +105,6 @@ snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* 
         return result;
     snwSkinningTarget target = {.positions = work->reference, .positionStride = 4 * (int)sizeof(float)};
     snwSkinModel_Apply(sim->context, skin, &work->palette, &target);
-    memcpy(work->state.bones, work->pose, (size_t)def->boneCount * sizeof *work->pose);
-    for (int i = 0; i < def->jointCount; ++i)
-        work->state.joints[i] = work->pose[def->joints[i].bone];
     for (int i = 0; work->segments != NULL && i < def->boneCount; ++i)
     {
         work->segments[2 * i] = snwTransform_Apply(work->pose[i], def->bones[i].head);

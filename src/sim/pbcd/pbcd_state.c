@@ -81,7 +81,7 @@ static void InitFree(snwSim* sim, int body)
     {
         snwVec3 x = snwTransform_Apply(start->transform, character->def.vertices[i]);
         snwVec3 spin = snwVec3_Cross(start->angularVelocity, snwVec3_Sub(x, centre));
-        snwRow_Set(state->positions, i, x);
+        snwRow_SetPlace(state->positions, i, *sim->bodies[body].origin, x);
         snwRow_Set(state->velocities, i, snwVec3_Add(start->velocity, spin));
     }
 }

@@ -2,6 +2,7 @@
 #include "sim/constraints/hands.h"
 #include "sim/laws.h"
 #include "sim/methods.h"
+#include "sim/origin.h"
 
 #include <math.h>
 #include <string.h>
@@ -151,7 +152,7 @@ static void InitBody(snwSim* sim, int index)
     {
         snwVec3 x = snwTransform_Apply(start->transform, character->def.vertices[i]);
         snwVec3 spin = snwVec3_Cross(start->angularVelocity, snwVec3_Sub(x, centre));
-        snwRow_Set(state.positions, i, x);
+        snwRow_SetPlace(state.positions, i, *sim->bodies[index].origin, x);
         snwRow_Set(state.velocities, i, snwVec3_Add(start->velocity, spin));
     }
     SetMasses(sim, index);
@@ -236,7 +237,8 @@ typedef struct VertexLoop
     float* predicted;
     float acceleration[3];
     float h, inverseH;
-    float keep; // of the velocity, after drag
+    float keep;            // of the velocity, after drag
+    const float* rounding; // rows, m; NULL: not known
 } VertexLoop;
 
 static void Predict(int begin, int end, void* data)
@@ -267,7 +269,10 @@ static void UpdateVelocities(int begin, int end, void* data)
         const float* from = (pinned ? loop->before : loop->predicted) + 4 * (size_t)i;
         float* v = loop->state.velocities + 4 * (size_t)i;
         for (int k = 0; k < 3; ++k)
-            v[k] = ((pinned ? 0.0f : v[k]) + (x[k] - from[k]) * loop->inverseH) * (pinned ? 1.0f : loop->keep);
+        {
+            float way = x[k] - from[k] - (loop->rounding != NULL ? loop->rounding[4 * (size_t)i + (size_t)k] : 0.0f);
+            v[k] = ((pinned ? 0.0f : v[k]) + way * loop->inverseH) * (pinned ? 1.0f : loop->keep);
+        }
     }
 }
 
@@ -410,8 +415,9 @@ static void SolveIsland(snwSim* sim, int island, double h)
 static VertexLoop MakeVertexLoop(const snwSim* sim, int index, double h)
 {
     const snwPbdScratch* scratch = sim->scratch;
-    snwVec3 g = sim->state->gravity;
-    return (VertexLoop){.state = snwPbd_GetBody(sim, index),
+    snwPbdBody state = snwPbd_GetBody(sim, index);
+    snwVec3 g = snwSim_Gravity(sim, state.velocities);
+    return (VertexLoop){.state = state,
         .before = scratch->before[index],
         .predicted = scratch->predicted[index],
         .acceleration = {(float)g.x, (float)g.y, (float)g.z},
@@ -423,6 +429,7 @@ static VertexLoop MakeVertexLoop(const snwSim* sim, int index, double h)
 static void PredictBody(snwSim* sim, int index, double h)
 {
     VertexLoop loop = MakeVertexLoop(sim, index, h);
+    snwBody_FollowRows(&sim->bodies[index], &loop.state.positions, 1);
     ApplyPushes(sim, index, &loop);
     snwParallelFor(sim->context, sim->bodies[index].character->def.vertexCount, snw_vertexGrain, Predict, &loop);
     snwHands_MovePinned(sim, index, loop.state.positions);
@@ -439,14 +446,22 @@ static void PredictBody(snwSim* sim, int index, double h)
 
 static void FinishBody(snwSim* sim, int index, double h)
 {
+    const snwPbdScratch* scratch = sim->scratch;
     VertexLoop loop = MakeVertexLoop(sim, index, h);
-    snwParallelFor(
-        sim->context, sim->bodies[index].character->def.vertexCount, snw_vertexGrain, UpdateVelocities, &loop);
+    int count = sim->bodies[index].character->def.vertexCount;
     snwRigidDamping damping = {.positions = loop.state.positions,
-        .velocities = loop.state.velocities,
-        .count = sim->bodies[index].character->def.vertexCount,
-        .sums = ((snwPbdScratch*)sim->scratch)->sums,
+        .velocities = scratch->last,
+        .count = count,
+        .sums = scratch->sums,
         .rate = snwSim_Param(sim, snw_pbdDamping) + snwBody_MaterialDamping(&sim->bodies[index])};
+    if (snwSim_IsAlone(sim, scratch->response, index))
+    {
+        memcpy(scratch->last, loop.state.positions, 4 * (size_t)count * sizeof(float)); // for the inverse masses
+        snwRigidDamping_FindRounding(sim->context, &damping, loop.predicted);
+        loop.rounding = scratch->last;
+    }
+    snwParallelFor(sim->context, count, snw_vertexGrain, UpdateVelocities, &loop);
+    damping.velocities = loop.state.velocities;
     snwRigidDamping_Apply(sim->context, &damping, h);
 }
 

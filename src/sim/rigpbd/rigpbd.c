@@ -3,6 +3,7 @@
 #include "sim/constraints/hands.h"
 #include "sim/laws.h"
 #include "sim/methods.h"
+#include "sim/origin.h"
 
 #include <math.h>
 #include <string.h>
@@ -392,7 +393,8 @@ static void RememberRig(const snwSim* sim, int body)
     bool soft = snwSim_Param(sim, snw_rigpbdCompliance) > 0.0;
     if (work->rigs[which] == NULL || !(soft || snwRigpbd_Toggles(work)))
         return;
-    snwRigFit_Gather(sim->context, work->rigs[which], work->fits[which], work->state.positions);
+    snwRigFlesh flesh = {.rows = work->state.positions, .origin = *sim->bodies[body].origin};
+    snwRigFit_GatherFlesh(sim->context, work->rigs[which], work->fits[which], &flesh);
     snwRigFit_Remember(work->rigs[which], work->fits[which], work->state.pose);
 }
 
@@ -423,6 +425,7 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
     snwRigFlesh flesh = model->flat ? (snwRigFlesh){.rows = work->plane, .plane = true}
                                     : (snwRigFlesh){.rows = work->predicted, .moves = work->moves};
+    flesh.origin = *sim->bodies[body].origin;
     snwRigFit_GatherFlesh(sim->context, fit, work->fits[which], &flesh);
     *work->state.closing = snwRigFit_Solve(fit, work->fits[which], &hold, work->state.pose).closing;
     snwRigpbd_FollowHandles(work, h, now.end == 1.0);
@@ -459,10 +462,12 @@ static void DampBody(snwSim* sim, int body, double h)
 // ---------------------------------------------------------------------------------------------------------------------
 // Step
 
-// Pushes on single vertices change their velocity; a push on the whole body adds to gravity.
-static void ApplyPushes(snwSim* sim, int body, snwRigpbdPass* pass)
+// Gravity, and pushes: on single vertices these change the velocity; on the whole body they add to gravity.
+static void ApplyForces(snwSim* sim, int body, double h, snwRigpbdPass* pass)
 {
     const snwRigpbdState* state = &pass->work->state;
+    snwVec3 g = snwVec3_Scale(snwSim_Gravity(sim, state->velocities), h);
+    pass->acceleration = (snwRow){(float)g.x, (float)g.y, pass->work->model->flat ? 0.0f : (float)g.z, 0.0f};
     for (int i = 0; i < sim->grabCount; ++i)
     {
         const snwGrab* grab = &sim->grabs[i];
@@ -485,14 +490,11 @@ static void ApplyPushes(snwSim* sim, int body, snwRigpbdPass* pass)
 
 static snwRigpbdPass MakePass(const snwSim* sim, int body, double h)
 {
-    snwVec3 g = snwVec3_Scale(sim->state->gravity, h);
-    snwRigpbdPass pass = {.work = snwRigpbd_Work(sim, body),
+    return (snwRigpbdPass){.work = snwRigpbd_Work(sim, body),
         .kernels = snwConstraint_Kernels(sim->context->simd),
         .h = (float)h,
         .inverseH = (float)(1.0 / h),
         .keep = (float)exp(-snwSim_Param(sim, snw_rigpbdDrag) * h)};
-    pass.acceleration = (snwRow){(float)g.x, (float)g.y, pass.work->model->flat ? 0.0f : (float)g.z, 0.0f};
-    return pass;
 }
 
 static void FlattenRows(const snwRigpbdWork* work)
@@ -578,9 +580,10 @@ static snwHands MakeHands(const snwRigpbdWork* work, double h)
 static void PredictBody(snwSim* sim, int body, double h)
 {
     snwRigpbdPass pass = MakePass(sim, body, h);
+    snwBody_FollowRows(&sim->bodies[body], &pass.work->state.positions, 1);
     UpdateElements(sim, body, h);
     RememberRig(sim, body);
-    ApplyPushes(sim, body, &pass);
+    ApplyForces(sim, body, h, &pass);
     pass.work->alone = IsAlone(sim, body);
     snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, PredictionOf(pass.work), &pass);
     if (sim->part[0] == 0.0)

@@ -2,6 +2,7 @@
 // at once. Flesh and what is shown are the same. Gravity, contacts, drags of vertices, pins and rules have no meaning
 // here.
 
+#include "sim/origin.h"
 #include "sim/rigpbd/rigpbd.h"
 
 #include <math.h>
@@ -42,9 +43,11 @@ snwResult snwRigpbd_StepRival(snwSim* sim, int body, double fraction, double h, 
         snwRigpbd_LimitReach(work, INFINITY, INFINITY);
     snwRigpbd_MoveHandles(sim, body, fraction);
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
+    snwBody_FollowRows(&sim->bodies[body], &work->state.positions, 1);
     memcpy(work->before, work->state.positions, (size_t)model->vertexCount * 4 * sizeof(float));
-    snwResult result = snwRival_Step(rival, work->targets, (int)snwSim_Param(sim, snw_rigpbdIterations),
-        work->state.pose, work->state.positions, message);
+    snwRigFlesh flesh = {.rows = work->state.positions, .origin = *sim->bodies[body].origin};
+    snwResult result = snwRival_Step(
+        rival, work->targets, (int)snwSim_Param(sim, snw_rigpbdIterations), work->state.pose, &flesh, message);
     if (result < 0)
         return result;
     snwRigpbd_FollowHandles(work, h, fraction == 1.0);

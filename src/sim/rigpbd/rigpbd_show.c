@@ -21,7 +21,8 @@ void snwRigpbd_GetShown(const snwSim* sim, int body, snwVertices* vertices)
         return;
     int which = snwRigpbd_WhichFit(sim, body);
     if (work->shownChanges != sim->changes)
-        snwRigFit_Apply(sim->context, work->rigs[which], work->fits[which], work->state.pose, NULL, work->shown);
+        snwRigFit_ApplyFlesh(sim->context, work->rigs[which], work->fits[which], work->state.pose,
+            &(snwRigFlesh){.origin = *sim->bodies[body].origin}, work->shown);
     work->shownChanges = sim->changes;
     vertices->positions = work->shown;
 }

@@ -114,7 +114,7 @@ void snwRigpbd_InitBody(snwSim* sim, int body)
     {
         snwVec3 x = snwTransform_Apply(start.transform, character->def.vertices[i]);
         snwVec3 spin = snwVec3_Cross(start.angularVelocity, snwVec3_Sub(x, centre));
-        snwRow_Set(work->state.positions, i, x);
+        snwRow_SetPlace(work->state.positions, i, *sim->bodies[body].origin, x);
         snwRow_Set(work->state.velocities, i, snwVec3_Add(start.velocity, spin));
     }
     *work->state.run = (snwRigpbdRun){(int32_t)snwSim_Param(sim, snw_rigpbdSolver), snwRigpbd_IsAffine(sim)};

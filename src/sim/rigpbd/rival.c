@@ -239,12 +239,12 @@ static void StepFast(snwRival* rival, const snwRigTarget* targets, int iteration
     snwFast_Skin(rival->fast, pose, rival->x);
 }
 
-snwResult snwRival_Step(
-    snwRival* rival, const snwRigTarget* targets, int iterations, snwRigPose* pose, float* x, snwMessage* message)
+snwResult snwRival_Step(snwRival* rival, const snwRigTarget* targets, int iterations, snwRigPose* pose,
+    const snwRigFlesh* flesh, snwMessage* message)
 {
     snwResult result = snw_ok;
     for (int i = 0; i < rival->def.mesh.vertexCount; ++i)
-        rival->x[i] = snwRow_Get(x, i);
+        rival->x[i] = snwRow_Place(flesh->rows, i, flesh->origin);
     if (rival->def.kind == snw_rivalArap)
         result = StepArap(rival, targets, iterations, pose, message);
     else
@@ -254,8 +254,8 @@ snwResult snwRival_Step(
     for (int i = 0; i < rival->def.mesh.vertexCount; ++i)
     {
         if (rival->dimension == 2)
-            rival->x[i].z = snwRow_Get(x, i).z;
-        snwRow_Set(x, i, rival->x[i]);
+            rival->x[i].z = snwRow_Place(flesh->rows, i, flesh->origin).z;
+        snwRow_SetPlace(flesh->rows, i, flesh->origin, rival->x[i]);
     }
     return snw_ok;
 }

@@ -34,7 +34,7 @@ typedef struct snwRivalDef
 snwResult snwRival_Create(snwContext* context, const snwRivalDef* def, snwRival** out, snwMessage* message);
 void snwRival_Destroy(snwRival* rival); // NULL allowed
 
-// So many iterations from where the handles and the vertices are. x: rows of four floats, the fourth number stays, as z
-// does in the plane. No heap. Depends on its arguments alone, not on calls before.
-snwResult snwRival_Step(
-    snwRival* rival, const snwRigTarget* targets, int iterations, snwRigPose* pose, float* x, snwMessage* message);
+// So many iterations from where the handles and the vertices are. flesh: places; the fourth number of its rows stays,
+// as z does in the plane. No heap. Depends on its arguments alone, not on calls before.
+snwResult snwRival_Step(snwRival* rival, const snwRigTarget* targets, int iterations, snwRigPose* pose,
+    const snwRigFlesh* flesh, snwMessage* message);
