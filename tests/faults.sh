@@ -349,6 +349,7 @@ faults=(
     'bake.filmsShowWhatIsWritten@src/view/film_capture.c@s/        if (given)$/        if (false)/'
     'bake.twistsKeepTheirVolumeAndWaist@src/sim/constraints/rest_kernel.h@s/Clamp((one - Dot(f\[0\], s))/Clamp((0.4f - Dot(f[0], s))/'
     'pick.coarseBodiesHaveNoMoreElementsThanWanted@src/asset/mesher.c@s/    if (def->coarse)/    if (false)/'
+    'bake.fleshStretchesNoEdgeByMoreThanAPart@src/bake/flesh.c@s/            if (!(length > flesh->slack\[k\]))/            if (true)/'
     'bake.clipsWithoutANameAreFoundByNumber@src/bake/plan.c@s/clips\[bake->plan.motion\] : -1;/clips[0] : -1;/'
     'bake.clipsWithoutANameAreFoundByNumber@src/sim/prepared_block.c@s/    loader->def.info.clips = clips;/    (void)clips;/'
     'bake.handsAreFirmerThanTheRest@src/bake/thickness.c@s/(thickness->bony\[bone\] ? SNW_BONY : 1)/1/'

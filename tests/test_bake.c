@@ -1,6 +1,7 @@
 // The engine of bakes: which frames, how they settle, repeat and go on, what is touched, and what is told.
 
 #include "bake/bake.h"
+#include "bake/flesh.h"
 #include "bake/output.h"
 #include "base/hash.h"
 #include "fixture.h"
@@ -291,6 +292,51 @@ TEST(bake, fleshIsAddedToWhatTheFileMakesOfItsSurfaces)
     CHECK(report->ride > 0 && report->ride < 0.02); // the body is where the surface is
     CHECK(report->limited < 0.4);
     Close(&take);
+}
+
+// One half of the bar is shifted by three edges: the difference is spread over many.
+TEST(bake, fleshStretchesNoEdgeByMoreThanAPart)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwAsset* asset = NULL;
+    snwPrepared* prepared = NULL;
+    snwMessage message = {0};
+    const char* path = snwPrepareWorld_Write(&(snwPrepareWorld){0}, "strip", NULL);
+    REQUIRE(snwAsset_Open(context, path, &asset, &message) >= 0);
+    prepared = snwPrepareWorld_Prepare(context, path, NULL);
+    REQUIRE(prepared != NULL);
+    snwArena arena = {.context = context};
+    snwThickness none = {0};
+    snwBakeFlesh flesh;
+    snwAssetPoser poser;
+    REQUIRE(snwBakeFlesh_Make(&arena, prepared, asset, 0, &none, 1, &flesh, &message) >= 0);
+    REQUIRE(snwAssetPoser_Make(asset, &arena, &poser, &message) >= 0);
+    const snwSurfaceInfo* surface = snwPrepared_GetSurface(prepared, 0);
+    float* parted = snwArena_Copy(&arena, surface->positions, (size_t)surface->vertexCount, 12);
+    for (int i = 0; i < surface->vertexCount; ++i)
+        parted[3 * i + 1] += surface->positions[i][0] > 0.55f ? 0.25f : 0; // rings are 1/12 m apart
+    snwSkin skinned = {.positions = (const float*)surface->positions, .normals = (const float*)surface->normals};
+    snwSkin simulated = {.positions = parted, .normals = (const float*)surface->normals};
+    snwBakeFlesh_Add(&flesh, &poser, NULL, 0, &simulated, &skinned);
+    double worst = 0;
+    for (int e = 0; e < 3 * surface->triangleCount; ++e)
+    {
+        const int* t = surface->triangles[e / 3];
+        int a = t[e % 3], b = t[(e + 1) % 3];
+        double length = 0, gap = 0;
+        for (int c = 0; c < 3; ++c)
+        {
+            double x = (double)(surface->positions[a][c] - surface->positions[b][c]);
+            double d = (double)(flesh.offsets[3 * a + c] - flesh.offsets[3 * b + c]);
+            length += x * x, gap += d * d;
+        }
+        worst = fmax(worst, length > 0 ? sqrt(gap / length) : 0);
+    }
+    CHECK(worst > 0.2 && worst < 0.8); // 3 without a hold
+    snwArena_Free(&arena);
+    snwPrepared_Release(prepared);
+    snwAsset_Close(asset);
+    snwDestroyContext(context);
 }
 
 TEST(bake, clipsWithoutANameAreFoundByNumber)

@@ -8,9 +8,12 @@
 #include <math.h>
 #include <string.h>
 
+#define SNW_STRETCH 0.5 // of the length of an edge: by so much flesh may stretch it
+
 enum
 {
-    snw_smoothRounds = 8, // of what flesh adds
+    snw_smoothRounds = 8,   // of what flesh adds
+    snw_stretchRounds = 24, // of holding edges together
     snw_reachRounds = 4,
     snw_grain = 1024
 };
@@ -49,6 +52,7 @@ static snwResult LinkPlaces(
     flesh->starts = snwArena_Alloc(arena, places, sizeof(int));
     flesh->neighbours = snwArena_Alloc(arena, links, sizeof(int));
     flesh->draws = snwArena_Alloc(arena, links, sizeof(float));
+    flesh->slack = snwArena_Alloc(arena, links, sizeof(float));
     flesh->moves = snwArena_Alloc(arena, 3 * places, sizeof(float));
     flesh->next = snwArena_Alloc(arena, 3 * places, sizeof(float));
     if (arena->failed)
@@ -66,6 +70,7 @@ static snwResult LinkPlaces(
             bool rigid = flesh->points[a] < 0 || flesh->points[b] < 0;
             int at = flesh->starts[weld.map[a] + 1]++;
             flesh->neighbours[at] = weld.map[b];
+            flesh->slack[at] = rigid ? INFINITY : (float)(SNW_STRETCH * length * cell);
             flesh->draws[at] = rigid ? 0.0f : (float)exp(-4 * length * length);
         }
     return snw_ok;
@@ -169,6 +174,30 @@ static void SmoothRange(int begin, int end, void* data)
     }
 }
 
+// Both ends of an edge that would be stretched too far go half of the way; a place that many pull goes the mean way.
+static void HoldRange(int begin, int end, void* data)
+{
+    const snwBakeFlesh* flesh = data;
+    for (int p = begin; p < end; ++p)
+    {
+        const float* own = flesh->moves + 3 * (size_t)p;
+        float sum[3] = {0, 0, 0}, count = 0;
+        for (int k = flesh->starts[p]; k < flesh->starts[p + 1]; ++k)
+        {
+            const float* other = flesh->moves + 3 * (size_t)flesh->neighbours[k];
+            float d[3] = {other[0] - own[0], other[1] - own[1], other[2] - own[2]};
+            float length = sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+            if (!(length > flesh->slack[k]))
+                continue;
+            for (int c = 0; c < 3; ++c)
+                sum[c] += 0.5f * (1 - flesh->slack[k] / length) * d[c];
+            count += 1;
+        }
+        for (int c = 0; c < 3; ++c)
+            flesh->next[3 * (size_t)p + (size_t)c] = own[c] + (count > 0 ? sum[c] / count : 0);
+    }
+}
+
 // What the limit leaves of a move.
 static float ShareOf(const snwBakeFlesh* flesh, int vertex)
 {
@@ -236,9 +265,10 @@ void snwBakeFlesh_Add(snwBakeFlesh* flesh, const snwAssetPoser* poser, const snw
             size_t from = 3 * (size_t)flesh->sources[p] + (size_t)c;
             flesh->moves[3 * (size_t)p + (size_t)c] = simulated->positions[from] - skinned->positions[from];
         }
-    for (int round = 0; round < snw_smoothRounds; ++round)
+    for (int round = 0; round < snw_smoothRounds + snw_stretchRounds; ++round)
     {
-        snwParallelFor(context, flesh->placeCount, snw_grain, SmoothRange, flesh);
+        snwParallelFor(
+            context, flesh->placeCount, snw_grain, round < snw_smoothRounds ? SmoothRange : HoldRange, flesh);
         float* swap = flesh->moves;
         flesh->moves = flesh->next, flesh->next = swap;
     }

@@ -5,7 +5,8 @@
 // E shows a body on the surface (snwDisplay). A body is a rough picture of the rig: it has no flesh for a small shell,
 // cells that join two legs, weights that are means of those around. Written as it is, all of that is seen; in the
 // difference of two bodies that differ by nothing but the motion of flesh it cancels. Differences finer than the cells
-// of the body mean nothing: neighbours over edges much shorter than a cell are drawn together.
+// of the body mean nothing: neighbours over edges much shorter than a cell are drawn together. And no edge becomes much
+// longer than the artist has it: the two ends may differ by a part of its length.
 
 #pragma once
 
@@ -24,6 +25,7 @@ typedef struct snwBakeFlesh
     int* sources;             // the first vertex of each place
     int *starts, *neighbours; // of places
     float* draws;             // by neighbour: how much it draws
+    float* slack;             // by neighbour: m, by how much the two may differ
     float *moves, *next;      // by place, x y z
     float* reach;             // by vertex: m; NULL: no limit
     float* shares;            // by anchor: what the limit leaves of its motion
