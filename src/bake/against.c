@@ -386,6 +386,8 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
     for (int p = 0; p < job->pairCount && result >= 0; ++p)
     {
         Pair* pair = &job->pairs[p];
+        if (!pair->skinned && job->def->clip >= 0 && clip != job->def->clip)
+            continue; // helper joints and key frames are made for one clip
         place.mesh = source->nodes[pair->node].name[0] != 0 ? source->nodes[pair->node].name : pair->mesh->name;
         PoseSurface(&job->source, clip, place.time, pair->node, pair->mesh->morphCount);
         PoseSurface(&job->written, clip, place.time, pair->node,
