@@ -10,7 +10,7 @@ enum
     snw_around = 8,
     snw_eyeTriangles = 8,
     snw_barRingTriangles = 2 * snw_around * (snw_rings - 1) + 2 * snw_around,
-    snw_most = 3 * (snw_barRingTriangles + snw_eyeTriangles),
+    snw_most = 3 * (snw_barRingTriangles + 2 * snw_eyeTriangles),
 };
 
 typedef struct Soup
@@ -75,9 +75,9 @@ static void AddTube(Soup* soup, double radius, int first, int last, bool caps)
         }
 }
 
-static void AddEye(Soup* soup)
+// An octahedron that follows one joint alone.
+static void AddPiece(Soup* soup, const float centre[3], uint8_t joint)
 {
-    const float centre[3] = {0.2f, 0.13f, 0};
     for (int i = 0; i < snw_eyeTriangles; ++i)
     {
         float p[3][3];
@@ -90,6 +90,8 @@ static void AddEye(Soup* soup)
                 p[k][c] = centre[c] + (c == k ? (minus ? -0.02f : 0.02f) : 0);
         }
         AddTriangle(soup, p[0], flips % 2 ? p[2] : p[1], flips % 2 ? p[1] : p[2], true);
+        for (int k = 1; k <= 3; ++k)
+            soup->joints[soup->count - k][0] = joint;
     }
 }
 
@@ -134,6 +136,17 @@ static int AddMesh(snwGltfWorld* file, Soup* soup, const snwPrepareWorld* world,
         position, joints, weights, extra, world->png != NULL ? ", 'material': 0" : "");
 }
 
+static void AddTear(snwGltfWorld* file, Soup* soup, double far)
+{
+    memset(soup->positions, 0, sizeof soup->positions);
+    soup->positions[100][1] = (float)far;
+    char text[64];
+    snprintf(
+        text, sizeof text, "[{\"POSITION\": %d}]", snwGltfWorld_Floats(file, soup->positions[0], soup->count, "VEC3"));
+    snwGltfWorld_Set(file, "meshes/0/primitives/0/targets", text);
+    snwGltfWorld_Set(file, "meshes/0/weights", "[1]");
+}
+
 static void AddHat(snwGltfWorld* file, double scale)
 {
     const float points[4][3] = {{0, 0, 0}, {0.1f, 0, 0}, {0, 0.1f, 0}, {0, 0, 0.1f}};
@@ -151,7 +164,7 @@ static void AddHat(snwGltfWorld* file, double scale)
     snwGltfWorld_Set(file, "nodes/2/children/1", text);
 }
 
-static void AddSwing(snwGltfWorld* file, double scale)
+static void AddSwing(snwGltfWorld* file, double scale, bool unnamed)
 {
     const float times[2] = {0, 1},
                 turns[4][4] = {{0, 0, 0, 1}, {0, 0.70710678f, 0, 0.70710678f}, {0, 0, 0, 1}, {0, 0, 0.5f, 0.8660254f}};
@@ -159,10 +172,10 @@ static void AddSwing(snwGltfWorld* file, double scale)
     int input = snwGltfWorld_Floats(file, times, 2, "SCALAR"), upper = snwGltfWorld_Floats(file, turns[0], 2, "VEC4");
     int lower = snwGltfWorld_Floats(file, turns[2], 2, "VEC4"), shift = snwGltfWorld_Floats(file, shifts[0], 2, "VEC3");
     snwGltfWorld_Add(file, "animations",
-        "{'name': 'swing', 'channels': [{'sampler': 0, 'target': {'node': 1, 'path': 'rotation'}}, {'sampler': 1, "
+        "{%s'channels': [{'sampler': 0, 'target': {'node': 1, 'path': 'rotation'}}, {'sampler': 1, "
         "'target': {'node': 2, 'path': 'rotation'}}, {'sampler': 2, 'target': {'node': 1, 'path': 'translation'}}], "
         "'samplers': [{'input': %d, 'output': %d}, {'input': %d, 'output': %d}, {'input': %d, 'output': %d}]}",
-        input, upper, input, lower, input, shift);
+        unnamed ? "" : "'name': 'swing', ", input, upper, input, lower, input, shift);
 }
 
 static void AddRig(snwGltfWorld* file, const snwPrepareWorld* world)
@@ -170,26 +183,36 @@ static void AddRig(snwGltfWorld* file, const snwPrepareWorld* world)
     double s = world->scale > 0 ? world->scale : 1;
     snwGltfWorld_Add(file, "nodes", "{'name': 'rig', 'children': [1], 'translation': [0, 0, 0]}");
     snwGltfWorld_Add(file, "nodes", "{'name': 'upper', 'children': [2]}");
-    snwGltfWorld_Add(file, "nodes", "{'name': 'lower', 'children': [3], 'translation': [%g, 0, 0]}", 0.5 * s);
+    snwGltfWorld_Add(file, "nodes", "{'name': '%s', 'children': [3], 'translation': [%g, 0, 0]}",
+        world->hand ? "hand" : "lower", 0.5 * s);
     snwGltfWorld_Add(file, "nodes", "{'name': 'end', 'translation': [%g, 0, 0]}", 0.5 * s);
-    float binds[3][16] = {{0}};
+    float binds[4][16] = {{0}};
+    binds[3][0] = binds[3][6] = binds[3][15] = 50, binds[3][9] = -50; // turned about x, and large
+    binds[3][15] = 1;
     for (int i = 0; i < 3; ++i)
     {
         for (int k = 0; k < 4; ++k)
             binds[i][5 * k] = 1;
         binds[i][12] = (float)(-0.5 * i * s);
     }
-    int accessor = snwGltfWorld_Floats(file, binds[0], 3, "MAT4");
-    snwGltfWorld_Add(file, "skins", "{'joints': [1, 2, 3], 'inverseBindMatrices': %d}", accessor);
+    int accessor = snwGltfWorld_Floats(file, binds[0], world->oddRoot ? 4 : 3, "MAT4");
+    snwGltfWorld_Add(
+        file, "skins", "{'joints': [1, 2, 3%s], 'inverseBindMatrices': %d}", world->oddRoot ? ", 0" : "", accessor);
     const float times[3] = {0, 0.5f, 1};
     const float turns[3][4] = {{0, 0, 0, 1}, {0, 0, 0.5f, 0.8660254f}, {0, 0, 0, 1}};
     int input = snwGltfWorld_Floats(file, times, 3, "SCALAR"), output = snwGltfWorld_Floats(file, turns[0], 3, "VEC4");
+    const float quarters[3][4] = {{0, 0, 0, 1}, {0, 0, 0.70710678f, 0.70710678f}, {0, 0, 0, 1}};
+    char more[160] = "";
+    if (world->shell)
+        snprintf(more, sizeof more, ", {'input': %d, 'output': %d}", input,
+            snwGltfWorld_Floats(file, quarters[0], 3, "VEC4"));
     snwGltfWorld_Add(file, "animations",
-        "{'name': 'bend', 'channels': [{'sampler': 0, 'target': {'node': 2, 'path': 'rotation'}}], 'samplers': "
-        "[{'input': %d, 'output': %d}]}",
-        input, output);
+        "{%s'channels': [{'sampler': 0, 'target': {'node': 2, 'path': 'rotation'}}%s], 'samplers': "
+        "[{'input': %d, 'output': %d}%s]}",
+        world->unnamed ? "" : "'name': 'bend', ",
+        world->shell ? ", {'sampler': 1, 'target': {'node': 3, 'path': 'rotation'}}" : "", input, output, more);
     if (world->swing)
-        AddSwing(file, s);
+        AddSwing(file, s, world->unnamed);
     if (!world->posed)
         return;
     snwGltfWorld_Set(file, "nodes/2/rotation", "[0, 0.3420201, 0, 0.9396926]");
@@ -201,8 +224,12 @@ snwGltfWorld snwPrepareWorld_Make(const snwPrepareWorld* world)
     Soup* soup = calloc(1, sizeof *soup);
     AddRig(&file, world);
     AddTube(soup, 0.12, 0, snw_rings - 1, true);
-    AddEye(soup);
+    AddPiece(soup, (const float[3]){0.2f, 0.13f, 0}, 0);
+    if (world->shell)
+        AddPiece(soup, (const float[3]){1.4f, 0, 0}, 2);
     int mesh = AddMesh(&file, soup, world, "body");
+    if (world->torn != 0)
+        AddTear(&file, soup, world->torn);
     snwGltfWorld_Add(&file, "nodes", "{'name': 'body', 'mesh': %d, 'skin': 0}", mesh);
     if (world->shirt)
     {

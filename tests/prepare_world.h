@@ -19,7 +19,12 @@ typedef struct snwPrepareWorld
     double scale;    // of the file's unit; the file is as many times larger. 0: 1
     bool swing; // a further animation 'swing' of one second: 'upper' turns to 90 degrees about y and moves to y = 0.3,
                 // 'lower' turns to 60 degrees about z; it does not come back
-    bool posed; // nodes stand bent by 40 degrees and the root moved, unlike the bind pose
+    bool unnamed; // clips have no names
+    bool oddRoot; // 'rig' is a joint, too, that nothing follows, with another scale and up axis than the others
+    bool shell;   // of the body: an octahedron at x = 1.4 that follows 'end' alone, which turns by 90 degrees in 'bend'
+    bool hand;    // 'lower' is called 'hand'
+    double torn;  // of the body: one corner is so far off, by a morph; 0: none
+    bool posed;   // nodes stand bent by 40 degrees and the root moved, unlike the bind pose
 } snwPrepareWorld;
 
 snwGltfWorld snwPrepareWorld_Make(const snwPrepareWorld* world);

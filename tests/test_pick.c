@@ -116,6 +116,27 @@ static double RegionVolume(const snwMeshed* meshed, int region)
     return sum;
 }
 
+// Of a body in which things only ride thin parts need not be fine: a ball that is pressed to a sixteenth.
+TEST(pick, coarseBodiesHaveNoMoreElementsThanWanted)
+{
+    int counts[2];
+    for (int coarse = 0; coarse < 2; ++coarse)
+    {
+        World world = Open("closed", 2000);
+        for (int i = 0; i < world.flesh.vertexCount; ++i)
+            world.flesh.vertices[i].y *= 0.06;
+        world.def.mesher = snw_mesherLattice;
+        world.def.tets = 3000;
+        world.def.coarse = coarse == 1;
+        Make(&world);
+        REQUIRE(world.result >= 0);
+        counts[coarse] = world.meshed.mesh.tetCount;
+        Close(&world);
+    }
+    CHECK(counts[0] > 2 * 3000);
+    CHECK(counts[1] < 1.2 * 3000);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // TetGen
 

@@ -75,6 +75,37 @@ TEST(prepare, restIsTheBindPoseInMetres)
     snwDestroyContext(context);
 }
 
+// The root joint is 50 times as large and lies on its side; nothing follows it.
+TEST(prepare, restIsThatOfTheJointsThatCarryWeights)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwPrepared* prepared = Make(context, &(snwPrepareWorld){.oddRoot = true}, NULL, NULL);
+    REQUIRE(prepared != NULL);
+    const snwSurfaceInfo* surface = snwPrepared_GetSurface(prepared, 0);
+    CHECK_NEAR(snwPrepared_GetInfo(prepared).scale, 1, 0);
+    for (int i = 0; i < 12; ++i)
+        CHECK_NEAR(surface->place[i], i % 5 == 0 ? 1 : 0, 1e-9);
+    snwPrepared_Release(prepared);
+    snwDestroyContext(context);
+}
+
+// What a file says of its unit is not taken where nothing alive is as long: glTF says metres.
+TEST(prepare, unitsThatMakeGiantsAreGuessed)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    static const double s_lengths[] = {23, 322, 1700, 0.017}, s_scales[] = {0.1, 0.01, 0.001, 100};
+    for (int i = 0; i < 4; ++i)
+    {
+        snwPrepareReport report;
+        snwPrepared* prepared = Make(context, &(snwPrepareWorld){.scale = s_lengths[i]}, NULL, &report);
+        REQUIRE(prepared != NULL);
+        CHECK_NEAR(snwPrepared_GetInfo(prepared).scale, s_scales[i], 1e-9 * s_scales[i]);
+        CHECK_CONTAINS(report.notes[0], "one unit is taken as");
+        snwPrepared_Release(prepared);
+    }
+    snwDestroyContext(context);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Bones
 

@@ -483,6 +483,7 @@ typedef struct snwPreparedInfo
     double scale;         // metres per unit of the file
     const char* settings; // how it was made (JSON)
     const int* boneNodes; // of the source document, one per bone of the character; -1: none
+    const int* clips;     // of the source document, one per motion of the character; -1: none; NULL: not known
     int surfaceCount;
     int textureCount;
     double embeddingError; // of the surfaces at rest, as a share of the size
@@ -511,6 +512,10 @@ SNW_API void snwDestroyDisplay(snwDisplay* display);
 // From the next update on surfaces show what the motion (-1: none, as at first) has for them at this time, s: the face
 // that is finer than the body.
 SNW_API snwResult snwDisplay_SetMotion(snwDisplay* display, int motion, double time);
+// From the next update on what is rigid with a bone that has no flesh goes exactly with this bone, instead of with the
+// flesh that is nearest. bones: what takes the rest pose to now, as snwSim_GetBones gives it, `stride` bytes from one
+// to the next; NULL: nobody tells any more.
+SNW_API snwResult snwDisplay_SetBones(snwDisplay* display, const snwTransform* bones, int count, int stride);
 // positions: x y z of the body's vertices, as snwSim_GetShown gives them, `stride` bytes from one to the next. No
 // memory is asked for. A position that is not finite is an error, and everything stays where it was.
 SNW_API snwResult snwDisplay_Update(

@@ -1,20 +1,35 @@
 #include "app/bake_film.h"
 
 #include "app/common.h"
+#include "base/context.h"
+#include "base/result.h"
+#include "view/film.h"
 
 snwBakeFilmDef snwDefaultBakeFilmDef(void)
 {
     return (snwBakeFilmDef){.width = 480, .height = 432, .samples = 4, .repeats = 2};
 }
 
-typedef struct Pair
+enum
 {
-    snwFilm* films[2];
-    snwSim* sim; // of the scene, at its start: it brings colliders
-} Pair;
+    snw_artistFilm,
+    snw_fleshFilm,
+    snw_differenceFilm,
+    snw_filmCount
+};
 
-static snwResult MakePair(
-    snwContext* context, snwBake* bake, const snwBakeFilmDef* def, Pair* pair, snwMessage* message)
+#define SNW_FOCUS 0.25 // of the size: how much around the place where flesh moves most the picture shows
+
+typedef struct Trio
+{
+    snwFilm* films[snw_filmCount];
+    snwSim* sim;       // of the scene, at its start: it brings colliders
+    snwSkin* skins[2]; // of all surfaces: the artist's, with flesh
+    int surfaceCount;
+} Trio;
+
+static snwResult MakeTrio(
+    snwContext* context, snwBake* bake, const snwBakeFilmDef* def, Trio* trio, snwMessage* message)
 {
     snwFilmDef film = snwDefaultFilmDef();
     snwSimDef sim = snwDefaultSimDef();
@@ -26,13 +41,21 @@ static snwResult MakePair(
     film.framesPerSecond = snwBakeFrames_GetInfo(snwBake_GetFrames(bake)).rate;
     film.camera = snwBake_GetScene(bake)->camera;
     sim.scene = snwBake_GetScene(bake)->scene;
-    snwResult result = snwCreateSim(context, &sim, &pair->sim, message);
-    for (int i = 0; i < 2 && result >= 0; ++i)
-        result = snwCreateFilm(context, &film, sim.scene, &pair->films[i], message);
+    trio->surfaceCount = snwPrepared_GetInfo(snwBake_GetPrepared(bake)).surfaceCount;
+    for (int i = 0; i < 2; ++i)
+        trio->skins[i] = snwAllocArray(context, (size_t)trio->surfaceCount + 1, sizeof(snwSkin));
+    if (trio->skins[0] == NULL || trio->skins[1] == NULL)
+        return snwFailMemory(message);
+    snwResult result = snwCreateSim(context, &sim, &trio->sim, message);
+    for (int i = 0; i < snw_filmCount && result >= 0; ++i)
+        result = snwCreateFilm(context, &film, sim.scene, &trio->films[i], message);
+    if (result >= 0)
+        trio->films[snw_differenceFilm]->differs = true;
     return result;
 }
 
-static snwResult AddFrames(Pair* pair, snwBake* bake, int repeats, snwMessage* message)
+// What the film shows is what is written: surfaces, not bodies.
+static snwResult AddFrames(Trio* trio, snwBake* bake, int repeats, snwMessage* message)
 {
     snwBakeFrames* frames = snwBake_GetFrames(bake);
     snwBakeInfo info = snwBakeFrames_GetInfo(frames);
@@ -42,11 +65,19 @@ static snwResult AddFrames(Pair* pair, snwBake* bake, int repeats, snwMessage* m
     for (int i = 0; i < shown && result >= 0; ++i)
     {
         result = snwBakeFrames_Read(frames, i % count, NULL, message);
-        const float* bodies[2] = {snwBakeFrames_GetArtistBody(frames), snwBakeFrames_GetBody(frames)};
-        for (int k = 0; k < 2 && result >= 0; ++k)
+        for (int s = 0; s < trio->surfaceCount && result >= 0; ++s)
         {
-            snwVertices now = {.positions = bodies[k], .count = vertices, .stride = 3 * (int)sizeof(float)};
-            result = snwFilm_AddVertices(pair->films[k], pair->sim, &now, i / info.rate, message);
+            result = snwBakeFrames_GetArtist(frames, s, &trio->skins[0][s], message);
+            if (result >= 0)
+                result = snwBakeFrames_GetSurface(frames, s, &trio->skins[1][s], message);
+        }
+        for (int k = 0; k < snw_filmCount && result >= 0; ++k)
+        {
+            const float* body = k == snw_artistFilm ? snwBakeFrames_GetArtistBody(frames)
+                                                    : snwBakeFrames_GetBody(frames);
+            snwVertices now = {.positions = body, .count = vertices, .stride = 3 * (int)sizeof(float)};
+            snwFilmShown all = {&now, trio->skins[k != snw_artistFilm], trio->skins[0], i / info.rate};
+            result = snwFilm_AddShown(trio->films[k], trio->sim, &all, message);
         }
     }
     return result;
@@ -54,24 +85,30 @@ static snwResult AddFrames(Pair* pair, snwBake* bake, int repeats, snwMessage* m
 
 snwResult snwBakeFilm_Draw(snwContext* context, snwBake* bake, const snwBakeFilmDef* def, snwMessage* message)
 {
-    static const char* const s_names[] = {"the artist's", "with flesh"};
-    Pair pair = {0};
-    snwResult result = MakePair(context, bake, def, &pair, message);
+    static const char* const s_names[] = {"the artist's", "with flesh", "what flesh adds"};
+    const snwBakeReport* report = snwBake_GetReport(bake);
+    Trio trio = {0};
+    snwResult result = MakeTrio(context, bake, def, &trio, message);
     if (result >= 0)
-        result = AddFrames(&pair, bake, def->repeats, message);
-    snwTilesDef tiles = {.films = pair.films,
+        result = AddFrames(&trio, bake, def->repeats, message);
+    snwTilesDef tiles = {.films = trio.films,
         .names = s_names,
-        .count = 2,
+        .count = snw_filmCount,
         .directory = def->folder,
         .filmPath = def->path,
         .picturePath = def->picture,
+        .pictureFrame = report->lagFrame,
+        .focus = report->lagPlace,
+        .focusRadius = SNW_FOCUS * report->size,
         .overwrite = def->overwrite};
     if (result >= 0)
         result = snwTiles_Draw(context, &tiles, def->progress, def->user, message);
-    for (int i = 0; i < 2; ++i)
-        if (pair.films[i] != NULL)
-            snwDestroyFilm(pair.films[i]);
-    if (pair.sim != NULL)
-        snwDestroySim(pair.sim);
+    for (int i = 0; i < snw_filmCount; ++i)
+        if (trio.films[i] != NULL)
+            snwDestroyFilm(trio.films[i]);
+    if (trio.sim != NULL)
+        snwDestroySim(trio.sim);
+    snwFree(context, trio.skins[0]);
+    snwFree(context, trio.skins[1]);
     return result;
 }

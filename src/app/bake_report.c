@@ -46,6 +46,13 @@ static json_t* LoopJson(const snwBakeReport* report)
         "seam_position", snwJsonReal(report->seamPosition), "seam_velocity", snwJsonReal(report->seamVelocity));
 }
 
+static json_t* AgainstJson(const snwAgainst* against)
+{
+    return json_pack("{s:o, s:o, s:o, s:i, s:s, s:s, s:i}", "mean", snwJsonReal(against->mean), "most",
+        snwJsonReal(against->most), "bare", snwJsonReal(against->bare), "torn", against->torn, "mesh",
+        against->mostPlace.mesh, "bone", against->mostPlace.bone, "frame", against->mostPlace.frame);
+}
+
 static void AddOutput(json_t* root, const snwBakeOutputReport* written)
 {
     json_object_set_new(root, "files", FilesJson(written));
@@ -87,6 +94,10 @@ json_t* snwBakeReport_ToJson(const snwBake* bake, const snwBakeOutputReport* wri
     json_object_set_new(root, "inverted_artist", snwJsonReal(r->artistInverted));
     json_object_set_new(root, "settled", snwJsonReal(r->settled));
     AddOutput(root, written);
+    json_object_set_new(root, "limited", snwJsonReal(r->limited));
+    json_object_set_new(root, "ride",
+        json_pack("{s:o, s:s, s:i}", "most", snwJsonReal(r->ride), "mesh", r->rideMesh, "frame", r->rideFrame));
+    json_object_set_new(root, "against", r->checked ? AgainstJson(&r->against) : json_null());
     json_object_set_new(root, "notes", Lines(r->notes, r->noteCount));
     json_object_set_new(root, "warnings", Lines(r->warnings, r->warningCount));
     return root;
@@ -165,6 +176,9 @@ void snwBakeReport_Print(const snwBake* bake, const snwBakeOutputReport* written
         r->stretchFrame, r->stretchBone[0] != 0 ? r->stretchBone : "no bone", 100 * r->artistStretch);
     PrintDrift(r);
     PrintFiles(written);
+    if (r->checked)
+        printf(
+            "%-10s read again: %.2g %% of the size off without flesh, no edge torn\n", "check", 100 * r->against.bare);
     fflush(stdout);
     for (int i = 0; i < r->warningCount; ++i)
         snwReport(snw_warning, NULL, "%s", r->warnings[i]);

@@ -321,8 +321,15 @@ static snwResult DrawFilm(const snwCompareDef* def, snwComparison* comparison, s
     if (JoinPath(film, def->directory, "film.mp4", message) < 0 ||
         JoinPath(picture, def->directory, "picture.png", message) < 0)
         return snw_errorIo;
-    snwTilesDef tiles = {films, names, comparison->count, comparison->scene, def->directory,
-        comparison->noFilm ? NULL : film, picture, def->overwrite};
+    snwTilesDef tiles = {.films = films,
+        .names = names,
+        .count = comparison->count,
+        .title = comparison->scene,
+        .directory = def->directory,
+        .filmPath = comparison->noFilm ? NULL : film,
+        .picturePath = picture,
+        .pictureFrame = -1,
+        .overwrite = def->overwrite};
     snwProgress progress = {0};
     snwResult result = snwTiles_Draw(comparison->context, &tiles, OnDrawn, &progress, message);
     snwProgress_End(&progress);

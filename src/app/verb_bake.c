@@ -35,8 +35,8 @@ static const struct
 {
     const char *option, *key;
 } s_words[] = {{"clip", "clip"}, {"start", "start"}, {"end", "end"}, {"fps", "fps"}, {"preroll", "preroll"},
-    {"loop", "loop"}, {"blend", "blend"}, {"softness", "softness"}, {"gravity", "gravity"}, {"preset", "preset"},
-    {"material", "material"}, {"collide", "collide"}, {"self-collision", "self_collision"},
+    {"loop", "loop"}, {"blend", "blend"}, {"softness", "softness"}, {"falloff", "falloff"}, {"gravity", "gravity"},
+    {"preset", "preset"}, {"material", "material"}, {"collide", "collide"}, {"self-collision", "self_collision"},
     {"keep-trajectory", "keep_trajectory"}, {"method", "method"}, {"substeps", "substeps"},
     {"iterations", "iterations"}, {"set", "settings"}, {"only", "only"}, {"bones", "bones"}, {"format", "format"},
     {"tolerance", "tolerance"}, {"most", "most"}, {"influences", "influences"}, {"up", "up"}, {"cache", "cache"}};
@@ -190,6 +190,12 @@ static snwResult WriteAll(Job* job, snwMessage* message)
     snwResult result = snwBakeOutput_Write(
         job->context, snwBake_GetFrames(job->bake), &job->out, job->written, message);
     snwProgress_End(&job->progress);
+    if (result >= 0)
+    {
+        result = snwBake_CheckWritten(job->bake, job->output, message);
+        if (result < 0)
+            remove(job->output); // nobody shall take it for right; the frames stay
+    }
     if (result >= 0 && scene != NULL)
         result = snwBake_SaveScene(job->bake, scene, job->force, message);
     if (result >= 0)
@@ -326,6 +332,8 @@ static const snwOption s_options[] = {
     {"cache", 0, "FILE", false, snw_completeFile, NULL,
         "a PC2 or MDD file whose motion of the vertices is the artist's"},
     {"softness", 0, "X", false, snw_completeNothing, NULL, "one knob: 2 gives way twice as far, 0.5 half (default 1)"},
+    {"falloff", 0, "X", false, snw_completeNothing, NULL,
+        "how much firmer hands, feet, faces and thin parts are (default 1; 0: as soft as the rest)"},
     {"preset", 'p', "NAME", false, snw_completeWords, "flesh muscle fat rubber jelly inflatable",
         "what it is made of (default flesh)"},
     {"material", 0, "[REGION:]NUMBERS", true, snw_completeNothing, NULL,
@@ -348,8 +356,8 @@ static const snwOption s_options[] = {
     {"scale", 0, "M", false, snw_completeNothing, NULL, "metres per unit of the file; else it is told or guessed"},
     {"sidecar", 0, "FILE", false, snw_completeFile, NULL, "settings; NAME.sinew.json beside the file if absent"},
     {"save-settings", 0, NULL, false, snw_completeNothing, NULL, "write these settings into the sidecar"},
-    {"film", 0, "FILE", false, snw_completeFile, NULL, "before and after side by side, as .mp4 or .gif"},
-    {"picture", 0, "FILE", false, snw_completeFile, NULL, "the same of one telling frame, as .png"},
+    {"film", 0, "FILE", false, snw_completeFile, NULL, "before, after and the difference, as .mp4 or .gif"},
+    {"picture", 0, "FILE", false, snw_completeFile, NULL, "the same where flesh moves most, from near, as .png"},
     {"scene", 0, "FILE", false, snw_completeFile, NULL, "write the scene that was run, for sinew sim"},
     {"report", 0, "FILE", false, snw_completeFile, NULL, "write the report as JSON"},
     {"restart", 0, NULL, false, snw_completeNothing, NULL, "do not go on with frames of a bake that was interrupted"},

@@ -2,6 +2,7 @@
 #include "app/common.h"
 #include "app/console.h"
 #include "app/verbs.h"
+#include "bake/against.h"
 #include "base/result.h"
 #include "scene/blueprint_file.h"
 #include "scene/prepared_file.h"
@@ -112,11 +113,38 @@ static snwResult CheckAny(snwContext* context, const char* path, char* what, siz
     return CheckScene(context, path, what, capacity, message);
 }
 
-static bool CheckFile(snwContext* context, const char* path, json_t* rows)
+// A baked file against the file that it was baked from.
+static snwResult CheckAgainst(
+    snwContext* context, const char* path, const char* source, char* what, size_t capacity, snwMessage* message)
 {
-    char what[256] = "";
+    snwAsset *from = NULL, *to = NULL;
+    snwAgainst against = {0};
+    snwResult result = snwAsset_Open(context, source, &from, message);
+    if (result >= 0)
+        result = snwAsset_Open(context, path, &to, message);
+    snwAgainstDef def = {.source = from, .written = to, .clip = -1};
+    if (result >= 0)
+        result = snwCompareAgainst(context, &def, &against, message);
+    if (result >= 0)
+    {
+        snprintf(what, capacity,
+            "%.3f %% of the size from the source on average, %.2f %% at most ('%s', %s, frame %d of '%s'); "
+            "%.2g %% without its flesh; %d edges torn",
+            100 * against.mean, 100 * against.most, against.mostPlace.mesh, against.mostPlace.bone,
+            against.mostPlace.frame, against.mostPlace.clip, 100 * against.bare, against.torn);
+        result = snwAgainst_Judge(&against, message);
+    }
+    snwAsset_Close(from);
+    snwAsset_Close(to);
+    return result;
+}
+
+static bool CheckFile(snwContext* context, const char* path, const char* source, json_t* rows)
+{
+    char what[512] = "";
     snwMessage message = {0};
-    snwResult result = CheckAny(context, path, what, sizeof what, &message);
+    snwResult result = source != NULL ? CheckAgainst(context, path, source, what, sizeof what, &message)
+                                      : CheckAny(context, path, what, sizeof what, &message);
     bool sound = result >= 0;
     if (rows != NULL)
         json_array_append_new(rows, json_pack("{s:s, s:b, s:s, s:s, s:s, s:s}", "file", path, "sound", sound, "what",
@@ -136,7 +164,7 @@ static snwExit Run(const snwArgs* args)
         return result;
     json_t* rows = snwArgs_Has(args, "json") ? json_array() : NULL;
     for (int i = 0; i < args->operandCount; ++i)
-        if (!CheckFile(context, args->operands[i], rows))
+        if (!CheckFile(context, args->operands[i], snwArgs_Text(args, "against"), rows))
             result = snw_exitInput;
     if (rows != NULL)
         snwPrintJson(json_pack("{s:i, s:o}", "schema", 1, "rows", rows));
@@ -145,6 +173,8 @@ static snwExit Run(const snwArgs* args)
 }
 
 static const snwOption s_options[] = {
+    {"against", 0, "SOURCE", false, snw_completeFile, NULL,
+        "are baked files where SOURCE has them, but for the flesh, and is nothing torn?"},
     {"json", 'j', NULL, false, snw_completeNothing, NULL, "print one JSON object with a row per file"},
     {0},
 };
@@ -153,6 +183,7 @@ static const snwExample s_examples[] = {
     {"sinew check scenes/*.json", "are these scenes sound?"},
     {"sinew check out/demo-drop/log.jsonl", "logs too"},
     {"sinew check fox.glb wobble.pc2", "and files of artists"},
+    {"sinew check --against fox.glb fox_soft.glb", "is a bake right?"},
     {0},
 };
 

@@ -9,6 +9,8 @@
 #define SNW_PICK_DIHEDRAL                                                                                              \
     2.0 // degrees: with sharper angles TetGen's mesh is no better to simulate than a thickened one
 
+#define SNW_COARSE_VOLUME 0.3 // share of the volume by which a coarse body may be off
+
 static const char* const s_names[snw_mesherCount] = {"auto", "lattice", "tetgen"};
 
 snwMesherDef snwDefaultMesherDef(void)
@@ -75,6 +77,8 @@ static snwResult MakeByLattice(
     fill.inner = def->inner, fill.innerCount = def->innerCount;
     fill.weldTolerance = def->weldTolerance;
     fill.tets = def->tets, fill.vertices = def->vertices, fill.spacing = def->spacing;
+    if (def->coarse)
+        fill.finest = 1, fill.volumeError = SNW_COARSE_VOLUME;
     snwFilling filling;
     snwResult result = snwFillSurface(context, &fill, arena, &filling, message);
     meshed->mesh = filling.mesh;
@@ -149,7 +153,7 @@ static snwResult MakeByEither(
         *meshed = (snwMeshed){0};
     }
     snwResult result = MakeByLattice(context, def, arena, meshed, message);
-    bool strained = result >= 0 && !def->conform && IsStrained(def, meshed, why);
+    bool strained = result >= 0 && !def->conform && !def->coarse && IsStrained(def, meshed, why);
     memcpy(meshed->why, why, sizeof why);
     if (!strained)
         return result;

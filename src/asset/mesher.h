@@ -30,6 +30,7 @@ typedef struct snwMesherDef
     int innerCount;
     snwMesher mesher;
     bool conform;         // auto: the mesh should have the surface's own vertices and triangles
+    bool coarse;          // auto, lattice: thin parts need not be as fine, for what is seen only rides in the mesh
     double weldTolerance; // m, vertices as near as this are one
     int tets, vertices;   // wanted, about; the first that is not 0 decides. Both 0: the spacing does
     double spacing; // m, edge of cells (lattice) or of tets (tetgen); 0 with no count either: 1/40 of the diagonal

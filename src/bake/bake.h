@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include "bake/against.h"
 #include "bake/frames.h"
 #include "bake/settings.h"
 #include "prepare/prepare.h"
@@ -53,6 +54,9 @@ snwBakeDef snwDefaultBakeDef(void);
 snwResult snwBake_Open(snwContext* context, const snwBakeDef* def, snwBake** bake, snwMessage* message);
 // Simulates, or goes on with it, and measures. After snw_errorInterrupted the folder holds the finished frames.
 snwResult snwBake_Run(snwBake* bake, snwMessage* message);
+// Reads a file that was written of it and holds it against the source; an error names mesh, bone and frame. The frames
+// are kept. snw_ok without a look if there is no source to hold it against.
+snwResult snwBake_CheckWritten(snwBake* bake, const char* path, snwMessage* message);
 void snwBake_Close(snwBake* bake); // NULL is allowed
 
 const snwBakeSettings* snwBake_GetSettings(const snwBake* bake);
@@ -93,18 +97,25 @@ typedef struct snwBakeReport
     int cycles;                        // that a loop was run until it repeated; 0: no loop
     int fadeFrames;                    // at its end, that fade into its beginning
     double seamPosition, seamVelocity; // change across the seam over the median change from frame to frame
-    double stretch;                    // worst relative change of an edge of the body
+    double stretch;                    // worst relative change of an edge of the surfaces that are written
     int stretchFrame;
     const char* stretchBone; // whose flesh it is in; "" if none
     double artistStretch;    // the same of the artist's motion alone
     double lag;              // m: the farthest that flesh gets from where the artist has it
     int lagFrame;
     const char* lagBone;
-    double size;                            // m, of the character
-    int cuts;                               // frames between which the artist's motion jumps
-    double inverted;                        // the largest share of the flesh that is turned inside out in a frame
-    double artistInverted;                  // the same of the artist's motion alone
-    double settled;                         // how fast flesh still was before the first frame, in sizes per second
+    snwVec3 lagPlace;      // m, in the world
+    double size;           // m, of the character
+    int cuts;              // frames between which the artist's motion jumps
+    double inverted;       // the largest share of the flesh that is turned inside out in a frame
+    double artistInverted; // the same of the artist's motion alone
+    double settled;        // how fast flesh still was before the first frame, in sizes per second
+    double limited;        // the largest share of the vertices that the reach of flesh holds back
+    double ride;           // m: the farthest that a surface is from the skinned body, on average
+    const char* rideMesh;  // which
+    int rideFrame;
+    bool checked;                           // what was written was held against the source, and is right
+    snwAgainst against;                     // how; after snwBake_CheckWritten
     double seconds, prepareSeconds, stepMs; // s of the run; s; median
     uint64_t hash;                          // of the last frame simulated
     const snwBakeDrift* drifts;             // one per bone

@@ -1,16 +1,21 @@
-// Output frames from the cache of the run: body, blended with the artist's where that is asked for, and the surfaces
-// that ride in it.
+// Output frames from the cache of the run: body, blended with the artist's where that is asked for, and the surfaces:
+// those of the file with what flesh adds to them (flesh.h), or, where no clip of the file moves them, those that ride
+// in the body.
 //
 // A loop ends in its beginning: its last frames fade from this cycle into the one before, whose end is where this cycle
 // began, so the seam is closed to the last bit, and smoothly.
 
 #include "bake/parts.h"
 
+#include "bake/flesh.h"
 #include "rig/skinning.h"
 #include "sim/character.h"
 
 #include <math.h>
 #include <string.h>
+
+#define SNW_REACH      0.2 // of its thickness: flesh as usual moves no farther
+#define SNW_MOST_REACH 1.0
 
 struct snwBakeFrames
 {
@@ -27,6 +32,8 @@ struct snwBakeFrames
     int frame; // that the body is of, -1: none
     double clipTime;
     bool artistShown; // the artist's display is of this frame
+    snwAssetPoser poser;
+    snwBakeFlesh* flesh; // by surface; NULL: the motion is no clip of the file
     snwBakeInfo info;
 };
 
@@ -63,6 +70,40 @@ static snwResult MakeSkinning(snwBakeFrames* f, snwMessage* message)
     return result < 0 ? result : snwSkinPalette_Create(f->context, def->boneCount, &f->palette, message);
 }
 
+// Soft flesh may go farther than usual flesh, in proportion to how much it gives way.
+static double ReachOf(const snwCharacterDef* def)
+{
+    double usual = snwPreset_GetInfo(snwPreset_Find("flesh"))->material.frequency, softest = usual;
+    for (int i = 0; i < def->materialCount; ++i)
+        if (def->materials[i].frequency > 0)
+            softest = fmin(softest, def->materials[i].frequency);
+    return fmin(SNW_REACH * (usual / softest) * (usual / softest), SNW_MOST_REACH);
+}
+
+static snwResult MakeFlesh(snwBakeFrames* f, snwMessage* message)
+{
+    const snwBake* bake = f->bake;
+    const snwCharacter* character = snwPrepared_GetCharacter(bake->prepared);
+    int count = snwPrepared_GetInfo(bake->prepared).surfaceCount;
+    snwThickness thickness;
+    if (bake->asset == NULL || bake->plan.animation < 0)
+        return snw_ok;
+    f->flesh = snwArena_Alloc(&f->arena, (size_t)count + 1, sizeof *f->flesh);
+    if (f->arena.failed)
+        return snwFailMemory(message);
+    snwResult result = snwAssetPoser_Make(bake->asset, &f->arena, &f->poser, message);
+    if (result >= 0)
+        result = snwThickness_Make(&f->arena, character, &thickness, message);
+    if (bake->settings.falloff == 0)
+        thickness = (snwThickness){0}; // nothing holds flesh back
+    double reach = ReachOf(snwCharacter_GetDef(character));
+    for (int i = 0; i < count && result >= 0; ++i)
+        if (snwPrepared_GetSurface(bake->prepared, i)->node >= 0)
+            result = snwBakeFlesh_Make(
+                &f->arena, bake->prepared, bake->asset, i, &thickness, reach, &f->flesh[i], message);
+    return result;
+}
+
 snwResult snwBakeFrames_Open(snwBake* bake, snwBakeFrames** frames, snwMessage* message)
 {
     snwBakeFrames* f = snwAlloc(bake->context, sizeof *f);
@@ -78,6 +119,8 @@ snwResult snwBakeFrames_Open(snwBake* bake, snwBakeFrames** frames, snwMessage* 
     f->body = snwArena_Alloc(&f->arena, 3 * (size_t)def->vertexCount + 1, sizeof(float));
     f->artist = snwArena_Alloc(&f->arena, 3 * (size_t)def->vertexCount + 1, sizeof(float));
     snwResult result = f->arena.failed ? snwFailMemory(message) : MakeSkinning(f, message);
+    if (result >= 0)
+        result = MakeFlesh(f, message);
     if (result >= 0)
         result = snwFrames_Open(bake->context, bake->framesPath, &f->cache, message);
     if (result >= 0)
@@ -198,6 +241,31 @@ static void Blend(snwBakeFrames* f)
     }
 }
 
+static snwResult ShowArtist(snwBakeFrames* f, snwMessage* message)
+{
+    snwResult result = f->artistShown ? snw_ok
+                                      : snwDisplay_Update(f->artistDisplay, f->artist, f->vertexCount,
+                                            3 * (int)sizeof(float), message);
+    f->artistShown = result >= 0;
+    return result;
+}
+
+static snwResult AddFlesh(snwBakeFrames* f, snwMessage* message)
+{
+    const snwAssetAnimation* animation = &f->bake->asset->animations[f->bake->plan.animation];
+    snwResult result = ShowArtist(f, message);
+    snwAssetPoser_Pose(&f->poser, animation, f->clipTime);
+    for (int i = 0; i < snwPrepared_GetInfo(f->bake->prepared).surfaceCount && result >= 0; ++i)
+    {
+        snwSkin simulated, skinned;
+        snwDisplay_GetSurface(f->display, i, &simulated);
+        snwDisplay_GetSurface(f->artistDisplay, i, &skinned);
+        if (f->flesh[i].vertexCount > 0)
+            snwBakeFlesh_Add(&f->flesh[i], &f->poser, animation, f->clipTime, &simulated, &skinned);
+    }
+    return result;
+}
+
 static snwResult ReadFrame(snwBakeFrames* f, int frame, snwMessage* message)
 {
     const snwBakePlan* plan = &f->bake->plan;
@@ -217,7 +285,10 @@ static snwResult ReadFrame(snwBakeFrames* f, int frame, snwMessage* message)
     f->artistShown = false;
     snwDisplay_SetMotion(f->display, plan->motion, f->clipTime);
     snwDisplay_SetMotion(f->artistDisplay, plan->motion, f->clipTime);
-    return snwDisplay_Update(f->display, f->body, f->vertexCount, 3 * (int)sizeof(float), message);
+    snwDisplay_SetBones(f->display, f->bones, f->boneCount, (int)sizeof *f->bones);
+    snwDisplay_SetBones(f->artistDisplay, f->bones, f->boneCount, (int)sizeof *f->bones);
+    result = snwDisplay_Update(f->display, f->body, f->vertexCount, 3 * (int)sizeof(float), message);
+    return result < 0 || f->flesh == NULL ? result : AddFlesh(f, message);
 }
 
 snwResult snwBakeFrames_Read(snwBakeFrames* frames, int frame, snwBakeFrame* result, snwMessage* message)
@@ -245,20 +316,51 @@ static snwResult GetSurface(const snwDisplay* display, int surface, snwSkin* ski
 
 snwResult snwBakeFrames_GetSurface(const snwBakeFrames* frames, int surface, snwSkin* skin, snwMessage* message)
 {
-    return GetSurface(frames->display, surface, skin, message);
+    snwResult result = GetSurface(frames->display, surface, skin, message);
+    if (result >= 0 && frames->flesh != NULL && frames->flesh[surface].vertexCount > 0)
+    {
+        skin->positions = frames->flesh[surface].positions;
+        skin->normals = frames->flesh[surface].shown;
+    }
+    return result;
 }
 
 snwResult snwBakeFrames_GetArtist(snwBakeFrames* frames, int surface, snwSkin* skin, snwMessage* message)
 {
-    if (!frames->artistShown)
+    snwResult result = ShowArtist(frames, message);
+    if (result >= 0)
+        result = GetSurface(frames->artistDisplay, surface, skin, message);
+    if (result >= 0 && frames->flesh != NULL && frames->flesh[surface].vertexCount > 0)
     {
-        snwResult result = snwDisplay_Update(
-            frames->artistDisplay, frames->artist, frames->vertexCount, 3 * (int)sizeof(float), message);
-        if (result < 0)
-            return result;
-        frames->artistShown = true;
+        skin->positions = frames->flesh[surface].artist;
+        skin->normals = frames->flesh[surface].artistNormals;
     }
-    return GetSurface(frames->artistDisplay, surface, skin, message);
+    return result;
+}
+
+snwResult snwBakeFrames_GetFlesh(snwBakeFrames* frames, int surface, const float** offsets, snwMessage* message)
+{
+    snwSkin skin;
+    snwResult result = GetSurface(frames->display, surface, &skin, message);
+    bool known = result >= 0 && frames->flesh != NULL && frames->flesh[surface].vertexCount > 0;
+    *offsets = known ? frames->flesh[surface].offsets : NULL;
+    return result;
+}
+
+double snwBakeFrames_GetRide(const snwBakeFrames* frames, int surface)
+{
+    return frames->flesh != NULL ? frames->flesh[surface].ride : 0;
+}
+
+double snwBakeFrames_GetLimited(const snwBakeFrames* frames)
+{
+    double limited = 0, count = 0;
+    for (int i = 0; frames->flesh != NULL && i < snwPrepared_GetInfo(frames->bake->prepared).surfaceCount; ++i)
+    {
+        limited += frames->flesh[i].limited;
+        count += frames->flesh[i].vertexCount;
+    }
+    return count > 0 ? limited / count : 0;
 }
 
 const float* snwBakeFrames_GetBody(const snwBakeFrames* frames)

@@ -55,8 +55,15 @@ snwResult snwBakeFrames_Read(snwBakeFrames* frames, int frame, snwBakeFrame* res
 // A surface of the prepared character: positions and normals of its vertices in the artist's order, until the next
 // Read.
 snwResult snwBakeFrames_GetSurface(const snwBakeFrames* frames, int surface, snwSkin* skin, snwMessage* message);
-// The same without flesh: the body skinned by its bones, the surface riding in it.
+// The same without flesh: what the file makes of it.
 snwResult snwBakeFrames_GetArtist(snwBakeFrames* frames, int surface, snwSkin* skin, snwMessage* message);
+// The difference of the two: m, x y z of each vertex; *offsets NULL: the motion is no clip of the file.
+snwResult snwBakeFrames_GetFlesh(snwBakeFrames* frames, int surface, const float** offsets, snwMessage* message);
+// m, on average: from where the surface is on the skinned body to what the file makes of it. Flesh of a body that is
+// far from what is shown is not its own.
+double snwBakeFrames_GetRide(const snwBakeFrames* frames, int surface);
+// The share of all vertices whose flesh is held back because it would go beyond its reach.
+double snwBakeFrames_GetLimited(const snwBakeFrames* frames);
 
 // Body vertices, x y z each, simulated and skinned, until the next Read.
 const float* snwBakeFrames_GetBody(const snwBakeFrames* frames);

@@ -5,12 +5,21 @@
 
 #include "bake/parts.h"
 
+#include "bake/thickness.h"
 #include "scene/tables.h"
 #include "scene/words.h"
 #include "sim/character.h"
 
 #include <math.h>
 #include <string.h>
+
+#define SNW_THICKNESS_STEP 1.2 // from one material to the next firmer one
+#define SNW_MOST_FREQUENCY 1e3 // Hz
+
+enum
+{
+    snw_thicknessSteps = 28 // 1.2^27 is 137: the square of the largest factor
+};
 
 static const char* PresetName(int index, const void* data)
 {
@@ -125,6 +134,7 @@ typedef struct Touch
     snwMaterial* materials;
     int materialCount;
     int* regions;
+    bool* asked; // by element: its bone was named
     bool changed;
 } Touch;
 
@@ -218,7 +228,10 @@ static snwResult TouchBone(Touch* touch, const char* name, const json_t* given, 
     }
     for (int i = 0; i < character->tetCount; ++i)
         if (touch->regions[i] < before && FollowsMost(character, i, bone))
+        {
             touch->regions[i] += before;
+            touch->asked[i] = true;
+        }
     touch->materials = all;
     touch->materialCount = 2 * before;
     touch->changed = true;
@@ -274,15 +287,54 @@ static snwResult TouchMaterials(Touch* touch, snwMessage* message)
     return result;
 }
 
+// Thin flesh swings faster and settles sooner, but where somebody said what it does: copies of the materials, in steps.
+static snwResult TouchThickness(Touch* touch, snwMessage* message)
+{
+    const snwCharacterDef* character = touch->character;
+    snwArena* arena = &touch->bake->arena;
+    int before = touch->materialCount;
+    double falloff = touch->bake->settings.falloff;
+    snwThickness thickness;
+    snwResult result = snwThickness_Make(arena, snwPrepared_GetCharacter(touch->bake->prepared), &thickness, message);
+    if (result < 0 || thickness.character == NULL || falloff == 0)
+        return result;
+    snwMaterial* all = snwArena_Alloc(arena, (size_t)before * snw_thicknessSteps, sizeof *all);
+    if (all == NULL)
+        return snwFailMemory(message);
+    for (int k = 0; k < snw_thicknessSteps * before; ++k)
+    {
+        double factor = pow(SNW_THICKNESS_STEP, k / before);
+        all[k] = touch->materials[k % before];
+        all[k].frequency = fmin(all[k].frequency * factor, SNW_MOST_FREQUENCY);
+        all[k].settling /= factor;
+    }
+
+    // Where an element is as thick as its corners are on average.
+    for (int i = 0; i < character->tetCount; ++i)
+    {
+        double length = 0;
+        for (int k = 0; k < 4; ++k)
+            length += 0.25 * snwThickness_At(&thickness, character->vertices[character->tets[i][k]],
+                                 &character->tets[i][k], &(double){1}, 1);
+        double steps = log(snwThickness_Factor(&thickness, length, falloff)) / log(SNW_THICKNESS_STEP);
+        int step = touch->asked[i] ? 0 : (int)fmin(round(steps), snw_thicknessSteps - 1);
+        touch->regions[i] += before * step;
+        touch->changed = touch->changed || step > 0;
+    }
+    touch->materials = all;
+    touch->materialCount = snw_thicknessSteps * before;
+    return snw_ok;
+}
+
 static snwResult Rebuild(Touch* touch, snwMessage* message)
 {
     snwBake* bake = touch->bake;
     snwPrepared *old = bake->prepared, *made = NULL;
     snwCharacterDef def = *touch->character;
     snwCharacter* character = NULL;
-    bool heavier = touch->materialCount != def.materialCount;
-    for (int i = 0; i < touch->materialCount && !heavier; ++i)
-        heavier = touch->materials[i].density != def.materials[i].density;
+    bool heavier = false;
+    for (int i = 0; i < def.tetCount && !heavier; ++i)
+        heavier = touch->materials[touch->regions[i]].density != def.materials[def.regions[i]].density;
     def.materials = touch->materials;
     def.materialCount = touch->materialCount;
     def.regions = touch->regions;
@@ -320,9 +372,12 @@ snwResult snwBake_Retouch(snwBake* bake, snwMessage* message)
     touch.materials = snwArena_Copy(
         &bake->arena, character->materials, (size_t)character->materialCount, sizeof(snwMaterial));
     touch.regions = snwArena_Copy(&bake->arena, character->regions, (size_t)character->tetCount, sizeof(int));
+    touch.asked = snwArena_Alloc(&bake->arena, (size_t)character->tetCount + 1, sizeof *touch.asked);
     if (bake->arena.failed)
         return snwFailMemory(message);
     snwResult result = TouchMaterials(&touch, message);
+    if (result >= 0)
+        result = TouchThickness(&touch, message);
     if (result < 0 || !touch.changed)
         return result;
     DropUnused(&touch);

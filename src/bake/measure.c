@@ -1,8 +1,9 @@
 // What came of a bake, in numbers that an artist can act on.
 //
-// Drift: of the flesh of each bone, the mean place (by mass and weight) against where skinning alone has it. In pbcd
-// bones are exactly the artist's; whether the flesh around them stays with the artist's motion on average is another
-// matter, and the reason for --keep-trajectory.
+// Lag, stretch and drift are those of the surfaces that are written against the artist's: of bodies nobody sees
+// anything. Drift: where the surface over each bone is on average (by weight), against the artist's. In pbcd bones are
+// exactly the artist's; whether the flesh around them stays with the artist's motion on average is another matter, and
+// the reason for --keep-trajectory.
 //
 // Seam of a loop: what changes from its last frame but one to its end, which is its beginning, against the median
 // change from frame to frame; and how much the velocity changes there, against the median change of the velocity.
@@ -15,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SNW_FAR  0.05 // of the size: from the surface to its body
+#define SNW_HELD 0.4  // of the vertices
+
 typedef struct Meter
 {
     snwBake* bake;
@@ -22,7 +26,7 @@ typedef struct Meter
     const snwCharacter* character;
     int vertexCount, boneCount, frameCount;
     snwBakeDrift* drifts;
-    double* sums;            // 4 per bone: offset by mass and weight, and that mass
+    double* sums;            // 4 per bone: offset by weight, and that weight
     float* now[4];           // of this frame and some before
     double *changes, *turns; // per frame: the most that a vertex moves, that its velocity changes
     int turnCount;
@@ -57,27 +61,43 @@ static const char* MainBoneName(const snwCharacter* character, int vertex)
 // ---------------------------------------------------------------------------------------------------------------------
 // Of each frame
 
-static void MeasureStretch(Meter* meter, int frame, const float* body, const float* artist)
+// The vertex of the body whose weights stand for those of a vertex of a surface.
+static int CarrierOf(const Meter* meter, int surface, int vertex)
 {
-    const snwCharacter* c = meter->character;
+    const snwPrepared* prepared = meter->bake->prepared;
+    const snwEmbedding* embedding = &prepared->embedding;
+    int point = prepared->points[surface][vertex], best = 0;
+    if (point < 0)
+        return prepared->anchors[~point].vertices[0];
+    for (int k = 1; k < 4; ++k)
+        if (embedding->weights[point][k] > embedding->weights[point][best])
+            best = k;
+    return embedding->vertices[embedding->corners[point][best]];
+}
+
+static double EdgeOf(const float* positions, int a, int b)
+{
+    const float *x = positions + 3 * (size_t)a, *y = positions + 3 * (size_t)b;
+    return Length((float[]){x[0] - y[0], x[1] - y[1], x[2] - y[2]});
+}
+
+static void MeasureStretch(Meter* meter, int frame, int index, const float* flesh, const float* artist)
+{
+    const snwSurfaceInfo* surface = snwPrepared_GetSurface(meter->bake->prepared, index);
     snwBakeReport* report = &meter->bake->report;
-    for (int e = 0; e < c->edgeCount; ++e)
+    for (int e = 0; e < 3 * surface->triangleCount; ++e)
     {
-        int a = c->edges[e][0], b = c->edges[e][1];
-        double rest = snwVec3_Distance(c->def.vertices[a], c->def.vertices[b]);
-        float now[3], skinned[3];
-        for (int k = 0; k < 3; ++k)
-        {
-            now[k] = body[3 * a + k] - body[3 * b + k];
-            skinned[k] = artist[3 * a + k] - artist[3 * b + k];
-        }
-        double stretch = rest > 0 ? fabs(Length(now) / rest - 1) : 0;
-        report->artistStretch = fmax(report->artistStretch, rest > 0 ? fabs(Length(skinned) / rest - 1) : 0);
+        int a = surface->triangles[e / 3][e % 3], b = surface->triangles[e / 3][(e + 1) % 3];
+        double rest = EdgeOf((const float*)surface->positions, a, b);
+        if (!(rest > 1e-4 * report->size)) // slivers stretch by any amount
+            continue;
+        double stretch = fabs(EdgeOf(flesh, a, b) / rest - 1);
+        report->artistStretch = fmax(report->artistStretch, fabs(EdgeOf(artist, a, b) / rest - 1));
         if (stretch <= report->stretch)
             continue;
         report->stretch = stretch;
         report->stretchFrame = frame;
-        report->stretchBone = MainBoneName(c, a);
+        report->stretchBone = MainBoneName(meter->character, CarrierOf(meter, index, a));
     }
 }
 
@@ -99,32 +119,58 @@ static double InvertedShare(const snwCharacterDef* def, const float* x)
     return def->tetCount > 0 ? (double)count / def->tetCount : 0;
 }
 
-static void MeasureLag(Meter* meter, int frame, const float* body, const float* artist)
+static void MeasureLag(Meter* meter, int frame, int index, const float* flesh, const float* artist)
 {
-    const snwCharacter* c = meter->character;
-    const snwWeights* weights = &c->def.boneWeights;
+    const snwWeights* weights = &meter->character->def.boneWeights;
     snwBakeReport* report = &meter->bake->report;
-    memset(meter->sums, 0, 4 * (size_t)meter->boneCount * sizeof(double));
-    for (int v = 0; v < meter->vertexCount; ++v)
+    for (int v = 0; v < snwPrepared_GetSurface(meter->bake->prepared, index)->vertexCount; ++v)
     {
+        const float* x = flesh + 3 * (size_t)v;
         float d[3];
         for (int k = 0; k < 3; ++k)
-            d[k] = body[3 * v + k] - artist[3 * v + k];
+            d[k] = x[k] - artist[3 * (size_t)v + (size_t)k];
         double lag = Length(d);
+        int carrier = CarrierOf(meter, index, v);
         if (lag > report->lag)
         {
             report->lag = lag;
             report->lagFrame = frame;
-            report->lagBone = MainBoneName(c, v);
+            report->lagBone = MainBoneName(meter->character, carrier);
+            report->lagPlace = (snwVec3){(double)x[0], (double)x[1], (double)x[2]};
         }
-        for (int i = weights->vertexCount > 0 ? weights->starts[v] : 0;
-             weights->vertexCount > 0 && i < weights->starts[v + 1]; ++i)
+        for (int i = weights->vertexCount > 0 ? weights->starts[carrier] : 0;
+             weights->vertexCount > 0 && i < weights->starts[carrier + 1]; ++i)
         {
-            double *sum = meter->sums + 4 * (size_t)weights->handles[i], mass = weights->values[i] * c->masses[v];
+            double* sum = meter->sums + 4 * (size_t)weights->handles[i];
             for (int k = 0; k < 3; ++k)
-                sum[k] += mass * (double)d[k];
-            sum[3] += mass;
+                sum[k] += weights->values[i] * (double)d[k];
+            sum[3] += weights->values[i];
         }
+    }
+}
+
+static snwResult MeasureSurfaces(Meter* meter, int frame, snwMessage* message)
+{
+    const snwBake* bake = meter->bake;
+    snwResult result = snw_ok;
+    memset(meter->sums, 0, 4 * (size_t)meter->boneCount * sizeof(double));
+    for (int i = 0; i < bake->surfaceCount && result >= 0; ++i)
+    {
+        snwSkin flesh, artist;
+        result = snwBakeFrames_GetSurface(meter->frames, bake->surfaces[i], &flesh, message);
+        if (result >= 0)
+            result = snwBakeFrames_GetArtist(meter->frames, bake->surfaces[i], &artist, message);
+        if (result < 0)
+            return result;
+        double ride = snwBakeFrames_GetRide(meter->frames, bake->surfaces[i]);
+        if (ride > bake->report.ride)
+        {
+            meter->bake->report.ride = ride;
+            meter->bake->report.rideMesh = snwPrepared_GetSurface(bake->prepared, bake->surfaces[i])->name;
+            meter->bake->report.rideFrame = frame;
+        }
+        MeasureStretch(meter, frame, bake->surfaces[i], flesh.positions, artist.positions);
+        MeasureLag(meter, frame, bake->surfaces[i], flesh.positions, artist.positions);
     }
     for (int b = 0; b < meter->boneCount; ++b)
     {
@@ -133,6 +179,7 @@ static void MeasureLag(Meter* meter, int frame, const float* body, const float* 
         meter->drifts[b].mean += drift / meter->frameCount;
         meter->drifts[b].most = fmax(meter->drifts[b].most, drift);
     }
+    return result;
 }
 
 // The most that a vertex moves from a to b, and that its velocity there differs from the velocity before (NULL: none).
@@ -187,11 +234,13 @@ static snwResult MeasureFrame(Meter* meter, int frame, snwMessage* message)
     if (result < 0)
         return result;
     const float *body = snwBakeFrames_GetBody(meter->frames), *artist = snwBakeFrames_GetArtistBody(meter->frames);
-    MeasureStretch(meter, frame, body, artist);
-    MeasureLag(meter, frame, body, artist);
+    result = MeasureSurfaces(meter, frame, message);
+    if (result < 0)
+        return result;
     snwBakeReport* report = &meter->bake->report;
     report->inverted = fmax(report->inverted, InvertedShare(&meter->character->def, body));
     report->artistInverted = fmax(report->artistInverted, InvertedShare(&meter->character->def, artist));
+    report->limited = fmax(report->limited, snwBakeFrames_GetLimited(meter->frames));
     MeasureSteps(meter, frame, body);
     if (frame > 0)
         meter->bake->report.cuts += Jumps(meter, meter->now[2], artist);
@@ -340,6 +389,16 @@ static void Judge(Meter* meter)
             "flesh of '%s' gets %.3g m away from where the artist has it in frame %d, a quarter of the "
             "size and more: a lower --softness, or --keep-trajectory",
             report->lagBone, report->lag, report->lagFrame);
+    if (report->ride > SNW_FAR * report->size)
+        snwBake_Warn(bake,
+            "'%s' is %.0f %% of the size away from the body that is simulated in frame %d, on average: its flesh may "
+            "move oddly (sinew info tells what is odd about the rig)",
+            report->rideMesh, 100 * report->ride / report->size, report->rideFrame);
+    if (report->limited > SNW_HELD)
+        snwBake_Warn(bake,
+            "flesh of %.0f %% of the surface would go farther than it reaches and is held back: a lower --softness, or "
+            "--falloff 0 to let it go",
+            100 * report->limited);
     if (report->settled > 0.02)
         snwBake_Warn(bake, "flesh was still moving at the first frame: a longer --preroll");
     if (worst > 0.02 * report->size)
@@ -377,7 +436,7 @@ snwResult snwBake_Measure(snwBake* bake, snwMessage* message)
         .vertexCount = character->def.vertexCount,
         .boneCount = character->def.boneCount,
         .frameCount = bake->plan.frameCount};
-    report->stretchBone = report->lagBone = "";
+    report->stretchBone = report->lagBone = report->rideMesh = "";
     report->frames = meter.frameCount;
     report->rate = bake->plan.rate;
     report->start = bake->plan.start;

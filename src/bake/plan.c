@@ -59,10 +59,9 @@ static snwResult ChooseClip(snwBake* bake, const snwCharacterDef* character, snw
         return FailClip(character, clip, message);
     if (clip[0] == 0 && bake->settings.cache[0] == 0 && character->motionCount > 1)
         snwBake_Note(bake, "clip '%s', the first of %d", character->motions[0].name, character->motionCount);
-    bake->plan.animation = -1;
-    for (int i = 0; bake->asset != NULL && i < bake->asset->animationCount && bake->plan.animation < 0; ++i)
-        if (strcmp(bake->asset->animations[i].name, character->motions[bake->plan.motion].name) == 0)
-            bake->plan.animation = i;
+    const int* clips = snwPrepared_GetInfo(bake->prepared).clips; // by number: files have clips without names
+    int animation = clips != NULL ? clips[bake->plan.motion] : -1;
+    bake->plan.animation = bake->asset != NULL && animation < bake->asset->animationCount ? animation : -1;
     return snw_ok;
 }
 

@@ -25,6 +25,8 @@ static const snwField s_fields[] = {
     FIELD(loop, "loop", snw_fieldBool, .help = "the clip is a cycle: run it until it repeats"),
     FIELD(blend, "blend", snw_fieldReal, .lower = 0, .upper = 1, .help = "0 the artist's motion, 1 the flesh's"),
     FIELD(softness, "softness", snw_fieldReal, .lower = 0.01, .upper = 100, .help = "gives way so much farther"),
+    FIELD(
+        falloff, "falloff", snw_fieldReal, .lower = 0, .upper = 2, .help = "hands, feet and faces are so much firmer"),
     FIELD(gravity, "gravity", snw_fieldReal, .lower = -1000, .upper = 1000, .unit = "m/s^2",
         .help = "downwards; 0: what the artist modelled hangs as it should"),
     FIELD(preset, "preset", snw_fieldText, .help = "flesh, muscle, fat, rubber, jelly or inflatable"),
@@ -57,6 +59,7 @@ static void Init(void* object, int kind)
         .preroll = -1,
         .blend = 1,
         .softness = 1,
+        .falloff = 1,
         .preset = "",
         .method = "pbcd",
         .tolerance = 0.001,

@@ -14,6 +14,7 @@ typedef struct snwBakeSettings
     bool loop;           // run the clip until it repeats
     double blend;        // 0 artist's .. 1 simulated
     double softness;     // > 0: gives way so much farther
+    double falloff;      // how much firmer thin flesh is, hands, feet and faces; 0: not at all
     double gravity;      // m/s^2, downwards
     const char* preset;  // of all flesh; "": the sidecar's material, or flesh
     bool selfCollision;  // flesh does not pass through itself

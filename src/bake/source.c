@@ -178,6 +178,7 @@ static snwResult PrepareFile(snwBake* bake, snwMessage* message)
     def.sidecar = bake->sidecarPath;
     def.cache = bake->settings.cache[0] != 0 ? bake->settings.cache : NULL;
     def.cacheRate = bake->settings.fps;
+    def.coarse = true;
     def.under = under;
     def.over = over;
     def.progress = OnStep;

@@ -214,6 +214,12 @@ static snwResult Thin(snwPreparer* p, snwFaces* faces, snwMessage* words)
     return result;
 }
 
+// Without bones the body is all that holds thin parts.
+static bool IsCoarse(const snwPreparer* p)
+{
+    return p->def->coarse && p->rigCount > 0;
+}
+
 static snwResult Try(snwPreparer* p, Attempt attempt, snwMeshed* meshed, snwMessage* words)
 {
     snwMesherDef def = snwDefaultMesherDef();
@@ -223,6 +229,7 @@ static snwResult Try(snwPreparer* p, Attempt attempt, snwMeshed* meshed, snwMess
     if (result < 0)
         return result;
     def.mesher = attempt.mesher;
+    def.coarse = IsCoarse(p);
     def.weldTolerance = 1e-7 * p->size;
     def.tets = (int)fmin(attempt.factor * WantedElements(p), 20000000);
     *meshed = (snwMeshed){0};
@@ -267,9 +274,9 @@ static snwResult Fill(snwPreparer* p)
     if (result > 0)
         snwPreparer_Note(p, "%s", words.text);
     int pieces = TornPieces(p, &meshed.mesh);
-    if (pieces > 0 && asked)
+    if (pieces > 0 && asked && !IsCoarse(p))
         snwPreparer_Note(p, "the body is torn into %d pieces where it is thin: more elements would help", pieces);
-    else if (pieces > 0)
+    else if (pieces > 0 && !IsCoarse(p))
         result = Mend(p, &meshed, pieces);
     p->report->mesher = meshed.mesher;
     p->body = meshed.mesh;

@@ -37,6 +37,7 @@ typedef struct snwPrepareDef
     int elements;                   // wanted, 0: the sidecar's, or by the size of the skeleton
     int decimate;                   // triangles that the flesh's surface keeps before it is filled, 0: all
     snwDecimation decimation;       // how they go
+    bool coarse;                    // with bones: thin parts may be coarser, for surfaces take only differences of it
     double scale;                   // metres per unit of the file, 0: the sidecar's, the file's, or guessed
     double size;                    // m, longest side of a picture's character, 0: the sidecar's, or 1
     int handles;                    // of a picture, 0: the sidecar's, or where it has ends

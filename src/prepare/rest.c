@@ -1,9 +1,13 @@
 // The rest pose: surfaces and joints as the artist modelled them, not as the nodes happen to stand.
 //
 // A skinned mesh was modelled in its bind pose; nodes may stand anywhere in a motion, and skinning to that would bend
-// the flesh before it begins. So rest is the bind pose, put where the root joint stands:
+// the flesh before it begins. So rest is the bind pose, put where a joint stands:
 //
-//   place(mesh) = world(root) inverseBind(root),   bind(joint) = place(mesh) inverseBind(joint)^-1
+//   place(mesh) = world(joint) inverseBind(joint),   bind(other) = place(mesh) inverseBind(other)^-1
+//
+// Any joint would do if all stood as they were bound. In files from real pipelines they do not, and the root least of
+// all: it often has another scale and up axis than the joints that hold the mesh. So it is the joint whose place for
+// the mesh is nearest to those that all others give, by the weights that they carry: a medoid.
 //
 // Meshes of further skins that share a joint are put so that it is in one place for both. What hangs on a joint without
 // a skin goes with it; everything else stays where its node is.
@@ -15,6 +19,9 @@
 
 #include <math.h>
 #include <string.h>
+
+#define SNW_SHORTEST 0.5  // m: of what a unit is guessed for
+#define SNW_LONGEST  10.0 // m
 
 static snwAffine Scaled(snwAffine a, double scale)
 {
@@ -36,39 +43,71 @@ static bool IsSound(snwAffine a)
 // ---------------------------------------------------------------------------------------------------------------------
 // Joints
 
-static bool IsJoint(const snwAssetSkin* skin, int node)
+// How much of the surfaces with the skin follows each joint, and how far from the origin they reach.
+static double WeighJoints(const snwPreparer* p, int skin, double* weights)
 {
-    for (int i = 0; i < skin->jointCount; ++i)
-        if (skin->joints[i] == node)
-            return true;
-    return false;
+    double reach = 0;
+    for (int s = 0; s < p->surfaceCount; ++s)
+    {
+        const snwAssetMesh* mesh = &p->asset->meshes[p->surfaces[s].mesh];
+        if (p->surfaces[s].skin != skin)
+            continue;
+        for (int k = 0; k < mesh->weights.starts[mesh->vertexCount]; ++k)
+            if (mesh->weights.bones[k] < p->asset->skins[skin].jointCount)
+                weights[mesh->weights.bones[k]] += mesh->weights.values[k];
+        for (int i = 0; i < mesh->vertexCount; ++i)
+            reach = fmax(reach, snwVec3_Length(mesh->positions[i]));
+    }
+    return reach;
 }
 
-// The first joint without a joint above it.
-static int RootOf(const snwAsset* asset, const snwAssetSkin* skin)
+// About how far apart two maps take points within the reach.
+static double MapDistance(snwAffine a, snwAffine b, double reach)
 {
+    double sum = 0;
+    for (int i = 0; i < 9; ++i)
+        sum += fabs(a.linear.m[i / 3][i % 3] - b.linear.m[i / 3][i % 3]) * reach;
+    return sum + snwVec3_Distance(a.translation, b.translation);
+}
+
+// The joint that places the mesh as most of its weight does; 0 if no joint carries any.
+static int MedoidOf(snwPreparer* p, int index)
+{
+    const snwAssetSkin* skin = &p->asset->skins[index];
+    double* weights = snwPreparer_Alloc(p, skin->jointCount + 1, sizeof *weights);
+    snwAffine* maps = snwPreparer_Alloc(p, skin->jointCount + 1, sizeof *maps);
+    int best = 0;
+    double least = INFINITY;
+    if (p->arena.failed)
+        return 0;
+    double reach = WeighJoints(p, index, weights);
     for (int i = 0; i < skin->jointCount; ++i)
     {
-        int above = asset->nodes[skin->joints[i]].parent;
-        while (above >= 0 && !IsJoint(skin, above))
-            above = asset->nodes[above].parent;
-        if (above < 0)
-            return i;
+        maps[i] = snwAffine_Compose(p->nodes[skin->joints[i]], skin->inverseBinds[i]);
+        weights[i] = IsSound(maps[i]) ? weights[i] : 0;
     }
-    return 0;
+    for (int i = 0; i < skin->jointCount; ++i)
+    {
+        double sum = 0;
+        for (int k = 0; k < skin->jointCount && weights[i] > 0; ++k)
+            sum += weights[k] > 0 ? weights[k] * MapDistance(maps[i], maps[k], reach) : 0;
+        if (weights[i] > 0 && sum < least)
+            least = sum, best = i;
+    }
+    return best;
 }
 
 // Where a mesh of the skin is, and with it the joints that nobody placed before.
-static snwAffine PlaceSkin(snwPreparer* p, const snwAssetSkin* skin)
+static snwAffine PlaceSkin(snwPreparer* p, int index)
 {
+    const snwAssetSkin* skin = &p->asset->skins[index];
     int anchor = -1;
     for (int i = 0; i < skin->jointCount && anchor < 0; ++i)
         if (p->bound[skin->joints[i]] && IsSound(skin->inverseBinds[i]))
             anchor = i;
-    int root = RootOf(p->asset, skin);
-    snwAffine place = anchor >= 0
-                          ? snwAffine_Compose(p->binds[skin->joints[anchor]], skin->inverseBinds[anchor])
-                          : snwAffine_Compose(Scaled(p->nodes[skin->joints[root]], p->scale), skin->inverseBinds[root]);
+    int joint = anchor >= 0 ? anchor : MedoidOf(p, index);
+    snwAffine stands = anchor >= 0 ? p->binds[skin->joints[joint]] : Scaled(p->nodes[skin->joints[joint]], p->scale);
+    snwAffine place = snwAffine_Compose(stands, skin->inverseBinds[joint]);
     if (!IsSound(place))
         place = Scaled((snwAffine){snwMat3_Diagonal(1, 1, 1), {0, 0, 0}}, p->scale);
     for (int i = 0; i < skin->jointCount; ++i)
@@ -243,7 +282,7 @@ static int MainSkin(const snwPreparer* p)
 static snwAffine PlaceSurface(snwPreparer* p, const snwRestSurface* surface)
 {
     if (surface->skin >= 0)
-        return PlaceSkin(p, &p->asset->skins[surface->skin]);
+        return PlaceSkin(p, surface->skin);
     if (surface->node >= 0)
         return PlaceNode(p, surface->node);
     return Scaled((snwAffine){snwMat3_Diagonal(1, 1, 1), {0, 0, 0}}, p->scale);
@@ -254,7 +293,7 @@ static void PlaceAll(snwPreparer* p)
     int main = MainSkin(p);
     memset(p->bound, 0, (size_t)p->asset->nodeCount);
     if (main >= 0)
-        PlaceSkin(p, &p->asset->skins[main]);
+        PlaceSkin(p, main);
     for (int round = 0; round < 2; ++round) // joints first: others hang on them
         for (int i = 0; i < p->surfaceCount; ++i)
             if ((p->surfaces[i].skin >= 0) == (round == 0))
@@ -299,10 +338,17 @@ static snwResult ChooseScale(snwPreparer* p)
     else if (p->settings.size > 0)
         p->scale = p->settings.size / longest;
     else if (longest < 0.02 || longest > 20)
-        p->scale = p->asset->scale > 0 ? p->asset->scale : pow(10, -floor(log10(longest / 0.5))), guessed = true;
+    {
+        // What the file says of its unit is taken where a living thing can be as long.
+        double said = p->asset->scale > 0 ? p->asset->scale * longest : 0;
+        p->scale = said > SNW_SHORTEST && said < SNW_LONGEST ? p->asset->scale
+                                                             : pow(10, -floor(log10(longest / SNW_SHORTEST)));
+        guessed = true;
+    }
     if (guessed)
-        snwPreparer_Note(
-            p, "it would be %.3g m long: one unit is taken as %g m (give a scale to say otherwise)", longest, p->scale);
+        snwPreparer_Note(p,
+            "it would be %.3g m long: one unit is taken as %g m, which makes it %.3g m (give a scale to say otherwise)",
+            longest, p->scale, longest * p->scale);
     PlaceAll(p);
     p->size = p->scale * snwVec3_Length(sides);
     return snw_ok;

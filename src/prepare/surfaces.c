@@ -36,7 +36,8 @@ typedef struct Finisher
 // ---------------------------------------------------------------------------------------------------------------------
 // Rigid pieces
 
-static bool AddAnchor(Finisher* f, const int* vertices, int count)
+// bone: whose motion it follows exactly, because it has no flesh; -1: none.
+static bool AddAnchor(Finisher* f, const int* vertices, int count, int bone)
 {
     if (f->anchorCount == f->anchorRoom)
     {
@@ -49,7 +50,7 @@ static bool AddAnchor(Finisher* f, const int* vertices, int count)
         f->anchors = grown;
         f->anchorRoom = room;
     }
-    f->anchors[f->anchorCount++] = (snwRigidAnchor){vertices, count};
+    f->anchors[f->anchorCount++] = (snwRigidAnchor){vertices, count, bone};
     return true;
 }
 
@@ -69,11 +70,11 @@ static int AnchorOfBone(Finisher* f, int bone)
         if (p->vertexBones[i] == bone)
             vertices[at++] = i;
     f->boneAnchors[bone] = f->anchorCount;
-    return AddAnchor(f, vertices, count) ? f->boneAnchors[bone] : -1;
+    return AddAnchor(f, vertices, count, -1) ? f->boneAnchors[bone] : -1;
 }
 
-// The vertices of the body nearest to a place.
-static int AnchorAt(Finisher* f, snwVec3 place)
+// The vertices of the body nearest to a place; of a bone without flesh where nobody tells where bones are.
+static int AnchorAt(Finisher* f, snwVec3 place, int bone)
 {
     snwPreparer* p = f->preparer;
     int n = p->body.vertexCount, count = n < snw_anchorVertices ? n : snw_anchorVertices;
@@ -92,7 +93,7 @@ static int AnchorAt(Finisher* f, snwVec3 place)
         vertices[i] = order[i];
     snwFree(p->context, keys);
     snwFree(p->context, order);
-    return made && AddAnchor(f, vertices, count) ? f->anchorCount - 1 : -1;
+    return made && AddAnchor(f, vertices, count, bone) ? f->anchorCount - 1 : -1;
 }
 
 static snwResult AnchorPieces(Finisher* f, const snwRestSurface* surface, int* anchors)
@@ -114,7 +115,7 @@ static snwResult AnchorPieces(Finisher* f, const snwRestSurface* surface, int* a
                 ++count;
             }
         if (anchors[s] < 0)
-            anchors[s] = AnchorAt(f, snwVec3_Scale(centre, 1.0 / (count > 0 ? count : 1)));
+            anchors[s] = AnchorAt(f, snwVec3_Scale(centre, 1.0 / (count > 0 ? count : 1)), bone);
         if (anchors[s] < 0)
             return snwFailMemory(p->message);
     }
@@ -422,11 +423,14 @@ static snwResult Assemble(Finisher* f, snwCharacter* character, snwPrepared** pr
 {
     snwPreparer* p = f->preparer;
     int* nodes = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *nodes);
+    int* clips = p->motionCount > 0 ? snwPreparer_Alloc(p, p->motionCount, sizeof *clips) : NULL;
     char* settings = SettingsText(p);
     if (p->arena.failed)
         return snwFailMemory(p->message);
     for (int i = 0; i < p->boneCount; ++i)
         nodes[i] = p->rig[p->boneRig[i]].node;
+    for (int i = 0; i < p->motionCount; ++i)
+        clips[i] = p->motionShapes[i] >= 0 ? p->motionShapes[i] : -1;
     const char* slash = strrchr(p->path, '/');
     snwPreparedDef def = {.character = character,
         .surfaces = f->infos,
@@ -441,7 +445,8 @@ static snwResult Assemble(Finisher* f, snwCharacter* character, snwPrepared** pr
             .sourceHash = p->sourceHash,
             .scale = p->scale,
             .settings = settings,
-            .boneNodes = nodes}};
+            .boneNodes = nodes,
+            .clips = clips}};
     snwResult result = snwCreatePrepared(p->context, &def, prepared, p->message);
     bool shaped = false;
     for (int i = 0; i < p->motionCount; ++i)

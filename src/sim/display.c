@@ -24,6 +24,8 @@ struct snwDisplay
     float* points;         // x y z of each point
     float* gradients;      // cofactors at each point, 9 each
     snwTransform* motions; // of the anchors
+    snwTransform* bones;   // where they are, if that is told
+    bool bonesKnown;
     float** positions;
     float** normals; // per surface
     int motion;      // that surfaces show, -1: none
@@ -47,6 +49,7 @@ snwResult snwCreateDisplay(snwPrepared* prepared, snwDisplay** out, snwMessage* 
     display->points = snwArena_Alloc(arena, 3 * points + 1, sizeof(float));
     display->gradients = snwArena_Alloc(arena, 9 * points + 1, sizeof(float));
     display->motions = snwArena_Alloc(arena, (size_t)prepared->anchorCount + 1, sizeof *display->motions);
+    display->bones = snwArena_Alloc(arena, (size_t)prepared->character->def.boneCount + 1, sizeof *display->bones);
     display->positions = snwArena_Alloc(arena, count + 1, sizeof *display->positions);
     display->normals = snwArena_Alloc(arena, count + 1, sizeof *display->normals);
     for (size_t i = 0; i < count && !arena->failed; ++i)
@@ -225,6 +228,16 @@ snwResult snwDisplay_SetMotion(snwDisplay* display, int motion, double time)
     return snw_ok;
 }
 
+snwResult snwDisplay_SetBones(snwDisplay* display, const snwTransform* bones, int count, int stride)
+{
+    if (bones != NULL && (count != display->prepared->character->def.boneCount || stride < (int)sizeof *bones))
+        return snw_errorArgument;
+    display->bonesKnown = bones != NULL;
+    for (int i = 0; bones != NULL && i < count; ++i)
+        display->bones[i] = *(const snwTransform*)((const char*)bones + (size_t)i * (size_t)stride);
+    return snw_ok;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // All of them
 
@@ -272,7 +285,11 @@ snwResult snwDisplay_Update(snwDisplay* display, const float* positions, int cou
     if (prepared->embedding.arms != NULL)
         snwParallelFor(prepared->context, prepared->embedding.pointCount, 1024, FindGradients, display);
     for (int i = 0; i < prepared->anchorCount; ++i)
-        display->motions[i] = FitAnchor(prepared, &prepared->anchors[i], positions, stride);
+    {
+        const snwRigidAnchor* anchor = &prepared->anchors[i];
+        display->motions[i] = display->bonesKnown && anchor->bone >= 0 ? display->bones[anchor->bone]
+                                                                       : FitAnchor(prepared, anchor, positions, stride);
+    }
     for (int i = 0; i < prepared->info.surfaceCount; ++i)
     {
         Gather gather = MakeGather(display, i);

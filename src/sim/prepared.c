@@ -125,6 +125,12 @@ static snwResult Check(const snwPreparedDef* def, snwMessage* message)
     if (result < 0)
         snwMessage_AddPlace(message, "embedding");
     for (int i = 0; i < def->anchorCount && result >= 0; ++i)
+        if (def->anchors[i].bone < -1 || def->anchors[i].bone >= body->boneCount)
+            result = snwFail(message, snw_errorArgument, NULL, "anchors[%d] has no such bone", i);
+    for (int i = 0; def->info.clips != NULL && i < body->motionCount && result >= 0; ++i)
+        if (def->info.clips[i] < -1)
+            result = snwFail(message, snw_errorArgument, NULL, "clips[%d] is %d", i, def->info.clips[i]);
+    for (int i = 0; i < def->anchorCount && result >= 0; ++i)
         result = def->anchors[i].count > 0 ? CheckIndices(def->anchors[i].vertices, (size_t)def->anchors[i].count,
                                                  body->vertexCount, "anchor", message)
                                            : snwFail(message, snw_errorArgument, NULL, "anchors[%d] is empty", i);
@@ -228,6 +234,9 @@ snwResult snwCreatePrepared(snwContext* context, const snwPreparedDef* def, snwP
     prepared->info.settings = snwArena_Text(&prepared->arena, def->info.settings);
     prepared->info.boneNodes = snwArena_Copy(
         &prepared->arena, def->info.boneNodes, (size_t)snwCharacter_GetInfo(def->character).boneCount, sizeof(int));
+    if (def->info.clips != NULL)
+        prepared->info.clips = snwArena_Copy(
+            &prepared->arena, def->info.clips, (size_t)snwCharacter_GetInfo(def->character).motionCount, sizeof(int));
     if (prepared->arena.failed)
     {
         snwPrepared_Release(prepared);

@@ -23,11 +23,13 @@ enum
     snw_maxTextures = 256,
 };
 
-// What moves a rigid piece of a surface: the rigid motion that fits these vertices of the body best.
+// What moves a rigid piece of a surface: the rigid motion that fits these vertices of the body best; or a bone that has
+// no flesh of its own, where it is told where bones are (snwDisplay_SetBones).
 typedef struct snwRigidAnchor
 {
-    const int* vertices;
-    int count; // >= 1
+    const int* vertices; // of a bone without flesh: the nearest
+    int count;           // >= 1
+    int bone;            // without flesh; -1: the vertices alone count
 } snwRigidAnchor;
 
 typedef struct snwPreparedDef

@@ -20,8 +20,11 @@ enum
     snw_tagSurfaces = 0x46525553,  // "SURF"
     snw_tagTextures = 0x54584554,  // "TEXT"
     snw_tagTracks = 0x4B415254,    // "TRAK": what motions do to surfaces; only where they do
-    snw_sectionCount = 6,
+    snw_tagLinks = 0x4B4E494C,     // "LINK": clips of motions, bones of anchors; only where they are known
+    snw_sectionCount = 7,
     snw_neededCount = 5,
+    snw_tracksSection = 5,
+    snw_linksSection = 6,
     snw_headBytes = 24,
     snw_sectionBytes = 32,
     snw_maxSections = 64,
@@ -123,10 +126,29 @@ static void WriteTracks(const snwPrepared* prepared, snwWriter* writer)
     }
 }
 
+static bool HasLinks(const snwPrepared* prepared)
+{
+    bool any = prepared->info.clips != NULL;
+    for (int i = 0; i < prepared->anchorCount; ++i)
+        any = any || prepared->anchors[i].bone >= 0;
+    return any;
+}
+
+static void WriteLinks(const snwPrepared* prepared, snwWriter* writer)
+{
+    int motions = prepared->info.clips != NULL ? snwCharacter_GetInfo(prepared->character).motionCount : 0;
+    snwWriteInt(writer, motions);
+    for (int i = 0; i < motions; ++i)
+        snwWriteInt(writer, prepared->info.clips[i]);
+    snwWriteInt(writer, prepared->anchorCount);
+    for (int i = 0; i < prepared->anchorCount; ++i)
+        snwWriteInt(writer, prepared->anchors[i].bone);
+}
+
 static void WriteSections(const snwPrepared* prepared, Section sections[snw_sectionCount])
 {
-    static const uint32_t s_tags[snw_sectionCount] = {
-        snw_tagSource, snw_tagCharacter, snw_tagEmbedding, snw_tagSurfaces, snw_tagTextures, snw_tagTracks};
+    static const uint32_t s_tags[snw_sectionCount] = {snw_tagSource, snw_tagCharacter, snw_tagEmbedding,
+        snw_tagSurfaces, snw_tagTextures, snw_tagTracks, snw_tagLinks};
     for (int i = 0; i < snw_sectionCount; ++i)
         sections[i] = (Section){s_tags[i], {.context = prepared->context}};
     void* block = NULL;
@@ -156,7 +178,8 @@ static void WriteSections(const snwPrepared* prepared, Section sections[snw_sect
         snwWriteInt(&sections[4].writer, texture->height);
         snwWrite(&sections[4].writer, texture->pixels, 4 * (size_t)texture->width * (size_t)texture->height);
     }
-    WriteTracks(prepared, &sections[5].writer);
+    WriteTracks(prepared, &sections[snw_tracksSection].writer);
+    WriteLinks(prepared, &sections[snw_linksSection].writer);
 }
 
 static size_t RoundUp(size_t size)
@@ -193,16 +216,22 @@ static void Join(const Section* sections, int count, snwWriter* out)
 
 snwResult snwPrepared_Save(const snwPrepared* prepared, void** data, size_t* size, snwMessage* message)
 {
-    Section sections[snw_sectionCount];
+    Section sections[snw_sectionCount], used[snw_sectionCount];
     snwWriter out = {.context = prepared->context};
     *data = NULL;
     *size = 0;
     WriteSections(prepared, sections);
     bool failed = false;
+    int count = 0;
     for (int i = 0; i < snw_sectionCount; ++i)
+    {
+        bool needed = i == snw_tracksSection ? HasTracks(prepared) : i == snw_linksSection ? HasLinks(prepared) : true;
         failed = failed || sections[i].writer.failed;
+        if (needed)
+            used[count++] = sections[i];
+    }
     if (!failed)
-        Join(sections, HasTracks(prepared) ? snw_sectionCount : snw_neededCount, &out);
+        Join(used, count, &out);
     for (int i = 0; i < snw_sectionCount; ++i)
         snwFree(prepared->context, sections[i].writer.data);
     if (failed || out.failed)
@@ -261,8 +290,8 @@ static bool IsZero(const unsigned char* data, size_t size)
 // One row of the table of sections; *end is where the last one ended, so that no byte is without a checksum.
 static snwResult TakeSection(Loader* loader, snwReader* head, size_t* end)
 {
-    static const uint32_t s_tags[snw_sectionCount] = {
-        snw_tagSource, snw_tagCharacter, snw_tagEmbedding, snw_tagSurfaces, snw_tagTextures, snw_tagTracks};
+    static const uint32_t s_tags[snw_sectionCount] = {snw_tagSource, snw_tagCharacter, snw_tagEmbedding,
+        snw_tagSurfaces, snw_tagTextures, snw_tagTracks, snw_tagLinks};
     uint32_t tag = (uint32_t)snwReadInt(head);
     int32_t zero = snwReadInt(head);
     uint64_t offset = snwReadU64(head), size = snwReadU64(head), checksum = snwReadU64(head);
@@ -422,6 +451,7 @@ static void ReadAnchors(Loader* loader, snwReader* reader)
     snwRigidAnchor* anchors = snwArena_Alloc(&loader->arena, (size_t)count, sizeof *anchors);
     for (int i = 0; i < count && anchors != NULL; ++i)
     {
+        anchors[i].bone = -1;
         anchors[i].count = snwReadCount(reader, sizeof(int));
         anchors[i].vertices = ReadLong(loader, reader, anchors[i].count, sizeof(int));
     }
@@ -461,10 +491,10 @@ static void ReadTextures(Loader* loader, snwReader* reader)
 // The character, whose motions they belong to, comes later: it tells how many there are.
 static snwResult ReadTracks(Loader* loader)
 {
-    snwReader* reader = &loader->sections[5];
+    snwReader* reader = &loader->sections[snw_tracksSection];
     int motions = snwCharacter_GetInfo(loader->def.character).motionCount;
     snwSurfaceInfo* surfaces = (snwSurfaceInfo*)loader->def.surfaces; // our own, of ReadSurfaces
-    for (int i = 0; i < loader->def.surfaceCount && loader->found[5] && !reader->failed; ++i)
+    for (int i = 0; i < loader->def.surfaceCount && loader->found[snw_tracksSection] && !reader->failed; ++i)
     {
         bool has = snwReadInt(reader) != 0;
         snwVertexTrackDef* tracks = has ? snwArena_Alloc(&loader->arena, (size_t)motions, sizeof *tracks) : NULL;
@@ -476,6 +506,26 @@ static snwResult ReadTracks(Loader* loader)
         return snwFailMemory(loader->message);
     bool whole = !reader->failed && reader->position == reader->size;
     return whole ? snw_ok : Damaged(loader->message, "a section is not as long as it should be");
+}
+
+static snwResult ReadLinks(Loader* loader)
+{
+    snwReader* reader = &loader->sections[snw_linksSection];
+    snwRigidAnchor* anchors = (snwRigidAnchor*)loader->def.anchors; // our own, of ReadAnchors
+    if (!loader->found[snw_linksSection])
+        return snw_ok;
+    int motions = snwReadCount(reader, sizeof(int));
+    int* clips = motions > 0 ? ReadLong(loader, reader, motions, sizeof(int)) : NULL;
+    int count = snwReadCount(reader, sizeof(int));
+    bool fits = count == loader->def.anchorCount &&
+                (motions == 0 || motions == snwCharacter_GetInfo(loader->def.character).motionCount);
+    for (int i = 0; i < count && fits; ++i)
+        anchors[i].bone = snwReadInt(reader);
+    loader->def.info.clips = clips;
+    if (loader->arena.failed)
+        return snwFailMemory(loader->message);
+    bool whole = fits && !reader->failed && reader->position == reader->size;
+    return whole ? snw_ok : Damaged(loader->message, "its links do not fit");
 }
 
 static snwResult ReadSections(Loader* loader)
@@ -502,6 +552,8 @@ static snwResult Finish(Loader* loader, const char* name, const char* source, sn
     bool fits = snwCharacter_GetInfo(loader->def.character).boneCount == loader->boneCount;
     loader->def.embedding = &loader->embedding;
     result = fits ? ReadTracks(loader) : Damaged(loader->message, "its bones do not fit its character");
+    if (result >= 0)
+        result = ReadLinks(loader);
     if (result >= 0)
         result = snwCreatePrepared(loader->context, &loader->def, prepared, loader->message);
     snwCharacter_Release(loader->def.character);

@@ -33,7 +33,7 @@ const char* snwFilmLook_Name(snwFilmLook look)
 
 bool snwFilm_HasValues(const snwFilm* film)
 {
-    return film->def.look >= snw_filmStrain && film->def.look <= snw_filmStiffness;
+    return film->differs || (film->def.look >= snw_filmStrain && film->def.look <= snw_filmStiffness);
 }
 
 bool snwFilm_NeedsBones(const snwFilm* film)
@@ -249,11 +249,10 @@ snwResult snwFilm_AddFrame(snwFilm* film, snwSim* sim, snwMessage* message)
     return AddFrame(film, sim, snwSim_GetTime(sim), message);
 }
 
-snwResult snwFilm_AddVertices(snwFilm* film, snwSim* sim, const snwVertices* bodies, double time, snwMessage* message)
+snwResult snwFilm_AddShown(snwFilm* film, snwSim* sim, const snwFilmShown* shown, snwMessage* message)
 {
-    film->shown = bodies;
-    film->shownTime = time;
-    snwResult result = AddFrame(film, sim, snwSim_GetTime(sim) + time, message);
+    film->shown = shown;
+    snwResult result = AddFrame(film, sim, snwSim_GetTime(sim) + shown->time, message);
     film->shown = NULL;
     return result;
 }

@@ -55,6 +55,15 @@ typedef struct snwFilmFrame
     uint32_t* given;       // of each: mask of snw_dof...
 } snwFilmFrame;
 
+// Bodies in the place of the sim's.
+typedef struct snwFilmShown
+{
+    const snwVertices* bodies; // of each body, all vertices of its character
+    const snwSkin* surfaces;   // of the prepared character of the first body; NULL: they ride in it
+    const snwSkin* artists;    // the same without flesh; for a film that tells the difference
+    double time;               // s, since the bodies' motions began
+} snwFilmShown;
+
 struct snwFilm
 {
     snwContext* context;
@@ -75,13 +84,13 @@ struct snwFilm
     int* colliderMeshes;
     int propCount;
     int* propMeshes;
-    const snwVertices* shown; // of each body, in the place of the sim's; NULL: the sim's
-    double shownTime;         // s, since the bodies' motions began
-    float* layers;            // x y z of all bodies of a flat film, with what lies over what
-    float* scratch;           // one per vertex of the largest character
-    snwScale scale;           // of the values
-    float strongest;          // N, of the contacts of all frames
-    snwFloat3 turnPoint;      // of a turntable, on its axis
+    const snwFilmShown* shown; // in the place of the sim's bodies; NULL: those
+    bool differs;              // colours tell how far surfaces are from the artist's
+    float* layers;             // x y z of all bodies of a flat film, with what lies over what
+    float* scratch;            // one per vertex of the largest character
+    snwScale scale;            // of the values
+    float strongest;           // N, of the contacts of all frames
+    snwFloat3 turnPoint;       // of a turntable, on its axis
     snwArray(snwFilmFrame) frames;
     snwPicture picture;
     snwCamera camera;
@@ -95,9 +104,8 @@ bool snwFilm_HasValues(const snwFilm* film);
 // Whether what is inside the flesh has to be seen.
 bool snwFilm_NeedsBones(const snwFilm* film);
 
-// Like snwFilm_AddFrame, but bodies are shown with these vertices (all of their characters) at this time, s, since
-// their motions began; the sim gives what else there is to see. For looks without numbers.
-snwResult snwFilm_AddVertices(snwFilm* film, snwSim* sim, const snwVertices* bodies, double time, snwMessage* message);
+// Like snwFilm_AddFrame, but these bodies are shown; the sim gives what else there is to see.
+snwResult snwFilm_AddShown(snwFilm* film, snwSim* sim, const snwFilmShown* shown, snwMessage* message);
 
 // Seen from the film's origin.
 snwTransform snwFilm_See(const snwFilm* film, snwTransform inWorld);

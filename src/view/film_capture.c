@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "sim/character.h"
 #include "sim/origin.h"
+#include "view/film_prepared.h"
 #include "view/look_values.h"
 
 #include <string.h>
@@ -306,7 +307,7 @@ static snwResult CopyOverlays(snwFilm* film, const snwSim* sim, snwFilmFrame* fr
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What the body's motion does to surfaces that are finer than the body: a smile.
+// What the body's motion does to surfaces that are finer than the body, a smile, and where its bones are.
 static void ShowMotion(const snwFilm* film, snwSim* sim, int index)
 {
     const snwFilmBody* body = &film->bodies[index];
@@ -314,8 +315,17 @@ static void ShowMotion(const snwFilm* film, snwSim* sim, int index)
     if (body->surface->display == NULL)
         return;
     int number = motion != NULL ? (int)(motion - body->character->motions) : -1;
-    double time = film->shown != NULL ? sim->def->bodies[index].motionWait + film->shownTime : snwSim_SceneTime(sim);
+    double time = film->shown != NULL ? sim->def->bodies[index].motionWait + film->shown->time : snwSim_SceneTime(sim);
     snwDisplay_SetMotion(body->surface->display, number, snwSim_MotionTime(sim, index, time));
+
+    // Bones as the film sees them; without memory what is rigid follows the flesh that is nearest.
+    snwTransforms bones = {0};
+    bool told = film->shown == NULL && snwSim_GetBones(sim, index, &bones) >= 0 && bones.count > 0;
+    snwTransform* seen = told ? snwAllocArray(film->context, (size_t)bones.count, sizeof *seen) : NULL;
+    for (int i = 0; i < bones.count && seen != NULL; ++i)
+        seen[i] = snwFilm_See(film, *(const snwTransform*)((const char*)bones.data + (size_t)i * (size_t)bones.stride));
+    snwDisplay_SetBones(body->surface->display, seen, bones.count, (int)sizeof *seen);
+    snwFree(film->context, seen);
 }
 
 static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* frame, snwMessage* message)
@@ -334,14 +344,22 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
     if (body->surface != NULL)
     {
         if (film->shown != NULL)
-            points = film->shown[index];
+            points = film->shown->bodies[index];
         else
             snwSim_SeeVertices(sim, index, 1, film->origin, &points);
         if (points.count != body->character->vertexCount)
             return snwFail(
                 message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
+        bool given = film->shown != NULL && film->shown->surfaces != NULL && index == 0 &&
+                     body->surface->prepared != NULL;
         ShowMotion(film, sim, index);
-        snwFilmSurface_Move(film->context, body->surface, &points, frame->positions + body->first);
+        if (given)
+            snwFilmSurface_TakeSkins(body->surface, film->shown->surfaces, frame->positions + body->first);
+        else
+            snwFilmSurface_Move(film->context, body->surface, &points, frame->positions + body->first);
+        if (given && frame->values != NULL)
+            snwFilmSurface_Compare(
+                body->surface, film->shown->surfaces, film->shown->artists, frame->values + body->first / 3);
         return snw_ok;
     }
     if (GetPoints(film, sim, index, &points, &skin) < 0 || points.count != body->vertexCount)

@@ -213,7 +213,8 @@ static snwScale MakeScale(const snwFilm* film)
             least = sound ? fmin(least, value) : least;
             most = sound ? fmax(most, value) : most;
         }
-    snwScale scale = {.title = titles[film->def.look][0], .unit = titles[film->def.look][1]};
+    snwScale scale = {.title = film->differs ? "flesh" : titles[film->def.look][0],
+        .unit = film->differs ? "mm" : titles[film->def.look][1]};
     scale.upper = most > 0 ? snwScale_RoundUp(HighValue(film, most)) : 1;
     scale.logarithmic = film->def.look == snw_filmStiffness && most > 0;
     if (scale.logarithmic)

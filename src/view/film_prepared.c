@@ -6,6 +6,7 @@
 #include "asset/texture.h"
 #include "scene/prepared_file.h"
 
+#include <math.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -159,6 +160,31 @@ snwResult snwFilmSurface_UsePrepared(
         result = snwFilmSurface_TakePrepared(prepared, surface, message);
     snwPrepared_Release(prepared);
     return result;
+}
+
+// The vertex that a point of the film is, of the skin that has it.
+static const float* PositionOf(const snwFilmSurface* surface, const snwSkin* skins, int point)
+{
+    int vertex = surface->sources[point];
+    while (vertex >= skins->vertexCount)
+        vertex -= (skins++)->vertexCount;
+    return (const float*)((const char*)skins->positions + (size_t)vertex * (size_t)skins->stride);
+}
+
+void snwFilmSurface_TakeSkins(const snwFilmSurface* surface, const snwSkin* skins, float* points)
+{
+    for (int i = 0; i < surface->pointCount; ++i)
+        memcpy(points + 3 * (size_t)i, PositionOf(surface, skins, i), 3 * sizeof(float));
+}
+
+void snwFilmSurface_Compare(const snwFilmSurface* surface, const snwSkin* skins, const snwSkin* others, float* values)
+{
+    for (int i = 0; i < surface->pointCount; ++i)
+    {
+        const float *a = PositionOf(surface, skins, i), *b = PositionOf(surface, others, i);
+        float d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+        values[i] = 1e3f * sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    }
 }
 
 void snwFilmSurface_MovePrepared(const snwFilmSurface* surface, const snwVertices* vertices, float* points)

@@ -16,6 +16,10 @@ snwResult snwFilmSurface_UsePrepared(
     snwContext* context, const snwCharacterDef* character, snwFilmSurface* surface, snwMessage* message);
 // Likewise of one that is at hand; it is retained. The surface has an arena and nothing else yet.
 snwResult snwFilmSurface_TakePrepared(snwPrepared* prepared, snwFilmSurface* surface, snwMessage* message);
+// Where the surfaces of the prepared character are given, one skin each.
+void snwFilmSurface_TakeSkins(const snwFilmSurface* surface, const snwSkin* skins, float* points);
+// values: mm, by point: how far apart two of them are.
+void snwFilmSurface_Compare(const snwFilmSurface* surface, const snwSkin* skins, const snwSkin* others, float* values);
 void snwFilmSurface_MovePrepared(const snwFilmSurface* surface, const snwVertices* vertices, float* points);
 // data: snwFilmPart of all surfaces; point: u, v and number of the part.
 void snwFilmPart_Paint(const void* data, const float point[3], float color[3]);

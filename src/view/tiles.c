@@ -152,9 +152,27 @@ static snwResult Advance(Tiles* tiles, int done, snwMessage* message)
     return result >= 0 ? snw_ok : snwFail(message, result, NULL, "the drawing was stopped");
 }
 
+// From the same side as the film, but so near that the focus fills the picture.
+static void LookAtFocus(const snwTilesDef* def)
+{
+    snwFloat3 focus = {(float)def->focus.x, (float)def->focus.y, (float)def->focus.z};
+    for (int i = 0; i < def->count && def->focusRadius > 0; ++i)
+    {
+        snwCamera* camera = &def->films[i]->camera;
+        float away = (float)def->focusRadius / snwFloat_Min(camera->tanX, camera->tanY);
+        camera->position = snwFloat3_Sub(focus, snwFloat3_Scale(camera->forward, away));
+    }
+}
+
 static snwResult DrawPicture(Tiles* tiles, snwMessage* message)
 {
-    snwResult result = DrawTiles(tiles, snwFilm_TellingFrame(tiles->def->films[0]), 4, true, message);
+    snwCamera film = tiles->def->films[0]->camera; // all films share it
+    LookAtFocus(tiles->def);
+    int frame = tiles->def->pictureFrame;
+    snwResult result = DrawTiles(
+        tiles, frame >= 0 ? frame : snwFilm_TellingFrame(tiles->def->films[0]), 4, true, message);
+    for (int i = 0; i < tiles->def->count; ++i)
+        tiles->def->films[i]->camera = film;
     if (result >= 0 && tiles->def->picturePath != NULL)
         result = snwImage_WritePng(
             tiles->context, &tiles->sheet.image, tiles->def->picturePath, 9, tiles->def->overwrite, message);

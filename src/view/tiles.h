@@ -12,7 +12,10 @@ typedef struct snwTilesDef
     const char* title;        // NULL: none
     const char* directory;    // frames go to directory/frames
     const char* filmPath;     // .mp4 or .gif; NULL: none
-    const char* picturePath;  // of the frame that tells most of the first film; NULL: none
+    const char* picturePath;  // NULL: none
+    int pictureFrame;         // of it; -1: the frame that tells most of the first film
+    snwVec3 focus;            // m: what the picture shows from near
+    double focusRadius;       // m; 0: it shows everything, as the film
     bool overwrite;
 } snwTilesDef;
 

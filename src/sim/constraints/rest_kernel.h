@@ -98,8 +98,9 @@ static inline void RestOfStrains(const snwRestSweep* sweep, int b, int lane)
 }
 
 // Only lengths and angles of a rest shape count, C = F^T F of the reference seen from the character's rest; the shape
-// is that of U in C = U^T U, upper triangular. Where the reference is squeezed below 0.4 of its volume C turns into the
-// identity by and by, so it is never flat and never inside out.
+// is that of U in C = U^T U, upper triangular. Skinning that keeps the volume is what the artist wants; where it loses
+// volume - twists, armpits, the inside of knees - it is the collapse of linear blending that nobody wants, and C turns
+// into the identity by and by, all of it from 0.85 of the volume on. So a rest is never flat and never inside out.
 static inline void RestOfNeo(const snwRestSweep* sweep, int b, int lane)
 {
     const snwNeoRest* shape = &sweep->restShapes[b];
@@ -109,7 +110,7 @@ static inline void RestOfNeo(const snwRestSweep* sweep, int b, int lane)
     LoadDeformation(sweep->reference, &sweep->tets[b], shape, lane, f);
     StrainGeometry(f, c);
     Cross(f[1], f[2], s);
-    snwWide mix = Clamp((snwWide_Splat(0.4f) - Dot(f[0], s)) * snwWide_Splat(1.0f / 0.3f), zero, one);
+    snwWide mix = Clamp((one - Dot(f[0], s)) * snwWide_Splat(1.0f / 0.15f), zero, one);
     for (int n = 0; n < 6; ++n)
         c[n] = c[n] + mix * ((n == 0 || n == 3 || n == 5 ? one : zero) - c[n]);
     snwWide u00 = snwWide_Sqrt(c[0]), i00 = SafeRatio(one, u00);

@@ -1,0 +1,463 @@
+#include "bake/against.h"
+
+#include "base/result.h"
+#include "base/tasks.h"
+#include "geom/weld.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SNW_TORN_RATIO 2.0    // of the longest that the source makes an edge
+#define SNW_TORN_GAP   0.0025 // of the size, beyond that
+
+enum
+{
+    snw_otherFrames = 12, // of a clip that flesh was not added to
+    snw_mostFrames = 240, // of a clip that may have flesh
+    snw_grain = 2048
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// A file at a time of a clip, as the glTF specification says it
+
+typedef struct Stage
+{
+    const snwAsset* asset;
+    snwAffine* locals; // by node
+    snwAffine* worlds;
+    uint8_t* known;
+    double* weights; // of the morphs of a mesh
+    snwVec3* now;    // of a surface, in the world
+    // The surface that is being posed
+    const snwAssetMesh* mesh;
+    const snwAssetSkin* skin;
+    int node, morphCount;
+} Stage;
+
+static bool MakeStage(snwArena* arena, const snwAsset* asset, Stage* stage)
+{
+    size_t nodes = (size_t)asset->nodeCount + 1, vertices = 1, morphs = 1;
+    for (int i = 0; i < asset->meshCount; ++i)
+    {
+        vertices += (size_t)asset->meshes[i].vertexCount;
+        morphs += (size_t)asset->meshes[i].morphCount;
+    }
+    *stage = (Stage){.asset = asset};
+    stage->locals = snwArena_Alloc(arena, nodes, sizeof *stage->locals);
+    stage->worlds = snwArena_Alloc(arena, nodes, sizeof *stage->worlds);
+    stage->known = snwArena_Alloc(arena, nodes, 1);
+    stage->weights = snwArena_Alloc(arena, morphs, sizeof(double));
+    stage->now = snwArena_Alloc(arena, vertices, sizeof(snwVec3));
+    return !arena->failed;
+}
+
+// One number of a channel: between two keys with weights from one to the other, h00 h10 h01 h11 where tangents are.
+static double Between(const snwAssetChannel* channel, int key, double s, int component)
+{
+    size_t width = (size_t)channel->width, at = (size_t)component;
+    const double* values = channel->values;
+    if (channel->interpolation != snw_assetCubic)
+    {
+        double from = values[(size_t)key * width + at];
+        return s > 0 ? from + s * (values[(size_t)(key + 1) * width + at] - from) : from;
+    }
+    double from = values[(3 * (size_t)key + 1) * width + at];
+    if (!(s > 0))
+        return from;
+    double span = channel->times[key + 1] - channel->times[key], s2 = s * s, s3 = s2 * s;
+    double leaving = values[(3 * (size_t)key + 2) * width + at] * span;
+    double arriving = values[3 * (size_t)(key + 1) * width + at] * span;
+    double to = values[(3 * (size_t)(key + 1) + 1) * width + at];
+    return (2 * s3 - 3 * s2 + 1) * from + (s3 - 2 * s2 + s) * leaving + (3 * s2 - 2 * s3) * to + (s3 - s2) * arriving;
+}
+
+static void Sample(const snwAssetChannel* channel, double time, double* out)
+{
+    int key = 0, last = channel->keyCount - 1;
+    while (key < last && channel->times[key + 1] <= time)
+        ++key;
+    double s = key < last && time > channel->times[key] && channel->interpolation != snw_assetStep
+                   ? (time - channel->times[key]) / (channel->times[key + 1] - channel->times[key])
+                   : 0;
+    for (int i = 0; i < channel->width; ++i)
+        out[i] = Between(channel, key, s, i);
+    if (channel->path != snw_pathRotation || channel->interpolation != snw_assetLinear || s == 0)
+        return;
+
+    // Along the shorter great circle.
+    const double *a = channel->values + 4 * (size_t)key, *b = a + 4;
+    double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], sign = dot < 0 ? -1 : 1;
+    double angle = acos(fmin(fabs(dot), 1)), whole = sin(angle);
+    for (int i = 0; i < 4 && whole > 1e-6; ++i)
+        out[i] = (sin((1 - s) * angle) * a[i] + sign * sin(s * angle) * b[i]) / whole;
+    for (int i = 0; i < 4 && !(whole > 1e-6); ++i)
+        out[i] = a[i] + s * (sign * b[i] - a[i]);
+}
+
+static const snwAffine* WorldOf(Stage* stage, int node)
+{
+    int parent = stage->asset->nodes[node].parent;
+    if (!stage->known[node])
+        stage->worlds[node] = parent < 0 ? stage->locals[node]
+                                         : snwAffine_Compose(*WorldOf(stage, parent), stage->locals[node]);
+    stage->known[node] = 1;
+    return &stage->worlds[node];
+}
+
+static void PoseNodes(Stage* stage, int clip, double time)
+{
+    const snwAsset* asset = stage->asset;
+    for (int i = 0; i < asset->nodeCount; ++i)
+    {
+        snwAssetPose pose = asset->nodes[i].pose;
+        bool moves = false;
+        for (int k = 0; k < asset->animations[clip].channelCount; ++k)
+        {
+            const snwAssetChannel* channel = &asset->animations[clip].channels[k];
+            double v[4];
+            if (channel->node != i || channel->path == snw_pathMorphs || channel->keyCount == 0)
+                continue;
+            Sample(channel, time, v);
+            moves = true;
+            if (channel->path == snw_pathTranslation)
+                pose.translation = (snwVec3){v[0], v[1], v[2]};
+            else if (channel->path == snw_pathScale)
+                pose.scale = (snwVec3){v[0], v[1], v[2]};
+            else
+                pose.rotation = snwQuat_Normalize((snwQuat){v[0], v[1], v[2], v[3]});
+        }
+        stage->locals[i] = asset->nodes[i].sheared && !moves
+                               ? asset->nodes[i].local
+                               : snwAffine_FromTrs(pose.translation, pose.rotation, pose.scale);
+    }
+    memset(stage->known, 0, (size_t)asset->nodeCount);
+    for (int i = 0; i < asset->nodeCount; ++i)
+        WorldOf(stage, i);
+}
+
+static void PoseRange(int begin, int end, void* data)
+{
+    const Stage* stage = data;
+    const snwAssetMesh* mesh = stage->mesh;
+    for (int i = begin; i < end; ++i)
+    {
+        snwVec3 x = mesh->positions[i], sum = {0, 0, 0};
+        double total = 0;
+        for (int m = 0; m < stage->morphCount; ++m)
+        {
+            const float(*offsets)[3] = mesh->morphs[m].positions;
+            if (stage->weights[m] != 0 && offsets != NULL)
+                x = snwVec3_MulAdd(x, stage->weights[m],
+                    (snwVec3){(double)offsets[i][0], (double)offsets[i][1], (double)offsets[i][2]});
+        }
+        for (int k = stage->skin != NULL ? mesh->weights.starts[i] : 0;
+             stage->skin != NULL && k < mesh->weights.starts[i + 1]; ++k)
+        {
+            int joint = mesh->weights.bones[k];
+            if (joint >= stage->skin->jointCount)
+                continue;
+            snwVec3 local = snwAffine_Apply(stage->skin->inverseBinds[joint], x);
+            sum = snwVec3_MulAdd(
+                sum, mesh->weights.values[k], snwAffine_Apply(stage->worlds[stage->skin->joints[joint]], local));
+            total += mesh->weights.values[k];
+        }
+        stage->now[i] = total > 0 ? snwVec3_Scale(sum, 1 / total) : snwAffine_Apply(stage->worlds[stage->node], x);
+    }
+}
+
+// morphCount: that are shown, of the first ones.
+static void PoseSurface(Stage* stage, int clip, double time, int node, int morphCount)
+{
+    const snwAsset* asset = stage->asset;
+    const snwAssetNode* from = &asset->nodes[node];
+    stage->mesh = &asset->meshes[from->mesh];
+    stage->skin = from->skin >= 0 && stage->mesh->weights.starts != NULL ? &asset->skins[from->skin] : NULL;
+    stage->node = node;
+    stage->morphCount = morphCount;
+    for (int i = 0; i < stage->mesh->morphCount; ++i)
+        stage->weights[i] = from->morphWeights != NULL && i < from->morphCount ? (double)from->morphWeights[i]
+                                                                               : stage->mesh->morphs[i].weight;
+    for (int k = 0; k < asset->animations[clip].channelCount; ++k)
+    {
+        const snwAssetChannel* channel = &asset->animations[clip].channels[k];
+        if (channel->node == node && channel->path == snw_pathMorphs && channel->keyCount > 0 &&
+            channel->width == stage->mesh->morphCount)
+            Sample(channel, time, stage->weights);
+    }
+    snwParallelFor(asset->context, stage->mesh->vertexCount, snw_grain, PoseRange, stage);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Surfaces of both
+
+typedef struct Pair
+{
+    int node;
+    const snwAssetMesh* mesh; // of the source
+    int (*edges)[2];          // of triangles, and of vertices at one place
+    int edgeCount;
+    double* longest; // per edge, of the source in the clip
+    bool skinned;    // in both, by as many joints: what the written one has more of is flesh
+} Pair;
+
+typedef struct Job
+{
+    const snwAgainstDef* def;
+    snwArena arena;
+    snwMessage* message;
+    Stage source, written;
+    Pair* pairs;
+    int pairCount;
+    double sum, count;
+    snwAgainst* out;
+} Job;
+
+static bool MakeEdges(Job* job, Pair* pair)
+{
+    const snwAssetMesh* mesh = pair->mesh;
+    snwWeldDef def = {.positions = mesh->positions, .count = mesh->vertexCount};
+    snwWeld weld;
+    size_t most = 3 * (size_t)mesh->triangleCount + (size_t)mesh->vertexCount + 1;
+    pair->edges = snwArena_Alloc(&job->arena, most, sizeof *pair->edges);
+    pair->longest = snwArena_Alloc(&job->arena, most, sizeof *pair->longest);
+    if (job->arena.failed || snwWeldVertices(&job->arena, &def, &weld, job->message) < 0)
+        return false;
+    for (int i = 0; i < 3 * mesh->triangleCount; ++i) // each once where the triangles on both sides turn alike
+    {
+        int a = mesh->triangles[i / 3][i % 3], b = mesh->triangles[i / 3][(i + 1) % 3];
+        pair->edges[pair->edgeCount][0] = a, pair->edges[pair->edgeCount++][1] = b;
+    }
+    for (int i = 0; i < mesh->vertexCount; ++i)
+        if (weld.sources[weld.map[i]] != i)
+            pair->edges[pair->edgeCount][0] = weld.sources[weld.map[i]], pair->edges[pair->edgeCount++][1] = i;
+    return true;
+}
+
+static snwResult MakePairs(Job* job)
+{
+    const snwAsset *source = job->def->source, *written = job->def->written;
+    const char* remedy = "is it a bake of this source?";
+    if (written->nodeCount < source->nodeCount || written->animationCount < source->animationCount)
+        return snwFail(job->message, snw_errorInput, remedy, "it has fewer nodes or clips than the source");
+    job->pairs = snwArena_Alloc(&job->arena, (size_t)source->nodeCount + 1, sizeof *job->pairs);
+    if (!MakeStage(&job->arena, source, &job->source) || !MakeStage(&job->arena, written, &job->written))
+        return snwFailMemory(job->message);
+    for (int i = 0; i < source->nodeCount; ++i)
+    {
+        int mesh = source->nodes[i].mesh, other = written->nodes[i].mesh;
+        if (mesh < 0 || source->meshes[mesh].triangleCount == 0)
+            continue;
+        if (other < 0 || written->meshes[other].vertexCount != source->meshes[mesh].vertexCount)
+            return snwFail(job->message, snw_errorInput, remedy, "the surface '%s' is not that of the source",
+                source->nodes[i].name);
+        Pair* pair = &job->pairs[job->pairCount++];
+        int from = source->nodes[i].skin, to = written->nodes[i].skin;
+        *pair = (Pair){.node = i, .mesh = &source->meshes[mesh]};
+        pair->skinned = (from < 0 && to < 0) ||
+                        (from >= 0 && to >= 0 && source->skins[from].jointCount == written->skins[to].jointCount);
+        if (!MakeEdges(job, pair))
+            return snwFailMemory(job->message);
+    }
+    job->out->surfaces = job->pairCount;
+    return snw_ok;
+}
+
+static const char* BoneOf(const snwAsset* asset, const Pair* pair, int vertex)
+{
+    const snwAssetWeights* weights = &pair->mesh->weights;
+    int skin = asset->nodes[pair->node].skin, best = -1;
+    for (int k = skin >= 0 && weights->starts != NULL ? weights->starts[vertex] : 0;
+         skin >= 0 && weights->starts != NULL && k < weights->starts[vertex + 1]; ++k)
+        if (weights->bones[k] < asset->skins[skin].jointCount &&
+            (best < 0 || weights->values[k] > weights->values[best]))
+            best = k;
+    return best >= 0 ? asset->nodes[asset->skins[skin].joints[weights->bones[best]]].name : "";
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Frames
+
+// The times of a clip at which the two are held against each other.
+static int FrameCount(const Job* job, int clip)
+{
+    double frames = ceil(30 * job->def->source->animations[clip].end) + 1;
+    if (clip == job->def->clip)
+        return job->def->frameCount;
+    return job->def->clip >= 0 ? snw_otherFrames : (int)fmin(fmax(frames, 2), snw_mostFrames);
+}
+
+static double TimeOf(const Job* job, int clip, int frame)
+{
+    const snwAssetAnimation* animation = &job->def->source->animations[clip];
+    return clip == job->def->clip ? job->def->start + frame / job->def->rate
+                                  : animation->end * frame / (FrameCount(job, clip) - 1);
+}
+
+// The diagonal of all that the source shows at the beginning.
+static void FindSize(Job* job)
+{
+    snwVec3 lower = {INFINITY, INFINITY, INFINITY}, upper = {-INFINITY, -INFINITY, -INFINITY};
+    PoseNodes(&job->source, 0, job->def->source->animations[0].start);
+    for (int i = 0; i < job->pairCount; ++i)
+    {
+        PoseSurface(
+            &job->source, 0, job->def->source->animations[0].start, job->pairs[i].node, job->pairs[i].mesh->morphCount);
+        for (int v = 0; v < job->pairs[i].mesh->vertexCount; ++v)
+            lower = snwVec3_Min(lower, job->source.now[v]), upper = snwVec3_Max(upper, job->source.now[v]);
+    }
+    job->out->size = job->pairCount > 0 ? snwVec3_Distance(lower, upper) : 1;
+}
+
+// The longest that the source makes each edge in the clip.
+static void MeasureEdges(Job* job, int clip)
+{
+    for (int i = 0; i < job->pairCount; ++i)
+        memset(job->pairs[i].longest, 0, (size_t)job->pairs[i].edgeCount * sizeof(double));
+    for (int f = 0; f < FrameCount(job, clip); ++f)
+    {
+        PoseNodes(&job->source, clip, TimeOf(job, clip, f));
+        for (int i = 0; i < job->pairCount; ++i)
+        {
+            Pair* pair = &job->pairs[i];
+            PoseSurface(&job->source, clip, TimeOf(job, clip, f), pair->node, pair->mesh->morphCount);
+            for (int e = 0; e < pair->edgeCount; ++e)
+                pair->longest[e] = fmax(pair->longest[e],
+                    snwVec3_Distance(job->source.now[pair->edges[e][0]], job->source.now[pair->edges[e][1]]));
+        }
+    }
+}
+
+// Edges that are torn in this frame; *worst is a vertex of the worst.
+static int CountTorn(const Job* job, const Pair* pair, int* worst)
+{
+    int count = 0;
+    double most = 0;
+    for (int e = 0; e < pair->edgeCount; ++e)
+    {
+        int a = pair->edges[e][0], b = pair->edges[e][1];
+        double over = snwVec3_Distance(job->written.now[a], job->written.now[b]) - SNW_TORN_RATIO * pair->longest[e];
+        if (!(over > SNW_TORN_GAP * job->out->size))
+            continue;
+        ++count;
+        if (over > most)
+            most = over, *worst = a;
+    }
+    return count;
+}
+
+// Flesh that is known is taken off; else the surface is posed again without what the source does not have.
+static snwResult MeasureBare(Job* job, const Pair* pair, int clip, int frame, snwAgainstPlace place)
+{
+    const float* offsets = NULL;
+    snwResult result = snw_ok;
+    bool known = job->def->flesh != NULL && clip == job->def->clip;
+    if (known)
+        result = job->def->flesh(job->def->user, frame, pair->node, &offsets, job->message);
+    else if (!pair->skinned)
+        return snw_ok;
+    else
+        PoseSurface(&job->written, clip, place.time, pair->node, pair->mesh->morphCount);
+    for (int i = 0; i < pair->mesh->vertexCount && result >= 0; ++i)
+    {
+        snwVec3 off = snwVec3_Sub(job->written.now[i], job->source.now[i]);
+        if (offsets != NULL)
+            off = snwVec3_Sub(off, (snwVec3){(double)offsets[3 * (size_t)i], (double)offsets[3 * (size_t)i + 1],
+                                       (double)offsets[3 * (size_t)i + 2]});
+        double bare = snwVec3_Length(off) / job->out->size;
+        if (bare <= job->out->bare)
+            continue;
+        job->out->bare = bare;
+        job->out->barePlace = place;
+        job->out->barePlace.vertex = i;
+        job->out->barePlace.bone = BoneOf(job->def->source, pair, i);
+    }
+    return result;
+}
+
+static snwResult CompareFrame(Job* job, int clip, int frame)
+{
+    const snwAsset* source = job->def->source;
+    snwAgainst* out = job->out;
+    snwAgainstPlace place = {.clip = source->animations[clip].name, .frame = frame, .time = TimeOf(job, clip, frame)};
+    int torn = 0;
+    snwResult result = snw_ok;
+    PoseNodes(&job->source, clip, place.time);
+    PoseNodes(&job->written, clip, place.time);
+    for (int p = 0; p < job->pairCount && result >= 0; ++p)
+    {
+        Pair* pair = &job->pairs[p];
+        if (!pair->skinned && job->def->clip >= 0 && clip != job->def->clip)
+            continue; // helper joints and key frames are made for one clip
+        place.mesh = source->nodes[pair->node].name[0] != 0 ? source->nodes[pair->node].name : pair->mesh->name;
+        PoseSurface(&job->source, clip, place.time, pair->node, pair->mesh->morphCount);
+        PoseSurface(&job->written, clip, place.time, pair->node,
+            job->def->written->meshes[job->def->written->nodes[pair->node].mesh].morphCount);
+
+        // How far off, as it plays.
+        for (int i = 0; i < pair->mesh->vertexCount; ++i)
+        {
+            double off = snwVec3_Distance(job->source.now[i], job->written.now[i]) / out->size;
+            job->sum += off;
+            job->count += 1;
+            if (off <= out->most)
+                continue;
+            out->most = off;
+            out->mostPlace = place;
+            out->mostPlace.vertex = i;
+            out->mostPlace.bone = BoneOf(source, pair, i);
+        }
+
+        // Does it hold together?
+        int worst = 0, count = CountTorn(job, pair, &worst);
+        torn += count;
+        if (count > 0 && torn > out->torn)
+        {
+            out->tornPlace = place;
+            out->tornPlace.vertex = worst;
+            out->tornPlace.bone = BoneOf(source, pair, worst);
+        }
+        result = MeasureBare(job, pair, clip, frame, place);
+    }
+    out->torn = torn > out->torn ? torn : out->torn;
+    ++out->frames;
+    if (result >= 0 && job->def->interrupt != NULL && *job->def->interrupt)
+        result = snwFail(job->message, snw_errorInterrupted, NULL, "stopped while checking what was written");
+    return result;
+}
+
+snwResult snwCompareAgainst(snwContext* context, const snwAgainstDef* def, snwAgainst* out, snwMessage* message)
+{
+    Job job = {.def = def, .arena = {.context = context}, .message = message, .out = out};
+    snwAgainstPlace nowhere = {.mesh = "", .bone = "", .clip = ""};
+    *out = (snwAgainst){.mostPlace = nowhere, .barePlace = nowhere, .tornPlace = nowhere};
+    if (def->source->animationCount == 0)
+        return snwFail(message, snw_errorInput, NULL, "the source has no clip");
+    snwResult result = MakePairs(&job);
+    if (result >= 0)
+        FindSize(&job);
+    for (int clip = 0; clip < def->source->animationCount && result >= 0; ++clip)
+    {
+        MeasureEdges(&job, clip);
+        job.sum = job.count = 0;
+        for (int f = 0; f < FrameCount(&job, clip) && result >= 0; ++f)
+            result = CompareFrame(&job, clip, f);
+        out->mean = fmax(out->mean, job.count > 0 ? job.sum / job.count : 0);
+    }
+    snwArena_Free(&job.arena);
+    return result;
+}
+
+snwResult snwAgainst_Judge(const snwAgainst* against, snwMessage* message)
+{
+    const snwAgainstPlace *bare = &against->barePlace, *torn = &against->tornPlace;
+    if (!(against->bare <= SNW_AGAINST_OFF))
+        return snwFail(message, snw_errorInput,
+            "sinew info FILE tells what is odd about its rig; --only MESH leaves this surface out",
+            "surface '%s' is %.2g %% of the size off without its flesh: bone '%s', frame %d of '%s'", bare->mesh,
+            100 * against->bare, bare->bone, bare->frame, bare->clip);
+    if (against->torn > 0)
+        return snwFail(message, snw_errorInput, "a lower --softness, or --only MESH to leave this surface out",
+            "%d edges of '%s' are torn that the source does not tear: bone '%s', frame %d of '%s'", against->torn,
+            torn->mesh, torn->bone, torn->frame, torn->clip);
+    return snw_ok;
+}

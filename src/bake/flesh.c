@@ -1,0 +1,290 @@
+#include "bake/flesh.h"
+
+#include "base/result.h"
+#include "base/tasks.h"
+#include "geom/weld.h"
+#include "sim/character.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SNW_STRETCH 0.5 // of the length of an edge: by so much flesh may stretch it
+
+enum
+{
+    snw_smoothRounds = 8,   // of what flesh adds
+    snw_stretchRounds = 24, // of holding edges together
+    snw_reachRounds = 4,
+    snw_grain = 1024
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Making
+
+// m: the mean edge of the body.
+static double CellOf(const snwCharacterDef* def)
+{
+    double sum = 0;
+    for (int i = 0; i < def->tetCount; ++i)
+        sum += snwVec3_Distance(def->vertices[def->tets[i][0]], def->vertices[def->tets[i][1]]);
+    return def->tetCount > 0 ? sum / def->tetCount : 1;
+}
+
+static snwVec3 RestOf(const snwSurfaceInfo* surface, int vertex)
+{
+    const float* x = surface->positions[vertex];
+    return (snwVec3){(double)x[0], (double)x[1], (double)x[2]};
+}
+
+// Both ways along each side of a triangle; an edge of two triangles counts twice, everywhere alike.
+static snwResult LinkPlaces(
+    snwArena* arena, const snwSurfaceInfo* surface, double cell, snwBakeFlesh* flesh, snwMessage* message)
+{
+    snwWeldDef def = {.positions = flesh->bind.mesh->positions, .count = surface->vertexCount};
+    snwWeld weld;
+    snwResult result = snwWeldVertices(arena, &def, &weld, message);
+    if (result < 0)
+        return result;
+    size_t links = 6 * (size_t)surface->triangleCount + 1, places = (size_t)weld.count + 2;
+    flesh->places = weld.map;
+    flesh->placeCount = weld.count;
+    flesh->sources = weld.sources;
+    flesh->starts = snwArena_Alloc(arena, places, sizeof(int));
+    flesh->neighbours = snwArena_Alloc(arena, links, sizeof(int));
+    flesh->draws = snwArena_Alloc(arena, links, sizeof(float));
+    flesh->slack = snwArena_Alloc(arena, links, sizeof(float));
+    flesh->moves = snwArena_Alloc(arena, 3 * places, sizeof(float));
+    flesh->next = snwArena_Alloc(arena, 3 * places, sizeof(float));
+    if (arena->failed)
+        return snwFailMemory(message);
+
+    for (int i = 0; i < 3 * surface->triangleCount; ++i)
+        flesh->starts[weld.map[surface->triangles[i / 3][i % 3]] + 2] += 2;
+    for (int i = 2; i <= weld.count + 1; ++i)
+        flesh->starts[i] += flesh->starts[i - 1];
+    for (int i = 0; i < 3 * surface->triangleCount; ++i)
+        for (int k = 1; k < 3; ++k)
+        {
+            int a = surface->triangles[i / 3][i % 3], b = surface->triangles[i / 3][(i + k) % 3];
+            double length = snwVec3_Distance(RestOf(surface, a), RestOf(surface, b)) / cell;
+            bool rigid = flesh->points[a] < 0 || flesh->points[b] < 0;
+            int at = flesh->starts[weld.map[a] + 1]++;
+            flesh->neighbours[at] = weld.map[b];
+            flesh->slack[at] = rigid ? INFINITY : (float)(SNW_STRETCH * length * cell);
+            flesh->draws[at] = rigid ? 0.0f : (float)exp(-4 * length * length);
+        }
+    return snw_ok;
+}
+
+// How far the flesh of each vertex may go, without jumps from one to the next.
+static snwResult FindReach(snwArena* arena, const snwPrepared* prepared, const snwSurfaceInfo* surface,
+    const snwThickness* thickness, double reach, snwBakeFlesh* flesh, snwMessage* message)
+{
+    const snwEmbedding* embedding = &prepared->embedding;
+    if (thickness->character == NULL)
+        return snw_ok;
+    flesh->reach = snwArena_Alloc(arena, (size_t)surface->vertexCount + 1, sizeof(float));
+    if (arena->failed)
+        return snwFailMemory(message);
+    float *now = flesh->moves, *next = flesh->next;
+    for (int p = 0; p < flesh->placeCount; ++p)
+    {
+        int i = flesh->sources[p], point = flesh->points[i], vertices[4] = {0};
+        double shares[4] = {1};
+        if (point < 0)
+            vertices[0] = prepared->anchors[~point].vertices[0];
+        for (int k = 0; k < 4 && point >= 0; ++k)
+        {
+            vertices[k] = embedding->vertices[embedding->corners[point][k]];
+            shares[k] = (double)embedding->weights[point][k];
+        }
+        now[p] = (float)snwThickness_At(thickness, RestOf(surface, i), vertices, shares, point < 0 ? 1 : 4);
+    }
+    for (int round = 0; round < snw_reachRounds; ++round)
+    {
+        for (int p = 0; p < flesh->placeCount; ++p)
+        {
+            float sum = now[p];
+            int count = flesh->starts[p + 1] - flesh->starts[p];
+            for (int k = flesh->starts[p]; k < flesh->starts[p + 1]; ++k)
+                sum += now[flesh->neighbours[k]];
+            next[p] = sum / (float)(count + 1);
+        }
+        float* swap = now;
+        now = next, next = swap;
+    }
+    for (int i = 0; i < surface->vertexCount; ++i)
+        flesh->reach[i] = (float)reach * now[flesh->places[i]] + 1e-9f;
+    return snw_ok;
+}
+
+snwResult snwBakeFlesh_Make(snwArena* arena, const snwPrepared* prepared, const snwAsset* asset, int index,
+    const snwThickness* thickness, double reach, snwBakeFlesh* flesh, snwMessage* message)
+{
+    const snwSurfaceInfo* surface = snwPrepared_GetSurface(prepared, index);
+    const double* m = surface->place;
+    snwAffine place = {{{{m[0], m[1], m[2]}, {m[4], m[5], m[6]}, {m[8], m[9], m[10]}}}, {m[3], m[7], m[11]}};
+    *flesh = (snwBakeFlesh){.scale = prepared->info.scale,
+        .normals = (const float*)surface->normals,
+        .points = prepared->points[index],
+        .vertexCount = surface->vertexCount,
+        .anchorCount = prepared->anchorCount};
+    snwAffine_Inverse(place, &flesh->fromRest);
+    snwResult result = snwBind_Make(asset, surface->node, true, arena, &flesh->bind, message);
+    if (result >= 0)
+        result = LinkPlaces(arena, surface, CellOf(snwCharacter_GetDef(prepared->character)), flesh, message);
+    if (result >= 0)
+        result = FindReach(arena, prepared, surface, thickness, reach, flesh, message);
+    size_t floats = 3 * (size_t)surface->vertexCount + 1;
+    flesh->shares = snwArena_Alloc(arena, (size_t)prepared->anchorCount + 1, sizeof(float));
+    flesh->artist = snwArena_Alloc(arena, floats, sizeof(float));
+    flesh->artistNormals = snwArena_Alloc(arena, floats, sizeof(float));
+    flesh->positions = snwArena_Alloc(arena, floats, sizeof(float));
+    flesh->shown = snwArena_Alloc(arena, floats, sizeof(float));
+    flesh->offsets = snwArena_Alloc(arena, floats, sizeof(float));
+    return result >= 0 && arena->failed ? snwFailMemory(message) : result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// A frame
+
+typedef struct Work
+{
+    snwBakeFlesh* flesh;
+    const snwSkin *simulated, *skinned;
+} Work;
+
+static void Put(snwVec3 x, float* out)
+{
+    out[0] = (float)x.x, out[1] = (float)x.y, out[2] = (float)x.z;
+}
+
+static void SmoothRange(int begin, int end, void* data)
+{
+    const snwBakeFlesh* flesh = data;
+    for (int p = begin; p < end; ++p)
+    {
+        const float* own = flesh->moves + 3 * (size_t)p;
+        float sum[3] = {0, 0, 0}, count = (float)(flesh->starts[p + 1] - flesh->starts[p]);
+        for (int k = flesh->starts[p]; k < flesh->starts[p + 1]; ++k)
+            for (int c = 0; c < 3; ++c)
+                sum[c] += flesh->draws[k] * (flesh->moves[3 * (size_t)flesh->neighbours[k] + (size_t)c] - own[c]);
+        for (int c = 0; c < 3; ++c)
+            flesh->next[3 * (size_t)p + (size_t)c] = own[c] + (count > 0 ? 0.5f * sum[c] / count : 0);
+    }
+}
+
+// Both ends of an edge that would be stretched too far go half of the way; a place that many pull goes the mean way.
+static void HoldRange(int begin, int end, void* data)
+{
+    const snwBakeFlesh* flesh = data;
+    for (int p = begin; p < end; ++p)
+    {
+        const float* own = flesh->moves + 3 * (size_t)p;
+        float sum[3] = {0, 0, 0}, count = 0;
+        for (int k = flesh->starts[p]; k < flesh->starts[p + 1]; ++k)
+        {
+            const float* other = flesh->moves + 3 * (size_t)flesh->neighbours[k];
+            float d[3] = {other[0] - own[0], other[1] - own[1], other[2] - own[2]};
+            float length = sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+            if (!(length > flesh->slack[k]))
+                continue;
+            for (int c = 0; c < 3; ++c)
+                sum[c] += 0.5f * (1 - flesh->slack[k] / length) * d[c];
+            count += 1;
+        }
+        for (int c = 0; c < 3; ++c)
+            flesh->next[3 * (size_t)p + (size_t)c] = own[c] + (count > 0 ? sum[c] / count : 0);
+    }
+}
+
+// What the limit leaves of a move.
+static float ShareOf(const snwBakeFlesh* flesh, int vertex)
+{
+    const float* d = flesh->moves + 3 * (size_t)flesh->places[vertex];
+    float square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    return flesh->reach != NULL ? 1.0f / sqrtf(1.0f + square / (flesh->reach[vertex] * flesh->reach[vertex])) : 1.0f;
+}
+
+static void AddRange(int begin, int end, void* data)
+{
+    const Work* work = data;
+    snwBakeFlesh* flesh = work->flesh;
+    for (int i = begin; i < end; ++i)
+    {
+        size_t at = 3 * (size_t)i;
+        const float *move = flesh->moves + 3 * (size_t)flesh->places[i], *rest = flesh->normals + at;
+        float share = flesh->points[i] < 0 ? flesh->shares[~flesh->points[i]] : ShareOf(flesh, i);
+
+        // What the file makes of the vertex and its normal.
+        snwAffine map = snwBind_Blend(&flesh->bind, i);
+        snwVec3 x = snwVec3_Scale(snwAffine_Apply(map, flesh->bind.base[i]), flesh->scale);
+        snwMat3 linear = snwMat3_Mul(map.linear, flesh->fromRest.linear);
+        snwVec3 n = snwMat3_MulVec(
+            snwMat3_Cofactor(linear), (snwVec3){(double)rest[0], (double)rest[1], (double)rest[2]});
+        n = snwVec3_Normalize(snwMat3_Determinant(linear) < 0 ? snwVec3_Negate(n) : n);
+        Put(x, flesh->artist + at);
+        Put(n, flesh->artistNormals + at);
+
+        // Flesh on top; normals turn as those of the two bodies differ.
+        const float *now = work->simulated->normals + at, *before = work->skinned->normals + at;
+        for (int c = 0; c < 3; ++c)
+        {
+            flesh->offsets[at + (size_t)c] = share * move[c];
+            (&x.x)[c] += (double)flesh->offsets[at + (size_t)c];
+            (&n.x)[c] += (double)(share * (now[c] - before[c]));
+        }
+        Put(x, flesh->positions + at);
+        Put(snwVec3_Normalize(n), flesh->shown + at);
+    }
+}
+
+static double RideOf(int begin, int end, void* data)
+{
+    const Work* work = data;
+    double sum = 0;
+    for (int i = begin; i < end; ++i)
+    {
+        if (work->flesh->points[i] < 0)
+            continue;
+        const float *a = work->flesh->artist + 3 * (size_t)i, *b = work->skinned->positions + 3 * (size_t)i;
+        double x = (double)(a[0] - b[0]), y = (double)(a[1] - b[1]), z = (double)(a[2] - b[2]);
+        sum += sqrt(x * x + y * y + z * z);
+    }
+    return sum;
+}
+
+void snwBakeFlesh_Add(snwBakeFlesh* flesh, const snwAssetPoser* poser, const snwAssetAnimation* animation, double time,
+    const snwSkin* simulated, const snwSkin* skinned)
+{
+    snwContext* context = flesh->bind.asset->context;
+    snwBind_Pose(&flesh->bind, poser, animation, time);
+    for (int p = 0; p < flesh->placeCount; ++p)
+        for (int c = 0; c < 3; ++c)
+        {
+            size_t from = 3 * (size_t)flesh->sources[p] + (size_t)c;
+            flesh->moves[3 * (size_t)p + (size_t)c] = simulated->positions[from] - skinned->positions[from];
+        }
+    for (int round = 0; round < snw_smoothRounds + snw_stretchRounds; ++round)
+    {
+        snwParallelFor(
+            context, flesh->placeCount, snw_grain, round < snw_smoothRounds ? SmoothRange : HoldRange, flesh);
+        float* swap = flesh->moves;
+        flesh->moves = flesh->next, flesh->next = swap;
+    }
+
+    // A rigid piece stays one: it is held back as much as the vertex that is held back most.
+    for (int i = 0; i < flesh->anchorCount; ++i)
+        flesh->shares[i] = 1;
+    flesh->limited = 0;
+    for (int i = 0; i < flesh->vertexCount; ++i)
+    {
+        float share = ShareOf(flesh, i);
+        flesh->limited += share < 0.7f; // sqrt(1/2): as far as its reach
+        if (flesh->points[i] < 0)
+            flesh->shares[~flesh->points[i]] = fminf(flesh->shares[~flesh->points[i]], share);
+    }
+    Work work = {flesh, simulated, skinned};
+    snwParallelFor(context, flesh->vertexCount, snw_grain, AddRange, &work);
+    flesh->ride = snwParallelSum(context, flesh->vertexCount, snw_grain, RideOf, &work) / flesh->vertexCount;
+}
