@@ -89,6 +89,8 @@ const snwMetric snwMetrics[] = {
         "farthest that the flesh of a bone is off the artist's motion in the mean over a clip, of the size"},
     {"file_bytes", "B", "lower", "size of the written file"},
     {"targets", "", "lower", "morph targets or helper joints that were added to it"},
+    {"size_ratio", "x", "lower", "bytes of the written file over those of its source"},
+    {"targets_per_frame", "", "lower", "morph targets that were added to it, over the frames that they carry"},
     {"bake_fps", "1/s", "higher", "frames of a bake per second of its run, written file included"},
     {"validator_errors", "", "equal", "errors that Khronos' gltf-validator finds in a file that we wrote"},
     {"write_mb_s", "MB/s", "higher", "frames into a cache on disk, every chunk synced; 1 MB is 10^6 bytes of the file"},

@@ -187,7 +187,7 @@ static void AddOutput(Baking* b, snwBakeFormat format)
     }
     snwBenchRow error = RowOf(b, format, "bake_err"), valid = RowOf(b, format, "validator_errors");
     if (format != snw_bakePc2)
-        SetTarget(&error, "<=", 1e3 * def.tolerance);
+        SetTarget(&error, "<=", 1e3 * report->tolerance);
     SetTarget(&valid, "==", 0);
     AddRow(b, error, 1e3 * report->maxError, report->noteCount > 0 ? report->notes[0] : "");
     if (format != snw_bakePc2)
@@ -195,9 +195,16 @@ static void AddOutput(Baking* b, snwBakeFormat format)
         double errors = ValidatorErrors(b);
         AddRow(b, valid, errors, isnan(errors) ? "no gltf-validator here: tools/setup.sh validate" : "");
         AddRow(b, RowOf(b, format, "targets"), report->targets, "");
+        snwBenchRow ratio = RowOf(b, format, "size_ratio"), share = RowOf(b, format, "targets_per_frame");
+        int frames = snwBake_GetReport(b->bake)->frames;
+        SetTarget(&ratio, "<=", 3);
+        SetTarget(&share, "<=", frames < 48 ? 1 : 0.5);
+        AddRow(b, ratio, report->bytes[0] / report->sourceBytes, "");
+        if (format == snw_bakeGlb)
+            AddRow(b, share, (double)report->targets / frames, "");
     }
     AddRow(b, RowOf(b, format, "file_bytes"), report->bytes[0], "");
-    AddBlender(b, format, def.tolerance, report);
+    AddBlender(b, format, report->tolerance, report);
     for (int i = 0; i < report->fileCount; ++i)
         unlink(report->files[i]);
     free(report);

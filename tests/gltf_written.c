@@ -249,6 +249,19 @@ const float snw_wobble[2][snw_barVertices][3] = {
 const float snw_lean[snw_barVertices][3] = {{0, 0.1f, 0}, {0.1f, 0, 0}};
 const snwAssetMorph snw_morphs[2] = {{"wobble +", snw_wobble[0], snw_lean, 0}, {"wobble -", snw_wobble[1], NULL, 0.5}};
 
+const float snw_small[2][snw_barVertices][3] = {
+    {{0}, {1, -12345 / 32767.0f, 1 / 32767.0f}, {0}, {-1, 0, 0}}, {{0, 0, 3 / 32767.0f}}};
+const float snw_tilt[snw_barVertices][3] = {{0}, {0, -1, 0}, {5 / 127.0f, 0, 0}};
+
+// Sparse morphs of short numbers.
+static void AddSmallMorphs(snwGltfWriter* writer)
+{
+    const snwAssetMorph morphs[2] = {{"swell", snw_small[0], snw_tilt, 0}, {"sink", snw_small[1], NULL, 0}};
+    snwGltfMorphDef def = {.mesh = 0, .morphs = morphs, .morphCount = 2, .numbers = snw_gltfShorts};
+    snwGltfWriter_AddMorphs(writer, &def);
+    snwGltfWriter_HoldMorphs(writer, 0, -1);
+}
+
 // Morphs, and an animation of them; weights: targets the mesh has in all.
 void snwWritten_AddMorphs(snwGltfWriter* writer)
 {
@@ -377,6 +390,7 @@ const snwAddition snw_additions[snw_additionCount] = {
     {"morphs", snwGltfWorld_Bar, snwWritten_AddMorphs},
     {"morphs-rich", snwWritten_Rich, snwWritten_AddMorphs},
     {"morphs-packed", PackedWorld, snwWritten_AddMorphs},
+    {"morphs-small", snwGltfWorld_Bar, AddSmallMorphs},
     {"animation", snwGltfWorld_Bar, snwWritten_AddAnimation},
     {"joints", snwGltfWorld_Bar, AddHelperJoints},
     {"attributes", snwGltfWorld_Bar, AddAttributes},

@@ -23,7 +23,7 @@ enum
 {
     snw_sourceCount = 7,
     snw_sourceBar = 2, // the bar as a GLB
-    snw_additionCount = 8,
+    snw_additionCount = 9,
 };
 
 extern const snwWrittenSource snw_writtenSources[snw_sourceCount];
@@ -67,6 +67,7 @@ snwAsset* snwWritten_OpenAddition(snwContext* context, const snwAddition* additi
 void snwWritten_AddMorphs(snwGltfWriter* writer); // to mesh 0 of a bar, with an animation of them
 void snwWritten_AddAnimation(snwGltfWriter* writer);
 
+extern const float snw_small[2][snw_barVertices][3], snw_tilt[snw_barVertices][3];
 extern const float snw_wobble[2][snw_barVertices][3], snw_lean[snw_barVertices][3];
 extern const snwAssetMorph snw_morphs[2];
 extern const snwVec3 snw_hard[7]; // positions of the new mesh, hard on round trips

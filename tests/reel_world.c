@@ -303,6 +303,7 @@ void snwReelWorld_Make(snwContext* context, snwAsset* asset, double unit, double
         .frameCount = snw_reelFrames,
         .rate = 24,
         .scale = unit,
+        .size = 1.5,
         .surfaces = world->surfaces,
         .surfaceCount = count,
         .read = ReadFrame,

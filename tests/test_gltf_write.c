@@ -108,6 +108,25 @@ TEST(gltf_write, morphsAreAppendedAndWhatDrivesThemWidened)
     Forget(context, source, result);
 }
 
+// Vertices that a target leaves alone cost nothing: four rows of numbers for eight targets of a vertex.
+TEST(gltf_write, smallMorphsAreSparseAndReadBackExactly)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwAsset *source, *result = Add(context, "morphs-small", &source);
+    REQUIRE(source != NULL && result != NULL);
+    snwWritten_CheckFloats(result, "meshes/0/primitives/0/targets/2/POSITION", snw_small[0][0], 3 * snw_barVertices);
+    snwWritten_CheckFloats(result, "meshes/0/primitives/0/targets/2/NORMAL", snw_tilt[0], 3 * snw_barVertices);
+    snwWritten_CheckFloats(result, "meshes/0/primitives/0/targets/3/POSITION", snw_small[1][0], 3 * snw_barVertices);
+    int last = result->gltf->accessorCount - 1;
+    while (result->gltf->accessors[last].sparse.count == 0)
+        --last;
+    CHECK_INT(result->gltf->accessors[last].sparse.count, 1);
+    CHECK_INT(result->gltf->accessors[last - 1].sparse.count, 3);
+    CHECK_INT(result->gltf->accessors[last].component, snw_gltfShort);
+    CHECK(strcmp(snwWritten_Text(result, "extensionsRequired/0"), "KHR_mesh_quantization") == 0);
+    Forget(context, source, result);
+}
+
 // What was compressed stays so, with its extension; what is added is plain.
 TEST(gltf_write, compressedViewsStay)
 {

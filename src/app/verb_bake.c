@@ -39,7 +39,8 @@ static const struct
     {"preset", "preset"}, {"material", "material"}, {"collide", "collide"}, {"self-collision", "self_collision"},
     {"keep-trajectory", "keep_trajectory"}, {"method", "method"}, {"substeps", "substeps"},
     {"iterations", "iterations"}, {"set", "settings"}, {"only", "only"}, {"bones", "bones"}, {"format", "format"},
-    {"tolerance", "tolerance"}, {"most", "most"}, {"influences", "influences"}, {"up", "up"}, {"cache", "cache"}};
+    {"tolerance", "tolerance"}, {"most", "most"}, {"influences", "influences"}, {"compress", "compress"}, {"up", "up"},
+    {"cache", "cache"}};
 
 static snwExit ReadWords(Job* job)
 {
@@ -124,13 +125,15 @@ static snwResult FindOutput(Job* job, snwMessage* message)
     job->out.tolerance = settings->tolerance;
     job->out.most = settings->most;
     job->out.influences = settings->influences;
+    job->out.compress = settings->compress;
+    job->out.choose = strcmp(settings->format, "auto") == 0;
     job->out.overwrite = job->force;
     job->out.progress = ShowDone;
     job->out.user = job;
     if (settings->up[0] != 0)
         job->out.up = settings->up[0] == 'z' ? snw_upZ : snw_upY;
     if (settings->format[0] != 0 && !snwBakeFormat_Find(settings->format, &job->out.format))
-        return snwFail(message, snw_errorInput, "glb, morphs, joints, pc2, mdd or obj", "there is no format '%s'",
+        return snwFail(message, snw_errorInput, "auto, glb, morphs, joints, pc2, mdd or obj", "there is no format '%s'",
             settings->format);
     return snwBakeOutput_Check(job->context, &job->out, snwBake_GetAsset(job->bake), message);
 }
@@ -313,14 +316,18 @@ static snwExit Run(const snwArgs* args)
 
 static const snwOption s_options[] = {
     {"output", 'o', "FILE", false, snw_completeFile, NULL, "what to write; its ending says the format"},
-    {"format", 0, "NAME", false, snw_completeWords, "glb morphs joints pc2 mdd obj",
-        "glb (few morph targets), morphs (one per frame), joints (helper joints), pc2, mdd or obj"},
+    {"format", 0, "NAME", false, snw_completeWords, "auto glb morphs joints pc2 mdd obj",
+        "auto (glb or joints, whatever is smaller), glb (few morph targets), morphs (one per frame), joints (helper "
+        "joints), pc2, mdd or obj"},
     {"tolerance", 0, "METRES", false, snw_completeNothing, NULL,
-        "how far morph targets and helper joints may be off (default 0.001)"},
+        "how far morph targets and helper joints may be off (default: 1/1500 of the size, 1 mm on a person)"},
     {"most", 0, "N", false, snw_completeNothing, NULL,
         "morph targets of a mesh or helper joints of a skin, at most (default: as many as are usual)"},
     {"influences", 0, "N", false, snw_completeNothing, NULL,
         "with helper joints: joints that a vertex follows, at most (default 8; 4 if a player reads no more)"},
+    {"compress", 0, NULL, false, snw_completeNothing, NULL,
+        "GLB and glTF with EXT_meshopt_compression: half the bytes, for three.js and engines; Blender does not read "
+        "it"},
     {"up", 0, "AXIS", false, snw_completeWords, "y z", "of caches and OBJ files (default z for caches, y for OBJ)"},
     {"clip", 'c', "NAME", false, snw_completeNothing, NULL,
         "name of the clip, or its number from 1 (default: the first)"},

@@ -124,6 +124,7 @@ void snwGltfWriter_Close(snwGltfWriter* writer)
         return;
     snwTree_Free(&writer->tree);
     snwFree(writer->context, writer->bytes.data);
+    snwFree(writer->context, writer->packed.data);
     snwFree(writer->context, writer);
 }
 
@@ -151,6 +152,20 @@ int snwGltfWriter_AddItem(snwGltfWriter* writer, const char* list, snwValue* ite
 int snwGltfWriter_Count(const snwGltfWriter* writer, const char* list)
 {
     return snwValue_Count(snwValue_Get(writer->root, list));
+}
+
+void snwGltfWriter_NeedExtension(snwGltfWriter* writer, const char* name)
+{
+    static const char* const s_lists[] = {"extensionsUsed", "extensionsRequired"};
+    for (int i = 0; i < 2; ++i)
+    {
+        snwValue* list = snwTree_List(&writer->tree, writer->root, s_lists[i]);
+        bool there = false;
+        for (int k = 0; k < snwValue_Count(list); ++k)
+            there = there || strcmp(snwValue_Text(list->items[k], ""), name) == 0;
+        if (!there)
+            snwTree_Append(&writer->tree, list, snwTree_NewText(&writer->tree, name));
+    }
 }
 
 void snwGltfWriter_Rename(snwGltfWriter* writer, const char* list, int index, const char* name)
@@ -198,6 +213,26 @@ int snwGltfWriter_AddView(snwGltfWriter* writer, const void* data, size_t size)
     snwWrite(&writer->bytes, data, size);
     snwWriteZeros(&writer->bytes, 4);
     return AddView(writer, start, size, 0, snw_gltfOther);
+}
+
+int snwGltfWriter_AddRows(snwGltfWriter* writer, const void* data, size_t size, int stride)
+{
+    int view = snwGltfWriter_AddView(writer, data, size);
+    snwValue* value = snwValue_GetAt(writer->root, "bufferViews", view);
+    snwTree_SetInt(&writer->tree, value, "byteStride", stride);
+    snwTree_SetInt(&writer->tree, value, "target", 34962); // ARRAY_BUFFER
+    return view;
+}
+
+void snwGltfWriter_Replace(snwGltfWriter* writer, int64_t accessor)
+{
+    int count = writer->source == NULL ? 0 : writer->source->accessorCount;
+    if (accessor < 0 || accessor >= count)
+        return;
+    if (writer->replaced == NULL)
+        writer->replaced = snwArena_Alloc(&writer->tree.arena, (size_t)count, sizeof *writer->replaced);
+    if (writer->replaced != NULL)
+        writer->replaced[accessor] = true;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

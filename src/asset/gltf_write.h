@@ -56,6 +56,17 @@ void snwGltfWriter_Rename(snwGltfWriter* writer, const char* list, int index, co
 // ---------------------------------------------------------------------------------------------------------------------
 // Meshes
 
+// How the numbers of morph targets are written. All but floats and dense ones are sparse - vertices that a target
+// leaves alone cost nothing - and need KHR_mesh_quantization. Numbers must be such that nothing is rounded.
+typedef enum snwGltfNumbers
+{
+    snw_gltfFloats,
+    snw_gltfSparse, // floats; normals are multiples of 1/127 up to 1
+    snw_gltfShorts, // positions are multiples of 1/32767 up to 1, normals of 1/127
+    snw_gltfWhole,  // positions are whole numbers up to 32767; no normals
+    snw_gltfDense,  // as shorts, but all vertices: what snwGltfWriter_Pack makes smallest
+} snwGltfNumbers;
+
 // Morph targets behind those that the mesh has, for all its primitives. Weights of nodes and keys of animations that
 // drive the mesh get the new targets' rest weights, for their counts must fit. Names go to extras.targetNames, as
 // everyone does. Offsets are in the space of the mesh, which is bind space under a skin.
@@ -66,10 +77,15 @@ typedef struct snwGltfMorphDef
     int morphCount;
     const snwAssetPart* parts; // one per primitive: where its vertices begin in the morphs' arrays (none, and it gets
                                // zeros). NULL: primitives follow each other there
+    snwGltfNumbers numbers;
 } snwGltfMorphDef;
 
 // Returns the number of the first one within the mesh.
 int snwGltfWriter_AddMorphs(snwGltfWriter* writer, const snwGltfMorphDef* def);
+
+// A key that holds the morphs of the node at rest, in every animation that does not drive them but `except` (-1: none):
+// some players leave the weights of the clip before where they were.
+void snwGltfWriter_HoldMorphs(snwGltfWriter* writer, int node, int except);
 
 // Sets or replaces "NORMAL", "JOINTS_1", "_SNW_VERTEX" ...: as many elements as there are positions. accessor -1
 // removes it.
@@ -192,6 +208,10 @@ int snwGltfWriter_EmbedImages(snwGltfWriter* writer, const snwAssetFolder* folde
 
 // snw_gltfGlb for .glb, snw_gltfEmbedded for .gltf, by the ending.
 snwGltfSave snwDefaultGltfSave(const char* path);
+
+// The last thing before saving, to be called once. Bytes that only replaced attributes and bind matrices used are left
+// out. compress: with EXT_meshopt_compression, to the same numbers; triangles may begin with another corner.
+void snwGltfWriter_Pack(snwGltfWriter* writer, bool compress);
 
 // Files appear whole or not at all, the text after its .bin files. May be called again.
 snwResult snwGltfWriter_Save(snwGltfWriter* writer, const snwGltfSave* save, snwMessage* message);

@@ -29,6 +29,7 @@ void snwGltfWriter_SetAttribute(snwGltfWriter* writer, int mesh, int primitive, 
     int count = snwGltfWriter_VertexCount(writer, mesh, primitive);
     snwValue* attributes = Attributes(writer, mesh, primitive);
     const char* key = snwArena_Text(&writer->tree.arena, semantic);
+    snwGltfWriter_Replace(writer, snwValue_GetInt(attributes, semantic, -1));
     if (accessor < 0)
         snwTree_Remove(attributes, semantic);
     else if (count == 0 || snwGltfWriter_Shape(writer, accessor).count != count)
@@ -356,7 +357,7 @@ int snwGltfWriter_AddMesh(snwGltfWriter* writer, const snwGltfMeshDef* def)
     if (snwValue_Count(primitives) == 0)
         snwGltfWriter_Fail(writer, NULL, "a mesh without triangles");
     int index = snwGltfWriter_Failed(writer) ? -1 : snwGltfWriter_AddItem(writer, "meshes", mesh);
-    snwGltfMorphDef morphs = {index, from->morphs, from->morphCount, parts.data};
+    snwGltfMorphDef morphs = {index, from->morphs, from->morphCount, parts.data, snw_gltfFloats};
     if (index >= 0 && from->morphCount > 0)
         snwGltfWriter_AddMorphs(writer, &morphs);
     snwArray_Free(writer->context, &parts);

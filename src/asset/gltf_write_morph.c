@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct Morphing
 {
@@ -13,6 +14,10 @@ typedef struct Morphing
     const snwGltfMorphDef* def;
     snwValue* mesh;
     int before; // targets that the mesh had
+    // of sparse targets
+    snwWriter indices, positions, normals; // a view each, for all targets
+    int firstView;                         // of the three
+    snwGltfComponent index;
 } Morphing;
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -47,6 +52,191 @@ static int AddStillness(snwGltfWriter* writer, int count)
     return snwGltfWriter_AddItem(writer, "accessors", accessor);
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Sparse targets
+
+static bool IsStill(const float (*values)[3], int row)
+{
+    return values == NULL || (values[row][0] == 0 && values[row][1] == 0 && values[row][2] == 0);
+}
+
+static void PutIndex(Morphing* m, int row)
+{
+    uint16_t narrow = (uint16_t)row;
+    uint32_t wide = (uint32_t)row;
+    snwWrite(&m->indices, m->index == snw_gltfUint ? (const void*)&wide : (const void*)&narrow,
+        (size_t)snwGltfComponent_Size(m->index));
+}
+
+// As whole steps of the number 1, or as a float.
+static double PutNumber(snwWriter* out, snwGltfComponent component, double steps, float value)
+{
+    double whole = round((double)value * steps);
+    int16_t number = (int16_t)whole;
+    int8_t small = (int8_t)whole;
+    if (component == snw_gltfFloat)
+        return snwWrite(out, &value, sizeof value), (double)value;
+    if (component == snw_gltfShort)
+        snwWrite(out, &number, sizeof number);
+    else
+        snwWrite(out, &small, sizeof small);
+    return whole;
+}
+
+// The rows that are listed from `start` of the indices on.
+static int AddSparse(Morphing* m, const float (*values)[3], size_t start, int count, bool positions)
+{
+    snwTree* tree = &m->writer->tree;
+    snwGltfNumbers numbers = m->def->numbers;
+    snwGltfComponent component = !positions ? snw_gltfByte : numbers == snw_gltfSparse ? snw_gltfFloat : snw_gltfShort;
+    double steps = !positions ? 127 : numbers == snw_gltfShorts ? 32767 : 1, least[3], most[3];
+    snwWriter* out = positions ? &m->positions : &m->normals;
+    size_t size = (size_t)snwGltfComponent_Size(m->index), offset = out->size;
+    size_t rows = m->indices.failed ? 0 : (m->indices.size - start) / size;
+    for (int k = 0; k < 3; ++k) // rows that are left out are zero
+    {
+        least[k] = rows < (size_t)count ? 0 : INFINITY;
+        most[k] = rows < (size_t)count ? 0 : -INFINITY;
+    }
+    for (size_t i = 0; i < rows; ++i)
+    {
+        uint32_t row = 0;
+        memcpy(&row, m->indices.data + start + i * size, size);
+        for (int k = 0; k < 3; ++k)
+        {
+            double number = PutNumber(out, component, steps, values[row][k]);
+            least[k] = fmin(least[k], number);
+            most[k] = fmax(most[k], number);
+        }
+    }
+
+    snwValue* accessor = snwTree_NewObject(tree);
+    snwTree_SetInt(tree, accessor, "componentType", component);
+    snwTree_SetInt(tree, accessor, "count", count);
+    snwTree_SetText(tree, accessor, "type", "VEC3");
+    if (steps > 1)
+        snwTree_Set(tree, accessor, "normalized", snwTree_NewBool(tree, true));
+    for (int k = 0; k < 3 && positions; ++k)
+    {
+        snwTree_AppendReal(tree, snwTree_List(tree, accessor, "min"), least[k]);
+        snwTree_AppendReal(tree, snwTree_List(tree, accessor, "max"), most[k]);
+    }
+    snwValue* sparse = snwTree_Object(tree, accessor, "sparse");
+    snwTree_SetInt(tree, sparse, "count", (int64_t)rows);
+    snwValue* indices = snwTree_Object(tree, sparse, "indices");
+    snwTree_SetInt(tree, indices, "bufferView", m->firstView);
+    snwTree_SetInt(tree, indices, "byteOffset", (int64_t)start);
+    snwTree_SetInt(tree, indices, "componentType", m->index);
+    snwValue* places = snwTree_Object(tree, sparse, "values");
+    snwTree_SetInt(tree, places, "bufferView", m->firstView + (positions ? 1 : 2));
+    snwTree_SetInt(tree, places, "byteOffset", (int64_t)offset);
+    return snwGltfWriter_AddItem(m->writer, "accessors", accessor);
+}
+
+// All rows, each padded to four numbers.
+static int AddDense(Morphing* m, const float (*values)[3], int count, bool positions)
+{
+    snwGltfComponent component = positions ? snw_gltfShort : snw_gltfByte;
+    snwTree* tree = &m->writer->tree;
+    snwWriter* out = positions ? &m->positions : &m->normals;
+    size_t offset = out->size;
+    double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int i = 0; i < count; ++i)
+    {
+        for (int k = 0; k < 3; ++k)
+        {
+            double number = PutNumber(out, component, positions ? 32767 : 127, values[i][k]);
+            least[k] = fmin(least[k], number);
+            most[k] = fmax(most[k], number);
+        }
+        PutNumber(out, component, 1, 0);
+    }
+
+    snwValue* accessor = snwTree_NewObject(tree);
+    snwTree_SetInt(tree, accessor, "bufferView", m->firstView + (positions ? 0 : 1));
+    snwTree_SetInt(tree, accessor, "byteOffset", (int64_t)offset);
+    snwTree_SetInt(tree, accessor, "componentType", component);
+    snwTree_SetInt(tree, accessor, "count", count);
+    snwTree_SetText(tree, accessor, "type", "VEC3");
+    snwTree_Set(tree, accessor, "normalized", snwTree_NewBool(tree, true));
+    for (int k = 0; k < 3 && positions; ++k)
+    {
+        snwTree_AppendReal(tree, snwTree_List(tree, accessor, "min"), least[k]);
+        snwTree_AppendReal(tree, snwTree_List(tree, accessor, "max"), most[k]);
+    }
+    return snwGltfWriter_AddItem(m->writer, "accessors", accessor);
+}
+
+// Positions and normals have one list of vertices.
+static void AddSmallTarget(Morphing* m, snwValue* target, const snwAssetMorph* morph, int first, int count)
+{
+    snwTree* tree = &m->writer->tree;
+    const float(*positions)[3] = morph->positions + first;
+    const float(*normals)[3] = morph->normals == NULL ? NULL : morph->normals + first;
+    size_t start = m->indices.size;
+    if (m->def->numbers == snw_gltfDense)
+    {
+        snwTree_SetInt(tree, target, "POSITION", AddDense(m, positions, count, true));
+        if (normals != NULL)
+            snwTree_SetInt(tree, target, "NORMAL", AddDense(m, normals, count, false));
+        return;
+    }
+    for (int i = 0; i < count; ++i)
+        if (!IsStill(positions, i) || !IsStill(normals, i))
+            PutIndex(m, i);
+    if (m->indices.size == start)
+        PutIndex(m, 0); // there has to be one
+    snwTree_SetInt(tree, target, "POSITION", AddSparse(m, positions, start, count, true));
+    if (normals != NULL)
+        snwTree_SetInt(tree, target, "NORMAL", AddSparse(m, normals, start, count, false));
+}
+
+static void BeginSparse(Morphing* m)
+{
+    int most = 0, primitives = snwValue_Count(snwValue_Get(m->mesh, "primitives"));
+    for (int i = 0; i < primitives; ++i)
+    {
+        int count = snwGltfWriter_VertexCount(m->writer, m->def->mesh, i);
+        most = count > most ? count : most;
+    }
+    m->index = most > UINT16_MAX ? snw_gltfUint : snw_gltfUshort;
+    m->firstView = snwGltfWriter_Count(m->writer, "bufferViews");
+    m->indices.context = m->positions.context = m->normals.context = m->writer->context;
+    snwGltfWriter_NeedExtension(m->writer, "KHR_mesh_quantization");
+}
+
+static void EndSparse(Morphing* m)
+{
+    snwWriter* parts[] = {&m->indices, &m->positions, &m->normals};
+    for (int i = 0; i < 3; ++i)
+    {
+        if (parts[i]->failed)
+            snwGltfWriter_FailMemory(m->writer);
+        if (parts[i]->size > 0 && m->def->numbers == snw_gltfDense)
+            snwGltfWriter_AddRows(m->writer, parts[i]->data, parts[i]->size, i == 1 ? 8 : 4);
+        else if (parts[i]->size > 0)
+            snwGltfWriter_AddView(m->writer, parts[i]->data, parts[i]->size);
+        snwFree(m->writer->context, parts[i]->data);
+    }
+}
+
+// Primitives that share their vertices share their targets: the one before with the same vertices, -1: none.
+static int FindTwin(const Morphing* m, int primitive, bool normals)
+{
+    const snwAssetPart* parts = m->def->parts;
+    for (int i = 0; i < primitive && parts != NULL; ++i)
+    {
+        const snwValue* other = snwValue_Get(snwValue_GetAt(m->mesh, "primitives", i), "attributes");
+        if (parts[i].firstVertex == parts[primitive].firstVertex && parts[i].vertexCount > 0 &&
+            parts[i].vertexCount == parts[primitive].vertexCount && (snwValue_Get(other, "NORMAL") != NULL) == normals)
+            return i;
+    }
+    return -1;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// All of them
+
 // first: of the primitive's vertices in the morphs' arrays; -1: it keeps still.
 static void AddTargets(Morphing* m, int primitive, int first, int count)
 {
@@ -54,14 +244,26 @@ static void AddTargets(Morphing* m, int primitive, int first, int count)
     snwValue* value = snwValue_GetAt(m->mesh, "primitives", primitive);
     snwValue* targets = snwTree_List(tree, value, "targets");
     bool normals = snwValue_Get(snwValue_Get(value, "attributes"), "NORMAL") != NULL;
+    int twin = FindTwin(m, primitive, normals);
+    const snwValue* others = snwValue_Get(snwValue_GetAt(m->mesh, "primitives", twin), "targets");
     for (int i = 0; i < m->def->morphCount && !snwGltfWriter_Failed(m->writer); ++i)
     {
-        const snwAssetMorph* morph = &m->def->morphs[i];
+        snwAssetMorph morph = m->def->morphs[i];
         snwValue* target = snwTree_NewObject(tree);
-        snwTree_SetInt(tree, target, "POSITION",
-            first < 0 ? AddStillness(m->writer, count) : AddOffsets(m->writer, morph->positions + first, count, true));
-        if (first >= 0 && normals && morph->normals != NULL)
-            snwTree_SetInt(tree, target, "NORMAL", AddOffsets(m->writer, morph->normals + first, count, false));
+        if (!normals)
+            morph.normals = NULL;
+        if (twin >= 0)
+            target = snwValue_At(others, m->before + i);
+        else if (first < 0)
+            snwTree_SetInt(tree, target, "POSITION", AddStillness(m->writer, count));
+        else if (m->def->numbers != snw_gltfFloats)
+            AddSmallTarget(m, target, &morph, first, count);
+        else
+        {
+            snwTree_SetInt(tree, target, "POSITION", AddOffsets(m->writer, morph.positions + first, count, true));
+            if (morph.normals != NULL)
+                snwTree_SetInt(tree, target, "NORMAL", AddOffsets(m->writer, morph.normals + first, count, false));
+        }
         snwTree_Append(tree, targets, target);
     }
 }
@@ -238,11 +440,96 @@ int snwGltfWriter_AddMorphs(snwGltfWriter* writer, const snwGltfMorphDef* def)
     for (int i = 0; i < def->morphCount; ++i)
         if (!isfinite(def->morphs[i].weight) || def->morphs[i].positions == NULL)
             return snwGltfWriter_Fail(writer, NULL, "morph %d has no offsets, or a weight that is not finite", i);
+    if (def->numbers != snw_gltfFloats)
+        BeginSparse(&m);
     AddAllTargets(&m);
+    if (def->numbers != snw_gltfFloats)
+        EndSparse(&m);
     ExtendWeights(&m);
     ExtendNames(&m);
     const snwValue* animations = snwValue_Get(writer->root, "animations");
     for (int i = 0; i < snwValue_Count(animations) && m.before > 0 && !snwGltfWriter_Failed(writer); ++i)
         WidenAnimation(&m, animations->items[i]);
     return snwGltfWriter_Failed(writer) ? -1 : m.before;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Animations that do not drive it
+
+static bool DrivesNode(const snwValue* animation, int node)
+{
+    const snwValue* channels = snwValue_Get(animation, "channels");
+    for (int i = 0; i < snwValue_Count(channels); ++i)
+    {
+        const snwValue* target = snwValue_Get(channels->items[i], "target");
+        if (snwValue_GetInt(target, "node", -1) == node &&
+            strcmp(snwValue_Text(snwValue_Get(target, "path"), ""), "weights") == 0)
+            return true;
+    }
+    return false;
+}
+
+// Weights of the node at rest as an accessor; -1: its mesh has no morphs.
+static int AddRest(snwGltfWriter* writer, int node)
+{
+    const snwValue* item = snwValue_GetAt(writer->root, "nodes", node);
+    const snwValue* mesh = snwValue_GetAt(writer->root, "meshes", snwValue_GetInt(item, "mesh", -1));
+    const snwValue* weights = snwValue_Get(item, "weights");
+    int count = CountTargets(mesh);
+    if (weights == NULL)
+        weights = snwValue_Get(mesh, "weights");
+    double* rest = count == 0 ? NULL : snwAllocArray(writer->context, (size_t)count, sizeof *rest);
+    if (rest == NULL)
+        return count == 0 ? -1 : snwGltfWriter_FailMemory(writer);
+    for (int i = 0; i < count; ++i)
+        rest[i] = snwValue_Real(snwValue_At(weights, i), 0);
+    int accessor = snwGltfWriter_AddFloats(writer, rest, count, snw_gltfScalar, false);
+    snwFree(writer->context, rest);
+    return accessor;
+}
+
+// Where the animation begins: a key before that would make it longer.
+static double FirstTime(const snwGltfWriter* writer, const snwValue* animation)
+{
+    double first = INFINITY;
+    const snwValue* samplers = snwValue_Get(animation, "samplers");
+    for (int i = 0; i < snwValue_Count(samplers); ++i)
+    {
+        int64_t input = snwValue_GetInt(samplers->items[i], "input", -1);
+        const snwValue* least = snwValue_Get(snwValue_GetAt(writer->root, "accessors", input), "min");
+        first = fmin(first, snwValue_Real(snwValue_At(least, 0), 0));
+    }
+    return isfinite(first) && first > 0 ? first : 0;
+}
+
+void snwGltfWriter_HoldMorphs(snwGltfWriter* writer, int node, int except)
+{
+    snwTree* tree = &writer->tree;
+    const snwValue* animations = snwValue_Get(writer->root, "animations");
+    int input = -1, output = -1;
+    double last = -1;
+    for (int i = 0; i < snwValue_Count(animations) && !snwGltfWriter_Failed(writer); ++i)
+    {
+        snwValue* animation = animations->items[i];
+        double time = FirstTime(writer, animation);
+        if (i == except || DrivesNode(animation, node))
+            continue;
+        if (output < 0 && (output = AddRest(writer, node)) < 0)
+            return;
+        if (time != last)
+            input = snwGltfWriter_AddFloats(writer, &time, 1, snw_gltfScalar, true);
+        last = time;
+
+        snwValue* sampler = snwTree_NewObject(tree);
+        snwTree_SetInt(tree, sampler, "input", input);
+        snwTree_SetInt(tree, sampler, "output", output);
+        snwValue* samplers = snwTree_List(tree, animation, "samplers");
+        snwTree_Append(tree, samplers, sampler);
+        snwValue* channel = snwTree_NewObject(tree);
+        snwTree_SetInt(tree, channel, "sampler", snwValue_Count(samplers) - 1);
+        snwValue* target = snwTree_Object(tree, channel, "target");
+        snwTree_SetInt(tree, target, "node", node);
+        snwTree_SetText(tree, target, "path", "weights");
+        snwTree_Append(tree, snwTree_List(tree, animation, "channels"), channel);
+    }
 }

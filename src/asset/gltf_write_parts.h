@@ -12,9 +12,11 @@ struct snwGltfWriter
     const snwGltf* source; // NULL: none
     snwTree tree;
     snwValue* root;
-    snwWriter bytes; // what was added, behind the first `base` bytes of its buffer
-    int buffer;      // that they belong to; it may not exist yet
-    size_t base;     // multiple of 4; what the source has of that buffer, and zeros
+    snwWriter bytes;  // what was added, behind the first `base` bytes of its buffer
+    int buffer;       // that they belong to; it may not exist yet
+    size_t base;      // multiple of 4; what the source has of that buffer, and zeros
+    bool* replaced;   // per accessor of the source: something of ours has taken its place; NULL: none
+    snwWriter packed; // all bytes of `buffer` after packing
     snwResult result;
     snwMessage message;
 };
@@ -25,10 +27,18 @@ int snwGltfWriter_Fail(snwGltfWriter* writer, const char* remedy, const char* fo
 int snwGltfWriter_FailMemory(snwGltfWriter* writer);
 bool snwGltfWriter_Failed(const snwGltfWriter* writer);
 
+// Rows of `stride` bytes for vertices, as a view of their own.
+int snwGltfWriter_AddRows(snwGltfWriter* writer, const void* data, size_t size, int stride);
+// The accessor of the source is no longer used where it was.
+void snwGltfWriter_Replace(snwGltfWriter* writer, int64_t accessor);
+
 // NULL, and a failure, if it is not there.
 snwValue* snwGltfWriter_Item(snwGltfWriter* writer, const char* list, int index);
 // Adds to a list of the document; returns the index.
 int snwGltfWriter_AddItem(snwGltfWriter* writer, const char* list, snwValue* item);
+
+// Whoever reads the document has to know the extension.
+void snwGltfWriter_NeedExtension(snwGltfWriter* writer, const char* name);
 
 typedef struct snwGltfShape
 {

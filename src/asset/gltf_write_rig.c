@@ -126,8 +126,11 @@ static void SetInverseBinds(snwGltfWriter* writer, snwValue* skin, int known, co
             StoreIdentity(all + 16 * (size_t)i);
     }
     if (!snwGltfWriter_Failed(writer))
+    {
+        snwGltfWriter_Replace(writer, before);
         snwTree_SetInt(&writer->tree, skin, "inverseBindMatrices",
             snwGltfWriter_AddFloats(writer, all, count, snw_gltfMat4, false));
+    }
     snwFree(writer->context, all);
     snwFree(writer->context, old);
 }

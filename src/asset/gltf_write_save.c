@@ -67,6 +67,8 @@ typedef struct Buffer
 static Buffer BufferAt(const snwGltfWriter* writer, int index)
 {
     Buffer buffer = {0};
+    if (index == writer->buffer && writer->packed.size > 0)
+        return (Buffer){.added = writer->packed.data, .addedSize = writer->packed.size};
     if (writer->source != NULL && index < writer->source->bufferCount)
     {
         buffer.data = writer->source->buffers[index].data;

@@ -279,6 +279,7 @@ static snwResult ReadBack(Maker* m, snwBakeDocument* document)
     {
         memcpy(text, data, size);
         text[size] = 0;
+        document->bytes = (double)size;
         snwAssetInput input = {"made.glb", text, size, NULL};
         result = snwAsset_Read(m->context, &input, &document->asset, m->message);
     }

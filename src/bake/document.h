@@ -12,6 +12,7 @@ typedef struct snwBakeDocument
     int animation;   // -1: there are no bones
     snwReelSurface* surfaces;
     int surfaceCount;
+    double bytes; // of the asset's file, if it were one
 } snwBakeDocument;
 
 snwResult snwMakeBakeDocument(

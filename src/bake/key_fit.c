@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define SNW_SLACK 0.97 // of the tolerance: the rest is for rounding
+
 typedef struct Keys
 {
     snwContext* context;
@@ -115,8 +117,7 @@ static snwResult MakeTargets(const Keys* k, snwArena* arena, snwMorphFit* fit, s
     {
         targets[i] = k->isKey[i] && !IsStill(k, i) ? fit->targetCount++ : -1;
         if (targets[i] >= 0)
-            fit->targets[targets[i]] = (snwMorphTarget){
-                snwArena_Copy(arena, Row(k, i), width, sizeof(float)), i, false};
+            fit->targets[targets[i]] = (snwMorphTarget){snwArena_Copy(arena, Row(k, i), width, sizeof(float)), NULL, i};
     }
     fit->weights = snwArena_Alloc(arena, frames * (size_t)fit->targetCount + 1, sizeof *fit->weights);
     if (arena->failed)
@@ -126,7 +127,6 @@ static snwResult MakeTargets(const Keys* k, snwArena* arena, snwMorphFit* fit, s
     return snw_ok;
 }
 
-// What the tolerance would take is known only as a lower bound: one more than there is room for.
 snwResult snwFitKeys(
     snwContext* context, snwArena* arena, const snwMorphFitDef* def, snwMorphFit* fit, snwMessage* message)
 {
@@ -141,12 +141,13 @@ snwResult snwFitKeys(
         return snwFailMemory(message);
     k.isKey[0] = k.isKey[last] = true;
     JudgeBetween(&k, 0, last);
-    while (count < def->maxTargets && k.worst[WorstFrame(&k)] > def->tolerance)
+    while (count < def->maxTargets && k.worst[WorstFrame(&k)] > SNW_SLACK * def->tolerance)
     {
         AddKey(&k, WorstFrame(&k));
         ++count;
+        snwResult result = def->progress == NULL ? snw_ok : def->progress(0.9 * count / frames, def->user);
+        if (result < 0)
+            return result;
     }
-    snwResult result = MakeTargets(&k, arena, fit, message);
-    fit->needed = fit->targetCount + (fit->error > def->tolerance);
-    return result;
+    return MakeTargets(&k, arena, fit, message);
 }

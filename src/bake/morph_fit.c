@@ -1,361 +1,486 @@
 #include "bake/morph_fit.h"
 
-#include "linalg/symmetric.h"
-
 #include <math.h>
 #include <string.h>
 
-#define SNW_FINER  0.1   // of the tolerance: what the space of the first step leaves out
-#define SNW_RIDGE  1e-6  // of the mean diagonal, added to normal equations that may be singular
-#define SNW_LEAST  1e-12 // of the first axis: shorter ones are noise
-#define SNW_WITHIN 0.999 // of the tolerance: numbers are rounded when they are written
+#define SNW_SLACK         0.985 // of the tolerance: the fit's; the rest is for rounding
+#define SNW_LARGEST_SHORT 32767.0
+#define SNW_LARGEST_BYTE  127.0
+#define SNW_STEP          0.06 // of the tolerance: what numbers are rounded to for compression
+#define SNW_FINE          0.15 // of the tolerance: what rounding may come to, as a root of the sum of squares
 
 enum
 {
-    snw_maxAxes = 320,
-    snw_lanes = 8
+    snw_chunks = 16,  // of a parallel loop: each has its own room to work
+    snw_thinned = 64, // vertices between two looks at the interrupt
 };
 
-typedef struct Fitter
+// ---------------------------------------------------------------------------------------------------------------------
+// Numbers of the file
+
+// The curves as weights from 0 to 1, each turned so that it is farther above zero than below: the constant target
+// stays small.
+static void MakeWeights(snwMorphFit* fit)
+{
+    snwMorphCurves* c = &fit->curves;
+    size_t frames = (size_t)c->frameCount, count = (size_t)c->count;
+    for (size_t k = 0; k < count; ++k)
+    {
+        double* column = c->columns + k * frames;
+        double lo = column[0], hi = column[0];
+        for (size_t f = 1; f < frames; ++f)
+        {
+            lo = fmin(lo, column[f]);
+            hi = fmax(hi, column[f]);
+        }
+        double sign = -lo > hi ? -1 : 1;
+        bool whole = k == 0 || fit->bothWays;
+        fit->lows[k] = whole ? 0 : sign > 0 ? lo : -hi;
+        fit->spans[k] = whole ? fmax(hi, -lo) : hi - lo;
+        for (size_t f = 0; f < frames; ++f)
+        {
+            column[f] *= sign;
+            c->rows[f * (size_t)c->stride + k] = column[f];
+            double weight = k == 0 ? 1 : (column[f] - fit->lows[k]) / fit->spans[k];
+            fit->weights[f * count + k] = (float)fmin(fmax(weight, fit->bothWays ? -1 : 0), 1);
+        }
+    }
+}
+
+// shares: of the curves, per axis a row. Puts what the targets have of them at a vertex.
+static void PutShares(const snwMorphFit* fit, const double* shares, int vertex)
+{
+    size_t stride = (size_t)fit->curves.stride, at = 3 * (size_t)vertex;
+    for (size_t axis = 0; axis < 3; ++axis)
+    {
+        double constant = fit->spans[0] * shares[axis * stride];
+        for (int k = 1; k < fit->targetCount; ++k)
+        {
+            double share = shares[axis * stride + (size_t)k];
+            fit->targets[k].offsets[at + axis] = (float)(fit->spans[k] * share);
+            constant += fit->lows[k] * share;
+        }
+        fit->targets[0].offsets[at + axis] = (float)constant;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Vertices
+
+typedef struct Thinning
 {
     snwContext* context;
     const snwMorphFitDef* def;
-    snwArena work;
-    size_t width;      // of a row: 3 * vertexCount
-    float* rest;       // what is left of the offsets
-    double* worst;     // per frame: largest of it, as it shows
-    float** axes;      // unit, orthogonal
-    double* shares;    // per frame a row of axisRoom
-    const float* axis; // that is being taken out
-    int column;        // its column of shares
-    int axisCount, axisRoom;
-} Fitter;
+    snwMorphFit* fit;
+    snwMorphVertex vertices[snw_chunks];
+    double worst[snw_chunks];
+    int first;            // vertex of this part
+    const double* scales; // per target, of rounding
+    bool again;           // vertices that rounding spoils can be fitted again
+} Thinning;
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Rows
-
-// In eight sums side by side: the same on every machine, and wide ones add them at once.
-static double Dot(const float* a, const float* b, size_t count)
+static int Grain(void)
 {
-    double sums[snw_lanes] = {0};
-    size_t i = 0;
-    for (; i + snw_lanes <= count; i += snw_lanes)
-        for (int k = 0; k < snw_lanes; ++k)
-            sums[k] += (double)a[i + (size_t)k] * (double)b[i + (size_t)k];
-    for (; i < count; ++i)
-        sums[0] += (double)a[i] * (double)b[i];
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+    return snw_thinned / snw_chunks;
 }
 
-static void AddScaled(float* row, const float* other, double factor, size_t count)
+static bool IsTwin(const snwMorphFitDef* def, int vertex)
 {
-    float f = (float)factor;
-    for (size_t i = 0; i < count; ++i)
-        row[i] += f * other[i];
+    return def->twins != NULL && def->twins[vertex] != vertex;
 }
 
-static double WorstOf(const Fitter* f, int frame)
+// Largest error that targets and weights have at a vertex, by the numbers of the file.
+static double ErrorAt(const snwMorphFitDef* def, const snwMorphFit* fit, int vertex, double* left)
 {
-    const float* row = f->rest + (size_t)frame * f->width;
-    const float* stretch = f->def->stretch + (size_t)frame * (size_t)f->def->vertexCount;
-    float worst = 0;
-    for (int i = 0; i < f->def->vertexCount; ++i)
+    size_t frames = (size_t)def->frameCount, vertices = (size_t)def->vertexCount, count = (size_t)fit->targetCount;
+    for (size_t f = 0; f < frames; ++f)
+        for (size_t axis = 0; axis < 3; ++axis)
+            left[3 * f + axis] = (double)def->offsets[3 * (f * vertices + (size_t)vertex) + axis];
+    for (size_t k = 0; k < count; ++k)
     {
-        const float* r = row + 3 * (size_t)i;
-        float square = (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) * stretch[i] * stretch[i];
-        worst = square > worst ? square : worst;
-    }
-    return sqrt((double)worst);
-}
-
-static void Judge(int begin, int end, void* data)
-{
-    Fitter* f = data;
-    for (int i = begin; i < end; ++i)
-        f->worst[i] = WorstOf(f, i);
-}
-
-// Takes the axis out of the frames.
-static void Project(int begin, int end, void* data)
-{
-    Fitter* f = data;
-    for (int i = begin; i < end; ++i)
-    {
-        float* row = f->rest + (size_t)i * f->width;
-        double share = Dot(row, f->axis, f->width);
-        f->shares[(size_t)i * (size_t)f->axisRoom + (size_t)f->column] = share;
-        AddScaled(row, f->axis, -share, f->width);
-        f->worst[i] = WorstOf(f, i);
-    }
-}
-
-static int WorstFrame(const Fitter* f)
-{
-    int worst = 0;
-    for (int i = 1; i < f->def->frameCount; ++i)
-        worst = f->worst[i] > f->worst[worst] ? i : worst;
-    return worst;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// A space that holds all frames
-
-// What is left of a frame as a unit axis, made orthogonal to the others once more; false if nothing is left.
-static bool MakeAxis(Fitter* f, int frame)
-{
-    float* axis = snwArena_Alloc(&f->work, f->width, sizeof *axis);
-    if (axis == NULL)
-        return false;
-    memcpy(axis, f->rest + (size_t)frame * f->width, f->width * sizeof *axis);
-    double before = sqrt(Dot(axis, axis, f->width));
-    for (int k = 0; k < f->axisCount; ++k)
-        AddScaled(axis, f->axes[k], -Dot(axis, f->axes[k], f->width), f->width);
-    double length = sqrt(Dot(axis, axis, f->width));
-    if (!(length > 0.1 * before && length > 0))
-        return false;
-    for (size_t i = 0; i < f->width; ++i)
-        axis[i] = (float)((double)axis[i] / length);
-    f->axes[f->axisCount] = axis;
-    return true;
-}
-
-static snwResult FindSpace(Fitter* f, snwMessage* message)
-{
-    snwParallelFor(f->context, f->def->frameCount, 1, Judge, f);
-    for (;;)
-    {
-        int frame = WorstFrame(f);
-        if (f->worst[frame] <= SNW_FINER * f->def->tolerance || f->axisCount == f->axisRoom || !MakeAxis(f, frame))
-            break;
-        f->axis = f->axes[f->axisCount];
-        f->column = f->axisCount++;
-        snwParallelFor(f->context, f->def->frameCount, 1, Project, f);
-    }
-    return f->work.failed ? snwFailMemory(message) : snw_ok;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Its axes turned
-
-// vectors: axisCount rows, the principal axes in terms of the old ones.
-static bool FindPrincipal(Fitter* f, double* values, double* vectors)
-{
-    size_t n = (size_t)f->axisCount, room = (size_t)f->axisRoom;
-    double* gram = snwArena_Alloc(&f->work, n * n + 1, sizeof *gram);
-    if (gram == NULL)
-        return false;
-    for (int frame = 0; frame < f->def->frameCount; ++frame)
-    {
-        const double* row = f->shares + (size_t)frame * room;
-        for (size_t i = 0; i < n; ++i)
-            for (size_t j = 0; j < n; ++j)
-                gram[i * n + j] += row[i] * row[j];
-    }
-    snwSymmetric_Eigen(f->axisCount, gram, values, vectors);
-    return true;
-}
-
-typedef struct Turning
-{
-    const Fitter* fitter;
-    const double* vectors;
-    float** axes;
-} Turning;
-
-static void TurnAxes(int begin, int end, void* data)
-{
-    const Turning* t = data;
-    size_t n = (size_t)t->fitter->axisCount;
-    for (int i = begin; i < end; ++i)
-        for (size_t k = 0; k < n; ++k)
-            AddScaled(t->axes[i], t->fitter->axes[k], t->vectors[(size_t)i * n + k], t->fitter->width);
-}
-
-// The axes and the frames' shares in them, most important first; then, one by one, as many as it takes.
-static snwResult TakeModes(Fitter* f, int* modes, snwMessage* message)
-{
-    size_t n = (size_t)f->axisCount, rows = (size_t)f->def->frameCount;
-    double* values = snwArena_Alloc(&f->work, n + 1, sizeof *values);
-    double* vectors = snwArena_Alloc(&f->work, n * n + 1, sizeof *vectors);
-    float** axes = snwArena_Alloc(&f->work, n + 1, sizeof *axes);
-    for (size_t i = 0; i < n; ++i)
-        axes[i] = snwArena_Alloc(&f->work, f->width, sizeof **axes);
-    if (f->work.failed || !FindPrincipal(f, values, vectors))
-        return snwFailMemory(message);
-    Turning turning = {f, vectors, axes};
-    snwParallelFor(f->context, f->axisCount, 1, TurnAxes, &turning);
-    f->axes = axes;
-    memcpy(f->rest, f->def->offsets, rows * f->width * sizeof *f->rest);
-    snwParallelFor(f->context, f->def->frameCount, 1, Judge, f);
-    *modes = 0;
-    while (*modes < f->axisCount && f->worst[WorstFrame(f)] > SNW_WITHIN * f->def->tolerance &&
-           values[*modes] > SNW_LEAST * SNW_LEAST * values[0])
-    {
-        f->axis = f->axes[*modes];
-        f->column = (*modes)++;
-        snwParallelFor(f->context, f->def->frameCount, 1, Project, f);
-    }
-    return snw_ok;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Targets
-
-static double ShareOf(const Fitter* f, int frame, int mode)
-{
-    return f->shares[(size_t)frame * (size_t)f->axisRoom + (size_t)mode];
-}
-
-// The farthest that a mode goes with this sign.
-static double Reach(const Fitter* f, int mode, double sign)
-{
-    double reach = 0;
-    for (int i = 0; i < f->def->frameCount; ++i)
-        reach = fmax(reach, sign * ShareOf(f, i, mode));
-    return reach;
-}
-
-static bool AddTarget(const Fitter* f, snwArena* arena, int mode, bool minus, snwMorphFit* fit)
-{
-    double reach = Reach(f, mode, minus ? -1 : 1);
-    snwMorphTarget* target = &fit->targets[fit->targetCount];
-    *target = (snwMorphTarget){snwArena_Alloc(arena, f->width, sizeof(float)), mode, minus};
-    if (target->offsets == NULL)
-        return false;
-    AddScaled(target->offsets, f->axes[mode], minus ? -reach : reach, f->width);
-    ++fit->targetCount;
-    return true;
-}
-
-static void SetWeights(const Fitter* f, snwMorphFit* fit)
-{
-    for (int t = 0; t < fit->targetCount; ++t)
-    {
-        const snwMorphTarget* target = &fit->targets[t];
-        double sign = target->minus ? -1 : 1, reach = Reach(f, target->mode, sign);
-        for (int i = 0; i < f->def->frameCount; ++i)
-            fit->weights[(size_t)i * (size_t)fit->targetCount + (size_t)t] = (float)fmin(
-                1, fmax(0, sign * ShareOf(f, i, target->mode) / reach));
-    }
-}
-
-// What it all comes to with the numbers as they are written.
-static double Measure(Fitter* f, const snwMorphFit* fit)
-{
-    memcpy(f->rest, f->def->offsets, (size_t)f->def->frameCount * f->width * sizeof *f->rest);
-    for (int i = 0; i < f->def->frameCount; ++i)
-        for (int t = 0; t < fit->targetCount; ++t)
-            AddScaled(f->rest + (size_t)i * f->width, fit->targets[t].offsets,
-                -(double)fit->weights[(size_t)i * (size_t)fit->targetCount + (size_t)t], f->width);
-    snwParallelFor(f->context, f->def->frameCount, 1, Judge, f);
-    return f->worst[WorstFrame(f)];
-}
-
-static snwResult MakeTargets(Fitter* f, snwArena* arena, int modes, snwMorphFit* fit, snwMessage* message)
-{
-    fit->targets = snwArena_Alloc(arena, 2 * (size_t)modes + 1, sizeof *fit->targets);
-    bool made = fit->targets != NULL;
-    for (int i = 0; i < 2 * modes && made; ++i)
-    {
-        if (!(Reach(f, i / 2, i % 2 == 0 ? 1 : -1) > 0))
+        const float* x = fit->targets[k].offsets + 3 * (size_t)vertex;
+        if (x[0] == 0 && x[1] == 0 && x[2] == 0)
             continue;
-        ++fit->needed;
-        if (fit->targetCount < f->def->maxTargets)
-            made = AddTarget(f, arena, i / 2, i % 2 != 0, fit);
+        for (size_t f = 0; f < frames; ++f)
+            for (size_t axis = 0; axis < 3; ++axis)
+                left[3 * f + axis] -= (double)fit->weights[f * count + k] * (double)x[axis];
     }
-    size_t numbers = (size_t)f->def->frameCount * (size_t)fit->targetCount;
-    fit->weights = snwArena_Alloc(arena, numbers + 1, sizeof *fit->weights);
-    if (!made || fit->weights == NULL)
-        return snwFailMemory(message);
-    SetWeights(f, fit);
-    fit->error = Measure(f, fit);
-    return snw_ok;
+
+    double most = 0;
+    for (size_t f = 0; f < frames; ++f)
+    {
+        const double* l = left + 3 * f;
+        double length = sqrt(l[0] * l[0] + l[1] * l[1] + l[2] * l[2]);
+        most = fmax(most, (double)def->stretch[f * vertices + (size_t)vertex] * length);
+    }
+    return most;
+}
+
+static bool NeedsNothing(const snwMorphFitDef* def, int vertex)
+{
+    size_t vertices = (size_t)def->vertexCount;
+    for (size_t f = 0; f < (size_t)def->frameCount; ++f)
+    {
+        const float* x = def->offsets + 3 * (f * vertices + (size_t)vertex);
+        double square = (double)x[0] * (double)x[0] + (double)x[1] * (double)x[1] + (double)x[2] * (double)x[2];
+        if (sqrt(square) * (double)def->stretch[f * vertices + (size_t)vertex] > SNW_SLACK * def->tolerance)
+            return false;
+    }
+    return true;
+}
+
+// As few curves as do. A vertex that hardly moves needs none.
+static void Thin(int begin, int end, void* data)
+{
+    Thinning* t = data;
+    snwMorphVertex* v = &t->vertices[begin / Grain()];
+    double* worst = &t->worst[begin / Grain()];
+    for (int i = t->first + begin; i < t->first + end && i < t->def->vertexCount; ++i)
+    {
+        if (IsTwin(t->def, i) || NeedsNothing(t->def, i))
+            continue;
+        snwMorphVertex_Load(v, t->def, i);
+        snwMorphVertex_Fit(v, t->context, &t->fit->curves, SNW_SLACK * t->def->tolerance, false);
+        PutShares(t->fit, v->shares, i);
+    }
+    for (int i = t->first + begin; i < t->first + end && i < t->def->vertexCount; ++i)
+        if (!IsTwin(t->def, i))
+            *worst = fmax(*worst, ErrorAt(t->def, t->fit, i, v->left));
+}
+
+static void CopyTwins(const snwMorphFitDef* def, const snwMorphFit* fit)
+{
+    for (int i = 0; i < def->vertexCount; ++i)
+        for (int k = 0; k < fit->targetCount && IsTwin(def, i); ++k)
+            memcpy(fit->targets[k].offsets + 3 * (size_t)i, fit->targets[k].offsets + 3 * (size_t)def->twins[i],
+                3 * sizeof(float));
+}
+
+static bool MakeRooms(snwArena* arena, Thinning* t)
+{
+    bool made = true;
+    for (int i = 0; i < snw_chunks && made; ++i)
+        made = snwMorphVertex_Make(
+            arena, t->def->frameCount, t->fit->curves.stride > 0 ? t->fit->curves.stride : 1, &t->vertices[i]);
+    return made;
+}
+
+// fn over all vertices; *worst: the largest error that it found.
+static snwResult ForVertices(Thinning* t, snwRangeFn* fn, double from, double to, double* worst)
+{
+    const snwMorphFitDef* def = t->def;
+    snwResult result = snw_ok;
+    *worst = 0;
+    memset(t->worst, 0, sizeof t->worst);
+    for (t->first = 0; t->first < def->vertexCount && result >= 0; t->first += snw_thinned)
+    {
+        snwParallelFor(t->context, snw_thinned, Grain(), fn, t);
+        if (def->progress != NULL)
+            result = def->progress(from + (to - from) * t->first / def->vertexCount, def->user);
+    }
+    for (int i = 0; i < snw_chunks; ++i)
+        *worst = fmax(*worst, t->worst[i]);
+    return result;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// All of it
 
-static snwResult Fit(Fitter* f, snwArena* arena, snwMorphFit* fit, snwMessage* message)
+// Targets that no vertex uses go; the constant one stays, for others lean on it.
+static void DropEmpty(snwMorphFit* fit, int vertexCount)
 {
-    size_t rows = (size_t)f->def->frameCount;
-    f->axisRoom = f->def->frameCount < snw_maxAxes ? f->def->frameCount : snw_maxAxes;
-    f->axes = snwArena_Alloc(&f->work, (size_t)f->axisRoom + 1, sizeof *f->axes);
-    f->worst = snwArena_Alloc(&f->work, rows, sizeof *f->worst);
-    f->shares = snwArena_Alloc(&f->work, rows * (size_t)f->axisRoom, sizeof *f->shares);
-    f->rest = snwArena_Copy(&f->work, f->def->offsets, rows * f->width, sizeof *f->rest);
-    int modes = 0;
-    snwResult result = f->work.failed ? snwFailMemory(message) : FindSpace(f, message);
-    if (result >= 0)
-        result = TakeModes(f, &modes, message);
-    return result < 0 ? result : MakeTargets(f, arena, modes, fit, message);
+    snwMorphCurves* c = &fit->curves;
+    size_t frames = (size_t)c->frameCount;
+    int kept = 1;
+    for (int k = 1; k < fit->targetCount; ++k)
+    {
+        bool used = false;
+        for (size_t i = 0; i < 3 * (size_t)vertexCount && !used; ++i)
+            used = fit->targets[k].offsets[i] != 0;
+        if (!used)
+            continue;
+        fit->targets[kept] = fit->targets[k];
+        fit->targets[kept].number = kept;
+        memmove(c->columns + (size_t)kept * frames, c->columns + (size_t)k * frames, frames * sizeof(double));
+        ++kept;
+    }
+    fit->targetCount = c->count = kept;
+    MakeWeights(fit);
+}
+
+static snwResult FitTargets(
+    snwContext* context, snwArena* arena, const snwMorphFitDef* def, snwMorphFit* fit, snwMessage* message)
+{
+    size_t width = 3 * (size_t)def->vertexCount, count = (size_t)fit->curves.count;
+    fit->targetCount = fit->curves.count;
+    fit->targets = snwArena_Alloc(arena, count, sizeof *fit->targets);
+    fit->weights = snwArena_Alloc(arena, count * (size_t)def->frameCount, sizeof *fit->weights);
+    fit->lows = snwArena_Alloc(arena, count, sizeof *fit->lows);
+    fit->spans = snwArena_Alloc(arena, count, sizeof *fit->spans);
+    for (size_t k = 0; k < count && !arena->failed; ++k)
+        fit->targets[k] = (snwMorphTarget){snwArena_Alloc(arena, width, sizeof(float)), NULL, (int)k};
+    snwArena work = {.context = context};
+    Thinning t = {.context = context, .def = def, .fit = fit};
+    if (arena->failed || !MakeRooms(&work, &t))
+    {
+        snwArena_Free(&work);
+        return snwFailMemory(message);
+    }
+
+    MakeWeights(fit);
+    snwResult result = ForVertices(&t, Thin, 0.6, 0.9, &fit->error);
+    CopyTwins(def, fit);
+    DropEmpty(fit, def->vertexCount);
+    snwArena_Free(&work);
+    return result;
 }
 
 snwResult snwFitMorphs(
     snwContext* context, snwArena* arena, const snwMorphFitDef* def, snwMorphFit* fit, snwMessage* message)
 {
-    Fitter f = {.context = context, .def = def, .work = {.context = context}, .width = 3 * (size_t)def->vertexCount};
-    *fit = (snwMorphFit){0};
-    snwResult result = Fit(&f, arena, fit, message);
-    snwArena_Free(&f.work);
-    return result;
+    *fit = (snwMorphFit){.bothWays = def->packed};
+    snwResult result = snwFindMorphCurves(context, arena, def, SNW_SLACK * def->tolerance, &fit->curves, message);
+    if (result < 0)
+        return result;
+    if (fit->curves.count > 0)
+        return FitTargets(context, arena, def, fit, message);
+    // nothing moves farther than the tolerance
+    size_t frames = (size_t)def->frameCount;
+    double* left = snwArena_Alloc(arena, 3 * frames, sizeof *left);
+    fit->weights = snwArena_Alloc(arena, 1, sizeof *fit->weights);
+    for (int i = 0; i < def->vertexCount && left != NULL; ++i)
+        fit->error = fmax(fit->error, ErrorAt(def, fit, i, left));
+    return arena->failed ? snwFailMemory(message) : snw_ok;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Anything else that follows the weights
+// Normals
 
-// Cholesky, in place; a is symmetric and positive definite, thanks to the ridge.
-static void Factor(double* a, size_t n)
+bool snwMorphFit_BeginNormals(snwMorphFit* fit, snwArena* arena, int vertexCount)
 {
-    for (size_t j = 0; j < n; ++j)
-        for (size_t i = j; i < n; ++i)
+    for (int k = 0; k < fit->targetCount; ++k)
+        fit->targets[k].normals = snwArena_Alloc(arena, 3 * (size_t)vertexCount, sizeof(float));
+    return !arena->failed;
+}
+
+void snwMorphFit_AddNormals(snwMorphFit* fit, int frame, const float* changes, int vertexCount)
+{
+    const double* row = fit->curves.rows + (size_t)frame * (size_t)fit->curves.stride;
+    for (int k = 0; k < fit->targetCount; ++k)
+    {
+        float share = (float)row[k];
+        float* out = fit->targets[k].normals;
+        for (size_t i = 0; i < 3 * (size_t)vertexCount; ++i)
+            out[i] += share * changes[i];
+    }
+}
+
+void snwMorphFit_EndNormals(snwMorphFit* fit, int vertexCount)
+{
+    for (size_t i = 0; i < 3 * (size_t)vertexCount; ++i)
+    {
+        const size_t at = i - i % 3;
+        double constant = 0;
+        bool moves = false;
+        for (int k = 1; k < fit->targetCount; ++k)
         {
-            double sum = a[i * n + j];
-            for (size_t k = 0; k < j; ++k)
-                sum -= a[i * n + k] * a[j * n + k];
-            a[i * n + j] = i == j ? sqrt(sum) : sum / a[j * n + j];
+            const float* x = fit->targets[k].offsets + at;
+            float* normal = &fit->targets[k].normals[i];
+            bool used = x[0] != 0 || x[1] != 0 || x[2] != 0;
+            double share = used ? (double)*normal : 0;
+            moves = moves || used;
+            constant += fit->lows[k] * share;
+            *normal = (float)fmin(fmax(fit->spans[k] * share, -1), 1);
+        }
+        const float* x = fit->targets[0].offsets + at;
+        moves = moves || x[0] != 0 || x[1] != 0 || x[2] != 0;
+        constant += fit->spans[0] * (double)fit->targets[0].normals[i];
+        fit->targets[0].normals[i] = moves ? (float)fmin(fmax(constant, -1), 1) : 0;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Short numbers
+
+static float RoundTo(double value, double steps)
+{
+    return (float)(fmin(fmax(round(value * steps), -steps), steps) / steps);
+}
+
+// A vertex's positions as they are read back.
+static void RoundVertex(const snwMorphFit* fit, const double* scales, int vertex)
+{
+    for (int k = 0; k < fit->targetCount; ++k)
+        for (size_t i = 3 * (size_t)vertex; i < 3 * (size_t)vertex + 3; ++i)
+        {
+            float* x = &fit->targets[k].offsets[i];
+            double value = (double)*x / scales[k];
+            if (fit->numbers == snw_gltfShorts || fit->numbers == snw_gltfDense)
+                *x = RoundTo(value, SNW_LARGEST_SHORT);
+            else if (fit->numbers == snw_gltfWhole)
+                *x = (float)fmin(fmax(round(value), -SNW_LARGEST_SHORT), SNW_LARGEST_SHORT);
+            else
+                *x = (float)value;
         }
 }
 
-static void Solve(const double* l, size_t n, double* x)
+static void RoundNormals(const snwMorphFit* fit, const double* scales, int vertexCount)
 {
-    for (size_t i = 0; i < n; ++i)
+    for (int k = 0; k < fit->targetCount; ++k)
+        for (size_t i = 0; fit->targets[k].normals != NULL && i < 3 * (size_t)vertexCount; ++i)
+            fit->targets[k].normals[i] = RoundTo((double)fit->targets[k].normals[i] / scales[k], SNW_LARGEST_BYTE);
+}
+
+static double Largest(const float* values, size_t count)
+{
+    float most = 0;
+    for (size_t i = 0; i < count; ++i)
+        most = fmaxf(most, fabsf(values[i]));
+    return (double)most;
+}
+
+// The form, and the scales that weights take over.
+static snwGltfNumbers ChooseForm(const snwMorphFitDef* def, const snwMorphFit* fit, double* scales)
+{
+    size_t vertices = (size_t)def->vertexCount, width = 3 * vertices;
+    double most = 0, squares = 0, stretch = Largest(def->stretch, (size_t)def->frameCount * vertices);
+    bool turned = fit->targets[0].normals != NULL;
+    for (int k = 0; k < fit->targetCount; ++k)
+        most = fmax(most, Largest(fit->targets[k].offsets, width));
+    if (def->packed && stretch > 0)
     {
-        for (size_t k = 0; k < i; ++k)
-            x[i] -= l[i * n + k] * x[k];
-        x[i] /= l[i * n + i];
+        // One scale for all: targets of small numbers. Normals that turn over are cut off.
+        double scale = fmax(SNW_LARGEST_SHORT * SNW_STEP * def->tolerance / stretch, most);
+        for (int k = 0; k < fit->targetCount && turned; ++k)
+            scale = fmax(scale, Largest(fit->targets[k].normals, width));
+        for (int k = 0; k < fit->targetCount; ++k)
+            scales[k] = scale;
+        return snw_gltfDense;
     }
-    for (size_t i = n; i-- > 0;)
+    snwGltfNumbers form = most <= 1 ? snw_gltfShorts : snw_gltfWhole;
+    for (int k = 0; k < fit->targetCount; ++k)
     {
-        for (size_t k = i + 1; k < n; ++k)
-            x[i] -= l[k * n + i] * x[k];
-        x[i] /= l[i * n + i];
+        double reach = Largest(fit->targets[k].offsets, width);
+        double normals = turned ? Largest(fit->targets[k].normals, width) : 0;
+        double longer = fmax(reach, normals);
+        scales[k] = form == snw_gltfWhole ? reach / SNW_LARGEST_SHORT : longer;
+        scales[k] = scales[k] > 0 ? scales[k] : 1;
+        double step = form == snw_gltfWhole ? scales[k] : scales[k] / SNW_LARGEST_SHORT;
+        squares += 0.25 * step * step;
+    }
+    if (sqrt(squares) * stretch <= SNW_FINE * def->tolerance && !(form == snw_gltfWhole && turned))
+        return form;
+
+    for (int k = 0; k < fit->targetCount; ++k)
+        scales[k] = turned ? fmax(Largest(fit->targets[k].normals, width), 1e-6) : 1;
+    return snw_gltfSparse;
+}
+
+static void SaveVertex(const snwMorphFit* fit, int vertex, double* saved)
+{
+    for (int k = 0; k < fit->targetCount; ++k)
+        for (size_t c = 0; c < 3; ++c)
+            saved[3 * (size_t)k + c] = (double)fit->targets[k].offsets[3 * (size_t)vertex + c];
+}
+
+static void RestoreVertex(const snwMorphFit* fit, int vertex, const double* saved)
+{
+    for (int k = 0; k < fit->targetCount; ++k)
+        for (size_t c = 0; c < 3; ++c)
+            fit->targets[k].offsets[3 * (size_t)vertex + c] = (float)saved[3 * (size_t)k + c];
+}
+
+// Numbers of a vertex one step up or down, wherever that lowers its largest error, until it is within the tolerance or
+// nothing helps. Returns the error.
+static double Nudge(const snwMorphFitDef* def, const snwMorphFit* fit, int vertex, double error, double* left)
+{
+    size_t frames = (size_t)def->frameCount, vertices = (size_t)def->vertexCount, count = (size_t)fit->targetCount;
+    double step = fit->numbers == snw_gltfWhole ? 1 : 1 / SNW_LARGEST_SHORT;
+    const float* stretch = def->stretch + vertex;
+    ErrorAt(def, fit, vertex, left);
+    for (bool better = true; better && error > def->tolerance;)
+    {
+        better = false;
+        for (size_t i = 0; i < 6 * count && error > def->tolerance; ++i)
+        {
+            size_t k = i / 6, axis = i / 2 % 3;
+            double sign = i % 2 == 0 ? step : -step, most = 0;
+            float* x = &fit->targets[k].offsets[3 * (size_t)vertex + axis];
+            for (size_t f = 0; f < frames && most < error; ++f)
+            {
+                double l[3] = {left[3 * f], left[3 * f + 1], left[3 * f + 2]};
+                l[axis] -= sign * (double)fit->weights[f * count + k];
+                double length = sqrt(l[0] * l[0] + l[1] * l[1] + l[2] * l[2]);
+                most = fmax(most, (double)stretch[f * vertices] * length);
+            }
+            if (!(most < error) || fabs((double)*x + sign) > (step < 1 ? 1 : SNW_LARGEST_SHORT))
+                continue;
+            *x = (float)(round(((double)*x + sign) / step) * step);
+            error = ErrorAt(def, fit, vertex, left);
+            better = true;
+        }
+    }
+    return error;
+}
+
+// Vertices that are out of the tolerance are fitted again, nearer and nearer.
+static void FitAgain(int begin, int end, void* data)
+{
+    static const double s_nearer[] = {0.95, 0.9, 0.8, 0.6};
+    Thinning* t = data;
+    const snwMorphFitDef* def = t->def;
+    snwMorphVertex* v = &t->vertices[begin / Grain()];
+    double* worst = &t->worst[begin / Grain()];
+    for (int i = t->first + begin; i < t->first + end && i < def->vertexCount; ++i)
+    {
+        if (IsTwin(def, i))
+            continue;
+        double error = ErrorAt(def, t->fit, i, v->left), best = error;
+        for (size_t k = 0; k < sizeof s_nearer / sizeof *s_nearer && best > def->tolerance && t->again; ++k)
+        {
+            if (k == 0 || error == best)
+                SaveVertex(t->fit, i, v->saved);
+            snwMorphVertex_Load(v, def, i);
+            snwMorphVertex_Fit(v, t->context, &t->fit->curves, s_nearer[k] * def->tolerance, false);
+            PutShares(t->fit, v->shares, i);
+            RoundVertex(t->fit, t->scales, i);
+            error = ErrorAt(def, t->fit, i, v->left);
+            best = fmin(best, error);
+        }
+        if (error > best)
+            RestoreVertex(t->fit, i, v->saved);
+        if (best > def->tolerance && t->again && t->fit->numbers != snw_gltfSparse)
+            best = Nudge(def, t->fit, i, best, v->left);
+        error = best;
+        *worst = fmax(*worst, error);
     }
 }
 
-double* snwMorphFit_Shares(snwArena* arena, const snwMorphFit* fit, int frameCount)
+snwResult snwRoundMorphs(
+    snwContext* context, snwArena* arena, const snwMorphFitDef* def, snwMorphFit* fit, snwMessage* message)
 {
-    size_t n = (size_t)fit->targetCount, rows = (size_t)frameCount;
-    double* shares = snwArena_Alloc(arena, n * rows + 1, sizeof *shares);
-    double* gram = snwArena_Alloc(arena, n * n + 1, sizeof *gram);
-    double* x = snwArena_Alloc(arena, n + 1, sizeof *x);
-    if (arena->failed)
-        return NULL;
-    double trace = 0;
-    for (size_t f = 0; f < rows; ++f)
-        for (size_t i = 0; i < n; ++i)
-            for (size_t j = 0; j < n; ++j)
-                gram[i * n + j] += (double)fit->weights[f * n + i] * (double)fit->weights[f * n + j];
-    for (size_t i = 0; i < n; ++i)
-        trace += gram[i * n + i];
-    for (size_t i = 0; i < n; ++i)
-        gram[i * n + i] += SNW_RIDGE * trace / (double)n;
-    Factor(gram, n);
-    for (size_t f = 0; f < rows; ++f)
+    if (fit->targetCount == 0)
+        return snw_ok;
+    size_t count = (size_t)fit->targetCount;
+    double* scales = snwArena_Alloc(arena, count, sizeof *scales);
+    snwArena work = {.context = context};
+    Thinning t = {.context = context, .def = def, .fit = fit, .scales = scales};
+    t.again = fit->curves.count > 0 && fit->error <= def->tolerance;
+    if (scales == NULL || !MakeRooms(&work, &t))
     {
-        for (size_t i = 0; i < n; ++i)
-            x[i] = (double)fit->weights[f * n + i];
-        Solve(gram, n, x);
-        for (size_t i = 0; i < n; ++i)
-            shares[i * rows + f] = x[i];
+        snwArena_Free(&work);
+        return snwFailMemory(message);
     }
-    return shares;
+
+    fit->numbers = ChooseForm(def, fit, scales);
+    for (size_t f = 0; f < (size_t)def->frameCount; ++f)
+        for (size_t k = 0; k < count; ++k)
+            fit->weights[f * count + k] = (float)((double)fit->weights[f * count + k] * scales[k]);
+    for (int i = 0; i < def->vertexCount; ++i)
+        RoundVertex(fit, scales, i);
+    RoundNormals(fit, scales, def->vertexCount);
+    snwResult result = ForVertices(&t, FitAgain, 0.9, 1, &fit->error);
+    CopyTwins(def, fit);
+    snwArena_Free(&work);
+    return result;
 }

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SNW_MOST_BYTES 4e9 // of offsets in memory
+#define SNW_MOST_BYTES 4e9  // of offsets in memory
+#define SNW_ALIKE      0.01 // of the tolerance
 
 enum
 {
@@ -102,7 +103,7 @@ static snwResult GatherFrame(const snwBakeWriting* w, snwOffsetsList* list, int 
         Work work = {w->reel, item, &skin, frame};
         item->flat += (int64_t)snwParallelSum(w->context, item->bind.mesh->vertexCount, snw_grain, FindOffsets, &work);
     }
-    return result < 0 ? result : snwBakeWriting_Progress(w, 0.4 * (frame + 1) / w->reel->frameCount);
+    return result < 0 ? result : snwBakeWriting_Progress(w, 0.2 * (frame + 1) / w->reel->frameCount);
 }
 
 snwResult snwGatherOffsets(const snwBakeWriting* w, bool bent, snwArena* arena, snwOffsetsList* list)
@@ -125,6 +126,42 @@ snwResult snwGatherOffsets(const snwBakeWriting* w, bool bent, snwArena* arena, 
     for (int frame = 0; frame < reel->frameCount && result >= 0; ++frame)
         result = GatherFrame(w, list, frame);
     return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Seams
+
+static bool MoveAlike(const snwOffsets* item, int a, int b, int frameCount, double tolerance)
+{
+    size_t vertices = (size_t)item->bind.mesh->vertexCount;
+    for (size_t f = 0; f < (size_t)frameCount; ++f)
+    {
+        const float* x = item->offsets + 3 * (f * vertices + (size_t)a);
+        const float* y = item->offsets + 3 * (f * vertices + (size_t)b);
+        double shown = (double)item->stretch[f * vertices + (size_t)a], square = 0;
+        for (int k = 0; k < 3; ++k)
+            square += ((double)x[k] - (double)y[k]) * ((double)x[k] - (double)y[k]);
+        if (shown * sqrt(square) > SNW_ALIKE * tolerance)
+            return false;
+    }
+    return true;
+}
+
+int* snwOffsets_FindTwins(
+    snwArena* arena, const snwOffsets* item, int frameCount, double tolerance, snwMessage* message)
+{
+    const snwAssetMesh* mesh = item->bind.mesh;
+    snwWeldDef def = {.positions = mesh->positions, .count = mesh->vertexCount};
+    snwWeld weld;
+    int* twins = snwArena_Alloc(arena, (size_t)mesh->vertexCount + 1, sizeof *twins);
+    if (twins == NULL || snwWeldVertices(arena, &def, &weld, message) < 0)
+        return NULL;
+    for (int i = 0; i < mesh->vertexCount; ++i)
+    {
+        int first = weld.sources[weld.map[i]];
+        twins[i] = MoveAlike(item, first, i, frameCount, tolerance) ? first : i;
+    }
+    return twins;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -197,45 +234,73 @@ void snwNormalTurner_Turn(snwNormalTurner* turner, const snwVec3* base, const fl
 // ---------------------------------------------------------------------------------------------------------------------
 // Errors
 
-static snwVec3 WrittenPosition(const snwOffsets* item, const snwMorphFit* fit, int frame, int vertex)
+typedef struct Measuring
 {
-    snwVec3 x = item->bind.base[vertex];
-    for (int t = 0; t < fit->targetCount; ++t)
+    const snwBakeWriting* w;
+    const snwOffsets* item;
+    const snwMorphFit* fit;
+    const snwSkin* skin;
+    int frame;
+    double* distances; // per vertex, m
+} Measuring;
+
+// Targets one by one for a run of vertices: each is read as it lies in memory.
+static void MeasureVertices(int begin, int end, void* data)
+{
+    const Measuring* m = data;
+    const snwOffsets* item = m->item;
+    size_t count = (size_t)m->fit->targetCount;
+    snwVec3 moved[snw_grain];
+    memcpy(moved, item->bind.base + begin, (size_t)(end - begin) * sizeof *moved);
+    for (size_t t = 0; t < count; ++t)
     {
-        double weight = (double)fit->weights[(size_t)frame * (size_t)fit->targetCount + (size_t)t];
-        const float* o = fit->targets[t].offsets + 3 * (size_t)vertex;
-        x = snwVec3_MulAdd(x, weight, (snwVec3){(double)o[0], (double)o[1], (double)o[2]});
+        double weight = (double)m->fit->weights[(size_t)m->frame * count + t];
+        const float* o = m->fit->targets[t].offsets + 3 * (size_t)begin;
+        for (int i = 0; i < end - begin; ++i, o += 3)
+            moved[i] = snwVec3_MulAdd(moved[i], weight, (snwVec3){(double)o[0], (double)o[1], (double)o[2]});
     }
-    return snwAffine_Apply(snwBind_Blend(&item->bind, vertex), x);
+    for (int i = begin; i < end; ++i)
+    {
+        snwVec3 asked = snwReel_Position(m->w->reel, item->surface, m->skin, i);
+        snwVec3 written = snwAffine_Apply(snwBind_Blend(&item->bind, i), moved[i - begin]);
+        m->distances[i] = m->w->reel->scale * snwVec3_Distance(asked, written);
+    }
 }
 
-static snwResult MeasureItem(
-    const snwBakeWriting* w, const snwOffsets* item, const snwMorphFit* fit, int frame, snwBakeErrors* errors)
+static snwResult MeasureItem(Measuring* m, snwBakeErrors* errors)
 {
     snwSkin skin;
-    snwResult result = snwBakeWriting_Get(w, item->surface, &skin);
-    for (int i = 0; i < item->bind.mesh->vertexCount && result >= 0; ++i)
+    snwResult result = snwBakeWriting_Get(m->w, m->item->surface, &skin);
+    int vertices = result < 0 ? 0 : m->item->bind.mesh->vertexCount;
+    m->skin = &skin;
+    snwParallelFor(m->w->context, vertices, snw_grain, MeasureVertices, m);
+    for (int i = 0; i < vertices; ++i)
     {
-        snwVec3 asked = snwReel_Position(w->reel, item->surface, &skin, i);
-        double error = w->reel->scale * snwVec3_Distance(asked, WrittenPosition(item, fit, frame, i));
-        errors->most = fmax(errors->most, error);
-        errors->squares += error * error;
-        errors->count += 1;
+        errors->most = fmax(errors->most, m->distances[i]);
+        errors->squares += m->distances[i] * m->distances[i];
     }
+    errors->count += vertices;
     return result;
 }
 
 snwResult snwMeasureMorphs(
     const snwBakeWriting* w, snwOffsetsList* list, const snwMorphFit* fits, snwBakeErrors* errors)
 {
-    snwResult result = snw_ok;
+    int most = 0;
+    for (int i = 0; i < list->count; ++i)
+        most = list->items[i].bind.mesh->vertexCount > most ? list->items[i].bind.mesh->vertexCount : most;
+    double* distances = snwAllocArray(w->context, (size_t)most + 1, sizeof *distances);
+    snwResult result = distances == NULL ? snwFailMemory(w->message) : snw_ok;
     for (int frame = 0; frame < w->reel->frameCount && result >= 0; ++frame)
     {
         result = PoseFrame(w, list, frame);
         for (int i = 0; i < list->count && result >= 0; ++i)
-            result = MeasureItem(w, &list->items[i], &fits[i], frame, errors);
+            result = MeasureItem(
+                &(Measuring){.w = w, .item = &list->items[i], .fit = &fits[i], .frame = frame, .distances = distances},
+                errors);
         if (result >= 0)
-            result = snwBakeWriting_Progress(w, 0.7 + 0.3 * (frame + 1) / w->reel->frameCount);
+            result = snwBakeWriting_Progress(w, 0.8 + 0.2 * (frame + 1) / w->reel->frameCount);
     }
+    snwFree(w->context, distances);
     return result;
 }

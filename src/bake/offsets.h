@@ -30,6 +30,11 @@ typedef struct snwOffsetsList
 // bent: skins count. All frames are read once; everything is the arena's.
 snwResult snwGatherOffsets(const snwBakeWriting* writing, bool bent, snwArena* arena, snwOffsetsList* list);
 
+// Per vertex the first one at the same place of the mesh that has the same offsets, to a hundredth of the tolerance: a
+// seam of the texture must not open. The arena's; NULL: no memory.
+int* snwOffsets_FindTwins(
+    snwArena* arena, const snwOffsets* item, int frameCount, double tolerance, snwMessage* message);
+
 // Changes of the artist's normals in the space of the mesh, as the shape of a frame turns them. change: 3 * vertexCount
 typedef struct snwNormalTurner snwNormalTurner;
 // NULL: no memory, or the mesh has no normals.

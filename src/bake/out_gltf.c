@@ -16,7 +16,7 @@
 
 enum
 {
-    snw_usualModes = 1024,
+    snw_usualModes = 512,
     snw_usualKeys = 4096
 };
 
@@ -29,11 +29,46 @@ typedef struct Job
     int* firsts; // per surface: number of its first target in its mesh
     snwGltfWriter* writer;
     snwBakeErrors* errors;
-    bool keys; // frames as targets, without skin
+    bool keys;  // frames as targets, without skin
+    int fitted; // surfaces
 } Job;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Targets
+
+static snwResult TellFit(double share, void* user)
+{
+    const Job* job = user;
+    return snwBakeWriting_Progress(job->w, 0.2 + 0.6 * (job->fitted + share) / job->list.count);
+}
+
+// Normals of the targets: what fits those of the frames best; those of key frames are the frames' own.
+static snwResult FitNormals(Job* job, int index)
+{
+    snwOffsets* item = &job->list.items[index];
+    const snwAssetMesh* mesh = item->bind.mesh;
+    snwMorphFit* fit = &job->fits[index];
+    size_t width = 3 * (size_t)mesh->vertexCount;
+    if (mesh->normals == NULL || fit->targetCount == 0)
+        return snw_ok;
+    snwNormalTurner* turner = snwMakeNormalTurner(&job->arena, mesh, job->w->message);
+    float* change = snwArena_Alloc(&job->arena, width, sizeof *change);
+    if (turner == NULL || !snwMorphFit_BeginNormals(fit, &job->arena, mesh->vertexCount))
+        return snwFailMemory(job->w->message);
+    for (int k = 0; k < fit->targetCount && job->keys; ++k)
+        snwNormalTurner_Turn(turner, mesh->positions, fit->targets[k].offsets, fit->targets[k].normals);
+
+    snwResult result = snw_ok;
+    for (int f = 0; f < job->w->reel->frameCount && !job->keys && result >= 0; ++f)
+    {
+        snwNormalTurner_Turn(turner, mesh->positions, item->offsets + (size_t)f * width, change);
+        snwMorphFit_AddNormals(fit, f, change, mesh->vertexCount);
+        result = TellFit(0.9, job);
+    }
+    if (!job->keys)
+        snwMorphFit_EndNormals(fit, mesh->vertexCount);
+    return result;
+}
 
 static snwResult FitOne(Job* job, int index)
 {
@@ -41,65 +76,43 @@ static snwResult FitOne(Job* job, int index)
     const snwOffsets* item = &job->list.items[index];
     snwMorphFitDef def = {.offsets = item->offsets,
         .stretch = item->stretch,
+        .twins = snwOffsets_FindTwins(&job->arena, item, w->reel->frameCount, w->def->tolerance, w->message),
         .frameCount = w->reel->frameCount,
         .vertexCount = item->bind.mesh->vertexCount,
         .tolerance = w->def->tolerance,
-        .maxTargets = job->keys ? snw_usualKeys : snw_usualModes};
+        .maxTargets = job->keys ? snw_usualKeys : snw_usualModes,
+        .packed = w->def->compress,
+        .progress = TellFit,
+        .user = job};
+    if (def.twins == NULL)
+        return snwFailMemory(w->message);
     if (w->def->most > 0)
         def.maxTargets = w->def->most < 2 ? 2 : w->def->most;
+
     snwMorphFit* fit = &job->fits[index];
     snwResult result = job->keys ? snwFitKeys(w->context, &job->arena, &def, fit, w->message)
                                  : snwFitMorphs(w->context, &job->arena, &def, fit, w->message);
+    if (result >= 0)
+        result = FitNormals(job, index);
+    if (result >= 0)
+        result = snwRoundMorphs(w->context, &job->arena, &def, fit, w->message);
     if (result < 0)
         return result;
     if (fit->error > def.tolerance)
-        snwBakeWriting_Note(w, "'%s': %.3g mm would take %s%d morph targets; %d of them reach %.3g mm",
-            item->surface->name, 1e3 * def.tolerance, job->keys ? "at least " : "", fit->needed, fit->targetCount,
-            1e3 * fit->error);
+        snwBakeWriting_Note(w, "'%s': %.3g mm would take more than %d morph targets; they reach %.3g mm",
+            item->surface->name, 1e3 * def.tolerance, fit->targetCount, 1e3 * fit->error);
     if (item->flat > 0)
         snwBakeWriting_Note(w, "'%s': the skin squashes %lld vertices of frames flat; flesh cannot show there",
             item->surface->name, (long long)item->flat);
     w->report->targets += fit->targetCount;
+    ++job->fitted;
     return result;
-}
-
-// Normals of the targets: what fits those of the frames best.
-static snwResult FitNormals(Job* job, int index, snwAssetMorph* morphs)
-{
-    snwOffsets* item = &job->list.items[index];
-    const snwMorphFit* fit = &job->fits[index];
-    size_t width = 3 * (size_t)item->bind.mesh->vertexCount;
-    int frames = job->w->reel->frameCount;
-    if (item->bind.mesh->normals == NULL || fit->targetCount == 0)
-        return snw_ok;
-    snwNormalTurner* turner = snwMakeNormalTurner(&job->arena, item->bind.mesh, job->w->message);
-    double* shares = snwMorphFit_Shares(&job->arena, fit, frames);
-    float* change = snwArena_Alloc(&job->arena, width, sizeof *change);
-    float* normals = snwArena_Alloc(&job->arena, width * (size_t)fit->targetCount, sizeof *normals);
-    if (turner == NULL || shares == NULL || job->arena.failed)
-        return snwFailMemory(job->w->message);
-    for (int f = 0; f < frames; ++f)
-    {
-        snwNormalTurner_Turn(turner, item->bind.mesh->positions, item->offsets + (size_t)f * width, change);
-        for (int t = 0; t < fit->targetCount; ++t)
-        {
-            float share = (float)shares[(size_t)t * (size_t)frames + (size_t)f];
-            for (size_t i = 0; i < width; ++i)
-                normals[(size_t)t * width + i] += share * change[i];
-        }
-    }
-    for (int t = 0; t < fit->targetCount; ++t)
-        morphs[t].normals = (const float(*)[3])(normals + (size_t)t * width);
-    return snw_ok;
 }
 
 static const char* NameTarget(Job* job, const snwMorphTarget* target)
 {
     char name[48];
-    if (job->keys)
-        snprintf(name, sizeof name, "frame %d", target->mode);
-    else
-        snprintf(name, sizeof name, "flesh %d %c", target->mode + 1, target->minus ? '-' : '+');
+    snprintf(name, sizeof name, job->keys ? "frame %d" : "flesh %d", target->number);
     return snwArena_Text(&job->arena, name);
 }
 
@@ -110,14 +123,16 @@ static snwResult AddTargets(Job* job, int index)
     snwAssetMorph* morphs = snwArena_Alloc(&job->arena, (size_t)fit->targetCount + 1, sizeof *morphs);
     if (morphs == NULL)
         return snwFailMemory(job->w->message);
+    if (fit->targetCount == 0)
+        return snw_ok;
     for (int t = 0; t < fit->targetCount; ++t)
-        morphs[t] = (snwAssetMorph){
-            NameTarget(job, &fit->targets[t]), (const float(*)[3])fit->targets[t].offsets, NULL, 0};
-    snwResult result = FitNormals(job, index, morphs);
-    if (result < 0 || fit->targetCount == 0)
-        return result;
-    snwGltfMorphDef def = {
-        .mesh = item->surface->mesh, .morphs = morphs, .morphCount = fit->targetCount, .parts = item->bind.mesh->parts};
+        morphs[t] = (snwAssetMorph){NameTarget(job, &fit->targets[t]), (const float(*)[3])fit->targets[t].offsets,
+            (const float(*)[3])fit->targets[t].normals, 0};
+    snwGltfMorphDef def = {.mesh = item->surface->mesh,
+        .morphs = morphs,
+        .morphCount = fit->targetCount,
+        .parts = item->bind.mesh->parts,
+        .numbers = fit->numbers};
     job->firsts[index] = snwGltfWriter_AddMorphs(job->writer, &def);
     return snwGltfWriter_GetResult(job->writer, job->w->message);
 }
@@ -213,6 +228,8 @@ static snwResult AddWeights(Job* job)
             return snwFailMemory(job->w->message);
     if (animation.channelCount > 0)
         snwBakeWriting_AddChannels(job->w, job->writer, &animation);
+    for (int i = 0; i < animation.channelCount; ++i)
+        snwGltfWriter_HoldMorphs(job->writer, channels[i].node, -1);
     return snwGltfWriter_GetResult(job->writer, job->w->message);
 }
 
@@ -233,8 +250,6 @@ static snwResult Run(Job* job)
             snwGltfWriter_RemoveSkin(job->writer, job->list.items[i].surface->node);
         if (result >= 0)
             result = AddTargets(job, i);
-        if (result >= 0)
-            result = snwBakeWriting_Progress(w, 0.4 + 0.3 * (i + 1) / job->list.count);
     }
     if (result >= 0)
         result = AddWeights(job);
@@ -273,9 +288,17 @@ snwResult snwBakeWriting_Save(const snwBakeWriting* w, snwGltfWriter* writer, co
         snwGltfWriter_EmbedImages(writer, &folder);
     w->report->maxError = errors->most;
     w->report->rmsError = errors->count > 0 ? sqrt(errors->squares / (double)errors->count) : 0;
+    snwGltfWriter_Pack(writer, w->def->compress);
     snwResult result = snwGltfWriter_Save(writer, &save, w->message);
-    if (result >= 0)
-        snwBakeWriting_AddFile(w, save.path);
+    if (result < 0)
+        return result;
+    snwBakeWriting_AddFile(w, save.path);
+    snwBakeOutputReport* report = w->report;
+    double times = report->sourceBytes > 0 ? report->bytes[0] / report->sourceBytes : 0;
+    if (report->targets > 0 && times > 0)
+        snwBakeWriting_Note(w, "%d %s carry %d frames, within %.2g mm of the flesh: %.2g times the source's bytes%s",
+            report->targets, w->def->format == snw_bakeJoints ? "helper joints" : "morph targets", w->reel->frameCount,
+            1e3 * report->maxError, times, times > 3 ? "; a larger --tolerance makes it smaller" : "");
     return result;
 }
 

@@ -2,15 +2,18 @@
 
 #include "bake/output.h"
 
+#include "asset/gltf.h"
 #include "bake/reel.h"
 #include "base/context.h"
 #include "scene/file.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const struct
 {
@@ -58,7 +61,7 @@ snwBakeFormat snwBakeFormat_OfPath(const char* path)
 
 snwBakeOutputDef snwDefaultBakeOutputDef(void)
 {
-    return (snwBakeOutputDef){.format = snw_bakeAuto, .tolerance = 1e-3};
+    return (snwBakeOutputDef){.format = snw_bakeAuto};
 }
 
 static bool IsDocument(snwBakeFormat format)
@@ -86,8 +89,8 @@ snwResult snwBakeOutput_Check(
 {
     snwBakeFormat format;
     (void)asset; // every source has a document, or one is made of it
-    if (!(def->tolerance > 0 && def->tolerance <= 10))
-        return snwFail(message, snw_errorArgument, "1 mm is usual", "a tolerance of %g m", def->tolerance);
+    if (!(def->tolerance >= 0 && def->tolerance <= 10))
+        return snwFail(message, snw_errorArgument, "1 mm is usual on a person", "a tolerance of %g m", def->tolerance);
     snwResult result = ChooseFormat(def, &format, message);
     if (result < 0 || format == snw_bakeObj)
         return result; // its files have numbers, and are looked at one by one
@@ -141,6 +144,64 @@ snwResult snwBakeWriting_Get(const snwBakeWriting* w, const snwReelSurface* surf
 // ---------------------------------------------------------------------------------------------------------------------
 // Writing
 
+// What helper joints would take at least: three for each morph target, and mostly five to ten.
+static double LeastOfJoints(const snwBakeWriting* w)
+{
+    const snwAsset* asset = w->reel->asset;
+    double vertices = 0;
+    for (int i = 0; i < w->reel->surfaceCount; ++i)
+    {
+        bool skinned = asset->nodes[w->reel->surfaces[i].node].skin >= 0;
+        vertices += skinned ? asset->meshes[w->reel->surfaces[i].mesh].vertexCount : 0;
+    }
+    return vertices == 0
+               ? INFINITY
+               : w->report->sourceBytes + 24 * vertices + 3.0 * w->report->targets * (700 + 20 * w->reel->frameCount);
+}
+
+// Morph targets, or helper joints if their file is smaller and as near.
+static snwResult WriteSmaller(const snwBakeWriting* w)
+{
+    char path[4096];
+    snwBakeOutputDef def = *w->def;
+    snwResult result = snwBakeWriting_Gltf(w);
+    double least = result < 0 ? INFINITY : LeastOfJoints(w), bytes = w->report->bytes[0];
+    if (result < 0)
+        return result;
+    if (!(least < bytes) || snprintf(path, sizeof path, "%s.joints.glb", w->def->path) >= (int)sizeof path)
+    {
+        snwBakeWriting_Note(w, "auto: morph targets, %.2f MB; helper joints %s", 1e-6 * bytes,
+            isfinite(least) ? "would take more" : "need a skin");
+        return result;
+    }
+
+    snwBakeOutputReport* other = snwAlloc(w->context, sizeof *other);
+    if (other == NULL)
+        return snwFailMemory(w->message);
+    *other = (snwBakeOutputReport){.tolerance = def.tolerance, .sourceBytes = w->report->sourceBytes};
+    def.path = path;
+    def.format = snw_bakeJoints;
+    def.overwrite = true;
+    snwBakeWriting joints = {w->context, w->reel, &def, other, w->message};
+    result = snwBakeWriting_Joints(&joints);
+    bool smaller = result >= 0 && other->bytes[0] < bytes && other->maxError <= def.tolerance;
+    if (result >= 0)
+        snwBakeWriting_Note(smaller ? &joints : w,
+            "auto: %s; morph targets take %.2f MB, helper joints %.2f MB and come within %.2g mm",
+            smaller ? "helper joints" : "morph targets", 1e-6 * bytes, 1e-6 * other->bytes[0], 1e3 * other->maxError);
+    if (smaller && rename(path, w->def->path) != 0)
+        result = snwFail(w->message, snw_errorIo, NULL, "cannot rename '%s'", path);
+    if (smaller && result >= 0)
+    {
+        *w->report = *other;
+        snprintf(w->report->files[0], sizeof w->report->files[0], "%s", w->def->path);
+    }
+    else
+        unlink(path);
+    snwFree(w->context, other);
+    return result;
+}
+
 snwResult snwBakeWriting_Write(const snwBakeWriting* w)
 {
     snwBakeFormat format;
@@ -149,7 +210,15 @@ snwResult snwBakeWriting_Write(const snwBakeWriting* w)
         return result;
     snwBakeOutputDef def = *w->def;
     def.format = format;
+    if (!(def.tolerance > 0))
+        def.tolerance = w->reel->size > 0 ? SNW_USUAL_TOLERANCE * w->reel->size : 1e-3;
     snwBakeWriting chosen = {w->context, w->reel, &def, w->report, w->message};
-    *w->report = (snwBakeOutputReport){0};
-    return s_formats[format].write(&chosen);
+    struct stat source;
+    *w->report = (snwBakeOutputReport){.tolerance = def.tolerance, .sourceBytes = w->reel->madeBytes};
+    if (w->reel->path != NULL && w->reel->path[0] != 0 && stat(w->reel->path, &source) == 0)
+        w->report->sourceBytes = (double)source.st_size;
+    const snwGltf* gltf = w->reel->asset->gltf;
+    for (int i = 0; w->report->sourceBytes == 0 && i < gltf->bufferCount; ++i)
+        w->report->sourceBytes = (double)gltf->buffers[i].size; // of a built-in character: the first, and there is one
+    return def.choose && format == snw_bakeGlb ? WriteSmaller(&chosen) : s_formats[format].write(&chosen);
 }

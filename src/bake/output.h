@@ -28,16 +28,20 @@ typedef struct snwBakeOutputDef
 {
     const char* path;
     snwBakeFormat format;
-    double tolerance; // m, of morphs and joints
+    double tolerance; // m, of morphs and joints; 0: SNW_USUAL_TOLERANCE of the longest side
     int most;         // morph targets of a mesh or helper joints of a skin; 0: as many as are usual
     int influences;   // of joints: how many a vertex may follow, up to 8; 0: 8
     snwUpAxis up;     // pc2, mdd, obj; usual is Z for the caches, Y for obj
+    bool choose;      // with snw_bakeAuto and a document: morph targets or helper joints, whatever is smaller
+    bool compress;    // documents: with EXT_meshopt_compression, which Blender does not read
     bool overwrite;
     snwBakeProgressFn* progress; // NULL: none
     void* user;
 } snwBakeOutputDef;
 
-snwBakeOutputDef snwDefaultBakeOutputDef(void); // 1 mm
+#define SNW_USUAL_TOLERANCE (1 / 1500.0) // 1 mm on a person
+
+snwBakeOutputDef snwDefaultBakeOutputDef(void);
 
 enum
 {
@@ -50,6 +54,8 @@ typedef struct snwBakeOutputReport
     double bytes[snw_maxBakeFiles];
     int fileCount, filesLost;  // lost: written, but not in the list
     int targets;               // morph targets or helper joints added
+    double tolerance;          // m, that they were fitted to
+    double sourceBytes;        // of the source's document; 0: not known
     double maxError, rmsError; // m, against the frames, over all vertices and frames; 0 for caches
     char notes[16][224];
     int noteCount;

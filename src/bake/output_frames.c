@@ -4,6 +4,8 @@
 #include "bake/reel.h"
 #include "base/context.h"
 
+#include <math.h>
+
 typedef struct Source
 {
     snwBakeFrames* frames;
@@ -48,6 +50,8 @@ static snwResult ListSurfaces(Source* source, snwReel* reel, snwMessage* message
 static snwResult MakeReel(snwContext* context, Source* source, snwReel* reel, snwMessage* message)
 {
     const snwBakeInfo* info = &source->info;
+    snwCharacterInfo body = snwCharacter_GetInfo(snwPrepared_GetCharacter(info->prepared));
+    snwVec3 sides = snwVec3_Sub(body.upper, body.lower);
     *reel = (snwReel){.asset = info->asset,
         .animation = info->animation,
         .clip = info->clip[0] != 0 ? info->clip : info->name,
@@ -56,6 +60,7 @@ static snwResult MakeReel(snwContext* context, Source* source, snwReel* reel, sn
         .rate = info->rate,
         .start = info->start,
         .scale = snwPrepared_GetInfo(info->prepared).scale,
+        .size = fmax(sides.x, fmax(sides.y, sides.z)),
         .read = ReadFrame,
         .get = GetSurface,
         .user = source};
@@ -69,6 +74,7 @@ static snwResult MakeReel(snwContext* context, Source* source, snwReel* reel, sn
     reel->path = NULL;
     reel->start = 0;
     reel->scale = 1;
+    reel->madeBytes = source->made.bytes;
     return result;
 }
 

@@ -25,8 +25,10 @@ typedef struct snwReel
     const char* path;      // of the source; NULL or "": the document was made here
     int frameCount;
     double rate;
-    double start; // s, of frame 0 in the clip
-    double scale; // metres per unit of the asset
+    double start;     // s, of frame 0 in the clip
+    double scale;     // metres per unit of the asset
+    double size;      // m: longest side of the character at rest; 0: not known
+    double madeBytes; // of a document that was made here
     const snwReelSurface* surfaces;
     int surfaceCount;
     // Makes a frame the one that `get` is about, and tells its time in the clip.

@@ -41,13 +41,15 @@ static const snwField s_fields[] = {
     FIELD(settings, "settings", snw_fieldRaw, .help = "of the method, by name"),
     FIELD(only, "only", snw_fieldRaw, .help = "surfaces to touch, by name; all if absent"),
     FIELD(bones, "bones", snw_fieldRaw, .help = "bones whose flesh moves, by name; all if absent"),
-    FIELD(format, "format", snw_fieldText, .help = "glb, morphs, joints, pc2, mdd or obj; by the ending if absent"),
+    FIELD(
+        format, "format", snw_fieldText, .help = "auto, glb, morphs, joints, pc2, mdd or obj; by the ending if absent"),
     FIELD(tolerance, "tolerance", snw_fieldReal, .lower = 1e-6, .upper = 1, .unit = "m",
-        .help = "how far morph targets and helper joints may be off"),
+        .help = "how far morph targets and helper joints may be off; if absent 1/1500 of the longest side"),
     FIELD(most, "most", snw_fieldInt, .lower = 1, .upper = 4096,
         .help = "morph targets of a mesh or helper joints of a skin, at most; as many as are usual if absent"),
     FIELD(influences, "influences", snw_fieldInt, .lower = 1, .upper = 8,
         .help = "with helper joints: joints that a vertex follows, at most; 8 if absent"),
+    FIELD(compress, "compress", snw_fieldBool, .help = "documents with EXT_meshopt_compression"),
     FIELD(up, "up", snw_fieldText, .help = "y or z: of caches and OBJ files"),
     FIELD(cache, "cache", snw_fieldText, .upper = 4000, .help = "a PC2 or MDD file whose motion is the artist's"),
 };
@@ -62,7 +64,6 @@ static void Init(void* object, int kind)
         .falloff = 1,
         .preset = "",
         .method = "pbcd",
-        .tolerance = 0.001,
         .format = "",
         .up = "",
         .cache = ""};

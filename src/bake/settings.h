@@ -21,9 +21,10 @@ typedef struct snwBakeSettings
     bool keepTrajectory; // flesh does nothing that the rig could do
     const char* method;
     int substeps, iterations; // 0: the method's own
-    double tolerance;         // m, of morph targets and helper joints
+    double tolerance;         // m, of morph targets and helper joints; 0: by the size
     int influences;           // of helper joints: how many joints a vertex may follow; 0: 8
     int most;                 // morph targets of a mesh or helper joints of a skin; 0: as many as are usual
+    bool compress;            // documents: smaller, for players that know EXT_meshopt_compression
     const char* format;       // "": by the ending of the output
     const char* up;           // of caches and OBJ: y or z
     const char* cache;        // vertices over time as primary motion, PC2 or MDD; "": none
