@@ -42,7 +42,8 @@ async function open(name) {
 // Nothing is drawn while nothing moves, which leaves the machine to the rest.
 async function pause(on) {
     if ((await hello(page)).playing === on) await page.keyboard.press("Space");
-    await until(page, on ? "pause" : "play", (s) => s.playing === !on);
+    const { frame } = await until(page, on ? "pause" : "play", (s) => s.playing === !on);
+    if (on) await seen((frame) => window.sinew.frame?.number === frame, frame); // what was on its way is drawn
 }
 
 // The field of a panel, by the name of its parameter or its label.
@@ -250,6 +251,7 @@ const cases = {
         const state = await until(page, "it ends", (s) => !s.playing);
         await page.locator("dialog.exports").waitFor({ state: "visible" });
         await page.keyboard.press("Escape");
+        await page.locator(`.track[aria-valuemax="${state.recording.last}"]`).waitFor(); // the page knows where it ended
         const track = await page.locator(".track").boundingBox();
         await page.mouse.click(track.x + track.width / 2, track.y + track.height / 2);
         await seen(() => window.sinew.frame?.scrubbing);
@@ -361,7 +363,7 @@ const cases = {
             await page.mouse.click(box.x + mark.x, box.y + mark.y);
         }
         await page.keyboard.up("Shift");
-        check((await page.evaluate(() => window.sinew.selection.length)) === 2, "Shift and a click select several");
+        await seen(() => window.sinew.selection.length === 2); // Shift and a click select several
         const given = (s) => two.map((m) => s.bodies[0].given[m.index]);
         const flat = await hello(page);
         await page.keyboard.press("l");

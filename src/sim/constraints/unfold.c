@@ -9,7 +9,7 @@ enum
     snw_markGrain = 1024, // blocks: enough for a worker to be worth waking
     snw_lookAgain = 4,    // rounds between two looks at all blocks
     snw_mostRounds = 64,
-    snw_islandRounds = 32,
+    snw_islandRounds = 64,
 };
 
 typedef struct UnfoldLoop
