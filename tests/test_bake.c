@@ -362,7 +362,7 @@ TEST(bake, clipsWithoutANameAreFoundByNumber)
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwAsset* written = NULL;
     REQUIRE(snwAsset_Open(context, out, &written, NULL) >= 0);
-    CHECK_INT(written->animationCount, 2); // no new one beside them
+    CHECK_INT(written->animationCount, 2);             // no new one beside them
     CHECK_INT(written->animations[0].channelCount, 2); // the weights of morph targets are held at 0 there
     CHECK_INT(written->animations[1].channelCount, 4);
     snwAsset_Close(written);
