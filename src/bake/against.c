@@ -233,14 +233,13 @@ static bool MakeEdges(Job* job, Pair* pair)
     return true;
 }
 
+static const char* const s_remedy = "is it a bake of this source?";
+
 static snwResult MakePairs(Job* job)
 {
     const snwAsset *source = job->def->source, *written = job->def->written;
-    const char* remedy = "is it a bake of this source?";
-    if (written->nodeCount < source->nodeCount || written->animationCount < source->animationCount)
-        return snwFail(job->message, snw_errorInput, remedy, "it has fewer nodes or clips than the source");
     job->pairs = snwArena_Alloc(&job->arena, (size_t)source->nodeCount + 1, sizeof *job->pairs);
-    if (!MakeStage(&job->arena, source, &job->source) || !MakeStage(&job->arena, written, &job->written))
+    if (job->pairs == NULL)
         return snwFailMemory(job->message);
     for (int i = 0; i < source->nodeCount; ++i)
     {
@@ -248,7 +247,7 @@ static snwResult MakePairs(Job* job)
         if (mesh < 0 || source->meshes[mesh].triangleCount == 0)
             continue;
         if (other < 0 || written->meshes[other].vertexCount != source->meshes[mesh].vertexCount)
-            return snwFail(job->message, snw_errorInput, remedy, "the surface '%s' is not that of the source",
+            return snwFail(job->message, snw_errorInput, s_remedy, "the surface '%s' is not that of the source",
                 source->nodes[i].name);
         Pair* pair = &job->pairs[job->pairCount++];
         int from = source->nodes[i].skin, to = written->nodes[i].skin;
@@ -432,6 +431,13 @@ snwResult snwCompareAgainst(snwContext* context, const snwAgainstDef* def, snwAg
     *out = (snwAgainst){.mostPlace = nowhere, .barePlace = nowhere, .tornPlace = nowhere};
     if (def->source->animationCount == 0)
         return snwFail(message, snw_errorInput, NULL, "the source has no clip");
+    if (def->written->nodeCount < def->source->nodeCount || def->written->animationCount < def->source->animationCount)
+        return snwFail(message, snw_errorInput, s_remedy, "it has fewer nodes or clips than the source");
+    if (!MakeStage(&job.arena, def->source, &job.source) || !MakeStage(&job.arena, def->written, &job.written))
+    {
+        snwArena_Free(&job.arena);
+        return snwFailMemory(message);
+    }
     snwResult result = MakePairs(&job);
     if (result >= 0)
         FindSize(&job);

@@ -303,7 +303,8 @@ static snwResult TouchThickness(Touch* touch, snwMessage* message)
         return snwFailMemory(message);
     for (int k = 0; k < snw_thicknessSteps * before; ++k)
     {
-        double factor = pow(SNW_THICKNESS_STEP, k / before);
+        int step = k / before;
+        double factor = pow(SNW_THICKNESS_STEP, step);
         all[k] = touch->materials[k % before];
         all[k].frequency = fmin(all[k].frequency * factor, SNW_MOST_FREQUENCY);
         all[k].settling /= factor;

@@ -429,7 +429,7 @@ static snwResult Assemble(Finisher* f, snwCharacter* character, snwPrepared** pr
         return snwFailMemory(p->message);
     for (int i = 0; i < p->boneCount; ++i)
         nodes[i] = p->rig[p->boneRig[i]].node;
-    for (int i = 0; i < p->motionCount; ++i)
+    for (int i = 0; i < p->motionCount && clips != NULL; ++i)
         clips[i] = p->motionShapes[i] >= 0 ? p->motionShapes[i] : -1;
     const char* slash = strrchr(p->path, '/');
     snwPreparedDef def = {.character = character,

@@ -691,7 +691,7 @@ static void Unfold(snwSim* sim, double h, bool touches)
         {
             snwRigpbdPass pass = MakePass(sim, i, h);
             const snwBlocks* blocks = &pass.work->model->blocks;
-            size_t count = (size_t)(blocks->triangleBlocks + blocks->tetBlocks);
+            size_t count = (size_t)blocks->triangleBlocks + (size_t)blocks->tetBlocks;
             if (memchr(pass.work->folded, sought, count) == NULL || !IsPressed(sim, i, touches))
                 continue;
             SweepElastic(sim, i, &pass, true);

@@ -209,8 +209,7 @@ static void AllocWork(snwArena* arena, snwRigpbdWork* work)
     work->shown = snwArena_Alloc(arena, rows, row);
     work->triangles = snwArena_Alloc(arena, (size_t)model->blocks.triangleBlocks, sizeof *work->triangles);
     work->tets = snwArena_Alloc(arena, (size_t)model->blocks.tetBlocks, sizeof *work->tets);
-    work->folded = snwArena_Alloc(
-        arena, (size_t)(model->blocks.triangleBlocks + model->blocks.tetBlocks), sizeof *work->folded);
+    work->folded = snwArena_Alloc(arena, (size_t)model->blocks.triangleBlocks + (size_t)model->blocks.tetBlocks, 1);
     work->targets = snwArena_Alloc(arena, handles, sizeof *work->targets);
     work->goals = snwArena_Alloc(arena, handles, sizeof *work->goals);
     work->poses = snwArena_Alloc(arena, handles, sizeof *work->poses);
