@@ -337,7 +337,7 @@ faults=(
     'blueprint.mirroredItemsGetTwins@src/scene/blueprint_file.c@s/return (snwVec3){axis.x, -axis.y, -axis.z};/return (snwVec3){-axis.x, axis.y, axis.z};/'
     'mesher.bonesOwnWholeTets@src/geom/label.c@s/while (owned < snw_minBoneTets)/while (owned < 1)/'
     'mesher.bonesOwnWholeTets@src/geom/label.c@s/    if (solid->boneCount > 1 \&\& !PartBones/    if (solid->boneCount > 2 \&\& !PartBones/'
-    'mesher.bonesOwnWholeTets@src/geom/label.c@s/gaps->owned\[bone\] - gaps->held\[i\] < snw_minBoneTets/gaps->owned[bone] < 0/'
+    'mesher.bonesThatGiveWayStayLargeEnough@src/geom/label.c@s/gaps->owned\[bone\] - gaps->held\[i\] < snw_minBoneTets/gaps->owned[bone] < 0/'
     'cast.motionsStayWithinTheJoints@src/scene/blueprint_file.c@s/rows\[i\]\[1\] \* SNW_PI \/ 180)/rows[i][1] * SNW_PI \/ 60)/'
     'prepare.restIsTheBindPoseInMetres@src/prepare/rest.c@s/surface->positions\[i\] = snwAffine_Apply(surface->place, mesh->positions\[i\]);/surface->positions[i] = mesh->positions[i];/'
     'prepare.fleshIsBetweenAnyTwoBones@src/prepare/bones.c@s/^    PartBones(&labels);/    if (p->size < 0) PartBones(\&labels);/'

@@ -463,6 +463,32 @@ TEST(mesher, bonesOwnWholeTets)
     snwDestroyContext(context);
 }
 
+// A chain of five along x, close to each other.
+static double ChainBones(int bone, snwVec3 p, const void* data)
+{
+    (void)data;
+    return snwVec3_Distance(p, (snwVec3){0.36 * (bone - 2), 0, 0}) - 0.18;
+}
+
+TEST(mesher, bonesThatGiveWayStayLargeEnough)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwSolid solid = BonySolid();
+    solid.boneDistance = ChainBones, solid.boneCount = 5;
+    for (double spacing = 0.16; spacing < 0.25; spacing += 0.04)
+    {
+        snwStuffDef def = snwDefaultStuffDef(&solid, spacing);
+        snwTetMesh mesh;
+        snwBoneLabels labels;
+        REQUIRE(snwStuffSolid(context, &def, &arena, &mesh, NULL) == snw_ok);
+        REQUIRE(snwLabelBones(context, &solid, &mesh, 0, &arena, &labels, NULL) == snw_ok);
+        CheckLabels(&solid, &mesh, &labels);
+    }
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
+
 TEST(mesher, boneWithoutRoomIsNamed)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
