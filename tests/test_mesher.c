@@ -413,6 +413,22 @@ static void CheckLabels(const snwSolid* solid, const snwTetMesh* mesh, const snw
     CHECK_INT(wrong, 0);
 }
 
+// Tets of flesh with all their corners on tets of bones: nothing in them can yield.
+static int CountTetsBetweenBones(snwArena* arena, const snwTetMesh* mesh, const snwBoneLabels* labels)
+{
+    int between = 0, *held = snwArena_Alloc(arena, (size_t)mesh->vertexCount, sizeof *held);
+    if (held == NULL)
+        return -1;
+    for (int i = 0; i < 4 * mesh->tetCount; ++i)
+        held[mesh->tets[i / 4][i % 4]] |= labels->tetBones[i / 4] >= 0;
+    for (int i = 0; i < mesh->tetCount; ++i)
+    {
+        const int* t = mesh->tets[i];
+        between += labels->tetBones[i] < 0 && held[t[0]] && held[t[1]] && held[t[2]] && held[t[3]];
+    }
+    return between;
+}
+
 TEST(mesher, bonesOwnWholeTets)
 {
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
@@ -427,6 +443,7 @@ TEST(mesher, bonesOwnWholeTets)
         snwBoneLabels labels;
         REQUIRE(snwLabelBones(context, &solid, &mesh, offset, &arena, &labels, NULL) == snw_ok);
         CheckLabels(&solid, &mesh, &labels);
+        CHECK_INT(CountTetsBetweenBones(&arena, &mesh, &labels), 0); // also where the bones overlap
         CHECK(labels.elasticCount <= last);
         last = labels.elasticCount;
     }
@@ -441,6 +458,32 @@ TEST(mesher, bonesOwnWholeTets)
         CHECK_NEAR(labels.elasticCount, wanted, 0.1 * wanted);
         REQUIRE(snwFitBoneOffset(context, &field, 1, 0.01, &offset, NULL) == snw_ok);
         CHECK_NEAR(offset, 0.01, 1e-12);
+    }
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
+
+// A chain of five along x, close to each other.
+static double ChainBones(int bone, snwVec3 p, const void* data)
+{
+    (void)data;
+    return snwVec3_Distance(p, (snwVec3){0.36 * (bone - 2), 0, 0}) - 0.18;
+}
+
+TEST(mesher, bonesThatGiveWayStayLargeEnough)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwSolid solid = BonySolid();
+    solid.boneDistance = ChainBones, solid.boneCount = 5;
+    for (double spacing = 0.16; spacing < 0.25; spacing += 0.04)
+    {
+        snwStuffDef def = snwDefaultStuffDef(&solid, spacing);
+        snwTetMesh mesh;
+        snwBoneLabels labels;
+        REQUIRE(snwStuffSolid(context, &def, &arena, &mesh, NULL) == snw_ok);
+        REQUIRE(snwLabelBones(context, &solid, &mesh, 0, &arena, &labels, NULL) == snw_ok);
+        CheckLabels(&solid, &mesh, &labels);
     }
     snwArena_Free(&arena);
     snwDestroyContext(context);

@@ -142,6 +142,84 @@ static snwResult GrowBone(snwContext* context, GrowLoop* loop, snwBoneLabels* la
         "bone %d has %d tets and can get only %d, not %d", loop->bone, before, owned, snw_minBoneTets);
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Gaps
+
+typedef struct Gaps
+{
+    int* held;   // bone tets at each vertex
+    int* shared; // tets between bones at each vertex
+    int* owned;  // tets of each bone
+    int count;   // tets between bones
+} Gaps;
+
+static void CountGaps(const snwTetMesh* mesh, const snwBoneLabels* labels, int boneCount, Gaps* gaps)
+{
+    memset(gaps->held, 0, (size_t)mesh->vertexCount * sizeof *gaps->held);
+    memset(gaps->shared, 0, (size_t)mesh->vertexCount * sizeof *gaps->shared);
+    memset(gaps->owned, 0, (size_t)boneCount * sizeof *gaps->owned);
+    for (int i = 0; i < mesh->tetCount; ++i)
+    {
+        int bone = labels->tetBones[i];
+        for (int k = 0; k < 4 && bone >= 0; ++k)
+            gaps->held[mesh->tets[i][k]]++;
+        if (bone >= 0)
+            gaps->owned[bone]++;
+    }
+
+    gaps->count = 0;
+    for (int i = 0; i < mesh->tetCount; ++i)
+    {
+        const int *t = mesh->tets[i], *held = gaps->held;
+        bool between = labels->tetBones[i] < 0 && held[t[0]] > 0 && held[t[1]] > 0 && held[t[2]] > 0 && held[t[3]] > 0;
+        for (int k = 0; k < 4 && between; ++k)
+            gaps->shared[t[k]]++;
+        gaps->count += between;
+    }
+}
+
+// The vertex that most of them share, of the larger bone among equals, whose bone can spare it; -1: none.
+static int FindVertexToFree(const snwTetMesh* mesh, const snwBoneLabels* labels, const Gaps* gaps)
+{
+    int found = -1;
+    for (int i = 0; i < mesh->vertexCount; ++i)
+    {
+        int bone = labels->vertexBones[i];
+        if (gaps->shared[i] == 0 || gaps->owned[bone] - gaps->held[i] < snw_minBoneTets)
+            continue;
+        int more = found < 0 ? 1 : gaps->shared[i] - gaps->shared[found];
+        if (more > 0 || (more == 0 && gaps->owned[bone] > gaps->owned[labels->vertexBones[found]]))
+            found = i;
+    }
+    return found;
+}
+
+// Where a mesh is too coarse for a layer of flesh between two bones, tets have all their corners on bones, but not on
+// one: nothing in them can yield, and they turn inside out as soon as the joint bends. The bones give way there, as far
+// as they have tets to spare.
+static bool PartBones(snwContext* context, const snwTetMesh* mesh, int boneCount, snwBoneLabels* labels)
+{
+    Gaps gaps = {.held = snwAllocArray(context, (size_t)mesh->vertexCount, sizeof *gaps.held),
+        .shared = snwAllocArray(context, (size_t)mesh->vertexCount, sizeof *gaps.shared),
+        .owned = snwAllocArray(context, (size_t)boneCount, sizeof *gaps.owned)};
+    bool enough = gaps.held != NULL && gaps.shared != NULL && gaps.owned != NULL;
+    for (int vertex = 0; enough && vertex >= 0;)
+    {
+        CountGaps(mesh, labels, boneCount, &gaps);
+        vertex = gaps.count > 0 ? FindVertexToFree(mesh, labels, &gaps) : -1;
+        if (vertex < 0)
+            break;
+        labels->vertexBones[vertex] = -1;
+        LabelTets(mesh, labels);
+    }
+    snwFree(context, gaps.held);
+    snwFree(context, gaps.shared);
+    snwFree(context, gaps.owned);
+    return enough;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
 snwResult snwLabelBonesFrom(snwContext* context, const snwSolid* solid, const snwTetMesh* mesh,
     const snwBoneField* field, double offset, snwArena* arena, snwBoneLabels* labels, snwMessage* message)
 {
@@ -162,6 +240,8 @@ snwResult snwLabelBonesFrom(snwContext* context, const snwSolid* solid, const sn
         if (result < 0)
             return result;
     }
+    if (solid->boneCount > 1 && !PartBones(context, mesh, solid->boneCount, labels))
+        return snwFailMemory(message);
     for (int i = 0; i < mesh->vertexCount; ++i)
         labels->elasticCount += labels->vertexBones[i] < 0;
     return snw_ok;

@@ -31,7 +31,8 @@ snwResult snwMeasureBones(snwContext* context, const snwSolid* solid, const snwT
     snwBoneField* field, snwMessage* message);
 
 // Vertices nearer to a bone than `offset` (m, may be negative) are in it. A bone with less than snw_minBoneTets tets
-// then takes the tets nearest to it; an error if there are not enough that no other bone has.
+// then takes the tets nearest to it; an error if there are not enough that no other bone has. Bones with more give way
+// where a tet between two of them would have no corner of flesh.
 snwResult snwLabelBones(snwContext* context, const snwSolid* solid, const snwTetMesh* mesh, double offset,
     snwArena* arena, snwBoneLabels* labels, snwMessage* message);
 

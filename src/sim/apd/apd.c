@@ -303,7 +303,7 @@ static void ChooseStart(snwSim* sim, int index, double h)
     body->law = body->model->law;
     snwApd_LocalStep(sim, index, true);
     snwApd_NoteStart(sim, index, h);
-    if (snwApd_IsTangled(body))
+    if (snwApd_IsTangled(body) || (!sim->lastSubstep && body->energy.folded > 0))
     {
         body->law = snw_elasticCorotated;
         snwApd_LocalStep(sim, index, false);
@@ -703,7 +703,8 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
             Evaluate(sim, i, h, snw_mixNot);
     Settle(sim, h);
     snwApd_MoveOut(sim);
-    snwApd_Unfold(sim);
+    if (sim->lastSubstep)
+        snwApd_Unfold(sim);
     snwApd_FinishContacts(sim, h);
     for (int i = 0; i < sim->bodyCount; ++i)
     {

@@ -2,7 +2,7 @@
 //
 // The energy of the law neo is finite where a tetrahedron is flat or inside out, and has wells there: in the crease of
 // an elbow, over the face of a bone (three corners ride with it and only the height of the fourth is left to yield),
-// under what lands hard. Iterations do not leave them. So at the end of a substep tetrahedra of next to no volume are
+// under what lands hard. Iterations do not leave them. So at the end of a step tetrahedra of next to no volume are
 // given a little by moving their corners along the gradients of the volume, the light ones more (Gauss and Seidel,
 // few rounds, contacts in between and at last). It is a stop and not a spring: what was not folded when the substep
 // began keeps the velocity with which it came to the stop, what was folded already moves without one, so a fold that
@@ -11,7 +11,9 @@
 // Bones and pins stay where they are; what the moves then give to a free body as a whole is taken back from all of it.
 //
 // Where more than a hundredth of the tetrahedra are folded, the body is tangled as a whole. Single volumes are no guide
-// out of that and the law neo keeps such states; corotated flesh untangles. It takes over for that substep.
+// out of that and the law neo keeps such states; corotated flesh untangles. It takes over for that substep. In all but
+// the last substep of a step it does so where anything is folded: opened in each of many substeps, flesh gets into knots
+// in which no tetrahedron is folded any more.
 
 #include "sim/apd/apd.h"
 
