@@ -85,23 +85,21 @@ static int FillLinks(const snwRigpbdModel* model, snwRigLinkDef* links, bool aff
     return count;
 }
 
-// Half as deep as it lies in the flesh at rest, or as far outside as it does: corners of cages may be in the ground.
+// Half as deep as it lies in the flesh at rest; less than none outside: corners of cages may be in the ground.
 static double FindRoom(const snwCharacter* character, bool flat, snwVec3 origin)
 {
-    double nearest = INFINITY;
-    for (int i = 0; i < character->skinVertexCount; ++i)
-        nearest = fmin(nearest, snwVec3_Distance(origin, character->def.vertices[character->skinVertices[i]]));
-
+    double outside = INFINITY, inside = INFINITY;
     for (int i = 0; i < character->elements.count; ++i)
     {
         const int* ids = snwElements_Corners(character->elements, i);
         snwVec3 corners[4] = {{0, 0, 0}};
         for (int k = 0; k < character->elements.arity; ++k)
             corners[k] = character->def.vertices[ids[k]];
-        if (snwElement_Contains(corners, flat, origin))
-            return 0.5 * nearest;
+        outside = fmin(outside, snwElement_Distance(corners, flat, origin));
     }
-    return -nearest;
+    for (int i = 0; i < character->skinVertexCount; ++i)
+        inside = fmin(inside, snwVec3_Distance(origin, character->def.vertices[character->skinVertices[i]]));
+    return outside > 0.0 ? -outside : 0.5 * inside;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
