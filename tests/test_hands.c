@@ -374,6 +374,32 @@ TEST(hands, handlesThatLeaveOthersBehindTakeTheirTime)
     snwDestroyContext(context);
 }
 
+// Held under the ground, a handle is led along it and its flesh stays whole and calm; a target outside is met exactly.
+TEST(hands, handlesAreNotLedIntoColliders)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, s_worm, ", 'colliders': [{'name': 'ground', 'kind': 'plane'}]");
+    double stretch = 0.0, least = INFINITY;
+    for (int i = 0; i < 90; ++i)
+    {
+        double part = fmin(1.0, i / 60.0);
+        Drag(sim, 1, 1 + 0.5 * part, 2 - 3 * part);
+        snwFixture_Run(sim, 1, 1.0 / 60.0);
+        stretch = fmax(stretch, Measure(sim).maxStretch);
+        least = fmin(least, Pose(sim, 1)->place.y);
+    }
+    CHECK(least > 0.0 && Pose(sim, 1)->place.y < 0.1);
+    CHECK_NEAR(Pose(sim, 1)->place.x, 1.5, 1e-9);
+    CHECK(stretch < 3.0);
+    CHECK(Measure(sim).maxSpeed < 8.0); // m/s: it shook at 25
+
+    Drag(sim, 1, 1, 0.3);
+    snwFixture_Run(sim, 1, 1.0 / 60.0);
+    CHECK(snwVec3_Distance(Pose(sim, 1)->place, (snwVec3){1, 0.3, 0}) <= 1e-9);
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Handles that squash and stretch
 

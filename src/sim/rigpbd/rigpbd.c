@@ -589,6 +589,7 @@ static void PredictBody(snwSim* sim, int body, double h)
         snwRigpbd_LimitReach(
             pass.work, SNW_SENT_OFF * pass.work->model->size, snw_sentWay * pass.work->model->size * sim->dt);
     snwRigpbd_MoveHandles(sim, body, Fraction(sim, h));
+    snwRigpbd_KeepOut(sim, pass.work, snw_sentWay * pass.work->model->size * h);
     if (HasPins(sim, body))
         MovePinned(sim, body, pass.work);
     else

@@ -92,6 +92,7 @@ typedef struct snwRigpbdModel
     const snwWeights* rigWeights;         // these, or the character's
     snwRigFit* fits[snw_rigpbdModelFits]; // NULL without handles; loose: NULL if there are no chains
     snwVec3* origins;                     // of the handles, m, in the rest pose
+    double* rooms;                        // m: of each between it and any collider, where a command or clip leads it
     uint32_t* given;                      // at the start
     int* boneHandles;                     // the handle that is each bone, -1: none
     double size;                          // m, diagonal of the bounds at rest
@@ -283,6 +284,10 @@ void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction);
 // When a step begins: a handle that shall go more than `most` m in it, beside what all given ones have in common, goes
 // `step` m only, and on from there in the steps after it.
 void snwRigpbd_LimitReach(snwRigpbdWork* work, double most, double step);
+
+// Then: none is led into a collider, nor nearer to one than its room. One that is nearer already is led out by `step` m
+// at most.
+void snwRigpbd_KeepOut(const snwSim* sim, snwRigpbdWork* work, double step);
 
 // Whether any of that is let go of in this step.
 bool snwRigpbd_LetsGo(const snwRigpbdWork* work);

@@ -10,10 +10,15 @@
 // A handle that a command sends off by more than half a size in one step, beside what all given ones have in common,
 // goes there at two sizes per second, in as many steps as that takes, and not farther from another given one than twice
 // as far as at rest: what lies between would be drawn out beyond what flesh can bear. All else is met in its step.
+//
+// Nor is a handle led into a collider: contact would hold its flesh outside with as much force as the handle draws it in
+// with, and both are as strong as it takes. It goes along the surface, to where the flesh around it may be, and on to
+// its target as soon as that is outside.
 
 #include "math/eigen.h"
 #include "rig/clip.h"
 #include "sim/rigpbd/rigpbd.h"
+#include "sim/scene.h"
 
 #include <math.h>
 #include <string.h>
@@ -324,6 +329,38 @@ void snwRigpbd_LimitReach(snwRigpbdWork* work, double most, double step)
         double part = fmin(1.0, step / length);
         snwVec3 place = part < 1.0 ? snwVec3_MulAdd(work->goals[i], part - 1.0, own) : work->goals[i];
         handle->target.position = KeepNear(work, i, place);
+    }
+}
+
+// Seen from where the handle is, the collider is as its tangent plane there: so it does not jump to the other side.
+static snwVec3 KeepOutOf(const snwCollider* collider, snwTransform at, snwVec3 now, snwVec3 place, double room)
+{
+    if (!(snwCollider_Touch(collider, at, place).depth > -room))
+        return place;
+    snwTouch touch = snwCollider_Touch(collider, at, now);
+    double depth = touch.depth - snwVec3_Dot(touch.normal, snwVec3_Sub(place, now));
+    return depth > -room ? snwVec3_MulAdd(place, depth + room, touch.normal) : place;
+}
+
+void snwRigpbd_KeepOut(const snwSim* sim, snwRigpbdWork* work, double step)
+{
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        snwRigTarget* target = &work->targets[i];
+        snwVec3 now = work->state.pose[i].place, place = target->place;
+        place.x = target->given & snw_dofX ? place.x : now.x;
+        place.y = target->given & snw_dofY ? place.y : now.y;
+        place.z = target->given & snw_dofZ ? place.z : now.z;
+        for (int c = 0; target->given != 0 && c < sim->def->colliderCount; ++c)
+        {
+            const snwCollider* collider = &sim->scene->colliders[c];
+            snwTransform at = sim->colliders[c].transform;
+            double out = step - snwCollider_Touch(collider, at, now).depth;
+            place = KeepOutOf(collider, at, now, place, fmin(work->model->rooms[i], out));
+        }
+        target->place.x = target->given & snw_dofX ? place.x : target->place.x;
+        target->place.y = target->given & snw_dofY ? place.y : target->place.y;
+        target->place.z = target->given & snw_dofZ ? place.z : target->place.z;
     }
 }
 

@@ -1,7 +1,9 @@
 // Preparing a character for rigpbd: elements in blocks, weights, and the rig as the fit wants it.
 
+#include "contact/facet.h"
 #include "sim/rigpbd/rigpbd.h"
 
+#include <math.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -83,6 +85,23 @@ static int FillLinks(const snwRigpbdModel* model, snwRigLinkDef* links, bool aff
     return count;
 }
 
+// Half as deep as it lies in the flesh at rest; less than none outside: corners of cages may be in the ground.
+static double FindRoom(const snwCharacter* character, bool flat, snwVec3 origin)
+{
+    double outside = INFINITY, inside = INFINITY;
+    for (int i = 0; i < character->elements.count; ++i)
+    {
+        const int* ids = snwElements_Corners(character->elements, i);
+        snwVec3 corners[4] = {{0, 0, 0}};
+        for (int k = 0; k < character->elements.arity; ++k)
+            corners[k] = character->def.vertices[ids[k]];
+        outside = fmin(outside, snwElement_Distance(corners, flat, origin));
+    }
+    for (int i = 0; i < character->skinVertexCount; ++i)
+        inside = fmin(inside, snwVec3_Distance(origin, character->def.vertices[character->skinVertices[i]]));
+    return outside > 0.0 ? -outside : 0.5 * inside;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 
 static snwResult FindWeights(snwRigpbdModel* model, const double* params, snwMessage* message)
@@ -138,11 +157,14 @@ static snwResult MakeFits(snwRigpbdModel* model, const snwModelDef* def, snwMess
 {
     const snwCharacterDef* character = &model->character->def;
     model->origins = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *model->origins);
+    model->rooms = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *model->rooms);
     model->given = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *model->given);
     model->boneHandles = snwArena_Alloc(&model->arena, (size_t)character->boneCount + 1, sizeof *model->boneHandles);
     if (model->arena.failed)
         return snwFailMemory(message);
     FindHandles(model);
+    for (int i = 0; i < model->handleCount; ++i)
+        model->rooms[i] = FindRoom(model->character, model->flat, model->origins[i]);
     snwResult result = FindWeights(model, def->params, message);
     return result < 0 ? result : MakePair(def->context, model, false, model->fits, message);
 }
