@@ -64,7 +64,7 @@ faults=(
     'apd.foldedFleshIsOpenedWithoutASpeed@src/sim/apd/apd.c@s/^    snwApd_Unfold(sim);//'
     'apd.foldedFleshIsOpenedWithoutASpeed@src/sim/apd/apd_unfold.c@s/, share \* step \* mobility\[k\], g/, 0.0 * share, g/'
     'apd.tangledFleshOfTheLawNeoFindsBack@src/sim/apd/apd.c@s/^    if (snwApd_IsTangled(body) || (/    if ((/'
-    'apd.tangledFleshFindsBackInShortSubsteps@src/sim/apd/apd.c@s/^    if (snwApd_IsTangled(body) || (.*$/    if (snwApd_IsTangled(body))/'
+    'apd.tangledFleshFindsBackInShortSubsteps@src/sim/apd/apd.c@s/^        snwApd_Unfold(sim);/    {} snwApd_Unfold(sim);/'
     'apd.farFromRestEnergyNeverGrows@src/sim/apd/apd_descent.c@s/    if (energy <= most)/    if (energy <= 2 * most)/'
     'apd.stressStatesRecover@src/sim/apd/apd_descent.c@s/double by = i == 0 ? 0.5 :/double by = i == 0 ? 1.0 :/'
     'gltf.meshoptDirectionsAreThoseOfTheLibrary@src/asset/gltf_buffers.c@s/fold = fmin(z, 0.0);/fold = 0.0;/'

@@ -12,8 +12,8 @@
 //
 // Where more than a hundredth of the tetrahedra are folded, the body is tangled as a whole. Single volumes are no guide
 // out of that and the law neo keeps such states; corotated flesh untangles. It takes over for that substep. In all but
-// the last substep of a step it does so where anything is folded: opened in each of many substeps, flesh gets into knots
-// in which no tetrahedron is folded any more.
+// the last substep of a step it does so where anything is folded: opened in each of many substeps, flesh gets into
+// knots in which no tetrahedron is folded any more.
 
 #include "sim/apd/apd.h"
 
