@@ -160,7 +160,7 @@ typedef struct snwRigpbdWork
     float* drift;     // rows: velocities of the rigged mesh
     snwPairTriangles* triangles;
     snwPairTets* tets;
-    unsigned char* folded; // per block: snwPairMark
+    unsigned char* folded;                  // per block: snwPairMark
     const snwRigFit* rigs[snw_rigpbdFits];  // the model's, and the affine ones once they are asked for: the work's own
     snwRigFitScratch* fits[snw_rigpbdFits]; // NULL where there is no such rig
     snwRigTarget* targets;
