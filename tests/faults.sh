@@ -100,6 +100,7 @@ faults=(
     'grip.stiffnessDoesNotDependOnTheSubstep@src/sim/constraints/hands.c@s/        if (grip->radius > 0.0f)/        if (grip->radius > 10.0f)/'
     'grip.forceNeverExceedsItsLimit@src/sim/grip.c@s/snwVec3_Scale(pull, grip->most \/ length)/snwVec3_Scale(pull, 2 * grip->most \/ length)/'
     'grip.limitIsThatOfTheFleshThatIsHeld@src/sim/grip.c@s/body->materials\[i\].young;/def->materials[i].young;/'
+    'grip.flatCharactersStayInTheirPlane@src/sim/grip.c@s/flat ? SNW_FLAT \* sqrt/flat ? sqrt/'
     'grip.pinnedFleshIsLeftOut@src/sim/constraints/hands.c@s/hands->positions\[at\] > 0.0f ? (double)part->bump/hands->positions[at] >= 0.0f ? (double)part->bump/'
     'grip.flatCharactersStayInTheirPlane@src/sim/grip.c@s/^        way.z = 0.0;/        way.z *= 1.0;/'
     'grip.savedInTheMiddleOfAPullGoesOnAlike@src/sim/grip.c@s/^    if (same)$/    if (same || sim->state->step > 10)/'

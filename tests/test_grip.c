@@ -274,6 +274,12 @@ TEST(grip, flatCharactersStayInTheirPlane)
         CHECK_INT(snwSim_GetMeasures(sim, 0, &m), snw_ok);
         worst = fmax(worst, m.maxStretch);
     }
+
+    // What is held bears at its rim what a ball does at its border.
+    const snwGrip* grip = snwSim_GetGrip(sim, 0, 0);
+    double thickness = sim->bodies[0].character->def.thickness, area = grip->volumes[0] / thickness;
+    double radius = sqrt(area / SNW_PI), ball = 0.3 * pow(4.0 / 3.0 * SNW_PI, 2.0 / 3.0) / (4.0 * SNW_PI);
+    CHECK_NEAR(grip->most / (sim->bodies[0].materials[0].young * 2.0 * SNW_PI * radius * thickness), ball, 1e-3 * ball);
     CHECK(snwSim_GetGrip(sim, 0, 0)->count > 1);
     CHECK(snwVec3_Distance(snwVec3_Add(Middle(sim), sim->grabs[0].vector), to) < 0.02 * Size(sim));
     CHECK(worst < 1.0);

@@ -10,6 +10,7 @@ enum
 
 #define SNW_MOST_STRENGTH 0.999
 #define SNW_BEARABLE      0.3          // of E V^(2/3)
+#define SNW_FLAT          0.733        // of a disc's section: what its rim bears is what the border of a ball does
 #define SNW_THROW         (1.0 / 60.0) // s: what is held is sped up by its own length per this squared, at most
 #define SNW_LIFT          3.0          // weights of the body
 
@@ -164,7 +165,7 @@ static void SetStrength(const snwSim* sim, int slot, double h)
 
     bool flat = body->character->elements.arity == 3;
     double length = flat ? def->thickness : (double)grip->radius;
-    double section = flat ? sqrt(volume * def->thickness) : cbrt(volume * volume);
+    double section = flat ? SNW_FLAT * sqrt(volume * def->thickness) : cbrt(volume * volume);
     double spring = 2.0 * young * length * strength / (1.0 - strength), damper = 2.0 * sqrt(spring * whole) / h;
     grip->stiffness = spring + damper;
     grip->before = grip->stiffness > 0.0 ? damper / grip->stiffness : 0.0;

@@ -8,7 +8,9 @@
 // Vertex i gets a_i F: the flesh moves as a bump does, not as a thorn. With E and V of the flesh that is held
 //     k = 2 E r s / (1 - s) for strength s,   b = 2 sqrt(k M), M of the body,   most = 0.3 E V^(2/3),
 // none of which knows the substep. The limit does the work: without it a pull at 4,000 tets stretches flesh 20 times,
-// with it 1.5 to 3 times. Flat flesh of thickness t has t in place of r in k, and t sqrt(V / t) in place of V^(2/3).
+// with it 1.5 to 3 times. Flat flesh of thickness t has t in place of r in k, and 0.733 t sqrt(V / t) in place of
+// V^(2/3): the border of a disc, 2 pi r t, then bears as much as that of a ball, 4 pi r^2. (With 1 a flat ghost is
+// stretched 3.4 times where it is 2.0 times now.)
 // Flesh as hard as bone could bear more than the sweeps of any method can spread: the hand does not throw what it holds
 // by more than its own length V^(1/3) per (1/60 s)^2, unless it takes more to lift three bodies like this one.
 //

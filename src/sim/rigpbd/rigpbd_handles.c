@@ -11,9 +11,9 @@
 // goes there at two sizes per second, in as many steps as that takes, and not farther from another given one than twice
 // as far as at rest: what lies between would be drawn out beyond what flesh can bear. All else is met in its step.
 //
-// Nor is a handle led into a collider: contact would hold its flesh outside with as much force as the handle draws it in
-// with, and both are as strong as it takes. It goes along the surface, to where the flesh around it may be, and on to
-// its target as soon as that is outside.
+// Nor is a handle led into a collider: contact would hold its flesh outside with as much force as the handle draws it
+// in with, and both are as strong as it takes. It goes along the surface, to where the flesh around it may be, and on
+// to its target as soon as that is outside.
 
 #include "math/eigen.h"
 #include "rig/clip.h"
