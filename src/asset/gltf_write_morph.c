@@ -71,15 +71,13 @@ static void PutIndex(Morphing* m, int row)
 // As whole steps of the number 1, or as a float.
 static double PutNumber(snwWriter* out, snwGltfComponent component, double steps, float value)
 {
-    double whole = round((double)value * steps);
-    int16_t number = (int16_t)whole;
-    int8_t small = (int8_t)whole;
     if (component == snw_gltfFloat)
         return snwWrite(out, &value, sizeof value), (double)value;
+    double whole = round((double)value * steps);
     if (component == snw_gltfShort)
-        snwWrite(out, &number, sizeof number);
+        snwWrite(out, &(int16_t){(int16_t)whole}, sizeof(int16_t));
     else
-        snwWrite(out, &small, sizeof small);
+        snwWrite(out, &(int8_t){(int8_t)whole}, sizeof(int8_t));
     return whole;
 }
 
