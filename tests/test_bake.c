@@ -362,9 +362,15 @@ TEST(bake, clipsWithoutANameAreFoundByNumber)
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwAsset* written = NULL;
     REQUIRE(snwAsset_Open(context, out, &written, NULL) >= 0);
-    CHECK_INT(written->animationCount, 2);             // no new one beside them
-    CHECK_INT(written->animations[0].channelCount, 2); // the weights of morph targets are held at 0 there
+    CHECK_INT(written->animationCount, 2); // no new one beside them
+    CHECK_INT(written->animations[0].channelCount, 2);
     CHECK_INT(written->animations[1].channelCount, 4);
+    for (int clip = 0; clip < 2; ++clip) // flesh moves in the second; in the first, a single key holds it at 0
+        for (int i = 0; i < written->animations[clip].channelCount; ++i)
+        {
+            const snwAssetChannel* channel = &written->animations[clip].channels[i];
+            CHECK(channel->path != snw_pathMorphs || (channel->keyCount > 1) == (clip == 1));
+        }
     snwAsset_Close(written);
     snwDestroyContext(context);
 }
