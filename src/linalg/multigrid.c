@@ -1,0 +1,665 @@
+// Coarse matrices, cycles and conjugate gradients.
+//
+// A V(1, 1) cycle reads each matrix twice and nothing more: a sweep forward from zero needs what is below the diagonal
+// alone, the residual after it is minus what is above times x, and the sweep backward reads both. At a million and a
+// half tetrahedra a cycle takes as long as memory takes to deliver those bytes.
+//
+// Inside of a cycle all is float, for it only has to be a good guess; conjugate gradients, the diagonal and the right
+// side are double.
+
+#include "linalg/multigrid.h"
+
+#include "linalg/multigrid_parts.h"
+#include "math/vec.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum
+{
+    snw_rowGrain = 1024,
+    snw_serialRows = 1500 // of a level: fewer are not worth waking another thread
+};
+
+static const double s_leastPivot = 1e-4;         // of a diagonal block whose diagonal is 1
+static const double s_leastCoarsestPivot = 1e-5; // of what the diagonal was
+
+snwMultigridDef snwDefaultMultigridDef(void)
+{
+    return (snwMultigridDef){.unknowns = 6, .before = 1, .after = 1, .visits = {1, 2}};
+}
+
+snwResult snwMultigrid_Create(snwContext* context, const snwMultigridDef* def, snwMultigrid** out, snwMessage* message)
+{
+    *out = NULL;
+    if (def->vertexCount <= 0 || (def->unknowns != 3 && def->unknowns != 6) || def->before < 1 || def->after < 0 ||
+        def->visits[0] < 1 || def->visits[1] < 1)
+        return snwFail(message, snw_errorArgument, NULL, "a grid needs vertices, 3 or 6 unknowns, sweeps and visits");
+    for (int k = 0; k < 4 * def->elementCount; ++k)
+        if (def->elements[k] < 0 || def->elements[k] >= def->vertexCount)
+            return snwFail(message, snw_errorInput, NULL, "element %d has no vertex %d", k / 4, def->elements[k]);
+    for (int i = 0; i < def->vertexCount; ++i)
+        if (!snwVec3_IsFinite(def->rest[i]))
+            return snwFail(message, snw_errorInput, NULL, "vertex %d is nowhere", i);
+
+    snwMultigrid* grid = snwAlloc(context, sizeof *grid);
+    if (grid == NULL)
+        return snwFailMemory(message);
+    grid->context = context;
+    grid->arena.context = context;
+    grid->def = *def;
+    grid->kernels = snwMultigrid_Kernels(context->simd);
+    snwResult result = snwMultigrid_MakeLevels(grid, message);
+    grid->def.rest = NULL; // the caller's
+    grid->def.elements = NULL;
+    if (result < 0)
+        snwMultigrid_Destroy(grid);
+    else
+        *out = grid;
+    return result;
+}
+
+void snwMultigrid_Destroy(snwMultigrid* grid)
+{
+    if (grid == NULL)
+        return;
+    snwArena_Free(&grid->arena);
+    snwFree(grid->context, grid);
+}
+
+snwBlockMatrix snwMultigrid_Matrix(snwMultigrid* grid)
+{
+    const snwLevel* level = &grid->levels[0];
+    return (snwBlockMatrix){&level->graph, grid->rowOf, level->low, level->up, grid->diagonal};
+}
+
+void snwMultigrid_Hold(snwMultigrid* grid, const unsigned char* held)
+{
+    snwLevel* level = &grid->levels[0];
+    const snwTransfer* t = &level->transfer;
+    for (int v = 0; v < level->rows; ++v)
+        grid->held[grid->rowOf[v]] = held != NULL && held[v] != 0;
+    for (int i = 0; i < level->rows && grid->levelCount > 1; ++i)
+        for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
+            t->weights[k] = grid->held[i] ? 0 : t->allWeights[k];
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Loops over rows
+
+// Rows of one level, or from one to the next.
+typedef struct Rows
+{
+    snwMultigrid* grid;
+    const snwLevel *level, *coarse;
+    void (*one)(const snwLevel* level, int begin, int end);
+    void (*two)(const snwLevel* fine, const snwLevel* coarse, int begin, int end);
+} Rows;
+
+static void RunOne(int begin, int end, void* data)
+{
+    const Rows* rows = data;
+    rows->one(rows->level, begin, end);
+}
+
+static void RunTwo(int begin, int end, void* data)
+{
+    const Rows* rows = data;
+    rows->two(rows->level, rows->coarse, begin, end);
+}
+
+static void RunClusters(int begin, int end, void* data)
+{
+    const Rows* rows = data;
+    const int* starts = rows->level->graph.clusterStarts;
+    for (int c = begin; c < end; ++c)
+        rows->one(rows->level, starts[c], starts[c + 1]);
+}
+
+static void ForRows(Rows* rows, int count, snwRangeFn* fn)
+{
+    if (rows->level->rows < snw_serialRows)
+        fn(0, count, rows);
+    else
+        snwParallelFor(rows->grid->context, count, snw_rowGrain, fn, rows);
+}
+
+// Phase by phase; backward from the last to the first.
+static void Sweep(snwMultigrid* grid, const snwLevel* level, void (*one)(const snwLevel*, int, int), bool backward)
+{
+    Rows rows = {.grid = grid, .level = level, .one = one};
+    snwPhase phases[128];
+    int count = level->graph.phaseCount;
+    assert(count <= 128);
+    for (int k = 0; k < count; ++k)
+    {
+        int phase = backward ? count - 1 - k : k;
+        phases[k] = (snwPhase){
+            RunClusters, &rows, level->graph.phaseStarts[phase], level->graph.phaseStarts[phase + 1], 1};
+        if (level->rows < snw_serialRows)
+            RunClusters(phases[k].begin, phases[k].end, &rows);
+    }
+    if (level->rows >= snw_serialRows)
+        snwParallelPhases(grid->context, phases, count);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Diagonal blocks
+
+// Inverse of a symmetric 3 x 3 block by cofactors. False if it is not clearly positive definite: the product of its
+// pivots, each at most what the diagonal is, has to reach the least one pivot may be.
+static bool Invert3(const double a[9], const double scale[3], double out[9])
+{
+    double c0 = a[4] * a[8] - a[5] * a[5], c1 = a[2] * a[5] - a[1] * a[8], c2 = a[1] * a[5] - a[2] * a[4];
+    double determinant = a[0] * c0 + a[1] * c1 + a[2] * c2, s = 1 / determinant;
+    if (!(a[0] > 0 && c0 > 0 && a[0] * a[4] > a[1] * a[1] &&
+            determinant > s_leastPivot * scale[0] * scale[1] * scale[2]))
+        return false;
+    out[0] = c0 * s, out[1] = out[3] = c1 * s, out[2] = out[6] = c2 * s;
+    out[4] = (a[0] * a[8] - a[2] * a[2]) * s, out[5] = out[7] = (a[1] * a[2] - a[0] * a[5]) * s;
+    out[8] = (a[0] * a[4] - a[1] * a[1]) * s;
+    return true;
+}
+
+// [A B; B^T C] by its Schur complement S = C - B^T A^-1 B.
+static bool Invert6(const double in[36], double out[36])
+{
+    double A[9], B[9], C[9], inverseA[9], W[9], S[9], inverseS[9], V[9];
+    for (int c = 0; c < 3; ++c)
+        for (int r = 0; r < 3; ++r)
+        {
+            A[3 * c + r] = in[6 * c + r];
+            B[3 * c + r] = in[6 * (c + 3) + r];
+            C[3 * c + r] = in[6 * (c + 3) + r + 3];
+        }
+    if (!Invert3(A, (double[3]){A[0], A[4], A[8]}, inverseA))
+        return false;
+    for (int c = 0; c < 3; ++c)
+        for (int r = 0; r < 3; ++r) // W = A^-1 B
+            W[3 * c + r] = inverseA[r] * B[3 * c] + inverseA[3 + r] * B[3 * c + 1] + inverseA[6 + r] * B[3 * c + 2];
+    for (int c = 0; c < 3; ++c)
+        for (int r = 0; r < 3; ++r)
+            S[3 * c + r] = C[3 * c + r] -
+                           (B[3 * r] * W[3 * c] + B[3 * r + 1] * W[3 * c + 1] + B[3 * r + 2] * W[3 * c + 2]);
+    if (!Invert3(S, (double[3]){C[0], C[4], C[8]}, inverseS))
+        return false;
+    for (int c = 0; c < 3; ++c)
+        for (int r = 0; r < 3; ++r) // V = -W S^-1
+            V[3 * c + r] = -(W[r] * inverseS[3 * c] + W[3 + r] * inverseS[3 * c + 1] + W[6 + r] * inverseS[3 * c + 2]);
+    for (int c = 0; c < 3; ++c)
+        for (int r = 0; r < 3; ++r)
+        {
+            out[6 * (c + 3) + r + 3] = inverseS[3 * c + r];
+            out[6 * (c + 3) + r] = out[6 * r + c + 3] = V[3 * c + r];
+            out[6 * c + r] = inverseA[3 * c + r] - (V[r] * W[c] + V[3 + r] * W[3 + c] + V[6 + r] * W[6 + c]);
+        }
+    return true;
+}
+
+// An inverse G of what is positive in a semidefinite block: Cholesky of the block scaled to a unit diagonal, the
+// largest pivot first; unknowns whose pivot is small keep zero rows. G is symmetric and G A G = G, so a sweep with it
+// corrects in a smaller space. Returns how many were left out.
+static int InvertSemi(int n, const double* in, double* out)
+{
+    double scale[6], m[6][6], L[6][6] = {{0}}, inverse[6][6] = {{0}};
+    int order[6], rank = 0;
+    for (int i = 0; i < n; ++i)
+    {
+        order[i] = i;
+        scale[i] = in[n * i + i] > 0 ? 1 / sqrt(in[n * i + i]) : 0;
+    }
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j)
+            m[i][j] = in[n * j + i] * scale[i] * scale[j];
+
+    for (; rank < n; ++rank)
+    {
+        int best = rank;
+        for (int k = rank + 1; k < n; ++k)
+            if (m[order[k]][order[k]] > m[order[best]][order[best]])
+                best = k;
+        int pivot = order[best];
+        if (!(m[pivot][pivot] > s_leastPivot))
+            break;
+        order[best] = order[rank];
+        order[rank] = pivot;
+        L[pivot][rank] = sqrt(m[pivot][pivot]);
+        for (int k = rank + 1; k < n; ++k)
+            L[order[k]][rank] = m[order[k]][pivot] / L[pivot][rank];
+        for (int k = rank + 1; k < n; ++k)
+            for (int q = rank + 1; q < n; ++q)
+                m[order[k]][order[q]] -= L[order[k]][rank] * L[order[q]][rank];
+    }
+
+    for (int c = 0; c < rank; ++c)
+        for (int r = c; r < rank; ++r)
+        {
+            double v = r == c;
+            for (int k = c; k < r; ++k)
+                v -= L[order[r]][k] * inverse[k][c];
+            inverse[r][c] = v / L[order[r]][r];
+        }
+    memset(out, 0, (size_t)(n * n) * sizeof *out);
+    for (int a = 0; a < rank; ++a)
+        for (int b = 0; b < rank; ++b)
+        {
+            double v = 0;
+            for (int k = a > b ? a : b; k < rank; ++k)
+                v += inverse[k][a] * inverse[k][b];
+            out[n * order[a] + order[b]] = v * scale[order[a]] * scale[order[b]];
+        }
+    return n - rank;
+}
+
+// Returns how many unknowns were left out.
+static double InvertRows(int begin, int end, void* data)
+{
+    const Rows* rows = data;
+    const snwLevel* level = rows->level;
+    bool finest = level == rows->grid->levels;
+    int size = level->size, block = size * size, dropped = 0;
+    for (int i = begin; i < end; ++i)
+    {
+        double d[36], v[36] = {0};
+        for (int k = 0; k < block; ++k)
+            d[k] = finest ? rows->grid->diagonal[9 * (size_t)i + (size_t)k]
+                          : (double)level->diagonal[(size_t)block * (size_t)i + (size_t)k];
+        bool held = finest && rows->grid->held[i];
+        if (!held && !(size == 3 ? Invert3(d, (double[3]){d[0], d[4], d[8]}, v) : Invert6(d, v)))
+            dropped += InvertSemi(size, d, v);
+        for (int k = 0; k < block; ++k)
+            level->inverse[(size_t)block * (size_t)i + (size_t)k] = (float)v[k];
+    }
+    return dropped;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The coarsest level
+
+static double* SkylineRow(const snwSkyline* skyline, int i)
+{
+    return skyline->values + skyline->starts[i] - skyline->first[i]; // [column]
+}
+
+static void AddBlock(const snwSkyline* skyline, int size, int row, int column, const float* block, bool transposed)
+{
+    for (int r = 0; r < size; ++r)
+        for (int c = 0; c < size; ++c)
+            if (column * size + c <= row * size + r)
+                SkylineRow(skyline, row * size + r)[column * size + c] = (double)(transposed ? block[size * r + c]
+                                                                                             : block[size * c + r]);
+}
+
+// Returns how many unknowns were left out: motions that nobody feels, alone or together with those before.
+static int FactorCoarsest(snwMultigrid* grid)
+{
+    const snwLevel* level = &grid->levels[grid->levelCount - 1];
+    const snwBlockGraph* graph = &level->graph;
+    const snwSkyline* skyline = &grid->coarsest;
+    size_t block = (size_t)(level->size * level->size);
+    memset(skyline->values, 0, (size_t)skyline->starts[skyline->count] * sizeof(double));
+    for (int i = 0; i < level->rows; ++i)
+    {
+        int place = skyline->placeOf[i];
+        if (grid->levelCount == 1 && grid->held[i])
+            continue;
+        AddBlock(skyline, level->size, place, place, level->diagonal + block * (size_t)i, false);
+        for (int k = graph->upStarts[i]; k < graph->upStarts[i + 1]; ++k)
+        {
+            int j = graph->upColumns[k], other = skyline->placeOf[j];
+            if (grid->levelCount == 1 && grid->held[j])
+                continue;
+            bool below = place > other;
+            AddBlock(skyline, level->size, below ? place : other, below ? other : place, level->up + block * (size_t)k,
+                !below);
+        }
+    }
+
+    int dropped = 0;
+    for (int i = 0; i < skyline->count; ++i)
+    {
+        double *row = SkylineRow(skyline, i), own = row[i];
+        for (int j = skyline->first[i]; j <= i; ++j)
+        {
+            const double* other = SkylineRow(skyline, j);
+            double sum = row[j];
+            for (int k = skyline->first[i] > skyline->first[j] ? skyline->first[i] : skyline->first[j]; k < j; ++k)
+                sum -= row[k] * other[k];
+            if (j < i)
+                row[j] = other[j] > 0 ? sum / other[j] : 0;
+            else if (sum > s_leastCoarsestPivot * own)
+                row[i] = sqrt(sum);
+            else
+                row[i] = 0, dropped++;
+        }
+    }
+    return dropped;
+}
+
+static void SolveCoarsest(const snwMultigrid* grid)
+{
+    const snwLevel* level = &grid->levels[grid->levelCount - 1];
+    const snwSkyline* skyline = &grid->coarsest;
+    double* y = skyline->work;
+    int size = level->size;
+    for (int i = 0; i < level->rows; ++i)
+        for (int r = 0; r < size; ++r)
+            y[skyline->placeOf[i] * size + r] = (double)level->b[i * size + r];
+    for (int i = 0; i < skyline->count; ++i)
+    {
+        const double* row = SkylineRow(skyline, i);
+        for (int k = skyline->first[i]; k < i; ++k)
+            y[i] -= row[k] * y[k];
+        y[i] = row[i] > 0 ? y[i] / row[i] : 0;
+    }
+    for (int i = skyline->count - 1; i >= 0; --i)
+    {
+        const double* row = SkylineRow(skyline, i);
+        y[i] = row[i] > 0 ? y[i] / row[i] : 0;
+        for (int k = skyline->first[i]; k < i; ++k)
+            y[k] -= row[k] * y[i];
+    }
+    for (int i = 0; i < level->rows; ++i)
+        for (int r = 0; r < size; ++r)
+            level->x[i * size + r] = (float)y[skyline->placeOf[i] * size + r];
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Refresh
+
+// A coarse vertex moves as its children do in the mean.
+static void MoveCoarse(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
+{
+    const snwTransfer* t = &fine->transfer;
+    for (int c = begin; c < end; ++c)
+    {
+        snwVec3 move = {0, 0, 0};
+        double sum = 0;
+        for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
+        {
+            double w = (double)t->allWeights[t->childSlots[k]];
+            int i = t->children[k];
+            move = snwVec3_MulAdd(move, w, snwVec3_Sub(fine->now[i], fine->rest[i]));
+            sum += w;
+        }
+        coarse->now[c] = snwVec3_MulAdd(coarse->rest[c], 1 / sum, move);
+    }
+}
+
+static void SetLevers(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
+{
+    const snwTransfer* t = &fine->transfer;
+    for (int i = begin; i < end; ++i)
+        for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
+        {
+            snwVec3 lever = snwVec3_Sub(fine->now[i], coarse->now[t->parents[k]]);
+            t->levers[3 * (size_t)k] = (float)lever.x;
+            t->levers[3 * (size_t)k + 1] = (float)lever.y;
+            t->levers[3 * (size_t)k + 2] = (float)lever.z;
+        }
+}
+
+// A chunk of coarse rows, each chunk with scratch of its own.
+static void RunGalerkin(int begin, int end, void* data)
+{
+    const Rows* rows = data;
+    for (int chunk = begin; chunk < end; ++chunk)
+    {
+        int count = rows->coarse->rows;
+        int from = (int)((int64_t)count * chunk / snw_gridChunks),
+            to = (int)((int64_t)count * (chunk + 1) / snw_gridChunks);
+        float* scratch = rows->grid->galerkin + (size_t)chunk * (size_t)rows->grid->galerkinWidth * 48;
+        rows->grid->kernels->galerkin(rows->level, rows->coarse, from, to, scratch);
+    }
+}
+
+static void RoundDiagonal(const snwLevel* level, const double* diagonal, int begin, int end)
+{
+    for (size_t k = 9 * (size_t)begin; k < 9 * (size_t)end; ++k)
+        level->diagonal[k] = (float)diagonal[k];
+}
+
+static void RunRound(int begin, int end, void* data)
+{
+    const Rows* rows = data;
+    RoundDiagonal(rows->level, rows->grid->diagonal, begin, end);
+}
+
+void snwMultigrid_Refresh(snwMultigrid* grid, const snwVec3* positions)
+{
+    snwLevel* finest = &grid->levels[0];
+    for (int v = 0; v < finest->rows; ++v)
+        finest->now[grid->rowOf[v]] = positions[v];
+    ForRows(&(Rows){.grid = grid, .level = finest}, finest->rows, RunRound);
+
+    for (int a = 0; a + 1 < grid->levelCount; ++a)
+    {
+        Rows rows = {.grid = grid, .level = &grid->levels[a], .coarse = &grid->levels[a + 1]};
+        rows.two = MoveCoarse;
+        ForRows(&rows, rows.coarse->rows, RunTwo);
+        rows.two = SetLevers;
+        ForRows(&rows, rows.level->rows, RunTwo);
+        if (rows.level->rows < snw_serialRows)
+            RunGalerkin(0, snw_gridChunks, &rows);
+        else
+            snwParallelFor(grid->context, snw_gridChunks, 1, RunGalerkin, &rows);
+    }
+
+    double dropped = 0;
+    for (int a = 0; a + 1 < grid->levelCount; ++a)
+    {
+        Rows rows = {.grid = grid, .level = &grid->levels[a]};
+        dropped += snwParallelSum(grid->context, rows.level->rows, snw_rowGrain, InvertRows, &rows);
+    }
+    grid->dropped = (int)dropped + FactorCoarsest(grid);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Cycles
+
+// x of the level from its b. fresh: x counts as zero, else it is what to begin with.
+static void Visit(snwMultigrid* grid, int at, bool fresh)
+{
+    const snwMultigridKernels* kernels = grid->kernels;
+    const snwLevel* level = &grid->levels[at];
+    if (at == grid->levelCount - 1)
+    {
+        SolveCoarsest(grid);
+        return;
+    }
+
+    for (int k = 0; k < grid->def.before; ++k)
+        Sweep(grid, level, fresh && k == 0 ? kernels->forwardFromZero : kernels->forward, false);
+    Rows rows = {.grid = grid, .level = level, .coarse = level + 1};
+    rows.one = fresh && grid->def.before == 1 ? kernels->residualFromZero : kernels->residual;
+    ForRows(&rows, level->rows, RunOne);
+
+    rows.two = kernels->gather;
+    ForRows(&rows, level[1].rows, RunTwo);
+    int visits = at + 2 == grid->levelCount ? 1 : grid->def.visits[at > 0]; // the coarsest is solved exactly
+    for (int k = 0; k < visits; ++k)
+        Visit(grid, at + 1, k == 0);
+    rows.two = kernels->spread;
+    ForRows(&rows, level->rows, RunTwo);
+
+    for (int k = 0; k < grid->def.after; ++k)
+        Sweep(grid, level, kernels->backward, true);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Solving
+
+typedef struct Solving
+{
+    snwMultigrid* grid;
+    snwBlockMatrix matrix;
+    const snwVec3* f;
+    snwVec3* out;
+    double scale; // of what a cycle gets, so that floats stay in range
+    double alpha, beta;
+    bool jacobi;
+} Solving;
+
+static const double* DiagonalOf(const Solving* s, int row)
+{
+    return s->grid->diagonal + 9 * (size_t)row;
+}
+
+static double Begin(int begin, int end, void* data)
+{
+    const Solving* s = data;
+    double sum = 0;
+    for (int v = begin; v < end; ++v)
+    {
+        int i = s->grid->rowOf[v];
+        for (int k = 0; k < 3; ++k)
+        {
+            size_t at = 3 * (size_t)i + (size_t)k;
+            double f = s->grid->held[i] ? 0 : (&s->f[v].x)[k];
+            s->grid->r[at] = f;
+            s->grid->u[at] = s->grid->p[at] = 0;
+            sum += f * f;
+        }
+    }
+    return sum;
+}
+
+static void GiveResidual(int begin, int end, void* data)
+{
+    const Solving* s = data;
+    for (size_t k = 3 * (size_t)begin; k < 3 * (size_t)end; ++k)
+        s->grid->levels[0].b[k] = (float)(s->grid->r[k] * s->scale);
+}
+
+// What the preconditioner makes of r, times r.
+static double DotGuess(int begin, int end, void* data)
+{
+    const Solving* s = data;
+    const snwMultigrid* grid = s->grid;
+    double sum = 0;
+    for (int i = begin; i < end; ++i)
+        for (int k = 0; k < 3; ++k)
+        {
+            size_t at = 3 * (size_t)i + (size_t)k;
+            double z = (double)grid->levels[0].x[at];
+            if (s->jacobi)
+                z = grid->held[i] ? 0 : grid->r[at] / DiagonalOf(s, i)[4 * k];
+            sum += grid->r[at] * z;
+        }
+    return sum;
+}
+
+static void Turn(int begin, int end, void* data)
+{
+    const Solving* s = data;
+    const snwMultigrid* grid = s->grid;
+    for (int i = begin; i < end; ++i)
+        for (int k = 0; k < 3; ++k)
+        {
+            size_t at = 3 * (size_t)i + (size_t)k;
+            double z = (double)grid->levels[0].x[at] / s->scale;
+            if (s->jacobi)
+                z = grid->held[i] ? 0 : grid->r[at] / DiagonalOf(s, i)[4 * k];
+            grid->p[at] = z + s->beta * grid->p[at];
+        }
+}
+
+static double MultiplyDot(int begin, int end, void* data)
+{
+    const Solving* s = data;
+    const snwMultigrid* grid = s->grid;
+    grid->kernels->multiply(&s->matrix, grid->held, grid->p, grid->q, begin, end);
+    double sum = 0;
+    for (size_t k = 3 * (size_t)begin; k < 3 * (size_t)end; ++k)
+        sum += grid->p[k] * grid->q[k];
+    return sum;
+}
+
+static double Advance(int begin, int end, void* data)
+{
+    const Solving* s = data;
+    const snwMultigrid* grid = s->grid;
+    double sum = 0;
+    for (size_t k = 3 * (size_t)begin; k < 3 * (size_t)end; ++k)
+    {
+        grid->u[k] += s->alpha * grid->p[k];
+        grid->r[k] -= s->alpha * grid->q[k];
+        sum += grid->r[k] * grid->r[k];
+    }
+    return sum;
+}
+
+static void PutOut(int begin, int end, void* data)
+{
+    const Solving* s = data;
+    for (int v = begin; v < end; ++v)
+    {
+        const double* u = s->grid->u + 3 * (size_t)s->grid->rowOf[v];
+        s->out[v] = (snwVec3){u[0], u[1], u[2]};
+    }
+}
+
+snwGridReport snwMultigrid_Solve(snwMultigrid* grid, const snwGridSolveDef* def, const snwVec3* f, snwVec3* u)
+{
+    snwContext* context = grid->context;
+    int rows = grid->levels[0].rows;
+    Solving s = {.grid = grid, .matrix = snwMultigrid_Matrix(grid), .f = f, .out = u, .scale = 1};
+    s.jacobi = def->solver == snw_gridJacobi;
+    double start = snwParallelSum(context, rows, snw_rowGrain, Begin, &s), rr = start, before = 1;
+    snwGridReport report = {.finite = isfinite(start)};
+
+    while (report.finite && rr > def->tolerance * def->tolerance * start && report.iterations < def->most)
+    {
+        if (!s.jacobi)
+        {
+            s.scale = 1 / sqrt(rr);
+            snwParallelFor(context, rows, snw_rowGrain, GiveResidual, &s);
+            Visit(grid, 0, true);
+        }
+        double rz = snwParallelSum(context, rows, snw_rowGrain, DotGuess, &s) / s.scale;
+        bool cycles = def->solver == snw_gridCycles;
+        s.beta = report.iterations > 0 && !cycles ? rz / before : 0;
+        before = rz;
+        snwParallelFor(context, rows, snw_rowGrain, Turn, &s);
+        double curvature = snwParallelSum(context, rows, snw_rowGrain, MultiplyDot, &s);
+        if (curvature == 0)
+            break; // nothing is left that the guess could move
+        s.alpha = cycles ? 1 : rz / curvature;
+        rr = snwParallelSum(context, rows, snw_rowGrain, Advance, &s);
+        report.iterations++;
+        report.finite = isfinite(rr);
+    }
+
+    report.residual = start > 0 ? sqrt(rr / start) : 0;
+    if (report.finite)
+        snwParallelFor(context, rows, snw_rowGrain, PutOut, &s);
+    return report;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What there is
+
+snwMultigridStats snwMultigrid_Stats(const snwMultigrid* grid)
+{
+    snwMultigridStats stats = {.levels = grid->levelCount,
+        .clusters = grid->levels[0].graph.phaseStarts[grid->levels[0].graph.phaseCount],
+        .phases = grid->levels[0].graph.phaseCount,
+        .memory = grid->memory,
+        .dropped = grid->dropped};
+    for (int a = 0; a < grid->levelCount; ++a)
+    {
+        const snwLevel* level = &grid->levels[a];
+        double block = sizeof(float) * level->size * level->size, half = level->graph.upStarts[level->rows];
+        stats.vertices[a] = level->rows;
+        stats.blocks[a] = level->rows + 2 * (int64_t)level->graph.upStarts[level->rows];
+        if (a + 1 == grid->levelCount)
+            continue;
+        // both halves with their columns and the inverse twice, vectors some four times, the transfer both ways
+        stats.cycleBytes += 2 * (2 * half * (block + sizeof(int)) + level->rows * block);
+        stats.cycleBytes += 12.0 * sizeof(float) * level->rows * level->size;
+        stats.cycleBytes += 2.0 * 20 * level->transfer.parentStarts[level->rows];
+    }
+    stats.cycleBytes += 2.0 * sizeof(double) * (double)grid->coarsest.starts[grid->coarsest.count];
+    return stats;
+}

@@ -1,0 +1,383 @@
+// The loops over rows, compiled once per instruction set.
+//
+// Vectors have fixed widths, four or eight floats and four doubles: how the compiler cuts them does not change what a
+// lane computes, so all instruction sets give the same bits. A 3 x 3 block is read as three columns of four numbers;
+// the fourth is the next column's and thrown away, which is why arrays have padding behind them.
+
+#include "linalg/multigrid_parts.h"
+
+#include <string.h>
+
+typedef float Four __attribute__((vector_size(16)));
+typedef float Eight __attribute__((vector_size(32)));
+typedef double FourDoubles __attribute__((vector_size(32)));
+typedef int FourInts __attribute__((vector_size(16)));
+
+// Everything here is inlined: no wide vector is ever passed.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE Four LoadFour(const float* p)
+{
+    Four a;
+    memcpy(&a, p, sizeof a);
+    return a;
+}
+
+INLINE Eight LoadEight(const float* p)
+{
+    Eight a;
+    memcpy(&a, p, sizeof a);
+    return a;
+}
+
+INLINE FourDoubles LoadDoubles(const double* p)
+{
+    FourDoubles a;
+    memcpy(&a, p, sizeof a);
+    return a;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rows times x. Backward: the same sum from the last block to the first, for sweeps that walk through memory that way.
+
+INLINE Four Row3(const float* blocks, const int* columns, int begin, int end, const float* x, bool backward)
+{
+    Four a = {0}, b = {0}, c = {0};
+    for (int n = 0; n < end - begin; ++n)
+    {
+        int k = backward ? end - 1 - n : begin + n;
+        const float *m = blocks + 9 * (size_t)k, *v = x + 3 * (size_t)columns[k];
+        a += LoadFour(m) * v[0];
+        b += LoadFour(m + 3) * v[1];
+        c += LoadFour(m + 6) * v[2];
+    }
+    return a + b + c;
+}
+
+INLINE Eight Row6(const float* blocks, const int* columns, int begin, int end, const float* x, bool backward)
+{
+    Eight a = {0}, b = {0};
+    for (int n = 0; n < end - begin; ++n)
+    {
+        int k = backward ? end - 1 - n : begin + n;
+        const float *m = blocks + 36 * (size_t)k, *v = x + 6 * (size_t)columns[k];
+        a += LoadEight(m) * v[0];
+        b += LoadEight(m + 6) * v[1];
+        a += LoadEight(m + 12) * v[2];
+        b += LoadEight(m + 18) * v[3];
+        a += LoadEight(m + 24) * v[4];
+        b += LoadEight(m + 30) * v[5];
+    }
+    return a + b;
+}
+
+// x_i = D_i^-1 (b_i - sum)
+INLINE void Update3(const snwLevel* level, int i, Four sum)
+{
+    const float *d = level->inverse + 9 * (size_t)i, *b = level->b + 3 * (size_t)i;
+    Four y = LoadFour(d) * (b[0] - sum[0]) + LoadFour(d + 3) * (b[1] - sum[1]) + LoadFour(d + 6) * (b[2] - sum[2]);
+    float* x = level->x + 3 * (size_t)i;
+    x[0] = y[0], x[1] = y[1], x[2] = y[2];
+}
+
+INLINE void Update6(const snwLevel* level, int i, Eight sum)
+{
+    const float *d = level->inverse + 36 * (size_t)i, *b = level->b + 6 * (size_t)i;
+    Eight y = {0};
+    for (int k = 0; k < 6; ++k)
+        y += LoadEight(d + 6 * k) * (b[k] - sum[k]);
+    float* x = level->x + 6 * (size_t)i;
+    for (int k = 0; k < 6; ++k)
+        x[k] = y[k];
+}
+
+static void ForwardFromZero(const snwLevel* level, int begin, int end)
+{
+    const snwBlockGraph* g = &level->graph;
+    for (int i = begin; i < end; ++i)
+        if (level->size == 3)
+            Update3(level, i, Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false));
+        else
+            Update6(level, i, Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false));
+}
+
+static void Forward(const snwLevel* level, int begin, int end)
+{
+    const snwBlockGraph* g = &level->graph;
+    for (int i = begin; i < end; ++i)
+        if (level->size == 3)
+            Update3(level, i,
+                Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false) +
+                    Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false));
+        else
+            Update6(level, i,
+                Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false) +
+                    Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false));
+}
+
+static void Backward(const snwLevel* level, int begin, int end)
+{
+    const snwBlockGraph* g = &level->graph;
+    for (int i = end - 1; i >= begin; --i)
+        if (level->size == 3)
+            Update3(level, i,
+                Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, true) +
+                    Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, true));
+        else
+            Update6(level, i,
+                Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, true) +
+                    Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, true));
+}
+
+static void ResidualFromZero(const snwLevel* level, int begin, int end)
+{
+    const snwBlockGraph* g = &level->graph;
+    for (int i = begin; i < end; ++i)
+    {
+        float* r = level->r + (size_t)level->size * (size_t)i;
+        if (level->size == 3)
+        {
+            Four sum = Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false);
+            for (int k = 0; k < 3; ++k)
+                r[k] = -sum[k];
+        }
+        else
+        {
+            Eight sum = Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false);
+            for (int k = 0; k < 6; ++k)
+                r[k] = -sum[k];
+        }
+    }
+}
+
+static void Residual(const snwLevel* level, int begin, int end)
+{
+    const snwBlockGraph* g = &level->graph;
+    for (int i = begin; i < end; ++i)
+    {
+        size_t at = (size_t)level->size * (size_t)i;
+        const float *x = level->x + at, *b = level->b + at;
+        float* r = level->r + at;
+        if (level->size == 3)
+        {
+            const float* d = level->diagonal + 9 * (size_t)i;
+            Four sum = Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false) +
+                       Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false);
+            sum += LoadFour(d) * x[0] + LoadFour(d + 3) * x[1] + LoadFour(d + 6) * x[2];
+            for (int k = 0; k < 3; ++k)
+                r[k] = b[k] - sum[k];
+        }
+        else
+        {
+            const float* d = level->diagonal + 36 * (size_t)i;
+            Eight sum = Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false) +
+                        Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false);
+            for (int k = 0; k < 6; ++k)
+                sum += LoadEight(d + 6 * k) * x[k];
+            for (int k = 0; k < 6; ++k)
+                r[k] = b[k] - sum[k];
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Between levels
+
+static void Gather(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
+{
+    const snwTransfer* t = &fine->transfer;
+    for (int c = begin; c < end; ++c)
+    {
+        float sum[6] = {0};
+        for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
+        {
+            const float* r = fine->r + (size_t)fine->size * (size_t)t->children[k];
+            float w = t->weights[t->childSlots[k]];
+            for (int a = 0; a < fine->size; ++a)
+                sum[a] += w * r[a];
+            if (coarse->size == 6)
+            {
+                const float* d = t->levers + 3 * (size_t)t->childSlots[k];
+                sum[3] += w * (d[1] * r[2] - d[2] * r[1]);
+                sum[4] += w * (d[2] * r[0] - d[0] * r[2]);
+                sum[5] += w * (d[0] * r[1] - d[1] * r[0]);
+            }
+        }
+        memcpy(coarse->b + (size_t)coarse->size * (size_t)c, sum, (size_t)coarse->size * sizeof(float));
+    }
+}
+
+static void Spread(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
+{
+    const snwTransfer* t = &fine->transfer;
+    for (int i = begin; i < end; ++i)
+    {
+        float* x = fine->x + (size_t)fine->size * (size_t)i;
+        for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
+        {
+            const float *v = coarse->x + (size_t)coarse->size * (size_t)t->parents[k], *d = t->levers + 3 * (size_t)k;
+            float w = t->weights[k];
+            for (int a = 0; a < fine->size; ++a)
+                x[a] += w * v[a];
+            if (coarse->size == 6)
+            {
+                x[0] += w * (v[4] * d[2] - v[5] * d[1]);
+                x[1] += w * (v[5] * d[0] - v[3] * d[2]);
+                x[2] += w * (v[3] * d[1] - v[4] * d[0]);
+            }
+        }
+    }
+}
+
+// d x t, with d as (dy, dz, dx) and (dz, dx, dy)
+INLINE Four Cross(Four yzx, Four zxy, Four t)
+{
+    return yzx * __builtin_shuffle(t, (FourInts){2, 0, 1, 3}) - zxy * __builtin_shuffle(t, (FourInts){1, 2, 0, 3});
+}
+
+// Coarse rows of P^T A P from fine blocks of size `from` to coarse ones of size `to`. sums: twelve Fours for each block
+// of the row: its columns in rows 0 .. 2, then in rows 3 .. 5.
+INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Four* sums, int from, int to)
+{
+    const snwTransfer* t = &fine->transfer;
+    const snwBlockGraph *g = &fine->graph, *h = &coarse->graph;
+    int width = 1 + h->upStarts[c + 1] - h->upStarts[c];
+    memset(sums, 0, (size_t)width * 12 * sizeof(Four));
+    const unsigned short* s = t->stream + t->streamStarts[c];
+
+    for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
+    {
+        int i = t->children[k], low = g->lowStarts[i + 1] - g->lowStarts[i];
+        float own = t->weights[t->childSlots[k]];
+        const float* lever = t->levers + 3 * (size_t)t->childSlots[k];
+        Four yzx = {lever[1], lever[2], lever[0], 0}, zxy = {lever[2], lever[0], lever[1], 0};
+        for (; *s != snw_streamEnd;)
+        {
+            Four *out = sums + 12 * (size_t)s[0], o[12] = {{0}};
+            int count = s[1];
+            s += 2;
+            for (const unsigned short* last = s + count; s < last; ++s)
+            {
+                // which block of row i, and which parent of its column
+                int e = *s / snw_mostParents, j;
+                const float* m;
+                size_t block = (size_t)(from * from);
+                if (e < low)
+                    j = g->lowColumns[g->lowStarts[i] + e], m = fine->low + block * (size_t)(g->lowStarts[i] + e);
+                else if (e == low)
+                    j = i, m = fine->diagonal + block * (size_t)i;
+                else
+                {
+                    int u = g->upStarts[i] + e - low - 1;
+                    j = g->upColumns[u], m = fine->up + block * (size_t)u;
+                }
+                int q = t->parentStarts[j] + *s % snw_mostParents;
+                float w = t->weights[q];
+                if (to == 3)
+                {
+                    o[0] += LoadFour(m) * w, o[1] += LoadFour(m + 3) * w, o[2] += LoadFour(m + 6) * w;
+                    continue;
+                }
+                const float* d = t->levers + 3 * (size_t)q;
+                float x = w * d[0], y = w * d[1], z = w * d[2];
+                for (int half = 0; half < from / 3; ++half)
+                {
+                    const float* p = m + 3 * half;
+                    Four a0 = LoadFour(p), a1 = LoadFour(p + from), a2 = LoadFour(p + 2 * from), *v = o + 6 * half;
+                    v[0] += a0 * w, v[1] += a1 * w, v[2] += a2 * w;
+                    v[3] += y * a2 - z * a1;
+                    v[4] += z * a0 - x * a2;
+                    v[5] += x * a1 - y * a0;
+                    if (from == 6)
+                    {
+                        v[3] += LoadFour(p + 18) * w;
+                        v[4] += LoadFour(p + 24) * w;
+                        v[5] += LoadFour(p + 30) * w;
+                    }
+                }
+            }
+            for (int q = 0; q < to; ++q)
+            {
+                Four a = o[q] * own;
+                out[q] += a;
+                if (to == 6)
+                    out[6 + q] += Cross(yzx, zxy, a);
+                if (from == 6)
+                    out[6 + q] += o[6 + q] * own;
+            }
+        }
+        ++s;
+    }
+
+    for (int k = 0; k < width; ++k)
+    {
+        const Four* sum = sums + 12 * (size_t)k;
+        size_t block = (size_t)(to * to);
+        float m[36];
+        for (int q = 0; q < to; ++q)
+            for (int r = 0; r < to; ++r)
+                m[to * q + r] = r < 3 ? sum[q][r] : sum[6 + q][r - 3];
+        if (k == 0)
+        {
+            float* d = coarse->diagonal + block * (size_t)c;
+            for (int q = 0; q < to; ++q)
+                for (int r = 0; r < to; ++r)
+                    d[to * q + r] = 0.5f * (m[to * q + r] + m[to * r + q]);
+            continue;
+        }
+        int u = h->upStarts[c] + k - 1;
+        memcpy(coarse->up + block * (size_t)u, m, block * sizeof(float));
+        float* mirror = coarse->low + block * (size_t)h->mirrors[u];
+        for (int q = 0; q < to; ++q)
+            for (int r = 0; r < to; ++r)
+                mirror[to * r + q] = m[to * q + r];
+    }
+}
+
+static void Galerkin(const snwLevel* fine, const snwLevel* coarse, int begin, int end, float* scratch)
+{
+    for (int c = begin; c < end; ++c)
+        if (coarse->size == 3)
+            GalerkinRow(fine, coarse, c, (Four*)scratch, 3, 3);
+        else if (fine->size == 3)
+            GalerkinRow(fine, coarse, c, (Four*)scratch, 3, 6);
+        else
+            GalerkinRow(fine, coarse, c, (Four*)scratch, 6, 6);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The finest matrix in double
+
+INLINE FourDoubles RowDouble(const float* blocks, const int* columns, int begin, int end, const double* x)
+{
+    FourDoubles sum = {0};
+    for (int k = begin; k < end; ++k)
+    {
+        const float* m = blocks + 9 * (size_t)k;
+        const double* v = x + 3 * (size_t)columns[k];
+        sum += __builtin_convertvector(LoadFour(m), FourDoubles) * v[0] +
+               __builtin_convertvector(LoadFour(m + 3), FourDoubles) * v[1] +
+               __builtin_convertvector(LoadFour(m + 6), FourDoubles) * v[2];
+    }
+    return sum;
+}
+
+static void Multiply(
+    const snwBlockMatrix* matrix, const unsigned char* held, const double* x, double* y, int begin, int end)
+{
+    const snwBlockGraph* g = matrix->graph;
+    for (int i = begin; i < end; ++i)
+    {
+        const double *d = matrix->diagonal + 9 * (size_t)i, *v = x + 3 * (size_t)i;
+        FourDoubles sum = LoadDoubles(d) * v[0] + LoadDoubles(d + 3) * v[1] + LoadDoubles(d + 6) * v[2];
+        sum += RowDouble(matrix->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], x);
+        sum += RowDouble(matrix->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], x);
+        for (int k = 0; k < 3; ++k)
+            y[3 * (size_t)i + (size_t)k] = held[i] ? 0 : sum[k];
+    }
+}
+
+static const snwMultigridKernels s_kernels = {
+    ForwardFromZero, Forward, Backward, ResidualFromZero, Residual, Gather, Spread, Galerkin, Multiply};

@@ -1,0 +1,45 @@
+// Corotated linear tetrahedra: their rotations, and the matrix A = K + D of a step.
+//
+// With F = R S, strain is measured in the turned frame; for isotropic flesh the element's matrix in the world is then
+// the one at rest with turned gradients g' = R g (g: gradient of a corner's shape function), and no element matrix is
+// ever made or turned:
+//     K_ab = V (mu (g_a . g_b) I + mu g'_b g'_a^T + lambda g'_a g'_b^T)
+// The first term does not turn: it is summed once. R is frozen in K, as in the paper (Section 3.1).
+//
+// Each block above the diagonal has a list of the (tetrahedron, corner, corner) that make it up, added in that order:
+// the same bits for any number of threads.
+
+#pragma once
+
+#include "linalg/multigrid.h"
+
+typedef struct snwCorotated snwCorotated;
+
+typedef struct snwCorotatedDef
+{
+    int vertexCount;
+    const snwVec3* rest;
+    int tetCount;
+    const int* tets;       // [4 tetCount], of positive volume
+    const double* mu;      // [tetCount] Pa, above 0
+    const double* lambda;  // [tetCount] Pa
+    snwBlockMatrix matrix; // where its numbers go: the pattern of a grid of these tets
+} snwCorotatedDef;
+
+snwResult snwCorotated_Create(snwContext* context, const snwCorotatedDef* def, snwCorotated** out, snwMessage* message);
+void snwCorotated_Destroy(snwCorotated* flesh); // NULL allowed
+
+// Rotations of all tetrahedra at these positions.
+void snwCorotated_Rotate(snwCorotated* flesh, const snwVec3* positions);
+
+// A = K + D with D = diag(added[vertex]): masses over h^2, springs. NULL: K alone.
+void snwCorotated_Assemble(snwCorotated* flesh, const double* added);
+
+// y = (K + D) x in double, element by element: what A stands for, without its rounding.
+void snwCorotated_Multiply(snwCorotated* flesh, const double* added, const snwVec3* x, snwVec3* y);
+
+// (K + D) u = f on the free vertices of the grid, whose matrix has to be this one, refreshed. The residual is that of
+// Multiply: the matrix in floats has the right solution to five digits, but leaves a hundredth of a slender body's
+// forces, so it is asked for what is missing until `tolerance` of |f| is reached. Iterations are those of all turns.
+snwGridReport snwCorotated_Solve(snwCorotated* flesh, snwMultigrid* grid, const double* added,
+    const unsigned char* held, const snwGridSolveDef* def, const snwVec3* f, snwVec3* u);
