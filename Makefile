@@ -160,7 +160,7 @@ format-check:
 # Of the kernels, which are one text for all instruction sets, the scalar ones.
 tidy: build/build.ninja
 	$(call setup,lint)
-	@git ls-files -- 'src/*.c' 'bench/*.c' ':!src/*_avx2.c' ':!src/*_sse.c' $(if $(wildcard build/sinew-import),,':!src/import') | \
+	@git ls-files -- 'src/*.c' 'bench/*.c' ':!src/*_avx2.c' ':!src/*_sse.c' ':!bench/petsc' $(if $(wildcard build/sinew-import),,':!src/import') | \
 	    TIDY_NODES=$(if $(LONG),225000,75000) xargs -n 1 -P $(JOBS) tools/tidy.sh build
 	@echo "defects: none found"
 

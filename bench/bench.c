@@ -6,7 +6,8 @@
 #include <string.h>
 
 const snwBench* const snwBenches[] = {&snwApdBench, &snwContactBench, &snwFleshBench, &snwFramesBench, &snwKernelsBench,
-    &snwPbcdBench, &snwPbdBench, &snwPrepBench, &snwRigpbdBench, &snwSimsBench, &snwStudioBench, NULL};
+    &snwPbcdBench, &snwPbdBench, &snwPrepBench, &snwRigpbdBench, &snwSimsBench, &snwSkelfemBench, &snwStudioBench,
+    NULL};
 
 snwBenchOptions snwDefaultBenchOptions(void)
 {

@@ -167,7 +167,7 @@ typedef struct snwBench
 snwBenchOptions snwDefaultBenchOptions(void);
 
 extern const snwBench snwApdBench, snwContactBench, snwFleshBench, snwFramesBench, snwKernelsBench, snwPbcdBench,
-    snwPbdBench, snwPrepBench, snwRigpbdBench, snwSimsBench, snwStudioBench;
+    snwPbdBench, snwPrepBench, snwRigpbdBench, snwSimsBench, snwSkelfemBench, snwStudioBench;
 extern const snwBench* const snwBenches[]; // NULL ends the table
 
 // docs/bench.md

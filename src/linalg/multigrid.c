@@ -487,6 +487,11 @@ static void Visit(snwMultigrid* grid, int at, bool fresh)
         Sweep(grid, level, kernels->backward, true);
 }
 
+void snwMultigrid_Cycle(snwMultigrid* grid)
+{
+    Visit(grid, 0, true);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Solving
 

@@ -76,7 +76,7 @@ typedef struct snwBlockMatrix
     const snwBlockGraph* graph;
     const int* rowOf; // [vertex]
     float *low, *up;  // [9 blocks], with room for one float more
-    double* diagonal; // [9 rows], symmetric but for rounding
+    double* diagonal; // [9 rows], symmetric
 } snwBlockMatrix;
 
 snwBlockMatrix snwMultigrid_Matrix(snwMultigrid* grid);
@@ -114,6 +114,9 @@ typedef struct snwGridReport
 // u = A^-1 f on free vertices, from zero; u of held ones is zero (move what they pull into f). Returns what it reached;
 // whether that is enough is for the caller to say.
 snwGridReport snwMultigrid_Solve(snwMultigrid* grid, const snwGridSolveDef* def, const snwVec3* f, snwVec3* u);
+
+// One cycle on what the last solution left, for measuring: its result goes nowhere.
+void snwMultigrid_Cycle(snwMultigrid* grid);
 
 // ---------------------------------------------------------------------------------------------------------------------
 // What there is

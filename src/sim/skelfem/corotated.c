@@ -308,7 +308,9 @@ static void AssembleUpper(int begin, int end, void* data)
     }
 }
 
-// A vertex that moves with all its neighbours feels nothing but what holds it: its block is that minus the others.
+// A vertex that moves with all its neighbours feels nothing but what holds it: its block is that minus the others. What
+// rounding leaves of an antisymmetric part does no work and is left out: conjugate gradients need a symmetric matrix
+// (with it, a thousand iterations become two).
 static void AssembleDiagonal(int begin, int end, void* data)
 {
     const snwCorotated* flesh = ((const Turning*)data)->flesh;
@@ -328,8 +330,10 @@ static void AssembleDiagonal(int begin, int end, void* data)
             c0 -= Widened(block), c1 -= Widened(block + 3), c2 -= Widened(block + 6);
         }
         double* d = m->diagonal + 9 * (size_t)i;
-        for (int r = 0; r < 3; ++r)
-            d[r] = c0[r], d[3 + r] = c1[r], d[6 + r] = c2[r];
+        d[0] = c0[0], d[4] = c1[1], d[8] = c2[2];
+        d[1] = d[3] = 0.5 * (c0[1] + c1[0]);
+        d[2] = d[6] = 0.5 * (c0[2] + c2[0]);
+        d[5] = d[7] = 0.5 * (c1[2] + c2[1]);
     }
 }
 
@@ -379,6 +383,16 @@ static void MakeStress(int begin, int end, void* data)
     }
 }
 
+// Of a corner; the first one's without its rounding, so that all four sum to nothing.
+static snwVec3 Gradient(const snwCorotated* flesh, int e, int corner)
+{
+    const float(*g)[4] = flesh->turned[e].g;
+    double out[3];
+    for (int r = 0; r < 3; ++r)
+        out[r] = corner > 0 ? (double)g[corner][r] : -(double)g[1][r] - (double)g[2][r] - (double)g[3][r];
+    return (snwVec3){out[0], out[1], out[2]};
+}
+
 static void SumStress(int begin, int end, void* data)
 {
     const Turning* turning = data;
@@ -389,16 +403,27 @@ static void SumStress(int begin, int end, void* data)
         for (int k = flesh->cornerStarts[v]; k < flesh->cornerStarts[v + 1]; ++k)
         {
             int e = flesh->corners[k] / 4, a = flesh->corners[k] % 4;
-            const float(*f)[4] = flesh->turned[e].g;
             const double* s = flesh->stress[e];
-            double g[3];
-            for (int r = 0; r < 3; ++r) // the first corner's gradient without its rounding
-                g[r] = a > 0 ? (double)f[a][r] : -(double)f[1][r] - (double)f[2][r] - (double)f[3][r];
-            sum.x += s[0] * g[0] + s[3] * g[1] + s[4] * g[2];
-            sum.y += s[3] * g[0] + s[1] * g[1] + s[5] * g[2];
-            sum.z += s[4] * g[0] + s[5] * g[1] + s[2] * g[2];
+            snwVec3 g = Gradient(flesh, e, a);
+            sum.x += s[0] * g.x + s[3] * g.y + s[4] * g.z;
+            sum.y += s[3] * g.x + s[1] * g.y + s[5] * g.z;
+            sum.z += s[4] * g.x + s[5] * g.y + s[2] * g.z;
         }
         turning->y[v] = sum;
+    }
+}
+
+void snwCorotated_GetUpper(const snwCorotated* flesh, int k, double block[9])
+{
+    memset(block, 0, 9 * sizeof *block);
+    for (int n = flesh->partStarts[k]; n < flesh->partStarts[k + 1]; ++n)
+    {
+        int e = flesh->parts[n] / 16;
+        snwVec3 a = Gradient(flesh, e, flesh->parts[n] / 4 % 4), b = Gradient(flesh, e, flesh->parts[n] % 4);
+        double ratio = (double)flesh->turned[e].g[0][3], dot = snwVec3_Dot(a, b);
+        for (int c = 0; c < 3; ++c)
+            for (int r = 0; r < 3; ++r)
+                block[3 * c + r] += (&b.x)[r] * (&a.x)[c] + ratio * (&a.x)[r] * (&b.x)[c] + (r == c ? dot : 0);
     }
 }
 

@@ -35,6 +35,10 @@ void snwCorotated_Rotate(snwCorotated* flesh, const snwVec3* positions);
 // A = K + D with D = diag(added[vertex]): masses over h^2, springs. NULL: K alone.
 void snwCorotated_Assemble(snwCorotated* flesh, const double* added);
 
+// Block k above the diagonal of K, as the last Rotate has it, in double and column by column: for those who keep such a
+// matrix.
+void snwCorotated_GetUpper(const snwCorotated* flesh, int k, double block[9]);
+
 // y = (K + D) x in double, element by element: what A stands for, without its rounding.
 void snwCorotated_Multiply(snwCorotated* flesh, const double* added, const snwVec3* x, snwVec3* y);
 

@@ -1,0 +1,7 @@
+// The parts of the bench of skelfem.
+
+#pragma once
+
+#include "parts.h"
+
+void snwAddSkelfemSolve(snwBenchRows* rows);
