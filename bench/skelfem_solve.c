@@ -67,14 +67,14 @@ static void FreeMatrix(snwFemMatrix* m)
 static bool MakeMatrix(snwFemStage* stage, double h, snwFemMatrix* out)
 {
     const snwFemBody* body = stage->body;
-    snwBlockMatrix matrix = snwMultigrid_Matrix(stage->grid);
-    const snwBlockGraph* graph = matrix.graph;
+    const snwBlockGraph* graph = snwGridLevels_Graph(stage->levels);
+    const int* rowOf = snwGridLevels_RowOf(stage->levels);
     int *vertexOf = malloc((size_t)graph->rows * sizeof(int)), *freeOf = malloc((size_t)graph->rows * sizeof(int)),
         count = 0;
     size_t upper = (size_t)graph->upStarts[graph->rows];
     double* blocks = malloc(9 * upper * sizeof(double));
     for (int v = 0; vertexOf != NULL && v < body->vertexCount; ++v)
-        vertexOf[matrix.rowOf[v]] = v;
+        vertexOf[rowOf[v]] = v;
     for (int i = 0; vertexOf != NULL && freeOf != NULL && i < graph->rows; ++i)
         freeOf[i] = body->held[vertexOf[i]] ? -1 : count++;
     size_t rows = 3 * (size_t)count, room = 9 * (2 * upper + (size_t)count);
@@ -330,7 +330,7 @@ void snwAddSkelfemSolve(snwBenchRows* rows)
             rows->result = c->character != NULL ? snwFemBody_MakeCharacter(&body, c->character, c->tets, rows->message)
                                                 : snwFemBody_MakeBar(&body, c->cells, 0, rows->message);
         if (rows->result >= 0)
-            rows->result = snwFemStage_Open(&stage, context, &body, &grid, rows->message);
+            rows->result = snwFemStage_Open(&stage, context, &body, 6, &grid, rows->message);
         if (rows->result >= 0)
         {
             AddCase(rows, c, &stage, 0);

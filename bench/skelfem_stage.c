@@ -147,21 +147,24 @@ snwResult snwFemBody_MakeCharacter(snwFemBody* body, const char* name, int tets,
 // ---------------------------------------------------------------------------------------------------------------------
 // Stages
 
-snwResult snwFemStage_Open(
-    snwFemStage* stage, snwContext* context, const snwFemBody* body, const snwMultigridDef* grid, snwMessage* message)
+snwResult snwFemStage_Open(snwFemStage* stage, snwContext* context, const snwFemBody* body, int unknowns,
+    const snwMultigridDef* grid, snwMessage* message)
 {
     *stage = (snwFemStage){.context = context, .body = body};
     size_t count = (size_t)body->vertexCount;
-    snwMultigridDef def = *grid;
-    def.vertexCount = body->vertexCount;
-    def.rest = body->rest;
-    def.elementCount = body->tetCount;
-    def.elements = body->tets;
-    snwResult result = snwMultigrid_Create(context, &def, &stage->grid, message);
+    snwGridLevelsDef levels = snwDefaultGridLevelsDef();
+    levels.vertexCount = body->vertexCount;
+    levels.rest = body->rest;
+    levels.elementCount = body->tetCount;
+    levels.elements = body->tets;
+    levels.unknowns = unknowns;
+    snwResult result = snwGridLevels_Create(context, &levels, &stage->levels, message);
+    if (result >= 0)
+        result = snwMultigrid_Create(context, stage->levels, grid, &stage->grid, message);
     if (result >= 0)
     {
         snwCorotatedDef flesh = {body->vertexCount, body->rest, body->tetCount, body->tets, body->mu, body->lambda,
-            snwMultigrid_Matrix(stage->grid)};
+            stage->levels, snwMultigrid_Matrix(stage->grid)};
         result = snwCorotated_Create(context, &flesh, &stage->flesh, message);
     }
     stage->added = calloc(count, sizeof(double));
@@ -184,6 +187,7 @@ void snwFemStage_Close(snwFemStage* stage)
 {
     snwCorotated_Destroy(stage->flesh);
     snwMultigrid_Destroy(stage->grid);
+    snwGridLevels_Destroy(stage->levels);
     free(stage->added), free(stage->f), free(stage->u);
     *stage = (snwFemStage){0};
 }

@@ -30,15 +30,16 @@ typedef struct snwFemStage
 {
     snwContext* context; // the caller's
     const snwFemBody* body;
+    snwGridLevels* levels;
     snwMultigrid* grid;
     snwCorotated* flesh;
     double* added;  // [vertexCount] 4 m / h^2, or nothing
     snwVec3 *f, *u; // weight, and what it does
 } snwFemStage;
 
-// grid: vertices, elements and rest are filled in here.
-snwResult snwFemStage_Open(
-    snwFemStage* stage, snwContext* context, const snwFemBody* body, const snwMultigridDef* grid, snwMessage* message);
+// unknowns: of a coarse vertex, 6 or 3.
+snwResult snwFemStage_Open(snwFemStage* stage, snwContext* context, const snwFemBody* body, int unknowns,
+    const snwMultigridDef* grid, snwMessage* message);
 void snwFemStage_Close(snwFemStage* stage);
 
 // The matrix of a step of h seconds, K + 4 M / h^2 as Newmark has it; 0: K alone.

@@ -18,10 +18,9 @@ static bool Open(Bench* bench, const int cells[3], double jitter, int unknowns, 
 {
     snwMultigridDef def = snwDefaultMultigridDef();
     snwMessage message = {0};
-    def.unknowns = unknowns;
     *bench = (Bench){.context = snwFixture_Context(threads, simd, NULL)};
     return snwFemBody_MakeBar(&bench->body, cells, jitter, &message) >= 0 &&
-           snwFemStage_Open(&bench->stage, bench->context, &bench->body, &def, &message) >= 0;
+           snwFemStage_Open(&bench->stage, bench->context, &bench->body, unknowns, &def, &message) >= 0;
 }
 
 static void Close(Bench* bench)
@@ -71,7 +70,7 @@ TEST(grid, cyclesAloneConverge)
     def.before = 2;
     def.visits[1] = 1;
     REQUIRE(snwFemBody_MakeBar(&bench.body, s_bar, 0, NULL) >= 0);
-    REQUIRE(snwFemStage_Open(&bench.stage, bench.context, &bench.body, &def, NULL) >= 0);
+    REQUIRE(snwFemStage_Open(&bench.stage, bench.context, &bench.body, 6, &def, NULL) >= 0);
     snwFemStage_Assemble(&bench.stage, 0.02);
     snwFemStage_Refresh(&bench.stage);
     snwGridReport report = snwFemStage_Solve(&bench.stage, snw_gridCycles, 1e-6, 40);
@@ -110,7 +109,7 @@ TEST(grid, solvingTakesNoMemory)
     snwMultigridDef def = snwDefaultMultigridDef();
     snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
     REQUIRE(snwFemBody_MakeBar(&body, s_bar, 0, NULL) >= 0);
-    REQUIRE(snwFemStage_Open(&stage, context, &body, &def, NULL) >= 0);
+    REQUIRE(snwFemStage_Open(&stage, context, &body, 6, &def, NULL) >= 0);
     long before = counter.allocations;
     snwFemStage_Assemble(&stage, 0.02);
     snwFemStage_Refresh(&stage);
@@ -135,7 +134,8 @@ TEST(grid, noMemoryIsAnError)
         snwContext* context = snwFixture_Context(1, snw_simdAuto, &counter);
         snwFemStage stage;
         snwMessage message = {0};
-        snwResult result = context != NULL ? snwFemStage_Open(&stage, context, &body, &def, &message) : snw_errorMemory;
+        snwResult result = context != NULL ? snwFemStage_Open(&stage, context, &body, 6, &def, &message)
+                                           : snw_errorMemory;
         done = result >= 0;
         CHECK(done || result == snw_errorMemory);
         if (done)
@@ -230,7 +230,7 @@ TEST(grid, lostRankIsHarmless)
 
 static const float* BlockAt(const snwLevel* level, int row, int column)
 {
-    const snwBlockGraph* graph = &level->graph;
+    const snwBlockGraph* graph = level->graph;
     size_t block = (size_t)(level->size * level->size);
     if (row == column)
         return level->diagonal + block * (size_t)row;
@@ -246,8 +246,8 @@ static const float* BlockAt(const snwLevel* level, int row, int column)
 // P of one fine vertex and one of its parents: rows of the fine block, columns of the coarse one.
 static void Interpolation(const snwLevel* fine, const snwLevel* coarse, int slot, double P[6][6])
 {
-    double w = (double)fine->transfer.weights[slot];
-    const float* d = fine->transfer.levers + 3 * slot;
+    double w = (double)fine->weights[slot];
+    const float* d = fine->levers + 3 * slot;
     memset(P, 0, sizeof(double[6][6]));
     for (int k = 0; k < 3; ++k)
         P[k][k] = w;
@@ -264,7 +264,7 @@ static void Interpolation(const snwLevel* fine, const snwLevel* coarse, int slot
 // Largest difference between the coarse matrix and P^T A P, computed plainly, over the largest entry.
 static double GalerkinError(const snwLevel* fine, const snwLevel* coarse)
 {
-    const snwTransfer* t = &fine->transfer;
+    const snwTransfer* t = fine->transfer;
     int n = coarse->rows * coarse->size;
     double *product = calloc((size_t)n * (size_t)n, sizeof(double)), most = 0, worst = 0;
     for (int i = 0; i < fine->rows; ++i)
@@ -333,13 +333,13 @@ TEST(grid, coarseVerticesTurnBodiesExactly)
         for (int i = 0; i < level->rows; ++i)
         {
             snwVec3 sum = {0, 0, 0};
-            for (int k = level->transfer.parentStarts[i]; k < level->transfer.parentStarts[i + 1]; ++k)
+            for (int k = level->transfer->parentStarts[i]; k < level->transfer->parentStarts[i + 1]; ++k)
             {
-                const float* d = level->transfer.levers + 3 * k;
+                const float* d = level->levers + 3 * k;
                 snwVec3 lever = {(double)d[0], (double)d[1], (double)d[2]};
-                snwVec3 move = snwVec3_Cross(turn, level[1].now[level->transfer.parents[k]]);
+                snwVec3 move = snwVec3_Cross(turn, level[1].now[level->transfer->parents[k]]);
                 move = snwVec3_Add(move, snwVec3_Cross(turn, lever));
-                sum = snwVec3_MulAdd(sum, (double)level->transfer.weights[k], move);
+                sum = snwVec3_MulAdd(sum, (double)level->weights[k], move);
             }
             CHECK_NEAR(snwVec3_Distance(sum, snwVec3_Cross(turn, level->now[i])), 0, 1e-6);
         }
@@ -362,14 +362,14 @@ TEST(grid, whatOnlyLiesNearIsNotGlued)
         elements[k] = k < 4 * tets ? one.tets[k] : two.tets[k - 4 * tets] + count;
 
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
-    snwMultigridDef def = snwDefaultMultigridDef();
-    snwMultigrid* grid;
+    snwGridLevelsDef def = snwDefaultGridLevelsDef();
+    snwGridLevels* grid;
     def.vertexCount = 2 * count, def.rest = rest, def.elementCount = 2 * tets, def.elements = elements;
-    REQUIRE(snwMultigrid_Create(context, &def, &grid, NULL) >= 0);
+    REQUIRE(snwGridLevels_Create(context, &def, &grid, NULL) >= 0);
     unsigned char* side = calloc(2 * (size_t)count, 1); // 1 or 2, of rows
     for (int v = 0; v < 2 * count; ++v)
         side[grid->rowOf[v]] = v < count ? 1 : 2;
-    for (int a = 0; a + 1 < grid->levelCount; ++a)
+    for (int a = 0; a + 1 < grid->count; ++a)
     {
         const snwTransfer* t = &grid->levels[a].transfer;
         unsigned char* next = calloc(2 * (size_t)count, 1);
@@ -381,9 +381,9 @@ TEST(grid, whatOnlyLiesNearIsNotGlued)
         free(side);
         side = next;
     }
-    CHECK(grid->levelCount >= 2);
+    CHECK(grid->count >= 2);
     free(side), free(rest), free(elements);
-    snwMultigrid_Destroy(grid);
+    snwGridLevels_Destroy(grid);
     snwDestroyContext(context);
     snwFemBody_Free(&one);
     snwFemBody_Free(&two);
@@ -411,12 +411,16 @@ TEST(grid, islandsAreSolved)
         mu[k] = lambda[k] = 1e5;
     }
     snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
-    snwMultigridDef def = snwDefaultMultigridDef();
+    snwGridLevelsDef def = snwDefaultGridLevelsDef();
+    snwMultigridDef gridDef = snwDefaultMultigridDef();
+    snwGridLevels* levels;
     snwMultigrid* grid;
     snwCorotated* flesh;
     def.vertexCount = 4 * snw_islands, def.rest = rest, def.elementCount = snw_islands, def.elements = tets;
-    REQUIRE(snwMultigrid_Create(context, &def, &grid, NULL) >= 0);
-    snwCorotatedDef corotated = {4 * snw_islands, rest, snw_islands, tets, mu, lambda, snwMultigrid_Matrix(grid)};
+    REQUIRE(snwGridLevels_Create(context, &def, &levels, NULL) >= 0);
+    REQUIRE(snwMultigrid_Create(context, levels, &gridDef, &grid, NULL) >= 0);
+    snwCorotatedDef corotated = {
+        4 * snw_islands, rest, snw_islands, tets, mu, lambda, levels, snwMultigrid_Matrix(grid)};
     REQUIRE(snwCorotated_Create(context, &corotated, &flesh, NULL) >= 0);
     static double added[4 * snw_islands];
     static snwVec3 f[4 * snw_islands], u[4 * snw_islands];
@@ -429,6 +433,7 @@ TEST(grid, islandsAreSolved)
     CHECK(report.finite && report.residual <= 1e-6);
     snwCorotated_Destroy(flesh);
     snwMultigrid_Destroy(grid);
+    snwGridLevels_Destroy(levels);
     snwDestroyContext(context);
 }
 
@@ -437,20 +442,20 @@ TEST(grid, badElementsAreErrors)
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     snwVec3 rest[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     int tet[4] = {0, 1, 2, 4};
-    snwMultigridDef def = snwDefaultMultigridDef();
-    snwMultigrid* grid;
+    snwGridLevelsDef def = snwDefaultGridLevelsDef();
+    snwGridLevels* grid;
     snwMessage message = {0};
     def.vertexCount = 4, def.rest = rest, def.elementCount = 1, def.elements = tet;
-    CHECK(snwMultigrid_Create(context, &def, &grid, &message) == snw_errorInput && grid == NULL);
+    CHECK(snwGridLevels_Create(context, &def, &grid, &message) == snw_errorInput && grid == NULL);
     tet[3] = 3;
     rest[2].y = (double)NAN;
-    CHECK(snwMultigrid_Create(context, &def, &grid, &message) == snw_errorInput);
+    CHECK(snwGridLevels_Create(context, &def, &grid, &message) == snw_errorInput);
     rest[2].y = 1e30; // longer than any lattice counts
     rest[3].z = 1e-30;
-    snwResult result = snwMultigrid_Create(context, &def, &grid, &message);
+    snwResult result = snwGridLevels_Create(context, &def, &grid, &message);
     CHECK(result >= 0 || result == snw_errorInput);
     if (result >= 0)
-        snwMultigrid_Destroy(grid);
+        snwGridLevels_Destroy(grid);
     snwDestroyContext(context);
 }
 
@@ -463,23 +468,23 @@ TEST(corotated, theMatrixIsWhatTheElementsSay)
     Bench bench;
     REQUIRE(Open(&bench, s_bar, 0.2, 6, 1, snw_simdAuto));
     snwFemStage_Assemble(&bench.stage, 0.02);
-    snwBlockMatrix matrix = snwMultigrid_Matrix(bench.stage.grid);
+    snwMultigrid_Hold(bench.stage.grid, NULL);
+    const int* rowOf = snwGridLevels_RowOf(bench.stage.levels);
     int count = bench.body.vertexCount;
     size_t numbers = 3 * (size_t)count;
     double *x = calloc(numbers, sizeof(double)), *y = calloc(numbers, sizeof(double));
     snwVec3 *in = calloc((size_t)count, sizeof *in), *out = calloc((size_t)count, sizeof *out);
-    unsigned char* free_ = calloc((size_t)count, 1);
     uint64_t seed = 5;
     for (int v = 0; v < count; ++v)
         for (int k = 0; k < 3; ++k)
-            (&in[v].x)[k] = x[3 * matrix.rowOf[v] + k] = snwTest_Random(&seed) - 0.5;
-    snwMultigrid_Kernels(snw_simdAuto)->multiply(&matrix, free_, x, y, 0, count);
+            (&in[v].x)[k] = x[3 * rowOf[v] + k] = snwTest_Random(&seed) - 0.5;
+    snwMultigrid_Kernels(snw_simdAuto)->multiply(bench.stage.grid, x, y, 0, count);
     snwCorotated_Multiply(bench.stage.flesh, bench.stage.added, in, out);
     double worst = 0, most = 0;
     for (int v = 0; v < count; ++v)
         for (int k = 0; k < 3; ++k)
         {
-            worst = fmax(worst, fabs(y[3 * matrix.rowOf[v] + k] - (&out[v].x)[k]));
+            worst = fmax(worst, fabs(y[3 * rowOf[v] + k] - (&out[v].x)[k]));
             most = fmax(most, fabs((&out[v].x)[k]));
         }
     CHECK_NEAR(worst / most, 0, 1e-6);
@@ -491,7 +496,7 @@ TEST(corotated, theMatrixIsWhatTheElementsSay)
         double work = 0;
         for (size_t k = 0; k < numbers; ++k)
             x[k] = (int)(k % 3) == axis;
-        snwMultigrid_Kernels(snw_simdAuto)->multiply(&matrix, free_, x, y, 0, count);
+        snwMultigrid_Kernels(snw_simdAuto)->multiply(bench.stage.grid, x, y, 0, count);
         for (size_t k = 0; k < numbers; ++k)
         {
             CHECK_NEAR(y[k] / most, 0, 1e-7);
@@ -499,7 +504,7 @@ TEST(corotated, theMatrixIsWhatTheElementsSay)
         }
         CHECK_NEAR(work / most, 0, 1e-12);
     }
-    free(x), free(y), free(in), free(out), free(free_);
+    free(x), free(y), free(in), free(out);
     Close(&bench);
 }
 

@@ -27,37 +27,79 @@ static const double s_leastCoarsestPivot = 1e-5; // of what the diagonal was
 
 snwMultigridDef snwDefaultMultigridDef(void)
 {
-    return (snwMultigridDef){.unknowns = 6, .before = 1, .after = 1, .visits = {1, 2}};
+    return (snwMultigridDef){.before = 1, .after = 1, .visits = {1, 2}};
 }
 
-snwResult snwMultigrid_Create(snwContext* context, const snwMultigridDef* def, snwMultigrid** out, snwMessage* message)
+// Arrays that are read four or eight numbers at a time have padding behind them.
+static void* Keep(snwMultigrid* grid, size_t count, size_t size)
+{
+    grid->memory += (int64_t)(count * size);
+    return snwArena_Alloc(&grid->arena, count + snw_laneBytes / size + 1, size);
+}
+
+static void MakeNumbers(snwMultigrid* grid)
+{
+    for (int a = 0; a < grid->levelCount; ++a)
+    {
+        const snwGridLevel* pattern = &grid->pattern->levels[a];
+        snwLevel* level = &grid->levels[a];
+        size_t rows = (size_t)pattern->rows, half = (size_t)pattern->graph.upStarts[pattern->rows];
+        size_t block = (size_t)(pattern->size * pattern->size), vector = rows * (size_t)pattern->size;
+        size_t links = a + 1 < grid->levelCount ? (size_t)pattern->transfer.parentStarts[pattern->rows] : 0;
+        *level = (snwLevel){.size = pattern->size,
+            .rows = pattern->rows,
+            .graph = &pattern->graph,
+            .transfer = &pattern->transfer,
+            .rest = pattern->rest,
+            .now = Keep(grid, rows, sizeof(snwVec3)),
+            .low = Keep(grid, half * block, sizeof(float)),
+            .diagonal = Keep(grid, rows * block, sizeof(float)),
+            .up = Keep(grid, half * block, sizeof(float)),
+            .inverse = Keep(grid, rows * block, sizeof(float)),
+            .b = Keep(grid, vector, sizeof(float)),
+            .x = Keep(grid, vector, sizeof(float)),
+            .r = Keep(grid, vector, sizeof(float)),
+            .weights = Keep(grid, links, sizeof(float)),
+            .levers = Keep(grid, 3 * links, sizeof(float))};
+        if (!grid->arena.failed && links > 0)
+            memcpy(level->weights, pattern->transfer.weights, links * sizeof(float));
+    }
+    const snwSkyline* skyline = &grid->pattern->coarsest;
+    size_t count = (size_t)grid->pattern->levels[0].rows;
+    grid->skyline = Keep(grid, (size_t)skyline->starts[skyline->count], sizeof(double));
+    grid->skylineWork = Keep(grid, (size_t)skyline->count, sizeof(double));
+    grid->held = Keep(grid, count, 1);
+    grid->diagonal = Keep(grid, 9 * count, sizeof(double));
+    grid->r = Keep(grid, 3 * count, sizeof(double));
+    grid->p = Keep(grid, 3 * count, sizeof(double));
+    grid->q = Keep(grid, 3 * count, sizeof(double));
+    grid->u = Keep(grid, 3 * count, sizeof(double));
+    grid->galerkin = Keep(grid, (size_t)snw_gridChunks * (size_t)grid->pattern->galerkinWidth * 48, sizeof(float));
+}
+
+snwResult snwMultigrid_Create(snwContext* context, const snwGridLevels* levels, const snwMultigridDef* def,
+    snwMultigrid** out, snwMessage* message)
 {
     *out = NULL;
-    if (def->vertexCount <= 0 || (def->unknowns != 3 && def->unknowns != 6) || def->before < 1 || def->after < 0 ||
-        def->visits[0] < 1 || def->visits[1] < 1)
-        return snwFail(message, snw_errorArgument, NULL, "a grid needs vertices, 3 or 6 unknowns, sweeps and visits");
-    for (int k = 0; k < 4 * def->elementCount; ++k)
-        if (def->elements[k] < 0 || def->elements[k] >= def->vertexCount)
-            return snwFail(message, snw_errorInput, NULL, "element %d has no vertex %d", k / 4, def->elements[k]);
-    for (int i = 0; i < def->vertexCount; ++i)
-        if (!snwVec3_IsFinite(def->rest[i]))
-            return snwFail(message, snw_errorInput, NULL, "vertex %d is nowhere", i);
-
+    if (def->before < 1 || def->after < 0 || def->visits[0] < 1 || def->visits[1] < 1)
+        return snwFail(message, snw_errorArgument, NULL, "a grid needs sweeps and visits");
     snwMultigrid* grid = snwAlloc(context, sizeof *grid);
     if (grid == NULL)
         return snwFailMemory(message);
     grid->context = context;
     grid->arena.context = context;
+    grid->pattern = levels;
     grid->def = *def;
     grid->kernels = snwMultigrid_Kernels(context->simd);
-    snwResult result = snwMultigrid_MakeLevels(grid, message);
-    grid->def.rest = NULL; // the caller's
-    grid->def.elements = NULL;
-    if (result < 0)
+    grid->levelCount = levels->count;
+    MakeNumbers(grid);
+    if (grid->arena.failed)
+    {
         snwMultigrid_Destroy(grid);
-    else
-        *out = grid;
-    return result;
+        return snwFailMemory(message);
+    }
+    *out = grid;
+    return snw_ok;
 }
 
 void snwMultigrid_Destroy(snwMultigrid* grid)
@@ -70,19 +112,18 @@ void snwMultigrid_Destroy(snwMultigrid* grid)
 
 snwBlockMatrix snwMultigrid_Matrix(snwMultigrid* grid)
 {
-    const snwLevel* level = &grid->levels[0];
-    return (snwBlockMatrix){&level->graph, grid->rowOf, level->low, level->up, grid->diagonal};
+    return (snwBlockMatrix){grid->levels[0].low, grid->levels[0].up, grid->diagonal};
 }
 
 void snwMultigrid_Hold(snwMultigrid* grid, const unsigned char* held)
 {
-    snwLevel* level = &grid->levels[0];
-    const snwTransfer* t = &level->transfer;
+    const snwLevel* level = &grid->levels[0];
+    const snwTransfer* t = level->transfer;
     for (int v = 0; v < level->rows; ++v)
-        grid->held[grid->rowOf[v]] = held != NULL && held[v] != 0;
+        grid->held[grid->pattern->rowOf[v]] = held != NULL && held[v] != 0;
     for (int i = 0; i < level->rows && grid->levelCount > 1; ++i)
         for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
-            t->weights[k] = grid->held[i] ? 0 : t->allWeights[k];
+            level->weights[k] = grid->held[i] ? 0 : t->weights[k];
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -112,7 +153,7 @@ static void RunTwo(int begin, int end, void* data)
 static void RunClusters(int begin, int end, void* data)
 {
     const Rows* rows = data;
-    const int* starts = rows->level->graph.clusterStarts;
+    const int* starts = rows->level->graph->clusterStarts;
     for (int c = begin; c < end; ++c)
         rows->one(rows->level, starts[c], starts[c + 1]);
 }
@@ -130,13 +171,13 @@ static void Sweep(snwMultigrid* grid, const snwLevel* level, void (*one)(const s
 {
     Rows rows = {.grid = grid, .level = level, .one = one};
     snwPhase phases[128];
-    int count = level->graph.phaseCount;
+    int count = level->graph->phaseCount;
     assert(count <= 128);
     for (int k = 0; k < count; ++k)
     {
         int phase = backward ? count - 1 - k : k;
         phases[k] = (snwPhase){
-            RunClusters, &rows, level->graph.phaseStarts[phase], level->graph.phaseStarts[phase + 1], 1};
+            RunClusters, &rows, level->graph->phaseStarts[phase], level->graph->phaseStarts[phase + 1], 1};
         if (level->rows < snw_serialRows)
             RunClusters(phases[k].begin, phases[k].end, &rows);
     }
@@ -277,52 +318,53 @@ static double InvertRows(int begin, int end, void* data)
 // ---------------------------------------------------------------------------------------------------------------------
 // The coarsest level
 
-static double* SkylineRow(const snwSkyline* skyline, int i)
+static double* SkylineRow(const snwMultigrid* grid, int i)
 {
-    return skyline->values + skyline->starts[i] - skyline->first[i]; // [column]
+    const snwSkyline* skyline = &grid->pattern->coarsest;
+    return grid->skyline + skyline->starts[i] - skyline->first[i]; // [column]
 }
 
-static void AddBlock(const snwSkyline* skyline, int size, int row, int column, const float* block, bool transposed)
+static void AddBlock(const snwMultigrid* grid, int size, int row, int column, const float* block, bool transposed)
 {
     for (int r = 0; r < size; ++r)
         for (int c = 0; c < size; ++c)
             if (column * size + c <= row * size + r)
-                SkylineRow(skyline, row * size + r)[column * size + c] = (double)(transposed ? block[size * r + c]
-                                                                                             : block[size * c + r]);
+                SkylineRow(grid, row * size + r)[column * size + c] = (double)(transposed ? block[size * r + c]
+                                                                                          : block[size * c + r]);
 }
 
 // Returns how many unknowns were left out: motions that nobody feels, alone or together with those before.
 static int FactorCoarsest(snwMultigrid* grid)
 {
     const snwLevel* level = &grid->levels[grid->levelCount - 1];
-    const snwBlockGraph* graph = &level->graph;
-    const snwSkyline* skyline = &grid->coarsest;
+    const snwBlockGraph* graph = level->graph;
+    const snwSkyline* skyline = &grid->pattern->coarsest;
     size_t block = (size_t)(level->size * level->size);
-    memset(skyline->values, 0, (size_t)skyline->starts[skyline->count] * sizeof(double));
+    memset(grid->skyline, 0, (size_t)skyline->starts[skyline->count] * sizeof(double));
     for (int i = 0; i < level->rows; ++i)
     {
         int place = skyline->placeOf[i];
         if (grid->levelCount == 1 && grid->held[i])
             continue;
-        AddBlock(skyline, level->size, place, place, level->diagonal + block * (size_t)i, false);
+        AddBlock(grid, level->size, place, place, level->diagonal + block * (size_t)i, false);
         for (int k = graph->upStarts[i]; k < graph->upStarts[i + 1]; ++k)
         {
             int j = graph->upColumns[k], other = skyline->placeOf[j];
             if (grid->levelCount == 1 && grid->held[j])
                 continue;
             bool below = place > other;
-            AddBlock(skyline, level->size, below ? place : other, below ? other : place, level->up + block * (size_t)k,
-                !below);
+            AddBlock(
+                grid, level->size, below ? place : other, below ? other : place, level->up + block * (size_t)k, !below);
         }
     }
 
     int dropped = 0;
     for (int i = 0; i < skyline->count; ++i)
     {
-        double *row = SkylineRow(skyline, i), own = row[i];
+        double *row = SkylineRow(grid, i), own = row[i];
         for (int j = skyline->first[i]; j <= i; ++j)
         {
-            const double* other = SkylineRow(skyline, j);
+            const double* other = SkylineRow(grid, j);
             double sum = row[j];
             for (int k = skyline->first[i] > skyline->first[j] ? skyline->first[i] : skyline->first[j]; k < j; ++k)
                 sum -= row[k] * other[k];
@@ -340,22 +382,22 @@ static int FactorCoarsest(snwMultigrid* grid)
 static void SolveCoarsest(const snwMultigrid* grid)
 {
     const snwLevel* level = &grid->levels[grid->levelCount - 1];
-    const snwSkyline* skyline = &grid->coarsest;
-    double* y = skyline->work;
+    const snwSkyline* skyline = &grid->pattern->coarsest;
+    double* y = grid->skylineWork;
     int size = level->size;
     for (int i = 0; i < level->rows; ++i)
         for (int r = 0; r < size; ++r)
             y[skyline->placeOf[i] * size + r] = (double)level->b[i * size + r];
     for (int i = 0; i < skyline->count; ++i)
     {
-        const double* row = SkylineRow(skyline, i);
+        const double* row = SkylineRow(grid, i);
         for (int k = skyline->first[i]; k < i; ++k)
             y[i] -= row[k] * y[k];
         y[i] = row[i] > 0 ? y[i] / row[i] : 0;
     }
     for (int i = skyline->count - 1; i >= 0; --i)
     {
-        const double* row = SkylineRow(skyline, i);
+        const double* row = SkylineRow(grid, i);
         y[i] = row[i] > 0 ? y[i] / row[i] : 0;
         for (int k = skyline->first[i]; k < i; ++k)
             y[k] -= row[k] * y[i];
@@ -371,14 +413,14 @@ static void SolveCoarsest(const snwMultigrid* grid)
 // A coarse vertex moves as its children do in the mean.
 static void MoveCoarse(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
 {
-    const snwTransfer* t = &fine->transfer;
+    const snwTransfer* t = fine->transfer;
     for (int c = begin; c < end; ++c)
     {
         snwVec3 move = {0, 0, 0};
         double sum = 0;
         for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
         {
-            double w = (double)t->allWeights[t->childSlots[k]];
+            double w = (double)t->weights[t->childSlots[k]];
             int i = t->children[k];
             move = snwVec3_MulAdd(move, w, snwVec3_Sub(fine->now[i], fine->rest[i]));
             sum += w;
@@ -389,14 +431,14 @@ static void MoveCoarse(const snwLevel* fine, const snwLevel* coarse, int begin, 
 
 static void SetLevers(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
 {
-    const snwTransfer* t = &fine->transfer;
+    const snwTransfer* t = fine->transfer;
     for (int i = begin; i < end; ++i)
         for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
         {
             snwVec3 lever = snwVec3_Sub(fine->now[i], coarse->now[t->parents[k]]);
-            t->levers[3 * (size_t)k] = (float)lever.x;
-            t->levers[3 * (size_t)k + 1] = (float)lever.y;
-            t->levers[3 * (size_t)k + 2] = (float)lever.z;
+            fine->levers[3 * (size_t)k] = (float)lever.x;
+            fine->levers[3 * (size_t)k + 1] = (float)lever.y;
+            fine->levers[3 * (size_t)k + 2] = (float)lever.z;
         }
 }
 
@@ -409,7 +451,7 @@ static void RunGalerkin(int begin, int end, void* data)
         int count = rows->coarse->rows;
         int from = (int)((int64_t)count * chunk / snw_gridChunks),
             to = (int)((int64_t)count * (chunk + 1) / snw_gridChunks);
-        float* scratch = rows->grid->galerkin + (size_t)chunk * (size_t)rows->grid->galerkinWidth * 48;
+        float* scratch = rows->grid->galerkin + (size_t)chunk * (size_t)rows->grid->pattern->galerkinWidth * 48;
         rows->grid->kernels->galerkin(rows->level, rows->coarse, from, to, scratch);
     }
 }
@@ -430,7 +472,7 @@ void snwMultigrid_Refresh(snwMultigrid* grid, const snwVec3* positions)
 {
     snwLevel* finest = &grid->levels[0];
     for (int v = 0; v < finest->rows; ++v)
-        finest->now[grid->rowOf[v]] = positions[v];
+        finest->now[grid->pattern->rowOf[v]] = positions[v];
     ForRows(&(Rows){.grid = grid, .level = finest}, finest->rows, RunRound);
 
     for (int a = 0; a + 1 < grid->levelCount; ++a)
@@ -498,7 +540,6 @@ void snwMultigrid_Cycle(snwMultigrid* grid)
 typedef struct Solving
 {
     snwMultigrid* grid;
-    snwBlockMatrix matrix;
     const snwVec3* f;
     snwVec3* out;
     double scale; // of what a cycle gets, so that floats stay in range
@@ -517,7 +558,7 @@ static double Begin(int begin, int end, void* data)
     double sum = 0;
     for (int v = begin; v < end; ++v)
     {
-        int i = s->grid->rowOf[v];
+        int i = s->grid->pattern->rowOf[v];
         for (int k = 0; k < 3; ++k)
         {
             size_t at = 3 * (size_t)i + (size_t)k;
@@ -574,7 +615,7 @@ static double MultiplyDot(int begin, int end, void* data)
 {
     const Solving* s = data;
     const snwMultigrid* grid = s->grid;
-    grid->kernels->multiply(&s->matrix, grid->held, grid->p, grid->q, begin, end);
+    grid->kernels->multiply(grid, grid->p, grid->q, begin, end);
     double sum = 0;
     for (size_t k = 3 * (size_t)begin; k < 3 * (size_t)end; ++k)
         sum += grid->p[k] * grid->q[k];
@@ -600,7 +641,7 @@ static void PutOut(int begin, int end, void* data)
     const Solving* s = data;
     for (int v = begin; v < end; ++v)
     {
-        const double* u = s->grid->u + 3 * (size_t)s->grid->rowOf[v];
+        const double* u = s->grid->u + 3 * (size_t)s->grid->pattern->rowOf[v];
         s->out[v] = (snwVec3){u[0], u[1], u[2]};
     }
 }
@@ -609,7 +650,7 @@ snwGridReport snwMultigrid_Solve(snwMultigrid* grid, const snwGridSolveDef* def,
 {
     snwContext* context = grid->context;
     int rows = grid->levels[0].rows;
-    Solving s = {.grid = grid, .matrix = snwMultigrid_Matrix(grid), .f = f, .out = u, .scale = 1};
+    Solving s = {.grid = grid, .f = f, .out = u, .scale = 1};
     s.jacobi = def->solver == snw_gridJacobi;
     double start = snwParallelSum(context, rows, snw_rowGrain, Begin, &s), rr = start, before = 1;
     snwGridReport report = {.finite = isfinite(start)};
@@ -648,23 +689,23 @@ snwGridReport snwMultigrid_Solve(snwMultigrid* grid, const snwGridSolveDef* def,
 snwMultigridStats snwMultigrid_Stats(const snwMultigrid* grid)
 {
     snwMultigridStats stats = {.levels = grid->levelCount,
-        .clusters = grid->levels[0].graph.phaseStarts[grid->levels[0].graph.phaseCount],
-        .phases = grid->levels[0].graph.phaseCount,
-        .memory = grid->memory,
+        .clusters = grid->levels[0].graph->phaseStarts[grid->levels[0].graph->phaseCount],
+        .phases = grid->levels[0].graph->phaseCount,
+        .memory = grid->memory + grid->pattern->memory,
         .dropped = grid->dropped};
     for (int a = 0; a < grid->levelCount; ++a)
     {
         const snwLevel* level = &grid->levels[a];
-        double block = sizeof(float) * level->size * level->size, half = level->graph.upStarts[level->rows];
+        double block = sizeof(float) * level->size * level->size, half = level->graph->upStarts[level->rows];
         stats.vertices[a] = level->rows;
-        stats.blocks[a] = level->rows + 2 * (int64_t)level->graph.upStarts[level->rows];
+        stats.blocks[a] = level->rows + 2 * (int64_t)level->graph->upStarts[level->rows];
         if (a + 1 == grid->levelCount)
             continue;
         // both halves with their columns and the inverse twice, vectors some four times, the transfer both ways
         stats.cycleBytes += 2 * (2 * half * (block + sizeof(int)) + level->rows * block);
         stats.cycleBytes += 12.0 * sizeof(float) * level->rows * level->size;
-        stats.cycleBytes += 2.0 * 20 * level->transfer.parentStarts[level->rows];
+        stats.cycleBytes += 2.0 * 20 * level->transfer->parentStarts[level->rows];
     }
-    stats.cycleBytes += 2.0 * sizeof(double) * (double)grid->coarsest.starts[grid->coarsest.count];
+    stats.cycleBytes += 2.0 * sizeof(double) * (double)grid->pattern->coarsest.starts[grid->pattern->coarsest.count];
     return stats;
 }

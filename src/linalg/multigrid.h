@@ -1,13 +1,14 @@
 // Geometric multigrid for elastic bodies: symmetric matrices of 3 x 3 blocks, one block per pair of vertices that share
 // an element, whose pattern stays and whose values change in every step.
 //
-//   snwMultigridDef def = snwDefaultMultigridDef();
+//   snwGridLevelsDef def = snwDefaultGridLevelsDef();
 //   def.vertexCount = n, def.rest = rest, def.elementCount = m, def.elements = tets;
-//   snwMultigrid* grid;  snwMultigrid_Create(context, &def, &grid, message);
+//   snwGridLevels* levels;  snwGridLevels_Create(context, &def, &levels, message);                // once per shape
+//   snwMultigrid* grid;     snwMultigrid_Create(context, levels, &gridDef, &grid, message);       // once per body
 //   snwMultigrid_Hold(grid, held);                       // any vertices, whenever they change
 //   ... write snwMultigrid_Matrix(grid) ...              // off the diagonal floats, on it doubles
 //   snwMultigrid_Refresh(grid, positions);               // coarse matrices for these values and places
-//   snwMultigrid_Solve(grid, f, u, &def, &report);       // conjugate gradients, one V cycle in each iteration
+//   snwMultigrid_Solve(grid, &solveDef, f, u);           // conjugate gradients, one V cycle in each iteration
 //
 // Levels. Coarse vertices lie on lattices over the rest shape, twice as wide from level to level; a vertex follows the
 // corners of the lattice tetrahedron around it (four at most; weights below a tenth are dropped). A mesh that is a
@@ -32,29 +33,27 @@
 
 #include "base/context.h"
 
-typedef struct snwMultigrid snwMultigrid;
+// ---------------------------------------------------------------------------------------------------------------------
+// Levels: what follows from the rest shape alone. Immutable, shared by all bodies of that shape
 
-typedef struct snwMultigridDef
+typedef struct snwGridLevels snwGridLevels;
+
+typedef struct snwGridLevelsDef
 {
     int vertexCount;
     const snwVec3* rest; // [vertexCount], finite
     int elementCount;
     const int* elements; // [4 elementCount]: the corners of an element are neighbours
     int unknowns;        // of a coarse vertex: 6 or 3
-    int levels;          // at most so many; 0: until few vertices are left
-    int before, after;   // sweeps on the way down and up: V(1, 1)
-    int visits[2];       // of the first coarse level, and of each further one by the level above it. {1, 1}: a V cycle,
-                         // {2, 2}: W. Further levels are small and pay for two: 35 iterations instead of 51 on a dragon
-} snwMultigridDef;
+    int most;            // levels; 0: until few vertices are left
+} snwGridLevelsDef;
 
-snwMultigridDef snwDefaultMultigridDef(void);
+snwGridLevelsDef snwDefaultGridLevelsDef(void);
 
 // Copies what it needs. Vertices without an element are rows of their own.
-snwResult snwMultigrid_Create(snwContext* context, const snwMultigridDef* def, snwMultigrid** out, snwMessage* message);
-void snwMultigrid_Destroy(snwMultigrid* grid); // NULL allowed
-
-// ---------------------------------------------------------------------------------------------------------------------
-// The matrix
+snwResult snwGridLevels_Create(
+    snwContext* context, const snwGridLevelsDef* def, snwGridLevels** out, snwMessage* message);
+void snwGridLevels_Destroy(snwGridLevels* levels); // NULL allowed
 
 // Rows in the order in which a sweep visits them. A sweep is a sequence of phases; clusters of a phase do not touch
 // each other and run at the same time; rows of a cluster follow each other. So what lies below the diagonal was visited
@@ -69,12 +68,32 @@ typedef struct snwBlockGraph
     int* clusterStarts;           // rows
 } snwBlockGraph;
 
+const snwBlockGraph* snwGridLevels_Graph(const snwGridLevels* levels); // of the finest matrix
+const int* snwGridLevels_RowOf(const snwGridLevels* levels);           // [vertex]
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Numbers
+
+typedef struct snwMultigrid snwMultigrid;
+
+typedef struct snwMultigridDef
+{
+    int before, after; // sweeps on the way down and up: V(1, 1)
+    int visits[2];     // of the first coarse level, and of each further one by the level above it. {1, 1}: a V cycle,
+                       // {2, 2}: W. Further levels are small and pay for two: 35 iterations instead of 51 on a dragon
+} snwMultigridDef;
+
+snwMultigridDef snwDefaultMultigridDef(void);
+
+// levels: have to live as long.
+snwResult snwMultigrid_Create(snwContext* context, const snwGridLevels* levels, const snwMultigridDef* def,
+    snwMultigrid** out, snwMessage* message);
+void snwMultigrid_Destroy(snwMultigrid* grid); // NULL allowed
+
 // Blocks are column by column. The diagonal is double: each block minus the sum of its row's others (and what holds the
 // vertex besides, as mass does). In float, or summed on its own, it would be wrong by per cents on slender bodies.
 typedef struct snwBlockMatrix
 {
-    const snwBlockGraph* graph;
-    const int* rowOf; // [vertex]
     float *low, *up;  // [9 blocks], with room for one float more
     double* diagonal; // [9 rows], symmetric
 } snwBlockMatrix;
@@ -128,8 +147,8 @@ typedef struct snwMultigridStats
     int64_t blocks[16];   // both halves and the diagonal
     int clusters, phases; // of the finest level
     double cycleBytes;    // that a cycle has to read at least
-    int64_t memory;
-    int dropped; // unknowns of coarse vertices that no free vertex feels, in the last Refresh
+    int64_t memory;       // of both parts
+    int dropped;          // unknowns of coarse vertices that no free vertex feels, in the last Refresh
 } snwMultigridStats;
 
 snwMultigridStats snwMultigrid_Stats(const snwMultigrid* grid);

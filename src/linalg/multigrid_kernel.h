@@ -95,7 +95,7 @@ INLINE void Update6(const snwLevel* level, int i, Eight sum)
 
 static void ForwardFromZero(const snwLevel* level, int begin, int end)
 {
-    const snwBlockGraph* g = &level->graph;
+    const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
         if (level->size == 3)
             Update3(level, i, Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false));
@@ -105,7 +105,7 @@ static void ForwardFromZero(const snwLevel* level, int begin, int end)
 
 static void Forward(const snwLevel* level, int begin, int end)
 {
-    const snwBlockGraph* g = &level->graph;
+    const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
         if (level->size == 3)
             Update3(level, i,
@@ -119,7 +119,7 @@ static void Forward(const snwLevel* level, int begin, int end)
 
 static void Backward(const snwLevel* level, int begin, int end)
 {
-    const snwBlockGraph* g = &level->graph;
+    const snwBlockGraph* g = level->graph;
     for (int i = end - 1; i >= begin; --i)
         if (level->size == 3)
             Update3(level, i,
@@ -133,7 +133,7 @@ static void Backward(const snwLevel* level, int begin, int end)
 
 static void ResidualFromZero(const snwLevel* level, int begin, int end)
 {
-    const snwBlockGraph* g = &level->graph;
+    const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
     {
         float* r = level->r + (size_t)level->size * (size_t)i;
@@ -154,7 +154,7 @@ static void ResidualFromZero(const snwLevel* level, int begin, int end)
 
 static void Residual(const snwLevel* level, int begin, int end)
 {
-    const snwBlockGraph* g = &level->graph;
+    const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
     {
         size_t at = (size_t)level->size * (size_t)i;
@@ -187,19 +187,19 @@ static void Residual(const snwLevel* level, int begin, int end)
 
 static void Gather(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
 {
-    const snwTransfer* t = &fine->transfer;
+    const snwTransfer* t = fine->transfer;
     for (int c = begin; c < end; ++c)
     {
         float sum[6] = {0};
         for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
         {
             const float* r = fine->r + (size_t)fine->size * (size_t)t->children[k];
-            float w = t->weights[t->childSlots[k]];
+            float w = fine->weights[t->childSlots[k]];
             for (int a = 0; a < fine->size; ++a)
                 sum[a] += w * r[a];
             if (coarse->size == 6)
             {
-                const float* d = t->levers + 3 * (size_t)t->childSlots[k];
+                const float* d = fine->levers + 3 * (size_t)t->childSlots[k];
                 sum[3] += w * (d[1] * r[2] - d[2] * r[1]);
                 sum[4] += w * (d[2] * r[0] - d[0] * r[2]);
                 sum[5] += w * (d[0] * r[1] - d[1] * r[0]);
@@ -211,14 +211,15 @@ static void Gather(const snwLevel* fine, const snwLevel* coarse, int begin, int 
 
 static void Spread(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
 {
-    const snwTransfer* t = &fine->transfer;
+    const snwTransfer* t = fine->transfer;
     for (int i = begin; i < end; ++i)
     {
         float* x = fine->x + (size_t)fine->size * (size_t)i;
         for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
         {
-            const float *v = coarse->x + (size_t)coarse->size * (size_t)t->parents[k], *d = t->levers + 3 * (size_t)k;
-            float w = t->weights[k];
+            const float *v = coarse->x + (size_t)coarse->size * (size_t)t->parents[k],
+                        *d = fine->levers + 3 * (size_t)k;
+            float w = fine->weights[k];
             for (int a = 0; a < fine->size; ++a)
                 x[a] += w * v[a];
             if (coarse->size == 6)
@@ -241,8 +242,8 @@ INLINE Four Cross(Four yzx, Four zxy, Four t)
 // of the row: its columns in rows 0 .. 2, then in rows 3 .. 5.
 INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Four* sums, int from, int to)
 {
-    const snwTransfer* t = &fine->transfer;
-    const snwBlockGraph *g = &fine->graph, *h = &coarse->graph;
+    const snwTransfer* t = fine->transfer;
+    const snwBlockGraph *g = fine->graph, *h = coarse->graph;
     int width = 1 + h->upStarts[c + 1] - h->upStarts[c];
     memset(sums, 0, (size_t)width * 12 * sizeof(Four));
     const unsigned short* s = t->stream + t->streamStarts[c];
@@ -250,8 +251,8 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
     for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
     {
         int i = t->children[k], low = g->lowStarts[i + 1] - g->lowStarts[i];
-        float own = t->weights[t->childSlots[k]];
-        const float* lever = t->levers + 3 * (size_t)t->childSlots[k];
+        float own = fine->weights[t->childSlots[k]];
+        const float* lever = fine->levers + 3 * (size_t)t->childSlots[k];
         Four yzx = {lever[1], lever[2], lever[0], 0}, zxy = {lever[2], lever[0], lever[1], 0};
         for (; *s != snw_streamEnd;)
         {
@@ -274,13 +275,13 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
                     j = g->upColumns[u], m = fine->up + block * (size_t)u;
                 }
                 int q = t->parentStarts[j] + *s % snw_mostParents;
-                float w = t->weights[q];
+                float w = fine->weights[q];
                 if (to == 3)
                 {
                     o[0] += LoadFour(m) * w, o[1] += LoadFour(m + 3) * w, o[2] += LoadFour(m + 6) * w;
                     continue;
                 }
-                const float* d = t->levers + 3 * (size_t)q;
+                const float* d = fine->levers + 3 * (size_t)q;
                 float x = w * d[0], y = w * d[1], z = w * d[2];
                 for (int half = 0; half < from / 3; ++half)
                 {
@@ -364,18 +365,18 @@ INLINE FourDoubles RowDouble(const float* blocks, const int* columns, int begin,
     return sum;
 }
 
-static void Multiply(
-    const snwBlockMatrix* matrix, const unsigned char* held, const double* x, double* y, int begin, int end)
+static void Multiply(const snwMultigrid* grid, const double* x, double* y, int begin, int end)
 {
-    const snwBlockGraph* g = matrix->graph;
+    const snwLevel* level = &grid->levels[0];
+    const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
     {
-        const double *d = matrix->diagonal + 9 * (size_t)i, *v = x + 3 * (size_t)i;
+        const double *d = grid->diagonal + 9 * (size_t)i, *v = x + 3 * (size_t)i;
         FourDoubles sum = LoadDoubles(d) * v[0] + LoadDoubles(d + 3) * v[1] + LoadDoubles(d + 6) * v[2];
-        sum += RowDouble(matrix->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], x);
-        sum += RowDouble(matrix->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], x);
+        sum += RowDouble(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], x);
+        sum += RowDouble(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], x);
         for (int k = 0; k < 3; ++k)
-            y[3 * (size_t)i + (size_t)k] = held[i] ? 0 : sum[k];
+            y[3 * (size_t)i + (size_t)k] = grid->held[i] ? 0 : sum[k];
     }
 }
 

@@ -42,7 +42,8 @@ typedef struct Lattice
 
 typedef struct Builder
 {
-    snwMultigrid* grid;
+    const snwGridLevelsDef* def;
+    snwGridLevels* grid;
     snwArena scratch; // until the levels are made
     snwMessage* message;
 } Builder;
@@ -238,7 +239,7 @@ static void MakePattern(Builder* builder, Neighbours near, const int* order, con
 // Corners of an element are neighbours.
 static Neighbours FindNeighbours(Builder* builder)
 {
-    const snwMultigridDef* def = &builder->grid->def;
+    const snwGridLevelsDef* def = builder->def;
     int count = def->vertexCount, corners = 4 * def->elementCount;
     int* starts = Borrow(builder, (size_t)count + 1, sizeof(int));
     int* elements = Borrow(builder, (size_t)corners, sizeof(int)); // of a vertex
@@ -286,7 +287,7 @@ static Neighbours FindNeighbours(Builder* builder)
 // Lattices
 
 // Does every edge lead from one point of a lattice of boxes to a neighbouring one? Then its levels are nested.
-static bool IsLattice(const snwMultigridDef* def, Lattice* lattice)
+static bool IsLattice(const snwGridLevelsDef* def, Lattice* lattice)
 {
     double most[3] = {0};
     for (int pass = 0; pass < 2; ++pass)
@@ -324,7 +325,7 @@ static bool IsLattice(const snwMultigridDef* def, Lattice* lattice)
     return true;
 }
 
-static Lattice MakeLattice(const snwMultigridDef* def)
+static Lattice MakeLattice(const snwGridLevelsDef* def)
 {
     Lattice lattice;
     if (IsLattice(def, &lattice))
@@ -409,8 +410,8 @@ static int FindParents(
 
 // Which coarse vertex each (row, parent) belongs to: a lattice point has one for each connected piece of the rows that
 // follow it. rest gets their places. Returns how many there are.
-static int FindPieces(const snwLevel* fine, const Lattice* lattice, int count, const uint64_t* keys, const int* slots,
-    int* pieces, int* places, int* stack, snwVec3* rest)
+static int FindPieces(const snwGridLevel* fine, const Lattice* lattice, int count, const uint64_t* keys,
+    const int* slots, int* pieces, int* places, int* stack, snwVec3* rest)
 {
     const snwBlockGraph* graph = &fine->graph;
     int found = 0;
@@ -475,7 +476,7 @@ static void MakeChildren(const snwTransfer* transfer, int fineRows, int coarseRo
 }
 
 // Coarse vertices are neighbours where the product P^T A P has a block.
-static Neighbours FindCoarseNeighbours(Builder* builder, const snwLevel* fine, int coarseRows)
+static Neighbours FindCoarseNeighbours(Builder* builder, const snwGridLevel* fine, int coarseRows)
 {
     const snwTransfer* t = &fine->transfer;
     const snwBlockGraph* graph = &fine->graph;
@@ -518,7 +519,7 @@ static Neighbours FindCoarseNeighbours(Builder* builder, const snwLevel* fine, i
 }
 
 // See snwMultigridKernels: which products make up a coarse row.
-static snwResult MakeStream(Builder* builder, snwLevel* fine, const snwLevel* coarse)
+static snwResult MakeStream(Builder* builder, snwGridLevel* fine, const snwGridLevel* coarse)
 {
     snwTransfer* t = &fine->transfer;
     const snwBlockGraph *graph = &fine->graph, *up = &coarse->graph;
@@ -597,38 +598,22 @@ static snwResult MakeStream(Builder* builder, snwLevel* fine, const snwLevel* co
     return snw_ok;
 }
 
-static float* KeepFloats(Builder* builder, size_t count)
+// Streams count the entries of a row in short numbers.
+static snwResult CheckRows(const Builder* builder, const snwBlockGraph* graph)
 {
-    return Keep(builder, count + snw_laneBytes / sizeof(float), sizeof(float));
-}
-
-// Numbers of a level whose pattern is known.
-static snwResult MakeNumbers(Builder* builder, snwLevel* level)
-{
-    const snwBlockGraph* graph = &level->graph;
-    size_t rows = (size_t)level->rows, half = (size_t)graph->upStarts[level->rows];
-    size_t block = (size_t)level->size * (size_t)level->size, vector = rows * (size_t)level->size;
-    for (int i = 0; i < level->rows; ++i)
+    for (int i = 0; i < graph->rows; ++i)
     {
         int entries = graph->lowStarts[i + 1] - graph->lowStarts[i] + graph->upStarts[i + 1] - graph->upStarts[i];
         if (entries > snw_mostRowEntries)
             return snwFail(builder->message, snw_errorInput, "make elements of more even sizes",
                 "a vertex has %d neighbours, %d are the most", entries, (int)snw_mostRowEntries);
     }
-    level->low = KeepFloats(builder, half * block);
-    level->diagonal = KeepFloats(builder, rows * block);
-    level->up = KeepFloats(builder, half * block);
-    level->inverse = KeepFloats(builder, rows * block);
-    level->b = KeepFloats(builder, vector);
-    level->x = KeepFloats(builder, vector);
-    level->r = KeepFloats(builder, vector);
-    level->now = Keep(builder, rows, sizeof(snwVec3));
-    return Finish(builder);
+    return snw_ok;
 }
 
 // A level whose vertices have these places and neighbours: its order and pattern. rowOf[vertex] is filled in.
 static snwResult MakeRows(
-    Builder* builder, snwLevel* level, int count, const snwVec3* rest, Neighbours near, int* rowOf)
+    Builder* builder, snwGridLevel* level, int count, const snwVec3* rest, Neighbours near, int* rowOf)
 {
     int* order = Borrow(builder, (size_t)count, sizeof(int));
     level->rows = count;
@@ -644,11 +629,11 @@ static snwResult MakeRows(
         level->rest[i] = rest[order[i]];
     }
     MakePattern(builder, near, order, rowOf, &level->graph);
-    return Finish(builder) < 0 ? Finish(builder) : MakeNumbers(builder, level);
+    return Finish(builder) < 0 ? Finish(builder) : CheckRows(builder, &level->graph);
 }
 
 // 0: it would hardly be smaller.
-static snwResult Coarsen(Builder* builder, snwLevel* fine, snwLevel* coarse, const Lattice* lattice, bool* made)
+static snwResult Coarsen(Builder* builder, snwGridLevel* fine, snwGridLevel* coarse, const Lattice* lattice, bool* made)
 {
     int rows = fine->rows, count = 0;
     size_t room = (size_t)rows * snw_mostParents;
@@ -685,8 +670,6 @@ static snwResult Coarsen(Builder* builder, snwLevel* fine, snwLevel* coarse, con
 
     t->parents = Keep(builder, (size_t)count, sizeof(int));
     t->weights = Keep(builder, (size_t)count, sizeof(float));
-    t->allWeights = Keep(builder, (size_t)count, sizeof(float));
-    t->levers = KeepFloats(builder, 3 * (size_t)count);
     t->childStarts = Keep(builder, (size_t)coarseRows + 1, sizeof(int));
     t->children = Keep(builder, (size_t)count, sizeof(int));
     t->childSlots = Keep(builder, (size_t)count, sizeof(int));
@@ -697,12 +680,12 @@ static snwResult Coarsen(Builder* builder, snwLevel* fine, snwLevel* coarse, con
     {
         int i = slots[k] / snw_mostParents, q = slots[k] % snw_mostParents, at = t->parentStarts[i] + q;
         t->parents[at] = pieces[k];
-        t->weights[at] = t->allWeights[at] = weights[i][q];
+        t->weights[at] = weights[i][q];
     }
     MakeChildren(t, rows, coarseRows);
 
     // The coarse level in its own order; then the transfer speaks of rows.
-    coarse->size = builder->grid->def.unknowns;
+    coarse->size = builder->def->unknowns;
     Neighbours near = FindCoarseNeighbours(builder, fine, coarseRows);
     if (Finish(builder) < 0)
         return Finish(builder);
@@ -719,7 +702,7 @@ static snwResult Coarsen(Builder* builder, snwLevel* fine, snwLevel* coarse, con
 // The coarsest level
 
 // Breadth first from one end of each piece, so that neighbours are near each other in the order of elimination.
-static snwResult MakeSkyline(Builder* builder, const snwLevel* level, snwSkyline* skyline)
+static snwResult MakeSkyline(Builder* builder, const snwGridLevel* level, snwSkyline* skyline)
 {
     const snwBlockGraph* graph = &level->graph;
     int rows = level->rows, size = level->size, placed = 0;
@@ -727,7 +710,6 @@ static snwResult MakeSkyline(Builder* builder, const snwLevel* level, snwSkyline
     skyline->count = rows * size;
     skyline->first = Keep(builder, (size_t)skyline->count, sizeof(int));
     skyline->starts = Keep(builder, (size_t)skyline->count + 1, sizeof(int64_t));
-    skyline->work = Keep(builder, (size_t)skyline->count, sizeof(double));
     if (Finish(builder) < 0)
         return Finish(builder);
 
@@ -781,57 +763,94 @@ static snwResult MakeSkyline(Builder* builder, const snwLevel* level, snwSkyline
     }
     for (int i = 0; i < skyline->count; ++i)
         skyline->starts[i + 1] = skyline->starts[i] + i - skyline->first[i] + 1;
-    skyline->values = Keep(builder, (size_t)skyline->starts[skyline->count], sizeof(double));
     return Finish(builder);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // All levels
 
-snwResult snwMultigrid_MakeLevels(snwMultigrid* grid, snwMessage* message)
+static snwResult MakeLevels(Builder* builder)
 {
-    Builder builder = {.grid = grid, .scratch = {.context = grid->context}, .message = message};
-    const snwMultigridDef* def = &grid->def;
-    int most = def->levels > 0 && def->levels < snw_mostLevels ? def->levels : snw_mostLevels;
-    size_t count = (size_t)def->vertexCount;
-    grid->rowOf = Keep(&builder, count, sizeof(int));
-    grid->held = Keep(&builder, count, 1);
-    grid->diagonal = Keep(&builder, 9 * count + 3, sizeof(double));
-    grid->r = Keep(&builder, 3 * count, sizeof(double));
-    grid->p = Keep(&builder, 3 * count, sizeof(double));
-    grid->q = Keep(&builder, 3 * count, sizeof(double));
-    grid->u = Keep(&builder, 3 * count, sizeof(double));
-
+    const snwGridLevelsDef* def = builder->def;
+    snwGridLevels* grid = builder->grid;
+    int most = def->most > 0 && def->most < snw_mostLevels ? def->most : snw_mostLevels;
+    grid->rowOf = Keep(builder, (size_t)def->vertexCount, sizeof(int));
     grid->levels[0].size = 3;
-    Neighbours near = FindNeighbours(&builder);
-    snwResult result = Finish(&builder);
+    Neighbours near = FindNeighbours(builder);
+    snwResult result = Finish(builder);
     if (result >= 0)
-        result = MakeRows(&builder, &grid->levels[0], def->vertexCount, def->rest, near, grid->rowOf);
-    grid->levelCount = 1;
+        result = MakeRows(builder, &grid->levels[0], def->vertexCount, def->rest, near, grid->rowOf);
+    grid->count = 1;
 
     Lattice lattice = MakeLattice(def);
     bool made = true;
-    while (result >= 0 && made && grid->levelCount < most && grid->levels[grid->levelCount - 1].rows > snw_fewRows)
+    while (result >= 0 && made && grid->count < most && grid->levels[grid->count - 1].rows > snw_fewRows)
     {
-        result = Coarsen(
-            &builder, &grid->levels[grid->levelCount - 1], &grid->levels[grid->levelCount], &lattice, &made);
-        grid->levelCount += result >= 0 && made;
+        result = Coarsen(builder, &grid->levels[grid->count - 1], &grid->levels[grid->count], &lattice, &made);
+        grid->count += result >= 0 && made;
         for (int k = 0; k < 3; ++k)
             lattice.spacing[k] *= 2;
     }
+    if (result < 0)
+        return result;
 
-    for (int a = 1; a < grid->levelCount && result >= 0; ++a)
+    for (int a = 1; a < grid->count; ++a)
         for (int i = 0; i < grid->levels[a].rows; ++i)
         {
             const int* starts = grid->levels[a].graph.upStarts;
             int width = 1 + starts[i + 1] - starts[i];
             grid->galerkinWidth = width > grid->galerkinWidth ? width : grid->galerkinWidth;
         }
-    if (result >= 0)
-    {
-        grid->galerkin = KeepFloats(&builder, (size_t)snw_gridChunks * (size_t)grid->galerkinWidth * 48);
-        result = MakeSkyline(&builder, &grid->levels[grid->levelCount - 1], &grid->coarsest);
-    }
+    return MakeSkyline(builder, &grid->levels[grid->count - 1], &grid->coarsest);
+}
+
+snwGridLevelsDef snwDefaultGridLevelsDef(void)
+{
+    return (snwGridLevelsDef){.unknowns = 6};
+}
+
+snwResult snwGridLevels_Create(
+    snwContext* context, const snwGridLevelsDef* def, snwGridLevels** out, snwMessage* message)
+{
+    *out = NULL;
+    if (def->vertexCount <= 0 || (def->unknowns != 3 && def->unknowns != 6))
+        return snwFail(message, snw_errorArgument, NULL, "a grid needs vertices, and 3 or 6 unknowns");
+    for (int k = 0; k < 4 * def->elementCount; ++k)
+        if (def->elements[k] < 0 || def->elements[k] >= def->vertexCount)
+            return snwFail(message, snw_errorInput, NULL, "element %d has no vertex %d", k / 4, def->elements[k]);
+    for (int i = 0; i < def->vertexCount; ++i)
+        if (!snwVec3_IsFinite(def->rest[i]))
+            return snwFail(message, snw_errorInput, NULL, "vertex %d is nowhere", i);
+
+    snwGridLevels* levels = snwAlloc(context, sizeof *levels);
+    if (levels == NULL)
+        return snwFailMemory(message);
+    levels->context = context;
+    levels->arena.context = context;
+    Builder builder = {.def = def, .grid = levels, .scratch = {.context = context}, .message = message};
+    snwResult result = MakeLevels(&builder);
     snwArena_Free(&builder.scratch);
+    if (result < 0)
+        snwGridLevels_Destroy(levels);
+    else
+        *out = levels;
     return result;
+}
+
+void snwGridLevels_Destroy(snwGridLevels* levels)
+{
+    if (levels == NULL)
+        return;
+    snwArena_Free(&levels->arena);
+    snwFree(levels->context, levels);
+}
+
+const snwBlockGraph* snwGridLevels_Graph(const snwGridLevels* levels)
+{
+    return &levels->levels[0].graph;
+}
+
+const int* snwGridLevels_RowOf(const snwGridLevels* levels)
+{
+    return levels->rowOf;
 }

@@ -14,42 +14,67 @@ enum
     snw_laneBytes = 64   // of padding behind arrays that are read four or eight numbers at a time
 };
 
+// ---------------------------------------------------------------------------------------------------------------------
+// What follows from the rest shape
+
 // From a fine level to the next coarser one, stored both ways.
 typedef struct snwTransfer
 {
     int *parentStarts, *parents; // [fine rows + 1]
-    float *weights, *allWeights; // with zeros for held vertices, and without
-    float* levers;               // [3 each] x_i - X_c
+    float* weights;
     int *childStarts, *children; // [coarse rows + 1]
     int* childSlots;             // where a child's entry is among the parents
-    unsigned short* stream;      // see snwGalerkinStream
+    unsigned short* stream;      // see snw_streamEnd
     int64_t* streamStarts;       // [coarse rows + 1]
 } snwTransfer;
 
-typedef struct snwLevel
+typedef struct snwGridLevel
 {
     int size; // of a block: 3 or 6
     int rows;
     snwBlockGraph graph;
-    snwVec3 *rest, *now; // of its vertices, in the order of rows
-    float* low;          // blocks in three sections, each with padding behind: below the diagonal, diagonal, above
-    float *diagonal, *up;
-    float* inverse; // of diagonal blocks
-    float *b, *x, *r;
+    snwVec3* rest;        // of its vertices, in the order of rows
     snwTransfer transfer; // unused on the coarsest level
-} snwLevel;
+} snwGridLevel;
 
-// L L^T of the coarsest matrix within its skyline: row i begins at column first[i]. Unknowns without a pivot of their
-// own stay zero.
+// Where the factor of the coarsest matrix has numbers: row i begins at column first[i].
 typedef struct snwSkyline
 {
     int count;
     int* placeOf; // [row] in the order of elimination
     int* first;
     int64_t* starts; // [count + 1] of rows
-    double* values;
-    double* work; // [count]
 } snwSkyline;
+
+struct snwGridLevels
+{
+    snwContext* context;
+    snwArena arena;
+    int count;
+    snwGridLevel levels[snw_mostLevels];
+    snwSkyline coarsest;
+    int* rowOf;        // [vertex]
+    int galerkinWidth; // most blocks on and above the diagonal of a coarse row
+    int64_t memory;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What changes from step to step
+
+typedef struct snwLevel
+{
+    int size, rows; // as the pattern has them
+    const snwBlockGraph* graph;
+    const snwTransfer* transfer;
+    const snwVec3* rest;
+    snwVec3* now;
+    float* low; // blocks, each array with padding behind: below the diagonal, on it, above
+    float *diagonal, *up;
+    float* inverse; // of diagonal blocks
+    float *b, *x, *r;
+    float* weights; // of the transfer, zero for held vertices
+    float* levers;  // [3 each] x_i - X_c
+} snwLevel;
 
 typedef struct snwMultigridKernels snwMultigridKernels;
 
@@ -57,17 +82,16 @@ struct snwMultigrid
 {
     snwContext* context;
     snwArena arena;
+    const snwGridLevels* pattern;
     snwMultigridDef def;
     const snwMultigridKernels* kernels;
     int levelCount;
     snwLevel levels[snw_mostLevels];
-    snwSkyline coarsest;
-    int* rowOf;            // [vertex]
-    unsigned char* held;   // [row]
-    double* diagonal;      // [9 rows] of the finest matrix
-    double *r, *p, *q, *u; // [3 rows]
-    float* galerkin;       // [snw_gridChunks][scratch of a row]
-    int galerkinWidth;     // most blocks on and above the diagonal of a coarse row
+    double *skyline, *skylineWork; // L of the coarsest matrix; unknowns without a pivot of their own stay zero
+    unsigned char* held;           // [row]
+    double* diagonal;              // [9 rows] of the finest matrix
+    double *r, *p, *q, *u;         // [3 rows]
+    float* galerkin;               // [snw_gridChunks][scratch of a row]
     int dropped;
     int64_t memory;
 };
@@ -84,8 +108,7 @@ struct snwMultigridKernels
     void (*spread)(const snwLevel* fine, const snwLevel* coarse, int begin, int end); // x += P coarse x
     void (*galerkin)(const snwLevel* fine, const snwLevel* coarse, int begin, int end, float* scratch);
     // y = A x with the finest matrix; rows of held vertices give zero.
-    void (*multiply)(
-        const snwBlockMatrix* matrix, const unsigned char* held, const double* x, double* y, int begin, int end);
+    void (*multiply)(const snwMultigrid* grid, const double* x, double* y, int begin, int end);
 };
 
 const snwMultigridKernels* snwMultigrid_Kernels(snwSimd simd);
@@ -103,5 +126,3 @@ enum
     snw_streamEnd = 65535,
     snw_mostRowEntries = 16000
 };
-
-snwResult snwMultigrid_MakeLevels(snwMultigrid* grid, snwMessage* message);

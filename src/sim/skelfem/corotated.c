@@ -38,6 +38,8 @@ struct snwCorotated
 {
     snwContext* context;
     snwArena arena;
+    const snwBlockGraph* graph;
+    const int* rowOf;
     snwBlockMatrix matrix;
     int vertexCount, tetCount, blockCount;
     TetBlock* blocks;
@@ -97,7 +99,7 @@ static int FindUpper(const snwBlockGraph* graph, int row, int column)
 // Which tets make up which block, and the part of it that does not turn.
 static snwResult SetParts(snwCorotated* flesh, const snwCorotatedDef* def, snwMessage* message)
 {
-    const snwBlockGraph* graph = def->matrix.graph;
+    const snwBlockGraph* graph = flesh->graph;
     int upper = graph->upStarts[graph->rows];
     for (int pass = 0; pass < 2; ++pass)
     {
@@ -108,7 +110,7 @@ static snwResult SetParts(snwCorotated* flesh, const snwCorotatedDef* def, snwMe
             for (int a = 0; a < 4; ++a)
                 for (int b = 0; b < 4; ++b)
                 {
-                    int row = def->matrix.rowOf[v[a]], column = def->matrix.rowOf[v[b]];
+                    int row = flesh->rowOf[v[a]], column = flesh->rowOf[v[b]];
                     if (row >= column)
                         continue;
                     int k = FindUpper(graph, row, column);
@@ -162,9 +164,11 @@ snwResult snwCorotated_Create(snwContext* context, const snwCorotatedDef* def, s
     snwCorotated* flesh = snwAlloc(context, sizeof *flesh);
     if (flesh == NULL)
         return snwFailMemory(message);
-    const snwBlockGraph* graph = def->matrix.graph;
+    const snwBlockGraph* graph = snwGridLevels_Graph(def->levels);
     flesh->context = context;
     flesh->arena.context = context;
+    flesh->graph = graph;
+    flesh->rowOf = snwGridLevels_RowOf(def->levels);
     flesh->matrix = def->matrix;
     flesh->vertexCount = def->vertexCount;
     flesh->tetCount = def->tetCount;
@@ -283,7 +287,7 @@ static inline FourDoubles Widened(const float* p)
 static void AssembleUpper(int begin, int end, void* data)
 {
     const snwCorotated* flesh = ((const Turning*)data)->flesh;
-    const snwBlockGraph* graph = flesh->matrix.graph;
+    const snwBlockGraph* graph = flesh->graph;
     for (int k = graph->upStarts[begin]; k < graph->upStarts[end]; ++k)
     {
         float d = flesh->still[k];
@@ -315,7 +319,7 @@ static void AssembleDiagonal(int begin, int end, void* data)
 {
     const snwCorotated* flesh = ((const Turning*)data)->flesh;
     const snwBlockMatrix* m = &flesh->matrix;
-    const snwBlockGraph* graph = m->graph;
+    const snwBlockGraph* graph = flesh->graph;
     for (int i = begin; i < end; ++i)
     {
         FourDoubles c0 = {0}, c1 = {0}, c2 = {0};
@@ -342,7 +346,7 @@ static void AddDiagonal(int begin, int end, void* data)
     const Turning* turning = data;
     for (int v = begin; v < end; ++v)
     {
-        double* d = turning->flesh->matrix.diagonal + 9 * (size_t)turning->flesh->matrix.rowOf[v];
+        double* d = turning->flesh->matrix.diagonal + 9 * (size_t)turning->flesh->rowOf[v];
         d[0] += turning->added[v], d[4] += turning->added[v], d[8] += turning->added[v];
     }
 }
@@ -350,8 +354,8 @@ static void AddDiagonal(int begin, int end, void* data)
 void snwCorotated_Assemble(snwCorotated* flesh, const double* added)
 {
     Turning turning = {.flesh = flesh, .added = added};
-    snwParallelFor(flesh->context, flesh->matrix.graph->rows, snw_rowGrain, AssembleUpper, &turning);
-    snwParallelFor(flesh->context, flesh->matrix.graph->rows, snw_rowGrain, AssembleDiagonal, &turning);
+    snwParallelFor(flesh->context, flesh->graph->rows, snw_rowGrain, AssembleUpper, &turning);
+    snwParallelFor(flesh->context, flesh->graph->rows, snw_rowGrain, AssembleDiagonal, &turning);
     if (added != NULL)
         snwParallelFor(flesh->context, flesh->vertexCount, snw_rowGrain, AddDiagonal, &turning);
 }

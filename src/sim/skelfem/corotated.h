@@ -20,10 +20,11 @@ typedef struct snwCorotatedDef
     int vertexCount;
     const snwVec3* rest;
     int tetCount;
-    const int* tets;       // [4 tetCount], of positive volume
-    const double* mu;      // [tetCount] Pa, above 0
-    const double* lambda;  // [tetCount] Pa
-    snwBlockMatrix matrix; // where its numbers go: the pattern of a grid of these tets
+    const int* tets;             // [4 tetCount], of positive volume
+    const double* mu;            // [tetCount] Pa, above 0
+    const double* lambda;        // [tetCount] Pa
+    const snwGridLevels* levels; // of these tets; have to live as long
+    snwBlockMatrix matrix;       // where its numbers go
 } snwCorotatedDef;
 
 snwResult snwCorotated_Create(snwContext* context, const snwCorotatedDef* def, snwCorotated** out, snwMessage* message);
