@@ -179,7 +179,7 @@ snwResult snwFemStage_Open(snwFemStage* stage, snwContext* context, const snwFem
     }
     for (size_t v = 0; v < count; ++v)
         stage->f[v].y = -s_gravity * body->masses[v];
-    snwMultigrid_Hold(stage->grid, body->held);
+    snwMultigrid_Hold(stage->grid, body->held, snw_holdMask);
     return snw_ok;
 }
 

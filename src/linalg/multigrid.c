@@ -59,6 +59,7 @@ static void MakeNumbers(snwMultigrid* grid)
             .b = Keep(grid, vector, sizeof(float)),
             .x = Keep(grid, vector, sizeof(float)),
             .r = Keep(grid, vector, sizeof(float)),
+            .held = Keep(grid, rows, 1),
             .weights = Keep(grid, links, sizeof(float)),
             .levers = Keep(grid, 3 * links, sizeof(float))};
         if (!grid->arena.failed && links > 0)
@@ -68,7 +69,7 @@ static void MakeNumbers(snwMultigrid* grid)
     size_t count = (size_t)grid->pattern->levels[0].rows;
     grid->skyline = Keep(grid, (size_t)skyline->starts[skyline->count], sizeof(double));
     grid->skylineWork = Keep(grid, (size_t)skyline->count, sizeof(double));
-    grid->held = Keep(grid, count, 1);
+    grid->peeling = Keep(grid, 4 * count, sizeof(int));
     grid->diagonal = Keep(grid, 9 * count, sizeof(double));
     grid->r = Keep(grid, 3 * count, sizeof(double));
     grid->p = Keep(grid, 3 * count, sizeof(double));
@@ -115,15 +116,110 @@ snwBlockMatrix snwMultigrid_Matrix(snwMultigrid* grid)
     return (snwBlockMatrix){grid->levels[0].low, grid->levels[0].up, grid->diagonal};
 }
 
-void snwMultigrid_Hold(snwMultigrid* grid, const unsigned char* held)
+// The published rule, literally.
+static void HoldGreedily(const snwLevel* fine, const snwLevel* coarse, unsigned char* taken)
 {
-    const snwLevel* level = &grid->levels[0];
-    const snwTransfer* t = level->transfer;
-    for (int v = 0; v < level->rows; ++v)
-        grid->held[grid->pattern->rowOf[v]] = held != NULL && held[v] != 0;
-    for (int i = 0; i < level->rows && grid->levelCount > 1; ++i)
-        for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
-            level->weights[k] = grid->held[i] ? 0 : t->weights[k];
+    const snwTransfer* t = fine->transfer;
+    memcpy(taken, fine->held, (size_t)fine->rows);
+    for (int c = 0; c < coarse->rows; ++c)
+    {
+        int best = -1;
+        float most = 0;
+        for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
+            if (!taken[t->children[k]] && t->weights[t->childSlots[k]] > most)
+            {
+                best = t->children[k];
+                most = t->weights[t->childSlots[k]];
+            }
+        coarse->held[c] = best < 0;
+        if (best >= 0)
+            taken[best] = 1;
+    }
+}
+
+// Settles a coarse vertex: children that have one unsettled parent left come to the end of the queue.
+static int Settle(const snwTransfer* t, int c, int* unsettled, int* queue, int end)
+{
+    for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
+        if (--unsettled[t->children[k]] == 1)
+            queue[end++] = t->children[k];
+    return end;
+}
+
+// scratch: four times as many numbers as there are fine rows.
+static void HoldPeeling(const snwLevel* fine, const snwLevel* coarse, int* scratch)
+{
+    enum
+    {
+        snw_unsettled = 2
+    };
+    const snwTransfer* t = fine->transfer;
+    int *unsettled = scratch, *queue = scratch + fine->rows, *byChildren = scratch + 2 * (size_t)fine->rows;
+    int *counts = scratch + 3 * (size_t)fine->rows, end = 0, next = 0;
+    for (int i = 0; i < fine->rows; ++i)
+    {
+        // A held child is nobody's: its count never gets to one.
+        unsettled[i] = fine->held[i] ? -1 : t->parentStarts[i + 1] - t->parentStarts[i];
+        if (unsettled[i] == 1)
+            queue[end++] = i;
+    }
+
+    // Coarse vertices by the number of their free children; the order of those with more than there is room for does
+    // not matter.
+    memset(counts, 0, (size_t)fine->rows * sizeof *counts);
+    for (int pass = 0; pass < 2; ++pass)
+    {
+        for (int c = 0; c < coarse->rows; ++c)
+        {
+            int free = 0;
+            for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
+                free += !fine->held[t->children[k]];
+            free = free < fine->rows - 2 ? free : fine->rows - 2;
+            if (pass == 0)
+                counts[free + 1]++;
+            else
+                byChildren[counts[free]++] = c;
+            coarse->held[c] = snw_unsettled;
+        }
+        for (int n = 0; n + 1 < fine->rows && pass == 0; ++n)
+            counts[n + 1] += counts[n];
+    }
+
+    for (int begin = 0, settled = 0; settled < coarse->rows;)
+    {
+        int c = -1;
+        for (; begin < end && c < 0; ++begin) // a child with one parent left frees it
+            for (int k = t->parentStarts[queue[begin]]; k < t->parentStarts[queue[begin] + 1]; ++k)
+                if (coarse->held[t->parents[k]] == snw_unsettled)
+                    c = t->parents[k];
+        bool stuck = c < 0;
+        while (stuck && coarse->held[byChildren[next]] != snw_unsettled)
+            ++next;
+        c = stuck ? byChildren[next] : c;
+        coarse->held[c] = stuck;
+        end = Settle(t, c, unsettled, queue, end);
+        ++settled;
+    }
+}
+
+void snwMultigrid_Hold(snwMultigrid* grid, const unsigned char* held, snwHoldRule rule)
+{
+    for (int v = 0; v < grid->levels[0].rows; ++v)
+        grid->levels[0].held[grid->pattern->rowOf[v]] = held != NULL && held[v] != 0;
+    for (int a = 0; a + 1 < grid->levelCount; ++a)
+    {
+        const snwLevel *fine = &grid->levels[a], *coarse = fine + 1;
+        const snwTransfer* t = fine->transfer;
+        if (rule == snw_holdGreedy)
+            HoldGreedily(fine, coarse, (unsigned char*)grid->peeling);
+        else if (rule == snw_holdPeel)
+            HoldPeeling(fine, coarse, grid->peeling);
+        else
+            memset(coarse->held, 0, (size_t)coarse->rows);
+        for (int i = 0; i < fine->rows; ++i)
+            for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
+                fine->weights[k] = fine->held[i] || coarse->held[t->parents[k]] ? 0 : t->weights[k];
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -306,7 +402,7 @@ static double InvertRows(int begin, int end, void* data)
         for (int k = 0; k < block; ++k)
             d[k] = finest ? rows->grid->diagonal[9 * (size_t)i + (size_t)k]
                           : (double)level->diagonal[(size_t)block * (size_t)i + (size_t)k];
-        bool held = finest && rows->grid->held[i];
+        bool held = finest && rows->grid->levels[0].held[i];
         if (!held && !(size == 3 ? Invert3(d, (double[3]){d[0], d[4], d[8]}, v) : Invert6(d, v)))
             dropped += InvertSemi(size, d, v);
         for (int k = 0; k < block; ++k)
@@ -344,13 +440,13 @@ static int FactorCoarsest(snwMultigrid* grid)
     for (int i = 0; i < level->rows; ++i)
     {
         int place = skyline->placeOf[i];
-        if (grid->levelCount == 1 && grid->held[i])
+        if (grid->levelCount == 1 && grid->levels[0].held[i])
             continue;
         AddBlock(grid, level->size, place, place, level->diagonal + block * (size_t)i, false);
         for (int k = graph->upStarts[i]; k < graph->upStarts[i + 1]; ++k)
         {
             int j = graph->upColumns[k], other = skyline->placeOf[j];
-            if (grid->levelCount == 1 && grid->held[j])
+            if (grid->levelCount == 1 && grid->levels[0].held[j])
                 continue;
             bool below = place > other;
             AddBlock(
@@ -562,7 +658,7 @@ static double Begin(int begin, int end, void* data)
         for (int k = 0; k < 3; ++k)
         {
             size_t at = 3 * (size_t)i + (size_t)k;
-            double f = s->grid->held[i] ? 0 : (&s->f[v].x)[k];
+            double f = s->grid->levels[0].held[i] ? 0 : (&s->f[v].x)[k];
             s->grid->r[at] = f;
             s->grid->u[at] = s->grid->p[at] = 0;
             sum += f * f;
@@ -590,7 +686,7 @@ static double DotGuess(int begin, int end, void* data)
             size_t at = 3 * (size_t)i + (size_t)k;
             double z = (double)grid->levels[0].x[at];
             if (s->jacobi)
-                z = grid->held[i] ? 0 : grid->r[at] / DiagonalOf(s, i)[4 * k];
+                z = grid->levels[0].held[i] ? 0 : grid->r[at] / DiagonalOf(s, i)[4 * k];
             sum += grid->r[at] * z;
         }
     return sum;
@@ -606,7 +702,7 @@ static void Turn(int begin, int end, void* data)
             size_t at = 3 * (size_t)i + (size_t)k;
             double z = (double)grid->levels[0].x[at] / s->scale;
             if (s->jacobi)
-                z = grid->held[i] ? 0 : grid->r[at] / DiagonalOf(s, i)[4 * k];
+                z = grid->levels[0].held[i] ? 0 : grid->r[at] / DiagonalOf(s, i)[4 * k];
             grid->p[at] = z + s->beta * grid->p[at];
         }
 }

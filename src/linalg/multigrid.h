@@ -5,7 +5,7 @@
 //   def.vertexCount = n, def.rest = rest, def.elementCount = m, def.elements = tets;
 //   snwGridLevels* levels;  snwGridLevels_Create(context, &def, &levels, message);                // once per shape
 //   snwMultigrid* grid;     snwMultigrid_Create(context, levels, &gridDef, &grid, message);       // once per body
-//   snwMultigrid_Hold(grid, held);                       // any vertices, whenever they change
+//   snwMultigrid_Hold(grid, held, snw_holdMask);         // any vertices, whenever they change
 //   ... write snwMultigrid_Matrix(grid) ...              // off the diagonal floats, on it doubles
 //   snwMultigrid_Refresh(grid, positions);               // coarse matrices for these values and places
 //   snwMultigrid_Solve(grid, &solveDef, f, u);           // conjugate gradients, one V cycle in each iteration
@@ -100,8 +100,18 @@ typedef struct snwBlockMatrix
 
 snwBlockMatrix snwMultigrid_Matrix(snwMultigrid* grid);
 
+// How holding goes on to coarse vertices.
+typedef enum snwHoldRule
+{
+    snw_holdMask, // it does not: motions that nobody feels are left out where blocks are inverted. For 6 and 3 unknowns
+    snw_holdGreedy, // as published: a coarse vertex takes the free child that follows it most and that no other has
+                    // taken; one that finds none is held. Does not ensure full rank
+    snw_holdPeel    // a coarse vertex is free once one of its children has all its other parents settled; if there is
+                    // none, the coarse vertex with the fewest free children is held. Triangular, hence of full rank
+} snwHoldRule;
+
 // held[vertex] is not 0: it does not move. NULL: none. Before Refresh.
-void snwMultigrid_Hold(snwMultigrid* grid, const unsigned char* held);
+void snwMultigrid_Hold(snwMultigrid* grid, const unsigned char* held, snwHoldRule rule);
 
 // After the matrix has new values: all coarse ones. positions: of the vertices, now.
 void snwMultigrid_Refresh(snwMultigrid* grid, const snwVec3* positions);

@@ -376,7 +376,7 @@ static void Multiply(const snwMultigrid* grid, const double* x, double* y, int b
         sum += RowDouble(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], x);
         sum += RowDouble(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], x);
         for (int k = 0; k < 3; ++k)
-            y[3 * (size_t)i + (size_t)k] = grid->held[i] ? 0 : sum[k];
+            y[3 * (size_t)i + (size_t)k] = level->held[i] ? 0 : sum[k];
     }
 }
 

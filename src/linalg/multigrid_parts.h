@@ -72,6 +72,7 @@ typedef struct snwLevel
     float *diagonal, *up;
     float* inverse; // of diagonal blocks
     float *b, *x, *r;
+    unsigned char* held;
     float* weights; // of the transfer, zero for held vertices
     float* levers;  // [3 each] x_i - X_c
 } snwLevel;
@@ -88,7 +89,7 @@ struct snwMultigrid
     int levelCount;
     snwLevel levels[snw_mostLevels];
     double *skyline, *skylineWork; // L of the coarsest matrix; unknowns without a pivot of their own stay zero
-    unsigned char* held;           // [row]
+    int* peeling;                  // scratch of snw_holdPeel
     double* diagonal;              // [9 rows] of the finest matrix
     double *r, *p, *q, *u;         // [3 rows]
     float* galerkin;               // [snw_gridChunks][scratch of a row]
