@@ -4,6 +4,7 @@
 
 static const snwBenchPart s_parts[] = {
     {"solve", snwAddSkelfemSolve},
+    {"boundary", snwAddSkelfemBoundary},
 };
 
 static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snwMessage* message)

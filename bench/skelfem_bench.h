@@ -5,3 +5,4 @@
 #include "parts.h"
 
 void snwAddSkelfemSolve(snwBenchRows* rows);
+void snwAddSkelfemBoundary(snwBenchRows* rows);

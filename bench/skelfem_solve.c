@@ -66,17 +66,25 @@ static void FreeMatrix(snwFemMatrix* m)
 // Free rows of the grid's matrix in double. The second values are those of a body that has bent a little further.
 static bool MakeMatrix(snwFemStage* stage, double h, snwFemMatrix* out)
 {
+    *out = (snwFemMatrix){0};
     const snwFemBody* body = stage->body;
     const snwBlockGraph* graph = snwGridLevels_Graph(stage->levels);
     const int* rowOf = snwGridLevels_RowOf(stage->levels);
-    int *vertexOf = malloc((size_t)graph->rows * sizeof(int)), *freeOf = malloc((size_t)graph->rows * sizeof(int)),
+    int *vertexOf = calloc((size_t)graph->rows, sizeof(int)), *freeOf = calloc((size_t)graph->rows, sizeof(int)),
         count = 0;
     size_t upper = (size_t)graph->upStarts[graph->rows];
     double* blocks = malloc(9 * upper * sizeof(double));
-    for (int v = 0; vertexOf != NULL && v < body->vertexCount; ++v)
+    if (vertexOf == NULL || freeOf == NULL || blocks == NULL)
+    {
+        free(vertexOf), free(freeOf), free(blocks);
+        return false;
+    }
+    for (int v = 0; v < body->vertexCount; ++v)
         vertexOf[rowOf[v]] = v;
-    for (int i = 0; vertexOf != NULL && freeOf != NULL && i < graph->rows; ++i)
-        freeOf[i] = body->held[vertexOf[i]] ? -1 : count++;
+    for (int v = 0; v < body->vertexCount; ++v)
+        freeOf[rowOf[v]] = body->held[v] ? -1 : 0;
+    for (int i = 0; i < graph->rows; ++i)
+        freeOf[i] = freeOf[i] < 0 ? -1 : count++;
     size_t rows = 3 * (size_t)count, room = 9 * (2 * upper + (size_t)count);
     *out = (snwFemMatrix){.rows = (int)rows,
         .starts = calloc(rows + 1, sizeof(int)),
@@ -84,8 +92,7 @@ static bool MakeMatrix(snwFemStage* stage, double h, snwFemMatrix* out)
         .values = {malloc(room * sizeof(double)), malloc(room * sizeof(double))},
         .b = calloc(rows + 1, sizeof(double)),
         .places = calloc(rows + 1, sizeof(double))};
-    bool good = vertexOf && freeOf && blocks && out->starts && out->columns && out->values[0] && out->values[1] &&
-                out->b && out->places;
+    bool good = out->starts && out->columns && out->values[0] && out->values[1] && out->b && out->places;
     for (int turn = 0; good && turn < 2; ++turn)
     {
         snwFemStage_Assemble(stage, h);

@@ -29,7 +29,8 @@ static snwResult Reserve(snwFemBody* body, int vertexCount, int tetCount, snwMes
     if (body->rest && body->now && body->tets && body->mu && body->lambda && body->masses && body->held)
         return snw_ok;
     snwFemBody_Free(body);
-    return snwFailMemory(message);
+    (void)snwFailMemory(message);
+    return snw_errorMemory;
 }
 
 void snwFemBody_Free(snwFemBody* body)
@@ -87,7 +88,7 @@ snwResult snwFemBody_MakeBar(snwFemBody* body, const int cells[3], double jitter
     uint64_t seed = 88172645463325252ull;
     for (int v = 0; v < body->vertexCount; ++v)
     {
-        double at[3] = {v / steps[0], v / steps[1] % points[1], v % points[2]};
+        const int at[3] = {v / steps[0], v / steps[1] % points[1], v % points[2]};
         body->held[v] = at[0] == 0;
         for (int k = 0; k < 3; ++k)
             (&body->rest[v].x)[k] = cell * (at[k] + jitter * (snwBenchRandom(&seed) - 0.5));
@@ -170,9 +171,10 @@ snwResult snwFemStage_Open(snwFemStage* stage, snwContext* context, const snwFem
     stage->added = calloc(count, sizeof(double));
     stage->f = calloc(count, sizeof(snwVec3));
     stage->u = calloc(count, sizeof(snwVec3));
-    if (result >= 0 && (stage->added == NULL || stage->f == NULL || stage->u == NULL))
+    bool there = stage->added != NULL && stage->f != NULL && stage->u != NULL;
+    if (result >= 0 && !there)
         result = snwFailMemory(message);
-    if (result < 0)
+    if (result < 0 || !there)
     {
         snwFemStage_Close(stage);
         return result;

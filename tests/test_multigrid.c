@@ -90,7 +90,7 @@ static uint64_t HashOfSolution(int threads, snwSimd simd)
     return hash;
 }
 
-TEST(grid, sameBitsForThreadsAndInstructionSets)
+TEST(grid, sameBitsForThreadsAndInstructionSets) // Labels: kernels threads
 {
     uint64_t hash = HashOfSolution(1, snw_simdAuto);
     CHECK(hash != 0);
@@ -210,13 +210,13 @@ TEST(grid, lostRankIsHarmless)
 {
     for (int unknowns = 3; unknowns <= 6; unknowns += 3)
     {
-        static const int cells[3] = {8, 4, 4};
+        static const int cells[3] = {16, 8, 8};
         Bench bench;
         REQUIRE(Open(&bench, cells, 0, unknowns, 1, snw_simdAuto));
         for (int v = 0; v < bench.body.vertexCount; ++v)
         {
-            int x = v / 25, y = v / 5 % 5, z = v % 5;
-            bench.body.held[v] = !(x == 8 && y <= 2 && z <= 2 && (y + z) % 2 == 1);
+            int x = v / 81, y = v / 9 % 9, z = v % 9;
+            bench.body.held[v] = !(x == 16 && y <= 2 && z <= 2 && (y + z) % 2 == 1);
         }
         snwGridReport report = SolveStep(&bench, 0);
         CHECK(report.finite && report.residual <= 1e-6 && report.iterations <= 10);

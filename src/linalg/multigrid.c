@@ -44,7 +44,7 @@ static void MakeNumbers(snwMultigrid* grid)
         const snwGridLevel* pattern = &grid->pattern->levels[a];
         snwLevel* level = &grid->levels[a];
         size_t rows = (size_t)pattern->rows, half = (size_t)pattern->graph.upStarts[pattern->rows];
-        size_t block = (size_t)(pattern->size * pattern->size), vector = rows * (size_t)pattern->size;
+        size_t block = (size_t)pattern->size * (size_t)pattern->size, vector = rows * (size_t)pattern->size;
         size_t links = a + 1 < grid->levelCount ? (size_t)pattern->transfer.parentStarts[pattern->rows] : 0;
         *level = (snwLevel){.size = pattern->size,
             .rows = pattern->rows,
@@ -377,7 +377,7 @@ static int InvertSemi(int n, const double* in, double* out)
                 v -= L[order[r]][k] * inverse[k][c];
             inverse[r][c] = v / L[order[r]][r];
         }
-    memset(out, 0, (size_t)(n * n) * sizeof *out);
+    memset(out, 0, (size_t)n * (size_t)n * sizeof *out);
     for (int a = 0; a < rank; ++a)
         for (int b = 0; b < rank; ++b)
         {
@@ -398,7 +398,7 @@ static double InvertRows(int begin, int end, void* data)
     int size = level->size, block = size * size, dropped = 0;
     for (int i = begin; i < end; ++i)
     {
-        double d[36], v[36] = {0};
+        double d[36] = {0}, v[36] = {0};
         for (int k = 0; k < block; ++k)
             d[k] = finest ? rows->grid->diagonal[9 * (size_t)i + (size_t)k]
                           : (double)level->diagonal[(size_t)block * (size_t)i + (size_t)k];
@@ -435,7 +435,7 @@ static int FactorCoarsest(snwMultigrid* grid)
     const snwLevel* level = &grid->levels[grid->levelCount - 1];
     const snwBlockGraph* graph = level->graph;
     const snwSkyline* skyline = &grid->pattern->coarsest;
-    size_t block = (size_t)(level->size * level->size);
+    size_t block = (size_t)level->size * (size_t)level->size;
     memset(grid->skyline, 0, (size_t)skyline->starts[skyline->count] * sizeof(double));
     for (int i = 0; i < level->rows; ++i)
     {

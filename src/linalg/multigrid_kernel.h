@@ -11,7 +11,6 @@
 typedef float Four __attribute__((vector_size(16)));
 typedef float Eight __attribute__((vector_size(32)));
 typedef double FourDoubles __attribute__((vector_size(32)));
-typedef int FourInts __attribute__((vector_size(16)));
 
 // Everything here is inlined: no wide vector is ever passed.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -235,7 +234,7 @@ static void Spread(const snwLevel* fine, const snwLevel* coarse, int begin, int 
 // d x t, with d as (dy, dz, dx) and (dz, dx, dy)
 INLINE Four Cross(Four yzx, Four zxy, Four t)
 {
-    return yzx * __builtin_shuffle(t, (FourInts){2, 0, 1, 3}) - zxy * __builtin_shuffle(t, (FourInts){1, 2, 0, 3});
+    return yzx * __builtin_shufflevector(t, t, 2, 0, 1, 3) - zxy * __builtin_shufflevector(t, t, 1, 2, 0, 3);
 }
 
 // Coarse rows of P^T A P from fine blocks of size `from` to coarse ones of size `to`. sums: twelve Fours for each block
@@ -264,7 +263,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
                 // which block of row i, and which parent of its column
                 int e = *s / snw_mostParents, j;
                 const float* m;
-                size_t block = (size_t)(from * from);
+                size_t block = (size_t)from * (size_t)from;
                 if (e < low)
                     j = g->lowColumns[g->lowStarts[i] + e], m = fine->low + block * (size_t)(g->lowStarts[i] + e);
                 else if (e == low)
@@ -315,7 +314,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
     for (int k = 0; k < width; ++k)
     {
         const Four* sum = sums + 12 * (size_t)k;
-        size_t block = (size_t)(to * to);
+        size_t block = (size_t)to * (size_t)to;
         float m[36];
         for (int q = 0; q < to; ++q)
             for (int r = 0; r < to; ++r)

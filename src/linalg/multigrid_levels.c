@@ -618,8 +618,8 @@ static snwResult MakeRows(
     int* order = Borrow(builder, (size_t)count, sizeof(int));
     level->rows = count;
     level->rest = Keep(builder, (size_t)count, sizeof(snwVec3));
-    if (Finish(builder) < 0)
-        return Finish(builder);
+    if (Finish(builder) < 0 || near.list == NULL)
+        return snwFailMemory(builder->message);
     Order(builder, count, rest, near, order, &level->graph);
     if (Finish(builder) < 0)
         return Finish(builder);
