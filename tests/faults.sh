@@ -67,6 +67,8 @@ faults=(
     'apd.tangledFleshFindsBackInShortSubsteps@src/sim/apd/apd.c@s/^        snwApd_Unfold(sim);/    {} snwApd_Unfold(sim);/'
     'apd.farFromRestEnergyNeverGrows@src/sim/apd/apd_descent.c@s/    if (energy <= most)/    if (energy <= 2 * most)/'
     'apd.stressStatesRecover@src/sim/apd/apd_descent.c@s/double by = i == 0 ? 0.5 :/double by = i == 0 ? 1.0 :/'
+    'texture.everyKindOfPictureGivesItsPixels@src/asset/texture_read.c@s/inks ? JCS_CMYK : JCS_EXT_RGBA/inks ? JCS_CMYK : JCS_EXT_BGRA/'
+    'texture.surfacesAreShownWithJpegAndWebp@src/prepare/pictures.c@s/webp != NULL ? webp : item/item/'
     'gltf.meshoptDirectionsAreThoseOfTheLibrary@src/asset/gltf_buffers.c@s/fold = fmin(z, 0.0);/fold = 0.0;/'
     'elastic.smallStrainHasTheModuliOfTheMaterial@src/sim/apd/elastic.c@s/weight.bulk = 3 \* fmax(lambda, 0)/weight.bulk = fmax(lambda, 0)/'
     'elastic.closestVolumeIsThatOfTheOracle@src/sim/apd/elastic.c@s/    if (below \&\& (!whole || .*/    if (below)/'

@@ -155,9 +155,7 @@ int snwPreparer_BoneOf(const snwPreparer* preparer, int rig);
 // The number of a picture of the glTF document among the textures, read when it is first asked for; -1: none, with a
 // note.
 snwResult snwPreparer_Texture(snwPreparer* preparer, int image, int* texture); // pictures.c
-// A PNG in memory; its pixels are the arena's.
-snwResult snwPreparer_Unpack(snwPreparer* preparer, const void* data, size_t size, snwTexture* texture);
-// A PNG file beside the source.
+// A picture beside the source; its pixels are the arena's.
 snwResult snwPreparer_ReadPicture(snwPreparer* preparer, const char* name, snwTexture* texture);
 // Linear colour and texture of a material of the glTF document; white without one.
 typedef struct snwLook

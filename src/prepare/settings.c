@@ -380,7 +380,7 @@ static const snwField s_mapFields[] = {
         .help = "colours of the vertices, an attribute of the glTF file, or a texture"),
     FIELD(snwMapSetting, channel, "channel", snw_fieldChoice, .names = s_channels, .help = "of a colour or texture"),
     FIELD(snwMapSetting, attribute, "attribute", snw_fieldText, .help = "_SNW_..."),
-    FIELD(snwMapSetting, texture, "texture", snw_fieldText, .upper = 1000, .help = "a PNG file beside it"),
+    FIELD(snwMapSetting, texture, "texture", snw_fieldText, .upper = 1000, .help = "a PNG, JPEG or WebP file beside it"),
     FIELD(snwMapSetting, surface, "surface", snw_fieldText, .help = "by name; all if absent"),
     FIELD(snwMapSetting, lower, "lower", snw_fieldReal, .lower = -1e13, .upper = 1e13, .help = "what 0 means"),
     FIELD(snwMapSetting, upper, "upper", snw_fieldReal, .lower = -1e13, .upper = 1e13, .help = "what 1 means"),

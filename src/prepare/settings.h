@@ -59,7 +59,7 @@ typedef enum snwMapSource
 {
     snw_mapColor,     // of the vertices
     snw_mapAttribute, // of a glTF file
-    snw_mapTexture,   // a PNG beside the file, through the texture coordinates
+    snw_mapTexture,   // a picture beside the file, through the texture coordinates
 } snwMapSource;
 
 typedef struct snwMapSetting
