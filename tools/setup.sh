@@ -7,7 +7,7 @@ packages_of()
 {
     case $1 in
     build) echo build-essential ccache cmake ninja-build pkg-config libjansson-dev libpng-dev \
-        libjpeg62-turbo-dev libwebp-dev libembree-dev libmeshoptimizer-dev libsuitesparse-dev libopenblas0-pthread libwebsockets-dev ;;
+        libjpeg62-turbo-dev libwebp-dev libdraco-dev libembree-dev libmeshoptimizer-dev libsuitesparse-dev libopenblas0-pthread libwebsockets-dev ;;
     film) echo ffmpeg ;;
     validate | web) # node from elsewhere brings its own npm and would not stand Debian's beside it
         command -v node >/dev/null 2>&1 || echo nodejs

@@ -74,7 +74,7 @@ typedef struct snwGltfSparse
 // Checked: every element lies inside of its view.
 typedef struct snwGltfAccessor
 {
-    int view; // -1: zeros, but for the sparse ones
+    int view; // -1: zeros, but for the sparse ones; of the document, or one that Draco unpacked
     size_t offset;
     int stride; // bytes from element to element
     int count;
@@ -100,8 +100,8 @@ typedef struct snwGltf
     bool binary; // it was a GLB
     snwGltfBuffer* buffers;
     int bufferCount;
-    snwGltfView* views;
-    int viewCount;
+    snwGltfView* views; // behind those of the document: what Draco unpacked
+    int viewCount;      // of the document
     snwGltfAccessor* accessors;
     int accessorCount;
     snwGltfChunk* chunks;

@@ -162,7 +162,8 @@ static void ReadUri(snwGltfReading* reading, snwGltfBuffer* buffer)
     char* data = NULL;
     snwGltf_Check(reading, snwGltf_LoadUri(reading->asset->context, reading->input->folder, buffer->uri, &data, &found,
                                reading->json.message));
-    if (data != NULL && !snwGltfReading_Failed(reading) && Count(reading, found))
+    bool beside = strncasecmp(buffer->uri, "data:", 5) != 0; // else the document has them, and they are counted
+    if (data != NULL && !snwGltfReading_Failed(reading) && (!beside || Count(reading, found)))
         buffer->data = Keep(reading, data, found, buffer->size);
     snwFree(reading->asset->context, data);
     snwJson_Leave(&reading->json, mark);

@@ -371,13 +371,13 @@ snwResult snwGltfWriter_Save(snwGltfWriter* writer, const snwGltfSave* save, snw
 // ---------------------------------------------------------------------------------------------------------------------
 // Pictures
 
-static bool EmbedImage(snwGltfWriter* writer, snwValue* image, const snwAssetFolder* folder)
+static size_t EmbedImage(snwGltfWriter* writer, snwValue* image, const snwAssetFolder* folder)
 {
     const char* uri = snwValue_Text(snwValue_Get(image, "uri"), NULL);
     char* data = NULL;
     size_t size = 0;
     if (uri == NULL || IsData(uri))
-        return false;
+        return 0;
     snwResult result = snwGltf_LoadUri(writer->context, folder, uri, &data, &size, NULL);
     const char* kind = result < 0 ? NULL : snwTexture_Kind(data, size);
     if (kind != NULL)
@@ -389,12 +389,12 @@ static bool EmbedImage(snwGltfWriter* writer, snwValue* image, const snwAssetFol
     if (result == snw_errorMemory)
         snwGltfWriter_FailMemory(writer);
     snwFree(writer->context, data);
-    return kind != NULL;
+    return kind != NULL ? size : 0;
 }
 
-int snwGltfWriter_EmbedImages(snwGltfWriter* writer, const snwAssetFolder* folder)
+size_t snwGltfWriter_EmbedImages(snwGltfWriter* writer, const snwAssetFolder* folder)
 {
-    int moved = 0;
+    size_t moved = 0;
     const snwValue* images = snwValue_Get(writer->root, "images");
     for (int i = 0; i < snwValue_Count(images) && !snwGltfWriter_Failed(writer); ++i)
         moved += EmbedImage(writer, images->items[i], folder);
