@@ -20,6 +20,8 @@
 // costs nothing:
 //     m/2h^2 |x - y|^2 + m w^2/2 |x - x_r|^2 = m'/2h^2 |x - y'|^2 + const
 //     m' = m (1 + h^2 w^2),    y' = y + (x_r - y) h^2 w^2 / (1 + h^2 w^2)
+// No w ties a vertex for good: an integrator sees no more than 1.3 rad per substep of it. `pbcd.hold` is the limit, where
+// y' = x_r and m' is infinite.
 // The bind constraint of Eq. 4.4 keeps the distance to the nearest bone only (`pbcd.bind = distance`): flesh may slide
 // around it.
 //
@@ -107,6 +109,7 @@ typedef enum snwPbcdParam
     snw_pbcdSkinning,
     snw_pbcdBlend,
     snw_pbcdAnchor_,
+    snw_pbcdHold,
     snw_pbcdBind_,
     snw_pbcdRest,
     snw_pbcdComplement_,
@@ -137,6 +140,7 @@ typedef struct snwPbcdModel
     int vertexCount;
     bool driven; // bones or vertices of a motion lead
     bool moving; // some motion moves vertices by itself
+    bool hold;   // all of a driven body is where its motion puts it
     snwPbcdMode mode;
     snwPbcdLaw law;
     snwPbcdSolver solver;
