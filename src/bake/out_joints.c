@@ -13,7 +13,10 @@
 
 enum
 {
-    snw_usualHelpers = 320 // of a skin, at most
+    snw_usualHelpers = 320, // of a skin, at most
+    snw_stillFrames = 96,   // of all clips, about, in which helpers rest
+    snw_mostStill = 12,     // of one clip
+    snw_leastStill = 4
 };
 
 typedef struct Group
@@ -134,6 +137,13 @@ static snwResult GatherWeights(Job* job, Group* group)
     return snw_ok;
 }
 
+// Frames of a clip in which helpers rest.
+static int StillCount(const snwAsset* asset)
+{
+    int share = asset->animationCount > 0 ? snw_stillFrames / asset->animationCount : 0;
+    return share > snw_mostStill ? snw_mostStill : share < snw_leastStill ? snw_leastStill : share;
+}
+
 static snwResult PrepareGroup(Job* job, Group* group)
 {
     const snwReel* reel = job->w->reel;
@@ -148,7 +158,9 @@ static snwResult PrepareGroup(Job* job, Group* group)
         group->firsts[i] = group->def.vertexCount;
         group->def.vertexCount += reel->asset->meshes[surface->mesh].vertexCount;
     }
-    size_t frames = (size_t)reel->frameCount, rows = frames * (size_t)group->def.vertexCount;
+    group->def.stillCount = StillCount(reel->asset) * reel->asset->animationCount;
+    group->def.frameCount = reel->frameCount + group->def.stillCount;
+    size_t frames = (size_t)group->def.frameCount, rows = frames * (size_t)group->def.vertexCount;
     group->places = snwArena_Alloc(&job->arena, frames * (size_t)skin->jointCount, sizeof *group->places);
     group->bases = snwArena_Alloc(&job->arena, rows, 3 * sizeof *group->bases);
     group->targets = snwArena_Alloc(&job->arena, rows, 3 * sizeof *group->targets);
@@ -157,7 +169,6 @@ static snwResult PrepareGroup(Job* job, Group* group)
     group->def.targets = group->targets;
     group->def.inverseBinds = skin->inverseBinds;
     group->def.jointCount = skin->jointCount;
-    group->def.frameCount = reel->frameCount;
     if (result >= 0 && job->arena.failed)
         result = snwFailMemory(job->w->message);
     return result < 0 ? result : GatherWeights(job, group);
@@ -191,6 +202,34 @@ static snwResult GatherFrame(Job* job, Group* group, int frame, double time)
     return result;
 }
 
+// The source as it is, between the frames at which a bake is looked at.
+static void GatherStill(Job* job, Group* group)
+{
+    const snwAsset* asset = job->w->reel->asset;
+    const snwAssetSkin* skin = &asset->skins[group->skin];
+    int count = StillCount(asset);
+    for (int s = 0; s < group->def.stillCount; ++s)
+    {
+        const snwAssetAnimation* animation = &asset->animations[s / count];
+        double time = animation->end * (s % count + 0.5) / count;
+        size_t frame = (size_t)job->w->reel->frameCount + (size_t)s;
+        snwAssetPoser_Pose(&job->poser, animation, time);
+        for (int i = 0; i < skin->jointCount; ++i)
+            group->places[frame * (size_t)skin->jointCount + (size_t)i] = job->poser.places[skin->joints[i]];
+        for (int i = 0; i < group->surfaceCount; ++i)
+        {
+            snwBind* bind = &group->binds[i];
+            size_t row = frame * (size_t)group->def.vertexCount + (size_t)group->firsts[i];
+            snwBind_Pose(bind, &job->poser, animation, time);
+            for (int v = 0; v < asset->meshes[group->surfaces[i].mesh].vertexCount; ++v)
+            {
+                Put(group->bases + 3 * (row + (size_t)v), bind->base[v]);
+                Put(group->targets + 3 * (row + (size_t)v), snwAffine_Apply(snwBind_Blend(bind, v), bind->base[v]));
+            }
+        }
+    }
+}
+
 static snwResult Gather(Job* job)
 {
     const snwReel* reel = job->w->reel;
@@ -208,6 +247,8 @@ static snwResult Gather(Job* job)
         if (result >= 0)
             result = snwBakeWriting_Progress(job->w, 0.3 * (frame + 1) / reel->frameCount);
     }
+    for (int i = 0; i < job->groupCount && result >= 0; ++i)
+        GatherStill(job, &job->groups[i]);
     return result;
 }
 
