@@ -20,7 +20,7 @@ packages_of()
     faults) echo git procps rsync ;;
     lint) echo git clang-format clang-tidy ;;
     sanitize) echo clang libclang-rt-14-dev ;;
-    peers) echo coinor-libipopt-dev petsc-dev libbullet-dev libdart-dev libode-dev siconos libsiconos-numerics-dev blender ;;
+    peers) echo coinor-libipopt-dev petsc-dev libbullet-dev libdart-dev libode-dev siconos libsiconos-numerics-dev blender python3-numpy ;;
     *)
         echo "setup: error: there is no group '$1'" >&2
         echo "  try: build, film, web, test, validate, chromium, assimp, tetgen, faults, lint, sanitize or peers" >&2
