@@ -4,6 +4,7 @@
 #include "app/console.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,8 +49,9 @@ static json_t* LoopJson(const snwBakeReport* report)
 
 static json_t* AgainstJson(const snwAgainst* against)
 {
-    return json_pack("{s:o, s:o, s:o, s:i, s:s, s:s, s:i}", "mean", snwJsonReal(against->mean), "most",
-        snwJsonReal(against->most), "bare", snwJsonReal(against->bare), "torn", against->torn, "mesh",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:i}", "mean", snwJsonReal(against->mean), "most",
+        snwJsonReal(against->most), "missed", snwJsonReal(against->missed), "bare", snwJsonReal(against->bare), "held",
+        against->held < 0 ? json_null() : snwJsonReal(against->held), "torn", against->torn, "mesh",
         against->mostPlace.mesh, "bone", against->mostPlace.bone, "frame", against->mostPlace.frame);
 }
 
@@ -178,7 +180,8 @@ void snwBakeReport_Print(const snwBake* bake, const snwBakeOutputReport* written
     PrintFiles(written);
     if (r->checked)
         printf(
-            "%-10s read again: %.2g %% of the size off without flesh, no edge torn\n", "check", 100 * r->against.bare);
+            "%-10s read again: %.2g %% of the size off without flesh, %.2g %% with flesh that is held, no edge torn\n",
+            "check", 100 * r->against.bare, 100 * fmax(r->against.held, 0));
     fflush(stdout);
     for (int i = 0; i < r->warningCount; ++i)
         snwReport(snw_warning, NULL, "%s", r->warnings[i]);

@@ -195,9 +195,9 @@ static snwResult WriteAll(Job* job, snwMessage* message)
     snwProgress_End(&job->progress);
     if (result >= 0)
     {
-        result = snwBake_CheckWritten(job->bake, job->output, message);
-        if (result < 0)
-            remove(job->output); // nobody shall take it for right; the frames stay
+        result = snwBake_CheckWritten(job->bake, job->written, message);
+        for (int i = 0; i < job->written->fileCount && result < 0; ++i)
+            remove(job->written->files[i]); // nobody shall take it for right; the frames stay
     }
     if (result >= 0 && scene != NULL)
         result = snwBake_SaveScene(job->bake, scene, job->force, message);

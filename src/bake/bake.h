@@ -12,6 +12,7 @@
 
 #include "bake/against.h"
 #include "bake/frames.h"
+#include "bake/output.h"
 #include "bake/settings.h"
 #include "prepare/prepare.h"
 #include "sinew/tools.h"
@@ -54,9 +55,9 @@ snwBakeDef snwDefaultBakeDef(void);
 snwResult snwBake_Open(snwContext* context, const snwBakeDef* def, snwBake** bake, snwMessage* message);
 // Simulates, or goes on with it, and measures. After snw_errorInterrupted the folder holds the finished frames.
 snwResult snwBake_Run(snwBake* bake, snwMessage* message);
-// Reads a file that was written of it and holds it against the source; an error names mesh, bone and frame. The frames
-// are kept. snw_ok without a look if there is no source to hold it against.
-snwResult snwBake_CheckWritten(snwBake* bake, const char* path, snwMessage* message);
+// Reads what was written of it again and holds it against the source; an error names mesh, bone and frame. The frames
+// are kept. snw_ok without a look if bones move neither the source nor a document that was made of it.
+snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written, snwMessage* message);
 void snwBake_Close(snwBake* bake); // NULL is allowed
 
 const snwBakeSettings* snwBake_GetSettings(const snwBake* bake);

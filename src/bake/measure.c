@@ -52,7 +52,7 @@ static int MainBone(const snwCharacter* character, int vertex)
     return bone;
 }
 
-static const char* MainBoneName(const snwCharacter* character, int vertex)
+const char* snwBake_MainBone(const snwCharacter* character, int vertex)
 {
     int bone = MainBone(character, vertex);
     return bone >= 0 ? character->def.bones[bone].name : "";
@@ -97,7 +97,7 @@ static void MeasureStretch(Meter* meter, int frame, int index, const float* fles
             continue;
         report->stretch = stretch;
         report->stretchFrame = frame;
-        report->stretchBone = MainBoneName(meter->character, CarrierOf(meter, index, a));
+        report->stretchBone = snwBake_MainBone(meter->character, CarrierOf(meter, index, a));
     }
 }
 
@@ -135,7 +135,7 @@ static void MeasureLag(Meter* meter, int frame, int index, const float* flesh, c
         {
             report->lag = lag;
             report->lagFrame = frame;
-            report->lagBone = MainBoneName(meter->character, carrier);
+            report->lagBone = snwBake_MainBone(meter->character, carrier);
             report->lagPlace = (snwVec3){(double)x[0], (double)x[1], (double)x[2]};
         }
         for (int i = weights->vertexCount > 0 ? weights->starts[carrier] : 0;

@@ -67,3 +67,5 @@ snwResult snwBake_FindMaterials(snwBake* bake, json_t** under, json_t** over, sn
 
 snwResult snwBakeFrames_Open(snwBake* bake, snwBakeFrames** frames, snwMessage* message);
 snwResult snwBake_Measure(snwBake* bake, snwMessage* message);
+// Name of the bone that a vertex of the body follows most; "" if none.
+const char* snwBake_MainBone(const snwCharacter* character, int vertex);
