@@ -1,5 +1,6 @@
 // The engine of bakes: which frames, how they settle, repeat and go on, what is touched, and what is told.
 
+#include "app/bake_film.h"
 #include "bake/bake.h"
 #include "bake/flesh.h"
 #include "bake/output.h"
@@ -920,6 +921,95 @@ TEST(bake, theVerbWritesOnceAndTells)
     run = RUN("bake", path);
     CHECK_INT(run.code, 2);
     snwProcess_Free(&run);
+}
+
+// A whole bake that is stopped at a call of its progress.
+typedef struct Stopper
+{
+    int calls, stopAt; // stopAt 0: never
+    int phases[snw_bakeDrawing + 1];
+} Stopper;
+
+static snwResult CountCall(const snwBakeProgress* progress, void* user)
+{
+    Stopper* stopper = user;
+    ++stopper->phases[progress->stage];
+    CHECK(progress->done >= 0 && progress->done <= progress->total);
+    return ++stopper->calls == stopper->stopAt ? snw_errorInterrupted : snw_ok;
+}
+
+static snwResult CountWriting(int done, int total, void* user)
+{
+    return CountCall(&(snwBakeProgress){snw_bakeWriting, "writing", done, total}, user);
+}
+
+static snwResult CountDrawing(int done, int total, void* user)
+{
+    return CountCall(&(snwBakeProgress){snw_bakeDrawing, "drawing", done, total}, user);
+}
+
+static snwResult BakeAll(const char* path, const char* folder, Stopper* stopper)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwBakeDef def = snwDefaultBakeDef();
+    snwBakeOutputDef out = snwDefaultBakeOutputDef();
+    snwBakeFilmDef film = snwDefaultBakeFilmDef();
+    snwBakeOutputReport report;
+    snwBake* bake = NULL;
+    snwMessage message = {0};
+    char written[192], picture[192];
+    snprintf(written, sizeof written, "%s/stopped_anywhere.glb", snwTest_TempDir());
+    snprintf(picture, sizeof picture, "%s/stopped_anywhere.png", snwTest_TempDir());
+    def.source = path;
+    def.folder = film.folder = folder;
+    def.words = json_pack("{s:f, s:f, s:f}", "end", 0.3, "preroll", 0.0, "softness", 3.0);
+    def.prepare.elements = snw_testElements;
+    def.progress = CountCall;
+    def.user = out.user = film.user = stopper;
+    out.path = written;
+    out.overwrite = film.overwrite = true;
+    out.progress = CountWriting;
+    film.picture = picture;
+    film.width = film.height = 32;
+    film.progress = CountDrawing;
+    snwResult result = snwBake_Open(context, &def, &bake, &message);
+    if (result >= 0)
+        result = snwBake_Run(bake, &message);
+    if (result >= 0)
+        result = snwBakeOutput_Write(context, snwBake_GetFrames(bake), &out, &report, &message);
+    if (result >= 0)
+        result = snwBake_CheckWritten(bake, &report, &message);
+    if (result >= 0)
+        result = snwBakeFilm_Draw(context, bake, &film, &message);
+    if (result >= 0)
+        stopper->calls = snwBake_GetReport(bake)->frames;
+    snwBake_Close(bake);
+    json_decref((json_t*)def.words);
+    snwDestroyContext(context);
+    return result;
+}
+
+TEST(bake, everyPhaseTellsAndCanBeStopped)
+{
+    char folder[160];
+    snprintf(folder, sizeof folder, "%s/stopped_anywhere", snwTest_TempDir());
+    const char* path = BendFile("anywhere");
+    Stopper all = {0};
+    REQUIRE(BakeAll(path, folder, &all) >= 0);
+    CHECK_INT(all.phases[snw_bakePreparing], snw_prepareStepCount);
+    for (int i = snw_bakeSimulating; i <= snw_bakeDrawing; ++i)
+        CHECK(all.phases[i] >= all.calls); // of each frame, at least
+    CHECK(all.phases[snw_bakeWriting] >= 3 * all.calls);
+    CHECK(all.phases[snw_bakeChecking] >= 2 * all.calls);
+
+    // The first, a middle and the last call of each phase; the frames of the first run are found again.
+    for (int i = 0, first = 1; i <= snw_bakeDrawing; first += all.phases[i++])
+        for (int k = 0; k < 3; ++k)
+        {
+            Stopper stopper = {.stopAt = first + k * (all.phases[i] - 1) / 2};
+            CHECK_INT(BakeAll(path, folder, &stopper), snw_errorInterrupted);
+            CHECK_INT(stopper.calls, stopper.stopAt); // nothing goes on after it
+        }
 }
 
 // Ctrl-C while it prepares: over at once, and nothing is left. Weights of so many elements would take minutes.

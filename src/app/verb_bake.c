@@ -24,7 +24,8 @@ typedef struct Job
     snwBakeOutputReport* written;
     snwBake* bake;
     snwProgress progress;
-    const char* label;
+    snwBakeStage stage; // that the progress is of
+    char lastWords[snw_maxPath + 128];
 } Job;
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -94,24 +95,25 @@ static snwExit CheckFree(Job* job, const char* path)
 static snwResult ShowProgress(const snwBakeProgress* progress, void* user)
 {
     Job* job = user;
-    if (job->label == NULL || strcmp(job->label, progress->word) != 0)
+    if (job->progress.label == NULL || job->stage != progress->stage || job->progress.total != progress->total)
     {
-        if (job->label == NULL || job->progress.total != progress->total)
-        {
-            snwProgress_End(&job->progress);
-            job->progress = snwProgress_Begin(progress->word, progress->total);
-        }
-        job->label = job->progress.label = progress->word;
+        snwProgress_End(&job->progress);
+        job->progress = snwProgress_Begin(progress->word, progress->total);
+        job->stage = progress->stage;
     }
+    job->progress.label = progress->word;
     snwProgress_Update(&job->progress, progress->done);
     return *snwInterrupt_Flag() ? snw_errorInterrupted : snw_ok;
 }
 
-static snwResult ShowDone(int done, int total, void* user)
+static snwResult ShowWriting(int done, int total, void* user)
 {
-    Job* job = user;
-    snwBakeProgress progress = {snw_bakeMeasuring, job->out.path == NULL ? "drawing" : "writing", done, total};
-    return ShowProgress(&progress, job);
+    return ShowProgress(&(snwBakeProgress){snw_bakeWriting, "writing", done, total}, user);
+}
+
+static snwResult ShowDrawing(int done, int total, void* user)
+{
+    return ShowProgress(&(snwBakeProgress){snw_bakeDrawing, "drawing", done, total}, user);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -128,7 +130,7 @@ static snwResult FindOutput(Job* job, snwMessage* message)
     job->out.compress = settings->compress;
     job->out.choose = strcmp(settings->format, "auto") == 0;
     job->out.overwrite = job->force;
-    job->out.progress = ShowDone;
+    job->out.progress = ShowWriting;
     job->out.user = job;
     if (settings->up[0] != 0)
         job->out.up = settings->up[0] == 'z' ? snw_upZ : snw_upY;
@@ -175,9 +177,8 @@ static snwResult DrawFilm(Job* job, snwMessage* message)
     }
     def.folder = job->folder;
     def.overwrite = job->force;
-    def.progress = ShowDone;
+    def.progress = ShowDrawing;
     def.user = job;
-    job->out.path = NULL;
     snwResult result = snwBakeFilm_Draw(job->context, job->bake, &def, message);
     snwProgress_End(&job->progress);
     if (result >= 0 && def.path != NULL)
@@ -236,6 +237,9 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
     snwInterrupt_NothingToLose(true, job->folder);
     snwResult result = snwBake_Open(job->context, def, &job->bake, &message);
     snwInterrupt_NothingToLose(false, NULL);
+    snprintf(job->lastWords, sizeof job->lastWords,
+        "\nsinew: stopped; finished frames are kept in %s; the same command goes on\n", job->folder);
+    snwInterrupt_EndSoon(job->lastWords);
     if (result >= 0)
         result = FindOutput(job, &message);
     if (result < 0)
@@ -247,7 +251,6 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
     }
     result = snwBake_Run(job->bake, &message);
     snwProgress_End(&job->progress);
-    job->label = NULL;
     if (result >= 0)
         result = WriteAll(job, &message);
     if (result < 0)

@@ -210,6 +210,7 @@ typedef struct Job
     Pair* pairs;
     int pairCount;
     double sum, count;
+    int looks; // at frames, for progress
     snwAgainst* out;
 } Job;
 
@@ -307,14 +308,28 @@ static void FindSize(Job* job)
     job->out->size = job->pairCount > 0 ? snwVec3_Distance(lower, upper) : 1;
 }
 
-// The longest that the source makes each edge in the clip.
-static void MeasureEdges(Job* job, int clip)
+// After a frame of one of the two passes over each clip.
+static snwResult Tell(Job* job)
 {
+    int total = 0;
+    for (int clip = 0; clip < job->def->source->animationCount; ++clip)
+        if (job->def->written != NULL || clip == job->def->clip)
+            total += 2 * FrameCount(job, clip);
+    job->looks = job->looks < total ? job->looks + 1 : total;
+    if (job->def->progress == NULL || job->def->progress(job->looks, total, job->def->user) >= 0)
+        return snw_ok;
+    return snwFail(job->message, snw_errorInterrupted, NULL, "stopped while checking what was written");
+}
+
+// The longest that the source makes each edge in the clip.
+static snwResult MeasureEdges(Job* job, int clip)
+{
+    snwResult result = snw_ok;
     for (int i = 0; i < job->pairCount; ++i)
         memset(job->pairs[i].longest, 0, (size_t)job->pairs[i].edgeCount * sizeof(double));
     double end = job->def->source->animations[clip].end;
     int frames = FrameCount(job, clip), count = frames > 1 ? frames : snw_otherFrames; // a file of one is of any
-    for (int f = 0; f < count; ++f)
+    for (int f = 0; f < count && result >= 0; ++f)
     {
         double time = frames > 1 ? TimeOf(job, clip, f) : end * f / (count - 1);
         PoseNodes(&job->source, clip, time, job->def->source->nodeCount);
@@ -326,7 +341,9 @@ static void MeasureEdges(Job* job, int clip)
                 pair->longest[e] = fmax(pair->longest[e],
                     snwVec3_Distance(job->source.now[pair->edges[e][0]], job->source.now[pair->edges[e][1]]));
         }
+        result = Tell(job);
     }
+    return result;
 }
 
 // Edges that are torn in this frame; *worst is a vertex of the worst.
@@ -463,9 +480,7 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
     }
     out->torn = torn > out->torn ? torn : out->torn;
     ++out->frames;
-    if (result >= 0 && def->interrupt != NULL && *def->interrupt)
-        result = snwFail(job->message, snw_errorInterrupted, NULL, "stopped while checking what was written");
-    return result;
+    return result < 0 ? result : Tell(job);
 }
 
 // Of a document and the source; without one `now` alone is of use.
@@ -523,7 +538,7 @@ snwResult snwCompareAgainst(snwContext* context, const snwAgainstDef* def, snwAg
     {
         if (def->written == NULL && clip != def->clip)
             continue;
-        MeasureEdges(&job, clip);
+        result = MeasureEdges(&job, clip);
         job.sum = job.count = 0;
         for (int f = 0; f < FrameCount(&job, clip) && result >= 0; ++f)
             result = CompareFrame(&job, clip, f);

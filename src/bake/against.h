@@ -27,6 +27,8 @@ typedef struct snwAgainstShown
 
 typedef snwResult snwAgainstShownFn(void* user, int frame, int node, snwAgainstShown* shown, snwMessage* message);
 
+typedef snwResult snwAgainstProgressFn(int done, int total, void* user); // a negative result stops the work
+
 typedef struct snwAgainstDef
 {
     const snwAsset* source;
@@ -34,10 +36,10 @@ typedef struct snwAgainstDef
     snwAgainstShownFn* shown; // of what is no document: frames of the clip, nothing else is looked at
     int clip;                 // that flesh was added to; -1: not known, all are looked at alike
     double start, rate;
-    int frameCount;           // of that clip: frame i is at start + i / rate
-    snwAgainstFleshFn* flesh; // NULL: not known
+    int frameCount;                 // of that clip: frame i is at start + i / rate
+    snwAgainstFleshFn* flesh;       // NULL: not known
+    snwAgainstProgressFn* progress; // NULL: none
     void* user;
-    const volatile bool* interrupt; // NULL: none
 } snwAgainstDef;
 
 typedef struct snwAgainstPlace

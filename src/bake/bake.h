@@ -24,6 +24,9 @@ typedef enum snwBakeStage
     snw_bakePreparing,
     snw_bakeSimulating,
     snw_bakeMeasuring,
+    snw_bakeWriting,
+    snw_bakeChecking, // what was written
+    snw_bakeDrawing,  // film and picture
 } snwBakeStage;
 
 typedef struct snwBakeProgress

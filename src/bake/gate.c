@@ -229,6 +229,11 @@ static snwResult CompareHeld(Gate* gate, snwAgainstDef* def, snwMessage* message
 
 // ---------------------------------------------------------------------------------------------------------------------
 
+static snwResult OnLook(int done, int total, void* user)
+{
+    return snwBake_Tell(((const Gate*)user)->bake, snw_bakeChecking, "checking", done, total);
+}
+
 snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written, snwMessage* message)
 {
     Gate gate = {.bake = bake, .frame = -1};
@@ -246,8 +251,8 @@ snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written
         .start = reel->start,
         .rate = reel->rate,
         .frameCount = reel->frameCount,
-        .user = &gate,
-        .interrupt = bake->def.interrupt};
+        .progress = OnLook,
+        .user = &gate};
     if (result >= 0 && comparable)
         result = CompareWritten(&gate, &def, written, message);
     if (result >= 0 && comparable)
