@@ -262,7 +262,8 @@ static snwResult MakePairs(Job* job)
     return snw_ok;
 }
 
-static const char* BoneOf(const snwAsset* asset, const Pair* pair, int vertex)
+// The bone that moves a vertex most.
+static void NameBone(const snwAsset* asset, const Pair* pair, int vertex, snwAgainstPlace* place)
 {
     const snwAssetWeights* weights = &pair->mesh->weights;
     int skin = asset->nodes[pair->node].skin, best = -1;
@@ -271,7 +272,10 @@ static const char* BoneOf(const snwAsset* asset, const Pair* pair, int vertex)
         if (weights->bones[k] < asset->skins[skin].jointCount &&
             (best < 0 || weights->values[k] > weights->values[best]))
             best = k;
-    return best >= 0 ? asset->nodes[asset->skins[skin].joints[weights->bones[best]]].name : "";
+    snwAffine inverse;
+    place->vertex = vertex;
+    place->bone = best >= 0 ? asset->nodes[asset->skins[skin].joints[weights->bones[best]]].name : "";
+    place->flat = best >= 0 && !snwAffine_Inverse(asset->skins[skin].inverseBinds[weights->bones[best]], &inverse);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -376,8 +380,7 @@ static void Meet(const Job* job, const Pair* pair, Worst worst, double off, int 
         return;
     *worst.most = off;
     *worst.place = place;
-    worst.place->vertex = vertex;
-    worst.place->bone = BoneOf(job->def->source, pair, vertex);
+    NameBone(job->def->source, pair, vertex, worst.place);
 }
 
 // Where the written one has the surface, in job->written.now; false: it does not tell.
@@ -465,8 +468,7 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
         if (count > 0 && torn > out->torn)
         {
             out->tornPlace = place;
-            out->tornPlace.vertex = worst;
-            out->tornPlace.bone = BoneOf(source, pair, worst);
+            NameBone(source, pair, worst, &out->tornPlace);
         }
 
         // Is it the source but for its flesh?
@@ -534,6 +536,10 @@ snwResult snwCompareAgainst(snwContext* context, const snwAgainstDef* def, snwAg
     snwResult result = MakeStages(&job) ? MakePairs(&job) : snwFailMemory(message);
     if (result >= 0)
         FindSize(&job);
+    if (result >= 0 && !(out->size > 0 && isfinite(out->size)))
+        result = snwFail(message, snw_errorInput, "look for a node with a scale of zero",
+            "the source shows nothing: its surfaces have no size at the beginning of '%s'",
+            def->source->animations[0].name);
     for (int clip = 0; clip < def->source->animationCount && result >= 0; ++clip)
     {
         if (def->written == NULL && clip != def->clip)
@@ -566,8 +572,9 @@ snwResult snwAgainst_Judge(const snwAgainst* against, snwMessage* message)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
         if (!(parts[i].off <= SNW_AGAINST_OFF))
             return snwFail(message, snw_errorInput, parts[i].remedy,
-                "surface '%s' is %.2g %% of the size %s: bone '%s', frame %d of '%s'", parts[i].place->mesh,
-                100 * parts[i].off, parts[i].words, parts[i].place->bone, parts[i].place->frame, parts[i].place->clip);
+                "surface '%s' is %.2g %% of the size %s: bone '%s'%s, frame %d of '%s'", parts[i].place->mesh,
+                100 * parts[i].off, parts[i].words, parts[i].place->bone,
+                parts[i].place->flat ? ", whose bind matrix is flat" : "", parts[i].place->frame, parts[i].place->clip);
     const snwAgainstPlace* torn = &against->tornPlace;
     if (against->torn > 0)
         return snwFail(message, snw_errorInput, "a lower --softness, or --only MESH to leave this surface out",

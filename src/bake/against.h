@@ -47,6 +47,7 @@ typedef struct snwAgainstPlace
     const char *mesh, *bone, *clip; // bone "": none
     int vertex, frame;
     double time; // s, in the clip
+    bool flat;   // the bone's bind matrix flattens what follows it
 } snwAgainstPlace;
 
 // Differences are shares of the size: the diagonal of what the source shows at the beginning of its first clip.

@@ -329,7 +329,8 @@ static snwResult ChooseScale(snwPreparer* p)
     snwVec3 sides = snwVec3_Sub(upper, lower);
     double longest = fmax(sides.x, fmax(sides.y, sides.z));
     if (!(longest > 0 && isfinite(longest)))
-        return snwFail(p->message, snw_errorInput, NULL, "the surfaces have no size");
+        return snwFail(p->message, snw_errorInput, "look for a scale of zero, or vertices that are all in one point",
+            "the surfaces have no size");
     bool guessed = false;
     if (p->def->scale > 0)
         p->scale = p->def->scale;
