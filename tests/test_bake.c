@@ -889,6 +889,24 @@ TEST(bake, twistsKeepTheirVolumeAndWaist)
     snwDestroyContext(context);
 }
 
+TEST(bake, kindsAreChangedByPattern)
+{
+    const char* path = snwPrepareWorld_Write(&(snwPrepareWorld){.shirt = true, .shirtMaterial = "wool"}, "kinds",
+        "{'sinew': 1, 'surfaces': {'shirt': {'kind': 'carried'}}}");
+    Take take = Open(path, "kinds", "{'rigid': ['*'], 'soft': ['bo*']}"); // the command line wins
+    REQUIRE(take.result >= 0);
+    CHECK_INT(snwPrepared_GetSurface(snwBake_GetPrepared(take.bake), 0)->kind, snw_surfaceSoft);
+    CHECK_INT(snwPrepared_GetSurface(snwBake_GetPrepared(take.bake), 1)->kind, snw_surfaceRigid);
+    Close(&take);
+    take = Open(path, "kinds", "{'rigid': ['bood*']}");
+    CHECK_INT(take.result, snw_errorInput);
+    CHECK_CONTAINS(take.message.text, "bood*");
+    Close(&take);
+    take = Open(path, "kinds", "{'rigid': 'body'}");
+    CHECK_CONTAINS(take.message.text, "list of names");
+    Close(&take);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // The verb
 

@@ -39,9 +39,9 @@ static const struct
     {"loop", "loop"}, {"blend", "blend"}, {"softness", "softness"}, {"falloff", "falloff"}, {"gravity", "gravity"},
     {"preset", "preset"}, {"material", "material"}, {"collide", "collide"}, {"self-collision", "self_collision"},
     {"keep-trajectory", "keep_trajectory"}, {"method", "method"}, {"substeps", "substeps"},
-    {"iterations", "iterations"}, {"set", "settings"}, {"only", "only"}, {"bones", "bones"}, {"format", "format"},
-    {"tolerance", "tolerance"}, {"most", "most"}, {"influences", "influences"}, {"compress", "compress"}, {"up", "up"},
-    {"cache", "cache"}};
+    {"iterations", "iterations"}, {"set", "settings"}, {"only", "only"}, {"bones", "bones"}, {"rigid", "rigid"},
+    {"carried", "carried"}, {"soft", "soft"}, {"format", "format"}, {"tolerance", "tolerance"}, {"most", "most"},
+    {"influences", "influences"}, {"compress", "compress"}, {"up", "up"}, {"cache", "cache"}};
 
 static snwExit ReadWords(Job* job)
 {
@@ -356,6 +356,10 @@ static const snwOption s_options[] = {
     {"self-collision", 0, NULL, false, snw_completeNothing, NULL, "flesh does not pass through itself"},
     {"only", 0, "MESH", true, snw_completeNothing, NULL, "touch this mesh (several times: these)"},
     {"bones", 0, "BONE", true, snw_completeNothing, NULL, "move the flesh of this bone only (several times: these)"},
+    {"rigid", 0, "PATTERN", true, snw_completeNothing, NULL,
+        "surfaces or materials that move with a bone, like '*armor*': by shape, weights and names if nobody says it"},
+    {"carried", 0, "PATTERN", true, snw_completeNothing, NULL, "the same of what rides on the flesh: clothes, hair"},
+    {"soft", 0, "PATTERN", true, snw_completeNothing, NULL, "the same of what is flesh"},
     {"method", 'm', "NAME", false, snw_completeMethods, NULL,
         "default pbcd, which leaves bones where the artist has them"},
     {"substeps", 0, "N", false, snw_completeNothing, NULL, "parts of each frame: more are stiffer, and dearer"},

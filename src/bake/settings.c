@@ -41,6 +41,9 @@ static const snwField s_fields[] = {
     FIELD(settings, "settings", snw_fieldRaw, .help = "of the method, by name"),
     FIELD(only, "only", snw_fieldRaw, .help = "surfaces to touch, by name; all if absent"),
     FIELD(bones, "bones", snw_fieldRaw, .help = "bones whose flesh moves, by name; all if absent"),
+    FIELD(rigid, "rigid", snw_fieldRaw, .help = "surfaces and materials that move with a bone, by name or pattern"),
+    FIELD(carried, "carried", snw_fieldRaw, .help = "the same of what rides on the flesh"),
+    FIELD(soft, "soft", snw_fieldRaw, .help = "the same of flesh"),
     FIELD(
         format, "format", snw_fieldText, .help = "auto, glb, morphs, joints, pc2, mdd or obj; by the ending if absent"),
     FIELD(tolerance, "tolerance", snw_fieldReal, .lower = 1e-6, .upper = 1, .unit = "m",
@@ -190,7 +193,8 @@ static snwResult CheckKind(snwJson* json, const snwBakeSettings* settings)
         bool list;
     } raw[] = {{"material", settings->material, false}, {"materials", settings->materials, false},
         {"settings", settings->settings, false}, {"collide", settings->collide, true}, {"only", settings->only, true},
-        {"bones", settings->bones, true}};
+        {"bones", settings->bones, true}, {"rigid", settings->rigid, true}, {"carried", settings->carried, true},
+        {"soft", settings->soft, true}};
     for (size_t i = 0; i < sizeof raw / sizeof *raw; ++i)
     {
         bool fits = raw[i].value == NULL || (raw[i].list ? json_is_array(raw[i].value) : json_is_object(raw[i].value));

@@ -29,6 +29,7 @@ typedef struct snwBakeSettings
     const char* up;           // of caches and OBJ: y or z
     const char* cache;        // vertices over time as primary motion, PC2 or MDD; "": none
     const json_t *material, *materials, *collide, *settings, *only, *bones;
+    const json_t *rigid, *carried, *soft; // patterns of surfaces and materials
     // below: not from a table
     json_t* document; // that all of it points into
 } snwBakeSettings;

@@ -218,6 +218,9 @@ snwResult snwBake_Prepare(snwBake* bake, snwMessage* message)
         return PrepareFile(bake, message);
     snwResult result = snwPrepared_Open(bake->context, bake->path, &bake->prepared, message);
     bake->wasPrepared = true;
+    if (bake->settings.rigid != NULL || bake->settings.carried != NULL || bake->settings.soft != NULL)
+        return snwFail(message, snw_errorInput, "bake the file that it was made of, or prepare that again",
+            "it is prepared: what is rigid, carried or soft is decided");
     if (result >= 0)
         FindAsset(bake);
     if (result >= 0 && bake->asset == NULL)

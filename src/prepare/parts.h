@@ -29,10 +29,16 @@ typedef struct snwRestSurface
     int shellCount;
     snwSurfaceSetting setting;
     snwSurfaceKind kind;
-    bool left;       // out
-    int rigidBone;   // of a whole surface that is rigid: bone of the rig, -1: none
-    int* shellBones; // by piece: bone of the rig that it is rigid with, -2: not rigid, -1: rigid with flesh
+    bool left;                  // out
+    int rigidBone;              // of a whole surface that is rigid: bone of the rig, -1: none
+    snwSurfaceKind* shellKinds; // by piece
+    int* shellBones;            // by piece that is rigid: bone of the rig that it is rigid with, -1: with flesh
 } snwRestSurface;
+
+static inline bool snwRestSurface_IsFlesh(const snwRestSurface* surface, int vertex)
+{
+    return !surface->left && surface->shellKinds[surface->shellOf[surface->weld.map[vertex]]] == snw_surfaceSoft;
+}
 
 // A joint of a skin or a handle of a bundle.
 typedef struct snwRigBone
@@ -148,6 +154,9 @@ snwResult snwPreparer_ShapeMotion(
 // What surfaces need beyond that, into their tracks.
 snwResult snwPreparer_DetailSurfaces(snwPreparer* preparer, snwPrepared* prepared, snwSurfaceInfo* infos);
 snwResult snwPreparer_OpenCache(snwPreparer* preparer);
+
+// The material of a part of a mesh, by its number among the parts of all surfaces; "": it has none.
+const char* snwPreparer_PartMaterial(const snwPreparer* preparer, int index); // materials.c
 
 // The bone of the character that a bone of the rig became or was merged into; -1: none.
 int snwPreparer_BoneOf(const snwPreparer* preparer, int rig);

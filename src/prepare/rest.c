@@ -234,6 +234,16 @@ static snwResult MakeSurface(snwPreparer* p, snwRestSurface* surface)
     return result < 0 ? result : Survey(p, surface);
 }
 
+// That of its node, of its mesh, or of the nearest node above that has one.
+static const char* NameSurface(const snwAsset* asset, const snwAssetMesh* mesh, int node)
+{
+    if (node < 0 || (asset->nodes[node].name[0] == 0 && mesh->name[0] != 0))
+        return mesh->name;
+    while (asset->nodes[node].name[0] == 0 && asset->nodes[node].parent >= 0)
+        node = asset->nodes[node].parent;
+    return asset->nodes[node].name;
+}
+
 // A node per mesh that has triangles; of meshes that no node shows, one without.
 static snwResult ListSurfaces(snwPreparer* p)
 {
@@ -255,7 +265,7 @@ static snwResult ListSurfaces(snwPreparer* p)
         if (p->surfaceCount == snw_maxSurfaces)
             return snwFail(p->message, snw_errorInput, "join some", "more than %d surfaces", snw_maxSurfaces);
         snwRestSurface* surface = &p->surfaces[p->surfaceCount++];
-        surface->name = node >= 0 && asset->nodes[node].name[0] != 0 ? asset->nodes[node].name : mesh->name;
+        surface->name = NameSurface(asset, mesh, node);
         surface->mesh = index;
         surface->node = node;
         surface->skin = node >= 0 && mesh->weights.starts != NULL ? asset->nodes[node].skin : -1;
@@ -368,7 +378,7 @@ snwResult snwPreparer_FindRest(snwPreparer* p)
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
         result = MakeSurface(p, &p->surfaces[i]);
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
-        result = snwPrepareSettings_Surface(
-            &p->settings, p->surfaces[i].name, p->surfaces[i].node, &p->surfaces[i].setting, p->message);
+        result = snwPrepareSettings_Surface(&p->settings, p->surfaces[i].name,
+            p->asset->meshes[p->surfaces[i].mesh].name, p->surfaces[i].node, &p->surfaces[i].setting, p->message);
     return result;
 }

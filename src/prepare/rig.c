@@ -174,9 +174,16 @@ static const char* RigName(int index, const void* user)
     return ((const snwPreparer*)user)->rig[index].name;
 }
 
+// What patterns may mean: surfaces, then their meshes, then materials.
 static const char* SurfaceName(int index, const void* user)
 {
-    return ((const snwPreparer*)user)->surfaces[index].name;
+    const snwPreparer* p = user;
+    if (index < p->surfaceCount)
+        return p->surfaces[index].name;
+    index -= p->surfaceCount;
+    if (index < p->surfaceCount)
+        return p->asset->meshes[p->surfaces[index].mesh].name;
+    return snwPreparer_PartMaterial(p, index - p->surfaceCount);
 }
 
 snwResult snwPreparer_FindRig(snwPreparer* p)
@@ -195,7 +202,10 @@ snwResult snwPreparer_FindRig(snwPreparer* p)
         result = TakeWeights(p, i);
     if (result >= 0)
         result = snwPrepareSettings_CheckNames(&p->settings, "bones", p->rigCount, RigName, p, p->message);
+    int names = 2 * p->surfaceCount;
+    for (int i = 0; i < p->surfaceCount; ++i)
+        names += p->asset->meshes[p->surfaces[i].mesh].partCount;
     if (result >= 0)
-        result = snwPrepareSettings_CheckNames(&p->settings, "surfaces", p->surfaceCount, SurfaceName, p, p->message);
+        result = snwPrepareSettings_CheckNames(&p->settings, "surfaces", names, SurfaceName, p, p->message);
     return result;
 }

@@ -102,7 +102,7 @@ static snwResult AnchorPieces(Finisher* f, const snwRestSurface* surface, int* a
     for (int s = 0; s < surface->shellCount; ++s)
     {
         anchors[s] = -1;
-        if (surface->shellBones[s] == -2)
+        if (surface->shellKinds[s] != snw_surfaceRigid)
             continue;
         int bone = snwPreparer_BoneOf(p, surface->shellBones[s]);
         anchors[s] = bone >= 0 ? AnchorOfBone(f, bone) : -1;
