@@ -116,7 +116,7 @@ static int RunProgram(char* const* arguments, const snwEncodeDef* def, int* stat
             error = errno;
         else if (ended < 0)
             ended = 0;
-        else if (ended == 0 && def->waiting(def->user) < 0)
+        else if (ended == 0 && def->waiting != NULL && def->waiting(def->user) < 0)
             stopped = kill(child, SIGKILL) == 0;
         else if (ended == 0)
             nanosleep(&(struct timespec){.tv_nsec = SNW_LOOK_NS}, NULL);
