@@ -67,6 +67,8 @@ faults=(
     'apd.tangledFleshFindsBackInShortSubsteps@src/sim/apd/apd.c@s/^        snwApd_Unfold(sim);/    {} snwApd_Unfold(sim);/'
     'apd.farFromRestEnergyNeverGrows@src/sim/apd/apd_descent.c@s/    if (energy <= most)/    if (energy <= 2 * most)/'
     'apd.stressStatesRecover@src/sim/apd/apd_descent.c@s/double by = i == 0 ? 0.5 :/double by = i == 0 ? 1.0 :/'
+    'bake.nodesThatMoveCarryASoftBody@src/prepare/rest.c@s/^                BindCarrier(p, .*/                {}/'
+    'bake.nodesThatMoveCarryASoftBody@src/bake/source.c@s/bool carried = asset->format.*/bool carried = false;/'
     'draco.packedMeshesAreThoseThatWerePacked@src/asset/gltf_draco.c@s/                accessor->offset = offset;/                accessor->offset = 0;/'
     'draco.damagedDataIsRefusedWithItsPlace@src/asset/gltf_draco.c@s/        if (wanted != (i == 0 ? corners : vertices))/        if (i == 0 \&\& wanted != corners)/'
     'draco.whatIsAddedKeepsThePackedDataOrLetsItGo@src/asset/gltf_write_morph.c@s/^    snwGltfWriter_LoosenDraco(.*/    {}/'

@@ -241,7 +241,12 @@ snwGltfWorld snwPrepareWorld_Make(const snwPrepareWorld* world)
     }
     if (world->torn != 0)
         AddTear(&file, soup, world->torn);
-    snwGltfWorld_Add(&file, "nodes", "{'name': 'body', 'mesh': %d, 'skin': 0}", mesh);
+    snwGltfWorld_Add(&file, "nodes", "{'name': 'body', 'mesh': %d%s}", mesh, world->carried ? "" : ", 'skin': 0");
+    if (world->carried)
+    {
+        snwGltfWorld_Set(&file, "nodes/1/children/1", "4");
+        snwGltfWorld_Set(&file, "skins", NULL);
+    }
     if (world->shirt)
     {
         memset(soup, 0, sizeof *soup);

@@ -27,6 +27,7 @@ typedef struct snwPrepareWorld
     bool shell;   // of the body: an octahedron at x = 1.4 that follows 'end' alone, which turns by 90 degrees in 'bend'
     bool hand;    // 'lower' is called 'hand'
     double torn;  // of the body: one corner is so far off, by a morph; 0: none
+    bool carried; // nothing has a skin: the body hangs on 'upper'
     bool posed;   // nodes stand bent by 40 degrees and the root moved, unlike the bind pose
 } snwPrepareWorld;
 

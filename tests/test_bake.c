@@ -376,6 +376,46 @@ TEST(bake, clipsWithoutANameAreFoundByNumber)
     snwDestroyContext(context);
 }
 
+// Meshes without a skin on nodes that move: the body is soft, follows the node above it as a bone and is where the
+// artist has it, on average; the hat has a node of its own.
+TEST(bake, nodesThatMoveCarryASoftBody)
+{
+    char path[512], out[192];
+    snprintf(path, sizeof path, "%s",
+        snwPrepareWorld_Write(&(snwPrepareWorld){.swing = true, .hat = true, .carried = true}, "carried", NULL));
+    Take take = Run(path, "carried", "{'clip': 'swing'}");
+    REQUIRE(take.result >= 0);
+    snwBakeFrames* frames = snwBake_GetFrames(take.bake);
+    snwBakeInfo info = snwBakeFrames_GetInfo(frames);
+    const snwCharacterDef* def = snwCharacter_GetDef(snwPrepared_GetCharacter(info.prepared));
+    CHECK_INT(def->boneCount, 2);
+    CHECK(strcmp(def->bones[0].name, "upper") == 0);
+    CHECK(snwBake_GetSettings(take.bake)->keepTrajectory);
+    CHECK(LagBetween(frames, 0.02, 1.1) > 1e-3);
+    for (int f = 0; f < info.frameCount; f += 6) // 'upper' turns by 90 degrees about y and rises by 0.3 m
+    {
+        double turn = 0.5 * 3.14159265358979 * f / (info.frameCount - 1), rise = 0.3 * f / (info.frameCount - 1);
+        snwVec3 middle = {0, 0, 0}, wanted = {0, 0, 0};
+        REQUIRE(snwBakeFrames_Read(frames, f, NULL, NULL) >= 0);
+        const float* body = snwBakeFrames_GetBody(frames);
+        for (int i = 0; i < def->vertexCount; ++i)
+        {
+            snwVec3 x = def->vertices[i],
+                    now = {cos(turn) * x.x + sin(turn) * x.z, x.y + rise, -sin(turn) * x.x + cos(turn) * x.z};
+            middle = snwVec3_Add(middle, (snwVec3){body[3 * i], body[3 * i + 1], body[3 * i + 2]});
+            wanted = snwVec3_Add(wanted, now);
+        }
+        CHECK(snwVec3_Distance(middle, wanted) < 0.02 * def->vertexCount);
+    }
+    Close(&take);
+    snprintf(out, sizeof out, "%s/carried_soft.glb", snwTest_TempDir());
+    snwProcess run = RUN("bake", path, "-o", out, "--clip", "swing", "--end", "0.5", "--elements", "150");
+    CHECK_INT(run.code, 0);
+    CHECK_CONTAINS(run.errors, "nodes move it");
+    CHECK_CONTAINS(run.text, "no edge torn");
+    snwProcess_Free(&run);
+}
+
 // 'hand' is thin by its name: it swings faster and moves less.
 TEST(bake, handsAreFirmerThanTheRest)
 {

@@ -127,16 +127,23 @@ static void NameSource(snwBake* bake)
     bake->name = name;
 }
 
-// Clips of such bundles are made for it: with flesh that is tied to its place they would tear it off.
-static void SuitBundle(snwBake* bake)
+// Clips of bundles of complementary dynamics are made for it: with flesh that is tied to its place they would tear it
+// off. And what a node carries as a whole is where the artist has it, however soft it is.
+static void SuitMotion(snwBake* bake)
 {
     snwBakeSettings* settings = &bake->settings;
+    const snwAsset* asset = bake->asset;
     bool said = json_object_get(settings->document, "keep_trajectory") != NULL;
-    if (bake->asset->format != snw_assetBundle || said || strcmp(settings->method, "pbcd") != 0)
+    bool carried = asset->format == snw_assetGltf && asset->skinCount == 0 && asset->animationCount > 0;
+    for (int i = 0; i < asset->animationCount; ++i)
+        for (int k = 0; k < asset->animations[i].channelCount; ++k)
+            carried = carried && asset->animations[i].channels[k].path != snw_pathMorphs;
+    if ((asset->format != snw_assetBundle && !carried) || said || strcmp(settings->method, "pbcd") != 0)
         return;
     settings->keepTrajectory = true;
-    snwBake_Note(bake, "a bundle of complementary dynamics: flesh does nothing that its handles could do "
-                       "(--set pbcd.complement=none says otherwise)");
+    snwBake_Note(bake, "%s: flesh does nothing that %s could do (--set pbcd.complement=none says otherwise)",
+        carried ? "nodes move it, without a skin" : "a bundle of complementary dynamics",
+        carried ? "they" : "its handles");
 }
 
 snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
@@ -155,7 +162,7 @@ snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
         return snw_ok;
     snwResult opened = snwAsset_Open(bake->context, bake->path, &bake->asset, message);
     if (opened >= 0)
-        SuitBundle(bake);
+        SuitMotion(bake);
     return opened;
 }
 

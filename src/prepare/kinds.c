@@ -1,7 +1,8 @@
 // Which surfaces, and which pieces of them, are flesh, which ride on it, and which are rigid. What a person says counts
 // first: of the surface, else of the material that most of a piece has. What nobody said is decided by these rules:
 //
-//   - a surface that hangs on a joint without a skin is rigid with it;
+//   - a surface that hangs on a joint without a skin is rigid with it; so is one that hangs on another node that moves,
+//     unless nothing in the file has a skin;
 //   - the surface with the most area is flesh, and its largest piece stays it whatever it is called;
 //   - names of surfaces, meshes and materials tell: teeth, eyes, nails, horns, armour and weapons are rigid, hair,
 //   lashes
@@ -132,11 +133,11 @@ static int FindBone(const snwPreparer* p, const char* name)
 // The joint that a surface hangs on; -1: none.
 static int JointAbove(const snwPreparer* p, const snwRestSurface* surface)
 {
-    if (surface->skin >= 0 || p->asset->gltf == NULL)
+    if (surface->skin >= 0)
         return -1;
     for (int node = surface->node; node >= 0; node = p->asset->nodes[node].parent)
         if (p->rigOfNode[node] >= 0)
-            return p->rigOfNode[node];
+            return p->bound[node] == snw_boundJoint || p->asset->skinCount > 0 ? p->rigOfNode[node] : -1;
     return -1;
 }
 

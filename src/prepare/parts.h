@@ -57,6 +57,14 @@ typedef struct snwRigBone
     snwBoneSetting setting;
 } snwRigBone;
 
+// Why a node is a bone of the rig.
+typedef enum snwBound
+{
+    snw_boundNot,
+    snw_boundJoint,   // of a skin
+    snw_boundCarrier, // an animation moves it, and meshes without a skin hang on it
+} snwBound;
+
 // Rows of sparse weights, of bones of the rig.
 typedef struct snwRigWeights
 {
@@ -79,7 +87,7 @@ typedef struct snwPreparer
 
     const snwAffine* nodes; // where the nodes of the asset are, in its unit
     snwAffine* binds;       // of the nodes that are joints: their rest pose, m
-    uint8_t* bound;         // which are
+    uint8_t* bound;         // which are: snwBound
     double scale;
     double size; // m, diagonal of all surfaces
 
