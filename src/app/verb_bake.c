@@ -41,7 +41,8 @@ static const struct
     {"keep-trajectory", "keep_trajectory"}, {"method", "method"}, {"substeps", "substeps"},
     {"iterations", "iterations"}, {"set", "settings"}, {"only", "only"}, {"bones", "bones"}, {"rigid", "rigid"},
     {"carried", "carried"}, {"soft", "soft"}, {"format", "format"}, {"tolerance", "tolerance"}, {"most", "most"},
-    {"influences", "influences"}, {"compress", "compress"}, {"up", "up"}, {"cache", "cache"}};
+    {"influences", "influences"}, {"compress", "compress"}, {"up", "up"}, {"cache", "cache"},
+    {"motion-from", "motion_from"}, {"joint-map", "joint_map"}};
 
 static snwExit ReadWords(Job* job)
 {
@@ -339,6 +340,10 @@ static const snwOption s_options[] = {
     {"fps", 0, "N", false, snw_completeNothing, NULL, "frames per second (default: those of the file's keys, or 30)"},
     {"preroll", 0, "S", false, snw_completeNothing, NULL, "hold the first pose for so long before the first frame"},
     {"loop", 0, NULL, false, snw_completeNothing, NULL, "the clip is a cycle: run it until it repeats, close the seam"},
+    {"motion-from", 0, "FILE", false, snw_completeFile, NULL,
+        "put a clip of that file (GLB, FBX, BVH ...) on this skeleton and bake it; --clip is then one of its"},
+    {"joint-map", 0, "JOINT=ITS", true, snw_completeNothing, NULL,
+        "with --motion-from: this joint is that one, where names do not tell (several times: these)"},
     {"cache", 0, "FILE", false, snw_completeFile, NULL,
         "a PC2 or MDD file whose motion of the vertices is the artist's"},
     {"softness", 0, "X", false, snw_completeNothing, NULL, "one knob: 2 gives way twice as far, 0.5 half (default 1)"},
@@ -389,6 +394,7 @@ static const snwExample s_examples[] = {
     {"sinew bake walk.glb -o soft.glb --preset fat --material head:muscle", "fat, but for the head"},
     {"sinew bake walk.glb -o soft.glb --material belly:frequency=2,settling=0.8", "how the belly swings"},
     {"sinew bake walk.glb -o walk.pc2 --start 1 --end 3 --fps 24", "a point cache for Blender and others"},
+    {"sinew bake hero.glb --motion-from run.fbx -o hero_run.glb", "another file's clip on this skeleton, with flesh"},
     {"sinew bake biped --clip walk -o biped.glb --loop --film biped.mp4", "a built-in character, and a film"},
     {0},
 };

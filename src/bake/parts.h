@@ -34,6 +34,7 @@ struct snwBake
     char sidecarPath[snw_bakePathSize]; // "" if there is none
     char path[snw_bakePathSize];        // of the source
     bool builtIn;
+    int addedClip;    // the animation of the asset that was put on its skeleton, -1: none
     bool wasPrepared; // the source is a prepared file
     const char* name; // of the source without folder and ending
     snwAsset* asset;

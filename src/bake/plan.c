@@ -62,12 +62,16 @@ static snwResult FailStill(const snwBake* bake, snwMessage* message)
 
 static snwResult ChooseClip(snwBake* bake, const snwCharacterDef* character, snwMessage* message)
 {
-    const char* clip = bake->settings.clip;
+    const char* clip = bake->addedClip < 0 ? bake->settings.clip : "";
+    const int* clips = snwPrepared_GetInfo(bake->prepared).clips; // by number: files have clips without names
     char* end = NULL;
     long number = strtol(clip, &end, 10);
     bake->plan.motion = -1;
     for (int i = 0; i < character->motionCount && clip[0] == 0; ++i)
         if (IsOfCache(bake, character->motions[i].name))
+            bake->plan.motion = i;
+    for (int i = 0; i < character->motionCount && clips != NULL && bake->addedClip >= 0; ++i)
+        if (clips[i] == bake->addedClip)
             bake->plan.motion = i;
     if (character->motionCount == 0)
         return FailStill(bake, message);
@@ -78,9 +82,8 @@ static snwResult ChooseClip(snwBake* bake, const snwCharacterDef* character, snw
         bake->plan.motion = (int)number - 1;
     if (bake->plan.motion < 0)
         return FailClip(character, clip, message);
-    if (clip[0] == 0 && bake->settings.cache[0] == 0 && character->motionCount > 1)
+    if (clip[0] == 0 && bake->settings.cache[0] == 0 && bake->addedClip < 0 && character->motionCount > 1)
         snwBake_Note(bake, "clip '%s', the first of %d", character->motions[0].name, character->motionCount);
-    const int* clips = snwPrepared_GetInfo(bake->prepared).clips; // by number: files have clips without names
     int animation = clips != NULL ? clips[bake->plan.motion] : -1;
     bake->plan.animation = bake->asset != NULL && animation < bake->asset->animationCount ? animation : -1;
     return snw_ok;

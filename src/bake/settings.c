@@ -54,6 +54,9 @@ static const snwField s_fields[] = {
         .help = "with helper joints: joints that a vertex follows, at most; 8 if absent"),
     FIELD(compress, "compress", snw_fieldBool, .help = "documents with EXT_meshopt_compression"),
     FIELD(up, "up", snw_fieldText, .help = "y or z: of caches and OBJ files"),
+    FIELD(motionFrom, "motion_from", snw_fieldText, .upper = 4000,
+        .help = "a file with a clip (glTF, FBX, BVH ...) that is put on this skeleton; `clip` is then one of its"),
+    FIELD(jointMap, "joint_map", snw_fieldRaw, .help = "joints of this skeleton, and which of that file they are"),
     FIELD(cache, "cache", snw_fieldText, .upper = 4000, .help = "a PC2 or MDD file whose motion is the artist's"),
 };
 
@@ -69,6 +72,7 @@ static void Init(void* object, int kind)
         .method = "pbcd",
         .format = "",
         .up = "",
+        .motionFrom = "",
         .cache = ""};
 }
 
@@ -133,14 +137,17 @@ static snwResult AddMaterial(json_t* object, const char* word, snwMessage* messa
     return AddPairs(Child(Child(object, "materials"), name), colon + 1, message);
 }
 
-static snwResult AddSetting(json_t* object, const char* word, snwMessage* message)
+// "pbcd.law=edges" for settings, "Hips=mixamorig:Hips" for the joint map.
+static snwResult AddNamed(json_t* object, const char* key, const char* word, snwMessage* message)
 {
+    bool joints = strcmp(key, "joint_map") == 0;
     const char* sign = strchr(word, '=');
     char name[128];
     if (sign == NULL || sign - word >= (ptrdiff_t)sizeof name)
-        return snwFail(message, snw_errorArgument, "pbcd.law=edges", "'%s' is no NAME=VALUE", snwQuoteWord(word).text);
+        return snwFail(message, snw_errorArgument, joints ? "Hips=mixamorig:Hips" : "pbcd.law=edges",
+            "'%s' is no NAME=VALUE", snwQuoteWord(word).text);
     snprintf(name, sizeof name, "%.*s", (int)(sign - word), word);
-    json_object_set_new(Child(object, "settings"), name, Value(sign + 1));
+    json_object_set_new(Child(object, key), name, joints ? json_string(sign + 1) : Value(sign + 1));
     return snw_ok;
 }
 
@@ -170,8 +177,8 @@ snwResult snwBakeWord_Add(json_t* object, const char* key, const char* word, snw
         return snwFail(message, snw_errorArgument, NULL, "a bake has no '%s'", key);
     if (strcmp(key, "material") == 0)
         return AddMaterial(object, word, message);
-    if (strcmp(key, "settings") == 0)
-        return AddSetting(object, word, message);
+    if (strcmp(key, "settings") == 0 || strcmp(key, "joint_map") == 0)
+        return AddNamed(object, key, word, message);
     if (field->type == snw_fieldRaw)
         AddToList(object, key, word);
     else if (field->type == snw_fieldBool)
@@ -194,7 +201,7 @@ static snwResult CheckKind(snwJson* json, const snwBakeSettings* settings)
     } raw[] = {{"material", settings->material, false}, {"materials", settings->materials, false},
         {"settings", settings->settings, false}, {"collide", settings->collide, true}, {"only", settings->only, true},
         {"bones", settings->bones, true}, {"rigid", settings->rigid, true}, {"carried", settings->carried, true},
-        {"soft", settings->soft, true}};
+        {"soft", settings->soft, true}, {"joint_map", settings->jointMap, false}};
     for (size_t i = 0; i < sizeof raw / sizeof *raw; ++i)
     {
         bool fits = raw[i].value == NULL || (raw[i].list ? json_is_array(raw[i].value) : json_is_object(raw[i].value));

@@ -4,6 +4,7 @@
 #include "bake/parts.h"
 
 #include "asset/gltf_write.h"
+#include "bake/retarget.h"
 #include "base/hash.h"
 #include "prepare/settings.h"
 #include "scene/blueprint_file.h"
@@ -13,6 +14,7 @@
 #include "scene/words.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -146,6 +148,101 @@ static void SuitMotion(snwBake* bake)
         carried ? "they" : "its handles");
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// A clip of another file
+
+// By name, or number from 1; the first if nothing is said.
+static snwResult ChooseAnimation(const snwAsset* motion, const char* clip, int* index, snwMessage* message)
+{
+    char *end = NULL, remedy[240] = "";
+    long number = strtol(clip, &end, 10);
+    *index = clip[0] == 0 && motion->animationCount > 0 ? 0 : -1;
+    for (int i = 0; i < motion->animationCount && *index < 0; ++i)
+        *index = strcmp(motion->animations[i].name, clip) == 0 ? i : -1;
+    if (*index < 0 && *end == 0 && number >= 1 && number <= motion->animationCount)
+        *index = (int)number - 1;
+    if (*index >= 0)
+        return snw_ok;
+    size_t used = 0;
+    for (int i = 0; i < motion->animationCount && used < sizeof remedy; ++i)
+        used += (size_t)snprintf(remedy + used, sizeof remedy - used, "%s%d %s", i == 0 ? "it has " : ", ", i + 1,
+            motion->animations[i].name);
+    return motion->animationCount == 0
+               ? snwFail(message, snw_errorInput, NULL, "nothing in it moves: it has no clip")
+               : snwFail(message, snw_errorInput, remedy, "there is no clip '%s' in it", snwQuoteWord(clip).text);
+}
+
+// The source with the clip as one more animation, as a file of its own in the folder.
+static snwResult WriteMoved(snwBake* bake, const snwAsset* asset, const snwAssetAnimation* clip, snwMessage* message)
+{
+    char path[snw_bakePathSize];
+    snwGltfWriter* writer = NULL;
+    snwResult result = snwBake_Path(bake, "motion.glb", path, message);
+    if (result >= 0)
+        result = snwGltfWriter_Open(bake->context, asset->gltf, &writer, message);
+    if (result < 0)
+        return result;
+    snwAssetFolder folder = snwAssetFolder_Of(bake->path);
+    snwGltfSave save = snwDefaultGltfSave(path);
+    save.overwrite = true;
+    bake->addedClip = snwGltfWriter_AddAnimation(writer, clip);
+    snwGltfWriter_EmbedImages(writer, &folder);
+    result = snwGltfWriter_Save(writer, &save, message);
+    snwGltfWriter_Close(writer);
+    if (result >= 0 && bake->builtIn)
+        unlink(bake->path);
+    if (result >= 0)
+        memcpy(bake->path, path, sizeof path);
+    return result;
+}
+
+static snwResult PutOn(snwBake* bake, const snwAsset* asset, const snwAsset* motion, snwMessage* message)
+{
+    snwRetargetDef def = {.target = asset, .source = motion, .map = bake->settings.jointMap};
+    snwRetargeted put;
+    snwArena arena = {.context = bake->context};
+    snwResult result = ChooseAnimation(motion, bake->settings.clip, &def.animation, message);
+    if (result >= 0)
+        result = snwRetarget(&arena, &def, &put, message);
+    if (result >= 0)
+    {
+        if (put.animation.name[0] == 0)
+            put.animation.name = motion->name;
+        const char* which = motion->animationCount > 1 && bake->settings.clip[0] == 0 ? ", the first of its clips" : "";
+        snwBake_Note(bake, "motion '%s'%s: %d of %d joints follow it, ways are %.3g times as long%s",
+            put.animation.name, which, put.matched, put.jointCount, put.scale,
+            put.turned ? ", its axes are turned" : "");
+        if (put.alone[0] != 0)
+            snwBake_Note(bake, "joints that stay at rest, for the motion has none of their name: %s", put.alone);
+        result = WriteMoved(bake, asset, &put.animation, message);
+    }
+    snwArena_Free(&arena);
+    return result;
+}
+
+static snwResult TakeMotion(snwBake* bake, snwMessage* message)
+{
+    const char* from = bake->settings.motionFrom;
+    snwAsset *asset = NULL, *motion = NULL;
+    if (from[0] == 0)
+        return snw_ok;
+    snwResult result = snwAsset_Open(bake->context, bake->path, &asset, message);
+    if (result >= 0 && (asset->gltf == NULL || HasEnding(bake->path, ".snw")))
+        result = snwFail(
+            message, snw_errorInput, "export the character as glTF", "a motion can be put on glTF files only");
+    if (result >= 0)
+    {
+        result = snwAsset_Open(bake->context, from, &motion, message);
+        if (result >= 0)
+            result = PutOn(bake, asset, motion, message);
+        if (result < 0 && message != NULL && message->file[0] == 0)
+            snwMessage_SetFile(message, from);
+    }
+    snwAsset_Close(motion);
+    snwAsset_Close(asset);
+    return result;
+}
+
 snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
 {
     snwResult result = snwMakeDirectory(bake->context, bake->def.folder, message);
@@ -158,6 +255,9 @@ snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
     NameSource(bake);
     if (bake->arena.failed)
         return snwFailMemory(message);
+    result = TakeMotion(bake, message);
+    if (result < 0)
+        return result;
     if (HasEnding(bake->path, ".snw"))
         return snw_ok;
     snwResult opened = snwAsset_Open(bake->context, bake->path, &bake->asset, message);
