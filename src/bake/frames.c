@@ -93,7 +93,7 @@ static snwResult MakeFlesh(snwBakeFrames* f, snwMessage* message)
         return snwFailMemory(message);
     snwResult result = snwAssetPoser_Make(bake->asset, &f->arena, &f->poser, message);
     if (result >= 0)
-        result = snwThickness_Make(&f->arena, character, &thickness, message);
+        result = snwThickness_Make(&f->arena, bake->prepared, &thickness, message);
     if (bake->settings.falloff == 0)
         thickness = (snwThickness){0}; // nothing holds flesh back
     double reach = ReachOf(snwCharacter_GetDef(character));

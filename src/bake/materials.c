@@ -307,7 +307,7 @@ static snwResult TouchThickness(Touch* touch, snwMessage* message)
     int before = touch->materialCount;
     double falloff = touch->bake->settings.falloff;
     snwThickness thickness;
-    snwResult result = snwThickness_Make(arena, snwPrepared_GetCharacter(touch->bake->prepared), &thickness, message);
+    snwResult result = snwThickness_Make(arena, touch->bake->prepared, &thickness, message);
     if (result < 0 || thickness.character == NULL || falloff == 0)
         return result;
     snwMaterial* all = snwArena_Alloc(arena, (size_t)before * snw_thicknessSteps, sizeof *all);

@@ -106,10 +106,14 @@ static snwResult AnchorPieces(Finisher* f, const snwRestSurface* surface, int* a
             continue;
         int bone = snwPreparer_BoneOf(p, surface->shellBones[s]);
         anchors[s] = bone >= 0 ? AnchorOfBone(f, bone) : -1;
+        // A surface that is rigid as a whole stays in one piece.
+        bool whole = bone < 0 && surface->kind == snw_surfaceRigid;
+        for (int k = 0; k < s && whole && anchors[s] < 0; ++k)
+            anchors[s] = snwPreparer_BoneOf(p, surface->shellBones[k]) < 0 ? anchors[k] : -1;
         snwVec3 centre = {0, 0, 0};
         int count = 0;
         for (int i = 0; i < surface->weld.count && anchors[s] < 0; ++i)
-            if (surface->shellOf[i] == s)
+            if (whole || surface->shellOf[i] == s)
             {
                 centre = snwVec3_Add(centre, surface->positions[surface->weld.sources[i]]);
                 ++count;

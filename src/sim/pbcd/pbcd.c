@@ -167,8 +167,10 @@ static snwResult CreateWork(snwSim* sim, int body, snwMessage* message)
         work->bondSums = snwArena_Alloc(arena, rows, sizeof *work->bondSums);
     }
     AllocSweep(arena, work);
+    work->shaped = work->reference;
     if (model->skin != NULL && model->moving)
     {
+        work->shaped = snwArena_Alloc(arena, rows, 4 * sizeof(float));
         work->shape = *model->skin;
         work->shape.blocks = snwArena_Copy(
             arena, model->skin->blocks, (size_t)model->skin->blockCount, sizeof *model->skin->blocks);
