@@ -120,6 +120,7 @@ typedef struct snwBakeReport
     int rideFrame;
     bool checked;                           // what was written was held against the source, and is right
     snwAgainst against;                     // how; after snwBake_CheckWritten
+    double unit;                            // m, of the files that it compared
     double seconds, prepareSeconds, stepMs; // s of the run; s; median
     uint64_t hash;                          // of the last frame simulated
     const snwBakeDrift* drifts;             // one per bone

@@ -257,6 +257,7 @@ snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written
         result = CompareWritten(&gate, &def, written, message);
     if (result >= 0 && comparable)
         result = CompareHeld(&gate, &def, message);
+    bake->report.unit = reel->scale;
     if (result >= 0 && comparable)
         result = snwAgainst_Judge(&bake->report.against, message);
     bake->report.checked = result >= 0 && comparable;

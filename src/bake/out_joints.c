@@ -1,5 +1,5 @@
 // Flesh as helper joints: for what plays skins but few or no morphs. A skin gets helpers for all its surfaces together;
-// surfaces without a skin get morph targets after all.
+// surfaces without a skin, and those that share their mesh, get morph targets after all.
 //
 // Helpers are children of joints and rest on them: in other clips they go where their joint goes.
 
@@ -41,7 +41,7 @@ typedef struct Job
     const snwAssetAnimation* animation;
     snwGltfWriter* writer;
     snwBakeErrors errors;
-    snwReelSurface* loose; // surfaces without skin
+    snwReelSurface* loose; // surfaces that get morph targets
     int looseCount;
     Group* groups;
     int groupCount, groupsDone;
@@ -66,13 +66,13 @@ static Group* GroupOf(Job* job, int skin)
     return group;
 }
 
-// A mesh that two nodes show has one set of weights: the second one follows the first.
-static bool IsShownBefore(const Job* job, int index)
+// A mesh that two nodes show has one set of weights, and their skins and flesh may differ.
+static bool IsShared(const snwAsset* asset, int mesh)
 {
-    for (int i = 0; i < index; ++i)
-        if (job->w->reel->surfaces[i].mesh == job->w->reel->surfaces[index].mesh)
-            return true;
-    return false;
+    int count = 0;
+    for (int i = 0; i < asset->nodeCount; ++i)
+        count += asset->nodes[i].mesh == mesh;
+    return count > 1;
 }
 
 static snwResult Sort(Job* job)
@@ -84,10 +84,8 @@ static snwResult Sort(Job* job)
     for (int i = 0; i < reel->surfaceCount && !job->arena.failed; ++i)
     {
         const snwReelSurface* surface = &reel->surfaces[i];
-        if (!IsSkinned(reel->asset, surface))
+        if (!IsSkinned(reel->asset, surface) || IsShared(reel->asset, surface->mesh))
             job->loose[job->looseCount++] = *surface;
-        else if (IsShownBefore(job, i))
-            snwBakeWriting_Note(job->w, "'%s' shows the mesh of another surface and moves as that one", surface->name);
         else
         {
             Group* group = GroupOf(job, reel->asset->nodes[surface->node].skin);
@@ -96,7 +94,7 @@ static snwResult Sort(Job* job)
         }
     }
     if (job->looseCount > 0)
-        snwBakeWriting_Note(job->w, "%d surfaces have no skin and get morph targets", job->looseCount);
+        snwBakeWriting_Note(job->w, "%d surfaces have no skin or share their mesh, and get morph targets", job->looseCount);
     return job->arena.failed ? snwFailMemory(job->w->message) : snw_ok;
 }
 
