@@ -1,6 +1,8 @@
 // The engine of bakes: which frames, how they settle, repeat and go on, what is touched, and what is told.
 
 #include "app/bake_film.h"
+#include "asset/gltf.h"
+#include "asset/poser.h"
 #include "bake/bake.h"
 #include "bake/flesh.h"
 #include "bake/output.h"
@@ -374,6 +376,122 @@ TEST(bake, clipsWithoutANameAreFoundByNumber)
         }
     snwAsset_Close(written);
     snwDestroyContext(context);
+}
+
+// The last key of 'bend' is two degrees off the first.
+TEST(bake, loopsThatAreAjarAreClosedAndTold)
+{
+    static const float s_turns[3][4] = {{0, 0, 0, 1}, {0, 0, 0.5f, 0.8660254f}, {0, 0, 0.0348995f, 0.9993908f}};
+    snwGltfWorld world = snwPrepareWorld_Make(&(snwPrepareWorld){0});
+    char number[16], path[192], out[192];
+    snprintf(number, sizeof number, "%d", snwGltfWorld_Floats(&world, s_turns[0], 3, "VEC4"));
+    snwGltfWorld_Set(&world, "animations/0/samplers/0/output", number);
+    snwGltfBytes bytes = snwGltfWorld_Glb(&world);
+    snwGltfWorld_Free(&world);
+    snprintf(path, sizeof path, "%s/ajar.glb", snwTest_TempDir());
+    snprintf(out, sizeof out, "%s/ajar_soft.glb", snwTest_TempDir());
+    FILE* file = fopen(path, "wb");
+    REQUIRE(file != NULL && fwrite(bytes.data, 1, bytes.size, file) == bytes.size);
+    fclose(file);
+    free(bytes.data);
+    snwProcess run = RUN("bake", path, "-o", out, "--loop", "--elements", "150");
+    CHECK_INT(run.code, 0);
+    CHECK_CONTAINS(run.errors, "blended into the first pose");
+    snwProcess_Free(&run);
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwAsset *source = NULL, *written = NULL;
+    REQUIRE(snwAsset_Open(context, path, &source, NULL) >= 0 && snwAsset_Open(context, out, &written, NULL) >= 0);
+    double first[4], last[4], before[4], now[4];
+    const snwAssetChannel *from = &source->animations[0].channels[0], *to = NULL;
+    for (int i = 0; i < written->animations[0].channelCount; ++i)
+        if (written->animations[0].channels[i].path == snw_pathRotation)
+            to = &written->animations[0].channels[i];
+    REQUIRE(to != NULL);
+    snwAssetChannel_Sample(to, 0, first);
+    snwAssetChannel_Sample(to, 1, last);
+    snwAssetChannel_Sample(from, 0.6, before);
+    snwAssetChannel_Sample(to, 0.6, now);
+    for (int k = 0; k < 4; ++k)
+    {
+        CHECK_NEAR(first[k], last[k], 1e-6);
+        CHECK_NEAR(before[k], now[k], 1e-6); // and only the last quarter is another
+    }
+    snwAsset_Close(source);
+    snwAsset_Close(written);
+    snwDestroyContext(context);
+}
+
+// A VRM file is a GLB with more in it, which is nobody's business here.
+TEST(bake, whatNobodyKnowsComesBackInVrmFiles)
+{
+    snwGltfWorld world = snwPrepareWorld_Make(&(snwPrepareWorld){0});
+    char path[192], out[192];
+    snwGltfWorld_Set(&world, "extensionsUsed", "['VRMC_vrm', 'VRMC_springBone']");
+    snwGltfWorld_Set(&world, "extensions",
+        "{'VRMC_vrm': {'specVersion': '1.0', 'humanoid': {'humanBones': {'hips': {'node': 1}}}, 'meta': {'name': "
+        "'x'}}, "
+        "'VRMC_springBone': {'specVersion': '1.0', 'springs': [{'joints': [{'node': 2, 'stiffness': 0.5}]}]}}");
+    snwGltfWorld_Set(&world, "extras", "{'studio': [1, 2.5, 'three']}");
+    snwGltfWorld_Set(&world, "nodes/1/extras", "{'ik': true}");
+    snwGltfWorld_Set(&world, "meshes/0/extras", "{'paint': 'red'}");
+    snwGltfWorld_Set(&world, "animations/0/extras", "{'speed': 2}");
+    snwGltfBytes bytes = snwGltfWorld_Glb(&world);
+    snprintf(path, sizeof path, "%s/person.vrm", snwTest_TempDir());
+    snprintf(out, sizeof out, "%s/person_soft.vrm", snwTest_TempDir());
+    FILE* file = fopen(path, "wb");
+    REQUIRE(file != NULL && fwrite(bytes.data, 1, bytes.size, file) == bytes.size);
+    fclose(file);
+    free(bytes.data);
+    snwProcess run = RUN("bake", path, "-o", out, "--end", "0.3", "--elements", "150");
+    CHECK_INT(run.code, 0);
+    snwProcess_Free(&run);
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwAsset* written = NULL;
+    REQUIRE(snwAsset_Open(context, out, &written, NULL) >= 0);
+    const json_t* root = written->gltf->root;
+    CHECK(json_equal(json_object_get(root, "extensions"), snwGltfWorld_Get(&world, "extensions")));
+    CHECK(json_equal(json_object_get(root, "extras"), snwGltfWorld_Get(&world, "extras")));
+    const json_t* node = json_array_get(json_object_get(root, "nodes"), 1);
+    const json_t* mesh = json_array_get(json_object_get(root, "meshes"), 0);
+    const json_t* clip = json_array_get(json_object_get(root, "animations"), 0);
+    CHECK(json_equal(json_object_get(node, "extras"), snwGltfWorld_Get(&world, "nodes/1/extras")));
+    CHECK(json_equal(json_object_get(clip, "extras"), snwGltfWorld_Get(&world, "animations/0/extras")));
+    CHECK_CONTAINS(json_string_value(json_object_get(json_object_get(mesh, "extras"), "paint")), "red");
+    CHECK(json_array_size(json_object_get(root, "extensionsUsed")) >= 2);
+    snwAsset_Close(written);
+    snwGltfWorld_Free(&world);
+    snwDestroyContext(context);
+}
+
+// Mistakes on the command line are told of the option, with 2; a bad file with 3, whoever is asked.
+TEST(bake, mistakesAreTheOptionsOrTheFiles)
+{
+    static const char* const s_words[][3] = {{"--softness", "abc", "--softness: must be a number"},
+        {"--tolerance", "5", "--tolerance: must be"}, {"--material", "frequency=abc", "--material frequency"},
+        {"--material", "belly:frequency=x", "--material belly.frequency"}, {"--material", "foo=1", "unknown key 'foo'"},
+        {"--method", "foo", "no method 'foo'"}, {"--joint-map", "a=b", "--motion-from"}};
+    char path[512], out[192];
+    snprintf(path, sizeof path, "%s", BendFile("mistakes"));
+    snprintf(out, sizeof out, "%s/mistakes_soft.glb", snwTest_TempDir());
+    for (size_t i = 0; i < sizeof s_words / sizeof *s_words; ++i)
+    {
+        snwProcess run = RUN("bake", path, "-o", out, s_words[i][0], s_words[i][1]);
+        CHECK_INT(run.code, 2);
+        CHECK_CONTAINS(run.errors, s_words[i][2]);
+        CHECK(strstr(run.errors, "mistakes.glb") == NULL);
+        snwProcess_Free(&run);
+    }
+    FILE* file = fopen(path, "w");
+    fputs("{\"asset\": {\"version\": \"2.0\"}, \"extensionsRequired\": [\"ACME_folded\"]}", file);
+    fclose(file);
+    static const char* const s_verbs[] = {"info", "check", "prep", "bake"};
+    for (int i = 0; i < 4; ++i)
+    {
+        snwProcess run = i < 2 ? RUN(s_verbs[i], path) : RUN(s_verbs[i], path, "-o", out);
+        CHECK_INT(run.code, 3);
+        CHECK_CONTAINS(run.errors, "ACME_folded");
+        snwProcess_Free(&run);
+    }
 }
 
 // Meshes without a skin on nodes that move: the body is soft, follows the node above it as a bone and is where the

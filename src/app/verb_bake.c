@@ -66,6 +66,35 @@ static snwExit ReadWords(Job* job)
     return snw_exitOk;
 }
 
+// What is wrong with the words alone is told of them, not of a file.
+static snwExit CheckWords(Job* job)
+{
+    snwMessage message = {0};
+    snwBakeSettings settings;
+    snwResult result = snwBakeSettings_Read(job->context, NULL, "", job->words, &settings, &message);
+    snwExit exit = snw_exitOk;
+    if (result < 0)
+    {
+        const char *remedy = message.remedy[0] != 0 ? message.remedy : NULL, *option = NULL;
+        size_t length = strcspn(message.place, ".[");
+        for (size_t i = 0; i < sizeof s_words / sizeof *s_words; ++i)
+            if ((strlen(s_words[i].key) == length && strncmp(s_words[i].key, message.place, length) == 0) ||
+                (strncmp(message.place, "materials", 9) == 0 && strcmp(s_words[i].key, "material") == 0))
+                option = s_words[i].option;
+        const char* rest = message.place + length; // of --material: which number
+        exit = option != NULL ? snwUsage(remedy, "--%s%s%s: %s", option, rest[0] == '.' ? " " : "",
+                                    rest[0] == '.' ? rest + 1 : "", message.text)
+                              : snwUsage(remedy, "%s", message.text);
+    }
+    else if (json_object_get(job->words, "joint_map") != NULL && snwArgs_Text(job->args, "motion-from") == NULL)
+        exit = snwUsage(
+            "--motion-from run.glb", "--joint-map tells about the joints of another file, and there is none");
+    else if (snwArgs_Text(job->args, "method") != NULL && snwMethod_Find(settings.method) < 0)
+        exit = snwUsage("sinew info --methods", "there is no method '%s'", settings.method);
+    snwBakeSettings_Free(&settings);
+    return exit;
+}
+
 static bool NameFolder(Job* job)
 {
     const char *path = job->output, *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -248,7 +277,8 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
         snwProgress_End(&job->progress);
         if (job->bake != NULL)
             snwBake_TidyFolder(job->bake);
-        return result == snw_errorInterrupted ? snwReportMessage(&message) : snwReportInput(&message);
+        snwExit exit = result == snw_errorInterrupted ? snwReportMessage(&message) : snwReportInput(&message);
+        return job->bake != NULL && result == snw_errorArgument ? snw_exitUsage : exit; // the name of the output
     }
     result = snwBake_Run(job->bake, &message);
     snwProgress_End(&job->progress);
@@ -282,6 +312,9 @@ static snwExit Prepare(Job* job, snwBakeDef* def)
     def->user = job;
     if (!ReadPrepare(job->args, &def->prepare))
         return snw_exitUsage;
+    snwExit words = CheckWords(job);
+    if (words != snw_exitOk)
+        return words;
     static const char* const s_files[] = {"film", "picture", "scene", "report"};
     for (size_t i = 0; i < sizeof s_files / sizeof *s_files; ++i)
         if (CheckFree(job, snwArgs_Text(job->args, s_files[i])) != snw_exitOk)

@@ -56,7 +56,7 @@ snwBakeFormat snwBakeFormat_OfPath(const char* path)
     for (int i = snw_bakeGlb; i < snw_bakeFormatCount; ++i)
         if (EndsWith(path, s_formats[i].ending))
             return (snwBakeFormat)i;
-    return EndsWith(path, ".gltf") ? snw_bakeGlb : snw_bakeAuto;
+    return EndsWith(path, ".gltf") || EndsWith(path, ".vrm") ? snw_bakeGlb : snw_bakeAuto;
 }
 
 snwBakeOutputDef snwDefaultBakeOutputDef(void)

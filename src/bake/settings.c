@@ -1,6 +1,7 @@
 #include "bake/settings.h"
 
 #include "base/result.h"
+#include "scene/tables.h"
 #include "scene/words.h"
 #include "sim/limits.h"
 
@@ -227,11 +228,48 @@ static snwResult CheckSense(snwJson* json, const snwBakeSettings* settings)
     return snw_ok;
 }
 
+// {"preset": "fat", "settling": 1}
+static snwResult CheckMaterial(snwJson* json, const char* name, const json_t* given)
+{
+    const char* preset = json_string_value(json_object_get(given, "preset"));
+    json_t* numbers = json_is_object(given) ? json_copy((json_t*)given) : NULL;
+    size_t mark = snwJson_Enter(json, name);
+    snwMaterial read = snwDefaultMaterial();
+    json_object_del(numbers, "preset");
+    snwResult result = numbers == NULL ? snwJson_Fail(json, NULL, "must be an object")
+                                       : snwTable_Read(json, &snw_materialTable, numbers, &read, NULL);
+    if (result >= 0 && preset != NULL && snwPreset_Find(preset) < 0)
+        result = snwJson_Fail(
+            json, "sinew info --presets lists them", "there is no preset '%s'", snwQuoteWord(preset).text);
+    json_decref(numbers);
+    if (result >= 0)
+        snwJson_Leave(json, mark);
+    return result;
+}
+
+static snwResult CheckMaterials(snwJson* json, const snwBakeSettings* settings)
+{
+    const char* name;
+    json_t* value;
+    snwResult result = settings->material != NULL ? CheckMaterial(json, "material", settings->material) : snw_ok;
+    size_t mark = snwJson_Enter(json, "materials");
+    json_object_foreach((json_t*)settings->materials, name, value)
+    {
+        if (result >= 0)
+            result = CheckMaterial(json, name, value);
+    }
+    if (result >= 0)
+        snwJson_Leave(json, mark);
+    return result;
+}
+
 static snwResult ReadObject(snwJson* json, const json_t* object, snwBakeSettings* settings)
 {
     snwResult result = snwTable_Read(json, &snw_bakeTable, object, settings, NULL);
     if (result >= 0)
         result = CheckKind(json, settings);
+    if (result >= 0)
+        result = CheckMaterials(json, settings);
     return result < 0 ? result : CheckSense(json, settings);
 }
 

@@ -5,6 +5,7 @@
 
 #include "asset/gltf_write.h"
 #include "bake/retarget.h"
+#include "bake/seam.h"
 #include "base/hash.h"
 #include "prepare/settings.h"
 #include "scene/blueprint_file.h"
@@ -172,8 +173,10 @@ static snwResult ChooseAnimation(const snwAsset* motion, const char* clip, int* 
                : snwFail(message, snw_errorInput, remedy, "there is no clip '%s' in it", snwQuoteWord(clip).text);
 }
 
-// The source with the clip as one more animation, as a file of its own in the folder.
-static snwResult WriteMoved(snwBake* bake, const snwAsset* asset, const snwAssetAnimation* clip, snwMessage* message)
+// The source with the clip as one more animation (index -1), or with its channels in an animation that it has, as a
+// file of its own in the folder.
+static snwResult WriteMoved(
+    snwBake* bake, const snwAsset* asset, const snwAssetAnimation* clip, int index, snwMessage* message)
 {
     char path[snw_bakePathSize];
     snwGltfWriter* writer = NULL;
@@ -185,7 +188,10 @@ static snwResult WriteMoved(snwBake* bake, const snwAsset* asset, const snwAsset
     snwAssetFolder folder = snwAssetFolder_Of(bake->path);
     snwGltfSave save = snwDefaultGltfSave(path);
     save.overwrite = true;
-    bake->addedClip = snwGltfWriter_AddAnimation(writer, clip);
+    if (index >= 0)
+        snwGltfWriter_ExtendAnimation(writer, index, clip);
+    else
+        bake->addedClip = snwGltfWriter_AddAnimation(writer, clip);
     snwGltfWriter_EmbedImages(writer, &folder);
     result = snwGltfWriter_Save(writer, &save, message);
     snwGltfWriter_Close(writer);
@@ -194,6 +200,24 @@ static snwResult WriteMoved(snwBake* bake, const snwAsset* asset, const snwAsset
     if (result >= 0)
         memcpy(bake->path, path, sizeof path);
     return result;
+}
+
+// A loop whose end is not quite its beginning: the clip as it is closed, in its place.
+static snwResult CloseSeam(
+    snwBake* bake, snwArena* arena, const snwAsset* asset, snwAssetAnimation* clip, snwMessage* message)
+{
+    snwSeam seam;
+    snwResult result = snwSeam_Close(arena, asset, clip, &seam, message);
+    if (result < 0 || seam.animation.channelCount == 0)
+        return result;
+    snwBake_Warn(bake,
+        "'%s' ends %.2g %% of the size off its beginning (%.3g units): its last part is blended into the first pose, "
+        "also "
+        "in the file that is written",
+        clip->name[0] != 0 ? clip->name : "the clip", 100 * seam.gap / seam.size, seam.gap);
+    seam.animation.end = clip->end;
+    *clip = seam.animation;
+    return snw_ok;
 }
 
 static snwResult PutOn(snwBake* bake, const snwAsset* asset, const snwAsset* motion, snwMessage* message)
@@ -214,8 +238,32 @@ static snwResult PutOn(snwBake* bake, const snwAsset* asset, const snwAsset* mot
             put.turned ? ", its axes are turned" : "");
         if (put.alone[0] != 0)
             snwBake_Note(bake, "joints that stay at rest, for the motion has none of their name: %s", put.alone);
-        result = WriteMoved(bake, asset, &put.animation, message);
+        if (bake->settings.loop)
+            result = CloseSeam(bake, &arena, asset, &put.animation, message);
+        if (result >= 0)
+            result = WriteMoved(bake, asset, &put.animation, -1, message);
     }
+    snwArena_Free(&arena);
+    return result;
+}
+
+// The file's own clip, if it is to be a loop and is none by a little.
+static snwResult CloseOwn(snwBake* bake, snwMessage* message)
+{
+    snwArena arena = {.context = bake->context};
+    snwAsset* asset = NULL;
+    int index = -1;
+    snwResult result = snwAsset_Open(bake->context, bake->path, &asset, message);
+    bool may = result >= 0 && asset->gltf != NULL && bake->settings.cache[0] == 0 &&
+               ChooseAnimation(asset, bake->settings.clip, &index, NULL) >= 0;
+    if (may) // else others will tell
+    {
+        snwAssetAnimation clip = asset->animations[index];
+        result = CloseSeam(bake, &arena, asset, &clip, message);
+        if (result >= 0 && clip.channels != asset->animations[index].channels)
+            result = WriteMoved(bake, asset, &clip, index, message);
+    }
+    snwAsset_Close(asset);
     snwArena_Free(&arena);
     return result;
 }
@@ -225,7 +273,7 @@ static snwResult TakeMotion(snwBake* bake, snwMessage* message)
     const char* from = bake->settings.motionFrom;
     snwAsset *asset = NULL, *motion = NULL;
     if (from[0] == 0)
-        return snw_ok;
+        return bake->settings.loop && !HasEnding(bake->path, ".snw") ? CloseOwn(bake, message) : snw_ok;
     snwResult result = snwAsset_Open(bake->context, bake->path, &asset, message);
     if (result >= 0 && (asset->gltf == NULL || HasEnding(bake->path, ".snw")))
         result = snwFail(
