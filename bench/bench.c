@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const snwBench* const snwBenches[] = {&snwApdBench, &snwContactBench, &snwFleshBench, &snwFramesBench, &snwKernelsBench,
-    &snwPbcdBench, &snwPbdBench, &snwPrepBench, &snwRigpbdBench, &snwSimsBench, &snwSkelfemBench, &snwStudioBench,
-    NULL};
+const snwBench* const snwBenches[] = {&snwApdBench, &snwBakeBench, &snwContactBench, &snwFleshBench, &snwFramesBench,
+    &snwKernelsBench, &snwPbcdBench, &snwPbdBench, &snwPrepBench, &snwRigpbdBench, &snwSimsBench, &snwSkelfemBench,
+    &snwStudioBench, NULL};
 
 snwBenchOptions snwDefaultBenchOptions(void)
 {

@@ -166,8 +166,8 @@ typedef struct snwBench
 
 snwBenchOptions snwDefaultBenchOptions(void);
 
-extern const snwBench snwApdBench, snwContactBench, snwFleshBench, snwFramesBench, snwKernelsBench, snwPbcdBench,
-    snwPbdBench, snwPrepBench, snwRigpbdBench, snwSimsBench, snwSkelfemBench, snwStudioBench;
+extern const snwBench snwApdBench, snwBakeBench, snwContactBench, snwFleshBench, snwFramesBench, snwKernelsBench,
+    snwPbcdBench, snwPbdBench, snwPrepBench, snwRigpbdBench, snwSimsBench, snwSkelfemBench, snwStudioBench;
 extern const snwBench* const snwBenches[]; // NULL ends the table
 
 // docs/bench.md

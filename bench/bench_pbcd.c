@@ -15,7 +15,6 @@ static const snwBenchPart s_parts[] = {
     {"rest", snwAddPbcdRest},
     {"characters", snwAddPbcdCharacters},
     {"fish", snwAddPbcdFish},
-    {"bake", snwAddPbcdBake},
 };
 
 static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snwMessage* message)

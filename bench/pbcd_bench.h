@@ -13,4 +13,3 @@ void snwAddPbcdBeam(snwBenchRows* rows);       // Table 3.3, Fig. 3.9
 void snwAddPbcdJello(snwBenchRows* rows);      // Table 3.4
 void snwAddPbcdSag(snwBenchRows* rows);        // Fig. 3.11
 void snwAddPbcdRest(snwBenchRows* rows);       // rest, momentum, scale, stress states
-void snwAddPbcdBake(snwBenchRows* rows);       // files baked, checked by other readers

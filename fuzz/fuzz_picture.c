@@ -1,12 +1,11 @@
-// Pictures as characters. A PNG goes the whole way; any other bytes are the opacities of a small picture, whose outline
+// Pictures as characters. A PNG, JPEG or WebP goes the whole way; any other bytes are the opacities of a small picture, whose outline
 // must be one that can be filled: rings that neither touch nor cross.
 
 #include "fuzz.h"
 
+#include "asset/texture.h"
 #include "geom/contour.h"
 #include "prepare/flat.h"
-
-#include <string.h>
 
 static void FillContours(snwContext* context, const uint8_t* data, size_t size)
 {
@@ -30,7 +29,7 @@ static void FillContours(snwContext* context, const uint8_t* data, size_t size)
     snwArena_Free(&arena);
 }
 
-static void PreparePng(snwContext* context, const uint8_t* data, size_t size)
+static void PreparePicture(snwContext* context, const uint8_t* data, size_t size)
 {
     snwMessage message = {0};
     snwPrepareReport* report = calloc(1, sizeof *report);
@@ -58,8 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     if (size < 3)
         return 0;
     snwContext* context = snwFuzz_NewContext(&memory, 16 << 20);
-    if (size > 8 && memcmp(data, "\x89PNG", 4) == 0)
-        PreparePng(context, data, size);
+    if (snwTexture_Kind(data, size) != NULL)
+        PreparePicture(context, data, size);
     else
         FillContours(context, data, size);
     snwFuzz_EndContext(context, &memory);

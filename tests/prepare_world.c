@@ -227,17 +227,39 @@ snwGltfWorld snwPrepareWorld_Make(const snwPrepareWorld* world)
     AddPiece(soup, (const float[3]){0.2f, 0.13f, 0}, 0);
     if (world->shell)
         AddPiece(soup, (const float[3]){1.4f, 0, 0}, 2);
+    if (world->card)
+    {
+        static const float s_corners[4][3] = {{1.3f, 0, 0}, {1.4f, 0, 0}, {1.4f, 0.1f, 0}, {1.3f, 0.1f, 0}};
+        AddTriangle(soup, s_corners[0], s_corners[1], s_corners[2], false);
+        AddTriangle(soup, s_corners[0], s_corners[2], s_corners[3], false);
+    }
     int mesh = AddMesh(&file, soup, world, "body");
+    if (world->card)
+    {
+        snwGltfWorld_Add(&file, "materials", "{'name': 'skin', 'alphaMode': 'MASK'}");
+        snwGltfWorld_Set(&file, "meshes/0/primitives/0/material", "0");
+    }
     if (world->torn != 0)
         AddTear(&file, soup, world->torn);
-    snwGltfWorld_Add(&file, "nodes", "{'name': 'body', 'mesh': %d, 'skin': 0}", mesh);
+    snwGltfWorld_Add(&file, "nodes", "{'name': 'body', 'mesh': %d%s}", mesh, world->carried ? "" : ", 'skin': 0");
+    if (world->carried)
+    {
+        snwGltfWorld_Set(&file, "nodes/1/children/1", "4");
+        snwGltfWorld_Set(&file, "skins", NULL);
+    }
     if (world->shirt)
     {
         memset(soup, 0, sizeof *soup);
         AddTube(soup, 0.125, 3, 9, false);
         snwPrepareWorld plain = {.scale = world->scale};
-        mesh = AddMesh(&file, soup, &plain, "shirt");
-        snwGltfWorld_Add(&file, "nodes", "{'name': 'shirt', 'mesh': %d, 'skin': 0}", mesh);
+        const char* name = world->shirtName != NULL ? world->shirtName : "shirt";
+        mesh = AddMesh(&file, soup, &plain, name);
+        snwGltfWorld_Add(&file, "nodes", "{'name': '%s', 'mesh': %d, 'skin': 0}", name, mesh);
+        if (world->shirtMaterial != NULL)
+        {
+            snwGltfWorld_Add(&file, "materials", "{'name': '%s'}", world->shirtMaterial);
+            snwGltfWorld_Set(&file, "meshes/1/primitives/0/material", "0");
+        }
     }
     if (world->hat)
         AddHat(&file, world->scale > 0 ? world->scale : 1);

@@ -11,7 +11,10 @@
 // degrees about z and back within one second, with linear keys at 0, 0.5 and 1.
 typedef struct snwPrepareWorld
 {
-    bool shirt;      // node 'shirt': an open tube around the bar, skinned
+    bool shirt;                // node 'shirt': an open tube around the bar, skinned
+    const char* shirtName;     // of it instead of 'shirt', and of its mesh; NULL: none
+    const char* shirtMaterial; // name of its material; NULL: it has none
+    bool card;       // of the body: an open square at x = 1.3 that follows 'lower'; its material has the alphaMode MASK
     bool hat;        // node 'hat': a tetrahedron under 'lower', without a skin
     bool young;      // attribute _SNW_YOUNG: 1000 where x < 0.5, else 50000
     const char* png; // a PNG file: the texture of the bar, with u = x and v = 0.5; NULL: none
@@ -24,6 +27,7 @@ typedef struct snwPrepareWorld
     bool shell;   // of the body: an octahedron at x = 1.4 that follows 'end' alone, which turns by 90 degrees in 'bend'
     bool hand;    // 'lower' is called 'hand'
     double torn;  // of the body: one corner is so far off, by a morph; 0: none
+    bool carried; // nothing has a skin: the body hangs on 'upper'
     bool posed;   // nodes stand bent by 40 degrees and the root moved, unlike the bind pose
 } snwPrepareWorld;
 

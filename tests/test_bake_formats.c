@@ -596,6 +596,31 @@ TEST(outputs, helperJointsFollowTheFlesh)
     snwDestroyContext(context);
 }
 
+// Helpers rest in clips that were not baked, and the source is what is seen there: also where the fit gives a vertex a
+// helper of its own.
+TEST(outputs, helperJointsLeaveOtherClipsAlone)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int few = 0; few < 2; ++few)
+    {
+        snwBakeOutputDef def = snwDefaultBakeOutputDef();
+        def.format = snw_bakeJoints;
+        def.most = few ? 24 : 0;
+        Written w = WriteDef(context, "still.glb", &def);
+        snwAsset* asset = Reopen(&w);
+        REQUIRE(asset != NULL);
+        snwAgainstDef against = {.source = w.world.asset, .written = asset, .clip = -1};
+        snwAgainst result;
+        CHECK(snwCompareAgainst(context, &against, &result, NULL) >= 0);
+        double tolerance = fmax(w.report.maxError, w.report.tolerance) / 0.01 / result.size;
+        CHECK(result.bare > 0 && result.bare < 1.2 * tolerance);
+        CHECK_INT(result.torn, 0);
+        snwAsset_Close(asset);
+        snwReelWorld_Free(&w.world);
+    }
+    snwDestroyContext(context);
+}
+
 // What the new weights and bind matrices replace takes no bytes, and what is left reads as before.
 TEST(outputs, helperJointsDropWhatTheyReplace)
 {
@@ -668,6 +693,142 @@ TEST(outputs, autoSaysWhyItTakesMorphTargets)
     CHECK_CONTAINS(w.report.notes[w.report.noteCount - 1], "auto: morph targets");
     CHECK_CONTAINS(w.report.notes[w.report.noteCount - 1], "helper joints would take more");
     snwReelWorld_Free(&w.world);
+    snwDestroyContext(context);
+}
+
+// A fine sheet of one bone, of which one half swings stiffly about two axes.
+enum
+{
+    snw_sheetSide = 50,
+    snw_sheetVertices = snw_sheetSide * snw_sheetSide,
+    snw_sheetFrames = 24
+};
+
+typedef struct Sheet
+{
+    int frame;
+    float rows[snw_sheetVertices][6];
+} Sheet;
+
+static snwVec3 SheetAt(int vertex)
+{
+    return (snwVec3){0.02 * (vertex % snw_sheetSide), 0, 0.02 * (vertex / snw_sheetSide - snw_sheetSide / 2)};
+}
+
+static snwResult ReadSheet(void* user, int frame, double* clipTime, snwMessage* message)
+{
+    (void)message;
+    ((Sheet*)user)->frame = frame;
+    *clipTime = frame / 24.0;
+    return snw_ok;
+}
+
+static snwResult GetSheet(void* user, int index, snwSkin* skin, snwMessage* message)
+{
+    Sheet* sheet = user;
+    (void)index, (void)message;
+    snwQuat turn = snwQuat_Mul(snwQuat_FromAxisAngle((snwVec3){1, 0, 0}, 0.5 * sin(0.5 * sheet->frame)),
+        snwQuat_FromAxisAngle((snwVec3){0, 1, 0}, 0.4 * sin(0.8 * sheet->frame)));
+    for (int i = 0; i < snw_sheetVertices; ++i)
+    {
+        snwVec3 x = SheetAt(i), n = {0, 1, 0};
+        x = i < snw_sheetVertices / 2 ? snwQuat_Rotate(turn, x) : x;
+        n = i < snw_sheetVertices / 2 ? snwQuat_Rotate(turn, n) : n;
+        for (int k = 0; k < 3; ++k)
+            sheet->rows[i][k] = (float)(&x.x)[k], sheet->rows[i][3 + k] = (float)(&n.x)[k];
+    }
+    *skin = (snwSkin){.positions = sheet->rows[0],
+        .normals = sheet->rows[0] + 3,
+        .vertexCount = snw_sheetVertices,
+        .stride = (int)sizeof sheet->rows[0]};
+    return snw_ok;
+}
+
+static snwAsset* MakeSheet(snwContext* context)
+{
+    static snwVec3 s_positions[snw_sheetVertices];
+    static float s_normals[snw_sheetVertices][3];
+    static int s_triangles[2 * snw_sheetVertices][3], s_starts[snw_sheetVertices + 1], s_bones[snw_sheetVertices];
+    static double s_weights[snw_sheetVertices];
+    int count = 0;
+    for (int i = 0; i < snw_sheetVertices; ++i)
+    {
+        s_positions[i] = SheetAt(i);
+        s_normals[i][1] = 1;
+        s_weights[i] = 1;
+        s_starts[i + 1] = i + 1;
+        int below = i + snw_sheetSide;
+        if (below >= snw_sheetVertices || (i + 1) % snw_sheetSide == 0)
+            continue;
+        memcpy(s_triangles[count++], (int[]){i, below, i + 1}, sizeof s_triangles[0]);
+        memcpy(s_triangles[count++], (int[]){i + 1, below, below + 1}, sizeof s_triangles[0]);
+    }
+    snwGltfWriter* writer = snwWritten_Open(context, NULL);
+    snwGltfNodeDef bone = snwDefaultGltfNodeDef(), body = snwDefaultGltfNodeDef();
+    bone.name = "bone";
+    int joint = snwGltfWriter_AddNode(writer, &bone);
+    snwAffine bind = {snwMat3_Identity(), {0, 0, 0}};
+    snwAssetSkin skin = {.name = "rig", .joints = &joint, .inverseBinds = &bind, .jointCount = 1, .root = joint};
+    snwAssetPart part = {"sheet", "", 0, snw_sheetVertices, 0, count};
+    snwAssetMesh mesh = {.name = "sheet",
+        .positions = s_positions,
+        .vertexCount = snw_sheetVertices,
+        .normals = (const float(*)[3])s_normals,
+        .triangles = (const int(*)[3])s_triangles,
+        .triangleCount = count,
+        .parts = &part,
+        .partCount = 1,
+        .weights = {s_starts, s_bones, s_weights, 1}};
+    snwGltfMeshDef def = {.mesh = &mesh, .influences = 4};
+    body.name = "body";
+    body.mesh = snwGltfWriter_AddMesh(writer, &def);
+    body.skin = snwGltfWriter_AddSkin(writer, &skin);
+    snwGltfWriter_AddNode(writer, &body);
+    double times[2] = {0, 1}, still[6] = {0};
+    snwAssetChannel channel = {joint, snw_pathTranslation, snw_assetLinear, times, 2, 3, still};
+    snwAssetAnimation animation = {.name = "still", .channels = &channel, .channelCount = 1};
+    snwGltfWriter_AddAnimation(writer, &animation);
+    return snwWritten_Reopen(context, writer, snw_gltfGlb);
+}
+
+TEST(outputs, autoTakesHelperJointsWhereTheyAreSmaller)
+{
+    static Sheet s_sheet;
+    snwContext* context = snwFixture_Context(2, snw_simdAuto, NULL);
+    snwAsset* asset = MakeSheet(context);
+    snwReelSurface surface = {"body", 0, 1, 0, NULL};
+    snwReel reel = {.asset = asset,
+        .animation = 0,
+        .clip = "still",
+        .frameCount = snw_sheetFrames,
+        .rate = 24,
+        .scale = 1,
+        .size = 1,
+        .surfaces = &surface,
+        .surfaceCount = 1,
+        .read = ReadSheet,
+        .get = GetSheet,
+        .user = &s_sheet};
+    static snwBakeOutputReport s_report;
+    double bytes[2] = {0};
+    for (int any = 0; any < 2; ++any)
+    {
+        snwBakeOutputDef def = snwDefaultBakeOutputDef();
+        snwMessage message = {0};
+        def.path = TempPath("sheet.glb");
+        def.choose = any;
+        def.overwrite = true;
+        snwBakeWriting writing = {context, &reel, &def, &s_report, &message};
+        REQUIRE(snwBakeWriting_Write(&writing) >= 0);
+        bytes[any] = s_report.bytes[0];
+    }
+    CHECK_CONTAINS(s_report.notes[s_report.noteCount - 1], "auto: helper joints");
+    CHECK(bytes[1] < 0.8 * bytes[0] && s_report.maxError <= s_report.tolerance);
+    snwAsset* written = NULL;
+    REQUIRE(snwAsset_Open(context, TempPath("sheet.glb"), &written, NULL) >= 0);
+    CHECK(written->skins[0].jointCount > 1 && written->meshes[0].morphCount == 0);
+    snwAsset_Close(written);
+    snwAsset_Close(asset);
     snwDestroyContext(context);
 }
 

@@ -60,7 +60,7 @@ TEST(gltf_write, whatLayBesideTheSourceComesInside)
     {
         static const char* const s_names[] = {"out.glb", "out.gltf", "out files.gltf"};
         snwGltfWriter* writer = snwWritten_Open(context, source);
-        CHECK_INT(snwGltfWriter_EmbedImages(writer, &folder), 1);
+        CHECK_INT(snwGltfWriter_EmbedImages(writer, &folder), 12);
         snwGltfSave save = snwDefaultGltfSave(TempPath(s_names[form]));
         CHECK_INT(save.form, form == snw_gltfGlb ? snw_gltfGlb : snw_gltfEmbedded);
         save.form = form;

@@ -559,6 +559,41 @@ TEST(pbcd, bonesAreWhereTheArtistPutsThem)
     End(&world);
 }
 
+// The limit of anchors: no inertia, elasticity, gravity or fold moves a vertex from where skinning has it.
+TEST(pbcd, heldFleshIsExactlyWhereTheArtistPutsIt)
+{
+    for (int integrator = snw_pbcdEuler; integrator <= snw_pbcdTrapezoid; ++integrator)
+    {
+        const snwSetting settings[] = {{"pbcd.hold", 1}, {"pbcd.integrator", integrator}, {NULL, 0}};
+        World world = MakeRigged(2.9, 0.1, settings);
+        const snwCharacter* character = Work(&world)->model->character;
+        const snwPbcdModel* model = Work(&world)->model;
+        int count = model->vertexCount;
+        float* skinned = calloc((size_t)count, 4 * sizeof *skinned);
+        snwSkinPalette palette;
+        snwTransform pose[2];
+        double most = 0.0, bent = 0.0;
+        REQUIRE(skinned != NULL && snwSkinPalette_Create(world.context, 2, &palette, NULL) >= 0);
+        for (int frame = 1; frame <= 40; ++frame)
+        {
+            snwFixture_Run(world.sim, 1, world.dt);
+            snwSkeleton_Pose(&character->skeleton, &character->def.motions[0], frame * world.dt, pose);
+            snwSkinningPose bones = {.kind = model->skinning, .transforms = pose, .count = 2};
+            snwSkinningTarget target = {.positions = skinned, .positionStride = 4 * (int)sizeof *skinned};
+            REQUIRE(snwSkinPalette_Set(&palette, model->skin, &bones, NULL) >= 0);
+            snwSkinModel_Apply(world.context, model->skin, &palette, &target);
+            most = fmax(most, FarthestFrom(&world, skinned));
+            for (int i = 0; i < count; ++i)
+                bent = fmax(bent, snwVec3_Distance(snwRow_Get(skinned, i), character->def.vertices[i]));
+        }
+        snwSkinPalette_Free(world.context, &palette);
+        free(skinned);
+        CHECK(most < 1e-6);
+        CHECK(bent > 0.1);
+        End(&world);
+    }
+}
+
 // Bones a cell apart that fold up turn inside out what lies between them, which they hold on all sides: there they give
 // way. With contact of the arm with itself as well, which asks for more room than a fold has.
 TEST(pbcd, foldedArmsAreNeverInsideOut)

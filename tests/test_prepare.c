@@ -508,6 +508,73 @@ TEST(prepare, smallClosedPiecesAndWhatHangsOnJointsAreRigid)
     snwDestroyContext(context);
 }
 
+static bool Notes(const snwPrepareReport* report, const char* words)
+{
+    for (int i = 0; i < report->noteCount; ++i)
+        if (strstr(report->notes[i], words) != NULL)
+            return true;
+    return false;
+}
+
+TEST(prepare, namesOfSurfacesAndMaterialsTellWhatTheyAre)
+{
+    static const struct
+    {
+        const char *name, *material, *sidecar;
+        snwSurfaceKind kind;
+        const char* words; // of a note; NULL: none
+    } s_cases[] = {
+        {"shirt", NULL, NULL, snw_surfaceCarried, "carried by name: 'shirt'"},
+        {"L_Sword01", NULL, NULL, snw_surfaceRigid, "rigid by name: 'L_Sword01'"},
+        {"leftEye", NULL, NULL, snw_surfaceRigid, "rigid by name"},
+        {"upperEyelid", NULL, NULL, snw_surfaceCarried, "carried for it lies on the flesh"}, // no eye
+        {"snail", NULL, NULL, snw_surfaceCarried, "carried for it lies on the flesh"},       // no nail
+        {"hatch", NULL, NULL, snw_surfaceCarried, "carried for it lies on the flesh"},       // no hat
+        {"x", "MAT_Teeth", NULL, snw_surfaceRigid, "rigid by name: 'x'"},
+        {"shirt", NULL, "{'sinew': 1, 'surfaces': {'*SHI*': {'kind': 'rigid'}}}", snw_surfaceRigid, "rigid as asked"},
+        {"x", "steel", "{'sinew': 1, 'surfaces': {'st?el': {'kind': 'rigid'}}}", snw_surfaceRigid, "rigid as asked"},
+        {"shirt", NULL,
+            "{'sinew': 1, 'surfaces': {'*': {'kind': 'rigid'}, '*i*': {'kind': 'soft'}, 'body': {'kind': "
+            "'soft'}}}",
+            snw_surfaceSoft, "soft as asked: 'body', 'shirt'"}, // what stands later wins
+    };
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (size_t i = 0; i < sizeof s_cases / sizeof *s_cases; ++i)
+    {
+        snwPrepareWorld world = {.shirt = true, .shirtName = s_cases[i].name, .shirtMaterial = s_cases[i].material};
+        snwPrepareReport report;
+        snwPrepared* prepared = Make(context, &world, s_cases[i].sidecar, &report);
+        REQUIRE(prepared != NULL);
+        const snwSurfaceInfo* shirt = snwPrepared_GetSurface(prepared, FindSurface(prepared, s_cases[i].name));
+        if (shirt->kind != s_cases[i].kind || !Notes(&report, s_cases[i].words))
+            snwTest_Fail(__FILE__, __LINE__, "'%s' became kind %d, not %d; %s", s_cases[i].name, shirt->kind,
+                s_cases[i].kind, report.noteCount > 0 ? report.notes[0] : "");
+        snwPrepared_Release(prepared);
+    }
+    const char* path = snwPrepareWorld_Write(
+        &(snwPrepareWorld){.shirt = true}, "nobody", "{'sinew': 1, 'surfaces': {'*boots*': {'kind': 'rigid'}}}");
+    snwPrepareDef def = snwDefaultPrepareDef();
+    snwPrepared* prepared = NULL;
+    snwMessage message = {0};
+    CHECK_INT(snwPrepareFile(context, path, &def, &prepared, NULL, &message), snw_errorInput);
+    CHECK_CONTAINS(message.text, "*boots*");
+    snwDestroyContext(context);
+}
+
+// Cards of hair that are part of the body's mesh are not filled with flesh: they ride on it.
+TEST(prepare, openPiecesThatAreSeeThroughAreCarried)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwPrepareReport report;
+    snwPrepared* prepared = Make(context, &(snwPrepareWorld){.card = true}, NULL, &report);
+    REQUIRE(prepared != NULL);
+    CHECK(Notes(&report, "carried for it is see-through and open: 1 of the 3 pieces of 'body'"));
+    CHECK_INT(report.softCount, 1);
+    CHECK(snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared)).upper.x < 1.2); // the square ends at 1.4
+    snwPrepared_Release(prepared);
+    snwDestroyContext(context);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Materials
 

@@ -11,9 +11,10 @@ run_one()
     work=$(mktemp -d)
     seeds=$root/fuzz/seeds/$(echo "$name" | sed 's/^fuzz[-_]//')
     [ -d "$seeds" ] || seeds=
-    # the helper of this build, for the target that asks it
+    # the helpers of this build, for the targets that ask them
     SINEW_TETGEN=$(dirname "$1")/../sinew-tetgen
-    export SINEW_TETGEN
+    SINEW_DRACO=$(dirname "$1")/../sinew-draco
+    export SINEW_TETGEN SINEW_DRACO
     # shellcheck disable=SC2086 # empty or one path
     if ! "$1" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 -dict="$root/fuzz/sinew.dict" \
         -artifact_prefix="$work/" -verbosity=0 \

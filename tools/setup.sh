@@ -6,8 +6,8 @@ set -eu
 packages_of()
 {
     case $1 in
-    build) echo build-essential ccache cmake ninja-build pkg-config libjansson-dev libpng-dev libembree-dev \
-        libmeshoptimizer-dev libsuitesparse-dev libopenblas0-pthread libwebsockets-dev ;;
+    build) echo build-essential ccache cmake ninja-build pkg-config libjansson-dev libpng-dev \
+        libjpeg62-turbo-dev libwebp-dev libdraco-dev libembree-dev libmeshoptimizer-dev libsuitesparse-dev libopenblas0-pthread libwebsockets-dev ;;
     film) echo ffmpeg ;;
     validate | web) # node from elsewhere brings its own npm and would not stand Debian's beside it
         command -v node >/dev/null 2>&1 || echo nodejs
@@ -20,7 +20,7 @@ packages_of()
     faults) echo git procps rsync ;;
     lint) echo git clang-format clang-tidy ;;
     sanitize) echo clang libclang-rt-14-dev ;;
-    peers) echo coinor-libipopt-dev petsc-dev libbullet-dev libdart-dev libode-dev siconos libsiconos-numerics-dev blender ;;
+    peers) echo coinor-libipopt-dev petsc-dev libbullet-dev libdart-dev libode-dev siconos libsiconos-numerics-dev blender python3-numpy ;;
     *)
         echo "setup: error: there is no group '$1'" >&2
         echo "  try: build, film, web, test, validate, chromium, assimp, tetgen, faults, lint, sanitize or peers" >&2

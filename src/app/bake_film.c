@@ -55,11 +55,11 @@ static snwResult MakeTrio(
 }
 
 // What the film shows is what is written: surfaces, not bodies.
-static snwResult AddFrames(Trio* trio, snwBake* bake, int repeats, snwMessage* message)
+static snwResult AddFrames(Trio* trio, snwBake* bake, const snwBakeFilmDef* def, snwMessage* message)
 {
     snwBakeFrames* frames = snwBake_GetFrames(bake);
     snwBakeInfo info = snwBakeFrames_GetInfo(frames);
-    int count = info.loop ? info.frameCount - 1 : info.frameCount, shown = info.loop ? repeats * count : count;
+    int count = info.loop ? info.frameCount - 1 : info.frameCount, shown = info.loop ? def->repeats * count : count;
     int vertices = snwCharacter_GetInfo(snwPrepared_GetCharacter(info.prepared)).vertexCount;
     snwResult result = snw_ok;
     for (int i = 0; i < shown && result >= 0; ++i)
@@ -79,6 +79,8 @@ static snwResult AddFrames(Trio* trio, snwBake* bake, int repeats, snwMessage* m
             snwFilmShown all = {&now, trio->skins[k != snw_artistFilm], trio->skins[0], i / info.rate};
             result = snwFilm_AddShown(trio->films[k], trio->sim, &all, message);
         }
+        if (result >= 0 && def->progress != NULL && def->progress(i + 1, shown, def->user) < 0)
+            result = snwFail(message, snw_errorInterrupted, NULL, "stopped before the film was drawn");
     }
     return result;
 }
@@ -90,7 +92,7 @@ snwResult snwBakeFilm_Draw(snwContext* context, snwBake* bake, const snwBakeFilm
     Trio trio = {0};
     snwResult result = MakeTrio(context, bake, def, &trio, message);
     if (result >= 0)
-        result = AddFrames(&trio, bake, def->repeats, message);
+        result = AddFrames(&trio, bake, def, message);
     snwTilesDef tiles = {.films = trio.films,
         .names = s_names,
         .count = snw_filmCount,

@@ -4,6 +4,7 @@
 #include "app/console.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -46,11 +47,15 @@ static json_t* LoopJson(const snwBakeReport* report)
         "seam_position", snwJsonReal(report->seamPosition), "seam_velocity", snwJsonReal(report->seamVelocity));
 }
 
-static json_t* AgainstJson(const snwAgainst* against)
+static json_t* AgainstJson(const snwBakeReport* report)
 {
-    return json_pack("{s:o, s:o, s:o, s:i, s:s, s:s, s:i}", "mean", snwJsonReal(against->mean), "most",
-        snwJsonReal(against->most), "bare", snwJsonReal(against->bare), "torn", against->torn, "mesh",
-        against->mostPlace.mesh, "bone", against->mostPlace.bone, "frame", against->mostPlace.frame);
+    const snwAgainst* against = &report->against;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:i}", "size",
+        snwJsonReal(report->unit * against->size), "unit", snwJsonReal(report->unit), "mean",
+        snwJsonReal(against->mean), "most", snwJsonReal(against->most), "missed", snwJsonReal(against->missed), "bare",
+        snwJsonReal(against->bare), "held", against->held < 0 ? json_null() : snwJsonReal(against->held), "torn",
+        against->torn, "mesh", against->mostPlace.mesh, "bone", against->mostPlace.bone, "frame",
+        against->mostPlace.frame);
 }
 
 static void AddOutput(json_t* root, const snwBakeOutputReport* written)
@@ -59,6 +64,8 @@ static void AddOutput(json_t* root, const snwBakeOutputReport* written)
     if (written == NULL)
         return;
     json_object_set_new(root, "targets", json_integer(written->targets));
+    json_object_set_new(root, "tolerance", snwJsonReal(written->tolerance));
+    json_object_set_new(root, "source_bytes", json_integer((json_int_t)written->sourceBytes));
     json_object_set_new(root, "error_most", snwJsonReal(written->maxError));
     json_object_set_new(root, "error_rms", snwJsonReal(written->rmsError));
 }
@@ -97,7 +104,7 @@ json_t* snwBakeReport_ToJson(const snwBake* bake, const snwBakeOutputReport* wri
     json_object_set_new(root, "limited", snwJsonReal(r->limited));
     json_object_set_new(root, "ride",
         json_pack("{s:o, s:s, s:i}", "most", snwJsonReal(r->ride), "mesh", r->rideMesh, "frame", r->rideFrame));
-    json_object_set_new(root, "against", r->checked ? AgainstJson(&r->against) : json_null());
+    json_object_set_new(root, "against", r->checked ? AgainstJson(r) : json_null());
     json_object_set_new(root, "notes", Lines(r->notes, r->noteCount));
     json_object_set_new(root, "warnings", Lines(r->warnings, r->warningCount));
     return root;
@@ -178,7 +185,8 @@ void snwBakeReport_Print(const snwBake* bake, const snwBakeOutputReport* written
     PrintFiles(written);
     if (r->checked)
         printf(
-            "%-10s read again: %.2g %% of the size off without flesh, no edge torn\n", "check", 100 * r->against.bare);
+            "%-10s read again: %.2g %% of the size off without flesh, %.2g %% with flesh that is held, no edge torn\n",
+            "check", 100 * r->against.bare, 100 * fmax(r->against.held, 0));
     fflush(stdout);
     for (int i = 0; i < r->warningCount; ++i)
         snwReport(snw_warning, NULL, "%s", r->warnings[i]);

@@ -150,7 +150,7 @@ const char* snwScenesFolder(char* buffer, size_t capacity)
 snwExit snwReportInput(const snwMessage* message)
 {
     snwExit result = snwReportMessage(message);
-    return message->result == snw_errorIo ? snw_exitInput : result;
+    return message->result == snw_errorIo || message->result == snw_errorUnsupported ? snw_exitInput : result;
 }
 
 int snwLog_Frames(const snwLog* log)

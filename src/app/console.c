@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/time.h>
 #include <unistd.h>
+
+#define SNW_GRACE_US 800000 // for work to end by itself
 
 static bool s_quiet, s_verbose;
 
@@ -226,6 +229,7 @@ void snwProgress_End(snwProgress* progress)
 static volatile bool s_interrupted;
 static volatile bool s_nothingToLose;
 static const char* volatile s_newFolder;
+static const char* volatile s_lastWords; // NULL: work ends when it looks at the flag
 
 static void OnInterrupt(int signal)
 {
@@ -235,6 +239,16 @@ static void OnInterrupt(int signal)
     if (s_interrupted || s_nothingToLose)
         _exit(snw_exitInterrupted);
     s_interrupted = true;
+    if (s_lastWords != NULL)
+        setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {.tv_usec = SNW_GRACE_US}}, NULL);
+}
+
+static void OnGraceOver(int signal)
+{
+    (void)signal;
+    ssize_t told = write(STDERR_FILENO, s_lastWords, strlen(s_lastWords));
+    (void)told;
+    _exit(snw_exitInterrupted);
 }
 
 void snwInterrupt_Listen(void)
@@ -243,6 +257,14 @@ void snwInterrupt_Listen(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+}
+
+void snwInterrupt_EndSoon(const char* words)
+{
+    struct sigaction action = {.sa_handler = OnGraceOver};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGALRM, &action, NULL);
+    s_lastWords = words;
 }
 
 void snwInterrupt_NothingToLose(bool nothing, const char* folder)

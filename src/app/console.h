@@ -50,4 +50,7 @@ void snwInterrupt_Listen(void);
 // true: from now on the first does, too, and takes the folder away if it is empty; NULL: there is none. Preparing
 // leaves nothing else behind.
 void snwInterrupt_NothingToLose(bool nothing, const char* folder);
+// Ends the program a second after the first signal, whatever it is doing then, with these words. For work whose files
+// are whole at any moment.
+void snwInterrupt_EndSoon(const char* words);
 const volatile bool* snwInterrupt_Flag(void);

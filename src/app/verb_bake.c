@@ -24,7 +24,8 @@ typedef struct Job
     snwBakeOutputReport* written;
     snwBake* bake;
     snwProgress progress;
-    const char* label;
+    snwBakeStage stage; // that the progress is of
+    char lastWords[snw_maxPath + 128];
 } Job;
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -38,9 +39,10 @@ static const struct
     {"loop", "loop"}, {"blend", "blend"}, {"softness", "softness"}, {"falloff", "falloff"}, {"gravity", "gravity"},
     {"preset", "preset"}, {"material", "material"}, {"collide", "collide"}, {"self-collision", "self_collision"},
     {"keep-trajectory", "keep_trajectory"}, {"method", "method"}, {"substeps", "substeps"},
-    {"iterations", "iterations"}, {"set", "settings"}, {"only", "only"}, {"bones", "bones"}, {"format", "format"},
-    {"tolerance", "tolerance"}, {"most", "most"}, {"influences", "influences"}, {"compress", "compress"}, {"up", "up"},
-    {"cache", "cache"}};
+    {"iterations", "iterations"}, {"set", "settings"}, {"only", "only"}, {"bones", "bones"}, {"rigid", "rigid"},
+    {"carried", "carried"}, {"soft", "soft"}, {"format", "format"}, {"tolerance", "tolerance"}, {"most", "most"},
+    {"influences", "influences"}, {"compress", "compress"}, {"up", "up"}, {"cache", "cache"},
+    {"motion-from", "motion_from"}, {"joint-map", "joint_map"}};
 
 static snwExit ReadWords(Job* job)
 {
@@ -62,6 +64,35 @@ static snwExit ReadWords(Job* job)
                     message.remedy[0] != 0 ? message.remedy : NULL, "--%s: %s", s_words[i].option, message.text);
         }
     return snw_exitOk;
+}
+
+// What is wrong with the words alone is told of them, not of a file.
+static snwExit CheckWords(Job* job)
+{
+    snwMessage message = {0};
+    snwBakeSettings settings;
+    snwResult result = snwBakeSettings_Read(job->context, NULL, "", job->words, &settings, &message);
+    snwExit exit = snw_exitOk;
+    if (result < 0)
+    {
+        const char *remedy = message.remedy[0] != 0 ? message.remedy : NULL, *option = NULL;
+        size_t length = strcspn(message.place, ".[");
+        for (size_t i = 0; i < sizeof s_words / sizeof *s_words; ++i)
+            if ((strlen(s_words[i].key) == length && strncmp(s_words[i].key, message.place, length) == 0) ||
+                (strncmp(message.place, "materials", 9) == 0 && strcmp(s_words[i].key, "material") == 0))
+                option = s_words[i].option;
+        const char* rest = message.place + length; // of --material: which number
+        exit = option != NULL ? snwUsage(remedy, "--%s%s%s: %s", option, rest[0] == '.' ? " " : "",
+                                    rest[0] == '.' ? rest + 1 : "", message.text)
+                              : snwUsage(remedy, "%s", message.text);
+    }
+    else if (json_object_get(job->words, "joint_map") != NULL && snwArgs_Text(job->args, "motion-from") == NULL)
+        exit = snwUsage(
+            "--motion-from run.glb", "--joint-map tells about the joints of another file, and there is none");
+    else if (snwArgs_Text(job->args, "method") != NULL && snwMethod_Find(settings.method) < 0)
+        exit = snwUsage("sinew info --methods", "there is no method '%s'", settings.method);
+    snwBakeSettings_Free(&settings);
+    return exit;
 }
 
 static bool NameFolder(Job* job)
@@ -94,24 +125,25 @@ static snwExit CheckFree(Job* job, const char* path)
 static snwResult ShowProgress(const snwBakeProgress* progress, void* user)
 {
     Job* job = user;
-    if (job->label == NULL || strcmp(job->label, progress->word) != 0)
+    if (job->progress.label == NULL || job->stage != progress->stage || job->progress.total != progress->total)
     {
-        if (job->label == NULL || job->progress.total != progress->total)
-        {
-            snwProgress_End(&job->progress);
-            job->progress = snwProgress_Begin(progress->word, progress->total);
-        }
-        job->label = job->progress.label = progress->word;
+        snwProgress_End(&job->progress);
+        job->progress = snwProgress_Begin(progress->word, progress->total);
+        job->stage = progress->stage;
     }
+    job->progress.label = progress->word;
     snwProgress_Update(&job->progress, progress->done);
     return *snwInterrupt_Flag() ? snw_errorInterrupted : snw_ok;
 }
 
-static snwResult ShowDone(int done, int total, void* user)
+static snwResult ShowWriting(int done, int total, void* user)
 {
-    Job* job = user;
-    snwBakeProgress progress = {snw_bakeMeasuring, job->out.path == NULL ? "drawing" : "writing", done, total};
-    return ShowProgress(&progress, job);
+    return ShowProgress(&(snwBakeProgress){snw_bakeWriting, "writing", done, total}, user);
+}
+
+static snwResult ShowDrawing(int done, int total, void* user)
+{
+    return ShowProgress(&(snwBakeProgress){snw_bakeDrawing, "drawing", done, total}, user);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -128,7 +160,7 @@ static snwResult FindOutput(Job* job, snwMessage* message)
     job->out.compress = settings->compress;
     job->out.choose = strcmp(settings->format, "auto") == 0;
     job->out.overwrite = job->force;
-    job->out.progress = ShowDone;
+    job->out.progress = ShowWriting;
     job->out.user = job;
     if (settings->up[0] != 0)
         job->out.up = settings->up[0] == 'z' ? snw_upZ : snw_upY;
@@ -175,9 +207,8 @@ static snwResult DrawFilm(Job* job, snwMessage* message)
     }
     def.folder = job->folder;
     def.overwrite = job->force;
-    def.progress = ShowDone;
+    def.progress = ShowDrawing;
     def.user = job;
-    job->out.path = NULL;
     snwResult result = snwBakeFilm_Draw(job->context, job->bake, &def, message);
     snwProgress_End(&job->progress);
     if (result >= 0 && def.path != NULL)
@@ -195,9 +226,9 @@ static snwResult WriteAll(Job* job, snwMessage* message)
     snwProgress_End(&job->progress);
     if (result >= 0)
     {
-        result = snwBake_CheckWritten(job->bake, job->output, message);
-        if (result < 0)
-            remove(job->output); // nobody shall take it for right; the frames stay
+        result = snwBake_CheckWritten(job->bake, job->written, message);
+        for (int i = 0; i < job->written->fileCount && result < 0; ++i)
+            remove(job->written->files[i]); // nobody shall take it for right; the frames stay
     }
     if (result >= 0 && scene != NULL)
         result = snwBake_SaveScene(job->bake, scene, job->force, message);
@@ -236,6 +267,9 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
     snwInterrupt_NothingToLose(true, job->folder);
     snwResult result = snwBake_Open(job->context, def, &job->bake, &message);
     snwInterrupt_NothingToLose(false, NULL);
+    snprintf(job->lastWords, sizeof job->lastWords,
+        "\nsinew: stopped; finished frames are kept in %s; the same command goes on\n", job->folder);
+    snwInterrupt_EndSoon(job->lastWords);
     if (result >= 0)
         result = FindOutput(job, &message);
     if (result < 0)
@@ -243,11 +277,11 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
         snwProgress_End(&job->progress);
         if (job->bake != NULL)
             snwBake_TidyFolder(job->bake);
-        return result == snw_errorInterrupted ? snwReportMessage(&message) : snwReportInput(&message);
+        snwExit exit = result == snw_errorInterrupted ? snwReportMessage(&message) : snwReportInput(&message);
+        return job->bake != NULL && result == snw_errorArgument ? snw_exitUsage : exit; // the name of the output
     }
     result = snwBake_Run(job->bake, &message);
     snwProgress_End(&job->progress);
-    job->label = NULL;
     if (result >= 0)
         result = WriteAll(job, &message);
     if (result < 0)
@@ -278,6 +312,9 @@ static snwExit Prepare(Job* job, snwBakeDef* def)
     def->user = job;
     if (!ReadPrepare(job->args, &def->prepare))
         return snw_exitUsage;
+    snwExit words = CheckWords(job);
+    if (words != snw_exitOk)
+        return words;
     static const char* const s_files[] = {"film", "picture", "scene", "report"};
     for (size_t i = 0; i < sizeof s_files / sizeof *s_files; ++i)
         if (CheckFree(job, snwArgs_Text(job->args, s_files[i])) != snw_exitOk)
@@ -336,6 +373,10 @@ static const snwOption s_options[] = {
     {"fps", 0, "N", false, snw_completeNothing, NULL, "frames per second (default: those of the file's keys, or 30)"},
     {"preroll", 0, "S", false, snw_completeNothing, NULL, "hold the first pose for so long before the first frame"},
     {"loop", 0, NULL, false, snw_completeNothing, NULL, "the clip is a cycle: run it until it repeats, close the seam"},
+    {"motion-from", 0, "FILE", false, snw_completeFile, NULL,
+        "put a clip of that file (GLB, FBX, BVH ...) on this skeleton and bake it; --clip is then one of its"},
+    {"joint-map", 0, "JOINT=ITS", true, snw_completeNothing, NULL,
+        "with --motion-from: this joint is that one, where names do not tell (several times: these)"},
     {"cache", 0, "FILE", false, snw_completeFile, NULL,
         "a PC2 or MDD file whose motion of the vertices is the artist's"},
     {"softness", 0, "X", false, snw_completeNothing, NULL, "one knob: 2 gives way twice as far, 0.5 half (default 1)"},
@@ -353,6 +394,10 @@ static const snwOption s_options[] = {
     {"self-collision", 0, NULL, false, snw_completeNothing, NULL, "flesh does not pass through itself"},
     {"only", 0, "MESH", true, snw_completeNothing, NULL, "touch this mesh (several times: these)"},
     {"bones", 0, "BONE", true, snw_completeNothing, NULL, "move the flesh of this bone only (several times: these)"},
+    {"rigid", 0, "PATTERN", true, snw_completeNothing, NULL,
+        "surfaces or materials that move with a bone, like '*armor*': by shape, weights and names if nobody says it"},
+    {"carried", 0, "PATTERN", true, snw_completeNothing, NULL, "the same of what rides on the flesh: clothes, hair"},
+    {"soft", 0, "PATTERN", true, snw_completeNothing, NULL, "the same of what is flesh"},
     {"method", 'm', "NAME", false, snw_completeMethods, NULL,
         "default pbcd, which leaves bones where the artist has them"},
     {"substeps", 0, "N", false, snw_completeNothing, NULL, "parts of each frame: more are stiffer, and dearer"},
@@ -382,6 +427,7 @@ static const snwExample s_examples[] = {
     {"sinew bake walk.glb -o soft.glb --preset fat --material head:muscle", "fat, but for the head"},
     {"sinew bake walk.glb -o soft.glb --material belly:frequency=2,settling=0.8", "how the belly swings"},
     {"sinew bake walk.glb -o walk.pc2 --start 1 --end 3 --fps 24", "a point cache for Blender and others"},
+    {"sinew bake hero.glb --motion-from run.fbx -o hero_run.glb", "another file's clip on this skeleton, with flesh"},
     {"sinew bake biped --clip walk -o biped.glb --loop --film biped.mp4", "a built-in character, and a film"},
     {0},
 };

@@ -2,7 +2,8 @@
 #include "app/common.h"
 #include "app/console.h"
 #include "app/verbs.h"
-#include "bake/against.h"
+#include "bake/output.h"
+#include "bake/written_frames.h"
 #include "base/result.h"
 #include "scene/blueprint_file.h"
 #include "scene/prepared_file.h"
@@ -120,18 +121,24 @@ static snwResult CheckAgainst(
     snwAsset *from = NULL, *to = NULL;
     snwAgainst against = {0};
     snwResult result = snwAsset_Open(context, source, &from, message);
-    if (result >= 0)
+    bool document = snwBakeFormat_OfPath(path) == snw_bakeGlb;
+    if (result >= 0 && document)
         result = snwAsset_Open(context, path, &to, message);
     snwAgainstDef def = {.source = from, .written = to, .clip = -1};
     if (result >= 0)
-        result = snwCompareAgainst(context, &def, &against, message);
+        result = document ? snwCompareAgainst(context, &def, &against, message)
+                          : snwCompareFileAgainst(context, from, path, &against, message);
     if (result >= 0)
     {
-        snprintf(what, capacity,
-            "%.3f %% of the size from the source on average, %.2f %% at most ('%s', %s, frame %d of '%s'); "
-            "%.2g %% without its flesh; %d edges torn",
+        int length = snprintf(what, capacity,
+            "%.3f %% of the size from the source on average, %.2f %% at most ('%s', %s, frame %d of '%s'); ",
             100 * against.mean, 100 * against.most, against.mostPlace.mesh, against.mostPlace.bone,
-            against.mostPlace.frame, against.mostPlace.clip, 100 * against.bare, against.torn);
+            against.mostPlace.frame, against.mostPlace.clip);
+        if (document && length < (int)capacity)
+            length += snprintf(
+                what + length, capacity - (size_t)length, "%.2g %% without its flesh; ", 100 * against.bare);
+        if (length < (int)capacity)
+            snprintf(what + length, capacity - (size_t)length, "%d edges torn", against.torn);
         result = snwAgainst_Judge(&against, message);
     }
     snwAsset_Close(from);

@@ -274,8 +274,9 @@ const snwVerb snwPrepVerb = {
     .mostOperands = 1,
     .complete = snw_completeFile,
     .summary = "make a character of an artist's file, or look at it first",
-    .about = "FILE is a surface, a mesh, a rigged character or a PNG picture; docs/formats.md lists the formats,\n"
-             "docs/prep.md what is done with it and how to say otherwise.",
+    .about =
+        "FILE is a surface, a mesh, a rigged character or a PNG or WebP picture; docs/formats.md lists the formats,\n"
+        "docs/prep.md what is done with it and how to say otherwise.",
     .options = s_options,
     .examples = s_examples,
     .run = Run,

@@ -74,7 +74,7 @@ typedef struct snwGltfSparse
 // Checked: every element lies inside of its view.
 typedef struct snwGltfAccessor
 {
-    int view; // -1: zeros, but for the sparse ones
+    int view; // -1: zeros, but for the sparse ones; of the document, or one that Draco unpacked
     size_t offset;
     int stride; // bytes from element to element
     int count;
@@ -100,8 +100,8 @@ typedef struct snwGltf
     bool binary; // it was a GLB
     snwGltfBuffer* buffers;
     int bufferCount;
-    snwGltfView* views;
-    int viewCount;
+    snwGltfView* views; // behind those of the document: what Draco unpacked
+    int viewCount;      // of the document
     snwGltfAccessor* accessors;
     int accessorCount;
     snwGltfChunk* chunks;
@@ -115,6 +115,10 @@ extern const snwAssetReader snw_gltfReader;
 // Sets asset->gltf; notes go to the asset.
 snwResult snwGltf_Parse(snwAsset* asset, const snwAssetInput* input, snwMessage* message);
 void snwGltf_Free(snwGltf* gltf); // the JSON; NULL is allowed. The rest is the arena's
+
+// What a "uri" stands for: base64 data, or a file in the folder (NULL: there is none). *data goes back through snwFree.
+snwResult snwGltf_LoadUri(snwContext* context, const snwAssetFolder* folder, const char* uri, char** data, size_t* size,
+    snwMessage* message);
 
 int snwGltfType_Width(snwGltfType type); // numbers per element: 1 .. 16
 const char* snwGltfType_Name(snwGltfType type);

@@ -79,9 +79,45 @@ static bool DecodePercent(const char* uri, char* out)
     return true;
 }
 
-static bool HasData(const char* uri)
+static snwResult LoadEmbedded(snwContext* context, const char* uri, char** data, size_t* size, snwMessage* message)
 {
-    return strncasecmp(uri, "data:", 5) == 0;
+    const char* comma = strchr(uri, ',');
+    if (comma == NULL || comma - uri < 7 || strncasecmp(comma - 7, ";base64", 7) != 0)
+        return snwFail(message, snw_errorInput, "store the data in a file beside it", "only base64 data is read");
+    const char* text = comma + 1;
+    size_t length = strlen(text), bad;
+    int64_t found = DecodeBase64(text, length, NULL, &bad);
+    if (found < 0)
+        return snwFail(message, snw_errorInput, "its data was edited or cut: export it again",
+            "is no base64: it makes no sense at character %zu of its data", bad);
+    *data = snwAllocRaw(context, (size_t)found + 1);
+    if (*data == NULL)
+        return snwFailMemory(message);
+    DecodeBase64(text, length, (unsigned char*)*data, &bad);
+    *size = (size_t)found;
+    return snw_ok;
+}
+
+snwResult snwGltf_LoadUri(
+    snwContext* context, const snwAssetFolder* folder, const char* uri, char** data, size_t* size, snwMessage* message)
+{
+    *data = NULL;
+    *size = 0;
+    if (strncasecmp(uri, "data:", 5) == 0)
+        return LoadEmbedded(context, uri, data, size, message);
+    char* name = snwAllocRaw(context, strlen(uri) + 1);
+    snwResult result = snw_ok;
+    if (name == NULL)
+        result = snwFailMemory(message);
+    else if (!DecodePercent(uri, name))
+        result = snwFail(message, snw_errorInput, NULL, "is no name of a file: '%s'", snwQuoteWord(uri).text);
+    else if (folder == NULL)
+        result = snwFail(message, snw_errorInput, "read it from its folder, or export a .glb",
+            "its data is in the file '%s', and there is no folder to look in", snwQuoteWord(name).text);
+    else
+        result = folder->read(folder->user, context, name, data, size, message);
+    snwFree(context, name);
+    return result;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -100,79 +136,19 @@ static bool Count(snwGltfReading* reading, size_t size)
     return true;
 }
 
-static void FailShort(snwGltfReading* reading, size_t wanted, size_t found)
-{
-    snwGltf_Fail(reading, "its data is cut: export or copy it again", "should have %zu bytes, has %zu", wanted, found);
-}
-
 // Takes `size` bytes of what was found.
 static const unsigned char* Keep(snwGltfReading* reading, const void* data, size_t found, size_t size)
 {
     if (found < size)
     {
-        FailShort(reading, size, found);
+        snwGltf_Fail(
+            reading, "its data is cut: export or copy it again", "should have %zu bytes, has %zu", size, found);
         return NULL;
     }
     void* copy = snwGltf_Room(reading, (int64_t)size, 1);
     if (copy != NULL)
         memcpy(copy, data, size);
     return copy;
-}
-
-static const unsigned char* ReadEmbedded(snwGltfReading* reading, const char* uri, size_t size)
-{
-    const char* comma = strchr(uri, ',');
-    if (comma == NULL || comma - uri < 7 || strncasecmp(comma - 7, ";base64", 7) != 0)
-    {
-        snwGltf_Fail(reading, "store the buffer in a file beside it", "only base64 data is read");
-        return NULL;
-    }
-    const char* text = comma + 1;
-    size_t length = strlen(text), bad;
-    int64_t found = DecodeBase64(text, length, NULL, &bad);
-    if (found < 0)
-    {
-        snwGltf_Fail(reading, "its data was edited or cut: export it again",
-            "is no base64: it makes no sense at character %zu of its data", bad);
-        return NULL;
-    }
-    if ((size_t)found < size)
-    {
-        FailShort(reading, size, (size_t)found);
-        return NULL;
-    }
-    unsigned char* data = snwGltf_Room(reading, found, 1);
-    if (data != NULL)
-        DecodeBase64(text, length, data, &bad);
-    return data;
-}
-
-static const unsigned char* ReadBeside(snwGltfReading* reading, const char* uri, size_t size)
-{
-    const snwAssetFolder* folder = reading->input->folder;
-    char* name = snwGltf_Room(reading, (int64_t)strlen(uri) + 1, 1);
-    if (name == NULL)
-        return NULL;
-    if (!DecodePercent(uri, name))
-    {
-        snwGltf_Fail(reading, NULL, "is no name of a file: '%s'", snwQuoteWord(uri).text);
-        return NULL;
-    }
-    if (folder == NULL)
-    {
-        snwGltf_Fail(reading, "read it from its folder, or export a .glb",
-            "its data is in the file '%s', and there is no folder to look in", snwQuoteWord(name).text);
-        return NULL;
-    }
-    char* data = NULL;
-    size_t found = 0;
-    snwGltf_Check(
-        reading, folder->read(folder->user, reading->asset->context, name, &data, &found, reading->json.message));
-    if (snwGltfReading_Failed(reading))
-        return NULL;
-    const unsigned char* kept = Count(reading, found) ? Keep(reading, data, found, size) : NULL;
-    snwFree(reading->asset->context, data);
-    return kept;
 }
 
 static const json_t* Extension(snwGltfReading* reading, const json_t* object, const char* name)
@@ -182,9 +158,14 @@ static const json_t* Extension(snwGltfReading* reading, const json_t* object, co
 
 static void ReadUri(snwGltfReading* reading, snwGltfBuffer* buffer)
 {
-    size_t mark = snwJson_Enter(&reading->json, "uri");
-    buffer->data = HasData(buffer->uri) ? ReadEmbedded(reading, buffer->uri, buffer->size)
-                                        : ReadBeside(reading, buffer->uri, buffer->size);
+    size_t mark = snwJson_Enter(&reading->json, "uri"), found = 0;
+    char* data = NULL;
+    snwGltf_Check(reading, snwGltf_LoadUri(reading->asset->context, reading->input->folder, buffer->uri, &data, &found,
+                               reading->json.message));
+    bool beside = strncasecmp(buffer->uri, "data:", 5) != 0; // else the document has them, and they are counted
+    if (data != NULL && !snwGltfReading_Failed(reading) && (!beside || Count(reading, found)))
+        buffer->data = Keep(reading, data, found, buffer->size);
+    snwFree(reading->asset->context, data);
     snwJson_Leave(&reading->json, mark);
 }
 

@@ -193,16 +193,14 @@ static void CheckVersion(snwGltfReading* reading)
 
 // A trailing * stands for anything: extensions of materials, textures and lights change no shape and no motion; they
 // stay in the document.
-static const char* const s_known[] = {"KHR_mesh_quantization", "EXT_meshopt_compression", "KHR_lights_punctual",
-    "KHR_materials_*", "KHR_texture_*", "EXT_texture_*", "MSFT_texture_*", "KHR_xmp_json_ld", "KHR_node_visibility",
-    "KHR_node_selectability", "KHR_node_hoverability"};
+static const char* const s_known[] = {"KHR_mesh_quantization", "EXT_meshopt_compression", "KHR_draco_mesh_compression",
+    "KHR_lights_punctual", "KHR_materials_*", "KHR_texture_*", "EXT_texture_*", "MSFT_texture_*", "KHR_xmp_json_ld",
+    "KHR_node_visibility", "KHR_node_selectability", "KHR_node_hoverability"};
 
 static const struct
 {
     const char *name, *remedy;
 } s_remedies[] = {
-    {"KHR_draco_mesh_compression", "export without Draco: in Blender leave Data > Compression off; gltf-pipeline "
-                                   "decodes one that exists (without -d)"},
     {"KHR_meshopt_compression", "compress with EXT_meshopt_compression (gltfpack -c), or not at all"},
     {"EXT_mesh_gpu_instancing", "write the copies as nodes of their own before the export"},
     {"KHR_animation_pointer", "bake what it animates into nodes before the export"},
@@ -279,6 +277,7 @@ snwResult snwGltf_Parse(snwAsset* asset, const snwAssetInput* input, snwMessage*
     snwGltf_ReadBuffers(&reading, pieces.chunk, pieces.chunkSize);
     snwGltf_ReadViews(&reading);
     snwGltf_ReadAccessors(&reading);
+    snwGltf_UnpackDraco(&reading);
     return reading.result;
 }
 

@@ -102,16 +102,6 @@ static int FindShared(const Work* work, const Part* part, int index)
     return same && (mine == theirs || json_equal(mine, theirs)) ? first : -1;
 }
 
-static void CheckDraco(snwGltfReading* reading, const Part* part)
-{
-    const json_t* extensions = snwGltf_Object(reading, part->item, "extensions");
-    if (json_object_get(extensions, "KHR_draco_mesh_compression") == NULL || part->position < 0)
-        return;
-    if (reading->gltf->accessors[part->position].view < 0)
-        snwGltf_Check(reading, snwFail(reading->json.message, snw_errorUnsupported, "export without Draco compression",
-                                   "is packed with KHR_draco_mesh_compression, which is not read"));
-}
-
 static bool Uses(const snwGltf* gltf, const char* extension)
 {
     const json_t* list = json_object_get(gltf->root, "extensionsUsed");
@@ -141,7 +131,6 @@ static void PlanAttributes(Work* work, Part* part)
     part->position = Attribute(work, part, "POSITION");
     if (part->position >= 0)
         CheckPosition(reading, part->position);
-    CheckDraco(reading, part);
     part->normal = Attached(work, part, "NORMAL", 1 << snw_gltfVec3);
     part->texcoord = Attached(work, part, "TEXCOORD_0", 1 << snw_gltfVec2);
     part->color = Attached(work, part, "COLOR_0", 1 << snw_gltfVec3 | 1 << snw_gltfVec4);

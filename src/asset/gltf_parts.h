@@ -72,6 +72,7 @@ enum
 void snwGltf_ReadBuffers(snwGltfReading* reading, const unsigned char* chunk, size_t chunkSize);
 void snwGltf_ReadViews(snwGltfReading* reading);
 void snwGltf_ReadAccessors(snwGltfReading* reading);
+void snwGltf_UnpackDraco(snwGltfReading* reading);
 void snwGltf_ReadNodes(snwGltfReading* reading);
 void snwGltf_ReadSkins(snwGltfReading* reading);
 void snwGltf_ReadMeshes(snwGltfReading* reading);

@@ -24,4 +24,4 @@ static snwResult ReadGltf(const snwAssetInput* input, snwAsset* asset, snwMessag
     return snwGltfReading_Failed(&reading) ? reading.result : snwAsset_Examine(asset, message);
 }
 
-const snwAssetReader snw_gltfReader = {snw_assetGltf, "glTF 2.0", ".gltf .glb", ReadGltf};
+const snwAssetReader snw_gltfReader = {snw_assetGltf, "glTF 2.0", ".gltf .glb .vrm", ReadGltf};

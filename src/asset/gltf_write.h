@@ -203,8 +203,8 @@ typedef struct snwGltfSave
 } snwGltfSave;
 
 // Pictures that lie beside the source move into the document, so that it stands alone; those that cannot be read, or
-// are of a kind nobody knows, keep their names. Returns how many moved.
-int snwGltfWriter_EmbedImages(snwGltfWriter* writer, const snwAssetFolder* folder);
+// are of a kind nobody knows, keep their names. Returns how many bytes moved.
+size_t snwGltfWriter_EmbedImages(snwGltfWriter* writer, const snwAssetFolder* folder);
 
 // snw_gltfGlb for .glb, snw_gltfEmbedded for .gltf, by the ending.
 snwGltfSave snwDefaultGltfSave(const char* path);

@@ -22,6 +22,54 @@ int snwGltfWriter_VertexCount(const snwGltfWriter* writer, int mesh, int primiti
     return count < 0 ? 0 : count;
 }
 
+static bool IsPacked(const snwValue* primitive)
+{
+    return snwValue_Get(snwValue_Get(primitive, "extensions"), "KHR_draco_mesh_compression") != NULL;
+}
+
+static void RemoveWord(snwValue* list, const char* word)
+{
+    int left = 0;
+    for (int i = 0; i < snwValue_Count(list); ++i)
+        if (strcmp(snwValue_Text(list->items[i], ""), word) != 0)
+            list->items[left++] = list->items[i];
+    if (list != NULL)
+        list->count = left;
+}
+
+void snwGltfWriter_LoosenDraco(snwGltfWriter* writer, snwValue* primitive, const char* semantic)
+{
+    static const char s_name[] = "KHR_draco_mesh_compression";
+    if (!IsPacked(primitive))
+        return;
+    snwValue* extensions = snwValue_Get(primitive, "extensions");
+    if (semantic != NULL)
+        snwTree_Remove(snwValue_Get(snwValue_Get(extensions, s_name), "attributes"), semantic);
+    int64_t position = snwValue_GetInt(snwValue_Get(primitive, "attributes"), "POSITION", -1);
+    if (snwValue_Get(snwValue_GetAt(writer->root, "accessors", (int)position), "bufferView") == NULL)
+        return;
+    snwTree_Remove(extensions, s_name);
+    if (extensions->count == 0)
+        snwTree_Remove(primitive, "extensions");
+
+    // Nobody needs to know the extension when no part has it any more.
+    bool left = false;
+    const snwValue* meshes = snwValue_Get(writer->root, "meshes");
+    for (int m = 0; m < snwValue_Count(meshes); ++m)
+    {
+        const snwValue* primitives = snwValue_Get(meshes->items[m], "primitives");
+        for (int i = 0; i < snwValue_Count(primitives); ++i)
+            left = left || IsPacked(primitives->items[i]);
+    }
+    static const char* const s_lists[] = {"extensionsRequired", "extensionsUsed"};
+    for (int i = 0; i < 2 && !left; ++i)
+    {
+        RemoveWord(snwValue_Get(writer->root, s_lists[i]), s_name);
+        if (snwValue_Count(snwValue_Get(writer->root, s_lists[i])) == 0)
+            snwTree_Remove(writer->root, s_lists[i]);
+    }
+}
+
 void snwGltfWriter_SetAttribute(snwGltfWriter* writer, int mesh, int primitive, const char* semantic, int accessor)
 {
     if (snwGltfWriter_Failed(writer))
@@ -30,6 +78,8 @@ void snwGltfWriter_SetAttribute(snwGltfWriter* writer, int mesh, int primitive, 
     snwValue* attributes = Attributes(writer, mesh, primitive);
     const char* key = snwArena_Text(&writer->tree.arena, semantic);
     snwGltfWriter_Replace(writer, snwValue_GetInt(attributes, semantic, -1));
+    snwGltfWriter_LoosenDraco(
+        writer, snwValue_GetAt(snwValue_GetAt(writer->root, "meshes", mesh), "primitives", primitive), semantic);
     if (accessor < 0)
         snwTree_Remove(attributes, semantic);
     else if (count == 0 || snwGltfWriter_Shape(writer, accessor).count != count)

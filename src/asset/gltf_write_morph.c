@@ -240,6 +240,7 @@ static void AddTargets(Morphing* m, int primitive, int first, int count)
 {
     snwTree* tree = &m->writer->tree;
     snwValue* value = snwValue_GetAt(m->mesh, "primitives", primitive);
+    snwGltfWriter_LoosenDraco(m->writer, value, NULL);
     snwValue* targets = snwTree_List(tree, value, "targets");
     bool normals = snwValue_Get(snwValue_Get(value, "attributes"), "NORMAL") != NULL;
     int twin = FindTwin(m, primitive, normals);

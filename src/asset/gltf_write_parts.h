@@ -32,6 +32,11 @@ int snwGltfWriter_AddRows(snwGltfWriter* writer, const void* data, size_t size, 
 // The accessor of the source is no longer used where it was.
 void snwGltfWriter_Replace(snwGltfWriter* writer, int64_t accessor);
 
+// Something of the primitive changes: the attribute, or another thing that has a number per vertex (NULL). What Draco
+// has packed stays as it was, without the attribute; but a part that has its numbers unpacked besides loses the packed
+// ones, whose vertices may come in another order than the rest was made for.
+void snwGltfWriter_LoosenDraco(snwGltfWriter* writer, snwValue* primitive, const char* semantic);
+
 // NULL, and a failure, if it is not there.
 snwValue* snwGltfWriter_Item(snwGltfWriter* writer, const char* list, int index);
 // Adds to a list of the document; returns the index.

@@ -6,6 +6,7 @@
 // alone wherever it is put.
 
 #include "asset/gltf_write_parts.h"
+#include "asset/texture.h"
 #include "scene/file.h"
 
 #include <ctype.h>
@@ -370,51 +371,15 @@ snwResult snwGltfWriter_Save(snwGltfWriter* writer, const snwGltfSave* save, snw
 // ---------------------------------------------------------------------------------------------------------------------
 // Pictures
 
-static const char* PictureKind(const char* data, size_t size)
-{
-    if (size >= 8 && memcmp(data, "\x89PNG\r\n\x1A\n", 8) == 0)
-        return "image/png";
-    if (size >= 3 && memcmp(data, "\xFF\xD8\xFF", 3) == 0)
-        return "image/jpeg";
-    if (size >= 12 && memcmp(data, "RIFF", 4) == 0 && memcmp(data + 8, "WEBP", 4) == 0)
-        return "image/webp";
-    if (size >= 12 && memcmp(data, "\xABKTX 20\xBB\r\n\x1A\n", 12) == 0)
-        return "image/ktx2";
-    return NULL;
-}
-
-static int HexDigit(char c)
-{
-    static const char s_digits[] = "0123456789abcdef";
-    const char* found = c == 0 ? NULL : strchr(s_digits, tolower((unsigned char)c));
-    return found == NULL ? -1 : (int)(found - s_digits);
-}
-
-// "my%20skin.png" -> "my skin.png"; false if it does not fit or would hold a zero.
-static bool PlainName(const char* uri, char* out, size_t capacity)
-{
-    size_t length = 0;
-    while (*uri != 0 && length + 1 < capacity)
-    {
-        int high = uri[0] == '%' ? HexDigit(uri[1]) : -1, low = high >= 0 ? HexDigit(uri[2]) : -1;
-        out[length++] = low >= 0 ? (char)(16 * high + low) : uri[0];
-        uri += low >= 0 ? 3 : 1;
-        if (out[length - 1] == 0)
-            return false;
-    }
-    out[length] = 0;
-    return *uri == 0;
-}
-
-static bool EmbedImage(snwGltfWriter* writer, snwValue* image, const snwAssetFolder* folder)
+static size_t EmbedImage(snwGltfWriter* writer, snwValue* image, const snwAssetFolder* folder)
 {
     const char* uri = snwValue_Text(snwValue_Get(image, "uri"), NULL);
-    char name[1024], *data = NULL;
+    char* data = NULL;
     size_t size = 0;
-    if (uri == NULL || IsData(uri) || !PlainName(uri, name, sizeof name))
-        return false;
-    snwResult result = folder->read(folder->user, writer->context, name, &data, &size, NULL);
-    const char* kind = result < 0 ? NULL : PictureKind(data, size);
+    if (uri == NULL || IsData(uri))
+        return 0;
+    snwResult result = snwGltf_LoadUri(writer->context, folder, uri, &data, &size, NULL);
+    const char* kind = result < 0 ? NULL : snwTexture_Kind(data, size);
     if (kind != NULL)
     {
         snwTree_Remove(image, "uri");
@@ -424,12 +389,12 @@ static bool EmbedImage(snwGltfWriter* writer, snwValue* image, const snwAssetFol
     if (result == snw_errorMemory)
         snwGltfWriter_FailMemory(writer);
     snwFree(writer->context, data);
-    return kind != NULL;
+    return kind != NULL ? size : 0;
 }
 
-int snwGltfWriter_EmbedImages(snwGltfWriter* writer, const snwAssetFolder* folder)
+size_t snwGltfWriter_EmbedImages(snwGltfWriter* writer, const snwAssetFolder* folder)
 {
-    int moved = 0;
+    size_t moved = 0;
     const snwValue* images = snwValue_Get(writer->root, "images");
     for (int i = 0; i < snwValue_Count(images) && !snwGltfWriter_Failed(writer); ++i)
         moved += EmbedImage(writer, images->items[i], folder);

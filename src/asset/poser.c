@@ -2,7 +2,17 @@
 
 #include "base/result.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define SNW_STEP  (1.0 / 30) // s, between samples at most
+#define SNW_LEAST 1e-4       // s, between samples at least
+
+enum
+{
+    snw_mostPieces = 20000 // between two keys: more than anyone takes
+};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Channels
@@ -66,6 +76,37 @@ static void UseChannel(const snwAssetChannel* channel, double time, snwAssetPose
         pose->scale = (snwVec3){v[0], v[1], v[2]};
     else
         pose->rotation = snwQuat_Normalize((snwQuat){v[0], v[1], v[2], v[3]});
+}
+
+static int CompareReals(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+bool snwAssetAnimation_FindTimes(snwContext* context, const snwAssetAnimation* animation, snwTimes* times)
+{
+    snwTimes all = {0};
+    bool made = snwArray_Push(context, &all, 0.0) && snwArray_Push(context, &all, animation->end);
+    for (int i = 0; i < animation->channelCount && made; ++i)
+        for (int k = 0; k < animation->channels[i].keyCount && made; ++k)
+            made = snwArray_Push(context, &all, animation->channels[i].times[k]);
+    if (made)
+        qsort(all.data, (size_t)all.count, sizeof *all.data, CompareReals);
+    double last = -1;
+    for (int i = 0; i < all.count && made; ++i)
+    {
+        double time = all.data[i];
+        bool end = animation->end - time < SNW_LEAST && time < animation->end;
+        if (time < 0 || end || (last >= 0 && time - last < SNW_LEAST))
+            continue;
+        int pieces = last >= 0 ? (int)ceil(fmin((time - last) / SNW_STEP - 1e-6, snw_mostPieces)) : 1;
+        for (int k = 1; k <= pieces && made; ++k)
+            made = snwArray_Push(context, times, last >= 0 ? last + (time - last) * k / pieces : time);
+        last = time;
+    }
+    snwArray_Free(context, &all);
+    return made;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "asset/asset.h"
+#include "base/array.h"
 
 typedef struct snwAssetPoser
 {
@@ -22,6 +23,11 @@ typedef struct snwAssetPoser
 snwResult snwAssetPoser_Make(const snwAsset* asset, snwArena* arena, snwAssetPoser* poser, snwMessage* message);
 // time: s; before the first and behind the last key of a channel its ends hold. animation NULL: as at rest.
 void snwAssetPoser_Pose(snwAssetPoser* poser, const snwAssetAnimation* animation, double time);
+
+// Times at which an animation is sampled: all its keys from 0 s on, none nearer than 1e-4 s to the one before, and at
+// least thirty a second. Freed with snwArray_Free. False: no memory.
+typedef snwArray(double) snwTimes;
+bool snwAssetAnimation_FindTimes(snwContext* context, const snwAssetAnimation* animation, snwTimes* times);
 
 // The weights of the morphs of the node's mesh; weights has a place for each of them.
 void snwAsset_SampleMorphs(

@@ -2,7 +2,12 @@
 
 #pragma once
 
-#include "sinew/sinew.h"
+#include "base/arena.h"
+
+// "image/png", "image/jpeg", "image/webp" or "image/ktx2", by the first bytes; NULL: something else.
+const char* snwTexture_Kind(const void* data, size_t size);
+// Pixels of a PNG, JPEG or WebP file, in the arena. Errors say what is wrong with it.
+snwResult snwTexture_Read(snwArena* arena, const void* data, size_t size, snwTexture* texture, snwMessage* message);
 
 // The bytes of a PNG file, freed with snwFree; NULL: no memory.
 void* snwTexture_EncodePng(snwContext* context, const snwTexture* texture, size_t* size);

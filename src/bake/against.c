@@ -104,14 +104,15 @@ static const snwAffine* WorldOf(Stage* stage, int node)
     return &stage->worlds[node];
 }
 
-static void PoseNodes(Stage* stage, int clip, double time)
+// movingCount: that the clip moves, of the first ones.
+static void PoseNodes(Stage* stage, int clip, double time, int movingCount)
 {
     const snwAsset* asset = stage->asset;
     for (int i = 0; i < asset->nodeCount; ++i)
     {
         snwAssetPose pose = asset->nodes[i].pose;
         bool moves = false;
-        for (int k = 0; k < asset->animations[clip].channelCount; ++k)
+        for (int k = 0; k < asset->animations[clip].channelCount && i < movingCount; ++k)
         {
             const snwAssetChannel* channel = &asset->animations[clip].channels[k];
             double v[4];
@@ -197,7 +198,7 @@ typedef struct Pair
     int (*edges)[2];          // of triangles, and of vertices at one place
     int edgeCount;
     double* longest; // per edge, of the source in the clip
-    bool skinned;    // in both, by as many joints: what the written one has more of is flesh
+    bool alike;      // both have a skin or none: the written one has its flesh beside that, and all clips are as before
 } Pair;
 
 typedef struct Job
@@ -205,10 +206,11 @@ typedef struct Job
     const snwAgainstDef* def;
     snwArena arena;
     snwMessage* message;
-    Stage source, written;
+    Stage source, written, bare;
     Pair* pairs;
     int pairCount;
     double sum, count;
+    int looks; // at frames, for progress
     snwAgainst* out;
 } Job;
 
@@ -243,17 +245,16 @@ static snwResult MakePairs(Job* job)
         return snwFailMemory(job->message);
     for (int i = 0; i < source->nodeCount; ++i)
     {
-        int mesh = source->nodes[i].mesh, other = written->nodes[i].mesh;
+        int mesh = source->nodes[i].mesh;
         if (mesh < 0 || source->meshes[mesh].triangleCount == 0)
             continue;
-        if (other < 0 || written->meshes[other].vertexCount != source->meshes[mesh].vertexCount)
+        Pair* pair = &job->pairs[job->pairCount++];
+        *pair = (Pair){.node = i, .mesh = &source->meshes[mesh]};
+        int other = written != NULL ? written->nodes[i].mesh : -1;
+        if (written != NULL && (other < 0 || written->meshes[other].vertexCount != pair->mesh->vertexCount))
             return snwFail(job->message, snw_errorInput, s_remedy, "the surface '%s' is not that of the source",
                 source->nodes[i].name);
-        Pair* pair = &job->pairs[job->pairCount++];
-        int from = source->nodes[i].skin, to = written->nodes[i].skin;
-        *pair = (Pair){.node = i, .mesh = &source->meshes[mesh]};
-        pair->skinned = (from < 0 && to < 0) ||
-                        (from >= 0 && to >= 0 && source->skins[from].jointCount == written->skins[to].jointCount);
+        pair->alike = written != NULL && (source->nodes[i].skin < 0) == (written->nodes[i].skin < 0);
         if (!MakeEdges(job, pair))
             return snwFailMemory(job->message);
     }
@@ -261,7 +262,8 @@ static snwResult MakePairs(Job* job)
     return snw_ok;
 }
 
-static const char* BoneOf(const snwAsset* asset, const Pair* pair, int vertex)
+// The bone that moves a vertex most.
+static void NameBone(const snwAsset* asset, const Pair* pair, int vertex, snwAgainstPlace* place)
 {
     const snwAssetWeights* weights = &pair->mesh->weights;
     int skin = asset->nodes[pair->node].skin, best = -1;
@@ -270,7 +272,10 @@ static const char* BoneOf(const snwAsset* asset, const Pair* pair, int vertex)
         if (weights->bones[k] < asset->skins[skin].jointCount &&
             (best < 0 || weights->values[k] > weights->values[best]))
             best = k;
-    return best >= 0 ? asset->nodes[asset->skins[skin].joints[weights->bones[best]]].name : "";
+    snwAffine inverse;
+    place->vertex = vertex;
+    place->bone = best >= 0 ? asset->nodes[asset->skins[skin].joints[weights->bones[best]]].name : "";
+    place->flat = best >= 0 && !snwAffine_Inverse(asset->skins[skin].inverseBinds[weights->bones[best]], &inverse);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -296,7 +301,7 @@ static double TimeOf(const Job* job, int clip, int frame)
 static void FindSize(Job* job)
 {
     snwVec3 lower = {INFINITY, INFINITY, INFINITY}, upper = {-INFINITY, -INFINITY, -INFINITY};
-    PoseNodes(&job->source, 0, job->def->source->animations[0].start);
+    PoseNodes(&job->source, 0, job->def->source->animations[0].start, job->def->source->nodeCount);
     for (int i = 0; i < job->pairCount; ++i)
     {
         PoseSurface(
@@ -307,23 +312,42 @@ static void FindSize(Job* job)
     job->out->size = job->pairCount > 0 ? snwVec3_Distance(lower, upper) : 1;
 }
 
-// The longest that the source makes each edge in the clip.
-static void MeasureEdges(Job* job, int clip)
+// After a frame of one of the two passes over each clip.
+static snwResult Tell(Job* job)
 {
+    int total = 0;
+    for (int clip = 0; clip < job->def->source->animationCount; ++clip)
+        if (job->def->written != NULL || clip == job->def->clip)
+            total += 2 * FrameCount(job, clip);
+    job->looks = job->looks < total ? job->looks + 1 : total;
+    if (job->def->progress == NULL || job->def->progress(job->looks, total, job->def->user) >= 0)
+        return snw_ok;
+    return snwFail(job->message, snw_errorInterrupted, NULL, "stopped while checking what was written");
+}
+
+// The longest that the source makes each edge in the clip.
+static snwResult MeasureEdges(Job* job, int clip)
+{
+    snwResult result = snw_ok;
     for (int i = 0; i < job->pairCount; ++i)
         memset(job->pairs[i].longest, 0, (size_t)job->pairs[i].edgeCount * sizeof(double));
-    for (int f = 0; f < FrameCount(job, clip); ++f)
+    double end = job->def->source->animations[clip].end;
+    int frames = FrameCount(job, clip), count = frames > 1 ? frames : snw_otherFrames; // a file of one is of any
+    for (int f = 0; f < count && result >= 0; ++f)
     {
-        PoseNodes(&job->source, clip, TimeOf(job, clip, f));
+        double time = frames > 1 ? TimeOf(job, clip, f) : end * f / (count - 1);
+        PoseNodes(&job->source, clip, time, job->def->source->nodeCount);
         for (int i = 0; i < job->pairCount; ++i)
         {
             Pair* pair = &job->pairs[i];
-            PoseSurface(&job->source, clip, TimeOf(job, clip, f), pair->node, pair->mesh->morphCount);
+            PoseSurface(&job->source, clip, time, pair->node, pair->mesh->morphCount);
             for (int e = 0; e < pair->edgeCount; ++e)
                 pair->longest[e] = fmax(pair->longest[e],
                     snwVec3_Distance(job->source.now[pair->edges[e][0]], job->source.now[pair->edges[e][1]]));
         }
+        result = Tell(job);
     }
+    return result;
 }
 
 // Edges that are torn in this frame; *worst is a vertex of the worst.
@@ -344,66 +368,98 @@ static int CountTorn(const Job* job, const Pair* pair, int* worst)
     return count;
 }
 
-// Flesh that is known is taken off; else the surface is posed again without what the source does not have.
-static snwResult MeasureBare(Job* job, const Pair* pair, int clip, int frame, snwAgainstPlace place)
+typedef struct Worst
 {
-    const float* offsets = NULL;
-    snwResult result = snw_ok;
-    bool known = job->def->flesh != NULL && clip == job->def->clip;
-    if (known)
-        result = job->def->flesh(job->def->user, frame, pair->node, &offsets, job->message);
-    else if (!pair->skinned)
-        return snw_ok;
-    else
-        PoseSurface(&job->written, clip, place.time, pair->node, pair->mesh->morphCount);
+    double* most;
+    snwAgainstPlace* place;
+} Worst;
+
+static void Meet(const Job* job, const Pair* pair, Worst worst, double off, int vertex, snwAgainstPlace place)
+{
+    if (off <= *worst.most)
+        return;
+    *worst.most = off;
+    *worst.place = place;
+    NameBone(job->def->source, pair, vertex, worst.place);
+}
+
+// Where the written one has the surface, in job->written.now; false: it does not tell.
+static bool ShowWritten(Job* job, const Pair* pair, int clip, int frame, double time, snwResult* result)
+{
+    const snwAgainstDef* def = job->def;
+    if (def->written != NULL)
+    {
+        PoseSurface(&job->written, clip, time, pair->node,
+            def->written->meshes[def->written->nodes[pair->node].mesh].morphCount);
+        return true;
+    }
+    snwAgainstShown shown = {0};
+    *result = def->shown(def->user, frame, pair->node, &shown, job->message);
+    for (int i = 0; i < pair->mesh->vertexCount && *result >= 0 && shown.positions != NULL; ++i)
+    {
+        const float* x = shown.positions + 3 * (size_t)i;
+        snwVec3 now = {(double)x[0], (double)x[1], (double)x[2]};
+        job->written.now[i] = shown.local ? snwAffine_Apply(job->source.worlds[pair->node], now) : now;
+    }
+    return *result >= 0 && shown.positions != NULL;
+}
+
+static bool IsTold(const Job* job, int vertex)
+{
+    return job->def->written != NULL || !isnan(job->written.now[vertex].x);
+}
+
+// What is left when the flesh that is known is taken off.
+static snwResult MeasureMissed(Job* job, const Pair* pair, int frame, snwAgainstPlace place)
+{
+    snwAgainstFlesh flesh = {0};
+    snwResult result = job->def->flesh(job->def->user, frame, pair->node, &flesh, job->message);
     for (int i = 0; i < pair->mesh->vertexCount && result >= 0; ++i)
     {
-        snwVec3 off = snwVec3_Sub(job->written.now[i], job->source.now[i]);
-        if (offsets != NULL)
-            off = snwVec3_Sub(off, (snwVec3){(double)offsets[3 * (size_t)i], (double)offsets[3 * (size_t)i + 1],
-                                       (double)offsets[3 * (size_t)i + 2]});
-        double bare = snwVec3_Length(off) / job->out->size;
-        if (bare <= job->out->bare)
-            continue;
-        job->out->bare = bare;
-        job->out->barePlace = place;
-        job->out->barePlace.vertex = i;
-        job->out->barePlace.bone = BoneOf(job->def->source, pair, i);
+        const float* d = flesh.values != NULL ? flesh.values + 3 * (size_t)i : (const float[3]){0, 0, 0};
+        snwVec3 wanted = {(double)d[0], (double)d[1], (double)d[2]};
+        if (flesh.values == NULL || !flesh.whole)
+            wanted = snwVec3_Add(job->source.now[i], wanted);
+        if (IsTold(job, i))
+            Meet(job, pair, (Worst){&job->out->missed, &job->out->missedPlace},
+                snwVec3_Distance(job->written.now[i], wanted) / job->out->size, i, place);
     }
     return result;
 }
 
 static snwResult CompareFrame(Job* job, int clip, int frame)
 {
-    const snwAsset* source = job->def->source;
+    const snwAgainstDef* def = job->def;
+    const snwAsset* source = def->source;
     snwAgainst* out = job->out;
     snwAgainstPlace place = {.clip = source->animations[clip].name, .frame = frame, .time = TimeOf(job, clip, frame)};
     int torn = 0;
     snwResult result = snw_ok;
-    PoseNodes(&job->source, clip, place.time);
-    PoseNodes(&job->written, clip, place.time);
+    PoseNodes(&job->source, clip, place.time, source->nodeCount);
+    if (def->written != NULL)
+    {
+        PoseNodes(&job->written, clip, place.time, def->written->nodeCount);
+        PoseNodes(&job->bare, clip, place.time, source->nodeCount);
+    }
     for (int p = 0; p < job->pairCount && result >= 0; ++p)
     {
         Pair* pair = &job->pairs[p];
-        if (!pair->skinned && job->def->clip >= 0 && clip != job->def->clip)
-            continue; // helper joints and key frames are made for one clip
+        if (!pair->alike && def->clip >= 0 && clip != def->clip)
+            continue; // key frames are made for one clip
         place.mesh = source->nodes[pair->node].name[0] != 0 ? source->nodes[pair->node].name : pair->mesh->name;
         PoseSurface(&job->source, clip, place.time, pair->node, pair->mesh->morphCount);
-        PoseSurface(&job->written, clip, place.time, pair->node,
-            job->def->written->meshes[job->def->written->nodes[pair->node].mesh].morphCount);
+        if (!ShowWritten(job, pair, clip, frame, place.time, &result))
+            continue;
 
         // How far off, as it plays.
         for (int i = 0; i < pair->mesh->vertexCount; ++i)
         {
             double off = snwVec3_Distance(job->source.now[i], job->written.now[i]) / out->size;
+            if (!IsTold(job, i))
+                continue;
             job->sum += off;
             job->count += 1;
-            if (off <= out->most)
-                continue;
-            out->most = off;
-            out->mostPlace = place;
-            out->mostPlace.vertex = i;
-            out->mostPlace.bone = BoneOf(source, pair, i);
+            Meet(job, pair, (Worst){&out->most, &out->mostPlace}, off, i, place);
         }
 
         // Does it hold together?
@@ -412,15 +468,53 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
         if (count > 0 && torn > out->torn)
         {
             out->tornPlace = place;
-            out->tornPlace.vertex = worst;
-            out->tornPlace.bone = BoneOf(source, pair, worst);
+            NameBone(source, pair, worst, &out->tornPlace);
         }
-        result = MeasureBare(job, pair, clip, frame, place);
+
+        // Is it the source but for its flesh?
+        if (def->flesh != NULL && clip == def->clip)
+            result = MeasureMissed(job, pair, frame, place);
+        if (pair->alike)
+            PoseSurface(&job->bare, clip, place.time, pair->node, pair->mesh->morphCount);
+        for (int i = 0; i < pair->mesh->vertexCount && pair->alike; ++i)
+            Meet(job, pair, (Worst){&out->bare, &out->barePlace},
+                snwVec3_Distance(job->source.now[i], job->bare.now[i]) / out->size, i, place);
     }
     out->torn = torn > out->torn ? torn : out->torn;
     ++out->frames;
-    if (result >= 0 && job->def->interrupt != NULL && *job->def->interrupt)
-        result = snwFail(job->message, snw_errorInterrupted, NULL, "stopped while checking what was written");
+    return result < 0 ? result : Tell(job);
+}
+
+// Of a document and the source; without one `now` alone is of use.
+static bool MakeStages(Job* job)
+{
+    const snwAsset *source = job->def->source, *written = job->def->written != NULL ? job->def->written : source;
+    return MakeStage(&job->arena, source, &job->source) && MakeStage(&job->arena, written, &job->written) &&
+           MakeStage(&job->arena, written, &job->bare);
+}
+
+snwResult snwAgainst_Probe(snwContext* context, const snwAgainstDef* def, int node, double* mean, snwMessage* message)
+{
+    snwAgainst out = {0};
+    Job job = {.def = def, .arena = {.context = context}, .message = message, .out = &out};
+    Pair pair = {.node = node, .mesh = &def->source->meshes[def->source->nodes[node].mesh]};
+    job.pairs = &pair;
+    job.pairCount = 1;
+    snwResult result = MakeStages(&job) ? snw_ok : snwFailMemory(message);
+    if (result >= 0)
+        FindSize(&job);
+    for (int f = 0; f < def->frameCount && result >= 0; ++f)
+    {
+        double time = TimeOf(&job, def->clip, f);
+        PoseNodes(&job.source, def->clip, time, def->source->nodeCount);
+        PoseSurface(&job.source, def->clip, time, node, pair.mesh->morphCount);
+        bool shown = ShowWritten(&job, &pair, def->clip, f, time, &result);
+        for (int i = 0; shown && i < pair.mesh->vertexCount; ++i)
+            if (IsTold(&job, i))
+                job.sum += snwVec3_Distance(job.source.now[i], job.written.now[i]) / out.size, job.count += 1;
+    }
+    *mean = job.count > 0 ? job.sum / job.count : INFINITY;
+    snwArena_Free(&job.arena);
     return result;
 }
 
@@ -428,22 +522,29 @@ snwResult snwCompareAgainst(snwContext* context, const snwAgainstDef* def, snwAg
 {
     Job job = {.def = def, .arena = {.context = context}, .message = message, .out = out};
     snwAgainstPlace nowhere = {.mesh = "", .bone = "", .clip = ""};
-    *out = (snwAgainst){.mostPlace = nowhere, .barePlace = nowhere, .tornPlace = nowhere};
+    *out = (snwAgainst){.mostPlace = nowhere,
+        .missedPlace = nowhere,
+        .barePlace = nowhere,
+        .held = -1,
+        .heldPlace = nowhere,
+        .tornPlace = nowhere};
     if (def->source->animationCount == 0)
         return snwFail(message, snw_errorInput, NULL, "the source has no clip");
-    if (def->written->nodeCount < def->source->nodeCount || def->written->animationCount < def->source->animationCount)
+    if (def->written != NULL && (def->written->nodeCount < def->source->nodeCount ||
+                                    def->written->animationCount < def->source->animationCount))
         return snwFail(message, snw_errorInput, s_remedy, "it has fewer nodes or clips than the source");
-    if (!MakeStage(&job.arena, def->source, &job.source) || !MakeStage(&job.arena, def->written, &job.written))
-    {
-        snwArena_Free(&job.arena);
-        return snwFailMemory(message);
-    }
-    snwResult result = MakePairs(&job);
+    snwResult result = MakeStages(&job) ? MakePairs(&job) : snwFailMemory(message);
     if (result >= 0)
         FindSize(&job);
+    if (result >= 0 && !(out->size > 0 && isfinite(out->size)))
+        result = snwFail(message, snw_errorInput, "look for a node with a scale of zero",
+            "the source shows nothing: its surfaces have no size at the beginning of '%s'",
+            def->source->animations[0].name);
     for (int clip = 0; clip < def->source->animationCount && result >= 0; ++clip)
     {
-        MeasureEdges(&job, clip);
+        if (def->written == NULL && clip != def->clip)
+            continue;
+        result = MeasureEdges(&job, clip);
         job.sum = job.count = 0;
         for (int f = 0; f < FrameCount(&job, clip) && result >= 0; ++f)
             result = CompareFrame(&job, clip, f);
@@ -455,12 +556,26 @@ snwResult snwCompareAgainst(snwContext* context, const snwAgainstDef* def, snwAg
 
 snwResult snwAgainst_Judge(const snwAgainst* against, snwMessage* message)
 {
-    const snwAgainstPlace *bare = &against->barePlace, *torn = &against->tornPlace;
-    if (!(against->bare <= SNW_AGAINST_OFF))
-        return snwFail(message, snw_errorInput,
-            "sinew info FILE tells what is odd about its rig; --only MESH leaves this surface out",
-            "surface '%s' is %.2g %% of the size off without its flesh: bone '%s', frame %d of '%s'", bare->mesh,
-            100 * against->bare, bare->bone, bare->frame, bare->clip);
+    const struct
+    {
+        double off;
+        const snwAgainstPlace* place;
+        const char *words, *remedy;
+    } parts[] = {
+        {against->bare, &against->barePlace, "off without its flesh",
+            "sinew info FILE tells what is odd about its rig; --only MESH leaves this surface out"},
+        {against->held, &against->heldPlace, "off with its flesh held to its skin",
+            "sinew info FILE tells what is odd about its rig; --only MESH leaves this surface out"},
+        {against->missed, &against->missedPlace, "from where its flesh was simulated",
+            "a smaller --tolerance or a larger --most; --only MESH leaves this surface out"},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
+        if (!(parts[i].off <= SNW_AGAINST_OFF))
+            return snwFail(message, snw_errorInput, parts[i].remedy,
+                "surface '%s' is %.2g %% of the size %s: bone '%s'%s, frame %d of '%s'", parts[i].place->mesh,
+                100 * parts[i].off, parts[i].words, parts[i].place->bone,
+                parts[i].place->flat ? ", whose bind matrix is flat" : "", parts[i].place->frame, parts[i].place->clip);
+    const snwAgainstPlace* torn = &against->tornPlace;
     if (against->torn > 0)
         return snwFail(message, snw_errorInput, "a lower --softness, or --only MESH to leave this surface out",
             "%d edges of '%s' are torn that the source does not tear: bone '%s', frame %d of '%s'", against->torn,

@@ -78,6 +78,7 @@ snwResult snwBake_Open(snwContext* context, const snwBakeDef* def, snwBake** out
     bake->context = context;
     bake->arena.context = context;
     bake->def = *def;
+    bake->addedClip = -1;
     snwResult result = Open(bake, message);
     if (result >= 0)
         snprintf(bake->report.clip, sizeof bake->report.clip, "%s",
@@ -112,7 +113,8 @@ void snwBake_Close(snwBake* bake)
 
 void snwBake_RemoveFolder(snwBake* bake)
 {
-    static const char* const s_files[] = {"scene.json", "character.snw", "frames.snwf", "frames.snwf.new"};
+    static const char* const s_files[] = {
+        "scene.json", "character.snw", "frames.snwf", "frames.snwf.new", "motion.glb"};
     char path[snw_bakePathSize];
     snwBakeFrames_Close(bake->frames);
     bake->frames = NULL;

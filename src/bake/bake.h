@@ -12,6 +12,7 @@
 
 #include "bake/against.h"
 #include "bake/frames.h"
+#include "bake/output.h"
 #include "bake/settings.h"
 #include "prepare/prepare.h"
 #include "sinew/tools.h"
@@ -23,6 +24,9 @@ typedef enum snwBakeStage
     snw_bakePreparing,
     snw_bakeSimulating,
     snw_bakeMeasuring,
+    snw_bakeWriting,
+    snw_bakeChecking, // what was written
+    snw_bakeDrawing,  // film and picture
 } snwBakeStage;
 
 typedef struct snwBakeProgress
@@ -54,9 +58,9 @@ snwBakeDef snwDefaultBakeDef(void);
 snwResult snwBake_Open(snwContext* context, const snwBakeDef* def, snwBake** bake, snwMessage* message);
 // Simulates, or goes on with it, and measures. After snw_errorInterrupted the folder holds the finished frames.
 snwResult snwBake_Run(snwBake* bake, snwMessage* message);
-// Reads a file that was written of it and holds it against the source; an error names mesh, bone and frame. The frames
-// are kept. snw_ok without a look if there is no source to hold it against.
-snwResult snwBake_CheckWritten(snwBake* bake, const char* path, snwMessage* message);
+// Reads what was written of it again and holds it against the source; an error names mesh, bone and frame. The frames
+// are kept. snw_ok without a look if bones move neither the source nor a document that was made of it.
+snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written, snwMessage* message);
 void snwBake_Close(snwBake* bake); // NULL is allowed
 
 const snwBakeSettings* snwBake_GetSettings(const snwBake* bake);
@@ -116,6 +120,7 @@ typedef struct snwBakeReport
     int rideFrame;
     bool checked;                           // what was written was held against the source, and is right
     snwAgainst against;                     // how; after snwBake_CheckWritten
+    double unit;                            // m, of the files that it compared
     double seconds, prepareSeconds, stepMs; // s of the run; s; median
     uint64_t hash;                          // of the last frame simulated
     const snwBakeDrift* drifts;             // one per bone

@@ -18,3 +18,16 @@ typedef struct snwBakeDocument
 snwResult snwMakeBakeDocument(
     snwContext* context, snwBakeFrames* frames, snwBakeDocument* document, snwMessage* message);
 void snwBakeDocument_Free(snwContext* context, snwBakeDocument* document);
+
+// The frames of a bake as a reel, with the document of the source or one that is made of it.
+typedef struct snwBakeReel
+{
+    snwBakeFrames* frames;
+    snwBakeInfo info;
+    snwArena arena;
+    snwBakeDocument made; // of a source that has none
+    snwReel reel;         // its user is this struct, which must stay where it is
+} snwBakeReel;
+
+snwResult snwBakeReel_Open(snwContext* context, snwBakeFrames* frames, snwBakeReel* reel, snwMessage* message);
+void snwBakeReel_Close(snwContext* context, snwBakeReel* reel); // also after a failure

@@ -175,9 +175,11 @@ static void SmoothRange(int begin, int end, void* data)
 }
 
 // Both ends of an edge that would be stretched too far go half of the way; a place that many pull goes the mean way.
-static void HoldRange(int begin, int end, void* data)
+// Counts such ends.
+static double HoldRange(int begin, int end, void* data)
 {
     const snwBakeFlesh* flesh = data;
+    double held = 0;
     for (int p = begin; p < end; ++p)
     {
         const float* own = flesh->moves + 3 * (size_t)p;
@@ -186,16 +188,27 @@ static void HoldRange(int begin, int end, void* data)
         {
             const float* other = flesh->moves + 3 * (size_t)flesh->neighbours[k];
             float d[3] = {other[0] - own[0], other[1] - own[1], other[2] - own[2]};
-            float length = sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-            if (!(length > flesh->slack[k]))
+            float square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], slack = flesh->slack[k];
+            if (square < 0.9999f * slack * slack)
+                continue; // nearly all: without a root
+            float length = sqrtf(square);
+            if (!(length > slack))
                 continue;
             for (int c = 0; c < 3; ++c)
-                sum[c] += 0.5f * (1 - flesh->slack[k] / length) * d[c];
+                sum[c] += 0.5f * (1 - slack / length) * d[c];
             count += 1;
         }
+        held += (double)count;
         for (int c = 0; c < 3; ++c)
             flesh->next[3 * (size_t)p + (size_t)c] = own[c] + (count > 0 ? sum[c] / count : 0);
     }
+    return held;
+}
+
+static void SwapMoves(snwBakeFlesh* flesh)
+{
+    float* swap = flesh->moves;
+    flesh->moves = flesh->next, flesh->next = swap;
 }
 
 // What the limit leaves of a move.
@@ -265,13 +278,11 @@ void snwBakeFlesh_Add(snwBakeFlesh* flesh, const snwAssetPoser* poser, const snw
             size_t from = 3 * (size_t)flesh->sources[p] + (size_t)c;
             flesh->moves[3 * (size_t)p + (size_t)c] = simulated->positions[from] - skinned->positions[from];
         }
-    for (int round = 0; round < snw_smoothRounds + snw_stretchRounds; ++round)
-    {
-        snwParallelFor(
-            context, flesh->placeCount, snw_grain, round < snw_smoothRounds ? SmoothRange : HoldRange, flesh);
-        float* swap = flesh->moves;
-        flesh->moves = flesh->next, flesh->next = swap;
-    }
+    for (int round = 0; round < snw_smoothRounds; ++round, SwapMoves(flesh))
+        snwParallelFor(context, flesh->placeCount, snw_grain, SmoothRange, flesh);
+    bool holds = false;
+    for (int round = 0; round < snw_stretchRounds && !holds; ++round, SwapMoves(flesh))
+        holds = snwParallelSum(context, flesh->placeCount, snw_grain, HoldRange, flesh) == 0;
 
     // A rigid piece stays one: it is held back as much as the vertex that is held back most.
     for (int i = 0; i < flesh->anchorCount; ++i)

@@ -93,7 +93,7 @@ static snwResult MakeFlesh(snwBakeFrames* f, snwMessage* message)
         return snwFailMemory(message);
     snwResult result = snwAssetPoser_Make(bake->asset, &f->arena, &f->poser, message);
     if (result >= 0)
-        result = snwThickness_Make(&f->arena, character, &thickness, message);
+        result = snwThickness_Make(&f->arena, bake->prepared, &thickness, message);
     if (bake->settings.falloff == 0)
         thickness = (snwThickness){0}; // nothing holds flesh back
     double reach = ReachOf(snwCharacter_GetDef(character));
@@ -266,13 +266,32 @@ static snwResult AddFlesh(snwBakeFrames* f, snwMessage* message)
     return result;
 }
 
+static void SetTime(snwBakeFrames* f, int frame)
+{
+    const snwBakePlan* plan = &f->bake->plan;
+    f->frame = -1;
+    f->clipTime = plan->start + (plan->cycleFrames > 0 ? frame % plan->cycleFrames : frame) / plan->rate;
+}
+
+// The surfaces of the body and of the artist.
+static snwResult Show(snwBakeFrames* f, snwMessage* message)
+{
+    const snwBakePlan* plan = &f->bake->plan;
+    f->artistShown = false;
+    snwDisplay_SetMotion(f->display, plan->motion, f->clipTime);
+    snwDisplay_SetMotion(f->artistDisplay, plan->motion, f->clipTime);
+    snwDisplay_SetBones(f->display, f->bones, f->boneCount, (int)sizeof *f->bones);
+    snwDisplay_SetBones(f->artistDisplay, f->bones, f->boneCount, (int)sizeof *f->bones);
+    snwResult result = snwDisplay_Update(f->display, f->body, f->vertexCount, 3 * (int)sizeof(float), message);
+    return result < 0 || f->flesh == NULL ? result : AddFlesh(f, message);
+}
+
 static snwResult ReadFrame(snwBakeFrames* f, int frame, snwMessage* message)
 {
     const snwBakePlan* plan = &f->bake->plan;
     float fade = FadeOf(plan, frame);
     snwResult result = snw_ok;
-    f->frame = -1;
-    f->clipTime = plan->start + (plan->cycleFrames > 0 ? frame % plan->cycleFrames : frame) / plan->rate;
+    SetTime(f, frame);
     if (fade < 1)
         result = AddCached(f, plan->firstFrame + frame, 1, message);
     if (result >= 0 && fade > 0)
@@ -282,13 +301,17 @@ static snwResult ReadFrame(snwBakeFrames* f, int frame, snwMessage* message)
     if (result < 0)
         return result;
     Blend(f);
-    f->artistShown = false;
-    snwDisplay_SetMotion(f->display, plan->motion, f->clipTime);
-    snwDisplay_SetMotion(f->artistDisplay, plan->motion, f->clipTime);
-    snwDisplay_SetBones(f->display, f->bones, f->boneCount, (int)sizeof *f->bones);
-    snwDisplay_SetBones(f->artistDisplay, f->bones, f->boneCount, (int)sizeof *f->bones);
-    result = snwDisplay_Update(f->display, f->body, f->vertexCount, 3 * (int)sizeof(float), message);
-    return result < 0 || f->flesh == NULL ? result : AddFlesh(f, message);
+    return Show(f, message);
+}
+
+snwResult snwBakeFrames_ShowBody(snwBakeFrames* f, int frame, const snwVertices* body, snwMessage* message)
+{
+    SetTime(f, frame);
+    for (int i = 0; i < f->vertexCount; ++i)
+        memcpy(f->body + 3 * (size_t)i, (const char*)body->positions + (size_t)i * (size_t)body->stride,
+            3 * sizeof(float));
+    snwResult result = PoseArtist(f, message);
+    return result < 0 ? result : Show(f, message);
 }
 
 snwResult snwBakeFrames_Read(snwBakeFrames* frames, int frame, snwBakeFrame* result, snwMessage* message)

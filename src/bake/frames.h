@@ -52,6 +52,9 @@ typedef struct snwBakeFrame
 // Any frame in any order; forward is fastest. Makes it the one that the two below are about.
 snwResult snwBakeFrames_Read(snwBakeFrames* frames, int frame, snwBakeFrame* result, snwMessage* message);
 
+// Another body in place of the frame's own, as it would be written whole.
+snwResult snwBakeFrames_ShowBody(snwBakeFrames* frames, int frame, const snwVertices* body, snwMessage* message);
+
 // A surface of the prepared character: positions and normals of its vertices in the artist's order, until the next
 // Read.
 snwResult snwBakeFrames_GetSurface(const snwBakeFrames* frames, int surface, snwSkin* skin, snwMessage* message);

@@ -49,6 +49,12 @@ static void BendHelper(const snwJointFitter* f, int frame, int helper)
         *PlaceOf(f, frame, h->parent), posed);
 }
 
+// Frames in which helpers move.
+static int PosedCount(const snwJointFitter* f)
+{
+    return f->def->frameCount - f->def->stillCount;
+}
+
 static bool IsOff(const snwJointFitter* f)
 {
     return f->fit->maxError > f->def->tolerance;
@@ -142,7 +148,7 @@ static void PoseHelper(snwJointFitter* f, int helper)
                 f->shares[posing.count++] = f->fit->weights[i][k];
                 break;
             }
-    snwParallelFor(f->context, f->def->frameCount, 4, PoseFrames, &posing);
+    snwParallelFor(f->context, PosedCount(f), 4, PoseFrames, &posing);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -231,7 +237,7 @@ static void LeadNeighbours(snwJointFitter* f, int first)
         for (int i = 0; i < f->def->vertexCount; ++i)
             if (f->nearest[i][0] == h)
                 f->vertices[posing.count++] = i;
-        snwParallelFor(f->context, f->def->frameCount, 4, PoseFrames, &posing);
+        snwParallelFor(f->context, PosedCount(f), 4, PoseFrames, &posing);
     }
 }
 
@@ -366,44 +372,23 @@ static snwResult Grow(snwJointFitter* f, int count, int rounds)
 // ---------------------------------------------------------------------------------------------------------------------
 // Vertices that no sharing brings within the tolerance
 
-// Does the vertex stay within the tolerance if it follows this helper alone?
-static bool Suits(const snwJointFitter* f, int vertex, int helper)
-{
-    double most = 0;
-    for (int frame = 0; frame < f->def->frameCount; ++frame)
-    {
-        snwVec3 base = snwJointFitter_Get(f->def->bases, f, frame, vertex);
-        snwVec3 now = snwJointFitter_Follow(f, frame, f->def->jointCount + helper, base);
-        snwVec3 gap = snwVec3_Sub(now, snwJointFitter_Get(f->def->targets, f, frame, vertex));
-        most = fmax(most, snwVec3_LengthSquared(gap));
-    }
-    return most <= s_within * f->def->tolerance * s_within * f->def->tolerance;
-}
-
-// A helper that goes exactly where the vertex goes.
+// A helper that takes the vertex exactly where it goes, with all of the weight of its heaviest joint.
 static void AddCarrier(snwJointFitter* f, int vertex)
 {
     int h = f->fit->helperCount++, parent = HeaviestJoint(f, vertex);
     snwVec3 centre = snwAffine_Apply(f->def->inverseBinds[parent], f->rests[vertex]);
+    double weight = snwJointFitter_Restore(f, vertex, parent);
     f->fit->helpers[h] = (snwHelperJoint){parent, centre};
     f->centres[h] = f->rests[vertex];
     for (int frame = 0; frame < f->def->frameCount; ++frame)
     {
-        snwVec3 target = snwJointFitter_Get(f->def->targets, f, frame, vertex);
-        snwVec3 base = snwJointFitter_Get(f->def->bases, f, frame, vertex);
-        snwVec3 wanted = snwAffine_Apply(
-            f->inverses[(size_t)frame * (size_t)f->def->jointCount + (size_t)parent], target);
-        snwVec3 arm = snwVec3_Sub(snwAffine_Apply(f->def->inverseBinds[parent], base), centre);
-        *PoseOf(f, frame, h) = (snwTransform){snwVec3_Sub(wanted, arm), snwQuat_Identity()};
+        const snwAffine* inverse = &f->inverses[(size_t)frame * (size_t)f->def->jointCount + (size_t)parent];
+        snwVec3 left = snwVec3_Scale(snwJointFitter_Get(f->lefts, f, frame, vertex), 1 / weight);
+        bool still = frame >= PosedCount(f);
+        snwVec3 shift = still ? (snwVec3){0, 0, 0} : snwMat3_MulVec(inverse->linear, left);
+        *PoseOf(f, frame, h) = (snwTransform){snwVec3_Add(centre, shift), snwQuat_Identity()};
         BendHelper(f, frame, h);
     }
-}
-
-static void FollowOnly(snwJointFitter* f, int vertex, int helper)
-{
-    memset(f->fit->weights[vertex], 0, sizeof f->fit->weights[vertex]);
-    f->fit->bones[vertex][0] = f->def->jointCount + helper;
-    f->fit->weights[vertex][0] = 1;
 }
 
 // The worst first; those at the same place, or nearly, share one.
@@ -417,13 +402,15 @@ static void CarryRest(snwJointFitter* f)
             if (snwJointFitter_IsOff(f, i) && (worst < 0 || f->worst[i] > f->worst[worst]))
                 worst = i;
         int helper = first;
-        while (worst >= 0 && helper < f->fit->helperCount && !Suits(f, worst, helper))
+        while (worst >= 0 && helper < f->fit->helperCount && !snwJointFitter_Carry(f, worst, helper, s_within))
             ++helper;
         if (worst < 0 || helper == f->def->mostHelpers)
             break;
         if (helper == f->fit->helperCount)
+        {
             AddCarrier(f, worst);
-        FollowOnly(f, worst, helper);
+            snwJointFitter_Carry(f, worst, helper, INFINITY);
+        }
         f->worst[worst] = 0;
     }
     snwJointFitter_Measure(f);

@@ -7,6 +7,9 @@
 // its best rigid pose, frame by frame, and every vertex chooses its influences among its own joints and the helpers
 // around it. As long as the tolerance is not kept, half as many again join them where the error is largest by then.
 //
+// Other clips know nothing of helpers, which rest on their joints there. So frames of them are part of the fit, with
+// the source's own skin as their target: weights move between helpers and their joints, but not from bone to bone.
+//
 // What counts is the worst vertex of the worst frame, not the mean. So errors beyond the tolerance matter more from
 // round to round for as long as they stay, and those far below hardly matter: the mean suffers, and the same tolerance
 // takes a third of the helpers that least squares would need.
@@ -20,6 +23,7 @@
 typedef struct snwJointFitDef
 {
     int jointCount, frameCount, vertexCount;
+    int stillCount; // of the frames, the last: of other clips, in which helpers rest and the source is the target
     const snwAffine* places;       // [frame * jointCount + joint] of the joints in the world
     const snwAffine* inverseBinds; // of the joints
     const float* bases;            // [frame][vertex][3] in bind space

@@ -73,7 +73,11 @@ static inline bool snwJointFitter_IsOff(const snwJointFitter* f, int vertex)
 }
 
 void snwJointFitter_UseSource(snwJointFitter* fitter); // its weights
-void snwJointFitter_Weigh(snwJointFitter* fitter);     // better ones, among the helpers that are near
+// The same of a vertex, measured; what it has of the joint.
+double snwJointFitter_Restore(snwJointFitter* fitter, int vertex, int joint);
+// The source's weights, but for a helper in place of its joint, if that comes within a share of the tolerance.
+bool snwJointFitter_Carry(snwJointFitter* fitter, int vertex, int helper, double share);
+void snwJointFitter_Weigh(snwJointFitter* fitter); // better ones, among the helpers that are near
 void snwJointFitter_Measure(snwJointFitter* fitter);
 void snwJointFitter_Polish(snwJointFitter* fitter); // more tries for vertices beyond the tolerance; measures them
 void snwJointFitter_Lighten(

@@ -263,12 +263,45 @@ void snwJointFitter_Lighten(snwJointFitter* f)
     Sum(f);
 }
 
+static void UseSource(const snwJointFitter* f, int vertex)
+{
+    snwJointChoice c;
+    Begin(f, vertex, &c);
+    Store(f, vertex, &c);
+}
+
 void snwJointFitter_UseSource(snwJointFitter* f)
 {
     for (int i = 0; i < f->def->vertexCount; ++i)
-    {
-        snwJointChoice c;
-        Begin(f, i, &c);
-        Store(f, i, &c);
-    }
+        UseSource(f, i);
+}
+
+double snwJointFitter_Restore(snwJointFitter* f, int vertex, int joint)
+{
+    UseSource(f, vertex);
+    MeasureVertices(vertex, vertex + 1, f);
+    for (int k = 0; k < snw_mostInfluences; ++k)
+        if (f->fit->bones[vertex][k] == joint && f->fit->weights[vertex][k] > 0)
+            return (double)f->fit->weights[vertex][k];
+    return 1;
+}
+
+bool snwJointFitter_Carry(snwJointFitter* f, int vertex, int helper, double share)
+{
+    Influences before = GetInfluences(f, vertex);
+    int* bones = f->fit->bones[vertex];
+    bool follows = false;
+    UseSource(f, vertex);
+    for (int k = 0; k < snw_mostInfluences; ++k)
+        if (f->fit->weights[vertex][k] > 0 && bones[k] == f->fit->helpers[helper].parent)
+        {
+            bones[k] = f->def->jointCount + helper;
+            follows = true;
+        }
+    MeasureVertices(vertex, vertex + 1, f);
+    double most = share * f->def->tolerance;
+    if (follows && f->worst[vertex] <= most * most)
+        return true;
+    SetInfluences(f, vertex, &before);
+    return false;
 }

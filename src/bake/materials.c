@@ -113,6 +113,18 @@ static snwResult MakeOver(const snwBake* bake, json_t* over, snwMessage* message
     if (json_object_size(named) > 0)
         json_object_set(over, "materials", named);
     json_decref(named);
+
+    // Patterns of kinds, as the sidecar would have them; what is added later wins.
+    const struct
+    {
+        const json_t* patterns;
+        const char* kind;
+    } kinds[] = {{settings->rigid, "rigid"}, {settings->carried, "carried"}, {settings->soft, "soft"}};
+    json_t* surfaces = NewChild(over, "surfaces");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
+        for (size_t k = 0; k < json_array_size(kinds[i].patterns); ++k)
+            json_object_set_new(NewChild(surfaces, json_string_value(json_array_get(kinds[i].patterns, k))), "kind",
+                json_string(kinds[i].kind));
     return result;
 }
 
@@ -295,7 +307,7 @@ static snwResult TouchThickness(Touch* touch, snwMessage* message)
     int before = touch->materialCount;
     double falloff = touch->bake->settings.falloff;
     snwThickness thickness;
-    snwResult result = snwThickness_Make(arena, snwPrepared_GetCharacter(touch->bake->prepared), &thickness, message);
+    snwResult result = snwThickness_Make(arena, touch->bake->prepared, &thickness, message);
     if (result < 0 || thickness.character == NULL || falloff == 0)
         return result;
     snwMaterial* all = snwArena_Alloc(arena, (size_t)before * snw_thicknessSteps, sizeof *all);

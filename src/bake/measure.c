@@ -52,7 +52,7 @@ static int MainBone(const snwCharacter* character, int vertex)
     return bone;
 }
 
-static const char* MainBoneName(const snwCharacter* character, int vertex)
+const char* snwBake_MainBone(const snwCharacter* character, int vertex)
 {
     int bone = MainBone(character, vertex);
     return bone >= 0 ? character->def.bones[bone].name : "";
@@ -97,7 +97,7 @@ static void MeasureStretch(Meter* meter, int frame, int index, const float* fles
             continue;
         report->stretch = stretch;
         report->stretchFrame = frame;
-        report->stretchBone = MainBoneName(meter->character, CarrierOf(meter, index, a));
+        report->stretchBone = snwBake_MainBone(meter->character, CarrierOf(meter, index, a));
     }
 }
 
@@ -135,7 +135,7 @@ static void MeasureLag(Meter* meter, int frame, int index, const float* flesh, c
         {
             report->lag = lag;
             report->lagFrame = frame;
-            report->lagBone = MainBoneName(meter->character, carrier);
+            report->lagBone = snwBake_MainBone(meter->character, carrier);
             report->lagPlace = (snwVec3){(double)x[0], (double)x[1], (double)x[2]};
         }
         for (int i = weights->vertexCount > 0 ? weights->starts[carrier] : 0;
@@ -228,6 +228,13 @@ static void MeasureSteps(Meter* meter, int frame, const float* body)
     memcpy(meter->now[0], body, bytes);
 }
 
+static snwResult Tell(const Meter* meter, int done, int total, snwMessage* message)
+{
+    return snwBake_Tell(meter->bake, snw_bakeMeasuring, "measuring", done, total) < 0
+               ? snwFail(message, snw_errorInterrupted, NULL, "stopped while measuring; the frames are kept")
+               : snw_ok;
+}
+
 static snwResult MeasureFrame(Meter* meter, int frame, snwMessage* message)
 {
     snwResult result = snwBakeFrames_Read(meter->frames, frame, NULL, message);
@@ -245,9 +252,7 @@ static snwResult MeasureFrame(Meter* meter, int frame, snwMessage* message)
     if (frame > 0)
         meter->bake->report.cuts += Jumps(meter, meter->now[2], artist);
     memcpy(meter->now[2], artist, 3 * (size_t)meter->vertexCount * sizeof(float));
-    return snwBake_Tell(meter->bake, snw_bakeMeasuring, "measuring", frame, meter->frameCount) < 0
-               ? snwFail(message, snw_errorInterrupted, NULL, "stopped while measuring; the frames are kept")
-               : snw_ok;
+    return Tell(meter, frame + 1, meter->frameCount, message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -340,26 +345,29 @@ static snwResult MeasureStart(Meter* meter, snwMessage* message)
 static snwResult MeasureBones(Meter* meter, snwMessage* message)
 {
     const snwBakePlan* plan = &meter->bake->plan;
+    int frameCount = meter->frameCount - (plan->cycleFrames > 0);
     snwFrames* cache = NULL;
-    snwBakeFrame artist;
     snwFrame frame;
-    snwResult result = snwFrames_Open(meter->bake->context, meter->bake->framesPath, &cache, message);
-    for (int f = 0; f < meter->frameCount - (plan->cycleFrames > 0) && result >= 0; ++f)
+    snwTransform* artist = snwArena_Alloc(&meter->bake->arena, (size_t)meter->boneCount + 1, sizeof *artist);
+    snwResult result = artist == NULL ? snwFailMemory(message)
+                                      : snwFrames_Open(meter->bake->context, meter->bake->framesPath, &cache, message);
+    for (int f = 0; f < frameCount && result >= 0; ++f)
     {
         result = snwFrames_Read(cache, plan->firstFrame + f, &frame, message);
-        if (result >= 0)
-            result = snwBakeFrames_Read(meter->frames, f, &artist, message);
+        snwCharacter_Pose(meter->character, plan->motion, plan->start + f / plan->rate, artist, meter->boneCount);
         for (int b = 0; result >= 0 && b < meter->boneCount && b < frame.bodies[0].bones.count; ++b)
         {
             const snwBoneDef* bone = &meter->character->def.bones[b];
             const snwTransform* now = (const snwTransform*)((const char*)frame.bodies[0].bones.data +
                                                             (size_t)b * (size_t)frame.bodies[0].bones.stride);
             double head = snwVec3_Distance(
-                snwTransform_Apply(*now, bone->head), snwTransform_Apply(artist.bones.data[b], bone->head));
+                snwTransform_Apply(*now, bone->head), snwTransform_Apply(artist[b], bone->head));
             double tail = snwVec3_Distance(
-                snwTransform_Apply(*now, bone->tail), snwTransform_Apply(artist.bones.data[b], bone->tail));
+                snwTransform_Apply(*now, bone->tail), snwTransform_Apply(artist[b], bone->tail));
             meter->drifts[b].skeleton = fmax(meter->drifts[b].skeleton, fmax(head, tail));
         }
+        if (result >= 0)
+            result = Tell(meter, frameCount, frameCount, message);
     }
     if (cache != NULL)
         snwFrames_Close(cache);

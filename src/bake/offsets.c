@@ -38,7 +38,11 @@ static double FindOffsets(int begin, int end, void* data)
         snwVec3 moved = snwVec3_Sub(
             snwReel_Position(w->reel, o->surface, w->skin, i), snwAffine_Apply(map, o->bind.base[i]));
         snwVec3 offset;
-        flat += !snwBind_Undo(map.linear, moved, &offset);
+        if (!snwBind_Undo(map.linear, moved, &offset))
+        {
+            o->lost[i] = (float)fmax((double)o->lost[i], w->reel->scale * snwVec3_Length(moved));
+            flat += 1;
+        }
         float* out = o->offsets + 3 * (row + (size_t)i);
         out[0] = (float)offset.x, out[1] = (float)offset.y, out[2] = (float)offset.z;
         o->stretch[row + (size_t)i] = (float)(snwBind_Stretch(map.linear) * w->reel->scale);
@@ -60,6 +64,7 @@ static snwResult MakeItem(const snwBakeWriting* w, bool bent, int index, snwAren
     size_t vertices = (size_t)item->bind.mesh->vertexCount, frames = (size_t)reel->frameCount;
     item->offsets = snwArena_Alloc(arena, frames * vertices, 3 * sizeof *item->offsets);
     item->stretch = snwArena_Alloc(arena, frames * vertices, sizeof *item->stretch);
+    item->lost = snwArena_Alloc(arena, vertices + 1, sizeof *item->lost);
     item->ownWeights = snwArena_Alloc(arena, frames, ((size_t)item->bind.mesh->morphCount + 1) * sizeof(double));
     return arena->failed ? snwFailMemory(w->message) : snw_ok;
 }
@@ -76,20 +81,19 @@ static snwResult CheckSize(const snwBakeWriting* w)
         w->reel->frameCount, numbers * sizeof(float) * 1e-9);
 }
 
-static snwResult PoseFrame(const snwBakeWriting* w, snwOffsetsList* list, int frame)
+static void PoseFrame(snwOffsetsList* list, int frame)
 {
-    snwResult result = w->reel->read(w->reel->user, frame, &list->clipTimes[frame], w->message);
-    if (result < 0)
-        return result;
     snwAssetPoser_Pose(&list->poser, list->animation, list->clipTimes[frame]);
     for (int i = 0; i < list->count; ++i)
         snwBind_Pose(&list->items[i].bind, &list->poser, list->animation, list->clipTimes[frame]);
-    return snw_ok;
 }
 
 static snwResult GatherFrame(const snwBakeWriting* w, snwOffsetsList* list, int frame)
 {
-    snwResult result = PoseFrame(w, list, frame);
+    snwResult result = w->reel->read(w->reel->user, frame, &list->clipTimes[frame], w->message);
+    if (result < 0)
+        return result;
+    PoseFrame(list, frame);
     list->keyTimes[frame] = w->reel->start + frame / w->reel->rate;
     for (int i = 0; i < list->count && result >= 0; ++i)
     {
@@ -239,7 +243,6 @@ typedef struct Measuring
     const snwBakeWriting* w;
     const snwOffsets* item;
     const snwMorphFit* fit;
-    const snwSkin* skin;
     int frame;
     double* distances; // per vertex, m
 } Measuring;
@@ -250,37 +253,35 @@ static void MeasureVertices(int begin, int end, void* data)
     const Measuring* m = data;
     const snwOffsets* item = m->item;
     size_t count = (size_t)m->fit->targetCount;
-    snwVec3 moved[snw_grain];
-    memcpy(moved, item->bind.base + begin, (size_t)(end - begin) * sizeof *moved);
+    size_t row = (size_t)m->frame * (size_t)item->bind.mesh->vertexCount;
+    snwVec3 left[snw_grain];
+    for (int i = begin; i < end; ++i)
+    {
+        const float* o = item->offsets + 3 * (row + (size_t)i);
+        left[i - begin] = (snwVec3){(double)o[0], (double)o[1], (double)o[2]};
+    }
     for (size_t t = 0; t < count; ++t)
     {
         double weight = (double)m->fit->weights[(size_t)m->frame * count + t];
         const float* o = m->fit->targets[t].offsets + 3 * (size_t)begin;
         for (int i = 0; i < end - begin; ++i, o += 3)
-            moved[i] = snwVec3_MulAdd(moved[i], weight, (snwVec3){(double)o[0], (double)o[1], (double)o[2]});
+            left[i] = snwVec3_MulAdd(left[i], -weight, (snwVec3){(double)o[0], (double)o[1], (double)o[2]});
     }
     for (int i = begin; i < end; ++i)
-    {
-        snwVec3 asked = snwReel_Position(m->w->reel, item->surface, m->skin, i);
-        snwVec3 written = snwAffine_Apply(snwBind_Blend(&item->bind, i), moved[i - begin]);
-        m->distances[i] = m->w->reel->scale * snwVec3_Distance(asked, written);
-    }
+        m->distances[i] = m->w->reel->scale *
+                          snwVec3_Length(snwMat3_MulVec(snwBind_Blend(&item->bind, i).linear, left[i - begin]));
 }
 
-static snwResult MeasureItem(Measuring* m, snwBakeErrors* errors)
+static void MeasureItem(Measuring* m, snwBakeErrors* errors)
 {
-    snwSkin skin;
-    snwResult result = snwBakeWriting_Get(m->w, m->item->surface, &skin);
-    int vertices = result < 0 ? 0 : m->item->bind.mesh->vertexCount;
-    m->skin = &skin;
+    int vertices = m->item->bind.mesh->vertexCount;
     snwParallelFor(m->w->context, vertices, snw_grain, MeasureVertices, m);
     for (int i = 0; i < vertices; ++i)
     {
-        errors->most = fmax(errors->most, m->distances[i]);
+        errors->most = fmax(errors->most, fmax(m->distances[i], (double)m->item->lost[i]));
         errors->squares += m->distances[i] * m->distances[i];
     }
     errors->count += vertices;
-    return result;
 }
 
 snwResult snwMeasureMorphs(
@@ -293,13 +294,12 @@ snwResult snwMeasureMorphs(
     snwResult result = distances == NULL ? snwFailMemory(w->message) : snw_ok;
     for (int frame = 0; frame < w->reel->frameCount && result >= 0; ++frame)
     {
-        result = PoseFrame(w, list, frame);
-        for (int i = 0; i < list->count && result >= 0; ++i)
-            result = MeasureItem(
+        PoseFrame(list, frame);
+        for (int i = 0; i < list->count; ++i)
+            MeasureItem(
                 &(Measuring){.w = w, .item = &list->items[i], .fit = &fits[i], .frame = frame, .distances = distances},
                 errors);
-        if (result >= 0)
-            result = snwBakeWriting_Progress(w, 0.8 + 0.2 * (frame + 1) / w->reel->frameCount);
+        result = snwBakeWriting_Progress(w, 0.8 + 0.2 * (frame + 1) / w->reel->frameCount);
     }
     snwFree(w->context, distances);
     return result;

@@ -13,6 +13,7 @@ typedef struct snwOffsets
     snwBind bind;
     float* offsets;     // per frame a row of 3 * vertexCount
     float* stretch;     // per frame a row of vertexCount: m in the world per unit of the mesh, at most
+    float* lost;        // per vertex, m: what a flat skin cannot show
     double* ownWeights; // per frame a row: weights of the source's own morphs
     int64_t flat;       // vertices of frames where the skin is too flat for an exact offset
 } snwOffsets;
@@ -48,7 +49,7 @@ typedef struct snwBakeErrors
     int64_t count;
 } snwBakeErrors;
 
-// Reads all frames again, and holds against them what targets and weights give in exact skinning; adds to errors that
-// are there. fits: one per item.
+// What targets and weights give in exact skinning, against the offsets; adds to errors that are there. fits: one per
+// item.
 snwResult snwMeasureMorphs(
     const snwBakeWriting* writing, snwOffsetsList* list, const snwMorphFit* fits, snwBakeErrors* errors);

@@ -1,17 +1,10 @@
-// Point caches and OBJ sequences: positions of the frames, nothing fitted.
-//
-// A cache fits a mesh by the number and order of its points alone, so both are those that importers make of the file:
-// primitive by primitive, the vertices that triangles use, rising. Where the file tells the artist's own numbers of the
-// vertices (_SNW_VERTEX), it is the artist's mesh that the cache is for.
-//
-// Under a skin positions are the scene's, for glTF lets no node move a skinned mesh; otherwise they are those of the
-// node, which goes on moving. An OBJ has no nodes: its positions are always the scene's.
+// Point caches and OBJ sequences: positions of the frames, nothing fitted; of caches in the order and space that
+// written_frames.h tells. An OBJ has no nodes: its positions are always the scene's.
 
 #include "asset/export_parts.h"
-#include "asset/gltf.h"
 #include "asset/poser.h"
 #include "bake/blender_script.h"
-#include "bake/reel.h"
+#include "bake/written_frames.h"
 #include "base/context.h"
 
 #include <ctype.h>
@@ -22,11 +15,10 @@ typedef struct Track
 {
     const snwReelSurface* surface;
     const snwAssetMesh* mesh;
-    bool skinned;
+    bool local;      // positions are those of the node
     char path[4096]; // without ending
     int* vertices;   // of the mesh, one per point
     int count;
-    bool numbered; // by the artist's own numbers
     snwPointCache cache;
     bool open;
 } Track;
@@ -77,89 +69,6 @@ static void NameTrack(Job* job, int index)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Order
-
-// Those that triangles of the part use.
-static int AddPart(const snwAssetMesh* mesh, const snwAssetPart* part, bool* used, int* vertices)
-{
-    int count = 0;
-    for (int i = part->firstTriangle; i < part->firstTriangle + part->triangleCount; ++i)
-        for (int k = 0; k < 3; ++k)
-            used[mesh->triangles[i][k]] = true;
-    for (int i = part->firstVertex; i < part->firstVertex + part->vertexCount; ++i)
-    {
-        if (used[i])
-            vertices[count++] = i;
-        used[i] = false;
-    }
-    return count;
-}
-
-// The artist's numbers of a primitive's vertices; false if it has none.
-static bool ReadNumbers(Job* job, const Track* track, int part, float* numbers)
-{
-    const json_t* meshes = json_object_get(job->w->reel->asset->gltf->root, "meshes");
-    const json_t* mesh = json_array_get(meshes, (size_t)track->surface->mesh);
-    const json_t* primitive = json_array_get(json_object_get(mesh, "primitives"), (size_t)part);
-    const json_t* index = json_object_get(json_object_get(primitive, "attributes"), "_SNW_VERTEX");
-    const snwGltf* gltf = job->w->reel->asset->gltf;
-    int accessor = json_is_integer(index) ? (int)json_integer_value(index) : -1;
-    if (accessor < 0 || accessor >= gltf->accessorCount || gltf->accessors[accessor].type != snw_gltfScalar ||
-        gltf->accessors[accessor].count != track->mesh->parts[part].vertexCount)
-        return false;
-    return snwGltf_ReadFloats(gltf, accessor, numbers, NULL, NULL) >= 0;
-}
-
-// All numbers from 0 on, each at least once: the first vertex that has it stands for it.
-static bool OrderByNumber(Job* job, Track* track, float* numbers, int* vertices)
-{
-    int room = track->mesh->vertexCount, most = -1;
-    for (int i = 0; i < room; ++i)
-        vertices[i] = -1;
-    for (int p = 0; p < track->mesh->partCount; ++p)
-    {
-        const snwAssetPart* part = &track->mesh->parts[p];
-        if (part->vertexCount > 0 && !ReadNumbers(job, track, p, numbers))
-            return false;
-        for (int i = 0; i < part->vertexCount; ++i)
-        {
-            if (!(numbers[i] >= 0 && numbers[i] < (float)room))
-                return false;
-            int number = (int)numbers[i];
-            most = number > most ? number : most;
-            if (vertices[number] < 0)
-                vertices[number] = part->firstVertex + i;
-        }
-    }
-    for (int i = 0; i <= most; ++i)
-        if (vertices[i] < 0)
-            return false;
-    track->count = most + 1;
-    return most >= 0;
-}
-
-static snwResult OrderPoints(Job* job, Track* track)
-{
-    const snwAssetMesh* mesh = track->mesh;
-    size_t room = 1;
-    for (int i = 0; i < mesh->partCount; ++i)
-        room += (size_t)mesh->parts[i].vertexCount;
-    room = room > (size_t)mesh->vertexCount ? room : (size_t)mesh->vertexCount + 1;
-    float* numbers = snwArena_Alloc(&job->arena, room, sizeof *numbers);
-    bool* used = snwArena_Alloc(&job->arena, room, sizeof *used);
-    track->vertices = snwArena_Alloc(&job->arena, room, sizeof *track->vertices);
-    if (job->arena.failed)
-        return snwFailMemory(job->w->message);
-    track->numbered = OrderByNumber(job, track, numbers, track->vertices);
-    if (track->numbered)
-        return snw_ok;
-    track->count = 0;
-    for (int i = 0; i < mesh->partCount; ++i)
-        track->count += AddPart(mesh, &mesh->parts[i], used, track->vertices + track->count);
-    return snw_ok;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 // Frames
 
 static void Put(const Job* job, snwVec3 x, float* out)
@@ -173,7 +82,7 @@ static void Put(const Job* job, snwVec3 x, float* out)
 static snwAffine ToFile(const Job* job, const Track* track)
 {
     snwAffine inverse = {snwMat3_Identity(), {0, 0, 0}};
-    if (!track->skinned && job->w->def->format != snw_bakeObj)
+    if (track->local && job->w->def->format != snw_bakeObj)
         snwAffine_Inverse(job->poser.places[track->surface->node], &inverse);
     return inverse;
 }
@@ -211,9 +120,12 @@ static snwResult MakeTracks(Job* job)
         Track* track = &job->tracks[i];
         track->surface = &reel->surfaces[i];
         track->mesh = &reel->asset->meshes[track->surface->mesh];
-        track->skinned = reel->asset->nodes[track->surface->node].skin >= 0 && track->mesh->weights.starts != NULL;
+        track->local = snwCache_IsLocal(reel->asset, track->surface->node);
         NameTrack(job, i);
-        result = OrderPoints(job, track);
+        snwCacheOrder order;
+        result = snwCacheOrder_Make(&job->arena, reel->asset, track->surface->mesh, &order, job->w->message);
+        track->vertices = order.vertices;
+        track->count = order.count;
         most = track->count > most ? track->count : most;
     }
     job->points = snwArena_Alloc(&job->arena, 3 * (size_t)most + 1, sizeof *job->points);
@@ -278,7 +190,7 @@ static snwResult WriteScript(Job* job)
     {
         const Track* track = &job->tracks[i];
         caches[i] = (snwBlenderCache){
-            track->surface->name, track->mesh->name, track->path, track->count, track->skinned};
+            track->surface->name, track->mesh->name, track->path, track->count, !track->local};
     }
     return snwWriteBlenderScript(job->w, caches, count);
 }

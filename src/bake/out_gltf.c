@@ -285,7 +285,8 @@ snwResult snwBakeWriting_Save(const snwBakeWriting* w, snwGltfWriter* writer, co
     save.overwrite = w->def->overwrite;
     snwAssetFolder folder = snwAssetFolder_Of(w->reel->path != NULL ? w->reel->path : "");
     if (w->reel->path != NULL && w->reel->path[0] != 0)
-        snwGltfWriter_EmbedImages(writer, &folder);
+        w->report->sourceBytes = (double)(w->reel->asset->gltf->sourceBytes +
+                                          snwGltfWriter_EmbedImages(writer, &folder));
     w->report->maxError = errors->most;
     w->report->rmsError = errors->count > 0 ? sqrt(errors->squares / (double)errors->count) : 0;
     snwGltfWriter_Pack(writer, w->def->compress);

@@ -1,5 +1,5 @@
 // Flesh as helper joints: for what plays skins but few or no morphs. A skin gets helpers for all its surfaces together;
-// surfaces without a skin get morph targets after all.
+// surfaces without a skin, and those that share their mesh, get morph targets after all.
 //
 // Helpers are children of joints and rest on them: in other clips they go where their joint goes.
 
@@ -13,7 +13,10 @@
 
 enum
 {
-    snw_usualHelpers = 320 // of a skin, at most
+    snw_usualHelpers = 320, // of a skin, at most
+    snw_stillFrames = 96,   // of all clips, about, in which helpers rest
+    snw_mostStill = 12,     // of one clip
+    snw_leastStill = 4
 };
 
 typedef struct Group
@@ -38,7 +41,7 @@ typedef struct Job
     const snwAssetAnimation* animation;
     snwGltfWriter* writer;
     snwBakeErrors errors;
-    snwReelSurface* loose; // surfaces without skin
+    snwReelSurface* loose; // surfaces that get morph targets
     int looseCount;
     Group* groups;
     int groupCount, groupsDone;
@@ -63,13 +66,13 @@ static Group* GroupOf(Job* job, int skin)
     return group;
 }
 
-// A mesh that two nodes show has one set of weights: the second one follows the first.
-static bool IsShownBefore(const Job* job, int index)
+// A mesh that two nodes show has one set of weights, and their skins and flesh may differ.
+static bool IsShared(const snwAsset* asset, int mesh)
 {
-    for (int i = 0; i < index; ++i)
-        if (job->w->reel->surfaces[i].mesh == job->w->reel->surfaces[index].mesh)
-            return true;
-    return false;
+    int count = 0;
+    for (int i = 0; i < asset->nodeCount; ++i)
+        count += asset->nodes[i].mesh == mesh;
+    return count > 1;
 }
 
 static snwResult Sort(Job* job)
@@ -81,10 +84,8 @@ static snwResult Sort(Job* job)
     for (int i = 0; i < reel->surfaceCount && !job->arena.failed; ++i)
     {
         const snwReelSurface* surface = &reel->surfaces[i];
-        if (!IsSkinned(reel->asset, surface))
+        if (!IsSkinned(reel->asset, surface) || IsShared(reel->asset, surface->mesh))
             job->loose[job->looseCount++] = *surface;
-        else if (IsShownBefore(job, i))
-            snwBakeWriting_Note(job->w, "'%s' shows the mesh of another surface and moves as that one", surface->name);
         else
         {
             Group* group = GroupOf(job, reel->asset->nodes[surface->node].skin);
@@ -93,7 +94,7 @@ static snwResult Sort(Job* job)
         }
     }
     if (job->looseCount > 0)
-        snwBakeWriting_Note(job->w, "%d surfaces have no skin and get morph targets", job->looseCount);
+        snwBakeWriting_Note(job->w, "%d surfaces have no skin or share their mesh, and get morph targets", job->looseCount);
     return job->arena.failed ? snwFailMemory(job->w->message) : snw_ok;
 }
 
@@ -134,6 +135,13 @@ static snwResult GatherWeights(Job* job, Group* group)
     return snw_ok;
 }
 
+// Frames of a clip in which helpers rest.
+static int StillCount(const snwAsset* asset)
+{
+    int share = asset->animationCount > 0 ? snw_stillFrames / asset->animationCount : 0;
+    return share > snw_mostStill ? snw_mostStill : share < snw_leastStill ? snw_leastStill : share;
+}
+
 static snwResult PrepareGroup(Job* job, Group* group)
 {
     const snwReel* reel = job->w->reel;
@@ -148,7 +156,9 @@ static snwResult PrepareGroup(Job* job, Group* group)
         group->firsts[i] = group->def.vertexCount;
         group->def.vertexCount += reel->asset->meshes[surface->mesh].vertexCount;
     }
-    size_t frames = (size_t)reel->frameCount, rows = frames * (size_t)group->def.vertexCount;
+    group->def.stillCount = StillCount(reel->asset) * reel->asset->animationCount;
+    group->def.frameCount = reel->frameCount + group->def.stillCount;
+    size_t frames = (size_t)group->def.frameCount, rows = frames * (size_t)group->def.vertexCount;
     group->places = snwArena_Alloc(&job->arena, frames * (size_t)skin->jointCount, sizeof *group->places);
     group->bases = snwArena_Alloc(&job->arena, rows, 3 * sizeof *group->bases);
     group->targets = snwArena_Alloc(&job->arena, rows, 3 * sizeof *group->targets);
@@ -157,7 +167,6 @@ static snwResult PrepareGroup(Job* job, Group* group)
     group->def.targets = group->targets;
     group->def.inverseBinds = skin->inverseBinds;
     group->def.jointCount = skin->jointCount;
-    group->def.frameCount = reel->frameCount;
     if (result >= 0 && job->arena.failed)
         result = snwFailMemory(job->w->message);
     return result < 0 ? result : GatherWeights(job, group);
@@ -191,6 +200,34 @@ static snwResult GatherFrame(Job* job, Group* group, int frame, double time)
     return result;
 }
 
+// The source as it is, between the frames at which a bake is looked at.
+static void GatherStill(Job* job, Group* group)
+{
+    const snwAsset* asset = job->w->reel->asset;
+    const snwAssetSkin* skin = &asset->skins[group->skin];
+    int count = StillCount(asset);
+    for (int s = 0; s < group->def.stillCount; ++s)
+    {
+        const snwAssetAnimation* animation = &asset->animations[s / count];
+        double time = animation->end * (s % count + 0.5) / count;
+        size_t frame = (size_t)job->w->reel->frameCount + (size_t)s;
+        snwAssetPoser_Pose(&job->poser, animation, time);
+        for (int i = 0; i < skin->jointCount; ++i)
+            group->places[frame * (size_t)skin->jointCount + (size_t)i] = job->poser.places[skin->joints[i]];
+        for (int i = 0; i < group->surfaceCount; ++i)
+        {
+            snwBind* bind = &group->binds[i];
+            size_t row = frame * (size_t)group->def.vertexCount + (size_t)group->firsts[i];
+            snwBind_Pose(bind, &job->poser, animation, time);
+            for (int v = 0; v < asset->meshes[group->surfaces[i].mesh].vertexCount; ++v)
+            {
+                Put(group->bases + 3 * (row + (size_t)v), bind->base[v]);
+                Put(group->targets + 3 * (row + (size_t)v), snwAffine_Apply(snwBind_Blend(bind, v), bind->base[v]));
+            }
+        }
+    }
+}
+
 static snwResult Gather(Job* job)
 {
     const snwReel* reel = job->w->reel;
@@ -208,6 +245,8 @@ static snwResult Gather(Job* job)
         if (result >= 0)
             result = snwBakeWriting_Progress(job->w, 0.3 * (frame + 1) / reel->frameCount);
     }
+    for (int i = 0; i < job->groupCount && result >= 0; ++i)
+        GatherStill(job, &job->groups[i]);
     return result;
 }
 

@@ -56,7 +56,7 @@ snwBakeFormat snwBakeFormat_OfPath(const char* path)
     for (int i = snw_bakeGlb; i < snw_bakeFormatCount; ++i)
         if (EndsWith(path, s_formats[i].ending))
             return (snwBakeFormat)i;
-    return EndsWith(path, ".gltf") ? snw_bakeGlb : snw_bakeAuto;
+    return EndsWith(path, ".gltf") || EndsWith(path, ".vrm") ? snw_bakeGlb : snw_bakeAuto;
 }
 
 snwBakeOutputDef snwDefaultBakeOutputDef(void)
@@ -213,11 +213,11 @@ snwResult snwBakeWriting_Write(const snwBakeWriting* w)
     if (!(def.tolerance > 0))
         def.tolerance = w->reel->size > 0 ? SNW_USUAL_TOLERANCE * w->reel->size : 1e-3;
     snwBakeWriting chosen = {w->context, w->reel, &def, w->report, w->message};
-    struct stat source;
-    *w->report = (snwBakeOutputReport){.tolerance = def.tolerance, .sourceBytes = w->reel->madeBytes};
-    if (w->reel->path != NULL && w->reel->path[0] != 0 && stat(w->reel->path, &source) == 0)
-        w->report->sourceBytes = (double)source.st_size;
     const snwGltf* gltf = w->reel->asset->gltf;
+    *w->report = (snwBakeOutputReport){.tolerance = def.tolerance, .sourceBytes = w->reel->madeBytes};
+    if (w->reel->path != NULL && w->reel->path[0] != 0)
+        w->report->sourceBytes = (double)
+                                     gltf->sourceBytes; // with its buffers; pictures beside it when they come inside
     for (int i = 0; w->report->sourceBytes == 0 && i < gltf->bufferCount; ++i)
         w->report->sourceBytes = (double)gltf->buffers[i].size; // of a built-in character: the first, and there is one
     return def.choose && format == snw_bakeGlb ? WriteSmaller(&chosen) : s_formats[format].write(&chosen);

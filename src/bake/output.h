@@ -50,7 +50,7 @@ enum
 
 typedef struct snwBakeOutputReport
 {
-    char files[snw_maxBakeFiles][256]; // written, with folder
+    char files[snw_maxBakeFiles][1024]; // written, with folder
     double bytes[snw_maxBakeFiles];
     int fileCount, filesLost;  // lost: written, but not in the list
     int targets;               // morph targets or helper joints added

@@ -1,22 +1,11 @@
-// The frames of a bake as a reel, with the document of the source or one that is made of it.
-
 #include "bake/document.h"
-#include "bake/reel.h"
 #include "base/context.h"
 
 #include <math.h>
 
-typedef struct Source
-{
-    snwBakeFrames* frames;
-    snwBakeInfo info;
-    snwArena arena;
-    snwBakeDocument made; // of a source that has none
-} Source;
-
 static snwResult ReadFrame(void* user, int frame, double* clipTime, snwMessage* message)
 {
-    const Source* source = user;
+    const snwBakeReel* source = user;
     snwBakeFrame read;
     snwResult result = snwBakeFrames_Read(source->frames, frame, &read, message);
     if (result >= 0)
@@ -26,13 +15,14 @@ static snwResult ReadFrame(void* user, int frame, double* clipTime, snwMessage* 
 
 static snwResult GetSurface(void* user, int index, snwSkin* skin, snwMessage* message)
 {
-    return snwBakeFrames_GetSurface(((const Source*)user)->frames, index, skin, message);
+    return snwBakeFrames_GetSurface(((const snwBakeReel*)user)->frames, index, skin, message);
 }
 
 // Those that a node of the document shows.
-static snwResult ListSurfaces(Source* source, snwReel* reel, snwMessage* message)
+static snwResult ListSurfaces(snwBakeReel* source, snwMessage* message)
 {
     const snwBakeInfo* info = &source->info;
+    snwReel* reel = &source->reel;
     snwReelSurface* list = snwArena_Alloc(&source->arena, (size_t)info->surfaceCount + 1, sizeof *list);
     if (list == NULL)
         return snwFailMemory(message);
@@ -47,11 +37,13 @@ static snwResult ListSurfaces(Source* source, snwReel* reel, snwMessage* message
     return snw_ok;
 }
 
-static snwResult MakeReel(snwContext* context, Source* source, snwReel* reel, snwMessage* message)
+snwResult snwBakeReel_Open(snwContext* context, snwBakeFrames* frames, snwBakeReel* source, snwMessage* message)
 {
+    *source = (snwBakeReel){.frames = frames, .info = snwBakeFrames_GetInfo(frames), .arena = {.context = context}};
     const snwBakeInfo* info = &source->info;
     snwCharacterInfo body = snwCharacter_GetInfo(snwPrepared_GetCharacter(info->prepared));
     snwVec3 sides = snwVec3_Sub(body.upper, body.lower);
+    snwReel* reel = &source->reel;
     *reel = (snwReel){.asset = info->asset,
         .animation = info->animation,
         .clip = info->clip[0] != 0 ? info->clip : info->name,
@@ -65,7 +57,7 @@ static snwResult MakeReel(snwContext* context, Source* source, snwReel* reel, sn
         .get = GetSurface,
         .user = source};
     if (info->asset != NULL && info->asset->gltf != NULL)
-        return ListSurfaces(source, reel, message);
+        return ListSurfaces(source, message);
     snwResult result = snwMakeBakeDocument(context, source->frames, &source->made, message);
     reel->asset = source->made.asset;
     reel->animation = source->made.animation;
@@ -78,18 +70,22 @@ static snwResult MakeReel(snwContext* context, Source* source, snwReel* reel, sn
     return result;
 }
 
+void snwBakeReel_Close(snwContext* context, snwBakeReel* source)
+{
+    snwBakeDocument_Free(context, &source->made);
+    snwArena_Free(&source->arena);
+}
+
 snwResult snwBakeOutput_Write(snwContext* context, snwBakeFrames* frames, const snwBakeOutputDef* def,
     snwBakeOutputReport* report, snwMessage* message)
 {
-    Source source = {.frames = frames, .info = snwBakeFrames_GetInfo(frames), .arena = {.context = context}};
-    snwReel reel;
-    snwBakeWriting w = {context, &reel, def, report, message};
-    snwResult result = MakeReel(context, &source, &reel, message);
-    if (result >= 0 && reel.surfaceCount == 0)
+    snwBakeReel source;
+    snwResult result = snwBakeReel_Open(context, frames, &source, message);
+    snwBakeWriting w = {context, &source.reel, def, report, message};
+    if (result >= 0 && source.reel.surfaceCount == 0)
         result = snwFail(message, snw_errorInput, NULL, "there is no surface to write");
     if (result >= 0)
         result = snwBakeWriting_Write(&w);
-    snwBakeDocument_Free(context, &source.made);
-    snwArena_Free(&source.arena);
+    snwBakeReel_Close(context, &source);
     return result;
 }

@@ -34,6 +34,7 @@ struct snwBake
     char sidecarPath[snw_bakePathSize]; // "" if there is none
     char path[snw_bakePathSize];        // of the source
     bool builtIn;
+    int addedClip;    // the animation of the asset that was put on its skeleton, -1: none
     bool wasPrepared; // the source is a prepared file
     const char* name; // of the source without folder and ending
     snwAsset* asset;
@@ -67,3 +68,5 @@ snwResult snwBake_FindMaterials(snwBake* bake, json_t** under, json_t** over, sn
 
 snwResult snwBakeFrames_Open(snwBake* bake, snwBakeFrames** frames, snwMessage* message);
 snwResult snwBake_Measure(snwBake* bake, snwMessage* message);
+// Name of the bone that a vertex of the body follows most; "" if none.
+const char* snwBake_MainBone(const snwCharacter* character, int vertex);

@@ -37,19 +37,44 @@ static bool IsOfCache(const snwBake* bake, const char* motion)
     return length > 0 && strlen(motion) == length && strncmp(motion, name, length) == 0;
 }
 
+// What there is to say about a file without any motion.
+static snwResult FailStill(const snwBake* bake, snwMessage* message)
+{
+    static const char* const s_remedy = "sinew prep FILE --report says what it holds; --cache FILE.pc2 brings a motion";
+    const snwAsset* asset = bake->asset;
+    int weights = 0;
+    for (int i = 0; asset != NULL && i < asset->meshCount; ++i)
+        weights += asset->meshes[i].weights.starts != NULL
+                       ? asset->meshes[i].weights.starts[asset->meshes[i].vertexCount]
+                       : 0;
+    if (asset != NULL && asset->skinCount > 0 && asset->animationCount > 0 && weights == 0)
+        return snwFail(message, snw_errorInput, "bind the mesh to its bones, then export again",
+            "nothing in it moves: no vertex follows a bone, for all weights are zero");
+    for (int i = 0; asset != NULL && i < asset->nodeCount && asset->skinCount > 0; ++i)
+    {
+        snwVec3 scale = asset->nodes[i].pose.scale;
+        if (scale.x * scale.y * scale.z == 0)
+            return snwFail(message, snw_errorInput, "give it a scale, then export again",
+                "nothing in it moves: node '%s' stands with a scale of zero", asset->nodes[i].name);
+    }
+    return snwFail(message, snw_errorInput, s_remedy, "nothing in it moves: it has no clip that moves a bone");
+}
+
 static snwResult ChooseClip(snwBake* bake, const snwCharacterDef* character, snwMessage* message)
 {
-    const char* clip = bake->settings.clip;
+    const char* clip = bake->addedClip < 0 ? bake->settings.clip : "";
+    const int* clips = snwPrepared_GetInfo(bake->prepared).clips; // by number: files have clips without names
     char* end = NULL;
     long number = strtol(clip, &end, 10);
     bake->plan.motion = -1;
     for (int i = 0; i < character->motionCount && clip[0] == 0; ++i)
         if (IsOfCache(bake, character->motions[i].name))
             bake->plan.motion = i;
+    for (int i = 0; i < character->motionCount && clips != NULL && bake->addedClip >= 0; ++i)
+        if (clips[i] == bake->addedClip)
+            bake->plan.motion = i;
     if (character->motionCount == 0)
-        return snwFail(message, snw_errorInput,
-            "sinew prep FILE --report says what it holds; --cache FILE.pc2 brings a motion",
-            "nothing in it moves: it has no clip that moves a bone");
+        return FailStill(bake, message);
     for (int i = 0; i < character->motionCount && bake->plan.motion < 0; ++i)
         if (clip[0] == 0 || strcmp(character->motions[i].name, clip) == 0)
             bake->plan.motion = i;
@@ -57,9 +82,8 @@ static snwResult ChooseClip(snwBake* bake, const snwCharacterDef* character, snw
         bake->plan.motion = (int)number - 1;
     if (bake->plan.motion < 0)
         return FailClip(character, clip, message);
-    if (clip[0] == 0 && bake->settings.cache[0] == 0 && character->motionCount > 1)
+    if (clip[0] == 0 && bake->settings.cache[0] == 0 && bake->addedClip < 0 && character->motionCount > 1)
         snwBake_Note(bake, "clip '%s', the first of %d", character->motions[0].name, character->motionCount);
-    const int* clips = snwPrepared_GetInfo(bake->prepared).clips; // by number: files have clips without names
     int animation = clips != NULL ? clips[bake->plan.motion] : -1;
     bake->plan.animation = bake->asset != NULL && animation < bake->asset->animationCount ? animation : -1;
     return snw_ok;

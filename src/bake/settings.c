@@ -1,6 +1,7 @@
 #include "bake/settings.h"
 
 #include "base/result.h"
+#include "scene/tables.h"
 #include "scene/words.h"
 #include "sim/limits.h"
 
@@ -41,6 +42,9 @@ static const snwField s_fields[] = {
     FIELD(settings, "settings", snw_fieldRaw, .help = "of the method, by name"),
     FIELD(only, "only", snw_fieldRaw, .help = "surfaces to touch, by name; all if absent"),
     FIELD(bones, "bones", snw_fieldRaw, .help = "bones whose flesh moves, by name; all if absent"),
+    FIELD(rigid, "rigid", snw_fieldRaw, .help = "surfaces and materials that move with a bone, by name or pattern"),
+    FIELD(carried, "carried", snw_fieldRaw, .help = "the same of what rides on the flesh"),
+    FIELD(soft, "soft", snw_fieldRaw, .help = "the same of flesh"),
     FIELD(
         format, "format", snw_fieldText, .help = "auto, glb, morphs, joints, pc2, mdd or obj; by the ending if absent"),
     FIELD(tolerance, "tolerance", snw_fieldReal, .lower = 1e-6, .upper = 1, .unit = "m",
@@ -51,6 +55,9 @@ static const snwField s_fields[] = {
         .help = "with helper joints: joints that a vertex follows, at most; 8 if absent"),
     FIELD(compress, "compress", snw_fieldBool, .help = "documents with EXT_meshopt_compression"),
     FIELD(up, "up", snw_fieldText, .help = "y or z: of caches and OBJ files"),
+    FIELD(motionFrom, "motion_from", snw_fieldText, .upper = 4000,
+        .help = "a file with a clip (glTF, FBX, BVH ...) that is put on this skeleton; `clip` is then one of its"),
+    FIELD(jointMap, "joint_map", snw_fieldRaw, .help = "joints of this skeleton, and which of that file they are"),
     FIELD(cache, "cache", snw_fieldText, .upper = 4000, .help = "a PC2 or MDD file whose motion is the artist's"),
 };
 
@@ -66,6 +73,7 @@ static void Init(void* object, int kind)
         .method = "pbcd",
         .format = "",
         .up = "",
+        .motionFrom = "",
         .cache = ""};
 }
 
@@ -130,14 +138,17 @@ static snwResult AddMaterial(json_t* object, const char* word, snwMessage* messa
     return AddPairs(Child(Child(object, "materials"), name), colon + 1, message);
 }
 
-static snwResult AddSetting(json_t* object, const char* word, snwMessage* message)
+// "pbcd.law=edges" for settings, "Hips=mixamorig:Hips" for the joint map.
+static snwResult AddNamed(json_t* object, const char* key, const char* word, snwMessage* message)
 {
+    bool joints = strcmp(key, "joint_map") == 0;
     const char* sign = strchr(word, '=');
     char name[128];
     if (sign == NULL || sign - word >= (ptrdiff_t)sizeof name)
-        return snwFail(message, snw_errorArgument, "pbcd.law=edges", "'%s' is no NAME=VALUE", snwQuoteWord(word).text);
+        return snwFail(message, snw_errorArgument, joints ? "Hips=mixamorig:Hips" : "pbcd.law=edges",
+            "'%s' is no NAME=VALUE", snwQuoteWord(word).text);
     snprintf(name, sizeof name, "%.*s", (int)(sign - word), word);
-    json_object_set_new(Child(object, "settings"), name, Value(sign + 1));
+    json_object_set_new(Child(object, key), name, joints ? json_string(sign + 1) : Value(sign + 1));
     return snw_ok;
 }
 
@@ -167,8 +178,8 @@ snwResult snwBakeWord_Add(json_t* object, const char* key, const char* word, snw
         return snwFail(message, snw_errorArgument, NULL, "a bake has no '%s'", key);
     if (strcmp(key, "material") == 0)
         return AddMaterial(object, word, message);
-    if (strcmp(key, "settings") == 0)
-        return AddSetting(object, word, message);
+    if (strcmp(key, "settings") == 0 || strcmp(key, "joint_map") == 0)
+        return AddNamed(object, key, word, message);
     if (field->type == snw_fieldRaw)
         AddToList(object, key, word);
     else if (field->type == snw_fieldBool)
@@ -190,7 +201,8 @@ static snwResult CheckKind(snwJson* json, const snwBakeSettings* settings)
         bool list;
     } raw[] = {{"material", settings->material, false}, {"materials", settings->materials, false},
         {"settings", settings->settings, false}, {"collide", settings->collide, true}, {"only", settings->only, true},
-        {"bones", settings->bones, true}};
+        {"bones", settings->bones, true}, {"rigid", settings->rigid, true}, {"carried", settings->carried, true},
+        {"soft", settings->soft, true}, {"joint_map", settings->jointMap, false}};
     for (size_t i = 0; i < sizeof raw / sizeof *raw; ++i)
     {
         bool fits = raw[i].value == NULL || (raw[i].list ? json_is_array(raw[i].value) : json_is_object(raw[i].value));
@@ -216,11 +228,48 @@ static snwResult CheckSense(snwJson* json, const snwBakeSettings* settings)
     return snw_ok;
 }
 
+// {"preset": "fat", "settling": 1}
+static snwResult CheckMaterial(snwJson* json, const char* name, const json_t* given)
+{
+    const char* preset = json_string_value(json_object_get(given, "preset"));
+    json_t* numbers = json_is_object(given) ? json_copy((json_t*)given) : NULL;
+    size_t mark = snwJson_Enter(json, name);
+    snwMaterial read = snwDefaultMaterial();
+    json_object_del(numbers, "preset");
+    snwResult result = numbers == NULL ? snwJson_Fail(json, NULL, "must be an object")
+                                       : snwTable_Read(json, &snw_materialTable, numbers, &read, NULL);
+    if (result >= 0 && preset != NULL && snwPreset_Find(preset) < 0)
+        result = snwJson_Fail(
+            json, "sinew info --presets lists them", "there is no preset '%s'", snwQuoteWord(preset).text);
+    json_decref(numbers);
+    if (result >= 0)
+        snwJson_Leave(json, mark);
+    return result;
+}
+
+static snwResult CheckMaterials(snwJson* json, const snwBakeSettings* settings)
+{
+    const char* name;
+    json_t* value;
+    snwResult result = settings->material != NULL ? CheckMaterial(json, "material", settings->material) : snw_ok;
+    size_t mark = snwJson_Enter(json, "materials");
+    json_object_foreach((json_t*)settings->materials, name, value)
+    {
+        if (result >= 0)
+            result = CheckMaterial(json, name, value);
+    }
+    if (result >= 0)
+        snwJson_Leave(json, mark);
+    return result;
+}
+
 static snwResult ReadObject(snwJson* json, const json_t* object, snwBakeSettings* settings)
 {
     snwResult result = snwTable_Read(json, &snw_bakeTable, object, settings, NULL);
     if (result >= 0)
         result = CheckKind(json, settings);
+    if (result >= 0)
+        result = CheckMaterials(json, settings);
     return result < 0 ? result : CheckSense(json, settings);
 }
 

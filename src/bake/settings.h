@@ -28,7 +28,10 @@ typedef struct snwBakeSettings
     const char* format;       // "": by the ending of the output
     const char* up;           // of caches and OBJ: y or z
     const char* cache;        // vertices over time as primary motion, PC2 or MDD; "": none
+    const char* motionFrom;   // a file whose clip is put on this skeleton; "": none
+    const json_t* jointMap;   // {"joint": "joint of that file"}
     const json_t *material, *materials, *collide, *settings, *only, *bones;
+    const json_t *rigid, *carried, *soft; // patterns of surfaces and materials
     // below: not from a table
     json_t* document; // that all of it points into
 } snwBakeSettings;

@@ -7,9 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#define SNW_THICK 0.055 // of the longest side
-#define SNW_BONY  0.2
-#define SNW_MOST  12.0
+#define SNW_THICK    0.055 // of the longest side
+#define SNW_BONY     0.2
+#define SNW_MOST     12.0
+#define SNW_SCULPTED 0.25 // of the usual thickness: farther is a shape of the artist's
 
 enum
 {
@@ -49,23 +50,51 @@ static bool IsBony(const snwCharacterDef* def, int bone, bool ends)
     return Has(name, s_bony, sizeof s_bony / sizeof *s_bony) || (ends && IsEnd(def, bone));
 }
 
-snwResult snwThickness_Make(snwArena* arena, const snwCharacter* character, snwThickness* out, snwMessage* message)
+// By vertex: how far clips of the file move it by morph targets, 1 from SNW_SCULPTED of the usual thickness on. NULL:
+// nowhere, or no memory.
+static float* FindSculpted(snwArena* arena, const snwPrepared* prepared, const snwCharacterDef* def, double usual)
 {
+    const int* clips = snwPrepared_GetInfo(prepared).clips;
+    float* sculpted = NULL;
+    for (int m = 0; m < def->motionCount && clips != NULL; ++m)
+    {
+        const snwVertexTrackDef* track = &def->motions[m].vertices;
+        if (clips[m] < 0 || track->sampleCount == 0)
+            continue; // a point cache is the whole motion
+        if (sculpted == NULL)
+            sculpted = snwArena_Alloc(arena, (size_t)def->vertexCount + 1, sizeof *sculpted);
+        for (int i = 0; i < track->sampleCount * def->vertexCount && sculpted != NULL; ++i)
+        {
+            const float* d = track->offsets[i];
+            float far = sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) / (float)(SNW_SCULPTED * usual);
+            float* most = &sculpted[i % def->vertexCount];
+            *most = fmaxf(*most, fminf(far, 1));
+        }
+    }
+    return sculpted;
+}
+
+snwResult snwThickness_Make(snwArena* arena, const snwPrepared* prepared, snwThickness* out, snwMessage* message)
+{
+    const snwCharacter* character = snwPrepared_GetCharacter(prepared);
     const snwCharacterDef* def = snwCharacter_GetDef(character);
     snwCharacterInfo info = snwCharacter_GetInfo(character);
+    snwVec3 sides = snwVec3_Sub(info.upper, info.lower);
+    double usual = SNW_THICK * fmax(sides.x, fmax(sides.y, sides.z));
+    float* sculpted = FindSculpted(arena, prepared, def, usual);
+    bool follows = def->boneCount > 0 && def->boneWeights.vertexCount > 0;
+    bool* bony = follows ? snwArena_Alloc(arena, (size_t)def->boneCount, sizeof *bony) : NULL;
     *out = (snwThickness){0};
-    if (def->boneCount == 0 || def->boneWeights.vertexCount == 0)
-        return snw_ok;
-    bool* bony = snwArena_Alloc(arena, (size_t)def->boneCount, sizeof *bony);
-    if (bony == NULL)
+    if (arena->failed)
         return snwFailMemory(message);
+    if (!follows && sculpted == NULL)
+        return snw_ok;
     int ends = 0;
     for (int i = 0; i < def->boneCount; ++i)
         ends += IsEnd(def, i);
-    for (int i = 0; i < def->boneCount; ++i)
+    for (int i = 0; i < def->boneCount && bony != NULL; ++i)
         bony[i] = IsBony(def, i, ends >= snw_limbs);
-    snwVec3 sides = snwVec3_Sub(info.upper, info.lower);
-    *out = (snwThickness){def, bony, SNW_THICK * fmax(sides.x, fmax(sides.y, sides.z))};
+    *out = (snwThickness){def, bony, sculpted, usual};
     return snw_ok;
 }
 
@@ -80,15 +109,19 @@ double snwThickness_At(const snwThickness* thickness, snwVec3 place, const int* 
 {
     const snwCharacterDef* def = thickness->character;
     const snwWeights* weights = &def->boneWeights;
-    double length = 0;
+    double length = thickness->bony == NULL ? thickness->usual : 0, sculpted = 0;
     for (int k = 0; k < n; ++k)
-        for (int i = weights->starts[vertices[k]]; i < weights->starts[vertices[k] + 1]; ++i)
+    {
+        for (int i = thickness->bony != NULL ? weights->starts[vertices[k]] : 0;
+             thickness->bony != NULL && i < weights->starts[vertices[k] + 1]; ++i)
         {
             int bone = weights->handles[i];
             length += shares[k] * weights->values[i] * Distance(place, &def->bones[bone]) *
                       (thickness->bony[bone] ? SNW_BONY : 1);
         }
-    return fmin(length, 2 * thickness->usual);
+        sculpted += thickness->sculpted != NULL ? shares[k] * (double)thickness->sculpted[vertices[k]] : 0;
+    }
+    return fmin(length, 2 * thickness->usual) * (1 - (1 - SNW_BONY) * fmin(fmax(sculpted, 0), 1));
 }
 
 double snwThickness_Factor(const snwThickness* thickness, double length, double falloff)

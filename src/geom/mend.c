@@ -317,7 +317,8 @@ static snwResult Mend(Mender* m, snwArena* arena)
         return result;
     LeaveOut(mend);
     if (mend->triangleCount == 0)
-        return snwFail(m->message, snw_errorInput, NULL, "no triangle has an area");
+        return snwFail(m->message, snw_errorInput, "look for a vertex that is very far from all others",
+            "no triangle has an area, against the size of all");
     result = TurnPieces(m);
     result = result < 0 ? result : Survey(m, arena, false, &mend->after);
     mend->sound = result >= 0 && snwSurvey_IsSound(&mend->after) && mend->before.crossingTriangles == 0 &&

@@ -17,12 +17,6 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // Flesh
 
-static bool IsFlesh(const snwRestSurface* surface, int vertex)
-{
-    return !surface->left && surface->kind == snw_surfaceSoft &&
-           surface->shellBones[surface->shellOf[surface->weld.map[vertex]]] == -2;
-}
-
 static int PartOf(const snwAssetMesh* mesh, int triangle)
 {
     for (int i = 0; i < mesh->partCount; ++i)
@@ -40,7 +34,7 @@ static void AddFlesh(snwPreparer* p, int index, int* numbers)
     for (int i = 0; i < surface->weld.count; ++i)
     {
         int vertex = surface->weld.sources[i];
-        numbers[i] = IsFlesh(surface, vertex) ? p->fleshVertexCount++ : -1;
+        numbers[i] = snwRestSurface_IsFlesh(surface, vertex) ? p->fleshVertexCount++ : -1;
         if (numbers[i] < 0)
             continue;
         p->fleshVertices[numbers[i]] = surface->positions[vertex];

@@ -300,7 +300,7 @@ snwResult snwPreparePicture(snwPreparer* preparer, const void* data, size_t size
     snwCharacter* character = NULL;
     snwResult result = ReadSettings(&p);
     if (result >= 0)
-        result = snwPreparer_Unpack(preparer, data, size, &p.picture);
+        result = snwTexture_Read(&preparer->arena, data, size, &p.picture, preparer->message);
     if (result >= 0 && IsOpaque(&p.picture))
         snwPreparer_Note(preparer, "nothing of the picture is clear: its whole rectangle is the character");
     if (result >= 0)

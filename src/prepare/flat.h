@@ -73,5 +73,5 @@ static inline void snwFlatPreparer_Place(const snwFlatPreparer* p, const double 
 snwResult snwFlatPreparer_MakeOutline(snwFlatPreparer* p); // flat_outline.c: mask, islands, rings
 snwResult snwFlatPreparer_MakeHandles(snwFlatPreparer* p); // flat_handles.c
 
-// The whole way, of a PNG in memory. The preparer has context, arena, path, def, report and message.
+// The whole way, of a PNG or WebP file in memory. The preparer has context, arena, path, def, report and message.
 snwResult snwPreparePicture(snwPreparer* preparer, const void* data, size_t size, snwPrepared** prepared);

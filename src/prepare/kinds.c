@@ -1,16 +1,26 @@
-// Which surfaces are flesh, which ride on it, and which are rigid. What nobody said is decided by these rules:
+// Which surfaces, and which pieces of them, are flesh, which ride on it, and which are rigid. What a person says counts
+// first: of the surface, else of the material that most of a piece has. What nobody said is decided by these rules:
 //
-//   - a surface that hangs on a joint without a skin is rigid with it;
-//   - the surface with the most area is flesh;
-//   - another one is carried if most of its vertices lie inside of that flesh or near to it: clothes, hair, other
-//   levels
-//     of detail. Else it is flesh as well: a head that is a mesh of its own;
+//   - a surface that hangs on a joint without a skin is rigid with it; so is one that hangs on another node that moves,
+//     unless nothing in the file has a skin;
+//   - the surface with the most area is flesh, and its largest piece stays it whatever it is called;
+//   - names of surfaces, meshes and materials tell: teeth, eyes, nails, horns, armour and weapons are rigid, hair,
+//   lashes
+//     and clothes are carried;
+//   - another surface is carried if most of its vertices lie inside of that flesh or near to it: clothes, hair, other
+//     levels of detail. Else it is flesh as well: a head that is a mesh of its own;
+//   - an open piece whose material is see-through is carried: cards of hair, feathers, lace;
 //   - a small closed piece of any surface (a sixth of the size at most) that follows one bone alone, or none where the
 //     file has no weights, is rigid: eyes, teeth, claws, buttons. Not the largest piece of the flesh.
+//
+// A rigid piece moves with the bone that most of its weight follows.
 
+#include "asset/gltf.h"
 #include "prepare/parts.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SNW_NEAR_SHARE  0.04 // of the size: so near to the flesh is on it
@@ -19,9 +29,85 @@
 
 enum
 {
-    snw_notRigid = -2,
+    snw_severalBones = -2,
     snw_maxSamples = 512,
 };
+
+// Why something is not flesh, and how it is told.
+typedef enum Why
+{
+    snw_whyNot, // it is flesh, or left out
+    snw_whyAsked,
+    snw_whyHangs,
+    snw_whyNamed,
+    snw_whyNear,
+    snw_whyCards,
+    snw_whySmall,
+    snw_whyCount,
+} Why;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Names
+
+// The longest word that a part of the name begins with tells; "eyelid" keeps lids from being eyes.
+static const struct
+{
+    const char* word;
+    snwSurfaceUse use;
+} s_words[] = {{"eyelid", snw_useAuto}, {"eyelash", snw_useCarried}, {"eyebrow", snw_useCarried},
+    {"eyesocket", snw_useAuto}, {"lash", snw_useCarried}, {"brow", snw_useCarried}, {"eye", snw_useRigid},
+    {"cornea", snw_useRigid}, {"iris", snw_useRigid}, {"pupil", snw_useRigid}, {"sclera", snw_useRigid},
+    {"tooth", snw_useRigid}, {"teeth", snw_useRigid}, {"fang", snw_useRigid}, {"tusk", snw_useRigid},
+    {"nail", snw_useRigid}, {"fingernail", snw_useRigid}, {"toenail", snw_useRigid}, {"claw", snw_useRigid},
+    {"horn", snw_useRigid}, {"hoof", snw_useRigid}, {"beak", snw_useRigid}, {"armor", snw_useRigid},
+    {"armour", snw_useRigid}, {"helmet", snw_useRigid}, {"shield", snw_useRigid}, {"sword", snw_useRigid},
+    {"weapon", snw_useRigid}, {"rifle", snw_useRigid}, {"pistol", snw_useRigid}, {"gun", snw_useRigid},
+    {"axe", snw_useRigid}, {"knife", snw_useRigid}, {"blade", snw_useRigid}, {"spear", snw_useRigid},
+    {"glasses", snw_useRigid}, {"goggles", snw_useRigid}, {"buckle", snw_useRigid}, {"button", snw_useRigid},
+    {"earring", snw_useRigid}, {"hair", snw_useCarried}, {"beard", snw_useCarried}, {"mustache", snw_useCarried},
+    {"moustache", snw_useCarried}, {"feather", snw_useCarried}, {"cloth", snw_useCarried}, {"shirt", snw_useCarried},
+    {"pants", snw_useCarried}, {"trousers", snw_useCarried}, {"jeans", snw_useCarried}, {"skirt", snw_useCarried},
+    {"dress", snw_useCarried}, {"cape", snw_useCarried}, {"cloak", snw_useCarried}, {"jacket", snw_useCarried},
+    {"coat", snw_useCarried}, {"robe", snw_useCarried}, {"glove", snw_useCarried}, {"shoe", snw_useCarried},
+    {"boot", snw_useCarried}, {"sock", snw_useCarried}, {"scarf", snw_useCarried}, {"belt", snw_useCarried},
+    {"strap", snw_useCarried}, {"hat", snw_useCarried}};
+
+// Whether a part of the name begins with the word: parts begin after what is no letter and with capitals after small
+// letters. Short words have to be all of it, but for an s: "hats" is one, "hatch" is not.
+static bool NameHas(const char* name, const char* word)
+{
+    size_t length = strlen(word);
+    for (const char* at = name; *at != 0; ++at)
+    {
+        bool begins = at == name || !isalpha((unsigned char)at[-1]) ||
+                      (isupper((unsigned char)at[0]) && islower((unsigned char)at[-1]));
+        size_t same = 0;
+        while (begins && same < length && tolower((unsigned char)at[same]) == word[same])
+            ++same;
+        if (!begins || same < length)
+            continue;
+        const char* rest = at + length + (length < 4 && at[length] == 's');
+        if (length > 3 || !islower((unsigned char)*rest))
+            return true;
+    }
+    return false;
+}
+
+static snwSurfaceUse UseOfName(const char* name)
+{
+    size_t longest = 0;
+    snwSurfaceUse use = snw_useAuto;
+    for (size_t i = 0; i < sizeof s_words / sizeof *s_words; ++i)
+        if (strlen(s_words[i].word) > longest && NameHas(name, s_words[i].word))
+        {
+            longest = strlen(s_words[i].word);
+            use = s_words[i].use;
+        }
+    return use;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Surfaces
 
 static int FindMain(const snwPreparer* p)
 {
@@ -47,15 +133,15 @@ static int FindBone(const snwPreparer* p, const char* name)
 // The joint that a surface hangs on; -1: none.
 static int JointAbove(const snwPreparer* p, const snwRestSurface* surface)
 {
-    if (surface->skin >= 0 || p->asset->gltf == NULL)
+    if (surface->skin >= 0)
         return -1;
     for (int node = surface->node; node >= 0; node = p->asset->nodes[node].parent)
         if (p->rigOfNode[node] >= 0)
-            return p->rigOfNode[node];
+            return p->bound[node] == snw_boundJoint || p->asset->skinCount > 0 ? p->rigOfNode[node] : -1;
     return -1;
 }
 
-static snwResult UseSetting(snwPreparer* p, snwRestSurface* surface)
+static snwResult UseSetting(snwPreparer* p, snwRestSurface* surface, Why* why)
 {
     int joint = JointAbove(p, surface);
     snwSurfaceUse use = surface->setting.kind;
@@ -63,6 +149,7 @@ static snwResult UseSetting(snwPreparer* p, snwRestSurface* surface)
     bool rigid = use == snw_useRigid || (use == snw_useAuto && joint >= 0);
     surface->kind = rigid ? snw_surfaceRigid : use == snw_useCarried ? snw_surfaceCarried : snw_surfaceSoft;
     surface->rigidBone = rigid ? joint : -1;
+    *why = use != snw_useAuto ? snw_whyAsked : rigid ? snw_whyHangs : snw_whyNot;
     if (surface->setting.bone == NULL)
         return snw_ok;
     surface->rigidBone = FindBone(p, surface->setting.bone);
@@ -93,16 +180,23 @@ static bool LiesOn(const snwPreparer* p, const snwRestSurface* surface, const sn
     return near > 0.6 * count;
 }
 
-static snwResult FindCarried(snwPreparer* p, int main)
+// What names tell of whole surfaces, and where they are.
+static snwResult ProposeKinds(snwPreparer* p, int main, Why* whys)
 {
     snwSoup* flesh = NULL;
     snwResult result = p->surfaceCount > 1 ? MakeSoup(p, &p->surfaces[main], &flesh) : snw_ok;
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
     {
         snwRestSurface* surface = &p->surfaces[i];
-        if (i != main && !surface->left && surface->kind == snw_surfaceSoft && surface->setting.kind == snw_useAuto &&
-            LiesOn(p, surface, flesh))
-            surface->kind = snw_surfaceCarried;
+        if (i == main || surface->left || surface->kind != snw_surfaceSoft || surface->setting.kind != snw_useAuto)
+            continue;
+        snwSurfaceUse use = UseOfName(surface->name);
+        if (use == snw_useAuto)
+            use = UseOfName(p->asset->meshes[surface->mesh].name);
+        whys[i] = use != snw_useAuto ? snw_whyNamed : LiesOn(p, surface, flesh) ? snw_whyNear : snw_whyNot;
+        surface->kind = use == snw_useRigid     ? snw_surfaceRigid
+                        : whys[i] == snw_whyNot ? snw_surfaceSoft
+                                                : snw_surfaceCarried;
     }
     if (flesh != NULL)
         snwDestroySoup(flesh);
@@ -110,15 +204,17 @@ static snwResult FindCarried(snwPreparer* p, int main)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Rigid pieces
+// Pieces
 
 typedef struct Piece
 {
     snwVec3 lower, upper;
     bool open;
-    int bone; // -2: several
+    int bone; // that it follows alone; -2: several
     int vertexCount;
     bool begun;
+    int part, partTriangles; // of the mesh, that most of its triangles are of; how many
+    Why why;
 } Piece;
 
 static void AddVertex(const snwPreparer* p, int index, int vertex, Piece* piece)
@@ -132,20 +228,120 @@ static void AddVertex(const snwPreparer* p, int index, int vertex, Piece* piece)
         if (weights->values[k] >= SNW_ALONE)
             bone = weights->bones[k];
     if (weights->starts != NULL && bone < 0)
-        bone = snw_notRigid;
-    piece->bone = !piece->begun || piece->bone == bone ? bone : snw_notRigid;
+        bone = snw_severalBones;
+    piece->bone = !piece->begun || piece->bone == bone ? bone : snw_severalBones;
     piece->lower = piece->begun ? snwVec3_Min(piece->lower, x) : x;
     piece->upper = piece->begun ? snwVec3_Max(piece->upper, x) : x;
     piece->begun = true;
     piece->vertexCount += 1;
 }
 
-// The largest piece is never rigid by the rule.
-static snwResult FindPieces(snwPreparer* p, int index)
+// The part of the mesh that most triangles of each piece are of. counts: room for one number per piece.
+static void FindParts(const snwPreparer* p, const snwRestSurface* surface, Piece* pieces, int* counts)
+{
+    const snwAssetMesh* mesh = &p->asset->meshes[surface->mesh];
+    for (int part = 0; part < mesh->partCount && mesh->tetCount + mesh->hexCount == 0; ++part)
+    {
+        memset(counts, 0, (size_t)surface->shellCount * sizeof *counts);
+        for (int i = 0; i < mesh->parts[part].triangleCount; ++i)
+        {
+            const int* triangle = surface->triangles[mesh->parts[part].firstTriangle + i];
+            ++counts[surface->shellOf[surface->weld.map[triangle[0]]]];
+        }
+        for (int s = 0; s < surface->shellCount; ++s)
+            if (counts[s] > pieces[s].partTriangles)
+            {
+                pieces[s].part = part;
+                pieces[s].partTriangles = counts[s];
+            }
+    }
+}
+
+// The bone that most of the weight of a piece follows; -1: none.
+static int BoneOfPiece(const snwPreparer* p, int index, int shell, double* sums)
+{
+    const snwRestSurface* surface = &p->surfaces[index];
+    const snwRigWeights* weights = &p->weights[index];
+    int best = -1;
+    memset(sums, 0, (size_t)p->rigCount * sizeof *sums);
+    for (int i = 0; i < surface->vertexCount && weights->starts != NULL; ++i)
+        for (int k = weights->starts[i]; surface->shellOf[surface->weld.map[i]] == shell && k < weights->starts[i + 1];
+             ++k)
+            sums[weights->bones[k]] += weights->values[k];
+    for (int b = 0; b < p->rigCount; ++b)
+        if (sums[b] > 0 && (best < 0 || sums[b] > sums[best]))
+            best = b;
+    return best;
+}
+
+static bool IsSeeThrough(const snwPreparer* p, const char* material)
+{
+    const json_t* list = p->asset->gltf != NULL ? json_object_get(p->asset->gltf->root, "materials") : NULL;
+    for (size_t i = 0; i < json_array_size(list); ++i)
+    {
+        const json_t* entry = json_array_get(list, i);
+        const char *name = json_string_value(json_object_get(entry, "name")),
+                   *alpha = json_string_value(json_object_get(entry, "alphaMode"));
+        if (name != NULL && strcmp(name, material) == 0)
+            return alpha != NULL && strcmp(alpha, "OPAQUE") != 0;
+    }
+    return false;
+}
+
+static snwResult ChooseKind(
+    snwPreparer* p, int index, int main, Piece* piece, bool largest, Why why, snwSurfaceKind* kind)
+{
+    const snwRestSurface* surface = &p->surfaces[index];
+    const char* material = piece->partTriangles > 0 ? p->asset->meshes[surface->mesh].parts[piece->part].material : "";
+    snwSurfaceSetting asked = {0};
+    *kind = surface->kind;
+    piece->why = why;
+    if (surface->setting.kind != snw_useAuto)
+        return snw_ok;
+
+    // What is said about its material, then what the material is called.
+    snwResult result = material[0] != 0 ? snwPrepareSettings_Surface(&p->settings, material, "", -1, &asked, p->message)
+                                        : snw_ok;
+    snwSurfaceUse use = asked.kind;
+    piece->why = use != snw_useAuto ? snw_whyAsked : piece->why;
+    if (use == snw_useAuto && surface->kind != snw_surfaceRigid && why != snw_whyNamed && !(largest && index == main))
+    {
+        use = UseOfName(material);
+        piece->why = use != snw_useAuto ? snw_whyNamed : piece->why;
+    }
+    if (use != snw_useAuto)
+    {
+        *kind = use == snw_useRigid ? snw_surfaceRigid : use == snw_useSoft ? snw_surfaceSoft : snw_surfaceCarried;
+        return result;
+    }
+
+    // Its shape, weights and look.
+    double size = snwVec3_Distance(piece->lower, piece->upper);
+    bool small = size < SNW_SMALL_SHARE * p->size && (!largest || surface->kind == snw_surfaceCarried);
+    if (surface->kind == snw_surfaceSoft && piece->open && !largest && IsSeeThrough(p, material))
+    {
+        *kind = snw_surfaceCarried;
+        piece->why = snw_whyCards;
+    }
+    else if (surface->kind != snw_surfaceRigid && small && !piece->open && piece->vertexCount > 3 &&
+             piece->bone != snw_severalBones)
+    {
+        *kind = snw_surfaceRigid;
+        piece->why = snw_whySmall;
+    }
+    return result;
+}
+
+// counts: by kind and reason, of the pieces.
+static snwResult SortPieces(
+    snwPreparer* p, int index, int main, Why why, int counts[snw_surfaceRigid + 1][snw_whyCount])
 {
     snwRestSurface* surface = &p->surfaces[index];
     Piece* pieces = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof *pieces);
+    int* triangles = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof *triangles);
+    double* sums = snwPreparer_Alloc(p, p->rigCount + 1, sizeof *sums);
     surface->shellBones = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof(int));
+    surface->shellKinds = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof *surface->shellKinds);
     if (p->arena.failed)
         return snwFailMemory(p->message);
     for (int i = 0; i < surface->vertexCount; ++i)
@@ -156,36 +352,92 @@ static snwResult FindPieces(snwPreparer* p, int index)
         int corner = surface->triangles[shell->firstTriangle][0];
         pieces[surface->shellOf[surface->weld.map[corner]]].open |= shell->openEdges > 0;
     }
+    FindParts(p, surface, pieces, triangles);
     double largest = 0;
     for (int i = 0; i < surface->shellCount; ++i)
         largest = fmax(largest, snwVec3_Distance(pieces[i].lower, pieces[i].upper));
-    for (int i = 0; i < surface->shellCount; ++i)
+
+    snwResult result = snw_ok;
+    bool has[snw_surfaceRigid + 1] = {false};
+    for (int i = 0; i < surface->shellCount && result >= 0; ++i)
     {
-        double size = snwVec3_Distance(pieces[i].lower, pieces[i].upper);
-        bool small = size < SNW_SMALL_SHARE * p->size && (size < largest || surface->kind == snw_surfaceCarried);
-        bool rigid = small && !pieces[i].open && pieces[i].vertexCount > 3 && pieces[i].bone != snw_notRigid &&
-                     surface->setting.kind == snw_useAuto;
-        surface->shellBones[i] = surface->kind == snw_surfaceRigid ? surface->rigidBone
-                                 : rigid                           ? pieces[i].bone
-                                                                   : snw_notRigid;
+        bool isLargest = !(snwVec3_Distance(pieces[i].lower, pieces[i].upper) < largest);
+        result = ChooseKind(p, index, main, &pieces[i], isLargest, why, &surface->shellKinds[i]);
+        has[surface->shellKinds[i]] = true;
+        counts[surface->shellKinds[i]][pieces[i].why] += 1;
+        bool own = surface->kind == snw_surfaceRigid && why != snw_whyNamed;
+        surface->shellBones[i] = surface->shellKinds[i] != snw_surfaceRigid ? -1
+                                 : own && (surface->rigidBone >= 0 || p->weights[index].starts == NULL)
+                                     ? surface->rigidBone
+                                     : BoneOfPiece(p, index, i, sums);
     }
-    return snw_ok;
+    if (!surface->left && surface->shellCount > 0)
+        surface->kind = has[snw_surfaceSoft]      ? snw_surfaceSoft
+                        : has[snw_surfaceCarried] ? snw_surfaceCarried
+                                                  : snw_surfaceRigid;
+    if (surface->kind == snw_surfaceRigid && surface->shellCount == 1)
+        surface->rigidBone = surface->shellBones[0];
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Words
+
+// "rigid by name: 'teeth', 5 pieces of 'body'". counts: of each surface, as SortPieces gives them.
+static void TellKinds(snwPreparer* p, int (*counts)[snw_surfaceRigid + 1][snw_whyCount])
+{
+    static const char* const s_kinds[] = {"soft", "carried", "rigid"};
+    static const char* const s_whys[] = {"", "as asked", "for it hangs on a bone", "by name",
+        "for it lies on the flesh", "for it is see-through and open", "for it is small, closed and of one bone"};
+    for (int kind = snw_surfaceSoft; kind <= snw_surfaceRigid; ++kind)
+        for (int why = snw_whyAsked; why < snw_whyCount; ++why)
+        {
+            char text[160] = "";
+            int length = 0, more = 0;
+            for (int i = 0; i < p->surfaceCount; ++i)
+            {
+                int count = counts[i][kind][why];
+                char name[80];
+                if (count == 0 || p->surfaces[i].left)
+                    continue;
+                if (count == p->surfaces[i].shellCount)
+                    snprintf(name, sizeof name, "'%.40s'", p->surfaces[i].name);
+                else
+                    snprintf(name, sizeof name, "%d of the %d pieces of '%.40s'", count, p->surfaces[i].shellCount,
+                        p->surfaces[i].name);
+                if (length + (int)strlen(name) + 2 < (int)sizeof text)
+                    length += snprintf(
+                        text + length, sizeof text - (size_t)length, "%s%s", length > 0 ? ", " : "", name);
+                else
+                    ++more;
+            }
+            if (length > 0 && more > 0)
+                snwPreparer_Note(p, "%s %s: %s and %d more", s_kinds[kind], s_whys[why], text, more);
+            else if (length > 0)
+                snwPreparer_Note(p, "%s %s: %s", s_kinds[kind], s_whys[why], text);
+        }
 }
 
 snwResult snwPreparer_SortSurfaces(snwPreparer* p)
 {
     snwResult result = snw_ok;
+    Why* whys = snwPreparer_Alloc(p, p->surfaceCount + 1, sizeof *whys);
+    int(*counts)[snw_surfaceRigid + 1][snw_whyCount] = snwPreparer_Alloc(p, p->surfaceCount + 1, sizeof *counts);
+    if (p->arena.failed)
+        return snwFailMemory(p->message);
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
-        result = UseSetting(p, &p->surfaces[i]);
+        result = UseSetting(p, &p->surfaces[i], &whys[i]);
     int main = FindMain(p);
     if (result >= 0 && main < 0)
         return snwFail(p->message, snw_errorInput, "make one of the surfaces soft", "no surface is flesh");
     if (result >= 0)
     {
         p->surfaces[main].kind = snw_surfaceSoft;
-        result = FindCarried(p, main);
+        result = ProposeKinds(p, main, whys);
     }
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
-        result = FindPieces(p, i);
+        result = SortPieces(p, i, main, whys[i], counts[i]);
+    if (result >= 0)
+        TellKinds(p, counts);
     return result;
 }

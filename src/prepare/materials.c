@@ -185,9 +185,8 @@ static snwResult ReadMaps(Painter* painter)
 // ---------------------------------------------------------------------------------------------------------------------
 // By name of the file's materials
 
-static const char* PartName(int index, const void* user)
+const char* snwPreparer_PartMaterial(const snwPreparer* p, int index)
 {
-    const snwPreparer* p = user;
     for (int i = 0; i < p->surfaceCount; ++i)
     {
         const snwAssetMesh* mesh = &p->asset->meshes[p->surfaces[i].mesh];
@@ -196,6 +195,11 @@ static const char* PartName(int index, const void* user)
         index -= mesh->partCount;
     }
     return "";
+}
+
+static const char* PartName(int index, const void* user)
+{
+    return snwPreparer_PartMaterial(user, index);
 }
 
 static snwResult NameMaterials(Painter* painter)

@@ -30,8 +30,6 @@ enum
     snw_noAnimation = -2,
 };
 
-typedef snwArray(double) Times;
-
 // ---------------------------------------------------------------------------------------------------------------------
 // What takes rest to now
 
@@ -278,45 +276,8 @@ static snwResult AddMotion(Sampling* s)
 // ---------------------------------------------------------------------------------------------------------------------
 // Animations of glTF
 
-static int CompareReals(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
-static bool PushTime(snwContext* context, Times* times, double time)
-{
-    return snwArray_Push(context, times, time);
-}
-
-// Every key of the file, none too near to each other, and no gap too wide.
-static bool FindTimes(snwContext* context, const snwAssetAnimation* animation, Times* times)
-{
-    Times all = {0};
-    bool made = PushTime(context, &all, 0) && PushTime(context, &all, animation->end);
-    for (int i = 0; i < animation->channelCount && made; ++i)
-        for (int k = 0; k < animation->channels[i].keyCount && made; ++k)
-            made = PushTime(context, &all, animation->channels[i].times[k]);
-    if (made)
-        qsort(all.data, (size_t)all.count, sizeof *all.data, CompareReals);
-    double last = -1;
-    for (int i = 0; i < all.count && made; ++i)
-    {
-        double time = all.data[i];
-        bool end = animation->end - time < SNW_LEAST && time < animation->end;
-        if (time < 0 || end || (last >= 0 && time - last < SNW_LEAST))
-            continue;
-        int pieces = last >= 0 ? (int)ceil(fmin((time - last) / SNW_STEP - 1e-6, snw_maxMotionKeys)) : 1;
-        for (int k = 1; k <= pieces && made; ++k)
-            made = PushTime(context, times, last >= 0 ? last + (time - last) * k / pieces : time);
-        last = time;
-    }
-    snwArray_Free(context, &all);
-    return made;
-}
-
 static snwResult SampleAnimation(
-    snwPreparer* p, const snwAssetAnimation* animation, snwAssetPoser* poser, const Times* times)
+    snwPreparer* p, const snwAssetAnimation* animation, snwAssetPoser* poser, const snwTimes* times)
 {
     size_t bones = (size_t)p->boneCount;
     Sampling s = {.preparer = p,
@@ -343,13 +304,13 @@ static snwResult SampleAnimation(
 
 static snwResult TakeAnimation(snwPreparer* p, const snwAssetAnimation* animation, snwAssetPoser* poser)
 {
-    Times times = {0};
+    snwTimes times = {0};
     if (!(animation->end > SNW_LEAST) || animation->end > SNW_MAX_MOTION)
     {
         snwPreparer_Note(p, "animation '%s' is %g s long and was left out", animation->name, animation->end);
         return snw_ok;
     }
-    bool made = FindTimes(p->context, animation, &times);
+    bool made = snwAssetAnimation_FindTimes(p->context, animation, &times);
     snwResult result = snw_ok;
     if (!made)
         result = snwFailMemory(p->message);

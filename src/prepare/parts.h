@@ -29,10 +29,16 @@ typedef struct snwRestSurface
     int shellCount;
     snwSurfaceSetting setting;
     snwSurfaceKind kind;
-    bool left;       // out
-    int rigidBone;   // of a whole surface that is rigid: bone of the rig, -1: none
-    int* shellBones; // by piece: bone of the rig that it is rigid with, -2: not rigid, -1: rigid with flesh
+    bool left;                  // out
+    int rigidBone;              // of a whole surface that is rigid: bone of the rig, -1: none
+    snwSurfaceKind* shellKinds; // by piece
+    int* shellBones;            // by piece that is rigid: bone of the rig that it is rigid with, -1: with flesh
 } snwRestSurface;
+
+static inline bool snwRestSurface_IsFlesh(const snwRestSurface* surface, int vertex)
+{
+    return !surface->left && surface->shellKinds[surface->shellOf[surface->weld.map[vertex]]] == snw_surfaceSoft;
+}
 
 // A joint of a skin or a handle of a bundle.
 typedef struct snwRigBone
@@ -50,6 +56,14 @@ typedef struct snwRigBone
     int bone; // number in the character, -1: none
     snwBoneSetting setting;
 } snwRigBone;
+
+// Why a node is a bone of the rig.
+typedef enum snwBound
+{
+    snw_boundNot,
+    snw_boundJoint,   // of a skin
+    snw_boundCarrier, // an animation moves it, and meshes without a skin hang on it
+} snwBound;
 
 // Rows of sparse weights, of bones of the rig.
 typedef struct snwRigWeights
@@ -73,7 +87,7 @@ typedef struct snwPreparer
 
     const snwAffine* nodes; // where the nodes of the asset are, in its unit
     snwAffine* binds;       // of the nodes that are joints: their rest pose, m
-    uint8_t* bound;         // which are
+    uint8_t* bound;         // which are: snwBound
     double scale;
     double size; // m, diagonal of all surfaces
 
@@ -149,15 +163,16 @@ snwResult snwPreparer_ShapeMotion(
 snwResult snwPreparer_DetailSurfaces(snwPreparer* preparer, snwPrepared* prepared, snwSurfaceInfo* infos);
 snwResult snwPreparer_OpenCache(snwPreparer* preparer);
 
+// The material of a part of a mesh, by its number among the parts of all surfaces; "": it has none.
+const char* snwPreparer_PartMaterial(const snwPreparer* preparer, int index); // materials.c
+
 // The bone of the character that a bone of the rig became or was merged into; -1: none.
 int snwPreparer_BoneOf(const snwPreparer* preparer, int rig);
 
 // The number of a picture of the glTF document among the textures, read when it is first asked for; -1: none, with a
 // note.
 snwResult snwPreparer_Texture(snwPreparer* preparer, int image, int* texture); // pictures.c
-// A PNG in memory; its pixels are the arena's.
-snwResult snwPreparer_Unpack(snwPreparer* preparer, const void* data, size_t size, snwTexture* texture);
-// A PNG file beside the source.
+// A picture beside the source; its pixels are the arena's.
 snwResult snwPreparer_ReadPicture(snwPreparer* preparer, const char* name, snwTexture* texture);
 // Linear colour and texture of a material of the glTF document; white without one.
 typedef struct snwLook

@@ -165,7 +165,7 @@ static snwResult RunSteps(snwPreparer* p, snwPrepared** prepared)
 static bool IsPicture(const char* path)
 {
     const char* dot = strrchr(path, '.');
-    return dot != NULL && strcasecmp(dot, ".png") == 0;
+    return dot != NULL && (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".webp") == 0);
 }
 
 static snwResult PreparePicture(snwPreparer* p, snwPrepared** prepared)

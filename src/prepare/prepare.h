@@ -3,7 +3,7 @@
 //   asset -> settings (sidecar, extras, command line) -> rest shape -> bones -> body (mesher) -> regions of bones ->
 //   weights -> motions -> materials -> surfaces that ride in the body -> snwPrepared
 //
-// A PNG picture goes a way of its own and becomes a flat character: flat.h.
+// A picture (PNG, WebP) goes a way of its own and becomes a flat character: flat.h.
 
 #pragma once
 

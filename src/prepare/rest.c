@@ -10,7 +10,8 @@
 // the mesh is nearest to those that all others give, by the weights that they carry: a medoid.
 //
 // Meshes of further skins that share a joint are put so that it is in one place for both. What hangs on a joint without
-// a skin goes with it; everything else stays where its node is.
+// a skin goes with it; everything else stays where its node is. The nearest node above such a mesh that an animation
+// moves is a bone, too: it carries the mesh.
 
 #include "prepare/parts.h"
 
@@ -119,7 +120,7 @@ static snwAffine PlaceSkin(snwPreparer* p, int index)
         p->binds[node] = IsSound(skin->inverseBinds[i]) && snwAffine_Inverse(skin->inverseBinds[i], &inverse)
                              ? snwAffine_Compose(place, inverse)
                              : Scaled(p->nodes[node], p->scale);
-        p->bound[node] = 1;
+        p->bound[node] = snw_boundJoint;
     }
     return place;
 }
@@ -234,6 +235,16 @@ static snwResult MakeSurface(snwPreparer* p, snwRestSurface* surface)
     return result < 0 ? result : Survey(p, surface);
 }
 
+// That of its node, of its mesh, or of the nearest node above that has one.
+static const char* NameSurface(const snwAsset* asset, const snwAssetMesh* mesh, int node)
+{
+    if (node < 0 || (asset->nodes[node].name[0] == 0 && mesh->name[0] != 0))
+        return mesh->name;
+    while (asset->nodes[node].name[0] == 0 && asset->nodes[node].parent >= 0)
+        node = asset->nodes[node].parent;
+    return asset->nodes[node].name;
+}
+
 // A node per mesh that has triangles; of meshes that no node shows, one without.
 static snwResult ListSurfaces(snwPreparer* p)
 {
@@ -255,7 +266,7 @@ static snwResult ListSurfaces(snwPreparer* p)
         if (p->surfaceCount == snw_maxSurfaces)
             return snwFail(p->message, snw_errorInput, "join some", "more than %d surfaces", snw_maxSurfaces);
         snwRestSurface* surface = &p->surfaces[p->surfaceCount++];
-        surface->name = node >= 0 && asset->nodes[node].name[0] != 0 ? asset->nodes[node].name : mesh->name;
+        surface->name = NameSurface(asset, mesh, node);
         surface->mesh = index;
         surface->node = node;
         surface->skin = node >= 0 && mesh->weights.starts != NULL ? asset->nodes[node].skin : -1;
@@ -288,6 +299,36 @@ static snwAffine PlaceSurface(snwPreparer* p, const snwRestSurface* surface)
     return Scaled((snwAffine){snwMat3_Diagonal(1, 1, 1), {0, 0, 0}}, p->scale);
 }
 
+// Does an animation move the node? In files whose morphs are animated, one of those that do that: the others are
+// motions of parts, such as eyes, that are made to be played together.
+static bool IsMoved(const snwAsset* asset, int node)
+{
+    bool moved[2] = {false, false}, morphs = false; // by animations without and with morphs
+    for (int i = 0; i < asset->animationCount; ++i)
+    {
+        bool moves = false, shapes = false;
+        for (int k = 0; k < asset->animations[i].channelCount; ++k)
+        {
+            const snwAssetChannel* channel = &asset->animations[i].channels[k];
+            shapes = shapes || channel->path == snw_pathMorphs;
+            moves = moves || (channel->node == node && channel->path != snw_pathMorphs);
+        }
+        morphs = morphs || shapes;
+        moved[shapes] = moved[shapes] || moves;
+    }
+    return moved[morphs];
+}
+
+static void BindCarrier(snwPreparer* p, int node)
+{
+    while (node >= 0 && p->bound[node] == snw_boundNot && !IsMoved(p->asset, node))
+        node = p->asset->nodes[node].parent;
+    if (node < 0 || p->bound[node] != snw_boundNot || !IsSound(p->nodes[node]))
+        return;
+    p->binds[node] = Scaled(p->nodes[node], p->scale);
+    p->bound[node] = snw_boundCarrier;
+}
+
 static void PlaceAll(snwPreparer* p)
 {
     int main = MainSkin(p);
@@ -296,8 +337,13 @@ static void PlaceAll(snwPreparer* p)
         PlaceSkin(p, main);
     for (int round = 0; round < 2; ++round) // joints first: others hang on them
         for (int i = 0; i < p->surfaceCount; ++i)
-            if ((p->surfaces[i].skin >= 0) == (round == 0))
-                p->surfaces[i].place = PlaceSurface(p, &p->surfaces[i]);
+        {
+            if ((p->surfaces[i].skin >= 0) != (round == 0))
+                continue;
+            if (round == 1)
+                BindCarrier(p, p->surfaces[i].node);
+            p->surfaces[i].place = PlaceSurface(p, &p->surfaces[i]);
+        }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -329,7 +375,8 @@ static snwResult ChooseScale(snwPreparer* p)
     snwVec3 sides = snwVec3_Sub(upper, lower);
     double longest = fmax(sides.x, fmax(sides.y, sides.z));
     if (!(longest > 0 && isfinite(longest)))
-        return snwFail(p->message, snw_errorInput, NULL, "the surfaces have no size");
+        return snwFail(p->message, snw_errorInput, "look for a scale of zero, or vertices that are all in one point",
+            "the surfaces have no size");
     bool guessed = false;
     if (p->def->scale > 0)
         p->scale = p->def->scale;
@@ -367,7 +414,7 @@ snwResult snwPreparer_FindRest(snwPreparer* p)
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
         result = MakeSurface(p, &p->surfaces[i]);
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
-        result = snwPrepareSettings_Surface(
-            &p->settings, p->surfaces[i].name, p->surfaces[i].node, &p->surfaces[i].setting, p->message);
+        result = snwPrepareSettings_Surface(&p->settings, p->surfaces[i].name,
+            p->asset->meshes[p->surfaces[i].mesh].name, p->surfaces[i].node, &p->surfaces[i].setting, p->message);
     return result;
 }

@@ -130,12 +130,44 @@ static int RigOf(const snwPreparer* p, const snwRestSurface* surface, int column
     return p->asset->gltf == NULL && column < p->rigCount ? column : -1;
 }
 
+// The bone that carries a surface without a skin; -1: none, or it is rigid with a joint.
+static int CarrierOf(const snwPreparer* p, const snwRestSurface* surface)
+{
+    int node = surface->skin < 0 ? surface->node : -1;
+    while (node >= 0 && p->bound[node] == snw_boundNot)
+        node = p->asset->nodes[node].parent;
+    return node >= 0 && p->bound[node] == snw_boundCarrier ? p->rigOfNode[node] : -1;
+}
+
+// All of it follows the one bone.
+static snwResult FollowCarrier(snwPreparer* p, int index, int bone)
+{
+    int count = p->surfaces[index].vertexCount;
+    snwRigWeights* out = &p->weights[index];
+    out->starts = snwPreparer_Alloc(p, count + 1, sizeof(int));
+    out->bones = snwPreparer_Alloc(p, count + 1, sizeof(int));
+    out->values = snwPreparer_Alloc(p, count + 1, sizeof(double));
+    if (p->arena.failed)
+        return snwFailMemory(p->message);
+    for (int i = 0; i < count; ++i)
+    {
+        out->bones[i] = bone;
+        out->values[i] = 1;
+        out->starts[i + 1] = i + 1;
+    }
+    p->rig[bone].weight += count;
+    return snw_ok;
+}
+
 // Rows of surfaces, scaled to one; a row without weights follows the first bone of the rig.
 static snwResult TakeWeights(snwPreparer* p, int index)
 {
     const snwRestSurface* surface = &p->surfaces[index];
     const snwAssetWeights* source = &p->asset->meshes[surface->mesh].weights;
     snwRigWeights* out = &p->weights[index];
+    int carrier = CarrierOf(p, surface);
+    if (carrier >= 0)
+        return FollowCarrier(p, index, carrier);
     if (source->starts == NULL || p->rigCount == 0 || (surface->skin < 0 && p->asset->gltf != NULL))
         return snw_ok;
     int entries = source->starts[surface->vertexCount], count = 0;
@@ -174,9 +206,16 @@ static const char* RigName(int index, const void* user)
     return ((const snwPreparer*)user)->rig[index].name;
 }
 
+// What patterns may mean: surfaces, then their meshes, then materials.
 static const char* SurfaceName(int index, const void* user)
 {
-    return ((const snwPreparer*)user)->surfaces[index].name;
+    const snwPreparer* p = user;
+    if (index < p->surfaceCount)
+        return p->surfaces[index].name;
+    index -= p->surfaceCount;
+    if (index < p->surfaceCount)
+        return p->asset->meshes[p->surfaces[index].mesh].name;
+    return snwPreparer_PartMaterial(p, index - p->surfaceCount);
 }
 
 snwResult snwPreparer_FindRig(snwPreparer* p)
@@ -195,7 +234,10 @@ snwResult snwPreparer_FindRig(snwPreparer* p)
         result = TakeWeights(p, i);
     if (result >= 0)
         result = snwPrepareSettings_CheckNames(&p->settings, "bones", p->rigCount, RigName, p, p->message);
+    int names = 2 * p->surfaceCount;
+    for (int i = 0; i < p->surfaceCount; ++i)
+        names += p->asset->meshes[p->surfaces[i].mesh].partCount;
     if (result >= 0)
-        result = snwPrepareSettings_CheckNames(&p->settings, "surfaces", p->surfaceCount, SurfaceName, p, p->message);
+        result = snwPrepareSettings_CheckNames(&p->settings, "surfaces", names, SurfaceName, p, p->message);
     return result;
 }

@@ -242,9 +242,30 @@ typedef struct Sought
     const snwTable* table;
     const char* list; // key of the sidecar
     const json_t* objects;
-    const char* name;
+    const char* names[2]; // of the same thing; "": none
     int node;
 } Sought;
+
+// What all patterns of the sidecar say that mean this thing; what stands later wins.
+static snwResult MixAll(snwJson* json, const Sought* sought, void* object, uint64_t* seen)
+{
+    snwResult result = snw_ok;
+    const char* key;
+    json_t* value;
+    snwJson_Enter(json, sought->list);
+    json_object_foreach((json_t*)sought->objects, key, value)
+    {
+        bool meant = snwWord_Matches(key, sought->names[0]) ||
+                     (sought->names[1][0] != 0 && snwWord_Matches(key, sought->names[1]));
+        if (!meant || result < 0)
+            continue;
+        size_t mark = snwJson_Enter(json, key);
+        result = Mix(json, sought->table, value, object, seen);
+        if (result >= 0)
+            snwJson_Leave(json, mark);
+    }
+    return result;
+}
 
 static snwResult Find(
     const snwPrepareSettings* settings, const Sought* sought, void* object, uint64_t* seen, snwMessage* message)
@@ -262,29 +283,24 @@ static snwResult Find(
         snwJson_Leave(&json, mark);
         json.file = settings->file;
     }
-    const json_t* value = json_object_get(sought->objects, sought->name);
-    if (result < 0 || value == NULL)
-        return result;
-    snwJson_Enter(&json, sought->list);
-    snwJson_Enter(&json, sought->name);
-    return Mix(&json, sought->table, value, object, seen);
+    return result < 0 ? result : MixAll(&json, sought, object, seen);
 }
 
 snwResult snwPrepareSettings_Bone(
     const snwPrepareSettings* settings, const char* name, int node, snwBoneSetting* bone, snwMessage* message)
 {
     uint64_t seen = 0;
-    Sought sought = {&s_boneTable, "bones", settings->bones, name, node};
+    Sought sought = {&s_boneTable, "bones", settings->bones, {name, ""}, node};
     *bone = (snwBoneSetting){.radius = -1};
     snwResult result = Find(settings, &sought, bone, &seen, message);
     bone->hasTail = snwTable_Saw(&s_boneTable, seen, "tail");
     return result;
 }
 
-snwResult snwPrepareSettings_Surface(
-    const snwPrepareSettings* settings, const char* name, int node, snwSurfaceSetting* surface, snwMessage* message)
+snwResult snwPrepareSettings_Surface(const snwPrepareSettings* settings, const char* name, const char* mesh, int node,
+    snwSurfaceSetting* surface, snwMessage* message)
 {
-    Sought sought = {&s_surfaceTable, "surfaces", settings->surfaces, name, node};
+    Sought sought = {&s_surfaceTable, "surfaces", settings->surfaces, {name, mesh}, node};
     *surface = (snwSurfaceSetting){0};
     return Find(settings, &sought, surface, NULL, message);
 }
@@ -292,7 +308,7 @@ snwResult snwPrepareSettings_Surface(
 snwResult snwPrepareSettings_Motion(
     const snwPrepareSettings* settings, const char* name, snwMotionSetting* motion, snwMessage* message)
 {
-    Sought sought = {&s_motionTable, "motions", settings->motions, name, -1};
+    Sought sought = {&s_motionTable, "motions", settings->motions, {name, ""}, -1};
     *motion = (snwMotionSetting){.use = true};
     return Find(settings, &sought, motion, NULL, message);
 }
@@ -355,14 +371,12 @@ snwResult snwPrepareSettings_MixJoint(
 snwResult snwPrepareSettings_Material(
     const snwPrepareSettings* settings, const char* name, snwMaterial* material, bool* given, snwMessage* message)
 {
-    const json_t* value = json_object_get(settings->materials, name);
-    *given = value != NULL;
-    if (value == NULL)
-        return snw_ok;
     snwJson json = MakeJson(settings, message);
-    snwJson_Enter(&json, "materials");
-    snwJson_Enter(&json, name);
-    return Mix(&json, &snw_materialTable, value, material, NULL);
+    Sought sought = {&snw_materialTable, "materials", settings->materials, {name, ""}, -1};
+    uint64_t seen = 0;
+    snwResult result = MixAll(&json, &sought, material, &seen);
+    *given = seen != 0;
+    return result;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -380,7 +394,8 @@ static const snwField s_mapFields[] = {
         .help = "colours of the vertices, an attribute of the glTF file, or a texture"),
     FIELD(snwMapSetting, channel, "channel", snw_fieldChoice, .names = s_channels, .help = "of a colour or texture"),
     FIELD(snwMapSetting, attribute, "attribute", snw_fieldText, .help = "_SNW_..."),
-    FIELD(snwMapSetting, texture, "texture", snw_fieldText, .upper = 1000, .help = "a PNG file beside it"),
+    FIELD(
+        snwMapSetting, texture, "texture", snw_fieldText, .upper = 1000, .help = "a PNG, JPEG or WebP file beside it"),
     FIELD(snwMapSetting, surface, "surface", snw_fieldText, .help = "by name; all if absent"),
     FIELD(snwMapSetting, lower, "lower", snw_fieldReal, .lower = -1e13, .upper = 1e13, .help = "what 0 means"),
     FIELD(snwMapSetting, upper, "upper", snw_fieldReal, .lower = -1e13, .upper = 1e13, .help = "what 1 means"),
@@ -440,7 +455,7 @@ snwResult snwPrepareSettings_CheckNames(const snwPrepareSettings* settings, cons
         const char* key = json_object_iter_key(at);
         bool found = false;
         for (int i = 0; i < count && !found; ++i)
-            found = strcmp(name(i, user), key) == 0;
+            found = snwWord_Matches(key, name(i, user));
         if (found)
             continue;
         char remedy[240];

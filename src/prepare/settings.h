@@ -59,7 +59,7 @@ typedef enum snwMapSource
 {
     snw_mapColor,     // of the vertices
     snw_mapAttribute, // of a glTF file
-    snw_mapTexture,   // a PNG beside the file, through the texture coordinates
+    snw_mapTexture,   // a picture beside the file, through the texture coordinates
 } snwMapSource;
 
 typedef struct snwMapSetting
@@ -106,12 +106,13 @@ json_t* snwPrepareSettings_Load(snwContext* context, const char* path, snwResult
 snwResult snwPrepareSettings_Use(snwPrepareSettings* settings, json_t* document, const char* path, snwMessage* message);
 void snwPrepareSettings_Free(snwPrepareSettings* settings);
 
-// What is said about a bone, surface or motion of this name; node (-1: none) is where a glTF file may say it too. The
-// sidecar wins.
+// What is said about a bone, surface or motion of this name, by it or by a pattern; node (-1: none) is where a glTF
+// file may say it too. The sidecar wins.
 snwResult snwPrepareSettings_Bone(
     const snwPrepareSettings* settings, const char* name, int node, snwBoneSetting* bone, snwMessage* message);
-snwResult snwPrepareSettings_Surface(
-    const snwPrepareSettings* settings, const char* name, int node, snwSurfaceSetting* surface, snwMessage* message);
+// mesh: another name of the surface, "": none. With the name of a material and no node: what is said about that.
+snwResult snwPrepareSettings_Surface(const snwPrepareSettings* settings, const char* name, const char* mesh, int node,
+    snwSurfaceSetting* surface, snwMessage* message);
 snwResult snwPrepareSettings_Motion(
     const snwPrepareSettings* settings, const char* name, snwMotionSetting* motion, snwMessage* message);
 // Changes what is given of a joint or material.
@@ -123,7 +124,7 @@ snwResult snwPrepareSettings_Material(
 // Maps in the order of the file; *count of them in *maps, which is the arena's.
 snwResult snwPrepareSettings_Maps(
     const snwPrepareSettings* settings, snwArena* arena, snwMapSetting** maps, int* count, snwMessage* message);
-// Every name of `bones`, `surfaces`, `motions` and `materials` must be one of the file's.
+// Every name or pattern of `bones`, `surfaces`, `motions` and `materials` must mean one of the file's.
 typedef const char* snwNameFn(int index, const void* user);
 snwResult snwPrepareSettings_CheckNames(const snwPrepareSettings* settings, const char* list, int count,
     snwNameFn* name, const void* user, snwMessage* message);

@@ -102,14 +102,18 @@ static snwResult AnchorPieces(Finisher* f, const snwRestSurface* surface, int* a
     for (int s = 0; s < surface->shellCount; ++s)
     {
         anchors[s] = -1;
-        if (surface->shellBones[s] == -2)
+        if (surface->shellKinds[s] != snw_surfaceRigid)
             continue;
         int bone = snwPreparer_BoneOf(p, surface->shellBones[s]);
         anchors[s] = bone >= 0 ? AnchorOfBone(f, bone) : -1;
+        // A surface that is rigid as a whole stays in one piece.
+        bool whole = bone < 0 && surface->kind == snw_surfaceRigid;
+        for (int k = 0; k < s && whole && anchors[s] < 0; ++k)
+            anchors[s] = snwPreparer_BoneOf(p, surface->shellBones[k]) < 0 ? anchors[k] : -1;
         snwVec3 centre = {0, 0, 0};
         int count = 0;
         for (int i = 0; i < surface->weld.count && anchors[s] < 0; ++i)
-            if (surface->shellOf[i] == s)
+            if (whole || surface->shellOf[i] == s)
             {
                 centre = snwVec3_Add(centre, surface->positions[surface->weld.sources[i]]);
                 ++count;

@@ -1,5 +1,6 @@
 #include "scene/words.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +91,36 @@ snwQuote snwQuoteWord(const char* word)
         quote.text[i] = (unsigned char)word[i] < 32 || word[i] == 127 ? '?' : word[i];
     memcpy(quote.text + used, used < length ? "..." : "", used < length ? 4 : 1);
     return quote;
+}
+
+bool snwWord_Matches(const char* pattern, const char* word)
+{
+    if (strpbrk(pattern, "*?") == NULL)
+        return strcmp(pattern, word) == 0;
+    const char *star = NULL, *retry = NULL; // the last * and where it was tried
+    while (*word != 0)
+    {
+        if (*pattern == '*')
+        {
+            star = ++pattern;
+            retry = word;
+        }
+        else if (*pattern == '?' || tolower((unsigned char)*pattern) == tolower((unsigned char)*word))
+        {
+            ++pattern;
+            ++word;
+        }
+        else if (star != NULL)
+        {
+            pattern = star;
+            word = ++retry;
+        }
+        else
+            return false;
+    }
+    while (*pattern == '*')
+        ++pattern;
+    return *pattern == 0;
 }
 
 int snwUtf8Size(const char* text, size_t size)

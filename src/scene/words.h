@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum
@@ -18,6 +19,9 @@ const char* snwNearestWord(const char* word, int count, snwWordFn* name, const v
 
 // A remedy: "did you mean 'gravity'?", or "known: a, b, c" if nothing comes near; cut to fit.
 void snwSuggestWord(char* buffer, size_t capacity, const char* word, int count, snwWordFn* name, const void* data);
+
+// Whether a word is what a pattern says: itself, or, with * for any letters and ? for one, whatever the case.
+bool snwWord_Matches(const char* pattern, const char* word);
 
 // Bytes of the UTF-8 character at the start of the text; 0 if it is none: cut off, overlong, half of a pair, too large.
 int snwUtf8Size(const char* text, size_t size);

@@ -169,8 +169,8 @@ static const char* KindOf(const char* name)
 {
     static const char* const kinds[][2] = {{".jsonl", "log"}, {".sinew.json", "sidecar"}, {".json", "scene"},
         {".snw", "character"}, {".mp4", "film"}, {".pc2", "cache"}, {".mdd", "cache"}, {".glb", "asset"},
-        {".gltf", "asset"}, {".obj", "asset"}, {".ply", "asset"}, {".mesh", "asset"}, {".png", "picture"},
-        {".fbx", "asset"}, {".dae", "asset"}};
+        {".gltf", "asset"}, {".vrm", "asset"}, {".obj", "asset"}, {".ply", "asset"}, {".mesh", "asset"},
+        {".png", "picture"}, {".fbx", "asset"}, {".dae", "asset"}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i)
         if (HasEnding(name, kinds[i][0]))
             return kinds[i][1];

@@ -36,9 +36,9 @@ static bool IsPlain(const char* name)
 
 static bool HasKnownEnding(const char* name)
 {
-    static const char* const endings[] = {".json", ".jsonl", ".glb", ".gltf", ".bin", ".obj", ".mtl", ".ply", ".dmat",
-        ".tgf", ".joint", ".mesh", ".node", ".ele", ".face", ".smesh", ".poly", ".fbx", ".dae", ".bvh", ".png", ".jpg",
-        ".jpeg", ".pc2", ".mdd", ".mp4", ".csv", ".snw", ".snwf"};
+    static const char* const endings[] = {".json", ".jsonl", ".glb", ".gltf", ".vrm", ".bin", ".obj", ".mtl", ".ply",
+        ".dmat", ".tgf", ".joint", ".mesh", ".node", ".ele", ".face", ".smesh", ".poly", ".fbx", ".dae", ".bvh", ".png",
+        ".jpg", ".jpeg", ".pc2", ".mdd", ".mp4", ".csv", ".snw", ".snwf"};
     const char* ending = strrchr(name, '.');
     for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof *endings; ++i)
         if (strcasecmp(ending, endings[i]) == 0)

@@ -4,13 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define SNW_LOOK_NS 20000000 // between two looks at ffmpeg
 
 extern char** environ; // NOLINT: POSIX leaves its declaration to us
 
@@ -92,22 +96,32 @@ static int OpenQuietly(posix_spawn_file_actions_t* actions, const char* logPath)
     return error;
 }
 
-// Starts the program without a shell, waits, and gives its wait status; or an errno if it did not start.
-static int RunProgram(char* const* arguments, const char* logPath, int* status)
+// Starts the program without a shell, waits, and gives its wait status; or an errno if it did not start, or ECANCELED.
+static int RunProgram(char* const* arguments, const snwEncodeDef* def, int* status)
 {
     posix_spawn_file_actions_t actions;
     int error = posix_spawn_file_actions_init(&actions);
     if (error != 0)
         return error;
     pid_t child = 0;
-    error = OpenQuietly(&actions, logPath);
+    error = OpenQuietly(&actions, def->logPath);
     if (error == 0)
         error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
-    while (error == 0 && waitpid(child, status, 0) < 0)
-        if (errno != EINTR)
+    bool stopped = false;
+    for (pid_t ended = 0; error == 0 && ended == 0;)
+    {
+        ended = waitpid(child, status, stopped || def->waiting == NULL ? 0 : WNOHANG);
+        if (ended < 0 && errno != EINTR)
             error = errno;
-    return error;
+        else if (ended < 0)
+            ended = 0;
+        else if (ended == 0 && def->waiting != NULL && def->waiting(def->user) < 0)
+            stopped = kill(child, SIGKILL) == 0;
+        else if (ended == 0)
+            nanosleep(&(struct timespec){.tv_nsec = SNW_LOOK_NS}, NULL);
+    }
+    return stopped && error == 0 ? ECANCELED : error;
 }
 
 // The last line that is not empty, for the message.
@@ -135,6 +149,8 @@ static snwResult Explain(const snwEncodeDef* def, int error, int status, snwMess
         return snw_ok;
     }
     snwResult result = snw_errorIo;
+    if (error == ECANCELED)
+        return snwFail(message, snw_errorInterrupted, NULL, "the drawing was stopped");
     if (error == ENOENT || (error == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127))
     {
         result = snwFail(message, snw_errorUnsupported, "apt install ffmpeg; the frames are kept as PNG",
@@ -198,7 +214,7 @@ static snwResult Encode(const snwEncodeDef* def, const char* pattern, const char
     int argumentCount = 0, status = 0;
     Append(arguments, &argumentCount, input);
     Append(arguments, &argumentCount, EndsWith(def->film, ".gif") ? gif : mp4);
-    int error = RunProgram(arguments, def->logPath, &status);
+    int error = RunProgram(arguments, def, &status);
     return Explain(def, error, status, message);
 }
 

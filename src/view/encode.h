@@ -12,6 +12,8 @@ typedef struct snwEncodeDef
     double framesPerSecond;
     int frameCount;
     bool overwrite;
+    snwResult (*waiting)(void* user); // asked now and then; a negative result ends ffmpeg; NULL: nobody asks
+    void* user;
 } snwEncodeDef;
 
 // "frames/frame-00012.png"; the length as snprintf gives it.

@@ -205,6 +205,13 @@ static void RemoveFrames(Tiles* tiles)
     rmdir(tiles->frames); // stays if somebody else put something there
 }
 
+static snwResult WhileEncoding(void* user)
+{
+    const Tiles* tiles = user;
+    int total = tiles->frameCount + 1;
+    return tiles->progress != NULL ? tiles->progress(total, total, tiles->user) : snw_ok;
+}
+
 static snwResult DrawFilm(Tiles* tiles, snwMessage* message)
 {
     snwResult result = DrawFrames(tiles, message);
@@ -217,6 +224,8 @@ static snwResult DrawFilm(Tiles* tiles, snwMessage* message)
             .framesPerSecond = tiles->def->films[0]->framesPerSecond,
             .frameCount = tiles->frameCount,
             .overwrite = tiles->def->overwrite,
+            .waiting = WhileEncoding,
+            .user = tiles,
         };
         result = snwEncodeFilm(tiles->context, &encode, message);
     }

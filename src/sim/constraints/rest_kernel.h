@@ -100,19 +100,33 @@ static inline void RestOfStrains(const snwRestSweep* sweep, int b, int lane)
 // Only lengths and angles of a rest shape count, C = F^T F of the reference seen from the character's rest; the shape
 // is that of U in C = U^T U, upper triangular. Skinning that keeps the volume is what the artist wants; where it loses
 // volume - twists, armpits, the inside of knees - it is the collapse of linear blending that nobody wants, and C turns
-// into the identity by and by, all of it from 0.85 of the volume on. So a rest is never flat and never inside out.
+// into the identity by and by, all of it from 0.85 of the volume on. A shape that a morph or a cache makes is what the
+// artist wants whatever its volume: it stands in for the identity, unless it is nearly flat itself. So a rest is never
+// flat and never inside out.
 static inline void RestOfNeo(const snwRestSweep* sweep, int b, int lane)
 {
     const snwNeoRest* shape = &sweep->restShapes[b];
     snwNeoRest* out = &sweep->rests[b];
     const snwWide zero = snwWide_Splat(0.0f), one = snwWide_Splat(1.0f);
-    snwWide f[3][3], c[6], s[3];
+    snwWide f[3][3], c[6], s[3], kept[6] = {one, zero, zero, one, zero, one}, volume = one, flat = zero;
+    if (sweep->shaped != NULL)
+    {
+        LoadDeformation(sweep->shaped, &sweep->tets[b], shape, lane, f);
+        StrainGeometry(f, kept);
+        Cross(f[1], f[2], s);
+        volume = Dot(f[0], s);
+        flat = Clamp((snwWide_Splat(0.4f) - volume) * snwWide_Splat(1.0f / 0.3f), zero, one);
+        for (int n = 0; n < 6; ++n)
+            kept[n] = kept[n] + flat * ((n == 0 || n == 3 || n == 5 ? one : zero) - kept[n]);
+        volume = snwWide_Max(volume, snwWide_Splat(0.1f));
+    }
     LoadDeformation(sweep->reference, &sweep->tets[b], shape, lane, f);
     StrainGeometry(f, c);
     Cross(f[1], f[2], s);
-    snwWide mix = Clamp((one - Dot(f[0], s)) * snwWide_Splat(1.0f / 0.15f), zero, one);
+    snwWide lost = one - Dot(f[0], s) / volume;
+    snwWide mix = snwWide_Max(Clamp(lost * snwWide_Splat(1.0f / 0.15f), zero, one), flat);
     for (int n = 0; n < 6; ++n)
-        c[n] = c[n] + mix * ((n == 0 || n == 3 || n == 5 ? one : zero) - c[n]);
+        c[n] = c[n] + mix * (kept[n] - c[n]);
     snwWide u00 = snwWide_Sqrt(c[0]), i00 = SafeRatio(one, u00);
     snwWide u01 = c[1] * i00, u02 = c[2] * i00;
     snwWide u11 = snwWide_Sqrt(snwWide_Max(c[3] - u01 * u01, zero)), i11 = SafeRatio(one, u11);

@@ -94,6 +94,7 @@ typedef struct snwSoftSweep
 typedef struct snwRestSweep
 {
     const float* reference; // rows of float4; NULL: the character's rest
+    const float* shaped;    // the same before bones moved it: what an artist made of the rest; NULL: it is the rest
     const float* before;    // with creep > 0
     float creep;
     const snwEdgeBlock* edges;

@@ -73,6 +73,9 @@ static const snwParamInfo s_params[snw_pbcdParamCount] = {
     [snw_pbcdAnchor_] = REAL("pbcd.anchor", 0, 1000, 2, "Hz", true,
         "how fast flesh swings about the place where the artist puts it, its own stiffness aside, unless its material "
         "has a frequency; 0: not tied to it, and never with pbcd.complement"),
+    [snw_pbcdHold] = BOOL("pbcd.hold", 0,
+        "anchors without any give: every vertex is exactly where the artist puts it, whatever its material, touch or "
+        "fold; to check a rig or a bake with"),
     [snw_pbcdBind_] = CHOICE("pbcd.bind", s_binds, 1,
         "anchor: flesh is tied to its place; distance: to its distance from the nearest bone, as in the thesis"),
     [snw_pbcdRest] = CHOICE("pbcd.rest", s_rests, 2,
@@ -164,8 +167,10 @@ static snwResult CreateWork(snwSim* sim, int body, snwMessage* message)
         work->bondSums = snwArena_Alloc(arena, rows, sizeof *work->bondSums);
     }
     AllocSweep(arena, work);
+    work->shaped = work->reference;
     if (model->skin != NULL && model->moving)
     {
+        work->shaped = snwArena_Alloc(arena, rows, 4 * sizeof(float));
         work->shape = *model->skin;
         work->shape.blocks = snwArena_Copy(
             arena, model->skin->blocks, (size_t)model->skin->blockCount, sizeof *model->skin->blocks);

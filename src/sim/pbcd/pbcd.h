@@ -20,8 +20,9 @@
 // costs nothing:
 //     m/2h^2 |x - y|^2 + m w^2/2 |x - x_r|^2 = m'/2h^2 |x - y'|^2 + const
 //     m' = m (1 + h^2 w^2),    y' = y + (x_r - y) h^2 w^2 / (1 + h^2 w^2)
-// The bind constraint of Eq. 4.4 keeps the distance to the nearest bone only (`pbcd.bind = distance`): flesh may slide
-// around it.
+// No w ties a vertex for good: an integrator sees no more than 1.3 rad per substep of it. `pbcd.hold` is the limit,
+// where y' = x_r and m' is infinite. The bind constraint of Eq. 4.4 keeps the distance to the nearest bone only
+// (`pbcd.bind = distance`): flesh may slide around it.
 //
 // Integrators. All solve M (x - y) = e^2 f(x) with another e and y, where e^2 stands in for h^2 above:
 //     euler       y = x + h v + h^2 g                                        e = h       first order, damps
@@ -107,6 +108,7 @@ typedef enum snwPbcdParam
     snw_pbcdSkinning,
     snw_pbcdBlend,
     snw_pbcdAnchor_,
+    snw_pbcdHold,
     snw_pbcdBind_,
     snw_pbcdRest,
     snw_pbcdComplement_,
@@ -137,6 +139,7 @@ typedef struct snwPbcdModel
     int vertexCount;
     bool driven; // bones or vertices of a motion lead
     bool moving; // some motion moves vertices by itself
+    bool hold;   // all of a driven body is where its motion puts it
     snwPbcdMode mode;
     snwPbcdLaw law;
     snwPbcdSolver solver;
@@ -208,6 +211,7 @@ typedef struct snwPbcdWork
     float* before;    // positions before the substep
     float* predicted; // y'
     float* reference; // x_r at its end
+    float* shaped;    // the same before bones moved it, where motions move vertices; without bones it is x_r
     float* target;    // Jacobi: moves
     float* last;      // with a tolerance: positions before the sweep
     snwSoftSweep sweep;

@@ -135,7 +135,8 @@ static void ReadParams(snwPbcdModel* model, const double* params)
     // Lengths are all that a body without tets has, and all that the method of 2007 knows.
     bool edges = def->tetCount == 0 || model->solver == snw_pbcdPbd;
     model->law = edges ? snw_pbcdEdges : (snwPbcdLaw)params[snw_pbcdLaw_];
-    model->unfolds = model->solver == snw_pbcdSmpbd && model->law != snw_pbcdEdges;
+    model->hold = params[snw_pbcdHold] != 0.0;
+    model->unfolds = model->solver == snw_pbcdSmpbd && model->law != snw_pbcdEdges && !model->hold;
     model->commit = (snwPbcdCommit)params[snw_pbcdCommit_];
     model->integrator = (snwPbcdIntegrator)params[snw_pbcdIntegrator_];
     model->corrected = params[snw_pbcdCorrected] != 0.0;

@@ -68,7 +68,7 @@ static void ShapeRows(int begin, int end, void* data)
 {
     const ShapeLoop* loop = data;
     for (int i = begin; i < end; ++i)
-        snwRow_Set(loop->work->reference, i, snwTransform_Apply(loop->place, ShapeVertex(loop, i)));
+        snwRow_Set(loop->work->shaped, i, snwTransform_Apply(loop->place, ShapeVertex(loop, i)));
 }
 
 static void MoveShape(snwSim* sim, int body, double time)
@@ -82,10 +82,9 @@ static void MoveShape(snwSim* sim, int body, double time)
         loop.track = &motion->vertices;
         loop.blend = snwVertexTrack_At(motion, loop.track, snwSim_MotionTime(sim, body, time));
     }
+    snwParallelFor(sim->context, work->model->vertexCount, snw_shapeGrain, ShapeRows, &loop);
     if (work->model->skin != NULL)
         snwParallelFor(sim->context, work->shape.blockCount, snw_shapeGrain / SNW_SKIN_LANES, ShapeBlocks, &loop);
-    else
-        snwParallelFor(sim->context, work->model->vertexCount, snw_shapeGrain, ShapeRows, &loop);
 }
 
 // Where two bones are an element apart, any motion that bends far enough turns what lies between them inside out, and
@@ -394,6 +393,7 @@ void snwPbcd_SetRests(snwSim* sim, int body, const snwPbcdTime* time)
     int tetBlocks = model->blocks.tetBlocks;
     SetCompliances(sim, body, time->e, viscosity / time->h);
     snwRestSweep rests = {.reference = model->movingRests ? work->reference : NULL,
+        .shaped = model->moving ? work->shaped : NULL,
         .before = work->before,
         .creep = (float)(viscosity / (time->h + viscosity)),
         .edges = model->blocks.edges,

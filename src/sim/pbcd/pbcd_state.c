@@ -62,7 +62,9 @@ static void SetHeld(snwSim* sim, int body)
     const snwPbcdWork* work = snwPbcd_Work(sim, body);
     unsigned char* held = work->state.held;
     for (int i = 0; i < work->model->vertexCount; ++i)
-        held[i] = work->model->driven && work->model->character->vertexBones[i] >= 0 ? snw_heldByBone : 0;
+        held[i] = work->model->driven && (work->model->hold || work->model->character->vertexBones[i] >= 0)
+                      ? snw_heldByBone
+                      : 0;
     for (int p = 0; p < sim->def->pinCount; ++p)
         for (int i = 0; i < sim->pinSets[p].count && sim->pins[p].held && sim->pinSets[p].body == body; ++i)
             held[sim->pinSets[p].vertices[i]] |= snw_heldByPin;
