@@ -463,6 +463,46 @@ TEST(bake, whatNobodyKnowsComesBackInVrmFiles)
     snwDestroyContext(context);
 }
 
+static snwResult CountPhases(const char* phase, int done, int total, void* user)
+{
+    CHECK(phase[0] != 0 && done >= 0 && done <= total);
+    ++*(int*)user;
+    return snw_ok;
+}
+
+TEST(bake, programsBakeInOneCall)
+{
+    char path[512], out[192], folder[192];
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwBakeFileDef def = snwDefaultBakeFileDef();
+    snwBakeFileReport* report = calloc(1, sizeof *report);
+    snwMessage message = {0};
+    int calls = 0;
+    snprintf(path, sizeof path, "%s", snwPrepareWorld_Write(&(snwPrepareWorld){.swing = true}, "call", NULL));
+    snprintf(out, sizeof out, "%s/call_soft.glb", snwTest_TempDir());
+    snprintf(folder, sizeof folder, "%s/call_soft.bake", snwTest_TempDir());
+    def.source = path;
+    def.output = out;
+    def.settings = "{\"clip\": \"swing\", \"end\": 0.3, \"softness\": 2}";
+    def.elements = snw_testElements;
+    def.progress = CountPhases;
+    def.user = &calls;
+    CHECK_INT(snwBakeFile(context, &def, report, &message), snw_ok);
+    CHECK(strcmp(report->clip, "swing") == 0 && report->flesh > 1e-3 && report->targets > 0 && calls > 10);
+    CHECK(report->difference < 1e-3 && report->torn == 0 && report->bytes > 1000);
+    struct stat info;
+    CHECK(stat(out, &info) == 0 && stat(folder, &info) != 0);
+    CHECK(snwBakeFile(context, &def, NULL, &message) < 0); // not twice
+    def.overwrite = true;
+    def.settings = "{\"clip\": \"nod\"}";
+    CHECK_INT(snwBakeFile(context, &def, NULL, &message), snw_errorInput);
+    CHECK_CONTAINS(message.remedy, "swing");
+    def.settings = "clip = swing";
+    CHECK_INT(snwBakeFile(context, &def, NULL, &message), snw_errorArgument);
+    free(report);
+    snwDestroyContext(context);
+}
+
 // Mistakes on the command line are told of the option, with 2; a bad file with 3, whoever is asked.
 TEST(bake, mistakesAreTheOptionsOrTheFiles)
 {

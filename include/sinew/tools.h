@@ -368,6 +368,48 @@ SNW_API snwResult snwPlot_WritePng(snwContext* context, const snwPlotDef* def, c
 // Both: stem.svg and stem.png. A plot without a single finite point is an error here.
 SNW_API snwResult snwPlot_Write(snwContext* context, const snwPlotDef* def, const char* stem, snwMessage* message);
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Baking: an animated file in, the same with living flesh out (docs/bake.md)
+
+// phase: "simulating", "writing" ... A negative result stops the work; what is finished is kept in the folder.
+typedef snwResult snwBakeFileProgressFn(const char* phase, int done, int total, void* user);
+
+typedef struct snwBakeFileDef
+{
+    const char* source;   // path, or name of a built-in character
+    const char* output;   // its ending says the format
+    const char* settings; // JSON text of what a sidecar has under "bake", every option of `sinew bake` that is no file
+                          // of its own: {"clip": "Run", "loop": true}. Wins over the sidecar. NULL: none
+    const char* sidecar; // path; NULL: NAME.sinew.json beside the source, if it is there; "": none
+    const char* folder;  // for what an interrupted bake goes on from; NULL: NAME.bake beside the output
+    int elements;        // of the body, about; 0: by the number of bones
+    double scale;        // m per unit of the source; 0: told or guessed
+    bool overwrite;
+    snwBakeFileProgressFn* progress; // NULL: none
+    void* user;
+} snwBakeFileDef;
+
+typedef struct snwBakeFileReport
+{
+    char clip[128];
+    int frameCount;
+    double rate;         // frames per second
+    double flesh;        // m: the farthest that flesh gets from where the artist has it
+    int targets;         // morph targets or helper joints that were added
+    double maxError;     // m: how far they are off the frames
+    double bytes;        // of the first file that was written
+    double difference;   // of the size: what was written, without flesh, against the source; 0 for caches
+    int torn;            // edges that the source does not tear
+    char notes[64][224]; // what was decided unasked, and what is worth a look
+    int noteCount;
+} snwBakeFileReport;
+
+SNW_API snwBakeFileDef snwDefaultBakeFileDef(void);
+// Prepares, simulates, writes, and holds what was written against the source: a file that is not right is an error and
+// is removed. report may be NULL.
+SNW_API snwResult snwBakeFile(
+    snwContext* context, const snwBakeFileDef* def, snwBakeFileReport* report, snwMessage* message);
+
 #ifdef __cplusplus
 }
 #endif

@@ -95,13 +95,6 @@ static snwExit CheckWords(Job* job)
     return exit;
 }
 
-static bool NameFolder(Job* job)
-{
-    const char *path = job->output, *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    int length = dot != NULL && (slash == NULL || dot > slash + 1) ? (int)(dot - path) : (int)strlen(path);
-    return snprintf(job->folder, sizeof job->folder, "%.*s.bake", length, path) < (int)sizeof job->folder;
-}
-
 static bool ReadPrepare(const snwArgs* args, snwPrepareDef* def)
 {
     const char* mesher = snwArgs_Text(args, "mesher");
@@ -148,27 +141,6 @@ static snwResult ShowDrawing(int done, int total, void* user)
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The work
-
-static snwResult FindOutput(Job* job, snwMessage* message)
-{
-    const snwBakeSettings* settings = snwBake_GetSettings(job->bake);
-    job->out = snwDefaultBakeOutputDef();
-    job->out.path = job->output;
-    job->out.tolerance = settings->tolerance;
-    job->out.most = settings->most;
-    job->out.influences = settings->influences;
-    job->out.compress = settings->compress;
-    job->out.choose = strcmp(settings->format, "auto") == 0;
-    job->out.overwrite = job->force;
-    job->out.progress = ShowWriting;
-    job->out.user = job;
-    if (settings->up[0] != 0)
-        job->out.up = settings->up[0] == 'z' ? snw_upZ : snw_upY;
-    if (settings->format[0] != 0 && !snwBakeFormat_Find(settings->format, &job->out.format))
-        return snwFail(message, snw_errorInput, "auto, glb, morphs, joints, pc2, mdd or obj", "there is no format '%s'",
-            settings->format);
-    return snwBakeOutput_Check(job->context, &job->out, snwBake_GetAsset(job->bake), message);
-}
 
 static snwResult SaveSettings(Job* job, snwMessage* message)
 {
@@ -271,7 +243,9 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
         "\nsinew: stopped; finished frames are kept in %s; the same command goes on\n", job->folder);
     snwInterrupt_EndSoon(job->lastWords);
     if (result >= 0)
-        result = FindOutput(job, &message);
+        result = snwBake_FindOutput(job->bake, job->output, job->force, &job->out, &message);
+    job->out.progress = ShowWriting;
+    job->out.user = job;
     if (result < 0)
     {
         snwProgress_End(&job->progress);
@@ -329,7 +303,7 @@ static snwExit Run(const snwArgs* args)
     job.json = snwArgs_Has(args, "json");
     if (job.output == NULL)
         return snwUsage("-o soft.glb", "where shall it go?");
-    if (!NameFolder(&job))
+    if (!snwBake_NameFolder(job.output, job.folder, sizeof job.folder))
         return snwUsage("a shorter -o", "the path is too long");
     snwExit exit = ReadWords(&job);
     if (exit == snw_exitOk)

@@ -58,6 +58,11 @@ snwBakeDef snwDefaultBakeDef(void);
 snwResult snwBake_Open(snwContext* context, const snwBakeDef* def, snwBake** bake, snwMessage* message);
 // Simulates, or goes on with it, and measures. After snw_errorInterrupted the folder holds the finished frames.
 snwResult snwBake_Run(snwBake* bake, snwMessage* message);
+// Where and how its settings want it written; refused early. The caller may set progress.
+snwResult snwBake_FindOutput(
+    const snwBake* bake, const char* path, bool overwrite, snwBakeOutputDef* def, snwMessage* message);
+// NAME.bake for NAME.glb; false if it does not fit.
+bool snwBake_NameFolder(const char* output, char* folder, size_t capacity);
 // Reads what was written of it again and holds it against the source; an error names mesh, bone and frame. The frames
 // are kept. snw_ok without a look if bones move neither the source nor a document that was made of it.
 snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written, snwMessage* message);
