@@ -223,6 +223,7 @@ static void AddMotion(Baking* b, const json_t* report)
     Add(b, "", "targets_per_frame", Number(report, "targets") / frames,
         "<=", frames >= 48 && !b->which->lively ? 0.5 : 1);
     Add(b, "", "trajectory_drift", drift, NULL, 0);
+    Add(b, "", "ride", Number(json_object_get(report, "ride"), "most") / size, "<=", 0.05);
     if (json_is_object(loop))
         Add(b, "", "loop_seam", fmax(Number(loop, "seam_position"), Number(loop, "seam_velocity")), "<=", 2);
     Add(b, "", "bake_s", b->seconds, NULL, 0);

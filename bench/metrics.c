@@ -101,6 +101,9 @@ const snwMetric snwMetrics[] = {
     {"gate_err", "", "lower",
         "farthest that a vertex of the written file is from the source's without flesh, all clips, of the size"},
     {"gate_err_held", "", "lower", "the same of a run whose flesh is held to its skin"},
+    {"ride", "", "lower",
+        "farthest that a surface is from the body that is simulated in any frame, in the mean of its vertices, of the "
+        "size"},
     {"torn_edges", "", "equal", "edges of the written file that are torn and not in the source, in the worst frame"},
     {"bake_err", "mm", "lower",
         "largest distance of a vertex in any frame of the written file, played by its own skin and morphs, to the "

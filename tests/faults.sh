@@ -407,6 +407,7 @@ faults=(
     'bake.cachesAndObjFilesAreHeldAgainstTheirSource@src/bake/against.c@s/shown.local ? snwAffine_Apply(job->source.worlds\[pair->node\], now) : now;/now;/'
     'bake.aBakeThatIsWrongFailsAndKeepsItsFrames@src/bake/frames.c@s/frame % plan->cycleFrames : frame) \/ plan->rate;/frame % plan->cycleFrames : frame + 1) \/ plan->rate;/'
     'bake.spoiledRigsComeBackRightOrAreRefusedByName@src/bake/plan.c@s/asset->animationCount > 0 \&\& weights == 0)/asset->animationCount > 0 \&\& weights < 0)/'
+    'bake.spoiledRigsComeBackRightOrAreRefusedByName@src/bake/gate.c@s/    return report->ride <= SNW_MOST_RIDE \* report->size/    return report->ride <= 1e9 * report->size/'
     'bakebench.rigsWithOneOddityComeBackRightAndSmall@src/bake/plan.c@s/clips\[bake->plan.motion\] : -1;/clips[0] : -1;/'
     'outputs.helperJointsLeaveOtherClipsAlone@src/bake/out_joints.c@s/    group->def.stillCount = .*/    group->def.stillCount = 0;/'
     'pbcd.heldFleshIsExactlyWhereTheArtistPutsIt@src/sim/pbcd/pbcd_model.c@s/ != snw_pbcdEdges \&\& !model->hold;/ != snw_pbcdEdges;/'

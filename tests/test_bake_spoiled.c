@@ -364,7 +364,7 @@ static const Rig s_rigs[] = {
     {"a joint out of range", JointOutOfRange, NULL},
     {"no bind matrices", NoBinds, NULL},
     {"bind matrices of another scale", LargeBinds, NULL},
-    {"one bind matrix of another scale", OneLargeBind, NULL},
+    {"one bind matrix of another scale", OneLargeBind, "surface 'body' is 1.3e+03 % of the size from the body"},
     {"a bind matrix of zeros", ZeroBind, "bone 'lower', whose bind matrix is flat"},
     {"a bind matrix that is no number", NanBind, "not a finite number"},
     {"a joint of scale zero", ZeroScaleJoint, "node 'lower' stands with a scale of zero"},

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#define SNW_MOST_RIDE 0.15 // of the size: flesh of a body that is farther from the surface is not its own
+
 typedef struct Gate
 {
     snwBake* bake;
@@ -234,6 +236,18 @@ static snwResult OnLook(int done, int total, void* user)
     return snwBake_Tell(((const Gate*)user)->bake, snw_bakeChecking, "checking", done, total);
 }
 
+// Without flesh, and with flesh that is held, a difference of two bodies is nothing, whatever the two do.
+static snwResult JudgeRide(const snwBakeReport* report, snwMessage* message)
+{
+    return report->ride <= SNW_MOST_RIDE * report->size
+               ? snw_ok
+               : snwFail(message, snw_errorInput,
+                     "sinew info FILE tells what is odd about its rig; --only MESH leaves this surface out",
+                     "surface '%s' is %.2g %% of the size from the body that is simulated, on average: frame %d of "
+                     "'%s'",
+                     report->rideMesh, 100 * report->ride / report->size, report->rideFrame, report->clip);
+}
+
 snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written, snwMessage* message)
 {
     Gate gate = {.bake = bake, .frame = -1};
@@ -260,6 +274,8 @@ snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written
     bake->report.unit = reel->scale;
     if (result >= 0 && comparable)
         result = snwAgainst_Judge(&bake->report.against, message);
+    if (result >= 0 && comparable)
+        result = JudgeRide(&bake->report, message);
     bake->report.checked = result >= 0 && comparable;
     snwWrittenFrames_Close(gate.written);
     snwBakeReel_Close(bake->context, &gate.source);

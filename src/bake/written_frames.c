@@ -234,9 +234,14 @@ snwResult snwWrittenFrames_Get(
 
 typedef struct Guess
 {
-    snwWrittenFrames* frames;
-    int node, stride; // stride: of the frames that are looked at
+    snwContext* context;
+    const snwAsset* source;
+    const char* path;
+    snwWrittenFrames* frames; // of one surface
+    int node, stride;         // stride: of the frames that are looked at
     float* values;
+    snwAgainstDef best; // clip -1: none
+    double least;       // mean of the best, of the size; of all surfaces so far
 } Guess;
 
 static snwResult ShowGuess(void* user, int frame, int node, snwAgainstShown* shown, snwMessage* message)
@@ -247,10 +252,10 @@ static snwResult ShowGuess(void* user, int frame, int node, snwAgainstShown* sho
                : snw_ok;
 }
 
-// The clip, rate and start that a file of so many frames is nearest to, by its first, middle and last frame.
-static snwResult FindTimes(snwContext* context, const snwAsset* source, Guess* guess, int frameCount, double rate,
-    snwAgainstDef* best, double* least, snwMessage* message)
+// The clip and start that a file of so many frames is nearest to, by its first, middle and last frame.
+static snwResult FindTimes(Guess* guess, int frameCount, double rate, snwMessage* message)
 {
+    const snwAsset* source = guess->source;
     snwResult result = snw_ok;
     for (int clip = 0; clip < source->animationCount && result >= 0; ++clip)
     {
@@ -266,61 +271,64 @@ static snwResult FindTimes(snwContext* context, const snwAsset* source, Guess* g
                 .frameCount = frameCount < 3 ? frameCount : 3,
                 .user = guess};
             double mean = 0;
-            result = snwAgainst_Probe(context, &def, guess->node, &mean, message);
-            if (result < 0 || !(mean < *least))
+            result = snwAgainst_Probe(guess->context, &def, guess->node, &mean, message);
+            if (result < 0 || !(mean < guess->least))
                 continue;
-            *least = mean;
-            *best = def;
-            best->rate = rate;
-            best->frameCount = frameCount;
+            guess->least = mean;
+            guess->best = def;
+            guess->best.rate = rate;
+            guess->best.frameCount = frameCount;
         }
     }
     guess->stride = 1;
     return result;
 }
 
-static snwResult TryNode(snwContext* context, const snwAsset* source, const snwReelSurface* surface, const char* path,
-    bool zUp, snwAgainst* against, double* least, snwMessage* message)
+// Compares with this surface if it is nearer than those before.
+static snwResult TryNode(Guess* guess, int node, bool zUp, snwAgainst* against, snwMessage* message)
 {
     static const double s_rates[] = {30, 24, 25, 60};
-    snwWrittenDef def = {.source = source, .surfaces = surface, .surfaceCount = 1, .files = &path, .zUp = zUp};
-    Guess guess = {.node = surface->node, .stride = 1};
-    guess.values = snwAllocArray(context, 3 * (size_t)source->meshes[surface->mesh].vertexCount, sizeof(float));
-    snwResult result = guess.values != NULL ? snwWrittenFrames_Open(context, &def, &guess.frames, message)
-                                            : snwFailMemory(message);
-    snwAgainstDef best = {.clip = -1};
-    if (result >= 0 && guess.frames != NULL)
+    const snwAssetNode* from = &guess->source->nodes[node];
+    snwReelSurface surface = {.name = from->name, .mesh = from->mesh, .node = node};
+    snwWrittenDef def = {
+        .source = guess->source, .surfaces = &surface, .surfaceCount = 1, .files = &guess->path, .zUp = zUp};
+    guess->node = node;
+    guess->best.clip = -1;
+    guess->values = snwAllocArray(
+        guess->context, 3 * (size_t)guess->source->meshes[from->mesh].vertexCount, sizeof(float));
+    snwResult result = guess->values != NULL ? snwWrittenFrames_Open(guess->context, &def, &guess->frames, message)
+                                             : snwFailMemory(message);
+    if (result >= 0 && guess->frames != NULL)
     {
-        const snwAssetCache* cache = &guess.frames->files[0].asset->cache;
-        int frames = IsObj(path) ? 1 : cache->frameCount;
-        bool seconds = guess.frames->files[0].asset->format == snw_assetMdd && frames > 1;
-        double step = seconds ? cache->times[1] - cache->times[0] : 0;
+        const snwAsset* file = guess->frames->files[0].asset;
+        int frames = IsObj(guess->path) ? 1 : file->cache.frameCount;
+        bool seconds = file->format == snw_assetMdd && frames > 1;
+        double step = seconds ? file->cache.times[1] - file->cache.times[0] : 0;
         for (size_t i = 0; i < (step > 0 ? 1 : sizeof s_rates / sizeof *s_rates) && result >= 0; ++i)
-            result = FindTimes(
-                context, source, &guess, frames, step > 0 ? 1 / step : s_rates[i], &best, least, message);
+            result = FindTimes(guess, frames, step > 0 ? 1 / step : s_rates[i], message);
     }
-    if (result >= 0 && best.clip >= 0)
-        result = snwCompareAgainst(context, &best, against, message);
-    snwWrittenFrames_Close(guess.frames);
-    snwFree(context, guess.values);
+    if (result >= 0 && guess->best.clip >= 0)
+        result = snwCompareAgainst(guess->context, &guess->best, against, message);
+    snwWrittenFrames_Close(guess->frames);
+    guess->frames = NULL;
+    snwFree(guess->context, guess->values);
     return result;
 }
 
 snwResult snwCompareFileAgainst(
     snwContext* context, const snwAsset* source, const char* path, snwAgainst* against, snwMessage* message)
 {
-    double least = INFINITY;
+    Guess guess = {.context = context, .source = source, .path = path, .least = INFINITY};
     bool memory = false;
     for (int i = 0; i < source->nodeCount && !memory; ++i)
     {
         int mesh = source->nodes[i].mesh;
-        snwReelSurface surface = {.name = source->nodes[i].name, .mesh = mesh, .node = i};
         for (int zUp = 1; zUp >= 0 && mesh >= 0 && source->meshes[mesh].triangleCount > 0 && !memory; --zUp)
-            memory = TryNode(context, source, &surface, path, zUp != 0, against, &least, message) == snw_errorMemory;
+            memory = TryNode(&guess, i, zUp != 0, against, message) == snw_errorMemory;
     }
     if (memory)
         return snwFailMemory(message);
-    if (!isfinite(least))
+    if (!isfinite(guess.least))
         return snwFail(message, snw_errorInput, "is it a bake of this source?", "it fits no surface of the source");
     snwMessage_Clear(message);
     return against->mean <= SNW_FOLLOWS
