@@ -301,6 +301,15 @@ static void Translate(snwApdBody* body)
     }
 }
 
+// J: of what moved from there to x within h.
+static double KineticEnergy(const snwApdBody* body, const snwVec3* from, double h)
+{
+    double sum = 0.0;
+    for (int i = 0; i < body->model->vertexCount; ++i)
+        sum += body->masses[i] * snwVec3_LengthSquared(snwVec3_Sub(body->state.positions[i], from[i]));
+    return 0.5 * sum / (h * h);
+}
+
 void snwApd_GuardEnergy(snwSim* sim, int index, double h)
 {
     snwApdBody* body = snwApd_Body(sim, index);
@@ -316,13 +325,15 @@ void snwApd_GuardEnergy(snwSim* sim, int index, double h)
     if (energy <= most)
         return;
 
+    // By as much as the motion has to lose; what elements lose with it comes on top.
     Translate(body);
     for (int i = 0; energy > most && i < snw_mostGuards; ++i)
     {
         bool all = i >= snw_mostGuards / 2; // the translation, too
-        double share = i % (snw_mostGuards / 2) < 3 ? 0.95 : 0.5;
-        Shorten(
-            body, all ? body->before : body->descent.from, all ? body->bonesBefore : body->descent.bonesFrom, share);
+        const snwVec3* from = all ? body->before : body->descent.from;
+        double kinetic = KineticEnergy(body, from, h), left = kinetic - 1.1 * (energy - most);
+        Shorten(body, from, all ? body->bonesBefore : body->descent.bonesFrom,
+            left > 0.25 * kinetic ? sqrt(left / kinetic) : 0.5);
         snwApd_LocalStep(sim, index, false);
         energy = body->energy.elastic + MotionEnergy(sim, body, body->before, h);
     }

@@ -142,6 +142,7 @@ static const snwConstraintKernels s_kernels = {
     .distance = Distance,
     .volume = Volume,
     .neoHookean = NeoHookean,
+    .neoMoves = NeoMoves,
     .markFolded = MarkFolded,
     .unfold = Unfold,
     .pairTriangles = PairTriangles,

@@ -19,6 +19,8 @@ typedef struct snwConstraintKernels
     void (*volume)(float* positions, const snwTetBlock* blocks, int begin, int end, float stiffness);
     void (*neoHookean)(
         float* positions, const snwTetBlock* blocks, const snwNeoRest* rests, snwNeoState* states, int begin, int end);
+    void (*neoMoves)(
+        float* rows, const snwTetBlock* blocks, const snwNeoRest* rests, const snwNeoState* states, int begin, int end);
 
     // unfold.h
     void (*markFolded)(const float* positions, const snwTetBlock* blocks, unsigned char* folded, int begin, int end);

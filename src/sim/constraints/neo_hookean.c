@@ -1,4 +1,5 @@
 #include "sim/constraints/neo_hookean.h"
+#include "sim/constraints/kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -123,4 +124,62 @@ snwNeoEffect snwNeoState_Effect(
     if (!(sums.squares > 4.0 * s_leastStrain * s_leastStrain * count))
         return (snwNeoEffect){0.0, 1.0};
     return (snwNeoEffect){Part(sums.pp, sums.pl), Part(sums.work, sums.law)};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Short substeps
+
+static const double s_mostCrossing = 512.0; // substeps that a wave may take to cross the body
+
+bool snwNeoMoves_AreLost(const snwCharacter* character, const snwMaterial* materials, double h)
+{
+    double slowest = INFINITY; // (m/s)^2
+    for (int i = 0; i < character->def.materialCount; ++i)
+        slowest = fmin(slowest, materials[i].young / materials[i].density);
+    return snwVec3_Distance(character->lower, character->upper) > s_mostCrossing * h * sqrt(slowest);
+}
+
+void snwNeoMoves_Begin(snwNeoMoves* moves, const float* positions, int count)
+{
+    memset(moves->elsewhere, 0, 4 * (size_t)count * sizeof *moves->elsewhere);
+    snwNeoMoves_AfterLaw(moves, positions, count);
+}
+
+void snwNeoMoves_BeforeLaw(snwNeoMoves* moves, const float* positions, int count)
+{
+    for (size_t i = 0; moves->on && i < 4 * (size_t)count; ++i)
+        moves->elsewhere[i] += positions[i] - moves->rows[i];
+}
+
+void snwNeoMoves_AfterLaw(snwNeoMoves* moves, const float* positions, int count)
+{
+    if (moves->on)
+        memcpy(moves->rows, positions, 4 * (size_t)count * sizeof *positions);
+}
+
+typedef struct MovesLoop
+{
+    const snwConstraintKernels* kernels;
+    const snwNeoLaw* law;
+    float* rows;
+} MovesLoop;
+
+static void AddMoves(int begin, int end, void* data)
+{
+    const MovesLoop* loop = data;
+    const snwNeoLaw* law = loop->law;
+    loop->kernels->neoMoves(loop->rows, law->blocks->tets, law->rests, law->states, begin, end);
+}
+
+void snwNeoMoves_End(
+    snwContext* context, snwNeoMoves* moves, const snwNeoLaw* law, const float* positions, const float* predicted)
+{
+    int count = law->blocks->vertexCount;
+    MovesLoop loop = {snwConstraint_Kernels(context->simd), law, moves->rows};
+    snwNeoMoves_BeforeLaw(moves, positions, count);
+    for (size_t i = 0; i < 4 * (size_t)count; ++i)
+        moves->rows[i] = i % 4 < 3 ? 0.0f : positions[i];
+    snwColours_Sweep(context, &law->blocks->tetColours, AddMoves, &loop);
+    for (size_t i = 0; i < 4 * (size_t)count; ++i)
+        moves->rows[i] = positions[i] - predicted[i] - (moves->rows[i] + moves->elsewhere[i]);
 }

@@ -118,3 +118,25 @@ static void NeoHookean(
         for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
             SolveNeo(positions, &blocks[i], &rests[i], &states[i], lane);
 }
+
+// Rows of float4, the last number an inverse mass: adds what the pushes move.
+static void NeoMoves(
+    float* rows, const snwTetBlock* blocks, const snwNeoRest* rests, const snwNeoState* states, int begin, int end)
+{
+    for (int i = begin; i < end; ++i)
+        for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
+        {
+            snwWide g[4][3], push[3][3];
+            ShapeGradients(&rests[i], lane, g);
+            for (int k = 0; k < 9; ++k)
+                push[k / 3][k % 3] = snwWide_Load(states[i].push[k] + lane);
+            for (int k = 0; k < 4; ++k)
+            {
+                snwWide row[4];
+                snwWide_Load4(rows, blocks[i].index[k] + lane, &row[0], &row[1], &row[2], &row[3]);
+                for (int d = 0; d < 3; ++d)
+                    row[d] = row[d] + row[3] * Dot(g[k], push[d]);
+                snwWide_Store4(rows, blocks[i].index[k] + lane, row[0], row[1], row[2], row[3]);
+            }
+        }
+}

@@ -128,7 +128,12 @@ static void AllocSweep(snwArena* arena, snwPbcdWork* work)
     if (model->law != snw_pbcdEdges)
         sweep->strainStates = snwArena_Alloc(arena, tets, sizeof *sweep->strainStates);
     if (model->law == snw_pbcdNeo)
+    {
+        size_t rows = (size_t)model->vertexCount + snw_blockLanes;
         sweep->neoStates = snwArena_Alloc(arena, tets, sizeof *sweep->neoStates);
+        work->moves.rows = snwArena_Alloc(arena, rows, 4 * sizeof(float));
+        work->moves.elsewhere = snwArena_Alloc(arena, rows, 4 * sizeof(float));
+    }
     if (model->law != snw_pbcdEdges)
         sweep->folded = snwArena_Alloc(arena, tets, sizeof *sweep->folded);
     work->rests = model->rests;

@@ -215,6 +215,7 @@ typedef struct snwPbcdWork
     float* target;    // Jacobi: moves
     float* last;      // with a tolerance: positions before the sweep
     snwSoftSweep sweep;
+    snwNeoMoves moves; // of the law neo, with moves that are made at once
     snwNeoRest* rests; // of this substep; the model's where nothing moves them
     double* stiffnesses;
     snwTransform* pose;

@@ -243,7 +243,13 @@ void snwPbcd_Finish(snwSim* sim, int body, const snwPbcdTime* time)
         .count = count,
         .sums = scratch->sums,
         .rate = snwSim_Param(sim, snw_pbcdDamping) + snwBody_MaterialDamping(&sim->bodies[body])};
-    if (!work->model->driven && snwSim_IsAlone(sim, scratch->response, body))
+    if (work->moves.on)
+    {
+        const snwNeoLaw law = {&work->model->blocks, work->sweep.rests, work->sweep.neoStates};
+        snwNeoMoves_End(sim->context, &work->moves, &law, work->state.positions, work->predicted);
+        loop.rounding = work->moves.rows;
+    }
+    else if (!work->model->driven && snwSim_IsAlone(sim, scratch->response, body))
     {
         memcpy(work->last, work->state.velocities, 4 * (size_t)count * sizeof(float)); // for the inverse masses
         snwRigidDamping_FindRounding(sim->context, &damping, work->predicted);

@@ -418,6 +418,9 @@ void snwPbcd_SetRests(snwSim* sim, int body, const snwPbcdTime* time)
         if (model->movingRests)
             ForBlocks(sim, kernels->neoRests, &rests, tetBlocks);
         snwNeoState_Clear(work->sweep.neoStates, 0, tetBlocks);
+        work->moves.on = model->commit == snw_pbcdSeidel &&
+                         snwNeoMoves_AreLost(model->character, sim->bodies[body].materials, time->h);
+        snwNeoMoves_Begin(&work->moves, work->state.positions, model->vertexCount);
         rests.creep = 1.0f; // what the strains do here is viscosity alone
     }
     if (model->law == snw_pbcdStrain || (model->law == snw_pbcdNeo && viscosity > 0.0))

@@ -74,7 +74,7 @@ static void VisitBonds(snwSim* sim, snwPbcdWork* work, const snwPbcdTime* time)
 
 typedef void SweepFn(snwContext* context, const snwColours* colours, snwRangeFn* visit, void* data);
 
-static void VisitLaw(snwSim* sim, const snwPbcdWork* work, bool back)
+static void VisitLaw(snwSim* sim, snwPbcdWork* work, bool back)
 {
     const snwPbcdModel* model = work->model;
     BlockLoop loop = {
@@ -101,7 +101,9 @@ static void VisitLaw(snwSim* sim, const snwPbcdWork* work, bool back)
     if (model->law == snw_pbcdNeo)
     {
         loop.soft = loop.kernels->softNeo;
+        snwNeoMoves_BeforeLaw(&work->moves, work->state.positions, model->vertexCount);
         sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop); // marks what is folded
+        snwNeoMoves_AfterLaw(&work->moves, work->state.positions, model->vertexCount);
     }
     if (model->law == snw_pbcdStrain || snwSim_Param(sim, snw_pbcdViscosity) > 0.0)
     {

@@ -201,11 +201,15 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         most = rows > most ? rows : most;
     }
     scratch->neo = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof(void*));
+    scratch->moves = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->moves);
     for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
     {
         const snwPbdModel* model = sim->bodies[i].model;
-        if (model->compliant)
-            scratch->neo[i] = snwArena_Alloc(&sim->arena, (size_t)model->blocks.tetBlocks, sizeof **scratch->neo);
+        if (!model->compliant)
+            continue;
+        scratch->neo[i] = snwArena_Alloc(&sim->arena, (size_t)model->blocks.tetBlocks, sizeof **scratch->neo);
+        scratch->moves[i].rows = snwArena_Alloc(&sim->arena, RowCount(model), 4 * sizeof(float));
+        scratch->moves[i].elsewhere = snwArena_Alloc(&sim->arena, RowCount(model), 4 * sizeof(float));
     }
     scratch->unfolds = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->unfolds);
     for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
@@ -371,8 +375,11 @@ static void ProjectBody(snwSim* sim, int index, const Sweep* sweep)
     BlockLoop loop = {.kernels = snwConstraint_Kernels(sim->context->simd), .model = model, .positions = positions};
     if (model->compliant)
     {
+        snwNeoMoves* moves = &((snwPbdScratch*)sim->scratch)->moves[index];
         loop.neo = ((snwPbdScratch*)sim->scratch)->neo[index];
+        snwNeoMoves_BeforeLaw(moves, positions, model->vertexCount);
         ProjectColours(sim, &loop, &model->blocks.tetColours, SolveNeoBlocks, 1.0);
+        snwNeoMoves_AfterLaw(moves, positions, model->vertexCount);
         snwSim_EndStage(sim, snw_stageVolume);
     }
     else
@@ -454,6 +461,9 @@ static void PredictBody(snwSim* sim, int index, double h)
         snwNeoState* neo = ((snwPbdScratch*)sim->scratch)->neo[index];
         snwNeoState_Clear(neo, 0, model->blocks.tetBlocks);
         snwNeoState_SetMaterials(neo, model->rests, 0, model->blocks.tetBlocks, sim->bodies[index].materials, h);
+        snwNeoMoves* moves = &((snwPbdScratch*)sim->scratch)->moves[index];
+        moves->on = snwNeoMoves_AreLost(model->character, sim->bodies[index].materials, h);
+        snwNeoMoves_Begin(moves, loop.state.positions, model->vertexCount);
     }
 }
 
@@ -467,7 +477,15 @@ static void FinishBody(snwSim* sim, int index, double h)
         .count = count,
         .sums = scratch->sums,
         .rate = snwSim_Param(sim, snw_pbdDamping) + snwBody_MaterialDamping(&sim->bodies[index])};
-    if (snwSim_IsAlone(sim, scratch->response, index))
+    const snwPbdModel* model = sim->bodies[index].model;
+    snwNeoMoves* moves = &scratch->moves[index];
+    if (moves->on)
+    {
+        const snwNeoLaw law = {&model->blocks, model->rests, scratch->neo[index]};
+        snwNeoMoves_End(sim->context, moves, &law, loop.state.positions, loop.predicted);
+        loop.rounding = moves->rows;
+    }
+    else if (snwSim_IsAlone(sim, scratch->response, index))
     {
         memcpy(scratch->last, loop.state.positions, 4 * (size_t)count * sizeof(float)); // for the inverse masses
         snwRigidDamping_FindRounding(sim->context, &damping, loop.predicted);

@@ -71,6 +71,7 @@ typedef struct snwPbdScratch
     double* masses;     // kg, for new materials of the largest body
     float* last;        // float4: positions before the last sweep
     snwNeoState** neo;  // per body with the compliant law
+    snwNeoMoves* moves; // the same
     snwUnfold* unfolds; // per body
     snwResponse* response;
 } snwPbdScratch;
