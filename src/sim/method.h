@@ -235,6 +235,7 @@ struct snwMethod
     const snwParamInfo* substeps; // the row of sim.substeps, where the method has another start; NULL: the shared one
     double smallBody;             // m: only smaller bodies have their substeps cut, see sim.c
     double mostWeight;            // what a substep bears of g h^2 size / edge^2, see sim.c; 0: anything
+    double mostWay;               // of its size that a body may go in a substep and hit something; 0: any, see sim.c
     const char* const* stages;    // names of the timed stages, at most snw_maxStages
     int stageCount;
 

@@ -243,11 +243,30 @@ static bool IsBorne(const snwSim* sim, int body)
     return borne && snwSim_BodyMotion(sim, body) == NULL;
 }
 
-// Into how many parts a substep of h seconds is cut, for bodies of less than a decimetre, in rigpbd for all. In those
-// gravity moves elements by a good part of their own size while a substep lasts, and sweeps or iterations cannot hold
-// up all of the others above them: a body of millimetres would lie flat on the ground, and so does a horse in rigpbd
-// with one sweep per frame. Its weight as such a part, times the number of
-// elements on top of each other, is g h^2 size / edge^2; methods say how much of it they bear.
+// m/s, of its fastest vertex.
+static double FastestOf(const snwSim* sim, int body)
+{
+    snwVertices vertices;
+    double square = 0.0;
+    sim->method->getVertices(sim, body, &vertices);
+    for (int i = 0; i < vertices.count; ++i)
+    {
+        const float* v = (const float*)((const char*)vertices.velocities + (size_t)i * (size_t)vertices.stride);
+        square = fmax(square, (double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] + (double)v[2] * (double)v[2]);
+    }
+    return sqrt(square);
+}
+
+// Into how many parts a substep of h seconds is cut.
+//
+// Weight, for bodies of less than a decimetre, in rigpbd for all. In those gravity moves elements by a good part of
+// their own size while a substep lasts, and sweeps or iterations cannot hold up all of the others above them: a body of
+// millimetres would lie flat on the ground, and so does a horse in rigpbd with one sweep per frame. Its weight as such
+// a part, times the number of elements on top of each other, is g h^2 size / edge^2; methods say how much of it they
+// bear.
+//
+// Speed. What goes most of its own size within a substep and hits something is pressed into a plane there, and no
+// sweeps tell which way round its elements were. It may go a quarter of what the method names, then.
 static int CutSubstep(const snwSim* sim, double h)
 {
     enum
@@ -259,8 +278,13 @@ static int CutSubstep(const snwSim* sim, double h)
     {
         const snwCharacter* character = sim->bodies[i].character;
         double edge = character->meanEdge, size = snwVec3_Distance(character->lower, character->upper);
-        if (edge > 0.0 && size < sim->method->smallBody && IsBorne(sim, i))
+        if (!(edge > 0.0) || !IsBorne(sim, i))
+            continue;
+        if (size < sim->method->smallBody)
             most = fmax(most, ceil(h * sqrt(g * size / sim->method->mostWeight) / edge));
+        double longest = sim->method->mostWay * size, way = longest > 0.0 ? h * FastestOf(sim, i) : 0.0;
+        if (way > longest)
+            most = fmax(most, ceil(4.0 * way / longest));
     }
     return (int)fmin(most, snw_mostCuts);
 }

@@ -423,6 +423,7 @@ const snwMethod snwPbcdMethod = {
     .paramCount = snw_pbcdParamCount,
     .smallBody = 0.1,
     .mostWeight = 0.2,
+    .mostWay = 0.7,
     .stages = s_stages,
     .stageCount = snw_stageCount,
     .createModel = snwPbcd_CreateModel,

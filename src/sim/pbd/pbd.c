@@ -557,6 +557,7 @@ const snwMethod snwPbdMethod = {
     .paramCount = snw_pbdParamCount,
     .smallBody = 0.1,
     .mostWeight = 0.06,
+    .mostWay = 0.7,
     .stages = s_stages,
     .stageCount = snw_stageCount,
     .createModel = snwPbd_CreateModel,
