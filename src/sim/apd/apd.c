@@ -140,6 +140,8 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
     body->aside = snwArena_Alloc(arena, n, sizeof *body->aside);
     body->bonesAside = snwArena_Alloc(arena, bones, sizeof *body->bonesAside);
     body->external = snwArena_Alloc(arena, n, sizeof *body->external);
+    body->opening = snwArena_Alloc(arena, n, sizeof *body->opening);
+    body->squeezed = snwArena_Alloc(arena, (size_t)model->blockCount, 1);
     body->rows = snwArena_Alloc(arena, n, 4 * sizeof(float));
     body->start = snwArena_Alloc(arena, (size_t)model->blockCount, sizeof *body->start);
     for (int p = 0; p < model->partCount; ++p)
@@ -303,7 +305,7 @@ static void ChooseStart(snwSim* sim, int index, double h)
     body->law = body->model->law;
     snwApd_LocalStep(sim, index, true);
     snwApd_NoteStart(sim, index, h);
-    if (snwApd_IsTangled(body) || (!sim->lastSubstep && body->energy.folded > 0))
+    if (snwApd_IsTangled(body))
     {
         body->law = snw_elasticCorotated;
         snwApd_LocalStep(sim, index, false);
@@ -384,6 +386,7 @@ void snwApd_LocalStep(snwSim* sim, int index, bool isStart)
             .positions = loop.body->rows,
             .start = loop.body->damped ? loop.body->start : NULL,
             .isStart = isStart,
+            .squeezed = loop.body->squeezed,
             .rotations = loop.state.rotations},
         snwElastic_Kernels(sim->context->simd)};
     snwParallelFor(sim->context, model->partCount, 1, RunParts, &parts);
@@ -392,7 +395,7 @@ void snwApd_LocalStep(snwSim* sim, int index, bool isStart)
     {
         loop.body->energy.elastic += loop.body->partEnergy[p].elastic;
         loop.body->energy.damping += loop.body->partEnergy[p].damping;
-        loop.body->energy.folded += loop.body->partEnergy[p].folded;
+        loop.body->energy.squeezed += loop.body->partEnergy[p].squeezed;
     }
     loop.body->evaluated = true;
 }
@@ -403,6 +406,8 @@ void snwApd_LocalStep(snwSim* sim, int index, bool isStart)
 static snwVec3 ForceOn(const snwApdBody* body, int vertex)
 {
     snwVec3 f = snwVec3_Add(body->external[vertex], body->contact[vertex]);
+    if (body->stopCount > 0)
+        f = snwVec3_Add(f, body->opening[vertex]);
     for (int p = 0; p < body->model->partCount; ++p)
     {
         const float* row = body->forces[p] + 4 * (size_t)vertex;
@@ -568,12 +573,15 @@ static void Iterate(snwSim* sim, int index, double h, MixKind mix)
     if (!IsSwept(body))
         return;
     Evaluate(sim, index, h, mix);
+    snwApd_PressStops(body, h);
+    if (body->stopCount > 0)
+        snwApd_BeginMix(sim, index); // stops change from one iteration to the next
     MakeResidual(sim, index, h);
     snwSim_EndStage(sim, snw_stageResidual);
     snwApd_BeginIteration(body);
     GlobalStep(sim, index, h);
     snwApd_EndIteration(body);
-    if (mix == snw_mixOn)
+    if (mix == snw_mixOn && body->stopCount == 0)
         snwApd_Mix(sim, index);
     snwSim_EndStage(sim, snw_stageResidual);
 }
@@ -687,6 +695,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     {
         snwApd_BeginMix(sim, i);
         snwApd_BeginDescent(snwApd_Body(sim, i));
+        snwApd_BeginStops(snwApd_Body(sim, i));
     }
     for (int k = 0; k < iterations; ++k)
     {
@@ -703,8 +712,6 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
             Evaluate(sim, i, h, snw_mixNot);
     Settle(sim, h);
     snwApd_MoveOut(sim);
-    if (sim->lastSubstep)
-        snwApd_Unfold(sim);
     snwApd_FinishContacts(sim, h);
     for (int i = 0; i < sim->bodyCount; ++i)
     {

@@ -150,7 +150,8 @@ typedef struct snwApdState
     snwApdBone* bones;       // of the model
     snwApdJoint* joints;     // of the character
     snwQuatBlock* rotations; // of the elements: guesses of the next local step
-    snwAnchor* anchors;      // snw_anchorsPerVertex per touching vertex
+    float* stops;       // Pa, per slot: a sixth of what holds a tetrahedron open; -1: it is knotted, see apd_unfold.c
+    snwAnchor* anchors; // snw_anchorsPerVertex per touching vertex
     // For the caller, made at the end of a step:
     float* outPositions; // rows of four
     float* outVelocities;
@@ -293,11 +294,15 @@ typedef struct snwApdBody
     snwVec3* inertial; // y
     snwVec3* aside;    // x, while another start is tried
     snwApdBone* bonesAside;
-    snwVec3* external;      // N: pushes
-    snwVec3* contact;       // N: contacts and drags
-    snwVec3 origin;         // of `rows`
-    float* rows;            // x - origin, float4: what the local step reads
-    snwStretchBlock* start; // C of the elements at the start of the substep
+    snwVec3* external;       // N: pushes
+    snwVec3* contact;        // N: contacts and drags
+    snwVec3* opening;        // N: stops of folded tetrahedra
+    int stopCount;           // how many there are
+    unsigned char* squeezed; // per block: some tetrahedron of it was at the last local step of the law neo
+    double* diagonal;        // N/m, per vertex of flesh: of A
+    snwVec3 origin;          // of `rows`
+    float* rows;             // x - origin, float4: what the local step reads
+    snwStretchBlock* start;  // C of the elements at the start of the substep
     float* forces[snw_apdMaxParts];
     float* right;            // float4 per unknown: r, then dx
     float* last;             // float4 per unknown of a bone: q, then dt
@@ -417,9 +422,11 @@ void snwApd_NoteStart(snwSim* sim, int body, double h);
 void snwApd_GuardEnergy(snwSim* sim, int body, double h);
 
 // apd_unfold.c
-// At the last local step of the law neo: too many elements are folded to unfold them one by one.
-bool snwApd_IsTangled(const snwApdBody* body);
-void snwApd_Unfold(snwSim* sim);
+// After a local step of the law neo: too many elements are folded to unfold them one by one.
+bool snwApd_IsTangled(snwApdBody* body);
+void snwApd_BeginStops(snwApdBody* body); // of a substep
+// After a local step: changes the stops and fills `opening`.
+void snwApd_PressStops(snwApdBody* body, double h);
 
 // apd_accelerate.c
 snwResult snwApd_CreateMix(snwSim* sim, int body, snwMessage* message);

@@ -138,6 +138,8 @@ void snwApd_BeginIteration(snwApdBody* body)
     memcpy(descent->from, body->state.positions, (size_t)model->vertexCount * sizeof *descent->from);
     memcpy(descent->bonesFrom, body->state.bones, (size_t)model->boneCount * sizeof *descent->bonesFrom);
     memcpy(descent->pushed, body->contact, (size_t)model->vertexCount * sizeof *descent->pushed);
+    for (int i = 0; i < model->vertexCount && body->stopCount > 0; ++i)
+        descent->pushed[i] = snwVec3_Add(descent->pushed[i], body->opening[i]);
     descent->begun = true;
 }
 

@@ -18,6 +18,7 @@ static snwApdState LayOut(const snwApdModel* model, snwLayout* layout)
     state.bones = snwLayout_Take(layout, (size_t)model->boneCount, sizeof *state.bones);
     state.joints = snwLayout_Take(layout, joints, sizeof *state.joints);
     state.rotations = snwLayout_Take(layout, (size_t)model->blockCount, sizeof *state.rotations);
+    state.stops = snwLayout_Take(layout, (size_t)model->blockCount * snw_apdLanes, sizeof *state.stops);
     state.anchors = snwLayout_Take(
         layout, (size_t)model->character->touchCount * snw_anchorsPerVertex, sizeof *state.anchors);
     state.outPositions = snwLayout_Take(layout, n, 4 * sizeof(float));
@@ -161,6 +162,9 @@ bool snwApd_IsSound(const snwSim* sim, int index)
             return false;
     for (int i = 0; i < model->character->def.jointCount; ++i)
         if (!isfinite(state.joints[i].target))
+            return false;
+    for (int s = 0; s < model->blockCount * snw_apdLanes; ++s)
+        if (!(state.stops[s] >= -1.0f) || !isfinite(state.stops[s]))
             return false;
     for (int i = 0; i < model->character->touchCount * snw_anchorsPerVertex; ++i)
         if (!snwAnchor_IsSound(&state.anchors[i], sim->def))

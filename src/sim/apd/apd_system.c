@@ -80,12 +80,16 @@ static void SetWeights(snwSim* sim, int index, double h)
 static void SetTerms(snwApdBody* body, double h)
 {
     const snwApdModel* model = body->model;
+    for (int i = 0; i < model->vertexCount; ++i)
+        body->diagonal[i] = body->masses[i] / (h * h);
     for (int i = 0; i < model->termCount; ++i)
     {
         const snwApdTerm* term = &model->terms[i];
         int a = term->vertices[0], b = term->vertices[1];
         bool held = a != b && ((a >= 0 && body->pinned[a]) || (b >= 0 && body->pinned[b]));
         body->terms[i] = held ? 0.0 : term->coefficient * body->metric[term->tet];
+        if (a == b && a >= 0)
+            body->diagonal[a] += body->terms[i];
     }
     double* out = body->terms + model->termCount;
     for (int i = 0; i < model->fleshCount; ++i)
@@ -271,6 +275,7 @@ snwResult snwApd_CreateSystem(snwSim* sim, int index, snwMessage* message)
     body->boneMasses = snwArena_Alloc(arena, (size_t)model->boneCount, sizeof *body->boneMasses);
     body->weights = snwArena_Alloc(arena, (size_t)model->blockCount, sizeof *body->weights);
     body->metric = snwArena_Alloc(arena, (size_t)model->blockCount * snw_apdLanes, sizeof *body->metric);
+    body->diagonal = snwArena_Alloc(arena, n, sizeof *body->diagonal);
     body->pinned = snwArena_Alloc(arena, n, 1);
     body->shownInverse = snwArena_Alloc(arena, n, sizeof *body->shownInverse);
     body->affine = (snwDense){snwCholesky_Kernels(sim->context->simd), (int)last,

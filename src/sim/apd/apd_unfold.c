@@ -2,36 +2,34 @@
 //
 // The energy of the law neo is finite where a tetrahedron is flat or inside out, and has wells there: in the crease of
 // an elbow, over the face of a bone (three corners ride with it and only the height of the fourth is left to yield),
-// under what lands hard. Iterations do not leave them. So at the end of a step tetrahedra of next to no volume are
-// given a little by moving their corners along the gradients of the volume, the light ones more (Gauss and Seidel,
-// few rounds, contacts in between and at last). It is a stop and not a spring: what was not folded when the substep
-// began keeps the velocity with which it came to the stop, what was folded already moves without one, so a fold that
-// opens shoots nothing away. Rejected: a step that no tetrahedron may pass zero in locks the whole body.
+// under what lands hard. Iterations do not leave them. So a tetrahedron with less than a fifth of its volume gets a
+// stop: a pressure on its faces that grows from iteration to iteration until it has that much, and shrinks to nothing
+// where it has more. Stops are forces among others, as those of contacts are, so flesh comes to rest on them; they
+// are part of the state, for the next substep begins with what this one has found. The goal moves by half of the
+// volume in 1/120 s at most: what opens shoots nothing away.
 //
-// Bones and pins stay where they are; what the moves then give to a free body as a whole is taken back from all of it.
+// Rejected: a step that no tetrahedron may pass zero in locks the whole body. Moving the corners at the end of a step:
+// the law takes it back in the next one, so that a crease never rests, and the energy guard, which sees a gain in every
+// step, holds the whole body still.
 //
 // Where more than a hundredth of the tetrahedra are folded, the body is tangled as a whole. Single volumes are no guide
-// out of that and the law neo keeps such states; corotated flesh untangles. It takes over for that substep. In all but
-// the last substep of a step it does so where anything is folded: opened in each of many substeps, flesh gets into
-// knots in which no tetrahedron is folded any more.
+// out of that and the law neo keeps such states; corotated flesh untangles. It takes over until the last of those
+// tetrahedra is open: stops that begin sooner leave knots.
 
 #include "sim/apd/apd.h"
 
 #include <math.h>
+#include <string.h>
 
 enum
 {
-    snw_unfoldRounds = 4, // with contacts in between
-    snw_unfoldSweeps = 16,
     snw_tangled = 100, // one folded tetrahedron in so many
 };
 
-static const double s_opened = 0.05; // of the rest volume: what a folded tetrahedron gets
-
-bool snwApd_IsTangled(const snwApdBody* body)
-{
-    return body->energy.folded * snw_tangled > body->model->tetCount;
-}
+static const double s_folded = 0.02;    // of the rest volume
+static const double s_openRate = 120.0; // 1/s, at most
+static const double s_most = 10.0;      // (lambda + mu) of the element: a dozen times what its law has at a fifth
+static const double s_share = 0.3;      // of what an iteration lacks: the matrix yields more than its diagonal tells
 
 // Six times the volume, and its gradients by the corners.
 static double Volume(const snwVec3* x, const int corners[4], snwVec3 g[4])
@@ -46,108 +44,84 @@ static double Volume(const snwVec3* x, const int corners[4], snwVec3 g[4])
     return snwVec3_Dot(u[0], g[1]);
 }
 
-// What one tetrahedron gives to x and to x_n, kg m.
-typedef struct Moment
+// Of the rest volume, at x.
+static double VolumeOf(const snwApdBody* body, int slot)
 {
-    snwVec3 now, before;
-} Moment;
-
-// Returns whether it was folded and could move.
-static bool Open(snwApdBody* body, int tet, Moment* moment)
-{
-    const snwApdModel* model = body->model;
-    const int* corners = model->character->def.tets[tet];
-    snwVec3 *x = body->state.positions, g[4], unused[4];
-    double rest = 6.0 * model->character->restVolumes[tet], volume = Volume(x, corners, g), sum = 0.0, mobility[4];
-    if (volume >= SNW_FOLDED * rest)
-        return false;
-    for (int k = 0; k < 4; ++k)
-    {
-        int v = corners[k];
-        mobility[k] = model->boneOf[v] >= 0 || body->pinned[v] ? 0.0 : 1.0 / body->masses[v];
-        sum += mobility[k] * snwVec3_LengthSquared(g[k]);
-    }
-    if (!(sum > 0.0))
-        return false;
-
-    // x_n goes along with what was missing when the substep began.
-    double lacks = s_opened * rest - volume, step = lacks / sum;
-    double share = fmin(1.0, fmax(0.0, (s_opened * rest - Volume(body->before, corners, unused)) / lacks));
-    for (int k = 0; k < 4; ++k)
-    {
-        int v = corners[k];
-        x[v] = snwVec3_MulAdd(x[v], step * mobility[k], g[k]);
-        body->before[v] = snwVec3_MulAdd(body->before[v], share * step * mobility[k], g[k]);
-        if (mobility[k] > 0.0)
-        {
-            moment->now = snwVec3_MulAdd(moment->now, step, g[k]);
-            moment->before = snwVec3_MulAdd(moment->before, share * step, g[k]);
-        }
-    }
-    return true;
+    const snwCharacter* character = body->model->character;
+    int tet = body->model->tetOf[slot];
+    snwVec3 unused[4];
+    return Volume(body->state.positions, character->def.tets[tet], unused) / (6.0 * character->restVolumes[tet]);
 }
 
-// A body that nothing holds stays where it was as a whole.
-static void TakeBack(snwApdBody* body, const Moment* moment)
+bool snwApd_IsTangled(snwApdBody* body)
 {
     const snwApdModel* model = body->model;
-    double mass = 0.0;
-    bool held = body->small.holdCount > 0;
-    for (int i = 0; i < model->vertexCount; ++i)
+    float* stops = body->state.stops;
+    int folded = 0, slots = model->blockCount * snw_apdLanes;
+    bool knotted = false;
+    for (int s = 0; s < slots; ++s)
     {
-        mass += body->masses[i];
-        held |= body->pinned[i] != 0;
+        if (stops[s] >= 0.0f && body->squeezed[s / snw_apdLanes] == 0)
+            continue;
+        bool now = model->tetOf[s] >= 0 && VolumeOf(body, s) < s_folded;
+        knotted = knotted || (now && stops[s] < 0.0f);
+        stops[s] = now ? stops[s] : fmaxf(stops[s], 0.0f);
+        folded += now;
     }
-    if (held)
+    bool tangled = knotted || folded * snw_tangled > model->tetCount;
+    for (int s = 0; s < slots && tangled; ++s)
+        if (body->squeezed[s / snw_apdLanes] != 0 && model->tetOf[s] >= 0 && VolumeOf(body, s) < s_folded)
+            stops[s] = -1.0f;
+    return tangled;
+}
+
+void snwApd_BeginStops(snwApdBody* body)
+{
+    body->stopCount = 0;
+    for (int s = 0; s < body->model->blockCount * snw_apdLanes; ++s)
+        body->stopCount += body->state.stops[s] > 0.0f;
+}
+
+// Changes the stop of a slot by what its tetrahedron lacks, and adds what it pushes.
+static void Press(snwApdBody* body, int slot, double h)
+{
+    const snwApdModel* model = body->model;
+    const int* corners = model->character->def.tets[model->tetOf[slot]];
+    const snwElasticWeights* weights = &body->weights[slot / snw_apdLanes];
+    int lane = slot % snw_apdLanes;
+    float* stop = &body->state.stops[slot];
+    snwVec3 g[4], unused[4];
+    double rest = 6.0 * model->character->restVolumes[model->tetOf[slot]], yield = 0.0;
+    double volume = Volume(body->state.positions, corners, g);
+    if (*stop == 0.0f && volume >= SNW_SQUEEZED * rest)
         return;
-    for (int i = 0; i < model->vertexCount; ++i)
-    {
-        body->state.positions[i] = snwVec3_MulAdd(body->state.positions[i], -1.0 / mass, moment->now);
-        body->before[i] = snwVec3_MulAdd(body->before[i], -1.0 / mass, moment->before);
-    }
-    for (int k = 0; k < model->boneCount; ++k)
-    {
-        snwApdBone *bone = &body->state.bones[k], *before = &body->bonesBefore[k];
-        bone->centre = snwVec3_MulAdd(bone->centre, -1.0 / mass, moment->now);
-        before->centre = snwVec3_MulAdd(before->centre, -1.0 / mass, moment->before);
-    }
+
+    for (int k = 0; k < 4; ++k)
+        if (model->boneOf[corners[k]] < 0 && !body->pinned[corners[k]])
+            yield += snwVec3_LengthSquared(g[k]) / body->diagonal[corners[k]];
+    double goal = fmin(SNW_SQUEEZED * rest, Volume(body->before, corners, unused) + s_openRate * h * rest);
+    double stiff = (0.5 * (double)weights->shear[lane] + (double)weights->bulk[lane]) / rest;
+    bool open = volume > 2.0 * SNW_SQUEEZED * rest; // it needs no stop, whatever the last iterations needed
+    double now = yield > 0.0 && !open ? (double)*stop + s_share * (goal - volume) / yield : 0.0;
+    *stop = (float)fmax(0.0, fmin(now, s_most * stiff));
+    body->stopCount += *stop > 0.0f;
+    for (int k = 0; k < 4; ++k)
+        body->opening[corners[k]] = snwVec3_MulAdd(body->opening[corners[k]], (double)*stop, g[k]);
 }
 
-// Returns whether anything moved.
-static bool UnfoldBody(snwSim* sim, int index)
+void snwApd_PressStops(snwApdBody* body, double h)
 {
-    snwApdBody* body = snwApd_Body(sim, index);
-    Moment moment = {{0, 0, 0}, {0, 0, 0}};
-    if (body->model->law != snw_elasticNeo || body->law != snw_elasticNeo || body->model->tetCount == 0)
-        return false;
-    if (!body->evaluated)
-        snwApd_LocalStep(sim, index, false);
-    if (body->energy.folded == 0 || snwApd_IsTangled(body))
-        return false;
-
-    bool any = true, ever = false;
-    for (int sweep = 0; sweep < snw_unfoldSweeps && any; ++sweep)
+    const snwApdModel* model = body->model;
+    bool neo = body->law == snw_elasticNeo;
+    if (body->stopCount == 0 && (!neo || body->energy.squeezed == 0))
+        return;
+    memset(body->opening, 0, (size_t)model->vertexCount * sizeof *body->opening);
+    body->stopCount = 0;
+    for (int s = 0; s < model->blockCount * snw_apdLanes; ++s)
     {
-        any = false;
-        for (int s = 0; s < body->model->tetCount; ++s)
-            any = Open(body, body->model->tetOf[s], &moment) || any;
-        ever |= any;
-    }
-    if (ever)
-        TakeBack(body, &moment);
-    body->evaluated = body->evaluated && !ever;
-    return ever;
-}
-
-void snwApd_Unfold(snwSim* sim)
-{
-    bool any = true;
-    for (int round = 0; round < snw_unfoldRounds && any; ++round)
-    {
-        any = false;
-        for (int i = 0; i < sim->bodyCount; ++i)
-            any = UnfoldBody(sim, i) || any;
-        if (any)
-            snwApd_MoveOut(sim);
+        if (!neo)
+            body->state.stops[s] = fminf(body->state.stops[s], 0.0f);
+        else if (body->state.stops[s] > 0.0f || (body->squeezed[s / snw_apdLanes] != 0 && model->tetOf[s] >= 0))
+            Press(body, s, h);
     }
 }

@@ -69,15 +69,16 @@ typedef struct snwElasticTask
     snwStretchBlock* start;           // same order: C_0 for the damping; NULL: none
     bool isStart;                     // these are the positions of C_0: `start` is filled, and nothing damped
     snwQuatBlock* rotations;          // in: guess, any numbers; out: the rotations. Keep them from call to call
-    float* forces;                    // N; rows of four floats, 16-byte aligned: added to; the fourth is left alone
+    unsigned char* squeezed; // same order: of the law neo, whether the block has such elements; NULL: not asked
+    float* forces;           // N; rows of four floats, 16-byte aligned: added to; the fourth is left alone
 } snwElasticTask;
 
-#define SNW_FOLDED 0.02 // of the rest volume: elements with less are folded
+#define SNW_SQUEEZED 0.2 // of the rest volume: what elements with less are
 
 typedef struct snwElasticEnergy
 {
     double elastic, damping; // J: the damping's is (d / 8) |C - C_0|^2
-    int folded;              // elements; of the law neo, which knows their volumes. Others: 0
+    int squeezed;            // elements; of the law neo, which knows their volumes. Others: 0
 } snwElasticEnergy;
 
 typedef struct snwElasticKernels

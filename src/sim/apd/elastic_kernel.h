@@ -192,8 +192,8 @@ typedef struct Lanes
     snwStretchBlock* start; // NULL: no damping
     int lane;
     snwWide F[9], R[9], stress[9];
-    snwWideInt empty;  // no tetrahedron
-    snwWideInt folded; // set by the law neo
+    snwWideInt empty;    // no tetrahedron
+    snwWideInt squeezed; // set by the law neo
 } Lanes;
 
 // The distance to the rotation, and the energy that goes with it.
@@ -249,7 +249,7 @@ static SNW_INLINE snwWide AddNeo(Lanes* l)
         square = square + l->F[i] * l->F[i];
         l->stress[i] = mu * l->F[i] + pressure * cof[i];
     }
-    l->folded = j < (float)(SNW_FOLDED - 1.0);
+    l->squeezed = j < (float)(SNW_SQUEEZED - 1.0);
     return 0.5f * (bulk * (j * j)) + mu * (0.5f * square - j);
 }
 
@@ -402,7 +402,7 @@ static SNW_INLINE void TurnLanes(Lanes* l, int count)
 typedef struct Sums
 {
     double elastic[SNW_ROTATION_LANES], damping[SNW_ROTATION_LANES];
-    int folded;
+    int squeezed;
 } Sums;
 
 static SNW_INLINE void RunGroups(const snwElasticTask* task, long group, int count, snwElasticLaw law, Sums* sums)
@@ -426,7 +426,13 @@ static SNW_INLINE void RunGroups(const snwElasticTask* task, long group, int cou
     {
         Energies e = FinishLanes(task, &l[k], &volume[k], law);
         if (law == snw_elasticNeo)
-            sums->folded += __builtin_popcount((unsigned)snwWideInt_Bits(l[k].folded & ~l[k].empty));
+        {
+            unsigned bits = (unsigned)snwWideInt_Bits(l[k].squeezed & ~l[k].empty);
+            unsigned char* mark = task->squeezed != NULL ? &task->squeezed[(group + k) / SNW_GROUPS] : NULL;
+            sums->squeezed += __builtin_popcount(bits);
+            if (mark != NULL)
+                *mark = (unsigned char)((l[k].lane > 0 && *mark != 0) || bits != 0);
+        }
         for (int i = 0; i < SNW_WIDE_LANES; i++)
         {
             sums->elastic[l[k].lane + i] += (double)e.elastic[i];
@@ -438,7 +444,7 @@ static SNW_INLINE void RunGroups(const snwElasticTask* task, long group, int cou
 // law is a constant where this is inlined.
 static SNW_INLINE snwElasticEnergy RunBlocks(const snwElasticTask* task, int begin, int end, snwElasticLaw law)
 {
-    Sums sums = {.folded = 0};
+    Sums sums = {.squeezed = 0};
     snwElasticEnergy total = {0};
     long group = (long)begin * SNW_GROUPS, last = (long)end * SNW_GROUPS;
     for (; group + SNW_TOGETHER <= last; group += SNW_TOGETHER)
@@ -450,7 +456,7 @@ static SNW_INLINE snwElasticEnergy RunBlocks(const snwElasticTask* task, int beg
         total.elastic += sums.elastic[i];
         total.damping += sums.damping[i];
     }
-    total.folded = sums.folded;
+    total.squeezed = sums.squeezed;
     return total;
 }
 
