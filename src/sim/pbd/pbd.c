@@ -535,6 +535,8 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     snwSim_EndStage(sim, snw_stageDetect);
     for (int i = 0; i < response->islandCount; ++i)
         SolveIsland(sim, i, h);
+    for (int i = 0; i < sim->bodyCount; ++i)
+        snwSim_CatchFlung(response, i, scratch->predicted[i]);
     snwSim_FinishContacts(sim, response, snwSim_Param(sim, snw_pbdDrag), h);
     snwSim_EndStage(sim, snw_stageContact);
     for (int i = 0; i < sim->bodyCount; ++i)
