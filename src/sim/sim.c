@@ -243,18 +243,18 @@ static bool IsBorne(const snwSim* sim, int body)
     return borne && snwSim_BodyMotion(sim, body) == NULL;
 }
 
-// m/s, of its fastest vertex.
-static double FastestOf(const snwSim* sim, int body)
+// m/s, of the middle of its vertices: single ones may be thrown about.
+static double SpeedOf(const snwSim* sim, int body)
 {
     snwVertices vertices;
-    double square = 0.0;
+    snwVec3 sum = {0, 0, 0};
     sim->method->getVertices(sim, body, &vertices);
     for (int i = 0; i < vertices.count; ++i)
     {
         const float* v = (const float*)((const char*)vertices.velocities + (size_t)i * (size_t)vertices.stride);
-        square = fmax(square, (double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] + (double)v[2] * (double)v[2]);
+        sum = snwVec3_Add(sum, (snwVec3){(double)v[0], (double)v[1], (double)v[2]});
     }
-    return sqrt(square);
+    return snwVec3_Length(sum) / vertices.count;
 }
 
 // Into how many parts a substep of h seconds is cut.
@@ -282,7 +282,7 @@ static int CutSubstep(const snwSim* sim, double h)
             continue;
         if (size < sim->method->smallBody)
             most = fmax(most, ceil(h * sqrt(g * size / sim->method->mostWeight) / edge));
-        double longest = sim->method->mostWay * size, way = longest > 0.0 ? h * FastestOf(sim, i) : 0.0;
+        double longest = sim->method->mostWay * size, way = longest > 0.0 ? h * SpeedOf(sim, i) : 0.0;
         if (way > longest)
             most = fmax(most, ceil(4.0 * way / longest));
     }
