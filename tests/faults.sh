@@ -426,6 +426,7 @@ faults=(
     'prepare.namesOfSurfacesAndMaterialsTellWhatTheyAre@src/prepare/kinds.c@s/if (length > 3 || !islower((unsigned char)\*rest))/if (true)/'
     'prepare.namesOfSurfacesAndMaterialsTellWhatTheyAre@src/prepare/kinds.c@s/        use = UseOfName(material);/        use = snw_useAuto;/'
     'prepare.openPiecesThatAreSeeThroughAreCarried@src/prepare/kinds.c@s/piece->open \&\& !largest \&\& IsSeeThrough(p, material)/false/'
+    'prepare.closedPiecesOfOneBoneBesideTheBodyAreRigid@src/prepare/kinds.c@s/#define SNW_LARGE_SHARE 0.5 /#define SNW_LARGE_SHARE 0.1 /'
     'bake.kindsAreChangedByPattern@src/bake/materials.c@s/{settings->soft, "soft"}/{NULL, "soft"}/'
     'wobble.fleshFollowsWhatMorphsSqueeze@src/sim/pbcd/pbcd_rig.c@s/        .shaped = model->moving ? work->shaped : NULL,/        .shaped = NULL,/'
     'bake.everyPhaseTellsAndCanBeStopped@src/bake/against.c@s/        result = Tell(job);/        result = snw_ok;/'

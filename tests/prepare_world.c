@@ -76,7 +76,7 @@ static void AddTube(Soup* soup, double radius, int first, int last, bool caps)
 }
 
 // An octahedron that follows one joint alone.
-static void AddPiece(Soup* soup, const float centre[3], uint8_t joint)
+static void AddPiece(Soup* soup, const float centre[3], float radius, uint8_t joint)
 {
     for (int i = 0; i < snw_eyeTriangles; ++i)
     {
@@ -87,7 +87,7 @@ static void AddPiece(Soup* soup, const float centre[3], uint8_t joint)
             bool minus = (i >> k & 1) != 0;
             flips += minus;
             for (int c = 0; c < 3; ++c)
-                p[k][c] = centre[c] + (c == k ? (minus ? -0.02f : 0.02f) : 0);
+                p[k][c] = centre[c] + (c == k ? (minus ? -radius : radius) : 0);
         }
         AddTriangle(soup, p[0], flips % 2 ? p[2] : p[1], flips % 2 ? p[1] : p[2], true);
         for (int k = 1; k <= 3; ++k)
@@ -224,9 +224,9 @@ snwGltfWorld snwPrepareWorld_Make(const snwPrepareWorld* world)
     Soup* soup = calloc(1, sizeof *soup);
     AddRig(&file, world);
     AddTube(soup, 0.12, 0, snw_rings - 1, true);
-    AddPiece(soup, (const float[3]){0.2f, 0.13f, 0}, 0);
+    AddPiece(soup, (const float[3]){0.2f, 0.13f, 0}, 0.02f, 0);
     if (world->shell)
-        AddPiece(soup, (const float[3]){1.4f, 0, 0}, 2);
+        AddPiece(soup, (const float[3]){1.4f, 0, 0}, world->axe ? 0.2f : 0.02f, 2);
     if (world->card)
     {
         static const float s_corners[4][3] = {{1.3f, 0, 0}, {1.4f, 0, 0}, {1.4f, 0.1f, 0}, {1.3f, 0.1f, 0}};

@@ -25,6 +25,7 @@ typedef struct snwPrepareWorld
     bool unnamed; // clips have no names
     bool oddRoot; // 'rig' is a joint, too, that nothing follows, with another scale and up axis than the others
     bool shell;   // of the body: an octahedron at x = 1.4 that follows 'end' alone, which turns by 90 degrees in 'bend'
+    bool axe;     // that shell is ten times as large
     bool hand;    // 'lower' is called 'hand'
     double torn;  // of the body: one corner is so far off, by a morph; 0: none
     bool carried; // nothing has a skin: the body hangs on 'upper'

@@ -561,6 +561,19 @@ TEST(prepare, namesOfSurfacesAndMaterialsTellWhatTheyAre)
     snwDestroyContext(context);
 }
 
+// What somebody holds is not filled with flesh, however large, if the rest is one body.
+TEST(prepare, closedPiecesOfOneBoneBesideTheBodyAreRigid)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwPrepareReport report;
+    snwPrepared* prepared = Make(context, &(snwPrepareWorld){.shell = true, .axe = true}, NULL, &report);
+    REQUIRE(prepared != NULL);
+    CHECK(Notes(&report, "rigid for it is closed and of one bone beside the body: 1 of the 3 pieces of 'body'"));
+    CHECK(snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared)).upper.x < 1.2); // the piece ends at 1.6
+    snwPrepared_Release(prepared);
+    snwDestroyContext(context);
+}
+
 // Cards of hair that are part of the body's mesh are not filled with flesh: they ride on it.
 TEST(prepare, openPiecesThatAreSeeThroughAreCarried)
 {

@@ -5,6 +5,8 @@
 #include "base/result.h"
 #include "view/film.h"
 
+#include <math.h>
+
 snwBakeFilmDef snwDefaultBakeFilmDef(void)
 {
     return (snwBakeFilmDef){.width = 480, .height = 432, .samples = 4, .repeats = 2};
@@ -18,7 +20,10 @@ enum
     snw_filmCount
 };
 
-#define SNW_FOCUS 0.25 // of the size: how much around the place where flesh moves most the picture shows
+// How much around the place where flesh moves most the picture shows.
+#define SNW_FOCUS_MOVES 8    // times the way that flesh goes there: a sixteenth of the picture
+#define SNW_FOCUS_LEAST 0.12 // of the size: one has to see what it is
+#define SNW_FOCUS_MOST  0.25
 
 typedef struct Trio
 {
@@ -101,7 +106,9 @@ snwResult snwBakeFilm_Draw(snwContext* context, snwBake* bake, const snwBakeFilm
         .picturePath = def->picture,
         .pictureFrame = report->lagFrame,
         .focus = report->lagPlace,
-        .focusRadius = SNW_FOCUS * report->size,
+        .focusNormal = report->lagNormal,
+        .focusRadius = fmin(
+            fmax(SNW_FOCUS_MOVES * report->lag, SNW_FOCUS_LEAST * report->size), SNW_FOCUS_MOST * report->size),
         .overwrite = def->overwrite};
     if (result >= 0)
         result = snwTiles_Draw(context, &tiles, def->progress, def->user, message);

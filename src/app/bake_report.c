@@ -143,12 +143,24 @@ static void PrintDrift(const snwBakeReport* r)
         char mean[32], most[32];
         int worst = NextDrift(r, taken);
         taken[worst] = true;
-        printf("%-10s %s: %s on average, %s at most\n", k == 0 ? "drift" : "", r->drifts[worst].bone,
+        printf("%-10s %s: %s on average, %s at most\n", k == 0 ? "moves" : "", r->drifts[worst].bone,
             LengthText(r->drifts[worst].mean, mean), LengthText(r->drifts[worst].most, most));
     }
     if (r->driftCount > snw_driftsShown)
-        printf("%-10s the flesh of %d more drifts less\n", "", r->driftCount - snw_driftsShown);
+        printf("%-10s the flesh of %d more bones moves less\n", "", r->driftCount - snw_driftsShown);
     free(taken);
+}
+
+// What to turn, by what moves most.
+static void PrintKnobs(const snwBakeReport* r)
+{
+    char lag[32];
+    LengthText(2 * r->lag, lag);
+    printf("%-10s --softness 2 for about %s, 0.5 for a quarter of that%s\n", "turn", lag,
+        r->limited > 0.05 ? "; --falloff 0 lets flesh go beyond its reach" : "");
+    if (r->lagBone[0] != 0)
+        printf(
+            "%-10s --material '%s:muscle' firms up what moves most, '%s:fat' loosens it\n", "", r->lagBone, r->lagBone);
 }
 
 static void PrintFiles(const snwBakeOutputReport* written)
@@ -182,6 +194,7 @@ void snwBakeReport_Print(const snwBake* bake, const snwBakeOutputReport* written
     printf("%-10s %.0f %% at worst, frame %d, %s (the artist's own motion: %.0f %%)\n", "stretch", 100 * r->stretch,
         r->stretchFrame, r->stretchBone[0] != 0 ? r->stretchBone : "no bone", 100 * r->artistStretch);
     PrintDrift(r);
+    PrintKnobs(r);
     PrintFiles(written);
     if (r->checked)
         printf(

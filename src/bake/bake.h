@@ -114,6 +114,7 @@ typedef struct snwBakeReport
     int lagFrame;
     const char* lagBone;
     snwVec3 lagPlace;      // m, in the world
+    snwVec3 lagNormal;     // of the surface there
     double size;           // m, of the character
     int cuts;              // frames between which the artist's motion jumps
     double inverted;       // the largest share of the flesh that is turned inside out in a frame

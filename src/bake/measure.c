@@ -119,13 +119,13 @@ static double InvertedShare(const snwCharacterDef* def, const float* x)
     return def->tetCount > 0 ? (double)count / def->tetCount : 0;
 }
 
-static void MeasureLag(Meter* meter, int frame, int index, const float* flesh, const float* artist)
+static void MeasureLag(Meter* meter, int frame, int index, const snwSkin* flesh, const float* artist)
 {
     const snwWeights* weights = &meter->character->def.boneWeights;
     snwBakeReport* report = &meter->bake->report;
     for (int v = 0; v < snwPrepared_GetSurface(meter->bake->prepared, index)->vertexCount; ++v)
     {
-        const float* x = flesh + 3 * (size_t)v;
+        const float *x = flesh->positions + 3 * (size_t)v, *normal = flesh->normals + 3 * (size_t)v;
         float d[3];
         for (int k = 0; k < 3; ++k)
             d[k] = x[k] - artist[3 * (size_t)v + (size_t)k];
@@ -137,6 +137,7 @@ static void MeasureLag(Meter* meter, int frame, int index, const float* flesh, c
             report->lagFrame = frame;
             report->lagBone = snwBake_MainBone(meter->character, carrier);
             report->lagPlace = (snwVec3){(double)x[0], (double)x[1], (double)x[2]};
+            report->lagNormal = (snwVec3){(double)normal[0], (double)normal[1], (double)normal[2]};
         }
         for (int i = weights->vertexCount > 0 ? weights->starts[carrier] : 0;
              weights->vertexCount > 0 && i < weights->starts[carrier + 1]; ++i)
@@ -170,7 +171,7 @@ static snwResult MeasureSurfaces(Meter* meter, int frame, snwMessage* message)
             meter->bake->report.rideFrame = frame;
         }
         MeasureStretch(meter, frame, bake->surfaces[i], flesh.positions, artist.positions);
-        MeasureLag(meter, frame, bake->surfaces[i], flesh.positions, artist.positions);
+        MeasureLag(meter, frame, bake->surfaces[i], &flesh, artist.positions);
     }
     for (int b = 0; b < meter->boneCount; ++b)
     {

@@ -11,7 +11,9 @@
 //     levels of detail. Else it is flesh as well: a head that is a mesh of its own;
 //   - an open piece whose material is see-through is carried: cards of hair, feathers, lace;
 //   - a small closed piece of any surface (a sixth of the size at most) that follows one bone alone, or none where the
-//     file has no weights, is rigid: eyes, teeth, claws, buttons. Not the largest piece of the flesh.
+//     file has no weights, is rigid: eyes, teeth, claws, buttons. Not the largest piece of the flesh;
+//   - so is a closed piece of up to half of the size that follows one bone alone beside a body that is mostly one piece
+//     and follows several: an axe, a backpack. A body made of shells that follow one bone each stays flesh.
 //
 // A rigid piece moves with the bone that most of its weight follows.
 
@@ -25,6 +27,7 @@
 
 #define SNW_NEAR_SHARE  0.04 // of the size: so near to the flesh is on it
 #define SNW_SMALL_SHARE 0.16 // of the size: a piece as large may be rigid
+#define SNW_LARGE_SHARE 0.5  // the same of what is in somebody's hand
 #define SNW_ALONE       0.98 // weight with which a piece follows one bone alone
 
 enum
@@ -43,6 +46,7 @@ typedef enum Why
     snw_whyNear,
     snw_whyCards,
     snw_whySmall,
+    snw_whyHeld,
     snw_whyCount,
 } Why;
 
@@ -217,6 +221,15 @@ typedef struct Piece
     Why why;
 } Piece;
 
+typedef struct Sorting
+{
+    int main; // the surface that is flesh
+    Why* whys;
+    Piece** pieces;                                    // of each surface
+    bool oneBody;                                      // one piece is most of the main surface
+    int (*counts)[snw_surfaceRigid + 1][snw_whyCount]; // by surface: pieces of each kind and reason
+} Sorting;
+
 static void AddVertex(const snwPreparer* p, int index, int vertex, Piece* piece)
 {
     const snwRestSurface* surface = &p->surfaces[index];
@@ -289,11 +302,12 @@ static bool IsSeeThrough(const snwPreparer* p, const char* material)
 }
 
 static snwResult ChooseKind(
-    snwPreparer* p, int index, int main, Piece* piece, bool largest, Why why, snwSurfaceKind* kind)
+    snwPreparer* p, int index, const Sorting* sorting, Piece* piece, bool largest, snwSurfaceKind* kind)
 {
     const snwRestSurface* surface = &p->surfaces[index];
     const char* material = piece->partTriangles > 0 ? p->asset->meshes[surface->mesh].parts[piece->part].material : "";
     snwSurfaceSetting asked = {0};
+    Why why = sorting->whys[index];
     *kind = surface->kind;
     piece->why = why;
     if (surface->setting.kind != snw_useAuto)
@@ -304,7 +318,8 @@ static snwResult ChooseKind(
                                         : snw_ok;
     snwSurfaceUse use = asked.kind;
     piece->why = use != snw_useAuto ? snw_whyAsked : piece->why;
-    if (use == snw_useAuto && surface->kind != snw_surfaceRigid && why != snw_whyNamed && !(largest && index == main))
+    if (use == snw_useAuto && surface->kind != snw_surfaceRigid && why != snw_whyNamed &&
+        !(largest && index == sorting->main))
     {
         use = UseOfName(material);
         piece->why = use != snw_useAuto ? snw_whyNamed : piece->why;
@@ -329,19 +344,21 @@ static snwResult ChooseKind(
         *kind = snw_surfaceRigid;
         piece->why = snw_whySmall;
     }
+    else if (surface->kind == snw_surfaceSoft && size < SNW_LARGE_SHARE * p->size && !piece->open && piece->bone >= 0 &&
+             !(largest && index == sorting->main) && sorting->oneBody)
+    {
+        *kind = snw_surfaceRigid;
+        piece->why = snw_whyHeld;
+    }
     return result;
 }
 
-// counts: by kind and reason, of the pieces.
-static snwResult SortPieces(
-    snwPreparer* p, int index, int main, Why why, int counts[snw_surfaceRigid + 1][snw_whyCount])
+static snwResult FindPieces(snwPreparer* p, int index, Piece** out)
 {
-    snwRestSurface* surface = &p->surfaces[index];
+    const snwRestSurface* surface = &p->surfaces[index];
     Piece* pieces = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof *pieces);
     int* triangles = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof *triangles);
-    double* sums = snwPreparer_Alloc(p, p->rigCount + 1, sizeof *sums);
-    surface->shellBones = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof(int));
-    surface->shellKinds = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof *surface->shellKinds);
+    *out = pieces;
     if (p->arena.failed)
         return snwFailMemory(p->message);
     for (int i = 0; i < surface->vertexCount; ++i)
@@ -353,6 +370,28 @@ static snwResult SortPieces(
         pieces[surface->shellOf[surface->weld.map[corner]]].open |= shell->openEdges > 0;
     }
     FindParts(p, surface, pieces, triangles);
+    return snw_ok;
+}
+
+// Whether one piece that follows several bones is most of the surface.
+static bool IsOneBody(const snwRestSurface* surface, const Piece* pieces)
+{
+    for (int i = 0; i < surface->shellCount; ++i)
+        if (pieces[i].bone == snw_severalBones && 2 * pieces[i].vertexCount > surface->vertexCount)
+            return true;
+    return false;
+}
+
+static snwResult SortPieces(snwPreparer* p, int index, const Sorting* sorting)
+{
+    snwRestSurface* surface = &p->surfaces[index];
+    Piece* pieces = sorting->pieces[index];
+    Why why = sorting->whys[index];
+    double* sums = snwPreparer_Alloc(p, p->rigCount + 1, sizeof *sums);
+    surface->shellBones = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof(int));
+    surface->shellKinds = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof *surface->shellKinds);
+    if (p->arena.failed)
+        return snwFailMemory(p->message);
     double largest = 0;
     for (int i = 0; i < surface->shellCount; ++i)
         largest = fmax(largest, snwVec3_Distance(pieces[i].lower, pieces[i].upper));
@@ -362,9 +401,9 @@ static snwResult SortPieces(
     for (int i = 0; i < surface->shellCount && result >= 0; ++i)
     {
         bool isLargest = !(snwVec3_Distance(pieces[i].lower, pieces[i].upper) < largest);
-        result = ChooseKind(p, index, main, &pieces[i], isLargest, why, &surface->shellKinds[i]);
+        result = ChooseKind(p, index, sorting, &pieces[i], isLargest, &surface->shellKinds[i]);
         has[surface->shellKinds[i]] = true;
-        counts[surface->shellKinds[i]][pieces[i].why] += 1;
+        sorting->counts[index][surface->shellKinds[i]][pieces[i].why] += 1;
         bool own = surface->kind == snw_surfaceRigid && why != snw_whyNamed;
         surface->shellBones[i] = surface->shellKinds[i] != snw_surfaceRigid ? -1
                                  : own && (surface->rigidBone >= 0 || p->weights[index].starts == NULL)
@@ -388,7 +427,8 @@ static void TellKinds(snwPreparer* p, int (*counts)[snw_surfaceRigid + 1][snw_wh
 {
     static const char* const s_kinds[] = {"soft", "carried", "rigid"};
     static const char* const s_whys[] = {"", "as asked", "for it hangs on a bone", "by name",
-        "for it lies on the flesh", "for it is see-through and open", "for it is small, closed and of one bone"};
+        "for it lies on the flesh", "for it is see-through and open", "for it is small, closed and of one bone",
+        "for it is closed and of one bone beside the body"};
     for (int kind = snw_surfaceSoft; kind <= snw_surfaceRigid; ++kind)
         for (int why = snw_whyAsked; why < snw_whyCount; ++why)
         {
@@ -421,23 +461,28 @@ static void TellKinds(snwPreparer* p, int (*counts)[snw_surfaceRigid + 1][snw_wh
 snwResult snwPreparer_SortSurfaces(snwPreparer* p)
 {
     snwResult result = snw_ok;
-    Why* whys = snwPreparer_Alloc(p, p->surfaceCount + 1, sizeof *whys);
-    int(*counts)[snw_surfaceRigid + 1][snw_whyCount] = snwPreparer_Alloc(p, p->surfaceCount + 1, sizeof *counts);
+    Sorting sorting = {.whys = snwPreparer_Alloc(p, p->surfaceCount + 1, sizeof *sorting.whys),
+        .pieces = snwPreparer_Alloc(p, p->surfaceCount + 1, sizeof(void*)),
+        .counts = snwPreparer_Alloc(p, p->surfaceCount + 1, sizeof *sorting.counts)};
     if (p->arena.failed)
         return snwFailMemory(p->message);
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
-        result = UseSetting(p, &p->surfaces[i], &whys[i]);
-    int main = FindMain(p);
-    if (result >= 0 && main < 0)
+        result = UseSetting(p, &p->surfaces[i], &sorting.whys[i]);
+    sorting.main = FindMain(p);
+    if (result >= 0 && sorting.main < 0)
         return snwFail(p->message, snw_errorInput, "make one of the surfaces soft", "no surface is flesh");
     if (result >= 0)
     {
-        p->surfaces[main].kind = snw_surfaceSoft;
-        result = ProposeKinds(p, main, whys);
+        p->surfaces[sorting.main].kind = snw_surfaceSoft;
+        result = ProposeKinds(p, sorting.main, sorting.whys);
     }
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
-        result = SortPieces(p, i, main, whys[i], counts[i]);
+        result = FindPieces(p, i, &sorting.pieces[i]);
     if (result >= 0)
-        TellKinds(p, counts);
+        sorting.oneBody = IsOneBody(&p->surfaces[sorting.main], sorting.pieces[sorting.main]);
+    for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
+        result = SortPieces(p, i, &sorting);
+    if (result >= 0)
+        TellKinds(p, sorting.counts);
     return result;
 }

@@ -198,6 +198,13 @@ static double HighValue(const snwFilm* film, double most)
     return most * (bin + 1) / snw_bins;
 }
 
+// Up to two digits: all of the colours are used.
+static double RoundFinely(double value)
+{
+    double step = pow(10, floor(log10(value)) - 1);
+    return step * ceil(value / step - 1e-9);
+}
+
 static snwScale MakeScale(const snwFilm* film)
 {
     static const char* const titles[][2] = {[snw_filmStrain] = {"largest stretch", "%"},
@@ -215,7 +222,9 @@ static snwScale MakeScale(const snwFilm* film)
         }
     snwScale scale = {.title = film->differs ? "flesh" : titles[film->def.look][0],
         .unit = film->differs ? "mm" : titles[film->def.look][1]};
-    scale.upper = most > 0 ? snwScale_RoundUp(HighValue(film, most)) : 1;
+    scale.upper = most <= 0       ? 1
+                  : film->differs ? RoundFinely(HighValue(film, most))
+                                  : snwScale_RoundUp(HighValue(film, most));
     scale.logarithmic = film->def.look == snw_filmStiffness && most > 0;
     if (scale.logarithmic)
     {

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SNW_SEEN 0.5f // cosine of the angle at which a side is still seen
+
 enum
 {
     snw_maxTiles = 16,
@@ -152,13 +154,28 @@ static snwResult Advance(Tiles* tiles, int done, snwMessage* message)
     return result >= 0 ? snw_ok : snwFail(message, result, NULL, "the drawing was stopped");
 }
 
-// From the same side as the film, but so near that the focus fills the picture.
+// Turns the camera about the vertical to the side that the focus faces, unless it sees that side.
+static void FaceFocus(const snwTilesDef* def, snwCamera* camera)
+{
+    snwFloat3 normal = snwFloat3_FromVec3(def->focusNormal), forward = camera->forward;
+    normal.y = forward.y = 0;
+    float length = snwFloat3_Length(normal) * snwFloat3_Length(forward);
+    float co = -snwFloat3_Dot(normal, forward) / length, si = -snwFloat3_Cross(forward, normal).y / length;
+    if (!(length > 0.3f) || co > SNW_SEEN)
+        return;
+    snwFloat3* axes[] = {&camera->right, &camera->up, &camera->forward};
+    for (int i = 0; i < 3; ++i)
+        *axes[i] = (snwFloat3){co * axes[i]->x + si * axes[i]->z, axes[i]->y, co * axes[i]->z - si * axes[i]->x};
+}
+
+// From the side of the film, or where the focus is to be seen, but so near that the focus fills the picture.
 static void LookAtFocus(const snwTilesDef* def)
 {
     snwFloat3 focus = {(float)def->focus.x, (float)def->focus.y, (float)def->focus.z};
     for (int i = 0; i < def->count && def->focusRadius > 0; ++i)
     {
         snwCamera* camera = &def->films[i]->camera;
+        FaceFocus(def, camera);
         float away = (float)def->focusRadius / snwFloat_Min(camera->tanX, camera->tanY);
         camera->position = snwFloat3_Sub(focus, snwFloat3_Scale(camera->forward, away));
     }

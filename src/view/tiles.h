@@ -15,6 +15,7 @@ typedef struct snwTilesDef
     const char* picturePath;  // NULL: none
     int pictureFrame;         // of it; -1: the frame that tells most of the first film
     snwVec3 focus;            // m: what the picture shows from near
+    snwVec3 focusNormal;      // of the surface there: it is seen from that side; 0: from where the film is
     double focusRadius;       // m; 0: it shows everything, as the film
     bool overwrite;
 } snwTilesDef;
