@@ -429,6 +429,7 @@ faults=(
     'prepare.closedPiecesOfOneBoneBesideTheBodyAreRigid@src/prepare/kinds.c@s/#define SNW_LARGE_SHARE 0.5 /#define SNW_LARGE_SHARE 0.1 /'
     'bake.kindsAreChangedByPattern@src/bake/materials.c@s/{settings->soft, "soft"}/{NULL, "soft"}/'
     'wobble.fleshFollowsWhatMorphsSqueeze@src/sim/pbcd/pbcd_rig.c@s/        .shaped = model->moving ? work->shaped : NULL,/        .shaped = NULL,/'
+    'bake.thePictureShowsWhatFleshDoes@src/app/bake_film.c@s/        .focusRadius = fmin(/        .focusRadius = 6 * fmin(/'
     'bake.everyPhaseTellsAndCanBeStopped@src/bake/against.c@s/        result = Tell(job);/        result = snw_ok;/'
     'bake.everyPhaseTellsAndCanBeStopped@src/app/bake_film.c@s/if (result >= 0 \&\& def->progress != NULL \&\& def->progress(i + 1, shown, def->user) < 0)/if (result > 1)/'
     'bake.clipsWithoutANameAreFoundByNumber@src/bake/plan.c@s/clips\[bake->plan.motion\] : -1;/clips[0] : -1;/'

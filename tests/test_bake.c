@@ -15,6 +15,7 @@
 #include "view/film.h"
 #include "view/film_surface.h"
 
+#include <png.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -1203,6 +1204,36 @@ static snwResult BakeAll(const char* path, const char* folder, Stopper* stopper)
     json_decref((json_t*)def.words);
     snwDestroyContext(context);
     return result;
+}
+
+// Where flesh moves most, the artist's tile and the one with flesh are not the same to the eye.
+TEST(bake, thePictureShowsWhatFleshDoes)
+{
+    char picture[192];
+    Take take = Run(BendFile("shown"), "shown", "{'softness': 2, 'end': 0.6, 'preroll': 0}");
+    REQUIRE(take.result >= 0);
+    snprintf(picture, sizeof picture, "%s/shown.png", snwTest_TempDir());
+    snwBakeFilmDef film = snwDefaultBakeFilmDef();
+    film.folder = take.folder;
+    film.picture = picture;
+    film.width = film.height = 96;
+    film.overwrite = true;
+    REQUIRE(snwBakeFilm_Draw(take.context, take.bake, &film, &take.message) >= 0);
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    REQUIRE(png_image_begin_read_from_file(&image, picture) != 0);
+    image.format = PNG_FORMAT_GRAY;
+    unsigned char* pixels = malloc(PNG_IMAGE_SIZE(image));
+    REQUIRE(png_image_finish_read(&image, NULL, pixels, 0, NULL) != 0);
+
+    // Tiles of 96 pixels, 6 apart, in a margin of 22.
+    int width = (int)image.width, differ = 0;
+    REQUIRE(width == 2 * 22 + 3 * 96 + 2 * 6);
+    for (int y = 22; y < 22 + 96; ++y)
+        for (int x = 22; x < 22 + 96; ++x)
+            differ += abs(pixels[y * width + x] - pixels[y * width + x + 102]) > 24;
+    CHECK(differ > 96 * 96 / 40);
+    free(pixels);
+    Close(&take);
 }
 
 TEST(bake, everyPhaseTellsAndCanBeStopped)
