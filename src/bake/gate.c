@@ -248,6 +248,14 @@ static snwResult JudgeRide(const snwBakeReport* report, snwMessage* message)
                      report->rideMesh, 100 * report->ride / report->size, report->rideFrame, report->clip);
 }
 
+// Names of a document that was made end with it; those of the report do not.
+static void KeepNames(snwArena* arena, snwAgainstPlace* place)
+{
+    place->mesh = snwArena_Text(arena, place->mesh);
+    place->bone = snwArena_Text(arena, place->bone);
+    place->clip = snwArena_Text(arena, place->clip);
+}
+
 snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written, snwMessage* message)
 {
     Gate gate = {.bake = bake, .frame = -1};
@@ -272,6 +280,14 @@ snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written
     if (result >= 0 && comparable)
         result = CompareHeld(&gate, &def, message);
     bake->report.unit = reel->scale;
+    snwAgainst* against = &bake->report.against;
+    KeepNames(&bake->arena, &against->mostPlace);
+    KeepNames(&bake->arena, &against->missedPlace);
+    KeepNames(&bake->arena, &against->barePlace);
+    KeepNames(&bake->arena, &against->heldPlace);
+    KeepNames(&bake->arena, &against->tornPlace);
+    if (result >= 0 && bake->arena.failed)
+        result = snwFailMemory(message);
     if (result >= 0 && comparable)
         result = snwAgainst_Judge(&bake->report.against, message);
     if (result >= 0 && comparable)
