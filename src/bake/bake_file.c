@@ -74,25 +74,32 @@ static void Tell(const snwBake* bake, const snwBakeOutputReport* written, snwBak
     AddNotes(report, written->notes, written->noteCount);
 }
 
-snwResult snwBakeFile(snwContext* context, const snwBakeFileDef* def, snwBakeFileReport* report, snwMessage* message)
+// From the open bake to files that are right.
+static snwResult WriteAll(snwBake* bake, const snwBakeFileDef* def, snwBakeOutputReport* written, snwMessage* message)
+{
+    snwBakeOutputDef out;
+    snwResult result = snwBake_FindOutput(bake, def->output, def->overwrite, &out, message);
+    if (result >= 0)
+        result = snwBake_Run(bake, message);
+    if (result < 0)
+        return result;
+    out.progress = Written;
+    out.user = (void*)def;
+    result = snwBakeOutput_Write(bake->context, snwBake_GetFrames(bake), &out, written, message);
+    if (result < 0)
+        return result;
+    result = snwBake_CheckWritten(bake, written, message);
+    for (int i = 0; i < written->fileCount && result < 0; ++i)
+        remove(written->files[i]); // nobody shall take it for right; the frames stay
+    return result;
+}
+
+static snwResult BakeWith(
+    snwContext* context, const snwBakeFileDef* def, const json_t* words, snwBakeFileReport* report, snwMessage* message)
 {
     char folder[snw_bakePathSize];
-    snwBakeOutputDef out;
-    snwBake* bake = NULL;
-    json_t* words = NULL;
-    if (def->source == NULL || def->output == NULL)
-        return snwFail(message, snw_errorArgument, "name both", "a bake needs a source and an output");
-    if (def->settings != NULL && !json_is_object(words = json_loads(def->settings, 0, NULL)))
-    {
-        json_decref(words);
-        return snwFail(message, snw_errorArgument, "{\"clip\": \"Run\"}", "the settings are no JSON object");
-    }
-    if (def->folder == NULL && !snwBake_NameFolder(def->output, folder, sizeof folder))
-    {
-        json_decref(words);
+    if (!snwBake_NameFolder(def->output, folder, sizeof folder))
         return snwFail(message, snw_errorArgument, "a shorter one", "the path of the output is too long");
-    }
-
     snwBakeDef inner = snwDefaultBakeDef();
     inner.source = def->source;
     inner.folder = def->folder != NULL ? def->folder : folder;
@@ -102,32 +109,34 @@ snwResult snwBakeFile(snwContext* context, const snwBakeFileDef* def, snwBakeFil
     inner.prepare.scale = def->scale > 0 ? def->scale : inner.prepare.scale;
     inner.progress = Progressed;
     inner.user = (void*)def;
+
+    snwBake* bake = NULL;
     snwBakeOutputReport* written = snwAlloc(context, sizeof *written);
     snwResult result = written != NULL ? snwBake_Open(context, &inner, &bake, message) : snwFailMemory(message);
-    if (result >= 0)
-        result = snwBake_FindOutput(bake, def->output, def->overwrite, &out, message);
-    if (result >= 0)
-        result = snwBake_Run(bake, message);
-    if (result >= 0)
+    if (bake != NULL && written != NULL)
     {
-        out.progress = Written;
-        out.user = (void*)def;
-        result = snwBakeOutput_Write(context, snwBake_GetFrames(bake), &out, written, message);
+        result = WriteAll(bake, def, written, message);
+        if (result >= 0 && report != NULL)
+            Tell(bake, written, report);
+        if (result >= 0)
+            snwBake_RemoveFolder(bake);
+        else
+            snwBake_TidyFolder(bake);
     }
-    if (result >= 0)
-    {
-        result = snwBake_CheckWritten(bake, written, message);
-        for (int i = 0; i < written->fileCount && result < 0; ++i)
-            remove(written->files[i]); // nobody shall take it for right; the frames stay
-    }
-    if (result >= 0 && report != NULL)
-        Tell(bake, written, report);
-    if (result >= 0)
-        snwBake_RemoveFolder(bake);
-    else if (bake != NULL)
-        snwBake_TidyFolder(bake);
     snwBake_Close(bake);
     snwFree(context, written);
-    json_decref(words);
     return result < 0 ? result : snw_ok;
+}
+
+snwResult snwBakeFile(snwContext* context, const snwBakeFileDef* def, snwBakeFileReport* report, snwMessage* message)
+{
+    if (def->source == NULL || def->output == NULL)
+        return snwFail(message, snw_errorArgument, "name both", "a bake needs a source and an output");
+    json_t* words = def->settings != NULL ? json_loads(def->settings, 0, NULL) : NULL;
+    snwResult result = def->settings != NULL && !json_is_object(words)
+                           ? snwFail(
+                                 message, snw_errorArgument, "{\"clip\": \"Run\"}", "the settings are no JSON object")
+                           : BakeWith(context, def, words, report, message);
+    json_decref(words);
+    return result;
 }
