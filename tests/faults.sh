@@ -79,6 +79,7 @@ faults=(
     'retarget.strangersAreRefusedUnlessAMapTellsWhoIsWho@src/bake/retarget.c@s/out->matched > 0 .. 4 \* out->matched >= fewer/true/'
     'bake.loopsThatAreAjarAreClosedAndTold@src/bake/seam.c@s/            v\[k\] += share .*/            v[k] += 0;/;s/snwVec3_Scale(missing, share)/snwVec3_Scale(missing, 0.5 * share)/'
     'bake.mistakesAreTheOptionsOrTheFiles@src/app/common.c@s/ || message->result == snw_errorUnsupported//'
+    'bake.nodesThatMoveCarryASoftBody@src/prepare/kinds.c@s/if (on > SNW_TOUCHES/if (on > 2/'
     'draco.packedMeshesAreThoseThatWerePacked@src/asset/gltf_draco.c@s/                accessor->offset = offset;/                accessor->offset = 0;/'
     'draco.damagedDataIsRefusedWithItsPlace@src/asset/gltf_draco.c@s/        if (wanted != (i == 0 ? corners : vertices))/        if (i == 0 \&\& wanted != corners)/'
     'draco.whatIsAddedKeepsThePackedDataOrLetsItGo@src/asset/gltf_write_morph.c@s/^    snwGltfWriter_LoosenDraco(.*/    {}/'

@@ -567,6 +567,32 @@ TEST(bake, nodesThatMoveCarryASoftBody)
         CHECK(snwVec3_Distance(middle, wanted) < 0.02 * def->vertexCount);
     }
     Close(&take);
+
+    // A part that touches the bar turns with its own node, rigidly.
+    snwGltfWorld world = snwPrepareWorld_Make(&(snwPrepareWorld){.swing = true, .hat = true, .carried = true});
+    snwGltfWorld_Set(&world, "nodes/5/translation", "[0, 0.1, 0]");
+    snwGltfWorld_Set(&world, "nodes/5/name", "'wheel'");
+    snwGltfWorld_Set(&world, "meshes/1/name", "'wheel'");
+    snwGltfBytes bytes = snwGltfWorld_Glb(&world);
+    snwGltfWorld_Free(&world);
+    snprintf(out, sizeof out, "%s/wheel.glb", snwTest_TempDir());
+    FILE* file = fopen(out, "wb");
+    REQUIRE(file != NULL && fwrite(bytes.data, 1, bytes.size, file) == bytes.size);
+    fclose(file);
+    free(bytes.data);
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwPrepareReport report;
+    snwPrepared* prepared = snwPrepareWorld_Prepare(context, out, &report);
+    REQUIRE(prepared != NULL);
+    CHECK(strcmp(snwPrepared_GetSurface(prepared, 1)->name, "wheel") == 0);
+    CHECK_INT(snwPrepared_GetSurface(prepared, 0)->kind, snw_surfaceSoft);
+    CHECK_INT(snwPrepared_GetSurface(prepared, 1)->kind, snw_surfaceRigid);
+    int bone = snwPrepared_GetSurface(prepared, 1)->bone;
+    const snwCharacterDef* made = snwCharacter_GetDef(snwPrepared_GetCharacter(prepared));
+    CHECK(bone >= 0 && strcmp(made->bones[bone].name, "lower") == 0);
+    snwPrepared_Release(prepared);
+    snwDestroyContext(context);
+
     snprintf(out, sizeof out, "%s/carried_soft.glb", snwTest_TempDir());
     snwProcess run = RUN("bake", path, "-o", out, "--clip", "swing", "--end", "0.5", "--elements", "150");
     CHECK_INT(run.code, 0);

@@ -2,7 +2,7 @@
 // first: of the surface, else of the material that most of a piece has. What nobody said is decided by these rules:
 //
 //   - a surface that hangs on a joint without a skin is rigid with it; so is one that hangs on another node that moves,
-//     unless nothing in the file has a skin;
+//     unless nothing in the file has a skin: then only what touches the flesh and has a node of its own, as a wheel;
 //   - the surface with the most area is flesh, and its largest piece stays it whatever it is called;
 //   - names of surfaces, meshes and materials tell: teeth, eyes, nails, horns, armour and weapons are rigid, hair,
 //   lashes
@@ -26,6 +26,8 @@
 #include <string.h>
 
 #define SNW_NEAR_SHARE  0.04 // of the size: so near to the flesh is on it
+#define SNW_LIES_ON     0.6  // of its vertices
+#define SNW_TOUCHES     0.1  // of its vertices
 #define SNW_SMALL_SHARE 0.16 // of the size: a piece as large may be rigid
 #define SNW_LARGE_SHARE 0.5  // the same of what is in somebody's hand
 #define SNW_ALONE       0.98 // weight with which a piece follows one bone alone
@@ -176,12 +178,21 @@ static snwResult MakeSoup(snwPreparer* p, const snwRestSurface* surface, snwSoup
     return snwCreateSoup(p->context, &def, soup, p->message);
 }
 
-static bool LiesOn(const snwPreparer* p, const snwRestSurface* surface, const snwSoup* flesh)
+// The share of it that lies in or near the flesh.
+static double ShareOn(const snwPreparer* p, const snwRestSurface* surface, const snwSoup* flesh)
 {
     int step = surface->weld.count / snw_maxSamples + 1, near = 0, count = 0;
     for (int i = 0; i < surface->weld.count; i += step, ++count)
         near += snwSoup_Distance(flesh, surface->positions[surface->weld.sources[i]]) < SNW_NEAR_SHARE * p->size;
-    return near > 0.6 * count;
+    return count > 0 ? (double)near / count : 0;
+}
+
+// Without a skin: does another node carry it than the flesh?
+static bool MovesApart(const snwPreparer* p, int index, int main)
+{
+    const snwRigWeights *own = &p->weights[index], *flesh = &p->weights[main];
+    return p->asset->skinCount == 0 && p->surfaces[index].node >= 0 && own->starts != NULL && flesh->starts != NULL &&
+           own->bones[0] != flesh->bones[0];
 }
 
 // What names tell of whole surfaces, and where they are.
@@ -197,7 +208,15 @@ static snwResult ProposeKinds(snwPreparer* p, int main, Why* whys)
         snwSurfaceUse use = UseOfName(surface->name);
         if (use == snw_useAuto)
             use = UseOfName(p->asset->meshes[surface->mesh].name);
-        whys[i] = use != snw_useAuto ? snw_whyNamed : LiesOn(p, surface, flesh) ? snw_whyNear : snw_whyNot;
+        double on = use == snw_useAuto ? ShareOn(p, surface, flesh) : 0;
+        if (on > SNW_TOUCHES && MovesApart(p, i, main))
+        {
+            whys[i] = snw_whyHangs;
+            surface->kind = snw_surfaceRigid;
+            surface->rigidBone = p->weights[i].bones[0];
+            continue;
+        }
+        whys[i] = use != snw_useAuto ? snw_whyNamed : on > SNW_LIES_ON ? snw_whyNear : snw_whyNot;
         surface->kind = use == snw_useRigid     ? snw_surfaceRigid
                         : whys[i] == snw_whyNot ? snw_surfaceSoft
                                                 : snw_surfaceCarried;
