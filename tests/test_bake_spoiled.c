@@ -427,7 +427,7 @@ static snwResult BakeRig(const char* path, snwBakeReport* told, snwMessage* mess
     snwBake* bake = NULL;
     snprintf(folder, sizeof folder, "%s/spoiled.bake", snwTest_TempDir());
     snprintf(out, sizeof out, "%s/spoiled_soft.glb", snwTest_TempDir());
-    json_t* words = json_pack("{s:f, s:f, s:f}", "end", 0.3, "fps", 20.0, "preroll", 0.1);
+    json_t* words = json_pack("{s:f, s:f, s:f}", "end", 0.15, "fps", 20.0, "preroll", 0.1);
     def.source = path;
     def.folder = folder;
     def.words = words;

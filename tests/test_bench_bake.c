@@ -12,6 +12,9 @@ static const struct
 {
     const char *name, *metric, *why;
 } s_missed[] = {
+    {"fox-run", "blender_err", "0.0029: Blender turns bones straight between keys"},
+    {"fox-run-joints", "blender_err", "0.0026: the same"},
+    {"fox-run-joints", "gate_err", "2 % above the tolerance, between the frames of the fit"},
     {"robot", "targets_per_frame", "0.52: two hands, two meshes, with 21 targets each for 81 frames"},
     {"robot-compress", "bake_err", "2 % above the tolerance: curves of both signs end there"},
     {"facecap-compress", "size_ratio", "1.9: the source is compressed, and 336 frames are added"},
