@@ -524,12 +524,13 @@ TEST(prepare, namesOfSurfacesAndMaterialsTellWhatTheyAre)
         snwSurfaceKind kind;
         const char* words; // of a note; NULL: none
     } s_cases[] = {
-        {"shirt", NULL, NULL, snw_surfaceCarried, "carried by name: 'shirt'"},
+        {"shirt", NULL, NULL, snw_surfaceCarried, "carried for it lies on the flesh: 'shirt'"},
+        {"hair_front", NULL, NULL, snw_surfaceCarried, "carried by name: 'hair_front'"},
         {"L_Sword01", NULL, NULL, snw_surfaceRigid, "rigid by name: 'L_Sword01'"},
         {"leftEye", NULL, NULL, snw_surfaceRigid, "rigid by name"},
         {"upperEyelid", NULL, NULL, snw_surfaceCarried, "carried for it lies on the flesh"}, // no eye
         {"snail", NULL, NULL, snw_surfaceCarried, "carried for it lies on the flesh"},       // no nail
-        {"hatch", NULL, NULL, snw_surfaceCarried, "carried for it lies on the flesh"},       // no hat
+        {"gunther", NULL, NULL, snw_surfaceCarried, "carried for it lies on the flesh"},     // no gun
         {"x", "MAT_Teeth", NULL, snw_surfaceRigid, "rigid by name: 'x'"},
         {"shirt", NULL, "{'sinew': 1, 'surfaces': {'*SHI*': {'kind': 'rigid'}}}", snw_surfaceRigid, "rigid as asked"},
         {"x", "steel", "{'sinew': 1, 'surfaces': {'st?el': {'kind': 'rigid'}}}", snw_surfaceRigid, "rigid as asked"},

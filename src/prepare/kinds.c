@@ -4,9 +4,8 @@
 //   - a surface that hangs on a joint without a skin is rigid with it; so is one that hangs on another node that moves,
 //     unless nothing in the file has a skin: then only what touches the flesh and has a node of its own, as a wheel;
 //   - the surface with the most area is flesh, and its largest piece stays it whatever it is called;
-//   - names of surfaces, meshes and materials tell: teeth, eyes, nails, horns, armour and weapons are rigid, hair,
-//   lashes
-//     and clothes are carried;
+//   - names of surfaces, meshes and materials tell: teeth, eyes, nails, horns, armour and weapons are rigid, hair and
+//     lashes are carried. Not clothes: they are if they lie on flesh, but many a body has no legs but its trousers;
 //   - another surface is carried if most of its vertices lie inside of that flesh or near to it: clothes, hair, other
 //     levels of detail. Else it is flesh as well: a head that is a mesh of its own;
 //   - an open piece whose material is see-through is carried: cards of hair, feathers, lace;
@@ -71,15 +70,10 @@ static const struct
     {"axe", snw_useRigid}, {"knife", snw_useRigid}, {"blade", snw_useRigid}, {"spear", snw_useRigid},
     {"glasses", snw_useRigid}, {"goggles", snw_useRigid}, {"buckle", snw_useRigid}, {"button", snw_useRigid},
     {"earring", snw_useRigid}, {"hair", snw_useCarried}, {"beard", snw_useCarried}, {"mustache", snw_useCarried},
-    {"moustache", snw_useCarried}, {"feather", snw_useCarried}, {"cloth", snw_useCarried}, {"shirt", snw_useCarried},
-    {"pants", snw_useCarried}, {"trousers", snw_useCarried}, {"jeans", snw_useCarried}, {"skirt", snw_useCarried},
-    {"dress", snw_useCarried}, {"cape", snw_useCarried}, {"cloak", snw_useCarried}, {"jacket", snw_useCarried},
-    {"coat", snw_useCarried}, {"robe", snw_useCarried}, {"glove", snw_useCarried}, {"shoe", snw_useCarried},
-    {"boot", snw_useCarried}, {"sock", snw_useCarried}, {"scarf", snw_useCarried}, {"belt", snw_useCarried},
-    {"strap", snw_useCarried}, {"hat", snw_useCarried}};
+    {"moustache", snw_useCarried}, {"feather", snw_useCarried}};
 
 // Whether a part of the name begins with the word: parts begin after what is no letter and with capitals after small
-// letters. Short words have to be all of it, but for an s: "hats" is one, "hatch" is not.
+// letters. Short words have to be all of it, but for an s: "guns" are some, "gunther" is none.
 static bool NameHas(const char* name, const char* word)
 {
     size_t length = strlen(word);
