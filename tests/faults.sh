@@ -33,7 +33,7 @@ faults=(
     'origin.fallsInShortSubsteps@src/sim/origin.c@s/if (!(spacing > least \* fabs(whole))/if (!(spacing > 1e9 * least * fabs(whole))/'
     'origin.flightInShortSubstepsKeepsMomentumAndGainsNothing@src/sim/pbd/pbd.c@s/        loop.rounding = scratch->last;/        loop.rounding = NULL;/'
     'origin.flightInShortSubstepsKeepsMomentumAndGainsNothing@src/sim/constraints/neo_hookean.c@s/    return snwVec3_Distance(character->lower/    return 0.0 * snwVec3_Distance(character->lower/'
-    'origin.flightInShortSubstepsKeepsMomentumAndGainsNothing@src/sim/apd/apd_descent.c@s/left > 0.25 \* kinetic ? sqrt(left \/ kinetic) : 0.5/0.95/'
+    'origin.flightInShortSubstepsKeepsMomentumAndGainsNothing@src/sim/apd/apd_descent.c@s/left > 0.25 \* kinetic ? sqrt(left \/ kinetic) : 0.5/left > 1e30 ? 0.5 : 0.95/'
     'film.farFromHomeLooksTheSame@src/view/film_capture.c@s/    if (film->flat || film->shown != NULL || film->bodyCount == 0)/    if (film != NULL)/'
     'fleshbench.sizesMoveAlike@src/sim/constraints/pair_kernel.h@s/m11 = s->hh + snwWide_Load(bulk), r0/m11 = s->hh * snwWide_Splat(1e30f) + snwWide_Load(bulk), r0/'
     'guard.aPushBeyondReasonIsAnErrorWithPlaceAndRemedy@src/sim/guard.c@s/speed <= most \* most \&\& sum < INFINITY/isfinite(speed) \&\& sum < INFINITY/'
