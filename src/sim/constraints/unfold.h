@@ -4,7 +4,8 @@
 //
 // A round is one Gauss-Seidel sweep of C = V - V0 / 5 >= 0 over the tets that are near it. Rounds converge from as far
 // as poses of characters get (a third of the tets around 50 joints inside out, down to -4 of a volume: 8 to 60 rounds),
-// and where nothing is folded they cost one look at every volume.
+// and where nothing is folded they cost one look at every volume. Of the time of all sweeps (a dropped jello, part of
+// it pressed flat) that is 2 % in pbcd, whose law marks what it visits, and 9 % in pbd.
 
 #pragma once
 
