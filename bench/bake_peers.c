@@ -55,11 +55,14 @@ static double FarthestFrom(const snwAssetCache* cache, const float* shown)
     return worst;
 }
 
+// Importers have their own names for clips without one; a file with one clip needs none.
 static bool HasClip(const snwAsset* file, const char* clip, char note[160])
 {
-    for (int i = 0; i < file->animationCount; ++i)
-        if (strcmp(file->animations[i].name, clip) == 0)
-            return true;
+    bool found = file->animationCount == 1;
+    for (int i = 0; i < file->animationCount && !found; ++i)
+        found = strcmp(file->animations[i].name, clip) == 0;
+    if (found)
+        return true;
     snprintf(note, 160, "its clip has no name to ask for");
     return false;
 }
@@ -85,8 +88,8 @@ static double Compare(const snwBakeShown* shown, const char* program, const char
             if (node->mesh < 0 || node->skin < 0 || file->meshes[node->mesh].triangleCount == 0)
                 continue;
             snprintf(command, sizeof command, "%s '%s' %.9g %d %.9g '%s|%s' '%s' '%s' >/dev/null 2>&1", program, out,
-                shown->rate, shown->frames, shown->start, node->name, file->meshes[node->mesh].name, shown->clip,
-                shown->file);
+                shown->rate, shown->frames, shown->start, node->name, file->meshes[node->mesh].name,
+                file->animationCount == 1 ? "" : shown->clip, shown->file);
             int status = system(command); // NOLINT(cert-env33-c): the paths are ours, and quoted
             float* positions = ReadPositions(out, shown->frames, cache->cache.pointCount);
             error = positions != NULL ? FarthestFrom(&cache->cache, positions) : NAN;

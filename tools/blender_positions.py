@@ -3,6 +3,7 @@
 # What Blender shows of FILE: the positions of OBJECT's vertices in every frame, as floats x y z with Y up. FILE is a
 # .glb to import or a .py to run. OUT begins with the numbers of frames and of vertices, 32 bits each. Objects are
 # called as their node, but under a skin as their mesh: OBJECT may be NODE|MESH. START is the clip's time of frame 0, s.
+# CLIP may be '' where there is one alone.
 
 import runpy
 import struct
@@ -30,7 +31,7 @@ def play(holder):
         return
     holder.animation_data.action = None
     for track in holder.animation_data.nla_tracks:
-        track.mute = track.name.split('.')[0] != clip.split('.')[0]
+        track.mute = clip != '' and track.name.split('.')[0] != clip.split('.')[0]
         for strip in track.strips:
             late = 1 + strip.action_frame_start - strip.frame_start
             strip.frame_end += late
