@@ -120,6 +120,7 @@ faults=(
     'apd.pinsAreMetExactly@src/sim/apd/apd.c@s/body->pinned\[v\] ? (snwVec3){0, 0, 0} : r);/r);/'
     'apd.limitsStopTheFall@src/sim/apd/apd_bones.c@s/== snw_rowAtLeast \&\& snwSim_Param/== snw_rowAtLeast || snwSim_Param/'
     'apd.dragGoesItsShareOfTheWay@src/sim/apd/apd_contact.c@s/snwVec3_MulAdd(\*force, grip->parts\[i\].share, grip->pull);/snwVec3_MulAdd(*force, -grip->parts[i].share, grip->pull);/'
+    'rigpbd.squeezedElementsAreNotDrawnOutFar@src/sim/constraints/pair_kernel.h@s/    return -SafeRatio(snwWide_Max(over, /    return SafeRatio(snwWide_Max(over, /'
     'hands.handlesAreNotLedIntoColliders@src/sim/rigpbd/rigpbd_handles.c@s/    return depth > -room ? /    return depth > 1e9 ? /'
     'hands.handlesThatLeaveOthersBehindTakeTheirTime@src/sim/rigpbd/rigpbd_handles.c@s/IsLed(handle) ? work->goals\[i\] : handle->target.position/handle->target.position/'
     'grip.nothingJumpsWhenItIsTaken@src/sim/grip.c@s/        grab->vector = snwVec3_Sub(vertex, middle);/        grab->vector = snwVec3_Sub(vertex, vertex);/'

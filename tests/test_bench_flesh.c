@@ -27,7 +27,7 @@ static const struct
     {"manikin", 1000, {.method = "rigpbd", .hand = snw_stormDefault, .firstSeed = 1, .seedCount = 1}, true, true},
     {"manikin", 1000, {.method = "rigpbd", .hand = snw_stormHandle, .firstSeed = 1, .seedCount = 1}, true, false},
     {"horse", 1500, {.method = "rigpbd", .hand = snw_stormDefault, .substeps = 1, .seedCount = 1}, true, true},
-    {"manikin", 4000, {.method = "rigpbd", .hand = snw_stormVertex, .firstSeed = 0, .seedCount = 1}, true, true},
+    {"manikin", 4000, {.method = "rigpbd", .hand = snw_stormVertex, .firstSeed = 8, .seedCount = 1}, true, true},
     {"manikin", 4000, {.method = "rigpbd", .hand = snw_stormDefault, .substeps = 1, .seedCount = 1}, true, true},
     {"ghost", 750, {.method = "rigpbd", .hand = snw_stormDefault, .firstSeed = 1, .seedCount = 1}, true, true},
     {"ghost", 750, {.method = "rigpbd", .hand = snw_stormHandle, .firstSeed = 1, .seedCount = 1}, true, false},

@@ -22,6 +22,7 @@ typedef struct Lone
     double E, nu, volume, h, w[4];
     snwVec3 g[4];
     double start[4][3], moved[4][3];
+    unsigned char mark; // snwPairMark
 } Lone;
 
 static double Energy(const Lone* lone, const double x[4][3])
@@ -44,8 +45,9 @@ static double Energy(const Lone* lone, const double x[4][3])
     return lone->volume * (0.5 * mu * (size - lone->dimension) + 0.5 * lambda * (det - gamma) * (det - gamma));
 }
 
-// A triangle or tet with uneven corners and masses, deformed; visited once by the kernels of an instruction set.
-static Lone VisitLone(int dimension, double E, snwSimd simd)
+// A triangle or tet with uneven corners and masses, deformed; visited once by the kernels of an instruction set, or
+// unfolded `rounds` times after what these have marked.
+static Lone VisitStretched(int dimension, double E, snwSimd simd, const double stretch[3], int rounds)
 {
     snwContext* context = snwFixture_Context(1, simd, NULL);
     const snwVec3 corners[4] = {{0.1, 0.05, 0}, {0.4, 0.1, 0}, {0.2, 0.5, 0}, {0.25, 0.2, 0.375}};
@@ -70,7 +72,6 @@ static Lone VisitLone(int dimension, double E, snwSimd simd)
     Lone lone = {.dimension = dimension, .E = E, .nu = 0.3, .volume = character->restVolumes[0], .h = 1.0 / 900.0};
     for (int k = 0; k <= dimension; ++k)
     {
-        const double stretch[3] = {1.2, 0.9, 1.1};
         double p[3] = {corners[k].x, corners[k].y, corners[k].z};
         double turned[3] = {p[0] * stretch[0] + 0.3 * p[1], p[1] * stretch[1] - 0.2 * p[0], p[2] * stretch[2]};
         for (int d = 0; d < 3; ++d)
@@ -90,6 +91,12 @@ static Lone VisitLone(int dimension, double E, snwSimd simd)
         snwPairTriangles_Set(&pair, triangles), kernels->pairTriangles(&sweep, 0, 1);
     else
         snwPairTets_Set(&pair, tets), kernels->pairTets(&sweep, 0, 1);
+    for (int k = 0; k <= dimension && rounds > 0; ++k)
+        for (int d = 0; d < dimension; ++d)
+            rows[4 * k + d + (dimension == 2 ? 2 : 0)] = 0.0f;
+    for (int i = 0; i < rounds; ++i)
+        (dimension == 2 ? kernels->unfoldTriangles : kernels->unfoldTets)(&sweep, 0, 1);
+    lone.mark = folded[0];
     CHECK(snwPair_ShareCut(&pair) == 0.0);
     snwMat3 inverse,
         edges = snwMat3_FromColumns(snwVec3_Sub(corners[1], corners[0]), snwVec3_Sub(corners[2], corners[0]),
@@ -107,6 +114,32 @@ static Lone VisitLone(int dimension, double E, snwSimd simd)
     snwCharacter_Release(character);
     snwDestroyContext(context);
     return lone;
+}
+
+static Lone VisitLone(int dimension, double E, snwSimd simd)
+{
+    const double stretch[3] = {1.2, 0.9, 1.1};
+    return VisitStretched(dimension, E, simd, stretch, 0);
+}
+
+// What is squeezed and drawn out to more than three times its length is taken back to that.
+TEST(rigpbd, squeezedElementsAreNotDrawnOutFar)
+{
+    for (int dimension = 2; dimension <= 3; ++dimension)
+    {
+        const double stretch[3] = {6.0, 0.06, 0.9};
+        Lone lone = VisitStretched(dimension, 1e-2, snw_simdAuto, stretch, 8);
+        double size = 0.0;
+        for (int d = 0; d < dimension; ++d)
+        {
+            snwVec3 row = {0, 0, 0};
+            for (int k = 0; k <= dimension; ++k)
+                row = snwVec3_MulAdd(row, lone.start[k][d] + lone.moved[k][d], lone.g[k]);
+            size += snwVec3_Dot(row, row);
+        }
+        CHECK_INT(lone.mark, snw_pairSqueezed);
+        CHECK(size <= 10.0);
+    }
 }
 
 // Soft flesh moves by h^2 w times the force, and that is the gradient of the energy by finite differences.

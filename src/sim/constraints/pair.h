@@ -38,7 +38,9 @@
 //
 // The energy is finite where an element is inside out, and sweeps do not leave all of the wells there: legs that a body
 // has crushed, what a handle has thrown. So after the law and the rig, elements below a fifth of their volume get that
-// much, as hard constraints det F >= 0.2, in rounds over the blocks that the law has marked. Tried and worse: to leave
+// much, as hard constraints det F >= 0.2, in rounds over the blocks that the law has marked; and what is drawn out to
+// |F| > 3 there is taken back to that, for flesh that is pressed flat creeps along the ground until it is four times as
+// long, and stays folded. Tried and worse: to leave
 // velocities alone with that (what presses goes on), and to give back a twentieth of the volume per round at most.
 
 #pragma once
@@ -85,8 +87,8 @@ void snwPairTets_Set(const snwPairDef* def, snwPairTets* blocks);
 typedef enum snwPairMark
 {
     snw_pairSound,
-    snw_pairSqueezed, // an element had less than half of its volume when the law last visited it
-    snw_pairFolded,   // one was below a fifth when it was last unfolded
+    snw_pairSqueezed, // an element had less than 0.7 of its volume when the law last visited it
+    snw_pairFolded,   // one was below a fifth, or drawn out beyond three times, when it was last unfolded
 } snwPairMark;
 
 // One visit of all elements; see kernels.h.

@@ -17,8 +17,8 @@ SNW_VISIT void SolvePair(const PairSums* s, const float* bulk, snwWide* p, snwWi
     *q = (m00 * r1 - s->fh * r0) * inverse;
 }
 
-// What a visit does: the law; or, to elements below a fifth of their volume, det F = 0.2 along H, and nothing to
-// others.
+// What a visit does: the law; or, to elements below a fifth of their volume, det F = 0.2 along H, to those with |F| > 3
+// that much along F, and nothing to others.
 typedef enum PairDeed
 {
     Pair_law,
@@ -31,10 +31,20 @@ SNW_VISIT snwWide Unfolding(snwWide det, snwWide hh)
     return SafeRatio(snwWide_Max(snwWide_Splat(0.2f) - det, snwWide_Splat(0.0f)), hh);
 }
 
-// Which lanes are to be looked at, or were not upright yet; those without an element, or with all of it held, never.
-SNW_VISIT snwWideInt Folded(snwWide det, snwWide hh, PairDeed deed)
+// p of an unfolding: P = p F / a takes |F| back to 3.
+SNW_VISIT snwWide Shortening(snwWide size, snwWide ff)
 {
-    return (det < snwWide_Splat(deed == Pair_law ? 0.5f : 0.15f)) & (hh > snwWide_Splat(0.0f));
+    snwWide over = size - snwWide_Splat(3.0f) * snwWide_Sqrt(size);
+    return -SafeRatio(snwWide_Max(over, snwWide_Splat(0.0f)), ff);
+}
+
+// Which lanes are to be looked at, or were not upright yet; those without an element, or with all of it held, never.
+SNW_VISIT snwWideInt Folded(snwWide det, snwWide size, snwWide hh, PairDeed deed)
+{
+    snwWideInt any = det < snwWide_Splat(deed == Pair_law ? 0.7f : 0.15f);
+    if (deed == Pair_unfold)
+        any = any | (size > snwWide_Splat(10.0f));
+    return any & (hh > snwWide_Splat(0.0f));
 }
 
 SNW_VISIT void MarkSqueezed(unsigned char* mark, int lane, snwWideInt folded)
@@ -69,11 +79,13 @@ SNW_VISIT snwWideInt PushTriangles(
     snwWide C = f[0][0] * f[0][1] + f[1][0] * f[1][1], det = f[0][0] * f[1][1] - f[0][1] * f[1][0];
     snwWide ff = xx * A + yy * B + xy2 * C, hh = trace * size - ff, fh = trace * det;
     PairSums s = {ff, fh, hh, ff - fh, fh - hh, size, det - snwWide_Splat(1.0f)};
-    snwWideInt folded = Folded(det, hh, deed);
+    snwWideInt folded = Folded(det, size, hh, deed);
     if (deed == Pair_unfold)
     {
+        p = Shortening(size, ff);
         q = Unfolding(det, hh);
-        P[0][0] = q * f[1][1], P[0][1] = -q * f[1][0], P[1][0] = -q * f[0][1], P[1][1] = q * f[0][0];
+        P[0][0] = p * f[0][0] + q * f[1][1], P[0][1] = p * f[0][1] - q * f[1][0];
+        P[1][0] = p * f[1][0] - q * f[0][1], P[1][1] = p * f[1][1] + q * f[0][0];
         return folded;
     }
     SolvePair(&s, block->bulk + lane, &p, &q);
@@ -191,11 +203,14 @@ SNW_VISIT snwWideInt PushTets(const snwPairTets* block, int lane, const snwWide 
     if (deed == Pair_law)
         SolvePair(&s, block->bulk + lane, &p, &q);
     else
+    {
+        p = Shortening(s.size, s.ff);
         q = Unfolding(det, s.hh);
+    }
     for (int d = 0; d < 3; ++d)
         for (int k = 0; k < 3; ++k)
-            P[d][k] = scale * (deed == Pair_law ? p * f[d][k] + q * h[d][k] - n[d][k] : q * h[d][k]);
-    return Folded(det, s.hh, deed);
+            P[d][k] = scale * (p * f[d][k] + q * h[d][k] - (deed == Pair_law ? n[d][k] : snwWide_Splat(0.0f)));
+    return Folded(det, s.size, s.hh, deed);
 }
 
 SNW_VISIT snwWideInt VisitTets(const snwPairSweep* sweep, const snwPairTets* block, int lane, PairDeed deed)
