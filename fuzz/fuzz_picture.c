@@ -1,5 +1,5 @@
-// Pictures as characters. A PNG, JPEG or WebP goes the whole way; any other bytes are the opacities of a small picture, whose outline
-// must be one that can be filled: rings that neither touch nor cross.
+// Pictures as characters. A PNG, JPEG or WebP goes the whole way; any other bytes are the opacities of a small picture,
+// whose outline must be one that can be filled: rings that neither touch nor cross.
 
 #include "fuzz.h"
 
