@@ -380,10 +380,10 @@ typedef struct snwBakeFileDef
     const char* output;   // its ending says the format
     const char* settings; // JSON text of what a sidecar has under "bake", every option of `sinew bake` that is no file
                           // of its own: {"clip": "Run", "loop": true}. Wins over the sidecar. NULL: none
-    const char* sidecar; // path; NULL: NAME.sinew.json beside the source, if it is there; "": none
-    const char* folder;  // for what an interrupted bake goes on from; NULL: NAME.bake beside the output
-    int elements;        // of the body, about; 0: by the number of bones
-    double scale;        // m per unit of the source; 0: told or guessed
+    const char* sidecar;  // path; NULL: NAME.sinew.json beside the source, if it is there; "": none
+    const char* folder;   // for what an interrupted bake goes on from; NULL: NAME.bake beside the output
+    int elements;         // of the body, about; 0: by the number of bones
+    double scale;         // m per unit of the source; 0: told or guessed
     bool overwrite;
     snwBakeFileProgressFn* progress; // NULL: none
     void* user;

@@ -117,8 +117,8 @@ snwResult snwGltf_Parse(snwAsset* asset, const snwAssetInput* input, snwMessage*
 void snwGltf_Free(snwGltf* gltf); // the JSON; NULL is allowed. The rest is the arena's
 
 // What a "uri" stands for: base64 data, or a file in the folder (NULL: there is none). *data goes back through snwFree.
-snwResult snwGltf_LoadUri(snwContext* context, const snwAssetFolder* folder, const char* uri, char** data, size_t* size,
-    snwMessage* message);
+snwResult snwGltf_LoadUri(
+    snwContext* context, const snwAssetFolder* folder, const char* uri, char** data, size_t* size, snwMessage* message);
 
 int snwGltfType_Width(snwGltfType type); // numbers per element: 1 .. 16
 const char* snwGltfType_Name(snwGltfType type);
