@@ -7,7 +7,7 @@
 #define SNW_LARGEST_SHORT 32767.0
 #define SNW_LARGEST_BYTE  127.0
 #define SNW_STEP          0.045 // of the tolerance: what numbers are rounded to for compression
-#define SNW_FINE          0.15 // of the tolerance: what rounding may come to, as a root of the sum of squares
+#define SNW_FINE          0.15  // of the tolerance: what rounding may come to, as a root of the sum of squares
 
 enum
 {

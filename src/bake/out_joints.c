@@ -94,7 +94,8 @@ static snwResult Sort(Job* job)
         }
     }
     if (job->looseCount > 0)
-        snwBakeWriting_Note(job->w, "%d surfaces have no skin or share their mesh, and get morph targets", job->looseCount);
+        snwBakeWriting_Note(
+            job->w, "%d surfaces have no skin or share their mesh, and get morph targets", job->looseCount);
     return job->arena.failed ? snwFailMemory(job->w->message) : snw_ok;
 }
 
