@@ -376,7 +376,7 @@ faults=(
     'prepare.weightsOfTheBodyAreThoseOfTheSurface@src/prepare/weights.c@s/int vertex = p->fleshTriangles\[closest.triangle\]\[k\];/int vertex = p->fleshTriangles[closest.triangle][0];/'
     'prepare.motionsAreThoseOfTheFile@src/prepare/motions.c@s/snwTransform_Compose(snwTransform_Inverse(bones\[parent\]), bones\[bone\])/bones[bone]/'
     'prepare.surfacesFollowTheBody@src/sim/display.c@s/display->points + 3 \* (size_t)points\[i\]/display->points + 3 * (size_t)points[0]/'
-    'prepare.smallClosedPiecesAndWhatHangsOnJointsAreRigid@src/prepare/kinds.c@s/!pieces\[i\].open \&\&/pieces[i].open \&\&/'
+    'prepare.smallClosedPiecesAndWhatHangsOnJointsAreRigid@src/prepare/kinds.c@s/small \&\& !piece->open \&\&/small \&\& piece->open \&\&/'
     'prepare.paintedRegionsKeepTheirNumbers@src/prepare/materials.c@s/    return 2 \* same > count;/    return 2 * same > 9 * count;/'
     # bake
     'linalg.eigenvectorsOfSymmetricMatricesRebuildThem@src/linalg/symmetric.c@s/            TurnColumns(a, n, p, q, turn);/            TurnColumns(a, n, q, p, turn);/'
@@ -422,7 +422,7 @@ faults=(
     'bake.reportsTellWhereFleshIsWorst@src/bake/measure.c@s/            report->lagPlace = .*/            report->lagPlace = (snwVec3){0};/'
     'bake.filmsShowWhatIsWritten@src/view/film_prepared.c@s/        vertex -= (skins++)->vertexCount;/        vertex -= skins->vertexCount;/'
     'bake.filmsShowWhatIsWritten@src/view/film_capture.c@s/        if (given)$/        if (false)/'
-    'bake.twistsKeepTheirVolumeAndWaist@src/sim/constraints/rest_kernel.h@s/Clamp((one - Dot(f\[0\], s))/Clamp((0.4f - Dot(f[0], s))/'
+    'bake.twistsKeepTheirVolumeAndWaist@src/sim/constraints/rest_kernel.h@s/Clamp(lost \* snwWide_Splat(1.0f \/ 0.15f)/Clamp((lost - 0.6f) * snwWide_Splat(1.0f \/ 0.3f)/'
     'pick.coarseBodiesHaveNoMoreElementsThanWanted@src/asset/mesher.c@s/    if (def->coarse)/    if (false)/'
     'bake.fleshStretchesNoEdgeByMoreThanAPart@src/bake/flesh.c@s/            if (!(length > slack))/            if (true)/'
     'prepare.namesOfSurfacesAndMaterialsTellWhatTheyAre@src/prepare/kinds.c@s/if (length > 3 || !islower((unsigned char)\*rest))/if (true)/'
