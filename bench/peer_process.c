@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,6 +35,11 @@ static bool Run(const char* path, const char* name, int input, int output)
     int status = 0;
     if (posix_spawn_file_actions_init(&actions) != 0)
         return false;
+
+    // One thread for all. A BLAS that may have more lets them wait in loops, which counts as processor time: PETSc then
+    // seems to take twice as long as it does.
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    setenv("OMP_NUM_THREADS", "1", 1);
     bool good = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) == 0 &&
                 posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) == 0 &&
                 posix_spawn(&process, path, &actions, NULL, arguments, environ) == 0;
