@@ -5,6 +5,7 @@
 
 #include "math/cpu.h"
 #include "math/eigen.h"
+#include "sim/laws.h"
 #include "sim/apd/elastic.h"
 
 #include <stdlib.h>
@@ -701,8 +702,8 @@ TEST(elastic, dampingTimeGivesTheRate)
 {
     snwMaterial m = snwDefaultMaterial();
     m.damping = 3;
-    double size = 0.7, w = SNW_PI * sqrt(m.young / m.density) / size, beta = snwElastic_DampingTime(&m, size);
+    double size = 0.7, w = SNW_PI * sqrt(m.young / m.density) / size, beta = snwMaterial_DampingTime(&m, size);
     CHECK_NEAR(0.5 * beta * w * w, m.damping, 1e-12);
     m.damping = 0;
-    CHECK(snwElastic_DampingTime(&m, size) == 0);
+    CHECK(snwMaterial_DampingTime(&m, size) == 0);
 }

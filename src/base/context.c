@@ -84,6 +84,7 @@ snwResult snwCreateContext(const snwContextDef* def, snwContext** out, snwMessag
             return result;
         }
     }
+    pthread_mutex_init(&context->shapeMutex, NULL);
     *out = context;
     return snw_ok;
 }
@@ -93,6 +94,7 @@ void snwDestroyContext(snwContext* context)
     if (context == NULL)
         return;
     snwDestroyTaskPool(context->pool);
+    pthread_mutex_destroy(&context->shapeMutex);
     context->allocator.free(context, context->allocator.user);
 }
 

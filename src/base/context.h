@@ -5,6 +5,8 @@
 #include "base/result.h"
 #include "base/tasks.h"
 
+#include <pthread.h>
+
 struct snwContext
 {
     snwAllocator allocator;
@@ -15,6 +17,8 @@ struct snwContext
     snwTaskPool* pool; // NULL with one thread or with the host's tasks
     int threadCount;
     snwSimd simd;
+    pthread_mutex_t shapeMutex; // of the list below
+    struct snwShape* shapes;    // of meshes that characters have in common: sim/shapes.h
 };
 
 enum

@@ -86,7 +86,11 @@ double snwProp_Yield(const snwPropMotion* motion, snwVec3 arm, snwVec3 direction
 
 void snwProp_Push(snwPropMotion* motion, snwVec3 arm, snwVec3 push)
 {
-    snwVec3 twist = snwVec3_Cross(arm, push);
+    snwProp_Move(motion, push, snwVec3_Cross(arm, push));
+}
+
+void snwProp_Move(snwPropMotion* motion, snwVec3 push, snwVec3 twist)
+{
     motion->push = snwVec3_Add(motion->push, push);
     motion->twist = snwVec3_Add(motion->twist, twist);
     motion->transform.position = snwVec3_MulAdd(motion->transform.position, 1.0 / motion->mass.mass, push);

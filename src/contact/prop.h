@@ -41,6 +41,8 @@ double snwProp_Yield(const snwPropMotion* motion, snwVec3 arm, snwVec3 direction
 
 // Applies a push (kg m) at `arm` from the centre.
 void snwProp_Push(snwPropMotion* motion, snwVec3 arm, snwVec3 push);
+// The same by a push of its centre and a twist (kg m^2) about it.
+void snwProp_Move(snwPropMotion* motion, snwVec3 push, snwVec3 twist);
 
 // What shall be asked of a prop's surface: balls of `radius` around points of its frame.
 enum

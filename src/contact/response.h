@@ -192,6 +192,13 @@ void snwResponse_Gather(snwResponse* response);
 // Marks the vertices of a body that are pushed, or overlap something now: their pushes may change in the next sweep.
 void snwResponse_MarkTouching(const snwResponse* response, int body, unsigned char* marks);
 
+// Contact number `index` of a body with colliders; NULL: there are no more.
+snwSolidRow* snwResponse_GetSolid(const snwResponse* response, int body, int index);
+
+// A curved or edged surface seen from x, where the vertex is now. Not if that shows another side: then it would be let
+// through a thin part.
+void snwResponse_LookAgain(const snwResponse* response, snwSolidRow* row, snwVec3 x);
+
 // Whether anything came so near to a body in this substep that it may have been pushed.
 bool snwResponse_IsNear(const snwResponse* response, int body);
 

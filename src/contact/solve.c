@@ -74,9 +74,7 @@ typedef struct SolidLoop
     double* moved; // m: the longest way; NULL: not asked for
 } SolidLoop;
 
-// A curved or edged surface seen from where the vertex is now. Not if that shows another side: then it would be let
-// through a thin part.
-static void LookAgain(const snwResponse* response, snwSolidRow* row, snwVec3 x)
+void snwResponse_LookAgain(const snwResponse* response, snwSolidRow* row, snwVec3 x)
 {
     const snwCollider* collider = &response->colliders[row->collider];
     if (row->swept || collider->def.kind == snw_colliderPlane)
@@ -95,7 +93,7 @@ static double SolveSolid(const SolidLoop* loop, snwSolidRow* row)
     double w = AnswerAt(flesh, row->vertex, row->vertex);
     snwVec3 x = snwFlesh_Now(flesh, row->vertex);
     if (loop->fresh)
-        LookAgain(loop->response, row, x);
+        snwResponse_LookAgain(loop->response, row, x);
     double gap = snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point));
     if (!(w > 0.0) || (gap + row->allowed >= 0.0 && row->push == 0.0))
         return 0.0;
@@ -305,6 +303,19 @@ double snwResponse_SolveWithoutSelf(snwResponse* response, int island)
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Pushes as forces, for methods that solve with them
+
+snwSolidRow* snwResponse_GetSolid(const snwResponse* response, int body, int index)
+{
+    const snwFlesh* flesh = &response->flesh[body];
+    for (int chunk = 0; chunk < ChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
+    {
+        if (index < response->chunkCounts[body][chunk])
+            return response->solids + response->firstSolids[body] +
+                   (size_t)chunk * snw_solidGrain * (size_t)response->touches + index;
+        index -= response->chunkCounts[body][chunk];
+    }
+    return NULL;
+}
 
 typedef void SolidFn(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, void* data);
 

@@ -34,28 +34,45 @@ typedef struct Column
     double value;
 } Column;
 
-static Column GetColumn(const snwMeasures* measures, const snwTimings* timings, int index)
+// What a frame has: measures of the scene, then what its method tells, then the times of its stages.
+typedef struct Source
+{
+    const snwSim* sim;
+    const snwMeasures* measures;
+    snwTimings timings;
+    double own[64];
+} Source;
+
+static Source ReadSource(const snwSim* sim, const snwMeasures* measures)
+{
+    Source source = {.sim = sim, .measures = measures};
+    snwSim_GetTimings(sim, &source.timings);
+    snwSim_GetOwnMeasures(sim, -1, source.own);
+    return source;
+}
+
+static Column GetColumn(const Source* source, int index)
 {
     Column column = {.unit = "ms", .help = "time of this stage in the last step"};
-    int stage = index - snwMeasureCount();
+    int own = index - snwMeasureCount(), stage = own - snwSim_GetOwnMeasureCount(source->sim);
     if (stage >= 0)
     {
-        snprintf(column.name, sizeof column.name, "stage.%s", timings->data[stage].stage);
-        column.value = timings->data[stage].ms;
+        snprintf(column.name, sizeof column.name, "stage.%s", source->timings.data[stage].stage);
+        column.value = source->timings.data[stage].ms;
         return column;
     }
-    const snwMeasureInfo* info = snwMeasure_GetInfo(index);
+    const snwMeasureInfo* info = own >= 0 ? snwSim_GetOwnMeasureInfo(source->sim, own) : snwMeasure_GetInfo(index);
     snprintf(column.name, sizeof column.name, "%s", info->name);
     column.unit = info->unit;
     column.help = info->help;
-    column.value = snwMeasures_Get(measures, index);
+    column.value = own >= 0 ? source->own[own] : snwMeasures_Get(source->measures, index);
     return column;
 }
 
 // How many there are, and whether this one is left out.
-static int ColumnCount(const snwMeasuresWriter* writer, const snwTimings* timings)
+static int ColumnCount(const snwMeasuresWriter* writer, const Source* source)
 {
-    return snwMeasureCount() + (writer->timeless ? 0 : timings->count);
+    return snwMeasureCount() + snwSim_GetOwnMeasureCount(source->sim) + (writer->timeless ? 0 : source->timings.count);
 }
 
 static bool LeavesOut(const snwMeasuresWriter* writer, int index)
@@ -63,15 +80,14 @@ static bool LeavesOut(const snwMeasuresWriter* writer, int index)
     return writer->timeless && index < snwMeasureCount() && strcmp(snwMeasure_GetInfo(index)->name, "step_ms") == 0;
 }
 
-static void WriteCsvHeader(
-    const snwMeasuresWriter* writer, snwText* text, const snwMeasures* measures, const snwTimings* timings)
+static void WriteCsvHeader(const snwMeasuresWriter* writer, snwText* text, const Source* source)
 {
     Put(text, "frame");
-    for (int i = 0; i < ColumnCount(writer, timings); ++i)
+    for (int i = 0; i < ColumnCount(writer, source); ++i)
     {
         if (LeavesOut(writer, i))
             continue;
-        Column column = GetColumn(measures, timings, i);
+        Column column = GetColumn(source, i);
         Put(text, ",");
         Put(text, column.name);
         if (column.unit[0] == 0)
@@ -96,8 +112,8 @@ static void WriteJsonColumn(snwText* text, const char* name, const char* unit, c
 }
 
 // The rows follow one by one; Finish closes the list and the object.
-static void WriteJsonHeader(const snwMeasuresWriter* writer, snwText* text, const snwSceneDef* scene,
-    const snwMeasures* measures, const snwTimings* timings)
+static void WriteJsonHeader(
+    const snwMeasuresWriter* writer, snwText* text, const snwSceneDef* scene, const Source* source)
 {
     snwText_Open(text, '{');
     snwText_Key(text, "sinew_measures");
@@ -109,11 +125,11 @@ static void WriteJsonHeader(const snwMeasuresWriter* writer, snwText* text, cons
     snwText_Key(text, "columns");
     snwText_Open(text, '[');
     WriteJsonColumn(text, "frame", "", "0 is the start");
-    for (int i = 0; i < ColumnCount(writer, timings); ++i)
+    for (int i = 0; i < ColumnCount(writer, source); ++i)
     {
         if (LeavesOut(writer, i))
             continue;
-        Column column = GetColumn(measures, timings, i);
+        Column column = GetColumn(source, i);
         WriteJsonColumn(text, column.name, column.unit, column.help);
     }
     snwText_Close(text, ']');
@@ -134,14 +150,13 @@ snwResult snwMeasuresWriter_Open(snwMeasuresWriter* writer, snwContext* context,
     return snwPartFile_Open(&writer->output, context, path, overwrite, message);
 }
 
-static snwResult WriteHeader(snwMeasuresWriter* writer, const snwSim* sim, const snwMeasures* measures,
-    const snwTimings* timings, snwMessage* message)
+static snwResult WriteHeader(snwMeasuresWriter* writer, const Source* source, snwMessage* message)
 {
     snwText text = snwCreateText(writer->context, 0);
     if (writer->json)
-        WriteJsonHeader(writer, &text, snwScene_GetDef(snwSim_GetScene(sim)), measures, timings);
+        WriteJsonHeader(writer, &text, snwScene_GetDef(snwSim_GetScene(source->sim)), source);
     else
-        WriteCsvHeader(writer, &text, measures, timings);
+        WriteCsvHeader(writer, &text, source);
     writer->started = true;
     return WriteText(writer, &text, message);
 }
@@ -149,19 +164,18 @@ static snwResult WriteHeader(snwMeasuresWriter* writer, const snwSim* sim, const
 snwResult snwMeasuresWriter_AddFrame(
     snwMeasuresWriter* writer, const snwSim* sim, int frame, const snwMeasures* measures, snwMessage* message)
 {
-    snwTimings timings;
-    snwSim_GetTimings(sim, &timings);
-    snwResult result = writer->started ? snw_ok : WriteHeader(writer, sim, measures, &timings, message);
+    Source source = ReadSource(sim, measures);
+    snwResult result = writer->started ? snw_ok : WriteHeader(writer, &source, message);
     if (result < 0)
         return result;
     snwText text = snwCreateText(writer->context, 0);
     Put(&text, writer->json ? (frame > 0 ? ",\n[" : "\n[") : "");
     snwText_Int(&text, frame);
-    for (int i = 0; i < ColumnCount(writer, &timings); ++i)
+    for (int i = 0; i < ColumnCount(writer, &source); ++i)
     {
         if (LeavesOut(writer, i))
             continue;
-        double value = GetColumn(measures, &timings, i).value;
+        double value = GetColumn(&source, i).value;
         Put(&text, ",");
         if (writer->json || isfinite(value)) // CSV leaves the cell empty, JSON has null
             snwText_Real(&text, value);

@@ -1,7 +1,9 @@
 #include "sim/character.h"
 #include "base/hash.h"
+#include "math/eigen.h"
 #include "sim/limits.h"
 #include "sim/method.h"
+#include "sim/shapes.h"
 #include "sim/vertex_track.h"
 
 #include <math.h>
@@ -429,6 +431,7 @@ void snwCharacter_Release(snwCharacter* character)
     {
         snwModel* next = character->models->next;
         character->models->method->destroyModel(context, character->models->data);
+        snwShape_Release(context, character->models->shape);
         snwFree(context, character->models);
         character->models = next;
     }
@@ -577,4 +580,36 @@ int snwCharacter_JointFreedom(const snwCharacter* character)
     for (int i = 0; i < character->def.jointCount; ++i)
         sum += snwJointType_Freedom(character->def.joints[i].type);
     return sum;
+}
+
+void snwCharacter_FitBones(
+    const snwCharacter* character, const snwVec3* positions, snwBoneFit* fits, snwTransform* motions)
+{
+    // Seen from the first vertex: far from the origin of the world nothing else keeps its digits.
+    snwVec3 near = positions[0];
+    memset(fits, 0, (size_t)character->def.boneCount * sizeof *fits);
+    for (int i = 0; i < character->def.vertexCount; ++i)
+    {
+        if (character->vertexBones[i] < 0)
+            continue;
+        snwBoneFit* fit = &fits[character->vertexBones[i]];
+        snwVec3 from = character->def.vertices[i];
+        snwVec3 to = snwVec3_Scale(snwVec3_Sub(positions[i], near), character->masses[i]);
+        fit->mass += character->masses[i];
+        fit->from = snwVec3_MulAdd(fit->from, character->masses[i], from);
+        fit->to = snwVec3_Add(fit->to, to);
+        fit->moment = snwMat3_Add(fit->moment, snwMat3_Outer(to, from));
+    }
+
+    for (int k = 0; k < character->def.boneCount; ++k)
+    {
+        const snwBoneFit* fit = &fits[k];
+        motions[k] = snwTransform_Identity();
+        if (!(fit->mass > 0.0))
+            continue;
+        snwVec3 from = snwVec3_Scale(fit->from, 1.0 / fit->mass), to = snwVec3_Scale(fit->to, 1.0 / fit->mass);
+        snwMat3 moment = snwMat3_Sub(fit->moment, snwMat3_Outer(fit->to, from));
+        motions[k].rotation = snwQuat_FromMat3(snwPolar3_Compute(moment).rotation);
+        motions[k].position = snwVec3_Sub(snwVec3_Add(near, to), snwQuat_Rotate(motions[k].rotation, from));
+    }
 }

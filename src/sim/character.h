@@ -17,6 +17,7 @@ typedef struct snwModel
     const snwMethod* method;
     uint64_t key;
     void* data;
+    struct snwShape* shape; // NULL: the method has none
     struct snwModel* next;
 } snwModel;
 
@@ -80,5 +81,17 @@ void snwCharacter_SkinNormals(const snwCharacter* character, const float* positi
 
 // Masses of the vertices with other materials (as many as the character has).
 void snwCharacter_ComputeMasses(const snwCharacter* character, const snwMaterial* materials, double* masses);
+
+// Sums over the vertices of a bone, by mass.
+typedef struct snwBoneFit
+{
+    double mass;      // kg
+    snwVec3 from, to; // kg m: at rest and now
+    snwMat3 moment;   // kg m^2: now times at rest
+} snwBoneFit;
+
+// The rigid motions nearest to what the vertices of each bone did, from rest to positions; fits: room for one per bone.
+void snwCharacter_FitBones(
+    const snwCharacter* character, const snwVec3* positions, snwBoneFit* fits, snwTransform* motions);
 
 snwResult snwMaterial_Check(const snwMaterial* material, snwMessage* message);

@@ -154,6 +154,12 @@ snwResult snwCommand_CheckFor(
             "method %s does not answer to %s commands", method->name, s_names[command->kind]);
     if (CheckFinite(command, message) < 0)
         return snw_errorArgument;
+    if (command->kind == snw_commandMaterial && method->checkMaterial != NULL)
+    {
+        snwResult result = method->checkMaterial(&command->material, message);
+        if (result < 0)
+            return result;
+    }
     switch (command->kind)
     {
         case snw_commandReset:

@@ -42,3 +42,9 @@ double snwDensity_NeoHookean(snwLame lame, snwMat3 f)
     double norm = snwMat3_Norm(f), more = snwMat3_Determinant(f) - 1.0;
     return 0.5 * (lame.lambda + lame.mu) * more * more + lame.mu * (0.5 * (norm * norm - 3.0) - more);
 }
+
+double snwMaterial_DampingTime(const snwMaterial* material, double size)
+{
+    double speed2 = material->young / material->density;
+    return 2 * material->damping * size * size / (SNW_PI * SNW_PI * speed2);
+}

@@ -27,3 +27,8 @@ void snwSingularValues(snwMat3 f, double s[3]);
 
 double snwDensity_Corotated(snwLame lame, snwMat3 f);
 double snwDensity_NeoHookean(snwLame lame, snwMat3 f);
+
+// beta (s) of the stress 2 mu beta D/h: the one that lets the slowest wave along a body of this size (m, > 0; its
+// bounding box's diagonal) die at about the material's rate of damping: beta = 2 d / w^2, w = pi sqrt(E / rho) / size.
+// Shorter waves die faster, as w^2.
+double snwMaterial_DampingTime(const snwMaterial* material, double size);

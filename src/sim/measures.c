@@ -328,3 +328,33 @@ snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* m)
     m->retries = sim->retries;
     return result;
 }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What a method tells besides
+
+int snwSim_GetOwnMeasureCount(const snwSim* sim)
+{
+    return sim->method->measureCount;
+}
+
+const snwMeasureInfo* snwSim_GetOwnMeasureInfo(const snwSim* sim, int measure)
+{
+    return measure < 0 || measure >= sim->method->measureCount ? NULL : &sim->method->measures[measure];
+}
+
+snwResult snwSim_GetOwnMeasures(const snwSim* sim, int body, double* values)
+{
+    int count = sim->method->measureCount;
+    if (body < -1 || body >= sim->bodyCount)
+        return snw_errorArgument;
+    for (int k = 0; k < count; ++k)
+        values[k] = 0.0;
+    for (int i = body < 0 ? 0 : body; i < (body < 0 ? sim->bodyCount : body + 1) && count > 0; ++i)
+    {
+        double own[snw_maxOwnMeasures];
+        sim->method->getMeasures(sim, i, own);
+        for (int k = 0; k < count; ++k)
+            values[k] = strcmp(sim->method->measures[k].unit, "N") == 0 ? values[k] + own[k] : fmax(values[k], own[k]);
+    }
+    return snw_ok;
+}

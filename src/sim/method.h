@@ -33,7 +33,8 @@ enum
 {
     snw_maxParams = 64,
     snw_maxStages = 16,
-    snw_maxWarnings = 16
+    snw_maxWarnings = 16,
+    snw_maxOwnMeasures = 16
 };
 
 // What a method answers to; a command for anything else is refused with a message.
@@ -222,6 +223,7 @@ typedef struct snwModelDef
     snwContext* context;
     const snwCharacter* character;
     const double* params; // initial values, in the order of the table (shared ones first)
+    const void* shape;    // of the mesh, by createShape; NULL there
 } snwModelDef;
 
 struct snwMethod
@@ -238,9 +240,19 @@ struct snwMethod
     double mostWay;               // of its size that a body may go in a substep and hit something; 0: any, see sim.c
     const char* const* stages;    // names of the timed stages, at most snw_maxStages
     int stageCount;
+    const snwMeasureInfo* measures; // names of what getMeasures tells, at most snw_maxOwnMeasures
+    int measureCount;
 
     // Whether the method's own live parameter number `param` may have this value in the scene. NULL: any in its range.
     snwResult (*checkParam)(const snwSceneDef* scene, int param, double value, snwMessage* message);
+
+    // Whether the method can simulate this material. NULL: any that is sound.
+    snwResult (*checkMaterial)(const snwMaterial* material, snwMessage* message);
+
+    // Shape: what follows from the mesh alone (vertices and elements) and the parameters that are not live, kept when
+    // bones or materials change (shapes.h). Both or none.
+    snwResult (*createShape)(const snwModelDef* def, void** shape, snwMessage* message);
+    void (*destroyShape)(snwContext* context, void* shape);
 
     // Model: called once per character and set of the method's own parameters that are not live. Only those may be
     // used here: a model is shared by sims that differ in live ones.
@@ -281,6 +293,9 @@ struct snwMethod
 
     // What is seen, where that is not what is simulated; relative to the origin, too. NULL: getVertices.
     void (*getShown)(const snwSim* sim, int body, snwVertices* vertices);
+
+    // What the method tells of the last step beside snwMeasures, one number per row of `measures`. NULL: nothing.
+    void (*getMeasures)(const snwSim* sim, int body, double* values);
 
     // J/m^3: the elastic energy density of an element whose deformation gradient is f, by the law that is simulated.
     // NULL: that of corotated linear elasticity.

@@ -5,6 +5,7 @@
 #include "sim/methods.h"
 #include "sim/origin.h"
 #include "sim/scene.h"
+#include "sim/shapes.h"
 #include "base/hash.h"
 #include "rig/clip.h"
 
@@ -41,10 +42,14 @@ static snwResult AddModel(
     snwModel* model = snwAlloc(character->context, sizeof *model);
     if (model == NULL)
         return snwFailMemory(message);
-    snwModelDef def = {character->context, character, params};
-    snwResult result = method->createModel(&def, &model->data, message);
+    snwModelDef def = {character->context, character, params, NULL};
+    snwResult result = snwShape_Acquire(&def, method, key, &model->shape, message);
+    def.shape = model->shape != NULL ? model->shape->data : NULL;
+    if (result >= 0)
+        result = method->createModel(&def, &model->data, message);
     if (result < 0)
     {
+        snwShape_Release(character->context, model->shape);
         snwFree(character->context, model);
         return result;
     }
@@ -301,6 +306,24 @@ static snwResult CheckElements(const snwSim* sim, snwMessage* message)
     return snw_ok;
 }
 
+static snwResult CheckMaterials(const snwSim* sim, snwMessage* message)
+{
+    for (int i = 0; i < sim->bodyCount && sim->method->checkMaterial != NULL; ++i)
+    {
+        const snwCharacterDef* character = &sim->def->bodies[i].character->def;
+        for (int k = 0; k < character->materialCount; ++k)
+        {
+            snwResult result = sim->method->checkMaterial(&character->materials[k], message);
+            if (result < 0)
+            {
+                snwMessage_AddPlace(message, "body '%s', material %d", sim->def->bodies[i].name, k);
+                return result;
+            }
+        }
+    }
+    return snw_ok;
+}
+
 static snwResult CheckFeatures(const snwSim* sim, snwMessage* message)
 {
     const snwMethod* method = sim->method;
@@ -414,6 +437,7 @@ snwResult snwCreateSimWith(
     sim->bodyCount = sim->def->bodyCount;
     sim->changes = 1;
     snwResult result = CheckElements(sim, message);
+    result = result < 0 ? result : CheckMaterials(sim, message);
     result = result < 0 ? result : CheckFeatures(sim, message);
     result = result < 0 ? result : Build(sim, message);
     if (result < 0)

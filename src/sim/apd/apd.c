@@ -147,6 +147,7 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
     for (int p = 0; p < model->partCount; ++p)
         body->forces[p] = snwArena_Alloc(arena, n, 4 * sizeof(float));
     body->bonesBefore = snwArena_Alloc(arena, bones, sizeof *body->bonesBefore);
+    body->boneFits = snwArena_Alloc(arena, (size_t)model->character->def.boneCount, sizeof *body->boneFits);
     body->boneInertial = snwArena_Alloc(arena, bones, sizeof *body->boneInertial);
     if (arena->failed)
         return snwFailMemory(message);

@@ -316,6 +316,7 @@ typedef struct snwApdBody
     snwApdDescent descent;
 
     snwApdBone* bonesBefore; // at the start of the substep
+    snwBoneFit* boneFits;
     snwVec3 (*boneInertial)[4];
     snwApdSmall small;
     snwApdMix mix;

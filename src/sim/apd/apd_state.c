@@ -1,6 +1,5 @@
 // The state of a body: its place in the block, its start, and what others see of it.
 
-#include "math/eigen.h"
 #include "sim/apd/apd.h"
 #include "sim/layout.h"
 #include "sim/origin.h"
@@ -52,32 +51,6 @@ static snwTransform BoneTransform(const snwApdModel* model, int bone, const snwA
     return (snwTransform){snwVec3_Sub(pose->centre, turned), pose->rotation};
 }
 
-// The rigid motion nearest to what the vertices of a bone did: for solvers to which a bone is but flesh.
-static snwTransform FitBone(const snwApdModel* model, const double* masses, const snwVec3* x, int bone)
-{
-    const snwCharacter* character = model->character;
-    double mass = 0.0;
-    snwVec3 from = {0, 0, 0}, to = {0, 0, 0};
-    snwMat3 moment = {{{0}}};
-    for (int i = 0; i < model->vertexCount; ++i)
-        if (character->vertexBones[i] == bone)
-        {
-            mass += masses[i];
-            from = snwVec3_MulAdd(from, masses[i], character->def.vertices[i]);
-            to = snwVec3_MulAdd(to, masses[i], x[i]);
-        }
-    if (!(mass > 0.0))
-        return snwTransform_Identity();
-    from = snwVec3_Scale(from, 1.0 / mass);
-    to = snwVec3_Scale(to, 1.0 / mass);
-    for (int i = 0; i < model->vertexCount; ++i)
-        if (character->vertexBones[i] == bone)
-            moment = snwMat3_Add(moment, snwMat3_Outer(snwVec3_Scale(snwVec3_Sub(x[i], to), masses[i]),
-                                             snwVec3_Sub(character->def.vertices[i], from)));
-    snwQuat rotation = snwQuat_FromMat3(snwPolar3_Compute(moment).rotation);
-    return (snwTransform){snwVec3_Sub(to, snwQuat_Rotate(rotation, from)), rotation};
-}
-
 void snwApd_Publish(snwSim* sim, int index)
 {
     const snwApdModel* model = sim->bodies[index].model;
@@ -89,9 +62,10 @@ void snwApd_Publish(snwSim* sim, int index)
         snwRow_SetPlace(state.outPositions, i, *sim->bodies[index].origin, state.positions[i]);
         snwRow_Set(state.outVelocities, i, state.velocities[i]);
     }
-    for (int k = 0; k < character->def.boneCount; ++k)
-        state.outBones[k] = model->boneCount > 0 ? BoneTransform(model, k, &state.bones[k])
-                                                 : FitBone(model, character->masses, state.positions, k);
+    for (int k = 0; k < model->boneCount; ++k)
+        state.outBones[k] = BoneTransform(model, k, &state.bones[k]);
+    if (model->boneCount == 0) // to some solvers a bone is but flesh
+        snwCharacter_FitBones(character, state.positions, snwApd_Body(sim, index)->boneFits, state.outBones);
     for (int i = 0; i < character->def.jointCount; ++i)
         state.outJoints[i] = state.outBones[character->def.joints[i].bone];
 }

@@ -1,6 +1,7 @@
 // The matrix A = M / h^2 + L with bones as its last unknowns, and its factor.
 
 #include "base/hash.h"
+#include "sim/laws.h"
 #include "sim/apd/apd.h"
 
 #include <math.h>
@@ -65,7 +66,7 @@ static void SetWeights(snwSim* sim, int index, double h)
             if (def->elementBones != NULL && def->elementBones[tet] >= 0)
                 material.young *= model->ratio;
             weight = snwElastic_Weigh(
-                model->law, &material, body->character->restVolumes[tet], snwElastic_DampingTime(&material, size), h);
+                model->law, &material, body->character->restVolumes[tet], snwMaterial_DampingTime(&material, size), h);
         }
         snwElasticWeights* block = &scratch->weights[s / snw_apdLanes];
         block->shear[s % snw_apdLanes] = (float)weight.shear;

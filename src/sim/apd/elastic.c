@@ -58,12 +58,6 @@ snwElasticWeight snwElastic_Weigh(
     return weight;
 }
 
-double snwElastic_DampingTime(const snwMaterial* material, double size)
-{
-    double speed2 = material->young / material->density;
-    return 2 * material->damping * size * size / (SNW_PI * SNW_PI * speed2);
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // The closest matrix of determinant 1
 //

@@ -105,14 +105,9 @@ double snwElastic_Metric(snwElasticLaw law, const snwElasticWeight* weight);
 //
 // lambda is at most 100 mu (nu about 0.495): the iterations needed grow with lambda / mu, and beyond that a frame's
 // dozen does not show a difference but the loss of everything else. Negative lambda (nu < 0) is kept, but 0
-// for volume, whose distance term cannot be negative. dampingTime: snwElastic_DampingTime, s; h: the step, s, > 0.
+// for volume, whose distance term cannot be negative. dampingTime: snwMaterial_DampingTime, s; h: the step, s, > 0.
 snwElasticWeight snwElastic_Weigh(
     snwElasticLaw law, const snwMaterial* material, double volume, double dampingTime, double h);
-
-// beta (s) of the stress 2 mu beta D/h: the one that lets the slowest wave along a body of this size (m, > 0; its
-// bounding box's diagonal) die at about the material's rate of damping: beta = 2 d / w^2, w = pi sqrt(E / rho) / size.
-// Shorter waves die faster, as w^2.
-double snwElastic_DampingTime(const snwMaterial* material, double size);
 
 // The closest matrix of determinant 1, slowly, in double and from any F: for lanes that the kernels decline.
 // S: R^T F, symmetric (xx, yy, zz, xy, xz, yz); gap: S - R^T P.

@@ -22,6 +22,7 @@ enum
 typedef struct TetBlock
 {
     _Alignas(32) float inverseRest[9][snw_lanes]; // row a: gradient of corner a + 1
+    double volume[snw_lanes];
     int corners[4][snw_lanes];
     float root[snw_lanes];  // of V mu
     float ratio[snw_lanes]; // lambda / mu
@@ -48,11 +49,96 @@ struct snwCorotated
     int* partStarts;         // [upper blocks + 1]
     int* parts;              // tet * 16 + corner of the row * 4 + corner of the column
     float* still;            // [upper blocks] sum of mu V g_a . g_b
+    float* mass;             // [upper blocks] kg: of the consistent mass matrix; NULL: it is lumped
+    double massScale;        // 1/s^2: what of it is in A
     int* cornerStarts;       // [vertex + 1]
     int* corners;            // tet * 4 + corner
     double (*stress)[6];     // [tet] scratch of Multiply
     snwVec3 *missing, *step; // [vertex] scratch of Solve: what is missing, and what the grid says to it
 };
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rotations
+
+typedef struct Turning
+{
+    const snwCorotated* flesh;
+    const snwVec3* positions;
+    const double* added;
+    const snwVec3* x;
+    snwVec3* y;
+    bool still; // not turned at all
+} Turning;
+
+// sqrt(V mu) R g of all corners, with the rotations as they are.
+static void TurnBlocks(int begin, int end, void* data)
+{
+    const Turning* turning = data;
+    const snwCorotated* flesh = turning->flesh;
+    for (int n = begin; n < end; ++n)
+    {
+        const TetBlock* block = &flesh->blocks[n];
+        float R[9][snw_lanes];
+        for (int lane = 0; lane < snw_lanes; ++lane)
+        {
+            const float(*q)[snw_lanes] = flesh->rotations[n].q;
+            float x = turning->still ? 0 : q[0][lane], y = turning->still ? 0 : q[1][lane],
+                  z = turning->still ? 0 : q[2][lane], w = turning->still ? 1 : q[3][lane];
+            R[0][lane] = 1 - 2 * (y * y + z * z), R[1][lane] = 2 * (x * y - z * w), R[2][lane] = 2 * (x * z + y * w);
+            R[3][lane] = 2 * (x * y + z * w), R[4][lane] = 1 - 2 * (x * x + z * z), R[5][lane] = 2 * (y * z - x * w);
+            R[6][lane] = 2 * (x * z - y * w), R[7][lane] = 2 * (y * z + x * w), R[8][lane] = 1 - 2 * (x * x + y * y);
+        }
+
+        float turned[3][3][snw_lanes];
+        for (int a = 0; a < 3; ++a)
+            for (int r = 0; r < 3; ++r)
+                for (int lane = 0; lane < snw_lanes; ++lane)
+                    turned[a][r][lane] = block->root[lane] *
+                                         (R[3 * r][lane] * block->inverseRest[3 * a][lane] +
+                                             R[3 * r + 1][lane] * block->inverseRest[3 * a + 1][lane] +
+                                             R[3 * r + 2][lane] * block->inverseRest[3 * a + 2][lane]);
+        int count = flesh->tetCount - snw_lanes * n < snw_lanes ? flesh->tetCount - snw_lanes * n : snw_lanes;
+        for (int lane = 0; lane < count; ++lane)
+        {
+            float(*g)[4] = flesh->turned[snw_lanes * n + lane].g;
+            for (int r = 0; r < 3; ++r)
+            {
+                for (int a = 0; a < 3; ++a)
+                    g[a + 1][r] = turned[a][r][lane];
+                g[0][r] = -g[1][r] - g[2][r] - g[3][r];
+            }
+            g[0][3] = block->ratio[lane];
+        }
+    }
+}
+
+static void RotateBlocks(int begin, int end, void* data)
+{
+    const Turning* turning = data;
+    const snwCorotated* flesh = turning->flesh;
+    const snwRotationKernels* kernels = snwRotation_Kernels(flesh->context->simd);
+    for (int n = begin; n < end; ++n)
+    {
+        const TetBlock* block = &flesh->blocks[n];
+        snwMat3Block F;
+        float sides[3][3][snw_lanes]; // differences in double, so that F does not depend on how far away the body is
+        for (int lane = 0; lane < snw_lanes; ++lane)
+            for (int a = 0; a < 3; ++a)
+            {
+                snwVec3 side = snwVec3_Sub(
+                    turning->positions[block->corners[a + 1][lane]], turning->positions[block->corners[0][lane]]);
+                sides[a][0][lane] = (float)side.x, sides[a][1][lane] = (float)side.y, sides[a][2][lane] = (float)side.z;
+            }
+        for (int r = 0; r < 3; ++r)
+            for (int c = 0; c < 3; ++c)
+                for (int lane = 0; lane < snw_lanes; ++lane)
+                    F.m[3 * r + c][lane] = sides[0][r][lane] * block->inverseRest[c][lane] +
+                                           sides[1][r][lane] * block->inverseRest[3 + c][lane] +
+                                           sides[2][r][lane] * block->inverseRest[6 + c][lane];
+        kernels->extract(1, &F, &flesh->rotations[n], NULL);
+    }
+    TurnBlocks(begin, end, data);
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Creation
@@ -70,13 +156,12 @@ static snwResult SetBlocks(snwCorotated* flesh, const snwCorotatedDef* def, snwM
         double determinant = snwVec3_Dot(a, rows[0]);
         if (!(determinant > 0 && def->mu[tet] > 0 && isfinite(def->lambda[tet])))
             return snwFail(message, snw_errorInput, NULL, "tetrahedron %d has no volume or no stiffness", tet);
+        block->volume[lane] = determinant / 6;
         for (int r = 0; r < 3; ++r)
             for (int k = 0; k < 3; ++k)
                 block->inverseRest[3 * r + k][lane] = (float)((&rows[r].x)[k] / determinant);
         for (int k = 0; k < 4; ++k)
             block->corners[k][lane] = v[k];
-        block->root[lane] = (float)sqrt(determinant / 6 * def->mu[tet]);
-        block->ratio[lane] = (float)(def->lambda[tet] / def->mu[tet]);
         flesh->rotations[e / snw_lanes].q[3][lane] = 1;
     }
     return snw_ok;
@@ -141,19 +226,58 @@ static snwResult SetParts(snwCorotated* flesh, const snwCorotatedDef* def, snwMe
     flesh->partStarts[upper] = 6 * def->tetCount;
     flesh->cornerStarts[def->vertexCount] = 4 * def->tetCount;
 
-    for (int k = 0; k < upper; ++k)
+    return snw_ok;
+}
+
+void snwCorotated_SetMaterials(snwCorotated* flesh, const double* mu, const double* lambda)
+{
+    for (int e = 0; e < snw_lanes * flesh->blockCount; ++e)
+    {
+        int tet = e < flesh->tetCount ? e : flesh->tetCount - 1, lane = e % snw_lanes;
+        TetBlock* block = &flesh->blocks[e / snw_lanes];
+        block->root[lane] = (float)sqrt(block->volume[lane] * mu[tet]);
+        block->ratio[lane] = (float)(lambda[tet] / mu[tet]);
+    }
+
+    // The part that does not turn, from gradients that are not turned: it shall not depend on how flesh lies now.
+    Turning turning = {.flesh = flesh, .still = true};
+    TurnBlocks(0, flesh->blockCount, &turning);
+    for (int k = 0; k < flesh->graph->upStarts[flesh->graph->rows]; ++k)
     {
         double sum = 0;
         for (int n = flesh->partStarts[k]; n < flesh->partStarts[k + 1]; ++n)
         {
             int e = flesh->parts[n] / 16, a = flesh->parts[n] / 4 % 4, b = flesh->parts[n] % 4;
-            const float(*g)[4] = flesh->turned[e].g; // not turned yet
+            const float(*g)[4] = flesh->turned[e].g;
             for (int r = 0; r < 3; ++r)
                 sum += (double)g[a][r] * (double)g[b][r];
         }
         flesh->still[k] = (float)sum;
     }
+}
+
+snwResult snwCorotated_SetMasses(snwCorotated* flesh, const double* masses, snwMessage* message)
+{
+    int upper = flesh->graph->upStarts[flesh->graph->rows];
+    if (flesh->mass == NULL)
+        flesh->mass = snwArena_Alloc(&flesh->arena, (size_t)upper + 1, sizeof *flesh->mass);
+    if (flesh->mass == NULL)
+        return snwFailMemory(message);
+
+    // A tetrahedron's matrix is m / 20 off the diagonal and m / 10 on it.
+    for (int k = 0; k < upper; ++k)
+    {
+        double sum = 0;
+        for (int n = flesh->partStarts[k]; n < flesh->partStarts[k + 1]; ++n)
+            sum += masses[flesh->parts[n] / 16] / 20;
+        flesh->mass[k] = (float)sum;
+    }
     return snw_ok;
+}
+
+void snwCorotated_ScaleMasses(snwCorotated* flesh, double scale)
+{
+    flesh->massScale = scale;
 }
 
 snwResult snwCorotated_Create(snwContext* context, const snwCorotatedDef* def, snwCorotated** out, snwMessage* message)
@@ -184,10 +308,9 @@ snwResult snwCorotated_Create(snwContext* context, const snwCorotatedDef* def, s
     flesh->cornerStarts = snwArena_Alloc(&flesh->arena, (size_t)def->vertexCount + 1, sizeof(int));
     snwResult result = flesh->arena.failed ? snwFailMemory(message) : SetBlocks(flesh, def, message);
     if (result >= 0)
-    {
-        snwCorotated_Rotate(flesh, def->rest);
         result = SetParts(flesh, def, message);
-    }
+    if (result >= 0)
+        snwCorotated_SetMaterials(flesh, def->mu, def->lambda);
     if (result < 0)
         snwCorotated_Destroy(flesh);
     else
@@ -203,70 +326,17 @@ void snwCorotated_Destroy(snwCorotated* flesh)
     snwFree(flesh->context, flesh);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Rotations
-
-typedef struct Turning
-{
-    const snwCorotated* flesh;
-    const snwVec3* positions;
-    const double* added;
-    const snwVec3* x;
-    snwVec3* y;
-} Turning;
-
-static void RotateBlocks(int begin, int end, void* data)
-{
-    const Turning* turning = data;
-    const snwCorotated* flesh = turning->flesh;
-    const snwRotationKernels* kernels = snwRotation_Kernels(flesh->context->simd);
-    for (int n = begin; n < end; ++n)
-    {
-        const TetBlock* block = &flesh->blocks[n];
-        snwMat3Block F, R;
-        float sides[3][3][snw_lanes]; // differences in double, so that F does not depend on how far away the body is
-        for (int lane = 0; lane < snw_lanes; ++lane)
-            for (int a = 0; a < 3; ++a)
-            {
-                snwVec3 side = snwVec3_Sub(
-                    turning->positions[block->corners[a + 1][lane]], turning->positions[block->corners[0][lane]]);
-                sides[a][0][lane] = (float)side.x, sides[a][1][lane] = (float)side.y, sides[a][2][lane] = (float)side.z;
-            }
-        for (int r = 0; r < 3; ++r)
-            for (int c = 0; c < 3; ++c)
-                for (int lane = 0; lane < snw_lanes; ++lane)
-                    F.m[3 * r + c][lane] = sides[0][r][lane] * block->inverseRest[c][lane] +
-                                           sides[1][r][lane] * block->inverseRest[3 + c][lane] +
-                                           sides[2][r][lane] * block->inverseRest[6 + c][lane];
-        kernels->extract(1, &F, &flesh->rotations[n], &R);
-
-        float turned[3][3][snw_lanes];
-        for (int a = 0; a < 3; ++a)
-            for (int r = 0; r < 3; ++r)
-                for (int lane = 0; lane < snw_lanes; ++lane)
-                    turned[a][r][lane] = block->root[lane] *
-                                         (R.m[3 * r][lane] * block->inverseRest[3 * a][lane] +
-                                             R.m[3 * r + 1][lane] * block->inverseRest[3 * a + 1][lane] +
-                                             R.m[3 * r + 2][lane] * block->inverseRest[3 * a + 2][lane]);
-        int count = flesh->tetCount - snw_lanes * n < snw_lanes ? flesh->tetCount - snw_lanes * n : snw_lanes;
-        for (int lane = 0; lane < count; ++lane)
-        {
-            float(*g)[4] = flesh->turned[snw_lanes * n + lane].g;
-            for (int r = 0; r < 3; ++r)
-            {
-                for (int a = 0; a < 3; ++a)
-                    g[a + 1][r] = turned[a][r][lane];
-                g[0][r] = -g[1][r] - g[2][r] - g[3][r];
-            }
-            g[0][3] = block->ratio[lane];
-        }
-    }
-}
-
 void snwCorotated_Rotate(snwCorotated* flesh, const snwVec3* positions)
 {
     Turning turning = {.flesh = flesh, .positions = positions};
     snwParallelFor(flesh->context, flesh->blockCount, snw_blockGrain, RotateBlocks, &turning);
+}
+
+void snwCorotated_Turn(snwCorotated* flesh, const snwQuatBlock* rotations)
+{
+    Turning turning = {.flesh = flesh};
+    memcpy(flesh->rotations, rotations, (size_t)flesh->blockCount * sizeof *rotations);
+    snwParallelFor(flesh->context, flesh->blockCount, snw_blockGrain, TurnBlocks, &turning);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -291,6 +361,8 @@ static void AssembleUpper(int begin, int end, void* data)
     for (int k = graph->upStarts[begin]; k < graph->upStarts[end]; ++k)
     {
         float d = flesh->still[k];
+        if (flesh->mass != NULL)
+            d += (float)(flesh->massScale * (double)flesh->mass[k]);
         Four c0 = {d, 0, 0, 0}, c1 = {0, d, 0, 0}, c2 = {0, 0, d, 0};
         for (int n = flesh->partStarts[k]; n < flesh->partStarts[k + 1]; ++n)
         {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "linalg/multigrid.h"
+#include "math/rotation.h"
 
 typedef struct snwCorotated snwCorotated;
 
@@ -29,6 +30,17 @@ typedef struct snwCorotatedDef
 
 snwResult snwCorotated_Create(snwContext* context, const snwCorotatedDef* def, snwCorotated** out, snwMessage* message);
 void snwCorotated_Destroy(snwCorotated* flesh); // NULL allowed
+
+// Moduli that have changed, [tetCount] each; Turn or Rotate has to follow.
+void snwCorotated_SetMaterials(snwCorotated* flesh, const double* mu, const double* lambda);
+
+// The consistent mass matrix instead of a lumped one; masses, kg, of the tetrahedra. A then has `scale` (1/s^2) times
+// it off the diagonal; on it, rows still sum up to what `added` says: scale times what is lumped there.
+snwResult snwCorotated_SetMasses(snwCorotated* flesh, const double* masses, snwMessage* message);
+void snwCorotated_ScaleMasses(snwCorotated* flesh, double scale);
+
+// Takes rotations as they are, eight tetrahedra to a block.
+void snwCorotated_Turn(snwCorotated* flesh, const snwQuatBlock* rotations);
 
 // Rotations of all tetrahedra at these positions.
 void snwCorotated_Rotate(snwCorotated* flesh, const snwVec3* positions);

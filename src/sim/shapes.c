@@ -1,0 +1,66 @@
+#include "sim/shapes.h"
+
+#include "base/hash.h"
+
+static uint64_t MeshKey(const snwCharacterDef* def, uint64_t key)
+{
+    snwElements elements = snwCharacterDef_Elements(def);
+    key = snwHash(def->vertices, (size_t)def->vertexCount * sizeof *def->vertices, key);
+    if (elements.count > 0)
+        key = snwHash(
+            snwElements_Corners(elements, 0), (size_t)elements.count * (size_t)elements.arity * sizeof(int), key);
+    return key;
+}
+
+snwResult snwShape_Acquire(
+    const snwModelDef* def, const snwMethod* method, uint64_t paramsKey, snwShape** out, snwMessage* message)
+{
+    snwContext* context = def->context;
+    *out = NULL;
+    if (method->createShape == NULL)
+        return snw_ok;
+
+    uint64_t key = MeshKey(&def->character->def, paramsKey);
+    snwResult result = snw_ok;
+    pthread_mutex_lock(&context->shapeMutex);
+    snwShape* shape = context->shapes;
+    while (shape != NULL && (shape->method != method || shape->key != key))
+        shape = shape->next;
+    if (shape == NULL)
+    {
+        shape = snwAlloc(context, sizeof *shape);
+        result = shape == NULL ? snwFailMemory(message) : method->createShape(def, &shape->data, message);
+        if (result < 0)
+        {
+            snwFree(context, shape);
+            shape = NULL;
+        }
+        else
+        {
+            *shape = (snwShape){method, key, 0, shape->data, context->shapes};
+            context->shapes = shape;
+        }
+    }
+    if (shape != NULL)
+        shape->references++;
+    *out = shape;
+    pthread_mutex_unlock(&context->shapeMutex);
+    return result;
+}
+
+void snwShape_Release(snwContext* context, snwShape* shape)
+{
+    if (shape == NULL)
+        return;
+    pthread_mutex_lock(&context->shapeMutex);
+    if (--shape->references == 0)
+    {
+        snwShape** link = &context->shapes;
+        while (*link != shape)
+            link = &(*link)->next;
+        *link = shape->next;
+        shape->method->destroyShape(context, shape->data);
+        snwFree(context, shape);
+    }
+    pthread_mutex_unlock(&context->shapeMutex);
+}

@@ -1,0 +1,348 @@
+#include "sim/skelfem/skelfem.h"
+
+#include "sim/laws.h"
+#include "sim/methods.h"
+
+#include <math.h>
+#include <string.h>
+
+enum
+{
+    skelfem_stageBegin,
+    skelfem_stageDetect,
+    skelfem_stageNewton,
+    skelfem_stageContact,
+    skelfem_stageFinish,
+    skelfem_stageCount,
+
+    skelfem_lookAgain = 3,    // rounds between two looks at curved colliders
+    skelfem_touchRounds = 12, // of bodies, props and learning, where anything touches
+};
+
+static const char* const s_stages[skelfem_stageCount] = {"begin", "detect", "newton", "contact", "finish"};
+
+static const char* const s_presets[] = {"own", "paper", NULL};
+static const char* const s_rules[] = {"euler", "bdf2", "newmark", NULL};
+static const char* const s_solvers[] = {"gradients", "cycles", "jacobi", NULL};
+static const char* const s_unknowns[] = {"six", "three", NULL};
+static const char* const s_cycles[] = {"v11", "v21", "w11", NULL};
+static const char* const s_holds[] = {"mask", "greedy", "peel", NULL};
+static const char* const s_masses[] = {"lumped", "consistent", NULL};
+
+// What the preset `paper` has in place of the parameters, by their order; NAN: what they say.
+static const double s_paper[snw_skelfemParamCount] = {
+    [snw_skelfemPreset] = NAN,
+    [snw_skelfemRule] = snw_ruleNewmark,
+    [snw_skelfemNewton] = 1,
+    [snw_skelfemTolerance] = NAN,
+    [snw_skelfemSolver] = snw_gridCycles,
+    [snw_skelfemCycles] = 2,
+    [snw_skelfemLinear] = NAN,
+    [snw_skelfemUnknowns] = 1,
+    [snw_skelfemCycle] = 1,
+    [snw_skelfemHold] = snw_holdGreedy,
+    [snw_skelfemMass] = NAN,
+    [snw_skelfemDamping] = NAN,
+    [snw_skelfemRayleigh] = NAN,
+    [snw_skelfemSelf] = NAN,
+};
+
+double snwSkelfem_Param(const double* params, int param)
+{
+    const double* own = params + snw_sharedParamCount;
+    return own[snw_skelfemPreset] == 0 || isnan(s_paper[param]) ? own[param] : s_paper[param];
+}
+
+static const snwParamInfo s_params[snw_skelfemParamCount] = {
+    [snw_skelfemPreset] = {.name = "skelfem.preset",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 0,
+        .choices = s_presets,
+        .help =
+            "own: as the other parameters say; paper: one linear solution per substep by two V(2,1) cycles with three "
+            "unknowns per coarse vertex, Newmark's rule, the greedy rule for what is held"},
+    [snw_skelfemRule] = {.name = "skelfem.rule",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = 2,
+        .initial = snw_ruleBdf2,
+        .choices = s_rules,
+        .live = true,
+        .help = "of time integration: euler (backward, damps), bdf2 (second order) or newmark (second order, may gain "
+                "energy where flesh turns far); near contact all are euler"},
+    [snw_skelfemNewton] = {.name = "skelfem.newton",
+        .type = snw_paramInt,
+        .unit = "",
+        .lower = 1,
+        .upper = 100,
+        .initial = 6,
+        .live = true,
+        .help = "Newton steps in a substep, at most; 1: one linear solution"},
+    [snw_skelfemTolerance] = {.name = "skelfem.tolerance",
+        .type = snw_paramReal,
+        .unit = "",
+        .lower = 1e-12,
+        .upper = 1,
+        .initial = 1e-3,
+        .live = true,
+        .help = "a substep is done when a Newton step moves no vertex by more than this part of a mean edge"},
+    [snw_skelfemSolver] = {.name = "skelfem.solver",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = 2,
+        .initial = snw_gridGradients,
+        .choices = s_solvers,
+        .live = true,
+        .help = "of the linear systems: gradients (conjugate, a cycle in each iteration), cycles alone, or jacobi "
+                "(conjugate gradients with the diagonal: what multigrid is measured against)"},
+    [snw_skelfemCycles] = {.name = "skelfem.cycles",
+        .type = snw_paramInt,
+        .unit = "",
+        .lower = 1,
+        .upper = 10000,
+        .initial = 60,
+        .live = true,
+        .help = "iterations of a linear solution, at most; with solver cycles so many cycles"},
+    [snw_skelfemLinear] = {.name = "skelfem.linear",
+        .type = snw_paramReal,
+        .unit = "",
+        .lower = 1e-12,
+        .upper = 1,
+        .initial = 1e-2,
+        .live = true,
+        .help = "part of the forces that a linear solution may leave"},
+    [snw_skelfemUnknowns] = {.name = "skelfem.unknowns",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 0,
+        .choices = s_unknowns,
+        .help = "of a coarse vertex: six (it moves and turns) or three (it moves, as published)"},
+    [snw_skelfemCycle] = {.name = "skelfem.cycle",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = 2,
+        .initial = 0,
+        .choices = s_cycles,
+        .help = "of the grid: v11 (one sweep on the way down and up), v21 (two and one, as published) or w11"},
+    [snw_skelfemHold] = {.name = "skelfem.hold",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = 2,
+        .initial = snw_holdMask,
+        .choices = s_holds,
+        .live = true,
+        .help = "how held vertices go on to coarse ones: mask (motions that nobody feels are left out), greedy (as "
+                "published) or peel (full rank with three unknowns)"},
+    [snw_skelfemMass] = {.name = "skelfem.mass",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 0,
+        .choices = s_masses,
+        .help = "lumped at the vertices, or consistent with the elements"},
+    [snw_skelfemDamping] = {.name = "skelfem.damping",
+        .type = snw_paramReal,
+        .unit = "1/s",
+        .lower = 0,
+        .upper = 1000,
+        .initial = 0,
+        .live = true,
+        .help =
+            "how fast all motion dies, of bodies and props, as in thick air: a force of so many times the momentum"},
+    [snw_skelfemRayleigh] = {.name = "skelfem.rayleigh",
+        .type = snw_paramReal,
+        .unit = "s",
+        .lower = 0,
+        .upper = 10,
+        .initial = 0,
+        .live = true,
+        .help = "damping of strain: that many seconds times the stiffness; added to what the materials' damping makes"},
+    [snw_skelfemSelf] = {.name = "skelfem.self",
+        .type = snw_paramBool,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 0,
+        .help = "contact of each body with itself; bodies always touch each other"},
+};
+
+static const snwParamInfo s_substeps = {.name = "sim.substeps",
+    .type = snw_paramInt,
+    .unit = "",
+    .lower = 1,
+    .upper = 1000,
+    .initial = 2,
+    .live = true,
+    .help = "equal parts into which each step is cut"};
+
+static const snwMeasureInfo s_measures[snw_skelfemMeasureCount] = {
+    [snw_skelfemMeasureNewton] = {"newton", "", "Newton steps of the last substep"},
+    [snw_skelfemMeasureCycles] = {"cycles", "", "cycles of all linear solutions of the last substep"},
+    [snw_skelfemMeasureLinear] = {"linear_residual", "", "part of the forces that the last linear solution left"},
+    [snw_skelfemMeasureFallbacks] = {"fallbacks", "",
+        "linear solutions of the last substep that the grid did not find"},
+    [snw_skelfemMeasureHeldX] = {"held.x", "N", "what flesh pulls at all that is held"},
+    [snw_skelfemMeasureHeldY] = {"held.y", "N", "what flesh pulls at all that is held"},
+    [snw_skelfemMeasureHeldZ] = {"held.z", "N", "what flesh pulls at all that is held"},
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Scratch
+
+static snwResult CreateScratch(snwSim* sim, snwMessage* message)
+{
+    snwSkelfemScratch* scratch = snwArena_Alloc(&sim->arena, 1, sizeof *scratch);
+    sim->scratch = scratch;
+    if (scratch == NULL)
+        return snwFailMemory(message);
+    scratch->bodies = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->bodies);
+    if (scratch->bodies == NULL)
+        return snwFailMemory(message);
+    snwResult result = snw_ok;
+    for (int i = 0; i < sim->bodyCount && result >= 0; ++i)
+        result = snwSkelfem_CreateBody(sim, i, message);
+    return result < 0 ? result : snwSkelfem_CreateTouches(sim, message);
+}
+
+static void DestroyScratch(snwSim* sim)
+{
+    const snwSkelfemScratch* scratch = sim->scratch;
+    for (int i = 0; i < sim->bodyCount && scratch != NULL && scratch->bodies != NULL; ++i)
+        snwSkelfem_DestroyBody(&scratch->bodies[i]);
+    if (scratch != NULL)
+        snwDestroyResponse(scratch->response);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The substep
+
+// Bodies and props take turns until nothing moves any more by what counts.
+static void Solve(snwSim* sim, double h)
+{
+    const snwSkelfemScratch* scratch = sim->scratch;
+    double tolerance = snwSkelfem_Setting(sim, snw_skelfemTolerance);
+    int newton = (int)snwSkelfem_Setting(sim, snw_skelfemNewton);
+    int rounds = scratch->touchCount > 0 && newton < skelfem_touchRounds ? skelfem_touchRounds : newton;
+    bool moves = true;
+    for (int round = 0; round < rounds && moves; ++round)
+    {
+        moves = false;
+        for (int i = 0; i < sim->bodyCount; ++i)
+        {
+            // What nothing is near needs no more rounds than it asked for.
+            const snwSkelfemBody* body = snwSkelfem_Body(sim, i);
+            double enough = tolerance * sim->bodies[i].character->meanEdge;
+            if (round >= newton && !body->near)
+                continue;
+            if (round == 0 || body->near || body->tally.longest > enough)
+                moves |= snwSkelfem_Iterate(sim, i) > enough;
+        }
+        snwSim_EndStage(sim, skelfem_stageNewton);
+        if (scratch->touchCount == 0 && sim->def->propCount == 0)
+            continue;
+        snwSkelfem_MoveProps(sim, h);
+        double deepest = snwSkelfem_LearnTouches(sim, h, round % skelfem_lookAgain == skelfem_lookAgain - 1);
+        for (int i = 0; i < sim->bodyCount; ++i)
+            moves |= deepest > tolerance * sim->bodies[i].character->meanEdge;
+        snwSim_EndStage(sim, skelfem_stageContact);
+    }
+}
+
+static void Tell(snwSim* sim, int index)
+{
+    const snwSkelfemBody* body = snwSkelfem_Body(sim, index);
+    snwSim_SetResidual(sim, index, body->tally.longest, "more skelfem.newton, or more substeps");
+    if (body->tally.fallbacks > 0)
+        snwSim_Warn(sim, snw_warnMethod, index, "more substeps",
+            "the grid found no way for '%s': conjugate gradients went on", sim->def->bodies[index].name);
+    snwSkelfem_TellHeld(sim, index);
+}
+
+static snwResult Step(snwSim* sim, double h, snwMessage* message)
+{
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        snwResult result = snwSkelfem_Prepare(sim, i, message);
+        if (result < 0)
+            return result;
+        snwSkelfem_Predict(sim, i, h);
+    }
+    snwSim_EndStage(sim, skelfem_stageBegin);
+    snwSkelfem_GatherTouches(sim, h); // where inertia leads: nothing is met by staying
+    snwSim_EndStage(sim, skelfem_stageDetect);
+    for (int i = 0; i < sim->bodyCount; ++i)
+        snwSkelfem_Begin(sim, i, h);
+    snwSkelfem_StiffenTouches(sim, h);
+    for (int i = 0; i < sim->bodyCount; ++i)
+        snwSkelfem_ChooseStart(sim, i);
+    snwSim_EndStage(sim, skelfem_stageBegin);
+
+    Solve(sim, h);
+
+    snwSkelfem_FinishTouches(sim, h);
+    snwSim_EndStage(sim, skelfem_stageContact);
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        snwSkelfem_Finish(sim, i, h);
+        if (!sim->lastSubstep)
+            continue;
+        Tell(sim, i);
+        snwSkelfem_Publish(sim, i);
+    }
+    snwSim_EndStage(sim, skelfem_stageFinish);
+    return snw_ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What it tells
+
+static void GetMeasures(const snwSim* sim, int index, double* values)
+{
+    const snwSkelfemTally* tally = &snwSkelfem_Body(sim, index)->tally;
+    values[snw_skelfemMeasureNewton] = tally->newton;
+    values[snw_skelfemMeasureCycles] = tally->cycles;
+    values[snw_skelfemMeasureLinear] = tally->linear;
+    values[snw_skelfemMeasureFallbacks] = tally->fallbacks;
+    values[snw_skelfemMeasureHeldX] = tally->held.x;
+    values[snw_skelfemMeasureHeldY] = tally->held.y;
+    values[snw_skelfemMeasureHeldZ] = tally->held.z;
+}
+
+const snwMethod snwSkelfemMethod = {
+    .name = "skelfem",
+    .title = "corotated finite elements on geometric multigrid",
+    .source = "Georgii, Lagler, Dick, Westermann: Interactive Deformations with Multigrid Skeletal Constraints, 2010",
+    .features = snw_featurePins | snw_featureDrag | snw_featurePush | snw_featureColliders | snw_featureProps |
+                snw_featureTets,
+    .params = s_params,
+    .paramCount = snw_skelfemParamCount,
+    .substeps = &s_substeps,
+    .stages = s_stages,
+    .stageCount = skelfem_stageCount,
+    .measures = s_measures,
+    .measureCount = snw_skelfemMeasureCount,
+    .createShape = snwSkelfem_CreateShape,
+    .destroyShape = snwSkelfem_DestroyShape,
+    .checkMaterial = snwSkelfem_CheckMaterial,
+    .createModel = snwSkelfem_CreateModel,
+    .destroyModel = snwSkelfem_DestroyModel,
+    .bodyStateSize = snwSkelfem_StateSize,
+    .initBody = snwSkelfem_InitBody,
+    .isSound = snwSkelfem_IsSound,
+    .createScratch = CreateScratch,
+    .destroyScratch = DestroyScratch,
+    .step = Step,
+    .getVertices = snwSkelfem_GetVertices,
+    .getBones = snwSkelfem_GetBones,
+    .getMeasures = GetMeasures,
+};

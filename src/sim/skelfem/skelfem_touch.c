@@ -1,0 +1,586 @@
+// Contact as part of the objective: augmented Lagrangians, whose blocks go to the diagonal of Newton's matrix.
+//
+// A touch with gap C, slip t, stiffness k and the forces l, u that were learned so far pushes with
+//     N = max(0, l - k C),   T = u - k t, cut to Coulomb's cone
+// along the normal and across it; after each round of Newton's steps l = N, u = T. Where it converges gaps are closed
+// and what sticks is at home, whatever k is; k only says how fast. It is some times the stiffness of the vertex in A,
+// and no more than what a light prop shows: a stiff spring between two that take turns would hold both back. Loads are
+// kept from substep to substep, so what rests begins with what carries it.
+//
+// Rejected: forces that are fixed within a step (contact/force.h): no stiffer than a quarter of m / h^2, so a stack of
+// soft boxes sinks for seconds; columns of A^-1 as apd has them: A changes with every rotation, and each column is a
+// solve.
+//
+// The other side stands still while a body moves: another body, or a prop, has its turn later. Both sides of contact of
+// a body with itself move at once, so their blocks count twice. The corners of a triangle share its block by their
+// weights.
+
+#include "sim/skelfem/skelfem.h"
+
+#include "linalg/dense.h"
+#include "sim/origin.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double s_stiffer = 10; // than the vertex
+static const double s_propShare = 4;
+
+// Is there nothing in the scene that could touch or be touched?
+bool snwSkelfem_TouchesNothing(const snwSim* sim)
+{
+    return sim->def->colliderCount + sim->def->propCount == 0 && sim->bodyCount == 1 &&
+           snwSkelfem_Setting(sim, snw_skelfemSelf) == 0;
+}
+
+snwResult snwSkelfem_CreateTouches(snwSim* sim, snwMessage* message)
+{
+    snwSkelfemScratch* scratch = sim->scratch;
+    size_t props = (size_t)sim->def->propCount;
+    snwResult result = snwSim_CreateResponse(
+        sim, snwSkelfem_Setting(sim, snw_skelfemSelf) != 0, &scratch->response, message);
+    if (result < 0)
+        return result;
+    int solids = 0;
+    for (int i = 0; i < sim->bodyCount; ++i)
+        solids += sim->bodies[i].character->def.vertexCount;
+    scratch->touchCapacity = snwSkelfem_TouchesNothing(sim)
+                                 ? 0
+                                 : solids * scratch->response->touches + scratch->response->pairCapacity;
+    scratch->touches = snwArena_Alloc(&sim->arena, (size_t)scratch->touchCapacity, sizeof *scratch->touches);
+    scratch->order = snwArena_Alloc(&sim->arena, 2 * (size_t)scratch->touchCapacity, sizeof *scratch->order);
+    scratch->propPushes = snwArena_Alloc(&sim->arena, props, sizeof *scratch->propPushes);
+    scratch->propTwists = snwArena_Alloc(&sim->arena, props, sizeof *scratch->propTwists);
+    scratch->propTouches = snwArena_Alloc(&sim->arena, props, sizeof *scratch->propTouches);
+    return sim->arena.failed ? snwFailMemory(message) : snw_ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Where a touch is
+
+// What a touch pushes with, N.
+typedef struct TouchForce
+{
+    double push;
+    snwVec3 drag;
+    snwVec3 normal;
+    double slide; // what of the stiffness is left across the normal: 1 while it sticks
+    double energy;
+} TouchForce;
+
+static const snwVec3* PlacesOf(const snwSim* sim, int body)
+{
+    return snwSkelfem_Body(sim, body)->state.positions;
+}
+
+static snwVec3 MixPlaces(const snwVec3* places, const int triangle[3], const double weights[3])
+{
+    snwVec3 sum = {0, 0, 0};
+    for (int k = 0; k < 3; ++k)
+        sum = snwVec3_MulAdd(sum, weights[k], places[triangle[k]]);
+    return sum;
+}
+
+static snwTransform FrameOf(const snwResponse* response, const snwPairRow* row)
+{
+    return row->kind == snw_touchProp ? response->props[row->other].transform : response->colliderNow[row->other];
+}
+
+static snwVec3 NormalOf(const snwResponse* response, const snwSkelfemTouch* touch)
+{
+    if (touch->solid != NULL)
+        return touch->solid->normal;
+    const snwPairRow* row = touch->pair;
+    return row->kind == snw_touchFlesh ? row->normal
+                                       : snwQuat_Rotate(FrameOf(response, row).rotation, row->localNormal);
+}
+
+// Of the first side, in the world.
+static snwVec3 PointOf(const snwSim* sim, const snwSkelfemTouch* touch, snwVec3 normal)
+{
+    const snwResponse* response = ((const snwSkelfemScratch*)sim->scratch)->response;
+    if (touch->solid != NULL)
+        return PlacesOf(sim, touch->body)[touch->solid->vertex];
+    const snwPairRow* row = touch->pair;
+    if (row->body >= 0)
+        return PlacesOf(sim, row->body)[row->vertex];
+    return snwVec3_MulAdd(snwTransform_Apply(response->props[row->vertex].transform, row->at), -row->radius, normal);
+}
+
+static double GapOf(const snwSim* sim, const snwSkelfemTouch* touch, snwVec3 normal)
+{
+    const snwResponse* response = ((const snwSkelfemScratch*)sim->scratch)->response;
+    snwVec3 at = PointOf(sim, touch, normal), other;
+    if (touch->solid != NULL)
+        other = touch->solid->point;
+    else if (touch->pair->kind == snw_touchFlesh)
+        other = MixPlaces(PlacesOf(sim, touch->pair->other), touch->pair->triangle, touch->pair->weights);
+    else
+        other = snwTransform_Apply(FrameOf(response, touch->pair), touch->pair->point);
+    return snwVec3_Dot(normal, snwVec3_Sub(at, other));
+}
+
+static double AllowedOf(const snwSkelfemTouch* touch)
+{
+    return touch->solid != NULL ? touch->solid->allowed : touch->pair->allowed;
+}
+
+// How far the first side is from where friction wants it, across the normal.
+static snwVec3 SlipOf(const snwSim* sim, const snwSkelfemTouch* touch, snwVec3 normal)
+{
+    const snwResponse* response = ((const snwSkelfemScratch*)sim->scratch)->response;
+    snwVec3 slip;
+    if (touch->solid != NULL)
+        slip = snwVec3_Sub(PlacesOf(sim, touch->body)[touch->solid->vertex], touch->solid->home);
+    else
+    {
+        const snwPairRow* row = touch->pair;
+        snwVec3 x = row->body >= 0 ? PlacesOf(sim, row->body)[row->vertex]
+                                   : snwTransform_Apply(response->props[row->vertex].transform, row->grip);
+        snwVec3 home = row->kind != snw_touchFlesh ? snwTransform_Apply(FrameOf(response, row), row->home)
+                                                   : snwVec3_Add(row->home, MixPlaces(PlacesOf(sim, row->other),
+                                                                                row->homeTriangle, row->homeWeights));
+        slip = snwVec3_Sub(x, home);
+    }
+    return snwVec3_MulAdd(slip, -snwVec3_Dot(slip, normal), normal);
+}
+
+static snwFriction FrictionOf(const snwSkelfemTouch* touch)
+{
+    return touch->solid != NULL ? touch->solid->friction : touch->pair->friction;
+}
+
+static TouchForce ForceOf(const snwSim* sim, const snwSkelfemTouch* touch)
+{
+    const snwResponse* response = ((const snwSkelfemScratch*)sim->scratch)->response;
+    double k = touch->stiffness;
+    TouchForce force = {.normal = NormalOf(response, touch), .slide = 1};
+    if (!(k > 0))
+        return force;
+    double gap = GapOf(sim, touch, force.normal) + AllowedOf(touch);
+    force.push = fmax(0, touch->push - k * gap);
+    force.energy = 0.5 * force.push * force.push / k;
+    if (!(touch->grip > 0))
+        return force;
+
+    snwVec3 wanted = snwVec3_MulAdd(touch->drag, -k, SlipOf(sim, touch, force.normal));
+    double length = snwVec3_Length(wanted);
+    bool slides = length > touch->grip;
+    force.slide = slides ? touch->grip / length : 1;
+    force.drag = snwVec3_Scale(wanted, force.slide);
+    force.energy += slides ? touch->grip * (length - 0.5 * touch->grip) / k : 0.5 * length * length / k;
+    return force;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Gathering
+
+static void AddTouch(snwSkelfemScratch* scratch, const snwSkelfemTouch* touch)
+{
+    if (scratch->touchCount < scratch->touchCapacity)
+        scratch->touches[scratch->touchCount++] = *touch;
+}
+
+static int AnchorOf(const snwSkelfemTouch* touch)
+{
+    return touch->solid != NULL ? touch->solid->anchor : touch->pair->anchor;
+}
+
+static int FirstBodyOf(const snwSkelfemTouch* touch)
+{
+    return touch->solid != NULL ? touch->body : touch->pair->body;
+}
+
+// What a touch knows from the last substep: the load that its anchor bore.
+static void Remember(const snwSim* sim, snwSkelfemTouch* touch)
+{
+    int body = FirstBodyOf(touch), anchor = AnchorOf(touch);
+    if (body < 0 || anchor < 0)
+        return;
+    const snwResponse* response = ((const snwSkelfemScratch*)sim->scratch)->response;
+    snwVec3 load = snwSkelfem_Body(sim, body)->state.loads[anchor], normal = NormalOf(response, touch);
+    bool anchored = touch->solid != NULL ? touch->solid->anchored : touch->pair->anchored;
+    touch->push = fmax(0, snwVec3_Dot(load, normal));
+    if (anchored)
+        touch->drag = snwVec3_MulAdd(load, -snwVec3_Dot(load, normal), normal);
+    touch->grip = FrictionOf(touch).fixed * touch->push;
+}
+
+static void ShowBody(snwSim* sim, int index)
+{
+    snwSkelfemBody* body = snwSkelfem_Body(sim, index);
+    for (int i = 0; i < body->model->vertexCount; ++i)
+    {
+        snwRow_SetPlace(body->touchRows, i, *sim->bodies[index].origin, body->state.positions[i]);
+        body->touchRows[4 * (size_t)i + 3] = body->held[i] || !(body->masses[i] > 0) ? 0.0f
+                                                                                     : (float)(1 / body->masses[i]);
+    }
+}
+
+// Touches of each body one after the other in `order`.
+static void SortTouches(snwSim* sim)
+{
+    snwSkelfemScratch* scratch = sim->scratch;
+    int at = 0;
+    for (int b = 0; b < sim->bodyCount; ++b)
+    {
+        snwSkelfemBody* body = snwSkelfem_Body(sim, b);
+        body->touchFirst = at;
+        for (int i = 0; i < scratch->touchCount; ++i)
+        {
+            const snwSkelfemTouch* touch = &scratch->touches[i];
+            bool other = touch->pair != NULL && touch->pair->kind == snw_touchFlesh && touch->pair->other == b;
+            if (FirstBodyOf(touch) == b || other)
+                scratch->order[at++] = i;
+        }
+        body->touchEnd = at;
+        body->near = snwResponse_IsNear(scratch->response, b);
+    }
+}
+
+void snwSkelfem_GatherTouches(snwSim* sim, double h)
+{
+    snwSkelfemScratch* scratch = sim->scratch;
+    scratch->touchCount = 0;
+    if (snwSkelfem_TouchesNothing(sim))
+        return;
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        snwSkelfemBody* body = snwSkelfem_Body(sim, i);
+        ShowBody(sim, i);
+        for (int v = 0; v < body->model->vertexCount; ++v)
+            snwRow_SetPlace(body->touchBefore, v, *sim->bodies[i].origin, body->before[v]);
+        snwTouchDef touch = {.positions = body->touchRows, .before = body->touchBefore, .anchors = body->state.anchors};
+        snwSim_DescribeBody(sim, scratch->response, i, &touch);
+    }
+    snwSim_GatherContacts(sim, scratch->response, h);
+
+    for (int b = 0; b < sim->bodyCount; ++b)
+        for (int i = 0;; ++i)
+        {
+            snwSkelfemTouch touch = {.body = b, .solid = snwResponse_GetSolid(scratch->response, b, i)};
+            if (touch.solid == NULL)
+                break;
+            Remember(sim, &touch);
+            AddTouch(scratch, &touch);
+        }
+    for (int i = 0; i < scratch->response->pairCount; ++i)
+    {
+        snwSkelfemTouch touch = {.body = -1, .pair = &scratch->response->pairs[i]};
+        Remember(sim, &touch);
+        AddTouch(scratch, &touch);
+    }
+    SortTouches(sim);
+
+    size_t props = (size_t)sim->def->propCount;
+    memset(scratch->propPushes, 0, props * sizeof *scratch->propPushes);
+    memset(scratch->propTwists, 0, props * sizeof *scratch->propTwists);
+    memset(scratch->propTouches, 0, props * sizeof *scratch->propTouches);
+    for (int i = 0; i < scratch->response->pairCount; ++i)
+    {
+        const snwPairRow* row = &scratch->response->pairs[i];
+        if (row->body < 0)
+            scratch->propTouches[row->vertex]++;
+        if (row->kind == snw_touchProp)
+            scratch->propTouches[row->other]++;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Stiffness
+
+static double PropStiffness(const snwSkelfemScratch* scratch, int prop, double h)
+{
+    int count = scratch->propTouches[prop] > 0 ? scratch->propTouches[prop] : 1;
+    return s_propShare * scratch->response->props[prop].mass.mass / (h * h * count);
+}
+
+// Vertices that are held, or weigh nothing, are as stiff as their other side.
+static double VertexStiffness(const snwSim* sim, int body, int vertex)
+{
+    const snwSkelfemBody* own = snwSkelfem_Body(sim, body);
+    return own->held[vertex] ? INFINITY : s_stiffer * fmax(own->stiffness[vertex], own->added[vertex]);
+}
+
+void snwSkelfem_StiffenTouches(snwSim* sim, double h)
+{
+    snwSkelfemScratch* scratch = sim->scratch;
+    for (int i = 0; i < scratch->touchCount; ++i)
+    {
+        snwSkelfemTouch* touch = &scratch->touches[i];
+        double first, other = INFINITY;
+        if (touch->solid != NULL)
+            first = VertexStiffness(sim, touch->body, touch->solid->vertex);
+        else
+        {
+            const snwPairRow* row = touch->pair;
+            first = row->body >= 0 ? VertexStiffness(sim, row->body, row->vertex)
+                                   : PropStiffness(scratch, row->vertex, h);
+            if (row->kind == snw_touchProp)
+                other = PropStiffness(scratch, row->other, h);
+            for (int k = 0; k < 3 && row->kind == snw_touchFlesh; ++k)
+                if (row->weights[k] > 0)
+                    other = fmin(other, VertexStiffness(sim, row->other, row->triangle[k]));
+        }
+        touch->stiffness = fmin(first, other);
+        if (!isfinite(touch->stiffness))
+            touch->stiffness = 0; // nothing of it can move
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What the objective of a body has of them
+
+double snwSkelfem_TouchEnergy(const snwSim* sim, int index)
+{
+    const snwSkelfemScratch* scratch = sim->scratch;
+    const snwSkelfemBody* body = snwSkelfem_Body(sim, index);
+    double sum = 0;
+    for (int i = body->touchFirst; i < body->touchEnd; ++i)
+        sum += ForceOf(sim, &scratch->touches[scratch->order[i]]).energy;
+    return sum;
+}
+
+void snwSkelfem_AddTouchGradient(const snwSim* sim, int index, snwVec3* gradient)
+{
+    const snwSkelfemScratch* scratch = sim->scratch;
+    const snwSkelfemBody* body = snwSkelfem_Body(sim, index);
+    for (int i = body->touchFirst; i < body->touchEnd; ++i)
+    {
+        const snwSkelfemTouch* touch = &scratch->touches[scratch->order[i]];
+        TouchForce force = ForceOf(sim, touch);
+        snwVec3 push = snwVec3_MulAdd(force.drag, force.push, force.normal);
+        if (FirstBodyOf(touch) == index)
+        {
+            int v = touch->solid != NULL ? touch->solid->vertex : touch->pair->vertex;
+            gradient[v] = snwVec3_Sub(gradient[v], push);
+        }
+        const snwPairRow* row = touch->pair;
+        for (int k = 0; k < 3 && row != NULL && row->kind == snw_touchFlesh && row->other == index; ++k)
+        {
+            int v = row->triangle[k];
+            gradient[v] = snwVec3_MulAdd(gradient[v], row->weights[k], push);
+        }
+    }
+}
+
+// k n n^T where it pushes, and what is left of k across it.
+static snwMat3 BlockOf(const snwSkelfemTouch* touch, const TouchForce* force)
+{
+    double along = force->push > 0 ? touch->stiffness : 0;
+    double across = touch->grip > 0 ? touch->stiffness * force->slide : 0;
+    snwMat3 block = snwMat3_Scale(snwMat3_Outer(force->normal, force->normal), along - across);
+    return snwMat3_Add(block, snwMat3_Diagonal(across, across, across));
+}
+
+static void AddBlock(double* diagonal, int row, snwMat3 block, double weight)
+{
+    double* d = diagonal + 9 * (size_t)row;
+    for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 3; ++c)
+            d[3 * r + c] += weight * block.m[r][c];
+}
+
+void snwSkelfem_AddTouchBlocks(const snwSim* sim, int index, double* diagonal, const int* rowOf)
+{
+    const snwSkelfemScratch* scratch = sim->scratch;
+    const snwSkelfemBody* body = snwSkelfem_Body(sim, index);
+    for (int i = body->touchFirst; i < body->touchEnd; ++i)
+    {
+        const snwSkelfemTouch* touch = &scratch->touches[scratch->order[i]];
+        TouchForce force = ForceOf(sim, touch);
+        snwMat3 block = BlockOf(touch, &force);
+        const snwPairRow* row = touch->pair;
+        double twice = row != NULL && row->kind == snw_touchFlesh && row->other == row->body ? 2 : 1;
+        if (FirstBodyOf(touch) == index)
+            AddBlock(diagonal, rowOf[touch->solid != NULL ? touch->solid->vertex : row->vertex], block, twice);
+        for (int k = 0; k < 3 && row != NULL && row->kind == snw_touchFlesh && row->other == index; ++k)
+            AddBlock(diagonal, rowOf[row->triangle[k]], block, twice * row->weights[k]);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Learning
+
+double snwSkelfem_LearnTouches(snwSim* sim, double h, bool fresh)
+{
+    (void)h;
+    snwSkelfemScratch* scratch = sim->scratch;
+    double deepest = 0;
+    for (int i = 0; i < scratch->touchCount; ++i)
+    {
+        snwSkelfemTouch* touch = &scratch->touches[i];
+        if (fresh && touch->solid != NULL)
+            snwResponse_LookAgain(scratch->response, touch->solid, PlacesOf(sim, touch->body)[touch->solid->vertex]);
+        snwVec3 normal = NormalOf(scratch->response, touch);
+        double gap = GapOf(sim, touch, normal), k = touch->stiffness;
+        double push = fmax(0, touch->push - k * (gap + AllowedOf(touch)));
+        double* depth = touch->solid != NULL ? &touch->solid->depth : &touch->pair->depth;
+        bool* sliding = touch->solid != NULL ? &touch->solid->sliding : &touch->pair->sliding;
+        *depth = fmax(*depth, -gap);
+        if (k > 0)
+            deepest = fmax(deepest, fmin(fabs(push - touch->push) / k, fabs(gap + AllowedOf(touch))));
+
+        // Coulomb's law with the push as it is now.
+        snwFriction friction = FrictionOf(touch);
+        snwVec3 wanted = k > 0 ? snwVec3_MulAdd(touch->drag, -k, SlipOf(sim, touch, normal)) : (snwVec3){0, 0, 0};
+        double length = snwVec3_Length(wanted);
+        *sliding = length > friction.fixed * push;
+        touch->push = push;
+        touch->drag = *sliding ? snwVec3_Scale(wanted, friction.kinetic * push / length) : wanted;
+        touch->grip = (*sliding ? friction.kinetic : friction.fixed) * push;
+    }
+    return deepest;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Props
+
+typedef struct PropSystem
+{
+    double matrix[6][6]; // kg, kg m, kg m^2
+    double right[6];     // kg m, kg m^2
+} PropSystem;
+
+static void AddToProp(PropSystem* system, snwVec3 arm, snwVec3 push, snwMat3 block)
+{
+    snwVec3 twist = snwVec3_Cross(arm, push);
+    const double both[6] = {push.x, push.y, push.z, twist.x, twist.y, twist.z};
+    snwMat3 lever = snwMat3_Skew(arm); // lever v = arm x v
+    snwMat3 turned = snwMat3_Mul(lever, block), full = snwMat3_MulTranspose(turned, lever);
+    for (int r = 0; r < 3; ++r)
+    {
+        system->right[r] += both[r];
+        system->right[3 + r] += both[3 + r];
+        for (int c = 0; c < 3; ++c)
+        {
+            system->matrix[r][c] += block.m[r][c];
+            system->matrix[3 + r][c] += turned.m[r][c];
+            system->matrix[c][3 + r] += turned.m[r][c];
+            system->matrix[3 + r][3 + c] += full.m[r][c];
+        }
+    }
+}
+
+// Gauss without pivots: the matrix is positive definite, its masses see to that.
+static void SolveSix(PropSystem* system)
+{
+    double(*a)[6] = system->matrix, *x = system->right;
+    for (int k = 0; k < 6; ++k)
+        for (int r = k + 1; r < 6; ++r)
+        {
+            double factor = a[r][k] / a[k][k];
+            for (int c = k; c < 6; ++c)
+                a[r][c] -= factor * a[k][c];
+            x[r] -= factor * x[k];
+        }
+    for (int k = 5; k >= 0; --k)
+    {
+        for (int c = k + 1; c < 6; ++c)
+            x[k] -= a[k][c] * x[c];
+        x[k] /= a[k][k];
+    }
+}
+
+// A Newton step of each prop on inertia and touches.
+void snwSkelfem_MoveProps(snwSim* sim, double h)
+{
+    snwSkelfemScratch* scratch = sim->scratch;
+    for (int p = 0; p < sim->def->propCount; ++p)
+    {
+        snwPropMotion* motion = &scratch->response->props[p];
+        snwMat3 turn = snwQuat_ToMat3(motion->transform.rotation);
+        snwMat3 inertia = snwMat3_MulTranspose(
+            snwMat3_Mul(turn, snwMat3_Diagonal(motion->mass.inertia.x, motion->mass.inertia.y, motion->mass.inertia.z)),
+            turn);
+        double mass = motion->mass.mass;
+        snwVec3 push = scratch->propPushes[p], twist = scratch->propTwists[p];
+        PropSystem system = {.right = {-push.x, -push.y, -push.z, -twist.x, -twist.y, -twist.z}};
+        for (int r = 0; r < 3; ++r)
+        {
+            system.matrix[r][r] = mass;
+            for (int c = 0; c < 3; ++c)
+                system.matrix[3 + r][3 + c] = inertia.m[r][c];
+        }
+        for (int i = 0; i < scratch->touchCount; ++i)
+        {
+            const snwSkelfemTouch* touch = &scratch->touches[i];
+            const snwPairRow* row = touch->pair;
+            bool first = row != NULL && row->body < 0 && row->vertex == p;
+            bool other = row != NULL && row->kind == snw_touchProp && row->other == p;
+            if (!first && !other)
+                continue;
+            TouchForce force = ForceOf(sim, touch);
+            snwVec3 arm = snwVec3_Sub(PointOf(sim, touch, force.normal), motion->transform.position);
+            snwVec3 all = snwVec3_MulAdd(force.drag, force.push, force.normal);
+            AddToProp(
+                &system, arm, snwVec3_Scale(all, first ? h * h : -h * h), snwMat3_Scale(BlockOf(touch, &force), h * h));
+        }
+        SolveSix(&system);
+
+        snwVec3 move = {system.right[0], system.right[1], system.right[2]};
+        snwVec3 angle = {system.right[3], system.right[4], system.right[5]};
+        snwVec3 pushed = snwVec3_Scale(move, mass), twisted = snwMat3_MulVec(inertia, angle);
+        snwProp_Move(motion, pushed, twisted);
+        scratch->propPushes[p] = snwVec3_Add(push, pushed);
+        scratch->propTwists[p] = snwVec3_Add(twist, twisted);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The end of a substep
+
+// The response moves floats; flesh takes over by how much.
+static void TakeMoves(snwSim* sim, int index)
+{
+    snwSkelfemBody* body = snwSkelfem_Body(sim, index);
+    for (int v = 0; v < body->model->vertexCount; ++v)
+    {
+        snwVec3* x = &body->state.positions[v];
+        snwVec3 shown = snwVec3_Rounded(snwVec3_Sub(*x, *sim->bodies[index].origin));
+        *x = snwVec3_Add(*x, snwVec3_Sub(snwRow_Get(body->touchRows, v), shown));
+    }
+}
+
+// Pushes are told; what rounds of learning left of overlaps is moved out vertex by vertex; loads are kept.
+void snwSkelfem_FinishTouches(snwSim* sim, double h)
+{
+    enum
+    {
+        touch_rounds = 4 // a vertex may touch two solids
+    };
+    snwSkelfemScratch* scratch = sim->scratch;
+    snwResponse* response = scratch->response;
+    if (snwSkelfem_TouchesNothing(sim))
+        return;
+    for (int b = 0; b < sim->bodyCount; ++b)
+    {
+        snwSkelfemState state = snwSkelfem_Body(sim, b)->state;
+        memset(
+            state.loads, 0, (size_t)sim->bodies[b].character->touchCount * snw_anchorsPerVertex * sizeof *state.loads);
+        ShowBody(sim, b);
+    }
+    for (int i = 0; i < scratch->touchCount; ++i)
+    {
+        const snwSkelfemTouch* touch = &scratch->touches[i];
+        double push = h * h * touch->push;
+        snwVec3 drag = snwVec3_Scale(touch->drag, h * h), normal = NormalOf(response, touch);
+        if (touch->solid != NULL)
+            touch->solid->push = push, touch->solid->drag = drag;
+        else
+            touch->pair->push = push, touch->pair->drag = drag, touch->pair->normal = normal;
+        int body = FirstBodyOf(touch), anchor = AnchorOf(touch);
+        snwVec3* load = body >= 0 && anchor >= 0 ? &snwSkelfem_Body(sim, body)->state.loads[anchor] : NULL;
+        if (load != NULL && snwVec3_LengthSquared(*load) == 0)
+            *load = snwVec3_MulAdd(touch->drag, touch->push, normal);
+    }
+    for (int round = 0; round < touch_rounds; ++round)
+        for (int i = 0; i < response->islandCount; ++i)
+            snwResponse_Solve(response, i, false);
+    for (int b = 0; b < sim->bodyCount; ++b)
+    {
+        snwResponse_Catch(response, b);
+        TakeMoves(sim, b);
+    }
+    snwSim_FinishContacts(sim, response, snwSkelfem_Setting(sim, snw_skelfemDamping), h);
+}
