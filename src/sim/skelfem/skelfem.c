@@ -87,9 +87,10 @@ static const snwParamInfo s_params[snw_skelfemParamCount] = {
         .unit = "",
         .lower = 1e-12,
         .upper = 1,
-        .initial = 1e-3,
+        .initial = 1e-2,
         .live = true,
-        .help = "a substep is done when a Newton step moves no vertex by more than this part of a mean edge"},
+        .help =
+            "a substep is done when a Newton step moves no vertex by more than this part of what the first one did"},
     [snw_skelfemSolver] = {.name = "skelfem.solver",
         .type = snw_paramChoice,
         .unit = "",
@@ -226,34 +227,42 @@ static void DestroyScratch(snwSim* sim)
 // ---------------------------------------------------------------------------------------------------------------------
 // The substep
 
+// m: a Newton step that moves no vertex by more ends a substep. It is a part of what the first one did, for in short
+// substeps all ways are short.
+static double EnoughOf(const snwSim* sim, int index, double first)
+{
+    double edge = sim->bodies[index].character->meanEdge;
+    return snwSkelfem_Setting(sim, snw_skelfemTolerance) * fmin(fmax(first, 1e-6 * edge), 0.1 * edge);
+}
+
 // Bodies and props take turns until nothing moves any more by what counts.
 static void Solve(snwSim* sim, double h)
 {
     const snwSkelfemScratch* scratch = sim->scratch;
-    double tolerance = snwSkelfem_Setting(sim, snw_skelfemTolerance);
     int newton = (int)snwSkelfem_Setting(sim, snw_skelfemNewton);
     int rounds = scratch->touchCount > 0 && newton < skelfem_touchRounds ? skelfem_touchRounds : newton;
     bool moves = true;
     for (int round = 0; round < rounds && moves; ++round)
     {
+        double least = INFINITY;
         moves = false;
         for (int i = 0; i < sim->bodyCount; ++i)
         {
             // What nothing is near needs no more rounds than it asked for.
-            const snwSkelfemBody* body = snwSkelfem_Body(sim, i);
-            double enough = tolerance * sim->bodies[i].character->meanEdge;
-            if (round >= newton && !body->near)
+            snwSkelfemBody* body = snwSkelfem_Body(sim, i);
+            if (round > 0 && !body->near && (round >= newton || body->tally.longest <= body->enough))
                 continue;
-            if (round == 0 || body->near || body->tally.longest > enough)
-                moves |= snwSkelfem_Iterate(sim, i) > enough;
+            double way = snwSkelfem_Iterate(sim, i);
+            if (round == 0)
+                body->enough = EnoughOf(sim, i, way);
+            moves |= way > body->enough;
+            least = fmin(least, body->enough);
         }
         snwSim_EndStage(sim, skelfem_stageNewton);
         if (scratch->touchCount == 0 && sim->def->propCount == 0)
             continue;
         snwSkelfem_MoveProps(sim, h);
-        double deepest = snwSkelfem_LearnTouches(sim, h, round % skelfem_lookAgain == skelfem_lookAgain - 1);
-        for (int i = 0; i < sim->bodyCount; ++i)
-            moves |= deepest > tolerance * sim->bodies[i].character->meanEdge;
+        moves |= snwSkelfem_LearnTouches(sim, round % skelfem_lookAgain == skelfem_lookAgain - 1) > least;
         snwSim_EndStage(sim, skelfem_stageContact);
     }
 }
@@ -289,16 +298,17 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
 
     Solve(sim, h);
 
-    snwSkelfem_FinishTouches(sim, h);
-    snwSim_EndStage(sim, skelfem_stageContact);
     for (int i = 0; i < sim->bodyCount; ++i)
     {
+        if (sim->lastSubstep)
+            Tell(sim, i);
         snwSkelfem_Finish(sim, i, h);
-        if (!sim->lastSubstep)
-            continue;
-        Tell(sim, i);
-        snwSkelfem_Publish(sim, i);
     }
+    snwSim_EndStage(sim, skelfem_stageFinish);
+    snwSkelfem_FinishTouches(sim, h);
+    snwSim_EndStage(sim, skelfem_stageContact);
+    for (int i = 0; i < sim->bodyCount && sim->lastSubstep; ++i)
+        snwSkelfem_Publish(sim, i);
     snwSim_EndStage(sim, skelfem_stageFinish);
     return snw_ok;
 }

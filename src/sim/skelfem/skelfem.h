@@ -80,7 +80,8 @@ typedef struct snwSkelfemState
     snwVec3 *positionsBefore, *velocitiesBefore, *accelerations;
     snwQuatBlock* rotations;
     snwAnchor* anchors;
-    snwVec3* loads; // N, per anchor: what pushed there in the last substep
+    snwVec3* loads;  // N, per anchor: what pushed there in the last substep
+    double* pressed; // N, per vertex: its share of what points of props pushed with
     float *outPositions, *outVelocities;
     snwTransform* outBones;
 } snwSkelfemState;
@@ -130,6 +131,7 @@ typedef struct snwSkelfemBody
     double* stiffness; // N/m per vertex: mean diagonal of A, when the substep began
     snwElasticityEnergy energy;
     double objective;         // J: Phi at x
+    double enough;            // m: a Newton step that moves no vertex by more is the last
     int touchFirst, touchEnd; // its touches in scratch->order
     bool near;                // something may push it in this substep
     snwSkelfemTally tally;
@@ -214,6 +216,6 @@ void snwSkelfem_StiffenTouches(snwSim* sim, double h);
 double snwSkelfem_TouchEnergy(const snwSim* sim, int index);
 void snwSkelfem_AddTouchGradient(const snwSim* sim, int index, snwVec3* gradient);
 void snwSkelfem_AddTouchBlocks(const snwSim* sim, int index, double* diagonal, const int* rowOf);
-double snwSkelfem_LearnTouches(snwSim* sim, double h, bool fresh); // returns the deepest overlap, m
+double snwSkelfem_LearnTouches(snwSim* sim, bool fresh); // returns the deepest overlap, m
 void snwSkelfem_MoveProps(snwSim* sim, double h);
 void snwSkelfem_FinishTouches(snwSim* sim, double h);

@@ -77,6 +77,7 @@ static snwSkelfemState LayOut(const snwSkelfemModel* model, snwLayout* layout)
     state.rotations = snwLayout_Take(layout, (size_t)model->blockCount, sizeof *state.rotations);
     state.anchors = snwLayout_Take(layout, anchors, sizeof *state.anchors);
     state.loads = snwLayout_Take(layout, anchors, sizeof *state.loads);
+    state.pressed = snwLayout_Take(layout, n, sizeof *state.pressed);
     state.outPositions = snwLayout_Take(layout, n, 4 * sizeof(float));
     state.outVelocities = snwLayout_Take(layout, n, 4 * sizeof(float));
     state.outBones = snwLayout_Take(layout, (size_t)model->character->def.boneCount, sizeof *state.outBones);
@@ -130,7 +131,7 @@ bool snwSkelfem_IsSound(const snwSim* sim, int index)
     for (int i = 0; i < model->vertexCount && sound; ++i)
         sound = snwVec3_IsFinite(state.positions[i]) && snwVec3_IsFinite(state.velocities[i]) &&
                 snwVec3_IsFinite(state.positionsBefore[i]) && snwVec3_IsFinite(state.velocitiesBefore[i]) &&
-                snwVec3_IsFinite(state.accelerations[i]);
+                snwVec3_IsFinite(state.accelerations[i]) && isfinite(state.pressed[i]) && state.pressed[i] >= 0;
     for (int b = 0; b < model->blockCount && sound; ++b)
         for (int k = 0; k < 4; ++k)
             for (int lane = 0; lane < SNW_ROTATION_LANES; ++lane)
