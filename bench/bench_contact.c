@@ -11,7 +11,7 @@ static AddRowsFn* const s_parts[] = {snwAddDetectionRows, snwSuite_AddRows, NULL
 static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snwMessage* message)
 {
     snwResult result = snw_ok;
-    for (int i = 0; s_parts[i] != NULL && result >= 0; ++i)
+    for (int i = options->only != NULL; s_parts[i] != NULL && result >= 0; ++i) // cases are those of the suite
         result = s_parts[i](options, report, message);
     return result;
 }

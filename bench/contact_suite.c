@@ -374,7 +374,8 @@ static double ColumnHeight(const Run* run)
 {
     double corotated = 0.0;
     snwSim_GetParam(run->sim, "apd.law", &corotated);
-    snwColumnLaw law = corotated == snw_elasticCorotated ? snw_columnCorotated : snw_columnNeoHookean;
+    bool skelfem = strcmp(snwMethod_GetInfo(snwSim_GetMethod(run->sim)).name, "skelfem") == 0;
+    snwColumnLaw law = skelfem || corotated == snw_elasticCorotated ? snw_columnCorotated : snw_columnNeoHookean;
     const snwCharacter* column = run->scene->bodies[0].character;
     const snwPropDef* plate = &run->scene->props[0];
     double g = snwVec3_Length(run->scene->gravity);
@@ -510,10 +511,12 @@ snwResult snwSuite_AddRows(const snwBenchOptions* options, snwBenchReport* repor
     int last = -1;
     for (size_t i = 0; i < sizeof s_rows / sizeof s_rows[0] && code >= 0; ++i)
     {
+        if (options->only != NULL && strcmp(options->only, CaseName(s_rows[i].which)) != 0)
+            continue;
         if ((int)s_rows[i].which != last)
             code = snwSuite_Run(&def, s_rows[i].which, &result, message);
         last = (int)s_rows[i].which;
         code = code < 0 ? code : AddRow(report, def.method, &s_rows[i], &result, message);
     }
-    return code < 0 ? code : AddHashRows(&def, report, message);
+    return code < 0 || options->only != NULL ? code : AddHashRows(&def, report, message);
 }

@@ -15,7 +15,6 @@ enum
     skelfem_stageFinish,
     skelfem_stageCount,
 
-    skelfem_lookAgain = 3,    // rounds between two looks at curved colliders
     skelfem_touchRounds = 12, // of bodies, props and learning, where anything touches
 };
 
@@ -262,7 +261,7 @@ static void Solve(snwSim* sim, double h)
         if (scratch->touchCount == 0 && sim->def->propCount == 0)
             continue;
         snwSkelfem_MoveProps(sim, h);
-        moves |= snwSkelfem_LearnTouches(sim, round % skelfem_lookAgain == skelfem_lookAgain - 1) > least;
+        moves |= snwSkelfem_LearnTouches(sim, round) > least;
         snwSim_EndStage(sim, skelfem_stageContact);
     }
 }

@@ -151,6 +151,7 @@ typedef struct snwSkelfemTouch
     double push;        // l, N
     snwVec3 drag;       // u, N
     double grip;        // N
+    snwVec3 lack;       // N: of friction, in the last round
 } snwSkelfemTouch;
 
 typedef struct snwSkelfemScratch
@@ -161,6 +162,7 @@ typedef struct snwSkelfemScratch
     int touchCount, touchCapacity;
     int* order; // touches by body; pairs of two bodies stand in both
     int orderCapacity;
+    bool guessing; // no friction: what slides shall not begin by sticking, a kink that Newton's steps are slow to leave
     snwVec3 *propPushes, *propTwists; // kg m: what contacts have given each prop so far
     int* propTouches;                 // how many it has
 } snwSkelfemScratch;
@@ -216,6 +218,6 @@ void snwSkelfem_StiffenTouches(snwSim* sim, double h);
 double snwSkelfem_TouchEnergy(const snwSim* sim, int index);
 void snwSkelfem_AddTouchGradient(const snwSim* sim, int index, snwVec3* gradient);
 void snwSkelfem_AddTouchBlocks(const snwSim* sim, int index, double* diagonal, const int* rowOf);
-double snwSkelfem_LearnTouches(snwSim* sim, bool fresh); // returns the deepest overlap, m
+double snwSkelfem_LearnTouches(snwSim* sim, int round); // returns the deepest overlap, m
 void snwSkelfem_MoveProps(snwSim* sim, double h);
 void snwSkelfem_FinishTouches(snwSim* sim, double h);

@@ -425,9 +425,10 @@ void snwSkelfem_ChooseStart(snwSim* sim, int index)
     const snwSkelfemClock* clock = body->state.clock;
     int count = body->model->vertexCount;
     snwVec3 *x = body->state.positions, *best = body->aside;
-    double lowest = INFINITY, again = clock->smooth > 0 && clock->h > 0 ? body->step.h / clock->h : 0;
+    double lowest = INFINITY, again = clock->h > 0 ? body->step.h / clock->h : 0;
     snwElasticity_Begin(body->elasticity, body->before, IsDamped(sim, index) ? body->step.rate : 0);
     BeginHands(sim, index);
+    ((snwSkelfemScratch*)sim->scratch)->guessing = true;
     for (int guess = 0; guess < 3; ++guess)
     {
         if (guess == 1 && again == 0)
@@ -452,6 +453,7 @@ void snwSkelfem_ChooseStart(snwSim* sim, int index)
     }
     if (lowest < INFINITY)
         CopyVectors(x, best, count);
+    ((snwSkelfemScratch*)sim->scratch)->guessing = false;
     body->objective = snwSkelfem_Objective(sim, index);
 }
 

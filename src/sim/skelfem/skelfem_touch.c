@@ -161,7 +161,7 @@ static TouchForce ForceOf(const snwSim* sim, const snwSkelfemTouch* touch)
     double gap = GapOf(sim, touch, force.normal) + AllowedOf(touch);
     force.push = fmax(0, touch->push - k * gap);
     force.energy = 0.5 * force.push * force.push / k;
-    if (!(touch->grip > 0))
+    if (!(touch->grip > 0) || ((const snwSkelfemScratch*)sim->scratch)->guessing)
         return force;
 
     snwVec3 wanted = snwVec3_MulAdd(touch->drag, -k, SlipOf(sim, touch, force.normal));
@@ -378,13 +378,19 @@ void snwSkelfem_AddTouchGradient(const snwSim* sim, int index, snwVec3* gradient
     }
 }
 
-// k n n^T where it pushes, and what is left of k across it.
+// k n n^T where it pushes, and what is left of k across it: the Hessian of Huber's function.
 static snwMat3 BlockOf(const snwSkelfemTouch* touch, const TouchForce* force)
 {
     double along = force->push > 0 ? touch->stiffness : 0;
     double across = touch->grip > 0 ? touch->stiffness * force->slide : 0;
     snwMat3 block = snwMat3_Scale(snwMat3_Outer(force->normal, force->normal), along - across);
-    return snwMat3_Add(block, snwMat3_Diagonal(across, across, across));
+    block = snwMat3_Add(block, snwMat3_Diagonal(across, across, across));
+    if (!(force->slide < 1) || !(across > 0))
+        return block;
+
+    // Nothing holds it along the way that it slides.
+    snwVec3 way = snwVec3_Normalize(force->drag);
+    return snwMat3_Sub(block, snwMat3_Scale(snwMat3_Outer(way, way), across));
 }
 
 static void AddBlock(double* diagonal, int row, snwMat3 block, double weight)
@@ -416,8 +422,19 @@ void snwSkelfem_AddTouchBlocks(const snwSim* sim, int index, double* diagonal, c
 // ---------------------------------------------------------------------------------------------------------------------
 // Learning
 
-double snwSkelfem_LearnTouches(snwSim* sim, bool fresh)
+static bool IsOfProp(const snwSkelfemTouch* touch)
 {
+    return touch->pair != NULL && (touch->pair->body < 0 || touch->pair->kind == snw_touchProp);
+}
+
+double snwSkelfem_LearnTouches(snwSim* sim, int round)
+{
+    enum
+    {
+        touch_lookAgain = 3, // rounds between two looks at curved colliders
+        touch_hasty = 4      // rounds that learn all: what is not done then goes to and fro
+    };
+    bool fresh = round % touch_lookAgain == touch_lookAgain - 1;
     snwSkelfemScratch* scratch = sim->scratch;
     double deepest = 0;
     for (int i = 0; i < scratch->touchCount; ++i)
@@ -440,7 +457,8 @@ double snwSkelfem_LearnTouches(snwSim* sim, bool fresh)
         double length = snwVec3_Length(wanted);
         *sliding = length > friction.fixed * push;
         snwVec3 drag = *sliding ? snwVec3_Scale(wanted, friction.kinetic * push / length) : wanted;
-        double share = touch->solid != NULL ? 1 : s_learning;
+        touch->lack = *sliding ? snwVec3_Sub(drag, ForceOf(sim, touch).drag) : (snwVec3){0, 0, 0};
+        double share = IsOfProp(touch) || round >= touch_hasty ? s_learning : 1;
         push = touch->push + share * (push - touch->push);
         touch->push = push;
         touch->drag = snwVec3_Lerp(touch->drag, drag, share);
@@ -601,6 +619,28 @@ static void MoveOut(snwSim* sim, const snwSkelfemTouch* touch)
         PushVertex(sim, row->other, row->triangle[k], snwVec3_Scale(push, -row->weights[k]));
 }
 
+// What slides was held by the push of the round before. Its velocity gets the difference: on a slope that it slides
+// down with a hundredth of its weight, a tenth of a per cent counts.
+static void MendFriction(snwSim* sim, const snwSkelfemTouch* touch, double h)
+{
+    int index = FirstBodyOf(touch);
+    if (index < 0 || IsOfProp(touch))
+        return;
+    const snwPairRow* row = touch->pair;
+    snwSkelfemBody* body = snwSkelfem_Body(sim, index);
+    int v = touch->solid != NULL ? touch->solid->vertex : row->vertex;
+    if (!body->held[v])
+        body->state.velocities[v] = snwVec3_MulAdd(body->state.velocities[v], h / body->masses[v], touch->lack);
+    for (int k = 0; k < 3 && row != NULL && row->kind == snw_touchFlesh; ++k)
+    {
+        body = snwSkelfem_Body(sim, row->other);
+        v = row->triangle[k];
+        if (!body->held[v])
+            body->state.velocities[v] = snwVec3_MulAdd(
+                body->state.velocities[v], -row->weights[k] * h / body->masses[v], touch->lack);
+    }
+}
+
 // Pushes are told, loads kept, and what is left of overlaps is moved out.
 void snwSkelfem_FinishTouches(snwSim* sim, double h)
 {
@@ -623,6 +663,7 @@ void snwSkelfem_FinishTouches(snwSim* sim, double h)
     for (int i = 0; i < scratch->touchCount; ++i)
     {
         const snwSkelfemTouch* touch = &scratch->touches[i];
+        MendFriction(sim, touch, h);
         double push = h * h * touch->push;
         snwVec3 drag = snwVec3_Scale(touch->drag, h * h), normal = NormalOf(response, touch);
         if (touch->solid != NULL)
