@@ -414,19 +414,14 @@ static double InvertRows(int begin, int end, void* data)
 // ---------------------------------------------------------------------------------------------------------------------
 // The coarsest level
 
-static double* SkylineRow(const snwMultigrid* grid, int i)
-{
-    const snwSkyline* skyline = &grid->pattern->coarsest;
-    return grid->skyline + skyline->starts[i] - skyline->first[i]; // [column]
-}
-
 static void AddBlock(const snwMultigrid* grid, int size, int row, int column, const float* block, bool transposed)
 {
     for (int r = 0; r < size; ++r)
         for (int c = 0; c < size; ++c)
             if (column * size + c <= row * size + r)
-                SkylineRow(grid, row * size + r)[column * size + c] = (double)(transposed ? block[size * r + c]
-                                                                                          : block[size * c + r]);
+                snwSkyline_Row(&grid->pattern->coarsest, grid->skyline,
+                    row * size + r)[column * size + c] = (double)(transposed ? block[size * r + c]
+                                                                             : block[size * c + r]);
 }
 
 // Returns how many unknowns were left out: motions that nobody feels, alone or together with those before.
@@ -454,25 +449,7 @@ static int FactorCoarsest(snwMultigrid* grid)
         }
     }
 
-    int dropped = 0;
-    for (int i = 0; i < skyline->count; ++i)
-    {
-        double *row = SkylineRow(grid, i), own = row[i];
-        for (int j = skyline->first[i]; j <= i; ++j)
-        {
-            const double* other = SkylineRow(grid, j);
-            double sum = row[j];
-            for (int k = skyline->first[i] > skyline->first[j] ? skyline->first[i] : skyline->first[j]; k < j; ++k)
-                sum -= row[k] * other[k];
-            if (j < i)
-                row[j] = other[j] > 0 ? sum / other[j] : 0;
-            else if (sum > s_leastCoarsestPivot * own)
-                row[i] = sqrt(sum);
-            else
-                row[i] = 0, dropped++;
-        }
-    }
-    return dropped;
+    return grid->kernels->factor(skyline, grid->skyline, level->size, s_leastCoarsestPivot);
 }
 
 static void SolveCoarsest(const snwMultigrid* grid)
@@ -484,20 +461,7 @@ static void SolveCoarsest(const snwMultigrid* grid)
     for (int i = 0; i < level->rows; ++i)
         for (int r = 0; r < size; ++r)
             y[skyline->placeOf[i] * size + r] = (double)level->b[i * size + r];
-    for (int i = 0; i < skyline->count; ++i)
-    {
-        const double* row = SkylineRow(grid, i);
-        for (int k = skyline->first[i]; k < i; ++k)
-            y[i] -= row[k] * y[k];
-        y[i] = row[i] > 0 ? y[i] / row[i] : 0;
-    }
-    for (int i = skyline->count - 1; i >= 0; --i)
-    {
-        const double* row = SkylineRow(grid, i);
-        y[i] = row[i] > 0 ? y[i] / row[i] : 0;
-        for (int k = skyline->first[i]; k < i; ++k)
-            y[k] -= row[k] * y[i];
-    }
+    grid->kernels->solveFactor(skyline, grid->skyline, y);
     for (int i = 0; i < level->rows; ++i)
         for (int r = 0; r < size; ++r)
             level->x[i * size + r] = (float)y[skyline->placeOf[i] * size + r];

@@ -6,6 +6,7 @@
 
 #include "linalg/multigrid_parts.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef float Four __attribute__((vector_size(16)));
@@ -379,5 +380,86 @@ static void Multiply(const snwMultigrid* grid, const double* x, double* y, int b
     }
 }
 
-static const snwMultigridKernels s_kernels = {
-    ForwardFromZero, Forward, Backward, ResidualFromZero, Residual, Gather, Spread, Galerkin, Multiply};
+// ---------------------------------------------------------------------------------------------------------------------
+// The coarsest matrix, L L^T within its skyline
+
+// What `count` rows have in common with another one between two columns.
+INLINE void Dots(int count, double* const* rows, const double* other, int begin, int end, double* sums)
+{
+    FourDoubles sum[6] = {0};
+    int k = begin;
+    for (; k + 4 <= end; k += 4)
+    {
+        FourDoubles o = LoadDoubles(other + k);
+        for (int r = 0; r < count; ++r)
+            sum[r] += LoadDoubles(rows[r] + k) * o;
+    }
+    for (int r = 0; r < count; ++r)
+    {
+        sums[r] = (sum[r][0] + sum[r][1]) + (sum[r][2] + sum[r][3]);
+        for (int n = k; n < end; ++n)
+            sums[r] += rows[r][n] * other[n];
+    }
+}
+
+// The rows of a vertex begin at the same column, so they are found together.
+INLINE int FactorRows(const snwSkyline* skyline, double* numbers, int begin, int count, double leastPivot)
+{
+    double *rows[6], own[6], sums[6];
+    int first = skyline->first[begin], dropped = 0;
+    for (int r = 0; r < count; ++r)
+    {
+        rows[r] = snwSkyline_Row(skyline, numbers, begin + r);
+        own[r] = rows[r][begin + r];
+    }
+    for (int j = first; j < begin; ++j)
+    {
+        const double* other = snwSkyline_Row(skyline, numbers, j);
+        Dots(count, rows, other, first > skyline->first[j] ? first : skyline->first[j], j, sums);
+        for (int r = 0; r < count; ++r)
+            rows[r][j] = other[j] > 0 ? (rows[r][j] - sums[r]) / other[j] : 0;
+    }
+    for (int r = 0; r < count; ++r)
+        for (int j = 0; j <= r; ++j)
+        {
+            double* entry = &rows[r][begin + j];
+            Dots(1, &rows[r], rows[j], first, begin + j, sums);
+            *entry -= sums[0];
+            if (j < r)
+                *entry = rows[j][begin + j] > 0 ? *entry / rows[j][begin + j] : 0;
+            else if (*entry > leastPivot * own[r])
+                *entry = sqrt(*entry);
+            else
+                *entry = 0, dropped++;
+        }
+    return dropped;
+}
+
+static int Factor(const snwSkyline* skyline, double* numbers, int size, double leastPivot)
+{
+    int dropped = 0;
+    for (int i = 0; i < skyline->count; i += size)
+        dropped += size == 3 ? FactorRows(skyline, numbers, i, 3, leastPivot)
+                             : FactorRows(skyline, numbers, i, 6, leastPivot);
+    return dropped;
+}
+
+static void SolveFactor(const snwSkyline* skyline, double* numbers, double* y)
+{
+    for (int i = 0; i < skyline->count; ++i)
+    {
+        double *row = snwSkyline_Row(skyline, numbers, i), sum;
+        Dots(1, &row, y, skyline->first[i], i, &sum);
+        y[i] = row[i] > 0 ? (y[i] - sum) / row[i] : 0;
+    }
+    for (int i = skyline->count - 1; i >= 0; --i)
+    {
+        const double* row = snwSkyline_Row(skyline, numbers, i);
+        y[i] = row[i] > 0 ? y[i] / row[i] : 0;
+        for (int k = skyline->first[i]; k < i; ++k)
+            y[k] -= row[k] * y[i];
+    }
+}
+
+static const snwMultigridKernels s_kernels = {ForwardFromZero, Forward, Backward, ResidualFromZero, Residual, Gather,
+    Spread, Galerkin, Multiply, Factor, SolveFactor};

@@ -21,7 +21,7 @@ enum
 {
     snw_leastCluster = 256, // rows
     snw_mostClusters = 128,
-    snw_fewRows = 60, // are solved directly
+    snw_fewRows = 40, // are solved directly
     snw_latticeBits = 21
 };
 

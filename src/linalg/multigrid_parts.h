@@ -46,6 +46,12 @@ typedef struct snwSkyline
     int64_t* starts; // [count + 1] of rows
 } snwSkyline;
 
+// [column]; from first[i] on.
+static inline double* snwSkyline_Row(const snwSkyline* skyline, double* numbers, int i)
+{
+    return numbers + skyline->starts[i] - skyline->first[i];
+}
+
 struct snwGridLevels
 {
     snwContext* context;
@@ -110,6 +116,10 @@ struct snwMultigridKernels
     void (*galerkin)(const snwLevel* fine, const snwLevel* coarse, int begin, int end, float* scratch);
     // y = A x with the finest matrix; rows of held vertices give zero.
     void (*multiply)(const snwMultigrid* grid, const double* x, double* y, int begin, int end);
+    // L L^T in place, `size` rows to a vertex. Unknowns whose pivot is less than leastPivot of what was on the diagonal
+    // are left out, and stay zero; returns how many. Then y = (L L^T)^-1 y.
+    int (*factor)(const snwSkyline* skyline, double* numbers, int size, double leastPivot);
+    void (*solveFactor)(const snwSkyline* skyline, double* numbers, double* y);
 };
 
 const snwMultigridKernels* snwMultigrid_Kernels(snwSimd simd);
