@@ -96,7 +96,7 @@ static void AddCase(snwBenchRows* rows, snwFleshStage* stage, const char* name, 
 
 void snwAddFleshAbsurd(snwBenchRows* rows)
 {
-    static const char* const s_methods[] = {"pbd", "apd", "pbcd", "rigpbd"};
+    static const char* const s_methods[] = {"pbd", "apd", "pbcd", "rigpbd", "skelfem"};
     for (size_t i = 0; i < sizeof s_cases / sizeof *s_cases && rows->result >= 0; ++i)
     {
         snwFleshStage stage = {0};

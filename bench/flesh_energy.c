@@ -48,16 +48,17 @@ static void AddDrop(snwBenchRows* rows, snwFleshStage* stage, const char* name, 
 
 void snwAddFleshEnergy(snwBenchRows* rows)
 {
-    static const char* const s_methods[] = {"pbcd", "apd"};
+    static const char* const s_methods[] = {"pbcd", "apd", "skelfem"};
     for (size_t i = 0; i < sizeof s_dropped / sizeof *s_dropped; ++i)
     {
         snwFleshStage stage = {0};
         char name[48];
         snprintf(name, sizeof name, "%s, dropped", s_dropped[i].name);
-        if (!snwBenchRows_Wants(rows, name, s_methods[0]) && !snwBenchRows_Wants(rows, name, s_methods[1]))
+        if (!snwBenchRows_Wants(rows, name, s_methods[0]) && !snwBenchRows_Wants(rows, name, s_methods[1]) &&
+            !snwBenchRows_Wants(rows, name, s_methods[2]))
             continue;
         rows->result = snwFleshStage_Open(&stage, MakeDrop(s_dropped[i].name, s_dropped[i].elements), rows->message);
-        for (int m = 0; m < 2; ++m)
+        for (int m = 0; m < 3; ++m)
             if (snwBenchRows_Wants(rows, name, s_methods[m]))
                 AddDrop(rows, &stage, name, s_methods[m]);
         snwFleshStage_Close(&stage);

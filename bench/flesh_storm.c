@@ -225,7 +225,7 @@ static void AddStorm(snwBenchRows* rows, snwFleshStage* stage, const char* name,
     }
 }
 
-static const char* const s_methods[] = {"pbcd", "apd", "rigpbd"};
+static const char* const s_methods[] = {"pbcd", "apd", "rigpbd", "skelfem"};
 static const char* const s_cast[] = {"horse", "biped", "cow", "octopus", "manikin", "hand", "worm", "ghost"};
 static const int s_substeps[] = {0, 1, 4, 16};
 

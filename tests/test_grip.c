@@ -18,7 +18,7 @@ static const struct
 {
     const char *method, *settings;
 } s_cases[] = {{"pbd", "'pbd.law': 'compliant', 'pbd.iterations': 60"}, {"pbcd", "'pbcd.iterations': 60"},
-    {"apd", "'apd.iterations': 20"}, {"rigpbd", "'rigpbd.iterations': 60"}};
+    {"apd", "'apd.iterations': 20"}, {"rigpbd", "'rigpbd.iterations': 60"}, {"skelfem", "'skelfem.newton': 20"}};
 
 enum
 {

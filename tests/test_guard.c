@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char* const s_methods[] = {"pbd", "pbcd", "apd", "rigpbd"};
+static const char* const s_methods[] = {"pbd", "pbcd", "apd", "rigpbd", "skelfem"};
 
 typedef struct World
 {
