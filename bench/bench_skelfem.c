@@ -5,6 +5,7 @@
 static const snwBenchPart s_parts[] = {
     {"solve", snwAddSkelfemSolve},
     {"boundary", snwAddSkelfemBoundary},
+    {"motion", snwAddSkelfemMotion},
 };
 
 static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snwMessage* message)

@@ -6,3 +6,4 @@
 
 void snwAddSkelfemSolve(snwBenchRows* rows);
 void snwAddSkelfemBoundary(snwBenchRows* rows);
+void snwAddSkelfemMotion(snwBenchRows* rows);
