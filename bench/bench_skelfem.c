@@ -5,6 +5,7 @@
 static const snwBenchPart s_parts[] = {
     {"solve", snwAddSkelfemSolve},
     {"boundary", snwAddSkelfemBoundary},
+    {"steps", snwAddSkelfemSteps},
     {"motion", snwAddSkelfemMotion},
 };
 

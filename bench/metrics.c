@@ -59,7 +59,8 @@ const snwMetric snwMetrics[] = {
         "one projection of an edge's length in the simulation: time of the stage over all of them"},
     {"volume_ns", "ns", "lower", "one projection of a tet's volume, likewise"},
     {"bullet_ratio", "x", "higher",
-        "a projection of a link in Bullet's btSoftBody over one of an edge in ours, same mesh, from the same turns"},
+        "a projection of a link in Bullet's btSoftBody over one of an edge in ours, same mesh, from the same turns; "
+        "`skelfem`: an implicit step of Bullet's deformable finite elements over one of ours, processor time"},
     {"frame_ms", "ms", "lower", "one frame of an animated character, one thread"},
     {"artist_ms", "ms", "lower", "its share for where the motion puts bones and flesh"},
     {"physics_ms", "ms", "lower", "its share for inertia and constraints"},
