@@ -184,57 +184,78 @@ static void Residual(const snwLevel* level, int begin, int end)
 // ---------------------------------------------------------------------------------------------------------------------
 // Between levels
 
-static void Gather(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
+// d x t
+INLINE Four Cross(Four d, Four t)
+{
+    return __builtin_shufflevector(d, d, 1, 2, 0, 3) * __builtin_shufflevector(t, t, 2, 0, 1, 3) -
+           __builtin_shufflevector(d, d, 2, 0, 1, 3) * __builtin_shufflevector(t, t, 1, 2, 0, 3);
+}
+
+INLINE void StoreThree(float* p, Four a)
+{
+    p[0] = a[0], p[1] = a[1], p[2] = a[2];
+}
+
+INLINE void GatherRow(const snwLevel* fine, const snwLevel* coarse, int c, int from, int to)
 {
     const snwTransfer* t = fine->transfer;
-    for (int c = begin; c < end; ++c)
+    Four push = {0}, twist = {0};
+    for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
     {
-        float sum[6] = {0};
-        for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
-        {
-            const float* r = fine->r + (size_t)fine->size * (size_t)t->children[k];
-            float w = fine->weights[t->childSlots[k]];
-            for (int a = 0; a < fine->size; ++a)
-                sum[a] += w * r[a];
-            if (coarse->size == 6)
-            {
-                const float* d = fine->levers + 3 * (size_t)t->childSlots[k];
-                sum[3] += w * (d[1] * r[2] - d[2] * r[1]);
-                sum[4] += w * (d[2] * r[0] - d[0] * r[2]);
-                sum[5] += w * (d[0] * r[1] - d[1] * r[0]);
-            }
-        }
-        memcpy(coarse->b + (size_t)coarse->size * (size_t)c, sum, (size_t)coarse->size * sizeof(float));
+        const float* r = fine->r + (size_t)from * (size_t)t->children[k];
+        Four link = LoadFour(fine->links + 4 * (size_t)t->childSlots[k]), own = LoadFour(r) * link[3];
+        push += own;
+        if (to == 6)
+            twist += Cross(link, own);
+        if (from == 6)
+            twist += LoadFour(r + 3) * link[3];
     }
+    float* b = coarse->b + (size_t)to * (size_t)c;
+    StoreThree(b, push);
+    if (to == 6)
+        StoreThree(b + 3, twist);
+}
+
+static void Gather(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
+{
+    for (int c = begin; c < end; ++c)
+        if (coarse->size == 3)
+            GatherRow(fine, coarse, c, 3, 3);
+        else if (fine->size == 3)
+            GatherRow(fine, coarse, c, 3, 6);
+        else
+            GatherRow(fine, coarse, c, 6, 6);
+}
+
+INLINE void SpreadRow(const snwLevel* fine, const snwLevel* coarse, int i, int from, int to)
+{
+    const snwTransfer* t = fine->transfer;
+    float* x = fine->x + (size_t)from * (size_t)i;
+    Four move = LoadFour(x), turn = LoadFour(x + from - 3);
+    for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
+    {
+        const float* v = coarse->x + (size_t)to * (size_t)t->parents[k];
+        Four link = LoadFour(fine->links + 4 * (size_t)k), own = LoadFour(v);
+        if (to == 6)
+            own += Cross(LoadFour(v + 3), link);
+        move += own * link[3];
+        if (from == 6)
+            turn += LoadFour(v + 3) * link[3];
+    }
+    StoreThree(x, move);
+    if (from == 6)
+        StoreThree(x + 3, turn);
 }
 
 static void Spread(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
 {
-    const snwTransfer* t = fine->transfer;
     for (int i = begin; i < end; ++i)
-    {
-        float* x = fine->x + (size_t)fine->size * (size_t)i;
-        for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
-        {
-            const float *v = coarse->x + (size_t)coarse->size * (size_t)t->parents[k],
-                        *d = fine->levers + 3 * (size_t)k;
-            float w = fine->weights[k];
-            for (int a = 0; a < fine->size; ++a)
-                x[a] += w * v[a];
-            if (coarse->size == 6)
-            {
-                x[0] += w * (v[4] * d[2] - v[5] * d[1]);
-                x[1] += w * (v[5] * d[0] - v[3] * d[2]);
-                x[2] += w * (v[3] * d[1] - v[4] * d[0]);
-            }
-        }
-    }
-}
-
-// d x t, with d as (dy, dz, dx) and (dz, dx, dy)
-INLINE Four Cross(Four yzx, Four zxy, Four t)
-{
-    return yzx * __builtin_shufflevector(t, t, 2, 0, 1, 3) - zxy * __builtin_shufflevector(t, t, 1, 2, 0, 3);
+        if (coarse->size == 3)
+            SpreadRow(fine, coarse, i, 3, 3);
+        else if (fine->size == 3)
+            SpreadRow(fine, coarse, i, 3, 6);
+        else
+            SpreadRow(fine, coarse, i, 6, 6);
 }
 
 // Coarse rows of P^T A P from fine blocks of size `from` to coarse ones of size `to`. sums: twelve Fours for each block
@@ -250,9 +271,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
     for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
     {
         int i = t->children[k], low = g->lowStarts[i + 1] - g->lowStarts[i];
-        float own = fine->weights[t->childSlots[k]];
-        const float* lever = fine->levers + 3 * (size_t)t->childSlots[k];
-        Four yzx = {lever[1], lever[2], lever[0], 0}, zxy = {lever[2], lever[0], lever[1], 0};
+        Four lever = LoadFour(fine->links + 4 * (size_t)t->childSlots[k]);
         for (; *s != snw_streamEnd;)
         {
             Four *out = sums + 12 * (size_t)s[0], o[12] = {{0}};
@@ -274,13 +293,13 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
                     j = g->upColumns[u], m = fine->up + block * (size_t)u;
                 }
                 int q = t->parentStarts[j] + *s % snw_mostParents;
-                float w = fine->weights[q];
+                const float* d = fine->links + 4 * (size_t)q;
+                float w = d[3];
                 if (to == 3)
                 {
                     o[0] += LoadFour(m) * w, o[1] += LoadFour(m + 3) * w, o[2] += LoadFour(m + 6) * w;
                     continue;
                 }
-                const float* d = fine->levers + 3 * (size_t)q;
                 float x = w * d[0], y = w * d[1], z = w * d[2];
                 for (int half = 0; half < from / 3; ++half)
                 {
@@ -300,12 +319,12 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
             }
             for (int q = 0; q < to; ++q)
             {
-                Four a = o[q] * own;
+                Four a = o[q] * lever[3];
                 out[q] += a;
                 if (to == 6)
-                    out[6 + q] += Cross(yzx, zxy, a);
+                    out[6 + q] += Cross(lever, a);
                 if (from == 6)
-                    out[6 + q] += o[6 + q] * own;
+                    out[6 + q] += o[6 + q] * lever[3];
             }
         }
         ++s;

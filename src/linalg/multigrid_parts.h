@@ -73,8 +73,7 @@ typedef struct snwLevel
     float* inverse; // of diagonal blocks
     float *b, *x, *r;
     unsigned char* held;
-    float* weights; // of the transfer, zero for held vertices
-    float* levers;  // [3 each] x_i - X_c
+    float* links; // [4 each] of the transfer: x_i - X_c, and the weight, zero for held vertices
 } snwLevel;
 
 typedef struct snwMultigridKernels snwMultigridKernels;
