@@ -19,7 +19,8 @@
 enum
 {
     snw_rowGrain = 1024,
-    snw_serialRows = 1500 // of a level: fewer are not worth waking another thread
+    snw_serialRows = 1500,   // of a level: fewer are not worth waking another thread
+    snw_nearFloats = 4 << 20 // of the blocks of a level
 };
 
 static const double s_leastPivot = 1e-4;         // of a diagonal block whose diagonal is 1
@@ -48,6 +49,7 @@ static void MakeNumbers(snwMultigrid* grid)
         size_t links = a + 1 < grid->levelCount ? (size_t)pattern->transfer.parentStarts[pattern->rows] : 0;
         *level = (snwLevel){.size = pattern->size,
             .rows = pattern->rows,
+            .far = 2 * half * block > snw_nearFloats,
             .graph = &pattern->graph,
             .transfer = &pattern->transfer,
             .rest = pattern->rest,

@@ -40,14 +40,30 @@ INLINE FourDoubles LoadDoubles(const double* p)
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Rows times x. Backward: the same sum from the last block to the first, for sweeps that walk through memory that way.
+// Far: the matrix does not fit into the cache, so what comes four kilobytes later is asked for already; the processor
+// itself looks no further than to the end of a page. Small matrices are read faster without.
 
-INLINE Four Row3(const float* blocks, const int* columns, int begin, int end, const float* x, bool backward)
+enum
+{
+    snw_ahead = 1024, // floats
+    snw_line = 16
+};
+
+INLINE void Ask(const float* m, int lines, bool backward)
+{
+    for (int k = 0; k < lines; ++k)
+        __builtin_prefetch(backward ? m - snw_ahead - snw_line * k : m + snw_ahead + snw_line * k);
+}
+
+INLINE Four Row3(const float* blocks, const int* columns, int begin, int end, const float* x, bool backward, bool far)
 {
     Four a = {0}, b = {0}, c = {0};
     for (int n = 0; n < end - begin; ++n)
     {
         int k = backward ? end - 1 - n : begin + n;
         const float *m = blocks + 9 * (size_t)k, *v = x + 3 * (size_t)columns[k];
+        if (far)
+            Ask(m, 1, backward);
         a += LoadFour(m) * v[0];
         b += LoadFour(m + 3) * v[1];
         c += LoadFour(m + 6) * v[2];
@@ -55,13 +71,15 @@ INLINE Four Row3(const float* blocks, const int* columns, int begin, int end, co
     return a + b + c;
 }
 
-INLINE Eight Row6(const float* blocks, const int* columns, int begin, int end, const float* x, bool backward)
+INLINE Eight Row6(const float* blocks, const int* columns, int begin, int end, const float* x, bool backward, bool far)
 {
     Eight a = {0}, b = {0};
     for (int n = 0; n < end - begin; ++n)
     {
         int k = backward ? end - 1 - n : begin + n;
         const float *m = blocks + 36 * (size_t)k, *v = x + 6 * (size_t)columns[k];
+        if (far)
+            Ask(m, 3, backward);
         a += LoadEight(m) * v[0];
         b += LoadEight(m + 6) * v[1];
         a += LoadEight(m + 12) * v[2];
@@ -92,45 +110,47 @@ INLINE void Update6(const snwLevel* level, int i, Eight sum)
         x[k] = y[k];
 }
 
-static void ForwardFromZero(const snwLevel* level, int begin, int end)
+INLINE void ForwardFromZeroRows(const snwLevel* level, int begin, int end, bool far)
 {
     const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
         if (level->size == 3)
-            Update3(level, i, Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false));
+            Update3(
+                level, i, Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false, far));
         else
-            Update6(level, i, Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false));
+            Update6(
+                level, i, Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false, far));
 }
 
-static void Forward(const snwLevel* level, int begin, int end)
+INLINE void ForwardRows(const snwLevel* level, int begin, int end, bool far)
 {
     const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
         if (level->size == 3)
             Update3(level, i,
-                Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false) +
-                    Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false));
+                Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false, far) +
+                    Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false, far));
         else
             Update6(level, i,
-                Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false) +
-                    Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false));
+                Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false, far) +
+                    Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false, far));
 }
 
-static void Backward(const snwLevel* level, int begin, int end)
+INLINE void BackwardRows(const snwLevel* level, int begin, int end, bool far)
 {
     const snwBlockGraph* g = level->graph;
     for (int i = end - 1; i >= begin; --i)
         if (level->size == 3)
             Update3(level, i,
-                Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, true) +
-                    Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, true));
+                Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, true, far) +
+                    Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, true, far));
         else
             Update6(level, i,
-                Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, true) +
-                    Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, true));
+                Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, true, far) +
+                    Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, true, far));
 }
 
-static void ResidualFromZero(const snwLevel* level, int begin, int end)
+INLINE void ResidualFromZeroRows(const snwLevel* level, int begin, int end, bool far)
 {
     const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
@@ -138,20 +158,20 @@ static void ResidualFromZero(const snwLevel* level, int begin, int end)
         float* r = level->r + (size_t)level->size * (size_t)i;
         if (level->size == 3)
         {
-            Four sum = Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false);
+            Four sum = Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false, far);
             for (int k = 0; k < 3; ++k)
                 r[k] = -sum[k];
         }
         else
         {
-            Eight sum = Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false);
+            Eight sum = Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false, far);
             for (int k = 0; k < 6; ++k)
                 r[k] = -sum[k];
         }
     }
 }
 
-static void Residual(const snwLevel* level, int begin, int end)
+INLINE void ResidualRows(const snwLevel* level, int begin, int end, bool far)
 {
     const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
@@ -162,8 +182,8 @@ static void Residual(const snwLevel* level, int begin, int end)
         if (level->size == 3)
         {
             const float* d = level->diagonal + 9 * (size_t)i;
-            Four sum = Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false) +
-                       Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false);
+            Four sum = Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false, far) +
+                       Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false, far);
             sum += LoadFour(d) * x[0] + LoadFour(d + 3) * x[1] + LoadFour(d + 6) * x[2];
             for (int k = 0; k < 3; ++k)
                 r[k] = b[k] - sum[k];
@@ -171,14 +191,55 @@ static void Residual(const snwLevel* level, int begin, int end)
         else
         {
             const float* d = level->diagonal + 36 * (size_t)i;
-            Eight sum = Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false) +
-                        Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false);
+            Eight sum = Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false, far) +
+                        Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false, far);
             for (int k = 0; k < 6; ++k)
                 sum += LoadEight(d + 6 * k) * x[k];
             for (int k = 0; k < 6; ++k)
                 r[k] = b[k] - sum[k];
         }
     }
+}
+
+// Compiled twice.
+static void ForwardFromZero(const snwLevel* level, int begin, int end)
+{
+    if (level->far)
+        ForwardFromZeroRows(level, begin, end, true);
+    else
+        ForwardFromZeroRows(level, begin, end, false);
+}
+
+static void Forward(const snwLevel* level, int begin, int end)
+{
+    if (level->far)
+        ForwardRows(level, begin, end, true);
+    else
+        ForwardRows(level, begin, end, false);
+}
+
+static void Backward(const snwLevel* level, int begin, int end)
+{
+    if (level->far)
+        BackwardRows(level, begin, end, true);
+    else
+        BackwardRows(level, begin, end, false);
+}
+
+static void ResidualFromZero(const snwLevel* level, int begin, int end)
+{
+    if (level->far)
+        ResidualFromZeroRows(level, begin, end, true);
+    else
+        ResidualFromZeroRows(level, begin, end, false);
+}
+
+static void Residual(const snwLevel* level, int begin, int end)
+{
+    if (level->far)
+        ResidualRows(level, begin, end, true);
+    else
+        ResidualRows(level, begin, end, false);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

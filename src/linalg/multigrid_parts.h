@@ -64,6 +64,7 @@ struct snwGridLevels
 typedef struct snwLevel
 {
     int size, rows; // as the pattern has them
+    bool far;       // its blocks do not fit into a cache
     const snwBlockGraph* graph;
     const snwTransfer* transfer;
     const snwVec3* rest;
