@@ -5,6 +5,8 @@
 static const snwBenchPart s_parts[] = {
     {"solve", snwAddSkelfemSolve},
     {"boundary", snwAddSkelfemBoundary},
+    {"steps", snwAddSkelfemSteps},
+    {"motion", snwAddSkelfemMotion},
 };
 
 static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snwMessage* message)

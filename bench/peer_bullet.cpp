@@ -1,11 +1,20 @@
-// Bullet's soft body on a mesh of ours: how long its position solver takes for a link, and a step for the whole body.
+// Bullet's soft bodies on a mesh of ours: how long its position solver takes for a link, and a step for the whole body;
+// or an implicit step of its deformable finite elements.
 //
-// A program of its own: Bullet is C++ and lives in another process, so its crash is none of ours. Reads numbers as text
-// from stdin: nodes, links, iterations, steps; per node x y z and its mass (kg, 0: held); per link its two nodes.
-// Prints one line of JSON. Steps with one iteration and with all take turns; the difference of two neighbours,
+// A program of its own: Bullet is C++ and lives in another process, so its crash is none of ours. Reads text from
+// stdin. "links", then nodes, links, iterations, steps; per node x y z and its mass (kg, 0: held); per link its two
+// nodes. Prints one line of JSON. Steps with one iteration and with all take turns; the difference of two neighbours,
 // divided by the links and the iterations between, is the time of a link without all else of a step. Collisions are
 // off. Bullet's links come in our order and in its own (ReoptimizeLinkOrder); the faster one counts.
+//
+// "tets", then nodes, tetrahedra, steps, mu, lambda (Pa), seconds of a step; the same of nodes; per tetrahedron its
+// four nodes. Median of the steps' processor time; one linearisation a step, projection, no line search, no collisions.
 
+#include <BulletSoftBody/btDeformableBodySolver.h>
+#include <BulletSoftBody/btDeformableGravityForce.h>
+#include <BulletSoftBody/btDeformableLinearElasticityForce.h>
+#include <BulletSoftBody/btDeformableMultiBodyConstraintSolver.h>
+#include <BulletSoftBody/btDeformableMultiBodyDynamicsWorld.h>
 #include <BulletSoftBody/btSoftBody.h>
 #include <BulletSoftBody/btSoftBodyHelpers.h>
 #include <BulletSoftBody/btSoftBodyRigidBodyCollisionConfiguration.h>
@@ -15,6 +24,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
+#include <ctime>
 #include <memory>
 #include <sys/resource.h>
 #include <vector>
@@ -29,15 +40,13 @@ struct Mesh
     int nodes = 0, links = 0, iterations = 0, steps = 0;
     std::vector<btVector3> places;
     std::vector<btScalar> masses;
-    std::vector<int> ends; // two per link
+    std::vector<int> ends; // two per link, four per tetrahedron
 };
 
-bool Read(Mesh& mesh)
+const int kMost = 10000000;
+
+bool ReadNodes(Mesh& mesh)
 {
-    const int most = 10000000;
-    if (std::scanf("%d %d %d %d", &mesh.nodes, &mesh.links, &mesh.iterations, &mesh.steps) != 4 || mesh.nodes < 1 ||
-        mesh.nodes > most || mesh.links < 1 || mesh.links > most || mesh.iterations < 2 || mesh.steps < 1)
-        return false;
     for (int i = 0; i < mesh.nodes; ++i)
     {
         double x, y, z, mass;
@@ -46,7 +55,12 @@ bool Read(Mesh& mesh)
         mesh.places.emplace_back(btScalar(x), btScalar(y), btScalar(z));
         mesh.masses.push_back(btScalar(mass));
     }
-    for (int i = 0; i < 2 * mesh.links; ++i)
+    return true;
+}
+
+bool ReadEnds(Mesh& mesh, int count)
+{
+    for (int i = 0; i < count; ++i)
     {
         int node;
         if (std::scanf("%d", &node) != 1 || node < 0 || node >= mesh.nodes)
@@ -54,6 +68,14 @@ bool Read(Mesh& mesh)
         mesh.ends.push_back(node);
     }
     return true;
+}
+
+bool Read(Mesh& mesh)
+{
+    if (std::scanf("%d %d %d %d", &mesh.nodes, &mesh.links, &mesh.iterations, &mesh.steps) != 4 || mesh.nodes < 1 ||
+        mesh.nodes > kMost || mesh.links < 1 || mesh.links > kMost || mesh.iterations < 2 || mesh.steps < 1)
+        return false;
+    return ReadNodes(mesh) && ReadEnds(mesh, 2 * mesh.links);
 }
 
 // A world with one soft body in it.
@@ -120,14 +142,95 @@ Times Measure(const Mesh& mesh, bool reorder)
     return {Median(links), Median(steps)};
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Deformable finite elements
+
+struct Flesh
+{
+    btSoftBodyRigidBodyCollisionConfiguration configuration;
+    btCollisionDispatcher dispatcher{&configuration};
+    btDbvtBroadphase broadphase;
+    btDeformableBodySolver solver;
+    btDeformableMultiBodyConstraintSolver constraints;
+    btDeformableMultiBodyDynamicsWorld world{&dispatcher, &broadphase, &constraints, &configuration, &solver};
+    btSoftBody* body = nullptr;
+    btDeformableLinearElasticityForce elastic;
+    btDeformableGravityForce gravity{btVector3(0, btScalar(-9.81), 0)};
+
+    Flesh(const Mesh& mesh, double mu, double lambda) : elastic(btScalar(mu), btScalar(lambda), btScalar(0))
+    {
+        constraints.setDeformableSolver(&solver);
+        world.setGravity(btVector3(0, btScalar(-9.81), 0));
+        world.getWorldInfo().m_gravity = btVector3(0, btScalar(-9.81), 0);
+        std::vector<btScalar> ones(mesh.masses.size(), 1);
+        body = new btSoftBody(&world.getWorldInfo(), mesh.nodes, mesh.places.data(), ones.data());
+        for (size_t e = 0; e < mesh.ends.size(); e += 4)
+            body->appendTetra(mesh.ends[e], mesh.ends[e + 1], mesh.ends[e + 2], mesh.ends[e + 3]);
+        for (int i = 0; i < mesh.nodes; ++i)
+            body->setMass(i, mesh.masses[size_t(i)]);
+        body->initializeDmInverse();
+        body->m_tetraScratches.resize(body->m_tetras.size());
+        body->m_tetraScratchesTn.resize(body->m_tetras.size());
+        body->m_cfg.collisions = 0;
+        body->m_sleepingThreshold = 0;
+        body->setSelfCollision(false);
+        world.addSoftBody(body);
+        world.addForce(body, &elastic);
+        world.addForce(body, &gravity);
+        world.setImplicit(true);
+        world.setLineSearch(false);
+        world.setUseProjection(true);
+    }
+
+    ~Flesh()
+    {
+        world.removeSoftBody(body);
+        delete body;
+    }
+};
+
+double CpuMs()
+{
+    timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return 1e3 * double(t.tv_sec) + 1e-6 * double(t.tv_nsec);
+}
+
+int MeasureFlesh()
+{
+    Mesh mesh;
+    int tets;
+    double mu, lambda, step;
+    if (std::scanf("%d %d %d %lf %lf %lf", &mesh.nodes, &tets, &mesh.steps, &mu, &lambda, &step) != 6 ||
+        mesh.nodes < 4 || mesh.nodes > kMost || tets < 1 || tets > kMost || mesh.steps < 1 || !(step > 0) ||
+        !ReadNodes(mesh) || !ReadEnds(mesh, 4 * tets))
+        return 2;
+    auto flesh = std::make_unique<Flesh>(mesh, mu, lambda);
+    std::vector<double> times;
+    for (int i = 0; i < mesh.steps; ++i)
+    {
+        double start = CpuMs();
+        flesh->world.stepSimulation(btScalar(step), 1, btScalar(step));
+        times.push_back(CpuMs() - start);
+    }
+    double lowest = 0;
+    for (int i = 0; i < mesh.nodes; ++i)
+        lowest = std::max(lowest, double(mesh.places[size_t(i)].y() - flesh->body->m_nodes[i].m_x.y()));
+    std::printf("{\"version\": %d, \"step_ms\": %.6g, \"lowest\": %.6g}\n", BT_BULLET_VERSION, Median(times), lowest);
+    return 0;
+}
+
 } // namespace
 
 int main()
 {
     const rlimit limit = {kSeconds, kSeconds};
     setrlimit(RLIMIT_CPU, &limit);
+    char kind[8] = "";
+    if (std::scanf("%7s", kind) == 1 && std::strcmp(kind, "tets") == 0)
+        return MeasureFlesh();
     Mesh mesh;
-    if (!Read(mesh))
+    if (std::strcmp(kind, "links") != 0 || !Read(mesh))
     {
         std::fputs("sinew-peer-bullet: no mesh on stdin\n", stderr);
         return 2;

@@ -26,3 +26,25 @@ typedef struct snwBulletTimes
 
 // False when this machine does not have it or it fails; *why then says so.
 bool snwMeasureBullet(const snwBulletDef* def, snwBulletTimes* times, const char** why);
+
+// Its deformable finite elements: linear elasticity, implicit steps of one linearisation each, no collisions.
+typedef struct snwBulletFlesh
+{
+    int vertexCount;
+    const snwVec3* vertices;
+    double* masses; // kg per vertex; 0: held
+    int tetCount;
+    const int* tets;   // [4 tetCount]
+    double mu, lambda; // Pa
+    double step;       // s
+    int steps;         // behind the median
+} snwBulletFlesh;
+
+typedef struct snwBulletFleshTimes
+{
+    int version;
+    double stepMs; // processor time
+    double lowest; // m: how far a vertex has sunk at most
+} snwBulletFleshTimes;
+
+bool snwMeasureBulletFlesh(const snwBulletFlesh* flesh, snwBulletFleshTimes* times, const char** why);

@@ -6,3 +6,5 @@
 
 void snwAddSkelfemSolve(snwBenchRows* rows);
 void snwAddSkelfemBoundary(snwBenchRows* rows);
+void snwAddSkelfemSteps(snwBenchRows* rows);
+void snwAddSkelfemMotion(snwBenchRows* rows);

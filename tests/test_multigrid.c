@@ -236,7 +236,7 @@ static int RankOfTransfer(const snwLevel* fine, const snwLevel* coarse, int* fre
         *free_ += !coarse->held[c];
     for (int i = 0; i < fine->rows; ++i)
         for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
-            m[i * n + t->parents[k]] = (double)fine->weights[k];
+            m[i * n + t->parents[k]] = (double)fine->links[4 * k + 3];
     for (int c = 0; c < n; ++c) // columns one after the other, the largest entry of the rows that are left
     {
         int best = -1;
@@ -314,8 +314,8 @@ static const float* BlockAt(const snwLevel* level, int row, int column)
 // P of one fine vertex and one of its parents: rows of the fine block, columns of the coarse one.
 static void Interpolation(const snwLevel* fine, const snwLevel* coarse, int slot, double P[6][6])
 {
-    double w = (double)fine->weights[slot];
-    const float* d = fine->levers + 3 * slot;
+    double w = (double)fine->links[4 * slot + 3];
+    const float* d = fine->links + 4 * slot;
     memset(P, 0, sizeof(double[6][6]));
     for (int k = 0; k < 3; ++k)
         P[k][k] = w;
@@ -403,11 +403,11 @@ TEST(grid, coarseVerticesTurnBodiesExactly)
             snwVec3 sum = {0, 0, 0};
             for (int k = level->transfer->parentStarts[i]; k < level->transfer->parentStarts[i + 1]; ++k)
             {
-                const float* d = level->levers + 3 * k;
+                const float* d = level->links + 4 * k;
                 snwVec3 lever = {(double)d[0], (double)d[1], (double)d[2]};
                 snwVec3 move = snwVec3_Cross(turn, level[1].now[level->transfer->parents[k]]);
                 move = snwVec3_Add(move, snwVec3_Cross(turn, lever));
-                sum = snwVec3_MulAdd(sum, (double)level->weights[k], move);
+                sum = snwVec3_MulAdd(sum, (double)level->links[4 * k + 3], move);
             }
             CHECK_NEAR(snwVec3_Distance(sum, snwVec3_Cross(turn, level->now[i])), 0, 1e-6);
         }

@@ -19,7 +19,8 @@
 enum
 {
     snw_rowGrain = 1024,
-    snw_serialRows = 1500 // of a level: fewer are not worth waking another thread
+    snw_serialRows = 1500,   // of a level: fewer are not worth waking another thread
+    snw_nearFloats = 4 << 20 // of the blocks of a level
 };
 
 static const double s_leastPivot = 1e-4;         // of a diagonal block whose diagonal is 1
@@ -48,6 +49,7 @@ static void MakeNumbers(snwMultigrid* grid)
         size_t links = a + 1 < grid->levelCount ? (size_t)pattern->transfer.parentStarts[pattern->rows] : 0;
         *level = (snwLevel){.size = pattern->size,
             .rows = pattern->rows,
+            .far = 2 * half * block > snw_nearFloats,
             .graph = &pattern->graph,
             .transfer = &pattern->transfer,
             .rest = pattern->rest,
@@ -60,10 +62,9 @@ static void MakeNumbers(snwMultigrid* grid)
             .x = Keep(grid, vector, sizeof(float)),
             .r = Keep(grid, vector, sizeof(float)),
             .held = Keep(grid, rows, 1),
-            .weights = Keep(grid, links, sizeof(float)),
-            .levers = Keep(grid, 3 * links, sizeof(float))};
-        if (!grid->arena.failed && links > 0)
-            memcpy(level->weights, pattern->transfer.weights, links * sizeof(float));
+            .links = Keep(grid, 4 * links, sizeof(float))};
+        for (size_t k = 0; k < links && !grid->arena.failed; ++k)
+            level->links[4 * k + 3] = pattern->transfer.weights[k];
     }
     const snwSkyline* skyline = &grid->pattern->coarsest;
     size_t count = (size_t)grid->pattern->levels[0].rows;
@@ -218,7 +219,7 @@ void snwMultigrid_Hold(snwMultigrid* grid, const unsigned char* held, snwHoldRul
             memset(coarse->held, 0, (size_t)coarse->rows);
         for (int i = 0; i < fine->rows; ++i)
             for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
-                fine->weights[k] = fine->held[i] || coarse->held[t->parents[k]] ? 0 : t->weights[k];
+                fine->links[4 * (size_t)k + 3] = fine->held[i] || coarse->held[t->parents[k]] ? 0 : t->weights[k];
     }
 }
 
@@ -496,9 +497,9 @@ static void SetLevers(const snwLevel* fine, const snwLevel* coarse, int begin, i
         for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
         {
             snwVec3 lever = snwVec3_Sub(fine->now[i], coarse->now[t->parents[k]]);
-            fine->levers[3 * (size_t)k] = (float)lever.x;
-            fine->levers[3 * (size_t)k + 1] = (float)lever.y;
-            fine->levers[3 * (size_t)k + 2] = (float)lever.z;
+            fine->links[4 * (size_t)k] = (float)lever.x;
+            fine->links[4 * (size_t)k + 1] = (float)lever.y;
+            fine->links[4 * (size_t)k + 2] = (float)lever.z;
         }
 }
 

@@ -41,14 +41,30 @@ INLINE FourDoubles LoadDoubles(const double* p)
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Rows times x. Backward: the same sum from the last block to the first, for sweeps that walk through memory that way.
+// Far: the matrix does not fit into the cache, so what comes four kilobytes later is asked for already; the processor
+// itself looks no further than to the end of a page. Small matrices are read faster without.
 
-INLINE Four Row3(const float* blocks, const int* columns, int begin, int end, const float* x, bool backward)
+enum
+{
+    snw_ahead = 1024, // floats
+    snw_line = 16
+};
+
+INLINE void Ask(const float* m, int lines, bool backward)
+{
+    for (int k = 0; k < lines; ++k)
+        __builtin_prefetch(backward ? m - snw_ahead - snw_line * k : m + snw_ahead + snw_line * k);
+}
+
+INLINE Four Row3(const float* blocks, const int* columns, int begin, int end, const float* x, bool backward, bool far)
 {
     Four a = {0}, b = {0}, c = {0};
     for (int n = 0; n < end - begin; ++n)
     {
         int k = backward ? end - 1 - n : begin + n;
         const float *m = blocks + 9 * (size_t)k, *v = x + 3 * (size_t)columns[k];
+        if (far)
+            Ask(m, 1, backward);
         a += LoadFour(m) * v[0];
         b += LoadFour(m + 3) * v[1];
         c += LoadFour(m + 6) * v[2];
@@ -56,13 +72,15 @@ INLINE Four Row3(const float* blocks, const int* columns, int begin, int end, co
     return a + b + c;
 }
 
-INLINE Eight Row6(const float* blocks, const int* columns, int begin, int end, const float* x, bool backward)
+INLINE Eight Row6(const float* blocks, const int* columns, int begin, int end, const float* x, bool backward, bool far)
 {
     Eight a = {0}, b = {0};
     for (int n = 0; n < end - begin; ++n)
     {
         int k = backward ? end - 1 - n : begin + n;
         const float *m = blocks + 36 * (size_t)k, *v = x + 6 * (size_t)columns[k];
+        if (far)
+            Ask(m, 3, backward);
         a += LoadEight(m) * v[0];
         b += LoadEight(m + 6) * v[1];
         a += LoadEight(m + 12) * v[2];
@@ -93,45 +111,47 @@ INLINE void Update6(const snwLevel* level, int i, Eight sum)
         x[k] = y[k];
 }
 
-static void ForwardFromZero(const snwLevel* level, int begin, int end)
+INLINE void ForwardFromZeroRows(const snwLevel* level, int begin, int end, bool far)
 {
     const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
         if (level->size == 3)
-            Update3(level, i, Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false));
+            Update3(
+                level, i, Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false, far));
         else
-            Update6(level, i, Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false));
+            Update6(
+                level, i, Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false, far));
 }
 
-static void Forward(const snwLevel* level, int begin, int end)
+INLINE void ForwardRows(const snwLevel* level, int begin, int end, bool far)
 {
     const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
         if (level->size == 3)
             Update3(level, i,
-                Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false) +
-                    Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false));
+                Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false, far) +
+                    Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false, far));
         else
             Update6(level, i,
-                Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false) +
-                    Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false));
+                Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false, far) +
+                    Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false, far));
 }
 
-static void Backward(const snwLevel* level, int begin, int end)
+INLINE void BackwardRows(const snwLevel* level, int begin, int end, bool far)
 {
     const snwBlockGraph* g = level->graph;
     for (int i = end - 1; i >= begin; --i)
         if (level->size == 3)
             Update3(level, i,
-                Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, true) +
-                    Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, true));
+                Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, true, far) +
+                    Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, true, far));
         else
             Update6(level, i,
-                Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, true) +
-                    Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, true));
+                Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, true, far) +
+                    Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, true, far));
 }
 
-static void ResidualFromZero(const snwLevel* level, int begin, int end)
+INLINE void ResidualFromZeroRows(const snwLevel* level, int begin, int end, bool far)
 {
     const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
@@ -139,20 +159,20 @@ static void ResidualFromZero(const snwLevel* level, int begin, int end)
         float* r = level->r + (size_t)level->size * (size_t)i;
         if (level->size == 3)
         {
-            Four sum = Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false);
+            Four sum = Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false, far);
             for (int k = 0; k < 3; ++k)
                 r[k] = -sum[k];
         }
         else
         {
-            Eight sum = Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false);
+            Eight sum = Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false, far);
             for (int k = 0; k < 6; ++k)
                 r[k] = -sum[k];
         }
     }
 }
 
-static void Residual(const snwLevel* level, int begin, int end)
+INLINE void ResidualRows(const snwLevel* level, int begin, int end, bool far)
 {
     const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
@@ -163,8 +183,8 @@ static void Residual(const snwLevel* level, int begin, int end)
         if (level->size == 3)
         {
             const float* d = level->diagonal + 9 * (size_t)i;
-            Four sum = Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false) +
-                       Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false);
+            Four sum = Row3(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false, far) +
+                       Row3(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false, far);
             sum += LoadFour(d) * x[0] + LoadFour(d + 3) * x[1] + LoadFour(d + 6) * x[2];
             for (int k = 0; k < 3; ++k)
                 r[k] = b[k] - sum[k];
@@ -172,8 +192,8 @@ static void Residual(const snwLevel* level, int begin, int end)
         else
         {
             const float* d = level->diagonal + 36 * (size_t)i;
-            Eight sum = Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false) +
-                        Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false);
+            Eight sum = Row6(level->low, g->lowColumns, g->lowStarts[i], g->lowStarts[i + 1], level->x, false, far) +
+                        Row6(level->up, g->upColumns, g->upStarts[i], g->upStarts[i + 1], level->x, false, far);
             for (int k = 0; k < 6; ++k)
                 sum += LoadEight(d + 6 * k) * x[k];
             for (int k = 0; k < 6; ++k)
@@ -182,60 +202,122 @@ static void Residual(const snwLevel* level, int begin, int end)
     }
 }
 
+// Compiled twice.
+static void ForwardFromZero(const snwLevel* level, int begin, int end)
+{
+    if (level->far)
+        ForwardFromZeroRows(level, begin, end, true);
+    else
+        ForwardFromZeroRows(level, begin, end, false);
+}
+
+static void Forward(const snwLevel* level, int begin, int end)
+{
+    if (level->far)
+        ForwardRows(level, begin, end, true);
+    else
+        ForwardRows(level, begin, end, false);
+}
+
+static void Backward(const snwLevel* level, int begin, int end)
+{
+    if (level->far)
+        BackwardRows(level, begin, end, true);
+    else
+        BackwardRows(level, begin, end, false);
+}
+
+static void ResidualFromZero(const snwLevel* level, int begin, int end)
+{
+    if (level->far)
+        ResidualFromZeroRows(level, begin, end, true);
+    else
+        ResidualFromZeroRows(level, begin, end, false);
+}
+
+static void Residual(const snwLevel* level, int begin, int end)
+{
+    if (level->far)
+        ResidualRows(level, begin, end, true);
+    else
+        ResidualRows(level, begin, end, false);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Between levels
 
-static void Gather(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
+// d x t
+INLINE Four Cross(Four d, Four t)
+{
+    return __builtin_shufflevector(d, d, 1, 2, 0, 3) * __builtin_shufflevector(t, t, 2, 0, 1, 3) -
+           __builtin_shufflevector(d, d, 2, 0, 1, 3) * __builtin_shufflevector(t, t, 1, 2, 0, 3);
+}
+
+INLINE void StoreThree(float* p, Four a)
+{
+    p[0] = a[0], p[1] = a[1], p[2] = a[2];
+}
+
+INLINE void GatherRow(const snwLevel* fine, const snwLevel* coarse, int c, int from, int to)
 {
     const snwTransfer* t = fine->transfer;
-    for (int c = begin; c < end; ++c)
+    Four push = {0}, twist = {0};
+    for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
     {
-        float sum[6] = {0};
-        for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
-        {
-            const float* r = fine->r + (size_t)fine->size * (size_t)t->children[k];
-            float w = fine->weights[t->childSlots[k]];
-            for (int a = 0; a < fine->size; ++a)
-                sum[a] += w * r[a];
-            if (coarse->size == 6)
-            {
-                const float* d = fine->levers + 3 * (size_t)t->childSlots[k];
-                sum[3] += w * (d[1] * r[2] - d[2] * r[1]);
-                sum[4] += w * (d[2] * r[0] - d[0] * r[2]);
-                sum[5] += w * (d[0] * r[1] - d[1] * r[0]);
-            }
-        }
-        memcpy(coarse->b + (size_t)coarse->size * (size_t)c, sum, (size_t)coarse->size * sizeof(float));
+        const float* r = fine->r + (size_t)from * (size_t)t->children[k];
+        Four link = LoadFour(fine->links + 4 * (size_t)t->childSlots[k]), own = LoadFour(r) * link[3];
+        push += own;
+        if (to == 6)
+            twist += Cross(link, own);
+        if (from == 6)
+            twist += LoadFour(r + 3) * link[3];
     }
+    float* b = coarse->b + (size_t)to * (size_t)c;
+    StoreThree(b, push);
+    if (to == 6)
+        StoreThree(b + 3, twist);
+}
+
+static void Gather(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
+{
+    for (int c = begin; c < end; ++c)
+        if (coarse->size == 3)
+            GatherRow(fine, coarse, c, 3, 3);
+        else if (fine->size == 3)
+            GatherRow(fine, coarse, c, 3, 6);
+        else
+            GatherRow(fine, coarse, c, 6, 6);
+}
+
+INLINE void SpreadRow(const snwLevel* fine, const snwLevel* coarse, int i, int from, int to)
+{
+    const snwTransfer* t = fine->transfer;
+    float* x = fine->x + (size_t)from * (size_t)i;
+    Four move = LoadFour(x), turn = LoadFour(x + from - 3);
+    for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
+    {
+        const float* v = coarse->x + (size_t)to * (size_t)t->parents[k];
+        Four link = LoadFour(fine->links + 4 * (size_t)k), own = LoadFour(v);
+        if (to == 6)
+            own += Cross(LoadFour(v + 3), link);
+        move += own * link[3];
+        if (from == 6)
+            turn += LoadFour(v + 3) * link[3];
+    }
+    StoreThree(x, move);
+    if (from == 6)
+        StoreThree(x + 3, turn);
 }
 
 static void Spread(const snwLevel* fine, const snwLevel* coarse, int begin, int end)
 {
-    const snwTransfer* t = fine->transfer;
     for (int i = begin; i < end; ++i)
-    {
-        float* x = fine->x + (size_t)fine->size * (size_t)i;
-        for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
-        {
-            const float *v = coarse->x + (size_t)coarse->size * (size_t)t->parents[k],
-                        *d = fine->levers + 3 * (size_t)k;
-            float w = fine->weights[k];
-            for (int a = 0; a < fine->size; ++a)
-                x[a] += w * v[a];
-            if (coarse->size == 6)
-            {
-                x[0] += w * (v[4] * d[2] - v[5] * d[1]);
-                x[1] += w * (v[5] * d[0] - v[3] * d[2]);
-                x[2] += w * (v[3] * d[1] - v[4] * d[0]);
-            }
-        }
-    }
-}
-
-// d x t, with d as (dy, dz, dx) and (dz, dx, dy)
-INLINE Four Cross(Four yzx, Four zxy, Four t)
-{
-    return yzx * __builtin_shufflevector(t, t, 2, 0, 1, 3) - zxy * __builtin_shufflevector(t, t, 1, 2, 0, 3);
+        if (coarse->size == 3)
+            SpreadRow(fine, coarse, i, 3, 3);
+        else if (fine->size == 3)
+            SpreadRow(fine, coarse, i, 3, 6);
+        else
+            SpreadRow(fine, coarse, i, 6, 6);
 }
 
 // Coarse rows of P^T A P from fine blocks of size `from` to coarse ones of size `to`. sums: twelve Fours for each block
@@ -251,9 +333,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
     for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
     {
         int i = t->children[k], low = g->lowStarts[i + 1] - g->lowStarts[i];
-        float own = fine->weights[t->childSlots[k]];
-        const float* lever = fine->levers + 3 * (size_t)t->childSlots[k];
-        Four yzx = {lever[1], lever[2], lever[0], 0}, zxy = {lever[2], lever[0], lever[1], 0};
+        Four lever = LoadFour(fine->links + 4 * (size_t)t->childSlots[k]);
         for (; *s != snw_streamEnd;)
         {
             Four *out = sums + 12 * (size_t)s[0], o[12] = {{0}};
@@ -275,13 +355,13 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
                     j = g->upColumns[u], m = fine->up + block * (size_t)u;
                 }
                 int q = t->parentStarts[j] + *s % snw_mostParents;
-                float w = fine->weights[q];
+                const float* d = fine->links + 4 * (size_t)q;
+                float w = d[3];
                 if (to == 3)
                 {
                     o[0] += LoadFour(m) * w, o[1] += LoadFour(m + 3) * w, o[2] += LoadFour(m + 6) * w;
                     continue;
                 }
-                const float* d = fine->levers + 3 * (size_t)q;
                 float x = w * d[0], y = w * d[1], z = w * d[2];
                 for (int half = 0; half < from / 3; ++half)
                 {
@@ -301,12 +381,12 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
             }
             for (int q = 0; q < to; ++q)
             {
-                Four a = o[q] * own;
+                Four a = o[q] * lever[3];
                 out[q] += a;
                 if (to == 6)
-                    out[6 + q] += Cross(yzx, zxy, a);
+                    out[6 + q] += Cross(lever, a);
                 if (from == 6)
-                    out[6 + q] += o[6 + q] * own;
+                    out[6 + q] += o[6 + q] * lever[3];
             }
         }
         ++s;

@@ -70,6 +70,7 @@ struct snwGridLevels
 typedef struct snwLevel
 {
     int size, rows; // as the pattern has them
+    bool far;       // its blocks do not fit into a cache
     const snwBlockGraph* graph;
     const snwTransfer* transfer;
     const snwVec3* rest;
@@ -79,8 +80,7 @@ typedef struct snwLevel
     float* inverse; // of diagonal blocks
     float *b, *x, *r;
     unsigned char* held;
-    float* weights; // of the transfer, zero for held vertices
-    float* levers;  // [3 each] x_i - X_c
+    float* links; // [4 each] of the transfer: x_i - X_c, and the weight, zero for held vertices
 } snwLevel;
 
 typedef struct snwMultigridKernels snwMultigridKernels;

@@ -1,155 +1,26 @@
-#include "sim/skelfem/corotated.h"
+#include "sim/skelfem/corotated_parts.h"
 
-#include "base/arena.h"
-#include "math/rotation.h"
 #include "math/vec.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef float Four __attribute__((vector_size(16)));
-typedef double FourDoubles __attribute__((vector_size(32)));
-#pragma GCC diagnostic ignored "-Wpsabi" // everything here is inlined
-
 enum
 {
-    snw_lanes = SNW_ROTATION_LANES,
     snw_blockGrain = 64, // of eight tets
     snw_rowGrain = 512
 };
-
-// Eight tets. Lanes behind the last tet repeat it.
-typedef struct TetBlock
-{
-    _Alignas(32) float inverseRest[9][snw_lanes]; // row a: gradient of corner a + 1
-    double volume[snw_lanes];
-    int corners[4][snw_lanes];
-    float root[snw_lanes];  // of V mu
-    float ratio[snw_lanes]; // lambda / mu
-} TetBlock;
-
-// One tet as assembly reads it, a line of the cache: sqrt(V mu) R g of its corners, each with a fourth number, of which
-// the first is lambda / mu.
-typedef struct Turned
-{
-    _Alignas(64) float g[4][4];
-} Turned;
-
-struct snwCorotated
-{
-    snwContext* context;
-    snwArena arena;
-    const snwBlockGraph* graph;
-    const int* rowOf;
-    snwBlockMatrix matrix;
-    int vertexCount, tetCount, blockCount;
-    TetBlock* blocks;
-    snwQuatBlock* rotations;
-    Turned* turned;
-    int* partStarts;         // [upper blocks + 1]
-    int* parts;              // tet * 16 + corner of the row * 4 + corner of the column
-    float* still;            // [upper blocks] sum of mu V g_a . g_b
-    float* mass;             // [upper blocks] kg: of the consistent mass matrix; NULL: it is lumped
-    double massScale;        // 1/s^2: what of it is in A
-    int* cornerStarts;       // [vertex + 1]
-    int* corners;            // tet * 4 + corner
-    double (*stress)[6];     // [tet] scratch of Multiply
-    snwVec3 *missing, *step; // [vertex] scratch of Solve: what is missing, and what the grid says to it
-};
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Rotations
-
-typedef struct Turning
-{
-    const snwCorotated* flesh;
-    const snwVec3* positions;
-    const double* added;
-    const snwVec3* x;
-    snwVec3* y;
-    bool still; // not turned at all
-} Turning;
-
-// sqrt(V mu) R g of all corners, with the rotations as they are.
-static void TurnBlocks(int begin, int end, void* data)
-{
-    const Turning* turning = data;
-    const snwCorotated* flesh = turning->flesh;
-    for (int n = begin; n < end; ++n)
-    {
-        const TetBlock* block = &flesh->blocks[n];
-        float R[9][snw_lanes];
-        for (int lane = 0; lane < snw_lanes; ++lane)
-        {
-            const float(*q)[snw_lanes] = flesh->rotations[n].q;
-            float x = turning->still ? 0 : q[0][lane], y = turning->still ? 0 : q[1][lane],
-                  z = turning->still ? 0 : q[2][lane], w = turning->still ? 1 : q[3][lane];
-            R[0][lane] = 1 - 2 * (y * y + z * z), R[1][lane] = 2 * (x * y - z * w), R[2][lane] = 2 * (x * z + y * w);
-            R[3][lane] = 2 * (x * y + z * w), R[4][lane] = 1 - 2 * (x * x + z * z), R[5][lane] = 2 * (y * z - x * w);
-            R[6][lane] = 2 * (x * z - y * w), R[7][lane] = 2 * (y * z + x * w), R[8][lane] = 1 - 2 * (x * x + y * y);
-        }
-
-        float turned[3][3][snw_lanes];
-        for (int a = 0; a < 3; ++a)
-            for (int r = 0; r < 3; ++r)
-                for (int lane = 0; lane < snw_lanes; ++lane)
-                    turned[a][r][lane] = block->root[lane] *
-                                         (R[3 * r][lane] * block->inverseRest[3 * a][lane] +
-                                             R[3 * r + 1][lane] * block->inverseRest[3 * a + 1][lane] +
-                                             R[3 * r + 2][lane] * block->inverseRest[3 * a + 2][lane]);
-        int count = flesh->tetCount - snw_lanes * n < snw_lanes ? flesh->tetCount - snw_lanes * n : snw_lanes;
-        for (int lane = 0; lane < count; ++lane)
-        {
-            float(*g)[4] = flesh->turned[snw_lanes * n + lane].g;
-            for (int r = 0; r < 3; ++r)
-            {
-                for (int a = 0; a < 3; ++a)
-                    g[a + 1][r] = turned[a][r][lane];
-                g[0][r] = -g[1][r] - g[2][r] - g[3][r];
-            }
-            g[0][3] = block->ratio[lane];
-        }
-    }
-}
-
-static void RotateBlocks(int begin, int end, void* data)
-{
-    const Turning* turning = data;
-    const snwCorotated* flesh = turning->flesh;
-    const snwRotationKernels* kernels = snwRotation_Kernels(flesh->context->simd);
-    for (int n = begin; n < end; ++n)
-    {
-        const TetBlock* block = &flesh->blocks[n];
-        snwMat3Block F;
-        float sides[3][3][snw_lanes]; // differences in double, so that F does not depend on how far away the body is
-        for (int lane = 0; lane < snw_lanes; ++lane)
-            for (int a = 0; a < 3; ++a)
-            {
-                snwVec3 side = snwVec3_Sub(
-                    turning->positions[block->corners[a + 1][lane]], turning->positions[block->corners[0][lane]]);
-                sides[a][0][lane] = (float)side.x, sides[a][1][lane] = (float)side.y, sides[a][2][lane] = (float)side.z;
-            }
-        for (int r = 0; r < 3; ++r)
-            for (int c = 0; c < 3; ++c)
-                for (int lane = 0; lane < snw_lanes; ++lane)
-                    F.m[3 * r + c][lane] = sides[0][r][lane] * block->inverseRest[c][lane] +
-                                           sides[1][r][lane] * block->inverseRest[3 + c][lane] +
-                                           sides[2][r][lane] * block->inverseRest[6 + c][lane];
-        kernels->extract(1, &F, &flesh->rotations[n], NULL);
-    }
-    TurnBlocks(begin, end, data);
-}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Creation
 
 static snwResult SetBlocks(snwCorotated* flesh, const snwCorotatedDef* def, snwMessage* message)
 {
-    for (int e = 0; e < snw_lanes * flesh->blockCount; ++e)
+    for (int e = 0; e < snw_tetLanes * flesh->blockCount; ++e)
     {
-        int tet = e < def->tetCount ? e : def->tetCount - 1, lane = e % snw_lanes;
+        int tet = e < def->tetCount ? e : def->tetCount - 1, lane = e % snw_tetLanes;
         const int* v = def->tets + 4 * tet;
-        TetBlock* block = &flesh->blocks[e / snw_lanes];
+        snwTetLanes* block = &flesh->blocks[e / snw_tetLanes];
         snwVec3 a = snwVec3_Sub(def->rest[v[1]], def->rest[v[0]]), b = snwVec3_Sub(def->rest[v[2]], def->rest[v[0]]),
                 c = snwVec3_Sub(def->rest[v[3]], def->rest[v[0]]);
         snwVec3 rows[3] = {snwVec3_Cross(b, c), snwVec3_Cross(c, a), snwVec3_Cross(a, b)};
@@ -162,7 +33,7 @@ static snwResult SetBlocks(snwCorotated* flesh, const snwCorotatedDef* def, snwM
                 block->inverseRest[3 * r + k][lane] = (float)((&rows[r].x)[k] / determinant);
         for (int k = 0; k < 4; ++k)
             block->corners[k][lane] = v[k];
-        flesh->rotations[e / snw_lanes].q[3][lane] = 1;
+        flesh->rotations[e / snw_tetLanes].q[3][lane] = 1;
     }
     return snw_ok;
 }
@@ -231,17 +102,16 @@ static snwResult SetParts(snwCorotated* flesh, const snwCorotatedDef* def, snwMe
 
 void snwCorotated_SetMaterials(snwCorotated* flesh, const double* mu, const double* lambda)
 {
-    for (int e = 0; e < snw_lanes * flesh->blockCount; ++e)
+    for (int e = 0; e < snw_tetLanes * flesh->blockCount; ++e)
     {
-        int tet = e < flesh->tetCount ? e : flesh->tetCount - 1, lane = e % snw_lanes;
-        TetBlock* block = &flesh->blocks[e / snw_lanes];
+        int tet = e < flesh->tetCount ? e : flesh->tetCount - 1, lane = e % snw_tetLanes;
+        snwTetLanes* block = &flesh->blocks[e / snw_tetLanes];
         block->root[lane] = (float)sqrt(block->volume[lane] * mu[tet]);
         block->ratio[lane] = (float)(lambda[tet] / mu[tet]);
     }
 
     // The part that does not turn, from gradients that are not turned: it shall not depend on how flesh lies now.
-    Turning turning = {.flesh = flesh, .still = true};
-    TurnBlocks(0, flesh->blockCount, &turning);
+    flesh->kernels->turn(&(snwCorotatedLoop){.flesh = flesh, .still = true}, 0, flesh->blockCount);
     for (int k = 0; k < flesh->graph->upStarts[flesh->graph->rows]; ++k)
     {
         double sum = 0;
@@ -291,16 +161,17 @@ snwResult snwCorotated_Create(snwContext* context, const snwCorotatedDef* def, s
     const snwBlockGraph* graph = snwGridLevels_Graph(def->levels);
     flesh->context = context;
     flesh->arena.context = context;
+    flesh->kernels = snwCorotated_Kernels(context->simd);
     flesh->graph = graph;
     flesh->rowOf = snwGridLevels_RowOf(def->levels);
     flesh->matrix = def->matrix;
     flesh->vertexCount = def->vertexCount;
     flesh->tetCount = def->tetCount;
-    flesh->blockCount = (def->tetCount + snw_lanes - 1) / snw_lanes;
+    flesh->blockCount = (def->tetCount + snw_tetLanes - 1) / snw_tetLanes;
     flesh->blocks = snwArena_Alloc(&flesh->arena, (size_t)flesh->blockCount, sizeof *flesh->blocks);
     flesh->rotations = snwArena_Alloc(&flesh->arena, (size_t)flesh->blockCount, sizeof *flesh->rotations);
     flesh->turned = snwArena_Alloc(&flesh->arena, (size_t)def->tetCount, sizeof *flesh->turned);
-    flesh->stress = snwArena_Alloc(&flesh->arena, (size_t)def->tetCount, sizeof *flesh->stress);
+    flesh->stress = snwArena_Alloc(&flesh->arena, (size_t)def->tetCount + 1, sizeof *flesh->stress);
     flesh->missing = snwArena_Alloc(&flesh->arena, (size_t)def->vertexCount, sizeof *flesh->missing);
     flesh->step = snwArena_Alloc(&flesh->arena, (size_t)def->vertexCount, sizeof *flesh->step);
     flesh->partStarts = snwArena_Alloc(&flesh->arena, (size_t)graph->upStarts[graph->rows] + 1, sizeof(int));
@@ -326,138 +197,77 @@ void snwCorotated_Destroy(snwCorotated* flesh)
     snwFree(flesh->context, flesh);
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Rotations
+
+static void RunTurn(int begin, int end, void* data)
+{
+    const snwCorotatedLoop* loop = data;
+    loop->flesh->kernels->turn(loop, begin, end);
+}
+
+static void RunRotate(int begin, int end, void* data)
+{
+    const snwCorotatedLoop* loop = data;
+    const snwRotationKernels* kernels = snwRotation_Kernels(loop->flesh->context->simd);
+    for (int n = begin; n < end; ++n)
+    {
+        snwMat3Block F;
+        loop->flesh->kernels->deform(loop, n, &F);
+        kernels->extract(1, &F, &loop->flesh->rotations[n], NULL);
+    }
+    RunTurn(begin, end, data);
+}
+
 void snwCorotated_Rotate(snwCorotated* flesh, const snwVec3* positions)
 {
-    Turning turning = {.flesh = flesh, .positions = positions};
-    snwParallelFor(flesh->context, flesh->blockCount, snw_blockGrain, RotateBlocks, &turning);
+    snwCorotatedLoop loop = {.flesh = flesh, .positions = positions};
+    snwParallelFor(flesh->context, flesh->blockCount, snw_blockGrain, RunRotate, &loop);
 }
 
 void snwCorotated_Turn(snwCorotated* flesh, const snwQuatBlock* rotations)
 {
-    Turning turning = {.flesh = flesh};
+    snwCorotatedLoop loop = {.flesh = flesh};
     memcpy(flesh->rotations, rotations, (size_t)flesh->blockCount * sizeof *rotations);
-    snwParallelFor(flesh->context, flesh->blockCount, snw_blockGrain, TurnBlocks, &turning);
+    snwParallelFor(flesh->context, flesh->blockCount, snw_blockGrain, RunTurn, &loop);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Assembly
 
-static inline Four Load(const float* p)
+static void RunUpper(int begin, int end, void* data)
 {
-    Four a;
-    memcpy(&a, p, sizeof a);
-    return a;
+    const snwCorotatedLoop* loop = data;
+    loop->flesh->kernels->assembleUpper(loop, begin, end);
 }
 
-static inline FourDoubles Widened(const float* p)
+static void RunDiagonal(int begin, int end, void* data)
 {
-    return __builtin_convertvector(Load(p), FourDoubles);
-}
-
-static void AssembleUpper(int begin, int end, void* data)
-{
-    const snwCorotated* flesh = ((const Turning*)data)->flesh;
-    const snwBlockGraph* graph = flesh->graph;
-    for (int k = graph->upStarts[begin]; k < graph->upStarts[end]; ++k)
-    {
-        float d = flesh->still[k];
-        if (flesh->mass != NULL)
-            d += (float)(flesh->massScale * (double)flesh->mass[k]);
-        Four c0 = {d, 0, 0, 0}, c1 = {0, d, 0, 0}, c2 = {0, 0, d, 0};
-        for (int n = flesh->partStarts[k]; n < flesh->partStarts[k + 1]; ++n)
-        {
-            unsigned part = (unsigned)flesh->parts[n];
-            const float(*g)[4] = flesh->turned[part / 16].g;
-            const float *ga = g[part / 4 % 4], *gb = g[part % 4];
-            Four b = Load(gb), a = Load(ga) * g[0][3];
-            c0 += b * ga[0] + a * gb[0];
-            c1 += b * ga[1] + a * gb[1];
-            c2 += b * ga[2] + a * gb[2];
-        }
-        float *up = flesh->matrix.up + 9 * (size_t)k, *low = flesh->matrix.low + 9 * (size_t)graph->mirrors[k];
-        for (int r = 0; r < 3; ++r)
-        {
-            up[r] = low[3 * r] = c0[r];
-            up[3 + r] = low[3 * r + 1] = c1[r];
-            up[6 + r] = low[3 * r + 2] = c2[r];
-        }
-    }
-}
-
-// A vertex that moves with all its neighbours feels nothing but what holds it: its block is that minus the others. What
-// rounding leaves of an antisymmetric part does no work and is left out: conjugate gradients need a symmetric matrix
-// (with it, a thousand iterations become two).
-static void AssembleDiagonal(int begin, int end, void* data)
-{
-    const snwCorotated* flesh = ((const Turning*)data)->flesh;
-    const snwBlockMatrix* m = &flesh->matrix;
-    const snwBlockGraph* graph = flesh->graph;
-    for (int i = begin; i < end; ++i)
-    {
-        FourDoubles c0 = {0}, c1 = {0}, c2 = {0};
-        for (int k = graph->lowStarts[i]; k < graph->lowStarts[i + 1]; ++k)
-        {
-            const float* block = m->low + 9 * (size_t)k;
-            c0 -= Widened(block), c1 -= Widened(block + 3), c2 -= Widened(block + 6);
-        }
-        for (int k = graph->upStarts[i]; k < graph->upStarts[i + 1]; ++k)
-        {
-            const float* block = m->up + 9 * (size_t)k;
-            c0 -= Widened(block), c1 -= Widened(block + 3), c2 -= Widened(block + 6);
-        }
-        double* d = m->diagonal + 9 * (size_t)i;
-        d[0] = c0[0], d[4] = c1[1], d[8] = c2[2];
-        d[1] = d[3] = 0.5 * (c0[1] + c1[0]);
-        d[2] = d[6] = 0.5 * (c0[2] + c2[0]);
-        d[5] = d[7] = 0.5 * (c1[2] + c2[1]);
-    }
+    const snwCorotatedLoop* loop = data;
+    loop->flesh->kernels->assembleDiagonal(loop, begin, end);
 }
 
 static void AddDiagonal(int begin, int end, void* data)
 {
-    const Turning* turning = data;
+    const snwCorotatedLoop* loop = data;
     for (int v = begin; v < end; ++v)
     {
-        double* d = turning->flesh->matrix.diagonal + 9 * (size_t)turning->flesh->rowOf[v];
-        d[0] += turning->added[v], d[4] += turning->added[v], d[8] += turning->added[v];
+        double* d = loop->flesh->matrix.diagonal + 9 * (size_t)loop->flesh->rowOf[v];
+        d[0] += loop->added[v], d[4] += loop->added[v], d[8] += loop->added[v];
     }
 }
 
 void snwCorotated_Assemble(snwCorotated* flesh, const double* added)
 {
-    Turning turning = {.flesh = flesh, .added = added};
-    snwParallelFor(flesh->context, flesh->graph->rows, snw_rowGrain, AssembleUpper, &turning);
-    snwParallelFor(flesh->context, flesh->graph->rows, snw_rowGrain, AssembleDiagonal, &turning);
+    snwCorotatedLoop loop = {.flesh = flesh, .added = added};
+    snwParallelFor(flesh->context, flesh->graph->rows, snw_rowGrain, RunUpper, &loop);
+    snwParallelFor(flesh->context, flesh->graph->rows, snw_rowGrain, RunDiagonal, &loop);
     if (added != NULL)
-        snwParallelFor(flesh->context, flesh->vertexCount, snw_rowGrain, AddDiagonal, &turning);
+        snwParallelFor(flesh->context, flesh->vertexCount, snw_rowGrain, AddDiagonal, &loop);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Element by element
-
-// G = sum_a x_a g'_a^T; what the element does is (G + G^T + ratio tr(G) I) g'_a.
-static void MakeStress(int begin, int end, void* data)
-{
-    const Turning* turning = data;
-    const snwCorotated* flesh = turning->flesh;
-    for (int e = begin; e < end; ++e)
-    {
-        const TetBlock* block = &flesh->blocks[e / snw_lanes];
-        const float(*g)[4] = flesh->turned[e].g;
-        double G[3][3] = {{0}};
-        snwVec3 origin = turning->x[block->corners[0][e % snw_lanes]];
-        for (int a = 1; a < 4; ++a)
-        {
-            snwVec3 move = snwVec3_Sub(turning->x[block->corners[a][e % snw_lanes]], origin);
-            for (int r = 0; r < 3; ++r)
-                for (int c = 0; c < 3; ++c)
-                    G[r][c] += (&move.x)[r] * (double)g[a][c];
-        }
-        double trace = (double)g[0][3] * (G[0][0] + G[1][1] + G[2][2]), *s = flesh->stress[e];
-        s[0] = 2 * G[0][0] + trace, s[1] = 2 * G[1][1] + trace, s[2] = 2 * G[2][2] + trace;
-        s[3] = G[0][1] + G[1][0], s[4] = G[0][2] + G[2][0], s[5] = G[1][2] + G[2][1];
-    }
-}
 
 // Of a corner; the first one's without its rounding, so that all four sum to nothing.
 static snwVec3 Gradient(const snwCorotated* flesh, int e, int corner)
@@ -469,24 +279,16 @@ static snwVec3 Gradient(const snwCorotated* flesh, int e, int corner)
     return (snwVec3){out[0], out[1], out[2]};
 }
 
-static void SumStress(int begin, int end, void* data)
+static void RunMakeStress(int begin, int end, void* data)
 {
-    const Turning* turning = data;
-    const snwCorotated* flesh = turning->flesh;
-    for (int v = begin; v < end; ++v)
-    {
-        snwVec3 sum = snwVec3_Scale(turning->x[v], turning->added != NULL ? turning->added[v] : 0);
-        for (int k = flesh->cornerStarts[v]; k < flesh->cornerStarts[v + 1]; ++k)
-        {
-            int e = flesh->corners[k] / 4, a = flesh->corners[k] % 4;
-            const double* s = flesh->stress[e];
-            snwVec3 g = Gradient(flesh, e, a);
-            sum.x += s[0] * g.x + s[3] * g.y + s[4] * g.z;
-            sum.y += s[3] * g.x + s[1] * g.y + s[5] * g.z;
-            sum.z += s[4] * g.x + s[5] * g.y + s[2] * g.z;
-        }
-        turning->y[v] = sum;
-    }
+    const snwCorotatedLoop* loop = data;
+    loop->flesh->kernels->makeStress(loop, begin, end);
+}
+
+static void RunSumStress(int begin, int end, void* data)
+{
+    const snwCorotatedLoop* loop = data;
+    loop->flesh->kernels->sumStress(loop, begin, end);
 }
 
 void snwCorotated_GetUpper(const snwCorotated* flesh, int k, double block[9])
@@ -505,9 +307,9 @@ void snwCorotated_GetUpper(const snwCorotated* flesh, int k, double block[9])
 
 void snwCorotated_Multiply(snwCorotated* flesh, const double* added, const snwVec3* x, snwVec3* y)
 {
-    Turning turning = {.flesh = flesh, .added = added, .x = x, .y = y};
-    snwParallelFor(flesh->context, flesh->tetCount, snw_rowGrain, MakeStress, &turning);
-    snwParallelFor(flesh->context, flesh->vertexCount, snw_rowGrain, SumStress, &turning);
+    snwCorotatedLoop loop = {.flesh = flesh, .added = added, .x = x, .y = y};
+    snwParallelFor(flesh->context, flesh->tetCount, snw_rowGrain, RunMakeStress, &loop);
+    snwParallelFor(flesh->context, flesh->vertexCount, snw_rowGrain, RunSumStress, &loop);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

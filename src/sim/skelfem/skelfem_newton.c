@@ -401,7 +401,8 @@ void snwSkelfem_TellHeld(snwSim* sim, int index)
     body->tally.held = (snwVec3){0, 0, 0};
     if (!body->anyHeld)
         return;
-    snwSkelfem_Objective(sim, index);
+
+    // Elements were last looked at where the body is.
     memset(body->gradient, 0, (size_t)body->model->vertexCount * sizeof *body->gradient);
     snwElasticity_AddGradient(body->elasticity, body->gradient);
     for (int i = 0; i < body->model->vertexCount; ++i)
@@ -417,43 +418,50 @@ static void CopyVectors(snwVec3* to, const snwVec3* from, int count)
     memcpy(to, from, (size_t)count * sizeof *to);
 }
 
-// Three guesses: where inertia and gravity lead alone, which is exact in free flight; once more the way of the last
-// substep, which is near for what swings or turns; or staying, which is never far. The lowest is taken.
+// Three guesses: staying, which is never far; where inertia and gravity lead alone, which is exact in free flight; or
+// once more the way of the last substep, which is near for what swings or turns. The lowest is taken.
 void snwSkelfem_ChooseStart(snwSim* sim, int index)
 {
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     const snwSkelfemClock* clock = body->state.clock;
     int count = body->model->vertexCount;
-    snwVec3 *x = body->state.positions, *best = body->aside;
+    snwVec3* x = body->state.positions;
+    snwSkelfemScratch* scratch = sim->scratch;
     double lowest = INFINITY, again = clock->h > 0 ? body->step.h / clock->h : 0;
+    bool lastIsBest = false;
     snwElasticity_Begin(body->elasticity, body->before, IsDamped(sim, index) ? body->step.rate : 0);
     BeginHands(sim, index);
-    ((snwSkelfemScratch*)sim->scratch)->guessing = true;
+    scratch->guessing = true;
     for (int guess = 0; guess < 3; ++guess)
     {
-        if (guess == 1 && again == 0)
+        if (guess == 2 && again == 0)
             continue;
         for (int i = 0; i < count; ++i)
         {
             if (guess == 0)
+                x[i] = body->before[i];
+            else if (guess == 1)
                 x[i] = body->added[i] > 0 ? snwVec3_MulAdd(body->from[i], 1 / body->added[i], body->external[i])
                                           : body->before[i];
-            else if (guess == 1)
+            else
                 x[i] = snwVec3_MulAdd(
                     body->before[i], again, snwVec3_Sub(body->before[i], body->state.positionsBefore[i]));
-            else
-                x[i] = body->before[i];
         }
         snwSkelfem_MoveHeld(sim, index);
         double objective = snwSkelfem_Objective(sim, index);
-        if (!(objective < lowest))
+        lastIsBest = objective <= lowest;
+        if (!lastIsBest)
             continue;
-        lowest = objective;
-        CopyVectors(best, x, count);
+        lowest = body->objective = objective;
+        CopyVectors(body->aside, x, count);
     }
+    scratch->guessing = false;
+
+    // What was looked at last is what elements know; touches are looked at once more, now with friction.
+    if (lastIsBest && scratch->touchCount == 0)
+        return;
     if (lowest < INFINITY)
-        CopyVectors(x, best, count);
-    ((snwSkelfemScratch*)sim->scratch)->guessing = false;
+        CopyVectors(x, body->aside, count);
     body->objective = snwSkelfem_Objective(sim, index);
 }
 
@@ -571,7 +579,8 @@ double snwSkelfem_Iterate(snwSim* sim, int index)
 {
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     snwGridSolver solver = (snwGridSolver)snwSkelfem_Setting(sim, snw_skelfemSolver);
-    body->objective = snwSkelfem_Objective(sim, index); // props and touches have changed since
+    if (((snwSkelfemScratch*)sim->scratch)->touchCount > 0) // what they have learned has changed it since
+        body->objective = snwSkelfem_Objective(sim, index);
     FindDescent(sim, index);
     AssembleMatrix(sim, index);
     body->tally.newton++;
