@@ -602,7 +602,7 @@ typedef struct Solving
 {
     snwMultigrid* grid;
     const snwVec3* f;
-    snwVec3* out;
+    snwVec3* out; // of a guess
     double scale; // of what a cycle gets, so that floats stay in range
     double alpha, beta;
     bool jacobi;
@@ -697,13 +697,22 @@ static double Advance(int begin, int end, void* data)
     return sum;
 }
 
+// Between vectors in the order of vertices and those in the order of rows.
+typedef struct Exchange
+{
+    snwMultigrid* grid;
+    const snwVec3* in;
+    const double* from;
+    snwVec3* out;
+} Exchange;
+
 static void PutOut(int begin, int end, void* data)
 {
-    const Solving* s = data;
+    const Exchange* e = data;
     for (int v = begin; v < end; ++v)
     {
-        const double* u = s->grid->u + 3 * (size_t)s->grid->pattern->rowOf[v];
-        s->out[v] = (snwVec3){u[0], u[1], u[2]};
+        const double* u = e->from + 3 * (size_t)e->grid->pattern->rowOf[v];
+        e->out[v] = (snwVec3){u[0], u[1], u[2]};
     }
 }
 
@@ -711,7 +720,7 @@ snwGridReport snwMultigrid_Solve(snwMultigrid* grid, const snwGridSolveDef* def,
 {
     snwContext* context = grid->context;
     int rows = grid->levels[0].rows;
-    Solving s = {.grid = grid, .f = f, .out = u, .scale = 1};
+    Solving s = {.grid = grid, .f = f, .scale = 1};
     s.jacobi = def->solver == snw_gridJacobi;
     double start = snwParallelSum(context, rows, snw_rowGrain, Begin, &s), rr = start, before = 1;
     snwGridReport report = {.finite = isfinite(start)};
@@ -740,8 +749,66 @@ snwGridReport snwMultigrid_Solve(snwMultigrid* grid, const snwGridSolveDef* def,
 
     report.residual = start > 0 ? sqrt(rr / start) : 0;
     if (report.finite)
-        snwParallelFor(context, rows, snw_rowGrain, PutOut, &s);
+        snwParallelFor(context, rows, snw_rowGrain, PutOut, &(Exchange){.grid = grid, .from = grid->u, .out = u});
     return report;
+}
+
+static void PutIn(int begin, int end, void* data)
+{
+    const Exchange* e = data;
+    for (int v = begin; v < end; ++v)
+    {
+        int i = e->grid->pattern->rowOf[v];
+        for (int k = 0; k < 3; ++k)
+            e->grid->p[3 * (size_t)i + (size_t)k] = e->grid->levels[0].held[i] ? 0 : (&e->in[v].x)[k];
+    }
+}
+
+static void MultiplyRows(int begin, int end, void* data)
+{
+    const snwMultigrid* grid = ((const Exchange*)data)->grid;
+    grid->kernels->multiply(grid, grid->p, grid->q, begin, end);
+}
+
+void snwMultigrid_Multiply(snwMultigrid* grid, const snwVec3* x, snwVec3* y)
+{
+    Exchange e = {.grid = grid, .in = x, .from = grid->q, .out = y};
+    int rows = grid->levels[0].rows;
+    snwParallelFor(grid->context, rows, snw_rowGrain, PutIn, &e);
+    snwParallelFor(grid->context, rows, snw_rowGrain, MultiplyRows, &e);
+    snwParallelFor(grid->context, rows, snw_rowGrain, PutOut, &e);
+}
+
+static void GiveRight(int begin, int end, void* data)
+{
+    const Solving* s = data;
+    for (int v = begin; v < end; ++v)
+    {
+        int i = s->grid->pattern->rowOf[v];
+        for (int k = 0; k < 3; ++k)
+            s->grid->levels[0].b[3 * (size_t)i + (size_t)k] = s->grid->levels[0].held[i]
+                                                                  ? 0
+                                                                  : (float)((&s->f[v].x)[k] * s->scale);
+    }
+}
+
+static void TakeGuess(int begin, int end, void* data)
+{
+    const Solving* s = data;
+    for (int v = begin; v < end; ++v)
+    {
+        const float* x = s->grid->levels[0].x + 3 * (size_t)s->grid->pattern->rowOf[v];
+        s->out[v] = (snwVec3){(double)x[0] / s->scale, (double)x[1] / s->scale, (double)x[2] / s->scale};
+    }
+}
+
+void snwMultigrid_Guess(snwMultigrid* grid, double size, const snwVec3* f, snwVec3* u)
+{
+    Solving s = {.grid = grid, .f = f, .out = u, .scale = 1 / size};
+    int rows = grid->levels[0].rows;
+    snwParallelFor(grid->context, rows, snw_rowGrain, GiveRight, &s);
+    Visit(grid, 0, true);
+    snwParallelFor(grid->context, rows, snw_rowGrain, TakeGuess, &s);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

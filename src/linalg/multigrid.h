@@ -144,6 +144,11 @@ typedef struct snwGridReport
 // whether that is enough is for the caller to say.
 snwGridReport snwMultigrid_Solve(snwMultigrid* grid, const snwGridSolveDef* def, const snwVec3* f, snwVec3* u);
 
+// Parts of a larger system: y = A x, and u = what one cycle makes of f, near A^-1 f and symmetric. Held vertices count
+// and give zero. size: about that of f, so that floats stay in range.
+void snwMultigrid_Multiply(snwMultigrid* grid, const snwVec3* x, snwVec3* y);
+void snwMultigrid_Guess(snwMultigrid* grid, double size, const snwVec3* f, snwVec3* u);
+
 // One cycle on what the last solution left, for measuring: its result goes nowhere.
 void snwMultigrid_Cycle(snwMultigrid* grid);
 

@@ -15,7 +15,7 @@ enum
     skelfem_stageFinish,
     skelfem_stageCount,
 
-    skelfem_touchRounds = 12, // of bodies, props and learning, where anything touches
+    skelfem_touchRounds = 30, // of bodies, props and learning, where anything touches
 };
 
 static const char* const s_stages[skelfem_stageCount] = {"begin", "detect", "newton", "contact", "finish"};
@@ -206,7 +206,8 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     if (scratch == NULL)
         return snwFailMemory(message);
     scratch->bodies = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->bodies);
-    if (scratch->bodies == NULL)
+    scratch->groups = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount + 1, sizeof *scratch->groups);
+    if (sim->arena.failed)
         return snwFailMemory(message);
     snwResult result = snw_ok;
     for (int i = 0; i < sim->bodyCount && result >= 0; ++i)
@@ -226,42 +227,74 @@ static void DestroyScratch(snwSim* sim)
 // ---------------------------------------------------------------------------------------------------------------------
 // The substep
 
-// m: a Newton step that moves no vertex by more ends a substep. It is a part of what the first one did, for in short
-// substeps all ways are short.
-static double EnoughOf(const snwSim* sim, int index, double first)
+// Bodies that nothing couples do not wait for each other.
+static void MakeGroups(snwSim* sim)
 {
-    double edge = sim->bodies[index].character->meanEdge;
-    return snwSkelfem_Setting(sim, snw_skelfemTolerance) * fmin(fmax(first, 1e-6 * edge), 0.1 * edge);
+    snwSkelfemScratch* scratch = sim->scratch;
+    bool props = sim->def->propCount > 0;
+    scratch->groupCount = 0;
+    if (scratch->coupled)
+        scratch->groups[scratch->groupCount++] = (snwSkelfemGroup){.end = sim->bodyCount, .props = props};
+    for (int i = 0; i < sim->bodyCount && !scratch->coupled; ++i)
+        scratch->groups[scratch->groupCount++] = (snwSkelfemGroup){.first = i, .end = i + 1};
+    if (props && !scratch->coupled)
+        scratch->groups[scratch->groupCount++] = (snwSkelfemGroup){.props = true};
 }
 
-// Bodies and props take turns until nothing moves any more by what counts.
-static void Solve(snwSim* sim, double h)
+static bool IsNear(const snwSim* sim, const snwSkelfemGroup* group)
 {
-    const snwSkelfemScratch* scratch = sim->scratch;
+    bool near = group->props;
+    for (int i = group->first; i < group->end; ++i)
+        near = near || snwSkelfem_Body(sim, i)->near;
+    return near;
+}
+
+// m: a Newton step that moves nothing by more ends a substep. It is a part of what the first one did, for in short
+// substeps all ways are short; of props alone, of how far they came.
+static double EnoughOf(const snwSim* sim, const snwSkelfemGroup* group, double first)
+{
+    const snwResponse* response = ((const snwSkelfemScratch*)sim->scratch)->response;
+    double edge = INFINITY, way = 0, tolerance = snwSkelfem_Setting(sim, snw_skelfemTolerance);
+    for (int i = group->first; i < group->end; ++i)
+        edge = fmin(edge, sim->bodies[i].character->meanEdge);
+    if (group->first < group->end)
+        return tolerance * fmin(fmax(first, 1e-6 * edge), 0.1 * edge);
+    for (int p = 0; p < sim->def->propCount; ++p)
+        way = fmax(way, snwVec3_Distance(response->props[p].before.position, response->props[p].transform.position));
+    return tolerance * fmax(first, way);
+}
+
+// Newton's steps and learning by turns, until nothing moves any more by what counts.
+static void Solve(snwSim* sim)
+{
+    snwSkelfemScratch* scratch = sim->scratch;
     int newton = (int)snwSkelfem_Setting(sim, snw_skelfemNewton);
     int rounds = scratch->touchCount > 0 && newton < skelfem_touchRounds ? skelfem_touchRounds : newton;
     bool moves = true;
+    MakeGroups(sim);
     for (int round = 0; round < rounds && moves; ++round)
     {
         double least = INFINITY;
         moves = false;
-        for (int i = 0; i < sim->bodyCount; ++i)
+        snwSkelfem_LookAtTouches(sim);
+        for (int i = 0; i < scratch->groupCount; ++i)
         {
             // What nothing is near needs no more rounds than it asked for.
-            snwSkelfemBody* body = snwSkelfem_Body(sim, i);
-            if (round > 0 && !body->near && (round >= newton || body->tally.longest <= body->enough))
+            snwSkelfemGroup* group = &scratch->groups[i];
+            if (round > 0 && !IsNear(sim, group) && (round >= newton || group->longest <= group->enough))
                 continue;
-            double way = snwSkelfem_Iterate(sim, i);
+            group->longest = snwSkelfem_Iterate(sim, group);
             if (round == 0)
-                body->enough = EnoughOf(sim, i, way);
-            moves |= way > body->enough;
-            least = fmin(least, body->enough);
+                group->enough = EnoughOf(sim, group, group->longest);
+            moves |= group->longest > group->enough;
+            least = fmin(least, group->enough);
         }
         snwSim_EndStage(sim, skelfem_stageNewton);
-        if (scratch->touchCount == 0 && sim->def->propCount == 0)
-            continue;
-        snwSkelfem_MoveProps(sim, h);
-        moves |= snwSkelfem_LearnTouches(sim, round) > least;
+        bool learn = true;
+        for (int i = 0; i < scratch->groupCount; ++i)
+            learn = learn && scratch->groups[i].share > 0.9;
+        if (scratch->touchCount > 0 && learn)
+            moves |= snwSkelfem_LearnTouches(sim, round) > least;
         snwSim_EndStage(sim, skelfem_stageContact);
     }
 }
@@ -295,7 +328,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         snwSkelfem_ChooseStart(sim, i);
     snwSim_EndStage(sim, skelfem_stageBegin);
 
-    Solve(sim, h);
+    Solve(sim);
 
     for (int i = 0; i < sim->bodyCount; ++i)
     {

@@ -5,10 +5,10 @@
 // s and z come from the rule of time integration (skelfem_time.c), W and D from elasticity.h; a hand is the spring of
 // grip.h, whose limit makes it a Huber function; touches are augmented Lagrangians (skelfem_touch.c). Newton's matrix
 // is K with frozen rotations, which is positive semidefinite, plus what the others add to diagonal blocks, so every
-// solution of it leads downhill. Bodies and props take turns: what the one does is given to the next.
+// solution of it leads downhill. Bodies and props that touch are one system: their Newton steps are found together.
 //
 // Who does what: skelfem.c the method and its substep, skelfem_model.c model and state, skelfem_time.c rules,
-// skelfem_newton.c one body's way downhill, skelfem_touch.c contact.
+// skelfem_newton.c the way downhill, skelfem_solve.c its linear systems, skelfem_touch.c contact.
 
 #pragma once
 
@@ -100,7 +100,7 @@ typedef struct snwSkelfemTally
 {
     int newton, cycles, fallbacks;
     double linear;  // residual that the last linear solution left
-    double longest; // m: the longest way of the last Newton step
+    double longest; // m: the longest way of the last Newton step of its group
     snwVec3 held;   // N: the sum of what flesh pulls at what is held
 } snwSkelfemTally;
 
@@ -125,13 +125,13 @@ typedef struct snwSkelfemBody
     snwVec3* external;     // N: gravity, pushes
     snwVec3* gradient;
     snwVec3* direction;
-    snwVec3* aside;    // x before a Newton step
-    double* added;     // kg/s^2: s m
-    snwVec3* tetSums;  // of the consistent mass matrix
-    double* stiffness; // N/m per vertex: mean diagonal of A, when the substep began
+    snwVec3* aside;                                  // x before a Newton step
+    snwVec3 *residual, *guess, *conjugate, *product; // of the linear system, where others are in it
+    double* added;                                   // kg/s^2: s m
+    snwVec3* tetSums;                                // of the consistent mass matrix
+    double* stiffness;                               // N/m per vertex: mean diagonal of A, when the substep began
     snwElasticityEnergy energy;
-    double objective;         // J: Phi at x
-    double enough;            // m: a Newton step that moves no vertex by more is the last
+    double objective;         // J: Phi at x, without touches
     int touchFirst, touchEnd; // its touches in scratch->order
     bool near;                // something may push it in this substep
     snwSkelfemTally tally;
@@ -152,7 +152,38 @@ typedef struct snwSkelfemTouch
     snwVec3 drag;       // u, N
     double grip;        // N
     snwVec3 lack;       // N: of friction, in the last round
+    bool met;           // it pushed where the last Newton step would have led
+    snwMat3 block;      // N/m: of the push and drag by the way of one side towards the other, in this Newton step
+    snwVec3 arm[2];     // of props: from their centres to where it touches
 } snwSkelfemTouch;
+
+// A vector of a prop: how its centre moves and how it turns, or a force and a torque.
+typedef struct snwSkelfemTwist
+{
+    snwVec3 move, turn;
+} snwSkelfemTwist;
+
+typedef struct snwSkelfemProp
+{
+    int touches;
+    snwSkelfemTwist pushed; // kg m and kg m^2: h^2 times the forces of touches so far
+    double matrix[6][6];    // of a Newton step: inertia over h^2 and its own side of touches
+    double factor[6][6];    // L D L^T
+    snwSkelfemTwist force;  // minus the gradient
+    snwSkelfemTwist direction, residual, guess, conjugate, product;
+    snwPropMotion aside; // where a Newton step begins
+    snwSkelfemTwist pushedAside;
+} snwSkelfemProp;
+
+// Bodies first .. end of the scene, and all props or none: what one Newton step moves.
+typedef struct snwSkelfemGroup
+{
+    int first, end;
+    bool props;
+    double enough;  // m: a Newton step that moves nothing by more is the last
+    double longest; // m: of the last one
+    double share;   // of the direction that it went
+} snwSkelfemGroup;
 
 typedef struct snwSkelfemScratch
 {
@@ -163,8 +194,11 @@ typedef struct snwSkelfemScratch
     int* order; // touches by body; pairs of two bodies stand in both
     int orderCapacity;
     bool guessing; // no friction: what slides shall not begin by sticking, a kink that Newton's steps are slow to leave
-    snwVec3 *propPushes, *propTwists; // kg m: what contacts have given each prop so far
-    int* propTouches;                 // how many it has
+    bool coupled;  // something of two that move touches
+    double h;      // s: of the substep
+    snwSkelfemProp* props;
+    snwSkelfemGroup* groups; // all that is in the scene where it is coupled, else each by itself
+    int groupCount;
 } snwSkelfemScratch;
 
 static inline snwSkelfemBody* snwSkelfem_Body(const snwSim* sim, int index)
@@ -199,25 +233,42 @@ void snwSkelfem_Predict(snwSim* sim, int index, double h);
 void snwSkelfem_Begin(snwSim* sim, int index, double h);
 void snwSkelfem_Finish(snwSim* sim, int index, double h);
 
-// Newton. Prepare: materials, masses, what is held. Iterate: one step; returns the longest way that it moved a vertex,
-// m.
+// Newton. Prepare: materials, masses, what is held. Iterate: one step of a group; returns the longest way that it moved
+// anything, m.
 snwResult snwSkelfem_CreateBody(snwSim* sim, int index, snwMessage* message);
 void snwSkelfem_DestroyBody(snwSkelfemBody* body);
 snwResult snwSkelfem_Prepare(snwSim* sim, int index, snwMessage* message);
 void snwSkelfem_MoveHeld(snwSim* sim, int index);
 void snwSkelfem_ChooseStart(snwSim* sim, int index);
-double snwSkelfem_Iterate(snwSim* sim, int index);
-double snwSkelfem_Objective(snwSim* sim, int index);
+double snwSkelfem_Iterate(snwSim* sim, snwSkelfemGroup* group);
 void snwSkelfem_TellHeld(snwSim* sim, int index);
 
-// Touches.
+// The linear system of a Newton step: each of them leaves directions, and returns g . d, above 0 if it leads down.
+typedef enum snwSkelfemWay
+{
+    snw_wayAsSet,   // as the parameters say
+    snw_wayJacobi,  // conjugate gradients with the diagonal, each body by itself
+    snw_wayDiagonal // steepest descent, each vertex by its own stiffness
+} snwSkelfemWay;
+double snwSkelfem_Solve(snwSim* sim, const snwSkelfemGroup* group, snwSkelfemWay way);
+
+// Props in a Newton step: their matrices, the step itself, the energy of their inertia, J.
+void snwSkelfem_AssembleProps(snwSim* sim);
+void snwSkelfem_KeepProps(snwSim* sim);
+void snwSkelfem_MoveProps(snwSim* sim, double share); // from where they were kept
+double snwSkelfem_PropEnergy(const snwSim* sim);
+
+// Touches. Look: blocks and arms as they are now. Each: the sides of a touch that can move.
 bool snwSkelfem_TouchesNothing(const snwSim* sim);
 snwResult snwSkelfem_CreateTouches(snwSim* sim, snwMessage* message);
 void snwSkelfem_GatherTouches(snwSim* sim, double h);
 void snwSkelfem_StiffenTouches(snwSim* sim, double h);
-double snwSkelfem_TouchEnergy(const snwSim* sim, int index);
+double snwSkelfem_TouchEnergy(const snwSim* sim, int body); // -1: of all
 void snwSkelfem_AddTouchGradient(const snwSim* sim, int index, snwVec3* gradient);
+void snwSkelfem_LookAtTouches(snwSim* sim);
+void snwSkelfem_MeetTouches(snwSim* sim); // where a Newton step leads too far: these were not in its matrix
 void snwSkelfem_AddTouchBlocks(const snwSim* sim, int index, double* diagonal, const int* rowOf);
-double snwSkelfem_LearnTouches(snwSim* sim, int round); // returns the deepest overlap, m
-void snwSkelfem_MoveProps(snwSim* sim, double h);
+bool snwSkelfem_Couples(const snwSkelfemTouch* touch);
+snwVec3 snwSkelfem_TouchForce(const snwSim* sim, const snwSkelfemTouch* touch); // N, on the first side
+double snwSkelfem_LearnTouches(snwSim* sim, int round);                         // returns the deepest overlap, m
 void snwSkelfem_FinishTouches(snwSim* sim, double h);

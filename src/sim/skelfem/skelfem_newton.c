@@ -1,4 +1,4 @@
-// One body's way downhill: Newton's steps on the objective of skelfem.h, each a solution on the grid and a line search.
+// The way downhill: Newton's steps on the objective of skelfem.h, each a linear solution and a line search.
 //
 // The matrix is that of frozen rotations: not the Hessian of W, but positive semidefinite, so a solution g . d < 0
 // always leads down, and with it a step takes two to five of them (4.9 against 4.7 with the clamped Hessian). How good
@@ -59,6 +59,9 @@ snwResult snwSkelfem_CreateBody(snwSim* sim, int index, snwMessage* message)
     body->tetSums = snwArena_Alloc(arena, tets, sizeof *body->tetSums);
     body->touchRows = snwArena_Alloc(arena, n, 4 * sizeof(float));
     body->touchBefore = snwArena_Alloc(arena, n, 4 * sizeof(float));
+    snwVec3** others[] = {&body->residual, &body->guess, &body->conjugate, &body->product};
+    for (size_t i = 0; i < sizeof others / sizeof others[0] && !snwSkelfem_TouchesNothing(sim); ++i)
+        *others[i] = snwArena_Alloc(arena, n, sizeof(snwVec3));
     body->boneFits = snwArena_Alloc(arena, (size_t)character->boneCount, sizeof *body->boneFits);
     if (arena->failed)
         return snwFailMemory(message);
@@ -336,7 +339,8 @@ static NewtonLoop MakeLoop(const snwSim* sim, int index)
         .scale = body->step.scale + damping * body->step.rate};
 }
 
-double snwSkelfem_Objective(snwSim* sim, int index)
+// Without touches.
+static double Objective(snwSim* sim, int index)
 {
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     NewtonLoop loop = MakeLoop(sim, index);
@@ -345,7 +349,7 @@ double snwSkelfem_Objective(snwSim* sim, int index)
     sum += snwParallelSum(sim->context, body->model->vertexCount, snw_skelfemGrain, SumInertia, &loop);
     if (loop.tets != NULL)
         sum += snwParallelSum(sim->context, body->model->tetCount, snw_skelfemGrain, SumTets, &loop);
-    return sum + HandEnergy(sim, index) + snwSkelfem_TouchEnergy(sim, index);
+    return sum + HandEnergy(sim, index);
 }
 
 static void BeginGradient(int begin, int end, void* data)
@@ -448,34 +452,24 @@ void snwSkelfem_ChooseStart(snwSim* sim, int index)
                     body->before[i], again, snwVec3_Sub(body->before[i], body->state.positionsBefore[i]));
         }
         snwSkelfem_MoveHeld(sim, index);
-        double objective = snwSkelfem_Objective(sim, index);
+        double own = Objective(sim, index), objective = own + snwSkelfem_TouchEnergy(sim, index);
         lastIsBest = objective <= lowest;
         if (!lastIsBest)
             continue;
-        lowest = body->objective = objective;
+        lowest = objective;
+        body->objective = own;
         CopyVectors(body->aside, x, count);
     }
     scratch->guessing = false;
-
-    // What was looked at last is what elements know; touches are looked at once more, now with friction.
-    if (lastIsBest && scratch->touchCount == 0)
-        return;
+    if (lastIsBest)
+        return; // what was looked at last is what elements know
     if (lowest < INFINITY)
         CopyVectors(x, body->aside, count);
-    body->objective = snwSkelfem_Objective(sim, index);
+    body->objective = Objective(sim, index);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Newton's step
-
-static double DotVectors(int begin, int end, void* data)
-{
-    const snwSkelfemBody* body = ((const NewtonLoop*)data)->body;
-    double sum = 0;
-    for (int i = begin; i < end; ++i)
-        sum += snwVec3_Dot(body->gradient[i], body->direction[i]);
-    return sum;
-}
 
 static void StepAlong(int begin, int end, void* data)
 {
@@ -512,93 +506,108 @@ static void AssembleMatrix(snwSim* sim, int index)
     snwMultigrid_Refresh(body->grid, body->state.positions);
 }
 
-// The direction of Newton's step by this solver; g . d, which has to be above 0.
-static double SolveBy(snwSim* sim, int index, snwGridSolver solver)
+static double GroupObjective(const snwSim* sim, const snwSkelfemGroup* group)
 {
-    snwSkelfemBody* body = snwSkelfem_Body(sim, index);
-    int count = body->model->vertexCount;
-    snwGridSolveDef def = {.solver = solver,
-        .tolerance = snwSkelfem_Setting(sim, snw_skelfemLinear),
-        .most = (int)snwSkelfem_Setting(sim, snw_skelfemCycles)};
-    if (solver == snw_gridCycles)
-        def.tolerance = 0; // as many as are asked for
-    if (solver == snw_gridJacobi)
-        def.most *= 10;
-    memset(body->direction, 0, (size_t)count * sizeof *body->direction);
-    snwGridReport report = snwMultigrid_Solve(body->grid, &def, body->gradient, body->direction);
-    body->tally.cycles += report.iterations;
-    body->tally.linear = report.residual;
-    NewtonLoop loop = {.body = body};
-    double slope = snwParallelSum(sim->context, count, snw_skelfemGrain, DotVectors, &loop);
-    return report.finite && isfinite(slope) ? slope : -1;
+    double sum = 0;
+    for (int i = group->first; i < group->end; ++i)
+        sum += snwSkelfem_Body(sim, i)->objective;
+    if (group->end == group->first + 1 && !group->props)
+        return sum + snwSkelfem_TouchEnergy(sim, group->first);
+    return sum + snwSkelfem_TouchEnergy(sim, -1) + snwSkelfem_PropEnergy(sim);
 }
 
-// Steepest descent, each vertex by its own stiffness.
-static double SolveByDiagonal(snwSim* sim, int index)
+// J: what of the objective rounding may hide.
+static double SizeOf(const snwSim* sim, const snwSkelfemGroup* group, double objective)
 {
-    snwSkelfemBody* body = snwSkelfem_Body(sim, index);
-    NewtonLoop loop = {.body = body};
-    for (int i = 0; i < body->model->vertexCount; ++i)
-        body->direction[i] = snwVec3_Scale(
-            body->gradient[i], body->stiffness[i] > 0 && isfinite(body->stiffness[i]) ? 1 / body->stiffness[i] : 0);
-    return snwParallelSum(sim->context, body->model->vertexCount, snw_skelfemGrain, DotVectors, &loop);
+    double size = fabs(objective);
+    for (int i = group->first; i < group->end; ++i)
+        size += fabs(snwSkelfem_Body(sim, i)->energy.elastic) + fabs(snwSkelfem_Body(sim, i)->objective);
+    return size;
+}
+
+static void GoAlong(snwSim* sim, const snwSkelfemGroup* group, double share)
+{
+    for (int i = group->first; i < group->end; ++i)
+    {
+        snwSkelfemBody* body = snwSkelfem_Body(sim, i);
+        NewtonLoop loop = {.body = body, .share = share};
+        snwParallelFor(sim->context, body->model->vertexCount, snw_skelfemGrain, StepAlong, &loop);
+        body->objective = Objective(sim, i);
+    }
+    if (group->props)
+        snwSkelfem_MoveProps(sim, share);
 }
 
 // Armijo's rule, by halves or by the parabola through what is known. Returns the share of the direction that was gone;
 // 0: nothing of it leads down.
-static double SearchLine(snwSim* sim, int index, double slope)
+static double SearchLine(snwSim* sim, const snwSkelfemGroup* group, double start, double slope)
 {
     enum
     {
         newton_mostTrials = 12
     };
-    snwSkelfemBody* body = snwSkelfem_Body(sim, index);
-    int count = body->model->vertexCount;
-    double start = body->objective, size = fabs(body->energy.elastic) + fabs(start);
-    double slack = 64 * DBL_EPSILON * size;
-    NewtonLoop loop = {.body = body, .share = 1};
-    CopyVectors(body->aside, body->state.positions, count);
+    double slack = 64 * DBL_EPSILON * SizeOf(sim, group, start), share = 1;
+    for (int i = group->first; i < group->end; ++i)
+    {
+        snwSkelfemBody* body = snwSkelfem_Body(sim, i);
+        CopyVectors(body->aside, body->state.positions, body->model->vertexCount);
+    }
+    if (group->props)
+        snwSkelfem_KeepProps(sim);
     for (int trial = 0; trial < newton_mostTrials; ++trial)
     {
-        snwParallelFor(sim->context, count, snw_skelfemGrain, StepAlong, &loop);
-        double objective = snwSkelfem_Objective(sim, index);
-        if (objective <= start - 1e-4 * loop.share * slope + slack)
-        {
-            body->objective = objective;
-            return loop.share;
-        }
-        double parabola = 0.5 * slope * loop.share * loop.share / (objective - start + slope * loop.share);
-        loop.share = parabola > 0.1 * loop.share && parabola < 0.5 * loop.share ? parabola : 0.5 * loop.share;
+        GoAlong(sim, group, share);
+        double objective = GroupObjective(sim, group);
+        if (objective <= start - 1e-4 * share * slope + slack)
+            return share;
+        if (trial == 0)
+            snwSkelfem_MeetTouches(sim);
+        double parabola = 0.5 * slope * share * share / (objective - start + slope * share);
+        share = parabola > 0.1 * share && parabola < 0.5 * share ? parabola : 0.5 * share;
     }
-    CopyVectors(body->state.positions, body->aside, count);
-    body->objective = snwSkelfem_Objective(sim, index);
+    GoAlong(sim, group, 0);
     return 0;
 }
 
-double snwSkelfem_Iterate(snwSim* sim, int index)
+static double LongestWay(const snwSim* sim, const snwSkelfemGroup* group)
 {
-    snwSkelfemBody* body = snwSkelfem_Body(sim, index);
-    snwGridSolver solver = (snwGridSolver)snwSkelfem_Setting(sim, snw_skelfemSolver);
-    if (((snwSkelfemScratch*)sim->scratch)->touchCount > 0) // what they have learned has changed it since
-        body->objective = snwSkelfem_Objective(sim, index);
-    FindDescent(sim, index);
-    AssembleMatrix(sim, index);
-    body->tally.newton++;
+    const snwSkelfemScratch* scratch = sim->scratch;
+    double most = 0;
+    for (int i = group->first; i < group->end; ++i)
+        most = fmax(most, LongestOf(snwSkelfem_Body(sim, i)->direction, snwSkelfem_Body(sim, i)->model->vertexCount));
+    for (int p = 0; p < sim->def->propCount && group->props; ++p)
+        if (scratch->props[p].touches > 0)
+            most = fmax(most, snwVec3_Length(scratch->props[p].direction.move));
+    return most;
+}
 
-    // What rounding hides of the objective is not worth another way.
-    double slope = SolveBy(sim, index, solver), share = slope > 0 ? SearchLine(sim, index, slope) : 0;
-    bool done = slope >= 0 && slope <= 1e-11 * (fabs(body->objective) + body->energy.elastic);
-    if (share == 0 && !done)
+double snwSkelfem_Iterate(snwSim* sim, snwSkelfemGroup* group)
+{
+    double start = GroupObjective(sim, group);
+    for (int i = group->first; i < group->end; ++i)
     {
-        body->tally.fallbacks++;
-        slope = SolveBy(sim, index, snw_gridJacobi);
-        share = slope > 0 ? SearchLine(sim, index, slope) : 0;
+        FindDescent(sim, i);
+        AssembleMatrix(sim, i);
+        snwSkelfem_Body(sim, i)->tally.newton++;
     }
-    if (share == 0 && !done)
+    if (group->props)
+        snwSkelfem_AssembleProps(sim);
+
+    double slope = 0, share = 0;
+    for (int way = snw_wayAsSet; way <= snw_wayDiagonal; ++way)
     {
-        slope = SolveByDiagonal(sim, index);
-        share = slope > 0 ? SearchLine(sim, index, slope) : 0;
+        slope = snwSkelfem_Solve(sim, group, (snwSkelfemWay)way);
+        share = slope > 0 ? SearchLine(sim, group, start, slope) : 0;
+
+        // What rounding hides of the objective is not worth another way.
+        if (share > 0 || (slope >= 0 && slope <= 1e-11 * SizeOf(sim, group, start)))
+            break;
+        for (int i = group->first; i < group->end && way == snw_wayAsSet; ++i)
+            snwSkelfem_Body(sim, i)->tally.fallbacks++;
     }
-    body->tally.longest = share * LongestOf(body->direction, body->model->vertexCount);
-    return body->tally.longest;
+    double longest = share * LongestWay(sim, group);
+    group->share = share > 0 ? share : 1; // nothing is left to go
+    for (int i = group->first; i < group->end; ++i)
+        snwSkelfem_Body(sim, i)->tally.longest = longest;
+    return longest;
 }

@@ -3,29 +3,24 @@
 // A touch with gap C, slip t, stiffness k and the forces l, u that were learned so far pushes with
 //     N = max(0, l - k C),   T = u - k t, cut to Coulomb's cone
 // along the normal and across it; after each round of Newton's steps l = N, u = T. Where it converges gaps are closed
-// and what sticks is at home, whatever k is; k only says how fast. It is some times the stiffness of the vertex in A,
-// and no more than what a light prop shows: a stiff spring between two that take turns would hold both back. Loads are
-// kept from substep to substep, so what rests begins with what carries it.
+// and what sticks is at home, whatever k is; k only says how fast. It is some times the stiffness of the vertex in A.
+// Loads are kept from substep to substep, so what rests begins with what carries it.
 //
 // Rejected: forces that are fixed within a step (contact/force.h): no stiffer than a quarter of m / h^2, so a stack of
 // soft boxes sinks for seconds; columns of A^-1 as apd has them: A changes with every rotation, and each column is a
 // solve.
 //
-// The other side stands still while a body moves: another body, or a prop, has its turn later. Both sides of contact of
-// a body with itself move at once, so their blocks count twice. The corners of a triangle share its block by their
-// weights.
+// The corners of a triangle share the block of its side by their weights; where both sides can move, blocks count twice
+// (skelfem_solve.c says why).
 
 #include "sim/skelfem/skelfem.h"
 
-#include "linalg/dense.h"
 #include "sim/origin.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double s_stiffer = 10; // than the vertex
-static const double s_propShare = 1;
-static const double s_learning = 0.5; // of what two that take turns ask for
+static const double s_stiffer = 10; // than the vertex, or than the inertia of a prop
 
 // Is there nothing in the scene that could touch or be touched?
 bool snwSkelfem_TouchesNothing(const snwSim* sim)
@@ -50,9 +45,7 @@ snwResult snwSkelfem_CreateTouches(snwSim* sim, snwMessage* message)
                                  : solids * scratch->response->touches + scratch->response->pairCapacity;
     scratch->touches = snwArena_Alloc(&sim->arena, (size_t)scratch->touchCapacity, sizeof *scratch->touches);
     scratch->order = snwArena_Alloc(&sim->arena, 2 * (size_t)scratch->touchCapacity, sizeof *scratch->order);
-    scratch->propPushes = snwArena_Alloc(&sim->arena, props, sizeof *scratch->propPushes);
-    scratch->propTwists = snwArena_Alloc(&sim->arena, props, sizeof *scratch->propTwists);
-    scratch->propTouches = snwArena_Alloc(&sim->arena, props, sizeof *scratch->propTouches);
+    scratch->props = snwArena_Alloc(&sim->arena, props, sizeof *scratch->props);
     return sim->arena.failed ? snwFailMemory(message) : snw_ok;
 }
 
@@ -286,27 +279,32 @@ void snwSkelfem_GatherTouches(snwSim* sim, double h)
     }
     SortTouches(sim);
 
-    size_t props = (size_t)sim->def->propCount;
-    memset(scratch->propPushes, 0, props * sizeof *scratch->propPushes);
-    memset(scratch->propTwists, 0, props * sizeof *scratch->propTwists);
-    memset(scratch->propTouches, 0, props * sizeof *scratch->propTouches);
+    scratch->coupled = false;
+    for (int p = 0; p < sim->def->propCount; ++p)
+        scratch->props[p] = (snwSkelfemProp){0};
     for (int i = 0; i < scratch->response->pairCount; ++i)
     {
         const snwPairRow* row = &scratch->response->pairs[i];
+        scratch->coupled = scratch->coupled || row->kind != snw_touchCollider;
         if (row->body < 0)
-            scratch->propTouches[row->vertex]++;
+            scratch->props[row->vertex].touches++;
         if (row->kind == snw_touchProp)
-            scratch->propTouches[row->other]++;
+            scratch->props[row->other].touches++;
     }
+}
+
+bool snwSkelfem_Couples(const snwSkelfemTouch* touch)
+{
+    return touch->pair != NULL && touch->pair->kind != snw_touchCollider;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Stiffness
 
-static double PropStiffness(const snwSkelfemScratch* scratch, int prop, double h)
+static double PropStiffness(const snwSkelfemScratch* scratch, int prop)
 {
-    int count = scratch->propTouches[prop] > 0 ? scratch->propTouches[prop] : 1;
-    return s_propShare * scratch->response->props[prop].mass.mass / (h * h * count);
+    double mass = scratch->response->props[prop].mass.mass;
+    return s_stiffer * mass / (scratch->h * scratch->h * fmax(1, scratch->props[prop].touches));
 }
 
 // Vertices that are held, or weigh nothing, are as stiff as their other side.
@@ -316,29 +314,28 @@ static double VertexStiffness(const snwSim* sim, int body, int vertex)
     return own->held[vertex] ? INFINITY : s_stiffer * fmax(own->stiffness[vertex], own->added[vertex]);
 }
 
+// That of flesh, of the softer side; props alone, and what is held, by the inertia of the lighter prop.
 void snwSkelfem_StiffenTouches(snwSim* sim, double h)
 {
     snwSkelfemScratch* scratch = sim->scratch;
+    scratch->h = h;
     for (int i = 0; i < scratch->touchCount; ++i)
     {
         snwSkelfemTouch* touch = &scratch->touches[i];
-        double first, other = INFINITY;
-        if (touch->solid != NULL)
-            first = VertexStiffness(sim, touch->body, touch->solid->vertex);
+        const snwPairRow* row = touch->pair;
+        double flesh = INFINITY, props = INFINITY;
+        if (row == NULL)
+            flesh = VertexStiffness(sim, touch->body, touch->solid->vertex);
+        else if (row->body >= 0)
+            flesh = VertexStiffness(sim, row->body, row->vertex);
         else
-        {
-            const snwPairRow* row = touch->pair;
-            first = row->body >= 0 ? VertexStiffness(sim, row->body, row->vertex)
-                                   : PropStiffness(scratch, row->vertex, h);
-            if (row->kind == snw_touchProp)
-                other = PropStiffness(scratch, row->other, h);
-            for (int k = 0; k < 3 && row->kind == snw_touchFlesh; ++k)
-                if (row->weights[k] > 0)
-                    other = fmin(other, VertexStiffness(sim, row->other, row->triangle[k]));
-        }
-        touch->stiffness = fmin(first, other);
-        if (!isfinite(touch->stiffness))
-            touch->stiffness = 0; // nothing of it can move
+            props = PropStiffness(scratch, row->vertex);
+        if (row != NULL && row->kind == snw_touchProp)
+            props = fmin(props, PropStiffness(scratch, row->other));
+        for (int k = 0; k < 3 && row != NULL && row->kind == snw_touchFlesh; ++k)
+            if (row->weights[k] > 0)
+                flesh = fmin(flesh, VertexStiffness(sim, row->other, row->triangle[k]));
+        touch->stiffness = isfinite(flesh) ? flesh : isfinite(props) ? props : 0; // 0: nothing of it can move
     }
 }
 
@@ -348,11 +345,19 @@ void snwSkelfem_StiffenTouches(snwSim* sim, double h)
 double snwSkelfem_TouchEnergy(const snwSim* sim, int index)
 {
     const snwSkelfemScratch* scratch = sim->scratch;
-    const snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     double sum = 0;
-    for (int i = body->touchFirst; i < body->touchEnd; ++i)
+    for (int i = 0; i < scratch->touchCount && index < 0; ++i)
+        sum += ForceOf(sim, &scratch->touches[i]).energy;
+    for (int i = index < 0 ? 0 : scratch->bodies[index].touchFirst; index >= 0 && i < scratch->bodies[index].touchEnd;
+         ++i)
         sum += ForceOf(sim, &scratch->touches[scratch->order[i]]).energy;
     return sum;
+}
+
+snwVec3 snwSkelfem_TouchForce(const snwSim* sim, const snwSkelfemTouch* touch)
+{
+    TouchForce force = ForceOf(sim, touch);
+    return snwVec3_MulAdd(force.drag, force.push, force.normal);
 }
 
 void snwSkelfem_AddTouchGradient(const snwSim* sim, int index, snwVec3* gradient)
@@ -362,8 +367,7 @@ void snwSkelfem_AddTouchGradient(const snwSim* sim, int index, snwVec3* gradient
     for (int i = body->touchFirst; i < body->touchEnd; ++i)
     {
         const snwSkelfemTouch* touch = &scratch->touches[scratch->order[i]];
-        TouchForce force = ForceOf(sim, touch);
-        snwVec3 push = snwVec3_MulAdd(force.drag, force.push, force.normal);
+        snwVec3 push = snwSkelfem_TouchForce(sim, touch);
         if (FirstBodyOf(touch) == index)
         {
             int v = touch->solid != NULL ? touch->solid->vertex : touch->pair->vertex;
@@ -378,19 +382,38 @@ void snwSkelfem_AddTouchGradient(const snwSim* sim, int index, snwVec3* gradient
     }
 }
 
-// k n n^T where it pushes, and what is left of k across it: the Hessian of Huber's function.
+// k n n^T where it pushes, did or would. Across it what is left of k: more than the Hessian of Huber's function, which
+// has nothing along the way that it slides; but with that a step would go on until it slides the other way.
 static snwMat3 BlockOf(const snwSkelfemTouch* touch, const TouchForce* force)
 {
-    double along = force->push > 0 ? touch->stiffness : 0;
+    double along = force->push > 0 || touch->push > 0 || touch->met ? touch->stiffness : 0;
     double across = touch->grip > 0 ? touch->stiffness * force->slide : 0;
     snwMat3 block = snwMat3_Scale(snwMat3_Outer(force->normal, force->normal), along - across);
-    block = snwMat3_Add(block, snwMat3_Diagonal(across, across, across));
-    if (!(force->slide < 1) || !(across > 0))
-        return block;
+    return snwMat3_Add(block, snwMat3_Diagonal(across, across, across));
+}
 
-    // Nothing holds it along the way that it slides.
-    snwVec3 way = snwVec3_Normalize(force->drag);
-    return snwMat3_Sub(block, snwMat3_Scale(snwMat3_Outer(way, way), across));
+void snwSkelfem_MeetTouches(snwSim* sim)
+{
+    snwSkelfemScratch* scratch = sim->scratch;
+    for (int i = 0; i < scratch->touchCount; ++i)
+        scratch->touches[i].met |= ForceOf(sim, &scratch->touches[i]).push > 0;
+}
+
+void snwSkelfem_LookAtTouches(snwSim* sim)
+{
+    snwSkelfemScratch* scratch = sim->scratch;
+    for (int i = 0; i < scratch->touchCount; ++i)
+    {
+        snwSkelfemTouch* touch = &scratch->touches[i];
+        const snwPairRow* row = touch->pair;
+        TouchForce force = ForceOf(sim, touch);
+        touch->block = BlockOf(touch, &force);
+        snwVec3 at = PointOf(sim, touch, force.normal);
+        if (row != NULL && row->body < 0)
+            touch->arm[0] = snwVec3_Sub(at, scratch->response->props[row->vertex].transform.position);
+        if (row != NULL && row->kind == snw_touchProp)
+            touch->arm[1] = snwVec3_Sub(at, scratch->response->props[row->other].transform.position);
+    }
 }
 
 static void AddBlock(double* diagonal, int row, snwMat3 block, double weight)
@@ -408,14 +431,12 @@ void snwSkelfem_AddTouchBlocks(const snwSim* sim, int index, double* diagonal, c
     for (int i = body->touchFirst; i < body->touchEnd; ++i)
     {
         const snwSkelfemTouch* touch = &scratch->touches[scratch->order[i]];
-        TouchForce force = ForceOf(sim, touch);
-        snwMat3 block = BlockOf(touch, &force);
         const snwPairRow* row = touch->pair;
-        double twice = row != NULL && row->kind == snw_touchFlesh && row->other == row->body ? 2 : 1;
+        double twice = snwSkelfem_Couples(touch) ? 2 : 1;
         if (FirstBodyOf(touch) == index)
-            AddBlock(diagonal, rowOf[touch->solid != NULL ? touch->solid->vertex : row->vertex], block, twice);
+            AddBlock(diagonal, rowOf[touch->solid != NULL ? touch->solid->vertex : row->vertex], touch->block, twice);
         for (int k = 0; k < 3 && row != NULL && row->kind == snw_touchFlesh && row->other == index; ++k)
-            AddBlock(diagonal, rowOf[row->triangle[k]], block, twice * row->weights[k]);
+            AddBlock(diagonal, rowOf[row->triangle[k]], touch->block, twice * row->weights[k]);
     }
 }
 
@@ -431,8 +452,7 @@ double snwSkelfem_LearnTouches(snwSim* sim, int round)
 {
     enum
     {
-        touch_lookAgain = 3, // rounds between two looks at curved colliders
-        touch_hasty = 4      // rounds that learn all: what is not done then goes to and fro
+        touch_lookAgain = 3 // rounds between two looks at curved colliders
     };
     bool fresh = round % touch_lookAgain == touch_lookAgain - 1;
     snwSkelfemScratch* scratch = sim->scratch;
@@ -458,107 +478,11 @@ double snwSkelfem_LearnTouches(snwSim* sim, int round)
         *sliding = length > friction.fixed * push;
         snwVec3 drag = *sliding ? snwVec3_Scale(wanted, friction.kinetic * push / length) : wanted;
         touch->lack = *sliding ? snwVec3_Sub(drag, ForceOf(sim, touch).drag) : (snwVec3){0, 0, 0};
-        double share = IsOfProp(touch) || round >= touch_hasty ? s_learning : 1;
-        push = touch->push + share * (push - touch->push);
         touch->push = push;
-        touch->drag = snwVec3_Lerp(touch->drag, drag, share);
+        touch->drag = drag;
         touch->grip = (*sliding ? friction.kinetic : friction.fixed) * push;
     }
     return deepest;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Props
-
-typedef struct PropSystem
-{
-    double matrix[6][6]; // kg, kg m, kg m^2
-    double right[6];     // kg m, kg m^2
-} PropSystem;
-
-static void AddToProp(PropSystem* system, snwVec3 arm, snwVec3 push, snwMat3 block)
-{
-    snwVec3 twist = snwVec3_Cross(arm, push);
-    const double both[6] = {push.x, push.y, push.z, twist.x, twist.y, twist.z};
-    snwMat3 lever = snwMat3_Skew(arm); // lever v = arm x v
-    snwMat3 turned = snwMat3_Mul(lever, block), full = snwMat3_MulTranspose(turned, lever);
-    for (int r = 0; r < 3; ++r)
-    {
-        system->right[r] += both[r];
-        system->right[3 + r] += both[3 + r];
-        for (int c = 0; c < 3; ++c)
-        {
-            system->matrix[r][c] += block.m[r][c];
-            system->matrix[3 + r][c] += turned.m[r][c];
-            system->matrix[c][3 + r] += turned.m[r][c];
-            system->matrix[3 + r][3 + c] += full.m[r][c];
-        }
-    }
-}
-
-// Gauss without pivots: the matrix is positive definite, its masses see to that.
-static void SolveSix(PropSystem* system)
-{
-    double(*a)[6] = system->matrix, *x = system->right;
-    for (int k = 0; k < 6; ++k)
-        for (int r = k + 1; r < 6; ++r)
-        {
-            double factor = a[r][k] / a[k][k];
-            for (int c = k; c < 6; ++c)
-                a[r][c] -= factor * a[k][c];
-            x[r] -= factor * x[k];
-        }
-    for (int k = 5; k >= 0; --k)
-    {
-        for (int c = k + 1; c < 6; ++c)
-            x[k] -= a[k][c] * x[c];
-        x[k] /= a[k][k];
-    }
-}
-
-// A Newton step of each prop on inertia and touches.
-void snwSkelfem_MoveProps(snwSim* sim, double h)
-{
-    snwSkelfemScratch* scratch = sim->scratch;
-    for (int p = 0; p < sim->def->propCount; ++p)
-    {
-        snwPropMotion* motion = &scratch->response->props[p];
-        snwMat3 turn = snwQuat_ToMat3(motion->transform.rotation);
-        snwMat3 inertia = snwMat3_MulTranspose(
-            snwMat3_Mul(turn, snwMat3_Diagonal(motion->mass.inertia.x, motion->mass.inertia.y, motion->mass.inertia.z)),
-            turn);
-        double mass = motion->mass.mass;
-        snwVec3 push = scratch->propPushes[p], twist = scratch->propTwists[p];
-        PropSystem system = {.right = {-push.x, -push.y, -push.z, -twist.x, -twist.y, -twist.z}};
-        for (int r = 0; r < 3; ++r)
-        {
-            system.matrix[r][r] = mass;
-            for (int c = 0; c < 3; ++c)
-                system.matrix[3 + r][3 + c] = inertia.m[r][c];
-        }
-        for (int i = 0; i < scratch->touchCount; ++i)
-        {
-            const snwSkelfemTouch* touch = &scratch->touches[i];
-            const snwPairRow* row = touch->pair;
-            bool first = row != NULL && row->body < 0 && row->vertex == p;
-            bool other = row != NULL && row->kind == snw_touchProp && row->other == p;
-            if (!first && !other)
-                continue;
-            TouchForce force = ForceOf(sim, touch);
-            snwVec3 arm = snwVec3_Sub(PointOf(sim, touch, force.normal), motion->transform.position);
-            snwVec3 all = snwVec3_MulAdd(force.drag, force.push, force.normal);
-            AddToProp(
-                &system, arm, snwVec3_Scale(all, first ? h * h : -h * h), snwMat3_Scale(BlockOf(touch, &force), h * h));
-        }
-        SolveSix(&system);
-
-        snwVec3 move = {system.right[0], system.right[1], system.right[2]};
-        snwVec3 angle = {system.right[3], system.right[4], system.right[5]};
-        snwVec3 pushed = snwVec3_Scale(move, mass), twisted = snwMat3_MulVec(inertia, angle);
-        snwProp_Move(motion, pushed, twisted);
-        scratch->propPushes[p] = snwVec3_Add(push, pushed);
-        scratch->propTwists[p] = snwVec3_Add(twist, twisted);
-    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
