@@ -26,7 +26,11 @@ const snwMetric snwMetrics[] = {
         "`skelfem`: iterations of conjugate gradients with a multigrid cycle each, to 1e-6 of the forces, of the "
         "matrix in "
         "double"},
-    {"grid_ms", "ms", "lower", "rotations, matrix, coarse matrices and that solution; processor time of one thread"},
+    {"grid_ms", "ms", "lower",
+        "rotations, matrix, coarse matrices and that solution; processor time of one thread, the least of its turns"},
+    {"energy_ms", "ms", "lower",
+        "until a millionth of the error is left, in the norm of its energy; all that depends on the matrix included"},
+    {"stiffness_ratio", "", "equal", "largest part of a diagonal block that is stiffness over its inertia 4 m / h^2"},
     {"grid_vs_jacobi", "x", "higher",
         "conjugate gradients with the diagonal alone over grid_ms, set-up of both included"},
     {"grid_vs_cholmod", "x", "higher", "CHOLMOD, factored again and solved, over grid_ms"},

@@ -60,20 +60,6 @@ static void Adapt(snwFemStage* stage, double alpha)
     free(held);
 }
 
-// sqrt of (u - v) . K (u - v) over free vertices; held ones do not move.
-static double EnergyNorm(snwFemStage* stage, const snwVec3* u, const snwVec3* v, snwVec3* scratch)
-{
-    int count = stage->body->vertexCount;
-    double sum = 0;
-    for (int i = 0; i < count; ++i)
-        scratch[i] = stage->body->held[i] ? (snwVec3){0, 0, 0}
-                                          : snwVec3_Sub(u[i], v != NULL ? v[i] : (snwVec3){0, 0, 0});
-    snwCorotated_Multiply(stage->flesh, stage->added, scratch, scratch + count);
-    for (int i = 0; i < count; ++i)
-        sum += snwVec3_Dot(scratch[i], scratch[count + i]);
-    return sqrt(fmax(0, sum));
-}
-
 // What a cycle leaves of the error, in the mean from the fifth to the one that reaches 1e-8, or to the last one
 // (*cycles is then 0).
 static double Factor(snwFemStage* stage, double alpha, int* cycles)
@@ -92,11 +78,11 @@ static double Factor(snwFemStage* stage, double alpha, int* cycles)
         snwMultigrid_Hold(stage->grid, alpha > 0 ? NULL : stage->body->held, snw_holdGreedy);
         snwFemStage_Refresh(stage);
         snwMultigrid_Solve(stage->grid, &(snwGridSolveDef){snw_gridGradients, 1e-12, 1000}, stage->f, exact);
-        double all = EnergyNorm(stage, exact, NULL, scratch);
+        double all = snwFemStage_EnergyNorm(stage, exact, NULL, scratch);
         for (int n = snw_firstCycles; n <= snw_mostCycles && *cycles == 0; n += 4)
         {
             snwMultigrid_Solve(stage->grid, &(snwGridSolveDef){snw_gridCycles, 0, n}, stage->f, stage->u);
-            double left = EnergyNorm(stage, stage->u, exact, scratch) / all;
+            double left = snwFemStage_EnergyNorm(stage, stage->u, exact, scratch) / all;
             if (n == snw_firstCycles)
                 early = left;
             else

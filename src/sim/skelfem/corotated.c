@@ -354,13 +354,14 @@ snwGridReport snwCorotated_Solve(snwCorotated* flesh, snwMultigrid* grid, const 
     double start = snwParallelSum(context, count, snw_rowGrain, FindMissing, &c), now = start;
     snwGridReport report = {.finite = isfinite(start)};
 
-    // Each turn leaves what floats leave; the next one is asked for no more than is needed.
-    const double s_turn = 1e-3;
+    // Each turn leaves what floats leave; the next one is asked for no more than is needed. Beginning anew costs a grid
+    // an iteration, and the diagonal alone as many as it took to get there.
+    const double leaves = def->solver == snw_gridJacobi ? 1e-5 : 1e-3;
     while (report.finite && now > def->tolerance * def->tolerance * start && report.iterations < def->most)
     {
         double needed = 0.5 * def->tolerance * sqrt(start / now);
         snwGridSolveDef turn = *def;
-        turn.tolerance = needed > s_turn ? needed : s_turn;
+        turn.tolerance = needed > leaves ? needed : leaves;
         turn.most = def->most - report.iterations;
         snwGridReport part = snwMultigrid_Solve(grid, &turn, flesh->missing, flesh->step);
         report.iterations += part.iterations;
