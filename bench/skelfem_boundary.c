@@ -15,7 +15,7 @@
 
 enum
 {
-    snw_mostCycles = 200,
+    snw_mostCycles = 500,
     snw_firstCycles = 4 // are quicker than those that follow
 };
 
@@ -102,6 +102,7 @@ static void AddChain(snwBenchRows* rows, snwFemStage* stage, const char* chain, 
     snprintf(name, sizeof name, "%s, eliminated", chain);
     snwBenchRow row = snwMakeBenchRow(name, "skelfem", "grid_factor");
     row.value = eliminated;
+    row.n = 1;
     snprintf(row.note, sizeof row.note, cycles > 0 ? "%d cycles to 1e-8" : "%d cycles did not reach 1e-8",
         cycles > 0 ? cycles : (int)snw_mostCycles);
     snwBenchRows_Add(rows, &row);
@@ -111,11 +112,13 @@ static void AddChain(snwBenchRows* rows, snwFemStage* stage, const char* chain, 
         snprintf(name, sizeof name, "%s, adapted, alpha %g", chain, s_alphas[k]);
         row = snwMakeBenchRow(name, "skelfem", "grid_factor");
         row.value = adapted;
+        row.n = 1;
         snprintf(row.note, sizeof row.note, cycles > 0 ? "%d cycles to 1e-8" : "%d cycles did not reach 1e-8",
             cycles > 0 ? cycles : (int)snw_mostCycles);
         snwBenchRows_Add(rows, &row);
         row = snwMakeBenchRow(name, "skelfem", "elimination_loss");
         row.value = eliminated - adapted;
+        row.n = 1;
         snwBenchRow_SetTarget(&row, "<=", thick && s_alphas[k] >= 1 ? 0 : 0.01);
         snprintf(row.note, sizeof row.note, "of the factor of a cycle, eliminated less adapted");
         snwBenchRows_Add(rows, &row);

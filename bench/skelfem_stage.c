@@ -227,9 +227,19 @@ double snwFemStage_EnergyNorm(snwFemStage* stage, const snwVec3* u, const snwVec
     return sqrt(fmax(0, sum));
 }
 
-double snwCpuMs(void)
+static double Ms(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+double snwCpuMs(void)
+{
+    return Ms(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+double snwThreadMs(void)
+{
+    return Ms(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -52,4 +52,5 @@ snwGridReport snwFemStage_Solve(snwFemStage* stage, snwGridSolver solver, double
 // vectors as there are vertices.
 double snwFemStage_EnergyNorm(snwFemStage* stage, const snwVec3* u, const snwVec3* v, snwVec3* scratch);
 
-double snwCpuMs(void); // of the process
+double snwCpuMs(void);    // of the process
+double snwThreadMs(void); // of this thread
