@@ -4,6 +4,7 @@
 
 static const snwBenchPart s_parts[] = {
     {"solve", snwAddSkelfemSolve},
+    {"scale", snwAddSkelfemScale},
     {"boundary", snwAddSkelfemBoundary},
     {"steps", snwAddSkelfemSteps},
     {"motion", snwAddSkelfemMotion},

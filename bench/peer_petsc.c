@@ -23,6 +23,12 @@ static bool Unpack(json_t* json, const char* name, snwPetscTime* time)
     bool good = json_unpack(json_object_get(json, name), "{s:F, s:F, s:i, s:b}", "setup_ms", &time->setupMs, "solve_ms",
                     &time->solveMs, "iterations", &time->iterations, "converged", &converged) == 0;
     time->iterations = converged ? time->iterations : 0;
+    const json_t* points = json_object_get(json_object_get(json, name), "points");
+    for (size_t i = 0; i + 1 < json_array_size(points) && time->pointCount < snw_mostPetscPoints; i += 2)
+    {
+        time->ms[time->pointCount] = json_number_value(json_array_get(points, i));
+        time->errors[time->pointCount++] = json_number_value(json_array_get(points, i + 1));
+    }
     return good;
 }
 

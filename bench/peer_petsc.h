@@ -14,10 +14,17 @@ typedef struct snwFemMatrix
     double *b, *places; // [rows]
 } snwFemMatrix;
 
+enum
+{
+    snw_mostPetscPoints = 200
+};
+
 typedef struct snwPetscTime
 {
     double setupMs, solveMs; // processor time, after the values have changed
     int iterations;          // 0: it did not converge
+    int pointCount;          // after each iteration: time with set-up, and the energy norm of the error, of the start's
+    double ms[snw_mostPetscPoints], errors[snw_mostPetscPoints];
 } snwPetscTime;
 
 typedef struct snwPetscTimes

@@ -5,6 +5,7 @@
 #include "parts.h"
 
 void snwAddSkelfemSolve(snwBenchRows* rows);
+void snwAddSkelfemScale(snwBenchRows* rows);
 void snwAddSkelfemBoundary(snwBenchRows* rows);
 void snwAddSkelfemSteps(snwBenchRows* rows);
 void snwAddSkelfemMotion(snwBenchRows* rows);

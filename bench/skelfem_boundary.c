@@ -15,7 +15,7 @@
 
 enum
 {
-    snw_mostCycles = 200,
+    snw_mostCycles = 500,
     snw_firstCycles = 4 // are quicker than those that follow
 };
 
@@ -60,20 +60,6 @@ static void Adapt(snwFemStage* stage, double alpha)
     free(held);
 }
 
-// sqrt of (u - v) . K (u - v) over free vertices; held ones do not move.
-static double EnergyNorm(snwFemStage* stage, const snwVec3* u, const snwVec3* v, snwVec3* scratch)
-{
-    int count = stage->body->vertexCount;
-    double sum = 0;
-    for (int i = 0; i < count; ++i)
-        scratch[i] = stage->body->held[i] ? (snwVec3){0, 0, 0}
-                                          : snwVec3_Sub(u[i], v != NULL ? v[i] : (snwVec3){0, 0, 0});
-    snwCorotated_Multiply(stage->flesh, stage->added, scratch, scratch + count);
-    for (int i = 0; i < count; ++i)
-        sum += snwVec3_Dot(scratch[i], scratch[count + i]);
-    return sqrt(fmax(0, sum));
-}
-
 // What a cycle leaves of the error, in the mean from the fifth to the one that reaches 1e-8, or to the last one
 // (*cycles is then 0).
 static double Factor(snwFemStage* stage, double alpha, int* cycles)
@@ -92,11 +78,11 @@ static double Factor(snwFemStage* stage, double alpha, int* cycles)
         snwMultigrid_Hold(stage->grid, alpha > 0 ? NULL : stage->body->held, snw_holdGreedy);
         snwFemStage_Refresh(stage);
         snwMultigrid_Solve(stage->grid, &(snwGridSolveDef){snw_gridGradients, 1e-12, 1000}, stage->f, exact);
-        double all = EnergyNorm(stage, exact, NULL, scratch);
+        double all = snwFemStage_EnergyNorm(stage, exact, NULL, scratch);
         for (int n = snw_firstCycles; n <= snw_mostCycles && *cycles == 0; n += 4)
         {
             snwMultigrid_Solve(stage->grid, &(snwGridSolveDef){snw_gridCycles, 0, n}, stage->f, stage->u);
-            double left = EnergyNorm(stage, stage->u, exact, scratch) / all;
+            double left = snwFemStage_EnergyNorm(stage, stage->u, exact, scratch) / all;
             if (n == snw_firstCycles)
                 early = left;
             else
@@ -116,6 +102,7 @@ static void AddChain(snwBenchRows* rows, snwFemStage* stage, const char* chain, 
     snprintf(name, sizeof name, "%s, eliminated", chain);
     snwBenchRow row = snwMakeBenchRow(name, "skelfem", "grid_factor");
     row.value = eliminated;
+    row.n = 1;
     snprintf(row.note, sizeof row.note, cycles > 0 ? "%d cycles to 1e-8" : "%d cycles did not reach 1e-8",
         cycles > 0 ? cycles : (int)snw_mostCycles);
     snwBenchRows_Add(rows, &row);
@@ -125,11 +112,13 @@ static void AddChain(snwBenchRows* rows, snwFemStage* stage, const char* chain, 
         snprintf(name, sizeof name, "%s, adapted, alpha %g", chain, s_alphas[k]);
         row = snwMakeBenchRow(name, "skelfem", "grid_factor");
         row.value = adapted;
+        row.n = 1;
         snprintf(row.note, sizeof row.note, cycles > 0 ? "%d cycles to 1e-8" : "%d cycles did not reach 1e-8",
             cycles > 0 ? cycles : (int)snw_mostCycles);
         snwBenchRows_Add(rows, &row);
         row = snwMakeBenchRow(name, "skelfem", "elimination_loss");
         row.value = eliminated - adapted;
+        row.n = 1;
         snwBenchRow_SetTarget(&row, "<=", thick && s_alphas[k] >= 1 ? 0 : 0.01);
         snprintf(row.note, sizeof row.note, "of the factor of a cycle, eliminated less adapted");
         snwBenchRows_Add(rows, &row);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const double s_young = 1e6, s_poisson = 0.3, s_density = 1000, s_gravity = 9.81;
 
@@ -211,4 +212,34 @@ snwGridReport snwFemStage_Solve(snwFemStage* stage, snwGridSolver solver, double
 {
     snwGridSolveDef def = {solver, tolerance, most};
     return snwCorotated_Solve(stage->flesh, stage->grid, stage->added, stage->body->held, &def, stage->f, stage->u);
+}
+
+double snwFemStage_EnergyNorm(snwFemStage* stage, const snwVec3* u, const snwVec3* v, snwVec3* scratch)
+{
+    int count = stage->body->vertexCount;
+    double sum = 0;
+    for (int i = 0; i < count; ++i)
+        scratch[i] = stage->body->held[i] ? (snwVec3){0, 0, 0}
+                                          : snwVec3_Sub(u[i], v != NULL ? v[i] : (snwVec3){0, 0, 0});
+    snwCorotated_Multiply(stage->flesh, stage->added, scratch, scratch + count);
+    for (int i = 0; i < count; ++i)
+        sum += snwVec3_Dot(scratch[i], scratch[count + i]);
+    return sqrt(fmax(0, sum));
+}
+
+static double Ms(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+double snwCpuMs(void)
+{
+    return Ms(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+double snwThreadMs(void)
+{
+    return Ms(CLOCK_THREAD_CPUTIME_ID);
 }

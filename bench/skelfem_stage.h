@@ -47,3 +47,10 @@ void snwFemStage_Assemble(snwFemStage* stage, double h);
 void snwFemStage_Refresh(snwFemStage* stage);
 // Under the body's weight, to a residual of the matrix in double.
 snwGridReport snwFemStage_Solve(snwFemStage* stage, snwGridSolver solver, double tolerance, int most);
+
+// sqrt of (u - v) . A (u - v) over free vertices, A as it was assembled last. v NULL: zero. scratch: twice as many
+// vectors as there are vertices.
+double snwFemStage_EnergyNorm(snwFemStage* stage, const snwVec3* u, const snwVec3* v, snwVec3* scratch);
+
+double snwCpuMs(void);    // of the process
+double snwThreadMs(void); // of this thread

@@ -8,8 +8,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 static const double s_step = 0.02; // s
 
@@ -34,13 +32,6 @@ static const Case s_cases[] = {
     {"dragon 67,309", {0}, "dragon", 67309, 203, 30},
 };
 
-static double Ms(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
 typedef struct StepTimes
 {
     snwSamples ms;               // of the busier thread, where there are two
@@ -54,10 +45,10 @@ static snwResult PlaySteps(const snwSkelfemPlayDef* def, int runs, StepTimes* ti
     snwResult result = snwSkelfemPlay_Open(&play, def, message);
     for (int i = -snw_warmSteps; i < runs && result >= 0; ++i)
     {
-        double all = Ms(CLOCK_PROCESS_CPUTIME_ID), own = Ms(CLOCK_THREAD_CPUTIME_ID);
+        double all = snwCpuMs(), own = snwThreadMs();
         result = snwSkelfemPlay_Step(&play, 1, s_step, message);
-        all = Ms(CLOCK_PROCESS_CPUTIME_ID) - all;
-        own = Ms(CLOCK_THREAD_CPUTIME_ID) - own;
+        all = snwCpuMs() - all;
+        own = snwThreadMs() - own;
         if (i >= 0)
             snwSamples_Add(&times->ms, fmax(own, all - own));
     }

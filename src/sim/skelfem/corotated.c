@@ -354,13 +354,16 @@ snwGridReport snwCorotated_Solve(snwCorotated* flesh, snwMultigrid* grid, const 
     double start = snwParallelSum(context, count, snw_rowGrain, FindMissing, &c), now = start;
     snwGridReport report = {.finite = isfinite(start)};
 
-    // Each turn leaves what floats leave; the next one is asked for no more than is needed.
-    const double s_turn = 1e-3;
+    // A turn ends where the floats' residual says little any more. That is early in the first, whose solution is large
+    // and smooth, and late in those that correct it. Beginning anew costs a grid an iteration, and the diagonal alone
+    // as many as it took to get there.
+    static const double s_first = 2e-3, s_later = 1e-5, s_margin = 0.8;
     while (report.finite && now > def->tolerance * def->tolerance * start && report.iterations < def->most)
     {
-        double needed = 0.5 * def->tolerance * sqrt(start / now);
+        double needed = s_margin * def->tolerance * sqrt(start / now);
+        double least = report.iterations == 0 && def->solver != snw_gridJacobi ? s_first : s_later;
         snwGridSolveDef turn = *def;
-        turn.tolerance = needed > s_turn ? needed : s_turn;
+        turn.tolerance = needed > least ? needed : least;
         turn.most = def->most - report.iterations;
         snwGridReport part = snwMultigrid_Solve(grid, &turn, flesh->missing, flesh->step);
         report.iterations += part.iterations;
