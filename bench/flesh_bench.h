@@ -117,9 +117,14 @@ json_t* snwMakeClipScene(const char* character, int elements, double speed);
 // ---------------------------------------------------------------------------------------------------------------------
 // Stress states: a bar, with two bones in its core or without, is put into a state that it would never come into
 
+enum
+{
+    snw_stressSkelfem = -1
+};
+
 typedef struct snwStressDef
 {
-    int law; // apd.law
+    int law; // apd.law, or snw_stressSkelfem
     snwStressKind kind;
     bool bones;
     int substeps;

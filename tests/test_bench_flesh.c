@@ -82,12 +82,13 @@ TEST(fleshbench, methodsWithoutHandlesSaySo)
 
 static const struct
 {
-    int law; // apd.law
+    int law; // apd.law, or that of skelfem, to which bones are flesh
     int substeps;
     unsigned kinds[2]; // bits of the states, without bones and with, that recover
 } s_stresses[] = {
     {2, 1, {0x3F, 0x3F}},
     {2, 4, {0x3F, 0x3F}},
+    {snw_stressSkelfem, 4, {0x3F, 0}},
 };
 
 TEST_HEAVY(fleshbench, stressStatesRecover)

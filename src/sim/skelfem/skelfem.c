@@ -191,9 +191,9 @@ static const snwMeasureInfo s_measures[snw_skelfemMeasureCount] = {
     [snw_skelfemMeasureLinear] = {"linear_residual", "", "part of the forces that the last linear solution left"},
     [snw_skelfemMeasureFallbacks] = {"fallbacks", "",
         "linear solutions of the last substep that the grid did not find"},
-    [snw_skelfemMeasureHeldX] = {"held.x", "N", "what flesh pulls at all that is held"},
-    [snw_skelfemMeasureHeldY] = {"held.y", "N", "what flesh pulls at all that is held"},
-    [snw_skelfemMeasureHeldZ] = {"held.z", "N", "what flesh pulls at all that is held"},
+    [snw_skelfemMeasureHeldX] = {"held.x", "N", "what it takes to hold all that is held against the flesh"},
+    [snw_skelfemMeasureHeldY] = {"held.y", "N", "what it takes to hold all that is held against the flesh"},
+    [snw_skelfemMeasureHeldZ] = {"held.z", "N", "what it takes to hold all that is held against the flesh"},
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -335,6 +335,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         if (sim->lastSubstep)
             Tell(sim, i);
         snwSkelfem_Finish(sim, i, h);
+        snwSkelfem_TellGain(sim, i);
     }
     snwSim_EndStage(sim, skelfem_stageFinish);
     snwSkelfem_FinishTouches(sim, h);

@@ -71,6 +71,8 @@ typedef struct snwSkelfemClock
 {
     double h;      // s, of the last substep
     double smooth; // substeps since something was last near; 0: there is no history
+    double energy; // J: of motion and strain, after the last substep that was free
+    double gained; // J: from nowhere, by Newmark's rule in free substeps
 } snwSkelfemClock;
 
 typedef struct snwSkelfemState
@@ -101,7 +103,7 @@ typedef struct snwSkelfemTally
     int newton, cycles, fallbacks;
     double linear;  // residual that the last linear solution left
     double longest; // m: the longest way of the last Newton step of its group
-    snwVec3 held;   // N: the sum of what flesh pulls at what is held
+    snwVec3 held;   // N: the sum of what it takes to hold what is held
 } snwSkelfemTally;
 
 typedef struct snwSkelfemBody
@@ -241,7 +243,10 @@ snwResult snwSkelfem_Prepare(snwSim* sim, int index, snwMessage* message);
 void snwSkelfem_MoveHeld(snwSim* sim, int index);
 void snwSkelfem_ChooseStart(snwSim* sim, int index);
 double snwSkelfem_Iterate(snwSim* sim, snwSkelfemGroup* group);
+bool snwSkelfem_HasHand(const snwSim* sim, int index);
+void snwSkelfem_MultiplyHands(const snwSim* sim, int index, const snwVec3* x, snwVec3* y); // y += (A - M) x of hands
 void snwSkelfem_TellHeld(snwSim* sim, int index);
+void snwSkelfem_TellGain(snwSim* sim, int index); // once velocities are those of the substep's end
 
 // The linear system of a Newton step: each of them leaves directions, and returns g . d, above 0 if it leads down.
 typedef enum snwSkelfemWay

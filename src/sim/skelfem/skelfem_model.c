@@ -104,6 +104,7 @@ void snwSkelfem_InitBody(snwSim* sim, int index)
     memset(sim->bodies[index].state, 0, snwSkelfem_StateSize(model));
     snwSkelfemState state = snwSkelfem_Body(sim, index)->state;
 
+    state.clock->energy = -1; // not known yet
     snwVec3 centre = snwTransform_Apply(start->transform, character->centre);
     for (int i = 0; i < model->vertexCount; ++i)
     {
@@ -127,7 +128,7 @@ bool snwSkelfem_IsSound(const snwSim* sim, int index)
     const snwSkelfemModel* model = sim->bodies[index].model;
     snwSkelfemState state = snwSkelfem_Body(sim, index)->state;
     bool sound = isfinite(state.clock->h) && state.clock->h >= 0 && isfinite(state.clock->smooth) &&
-                 state.clock->smooth >= 0;
+                 state.clock->smooth >= 0 && isfinite(state.clock->energy) && isfinite(state.clock->gained);
     for (int i = 0; i < model->vertexCount && sound; ++i)
         sound = snwVec3_IsFinite(state.positions[i]) && snwVec3_IsFinite(state.velocities[i]) &&
                 snwVec3_IsFinite(state.positionsBefore[i]) && snwVec3_IsFinite(state.velocitiesBefore[i]) &&

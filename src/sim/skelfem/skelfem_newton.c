@@ -60,7 +60,7 @@ snwResult snwSkelfem_CreateBody(snwSim* sim, int index, snwMessage* message)
     body->touchRows = snwArena_Alloc(arena, n, 4 * sizeof(float));
     body->touchBefore = snwArena_Alloc(arena, n, 4 * sizeof(float));
     snwVec3** others[] = {&body->residual, &body->guess, &body->conjugate, &body->product};
-    for (size_t i = 0; i < sizeof others / sizeof others[0] && !snwSkelfem_TouchesNothing(sim); ++i)
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
         *others[i] = snwArena_Alloc(arena, n, sizeof(snwVec3));
     body->boneFits = snwArena_Alloc(arena, (size_t)character->boneCount, sizeof *body->boneFits);
     if (arena->failed)
@@ -256,6 +256,16 @@ static void AddHandGradient(const snwSim* sim, int index, snwVec3* gradient)
         }
 }
 
+// N/m; beyond its limit a hand pulls on with that force.
+static double HandStiffness(const snwSim* sim, int slot, int index)
+{
+    const snwGrip* grip = &sim->grips[slot];
+    if (snwVec3_Length(grip->pull) < 0.999 * grip->most)
+        return grip->stiffness;
+    return grip->most /
+           snwVec3_Length(snwGrip_Gap(sim, slot, MiddleOf(grip, snwSkelfem_Body(sim, index)->state.positions)));
+}
+
 // K a a^T is no more than K diag(a), since shares a sum up to 1: it stays within the diagonal.
 static void AddHandBlocks(const snwSim* sim, int index, double* diagonal, const int* rowOf)
 {
@@ -264,17 +274,37 @@ static void AddHandBlocks(const snwSim* sim, int index, double* diagonal, const 
         if (!Pulls(sim, slot, index))
             continue;
         const snwGrip* grip = &sim->grips[slot];
-        double pull = snwVec3_Length(grip->pull), stiffness = grip->stiffness;
-        if (pull >= 0.999 * grip->most)
-        {
-            snwVec3 gap = snwGrip_Gap(sim, slot, MiddleOf(grip, snwSkelfem_Body(sim, index)->state.positions));
-            stiffness = grip->most / snwVec3_Length(gap);
-        }
+        double stiffness = HandStiffness(sim, slot, index);
         for (int i = 0; i < grip->count; ++i)
         {
             double* d = diagonal + 9 * (size_t)rowOf[grip->parts[i].vertex];
             for (int k = 0; k < 9; k += 4)
                 d[k] += stiffness * grip->parts[i].share;
+        }
+    }
+}
+
+bool snwSkelfem_HasHand(const snwSim* sim, int index)
+{
+    for (int slot = 0; slot < sim->grabCount; ++slot)
+        if (Pulls(sim, slot, index))
+            return true;
+    return false;
+}
+
+void snwSkelfem_MultiplyHands(const snwSim* sim, int index, const snwVec3* x, snwVec3* y)
+{
+    for (int slot = 0; slot < sim->grabCount; ++slot)
+    {
+        if (!Pulls(sim, slot, index))
+            continue;
+        const snwGrip* grip = &sim->grips[slot];
+        double stiffness = HandStiffness(sim, slot, index);
+        snwVec3 middle = MiddleOf(grip, x);
+        for (int i = 0; i < grip->count; ++i)
+        {
+            int v = grip->parts[i].vertex;
+            y[v] = snwVec3_MulAdd(y[v], stiffness * grip->parts[i].share, snwVec3_Sub(middle, x[v]));
         }
     }
 }
@@ -398,7 +428,7 @@ static void FindDescent(snwSim* sim, int index)
     snwParallelFor(sim->context, count, snw_skelfemGrain, MaskHeld, &loop);
 }
 
-// f_1 = K_11 u_1 + K_12 u_2 of the paper: what flesh pulls at what is held, without the terms of time integration.
+// f_1 = K_11 u_1 + K_12 u_2 of the paper: what it takes to hold what is held, without the terms of time integration.
 void snwSkelfem_TellHeld(snwSim* sim, int index)
 {
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
@@ -412,6 +442,49 @@ void snwSkelfem_TellHeld(snwSim* sim, int index)
     for (int i = 0; i < body->model->vertexCount; ++i)
         if (body->held[i])
             body->tally.held = snwVec3_Add(body->tally.held, body->gradient[i]);
+}
+
+static double SumKinetic(int begin, int end, void* data)
+{
+    const snwSkelfemBody* body = ((const NewtonLoop*)data)->body;
+    double sum = 0;
+    for (int i = begin; i < end; ++i)
+        sum += 0.5 * body->masses[i] * snwVec3_LengthSquared(body->state.velocities[i]);
+    return sum;
+}
+
+static double SumWork(int begin, int end, void* data)
+{
+    const snwSkelfemBody* body = ((const NewtonLoop*)data)->body;
+    double sum = 0;
+    for (int i = begin; i < end; ++i)
+        sum += snwVec3_Dot(body->external[i], snwVec3_Sub(body->state.positions[i], body->before[i]));
+    return sum;
+}
+
+// Newmark's rule keeps the energy of small motions; where flesh turns far in a step it makes some. What a free body has
+// gained beyond the work of gravity and pushes is added up, and told once it counts.
+void snwSkelfem_TellGain(snwSim* sim, int index)
+{
+    static const double s_counts = 0.05; // of what there is
+    snwSkelfemBody* body = snwSkelfem_Body(sim, index);
+    snwSkelfemClock* clock = body->state.clock;
+    NewtonLoop loop = {.body = body};
+    int count = body->model->vertexCount;
+    bool isFree = body->step.rule == snw_ruleNewmark && !body->near && !body->anyHeld &&
+                  !snwSkelfem_HasHand(sim, index);
+    double energy = -1;
+    if (isFree)
+    {
+        energy = body->energy.elastic + snwParallelSum(sim->context, count, snw_skelfemGrain, SumKinetic, &loop);
+        if (clock->energy >= 0)
+            clock->gained += energy - clock->energy -
+                             snwParallelSum(sim->context, count, snw_skelfemGrain, SumWork, &loop);
+    }
+    clock->energy = energy;
+    if (isFree && clock->gained > s_counts * energy)
+        snwSim_Warn(sim, snw_warnMethod, index, "skelfem.rule bdf2, or more substeps",
+            "Newmark's rule has given '%s' %.2g J that nothing brought", sim->def->bodies[index].name, clock->gained);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -1,10 +1,13 @@
 // The linear systems of Newton's steps: flesh on its grids, props, and touches between them.
 //
-// Where nothing couples two that move, each body is solved by itself. Else with
-//     M    all bodies and props side by side; what a touch does to each of its sides counts twice
-//     A    the same with touches as they are: M and then some between the sides, J^T B J with J = [side, -other side]
-// conjugate gradients solve A, and a cycle on each grid is their guess. Since |a - b|^2 <= 2 |a|^2 + 2 |b|^2, M - A is
-// positive semidefinite: M is a sound guess, and where it takes A's place (cycles, jacobi) it still leads downhill.
+// Where nothing couples vertices beyond the grid, each body is solved by itself. Else with
+//     M    all bodies and props side by side; what a touch does to each of its sides counts twice, and a hand pulls
+//     each
+//          vertex by itself
+//     A    the same with touches and hands as they are: J^T B J with J = [side, -other side], K a a^T
+// conjugate gradients solve A, and a cycle on each grid is their guess. Since |a - b|^2 <= 2 |a|^2 + 2 |b|^2 and a a^T
+// <= diag(a), M - A is positive semidefinite: M is a sound guess, and where it takes A's place (cycles, jacobi) it
+// still leads downhill.
 //
 // Rejected: bodies and props that take turns. What lies on each other then goes to and fro: a stack of ten boxes never
 // came to rest in twelve rounds.
@@ -329,10 +332,14 @@ static void Multiply(snwSim* sim, const snwSkelfemGroup* group)
 {
     snwSkelfemScratch* scratch = sim->scratch;
     for (int i = group->first; i < group->end; ++i)
-        snwMultigrid_Multiply(scratch->bodies[i].grid, scratch->bodies[i].conjugate, scratch->bodies[i].product);
-    for (int p = 0; p < sim->def->propCount; ++p)
+    {
+        snwSkelfemBody* body = &scratch->bodies[i];
+        snwMultigrid_Multiply(body->grid, body->conjugate, body->product);
+        snwSkelfem_MultiplyHands(sim, i, body->conjugate, body->product);
+    }
+    for (int p = 0; p < sim->def->propCount && group->props; ++p)
         scratch->props[p].product = MulTwist(scratch->props[p].matrix, scratch->props[p].conjugate);
-    for (int i = 0; i < scratch->touchCount; ++i)
+    for (int i = 0; i < scratch->touchCount && scratch->coupled; ++i)
         if (snwSkelfem_Couples(&scratch->touches[i]))
             Couple(scratch, &scratch->touches[i]);
 }
@@ -351,7 +358,7 @@ static void Guess(snwSim* sim, const snwSkelfemGroup* group)
         else
             memset(body->guess, 0, (size_t)body->model->vertexCount * sizeof *body->guess);
     }
-    for (int p = 0; p < sim->def->propCount; ++p)
+    for (int p = 0; p < sim->def->propCount && group->props; ++p)
         scratch->props[p].guess = SolveSix(&scratch->props[p], scratch->props[p].residual);
 }
 
@@ -448,14 +455,15 @@ static void GoByDiagonal(snwSim* sim, const snwSkelfemGroup* group)
 
 double snwSkelfem_Solve(snwSim* sim, const snwSkelfemGroup* group, snwSkelfemWay way)
 {
-    const snwSkelfemScratch* scratch = sim->scratch;
     snwGridSolver solver = (snwGridSolver)snwSkelfem_Setting(sim, snw_skelfemSolver);
-    bool finite = true;
+    bool finite = true, together = ((const snwSkelfemScratch*)sim->scratch)->coupled;
+    for (int i = group->first; i < group->end; ++i)
+        together = together || snwSkelfem_HasHand(sim, i);
     if (way == snw_wayDiagonal)
         GoByDiagonal(sim, group);
     else if (way == snw_wayJacobi)
         finite = SolveApart(sim, group, snw_gridJacobi);
-    else if (scratch->coupled && solver == snw_gridGradients)
+    else if (together && solver == snw_gridGradients)
         finite = SolveTogether(sim, group);
     else
         finite = SolveApart(sim, group, solver);
