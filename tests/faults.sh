@@ -118,7 +118,7 @@ faults=(
     'skelfem.gainsOfNewmarksRuleAreTold@src/sim/skelfem/skelfem_newton.c@s/            clock->gained += energy - clock->energy -/            clock->gained += 0 * energy - 0 * clock->energy -/'
     'conformance.stackStands@src/sim/skelfem/skelfem_solve.c@s/    bool finite = true, together = .*;/    bool finite = true, together = false;/'
     'skelfem.whatIsHeldBearsTheWeight@src/sim/skelfem/skelfem_newton.c@s/body->tally.held = snwVec3_Add(body->tally.held, /body->tally.held = snwVec3_Sub(body->tally.held, /'
-    'skelfem.bodiesOfOneMeshShareItsLevels@src/sim/shapes.c@s/shape->key == key/shape->key == key + 1/'
+    'skelfem.bodiesOfOneMeshShareItsLevels@src/sim/shapes.c@s/shape->key != key/shape->key != key + 1/'
     'linalg.sparseRightSidesGiveTheSameBits@src/linalg/cholesky_solve.c@s/node >= 0 \&\& !reach\[node\]; node = f->parents\[node\])/node >= 0 \&\& !reach[node]; node = -1)/'
     'apd.energyNeverExceedsItsStart@src/sim/apd/apd_descent.c@s/most = body->startEnergy + /most = body->startEnergy + 1e9 + /'
     'apd.accelerationLowersTheObjectiveOfEveryFrame@src/sim/apd/apd_accelerate.c@s/            x -= loop->theta\[k\]/            x += loop->theta[k]/'
