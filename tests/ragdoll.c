@@ -2,7 +2,6 @@
 
 #include "fixture.h"
 #include "linalg/active.h"
-#include "math/cpu.h"
 #include "test.h"
 
 static snwMat3 BoxInertia(double mass, snwVec3 half)
@@ -67,28 +66,18 @@ void snwRagdoll_Links(bool limits, snwLinkDef links[snw_ragdollLinks])
 // ---------------------------------------------------------------------------------------------------------------------
 // Walker
 
-void snwTreeWalker_Create(snwContext* context, int count, const snwLinkDef* links, snwTreeWalker* walker)
+void snwTreeWalker_Create(snwContext* context, const snwSoftBodyDef* def, snwTreeWalker* walker)
 {
     snwMessage message;
-    *walker = (snwTreeWalker){.keepMomentum = true};
-    if (snwBodyTree_Create(context, count, links, &walker->tree, &message) != snw_ok)
+    *walker = (snwTreeWalker){.gravity = {0, 0, 0}};
+    if (snwSoftBody_Create(context, def, &walker->body, &message) != snw_ok)
         snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
-    walker->poses = snwAllocArray(context, (size_t)count, sizeof *walker->poses);
-    walker->numbers = snwAllocArray(context, snwDense_Count(walker->tree.freedom), sizeof(double));
-    snwBodyTree_Rest(&walker->tree, walker->poses);
-}
-
-void snwTreeWalker_Free(snwTreeWalker* walker)
-{
-    snwFree(walker->tree.context, walker->poses);
-    snwFree(walker->tree.context, walker->numbers);
-    snwBodyTree_Free(&walker->tree);
 }
 
 void snwTreeWalker_Look(snwTreeWalker* walker, snwVec3 origin)
 {
-    snwBodyTree_Place(&walker->tree, walker->poses, NULL, origin);
-    snwBodyTree_Twist(&walker->tree, walker->u);
+    snwBodyTree_Place(&walker->body.tree, walker->body.poses, walker->body.masses, origin);
+    snwBodyTree_Twist(&walker->body.tree, walker->body.u);
 }
 
 enum
@@ -100,32 +89,26 @@ typedef struct Rows
 {
     int count;
     double jacobian[snw_mostRows * snw_mostFreedom];
-    double b[snw_mostRows];
+    double b[snw_mostRows], lambda[snw_mostRows];
     bool atLeast[snw_mostRows], active[snw_mostRows];
 } Rows;
 
-// Rows J u+ = b of loops.
-static void CollectLoops(snwTreeWalker* w, double h, Rows* rows)
+// J u = b of loops and J u >= b of limits, whether near or not.
+static void CollectRows(const snwSoftBody* body, double h, Rows* rows)
 {
+    int n = body->tree.freedom;
     rows->count = 0;
-    for (int i = 0; i < w->loopCount; ++i)
+    for (int i = 0; i < body->loopCount; ++i)
     {
         double error[6];
-        double* jacobian = rows->jacobian + rows->count * w->tree.freedom;
-        int made = snwBodyTree_LoopRows(&w->tree, &w->loops[i], error, jacobian);
+        int made = snwBodyTree_LoopRows(&body->tree, &body->loops[i], error, rows->jacobian + rows->count * n);
         for (int r = 0; r < made; ++r, ++rows->count)
             rows->b[rows->count] = -error[r] / h, rows->atLeast[rows->count] = false;
     }
-}
-
-// J u+ >= b of limits, whether near or not.
-static void CollectLimits(snwTreeWalker* w, double h, Rows* rows)
-{
-    int n = w->tree.freedom;
-    for (int i = 0; i < w->tree.linkCount; ++i)
+    for (int i = 0; i < body->tree.linkCount; ++i)
     {
         snwLinkLimit limits[snw_maxLinkLimits];
-        int made = snwBodyTree_Limits(&w->tree, i, &w->poses[i], limits);
+        int made = snwBodyTree_Limits(&body->tree, i, &body->poses[i], limits);
         for (int r = 0; r < made; ++r, ++rows->count)
         {
             double* row = rows->jacobian + rows->count * n;
@@ -136,32 +119,29 @@ static void CollectLimits(snwTreeWalker* w, double h, Rows* rows)
     }
 }
 
-// u <- u + A^-1 J^T lambda
-static void ApplyRows(const snwTreeWalker* w, const snwDense* dense, Rows* rows, double* u)
+static double* Numbers(size_t count)
 {
-    int n = w->tree.freedom, count = rows->count;
-    double* y = calloc((size_t)(count + 1) * snw_mostFreedom, sizeof *y); // A^-1 J^T, row by row
-    double* k = calloc((size_t)count * (size_t)count + 1, sizeof *k);
-    double lambda[snw_mostRows], compliance[snw_mostRows] = {0};
+    size_t bytes = (count * sizeof(double) + 127) / 64 * 64;
+    double* numbers = aligned_alloc(64, bytes);
+    memset(numbers, 0, bytes);
+    return numbers;
+}
+
+static void SolveRows(const snwSoftBody* body, Rows* rows)
+{
+    int n = body->tree.freedom, count = rows->count;
+    size_t square = (size_t)count * (size_t)count;
+    double *panels = Numbers(snwDense_PanelCount(count, n)), *k = Numbers(square);
+    double *scratch = Numbers(snwActive_ScratchCount(count)), compliance[snw_mostRows] = {0};
+    snwSoftBody_Sweep(body, count, rows->jacobian, panels);
+    snwDense_Gram(&body->factor, count, panels, k, count);
     for (int r = 0; r < count; ++r)
     {
-        _Alignas(64) double x[snw_mostFreedom] = {0};
-        memcpy(x, rows->jacobian + r * n, (size_t)n * sizeof *x);
-        snwDense_Solve(dense, x);
-        memcpy(y + r * n, x, (size_t)n * sizeof *x);
         for (int c = 0; c < n; ++c)
-            rows->b[r] -= rows->jacobian[r * n + c] * u[c];
+            rows->b[r] -= rows->jacobian[r * n + c] * body->next[c];
         rows->active[r] = rows->atLeast[r] && rows->b[r] > 0;
     }
-    for (int r = 0; r < count; ++r)
-        for (int s = 0; s < count; ++s)
-            for (int c = 0; c < n; ++c)
-                k[r * count + s] += rows->jacobian[r * n + c] * y[s * n + c];
-
-    size_t scratchSize = (snwActive_ScratchCount(count) * sizeof(double) + 127) / 64 * 64;
-    double* scratch = aligned_alloc(64, scratchSize);
-    memset(scratch, 0, scratchSize);
-    snwActiveDef def = {.kernels = dense->kernels,
+    snwActiveDef def = {.kernels = body->factor.kernels,
         .count = count,
         .k = k,
         .stride = count,
@@ -169,70 +149,22 @@ static void ApplyRows(const snwTreeWalker* w, const snwDense* dense, Rows* rows,
         .b = rows->b,
         .atLeast = rows->atLeast,
         .active = rows->active,
-        .lambda = lambda,
+        .lambda = rows->lambda,
         .scratch = scratch};
     snwActive_Solve(&def);
-    for (int r = 0; r < count; ++r)
-        for (int c = 0; c < n; ++c)
-            u[c] += lambda[r] * y[r * n + c];
-    free(scratch), free(k), free(y);
+    free(scratch), free(k), free(panels);
 }
 
 void snwTreeWalker_Step(snwTreeWalker* w, double h, const double* forces)
 {
-    snwBodyTree* tree = &w->tree;
-    int n = tree->freedom;
-    snwVec3 origin = snwVec3_Add(tree->links[0].joint.position, w->poses[0].shift);
-    snwTreeWalker_Look(w, origin);
-    snwSpatial wanted = snwBodyTree_Momentum(tree);
-    snwLinkMass whole = snwBodyTree_Whole(tree);
-    wanted = snwSpatial_MulAdd(
-        wanted, h, (snwSpatial){snwVec3_Cross(whole.moment, w->gravity), snwVec3_Scale(w->gravity, whole.mass)});
-
-    double matrix[snw_mostFreedom * snw_mostFreedom], bias[snw_mostFreedom], base[snw_mostFreedom] = {0};
-    _Alignas(64) double next[snw_mostFreedom] = {0};
-    snwBodyTree_MassMatrix(tree, matrix);
-    for (int k = 0; k < n; ++k)
-    {
-        base[k] = h * (forces != NULL ? forces[k] : 0);
-        for (int l = 0; l < n; ++l)
-            base[k] += matrix[k * n + l] * w->u[l];
-    }
-    snwJointPull pull = {.poses = w->poses, .u = w->u, .h = h, .implicit = true};
-    snwBodyTree_PullJoints(tree, &pull, matrix, base);
-    snwDense dense = {.kernels = snwCholesky_Kernels(snwSimd_Best()), .n = n, .numbers = w->numbers};
-    CHECK_INT(snwDense_Factor(&dense, matrix, n), -1);
-
-    // Velocity products twice: of the velocities that there are, then of the mean of these and what comes of them.
-    double mean[snw_mostFreedom];
-    memcpy(mean, w->u, (size_t)n * sizeof *mean);
-    for (int pass = 0; pass < 2; ++pass)
-    {
-        snwBodyTree_Twist(tree, mean);
-        snwBodyTree_Bias(tree, w->gravity, bias);
-        for (int k = 0; k < n; ++k)
-            next[k] = base[k] - h * bias[k];
-        snwDense_Solve(&dense, next);
-        for (int k = 0; k < n; ++k)
-            mean[k] = 0.5 * (w->u[k] + next[k]);
-    }
+    snwMessage message;
+    snwSoftStep step = {.h = h, .gravity = w->gravity, .implicit = true, .forces = forces};
+    if (snwSoftBody_Begin(&w->body, &step, &message) != snw_ok)
+        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
     static Rows rows;
-    CollectLoops(w, h, &rows), CollectLimits(w, h, &rows);
-    if (rows.count > 0)
-        ApplyRows(w, &dense, &rows, next);
-
-    memcpy(w->u, next, (size_t)n * sizeof *next);
-    snwBodyTree_Move(tree, w->u, h, w->poses);
-    for (int round = 0; round < 2 && w->loopCount > 0; ++round)
-    {
-        double way[snw_mostFreedom] = {0};
-        snwTreeWalker_Look(w, origin);
-        CollectLoops(w, 1, &rows);
-        ApplyRows(w, &dense, &rows, way);
-        snwBodyTree_Move(tree, way, 1, w->poses);
-    }
-    if (!tree->floats || !w->keepMomentum)
-        return;
-    snwTreeWalker_Look(w, origin);
-    snwBodyTree_AddMomentum(tree, snwSpatial_MulAdd(wanted, -1, snwBodyTree_Momentum(tree)), w->u);
+    CollectRows(&w->body, h, &rows);
+    SolveRows(&w->body, &rows);
+    for (int r = 0; r < rows.count; ++r)
+        snwSoftBody_PushJoint(&w->body, rows.jacobian + r * w->body.tree.freedom, rows.lambda[r]);
+    snwSoftBody_End(&w->body);
 }

@@ -1,9 +1,8 @@
-// A figure of 70 kg in links and joints, and a stepper for trees without skin or contact.
+// A figure of 70 kg in links and joints, and a stepper for bodies that nothing touches.
 
 #pragma once
 
-#include "linalg/dense.h"
-#include "sim/softcontact/body_tree.h"
+#include "sim/softcontact/soft_body.h"
 
 enum
 {
@@ -19,21 +18,13 @@ snwLinkDef snwRagdoll_Box(snwJointType type, int parent, snwVec3 point, snwVec3 
 
 typedef struct snwTreeWalker
 {
-    snwBodyTree tree;
-    snwLinkPose* poses;
-    double u[snw_mostFreedom];
+    snwSoftBody body;
     snwVec3 gravity;
-    bool keepMomentum; // by the correction of the root
-    const snwJointDef* loops;
-    int loopCount;
-    double* numbers; // of the factor
 } snwTreeWalker;
 
-void snwTreeWalker_Create(snwContext* context, int count, const snwLinkDef* links, snwTreeWalker* walker);
-void snwTreeWalker_Free(snwTreeWalker* walker);
+void snwTreeWalker_Create(snwContext* context, const snwSoftBodyDef* def, snwTreeWalker* walker);
 
-// One semi-implicit step of h with these joint forces (NULL: none); limits and loops as rows of active.h, and what
-// loops are open by after it is taken back in two steps of Newton.
+// One step of h with these joint forces (NULL: none), implicit; limits and loops as rows of active.h.
 void snwTreeWalker_Step(snwTreeWalker* walker, double h, const double* forces);
 
 // Place and Twist where it is now, about the origin given.

@@ -39,9 +39,9 @@ static void MixedLinks(snwLinkDef links[snw_mixedLinks], uint64_t seed)
 static void Shake(snwTreeWalker* w, uint64_t* seed, double scale)
 {
     double away[snw_mostFreedom];
-    for (int k = 0; k < w->tree.freedom; ++k)
-        away[k] = Uniform(seed), w->u[k] = scale * Uniform(seed);
-    snwBodyTree_Move(&w->tree, away, 1, w->poses);
+    for (int k = 0; k < w->body.tree.freedom; ++k)
+        away[k] = Uniform(seed), w->body.u[k] = scale * Uniform(seed);
+    snwBodyTree_Move(&w->body.tree, away, 1, w->body.poses);
 }
 
 // Where the links are when they go on with these velocities for a time.
@@ -54,15 +54,15 @@ typedef struct Sight
 static Sight SeeAfter(snwTreeWalker* w, const double* u, double time)
 {
     snwLinkPose poses[snw_ragdollLinks];
-    memcpy(poses, w->poses, (size_t)w->tree.linkCount * sizeof *poses);
-    snwBodyTree_Move(&w->tree, u, time, poses);
-    snwBodyTree_Place(&w->tree, poses, NULL, (snwVec3){0, 0, 0});
+    memcpy(poses, w->body.poses, (size_t)w->body.tree.linkCount * sizeof *poses);
+    snwBodyTree_Move(&w->body.tree, u, time, poses);
+    snwBodyTree_Place(&w->body.tree, poses, NULL, (snwVec3){0, 0, 0});
     Sight sight;
-    for (int i = 0; i < w->tree.linkCount; ++i)
+    for (int i = 0; i < w->body.tree.linkCount; ++i)
     {
-        const snwLinkMass* mass = &w->tree.inertias[i];
+        const snwLinkMass* mass = &w->body.tree.inertias[i];
         sight.centres[i] = snwVec3_Scale(mass->moment, 1 / mass->mass);
-        sight.rotations[i] = w->tree.rotations[i];
+        sight.rotations[i] = w->body.tree.rotations[i];
     }
     return sight;
 }
@@ -84,7 +84,7 @@ static snwMat3 CentralInertia(const snwBodyTree* tree, int link)
 static void DifferenceEquations(snwTreeWalker* w, double* matrix, double* bias)
 {
     const double e = 1e-4;
-    int n = w->tree.freedom, links = w->tree.linkCount;
+    int n = w->body.tree.freedom, links = w->body.tree.linkCount;
     snwVec3 moves[snw_mostFreedom][snw_ragdollLinks], turns[snw_mostFreedom][snw_ragdollLinks];
     for (int k = 0; k < n; ++k)
     {
@@ -97,12 +97,12 @@ static void DifferenceEquations(snwTreeWalker* w, double* matrix, double* bias)
             turns[k][i] = snwVec3_Scale(TurnBetween(before.rotations[i], after.rotations[i]), 0.5 / e);
         }
     }
-    Sight before = SeeAfter(w, w->u, -e), after = SeeAfter(w, w->u, e), now = SeeAfter(w, w->u, 0);
+    Sight before = SeeAfter(w, w->body.u, -e), after = SeeAfter(w, w->body.u, e), now = SeeAfter(w, w->body.u, 0);
     memset(matrix, 0, (size_t)(n * n) * sizeof *matrix), memset(bias, 0, (size_t)n * sizeof *bias);
     for (int i = 0; i < links; ++i)
     {
-        double mass = w->tree.inertias[i].mass;
-        snwMat3 inertia = CentralInertia(&w->tree, i);
+        double mass = w->body.tree.inertias[i].mass;
+        snwMat3 inertia = CentralInertia(&w->body.tree, i);
         snwVec3 to = TurnBetween(now.rotations[i], after.rotations[i]);
         snwVec3 from = TurnBetween(before.rotations[i], now.rotations[i]);
         snwVec3 spin = snwVec3_Scale(snwVec3_Add(to, from), 0.5 / e);
@@ -130,15 +130,15 @@ TEST(bodytree, equationsAreThoseOfFiniteDifferences)
         snwLinkDef links[snw_mixedLinks];
         MixedLinks(links, seed + 10);
         snwTreeWalker w;
-        snwTreeWalker_Create(context, snw_mixedLinks, links, &w);
+        snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = snw_mixedLinks, .links = links}, &w);
         Shake(&w, &random, 2);
         double matrix[snw_mostFreedom * snw_mostFreedom], bias[snw_mostFreedom];
         double wantedMatrix[snw_mostFreedom * snw_mostFreedom], wantedBias[snw_mostFreedom];
         DifferenceEquations(&w, wantedMatrix, wantedBias);
         snwTreeWalker_Look(&w, (snwVec3){0.3, -0.2, 0.7});
-        snwBodyTree_MassMatrix(&w.tree, matrix);
-        snwBodyTree_Bias(&w.tree, (snwVec3){0, 0, 0}, bias);
-        int n = w.tree.freedom;
+        snwBodyTree_MassMatrix(&w.body.tree, matrix);
+        snwBodyTree_Bias(&w.body.tree, (snwVec3){0, 0, 0}, bias);
+        int n = w.body.tree.freedom;
         CHECK_INT(n, 6 + 3 + 2 + 1 + 2 + 1 + 0 + 3 + 1);
         for (int i = 0; i < n * n; ++i)
             CHECK_NEAR(matrix[i], wantedMatrix[i], 1e-6);
@@ -147,17 +147,17 @@ TEST(bodytree, equationsAreThoseOfFiniteDifferences)
 
         // Weight is what lifting costs.
         double weighed[snw_mostFreedom];
-        snwBodyTree_Bias(&w.tree, (snwVec3){0, -9.81, 0}, weighed);
+        snwBodyTree_Bias(&w.body.tree, (snwVec3){0, -9.81, 0}, weighed);
         for (int k = 0; k < n; ++k)
         {
             double unit[snw_mostFreedom] = {0}, lifted = 0;
             unit[k] = 1;
             Sight down = SeeAfter(&w, unit, -1e-5), up = SeeAfter(&w, unit, 1e-5);
-            for (int i = 0; i < w.tree.linkCount; ++i)
-                lifted += w.tree.links[i].mass.mass * (up.centres[i].y - down.centres[i].y) / 2e-5;
+            for (int i = 0; i < w.body.tree.linkCount; ++i)
+                lifted += w.body.tree.links[i].mass.mass * (up.centres[i].y - down.centres[i].y) / 2e-5;
             CHECK_NEAR(weighed[k] - bias[k], 9.81 * lifted, 1e-6);
         }
-        snwTreeWalker_Free(&w);
+        snwSoftBody_Free(&w.body);
     }
     snwDestroyContext(context);
 }
@@ -169,33 +169,33 @@ TEST(bodytree, energyAndMomentumAreThoseOfTheLinks)
     MixedLinks(links, 3);
     uint64_t seed = 5;
     snwTreeWalker w;
-    snwTreeWalker_Create(context, snw_mixedLinks, links, &w);
+    snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = snw_mixedLinks, .links = links}, &w);
     Shake(&w, &seed, 3);
     snwVec3 origin = {0.4, 1, -2};
     snwTreeWalker_Look(&w, origin);
-    double energy = snwBodyTree_KineticEnergy(&w.tree), matrix[snw_mostFreedom * snw_mostFreedom], byMatrix = 0;
-    snwSpatial momentum = snwBodyTree_Momentum(&w.tree), byPlaces = {{0, 0, 0}, {0, 0, 0}};
-    snwBodyTree_MassMatrix(&w.tree, matrix);
-    int n = w.tree.freedom;
+    double energy = snwBodyTree_KineticEnergy(&w.body.tree), matrix[snw_mostFreedom * snw_mostFreedom], byMatrix = 0;
+    snwSpatial momentum = snwBodyTree_Momentum(&w.body.tree), byPlaces = {{0, 0, 0}, {0, 0, 0}};
+    snwBodyTree_MassMatrix(&w.body.tree, matrix);
+    int n = w.body.tree.freedom;
     for (int k = 0; k < n; ++k)
         for (int l = 0; l < n; ++l)
-            byMatrix += 0.5 * w.u[k] * matrix[k * n + l] * w.u[l];
+            byMatrix += 0.5 * w.body.u[k] * matrix[k * n + l] * w.body.u[l];
     CHECK_NEAR(energy, byMatrix, 1e-12 * energy);
 
     const double e = 1e-5;
-    Sight before = SeeAfter(&w, w.u, -e), after = SeeAfter(&w, w.u, e), now = SeeAfter(&w, w.u, 0);
-    for (int i = 0; i < w.tree.linkCount; ++i)
+    Sight before = SeeAfter(&w, w.body.u, -e), after = SeeAfter(&w, w.body.u, e), now = SeeAfter(&w, w.body.u, 0);
+    for (int i = 0; i < w.body.tree.linkCount; ++i)
     {
         snwVec3 v = snwVec3_Scale(snwVec3_Sub(after.centres[i], before.centres[i]), 0.5 / e);
         snwVec3 spin = snwVec3_Scale(TurnBetween(before.rotations[i], after.rotations[i]), 0.5 / e);
         snwSpatial own = snwSpatial_OfForce(
-            snwVec3_Sub(now.centres[i], origin), snwVec3_Scale(v, w.tree.inertias[i].mass));
-        own.turn = snwVec3_Add(own.turn, snwMat3_MulVec(CentralInertia(&w.tree, i), spin));
+            snwVec3_Sub(now.centres[i], origin), snwVec3_Scale(v, w.body.tree.inertias[i].mass));
+        own.turn = snwVec3_Add(own.turn, snwMat3_MulVec(CentralInertia(&w.body.tree, i), spin));
         byPlaces = snwSpatial_MulAdd(byPlaces, 1, own);
     }
     CHECK(snwVec3_Distance(momentum.turn, byPlaces.turn) < 1e-6);
     CHECK(snwVec3_Distance(momentum.shift, byPlaces.shift) < 1e-6);
-    snwTreeWalker_Free(&w);
+    snwSoftBody_Free(&w.body);
     snwDestroyContext(context);
 }
 
@@ -207,31 +207,31 @@ static double MomentumLost(snwContext* context, double h, bool keep)
     for (int i = 1; i < snw_ragdollLinks; ++i)
         links[i].joint.damping = 5;
     snwTreeWalker w;
-    snwTreeWalker_Create(context, snw_ragdollLinks, links, &w);
-    w.keepMomentum = keep;
-    w.u[0] = 1, w.u[2] = -0.5, w.u[4] = 0.7;
+    snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = snw_ragdollLinks, .links = links}, &w);
+    w.body.tree.floats = keep;
+    w.body.u[0] = 1, w.body.u[2] = -0.5, w.body.u[4] = 0.7;
     uint64_t seed = 1234;
     double forces[snw_mostFreedom] = {0}, worst = 0;
     int steps = (int)(10 / h + 0.5), held = (int)(0.05 / h + 0.5);
     snwTreeWalker_Look(&w, (snwVec3){0, 0, 0});
-    snwSpatial first = snwBodyTree_Momentum(&w.tree);
+    snwSpatial first = snwBodyTree_Momentum(&w.body.tree);
     for (int step = 0; step < steps; ++step)
     {
-        for (int k = 6; step % held == 0 && k < w.tree.freedom; ++k)
+        for (int k = 6; step % held == 0 && k < w.body.tree.freedom; ++k)
             forces[k] = 100 * Uniform(&seed);
         snwTreeWalker_Step(&w, h, forces);
         snwTreeWalker_Look(&w, (snwVec3){0, 0, 0});
-        snwSpatial now = snwBodyTree_Momentum(&w.tree);
+        snwSpatial now = snwBodyTree_Momentum(&w.body.tree);
         double sum = 0;
-        for (int i = 0; i < w.tree.linkCount; ++i)
+        for (int i = 0; i < w.body.tree.linkCount; ++i)
         {
-            snwVec3 centre = snwVec3_Scale(w.tree.inertias[i].moment, 1 / w.tree.inertias[i].mass);
-            sum += w.tree.inertias[i].mass * snwVec3_Length(snwSpatial_At(w.tree.twists[i], centre));
+            snwVec3 centre = snwVec3_Scale(w.body.tree.inertias[i].moment, 1 / w.body.tree.inertias[i].mass);
+            sum += w.body.tree.inertias[i].mass * snwVec3_Length(snwSpatial_At(w.body.tree.twists[i], centre));
         }
         double lost = snwVec3_Distance(now.shift, first.shift) + snwVec3_Distance(now.turn, first.turn);
         worst = fmax(worst, lost / sum);
     }
-    snwTreeWalker_Free(&w);
+    snwSoftBody_Free(&w.body);
     return worst;
 }
 
@@ -251,20 +251,20 @@ TEST(bodytree, energyOfAFreeRagdollHardlyRises)
     snwLinkDef links[snw_ragdollLinks];
     snwRagdoll_Links(false, links);
     snwTreeWalker w;
-    snwTreeWalker_Create(context, snw_ragdollLinks, links, &w);
+    snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = snw_ragdollLinks, .links = links}, &w);
     uint64_t seed = 9;
-    for (int k = 0; k < w.tree.freedom; ++k)
-        w.u[k] = Uniform(&seed);
+    for (int k = 0; k < w.body.tree.freedom; ++k)
+        w.body.u[k] = Uniform(&seed);
     snwTreeWalker_Look(&w, (snwVec3){0, 0, 0});
-    double first = snwBodyTree_KineticEnergy(&w.tree), most = 0;
+    double first = snwBodyTree_KineticEnergy(&w.body.tree), most = 0;
     for (int step = 0; step < 2500; ++step)
     {
         snwTreeWalker_Step(&w, 0.004, NULL);
         snwTreeWalker_Look(&w, (snwVec3){0, 0, 0});
-        most = fmax(most, snwBodyTree_KineticEnergy(&w.tree) / first);
+        most = fmax(most, snwBodyTree_KineticEnergy(&w.body.tree) / first);
     }
     CHECK(most <= 1.01);
-    snwTreeWalker_Free(&w);
+    snwSoftBody_Free(&w.body);
     snwDestroyContext(context);
 }
 
@@ -277,30 +277,31 @@ static void Accelerate(snwTreeWalker* w, double* rate)
     double matrix[snw_mostFreedom * snw_mostFreedom], bias[snw_mostFreedom];
     _Alignas(64) double x[snw_mostFreedom] = {0};
     DifferenceEquations(w, matrix, bias);
-    for (int k = 0; k < w->tree.freedom; ++k)
+    for (int k = 0; k < w->body.tree.freedom; ++k)
         x[k] = -bias[k];
-    snwDense dense = {.kernels = snwCholesky_Kernels(snw_simdScalar), .n = w->tree.freedom, .numbers = w->numbers};
-    CHECK_INT(snwDense_Factor(&dense, matrix, w->tree.freedom), -1);
+    snwDense dense = {
+        .kernels = snwCholesky_Kernels(snw_simdScalar), .n = w->body.tree.freedom, .numbers = w->body.factor.numbers};
+    CHECK_INT(snwDense_Factor(&dense, matrix, w->body.tree.freedom), -1);
     snwDense_Solve(&dense, x);
-    memcpy(rate, x, (size_t)w->tree.freedom * sizeof *x);
+    memcpy(rate, x, (size_t)w->body.tree.freedom * sizeof *x);
 }
 
 // A step of the midpoint rule in the coordinates of joints: second order, and nothing of the engine's dynamics in it.
 static void MidpointStep(snwTreeWalker* w, double h)
 {
-    int n = w->tree.freedom, links = w->tree.linkCount;
+    int n = w->body.tree.freedom, links = w->body.tree.linkCount;
     snwLinkPose start[snw_ragdollLinks];
     double rate[snw_mostFreedom], u[snw_mostFreedom];
-    memcpy(start, w->poses, (size_t)links * sizeof *start), memcpy(u, w->u, (size_t)n * sizeof *u);
+    memcpy(start, w->body.poses, (size_t)links * sizeof *start), memcpy(u, w->body.u, (size_t)n * sizeof *u);
     Accelerate(w, rate);
-    snwBodyTree_Move(&w->tree, u, h / 2, w->poses);
+    snwBodyTree_Move(&w->body.tree, u, h / 2, w->body.poses);
     for (int k = 0; k < n; ++k)
-        w->u[k] = u[k] + h / 2 * rate[k];
+        w->body.u[k] = u[k] + h / 2 * rate[k];
     Accelerate(w, rate);
-    memcpy(w->poses, start, (size_t)links * sizeof *start);
-    snwBodyTree_Move(&w->tree, w->u, h, w->poses);
+    memcpy(w->body.poses, start, (size_t)links * sizeof *start);
+    snwBodyTree_Move(&w->body.tree, w->body.u, h, w->body.poses);
     for (int k = 0; k < n; ++k)
-        w->u[k] = u[k] + h * rate[k];
+        w->body.u[k] = u[k] + h * rate[k];
 }
 
 // Half a second of a chain of all joints; how far its links' centres are from those of the midpoint rule.
@@ -311,24 +312,24 @@ TEST(bodytree, aTumblingChainFollowsAnotherIntegrator)
     MixedLinks(links, 21);
     snwTreeWalker truth;
     uint64_t seed = 4;
-    snwTreeWalker_Create(context, 4, links, &truth);
+    snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = 4, .links = links}, &truth);
     Shake(&truth, &seed, 2);
     snwTreeWalker ours[3];
     for (int i = 0; i < 3; ++i)
     {
-        snwTreeWalker_Create(context, 4, links, &ours[i]);
-        memcpy(ours[i].poses, truth.poses, 4 * sizeof *truth.poses);
-        memcpy(ours[i].u, truth.u, sizeof truth.u);
+        snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = 4, .links = links}, &ours[i]);
+        memcpy(ours[i].body.poses, truth.body.poses, 4 * sizeof *truth.body.poses);
+        memcpy(ours[i].body.u, truth.body.u, (size_t)truth.body.tree.freedom * sizeof(double));
     }
     for (int step = 0; step < 1000; ++step)
         MidpointStep(&truth, 0.0005);
-    Sight wanted = SeeAfter(&truth, truth.u, 0);
+    Sight wanted = SeeAfter(&truth, truth.body.u, 0);
     double away[3] = {0};
     for (int i = 0; i < 3; ++i)
     {
         for (int step = 0; step < 125 << i; ++step)
             snwTreeWalker_Step(&ours[i], 0.004 / (1 << i), NULL);
-        Sight seen = SeeAfter(&ours[i], ours[i].u, 0);
+        Sight seen = SeeAfter(&ours[i], ours[i].body.u, 0);
         for (int l = 0; l < 4; ++l)
             away[i] = fmax(away[i], snwVec3_Distance(seen.centres[l], wanted.centres[l]));
     }
@@ -336,8 +337,8 @@ TEST(bodytree, aTumblingChainFollowsAnotherIntegrator)
     CHECK_NEAR(away[1] / away[2], 2, 0.25);
     CHECK(away[2] < 0.01);
     for (int i = 0; i < 3; ++i)
-        snwTreeWalker_Free(&ours[i]);
-    snwTreeWalker_Free(&truth);
+        snwSoftBody_Free(&ours[i].body);
+    snwSoftBody_Free(&truth.body);
     snwDestroyContext(context);
 }
 
@@ -382,14 +383,14 @@ TEST(bodytree, errorOfADoublePendulumHalvesWithTheStep)
     for (int i = 0; i < 3; ++i)
     {
         snwTreeWalker w;
-        snwTreeWalker_Create(context, 2, links, &w);
+        snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = 2, .links = links}, &w);
         w.gravity = (snwVec3){0, -9.81, 0};
         const double start[2] = {1.2, 0.4 - 1.2};
-        snwBodyTree_Move(&w.tree, start, 1, w.poses);
+        snwBodyTree_Move(&w.body.tree, start, 1, w.body.poses);
         for (int step = 0; step < 1000 << i; ++step)
             snwTreeWalker_Step(&w, 0.002 / (1 << i), NULL);
-        away[i] = hypot(w.poses[0].angles[0] - y[0], w.poses[0].angles[0] + w.poses[1].angles[0] - y[1]);
-        snwTreeWalker_Free(&w);
+        away[i] = hypot(w.body.poses[0].angles[0] - y[0], w.body.poses[0].angles[0] + w.body.poses[1].angles[0] - y[1]);
+        snwSoftBody_Free(&w.body);
     }
     CHECK_NEAR(away[0] / away[1], 2, 0.15);
     CHECK_NEAR(away[1] / away[2], 2, 0.15);
@@ -407,7 +408,7 @@ TEST(bodytree, limitsHoldAndLetGo)
     snwRagdoll_Links(true, links);
     links[0].joint.type = snw_jointFixed;
     snwTreeWalker w;
-    snwTreeWalker_Create(context, snw_ragdollLinks, links, &w);
+    snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = snw_ragdollLinks, .links = links}, &w);
     w.gravity = (snwVec3){0, 0, -9.81}; // lying
     double deepest = 0, nearest = 1;
     for (int step = 0; step < 1000; ++step)
@@ -415,17 +416,17 @@ TEST(bodytree, limitsHoldAndLetGo)
         if (step == 500)
             w.gravity = (snwVec3){0, 0, 9.81};
         snwTreeWalker_Step(&w, 0.002, NULL);
-        for (int i = 0; i < w.tree.linkCount; ++i)
+        for (int i = 0; i < w.body.tree.linkCount; ++i)
         {
             snwLinkLimit limits[snw_maxLinkLimits];
-            int count = snwBodyTree_Limits(&w.tree, i, &w.poses[i], limits);
+            int count = snwBodyTree_Limits(&w.body.tree, i, &w.body.poses[i], limits);
             for (int l = 0; l < count; ++l)
                 deepest = fmin(deepest, limits[l].gap), nearest = fmin(nearest, fabs(limits[l].gap));
         }
     }
     CHECK(deepest > -0.01); // rad
     CHECK(nearest < 1e-6);
-    snwTreeWalker_Free(&w);
+    snwSoftBody_Free(&w.body);
     snwDestroyContext(context);
 }
 
@@ -439,15 +440,15 @@ TEST(bodytree, springsSwingAndSettleWhereTheyPull)
             types[t], -1, (snwVec3){0, 0, 0}, (snwVec3){0, -0.3, 0}, (snwVec3){0.1, 0.3, 0.1}, 2);
         link.joint.stiffness = 50, link.joint.damping = 10, link.joint.target = 0.4;
         snwTreeWalker w;
-        snwTreeWalker_Create(context, 1, &link, &w);
+        snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = 1, .links = &link}, &w);
         for (int step = 0; step < 20000; ++step)
             snwTreeWalker_Step(&w, 0.001, NULL);
         snwQuat wanted = snwQuat_FromAxisAngle(link.joint.axis, 0.4);
         if (types[t] == snw_jointPrismatic)
-            CHECK_NEAR(w.poses[0].shift.x, 0.4, 1e-9);
+            CHECK_NEAR(w.body.poses[0].shift.x, 0.4, 1e-9);
         else
-            CHECK_NEAR(snwQuat_Angle(w.poses[0].turn, wanted), 0, 1e-9);
-        snwTreeWalker_Free(&w);
+            CHECK_NEAR(snwQuat_Angle(w.body.poses[0].turn, wanted), 0, 1e-9);
+        snwSoftBody_Free(&w.body);
     }
 
     // Stiff ones at long steps: implicit, so nothing blows up.
@@ -456,19 +457,19 @@ TEST(bodytree, springsSwingAndSettleWhereTheyPull)
     for (int i = 1; i < snw_ragdollLinks; ++i)
         links[i].joint.stiffness = 1e5, links[i].joint.damping = 10;
     snwTreeWalker w;
-    snwTreeWalker_Create(context, snw_ragdollLinks, links, &w);
-    for (int k = 0; k < w.tree.freedom; ++k)
-        w.u[k] = k % 3 - 1;
+    snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = snw_ragdollLinks, .links = links}, &w);
+    for (int k = 0; k < w.body.tree.freedom; ++k)
+        w.body.u[k] = k % 3 - 1;
     double first = 0;
     for (int step = 0; step < 500; ++step)
     {
         snwTreeWalker_Step(&w, 0.008, NULL);
         snwTreeWalker_Look(&w, (snwVec3){0, 0, 0});
-        double energy = snwBodyTree_KineticEnergy(&w.tree);
+        double energy = snwBodyTree_KineticEnergy(&w.body.tree);
         first = step == 0 ? energy : first;
         CHECK(energy <= 1.1 * first);
     }
-    snwTreeWalker_Free(&w);
+    snwSoftBody_Free(&w.body);
     snwDestroyContext(context);
 }
 
@@ -488,10 +489,10 @@ TEST(bodytree, aFourBarStaysClosed)
     snwJointDef loop = links[0].joint;
     loop.bone = 2, loop.parentBone = -1, loop.position = (snwVec3){1, 0, 0};
     snwTreeWalker w;
-    snwTreeWalker_Create(context, 3, links, &w);
-    w.loops = &loop, w.loopCount = 1;
+    snwSoftBodyDef body = {.linkCount = 3, .links = links, .loopCount = 1, .loops = &loop};
+    snwTreeWalker_Create(context, &body, &w);
     w.gravity = (snwVec3){0, -9.81, 0};
-    w.u[0] = 3, w.u[1] = -3, w.u[2] = 3;
+    w.body.u[0] = 3, w.body.u[1] = -3, w.body.u[2] = 3;
     double widest = 0, turned = 0;
     for (int step = 0; step < 10000; ++step)
     {
@@ -499,15 +500,15 @@ TEST(bodytree, aFourBarStaysClosed)
         snwTreeWalker_Look(&w, (snwVec3){0, 0, 0});
         snwJointRowsDef def = {.joint = &loop,
             .restCentres = {links[2].joint.position},
-            .poses = {{w.tree.rotations[2], w.tree.points[2]}},
-            .starts = {{w.tree.rotations[2], w.tree.points[2]}},
+            .poses = {{w.body.tree.rotations[2], w.body.tree.points[2]}},
+            .starts = {{w.body.tree.rotations[2], w.body.tree.points[2]}},
             .h = 1};
         widest = fmax(widest, snwJointRows_Gap(&def).length);
-        turned = fmax(turned, fabs(w.poses[0].angles[0]));
+        turned = fmax(turned, fabs(w.body.poses[0].angles[0]));
     }
     CHECK(widest <= 1e-6);
     CHECK(turned > 0.5);
-    snwTreeWalker_Free(&w);
+    snwSoftBody_Free(&w.body);
     snwDestroyContext(context);
 }
 
@@ -519,17 +520,17 @@ TEST(bodytree, farFromTheOriginMotionIsTheSame)
     snwTreeWalker w[2];
     for (int i = 0; i < 2; ++i)
     {
-        snwTreeWalker_Create(context, snw_ragdollLinks, links, &w[i]);
-        w[i].poses[0].shift.x = i * 512;
+        snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = snw_ragdollLinks, .links = links}, &w[i]);
+        w[i].body.poses[0].shift.x = i * 512;
         w[i].gravity = (snwVec3){0, -9.81, 0};
-        w[i].u[3] = 2, w[i].u[8] = 1;
+        w[i].body.u[3] = 2, w[i].body.u[8] = 1;
         for (int step = 0; step < 500; ++step)
             snwTreeWalker_Step(&w[i], 0.002, NULL);
     }
-    for (int k = 0; k < w[0].tree.freedom; ++k)
-        CHECK_NEAR(w[1].u[k], w[0].u[k], 1e-8);
-    CHECK_NEAR(w[1].poses[0].shift.x - 512, w[0].poses[0].shift.x, 1e-9);
-    snwTreeWalker_Free(&w[0]), snwTreeWalker_Free(&w[1]);
+    for (int k = 0; k < w[0].body.tree.freedom; ++k)
+        CHECK_NEAR(w[1].body.u[k], w[0].body.u[k], 1e-8);
+    CHECK_NEAR(w[1].body.poses[0].shift.x - 512, w[0].body.poses[0].shift.x, 1e-9);
+    snwSoftBody_Free(&w[0].body), snwSoftBody_Free(&w[1].body);
     snwDestroyContext(context);
 }
 

@@ -535,19 +535,18 @@ snwLinkMass snwBodyTree_Whole(const snwBodyTree* tree)
     return whole;
 }
 
-void snwBodyTree_AddMomentum(const snwBodyTree* tree, snwSpatial momentum, double* u)
+void snwBodyTree_AddMomentum(const snwBodyTree* tree, const snwLinkMass* whole, snwSpatial momentum, double* u)
 {
     assert(tree->floats);
-    snwLinkMass whole = snwBodyTree_Whole(tree);
-    if (!(whole.mass > 0))
+    if (!(whole->mass > 0))
         return;
-    snwVec3 centre = snwVec3_Scale(whole.moment, 1 / whole.mass);
-    snwMat3 inertia = snwMat3_Sub(whole.inertia, PointInertia(whole.mass, centre)), inverse;
+    snwVec3 centre = snwVec3_Scale(whole->moment, 1 / whole->mass);
+    snwMat3 inertia = snwMat3_Sub(whole->inertia, PointInertia(whole->mass, centre)), inverse;
     if (!snwMat3_Inverse(inertia, &inverse))
         inverse = snwMat3_Diagonal(0, 0, 0);
 
     snwVec3 spin = snwVec3_Sub(momentum.turn, snwVec3_Cross(centre, momentum.shift));
-    snwVec3 turn = snwMat3_MulVec(inverse, spin), along = snwVec3_Scale(momentum.shift, 1 / whole.mass);
+    snwVec3 turn = snwMat3_MulVec(inverse, spin), along = snwVec3_Scale(momentum.shift, 1 / whole->mass);
     snwSpatial motion = {turn, snwVec3_Sub(along, snwVec3_Cross(turn, centre))};
     for (int i = 0; i < tree->linkCount; ++i)
     {

@@ -167,7 +167,8 @@ double snwBodyTree_KineticEnergy(const snwBodyTree* tree);
 // All masses as one, about the origin.
 snwLinkMass snwBodyTree_Whole(const snwBodyTree* tree);
 
-// Gives the whole body the motion as of one rigid piece that has this momentum, all roots being free. How semi-implicit
+// Gives the whole body, masses as of Whole and of what goes along, the motion as of one rigid piece that has this
+// momentum, all roots being free. How semi-implicit
 // steps in these coordinates keep their momentum: they lose some of it to first order in h, as the columns turn
 // underneath the velocities, and it is given back in the new pose.
-void snwBodyTree_AddMomentum(const snwBodyTree* tree, snwSpatial momentum, double* u);
+void snwBodyTree_AddMomentum(const snwBodyTree* tree, const snwLinkMass* whole, snwSpatial momentum, double* u);
