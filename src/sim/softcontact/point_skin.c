@@ -57,6 +57,8 @@ static bool Allocate(snwPointSkin* s, const snwBodyTree* tree, int edgeCount)
         {(void**)&s->v, n, sizeof *s->v},
         {(void**)&s->frozen, n, sizeof *s->frozen},
         {(void**)&s->awake, n, sizeof *s->awake},
+        {(void**)&s->wake, n, sizeof *s->wake},
+        {(void**)&s->sleep, n, sizeof *s->sleep},
         {(void**)&s->kicks, n, sizeof *s->kicks},
         {(void**)&s->active, n, sizeof *s->active},
         {(void**)&s->placeOf, n, sizeof *s->placeOf},
@@ -154,9 +156,9 @@ snwResult snwPointSkin_Create(
 void snwPointSkin_Free(snwPointSkin* s)
 {
     void* all[] = {s->links, s->rest, s->shares, s->single, s->masses, s->stiffness, s->damping, s->neighbours,
-        s->neighbourFirst, s->neighbourStiffness, s->x, s->v, s->frozen, s->awake, s->kicks, s->active, s->placeOf,
-        s->moved, s->inverse, s->matrix, s->factor, s->panels, s->alpha, s->beta, s->offsets, s->c, s->still, s->given,
-        s->before, s->axesBefore};
+        s->neighbourFirst, s->neighbourStiffness, s->x, s->v, s->frozen, s->awake, s->wake, s->sleep, s->kicks,
+        s->active, s->placeOf, s->moved, s->inverse, s->matrix, s->factor, s->panels, s->alpha, s->beta, s->offsets,
+        s->c, s->still, s->given, s->before, s->axesBefore};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         snwFree(s->context, all[i]);
     *s = (snwPointSkin){.context = s->context};
@@ -223,6 +225,11 @@ static const snwPointShare* AlphaOf(const snwPointSkin* s, int point)
     return &s->alpha[point * s->linkCount];
 }
 
+snwVec3 snwPointSkin_Carried(const snwPointSkin* s, const snwBodyTree* tree, int point)
+{
+    return VelocityBy(s, tree, AlphaOf(s, point));
+}
+
 void snwPointSkin_Reset(snwPointSkin* s, const snwBodyTree* tree)
 {
     for (int i = 0; i < s->count; ++i)
@@ -238,8 +245,15 @@ void snwPointSkin_Reset(snwPointSkin* s, const snwBodyTree* tree)
 // ---------------------------------------------------------------------------------------------------------------------
 // Awake and asleep
 
+// G stays while the same points are awake.
 void snwPointSkin_List(snwPointSkin* s)
 {
+    bool same = s->listed;
+    for (int i = 0; i < s->count && same; ++i)
+        same = (s->placeOf[i] >= 0) == (s->awake[i] != 0);
+    if (same)
+        return;
+    s->listed = true;
     s->activeCount = s->movedCount = 0;
     s->inverseH = 0;
     for (int i = 0; i < s->count; ++i)

@@ -71,12 +71,13 @@ typedef struct snwPointSkin
     double* neighbourStiffness;
 
     // State.
-    snwVec3 *x, *v;  // m and m/s, in the world; v of awake points
-    snwVec3* frozen; // m, in the link's axes: offsets of sleeping points of one link
-    unsigned char* awake;
-    snwVec3* kicks; // N s: what pushes the points in the next step besides springs and weight
+    snwVec3 *x, *v;                      // m and m/s, in the world; v of awake points
+    snwVec3* frozen;                     // m, in the link's axes: offsets of sleeping points of one link
+    unsigned char *awake, *wake, *sleep; // wake, sleep: marks, for whoever decides
+    snwVec3* kicks;                      // N s: what pushes the points in the next step besides springs and weight
 
     // Of the awake points: G, made anew when they or h change.
+    bool listed;
     int activeCount;
     int *active, *placeOf;  // points by place, and places by point; -1: asleep
     int movedCount, *moved; // asleep on several links
@@ -149,6 +150,9 @@ void snwPointSkin_AddRow(
 
 // Velocity of a point, links moving as they were twisted last and with `given` impulses.
 snwVec3 snwPointSkin_Velocity(const snwPointSkin* skin, const snwBodyTree* tree, int point);
+
+// m/s, of a point that goes along with its links.
+snwVec3 snwPointSkin_Carried(const snwPointSkin* skin, const snwBodyTree* tree, int point);
 
 // How much faster point i is by an impulse of 1 on point k, links held: G_ik. 0 where one of them sleeps.
 double snwPointSkin_Compliance(const snwPointSkin* skin, int i, int k);
