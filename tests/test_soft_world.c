@@ -128,7 +128,6 @@ static void EndWorld(World* w)
         .solids = w->solids,
         .probeCount = w->probeCount,
         .probes = w->probes,
-        .skinFriction = 1,
         .contactCapacity = 200};
     if (snwSoftWorld_Create(w->context, &def, &w->world, &message) != snw_ok)
         snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
@@ -301,7 +300,7 @@ static void Tower(World* w, int count, const double* masses)
         AddSolid(w, i, snw_colliderBox, half, 0.5, snwTransform_Identity());
         for (int c = 0; c < 8; ++c)
             w->probes[w->probeCount++] = (snwSoftProbe){
-                .body = i, .at = {c & 1 ? 0.09 : -0.09, c & 2 ? 0.1 : -0.1, c & 4 ? 0.09 : -0.09}, .friction = 1};
+                .body = i, .at = {c & 1 ? 0.09 : -0.09, c & 2 ? 0.1 : -0.1, c & 4 ? 0.09 : -0.09}};
     }
     EndWorld(w);
 }
@@ -345,8 +344,8 @@ TEST(softworld, painlevesRodIsBounded)
         MakeBox(&box, (snwVec3){0, 1, 0}, (snwVec3){0.01, 1, 0.01}, 1, 0, 0);
         box.skin.pointCount = 0;
         AddBox(&w, &box);
-        w.probes[w.probeCount++] = (snwSoftProbe){.at = {0, -1, 0}, .friction = 1};
-        w.probes[w.probeCount++] = (snwSoftProbe){.at = {0, 1, 0}, .friction = 1};
+        w.probes[w.probeCount++] = (snwSoftProbe){.at = {0, -1, 0}};
+        w.probes[w.probeCount++] = (snwSoftProbe){.at = {0, 1, 0}};
         EndWorld(&w);
         snwSoftBody* body = &w.bodies[0];
         body->poses[0].turn = snwQuat_FromAxisAngle((snwVec3){0, 0, 1}, 0.5);
@@ -385,7 +384,7 @@ static void Figure(World* w, double height)
         snwVec3 centre = snwVec3_Scale(links[i].mass.moment, 1 / links[i].mass.mass);
         for (int end = -1; end <= 1; end += 2)
             w->probes[w->probeCount++] = (snwSoftProbe){
-                .link = i, .at = snwVec3_Scale(centre, 1 + 0.8 * end), .radius = 0.05, .friction = 1};
+                .link = i, .at = snwVec3_Scale(centre, 1 + 0.8 * end), .radius = 0.05};
     }
     w->bodies[0].poses[0].shift.y = height;
     EndWorld(w);

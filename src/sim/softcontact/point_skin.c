@@ -38,7 +38,8 @@ static snwResult CheckDef(const snwBodyTree* tree, const snwPointSkinDef* def, s
 static bool Allocate(snwPointSkin* s, const snwBodyTree* tree, int edgeCount)
 {
     snwContext* context = s->context;
-    size_t n = (size_t)s->count, links = (size_t)tree->linkCount, square = n * n, edges = 2 * (size_t)edgeCount;
+    size_t n = (size_t)s->count, links = (size_t)tree->linkCount, edges = 2 * (size_t)edgeCount;
+    size_t square = (size_t)s->capacity * (size_t)s->capacity;
     struct
     {
         void** at;
@@ -65,8 +66,8 @@ static bool Allocate(snwPointSkin* s, const snwBodyTree* tree, int edgeCount)
         {(void**)&s->moved, n, sizeof *s->moved},
         {(void**)&s->inverse, square, sizeof *s->inverse},
         {(void**)&s->matrix, square, sizeof *s->matrix},
-        {(void**)&s->factor, snwDense_Count(s->count), sizeof *s->factor},
-        {(void**)&s->panels, snwDense_PanelCount(s->count, s->count), sizeof *s->panels},
+        {(void**)&s->factor, snwDense_Count(s->capacity), sizeof *s->factor},
+        {(void**)&s->panels, snwDense_PanelCount(s->capacity, s->capacity), sizeof *s->panels},
         {(void**)&s->offsets, n, sizeof *s->offsets},
         {(void**)&s->c, n, sizeof *s->c},
         {(void**)&s->still, n, sizeof *s->still},
@@ -135,6 +136,7 @@ snwResult snwPointSkin_Create(
     snwContext* context, const snwBodyTree* tree, const snwPointSkinDef* def, snwPointSkin* skin, snwMessage* message)
 {
     *skin = (snwPointSkin){.context = context, .count = def->pointCount};
+    skin->capacity = def->capacity > 0 && def->capacity < def->pointCount ? def->capacity : def->pointCount;
     snwResult result = CheckDef(tree, def, message);
     if (result != snw_ok)
         return result;
@@ -281,9 +283,10 @@ void snwPointSkin_AddSleeping(const snwPointSkin* s, const snwBodyTree* tree, sn
 bool snwPointSkin_Wake(snwPointSkin* s, const snwBodyTree* tree, const unsigned char* marks)
 {
     bool any = false;
+    int room = s->capacity - s->activeCount;
     for (int i = 0; i < s->count; ++i)
     {
-        if (!marks[i] || s->awake[i])
+        if (!marks[i] || s->awake[i] || room-- <= 0)
             continue;
         s->v[i] = VelocityBy(s, tree, AlphaOf(s, i));
         s->awake[i] = 1;

@@ -40,6 +40,7 @@ typedef struct snwPointAnchor
 typedef struct snwPointSkinDef
 {
     int pointCount, edgeCount;
+    int capacity;          // points that may be awake at once; 0: all
     const snwVec3* points; // m, in the rest pose
     const snwPointAnchor* anchors;
     const double* masses;        // kg, > 0
@@ -61,7 +62,7 @@ typedef struct snwPointSkin
     snwContext* context;
 
     // What does not change.
-    int count, linkCount;
+    int count, linkCount, capacity;
     int* links;     // of the tree: those that carry it
     snwVec3* rest;  // m, in the rest pose
     double* shares; // [count linkCount] w

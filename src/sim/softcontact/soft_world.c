@@ -47,6 +47,9 @@ static bool Allocate(snwSoftWorld* world)
     size_t n = (size_t)rows, own = (size_t)bodyRows;
     world->solids = snwCopyArray(context, def->solids, (size_t)def->solidCount, sizeof *def->solids);
     world->probes = snwCopyArray(context, def->probes, (size_t)def->probeCount, sizeof *def->probes);
+    if (def->frictions != NULL)
+        world->frictions = snwCopyArray(
+            context, def->frictions, (size_t)def->bodyCount * (size_t)def->solidCount, sizeof *def->frictions);
     world->memory = snwAllocArray(context, (size_t)def->contactCapacity, sizeof *world->memory);
     world->contacts = snwAllocArray(context, (size_t)def->contactCapacity, sizeof *world->contacts);
     world->blocks = snwAllocArray(context, n, sizeof *world->blocks);
@@ -63,7 +66,7 @@ static bool Allocate(snwSoftWorld* world)
     world->sleeps = world->wakes + skins;
     return world->solids != NULL && world->probes != NULL && world->memory != NULL && world->contacts != NULL &&
            world->blocks != NULL && world->rows != NULL && world->panels != NULL && world->gram != NULL &&
-           world->index != NULL;
+           world->index != NULL && (def->frictions == NULL || world->frictions != NULL);
 }
 
 snwResult snwSoftWorld_Create(snwContext* context, const snwSoftWorldDef* def, snwSoftWorld* world, snwMessage* message)
@@ -85,8 +88,8 @@ snwResult snwSoftWorld_Create(snwContext* context, const snwSoftWorldDef* def, s
 
 void snwSoftWorld_Free(snwSoftWorld* world)
 {
-    void* all[] = {world->solids, world->probes, world->memory, world->contacts, world->blocks, world->w, world->rows,
-        world->panels, world->gram, world->index, (void*)world->wakes};
+    void* all[] = {world->solids, world->probes, world->frictions, world->memory, world->contacts, world->blocks,
+        world->w, world->rows, world->panels, world->gram, world->index, (void*)world->wakes};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         snwFree(world->context, all[i]);
     *world = (snwSoftWorld){.context = world->context};
@@ -123,9 +126,15 @@ static void AddContact(snwSoftWorld* world, const snwSoftContact* contact)
     ++world->contactCount;
 }
 
+static double FrictionOf(const snwSoftWorld* world, int body, int solid)
+{
+    return world->frictions != NULL ? world->frictions[body * world->def.solidCount + solid]
+                                    : world->solids[solid].collider.def.friction;
+}
+
 // A ball at a point that moves, against all solids.
 static void Probe(snwSoftWorld* world, const snwSoftSettings* settings, snwSoftContact* contact, snwVec3 velocity,
-    double radius, double friction, int64_t key)
+    double radius, int64_t key)
 {
     snwVec3 centre = contact->touch.at;
     for (int i = 0; i < world->def.solidCount; ++i)
@@ -151,7 +160,7 @@ static void Probe(snwSoftWorld* world, const snwSoftSettings* settings, snwSoftC
         contact->gap = gap, contact->normal = touch.normal, contact->drift = drift;
         contact->tangents[0] = snwVec3_Perpendicular(touch.normal);
         contact->tangents[1] = snwVec3_Cross(touch.normal, contact->tangents[0]);
-        contact->friction = friction * solid->collider.def.friction;
+        contact->friction = FrictionOf(world, contact->body, i);
         snwSoftContact own = *contact;
         own.touch.at = at;
         AddContact(world, &own);
@@ -173,7 +182,7 @@ static void FindContacts(snwSoftWorld* world, const snwSoftSettings* settings)
             {
                 snwSoftContact contact = {.probe = -1, .body = b, .touch = {.skin = s, .point = i, .at = skin->x[i]}};
                 snwVec3 v = skin->awake[i] ? skin->v[i] : snwSoftBody_Velocity(body, &contact.touch);
-                Probe(world, settings, &contact, v, 0, world->def.skinFriction, key);
+                Probe(world, settings, &contact, v, 0, key);
             }
         }
     }
@@ -184,7 +193,7 @@ static void FindContacts(snwSoftWorld* world, const snwSoftSettings* settings)
         snwSoftContact contact = {
             .probe = p, .body = probe->body, .touch = {.skin = -1, .link = probe->link, .at = at.position}};
         snwVec3 v = snwSoftBody_Velocity(&world->def.bodies[probe->body], &contact.touch);
-        Probe(world, settings, &contact, v, probe->radius, probe->friction, key);
+        Probe(world, settings, &contact, v, probe->radius, key);
     }
 }
 
@@ -447,16 +456,14 @@ static void Apply(snwSoftWorld* world, const snwSoftSettings* settings)
 }
 
 snwResult snwSoftWorld_Step(
-    snwSoftWorld* world, const snwSoftSettings* settings, const snwJointDrive* const* drives, snwMessage* message)
+    snwSoftWorld* world, const snwSoftSettings* settings, const snwSoftStep* others, snwMessage* message)
 {
     FindContacts(world, settings);
     snwResult result = Adapt(world, settings, message);
     for (int b = 0; b < world->def.bodyCount && result == snw_ok; ++b)
     {
-        snwSoftStep step = {.h = settings->h,
-            .gravity = settings->gravity,
-            .implicit = settings->implicit,
-            .drives = drives != NULL ? drives[b] : NULL};
+        snwSoftStep step = others != NULL ? others[b] : (snwSoftStep){.h = 0};
+        step.h = settings->h, step.gravity = settings->gravity, step.implicit = settings->implicit;
         result = snwSoftBody_Begin(&world->def.bodies[b], &step, message);
     }
     if (result != snw_ok)

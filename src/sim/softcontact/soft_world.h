@@ -31,7 +31,6 @@ typedef struct snwSoftProbe
     int body, link;
     snwVec3 at; // m, from the link's point in the axes of the rest pose
     double radius;
-    double friction; // multiplied with that of the solid
 } snwSoftProbe;
 
 // What was pushed, for the next step to start from. Part of the state.
@@ -82,8 +81,8 @@ typedef struct snwSoftWorldDef
     snwSoftBody* bodies; // stay the caller's
     const snwSoftSolid* solids;
     const snwSoftProbe* probes;
-    double skinFriction;
-    int contactCapacity; // what is beyond is not felt: the farthest
+    const double* frictions; // [bodyCount solidCount]; NULL: those of the solids
+    int contactCapacity;     // what is beyond is not felt: the farthest
 } snwSoftWorldDef;
 
 typedef struct snwSoftWorld
@@ -92,6 +91,7 @@ typedef struct snwSoftWorld
     snwSoftWorldDef def;
     snwSoftSolid* solids;
     snwSoftProbe* probes;
+    double* frictions;
 
     // State, beside that of the bodies.
     int memoryCount;
@@ -115,7 +115,7 @@ snwResult snwSoftWorld_Create(
     snwContext* context, const snwSoftWorldDef* def, snwSoftWorld* world, snwMessage* message);
 void snwSoftWorld_Free(snwSoftWorld* world);
 
-// Bodies have been placed (snwSoftBody_Look), solids that move by hand have their place. drives: by body, or NULL; a
-// body's likewise.
+// Bodies have been placed (snwSoftBody_Look), solids that move by hand have their place. others: by body, what the
+// settings do not say: forces, loads and drives; or NULL.
 snwResult snwSoftWorld_Step(
-    snwSoftWorld* world, const snwSoftSettings* settings, const snwJointDrive* const* drives, snwMessage* message);
+    snwSoftWorld* world, const snwSoftSettings* settings, const snwSoftStep* others, snwMessage* message);
