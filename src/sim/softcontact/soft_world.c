@@ -58,6 +58,9 @@ static bool Allocate(snwSoftWorld* world)
     world->panels = snwAllocArray(context, snwDense_PanelCount(bodyRows, freedom), sizeof *world->panels);
     world->gram = snwAllocArray(context, own * own, sizeof *world->gram);
     world->index = snwAllocArray(context, own, sizeof *world->index);
+    world->order = snwAllocArray(context, (size_t)def->contactCapacity, sizeof *world->order);
+    world->islandOf = snwAllocArray(context, (size_t)def->bodyCount, sizeof *world->islandOf);
+    world->jointRows = snwAllocArray(context, (size_t)def->bodyCount, sizeof *world->jointRows);
     world->wakes = snwAllocArray(context, 2 * (size_t)skins, sizeof *world->wakes);
     if (world->w == NULL || world->wakes == NULL)
         return false;
@@ -66,7 +69,8 @@ static bool Allocate(snwSoftWorld* world)
     world->sleeps = world->wakes + skins;
     return world->solids != NULL && world->probes != NULL && world->memory != NULL && world->contacts != NULL &&
            world->blocks != NULL && world->rows != NULL && world->panels != NULL && world->gram != NULL &&
-           world->index != NULL && (def->frictions == NULL || world->frictions != NULL);
+           world->index != NULL && world->order != NULL && world->islandOf != NULL && world->jointRows != NULL &&
+           (def->frictions == NULL || world->frictions != NULL);
 }
 
 snwResult snwSoftWorld_Create(snwContext* context, const snwSoftWorldDef* def, snwSoftWorld* world, snwMessage* message)
@@ -89,7 +93,8 @@ snwResult snwSoftWorld_Create(snwContext* context, const snwSoftWorldDef* def, s
 void snwSoftWorld_Free(snwSoftWorld* world)
 {
     void* all[] = {world->solids, world->probes, world->frictions, world->memory, world->contacts, world->blocks,
-        world->w, world->rows, world->panels, world->gram, world->index, (void*)world->wakes};
+        world->w, world->rows, world->panels, world->gram, world->index, world->order, world->islandOf,
+        world->jointRows, (void*)world->wakes};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         snwFree(world->context, all[i]);
     *world = (snwSoftWorld){.context = world->context};
@@ -239,7 +244,7 @@ static snwResult Adapt(snwSoftWorld* world, const snwSoftSettings* settings, snw
 
 static void PutJointBlock(snwSoftWorld* world, snwCoulombKind kind, int row, double q)
 {
-    world->blocks[world->contactCount + row - 3 * world->contactCount] = (snwCoulombBlock){kind, row, 0};
+    world->blocks[row - 2 * world->island.contacts] = (snwCoulombBlock){kind, row, 0};
     world->q[row] = q;
 }
 
@@ -281,14 +286,19 @@ static snwVec3 Axis(const snwSoftContact* contact, int c)
     return c == 0 ? contact->normal : contact->tangents[c - 1];
 }
 
+static snwSoftContact* ContactAt(const snwSoftWorld* world, int place)
+{
+    return &world->contacts[world->order[world->island.first + place]];
+}
+
 // world->rows and index from `count` on: those of the contacts that a body has part in.
 static int ContactRows(snwSoftWorld* world, int b, int count)
 {
     const snwSoftBody* body = &world->def.bodies[b];
     int n = body->tree.freedom;
-    for (int c = 0; c < world->contactCount; ++c)
+    for (int c = 0; c < world->island.contacts; ++c)
     {
-        const snwSoftContact* contact = &world->contacts[c];
+        const snwSoftContact* contact = ContactAt(world, c);
         if (contact->body != b && contact->otherBody != b)
             continue;
         bool here = contact->body == b;
@@ -320,7 +330,8 @@ static void AddBody(snwSoftWorld* world, const snwSoftSettings* settings, int b)
             world->q[first + r] += world->rows[r * n + k] * body->next[k];
     }
     int count = ContactRows(world, b, joints);
-    world->rowCount += joints, world->blockCount += joints;
+    world->jointRows[b] = world->island.rows + first;
+    world->rowCount += joints;
     if (count == 0)
         return;
     snwSoftBody_Sweep(body, count, world->rows, world->panels);
@@ -329,16 +340,16 @@ static void AddBody(snwSoftWorld* world, const snwSoftSettings* settings, int b)
         for (int j = 0; j < count; ++j)
             *Entry(world, world->index[i], world->index[j]) += world->gram[i * count + j];
     for (int r = first; r < first + joints; ++r)
-        world->compliance[r] = s_jointYield * *Entry(world, r, r), world->lambda[r] = 0;
+        world->compliance[r] = s_jointYield * *Entry(world, r, r);
 }
 
 // W of points of one skin, besides.
 static void AddSkins(snwSoftWorld* world)
 {
-    for (int a = 0; a < world->contactCount; ++a)
-        for (int b = 0; b < world->contactCount; ++b)
+    for (int a = 0; a < world->island.contacts; ++a)
+        for (int b = 0; b < world->island.contacts; ++b)
         {
-            const snwSoftContact *one = &world->contacts[a], *two = &world->contacts[b];
+            const snwSoftContact *one = ContactAt(world, a), *two = ContactAt(world, b);
             if (one->body != two->body)
                 continue;
             double g = snwSoftBody_Compliance(&one->touch, &two->touch, &world->def.bodies[one->body]);
@@ -351,7 +362,7 @@ static void AddSkins(snwSoftWorld* world)
 // Velocities that contacts ask for, and how much they yield.
 static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int c)
 {
-    snwSoftContact* contact = &world->contacts[c];
+    snwSoftContact* contact = ContactAt(world, c);
     int row = 3 * c;
     double h = settings->h;
     const snwSoftBody* body = &world->def.bodies[contact->body];
@@ -376,37 +387,63 @@ static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int
 }
 
 // What the same contact had in the step before.
-static void PutStart(snwSoftWorld* world)
+static void PutStart(snwSoftWorld* world, double* lambda)
 {
-    for (int c = 0, m = 0; c < world->contactCount; ++c)
+    for (int c = 0, m = 0; c < world->island.contacts; ++c)
     {
-        const snwSoftContact* contact = &world->contacts[c];
+        snwSoftContact* contact = ContactAt(world, c);
         while (m < world->memoryCount && world->memory[m].key < contact->key)
             ++m;
         bool known = m < world->memoryCount && world->memory[m].key == contact->key;
         for (int d = 0; d < 3; ++d)
-            world->lambda[3 * c + d] = known ? snwVec3_Dot(Axis(contact, d), world->memory[m].impulse) : 0;
+            lambda[3 * c + d] = known ? snwVec3_Dot(Axis(contact, d), world->memory[m].impulse) : 0;
+        contact->row = world->island.rows + 3 * c;
     }
 }
 
-// Rows of contacts first, three each, then those of joints.
-static void Solve(snwSoftWorld* world, const snwSoftSettings* settings)
+// Bodies that touch each other, and whom these touch, have one number: the least of theirs.
+static void FindIslands(snwSoftWorld* world)
 {
-    int most = 3 * world->contactCount;
     for (int b = 0; b < world->def.bodyCount; ++b)
-        most += JointRoom(&world->def.bodies[b]);
+        world->islandOf[b] = b;
+    for (bool changed = true; changed;)
+    {
+        changed = false;
+        for (int c = 0; c < world->contactCount; ++c)
+        {
+            const snwSoftContact* contact = &world->contacts[c];
+            if (contact->otherBody < 0)
+                continue;
+            int *one = &world->islandOf[contact->body], *two = &world->islandOf[contact->otherBody];
+            int least = *one < *two ? *one : *two;
+            changed = changed || *one != *two;
+            *one = *two = least;
+        }
+    }
+}
+
+// An island: rows of its contacts first, three each, then those of its bodies' joints.
+static void SolveIsland(snwSoftWorld* world, const snwSoftSettings* settings, int island)
+{
+    int most = 3 * world->island.contacts;
+    for (int b = 0; b < world->def.bodyCount; ++b)
+        most += world->islandOf[b] == island ? JointRoom(&world->def.bodies[b]) : 0;
     for (int i = 0; i < most; ++i)
         memset(Entry(world, i, 0), 0, (size_t)most * sizeof *world->w);
-    world->rowCount = 3 * world->contactCount, world->blockCount = world->contactCount;
+    world->rowCount = 3 * world->island.contacts;
+    double* lambda = world->lambda + world->island.rows;
     for (int b = 0; b < world->def.bodyCount; ++b)
-        AddBody(world, settings, b);
+        if (world->islandOf[b] == island)
+            AddBody(world, settings, b);
     AddSkins(world);
-    for (int c = 0; c < world->contactCount; ++c)
+    for (int c = 0; c < world->island.contacts; ++c)
         PutContact(world, settings, c);
-    PutStart(world);
+    PutStart(world, lambda);
+    for (int r = 3 * world->island.contacts; r < world->rowCount; ++r)
+        lambda[r] = 0;
 
     snwCoulombDef def = {.rows = world->rowCount,
-        .blockCount = world->blockCount,
+        .blockCount = world->rowCount - 2 * world->island.contacts,
         .blocks = world->blocks,
         .w = world->w,
         .stride = world->rowCapacity,
@@ -417,10 +454,33 @@ static void Solve(snwSoftWorld* world, const snwSoftSettings* settings)
         .newtons = settings->newtons,
         .sweeps = settings->sweeps,
         .tolerance = settings->tolerance,
-        .lambda = world->lambda,
+        .lambda = lambda,
         .scratch = world->scratch};
-    world->report = snwCoulomb_Solve(&def);
-    world->failures += !world->report.solved;
+    snwCoulombReport report = snwCoulomb_Solve(&def);
+    world->report.newtons += report.newtons, world->report.sweeps += report.sweeps;
+    world->report.residual = fmax(world->report.residual, report.residual);
+    world->report.solved = world->report.solved && report.solved;
+    world->problems += world->rowCount > 0;
+    world->failures += !report.solved;
+}
+
+static void Solve(snwSoftWorld* world, const snwSoftSettings* settings)
+{
+    world->report = (snwCoulombReport){.solved = true};
+    world->island.first = world->island.rows = 0;
+    FindIslands(world);
+    for (int island = 0; island < world->def.bodyCount; ++island)
+    {
+        if (world->islandOf[island] != island)
+            continue;
+        world->island.contacts = 0;
+        for (int c = 0; c < world->contactCount; ++c)
+            if (world->islandOf[world->contacts[c].body] == island)
+                world->order[world->island.first + world->island.contacts++] = c;
+        SolveIsland(world, settings, island);
+        world->island.first += world->island.contacts;
+        world->island.rows += world->rowCount;
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -434,8 +494,8 @@ static void Apply(snwSoftWorld* world, const snwSoftSettings* settings)
         snwSoftContact* contact = &world->contacts[c];
         contact->impulse = (snwVec3){0, 0, 0};
         for (int d = 0; d < 3; ++d)
-            contact->impulse = snwVec3_MulAdd(contact->impulse, world->lambda[3 * c + d], Axis(contact, d));
-        if (world->lambda[3 * c] == 0)
+            contact->impulse = snwVec3_MulAdd(contact->impulse, world->lambda[contact->row + d], Axis(contact, d));
+        if (world->lambda[contact->row] == 0)
             continue;
         snwSoftBody_Push(&world->def.bodies[contact->body], &contact->touch, contact->impulse);
         if (contact->otherBody >= 0)
@@ -444,14 +504,13 @@ static void Apply(snwSoftWorld* world, const snwSoftSettings* settings)
     }
 
     // Joints: the same rows once more.
-    world->rowCount = 3 * world->contactCount;
+    world->rowCount = world->island.contacts = 0;
     for (int b = 0; b < world->def.bodyCount; ++b)
     {
         snwSoftBody* body = &world->def.bodies[b];
         int joints = JointRows(world, settings, body);
         for (int r = 0; r < joints; ++r)
-            snwSoftBody_PushJoint(body, world->rows + r * body->tree.freedom, world->lambda[world->rowCount + r]);
-        world->rowCount += joints;
+            snwSoftBody_PushJoint(body, world->rows + r * body->tree.freedom, world->lambda[world->jointRows[b] + r]);
     }
 }
 

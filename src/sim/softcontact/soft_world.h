@@ -51,6 +51,7 @@ typedef struct snwSoftContact
     snwVec3 normal, tangents[2], drift; // drift: the solid's own velocity there, m/s
     double gap, friction;
     bool rigid;
+    int row;         // of lambda
     snwVec3 impulse; // N s, on the probe
 } snwSoftContact;
 
@@ -98,12 +99,19 @@ typedef struct snwSoftWorld
     snwSoftMemory* memory; // by key
 
     // Of the last step.
-    int contactCount, rowCount, blockCount;
+    int contactCount;
     snwSoftContact* contacts;
     snwCoulombReport report;
-    long failures, left; // since it was made: steps unsolved, contacts beyond the capacity
+    long problems, failures, left; // since it was made: problems, those not solved, contacts beyond the capacity
 
-    int rowCapacity;
+    // Of the island under way: bodies that touch each other.
+    struct
+    {
+        int first, contacts; // in `order`
+        int rows;            // of the islands before
+    } island;
+    int *order, *islandOf, *jointRows; // contacts by island; by body; rows of joints in lambda, by body
+    int rowCount, rowCapacity;
     snwCoulombBlock* blocks;
     double *w, *compliance, *q, *lambda, *scratch;
     double *rows, *panels, *gram;          // of one body
