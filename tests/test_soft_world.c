@@ -500,6 +500,28 @@ TEST(softworld, skinsWakeAndSleepAsABoxRolls)
     FreeWorld(&w);
 }
 
+// Live: hard, and soft again, while it lies.
+TEST(softworld, aBoxThatLiesMayBeMadeHardAndSoft)
+{
+    static Box box;
+    static World w;
+    BeginWorld(&w, 0.5, (snwVec3){0, 0, 1}, 0);
+    MakeBox(&box, (snwVec3){0, 0.1, 0}, (snwVec3){0.1, 0.1, 0.1}, 4, 3e3, 0.6);
+    snwSoftBody* body = AddBox(&w, &box);
+    EndWorld(&w);
+    Run(&w, 500);
+    double height = body->poses[0].shift.y;
+    for (int round = 0; round < 4; ++round)
+    {
+        w.settings.rigid = round % 2 == 0;
+        Run(&w, 100);
+        CHECK_INT(body->skins->activeCount > 0, round % 2);
+        CHECK_NEAR(body->poses[0].shift.y, height, 2e-5); // frozen as it was bent
+        CHECK_NEAR(ForceAlong(&w, (snwVec3){0, 1, 0}), 4 * 9.81, 0.01 * 4 * 9.81);
+    }
+    FreeWorld(&w);
+}
+
 TEST(softworld, aSteadyStepTakesNoMemory)
 {
     static World w;

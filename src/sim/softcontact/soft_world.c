@@ -215,19 +215,20 @@ static bool IsAtRest(const snwSoftBody* body, int s, int i, double rest)
 // Points that touch, and their neighbours, wake; what is awake otherwise sleeps once it has come to rest.
 static snwResult Adapt(snwSoftWorld* world, const snwSoftSettings* settings, snwMessage* message)
 {
-    for (int b = 0; b < world->def.bodyCount && !settings->rigid; ++b)
+    for (int b = 0; b < world->def.bodyCount; ++b)
     {
         snwSoftBody* body = &world->def.bodies[b];
         for (int s = 0; s < body->skinCount; ++s)
         {
             snwPointSkin* skin = &body->skins[s];
             memset(skin->wake, 0, (size_t)skin->count);
-            for (int c = 0; c < world->contactCount; ++c)
+            for (int c = 0; c < world->contactCount && !settings->rigid; ++c)
                 if (world->contacts[c].body == b && world->contacts[c].touch.skin == s)
                     skin->wake[world->contacts[c].touch.point] = 1;
             snwPointSkin_SpreadMarks(skin, settings->rings, skin->wake);
             for (int i = 0; i < skin->count; ++i)
-                skin->sleep[i] = skin->awake[i] && !skin->wake[i] && IsAtRest(body, s, i, settings->rest);
+                skin->sleep[i] = skin->awake[i] && !skin->wake[i] &&
+                                 (settings->rigid || IsAtRest(body, s, i, settings->rest));
             world->wakes[s] = skin->wake, world->sleeps[s] = skin->sleep;
         }
         snwResult result = snwSoftBody_Soften(body, world->wakes);

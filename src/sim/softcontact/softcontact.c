@@ -146,8 +146,25 @@ static int PutProbes(const snwSim* sim, snwSoftProbe* probes)
     return count;
 }
 
+// What would otherwise be left aside without a word.
+static snwResult CheckScene(const snwSim* sim, snwMessage* message)
+{
+    for (int i = 0; i < sim->bodyCount; ++i)
+        if (snwSim_BodyMotion(sim, i) != NULL)
+            return snwFail(message, snw_errorUnsupported, "remove it, or choose method apd or pbcd",
+                "method softcontact does not follow the motion of body '%s'", sim->def->bodies[i].name);
+    for (int i = 0; i < sim->def->clipCount; ++i)
+        if (sim->def->clips[i].target == snw_clipJoint)
+            return snwFail(message, snw_errorUnsupported, "remove it, or choose method apd",
+                "method softcontact does not move the joint that clips[%d] moves", i);
+    return snw_ok;
+}
+
 static snwResult CreateScratch(snwSim* sim, snwMessage* message)
 {
+    snwResult checked = CheckScene(sim, message);
+    if (checked < 0)
+        return checked;
     snwSoftScratch* scratch = snwArena_Alloc(&sim->arena, 1, sizeof *scratch);
     sim->scratch = scratch;
     if (scratch == NULL)
@@ -193,6 +210,8 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
 static void DestroyScratch(snwSim* sim)
 {
     snwSoftScratch* scratch = sim->scratch;
+    if (scratch == NULL)
+        return;
     if (scratch->made)
         snwSoftWorld_Free(&scratch->world);
     for (int i = 0; i < scratch->bodyCount; ++i)
