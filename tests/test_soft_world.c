@@ -495,6 +495,13 @@ TEST(softworld, skinsWakeAndSleepAsABoxRolls)
         sum = fmax(sum, fabs(mass - 4));
     }
     CHECK(most > 20 && most < snw_boxPoints && wakings > 10);
+
+    // Lifted off, all of it falls asleep again.
+    w.settings.gravity = (snwVec3){0, 0, 0};
+    w.bodies[0].u[1] = 1;
+    snwSoftBody_Look(&w.bodies[0]);
+    Run(&w, 400);
+    CHECK_INT(w.bodies[0].skins->activeCount, 0);
     CHECK_NEAR(sum, 0, 1e-12);
     CHECK_INT(w.world.failures, 0);
     FreeWorld(&w);
