@@ -473,6 +473,62 @@ TEST(bodytree, springsSwingAndSettleWhereTheyPull)
     snwDestroyContext(context);
 }
 
+// Poses that joints are driven to (Eq. 17-18): reached, at any step that a controller may take, and h (d + h k) is what
+// the published system has on its diagonal.
+TEST(bodytree, drivesLeadToTheirPoseAtAnyStep)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    static const double steps[] = {0.0005, 0.004, 0.0083};
+    for (int i = 0; i < 3; ++i)
+    {
+        snwLinkDef links[snw_ragdollLinks];
+        snwRagdoll_Links(false, links);
+        links[0].joint.type = snw_jointFixed;
+        snwTreeWalker w;
+        snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = snw_ragdollLinks, .links = links}, &w);
+        snwJointDrive drives[snw_ragdollLinks] = {0};
+        uint64_t seed = 12;
+        for (int l = 1; l < snw_ragdollLinks; ++l)
+        {
+            const snwJointDef* joint = &links[l].joint;
+            snwQuat wanted = snwQuat_FromRotationVector(RandomVector(&seed, 0.5));
+            if (joint->type == snw_jointHinge)
+                wanted = snwQuat_FromAxisAngle(joint->axis, 0.6);
+            if (joint->type == snw_jointUniversal)
+                wanted = snwQuat_Mul(
+                    snwQuat_FromAxisAngle(joint->axis, 0.3), snwQuat_FromAxisAngle(joint->axis2, -0.2));
+            drives[l] = (snwJointDrive){.rotation = wanted, .stiffness = 300, .damping = 30};
+        }
+        double most = 0;
+        for (int n = 0; n < (int)(12 / steps[i]); ++n)
+        {
+            snwSoftStep step = {.h = steps[i], .implicit = true, .drives = drives};
+            CHECK_INT(snwSoftBody_Begin(&w.body, &step, NULL), snw_ok);
+            snwSoftBody_End(&w.body);
+            for (int k = 0; k < w.body.tree.freedom; ++k)
+                most = fmax(most, fabs(w.body.u[k]));
+        }
+        CHECK(most < 20);
+        for (int l = 1; l < snw_ragdollLinks; ++l)
+            CHECK_NEAR(snwQuat_Angle(w.body.poses[l].turn, drives[l].rotation), 0, 1e-6);
+
+        // One step of one hinge: (I + h (d + h k)) u = h k e.
+        snwLinkDef hinge = snwRagdoll_Box(
+            snw_jointHinge, -1, (snwVec3){0, 0, 0}, (snwVec3){0, 0, 0}, (snwVec3){0.1, 0.1, 0.1}, 3);
+        snwTreeWalker one;
+        snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = 1, .links = &hinge}, &one);
+        double h = steps[i], inertia = 3 * 0.02 / 3;
+        snwJointDrive drive = {
+            .rotation = snwQuat_FromAxisAngle(hinge.joint.axis, 0.2), .stiffness = 300, .damping = 30};
+        snwSoftStep step = {.h = h, .implicit = true, .drives = &drive};
+        CHECK_INT(snwSoftBody_Begin(&one.body, &step, NULL), snw_ok);
+        snwSoftBody_End(&one.body);
+        CHECK_NEAR(one.body.u[0], h * 300 * 0.2 / (inertia + h * (30 + h * 300)), 1e-10);
+        snwSoftBody_Free(&w.body), snwSoftBody_Free(&one.body);
+    }
+    snwDestroyContext(context);
+}
+
 // A four-bar: two cranks and a coupler, whose end a hinge holds to the world.
 TEST(bodytree, aFourBarStaysClosed)
 {

@@ -36,7 +36,7 @@ typedef struct SkinText
 } SkinText;
 
 // Points round the links of a limb, every third of which hangs on two links or three, each tied to four others.
-static void MakeSkin(SkinText* text, const snwLinkDef* links, int count, double stiffness, uint64_t seed)
+static void MakeSkin(SkinText* text, const snwLinkDef* links, int linkCount, int count, double stiffness, uint64_t seed)
 {
     memset(text, 0, sizeof *text);
     text->def = (snwPointSkinDef){.pointCount = count,
@@ -49,7 +49,7 @@ static void MakeSkin(SkinText* text, const snwLinkDef* links, int count, double 
         .edgeStiffness = text->edgeStiffness};
     for (int i = 0; i < count; ++i)
     {
-        int link = i % snw_limbs;
+        int link = i % linkCount;
         text->points[i] = snwVec3_Add(links[link].joint.position, RandomVector(&seed, 0.3));
         text->anchors[i] = (snwPointAnchor){.count = 1, .links = {link}, .weights = {1}};
         if (i % 3 == 0)
@@ -89,7 +89,7 @@ static void MakeLimb(Limb* limb, snwContext* context, snwJointType root, double 
             snwVec3_Add(point, (snwVec3){0.15, 0, 0}), (snwVec3){0.15, 0.05, 0.06}, 2 - 0.3 * i);
         limb->links[i].joint.axis = (snwVec3){0, 0, 1};
     }
-    MakeSkin(&limb->skin, limb->links, snw_mostPoints, stiffness, seed);
+    MakeSkin(&limb->skin, limb->links, snw_limbs, snw_mostPoints, stiffness, seed);
     snwSoftBodyDef def = {.linkCount = snw_limbs, .links = limb->links, .skinCount = 1, .skins = &limb->skin.def};
     snwTreeWalker_Create(context, &def, &limb->walker);
     snwSoftBody* body = &limb->walker.body;
@@ -367,7 +367,7 @@ TEST(pointskin, theMatrixIsCongruentToThePublishedOne)
     snwLinkDef link = snwRagdoll_Box(
         snw_jointFree, -1, (snwVec3){0, 0, 0}, (snwVec3){0.02, 0.01, 0}, (snwVec3){0.1, 0.05, 0.06}, 2);
     static SkinText text;
-    MakeSkin(&text, &link, points, 1e3, 8);
+    MakeSkin(&text, &link, 1, points, 1e3, 8);
     for (int i = 0; i < points; ++i)
         text.anchors[i] = (snwPointAnchor){.count = 1, .links = {0}, .weights = {1}};
     uint64_t seed = 31;
@@ -703,7 +703,7 @@ TEST(pointskin, aPushedPointSinksByForceOverStiffness)
     snwLinkDef link = snwRagdoll_Box(
         snw_jointFixed, -1, (snwVec3){0, 0, 0}, (snwVec3){0, 0, 0}, (snwVec3){0.1, 0.1, 0.1}, 1);
     static SkinText text;
-    MakeSkin(&text, &link, 8, 1e4, 3);
+    MakeSkin(&text, &link, 1, 8, 1e4, 3);
     text.def.edgeCount = 0;
     for (int i = 0; i < 8; ++i)
         text.anchors[i] = (snwPointAnchor){.count = 1, .links = {0}, .weights = {1}};
@@ -799,7 +799,7 @@ TEST(pointskin, ringsSpreadAlongEdges)
     snwLinkDef link = snwRagdoll_Box(
         snw_jointFixed, -1, (snwVec3){0, 0, 0}, (snwVec3){0, 0, 0}, (snwVec3){0.1, 0.1, 0.1}, 1);
     static SkinText text;
-    MakeSkin(&text, &link, 10, 1e4, 3);
+    MakeSkin(&text, &link, 1, 10, 1e4, 3);
     text.def.edgeCount = 9;
     for (int i = 0; i < 10; ++i)
         text.anchors[i] = (snwPointAnchor){.count = 1, .links = {0}, .weights = {1}};

@@ -222,6 +222,33 @@ TEST(softcontact, farFromHomeAllIsTheSame)
     CHECK_NEAR(heights[1], heights[0], 1e-5);
 }
 
+TEST(softcontact, memoryThatRunsOutIsAnError)
+{
+    snwCountingAllocator counter = {0};
+    Run run = {.context = snwFixture_Context(1, snw_simdAuto, &counter)};
+    snwMessage message;
+    char* plain = snwFixture_Unpainted(SCENE(BLOCK("[0, 1, 0]"), ", " GROUND));
+    CHECK(snwSceneFile_Parse(run.context, plain, strlen(plain), "test", NULL, &run.file, &message) >= 0);
+    free(plain);
+    snwSimDef def = snwDefaultSimDef();
+    def.scene = run.file.scene;
+    snwResult result = snw_errorMemory;
+    int tries = 0;
+    for (; result < 0 && tries < 400; ++tries)
+    {
+        // The model stays with the character once it is made.
+        counter.failAt = counter.allocations + 1 + tries;
+        result = snwCreateSimWith(run.context, &def, &snwSoftcontactMethod, &run.sim, &message);
+        counter.failAt = 0;
+        CHECK(result >= 0 || result == snw_errorMemory);
+    }
+    CHECK(tries > 40 && result >= 0);
+    snwDestroySim(run.sim);
+    snwSceneFile_Close(&run.file);
+    snwDestroyContext(run.context);
+    CHECK_INT(counter.live, 0);
+}
+
 TEST(softcontact, whatItCannotDoItSays)
 {
     Run run;

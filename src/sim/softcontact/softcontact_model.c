@@ -168,7 +168,10 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
     double *damping = snwArena_Alloc(arena, points, 8), *edgeStiffness = snwArena_Alloc(arena, edges, 8);
     int(*pairs)[2] = snwArena_Alloc(arena, edges, sizeof *pairs);
     if (arena->failed)
+    {
+        snwSoft_DestroyModel(def->context, model);
         return snwFailMemory(message);
+    }
 
     model->pointCount = (int)points;
     for (size_t v = 0; v < vertices; ++v)
