@@ -222,6 +222,36 @@ TEST(softworld, publishedStiffnessesAreStable)
     Drop(0.2, false, 2e5, 0.008);
 }
 
+// The published comparison: a hard box stays where complementarity stops it, and bounces on penalty springs.
+TEST(softworld, penaltyContactBounces)
+{
+    static Box box;
+    static World w;
+    double rebound[2] = {0}, deepest[2] = {0};
+    for (int penalty = 0; penalty < 2; ++penalty)
+    {
+        BeginWorld(&w, 0.5, (snwVec3){0, 0, 1}, 0);
+        MakeBox(&box, (snwVec3){0, 0.6, 0}, (snwVec3){0.1, 0.1, 0.1}, 4, 1e4, 0.6);
+        snwSoftBody* body = AddBox(&w, &box);
+        EndWorld(&w);
+        w.settings.rigid = true, w.settings.h = 0.0005, w.settings.penalty = penalty == 1;
+        w.settings.penaltyStiffness = 1e4, w.settings.penaltyDamping = 4;
+        bool touched = false;
+        for (int i = 0; i < 2000; ++i)
+        {
+            Run(&w, 1);
+            touched = touched || ForceAlong(&w, (snwVec3){0, 1, 0}) > 0;
+            rebound[penalty] = touched ? fmax(rebound[penalty], Lowest(body)) : 0;
+            deepest[penalty] = fmin(deepest[penalty], Lowest(body));
+        }
+        FreeWorld(&w);
+    }
+    CHECK(rebound[0] < 0.01 * 0.5);
+    CHECK(rebound[1] > 0.2 * 0.5);
+    CHECK(rebound[1] < 0.5);
+    CHECK(deepest[1] < 100 * deepest[0]);
+}
+
 // Weight on springs without edges.
 TEST(softworld, aSoleSinksByItsWeight)
 {

@@ -344,6 +344,14 @@ void snwSoftBody_PushJoint(snwSoftBody* body, const double* row, double impulse)
         body->push[k] += impulse * row[k];
 }
 
+void snwSoftBody_Absorb(snwSoftBody* body)
+{
+    snwDense_Solve(&body->factor, body->push);
+    for (int k = 0; k < body->tree.freedom; ++k)
+        body->next[k] += body->push[k], body->push[k] = 0;
+    snwBodyTree_Twist(&body->tree, body->next);
+}
+
 // Takes back what loops are open by: the shortest way in the metric of A.
 static void CloseLoops(snwSoftBody* body)
 {
@@ -380,10 +388,8 @@ static void CloseLoops(snwSoftBody* body)
 void snwSoftBody_End(snwSoftBody* body)
 {
     snwBodyTree* tree = &body->tree;
-    snwDense_Solve(&body->factor, body->push);
-    for (int k = 0; k < tree->freedom; ++k)
-        body->u[k] = body->next[k] + body->push[k];
-    snwBodyTree_Twist(tree, body->u);
+    snwSoftBody_Absorb(body);
+    memcpy(body->u, body->next, (size_t)tree->freedom * sizeof *body->u);
     for (int i = 0; i < body->skinCount; ++i)
         snwPointSkin_TakeVelocities(&body->skins[i], tree);
 

@@ -95,6 +95,9 @@ double snwSoftBody_Compliance(const snwSoftTouch* a, const snwSoftTouch* b, cons
 void snwSoftBody_Push(snwSoftBody* body, const snwSoftTouch* touch, snwVec3 impulse);
 void snwSoftBody_PushJoint(snwSoftBody* body, const double* row, double impulse); // within the body
 
+// What was pushed so far becomes part of how it would move.
+void snwSoftBody_Absorb(snwSoftBody* body);
+
 void snwSoftBody_End(snwSoftBody* body);
 
 // About the tree's origin.

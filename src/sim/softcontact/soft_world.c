@@ -16,6 +16,8 @@ snwSoftSettings snwSoftWorld_DefaultSettings(void)
         .rest = 1e-4,
         .margin = 0.002,
         .recover = 0.2,
+        .penaltyStiffness = 2e4,
+        .penaltyDamping = 20,
         .compliance = 1e-4,
         .newtons = solver.newtons,
         .sweeps = solver.sweeps,
@@ -163,6 +165,7 @@ static void Probe(snwSoftWorld* world, const snwSoftSettings* settings, snwSoftC
         contact->key = key * world->def.solidCount + i;
         contact->solid = i, contact->otherBody = solid->body;
         contact->gap = gap, contact->normal = touch.normal, contact->drift = drift;
+        contact->slip = snwVec3_Sub(velocity, there);
         contact->tangents[0] = snwVec3_Perpendicular(touch.normal);
         contact->tangents[1] = snwVec3_Cross(touch.normal, contact->tangents[0]);
         contact->friction = FrictionOf(world, contact->body, i);
@@ -475,7 +478,7 @@ static void Solve(snwSoftWorld* world, const snwSoftSettings* settings)
         if (world->islandOf[island] != island)
             continue;
         world->island.contacts = 0;
-        for (int c = 0; c < world->contactCount; ++c)
+        for (int c = 0; c < world->contactCount && !settings->penalty; ++c)
             if (world->islandOf[world->contacts[c].body] == island)
                 world->order[world->island.first + world->island.contacts++] = c;
         SolveIsland(world, settings, island);
@@ -487,10 +490,37 @@ static void Solve(snwSoftWorld* world, const snwSoftSettings* settings)
 // ---------------------------------------------------------------------------------------------------------------------
 // The step
 
+static void PushContact(snwSoftWorld* world, const snwSoftContact* contact)
+{
+    snwSoftBody_Push(&world->def.bodies[contact->body], &contact->touch, contact->impulse);
+    if (contact->otherBody >= 0)
+        snwSoftBody_Push(&world->def.bodies[contact->otherBody], &contact->other, snwVec3_Negate(contact->impulse));
+}
+
+// Contacts by springs and dampers.
+static void Penalize(snwSoftWorld* world, const snwSoftSettings* settings)
+{
+    for (int c = 0; c < world->contactCount; ++c)
+    {
+        snwSoftContact* contact = &world->contacts[c];
+        double speed = snwVec3_Dot(contact->slip, contact->normal), depth = fmax(-contact->gap, 0);
+        double push = fmax(0, settings->penaltyStiffness * depth - settings->penaltyDamping * speed);
+        snwVec3 slide = snwVec3_MulAdd(contact->slip, -speed, contact->normal);
+        double sliding = snwVec3_Length(slide), rub = settings->penaltyDamping;
+        if (rub * sliding > contact->friction * push)
+            rub = contact->friction * push / sliding;
+        snwVec3 force = snwVec3_MulAdd(snwVec3_Scale(contact->normal, push), -rub, slide);
+        contact->impulse = snwVec3_Scale(force, contact->gap < 0 ? settings->h : 0);
+        PushContact(world, contact);
+    }
+    for (int b = 0; b < world->def.bodyCount; ++b)
+        snwSoftBody_Absorb(&world->def.bodies[b]);
+}
+
 static void Apply(snwSoftWorld* world, const snwSoftSettings* settings)
 {
     world->memoryCount = 0;
-    for (int c = 0; c < world->contactCount; ++c)
+    for (int c = 0; c < world->contactCount && !settings->penalty; ++c)
     {
         snwSoftContact* contact = &world->contacts[c];
         contact->impulse = (snwVec3){0, 0, 0};
@@ -498,9 +528,7 @@ static void Apply(snwSoftWorld* world, const snwSoftSettings* settings)
             contact->impulse = snwVec3_MulAdd(contact->impulse, world->lambda[contact->row + d], Axis(contact, d));
         if (world->lambda[contact->row] == 0)
             continue;
-        snwSoftBody_Push(&world->def.bodies[contact->body], &contact->touch, contact->impulse);
-        if (contact->otherBody >= 0)
-            snwSoftBody_Push(&world->def.bodies[contact->otherBody], &contact->other, snwVec3_Negate(contact->impulse));
+        PushContact(world, contact);
         world->memory[world->memoryCount++] = (snwSoftMemory){contact->key, contact->impulse};
     }
 
@@ -528,6 +556,8 @@ snwResult snwSoftWorld_Step(
     }
     if (result != snw_ok)
         return result;
+    if (settings->penalty)
+        Penalize(world, settings);
     Solve(world, settings);
     Apply(world, settings);
     for (int b = 0; b < world->def.bodyCount; ++b)

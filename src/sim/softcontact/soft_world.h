@@ -49,6 +49,7 @@ typedef struct snwSoftContact
     int solid, otherBody; // < 0: of the world
     snwSoftTouch other;
     snwVec3 normal, tangents[2], drift; // drift: the solid's own velocity there, m/s
+    snwVec3 slip;                       // m/s, against the other side when the step began
     double gap, friction;
     bool rigid;
     int row;         // of lambda
@@ -68,6 +69,10 @@ typedef struct snwSoftSettings
     double compliance; // of rigid contacts, of their row's W
     double stiffness;  // N/m and N s/m of their normal rows, in place of it; 0: none
     double damping;
+    // In place of the problem, to compare with: forces max(0, k depth - c speed) on points that are inside, and up to
+    // mu times that against their sliding, c times its speed at most. As of the start of the step.
+    bool penalty;
+    double penaltyStiffness, penaltyDamping; // N/m, N s/m
     snwCoulombShape shape;
     snwCoulombStart start;
     int newtons, sweeps;

@@ -20,6 +20,7 @@ static const char* const s_modes[] = {"adaptive", "rigid", NULL};
 static const char* const s_integrations[] = {"implicit", "explicit", NULL};
 static const char* const s_cones[] = {"cone", "pyramid4", "pyramid8", NULL};
 static const char* const s_solvers[] = {"newton", "sweeps", NULL};
+static const char* const s_contacts[] = {"complementarity", "penalty", NULL};
 static const char* const s_starts[] = {"warm", "zero", "ones", "random", NULL};
 
 #define REAL(name_, unit_, lower_, upper_, initial_, live_, help_)                                                     \
@@ -73,6 +74,12 @@ static const snwParamInfo s_params[snw_softParamCount] = {
     [snw_softStart] = CHOICE("softcontact.start", s_starts, 4,
         "what the solver begins with: impulses of the substep before, 0, 1 N s"
         " or random ones"),
+    [snw_softContact] = CHOICE("softcontact.contact", s_contacts, 2,
+        "complementarity: nobody goes deeper; penalty: springs and dampers instead, to compare with"),
+    [snw_softPenalty] = REAL(
+        "softcontact.penalty_stiffness", "N/m", 0, 1e9, 2e4, true, "of penalty contact, per point"),
+    [snw_softPenaltyDamping] = REAL(
+        "softcontact.penalty_damping", "N s/m", 0, 1e9, 20, true, "of penalty contact, per point"),
 };
 
 static const snwMeasureInfo s_measures[snw_softMeasureCount] = {
@@ -294,6 +301,9 @@ static snwSoftSettings SettingsOf(const snwSim* sim, double h)
     settings.shape = (snwCoulombShape)snwSim_Param(sim, snw_softCone);
     settings.start = (snwCoulombStart)snwSim_Param(sim, snw_softStart);
     settings.sweeps = (int)snwSim_Param(sim, snw_softSweeps);
+    settings.penalty = snwSim_Param(sim, snw_softContact) == 1;
+    settings.penaltyStiffness = snwSim_Param(sim, snw_softPenalty);
+    settings.penaltyDamping = snwSim_Param(sim, snw_softPenaltyDamping);
     settings.tolerance = snwSim_Param(sim, snw_softTolerance);
     if (snwSim_Param(sim, snw_softSolver) == 1)
         settings.newtons = 0;

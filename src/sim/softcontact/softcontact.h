@@ -32,6 +32,9 @@ enum
     snw_softCompliance,
     snw_softRecover,
     snw_softStart,
+    snw_softContact,
+    snw_softPenalty,
+    snw_softPenaltyDamping,
     snw_softParamCount,
 
     snw_softMemoryRoom = 512 // contacts of a body whose impulses are kept
