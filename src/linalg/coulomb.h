@@ -11,12 +11,13 @@
 //
 // How: rows are scaled to a unit diagonal. Newton's method on the natural map of the problem (Alart and Curnier 1991)
 //     F(x) = x - P(x - w),  P the projection onto S of the radius that the normal row has there,
-// with LU and a line search is exact in a few steps, or fails where the matrix is singular or the search is stuck. Then
-// sweeps of block Gauss-Seidel, each block solved exactly, bring it closer, and Newton has another try. What comes out
-// is always in the cones, and the best that was seen.
+// with LU and a short line search is exact in a few steps, or fails where the matrix is singular or the steps go round
+// in circles. Then problems that yield to the last answer, less and less, and sweeps of block Gauss-Seidel, each block
+// solved exactly, bring it closer, and Newton has another try. What comes out is always in the cones, and the best that
+// was seen.
 //
-// Redundant rigid contacts (a box on twenty points) have no unique impulses. Give their rows a compliance: of 1e-3 of
-// the row's W, say. Without any the sum of their effects is still found, by sweeps, to about 1e-5.
+// Redundant rigid contacts (a box on twenty points) have no unique impulses: without a compliance what comes out is one
+// of many, with the same effect.
 
 #pragma once
 
