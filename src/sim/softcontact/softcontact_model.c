@@ -19,39 +19,50 @@ static double Own(const snwModelDef* def, int param)
     return def->params[snw_sharedParamCount + param];
 }
 
+static int FirstJointOf(const snwCharacterDef* character, int bone)
+{
+    for (int j = 0; j < character->jointCount; ++j)
+        if (character->joints[j].bone == bone)
+            return j;
+    return -1;
+}
+
+// The first bone that has no link yet and whose joint's other side has one; -1: all that are left hang in circles.
+static int NextBone(const snwSoftModel* model, const snwCharacterDef* character)
+{
+    for (int b = 0; b < character->boneCount; ++b)
+    {
+        int joint = FirstJointOf(character, b), parent = joint < 0 ? -1 : character->joints[joint].parentBone;
+        if (model->linkOfBone[b] < 0 && (parent < 0 || model->linkOfBone[parent] >= 0))
+            return b;
+    }
+    return -1;
+}
+
 // A body's bones become links, parents first. A bone hangs on the bone of its first joint; joints beyond that, and
 // those that would close a circle, are loops.
 static void PlaceLinks(snwSoftModel* model, const snwCharacterDef* character)
 {
-    int bones = character->boneCount, placed = 0;
+    int bones = character->boneCount;
     for (int b = 0; b < bones; ++b)
         model->linkOfBone[b] = -1;
     for (int j = 0; j < character->jointCount; ++j)
         model->linkOfJoint[j] = -1;
-    while (placed < bones)
+    for (int placed = 0; placed < bones; ++placed)
     {
-        int before = placed;
-        for (int pass = 0; pass < 2 && placed == before; ++pass)
-            for (int b = 0; b < bones && (pass == 0 || placed == before); ++b)
-            {
-                if (model->linkOfBone[b] >= 0)
-                    continue;
-                int joint = 0;
-                while (joint < character->jointCount && character->joints[joint].bone != b)
-                    ++joint;
-                bool hangs = joint < character->jointCount && pass == 0; // second pass: a circle is cut
-                int parent = hangs ? character->joints[joint].parentBone : -1;
-                if (parent >= 0 && model->linkOfBone[parent] < 0)
-                    continue;
-                snwLinkDef* link = &model->links[placed];
-                link->joint = hangs ? character->joints[joint] : snwDefaultJointDef();
-                if (!hangs)
-                    link->joint.type = snw_jointFree, link->joint.position = character->bones[b].head;
-                link->joint.bone = placed, link->joint.parentBone = parent < 0 ? -1 : model->linkOfBone[parent];
-                model->linkOfBone[b] = placed++;
-                if (hangs)
-                    model->linkOfJoint[joint] = model->linkOfBone[b];
-            }
+        int bone = NextBone(model, character), joint = bone < 0 ? -1 : FirstJointOf(character, bone);
+        for (int b = 0; bone < 0; ++b) // a circle is cut at its first bone
+            bone = model->linkOfBone[b] < 0 ? b : -1;
+
+        snwLinkDef* link = &model->links[placed];
+        link->joint = joint >= 0 ? character->joints[joint] : snwDefaultJointDef();
+        if (joint < 0)
+            link->joint.type = snw_jointFree, link->joint.position = character->bones[bone].head;
+        int parent = joint >= 0 ? character->joints[joint].parentBone : -1;
+        link->joint.bone = placed, link->joint.parentBone = parent < 0 ? -1 : model->linkOfBone[parent];
+        model->linkOfBone[bone] = placed;
+        if (joint >= 0)
+            model->linkOfJoint[joint] = placed;
     }
     model->linkCount = bones;
     for (int j = 0; j < character->jointCount; ++j)
