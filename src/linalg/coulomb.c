@@ -1,0 +1,680 @@
+// Scaled by s_i = 1 / sqrt(W_ii + compliance_i), the mean of both for tangents, lambda = s x, so that the natural map
+// needs no parameters of its own and unlike units do not mix; friction becomes mu s_n / s_t.
+
+#include "linalg/coulomb.h"
+
+#include "linalg/lu.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static const double s_slope = 1e-4;  // of a decrease that the line search accepts
+static const double s_yield = 1e-11; // of a row's diagonal, for Newton's matrix alone
+static const double s_firstYield = 1e-1, s_lastYield = 1e-7;
+static const double s_silent = 1e-300; // lambda below it is none
+
+enum
+{
+    snw_firstSweeps = 5, // from a cold start, before Newton's first try
+    snw_moreSweeps = 25, // between its tries
+    snw_tryNewtons = 25, // of one try
+    snw_halvings = 2,
+    snw_angleSteps = 60 // of the root of a sliding block, at most
+};
+
+typedef struct Work
+{
+    const snwCoulombDef* def;
+    int n;
+    double* a;        // scaled matrix
+    double* q;        // scaled
+    double* scale;    // s
+    double* friction; // by block
+    double *x, *w, *f;
+    double *trial, *step, *best;
+    double bestResidual;
+    double yield; // of every row besides, about x as it was in `centre`
+    double* centre;
+    double* jacobian; // of the rows that are alive
+    int *alive, *pivots;
+    snwCoulombReport report;
+} Work;
+
+snwCoulombDef snwCoulomb_DefaultDef(void)
+{
+    return (snwCoulombDef){.start = snw_coulombWarm, .newtons = 100, .sweeps = 200, .tolerance = 1e-9};
+}
+
+size_t snwCoulomb_ScratchCount(int rows)
+{
+    size_t n = (size_t)rows;
+    return 2 * n * n + 12 * n;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Shapes
+
+// Where the radius is 1. Of polygons: the side or corner.
+typedef struct Projection
+{
+    double point[2];
+    double slope[2][2]; // of the point by what is projected
+    double radial[2];   // of the point by the radius
+} Projection;
+
+static int SidesOf(snwCoulombShape shape)
+{
+    return shape == snw_coulombPyramid4 ? 4 : shape == snw_coulombPyramid8 ? 8 : 0;
+}
+
+static void Corner(int sides, int k, double corner[2])
+{
+    static const double root = 0.70710678118654752440;
+    static const double eight[8][2] = {
+        {1, 0}, {root, root}, {0, 1}, {-root, root}, {-1, 0}, {-root, -root}, {0, -1}, {root, -root}};
+    int i = (k % sides) * (8 / sides);
+    corner[0] = eight[i][0], corner[1] = eight[i][1];
+}
+
+static Projection Inside(const double b[2])
+{
+    return (Projection){{b[0], b[1]}, {{1, 0}, {0, 1}}, {0, 0}};
+}
+
+static Projection OntoDisc(const double b[2], double radius)
+{
+    double length = hypot(b[0], b[1]);
+    if (length <= radius)
+        return Inside(b);
+    double e[2] = {b[0] / length, b[1] / length}, along = radius / length;
+    return (Projection){{radius * e[0], radius * e[1]},
+        {{along * (1 - e[0] * e[0]), -along * e[0] * e[1]}, {-along * e[0] * e[1], along * (1 - e[1] * e[1])}},
+        {e[0], e[1]}};
+}
+
+static Projection OntoPolygon(const double b[2], double radius, int sides)
+{
+    Projection nearest = Inside(b);
+    double least = INFINITY;
+    bool inside = true;
+    for (int k = 0; k < sides; ++k)
+    {
+        double from[2], to[2], d[2];
+        Corner(sides, k, from), Corner(sides, k + 1, to);
+        d[0] = to[0] - from[0], d[1] = to[1] - from[1];
+        double length = hypot(d[0], d[1]), out[2] = {d[1] / length, -d[0] / length};
+        double far = from[0] * out[0] + from[1] * out[1]; // of the side, at radius 1
+        if (out[0] * b[0] + out[1] * b[1] <= radius * far)
+            continue;
+        inside = false;
+        double t = ((b[0] - radius * from[0]) * d[0] + (b[1] - radius * from[1]) * d[1]) / (length * length);
+        Projection onto;
+        if (t > 0 && t < radius)
+            onto = (Projection){{radius * from[0] + t * d[0], radius * from[1] + t * d[1]},
+                {{d[0] * d[0] / (length * length), d[0] * d[1] / (length * length)},
+                    {d[0] * d[1] / (length * length), d[1] * d[1] / (length * length)}},
+                {far * out[0], far * out[1]}};
+        else
+        {
+            const double* corner = t <= 0 ? from : to;
+            onto = (Projection){{radius * corner[0], radius * corner[1]}, {{0, 0}, {0, 0}}, {corner[0], corner[1]}};
+        }
+        double away = hypot(b[0] - onto.point[0], b[1] - onto.point[1]);
+        if (away < least)
+            least = away, nearest = onto;
+    }
+    return inside ? Inside(b) : nearest;
+}
+
+static Projection Project(snwCoulombShape shape, const double b[2], double radius)
+{
+    int sides = SidesOf(shape);
+    return sides == 0 ? OntoDisc(b, radius) : OntoPolygon(b, radius, sides);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The natural map
+
+static void Velocities(const Work* k, const double* x, double* w)
+{
+    for (int i = 0; i < k->n; ++i)
+    {
+        const double* row = k->a + (size_t)i * (size_t)k->n;
+        double s[4] = {0};
+        int j = 0;
+        for (; j + 4 <= k->n; j += 4)
+            for (int c = 0; c < 4; ++c)
+                s[c] += row[j + c] * x[j + c];
+        double sum = k->q[i] + ((s[0] + s[1]) + (s[2] + s[3]));
+        for (; j < k->n; ++j)
+            sum += row[j] * x[j];
+        w[i] = sum + k->yield * (x[i] - k->centre[i]);
+    }
+}
+
+// f = F(x); w is left for whoever needs it.
+static void Map(const Work* k, const double* x, double* w, double* f)
+{
+    Velocities(k, x, w);
+    for (int b = 0; b < k->def->blockCount; ++b)
+    {
+        const snwCoulombBlock* block = &k->def->blocks[b];
+        int n = block->row;
+        double a = x[n] - w[n];
+        f[n] = block->kind == snw_coulombEqual || a > 0 ? w[n] : x[n];
+        if (block->kind != snw_coulombFriction)
+            continue;
+        const double slid[2] = {x[n + 1] - w[n + 1], x[n + 2] - w[n + 2]};
+        Projection p = Project(k->def->shape, slid, k->friction[b] * fmax(a, 0));
+        f[n + 1] = x[n + 1] - p.point[0], f[n + 2] = x[n + 2] - p.point[1];
+    }
+}
+
+static double ResidualOf(const Work* k, const double* x, const double* f)
+{
+    double most = 0, largest = 0;
+    for (int i = 0; i < k->n; ++i)
+    {
+        most = fmax(most, fabs(k->scale[i] * f[i]));
+        largest = fmax(largest, fabs(k->scale[i] * x[i]));
+        if (!isfinite(f[i]))
+            return INFINITY;
+    }
+    return most == 0 ? 0 : most / fmax(largest, s_silent);
+}
+
+static double Merit(const Work* k, const double* f)
+{
+    double sum = 0;
+    for (int i = 0; i < k->n; ++i)
+        sum += f[i] * f[i];
+    return sum;
+}
+
+// Into the cones.
+static void Restrict(const Work* k, double* x)
+{
+    for (int b = 0; b < k->def->blockCount; ++b)
+    {
+        const snwCoulombBlock* block = &k->def->blocks[b];
+        int n = block->row;
+        if (block->kind == snw_coulombEqual)
+            continue;
+        x[n] = fmax(x[n], 0);
+        if (block->kind != snw_coulombFriction)
+            continue;
+        Projection p = Project(k->def->shape, x + n + 1, k->friction[b] * x[n]);
+        x[n + 1] = p.point[0], x[n + 2] = p.point[1];
+    }
+}
+
+// Keeps x, put into the cones, if it is the best so far. Returns its residual.
+static double Remember(Work* k, const double* x)
+{
+    memcpy(k->trial, x, (size_t)k->n * sizeof *x);
+    Restrict(k, k->trial);
+    Map(k, k->trial, k->step, k->f);
+    double residual = ResidualOf(k, k->trial, k->f);
+    if (residual < k->bestResidual)
+    {
+        k->bestResidual = residual;
+        memcpy(k->best, k->trial, (size_t)k->n * sizeof *x);
+    }
+    return residual;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Newton
+
+// Adds scale times row i of A, of what is alive, to a row of the matrix; and to the right side what the dead give.
+static void AddMatrixRow(const Work* k, int i, double scale, int count, double* row, double* right)
+{
+    const double* from = k->a + (size_t)i * (size_t)k->n;
+    if (scale == 0)
+        return;
+    for (int c = 0; c < count; ++c)
+        row[c] += scale * from[k->alive[c]];
+    row[k->pivots[i]] += scale * k->yield;
+    for (int j = 0; j < k->n; ++j)
+        if (k->pivots[j] < 0 && k->x[j] != 0) // dead: falls to 0
+            *right += scale * from[j] * k->x[j];
+}
+
+// Rows whose impulse is simply 0 are dead: contacts that open. alive, and places in pivots: -1.
+static int ListAlive(Work* k)
+{
+    int count = 0;
+    for (int b = 0; b < k->def->blockCount; ++b)
+    {
+        const snwCoulombBlock* block = &k->def->blocks[b];
+        int n = block->row, rows = block->kind == snw_coulombFriction ? 3 : 1;
+        bool open = block->kind != snw_coulombEqual && k->x[n] - k->w[n] <= 0;
+        for (int r = n; r < n + rows; ++r)
+        {
+            k->pivots[r] = open ? -1 : count;
+            if (!open)
+                k->alive[count++] = r;
+        }
+    }
+    return count;
+}
+
+// Fills Newton's system; the right sides are in step, by place.
+static void FillRows(Work* k, int count)
+{
+    for (int b = 0; b < k->def->blockCount; ++b)
+    {
+        const snwCoulombBlock* block = &k->def->blocks[b];
+        int n = block->row, place = k->pivots[n];
+        if (place < 0)
+            continue;
+        double* rows = k->jacobian + (size_t)place * (size_t)count;
+        int rowCount = block->kind == snw_coulombFriction ? 3 : 1;
+        memset(rows, 0, (size_t)rowCount * (size_t)count * sizeof *rows);
+
+        // F_n = w_n
+        k->step[place] = -k->f[n];
+        AddMatrixRow(k, n, 1, count, rows, &k->step[place]);
+        rows[place] += s_yield;
+        if (rowCount == 1)
+            continue;
+
+        // F_t = x_t - P(x_t - w_t, mu (x_n - w_n))
+        const double slid[2] = {k->x[n + 1] - k->w[n + 1], k->x[n + 2] - k->w[n + 2]};
+        Projection p = Project(k->def->shape, slid, k->friction[b] * (k->x[n] - k->w[n]));
+        for (int c = 0; c < 2; ++c)
+        {
+            double *row = rows + (size_t)(1 + c) * (size_t)count, *right = &k->step[place + 1 + c];
+            double radial = k->friction[b] * p.radial[c];
+            *right = -k->f[n + 1 + c];
+            AddMatrixRow(k, n, radial, count, row, right);
+            AddMatrixRow(k, n + 1, p.slope[c][0], count, row, right);
+            AddMatrixRow(k, n + 2, p.slope[c][1], count, row, right);
+            row[place] -= radial;
+            for (int d = 0; d < 2; ++d)
+                row[place + 1 + d] += (c == d) - p.slope[c][d];
+            row[place + 1 + c] += s_yield;
+        }
+    }
+}
+
+// One step from x, whose w and f are known. Where nothing on the way is better, the shortest is taken all the same: F
+// has kinks, and behind one it may have to rise before it falls. (Steps that must get better left 6 % of the problems
+// of a figure that lies on hard balls unsolved, these 0.1 %.) False: the matrix is singular.
+static bool NewtonStep(Work* k)
+{
+    int n = k->n, count = ListAlive(k);
+    FillRows(k, count);
+    int* pivots = k->alive + n; // behind
+    if (!snwLu_Factor(count, k->jacobian, count, pivots))
+        return false;
+    snwLu_Solve(count, k->jacobian, count, pivots, k->step);
+
+    // From places to rows; the dead fall to 0.
+    for (int i = n; i-- > 0;)
+        k->trial[i] = k->pivots[i] < 0 ? -k->x[i] : k->step[k->pivots[i]];
+    double before = Merit(k, k->f), size = 1;
+    memcpy(k->step, k->trial, (size_t)n * sizeof *k->step);
+    for (int halving = 0; halving <= snw_halvings; ++halving, size *= 0.5)
+    {
+        for (int i = 0; i < n; ++i)
+            k->trial[i] = k->x[i] + size * k->step[i];
+        Map(k, k->trial, k->w, k->f);
+        double merit = Merit(k, k->f);
+        if (merit <= (1 - s_slope * size) * before || (halving == snw_halvings && isfinite(merit)))
+        {
+            memcpy(k->x, k->trial, (size_t)n * sizeof *k->x);
+            return true;
+        }
+    }
+    Map(k, k->x, k->w, k->f);
+    return false;
+}
+
+// True: F is small enough.
+static bool Newton(Work* k, int most)
+{
+    Map(k, k->x, k->w, k->f);
+    for (int i = 0; i < most && k->report.newtons < k->def->newtons; ++i)
+    {
+        if (ResidualOf(k, k->x, k->f) <= 0.5 * k->def->tolerance)
+            return true;
+        ++k->report.newtons;
+        if (!NewtonStep(k))
+            return false;
+    }
+    return ResidualOf(k, k->x, k->f) <= 0.5 * k->def->tolerance;
+}
+
+// Where Newton's steps are lost, or the matrix is singular, the problem that yields to x besides has a better one; its
+// solution is closer to ours than x was. So on with less and less of it.
+static void NewtonThatYields(Work* k)
+{
+    for (double yield = s_firstYield; yield >= s_lastYield; yield *= 0.1)
+    {
+        k->yield = yield;
+        memcpy(k->centre, k->x, (size_t)k->n * sizeof *k->x);
+        bool found = Newton(k, snw_tryNewtons);
+        k->yield = 0;
+        if (!found || Remember(k, k->x) <= k->def->tolerance)
+            return;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Sweeps
+
+// A block by itself: velocities a l + b.
+typedef struct Local
+{
+    double a[3][3], b[3];
+    double friction;
+} Local;
+
+// The tangent impulse under drag, and the normal one with it: (S + drag) l_t = -b_t', S being what is left of the
+// tangents when the normal row is kept at 0.
+static void Dragged(const Local* p, double drag, double l[3])
+{
+    double nn = p->a[0][0], bn = p->b[0] / nn;
+    double s00 = p->a[1][1] - p->a[1][0] * p->a[0][1] / nn + drag, s01 = p->a[1][2] - p->a[1][0] * p->a[0][2] / nn;
+    double s10 = p->a[2][1] - p->a[2][0] * p->a[0][1] / nn, s11 = p->a[2][2] - p->a[2][0] * p->a[0][2] / nn + drag;
+    double b0 = p->b[1] - p->a[1][0] * bn, b1 = p->b[2] - p->a[2][0] * bn, det = s00 * s11 - s01 * s10;
+    det = det > 1e-14 * (s00 * s11) ? det : 1e-14 * (s00 * s11 + s_silent);
+    l[1] = -(s11 * b0 - s01 * b1) / det, l[2] = -(s00 * b1 - s10 * b0) / det;
+    l[0] = -(p->b[0] + p->a[0][1] * l[1] + p->a[0][2] * l[2]) / nn;
+}
+
+// > 0: outside the cone.
+static double Beyond(const Local* p, const double l[3])
+{
+    return hypot(l[1], l[2]) - p->friction * l[0];
+}
+
+// A block that presses has a solution: without drag it sticks, if that is in the cone; else somewhere between no drag
+// and endless drag, which leaves l_t = 0 and l_n > 0, the cone is met, whatever the coupling (Painleve's rod, too).
+static void SolveRound(const Local* p, double l[3])
+{
+    l[0] = l[1] = l[2] = 0;
+    if (p->b[0] >= 0)
+        return;
+    if (p->friction == 0)
+    {
+        l[0] = -p->b[0] / p->a[0][0];
+        return;
+    }
+    double low = 0, high = p->a[1][1] + p->a[2][2], at[3];
+    Dragged(p, 0, l);
+    double lowBeyond = Beyond(p, l);
+    if (lowBeyond <= 0 && l[0] >= 0)
+        return;
+    for (int i = 0; i < 200; ++i, low = high, high *= 4)
+    {
+        Dragged(p, high, l);
+        if (Beyond(p, l) <= 0)
+            break;
+    }
+
+    // Bisection, and false position where that is faster.
+    double highBeyond = Beyond(p, l);
+    Dragged(p, low, at);
+    lowBeyond = Beyond(p, at);
+    for (int i = 0; i < snw_angleSteps && high - low > 1e-15 * high; ++i)
+    {
+        double middle = 0.5 * (low + high);
+        if (i % 3 != 2)
+            middle = low + (high - low) * lowBeyond / (lowBeyond - highBeyond);
+        Dragged(p, middle, at);
+        double beyond = Beyond(p, at);
+        if (beyond > 0)
+            low = middle, lowBeyond = beyond;
+        else
+        {
+            high = middle, highBeyond = beyond;
+            memcpy(l, at, sizeof at);
+            if (beyond > -1e-15 * p->friction * at[0])
+                break;
+        }
+    }
+}
+
+// w of a block's impulses.
+static void LocalVelocities(const Local* p, const double l[3], double w[3])
+{
+    for (int i = 0; i < 3; ++i)
+        w[i] = p->b[i] + p->a[i][0] * l[0] + p->a[i][1] * l[1] + p->a[i][2] * l[2];
+}
+
+// On the side from corner `from`, along d: l_t = mu l_n from + y d with w_n = 0 and w_t . d = 0. y: NAN for a corner.
+static bool SolveSide(const Local* p, const double from[2], const double d[2], double l[3])
+{
+    double mu = p->friction;
+    double nn = p->a[0][0] + mu * (p->a[0][1] * from[0] + p->a[0][2] * from[1]);
+    double nd = p->a[0][1] * d[0] + p->a[0][2] * d[1], dn = 0, dd = 0, bd = p->b[1] * d[0] + p->b[2] * d[1];
+    for (int i = 0; i < 2; ++i)
+    {
+        dn += d[i] * (p->a[1 + i][0] + mu * (p->a[1 + i][1] * from[0] + p->a[1 + i][2] * from[1]));
+        dd += d[i] * (p->a[1 + i][1] * d[0] + p->a[1 + i][2] * d[1]);
+    }
+    double det = nn * dd - nd * dn;
+    if (!(fabs(det) > 1e-14 * fabs(nn * dd)))
+        return false;
+    double y = (nn * -bd - dn * -p->b[0]) / det;
+    l[0] = (-p->b[0] * dd + nd * bd) / det;
+    l[1] = mu * l[0] * from[0] + y * d[0], l[2] = mu * l[0] * from[1] + y * d[1];
+    return l[0] >= 0 && y >= 0 && y <= mu * l[0];
+}
+
+// All sides and corners are tried.
+static void SolvePolygon(const Local* p, int sides, double l[3])
+{
+    double w[3];
+    l[0] = l[1] = l[2] = 0;
+    if (p->b[0] >= 0)
+        return;
+    Dragged(p, 0, l);
+    Projection stuck = OntoPolygon(l + 1, p->friction * l[0], sides);
+    if (l[0] >= 0 && stuck.slope[0][0] == 1 && stuck.slope[1][1] == 1)
+        return;
+    for (int k = 0; k < sides; ++k)
+    {
+        double before[2], from[2], to[2];
+        Corner(sides, k + sides - 1, before), Corner(sides, k, from), Corner(sides, k + 1, to);
+        double d[2] = {to[0] - from[0], to[1] - from[1]}, back[2] = {before[0] - from[0], before[1] - from[1]};
+        double rate = p->a[0][0] + p->friction * (p->a[0][1] * from[0] + p->a[0][2] * from[1]);
+        if (rate > 0)
+        {
+            l[0] = -p->b[0] / rate;
+            l[1] = p->friction * l[0] * from[0], l[2] = p->friction * l[0] * from[1];
+            LocalVelocities(p, l, w);
+            if (w[1] * d[0] + w[2] * d[1] >= 0 && w[1] * back[0] + w[2] * back[1] >= 0)
+                return;
+        }
+        if (SolveSide(p, from, d, l))
+        {
+            LocalVelocities(p, l, w);
+            if (w[1] * d[1] - w[2] * d[0] <= 0) // against the outward normal
+                return;
+        }
+    }
+    SolveRound(p, l); // rounding left none: near enough for a sweep
+    Projection in = OntoPolygon(l + 1, p->friction * l[0], sides);
+    l[1] = in.point[0], l[2] = in.point[1];
+}
+
+// Each block in turn, the others as they are.
+static void Sweep(Work* k, bool backward)
+{
+    int n = k->n, blocks = k->def->blockCount, sides = SidesOf(k->def->shape);
+    for (int i = 0; i < blocks; ++i)
+    {
+        int b = backward ? blocks - 1 - i : i, row = k->def->blocks[b].row;
+        snwCoulombKind kind = k->def->blocks[b].kind;
+        int rows = kind == snw_coulombFriction ? 3 : 1;
+        Local p = {.friction = k->friction[b]};
+        for (int r = 0; r < rows; ++r)
+        {
+            const double* a = k->a + (size_t)(row + r) * (size_t)n;
+            double s[4] = {0};
+            int j = 0;
+            for (; j + 4 <= n; j += 4)
+                for (int c = 0; c < 4; ++c)
+                    s[c] += a[j + c] * k->x[j + c];
+            p.b[r] = k->q[row + r] + ((s[0] + s[1]) + (s[2] + s[3]));
+            for (; j < n; ++j)
+                p.b[r] += a[j] * k->x[j];
+            for (int c = 0; c < rows; ++c)
+                p.a[r][c] = a[row + c];
+        }
+        for (int r = 0; r < rows; ++r)
+            for (int c = 0; c < rows; ++c)
+                p.b[r] -= p.a[r][c] * k->x[row + c];
+        if (rows == 1)
+        {
+            double x = -p.b[0] / p.a[0][0];
+            k->x[row] = kind == snw_coulombEqual ? x : fmax(x, 0);
+        }
+        else if (sides == 0)
+            SolveRound(&p, k->x + row);
+        else
+            SolvePolygon(&p, sides, k->x + row);
+    }
+}
+
+// Forward and backward by turns.
+static void SweepFor(Work* k, int count)
+{
+    for (int i = 0; i < count; ++i)
+    {
+        Sweep(k, i % 2 == 1);
+        ++k->report.sweeps;
+    }
+    Remember(k, k->x);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// All of it
+
+static void* Take(double** at, size_t count)
+{
+    double* taken = *at;
+    *at += count;
+    return taken;
+}
+
+static void Scale(Work* k)
+{
+    const snwCoulombDef* def = k->def;
+    int n = k->n;
+    for (int i = 0; i < n; ++i)
+        k->scale[i] = def->w[(size_t)i * (size_t)def->stride + (size_t)i] + def->compliance[i];
+    for (int b = 0; b < def->blockCount; ++b)
+    {
+        int row = def->blocks[b].row;
+        if (def->blocks[b].kind == snw_coulombFriction)
+            k->scale[row + 1] = k->scale[row + 2] = 0.5 * (k->scale[row + 1] + k->scale[row + 2]);
+    }
+    for (int i = 0; i < n; ++i) // what nothing moves keeps its velocity
+        k->scale[i] = k->scale[i] > s_silent ? 1 / sqrt(k->scale[i]) : 1;
+    for (int b = 0; b < def->blockCount; ++b)
+    {
+        int row = def->blocks[b].row;
+        bool rubs = def->blocks[b].kind == snw_coulombFriction;
+        k->friction[b] = rubs ? def->blocks[b].friction * k->scale[row] / k->scale[row + 1] : 0;
+    }
+    for (int i = 0; i < n; ++i)
+    {
+        const double* from = def->w + (size_t)i * (size_t)def->stride;
+        double* to = k->a + (size_t)i * (size_t)n;
+        for (int j = 0; j < n; ++j)
+            to[j] = k->scale[i] * (from[j] + (i == j ? def->compliance[i] : 0)) * k->scale[j];
+        if (!(to[i] > 0))
+            to[i] = 1;
+        k->q[i] = k->scale[i] * def->q[i];
+    }
+}
+
+static Work Prepare(const snwCoulombDef* def)
+{
+    Work k = {.def = def, .n = def->rows, .bestResidual = INFINITY};
+    size_t n = (size_t)def->rows;
+    double* at = def->scratch;
+    k.a = Take(&at, n * n), k.jacobian = Take(&at, n * n);
+    k.q = Take(&at, n), k.scale = Take(&at, n), k.friction = Take(&at, n);
+    k.x = Take(&at, n), k.w = Take(&at, n), k.f = Take(&at, n);
+    k.trial = Take(&at, n), k.step = Take(&at, n), k.best = Take(&at, n);
+    k.centre = Take(&at, n);
+    k.alive = Take(&at, n), k.pivots = Take(&at, n); // two ints to a double: alive has room for n more
+    Scale(&k);
+    return k;
+}
+
+static void PutStart(Work* k)
+{
+    const snwCoulombDef* def = k->def;
+    uint64_t seed = def->seed * 0x9E3779B97F4A7C15u + 1;
+    for (int i = 0; i < k->n; ++i)
+    {
+        seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+        double l = 0;
+        switch (def->start)
+        {
+            case snw_coulombWarm:
+                l = isfinite(def->lambda[i]) ? def->lambda[i] : 0;
+                break;
+            case snw_coulombZero:
+                break;
+            case snw_coulombOnes:
+                l = 1;
+                break;
+            case snw_coulombRandom:
+                l = 2 * ((double)(seed >> 11) * 0x1p-53) - 1;
+                break;
+        }
+        k->x[i] = l / k->scale[i];
+    }
+}
+
+static bool IsSilent(const double* x, int n)
+{
+    for (int i = 0; i < n; ++i)
+        if (x[i] != 0)
+            return false;
+    return true;
+}
+
+snwCoulombReport snwCoulomb_Solve(const snwCoulombDef* def)
+{
+    Work k = Prepare(def);
+    PutStart(&k);
+    memset(k.best, 0, (size_t)k.n * sizeof *k.best);
+    bool cold = def->start != snw_coulombWarm || IsSilent(k.x, k.n);
+    if (cold && def->sweeps > 0)
+        SweepFor(&k, def->sweeps < snw_firstSweeps ? def->sweeps : snw_firstSweeps);
+
+    for (bool first = true; k.bestResidual > def->tolerance; first = false)
+    {
+        if (!first)
+            NewtonThatYields(&k);
+        Newton(&k, snw_tryNewtons);
+        int sweeps = def->sweeps - k.report.sweeps;
+        if (Remember(&k, k.x) <= def->tolerance || sweeps <= 0)
+            break;
+        memcpy(k.x, k.best, (size_t)k.n * sizeof *k.x);
+        SweepFor(&k, sweeps < snw_moreSweeps ? sweeps : snw_moreSweeps);
+    }
+    k.report.solved = k.bestResidual <= def->tolerance;
+    for (int i = 0; i < k.n; ++i)
+        def->lambda[i] = k.scale[i] * k.best[i];
+    k.report.residual = k.bestResidual;
+    return k.report;
+}
+
+double snwCoulomb_Residual(const snwCoulombDef* def)
+{
+    Work k = Prepare(def);
+    for (int i = 0; i < k.n; ++i)
+        k.x[i] = def->lambda[i] / k.scale[i];
+    Map(&k, k.x, k.w, k.f);
+    return ResidualOf(&k, k.x, k.f);
+}

@@ -1,0 +1,566 @@
+#include "sim/softcontact/soft_world.h"
+
+#include <string.h>
+
+static const double s_settle = 0.05;     // s, of the motion that still counts as rest
+static const double s_nearLimit = 0.05;  // rad or m
+static const double s_jointYield = 1e-9; // of the W of limits and loops, which may say the same twice
+
+snwSoftSettings snwSoftWorld_DefaultSettings(void)
+{
+    snwCoulombDef solver = snwCoulomb_DefaultDef();
+    return (snwSoftSettings){.h = 0.004,
+        .gravity = {0, -9.81, 0},
+        .implicit = true,
+        .rings = 2,
+        .rest = 1e-4,
+        .margin = 0.002,
+        .recover = 0.2,
+        .penaltyStiffness = 2e4,
+        .penaltyDamping = 20,
+        .compliance = 1e-4,
+        .newtons = solver.newtons,
+        .sweeps = solver.sweeps,
+        .tolerance = solver.tolerance};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Making
+
+static int JointRoom(const snwSoftBody* body)
+{
+    return snw_maxLinkLimits * body->tree.linkCount + 6 * body->loopCount;
+}
+
+static bool Allocate(snwSoftWorld* world)
+{
+    snwContext* context = world->context;
+    const snwSoftWorldDef* def = &world->def;
+    int rows = 3 * def->contactCapacity, freedom = 0, skins = 0, bodyRows = 3 * def->contactCapacity;
+    for (int i = 0; i < def->bodyCount; ++i)
+    {
+        int joints = JointRoom(&def->bodies[i]);
+        rows += joints;
+        bodyRows = 3 * def->contactCapacity + joints > bodyRows ? 3 * def->contactCapacity + joints : bodyRows;
+        freedom = def->bodies[i].tree.freedom > freedom ? def->bodies[i].tree.freedom : freedom;
+        skins = def->bodies[i].skinCount > skins ? def->bodies[i].skinCount : skins;
+    }
+    world->rowCapacity = rows;
+    size_t n = (size_t)rows, own = (size_t)bodyRows;
+    world->solids = snwCopyArray(context, def->solids, (size_t)def->solidCount, sizeof *def->solids);
+    world->probes = snwCopyArray(context, def->probes, (size_t)def->probeCount, sizeof *def->probes);
+    if (def->frictions != NULL)
+        world->frictions = snwCopyArray(
+            context, def->frictions, (size_t)def->bodyCount * (size_t)def->solidCount, sizeof *def->frictions);
+    world->memory = snwAllocArray(context, (size_t)def->contactCapacity, sizeof *world->memory);
+    world->contacts = snwAllocArray(context, (size_t)def->contactCapacity, sizeof *world->contacts);
+    world->blocks = snwAllocArray(context, n, sizeof *world->blocks);
+    world->w = snwAllocArray(context, n * n + 4 * n + snwCoulomb_ScratchCount(rows), sizeof *world->w);
+    world->rows = snwAllocArray(context, own * (size_t)freedom, sizeof *world->rows);
+    world->panels = snwAllocArray(context, snwDense_PanelCount(bodyRows, freedom), sizeof *world->panels);
+    world->gram = snwAllocArray(context, own * own, sizeof *world->gram);
+    world->index = snwAllocArray(context, own, sizeof *world->index);
+    world->order = snwAllocArray(context, (size_t)def->contactCapacity, sizeof *world->order);
+    world->islandOf = snwAllocArray(context, (size_t)def->bodyCount, sizeof *world->islandOf);
+    world->jointRows = snwAllocArray(context, (size_t)def->bodyCount, sizeof *world->jointRows);
+    world->wakes = snwAllocArray(context, 2 * (size_t)skins, sizeof *world->wakes);
+    if (world->w == NULL || world->wakes == NULL)
+        return false;
+    world->compliance = world->w + n * n, world->q = world->compliance + n;
+    world->lambda = world->q + n, world->scratch = world->lambda + n;
+    world->sleeps = world->wakes + skins;
+    return world->solids != NULL && world->probes != NULL && world->memory != NULL && world->contacts != NULL &&
+           world->blocks != NULL && world->rows != NULL && world->panels != NULL && world->gram != NULL &&
+           world->index != NULL && world->order != NULL && world->islandOf != NULL && world->jointRows != NULL &&
+           (def->frictions == NULL || world->frictions != NULL);
+}
+
+snwResult snwSoftWorld_Create(snwContext* context, const snwSoftWorldDef* def, snwSoftWorld* world, snwMessage* message)
+{
+    *world = (snwSoftWorld){.context = context, .def = *def};
+    for (int i = 0; i < def->solidCount; ++i)
+        if (def->solids[i].body >= def->bodyCount ||
+            (def->solids[i].body >= 0 && def->solids[i].link >= def->bodies[def->solids[i].body].tree.linkCount))
+            return snwFail(message, snw_errorArgument, NULL, "solid %d is on a body or link that is not there", i);
+    for (int i = 0; i < def->probeCount; ++i)
+        if (def->probes[i].body < 0 || def->probes[i].body >= def->bodyCount ||
+            def->probes[i].link >= def->bodies[def->probes[i].body].tree.linkCount)
+            return snwFail(message, snw_errorArgument, NULL, "probe %d is on a body or link that is not there", i);
+    if (Allocate(world))
+        return snw_ok;
+    snwSoftWorld_Free(world);
+    return snwFailMemory(message);
+}
+
+void snwSoftWorld_Free(snwSoftWorld* world)
+{
+    void* all[] = {world->solids, world->probes, world->frictions, world->memory, world->contacts, world->blocks,
+        world->w, world->rows, world->panels, world->gram, world->index, world->order, world->islandOf,
+        world->jointRows, (void*)world->wakes};
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
+        snwFree(world->context, all[i]);
+    *world = (snwSoftWorld){.context = world->context};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Who touches what
+
+static snwTransform LinkPlace(const snwSoftWorld* world, int body, int link, snwTransform place)
+{
+    const snwBodyTree* tree = &world->def.bodies[body].tree;
+    snwTransform at = {tree->points[link], tree->rotations[link]};
+    return snwTransform_Compose(at, place);
+}
+
+// Puts a contact in its place; when there is no room, the farthest goes.
+static void AddContact(snwSoftWorld* world, const snwSoftContact* contact)
+{
+    int at = world->contactCount;
+    if (at == world->def.contactCapacity)
+    {
+        ++world->left;
+        at = 0;
+        for (int i = 1; i < world->contactCount; ++i)
+            at = world->contacts[i].gap > world->contacts[at].gap ? i : at;
+        if (at == world->contactCount || contact->gap >= world->contacts[at].gap)
+            return;
+        // Keys stay in order.
+        memmove(
+            world->contacts + at, world->contacts + at + 1, (size_t)(world->contactCount - at - 1) * sizeof *contact);
+        at = --world->contactCount;
+    }
+    world->contacts[at] = *contact;
+    ++world->contactCount;
+}
+
+static double FrictionOf(const snwSoftWorld* world, int body, int solid)
+{
+    return world->frictions != NULL ? world->frictions[body * world->def.solidCount + solid]
+                                    : world->solids[solid].collider.def.friction;
+}
+
+// A ball at a point that moves, against all solids.
+static void Probe(snwSoftWorld* world, const snwSoftSettings* settings, snwSoftContact* contact, snwVec3 velocity,
+    double radius, int64_t key)
+{
+    snwVec3 centre = contact->touch.at;
+    for (int i = 0; i < world->def.solidCount; ++i)
+    {
+        const snwSoftSolid* solid = &world->solids[i];
+        if (solid->body == contact->body)
+            continue;
+        snwTransform place = solid->body < 0 ? solid->place : LinkPlace(world, solid->body, solid->link, solid->place);
+        snwTouch touch = snwCollider_Touch(&solid->collider, place, centre);
+        double gap = -touch.depth - radius;
+        snwVec3 at = snwVec3_MulAdd(centre, -radius, touch.normal), drift = {0, 0, 0};
+        if (solid->body < 0)
+            drift = snwVec3_Scale(snwCollider_Motion(solid->before, solid->place, at), 1 / settings->h);
+        contact->other = (snwSoftTouch){.skin = -1, .link = solid->link, .at = at};
+        snwVec3 there = solid->body < 0 ? drift
+                                        : snwSoftBody_Velocity(&world->def.bodies[solid->body], &contact->other);
+        double closing = -snwVec3_Dot(touch.normal, snwVec3_Sub(velocity, there));
+        if (!(gap < settings->margin + 2 * settings->h * fmax(closing, 0)))
+            continue;
+
+        contact->key = key * world->def.solidCount + i;
+        contact->solid = i, contact->otherBody = solid->body;
+        contact->gap = gap, contact->normal = touch.normal, contact->drift = drift;
+        contact->slip = snwVec3_Sub(velocity, there);
+        contact->tangents[0] = snwVec3_Perpendicular(touch.normal);
+        contact->tangents[1] = snwVec3_Cross(touch.normal, contact->tangents[0]);
+        contact->friction = FrictionOf(world, contact->body, i);
+        snwSoftContact own = *contact;
+        own.touch.at = at;
+        AddContact(world, &own);
+    }
+}
+
+// By keys that grow: skins first, body by body, then probes.
+static void FindContacts(snwSoftWorld* world, const snwSoftSettings* settings)
+{
+    int64_t key = 0;
+    world->contactCount = 0;
+    for (int b = 0; b < world->def.bodyCount; ++b)
+    {
+        const snwSoftBody* body = &world->def.bodies[b];
+        for (int s = 0; s < body->skinCount; ++s)
+        {
+            const snwPointSkin* skin = &body->skins[s];
+            for (int i = 0; i < skin->count; ++i, ++key)
+            {
+                snwSoftContact contact = {.probe = -1, .body = b, .touch = {.skin = s, .point = i, .at = skin->x[i]}};
+                snwVec3 v = skin->awake[i] ? skin->v[i] : snwSoftBody_Velocity(body, &contact.touch);
+                Probe(world, settings, &contact, v, 0, key);
+            }
+        }
+    }
+    for (int p = 0; p < world->def.probeCount; ++p, ++key)
+    {
+        const snwSoftProbe* probe = &world->probes[p];
+        snwTransform at = LinkPlace(world, probe->body, probe->link, (snwTransform){probe->at, snwQuat_Identity()});
+        snwSoftContact contact = {
+            .probe = p, .body = probe->body, .touch = {.skin = -1, .link = probe->link, .at = at.position}};
+        snwVec3 v = snwSoftBody_Velocity(&world->def.bodies[probe->body], &contact.touch);
+        Probe(world, settings, &contact, v, probe->radius, key);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Who is soft
+
+static bool IsAtRest(const snwSoftBody* body, int s, int i, double rest)
+{
+    const snwPointSkin* skin = &body->skins[s];
+    snwVec3 slip = snwVec3_Sub(skin->v[i], snwPointSkin_Carried(skin, &body->tree, i));
+    return snwVec3_Length(skin->offsets[i]) <= rest && snwVec3_Length(slip) * s_settle <= rest;
+}
+
+// Points that touch, and their neighbours, wake; what is awake otherwise sleeps once it has come to rest.
+static snwResult Adapt(snwSoftWorld* world, const snwSoftSettings* settings, snwMessage* message)
+{
+    for (int b = 0; b < world->def.bodyCount; ++b)
+    {
+        snwSoftBody* body = &world->def.bodies[b];
+        for (int s = 0; s < body->skinCount; ++s)
+        {
+            snwPointSkin* skin = &body->skins[s];
+            memset(skin->wake, 0, (size_t)skin->count);
+            for (int c = 0; c < world->contactCount && !settings->rigid; ++c)
+                if (world->contacts[c].body == b && world->contacts[c].touch.skin == s)
+                    skin->wake[world->contacts[c].touch.point] = 1;
+            snwPointSkin_SpreadMarks(skin, settings->rings, skin->wake);
+            for (int i = 0; i < skin->count; ++i)
+                skin->sleep[i] = skin->awake[i] && !skin->wake[i] &&
+                                 (settings->rigid || IsAtRest(body, s, i, settings->rest));
+            world->wakes[s] = skin->wake, world->sleeps[s] = skin->sleep;
+        }
+        snwResult result = snwSoftBody_Soften(body, world->wakes);
+        if (result == snw_ok)
+            result = snwSoftBody_Harden(body, world->sleeps, message);
+        if (result != snw_ok)
+            return result;
+    }
+    return snw_ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The problem
+
+static void PutJointBlock(snwSoftWorld* world, snwCoulombKind kind, int row, double q)
+{
+    world->blocks[row - 2 * world->island.contacts] = (snwCoulombBlock){kind, row, 0};
+    world->q[row] = q;
+}
+
+// Rows of a body's loops, and of its limits that may be met in this step, into world->rows; they go behind the rows
+// that there are. Returns how many.
+static int JointRows(snwSoftWorld* world, const snwSoftSettings* settings, const snwSoftBody* body)
+{
+    const snwBodyTree* tree = &body->tree;
+    int n = tree->freedom, count = 0;
+    for (int i = 0; i < body->loopCount; ++i)
+    {
+        double error[6];
+        int made = snwBodyTree_LoopRows(tree, &body->loops[i], error, world->rows + count * n);
+        for (int r = 0; r < made; ++r, ++count)
+            PutJointBlock(world, snw_coulombEqual, world->rowCount + count, error[r] / settings->h);
+    }
+    for (int i = 0; i < tree->linkCount; ++i)
+    {
+        snwLinkLimit limits[snw_maxLinkLimits];
+        int made = snwBodyTree_Limits(tree, i, &body->poses[i], limits);
+        for (int l = 0; l < made; ++l)
+        {
+            double speed = 0, *row = world->rows + count * n;
+            for (int k = 0; k < limits[l].count; ++k)
+                speed += limits[l].gradient[k] * body->next[limits[l].first + k];
+            if (limits[l].gap > s_nearLimit + 2 * settings->h * fmax(-speed, 0))
+                continue;
+            memset(row, 0, (size_t)n * sizeof *row);
+            memcpy(row + limits[l].first, limits[l].gradient, (size_t)limits[l].count * sizeof *row);
+            double part = limits[l].gap > 0 ? 1 : settings->recover;
+            PutJointBlock(world, snw_coulombAtLeast, world->rowCount + count++, part * limits[l].gap / settings->h);
+        }
+    }
+    return count;
+}
+
+static snwVec3 Axis(const snwSoftContact* contact, int c)
+{
+    return c == 0 ? contact->normal : contact->tangents[c - 1];
+}
+
+static snwSoftContact* ContactAt(const snwSoftWorld* world, int place)
+{
+    return &world->contacts[world->order[world->island.first + place]];
+}
+
+// world->rows and index from `count` on: those of the contacts that a body has part in.
+static int ContactRows(snwSoftWorld* world, int b, int count)
+{
+    const snwSoftBody* body = &world->def.bodies[b];
+    int n = body->tree.freedom;
+    for (int c = 0; c < world->island.contacts; ++c)
+    {
+        const snwSoftContact* contact = ContactAt(world, c);
+        if (contact->body != b && contact->otherBody != b)
+            continue;
+        bool here = contact->body == b;
+        const snwSoftTouch* touch = here ? &contact->touch : &contact->other;
+        for (int d = 0; d < 3; ++d, ++count)
+        {
+            snwVec3 axis = snwVec3_Scale(Axis(contact, d), here ? 1 : -1);
+            snwSoftBody_Row(body, touch, axis, world->rows + (size_t)count * (size_t)n);
+            world->index[count] = 3 * c + d;
+        }
+    }
+    return count;
+}
+
+static double* Entry(const snwSoftWorld* world, int row, int column)
+{
+    return &world->w[(size_t)row * (size_t)world->rowCapacity + (size_t)column];
+}
+
+// W of what a body's rows do to each other through its links; its joints' rows are added.
+static void AddBody(snwSoftWorld* world, const snwSoftSettings* settings, int b)
+{
+    const snwSoftBody* body = &world->def.bodies[b];
+    int joints = JointRows(world, settings, body), n = body->tree.freedom, first = world->rowCount;
+    for (int r = 0; r < joints; ++r)
+    {
+        world->index[r] = first + r;
+        for (int k = 0; k < n; ++k)
+            world->q[first + r] += world->rows[r * n + k] * body->next[k];
+    }
+    int count = ContactRows(world, b, joints);
+    world->jointRows[b] = world->island.rows + first;
+    world->rowCount += joints;
+    if (count == 0)
+        return;
+    snwSoftBody_Sweep(body, count, world->rows, world->panels);
+    snwDense_Gram(&body->factor, count, world->panels, world->gram, count);
+    for (int i = 0; i < count; ++i)
+        for (int j = 0; j < count; ++j)
+            *Entry(world, world->index[i], world->index[j]) += world->gram[i * count + j];
+    for (int r = first; r < first + joints; ++r)
+        world->compliance[r] = s_jointYield * *Entry(world, r, r);
+}
+
+// W of points of one skin, besides.
+static void AddSkins(snwSoftWorld* world)
+{
+    for (int a = 0; a < world->island.contacts; ++a)
+        for (int b = 0; b < world->island.contacts; ++b)
+        {
+            const snwSoftContact *one = ContactAt(world, a), *two = ContactAt(world, b);
+            if (one->body != two->body)
+                continue;
+            double g = snwSoftBody_Compliance(&one->touch, &two->touch, &world->def.bodies[one->body]);
+            for (int c = 0; c < 3 && g != 0; ++c)
+                for (int d = 0; d < 3; ++d)
+                    *Entry(world, 3 * a + c, 3 * b + d) += g * snwVec3_Dot(Axis(one, c), Axis(two, d));
+        }
+}
+
+// Velocities that contacts ask for, and how much they yield.
+static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int c)
+{
+    snwSoftContact* contact = ContactAt(world, c);
+    int row = 3 * c;
+    double h = settings->h;
+    const snwSoftBody* body = &world->def.bodies[contact->body];
+    snwVec3 v = snwVec3_Sub(snwSoftBody_Velocity(body, &contact->touch), contact->drift);
+    if (contact->otherBody >= 0)
+        v = snwVec3_Sub(v, snwSoftBody_Velocity(&world->def.bodies[contact->otherBody], &contact->other));
+    contact->rigid = contact->touch.skin < 0 || !body->skins[contact->touch.skin].awake[contact->touch.point];
+
+    double part = settings->recover, firm = settings->stiffness * h + settings->damping;
+    world->blocks[c] = (snwCoulombBlock){snw_coulombFriction, row, contact->friction};
+    for (int d = 0; d < 3; ++d)
+    {
+        world->q[row + d] = snwVec3_Dot(Axis(contact, d), v);
+        world->compliance[row + d] = contact->rigid ? settings->compliance * *Entry(world, row + d, row + d) : 0;
+    }
+    if (contact->rigid && firm > 0)
+    {
+        part = settings->stiffness * h / firm;
+        world->compliance[row] = 1 / (h * firm);
+    }
+    world->q[row] += (contact->gap > 0 ? 1 : part) * contact->gap / h;
+}
+
+// What the same contact had in the step before.
+static void PutStart(snwSoftWorld* world, double* lambda)
+{
+    for (int c = 0, m = 0; c < world->island.contacts; ++c)
+    {
+        snwSoftContact* contact = ContactAt(world, c);
+        while (m < world->memoryCount && world->memory[m].key < contact->key)
+            ++m;
+        bool known = m < world->memoryCount && world->memory[m].key == contact->key;
+        for (int d = 0; d < 3; ++d)
+            lambda[3 * c + d] = known ? snwVec3_Dot(Axis(contact, d), world->memory[m].impulse) : 0;
+        contact->row = world->island.rows + 3 * c;
+    }
+}
+
+// Bodies that touch each other, and whom these touch, have one number: the least of theirs.
+static void FindIslands(snwSoftWorld* world)
+{
+    for (int b = 0; b < world->def.bodyCount; ++b)
+        world->islandOf[b] = b;
+    for (bool changed = true; changed;)
+    {
+        changed = false;
+        for (int c = 0; c < world->contactCount; ++c)
+        {
+            const snwSoftContact* contact = &world->contacts[c];
+            if (contact->otherBody < 0)
+                continue;
+            int *one = &world->islandOf[contact->body], *two = &world->islandOf[contact->otherBody];
+            int least = *one < *two ? *one : *two;
+            changed = changed || *one != *two;
+            *one = *two = least;
+        }
+    }
+}
+
+// An island: rows of its contacts first, three each, then those of its bodies' joints.
+static void SolveIsland(snwSoftWorld* world, const snwSoftSettings* settings, int island)
+{
+    int most = 3 * world->island.contacts;
+    for (int b = 0; b < world->def.bodyCount; ++b)
+        most += world->islandOf[b] == island ? JointRoom(&world->def.bodies[b]) : 0;
+    for (int i = 0; i < most; ++i)
+        memset(Entry(world, i, 0), 0, (size_t)most * sizeof *world->w);
+    world->rowCount = 3 * world->island.contacts;
+    double* lambda = world->lambda + world->island.rows;
+    for (int b = 0; b < world->def.bodyCount; ++b)
+        if (world->islandOf[b] == island)
+            AddBody(world, settings, b);
+    AddSkins(world);
+    for (int c = 0; c < world->island.contacts; ++c)
+        PutContact(world, settings, c);
+    PutStart(world, lambda);
+    for (int r = 3 * world->island.contacts; r < world->rowCount; ++r)
+        lambda[r] = 0;
+
+    snwCoulombDef def = {.rows = world->rowCount,
+        .blockCount = world->rowCount - 2 * world->island.contacts,
+        .blocks = world->blocks,
+        .w = world->w,
+        .stride = world->rowCapacity,
+        .compliance = world->compliance,
+        .q = world->q,
+        .shape = settings->shape,
+        .start = settings->start,
+        .newtons = settings->newtons,
+        .sweeps = settings->sweeps,
+        .tolerance = settings->tolerance,
+        .lambda = lambda,
+        .scratch = world->scratch};
+    snwCoulombReport report = snwCoulomb_Solve(&def);
+    world->report.newtons += report.newtons, world->report.sweeps += report.sweeps;
+    world->report.residual = fmax(world->report.residual, report.residual);
+    world->report.solved = world->report.solved && report.solved;
+    world->problems += world->rowCount > 0;
+    world->failures += !report.solved;
+}
+
+static void Solve(snwSoftWorld* world, const snwSoftSettings* settings)
+{
+    world->report = (snwCoulombReport){.solved = true};
+    world->island.first = world->island.rows = 0;
+    FindIslands(world);
+    for (int island = 0; island < world->def.bodyCount; ++island)
+    {
+        if (world->islandOf[island] != island)
+            continue;
+        world->island.contacts = 0;
+        for (int c = 0; c < world->contactCount && !settings->penalty; ++c)
+            if (world->islandOf[world->contacts[c].body] == island)
+                world->order[world->island.first + world->island.contacts++] = c;
+        SolveIsland(world, settings, island);
+        world->island.first += world->island.contacts;
+        world->island.rows += world->rowCount;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The step
+
+static void PushContact(snwSoftWorld* world, const snwSoftContact* contact)
+{
+    snwSoftBody_Push(&world->def.bodies[contact->body], &contact->touch, contact->impulse);
+    if (contact->otherBody >= 0)
+        snwSoftBody_Push(&world->def.bodies[contact->otherBody], &contact->other, snwVec3_Negate(contact->impulse));
+}
+
+// Contacts by springs and dampers.
+static void Penalize(snwSoftWorld* world, const snwSoftSettings* settings)
+{
+    for (int c = 0; c < world->contactCount; ++c)
+    {
+        snwSoftContact* contact = &world->contacts[c];
+        double speed = snwVec3_Dot(contact->slip, contact->normal), depth = fmax(-contact->gap, 0);
+        double push = fmax(0, settings->penaltyStiffness * depth - settings->penaltyDamping * speed);
+        snwVec3 slide = snwVec3_MulAdd(contact->slip, -speed, contact->normal);
+        double sliding = snwVec3_Length(slide), rub = settings->penaltyDamping;
+        if (rub * sliding > contact->friction * push)
+            rub = contact->friction * push / sliding;
+        snwVec3 force = snwVec3_MulAdd(snwVec3_Scale(contact->normal, push), -rub, slide);
+        contact->impulse = snwVec3_Scale(force, contact->gap < 0 ? settings->h : 0);
+        PushContact(world, contact);
+    }
+    for (int b = 0; b < world->def.bodyCount; ++b)
+        snwSoftBody_Absorb(&world->def.bodies[b]);
+}
+
+static void Apply(snwSoftWorld* world, const snwSoftSettings* settings)
+{
+    world->memoryCount = 0;
+    for (int c = 0; c < world->contactCount && !settings->penalty; ++c)
+    {
+        snwSoftContact* contact = &world->contacts[c];
+        contact->impulse = (snwVec3){0, 0, 0};
+        for (int d = 0; d < 3; ++d)
+            contact->impulse = snwVec3_MulAdd(contact->impulse, world->lambda[contact->row + d], Axis(contact, d));
+        if (world->lambda[contact->row] == 0)
+            continue;
+        PushContact(world, contact);
+        world->memory[world->memoryCount++] = (snwSoftMemory){contact->key, contact->impulse};
+    }
+
+    // Joints: the same rows once more.
+    world->rowCount = world->island.contacts = 0;
+    for (int b = 0; b < world->def.bodyCount; ++b)
+    {
+        snwSoftBody* body = &world->def.bodies[b];
+        int joints = JointRows(world, settings, body);
+        for (int r = 0; r < joints; ++r)
+            snwSoftBody_PushJoint(body, world->rows + r * body->tree.freedom, world->lambda[world->jointRows[b] + r]);
+    }
+}
+
+snwResult snwSoftWorld_Step(
+    snwSoftWorld* world, const snwSoftSettings* settings, const snwSoftStep* others, snwMessage* message)
+{
+    FindContacts(world, settings);
+    snwResult result = Adapt(world, settings, message);
+    for (int b = 0; b < world->def.bodyCount && result == snw_ok; ++b)
+    {
+        snwSoftStep step = others != NULL ? others[b] : (snwSoftStep){.h = 0};
+        step.h = settings->h, step.gravity = settings->gravity, step.implicit = settings->implicit;
+        result = snwSoftBody_Begin(&world->def.bodies[b], &step, message);
+    }
+    if (result != snw_ok)
+        return result;
+    if (settings->penalty)
+        Penalize(world, settings);
+    Solve(world, settings);
+    Apply(world, settings);
+    for (int b = 0; b < world->def.bodyCount; ++b)
+        snwSoftBody_End(&world->def.bodies[b]);
+    return snw_ok;
+}

@@ -1,0 +1,134 @@
+// Bodies with soft skins, rigid things and what stands around them, in one contact problem per step.
+//
+// What can be touched are solids: a collider's shape, fixed in the world, moved by hand, or on a link of a body. What
+// touches are probes: every point of every skin, and balls on links (the corners of a rigid box, say). A step
+//   1. finds the probes that are near a solid, or will be within the step,
+//   2. wakes the points of skins near them, and lets those sleep that have nothing to do any more,
+//   3. finds how every body would move,
+//   4. solves for the impulses of contacts, joint limits and loops (coulomb.h), from those of the step before,
+//   5. moves the bodies.
+//
+// With J the rows of all contacts and A = L L^T of a body, W = sum over bodies (J L^-T)(J L^-T)^T, plus G between
+// points of the same skin. The normal row asks for n . v >= -gap / h: whoever is not there yet may come, and nobody
+// goes deeper; of a gap below 0 a part is taken back.
+
+#pragma once
+
+#include "contact/collider.h"
+#include "linalg/coulomb.h"
+#include "sim/softcontact/soft_body.h"
+
+typedef struct snwSoftSolid
+{
+    snwCollider collider;
+    int body, link; // body < 0: of the world
+    // Of the link, from its point in the axes of the rest pose; or in the world, and a step before.
+    snwTransform place, before;
+} snwSoftSolid;
+
+typedef struct snwSoftProbe
+{
+    int body, link;
+    snwVec3 at; // m, from the link's point in the axes of the rest pose
+    double radius;
+} snwSoftProbe;
+
+// What was pushed, for the next step to start from. Part of the state.
+typedef struct snwSoftMemory
+{
+    int64_t key;
+    snwVec3 impulse; // N s
+} snwSoftMemory;
+
+typedef struct snwSoftContact
+{
+    int64_t key; // of the probe and the solid
+    int probe;   // < 0: a point of a skin
+    int body;
+    snwSoftTouch touch;
+    int solid, otherBody; // < 0: of the world
+    snwSoftTouch other;
+    snwVec3 normal, tangents[2], drift; // drift: the solid's own velocity there, m/s
+    snwVec3 slip;                       // m/s, against the other side when the step began
+    double gap, friction;
+    bool rigid;
+    int row;         // of lambda
+    snwVec3 impulse; // N s, on the probe
+} snwSoftContact;
+
+typedef struct snwSoftSettings
+{
+    double h; // s
+    snwVec3 gravity;
+    bool implicit;
+    bool rigid;        // skins stay asleep
+    int rings;         // of neighbours that wake with a point that touches
+    double rest;       // m: points sleep again whose offset and 50 ms of whose motion is less
+    double margin;     // m: what is nearer is looked at
+    double recover;    // part of a depth that a step takes back, of soft points
+    double compliance; // of rigid contacts, of their row's W
+    double stiffness;  // N/m and N s/m of their normal rows, in place of it; 0: none
+    double damping;
+    // In place of the problem, to compare with: forces max(0, k depth - c speed) on points that are inside, and up to
+    // mu times that against their sliding, c times its speed at most. As of the start of the step.
+    bool penalty;
+    double penaltyStiffness, penaltyDamping; // N/m, N s/m
+    snwCoulombShape shape;
+    snwCoulombStart start;
+    int newtons, sweeps;
+    double tolerance;
+} snwSoftSettings;
+
+snwSoftSettings snwSoftWorld_DefaultSettings(void);
+
+typedef struct snwSoftWorldDef
+{
+    int bodyCount, solidCount, probeCount;
+    snwSoftBody* bodies; // stay the caller's
+    const snwSoftSolid* solids;
+    const snwSoftProbe* probes;
+    const double* frictions; // [bodyCount solidCount]; NULL: those of the solids
+    int contactCapacity;     // what is beyond is not felt: the farthest
+} snwSoftWorldDef;
+
+typedef struct snwSoftWorld
+{
+    snwContext* context;
+    snwSoftWorldDef def;
+    snwSoftSolid* solids;
+    snwSoftProbe* probes;
+    double* frictions;
+
+    // State, beside that of the bodies.
+    int memoryCount;
+    snwSoftMemory* memory; // by key
+
+    // Of the last step.
+    int contactCount;
+    snwSoftContact* contacts;
+    snwCoulombReport report;
+    long problems, failures, left; // since it was made: problems, those not solved, contacts beyond the capacity
+
+    // Of the island under way: bodies that touch each other.
+    struct
+    {
+        int first, contacts; // in `order`
+        int rows;            // of the islands before
+    } island;
+    int *order, *islandOf, *jointRows; // contacts by island; by body; rows of joints in lambda, by body
+    int rowCount, rowCapacity;
+    snwCoulombBlock* blocks;
+    double *w, *compliance, *q, *lambda, *scratch;
+    double *rows, *panels, *gram;          // of one body
+    int* index;                            // of its rows among all
+    const unsigned char **wakes, **sleeps; // by skin of one body
+} snwSoftWorld;
+
+snwResult snwSoftWorld_Create(
+    snwContext* context, const snwSoftWorldDef* def, snwSoftWorld* world, snwMessage* message);
+void snwSoftWorld_Free(snwSoftWorld* world);
+
+// Bodies have been placed (snwSoftBody_Look), solids that move by hand have their place. others: by body, what the
+// settings do not say: forces, loads and drives; or NULL.
+snwResult snwSoftWorld_Step(
+    snwSoftWorld* world, const snwSoftSettings* settings, const snwSoftStep* others, snwMessage* message);

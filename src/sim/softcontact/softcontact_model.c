@@ -1,0 +1,450 @@
+// What is prepared from a character, and the state of a body.
+
+#include "sim/layout.h"
+#include "sim/origin.h"
+#include "sim/softcontact/softcontact.h"
+
+#include "math/rows.h"
+#include "rig/handles.h"
+#include "rig/skeleton.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Links
+
+static double Own(const snwModelDef* def, int param)
+{
+    return def->params[snw_sharedParamCount + param];
+}
+
+static int FirstJointOf(const snwCharacterDef* character, int bone)
+{
+    for (int j = 0; j < character->jointCount; ++j)
+        if (character->joints[j].bone == bone)
+            return j;
+    return -1;
+}
+
+// The first bone that has no link yet and whose joint's other side has one; -1: all that are left hang in circles.
+static int NextBone(const snwSoftModel* model, const snwCharacterDef* character)
+{
+    for (int b = 0; b < character->boneCount; ++b)
+    {
+        int joint = FirstJointOf(character, b), parent = joint < 0 ? -1 : character->joints[joint].parentBone;
+        if (model->linkOfBone[b] < 0 && (parent < 0 || model->linkOfBone[parent] >= 0))
+            return b;
+    }
+    return -1;
+}
+
+// A body's bones become links, parents first. A bone hangs on the bone of its first joint; joints beyond that, and
+// those that would close a circle, are loops.
+static void PlaceLinks(snwSoftModel* model, const snwCharacterDef* character)
+{
+    int bones = character->boneCount;
+    for (int b = 0; b < bones; ++b)
+        model->linkOfBone[b] = -1;
+    for (int j = 0; j < character->jointCount; ++j)
+        model->linkOfJoint[j] = -1;
+    for (int placed = 0; placed < bones; ++placed)
+    {
+        int bone = NextBone(model, character), joint = bone < 0 ? -1 : FirstJointOf(character, bone);
+        for (int b = 0; bone < 0; ++b) // a circle is cut at its first bone
+            bone = model->linkOfBone[b] < 0 ? b : -1;
+
+        snwLinkDef* link = &model->links[placed];
+        link->joint = joint >= 0 ? character->joints[joint] : snwDefaultJointDef();
+        if (joint < 0)
+            link->joint.type = snw_jointFree, link->joint.position = character->bones[bone].head;
+        int parent = joint >= 0 ? character->joints[joint].parentBone : -1;
+        link->joint.bone = placed, link->joint.parentBone = parent < 0 ? -1 : model->linkOfBone[parent];
+        model->linkOfBone[bone] = placed;
+        if (joint >= 0)
+            model->linkOfJoint[joint] = placed;
+    }
+    model->linkCount = bones;
+    for (int j = 0; j < character->jointCount; ++j)
+    {
+        if (model->linkOfJoint[j] >= 0)
+            continue;
+        snwJointDef* loop = &model->loops[model->loopCount++];
+        *loop = character->joints[j];
+        loop->bone = model->linkOfBone[loop->bone];
+        loop->parentBone = loop->parentBone < 0 ? -1 : model->linkOfBone[loop->parentBone];
+    }
+}
+
+// The four links that a vertex follows most.
+static snwPointAnchor AnchorOf(const snwSoftModel* model, int vertex)
+{
+    const snwCharacterDef* def = &model->character->def;
+    snwPointAnchor anchor = {.count = 1, .links = {0}, .weights = {1}};
+    int owner = def->boneCount > 0 ? model->character->vertexBones[vertex] : -1;
+    if (owner >= 0)
+        anchor.links[0] = model->linkOfBone[owner];
+    if (def->boneCount == 0 || owner >= 0)
+        return anchor;
+    if (def->boneWeights.vertexCount == 0)
+    {
+        double least = INFINITY;
+        for (int b = 0; b < def->boneCount; ++b)
+        {
+            snwHandleShape bone = {snw_handleBone, def->bones[b].head, def->bones[b].tail};
+            double away = snwHandleShape_Distance(&bone, def->vertices[vertex]);
+            if (away < least)
+                least = away, anchor.links[0] = model->linkOfBone[b];
+        }
+        return anchor;
+    }
+
+    const snwWeights* weights = &def->boneWeights;
+    anchor.count = 0;
+    for (int e = weights->starts[vertex]; e < weights->starts[vertex + 1]; ++e)
+    {
+        int at = anchor.count < snw_maxAnchorLinks ? anchor.count++ : snw_maxAnchorLinks;
+        for (; at > 0 && weights->values[e] > anchor.weights[at - 1]; --at)
+            if (at < snw_maxAnchorLinks)
+                anchor.links[at] = anchor.links[at - 1], anchor.weights[at] = anchor.weights[at - 1];
+        if (at < snw_maxAnchorLinks)
+            anchor.links[at] = model->linkOfBone[weights->handles[e]], anchor.weights[at] = weights->values[e];
+    }
+    double sum = 0;
+    for (int k = 0; k < anchor.count; ++k)
+        sum += anchor.weights[k];
+    for (int k = 0; k < anchor.count; ++k)
+        anchor.weights[k] /= sum;
+    return anchor;
+}
+
+// Masses of vertices go to their links; of skin vertices only what the skin does not take.
+static void Weigh(snwSoftModel* model, double share)
+{
+    const snwCharacter* character = model->character;
+    double* skin = (double*)model->skin.masses;
+    for (int v = 0; v < character->def.vertexCount; ++v)
+    {
+        int point = model->pointOfVertex[v];
+        double mass = character->masses[v];
+        if (point >= 0)
+            skin[point] = share * mass, mass -= skin[point];
+        for (int k = 0; k < model->anchors[v].count; ++k)
+        {
+            snwLinkDef* link = &model->links[model->anchors[v].links[k]];
+            snwVec3 arm = snwVec3_Sub(character->def.vertices[v], link->joint.position);
+            snwLinkMass_AddPoint(&link->mass, model->anchors[v].weights[k] * mass, arm);
+        }
+    }
+}
+
+// Edges of the skin's triangles, each once.
+static int PutEdges(const snwCharacter* character, int (*edges)[2])
+{
+    int count = 0;
+    for (int t = 0; t < character->skinTriangleCount; ++t)
+        for (int c = 0; c < 3; ++c)
+        {
+            int a = character->skinTriangles[t][c], b = character->skinTriangles[t][(c + 1) % 3];
+            if (a < b) // the triangle on the other side has it the other way round
+                edges[count][0] = a, edges[count++][1] = b;
+        }
+    return count;
+}
+
+snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* message)
+{
+    const snwCharacter* character = def->character;
+    snwSoftModel* model = snwAlloc(def->context, sizeof *model);
+    *out = model;
+    if (model == NULL)
+        return snwFailMemory(message);
+    model->character = character;
+    model->arena.context = def->context;
+
+    size_t bones = (size_t)character->def.boneCount, joints = (size_t)character->def.jointCount;
+    size_t vertices = (size_t)character->def.vertexCount, points = (size_t)character->skinVertexCount;
+    size_t edges = 3 * (size_t)character->skinTriangleCount;
+    snwArena* arena = &model->arena;
+    model->links = snwArena_Alloc(arena, bones + 1, sizeof *model->links);
+    model->loops = snwArena_Alloc(arena, joints, sizeof *model->loops);
+    model->linkOfBone = snwArena_Alloc(arena, bones, sizeof *model->linkOfBone);
+    model->linkOfJoint = snwArena_Alloc(arena, joints, sizeof *model->linkOfJoint);
+    model->anchors = snwArena_Alloc(arena, vertices, sizeof *model->anchors);
+    model->vertexOfPoint = snwArena_Copy(arena, character->skinVertices, points, sizeof(int));
+    model->pointOfVertex = snwArena_Alloc(arena, vertices, sizeof(int));
+    snwVec3* rest = snwArena_Alloc(arena, points, sizeof *rest);
+    snwPointAnchor* anchors = snwArena_Alloc(arena, points, sizeof *anchors);
+    double *masses = snwArena_Alloc(arena, points, sizeof *masses), *stiffness = snwArena_Alloc(arena, points, 8);
+    double *damping = snwArena_Alloc(arena, points, 8), *edgeStiffness = snwArena_Alloc(arena, edges, 8);
+    int(*pairs)[2] = snwArena_Alloc(arena, edges, sizeof *pairs);
+    if (arena->failed)
+    {
+        snwSoft_DestroyModel(def->context, model);
+        return snwFailMemory(message);
+    }
+
+    model->pointCount = (int)points;
+    for (size_t v = 0; v < vertices; ++v)
+        model->pointOfVertex[v] = -1;
+    for (size_t p = 0; p < points; ++p)
+        model->pointOfVertex[model->vertexOfPoint[p]] = (int)p;
+    PlaceLinks(model, &character->def);
+    if (bones == 0)
+    {
+        model->linkCount = 1;
+        model->links[0].joint = snwDefaultJointDef();
+        model->links[0].joint.type = snw_jointFree, model->links[0].joint.position = character->centre;
+    }
+    for (int i = 0; i < model->linkCount; ++i)
+        model->freedom += snwJointType_Freedom(model->links[i].joint.type);
+    for (size_t v = 0; v < vertices; ++v)
+        model->anchors[v] = AnchorOf(model, (int)v);
+
+    double k = Own(def, snw_softStiffness);
+    model->skin = (snwPointSkinDef){.pointCount = (int)points,
+        .capacity = (int)Own(def, snw_softAwake),
+        .points = rest,
+        .anchors = anchors,
+        .masses = masses,
+        .stiffness = stiffness,
+        .damping = damping,
+        .edges = pairs,
+        .edgeStiffness = edgeStiffness};
+    for (size_t p = 0; p < points; ++p)
+    {
+        rest[p] = character->def.vertices[model->vertexOfPoint[p]];
+        anchors[p] = model->anchors[model->vertexOfPoint[p]];
+        stiffness[p] = Own(def, snw_softVertex) * k, damping[p] = Own(def, snw_softDamping) * k;
+    }
+    model->skin.edgeCount = PutEdges(character, pairs);
+    for (int e = 0; e < model->skin.edgeCount; ++e)
+        edgeStiffness[e] = Own(def, snw_softEdge) * k;
+    Weigh(model, Own(def, snw_softShare));
+    return snw_ok;
+}
+
+void snwSoft_DestroyModel(snwContext* context, void* data)
+{
+    snwSoftModel* model = data;
+    if (model != NULL)
+        snwArena_Free(&model->arena);
+    snwFree(context, model);
+}
+
+// The body where it starts: there it rests, so that joints of the world are where they should be.
+snwResult snwSoft_CreateBody(snwSim* sim, int index, snwSoftBody* body, snwMessage* message)
+{
+    const snwSoftModel* model = sim->bodies[index].model;
+    snwTransform start = sim->starts[index].transform;
+    snwMat3 R = snwQuat_ToMat3(start.rotation);
+    snwArena arena = {.context = sim->context};
+    snwLinkDef* links = snwArena_Copy(&arena, model->links, (size_t)model->linkCount, sizeof *links);
+    snwJointDef* loops = snwArena_Copy(&arena, model->loops, (size_t)model->loopCount, sizeof *loops);
+    snwVec3* points = snwArena_Alloc(&arena, (size_t)model->pointCount, sizeof *points);
+    snwResult result = arena.failed ? snwFailMemory(message) : snw_ok;
+    for (int i = 0; i < model->linkCount + model->loopCount && result == snw_ok; ++i)
+    {
+        snwJointDef* joint = i < model->linkCount ? &links[i].joint : &loops[i - model->linkCount];
+        joint->position = snwTransform_Apply(start, joint->position);
+        joint->axis = snwQuat_Rotate(start.rotation, joint->axis);
+        joint->axis2 = snwQuat_Rotate(start.rotation, joint->axis2);
+    }
+    for (int i = 0; i < model->linkCount && result == snw_ok; ++i)
+    {
+        snwLinkMass* mass = &links[i].mass;
+        mass->moment = snwMat3_MulVec(R, mass->moment);
+        mass->inertia = snwMat3_MulTranspose(snwMat3_Mul(R, mass->inertia), R);
+    }
+    for (int p = 0; p < model->pointCount && result == snw_ok; ++p)
+        points[p] = snwTransform_Apply(start, model->skin.points[p]);
+    if (result == snw_ok)
+    {
+        snwPointSkinDef skin = model->skin;
+        skin.points = points;
+        snwSoftBodyDef def = {model->linkCount, 1, model->loopCount, links, &skin, loops};
+        result = snwSoftBody_Create(sim->context, &def, body, message);
+    }
+    snwArena_Free(&arena);
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// State
+
+static snwSoftState LayOut(const snwSoftModel* model, snwLayout* layout)
+{
+    const snwCharacterDef* def = &model->character->def;
+    size_t points = (size_t)model->pointCount, vertices = (size_t)def->vertexCount;
+    snwSoftState state;
+    state.poses = snwLayout_Take(layout, (size_t)model->linkCount, sizeof *state.poses);
+    state.u = snwLayout_Take(layout, (size_t)model->freedom, sizeof *state.u);
+    state.x = snwLayout_Take(layout, points, sizeof *state.x);
+    state.v = snwLayout_Take(layout, points, sizeof *state.v);
+    state.frozen = snwLayout_Take(layout, points, sizeof *state.frozen);
+    state.awake = snwLayout_Take(layout, points, 1);
+    state.memoryCount = snwLayout_Take(layout, 1, sizeof *state.memoryCount);
+    state.memory = snwLayout_Take(layout, snw_softMemoryRoom, sizeof *state.memory);
+    state.joints = snwLayout_Take(layout, (size_t)def->jointCount, sizeof *state.joints);
+    state.outPositions = snwLayout_Take(layout, vertices, 4 * sizeof(float));
+    state.outVelocities = snwLayout_Take(layout, vertices, 4 * sizeof(float));
+    state.outBones = snwLayout_Take(layout, (size_t)def->boneCount, sizeof *state.outBones);
+    state.outJoints = snwLayout_Take(layout, (size_t)def->jointCount, sizeof *state.outJoints);
+    return state;
+}
+
+size_t snwSoft_StateSize(const void* model)
+{
+    snwLayout layout = {0};
+    LayOut(model, &layout);
+    return layout.size;
+}
+
+snwSoftState snwSoft_PlaceState(const snwSoftModel* model, void* bytes)
+{
+    return LayOut(model, &(snwLayout){.bytes = bytes});
+}
+
+static snwSoftBody* BodyOf(const snwSim* sim, int index)
+{
+    return &((snwSoftScratch*)sim->scratch)->bodies[index];
+}
+
+void snwSoft_InitBody(snwSim* sim, int index)
+{
+    const snwSoftModel* model = sim->bodies[index].model;
+    const snwBodyStart* start = &sim->starts[index];
+    snwSoftBody* body = BodyOf(sim, index);
+    memset(sim->bodies[index].state, 0, snwSoft_StateSize(model));
+    snwSoftState state = snwSoft_State(sim, index);
+    for (int j = 0; j < model->character->def.jointCount; ++j)
+        state.joints[j] = (snwSoftJoint){
+            model->character->def.joints[j].target, model->character->def.joints[j].motor, 0};
+
+    snwSoftBody_Reset(body);
+    snwVec3 centre = snwTransform_Apply(start->transform, model->character->centre);
+    for (int i = 0; i < model->linkCount; ++i)
+    {
+        const snwJointDef* joint = &body->tree.links[i].joint;
+        if (joint->parentBone >= 0 || joint->type != snw_jointFree)
+            continue;
+        snwVec3 w = start->angularVelocity, arm = snwVec3_Sub(joint->position, centre);
+        snwVec3 v = snwVec3_Add(start->velocity, snwVec3_Cross(w, arm));
+        const double u[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
+        memcpy(body->u + body->tree.first[i], u, sizeof u);
+    }
+    snwSoftBody_Look(body);
+    snwSoft_Store(sim, index);
+    snwSoft_Publish(sim, index);
+}
+
+bool snwSoft_IsSound(const snwSim* sim, int index)
+{
+    const snwSoftModel* model = sim->bodies[index].model;
+    snwSoftState state = snwSoft_State(sim, index);
+    bool sound = *state.memoryCount >= 0 && *state.memoryCount <= snw_softMemoryRoom;
+    for (int i = 0; i < model->linkCount && sound; ++i)
+        sound = snwQuat_IsFinite(state.poses[i].turn) && snwVec3_IsFinite(state.poses[i].shift) &&
+                isfinite(state.poses[i].angles[0]) && isfinite(state.poses[i].angles[1]) &&
+                fabs(snwQuat_Dot(state.poses[i].turn, state.poses[i].turn) - 1) < 1e-6;
+    for (int k = 0; k < model->freedom && sound; ++k)
+        sound = isfinite(state.u[k]);
+    int awake = 0, most = model->skin.capacity > 0 ? model->skin.capacity : model->pointCount;
+    for (int p = 0; p < model->pointCount && sound; ++p)
+    {
+        sound = snwVec3_IsFinite(state.x[p]) && snwVec3_IsFinite(state.v[p]) && snwVec3_IsFinite(state.frozen[p]) &&
+                state.awake[p] <= 1;
+        awake += state.awake[p];
+    }
+    for (int m = 0; sound && m < *state.memoryCount; ++m)
+        sound = snwVec3_IsFinite(state.memory[m].impulse);
+    for (int j = 0; sound && j < model->character->def.jointCount; ++j)
+        sound = isfinite(state.joints[j].target);
+    return sound && awake <= most;
+}
+
+void snwSoft_Load(const snwSim* sim, int index)
+{
+    const snwSoftModel* model = sim->bodies[index].model;
+    snwSoftState state = snwSoft_State(sim, index);
+    snwSoftBody* body = BodyOf(sim, index);
+    size_t points = (size_t)model->pointCount;
+    memcpy(body->poses, state.poses, (size_t)model->linkCount * sizeof *state.poses);
+    memcpy(body->u, state.u, (size_t)model->freedom * sizeof *state.u);
+    memcpy(body->skins->x, state.x, points * sizeof *state.x);
+    memcpy(body->skins->v, state.v, points * sizeof *state.v);
+    memcpy(body->skins->frozen, state.frozen, points * sizeof *state.frozen);
+    memcpy(body->skins->awake, state.awake, points);
+    for (int j = 0; j < model->character->def.jointCount; ++j)
+    {
+        if (model->linkOfJoint[j] < 0)
+            continue;
+        snwJointDef* joint = &body->tree.links[model->linkOfJoint[j]].joint;
+        joint->target = state.joints[j].target, joint->motor = state.joints[j].motor != 0;
+    }
+    snwSoftBody_Look(body);
+}
+
+void snwSoft_Store(snwSim* sim, int index)
+{
+    const snwSoftModel* model = sim->bodies[index].model;
+    snwSoftState state = snwSoft_State(sim, index);
+    const snwSoftBody* body = BodyOf(sim, index);
+    size_t points = (size_t)model->pointCount;
+    memcpy(state.poses, body->poses, (size_t)model->linkCount * sizeof *state.poses);
+    memcpy(state.u, body->u, (size_t)model->freedom * sizeof *state.u);
+    memcpy(state.x, body->skins->x, points * sizeof *state.x);
+    memcpy(state.v, body->skins->v, points * sizeof *state.v);
+    memcpy(state.frozen, body->skins->frozen, points * sizeof *state.frozen);
+    memcpy(state.awake, body->skins->awake, points);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What others see
+
+// What takes a point of the character's rest pose to where a link has it.
+static snwTransform MotionOf(const snwSim* sim, int index, int link)
+{
+    const snwBodyTree* tree = &BodyOf(sim, index)->tree;
+    snwTransform from = {snwVec3_Negate(tree->links[link].joint.position), snwQuat_Identity()};
+    snwTransform to = {tree->points[link], tree->rotations[link]};
+    return snwTransform_Compose(snwTransform_Compose(to, from), sim->starts[index].transform);
+}
+
+void snwSoft_Publish(snwSim* sim, int index)
+{
+    const snwSoftModel* model = sim->bodies[index].model;
+    const snwSoftBody* body = BodyOf(sim, index);
+    const snwBodyTree* tree = &body->tree;
+    const snwPointSkin* skin = body->skins;
+    snwSoftState state = snwSoft_State(sim, index);
+    for (int v = 0; v < model->character->def.vertexCount; ++v)
+    {
+        int point = model->pointOfVertex[v];
+        snwVec3 x = {0, 0, 0}, u = {0, 0, 0};
+        for (int k = 0; k < model->anchors[v].count && point < 0; ++k)
+        {
+            int link = model->anchors[v].links[k];
+            snwVec3 rest = snwTransform_Apply(sim->starts[index].transform, model->character->def.vertices[v]);
+            snwVec3 arm = snwMat3_MulVec(tree->axes[link], snwVec3_Sub(rest, tree->links[link].joint.position));
+            snwVec3 y = snwVec3_Add(tree->points[link], arm);
+            x = snwVec3_MulAdd(x, model->anchors[v].weights[k], y);
+            u = snwVec3_MulAdd(
+                u, model->anchors[v].weights[k], snwSpatial_At(tree->twists[link], snwVec3_Sub(y, tree->origin)));
+        }
+        if (point >= 0)
+        {
+            x = skin->x[point];
+            u = skin->awake[point] ? skin->v[point] : snwPointSkin_Carried(skin, tree, point);
+        }
+        if (v == 0)
+            snwBody_Follow(&sim->bodies[index], x);
+        snwRow_SetPlace(state.outPositions, v, *sim->bodies[index].origin, x);
+        snwRow_Set(state.outVelocities, v, u);
+    }
+    const snwCharacterDef* def = &model->character->def;
+    for (int b = 0; b < def->boneCount; ++b)
+        state.outBones[b] = MotionOf(sim, index, model->linkOfBone[b]);
+    for (int j = 0; j < def->jointCount; ++j)
+        state.outJoints[j] = state.outBones[def->joints[j].bone];
+}

@@ -1,0 +1,590 @@
+// Soft and rigid bodies that fall, slide, lie and pile up.
+// Labels: kernels
+
+#include "fixture.h"
+#include "ragdoll.h"
+#include "sim/softcontact/soft_world.h"
+#include "test.h"
+
+enum
+{
+    snw_boxCells = 4, // points along an edge, less one
+    snw_boxPoints = 98,
+    snw_boxEdges = 2 * 288,
+    snw_mostBodies = 10
+};
+
+// A box with a skin of points on its surface, tied along the edges and diagonals of its squares.
+typedef struct Box
+{
+    snwLinkDef link;
+    snwVec3 half;
+    snwVec3 points[snw_boxPoints];
+    snwPointAnchor anchors[snw_boxPoints];
+    double masses[snw_boxPoints], stiffness[snw_boxPoints], damping[snw_boxPoints];
+    int edges[snw_boxEdges][2];
+    double edgeStiffness[snw_boxEdges];
+    snwPointSkinDef skin;
+} Box;
+
+static bool Inside(int x, int y, int z)
+{
+    int most = snw_boxCells;
+    return x > 0 && x < most && y > 0 && y < most && z > 0 && z < most;
+}
+
+static bool OnOneFace(const int a[3], const int b[3])
+{
+    for (int c = 0; c < 3; ++c)
+        if (a[c] == b[c] && (a[c] == 0 || a[c] == snw_boxCells))
+            return true;
+    return false;
+}
+
+// stiffness: k_m, N/m; 0.4 of it to the bone, edges of it between neighbours. A tenth of the mass is the skin's.
+static void MakeBox(Box* box, snwVec3 centre, snwVec3 half, double mass, double stiffness, double edges)
+{
+    memset(box, 0, sizeof *box);
+    box->half = half;
+    box->link = snwRagdoll_Box(snw_jointFree, -1, centre, centre, half, mass);
+    box->skin = (snwPointSkinDef){.points = box->points,
+        .anchors = box->anchors,
+        .masses = box->masses,
+        .stiffness = box->stiffness,
+        .damping = box->damping,
+        .edges = box->edges,
+        .edgeStiffness = box->edgeStiffness};
+    int cells[snw_boxPoints][3], n = 0;
+    for (int x = 0; x <= snw_boxCells; ++x)
+        for (int y = 0; y <= snw_boxCells; ++y)
+            for (int z = 0; z <= snw_boxCells; ++z)
+            {
+                if (Inside(x, y, z))
+                    continue;
+                snwVec3 at = {(2.0 * x / snw_boxCells - 1) * half.x, (2.0 * y / snw_boxCells - 1) * half.y,
+                    (2.0 * z / snw_boxCells - 1) * half.z};
+                cells[n][0] = x, cells[n][1] = y, cells[n][2] = z;
+                box->points[n] = snwVec3_Add(centre, at);
+                box->anchors[n] = (snwPointAnchor){.count = 1, .links = {0}, .weights = {1}};
+                box->masses[n] = 0.1 * mass / snw_boxPoints;
+                box->stiffness[n] = 0.4 * stiffness, box->damping[n] = 0.1 * stiffness;
+                snwLinkMass_AddPoint(&box->link.mass, -box->masses[n], at);
+                for (int i = 0; i < n && edges > 0; ++i)
+                {
+                    int far = abs(cells[i][0] - x) + abs(cells[i][1] - y) + abs(cells[i][2] - z);
+                    bool near = abs(cells[i][0] - x) <= 1 && abs(cells[i][1] - y) <= 1 && abs(cells[i][2] - z) <= 1;
+                    if (!near || far > 2 || !OnOneFace(cells[i], cells[n]))
+                        continue;
+                    box->edges[box->skin.edgeCount][0] = i, box->edges[box->skin.edgeCount][1] = n;
+                    box->edgeStiffness[box->skin.edgeCount++] = edges * stiffness;
+                }
+                ++n;
+            }
+    box->skin.pointCount = n;
+}
+
+typedef struct World
+{
+    snwContext* context;
+    snwSoftBody bodies[snw_mostBodies];
+    snwSoftSolid solids[snw_mostBodies + 1];
+    snwSoftProbe probes[8 * snw_mostBodies];
+    int bodyCount, solidCount, probeCount;
+    snwSoftWorld world;
+    snwSoftSettings settings;
+} World;
+
+static void AddSolid(World* w, int body, snwColliderKind kind, snwVec3 size, double friction, snwTransform place)
+{
+    w->solids[w->solidCount++] = (snwSoftSolid){
+        .collider = snwMakeCollider(kind, size, friction), .body = body, .place = place, .before = place};
+}
+
+// With a ground of this friction, tilted about an axis.
+static void BeginWorld(World* w, double friction, snwVec3 axis, double tilt)
+{
+    memset(w, 0, sizeof *w);
+    w->context = snwFixture_Context(1, snw_simdAuto, NULL);
+    w->settings = snwSoftWorld_DefaultSettings();
+    snwTransform ground = {{0, 0, 0}, snwQuat_FromAxisAngle(axis, tilt)};
+    AddSolid(w, -1, snw_colliderPlane, (snwVec3){0, 0, 0}, friction, ground);
+}
+
+static snwSoftBody* AddBox(World* w, const Box* box)
+{
+    snwMessage message;
+    snwSoftBodyDef def = {.linkCount = 1, .links = &box->link, .skinCount = 1, .skins = &box->skin};
+    if (snwSoftBody_Create(w->context, &def, &w->bodies[w->bodyCount], &message) != snw_ok)
+        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
+    return &w->bodies[w->bodyCount++];
+}
+
+static void EndWorld(World* w)
+{
+    snwMessage message;
+    snwSoftWorldDef def = {.bodyCount = w->bodyCount,
+        .bodies = w->bodies,
+        .solidCount = w->solidCount,
+        .solids = w->solids,
+        .probeCount = w->probeCount,
+        .probes = w->probes,
+        .contactCapacity = 200};
+    if (snwSoftWorld_Create(w->context, &def, &w->world, &message) != snw_ok)
+        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
+}
+
+static void Run(World* w, int steps)
+{
+    snwMessage message;
+    for (int i = 0; i < steps; ++i)
+        if (snwSoftWorld_Step(&w->world, &w->settings, NULL, &message) != snw_ok)
+        {
+            snwTest_Fail(__FILE__, __LINE__, "step %d: %s", i, message.text);
+            return;
+        }
+}
+
+static void FreeWorld(World* w)
+{
+    snwSoftWorld_Free(&w->world);
+    for (int i = 0; i < w->bodyCount; ++i)
+        snwSoftBody_Free(&w->bodies[i]);
+    snwDestroyContext(w->context);
+}
+
+static double Lowest(const snwSoftBody* body)
+{
+    double lowest = INFINITY;
+    for (int i = 0; i < body->skins->count; ++i)
+        lowest = fmin(lowest, body->skins->x[i].y);
+    return lowest;
+}
+
+static double ForceAlong(const World* w, snwVec3 direction)
+{
+    double sum = 0;
+    for (int c = 0; c < w->world.contactCount; ++c)
+        sum += snwVec3_Dot(w->world.contacts[c].impulse, direction);
+    return sum / w->settings.h;
+}
+
+// A box falls 0.5 m, flat or on a corner, and lies still within four seconds.
+static void Drop(double tilt, bool rigid, double stiffness, double h)
+{
+    static Box box;
+    static World w;
+    BeginWorld(&w, 0.5, (snwVec3){0, 0, 1}, 0);
+    MakeBox(&box, (snwVec3){0, 0, 0}, (snwVec3){0.1, 0.1, 0.1}, 4, stiffness, 0.6);
+    snwSoftBody* body = AddBox(&w, &box);
+    EndWorld(&w);
+    w.settings.rigid = rigid, w.settings.h = h;
+    body->poses[0].turn = snwQuat_FromRotationVector((snwVec3){tilt, 0.3, tilt});
+    snwSoftBody_Look(body);
+    body->poses[0].shift.y = 0.5 - Lowest(body);
+    snwSoftBody_Look(body);
+    double deepest = 0, rebound = 0;
+    bool touched = false;
+    for (int i = 0; i < (int)(4 / h); ++i)
+    {
+        Run(&w, 1);
+        touched = touched || w.world.memoryCount > 0;
+        deepest = fmin(deepest, Lowest(body));
+        rebound = touched ? fmax(rebound, Lowest(body)) : 0;
+    }
+    CHECK(touched);
+    CHECK(deepest >= -1e-4 * 0.2);
+    CHECK(rebound < 0.01 * 0.5);
+    CHECK_NEAR(ForceAlong(&w, (snwVec3){0, 1, 0}), 4 * 9.81, 0.001 * 4 * 9.81);
+    CHECK_INT(w.world.failures, 0);
+    CHECK_INT(w.world.left, 0);
+    for (int k = 0; k < 6; ++k)
+        CHECK_NEAR(body->u[k], 0, 1e-6);
+    // Soft where it touches and near there, and nowhere else.
+    CHECK_INT(body->skins->activeCount, rigid ? 0 : 57);
+    FreeWorld(&w);
+}
+
+TEST(softworld, aBoxThatIsDroppedLiesWhereItFalls)
+{
+    Drop(0, true, 1e4, 0.004);
+    Drop(0.4, true, 1e4, 0.004);
+    Drop(0, false, 1e4, 0.004);
+    Drop(0.4, false, 1e4, 0.004);
+    Drop(0.4, false, 1e3, 0.001);
+    Drop(0.4, false, 1e5, 0.008);
+}
+
+// The published stiffnesses: k_e = 600 at 4 ms, k_v = 4000 and k_e = 6000 at 8.3 ms; twenty times as stiff at 8 ms.
+TEST(softworld, publishedStiffnessesAreStable)
+{
+    Drop(0.2, false, 1e3, 0.004);
+    Drop(0.2, false, 1e4, 0.0083);
+    Drop(0.2, false, 2e5, 0.008);
+}
+
+// The published comparison: a hard box stays where complementarity stops it, and bounces on penalty springs.
+TEST(softworld, penaltyContactBounces)
+{
+    static Box box;
+    static World w;
+    double rebound[2] = {0}, deepest[2] = {0};
+    for (int penalty = 0; penalty < 2; ++penalty)
+    {
+        BeginWorld(&w, 0.5, (snwVec3){0, 0, 1}, 0);
+        MakeBox(&box, (snwVec3){0, 0.6, 0}, (snwVec3){0.1, 0.1, 0.1}, 4, 1e4, 0.6);
+        snwSoftBody* body = AddBox(&w, &box);
+        EndWorld(&w);
+        w.settings.rigid = true, w.settings.h = 0.0005, w.settings.penalty = penalty == 1;
+        w.settings.penaltyStiffness = 1e4, w.settings.penaltyDamping = 4;
+        bool touched = false;
+        for (int i = 0; i < 2000; ++i)
+        {
+            Run(&w, 1);
+            touched = touched || ForceAlong(&w, (snwVec3){0, 1, 0}) > 0;
+            rebound[penalty] = touched ? fmax(rebound[penalty], Lowest(body)) : 0;
+            deepest[penalty] = fmin(deepest[penalty], Lowest(body));
+        }
+        FreeWorld(&w);
+    }
+    CHECK(rebound[0] < 0.01 * 0.5);
+    CHECK(rebound[1] > 0.2 * 0.5);
+    CHECK(rebound[1] < 0.5);
+    CHECK(deepest[1] < 100 * deepest[0]);
+}
+
+// Weight on springs without edges.
+TEST(softworld, aSoleSinksByItsWeight)
+{
+    static Box box;
+    static World w;
+    BeginWorld(&w, 0.5, (snwVec3){0, 0, 1}, 0);
+    MakeBox(&box, (snwVec3){0, 0.1, 0}, (snwVec3){0.1, 0.1, 0.1}, 20, 3e3, 0);
+    snwSoftBody* body = AddBox(&w, &box);
+    EndWorld(&w);
+    Run(&w, 1000);
+    int touching = 0;
+    for (int c = 0; c < w.world.contactCount; ++c)
+        touching += w.world.contacts[c].impulse.y > 0;
+    CHECK_INT(touching, 25);
+    double weight = (20 - 25 * box.masses[0]) * 9.81; // what lies on the ground itself presses no spring
+    CHECK_NEAR(-body->poses[0].shift.y, weight / (25 * 0.4 * 3e3), 0.01 * weight / (25 * 0.4 * 3e3));
+    FreeWorld(&w);
+}
+
+// On a slope, soft and rigid: what friction holds stays, what it does not hold slides as it should, whichever way the
+// slope falls.
+static void Slope(double direction, bool rigid, bool held)
+{
+    static Box box;
+    static World w;
+    const double tilt = 0.3;
+    snwVec3 axis = {cos(direction), 0, sin(direction)};
+    BeginWorld(&w, tan(tilt) * (held ? 1.02 : 0.9), axis, tilt);
+    MakeBox(&box, (snwVec3){0, 0, 0}, (snwVec3){0.2, 0.05, 0.2}, 4, 1e4, 0.6);
+    snwSoftBody* body = AddBox(&w, &box);
+    EndWorld(&w);
+    w.settings.rigid = rigid;
+    snwQuat turn = snwQuat_FromAxisAngle(axis, tilt);
+    body->poses[0].turn = turn;
+    body->poses[0].shift = snwQuat_Rotate(turn, (snwVec3){0, 0.05, 0});
+    snwSoftBody_Look(body);
+    Run(&w, 250); // settled
+    snwVec3 from = body->poses[0].shift, u = {body->u[0], body->u[1], body->u[2]};
+    Run(&w, 250);
+    snwVec3 way = snwVec3_Sub(body->poses[0].shift, from), normal = snwQuat_Rotate(turn, (snwVec3){0, 1, 0});
+    if (held)
+        CHECK(snwVec3_Length(way) < 1e-6);
+    else
+    {
+        double rate = 0.1 * sin(tilt) * 9.81;
+        CHECK_NEAR(snwVec3_Length(way), snwVec3_Length(u) + 0.5 * rate, 0.005);
+        // Straight down the slope.
+        snwVec3 down = snwVec3_Normalize(
+            snwVec3_MulAdd((snwVec3){0, -1, 0}, snwVec3_Dot(normal, (snwVec3){0, 1, 0}), normal));
+        CHECK_NEAR(snwVec3_Dot(snwVec3_Normalize(way), down), 1, 1e-6);
+    }
+    FreeWorld(&w);
+}
+
+TEST(softworld, slopesHoldUpToTheAngleOfFriction)
+{
+    for (int i = 0; i < 4; ++i)
+    {
+        Slope(0.7 * i, i % 2 == 0, true);
+        Slope(0.7 * i, i % 2 == 0, false);
+    }
+}
+
+// Rigid boxes with eight points each near their corners, which are solids for each other. (At the corners themselves
+// two boxes that are not quite in line would touch with edges across each other, which points do not see.)
+static void Tower(World* w, int count, const double* masses)
+{
+    static Box box;
+    BeginWorld(w, 0.5, (snwVec3){0, 0, 1}, 0);
+    for (int i = 0; i < count; ++i)
+    {
+        snwVec3 half = {0.1, 0.1, 0.1};
+        MakeBox(&box, (snwVec3){0.003 * (i % 3), 0.1 + 0.2 * i, 0.002 * (i % 2)}, half, masses[i], 0, 0);
+        box.skin.pointCount = 0;
+        AddBox(w, &box);
+        AddSolid(w, i, snw_colliderBox, half, 0.5, snwTransform_Identity());
+        for (int c = 0; c < 8; ++c)
+            w->probes[w->probeCount++] = (snwSoftProbe){
+                .body = i, .at = {c & 1 ? 0.09 : -0.09, c & 2 ? 0.1 : -0.1, c & 4 ? 0.09 : -0.09}};
+    }
+    EndWorld(w);
+}
+
+TEST_HEAVY(softworld, aStackOfTenStands)
+{
+    static World w;
+    const double masses[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    Tower(&w, 10, masses);
+    snwVec3 start[10];
+    for (int i = 0; i < 10; ++i)
+        start[i] = w.bodies[i].poses[0].shift;
+    double drift = 0;
+    Run(&w, 15000);
+    for (int i = 0; i < 10; ++i)
+        drift = fmax(drift, snwVec3_Distance(start[i], w.bodies[i].poses[0].shift));
+    CHECK(drift <= 0.001);
+    CHECK_INT(w.world.failures, 0);
+    FreeWorld(&w);
+}
+
+TEST(softworld, aThousandTimesTheMassIsCarried)
+{
+    static World w;
+    const double masses[2] = {1, 1000};
+    Tower(&w, 2, masses);
+    Run(&w, 1000);
+    CHECK_NEAR(w.bodies[0].poses[0].shift.y, 0, 0.001);
+    CHECK_NEAR(w.bodies[1].poses[0].shift.y, 0, 0.001);
+    FreeWorld(&w);
+}
+
+// A slender rod that slides on its tip, leaning back: whatever comes of it is bounded.
+TEST(softworld, painlevesRodIsBounded)
+{
+    static World w;
+    static Box box;
+    for (int k = 0; k < 6; ++k)
+    {
+        BeginWorld(&w, 1.5 + 0.2 * k, (snwVec3){0, 0, 1}, 0);
+        MakeBox(&box, (snwVec3){0, 1, 0}, (snwVec3){0.01, 1, 0.01}, 1, 0, 0);
+        box.skin.pointCount = 0;
+        AddBox(&w, &box);
+        w.probes[w.probeCount++] = (snwSoftProbe){.at = {0, -1, 0}};
+        w.probes[w.probeCount++] = (snwSoftProbe){.at = {0, 1, 0}};
+        EndWorld(&w);
+        snwSoftBody* body = &w.bodies[0];
+        body->poses[0].turn = snwQuat_FromAxisAngle((snwVec3){0, 0, 1}, 0.5);
+        body->poses[0].shift.y = cos(0.5) - 1;
+        body->u[0] = 3;
+        snwSoftBody_Look(body);
+        double first = snwSoftBody_KineticEnergy(body) + 9.81, most = 0;
+        for (int i = 0; i < 1000; ++i)
+        {
+            Run(&w, 1);
+            double energy = snwSoftBody_KineticEnergy(body) + 9.81 * (1 + body->poses[0].shift.y);
+            most = fmax(most, energy);
+        }
+        CHECK(most <= 1.01 * first);
+        CHECK_INT(w.world.failures, 0);
+        FreeWorld(&w);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// A figure
+
+// With balls at the corners of its links.
+static void Figure(World* w, double height)
+{
+    snwMessage message;
+    snwLinkDef links[snw_ragdollLinks];
+    snwRagdoll_Links(true, links);
+    BeginWorld(w, 0.7, (snwVec3){0, 0, 1}, 0);
+    snwSoftBodyDef def = {.linkCount = snw_ragdollLinks, .links = links};
+    if (snwSoftBody_Create(w->context, &def, &w->bodies[0], &message) != snw_ok)
+        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
+    w->bodyCount = 1;
+    for (int i = 0; i < snw_ragdollLinks; ++i)
+    {
+        snwVec3 centre = snwVec3_Scale(links[i].mass.moment, 1 / links[i].mass.mass);
+        for (int end = -1; end <= 1; end += 2)
+            w->probes[w->probeCount++] = (snwSoftProbe){
+                .link = i, .at = snwVec3_Scale(centre, 1 + 0.8 * end), .radius = 0.05};
+    }
+    w->bodies[0].poses[0].shift.y = height;
+    EndWorld(w);
+    snwSoftBody_Look(&w->bodies[0]);
+}
+
+TEST(softworld, aFigureFallsDownAndLiesStill)
+{
+    static World w;
+    Figure(&w, 0.5);
+    snwSoftBody* body = &w.bodies[0];
+    for (int i = 1; i < snw_ragdollLinks; ++i)
+        body->tree.links[i].joint.damping = 1;
+    body->u[0] = 1, body->u[3] = 2;
+    snwSoftBody_Look(body);
+    double deepest = 0, fastest = 0;
+    for (int i = 0; i < 2500; ++i)
+    {
+        Run(&w, 1);
+        for (int k = 0; k < snw_ragdollLinks; ++k)
+        {
+            snwLinkLimit limits[snw_maxLinkLimits];
+            int count = snwBodyTree_Limits(&body->tree, k, &body->poses[k], limits);
+            for (int l = 0; l < count; ++l)
+                deepest = fmin(deepest, limits[l].gap);
+        }
+        for (int k = 0; k < body->tree.freedom; ++k)
+            fastest = fmax(fastest, fabs(body->u[k]));
+    }
+    double mass;
+    snwSoftBody_Centre(body, &mass);
+    CHECK_NEAR(ForceAlong(&w, (snwVec3){0, 1, 0}), mass * 9.81, 0.01 * mass * 9.81);
+    CHECK(snwSoftBody_KineticEnergy(body) < 1e-3);
+    CHECK(w.world.failures <= 2); // of 2500
+    FreeWorld(&w);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// State
+
+static void CopyState(const World* from, World* to)
+{
+    for (int b = 0; b < from->bodyCount; ++b)
+    {
+        const snwSoftBody* body = &from->bodies[b];
+        snwSoftBody* copy = &to->bodies[b];
+        memcpy(copy->poses, body->poses, (size_t)body->tree.linkCount * sizeof *body->poses);
+        memcpy(copy->u, body->u, (size_t)body->tree.freedom * sizeof *body->u);
+        for (int s = 0; s < body->skinCount; ++s)
+        {
+            const snwPointSkin* skin = &body->skins[s];
+            size_t n = (size_t)skin->count;
+            memcpy(copy->skins[s].x, skin->x, n * sizeof *skin->x);
+            memcpy(copy->skins[s].v, skin->v, n * sizeof *skin->v);
+            memcpy(copy->skins[s].frozen, skin->frozen, n * sizeof *skin->frozen);
+            memcpy(copy->skins[s].awake, skin->awake, n);
+        }
+        snwSoftBody_Look(copy);
+    }
+    to->world.memoryCount = from->world.memoryCount;
+    memcpy(to->world.memory, from->world.memory, (size_t)from->world.memoryCount * sizeof *from->world.memory);
+}
+
+static void RollingBox(World* w, Box* box)
+{
+    BeginWorld(w, 0.5, (snwVec3){0, 0, 1}, 0.1);
+    MakeBox(box, (snwVec3){0, 0.3, 0}, (snwVec3){0.1, 0.1, 0.1}, 4, 3e3, 0.6);
+    snwSoftBody* body = AddBox(w, box);
+    EndWorld(w);
+    body->u[0] = -2, body->u[5] = 9, body->u[3] = 2;
+    snwSoftBody_Look(body);
+}
+
+// All that a step reads is in the state: another world that gets it goes on with the same bits, factors made anew.
+TEST(softworld, theStateIsAllThatIsNeededToGoOn)
+{
+    static World a, b;
+    static Box box;
+    RollingBox(&a, &box);
+    RollingBox(&b, &box);
+    for (int round = 0; round < 20; ++round)
+    {
+        Run(&a, 13);
+        CopyState(&a, &b);
+        Run(&a, 7), Run(&b, 7);
+        CHECK(memcmp(a.bodies[0].u, b.bodies[0].u, 6 * sizeof(double)) == 0);
+        CHECK(memcmp(a.bodies[0].skins->x, b.bodies[0].skins->x, snw_boxPoints * sizeof(snwVec3)) == 0);
+        CHECK(memcmp(a.bodies[0].skins->awake, b.bodies[0].skins->awake, snw_boxPoints) == 0);
+    }
+    FreeWorld(&a), FreeWorld(&b);
+}
+
+TEST(softworld, skinsWakeAndSleepAsABoxRolls)
+{
+    static World w;
+    static Box box;
+    RollingBox(&w, &box);
+    int most = 0, least = snw_boxPoints, wakings = 0, before = 0;
+    double mass = 0, sum = 0;
+    for (int i = 0; i < 500; ++i)
+    {
+        Run(&w, 1);
+        int active = w.bodies[0].skins->activeCount;
+        most = active > most ? active : most, least = active < least ? active : least;
+        wakings += active != before;
+        before = active;
+        snwSoftBody_Centre(&w.bodies[0], &mass);
+        sum = fmax(sum, fabs(mass - 4));
+    }
+    CHECK(most > 20 && most < snw_boxPoints && wakings > 10);
+
+    // Lifted off, all of it falls asleep again.
+    w.settings.gravity = (snwVec3){0, 0, 0};
+    w.bodies[0].u[1] = 1;
+    snwSoftBody_Look(&w.bodies[0]);
+    Run(&w, 400);
+    CHECK_INT(w.bodies[0].skins->activeCount, 0);
+    CHECK_NEAR(sum, 0, 1e-12);
+    CHECK_INT(w.world.failures, 0);
+    FreeWorld(&w);
+}
+
+// Live: hard, and soft again, while it lies.
+TEST(softworld, aBoxThatLiesMayBeMadeHardAndSoft)
+{
+    static Box box;
+    static World w;
+    BeginWorld(&w, 0.5, (snwVec3){0, 0, 1}, 0);
+    MakeBox(&box, (snwVec3){0, 0.1, 0}, (snwVec3){0.1, 0.1, 0.1}, 4, 3e3, 0.6);
+    snwSoftBody* body = AddBox(&w, &box);
+    EndWorld(&w);
+    Run(&w, 500);
+    double height = body->poses[0].shift.y;
+    for (int round = 0; round < 4; ++round)
+    {
+        w.settings.rigid = round % 2 == 0;
+        Run(&w, 100);
+        CHECK_INT(body->skins->activeCount > 0, round % 2);
+        CHECK_NEAR(body->poses[0].shift.y, height, 2e-5); // frozen as it was bent
+        CHECK_NEAR(ForceAlong(&w, (snwVec3){0, 1, 0}), 4 * 9.81, 0.01 * 4 * 9.81);
+    }
+    FreeWorld(&w);
+}
+
+TEST(softworld, aSteadyStepTakesNoMemory)
+{
+    static World w;
+    static Box box;
+    snwCountingAllocator counter = {0};
+    BeginWorld(&w, 0.5, (snwVec3){0, 0, 1}, 0);
+    snwDestroyContext(w.context);
+    w.context = snwFixture_Context(1, snw_simdAuto, &counter);
+    MakeBox(&box, (snwVec3){0, 0.3, 0}, (snwVec3){0.1, 0.1, 0.1}, 4, 3e3, 0.6);
+    AddBox(&w, &box);
+    EndWorld(&w);
+    long before = counter.allocations;
+    Run(&w, 200);
+    CHECK_INT(counter.allocations, before);
+    snwSoftWorld_Free(&w.world), snwSoftBody_Free(&w.bodies[0]);
+    snwDestroyContext(w.context);
+}
+
+TEST(softworld, badWorldsAreErrors)
+{
+    static World w;
+    snwMessage message;
+    BeginWorld(&w, 0.5, (snwVec3){0, 0, 1}, 0);
+    w.solids[0].body = 3;
+    snwSoftWorldDef def = {.solidCount = 1, .solids = w.solids, .contactCapacity = 10};
+    CHECK_INT(snwSoftWorld_Create(w.context, &def, &w.world, &message), snw_errorArgument);
+    CHECK_CONTAINS(message.text, "solid 0");
+    FreeWorld(&w);
+}

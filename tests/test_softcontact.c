@@ -1,0 +1,266 @@
+// The method softcontact in sims, before it is in the list of methods.
+// Labels: kernels threads
+
+#include "fixture.h"
+#include "sim/softcontact/softcontact.h"
+#include "sinew/tools.h"
+#include "test.h"
+
+typedef struct Run
+{
+    snwContext* context;
+    snwSceneFile file;
+    snwSim* sim;
+} Run;
+
+// Opens a scene's text; the method that it names is not looked at.
+static snwResult OpenScene(Run* run, int threads, snwSimd simd, const char* text, snwMessage* message)
+{
+    *run = (Run){.context = snwFixture_Context(threads, simd, NULL)};
+    char* plain = snwFixture_Unpainted(text);
+    snwResult result = snwSceneFile_Parse(run->context, plain, strlen(plain), "test", NULL, &run->file, message);
+    free(plain);
+    if (result < 0)
+        return result;
+    snwSimDef def = snwDefaultSimDef();
+    def.scene = run->file.scene;
+    return snwCreateSimWith(run->context, &def, &snwSoftcontactMethod, &run->sim, message);
+}
+
+static bool Open(Run* run, int threads, snwSimd simd, const char* text)
+{
+    snwMessage message;
+    if (OpenScene(run, threads, simd, text, &message) >= 0)
+        return true;
+    snwTest_Fail(__FILE__, __LINE__, "%s %s", message.place, message.text);
+    return false;
+}
+
+static void Close(Run* run)
+{
+    snwDestroySim(run->sim);
+    snwSceneFile_Close(&run->file);
+    snwDestroyContext(run->context);
+}
+
+static double Own(const snwSim* sim, int body, int measure)
+{
+    double values[snw_softMeasureCount];
+    snwSoftcontactMethod.getMeasures(sim, body, values);
+    return values[measure];
+}
+
+#define BLOCK(position)                                                                                                \
+    "{\"name\": \"block\", \"character\": {\"shape\": \"block\", \"size\": [0.3, 0.3, 0.3], \"cells\": [4, 4, 4], "    \
+    "\"material\": {\"density\": 200, \"young\": 10000.0, \"poisson\": 0.4, \"damping\": 1}}, \"position\": " position \
+    ", \"angles\": [20, 10, 30]}"
+#define GROUND "\"colliders\": [{\"name\": \"ground\", \"kind\": \"plane\", \"friction\": 0.8}]"
+#define SCENE(bodies, rest)                                                                                            \
+    "{\"sinew\": 1, \"name\": \"test\", \"method\": \"pbd\", \"rate\": 60, \"duration\": 2, \"bodies\": [" bodies      \
+    "]" rest "}"
+
+static const double s_dt = 1.0 / 60;
+
+TEST(softcontact, aBlockFallsAndLies)
+{
+    Run run;
+    REQUIRE(Open(&run, 1, snw_simdAuto, SCENE(BLOCK("[0, 0.6, 0]"), ", " GROUND)));
+    double deepest = 0;
+    for (int i = 0; i < 180; ++i)
+    {
+        snwFixture_Run(run.sim, 1, s_dt);
+        snwVertices vertices;
+        snwSim_GetVertices(run.sim, 0, &vertices);
+        for (int v = 0; v < vertices.count; ++v)
+        {
+            const float* row = (const float*)(const void*)((const char*)vertices.positions + v * vertices.stride);
+            deepest = fmin(deepest, row[1]);
+        }
+    }
+    double weight = 0.3 * 0.3 * 0.3 * 200 * 9.81;
+    CHECK(deepest > -1e-4 * 0.3);
+    CHECK_NEAR(Own(run.sim, 0, snw_softMeasureForceY), weight, 0.005 * weight);
+    CHECK_INT(Own(run.sim, 0, snw_softMeasureFailures), 0);
+    CHECK_INT(Own(run.sim, 0, snw_softMeasureContacts), 25);
+    snwMeasures m;
+    CHECK(snwSim_GetMeasures(run.sim, 0, &m) == snw_ok);
+    CHECK(m.maxSpeed < 1e-4);
+
+    // What is told of contacts adds up to the same.
+    snwContacts contacts;
+    double sum = 0;
+    snwSim_GetContacts(run.sim, &contacts);
+    for (int c = 0; c < contacts.count; ++c)
+        sum += contacts.data[c].force[1];
+    CHECK_NEAR(sum, weight, 0.005 * weight);
+    Close(&run);
+}
+
+TEST(softcontact, bitsDoNotDependOnThreadsOrInstructionSets)
+{
+    uint64_t hashes[3];
+    const int threads[] = {1, 3, 1};
+    const snwSimd sets[] = {snw_simdAuto, snw_simdAuto, snw_simdScalar};
+    for (int i = 0; i < 3; ++i)
+    {
+        Run run;
+        REQUIRE(Open(&run, threads[i], sets[i], SCENE(BLOCK("[0, 0.4, 0]"), ", " GROUND)));
+        snwFixture_Run(run.sim, 40, s_dt);
+        hashes[i] = snwSim_Hash(run.sim);
+        Close(&run);
+    }
+    CHECK(hashes[0] == hashes[1]);
+    CHECK(hashes[0] == hashes[2]);
+}
+
+TEST(softcontact, savedStatesGoOnWithTheSameBits)
+{
+    Run run, other;
+    const char* scene = SCENE(BLOCK("[0, 0.4, 0]"),
+        ", " GROUND ", \"props\": [{\"name\": \"ball\", \"kind\": \"sphere\", "
+        "\"radius\": 0.1, \"density\": 300, \"position\": [0.05, 0.9, 0]}]");
+    REQUIRE(Open(&run, 1, snw_simdAuto, scene));
+    REQUIRE(Open(&other, 1, snw_simdAuto, scene));
+    uint64_t seed = 3;
+    for (int i = 0; i < 20; ++i)
+    {
+        static char data[1 << 20];
+        size_t size;
+        snwMessage message;
+        snwFixture_Run(run.sim, 1 + (int)(8 * snwTest_Random(&seed)), s_dt);
+        CHECK(snwSim_Save(run.sim, data, sizeof data, &size, &message) == snw_ok);
+        CHECK(snwSim_Restore(other.sim, data, size, &message) == snw_ok);
+        snwFixture_Run(run.sim, 2, s_dt), snwFixture_Run(other.sim, 2, s_dt);
+        CHECK(snwSim_Hash(run.sim) == snwSim_Hash(other.sim));
+    }
+    Close(&run), Close(&other);
+}
+
+TEST(softcontact, aPushGivesItsImpulse)
+{
+    Run run;
+    REQUIRE(Open(&run, 1, snw_simdAuto, SCENE(BLOCK("[0, 2, 0]"), ", \"gravity\": [0, 0, 0]")));
+    for (int vertex = -1; vertex < 125; vertex += 62) // the whole body, a vertex inside, one of the skin
+    {
+        snwMeasures before, after;
+        snwCommand push = snwDefaultCommand(snw_commandPush);
+        push.index = vertex, push.vector = (snwVec3){3, -1, 2}, push.value = 0.5;
+        CHECK(snwSim_Push(run.sim, &push, NULL) == snw_ok);
+        snwSim_GetMeasures(run.sim, 0, &before);
+        snwFixture_Run(run.sim, 60, s_dt);
+        snwSim_GetMeasures(run.sim, 0, &after);
+        CHECK_NEAR(after.momentum.x - before.momentum.x, 1.5, 0.01);
+        CHECK_NEAR(after.momentum.y - before.momentum.y, -0.5, 0.01);
+        CHECK_NEAR(after.momentum.z - before.momentum.z, 1, 0.01);
+    }
+    Close(&run);
+}
+
+// A ball on a block on the ground: props are in the same problem.
+TEST(softcontact, propsLieOnSoftBodies)
+{
+    Run run;
+    const char* block = "{\"name\": \"block\", \"character\": {\"shape\": \"block\", \"size\": [0.4, 0.2, 0.4], "
+                        "\"cells\": [4, 2, 4]}, \"position\": [0, 0.1, 0]}";
+    char scene[2000];
+    snprintf(scene, sizeof scene,
+        SCENE("%s", ", %s, \"props\": [{\"name\": \"plate\", \"kind\": \"box\", \"half_size\": "
+                    "[0.15, 0.02, 0.15], \"density\": 2000, \"position\": [0, 0.24, 0]}]"),
+        block, GROUND);
+    REQUIRE(Open(&run, 1, snw_simdAuto, scene));
+    snwFixture_Run(run.sim, 150, s_dt);
+    snwProps props;
+    snwSim_GetProps(run.sim, &props);
+    CHECK_NEAR(props.data[0].transform.position.y, 0.22, 0.004);
+    CHECK(snwVec3_Length(props.data[0].velocity) < 1e-3);
+    snwMeasures m;
+    snwSim_GetMeasures(run.sim, 0, &m);
+    double plate = 0.3 * 0.04 * 0.3 * 2000 * 9.81, weight = 0.4 * 0.2 * 0.4 * 1000 * 9.81;
+    CHECK_NEAR(Own(run.sim, 0, snw_softMeasureForceY), weight, 0.01 * weight + 0.01 * plate);
+    Close(&run);
+}
+
+TEST_HEAVY(softcontact, aFigureWithSoftSkinFallsAndLies)
+{
+    Run run;
+    REQUIRE(Open(&run, 1, snw_simdAuto,
+        SCENE("{\"name\": \"biped\", \"character\": {\"blueprint\": \"biped\", \"size\": {\"vertices\": 600}}, "
+              "\"position\": [0, 0.2, 0], \"angles\": [0, 0, 20]}",
+            ", " GROUND)));
+    double gap = 0;
+    for (int i = 0; i < 240; ++i)
+    {
+        snwFixture_Run(run.sim, 1, s_dt);
+        snwMeasures m;
+        snwSim_GetMeasures(run.sim, 0, &m);
+        gap = fmax(gap, m.jointGap);
+    }
+    CHECK(gap < 1e-12);
+    double mass;
+    snwSoftBody_Centre(&((const snwSoftScratch*)run.sim->scratch)->bodies[0], &mass);
+    CHECK_NEAR(Own(run.sim, 0, snw_softMeasureForceY), 9.81 * mass, 0.05 * 9.81 * mass);
+    CHECK(Own(run.sim, 0, snw_softMeasureFailures) <= 10); // of 960 problems
+    Close(&run);
+}
+
+TEST(softcontact, farFromHomeAllIsTheSame)
+{
+    static const char* const scenes[2] = {
+        SCENE(BLOCK("[0, 0.4, 0]"), ", " GROUND), SCENE(BLOCK("[512, 0.4, 0]"), ", " GROUND)};
+    double forces[2], heights[2];
+    for (int i = 0; i < 2; ++i)
+    {
+        Run run;
+        REQUIRE(Open(&run, 1, snw_simdAuto, scenes[i]));
+        snwFixture_Run(run.sim, 60, s_dt);
+        snwMeasures m;
+        snwSim_GetMeasures(run.sim, 0, &m);
+        forces[i] = Own(run.sim, 0, snw_softMeasureForceY), heights[i] = m.centre.y;
+        Close(&run);
+    }
+    CHECK_NEAR(forces[1], forces[0], 0.05 * forces[0]);
+    CHECK_NEAR(heights[1], heights[0], 1e-5);
+}
+
+TEST(softcontact, memoryThatRunsOutIsAnError)
+{
+    snwCountingAllocator counter = {0};
+    Run run = {.context = snwFixture_Context(1, snw_simdAuto, &counter)};
+    snwMessage message;
+    char* plain = snwFixture_Unpainted(SCENE(BLOCK("[0, 1, 0]"), ", " GROUND));
+    CHECK(snwSceneFile_Parse(run.context, plain, strlen(plain), "test", NULL, &run.file, &message) >= 0);
+    free(plain);
+    snwSimDef def = snwDefaultSimDef();
+    def.scene = run.file.scene;
+    snwResult result = snw_errorMemory;
+    int tries = 0;
+    for (; result < 0 && tries < 400; ++tries)
+    {
+        // The model stays with the character once it is made.
+        counter.failAt = counter.allocations + 1 + tries;
+        result = snwCreateSimWith(run.context, &def, &snwSoftcontactMethod, &run.sim, &message);
+        counter.failAt = 0;
+        CHECK(result >= 0 || result == snw_errorMemory);
+    }
+    CHECK(tries > 40 && result >= 0);
+    snwDestroySim(run.sim);
+    snwSceneFile_Close(&run.file);
+    snwDestroyContext(run.context);
+    CHECK_INT(counter.live, 0);
+}
+
+TEST(softcontact, whatItCannotDoItSays)
+{
+    Run run;
+    snwMessage message;
+    CHECK_INT(
+        OpenScene(&run, 1, snw_simdAuto,
+            SCENE("{\"name\": \"biped\", \"character\": {\"blueprint\": \"biped\", \"size\": {\"vertices\": 300}}, "
+                  "\"motion\": \"walk\"}",
+                ""),
+            &message),
+        snw_errorUnsupported);
+    CHECK_CONTAINS(message.text, "biped");
+    snwSceneFile_Close(&run.file);
+    snwDestroyContext(run.context);
+}
