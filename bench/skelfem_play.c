@@ -78,6 +78,7 @@ snwResult snwSkelfemPlay_Open(snwSkelfemPlay* play, const snwSkelfemPlayDef* def
     *play = (snwSkelfemPlay){.body = def->body};
     snwContextDef context = snwDefaultContextDef();
     context.threadCount = def->threads;
+    context.simd = def->simd;
     snwCharacter* character = NULL;
     snwScene* scene = NULL;
     snwResult result = snwCreateContext(&context, &play->context, message);

@@ -19,6 +19,7 @@ typedef struct snwSkelfemPlayDef
     double held;  // m: vertices up to so far from the lowest `heldAxis` do not move; < 0: none are held
     int heldAxis; // 0: x
     int threads;
+    snwSimd simd;
     snwSetting settings[snw_maxPlaySettings]; // a name NULL ends them; one substep is set beside them
 } snwSkelfemPlayDef;
 
