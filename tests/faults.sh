@@ -114,6 +114,8 @@ faults=(
     'corotated.theMatrixIsWhatTheElementsSay@src/sim/skelfem/corotated_kernel.h@s/            c1 += b \* ga\[1\] + a \* gb\[1\];/            c1 += b * ga[1] + a * gb[2];/'
     'grid.sameBitsForThreadsAndInstructionSets@src/linalg/multigrid.c@s/rows, snw_rowGrain, MultiplyDot/rows, snw_rowGrain * context->threadCount, MultiplyDot/'
     'corotated.aTurnedBodyIsAsStiff@src/sim/skelfem/corotated_kernel.h@s/R\[3 \* r + 1\] \* LoadEight/R[3 + r] * LoadEight/'
+    'benchskelfem.rulesHaveTheirOrder@src/sim/skelfem/skelfem_time.c@s/snwVec3_MulAdd(x, h, v), 0.25 \* h \* h, state/snwVec3_MulAdd(x, h, v), 0.2 * h * h, state/'
+    'benchskelfem.whatFallsFallsAndWhatHangsIsHeld@src/sim/skelfem/elasticity_kernel.h@s/P\[3 \* r + 1\]\[lane\] \* block->inverseRest\[3 \* a + 1\]\[lane\]/P[3 * r + 1][lane] * block->inverseRest[3 * a][lane]/'
     'linalg.sparseRightSidesGiveTheSameBits@src/linalg/cholesky_solve.c@s/node >= 0 \&\& !reach\[node\]; node = f->parents\[node\])/node >= 0 \&\& !reach[node]; node = -1)/'
     'apd.energyNeverExceedsItsStart@src/sim/apd/apd_descent.c@s/most = body->startEnergy + /most = body->startEnergy + 1e9 + /'
     'apd.accelerationLowersTheObjectiveOfEveryFrame@src/sim/apd/apd_accelerate.c@s/            x -= loop->theta\[k\]/            x += loop->theta[k]/'
