@@ -55,9 +55,9 @@ static void AddOrder(snwBenchRows* rows, const snwFemBody* body, snwSkelfemRule 
 {
     enum
     {
-        snw_coarsest = 100
+        snw_coarsest = 50
     };
-    const double seconds = 0.4;
+    const double seconds = 0.2;
     size_t count = (size_t)body->vertexCount;
     snwVec3* x = calloc(3 * count, sizeof *x);
     if (x == NULL || rows->result < 0)

@@ -136,6 +136,8 @@ faults=(
     'softcontact.savedStatesGoOnWithTheSameBits@src/sim/softcontact/softcontact.c@s/            world->memory\[world->memoryCount++\] = state.memory\[m\];/            ++world->memoryCount;/'
     'softcontact.aPushGivesItsImpulse@src/sim/softcontact/softcontact.c@s/double part = body->masses\[link\].mass \/ mass;/double part = 0.9 * body->masses[link].mass \/ mass;/'
     'corotated.aTurnedBodyIsAsStiff@src/sim/skelfem/corotated.c@s/R.m\[3 \* r + 1\]\[lane\]/R.m[3 + r][lane]/'
+    'benchskelfem.rulesHaveTheirOrder@src/sim/skelfem/skelfem_time.c@s/snwVec3_MulAdd(x, h, v), 0.25 \* h \* h, state/snwVec3_MulAdd(x, h, v), 0.2 * h * h, state/'
+    'benchskelfem.whatFallsFallsAndWhatHangsIsHeld@src/sim/skelfem/elasticity_kernel.h@s/P\[3 \* r + 1\]\[lane\] \* block->inverseRest\[3 \* a + 1\]\[lane\]/P[3 * r + 1][lane] * block->inverseRest[3 * a][lane]/'
     'linalg.sparseRightSidesGiveTheSameBits@src/linalg/cholesky_solve.c@s/node >= 0 \&\& !reach\[node\]; node = f->parents\[node\])/node >= 0 \&\& !reach[node]; node = -1)/'
     'apd.energyNeverExceedsItsStart@src/sim/apd/apd_descent.c@s/most = body->startEnergy + /most = body->startEnergy + 1e9 + /'
     'apd.accelerationLowersTheObjectiveOfEveryFrame@src/sim/apd/apd_accelerate.c@s/            x -= loop->theta\[k\]/            x += loop->theta[k]/'
