@@ -22,6 +22,8 @@
 
 static const double s_stiffer = 10; // than the vertex, or than the inertia of a prop
 
+static const double s_smallLack = 0.01; // of the grip
+
 // Is there nothing in the scene that could touch or be touched?
 bool snwSkelfem_TouchesNothing(const snwSim* sim)
 {
@@ -543,12 +545,13 @@ static void MoveOut(snwSim* sim, const snwSkelfemTouch* touch)
         PushVertex(sim, row->other, row->triangle[k], snwVec3_Scale(push, -row->weights[k]));
 }
 
-// What slides was held by the push of the round before. Its velocity gets the difference: on a slope that it slides
-// down with a hundredth of its weight, a tenth of a per cent counts.
+// What slides was held by the push of the round before. Its velocity gets the difference, where that is small: on a
+// slope that it slides down with a hundredth of its weight, a tenth of a per cent counts. A large one is of a substep
+// that is not done, and would fling light vertices away.
 static void MendFriction(snwSim* sim, const snwSkelfemTouch* touch, double h)
 {
     int index = FirstBodyOf(touch);
-    if (index < 0 || IsOfProp(touch))
+    if (index < 0 || IsOfProp(touch) || snwVec3_Length(touch->lack) > s_smallLack * touch->grip)
         return;
     const snwPairRow* row = touch->pair;
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
