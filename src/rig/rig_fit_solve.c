@@ -743,3 +743,10 @@ bool snwRigFit_Complement(
         AnswerAny(model, s, held ? hold->kept : 0, pose);
     return true;
 }
+
+snwVec3 snwRigFit_Push(const snwRigFit* model, const snwRigFitScratch* scratch, int handle)
+{
+    double* const* moves = (double* const*)scratch->right.moves;
+    double z = snwRigFit_Dimension(model) == 3 ? moves[2][handle] : 0;
+    return (snwVec3){moves[0][handle], moves[1][handle], z};
+}

@@ -93,6 +93,7 @@ typedef struct snwRigpbdModel
     snwRigFit* fits[snw_rigpbdModelFits]; // NULL without handles; loose: NULL if there are no chains
     snwVec3* origins;                     // of the handles, m, in the rest pose
     double* rooms;                        // m: of each between it and any collider, where a command or clip leads it
+    double* volumes;                      // m^3: of the flesh that each holds, per material of the body
     uint32_t* given;                      // at the start
     int* boneHandles;                     // the handle that is each bone, -1: none
     double size;                          // m, diagonal of the bounds at rest
@@ -108,7 +109,8 @@ typedef struct snwRigpbdHandle
     uint32_t given;                         // mask of snw_dof...
     uint32_t fresh;                         // of those, what this step has newly given
     uint32_t leaving;                       // of others, what this step lets go of
-    int16_t moves;                          // a command or clip moves it in this step
+    int8_t moves;                           // a command or clip moves it in this step
+    int8_t yields;                          // what is given of its place takes more force than flesh bears
     int8_t stops;                           // the step before locked something of it, and nobody leads it on
     int8_t clip;                            // snwRigpbdClip
 } snwRigpbdHandle;
@@ -178,6 +180,7 @@ typedef struct snwRigpbdWork
     float* masses;                              // ... and inverse masses in use
     double h;                                   // ... and substep
     int visits;                                 // ... and iterations
+    double calming;                             // 1/s: see rigpbd_force.c
     double kept;                                // of the flesh's stiffness, by the cut of pair.h
     bool held;                                  // ... and whether one of these is 0
     bool alone;                                 // in this substep, see rigpbd_plane.c and rigpbd_solid.c
@@ -301,6 +304,38 @@ snwVec3 snwRigpbd_MeanVelocity(const snwRigpbdWork* work);
 
 // The pose has changed in a substep of h seconds from work->poses, which become its velocities. last: the step ends.
 void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last);
+
+// rigpbd_force.c
+
+// A handle that yields goes on to its target no faster than the force that its flesh bears can stop it.
+void snwRigpbd_Brake(const snwSim* sim, int body, double h);
+
+// What a place that is given was taken back by, m, and the push before that, kg m.
+typedef struct snwRigpbdYield
+{
+    double push, way;
+} snwRigpbdYield;
+
+// After an answer: whether what is given takes more force than flesh bears. Then its target is nearer. before: the try
+// before this one.
+bool snwRigpbd_Yield(const snwSim* sim, int body, snwRigFitScratch* scratch, double h, snwRigpbdYield* before);
+
+// Cuts the answer where it still takes more.
+void snwRigpbd_LimitAnswer(const snwSim* sim, int body, snwRigFitScratch* scratch, double h);
+
+// Whether held handles turn so fast that the answer may be what turns them, and all that hands do is known. work->poses
+// are velocities. Then energies are measured before the answer is applied and after: J, of flesh as moves and
+// velocities are now.
+bool snwRigpbd_MaySpin(const snwSim* sim, int body, double h);
+typedef struct snwRigpbdEnergy
+{
+    double all, own; // without what it has as a whole
+} snwRigpbdEnergy;
+snwRigpbdEnergy snwRigpbd_Energy(const snwRigpbdWork* work, double h);
+
+// 1/s: the damping that takes away what the answer has brought in beyond the work of the hands.
+double snwRigpbd_Calming(const snwRigpbdWork* work, const snwRigFit* fit, const snwRigFitScratch* scratch,
+    const snwRigpbdEnergy energies[2], double h);
 
 // rigpbd_toggle.c
 
