@@ -217,8 +217,7 @@ bool snwRigFit_Complement(
 // Whoever wants another answer may write it there.
 snwRigPose* snwRigFit_Answer(const snwRigFit* model, snwRigFitScratch* scratch);
 
-// kg m: what the last Complement pushes the flesh by at the place of a handle, sum m w dx. Of a free coordinate it is
-// what joints and rules do.
+// kg m: what the last Complement pushes the flesh of this handle by, sum m w dx: what holds its place does, and joints.
 snwVec3 snwRigFit_Push(const snwRigFit* model, const snwRigFitScratch* scratch, int handle);
 
 // x += dx of the last Complement (rows as above; fourth numbers stay, and all of it does if Complement said false), and

@@ -34,6 +34,7 @@ static const char* const s_stages[snw_stageCount] = {"predict", "elastic", "fit"
 static const char* const s_chains[] = {"constraint", "fix", "none", NULL};
 static const char* const s_shows[] = {"rig", "flesh", NULL};
 static const char* const s_handles[] = {"rigid", "affine", NULL};
+static const char* const s_hands[] = {"bearable", "firm", NULL};
 static const char* const s_solvers[] = {"coupled", "arap", "fast", NULL};
 static const char* const s_weights[] = {"biharmonic", "closest", NULL};
 
@@ -143,6 +144,17 @@ static const snwParamInfo s_params[snw_rigpbdParamCount] = {
         .choices = s_solvers,
         .help = "the coupled method; or, to compare, shapes without motion of their own: ARAP of the mesh, FAST of the "
                 "handles"},
+    [snw_rigpbdHands] = {.name = "rigpbd.hands",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = snw_rigpbdHandsFirm,
+        .initial = snw_rigpbdHandsBearable,
+        .live = true,
+        .choices = s_hands,
+        .help =
+            "a hand that leads a handle of a solid character pulls with what flesh bears, or as hard as it takes to "
+            "be met"},
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -415,14 +427,14 @@ static bool FitAndAnswer(snwSim* sim, int body, const snwRigHold* hold, const sn
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     int which = snwRigpbd_WhichFit(sim, body);
     snwRigFitScratch* scratch = work->fits[which];
-    snwRigpbdYield before = {0};
+    snwRigpbdYield before[snw_maxRigHandles] = {{0}};
     for (int i = 0;; ++i)
     {
         *work->state.closing = snwRigFit_Solve(work->rigs[which], scratch, hold, work->state.pose).closing;
         bool answers = Answer(work, which, hold, now);
         if (answers && i == snw_mostYields)
             snwRigpbd_LimitAnswer(sim, body, scratch, now->h);
-        if (!answers || i == snw_mostYields || !snwRigpbd_Yield(sim, body, scratch, now->h, &before))
+        if (!answers || i == snw_mostYields || !snwRigpbd_Yield(sim, body, scratch, now->h, before))
             return answers;
         memcpy(work->state.pose, work->poses, (size_t)work->model->handleCount * sizeof *work->poses);
     }

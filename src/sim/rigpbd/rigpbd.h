@@ -49,6 +49,7 @@ typedef enum snwRigpbdParam
     snw_rigpbdWeights,
     snw_rigpbdSelf,
     snw_rigpbdSolver,
+    snw_rigpbdHands,
     snw_rigpbdParamCount,
 } snwRigpbdParam;
 
@@ -58,6 +59,12 @@ typedef enum snwRigpbdChainsKind
     snw_rigpbdChainsFix,
     snw_rigpbdChainsNone,
 } snwRigpbdChainsKind;
+
+typedef enum snwRigpbdHandsKind
+{
+    snw_rigpbdHandsBearable, // rigpbd_force.c
+    snw_rigpbdHandsFirm,
+} snwRigpbdHandsKind;
 
 typedef enum snwRigpbdSolverKind
 {
@@ -110,10 +117,17 @@ typedef struct snwRigpbdHandle
     uint32_t fresh;                         // of those, what this step has newly given
     uint32_t leaving;                       // of others, what this step lets go of
     int8_t moves;                           // a command or clip moves it in this step
-    int8_t yields;                          // what is given of its place takes more force than flesh bears
+    int8_t hand;                            // snwRigpbdHand
     int8_t stops;                           // the step before locked something of it, and nobody leads it on
     int8_t clip;                            // snwRigpbdClip
 } snwRigpbdHandle;
+
+typedef enum snwRigpbdHand
+{
+    snw_rigpbdHandNone,  // it is locked where it was, or a clip leads it: what is given is met
+    snw_rigpbdHandLeads, // commands lead it, of a solid character, with a limit: see rigpbd_force.c
+    snw_rigpbdHandLate,  // and that would take more force than flesh bears
+} snwRigpbdHand;
 
 typedef enum snwRigpbdClip
 {
@@ -307,7 +321,7 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last);
 
 // rigpbd_force.c
 
-// A handle that yields goes on to its target no faster than the force that its flesh bears can stop it.
+// A handle that is late goes on to its target no faster than the force that its flesh bears can stop it.
 void snwRigpbd_Brake(const snwSim* sim, int body, double h);
 
 // What a place that is given was taken back by, m, and the push before that, kg m.
@@ -316,8 +330,8 @@ typedef struct snwRigpbdYield
     double push, way;
 } snwRigpbdYield;
 
-// After an answer: whether what is given takes more force than flesh bears. Then its target is nearer. before: the try
-// before this one.
+// After an answer: whether what is given takes more force than flesh bears. Then targets are nearer. before: by handle,
+// of the try before this one.
 bool snwRigpbd_Yield(const snwSim* sim, int body, snwRigFitScratch* scratch, double h, snwRigpbdYield* before);
 
 // Cuts the answer where it still takes more.

@@ -34,37 +34,35 @@ static const uint32_t s_turns = snw_dofRotationX | snw_dofRotationY | snw_dofRot
 // ---------------------------------------------------------------------------------------------------------------------
 // Force
 
-typedef struct Strength
-{
-    double most; // N
-    double mass; // kg, that the handle holds
-} Strength;
-
-static Strength StrengthOf(const snwSim* sim, int body, int handle)
+// N: what the flesh that a handle holds bears, and what carries the body.
+static double StrengthOf(const snwSim* sim, int body, int handle)
 {
     const snwBody* common = &sim->bodies[body];
     const snwRigpbdModel* model = snwRigpbd_Work(sim, body)->model;
     int count = common->character->def.materialCount;
     const double* volumes = &model->volumes[handle * count];
     double volume = 0.0, stiff = 0.0;
-    Strength strength = {0};
     for (int i = 0; i < count; ++i)
     {
         volume += volumes[i];
         stiff += volumes[i] * common->materials[i].young;
     }
-    if (!(volume > 0.0))
-        return (Strength){INFINITY, 1.0};
     double weight = common->character->mass * snwVec3_Length(sim->state->gravity);
-    double bears = snwCharacter_BearableForce(common->character, stiff / volume, volume);
-    strength.mass = common->character->mass;
-    strength.most = fmax(bears, SNW_CARRY * weight);
-    return strength;
+    double bears = volume > 0.0 ? snwCharacter_BearableForce(common->character, stiff / volume, volume) : INFINITY;
+    return fmax(bears, SNW_CARRY * weight);
 }
 
 static snwVec3 Given(uint32_t given, snwVec3 v)
 {
     return (snwVec3){given & snw_dofX ? v.x : 0.0, given & snw_dofY ? v.y : 0.0, given & snw_dofZ ? v.z : 0.0};
+}
+
+// Whether a hand leads it, and no faster than flesh bears.
+static bool IsLimited(const snwSim* sim, const snwRigpbdWork* work, int handle)
+{
+    bool firm = (int)snwSim_Param(sim, snw_rigpbdHands) == snw_rigpbdHandsFirm;
+    bool given = (work->targets[handle].given & s_places) != 0;
+    return given && !firm && work->state.handles[handle].hand != snw_rigpbdHandNone;
 }
 
 void snwRigpbd_Brake(const snwSim* sim, int body, double h)
@@ -74,14 +72,15 @@ void snwRigpbd_Brake(const snwSim* sim, int body, double h)
     {
         snwRigTarget* target = &work->targets[i];
         snwRigpbdHandle* handle = &work->state.handles[i];
-        if (!handle->yields)
+        if (handle->hand != snw_rigpbdHandLate || !IsLimited(sim, work, i))
             continue;
         snwVec3 way = Given(target->given, snwVec3_Sub(target->place, work->state.pose[i].place));
-        Strength strength = StrengthOf(sim, body, i);
-        double far = snwVec3_Length(way), most = h * sqrt(strength.most / strength.mass * far);
-        handle->yields = far > most;
-        if (handle->yields)
+        double acceleration = StrengthOf(sim, body, i) / sim->bodies[body].character->mass;
+        double far = snwVec3_Length(way), most = h * sqrt(acceleration * far);
+        if (far > most)
             target->place = snwVec3_MulAdd(target->place, most / far - 1.0, way);
+        else
+            handle->hand = snw_rigpbdHandLeads;
     }
 }
 
@@ -95,21 +94,6 @@ static double WayBack(const snwRigpbdYield* before, double push, double most, do
     return way;
 }
 
-// The handle that a command leads while nothing else is given; -1: there is none. Between handles that are given flesh
-// is drawn out no farther than LimitReach lets them go, and clips are met.
-static int LedAlone(const snwRigpbdWork* work)
-{
-    int led = -1, given = 0;
-    for (int i = 0; i < work->model->handleCount && !work->model->flat; ++i)
-    {
-        if (work->targets[i].given == 0)
-            continue;
-        given++;
-        led = (work->targets[i].given & s_places) != 0 && work->state.handles[i].clip == snw_rigpbdClipNone ? i : -1;
-    }
-    return given == 1 ? led : -1;
-}
-
 static double PushOf(const snwRigpbdWork* work, int handle, const snwRigFit* fit, const snwRigFitScratch* scratch)
 {
     return snwVec3_Length(Given(work->targets[handle].given, snwRigFit_Push(fit, scratch, handle)));
@@ -119,33 +103,41 @@ bool snwRigpbd_Yield(const snwSim* sim, int body, snwRigFitScratch* scratch, dou
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwRigFit* fit = work->rigs[snwRigpbd_WhichFit(sim, body)];
-    int led = LedAlone(work);
-    if (led < 0)
-        return false;
-    double push = PushOf(work, led, fit, scratch), most = StrengthOf(sim, body, led).most * h * h;
-    if (!(push > most))
-        return false;
-
-    snwRigTarget* target = &work->targets[led];
-    snwVec3 along = Given(target->given, snwRigFit_Answer(fit, scratch)[led].place);
-    double length = snwVec3_Length(along), way = WayBack(before, push, most, length);
-    if (length > 0.0)
-        target->place = snwVec3_MulAdd(target->place, -way / length, along);
-    *before = (snwRigpbdYield){push, way};
-    work->state.handles[led].yields = 1;
-    return true;
+    const snwRigPose* answer = snwRigFit_Answer(fit, scratch);
+    bool any = false;
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        if (!IsLimited(sim, work, i))
+            continue;
+        double push = PushOf(work, i, fit, scratch), most = StrengthOf(sim, body, i) * h * h;
+        if (!(push > most))
+            continue;
+        snwRigTarget* target = &work->targets[i];
+        snwVec3 along = Given(target->given, answer[i].place);
+        double length = snwVec3_Length(along), way = WayBack(&before[i], push, most, length);
+        if (length > 0.0)
+            target->place = snwVec3_MulAdd(target->place, -way / length, along);
+        before[i] = (snwRigpbdYield){push, way};
+        work->state.handles[i].hand = snw_rigpbdHandLate;
+        any = true;
+    }
+    return any;
 }
 
 void snwRigpbd_LimitAnswer(const snwSim* sim, int body, snwRigFitScratch* scratch, double h)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwRigFit* fit = work->rigs[snwRigpbd_WhichFit(sim, body)];
-    int led = LedAlone(work);
-    double push = led >= 0 ? PushOf(work, led, fit, scratch) : 0.0;
-    double most = led >= 0 ? StrengthOf(sim, body, led).most * h * h : 0.0;
+    double part = 1.0;
+    for (int i = 0; i < work->model->handleCount; ++i)
+    {
+        double push = IsLimited(sim, work, i) ? PushOf(work, i, fit, scratch) : 0.0;
+        if (push > 0.0)
+            part = fmin(part, StrengthOf(sim, body, i) * h * h / push);
+    }
     double* answer = (double*)snwRigFit_Answer(fit, scratch);
-    for (size_t i = 0; push > most && i < (size_t)work->model->handleCount * sizeof(snwRigPose) / sizeof *answer; ++i)
-        answer[i] *= most / push;
+    for (size_t i = 0; i < (size_t)work->model->handleCount * sizeof(snwRigPose) / sizeof *answer; ++i)
+        answer[i] *= part;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
