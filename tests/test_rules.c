@@ -240,7 +240,7 @@ static double MostPull(bool firm, double* bears)
     snwVec3 to = Place(sim, 0), momentum = {0, 0, 0};
     double most = 0;
     to.y += Size(sim);
-    for (int i = 0; i < 60; ++i)
+    for (int i = 0; i < 120; ++i)
     {
         snwMeasures now = {0};
         Give(sim, 0, snw_dofX | snw_dofY | snw_dofZ, to);
@@ -259,7 +259,7 @@ TEST(rigpbd, handsThatLeadHandlesPullNoHarderThanFleshBears)
 {
     double bears;
     double most = MostPull(false, &bears);
-    CHECK(most > 0.5 * bears && most < 1.5 * bears); // joints carry some on to the other bones
+    CHECK(most > 0.5 * bears && most < 1.01 * bears);
     CHECK(MostPull(true, &bears) > 5 * bears);
 }
 

@@ -217,7 +217,8 @@ bool snwRigFit_Complement(
 // Whoever wants another answer may write it there.
 snwRigPose* snwRigFit_Answer(const snwRigFit* model, snwRigFitScratch* scratch);
 
-// kg m: what the last Complement pushes the flesh of this handle by, sum m w dx: what holds its place does, and joints.
+// kg m: what the last Complement pushes the flesh by where the place of this handle is given, sum m w dx, with what
+// joints carry on to those that are free.
 snwVec3 snwRigFit_Push(const snwRigFit* model, const snwRigFitScratch* scratch, int handle);
 
 // x += dx of the last Complement (rows as above; fourth numbers stay, and all of it does if Complement said false), and

@@ -746,7 +746,10 @@ bool snwRigFit_Complement(
 
 snwVec3 snwRigFit_Push(const snwRigFit* model, const snwRigFitScratch* scratch, int handle)
 {
-    double* const* moves = (double* const*)scratch->right.moves;
-    double z = snwRigFit_Dimension(model) == 3 ? moves[2][handle] : 0;
-    return (snwVec3){moves[0][handle], moves[1][handle], z};
+    double push[3] = {0};
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+        for (int k = 0; k < model->handleCount; ++k)
+            if (k == handle || (scratch->moves[k] >> a & 1) != 0)
+                push[a] += scratch->right.moves[a][k];
+    return (snwVec3){push[0], push[1], push[2]};
 }

@@ -432,10 +432,10 @@ static bool FitAndAnswer(snwSim* sim, int body, const snwRigHold* hold, const sn
     {
         *work->state.closing = snwRigFit_Solve(work->rigs[which], scratch, hold, work->state.pose).closing;
         bool answers = Answer(work, which, hold, now);
-        if (answers && i == snw_mostYields)
-            snwRigpbd_LimitAnswer(sim, body, scratch, now->h);
-        if (!answers || i == snw_mostYields || !snwRigpbd_Yield(sim, body, scratch, now->h, before))
+        if (!answers || i > snw_mostYields || !snwRigpbd_Yield(sim, body, scratch, now->h, before))
             return answers;
+        if (i == snw_mostYields)
+            snwRigpbd_LetSlip(sim, body);
         memcpy(work->state.pose, work->poses, (size_t)work->model->handleCount * sizeof *work->poses);
     }
 }

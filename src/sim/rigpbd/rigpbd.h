@@ -334,8 +334,8 @@ typedef struct snwRigpbdYield
 // of the try before this one.
 bool snwRigpbd_Yield(const snwSim* sim, int body, snwRigFitScratch* scratch, double h, snwRigpbdYield* before);
 
-// Cuts the answer where it still takes more.
-void snwRigpbd_LimitAnswer(const snwSim* sim, int body, snwRigFitScratch* scratch, double h);
+// For this substep no hand holds what it leads.
+void snwRigpbd_LetSlip(const snwSim* sim, int body);
 
 // Whether held handles turn so fast that the answer may be what turns them, and all that hands do is known. work->poses
 // are velocities. Then energies are measured before the answer is applied and after: J, of flesh as moves and

@@ -23,10 +23,11 @@
 #include <math.h>
 #include <string.h>
 
-#define SNW_CARRY 1.05 // weights of the body: a handle can carry it
-#define SNW_SPIN  0.01 // rad per substep: held handles that turn slower do not spin
-#define SNW_TRUST 2.0  // times the way back that the answer says
-#define SNW_TAKE  0.9  // of a velocity, at most, in a substep
+#define SNW_CARRY  1.05 // weights of the body: a handle can carry it
+#define SNW_SPIN   0.01 // rad per substep: held handles that turn slower do not spin
+#define SNW_SPRINT 10.0 // times the acceleration of the body: what a handle may have by itself
+#define SNW_TRUST  2.0  // times the way back that the answer says
+#define SNW_TAKE   0.9  // of a velocity, at most, in a substep
 
 static const uint32_t s_places = snw_dofX | snw_dofY | snw_dofZ;
 static const uint32_t s_turns = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
@@ -74,13 +75,19 @@ void snwRigpbd_Brake(const snwSim* sim, int body, double h)
         snwRigpbdHandle* handle = &work->state.handles[i];
         if (handle->hand != snw_rigpbdHandLate || !IsLimited(sim, work, i))
             continue;
-        snwVec3 way = Given(target->given, snwVec3_Sub(target->place, work->state.pose[i].place));
+        snwVec3 place = work->state.pose[i].place, way = Given(target->given, snwVec3_Sub(target->place, place));
         double acceleration = StrengthOf(sim, body, i) / sim->bodies[body].character->mass;
-        double far = snwVec3_Length(way), most = h * sqrt(acceleration * far);
-        if (far > most)
-            target->place = snwVec3_MulAdd(target->place, most / far - 1.0, way);
-        else
+        double far = snwVec3_Length(way), speed = sqrt(acceleration * far);
+        if (h * speed >= far)
+        {
             handle->hand = snw_rigpbdHandLeads;
+            continue;
+        }
+        snwVec3 change = Given(target->given, snwVec3_Sub(snwVec3_Scale(way, speed / far), handle->velocity));
+        double most = SNW_SPRINT * acceleration * h, length = snwVec3_Length(change);
+        change = snwVec3_Scale(change, length > most ? most / length : 1.0);
+        snwVec3 velocity = Given(target->given, snwVec3_Add(handle->velocity, change));
+        target->place = snwVec3_Add(snwVec3_Sub(target->place, way), snwVec3_Scale(velocity, h));
     }
 }
 
@@ -124,20 +131,12 @@ bool snwRigpbd_Yield(const snwSim* sim, int body, snwRigFitScratch* scratch, dou
     return any;
 }
 
-void snwRigpbd_LimitAnswer(const snwSim* sim, int body, snwRigFitScratch* scratch, double h)
+void snwRigpbd_LetSlip(const snwSim* sim, int body)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    const snwRigFit* fit = work->rigs[snwRigpbd_WhichFit(sim, body)];
-    double part = 1.0;
     for (int i = 0; i < work->model->handleCount; ++i)
-    {
-        double push = IsLimited(sim, work, i) ? PushOf(work, i, fit, scratch) : 0.0;
-        if (push > 0.0)
-            part = fmin(part, StrengthOf(sim, body, i) * h * h / push);
-    }
-    double* answer = (double*)snwRigFit_Answer(fit, scratch);
-    for (size_t i = 0; i < (size_t)work->model->handleCount * sizeof(snwRigPose) / sizeof *answer; ++i)
-        answer[i] *= part;
+        if (IsLimited(sim, work, i))
+            work->targets[i].given &= ~s_places;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -451,7 +451,7 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
     {
         snwRigpbdHandle* handle = &work->state.handles[i];
         snwRigPose* before = &work->poses[i];
-        if (!handle->moves)
+        if (!handle->moves || handle->hand == snw_rigpbdHandLate)
         {
             SetVelocity(work->model->flat, before, &work->state.pose[i], rate, handle);
             continue;
