@@ -1,12 +1,12 @@
 // What hands that hold handles may do to flesh.
 //
 // Force. What is given of a handle's place is met with as much force as flesh bears, 0.3 E V^(2/3) of the V that the
-// handle holds (a vertex counts by its weight), or what carries the body, if that is more. The complement's push p = sum
-// m w dx, with what joints carry on, is the force times h^2. Where it is too large by 1 / s, the place is taken back by
-// what is left out of the answer's move u of the handle, (1 - s) u, and the fit is made again: the rig still is where
-// the flesh goes. Where a few tries are not enough, the hand slips for this substep. (The answer made smaller, joints
-// and all, left rig and flesh apart, and threw them.) A handle that is late goes on from the speed that it has, and
-// comes after as fast as its force can stop it, sqrt(a d) for d to go and a = force / mass: without that brake, the
+// handle holds (a vertex counts by its weight), or what carries the body, if that is more. The complement's push p =
+// sum m w dx, with what joints carry on, is the force times h^2. Where it is too large by 1 / s, the place is taken
+// back by what is left out of the answer's move u of the handle, (1 - s) u, and the fit is made again: the rig still is
+// where the flesh goes. Where a few tries are not enough, the hand slips for this substep. (The answer made smaller,
+// joints and all, left rig and flesh apart, and threw them.) A handle that is late goes on from the speed that it has,
+// and comes after as fast as its force can stop it, sqrt(a d) for d to go and a = force / mass: without that brake, the
 // force that pulls it to the target throws it past, to and fro.
 //
 // Energy. A constraint takes from the motion, but for the work of what moves it: with force f at a place that moves by
