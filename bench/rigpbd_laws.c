@@ -2,7 +2,7 @@
 //
 //   rest_drift     nothing given, no gravity: 10,000 substeps move no vertex
 //   momentum_err   a wobbling character that flies freely keeps its momentum for a second
-//   given_dof_err  hands jump about on random handles, with random coordinates given: they are met in every frame
+//   given_dof_err  firm hands jump about on random handles, with random coordinates given: they are met in every frame
 //   recover_s      a handle is 10 sizes away within one frame, for half a second, and is let go, in air that stops the
 //                  spin: a soft body that spins on keeps another shape. Of the flesh: a cage shows turns badly
 
@@ -211,8 +211,9 @@ static void AddCase(snwBenchRows* rows, const char* character)
         return;
     AddRest(rows, &stage, character);
     double error = NAN;
+    snwRigStageDef firm = {.character = character, .settings = {{"rigpbd.hands", 1}}};
     if (rows->result >= 0)
-        rows->result = snwRigStage_Reopen(&stage, &def, rows->message);
+        rows->result = snwRigStage_Reopen(&stage, &firm, rows->message);
     if (rows->result >= 0)
         rows->result = GivenError(&stage, &error, rows->message);
     if (rows->result >= 0)

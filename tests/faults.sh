@@ -146,6 +146,8 @@ faults=(
     'apd.dragGoesItsShareOfTheWay@src/sim/apd/apd_contact.c@s/snwVec3_MulAdd(\*force, grip->parts\[i\].share, grip->pull);/snwVec3_MulAdd(*force, -grip->parts[i].share, grip->pull);/'
     'rigpbd.squeezedElementsAreNotDrawnOutFar@src/sim/constraints/pair_kernel.h@s/    return -SafeRatio(snwWide_Max(over, /    return SafeRatio(snwWide_Max(over, /'
     'hands.handlesAreNotLedIntoColliders@src/sim/rigpbd/rigpbd_handles.c@s/    return depth > -room ? /    return depth > 1e9 ? /'
+    'rigpbd.handsThatLeadHandlesPullNoHarderThanFleshBears@src/sim/rigpbd/rigpbd_force.c@s/        if (!(push > most))/        if (!(push > 4.0 * most))/'
+    'fleshbench.anArmThatIsLiftedByItsTipDoesNotSpin@src/sim/rigpbd/rigpbd_force.c@s/0.5 \* excess \/ own/0.0 * excess \/ own/'
     'hands.handlesThatLeaveOthersBehindTakeTheirTime@src/sim/rigpbd/rigpbd_handles.c@s/IsLed(handle) ? work->goals\[i\] : handle->target.position/handle->target.position/'
     'grip.nothingJumpsWhenItIsTaken@src/sim/grip.c@s/        grab->vector = snwVec3_Sub(vertex, middle);/        grab->vector = snwVec3_Sub(vertex, vertex);/'
     'grip.middleOfWhatIsHeldGoesToTheHand@src/sim/grip.c@s/damper = 2.0 \* sqrt(spring \* whole)/damper = -0.1 * sqrt(spring * whole)/'

@@ -186,12 +186,14 @@ TEST(rigpbd, mistakesInConstraintsAreNamed)
 // ---------------------------------------------------------------------------------------------------------------------
 // Locks
 
-// The last handle is locked where it is, whole; a hard hand tears the first one about by a third of the size a frame.
-static void CheckLock(snwContext* context, const char* name, const char* size)
+// The last handle is locked where it is, whole; a hand tears the first one about by a third of the size a frame. It is
+// where it wants to be if it is firm, or the character flat.
+static void CheckLock(snwContext* context, const char* name, const char* size, bool firm)
 {
     char character[128];
     snprintf(character, sizeof character, "{\"blueprint\":\"%s\",\"size\":{%s}}", name, size);
     snwSim* sim = NewSim(context, character, ",\"settings\":{\"rigpbd.weights\":\"closest\"}");
+    CHECK_INT(snwSim_SetParam(sim, "rigpbd.hands", firm ? snw_rigpbdHandsFirm : snw_rigpbdHandsBearable, NULL), snw_ok);
     int last = snwRigpbd_Work(sim, 0)->model->handleCount - 1;
     bool flat = snwRigpbd_Work(sim, 0)->model->flat;
     snwVec3 home = Place(sim, 0), locked = Place(sim, last);
@@ -204,7 +206,8 @@ static void CheckLock(snwContext* context, const char* name, const char* size)
             home.x + reach * (2 * snwTest_Random(&seed) - 1), home.y + reach * (2 * snwTest_Random(&seed) - 1), home.z};
         Give(sim, 0, snw_dofX | snw_dofY | snw_dofZ, to);
         snwFixture_Run(sim, 1, 1.0 / 60.0);
-        double missed = snwVec3_Distance(Place(sim, 0), to) + snwVec3_Distance(Place(sim, last), locked);
+        double missed = snwVec3_Distance(Place(sim, last), locked);
+        missed += flat || firm ? snwVec3_Distance(Place(sim, 0), to) : 0;
         missed += flat ? fabs(Angle(sim, last)) : 0;
         if (!(missed <= 1e-6 * Size(sim)))
             snwTest_Fail(__FILE__, __LINE__, "%s misses by %g of its size", name, missed / Size(sim));
@@ -217,9 +220,47 @@ TEST_HEAVY(rigpbd, lockedHandlesStayUnderAHardHand)
     const char* const flat[] = {"ghost", "starfish", "worm", "ellipse", "mushroom", "octopus-2d", "fish-2d", "bunny"};
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
     for (int i = 0; i < 8; ++i)
-        CheckLock(context, flat[i], "\"vertices\":60");
-    CheckLock(context, "bar", "\"vertices\":0");
+        CheckLock(context, flat[i], "\"vertices\":60", false);
+    CheckLock(context, "bar", "\"vertices\":0", true);
+    CheckLock(context, "bar", "\"vertices\":0", false);
     snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Hands with a limit
+
+// N: the hardest pull on a bar that floats, whose end shall be a size away at once.
+static double MostPull(bool firm, double* bears)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwSim* sim = NewSim(context, "{\"blueprint\":\"bar\"}", ",\"gravity\":[0,0,0]");
+    CHECK_INT(snwSim_SetParam(sim, "rigpbd.hands", firm ? snw_rigpbdHandsFirm : snw_rigpbdHandsBearable, NULL), snw_ok);
+    const snwRigpbdModel* model = snwRigpbd_Work(sim, 0)->model;
+    *bears = 0.3 * model->character->def.materials[0].young * cbrt(model->volumes[0] * model->volumes[0]);
+    snwVec3 to = Place(sim, 0), momentum = {0, 0, 0};
+    double most = 0;
+    to.y += Size(sim);
+    for (int i = 0; i < 120; ++i)
+    {
+        snwMeasures now = {0};
+        Give(sim, 0, snw_dofX | snw_dofY | snw_dofZ, to);
+        snwFixture_Run(sim, 1, 1.0 / 60.0);
+        CHECK_INT(snwSim_GetMeasures(sim, 0, &now), snw_ok);
+        most = fmax(most, 60 * snwVec3_Distance(now.momentum, momentum));
+        momentum = now.momentum;
+    }
+    CHECK(snwVec3_Distance(Place(sim, 0), to) < 0.05 * Size(sim)); // it gets there
+    snwDestroySim(sim);
+    snwDestroyContext(context);
+    return most;
+}
+
+TEST(rigpbd, handsThatLeadHandlesPullNoHarderThanFleshBears)
+{
+    double bears;
+    double most = MostPull(false, &bears);
+    CHECK(most > 0.5 * bears && most < 1.01 * bears);
+    CHECK(MostPull(true, &bears) > 5 * bears);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

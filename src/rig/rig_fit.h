@@ -217,6 +217,10 @@ bool snwRigFit_Complement(
 // Whoever wants another answer may write it there.
 snwRigPose* snwRigFit_Answer(const snwRigFit* model, snwRigFitScratch* scratch);
 
+// kg m: what the last Complement pushes the flesh by where the place of this handle is given, sum m w dx, with what
+// joints carry on to those that are free.
+snwVec3 snwRigFit_Push(const snwRigFit* model, const snwRigFitScratch* scratch, int handle);
+
 // x += dx of the last Complement (rows as above; fourth numbers stay, and all of it does if Complement said false), and
 // rigged = xr at this pose (rows of four, the fourth number is 0), relative to the flesh's origin. Either may be NULL.
 void snwRigFit_Apply(snwContext* context, const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose,

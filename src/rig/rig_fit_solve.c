@@ -743,3 +743,13 @@ bool snwRigFit_Complement(
         AnswerAny(model, s, held ? hold->kept : 0, pose);
     return true;
 }
+
+snwVec3 snwRigFit_Push(const snwRigFit* model, const snwRigFitScratch* scratch, int handle)
+{
+    double push[3] = {0};
+    for (int a = 0; a < snwRigFit_Dimension(model); ++a)
+        for (int k = 0; k < model->handleCount; ++k)
+            if (k == handle || (scratch->moves[k] >> a & 1) != 0)
+                push[a] += scratch->right.moves[a][k];
+    return (snwVec3){push[0], push[1], push[2]};
+}

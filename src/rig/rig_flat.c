@@ -226,6 +226,8 @@ void snwRigFlat_Answer(const snwRigFit* model, snwRigFitScratch* scratch, const 
     Return(&fit);
     fit.kernels->subtractFlat(&moments, &s->step, &s->forces);
     KeepGiven(model, scratch);
+    for (int a = 0; a < 2; ++a)
+        memcpy(scratch->right.moves[a], s->forces.u[a], (size_t)model->handleCount * sizeof(double));
     FindTurns(&all);
     Return(&all);
     for (int k = 0; k < model->handleCount; ++k)

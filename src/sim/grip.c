@@ -144,6 +144,13 @@ static double FreePart(const snwCharacter* character, const snwGrip* grip)
     return free / all;
 }
 
+double snwCharacter_BearableForce(const snwCharacter* character, double young, double volume)
+{
+    bool flat = character->elements.arity == 3;
+    double section = flat ? SNW_FLAT * sqrt(volume * character->def.thickness) : cbrt(volume * volume);
+    return SNW_BEARABLE * young * section;
+}
+
 // Spring and limit of the flesh as its materials are now. A body of edges alone has none, and full strength on one
 // vertex holds it there as a pin does: such hands are as strong as it takes.
 static void SetStrength(const snwSim* sim, int slot, double h)
@@ -165,7 +172,6 @@ static void SetStrength(const snwSim* sim, int slot, double h)
 
     bool flat = body->character->elements.arity == 3;
     double length = flat ? def->thickness : (double)grip->radius;
-    double section = flat ? SNW_FLAT * sqrt(volume * def->thickness) : cbrt(volume * volume);
     double spring = 2.0 * young * length * strength / (1.0 - strength), damper = 2.0 * sqrt(spring * whole) / h;
     grip->stiffness = spring + damper;
     grip->before = grip->stiffness > 0.0 ? damper / grip->stiffness : 0.0;
@@ -173,7 +179,7 @@ static void SetStrength(const snwSim* sim, int slot, double h)
     double lifted = SNW_LIFT * whole * snwVec3_Length(sim->state->gravity);
     grip->most = INFINITY;
     if (body->character->elements.count > 0 && (grip->radius > 0.0f || asked < 1.0))
-        grip->most = fmin(SNW_BEARABLE * young * section, fmax(thrown, lifted));
+        grip->most = fmin(snwCharacter_BearableForce(body->character, young, volume), fmax(thrown, lifted));
 }
 
 bool snwGrip_Weigh(const snwSim* sim, int slot, double h)

@@ -55,6 +55,9 @@ void snwSim_FindGrips(snwSim* sim);
 // What the drag in this slot holds of the body; NULL: none does.
 snwGrip* snwSim_GetGrip(const snwSim* sim, int slot, int body);
 
+// N: what flesh of so many m^3 and Young's modulus bears, pulled by all of its border: 0.3 E V^(2/3), see above.
+double snwCharacter_BearableForce(const snwCharacter* character, double young, double volume);
+
 // A substep begins: shares are m_i (1 - d_i^2)^2 or 0 for what something else holds, and become a_i. False: there is
 // nothing to hold.
 bool snwGrip_Weigh(const snwSim* sim, int slot, double h);

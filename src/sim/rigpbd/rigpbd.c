@@ -34,6 +34,7 @@ static const char* const s_stages[snw_stageCount] = {"predict", "elastic", "fit"
 static const char* const s_chains[] = {"constraint", "fix", "none", NULL};
 static const char* const s_shows[] = {"rig", "flesh", NULL};
 static const char* const s_handles[] = {"rigid", "affine", NULL};
+static const char* const s_hands[] = {"bearable", "firm", NULL};
 static const char* const s_solvers[] = {"coupled", "arap", "fast", NULL};
 static const char* const s_weights[] = {"biharmonic", "closest", NULL};
 
@@ -143,6 +144,17 @@ static const snwParamInfo s_params[snw_rigpbdParamCount] = {
         .choices = s_solvers,
         .help = "the coupled method; or, to compare, shapes without motion of their own: ARAP of the mesh, FAST of the "
                 "handles"},
+    [snw_rigpbdHands] = {.name = "rigpbd.hands",
+        .type = snw_paramChoice,
+        .unit = "",
+        .lower = 0,
+        .upper = snw_rigpbdHandsFirm,
+        .initial = snw_rigpbdHandsBearable,
+        .live = true,
+        .choices = s_hands,
+        .help =
+            "a hand that leads a handle of a solid character pulls with what flesh bears, or as hard as it takes to "
+            "be met"},
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -405,6 +417,29 @@ static bool Answer(const snwRigpbdWork* work, int which, const snwRigHold* hold,
     return snwRigpbd_EaseAnswer(work, hold, now, answer) || answers;
 }
 
+// Hands yield where they would take more force than flesh bears: once more, from nearer.
+static bool FitAndAnswer(snwSim* sim, int body, const snwRigHold* hold, const snwRigpbdPart* now)
+{
+    enum
+    {
+        snw_mostYields = 3
+    };
+    snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    int which = snwRigpbd_WhichFit(sim, body);
+    snwRigFitScratch* scratch = work->fits[which];
+    snwRigpbdYield before[snw_maxRigHandles] = {{0}};
+    for (int i = 0;; ++i)
+    {
+        *work->state.closing = snwRigFit_Solve(work->rigs[which], scratch, hold, work->state.pose).closing;
+        bool answers = Answer(work, which, hold, now);
+        if (!answers || i > snw_mostYields || !snwRigpbd_Yield(sim, body, scratch, now->h, before))
+            return answers;
+        if (i == snw_mostYields)
+            snwRigpbd_LetSlip(sim, body);
+        memcpy(work->state.pose, work->poses, (size_t)work->model->handleCount * sizeof *work->poses);
+    }
+}
+
 static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
@@ -427,15 +462,21 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
                                     : (snwRigFlesh){.rows = work->predicted, .moves = work->moves};
     flesh.origin = *sim->bodies[body].origin;
     snwRigFit_GatherFlesh(sim->context, fit, work->fits[which], &flesh);
-    *work->state.closing = snwRigFit_Solve(fit, work->fits[which], &hold, work->state.pose).closing;
+    bool answers = FitAndAnswer(sim, body, &hold, &now);
     snwRigpbd_FollowHandles(work, h, now.end == 1.0);
     snwSim_EndStage(sim, snw_stageFit);
-    bool answers = Answer(work, which, &hold, &now);
+    bool measured = answers && !now.toggles && snwRigpbd_MaySpin(sim, body, h);
+    snwRigpbdEnergy energies[2] = {{0}};
+    if (measured)
+        energies[0] = snwRigpbd_Energy(work, h);
     bool damped = snwSim_Param(sim, snw_rigpbdDamping) > 0.0;
     flesh = (snwRigFlesh){.rows = model->flat ? work->plane : work->moves, .plane = model->flat};
     if (answers || damped)
         snwRigFit_ApplyFlesh(
             sim->context, fit, work->fits[which], work->poses, answers ? &flesh : NULL, damped ? work->drift : NULL);
+    if (measured)
+        energies[1] = snwRigpbd_Energy(work, h);
+    work->calming = measured ? snwRigpbd_Calming(work, fit, work->fits[which], energies, h) : 0.0;
     if (answers && !work->alone)
         snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, model->flat ? EmptyPlane : Move, pass);
     snwSim_EndStage(sim, snw_stageComplement);
@@ -451,7 +492,7 @@ static void DampBody(snwSim* sim, int body, double h)
         .velocities = work->state.velocities,
         .count = work->model->vertexCount,
         .sums = ((snwRigpbdScratch*)sim->scratch)->sums,
-        .rate = snwSim_Param(sim, snw_rigpbdSettle) + snwBody_MaterialDamping(&sim->bodies[body]),
+        .rate = snwSim_Param(sim, snw_rigpbdSettle) + snwBody_MaterialDamping(&sim->bodies[body]) + work->calming,
         .drift = work->model->handleCount > 0 ? work->drift : NULL,
         .driftRate = snwSim_Param(sim, snw_rigpbdDamping),
         .flat = work->model->flat};
@@ -590,6 +631,7 @@ static void PredictBody(snwSim* sim, int body, double h)
             pass.work, SNW_SENT_OFF * pass.work->model->size, snw_sentWay * pass.work->model->size * sim->dt);
     snwRigpbd_MoveHandles(sim, body, Fraction(sim, h));
     snwRigpbd_KeepOut(sim, pass.work, snw_sentWay * pass.work->model->size * h);
+    snwRigpbd_Brake(sim, body, h);
     if (HasPins(sim, body))
         MovePinned(sim, body, pass.work);
     else

@@ -49,6 +49,7 @@ typedef enum snwRigpbdParam
     snw_rigpbdWeights,
     snw_rigpbdSelf,
     snw_rigpbdSolver,
+    snw_rigpbdHands,
     snw_rigpbdParamCount,
 } snwRigpbdParam;
 
@@ -58,6 +59,12 @@ typedef enum snwRigpbdChainsKind
     snw_rigpbdChainsFix,
     snw_rigpbdChainsNone,
 } snwRigpbdChainsKind;
+
+typedef enum snwRigpbdHandsKind
+{
+    snw_rigpbdHandsBearable, // rigpbd_force.c
+    snw_rigpbdHandsFirm,
+} snwRigpbdHandsKind;
 
 typedef enum snwRigpbdSolverKind
 {
@@ -93,6 +100,7 @@ typedef struct snwRigpbdModel
     snwRigFit* fits[snw_rigpbdModelFits]; // NULL without handles; loose: NULL if there are no chains
     snwVec3* origins;                     // of the handles, m, in the rest pose
     double* rooms;                        // m: of each between it and any collider, where a command or clip leads it
+    double* volumes;                      // m^3: of the flesh that each holds, per material of the body
     uint32_t* given;                      // at the start
     int* boneHandles;                     // the handle that is each bone, -1: none
     double size;                          // m, diagonal of the bounds at rest
@@ -108,10 +116,18 @@ typedef struct snwRigpbdHandle
     uint32_t given;                         // mask of snw_dof...
     uint32_t fresh;                         // of those, what this step has newly given
     uint32_t leaving;                       // of others, what this step lets go of
-    int16_t moves;                          // a command or clip moves it in this step
+    int8_t moves;                           // a command or clip moves it in this step
+    int8_t hand;                            // snwRigpbdHand
     int8_t stops;                           // the step before locked something of it, and nobody leads it on
     int8_t clip;                            // snwRigpbdClip
 } snwRigpbdHandle;
+
+typedef enum snwRigpbdHand
+{
+    snw_rigpbdHandNone,  // it is locked where it was, or a clip leads it: what is given is met
+    snw_rigpbdHandLeads, // commands lead it, of a solid character, with a limit: see rigpbd_force.c
+    snw_rigpbdHandLate,  // and that would take more force than flesh bears
+} snwRigpbdHand;
 
 typedef enum snwRigpbdClip
 {
@@ -178,6 +194,7 @@ typedef struct snwRigpbdWork
     float* masses;                              // ... and inverse masses in use
     double h;                                   // ... and substep
     int visits;                                 // ... and iterations
+    double calming;                             // 1/s: see rigpbd_force.c
     double kept;                                // of the flesh's stiffness, by the cut of pair.h
     bool held;                                  // ... and whether one of these is 0
     bool alone;                                 // in this substep, see rigpbd_plane.c and rigpbd_solid.c
@@ -301,6 +318,38 @@ snwVec3 snwRigpbd_MeanVelocity(const snwRigpbdWork* work);
 
 // The pose has changed in a substep of h seconds from work->poses, which become its velocities. last: the step ends.
 void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last);
+
+// rigpbd_force.c
+
+// A handle that is late goes on to its target no faster than the force that its flesh bears can stop it.
+void snwRigpbd_Brake(const snwSim* sim, int body, double h);
+
+// What a place that is given was taken back by, m, and the push before that, kg m.
+typedef struct snwRigpbdYield
+{
+    double push, way;
+} snwRigpbdYield;
+
+// After an answer: whether what is given takes more force than flesh bears. Then targets are nearer. before: by handle,
+// of the try before this one.
+bool snwRigpbd_Yield(const snwSim* sim, int body, snwRigFitScratch* scratch, double h, snwRigpbdYield* before);
+
+// For this substep no hand holds what it leads.
+void snwRigpbd_LetSlip(const snwSim* sim, int body);
+
+// Whether held handles turn so fast that the answer may be what turns them, and all that hands do is known. work->poses
+// are velocities. Then energies are measured before the answer is applied and after: J, of flesh as moves and
+// velocities are now.
+bool snwRigpbd_MaySpin(const snwSim* sim, int body, double h);
+typedef struct snwRigpbdEnergy
+{
+    double all, own; // without what it has as a whole
+} snwRigpbdEnergy;
+snwRigpbdEnergy snwRigpbd_Energy(const snwRigpbdWork* work, double h);
+
+// 1/s: the damping that takes away what the answer has brought in beyond the work of the hands.
+double snwRigpbd_Calming(const snwRigpbdWork* work, const snwRigFit* fit, const snwRigFitScratch* scratch,
+    const snwRigpbdEnergy energies[2], double h);
 
 // rigpbd_toggle.c
 

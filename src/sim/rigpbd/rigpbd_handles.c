@@ -23,6 +23,8 @@
 #include <math.h>
 #include <string.h>
 
+#define SNW_STILL 1e-6 // sizes: a handle that is told to stay
+
 enum
 {
     snw_gentleStop = 2, // sizes per second, at most
@@ -119,11 +121,23 @@ static snwTransform Meant(const snwRigpbdModel* model, const snwCommand* command
     return (snwTransform){meant.position, snwQuat_FromRotationVector(turn)};
 }
 
+// Whether it shall go farther than it goes by itself: what is locked where it is, or goes on to, is held as firmly as
+// it takes.
+static bool Leads(const snwRigpbdWork* work, const snwRigpbdHandle* handle, double dt)
+{
+    snwVec3 way = snwVec3_Sub(handle->target.position, handle->start.position);
+    way.x = handle->given & snw_dofX ? way.x : 0.0;
+    way.y = handle->given & snw_dofY ? way.y : 0.0;
+    way.z = handle->given & snw_dofZ ? way.z : 0.0;
+    return snwVec3_Length(way) > 2.0 * dt * snwVec3_Length(handle->velocity) + SNW_STILL * work->model->size;
+}
+
 void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, command->body);
     snwRigpbdHandle* handle = &work->state.handles[command->index];
     uint32_t given = Allowed(work->model, command->index, command->mask);
+    bool held = handle->given != 0;
     handle->fresh = given & (handle->fresh | ~handle->given);
     handle->leaving = (handle->leaving | handle->given) & ~given;
     handle->given = given;
@@ -132,6 +146,10 @@ void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
     handle->stops = 0;
     handle->start = Now(work, command->index);
     handle->target = Meant(work->model, command, handle->start);
+    if (given == 0 || !held)
+        handle->hand = snw_rigpbdHandNone;
+    if (handle->hand == snw_rigpbdHandNone && !work->model->flat && Leads(work, handle, held ? 0.0 : sim->dt))
+        handle->hand = snw_rigpbdHandLeads;
     FindStrain(work, command->index, handle->startStrain);
     memset(handle->targetStrain, 0, sizeof handle->targetStrain);
     if ((command->stay & (snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ)) != 0)
@@ -433,7 +451,7 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
     {
         snwRigpbdHandle* handle = &work->state.handles[i];
         snwRigPose* before = &work->poses[i];
-        if (!handle->moves)
+        if (!handle->moves || handle->hand == snw_rigpbdHandLate)
         {
             SetVelocity(work->model->flat, before, &work->state.pose[i], rate, handle);
             continue;

@@ -102,6 +102,23 @@ static double FindRoom(const snwCharacter* character, bool flat, snwVec3 origin)
     return outside > 0.0 ? -outside : 0.5 * inside;
 }
 
+// A vertex counts for each handle by its weight.
+static void FindVolumes(const snwRigpbdModel* model)
+{
+    const snwCharacter* character = model->character;
+    const snwWeights* w = model->rigWeights;
+    for (int i = 0; i < character->elements.count; ++i)
+    {
+        const int* corners = snwElements_Corners(character->elements, i);
+        double part = character->restVolumes[i] / character->elements.arity;
+        for (int c = 0; c < character->elements.arity; ++c)
+            for (int e = w->starts[corners[c]]; e < w->starts[corners[c] + 1]; ++e)
+                model
+                    ->volumes[w->handles[e] * character->def.materialCount + character->def.regions[i]] += part *
+                                                                                                           w->values[e];
+    }
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 
 static snwResult FindWeights(snwRigpbdModel* model, const double* params, snwMessage* message)
@@ -158,6 +175,8 @@ static snwResult MakeFits(snwRigpbdModel* model, const snwModelDef* def, snwMess
     const snwCharacterDef* character = &model->character->def;
     model->origins = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *model->origins);
     model->rooms = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *model->rooms);
+    model->volumes = snwArena_Alloc(
+        &model->arena, (size_t)model->handleCount * (size_t)character->materialCount, sizeof *model->volumes);
     model->given = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *model->given);
     model->boneHandles = snwArena_Alloc(&model->arena, (size_t)character->boneCount + 1, sizeof *model->boneHandles);
     if (model->arena.failed)
@@ -166,7 +185,10 @@ static snwResult MakeFits(snwRigpbdModel* model, const snwModelDef* def, snwMess
     for (int i = 0; i < model->handleCount; ++i)
         model->rooms[i] = FindRoom(model->character, model->flat, model->origins[i]);
     snwResult result = FindWeights(model, def->params, message);
-    return result < 0 ? result : MakePair(def->context, model, false, model->fits, message);
+    if (result < 0)
+        return result;
+    FindVolumes(model);
+    return MakePair(def->context, model, false, model->fits, message);
 }
 
 snwResult snwRigpbd_MakeAffine(
