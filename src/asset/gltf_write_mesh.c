@@ -261,17 +261,23 @@ typedef struct Influences
     int count;
 } Influences;
 
-// The largest ones, largest first; of equal ones the bone with the lower number.
+// The largest ones, largest first; of equal ones the bone with the lower number. All are less by the largest one that
+// is left out: where two change places both are zero, and no crease is seen.
 static Influences Largest(const snwAssetWeights* weights, int vertex, int limit)
 {
     Influences best = {.count = 0};
+    double left = 0;
     for (int e = weights->starts[vertex]; e < weights->starts[vertex + 1]; ++e)
     {
         double value = weights->values[e];
         int at = best.count;
         while (at > 0 && value > best.values[at - 1])
             at--;
-        if (!(value > 0.0) || at >= limit)
+        if (!(value > 0.0))
+            continue;
+        if (best.count == limit)
+            left = fmax(left, fmin(value, best.values[limit - 1]));
+        if (at >= limit)
             continue;
         best.count = best.count < limit ? best.count + 1 : limit;
         for (int k = best.count - 1; k > at; --k)
@@ -282,6 +288,8 @@ static Influences Largest(const snwAssetWeights* weights, int vertex, int limit)
         best.values[at] = value;
         best.bones[at] = weights->bones[e];
     }
+    for (int k = 0; k < best.count && best.values[0] > left; ++k)
+        best.values[k] -= left;
     return best;
 }
 
