@@ -288,7 +288,8 @@ static Influences Largest(const snwAssetWeights* weights, int vertex, int limit)
         best.values[at] = value;
         best.bones[at] = weights->bones[e];
     }
-    for (int k = 0; k < best.count && best.values[0] > left; ++k)
+    bool alike = best.count == 0 || best.values[0] <= left; // nothing would be left
+    for (int k = 0; k < best.count && !alike; ++k)
         best.values[k] -= left;
     return best;
 }
