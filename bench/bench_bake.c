@@ -102,8 +102,8 @@ static void Add(Baking* b, const char* variant, const char* metric, double value
 
 static void AddMissing(Baking* b, const char* note)
 {
-    static const char* const s_metrics[] = {"baked", "gate_err", "gate_err_held", "torn_edges", "bake_err",
-        "size_ratio", "targets_per_frame", "bake_s", "peak_rss", "validator_errors"};
+    static const char* const s_metrics[] = {"baked", "gate_err", "gate_err_held", "torn_edges", "folded_edges",
+        "bake_err", "size_ratio", "targets_per_frame", "bake_s", "peak_rss", "validator_errors"};
     for (size_t i = 0; i < sizeof s_metrics / sizeof *s_metrics; ++i)
         AddRow(b, "", snwMakeBenchRow("", "pbcd", s_metrics[i]), NAN, note);
 }
@@ -196,6 +196,7 @@ static void AddGate(Baking* b, const char* variant, const json_t* report, double
     Add(b, variant, "gate_err", Number(against, "bare"), "<=", still > 0 ? still : tolerance / size);
     Add(b, variant, "gate_err_held", Number(against, "held"), "<=", 1e-3);
     Add(b, variant, "torn_edges", Number(against, "torn"), "==", 0);
+    Add(b, variant, "folded_edges", Number(against, "folded"), "==", 0);
     Add(b, variant, "bake_err", 1e3 * Number(against, "missed") * size, "<=", 1e3 * tolerance);
 }
 

@@ -410,6 +410,8 @@ faults=(
     'outputs.cachesAreInTheArtistsOrderWhereTheFileTellsIt@src/bake/written_frames.c@s/            if (order->vertices\[number\] < 0)/            if (1)/'
     'bake.cachesAndObjFilesAreHeldAgainstTheirSource@src/bake/written_frames.c@s/w->def.zUp ? -x\[1\] : x\[2\]/w->def.zUp ? x[1] : x[2]/'
     'bake.cachesAndObjFilesAreHeldAgainstTheirSource@src/bake/against.c@s/shown.local ? snwAffine_Apply(job->source.worlds\[pair->node\], now) : now;/now;/'
+    'bake.surfacesThatDoubleBackAreCounted@src/bake/folds.c@s/snwVec3_Cross(snwVec3_Sub(corners\[3\], corners\[0\]), edge)/snwVec3_Cross(edge, snwVec3_Sub(corners[3], corners[0]))/'
+    'bake.surfacesThatDoubleBackAreCounted@src/bake/folds.c@s/if (later || count != 2/if (count != 2/'
     'bake.aBakeThatIsWrongFailsAndKeepsItsFrames@src/bake/frames.c@s/frame % plan->cycleFrames : frame) \/ plan->rate;/frame % plan->cycleFrames : frame + 1) \/ plan->rate;/'
     'bake.spoiledRigsComeBackRightOrAreRefusedByName@src/bake/plan.c@s/asset->animationCount > 0 \&\& weights == 0)/asset->animationCount > 0 \&\& weights < 0)/'
     'bake.spoiledRigsComeBackRightOrAreRefusedByName@src/bake/gate.c@s/    return report->ride <= SNW_MOST_RIDE \* report->size/    return report->ride <= 1e9 * report->size/'

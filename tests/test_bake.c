@@ -671,6 +671,52 @@ TEST(bake, whatIsWrittenIsHeldAgainstItsSource)
     CHECK(Against(&(snwPrepareWorld){0}, &against, &message) < 0); // a clip is missing
 }
 
+// A strip of four squares, cut in two each, that is rolled up by so many radians at each edge across.
+static void RollStrip(double angle, snwVec3 x[10])
+{
+    snwVec3 at = {0, 0, 0};
+    for (int i = 0; i < 5; ++i)
+    {
+        x[2 * i] = at, x[2 * i + 1] = snwVec3_Add(at, (snwVec3){0, 0, 1});
+        at = snwVec3_Add(at, (snwVec3){cos(angle * i), sin(angle * i), 0});
+    }
+}
+
+TEST(bake, surfacesThatDoubleBackAreCounted)
+{
+    static const int s_triangles[8][3] = {
+        {0, 1, 2}, {2, 1, 3}, {2, 3, 4}, {4, 3, 5}, {4, 5, 6}, {6, 5, 7}, {7, 6, 8}, {7, 8, 9}}; // one square is turned
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwArena arena = {.context = context};
+    snwMessage message = {0};
+    snwVec3 x[10], flat[10];
+    snwWeld weld;
+    snwFolds folds;
+    int worst = -1;
+    RollStrip(0, flat);
+    snwAssetMesh mesh = {.positions = flat, .vertexCount = 10, .triangles = s_triangles, .triangleCount = 8};
+    REQUIRE(snwWeldVertices(&arena, &(snwWeldDef){.positions = flat, .count = 10}, &weld, &message) >= 0);
+    REQUIRE(snwFolds_Find(&arena, &mesh, &weld, &folds, &message) >= 0);
+    CHECK_INT(folds.count, 7); // four diagonals, three edges across
+    snwFolds_Begin(&folds, flat);
+    RollStrip(1.5, x); // 86 degrees
+    CHECK_INT(snwFolds_Meet(&folds, x, 0.01, &worst), 0);
+    RollStrip(2.8, x); // 160
+    CHECK_INT(snwFolds_Count(&folds, x, 0.01, &worst), 3);
+    CHECK(worst >= 2 && worst <= 7);
+    CHECK_INT(snwFolds_Count(&folds, x, 2, &worst), 0); // nobody sees it
+    // What the source does is its own affair; where it is creased, the crease may close.
+    CHECK_INT(snwFolds_Meet(&folds, x, 0.01, &worst), 3);
+    CHECK_INT(snwFolds_Count(&folds, x, 0.01, &worst), 0);
+    snwFolds_Begin(&folds, flat);
+    RollStrip(2.2, x); // 126
+    CHECK_INT(snwFolds_Meet(&folds, x, 0.01, &worst), 0);
+    RollStrip(2.8, x);
+    CHECK_INT(snwFolds_Count(&folds, x, 0.01, &worst), 0);
+    snwArena_Free(&arena);
+    snwDestroyContext(context);
+}
+
 TEST(bake, aBakeThatIsWrongFailsAndKeepsItsFrames)
 {
     char path[512], out[192], frames[192];
@@ -686,6 +732,7 @@ TEST(bake, aBakeThatIsWrongFailsAndKeepsItsFrames)
     CHECK(json_is_number(json_object_get(against, "held")));
     CHECK(json_number_value(json_object_get(against, "held")) < 1e-6);
     CHECK_INT(json_integer_value(json_object_get(against, "torn")), 0);
+    CHECK_INT(json_integer_value(json_object_get(against, "folded")), 0);
     json_decref(report);
     snwProcess_Free(&run);
     run = RUN("check", "--against", path, out);

@@ -75,8 +75,8 @@ static void CheckRows(const snwBenchOptions* options, const char* const* metrics
 
 TEST(bakebench, rigsWithOneOddityComeBackRightAndSmall)
 {
-    static const char* const s_metrics[] = {
-        "baked", "gate_err", "gate_err_held", "torn_edges", "bake_err", "size_ratio", "targets_per_frame", NULL};
+    static const char* const s_metrics[] = {"baked", "gate_err", "gate_err_held", "torn_edges", "folded_edges",
+        "bake_err", "size_ratio", "targets_per_frame", NULL};
     snwBenchOptions options = snwDefaultBenchOptions();
     options.only = "made";
     CheckRows(&options, s_metrics);
@@ -84,8 +84,8 @@ TEST(bakebench, rigsWithOneOddityComeBackRightAndSmall)
 
 TEST_LONG(bakebench, everyRowHolds)
 {
-    static const char* const s_metrics[] = {"baked", "gate_err", "gate_err_held", "torn_edges", "bake_err",
-        "size_ratio", "targets_per_frame", "loop_seam", "bake_s", "peak_rss", "interrupt_ms", NULL};
+    static const char* const s_metrics[] = {"baked", "gate_err", "gate_err_held", "torn_edges", "folded_edges",
+        "bake_err", "size_ratio", "targets_per_frame", "loop_seam", "bake_s", "peak_rss", "interrupt_ms", NULL};
     snwBenchOptions options = snwDefaultBenchOptions();
     options.full = true;
     CheckRows(&options, s_metrics);
