@@ -410,6 +410,7 @@ faults=(
     'outputs.cachesAreInTheArtistsOrderWhereTheFileTellsIt@src/bake/written_frames.c@s/            if (order->vertices\[number\] < 0)/            if (1)/'
     'bake.cachesAndObjFilesAreHeldAgainstTheirSource@src/bake/written_frames.c@s/w->def.zUp ? -x\[1\] : x\[2\]/w->def.zUp ? x[1] : x[2]/'
     'bake.cachesAndObjFilesAreHeldAgainstTheirSource@src/bake/against.c@s/shown.local ? snwAffine_Apply(job->source.worlds\[pair->node\], now) : now;/now;/'
+    'film.aPlaceIsSeenFromItsOwnSideUnlessSomethingHidesIt@src/view/focus.c@s/snwFloat3_Dot(way, patch.normal) > 0 \&\& //'
     'bake.surfacesThatDoubleBackAreCounted@src/bake/folds.c@s/snwVec3_Cross(snwVec3_Sub(corners\[3\], corners\[0\]), edge)/snwVec3_Cross(edge, snwVec3_Sub(corners[3], corners[0]))/'
     'bake.surfacesThatDoubleBackAreCounted@src/bake/folds.c@s/if (later || count != 2/if (count != 2/'
     'bake.aBakeThatIsWrongFailsAndKeepsItsFrames@src/bake/frames.c@s/frame % plan->cycleFrames : frame) \/ plan->rate;/frame % plan->cycleFrames : frame + 1) \/ plan->rate;/'
