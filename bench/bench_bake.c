@@ -223,6 +223,18 @@ static void AddValidator(Baking* b, const char* variant)
     AddRow(b, variant, row, fmax(errors - given, 0) + 0 * errors, note);
 }
 
+// How far the flesh of the leg that is still moves on average, in its worst frame.
+static void AddNeighbour(Baking* b, const json_t* report)
+{
+    const json_t* drifts = json_object_get(report, "drift");
+    for (size_t i = 0; i < json_array_size(drifts); ++i)
+    {
+        const json_t* drift = json_array_get(drifts, i);
+        if (strcmp(json_string_value(json_object_get(drift, "bone")), "chest") == 0)
+            Add(b, "", "neighbour_flesh", Number(drift, "most") / Number(report, "size"), "<=", 1e-4);
+    }
+}
+
 static void AddMotion(Baking* b, const json_t* report)
 {
     const json_t *loop = json_object_get(report, "loop"), *drifts = json_object_get(report, "drift");
@@ -304,6 +316,8 @@ static void BakeCase(Baking* b)
         return;
     AddSize(b, "", report, 3);
     AddMotion(b, report);
+    if (strcmp(b->which->name, snwBakeFileNames[snw_bakeLegs]) == 0)
+        AddNeighbour(b, report);
     if (full || b->which->source != NULL) // not of every small file that we make
         AddValidator(b, "");
     if (full)

@@ -105,6 +105,8 @@ const snwMetric snwMetrics[] = {
         "farthest that a surface is from the body that is simulated in any frame, in the mean of its vertices, of the "
         "size"},
     {"torn_edges", "", "equal", "edges of the written file that are torn and not in the source, in the worst frame"},
+    {"neighbour_flesh", "", "lower",
+        "how far flesh of a limb that is still moves beside one that moves; share of the size"},
     {"folded_edges", "", "equal",
         "edges of the written file at which the surface doubles back and that of the source does not, in the worst "
         "frame"},

@@ -410,6 +410,8 @@ faults=(
     'outputs.cachesAreInTheArtistsOrderWhereTheFileTellsIt@src/bake/written_frames.c@s/            if (order->vertices\[number\] < 0)/            if (1)/'
     'bake.cachesAndObjFilesAreHeldAgainstTheirSource@src/bake/written_frames.c@s/w->def.zUp ? -x\[1\] : x\[2\]/w->def.zUp ? x[1] : x[2]/'
     'bake.cachesAndObjFilesAreHeldAgainstTheirSource@src/bake/against.c@s/shown.local ? snwAffine_Apply(job->source.worlds\[pair->node\], now) : now;/now;/'
+    'bakebench.rigsWithOneOddityComeBackRightAndSmall@src/prepare/limbs.c@s/return 0.5 \* sum > SNW_APART/return 0.5 * sum > 2/'
+    'bakebench.rigsWithOneOddityComeBackRightAndSmall@src/prepare/surfaces.c@s/if (agreement > best)/if (best < 0)/'
     'film.aPlaceIsSeenFromItsOwnSideUnlessSomethingHidesIt@src/view/focus.c@s/snwFloat3_Dot(way, patch.normal) > 0 \&\& //'
     'bake.surfacesThatDoubleBackAreCounted@src/bake/folds.c@s/snwVec3_Cross(snwVec3_Sub(corners\[3\], corners\[0\]), edge)/snwVec3_Cross(edge, snwVec3_Sub(corners[3], corners[0]))/'
     'bake.surfacesThatDoubleBackAreCounted@src/bake/folds.c@s/if (later || count != 2/if (count != 2/'

@@ -29,7 +29,6 @@ static const struct
     {"lumberjack-joints", "gate_err", "1.2e-3 (4.9e-4): 320 helpers with four influences do not do"},
     {"lumberjack-joints", "bake_err", "2.7 mm: the same"},
     {"lumberjack-joints", "three_err", "1.1e-3: the same"},
-    {"robot", "targets_per_frame", "0.52: two hands, two meshes, with 21 targets each for 81 frames"},
     {"robot-compress", "bake_err", "2 % above the tolerance: curves of both signs end there"},
     {"facecap-compress", "size_ratio", "1.9: the source is compressed, and 336 frames are added"},
     {"fish-bundle", "size_ratio", "6.4: all flesh, on two handles"},
