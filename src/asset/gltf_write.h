@@ -170,6 +170,7 @@ typedef struct snwGltfCharacterDef
 {
     const snwCharacter* character;
     const snwAssetWeights* weights; // one row per vertex of the character; NULL: by the distance to the bones
+    const snwAssetMesh* surface;    // shown instead, with weights of its own, if there are joints; NULL: its skin
     int influences;                 // 1 .. snw_mostGltfInfluences
     double rate;                    // keys of motions per second, 1 .. 1000
     const snwGltfJoint* joints;     // NULL: its bones and motions. They need weights, which may leave some out

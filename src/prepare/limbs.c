@@ -285,6 +285,8 @@ static snwResult PartBody(Limbs* l)
     int n = p->body.vertexCount, total = n;
     int64_t room = 1, most = 1;
     Count(l, &room, &most);
+    if (room == p->body.tetCount + 1)
+        return snw_ok; // ends of the edges hang together around it
     Copies copies = {.keys = snwPreparer_Alloc(p, 3 * most, sizeof *copies.keys),
         .copies = snwPreparer_Alloc(p, 3 * most, sizeof(int)),
         .roots = snwPreparer_Alloc(p, most, sizeof(int)),
