@@ -343,6 +343,29 @@ TEST(bake, fleshStretchesNoEdgeByMoreThanAPart)
     snwDestroyContext(context);
 }
 
+// Finer than their elements, with the blueprint's colours: a biped of a coarse mesh has jagged legs.
+TEST(bake, builtInCharactersHaveTheSurfaceOfTheirBlueprint)
+{
+    Take take = Open("biped", "built_in", "{'clip': '1'}");
+    REQUIRE(take.result >= 0);
+    const snwAsset* asset = snwBake_GetAsset(take.bake);
+    const snwAssetMesh* mesh = &asset->meshes[0];
+    double edges = 0, longest = 0, most = 0;
+    for (int e = 0; e < 3 * mesh->triangleCount; ++e)
+    {
+        int a = mesh->triangles[e / 3][e % 3], b = mesh->triangles[e / 3][(e + 1) % 3];
+        double length = snwVec3_Distance(mesh->positions[a], mesh->positions[b]);
+        edges += length, longest = fmax(longest, length);
+    }
+    for (int i = 0; i < mesh->vertexCount; ++i)
+        most = fmax(most, mesh->weights.starts[i + 1] - mesh->weights.starts[i]);
+    double height = snwBake_GetReport(take.bake)->size;
+    CHECK(edges / (3 * mesh->triangleCount) < 0.02 * height && longest < 0.05 * height);
+    CHECK(most >= 3 && most <= 4);
+    CHECK(mesh->colors != NULL && mesh->vertexCount > 3000);
+    Close(&take);
+}
+
 TEST(bake, clipsWithoutANameAreFoundByNumber)
 {
     const char* path = snwPrepareWorld_Write(&(snwPrepareWorld){.swing = true, .unnamed = true}, "unnamed", NULL);
