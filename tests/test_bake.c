@@ -343,6 +343,50 @@ TEST(bake, fleshStretchesNoEdgeByMoreThanAPart)
     snwDestroyContext(context);
 }
 
+// A ring of the bar is pushed over its neighbours. Nothing smooths and holds it here but what keeps surfaces from
+// doubling back.
+TEST(bake, fleshDoublesNoSurfaceBack)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwAsset* asset = NULL;
+    snwMessage message = {0};
+    const char* path = snwPrepareWorld_Write(&(snwPrepareWorld){0}, "doubling", NULL);
+    REQUIRE(snwAsset_Open(context, path, &asset, &message) >= 0);
+    snwPrepared* prepared = snwPrepareWorld_Prepare(context, path, NULL);
+    REQUIRE(prepared != NULL);
+    snwArena arena = {.context = context};
+    snwThickness none = {0};
+    snwBakeFlesh flesh;
+    snwAssetPoser poser;
+    REQUIRE(snwBakeFlesh_Make(&arena, prepared, asset, 0, &none, 1, &flesh, &message) >= 0);
+    REQUIRE(snwAssetPoser_Make(asset, &arena, &poser, &message) >= 0);
+    for (int k = 0; k < flesh.starts[flesh.placeCount]; ++k)
+        flesh.draws[k] = 0, flesh.slack[k] = INFINITY;
+    const snwSurfaceInfo* surface = snwPrepared_GetSurface(prepared, 0);
+    float* pushed = snwArena_Copy(&arena, surface->positions, (size_t)surface->vertexCount, 12);
+    snwVec3 *wanted = snwArena_Alloc(&arena, (size_t)surface->vertexCount, sizeof *wanted),
+            *shown = snwArena_Alloc(&arena, (size_t)surface->vertexCount, sizeof *shown);
+    for (int i = 0; i < surface->vertexCount; ++i)
+        pushed[3 * i] += fabsf(surface->positions[i][0] - 0.5f) < 0.04f ? 0.15f : 0; // rings are 1/12 m apart
+    snwSkin skinned = {.positions = (const float*)surface->positions, .normals = (const float*)surface->normals};
+    snwSkin simulated = {.positions = pushed, .normals = (const float*)surface->normals};
+    snwBakeFlesh_Add(&flesh, &poser, NULL, 0, &simulated, &skinned);
+    for (int i = 0; i < surface->vertexCount; ++i)
+    {
+        const float *a = pushed + 3 * (size_t)i, *b = flesh.positions + 3 * (size_t)i;
+        wanted[i] = (snwVec3){(double)a[0], (double)a[1], (double)a[2]};
+        shown[i] = (snwVec3){(double)b[0], (double)b[1], (double)b[2]};
+    }
+    int worst;
+    snwFolds_Begin(&flesh.folds, wanted);
+    CHECK(snwFolds_Count(&flesh.folds, wanted, flesh.least, &worst) > 8);
+    CHECK_INT(snwFolds_Count(&flesh.folds, shown, flesh.least, &worst), 0);
+    snwArena_Free(&arena);
+    snwPrepared_Release(prepared);
+    snwAsset_Close(asset);
+    snwDestroyContext(context);
+}
+
 // Finer than their elements, with the blueprint's colours: a biped of a coarse mesh has jagged legs.
 TEST(bake, builtInCharactersHaveTheSurfaceOfTheirBlueprint)
 {
