@@ -389,7 +389,7 @@ TEST(gltf_write, influencesThatAreLeftOutLeaveNoCrease)
         .parts = &part,
         .partCount = 1,
         .weights = {s_starts, s_bones, s_weights, 5}};
-    snwGltfMeshDef def = {.mesh = &mesh, .influences = 4};
+    snwGltfMeshDef def = {.mesh = &mesh, .influences = 4, .smooth = true};
     snwGltfWriter* writer = snwWritten_Open(context, NULL);
     snwGltfNodeDef node = snwDefaultGltfNodeDef();
     node.mesh = snwGltfWriter_AddMesh(writer, &def);

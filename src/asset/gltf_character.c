@@ -179,7 +179,8 @@ static int AddSurface(Export* e)
     if (e->def->surface != NULL)
     {
         int look = AddLook(e);
-        snwGltfMeshDef own = {.mesh = e->def->surface, .materials = &look, .influences = e->def->influences};
+        snwGltfMeshDef own = {
+            .mesh = e->def->surface, .materials = &look, .influences = e->def->influences, .smooth = true};
         return snwGltfWriter_AddMesh(e->writer, &own);
     }
     if (!CopyVertices(e, &mesh) || !CopyColors(e, &mesh))

@@ -123,6 +123,7 @@ typedef struct snwGltfMeshDef
     const snwAssetMesh* mesh;
     const int* materials; // one per part, -1: none; NULL: none at all
     int influences;       // 1 .. snw_mostGltfInfluences
+    bool smooth;          // kept influences are less by the largest that is left out: farther off, but without a crease
 } snwGltfMeshDef;
 
 int snwGltfWriter_AddMesh(snwGltfWriter* writer, const snwGltfMeshDef* def);
