@@ -8,13 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SNW_TURN 6.283185307179586
+#define SNW_TURN  6.283185307179586
+#define SNW_ASIDE 0.19 // m: a leg, from the middle
 
 enum
 {
     snw_mostRings = 128,
     snw_mostSides = 64,
-    snw_mostVertices = snw_mostRings * snw_mostSides + 2,
+    snw_mostVertices = 2 * snw_mostRings * snw_mostSides + 4,
     snw_shellCount = 12,
     snw_shellVertices = 6,
     snw_mostKeys = 601,
@@ -29,7 +30,8 @@ const char* const snwBakeFileNames[snw_bakeFileCount] = {[snw_bakePlain] = "plai
     [snw_bakeTwoScales] = "two-scales",
     [snw_bakeMirrored] = "mirrored",
     [snw_bakeSharedMesh] = "shared-mesh",
-    [snw_bakeSeveralSkins] = "several-skins"};
+    [snw_bakeSeveralSkins] = "several-skins",
+    [snw_bakeLegs] = "legs"};
 
 // Triangles with the weights of one or two bones.
 typedef struct Shape
@@ -72,19 +74,21 @@ static void AddTriangle(Shape* shape, int a, int b, int c)
 }
 
 // A closed tube along y from 0 to 1, 0.3 thick; its weights go from the hip to the chest between 0.4 and 0.6.
-static void AddTube(Shape* shape, int rings, int sides)
+// leg: the hip's, 0, or the chest's, 1, each as a whole; -1: none.
+static void AddTube(Shape* shape, int rings, int sides, int leg)
 {
     int first = shape->vertexCount;
+    double aside = leg >= 0 ? SNW_ASIDE * (2 * leg - 1) : 0;
     for (int i = 0; i < rings * sides; ++i)
     {
         int ring = i / sides;
         double angle = SNW_TURN * (i % sides) / sides, y = (double)ring / (rings - 1);
         double radius = 0.15 + 0.03 * sin(9 * y);
-        AddVertex(shape, (snwVec3){radius * cos(angle), y, -radius * sin(angle)}, (snwVec3){cos(angle), 0, -sin(angle)},
-            0, fmin(fmax(5 * y - 2, 0), 1));
+        AddVertex(shape, (snwVec3){aside + radius * cos(angle), y, -radius * sin(angle)},
+            (snwVec3){cos(angle), 0, -sin(angle)}, 0, leg >= 0 ? leg : fmin(fmax(5 * y - 2, 0), 1));
     }
-    AddVertex(shape, (snwVec3){0, 0, 0}, (snwVec3){0, -1, 0}, 0, 0);
-    AddVertex(shape, (snwVec3){0, 1, 0}, (snwVec3){0, 1, 0}, 0, 1);
+    AddVertex(shape, (snwVec3){aside, 0, 0}, (snwVec3){0, -1, 0}, 0, leg >= 0 ? leg : 0);
+    AddVertex(shape, (snwVec3){aside, 1, 0}, (snwVec3){0, 1, 0}, 0, leg >= 0 ? leg : 1);
     for (int i = 0; i < rings * sides; ++i)
     {
         int ring = i / sides, a = first + i, b = first + ring * sides + (i + 1) % sides;
@@ -126,7 +130,10 @@ static int AddMesh(Maker* m, const char* name, double unit, snwVec3 shift, bool 
 {
     Shape* shape = m->shape;
     shape->vertexCount = shape->triangleCount = 0;
-    AddTube(shape, m->def->rings, m->def->sides);
+    bool legs = m->def->kind == snw_bakeLegs;
+    AddTube(shape, m->def->rings, m->def->sides, legs ? 0 : -1);
+    if (legs)
+        AddTube(shape, m->def->rings, m->def->sides, 1);
     for (int i = 0; i < snw_shellCount && m->def->kind == snw_bakeShells; ++i)
         AddShell(shape, i);
     for (int i = 0; i < shape->starts[shape->vertexCount] && swapped; ++i)
@@ -159,22 +166,26 @@ static int AddNode(Maker* m, const char* name, int parent, snwVec3 at)
     return snwGltfWriter_AddNode(m->writer, &node);
 }
 
-// Hip at the origin, chest 0.5 above it, shells where they are.
-static snwVec3 BoneAt(int bone)
+// Hip at the origin, chest 0.5 above it, shells where they are; or both in their legs.
+static snwVec3 BoneAt(const Maker* m, int bone)
 {
+    if (m->def->kind == snw_bakeLegs)
+        return (snwVec3){SNW_ASIDE * (2 * bone - 1), 0.5, 0};
     return bone < 2 ? (snwVec3){0, 0.5 * bone, 0} : ShellCentre(bone - 2);
 }
 
 static void AddBones(Maker* m, int armature)
 {
     m->boneCount = m->def->kind == snw_bakeShells ? snw_mostBones : 2;
-    m->bones[0] = AddNode(m, "hip", armature, BoneAt(0));
-    m->bones[1] = AddNode(m, "chest", m->bones[0], BoneAt(1));
+    m->bones[0] = AddNode(m, "hip", armature, BoneAt(m, 0));
+    m->bones[1] = m->def->kind == snw_bakeLegs
+                      ? AddNode(m, "chest", armature, BoneAt(m, 1))
+                      : AddNode(m, "chest", m->bones[0], snwVec3_Sub(BoneAt(m, 1), BoneAt(m, 0)));
     for (int i = 2; i < m->boneCount; ++i)
     {
         char name[16];
         snprintf(name, sizeof name, "shell.%d", i - 1);
-        m->bones[i] = AddNode(m, name, m->bones[1], snwVec3_Sub(BoneAt(i), BoneAt(1)));
+        m->bones[i] = AddNode(m, name, m->bones[1], snwVec3_Sub(BoneAt(m, i), BoneAt(m, 1)));
     }
 }
 
@@ -188,7 +199,7 @@ static int AddSkin(Maker* m, double unit, snwVec3 shift, bool swapped, int root)
         int bone = swapped && i < 2 ? 1 - i : i;
         joints[i] = m->bones[bone];
         binds[i] = (snwAffine){
-            snwMat3_Diagonal(1 / unit, 1 / unit, 1 / unit), snwVec3_Negate(snwVec3_Add(BoneAt(bone), shift))};
+            snwMat3_Diagonal(1 / unit, 1 / unit, 1 / unit), snwVec3_Negate(snwVec3_Add(BoneAt(m, bone), shift))};
     }
     if (root >= 0)
     {
@@ -223,7 +234,8 @@ static void AddClip(Maker* m, const char* name, double speed)
         s_times[i] = t;
         s_turns[0][i][0] = sin(nod), s_turns[0][i][3] = cos(nod);
         s_turns[1][i][1] = sin(spin), s_turns[1][i][3] = cos(spin);
-        s_moves[i][0] = 0.1 * sin(SNW_TURN * speed * t);
+        s_moves[i][0] = BoneAt(m, 0).x + 0.1 * sin(SNW_TURN * speed * t);
+        s_moves[i][1] = BoneAt(m, 0).y;
     }
     snwAssetChannel channels[snw_mostBones + 1] = {
         {m->bones[1], snw_pathRotation, snw_assetLinear, s_times, keys, 4, &s_turns[0][0][0]},
@@ -232,8 +244,10 @@ static void AddClip(Maker* m, const char* name, double speed)
     for (int i = 2; i < m->boneCount; ++i)
         channels[i] = (snwAssetChannel){
             m->bones[i], snw_pathRotation, snw_assetLinear, s_times, keys, 4, &s_turns[1][0][0]};
-    snwAssetAnimation animation = {
-        .name = m->def->kind == snw_bakeUnnamed ? "" : name, .channels = channels, .channelCount = m->boneCount};
+    bool legs = m->def->kind == snw_bakeLegs; // one is still
+    snwAssetAnimation animation = {.name = m->def->kind == snw_bakeUnnamed ? "" : name,
+        .channels = channels + legs,
+        .channelCount = m->boneCount - legs};
     snwGltfWriter_AddAnimation(m->writer, &animation);
 }
 

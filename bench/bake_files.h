@@ -14,6 +14,7 @@ typedef enum snwBakeFileKind
     snw_bakeMirrored,     // its armature is mirrored
     snw_bakeSharedMesh,   // two nodes show one mesh, each with a skin of its own
     snw_bakeSeveralSkins, // two meshes with a skin each, of the same bones in another order
+    snw_bakeLegs,         // two tubes beside each other, 2 cm apart at rest: that of the hip moves
     snw_bakeFileCount,
 } snwBakeFileKind;
 

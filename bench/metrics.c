@@ -123,6 +123,11 @@ const snwMetric snwMetrics[] = {
         "farthest that a surface is from the body that is simulated in any frame, in the mean of its vertices, of the "
         "size"},
     {"torn_edges", "", "equal", "edges of the written file that are torn and not in the source, in the worst frame"},
+    {"neighbour_flesh", "", "lower",
+        "how far flesh of a limb that is still moves beside one that moves; share of the size"},
+    {"folded_edges", "", "equal",
+        "edges of the written file at which the surface doubles back and that of the source does not, in the worst "
+        "frame"},
     {"bake_err", "mm", "lower",
         "largest distance of a vertex in any frame of the written file, played by its own skin and morphs, to the "
         "bake"},

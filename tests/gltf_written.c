@@ -367,7 +367,7 @@ static void AddNewMesh(snwGltfWriter* writer)
     look.name = "green";
     look.doubleSided = true;
     int materials[2] = {snwGltfWriter_AddMaterial(writer, &look), -1};
-    snwGltfMeshDef def = {&mesh, materials, 8};
+    snwGltfMeshDef def = {.mesh = &mesh, .materials = materials, .influences = 8};
     snwGltfNodeDef node = snwDefaultGltfNodeDef();
     node.mesh = snwGltfWriter_AddMesh(writer, &def);
     int joints[6];

@@ -35,7 +35,11 @@ static World* MakeWorld(int threads)
     for (int i = 0; i < 600; ++i) // the last hundred outside
         w->points[i] = (snwVec3){
             4 * snwTest_Random(&seed) - 2, snwTest_Random(&seed) - 0.5 + (i >= 500), snwTest_Random(&seed) - 0.5};
-    w->def = (snwEmbeddingDef){w->bar->def.vertices, w->bar->def.vertexCount, w->bar->elements, w->points, 600};
+    w->def = (snwEmbeddingDef){.vertices = w->bar->def.vertices,
+        .vertexCount = w->bar->def.vertexCount,
+        .elements = w->bar->elements,
+        .points = w->points,
+        .pointCount = 600};
     snwMessage message;
     if (snwEmbedPoints(&w->arena, &w->def, &w->embedding, &message) < 0)
         fprintf(stderr, "%s\n", message.text), exit(1);
@@ -177,7 +181,11 @@ TEST(embedding, hexesAndFlatCharactersCarryPointsToo)
         cube[i] = (snwVec3){i & 1, (i & 2) / 2, (i & 4) / 4};
     for (int flat = 0; flat < 2; ++flat)
     {
-        snwEmbeddingDef def = {cube, 8, {flat ? triangles[0] : hex, flat ? 3 : 8, flat ? 2 : 1}, points, 2};
+        snwEmbeddingDef def = {.vertices = cube,
+            .vertexCount = 8,
+            .elements = {flat ? triangles[0] : hex, flat ? 3 : 8, flat ? 2 : 1},
+            .points = points,
+            .pointCount = 2};
         snwEmbedding embedding;
         float positions[24], scratch[96], moved[6];
         if (flat)

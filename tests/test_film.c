@@ -8,6 +8,7 @@
 #include "process.h"
 #include "scene/blueprint_file.h"
 #include "view/film.h"
+#include "view/focus.h"
 #include "view/ramp.h"
 
 #include <stdlib.h>
@@ -268,7 +269,7 @@ TEST(film, scalesRoundAndPlace)
     CHECK_NEAR(snwScale_RoundUp(5), 5, 1e-12);
     CHECK_NEAR(snwScale_RoundUp(51), 100, 1e-12);
     CHECK_NEAR(snwScale_RoundUp(NAN), 1, 0);
-    snwScale linear = {"a", "m", 0, 4, false}, decades = {"b", "Pa", 1e3, 1e7, true};
+    snwScale linear = {"a", "m", 0, 4, false, false}, decades = {"b", "Pa", 1e3, 1e7, true, false};
     CHECK_NEAR(snwScale_Place(&linear, 1), 0.25, 1e-6);
     CHECK_NEAR(snwScale_Place(&linear, NAN), 0, 0);
     CHECK_NEAR(snwScale_Place(&linear, 9), 1, 0);
@@ -970,4 +971,28 @@ TEST_HEAVY(film, blueprintsAreSeenAsTheyWereModelled)
     snwCharacter_Release(character);
     snwBlueprintFile_Free(&file);
     snwDestroyContext(context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// From where a place is seen
+
+// A square of flesh in front of the origin that faces +z, and a wall before it that nobody misses.
+TEST(film, aPlaceIsSeenFromItsOwnSideUnlessSomethingHidesIt)
+{
+    float positions[24] = {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, -2, -2, 1, 2, -2, 1, 2, 2, 1, -2, 2, 1};
+    float values[8] = {1, 1, 1, 1, 0, 0, 0, 0};
+    int triangles[6] = {0, 1, 2, 0, 2, 3};
+    snwFilmBody bodies[2] = {{.triangles = triangles, .triangleCount = 2, .vertexCount = 4},
+        {.triangles = triangles, .triangleCount = 2, .vertexCount = 4, .first = 12}};
+    snwFilmFrame frame = {.positions = positions, .values = values};
+    snwFilm film = {.bodies = bodies, .bodyCount = 1, .floatCount = 24, .frames = {&frame, 1, 1}};
+    snwFocus focus = {{0, 0, 0}, 2};
+    CHECK(snwFocus_Seen(&film, 0, &focus, (snwFloat3){0, 0, -1}, 4) > 0.95f);
+    CHECK(snwFocus_Seen(&film, 0, &focus, (snwFloat3){-0.8f, 0, -0.6f}, 4) < 0.8f); // askance
+    CHECK(snwFocus_Seen(&film, 0, &focus, (snwFloat3){0, 0, 1}, 4) == 0);           // its back
+    film.bodyCount = 2;
+    CHECK(snwFocus_Seen(&film, 0, &focus, (snwFloat3){0, 0, -1}, 4) == 0);
+    CHECK(snwFocus_Seen(&film, 0, &focus, (snwFloat3){0, 0, -1}, 0.5f) > 0.5f); // the wall is behind the camera
+    values[0] = values[1] = values[2] = values[3] = 0;
+    CHECK(snwFocus_Seen(&film, 0, &focus, (snwFloat3){0, 0, -1}, 4) == 1);
 }

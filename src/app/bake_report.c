@@ -50,12 +50,15 @@ static json_t* LoopJson(const snwBakeReport* report)
 static json_t* AgainstJson(const snwBakeReport* report)
 {
     const snwAgainst* against = &report->against;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:i}", "size",
+    const snwAgainstPlace* folded = &against->foldedPlace;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:i, s:i, s:s, s:i, s:i, s:s, s:i}", "size",
         snwJsonReal(report->unit * against->size), "unit", snwJsonReal(report->unit), "mean",
         snwJsonReal(against->mean), "most", snwJsonReal(against->most), "missed", snwJsonReal(against->missed), "bare",
         snwJsonReal(against->bare), "held", against->held < 0 ? json_null() : snwJsonReal(against->held), "torn",
         against->torn, "mesh", against->mostPlace.mesh, "bone", against->mostPlace.bone, "frame",
-        against->mostPlace.frame);
+        against->mostPlace.frame, "folded", against->folded, "folded_bone", folded->bone, "folded_frame", folded->frame,
+        "source_folded", against->sourceFolded, "source_folded_bone", against->sourceFoldedPlace.bone,
+        "source_folded_frame", against->sourceFoldedPlace.frame);
 }
 
 static void AddOutput(json_t* root, const snwBakeOutputReport* written)
@@ -176,6 +179,17 @@ static void PrintFiles(const snwBakeOutputReport* written)
         snwNote("note       %s", written->notes[i]);
 }
 
+static void PrintFolds(const snwAgainst* against)
+{
+    const snwAgainstPlace *own = &against->sourceFoldedPlace, *place = &against->foldedPlace;
+    if (against->folded > 0)
+        printf("%-10s '%s' doubles back at %d edges, frame %d, %s: a lower --softness there\n", "folds", place->mesh,
+            against->folded, place->frame, place->bone);
+    if (against->sourceFolded > 0)
+        printf("%-10s the artist's '%s' doubles back at %d edges, frame %d, %s: look at its weights there\n", "folds",
+            own->mesh, against->sourceFolded, own->frame, own->bone);
+}
+
 void snwBakeReport_Print(const snwBake* bake, const snwBakeOutputReport* written)
 {
     const snwBakeReport* r = snwBake_GetReport(bake);
@@ -200,6 +214,7 @@ void snwBakeReport_Print(const snwBake* bake, const snwBakeOutputReport* written
         printf(
             "%-10s read again: %.2g %% of the size off without flesh, %.2g %% with flesh that is held, no edge torn\n",
             "check", 100 * r->against.bare, 100 * fmax(r->against.held, 0));
+    PrintFolds(&r->against);
     fflush(stdout);
     for (int i = 0; i < r->warningCount; ++i)
         snwReport(snw_warning, NULL, "%s", r->warnings[i]);

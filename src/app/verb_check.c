@@ -138,7 +138,8 @@ static snwResult CheckAgainst(
             length += snprintf(
                 what + length, capacity - (size_t)length, "%.2g %% without its flesh; ", 100 * against.bare);
         if (length < (int)capacity)
-            snprintf(what + length, capacity - (size_t)length, "%d edges torn", against.torn);
+            snprintf(what + length, capacity - (size_t)length, "%d edges torn, %d folded (%d in the source)",
+                against.torn, against.folded, against.sourceFolded);
         result = snwAgainst_Judge(&against, message);
     }
     snwAsset_Close(from);

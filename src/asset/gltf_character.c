@@ -176,6 +176,13 @@ static int AddSurface(Export* e)
         .triangleCount = e->skin.triangleCount,
         .parts = &part,
         .partCount = 1};
+    if (e->def->surface != NULL)
+    {
+        int look = AddLook(e);
+        snwGltfMeshDef own = {
+            .mesh = e->def->surface, .materials = &look, .influences = e->def->influences, .smooth = true};
+        return snwGltfWriter_AddMesh(e->writer, &own);
+    }
     if (!CopyVertices(e, &mesh) || !CopyColors(e, &mesh))
         return -1;
     if (e->jointCount > 0 && !(e->def->weights != NULL ? TakeWeights(e, &mesh.weights) : MakeWeights(e, &mesh.weights)))

@@ -123,6 +123,7 @@ typedef struct snwGltfMeshDef
     const snwAssetMesh* mesh;
     const int* materials; // one per part, -1: none; NULL: none at all
     int influences;       // 1 .. snw_mostGltfInfluences
+    bool smooth;          // kept influences are less by the largest that is left out: farther off, but without a crease
 } snwGltfMeshDef;
 
 int snwGltfWriter_AddMesh(snwGltfWriter* writer, const snwGltfMeshDef* def);
@@ -170,6 +171,7 @@ typedef struct snwGltfCharacterDef
 {
     const snwCharacter* character;
     const snwAssetWeights* weights; // one row per vertex of the character; NULL: by the distance to the bones
+    const snwAssetMesh* surface;    // shown instead, with weights of its own, if there are joints; NULL: its skin
     int influences;                 // 1 .. snw_mostGltfInfluences
     double rate;                    // keys of motions per second, 1 .. 1000
     const snwGltfJoint* joints;     // NULL: its bones and motions. They need weights, which may leave some out

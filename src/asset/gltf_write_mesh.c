@@ -173,6 +173,7 @@ typedef struct Making
     const snwAssetPart* part;
     snwValue* attributes;
     int influences;
+    bool smooth;
     void* room; // of one attribute; enough for 4 floats per vertex, or the indices of the part
 } Making;
 
@@ -261,17 +262,23 @@ typedef struct Influences
     int count;
 } Influences;
 
-// The largest ones, largest first; of equal ones the bone with the lower number.
-static Influences Largest(const snwAssetWeights* weights, int vertex, int limit)
+// The largest ones, largest first; of equal ones the bone with the lower number. Smooth: all are less by the largest
+// one that is left out; where two change places both are zero, and no crease is seen.
+static Influences Largest(const snwAssetWeights* weights, int vertex, int limit, bool smooth)
 {
     Influences best = {.count = 0};
+    double left = 0;
     for (int e = weights->starts[vertex]; e < weights->starts[vertex + 1]; ++e)
     {
         double value = weights->values[e];
         int at = best.count;
         while (at > 0 && value > best.values[at - 1])
             at--;
-        if (!(value > 0.0) || at >= limit)
+        if (!(value > 0.0))
+            continue;
+        if (best.count == limit)
+            left = fmax(left, fmin(value, best.values[limit - 1]));
+        if (at >= limit)
             continue;
         best.count = best.count < limit ? best.count + 1 : limit;
         for (int k = best.count - 1; k > at; --k)
@@ -282,6 +289,9 @@ static Influences Largest(const snwAssetWeights* weights, int vertex, int limit)
         best.values[at] = value;
         best.bones[at] = weights->bones[e];
     }
+    bool some = smooth && best.count > 0 && best.values[0] > left; // is left then
+    for (int k = 0; k < best.count && some; ++k)
+        best.values[k] -= left;
     return best;
 }
 
@@ -311,7 +321,7 @@ static void AddWeightSet(Making* m, int set, uint16_t (*bones)[4])
     float(*values)[4] = m->room;
     for (int i = 0; i < m->part->vertexCount; ++i)
     {
-        Influences best = Largest(&m->mesh->weights, m->part->firstVertex + i, m->influences);
+        Influences best = Largest(&m->mesh->weights, m->part->firstVertex + i, m->influences, m->smooth);
         RoundInfluences(&best);
         for (int k = 0; k < 4; ++k)
         {
@@ -372,7 +382,11 @@ static void FillPrimitive(Making* m, snwValue* primitive)
 
 static snwValue* MakePrimitive(snwGltfWriter* writer, const snwGltfMeshDef* def, int part)
 {
-    Making m = {.writer = writer, .mesh = def->mesh, .part = &def->mesh->parts[part], .influences = def->influences};
+    Making m = {.writer = writer,
+        .mesh = def->mesh,
+        .part = &def->mesh->parts[part],
+        .influences = def->influences,
+        .smooth = def->smooth};
     snwValue* primitive = snwTree_NewObject(&writer->tree);
     if (primitive == NULL || !MakeRoom(&m))
         return NULL;

@@ -1,5 +1,6 @@
 #include "bake/against.h"
 
+#include "bake/folds.h"
 #include "base/result.h"
 #include "base/tasks.h"
 #include "geom/weld.h"
@@ -198,7 +199,8 @@ typedef struct Pair
     int (*edges)[2];          // of triangles, and of vertices at one place
     int edgeCount;
     double* longest; // per edge, of the source in the clip
-    bool alike;      // both have a skin or none: the written one has its flesh beside that, and all clips are as before
+    snwFolds folds;
+    bool alike; // both have a skin or none: the written one has its flesh beside that, and all clips are as before
 } Pair;
 
 typedef struct Job
@@ -232,7 +234,7 @@ static bool MakeEdges(Job* job, Pair* pair)
     for (int i = 0; i < mesh->vertexCount; ++i)
         if (weld.sources[weld.map[i]] != i)
             pair->edges[pair->edgeCount][0] = weld.sources[weld.map[i]], pair->edges[pair->edgeCount++][1] = i;
-    return true;
+    return snwFolds_Find(&job->arena, mesh, &weld, &pair->folds, job->message) >= 0;
 }
 
 static const char* const s_remedy = "is it a bake of this source?";
@@ -257,6 +259,7 @@ static snwResult MakePairs(Job* job)
         pair->alike = written != NULL && (source->nodes[i].skin < 0) == (written->nodes[i].skin < 0);
         if (!MakeEdges(job, pair))
             return snwFailMemory(job->message);
+        job->out->edges += pair->folds.count;
     }
     job->out->surfaces = job->pairCount;
     return snw_ok;
@@ -325,17 +328,58 @@ static snwResult Tell(Job* job)
     return snwFail(job->message, snw_errorInterrupted, NULL, "stopped while checking what was written");
 }
 
-// The longest that the source makes each edge in the clip.
+typedef struct Worst
+{
+    double* most;
+    snwAgainstPlace* place;
+} Worst;
+
+static void Meet(const Job* job, const Pair* pair, Worst worst, double off, int vertex, snwAgainstPlace place)
+{
+    if (off <= *worst.most)
+        return;
+    *worst.most = off;
+    *worst.place = place;
+    NameBone(job->def->source, pair, vertex, worst.place);
+}
+
+typedef struct Count
+{
+    int* most;
+    snwAgainstPlace* place;
+} Count;
+
+static void MeetCount(const Job* job, const Pair* pair, Count worst, int count, int vertex, snwAgainstPlace place)
+{
+    if (count <= *worst.most)
+        return;
+    *worst.most = count;
+    *worst.place = place;
+    NameBone(job->def->source, pair, vertex, worst.place);
+}
+
+static const char* NameOf(const Job* job, const Pair* pair)
+{
+    const char* name = job->def->source->nodes[pair->node].name;
+    return name[0] != 0 ? name : pair->mesh->name;
+}
+
+// The longest that the source makes each edge in the clip, and how sharply it bends them.
 static snwResult MeasureEdges(Job* job, int clip)
 {
     snwResult result = snw_ok;
+    snwAgainst* out = job->out;
     for (int i = 0; i < job->pairCount; ++i)
+    {
         memset(job->pairs[i].longest, 0, (size_t)job->pairs[i].edgeCount * sizeof(double));
+        snwFolds_Begin(&job->pairs[i].folds, job->pairs[i].mesh->positions);
+    }
     double end = job->def->source->animations[clip].end;
     int frames = FrameCount(job, clip), count = frames > 1 ? frames : snw_otherFrames; // a file of one is of any
     for (int f = 0; f < count && result >= 0; ++f)
     {
         double time = frames > 1 ? TimeOf(job, clip, f) : end * f / (count - 1);
+        snwAgainstPlace place = {.clip = job->def->source->animations[clip].name, .frame = f, .time = time};
         PoseNodes(&job->source, clip, time, job->def->source->nodeCount);
         for (int i = 0; i < job->pairCount; ++i)
         {
@@ -344,6 +388,9 @@ static snwResult MeasureEdges(Job* job, int clip)
             for (int e = 0; e < pair->edgeCount; ++e)
                 pair->longest[e] = fmax(pair->longest[e],
                     snwVec3_Distance(job->source.now[pair->edges[e][0]], job->source.now[pair->edges[e][1]]));
+            int worst = 0, folded = snwFolds_Meet(&pair->folds, job->source.now, SNW_FOLD_SEEN * out->size, &worst);
+            place.mesh = NameOf(job, pair);
+            MeetCount(job, pair, (Count){&out->sourceFolded, &out->sourceFoldedPlace}, folded, worst, place);
         }
         result = Tell(job);
     }
@@ -366,21 +413,6 @@ static int CountTorn(const Job* job, const Pair* pair, int* worst)
             most = over, *worst = a;
     }
     return count;
-}
-
-typedef struct Worst
-{
-    double* most;
-    snwAgainstPlace* place;
-} Worst;
-
-static void Meet(const Job* job, const Pair* pair, Worst worst, double off, int vertex, snwAgainstPlace place)
-{
-    if (off <= *worst.most)
-        return;
-    *worst.most = off;
-    *worst.place = place;
-    NameBone(job->def->source, pair, vertex, worst.place);
 }
 
 // Where the written one has the surface, in job->written.now; false: it does not tell.
@@ -433,7 +465,7 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
     const snwAsset* source = def->source;
     snwAgainst* out = job->out;
     snwAgainstPlace place = {.clip = source->animations[clip].name, .frame = frame, .time = TimeOf(job, clip, frame)};
-    int torn = 0;
+    int torn = 0, folded = 0; // in this frame
     snwResult result = snw_ok;
     PoseNodes(&job->source, clip, place.time, source->nodeCount);
     if (def->written != NULL)
@@ -446,7 +478,7 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
         Pair* pair = &job->pairs[p];
         if (!pair->alike && def->clip >= 0 && clip != def->clip)
             continue; // key frames are made for one clip
-        place.mesh = source->nodes[pair->node].name[0] != 0 ? source->nodes[pair->node].name : pair->mesh->name;
+        place.mesh = NameOf(job, pair);
         PoseSurface(&job->source, clip, place.time, pair->node, pair->mesh->morphCount);
         if (!ShowWritten(job, pair, clip, frame, place.time, &result))
             continue;
@@ -463,13 +495,11 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
         }
 
         // Does it hold together?
-        int worst = 0, count = CountTorn(job, pair, &worst);
-        torn += count;
-        if (count > 0 && torn > out->torn)
-        {
-            out->tornPlace = place;
-            NameBone(source, pair, worst, &out->tornPlace);
-        }
+        int worst = 0;
+        torn += CountTorn(job, pair, &worst);
+        MeetCount(job, pair, (Count){&out->torn, &out->tornPlace}, torn, worst, place);
+        folded += snwFolds_Count(&pair->folds, job->written.now, SNW_FOLD_SEEN * out->size, &worst);
+        MeetCount(job, pair, (Count){&out->folded, &out->foldedPlace}, folded, worst, place);
 
         // Is it the source but for its flesh?
         if (def->flesh != NULL && clip == def->clip)
@@ -480,7 +510,6 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
             Meet(job, pair, (Worst){&out->bare, &out->barePlace},
                 snwVec3_Distance(job->source.now[i], job->bare.now[i]) / out->size, i, place);
     }
-    out->torn = torn > out->torn ? torn : out->torn;
     ++out->frames;
     return result < 0 ? result : Tell(job);
 }
@@ -527,7 +556,9 @@ snwResult snwCompareAgainst(snwContext* context, const snwAgainstDef* def, snwAg
         .barePlace = nowhere,
         .held = -1,
         .heldPlace = nowhere,
-        .tornPlace = nowhere};
+        .tornPlace = nowhere,
+        .foldedPlace = nowhere,
+        .sourceFoldedPlace = nowhere};
     if (def->source->animationCount == 0)
         return snwFail(message, snw_errorInput, NULL, "the source has no clip");
     if (def->written != NULL && (def->written->nodeCount < def->source->nodeCount ||
@@ -580,5 +611,10 @@ snwResult snwAgainst_Judge(const snwAgainst* against, snwMessage* message)
         return snwFail(message, snw_errorInput, "a lower --softness, or --only MESH to leave this surface out",
             "%d edges of '%s' are torn that the source does not tear: bone '%s', frame %d of '%s'", against->torn,
             torn->mesh, torn->bone, torn->frame, torn->clip);
+    const snwAgainstPlace* folded = &against->foldedPlace;
+    if (against->folded > SNW_AGAINST_FOLDED * against->edges)
+        return snwFail(message, snw_errorInput, "a lower --softness, or --only MESH to leave this surface out",
+            "'%s' doubles back on itself at %d edges where the source does not: bone '%s', frame %d of '%s'",
+            folded->mesh, against->folded, folded->bone, folded->frame, folded->clip);
     return snw_ok;
 }

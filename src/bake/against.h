@@ -7,7 +7,8 @@
 
 #include "asset/asset.h"
 
-#define SNW_AGAINST_OFF 0.01 // of the size: a surface that is farther off without its flesh is wrong
+#define SNW_AGAINST_OFF    0.01  // of the size: a surface that is farther off without its flesh is wrong
+#define SNW_AGAINST_FOLDED 0.001 // of the edges: more that double back are a fault that is seen
 
 // What flesh adds to the surface of a node in a frame; values NULL: nothing.
 typedef struct snwAgainstFlesh
@@ -64,6 +65,11 @@ typedef struct snwAgainst
     snwAgainstPlace heldPlace;
     int torn; // edges in the worst frame: twice as long as the source ever makes them, seams that open
     snwAgainstPlace tornPlace;
+    int folded; // edges in the worst frame at which the surface doubles back, and that of the source nowhere
+    snwAgainstPlace foldedPlace;
+    int edges;        // that could
+    int sourceFolded; // edges in the worst frame at which the source itself doubles back
+    snwAgainstPlace sourceFoldedPlace;
     int frames, surfaces;
 } snwAgainst;
 

@@ -8,12 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-#define SNW_STRETCH 0.5 // of the length of an edge: by so much flesh may stretch it
+#define SNW_DOUBLING (-0.75f) // cosine at an edge: from here on flesh is held back
+#define SNW_STRETCH  0.5      // of the length of an edge: by so much flesh may stretch it
 
 enum
 {
     snw_smoothRounds = 8,   // of what flesh adds
     snw_stretchRounds = 24, // of holding edges together
+    snw_foldRounds = 8,     // of smoothing what would double back
     snw_reachRounds = 4,
     snw_grain = 1024
 };
@@ -34,6 +36,30 @@ static snwVec3 RestOf(const snwSurfaceInfo* surface, int vertex)
 {
     const float* x = surface->positions[vertex];
     return (snwVec3){(double)x[0], (double)x[1], (double)x[2]};
+}
+
+// Edges all around which there is flesh.
+static snwResult FindFolds(
+    snwArena* arena, const snwSurfaceInfo* surface, const snwWeld* weld, snwBakeFlesh* flesh, snwMessage* message)
+{
+    snwFolds* folds = &flesh->folds;
+    int kept = 0;
+    snwResult result = snwFolds_Find(arena, flesh->bind.mesh, weld, folds, message);
+    for (int e = 0; e < folds->count; ++e)
+    {
+        bool soft = true;
+        for (int k = 0; k < 4; ++k)
+            soft = soft && flesh->points[folds->corners[e][k]] >= 0;
+        if (soft)
+            memcpy(folds->corners[kept++], folds->corners[e], sizeof *folds->corners);
+    }
+    folds->count = kept;
+
+    snwVec3 lower = {INFINITY, INFINITY, INFINITY}, upper = {-INFINITY, -INFINITY, -INFINITY};
+    for (int i = 0; i < surface->vertexCount; ++i)
+        lower = snwVec3_Min(lower, RestOf(surface, i)), upper = snwVec3_Max(upper, RestOf(surface, i));
+    flesh->least = SNW_FOLD_SEEN * snwVec3_Distance(lower, upper);
+    return result;
 }
 
 // Both ways along each side of a triangle; an edge of two triangles counts twice, everywhere alike.
@@ -73,7 +99,7 @@ static snwResult LinkPlaces(
             flesh->slack[at] = rigid ? INFINITY : (float)(SNW_STRETCH * length * cell);
             flesh->draws[at] = rigid ? 0.0f : (float)exp(-4 * length * length);
         }
-    return snw_ok;
+    return FindFolds(arena, surface, &weld, flesh, message);
 }
 
 // How far the flesh of each vertex may go, without jumps from one to the next.
@@ -252,6 +278,56 @@ static void AddRange(int begin, int end, void* data)
     }
 }
 
+static snwVec3 Take(const float* x)
+{
+    return (snwVec3){(double)x[0], (double)x[1], (double)x[2]};
+}
+
+// Draws the four corners of an edge together, all the way where the surface doubles back, not at all where it does not
+// come near that or where the artist's is creased. Returns whether it did.
+static bool Unfold(snwBakeFlesh* flesh, const int corners[4])
+{
+    snwVec3 now[4], artist[4], mean = {0, 0, 0};
+    for (int k = 0; k < 4; ++k)
+        now[k] = Take(flesh->positions + 3 * (size_t)corners[k]);
+    float bend = snwFold_Bend(now, flesh->least);
+    if (!(bend < SNW_DOUBLING))
+        return false;
+    for (int k = 0; k < 4; ++k)
+    {
+        artist[k] = Take(flesh->artist + 3 * (size_t)corners[k]);
+        mean = snwVec3_MulAdd(mean, 0.25, snwVec3_Sub(now[k], artist[k]));
+    }
+    float share = fminf((SNW_DOUBLING - bend) / (SNW_DOUBLING - SNW_FOLDED), 1);
+    share *= fminf(fmaxf((snwFold_Bend(artist, 0) - SNW_CREASE) / -SNW_CREASE, 0), 1);
+    for (int k = 0; k < 4 && share > 0; ++k)
+        Put(snwVec3_Lerp(now[k], snwVec3_Add(artist[k], mean), (double)share),
+            flesh->positions + 3 * (size_t)corners[k]);
+    return share > 0;
+}
+
+// Edges one after the other, in a fixed order: few are ever met.
+static void UnfoldAll(snwBakeFlesh* flesh)
+{
+    bool any = false, more = true;
+    for (int round = 0; round < snw_foldRounds && more; ++round)
+    {
+        more = false;
+        for (int e = 0; e < flesh->folds.count; ++e)
+            more = Unfold(flesh, flesh->folds.corners[e]) || more;
+        any = any || more;
+    }
+    for (int i = 0; i < flesh->vertexCount && any; ++i)
+    {
+        size_t at = 3 * (size_t)i, from = 3 * (size_t)flesh->sources[flesh->places[i]];
+        for (size_t c = 0; c < 3 && flesh->points[i] >= 0; ++c)
+        {
+            flesh->offsets[at + c] = flesh->positions[from + c] - flesh->artist[from + c];
+            flesh->positions[at + c] = flesh->artist[at + c] + flesh->offsets[at + c];
+        }
+    }
+}
+
 static double RideOf(int begin, int end, void* data)
 {
     const Work* work = data;
@@ -297,5 +373,6 @@ void snwBakeFlesh_Add(snwBakeFlesh* flesh, const snwAssetPoser* poser, const snw
     }
     Work work = {flesh, simulated, skinned};
     snwParallelFor(context, flesh->vertexCount, snw_grain, AddRange, &work);
+    UnfoldAll(flesh);
     flesh->ride = snwParallelSum(context, flesh->vertexCount, snw_grain, RideOf, &work) / flesh->vertexCount;
 }

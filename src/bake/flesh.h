@@ -6,11 +6,13 @@
 // cells that join two legs, weights that are means of those around. Written as it is, all of that is seen; in the
 // difference of two bodies that differ by nothing but the motion of flesh it cancels. Differences finer than the cells
 // of the body mean nothing: neighbours over edges much shorter than a cell are drawn together. And no edge becomes much
-// longer than the artist has it: the two ends may differ by a part of its length.
+// longer than the artist has it: the two ends may differ by a part of its length. Nor does the surface double back
+// where the artist's does not: there flesh moves alike on both sides.
 
 #pragma once
 
 #include "bake/bind.h"
+#include "bake/folds.h"
 #include "bake/thickness.h"
 
 typedef struct snwBakeFlesh
@@ -27,6 +29,8 @@ typedef struct snwBakeFlesh
     float* draws;             // by neighbour: how much it draws
     float* slack;             // by neighbour: m, by how much the two may differ
     float *moves, *next;      // by place, x y z
+    snwFolds folds;           // of places that are not rigid
+    double least;             // m: lower triangles are let fold over
     float* reach;             // by vertex: m; NULL: no limit
     float* shares;            // by anchor: what the limit leaves of its motion
     // Of the frame, in the world, m.

@@ -286,6 +286,8 @@ snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written
     KeepNames(&bake->arena, &against->barePlace);
     KeepNames(&bake->arena, &against->heldPlace);
     KeepNames(&bake->arena, &against->tornPlace);
+    KeepNames(&bake->arena, &against->foldedPlace);
+    KeepNames(&bake->arena, &against->sourceFoldedPlace);
     if (result >= 0 && bake->arena.failed)
         result = snwFailMemory(message);
     if (result >= 0 && comparable)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bake/bake.h"
+#include "scene/builtin.h"
 
 enum
 {
@@ -58,6 +59,8 @@ snwResult snwBake_Path(const snwBake* bake, const char* name, char* path, snwMes
 
 // In the order of snwBake_Open: source.c, materials.c, plan.c, scene.c.
 snwResult snwBake_FindSource(snwBake* bake, snwMessage* message);
+// A built-in character as a file of its own in the folder; bake->path becomes its path. built_in.c.
+snwResult snwBake_WriteBuiltIn(snwBake* bake, const snwBuiltIn* builtIn, snwMessage* message);
 snwResult snwBake_Prepare(snwBake* bake, snwMessage* message);
 snwResult snwBake_Retouch(snwBake* bake, snwMessage* message);
 snwResult snwBake_MakePlan(snwBake* bake, snwMessage* message);

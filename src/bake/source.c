@@ -8,7 +8,6 @@
 #include "bake/seam.h"
 #include "base/hash.h"
 #include "prepare/settings.h"
-#include "scene/blueprint_file.h"
 #include "scene/builtin.h"
 #include "scene/file.h"
 #include "scene/prepared_file.h"
@@ -26,70 +25,12 @@ static bool HasEnding(const char* path, const char* ending)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Built-in characters
-
-static snwResult WriteCharacter(
-    snwBake* bake, const snwCharacter* character, const snwAssetWeights* weights, snwMessage* message)
-{
-    snwGltfWriter* writer = NULL;
-    snwResult result = snwGltfWriter_Open(bake->context, NULL, &writer, message);
-    if (result < 0)
-        return result;
-    snwGltfCharacterDef def = snwDefaultGltfCharacterDef(character);
-    snwGltfSave save = snwDefaultGltfSave(bake->path);
-    def.weights = weights;
-    def.rate = 30;
-    save.overwrite = true;
-    snwGltfWriter_AddCharacter(writer, &def);
-    result = snwGltfWriter_Save(writer, &save, message);
-    snwGltfWriter_Close(writer);
-    return result;
-}
-
-// With smooth weights, as an artist would have painted them.
-static snwResult WriteWeighted(snwBake* bake, const snwCharacter* character, snwMessage* message)
-{
-    snwWeightsDef def = snwDefaultWeightsDef();
-    snwWeights* weights = NULL;
-    if (snwCharacter_GetInfo(character).boneCount == 0)
-        return WriteCharacter(bake, character, NULL, message);
-    snwResult result = snwComputeWeights(character, &def, &weights, message);
-    if (result < 0)
-        return result;
-    snwAssetWeights rows = {weights->starts, weights->handles, weights->values, weights->handleCount};
-    result = WriteCharacter(bake, character, &rows, message);
-    snwFree(bake->context, weights);
-    return result;
-}
-
-static snwResult WriteBuiltIn(snwBake* bake, const snwBuiltIn* builtIn, snwMessage* message)
-{
-    char name[128];
-    snwBlueprintFile file;
-    snwCharacter* character = NULL;
-    snprintf(name, sizeof name, "%s.glb", builtIn->name);
-    snwResult result = snwBake_Path(bake, name, bake->path, message);
-    if (result < 0)
-        return result;
-    result = snwBlueprintFile_Read(bake->context, builtIn->name, builtIn->text, builtIn->size, &file, message);
-    if (result >= 0)
-        result = snwBlueprint_Create(bake->context, &file.blueprint, NULL, NULL, NULL, &character, message);
-    snwBlueprintFile_Free(&file);
-    if (result >= 0)
-        result = WriteWeighted(bake, character, message);
-    if (character != NULL)
-        snwCharacter_Release(character);
-    bake->builtIn = true;
-    return result < 0 ? result : snw_ok;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 
 static snwResult FindFile(snwBake* bake, snwMessage* message)
 {
     const char* source = bake->def.source;
     if (access(source, F_OK) != 0 && snwBuiltIn_Find(source) != NULL)
-        return WriteBuiltIn(bake, snwBuiltIn_Find(source), message);
+        return snwBake_WriteBuiltIn(bake, snwBuiltIn_Find(source), message);
     if (access(source, F_OK) != 0)
     {
         char remedy[240];

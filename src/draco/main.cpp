@@ -3,6 +3,8 @@
 
 #include "draco/block.h"
 
+#include "base/limits.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +12,6 @@
 #include <draco/compression/decode.h>
 #include <exception>
 #include <string>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
@@ -48,20 +49,12 @@ static bool Get(int* value)
     return fread(value, sizeof *value, 1, stdin) == 1;
 }
 
-// What follows is under limits: processor time, and memory.
-static bool Limit(int seconds, int megabytes)
-{
-    const rlim_t bytes = (rlim_t)megabytes << 20;
-    const struct rlimit time = {(rlim_t)seconds, (rlim_t)seconds + 1}, memory = {bytes, bytes}, none = {0, 0};
-    return seconds > 0 && megabytes > 0 && setrlimit(RLIMIT_CPU, &time) == 0 && setrlimit(RLIMIT_AS, &memory) == 0 &&
-           setrlimit(RLIMIT_CORE, &none) == 0;
-}
-
+// What follows its first numbers is under limits.
 static bool ReadQuestion(Question* question)
 {
     int magic = 0, seconds = 0, megabytes = 0, size = 0, count = 0;
-    if (!Get(&magic) || magic != snw_dracoAsked || !Get(&seconds) || !Get(&megabytes) || !Limit(seconds, megabytes) ||
-        !Get(&size) || size < 1 || size > s_maxBytes)
+    if (!Get(&magic) || magic != snw_dracoAsked || !Get(&seconds) || !Get(&megabytes) ||
+        !snwLimitProcess(seconds, megabytes) || !Get(&size) || size < 1 || size > s_maxBytes)
         return false;
     question->packed.resize((size_t)size);
     if (fread(question->packed.data(), 1, (size_t)size, stdin) != (size_t)size || !Get(&question->indexSize) ||

@@ -28,9 +28,8 @@ typedef struct Embedder
 // Six tets around the diagonal 0 6.
 static const int s_hexTets[6][4] = {{0, 1, 2, 6}, {0, 2, 3, 6}, {0, 3, 7, 6}, {0, 7, 4, 6}, {0, 4, 5, 6}, {0, 5, 1, 6}};
 
-static bool MakeTets(Embedder* e)
+static bool MakeTets(Embedder* e, snwElements elements)
 {
-    snwElements elements = e->def->elements;
     int each = elements.arity == 8 ? 6 : 1;
     e->tetCount = elements.count * each;
     e->tets = snwArena_Alloc(&e->work, (size_t)e->tetCount + 1, sizeof *e->tets);
@@ -66,7 +65,7 @@ static snwResult BuildTree(Embedder* e)
 static snwResult BuildSkin(Embedder* e)
 {
     int count = 0;
-    snwElements elements = e->def->elements;
+    snwElements elements = e->def->choose != NULL ? e->def->whole : e->def->elements;
     if (elements.arity == 3)
         return snw_ok;
     if (snwMesh_FindSkin(e->context, elements, &e->skinTriangles, &count) < 0)
@@ -190,6 +189,8 @@ static void PlacePoint(const Embedder* e, int index)
         else
             FindNearTriangle(e, point, &place);
     }
+    if (e->def->choose != NULL)
+        e->def->choose(e->def->user, index, place.weights, place.corners);
     e->outside[index] = place.distance;
     for (int k = 0; k < 4; ++k)
     {
@@ -357,7 +358,8 @@ static snwResult Embed(Embedder* e)
     out->arms = flat ? NULL : snwArena_Alloc(e->arena, count, sizeof *out->arms);
     e->outside = snwArena_Alloc(&e->work, count, sizeof *e->outside);
     int* number = NULL;
-    if (e->arena->failed || e->outside == NULL || !MakeTets(e))
+    bool whole = e->def->choose != NULL;
+    if (e->arena->failed || e->outside == NULL || !MakeTets(e, whole ? e->def->whole : e->def->elements))
         return snwFailMemory(e->message);
     snwResult result = BuildTree(e);
     if (result >= 0)
@@ -366,6 +368,8 @@ static snwResult Embed(Embedder* e)
         return result;
     snwParallelFor(e->context, e->def->pointCount, 64, PlaceRange, e);
     CountOutside(e);
+    if (whole && !MakeTets(e, e->def->elements))
+        return snwFailMemory(e->message);
     if (!NumberVertices(e, &number) || (!flat && !MakeGradients(e, number)))
         return snwFailMemory(e->message);
     return snw_ok;

@@ -285,5 +285,8 @@ snwResult snwPreparer_MakeBody(snwPreparer* p)
     bool asked = p->def->elements > 0 || p->settings.elements > 0 || p->def->mesher != snw_mesherAuto ||
                  p->settings.mesher != (int)snw_mesherAuto;
     int own = asked ? -1 : FindOwnMesh(p);
-    return own >= 0 ? UseOwnMesh(p, own) : Fill(p);
+    if (own >= 0)
+        return UseOwnMesh(p, own);
+    result = Fill(p);
+    return result >= 0 && IsCoarse(p) ? snwPreparer_PartLimbs(p) : result;
 }

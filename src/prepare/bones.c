@@ -202,7 +202,13 @@ typedef struct Labels
     int* owners;             // of vertices: bone of the rig, -1: flesh
     double* distances;       // of vertices, to one bone
     uint8_t* blocked;        // vertices beside those of another bone
+    const bool* copies;      // of vertices, for another limb: no bone's; NULL: there are none
 } Labels;
+
+static bool IsCopy(const Labels* labels, int vertex)
+{
+    return labels->copies != NULL && labels->copies[vertex];
+}
 
 static int BoneOfTet(const Labels* labels, int tet)
 {
@@ -219,7 +225,7 @@ static void FindOwners(const snwPreparer* p, const Labels* labels)
     {
         double nearest = 0;
         labels->owners[i] = -1;
-        for (int b = 0; b < p->rigCount; ++b)
+        for (int b = 0; b < p->rigCount && !IsCopy(labels, i); ++b)
         {
             double distance = p->rig[b].kept ? Distance(&labels->segments[b], labels->mesh->vertices[i]) : INFINITY;
             if (distance < nearest)
@@ -262,6 +268,8 @@ static void ClaimAlong(const Labels* labels, int bone)
                      high.z < lower.z;
         for (int k = 0; k <= snw_boneSamples && !apart && !passes; ++k)
             passes = Holds(mesh, i, snwVec3_MulAdd(segment->a, (double)k / snw_boneSamples, segment->span));
+        for (int k = 0; k < 4; ++k)
+            passes = passes && !IsCopy(labels, t[k]);
         for (int k = 0; k < 4 && passes; ++k)
         {
             int owner = labels->owners[t[k]];
@@ -322,7 +330,7 @@ static int NextTet(const Labels* labels, int bone)
         for (int k = 0; k < 4; ++k)
         {
             int owner = labels->owners[t[k]];
-            bool free = owner == bone || (owner < 0 && !labels->blocked[t[k]]);
+            bool free = owner == bone || (owner < 0 && !labels->blocked[t[k]] && !IsCopy(labels, t[k]));
             farthest = fmax(farthest, free ? labels->distances[t[k]] : INFINITY);
         }
         if (farthest < nearest)
@@ -361,7 +369,7 @@ static snwResult LabelByDistance(snwPreparer* p)
     Segment* segments = snwPreparer_Alloc(p, p->rigCount + 1, sizeof *segments);
     Labels labels = {&p->body, segments, p->vertexBones,
         snwPreparer_Alloc(p, p->body.vertexCount + 1, sizeof *labels.distances),
-        snwPreparer_Alloc(p, p->body.vertexCount + 1, 1)};
+        snwPreparer_Alloc(p, p->body.vertexCount + 1, 1), p->copies};
     if (p->arena.failed)
         return snwFailMemory(p->message);
     for (int i = 0; i < p->rigCount; ++i)

@@ -113,6 +113,10 @@ typedef struct snwPreparer
     int ownSurface;    // whose elements the body has; -1: they are new
     int* ownVertices;  // by vertex of such a body: vertex of that mesh
     const int* labels; // by element, of the file; NULL
+    // Where elements joined limbs and were parted (limbs.c); else all NULL.
+    bool* copies;      // by vertex: is it one at the place of another?
+    snwTetMesh* whole; // the body before; its vertices are the first ones of the body
+    int* pieces;       // by element of that, and the end: the first element of the body that it became
     int* elementBones; // by element: bone of the character, -1: flesh
     int* vertexBones;
 
@@ -149,6 +153,7 @@ snwResult snwPreparer_FindRest(snwPreparer* preparer);      // rest.c: surfaces,
 snwResult snwPreparer_FindRig(snwPreparer* preparer);       // rig.c: bones of the file, weights of surfaces
 snwResult snwPreparer_SortSurfaces(snwPreparer* preparer);  // kinds.c: soft, carried or rigid
 snwResult snwPreparer_MakeBody(snwPreparer* preparer);      // body.c
+snwResult snwPreparer_PartLimbs(snwPreparer* preparer);     // limbs.c: no element joins limbs that are apart
 snwResult snwPreparer_ChooseBones(snwPreparer* preparer);   // bones.c: segments, radii, regions, merging
 snwResult snwPreparer_MakeWeights(snwPreparer* preparer);   // weights.c
 snwResult snwPreparer_MakeMotions(snwPreparer* preparer);   // motions.c; also the rules of joints

@@ -5,6 +5,7 @@
 #include "prepare/parts.h"
 
 #include "base/sort.h"
+#include "rig/weights.h"
 #include "sim/character.h"
 
 #include <math.h>
@@ -28,7 +29,9 @@ typedef struct Finisher
     int anchorCount, anchorRoom;
     int* boneAnchors; // by bone, -1: none yet
     snwVec3* places;  // of all vertices that are not rigid
+    int *placeSurface, *placeVertex;
     int placeCount;
+    int *starts, *around; // elements of the body before it was parted, by vertex
     snwWeld weld;
     snwEmbedding embedding;
 } Finisher;
@@ -248,8 +251,11 @@ static snwResult AddSurface(Finisher* f, int index)
     {
         int anchor = anchors[surface->shellOf[surface->weld.map[i]]];
         points[i] = anchor >= 0 ? ~anchor : f->placeCount;
-        if (anchor < 0)
-            f->places[f->placeCount++] = surface->positions[i];
+        if (anchor >= 0)
+            continue;
+        f->placeSurface[f->placeCount] = index;
+        f->placeVertex[f->placeCount] = i;
+        f->places[f->placeCount++] = surface->positions[i];
     }
     f->points[f->count] = points;
     p->report->softCount += surface->kind == snw_surfaceSoft;
@@ -267,6 +273,8 @@ static snwResult AddSurfaces(Finisher* f)
     f->infos = snwPreparer_Alloc(p, room, sizeof *f->infos);
     f->points = snwPreparer_Alloc(p, room, sizeof *f->points);
     f->places = snwPreparer_Alloc(p, vertices, sizeof *f->places);
+    f->placeSurface = snwPreparer_Alloc(p, vertices, sizeof(int));
+    f->placeVertex = snwPreparer_Alloc(p, vertices, sizeof(int));
     f->boneAnchors = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *f->boneAnchors);
     if (p->arena.failed)
         return snwFailMemory(p->message);
@@ -276,6 +284,76 @@ static snwResult AddSurfaces(Finisher* f)
         if (!p->surfaces[i].left)
             result = AddSurface(f, i);
     return result;
+}
+
+static bool FindAround(Finisher* f)
+{
+    snwPreparer* p = f->preparer;
+    const snwTetMesh* whole = p->whole;
+    f->starts = snwPreparer_Alloc(p, whole->vertexCount + 2, sizeof(int));
+    f->around = snwPreparer_Alloc(p, 4 * (int64_t)whole->tetCount + 1, sizeof(int));
+    for (int i = 0; i < 4 * whole->tetCount && !p->arena.failed; ++i)
+        ++f->starts[whole->tets[i / 4][i % 4] + 2];
+    for (int i = 1; i <= whole->vertexCount + 1 && !p->arena.failed; ++i)
+        f->starts[i] += f->starts[i - 1];
+    for (int i = 0; i < 4 * whole->tetCount && !p->arena.failed; ++i)
+        f->around[f->starts[whole->tets[i / 4][i % 4] + 1]++] = i / 4;
+    return !p->arena.failed;
+}
+
+static int CornerOf(const int tet[4], int vertex)
+{
+    int corner = -1;
+    for (int k = 0; k < 4; ++k)
+        corner = tet[k] == vertex ? k : corner;
+    return corner;
+}
+
+// How much of what a vertex of a surface follows the place in an element follows, too: 0 .. 1.
+static double Agreement(const Finisher* f, int place, const int corners[4], const double weights[4])
+{
+    const snwPreparer* p = f->preparer;
+    const snwRigWeights* own = &p->weights[f->placeSurface[place]];
+    double sum = 0;
+    int vertex = f->placeVertex[place];
+    for (int i = own->starts != NULL ? own->starts[vertex] : 0; own->starts != NULL && i < own->starts[vertex + 1]; ++i)
+    {
+        int bone = snwPreparer_BoneOf(p, own->bones[i]);
+        double there = 0;
+        for (int k = 0; k < 4 && bone >= 0; ++k)
+            there += weights[k] * snwWeights_Get(p->boneWeights, corners[k], bone);
+        sum += fmin(own->values[i], there);
+    }
+    return sum;
+}
+
+// Of the pieces of an element that joined limbs, the one that follows what the point follows.
+static void ChoosePiece(const void* user, int point, const double weights[4], int corners[4])
+{
+    const Finisher* f = user;
+    const snwPreparer* p = f->preparer;
+    int tet = -1, where[4];
+    for (int i = f->starts[corners[0]]; i < f->starts[corners[0] + 1] && tet < 0; ++i)
+    {
+        bool all = true;
+        for (int k = 0; k < 4; ++k)
+            all = all && CornerOf(p->whole->tets[f->around[i]], corners[k]) >= 0;
+        tet = all ? f->around[i] : -1;
+    }
+    if (tet < 0 || p->pieces[tet + 1] - p->pieces[tet] < 2)
+        return;
+    double best = -1;
+    for (int k = 0; k < 4; ++k)
+        where[k] = CornerOf(p->whole->tets[tet], corners[k]);
+    for (int piece = p->pieces[tet]; piece < p->pieces[tet + 1]; ++piece)
+    {
+        int own[4];
+        for (int k = 0; k < 4; ++k)
+            own[k] = p->body.tets[piece][where[k]];
+        double agreement = Agreement(f, f->weld.sources[point], own, weights);
+        if (agreement > best)
+            best = agreement, memcpy(corners, own, sizeof own);
+    }
 }
 
 static snwResult EmbedPoints(Finisher* f)
@@ -294,8 +372,19 @@ static snwResult EmbedPoints(Finisher* f)
         for (int i = 0; i < f->infos[s].vertexCount; ++i)
             if (f->points[s][i] >= 0)
                 f->points[s][i] = f->weld.map[f->points[s][i]];
-    snwEmbeddingDef def = {
-        p->body.vertices, p->body.vertexCount, {(const int*)p->body.tets, 4, p->body.tetCount}, welded, f->weld.count};
+    snwEmbeddingDef def = {.vertices = p->body.vertices,
+        .vertexCount = p->body.vertexCount,
+        .elements = {(const int*)p->body.tets, 4, p->body.tetCount},
+        .points = welded,
+        .pointCount = f->weld.count};
+    if (p->whole != NULL && p->boneWeights != NULL)
+    {
+        def.whole = (snwElements){(const int*)p->whole->tets, 4, p->whole->tetCount};
+        def.choose = ChoosePiece;
+        def.user = f;
+        if (!FindAround(f))
+            return snwFailMemory(p->message);
+    }
     result = snwEmbedPoints(&p->arena, &def, &f->embedding, p->message);
     p->report->outsideCount = f->embedding.outsideCount;
     p->report->maxOutside = f->embedding.maxOutside;

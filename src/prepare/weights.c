@@ -4,7 +4,7 @@
 // the mean of its neighbours, by 1 / length^2. So they stay between 0 and 1, sum to one and have no jump where the
 // nearest point changes. A body of the file's own elements has the file's own weights. Elements that a bone owns get no
 // say: in a thin leg they reach the skin, and a weight of one there, next to that of the next bone, would fold what the
-// artist bends gently.
+// artist bends gently. Copies for another limb (limbs.c) are as inside: the nearest point is not that of their limb.
 
 #include "prepare/parts.h"
 
@@ -84,7 +84,7 @@ static snwResult MarkSkin(Field* field)
     if (snwMesh_FindSkin(p->context, elements, &triangles, &count) < 0)
         return snwFailMemory(p->message);
     for (int i = 0; i < 3 * count; ++i)
-        field->fixed[triangles[i / 3][i % 3]] = true;
+        field->fixed[triangles[i / 3][i % 3]] = p->copies == NULL || !p->copies[triangles[i / 3][i % 3]];
     snwFree(p->context, triangles);
     return snw_ok;
 }

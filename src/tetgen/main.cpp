@@ -6,12 +6,13 @@
 
 #include "tetgen/block.h"
 
+#include "base/limits.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <sys/resource.h>
 #include <tetgen.h>
 #include <unistd.h>
 #include <vector>
@@ -56,19 +57,12 @@ template <typename T> static bool GetList(std::vector<T>* list, int width)
     return fread(list->data(), sizeof(T), list->size(), stdin) == list->size();
 }
 
-// What follows is under limits: processor time, and memory.
-static bool Limit(int seconds, int megabytes)
-{
-    const rlim_t bytes = (rlim_t)megabytes << 20;
-    const struct rlimit time = {(rlim_t)seconds, (rlim_t)seconds + 1}, memory = {bytes, bytes}, none = {0, 0};
-    return seconds > 0 && megabytes > 0 && setrlimit(RLIMIT_CPU, &time) == 0 && setrlimit(RLIMIT_AS, &memory) == 0 &&
-           setrlimit(RLIMIT_CORE, &none) == 0;
-}
-
+// What follows its first numbers is under limits.
 static bool ReadQuestion(Question* question)
 {
     int magic = 0, seconds = 0, megabytes = 0;
-    if (!Get(&magic) || magic != snw_tetgenAsked || !Get(&seconds) || !Get(&megabytes) || !Limit(seconds, megabytes))
+    if (!Get(&magic) || magic != snw_tetgenAsked || !Get(&seconds) || !Get(&megabytes) ||
+        !snwLimitProcess(seconds, megabytes))
         return false;
     if (!Get(&question->most) || !Get(&question->ratio) || !GetList(&question->points, 3) ||
         !GetList(&question->triangles, 3) || !Get(&magic) || magic != snw_tetgenAsked)

@@ -221,7 +221,8 @@ static snwScale MakeScale(const snwFilm* film)
             most = sound ? fmax(most, value) : most;
         }
     snwScale scale = {.title = film->differs ? "flesh" : titles[film->def.look][0],
-        .unit = film->differs ? "mm" : titles[film->def.look][1]};
+        .unit = film->differs ? "mm" : titles[film->def.look][1],
+        .panel = film->differs};
     scale.upper = most <= 0       ? 1
                   : film->differs ? RoundFinely(HighValue(film, most))
                                   : snwScale_RoundUp(HighValue(film, most));

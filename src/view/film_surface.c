@@ -26,8 +26,11 @@ static snwResult Embed(snwFilmSurface* surface, const snwCharacterDef* character
         return snwFailMemory(message);
     for (int i = 0; i < surface->pointCount; ++i)
         points[i] = (snwVec3){surface->points[3 * i], surface->points[3 * i + 1], surface->points[3 * i + 2]};
-    snwEmbeddingDef def = {
-        character->vertices, character->vertexCount, ElementsOf(character), points, surface->pointCount};
+    snwEmbeddingDef def = {.vertices = character->vertices,
+        .vertexCount = character->vertexCount,
+        .elements = ElementsOf(character),
+        .points = points,
+        .pointCount = surface->pointCount};
     snwResult result = snwEmbedPoints(&surface->arena, &def, &surface->embedding, message);
     if (result < 0)
         return result;

@@ -14,6 +14,7 @@ typedef struct snwScale
     const char* unit; // "%" is written as it is; others get a prefix such as k or M
     double lower, upper;
     bool logarithmic;
+    bool panel; // behind it: the picture may be busy there
 } snwScale;
 
 // 0..1 for the ramp.

@@ -3,17 +3,21 @@
 #include "scene/file.h"
 #include "view/caption.h"
 #include "view/encode.h"
+#include "view/focus.h"
 #include "view/sheet.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define SNW_SEEN 0.5f // cosine of the angle at which a side is still seen
+#define SNW_SEEN   0.5f // cosine of the angle at which a side is still seen
+#define SNW_AROUND 0.7f // of the focus: what one wants to see of it
+#define SNW_LIKED  0.1f // more in sight by less is no reason to look from elsewhere
 
 enum
 {
     snw_maxTiles = 16,
+    snw_sides = 12, // from which a picture may be taken
     snw_nameSize = 96
 };
 
@@ -154,6 +158,13 @@ static snwResult Advance(Tiles* tiles, int done, snwMessage* message)
     return result >= 0 ? snw_ok : snwFail(message, result, NULL, "the drawing was stopped");
 }
 
+static void Turn(snwCamera* camera, float co, float si)
+{
+    snwFloat3* axes[] = {&camera->right, &camera->up, &camera->forward};
+    for (int i = 0; i < 3; ++i)
+        *axes[i] = (snwFloat3){co * axes[i]->x + si * axes[i]->z, axes[i]->y, co * axes[i]->z - si * axes[i]->x};
+}
+
 // Turns the camera about the vertical to the side that the focus faces, unless it sees that side.
 static void FaceFocus(const snwTilesDef* def, snwCamera* camera)
 {
@@ -161,33 +172,54 @@ static void FaceFocus(const snwTilesDef* def, snwCamera* camera)
     normal.y = forward.y = 0;
     float length = snwFloat3_Length(normal) * snwFloat3_Length(forward);
     float co = -snwFloat3_Dot(normal, forward) / length, si = -snwFloat3_Cross(forward, normal).y / length;
-    if (!(length > 0.3f) || co > SNW_SEEN)
-        return;
-    snwFloat3* axes[] = {&camera->right, &camera->up, &camera->forward};
-    for (int i = 0; i < 3; ++i)
-        *axes[i] = (snwFloat3){co * axes[i]->x + si * axes[i]->z, axes[i]->y, co * axes[i]->z - si * axes[i]->x};
+    if (length > 0.3f && co <= SNW_SEEN)
+        Turn(camera, co, si);
+}
+
+// On from there to the side from which most of the flesh around the focus is in sight: an axe, a tail or a leg may hide
+// it.
+static void FindSide(const snwTilesDef* def, int frame, const snwFocus* focus, float away, snwCamera* camera)
+{
+    const snwFilm* film = def->films[def->count - 1];
+    snwCamera best = *camera;
+    float most = 0;
+    for (int i = 0; i < snw_sides; ++i)
+    {
+        float angle = 2 * SNW_PIF * (float)((i + 1) / 2 * (i % 2 == 1 ? 1 : -1)) / snw_sides;
+        snwCamera side = *camera;
+        Turn(&side, cosf(angle), sinf(angle));
+        float seen = snwFocus_Seen(film, frame, focus, side.forward, away) + (i == 0 ? SNW_LIKED : 0);
+        if (seen <= most)
+            continue;
+        most = seen;
+        best = side;
+    }
+    *camera = best;
 }
 
 // From the side of the film, or where the focus is to be seen, but so near that the focus fills the picture.
-static void LookAtFocus(const snwTilesDef* def)
+static void LookAtFocus(const snwTilesDef* def, int frame)
 {
-    snwFloat3 focus = {(float)def->focus.x, (float)def->focus.y, (float)def->focus.z};
-    for (int i = 0; i < def->count && def->focusRadius > 0; ++i)
-    {
-        snwCamera* camera = &def->films[i]->camera;
-        FaceFocus(def, camera);
-        float away = (float)def->focusRadius / snwFloat_Min(camera->tanX, camera->tanY);
-        camera->position = snwFloat3_Sub(focus, snwFloat3_Scale(camera->forward, away));
-    }
+    snwFloat3 at = {(float)def->focus.x, (float)def->focus.y, (float)def->focus.z};
+    snwCamera camera = def->films[0]->camera; // all films share it
+    snwFocus focus = {at, SNW_AROUND * (float)def->focusRadius};
+    float away = (float)def->focusRadius / snwFloat_Min(camera.tanX, camera.tanY);
+    if (!(def->focusRadius > 0))
+        return;
+    FaceFocus(def, &camera);
+    FindSide(def, frame, &focus, away, &camera);
+    camera.position = snwFloat3_Sub(at, snwFloat3_Scale(camera.forward, away));
+    for (int i = 0; i < def->count; ++i)
+        def->films[i]->camera = camera;
 }
 
 static snwResult DrawPicture(Tiles* tiles, snwMessage* message)
 {
     snwCamera film = tiles->def->films[0]->camera; // all films share it
-    LookAtFocus(tiles->def);
     int frame = tiles->def->pictureFrame;
-    snwResult result = DrawTiles(
-        tiles, frame >= 0 ? frame : snwFilm_TellingFrame(tiles->def->films[0]), 4, true, message);
+    frame = frame >= 0 ? frame : snwFilm_TellingFrame(tiles->def->films[0]);
+    LookAtFocus(tiles->def, frame);
+    snwResult result = DrawTiles(tiles, frame, 4, true, message);
     for (int i = 0; i < tiles->def->count; ++i)
         tiles->def->films[i]->camera = film;
     if (result >= 0 && tiles->def->picturePath != NULL)
