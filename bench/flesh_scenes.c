@@ -26,7 +26,7 @@ const snwFleshScene snwFleshScenes[] = {
     {"blub", 1, 0, "pbcd", 0},
     {"bracelet", 1, 0, "apd", 0},
     {"cantilever", 1, 0, "apd", 107},
-    {"dragon", 0.1, 0, "skelfem", 0},
+    {"dragon", 0.03, 0, "skelfem", 0},
     {"drop", 0.1, 0, "pbd", 0},
     {"fold", 1, 0, "pbd", 0},
     {"fold", 1, 0, "apd", 0},

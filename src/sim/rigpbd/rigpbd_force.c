@@ -26,6 +26,7 @@
 #include <string.h>
 
 #define SNW_CARRY  1.05 // weights of the body: a handle can carry it
+#define SNW_PACE   4.0  // sizes per s^2: and bring it along where nothing weighs
 #define SNW_SPIN   0.01 // rad per substep: held handles that turn slower do not spin
 #define SNW_SPRINT 10.0 // times the acceleration of the body: what a handle may have by itself
 #define SNW_TRUST  2.0  // times the way back that the answer says
@@ -37,7 +38,7 @@ static const uint32_t s_turns = snw_dofRotationX | snw_dofRotationY | snw_dofRot
 // ---------------------------------------------------------------------------------------------------------------------
 // Force
 
-// N: what the flesh that a handle holds bears, and what carries the body.
+// N: what the flesh that a handle holds bears, or what carries the body or brings it along.
 static double StrengthOf(const snwSim* sim, int body, int handle)
 {
     const snwBody* common = &sim->bodies[body];
@@ -50,9 +51,9 @@ static double StrengthOf(const snwSim* sim, int body, int handle)
         volume += volumes[i];
         stiff += volumes[i] * common->materials[i].young;
     }
-    double weight = common->character->mass * snwVec3_Length(sim->state->gravity);
+    double pull = fmax(SNW_CARRY * snwVec3_Length(sim->state->gravity), SNW_PACE * model->size);
     double bears = volume > 0.0 ? snwCharacter_BearableForce(common->character, stiff / volume, volume) : INFINITY;
-    return fmax(bears, SNW_CARRY * weight);
+    return fmax(bears, common->character->mass * pull);
 }
 
 static snwVec3 Given(uint32_t given, snwVec3 v)

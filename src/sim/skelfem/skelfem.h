@@ -154,7 +154,8 @@ typedef struct snwSkelfemTouch
     snwVec3 drag;       // u, N
     double grip;        // N
     snwVec3 lack;       // N: of friction, in the last round
-    bool met;           // it pushed where the last Newton step would have led
+    bool met;           // it pushed where the last Newton step would have led, too far
+    bool closes;        // it was met: this Newton step closes its gap, as a spring that pulls, too
     snwMat3 block;      // N/m: of the push and drag by the way of one side towards the other, in this Newton step
     snwVec3 arm[2];     // of props: from their centres to where it touches
 } snwSkelfemTouch;
@@ -274,6 +275,7 @@ void snwSkelfem_LookAtTouches(snwSim* sim);
 void snwSkelfem_MeetTouches(snwSim* sim); // where a Newton step leads too far: these were not in its matrix
 void snwSkelfem_AddTouchBlocks(const snwSim* sim, int index, double* diagonal, const int* rowOf);
 bool snwSkelfem_Couples(const snwSkelfemTouch* touch);
-snwVec3 snwSkelfem_TouchForce(const snwSim* sim, const snwSkelfemTouch* touch); // N, on the first side
-double snwSkelfem_LearnTouches(snwSim* sim, int round);                         // returns the deepest overlap, m
+snwVec3 snwSkelfem_TouchForce(
+    const snwSim* sim, const snwSkelfemTouch* touch);   // N, on the first side, in a Newton step
+double snwSkelfem_LearnTouches(snwSim* sim, int round); // returns the deepest overlap, m
 void snwSkelfem_FinishTouches(snwSim* sim, double h);

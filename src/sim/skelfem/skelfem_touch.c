@@ -359,6 +359,8 @@ double snwSkelfem_TouchEnergy(const snwSim* sim, int index)
 snwVec3 snwSkelfem_TouchForce(const snwSim* sim, const snwSkelfemTouch* touch)
 {
     TouchForce force = ForceOf(sim, touch);
+    if (touch->closes)
+        force.push = touch->push - touch->stiffness * (GapOf(sim, touch, force.normal) + AllowedOf(touch));
     return snwVec3_MulAdd(force.drag, force.push, force.normal);
 }
 
@@ -384,11 +386,11 @@ void snwSkelfem_AddTouchGradient(const snwSim* sim, int index, snwVec3* gradient
     }
 }
 
-// k n n^T where it pushes, did or would. Across it what is left of k: more than the Hessian of Huber's function, which
+// k n n^T where it pushes or is to close. Across it what is left of k: more than the Hessian of Huber's function, which
 // has nothing along the way that it slides; but with that a step would go on until it slides the other way.
 static snwMat3 BlockOf(const snwSkelfemTouch* touch, const TouchForce* force)
 {
-    double along = force->push > 0 || touch->push > 0 || touch->met ? touch->stiffness : 0;
+    double along = force->push > 0 || touch->closes ? touch->stiffness : 0;
     double across = touch->grip > 0 ? touch->stiffness * force->slide : 0;
     snwMat3 block = snwMat3_Scale(snwMat3_Outer(force->normal, force->normal), along - across);
     return snwMat3_Add(block, snwMat3_Diagonal(across, across, across));
@@ -398,7 +400,7 @@ void snwSkelfem_MeetTouches(snwSim* sim)
 {
     snwSkelfemScratch* scratch = sim->scratch;
     for (int i = 0; i < scratch->touchCount; ++i)
-        scratch->touches[i].met |= ForceOf(sim, &scratch->touches[i]).push > 0;
+        scratch->touches[i].met = ForceOf(sim, &scratch->touches[i]).push > 0;
 }
 
 void snwSkelfem_LookAtTouches(snwSim* sim)
@@ -409,6 +411,8 @@ void snwSkelfem_LookAtTouches(snwSim* sim)
         snwSkelfemTouch* touch = &scratch->touches[i];
         const snwPairRow* row = touch->pair;
         TouchForce force = ForceOf(sim, touch);
+        touch->closes = touch->met && force.push == 0;
+        touch->met = false;
         touch->block = BlockOf(touch, &force);
         snwVec3 at = PointOf(sim, touch, force.normal);
         if (row != NULL && row->body < 0)
@@ -454,7 +458,8 @@ double snwSkelfem_LearnTouches(snwSim* sim, int round)
 {
     enum
     {
-        touch_lookAgain = 3 // rounds between two looks at curved colliders
+        touch_lookAgain = 3, // rounds between two looks at curved colliders
+        touch_hasty = 5      // rounds that learn all: what slides may then go to and fro with what presses it
     };
     bool fresh = round % touch_lookAgain == touch_lookAgain - 1;
     snwSkelfemScratch* scratch = sim->scratch;
@@ -480,8 +485,10 @@ double snwSkelfem_LearnTouches(snwSim* sim, int round)
         *sliding = length > friction.fixed * push;
         snwVec3 drag = *sliding ? snwVec3_Scale(wanted, friction.kinetic * push / length) : wanted;
         touch->lack = *sliding ? snwVec3_Sub(drag, ForceOf(sim, touch).drag) : (snwVec3){0, 0, 0};
+        double share = round >= touch_hasty ? 0.5 : 1;
+        push = touch->push + share * (push - touch->push);
         touch->push = push;
-        touch->drag = drag;
+        touch->drag = snwVec3_Lerp(touch->drag, drag, share);
         touch->grip = (*sliding ? friction.kinetic : friction.fixed) * push;
     }
     return deepest;
