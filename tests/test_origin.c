@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const char* const s_methods[] = {"pbd", "pbcd", "rigpbd", "apd", "skelfem"}; // the first three compute in float
-static const snwVec3 s_home = {0, 0, 0}, s_far = {3072, -2047.25, 1024}; // 3.8 km
+static const snwVec3 s_home = {0, 0, 0}, s_far = {3072, -2047.25, 1024};            // 3.8 km
 
 typedef struct World
 {

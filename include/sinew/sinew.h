@@ -1042,8 +1042,8 @@ SNW_API snwResult snwSim_GetColliders(const snwSim* sim, snwTransforms* collider
 SNW_API snwResult snwSim_GetProps(const snwSim* sim, snwProps* props);
 SNW_API snwResult snwSim_GetContacts(const snwSim* sim, snwContacts* contacts);
 SNW_API snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* measures);
-// What the sim's method tells of the last step beside snwMeasures: Newton steps, residuals and the like. Names and units
-// are in the infos; body -1: the worst of all bodies, or the sum where the unit is N.
+// What the sim's method tells of the last step beside snwMeasures: Newton steps, residuals and the like. Names and
+// units are in the infos; body -1: the worst of all bodies, or the sum where the unit is N.
 SNW_API int snwSim_GetOwnMeasureCount(const snwSim* sim);
 SNW_API const snwMeasureInfo* snwSim_GetOwnMeasureInfo(const snwSim* sim, int measure);
 SNW_API snwResult snwSim_GetOwnMeasures(const snwSim* sim, int body, double* values);

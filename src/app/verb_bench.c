@@ -163,7 +163,8 @@ static const snwOption s_options[] = {
     {"full", 0, NULL, false, snw_completeNothing, NULL,
         "kernels: ten million matrices per class; flesh: all seeds, substeps and sizes (hours)"},
     {"case", 0, "NAME", false, snw_completeNothing, NULL,
-        "apd, contact: only this scene or figure; flesh, pbcd, rigpbd: only this part (flesh: PART/WORDS for some of it); prep: "
+        "apd, contact: only this scene or figure; flesh, pbcd, rigpbd: only this part (flesh: PART/WORDS for some of "
+        "it); prep: "
         "only surfaces so named"},
     {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write rows.json and figures (SVG, PNG) there"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
