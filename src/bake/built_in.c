@@ -81,8 +81,9 @@ static snwResult WeighSurface(Maker* m)
         .points = m->mesh.positions,
         .pointCount = m->mesh.vertexCount};
     double* values = snwArena_Alloc(&m->arena, count * bones + 1, sizeof(double));
-    snwResult result = values == NULL ? snwFailMemory(m->message)
-                                      : snwEmbedPoints(&m->arena, &places, &embedding, m->message);
+    if (values == NULL)
+        return snwFailMemory(m->message);
+    snwResult result = snwEmbedPoints(&m->arena, &places, &embedding, m->message);
     for (size_t i = 0; i < 4 * count && result >= 0; ++i)
     {
         int corner = embedding.vertices[embedding.corners[i / 4][i % 4]];

@@ -9,16 +9,17 @@
 #include <math.h>
 #include <string.h>
 
-static const double s_slope = 1e-4;  // of a decrease that the line search accepts
-static const double s_yield = 1e-11; // of a row's diagonal, for Newton's matrix alone
-static const double s_firstYield = 1e-1, s_lastYield = 1e-7;
-static const double s_silent = 1e-300; // lambda below it is none
+static const double s_slope = 1e-4;      // of a decrease that the line search accepts
+static const double s_yield = 1e-11;     // of a row's diagonal, for Newton's matrix alone
+static const double s_firstYield = 1e-1; // and snw_yields times a tenth of it
+static const double s_silent = 1e-300;   // lambda below it is none
 
 enum
 {
     snw_firstSweeps = 5, // from a cold start, before Newton's first try
     snw_moreSweeps = 25, // between its tries
     snw_tryNewtons = 25, // of one try
+    snw_yields = 7,
     snw_halvings = 2,
     snw_angleSteps = 60 // of the root of a sliding block, at most
 };
@@ -351,7 +352,8 @@ static bool Newton(Work* k, int most)
 // solution is closer to ours than x was. So on with less and less of it.
 static void NewtonThatYields(Work* k)
 {
-    for (double yield = s_firstYield; yield >= s_lastYield; yield *= 0.1)
+    double yield = s_firstYield;
+    for (int time = 0; time < snw_yields; ++time, yield *= 0.1)
     {
         k->yield = yield;
         memcpy(k->centre, k->x, (size_t)k->n * sizeof *k->x);

@@ -28,17 +28,18 @@ snwResult snwShape_Acquire(
         shape = shape->next;
     if (shape == NULL)
     {
+        void* data = NULL;
         shape = snwAlloc(context, sizeof *shape);
-        result = shape == NULL ? snwFailMemory(message) : method->createShape(def, &shape->data, message);
-        if (result < 0)
+        result = shape == NULL ? snwFailMemory(message) : method->createShape(def, &data, message);
+        if (shape != NULL && result >= 0)
         {
-            snwFree(context, shape);
-            shape = NULL;
+            *shape = (snwShape){method, key, 0, data, context->shapes};
+            context->shapes = shape;
         }
         else
         {
-            *shape = (snwShape){method, key, 0, shape->data, context->shapes};
-            context->shapes = shape;
+            snwFree(context, shape);
+            shape = NULL;
         }
     }
     if (shape != NULL)

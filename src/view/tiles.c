@@ -185,7 +185,8 @@ static void FindSide(const snwTilesDef* def, int frame, const snwFocus* focus, f
     float most = 0;
     for (int i = 0; i < snw_sides; ++i)
     {
-        float angle = 2 * SNW_PIF * (float)((i + 1) / 2 * (i % 2 == 1 ? 1 : -1)) / snw_sides;
+        int turns = (i + 1) / 2 * (i % 2 == 1 ? 1 : -1);
+        float angle = 2 * SNW_PIF * (float)turns / snw_sides;
         snwCamera side = *camera;
         Turn(&side, cosf(angle), sinf(angle));
         float seen = snwFocus_Seen(film, frame, focus, side.forward, away) + (i == 0 ? SNW_LIKED : 0);

@@ -184,7 +184,7 @@ static int AnchorOf(const snwSkelfemTouch* touch)
 
 static int FirstBodyOf(const snwSkelfemTouch* touch)
 {
-    return touch->solid != NULL ? touch->body : touch->pair->body;
+    return touch->pair != NULL ? touch->pair->body : touch->body;
 }
 
 // What a touch knows from the last substep: the load that its anchor bore.

@@ -179,7 +179,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     int bodies = sim->bodyCount + sim->def->propCount, solids = sim->def->colliderCount + sim->def->propCount;
     scratch->bodies = snwArena_Alloc(&sim->arena, (size_t)bodies, sizeof *scratch->bodies);
     scratch->steps = snwArena_Alloc(&sim->arena, (size_t)bodies, sizeof *scratch->steps);
-    scratch->loads = snwArena_Alloc(&sim->arena, (size_t)bodies, sizeof *scratch->loads);
+    scratch->loads = snwArena_Alloc(&sim->arena, (size_t)bodies, sizeof(snwSpatial*));
     snwSoftSolid* solidList = snwArena_Alloc(&sim->arena, (size_t)solids, sizeof *solidList);
     double* frictions = snwArena_Alloc(&sim->arena, (size_t)bodies * (size_t)solids, sizeof *frictions);
     size_t most = (size_t)sim->def->propCount * snw_maxPropPoints;

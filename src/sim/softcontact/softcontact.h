@@ -12,6 +12,8 @@
 #include "sim/method.h"
 #include "sim/softcontact/soft_world.h"
 
+#include <assert.h>
+
 enum
 {
     snw_softStiffness,
@@ -109,6 +111,7 @@ snwSoftState snwSoft_PlaceState(const snwSoftModel* model, void* bytes);
 
 static inline snwSoftState snwSoft_State(const snwSim* sim, int index)
 {
+    assert(sim->bodies[index].state != NULL);
     return snwSoft_PlaceState(sim->bodies[index].model, sim->bodies[index].state);
 }
 
