@@ -253,6 +253,12 @@ INLINE Four Cross(Four d, Four t)
            __builtin_shufflevector(d, d, 2, 0, 1, 3) * __builtin_shufflevector(t, t, 1, 2, 0, 3);
 }
 
+// Of what other threads write beside it.
+INLINE Four LoadThree(const float* p)
+{
+    return (Four){p[0], p[1], p[2], 0};
+}
+
 INLINE void StoreThree(float* p, Four a)
 {
     p[0] = a[0], p[1] = a[1], p[2] = a[2];
@@ -293,7 +299,7 @@ INLINE void SpreadRow(const snwLevel* fine, const snwLevel* coarse, int i, int f
 {
     const snwTransfer* t = fine->transfer;
     float* x = fine->x + (size_t)from * (size_t)i;
-    Four move = LoadFour(x), turn = LoadFour(x + from - 3);
+    Four move = LoadThree(x), turn = LoadThree(x + from - 3);
     for (int k = t->parentStarts[i]; k < t->parentStarts[i + 1]; ++k)
     {
         const float* v = coarse->x + (size_t)to * (size_t)t->parents[k];
