@@ -131,6 +131,7 @@ faults=(
     'coulomb.redundantRigidContactsWithoutComplianceHaveOneEffect@src/linalg/coulomb.c@s/        if (!first)/        if (first \&\& !first)/'
     'coulomb.theConeKnowsNoDirection@src/linalg/coulomb.c@s/double length = hypot(b\[0\], b\[1\]);/double length = fabs(b[0]) + fabs(b[1]);/'
     'coulomb.rowsOfAllKindsGoTogether@src/linalg/coulomb.c@s/block->kind == snw_coulombEqual || a > 0 ? w\[n\] : x\[n\];/a > 0 ? w[n] : x[n];/'
+    'coulomb.ballsPullAsAskedOrAtTheirMost@src/linalg/coulomb.c@s/def->blocks\[b\].most \/ k->scale\[row\];/0.9 * def->blocks[b].most \/ k->scale[row];/'
     'softworld.aBoxThatIsDroppedLiesWhereItFalls@src/sim/softcontact/soft_world.c@s/world->q\[row\] += (contact->gap > 0 ? 1 : part)/world->q[row] += (contact->gap > 0 ? 0.5 : part)/'
     'softworld.skinsWakeAndSleepAsABoxRolls@src/sim/softcontact/soft_world.c@s/skin->sleep\[i\] = skin->awake\[i\] \&\& !skin->wake\[i\] \&\&/skin->sleep[i] = skin->awake[i] \&\& skin->wake[i] \&\&/'
     'softcontact.savedStatesGoOnWithTheSameBits@src/sim/softcontact/softcontact.c@s/            world->memory\[world->memoryCount++\] = state.memory\[m\];/            ++world->memoryCount;/'

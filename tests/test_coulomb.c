@@ -81,7 +81,7 @@ static void BoxProblem(Problem* p, int contacts, double friction, double bounce,
     {
         double x = 0.1 * Uniform(&seed), y = 0.1 * Uniform(&seed), z = -0.1 + 0.002 * Uniform(&seed);
         const double rows[3][6] = {{0, 0, 1, y, -x, 0}, {1, 0, 0, 0, z, -y}, {0, 1, 0, -z, 0, x}};
-        p->blocks[i] = (snwCoulombBlock){snw_coulombFriction, 3 * i, friction};
+        p->blocks[i] = (snwCoulombBlock){.kind = snw_coulombFriction, .row = 3 * i, .friction = friction};
         for (int c = 0; c < 3; ++c)
             for (int k = 0; k < 6; ++k)
                 jacobian[3 * i + c][k] = rows[c][k], p->q[3 * i + c] += rows[c][k] * free[k];
@@ -283,12 +283,55 @@ TEST(coulomb, rowsOfAllKindsGoTogether)
                 blocks[count++] = p.blocks[i];
             for (int c = 0; c < 3 && i % 2 == 1; ++c)
                 blocks[count++] = (snwCoulombBlock){
-                    c == 0 ? snw_coulombEqual : snw_coulombAtLeast, p.blocks[i].row + c, 0};
+                    .kind = c == 0 ? snw_coulombEqual : snw_coulombAtLeast, .row = p.blocks[i].row + c};
         }
         memcpy(p.blocks, blocks, sizeof blocks), p.blockCount = count;
         CHECK(Solve(&p, snw_coulombCone, snw_coulombZero).solved);
         CHECK_NEAR(Missed(&p, snw_coulombCone), 0, 1e-8);
     }
+}
+
+// Hands among the contacts: what each asks for, or the most that it may, against what is left.
+TEST(coulomb, ballsPullAsAskedOrAtTheirMost)
+{
+    static Problem p;
+    int full = 0, slack = 0;
+    for (uint64_t seed = 1; seed <= 60; ++seed)
+    {
+        BoxProblem(&p, 10, 0.6, 5, 0, seed * 17);
+        for (int i = 1; i < 10; i += 3)
+            p.blocks[i] = (snwCoulombBlock){.kind = snw_coulombBall,
+                .row = 3 * i,
+                .most = seed % 4 == 0 ? INFINITY : 0.02 * (double)(seed % 4 * i)};
+        // By Newton with sweeps in between, and by sweeps alone.
+        for (int sweeps = 0; sweeps < 2; ++sweeps)
+        {
+            double* scratch = calloc(snwCoulomb_ScratchCount(p.rows), sizeof *scratch);
+            snwCoulombDef def = DefOf(&p, scratch);
+            def.start = snw_coulombZero;
+            def.newtons = sweeps ? 0 : def.newtons, def.sweeps = sweeps ? 20000 : def.sweeps;
+            CHECK(snwCoulomb_Solve(&def).solved);
+            free(scratch);
+            for (int i = 1; i < 10; i += 3)
+            {
+                double w[3], l = 0, against = 0, speed = 0, most = p.blocks[i].most;
+                for (int c = 0; c < 3; ++c)
+                {
+                    int r = 3 * i + c;
+                    w[c] = p.q[r];
+                    for (int j = 0; j < p.rows; ++j)
+                        w[c] += p.w[r * p.rows + j] * p.lambda[j];
+                    l += p.lambda[r] * p.lambda[r], against -= p.lambda[r] * w[c], speed += w[c] * w[c];
+                }
+                l = sqrt(l), speed = sqrt(speed);
+                CHECK(l <= most * (1 + 1e-12));
+                CHECK_NEAR(against, l * speed, 1e-7);
+                full += speed > 1e-5, slack += speed < 1e-7;
+                CHECK(speed < 1e-6 || l > most * (1 - 1e-9));
+            }
+        }
+    }
+    CHECK(full > 20 && slack > 20);
 }
 
 // The literal matrix of the method is unsymmetric by a percent.
@@ -320,7 +363,7 @@ TEST(coulomb, theConeKnowsNoDirection)
             double pull = mu * (over ? 1.001 : 0.999);
             memset(&p, 0, sizeof p);
             p.rows = 3, p.blockCount = 1;
-            p.blocks[0] = (snwCoulombBlock){snw_coulombFriction, 0, mu};
+            p.blocks[0] = (snwCoulombBlock){.kind = snw_coulombFriction, .row = 0, .friction = mu};
             p.w[0] = p.w[4] = p.w[8] = 1;
             p.q[0] = -9.81 * h, p.q[1] = 9.81 * h * pull * cos(angle), p.q[2] = 9.81 * h * pull * sin(angle);
             CHECK(Solve(&p, snw_coulombCone, snw_coulombZero).solved);
@@ -341,7 +384,7 @@ TEST(coulomb, pyramidsAreWeakerBetweenTheirCorners)
             double angle = corner ? 0 : 3.14159265358979 / sides;
             memset(&p, 0, sizeof p);
             p.rows = 3, p.blockCount = 1;
-            p.blocks[0] = (snwCoulombBlock){snw_coulombFriction, 0, 0.5};
+            p.blocks[0] = (snwCoulombBlock){.kind = snw_coulombFriction, .row = 0, .friction = 0.5};
             p.w[0] = p.w[4] = p.w[8] = 1;
             p.q[0] = -1, p.q[1] = 2 * cos(angle), p.q[2] = 2 * sin(angle);
             CHECK(Solve(&p, sides == 4 ? snw_coulombPyramid4 : snw_coulombPyramid8, snw_coulombZero).solved);
@@ -361,7 +404,7 @@ TEST(coulomb, painlevesRodIsBounded)
         const double rows[3][3] = {{0, 1, -x}, {1, 0, z}, {0, 0, 0}}, weights[3] = {1, 1, 3};
         memset(&p, 0, sizeof p);
         p.rows = 3, p.blockCount = 1;
-        p.blocks[0] = (snwCoulombBlock){snw_coulombFriction, 0, mu};
+        p.blocks[0] = (snwCoulombBlock){.kind = snw_coulombFriction, .row = 0, .friction = mu};
         for (int i = 0; i < 3; ++i)
             for (int j = 0; j < 3; ++j)
                 for (int c = 0; c < 3; ++c)
@@ -389,7 +432,7 @@ TEST(coulomb, aHeavyBlockOnALightOne)
         for (int i = 0; i < 8; ++i)
         {
             double x = i % 2 ? 0.1 : -0.1, y = i % 4 < 2 ? 0.1 : -0.1;
-            p.blocks[i] = (snwCoulombBlock){snw_coulombFriction, 3 * i, 0.5};
+            p.blocks[i] = (snwCoulombBlock){.kind = snw_coulombFriction, .row = 3 * i, .friction = 0.5};
             for (int body = 0; body < 2; ++body)
             {
                 if (i < 4 && body == 1)

@@ -1,9 +1,10 @@
-// Scaled by s_i = 1 / sqrt(W_ii + compliance_i), the mean of both for tangents, lambda = s x, so that the natural map
-// needs no parameters of its own and unlike units do not mix; friction becomes mu s_n / s_t.
+// Scaled by s_i = 1 / sqrt(W_ii + compliance_i), the mean of both for tangents and of a ball's three, lambda = s x, so
+// that the natural map needs no parameters of its own and unlike units do not mix; friction becomes mu s_n / s_t.
 
 #include "linalg/coulomb.h"
 
 #include "linalg/lu.h"
+#include "math/vec.h"
 
 #include <assert.h>
 #include <math.h>
@@ -31,7 +32,7 @@ typedef struct Work
     double* a;        // scaled matrix
     double* q;        // scaled
     double* scale;    // s
-    double* friction; // by block
+    double* friction; // by block; of a ball: its radius
     double *x, *w, *f;
     double *trial, *step, *best;
     double bestResidual;
@@ -134,6 +135,22 @@ static Projection Project(snwCoulombShape shape, const double b[2], double radiu
     return sides == 0 ? OntoDisc(b, radius) : OntoPolygon(b, radius, sides);
 }
 
+// Of what is at b, with its slope.
+static void OntoBall(const double b[3], double radius, double point[3], double slope[3][3])
+{
+    double length = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]), along = length > radius ? radius / length : 1;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            slope[i][j] = along * ((i == j) - (length > radius ? b[i] / length * (b[j] / length) : 0));
+    for (int i = 0; i < 3; ++i)
+        point[i] = along * b[i];
+}
+
+static int RowsOf(snwCoulombKind kind)
+{
+    return kind == snw_coulombFriction || kind == snw_coulombBall ? 3 : 1;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // The natural map
 
@@ -162,6 +179,15 @@ static void Map(const Work* k, const double* x, double* w, double* f)
     {
         const snwCoulombBlock* block = &k->def->blocks[b];
         int n = block->row;
+        if (block->kind == snw_coulombBall)
+        {
+            const double pulled[3] = {x[n] - w[n], x[n + 1] - w[n + 1], x[n + 2] - w[n + 2]};
+            double point[3], slope[3][3];
+            OntoBall(pulled, k->friction[b], point, slope);
+            for (int c = 0; c < 3; ++c)
+                f[n + c] = x[n + c] - point[c];
+            continue;
+        }
         double a = x[n] - w[n];
         f[n] = block->kind == snw_coulombEqual || a > 0 ? w[n] : x[n];
         if (block->kind != snw_coulombFriction)
@@ -202,6 +228,12 @@ static void Restrict(const Work* k, double* x)
         int n = block->row;
         if (block->kind == snw_coulombEqual)
             continue;
+        if (block->kind == snw_coulombBall)
+        {
+            double slope[3][3];
+            OntoBall(x + n, k->friction[b], x + n, slope);
+            continue;
+        }
         x[n] = fmax(x[n], 0);
         if (block->kind != snw_coulombFriction)
             continue;
@@ -249,8 +281,9 @@ static int ListAlive(Work* k)
     for (int b = 0; b < k->def->blockCount; ++b)
     {
         const snwCoulombBlock* block = &k->def->blocks[b];
-        int n = block->row, rows = block->kind == snw_coulombFriction ? 3 : 1;
-        bool open = block->kind != snw_coulombEqual && k->x[n] - k->w[n] <= 0;
+        int n = block->row, rows = RowsOf(block->kind);
+        bool pushes = block->kind == snw_coulombAtLeast || block->kind == snw_coulombFriction;
+        bool open = pushes && k->x[n] - k->w[n] <= 0;
         for (int r = n; r < n + rows; ++r)
         {
             k->pivots[r] = open ? -1 : count;
@@ -271,8 +304,28 @@ static void FillRows(Work* k, int count)
         if (place < 0)
             continue;
         double* rows = k->jacobian + (size_t)place * (size_t)count;
-        int rowCount = block->kind == snw_coulombFriction ? 3 : 1;
+        int rowCount = RowsOf(block->kind);
         memset(rows, 0, (size_t)rowCount * (size_t)count * sizeof *rows);
+
+        // F = x - P(x - w)
+        if (block->kind == snw_coulombBall)
+        {
+            const double pulled[3] = {k->x[n] - k->w[n], k->x[n + 1] - k->w[n + 1], k->x[n + 2] - k->w[n + 2]};
+            double point[3], slope[3][3];
+            OntoBall(pulled, k->friction[b], point, slope);
+            for (int c = 0; c < 3; ++c)
+            {
+                double *row = rows + (size_t)c * (size_t)count, *right = &k->step[place + c];
+                *right = -k->f[n + c];
+                for (int d = 0; d < 3; ++d)
+                {
+                    AddMatrixRow(k, n + d, slope[c][d], count, row, right);
+                    row[place + d] += (c == d) - slope[c][d];
+                }
+                row[place + c] += s_yield;
+            }
+            continue;
+        }
 
         // F_n = w_n
         k->step[place] = -k->f[n];
@@ -504,6 +557,30 @@ static void SolvePolygon(const Local* p, int sides, double l[3])
     l[1] = in.point[0], l[2] = in.point[1];
 }
 
+// Where it is too much, under a drag that leaves just the most.
+static void SolveBall(const Local* p, double most, double l[3])
+{
+    const double* b = p->b;
+    double low = 0, high = 0, drag = 0;
+    l[0] = l[1] = l[2] = 0;
+    for (int i = 0; i < 200; ++i)
+    {
+        snwMat3 a = {{{p->a[0][0] + drag, p->a[0][1], p->a[0][2]}, {p->a[1][0], p->a[1][1] + drag, p->a[1][2]},
+            {p->a[2][0], p->a[2][1], p->a[2][2] + drag}}};
+        snwMat3 inverse;
+        bool found = snwMat3_Inverse(a, &inverse);
+        snwVec3 x = found ? snwMat3_MulVec(inverse, (snwVec3){-b[0], -b[1], -b[2]}) : (snwVec3){0, 0, 0};
+        double length = snwVec3_Length(x);
+        if (found && length <= most)
+            l[0] = x.x, l[1] = x.y, l[2] = x.z, high = drag;
+        else
+            low = drag;
+        if ((found && drag == 0 && length <= most) || (high > 0 && high - low <= 1e-15 * high))
+            return;
+        drag = high > 0 ? 0.5 * (low + high) : fmax(4 * drag, p->a[0][0] + p->a[1][1] + p->a[2][2]);
+    }
+}
+
 // Each block in turn, the others as they are.
 static void Sweep(Work* k, bool backward)
 {
@@ -512,7 +589,7 @@ static void Sweep(Work* k, bool backward)
     {
         int b = backward ? blocks - 1 - i : i, row = k->def->blocks[b].row;
         snwCoulombKind kind = k->def->blocks[b].kind;
-        int rows = kind == snw_coulombFriction ? 3 : 1;
+        int rows = RowsOf(kind);
         Local p = {.friction = k->friction[b]};
         for (int r = 0; r < rows; ++r)
         {
@@ -531,7 +608,9 @@ static void Sweep(Work* k, bool backward)
         for (int r = 0; r < rows; ++r)
             for (int c = 0; c < rows; ++c)
                 p.b[r] -= p.a[r][c] * k->x[row + c];
-        if (rows == 1)
+        if (kind == snw_coulombBall)
+            SolveBall(&p, p.friction, k->x + row);
+        else if (rows == 1)
         {
             double x = -p.b[0] / p.a[0][0];
             k->x[row] = kind == snw_coulombEqual ? x : fmax(x, 0);
@@ -575,6 +654,10 @@ static void Scale(Work* k)
         int row = def->blocks[b].row;
         if (def->blocks[b].kind == snw_coulombFriction)
             k->scale[row + 1] = k->scale[row + 2] = 0.5 * (k->scale[row + 1] + k->scale[row + 2]);
+        if (def->blocks[b].kind == snw_coulombBall)
+            k->scale[row] = k->scale[row + 1] = k->scale[row + 2] = (k->scale[row] + k->scale[row + 1] +
+                                                                        k->scale[row + 2]) /
+                                                                    3;
     }
     for (int i = 0; i < n; ++i) // what nothing moves keeps its velocity
         k->scale[i] = k->scale[i] > s_silent ? 1 / sqrt(k->scale[i]) : 1;
@@ -583,6 +666,8 @@ static void Scale(Work* k)
         int row = def->blocks[b].row;
         bool rubs = def->blocks[b].kind == snw_coulombFriction;
         k->friction[b] = rubs ? def->blocks[b].friction * k->scale[row] / k->scale[row + 1] : 0;
+        if (def->blocks[b].kind == snw_coulombBall)
+            k->friction[b] = def->blocks[b].most / k->scale[row];
     }
     for (int i = 0; i < n; ++i)
     {

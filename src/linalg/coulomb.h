@@ -6,6 +6,7 @@
 //     friction   three rows n, t1, t2: at least for n; lambda_t in mu lambda_n S, and of all of these the one that
 //     works
 //                most against w_t
+//     ball       three rows: |lambda| <= most; w = 0, or lambda is at its most and works against w
 // S is the disc (Coulomb's cone), or a regular polygon in it with corners on the axes: pyramids of 4 or 8 sides, which
 // are what the rows of a linear complementarity problem with as many directions say.
 //
@@ -29,7 +30,8 @@ typedef enum snwCoulombKind
 {
     snw_coulombEqual,
     snw_coulombAtLeast,
-    snw_coulombFriction
+    snw_coulombFriction,
+    snw_coulombBall
 } snwCoulombKind;
 
 typedef struct snwCoulombBlock
@@ -37,6 +39,7 @@ typedef struct snwCoulombBlock
     snwCoulombKind kind;
     int row;         // the first of 1 or 3; blocks are listed by rows and leave none out
     double friction; // mu, >= 0
+    double most;     // of a ball, >= 0; INFINITY: as equal
 } snwCoulombBlock;
 
 typedef enum snwCoulombShape

@@ -36,12 +36,13 @@ static bool Allocate(snwSoftWorld* world)
 {
     snwContext* context = world->context;
     const snwSoftWorldDef* def = &world->def;
-    int rows = 3 * def->contactCapacity, freedom = 0, skins = 0, bodyRows = 3 * def->contactCapacity;
+    int threes = 3 * (def->contactCapacity + def->tieCapacity);
+    int rows = threes, freedom = 0, skins = 0, bodyRows = threes;
     for (int i = 0; i < def->bodyCount; ++i)
     {
         int joints = JointRoom(&def->bodies[i]);
         rows += joints;
-        bodyRows = 3 * def->contactCapacity + joints > bodyRows ? 3 * def->contactCapacity + joints : bodyRows;
+        bodyRows = threes + joints > bodyRows ? threes + joints : bodyRows;
         freedom = def->bodies[i].tree.freedom > freedom ? def->bodies[i].tree.freedom : freedom;
         skins = def->bodies[i].skinCount > skins ? def->bodies[i].skinCount : skins;
     }
@@ -54,9 +55,11 @@ static bool Allocate(snwSoftWorld* world)
             context, def->frictions, (size_t)def->bodyCount * (size_t)def->solidCount, sizeof *def->frictions);
     world->memory = snwAllocArray(context, (size_t)def->contactCapacity, sizeof *world->memory);
     world->contacts = snwAllocArray(context, (size_t)def->contactCapacity, sizeof *world->contacts);
+    world->ties = snwAllocArray(context, (size_t)def->tieCapacity, sizeof *world->ties);
+    world->tieParts = snwAllocArray(context, (size_t)def->tiePartCapacity, sizeof *world->tieParts);
     world->blocks = snwAllocArray(context, n, sizeof *world->blocks);
     world->w = snwAllocArray(context, n * n + 4 * n + snwCoulomb_ScratchCount(rows), sizeof *world->w);
-    world->rows = snwAllocArray(context, own * (size_t)freedom, sizeof *world->rows);
+    world->rows = snwAllocArray(context, (own + 1) * (size_t)freedom, sizeof *world->rows);
     world->panels = snwAllocArray(context, snwDense_PanelCount(bodyRows, freedom), sizeof *world->panels);
     world->gram = snwAllocArray(context, own * own, sizeof *world->gram);
     world->index = snwAllocArray(context, own, sizeof *world->index);
@@ -71,8 +74,8 @@ static bool Allocate(snwSoftWorld* world)
     world->sleeps = world->wakes + skins;
     return world->solids != NULL && world->probes != NULL && world->memory != NULL && world->contacts != NULL &&
            world->blocks != NULL && world->rows != NULL && world->panels != NULL && world->gram != NULL &&
-           world->index != NULL && world->order != NULL && world->islandOf != NULL && world->jointRows != NULL &&
-           (def->frictions == NULL || world->frictions != NULL);
+           world->ties != NULL && world->tieParts != NULL && world->index != NULL && world->order != NULL &&
+           world->islandOf != NULL && world->jointRows != NULL && (def->frictions == NULL || world->frictions != NULL);
 }
 
 snwResult snwSoftWorld_Create(snwContext* context, const snwSoftWorldDef* def, snwSoftWorld* world, snwMessage* message)
@@ -94,9 +97,9 @@ snwResult snwSoftWorld_Create(snwContext* context, const snwSoftWorldDef* def, s
 
 void snwSoftWorld_Free(snwSoftWorld* world)
 {
-    void* all[] = {world->solids, world->probes, world->frictions, world->memory, world->contacts, world->blocks,
-        world->w, world->rows, world->panels, world->gram, world->index, world->order, world->islandOf,
-        world->jointRows, (void*)world->wakes};
+    void* all[] = {world->solids, world->probes, world->frictions, world->memory, world->contacts, world->ties,
+        world->tieParts, world->blocks, world->w, world->rows, world->panels, world->gram, world->index, world->order,
+        world->islandOf, world->jointRows, (void*)world->wakes};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         snwFree(world->context, all[i]);
     *world = (snwSoftWorld){.context = world->context};
@@ -228,6 +231,10 @@ static snwResult Adapt(snwSoftWorld* world, const snwSoftSettings* settings, snw
             for (int c = 0; c < world->contactCount && !settings->rigid; ++c)
                 if (world->contacts[c].body == b && world->contacts[c].touch.skin == s)
                     skin->wake[world->contacts[c].touch.point] = 1;
+            for (int t = 0; t < world->tieCount && !settings->rigid; ++t)
+                for (int p = world->ties[t].first; p < world->ties[t].first + world->ties[t].count; ++p)
+                    if (world->ties[t].body == b && world->tieParts[p].touch.skin == s)
+                        skin->wake[world->tieParts[p].touch.point] = 1;
             snwPointSkin_SpreadMarks(skin, settings->rings, skin->wake);
             for (int i = 0; i < skin->count; ++i)
                 skin->sleep[i] = skin->awake[i] && !skin->wake[i] &&
@@ -248,7 +255,7 @@ static snwResult Adapt(snwSoftWorld* world, const snwSoftSettings* settings, snw
 
 static void PutJointBlock(snwSoftWorld* world, snwCoulombKind kind, int row, double q)
 {
-    world->blocks[row - 2 * world->island.contacts] = (snwCoulombBlock){kind, row, 0};
+    world->blocks[world->blockCount++] = (snwCoulombBlock){.kind = kind, .row = row};
     world->q[row] = q;
 }
 
@@ -295,8 +302,24 @@ static snwSoftContact* ContactAt(const snwSoftWorld* world, int place)
     return &world->contacts[world->order[world->island.first + place]];
 }
 
-// world->rows and index from `count` on: those of the contacts that a body has part in.
-static int ContactRows(snwSoftWorld* world, int b, int count)
+// row <- that of a tie's mean.
+static void TieRow(const snwSoftWorld* world, const snwSoftTie* tie, int c, double* row)
+{
+    const snwSoftBody* body = &world->def.bodies[tie->body];
+    const snwVec3 axis = {c == 0, c == 1, c == 2};
+    int n = body->tree.freedom;
+    memset(row, 0, (size_t)n * sizeof *row);
+    double* part = row + n;
+    for (int p = tie->first; p < tie->first + tie->count; ++p)
+    {
+        snwSoftBody_Row(body, &world->tieParts[p].touch, snwVec3_Scale(axis, world->tieParts[p].share), part);
+        for (int k = 0; k < n; ++k)
+            row[k] += part[k];
+    }
+}
+
+// world->rows and index from `count` on: those of the contacts and ties that a body has part in.
+static int TouchRows(snwSoftWorld* world, int b, int count)
 {
     const snwSoftBody* body = &world->def.bodies[b];
     int n = body->tree.freedom;
@@ -314,6 +337,12 @@ static int ContactRows(snwSoftWorld* world, int b, int count)
             world->index[count] = 3 * c + d;
         }
     }
+    for (int t = 0; t < world->tieCount; ++t)
+        for (int d = 0; d < 3 && world->ties[t].body == b; ++d, ++count)
+        {
+            TieRow(world, &world->ties[t], d, world->rows + (size_t)count * (size_t)n);
+            world->index[count] = world->ties[t].islandRow + d;
+        }
     return count;
 }
 
@@ -333,7 +362,7 @@ static void AddBody(snwSoftWorld* world, const snwSoftSettings* settings, int b)
         for (int k = 0; k < n; ++k)
             world->q[first + r] += world->rows[r * n + k] * body->next[k];
     }
-    int count = ContactRows(world, b, joints);
+    int count = TouchRows(world, b, joints);
     world->jointRows[b] = world->island.rows + first;
     world->rowCount += joints;
     if (count == 0)
@@ -363,6 +392,68 @@ static void AddSkins(snwSoftWorld* world)
         }
 }
 
+// How much faster what a tie holds is by an impulse of 1 there, besides what the links do.
+static double TieCompliance(const snwSoftWorld* world, const snwSoftTie* tie, const snwSoftTouch* touch)
+{
+    double sum = 0;
+    for (int p = tie->first; p < tie->first + tie->count; ++p)
+        sum += world->tieParts[p].share *
+               snwSoftBody_Compliance(&world->tieParts[p].touch, touch, &world->def.bodies[tie->body]);
+    return sum;
+}
+
+// The same with what ties hold.
+static void AddTies(snwSoftWorld* world, int island)
+{
+    for (int t = 0; t < world->tieCount; ++t)
+    {
+        const snwSoftTie* tie = &world->ties[t];
+        if (world->islandOf[tie->body] != island)
+            continue;
+        for (int c = 0; c < world->island.contacts; ++c)
+        {
+            const snwSoftContact* contact = ContactAt(world, c);
+            double g = contact->body == tie->body ? TieCompliance(world, tie, &contact->touch) : 0;
+            for (int d = 0; d < 3 && g != 0; ++d)
+            {
+                const snwVec3 axis = Axis(contact, d);
+                const double along[3] = {axis.x, axis.y, axis.z};
+                for (int e = 0; e < 3; ++e)
+                {
+                    *Entry(world, 3 * c + d, tie->islandRow + e) += g * along[e];
+                    *Entry(world, tie->islandRow + e, 3 * c + d) += g * along[e];
+                }
+            }
+        }
+        for (int o = 0; o < world->tieCount; ++o)
+        {
+            const snwSoftTie* other = &world->ties[o];
+            double g = 0;
+            for (int p = other->first; p < other->first + other->count && other->body == tie->body; ++p)
+                g += world->tieParts[p].share * TieCompliance(world, tie, &world->tieParts[p].touch);
+            for (int d = 0; d < 3 && g != 0; ++d)
+                *Entry(world, tie->islandRow + d, other->islandRow + d) += g;
+        }
+    }
+}
+
+// What a tie asks for, and how much it yields.
+static void PutTie(snwSoftWorld* world, snwSoftTie* tie)
+{
+    int row = tie->islandRow;
+    snwVec3 v = snwVec3_Negate(tie->velocity);
+    for (int p = tie->first; p < tie->first + tie->count; ++p)
+    {
+        const snwSoftTiePart* part = &world->tieParts[p];
+        v = snwVec3_MulAdd(v, part->share, snwSoftBody_Velocity(&world->def.bodies[tie->body], &part->touch));
+    }
+    world->blocks[row / 3] = (snwCoulombBlock){.kind = snw_coulombBall, .row = row, .most = tie->most};
+    world->q[row] = v.x, world->q[row + 1] = v.y, world->q[row + 2] = v.z;
+    for (int d = 0; d < 3; ++d)
+        world->compliance[row + d] = tie->yield + s_jointYield * *Entry(world, row + d, row + d);
+    tie->row = world->island.rows + row;
+}
+
 // Velocities that contacts ask for, and how much they yield.
 static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int c)
 {
@@ -376,7 +467,7 @@ static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int
     contact->rigid = contact->touch.skin < 0 || !body->skins[contact->touch.skin].awake[contact->touch.point];
 
     double part = settings->recover, firm = settings->stiffness * h + settings->damping;
-    world->blocks[c] = (snwCoulombBlock){snw_coulombFriction, row, contact->friction};
+    world->blocks[c] = (snwCoulombBlock){.kind = snw_coulombFriction, .row = row, .friction = contact->friction};
     for (int d = 0; d < 3; ++d)
     {
         world->q[row + d] = snwVec3_Dot(Axis(contact, d), v);
@@ -426,28 +517,36 @@ static void FindIslands(snwSoftWorld* world)
     }
 }
 
-// An island: rows of its contacts first, three each, then those of its bodies' joints.
+// An island: rows of its contacts first, three each, then those of its ties, then those of its bodies' joints.
 static void SolveIsland(snwSoftWorld* world, const snwSoftSettings* settings, int island)
 {
-    int most = 3 * world->island.contacts;
+    world->island.blocks = world->island.contacts;
+    for (int t = 0; t < world->tieCount; ++t)
+        if (world->islandOf[world->ties[t].body] == island)
+            world->ties[t].islandRow = 3 * world->island.blocks++;
+    int first = 3 * world->island.blocks, most = first;
     for (int b = 0; b < world->def.bodyCount; ++b)
         most += world->islandOf[b] == island ? JointRoom(&world->def.bodies[b]) : 0;
     for (int i = 0; i < most; ++i)
         memset(Entry(world, i, 0), 0, (size_t)most * sizeof *world->w);
-    world->rowCount = 3 * world->island.contacts;
+    world->rowCount = first, world->blockCount = world->island.blocks;
     double* lambda = world->lambda + world->island.rows;
     for (int b = 0; b < world->def.bodyCount; ++b)
         if (world->islandOf[b] == island)
             AddBody(world, settings, b);
     AddSkins(world);
+    AddTies(world, island);
     for (int c = 0; c < world->island.contacts; ++c)
         PutContact(world, settings, c);
     PutStart(world, lambda);
+    for (int t = 0; t < world->tieCount; ++t)
+        if (world->islandOf[world->ties[t].body] == island)
+            PutTie(world, &world->ties[t]);
     for (int r = 3 * world->island.contacts; r < world->rowCount; ++r)
         lambda[r] = 0;
 
     snwCoulombDef def = {.rows = world->rowCount,
-        .blockCount = world->rowCount - 2 * world->island.contacts,
+        .blockCount = world->blockCount,
         .blocks = world->blocks,
         .w = world->w,
         .stride = world->rowCapacity,
@@ -532,8 +631,20 @@ static void Apply(snwSoftWorld* world, const snwSoftSettings* settings)
         world->memory[world->memoryCount++] = (snwSoftMemory){contact->key, contact->impulse};
     }
 
+    for (int t = 0; t < world->tieCount; ++t)
+    {
+        snwSoftTie* tie = &world->ties[t];
+        const double* lambda = world->lambda + tie->row;
+        tie->impulse = (snwVec3){lambda[0], lambda[1], lambda[2]};
+        for (int p = tie->first; p < tie->first + tie->count; ++p)
+        {
+            snwVec3 part = snwVec3_Scale(tie->impulse, world->tieParts[p].share);
+            snwSoftBody_Push(&world->def.bodies[tie->body], &world->tieParts[p].touch, part);
+        }
+    }
+
     // Joints: the same rows once more.
-    world->rowCount = world->island.contacts = 0;
+    world->rowCount = world->blockCount = 0;
     for (int b = 0; b < world->def.bodyCount; ++b)
     {
         snwSoftBody* body = &world->def.bodies[b];

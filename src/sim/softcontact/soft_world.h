@@ -8,6 +8,9 @@
 //   4. solves for the impulses of contacts, joint limits and loops (coulomb.h), from those of the step before,
 //   5. moves the bodies.
 //
+// Ties are what hands and pins hold bodies by. They are balls of the problem (coulomb.h), so that what pulls on a skin
+// moves bones, what they touch and what holds them in the same step, at any strength.
+//
 // With J the rows of all contacts and A = L L^T of a body, W = sum over bodies (J L^-T)(J L^-T)^T, plus G between
 // points of the same skin. The normal row asks for n . v >= -gap / h: whoever is not there yet may come, and nobody
 // goes deeper; of a gap below 0 a part is taken back.
@@ -56,6 +59,26 @@ typedef struct snwSoftContact
     snwVec3 impulse; // N s, on the probe
 } snwSoftContact;
 
+// A part of what a tie holds.
+typedef struct snwSoftTiePart
+{
+    snwSoftTouch touch;
+    double share; // those of a tie sum to 1
+} snwSoftTiePart;
+
+// The mean of its parts, v, shall move as asked: v + yield lambda = velocity, as far as |lambda| <= most.
+typedef struct snwSoftTie
+{
+    int body;
+    int first, count; // parts
+    snwVec3 velocity; // m/s
+    double yield;     // 1/kg
+    double most;      // N s; INFINITY: whatever it takes
+    int row;          // of lambda, and within its island
+    int islandRow;
+    snwVec3 impulse; // N s, of the last step
+} snwSoftTie;
+
 typedef struct snwSoftSettings
 {
     double h; // s
@@ -89,6 +112,7 @@ typedef struct snwSoftWorldDef
     const snwSoftProbe* probes;
     const double* frictions; // [bodyCount solidCount]; NULL: those of the solids
     int contactCapacity;     // what is beyond is not felt: the farthest
+    int tieCapacity, tiePartCapacity;
 } snwSoftWorldDef;
 
 typedef struct snwSoftWorld
@@ -103,6 +127,11 @@ typedef struct snwSoftWorld
     int memoryCount;
     snwSoftMemory* memory; // by key
 
+    // What is held in the step to come: the caller's to fill, before each.
+    int tieCount, tiePartCount;
+    snwSoftTie* ties;
+    snwSoftTiePart* tieParts;
+
     // Of the last step.
     int contactCount;
     snwSoftContact* contacts;
@@ -113,13 +142,14 @@ typedef struct snwSoftWorld
     struct
     {
         int first, contacts; // in `order`
+        int blocks;          // of three rows: contacts, then ties
         int rows;            // of the islands before
     } island;
     int *order, *islandOf, *jointRows; // contacts by island; by body; rows of joints in lambda, by body
-    int rowCount, rowCapacity;
+    int rowCount, rowCapacity, blockCount;
     snwCoulombBlock* blocks;
     double *w, *compliance, *q, *lambda, *scratch;
-    double *rows, *panels, *gram;          // of one body
+    double *rows, *panels, *gram;          // of one body; behind the rows: one more
     int* index;                            // of its rows among all
     const unsigned char **wakes, **sleeps; // by skin of one body
 } snwSoftWorld;
