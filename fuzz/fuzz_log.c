@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     snwLog log;
     snwMessage message;
     snwContext* context = snwFuzz_NewContext(&memory, 4 << 20);
-    if (snwLog_Parse(context, (const char*)data, size, "fuzz", &log, &message) >= 0)
+    if (snwLog_Parse(context, (const char*)data, size, "fuzz", NULL, &log, &message) >= 0)
     {
         for (int i = 0; i < log.commandCount; ++i)
             if (log.commands[i].step >= (uint64_t)log.frameCount)

@@ -110,7 +110,7 @@ TEST(frames, replayIsResumed)
 {
     snwFramesWorld straight = RunStraight("played", 1, 0, 0);
     snwLog log;
-    REQUIRE(snwLog_Open(straight.context, straight.log, &log, &straight.message) == snw_ok);
+    REQUIRE(snwLog_Open(straight.context, straight.log, NULL, &log, &straight.message) == snw_ok);
     CHECK_INT(log.commandCount, 3);
     for (int at = 0; at < snw_worldLastFrame; ++at)
     {

@@ -203,7 +203,7 @@ TEST(guard, aStepIsSavedByMoreSubstepsWithTheSameBitsForAnyThreadsAndInAReplay) 
     }
     World again = Open(s_torn, "pbd", 2);
     snwLog log;
-    REQUIRE(snwLog_Open(again.context, path, &log, &again.message) == snw_ok);
+    REQUIRE(snwLog_Open(again.context, path, NULL, &log, &again.message) == snw_ok);
     CHECK(Run(&again, NULL, &log) >= 0);
     CHECK_INT(again.report.firstDifference, -1);
     CHECK(again.report.hash == hash);

@@ -98,7 +98,7 @@ TEST(log, replayGivesTheSameHashes)
     REQUIRE(RunLogged(&world) == snw_ok);
     CHECK_INT(world.report.frames, snw_testFrames);
     CHECK_INT(world.report.firstDifference, -1);
-    REQUIRE(snwLog_Open(world.context, world.logPath, &log, &world.message) == snw_ok);
+    REQUIRE(snwLog_Open(world.context, world.logPath, NULL, &log, &world.message) == snw_ok);
     CHECK(log.complete);
     CHECK_INT(log.frameCount, snw_testFrames + 1);
     CHECK_INT(log.commandCount, 2); // the script's push is the scene's, not the log's
@@ -120,7 +120,7 @@ TEST(log, tamperedCommandIsFound)
     snwLog log;
     snwRunReport replayed;
     REQUIRE(RunLogged(&world) == snw_ok);
-    REQUIRE(snwLog_Open(world.context, world.logPath, &log, &world.message) == snw_ok);
+    REQUIRE(snwLog_Open(world.context, world.logPath, NULL, &log, &world.message) == snw_ok);
     log.commands[0].vector.y += 1;
     snwRunDef def = snwDefaultRunDef();
     def.replay = &log;
@@ -145,7 +145,7 @@ TEST(log, truncatedAnywhere)
     for (size_t length = header - 3; length < size - 1; ++length)
     {
         snwLog log;
-        snwResult result = snwLog_Parse(world.context, text, length, "cut", &log, &world.message);
+        snwResult result = snwLog_Parse(world.context, text, length, "cut", NULL, &log, &world.message);
         if ((result == snw_ok) != (length >= header))
             snwTest_Fail(__FILE__, __LINE__, "cut at %zu gives %s", length, world.message.text);
         CHECK(!log.complete || length == size - 1);
@@ -162,7 +162,7 @@ static void CheckDamage(World* world, const char* text, size_t size, const char*
 {
     snwLog log;
     char words[1024];
-    CHECK_INT(snwLog_Parse(world->context, text, size, "log", &log, &world->message), snw_errorInput);
+    CHECK_INT(snwLog_Parse(world->context, text, size, "log", NULL, &log, &world->message), snw_errorInput);
     snwMessage_Format(&world->message, words, sizeof words);
     CHECK_CONTAINS(words, part);
     CHECK(log.commands == NULL && log.hashes == NULL && log.file.scene == NULL);
@@ -250,7 +250,7 @@ TEST(run, interruptedKeepsWhatIsFinished)
     def.user = (void*)&interrupt;
     CHECK_INT(snwRun(world.context, &def, &world.report, &world.message), snw_errorInterrupted);
     CHECK_INT(world.report.frames, 5);
-    REQUIRE(snwLog_Open(world.context, world.logPath, &log, &world.message) == snw_ok);
+    REQUIRE(snwLog_Open(world.context, world.logPath, NULL, &log, &world.message) == snw_ok);
     CHECK(!log.complete); // it was meant to have more
     CHECK_INT(log.frameCount, 6);
     CHECK(log.hashes[5] == world.report.hash);
@@ -268,7 +268,7 @@ static snwResult ReadPartAtThree(const snwRunFrame* frame, void* user, snwMessag
     if (frame->frame != 3)
         return snw_ok;
     snprintf(part, sizeof part, "%s.part", world->logPath);
-    CHECK_INT(snwLog_Open(world->context, part, &log, message), snw_ok);
+    CHECK_INT(snwLog_Open(world->context, part, NULL, &log, message), snw_ok);
     CHECK(!log.complete);
     CHECK_INT(log.frameCount, 4);
     CHECK(access(world->logPath, F_OK) != 0);
@@ -360,7 +360,7 @@ TEST(run, divergenceKeepsWhatIsFinished)
     size_t size = 0;
     char* text = ReadLog(&world, &size);
     REQUIRE(text != NULL);
-    CHECK_INT(snwLog_Parse(world.context, text, size, "log", &log, &world.message), snw_ok);
+    CHECK_INT(snwLog_Parse(world.context, text, size, "log", NULL, &log, &world.message), snw_ok);
     CHECK_INT(log.frameCount, world.report.frames + 1);
     CHECK(!log.complete);
     snwLog_Close(world.context, &log);
@@ -450,7 +450,7 @@ static snwResult TryAll(snwContext* context, const char* logPath, const char* me
     if (result == snw_ok)
         result = snwRun(context, &def, NULL, NULL);
     if (result == snw_ok)
-        result = snwLog_Open(context, logPath, &log, NULL);
+        result = snwLog_Open(context, logPath, NULL, &log, NULL);
     snwRunDef replay = snwDefaultRunDef();
     replay.replay = &log;
     if (result == snw_ok)

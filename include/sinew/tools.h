@@ -25,6 +25,13 @@ typedef struct snwCameraDef
 
 SNW_API snwCameraDef snwDefaultCameraDef(void);
 
+// Files that a scene or a log of unknown origin may name: those below a folder, and one guest.
+typedef struct snwWall
+{
+    const char* folder;
+    const char* guest; // NULL or "": none
+} snwWall;
+
 // What the command line may change in a scene before it is made.
 typedef struct snwSceneOptions
 {
@@ -33,7 +40,8 @@ typedef struct snwSceneOptions
     int settingCount;
     bool hasSeed;
     uint64_t seed;
-    double duration; // s; <= 0: the file's
+    double duration;     // s; <= 0: the file's
+    const snwWall* wall; // NULL: any file may be named
 } snwSceneOptions;
 
 SNW_API snwSceneOptions snwDefaultSceneOptions(void);
@@ -84,9 +92,11 @@ typedef struct snwLog
     bool complete;    // false: the run was interrupted, failed or crashed; what is here is whole
 } snwLog;
 
-SNW_API snwResult snwLog_Open(snwContext* context, const char* path, snwLog* log, snwMessage* message);
-SNW_API snwResult snwLog_Parse(
-    snwContext* context, const char* text, size_t size, const char* name, snwLog* log, snwMessage* message);
+// wall: which files its scene may name; NULL: any.
+SNW_API snwResult snwLog_Open(
+    snwContext* context, const char* path, const snwWall* wall, snwLog* log, snwMessage* message);
+SNW_API snwResult snwLog_Parse(snwContext* context, const char* text, size_t size, const char* name,
+    const snwWall* wall, snwLog* log, snwMessage* message);
 SNW_API void snwLog_Close(snwContext* context, snwLog* log);
 
 // ---------------------------------------------------------------------------------------------------------------------

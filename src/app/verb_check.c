@@ -20,7 +20,7 @@ static bool EndsWith(const char* text, const char* end)
 static snwResult CheckLog(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
 {
     snwLog log = {0};
-    snwResult result = snwLog_Open(context, path, &log, message);
+    snwResult result = snwLog_Open(context, path, NULL, &log, message);
     if (result < 0)
         return result;
     snprintf(what, capacity, "log of %d frames, %d commands, %s", snwLog_Frames(&log), log.commandCount,

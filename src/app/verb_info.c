@@ -396,7 +396,7 @@ static snwExit PrintLog(snwContext* context, const char* path, bool json)
 {
     snwLog log = {0};
     snwMessage message;
-    if (snwLog_Open(context, path, &log, &message) < 0)
+    if (snwLog_Open(context, path, NULL, &log, &message) < 0)
         return snwReportInput(&message);
     if (json)
         snwPrintJson(json_pack("{s:i, s:s, s:i, s:i, s:b, s:o}", "schema", 1, "version", log.version, "frames",

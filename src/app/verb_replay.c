@@ -101,7 +101,7 @@ static snwExit Run(const snwArgs* args)
     if (result != snw_exitOk)
         return result;
     snwInterrupt_Listen();
-    if (snwLog_Open(context, args->operands[0], &log, &message) < 0)
+    if (snwLog_Open(context, args->operands[0], NULL, &log, &message) < 0)
         result = snwReportInput(&message);
     else
     {

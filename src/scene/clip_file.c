@@ -27,8 +27,9 @@ static snwResult OpenFile(snwJson* json, const json_t* clip, char* path, json_t*
     size_t size = 0;
     if (json_object_size(clip) != 1)
         return snwJson_Fail(json, "the file alone", "a clip from a file has no other keys");
-    snwPathBeside(FileOf(clip), json->file, path);
-    snwResult result = snwFile_Read(json->context, path, snw_maxSceneBytes, &text, &size, json->message);
+    snwResult result = snwJson_FindFile(json, FileOf(clip), path);
+    if (result >= 0)
+        result = snwFile_Read(json->context, path, snw_maxSceneBytes, &text, &size, json->message);
     if (result < 0)
         return result;
     snwJson inner = {.context = json->context, .message = json->message, .file = path};

@@ -74,9 +74,10 @@ struct snwTable
 // Where the reader is, and whom it tells.
 typedef struct snwJson
 {
-    snwContext* context; // NULL: warnings are not logged
-    snwMessage* message; // NULL allowed
-    const char* file;    // "" if none
+    snwContext* context;        // NULL: warnings are not logged
+    snwMessage* message;        // NULL allowed
+    const char* file;           // "" if none
+    const struct snwWall* wall; // which files may be named; NULL: any
     int warnings;
     char path[128]; // "bodies[1].character"
 } snwJson;
@@ -90,6 +91,10 @@ snwResult snwJson_Fail(snwJson* json, const char* remedy, const char* format, ..
 void snwJson_Warn(snwJson* json, const char* format, ...) __attribute__((format(printf, 2, 3)));
 // Adds the file, and the path in front of the place, to an error that the engine reported.
 snwResult snwJson_Locate(snwJson* json, snwResult result);
+
+// Where a file is that the document names, PATH_MAX bytes: beside the document unless it begins at the root. Fails at
+// the current path if the wall keeps it out.
+snwResult snwJson_FindFile(snwJson* json, const char* file, char* path);
 
 // path += ".key" or "[index]"; Leave cuts back to what Enter returned.
 size_t snwJson_Enter(snwJson* json, const char* key);

@@ -1,10 +1,16 @@
-// The state of a reader: path, failures, warnings, and the parse of the text itself.
+// The state of a reader: path, failures, warnings, the files that it may open, and the parse of the text itself.
+
+#define _XOPEN_SOURCE 700 // realpath
 
 #include "scene/fields.h"
+#include "scene/file.h"
+#include "sinew/tools.h"
 #include "scene/words.h"
 
 #include <stdarg.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum
@@ -91,6 +97,32 @@ const char* snwJson_TypeName(const json_t* value)
             break;
     }
     return "null";
+}
+
+// path has its links followed; what is not there lies nowhere.
+static bool IsBehind(const snwWall* wall, const char* path)
+{
+    char folder[PATH_MAX], guest[PATH_MAX];
+    if (realpath(wall->folder, folder) == NULL)
+        return false;
+    size_t length = strlen(folder);
+    bool below = strncmp(path, folder, length) == 0 && (path[length] == '/' || strcmp(folder, "/") == 0);
+    bool invited = wall->guest != NULL && wall->guest[0] != 0 && realpath(wall->guest, guest) != NULL &&
+                   strcmp(path, guest) == 0;
+    return below || invited;
+}
+
+snwResult snwJson_FindFile(snwJson* json, const char* file, char* path)
+{
+    char found[PATH_MAX];
+    snwPathBeside(file, json->file, path);
+    if (json->wall == NULL)
+        return snw_ok;
+    // Whether a file outside is there is nobody's business either.
+    if (realpath(path, found) == NULL || !IsBehind(json->wall, found))
+        return snwJson_Fail(json, "put it into the folder", "'%s' is not in the folder", snwQuoteWord(file).text);
+    snprintf(path, PATH_MAX, "%s", found);
+    return snw_ok;
 }
 
 // jansson allows 2048 levels; fewer keep recursion small and hostile files quick to refuse.

@@ -65,6 +65,7 @@ typedef struct Reader
     snwContext* context;
     snwMessage* message;
     const char* name;
+    const snwWall* wall;
     snwLog* log;
     snwArray(snwCommand) commands;
     snwArray(uint64_t) hashes;
@@ -99,8 +100,10 @@ static snwResult ReadHeader(Reader* reader, snwJson* json, const json_t* root)
         return result;
     if (data.version != NULL)
         snprintf(reader->log->version, sizeof reader->log->version, "%s", data.version);
+    snwSceneOptions options = snwDefaultSceneOptions();
+    options.wall = reader->wall;
     result = snwSceneFile_FromJson(
-        reader->context, data.scene, reader->name, NULL, &reader->log->file, reader->message);
+        reader->context, data.scene, reader->name, &options, &reader->log->file, reader->message);
     if (result < 0)
     {
         snwMessage_AddPlace(reader->message, "scene");
@@ -238,10 +241,11 @@ static snwResult ReadLines(Reader* reader, const char* text, size_t size)
     return result;
 }
 
-snwResult snwLog_Parse(
-    snwContext* context, const char* text, size_t size, const char* name, snwLog* log, snwMessage* message)
+snwResult snwLog_Parse(snwContext* context, const char* text, size_t size, const char* name, const snwWall* wall,
+    snwLog* log, snwMessage* message)
 {
-    Reader reader = {.context = context, .message = message, .name = name != NULL ? name : "", .log = log};
+    Reader reader = {
+        .context = context, .message = message, .name = name != NULL ? name : "", .wall = wall, .log = log};
     *log = (snwLog){0};
     snwMessage_Clear(message);
     snwResult result = ReadLines(&reader, text, size);
@@ -254,14 +258,14 @@ snwResult snwLog_Parse(
     return result;
 }
 
-snwResult snwLog_Open(snwContext* context, const char* path, snwLog* log, snwMessage* message)
+snwResult snwLog_Open(snwContext* context, const char* path, const snwWall* wall, snwLog* log, snwMessage* message)
 {
     char* text = NULL;
     size_t size = 0;
     *log = (snwLog){0};
     snwResult result = snwFile_Read(context, path, snw_maxLogBytes, &text, &size, message);
     if (result == snw_ok)
-        result = snwLog_Parse(context, text, size, path, log, message);
+        result = snwLog_Parse(context, text, size, path, wall, log, message);
     snwFree(context, text);
     return result;
 }

@@ -116,7 +116,9 @@ snwResult snwPrepared_Open(snwContext* context, const char* path, snwPrepared** 
 snwResult snwPreparedUse_Open(snwJson* json, const char* name, const snwPreparedUse* use, snwPrepared** prepared)
 {
     char path[PATH_MAX];
-    snwPathBeside(use->file, json->file, path);
+    snwResult result = snwJson_FindFile(json, use->file, path);
+    if (result < 0)
+        return result;
     Wanted wanted = {path, name, use->checksum, true, use->fine};
     return Open(json->context, &wanted, prepared, json->message);
 }

@@ -558,10 +558,11 @@ snwResult snwSceneFile_FromJson(snwContext* context, const json_t* root, const c
     const snwSceneOptions* options, snwSceneFile* file, snwMessage* message)
 {
     snwSceneOptions none = snwDefaultSceneOptions();
+    options = options != NULL ? options : &none;
     Builder builder = {
-        .json = {.context = context, .message = message, .file = name},
+        .json = {.context = context, .message = message, .file = name, .wall = options->wall},
         .arena = {.context = context},
-        .options = options != NULL ? options : &none,
+        .options = options,
         .tets = snw_maxTets,
         .keys = snw_maxKeys,
         .numbers = snw_maxNumbers,

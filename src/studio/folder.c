@@ -1,5 +1,3 @@
-#define _XOPEN_SOURCE 700 // realpath
-
 #include "studio/folder.h"
 
 #include "app/common.h"
@@ -190,85 +188,6 @@ void snwFolder_List(const snwSession* session, snwNames* names)
             AddName(session->context, names, entry->d_name, KindOf(entry->d_name), size);
     if (list != NULL)
         closedir(list);
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// What files name
-
-static bool IsBelow(const char* path, const char* folder)
-{
-    char *full = realpath(path, NULL), *root = realpath(folder, NULL);
-    size_t length = root != NULL ? strlen(root) : 0;
-    bool below = full != NULL && root != NULL && strncmp(full, root, length) == 0 && full[length] == '/';
-    free(full);
-    free(root);
-    return below;
-}
-
-static bool IsSame(const char* path, const char* other)
-{
-    char *full = realpath(path, NULL), *known = other[0] != 0 ? realpath(other, NULL) : NULL;
-    bool same = full != NULL && known != NULL && strcmp(full, known) == 0;
-    free(full);
-    free(known);
-    return same;
-}
-
-// One that is not there tells nothing, so it may fail later.
-static bool MayName(const snwSession* session, const char* beside, const char* file)
-{
-    char path[snw_stagePath];
-    if (strlen(file) >= sizeof path / 2)
-        return false;
-    snwPathBeside(file, beside, path);
-    return IsBelow(path, session->folder) || IsSame(path, session->source);
-}
-
-// Values of these keys are files, wherever they stand in a scene.
-static const char* FindStranger(const snwSession* session, const char* beside, const json_t* value, int depth)
-{
-    const char* stranger = NULL;
-    for (size_t i = 0; i < json_array_size(value) && stranger == NULL && depth < 64; ++i)
-        stranger = FindStranger(session, beside, json_array_get(value, i), depth + 1);
-    for (void* at = json_object_iter((json_t*)value); at != NULL && stranger == NULL && depth < 64;
-         at = json_object_iter_next((json_t*)value, at))
-    {
-        const json_t* member = json_object_iter_value(at);
-        const char *key = json_object_iter_key(at), *text = json_string_value(member);
-        bool names = text != NULL &&
-                     (strcmp(key, "file") == 0 || (strcmp(key, "blueprint") == 0 && strchr(text, '/') != NULL));
-        if (names && !MayName(session, beside, text))
-            return text;
-        stranger = FindStranger(session, beside, member, depth + 1);
-    }
-    return stranger;
-}
-
-// A log's first line holds the scene.
-static json_t* ReadFirst(const char* path)
-{
-    json_error_t error;
-    FILE* file = fopen(path, "rb");
-    json_t* document = file != NULL ? json_loadf(file, JSON_DISABLE_EOF_CHECK, &error) : NULL;
-    if (file != NULL)
-        fclose(file);
-    return document;
-}
-
-snwResult snwFolder_CheckReferences(const snwSession* session, const char* path, snwMessage* message)
-{
-    if (!HasEnding(path, ".json") && !HasEnding(path, ".jsonl") && !HasEnding(path, ".gltf"))
-        return snw_ok;
-    json_t* document = ReadFirst(path);
-    const char* stranger = FindStranger(session, path, document, 0);
-    snwResult result = snw_ok;
-    if (stranger != NULL)
-        result = snwFail(message, snw_errorInput, "put it into the folder of the studio",
-            "it names '%.100s', which is "
-            "not in the folder",
-            stranger);
-    json_decref(document);
-    return result;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -27,8 +27,6 @@ bool snwFolder_Find(const snwSession* session, const char* name, char* path);
 void snwFolder_List(const snwSession* session, snwNames* names);
 // Is it a name that a file of the folder may have?
 bool snwFolder_IsName(const char* name);
-// Scenes and logs name other files; those must be in the folder too, or be what the command line opened.
-snwResult snwFolder_CheckReferences(const snwSession* session, const char* path, snwMessage* message);
 
 // A path for stem + ending that nothing has yet: "name-2.glb" where "name.glb" is taken. alone: nor any file that
 // begins like it, for what is written beside it: scripts, numbered frames.

@@ -233,9 +233,10 @@ static snwResult OpenBlueprint(snwJob* job, const char* name, const char* refere
 // ---------------------------------------------------------------------------------------------------------------------
 // Files
 
-static snwResult OpenSceneFile(snwJob* job, const char* path)
+static snwResult OpenSceneFile(snwJob* job, const char* path, const snwWall* wall)
 {
     snwSceneOptions options = snwDefaultSceneOptions();
+    options.wall = wall;
     snwSceneFile file = {0};
     snwResult result = snwSceneFile_Open(job->context, path, &options, &file, &job->message);
     return result < 0 ? result : MakeStage(job, &file);
@@ -356,10 +357,10 @@ static snwResult KeepMoment(snwJob* job, const snwLog* log, snwSim* sim)
     return snwSim_Save(sim, moment->block, moment->blockSize, NULL, &job->message);
 }
 
-static snwResult OpenLog(snwJob* job, const char* path)
+static snwResult OpenLog(snwJob* job, const char* path, const snwWall* wall)
 {
     snwLog log = {0};
-    snwResult result = snwLog_Open(job->context, path, &log, &job->message);
+    snwResult result = snwLog_Open(job->context, path, wall, &log, &job->message);
     if (result < 0)
         return result;
     snwSceneFile file = log.file;
@@ -395,15 +396,16 @@ static void StemOf(const char* path, char* stem, size_t capacity)
         *dot = 0;
 }
 
-static snwResult OpenPath(snwJob* job, const char* path)
+static snwResult OpenPath(snwJob* job, const char* path, const snwWall* wall)
 {
     char stem[128];
     StemOf(path, stem, sizeof stem);
     snwResult result;
     if (EndsWith(path, ".jsonl"))
-        result = OpenLog(job, path);
+        result = OpenLog(job, path, wall);
     else if (EndsWith(path, ".json"))
-        result = snwBlueprintFile_IsOne(job->context, path) ? OpenBlueprint(job, stem, path) : OpenSceneFile(job, path);
+        result = snwBlueprintFile_IsOne(job->context, path) ? OpenBlueprint(job, stem, path)
+                                                            : OpenSceneFile(job, path, wall);
     else if (EndsWith(path, ".snw"))
         result = OpenPrepared(job, path, stem);
     else
@@ -421,19 +423,15 @@ snwResult snwJob_Open(snwJob* job)
     if (result < 0)
         return result;
     bool any = job->source == snw_sourceAny;
+    const snwWall wall = {job->session->folder, job->session->source};
     if ((any || job->source == snw_sourceFile) && snwFolder_Find(job->session, job->name, path))
-    {
-        result = snwFolder_CheckReferences(job->session, path, &job->message);
-        result = result < 0 ? result : OpenPath(job, path);
-    }
+        result = OpenPath(job, path, &wall);
     else if ((any || job->source == snw_sourceScene) && snwScenes_Find(job->name, path))
-    {
-        result = OpenSceneFile(job, path);
-    }
+        result = OpenSceneFile(job, path, NULL);
     else if ((any || job->source == snw_sourceCharacter) && snwBuiltIn_Find(job->name) != NULL)
         result = OpenBlueprint(job, job->name, job->name);
     else if (job->trusted && snwFileExists(job->name))
-        result = OpenPath(job, job->name);
+        result = OpenPath(job, job->name, NULL);
     else
         result = snwScenes_FailUnknown(job->context, job->name, &job->message);
     snwStage* stage = job->stage != NULL ? job->stage : job->moment.stage;
