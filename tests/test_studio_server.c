@@ -182,6 +182,7 @@ TEST(server, strangersAreRefused)
             CHECK_INT(Ask(&world, &(Request){paths[p], strangers[i], NULL, more}), 403);
         CHECK_INT(Ask(&world, &(Request){paths[p], host, "http://evil.org", more}), 403);
         CHECK_INT(Ask(&world, &(Request){paths[p], host, "null", more}), 403);
+        CHECK_INT(Ask(&world, &(Request){paths[p], host, "", more}), 403);
         char twice[128];
         snprintf(twice, sizeof twice, "%s\r\nHost: evil.org", host);
         CHECK_INT(Ask(&world, &(Request){paths[p], twice, NULL, more}), 403);
@@ -557,6 +558,34 @@ TEST(server, upgradesNeedTheProtocol)
         CHECK(snwAnswer_Status(snwStudioWorld_Ask(&world, &wire, head, NULL, 0)) != 101);
         snwWire_Close(&wire);
     }
+    // RFC 6455, 4.2.1 and 4.4
+    static const struct
+    {
+        const char *version, *key;
+        int status;
+    } handshakes[] = {
+        {"Sec-WebSocket-Version: 12\r\n", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n", 426},
+        {"Sec-WebSocket-Version: 130\r\n", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n", 426},
+        {"", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n", 426},
+        {"Sec-WebSocket-Version: 13\r\n", "", 400},
+        {"Sec-WebSocket-Version: 13\r\n", "Sec-WebSocket-Key: \r\n", 400},
+        {"Sec-WebSocket-Version: 13\r\n", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j\r\n", 400},
+        {"Sec-WebSocket-Version: 13\r\n", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZR==\r\n", 400},
+        {"Sec-WebSocket-Version: 13\r\n", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=A\r\n", 400},
+        {"Sec-WebSocket-Version: 13\r\n", "Sec-WebSocket-Key: dGhlIHNh-XBsZSBub25jZQ==\r\n", 400},
+    };
+    for (size_t i = 0; i < sizeof handshakes / sizeof *handshakes; ++i)
+    {
+        snwWire wire;
+        snprintf(head, sizeof head,
+            "GET /socket?token=%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Protocol: sinew.1\r\n%s%s",
+            world.token, world.port, handshakes[i].version, handshakes[i].key);
+        int status = snwAnswer_Status(snwStudioWorld_Ask(&world, &wire, head, NULL, 0));
+        if (status != handshakes[i].status)
+            snwTest_Fail(__FILE__, __LINE__, "handshake %zu: %d", i, status);
+        snwWire_Close(&wire);
+    }
     const char* others[] = {"CONNECT evil.org:80 HTTP/1.1\r\n", "PRI * HTTP/2.0\r\n",
         "GET http://evil.org/ HTTP/1.1\r\n", "GET\r\n", "GET / HTTP/9.9\r\n", "\r\n\r\n", "\x16\x03\x01\x02"};
     for (size_t i = 0; i < sizeof others / sizeof *others; ++i)
@@ -773,13 +802,22 @@ TEST(server, headersAndConnectionsAreBounded)
         snwWire_Close(&wire);
     }
     free(long1);
-    snwWire wires[4 * most];
+    snwWire wires[4 * most], good, better;
     int closed = 0;
-    for (int i = 0; i < 4 * most; ++i)
+    for (int i = 0; i < 2 * most; ++i)
         REQUIRE(snwWire_Open(&wires[i], world.port));
+    CHECK(snwWire_Upgrade(&good, world.port, world.token)); // those who show the token find room, and keep it
     for (int i = 2 * most; i < 4 * most; ++i)
+        REQUIRE(snwWire_Open(&wires[i], world.port));
+    CHECK(snwWire_Upgrade(&better, world.port, world.token));
+    for (int i = 0; i < 2 * most; ++i)
         closed += snwWire_ReadAll(&wires[i], snwTest_Patience()) != NULL;
-    CHECK_INT(closed, 2 * most); // the later ones were not kept
+    CHECK_INT(closed, 2 * most); // the oldest strangers went
+    snwWire_SendText(&good, "still here");
+    snwWire_SendText(&better, "here too");
+    CHECK(snwStudioWorld_WaitHeard(&world, 2));
+    snwWire_Close(&good);
+    snwWire_Close(&better);
     for (int i = 0; i < 4 * most; ++i)
         snwWire_Close(&wires[i]);
     CloseWorld(&world);

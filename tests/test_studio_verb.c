@@ -122,3 +122,48 @@ TEST(studioVerb, saysWhatIsWrong)
     CHECK(strstr(process.errors, "'cow'") != NULL);
     snwProcess_Free(&process);
 }
+
+// The words of a command are no secret on a machine; a file of one's own is.
+TEST(studioVerb, theBrowserGetsNoTokenOnItsCommandLine)
+{
+    char scene[128], folder[128], program[160], path[160], seen[160], door[192];
+    struct stat info;
+    MakePaths(scene, folder);
+    snprintf(program, sizeof program, "%s/xdg-open", snwTest_TempDir());
+    snprintf(seen, sizeof seen, "%s/seen", snwTest_TempDir());
+    snprintf(path, sizeof path, "PATH=%s:/usr/bin:/bin", snwTest_TempDir());
+    FILE* file = fopen(program, "w");
+    REQUIRE(file != NULL);
+    fprintf(file,
+        "#!/bin/sh\necho \"$@\" > '%s.part'; stat -c %%a \"$1\" >> '%s.part'; cat \"$1\" >> '%s.part'\n"
+        "mv '%s.part' '%s'\n",
+        seen, seen, seen, seen, seen);
+    fclose(file);
+    CHECK(chmod(program, 0700) == 0);
+    snwProcess process = snwProcess_Start(
+        (const char* const[]){"/usr/bin/env", path, "DISPLAY=:0", SINEW, "studio", scene, "--json", "--port", "0",
+            "--threads", "1", "--folder", folder, NULL},
+        "SINEW_WEB=/no/such/folder");
+    json_t* address = WaitForAddress(&process);
+    REQUIRE(address != NULL);
+    const char *token = json_string_value(json_object_get(address, "token")), *words = NULL;
+    char* text = NULL;
+    for (double until = snwClock_Seconds() + snwTest_Patience(); text == NULL && snwClock_Seconds() < until;)
+    {
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        text = snwReadWhole(seen);
+    }
+    REQUIRE(text != NULL);
+    words = strchr(text, '\n'); // the command line ends here
+    CHECK(words != NULL && strstr(text, token) > words);
+    CHECK(words != NULL && strncmp(words + 1, "600\n", 4) == 0);
+    free(text);
+    snprintf(door, sizeof door, "%s/.open-studio.html", folder);
+    CHECK(stat(door, &info) == 0);
+    kill(process.id, SIGINT);
+    snwProcess_Wait(&process);
+    CHECK_INT(process.code, 0);
+    CHECK(stat(door, &info) != 0);
+    snwProcess_Free(&process);
+    json_decref(address);
+}

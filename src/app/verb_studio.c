@@ -10,16 +10,42 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 extern char** environ;
 
+// The words of a command can be read by every user of the machine, so the browser is given a page that only this user
+// can read and that leads to the address with its token.
+#define SNW_DOOR ".open-studio.html"
+
+static bool WriteDoor(const char* path, const char* address)
+{
+    unlink(path);
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE* stream = file >= 0 ? fdopen(file, "w") : NULL;
+    if (stream == NULL)
+        return false;
+    fprintf(stream,
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Sinew</title>"
+        "<meta name=\"referrer\" content=\"no-referrer\"><meta http-equiv=\"refresh\" content=\"0;url=%s\">"
+        "<a href=\"%s\">Open the studio</a></html>\n",
+        address, address);
+    return fclose(stream) == 0;
+}
+
 // Its words would stand between ours, so it has none.
-static void OpenBrowser(const char* address)
+static void OpenBrowser(const char* folder, const char* address)
 {
     bool desktop = getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL;
+    char path[snw_maxPath];
     if (!desktop || !snwHasProgram("xdg-open"))
         return;
-    char* const words[] = {(char*)"xdg-open", (char*)address, NULL}; // posix_spawn changes nothing
+    if (!snwJoinPath(path, sizeof path, folder, SNW_DOOR) || !WriteDoor(path, address))
+    {
+        snwNote("could not start a browser; open the address yourself");
+        return;
+    }
+    char* const words[] = {(char*)"xdg-open", path, NULL};
     posix_spawn_file_actions_t actions;
     pid_t id;
     if (posix_spawn_file_actions_init(&actions) != 0)
@@ -31,10 +57,17 @@ static void OpenBrowser(const char* address)
     posix_spawn_file_actions_destroy(&actions);
 }
 
+typedef struct Visit
+{
+    const snwArgs* args;
+    const char* folder;
+} Visit;
+
 static void Ready(const snwServer* server, snwSession* session, void* user)
 {
     (void)session;
-    const snwArgs* args = user;
+    const Visit* visit = user;
+    const snwArgs* args = visit->args;
     const char* address = snwServer_Address(server);
     if (snwArgs_Has(args, "json"))
         snwPrintJson(json_pack("{s:i, s:s, s:i, s:s}", "schema", 1, "address", address, "port", snwServer_Port(server),
@@ -44,7 +77,7 @@ static void Ready(const snwServer* server, snwSession* session, void* user)
     fflush(stdout); // someone may wait for it at the other end of a pipe
     snwNote("the studio is open; Ctrl-C closes it");
     if (!snwArgs_Has(args, "no-open"))
-        OpenBrowser(address);
+        OpenBrowser(visit->folder, address);
 }
 
 enum
@@ -94,6 +127,9 @@ static snwExit Serve(const snwArgs* args, const snwStudioDef* def)
     snwResult result = CheckSource(context, def, &message);
     if (result == snw_ok)
         result = snwStudio_Run(context, def, &message);
+    char door[snw_maxPath];
+    if (snwJoinPath(door, sizeof door, def->folder, SNW_DOOR))
+        unlink(door);
     snwDestroyContext(context);
     if (result == snw_errorArgument) // an address or a name on the command line
     {
@@ -117,8 +153,9 @@ static snwExit Run(const snwArgs* args)
         def.source = args->operands[0];
     if (snwArgs_Has(args, "folder"))
         def.folder = snwArgs_Text(args, "folder");
+    Visit visit = {args, def.folder};
     def.ready = Ready;
-    def.user = (void*)args;
+    def.user = &visit;
     return Serve(args, &def);
 }
 

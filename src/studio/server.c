@@ -170,6 +170,7 @@ void snwDestroyServer(snwServer* server)
         snwBlob_Release(context, server->inbox.data[i].text);
     snwArray_Free(context, &server->inbox);
     snwArray_Free(context, &server->viewers);
+    snwArray_Free(context, &server->strangers);
     snwPages_Free(&server->pages);
     snwFree(context, server->scratch);
     pthread_mutex_destroy(&server->mutex);

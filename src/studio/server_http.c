@@ -73,6 +73,8 @@ static const char* StatusWords(int status)
             return "Content Too Large";
         case 415:
             return "Unsupported Media Type";
+        case 426:
+            return "Upgrade Required";
         case 503:
             return "Service Unavailable";
         case 507:
@@ -104,7 +106,9 @@ static int WriteHead(struct lws* link, const Head* head, char* buffer, size_t ca
         "Cross-Origin-Resource-Policy: same-origin\r\n%s%s\r\n",
         head->status, StatusWords(head->status), head->type, (unsigned long long)head->size,
         head->keep ? "no-cache" : "no-store", policy, head->file ? "Content-Disposition: attachment\r\n" : "",
-        head->status == 405 ? "Allow: GET, PUT\r\n" : "");
+        head->status == 405   ? "Allow: GET, PUT\r\n"
+        : head->status == 426 ? "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                              : "");
 }
 
 // Head and body at once; the connection ends with it.
@@ -151,7 +155,7 @@ static int StatusOf(snwResult result)
 // ---------------------------------------------------------------------------------------------------------------------
 // The gate
 
-static bool HasToken(struct lws* link)
+static bool ShowsToken(struct lws* link)
 {
     static const char header[] = "x-sinew-token:";
     const snwGate* gate = &ServerOf(link)->gate;
@@ -163,6 +167,14 @@ static bool HasToken(struct lws* link)
     return size > 0 && snwGate_HasToken(gate, text, (size_t)size);
 }
 
+static bool HasToken(struct lws* link)
+{
+    bool shown = ShowsToken(link);
+    if (shown)
+        snwStrangers_Remove(ServerOf(link), link);
+    return shown;
+}
+
 // What every request needs, scripts and styles too. NULL: it may pass.
 static const char* Objection(struct lws* link)
 {
@@ -172,7 +184,11 @@ static const char* Objection(struct lws* link)
     if (size <= 0 || !snwGate_HasHost(gate, text, (size_t)size))
         return "This is not the address that sinew studio printed. Open that one, or allow this name with "
                "--allow-host.\n";
-    if (lws_hdr_total_length(link, WSI_TOKEN_ORIGIN) == 0)
+    char first[1];
+    bool none = lws_hdr_total_length(link, WSI_TOKEN_ORIGIN) == 0 &&
+                lws_hdr_copy_fragment(link, first, sizeof first, WSI_TOKEN_ORIGIN, 0) <
+                    0; // an empty one has a fragment
+    if (none)
         return NULL;
     size = lws_hdr_copy(link, text, sizeof text, WSI_TOKEN_ORIGIN);
     return size > 0 && snwGate_HasOrigin(gate, text, (size_t)size) ? NULL : "Another page may not ask for this.\n";
@@ -185,6 +201,22 @@ static int ReplyNoToken(struct lws* link)
         "<body style=\"font:16px/1.5 sans-serif;max-width:40em;margin:4em auto\"><h1>The address is not complete</h1>"
         "<p>Open the whole address that <code>sinew studio</code> printed, with its token: it keeps others out.</p>"
         "</html>\n");
+}
+
+// RFC 6455, 4.2.1: a nonce of 16 bytes in base64, which are 22 digits and two signs of padding. The last digit has only
+// two bits to tell.
+static bool HasKey(struct lws* link)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char key[32];
+    return lws_hdr_copy(link, key, sizeof key, WSI_TOKEN_KEY) == 24 && strspn(key, digits) == 22 &&
+           strchr("AQgw", key[21]) != NULL && strcmp(key + 22, "==") == 0;
+}
+
+static bool HasVersion(struct lws* link)
+{
+    char version[8];
+    return lws_hdr_copy(link, version, sizeof version, WSI_TOKEN_VERSION) == 2 && strcmp(version, "13") == 0;
 }
 
 // Before anything is upgraded to another protocol.
@@ -201,6 +233,10 @@ static int CheckUpgrade(struct lws* link, const char* what)
         return ReplyText(link, 404, "There is no socket here.\n");
     if (!HasToken(link))
         return ReplyText(link, 403, "The token is missing or wrong.\n");
+    if (!HasVersion(link))
+        return ReplyText(link, 426, "The version of the protocol is 13.\n");
+    if (!HasKey(link))
+        return ReplyText(link, 400, "The key of the handshake is missing or wrong.\n");
     if (server->viewers.count >= server->def.maxViewers)
         return ReplyText(link, 503, "Too many viewers.\n");
     return 0;
@@ -399,6 +435,7 @@ int snwHttp_Callback(struct lws* link, enum lws_callback_reasons reason, void* u
             return 0;
         case LWS_CALLBACK_WSI_DESTROY:
             --server->connections;
+            snwStrangers_Remove(server, link);
             return 0;
         case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
             lws_set_timeout(link, PENDING_TIMEOUT_USER_REASON_BASE, server->def.handshakeSeconds);

@@ -90,14 +90,36 @@ snwResult snwServer_Bind(snwServer* server, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Accepting
 
+void snwStrangers_Remove(snwServer* server, const struct lws* link)
+{
+    int kept = 0;
+    for (int i = 0; i < server->strangers.count; ++i)
+        if (server->strangers.data[i] != link)
+            server->strangers.data[kept++] = server->strangers.data[i];
+    server->strangers.count = kept;
+}
+
+// When all connections are taken, the oldest one that has not shown the token goes: who only holds connections keeps
+// nobody out that has it.
+static bool MakeRoom(snwServer* server)
+{
+    if (server->connections >= server->def.maxConnections && server->strangers.count > 0)
+        lws_set_timeout(server->strangers.data[0], PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_SYNC);
+    return server->connections < server->def.maxConnections;
+}
+
 static void Adopt(snwServer* server, struct lws_vhost* vhost, int connection)
 {
     int yes = 1;
     setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    if (fcntl(connection, F_SETFD, FD_CLOEXEC) != 0 || server->connections >= server->def.maxConnections)
+    if (fcntl(connection, F_SETFD, FD_CLOEXEC) != 0 || !MakeRoom(server))
+    {
         close(connection);
-    else
-        lws_adopt_socket_vhost(vhost, connection); // closes it if it fails
+        return;
+    }
+    struct lws* link = lws_adopt_socket_vhost(vhost, connection);                  // closes it if it fails
+    if (link != NULL && !snwArray_Push(server->context, &server->strangers, link)) // NOLINT: pointers are meant
+        lws_set_timeout(link, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
 }
 
 // Without a descriptor left the connection would stay in the queue and wake us for ever: the spare one is given up to

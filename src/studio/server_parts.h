@@ -46,6 +46,7 @@ struct snwServer
     int lastNumber;
     snwBlob *frame, *model; // the newest
     int connections, uploads;
+    snwArray(struct lws*) strangers; // connections that have not shown the token, the oldest first
     bool closing;
     unsigned char* scratch; // LWS_PRE + snw_sendPiece
 
@@ -61,6 +62,7 @@ void snwServer_Show(snwServer* server, snwBlob* frame, snwBlob* model);
 
 // server_listen.c
 snwResult snwServer_Bind(snwServer* server, snwMessage* message);
+void snwStrangers_Remove(snwServer* server, const struct lws* link); // nothing if it is none
 int snwListen_Callback(struct lws* link, enum lws_callback_reasons reason, void* user, void* in, size_t size);
 
 // server_http.c

@@ -366,14 +366,15 @@ static snwResult OpenLog(snwJob* job, const char* path, const snwWall* wall)
     snwSceneFile file = log.file;
     snwScene_Retain(file.scene);
     result = MakeStage(job, &file);
-    snwSim* sim = job->sim;
-    job->sim = NULL;
-    if (result >= 0 && log.frameCount > 0)
+    if (result >= 0 && log.frameCount > 0) // else it was cut short before its first frame, and the scene is all it has
+    {
+        snwSim* sim = job->sim;
+        job->sim = NULL;
         result = Perform(job, &log, sim);
-    if (result >= 0 && log.frameCount > 0)
-        result = KeepMoment(job, &log, sim);
-    if (sim != NULL)
+        if (result >= 0)
+            result = KeepMoment(job, &log, sim);
         snwDestroySim(sim);
+    }
     snwLog_Close(job->context, &log);
     return result;
 }
