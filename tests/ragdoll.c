@@ -4,65 +4,6 @@
 #include "linalg/active.h"
 #include "test.h"
 
-static snwMat3 BoxInertia(double mass, snwVec3 half)
-{
-    double x = half.x * half.x, y = half.y * half.y, z = half.z * half.z;
-    return snwMat3_Diagonal(mass * (y + z) / 3, mass * (x + z) / 3, mass * (x + y) / 3);
-}
-
-snwLinkDef snwRagdoll_Box(snwJointType type, int parent, snwVec3 point, snwVec3 centre, snwVec3 half, double mass)
-{
-    snwLinkDef link = {.joint = snwDefaultJointDef()};
-    link.joint.type = type, link.joint.parentBone = parent, link.joint.position = point;
-    link.mass = snwLinkMass_Make(mass, snwVec3_Sub(centre, point), BoxInertia(mass, half));
-    return link;
-}
-
-static void Range(snwLinkDef* link, snwVec3 axis, double lower, double upper, double cone)
-{
-    link->joint.axis = axis, link->joint.lower = lower, link->joint.upper = upper, link->joint.cone = cone;
-}
-
-void snwRagdoll_Links(bool limits, snwLinkDef links[snw_ragdollLinks])
-{
-    links[0] = snwRagdoll_Box(
-        snw_jointFree, -1, (snwVec3){0, 1, 0}, (snwVec3){0, 1, 0}, (snwVec3){0.15, 0.1, 0.1}, 12.9);
-    links[1] = snwRagdoll_Box(
-        snw_jointBall, 0, (snwVec3){0, 1.15, 0}, (snwVec3){0, 1.4, 0}, (snwVec3){0.18, 0.25, 0.1}, 22.5);
-    links[2] = snwRagdoll_Box(
-        snw_jointBall, 1, (snwVec3){0, 1.65, 0}, (snwVec3){0, 1.8, 0}, (snwVec3){0.08, 0.12, 0.1}, 5.2);
-    for (int side = 0; side < 2; ++side)
-    {
-        double s = side == 0 ? 1 : -1;
-        snwLinkDef* limb = &links[3 + 5 * side];
-        int first = 3 + 5 * side;
-        limb[0] = snwRagdoll_Box(snw_jointBall, 1, (snwVec3){0.2 * s, 1.6, 0}, (snwVec3){0.36 * s, 1.6, 0},
-            (snwVec3){0.16, 0.05, 0.05}, 2.2);
-        limb[1] = snwRagdoll_Box(snw_jointHinge, first, (snwVec3){0.52 * s, 1.6, 0}, (snwVec3){0.72 * s, 1.6, 0},
-            (snwVec3){0.2, 0.04, 0.04}, 1.7);
-        limb[2] = snwRagdoll_Box(snw_jointBall, 0, (snwVec3){0.1 * s, 0.92, 0}, (snwVec3){0.1 * s, 0.7, 0},
-            (snwVec3){0.07, 0.22, 0.07}, 6.6);
-        limb[3] = snwRagdoll_Box(snw_jointHinge, first + 2, (snwVec3){0.1 * s, 0.48, 0}, (snwVec3){0.1 * s, 0.27, 0},
-            (snwVec3){0.05, 0.21, 0.05}, 3.2);
-        limb[4] = snwRagdoll_Box(snw_jointUniversal, first + 3, (snwVec3){0.1 * s, 0.06, 0},
-            (snwVec3){0.1 * s, 0.03, 0.05}, (snwVec3){0.05, 0.03, 0.12}, 1.2);
-        limb[1].joint.axis = (snwVec3){0, s, 0};
-        limb[4].joint.axis2 = (snwVec3){0, 0, 1};
-        if (!limits)
-            continue;
-        Range(&limb[0], (snwVec3){1, 0, 0}, -1, 1, 1.6);
-        Range(&limb[1], limb[1].joint.axis, -2.5, 0, SNW_PI);
-        Range(&limb[2], (snwVec3){0, 1, 0}, -0.7, 0.7, 1.3);
-        Range(&limb[3], (snwVec3){1, 0, 0}, 0, 2.4, SNW_PI);
-        Range(&limb[4], (snwVec3){1, 0, 0}, -0.7, 0.7, SNW_PI);
-    }
-    if (limits)
-    {
-        Range(&links[1], (snwVec3){0, 1, 0}, -0.6, 0.6, 0.6);
-        Range(&links[2], (snwVec3){0, 1, 0}, -0.9, 0.9, 0.6);
-    }
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Walker
 

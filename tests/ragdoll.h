@@ -1,20 +1,13 @@
-// A figure of 70 kg in links and joints, and a stepper for bodies that nothing touches.
+// A stepper for bodies that nothing touches.
 
 #pragma once
 
-#include "sim/softcontact/soft_body.h"
+#include "softcontact_stage.h"
 
 enum
 {
-    snw_ragdollLinks = 13,
     snw_mostFreedom = 48
 };
-
-// Thirteen links, a free pelvis first. Joints have no springs, limits only if asked for.
-void snwRagdoll_Links(bool limits, snwLinkDef links[snw_ragdollLinks]);
-
-// A link of a box of uniform density, its point at `point`, the box's centre at `centre`.
-snwLinkDef snwRagdoll_Box(snwJointType type, int parent, snwVec3 point, snwVec3 centre, snwVec3 half, double mass);
 
 typedef struct snwTreeWalker
 {

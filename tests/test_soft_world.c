@@ -2,170 +2,59 @@
 // Labels: kernels
 
 #include "fixture.h"
-#include "ragdoll.h"
-#include "sim/softcontact/soft_world.h"
+#include "softcontact_stage.h"
 #include "test.h"
 
 enum
 {
-    snw_boxCells = 4, // points along an edge, less one
-    snw_boxPoints = 98,
-    snw_boxEdges = 2 * 288,
-    snw_mostBodies = 10
+    snw_boxPoints = 98
 };
 
-// A box with a skin of points on its surface, tied along the edges and diagonals of its squares.
-typedef struct Box
-{
-    snwLinkDef link;
-    snwVec3 half;
-    snwVec3 points[snw_boxPoints];
-    snwPointAnchor anchors[snw_boxPoints];
-    double masses[snw_boxPoints], stiffness[snw_boxPoints], damping[snw_boxPoints];
-    int edges[snw_boxEdges][2];
-    double edgeStiffness[snw_boxEdges];
-    snwPointSkinDef skin;
-} Box;
-
-static bool Inside(int x, int y, int z)
-{
-    int most = snw_boxCells;
-    return x > 0 && x < most && y > 0 && y < most && z > 0 && z < most;
-}
-
-static bool OnOneFace(const int a[3], const int b[3])
-{
-    for (int c = 0; c < 3; ++c)
-        if (a[c] == b[c] && (a[c] == 0 || a[c] == snw_boxCells))
-            return true;
-    return false;
-}
+typedef snwSkinBox Box;
+typedef snwSoftStage World;
 
 // stiffness: k_m, N/m; 0.4 of it to the bone, edges of it between neighbours. A tenth of the mass is the skin's.
 static void MakeBox(Box* box, snwVec3 centre, snwVec3 half, double mass, double stiffness, double edges)
 {
-    memset(box, 0, sizeof *box);
-    box->half = half;
-    box->link = snwRagdoll_Box(snw_jointFree, -1, centre, centre, half, mass);
-    box->skin = (snwPointSkinDef){.points = box->points,
-        .anchors = box->anchors,
-        .masses = box->masses,
-        .stiffness = box->stiffness,
-        .damping = box->damping,
-        .edges = box->edges,
-        .edgeStiffness = box->edgeStiffness};
-    int cells[snw_boxPoints][3], n = 0;
-    for (int x = 0; x <= snw_boxCells; ++x)
-        for (int y = 0; y <= snw_boxCells; ++y)
-            for (int z = 0; z <= snw_boxCells; ++z)
-            {
-                if (Inside(x, y, z))
-                    continue;
-                snwVec3 at = {(2.0 * x / snw_boxCells - 1) * half.x, (2.0 * y / snw_boxCells - 1) * half.y,
-                    (2.0 * z / snw_boxCells - 1) * half.z};
-                cells[n][0] = x, cells[n][1] = y, cells[n][2] = z;
-                box->points[n] = snwVec3_Add(centre, at);
-                box->anchors[n] = (snwPointAnchor){.count = 1, .links = {0}, .weights = {1}};
-                box->masses[n] = 0.1 * mass / snw_boxPoints;
-                box->stiffness[n] = 0.4 * stiffness, box->damping[n] = 0.1 * stiffness;
-                snwLinkMass_AddPoint(&box->link.mass, -box->masses[n], at);
-                for (int i = 0; i < n && edges > 0; ++i)
-                {
-                    int far = abs(cells[i][0] - x) + abs(cells[i][1] - y) + abs(cells[i][2] - z);
-                    bool near = abs(cells[i][0] - x) <= 1 && abs(cells[i][1] - y) <= 1 && abs(cells[i][2] - z) <= 1;
-                    if (!near || far > 2 || !OnOneFace(cells[i], cells[n]))
-                        continue;
-                    box->edges[box->skin.edgeCount][0] = i, box->edges[box->skin.edgeCount][1] = n;
-                    box->edgeStiffness[box->skin.edgeCount++] = edges * stiffness;
-                }
-                ++n;
-            }
-    box->skin.pointCount = n;
-}
-
-typedef struct World
-{
-    snwContext* context;
-    snwSoftBody bodies[snw_mostBodies];
-    snwSoftSolid solids[snw_mostBodies + 1];
-    snwSoftProbe probes[8 * snw_mostBodies];
-    int bodyCount, solidCount, probeCount;
-    snwSoftWorld world;
-    snwSoftSettings settings;
-} World;
-
-static void AddSolid(World* w, int body, snwColliderKind kind, snwVec3 size, double friction, snwTransform place)
-{
-    w->solids[w->solidCount++] = (snwSoftSolid){
-        .collider = snwMakeCollider(kind, size, friction), .body = body, .place = place, .before = place};
+    snwSkinBox_Make(box, &(snwSkinBoxDef){centre, half, mass, stiffness, edges, {0}});
 }
 
 // With a ground of this friction, tilted about an axis.
 static void BeginWorld(World* w, double friction, snwVec3 axis, double tilt)
 {
-    memset(w, 0, sizeof *w);
-    w->context = snwFixture_Context(1, snw_simdAuto, NULL);
-    w->settings = snwSoftWorld_DefaultSettings();
-    snwTransform ground = {{0, 0, 0}, snwQuat_FromAxisAngle(axis, tilt)};
-    AddSolid(w, -1, snw_colliderPlane, (snwVec3){0, 0, 0}, friction, ground);
+    snwSoftStage_Begin(w, snwFixture_Context(1, snw_simdAuto, NULL), friction, axis, tilt);
+}
+
+static void Expect(snwResult result, const snwMessage* message)
+{
+    if (result != snw_ok)
+        snwTest_Fail(__FILE__, __LINE__, "%s", message->text);
 }
 
 static snwSoftBody* AddBox(World* w, const Box* box)
 {
     snwMessage message;
-    snwSoftBodyDef def = {.linkCount = 1, .links = &box->link, .skinCount = 1, .skins = &box->skin};
-    if (snwSoftBody_Create(w->context, &def, &w->bodies[w->bodyCount], &message) != snw_ok)
-        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
-    return &w->bodies[w->bodyCount++];
+    Expect(snwSoftStage_AddBox(w, box, &message), &message);
+    return &w->bodies[w->bodyCount - 1];
 }
 
 static void EndWorld(World* w)
 {
     snwMessage message;
-    snwSoftWorldDef def = {.bodyCount = w->bodyCount,
-        .bodies = w->bodies,
-        .solidCount = w->solidCount,
-        .solids = w->solids,
-        .probeCount = w->probeCount,
-        .probes = w->probes,
-        .contactCapacity = 200};
-    if (snwSoftWorld_Create(w->context, &def, &w->world, &message) != snw_ok)
-        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
+    Expect(snwSoftStage_Open(w, 200, &message), &message);
 }
 
 static void Run(World* w, int steps)
 {
     snwMessage message;
-    for (int i = 0; i < steps; ++i)
-        if (snwSoftWorld_Step(&w->world, &w->settings, NULL, &message) != snw_ok)
-        {
-            snwTest_Fail(__FILE__, __LINE__, "step %d: %s", i, message.text);
-            return;
-        }
+    Expect(snwSoftStage_Step(w, steps, &message), &message);
 }
 
 static void FreeWorld(World* w)
 {
-    snwSoftWorld_Free(&w->world);
-    for (int i = 0; i < w->bodyCount; ++i)
-        snwSoftBody_Free(&w->bodies[i]);
-    snwDestroyContext(w->context);
-}
-
-static double Lowest(const snwSoftBody* body)
-{
-    double lowest = INFINITY;
-    for (int i = 0; i < body->skins->count; ++i)
-        lowest = fmin(lowest, body->skins->x[i].y);
-    return lowest;
-}
-
-static double ForceAlong(const World* w, snwVec3 direction)
-{
-    double sum = 0;
-    for (int c = 0; c < w->world.contactCount; ++c)
-        sum += snwVec3_Dot(w->world.contacts[c].impulse, direction);
-    return sum / w->settings.h;
+    snwContext* context = w->context;
+    snwSoftStage_Close(w);
+    snwDestroyContext(context);
 }
 
 // A box falls 0.5 m, flat or on a corner, and lies still within four seconds.
@@ -180,7 +69,7 @@ static void Drop(double tilt, bool rigid, double stiffness, double h)
     w.settings.rigid = rigid, w.settings.h = h;
     body->poses[0].turn = snwQuat_FromRotationVector((snwVec3){tilt, 0.3, tilt});
     snwSoftBody_Look(body);
-    body->poses[0].shift.y = 0.5 - Lowest(body);
+    body->poses[0].shift.y = 0.5 - snwSoftStage_Lowest(body);
     snwSoftBody_Look(body);
     double deepest = 0, rebound = 0;
     bool touched = false;
@@ -188,13 +77,13 @@ static void Drop(double tilt, bool rigid, double stiffness, double h)
     {
         Run(&w, 1);
         touched = touched || w.world.memoryCount > 0;
-        deepest = fmin(deepest, Lowest(body));
-        rebound = touched ? fmax(rebound, Lowest(body)) : 0;
+        deepest = fmin(deepest, snwSoftStage_Lowest(body));
+        rebound = touched ? fmax(rebound, snwSoftStage_Lowest(body)) : 0;
     }
     CHECK(touched);
     CHECK(deepest >= -1e-4 * 0.2);
     CHECK(rebound < 0.01 * 0.5);
-    CHECK_NEAR(ForceAlong(&w, (snwVec3){0, 1, 0}), 4 * 9.81, 0.001 * 4 * 9.81);
+    CHECK_NEAR(snwSoftStage_ForceAlong(&w, (snwVec3){0, 1, 0}), 4 * 9.81, 0.001 * 4 * 9.81);
     CHECK_INT(w.world.failures, 0);
     CHECK_INT(w.world.left, 0);
     for (int k = 0; k < 6; ++k)
@@ -240,9 +129,9 @@ TEST(softworld, penaltyContactBounces)
         for (int i = 0; i < 2000; ++i)
         {
             Run(&w, 1);
-            touched = touched || ForceAlong(&w, (snwVec3){0, 1, 0}) > 0;
-            rebound[penalty] = touched ? fmax(rebound[penalty], Lowest(body)) : 0;
-            deepest[penalty] = fmin(deepest[penalty], Lowest(body));
+            touched = touched || snwSoftStage_ForceAlong(&w, (snwVec3){0, 1, 0}) > 0;
+            rebound[penalty] = touched ? fmax(rebound[penalty], snwSoftStage_Lowest(body)) : 0;
+            deepest[penalty] = fmin(deepest[penalty], snwSoftStage_Lowest(body));
         }
         FreeWorld(&w);
     }
@@ -315,23 +204,11 @@ TEST(softworld, slopesHoldUpToTheAngleOfFriction)
     }
 }
 
-// Rigid boxes with eight points each near their corners, which are solids for each other. (At the corners themselves
-// two boxes that are not quite in line would touch with edges across each other, which points do not see.)
 static void Tower(World* w, int count, const double* masses)
 {
-    static Box box;
+    snwMessage message;
     BeginWorld(w, 0.5, (snwVec3){0, 0, 1}, 0);
-    for (int i = 0; i < count; ++i)
-    {
-        snwVec3 half = {0.1, 0.1, 0.1};
-        MakeBox(&box, (snwVec3){0.003 * (i % 3), 0.1 + 0.2 * i, 0.002 * (i % 2)}, half, masses[i], 0, 0);
-        box.skin.pointCount = 0;
-        AddBox(w, &box);
-        AddSolid(w, i, snw_colliderBox, half, 0.5, snwTransform_Identity());
-        for (int c = 0; c < 8; ++c)
-            w->probes[w->probeCount++] = (snwSoftProbe){
-                .body = i, .at = {c & 1 ? 0.09 : -0.09, c & 2 ? 0.1 : -0.1, c & 4 ? 0.09 : -0.09}};
-    }
+    Expect(snwSoftStage_AddTower(w, count, masses, &message), &message);
     EndWorld(w);
 }
 
@@ -398,24 +275,11 @@ TEST(softworld, painlevesRodIsBounded)
 // ---------------------------------------------------------------------------------------------------------------------
 // A figure
 
-// With balls at the corners of its links.
 static void Figure(World* w, double height)
 {
     snwMessage message;
-    snwLinkDef links[snw_ragdollLinks];
-    snwRagdoll_Links(true, links);
     BeginWorld(w, 0.7, (snwVec3){0, 0, 1}, 0);
-    snwSoftBodyDef def = {.linkCount = snw_ragdollLinks, .links = links};
-    if (snwSoftBody_Create(w->context, &def, &w->bodies[0], &message) != snw_ok)
-        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
-    w->bodyCount = 1;
-    for (int i = 0; i < snw_ragdollLinks; ++i)
-    {
-        snwVec3 centre = snwVec3_Scale(links[i].mass.moment, 1 / links[i].mass.mass);
-        for (int end = -1; end <= 1; end += 2)
-            w->probes[w->probeCount++] = (snwSoftProbe){
-                .link = i, .at = snwVec3_Scale(centre, 1 + 0.8 * end), .radius = 0.05};
-    }
+    Expect(snwSoftStage_AddFigure(w, &message), &message);
     w->bodies[0].poses[0].shift.y = height;
     EndWorld(w);
     snwSoftBody_Look(&w->bodies[0]);
@@ -446,7 +310,7 @@ TEST(softworld, aFigureFallsDownAndLiesStill)
     }
     double mass;
     snwSoftBody_Centre(body, &mass);
-    CHECK_NEAR(ForceAlong(&w, (snwVec3){0, 1, 0}), mass * 9.81, 0.01 * mass * 9.81);
+    CHECK_NEAR(snwSoftStage_ForceAlong(&w, (snwVec3){0, 1, 0}), mass * 9.81, 0.01 * mass * 9.81);
     CHECK(snwSoftBody_KineticEnergy(body) < 1e-3);
     CHECK(w.world.failures <= 2); // of 2500
     FreeWorld(&w);
@@ -554,7 +418,7 @@ TEST(softworld, aBoxThatLiesMayBeMadeHardAndSoft)
         Run(&w, 100);
         CHECK_INT(body->skins->activeCount > 0, round % 2);
         CHECK_NEAR(body->poses[0].shift.y, height, 2e-5); // frozen as it was bent
-        CHECK_NEAR(ForceAlong(&w, (snwVec3){0, 1, 0}), 4 * 9.81, 0.01 * 4 * 9.81);
+        CHECK_NEAR(snwSoftStage_ForceAlong(&w, (snwVec3){0, 1, 0}), 4 * 9.81, 0.01 * 4 * 9.81);
     }
     FreeWorld(&w);
 }

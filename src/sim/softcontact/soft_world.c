@@ -1,5 +1,7 @@
 #include "sim/softcontact/soft_world.h"
 
+#include "base/clock.h"
+
 #include <string.h>
 
 static const double s_settle = 0.05;     // s, of the motion that still counts as rest
@@ -559,6 +561,8 @@ static void SolveIsland(snwSoftWorld* world, const snwSoftSettings* settings, in
         .tolerance = settings->tolerance,
         .lambda = lambda,
         .scratch = world->scratch};
+    if (world->watch != NULL)
+        world->watch(world->watcher, &def);
     snwCoulombReport report = snwCoulomb_Solve(&def);
     world->report.newtons += report.newtons, world->report.sweeps += report.sweeps;
     world->report.residual = fmax(world->report.residual, report.residual);
@@ -669,7 +673,9 @@ snwResult snwSoftWorld_Step(
         return result;
     if (settings->penalty)
         Penalize(world, settings);
+    double began = snwClock_Seconds();
     Solve(world, settings);
+    world->problemTime += snwClock_Seconds() - began;
     Apply(world, settings);
     for (int b = 0; b < world->def.bodyCount; ++b)
         snwSoftBody_End(&world->def.bodies[b]);
