@@ -9,7 +9,8 @@ static double Uniform(uint64_t* seed)
     return 2 * snwTest_Random(seed) - 1;
 }
 
-static void CheckLu(int n, int stride, uint64_t seed)
+// band: entries farther from the diagonal are 0.
+static void CheckLu(int n, int stride, int band, uint64_t seed)
 {
     double *a = calloc((size_t)(n * stride) + 1, sizeof *a), *x = calloc((size_t)n + 1, sizeof *x);
     double* b = calloc((size_t)n + 1, sizeof *b);
@@ -17,7 +18,9 @@ static void CheckLu(int n, int stride, uint64_t seed)
     for (int i = 0; i < n * stride; ++i)
         a[i] = Uniform(&seed);
     for (int i = 0; i < n; ++i)
-        a[i * stride + i] = 0; // nothing without pivots
+        for (int j = 0; j < n; ++j)
+            if (i == j || abs(i - j) > band) // nothing without pivots
+                a[i * stride + j] = 0;
     for (int i = 0; i < n; ++i)
         x[i] = Uniform(&seed);
     for (int i = 0; i < n; ++i)
@@ -38,7 +41,10 @@ TEST(lu, solvesWhatNeedsPivots)
 {
     static const int sizes[] = {0, 1, 2, 3, 7, 8, 9, 16, 17, 31, 64, 100};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i)
-        CheckLu(sizes[i], sizes[i] + (int)(i % 3), 41 + i);
+    {
+        CheckLu(sizes[i], sizes[i] + (int)(i % 3), sizes[i], 41 + i);
+        CheckLu(sizes[i], sizes[i], 6, 41 + i);
+    }
 }
 
 TEST(lu, singularAndBrokenMatricesAreRefused)

@@ -316,6 +316,43 @@ TEST(softworld, aFigureFallsDownAndLiesStill)
     FreeWorld(&w);
 }
 
+// Figures thrown on a heap of hard balls: many contacts, limits at their stops, more rows than freedoms.
+TEST_HEAVY(softworld, figuresOnHardBallsLeaveNothingUnsolved)
+{
+    static World w;
+    snwMessage message;
+    long problems = 0, failures = 0;
+    double worst = 0;
+    uint64_t seed = 13;
+    for (int run = 0; run < 10; ++run)
+    {
+        BeginWorld(&w, 0.7, (snwVec3){0, 0, 1}, 0);
+        for (int i = 0; i < 26; ++i)
+        {
+            snwVec3 size = {0.15 + 0.1 * snwTest_Random(&seed), 0, 0};
+            snwVec3 at = {2 * snwTest_Random(&seed) - 1, 0.05 * snwTest_Random(&seed), 2 * snwTest_Random(&seed) - 1};
+            snwSoftStage_AddSolid(&w, -1, snw_colliderSphere, size, 0.7, (snwTransform){at, snwQuat_Identity()});
+        }
+        Expect(snwSoftStage_AddFigure(&w, &message), &message);
+        EndWorld(&w);
+        snwSoftBody* body = &w.bodies[0];
+        body->poses[0].shift.y = 0.5;
+        for (int k = 0; k < 6; ++k)
+            body->u[k] = (k < 3 ? 1 : 3) * (2 * snwTest_Random(&seed) - 1);
+        snwSoftBody_Look(body);
+        for (int i = 0; i < 500; ++i)
+        {
+            Run(&w, 1);
+            worst = fmax(worst, w.world.report.residual);
+        }
+        problems += w.world.problems, failures += w.world.failures;
+        FreeWorld(&w);
+    }
+    CHECK(problems > 4000);
+    CHECK_INT(failures, 0);
+    CHECK(worst <= 1e-9);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // State
 

@@ -12,15 +12,16 @@
 
 static const double s_slope = 1e-4;      // of a decrease that the line search accepts
 static const double s_yield = 1e-11;     // of a row's diagonal, for Newton's matrix alone
-static const double s_firstYield = 1e-1; // and snw_yields times a tenth of it
-static const double s_silent = 1e-300;   // lambda below it is none
+static const double s_firstYield = 1e-1; // a tenth of it next, or, where Newton is lost, ten times as much
+static const double s_mostYield = 30;
+static const double s_silent = 1e-300; // lambda below it is none
 
 enum
 {
     snw_firstSweeps = 5, // from a cold start, before Newton's first try
     snw_moreSweeps = 25, // between its tries
     snw_tryNewtons = 25, // of one try
-    snw_yields = 7,
+    snw_yields = 15,
     snw_halvings = 2,
     snw_angleSteps = 60 // of the root of a sliding block, at most
 };
@@ -45,7 +46,7 @@ typedef struct Work
 
 snwCoulombDef snwCoulomb_DefaultDef(void)
 {
-    return (snwCoulombDef){.start = snw_coulombWarm, .newtons = 100, .sweeps = 200, .tolerance = 1e-9};
+    return (snwCoulombDef){.start = snw_coulombWarm, .newtons = 800, .sweeps = 200, .tolerance = 1e-9};
 }
 
 size_t snwCoulomb_ScratchCount(int rows)
@@ -402,18 +403,21 @@ static bool Newton(Work* k, int most)
 }
 
 // Where Newton's steps are lost, or the matrix is singular, the problem that yields to x besides has a better one; its
-// solution is closer to ours than x was. So on with less and less of it.
+// solution is closer to ours than x was. So on with less and less of it, and with more where that is lost, too.
 static void NewtonThatYields(Work* k)
 {
     double yield = s_firstYield;
-    for (int time = 0; time < snw_yields; ++time, yield *= 0.1)
+    for (int time = 0; time < snw_yields && yield <= s_mostYield && k->report.newtons < k->def->newtons; ++time)
     {
         k->yield = yield;
         memcpy(k->centre, k->x, (size_t)k->n * sizeof *k->x);
         bool found = Newton(k, snw_tryNewtons);
         k->yield = 0;
-        if (!found || Remember(k, k->x) <= k->def->tolerance)
+        if (!found)
+            memcpy(k->x, k->centre, (size_t)k->n * sizeof *k->x);
+        else if (Remember(k, k->x) <= k->def->tolerance)
             return;
+        yield *= found ? 0.1 : 10;
     }
 }
 
@@ -730,26 +734,37 @@ static bool IsSilent(const double* x, int n)
     return true;
 }
 
+// So many sweeps, as far as there are any left, and Newton. True: what comes of it is good enough.
+static bool Try(Work* k, int sweeps)
+{
+    int left = k->def->sweeps - k->report.sweeps;
+    if (sweeps > 0 && left > 0)
+        SweepFor(k, sweeps < left ? sweeps : left);
+    if (k->bestResidual <= k->def->tolerance)
+        return true;
+    Newton(k, snw_tryNewtons);
+    return Remember(k, k->x) <= k->def->tolerance;
+}
+
 snwCoulombReport snwCoulomb_Solve(const snwCoulombDef* def)
 {
     Work k = Prepare(def);
     PutStart(&k);
     memset(k.best, 0, (size_t)k.n * sizeof *k.best);
     bool cold = def->start != snw_coulombWarm || IsSilent(k.x, k.n);
-    if (cold && def->sweeps > 0)
-        SweepFor(&k, def->sweeps < snw_firstSweeps ? def->sweeps : snw_firstSweeps);
-
-    for (bool first = true; k.bestResidual > def->tolerance; first = false)
+    bool done = Try(&k, cold ? snw_firstSweeps : 0);
+    if (!done && def->newtons > 0) // round in circles: from elsewhere it often finds the way at once
     {
-        if (!first)
-            NewtonThatYields(&k);
-        Newton(&k, snw_tryNewtons);
-        int sweeps = def->sweeps - k.report.sweeps;
-        if (Remember(&k, k.x) <= def->tolerance || sweeps <= 0)
-            break;
-        memcpy(k.x, k.best, (size_t)k.n * sizeof *k.x);
-        SweepFor(&k, sweeps < snw_moreSweeps ? sweeps : snw_moreSweeps);
+        memset(k.x, 0, (size_t)k.n * sizeof *k.x);
+        done = Try(&k, snw_firstSweeps);
     }
+    while (!done && k.report.sweeps < def->sweeps)
+    {
+        memcpy(k.x, k.best, (size_t)k.n * sizeof *k.x);
+        NewtonThatYields(&k);
+        done = Try(&k, snw_moreSweeps);
+    }
+
     k.report.solved = k.bestResidual <= def->tolerance;
     for (int i = 0; i < k.n; ++i)
         def->lambda[i] = k.scale[i] * k.best[i];

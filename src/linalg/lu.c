@@ -57,6 +57,25 @@ static void SubtractRows(const double* l, const double* rows, size_t stride, int
                     ((l[4] * u4[j] + l[5] * u5[j]) + (l[6] * u6[j] + l[7] * u7[j]));
 }
 
+// One behind the last column, from `from` on, in which any of the rows has something.
+static int LastColumn(const double* rows, size_t stride, int count, int from, int n)
+{
+    int last = from;
+    for (int r = 0; r < count; ++r)
+        for (int j = n; j > last; --j)
+            if (rows[(size_t)r * stride + (size_t)j - 1] != 0)
+                last = j;
+    return last;
+}
+
+static bool IsZero(const double l[snw_luPanel])
+{
+    for (int k = 0; k < snw_luPanel; ++k)
+        if (l[k] != 0)
+            return false;
+    return true;
+}
+
 bool snwLu_Factor(int n, double* a, int stride, int* pivots)
 {
     size_t step = (size_t)stride;
@@ -80,8 +99,12 @@ bool snwLu_Factor(int n, double* a, int stride, int* pivots)
                 for (int j = end; j < n; ++j)
                     a[(size_t)i * step + (size_t)j] -= l * a[(size_t)k * step + (size_t)j];
             }
-        for (int i = end; i < n; ++i) // only behind whole panels
-            SubtractRows(a + (size_t)i * step + (size_t)first, top, step, end, n, a + (size_t)i * step);
+        // Only behind whole panels. Contacts of bodies in a row have much that is zero: rows that the panel does not
+        // reach, and columns behind its last.
+        int last = LastColumn(top, step, end - first, end, n);
+        for (int i = end; i < n; ++i)
+            if (!IsZero(a + (size_t)i * step + (size_t)first))
+                SubtractRows(a + (size_t)i * step + (size_t)first, top, step, end, last, a + (size_t)i * step);
     }
     return true;
 }
