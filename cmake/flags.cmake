@@ -25,7 +25,20 @@ if(SNW_CCACHE)
         ${SNW_CCACHE})
 endif()
 
+# What makes a fault in our code hard to exploit, on everything that is installed, helpers in C++ too: canaries, checked
+# copies, landing pads for indirect jumps, tables of the linker that nobody can write to. Costs about 1 % of a step.
+add_library(snw-hardening INTERFACE)
+if(NOT SNW_SANITIZE)
+    target_compile_options(snw-hardening INTERFACE -fstack-protector-strong -fstack-clash-protection
+        $<$<CONFIG:Release>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+        target_compile_options(snw-hardening INTERFACE -fcf-protection=full)
+    endif()
+endif()
+target_link_options(snw-hardening INTERFACE -Wl,-z,relro,-z,now)
+
 add_library(snw-flags INTERFACE)
+target_link_libraries(snw-flags INTERFACE snw-hardening)
 target_compile_options(snw-flags INTERFACE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
     -Wundef -Wpointer-arith -Wwrite-strings -Werror $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> -ffp-contract=off
     -fno-math-errno)
@@ -66,6 +79,7 @@ function(snw_library name sources)
     add_library(${name}-static STATIC $<TARGET_OBJECTS:${name}-objects>)
     set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
     set_target_properties(${name}-static PROPERTIES OUTPUT_NAME ${name})
+    target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:snw-hardening>)
     foreach(target ${name} ${name}-static)
         target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -98,3 +98,41 @@ TEST_HEAVY(install, engineKeepsToItself)
     CHECK_CONTAINS(process.text, "mutable: \n");
     snwProcess_Free(&process);
 }
+
+// Every program and shared library that is installed: position-independent, tables of the linker bound at the start and
+// then read-only, canaries, checked copies, landing pads, no path of the build inside. Words: what is missing, per
+// file.
+TEST_HEAVY(install, everythingIsHardened)
+{
+    char script[4096];
+    snwProcess process;
+    snprintf(script, sizeof script,
+        "cd '%s'; cmake --install '" SNW_BINARY_DIR "' --prefix hard >/dev/null\n"
+        "find hard -type f \\( -path '*/bin/*' -o -name '*.so*' \\) > files.txt\n"
+        "echo \"files: $(wc -l < files.txt)\"\n"
+        "while read -r f; do\n"
+        "  readelf -hdlsW --dyn-syms \"$f\" > facts.txt; w=\n"
+        "  grep -q 'Type: *DYN' facts.txt || w=\"$w position\"\n"
+        "  grep -q GNU_RELRO facts.txt || w=\"$w relro\"\n"
+        "  grep -qE 'FLAGS.*(BIND_NOW|NOW)' facts.txt || w=\"$w now\"\n"
+        "  grep -q 'GNU_STACK.* RWE ' facts.txt && w=\"$w stack\"\n"
+        "  grep -q __stack_chk_fail facts.txt || w=\"$w canary\"\n"
+        "  grep -qE 'RPATH|RUNPATH' facts.txt && w=\"$w runpath\"\n"
+        "  case $f in *draco|*tetgen|*import) ;; *) grep -qE '__[a-z]+_chk(@|$)' facts.txt || w=\"$w fortify\" ;; "
+        "esac\n"
+        "  [ \"$(uname -m)\" != x86_64 ] || objdump -d --no-show-raw-insn \"$f\" | grep -qm1 endbr64 || w=\"$w "
+        "landing\"\n"
+        "  [ -z \"$w\" ] || echo \"misses: $f:$w\"\n"
+        "done < files.txt; echo end\n",
+        snwTest_TempDir());
+    if (!RunShell(script, &process))
+        return;
+    int files = 0;
+    CHECK_INT(sscanf(process.text, "files: %d", &files), 1);
+    CHECK(files >= 3); // the program and two libraries; helpers where their libraries are
+    const char* rest = strchr(process.text, '\n');
+    REQUIRE(rest != NULL);
+    if (strcmp(rest, "\nend\n") != 0)
+        snwTest_Fail(__FILE__, __LINE__, "%s", rest);
+    snwProcess_Free(&process);
+}

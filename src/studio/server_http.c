@@ -184,11 +184,10 @@ static const char* Objection(struct lws* link)
     if (size <= 0 || !snwGate_HasHost(gate, text, (size_t)size))
         return "This is not the address that sinew studio printed. Open that one, or allow this name with "
                "--allow-host.\n";
-    char first[1];
-    bool none = lws_hdr_total_length(link, WSI_TOKEN_ORIGIN) == 0 &&
-                lws_hdr_copy_fragment(link, first, sizeof first, WSI_TOKEN_ORIGIN, 0) <
-                    0; // an empty one has a fragment
-    if (none)
+    char first[1]; // an empty one has a fragment of no length
+    bool said = lws_hdr_total_length(link, WSI_TOKEN_ORIGIN) > 0 ||
+                lws_hdr_copy_fragment(link, first, sizeof first, WSI_TOKEN_ORIGIN, 0) >= 0;
+    if (!said)
         return NULL;
     size = lws_hdr_copy(link, text, sizeof text, WSI_TOKEN_ORIGIN);
     return size > 0 && snwGate_HasOrigin(gate, text, (size_t)size) ? NULL : "Another page may not ask for this.\n";
