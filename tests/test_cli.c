@@ -622,11 +622,37 @@ TEST(cli, demosAreListed)
     CHECK(strstr(table.text, "not sound") == NULL);
     CHECK_CONTAINS(table.text, "a bar is wrung at both ends");
     snwProcess other = RUN("demo", "drpo");
-    CHECK_INT(other.code, 2);
-    CHECK_CONTAINS(other.errors, "try: drop");
+    CHECK_INT(other.code, 3);
+    CHECK_CONTAINS(other.errors, "'drop'");
     snwProcess_Free(&names);
     snwProcess_Free(&table);
     snwProcess_Free(&other);
+}
+
+// A scene or a character, by its name or its file, wherever a scene is wanted; what none is gets the nearest word.
+TEST(cli, verbsTakeNames)
+{
+    static const char* const words[] = {
+        "drop", "block", SNW_SOURCE_DIR "/scenes/drop.json", SNW_SOURCE_DIR "/characters/block.json"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
+    {
+        snwProcess runs[] = {RUN("sim", words[i], "--frames", "1", "--json"), RUN("check", words[i]),
+            RUN("info", words[i]), RUN("compare", words[i], "--seeds", "1,2", "--frames", "1")};
+        for (size_t k = 0; k < sizeof runs / sizeof runs[0]; ++k)
+        {
+            if (runs[k].code != 0)
+                snwTest_Fail(__FILE__, __LINE__, "%s, verb %zu: %s", words[i], k, runs[k].errors);
+            snwProcess_Free(&runs[k]);
+        }
+    }
+    static const char* const verbs[] = {"sim", "check", "info", "compare", "demo"};
+    for (size_t k = 0; k < sizeof verbs / sizeof verbs[0]; ++k)
+    {
+        snwProcess process = k == 3 ? RUN("compare", "drpo", "--seeds", "1,2") : RUN(verbs[k], "drpo");
+        CHECK_INT(process.code, 3);
+        CHECK_CONTAINS(process.errors, "'drop'");
+        snwProcess_Free(&process);
+    }
 }
 
 TEST(cli, demoMakesAFilm)

@@ -1,5 +1,6 @@
 // Variants of one scene side by side, through the program.
 
+#include "app/compare.h"
 #include "process.h"
 #include "test.h"
 
@@ -93,6 +94,68 @@ TEST(compare, tableHasARowPerVariant)
     CHECK_CONTAINS(same.errors, "same motion, for nothing is random here");
     snwProcess_Free(&process);
     snwProcess_Free(&same);
+}
+
+// What would change nothing is refused, with the method that it is for: at once, and without a file.
+TEST(compare, settingsOfAnotherMethodAreRefused)
+{
+    snwProcess refused[] = {RUN("sim", Scene(), "--set", "apd.iterations=3"),
+        RUN("sim", Scene(), "--sweep", "apd.iterations=3,4"), RUN("demo", Scene(), "--no-film", "-m", "apd"),
+        RUN("compare", Scene(), "--set", "apd.iterations=3,4"),
+        RUN("compare", Scene(), "--set", "apd.iterations=3", "--seeds", "1,2")};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i)
+    {
+        CHECK_INT(refused[i].code, 2);
+        if (i != 2) // demo has no such option
+            CHECK_CONTAINS(refused[i].errors, "apd.iterations does nothing here: the method that runs is pbd");
+        CHECK(refused[i].text[0] == 0);
+        snwProcess_Free(&refused[i]);
+    }
+    // With several methods it is for those that have it.
+    snwProcess taken[] = {RUN("compare", Scene(), "--methods", "pbd,pbcd", "--set", "pbcd.iterations=3"),
+        RUN("sim", Scene(), "--method", "pbcd", "--set", "pbcd.iterations=3")};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; ++i)
+    {
+        CHECK_INT(taken[i].code, 0);
+        snwProcess_Free(&taken[i]);
+    }
+}
+
+// A number is not to be trusted alone.
+TEST(compare, cautionsAreTold)
+{
+    snwCompareDef def = snwDefaultCompareDef();
+    snwComparison comparison = {.count = 3};
+    char text[160];
+    snprintf(def.variants[0].name, sizeof def.variants[0].name, "first");
+    for (int i = 0; i < 3; ++i)
+    {
+        comparison.runs[i].report.hash = (uint64_t)i;
+        comparison.runs[i].report.firstInverted = -1;
+        comparison.runs[i].report.minVolumeRatio = 0.9;
+        snwComparison_Caution(&def, &comparison, i, text);
+        CHECK_INT((int)strlen(text), 0);
+    }
+    comparison.runs[2].report.hash = 0;
+    snwComparison_Caution(&def, &comparison, 2, text);
+    CHECK_CONTAINS(text, "the same motion as first");
+    comparison.runs[0].bonesMove = true;
+    snwComparison_Caution(&def, &comparison, 0, text);
+    CHECK_INT((int)strlen(text), 0);
+    snwComparison_Caution(&def, &comparison, 1, text);
+    CHECK_CONTAINS(text, "bones stay");
+    comparison.runs[1].report.firstInverted = 7;
+    comparison.runs[1].report.minVolumeRatio = -0.39;
+    snwComparison_Caution(&def, &comparison, 1, text);
+    CHECK_CONTAINS(text, "inside out from frame 7");
+
+    // And a run tells whether its bones move.
+    snwProcess process = RUN("compare", "blub", "--methods", "pbd,apd", "--frames", "4", "--json");
+    json_t* report = json_loads(process.text, 0, NULL);
+    CHECK_CONTAINS(Word(Variant(report, 0), "caution"), "bones stay");
+    CHECK(strstr(Word(Variant(report, 1), "caution"), "bones stay") == NULL);
+    json_decref(report);
+    snwProcess_Free(&process);
 }
 
 TEST(compare, writesTablePlotsAndLogsOnce)

@@ -150,6 +150,8 @@ const char* snwScenesFolder(char* buffer, size_t capacity)
 snwExit snwReportInput(const snwMessage* message)
 {
     snwExit result = snwReportMessage(message);
+    if (message->result == snw_errorArgument) // readers blame their file with another one
+        return snw_exitUsage;
     return message->result == snw_errorIo || message->result == snw_errorUnsupported ? snw_exitInput : result;
 }
 

@@ -1,6 +1,8 @@
 #include "app/compare.h"
 #include "app/console.h"
+#include "app/scenes.h"
 #include "app/settings.h"
+#include "base/hash.h"
 #include "base/result.h"
 #include "scene/file.h"
 #include "view/tiles.h"
@@ -93,6 +95,19 @@ typedef struct Stage
     snwProgress progress;
 } Stage;
 
+// What is for all variants need only act where they have one method.
+static snwResult CheckSettings(
+    const snwCompareDef* def, const snwVariant* variant, const char* method, snwMessage* message)
+{
+    bool methods = false;
+    for (int i = 0; i < def->variantCount; ++i)
+        methods = methods || def->variants[i].method != NULL;
+    snwResult result = snwSettings_Check(&variant->setting, variant->hasSetting, method, message);
+    if (result >= 0 && !methods)
+        result = snwSettings_Check(def->options.settings, def->options.settingCount, method, message);
+    return result;
+}
+
 static snwResult OpenScene(
     snwContext* context, const snwCompareDef* def, const snwVariant* variant, snwSceneFile* file, snwMessage* message)
 {
@@ -108,15 +123,39 @@ static snwResult OpenScene(
     options.method = variant->method != NULL ? variant->method : options.method;
     options.hasSeed = options.hasSeed || variant->hasSeed;
     options.seed = variant->hasSeed ? variant->seed : options.seed;
-    snwResult result = snwSceneFile_Open(context, def->path, &options, file, message);
+    snwResult result = snwOpenScene(context, def->path, &options, file, message);
     if (result >= 0 && def->frames > 0) // a matter of the rate, which only the opened scene knows
     {
         options.duration = def->frames / snwScene_GetDef(file->scene)->rate;
         snwSceneFile_Close(file);
-        result = snwSceneFile_Open(context, def->path, &options, file, message);
+        result = snwOpenScene(context, def->path, &options, file, message);
+    }
+    if (result >= 0)
+    {
+        snwResult words = CheckSettings(def, variant, snwScene_GetDef(file->scene)->method, message);
+        result = words < 0 ? words : result;
     }
     free(settings);
     return result;
+}
+
+static uint64_t HashBones(const snwSim* sim, int bodyCount)
+{
+    snwTransforms bones;
+    uint64_t hash = 0;
+    for (int b = 0; b < bodyCount; ++b)
+        for (int i = 0; snwSim_GetBones(sim, b, &bones) >= 0 && i < bones.count; ++i)
+            hash = snwHash((const char*)bones.data + (size_t)i * (size_t)bones.stride, sizeof *bones.data, hash);
+    return hash;
+}
+
+// A skeleton that stays where it is cannot sag, whatever its flesh does: not to be compared with one that moves.
+static void WatchBones(snwVariantRun* run, const snwRunFrame* frame)
+{
+    uint64_t hash = HashBones(frame->sim, run->bodyCount);
+    if (frame->frame == 0)
+        run->bonesAtFirst = hash;
+    run->bonesMove = run->bonesMove || hash != run->bonesAtFirst;
 }
 
 static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* message)
@@ -126,6 +165,7 @@ static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* messa
     if (frame->frame == 0)
         stage->progress = snwProgress_Begin(stage->label, frame->frameCount);
     snwProgress_Update(&stage->progress, frame->frame);
+    WatchBones(run, frame);
     bool kept = snwArray_Push(stage->context, &run->times, frame->measures->time) &&
                 snwArray_Push(stage->context, &run->energies, frame->measures->energy) &&
                 snwArray_Push(stage->context, &run->heights, frame->measures->centre.y) &&
@@ -199,6 +239,7 @@ static snwResult RunVariant(snwComparison* comparison, const snwCompareDef* def,
     snprintf(comparison->scene, sizeof comparison->scene, "%s", scene->name);
     snprintf(run->method, sizeof run->method, "%s", scene->method);
     run->seed = scene->seed;
+    run->bodyCount = scene->bodyCount;
     result = OpenFilm(comparison->context, def, &file, run, message);
     if (result >= 0)
         result = RunScene(&stage, def, variant, &file, message);
@@ -416,10 +457,45 @@ static void SetNumber(snwTextTable* table, int column, double value)
     snwTextTable_Set(table, column, "%s", number);
 }
 
+// The worst first: a table has room for one.
+void snwComparison_Caution(const snwCompareDef* def, const snwComparison* comparison, int index, char text[160])
+{
+    const snwVariantRun* run = &comparison->runs[index];
+    const snwRunReport* report = &run->report;
+    bool others = false;
+    int same = -1;
+    for (int i = 0; i < comparison->count; ++i)
+    {
+        others = others || comparison->runs[i].bonesMove;
+        if (i < index && same < 0 && comparison->runs[i].report.hash == report->hash)
+            same = i;
+    }
+
+    text[0] = 0;
+    if (run->result < 0)
+        snprintf(text, 160, "%s", run->reason);
+    else if (report->firstInverted >= 0)
+        snprintf(text, 160, "flesh is inside out from frame %d on (least element %.2g)", report->firstInverted,
+            report->minVolumeRatio);
+    else if (report->doubtful && report->warningCount > 0)
+        snprintf(text, 160, "%s", report->warnings[0].text);
+    else if (others && !run->bonesMove)
+        snprintf(text, 160, "its bones stay where they are: they cannot sag here");
+    else if (same >= 0)
+        snprintf(text, 160, "the same motion as %s", def->variants[same].name);
+    else if (report->warningCount > 0)
+        snprintf(text, 160, "%s", report->warnings[0].text);
+}
+
+static const char* Outcome(const snwVariantRun* run)
+{
+    return snwResult_Name(run->result == snw_ok && run->report.doubtful ? snw_warning : run->result);
+}
+
 snwTextTable snwComparison_ToTable(const snwCompareDef* def, const snwComparison* comparison)
 {
     static const char* const heads[] = {"<variant", "frames", "step ms", "drift", "stretch", "least element",
-        "centre x", "centre y", "centre z", "hash", "<result"};
+        "centre x", "centre y", "centre z", "hash", "<result", "<caution"};
     snwTextTable table = snwTextTable_Start(heads, (int)(sizeof heads / sizeof *heads));
     for (int i = 0; i < comparison->count; ++i)
     {
@@ -433,17 +509,27 @@ snwTextTable snwComparison_ToTable(const snwCompareDef* def, const snwComparison
         for (int k = 0; k < 7; ++k)
             SetNumber(&table, 2 + k, numbers[k]);
         snwTextTable_Set(&table, 9, "%016" PRIx64, report->hash);
-        snwTextTable_Set(&table, 10, "%s", snwResult_Name(run->result));
+        snwTextTable_Set(&table, 10, "%s", Outcome(run));
+        char caution[160];
+        snwComparison_Caution(def, comparison, i, caution);
+        snwTextTable_Set(&table, 11, "%s", caution);
     }
     return table;
 }
 
-static json_t* RunToJson(const snwVariant* variant, const snwVariantRun* run)
+static json_t* RunToJson(const snwCompareDef* def, const snwComparison* comparison, int index)
 {
+    const snwVariant* variant = &def->variants[index];
+    const snwVariantRun* run = &comparison->runs[index];
     const snwRunReport* report = &run->report;
     snwVec3 centre = report->last.centre;
     json_t* json = json_pack("{s:s, s:s, s:I, s:s, s:s, s:i}", "name", variant->name, "method", run->method, "seed",
-        (json_int_t)run->seed, "result", snwResult_Name(run->result), "reason", run->reason, "frames", report->frames);
+        (json_int_t)run->seed, "result", Outcome(run), "reason", run->reason, "frames", report->frames);
+    char caution[160];
+    snwComparison_Caution(def, comparison, index, caution);
+    json_object_set_new(json, "caution", json_string(caution));
+    json_object_set_new(
+        json, "first_inverted_frame", report->firstInverted >= 0 ? json_integer(report->firstInverted) : json_null());
     const snwParamInfo* param = variant->hasSetting ? snwFindAnyParam(variant->setting.name) : NULL;
     if (param != NULL)
         json_object_set_new(json, "settings",
@@ -464,7 +550,7 @@ json_t* snwComparison_ToJson(const snwCompareDef* def, const snwComparison* comp
 {
     json_t* rows = json_array();
     for (int i = 0; i < comparison->count; ++i)
-        json_array_append_new(rows, RunToJson(&def->variants[i], &comparison->runs[i]));
+        json_array_append_new(rows, RunToJson(def, comparison, i));
     return json_pack("{s:i, s:s, s:s, s:b, s:o}", "schema", 1, "scene", comparison->scene, "file", def->path,
         "complete", comparison->count == def->variantCount, "variants", rows);
 }

@@ -47,6 +47,9 @@ typedef struct snwVariantRun
     snwRunReport report;
     snwColumn times, energies, heights, stepMs; // per frame
     struct snwFilm* film;                       // NULL: none
+    int bodyCount;
+    uint64_t bonesAtFirst;
+    bool bonesMove; // of any body, in any frame
 } snwVariantRun;
 
 typedef struct snwComparison
@@ -65,6 +68,9 @@ snwCompareDef snwDefaultCompareDef(void);
 // Also after an interruption and after divergences the comparison holds what there is, and the files are written.
 snwResult snwCompare(snwContext* context, const snwCompareDef* def, snwComparison* comparison, snwMessage* message);
 void snwComparison_Free(snwComparison* comparison);
+
+// What a person should know before trusting a variant's numbers; "" if nothing.
+void snwComparison_Caution(const snwCompareDef* def, const snwComparison* comparison, int index, char text[160]);
 
 // How much the energy changed from the first frame to the last, over the largest there was.
 double snwVariantRun_Drift(const snwVariantRun* run);

@@ -1,5 +1,6 @@
 #include "app/perform.h"
 #include "app/console.h"
+#include "app/scenes.h"
 #include "app/settings.h"
 #include "base/result.h"
 #include "math/cpu.h"
@@ -190,12 +191,18 @@ static snwResult OpenScene(Stage* stage, snwMessage* message)
 {
     const snwPerformDef* def = stage->def;
     snwSceneOptions options = def->options;
-    snwResult result = snwSceneFile_Open(stage->context, def->path, &options, &stage->file, message);
+    snwResult result = snwOpenScene(stage->context, def->path, &options, &stage->file, message);
+    if (result >= 0)
+    {
+        const char* method = snwScene_GetDef(stage->file.scene)->method;
+        snwResult words = snwSettings_Check(options.settings, options.settingCount, method, message);
+        result = words < 0 ? words : result;
+    }
     if (result < 0 || def->frames <= 0)
         return result;
     options.duration = def->frames / snwScene_GetDef(stage->file.scene)->rate;
     snwSceneFile_Close(&stage->file);
-    return snwSceneFile_Open(stage->context, def->path, &options, &stage->file, message);
+    return snwOpenScene(stage->context, def->path, &options, &stage->file, message);
 }
 
 static snwResult OpenFilm(Stage* stage, snwMessage* message)

@@ -2,6 +2,7 @@
 #include "app/common.h"
 #include "app/console.h"
 #include "app/nearest.h"
+#include "base/result.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,6 +24,33 @@ static void UnknownParam(const char* name)
         for (int i = 0; i < snwMethod_GetInfo(method).paramCount; ++i)
             snwNearest_Try(&nearest, snwMethod_GetParam(method, i)->name);
     snwUsage(nearest.best != NULL ? nearest.best : "sinew info --params", "there is no parameter '%s'", name);
+}
+
+static bool Acts(const char* name, int method)
+{
+    for (int i = 0; i < snwMethod_GetInfo(method).paramCount; ++i)
+        if (strcmp(snwMethod_GetParam(method, i)->name, name) == 0)
+            return true;
+    return false;
+}
+
+snwResult snwSettings_Check(const snwSetting* settings, int count, const char* method, snwMessage* message)
+{
+    char remedy[160];
+    int index = snwMethod_Find(method);
+    for (int i = 0; i < count && index >= 0; ++i)
+    {
+        if (Acts(settings[i].name, index))
+            continue;
+        int other = 0;
+        while (other < snwMethodCount() && !Acts(settings[i].name, other))
+            ++other;
+        snprintf(remedy, sizeof remedy, "sinew info --params %s lists what does; or run %s", method,
+            other < snwMethodCount() ? snwMethod_GetInfo(other).name : "another method");
+        return snwFail(message, snw_errorArgument, remedy, "%s does nothing here: the method that runs is %s",
+            settings[i].name, method);
+    }
+    return snw_ok;
 }
 
 bool snwParam_ParseValue(const snwParamInfo* param, const char* text, double* value)

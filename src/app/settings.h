@@ -15,6 +15,9 @@ void snwParam_FormatValue(const snwParamInfo* param, double value, char* buffer,
 json_t* snwParam_ToJson(const snwParamInfo* param, double value);
 void snwParam_FormatRange(const snwParamInfo* param, char* buffer, size_t capacity);
 
+// An error if a method has no parameter of one of these names: it would change nothing, untold.
+snwResult snwSettings_Check(const snwSetting* settings, int count, const char* method, snwMessage* message);
+
 // "name=value". The name in the setting is the table's own and lives for ever. Mistakes are reported.
 snwExit snwSetting_Parse(const char* text, snwSetting* setting);
 

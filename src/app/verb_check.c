@@ -1,11 +1,13 @@
 #include "app/asset_report.h"
 #include "app/common.h"
 #include "app/console.h"
+#include "app/scenes.h"
 #include "app/verbs.h"
 #include "bake/output.h"
 #include "bake/written_frames.h"
 #include "base/result.h"
 #include "scene/blueprint_file.h"
+#include "scene/builtin.h"
 #include "scene/prepared_file.h"
 
 #include <stdio.h>
@@ -33,7 +35,7 @@ static snwResult CheckScene(snwContext* context, const char* path, char* what, s
 {
     snwSceneFile file = {0};
     snwSceneOptions options = snwDefaultSceneOptions();
-    snwResult result = snwSceneFile_Open(context, path, &options, &file, message);
+    snwResult result = snwOpenScene(context, path, &options, &file, message);
     if (result < 0)
         return result;
     const snwSceneDef* scene = snwScene_GetDef(file.scene);
@@ -109,7 +111,7 @@ static snwResult CheckAny(snwContext* context, const char* path, char* what, siz
         return CheckPrepared(context, path, what, capacity, message);
     if (snwAsset_IsOne(context, path) || !snwMayBeJson(path))
         return CheckAsset(context, path, what, capacity, message);
-    if (snwBlueprintFile_IsOne(context, path))
+    if (snwBuiltIn_Find(path) != NULL || snwBlueprintFile_IsOne(context, path))
         return CheckBlueprint(context, path, what, capacity, message);
     return CheckScene(context, path, what, capacity, message);
 }

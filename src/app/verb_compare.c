@@ -253,7 +253,7 @@ static const snwExample s_examples[] = {
 
 const snwVerb snwCompareVerb = {
     .name = "compare",
-    .operands = "SCENE",
+    .operands = "SCENE|CHARACTER",
     .leastOperands = 1,
     .mostOperands = 1,
     .complete = snw_completeFile,
@@ -265,7 +265,8 @@ const snwVerb snwCompareVerb = {
              "With -o DIR the folder gets compare.csv, compare.json, the plots energy, height and step\n"
              "as .svg and .png, film.mp4 and picture.png with all variants under one camera, and a\n"
              "folder per variant with log.jsonl and measures.csv. The drift is the change of energy\n"
-             "from the first frame to the last, over the largest energy there was.\n"
+             "from the first frame to the last, over the largest energy there was; a caution says why a\n"
+             "variant's numbers are not to be trusted alone.\n"
              "Ctrl-C ends after the current frame and keeps what is finished; again ends at once.",
     .options = s_options,
     .examples = s_examples,

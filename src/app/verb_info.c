@@ -2,6 +2,7 @@
 #include "app/common.h"
 #include "app/console.h"
 #include "app/prepared_report.h"
+#include "app/scenes.h"
 #include "app/settings.h"
 #include "app/table.h"
 #include "app/verbs.h"
@@ -514,7 +515,7 @@ static snwExit PrintFile(snwContext* context, const char* path, bool json)
     snwSceneFile file = {0};
     snwMessage message;
     snwSceneOptions options = snwDefaultSceneOptions();
-    if (snwSceneFile_Open(context, path, &options, &file, &message) < 0)
+    if (snwOpenScene(context, path, &options, &file, &message) < 0)
         return snwReportInput(&message);
     if (json)
         snwPrintJson(SceneToJson(file.scene));

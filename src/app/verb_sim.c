@@ -1,6 +1,7 @@
 #include "app/console.h"
 #include "app/nearest.h"
 #include "app/perform.h"
+#include "app/scenes.h"
 #include "app/settings.h"
 #include "app/table.h"
 #include "app/verbs.h"
@@ -418,7 +419,7 @@ static snwExit ChooseSeeds(Batch* batch)
         return snw_exitOk;
     options.settings = batch->settings;
     options.settingCount = batch->settingCount;
-    if (snwSceneFile_Open(batch->context, batch->def.path, &options, &file, &message) < 0)
+    if (snwOpenScene(batch->context, batch->def.path, &options, &file, &message) < 0)
         return snwReportInput(&message);
     const snwSceneDef* scene = snwScene_GetDef(file.scene);
     if (!batch->seedGiven)
@@ -485,12 +486,13 @@ static const snwExample s_examples[] = {
 
 const snwVerb snwSimVerb = {
     .name = "sim",
-    .operands = "SCENE",
+    .operands = "SCENE|CHARACTER",
     .leastOperands = 1,
     .mostOperands = 1,
     .complete = snw_completeFile,
-    .summary = "simulate a scene file",
-    .about = "Without -o only the numbers are printed. With -o DIR the folder gets log.jsonl (see\n"
+    .summary = "simulate a scene or a character, by its file or its name",
+    .about = "A character stands in a scene that suits it, as in the studio.\n"
+             "Without -o only the numbers are printed. With -o DIR the folder gets log.jsonl (see\n"
              "sinew replay), measures.csv, report.json, film.mp4, picture.png and plots as .svg and\n"
              ".png: energy, timings, residual, centre (of mass) and, with contacts, pressure (its centre).\n"
              "\n"

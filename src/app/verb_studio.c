@@ -108,7 +108,8 @@ static snwResult CheckSource(snwContext* context, const snwStudioDef* def, snwMe
 {
     char path[snw_maxPath];
     const char* name = def->source;
-    if (name == NULL || snwFileExists(name) || snwBuiltIn_Find(name) != NULL || snwScenes_Find(name, path) ||
+    if (name == NULL || snwFileExists(name) || snwBuiltIn_Find(name) != NULL ||
+        snwScenes_Find(name, path, sizeof path) ||
         (snwJoinPath(path, sizeof path, def->folder, name) && snwFileExists(path)))
         return snw_ok;
     return snwScenes_FailUnknown(context, name, message);

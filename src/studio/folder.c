@@ -17,118 +17,9 @@
 
 enum
 {
-    snw_maxNames = 1000,
     snw_maxName = 200, // bytes of a file's name
     snw_maxTries = 10000,
 };
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Lists
-
-void snwNames_Free(snwContext* context, snwNames* names)
-{
-    for (int i = 0; i < names->count; ++i)
-    {
-        snwFree(context, names->names[i]);
-        snwFree(context, names->notes[i]);
-    }
-    snwFree(context, names->names);
-    snwFree(context, names->notes);
-    snwFree(context, names->sizes);
-    *names = (snwNames){0};
-}
-
-static bool StartNames(snwContext* context, snwNames* names)
-{
-    *names = (snwNames){0};
-    names->names = snwAllocArray(context, snw_maxNames, sizeof *names->names);
-    names->notes = snwAllocArray(context, snw_maxNames, sizeof *names->notes);
-    names->sizes = snwAllocArray(context, snw_maxNames, sizeof *names->sizes);
-    return names->names != NULL && names->notes != NULL && names->sizes != NULL;
-}
-
-// Kept in order.
-static void AddName(snwContext* context, snwNames* names, const char* name, const char* note, double size)
-{
-    if (names->count == snw_maxNames)
-        return;
-    char *own = snwCopyText(context, name), *ownNote = snwCopyText(context, note);
-    if (own == NULL || ownNote == NULL)
-    {
-        snwFree(context, own);
-        snwFree(context, ownNote);
-        return;
-    }
-    int at = names->count++;
-    for (; at > 0 && strcmp(names->names[at - 1], name) > 0; --at)
-    {
-        names->names[at] = names->names[at - 1];
-        names->notes[at] = names->notes[at - 1];
-        names->sizes[at] = names->sizes[at - 1];
-    }
-    names->names[at] = own;
-    names->notes[at] = ownNote;
-    names->sizes[at] = size;
-}
-
-static bool HasEnding(const char* name, const char* ending)
-{
-    size_t length = strlen(name), size = strlen(ending);
-    return length > size && strcasecmp(name + length - size, ending) == 0;
-}
-
-static void AddScene(snwContext* context, const char* folder, const char* file, snwNames* names)
-{
-    char path[snw_stagePath], name[snw_maxName];
-    json_error_t error;
-    if (!snwJoinPath(path, sizeof path, folder, file))
-        return;
-    json_t* document = json_load_file(path, 0, &error);
-    const char* description = json_string_value(json_object_get(document, "description"));
-    snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(".json")), file);
-    AddName(context, names, name, description, 0);
-    json_decref(document);
-}
-
-void snwScenes_List(snwContext* context, snwNames* names)
-{
-    char folder[snw_stagePath];
-    if (!StartNames(context, names))
-        return;
-    DIR* list = opendir(snwScenesFolder(folder, sizeof folder));
-    for (struct dirent* entry; list != NULL && (entry = readdir(list)) != NULL;)
-        if (entry->d_name[0] != '.' && HasEnding(entry->d_name, ".json"))
-            AddScene(context, folder, entry->d_name, names);
-    if (list != NULL)
-        closedir(list);
-}
-
-bool snwScenes_Find(const char* name, char* path)
-{
-    char folder[snw_stagePath], file[snw_maxName + 8];
-    if (!snwFolder_IsName(name))
-        return false;
-    snprintf(file, sizeof file, "%s.json", name);
-    snwScenesFolder(folder, sizeof folder);
-    return snwJoinPath(path, snw_stagePath, folder, file) && snwFileExists(path);
-}
-
-static const char* KnownWord(int index, const void* data)
-{
-    const snwNames* scenes = data;
-    return index < scenes->count ? scenes->names[index] : snwBuiltInWord(index - scenes->count, NULL);
-}
-
-snwResult snwScenes_FailUnknown(snwContext* context, const char* name, snwMessage* message)
-{
-    char remedy[256];
-    snwNames scenes = {0};
-    snwScenes_List(context, &scenes);
-    snwSuggestWord(remedy, sizeof remedy, name, scenes.count + snwBuiltInCount(), KnownWord, &scenes);
-    snwNames_Free(context, &scenes);
-    return snwFail(
-        message, snw_errorInput, remedy, "there is no scene, character or file '%s'", snwQuoteWord(name).text);
-}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Files of the folder
@@ -142,6 +33,12 @@ bool snwFolder_IsName(const char* name)
         if (name[i] == '/' || name[i] == '\\' || (unsigned char)name[i] < 32 || name[i] == 127)
             return false;
     return true;
+}
+
+static bool HasEnding(const char* name, const char* ending)
+{
+    size_t length = strlen(name), size = strlen(ending);
+    return length > size && strcasecmp(name + length - size, ending) == 0;
 }
 
 static bool IsPlainFile(const char* path, double* size)
@@ -179,13 +76,13 @@ void snwFolder_List(const snwSession* session, snwNames* names)
 {
     char path[snw_stagePath];
     double size;
-    if (!StartNames(session->context, names))
+    if (!snwNames_Start(session->context, names))
         return;
     DIR* list = opendir(session->folder);
     for (struct dirent* entry; list != NULL && (entry = readdir(list)) != NULL;)
         if (snwFolder_IsName(entry->d_name) && !HasEnding(entry->d_name, ".part") &&
             snwJoinPath(path, sizeof path, session->folder, entry->d_name) && IsPlainFile(path, &size))
-            AddName(session->context, names, entry->d_name, KindOf(entry->d_name), size);
+            snwNames_Add(session->context, names, entry->d_name, KindOf(entry->d_name), size);
     if (list != NULL)
         closedir(list);
 }

@@ -1,26 +1,9 @@
-// The session's folder: the only one whose files clients may name, and where everything is written. Also the names of
-// the scenes that come with Sinew.
+// The session's folder: the only one whose files clients may name, and where everything is written.
 
 #pragma once
 
+#include "app/scenes.h"
 #include "studio/session_parts.h"
-
-typedef struct snwNames
-{
-    char** names;
-    char** notes; // descriptions, or kinds of files
-    double* sizes;
-    int count;
-} snwNames;
-
-void snwNames_Free(snwContext* context, snwNames* names);
-
-// In the order of the alphabet; empty without memory.
-void snwScenes_List(snwContext* context, snwNames* names);
-// path has room for snw_stagePath bytes. False: there is none of that name.
-bool snwScenes_Find(const char* name, char* path);
-// Neither a scene nor a character nor a file: an error with the nearest known word.
-snwResult snwScenes_FailUnknown(snwContext* context, const char* name, snwMessage* message);
 
 // A plain file of the folder: no path, no link, nothing hidden but ".autosave".
 bool snwFolder_Find(const snwSession* session, const char* name, char* path);
