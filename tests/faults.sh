@@ -364,6 +364,7 @@ faults=(
     'compare.settingsOfAnotherMethodAreRefused@src/app/settings.c@s/^        if (Acts(settings\[i\].name, index))/        if (Acts(settings[i].name, index) || true)/'
     'compare.settingsOfAnotherMethodAreRefused@src/app/compare.c@s/^    if (result >= 0 \&\& !methods)/    if (result >= 0 \&\& (!methods || true))/'
     'compare.cautionsAreTold@src/app/compare.c@s/^    run->bonesMove = run->bonesMove || hash/    run->bonesMove = run->bonesMove || hash + 1/'
+    'install.everythingIsHardened@cmake/flags.cmake@s/-Wl,-z,relro,-z,now/-Wl,-z,relro,-z,lazy/'
     'cli.verbsTakeNames@src/app/scenes.c@s/^    if (snwBuiltIn_Find(word) != NULL)/    if (snwBuiltIn_Find(word) == NULL)/'
     'cli.verbsTakeNames@src/scene/cast.c@s/^    if (snwBuiltIn_Find(name) != NULL || file/    if (name != NULL || file/'
     'compare.variantsAreTheRunsOfSim@src/app/compare.c@s/settings\[options.settingCount++\] = variant->setting;/settings[options.settingCount] = variant->setting;/'
