@@ -801,6 +801,78 @@ TEST(cli, checkRefusesFilesThatItDoesNotKnow)
     snwProcess_Free(&run);
 }
 
+// What prep refuses, check does not call sound; and what is odd stands in its notes.
+TEST(cli, checkAgreesWithPrep)
+{
+    static const char solid[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
+    static const char tets[] =
+        "MeshVersionFormatted 1\nDimension 3\nVertices 5\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 %s 0\n1 1 1 0\n"
+        "Tetrahedra 2\n1 2 3 4 0\n%s 0\nEnd\n";
+    static const char gltf[] =
+        "{\"asset\": {\"version\": \"2.0\"}, %s, \"nodes\": [{\"mesh\": 0 %s}, {\"children\": [2]}, {}], \"meshes\": "
+        "[{\"primitives\":"
+        "[{\"attributes\": {\"POSITION\": 0}, \"indices\": 1}]}], \"accessors\": [{\"bufferView\": 0, "
+        "\"componentType\": 5126,"
+        "\"count\": 4, \"type\": \"VEC3\", \"min\": [0, 0, 0], \"max\": [1, 1, %s]}, {\"bufferView\": 1, "
+        "\"componentType\": 5123,"
+        "\"count\": 12, \"type\": \"SCALAR\"}], \"bufferViews\": [{\"buffer\": 0, \"byteLength\": 48}, {\"buffer\": 0,"
+        "\"byteOffset\": 48, \"byteLength\": 24}], \"buffers\": [{\"byteLength\": 72, \"uri\": "
+        "\"data:application/octet-stream;base64,"
+        "%s\"}]}";
+    static const char data[] =
+        "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAAAAAAAAAAAAAAAIA/AAACAAEAAAABAAMAAQACAAMAAAADAAIA";
+    static const char ply[] =
+        "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float %s\n"
+        "%send_header\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n";
+    const char* unit = "\"scenes\": [{\"nodes\": [0, 1]}]";
+    char text[16][2048];
+    int count = 0;
+    struct
+    {
+        const char* name;
+        bool sound;
+        const char* words; // in its output
+    } cases[16];
+#define FILE_OF(file, good, part, ...)                                                                                 \
+    cases[count].name = file, cases[count].sound = good, cases[count].words = part,                                    \
+    snprintf(text[count], sizeof text[count], __VA_ARGS__), ++count
+    FILE_OF("solid.obj", true, "4 triangles", "%s", solid);
+    FILE_OF("points.obj", false, "no surface", "v 0 0 0\nv 1 0 0\nv 0 1 0\n");
+    FILE_OF("tiny.obj", true, "no area", "v 0 0 0\nv 1e-200 0 0\nv 0 1e-200 0\nf 1 2 3\n");
+    FILE_OF("twice.obj", true, "there twice", "%sf 1 3 2\n", solid);
+    FILE_OF("tets.mesh", true, "2 tets", tets, "1", "2 3 4 5");
+    FILE_OF("double.mesh", false, "tets are there twice", tets, "1", "2 1 4 3");
+    FILE_OF("flat.mesh", false, "", tets, "0", "1 2 3 4");
+    FILE_OF("cloud.ply", false, "no surface", ply, "z", "");
+    FILE_OF("property.ply", false, "two properties", ply, "y", "property float z\n");
+    FILE_OF("solid.gltf", true, "4 triangles", gltf, unit, "", "1", data);
+    FILE_OF("bounds.gltf", true, "min and max", gltf, unit, "", "7", data);
+    FILE_OF("matrix.gltf", true, "has a matrix, too", gltf, unit,
+        ", \"matrix\": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1], \"scale\": [1, 1, 1]", "1", data);
+    FILE_OF("child.gltf", true, "no root", gltf, "\"scenes\": [{\"nodes\": [0, 2]}]", "", "1", data);
+    FILE_OF("node.gltf", false, "scenes[0].nodes[1]", gltf, "\"scenes\": [{\"nodes\": [0, 3]}]", "", "1", data);
+    FILE_OF(
+        "scene.gltf", false, "points to number 1", gltf, "\"scene\": 1, \"scenes\": [{\"nodes\": [0]}]", "", "1", data);
+#undef FILE_OF
+    for (int i = 0; i < count; ++i)
+    {
+        char path[256], output[280];
+        snprintf(path, sizeof path, "%s/%s", snwTest_TempDir(), cases[i].name);
+        snprintf(output, sizeof output, "%s.snw", path);
+        FILE* file = fopen(path, "w");
+        REQUIRE(file != NULL);
+        fputs(text[i], file);
+        fclose(file);
+        snwProcess check = RUN("check", path), prep = RUN("prep", path, "-o", output, "--force");
+        bool told = strstr(check.text, cases[i].words) != NULL || strstr(check.errors, cases[i].words) != NULL;
+        if (check.code != (cases[i].sound ? 0 : 3) || (check.code == 0) != (prep.code == 0) || !told)
+            snwTest_Fail(__FILE__, __LINE__, "%s: check %d, prep %d\n%s%s%s", cases[i].name, check.code, prep.code,
+                check.text, check.errors, prep.errors);
+        snwProcess_Free(&check);
+        snwProcess_Free(&prep);
+    }
+}
+
 TEST(cli, checkKnowsBlueprints)
 {
     char path[512];

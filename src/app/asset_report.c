@@ -216,6 +216,27 @@ static json_t* NotesToJson(const snwAsset* asset)
     return notes;
 }
 
+json_t* snwAssetReport_Notes(const snwAssetReport* report)
+{
+    json_t* notes = NotesToJson(report->asset);
+    for (int i = 0; i < report->surfaces.count; ++i)
+    {
+        const snwAssetSurface* surface = &report->surfaces.items[i];
+        snwReportLine lines[snw_maxReportLines];
+        int count = snwSurvey_Describe(&surface->survey, "", lines);
+        for (int k = 0; k < count; ++k)
+            if (lines[k].verdict != snw_verdictGood)
+                json_array_append_new(
+                    notes, json_pack("{s:s, s:i, s:s, s:s}", "kind", snwVerdict_Name(lines[k].verdict), "count", 1,
+                               "place", surface->name, "text", lines[k].text));
+        if (surface->invertedElements > 0)
+            json_array_append_new(
+                notes, json_pack("{s:s, s:i, s:s, s:s}", "kind", snwVerdict_Name(snw_verdictLook), "count",
+                           surface->invertedElements, "place", surface->name, "text", "elements are inverted or flat"));
+    }
+    return notes;
+}
+
 static json_t* ReportToJson(const snwAssetReport* report)
 {
     const snwAsset* asset = report->asset;

@@ -5,6 +5,8 @@
 #include "app/cli.h"
 #include "asset/surfaces.h"
 
+#include <jansson.h>
+
 typedef struct snwAssetReport
 {
     snwContext* context;
@@ -21,5 +23,7 @@ void snwAssetReport_Free(snwAssetReport* report);
 snwVerdict snwAssetReport_Verdict(const snwAssetReport* report);
 
 snwExit snwAssetReport_Print(const snwAssetReport* report, bool json);
+// Everything that its reader noted and that a person should look at on its surfaces: a list of objects.
+json_t* snwAssetReport_Notes(const snwAssetReport* report);
 // One line for `sinew check`.
 void snwAssetReport_Summarise(const snwAsset* asset, char* text, size_t capacity);

@@ -6,6 +6,7 @@
 #include "bake/output.h"
 #include "bake/written_frames.h"
 #include "base/result.h"
+#include "prepare/prepare.h"
 #include "scene/blueprint_file.h"
 #include "scene/builtin.h"
 #include "scene/prepared_file.h"
@@ -13,25 +14,32 @@
 #include <stdio.h>
 #include <string.h>
 
+// What there is in a file, for people and for programs.
+typedef struct Finding
+{
+    char what[512];
+    json_t* notes; // NULL: none
+} Finding;
+
 static bool EndsWith(const char* text, const char* end)
 {
     size_t length = strlen(text), size = strlen(end);
     return length >= size && strcmp(text + length - size, end) == 0;
 }
 
-static snwResult CheckLog(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+static snwResult CheckLog(snwContext* context, const char* path, Finding* finding, snwMessage* message)
 {
     snwLog log = {0};
     snwResult result = snwLog_Open(context, path, NULL, &log, message);
     if (result < 0)
         return result;
-    snprintf(what, capacity, "log of %d frames, %d commands, %s", snwLog_Frames(&log), log.commandCount,
-        log.complete ? "complete" : "cut short");
+    snprintf(finding->what, sizeof finding->what, "log of %d frames, %d commands, %s", snwLog_Frames(&log),
+        log.commandCount, log.complete ? "complete" : "cut short");
     snwLog_Close(context, &log);
     return result;
 }
 
-static snwResult CheckScene(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+static snwResult CheckScene(snwContext* context, const char* path, Finding* finding, snwMessage* message)
 {
     snwSceneFile file = {0};
     snwSceneOptions options = snwDefaultSceneOptions();
@@ -39,18 +47,18 @@ static snwResult CheckScene(snwContext* context, const char* path, char* what, s
     if (result < 0)
         return result;
     const snwSceneDef* scene = snwScene_GetDef(file.scene);
-    snprintf(what, capacity, "scene of %d bodies, %d colliders, %g s", scene->bodyCount, scene->colliderCount,
-        scene->duration);
+    snprintf(finding->what, sizeof finding->what, "scene of %d bodies, %d colliders, %g s", scene->bodyCount,
+        scene->colliderCount, scene->duration);
     snwSceneFile_Close(&file);
     return result;
 }
 
-static snwResult CheckBlueprint(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+static snwResult CheckBlueprint(snwContext* context, const char* path, Finding* finding, snwMessage* message)
 {
     snwBlueprintFile file;
     snwResult result = snwBlueprintFile_Open(context, path, &file, message);
     if (result >= 0)
-        snprintf(what, capacity, "blueprint of %d parts, %d bones, %d joints, %d motions",
+        snprintf(finding->what, sizeof finding->what, "blueprint of %d parts, %d bones, %d joints, %d motions",
             file.blueprint.flesh.partCount, file.blueprint.boneCount, file.blueprint.jointCount,
             file.blueprint.motionCount);
     snwBlueprintFile_Free(&file);
@@ -58,7 +66,7 @@ static snwResult CheckBlueprint(snwContext* context, const char* path, char* wha
 }
 
 // Every frame is read, so every checksum is looked at. A cache that is not complete gives a warning.
-static snwResult CheckFrames(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+static snwResult CheckFrames(snwContext* context, const char* path, Finding* finding, snwMessage* message)
 {
     snwFrames* frames = NULL;
     snwFrame frame;
@@ -69,7 +77,7 @@ static snwResult CheckFrames(snwContext* context, const char* path, char* what, 
     snwResult read = snw_ok;
     for (int i = 0; i < info.frameCount && read >= 0; ++i)
         read = snwFrames_Read(frames, i, &frame, message);
-    snprintf(what, capacity, "cache of %d frames, %d bodies, %s", info.frameCount, info.bodyCount,
+    snprintf(finding->what, sizeof finding->what, "cache of %d frames, %d bodies, %s", info.frameCount, info.bodyCount,
         info.complete ? "complete" : "cut short");
     if (read >= 0 && info.tailBytes > 0)
         read = snwFail(message, snw_warning, "sinew sim with --resume makes it whole",
@@ -78,47 +86,75 @@ static snwResult CheckFrames(snwContext* context, const char* path, char* what, 
     return read;
 }
 
-static snwResult CheckAsset(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+// Prep would go on with bones and weights: by then it knows whether there is a body in the file.
+static snwResult StopAtBones(snwPrepareStep step, void* user)
 {
-    snwAsset* asset = NULL;
-    snwResult result = snwAsset_Open(context, path, &asset, message);
+    bool* reached = user;
+    *reached = step == snw_prepareBones;
+    return *reached ? snw_errorInterrupted : snw_ok;
+}
+
+// What prep and bake refuse is not sound. Caches, rigs and motions alone are none of their business.
+static snwResult AskPrepare(snwContext* context, const char* path, snwMessage* message)
+{
+    bool reached = false;
+    snwPrepared* prepared = NULL;
+    snwPrepareDef def = snwDefaultPrepareDef();
+    def.elements = 500; // enough to know
+    def.sidecar = "";
+    def.progress = StopAtBones;
+    def.user = &reached;
+    snwResult result = snwPrepareFile(context, path, &def, &prepared, NULL, message);
+    snwPrepared_Release(prepared);
+    return reached ? snw_ok : result;
+}
+
+static snwResult CheckAsset(snwContext* context, const char* path, Finding* finding, snwMessage* message)
+{
+    snwAssetReport report;
+    snwResult result = snwAssetReport_Make(context, path, &report, message);
     if (result >= 0)
-        snwAssetReport_Summarise(asset, what, capacity);
-    snwAsset_Close(asset);
+    {
+        snwAssetReport_Summarise(report.asset, finding->what, sizeof finding->what);
+        finding->notes = snwAssetReport_Notes(&report);
+        if (report.asset->meshCount > 0)
+            result = AskPrepare(context, path, message);
+    }
+    snwAssetReport_Free(&report);
     return result;
 }
 
-static snwResult CheckPrepared(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+static snwResult CheckPrepared(snwContext* context, const char* path, Finding* finding, snwMessage* message)
 {
     snwPrepared* prepared = NULL;
     snwResult result = snwPrepared_Open(context, path, &prepared, message);
     if (result < 0)
         return result;
     snwCharacterInfo info = snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared));
-    snprintf(what, capacity, "prepared character of %d tets, %d bones, %d motions, %d surfaces", info.tetCount,
-        info.boneCount, info.motionCount, snwPrepared_GetInfo(prepared).surfaceCount);
+    snprintf(finding->what, sizeof finding->what, "prepared character of %d tets, %d bones, %d motions, %d surfaces",
+        info.tetCount, info.boneCount, info.motionCount, snwPrepared_GetInfo(prepared).surfaceCount);
     snwPrepared_Release(prepared);
     return result;
 }
 
-static snwResult CheckAny(snwContext* context, const char* path, char* what, size_t capacity, snwMessage* message)
+static snwResult CheckAny(snwContext* context, const char* path, Finding* finding, snwMessage* message)
 {
     if (EndsWith(path, ".jsonl"))
-        return CheckLog(context, path, what, capacity, message);
+        return CheckLog(context, path, finding, message);
     if (EndsWith(path, ".snwf"))
-        return CheckFrames(context, path, what, capacity, message);
+        return CheckFrames(context, path, finding, message);
     if (EndsWith(path, ".snw"))
-        return CheckPrepared(context, path, what, capacity, message);
+        return CheckPrepared(context, path, finding, message);
     if (snwAsset_IsOne(context, path) || !snwMayBeJson(path))
-        return CheckAsset(context, path, what, capacity, message);
+        return CheckAsset(context, path, finding, message);
     if (snwBuiltIn_Find(path) != NULL || snwBlueprintFile_IsOne(context, path))
-        return CheckBlueprint(context, path, what, capacity, message);
-    return CheckScene(context, path, what, capacity, message);
+        return CheckBlueprint(context, path, finding, message);
+    return CheckScene(context, path, finding, message);
 }
 
 // A baked file against the file that it was baked from.
 static snwResult CheckAgainst(
-    snwContext* context, const char* path, const char* source, char* what, size_t capacity, snwMessage* message)
+    snwContext* context, const char* path, const char* source, Finding* finding, snwMessage* message)
 {
     snwAsset *from = NULL, *to = NULL;
     snwAgainst against = {0};
@@ -132,16 +168,16 @@ static snwResult CheckAgainst(
                           : snwCompareFileAgainst(context, from, path, &against, message);
     if (result >= 0)
     {
-        int length = snprintf(what, capacity,
+        int length = snprintf(finding->what, sizeof finding->what,
             "%.3f %% of the size from the source on average, %.2f %% at most ('%s', %s, frame %d of '%s'); ",
             100 * against.mean, 100 * against.most, against.mostPlace.mesh, against.mostPlace.bone,
             against.mostPlace.frame, against.mostPlace.clip);
-        if (document && length < (int)capacity)
-            length += snprintf(
-                what + length, capacity - (size_t)length, "%.2g %% without its flesh; ", 100 * against.bare);
-        if (length < (int)capacity)
-            snprintf(what + length, capacity - (size_t)length, "%d edges torn, %d folded (%d in the source)",
-                against.torn, against.folded, against.sourceFolded);
+        if (document && length < (int)sizeof finding->what)
+            length += snprintf(finding->what + length, sizeof finding->what - (size_t)length,
+                "%.2g %% without its flesh; ", 100 * against.bare);
+        if (length < (int)sizeof finding->what)
+            snprintf(finding->what + length, sizeof finding->what - (size_t)length,
+                "%d edges torn, %d folded (%d in the source)", against.torn, against.folded, against.sourceFolded);
         result = snwAgainst_Judge(&against, message);
     }
     snwAsset_Close(from);
@@ -149,18 +185,41 @@ static snwResult CheckAgainst(
     return result;
 }
 
+static void PrintNotes(const json_t* notes)
+{
+    size_t i;
+    const json_t* note;
+    json_array_foreach(notes, i, note)
+    {
+        const char* place = json_string_value(json_object_get(note, "place"));
+        json_int_t count = json_integer_value(json_object_get(note, "count"));
+        printf("  %-8s %s%s%s", json_string_value(json_object_get(note, "kind")), place, place[0] != 0 ? ": " : "",
+            json_string_value(json_object_get(note, "text")));
+        if (count > 1)
+            printf(" (%lld times)", (long long)count);
+        putchar('\n');
+    }
+}
+
 static bool CheckFile(snwContext* context, const char* path, const char* source, json_t* rows)
 {
-    char what[512] = "";
+    Finding finding = {.what = ""};
     snwMessage message = {0};
-    snwResult result = source != NULL ? CheckAgainst(context, path, source, what, sizeof what, &message)
-                                      : CheckAny(context, path, what, sizeof what, &message);
+    snwResult result = source != NULL ? CheckAgainst(context, path, source, &finding, &message)
+                                      : CheckAny(context, path, &finding, &message);
     bool sound = result >= 0;
+    if (finding.notes == NULL)
+        finding.notes = json_array();
     if (rows != NULL)
-        json_array_append_new(rows, json_pack("{s:s, s:b, s:s, s:s, s:s, s:s}", "file", path, "sound", sound, "what",
-                                        what, "place", message.place, "text", message.text, "remedy", message.remedy));
+        json_array_append_new(
+            rows, json_pack("{s:s, s:b, s:s, s:s, s:s, s:s, s:O}", "file", path, "sound", sound, "what", finding.what,
+                      "place", message.place, "text", message.text, "remedy", message.remedy, "notes", finding.notes));
     else if (sound)
-        printf("%s: ok: %s\n", path, what);
+        printf("%s: ok: %s\n", path, finding.what);
+    if (rows == NULL)
+        PrintNotes(finding.notes);
+    fflush(stdout);
+    json_decref(finding.notes);
     if (result != snw_ok)
         snwReportMessage(&message);
     return sound;
@@ -206,8 +265,8 @@ const snwVerb snwCheckVerb = {
     .summary = "say whether files are sound, without simulating",
     .about = "Scenes and blueprints (.json), logs (.jsonl), frames caches (.snwf), prepared characters (.snw), and\n"
              "what artists have:\n"
-             "glTF, OBJ, PLY, MEDIT, TetGen, TGF, DMAT, PC2, MDD and others (docs/formats.md). Ends with 3 if any\n"
-             "file is bad.",
+             "glTF, OBJ, PLY, MEDIT, TetGen, TGF, DMAT, PC2, MDD and others (docs/formats.md). What prep would\n"
+             "refuse is not sound; what is odd is printed below. Ends with 3 if any file is bad.",
     .options = s_options,
     .examples = s_examples,
     .run = Run,

@@ -380,6 +380,42 @@ static snwResult CutFaces(snwDraft* draft, snwAssetMesh* mesh, snwMessage* messa
 // ---------------------------------------------------------------------------------------------------------------------
 // The whole
 
+static void Order(int* a, int* b)
+{
+    int least = *a < *b ? *a : *b;
+    *b = *a < *b ? *b : *a;
+    *a = least;
+}
+
+// Tets with the same four corners, in whatever order.
+static snwResult NoteDoubleTets(const snwDraft* draft, const snwAssetMesh* mesh, snwMessage* message)
+{
+    snwContext* context = draft->asset->context;
+    if (mesh->tetCount == 0)
+        return snw_ok;
+    uint64_t* keys = snwAllocArray(context, (size_t)mesh->tetCount, sizeof *keys);
+    int* tets = snwAllocArray(context, (size_t)mesh->tetCount, sizeof *tets);
+    bool fine = keys != NULL && tets != NULL;
+    for (int i = 0; i < mesh->tetCount && fine; ++i)
+    {
+        int v[4] = {mesh->tets[i][0], mesh->tets[i][1], mesh->tets[i][2], mesh->tets[i][3]};
+        Order(&v[0], &v[1]), Order(&v[2], &v[3]), Order(&v[0], &v[2]), Order(&v[1], &v[3]), Order(&v[1], &v[2]);
+        keys[i] = snwHash(v, sizeof v, 0);
+        tets[i] = i;
+    }
+    fine = fine && snwSortKeys(context, keys, tets, mesh->tetCount);
+
+    int64_t doubles = 0;
+    char place[48] = "";
+    for (int i = 1; i < mesh->tetCount && fine; ++i)
+        if (keys[i] == keys[i - 1] && doubles++ == 0)
+            snprintf(place, sizeof place, "tet %d", tets[i] + draft->base);
+    snwAsset_NoteMany(draft->asset, snw_noteOdd, doubles, place, "tets are there twice");
+    snwFree(context, keys);
+    snwFree(context, tets);
+    return fine ? snw_ok : snwFailMemory(message);
+}
+
 static snwResult NoteUnused(const snwDraft* draft, const snwAssetMesh* mesh, snwMessage* message)
 {
     const struct
@@ -487,6 +523,8 @@ snwResult snwDraft_Finish(snwDraft* draft, snwAssetMesh** out, snwMessage* messa
     result = NoteInner(draft, mesh, message);
     if (result >= 0)
         result = NoteUnused(draft, mesh, message);
+    if (result >= 0)
+        result = NoteDoubleTets(draft, mesh, message);
     if (result < 0)
         return result;
     asset->meshes = *out = mesh;

@@ -225,14 +225,39 @@ static void Read(Work* work, int accessor, float* values)
             snwGltf_ReadFloats(work->reading->gltf, accessor, values, &work->notFinite, work->reading->json.message));
 }
 
+// Viewers frame and cull by the bounds that a file tells: those that lie make parts of it vanish.
+static void CheckBounds(snwGltfReading* reading, const snwGltfAccessor* accessor, const snwVec3* positions)
+{
+    if (accessor->component != snw_gltfFloat || accessor->min == NULL || accessor->max == NULL)
+        return;
+    snwVec3 lower = positions[0], upper = positions[0];
+    for (int i = 1; i < accessor->count; ++i)
+    {
+        lower = snwVec3_Min(lower, positions[i]);
+        upper = snwVec3_Max(upper, positions[i]);
+    }
+    snwVec3 least = {accessor->min[0], accessor->min[1], accessor->min[2]};
+    snwVec3 most = {accessor->max[0], accessor->max[1], accessor->max[2]};
+    double slack = 1e-3 * snwVec3_Distance(lower, upper);
+    snwGltf_Note(reading, snw_noteOdd,
+        !(snwVec3_Distance(least, lower) <= slack && snwVec3_Distance(most, upper) <= slack),
+        "min and max of its positions are not those of its positions");
+}
+
 static void FillPositions(Work* work, snwVec3* positions)
 {
     _Static_assert(sizeof(snwVec3) == 3 * sizeof(double), "read as one list of numbers");
     snwGltfReading* reading = work->reading;
     for (int i = 0; i < work->mesh->partCount && positions != NULL && !snwGltfReading_Failed(reading); ++i)
-        if (work->plan[i].position >= 0 && work->plan[i].sharedWith < 0)
-            snwGltf_Check(reading, snwGltf_ReadReals(reading->gltf, work->plan[i].position,
-                                       &positions[work->parts[i].firstVertex].x, NULL, reading->json.message));
+    {
+        int accessor = work->plan[i].position;
+        if (accessor < 0 || work->plan[i].sharedWith >= 0)
+            continue;
+        snwVec3* own = &positions[work->parts[i].firstVertex];
+        snwGltf_Check(reading, snwGltf_ReadReals(reading->gltf, accessor, &own->x, NULL, reading->json.message));
+        if (!snwGltfReading_Failed(reading))
+            CheckBounds(reading, &reading->gltf->accessors[accessor], own);
+    }
     work->mesh->positions = positions;
 }
 

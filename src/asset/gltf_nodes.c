@@ -46,6 +46,10 @@ static void ReadPose(snwGltfReading* reading, snwAssetNode* node, const json_t* 
     double matrix[16], t[3] = {0}, r[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1};
     if (snwGltf_Reals(reading, item, "matrix", 16, matrix))
     {
+        bool twice = json_object_get(item, "translation") != NULL || json_object_get(item, "rotation") != NULL ||
+                     json_object_get(item, "scale") != NULL;
+        snwGltf_Note(reading, snw_noteLeftOut, twice,
+            "translation, rotation and scale of a node that has a matrix, too: only one of both is allowed");
         ReadMatrix(reading, node, matrix);
         return;
     }
@@ -107,6 +111,39 @@ static void CheckCircles(snwGltfReading* reading)
     }
 }
 
+// They say which trees are shown; all nodes are read, whatever they say.
+static void ReadScenes(snwGltfReading* reading)
+{
+    const snwAsset* asset = reading->asset;
+    int count, rootCount;
+    const json_t* list = snwGltf_List(reading, reading->gltf->root, "scenes", snw_maxAssetNodes, &count);
+    snwGltf_Index(reading, reading->gltf->root, "scene", count, "scenes");
+    size_t mark = snwJson_Enter(&reading->json, "scenes");
+    for (int i = 0; i < count && !snwGltfReading_Failed(reading); ++i)
+    {
+        size_t scene = snwJson_EnterIndex(&reading->json, (size_t)i);
+        const json_t* roots = snwGltf_List(
+            reading, snwGltf_Item(reading, list, i), "nodes", snw_maxAssetNodes, &rootCount);
+        size_t nodes = snwJson_Enter(&reading->json, "nodes");
+        for (int k = 0; k < rootCount && !snwGltfReading_Failed(reading); ++k)
+        {
+            const json_t* value = json_array_get(roots, (size_t)k);
+            json_int_t root = json_integer_value(value);
+            size_t place = snwJson_EnterIndex(&reading->json, (size_t)k);
+            if (!json_is_integer(value) || root < 0 || root >= asset->nodeCount)
+                snwGltf_Fail(
+                    reading, "export the file again", "must be the number of a node, 0 to %d", asset->nodeCount - 1);
+            else
+                snwGltf_Note(reading, snw_noteOdd, asset->nodes[root].parent >= 0,
+                    "a scene names a node that is no root: viewers refuse it or show it twice");
+            snwJson_Leave(&reading->json, place);
+        }
+        snwJson_Leave(&reading->json, nodes);
+        snwJson_Leave(&reading->json, scene);
+    }
+    snwJson_Leave(&reading->json, mark);
+}
+
 static void ReadNode(snwGltfReading* reading, int index, const json_t* item)
 {
     const json_t* root = reading->gltf->root;
@@ -136,6 +173,7 @@ void snwGltf_ReadNodes(snwGltfReading* reading)
     CheckCircles(reading);
     snwJson_Leave(&reading->json, mark);
     reading->where[0] = 0;
+    ReadScenes(reading);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

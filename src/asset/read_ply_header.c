@@ -82,6 +82,12 @@ static void ReadProperty(snwScan* scan, snwPlyHeader* header)
         snwScan_Miss(scan, "the header", property.name, "is one property too many");
     if (scan->failed)
         return;
+    for (int i = header->elements[header->elementCount - 1].propertyCount; i > 0; --i)
+    {
+        snwWord other = header->properties[header->propertyCount - i].name;
+        if (other.size == property.name.size && memcmp(other.text, property.name.text, other.size) == 0)
+            snwScan_Miss(scan, "the header", property.name, "is the name of two properties of one element");
+    }
     header->properties[header->propertyCount++] = property;
     header->elements[header->elementCount - 1].propertyCount += 1;
 }
