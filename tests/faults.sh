@@ -369,7 +369,7 @@ faults=(
     'cli.checkAgreesWithPrep@src/asset/gltf_nodes.c@s/^    ReadScenes(reading);/    (void)ReadScenes;/'
     'cli.checkAgreesWithPrep@src/asset/read_ply_header.c@s/other.size == property.name.size/other.size == 99 + property.name.size/'
     'cli.checkAgreesWithPrep@src/asset/gltf_mesh.c@s/^    double slack = 1e-3/    double slack = 1e3/'
-    'cli.checkAgreesWithPrep@src/asset/examine.c@s/^        keys[i] = snwHash(v, sizeof v, 0);/        keys[i] = snwHash(v, sizeof v, (uint64_t)i);/'
+    'cli.checkAgreesWithPrep@src/asset/draft.c@s/^        keys[i] = snwHash(v, sizeof v, 0);/        keys[i] = snwHash(v, sizeof v, (uint64_t)i);/'
     'cli.verbsTakeNames@src/app/scenes.c@s/^    if (snwBuiltIn_Find(word) != NULL)/    if (snwBuiltIn_Find(word) == NULL)/'
     'cli.verbsTakeNames@src/scene/cast.c@s/^    if (snwBuiltIn_Find(name) != NULL || file/    if (name != NULL || file/'
     'compare.variantsAreTheRunsOfSim@src/app/compare.c@s/settings\[options.settingCount++\] = variant->setting;/settings[options.settingCount] = variant->setting;/'
