@@ -180,7 +180,8 @@ typedef struct snwRigpbdWork
     const snwRigFit* rigs[snw_rigpbdFits];  // the model's, and the affine ones once they are asked for: the work's own
     snwRigFitScratch* fits[snw_rigpbdFits]; // NULL where there is no such rig
     snwRigTarget* targets;
-    snwVec3* goals; // in this step: where commands want the places of handles to be in the end
+    snwVec3* goals;  // in this step: where commands want the places of handles to be in the end
+    double* carries; // in this step: how far the flesh of each handle may carry the body; see rigpbd_force.c
     snwRigRule* rules;
     snwRigPose* poses;        // when the substep began, then their velocities
     snwTransform* transforms; // for those who ask

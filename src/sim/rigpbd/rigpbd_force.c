@@ -27,6 +27,9 @@
 
 #define SNW_CARRY  1.05 // weights of the body: a handle can carry it
 #define SNW_PACE   4.0  // sizes per s^2: and bring it along where nothing weighs
+#define SNW_LONG   2.0  // times its length: edges that are drawn out beyond that carry less of the body ...
+#define SNW_TORN   3.0  // ... and none of it here
+#define SNW_MUCH   0.1  // weight of a handle, from which on an edge counts as its flesh
 #define SNW_SPIN   0.01 // rad per substep: held handles that turn slower do not spin
 #define SNW_SPRINT 10.0 // times the acceleration of the body: what a handle may have by itself
 #define SNW_TRUST  2.0  // times the way back that the answer says
@@ -37,6 +40,34 @@ static const uint32_t s_turns = snw_dofRotationX | snw_dofRotationY | snw_dofRot
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Force
+
+static double WeightOf(const snwWeights* w, int vertex, int handle)
+{
+    for (int e = w->starts[vertex]; e < w->starts[vertex + 1]; ++e)
+        if (w->handles[e] == handle)
+            return w->values[e];
+    return 0.0;
+}
+
+// 1: the flesh of this handle may carry the body; 0: it is drawn out as far as a hand may draw it.
+static double CarryOf(const snwRigpbdWork* work, int handle)
+{
+    const snwCharacter* character = work->model->character;
+    const snwWeights* w = work->model->rigWeights;
+    double longest = 0.0;
+    for (int i = 0; i < character->edgeCount; ++i)
+    {
+        const int* e = character->edges[i];
+        const float *a = work->state.positions + 4 * (size_t)e[0], *b = work->state.positions + 4 * (size_t)e[1];
+        double x = (double)b[0] - (double)a[0], y = (double)b[1] - (double)a[1], z = (double)b[2] - (double)a[2];
+        double rest = snwVec3_Distance(character->def.vertices[e[0]], character->def.vertices[e[1]]);
+        double length = sqrt(x * x + y * y + z * z);
+        if (length > fmax(longest, SNW_LONG) * rest &&
+            WeightOf(w, e[0], handle) + WeightOf(w, e[1], handle) > 2 * SNW_MUCH)
+            longest = length / rest;
+    }
+    return fmin(1.0, fmax(0.0, (SNW_TORN - longest) / (SNW_TORN - SNW_LONG)));
+}
 
 // N: what the flesh that a handle holds bears, or what carries the body or brings it along.
 static double StrengthOf(const snwSim* sim, int body, int handle)
@@ -53,7 +84,7 @@ static double StrengthOf(const snwSim* sim, int body, int handle)
     }
     double pull = fmax(SNW_CARRY * snwVec3_Length(sim->state->gravity), SNW_PACE * model->size);
     double bears = volume > 0.0 ? snwCharacter_BearableForce(common->character, stiff / volume, volume) : INFINITY;
-    return fmax(bears, common->character->mass * pull);
+    return fmax(bears, common->character->mass * pull * snwRigpbd_Work(sim, body)->carries[handle]);
 }
 
 static snwVec3 Given(uint32_t given, snwVec3 v)
@@ -72,6 +103,9 @@ static bool IsLimited(const snwSim* sim, const snwRigpbdWork* work, int handle)
 void snwRigpbd_Brake(const snwSim* sim, int body, double h)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    for (int i = 0; i < work->model->handleCount && sim->part[0] == 0.0; ++i)
+        work->carries[i] = IsLimited(sim, work, i) ? CarryOf(work, i) : 1.0;
+
     for (int i = 0; i < work->model->handleCount; ++i)
     {
         snwRigTarget* target = &work->targets[i];

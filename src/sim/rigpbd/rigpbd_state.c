@@ -212,6 +212,7 @@ static void AllocWork(snwArena* arena, snwRigpbdWork* work)
     work->folded = snwArena_Alloc(arena, (size_t)model->blocks.triangleBlocks + (size_t)model->blocks.tetBlocks, 1);
     work->targets = snwArena_Alloc(arena, handles, sizeof *work->targets);
     work->goals = snwArena_Alloc(arena, handles, sizeof *work->goals);
+    work->carries = snwArena_Alloc(arena, handles, sizeof *work->carries);
     work->poses = snwArena_Alloc(arena, handles, sizeof *work->poses);
     work->rules = snwArena_Alloc(arena, (size_t)def->constraintCount, sizeof *work->rules);
     work->transforms = snwArena_Alloc(arena, handles, sizeof *work->transforms);
