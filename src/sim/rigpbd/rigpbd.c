@@ -28,6 +28,7 @@ enum
 };
 
 #define SNW_SENT_OFF 0.5 // sizes: what a handle must go in one step to be sent off
+#define SNW_SWING    0.5 // sizes per second: a rig whose handles go faster against each other swings
 
 static const char* const s_stages[snw_stageCount] = {"predict", "elastic", "fit", "complement", "contact", "velocity"};
 
@@ -711,12 +712,35 @@ static void SolveFlesh(snwSim* sim, double h, bool touches)
     }
 }
 
-// Does anything from outside press this body: what is near it, pins, drags? If not, the law finds back alone, also from
-// tangles that elements must pass through each other to leave. Given handles do not count: where one is locked or let
-// go of, unfolding that begins or ends would jerk.
+// Whether the rig swings: parts that hang on a handle fold by their own weight, also after the hand has stopped. Of a
+// body that is let go of, more is asked, so that folds open by the law alone before it is calm.
+static bool IsSwung(const snwRigpbdWork* work)
+{
+    snwVec3 velocity = snwRigpbd_MeanVelocity(work), spin = {0, 0, 0}, middle = {0, 0, 0};
+    int count = work->model->handleCount;
+    bool given = false;
+    for (int i = 0; i < count; ++i)
+    {
+        spin = snwVec3_MulAdd(spin, 1.0 / count, work->state.handles[i].spin);
+        middle = snwVec3_MulAdd(middle, 1.0 / count, work->state.pose[i].place);
+        given = given || work->targets[i].given != 0;
+    }
+    double fastest = 0.0;
+    for (int i = 0; i < count; ++i)
+    {
+        snwVec3 turn = snwVec3_Cross(spin, snwVec3_Sub(work->state.pose[i].place, middle));
+        snwVec3 own = snwVec3_Sub(snwVec3_Sub(work->state.handles[i].velocity, velocity), turn);
+        fastest = fmax(fastest, snwVec3_Length(own));
+    }
+    return fastest > (given ? SNW_SWING : 2.0 * SNW_SWING) * work->model->size;
+}
+
+// Does anything from outside press this body: what is near it, pins, drags, a rig that swings? If not, the law
+// finds back alone, also from tangles that elements must pass through each other to leave.
 static bool IsPressed(const snwSim* sim, int body, bool touches)
 {
-    return !(touches ? snwSim_IsAlone(sim, ResponseOf(sim), body) : snwRigpbd_Work(sim, body)->alone);
+    const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+    return !(touches ? snwSim_IsAlone(sim, ResponseOf(sim), body) : work->alone) || IsSwung(work);
 }
 
 // What the law and the rig leave flat or inside out; see pair.h. Contacts have the last word.
