@@ -153,6 +153,7 @@ faults=(
     'rigpbd.handsThatLeadHandlesPullNoHarderThanFleshBears@src/sim/rigpbd/rigpbd_force.c@s/        if (!(push > most))/        if (!(push > 4.0 * most))/'
     'fleshbench.stormsNeitherDivergeNorLeaveFleshInsideOut@src/sim/rigpbd/rigpbd_force.c@s/IsLimited(sim, work, i) ? CarryOf(work, i) : 1.0;/1.0; (void)CarryOf;/'
     'rigpbd.partsThatSwingAreNotTurnedInsideOut@src/sim/rigpbd/rigpbd.c@s/^#define SNW_SWING    0.5/#define SNW_SWING    1e9/'
+    'fleshbench.bonesAreHeldApartWhereJointsFold@src/sim/apd/apd_unfold.c@s/flesh > 0.0 ? flesh : bones;/flesh + 0.0 * bones;/'
     'fleshbench.anArmThatIsLiftedByItsTipDoesNotSpin@src/sim/rigpbd/rigpbd_force.c@s/0.5 \* excess \/ own/0.0 * excess \/ own/'
     'hands.handlesThatLeaveOthersBehindTakeTheirTime@src/sim/rigpbd/rigpbd_handles.c@s/IsLed(handle) ? work->goals\[i\] : handle->target.position/handle->target.position/'
     'grip.nothingJumpsWhenItIsTaken@src/sim/grip.c@s/        grab->vector = snwVec3_Sub(vertex, middle);/        grab->vector = snwVec3_Sub(vertex, vertex);/'

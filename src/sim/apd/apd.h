@@ -299,7 +299,7 @@ typedef struct snwApdBody
     snwVec3* opening;        // N: stops of folded tetrahedra
     int stopCount;           // how many there are
     unsigned char* squeezed; // per block: some tetrahedron of it was at the last local step of the law neo
-    double* diagonal;        // N/m, per vertex of flesh: of A
+    double* diagonal;        // N/m, per vertex: of A; of a bone by its mass alone
     snwVec3 origin;          // of `rows`
     float* rows;             // x - origin, float4: what the local step reads
     snwStretchBlock* start;  // C of the elements at the start of the substep

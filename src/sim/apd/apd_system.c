@@ -78,6 +78,28 @@ static void SetWeights(snwSim* sim, int index, double h)
     }
 }
 
+// 1/kg: what a push at a vertex of a bone moves it by, were the bone affine and free: c M^-1 c by M = L D L^T.
+// Directions that bones without thickness lack do not move.
+static double BoneAnswer(const double mass[4][4], const double coords[4])
+{
+    double l[4][4], inverse[4], y[4], sum = 0.0;
+    for (int p = 0; p < 4; ++p)
+    {
+        y[p] = coords[p];
+        for (int q = 0; q <= p; ++q)
+        {
+            l[p][q] = mass[p][q];
+            for (int r = 0; r < q; ++r)
+                l[p][q] -= l[p][r] * inverse[r] * l[q][r];
+            if (q < p)
+                y[p] -= l[p][q] * inverse[q] * y[q];
+        }
+        inverse[p] = l[p][p] > 1e-9 * mass[p][p] ? 1.0 / l[p][p] : 0.0;
+        sum += y[p] * y[p] * inverse[p];
+    }
+    return sum;
+}
+
 static void SetTerms(snwApdBody* body, double h)
 {
     const snwApdModel* model = body->model;
@@ -92,6 +114,12 @@ static void SetTerms(snwApdBody* body, double h)
         if (a == b && a >= 0)
             body->diagonal[a] += body->terms[i];
     }
+    for (int k = 0; k < model->boneCount; ++k)
+        for (int i = model->boneStarts[k]; i < model->boneStarts[k + 1]; ++i)
+        {
+            double answer = BoneAnswer((const double(*)[4])body->boneMasses[k], model->boneCoords[i]);
+            body->diagonal[model->boneVertices[i]] = 1.0 / (h * h * answer);
+        }
     double* out = body->terms + model->termCount;
     for (int i = 0; i < model->fleshCount; ++i)
         *out++ = body->masses[model->fleshVertices[i]] / (h * h);

@@ -5,8 +5,9 @@
 // under what lands hard. Iterations do not leave them. So a tetrahedron with less than a fifth of its volume gets a
 // stop: a pressure on its faces that grows from iteration to iteration until it has that much, and shrinks to nothing
 // where it has more. Stops are forces among others, as those of contacts are, so flesh comes to rest on them; they
-// are part of the state, for the next substep begins with what this one has found. The goal moves by half of the
-// volume in 1/120 s at most: what opens shoots nothing away.
+// are part of the state, for the next substep begins with what this one has found. Where all corners lie on bones,
+// these are pushed apart: they fold on their joint no further. The goal moves by half of the volume in 1/120 s at most:
+// what opens shoots nothing away.
 //
 // Rejected: a step that no tetrahedron may pass zero in locks the whole body. Moving the corners at the end of a step:
 // the law takes it back in the next one, so that a crease never rests, and the energy guard, which sees a gain in every
@@ -91,14 +92,17 @@ static void Press(snwApdBody* body, int slot, double h)
     int lane = slot % snw_apdLanes;
     float* stop = &body->state.stops[slot];
     snwVec3 g[4], unused[4];
-    double rest = 6.0 * model->character->restVolumes[model->tetOf[slot]], yield = 0.0;
+    double rest = 6.0 * model->character->restVolumes[model->tetOf[slot]], flesh = 0.0, bones = 0.0;
     double volume = Volume(body->state.positions, corners, g);
     if (*stop == 0.0f && volume >= SNW_SQUEEZED * rest)
         return;
 
     for (int k = 0; k < 4; ++k)
-        if (model->boneOf[corners[k]] < 0 && !body->pinned[corners[k]])
-            yield += snwVec3_LengthSquared(g[k]) / body->diagonal[corners[k]];
+    {
+        double yield = body->pinned[corners[k]] ? 0.0 : snwVec3_LengthSquared(g[k]) / body->diagonal[corners[k]];
+        *(model->boneOf[corners[k]] < 0 ? &flesh : &bones) += yield;
+    }
+    double yield = flesh > 0.0 ? flesh : bones; // bones wait for flesh that can yield
     double goal = fmin(SNW_SQUEEZED * rest, Volume(body->before, corners, unused) + s_openRate * h * rest);
     double stiff = (0.5 * (double)weights->shear[lane] + (double)weights->bulk[lane]) / rest;
     bool open = volume > 2.0 * SNW_SQUEEZED * rest; // it needs no stop, whatever the last iterations needed
