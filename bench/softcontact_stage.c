@@ -107,6 +107,40 @@ static int ListSurface(const int cells[3], int points[snw_mostBoxPoints][3])
     return count;
 }
 
+static int Find(int places[snw_mostBoxPoints][3], const int at[3])
+{
+    int i = 0;
+    while (memcmp(places[i], at, 3 * sizeof *at) != 0)
+        ++i;
+    return i;
+}
+
+// Two to a square, seen from outside counter-clockwise.
+static int PutTriangles(int places[snw_mostBoxPoints][3], const int cells[3], int triangles[][3])
+{
+    int count = 0;
+    for (int axis = 0; axis < 3; ++axis)
+        for (int side = 0; side < 2; ++side)
+        {
+            int u = (axis + 1 + (side == 0)) % 3, v = (axis + 2 - (side == 0)) % 3;
+            for (int i = 0; i < cells[u]; ++i)
+                for (int j = 0; j < cells[v]; ++j)
+                {
+                    int corners[4];
+                    for (int c = 0; c < 4; ++c)
+                    {
+                        int at[3];
+                        at[axis] = side * cells[axis], at[u] = i + (c == 1 || c == 2), at[v] = j + (c >= 2);
+                        corners[c] = Find(places, at);
+                    }
+                    for (int half = 0; half < 2; ++half, ++count)
+                        for (int c = 0; c < 3; ++c)
+                            triangles[count][c] = corners[c == 0 ? 0 : c + half];
+                }
+        }
+    return count;
+}
+
 void snwSkinBox_Make(snwSkinBox* box, const snwSkinBoxDef* def)
 {
     memset(box, 0, sizeof *box);
@@ -118,7 +152,8 @@ void snwSkinBox_Make(snwSkinBox* box, const snwSkinBoxDef* def)
         .stiffness = box->stiffness,
         .damping = box->damping,
         .edges = box->edges,
-        .edgeStiffness = box->edgeStiffness};
+        .edgeStiffness = box->edgeStiffness,
+        .triangles = box->triangles};
     static const int four[3] = {4, 4, 4};
     const int* cells = def->cells[0] > 0 ? def->cells : four;
     int places[snw_mostBoxPoints][3], count = ListSurface(cells, places);
@@ -140,6 +175,7 @@ void snwSkinBox_Make(snwSkinBox* box, const snwSkinBoxDef* def)
             }
     }
     box->skin.pointCount = count;
+    box->skin.triangleCount = PutTriangles(places, cells, box->triangles);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

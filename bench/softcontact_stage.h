@@ -37,6 +37,7 @@ typedef struct snwSkinBox
     double masses[snw_mostBoxPoints], stiffness[snw_mostBoxPoints], damping[snw_mostBoxPoints];
     int edges[snw_mostBoxEdges][2];
     double edgeStiffness[snw_mostBoxEdges];
+    int triangles[2 * snw_mostBoxPoints][3];
     snwPointSkinDef skin;
 } snwSkinBox;
 

@@ -273,6 +273,179 @@ TEST(softworld, painlevesRodIsBounded)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Skin on skin
+
+static snwSpatial MomentumOf(const World* w)
+{
+    snwSpatial sum = {{0, 0, 0}, {0, 0, 0}};
+    for (int b = 0; b < w->bodyCount; ++b)
+    {
+        snwSpatial own = snwSoftBody_Momentum(&w->bodies[b]);
+        own.turn = snwVec3_Add(own.turn, snwVec3_Cross(w->bodies[b].tree.origin, own.shift));
+        sum = snwSpatial_MulAdd(sum, 1, own);
+    }
+    return sum;
+}
+
+// Two soft boxes of the same size, one on the other, and one that lies askew: they carry each other, and what the upper
+// one is pressed with comes out below.
+static void Pile(double askew, bool rigid)
+{
+    static World w;
+    static Box box;
+    BeginWorld(&w, 0.5, (snwVec3){0, 0, 1}, 0);
+    for (int i = 0; i < 2; ++i)
+    {
+        MakeBox(&box, (snwVec3){0, 0.1 + 0.2 * i, 0}, (snwVec3){0.1, 0.1, 0.1}, i == 0 ? 4 : 2, 1e4, 0.6);
+        AddBox(&w, &box);
+    }
+    EndWorld(&w);
+    w.settings.rigid = rigid;
+    w.bodies[1].poses[0].turn = snwQuat_FromAxisAngle((snwVec3){0, 1, 0}, askew);
+    w.bodies[1].poses[0].shift = (snwVec3){0.2 * askew, 0.05, 0.1 * askew};
+    snwSoftBody_Look(&w.bodies[1]);
+    Run(&w, 1000);
+    double carried = 0, deepest = 0;
+    for (int c = 0; c < w.world.contactCount; ++c)
+    {
+        const snwSoftContact* contact = &w.world.contacts[c];
+        if (contact->otherBody < 0)
+            continue;
+        carried += fabs(contact->impulse.y) / w.settings.h;
+        deepest = fmin(deepest, contact->gap);
+    }
+    CHECK_NEAR(carried, 2 * 9.81, 0.005 * 2 * 9.81);
+    CHECK(deepest > -1e-4 * 0.2);
+    CHECK_NEAR(w.bodies[1].poses[0].shift.x, 0.2 * askew, 2e-3);
+    for (int b = 0; b < 2; ++b)
+        for (int k = 0; k < 6; ++k)
+            CHECK_NEAR(w.bodies[b].u[k], 0, 1e-4);
+    CHECK_INT(w.world.failures, 0);
+    FreeWorld(&w);
+}
+
+TEST(softworld, softBoxesLieOnEachOther)
+{
+    Pile(0, false);
+    Pile(0.3, false);
+    Pile(0.3, true);
+}
+
+// One skin over two links that are not joined to each other: a spring presses the one on the other.
+TEST(softworld, aSkinMeetsItselfOnOtherLinks)
+{
+    enum
+    {
+        count = 2 * snw_boxPoints
+    };
+    static Box boxes[2];
+    static World w;
+    static snwVec3 points[count];
+    static snwPointAnchor anchors[count];
+    static double masses[count], stiffness[count], damping[count], edgeStiffness[2 * snw_mostBoxEdges];
+    static int edges[2 * snw_mostBoxEdges][2], triangles[4 * snw_mostBoxPoints][3];
+    snwPointSkinDef skin = {.points = points,
+        .anchors = anchors,
+        .masses = masses,
+        .stiffness = stiffness,
+        .damping = damping,
+        .edges = edges,
+        .edgeStiffness = edgeStiffness,
+        .triangles = triangles};
+    for (int i = 0; i < 2; ++i)
+    {
+        MakeBox(&boxes[i], (snwVec3){0.02 * i, 0.3 * i, 0.01 * i}, (snwVec3){0.1, 0.1, 0.1}, 2, 1e4, 0.6);
+        const snwPointSkinDef* own = &boxes[i].skin;
+        for (int p = 0; p < own->pointCount; ++p, ++skin.pointCount)
+        {
+            int at = skin.pointCount;
+            points[at] = own->points[p], anchors[at] = own->anchors[p], anchors[at].links[0] = 2 * i;
+            masses[at] = own->masses[p], stiffness[at] = own->stiffness[p], damping[at] = own->damping[p];
+        }
+        for (int e = 0; e < own->edgeCount; ++e, ++skin.edgeCount)
+        {
+            edgeStiffness[skin.edgeCount] = own->edgeStiffness[e];
+            for (int c = 0; c < 2; ++c)
+                edges[skin.edgeCount][c] = own->edges[e][c] + i * snw_boxPoints;
+        }
+        for (int t = 0; t < own->triangleCount; ++t, ++skin.triangleCount)
+            for (int c = 0; c < 3; ++c)
+                triangles[skin.triangleCount][c] = own->triangles[t][c] + i * snw_boxPoints;
+    }
+    // A slide, and the upper box fixed to it.
+    snwVec3 at = {0.3, 0, 0}, upper = {0.02, 0.3, 0.01};
+    snwLinkDef links[3] = {
+        boxes[0].link, snwRagdoll_Box(snw_jointPrismatic, 0, at, at, (snwVec3){0.05, 0.05, 0.05}, 0.5), boxes[1].link};
+    links[1].joint.axis = (snwVec3){0, 1, 0};
+    links[1].joint.target = -0.15, links[1].joint.stiffness = 1000, links[1].joint.damping = 30;
+    links[1].joint.motor = true;
+    links[2].joint.type = snw_jointFixed, links[2].joint.parentBone = 1, links[2].joint.position = upper;
+
+    snwMessage message;
+    BeginWorld(&w, 0.5, (snwVec3){0, 0, 1}, 0);
+    w.solidCount = 0;
+    snwSoftBodyDef def = {.linkCount = 3, .links = links, .skinCount = 1, .skins = &skin};
+    Expect(snwSoftStage_AddBody(&w, &def, &message), &message);
+    EndWorld(&w);
+    w.settings.gravity = (snwVec3){0, 0, 0};
+    w.bodies[0].u[0] = 0.5, w.bodies[0].u[4] = 1;
+    snwSoftBody_Look(&w.bodies[0]);
+    snwSpatial before = MomentumOf(&w);
+    Run(&w, 1000);
+    double pressed = 0, deepest = 0;
+    for (int c = 0; c < w.world.contactCount; ++c)
+    {
+        pressed += snwVec3_Length(w.world.contacts[c].impulse) / w.settings.h;
+        deepest = fmin(deepest, w.world.contacts[c].gap);
+    }
+    double slide = w.bodies[0].poses[1].angles[0];
+    CHECK(slide > -0.12 && slide < -0.095);
+    CHECK_NEAR(pressed, 1000 * (slide + 0.15), 0.02 * 1000 * (slide + 0.15));
+    CHECK(deepest > -1e-4 * 0.2);
+    snwSpatial missed = snwSpatial_MulAdd(MomentumOf(&w), -1, before);
+    CHECK_NEAR(snwVec3_Length(missed.turn) + snwVec3_Length(missed.shift), 0, 1e-10 * 4);
+    CHECK_INT(w.world.failures, 0);
+    FreeWorld(&w);
+}
+
+// Nothing but the two of them: momentum, linear and angular, whatever happens.
+TEST(softworld, skinsThatMeetKeepTheirMomentum)
+{
+    static World w;
+    static Box box;
+    BeginWorld(&w, 0.5, (snwVec3){0, 0, 1}, 0);
+    w.solidCount = 0;
+    for (int i = 0; i < 2; ++i)
+    {
+        MakeBox(&box, (snwVec3){0.3 * i, 0.08 * i, 0.05 * i}, (snwVec3){0.1, 0.1, 0.1}, 2 + i, 3e3, 0.6);
+        snwSoftBody* body = AddBox(&w, &box);
+        body->u[0] = i == 0 ? 2 : -1, body->u[3] = 3, body->u[5] = i == 0 ? 4 : -5;
+        snwSoftBody_Look(body);
+    }
+    EndWorld(&w);
+    w.settings.gravity = (snwVec3){0, 0, 0};
+    snwSpatial before = MomentumOf(&w);
+    double pressed = 0, missed = 0, energy = 0, first = 0;
+    for (int b = 0; b < 2; ++b)
+        first += snwSoftBody_KineticEnergy(&w.bodies[b]);
+    for (int i = 0; i < 200; ++i)
+    {
+        Run(&w, 1);
+        snwSpatial now = snwSpatial_MulAdd(MomentumOf(&w), -1, before);
+        missed = fmax(missed, fmax(snwVec3_Length(now.turn), snwVec3_Length(now.shift)));
+        for (int c = 0; c < w.world.contactCount; ++c)
+            pressed += snwVec3_Length(w.world.contacts[c].impulse);
+    }
+    for (int b = 0; b < 2; ++b)
+        energy += snwSoftBody_KineticEnergy(&w.bodies[b]);
+    CHECK(pressed > 1);
+    CHECK(energy < first);
+    CHECK_NEAR(missed, 0, 1e-10 * (2 * 2 + 3 * 1));
+    CHECK_INT(w.world.failures, 0);
+    FreeWorld(&w);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // A figure
 
 static void Figure(World* w, double height)

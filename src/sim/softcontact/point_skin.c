@@ -32,6 +32,11 @@ static snwResult CheckDef(const snwBodyTree* tree, const snwPointSkinDef* def, s
             return snwFail(message, snw_errorArgument, NULL,
                 "edge %d of the skin is between points %d and %d with %g N/m", e, a, b, def->edgeStiffness[e]);
     }
+    for (int t = 0; t < def->triangleCount; ++t)
+        for (int c = 0; c < 3; ++c)
+            if (def->triangles[t][c] < 0 || def->triangles[t][c] >= def->pointCount)
+                return snwFail(message, snw_errorArgument, NULL, "triangle %d of the skin has no point %d", t,
+                    def->triangles[t][c]);
     return snw_ok;
 }
 
@@ -140,7 +145,9 @@ snwResult snwPointSkin_Create(
     snwResult result = CheckDef(tree, def, message);
     if (result != snw_ok)
         return result;
-    if (!Allocate(skin, tree, def->edgeCount) || !PutAnchors(skin, tree, def))
+    skin->triangleCount = def->triangleCount;
+    skin->triangles = snwCopyArray(context, def->triangles, (size_t)def->triangleCount, sizeof *def->triangles);
+    if (skin->triangles == NULL || !Allocate(skin, tree, def->edgeCount) || !PutAnchors(skin, tree, def))
     {
         snwPointSkin_Free(skin);
         return snwFailMemory(message);
@@ -158,9 +165,9 @@ snwResult snwPointSkin_Create(
 void snwPointSkin_Free(snwPointSkin* s)
 {
     void* all[] = {s->links, s->rest, s->shares, s->single, s->masses, s->stiffness, s->damping, s->neighbours,
-        s->neighbourFirst, s->neighbourStiffness, s->x, s->v, s->frozen, s->awake, s->wake, s->sleep, s->kicks,
-        s->active, s->placeOf, s->moved, s->inverse, s->matrix, s->factor, s->panels, s->alpha, s->beta, s->offsets,
-        s->c, s->still, s->given, s->before, s->axesBefore};
+        s->neighbourFirst, s->neighbourStiffness, s->triangles, s->x, s->v, s->frozen, s->awake, s->wake, s->sleep,
+        s->kicks, s->active, s->placeOf, s->moved, s->inverse, s->matrix, s->factor, s->panels, s->alpha, s->beta,
+        s->offsets, s->c, s->still, s->given, s->before, s->axesBefore};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         snwFree(s->context, all[i]);
     *s = (snwPointSkin){.context = s->context};
@@ -207,6 +214,15 @@ void snwPointSkin_Place(snwPointSkin* s, const snwBodyTree* tree)
             *alpha = (snwPointShare){w, snwVec3_Scale(snwVec3_Sub(y, tree->origin), w)};
         }
     }
+}
+
+int snwPointSkin_MainLink(const snwPointSkin* s, int point)
+{
+    const double* shares = &s->shares[point * s->linkCount];
+    int main = 0;
+    for (int k = 1; k < s->linkCount; ++k)
+        main = shares[k] > shares[main] ? k : main;
+    return s->links[main];
 }
 
 // What links that are twisted give by such coefficients.

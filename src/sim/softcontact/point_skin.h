@@ -48,6 +48,8 @@ typedef struct snwPointSkinDef
     const double* damping;       // N s/m, likewise
     const int (*edges)[2];       // pairs of points
     const double* edgeStiffness; // N/m
+    int triangleCount;           // what others meet; counter-clockwise from outside
+    const int (*triangles)[3];
 } snwPointSkinDef;
 
 // What links do to a point: a share of their velocity, and the same share of the arm from the origin.
@@ -70,6 +72,8 @@ typedef struct snwPointSkin
     double *masses, *stiffness, *damping;
     int *neighbours, *neighbourFirst; // of points: CSR
     double* neighbourStiffness;
+    int triangleCount;
+    int (*triangles)[3]; // of points, seen from outside counter-clockwise
 
     // State.
     snwVec3 *x, *v;                      // m and m/s, in the world; v of awake points
@@ -141,6 +145,9 @@ snwResult snwPointSkin_Begin(snwPointSkin* skin, const snwBodyTree* tree, const 
 
 // What velocity products of points that sleep on several links add to the bias; after Twist.
 void snwPointSkin_AddBias(const snwPointSkin* skin, const snwBodyTree* tree, double* bias);
+
+// The link of the tree that carries a point most.
+int snwPointSkin_MainLink(const snwPointSkin* skin, int point);
 
 // Coefficients [linkCount] with which an impulse on a point reaches the links, and links move the point, in this step.
 const snwPointShare* snwPointSkin_Shares(const snwPointSkin* skin, int point);

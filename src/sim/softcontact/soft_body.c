@@ -281,6 +281,12 @@ snwResult snwSoftBody_Begin(snwSoftBody* body, const snwSoftStep* step, snwMessa
     return snw_ok;
 }
 
+static void AddCouple(const snwBodyTree* tree, const snwSoftTouch* touch, snwVec3 impulse, double* row)
+{
+    if (snwVec3_LengthSquared(touch->arm) > 0)
+        snwBodyTree_AddLoad(tree, touch->link, (snwSpatial){snwVec3_Cross(touch->arm, impulse), {0, 0, 0}}, row);
+}
+
 void snwSoftBody_Row(const snwSoftBody* body, const snwSoftTouch* touch, snwVec3 direction, double* row)
 {
     const snwBodyTree* tree = &body->tree;
@@ -289,6 +295,7 @@ void snwSoftBody_Row(const snwSoftBody* body, const snwSoftTouch* touch, snwVec3
     {
         const snwPointSkin* skin = &body->skins[touch->skin];
         snwPointSkin_AddRow(skin, tree, snwPointSkin_Shares(skin, touch->point), direction, row);
+        AddCouple(tree, touch, direction, row);
         return;
     }
     snwVec3 arm = snwVec3_Sub(touch->at, tree->origin);
@@ -298,7 +305,8 @@ void snwSoftBody_Row(const snwSoftBody* body, const snwSoftTouch* touch, snwVec3
 snwVec3 snwSoftBody_Velocity(const snwSoftBody* body, const snwSoftTouch* touch)
 {
     if (touch->skin >= 0)
-        return snwPointSkin_Velocity(&body->skins[touch->skin], &body->tree, touch->point);
+        return snwVec3_Add(snwPointSkin_Velocity(&body->skins[touch->skin], &body->tree, touch->point),
+            snwVec3_Cross(body->tree.twists[touch->link].turn, touch->arm));
     return snwSpatial_At(body->tree.twists[touch->link], snwVec3_Sub(touch->at, body->tree.origin));
 }
 
@@ -321,8 +329,9 @@ void snwSoftBody_Push(snwSoftBody* body, const snwSoftTouch* touch, snwVec3 impu
     if (touch->skin >= 0)
     {
         snwPointSkin* skin = &body->skins[touch->skin];
-        at = skin->x[touch->point];
+        at = snwVec3_Add(skin->x[touch->point], touch->arm);
         snwPointSkin_AddRow(skin, tree, snwPointSkin_Shares(skin, touch->point), impulse, body->push);
+        AddCouple(tree, touch, impulse, body->push);
         if (skin->awake[touch->point])
         {
             snwVec3* given = &skin->given[skin->placeOf[touch->point]];

@@ -78,6 +78,9 @@ typedef struct snwSoftTouch
     int skin, point; // skin < 0: of the link
     int link;
     snwVec3 at; // m, in the world
+    // m, beside a point of a skin: what is there goes along with the point and turns with the link. A push there is one
+    // on the point, and its couple is the link's: so two skins that are not quite together lose no momentum.
+    snwVec3 arm;
 } snwSoftTouch;
 
 // row[freedom] <- what an impulse there does: its direction's velocity by u.

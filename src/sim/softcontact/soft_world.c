@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-static const double s_settle = 0.05;     // s, of the motion that still counts as rest
-static const double s_nearLimit = 0.05;  // rad or m
+static const double s_settle = 0.05;    // s, of the motion that still counts as rest
+static const double s_nearLimit = 0.05; // rad or m
+static const double s_skinFriction = 0.5;
 static const double s_jointYield = 1e-9; // of the W of limits and loops, which may say the same twice
 
 snwSoftSettings snwSoftWorld_DefaultSettings(void)
@@ -55,6 +56,9 @@ static bool Allocate(snwSoftWorld* world)
     if (def->frictions != NULL)
         world->frictions = snwCopyArray(
             context, def->frictions, (size_t)def->bodyCount * (size_t)def->solidCount, sizeof *def->frictions);
+    if (def->skinFrictions != NULL)
+        world->skinFrictions = snwCopyArray(
+            context, def->skinFrictions, (size_t)def->bodyCount * (size_t)def->bodyCount, sizeof *def->skinFrictions);
     world->memory = snwAllocArray(context, (size_t)def->contactCapacity, sizeof *world->memory);
     world->contacts = snwAllocArray(context, (size_t)def->contactCapacity, sizeof *world->contacts);
     world->ties = snwAllocArray(context, (size_t)def->tieCapacity, sizeof *world->ties);
@@ -77,7 +81,9 @@ static bool Allocate(snwSoftWorld* world)
     return world->solids != NULL && world->probes != NULL && world->memory != NULL && world->contacts != NULL &&
            world->blocks != NULL && world->rows != NULL && world->panels != NULL && world->gram != NULL &&
            world->ties != NULL && world->tieParts != NULL && world->index != NULL && world->order != NULL &&
-           world->islandOf != NULL && world->jointRows != NULL && (def->frictions == NULL || world->frictions != NULL);
+           world->islandOf != NULL && world->jointRows != NULL &&
+           (def->frictions == NULL || world->frictions != NULL) &&
+           (def->skinFrictions == NULL || world->skinFrictions != NULL);
 }
 
 snwResult snwSoftWorld_Create(snwContext* context, const snwSoftWorldDef* def, snwSoftWorld* world, snwMessage* message)
@@ -91,19 +97,27 @@ snwResult snwSoftWorld_Create(snwContext* context, const snwSoftWorldDef* def, s
         if (def->probes[i].body < 0 || def->probes[i].body >= def->bodyCount ||
             def->probes[i].link >= def->bodies[def->probes[i].body].tree.linkCount)
             return snwFail(message, snw_errorArgument, NULL, "probe %d is on a body or link that is not there", i);
-    if (Allocate(world))
-        return snw_ok;
-    snwSoftWorld_Free(world);
-    return snwFailMemory(message);
+    int most = 0;
+    for (int i = 0; i < def->bodyCount; ++i)
+        for (int s = 0; s < def->bodies[i].skinCount; ++s)
+            most = def->bodies[i].skins[s].count > most ? def->bodies[i].skins[s].count : most;
+    snwResult result = Allocate(world) ? snw_ok : snwFailMemory(message);
+    if (result == snw_ok)
+        result = snwSkinSearch_Create(context, most, &world->search, message);
+    if (result != snw_ok)
+        snwSoftWorld_Free(world);
+    return result;
 }
 
 void snwSoftWorld_Free(snwSoftWorld* world)
 {
-    void* all[] = {world->solids, world->probes, world->frictions, world->memory, world->contacts, world->ties,
-        world->tieParts, world->blocks, world->w, world->rows, world->panels, world->gram, world->index, world->order,
-        world->islandOf, world->jointRows, (void*)world->wakes};
+    void* all[] = {world->solids, world->probes, world->frictions, world->skinFrictions, world->memory, world->contacts,
+        world->ties, world->tieParts, world->blocks, world->w, world->rows, world->panels, world->gram, world->index,
+        world->order, world->islandOf, world->jointRows, (void*)world->wakes};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         snwFree(world->context, all[i]);
+    if (world->search.context != NULL)
+        snwSkinSearch_Free(&world->search);
     *world = (snwSoftWorld){.context = world->context};
 }
 
@@ -117,31 +131,56 @@ static snwTransform LinkPlace(const snwSoftWorld* world, int body, int link, snw
     return snwTransform_Compose(at, place);
 }
 
-// Puts a contact in its place; when there is no room, the farthest goes.
+// Puts a contact in its place by its key; when there is no room, the farthest goes.
 static void AddContact(snwSoftWorld* world, const snwSoftContact* contact)
 {
-    int at = world->contactCount;
-    if (at == world->def.contactCapacity)
+    if (world->contactCount == world->def.contactCapacity)
     {
         ++world->left;
-        at = 0;
+        int at = 0;
         for (int i = 1; i < world->contactCount; ++i)
             at = world->contacts[i].gap > world->contacts[at].gap ? i : at;
         if (at == world->contactCount || contact->gap >= world->contacts[at].gap)
             return;
-        // Keys stay in order.
-        memmove(
-            world->contacts + at, world->contacts + at + 1, (size_t)(world->contactCount - at - 1) * sizeof *contact);
-        at = --world->contactCount;
+        --world->contactCount;
+        memmove(world->contacts + at, world->contacts + at + 1, (size_t)(world->contactCount - at) * sizeof *contact);
     }
+    int at = world->contactCount++;
+    for (; at > 0 && world->contacts[at - 1].key > contact->key; --at)
+        world->contacts[at] = world->contacts[at - 1];
     world->contacts[at] = *contact;
-    ++world->contactCount;
 }
 
 static double FrictionOf(const snwSoftWorld* world, int body, int solid)
 {
     return world->frictions != NULL ? world->frictions[body * world->def.solidCount + solid]
                                     : world->solids[solid].collider.def.friction;
+}
+
+// Of what touches where, for whoever starts with the impulses of the step before.
+static int64_t KeyOf(const snwSoftWorld* world, int64_t probe, int solid)
+{
+    int64_t solids = world->def.solidCount;
+    for (int b = 0; b < world->def.bodyCount; ++b)
+        solids += world->def.bodies[b].skinCount;
+    return probe * solids + solid;
+}
+
+// When the step begins.
+static snwVec3 VelocityNow(const snwSoftBody* body, const snwSoftTouch* touch)
+{
+    const snwPointSkin* skin = touch->skin < 0 ? NULL : &body->skins[touch->skin];
+    if (skin == NULL || !skin->awake[touch->point])
+        return snwSoftBody_Velocity(body, touch);
+    return snwVec3_Add(skin->v[touch->point], snwVec3_Cross(body->tree.twists[touch->link].turn, touch->arm));
+}
+
+static snwVec3 PartVelocity(const snwSoftWorld* world, int body, const snwSoftTiePart* parts, int count)
+{
+    snwVec3 v = {0, 0, 0};
+    for (int p = 0; p < count; ++p)
+        v = snwVec3_MulAdd(v, parts[p].share, VelocityNow(&world->def.bodies[body], &parts[p].touch));
+    return v;
 }
 
 // A ball at a point that moves, against all solids.
@@ -160,23 +199,87 @@ static void Probe(snwSoftWorld* world, const snwSoftSettings* settings, snwSoftC
         snwVec3 at = snwVec3_MulAdd(centre, -radius, touch.normal), drift = {0, 0, 0};
         if (solid->body < 0)
             drift = snwVec3_Scale(snwCollider_Motion(solid->before, solid->place, at), 1 / settings->h);
-        contact->other = (snwSoftTouch){.skin = -1, .link = solid->link, .at = at};
-        snwVec3 there = solid->body < 0 ? drift
-                                        : snwSoftBody_Velocity(&world->def.bodies[solid->body], &contact->other);
+        contact->otherCount = solid->body < 0 ? 0 : 1;
+        contact->others[0] = (snwSoftTiePart){{.skin = -1, .link = solid->link, .at = at}, 1};
+        snwVec3 there = solid->body < 0 ? drift : PartVelocity(world, solid->body, contact->others, 1);
         double closing = -snwVec3_Dot(touch.normal, snwVec3_Sub(velocity, there));
         if (!(gap < settings->margin + 2 * settings->h * fmax(closing, 0)))
             continue;
 
-        contact->key = key * world->def.solidCount + i;
+        contact->key = KeyOf(world, key, i);
         contact->solid = i, contact->otherBody = solid->body;
         contact->gap = gap, contact->normal = touch.normal, contact->drift = drift;
         contact->slip = snwVec3_Sub(velocity, there);
-        contact->tangents[0] = snwVec3_Perpendicular(touch.normal);
-        contact->tangents[1] = snwVec3_Cross(touch.normal, contact->tangents[0]);
         contact->friction = FrictionOf(world, contact->body, i);
         snwSoftContact own = *contact;
         own.touch.at = at;
         AddContact(world, &own);
+    }
+}
+
+static snwSoftContact PointContact(const snwSoftWorld* world, int b, int s, int point)
+{
+    return (snwSoftContact){
+        .probe = -1, .body = b, .touch = {.skin = s, .point = point, .at = world->def.bodies[b].skins[s].x[point]}};
+}
+
+// How far apart skins may be to meet within this step: not more than twice what their edges are long, about.
+static double ReachOf(const snwSoftSettings* settings, const snwSoftBody* one, const snwSoftBody* two, double edge)
+{
+    double fastest = 0;
+    for (int side = 0; side < 2; ++side)
+    {
+        const snwBodyTree* tree = side == 0 ? &one->tree : &two->tree;
+        for (int i = 0; i < tree->linkCount; ++i)
+        {
+            snwVec3 v = snwSpatial_At(tree->twists[i], snwVec3_Sub(tree->points[i], tree->origin));
+            fastest = fmax(fastest, snwVec3_Length(v) + snwVec3_Length(tree->twists[i].turn) * edge);
+        }
+    }
+    return settings->margin + fmin(fmax(0.5 * edge, 4 * settings->h * fastest), 2 * edge);
+}
+
+static double MeanEdge(const snwPointSkin* skin)
+{
+    double sum = 0;
+    for (int t = 0; t < skin->triangleCount; ++t)
+        sum += snwVec3_Distance(skin->x[skin->triangles[t][0]], skin->x[skin->triangles[t][1]]);
+    return skin->triangleCount > 0 ? sum / skin->triangleCount : 0;
+}
+
+// Points of one skin against the surface of another, the number `number` of all, or of its own.
+static void MeetSkin(snwSoftWorld* world, const snwSoftSettings* settings, int64_t key, int b, int s, int otherBody,
+    int otherSkin, int number)
+{
+    const snwSoftBody *body = &world->def.bodies[b], *other = &world->def.bodies[otherBody];
+    const snwPointSkin *from = &body->skins[s], *onto = &other->skins[otherSkin];
+    double reach = ReachOf(settings, body, other, MeanEdge(onto));
+    if (!snwSkinSearch_Find(&world->search, from, onto, &other->tree, reach))
+        return;
+    for (int i = 0; i < from->count; ++i)
+    {
+        const snwSkinTouch* touch = &world->search.touches[i];
+        if (touch->triangle < 0)
+            continue;
+        snwSoftContact contact = PointContact(world, b, s, i);
+        contact.otherBody = otherBody, contact.otherCount = 3, contact.solid = world->def.solidCount + number;
+        for (int c = 0; c < 3; ++c)
+        {
+            int corner = onto->triangles[touch->triangle][c];
+            snwSoftTouch at = {.skin = otherSkin, .point = corner, .link = snwPointSkin_MainLink(onto, corner)};
+            at.arm = snwVec3_Sub(from->x[i], onto->x[corner]), at.at = from->x[i];
+            contact.others[c] = (snwSoftTiePart){at, touch->weights[c]};
+        }
+        contact.slip = snwVec3_Sub(
+            VelocityNow(body, &contact.touch), PartVelocity(world, otherBody, contact.others, 3));
+        contact.gap = touch->gap, contact.normal = touch->normal;
+        double closing = -snwVec3_Dot(touch->normal, contact.slip);
+        if (!(contact.gap < settings->margin + 2 * settings->h * fmax(closing, 0)))
+            continue;
+        contact.key = KeyOf(world, key + i, contact.solid);
+        contact.friction = world->skinFrictions != NULL ? world->skinFrictions[b * world->def.bodyCount + otherBody]
+                                                        : s_skinFriction;
+        AddContact(world, &contact);
     }
 }
 
@@ -193,10 +296,13 @@ static void FindContacts(snwSoftWorld* world, const snwSoftSettings* settings)
             const snwPointSkin* skin = &body->skins[s];
             for (int i = 0; i < skin->count; ++i, ++key)
             {
-                snwSoftContact contact = {.probe = -1, .body = b, .touch = {.skin = s, .point = i, .at = skin->x[i]}};
-                snwVec3 v = skin->awake[i] ? skin->v[i] : snwSoftBody_Velocity(body, &contact.touch);
-                Probe(world, settings, &contact, v, 0, key);
+                snwSoftContact contact = PointContact(world, b, s, i);
+                Probe(world, settings, &contact, VelocityNow(body, &contact.touch), 0, key);
             }
+            for (int o = 0, number = 0; o < world->def.bodyCount; ++o)
+                for (int t = 0; t < world->def.bodies[o].skinCount; ++t, ++number)
+                    if (o != b || t != s || body->tree.linkCount > 2)
+                        MeetSkin(world, settings, key - skin->count, b, s, o, t, number);
         }
     }
     for (int p = 0; p < world->def.probeCount; ++p, ++key)
@@ -207,6 +313,12 @@ static void FindContacts(snwSoftWorld* world, const snwSoftSettings* settings)
             .probe = p, .body = probe->body, .touch = {.skin = -1, .link = probe->link, .at = at.position}};
         snwVec3 v = snwSoftBody_Velocity(&world->def.bodies[probe->body], &contact.touch);
         Probe(world, settings, &contact, v, probe->radius, key);
+    }
+    for (int c = 0; c < world->contactCount; ++c)
+    {
+        snwSoftContact* contact = &world->contacts[c];
+        contact->tangents[0] = snwVec3_Perpendicular(contact->normal);
+        contact->tangents[1] = snwVec3_Cross(contact->normal, contact->tangents[0]);
     }
 }
 
@@ -231,8 +343,14 @@ static snwResult Adapt(snwSoftWorld* world, const snwSoftSettings* settings, snw
             snwPointSkin* skin = &body->skins[s];
             memset(skin->wake, 0, (size_t)skin->count);
             for (int c = 0; c < world->contactCount && !settings->rigid; ++c)
-                if (world->contacts[c].body == b && world->contacts[c].touch.skin == s)
-                    skin->wake[world->contacts[c].touch.point] = 1;
+            {
+                const snwSoftContact* contact = &world->contacts[c];
+                if (contact->body == b && contact->touch.skin == s)
+                    skin->wake[contact->touch.point] = 1;
+                for (int o = 0; o < contact->otherCount; ++o)
+                    if (contact->otherBody == b && contact->others[o].touch.skin == s && contact->others[o].share > 0)
+                        skin->wake[contact->others[o].touch.point] = 1;
+            }
             for (int t = 0; t < world->tieCount && !settings->rigid; ++t)
                 for (int p = world->ties[t].first; p < world->ties[t].first + world->ties[t].count; ++p)
                     if (world->ties[t].body == b && world->tieParts[p].touch.skin == s)
@@ -304,6 +422,15 @@ static snwSoftContact* ContactAt(const snwSoftWorld* world, int place)
     return &world->contacts[world->order[world->island.first + place]];
 }
 
+// row += that of a touch; behind it is room for one.
+static void AddPart(const snwSoftBody* body, const snwSoftTouch* touch, snwVec3 direction, double* row)
+{
+    int n = body->tree.freedom;
+    snwSoftBody_Row(body, touch, direction, row + n);
+    for (int k = 0; k < n; ++k)
+        row[k] += row[n + k];
+}
+
 // row <- that of a tie's mean.
 static void TieRow(const snwSoftWorld* world, const snwSoftTie* tie, int c, double* row)
 {
@@ -311,13 +438,8 @@ static void TieRow(const snwSoftWorld* world, const snwSoftTie* tie, int c, doub
     const snwVec3 axis = {c == 0, c == 1, c == 2};
     int n = body->tree.freedom;
     memset(row, 0, (size_t)n * sizeof *row);
-    double* part = row + n;
     for (int p = tie->first; p < tie->first + tie->count; ++p)
-    {
-        snwSoftBody_Row(body, &world->tieParts[p].touch, snwVec3_Scale(axis, world->tieParts[p].share), part);
-        for (int k = 0; k < n; ++k)
-            row[k] += part[k];
-    }
+        AddPart(body, &world->tieParts[p].touch, snwVec3_Scale(axis, world->tieParts[p].share), row);
 }
 
 // world->rows and index from `count` on: those of the contacts and ties that a body has part in.
@@ -330,12 +452,15 @@ static int TouchRows(snwSoftWorld* world, int b, int count)
         const snwSoftContact* contact = ContactAt(world, c);
         if (contact->body != b && contact->otherBody != b)
             continue;
-        bool here = contact->body == b;
-        const snwSoftTouch* touch = here ? &contact->touch : &contact->other;
         for (int d = 0; d < 3; ++d, ++count)
         {
-            snwVec3 axis = snwVec3_Scale(Axis(contact, d), here ? 1 : -1);
-            snwSoftBody_Row(body, touch, axis, world->rows + (size_t)count * (size_t)n);
+            double* row = world->rows + (size_t)count * (size_t)n;
+            memset(row, 0, (size_t)n * sizeof *row);
+            if (contact->body == b)
+                AddPart(body, &contact->touch, Axis(contact, d), row);
+            for (int o = 0; o < contact->otherCount && contact->otherBody == b; ++o)
+                AddPart(
+                    body, &contact->others[o].touch, snwVec3_Scale(Axis(contact, d), -contact->others[o].share), row);
             world->index[count] = 3 * c + d;
         }
     }
@@ -378,6 +503,19 @@ static void AddBody(snwSoftWorld* world, const snwSoftSettings* settings, int b)
         world->compliance[r] = s_jointYield * *Entry(world, r, r);
 }
 
+// How much faster what a contact feels on a body is by an impulse of 1 at a point of it, besides what the links do.
+static double ContactCompliance(
+    const snwSoftWorld* world, const snwSoftContact* contact, int body, const snwSoftTouch* touch)
+{
+    double sum = 0;
+    if (contact->body == body)
+        sum += snwSoftBody_Compliance(&contact->touch, touch, &world->def.bodies[body]);
+    for (int o = 0; o < contact->otherCount && contact->otherBody == body; ++o)
+        sum -= contact->others[o].share *
+               snwSoftBody_Compliance(&contact->others[o].touch, touch, &world->def.bodies[body]);
+    return sum;
+}
+
 // W of points of one skin, besides.
 static void AddSkins(snwSoftWorld* world)
 {
@@ -385,9 +523,9 @@ static void AddSkins(snwSoftWorld* world)
         for (int b = 0; b < world->island.contacts; ++b)
         {
             const snwSoftContact *one = ContactAt(world, a), *two = ContactAt(world, b);
-            if (one->body != two->body)
-                continue;
-            double g = snwSoftBody_Compliance(&one->touch, &two->touch, &world->def.bodies[one->body]);
+            double g = ContactCompliance(world, two, one->body, &one->touch);
+            for (int o = 0; o < one->otherCount; ++o)
+                g -= one->others[o].share * ContactCompliance(world, two, one->otherBody, &one->others[o].touch);
             for (int c = 0; c < 3 && g != 0; ++c)
                 for (int d = 0; d < 3; ++d)
                     *Entry(world, 3 * a + c, 3 * b + d) += g * snwVec3_Dot(Axis(one, c), Axis(two, d));
@@ -415,7 +553,9 @@ static void AddTies(snwSoftWorld* world, int island)
         for (int c = 0; c < world->island.contacts; ++c)
         {
             const snwSoftContact* contact = ContactAt(world, c);
-            double g = contact->body == tie->body ? TieCompliance(world, tie, &contact->touch) : 0;
+            double g = 0;
+            for (int p = tie->first; p < tie->first + tie->count; ++p)
+                g += world->tieParts[p].share * ContactCompliance(world, contact, tie->body, &world->tieParts[p].touch);
             for (int d = 0; d < 3 && g != 0; ++d)
             {
                 const snwVec3 axis = Axis(contact, d);
@@ -456,6 +596,11 @@ static void PutTie(snwSoftWorld* world, snwSoftTie* tie)
     tie->row = world->island.rows + row;
 }
 
+static bool IsHard(const snwSoftBody* body, const snwSoftTouch* touch)
+{
+    return touch->skin < 0 || !body->skins[touch->skin].awake[touch->point];
+}
+
 // Velocities that contacts ask for, and how much they yield.
 static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int c)
 {
@@ -464,9 +609,14 @@ static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int
     double h = settings->h;
     const snwSoftBody* body = &world->def.bodies[contact->body];
     snwVec3 v = snwVec3_Sub(snwSoftBody_Velocity(body, &contact->touch), contact->drift);
-    if (contact->otherBody >= 0)
-        v = snwVec3_Sub(v, snwSoftBody_Velocity(&world->def.bodies[contact->otherBody], &contact->other));
-    contact->rigid = contact->touch.skin < 0 || !body->skins[contact->touch.skin].awake[contact->touch.point];
+    contact->rigid = IsHard(body, &contact->touch);
+    for (int o = 0; o < contact->otherCount; ++o)
+    {
+        const snwSoftBody* other = &world->def.bodies[contact->otherBody];
+        const snwSoftTouch* touch = &contact->others[o].touch;
+        v = snwVec3_MulAdd(v, -contact->others[o].share, snwSoftBody_Velocity(other, touch));
+        contact->rigid = contact->rigid && IsHard(other, touch);
+    }
 
     double part = settings->recover, firm = settings->stiffness * h + settings->damping;
     world->blocks[c] = (snwCoulombBlock){.kind = snw_coulombFriction, .row = row, .friction = contact->friction};
@@ -596,8 +746,9 @@ static void Solve(snwSoftWorld* world, const snwSoftSettings* settings)
 static void PushContact(snwSoftWorld* world, const snwSoftContact* contact)
 {
     snwSoftBody_Push(&world->def.bodies[contact->body], &contact->touch, contact->impulse);
-    if (contact->otherBody >= 0)
-        snwSoftBody_Push(&world->def.bodies[contact->otherBody], &contact->other, snwVec3_Negate(contact->impulse));
+    for (int o = 0; o < contact->otherCount; ++o)
+        snwSoftBody_Push(&world->def.bodies[contact->otherBody], &contact->others[o].touch,
+            snwVec3_Scale(contact->impulse, -contact->others[o].share));
 }
 
 // Contacts by springs and dampers.

@@ -1,7 +1,8 @@
 // Bodies with soft skins, rigid things and what stands around them, in one contact problem per step.
 //
-// What can be touched are solids: a collider's shape, fixed in the world, moved by hand, or on a link of a body. What
-// touches are probes: every point of every skin, and balls on links (the corners of a rigid box, say). A step
+// What can be touched are solids: a collider's shape, fixed in the world, moved by hand, or on a link of a body; and
+// the surfaces of skins. What touches are probes: every point of every skin, and balls on links (the corners of a rigid
+// box, say), these solids alone. A step
 //   1. finds the probes that are near a solid, or will be within the step,
 //   2. wakes the points of skins near them, and lets those sleep that have nothing to do any more,
 //   3. finds how every body would move,
@@ -19,6 +20,7 @@
 
 #include "contact/collider.h"
 #include "linalg/coulomb.h"
+#include "sim/softcontact/skin_touch.h"
 #include "sim/softcontact/soft_body.h"
 
 typedef struct snwSoftSolid
@@ -43,14 +45,23 @@ typedef struct snwSoftMemory
     snwVec3 impulse; // N s
 } snwSoftMemory;
 
+// A part of what a tie holds, or of the far side of a contact.
+typedef struct snwSoftTiePart
+{
+    snwSoftTouch touch;
+    double share; // those of a tie sum to 1
+} snwSoftTiePart;
+
 typedef struct snwSoftContact
 {
     int64_t key; // of the probe and the solid
     int probe;   // < 0: a point of a skin
     int body;
     snwSoftTouch touch;
-    int solid, otherBody; // < 0: of the world
-    snwSoftTouch other;
+    int solid;     // as many as there are, and more: the skin of that number, all bodies' counted
+    int otherBody; // < 0: of the world; may be the same
+    int otherCount;
+    snwSoftTiePart others[3];           // a place on a link, or corners of a triangle
     snwVec3 normal, tangents[2], drift; // drift: the solid's own velocity there, m/s
     snwVec3 slip;                       // m/s, against the other side when the step began
     double gap, friction;
@@ -58,13 +69,6 @@ typedef struct snwSoftContact
     int row;         // of lambda
     snwVec3 impulse; // N s, on the probe
 } snwSoftContact;
-
-// A part of what a tie holds.
-typedef struct snwSoftTiePart
-{
-    snwSoftTouch touch;
-    double share; // those of a tie sum to 1
-} snwSoftTiePart;
 
 // The mean of its parts, v, shall move as asked: v + yield lambda = velocity, as far as |lambda| <= most.
 typedef struct snwSoftTie
@@ -110,8 +114,9 @@ typedef struct snwSoftWorldDef
     snwSoftBody* bodies; // stay the caller's
     const snwSoftSolid* solids;
     const snwSoftProbe* probes;
-    const double* frictions; // [bodyCount solidCount]; NULL: those of the solids
-    int contactCapacity;     // what is beyond is not felt: the farthest
+    const double* frictions;     // [bodyCount solidCount]; NULL: those of the solids
+    const double* skinFrictions; // [bodyCount bodyCount] of skin on skin; NULL: 0.5
+    int contactCapacity;         // what is beyond is not felt: the farthest
     int tieCapacity, tiePartCapacity;
 } snwSoftWorldDef;
 
@@ -121,7 +126,8 @@ typedef struct snwSoftWorld
     snwSoftWorldDef def;
     snwSoftSolid* solids;
     snwSoftProbe* probes;
-    double* frictions;
+    double *frictions, *skinFrictions;
+    snwSkinSearch search;
 
     // State, beside that of the bodies.
     int memoryCount;

@@ -357,6 +357,8 @@ static void Report(snwSim* sim, double h)
         contact.vertex = body ? model->vertexOfPoint[from->touch.point] : from->body - sim->bodyCount;
         if (from->solid < sim->def->colliderCount)
             contact.collider = from->solid;
+        else if (from->solid >= sim->def->colliderCount + sim->def->propCount)
+            contact.otherBody = from->otherBody;
         else
             contact.prop = from->solid - sim->def->colliderCount;
         contact.depth = fmax(-from->gap, 0);

@@ -210,7 +210,9 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
         .stiffness = stiffness,
         .damping = damping,
         .edges = pairs,
-        .edgeStiffness = edgeStiffness};
+        .edgeStiffness = edgeStiffness,
+        .triangleCount = character->skinTriangleCount,
+        .triangles = (const int(*)[3])character->skinTriangles};
     for (size_t p = 0; p < points; ++p)
     {
         rest[p] = character->def.vertices[model->vertexOfPoint[p]];
