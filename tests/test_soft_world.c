@@ -249,7 +249,7 @@ TEST(softworld, painlevesRodIsBounded)
     {
         BeginWorld(&w, 1.5 + 0.2 * k, (snwVec3){0, 0, 1}, 0);
         MakeBox(&box, (snwVec3){0, 1, 0}, (snwVec3){0.01, 1, 0.01}, 1, 0, 0);
-        box.skin.pointCount = 0;
+        box.skin.pointCount = box.skin.triangleCount = 0;
         AddBox(&w, &box);
         w.probes[w.probeCount++] = (snwSoftProbe){.at = {0, -1, 0}};
         w.probes[w.probeCount++] = (snwSoftProbe){.at = {0, 1, 0}};

@@ -141,6 +141,14 @@ static void PutFrictions(const snwSim* sim, int bodies, int solids, double* fric
         }
 }
 
+// Of skin on skin.
+static void PutSkinFrictions(const snwSim* sim, int bodies, double* frictions)
+{
+    for (int a = 0; a < bodies; ++a)
+        for (int b = 0; b < bodies; ++b)
+            frictions[a * bodies + b] = snwFriction_Between(sim->def, SideOf(sim, a), SideOf(sim, b)).fixed;
+}
+
 static int PutProbes(const snwSim* sim, snwSoftProbe* probes)
 {
     int count = 0;
@@ -182,6 +190,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     scratch->loads = snwArena_Alloc(&sim->arena, (size_t)bodies, sizeof(snwSpatial*));
     snwSoftSolid* solidList = snwArena_Alloc(&sim->arena, (size_t)solids, sizeof *solidList);
     double* frictions = snwArena_Alloc(&sim->arena, (size_t)bodies * (size_t)solids, sizeof *frictions);
+    double* skinFrictions = snwArena_Alloc(&sim->arena, (size_t)bodies * (size_t)bodies, sizeof *skinFrictions);
     size_t most = (size_t)sim->def->propCount * snw_maxPropPoints;
     snwSoftProbe* probes = snwArena_Alloc(&sim->arena, most, sizeof *probes);
     if (sim->arena.failed)
@@ -201,6 +210,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     }
     PutSolids(sim, solidList);
     PutFrictions(sim, bodies, solids, frictions);
+    PutSkinFrictions(sim, bodies, skinFrictions);
     snwSoftWorldDef def = {.bodyCount = bodies,
         .bodies = scratch->bodies,
         .solidCount = solids,
@@ -208,6 +218,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         .probeCount = PutProbes(sim, probes),
         .probes = probes,
         .frictions = frictions,
+        .skinFrictions = skinFrictions,
         .contactCapacity = (int)snwSim_Param(sim, snw_softContacts)};
     snwResult result = snwSoftWorld_Create(sim->context, &def, &scratch->world, message);
     scratch->made = result == snw_ok;
@@ -310,7 +321,7 @@ static snwSoftSettings SettingsOf(const snwSim* sim, double h)
     return settings;
 }
 
-// Impulses to start from: those of skins are in the states of their bodies; props begin anew.
+// Impulses to start from are in the states of their bodies, those of props in that of the first body; by keys.
 static void LoadMemory(const snwSim* sim, snwSoftWorld* world)
 {
     world->memoryCount = 0;
@@ -318,7 +329,12 @@ static void LoadMemory(const snwSim* sim, snwSoftWorld* world)
     {
         snwSoftState state = snwSoft_State(sim, i);
         for (int m = 0; m < *state.memoryCount && world->memoryCount < world->def.contactCapacity; ++m)
-            world->memory[world->memoryCount++] = state.memory[m];
+        {
+            int at = world->memoryCount++;
+            for (; at > 0 && world->memory[at - 1].key > state.memory[m].key; --at)
+                world->memory[at] = world->memory[at - 1];
+            world->memory[at] = state.memory[m];
+        }
     }
 }
 
@@ -332,7 +348,8 @@ static void StoreMemory(const snwSim* sim, const snwSoftWorld* world)
         for (int c = 0; c < world->contactCount && *state.memoryCount < snw_softMemoryRoom; ++c)
         {
             const snwSoftContact* contact = &world->contacts[c];
-            if (contact->body == i && contact->probe < 0 && snwVec3_LengthSquared(contact->impulse) > 0)
+            bool own = contact->body == i || (i == 0 && contact->body >= sim->bodyCount);
+            if (own && snwVec3_LengthSquared(contact->impulse) > 0)
                 state.memory[(*state.memoryCount)++] = (snwSoftMemory){contact->key, contact->impulse};
         }
     }
@@ -446,11 +463,14 @@ static void GetMeasures(const snwSim* sim, int index, double* values)
     snwVec3 force = {0, 0, 0};
     int pressed = 0;
     for (int c = 0; c < world->contactCount; ++c)
-        if (world->contacts[c].body == index && snwVec3_LengthSquared(world->contacts[c].impulse) > 0)
-        {
-            force = snwVec3_MulAdd(force, 1 / scratch->bodies[index].h, world->contacts[c].impulse);
-            ++pressed;
-        }
+    {
+        // What a body does to itself is no force on it.
+        const snwSoftContact* contact = &world->contacts[c];
+        int side = (contact->body == index) - (contact->otherBody == index);
+        force = snwVec3_MulAdd(force, side / scratch->bodies[index].h, contact->impulse);
+        pressed += (contact->body == index || contact->otherBody == index) &&
+                   snwVec3_LengthSquared(contact->impulse) > 0;
+    }
     values[snw_softMeasureActive] = scratch->bodies[index].skins->activeCount;
     values[snw_softMeasureContacts] = pressed;
     values[snw_softMeasureResidual] = world->report.residual;
