@@ -28,8 +28,13 @@ enum
 static void MakeChain(Chain* c, bool loop)
 {
     *c = (Chain){.vertices = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .tets = {{0, 1, 2, 3}}};
-    c->bones[snw_root] = (snwBoneDef){"root", {0, 0, 0}, {1, 0, 0}, 0.1, -1};
-    c->bones[snw_child] = (snwBoneDef){"child", {9, 9, 9}, {2, 0, 0}, 0.1, snw_root}; // its head is not its joint
+    c->bones[snw_root] = (snwBoneDef){
+        .name = "root", .head = {0, 0, 0}, .tail = {1, 0, 0}, .radius = 0.1, .parent = -1};
+    c->bones[snw_child] = (snwBoneDef){.name = "child",
+        .head = {9, 9, 9},
+        .tail = {2, 0, 0},
+        .radius = 0.1,
+        .parent = snw_root}; // its head is not its joint
     c->joints[0] = snwDefaultJointDef();
     c->joints[0].type = snw_jointHinge, c->joints[0].position = s_x, c->joints[0].axis = s_z;
     c->joints[0].parentBone = snw_root, c->joints[0].bone = snw_child;

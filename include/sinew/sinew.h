@@ -206,14 +206,41 @@ typedef struct snwJointDef
     int bone;            // the child
     snwVec3 position;    // m, in the rest pose
     snwVec3 axis;        // unit; hinge, prismatic, cylindrical, first axis of universal, twist axis of ball
-    snwVec3 axis2;       // unit; second axis of universal
+    snwVec3 axis2;       // unit; second axis of universal; of a ball joint with range2, at a right angle to axis
     double lower, upper; // rad, or m along the axis of prismatic and cylindrical joints; lower > upper means no limit
     double cone;         // rad, 0..pi: swing limit of a ball joint; pi means none
     double stiffness;    // N m/rad or N/m, >= 0, towards target
     double damping;      // N m s/rad or N s/m, >= 0
     bool motor;          // drive towards target with stiffness and damping
     double target;       // rad or m
+    // rad; none where lower is not below upper. Of universal joints: about axis2; without, lower and upper are those of
+    // both axes. Of ball joints: parts of the rotation vector of the swing, along axis2 and along axis x axis2.
+    double lower2, upper2;
+    double lower3, upper3;
 } snwJointDef;
+
+typedef enum snwColliderKind
+{
+    snw_colliderPlane,   // the half space below local y = 0
+    snw_colliderSphere,  // size.x: radius
+    snw_colliderBox,     // size: half extents
+    snw_colliderCapsule, // size.x: radius, size.y: half length of the axis, along local y
+    snw_colliderRoom,    // the inside of a box, size: half extents; everything beyond its walls is solid
+    snw_colliderStairs,  // size.x: run, size.y: rise of a step, size.z: width; stepCount steps climb along local x from
+                         // the origin, centred on local z = 0; solid below, without end
+    snw_colliderHeightfield, // size.x: spacing of the heights, centred on the local origin; solid below, without end
+    snw_colliderMesh,        // a closed surface of triangles
+    snw_colliderKindCount,
+} snwColliderKind;
+
+// What touches things in place of the flesh around a bone: softcontact.
+typedef struct snwBoneShape
+{
+    snwColliderKind kind; // sphere, box or capsule; plane: it has none
+    snwTransform place;   // in the rest pose
+    snwVec3 size;         // m, as in snwColliderDef
+    int cells[3];         // of a box with a soft skin of points: cells along each of its axes; 0: it is hard
+} snwBoneShape;
 
 typedef struct snwBoneDef
 {
@@ -221,6 +248,12 @@ typedef struct snwBoneDef
     snwVec3 head, tail; // m, in the rest pose
     double radius;      // m, >= 0
     int parent;         // the bone it follows in motions; -1: none
+    // Read by softcontact alone:
+    double mass;       // kg; 0: what is around it in the mesh weighs
+    snwVec3 centre;    // m, of mass, in the rest pose; read where there is an inertia
+    double inertia[6]; // kg m^2 about the centre, in the axes of the rest pose: xx yy zz xy yz zx of the matrix;
+                       // 0: centre and inertia are those of the mesh, as heavy as said
+    snwBoneShape shape; // if any bone has one, only shapes touch
 } snwBoneDef;
 
 typedef enum snwHandleKind
@@ -691,20 +724,6 @@ typedef struct snwBodyDef
     double motionStart;      // s, >= 0, of the motion: where it is when the scene starts
     double motionWait;       // s, >= 0: it stays there for so long before it goes on
 } snwBodyDef;
-
-typedef enum snwColliderKind
-{
-    snw_colliderPlane,   // the half space below local y = 0
-    snw_colliderSphere,  // size.x: radius
-    snw_colliderBox,     // size: half extents
-    snw_colliderCapsule, // size.x: radius, size.y: half length of the axis, along local y
-    snw_colliderRoom,    // the inside of a box, size: half extents; everything beyond its walls is solid
-    snw_colliderStairs,  // size.x: run, size.y: rise of a step, size.z: width; stepCount steps climb along local x from
-                         // the origin, centred on local z = 0; solid below, without end
-    snw_colliderHeightfield, // size.x: spacing of the heights, centred on the local origin; solid below, without end
-    snw_colliderMesh,        // a closed surface of triangles
-    snw_colliderKindCount,
-} snwColliderKind;
 
 typedef struct snwColliderDef
 {

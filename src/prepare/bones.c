@@ -424,8 +424,10 @@ static snwResult MakeBones(snwPreparer* p)
     {
         const snwRigBone* bone = &p->rig[p->boneRig[i]];
         int above = KeptAbove(p, p->boneRig[i]);
-        p->bones[i] = (snwBoneDef){
-            bone->name, bone->head, bone->tail, bone->radius, above >= 0 ? p->rig[above].bone : -1};
+        p->bones[i] = snwDefaultBoneDef();
+        p->bones[i].name = bone->name, p->bones[i].radius = bone->radius;
+        p->bones[i].head = bone->head, p->bones[i].tail = bone->tail;
+        p->bones[i].parent = above >= 0 ? p->rig[above].bone : -1;
     }
     for (int i = 0; i < p->body.vertexCount; ++i)
         p->vertexBones[i] = -1;

@@ -94,3 +94,44 @@ double snwJointAngle_InRange(const snwJointDef* joint, double angle)
     double middle = 0.5 * (joint->lower + joint->upper);
     return middle + remainder(angle - middle, 2.0 * SNW_PI);
 }
+
+// A range of an angle that is known but for whole turns: the turn nearest to the middle counts.
+static int AddRange(double lower, double upper, snwJointAngle angle, snwAngleLimit* limits)
+{
+    if (lower > upper)
+        return 0;
+    double middle = 0.5 * (lower + upper), value = middle + remainder(angle.value - middle, 2.0 * SNW_PI);
+    limits[0] = (snwAngleLimit){value - lower, angle.gradient};
+    limits[1] = (snwAngleLimit){upper - value, snwVec3_Negate(angle.gradient)};
+    return 2;
+}
+
+int snwJointAngle_Limits(const snwJointDef* joint, snwQuat turn, snwAngleLimit limits[snw_maxAngleLimits])
+{
+    int count = 0;
+    if (joint->type == snw_jointBall || joint->type == snw_jointHinge)
+        count += AddRange(joint->lower, joint->upper, snwJointAngle_Twist(turn, joint->axis), limits);
+    if (joint->type == snw_jointUniversal)
+    {
+        bool own = joint->lower2 < joint->upper2;
+        snwUniversalAngles angles = snwJointAngle_Universal(turn, joint->axis, joint->axis2);
+        count += AddRange(joint->lower, joint->upper, angles.first, limits);
+        count += AddRange(
+            own ? joint->lower2 : joint->lower, own ? joint->upper2 : joint->upper, angles.second, limits + count);
+    }
+    if (joint->type != snw_jointBall)
+        return count;
+
+    snwVec3 third = snwVec3_Cross(joint->axis, joint->axis2);
+    if (joint->lower2 < joint->upper2)
+        count += AddRange(
+            joint->lower2, joint->upper2, snwJointAngle_Tilt(turn, joint->axis, joint->axis2), limits + count);
+    if (joint->lower3 < joint->upper3)
+        count += AddRange(joint->lower3, joint->upper3, snwJointAngle_Tilt(turn, joint->axis, third), limits + count);
+    if (joint->cone < SNW_PI)
+    {
+        snwJointAngle swing = snwJointAngle_Swing(turn, joint->axis);
+        limits[count++] = (snwAngleLimit){joint->cone - swing.value, snwVec3_Negate(swing.gradient)};
+    }
+    return count;
+}

@@ -38,3 +38,18 @@ snwUniversalAngles snwJointAngle_Universal(snwQuat turn, snwVec3 axis, snwVec3 a
 // An angle that is known but for whole turns, on the turn that is nearest to the middle of the joint's range; as it is
 // if the joint has none.
 double snwJointAngle_InRange(const snwJointDef* joint, double angle);
+
+// What limits a joint's angles, in the order of the definition: range, range2, range3, cone.
+typedef struct snwAngleLimit
+{
+    double gap;       // rad, positive inside
+    snwVec3 gradient; // of the gap, as that of an angle
+} snwAngleLimit;
+
+enum
+{
+    snw_maxAngleLimits = 7
+};
+
+// Of ball, hinge and universal joints; returns their number.
+int snwJointAngle_Limits(const snwJointDef* joint, snwQuat turn, snwAngleLimit limits[snw_maxAngleLimits]);

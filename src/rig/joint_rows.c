@@ -165,54 +165,19 @@ int snwJointType_EqualRows(snwJointType type)
 // ---------------------------------------------------------------------------------------------------------------------
 // Limits
 
-static void LimitAngle(Maker* m, snwJointAngle angle)
-{
-    double value = snwJointAngle_InRange(m->joint, angle.value);
-    AddAngle(m, snw_rowAtLeast, value - m->joint->lower, angle.gradient, 1.0);
-    AddAngle(m, snw_rowAtLeast, m->joint->upper - value, angle.gradient, -1.0);
-}
-
-static void LimitSlide(Maker* m)
-{
-    double value = LengthAlong(&m->now, m->joint->axis);
-    AddLength(m, snw_rowAtLeast, value - m->joint->lower, m->joint->axis, 1.0);
-    AddLength(m, snw_rowAtLeast, m->joint->upper - value, m->joint->axis, -1.0);
-}
-
-static void LimitRange(Maker* m)
-{
-    switch (m->joint->type)
-    {
-        case snw_jointBall:
-        case snw_jointHinge:
-            LimitAngle(m, snwJointAngle_Twist(m->now.turn, m->joint->axis));
-            break;
-        case snw_jointUniversal:
-        {
-            snwUniversalAngles angles = snwJointAngle_Universal(m->now.turn, m->joint->axis, m->joint->axis2);
-            LimitAngle(m, angles.first);
-            LimitAngle(m, angles.second);
-            break;
-        }
-        case snw_jointPrismatic:
-        case snw_jointCylindrical:
-            LimitSlide(m);
-            break;
-        case snw_jointFixed:
-        case snw_jointFree:
-            break;
-    }
-}
-
 static void AddLimits(Maker* m)
 {
-    if (m->joint->lower <= m->joint->upper)
-        LimitRange(m);
-    if (m->joint->type == snw_jointBall && m->joint->cone < SNW_PI)
+    const snwJointDef* joint = m->joint;
+    if (snwJointType_Slides(joint->type) && joint->lower <= joint->upper)
     {
-        snwJointAngle swing = snwJointAngle_Swing(m->now.turn, m->joint->axis);
-        AddAngle(m, snw_rowAtLeast, m->joint->cone - swing.value, swing.gradient, -1.0);
+        double value = LengthAlong(&m->now, joint->axis);
+        AddLength(m, snw_rowAtLeast, value - joint->lower, joint->axis, 1.0);
+        AddLength(m, snw_rowAtLeast, joint->upper - value, joint->axis, -1.0);
     }
+    snwAngleLimit limits[snw_maxAngleLimits];
+    int count = snwJointAngle_Limits(joint, m->now.turn, limits);
+    for (int i = 0; i < count; ++i)
+        AddAngle(m, snw_rowAtLeast, limits[i].gap, limits[i].gradient, 1.0);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

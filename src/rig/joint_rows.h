@@ -38,7 +38,7 @@ typedef struct snwJointRow
 
 enum
 {
-    snw_maxJointRows = 10 // of any joint
+    snw_maxJointRows = 13 // of any joint
 };
 
 // A pose that the joint is to follow in all directions that it leaves free, instead of its own target.
@@ -65,7 +65,7 @@ typedef struct snwJointRowsDef
 
 // Writes at most snw_maxJointRows rows and returns their number:
 //   - equal ones, as many as snwJointType_EqualRows says: first the lengths, three unless it slides, then the angles;
-//   - limits, whether near or not, where the joint has any: lower, upper (universal: of both axes), cone;
+//   - limits, whether near or not, where the joint has any: lower, upper of each range, cone;
 //   - soft ones, where stiffness + damping / h > 0, with J s + compliance lambda = target of methods' motors:
 //     target = [k (th* - th) + (d / h) (th_n - th)] / (k + d / h), so lambda is spring and damper at the end of the
 //     step.

@@ -532,6 +532,13 @@ static snwQuat ClampTwist(const snwJointDef* joint, snwQuat turn)
     return snwQuat_FromAxisAngle(joint->axis, Clamp(joint, snwJointAngle_Twist(turn, joint->axis).value));
 }
 
+// The part of a vector along an axis brought into a range, if there is one.
+static snwVec3 ClampAlong(double lower, double upper, snwVec3 axis, snwVec3 v)
+{
+    double along = snwVec3_Dot(axis, v);
+    return lower >= upper ? v : snwVec3_MulAdd(v, fmax(lower, fmin(along, upper)) - along, axis);
+}
+
 // The nearest turn that the joint allows, part by part.
 static snwQuat ClampTurn(const snwJointDef* joint, snwQuat turn)
 {
@@ -541,10 +548,14 @@ static snwQuat ClampTurn(const snwJointDef* joint, snwQuat turn)
         {
             snwVec3 tilted = snwQuat_Rotate(turn, joint->axis);
             snwQuat swing = snwQuat_Between(joint->axis, tilted);
-            snwVec3 way = snwQuat_ToRotationVector(swing);
+            snwVec3 way = snwQuat_ToRotationVector(swing), tilt = way;
             double angle = snwVec3_Length(way);
             if (angle > joint->cone)
-                swing = snwQuat_FromRotationVector(snwVec3_Scale(way, joint->cone / angle));
+                way = snwVec3_Scale(way, joint->cone / angle);
+            way = ClampAlong(joint->lower2, joint->upper2, joint->axis2, way);
+            way = ClampAlong(joint->lower3, joint->upper3, snwVec3_Cross(joint->axis, joint->axis2), way);
+            if (snwVec3_Distance(way, tilt) > 0)
+                swing = snwQuat_FromRotationVector(way);
             return snwQuat_Mul(swing, ClampTwist(joint, turn));
         }
         case snw_jointHinge:
@@ -554,8 +565,11 @@ static snwQuat ClampTurn(const snwJointDef* joint, snwQuat turn)
         case snw_jointUniversal:
         {
             snwUniversalAngles angles = snwJointAngle_Universal(turn, joint->axis, joint->axis2);
+            snwJointDef second = *joint;
+            if (joint->lower2 < joint->upper2)
+                second.lower = joint->lower2, second.upper = joint->upper2;
             return snwQuat_Mul(snwQuat_FromAxisAngle(joint->axis, Clamp(joint, angles.first.value)),
-                snwQuat_FromAxisAngle(joint->axis2, Clamp(joint, angles.second.value)));
+                snwQuat_FromAxisAngle(joint->axis2, Clamp(&second, angles.second.value)));
         }
         case snw_jointPrismatic:
         case snw_jointFixed:

@@ -208,46 +208,30 @@ void snwSkeleton_Pose(const snwSkeleton* skeleton, const snwMotionDef* motion, d
 // ---------------------------------------------------------------------------------------------------------------------
 // Limits
 
-// Beyond lower .. upper, of an angle that is known but for whole turns.
-static double Beyond(const snwJointDef* joint, double angle)
-{
-    if (joint->lower > joint->upper)
-        return 0.0;
-    double nearest = snwJointAngle_InRange(joint, angle);
-    return fmax(0.0, fmax(joint->lower - nearest, nearest - joint->upper));
-}
-
-static double UniversalExcess(const snwJointDef* joint, snwQuat turn)
-{
-    snwUniversalAngles angles = snwJointAngle_Universal(turn, joint->axis, joint->axis2);
-    double beyond = fmax(Beyond(joint, angles.first.value), Beyond(joint, angles.second.value));
-    return fmax(fabs(angles.rest.value), beyond);
-}
-
 double snwSkeleton_JointExcess(const snwSkeleton* skeleton, int index, const snwTransform* bones)
 {
     const snwJointDef* joint = &skeleton->joints[index];
     snwQuat parent = joint->parentBone >= 0 ? bones[joint->parentBone].rotation : snwQuat_Identity();
     snwQuat turn = snwQuat_Mul(snwQuat_Conjugate(parent), bones[joint->bone].rotation);
-    double swing = snwJointAngle_Swing(turn, joint->axis).value;
-    double twist = snwJointAngle_Twist(turn, joint->axis).value;
+    snwAngleLimit limits[snw_maxAngleLimits];
+    double excess = 0.0;
+    for (int i = snwJointAngle_Limits(joint, turn, limits); i-- > 0;)
+        excess = fmax(excess, -limits[i].gap);
     switch (joint->type)
     {
-        case snw_jointBall:
-            return fmax(fmax(0.0, swing - joint->cone), Beyond(joint, twist));
         case snw_jointHinge:
-            return fmax(swing, Beyond(joint, twist));
-        case snw_jointUniversal:
-            return UniversalExcess(joint, turn);
         case snw_jointCylindrical:
-            return swing;
+            return fmax(excess, snwJointAngle_Swing(turn, joint->axis).value);
+        case snw_jointUniversal:
+            return fmax(excess, fabs(snwJointAngle_Universal(turn, joint->axis, joint->axis2).rest.value));
         case snw_jointPrismatic:
         case snw_jointFixed:
             return snwQuat_Angle(snwQuat_Identity(), turn);
+        case snw_jointBall:
         case snw_jointFree:
             break;
     }
-    return 0.0;
+    return excess;
 }
 
 int snwJointType_Freedom(snwJointType type)

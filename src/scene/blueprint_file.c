@@ -174,19 +174,71 @@ static snwResult AddBone(Reader* reader, const snwBoneDef* def, const char* pare
     return snw_ok;
 }
 
+static snwResult ReadInertia(Reader* reader, const json_t* value, snwBoneDef* bone)
+{
+    size_t mark = snwJson_Enter(&reader->json, "inertia");
+    size_t count = json_array_size(value) == 6 ? 6 : 3;
+    snwResult result = ReadNumbers(reader, value, (int)count, (int)count, 1e12, bone->inertia);
+    if (result == snw_ok)
+        snwJson_Leave(&reader->json, mark);
+    return result;
+}
+
+static snwResult ReadShape(Reader* reader, const json_t* value, snwBoneShape* shape)
+{
+    snwBoneShapeData data;
+    size_t mark = snwJson_Enter(&reader->json, "shape");
+    snwResult result = snwTable_Read(&reader->json, &snw_boneShapeTable, value, &data, NULL);
+    if (result < 0)
+        return result;
+    snwJson_Leave(&reader->json, mark);
+    *shape = data.shape;
+    if (shape->kind == snw_colliderSphere || shape->kind == snw_colliderCapsule)
+        shape->size.x = data.radius;
+    if (shape->kind == snw_colliderCapsule)
+    {
+        snwVec3 way = snwVec3_Sub(data.to, data.from);
+        shape->size.y = 0.5 * snwVec3_Length(way);
+        shape->place.position = snwVec3_Lerp(data.from, data.to, 0.5);
+        shape->place.rotation = snwQuat_Between((snwVec3){0, 1, 0}, snwVec3_Normalize(way));
+    }
+    return snw_ok;
+}
+
+static void MirrorBone(Reader* reader, snwBoneDef* bone)
+{
+    bone->head = MirrorPoint(bone->head), bone->tail = MirrorPoint(bone->tail);
+    bone->centre = MirrorPoint(bone->centre);
+    bone->inertia[3] = -bone->inertia[3], bone->inertia[5] = -bone->inertia[5]; // xy and zx
+    bone->shape.place.position = MirrorPoint(bone->shape.place.position);
+    bone->shape.place.rotation = MirrorRotation(bone->shape.place.rotation);
+    bone->name = MirrorName(reader, bone->name);
+}
+
 static snwResult ReadBone(Reader* reader, const json_t* value)
 {
     snwBoneData data;
-    snwResult result = snwTable_Read(&reader->json, &snw_boneTable, value, &data, NULL);
+    uint64_t seen = 0;
+    snwResult result = snwTable_Read(&reader->json, &snw_boneTable, value, &data, &seen);
     if (result == snw_ok)
         result = CheckTwin(reader, data.def.name, data.mirror);
-    if (result == snw_ok)
-        result = AddBone(reader, &data.def, data.parent);
+    if (result == snw_ok && data.inertia != NULL)
+        result = ReadInertia(reader, data.inertia, &data.def);
+    if (result == snw_ok && data.shape != NULL)
+        result = ReadShape(reader, data.shape, &data.def.shape);
+    if (result < 0)
+        return result;
+    bool centred = snwTable_Saw(&snw_boneTable, seen, "centre");
+    if (centred && data.inertia == NULL)
+        return snwJson_Fail(
+            &reader->json, "give it an inertia too", "bone '%s' has a centre alone", snwQuoteWord(data.def.name).text);
+    if (!centred && data.inertia != NULL)
+        data.def.centre = snwVec3_Lerp(data.def.head, data.def.tail, 0.5);
+
+    result = AddBone(reader, &data.def, data.parent);
     if (result < 0 || !data.mirror)
         return result;
-    data.def.head = MirrorPoint(data.def.head);
-    data.def.tail = MirrorPoint(data.def.tail);
-    data.def.name = MirrorName(reader, data.def.name);
+    MirrorBone(reader, &data.def);
     data.parent = MirrorName(reader, data.parent);
     return reader->arena->failed ? FailMemory(reader) : AddBone(reader, &data.def, data.parent);
 }
@@ -218,19 +270,24 @@ static snwResult AddJoint(Reader* reader, snwJointDef def, const char* bone, con
     return snw_ok;
 }
 
-static snwResult ReadRange(Reader* reader, snwJointData* data)
+static snwResult ReadRanges(Reader* reader, snwJointData* data)
 {
-    double range[2] = {1, -1}; // no limit
-    size_t mark = snwJson_Enter(&reader->json, "range");
-    snwResult result = data->range == NULL ? snw_ok : ReadNumbers(reader, data->range, 2, 2, 1e6, range);
-    if (result == snw_ok && data->range != NULL && range[0] > range[1])
-        result = snwJson_Fail(&reader->json, NULL, "must begin with the lower limit");
-    if (result < 0)
-        return result;
-    snwJson_Leave(&reader->json, mark);
-    double unit = snwJointType_Slides(data->def.type) ? 1 : SNW_PI / 180;
-    data->def.lower = range[0] * unit;
-    data->def.upper = range[1] * unit;
+    static const char* const keys[3] = {"range", "range2", "range3"};
+    double* limits[3][2] = {{&data->def.lower, &data->def.upper}, {&data->def.lower2, &data->def.upper2},
+        {&data->def.lower3, &data->def.upper3}};
+    for (int k = 0; k < 3; ++k)
+    {
+        double range[2] = {k == 0, -(k == 0)}; // no limit
+        size_t mark = snwJson_Enter(&reader->json, keys[k]);
+        snwResult result = data->ranges[k] == NULL ? snw_ok : ReadNumbers(reader, data->ranges[k], 2, 2, 1e6, range);
+        if (result == snw_ok && data->ranges[k] != NULL && (range[0] > range[1] || (k > 0 && range[0] == range[1])))
+            result = snwJson_Fail(&reader->json, NULL, "must begin with the lower limit");
+        if (result < 0)
+            return result;
+        snwJson_Leave(&reader->json, mark);
+        double unit = snwJointType_Slides(data->def.type) ? 1 : SNW_PI / 180;
+        *limits[k][0] = range[0] * unit, *limits[k][1] = range[1] * unit;
+    }
     data->def.cone = data->cone * SNW_PI / 180;
     return snw_ok;
 }
@@ -243,7 +300,7 @@ static snwResult ReadJoint(Reader* reader, const json_t* value)
     if (result == snw_ok)
         result = CheckTwin(reader, data.bone, data.mirror);
     if (result == snw_ok)
-        result = ReadRange(reader, &data);
+        result = ReadRanges(reader, &data);
     if (result < 0)
         return result;
     int bone = LookUpBone(reader->out, data.bone);

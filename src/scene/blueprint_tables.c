@@ -55,6 +55,41 @@ const snwTable snw_boxTable = {"box", "A box of cells around the origin, instead
 // ---------------------------------------------------------------------------------------------------------------------
 // Skeleton
 
+static const char* const s_shapeNames[] = {"none", "sphere", "box", "capsule", NULL};
+
+enum
+{
+    snw_roundShapes = 1 << snw_colliderSphere | 1 << snw_colliderCapsule,
+    snw_placedShapes = 1 << snw_colliderSphere | 1 << snw_colliderBox,
+};
+
+#define SHAPE(member, k, t, ...) FIELD(snwBoneShapeData, member, k, t, __VA_ARGS__)
+
+static const snwField s_shapeFields[] = {
+    SHAPE(shape.kind, "kind", snw_fieldChoice, .required = true, .names = s_shapeNames, .help = "what it is like"),
+    SHAPE(shape.place.position, "at", snw_fieldVec3, FAR, .kinds = snw_placedShapes, .required = true,
+        .help = "its centre"),
+    SHAPE(shape.place.rotation, "angles", snw_fieldAngles, .lower = -3600, .upper = 3600, .unit = "degrees",
+        .kinds = BIT(snw_colliderBox), .help = "turns about the world's x, then y, then z"),
+    SHAPE(shape.size, "half", snw_fieldVec3, SIZE, .kinds = BIT(snw_colliderBox), .required = true,
+        .help = "half the length of its sides"),
+    SHAPE(radius, "radius", snw_fieldReal, SIZE, .kinds = snw_roundShapes, .required = true, .help = "of its surface"),
+    SHAPE(from, "from", snw_fieldVec3, FAR, .kinds = BIT(snw_colliderCapsule), .required = true,
+        .help = "where it begins"),
+    SHAPE(to, "to", snw_fieldVec3, FAR, .kinds = BIT(snw_colliderCapsule), .required = true, .help = "where it ends"),
+    SHAPE(shape.cells, "soft", snw_fieldInt3, .lower = 1, .upper = 100, .kinds = BIT(snw_colliderBox),
+        .help = "its skin is soft: cells along each of its sides, whose corners are its points"),
+};
+
+static void InitShape(void* object, int kind)
+{
+    (void)kind;
+    ((snwBoneShapeData*)object)->shape.place = snwIdentityTransform();
+}
+
+const snwTable snw_boneShapeTable = {"bone_shape", "What touches things in place of the flesh",
+    SNW_TABLE_FIELDS(s_shapeFields), sizeof(snwBoneShapeData), "kind", InitShape};
+
 static const snwField s_boneFields[] = {
     NAME(snwBoneData, def.name, "unique; ends in .l where it is mirrored"),
     FIELD(snwBoneData, parent, "parent", snw_fieldText, .help = "the bone it follows in motions"),
@@ -62,6 +97,14 @@ static const snwField s_boneFields[] = {
     FIELD(snwBoneData, def.tail, "tail", snw_fieldVec3, FAR, .required = true, .help = "where it ends"),
     FIELD(snwBoneData, def.radius, "radius", snw_fieldReal, .lower = 0, .upper = SNW_MAX_SIZE, .unit = "m",
         .help = "the flesh this near to it is bone; 0 for a bone that only has rigid parts"),
+    FIELD(snwBoneData, def.mass, "mass", snw_fieldReal, .lower = 0, .upper = SNW_MAX_MASS, .unit = "kg",
+        .help = "what it weighs with all that is around it, in method softcontact; that of the mesh if absent"),
+    FIELD(snwBoneData, def.centre, "centre", snw_fieldVec3, FAR,
+        .help = "where its mass is, with an inertia; the middle of the bone if absent"),
+    RAW(snwBoneData, inertia, "inertia", "numbers", NULL,
+        "moments about the centre, x y z, and products xy yz zx, kg m^2; those of the mesh, as heavy, if absent"),
+    RAW(snwBoneData, shape, "shape", "object", &snw_boneShapeTable,
+        "what touches in place of the flesh, in method softcontact: if any bone has one, only shapes touch"),
     MIRROR(snwBoneData, "makes its twin .r on the other side of x = 0"),
 };
 
@@ -87,9 +130,14 @@ static const snwField s_jointFields[] = {
     FIELD(snwJointData, def.position, "at", snw_fieldVec3, FAR, .help = "where it is; the head of the bone if absent"),
     FIELD(snwJointData, def.axis, "axis", snw_fieldVec3, .lower = -1, .upper = 1,
         .help = "of a hinge; the twist axis of a ball; the first axis of a universal joint"),
-    FIELD(snwJointData, def.axis2, "axis2", snw_fieldVec3, .lower = -1, .upper = 1, .help = "of a universal joint"),
-    RAW(snwJointData, range, "range", "numbers", NULL,
+    FIELD(snwJointData, def.axis2, "axis2", snw_fieldVec3, .lower = -1, .upper = 1,
+        .help = "of a universal joint; of a ball with range2, at a right angle to the axis"),
+    RAW(snwJointData, ranges[0], "range", "numbers", NULL,
         "lower and upper limit, degrees (m along the axis of prismatic and cylindrical ones)"),
+    RAW(snwJointData, ranges[1], "range2", "numbers", NULL,
+        "of the second axis of a universal joint (range if absent); of the swing of a ball about axis2, degrees"),
+    RAW(snwJointData, ranges[2], "range3", "numbers", NULL,
+        "of the swing of a ball about a third axis, axis x axis2, degrees"),
     FIELD(snwJointData, cone, "cone", snw_fieldReal, .lower = 0, .upper = 180, .unit = "degrees",
         .help = "how far a ball joint swings"),
     FIELD(snwJointData, def.stiffness, "stiffness", snw_fieldReal, .lower = 0, .upper = SNW_MAX_FORCE,

@@ -29,14 +29,22 @@ typedef struct snwBoneData
 {
     snwBoneDef def;
     const char* parent;
+    const json_t *inertia, *shape;
     bool mirror;
 } snwBoneData;
+
+typedef struct snwBoneShapeData
+{
+    snwBoneShape shape;
+    double radius;
+    snwVec3 from, to; // of capsules
+} snwBoneShapeData;
 
 typedef struct snwJointData
 {
     snwJointDef def;
     const char *bone, *parent;
-    const json_t* range;
+    const json_t* ranges[3];
     double cone; // degrees
     bool mirror;
 } snwJointData;
@@ -87,5 +95,5 @@ typedef struct snwTrackData
     double phase; // of the mirrored one, as a share of the motion
 } snwTrackData;
 
-extern const snwTable snw_boxTable, snw_boneTable, snw_jointTable, snw_partTable, snw_ribbonTable, snw_handleTable,
-    snw_motionTable, snw_trackTable;
+extern const snwTable snw_boxTable, snw_boneTable, snw_boneShapeTable, snw_jointTable, snw_partTable, snw_ribbonTable,
+    snw_handleTable, snw_motionTable, snw_trackTable;

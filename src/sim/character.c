@@ -27,7 +27,8 @@ snwJointDef snwDefaultJointDef(void)
 
 snwBoneDef snwDefaultBoneDef(void)
 {
-    return (snwBoneDef){.name = "", .tail = {0, 1, 0}, .radius = 0.05, .parent = -1};
+    return (snwBoneDef){
+        .name = "", .tail = {0, 1, 0}, .radius = 0.05, .parent = -1, .shape.place = snwTransform_Identity()};
 }
 
 snwHandleDef snwDefaultHandleDef(void)

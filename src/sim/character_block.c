@@ -2,8 +2,9 @@
 // strictly as creating does.
 //
 // Version 2 is version 1 with more behind it, version 3 is version 2 with weights behind that, version 4 is version 3
-// with frequency and settling of the materials and the vertices of motions behind that. A character that needs
-// nothing of a version is written as the one before, so that it keeps the hash by which saved states and logs know it.
+// with frequency and settling of the materials and the vertices of motions behind that, version 5 is version 4 with
+// bodies of bones and further ranges of joints behind that. A character that needs nothing of a version is written as
+// the one before, so that it keeps the hash by which saved states and logs know it.
 
 #include "sim/character.h"
 #include "base/bytes.h"
@@ -16,6 +17,7 @@
 #define SNW_CHARACTER_MAGIC_2 0x32434E53u // "SNC2"
 #define SNW_CHARACTER_MAGIC_3 0x33434E53u // "SNC3"
 #define SNW_CHARACTER_MAGIC_4 0x34434E53u // "SNC4"
+#define SNW_CHARACTER_MAGIC_5 0x35434E53u // "SNC5"
 
 static void WriteVec3(snwWriter* writer, snwVec3 v)
 {
@@ -210,14 +212,52 @@ static void WriteBehind(snwWriter* writer, const snwCharacterDef* def)
         snwVertexTrack_Write(writer, &def->motions[i].vertices, def->vertexCount);
 }
 
+static bool NeedsBodies(const snwCharacterDef* def)
+{
+    bool needs = false;
+    for (int i = 0; i < def->boneCount; ++i)
+        needs = needs || def->bones[i].mass > 0.0 || def->bones[i].shape.kind != snw_colliderPlane;
+    for (int i = 0; i < def->jointCount; ++i)
+        needs = needs || def->joints[i].lower2 < def->joints[i].upper2 || def->joints[i].lower3 < def->joints[i].upper3;
+    return needs;
+}
+
+static void WriteBodies(snwWriter* writer, const snwCharacterDef* def)
+{
+    for (int i = 0; i < def->boneCount; ++i)
+    {
+        const snwBoneDef* bone = &def->bones[i];
+        const snwBoneShape* shape = &bone->shape;
+        const snwQuat q = shape->place.rotation;
+        snwWriteReal(writer, bone->mass);
+        WriteVec3(writer, bone->centre);
+        for (int k = 0; k < 6; ++k)
+            snwWriteReal(writer, bone->inertia[k]);
+        snwWriteInt(writer, (int32_t)shape->kind);
+        WriteVec3(writer, shape->place.position);
+        const double turn[4] = {q.x, q.y, q.z, q.w};
+        snwWrite(writer, turn, sizeof turn);
+        WriteVec3(writer, shape->size);
+        for (int k = 0; k < 3; ++k)
+            snwWriteInt(writer, shape->cells[k]);
+    }
+    for (int i = 0; i < def->jointCount; ++i)
+    {
+        const snwJointDef* joint = &def->joints[i];
+        const double ranges[4] = {joint->lower2, joint->upper2, joint->lower3, joint->upper3};
+        snwWrite(writer, ranges, sizeof ranges);
+    }
+}
+
 snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* size, snwMessage* message)
 {
     const snwCharacterDef* def = &character->def;
     snwWriter writer = {.context = character->context};
-    bool tracks = NeedsTracks(def);
+    bool bodies = NeedsBodies(def), tracks = bodies || NeedsTracks(def);
     bool weights = tracks || def->boneWeights.vertexCount > 0 || def->handleWeights.vertexCount > 0;
     bool more = weights || NeedsMore(def);
-    snwWriteInt(&writer, (int32_t)(tracks    ? SNW_CHARACTER_MAGIC_4
+    snwWriteInt(&writer, (int32_t)(bodies    ? SNW_CHARACTER_MAGIC_5
+                                   : tracks  ? SNW_CHARACTER_MAGIC_4
                                    : weights ? SNW_CHARACTER_MAGIC_3
                                    : more    ? SNW_CHARACTER_MAGIC_2
                                              : SNW_CHARACTER_MAGIC_1));
@@ -245,6 +285,8 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
     }
     if (tracks)
         WriteBehind(&writer, def);
+    if (bodies)
+        WriteBodies(&writer, def);
     if (writer.failed)
     {
         snwFree(character->context, writer.data);
@@ -329,6 +371,7 @@ static void ReadRig(snwReader* reader, snwArena* arena, snwCharacterDef* def)
         bones[i].tail = ReadVec3(reader);
         bones[i].radius = snwReadReal(reader);
         bones[i].parent = -1;
+        bones[i].shape.place = snwTransform_Identity();
     }
     def->jointCount = snwReadCount(reader, 140);
     snwJointDef* joints = snwArena_Alloc(arena, (size_t)def->jointCount, sizeof *joints);
@@ -441,13 +484,42 @@ static void ReadBehind(snwReader* reader, snwArena* arena, const snwCharacterDef
         motions[i].vertices = snwVertexTrack_Read(reader, arena, def->vertexCount);
 }
 
+static void ReadBodies(snwReader* reader, const snwCharacterDef* def)
+{
+    snwBoneDef* bones = (snwBoneDef*)def->bones; // our own, of ReadRig
+    for (int i = 0; bones != NULL && i < def->boneCount; ++i)
+    {
+        snwBoneShape* shape = &bones[i].shape;
+        bones[i].mass = snwReadReal(reader);
+        bones[i].centre = ReadVec3(reader);
+        for (int k = 0; k < 6; ++k)
+            bones[i].inertia[k] = snwReadReal(reader);
+        shape->kind = (snwColliderKind)snwReadInt(reader);
+        shape->place.position = ReadVec3(reader);
+        double* turn[4] = {
+            &shape->place.rotation.x, &shape->place.rotation.y, &shape->place.rotation.z, &shape->place.rotation.w};
+        for (int k = 0; k < 4; ++k)
+            *turn[k] = snwReadReal(reader);
+        shape->size = ReadVec3(reader);
+        for (int k = 0; k < 3; ++k)
+            shape->cells[k] = snwReadInt(reader);
+    }
+    snwJointDef* joints = (snwJointDef*)def->joints; // likewise
+    for (int i = 0; joints != NULL && i < def->jointCount; ++i)
+    {
+        double* ranges[4] = {&joints[i].lower2, &joints[i].upper2, &joints[i].lower3, &joints[i].upper3};
+        for (int k = 0; k < 4; ++k)
+            *ranges[k] = snwReadReal(reader);
+    }
+}
+
 snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size, const char* name, const char* source,
     snwCharacter** character, snwMessage* message)
 {
     *character = NULL;
     snwReader reader = {.data = data, .size = size};
     uint32_t magic = (uint32_t)snwReadInt(&reader);
-    if (magic < SNW_CHARACTER_MAGIC_1 || magic > SNW_CHARACTER_MAGIC_4 || (magic & 0xFFFFFF) != 0x434E53)
+    if (magic < SNW_CHARACTER_MAGIC_1 || magic > SNW_CHARACTER_MAGIC_5 || (magic & 0xFFFFFF) != 0x434E53)
         return snwFail(message, snw_errorInput, NULL, "not a saved character, or of another version");
     snwArena arena = {.context = context};
     snwCharacterDef def = snwDefaultCharacterDef();
@@ -463,8 +535,10 @@ snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size
         def.boneWeights = ReadWeights(&reader, &arena, &def, def.boneCount);
         def.handleWeights = ReadWeights(&reader, &arena, &def, def.handleCount);
     }
-    if (magic == SNW_CHARACTER_MAGIC_4)
+    if (magic >= SNW_CHARACTER_MAGIC_4)
         ReadBehind(&reader, &arena, &def);
+    if (magic == SNW_CHARACTER_MAGIC_5)
+        ReadBodies(&reader, &def);
     def.name = name != NULL ? name : def.name;
     def.source = source != NULL ? source : def.source;
     snwResult result;

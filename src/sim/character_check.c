@@ -2,6 +2,7 @@
 // share a vertex, bones that follow each other in a circle) is found while the character is built.
 
 #include "sim/character.h"
+#include "math/eigen.h"
 #include "rig/weights.h"
 #include "sim/check.h"
 #include "sim/limits.h"
@@ -16,7 +17,8 @@ enum
     snw_maxVertices = 100000000,
     snw_maxElements = 100000000,
     snw_maxHexes = 50000000, // so that the corners of their skin can still be counted in an int
-    snw_maxParts = 100000    // bones, joints, handles, materials, constraints, motions
+    snw_maxParts = 100000,   // bones, joints, handles, materials, constraints, motions
+    snw_maxShapeCells = 100  // of a bone's soft box along an axis
 };
 
 static snwResult CheckCount(int count, int most, const void* data, const char* what, snwMessage* message)
@@ -151,7 +153,8 @@ static snwResult CheckJoint(const snwCharacterDef* def, int index, snwMessage* m
         joint->parentBone >= def->boneCount || joint->bone == joint->parentBone)
         return snwFail(message, snw_errorArgument, NULL, "joints[%d] joins bones %d and %d of %d", index,
             joint->parentBone, joint->bone, def->boneCount);
-    double numbers[] = {joint->lower, joint->upper, joint->stiffness, joint->damping, joint->target};
+    double numbers[] = {joint->lower, joint->upper, joint->stiffness, joint->damping, joint->target, joint->lower2,
+        joint->upper2, joint->lower3, joint->upper3};
     bool finite = snwVec3_IsWithin(joint->position, SNW_MAX_POSITION);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
         finite = finite && isfinite(numbers[i]);
@@ -161,6 +164,14 @@ static snwResult CheckJoint(const snwCharacterDef* def, int index, snwMessage* m
     if (fabs(snwVec3_Length(joint->axis) - 1.0) > 1e-6 || fabs(snwVec3_Length(joint->axis2) - 1.0) > 1e-6)
         return snwFail(
             message, snw_errorArgument, "normalise axis and axis2", "joints[%d] has an axis that is not unit", index);
+    bool second = joint->lower2 < joint->upper2, third = joint->lower3 < joint->upper3;
+    bool fits = joint->type == snw_jointBall || (joint->type == snw_jointUniversal && !third);
+    if ((second || third) && !fits)
+        return snwFail(message, snw_errorArgument, "ball joints have three ranges, universal ones two",
+            "joints[%d] '%s' has a range too many", index, joint->name);
+    if ((second || third) && joint->type == snw_jointBall && fabs(snwVec3_Dot(joint->axis, joint->axis2)) > 1e-6)
+        return snwFail(message, snw_errorArgument, "choose them at a right angle",
+            "joints[%d] '%s' has ranges about axes that are not at a right angle", index, joint->name);
     return snw_ok;
 }
 
@@ -213,6 +224,66 @@ static snwResult CheckLook(const snwCharacterDef* def, snwMessage* message)
     return snw_ok;
 }
 
+// A body's moments of inertia are positive, and none is more than the other two together.
+static bool IsInertia(const double i[6])
+{
+    snwMat3 m = snwMat3_FromColumns(
+        (snwVec3){i[0], i[3], i[5]}, (snwVec3){i[3], i[1], i[4]}, (snwVec3){i[5], i[4], i[2]});
+    if (!snwMat3_IsFinite(m))
+        return false;
+    snwEigen3 e = snwEigen3_Symmetric(m); // values descending
+    return e.values[2] > 0.0 && e.values[0] <= (1.0 + 1e-9) * (e.values[1] + e.values[2]);
+}
+
+static snwResult CheckBody(const snwBoneDef* bone, int index, snwMessage* message)
+{
+    double given = 0.0;
+    for (int k = 0; k < 6; ++k)
+        given += fabs(bone->inertia[k]);
+    if (bone->mass != 0.0 && !(bone->mass >= SNW_MIN_MASS && bone->mass <= SNW_MAX_MASS))
+        return snwFail(message, snw_errorArgument, "0 leaves it to the mesh",
+            "bones[%d] '%s' must weigh %g..%g kg, is %g", index, bone->name, SNW_MIN_MASS, SNW_MAX_MASS, bone->mass);
+    if (given == 0.0)
+        return snw_ok;
+    if (bone->mass == 0.0)
+        return snwFail(
+            message, snw_errorArgument, "give it one", "bones[%d] '%s' has an inertia and no mass", index, bone->name);
+    if (!IsInertia(bone->inertia))
+        return snwFail(message, snw_errorArgument, "moments are positive, and none is above the sum of the other two",
+            "bones[%d] '%s' has an inertia that no body has", index, bone->name);
+    if (!snwVec3_IsWithin(bone->centre, SNW_MAX_POSITION))
+        return snwFail(
+            message, snw_errorArgument, NULL, "bones[%d] '%s' has its centre out of range", index, bone->name);
+    return snw_ok;
+}
+
+static snwResult CheckShape(const snwBoneDef* bone, int index, snwMessage* message)
+{
+    const snwBoneShape* shape = &bone->shape;
+    if (shape->kind == snw_colliderPlane)
+        return snw_ok;
+    bool sphere = shape->kind == snw_colliderSphere, box = shape->kind == snw_colliderBox;
+    if (!sphere && !box && shape->kind != snw_colliderCapsule)
+        return snwFail(message, snw_errorArgument, "sphere, box or capsule", "bones[%d] '%s' has a shape of kind %d",
+            index, bone->name, (int)shape->kind);
+    const double sizes[3] = {shape->size.x, sphere ? 1.0 : shape->size.y, box ? shape->size.z : 1.0};
+    bool fits = snwVec3_IsWithin(shape->place.position, SNW_MAX_POSITION) && snwQuat_IsFinite(shape->place.rotation) &&
+                fabs(snwQuat_Dot(shape->place.rotation, shape->place.rotation) - 1.0) < 1e-6;
+    for (int k = 0; k < 3; ++k)
+        fits = fits && sizes[k] >= SNW_MIN_SIZE && sizes[k] <= SNW_MAX_SIZE;
+    if (!fits)
+        return snwFail(message, snw_errorArgument, NULL, "the shape of bones[%d] '%s' has a number out of range", index,
+            bone->name);
+    const int* cells = shape->cells;
+    bool hard = cells[0] == 0 && cells[1] == 0 && cells[2] == 0;
+    for (int k = 0; k < 3 && !hard; ++k)
+        if (!box || cells[k] < 1 || cells[k] > snw_maxShapeCells)
+            return snwFail(message, snw_errorArgument, "boxes alone are soft",
+                "the shape of bones[%d] '%s' must have 1..%d cells along each axis of a box", index, bone->name,
+                snw_maxShapeCells);
+    return snw_ok;
+}
+
 static snwResult CheckBone(const snwCharacterDef* def, int index, snwMessage* message)
 {
     const snwBoneDef* bone = &def->bones[index];
@@ -222,7 +293,8 @@ static snwResult CheckBone(const snwCharacterDef* def, int index, snwMessage* me
     if (bone->parent < -1 || bone->parent >= def->boneCount || bone->parent == index)
         return snwFail(message, snw_errorArgument, "-1 is none", "bones[%d] follows bone %d of %d", index, bone->parent,
             def->boneCount);
-    return snw_ok;
+    snwResult body = CheckBody(bone, index, message);
+    return body < 0 ? body : CheckShape(bone, index, message);
 }
 
 static snwResult CheckWeights(

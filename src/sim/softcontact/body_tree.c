@@ -433,43 +433,36 @@ static snwLinkLimit LimitOf(int first, double gap, double slope)
     return (snwLinkLimit){.first = first, .count = 1, .gradient = {slope}, .gap = gap};
 }
 
-static snwLinkLimit AngleLimit(int first, double gap, snwVec3 gradient, double sign)
-{
-    return (snwLinkLimit){
-        .first = first, .count = 3, .gradient = {sign * gradient.x, sign * gradient.y, sign * gradient.z}, .gap = gap};
-}
-
+// Hinges, universal joints and slides keep angles and ways as numbers, whole turns and all.
 int snwBodyTree_Limits(
     const snwBodyTree* tree, int link, const snwLinkPose* pose, snwLinkLimit limits[snw_maxLinkLimits])
 {
     const snwJointDef* joint = &tree->links[link].joint;
-    bool ranged = joint->lower <= joint->upper;
-    int first = tree->first[link], count = 0;
+    int first = tree->first[link];
     if (joint->type == snw_jointBall)
     {
-        if (ranged)
-        {
-            snwJointAngle twist = snwJointAngle_Twist(pose->turn, joint->axis);
-            double angle = snwJointAngle_InRange(joint, twist.value);
-            limits[count++] = AngleLimit(first, angle - joint->lower, twist.gradient, 1);
-            limits[count++] = AngleLimit(first, joint->upper - angle, twist.gradient, -1);
-        }
-        if (joint->cone < SNW_PI)
-        {
-            snwJointAngle swing = snwJointAngle_Swing(pose->turn, joint->axis);
-            limits[count++] = AngleLimit(first, joint->cone - swing.value, swing.gradient, -1);
-        }
+        snwAngleLimit angles[snw_maxAngleLimits];
+        int count = snwJointAngle_Limits(joint, pose->turn, angles);
+        for (int i = 0; i < count; ++i)
+            limits[i] = (snwLinkLimit){.first = first,
+                .count = 3,
+                .gradient = {angles[i].gradient.x, angles[i].gradient.y, angles[i].gradient.z},
+                .gap = angles[i].gap};
         return count;
     }
-    if (!ranged || joint->type == snw_jointFree || joint->type == snw_jointFixed)
+    if (joint->type == snw_jointFree || joint->type == snw_jointFixed)
         return 0;
 
-    // A universal joint has its range on both axes, a cylindrical one on its slide.
-    int from = joint->type == snw_jointCylindrical, to = joint->type == snw_jointUniversal ? 2 : from + 1;
+    // The range of a cylindrical joint is that of its slide.
+    int from = joint->type == snw_jointCylindrical, to = joint->type == snw_jointUniversal ? 2 : from + 1, count = 0;
     for (int k = from; k < to; ++k)
     {
-        limits[count++] = LimitOf(first + k, pose->angles[k] - joint->lower, 1);
-        limits[count++] = LimitOf(first + k, joint->upper - pose->angles[k], -1);
+        bool second = joint->type == snw_jointUniversal && k == 1 && joint->lower2 < joint->upper2;
+        double lower = second ? joint->lower2 : joint->lower, upper = second ? joint->upper2 : joint->upper;
+        if (lower > upper)
+            continue;
+        limits[count++] = LimitOf(first + k, pose->angles[k] - lower, 1);
+        limits[count++] = LimitOf(first + k, upper - pose->angles[k], -1);
     }
     return count;
 }

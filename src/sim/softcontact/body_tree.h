@@ -86,7 +86,7 @@ typedef struct snwLinkLimit
 
 enum
 {
-    snw_maxLinkLimits = 4 // of any joint
+    snw_maxLinkLimits = 7 // of any joint
 };
 
 // What does not change, and what Place and Twist find out.
