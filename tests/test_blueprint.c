@@ -121,6 +121,50 @@ TEST(blueprint, mistakesAreNamedWithTheirPlace)
     snwDestroyContext(context);
 }
 
+TEST(blueprint, bonesSayWhatTheyWeighAndTouchWith)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    static const char text[] =
+        "{\"sinew\": 1, \"name\": \"toad\", \"bones\": [{\"name\": \"spine\", \"head\": [0, 0, 0], \"tail\": [0, 1, "
+        "0]},"
+        " {\"name\": \"foot.l\", \"parent\": \"spine\", \"head\": [0.2, 0, 0], \"tail\": [0.2, 0, 0.4], \"mirror\": "
+        "true,"
+        "  \"mass\": 1, \"inertia\": [0.02, 0.03, 0.04, 0.001, 0.002, 0.003], \"shape\": {\"kind\": \"box\", "
+        "  \"at\": [0.2, -0.1, 0], \"half\": [0.1, 0.1, 0.2], \"soft\": [2, 2, 5]}},"
+        " {\"name\": \"toe.l\", \"parent\": \"foot.l\", \"head\": [0.2, 0, 0.4], \"tail\": [0.2, 0, 0.6], \"mass\": "
+        "0.1,"
+        "  \"shape\": {\"kind\": \"capsule\", \"from\": [0.2, 0, 0.4], \"to\": [0.2, 0, 0.6], \"radius\": 0.05}}],"
+        " \"joints\": [{\"type\": \"universal\", \"bone\": \"foot.l\", \"axis2\": [0, 0, 1], \"range\": [-30, 60], "
+        "\"range2\": [-10, 20], \"mirror\": true}, {\"type\": \"ball\", \"bone\": \"toe.l\", \"range2\": [-90, 45], "
+        "\"range3\": "
+        "[-45, 90]}], \"parts\": [{\"kind\": \"ellipsoid\", \"at\": [0, 0, 0], \"radii\": [1, 1, 1]}]}";
+    snwBlueprintFile file;
+    snwMessage message = {0};
+    if (Read(context, text, &file, &message) < 0)
+        snwTest_Fail(__FILE__, __LINE__, "%s: %s", message.place, message.text);
+    const snwBlueprint* toad = &file.blueprint;
+    REQUIRE(toad->boneCount == 4 && toad->jointCount == 3);
+    const snwBoneDef *left = &toad->bones[1], *right = &toad->bones[2], *toe = &toad->bones[3];
+    CHECK_NEAR(left->centre.z, 0.2, 1e-15);
+    CHECK_NEAR(right->centre.x, -0.2, 1e-15);
+    CHECK_NEAR(right->mass, 1, 0);
+    const double signs[6] = {1, 1, 1, -1, 1, -1};
+    for (int k = 0; k < 6; ++k)
+        CHECK_NEAR(right->inertia[k], signs[k] * left->inertia[k], 0);
+    CHECK_INT(right->shape.kind, snw_colliderBox);
+    CHECK_NEAR(right->shape.place.position.x, -0.2, 1e-15);
+    CHECK_INT(right->shape.cells[2], 5);
+    CHECK_NEAR(toe->shape.size.x, 0.05, 1e-15);
+    CHECK_NEAR(toe->shape.size.y, 0.1, 1e-15);
+    CHECK_NEAR(snwQuat_Rotate(toe->shape.place.rotation, (snwVec3){0, 1, 0}).z, 1, 1e-15);
+    CHECK_NEAR(toad->joints[1].upper2, 20 * SNW_PI / 180, 1e-15);
+    CHECK_NEAR(toad->joints[1].axis2.z, -1, 0);
+    CHECK_NEAR(toad->joints[2].lower2, -0.5 * SNW_PI, 1e-15);
+    CHECK_NEAR(toad->joints[2].upper3, 0.5 * SNW_PI, 1e-15);
+    snwBlueprintFile_Free(&file);
+    snwDestroyContext(context);
+}
+
 TEST(blueprint, everyTruncationIsAnError)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);

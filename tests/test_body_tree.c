@@ -430,6 +430,37 @@ TEST(bodytree, limitsHoldAndLetGo)
     snwDestroyContext(context);
 }
 
+// A pendulum on a ball or universal joint falls to one side after the other, and stays where the range of that axis
+// ends.
+TEST(bodytree, rangesPerAxisHold)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    for (int c = 0; c < 6; ++c)
+    {
+        bool ball = c < 4;
+        snwLinkDef link = snwRagdoll_Box(ball ? snw_jointBall : snw_jointUniversal, -1, (snwVec3){0, 0, 0},
+            (snwVec3){0, -0.3, 0}, (snwVec3){0.1, 0.3, 0.1}, 2);
+        link.joint.axis = ball ? (snwVec3){0, 1, 0} : (snwVec3){1, 0, 0};
+        link.joint.axis2 = ball ? (snwVec3){1, 0, 0} : (snwVec3){0, 0, 1}; // the third of the ball is -z
+        link.joint.lower = -0.1, link.joint.upper = 0.1;
+        link.joint.lower2 = -0.4, link.joint.upper2 = 0.7;
+        if (ball)
+            link.joint.lower3 = -0.3, link.joint.upper3 = 0.5;
+        link.joint.damping = 1;
+        snwTreeWalker w;
+        snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = 1, .links = &link}, &w);
+        const snwVec3 sides[6] = {
+            {0, 0, -9.81}, {0, 0, 9.81}, {-9.81, 0, 0}, {9.81, 0, 0}, {-9.81, 0, 0}, {9.81, 0, 0}};
+        const double ends[6] = {0.7, 0.4, 0.5, 0.3, 0.4, 0.7};
+        w.gravity = sides[c];
+        for (int step = 0; step < 2000; ++step)
+            snwTreeWalker_Step(&w, 0.002, NULL);
+        CHECK_NEAR(snwQuat_Angle(snwQuat_Identity(), w.body.poses[0].turn), ends[c], 1e-3);
+        snwSoftBody_Free(&w.body);
+    }
+    snwDestroyContext(context);
+}
+
 TEST(bodytree, springsSwingAndSettleWhereTheyPull)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);

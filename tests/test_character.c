@@ -190,6 +190,85 @@ TEST(character, saveAndLoadKeepLooksAndMotions)
 }
 
 // Blocks as they were before there were motions, written then and kept among the seeds of the fuzzer.
+// What bones weigh and touch with, and ranges per axis of joints.
+static void MakeBodies(Rigged* r)
+{
+    MakeFull(r);
+    r->bones[0].mass = 2.5;
+    r->bones[1].mass = 1, r->bones[1].centre = (snwVec3){0.1, 0.2, 0.3};
+    const double inertia[6] = {0.02, 0.03, 0.04, 0.001, -0.002, 0.003};
+    memcpy(r->bones[1].inertia, inertia, sizeof inertia);
+    r->bones[1].shape = (snwBoneShape){
+        .kind = snw_colliderBox, .place = {{1, 2, 3}, {0.6, 0, 0, 0.8}}, .size = {0.1, 0.2, 0.3}, .cells = {2, 3, 4}};
+    r->joints[0].type = snw_jointUniversal;
+    r->joints[0].lower2 = -0.5, r->joints[0].upper2 = 0.25;
+}
+
+TEST(character, saveAndLoadKeepBodiesAndRanges)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    Rigged r;
+    snwCharacter *made, *loaded, *plain;
+    void *data, *again;
+    size_t size, sizeAgain;
+    MakeFull(&r);
+    CHECK(snwCreateCharacter(context, &r.def, &plain, NULL) == snw_ok);
+    MakeBodies(&r);
+    CHECK(snwCreateCharacter(context, &r.def, &made, NULL) == snw_ok);
+    CHECK(made->hash != plain->hash);
+    CHECK(snwCharacter_Save(made, &data, &size, NULL) == snw_ok);
+    CHECK(snwCharacter_Load(context, data, size, &loaded, NULL) == snw_ok);
+    CHECK(snwCharacter_Save(loaded, &again, &sizeAgain, NULL) == snw_ok);
+    CHECK(size == sizeAgain && memcmp(data, again, size) == 0);
+    const snwBoneDef* bone = &loaded->def.bones[1];
+    CHECK_NEAR(loaded->def.bones[0].mass, 2.5, 0);
+    CHECK_NEAR(bone->centre.z, 0.3, 0);
+    CHECK_NEAR(bone->inertia[5], 0.003, 0);
+    CHECK_NEAR(bone->shape.place.rotation.w, 0.8, 0);
+    CHECK_NEAR(bone->shape.size.y, 0.2, 0);
+    CHECK_INT(bone->shape.cells[2], 4);
+    CHECK_NEAR(loaded->def.joints[0].upper2, 0.25, 0);
+    snwFree(context, data), snwFree(context, again);
+    snwCharacter_Release(plain), snwCharacter_Release(made), snwCharacter_Release(loaded);
+    snwDestroyContext(context);
+}
+
+TEST(character, refusesBodiesThatCannotBe)
+{
+    Rigged r;
+    MakeBodies(&r);
+    r.bones[0].mass = -1;
+    CheckRefused(&r, "bones[0] 'upper' must weigh");
+    MakeBodies(&r), r.bones[0].mass = NAN;
+    CheckRefused(&r, "bones[0] 'upper' must weigh");
+    MakeBodies(&r), r.bones[1].mass = 0;
+    CheckRefused(&r, "'lower' has an inertia and no mass");
+    MakeBodies(&r), r.bones[1].inertia[0] = 0.1;
+    CheckRefused(&r, "'lower' has an inertia that no body has");
+    MakeBodies(&r), r.bones[1].inertia[3] = 0.05;
+    CheckRefused(&r, "'lower' has an inertia that no body has");
+    MakeBodies(&r), r.bones[1].inertia[2] = INFINITY;
+    CheckRefused(&r, "'lower' has an inertia that no body has");
+    MakeBodies(&r), r.bones[1].centre.x = NAN;
+    CheckRefused(&r, "'lower' has its centre out of range");
+    MakeBodies(&r), r.bones[1].shape.kind = snw_colliderMesh;
+    CheckRefused(&r, "'lower' has a shape of kind");
+    MakeBodies(&r), r.bones[1].shape.size.y = 0;
+    CheckRefused(&r, "the shape of bones[1] 'lower'");
+    MakeBodies(&r), r.bones[1].shape.place.rotation.w = 2;
+    CheckRefused(&r, "the shape of bones[1] 'lower'");
+    MakeBodies(&r), r.bones[1].shape.cells[1] = 0;
+    CheckRefused(&r, "cells along each axis");
+    MakeBodies(&r), r.bones[1].shape.cells[1] = 1000000;
+    CheckRefused(&r, "cells along each axis");
+    MakeBodies(&r), r.joints[0].type = snw_jointHinge;
+    CheckRefused(&r, "has a range too many");
+    MakeBodies(&r), r.joints[0].upper2 = INFINITY;
+    CheckRefused(&r, "joints[0] has a number out of range");
+    MakeBodies(&r), r.joints[0].type = snw_jointBall, r.joints[0].axis2 = r.joints[0].axis;
+    CheckRefused(&r, "not at a right angle");
+}
+
 TEST(character, blocksOfVersionOneStillLoad)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);

@@ -170,6 +170,61 @@ TEST(joints, rowsAreDerivativesNearTheirPlace)
     }
 }
 
+// Ranges per axis: what they are of, their derivatives, and the excess that motions are measured with.
+TEST(joints, rangesPerAxisAreOfTheirAxes)
+{
+    uint64_t seed = 19;
+    int smooth = 0;
+    for (int trial = 0; trial < 800; ++trial)
+    {
+        bool ball = trial % 2 == 0;
+        snwJointDef joint;
+        snwJointRowsDef def;
+        double s[2][6];
+        RandomCase(&seed, ball ? snw_jointBall : snw_jointUniversal, trial % 4 < 2, &joint, &def);
+        RandomMotion(&seed, s);
+        snwVec3 across = snwVec3_Perpendicular(joint.axis);
+        joint.axis2 = ball ? across : joint.axis2;
+        joint.lower2 = -0.5, joint.upper2 = 0.52;
+        if (ball)
+            joint.lower3 = -0.3, joint.upper3 = 0.31;
+        if (!IsSmooth(&def))
+            continue;
+        ++smooth;
+        CheckRows(&def, s);
+
+        snwJointRow rows[snw_maxJointRows];
+        snwBoneDef bones[2] = {{.parent = -1}, {.parent = -1}};
+        snwSkeleton skeleton = {.bones = bones, .boneCount = 2, .joints = &joint, .jointCount = 1};
+        snwTransform poses[2] = {{.rotation = def.poses[1].rotation}, {.rotation = def.poses[0].rotation}};
+        double found = snwJointRows_Gap(&def).angle;
+        for (int i = snwJointRows_Make(&def, rows); i-- > 0;)
+            found = rows[i].kind == snw_rowAtLeast ? fmax(found, -rows[i].error) : found;
+        CHECK_NEAR(snwSkeleton_JointExcess(&skeleton, 0, poses), found, 1e-12);
+
+        // Turned about one axis alone.
+        snwAngleLimit limits[snw_maxAngleLimits];
+        const double a = 0.2, b = -0.1;
+        if (ball)
+        {
+            snwVec3 third = snwVec3_Cross(joint.axis, across);
+            CHECK_INT(snwJointAngle_Limits(&joint, snwQuat_FromAxisAngle(across, a), limits), 7);
+            CHECK_NEAR(limits[2].gap, a + 0.5, 1e-12);
+            CHECK_NEAR(limits[5].gap, 0.31, 1e-12);
+            snwJointAngle_Limits(&joint, snwQuat_FromAxisAngle(third, b), limits);
+            CHECK_NEAR(limits[3].gap, 0.52, 1e-12);
+            CHECK_NEAR(limits[4].gap, b + 0.3, 1e-12);
+            CHECK_NEAR(limits[6].gap, joint.cone + b, 1e-12);
+            continue;
+        }
+        snwQuat turn = snwQuat_Mul(snwQuat_FromAxisAngle(joint.axis, b), snwQuat_FromAxisAngle(joint.axis2, a));
+        CHECK_INT(snwJointAngle_Limits(&joint, turn, limits), 4);
+        CHECK_NEAR(limits[0].gap, b - joint.lower, 1e-12);
+        CHECK_NEAR(limits[3].gap, 0.52 - a, 1e-12);
+    }
+    CHECK(smooth > 400);
+}
+
 TEST(joints, countsAndOrderOfRows)
 {
     static const int limits[snw_typeCount] = {3, 2, 4, 2, 2, 0, 0}, own[snw_typeCount] = {3, 1, 2, 1, 1, 0, 0};

@@ -77,7 +77,7 @@ static const snwField s_shapeFields[] = {
     SHAPE(from, "from", snw_fieldVec3, FAR, .kinds = BIT(snw_colliderCapsule), .required = true,
         .help = "where it begins"),
     SHAPE(to, "to", snw_fieldVec3, FAR, .kinds = BIT(snw_colliderCapsule), .required = true, .help = "where it ends"),
-    SHAPE(shape.cells, "soft", snw_fieldInt3, .lower = 1, .upper = 100, .kinds = BIT(snw_colliderBox),
+    SHAPE(shape.cells, "soft", snw_fieldInt3, .lower = 1, .upper = 20, .kinds = BIT(snw_colliderBox),
         .help = "its skin is soft: cells along each of its sides, whose corners are its points"),
 };
 

@@ -152,6 +152,8 @@ static void PutSkinFrictions(const snwSim* sim, int bodies, double* frictions)
 static int PutProbes(const snwSim* sim, snwSoftProbe* probes)
 {
     int count = 0;
+    for (int i = 0; i < sim->bodyCount; ++i)
+        count += snwSoft_PutProbes(sim, i, probes + count);
     for (int i = 0; i < sim->def->propCount; ++i)
     {
         snwPropPoints points = snwPropPoints_Make(sim->def->props[i].kind, sim->def->props[i].size);
@@ -192,6 +194,8 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     double* frictions = snwArena_Alloc(&sim->arena, (size_t)bodies * (size_t)solids, sizeof *frictions);
     double* skinFrictions = snwArena_Alloc(&sim->arena, (size_t)bodies * (size_t)bodies, sizeof *skinFrictions);
     size_t most = (size_t)sim->def->propCount * snw_maxPropPoints;
+    for (int i = 0; i < sim->bodyCount; ++i)
+        most += (size_t)snwSoft_PutProbes(sim, i, NULL);
     snwSoftProbe* probes = snwArena_Alloc(&sim->arena, most, sizeof *probes);
     if (sim->arena.failed)
         return snwFailMemory(message);
@@ -371,7 +375,10 @@ static void Report(snwSim* sim, double h)
         bool body = from->body < sim->bodyCount;
         snwContact contact = {.body = body ? from->body : -1, .collider = -1, .prop = -1, .otherBody = -1};
         const snwSoftModel* model = body ? sim->bodies[from->body].model : NULL;
-        contact.vertex = body ? model->vertexOfPoint[from->touch.point] : from->body - sim->bodyCount;
+        contact.vertex = from->body - sim->bodyCount;
+        if (body)
+            contact.vertex = from->probe < 0 ? model->vertexOfPoint[from->touch.point]
+                                             : model->vertexOfLink[from->touch.link];
         if (from->solid < sim->def->colliderCount)
             contact.collider = from->solid;
         else if (from->solid >= sim->def->colliderCount + sim->def->propCount)

@@ -57,6 +57,18 @@ enum
     snw_softMeasureCount
 };
 
+// Points that a vertex of the mesh goes along with.
+enum
+{
+    snw_softFollowed = 4
+};
+
+typedef struct snwSoftFollow
+{
+    int count, points[snw_softFollowed];
+    double weights[snw_softFollowed];
+} snwSoftFollow;
+
 typedef struct snwSoftModel
 {
     const snwCharacter* character;
@@ -68,8 +80,10 @@ typedef struct snwSoftModel
     int* linkOfJoint;        // that it is the joint of; -1: it closes a loop
     snwPointAnchor* anchors; // of all vertices of the mesh
     int freedom, pointCount;
-    int* vertexOfPoint; // and
-    int* pointOfVertex; // -1: inside
+    int* vertexOfPoint;     // that it is, or the nearest
+    int* pointOfVertex;     // -1: inside, or the points are those of shapes
+    int* vertexOfLink;      // nearest to its shape
+    snwSoftFollow* follows; // [vertices], where the points are those of shapes; else NULL
     snwPointSkinDef skin;
 } snwSoftModel;
 
@@ -114,6 +128,31 @@ static inline snwSoftState snwSoft_State(const snwSim* sim, int index)
     assert(sim->bodies[index].state != NULL);
     return snwSoft_PlaceState(sim->bodies[index].model, sim->bodies[index].state);
 }
+
+// Bodies that bones say themselves (softcontact_shapes.c). Has any bone a shape? Then the skin is that of soft boxes.
+bool snwSoft_IsShaped(const snwCharacterDef* def);
+int snwSoft_ShapePointCount(const snwCharacterDef* def);
+
+// Room for points and their edges, at most 12 per point.
+typedef struct snwSoftPoints
+{
+    snwVec3* rest;
+    snwPointAnchor* anchors;
+    int* bones; // of each point
+    int (*corners)[3];
+    int (*edges)[2];
+} snwSoftPoints;
+
+int snwSoft_PutShapePoints(snwSoftModel* model, snwSoftPoints* points); // returns the number of edges
+void snwSoft_FollowPoints(snwSoftModel* model, const snwSoftPoints* points);
+snwVec3 snwSoft_Followed(const snwSoftFollow* follow, const snwBodyTree* tree, const snwPointSkin* skin);
+int snwSoft_PutProbes(const snwSim* sim, int index, snwSoftProbe* probes); // NULL: only counted
+
+// What a bone weighs for each kg of its mesh; the mass that it says, skin and all, in place of the mesh's; an error if
+// nothing is left.
+double snwSoft_MassRatio(const snwBoneDef* bone, double meshMass);
+void snwSoft_GiveMass(const snwBoneDef* bone, snwLinkDef* link);
+snwResult snwSoft_CheckMass(const snwBoneDef* bone, const snwLinkMass* left, snwMessage* message);
 
 snwResult snwSoft_CreateBody(snwSim* sim, int index, snwSoftBody* body, snwMessage* message);
 void snwSoft_InitBody(snwSim* sim, int index);

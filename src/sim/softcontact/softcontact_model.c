@@ -118,24 +118,60 @@ static snwPointAnchor AnchorOf(const snwSoftModel* model, int vertex)
     return anchor;
 }
 
-// Masses of vertices go to their links; of skin vertices only what the skin does not take.
-static void Weigh(snwSoftModel* model, double share)
+// Masses of vertices go to their links, or what bones say in their place; what the skin takes comes out of it. shapes:
+// whose points they are, or NULL. ratios: [2 linkCount] room.
+static snwResult Weigh(
+    snwSoftModel* model, double share, const snwSoftPoints* shapes, double* ratios, snwMessage* message)
 {
-    const snwCharacter* character = model->character;
+    const snwCharacterDef* def = &model->character->def;
     double* skin = (double*)model->skin.masses;
-    for (int v = 0; v < character->def.vertexCount; ++v)
-    {
-        int point = model->pointOfVertex[v];
-        double mass = character->masses[v];
-        if (point >= 0)
-            skin[point] = share * mass, mass -= skin[point];
+    for (int v = 0; v < def->vertexCount; ++v)
         for (int k = 0; k < model->anchors[v].count; ++k)
         {
             snwLinkDef* link = &model->links[model->anchors[v].links[k]];
-            snwVec3 arm = snwVec3_Sub(character->def.vertices[v], link->joint.position);
-            snwLinkMass_AddPoint(&link->mass, model->anchors[v].weights[k] * mass, arm);
+            snwVec3 arm = snwVec3_Sub(def->vertices[v], link->joint.position);
+            snwLinkMass_AddPoint(&link->mass, model->anchors[v].weights[k] * model->character->masses[v], arm);
+        }
+    for (int i = 0; i < model->linkCount; ++i)
+        ratios[i] = 1;
+    for (int b = 0; b < def->boneCount; ++b)
+    {
+        snwLinkDef* link = &model->links[model->linkOfBone[b]];
+        ratios[model->linkOfBone[b]] = snwSoft_MassRatio(&def->bones[b], link->mass.mass);
+        snwSoft_GiveMass(&def->bones[b], link);
+        ratios[model->linkCount + model->linkOfBone[b]] = link->mass.mass;
+    }
+    const double* whole = ratios + model->linkCount;
+
+    for (int p = 0; p < model->pointCount; ++p)
+    {
+        const snwPointAnchor* anchor = &model->skin.anchors[p];
+        double ratio = 0, mass = model->character->masses[model->vertexOfPoint[p]];
+        for (int k = 0; k < anchor->count; ++k)
+            ratio += anchor->weights[k] * ratios[anchor->links[k]];
+        if (shapes != NULL) // all points of a bone are alike
+        {
+            int count = 0;
+            for (int q = 0; q < model->pointCount; ++q)
+                count += shapes->bones[q] == shapes->bones[p];
+            skin[p] = share * whole[anchor->links[0]] / count;
+        }
+        else
+            skin[p] = share * ratio * mass;
+        for (int k = 0; k < anchor->count; ++k)
+        {
+            snwLinkDef* link = &model->links[anchor->links[k]];
+            snwVec3 arm = snwVec3_Sub(model->skin.points[p], link->joint.position);
+            snwLinkMass_AddPoint(&link->mass, -anchor->weights[k] * skin[p], arm);
         }
     }
+    for (int b = 0; b < def->boneCount; ++b)
+    {
+        snwResult result = snwSoft_CheckMass(&def->bones[b], &model->links[model->linkOfBone[b]].mass, message);
+        if (result < 0)
+            return result;
+    }
+    return snw_ok;
 }
 
 // Edges of the skin's triangles, each once.
@@ -163,15 +199,22 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
     model->arena.context = def->context;
 
     size_t bones = (size_t)character->def.boneCount, joints = (size_t)character->def.jointCount;
-    size_t vertices = (size_t)character->def.vertexCount, points = (size_t)character->skinVertexCount;
-    size_t edges = 3 * (size_t)character->skinTriangleCount;
+    bool shaped = snwSoft_IsShaped(&character->def);
+    size_t vertices = (size_t)character->def.vertexCount;
+    size_t points = (size_t)(shaped ? snwSoft_ShapePointCount(&character->def) : character->skinVertexCount);
+    size_t edges = shaped ? 12 * points : 3 * (size_t)character->skinTriangleCount;
     snwArena* arena = &model->arena;
     model->links = snwArena_Alloc(arena, bones + 1, sizeof *model->links);
     model->loops = snwArena_Alloc(arena, joints, sizeof *model->loops);
     model->linkOfBone = snwArena_Alloc(arena, bones, sizeof *model->linkOfBone);
     model->linkOfJoint = snwArena_Alloc(arena, joints, sizeof *model->linkOfJoint);
     model->anchors = snwArena_Alloc(arena, vertices, sizeof *model->anchors);
-    model->vertexOfPoint = snwArena_Copy(arena, character->skinVertices, points, sizeof(int));
+    model->vertexOfPoint = snwArena_Alloc(arena, points, sizeof(int));
+    model->vertexOfLink = snwArena_Alloc(arena, bones + 1, sizeof(int));
+    model->follows = shaped ? snwArena_Alloc(arena, vertices, sizeof *model->follows) : NULL;
+    double* ratios = snwArena_Alloc(arena, 2 * bones + 2, sizeof *ratios);
+    int* bonesOfPoints = snwArena_Alloc(arena, points, sizeof *bonesOfPoints);
+    int(*corners)[3] = snwArena_Alloc(arena, points, sizeof *corners);
     model->pointOfVertex = snwArena_Alloc(arena, vertices, sizeof(int));
     snwVec3* rest = snwArena_Alloc(arena, points, sizeof *rest);
     snwPointAnchor* anchors = snwArena_Alloc(arena, points, sizeof *anchors);
@@ -187,8 +230,8 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
     model->pointCount = (int)points;
     for (size_t v = 0; v < vertices; ++v)
         model->pointOfVertex[v] = -1;
-    for (size_t p = 0; p < points; ++p)
-        model->pointOfVertex[model->vertexOfPoint[p]] = (int)p;
+    for (size_t p = 0; p < points && !shaped; ++p)
+        model->vertexOfPoint[p] = character->skinVertices[p], model->pointOfVertex[character->skinVertices[p]] = (int)p;
     PlaceLinks(model, &character->def);
     if (bones == 0)
     {
@@ -211,19 +254,31 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
         .damping = damping,
         .edges = pairs,
         .edgeStiffness = edgeStiffness,
-        .triangleCount = character->skinTriangleCount,
+        .triangleCount = shaped ? 0 : character->skinTriangleCount,
         .triangles = (const int(*)[3])character->skinTriangles};
+    snwSoftPoints made = {rest, anchors, bonesOfPoints, corners, pairs};
+    if (shaped)
+    {
+        model->skin.edgeCount = snwSoft_PutShapePoints(model, &made);
+        snwSoft_FollowPoints(model, &made);
+    }
+    else
+        model->skin.edgeCount = PutEdges(character, pairs);
     for (size_t p = 0; p < points; ++p)
     {
-        rest[p] = character->def.vertices[model->vertexOfPoint[p]];
-        anchors[p] = model->anchors[model->vertexOfPoint[p]];
+        if (!shaped)
+        {
+            rest[p] = character->def.vertices[model->vertexOfPoint[p]];
+            anchors[p] = model->anchors[model->vertexOfPoint[p]];
+        }
         stiffness[p] = Own(def, snw_softVertex) * k, damping[p] = Own(def, snw_softDamping) * k;
     }
-    model->skin.edgeCount = PutEdges(character, pairs);
     for (int e = 0; e < model->skin.edgeCount; ++e)
         edgeStiffness[e] = Own(def, snw_softEdge) * k;
-    Weigh(model, Own(def, snw_softShare));
-    return snw_ok;
+    snwResult weighed = Weigh(model, Own(def, snw_softShare), shaped ? &made : NULL, ratios, message);
+    if (weighed < 0)
+        snwSoft_DestroyModel(def->context, model);
+    return weighed;
 }
 
 void snwSoft_DestroyModel(snwContext* context, void* data)
@@ -439,6 +494,8 @@ void snwSoft_Publish(snwSim* sim, int index)
             x = skin->x[point];
             u = skin->awake[point] ? skin->v[point] : snwPointSkin_Carried(skin, tree, point);
         }
+        if (model->follows != NULL)
+            x = snwVec3_Add(x, snwSoft_Followed(&model->follows[v], tree, skin));
         if (v == 0)
             snwBody_Follow(&sim->bodies[index], x);
         snwRow_SetPlace(state.outPositions, v, *sim->bodies[index].origin, x);
