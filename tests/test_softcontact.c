@@ -264,3 +264,67 @@ TEST(softcontact, whatItCannotDoItSays)
     snwSceneFile_Close(&run.file);
     snwDestroyContext(run.context);
 }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Bodies that bones say themselves
+
+#define WALKER(position)                                                                                               \
+    "{\"name\": \"walker\", \"character\": {\"blueprint\": \"walker\", \"size\": {\"tets\": 4000}}, "                  \
+    "\"position\": " position "}"
+
+// The published figure: masses, moments, freedoms, points.
+TEST(softcontact, theWalkerIsThePublishedFigure)
+{
+    Run run;
+    REQUIRE(Open(&run, 1, snw_simdAuto, SCENE(WALKER("[0, 0, 0]"), ", " GROUND)));
+    const snwSoftModel* model = run.sim->bodies[0].model;
+    CHECK_INT(model->linkCount, 15);
+    CHECK_INT(model->freedom, 34);
+    CHECK_INT(model->pointCount, 100);
+    CHECK_INT(model->freedom + 3 * model->pointCount, 334);
+
+    static const struct
+    {
+        const char* name;
+        double mass, moments[3];
+        snwVec3 centre;
+    } bodies[] = {{"pelvis", 12.9, {.0705, .11, .13}, {0, 1.035, 0}},
+        {"torso", 22.5, {.34, .21, .46}, {0, 1.435, -.025}}, {"thigh.r", 6.6, {.15, .022, .15}, {-.1, .775, 0}},
+        {"foot.l", 1, {.007, .008, .002}, {.1, .035, .05}},
+        {"forearm.r", 1.7, {.0024, .025, .025}, {-.76, 1.505, .001}},
+        {"toes.r", .2, {.002, .002, .0005}, {-.1, .015, .125}}};
+    const snwCharacterDef* def = &model->character->def;
+    snwSoftBody* body = &((snwSoftScratch*)run.sim->scratch)->bodies[0];
+    const snwVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; ++i)
+    {
+        int bone = 0;
+        while (strcmp(def->bones[bone].name, bodies[i].name) != 0)
+            ++bone;
+        const snwLinkMass* mass = &body->masses[model->linkOfBone[bone]]; // asleep: with its skin
+        snwVec3 centre = snwVec3_Scale(mass->moment, 1 / mass->mass);
+        snwVec3 at = snwVec3_Add(model->links[model->linkOfBone[bone]].joint.position, centre);
+        snwLinkMass about = *mass;
+        snwLinkMass_AddPoint(&about, -mass->mass, centre);
+        CHECK_NEAR(mass->mass, bodies[i].mass, 1e-12);
+        CHECK_NEAR(snwVec3_Distance(at, bodies[i].centre), 0, 1e-12);
+        for (int k = 0; k < 3; ++k)
+            CHECK_NEAR(snwVec3_Dot(axes[k], snwMat3_MulVec(about.inertia, axes[k])), bodies[i].moments[k], 1e-12);
+    }
+    double all = 0;
+    snwSoftBody_Centre(body, &all);
+    CHECK_NEAR(all, 70.4, 1e-12);
+    CHECK_INT(def->jointCount, 14);
+    CHECK_NEAR(def->joints[6].upper2, 1.9, 1e-9);
+    CHECK_NEAR(def->joints[7].lower3, -0.25, 1e-9);
+
+    // It comes down on its soles, sinks in by what its springs say, and falls as nothing holds its joints.
+    snwFixture_Run(run.sim, 3, s_dt);
+    CHECK(Own(run.sim, 0, snw_softMeasureActive) >= 18);
+    snwFixture_Run(run.sim, 177, s_dt);
+    CHECK_NEAR(Own(run.sim, 0, snw_softMeasureForceY), 70.4 * 9.81, 0.05 * 70.4 * 9.81);
+    CHECK(Own(run.sim, 0, snw_softMeasureFailures) <= 2);
+    snwVec3 centre = snwSoftBody_Centre(body, &all);
+    CHECK(centre.y > 0.05 && centre.y < 0.4);
+    Close(&run);
+}

@@ -332,12 +332,16 @@ static void PrintJoints(const snwBlueprint* blueprint)
         snwTextTable_Set(&table, 2, "%s", joint->parentBone >= 0 ? blueprint->bones[joint->parentBone].name : "world");
         snwTextTable_Set(&table, 3, "%s", blueprint->bones[joint->bone].name);
         double unit = snwJointType_Slides(joint->type) ? 1 : 180 / SNW_PI;
-        char range[48] = "", cone[32] = "";
+        char range[48] = "", others[2][56] = {"", ""}, cone[32] = "";
         if (joint->lower <= joint->upper)
             snprintf(range, sizeof range, "%.4g..%.4g ", joint->lower * unit, joint->upper * unit);
+        const double further[2][2] = {{joint->lower2, joint->upper2}, {joint->lower3, joint->upper3}};
+        for (int k = 0; k < 2; ++k)
+            if (further[k][0] < further[k][1])
+                snprintf(others[k], sizeof others[k], "| %.4g..%.4g ", further[k][0] * unit, further[k][1] * unit);
         if (joint->type == snw_jointBall && joint->cone < SNW_PI)
             snprintf(cone, sizeof cone, "cone %.4g", joint->cone * unit);
-        snwTextTable_Set(&table, 4, "%s%s", range, cone);
+        snwTextTable_Set(&table, 4, "%s%s%s%s", range, others[0], others[1], cone);
     }
     if (blueprint->jointCount > 0)
         snwTextTable_Print(&table, stdout);
