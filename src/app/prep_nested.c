@@ -6,6 +6,7 @@
 #include "app/common.h"
 #include "app/console.h"
 #include "asset/mesher.h"
+#include "base/pieces.h"
 #include "scene/file.h"
 
 #include <stdio.h>
@@ -43,13 +44,6 @@ static snwFaces Join(snwArena* arena, const snwAssetSurfaces* surfaces)
     return (snwFaces){vertices, vertexCount, (const int(*)[3])triangles, triangleCount};
 }
 
-static int Root(int* roots, int vertex)
-{
-    while (roots[vertex] != vertex)
-        vertex = roots[vertex] = roots[roots[vertex]];
-    return vertex;
-}
-
 // Every connected piece of the interior is a bone.
 static int SplitShells(snwArena* arena, const snwFaces* all, snwFaces** shells)
 {
@@ -63,10 +57,10 @@ static int SplitShells(snwArena* arena, const snwFaces* all, snwFaces** shells)
         roots[i] = i, numbers[i] = -1;
     for (int i = 0; i < all->triangleCount; ++i)
         for (int k = 1; k < 3; ++k)
-            roots[Root(roots, all->triangles[i][k])] = Root(roots, all->triangles[i][0]);
+            snwPieces_Join(roots, all->triangles[i][k], all->triangles[i][0]);
     for (int i = 0; i < all->triangleCount; ++i)
     {
-        int* number = &numbers[Root(roots, all->triangles[i][0])];
+        int* number = &numbers[snwPieces_Root(roots, all->triangles[i][0])];
         *number = *number < 0 ? count++ : *number;
     }
     *shells = snwArena_Alloc(arena, (size_t)count + 1, sizeof **shells);
@@ -74,7 +68,7 @@ static int SplitShells(snwArena* arena, const snwFaces* all, snwFaces** shells)
     {
         int first = next;
         for (int i = 0; i < all->triangleCount; ++i)
-            if (numbers[Root(roots, all->triangles[i][0])] == shell)
+            if (numbers[snwPieces_Root(roots, all->triangles[i][0])] == shell)
                 memcpy(sorted[next++], all->triangles[i], sizeof *sorted);
         (*shells)[shell] = (snwFaces){all->vertices, all->vertexCount, (const int(*)[3])sorted + first, next - first};
     }

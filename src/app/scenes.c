@@ -1,5 +1,6 @@
 #include "app/scenes.h"
 
+#include "base/ending.h"
 #include "scene/blueprint_file.h"
 #include "scene/builtin.h"
 #include "scene/cast.h"
@@ -67,12 +68,6 @@ void snwNames_Add(snwContext* context, snwNames* names, const char* name, const 
 // ---------------------------------------------------------------------------------------------------------------------
 // Scenes
 
-static bool EndsWith(const char* text, const char* end)
-{
-    size_t length = strlen(text), size = strlen(end);
-    return length > size && strcmp(text + length - size, end) == 0;
-}
-
 static void AddScene(snwContext* context, const char* folder, const char* file, snwNames* names)
 {
     char path[snw_maxPath], name[snw_maxName];
@@ -93,7 +88,7 @@ void snwScenes_List(snwContext* context, snwNames* names)
         return;
     DIR* list = opendir(snwScenesFolder(folder, sizeof folder));
     for (struct dirent* entry; list != NULL && (entry = readdir(list)) != NULL;)
-        if (entry->d_name[0] != '.' && EndsWith(entry->d_name, ".json"))
+        if (entry->d_name[0] != '.' && snwHasEnding(entry->d_name, ".json"))
             AddScene(context, folder, entry->d_name, names);
     if (list != NULL)
         closedir(list);
@@ -140,7 +135,7 @@ static snwResult OpenFile(
     if (dot != NULL && dot != name)
         *dot = 0;
 
-    if (EndsWith(path, ".snw"))
+    if (snwHasEnding(path, ".snw"))
         return snwCast_OpenPrepared(context, name, path, options, &cast, file, message);
     if (snwBlueprintFile_IsOne(context, path))
         return snwCast_OpenBlueprint(context, name, path, options, &cast, file, message);

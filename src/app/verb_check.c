@@ -5,6 +5,7 @@
 #include "app/verbs.h"
 #include "bake/output.h"
 #include "bake/written_frames.h"
+#include "base/ending.h"
 #include "base/result.h"
 #include "prepare/prepare.h"
 #include "scene/blueprint_file.h"
@@ -20,12 +21,6 @@ typedef struct Finding
     char what[512];
     json_t* notes; // NULL: none
 } Finding;
-
-static bool EndsWith(const char* text, const char* end)
-{
-    size_t length = strlen(text), size = strlen(end);
-    return length >= size && strcmp(text + length - size, end) == 0;
-}
 
 static snwResult CheckLog(snwContext* context, const char* path, Finding* finding, snwMessage* message)
 {
@@ -139,11 +134,11 @@ static snwResult CheckPrepared(snwContext* context, const char* path, Finding* f
 
 static snwResult CheckAny(snwContext* context, const char* path, Finding* finding, snwMessage* message)
 {
-    if (EndsWith(path, ".jsonl"))
+    if (snwHasEnding(path, ".jsonl"))
         return CheckLog(context, path, finding, message);
-    if (EndsWith(path, ".snwf"))
+    if (snwHasEnding(path, ".snwf"))
         return CheckFrames(context, path, finding, message);
-    if (EndsWith(path, ".snw"))
+    if (snwHasEnding(path, ".snw"))
         return CheckPrepared(context, path, finding, message);
     if (snwAsset_IsOne(context, path) || !snwMayBeJson(path))
         return CheckAsset(context, path, finding, message);

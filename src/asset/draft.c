@@ -599,9 +599,3 @@ bool snwToFloat(double value, float* out)
     *out = fits ? (float)value : 0.0f;
     return fits;
 }
-
-float snwColor_ToLinear(double display)
-{
-    double x = fmin(fmax(display, 0), 1);
-    return (float)(x <= 0.04045 ? x / 12.92 : pow((x + 0.055) / 1.055, 2.4));
-}

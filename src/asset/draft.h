@@ -84,7 +84,4 @@ void snwAsset_RepairNormals(snwAsset* asset, float (*normals)[3], int count);
 // 0 and false if it is not finite as a float.
 bool snwToFloat(double value, float* out);
 
-// sRGB 0..1, as files mean their colours, to linear light.
-float snwColor_ToLinear(double display);
-
 extern const snwAssetReader snw_objReader, snw_plyReader, snw_meditReader, snw_tetgenReader;

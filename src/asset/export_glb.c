@@ -50,24 +50,13 @@ static bool Stretches(const Film* film, int handle)
     return false;
 }
 
-static int FindBone(const snwCharacterDef* def, int handle)
-{
-    const snwHandleDef* own = &def->handles[handle];
-    for (int i = 0; i < def->boneCount && own->kind == snw_handleBone && own->name != NULL; ++i)
-        if (strcmp(def->bones[i].name, own->name) == 0)
-            return i;
-    return -1;
-}
-
 // The handle that is the nearest bone above the handle's own bone; -1: none.
 static int ParentOf(const snwCharacterDef* def, int handle)
 {
-    if (def->handleCount == 0)
-        return def->bones[handle].parent;
-    int bone = FindBone(def, handle);
+    int count = snwCharacterDef_HandleCount(def), bone = snwCharacterDef_BoneOfHandle(def, handle);
     while (bone >= 0 && (bone = def->bones[bone].parent) >= 0)
-        for (int k = 0; k < def->handleCount; ++k)
-            if (FindBone(def, k) == bone)
+        for (int k = 0; k < count; ++k)
+            if (snwCharacterDef_BoneOfHandle(def, k) == bone)
                 return k;
     return -1;
 }

@@ -1,4 +1,5 @@
 #include "asset/export_parts.h"
+#include "math/display.h"
 #include "scene/text.h"
 
 static int VertexOf(const snwExportShape* shape, int point)
@@ -26,7 +27,7 @@ static void PutPoints(snwWriter* out, const snwExportShape* shape)
             const float* linear = shape->colors[VertexOf(shape, i)];
             float color[3];
             for (int k = 0; k < 3; ++k)
-                color[k] = snwExport_ToDisplay(linear[k]);
+                color[k] = snwDisplay_FromLight(linear[k]);
             PutRow(out, "", color, 3);
         }
         snwExport_Put(out, "\n");

@@ -55,6 +55,3 @@ void snwExport_Put(snwWriter* out, const char* text);
 void snwExport_PutFormat(snwWriter* out, const char* format, ...) __attribute__((format(printf, 2, 3))); // no reals
 void snwExport_PutFloat(snwWriter* out, float value);     // the fewest digits that read back to the same bits
 void snwExport_PutLine(snwWriter* out, const char* text); // control characters become blanks
-
-// Linear light 0..1 as sRGB 0..1, which is what readers of these files take colours for.
-float snwExport_ToDisplay(float linear);

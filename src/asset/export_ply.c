@@ -1,4 +1,5 @@
 #include "asset/export_parts.h"
+#include "math/display.h"
 
 static void PutHeader(snwWriter* out, const snwExportShape* shape)
 {
@@ -23,7 +24,7 @@ static void PutPoint(snwWriter* out, const snwExportShape* shape, int point)
         snwWrite(out, shape->normals + 3 * (size_t)point, 3 * sizeof(float));
     unsigned char color[3];
     for (int k = 0; k < 3; ++k)
-        color[k] = (unsigned char)(255 * snwExport_ToDisplay(linear[k]) + 0.5f);
+        color[k] = (unsigned char)(255 * snwDisplay_FromLight(linear[k]) + 0.5f);
     snwWrite(out, color, sizeof color);
 }
 

@@ -41,9 +41,3 @@ void snwExport_PutLine(snwWriter* out, const char* text)
     for (; *text != 0; ++text)
         snwWrite(out, (unsigned char)*text < 0x20 || *text == 0x7f ? " " : text, 1);
 }
-
-float snwExport_ToDisplay(float linear)
-{
-    double x = fmin(fmax((double)linear, 0), 1);
-    return (float)(x <= 0.0031308 ? 12.92 * x : 1.055 * pow(x, 1 / 2.4) - 0.055); // double: 1 stays 1
-}

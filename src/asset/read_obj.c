@@ -9,6 +9,7 @@
 #include "asset/draft.h"
 #include "asset/read_obj.h"
 #include "asset/scan.h"
+#include "math/display.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -479,7 +480,7 @@ static void MakeColors(Reader* reader, snwAssetMesh* mesh)
     for (int i = 0; colors != NULL && i < 4 * mesh->vertexCount; ++i)
     {
         double value = i < reader->colors.count ? reader->colors.data[i] * unit : 1;
-        colors[i / 4][i % 4] = i % 4 < 3 ? snwColor_ToLinear(value) : (float)fmin(fmax(value, 0), 1);
+        colors[i / 4][i % 4] = i % 4 < 3 ? snwDisplay_ToLight(value) : (float)fmin(fmax(value, 0), 1);
     }
     mesh->colors = (const float(*)[4])colors;
 }

@@ -3,6 +3,7 @@
 
 #include "asset/read_ply.h"
 #include "asset/draft.h"
+#include "math/display.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -501,7 +502,7 @@ static void FinishColors(Reader* reader, int count)
     for (int i = 0; i < count; ++i)
     {
         for (int k = 0; k < 3; ++k)
-            reader->colors[i][k] = snwColor_ToLinear(reader->colors[i][k] * unit);
+            reader->colors[i][k] = snwDisplay_ToLight(reader->colors[i][k] * unit);
         reader->colors[i][3] = fminf(fmaxf(reader->colors[i][3], 0), 1);
     }
 }

@@ -4,6 +4,7 @@
 
 #include "asset/read_tetgen.h"
 #include "asset/scan.h"
+#include "base/ending.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -349,12 +350,6 @@ static void ReadFacets(Reader* reader, bool simple)
 // ---------------------------------------------------------------------------------------------------------------------
 // Files
 
-static bool HasEnding(const char* name, const char* ending)
-{
-    size_t size = strlen(name), length = strlen(ending);
-    return size > length && strcasecmp(name + size - length, ending) == 0;
-}
-
 static void StartFile(Reader* reader, const char* data, size_t size)
 {
     reader->scan = snwMakeScan(data, size, '#');
@@ -438,11 +433,11 @@ static snwResult ReadMesh(Reader* reader, bool elements, snwMessage* message)
 static snwResult ReadFiles(Reader* reader, snwMessage* message)
 {
     const char* name = reader->input->name;
-    if (HasEnding(name, ".ele") || HasEnding(name, ".face"))
-        return ReadMesh(reader, HasEnding(name, ".ele"), message);
+    if (snwHasEnding(name, ".ele") || snwHasEnding(name, ".face"))
+        return ReadMesh(reader, snwHasEnding(name, ".ele"), message);
     StartFile(reader, reader->input->data, reader->input->size);
-    if (!HasEnding(name, ".node"))
-        return ReadDomain(reader, HasEnding(name, ".smesh"), message);
+    if (!snwHasEnding(name, ".node"))
+        return ReadDomain(reader, snwHasEnding(name, ".smesh"), message);
     ReadPoints(reader);
     return Check(reader, message);
 }
@@ -490,7 +485,7 @@ static snwResult Finish(Reader* reader, snwMessage* message)
 
 static snwResult ReadTetgen(const snwAssetInput* input, snwAsset* asset, snwMessage* message)
 {
-    bool domain = HasEnding(input->name, ".poly") || HasEnding(input->name, ".smesh");
+    bool domain = snwHasEnding(input->name, ".poly") || snwHasEnding(input->name, ".smesh");
     Reader reader = {.input = input,
         .asset = asset,
         .context = asset->context,

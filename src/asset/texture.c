@@ -1,14 +1,9 @@
 #include "asset/texture.h"
 #include "base/context.h"
+#include "math/display.h"
 
 #include <math.h>
 #include <png.h>
-
-static float ToLinear(float byte)
-{
-    float c = byte / 255;
-    return c <= 0.04045f ? c / 12.92f : powf((c + 0.055f) / 1.055f, 2.4f);
-}
 
 static float Repeat(float x)
 {
@@ -33,7 +28,8 @@ void snwTexture_Sample(const snwTexture* texture, const float uv[2], bool linear
         const uint8_t* pixel = texture->pixels + 4 * ((size_t)y * (size_t)texture->width + (size_t)x);
         float share = (c & 1 ? tx : 1 - tx) * (c & 2 ? ty : 1 - ty);
         for (int k = 0; k < 4; ++k)
-            color[k] += share * (linear && k < 3 ? ToLinear((float)pixel[k]) : (float)pixel[k] / 255);
+            color[k] += share *
+                        (linear && k < 3 ? snwDisplay_ToLightFloat((float)pixel[k] / 255) : (float)pixel[k] / 255);
     }
 }
 

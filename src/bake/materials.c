@@ -178,14 +178,6 @@ static const char* BoneName(int index, const void* user)
     return ((const snwCharacterDef*)user)->bones[index].name;
 }
 
-static int FindBone(const snwCharacterDef* character, const char* name)
-{
-    for (int i = 0; i < character->boneCount; ++i)
-        if (strcmp(character->bones[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 static snwResult FailBone(const snwCharacterDef* character, const char* name, snwMessage* message)
 {
     char remedy[240];
@@ -225,7 +217,7 @@ static bool FollowsMost(const snwCharacterDef* character, int element, int bone)
 static snwResult TouchBone(Touch* touch, const char* name, const json_t* given, snwMessage* message)
 {
     const snwCharacterDef* character = touch->character;
-    int bone = FindBone(character, name), before = touch->materialCount;
+    int bone = snwCharacterDef_FindBone(character, name), before = touch->materialCount;
     if (bone < 0)
         return FailBone(character, name, message);
     snwMaterial* all = snwArena_Alloc(&touch->bake->arena, 2 * (size_t)before, sizeof *all);

@@ -5,6 +5,7 @@
 #include "asset/gltf.h"
 #include "bake/reel.h"
 #include "base/context.h"
+#include "base/ending.h"
 #include "scene/file.h"
 
 #include <math.h>
@@ -45,18 +46,12 @@ bool snwBakeFormat_Find(const char* name, snwBakeFormat* format)
     return false;
 }
 
-static bool EndsWith(const char* path, const char* ending)
-{
-    size_t length = strlen(path), size = strlen(ending);
-    return size > 0 && length > size && strcasecmp(path + length - size, ending) == 0;
-}
-
 snwBakeFormat snwBakeFormat_OfPath(const char* path)
 {
     for (int i = snw_bakeGlb; i < snw_bakeFormatCount; ++i)
-        if (EndsWith(path, s_formats[i].ending))
+        if (snwHasEnding(path, s_formats[i].ending))
             return (snwBakeFormat)i;
-    return EndsWith(path, ".gltf") || EndsWith(path, ".vrm") ? snw_bakeGlb : snw_bakeAuto;
+    return snwHasEnding(path, ".gltf") || snwHasEnding(path, ".vrm") ? snw_bakeGlb : snw_bakeAuto;
 }
 
 snwBakeOutputDef snwDefaultBakeOutputDef(void)

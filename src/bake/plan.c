@@ -259,9 +259,7 @@ static snwResult ChooseBones(snwBake* bake, const snwCharacterDef* character, sn
     for (size_t k = 0; k < json_array_size(bones); ++k)
     {
         const char* name = json_string_value(json_array_get(bones, k));
-        int bone = -1;
-        for (int i = 0; i < character->boneCount && bone < 0; ++i)
-            bone = strcmp(character->bones[i].name, name) == 0 ? i : -1;
+        int bone = snwCharacterDef_FindBone(character, name);
         if (bone < 0)
         {
             char remedy[240];

@@ -6,6 +6,7 @@
 #include "asset/gltf_write.h"
 #include "bake/retarget.h"
 #include "bake/seam.h"
+#include "base/ending.h"
 #include "base/hash.h"
 #include "prepare/settings.h"
 #include "scene/builtin.h"
@@ -17,12 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static bool HasEnding(const char* path, const char* ending)
-{
-    size_t length = strlen(path), tail = strlen(ending);
-    return length > tail && strcmp(path + length - tail, ending) == 0;
-}
 
 // ---------------------------------------------------------------------------------------------------------------------
 
@@ -214,9 +209,9 @@ static snwResult TakeMotion(snwBake* bake, snwMessage* message)
     const char* from = bake->settings.motionFrom;
     snwAsset *asset = NULL, *motion = NULL;
     if (from[0] == 0)
-        return bake->settings.loop && !HasEnding(bake->path, ".snw") ? CloseOwn(bake, message) : snw_ok;
+        return bake->settings.loop && !snwHasEnding(bake->path, ".snw") ? CloseOwn(bake, message) : snw_ok;
     snwResult result = snwAsset_Open(bake->context, bake->path, &asset, message);
-    if (result >= 0 && (asset->gltf == NULL || HasEnding(bake->path, ".snw")))
+    if (result >= 0 && (asset->gltf == NULL || snwHasEnding(bake->path, ".snw")))
         result = snwFail(
             message, snw_errorInput, "export the character as glTF", "a motion can be put on glTF files only");
     if (result >= 0)
@@ -247,7 +242,7 @@ snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
     result = TakeMotion(bake, message);
     if (result < 0)
         return result;
-    if (HasEnding(bake->path, ".snw"))
+    if (snwHasEnding(bake->path, ".snw"))
         return snw_ok;
     snwResult opened = snwAsset_Open(bake->context, bake->path, &bake->asset, message);
     if (opened >= 0)

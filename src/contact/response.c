@@ -1,3 +1,4 @@
+#include "base/pieces.h"
 #include "contact/response.h"
 
 #include <math.h>
@@ -138,24 +139,6 @@ void snwDestroyResponse(snwResponse* response)
 // ---------------------------------------------------------------------------------------------------------------------
 // Islands
 
-static int Root(int* parents, int i)
-{
-    while (parents[i] != i)
-        i = parents[i] = parents[parents[i]];
-    return i;
-}
-
-// The smaller number becomes the root, so that islands come in the order of their first members.
-static void Join(int* parents, int a, int b)
-{
-    a = Root(parents, a);
-    b = Root(parents, b);
-    if (a < b)
-        parents[b] = a;
-    else
-        parents[a] = b;
-}
-
 static int FirstMember(const snwResponse* response, const snwPairRow* row)
 {
     return row->body >= 0 ? row->body : response->scene->bodyCount + row->vertex;
@@ -170,7 +153,7 @@ static void JoinAll(snwResponse* response)
     {
         const snwPairRow* row = &response->pairs[i];
         if (row->kind != snw_touchCollider)
-            Join(response->parents, FirstMember(response, row),
+            snwPieces_Join(response->parents, FirstMember(response, row),
                 row->kind == snw_touchFlesh ? row->other : bodies + row->other);
     }
 }
@@ -201,7 +184,7 @@ void snwResponse_FindIslands(snwResponse* response)
     response->islandCount = 0;
     for (int i = 0; i < count; ++i)
     {
-        int root = Root(response->parents, i);
+        int root = snwPieces_Root(response->parents, i);
         response->islandOf[i] = root == i ? response->islandCount++ : response->islandOf[root];
     }
     size_t bytes = ((size_t)response->islandCount + 1) * sizeof(int);

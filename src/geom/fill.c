@@ -11,6 +11,7 @@
 
 #include "geom/fill.h"
 
+#include "base/pieces.h"
 #include "geom/inside.h"
 #include "geom/label.h"
 #include "geom/measure.h"
@@ -79,13 +80,6 @@ snwFillDef snwDefaultFillDef(void)
 // ---------------------------------------------------------------------------------------------------------------------
 // Parts: triangles that hang together by corners
 
-static int Find(int* parents, int i)
-{
-    while (parents[i] != i)
-        i = parents[i] = parents[parents[i]];
-    return i;
-}
-
 // By vertex: the lowest vertex of its part. NULL: no memory.
 static int* NumberParts(Filler* filler)
 {
@@ -94,12 +88,9 @@ static int* NumberParts(Filler* filler)
     for (int i = 0; i < mend->vertexCount && parents != NULL; ++i)
         parents[i] = i;
     for (int i = 0; i < 2 * mend->triangleCount && parents != NULL; ++i)
-    {
-        int a = Find(parents, mend->triangles[i / 2][0]), b = Find(parents, mend->triangles[i / 2][1 + i % 2]);
-        parents[a > b ? a : b] = a > b ? b : a;
-    }
+        snwPieces_Join(parents, mend->triangles[i / 2][0], mend->triangles[i / 2][1 + i % 2]);
     for (int i = 0; i < mend->vertexCount && parents != NULL; ++i)
-        parents[i] = Find(parents, i);
+        parents[i] = snwPieces_Root(parents, i);
     return parents;
 }
 
@@ -198,10 +189,7 @@ static bool FindTorn(Filler* filler, Attempt* attempt)
     for (int i = 0; i < mesh->vertexCount && parents != NULL; ++i)
         parents[i] = i;
     for (int i = 0; i < 3 * mesh->tetCount && parents != NULL; ++i)
-    {
-        int a = Find(parents, mesh->tets[i / 3][0]), b = Find(parents, mesh->tets[i / 3][1 + i % 3]);
-        parents[a > b ? a : b] = a > b ? b : a;
-    }
+        snwPieces_Join(parents, mesh->tets[i / 3][0], mesh->tets[i / 3][1 + i % 3]);
     for (int i = 0; i < mesh->vertexCount && parents != NULL; ++i)
         pieces += parents[i] == i;
     attempt->torn = pieces > filler->partCount;

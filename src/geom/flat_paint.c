@@ -3,6 +3,7 @@
 // of a gradient between two colours they picked.
 
 #include "geom/flat.h"
+#include "math/display.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,13 +40,6 @@ static double ToPixelY(const Painter* painter, double y)
 static inline double Within(double value, double lower, double upper)
 {
     return value < lower ? lower : value > upper ? upper : value;
-}
-
-// IEC 61966-2-1
-static float SrgbFromLinear(float value)
-{
-    double v = fmin(fmax((double)value, 0), 1);
-    return (float)(v <= 0.0031308 ? 12.92 * v : 1.055 * pow(v, 1 / 2.4) - 0.055);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -266,8 +260,8 @@ static void Composite(Painter* painter, const snwPaint* paint, Area area, bool t
     float from[3], to[3];
     for (int k = 0; k < 3; ++k)
     {
-        from[k] = SrgbFromLinear(paint->color[k]);
-        to[k] = SrgbFromLinear(paint->gradient.color[k]);
+        from[k] = snwDisplay_FromLight(paint->color[k]);
+        to[k] = snwDisplay_FromLight(paint->gradient.color[k]);
     }
     int width = painter->picture->width;
     for (int j = area.top; j < area.bottom; ++j)
@@ -395,7 +389,7 @@ static void FillBase(Painter* painter)
 {
     float base[3];
     for (int k = 0; k < 3; ++k)
-        base[k] = SrgbFromLinear(painter->blueprint->color[k]);
+        base[k] = snwDisplay_FromLight(painter->blueprint->color[k]);
     size_t count = (size_t)painter->picture->width * (size_t)painter->picture->height;
     for (size_t i = 0; i < count; ++i)
         memcpy(painter->colors + 3 * i, base, sizeof base);

@@ -1,3 +1,4 @@
+#include "base/pieces.h"
 #include "geom/inside.h"
 
 #include <math.h>
@@ -129,13 +130,6 @@ static void FindHidden(int begin, int end, void* data)
             loop->inside->hidden[i] = IsTriangleHidden(loop->inside, i);
 }
 
-static int Find(int* parents, int i)
-{
-    while (parents[i] != i)
-        i = parents[i] = parents[parents[i]];
-    return i;
-}
-
 // Without holes, triangles that hang together by corners are hidden together until one of them crosses another: one of
 // them is asked for all, and those that cross for themselves. With holes the winding number changes everywhere a
 // little.
@@ -155,11 +149,10 @@ static bool FindLeaders(const snwInside* inside, int* leaders)
         int* first = &firsts[mend->triangles[i / 3][i % 3]]; // one more than the triangle; 0: none yet
         if (*first == 0)
             *first = i / 3 + 1;
-        int a = Find(leaders, i / 3), b = Find(leaders, *first - 1);
-        leaders[a > b ? a : b] = a > b ? b : a;
+        snwPieces_Join(leaders, i / 3, *first - 1);
     }
     for (int i = 0; i < mend->triangleCount; ++i)
-        leaders[i] = Find(leaders, i);
+        leaders[i] = snwPieces_Root(leaders, i);
     snwFree(inside->context, firsts);
     return true;
 }

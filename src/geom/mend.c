@@ -1,5 +1,6 @@
 #include "geom/mend.h"
 
+#include "base/pieces.h"
 #include "base/sort.h"
 #include "geom/weld.h"
 #include "geom/winding.h"
@@ -120,13 +121,6 @@ static void LeaveOut(snwMend* mend)
 // ---------------------------------------------------------------------------------------------------------------------
 // Pieces
 
-static int Find(int* parents, int i)
-{
-    while (parents[i] != i)
-        i = parents[i] = parents[parents[i]];
-    return i;
-}
-
 typedef struct Sides
 {
     uint64_t* keys;
@@ -172,14 +166,12 @@ static bool NumberPieces(Mender* m, const Sides* sides)
     for (int first = 0, end; first < sides->count; first = end)
     {
         end = EndOfEdge(sides, first);
-        if (end - first != 2)
-            continue;
-        int a = Find(parents, sides->sides[first] / 3), b = Find(parents, sides->sides[first + 1] / 3);
-        parents[a > b ? a : b] = a > b ? b : a;
+        if (end - first == 2)
+            snwPieces_Join(parents, sides->sides[first] / 3, sides->sides[first + 1] / 3);
     }
     for (int i = 0; i < count; ++i)
     {
-        int root = Find(parents, i);
+        int root = snwPieces_Root(parents, i);
         m->pieceOf[i] = root == i ? m->pieceCount++ : m->pieceOf[root];
     }
     m->pieces = snwArena_Alloc(&m->work, (size_t)m->pieceCount, sizeof *m->pieces);

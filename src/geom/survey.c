@@ -1,5 +1,6 @@
 #include "geom/survey.h"
 
+#include "base/pieces.h"
 #include "base/sort.h"
 #include "geom/crossing.h"
 #include "math/vec.h"
@@ -31,20 +32,6 @@ typedef struct Surveyor
 static bool Counts(const Surveyor* s, int triangle)
 {
     return (s->survey->marks[triangle] & (snw_markFlat | snw_markDouble)) == 0;
-}
-
-static int Find(int* parents, int i)
-{
-    while (parents[i] != i)
-        i = parents[i] = parents[parents[i]];
-    return i;
-}
-
-// The lower number leads, so that results do not depend on the order of joining.
-static void Join(int* parents, int a, int b)
-{
-    a = Find(parents, a), b = Find(parents, b);
-    parents[a > b ? a : b] = a > b ? b : a;
 }
 
 static int From(const Surveyor* s, Side side)
@@ -189,9 +176,9 @@ static void JoinOverEdge(Surveyor* s, int first, int end)
     for (int i = first + 1; i < end; ++i)
     {
         int other = s->sides[i].triangle;
-        Join(s->parents, t, other);
-        Join(s->cornerParents, CornerAt(s, t, a), CornerAt(s, other, a));
-        Join(s->cornerParents, CornerAt(s, t, b), CornerAt(s, other, b));
+        snwPieces_Join(s->parents, t, other);
+        snwPieces_Join(s->cornerParents, CornerAt(s, t, a), CornerAt(s, other, a));
+        snwPieces_Join(s->cornerParents, CornerAt(s, t, b), CornerAt(s, other, b));
     }
 }
 
@@ -223,7 +210,7 @@ static bool CountVertices(Surveyor* s)
     {
         int vertex = s->def->triangles[i / 3][i % 3];
         used[vertex] = 1;
-        fans[vertex] += Counts(s, i / 3) && Find(s->cornerParents, i) == i;
+        fans[vertex] += Counts(s, i / 3) && snwPieces_Root(s->cornerParents, i) == i;
     }
     for (int i = 0; i < s->def->vertexCount; ++i)
     {
@@ -257,7 +244,7 @@ static bool GatherShells(Surveyor* s)
     snwSurvey* survey = s->survey;
     int count = s->def->triangleCount;
     for (int i = 0; i < count; ++i)
-        survey->shellCount += Counts(s, i) && Find(s->parents, i) == i;
+        survey->shellCount += Counts(s, i) && snwPieces_Root(s->parents, i) == i;
     survey->shells = snwArena_Alloc(s->arena, (size_t)survey->shellCount + 1, sizeof *survey->shells);
     if (survey->shells == NULL)
         return false;
@@ -266,7 +253,7 @@ static bool GatherShells(Surveyor* s)
     {
         if (!Counts(s, i))
             continue;
-        int root = Find(s->parents, i); // the lowest of its shell, so met first
+        int root = snwPieces_Root(s->parents, i); // the lowest of its shell, so met first
         if (root == i)
         {
             survey->shells[next] = (snwShell){.firstTriangle = i, .consistent = true};
@@ -282,7 +269,7 @@ static bool GatherShells(Surveyor* s)
 
 static snwShell* ShellOf(const Surveyor* s, int triangle)
 {
-    return &s->survey->shells[s->shellOf[Find(s->parents, triangle)]];
+    return &s->survey->shells[s->shellOf[snwPieces_Root(s->parents, triangle)]];
 }
 
 // Two triangles of an edge agree if they go along it in opposite directions.
@@ -380,7 +367,7 @@ static double WindingOfOthers(const Surveyor* s, int root, snwVec3 point)
     double sum = 0.0;
     for (int i = 0; i < s->def->triangleCount; ++i)
     {
-        if (!Counts(s, i) || Find(s->parents, i) == root)
+        if (!Counts(s, i) || snwPieces_Root(s->parents, i) == root)
             continue;
         const int* t = s->def->triangles[i];
         snwVec3 a = snwVec3_Sub(s->def->vertices[t[0]], point), b = snwVec3_Sub(s->def->vertices[t[1]], point),
@@ -403,8 +390,8 @@ static void FindInsideOut(Surveyor* s)
         if (shell->openEdges > 0 || !shell->consistent || shell->volume >= 0)
             continue;
         int corner = s->def->triangles[shell->firstTriangle][0];
-        shell->insideOut = looked++ >= 64 ||
-                           WindingOfOthers(s, Find(s->parents, shell->firstTriangle), s->def->vertices[corner]) < 0.5;
+        shell->insideOut = looked++ >= 64 || WindingOfOthers(s, snwPieces_Root(s->parents, shell->firstTriangle),
+                                                 s->def->vertices[corner]) < 0.5;
     }
     for (int i = 0; i < s->def->triangleCount; ++i)
         if (Counts(s, i) && ShellOf(s, i)->insideOut)
@@ -436,12 +423,12 @@ static bool GatherHoles(Surveyor* s)
         parents[i] = i, holeOf[i] = -1;
     for (int i = 0; i < survey->markedEdgeCount; ++i)
         if (survey->edges[i].mark == snw_edgeOpen)
-            Join(parents, survey->edges[i].a, survey->edges[i].b);
+            snwPieces_Join(parents, survey->edges[i].a, survey->edges[i].b);
     for (int i = 0; i < survey->markedEdgeCount; ++i)
     {
         if (survey->edges[i].mark != snw_edgeOpen)
             continue;
-        int root = Find(parents, survey->edges[i].a);
+        int root = snwPieces_Root(parents, survey->edges[i].a);
         if (holeOf[root] < 0)
             holeOf[root] = survey->holeCount++;
         snwHole* hole = &survey->holes[holeOf[root]];

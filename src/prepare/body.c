@@ -2,6 +2,7 @@
 
 #include "prepare/parts.h"
 
+#include "base/pieces.h"
 #include "geom/mesh.h"
 
 #include <math.h>
@@ -151,13 +152,6 @@ static int WantedElements(const snwPreparer* p)
     return wanted < snw_mostElements ? (int)wanted : snw_mostElements;
 }
 
-static int Root(int* roots, int vertex)
-{
-    while (roots[vertex] != vertex)
-        vertex = roots[vertex] = roots[roots[vertex]];
-    return vertex;
-}
-
 // Pieces that hang together; 0 without memory.
 static int CountPieces(snwContext* context, const int* corners, int arity, int count, int vertexCount)
 {
@@ -168,8 +162,7 @@ static int CountPieces(snwContext* context, const int* corners, int arity, int c
     for (int i = 0; i < count * (arity - 1) && roots != NULL; ++i)
     {
         const int* c = corners + (size_t)(i / (arity - 1)) * (size_t)arity;
-        int a = Root(roots, c[0]), b = Root(roots, c[i % (arity - 1) + 1]);
-        roots[a > b ? a : b] = a < b ? a : b;
+        snwPieces_Join(roots, c[0], c[i % (arity - 1) + 1]);
     }
     for (int i = 0; i < vertexCount && roots != NULL; ++i)
         pieces += roots[i] == i;

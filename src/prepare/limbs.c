@@ -10,6 +10,7 @@
 
 #include "prepare/parts.h"
 
+#include "base/pieces.h"
 #include "base/sort.h"
 #include "base/tasks.h"
 #include "geom/mesh.h"
@@ -202,13 +203,6 @@ typedef struct Copies
     int count;
 } Copies;
 
-static int RootOf(int* roots, int i)
-{
-    while (roots[i] != i)
-        i = roots[i] = roots[roots[i]];
-    return i;
-}
-
 static void AddCopy(Copies* copies, const int tet[4], const int groups[4], int group, int vertex)
 {
     int mine = copies->count++;
@@ -271,10 +265,8 @@ static snwResult JoinCopies(snwPreparer* p, Copies* copies)
         return snwFailMemory(p->message);
     for (int i = 1; i < copies->keyCount; ++i)
     {
-        if (copies->keys[i] != copies->keys[i - 1])
-            continue;
-        int a = RootOf(copies->roots, copies->copies[i - 1]), b = RootOf(copies->roots, copies->copies[i]);
-        copies->roots[a > b ? a : b] = a < b ? a : b;
+        if (copies->keys[i] == copies->keys[i - 1])
+            snwPieces_Join(copies->roots, copies->copies[i - 1], copies->copies[i]);
     }
     return snw_ok;
 }
@@ -308,7 +300,7 @@ static snwResult PartBody(Limbs* l)
     memcpy(vertices, p->body.vertices, (size_t)n * sizeof *vertices);
     for (int i = 0; i < copies.count; ++i)
     {
-        if (RootOf(copies.roots, i) != i)
+        if (snwPieces_Root(copies.roots, i) != i)
             continue; // a later one than its root
         numbers[i] = total;
         p->copies[total] = true;
@@ -317,7 +309,7 @@ static snwResult PartBody(Limbs* l)
     for (int i = 0; i < 4 * made; ++i)
     {
         int* corner = &tets[i / 4][i % 4];
-        *corner = *corner < n ? *corner : numbers[RootOf(copies.roots, *corner - n)];
+        *corner = *corner < n ? *corner : numbers[snwPieces_Root(copies.roots, *corner - n)];
     }
     snwPreparer_Note(p, "%d elements joined limbs that are apart and were parted", made - p->body.tetCount);
     p->body.vertices = vertices;

@@ -12,6 +12,7 @@
 // of the two residuals lags behind, which costs a new factor. What comes out is z, so bounds and unity do not depend on
 // convergence. Q is divided by the mean of its diagonal: nothing depends on the unit of length.
 
+#include "base/pieces.h"
 #include "rig/biharmonic.h"
 #include "base/result.h"
 #include "base/tasks.h"
@@ -170,13 +171,6 @@ static snwResult MakeLaplacian(Solver* s)
 // ---------------------------------------------------------------------------------------------------------------------
 // Parts of the mesh without a handle
 
-static int FindRoot(int* parent, int vertex)
-{
-    while (parent[vertex] != vertex)
-        vertex = parent[vertex] = parent[parent[vertex]];
-    return vertex;
-}
-
 // The lowest vertex of each part; joined by what the Laplacian joins, so that a sliver joins nothing.
 static void FindParts(const Solver* s, int* parent)
 {
@@ -185,12 +179,11 @@ static void FindParts(const Solver* s, int* parent)
     for (int i = 0; i < s->laplacian.rows; ++i)
         for (int k = s->laplacian.starts[i]; k < s->laplacian.starts[i + 1]; ++k)
         {
-            int a = FindRoot(parent, i), b = FindRoot(parent, s->laplacian.indices[k]);
             if (s->laplacian.values[k] != 0 && s->mass[i] > 0)
-                parent[a < b ? b : a] = a < b ? a : b;
+                snwPieces_Join(parent, i, s->laplacian.indices[k]);
         }
     for (int i = 0; i < s->mesh->vertexCount; ++i)
-        parent[i] = FindRoot(parent, i);
+        parent[i] = snwPieces_Root(parent, i);
 }
 
 // Each such part follows the handle closest to it as a whole: torn between several it would come apart.

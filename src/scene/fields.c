@@ -1,6 +1,7 @@
 // Reading objects by tables.
 
 #include "scene/fields.h"
+#include "math/display.h"
 #include "scene/words.h"
 #include "math/quat.h"
 
@@ -200,12 +201,6 @@ static int HexDigit(char c)
 }
 
 // IEC 61966-2-1: what a colour picker shows is not proportional to light.
-static float LinearFromSrgb(int byte)
-{
-    double value = byte / 255.0;
-    return (float)(value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4));
-}
-
 static snwResult ReadColor(snwJson* json, const json_t* value, const snwField* field, float* out)
 {
     if (!json_is_string(value))
@@ -223,7 +218,7 @@ static snwResult ReadColor(snwJson* json, const json_t* value, const snwField* f
     if (!good)
         return snwJson_Fail(json, NULL, "must be \"#rrggbb\", is '%s'", snwQuoteWord(text).text);
     for (int i = 0; i < 3; ++i)
-        out[i] = LinearFromSrgb(16 * HexDigit(text[1 + 2 * i]) + HexDigit(text[2 + 2 * i]));
+        out[i] = snwDisplay_ToLight((16 * HexDigit(text[1 + 2 * i]) + HexDigit(text[2 + 2 * i])) / 255.0);
     return snw_ok;
 }
 

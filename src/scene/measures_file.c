@@ -1,14 +1,9 @@
+#include "base/ending.h"
 #include "scene/measures_file.h"
 #include "scene/text.h"
 
 #include <math.h>
 #include <string.h>
-
-static bool EndsWith(const char* text, const char* end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-    return length > tail && strcmp(text + length - tail, end) == 0;
-}
 
 // Takes the text and writes it.
 static snwResult WriteText(snwMeasuresWriter* writer, snwText* text, snwMessage* message)
@@ -140,8 +135,8 @@ static void WriteJsonHeader(
 snwResult snwMeasuresWriter_Open(snwMeasuresWriter* writer, snwContext* context, const char* path, bool timeless,
     bool overwrite, snwMessage* message)
 {
-    *writer = (snwMeasuresWriter){.context = context, .json = EndsWith(path, ".json"), .timeless = timeless};
-    if (!writer->json && !EndsWith(path, ".csv"))
+    *writer = (snwMeasuresWriter){.context = context, .json = snwHasEnding(path, ".json"), .timeless = timeless};
+    if (!writer->json && !snwHasEnding(path, ".csv"))
     {
         snwFail(message, snw_errorArgument, "end its name in .csv or .json", "unknown kind of measures file");
         snwMessage_SetFile(message, path);

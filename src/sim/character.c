@@ -570,6 +570,22 @@ snwVec3 snwCharacterDef_HandlePoint(const snwCharacterDef* def, int handle)
     return def->handleCount > 0 ? def->handles[handle].position : snwCharacterDef_BonePoint(def, handle);
 }
 
+int snwCharacterDef_FindBone(const snwCharacterDef* def, const char* name)
+{
+    for (int i = 0; i < def->boneCount && name != NULL && name[0] != 0; ++i)
+        if (strcmp(def->bones[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+int snwCharacterDef_BoneOfHandle(const snwCharacterDef* def, int handle)
+{
+    if (def->handleCount == 0)
+        return handle;
+    const snwHandleDef* own = &def->handles[handle];
+    return own->kind == snw_handleBone ? snwCharacterDef_FindBone(def, own->name) : -1;
+}
+
 int snwCharacter_HandleCount(const snwCharacter* character)
 {
     return snwCharacterDef_HandleCount(&character->def);

@@ -70,6 +70,11 @@ int snwCharacterDef_HandleCount(const snwCharacterDef* def);
 snwVec3 snwCharacterDef_HandlePoint(const snwCharacterDef* def, int handle);
 snwVec3 snwCharacterDef_BonePoint(const snwCharacterDef* def, int bone);
 
+// The bone of this name, and the one that a handle is: by its name, or its number where bones are the handles. -1:
+// none.
+int snwCharacterDef_FindBone(const snwCharacterDef* def, const char* name);
+int snwCharacterDef_BoneOfHandle(const snwCharacterDef* def, int handle);
+
 snwElements snwCharacterDef_Elements(const snwCharacterDef* def);
 const char* snwCharacterDef_ElementsName(const snwCharacterDef* def); // "tets", "hexes" or "triangles"
 

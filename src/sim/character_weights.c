@@ -30,14 +30,6 @@ typedef struct Job
 // ---------------------------------------------------------------------------------------------------------------------
 // What the weights are for
 
-static int FindBone(const snwCharacterDef* def, const char* name)
-{
-    for (int i = 0; i < def->boneCount; ++i)
-        if (name[0] != 0 && strcmp(def->bones[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 static void UseBones(Job* job)
 {
     const snwCharacterDef* def = &job->character->def;
@@ -63,7 +55,7 @@ static void UseHandles(Job* job)
     for (int i = 0; i < def->handleCount; ++i)
     {
         const snwHandleDef* handle = &def->handles[i];
-        int bone = handle->kind == snw_handleBone ? FindBone(def, handle->name) : -1;
+        int bone = snwCharacterDef_BoneOfHandle(def, i);
         shapes[i] = (snwHandleShape){handle->kind, handle->position, handle->position};
         if (bone < 0)
             continue;

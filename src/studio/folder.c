@@ -1,6 +1,7 @@
 #include "studio/folder.h"
 
 #include "app/common.h"
+#include "base/ending.h"
 #include "scene/builtin.h"
 #include "scene/file.h"
 #include "scene/words.h"
@@ -35,12 +36,6 @@ bool snwFolder_IsName(const char* name)
     return true;
 }
 
-static bool HasEnding(const char* name, const char* ending)
-{
-    size_t length = strlen(name), size = strlen(ending);
-    return length > size && strcasecmp(name + length - size, ending) == 0;
-}
-
 static bool IsPlainFile(const char* path, double* size)
 {
     struct stat info;
@@ -67,7 +62,7 @@ static const char* KindOf(const char* name)
         {".gltf", "asset"}, {".vrm", "asset"}, {".obj", "asset"}, {".ply", "asset"}, {".mesh", "asset"},
         {".png", "picture"}, {".fbx", "asset"}, {".dae", "asset"}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i)
-        if (HasEnding(name, kinds[i][0]))
+        if (snwHasEnding(name, kinds[i][0]))
             return kinds[i][1];
     return "other";
 }
@@ -80,7 +75,7 @@ void snwFolder_List(const snwSession* session, snwNames* names)
         return;
     DIR* list = opendir(session->folder);
     for (struct dirent* entry; list != NULL && (entry = readdir(list)) != NULL;)
-        if (snwFolder_IsName(entry->d_name) && !HasEnding(entry->d_name, ".part") &&
+        if (snwFolder_IsName(entry->d_name) && !snwHasEnding(entry->d_name, ".part") &&
             snwJoinPath(path, sizeof path, session->folder, entry->d_name) && IsPlainFile(path, &size))
             snwNames_Add(session->context, names, entry->d_name, KindOf(entry->d_name), size);
     if (list != NULL)

@@ -5,6 +5,7 @@
 #include "asset/export_parts.h"
 #include "asset/texture.h"
 #include "base/array.h"
+#include "math/display.h"
 #include "scene/text.h"
 #include "sim/character.h"
 
@@ -71,7 +72,7 @@ static void WriteText(Maker* m, const char* key, const char* value)
 
 static unsigned char ToByte(float linear)
 {
-    return (unsigned char)lrintf(255 * snwExport_ToDisplay(fmaxf(0, fminf(linear, 1))));
+    return (unsigned char)lrintf(255 * snwDisplay_FromLight(linear));
 }
 
 static int AddTriangles(Maker* m, const snwShownBody* body, const snwShownPart* part)

@@ -2,6 +2,7 @@
 // them.
 
 #include "studio/encode.h"
+#include "math/display.h"
 #include "studio/jobs.h"
 
 #include "asset/export_parts.h"
@@ -16,7 +17,7 @@ static void PaintVertex(const snwWeights* weights, int vertex, unsigned char col
         sum = snwFloat3_MulAdd(sum, (float)weights->values[k], snwWeights_Color(weights->handles[k]));
     const float linear[3] = {sum.x, sum.y, sum.z};
     for (int k = 0; k < 3; ++k)
-        color[k] = (unsigned char)lrintf(255 * snwExport_ToDisplay(fmaxf(0, fminf(linear[k], 1))));
+        color[k] = (unsigned char)lrintf(255 * snwDisplay_FromLight(linear[k]));
     color[3] = 255;
 }
 

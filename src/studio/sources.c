@@ -5,6 +5,7 @@
 #include "studio/jobs.h"
 
 #include "app/common.h"
+#include "base/ending.h"
 #include "prepare/prepare.h"
 #include "scene/builtin.h"
 #include "scene/cast.h"
@@ -189,12 +190,6 @@ static snwResult OpenLog(snwJob* job, const char* path, const snwWall* wall)
 // ---------------------------------------------------------------------------------------------------------------------
 // Which is it?
 
-static bool EndsWith(const char* text, const char* end)
-{
-    size_t length = strlen(text), size = strlen(end);
-    return length >= size && strcasecmp(text + length - size, end) == 0;
-}
-
 static void StemOf(const char* path, char* stem, size_t capacity)
 {
     const char* slash = strrchr(path, '/');
@@ -209,12 +204,12 @@ static snwResult OpenPath(snwJob* job, const char* path, const snwWall* wall)
     char stem[128];
     StemOf(path, stem, sizeof stem);
     snwResult result;
-    if (EndsWith(path, ".jsonl"))
+    if (snwHasEnding(path, ".jsonl"))
         result = OpenLog(job, path, wall);
-    else if (EndsWith(path, ".json"))
+    else if (snwHasEnding(path, ".json"))
         result = snwBlueprintFile_IsOne(job->context, path) ? OpenBlueprint(job, stem, path)
                                                             : OpenSceneFile(job, path, wall);
-    else if (EndsWith(path, ".snw"))
+    else if (snwHasEnding(path, ".snw"))
         result = OpenPrepared(job, path, stem);
     else
         result = OpenAsset(job, path, stem);

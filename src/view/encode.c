@@ -1,5 +1,6 @@
 #include "view/encode.h"
 
+#include "base/ending.h"
 #include "scene/file.h"
 
 #include <errno.h>
@@ -23,15 +24,9 @@ int snwFormatFramePath(char* buffer, size_t capacity, const char* frames, int fr
     return snprintf(buffer, capacity, "%s/frame-%05d.png", frames, frame);
 }
 
-static bool EndsWith(const char* path, const char* ending)
-{
-    size_t length = strlen(path), tail = strlen(ending);
-    return length > tail && strcasecmp(path + length - tail, ending) == 0;
-}
-
 bool snwIsFilmName(const char* path)
 {
-    return EndsWith(path, ".mp4") || EndsWith(path, ".gif");
+    return snwHasEnding(path, ".mp4") || snwHasEnding(path, ".gif");
 }
 
 static bool IsProgram(const char* path)
@@ -213,7 +208,7 @@ static snwResult Encode(const snwEncodeDef* def, const char* pattern, const char
     char* arguments[snw_maxArguments];
     int argumentCount = 0, status = 0;
     Append(arguments, &argumentCount, input);
-    Append(arguments, &argumentCount, EndsWith(def->film, ".gif") ? gif : mp4);
+    Append(arguments, &argumentCount, snwHasEnding(def->film, ".gif") ? gif : mp4);
     int error = RunProgram(arguments, def, &status);
     return Explain(def, error, status, message);
 }

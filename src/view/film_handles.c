@@ -160,17 +160,6 @@ static void DrawCage(const Easel* easel, const snwFilmBody* body, const snwTrans
         DrawEdge(easel, body, handles, last, first);
 }
 
-// The bone of a handle of its name, or of its number where bones are the handles.
-static const snwBoneDef* BoneOf(const snwCharacterDef* def, int handle)
-{
-    if (def->handleCount == 0)
-        return &def->bones[handle];
-    for (int i = 0; i < def->boneCount && def->handles[handle].kind == snw_handleBone; ++i)
-        if (strcmp(def->bones[i].name, def->handles[handle].name) == 0)
-            return &def->bones[i];
-    return NULL;
-}
-
 static void DrawBody(const Easel* easel, const snwFilmBody* body, const snwTransform* handles, const uint32_t* given)
 {
     const snwCharacterDef* def = body->character;
@@ -179,11 +168,11 @@ static void DrawBody(const Easel* easel, const snwFilmBody* body, const snwTrans
     DrawCage(easel, body, handles);
     for (int i = 0; i < count; ++i)
     {
-        const snwBoneDef* bone = BoneOf(def, i);
-        if (bone != NULL)
+        int bone = snwCharacterDef_BoneOfHandle(def, i);
+        if (bone >= 0)
             DrawRod(easel, Project(easel, PlaceOf(body, handles, i)),
-                Project(easel, snwFloat3_FromVec3(snwTransform_Apply(handles[i], bone->tail))), 0.8f * easel->radius,
-                s_bone);
+                Project(easel, snwFloat3_FromVec3(snwTransform_Apply(handles[i], def->bones[bone].tail))),
+                0.8f * easel->radius, s_bone);
     }
     for (int i = 0; i < count; ++i)
     {

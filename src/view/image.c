@@ -1,5 +1,6 @@
 #include "view/image.h"
 
+#include "math/display.h"
 #include "scene/file.h"
 
 #include <errno.h>
@@ -45,8 +46,7 @@ static float Dither(int x, int y)
 
 static uint8_t EncodeDisplay(float x, float dither)
 {
-    float s = x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1 / 2.4f) - 0.055f;
-    return (uint8_t)(snwFloat_Clamp(s, 0, 1) * 255 + dither);
+    return (uint8_t)(snwFloat_Clamp(snwDisplay_FromLightFloat(x), 0, 1) * 255 + dither);
 }
 
 static uint8_t Encode(float linear, float dither)
@@ -101,8 +101,7 @@ void snwImage_SetTone(snwImage* image, int x, int y, float cover)
 float snwImage_ToLight(float byte)
 {
     const float knee = 0.6f;
-    float s = snwFloat_Clamp(byte / 255, 0, 1);
-    float x = s <= 0.04045f ? s / 12.92f : powf((s + 0.055f) / 1.055f, 2.4f);
+    float x = snwDisplay_ToLightFloat(snwFloat_Clamp(byte / 255, 0, 1));
     return x < knee ? x : knee - (1 - knee) * logf(1 - snwFloat_Min(x - knee, 0.396f) / (1 - knee));
 }
 

@@ -1,4 +1,5 @@
 #include "view/ink.h"
+#include "math/display.h"
 
 #include <math.h>
 
@@ -13,10 +14,7 @@ void snwInk_ToBytes(snwFloat3 color, float bytes[3])
 {
     const float linear[3] = {color.x, color.y, color.z};
     for (int i = 0; i < 3; ++i)
-    {
-        float x = snwFloat_Clamp(linear[i], 0, 1);
-        bytes[i] = 255 * (x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1 / 2.4f) - 0.055f);
-    }
+        bytes[i] = 255 * snwDisplay_FromLightFloat(snwFloat_Clamp(linear[i], 0, 1));
 }
 
 // Bytes are mixed as they are, as in captions.

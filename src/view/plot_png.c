@@ -1,6 +1,7 @@
 // A plot as pixels, twice as many each way as the SVG says, so that it is crisp on paper and on dense screens.
 
 #include "base/array.h"
+#include "math/display.h"
 #include "view/caption.h"
 #include "view/image.h"
 #include "view/plot.h"
@@ -34,8 +35,7 @@ typedef struct Pixels
 
 static float Linear(uint32_t byte)
 {
-    float s = (float)(byte & 255) / 255;
-    return s <= 0.04045f ? s / 12.92f : powf((s + 0.055f) / 1.055f, 2.4f);
+    return snwDisplay_ToLightFloat((float)(byte & 255) / 255);
 }
 
 static snwFloat3 LinearColor(uint32_t color)

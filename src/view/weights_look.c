@@ -1,5 +1,6 @@
 #include "view/weights_look.h"
 #include "base/result.h"
+#include "sim/character.h"
 #include "view/ramp.h"
 
 #include <math.h>
@@ -27,12 +28,9 @@ static snwResult ChooseHandle(Maker* m)
     m->only = -1;
     if (name == NULL)
         return snw_ok;
-    for (int i = 0; i < m->character->boneCount; ++i)
-        if (strcmp(m->character->bones[i].name, name) == 0)
-        {
-            m->only = i;
-            return snw_ok;
-        }
+    m->only = snwCharacterDef_FindBone(m->character, name);
+    if (m->only >= 0)
+        return snw_ok;
     for (int i = 0; i < m->character->handleCount; ++i)
         if (strcmp(m->character->handles[i].name, name) == 0)
         {

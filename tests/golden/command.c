@@ -9,6 +9,7 @@
 
 #include "app/cli.h"
 #include "app/common.h"
+#include "base/ending.h"
 #include "view/image.h"
 
 #include <dirent.h>
@@ -22,12 +23,6 @@
 static const char* const s_clockKeys[] = {"step_ms", "step_ms_median", "step_ms_max", "stage_ms", "wall_seconds",
     "seconds", "prepare_seconds", "threads", "simd", NULL};
 static const char* const s_leftOut[] = {".png", ".mp4", ".gif", "timings.svg", NULL};
-
-static bool HasEnding(const char* path, const char* ending)
-{
-    size_t length = strlen(path), tail = strlen(ending);
-    return length >= tail && strcmp(path + length - tail, ending) == 0;
-}
 
 // Tables of measures: columns of durations go out of the head and out of every row.
 static bool RemoveClockColumns(json_t* columns, json_t* rows)
@@ -65,7 +60,7 @@ static void AddFile(const snwGoldenLine* line, const char* path, snwGoldenValues
     if (only != NULL && fnmatch(only, path, 0) != 0)
         return;
     for (int i = 0; s_leftOut[i] != NULL; ++i)
-        if (HasEnding(path, s_leftOut[i]))
+        if (snwHasEnding(path, s_leftOut[i]))
             return;
     struct stat info;
     char* data = snwReadWhole(path);

@@ -9,14 +9,6 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Handles and chains
 
-static int FindBone(const snwCharacterDef* def, const char* name)
-{
-    for (int i = 0; i < def->boneCount; ++i)
-        if (name != NULL && name[0] != 0 && strcmp(def->bones[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 static const snwJointDef* FindJoint(const snwCharacterDef* def, int bone)
 {
     for (int i = 0; i < def->jointCount; ++i)
@@ -33,7 +25,7 @@ static void FindHandles(snwRigpbdModel* model)
     for (int i = 0; i < model->handleCount; ++i)
     {
         const snwHandleDef* handle = def->handleCount > 0 ? &def->handles[i] : NULL;
-        int bone = handle == NULL ? i : handle->kind == snw_handleBone ? FindBone(def, handle->name) : -1;
+        int bone = snwCharacterDef_BoneOfHandle(def, i);
         if (bone >= 0)
             model->boneHandles[bone] = i;
         model->origins[i] = handle != NULL ? handle->position : snwCharacterDef_BonePoint(def, bone);
