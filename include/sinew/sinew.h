@@ -249,10 +249,10 @@ typedef struct snwBoneDef
     double radius;      // m, >= 0
     int parent;         // the bone it follows in motions; -1: none
     // Read by softcontact alone:
-    double mass;       // kg; 0: what is around it in the mesh weighs
-    snwVec3 centre;    // m, of mass, in the rest pose; read where there is an inertia
-    double inertia[6]; // kg m^2 about the centre, in the axes of the rest pose: xx yy zz xy yz zx of the matrix;
-                       // 0: centre and inertia are those of the mesh, as heavy as said
+    double mass;        // kg; 0: what is around it in the mesh weighs
+    snwVec3 centre;     // m, of mass, in the rest pose; read where there is an inertia
+    double inertia[6];  // kg m^2 about the centre, in the axes of the rest pose: xx yy zz xy yz zx of the matrix;
+                        // 0: centre and inertia are those of the mesh, as heavy as said
     snwBoneShape shape; // if any bone has one, only shapes touch
 } snwBoneDef;
 

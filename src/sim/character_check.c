@@ -18,7 +18,7 @@ enum
     snw_maxElements = 100000000,
     snw_maxHexes = 50000000, // so that the corners of their skin can still be counted in an int
     snw_maxParts = 100000,   // bones, joints, handles, materials, constraints, motions
-    snw_maxShapeCells = 20  // of a bone's soft box along an axis
+    snw_maxShapeCells = 20   // of a bone's soft box along an axis
 };
 
 static snwResult CheckCount(int count, int most, const void* data, const char* what, snwMessage* message)
