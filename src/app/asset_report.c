@@ -61,6 +61,7 @@ void snwAssetReport_Summarise(const snwAsset* asset, char* text, size_t capacity
         vertices += asset->meshes[i].vertexCount, triangles += asset->meshes[i].triangleCount;
         tets += asset->meshes[i].tetCount, hexes += asset->meshes[i].hexCount;
     }
+
     for (int i = 0; i < asset->skinCount; ++i)
         joints += asset->skins[i].jointCount;
     text[0] = 0;
@@ -106,11 +107,13 @@ static void PrintMeshes(const snwAssetReport* report)
         snwTextTable_Set(&table, 5, "%d", mesh->morphCount);
         snwTextTable_Set(&table, 6, "%d", mesh->weights.boneCount);
     }
+
     if (report->surfaces.count > 0)
     {
         putchar('\n');
         snwTextTable_Print(&table, stdout);
     }
+
     snwTextTable_Free(&table);
 }
 
@@ -229,11 +232,13 @@ json_t* snwAssetReport_Notes(const snwAssetReport* report)
                 json_array_append_new(
                     notes, json_pack("{s:s, s:i, s:s, s:s}", "kind", snwVerdict_Name(lines[k].verdict), "count", 1,
                                "place", surface->name, "text", lines[k].text));
+
         if (surface->invertedElements > 0)
             json_array_append_new(
                 notes, json_pack("{s:s, s:i, s:s, s:s}", "kind", snwVerdict_Name(snw_verdictLook), "count",
                            surface->invertedElements, "place", surface->name, "text", "elements are inverted or flat"));
     }
+
     return notes;
 }
 

@@ -56,6 +56,7 @@ static snwResult MakeTrio(
         result = snwCreateFilm(context, &film, sim.scene, &trio->films[i], message);
     if (result >= 0)
         trio->films[snw_differenceFilm]->differs = true;
+
     return result;
 }
 
@@ -67,6 +68,7 @@ static snwResult AddFrames(Trio* trio, snwBake* bake, const snwBakeFilmDef* def,
     int count = info.loop ? info.frameCount - 1 : info.frameCount, shown = info.loop ? def->repeats * count : count;
     int vertices = snwCharacter_GetInfo(snwPrepared_GetCharacter(info.prepared)).vertexCount;
     snwResult result = snw_ok;
+
     for (int i = 0; i < shown && result >= 0; ++i)
     {
         result = snwBakeFrames_Read(frames, i % count, NULL, message);
@@ -76,6 +78,7 @@ static snwResult AddFrames(Trio* trio, snwBake* bake, const snwBakeFilmDef* def,
             if (result >= 0)
                 result = snwBakeFrames_GetSurface(frames, s, &trio->skins[1][s], message);
         }
+
         for (int k = 0; k < snw_filmCount && result >= 0; ++k)
         {
             const float* body = k == snw_artistFilm ? snwBakeFrames_GetArtistBody(frames)
@@ -84,9 +87,11 @@ static snwResult AddFrames(Trio* trio, snwBake* bake, const snwBakeFilmDef* def,
             snwFilmShown all = {&now, trio->skins[k != snw_artistFilm], trio->skins[0], i / info.rate};
             result = snwFilm_AddShown(trio->films[k], trio->sim, &all, message);
         }
+
         if (result >= 0 && def->progress != NULL && def->progress(i + 1, shown, def->user) < 0)
             result = snwFail(message, snw_errorInterrupted, NULL, "stopped before the film was drawn");
     }
+
     return result;
 }
 
@@ -119,5 +124,6 @@ snwResult snwBakeFilm_Draw(snwContext* context, snwBake* bake, const snwBakeFilm
         snwDestroySim(trio.sim);
     snwFree(context, trio.skins[0]);
     snwFree(context, trio.skins[1]);
+
     return result;
 }

@@ -78,6 +78,7 @@ json_t* snwBakeReport_ToJson(const snwBake* bake, const snwBakeOutputReport* wri
     const snwBakeReport* r = snwBake_GetReport(bake);
     snwCharacterInfo info = snwCharacter_GetInfo(snwPrepared_GetCharacter(snwBake_GetPrepared(bake)));
     char hash[20];
+
     snprintf(hash, sizeof hash, "%016" PRIx64, r->hash);
     json_t* root = json_pack("{s:i, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "schema", 1, "clip", r->clip, "frames",
         r->frames, "frames_found", r->cachedFrames, "fps", snwJsonReal(r->rate), "start", snwJsonReal(r->start), "end",
@@ -110,6 +111,7 @@ json_t* snwBakeReport_ToJson(const snwBake* bake, const snwBakeOutputReport* wri
     json_object_set_new(root, "against", r->checked ? AgainstJson(r) : json_null());
     json_object_set_new(root, "notes", Lines(r->notes, r->noteCount));
     json_object_set_new(root, "warnings", Lines(r->warnings, r->warningCount));
+
     return root;
 }
 
@@ -214,6 +216,7 @@ void snwBakeReport_Print(const snwBake* bake, const snwBakeOutputReport* written
         printf(
             "%-10s read again: %.2g %% of the size off without flesh, %.2g %% with flesh that is held, no edge torn\n",
             "check", 100 * r->against.bare, 100 * fmax(r->against.held, 0));
+
     PrintFolds(&r->against);
     fflush(stdout);
     for (int i = 0; i < r->warningCount; ++i)

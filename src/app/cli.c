@@ -108,6 +108,7 @@ static snwExit ParseLong(snwArgs* args, int count, char** words, int* position)
     size_t length = strcspn(name, "=");
     const char* value = name[length] == '=' ? name + length + 1 : NULL;
     const snwOption* option = FindName(args->verb->options, name, length);
+
     if (option == NULL)
         option = FindName(snwCommonOptions, name, length);
     if (option == NULL)
@@ -120,6 +121,7 @@ static snwExit ParseLong(snwArgs* args, int count, char** words, int* position)
             return snwUsage(option->help, "--%s needs %s", option->name, option->argument);
         value = words[++*position];
     }
+
     return AddOption(args, option, value);
 }
 
@@ -138,11 +140,13 @@ static snwExit ParseShort(snwArgs* args, int count, char** words, int* position)
             AddOption(args, option, NULL);
             continue;
         }
+
         const char* value = letter[1] != 0 ? letter + 1 : *position + 1 < count ? words[++*position] : NULL;
         if (value == NULL)
             return snwUsage(option->help, "-%c needs %s", *letter, option->argument);
         return AddOption(args, option, value);
     }
+
     return snw_exitOk;
 }
 
@@ -171,6 +175,7 @@ snwExit snwArgs_Parse(const snwVerb* verb, int count, char** words, snwArgs* arg
         return snwReportMemory();
     bool only = false; // after --, everything is an operand
     snwExit result = snw_exitOk;
+
     for (int i = 0; i < count && result == snw_exitOk; ++i)
     {
         if (!only && strcmp(words[i], "--") == 0)
@@ -182,6 +187,7 @@ snwExit snwArgs_Parse(const snwVerb* verb, int count, char** words, snwArgs* arg
         else
             args->operands[args->operandCount++] = words[i];
     }
+
     return result == snw_exitOk ? CheckOperands(args) : result;
 }
 

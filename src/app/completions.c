@@ -32,6 +32,7 @@ static void PrintWords(snwComplete complete, const char* words, FILE* file)
     if (complete == snw_completeWords)
         fputs(words, file);
     bool methods = complete == snw_completeMethods || complete == snw_completeParams;
+
     for (int m = 0; m < snwMethodCount() && methods; ++m)
     {
         if (complete == snw_completeMethods)
@@ -40,6 +41,7 @@ static void PrintWords(snwComplete complete, const char* words, FILE* file)
             gap = " ";
             continue;
         }
+
         for (int i = 0; i < snwMethod_GetInfo(m).paramCount; ++i)
             if (IsFirst(m, snwMethod_GetParam(m, i)->name))
             {
@@ -92,6 +94,7 @@ static void BashVerb(const snwVerb* verb, FILE* file)
         BashValues(option->complete, option->words, file);
         fputs("; return ;;\n", file);
     }
+
     fputs("        esac\n        if [[ $cur == -* ]]; then\n            COMPREPLY=($(compgen -W \"", file);
     BashOptionNames(verb->options, file);
     BashOptionNames(snwCommonOptions, file);

@@ -183,6 +183,7 @@ void snwProgress_Format(const snwProgress* progress, int done, double now, int c
     snprintf(tail, sizeof tail, "%d/%d  %s left", done, progress->total, left);
     int room = columns - 14 - (int)strlen(tail); // the label's ten, two brackets, two blanks
     int width = room > most ? most : room;
+
     if (width < least)
         snprintf(buffer, capacity, "%s %s", progress->label, tail);
     else
@@ -193,6 +194,7 @@ void snwProgress_Format(const snwProgress* progress, int done, double now, int c
         bar[width] = 0;
         snprintf(buffer, capacity, "%-10s [%s] %s", progress->label, bar, tail);
     }
+
     if (columns >= 0 && strlen(buffer) > (size_t)columns)
         buffer[columns] = 0;
 }

@@ -120,6 +120,7 @@ snwResult snwExports_Open(snwExports* exports, snwContext* context, const snwExp
     if (exports->list == NULL)
         return snwFailMemory(message);
     snwResult result = snwMakeFolder(directory, message);
+
     for (snwExportKind kind = 0; kind < snw_exportKindCount && result >= 0; ++kind)
         for (int body = 0; def->kinds[kind] && body < sceneDef->bodyCount && result >= 0; ++body)
         {
@@ -132,6 +133,7 @@ snwResult snwExports_Open(snwExports* exports, snwContext* context, const snwExp
             one.meditFrame = def->meditFrame;
             result = OpenOne(exports, &one, scene, directory, overwrite, message);
         }
+
     if (result >= 0 && def->json)
         result = OpenMeasures(exports, directory, overwrite, message);
     if (result < 0)

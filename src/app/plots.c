@@ -111,6 +111,7 @@ snwResult snwPlots_AddFrame(snwPlots* plots, const snwRunFrame* frame, snwMessag
     };
     for (int i = 0; i < 4; ++i)
         plots->undone = plots->undone || isfinite(row.residuals[i]);
+
     if (frame->sim != NULL)
     {
         MeasurePressure(frame->sim, row.pressure);
@@ -119,6 +120,7 @@ snwResult snwPlots_AddFrame(snwPlots* plots, const snwRunFrame* frame, snwMessag
     }
     else // found in a cache, where neither is kept
         LeaveOut(&row);
+
     return snwArray_Push(plots->context, &plots->rows, row) ? snw_ok : snwFailMemory(message);
 }
 
@@ -158,12 +160,14 @@ snwResult snwPlots_Write(
     if (columns == NULL)
         return snwFailMemory(message);
     CopyColumn(plots, offsetof(snwPlotRow, time), columns);
+
     for (int i = 0; i < count; ++i)
     {
         double* column = columns + (size_t)(i + 1) * (size_t)rows;
         CopyColumn(plots, list[i].offset, column);
         curves[i] = (snwPlotCurve){list[i].label, columns, column, rows};
     }
+
     char title[256];
     snprintf(title, sizeof title, "%s of %s", s_kinds[kind].title, name);
     snwPlotDef def = snwDefaultPlotDef();
@@ -175,6 +179,7 @@ snwResult snwPlots_Write(
     def.overwrite = overwrite;
     snwResult result = snwPlot_Write(plots->context, &def, stem, message);
     snwFree(plots->context, columns);
+
     return result;
 }
 

@@ -63,6 +63,7 @@ static int SplitShells(snwArena* arena, const snwFaces* all, snwFaces** shells)
         int* number = &numbers[snwPieces_Root(roots, all->triangles[i][0])];
         *number = *number < 0 ? count++ : *number;
     }
+
     *shells = snwArena_Alloc(arena, (size_t)count + 1, sizeof **shells);
     for (int shell = 0; *shells != NULL && shell < count; ++shell)
     {
@@ -72,6 +73,7 @@ static int SplitShells(snwArena* arena, const snwFaces* all, snwFaces** shells)
                 memcpy(sorted[next++], all->triangles[i], sizeof *sorted);
         (*shells)[shell] = (snwFaces){all->vertices, all->vertexCount, (const int(*)[3])sorted + first, next - first};
     }
+
     return arena->failed ? 0 : count;
 }
 
@@ -152,6 +154,7 @@ static snwResult Work(Nest* nest)
         result = WriteFile(nest, Smesh, ".smesh");
     if (result >= 0)
         result = WriteFile(nest, Medit, ".mesh");
+
     return result < 0 ? result : WriteFile(nest, Joint, ".joint");
 }
 

@@ -18,6 +18,7 @@ static json_t* ToJson(const snwPrepared* prepared)
     snwPreparedInfo made = snwPrepared_GetInfo(prepared);
     json_t *json = json_object(), *surfaces = json_array(), *motions = json_array(), *bones = json_array(),
            *handles = json_array();
+
     for (int i = 0; i < made.surfaceCount; ++i)
     {
         const snwSurfaceInfo* surface = snwPrepared_GetSurface(prepared, i);
@@ -25,6 +26,7 @@ static json_t* ToJson(const snwPrepared* prepared)
             surfaces, json_pack("{s:s, s:s, s:i, s:i}", "name", surface->name, "kind", s_kinds[surface->kind],
                           "vertices", surface->vertexCount, "triangles", surface->triangleCount));
     }
+
     for (int i = 0; i < def->motionCount; ++i)
         json_array_append_new(motions, json_pack("{s:s, s:f, s:b}", "name", def->motions[i].name, "duration",
                                            def->motions[i].duration, "loop", def->motions[i].loop));
@@ -47,6 +49,7 @@ static json_t* ToJson(const snwPrepared* prepared)
     json_object_set_new(json, "bones", bones);
     json_object_set_new(json, "motions", motions);
     json_object_set_new(json, "surfaces", surfaces);
+
     return json;
 }
 
@@ -109,6 +112,7 @@ static void Print(const snwPrepared* prepared)
     snwCharacterInfo info = snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared));
     const snwCharacterDef* def = snwCharacter_GetDef(snwPrepared_GetCharacter(prepared));
     snwPreparedInfo made = snwPrepared_GetInfo(prepared);
+
     printf("character %s, prepared from %s (%016" PRIx64 ")\n", info.name, made.source, made.sourceHash);
     printf("size      %.3g x %.3g x %.3g m, %.3g kg; one unit of the file is %g m\n", info.upper.x - info.lower.x,
         info.upper.y - info.lower.y, info.upper.z - info.lower.z, info.mass, made.scale);
@@ -117,6 +121,7 @@ static void Print(const snwPrepared* prepared)
             def->texture.width, def->texture.height);
     else
         printf("body      %d tets, %d vertices, %d materials\n", info.tetCount, info.vertexCount, info.materialCount);
+
     for (int i = 0; i < def->handleCount; ++i)
         printf("handle    %s\n", def->handles[i].name);
     for (int i = 0; i < def->motionCount; ++i)

@@ -53,6 +53,7 @@ void snwNames_Add(snwContext* context, snwNames* names, const char* name, const 
         snwFree(context, ownNote);
         return;
     }
+
     int at = names->count++;
     for (; at > 0 && strcmp(names->names[at - 1], name) > 0; --at)
     {
@@ -60,6 +61,7 @@ void snwNames_Add(snwContext* context, snwNames* names, const char* name, const 
         names->notes[at] = names->notes[at - 1];
         names->sizes[at] = names->sizes[at - 1];
     }
+
     names->names[at] = own;
     names->notes[at] = ownNote;
     names->sizes[at] = size;

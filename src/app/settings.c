@@ -62,6 +62,7 @@ bool snwParam_ParseValue(const snwParamInfo* param, const char* text, double* va
                 return *value = i, true;
         return false;
     }
+
     if (param->type == snw_paramBool && strcmp(text, "true") == 0)
         return *value = 1, true;
     if (param->type == snw_paramBool && strcmp(text, "false") == 0)
@@ -73,6 +74,7 @@ bool snwParam_ParseValue(const snwParamInfo* param, const char* text, double* va
     if (whole && number != floor(number))
         return false;
     *value = number;
+
     return true;
 }
 

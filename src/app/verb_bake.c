@@ -63,6 +63,7 @@ static snwExit ReadWords(Job* job)
                 return snwUsage(
                     message.remedy[0] != 0 ? message.remedy : NULL, "--%s: %s", s_words[i].option, message.text);
         }
+
     return snw_exitOk;
 }
 
@@ -73,6 +74,7 @@ static snwExit CheckWords(Job* job)
     snwBakeSettings settings;
     snwResult result = snwBakeSettings_Read(job->context, NULL, "", job->words, &settings, &message);
     snwExit exit = snw_exitOk;
+
     if (result < 0)
     {
         const char *remedy = message.remedy[0] != 0 ? message.remedy : NULL, *option = NULL;
@@ -81,6 +83,7 @@ static snwExit CheckWords(Job* job)
             if ((strlen(s_words[i].key) == length && strncmp(s_words[i].key, message.place, length) == 0) ||
                 (strncmp(message.place, "materials", 9) == 0 && strcmp(s_words[i].key, "material") == 0))
                 option = s_words[i].option;
+
         const char* rest = message.place + length; // of --material: which number
         exit = option != NULL ? snwUsage(remedy, "--%s%s%s: %s", option, rest[0] == '.' ? " " : "",
                                     rest[0] == '.' ? rest + 1 : "", message.text)
@@ -91,6 +94,7 @@ static snwExit CheckWords(Job* job)
             "--motion-from run.glb", "--joint-map tells about the joints of another file, and there is none");
     else if (snwArgs_Text(job->args, "method") != NULL && snwMethod_Find(settings.method) < 0)
         exit = snwUsage("sinew info --methods", "there is no method '%s'", settings.method);
+
     snwBakeSettings_Free(&settings);
     return exit;
 }
@@ -153,6 +157,7 @@ static snwResult SaveSettings(Job* job, snwMessage* message)
         snprintf(path, sizeof path, "%s", sidecar);
     else if (!snwSidecarPath(job->args->operands[0], path, sizeof path))
         return snwFail(message, snw_errorIo, NULL, "the path is too long");
+
     snwResult result = snwBakeSettings_Format(
         job->context, snwBake_GetSidecar(job->bake), snwBake_GetSettings(job->bake), &text, &size, message);
     if (result >= 0)
@@ -160,6 +165,7 @@ static snwResult SaveSettings(Job* job, snwMessage* message)
     snwFree(job->context, text);
     if (result >= 0)
         snwNote("settings   %s", path);
+
     return result;
 }
 
@@ -170,6 +176,7 @@ static snwResult DrawFilm(Job* job, snwMessage* message)
     def.picture = snwArgs_Text(job->args, "picture");
     if (def.path == NULL && def.picture == NULL)
         return snw_ok;
+
     if (def.path != NULL && !snwHasProgram("ffmpeg"))
     {
         snwReport(snw_warning, "apt install ffmpeg", "there is no film, for the program ffmpeg is not here");
@@ -177,6 +184,7 @@ static snwResult DrawFilm(Job* job, snwMessage* message)
         if (def.picture == NULL)
             return snw_ok;
     }
+
     def.folder = job->folder;
     def.overwrite = job->force;
     def.progress = ShowDrawing;
@@ -187,6 +195,7 @@ static snwResult DrawFilm(Job* job, snwMessage* message)
         snwNote("film       %s", def.path);
     if (result >= 0 && def.picture != NULL)
         snwNote("picture    %s", def.picture);
+
     return result;
 }
 
@@ -223,9 +232,11 @@ static snwExit Report(Job* job)
             json_decref(report);
             return snwReportMessage(&message);
         }
+
         free(text);
         snwNote("report     %s", path);
     }
+
     if (job->json)
         return snwPrintJson(report);
     json_decref(report);
@@ -246,6 +257,7 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
         result = snwBake_FindOutput(job->bake, job->output, job->force, &job->out, &message);
     job->out.progress = ShowWriting;
     job->out.user = job;
+
     if (result < 0)
     {
         snwProgress_End(&job->progress);
@@ -254,6 +266,7 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
         snwExit exit = result == snw_errorInterrupted ? snwReportMessage(&message) : snwReportInput(&message);
         return job->bake != NULL && result == snw_errorArgument ? snw_exitUsage : exit; // the name of the output
     }
+
     result = snwBake_Run(job->bake, &message);
     snwProgress_End(&job->progress);
     if (result >= 0)
@@ -267,6 +280,7 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
             snwNote("finished frames are kept in %s; the same command goes on", job->folder);
         return snwExit_FromResult(result);
     }
+
     snwExit exit = Report(job);
     if (!snwArgs_Has(job->args, "keep"))
         snwBake_RemoveFolder(job->bake);
@@ -293,6 +307,7 @@ static snwExit Prepare(Job* job, snwBakeDef* def)
     for (size_t i = 0; i < sizeof s_files / sizeof *s_files; ++i)
         if (CheckFree(job, snwArgs_Text(job->args, s_files[i])) != snw_exitOk)
             return snw_exitFailed;
+
     return CheckFree(job, job->output);
 }
 
@@ -308,6 +323,7 @@ static snwExit Run(const snwArgs* args)
     snwExit exit = ReadWords(&job);
     if (exit == snw_exitOk)
         exit = snwContextFromArgs(args, &job.context);
+
     if (exit == snw_exitOk)
     {
         snwInterrupt_Listen();
@@ -319,6 +335,7 @@ static snwExit Run(const snwArgs* args)
         snwFree(job.context, job.written);
         snwDestroyContext(job.context);
     }
+
     json_decref(job.words);
     return exit;
 }

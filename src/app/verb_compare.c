@@ -98,6 +98,7 @@ static snwExit AddSetting(Request* request, const snwSweep* sweep)
         request->settings[def->options.settingCount++] = (snwSetting){param->name, sweep->values[0]};
         return snw_exitOk;
     }
+
     snwExit result = snw_exitOk;
     for (int i = 0; i < sweep->count && result == snw_exitOk; ++i)
     {
@@ -107,6 +108,7 @@ static snwExit AddSetting(Request* request, const snwSweep* sweep)
         snprintf(variant.name, sizeof variant.name, "%s=%s", param->name, value);
         result = AddVariant(def, &variant);
     }
+
     return result;
 }
 
@@ -157,6 +159,7 @@ static snwExit ReadRequest(const snwArgs* args, Request* request)
         return snw_exitUsage;
     if (snwArgs_Has(args, "duration") && def->frames > 0)
         return snwUsage("one of them", "--duration and --frames contradict each other");
+
     return ReadVariants(args, request);
 }
 
@@ -183,6 +186,7 @@ static snwExit Compare(snwContext* context, const Request* request)
     snwMessage message;
     const snwCompareDef* def = &request->def;
     snwResult result = snwCompare(context, def, &comparison, &message);
+
     if (comparison.count > 0 && request->json)
         snwPrintJson(snwComparison_ToJson(def, &comparison));
     else if (comparison.count > 0)
@@ -191,12 +195,14 @@ static snwExit Compare(snwContext* context, const Request* request)
         snwTextTable_Print(&table, stdout);
         snwTextTable_Free(&table);
     }
+
     fflush(stdout);
     WarnIfSame(def, &comparison);
     if (result == snw_errorInterrupted)
         snwNote("kept: %d of %d variants", comparison.count, def->variantCount);
     if (comparison.count > 0)
         snwComparison_ListFiles(def, &comparison);
+
     // A diverged variant is a row; its result is in the table.
     snwExit code = snwExit_FromResult(result);
     if (result < 0 && result != snw_errorDiverged)

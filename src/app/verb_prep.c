@@ -19,6 +19,7 @@ static snwResult DrawReport(const snwAssetReport* report, const snwArgs* args, s
     snwReportLine lines[snw_maxReportLines];
     snwDefectsDef def = snwDefaultDefectsDef();
     snwImage image = {0};
+
     if (surfaces == NULL)
         return snwFailMemory(message);
     for (int i = 0; i < count; ++i)
@@ -35,6 +36,7 @@ static snwResult DrawReport(const snwAssetReport* report, const snwArgs* args, s
         result = snwImage_WritePng(report->context, &image, path, 9, snwArgs_Has(args, "force"), message);
     snwDestroyImage(report->context, &image);
     free(surfaces);
+
     return result;
 }
 
@@ -45,6 +47,7 @@ static snwExit Report(snwContext* context, const snwArgs* args)
     const char* picture = snwArgs_Text(args, "output");
     snwResult result = picture == NULL ? snw_ok
                                        : snwPartFile_Check(context, picture, snwArgs_Has(args, "force"), &message);
+
     if (result < 0)
         return snwReportMessage(&message);
     result = snwAssetReport_Make(context, args->operands[0], &report, &message);
@@ -56,6 +59,7 @@ static snwExit Report(snwContext* context, const snwArgs* args)
         if (result >= 0)
             snwNote("picture   %s", picture);
     }
+
     snwAssetReport_Free(&report);
     return exit;
 }
@@ -141,6 +145,7 @@ static snwExit PrintJson(const snwPrepared* prepared, const snwPrepareReport* re
     json_object_set_new(root, "surfaces", SurfaceJson(prepared));
     json_object_set_new(root, "seconds", steps);
     json_object_set_new(root, "notes", notes);
+
     return snwPrintJson(root);
 }
 
@@ -207,6 +212,7 @@ static snwExit Prepare(snwContext* context, const snwArgs* args)
         exit = PrintJson(prepared, report, size);
     else if (exit == snw_exitOk)
         PrintNotes(prepared, report, path, size);
+
     snwPrepared_Release(prepared);
     snwFree(context, report);
     return exit;

@@ -106,6 +106,7 @@ static snwResult DrawOne(Job* job, snwImage* image)
     bool mesh = job->look == snw_lookElements || job->look == snw_lookWeights || file.blueprint.flat.ringCount > 0;
     if (result >= 0 && mesh)
         result = snwBlueprint_Create(job->context, &file.blueprint, NULL, NULL, NULL, &character, &job->message);
+
     if (result >= 0)
     {
         def.blueprint = &file.blueprint;
@@ -116,6 +117,7 @@ static snwResult DrawOne(Job* job, snwImage* image)
         def.skinning = job->skinning;
         result = snwCreateLikeness(job->context, &def, &likeness, &job->message);
     }
+
     if (file.blueprint.flat.ringCount > 0)
         FaceFront(job);
     if (result >= 0)
@@ -124,6 +126,7 @@ static snwResult DrawOne(Job* job, snwImage* image)
     if (character != NULL)
         snwCharacter_Release(character);
     snwBlueprintFile_Free(&file);
+
     return result;
 }
 
@@ -143,6 +146,7 @@ static snwResult DrawRow(Job* job, const char* name, int row, snwSheet* sheet)
     snwLikeness likeness = {0};
     snwLikenessDef def = snwDefaultLikenessDef();
     snwResult result = snwBlueprintFile_Open(job->context, name, &file, &job->message);
+
     if (result >= 0)
         result = snwBlueprint_Create(job->context, &file.blueprint, NULL, NULL, NULL, &character, &job->message);
     if (result >= 0)
@@ -152,12 +156,14 @@ static snwResult DrawRow(Job* job, const char* name, int row, snwSheet* sheet)
         def.detail = job->detail;
         result = snwCreateLikeness(job->context, &def, &likeness, &job->message);
     }
+
     bool flat = file.blueprint.flat.ringCount > 0; // it has one side
     for (int i = 0; i < 9 && result >= 0; ++i)
     {
         snwPortraitDef view = job->view;
         snwImage tile = {0};
         float cut = (float)snwLikeness_CutAzimuth(&likeness);
+
         view.azimuth = flat ? 0 : i < 6 ? s_angles[i % 3][0] : cut + s_cutAngles[i % 3][0];
         view.elevation = flat ? 0 : i < 6 ? s_angles[i % 3][1] : s_cutAngles[i % 3][1];
         if (flat && i % 3 != 0)
@@ -167,6 +173,7 @@ static snwResult DrawRow(Job* job, const char* name, int row, snwSheet* sheet)
             snwSheet_PutTile(sheet, row, i, &tile, NULL);
         snwDestroyImage(job->context, &tile);
     }
+
     snwLikeness_Free(&likeness);
     if (character != NULL)
         snwCharacter_Release(character);
@@ -200,12 +207,14 @@ static snwResult DrawSheet(Job* job, snwImage* image)
         result = DrawRow(job, names[i], i, &sheet);
         snwProgress_Update(&progress, i + 1);
     }
+
     snwProgress_End(&progress);
     free(names);
     if (result < 0)
         snwDestroySheet(job->context, &sheet);
     else
         *image = sheet.image;
+
     return result;
 }
 
@@ -218,12 +227,14 @@ static bool ReadOptions(Job* job)
     bool sheet = snwArgs_Has(args, "sheet");
     int size = sheet ? 168 : 640, samples = 8;
     double azimuth = 35, elevation = 12; // of a solid character; a flat one is seen from the front
+
     job->view = snwDefaultPortraitDef();
     job->detail = sheet ? 110 : 200;
     if (!snwArgs_Int(args, "size", 16, 8192, &size) || !snwArgs_Int(args, "samples", 1, 256, &samples) ||
         !snwArgs_Real(args, "azimuth", -360, 360, &azimuth) || !snwArgs_Real(args, "elevation", -90, 90, &elevation) ||
         !snwArgs_Real(args, "detail", 10, 2000, &job->detail) || !snwArgs_Real(args, "time", 0, 1e6, &job->time))
         return false;
+
     const char* look = snwArgs_Text(args, "look");
     for (int i = 0; i < snw_likenessLookCount && look != NULL; ++i)
         if (strcmp(look, snw_likenessLookNames[i]) == 0)
@@ -238,6 +249,7 @@ static bool ReadOptions(Job* job)
     job->view.ground = job->look != snw_lookSilhouette;
     if (snwArgs_Has(args, "transparent"))
         job->view.style = snw_styleClear;
+
     return true;
 }
 
@@ -256,11 +268,13 @@ static snwExit CheckFiles(const snwArgs* args)
             exit = snwReportInput(&message);
             continue;
         }
+
         bool sound = snwFilmCheck_Format(&check, fault, sizeof fault) == 0;
         printf("%s: %s: %d frames, subject %.0f %% of the pixels in %.0f %% of the picture\n", args->operands[i],
             sound ? "ok" : fault, check.frames, 100 * check.meanSubject, 100 * check.fill);
         exit = !sound && exit == snw_exitOk ? snw_exitFailed : exit;
     }
+
     snwDestroyContext(context);
     return exit;
 }
@@ -305,6 +319,7 @@ static snwExit Run(const snwArgs* args)
     if (result < 0)
         return snwReportMessage(&job.message);
     snwNote("picture   %s", path);
+
     return snw_exitOk;
 }
 

@@ -75,6 +75,7 @@ static snwExit Replay(const snwArgs* args, snwContext* context, const snwLog* lo
         snwExportsDef_List(&stage->def, stage->directory);
     if (!differs)
         return snw_exitOk;
+
     return snwReport(snw_errorIo, "was the log changed, or made by another version of sinew?",
         "%s: frame %d: the hash differs from the log", args->operands[0], report.firstDifference);
 }
@@ -94,6 +95,7 @@ static snwExit Run(const snwArgs* args)
     snwContext* context = NULL;
     snwLog log = {0};
     snwMessage message;
+
     Stage stage = {0};
     snwExit result = ReadStage(args, &stage);
     if (result == snw_exitOk)
@@ -101,6 +103,7 @@ static snwExit Run(const snwArgs* args)
     if (result != snw_exitOk)
         return result;
     snwInterrupt_Listen();
+
     if (snwLog_Open(context, args->operands[0], NULL, &log, &message) < 0)
         result = snwReportInput(&message);
     else
@@ -108,6 +111,7 @@ static snwExit Run(const snwArgs* args)
         result = Replay(args, context, &log, &stage);
         snwLog_Close(context, &log);
     }
+
     snwDestroyContext(context);
     return result;
 }

@@ -45,6 +45,7 @@ static void OpenBrowser(const char* folder, const char* address)
         snwNote("could not start a browser; open the address yourself");
         return;
     }
+
     char* const words[] = {(char*)"xdg-open", path, NULL};
     posix_spawn_file_actions_t actions;
     pid_t id;
@@ -120,6 +121,7 @@ static snwExit Serve(const snwArgs* args, const snwStudioDef* def)
     snwContextDef contextDef = snwDefaultContextDef();
     snwContext* context = NULL;
     snwMessage message = {0};
+
     contextDef.log = snwConsole_Log;
     contextDef.threadCount = 1;
     if (snwCreateContext(&contextDef, &context, &message) < 0)
@@ -137,6 +139,7 @@ static snwExit Serve(const snwArgs* args, const snwStudioDef* def)
         snwPrintError(&message);
         return snw_exitUsage;
     }
+
     if (result >= 0 && !snwArgs_Has(args, "json"))
         snwNote("the studio is closed");
     return result < 0 ? snwReportMessage(&message) : snw_exitOk;

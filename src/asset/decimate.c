@@ -79,6 +79,7 @@ static bool CollapseByQuadrics(Work* work)
         snwVec3 p = snwVec3_Scale(snwVec3_Sub(faces->vertices[i], work->middle), 1 / work->size);
         floats[i][0] = (float)p.x, floats[i][1] = (float)p.y, floats[i][2] = (float)p.z;
     }
+
     for (size_t i = 0; i < indices; ++i)
         from[i] = (unsigned)faces->triangles[i / 3][i % 3];
     size_t left = meshopt_simplify(to, from, indices, floats[0], vertices, sizeof *floats,
@@ -86,6 +87,7 @@ static bool CollapseByQuadrics(Work* work)
     for (size_t i = 0; i < indices; ++i)
         work->triangles[i / 3][i % 3] = i < left ? (int)to[i] : -1;
     work->error = (double)error;
+
     return true;
 }
 
@@ -101,6 +103,7 @@ static bool Finish(Work* work, snwArena* arena, snwDecimated* result)
         return false;
     for (int i = 0; i < given; ++i)
         result->map[i] = -1;
+
     for (int i = 0; i < work->def->faces.triangleCount; ++i)
     {
         for (int k = 0; k < 3 && work->triangles[i][0] >= 0; ++k)
@@ -115,6 +118,7 @@ static bool Finish(Work* work, snwArena* arena, snwDecimated* result)
         }
         result->triangleCount += work->triangles[i][0] >= 0;
     }
+
     for (int i = 0; i < given; ++i)
     {
         int target = i;
@@ -122,6 +126,7 @@ static bool Finish(Work* work, snwArena* arena, snwDecimated* result)
             target = work->targets[target] = work->targets[work->targets[target]];
         result->map[i] = result->map[target];
     }
+
     return true;
 }
 
@@ -134,6 +139,7 @@ snwResult snwDecimateSurface(
         return checked;
     Work work = {.context = context, .def = def, .arena = {.context = context}};
     bool enough = Start(&work);
+
     if (enough && def->kind == snw_decimateQuadric)
         enough = CollapseByQuadrics(&work);
     else if (enough)
@@ -141,6 +147,7 @@ snwResult snwDecimateSurface(
         snwCollapse collapse = {work.positions, work.triangles, work.targets, work.size};
         enough = snwCollapseByAngle(context, def, &collapse) >= 0;
     }
+
     enough = enough && Finish(&work, arena, result);
     snwArena_Free(&work.arena);
     return enough ? snw_ok : snwFailMemory(message);

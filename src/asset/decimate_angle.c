@@ -154,6 +154,7 @@ static bool ListRing(const Collapser* c, int vertex, int ring[snw_maxCollapseRin
             ring[(*count)++] = other;
         }
     }
+
     return true;
 }
 
@@ -205,12 +206,14 @@ static int Collapse(Collapser* c, int a, int b)
         else
             t[t[0] == b ? 0 : t[1] == b ? 1 : 2] = a;
     }
+
     c->next[c->last[a]] = c->first[b];
     c->last[a] = c->last[b];
     c->first[b] = c->last[b] = -1;
     c->positions[a] = middle;
     c->targets[b] = a;
     PushAround(c, a);
+
     return gone;
 }
 
@@ -226,6 +229,7 @@ static bool Start(Collapser* c)
         return false;
     for (int i = 0; i < vertices; ++i)
         c->first[i] = c->last[i] = -1, c->targets[i] = i;
+
     for (int i = 0; i < 3 * triangles; ++i)
     {
         int vertex = c->triangles[i / 3][i % 3];
@@ -233,6 +237,7 @@ static bool Start(Collapser* c)
         *(c->last[vertex] < 0 ? &c->first[vertex] : &c->next[c->last[vertex]]) = i;
         c->last[vertex] = i;
     }
+
     for (int i = 0; i < 3 * triangles && !c->failed; ++i)
         if (c->triangles[i / 3][i % 3] < c->triangles[i / 3][(i % 3 + 1) % 3])
             PushEdge(c, c->triangles[i / 3][i % 3], c->triangles[i / 3][(i % 3 + 1) % 3]);
@@ -249,15 +254,18 @@ int snwCollapseByAngle(snwContext* context, const snwDecimateDef* def, const snw
         .targets = collapse->targets};
     int left = def->faces.triangleCount;
     bool enough = Start(&c);
+
     while (enough && !c.failed && left > def->triangles && c.heap.count > 0)
     {
         Entry entry = Pop(&c);
         if (c.first[entry.a] >= 0 && c.first[entry.b] >= 0 && Cost(&c, entry.a, entry.b) == entry.cost)
             left -= Collapse(&c, entry.a, entry.b);
     }
+
     snwFree(context, c.first);
     snwFree(context, c.last);
     snwFree(context, c.next);
     snwArray_Free(context, &c.heap);
+
     return enough && !c.failed ? left : -1;
 }

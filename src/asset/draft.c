@@ -114,6 +114,7 @@ static bool CountDoubles(snwContext* context, const snwVec3* points, int count, 
         keys[i] = snwHash(&p, sizeof p, 0);
         order[i] = i;
     }
+
     enough = enough && snwSortKeys(context, keys, order, count);
     for (int i = 1; enough && i < count; ++i)
         if (keys[i] == keys[i - 1])
@@ -121,6 +122,7 @@ static bool CountDoubles(snwContext* context, const snwVec3* points, int count, 
             *doubles += 1;
             *first = *doubles == 1 || order[i] < *first ? order[i] : *first;
         }
+
     snwFree(context, keys);
     snwFree(context, order);
     return enough;
@@ -172,10 +174,12 @@ static snwResult CheckElements(const snwDraft* draft, snwDraftElements* list, El
         else if (kept == i)
             first = i;
     }
+
     char place[48];
     snprintf(place, sizeof place, "%s %d", kind.name, first + draft->base);
     snwAsset_NoteMany(draft->asset, snw_noteRepaired, list->count - kept, place, "%s", kind.note);
     list->count = kept;
+
     return snw_ok;
 }
 
@@ -252,11 +256,13 @@ static bool CutFace(Cutting* cutting, int index)
     int given = LastCorner(draft, index) - face->first;
     int* corners = given > 0 ? draft->corners.data + face->first : NULL;
     int count = DropRepeats(corners, given);
+
     if (count < 3)
     {
         Tally(&cutting->small, &cutting->smallPlace, face->place);
         return true;
     }
+
     if (count < given)
         Tally(&cutting->repeated, &cutting->repeatedPlace, face->place);
     int(*to)[3] = cutting->triangles + cutting->count;
@@ -266,6 +272,7 @@ static bool CutFace(Cutting* cutting, int index)
     if (outcome == snw_polygonTooLarge)
         Tally(&cutting->large, &cutting->largePlace, face->place);
     int kept = 0; // a corner that comes back later can make triangles that use it twice
+
     for (int i = 0; i < count - 2; ++i)
     {
         if (UsesTwice(to[i], 3))
@@ -275,6 +282,7 @@ static bool CutFace(Cutting* cutting, int index)
             cutting->labels[cutting->count + kept] = face->label;
         kept += 1;
     }
+
     cutting->count += kept;
     return outcome != snw_polygonNoMemory;
 }
@@ -296,6 +304,7 @@ static void NoteFaces(const Cutting* cutting)
         {snw_noteOdd, cutting->large, cutting->largePlace,
             "polygons have too many corners to look at them closely; they were cut as fans"},
     };
+
     for (size_t i = 0; i < sizeof notes / sizeof *notes; ++i)
     {
         char place[48];
@@ -356,12 +365,14 @@ static snwResult CutFaces(snwDraft* draft, snwAssetMesh* mesh, snwMessage* messa
         .context = asset->context, .positions = draft->positions.data, .budget = 30000000 + 2000 * most};
     bool enough = firstTriangles != NULL && cutting.triangles != NULL && !asset->arena.failed;
     int part = 0;
+
     for (int i = 0; enough && i < draft->faces.count; ++i)
     {
         while (part < draft->parts.count && draft->parts.data[part].firstFace <= i)
             firstTriangles[part++] = cutting.count;
         enough = CutFace(&cutting, i);
     }
+
     snwPolygonCutter_Free(&cutting.cutter);
     if (enough)
     {
@@ -373,6 +384,7 @@ static snwResult CutFaces(snwDraft* draft, snwAssetMesh* mesh, snwMessage* messa
         MakeParts(draft, mesh, firstTriangles);
         NoteFaces(&cutting);
     }
+
     snwFree(asset->context, firstTriangles);
     return enough ? snw_ok : snwFailMemory(message);
 }
@@ -396,6 +408,7 @@ static snwResult NoteDoubleTets(const snwDraft* draft, const snwAssetMesh* mesh,
     uint64_t* keys = snwAllocArray(context, (size_t)mesh->tetCount, sizeof *keys);
     int* tets = snwAllocArray(context, (size_t)mesh->tetCount, sizeof *tets);
     bool fine = keys != NULL && tets != NULL;
+
     for (int i = 0; i < mesh->tetCount && fine; ++i)
     {
         int v[4] = {mesh->tets[i][0], mesh->tets[i][1], mesh->tets[i][2], mesh->tets[i][3]};
@@ -403,6 +416,7 @@ static snwResult NoteDoubleTets(const snwDraft* draft, const snwAssetMesh* mesh,
         keys[i] = snwHash(v, sizeof v, 0);
         tets[i] = i;
     }
+
     fine = fine && snwSortKeys(context, keys, tets, mesh->tetCount);
 
     int64_t doubles = 0;
@@ -413,6 +427,7 @@ static snwResult NoteDoubleTets(const snwDraft* draft, const snwAssetMesh* mesh,
     snwAsset_NoteMany(draft->asset, snw_noteOdd, doubles, place, "tets are there twice");
     snwFree(context, keys);
     snwFree(context, tets);
+
     return fine ? snw_ok : snwFailMemory(message);
 }
 
@@ -444,6 +459,7 @@ static snwResult NoteUnused(const snwDraft* draft, const snwAssetMesh* mesh, snw
     snprintf(place, sizeof place, "vertex %d", first + draft->base);
     snwAsset_NoteMany(draft->asset, snw_noteOdd, unused, place, "vertices belong to nothing; they are kept");
     snwFree(context, used);
+
     return snw_ok;
 }
 
@@ -501,6 +517,7 @@ static snwResult CheckAll(snwDraft* draft, snwMessage* message)
         result = CheckElements(draft, &draft->tets, s_tets, message);
     if (result >= 0)
         result = CheckElements(draft, &draft->hexes, s_hexes, message);
+
     return result < 0 ? result : CheckCorners(draft, message);
 }
 
@@ -529,6 +546,7 @@ snwResult snwDraft_Finish(snwDraft* draft, snwAssetMesh** out, snwMessage* messa
         return result;
     asset->meshes = *out = mesh;
     asset->meshCount = 1;
+
     return snw_ok;
 }
 

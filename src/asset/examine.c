@@ -328,18 +328,21 @@ static bool CountDoubles(Look* look, const snwAssetMesh* mesh, int64_t* count)
     uint64_t* keys = snwAllocArray(context, (size_t)mesh->vertexCount, sizeof *keys);
     int* values = snwAllocArray(context, (size_t)mesh->vertexCount, sizeof *values);
     bool fine = keys != NULL && values != NULL;
+
     for (int i = 0; i < mesh->vertexCount && fine; ++i)
     {
         snwVec3 p = mesh->positions[i];
         const double place[3] = {Unsigned(p.x), Unsigned(p.y), Unsigned(p.z)};
         keys[i] = snwHash(place, sizeof place, 0);
     }
+
     fine = fine && snwSortKeys(context, keys, values, mesh->vertexCount);
     *count = 0;
     for (int i = 1; i < mesh->vertexCount && fine; ++i)
         *count += keys[i] == keys[i - 1];
     snwFree(context, keys);
     snwFree(context, values);
+
     return fine;
 }
 

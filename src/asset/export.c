@@ -168,6 +168,7 @@ snwResult snwExporter_Open(
         snwExporter_Drop(exporter);
     else
         *result = exporter;
+
     return checked;
 }
 
@@ -255,6 +256,7 @@ static snwResult GetShape(snwExporter* exporter, snwSim* sim, snwExportShape* sh
     const snwBodyDef* body = &snwScene_GetDef(exporter->scene)->bodies[def->body];
     snwSkin skin;
     snwVertices vertices;
+
     if (snwSim_GetSkin(sim, def->body, &skin) < 0 || snwSim_GetShown(sim, def->body, &vertices) < 0)
         return snwFail(message, snw_errorArgument, NULL, "body '%s' has no shape to export", body->name);
     bool all = skin.triangleCount == 0 || (def->allVertices && IsCache(def->kind));
@@ -274,12 +276,14 @@ static snwResult GetShape(snwExporter* exporter, snwSim* sim, snwExportShape* sh
         CopyRows(exporter, vertices.positions, vertices.stride, vertices.count, exporter->positions);
         return snw_ok;
     }
+
     CopyRows(exporter, skin.positions, skin.stride, skin.vertexCount, exporter->positions);
     CopyRows(exporter, skin.normals, skin.stride, skin.vertexCount, exporter->normals);
     shape->normals = exporter->normals;
     shape->triangles = skin.triangles;
     shape->triangleCount = skin.triangleCount;
     shape->vertices = skin.vertices;
+
     return snw_ok;
 }
 
@@ -342,6 +346,7 @@ static snwResult AddMedit(snwExporter* exporter, snwSim* sim, snwMessage* messag
     double* positions = snwAllocArray(context, 3 * (size_t)character->vertexCount + 3, sizeof *positions);
     int* triangles = snwAllocArray(context, 3 * (size_t)skin.triangleCount + 3, sizeof *triangles);
     snwWriter out = {.context = context, .failed = positions == NULL || triangles == NULL};
+
     if (!out.failed)
     {
         MeditPositions(exporter, &now, positions);
@@ -349,10 +354,12 @@ static snwResult AddMedit(snwExporter* exporter, snwSim* sim, snwMessage* messag
             triangles[i] = skin.vertices[skin.triangles[i]];
         snwExport_WriteMedit(&out, character, positions, triangles, skin.triangleCount);
     }
+
     snwResult result = WriteFile(exporter, &out, message);
     snwFree(context, positions);
     snwFree(context, triangles);
     snwFree(context, out.data);
+
     return result;
 }
 

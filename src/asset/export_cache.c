@@ -78,10 +78,12 @@ snwResult snwPointCache_AddFrame(snwPointCache* cache, const float* positions, i
             PutBigFloat(&out, positions[i]);
     else
         snwWrite(&out, positions, 3 * (size_t)count * sizeof *positions);
+
     snwResult result = out.failed ? snwFailMemory(message)
                                   : snwPartFile_Write(&cache->output, out.data, out.size, message);
     snwFree(cache->context, out.data);
     cache->frames += result >= 0;
+
     return result;
 }
 

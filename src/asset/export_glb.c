@@ -75,6 +75,7 @@ static void MakeJoints(Film* film)
         film->stretchers[k] = Stretches(film, k) ? film->jointCount++ : -1;
         film->hierarchy = film->hierarchy && film->stretchers[k] < 0;
     }
+
     for (int k = 0; k < film->handles; ++k)
     {
         int above = film->stretchers[k];
@@ -184,13 +185,16 @@ static void Align(snwSvd3* svd, snwMat3 last)
                 other.V.m[row][column] = sign * svd->V.m[row][from];
                 trace += other.V.m[row][column] * last.m[row][column];
             }
+
             other.sigma[column] = svd->sigma[from];
         }
+
         if (snwMat3_Determinant(other.V) < 0 || !(trace > most))
             continue;
         most = trace;
         best = other;
     }
+
     *svd = best;
 }
 
@@ -243,10 +247,12 @@ static snwResult AddAnimation(Film* film, snwMessage* message)
             FillStretched(film, k, &above, &joint);
         else
             FillRigid(film, k, &joint);
+
         count += AddChannels(film, k, &joint, channels + count);
         if (stretched)
             count += AddChannels(film, film->stretchers[k], &above, channels + count);
     }
+
     if (film->arena.failed)
         return snwFailMemory(message);
     snwAssetAnimation animation = {.name = "take", .channels = channels, .channelCount = count};

@@ -60,6 +60,7 @@ void snwExport_WriteMedit(
         }
         snwExport_Put(out, "0\n");
     }
+
     const bool flat = character->triangleCount > 0; // its triangles are elements, and all of its skin
     if (character->tetCount > 0)
         PutElements(out, "Tetrahedra", character->tets[0], 4, character->tetCount, character);
@@ -69,6 +70,7 @@ void snwExport_WriteMedit(
         PutElements(out, "Triangles", character->triangles[0], 3, character->triangleCount, character);
     else
         PutElements(out, "Triangles", triangles, 3, triangleCount, NULL);
+
     if (character->edgeCount > 0)
         PutElements(out, "Edges", character->edges[0], 2, character->edgeCount, NULL);
     snwExport_Put(out, "End\n");

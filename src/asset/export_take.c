@@ -122,6 +122,7 @@ static void WriteClip(const snwTake* take, int handle, snwKey* keys, double (*st
         keys[i] = (snwKey){take->times.data[i], {snwAffine_Apply(map, rest), last}};
         most = fmax(most, Stretch(map.linear, last, stretches[i]));
     }
+
     snwClipDef clip = snwDefaultClipDef();
     clip.target = snw_clipHandle;
     clip.body = take->body;
@@ -144,6 +145,7 @@ snwResult snwTake_WriteClips(const snwTake* take, snwText* text, snwMessage* mes
         snwFree(take->context, stretches);
         return snwFailMemory(message);
     }
+
     snwText_Open(text, '{');
     snwText_Key(text, "clips");
     snwText_Open(text, '[');
@@ -153,5 +155,6 @@ snwResult snwTake_WriteClips(const snwTake* take, snwText* text, snwMessage* mes
     snwText_Close(text, '}');
     snwFree(take->context, keys);
     snwFree(take->context, stretches);
+
     return text->failed ? snwFailMemory(message) : snw_ok;
 }

@@ -56,6 +56,7 @@ static snwResult MeshOutline(Fine* fine, const snwFlatBlueprint* flat, int wante
     fine->triangleCount = mesh.triangleCount;
     for (int i = 0; fine->vertices != NULL && i < mesh.vertexCount; ++i)
         fine->vertices[i] = (snwVec3){mesh.vertices[i][0], mesh.vertices[i][1], 0};
+
     return fine->arena->failed ? snwFailMemory(fine->message) : snw_ok;
 }
 
@@ -96,6 +97,7 @@ static bool Divide(Fine* fine)
     if (fine->arena->failed)
         return false;
     memcpy(fine->vertices, old, (size_t)fine->vertexCount * sizeof *old);
+
     for (size_t t = 0; t < count; ++t)
     {
         int v[3] = {from[t][0], from[t][1], from[t][2]}, m[3];
@@ -104,6 +106,7 @@ static bool Divide(Fine* fine)
         const int made[4][3] = {{v[0], m[0], m[2]}, {m[0], v[1], m[1]}, {m[2], m[1], v[2]}, {m[0], m[1], m[2]}};
         memcpy(to[4 * t], made, sizeof made);
     }
+
     fine->triangles = to;
     fine->triangleCount *= 4;
     return true;
@@ -156,6 +159,7 @@ static snwResult PlaceTexture(Fine* fine, snwFineSkin* skin)
         ends[1][0] = v[i].y < v[ends[1][0]].y ? i : ends[1][0];
         ends[1][1] = v[i].y > v[ends[1][1]].y ? i : ends[1][1];
     }
+
     skin->texcoords = snwArena_Alloc(fine->arena, 2 * (size_t)fine->vertexCount, sizeof(float));
     if (skin->texcoords == NULL)
         return snwFailMemory(fine->message);
@@ -168,6 +172,7 @@ static snwResult PlaceTexture(Fine* fine, snwFineSkin* skin)
         double share = to > from ? (at - from) / (to - from) : 0, u = (double)coarse->texcoords[a][k];
         skin->texcoords[i] = (float)fmin(fmax(u + share * ((double)coarse->texcoords[b][k] - u), 0), 1);
     }
+
     return snw_ok;
 }
 
@@ -184,11 +189,13 @@ static snwResult BindPoints(Fine* fine, const snwWeights* weights, snwFineSkin* 
         skin->points[3 * i] = (float)fine->vertices[i].x;
         skin->points[3 * i + 1] = (float)fine->vertices[i].y;
     }
+
     snwSkinningDef def = snwDefaultSkinningDef();
     def.positions = skin->points;
     def.stride = 3 * (int)sizeof(float);
     def.vertexCount = fine->vertexCount;
     def.weights = weights;
+
     return snwCreateSkinning(fine->context, &def, &skin->skinning, fine->message);
 }
 
@@ -200,6 +207,7 @@ static snwResult WeighPoints(Fine* fine, snwFineSkin* skin)
     snwWeightsDef ask = snwDefaultWeightsDef();
     snwCharacter* character = NULL;
     snwWeights* weights = NULL;
+
     def.name = coarse->name;
     def.vertices = fine->vertices;
     def.vertexCount = fine->vertexCount;
@@ -220,6 +228,7 @@ static snwResult WeighPoints(Fine* fine, snwFineSkin* skin)
         result = BindPoints(fine, weights, skin);
     snwFree(fine->context, weights);
     snwCharacter_Release(character);
+
     return result;
 }
 
@@ -241,6 +250,7 @@ snwResult snwCreateFineSkin(
         snwDestroyFineSkin(context, skin);
     else
         *out = skin;
+
     return result < 0 ? result : snw_ok;
 }
 

@@ -161,6 +161,7 @@ static void ReadAccessor(snwGltfReading* reading, snwGltfAccessor* accessor, con
     if (snwGltfReading_Failed(reading))
         return;
     accessor->stride = snwGltfAccessor_PackedSize(accessor);
+
     if (accessor->view >= 0)
     {
         int element = snwGltfAccessor_ElementSize(accessor), stride = gltf->views[accessor->view].stride;
@@ -171,6 +172,7 @@ static void ReadAccessor(snwGltfReading* reading, snwGltfAccessor* accessor, con
         CheckRun(reading, &(Run){accessor->view, accessor->offset, accessor->stride, element,
                               snwGltfComponent_Size(accessor->component), accessor->count});
     }
+
     accessor->min = ReadBounds(reading, item, "min", snwGltfType_Width(accessor->type));
     accessor->max = ReadBounds(reading, item, "max", snwGltfType_Width(accessor->type));
     const json_t* sparse = snwGltf_Object(reading, item, "sparse");
@@ -245,6 +247,7 @@ static double LoadReal(const unsigned char* p, snwGltfComponent component, bool 
         case snw_gltfFloat:
             break;
     }
+
     return LoadFloat(p);
 }
 
@@ -288,6 +291,7 @@ static snwResult LoadSparse(const snwGltf* gltf, int index, Target target, snwMe
     const unsigned char* values = gltf->views[sparse->valueView].data;
     int size = snwGltfComponent_Size(sparse->indexComponent), packed = snwGltfAccessor_PackedSize(accessor);
     int64_t last = -1;
+
     if (indices == NULL || values == NULL)
         return FailAt(index, message,
             snwFail(message, snw_errorInput, "export the file again", "the buffer of its sparse part has no data"));
@@ -301,6 +305,7 @@ static snwResult LoadSparse(const snwGltf* gltf, int index, Target target, snwMe
         last = element;
         LoadElement(accessor, values + sparse->valueOffset + (size_t)i * (size_t)packed, target, element);
     }
+
     return snw_ok;
 }
 
@@ -322,6 +327,7 @@ static snwResult Load(const snwGltf* gltf, int index, Target target, snwMessage*
         memset(target.reals, 0, numbers * sizeof *target.reals);
     else if (target.floats != NULL)
         memset(target.floats, 0, numbers * sizeof *target.floats);
+
     return accessor->sparse.count > 0 ? LoadSparse(gltf, index, target, message) : snw_ok;
 }
 

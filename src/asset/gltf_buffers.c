@@ -34,6 +34,7 @@ static int64_t DecodeBase64(const char* text, size_t size, unsigned char* out, s
     uint32_t bits = 0;
     int64_t count = 0;
     *bad = size;
+
     for (size_t i = 0; i < size; ++i)
     {
         int digit = Base64Digit(text[i]);
@@ -42,6 +43,7 @@ static int64_t DecodeBase64(const char* text, size_t size, unsigned char* out, s
             *bad = i;
             return -1;
         }
+
         bits = bits << 6 | (uint32_t)digit;
         if (i % 4 == 0)
             continue;
@@ -49,6 +51,7 @@ static int64_t DecodeBase64(const char* text, size_t size, unsigned char* out, s
             out[count] = (unsigned char)(bits >> (6 - 2 * (i % 4)));
         count++;
     }
+
     return size % 4 == 1 ? -1 : count;
 }
 
@@ -107,6 +110,7 @@ snwResult snwGltf_LoadUri(
         return LoadEmbedded(context, uri, data, size, message);
     char* name = snwAllocRaw(context, strlen(uri) + 1);
     snwResult result = snw_ok;
+
     if (name == NULL)
         result = snwFailMemory(message);
     else if (!DecodePercent(uri, name))
@@ -116,6 +120,7 @@ snwResult snwGltf_LoadUri(
             "its data is in the file '%s', and there is no folder to look in", snwQuoteWord(name).text);
     else
         result = folder->read(folder->user, context, name, data, size, message);
+
     snwFree(context, name);
     return result;
 }
@@ -308,6 +313,7 @@ static void DecodeOctahedral(void* data, size_t count, size_t stride)
             UnfoldDirection(bytes[i], bytes[i + 1], bytes[i + 2], INT8_MAX, out);
         else
             UnfoldDirection(words[i], words[i + 1], words[i + 2], INT16_MAX, out);
+
         for (size_t k = 0; k < 3; ++k)
         {
             if (stride == 4)

@@ -69,6 +69,7 @@ static bool MakeWeights(Export* e, snwAssetWeights* weights)
     double* values = Room(e, vertices * bones, sizeof *values);
     if (starts == NULL || numbers == NULL || values == NULL)
         return false;
+
     for (size_t i = 0; i < vertices; ++i)
     {
         ByDistance(e, (int)i, values + i * bones);
@@ -76,6 +77,7 @@ static bool MakeWeights(Export* e, snwAssetWeights* weights)
             numbers[i * bones + b] = (int)b;
         starts[i + 1] = (int)((i + 1) * bones);
     }
+
     *weights = (snwAssetWeights){starts, numbers, values, (int)bones};
     return true;
 }
@@ -93,12 +95,14 @@ static bool TakeWeights(Export* e, snwAssetWeights* weights)
     double* values = Room(e, count, sizeof *values);
     if (starts == NULL || numbers == NULL || values == NULL)
         return false;
+
     for (size_t i = 0; i < vertices; ++i)
         for (int k = 0; k < starts[i + 1] - starts[i]; ++k)
         {
             numbers[starts[i] + k] = given->bones[given->starts[e->skin.vertices[i]] + k];
             values[starts[i] + k] = given->values[given->starts[e->skin.vertices[i]] + k];
         }
+
     *weights = (snwAssetWeights){starts, numbers, values, given->boneCount};
     return true;
 }
@@ -176,6 +180,7 @@ static int AddSurface(Export* e)
         .triangleCount = e->skin.triangleCount,
         .parts = &part,
         .partCount = 1};
+
     if (e->def->surface != NULL)
     {
         int look = AddLook(e);
@@ -183,6 +188,7 @@ static int AddSurface(Export* e)
             .mesh = e->def->surface, .materials = &look, .influences = e->def->influences, .smooth = true};
         return snwGltfWriter_AddMesh(e->writer, &own);
     }
+
     if (!CopyVertices(e, &mesh) || !CopyColors(e, &mesh))
         return -1;
     if (e->jointCount > 0 && !(e->def->weights != NULL ? TakeWeights(e, &mesh.weights) : MakeWeights(e, &mesh.weights)))
@@ -191,6 +197,7 @@ static int AddSurface(Export* e)
     snwGltfMeshDef def = {.mesh = &mesh, .materials = &material, .influences = e->def->influences};
     int index = snwGltfWriter_AddMesh(e->writer, &def);
     snwGltfWriter_SetVertexIds(e->writer, index, 0, e->skin.vertices, e->skin.vertexCount);
+
     return index;
 }
 
@@ -250,11 +257,13 @@ static int AddJoints(Export* e)
         AddJoint(e, e->def->joints == NULL ? e->skeleton.order[i] : i, top);
         inverseBinds[i] = (snwAffine){snwMat3_Identity(), snwVec3_Negate(e->joints[i].rest)};
     }
+
     snwAssetSkin skin = {.name = e->character->name,
         .joints = e->nodes,
         .inverseBinds = inverseBinds,
         .jointCount = e->jointCount,
         .root = top};
+
     return snwGltfWriter_AddSkin(e->writer, &skin);
 }
 

@@ -46,6 +46,7 @@ static bool ReadPart(Part* part, const json_t* primitive, const json_t* packed)
     const snwGltf* gltf = reading->gltf;
     const json_t *all = json_object_get(primitive, "attributes"), *id;
     const char* name;
+
     part->accessors[0] = snwGltf_NeedIndex(reading, primitive, "indices", gltf->accessorCount, "accessors");
     part->count = 1;
     bool strips = snwGltf_Int(reading, primitive, "mode", s_modeRange, 4) != 4;
@@ -85,6 +86,7 @@ static bool ReadPart(Part* part, const json_t* primitive, const json_t* packed)
         wanted = wanted || accessor->view < 0;
         part->size += (size_t)accessor->count * (size_t)snwGltfAccessor_PackedSize(accessor);
     }
+
     return wanted;
 }
 
@@ -106,6 +108,7 @@ static snwResult Explain(const snwHelperRun* run, snwMessage* message)
         case snw_helperDone:
             break;
     }
+
     return snw_ok;
 }
 
@@ -114,6 +117,7 @@ static snwResult Ask(const Part* part, snwWriter* answer)
     const snwGltf* gltf = part->reading->gltf;
     snwMessage* message = part->reading->json.message;
     snwWriter question = {.context = part->reading->asset->context};
+
     snwWriteInt(&question, snw_dracoAsked);
     snwWriteInt(&question, snw_dracoSeconds);
     snwWriteInt(&question, snw_dracoMegabytes);
@@ -121,6 +125,7 @@ static snwResult Ask(const Part* part, snwWriter* answer)
     snwWrite(&question, part->packed, part->packedSize);
     snwWriteInt(&question, snwGltfComponent_Size(gltf->accessors[part->accessors[0]].component));
     snwWriteInt(&question, part->count - 1);
+
     for (int i = 1; i < part->count; ++i)
     {
         const snwGltfAccessor* accessor = &gltf->accessors[part->accessors[i]];
@@ -128,6 +133,7 @@ static snwResult Ask(const Part* part, snwWriter* answer)
         snwWriteInt(&question, (int)accessor->component);
         snwWriteInt(&question, snwGltfType_Width(accessor->type));
     }
+
     snwWriteInt(&question, snw_dracoAsked);
 
     snwHelperRun run = {0};
@@ -140,6 +146,7 @@ static snwResult Ask(const Part* part, snwWriter* answer)
     snwResult result = question.failed ? snwFailMemory(message) : snwHelper_Run(&def, answer, &run, message);
     snwFree(question.context, question.data);
     bool endless = answer->size >= def.mostOutput; // it was killed for that
+
     return result < 0 || endless ? result : Explain(&run, message);
 }
 
@@ -154,6 +161,7 @@ static snwResult Check(const Part* part, snwReader* answer, snwMessage* message)
         return snwFail(message, snw_errorInput, s_dracoRemedy, "its compressed data is broken%s%.*s",
             words != NULL ? ": " : "", words != NULL ? length : 0, (const char*)words);
     }
+
     int vertices = snwReadInt(answer), corners = snwReadInt(answer);
     if (magic != snw_dracoDone || answer->failed)
         return snwFail(message, snw_errorInput, s_dracoRemedy, "what sinew-draco answers makes no sense");
@@ -164,6 +172,7 @@ static snwResult Check(const Part* part, snwReader* answer, snwMessage* message)
             return snwFail(message, snw_errorInput, s_dracoRemedy, "it unpacks to %d %s; its accessor %d has %d",
                 i == 0 ? corners : vertices, i == 0 ? "corners" : "vertices", part->accessors[i], wanted);
     }
+
     if (answer->size - answer->position != part->size + sizeof(int))
         return snwFail(message, snw_errorInput, s_dracoRemedy, "what sinew-draco answers makes no sense");
     return snw_ok;
@@ -177,11 +186,13 @@ static void Unpack(Part* part, int view)
     snwWriter block = {.context = reading->asset->context};
     snwResult result = Ask(part, &block);
     snwReader answer = {block.data, block.size, 0, false};
+
     if (result >= 0)
         result = Check(part, &answer, reading->json.message);
     snwGltf_Check(reading, result);
     const unsigned char* numbers = result >= 0 ? snwReadBytes(&answer, part->size) : NULL;
     unsigned char* data = snwGltf_Room(reading, (int64_t)part->size, 1);
+
     if (data != NULL && numbers != NULL)
     {
         memcpy(data, numbers, part->size);
@@ -199,6 +210,7 @@ static void Unpack(Part* part, int view)
             offset += (size_t)accessor->count * (size_t)snwGltfAccessor_PackedSize(accessor);
         }
     }
+
     snwFree(reading->asset->context, block.data);
 }
 
@@ -213,6 +225,7 @@ void snwGltf_UnpackDraco(snwGltfReading* reading)
         for (size_t i = 0; i < json_array_size(primitives); ++i)
             parts += FindPacked(json_array_get(primitives, i)) != NULL;
     }
+
     if (parts == 0 || snwGltfReading_Failed(reading))
         return;
     if (parts > snw_maxDracoParts)
@@ -224,6 +237,7 @@ void snwGltf_UnpackDraco(snwGltfReading* reading)
         memcpy(views, gltf->views, (size_t)gltf->viewCount * sizeof *views);
     gltf->views = views;
     int view = gltf->viewCount;
+
     for (size_t m = 0; m < json_array_size(meshes); ++m)
     {
         const json_t* primitives = json_object_get(json_array_get(meshes, m), "primitives");

@@ -43,6 +43,7 @@ static void KeepChunk(snwGltfReading* reading, snwGltfChunk chunk)
         snwGltf_Fail(reading, NULL, "has more than %d chunks", most);
         return;
     }
+
     if (gltf->chunks == NULL)
         gltf->chunks = snwGltf_Room(reading, most, sizeof *gltf->chunks);
     unsigned char* copy = snwGltf_Room(reading, (int64_t)chunk.size, 1);
@@ -112,6 +113,7 @@ static void SplitBinary(snwGltfReading* reading, Pieces* pieces)
             snwGltf_Note(reading, snw_noteLeftOut, 1, "bytes behind the last chunk (%zu)", size - next);
             break;
         }
+
         uint32_t length = ReadU32(bytes + next), kind = ReadU32(bytes + next + 4);
         next += snw_glbChunkHeader;
         if (length > size - next)
@@ -119,11 +121,13 @@ static void SplitBinary(snwGltfReading* reading, Pieces* pieces)
                 "has %u bytes, but only %zu are left in the file", length, size - next);
         else
             TakeChunk(reading, pieces, index, (snwGltfChunk){kind, bytes + next, length});
+
         next += length;
         if (length % 4 != 0)
             snwGltf_Note(reading, snw_noteOdd, 1, "the length of a chunk is no multiple of 4");
         snwJson_Leave(&reading->json, mark);
     }
+
     reading->json.path[0] = 0;
     if (pieces->json == NULL)
         snwGltf_Fail(reading, "the file is cut: copy or download it again", "has no JSON chunk");
@@ -164,6 +168,7 @@ static void ParseJson(snwGltfReading* reading, const Pieces* pieces)
             "its JSON is too large: at most %d MB and %d values", snw_maxGltfJson >> 20, snw_maxGltfValues);
         return;
     }
+
     snwResult result;
     json_t* root = snwJson_Parse(&reading->json, pieces->json, size, &result);
     reading->gltf->root = root;
@@ -270,6 +275,7 @@ snwResult snwGltf_Parse(snwAsset* asset, const snwAssetInput* input, snwMessage*
         pieces = (Pieces){0};
         SplitBinary(&reading, &pieces);
     }
+
     if (!snwGltfReading_Failed(&reading))
         ParseJson(&reading, &pieces);
     CheckVersion(&reading);
@@ -278,6 +284,7 @@ snwResult snwGltf_Parse(snwAsset* asset, const snwAssetInput* input, snwMessage*
     snwGltf_ReadViews(&reading);
     snwGltf_ReadAccessors(&reading);
     snwGltf_UnpackDraco(&reading);
+
     return reading.result;
 }
 

@@ -55,6 +55,7 @@ static int Insert(snwGltfInfluences* in, Influence* row, int count, Influence on
         in->beyond++;
         return count;
     }
+
     int k = count;
     while (k > 0 && row[k - 1].bone > one.bone)
         k--;
@@ -64,6 +65,7 @@ static int Insert(snwGltfInfluences* in, Influence* row, int count, Influence on
         in->twice++;
         return count;
     }
+
     for (int j = count; j > k; --j)
         row[j] = row[j - 1];
     row[k] = one;
@@ -100,6 +102,7 @@ static void ReadSet(snwGltfInfluences* in, Sets* sets, const json_t* attributes,
     int set = sets->count;
     int joints = SetAccessor(reading, attributes, "JOINTS", set);
     int weights = SetAccessor(reading, attributes, "WEIGHTS", set);
+
     snwGltf_CheckAccessor(reading, joints, 1 << snw_gltfVec4, snw_gltfUnsigned);
     snwGltf_CheckAccessor(reading, weights, 1 << snw_gltfVec4, snw_gltfReal | snw_gltfUnsigned);
     const snwGltfAccessor* accessors = reading->gltf->accessors;
@@ -125,6 +128,7 @@ void snwGltfInfluences_Add(snwGltfInfluences* in, const json_t* attributes, int 
         ReadSet(in, &sets, attributes, vertexCount);
     if (snwGltfReading_Failed(in->reading))
         return;
+
     for (int i = 0; i < vertexCount; ++i)
     {
         Influence row[snw_maxSets * 4];
@@ -137,6 +141,7 @@ void snwGltfInfluences_Add(snwGltfInfluences* in, const json_t* attributes, int 
                 int bone = joint < (uint32_t)snw_maxAssetNodes ? (int)joint : snw_maxAssetNodes;
                 count = Insert(in, row, count, (Influence){bone, sets.weights[s][at]});
             }
+
         Finish(in, row, count, sets.tolerance);
         in->unheld -= sets.count == 0; // a part without weights is not a mistake of its vertices
     }

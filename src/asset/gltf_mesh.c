@@ -169,12 +169,14 @@ static void CountPart(Work* work, Part* part, snwAssetPart* out)
     if (part->sharedWith < 0)
         reading->vertices += out->vertexCount;
     reading->triangles += out->triangleCount;
+
     if (reading->vertices > snw_maxAssetVertices || reading->triangles > snw_maxAssetVertices)
     {
         snwGltf_Fail(reading, "reduce the meshes, or split the file", "more than %d vertices or triangles in a file",
             snw_maxAssetVertices);
         return;
     }
+
     out->firstVertex = part->sharedWith < 0 ? work->mesh->vertexCount : work->parts[part->sharedWith].firstVertex;
     out->firstTriangle = work->mesh->triangleCount;
     work->mesh->triangleCount += out->triangleCount;
@@ -197,6 +199,7 @@ static void PlanPart(Work* work, int index, const json_t* item)
     PlanAttributes(work, part);
     if (snwGltfReading_Failed(reading))
         return;
+
     if (IsLeftOut(reading, part))
     {
         part->position = -1;
@@ -206,6 +209,7 @@ static void PlanPart(Work* work, int index, const json_t* item)
             .firstTriangle = work->mesh->triangleCount};
         return;
     }
+
     PlanMaterial(work, part, &work->parts[index]);
     part->sharedWith = FindShared(work, part, index);
     if (part->sharedWith < 0)
@@ -283,6 +287,7 @@ static void FillNormals(Work* work)
                 normals[v][k] = (float)(normals[v][k] / length);
         }
     }
+
     work->mesh->normals = (const float(*)[3])normals;
     snwGltf_Note(work->reading, snw_noteRepaired, repaired, "normals that were not of length one were normalised");
     snwGltf_Note(work->reading, snw_noteOdd, zero, "normals of length zero: they point nowhere");
@@ -415,6 +420,7 @@ static void FillTriangles(Work* work, int index)
     const uint32_t* indices = ReadIndices(work, part, out->vertexCount);
     int most = out->triangleCount;
     out->triangleCount = 0;
+
     for (int i = 0; i < most && !snwGltfReading_Failed(work->reading); ++i)
     {
         int places[3], *corners = work->triangles[work->mesh->triangleCount];
@@ -459,6 +465,7 @@ static void FillMorphs(Work* work)
     snwAssetMorph* morphs = snwGltf_Room(reading, mesh->morphCount, sizeof *morphs);
     const json_t* names = json_object_get(json_object_get(work->item, "extras"), "targetNames");
     const json_t* weights = json_object_get(work->item, "weights");
+
     for (int k = 0; k < mesh->morphCount && !snwGltfReading_Failed(reading); ++k)
     {
         float(*positions)[3] = NULL, (*normals)[3] = NULL;
@@ -468,11 +475,13 @@ static void FillMorphs(Work* work)
                 FillMorph(work, i, k, "POSITION", &positions);
                 FillMorph(work, i, k, "NORMAL", &normals);
             }
+
         morphs[k].positions = (const float(*)[3])positions;
         morphs[k].normals = (const float(*)[3])normals;
         morphs[k].name = snwArena_Text(&reading->asset->arena, json_string_value(json_array_get(names, (size_t)k)));
         morphs[k].weight = json_number_value(json_array_get(weights, (size_t)k));
     }
+
     mesh->morphs = morphs;
 }
 
@@ -527,12 +536,14 @@ static void FillParts(Work* work)
     work->triangles = snwGltf_Room(reading, mesh->triangleCount, sizeof *work->triangles);
     mesh->triangleCount = 0;
     size_t mark = snwJson_Enter(&reading->json, "primitives");
+
     for (int i = 0; i < mesh->partCount && !snwGltfReading_Failed(reading); ++i)
     {
         size_t place = snwJson_EnterIndex(&reading->json, (size_t)i);
         FillTriangles(work, i);
         snwJson_Leave(&reading->json, place);
     }
+
     snwJson_Leave(&reading->json, mark);
     mesh->triangles = (const int(*)[3])work->triangles;
 }

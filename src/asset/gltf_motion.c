@@ -47,6 +47,7 @@ static bool FindTarget(Work* work, const json_t* item, snwAssetChannel* channel)
     int path = FindWord(snwGltf_Text(reading, target, "path"), s_paths, 4);
     bool there = json_is_integer(node) && json_integer_value(node) >= 0 &&
                  json_integer_value(node) < reading->asset->nodeCount;
+
     snwGltf_Note(reading, snw_noteLeftOut, path < 0, "a channel that moves something unknown");
     snwGltf_Note(reading, snw_noteLeftOut, path >= 0 && !there, "a channel of a node that is not there");
     if (path < 0 || !there || snwGltfReading_Failed(reading))
@@ -61,6 +62,7 @@ static bool FindTarget(Work* work, const json_t* item, snwAssetChannel* channel)
     bool again = *mark == work->stamp;
     snwGltf_Note(reading, snw_noteLeftOut, again, "a second channel for the same property of a node");
     *mark = work->stamp;
+
     return channel->width > 0 && !again;
 }
 
@@ -89,6 +91,7 @@ static double* ReadValues(Work* work, int accessor, const snwAssetChannel* chann
     static const unsigned s_types[] = {1 << snw_gltfVec3, 1 << snw_gltfVec4, 1 << snw_gltfVec3, 1 << snw_gltfScalar};
     snwGltfReading* reading = work->reading;
     size_t mark = snwJson_Enter(&reading->json, "output");
+
     snwGltf_CheckAccessor(reading, accessor, s_types[channel->path], snw_gltfSmallInts | snw_gltfReal);
     int64_t wanted = (int64_t)channel->keyCount * (channel->interpolation == snw_assetCubic ? 3 : 1);
     wanted *= channel->path == snw_pathMorphs ? channel->width : 1;
@@ -102,6 +105,7 @@ static double* ReadValues(Work* work, int accessor, const snwAssetChannel* chann
     if (values != NULL)
         snwGltf_Check(reading, snwGltf_ReadReals(reading->gltf, accessor, values, NULL, reading->json.message));
     snwJson_Leave(&reading->json, mark);
+
     return values;
 }
 
@@ -199,16 +203,19 @@ static void ReadAnimation(Work* work, const json_t* item)
     snwGltfReading* reading = work->reading;
     int count;
     const json_t* list = snwGltf_List(reading, item, "channels", snw_maxGltfItems, &count);
+
     work->samplers = snwGltf_List(reading, item, "samplers", snw_maxGltfItems, &work->samplerCount);
     work->channels = snwGltf_Room(reading, count, sizeof *work->channels);
     work->animation->channels = work->channels;
     size_t mark = snwJson_Enter(&reading->json, "channels");
+
     for (int i = 0; i < count && !snwGltfReading_Failed(reading); ++i)
     {
         size_t place = snwJson_EnterIndex(&reading->json, (size_t)i);
         ReadChannel(work, snwGltf_Item(reading, list, i));
         snwJson_Leave(&reading->json, place);
     }
+
     snwJson_Leave(&reading->json, mark);
     snwGltf_Note(reading, snw_noteRepaired, work->equalTimes, "of several keys at one time only the last was kept");
     snwGltf_Note(reading, snw_noteRepaired, work->notUnit,
@@ -223,6 +230,7 @@ void snwGltf_ReadAnimations(snwGltfReading* reading)
     asset->animations = snwGltf_Room(reading, asset->animationCount, sizeof *asset->animations);
     int* marks = snwGltf_Room(reading, (int64_t)asset->nodeCount * 4, sizeof *marks);
     size_t mark = snwJson_Enter(&reading->json, "animations");
+
     for (int i = 0; i < asset->animationCount && !snwGltfReading_Failed(reading); ++i)
     {
         size_t place = snwJson_EnterIndex(&reading->json, (size_t)i);
@@ -233,6 +241,7 @@ void snwGltf_ReadAnimations(snwGltfReading* reading)
         ReadAnimation(&work, item);
         snwJson_Leave(&reading->json, place);
     }
+
     snwJson_Leave(&reading->json, mark);
     reading->where[0] = 0;
 }

@@ -53,6 +53,7 @@ static void ReadPose(snwGltfReading* reading, snwAssetNode* node, const json_t* 
         ReadMatrix(reading, node, matrix);
         return;
     }
+
     snwGltf_Reals(reading, item, "translation", 3, t);
     snwGltf_Reals(reading, item, "rotation", 4, r);
     snwGltf_Reals(reading, item, "scale", 3, s);
@@ -72,6 +73,7 @@ static void ReadChildren(snwGltfReading* reading, int parent, const json_t* item
     int count;
     const json_t* list = snwGltf_List(reading, item, "children", snw_maxAssetNodes, &count);
     size_t mark = snwJson_Enter(&reading->json, "children");
+
     for (int i = 0; i < count && !snwGltfReading_Failed(reading); ++i)
     {
         json_int_t child = json_integer_value(json_array_get(list, (size_t)i));
@@ -84,8 +86,10 @@ static void ReadChildren(snwGltfReading* reading, int parent, const json_t* item
                 (long long)child, asset->nodes[child].parent, parent);
         else
             asset->nodes[child].parent = parent;
+
         snwJson_Leave(&reading->json, place);
     }
+
     snwJson_Leave(&reading->json, mark);
 }
 
@@ -102,6 +106,7 @@ static void CheckCircles(snwGltfReading* reading)
             marks[node] = i + 1;
             node = asset->nodes[node].parent;
         }
+
         if (node >= 0 && marks[node] == i + 1)
         {
             snwJson_EnterIndex(&reading->json, (size_t)node);
@@ -117,6 +122,7 @@ static void ReadScenes(snwGltfReading* reading)
     const snwAsset* asset = reading->asset;
     int count, rootCount;
     const json_t* list = snwGltf_List(reading, reading->gltf->root, "scenes", snw_maxAssetNodes, &count);
+
     snwGltf_Index(reading, reading->gltf->root, "scene", count, "scenes");
     size_t mark = snwJson_Enter(&reading->json, "scenes");
     for (int i = 0; i < count && !snwGltfReading_Failed(reading); ++i)
@@ -125,6 +131,7 @@ static void ReadScenes(snwGltfReading* reading)
         const json_t* roots = snwGltf_List(
             reading, snwGltf_Item(reading, list, i), "nodes", snw_maxAssetNodes, &rootCount);
         size_t nodes = snwJson_Enter(&reading->json, "nodes");
+
         for (int k = 0; k < rootCount && !snwGltfReading_Failed(reading); ++k)
         {
             const json_t* value = json_array_get(roots, (size_t)k);
@@ -136,11 +143,14 @@ static void ReadScenes(snwGltfReading* reading)
             else
                 snwGltf_Note(reading, snw_noteOdd, asset->nodes[root].parent >= 0,
                     "a scene names a node that is no root: viewers refuse it or show it twice");
+
             snwJson_Leave(&reading->json, place);
         }
+
         snwJson_Leave(&reading->json, nodes);
         snwJson_Leave(&reading->json, scene);
     }
+
     snwJson_Leave(&reading->json, mark);
 }
 
@@ -223,6 +233,7 @@ static void ReadJoints(snwGltfReading* reading, snwAssetSkin* skin, const json_t
     size_t mark = snwJson_Enter(&reading->json, "joints");
     if (skin->jointCount == 0)
         snwGltf_Fail(reading, "bind the mesh to an armature with bones, or remove the skin", "has no joints");
+
     for (int i = 0; i < skin->jointCount && !snwGltfReading_Failed(reading); ++i)
     {
         const json_t* value = json_array_get(list, (size_t)i);
@@ -233,12 +244,14 @@ static void ReadJoints(snwGltfReading* reading, snwAssetSkin* skin, const json_t
                 reading->asset->nodeCount - 1);
         else if (marks[joint] == stamp)
             snwGltf_Note(reading, snw_noteOdd, 1, "a bone is more than once in the list of a skin");
+
         snwJson_Leave(&reading->json, place);
         if (snwGltfReading_Failed(reading))
             return;
         joints[i] = (int)joint;
         marks[joint] = stamp;
     }
+
     skin->joints = joints;
     snwJson_Leave(&reading->json, mark);
 }
@@ -255,6 +268,7 @@ static void ReadBinds(snwGltfReading* reading, snwAssetSkin* skin, int accessor)
             "a skin says nothing of its bind pose: all bones were at the origin when the mesh was bound");
         return;
     }
+
     snwGltf_CheckAccessor(reading, accessor, 1 << snw_gltfMat4, snw_gltfReal);
     int count = reading->gltf->accessors[accessor].count;
     if (count < skin->jointCount)
@@ -263,6 +277,7 @@ static void ReadBinds(snwGltfReading* reading, snwAssetSkin* skin, int accessor)
     double* matrices = snwGltf_Room(reading, (int64_t)count * 16, sizeof *matrices);
     if (matrices != NULL)
         snwGltf_Check(reading, snwGltf_ReadReals(reading->gltf, accessor, matrices, NULL, reading->json.message));
+
     for (int i = 0; i < skin->jointCount && matrices != NULL && !snwGltfReading_Failed(reading); ++i)
     {
         binds[i] = ToAffine(matrices + (size_t)i * 16);
@@ -271,6 +286,7 @@ static void ReadBinds(snwGltfReading* reading, snwAssetSkin* skin, int accessor)
         snwGltf_Note(reading, snw_noteOdd, snwMat3_Determinant(binds[i].linear) == 0,
             "a bind matrix flattens: its bone had a scale of zero when the mesh was bound");
     }
+
     skin->inverseBinds = binds;
 }
 

@@ -21,6 +21,7 @@ static snwResult ReadGltf(const snwAssetInput* input, snwAsset* asset, snwMessag
     snwGltf_ReadAnimations(&reading);
     if (!snwGltfReading_Failed(&reading) && asset->arena.failed)
         snwGltf_FailMemory(&reading);
+
     return snwGltfReading_Failed(&reading) ? reading.result : snwAsset_Examine(asset, message);
 }
 

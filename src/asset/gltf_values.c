@@ -59,6 +59,7 @@ void* snwGltf_Room(snwGltfReading* reading, int64_t count, size_t size)
     snwGltf* gltf = reading->gltf;
     uint64_t limit = (uint64_t)gltf->sourceBytes * snw_maxGltfUnfolding + snw_maxGltfUnfoldingBase;
     uint64_t bytes = (uint64_t)count * size; // both are below 2^31
+
     if (bytes > limit - gltf->unfolded)
     {
         snwGltf_Fail(reading, "split the file, or write its data out instead of sharing it",
@@ -66,6 +67,7 @@ void* snwGltf_Room(snwGltfReading* reading, int64_t count, size_t size)
             (unsigned long long)(limit >> 20));
         return NULL;
     }
+
     gltf->unfolded += (size_t)bytes;
     void* room = snwArena_Alloc(&reading->asset->arena, (size_t)count, size);
     if (room == NULL)
@@ -106,6 +108,7 @@ const json_t* snwGltf_List(snwGltfReading* reading, const json_t* object, const 
         FailKind(reading, key, list, "a list");
         return NULL;
     }
+
     if (json_array_size(list) > (size_t)limit)
     {
         size_t mark = snwJson_Enter(&reading->json, key);
@@ -113,6 +116,7 @@ const json_t* snwGltf_List(snwGltfReading* reading, const json_t* object, const 
         snwJson_Leave(&reading->json, mark);
         return NULL;
     }
+
     *count = (int)json_array_size(list);
     return list;
 }
@@ -161,6 +165,7 @@ int64_t snwGltf_Int(
             FailMissing(reading, key);
         return fallback;
     }
+
     int64_t number = 0;
     if (!ToInt(value, &number))
     {
@@ -173,6 +178,7 @@ int64_t snwGltf_Int(
     snwGltf_Fail(
         reading, NULL, "is %lld; must be %lld to %lld", (long long)number, (long long)range[0], (long long)range[1]);
     snwJson_Leave(&reading->json, mark);
+
     return fallback;
 }
 

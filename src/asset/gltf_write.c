@@ -68,6 +68,7 @@ static void SetGenerator(snwGltfWriter* writer)
         snwTree_SetText(&writer->tree, asset, "generator", ours);
         return;
     }
+
     size_t length = strlen(before), room = length + sizeof ours + 2;
     if (strstr(before, ours) != NULL)
         return;
@@ -109,12 +110,14 @@ snwResult snwGltfWriter_Open(snwContext* context, const snwGltf* source, snwGltf
         OpenSource(writer);
     else
         OpenNew(writer);
+
     SetGenerator(writer);
     snwResult result = snwGltfWriter_GetResult(writer, message);
     if (result < 0)
         snwGltfWriter_Close(writer);
     else
         *out = writer;
+
     return result;
 }
 
@@ -262,6 +265,7 @@ static bool Component(const snwGltfData* data, size_t at, double* value)
             *value = (double)((const float*)data->values)[at];
             break;
     }
+
     return isfinite(*value);
 }
 
@@ -411,6 +415,7 @@ double* snwGltfWriter_Read(snwGltfWriter* writer, int accessor)
         snwGltfWriter_Fail(writer, NULL, "the document has no accessors[%d]", accessor);
         return NULL;
     }
+
     size_t count = (size_t)shape.count * (size_t)shape.width;
     double* values = snwAllocArray(writer->context, count, sizeof *values);
     if (values == NULL)
@@ -418,6 +423,7 @@ double* snwGltfWriter_Read(snwGltfWriter* writer, int accessor)
         snwGltfWriter_FailMemory(writer);
         return NULL;
     }
+
     bool added = writer->source == NULL || accessor >= writer->source->accessorCount;
     int64_t repaired = 0;
     snwResult result = snw_ok;
@@ -425,6 +431,7 @@ double* snwGltfWriter_Read(snwGltfWriter* writer, int accessor)
         snwGltfWriter_Fail(writer, NULL, "accessors[%d] has no floats to go on with", accessor);
     else if (!added)
         result = snwGltf_ReadReals(writer->source, accessor, values, &repaired, &writer->message);
+
     if (result < 0 && writer->result >= 0)
         writer->result = result;
     if (writer->result >= 0)

@@ -61,6 +61,7 @@ void snwGltfWriter_LoosenDraco(snwGltfWriter* writer, snwValue* primitive, const
         for (int i = 0; i < snwValue_Count(primitives); ++i)
             left = left || IsPacked(primitives->items[i]);
     }
+
     static const char* const s_lists[] = {"extensionsRequired", "extensionsUsed"};
     for (int i = 0; i < 2 && !left; ++i)
     {
@@ -99,12 +100,14 @@ void snwGltfWriter_SetVertexIds(snwGltfWriter* writer, int mesh, int primitive, 
         snwGltfWriter_FailMemory(writer);
         return;
     }
+
     for (int i = 0; i < count; ++i)
     {
         numbers[i] = (float)ids[i];
         if (ids[i] < 0 || ids[i] > 1 << 24)
             snwGltfWriter_Fail(writer, NULL, "vertex number %d does not fit: floats count to 2^24", ids[i]);
     }
+
     snwGltfData data = {
         .values = numbers, .count = count, .type = snw_gltfScalar, .component = snw_gltfFloat, .use = snw_gltfVertices};
     snwGltfWriter_SetAttribute(writer, mesh, primitive, "_SNW_VERTEX", snwGltfWriter_AddAccessor(writer, &data));
@@ -147,6 +150,7 @@ int snwGltfWriter_AddMaterial(snwGltfWriter* writer, const snwGltfMaterialDef* d
     snwTree_SetReal(tree, surface, "roughnessFactor", fmin(fmax(def->roughness, 0.0), 1.0));
     if (def->doubleSided)
         snwTree_Set(tree, material, "doubleSided", snwTree_NewBool(tree, true));
+
     return snwGltfWriter_AddItem(writer, "materials", material);
 }
 
@@ -234,6 +238,7 @@ static int AddIndices(Making* m)
     uint32_t* wide = m->room;
     uint16_t* narrow = m->room;
     const int* corners = m->mesh->triangles[part->firstTriangle];
+
     for (int i = 0; i < 3 * part->triangleCount; ++i)
     {
         int vertex = corners[i] - part->firstVertex;
@@ -244,11 +249,13 @@ static int AddIndices(Making* m)
         else
             wide[i] = (uint32_t)vertex;
     }
+
     snwGltfData data = {.values = m->room,
         .count = 3 * part->triangleCount,
         .type = snw_gltfScalar,
         .component = small ? snw_gltfUshort : snw_gltfUint,
         .use = snw_gltfIndices};
+
     return snwGltfWriter_AddAccessor(m->writer, &data);
 }
 
@@ -286,9 +293,11 @@ static Influences Largest(const snwAssetWeights* weights, int vertex, int limit,
             best.values[k] = best.values[k - 1];
             best.bones[k] = best.bones[k - 1];
         }
+
         best.values[at] = value;
         best.bones[at] = weights->bones[e];
     }
+
     bool some = smooth && best.count > 0 && best.values[0] > left; // is left then
     for (int k = 0; k < best.count && some; ++k)
         best.values[k] -= left;
@@ -330,6 +339,7 @@ static void AddWeightSet(Making* m, int set, uint16_t (*bones)[4])
             values[i][k] = used ? (float)best.values[4 * set + k] : 0.0f;
         }
     }
+
     snwGltfData joints = {.values = bones,
         .count = m->part->vertexCount,
         .type = snw_gltfVec4,
@@ -410,6 +420,7 @@ int snwGltfWriter_AddMesh(snwGltfWriter* writer, const snwGltfMeshDef* def)
         snwTree_SetText(&writer->tree, mesh, "name", from->name);
     snwValue* primitives = snwTree_List(&writer->tree, mesh, "primitives");
     snwArray(snwAssetPart) parts = {0};
+
     for (int i = 0; i < from->partCount && !snwGltfWriter_Failed(writer); ++i)
     {
         if (from->parts[i].triangleCount == 0)
@@ -418,6 +429,7 @@ int snwGltfWriter_AddMesh(snwGltfWriter* writer, const snwGltfMeshDef* def)
         if (!snwArray_Push(writer->context, &parts, from->parts[i]))
             snwGltfWriter_FailMemory(writer);
     }
+
     if (snwValue_Count(primitives) == 0)
         snwGltfWriter_Fail(writer, NULL, "a mesh without triangles");
     int index = snwGltfWriter_Failed(writer) ? -1 : snwGltfWriter_AddItem(writer, "meshes", mesh);
@@ -425,5 +437,6 @@ int snwGltfWriter_AddMesh(snwGltfWriter* writer, const snwGltfMeshDef* def)
     if (index >= 0 && from->morphCount > 0)
         snwGltfWriter_AddMorphs(writer, &morphs);
     snwArray_Free(writer->context, &parts);
+
     return snwGltfWriter_Failed(writer) ? -1 : index;
 }

@@ -91,11 +91,13 @@ static int AddSparse(Morphing* m, const float (*values)[3], size_t start, int co
     snwWriter* out = positions ? &m->positions : &m->normals;
     size_t size = (size_t)snwGltfComponent_Size(m->index), offset = out->size;
     size_t rows = m->indices.failed ? 0 : (m->indices.size - start) / size;
+
     for (int k = 0; k < 3; ++k) // rows that are left out are zero
     {
         least[k] = rows < (size_t)count ? 0 : INFINITY;
         most[k] = rows < (size_t)count ? 0 : -INFINITY;
     }
+
     for (size_t i = 0; i < rows; ++i)
     {
         uint32_t row = 0;
@@ -119,6 +121,7 @@ static int AddSparse(Morphing* m, const float (*values)[3], size_t start, int co
         snwTree_AppendReal(tree, snwTree_List(tree, accessor, "min"), least[k]);
         snwTree_AppendReal(tree, snwTree_List(tree, accessor, "max"), most[k]);
     }
+
     snwValue* sparse = snwTree_Object(tree, accessor, "sparse");
     snwTree_SetInt(tree, sparse, "count", (int64_t)rows);
     snwValue* indices = snwTree_Object(tree, sparse, "indices");
@@ -128,6 +131,7 @@ static int AddSparse(Morphing* m, const float (*values)[3], size_t start, int co
     snwValue* places = snwTree_Object(tree, sparse, "values");
     snwTree_SetInt(tree, places, "bufferView", m->firstView + (positions ? 1 : 2));
     snwTree_SetInt(tree, places, "byteOffset", (int64_t)offset);
+
     return snwGltfWriter_AddItem(m->writer, "accessors", accessor);
 }
 
@@ -139,6 +143,7 @@ static int AddDense(Morphing* m, const float (*values)[3], int count, bool posit
     snwWriter* out = positions ? &m->positions : &m->normals;
     size_t offset = out->size;
     double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
+
     for (int i = 0; i < count; ++i)
     {
         for (int k = 0; k < 3; ++k)
@@ -162,6 +167,7 @@ static int AddDense(Morphing* m, const float (*values)[3], int count, bool posit
         snwTree_AppendReal(tree, snwTree_List(tree, accessor, "min"), least[k]);
         snwTree_AppendReal(tree, snwTree_List(tree, accessor, "max"), most[k]);
     }
+
     return snwGltfWriter_AddItem(m->writer, "accessors", accessor);
 }
 
@@ -172,6 +178,7 @@ static void AddSmallTarget(Morphing* m, snwValue* target, const snwAssetMorph* m
     const float(*positions)[3] = morph->positions + first;
     const float(*normals)[3] = morph->normals == NULL ? NULL : morph->normals + first;
     size_t start = m->indices.size;
+
     if (m->def->numbers == snw_gltfDense)
     {
         snwTree_SetInt(tree, target, "POSITION", AddDense(m, positions, count, true));
@@ -179,6 +186,7 @@ static void AddSmallTarget(Morphing* m, snwValue* target, const snwAssetMorph* m
             snwTree_SetInt(tree, target, "NORMAL", AddDense(m, normals, count, false));
         return;
     }
+
     for (int i = 0; i < count; ++i)
         if (!IsStill(positions, i) || !IsStill(normals, i))
             PutIndex(m, i);
@@ -245,6 +253,7 @@ static void AddTargets(Morphing* m, int primitive, int first, int count)
     bool normals = snwValue_Get(snwValue_Get(value, "attributes"), "NORMAL") != NULL;
     int twin = FindTwin(m, primitive, normals);
     const snwValue* others = snwValue_Get(snwValue_GetAt(m->mesh, "primitives", twin), "targets");
+
     for (int i = 0; i < m->def->morphCount && !snwGltfWriter_Failed(m->writer); ++i)
     {
         snwAssetMorph morph = m->def->morphs[i];
@@ -263,6 +272,7 @@ static void AddTargets(Morphing* m, int primitive, int first, int count)
             if (morph.normals != NULL)
                 snwTree_SetInt(tree, target, "NORMAL", AddOffsets(m->writer, morph.normals + first, count, false));
         }
+
         snwTree_Append(tree, targets, target);
     }
 }
@@ -350,11 +360,13 @@ static int WidenOutput(Morphing* m, const snwValue* sampler)
     int output = (int)snwValue_GetInt(sampler, "output", -1), added = m->def->morphCount, width = m->before + added;
     bool cubic = snwValue_Text(snwValue_Get(sampler, "interpolation"), "")[0] == 'C';
     snwGltfShape shape = snwGltfWriter_Shape(writer, output);
+
     if (shape.width != 1 || shape.count % m->before != 0 || shape.count > INT32_MAX / width)
         return snwGltfWriter_Fail(writer, NULL, "accessors[%d] has no weights for %d targets", output, m->before);
     int rows = shape.count / m->before;
     double* old = snwGltfWriter_Read(writer, output);
     double* wide = snwAllocArray(writer->context, (size_t)rows, (size_t)width * sizeof *wide);
+
     for (int row = 0; row < rows && old != NULL && wide != NULL; ++row)
         for (int k = 0; k < width; ++k)
         {
@@ -364,6 +376,7 @@ static int WidenOutput(Morphing* m, const snwValue* sampler)
                                                                 ? old[(size_t)row * (size_t)m->before + (size_t)k]
                                                                 : fresh;
         }
+
     if (wide == NULL)
         snwGltfWriter_FailMemory(writer);
     int accessor = snwGltfWriter_Failed(writer)
@@ -371,6 +384,7 @@ static int WidenOutput(Morphing* m, const snwValue* sampler)
                        : snwGltfWriter_AddFloats(writer, wide, rows * width, snw_gltfScalar, false);
     snwFree(writer->context, wide);
     snwFree(writer->context, old);
+
     return accessor;
 }
 
@@ -381,11 +395,13 @@ static void WidenSampler(Morphing* m, snwValue* animation, int index, int users,
     snwValue* samplers = snwValue_Get(animation, "samplers");
     snwValue* sampler = snwValue_At(samplers, index);
     int output = WidenOutput(m, sampler);
+
     if (users == ours)
     {
         snwTree_SetInt(tree, sampler, "output", output);
         return;
     }
+
     snwValue* copy = snwTree_NewObject(tree);
     snwTree_SetInt(tree, copy, "input", snwValue_GetInt(sampler, "input", -1));
     snwTree_SetText(tree, copy, "interpolation", snwValue_Text(snwValue_Get(sampler, "interpolation"), "LINEAR"));
@@ -404,6 +420,7 @@ static void WidenAnimation(Morphing* m, snwValue* animation)
     int* users = count == 0 ? NULL : snwAllocArray(m->writer->context, (size_t)count, 2 * sizeof *users);
     if (users == NULL && count > 0)
         snwGltfWriter_FailMemory(m->writer);
+
     for (int i = 0; i < snwValue_Count(channels) && users != NULL; ++i)
     {
         int64_t sampler = snwValue_GetInt(channels->items[i], "sampler", -1);
@@ -412,6 +429,7 @@ static void WidenAnimation(Morphing* m, snwValue* animation)
         users[2 * sampler] += 1;
         users[2 * sampler + 1] += Drives(m, channels->items[i]);
     }
+
     for (int i = 0; i < count && users != NULL && !snwGltfWriter_Failed(m->writer); ++i)
         if (users[2 * i + 1] > 0)
             WidenSampler(m, animation, i, users[2 * i], users[2 * i + 1]);
@@ -449,6 +467,7 @@ int snwGltfWriter_AddMorphs(snwGltfWriter* writer, const snwGltfMorphDef* def)
     const snwValue* animations = snwValue_Get(writer->root, "animations");
     for (int i = 0; i < snwValue_Count(animations) && m.before > 0 && !snwGltfWriter_Failed(writer); ++i)
         WidenAnimation(&m, animations->items[i]);
+
     return snwGltfWriter_Failed(writer) ? -1 : m.before;
 }
 
@@ -507,6 +526,7 @@ void snwGltfWriter_HoldMorphs(snwGltfWriter* writer, int node, int except)
     const snwValue* animations = snwValue_Get(writer->root, "animations");
     int input = -1, output = -1;
     double last = -1;
+
     for (int i = 0; i < snwValue_Count(animations) && !snwGltfWriter_Failed(writer); ++i)
     {
         snwValue* animation = animations->items[i];

@@ -111,6 +111,7 @@ static void FindUsedAccessors(Packing* p)
                 p->corners[indices] = true;
         }
     }
+
     const snwValue* skins = snwValue_Get(root, "skins");
     for (int i = 0; i < snwValue_Count(skins); ++i)
         UseAccessor(p, snwValue_GetInt(skins->items[i], "inverseBindMatrices", -1));
@@ -144,6 +145,7 @@ static void FindUsedViews(Packing* p)
                 snwTree_Remove(item, s_keys[k]);
             continue;
         }
+
         UseView(p, view, !p->corners[i]);
         const snwValue* sparse = snwValue_Get(item, "sparse");
         UseView(p, snwValue_GetInt(snwValue_Get(sparse, "indices"), "bufferView", -1), true);
@@ -160,6 +162,7 @@ static void FindUsedViews(Packing* p)
         if (snwValue_GetInt(item, "byteOffset", 0) % (3 * stride) != 0 || shape.count % 3 != 0)
             v->triangles = false;
     }
+
     const snwValue* images = snwValue_Get(p->writer->root, "images");
     for (int i = 0; i < snwValue_Count(images); ++i)
         UseView(p, snwValue_GetInt(images->items[i], "bufferView", -1), true);
@@ -240,12 +243,14 @@ static bool CompressView(Packing* p, snwValue* item, const View* view, const uns
     size_t stride = said > 0 ? (size_t)said : view->stride > 0 ? (size_t)view->stride : 4, code = 0;
     bool triangles = view->triangles && !view->other && view->component >= 0 && (stride == 2 || stride == 4) &&
                      size % (3 * stride) == 0;
+
     if (!triangles && said == 0 && size % stride != 0)
         stride = 4;
     if (triangles)
         code = EncodeTriangles(p, data, size / stride, stride);
     else if (stride % 4 == 0 && stride <= snw_widestRow && size % stride == 0 && (view->stride != 0 || said > 0))
         code = EncodeRows(p, data, size / stride, stride);
+
     if (code == 0 || code + snw_packedCost >= size)
         return false;
 
@@ -258,6 +263,7 @@ static bool CompressView(Packing* p, snwValue* item, const View* view, const uns
     snwTree_SetInt(tree, item, "buffer", p->fallbackBuffer);
     snwTree_SetInt(tree, item, "byteOffset", p->fallback);
     p->fallback += (int64_t)(size + 3) / 4 * 4;
+
     return true;
 }
 
@@ -271,6 +277,7 @@ static void PackView(Packing* p, int index)
     const unsigned char* data = BytesOf(p, place, &size);
     if (data == NULL)
         return;
+
     if (!view->used && view->wasUsed)
     {
         snwTree_Remove(item, "byteStride");

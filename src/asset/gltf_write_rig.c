@@ -114,6 +114,7 @@ static void SetInverseBinds(snwGltfWriter* writer, snwValue* skin, int known, co
     snwGltfShape shape = snwGltfWriter_Shape(writer, before);
     double* old = before >= 0 ? snwGltfWriter_Read(writer, before) : NULL;
     double* all = snwAllocArray(writer->context, (size_t)count, 16 * sizeof *all);
+
     if (all == NULL)
         snwGltfWriter_FailMemory(writer);
     for (int i = 0; i < count && all != NULL; ++i)
@@ -125,12 +126,14 @@ static void SetInverseBinds(snwGltfWriter* writer, snwValue* skin, int known, co
         else
             StoreIdentity(all + 16 * (size_t)i);
     }
+
     if (!snwGltfWriter_Failed(writer))
     {
         snwGltfWriter_Replace(writer, before);
         snwTree_SetInt(&writer->tree, skin, "inverseBindMatrices",
             snwGltfWriter_AddFloats(writer, all, count, snw_gltfMat4, false));
     }
+
     snwFree(writer->context, all);
     snwFree(writer->context, old);
 }
@@ -188,12 +191,14 @@ static bool TakeApart(const snwValue* matrix, snwAssetPose* pose)
         for (int row = 0; row < 3; ++row)
             m.m[row][column] = c[row] / scale[column];
     }
+
     if (snwMat3_Determinant(m) < 0.0)
     {
         scale[0] = -scale[0];
         for (int row = 0; row < 3; ++row)
             m.m[row][0] = -m.m[row][0];
     }
+
     pose->scale = (snwVec3){scale[0], scale[1], scale[2]};
     pose->translation = (snwVec3){snwValue_Real(snwValue_At(matrix, 12), 0.0),
         snwValue_Real(snwValue_At(matrix, 13), 0.0), snwValue_Real(snwValue_At(matrix, 14), 0.0)};
@@ -332,6 +337,7 @@ static void AddChannel(snwGltfWriter* writer, const snwAssetAnimation* from, int
     snwTree* tree = &writer->tree;
     const snwAssetChannel* channel = &from->channels[at];
     snwValue* node = snwGltfWriter_Item(writer, "nodes", channel->node);
+
     if (IsDrivenTwice(from, at))
         snwGltfWriter_Fail(writer, NULL, "two channels for the %s of nodes[%d]", s_paths[channel->path], channel->node);
     if (!CheckChannel(writer, channel, node))
@@ -351,6 +357,7 @@ static void AddChannel(snwGltfWriter* writer, const snwAssetAnimation* from, int
         snwTree_SetInt(tree, before, "sampler", snwValue_Count(samplers) - 1);
         return;
     }
+
     snwValue* item = snwTree_NewObject(tree);
     snwTree_SetInt(tree, item, "sampler", snwValue_Count(samplers) - 1);
     snwValue* target = snwTree_Object(tree, item, "target");

@@ -124,6 +124,7 @@ static snwValue* BufferText(snwGltfWriter* writer, const Buffer* buffer)
     size_t size = whole.memory.size;
     char* text = whole.result < 0 ? NULL : snwArena_Alloc(&tree->arena, sizeof s_head + (size + 2) / 3 * 4, 1);
     snwValue* value = text == NULL ? NULL : snwTree_NewText(tree, "");
+
     if (value != NULL)
     {
         memcpy(text, s_head, sizeof s_head - 1);
@@ -132,6 +133,7 @@ static snwValue* BufferText(snwGltfWriter* writer, const Buffer* buffer)
     }
     else
         snwGltfWriter_FailMemory(writer);
+
     snwFree(writer->context, whole.memory.data);
     return value;
 }
@@ -223,12 +225,14 @@ static void EmitGlb(const snwGltfWriter* writer, const snwText* json, Sink* sink
     int chunks = writer->source == NULL ? 0 : writer->source->chunkCount;
     for (int i = 0; i < chunks; ++i)
         total += 8 + writer->source->chunks[i].size + Padding(writer->source->chunks[i].size);
+
     if (total > UINT32_MAX)
     {
         sink->result = snwFail(sink->message, snw_errorArgument, "write a .gltf with its .bin beside it",
             "a .glb holds at most 4 GiB, and this one would have %zu MiB", total >> 20);
         return;
     }
+
     EmitInt(sink, 0x46546C67); // "glTF"
     EmitInt(sink, 2);
     EmitInt(sink, (uint32_t)total);
@@ -236,6 +240,7 @@ static void EmitGlb(const snwGltfWriter* writer, const snwText* json, Sink* sink
     EmitInt(sink, 0x4E4F534A); // "JSON"
     Emit(sink, json->data, json->size);
     Emit(sink, "   ", Padding(json->size));
+
     if (size > 0)
     {
         EmitInt(sink, (uint32_t)binary);
@@ -243,6 +248,7 @@ static void EmitGlb(const snwGltfWriter* writer, const snwText* json, Sink* sink
         EmitBuffer(sink, &buffer);
         Emit(sink, "\0\0\0", Padding(size));
     }
+
     for (int i = 0; i < chunks; ++i)
     {
         const snwGltfChunk* chunk = &writer->source->chunks[i];
@@ -261,6 +267,7 @@ static snwResult EmitDocument(snwGltfWriter* writer, const snwGltfSave* save, Si
         return sink->result;
     snwText json = snwCreateText(writer->context, save->form == snw_gltfGlb ? 0 : 3);
     snwValue_Write(writer->root, &json);
+
     if (json.failed)
         sink->result = snwFailMemory(sink->message);
     else if (save->form == snw_gltfGlb)
@@ -270,6 +277,7 @@ static snwResult EmitDocument(snwGltfWriter* writer, const snwGltfSave* save, Si
         Emit(sink, json.data, json.size);
         Emit(sink, "\n", 1);
     }
+
     snwText_Free(&json);
     return sink->result;
 }
@@ -365,6 +373,7 @@ snwResult snwGltfWriter_Save(snwGltfWriter* writer, const snwGltfSave* save, snw
     for (int i = 0; i < files->count && sink.result < 0; ++i)
         snwPartFile_Drop(&files->parts[i]);
     snwFree(writer->context, files);
+
     return sink.result;
 }
 
@@ -380,12 +389,14 @@ static size_t EmbedImage(snwGltfWriter* writer, snwValue* image, const snwAssetF
         return 0;
     snwResult result = snwGltf_LoadUri(writer->context, folder, uri, &data, &size, NULL);
     const char* kind = result < 0 ? NULL : snwTexture_Kind(data, size);
+
     if (kind != NULL)
     {
         snwTree_Remove(image, "uri");
         snwTree_SetInt(&writer->tree, image, "bufferView", snwGltfWriter_AddView(writer, data, size));
         snwTree_SetText(&writer->tree, image, "mimeType", kind);
     }
+
     if (result == snw_errorMemory)
         snwGltfWriter_FailMemory(writer);
     snwFree(writer->context, data);

@@ -40,6 +40,7 @@ static bool FindHelper(const char* program, const char* variable, char path[PATH
         snprintf(path, PATH_MAX, "%s", given);
         return IsProgram(path);
     }
+
     char self[PATH_MAX - 32];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0)
@@ -50,6 +51,7 @@ static bool FindHelper(const char* program, const char* variable, char path[PATH
         return false;
     *slash = 0;
     snprintf(path, PATH_MAX, "%s/%.24s", self, program);
+
     return IsProgram(path);
 }
 

@@ -54,6 +54,7 @@ snwResult snwImport_Read(const snwAssetInput* input, snwAsset* asset, snwMessage
     if (result >= 0)
         result = snwImportBlock_Read(asset, block.data, block.size, message);
     snwFree(asset->context, block.data);
+
     return result;
 }
 

@@ -210,6 +210,7 @@ static void EndInfluences(snwAsset* asset, const snwAssetMesh* mesh, Influences*
             rows->values[filled] = rows->values[k];
             sum += rows->values[k];
         }
+
         for (int k = begin; k < filled; ++k)
             rows->values[k] /= sum;
         rows->starts[i] = begin;
@@ -285,6 +286,7 @@ static void ReadMeshes(Import* import)
     asset->meshes = Room(import, count, sizeof *asset->meshes);
     asset->skins = Room(import, count, sizeof *asset->skins);
     import->skins = Room(import, count, sizeof *import->skins);
+
     for (int i = 0; i < count && !import->reader.failed; ++i)
     {
         snwAssetMesh* mesh = &asset->meshes[asset->meshCount++];
@@ -316,6 +318,7 @@ static int CloseUpKeys(snwAsset* asset, const char* name, snwAssetChannel* chann
             snwAsset_Note(asset, snw_noteRepaired, name, "keys whose time does not rise were left out");
             continue;
         }
+
         times[kept] = times[i];
         memmove(values + (size_t)kept * (size_t)channel->width, values + (size_t)i * (size_t)channel->width,
             (size_t)channel->width * sizeof *values);
@@ -325,6 +328,7 @@ static int CloseUpKeys(snwAsset* asset, const char* name, snwAssetChannel* chann
         snwQuat unit = snwQuat_Normalize((snwQuat){q[0], q[1], q[2], q[3]});
         q[0] = unit.x, q[1] = unit.y, q[2] = unit.z, q[3] = unit.w;
     }
+
     return kept;
 }
 
@@ -423,5 +427,6 @@ snwResult snwImportBlock_Read(snwAsset* asset, const void* data, size_t size, sn
     if (import.reader.failed)
         return snwFail(message, snw_errorInput, "export it again, best as glTF",
             "what assimp made of it makes no sense: numbers that are not finite, or too many");
+
     return snw_ok;
 }

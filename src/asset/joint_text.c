@@ -131,6 +131,7 @@ static snwResult ReadBone(JointText* text)
     snwAssetBone bone = {.def = snwDefaultBoneDef()};
     snwResult result = snw_ok;
     int64_t label;
+
     bone.def.head = bone.def.tail = (snwVec3){0};
     bone.def.radius = 0;
     if (!TakeName(text, "the name of a bone", &bone.def.name, &result))
@@ -146,6 +147,7 @@ static snwResult ReadBone(JointText* text)
         if (!TakeBonePair(text, key, &bone.def, &result))
             return snwScan_FailWith(&text->scan, text->message, "bones have head, tail, radius and parent",
                 "a bone has no '%.*s'", key.size > 40 ? 40 : key.size, key.text);
+
     if (result >= 0 && bone.def.radius < 0)
         return snwScan_FailWith(&text->scan, text->message, NULL, "the radius of a bone is below 0");
     text->asset->bones[text->asset->boneCount++] = bone;
@@ -207,6 +209,7 @@ static bool TakeJointPair(JointText* text, snwWord key, snwJointDef* joint, snwR
         return TakeReals(text, "damping", 1, &joint->damping, result), true;
     if (snwWord_Is(key, "motor"))
         return TakeTarget(text, joint, result), true;
+
     return false;
 }
 
@@ -248,6 +251,7 @@ static snwResult ReadJoint(JointText* text)
         !TakeBone(text, "the parent bone", true, &joint.parentBone, &result) ||
         !TakeBone(text, "the child bone", false, &joint.bone, &result))
         return result;
+
     for (snwWord key; result >= 0 && (key = snwScan_WordInLine(&text->scan)).size > 0;)
     {
         placed = placed || snwWord_Is(key, "at");
@@ -256,6 +260,7 @@ static snwResult ReadJoint(JointText* text)
                 "joints have at, axis, axis2, range, cone, stiffness, damping, motor", "a joint has no '%.*s'",
                 key.size > 40 ? 40 : key.size, key.text);
     }
+
     if (result >= 0 && !placed)
         joint.position = text->asset->bones[joint.bone].def.head;
     if (result >= 0)
@@ -315,6 +320,7 @@ snwResult snwJointText_Read(const snwAssetInput* input, snwAsset* asset, snwMess
     asset->joints = snwAsset_Alloc(asset, joints + 1, sizeof *asset->joints);
     if (asset->bones == NULL || asset->joints == NULL)
         return snwFailMemory(message);
+
     return ReadLines(&text);
 }
 

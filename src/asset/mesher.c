@@ -152,6 +152,7 @@ static snwResult MakeByEither(
         snprintf(why, sizeof why, "%.150s", refusal.text);
         *meshed = (snwMeshed){0};
     }
+
     snwResult result = MakeByLattice(context, def, arena, meshed, message);
     bool strained = result >= 0 && !def->conform && !def->coarse && IsStrained(def, meshed, why);
     memcpy(meshed->why, why, sizeof why);
@@ -160,6 +161,7 @@ static snwResult MakeByEither(
     snwResult replaced = Replace(context, def, arena, meshed, message);
     if (replaced == snw_ok)
         snwMessage_Clear(message); // the lattice's warning
+
     return replaced > 0 ? result : replaced;
 }
 

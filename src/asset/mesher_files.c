@@ -55,6 +55,7 @@ static bool FindSeed(const Seeds* seeds, int region, snwVec3* seed)
         snwVec3 a = mend->vertices[t[0]], b = mend->vertices[t[1]], c = mend->vertices[t[2]];
         snwVec3 normal = snwVec3_Normalize(snwVec3_Cross(snwVec3_Sub(b, a), snwVec3_Sub(c, a)));
         snwVec3 middle = snwVec3_Scale(snwVec3_Add(snwVec3_Add(a, b), c), 1.0 / 3);
+
         for (int k = 0; k < snw_seedDepths; ++k)
         {
             snwVec3 point = snwVec3_MulAdd(middle, -ldexp(0.25 * mend->after.size, -2 * k), normal);
@@ -63,6 +64,7 @@ static bool FindSeed(const Seeds* seeds, int region, snwVec3* seed)
                 best = depth, *seed = point;
         }
     }
+
     return best > 0;
 }
 
@@ -111,6 +113,7 @@ static void PutSurfaces(snwWriter* out, const Seeds* seeds)
             PutPoint(out, MendOf(seeds, i)->vertices[k]);
             snwExport_Put(out, "\n");
         }
+
     snwExport_PutFormat(out, "%d 1\n", triangles);
     for (int i = 0; i < seeds->count; first += MendOf(seeds, i)->vertexCount, ++i)
         for (int k = 0; k < MendOf(seeds, i)->triangleCount; ++k)
@@ -118,6 +121,7 @@ static void PutSurfaces(snwWriter* out, const Seeds* seeds)
             const int* t = MendOf(seeds, i)->triangles[k];
             snwExport_PutFormat(out, "3 %d %d %d %d\n", first + t[0], first + t[1], first + t[2], 1 + i);
         }
+
     snwExport_Put(out, "0\n"); // holes
 }
 
@@ -141,6 +145,7 @@ snwResult snwMesher_WriteSmesh(snwContext* context, const snwMesherDef* def, snw
     snwArena arena = {.context = context};
     snwMesherInput input;
     snwResult result = snwMesherInput_Make(def, &arena, &input, message);
+
     result = result < 0 ? result : snwMesherInput_CheckForTetgen(def, &input, &arena, message);
     Seeds seeds = {.input = &input, .count = 1 + def->innerCount};
     seeds.soups = snwArena_Alloc(&arena, (size_t)seeds.count, sizeof(void*));
@@ -152,6 +157,7 @@ snwResult snwMesher_WriteSmesh(snwContext* context, const snwMesherDef* def, snw
         PutSurfaces(out, &seeds);
         result = PutSeeds(out, &seeds, message);
     }
+
     for (int i = 0; i < seeds.count && seeds.soups != NULL; ++i)
         snwDestroySoup(seeds.soups[i]);
     snwArena_Free(&arena);
@@ -184,6 +190,7 @@ snwResult snwMeshed_WriteMedit(
         snwExport_WriteMedit(out, &character, &meshed->mesh.vertices[0].x, (const int*)triangles, count);
     snwFree(context, triangles);
     snwArena_Free(&arena);
+
     return enough && !out->failed ? snw_ok : snwFailMemory(message);
 }
 
@@ -218,6 +225,7 @@ snwResult snwMeshed_WriteJoint(snwContext* context, const snwMesherDef* def, snw
         asset.bones[i].def.head = faces->vertices[head], asset.bones[i].def.tail = faces->vertices[tail];
         asset.bones[i].label = 2 + i;
     }
+
     snwResult result = arena.failed ? snwFailMemory(message) : snwJointText_Write(out, &asset, message);
     snwArena_Free(&arena);
     return result;

@@ -78,6 +78,7 @@ static bool MakeComplex(const snwMesherDef* def, const snwMesherInput* input, sn
         vertices += count, triangles += (size_t)input->bones[i].triangleCount;
         most = count > most ? count : most;
     }
+
     *complex = (Complex){.points = snwArena_Alloc(arena, vertices, sizeof *complex->points),
         .asked = snwArena_Alloc(arena, vertices, sizeof *complex->asked),
         .triangles = snwArena_Alloc(arena, triangles, sizeof *complex->triangles),
@@ -89,6 +90,7 @@ static bool MakeComplex(const snwMesherDef* def, const snwMesherInput* input, sn
     AddSurface(complex, &input->flesh, 0, complex->fleshPoints);
     for (int i = 0; i < def->innerCount; ++i)
         AddSurface(complex, &input->bones[i], 1 + i, numbers);
+
     return true;
 }
 
@@ -191,12 +193,14 @@ static bool WriteQuestion(const Run* run, double most, double ratio, snwWriter* 
     snwWriteReal(out, most);
     snwWriteReal(out, ratio);
     snwWriteInt(out, complex->pointCount);
+
     for (int i = 0; i < complex->pointCount; ++i)
     {
         snwWriteReal(out, complex->asked[i].x);
         snwWriteReal(out, complex->asked[i].y);
         snwWriteReal(out, complex->asked[i].z);
     }
+
     snwWriteInt(out, complex->triangleCount);
     for (int i = 0; i < 3 * complex->triangleCount; ++i)
         snwWriteInt(out, complex->triangles[i / 3][i % 3]);
@@ -223,6 +227,7 @@ static snwResult Explain(const Run* run, snwMessage* message)
         case snw_helperDone:
             break;
     }
+
     return snw_ok;
 }
 
@@ -230,6 +235,7 @@ static snwResult AskOnce(Run* run, double most, double ratio, snwArena* arena, s
 {
     snwWriter question = {.context = run->context}, answer = {.context = run->context};
     snwResult result = WriteQuestion(run, most, ratio, &question) ? snw_ok : snwFailMemory(run->message);
+
     // The processor's time is limited inside; a little more passes on the clock of a busy machine.
     snwHelperDef def = {.program = "sinew-tetgen",
         .variable = "SINEW_TETGEN",
@@ -245,6 +251,7 @@ static snwResult AskOnce(Run* run, double most, double ratio, snwArena* arena, s
     if (result >= 0)
         result = snwTetgen_ReadAnswer(
             arena, answer.data, answer.size, run->complex.asked, run->complex.pointCount, mesh, run->message);
+
     // what is too large for the memory is not tried again in a smaller way: nobody asked for that
     run->exhausted = answer.size >= 8 && (answer.data[4] == 1 || answer.data[4] == (unsigned char)snw_tetgenMemory) &&
                      result == snw_errorInput;
@@ -335,6 +342,7 @@ static bool ReadTets(snwReader* reader, snwArena* arena, snwTetMesh* mesh)
             if (reader->failed || t[k] < 0 || t[k] >= mesh->vertexCount)
                 return false;
         }
+
         const snwVec3* v = mesh->vertices;
         if (snwTet_Volume(v[t[0]], v[t[1]], v[t[2]], v[t[3]]) < 0)
         {
@@ -343,6 +351,7 @@ static bool ReadTets(snwReader* reader, snwArena* arena, snwTetMesh* mesh)
             t[3] = swap;
         }
     }
+
     return true;
 }
 
@@ -414,12 +423,14 @@ static snwResult LabelTets(Run* run, snwArena* arena, snwMeshed* meshed)
     for (; made < count && result >= 0; ++made)
         result = MakeSoup(
             run->context, made == 0 ? &run->input->flesh : &run->input->bones[made - 1], &soups[made], run->message);
+
     if (result >= 0)
     {
         RegionLoop loop = {&meshed->mesh, soups, count, meshed->regions};
         snwParallelFor(run->context, meshed->mesh.tetCount, 256, FindRegions, &loop);
         DropCavities(&meshed->mesh, meshed->regions);
     }
+
     for (int i = 0; i < made && soups != NULL; ++i)
         snwDestroySoup(soups[i]);
     snwFree(run->context, soups);
@@ -452,6 +463,7 @@ static snwResult AskForCount(Run* run, snwArena* arena, snwMeshed* meshed)
     double most = FirstLimit(run->def, &run->input->flesh.after);
     bool counted = run->def->tets > 0 || run->def->vertices > 0;
     snwResult result = Ask(run, most, arena, &meshed->mesh);
+
     meshed->report.meshings = 1;
     while (
         result >= 0 && counted && meshed->report.meshings < snw_tetgenRuns && fabs(Miss(run->def, &meshed->mesh)) > 0.1)
@@ -466,6 +478,7 @@ static snwResult AskForCount(Run* run, snwArena* arena, snwMeshed* meshed)
             break; // what is there is good enough
         meshed->mesh = other;
     }
+
     return result;
 }
 
@@ -487,6 +500,7 @@ static snwResult CheckMesh(const Run* run, snwMeshed* meshed)
         return snwFail(run->message, snw_errorInput, "use the lattice mesher", "TetGen's mesh has %d flat tets",
             report->quality.inverted);
     snwMessage_Clear(run->message); // of earlier runs
+
     return snw_ok;
 }
 

@@ -125,6 +125,7 @@ static snwPolygonCut ClipEars(Ring* ring, const int* corners, int count, int64_t
             misses += 1;
             continue;
         }
+
         int a = ring->previous[at], c = ring->next[at];
         if (left > 3 && forced)
             outcome = *budget < 0 ? snw_polygonTooLarge : snw_polygonCrossing;
@@ -138,6 +139,7 @@ static snwPolygonCut ClipEars(Ring* ring, const int* corners, int count, int64_t
         misses = 0;
         left -= 1;
     }
+
     return outcome;
 }
 
@@ -151,6 +153,7 @@ static bool MakeRing(snwPolygonCutter* cutter, const int* corners, int count, Ri
     int axis = LargestAxis(normal);
     bool backwards = (axis == 0 ? normal.x : axis == 1 ? normal.y : normal.z) < 0;
     *ring = (Ring){cutter->points.data, cutter->ring.data, cutter->ring.data + count, cutter->ring.data + 2 * count, 0};
+
     for (int i = 0; i < count; ++i)
     {
         snwVec3 p = cutter->positions[corners[i]];
@@ -160,6 +163,7 @@ static bool MakeRing(snwPolygonCutter* cutter, const int* corners, int count, Ri
         ring->next[i] = (i + 1) % count;
         ring->previous[i] = (i + count - 1) % count;
     }
+
     for (int i = 0; i < count; ++i)
         if (!TurnsLeft(ring, i))
             ring->others[ring->otherCount++] = i;

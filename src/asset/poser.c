@@ -44,6 +44,7 @@ void snwAssetChannel_Sample(const snwAssetChannel* channel, double time, double*
     int width = channel->width, stride = channel->interpolation == snw_assetCubic ? 3 * width : width;
     int key = KeyBefore(channel, time), next = key + 1;
     bool inside = key >= 0 && next < channel->keyCount && channel->interpolation != snw_assetStep;
+
     key = key < 0 ? 0 : key;
     const double* a = channel->values + (size_t)key * (size_t)stride;
     const double* b = inside ? channel->values + (size_t)next * (size_t)stride : a;
@@ -57,6 +58,7 @@ void snwAssetChannel_Sample(const snwAssetChannel* channel, double time, double*
                                                           : (1 - t) * a[k] + t * sign * b[k];
     if (channel->path != snw_pathRotation || channel->interpolation != snw_assetLinear)
         return;
+
     // Turns at an even rate: the shortest arc between the two.
     snwQuat p = {a[0], a[1], a[2], a[3]}, q = {sign * b[0], sign * b[1], sign * b[2], sign * b[3]};
     snwVec3 arc = snwQuat_ToRotationVector(snwQuat_Mul(snwQuat_Conjugate(p), q));
@@ -94,6 +96,7 @@ bool snwAssetAnimation_FindTimes(snwContext* context, const snwAssetAnimation* a
     if (made)
         qsort(all.data, (size_t)all.count, sizeof *all.data, CompareReals);
     double last = -1;
+
     for (int i = 0; i < all.count && made; ++i)
     {
         double time = all.data[i];
@@ -105,6 +108,7 @@ bool snwAssetAnimation_FindTimes(snwContext* context, const snwAssetAnimation* a
             made = snwArray_Push(context, times, last >= 0 ? last + (time - last) * k / pieces : time);
         last = time;
     }
+
     snwArray_Free(context, &all);
     return made;
 }
@@ -147,6 +151,7 @@ snwResult snwAssetPoser_Make(const snwAsset* asset, snwArena* arena, snwAssetPos
     if (arena->failed)
         return snwFailMemory(message);
     int count = 0;
+
     for (int i = 0; i < asset->nodeCount; ++i)
     {
         int length = 0;
@@ -155,6 +160,7 @@ snwResult snwAssetPoser_Make(const snwAsset* asset, snwArena* arena, snwAssetPos
         while (length > 0)
             poser->order[count++] = chain[--length];
     }
+
     snwAssetPoser_Pose(poser, NULL, 0);
     return snw_ok;
 }

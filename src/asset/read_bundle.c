@@ -83,6 +83,7 @@ static snwResult ReadKeys(snwJson* json, json_t* document, snwAsset* asset, Bund
     const char* name;
     json_t* value;
     snwResult result = snw_ok;
+
     json_object_foreach(document, name, value)
     {
         const Key* key = FindKey(name);
@@ -99,6 +100,7 @@ static snwResult ReadKeys(snwJson* json, json_t* document, snwAsset* asset, Bund
     }
     if (bundle->mesh == NULL)
         return snwJson_Fail(json, "name the mesh: \"mesh_file\": \"fish.mesh\"", "there is no mesh_file");
+
     return result;
 }
 
@@ -183,6 +185,7 @@ static snwResult ReadPart(
     if (result < 0 && message != NULL && message->file[0] == 0)
         snwMessage_SetFile(message, name);
     snwFree(asset->context, data);
+
     return result;
 }
 
@@ -245,12 +248,14 @@ static int PutRow(snwAsset* asset, int row, int* bones, double* values)
         values[count++] = value;
         sum += value;
     }
+
     for (int i = 0; i < count; ++i)
         values[i] /= sum;
     if (count == 0)
         snwAsset_Note(asset, snw_noteOdd, "", "vertices without weights");
     else if (fabs(sum - 1) > 1e-3)
         snwAsset_Note(asset, snw_noteRepaired, "", "weights that did not sum to one were normalised");
+
     return count;
 }
 

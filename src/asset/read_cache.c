@@ -63,6 +63,7 @@ static snwResult ReadPoints(const Cache* cache, snwAsset* asset, const char* at,
                 "frame %lld, point %lld: %c is not a finite number", (long long)(i / width), (long long)(i % width / 3),
                 "xyz"[i % 3]);
     }
+
     size_t behind = cache->input->size - cache->header - (size_t)cache->frames * cache->frameBytes;
     if (behind > 0)
         snwAsset_Note(asset, snw_noteLeftOut, "", "%zu bytes behind the last frame", behind);

@@ -90,6 +90,7 @@ static void PoseBones(const HandleText* text, const double* frame, snwTransform*
         snwQuat q = AboutRest(text->rests[bone], frame + 6 + 3 * (size_t)bone);
         snwVec3 tip = text->asset->points[text->asset->handles[bone].a];
         snwVec3 moved = snwVec3_Add(tip, shift);
+
         if (parent >= 0)
         {
             moved = snwTransform_Apply(transforms[parent], tip);
@@ -97,6 +98,7 @@ static void PoseBones(const HandleText* text, const double* frame, snwTransform*
         }
         else if (text->roots > 1)
             q = snwQuat_Mul(q, root);
+
         q = snwQuat_Normalize(q);
         transforms[bone] = (snwTransform){snwVec3_Sub(moved, snwQuat_Rotate(q, tip)), q};
     }
@@ -128,6 +130,7 @@ static snwResult OrderBones(HandleText* text, snwMessage* message)
     int count = 0;
     if (path == NULL || state == NULL)
         return snwFailMemory(message);
+
     for (int i = 0; i < text->handles; ++i)
     {
         int length = 0, at = i;
@@ -136,6 +139,7 @@ static snwResult OrderBones(HandleText* text, snwMessage* message)
             state[at] = 1;
             path[length++] = at;
         }
+
         if (at >= 0 && state[at] == 1)
             return snwFail(message, snw_errorInput, "take one of its bones out of the .tgf",
                 "bones of the skeleton form a circle");
@@ -145,6 +149,7 @@ static snwResult OrderBones(HandleText* text, snwMessage* message)
             text->order[count++] = path[length];
         }
     }
+
     return snw_ok;
 }
 
@@ -168,6 +173,7 @@ static snwResult OpenSkeleton(const snwAssetInput* input, snwAsset* asset, snwMe
     const char* slash = strrchr(input->name, '/');
     const char* base = slash == NULL ? input->name : slash + 1;
     size_t length = strlen(base);
+
     if (asset->handleCount > 0 || input->folder == NULL || length < 10 || length > sizeof name ||
         strcasecmp(base + length - 9, "_anim.txt") != 0)
         return snw_ok;
@@ -182,6 +188,7 @@ static snwResult OpenSkeleton(const snwAssetInput* input, snwAsset* asset, snwMe
     if (result < 0)
         snwMessage_SetFile(message, name);
     snwFree(asset->context, data);
+
     return result;
 }
 

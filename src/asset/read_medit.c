@@ -107,6 +107,7 @@ static void ReadRow(Reader* reader, const snwMeditSection* section, bool labels)
     double row[3] = {0};
     int corners[10];
     int place = (int)scan->line + 1;
+
     for (int k = 0; section->corners == 0 && k < reader->dimension; ++k)
         row[k] = snwScan_Real(scan, section->corner);
     for (int k = 0; k < section->corners; ++k)
@@ -114,6 +115,7 @@ static void ReadRow(Reader* reader, const snwMeditSection* section, bool labels)
         corners[k] = (int)snwScan_Int(scan, section->corner, 1, INT_MAX) - 1;
         place = k == 0 ? (int)scan->line : place;
     }
+
     int label = labels ? TakeLabel(scan) : 0;
     if (scan->failed)
         return;
@@ -135,6 +137,7 @@ static void ReadSection(Reader* reader, const snwMeditSection* section)
         snwScan_MissEnd(scan, section->word, "the file is too short for so many");
         return;
     }
+
     if (section->corners == 0 && reader->draft.positions.count > 0)
         snwScan_Miss(scan, section->word, (snwWord){section->word, 8}, "comes twice");
     bool labels = count == 0 || HasLabels(*scan, numbers);
@@ -154,6 +157,7 @@ static void SkipSection(Reader* reader, snwWord word)
     else
         snwAsset_Note(reader->asset, snw_noteLeftOut, snwAsset_Text(reader->asset, word.text, word.size),
             "a section of no use here");
+
     while (!scan->failed && !snwScan_IsAtEnd(scan))
     {
         char c = *scan->next;
@@ -177,6 +181,7 @@ static bool ReadWord(Reader* reader)
     double number;
     if (word.size == 0 || snwWord_IsNoCase(word, "End"))
         return false;
+
     if (snwWord_IsNoCase(word, "MeshVersionFormatted"))
         snwScan_Int(&reader->scan, "the version", 1, 4);
     else if (snwWord_IsNoCase(word, "Dimension"))
@@ -192,6 +197,7 @@ static bool ReadWord(Reader* reader)
         SkipSection(reader, word);
     else
         snwScan_Miss(&reader->scan, "the first word", word, "is not MeshVersionFormatted: this is no MEDIT mesh");
+
     reader->known = true;
     return !reader->scan.failed && !reader->draft.failed;
 }
@@ -219,6 +225,7 @@ static snwResult ReadMedit(const snwAssetInput* input, snwAsset* asset, snwMessa
         .draft = snwMakeDraft(asset, binary ? "face" : "line", 1),
         .dimension = 3};
     reader.draft.faceLabels = true;
+
     if (binary)
         result = snwMedit_ReadBinary(input->data, input->size, &reader.draft, message);
     else
@@ -228,6 +235,7 @@ static snwResult ReadMedit(const snwAssetInput* input, snwAsset* asset, snwMessa
         }
         result = Finish(&reader, message);
     }
+
     snwDraft_Free(&reader.draft);
     return result;
 }

@@ -109,6 +109,7 @@ static bool ReadKeyword(Binary* binary, snwDraft* draft)
         return false;
     const snwMeditSection* section = code > INT_MAX || code < 1 ? NULL
                                                                 : snwMedit_FindSection((snwWord){"", 0}, (int)code);
+
     if (code == snw_meditDimension)
     {
         binary->dimension = (int)TakeInt(binary, false);
@@ -119,12 +120,14 @@ static bool ReadKeyword(Binary* binary, snwDraft* draft)
         ReadSection(binary, section, draft);
     else
         snwAsset_Note(draft->asset, snw_noteLeftOut, "", "a section of no use here");
+
     if (binary->problem != NULL || draft->failed || next == 0)
         return false;
     if (next < (int64_t)binary->position || next > (int64_t)binary->size) // never back: no byte is read twice
         binary->problem = "a section leads nowhere";
     else
         binary->position = (size_t)next;
+
     return binary->problem == NULL && binary->position < binary->size;
 }
 
@@ -151,5 +154,6 @@ snwResult snwMedit_ReadBinary(const char* data, size_t size, snwDraft* draft, sn
     snwResult result = snwFail(
         message, snw_errorInput, "the file is damaged or not complete: export it again", "%s", binary.problem);
     snwMessage_AddPlace(message, "byte %zu", binary.position);
+
     return result;
 }

@@ -158,6 +158,7 @@ static bool ParseCorner(snwWord word, int64_t indices[3])
             return true;
         at = slash + 1;
     }
+
     return false; // a third slash
 }
 
@@ -394,6 +395,7 @@ static double UnitScale(snwWord text)
         if ((size_t)text.size >= strlen(s_units[i].name) &&
             strncasecmp(text.text, s_units[i].name, strlen(s_units[i].name)) == 0)
             return s_units[i].metres;
+
     return 0;
 }
 
@@ -440,6 +442,7 @@ static void NoteOddities(Reader* reader)
         [snw_oddCommand] = {snw_noteLeftOut, "calls of other files and programs are not followed"},
     };
     char place[48], text[128];
+
     for (int i = 0; i < snw_oddCount; ++i)
     {
         snprintf(place, sizeof place, "line %lld", (long long)reader->oddLine[i]);
@@ -492,6 +495,7 @@ static snwResult Finish(Reader* reader, const snwAssetInput* input, snwMessage* 
     int vertexCount = draft->positions.count;
     snwDraftValues texcoords = {reader->texcoords.data, 2, reader->texcoords.count / 2, NULL, 0, 0, 0};
     snwDraftValues normals = {reader->normals.data, 3, reader->normals.count / 3, NULL, 0, 0, 0};
+
     draft->failed |= !snwDraftValues_Begin(reader->context, &texcoords, vertexCount);
     draft->failed |= !snwDraftValues_Begin(reader->context, &normals, vertexCount);
     if (!draft->failed)
@@ -499,6 +503,7 @@ static snwResult Finish(Reader* reader, const snwAssetInput* input, snwMessage* 
         ChooseValues(reader, &texcoords, reader->cornerTexcoords.data);
         ChooseValues(reader, &normals, reader->cornerNormals.data);
     }
+
     snwResult result = snwDraft_Finish(draft, &mesh, message);
     float(*meshNormals)[3] = (float(*)[3])snwDraftValues_End(reader->asset, &normals, vertexCount);
     float* meshTexcoords = snwDraftValues_End(reader->asset, &texcoords, vertexCount);
@@ -514,6 +519,7 @@ static snwResult Finish(Reader* reader, const snwAssetInput* input, snwMessage* 
         "corners name texture coordinates that are not there");
     NoteOddities(reader);
     MakeColors(reader, mesh);
+
     return mesh->colors != NULL ? snw_ok
                                 : snwObj_ColorFromMaterials(input, reader->asset, mesh, &reader->library, message);
 }
@@ -530,6 +536,7 @@ static snwResult ReadObj(const snwAssetInput* input, snwAsset* asset, snwMessage
     reader.scan.joiner = '\\';
     snwResult result;
     ReadLines(&reader);
+
     if (reader.draft.failed)
         result = snwFailMemory(message);
     else if (reader.scan.failed)
@@ -538,12 +545,14 @@ static snwResult ReadObj(const snwAssetInput* input, snwAsset* asset, snwMessage
         result = snwFail(message, snw_errorInput, "choose Wavefront OBJ in the exporter", "this is no OBJ file");
     else
         result = Finish(&reader, input, message);
+
     snwDraft_Free(&reader.draft);
     snwArray_Free(reader.context, &reader.normals);
     snwArray_Free(reader.context, &reader.texcoords);
     snwArray_Free(reader.context, &reader.colors);
     snwArray_Free(reader.context, &reader.cornerTexcoords);
     snwArray_Free(reader.context, &reader.cornerNormals);
+
     return result;
 }
 

@@ -51,6 +51,7 @@ static bool ReadMaterials(snwAsset* asset, const char* data, size_t size, Materi
         else if (snwWord_Is(word, "Kd") && materials->count > 0)
             ReadColor(&scan, &materials->data[materials->count - 1]);
     } while (snwScan_SkipLine(&scan));
+
     return true;
 }
 
@@ -64,6 +65,7 @@ static snwResult ReadLibraries(const snwAssetInput* input, snwAsset* asset, cons
         size_t size = 0;
         const char* name = snwAsset_Text(asset, library->names[i].text, library->names[i].size);
         snwResult result = input->folder->read(input->folder->user, asset->context, name, &data, &size, &why);
+
         if (result == snw_errorMemory)
             return snwFailMemory(message);
         if (result < 0)
@@ -71,11 +73,13 @@ static snwResult ReadLibraries(const snwAssetInput* input, snwAsset* asset, cons
             snwAsset_Note(asset, snw_noteLeftOut, name, "the colours of the materials: %.120s", why.text);
             continue;
         }
+
         bool enough = ReadMaterials(asset, data, size, materials);
         snwFree(asset->context, data);
         if (!enough)
             return snwFailMemory(message);
     }
+
     return snw_ok;
 }
 
@@ -119,5 +123,6 @@ snwResult snwObj_ColorFromMaterials(
         PaintParts(mesh, &materials, colors);
     mesh->colors = (const float(*)[4])colors;
     snwArray_Free(asset->context, &materials);
+
     return result;
 }

@@ -70,6 +70,7 @@ static double FromBytes(const unsigned char* from, snwPlyType type, bool big)
     int size = snwPlyType_Size(type);
     for (int i = 0; i < size; ++i)
         value.bytes[i] = from[big ? size - 1 - i : i]; // this machine is little-endian: base/bytes.c asserts it
+
     switch (type)
     {
         case snw_plyInt8:
@@ -187,6 +188,7 @@ static int SlotOf(const snwPlyProperty* property)
     for (size_t i = 0; !property->list && i < sizeof s_names / sizeof *s_names; ++i)
         if (snwWord_Is(property->name, s_names[i].name))
             return s_names[i].slot;
+
     return -1;
 }
 
@@ -271,6 +273,7 @@ static void ReadVertices(Reader* reader)
         reader->problem = "it has no positions";
         return;
     }
+
     if (!layout.has[snw_slotZ])
         snwAsset_Note(reader->asset, snw_noteRepaired, "", "vertices have no height (z); it is 0 now");
     reader->hasVertices = true;
@@ -382,6 +385,7 @@ static void ReadFaces(Reader* reader, bool strips)
         SkipElement(reader);
         return;
     }
+
     if (layout.colored)
         snwAsset_Note(reader->asset, snw_noteLeftOut, "", "colours of faces; colours of vertices are read");
     for (; reader->row < reader->element->count && reader->problem == NULL && !reader->draft.failed;
@@ -412,6 +416,7 @@ static void ReadEdges(Reader* reader)
         SkipElement(reader);
         return;
     }
+
     for (; reader->row < element->count && reader->problem == NULL && !reader->draft.failed;
          reader->row += reader->problem == NULL)
     {
@@ -421,6 +426,7 @@ static void ReadEdges(Reader* reader)
                 ends[i == second] = ToIndex(reader, TakeNumber(reader, element->properties[i].type));
             else
                 SkipProperty(reader, &element->properties[i]);
+
         if (reader->problem == NULL)
             snwDraft_AddElement(&reader->draft, &reader->draft.edges, ends, 2, 0);
     }
@@ -529,6 +535,7 @@ static snwResult Finish(Reader* reader, snwMessage* message)
     snwDraftValues values;
     char place[48];
     int count = reader->draft.positions.count;
+
     if (!ChooseTexcoords(reader, &values))
         return snwFailMemory(message);
     snwResult result = snwDraft_Finish(&reader->draft, &mesh, message);
@@ -549,6 +556,7 @@ static snwResult Finish(Reader* reader, snwMessage* message)
     mesh->texcoords = (const float(*)[2])reader->texcoords;
     if (reader->header.ascii ? !snwScan_IsAtEnd(&reader->scan) : snwScan_Left(&reader->scan) > 0)
         snwAsset_Note(reader->asset, snw_noteOdd, "", "there is more behind the last element; it was not read");
+
     return snw_ok;
 }
 

@@ -74,12 +74,14 @@ static void ReadProperty(snwScan* scan, snwPlyHeader* header)
         snwScan_WordInLine(scan);
         property.countType = TakeType(scan);
     }
+
     property.type = TakeType(scan);
     property.name = TakeName(scan, "the name of a property");
     if (header->elementCount == 0)
         snwScan_Miss(scan, "the header", property.name, "is a property before any element");
     else if (header->propertyCount == snw_maxPlyProperties)
         snwScan_Miss(scan, "the header", property.name, "is one property too many");
+
     if (scan->failed)
         return;
     for (int i = header->elements[header->elementCount - 1].propertyCount; i > 0; --i)
@@ -88,6 +90,7 @@ static void ReadProperty(snwScan* scan, snwPlyHeader* header)
         if (other.size == property.name.size && memcmp(other.text, property.name.text, other.size) == 0)
             snwScan_Miss(scan, "the header", property.name, "is the name of two properties of one element");
     }
+
     header->properties[header->propertyCount++] = property;
     header->elements[header->elementCount - 1].propertyCount += 1;
 }

@@ -226,6 +226,7 @@ static void ReadPolygon(Reader* reader, int facet, int label)
     int ends[2] = {0};
     if (count > 2)
         snwDraft_BeginFace(&reader->draft, facet, label);
+
     for (int64_t i = 0; i < count && !reader->scan.failed && !reader->draft.failed; ++i)
     {
         int base = reader->draft.base;
@@ -235,6 +236,7 @@ static void ReadPolygon(Reader* reader, int facet, int label)
         else
             ends[i] = corner;
     }
+
     if (count == 2 && !reader->scan.failed)
         snwDraft_AddElement(&reader->draft, &reader->draft.edges, ends, 2, label);
 }
@@ -371,6 +373,7 @@ static snwResult ReadBeside(Reader* reader, const char* ending, void (*read)(Rea
     char beside[512];
     char* data = NULL;
     size_t size = 0;
+
     snprintf(beside, sizeof beside, "%.*s%s", (int)(strrchr(name, '.') - name), name, ending);
     const snwAssetFolder* folder = reader->input->folder;
     if (folder == NULL)
@@ -384,6 +387,7 @@ static snwResult ReadBeside(Reader* reader, const char* ending, void (*read)(Rea
     if (result == snw_errorInput)
         snwMessage_SetFile(message, beside);
     snwFree(reader->context, data);
+
     return result;
 }
 
@@ -416,17 +420,20 @@ static snwResult ReadMesh(Reader* reader, bool elements, snwMessage* message)
         ReadElements(reader);
     else
         ReadFaces(reader);
+
     result = Check(reader, message);
     if (result < 0 || !elements || reader->draft.tets.count == 0)
         return result;
     snwMessage ignored = {0};
     result = ReadBeside(reader, ".face", ReadFaces, &ignored);
+
     if (result == snw_errorMemory || result == snw_errorInput)
     {
         if (message != NULL)
             *message = ignored;
         return result;
     }
+
     return snw_ok;
 }
 

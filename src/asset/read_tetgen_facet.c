@@ -82,6 +82,7 @@ static bool Collect(Work* work)
     snwDraft* draft = work->draft;
     int first = draft->faces.data[work->facet->firstFace].first, total = draft->corners.count - first;
     const int* corners = snwArena_Copy(&work->scratch, draft->corners.data + first, (size_t)total, sizeof *corners);
+
     work->ringCount = draft->faces.count - work->facet->firstFace;
     work->rings = snwArena_Alloc(&work->scratch, (size_t)work->ringCount, sizeof *work->rings);
     if (corners == NULL || work->rings == NULL ||
@@ -91,6 +92,7 @@ static bool Collect(Work* work)
         if (corners[i] >= draft->positions.count)
             return false;
     int largest = 0;
+
     for (int i = 0; i < work->ringCount; ++i)
     {
         const snwDraftFace* face = &draft->faces.data[work->facet->firstFace + i];
@@ -98,6 +100,7 @@ static bool Collect(Work* work)
         work->rings[i] = (FacetRing){.corners = corners + face->first - first, .count = end - face->first};
         largest = work->rings[i].count > work->rings[largest].count ? i : largest;
     }
+
     work->axis = snwPolygon_Axis(draft->positions.data, work->rings[largest].corners, work->rings[largest].count);
     for (int i = 0; i < work->ringCount; ++i)
         if (!MakeRing(work, &work->rings[i]))
@@ -148,6 +151,7 @@ static snwFacetCut FillCell(Work* work, int outer, int inner, Cell* cell)
     if (rings == NULL || cell->corners == NULL)
         return snw_facetNoMemory;
     total = 0;
+
     for (int pass = 0; pass < 2; ++pass)
         for (int i = 0; i < work->ringCount; ++i)
         {
@@ -159,6 +163,7 @@ static snwFacetCut FillCell(Work* work, int outer, int inner, Cell* cell)
             memcpy(cell->corners + total, ring->corners, (size_t)ring->count * sizeof *cell->corners);
             total += ring->count;
         }
+
     snwOutline outline = {rings, count};
     snwResult result = snwTriangulate(work->draft->asset->context, &outline, &def, &work->scratch, &cell->mesh, NULL);
     if (result == snw_errorMemory)

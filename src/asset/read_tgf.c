@@ -61,6 +61,7 @@ static snwResult ReadPoint(Tgf* tgf, int index, snwMessage* message)
     if (!snwWord_ToInt(snwScan_WordInLine(scan), &number))
         return snwScan_FailWith(
             scan, message, "points are lines of a number and x y z", "the number of point %d is missing", index + 1);
+
     for (int i = 0; i < 3; ++i)
     {
         snwWord word = snwScan_WordInLine(scan);
@@ -70,6 +71,7 @@ static snwResult ReadPoint(Tgf* tgf, int index, snwMessage* message)
             return snwScan_FailWith(scan, message, "points are lines of a number and x y z",
                 "%c of point %d is not a finite number", "xyz"[i], index + 1);
     }
+
     if (number != index + 1)
         snwAsset_Note(tgf->asset, snw_noteOdd, "",
             "the numbers of points do not run 1, 2, 3: edges mean their place in the file");
@@ -107,6 +109,7 @@ static snwResult ReadEdge(Tgf* tgf, Edge* edge, snwMessage* message)
     if (edge->a == edge->b)
         return snwScan_FailWith(
             &tgf->scan, message, "take the line out", "an edge goes from point %d to itself", edge->a + 1);
+
     for (int i = 0; i < 3; ++i)
     {
         snwWord word = snwScan_WordInLine(&tgf->scan);
@@ -114,11 +117,13 @@ static snwResult ReadEdge(Tgf* tgf, Edge* edge, snwMessage* message)
             return snwScan_FailWith(&tgf->scan, message, "flags are 0 or 1: bone, pseudo edge, cage edge",
                 "a flag of an edge is not a whole number");
     }
+
     edge->pseudo = flags[1] != 0;
     edge->cage = flags[2] != 0;
     edge->bone = flags[0] != 0 || (!edge->pseudo && !edge->cage);
     if (flags[0] == 0 && edge->bone)
         snwAsset_Note(tgf->asset, snw_noteRepaired, "", "edges that do not say what they are were taken as bones");
+
     return snw_ok;
 }
 

@@ -54,6 +54,7 @@ static void SkipBlanks(snwScan* scan)
         else
             break;
     }
+
     if (scan->comment != 0 && scan->next < scan->end && *scan->next == scan->comment)
     {
         const char* feed = memchr(scan->next, scan->feed, (size_t)(scan->end - scan->next));
@@ -244,6 +245,7 @@ static double SlowReal(snwWord word, const Decimal* decimal)
         else
             more = more || c != '0';
     }
+
     if (more)
         buffer[count++] = '1';
     int shift = count - decimal->count; // digits beyond those that the exponent is about

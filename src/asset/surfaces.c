@@ -15,6 +15,7 @@ snwAffine* snwAsset_PlaceNodes(const snwAsset* asset, snwArena* arena)
     snwAffine* places = snwArena_Alloc(arena, count, sizeof *places);
     uint8_t* placed = snwArena_Alloc(arena, count, 1);
     int* chain = snwArena_Alloc(arena, count, sizeof *chain);
+
     if (places == NULL || placed == NULL || chain == NULL)
         return NULL;
     for (int i = 0; i < asset->nodeCount; ++i)
@@ -30,6 +31,7 @@ snwAffine* snwAsset_PlaceNodes(const snwAsset* asset, snwArena* arena)
             placed[chain[length]] = 1;
         }
     }
+
     return places;
 }
 
@@ -71,6 +73,7 @@ static snwVec3* PlaceVertices(Gather* gather, int node, const snwAssetMesh* mesh
                                                                          : NULL;
     bool bent = skin != NULL && mesh->weights.starts != NULL;
     snwAffine* bends = bent ? snwArena_Alloc(&gather->work, (size_t)skin->jointCount + 1, sizeof *bends) : NULL;
+
     if (gather->work.failed)
         return NULL;
     for (int i = 0; bent && i < skin->jointCount; ++i)
@@ -83,6 +86,7 @@ static snwVec3* PlaceVertices(Gather* gather, int node, const snwAssetMesh* mesh
         if (!snwVec3_IsWithin(positions[i], 1e30))
             positions[i] = mesh->positions[i];
     }
+
     return positions;
 }
 
@@ -208,6 +212,7 @@ static snwResult MakeSurface(Gather* gather, int node, int meshIndex, snwAssetSu
         result = CountLoose(gather, mesh, surface);
     snwArena_Free(&gather->work);
     gather->work = (snwArena){.context = gather->arena->context};
+
     return result;
 }
 
@@ -242,6 +247,7 @@ snwResult snwAsset_FindSurfaces(
     if (surfaces->items == NULL || shown == NULL || gather.places == NULL)
         return snwFailMemory(message);
     snwResult result = snw_ok;
+
     for (int i = 0; i < asset->nodeCount + asset->meshCount && result >= 0; ++i)
     {
         int node = i < asset->nodeCount ? i : -1;
@@ -253,10 +259,12 @@ snwResult snwAsset_FindSurfaces(
             surfaces->left += 1;
             continue;
         }
+
         shown[mesh] = 1;
         result = MakeSurface(&gather, node, mesh, &surfaces->items[surfaces->count]);
         if (result >= 0)
             Include(surfaces, &surfaces->items[surfaces->count]);
     }
+
     return result;
 }

@@ -122,6 +122,7 @@ static snwResult ReadJpeg(snwArena* arena, const void* data, size_t size, snwTex
         jpeg_destroy_decompress(info);
         return snwFail(message, snw_errorInput, NULL, "a damaged JPEG picture: %s", jpeg.words);
     }
+
     jpeg_create_decompress(info);
     info->progress = &jpeg.progress;
     jpeg_mem_src(info, data, (unsigned long)size);
@@ -142,6 +143,7 @@ static snwResult ReadJpeg(snwArena* arena, const void* data, size_t size, snwTex
                 MixInks(row, texture->width);
         }
     }
+
     jpeg_destroy_decompress(info);
     return jpeg.result;
 }

@@ -85,6 +85,7 @@ snwResult snwBake_Open(snwContext* context, const snwBakeDef* def, snwBake** out
             snwCharacter_GetDef(snwPrepared_GetCharacter(bake->prepared))->motions[bake->plan.motion].name);
     if (result < 0 && message != NULL && message->file[0] == 0 && bake->path[0] != 0 && !bake->builtIn)
         snwMessage_SetFile(message, bake->path);
+
     if (result < 0)
     {
         snwBake_TidyFolder(bake);
@@ -92,6 +93,7 @@ snwResult snwBake_Open(snwContext* context, const snwBakeDef* def, snwBake** out
     }
     else
         *out = bake;
+
     return result < 0 ? result : snw_ok;
 }
 

@@ -123,6 +123,7 @@ static snwResult BakeWith(
         else
             snwBake_TidyFolder(bake);
     }
+
     snwBake_Close(bake);
     snwFree(context, written);
     return result < 0 ? result : snw_ok;

@@ -50,6 +50,7 @@ snwAffine snwBind_Blend(const snwBind* bind, int vertex)
     const snwAssetWeights* weights = &bind->mesh->weights;
     snwAffine sum = {0};
     double total = 0;
+
     for (int k = weights->starts[vertex]; k < weights->starts[vertex + 1]; ++k)
     {
         if (weights->bones[k] >= bind->skin->jointCount)
@@ -59,6 +60,7 @@ snwAffine snwBind_Blend(const snwBind* bind, int vertex)
         sum.translation = snwVec3_MulAdd(sum.translation, weights->values[k], joint->translation);
         total += weights->values[k];
     }
+
     if (!(total > 0))
         return bind->place;
     return (snwAffine){snwMat3_Scale(sum.linear, 1 / total), snwVec3_Scale(sum.translation, 1 / total)};

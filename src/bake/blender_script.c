@@ -135,6 +135,7 @@ static void PutCaches(snwText* out, const snwBlenderCache* caches, int count)
         snwText_Int(out, caches[i].skinned);
         snwText_Close(out, '}');
     }
+
     snwText_Close(out, ']');
     Put(out, "\n");
 }

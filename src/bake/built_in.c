@@ -36,6 +36,7 @@ static snwResult MeshFlesh(Maker* m, const snwFlesh* flesh)
     snwSolid solid = snwFlesh_Solid(flesh);
     double spacing = snwVec3_Distance(flesh->lower, flesh->upper) / SNW_DETAIL;
     snwResult result = snwMeshSurface(m->bake->context, &solid, spacing, &m->arena, &mesh, m->message);
+
     float(*normals)[3] = snwArena_Alloc(&m->arena, (size_t)mesh.vertexCount + 1, sizeof *normals);
     float(*colors)[4] = snwArena_Alloc(&m->arena, (size_t)mesh.vertexCount + 1, sizeof *colors);
     if (result < 0 || normals == NULL || colors == NULL)
@@ -51,11 +52,13 @@ static snwResult MeshFlesh(Maker* m, const snwFlesh* flesh)
             sum[0] += (float)n.x, sum[1] += (float)n.y, sum[2] += (float)n.z; // by area; the writer makes them unit
         }
     }
+
     for (int i = 0; i < mesh.vertexCount; ++i)
     {
         snwFlesh_Color(flesh, mesh.vertices[i], colors[i]);
         colors[i][3] = 1;
     }
+
     const char* name = snwCharacter_GetDef(m->character)->name;
     m->part = (snwAssetPart){name, "", 0, mesh.vertexCount, 0, mesh.triangleCount};
     m->mesh = (snwAssetMesh){.name = name,
@@ -67,6 +70,7 @@ static snwResult MeshFlesh(Maker* m, const snwFlesh* flesh)
         .triangleCount = mesh.triangleCount,
         .parts = &m->part,
         .partCount = 1};
+
     return snw_ok;
 }
 
@@ -81,6 +85,7 @@ static snwResult WeighSurface(Maker* m)
         .points = m->mesh.positions,
         .pointCount = m->mesh.vertexCount};
     double* values = snwArena_Alloc(&m->arena, count * bones + 1, sizeof(double));
+
     if (values == NULL)
         return snwFailMemory(m->message);
     snwResult result = snwEmbedPoints(&m->arena, &places, &embedding, m->message);
@@ -91,6 +96,7 @@ static snwResult WeighSurface(Maker* m)
             values[i / 4 * bones + (size_t)m->weights->handles[k]] += (double)embedding.weights[i / 4][i % 4] *
                                                                       m->weights->values[k];
     }
+
     snwWeightLists lists = {.vertexCount = m->mesh.vertexCount,
         .handleCount = def->boneCount,
         .perVertex = def->boneCount,
@@ -99,6 +105,7 @@ static snwResult WeighSurface(Maker* m)
         result = snwWeights_FromLists(m->bake->context, &lists, &m->rows, NULL, m->message);
     if (result >= 0)
         m->mesh.weights = (snwAssetWeights){m->rows->starts, m->rows->handles, m->rows->values, m->rows->handleCount};
+
     return result;
 }
 
@@ -140,6 +147,7 @@ static snwResult Write(const Maker* m)
     snwGltfWriter_AddCharacter(writer, &def);
     result = snwGltfWriter_Save(writer, &save, m->message);
     snwGltfWriter_Close(writer);
+
     return result;
 }
 
@@ -161,6 +169,7 @@ static snwResult WriteBlueprint(snwBake* bake, const snwBlueprint* blueprint, sn
     snwArena_Free(&m.arena);
     if (character != NULL)
         snwCharacter_Release(character);
+
     return result;
 }
 

@@ -53,6 +53,7 @@ static bool WeighSurface(Maker* m, int index, const int* vertices, snwAssetMesh*
     double* row = snwArena_Alloc(&m->arena, bones + 1, sizeof *row);
     int* numbers = count * bones <= INT32_MAX ? snwArena_Alloc(&m->arena, count * bones + 1, sizeof *numbers) : NULL;
     double* values = numbers != NULL ? snwArena_Alloc(&m->arena, count * bones + 1, sizeof *values) : NULL;
+
     m->arena.failed = m->arena.failed || values == NULL;
     for (int i = 0; i < mesh->vertexCount && !m->arena.failed; ++i)
     {
@@ -65,6 +66,7 @@ static bool WeighSurface(Maker* m, int index, const int* vertices, snwAssetMesh*
                 values[starts[i + 1]++] = row[b];
             }
     }
+
     mesh->weights = (snwAssetWeights){starts, numbers, values, m->character->boneCount};
     return !m->arena.failed;
 }
@@ -103,6 +105,7 @@ static int SplitPart(
             vertices[next] = i;
             numbers[i] = next++;
         }
+
     for (int i = part->firstTriangle; i < part->firstTriangle + part->triangleCount; ++i)
         for (int k = 0; k < 3; ++k)
             triangles[i][k] = numbers[from->triangles[i][k]];
@@ -118,6 +121,7 @@ static bool MakeParts(Maker* m, const snwSurfaceInfo* from, snwAssetMesh* mesh, 
     *vertices = snwAllocArray(m->context, 3 * triangleCount, sizeof **vertices);
     *materials = snwArena_Alloc(&m->arena, count, sizeof **materials);
     m->arena.failed = m->arena.failed || *vertices == NULL;
+
     for (int i = 0; i < from->partCount && !m->arena.failed; ++i)
     {
         const snwSurfacePart* part = &from->parts[i];
@@ -127,6 +131,7 @@ static bool MakeParts(Maker* m, const snwSurfaceInfo* from, snwAssetMesh* mesh, 
         (*materials)[i] = AddMaterial(m, part);
         mesh->vertexCount += used;
     }
+
     mesh->parts = parts;
     mesh->partCount = from->partCount;
     mesh->triangles = (const int(*)[3])triangles;
@@ -140,6 +145,7 @@ static bool CopyVertices(Maker* m, const snwSurfaceInfo* from, const int* vertic
     float(*normals)[3] = snwArena_Alloc(&m->arena, count, sizeof *normals);
     float(*texcoords)[2] = from->texcoords != NULL ? snwArena_Alloc(&m->arena, count, sizeof *texcoords) : NULL;
     float(*colors)[4] = from->colors != NULL ? snwArena_Alloc(&m->arena, count, sizeof *colors) : NULL;
+
     for (int i = 0; i < mesh->vertexCount && !m->arena.failed; ++i)
     {
         const float* x = from->positions[vertices[i]];
@@ -152,10 +158,12 @@ static bool CopyVertices(Maker* m, const snwSurfaceInfo* from, const int* vertic
         memcpy(colors[i], from->colors[vertices[i]], sizeof from->colors[0]);
         colors[i][3] = 1;
     }
+
     mesh->positions = positions;
     mesh->normals = (const float(*)[3])normals;
     mesh->texcoords = (const float(*)[2])texcoords;
     mesh->colors = (const float(*)[4])colors;
+
     return !m->arena.failed;
 }
 
@@ -222,6 +230,7 @@ static snwResult AddMotion(Maker* m)
     double* times = snwArena_Alloc(&m->arena, keys, sizeof *times);
     double** values = snwArena_Alloc(&m->arena, 2 * bones, sizeof *values);
     snwAssetChannel* channels = snwArena_Alloc(&m->arena, 2 * bones, sizeof *channels);
+
     for (size_t i = 0; i < 2 * bones && !m->arena.failed; ++i)
     {
         bool turn = i % 2 == 0;
@@ -229,6 +238,7 @@ static snwResult AddMotion(Maker* m)
         channels[i] = (snwAssetChannel){m->nodes[i / 2], turn ? snw_pathRotation : snw_pathTranslation, snw_assetLinear,
             times, m->info.frameCount, turn ? 4 : 3, values[i]};
     }
+
     if (m->arena.failed)
         return snwFailMemory(m->message);
     for (int frame = 0; frame < m->info.frameCount && result >= 0; ++frame)
@@ -239,11 +249,13 @@ static snwResult AddMotion(Maker* m)
         if (result >= 0)
             SetKey(m, &skeleton, &read.bones, frame, values);
     }
+
     snwAssetAnimation animation = {.name = m->info.clip[0] != 0 ? m->info.clip : m->info.name,
         .channels = channels,
         .channelCount = 2 * m->character->boneCount};
     if (result >= 0)
         snwGltfWriter_AddAnimation(m->writer, &animation);
+
     return result;
 }
 
@@ -273,6 +285,7 @@ static snwResult ReadBack(Maker* m, snwBakeDocument* document)
     size_t size = 0;
     snwResult result = snwGltfWriter_Write(m->writer, snw_gltfGlb, &data, &size, m->message);
     char* text = result >= 0 ? snwAllocRaw(m->context, size + 1) : NULL;
+
     if (result >= 0 && text == NULL)
         result = snwFailMemory(m->message);
     if (result >= 0 && text != NULL)
@@ -283,6 +296,7 @@ static snwResult ReadBack(Maker* m, snwBakeDocument* document)
         snwAssetInput input = {"made.glb", text, size, NULL};
         result = snwAsset_Read(m->context, &input, &document->asset, m->message);
     }
+
     snwFree(m->context, text);
     snwFree(m->context, data);
     return result;
@@ -329,6 +343,7 @@ snwResult snwMakeBakeDocument(
     snwContext_Free(context, computed);
     snwGltfWriter_Close(m.writer);
     snwArena_Free(&m.arena);
+
     return result;
 }
 

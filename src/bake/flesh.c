@@ -53,6 +53,7 @@ static snwResult FindFolds(
         if (soft)
             memcpy(folds->corners[kept++], folds->corners[e], sizeof *folds->corners);
     }
+
     folds->count = kept;
 
     snwVec3 lower = {INFINITY, INFINITY, INFINITY}, upper = {-INFINITY, -INFINITY, -INFINITY};
@@ -99,6 +100,7 @@ static snwResult LinkPlaces(
             flesh->slack[at] = rigid ? INFINITY : (float)(SNW_STRETCH * length * cell);
             flesh->draws[at] = rigid ? 0.0f : (float)exp(-4 * length * length);
         }
+
     return FindFolds(arena, surface, &weld, flesh, message);
 }
 
@@ -113,6 +115,7 @@ static snwResult FindReach(snwArena* arena, const snwPrepared* prepared, const s
     if (arena->failed)
         return snwFailMemory(message);
     float *now = flesh->moves, *next = flesh->next;
+
     for (int p = 0; p < flesh->placeCount; ++p)
     {
         int i = flesh->sources[p], point = flesh->points[i], vertices[4] = {0};
@@ -124,8 +127,10 @@ static snwResult FindReach(snwArena* arena, const snwPrepared* prepared, const s
             vertices[k] = embedding->vertices[embedding->corners[point][k]];
             shares[k] = (double)embedding->weights[point][k];
         }
+
         now[p] = (float)snwThickness_At(thickness, RestOf(surface, i), vertices, shares, point < 0 ? 1 : 4);
     }
+
     for (int round = 0; round < snw_reachRounds; ++round)
     {
         for (int p = 0; p < flesh->placeCount; ++p)
@@ -136,9 +141,11 @@ static snwResult FindReach(snwArena* arena, const snwPrepared* prepared, const s
                 sum += now[flesh->neighbours[k]];
             next[p] = sum / (float)(count + 1);
         }
+
         float* swap = now;
         now = next, next = swap;
     }
+
     for (int i = 0; i < surface->vertexCount; ++i)
         flesh->reach[i] = (float)reach * now[flesh->places[i]] + 1e-9f;
     return snw_ok;
@@ -150,6 +157,7 @@ snwResult snwBakeFlesh_Make(snwArena* arena, const snwPrepared* prepared, const 
     const snwSurfaceInfo* surface = snwPrepared_GetSurface(prepared, index);
     const double* m = surface->place;
     snwAffine place = {{{{m[0], m[1], m[2]}, {m[4], m[5], m[6]}, {m[8], m[9], m[10]}}}, {m[3], m[7], m[11]}};
+
     *flesh = (snwBakeFlesh){.scale = prepared->info.scale,
         .normals = (const float*)surface->normals,
         .points = prepared->points[index],
@@ -168,6 +176,7 @@ snwResult snwBakeFlesh_Make(snwArena* arena, const snwPrepared* prepared, const 
     flesh->positions = snwArena_Alloc(arena, floats, sizeof(float));
     flesh->shown = snwArena_Alloc(arena, floats, sizeof(float));
     flesh->offsets = snwArena_Alloc(arena, floats, sizeof(float));
+
     return result >= 0 && arena->failed ? snwFailMemory(message) : result;
 }
 
@@ -224,10 +233,12 @@ static double HoldRange(int begin, int end, void* data)
                 sum[c] += 0.5f * (1 - slack / length) * d[c];
             count += 1;
         }
+
         held += (double)count;
         for (int c = 0; c < 3; ++c)
             flesh->next[3 * (size_t)p + (size_t)c] = own[c] + (count > 0 ? sum[c] / count : 0);
     }
+
     return held;
 }
 
@@ -261,6 +272,7 @@ static void AddRange(int begin, int end, void* data)
         snwMat3 linear = snwMat3_Mul(map.linear, flesh->fromRest.linear);
         snwVec3 n = snwMat3_MulVec(
             snwMat3_Cofactor(linear), (snwVec3){(double)rest[0], (double)rest[1], (double)rest[2]});
+
         n = snwVec3_Normalize(snwMat3_Determinant(linear) < 0 ? snwVec3_Negate(n) : n);
         Put(x, flesh->artist + at);
         Put(n, flesh->artistNormals + at);
@@ -273,6 +285,7 @@ static void AddRange(int begin, int end, void* data)
             (&x.x)[c] += (double)flesh->offsets[at + (size_t)c];
             (&n.x)[c] += (double)(share * (now[c] - before[c]));
         }
+
         Put(x, flesh->positions + at);
         Put(snwVec3_Normalize(n), flesh->shown + at);
     }
@@ -298,6 +311,7 @@ static bool Unfold(snwBakeFlesh* flesh, const int corners[4])
         artist[k] = Take(flesh->artist + 3 * (size_t)corners[k]);
         mean = snwVec3_MulAdd(mean, 0.25, snwVec3_Sub(now[k], artist[k]));
     }
+
     float share = fminf((SNW_DOUBLING - bend) / (SNW_DOUBLING - SNW_FOLDED), 1);
     share *= fminf(fmaxf((snwFold_Bend(artist, 0) - SNW_CREASE) / -SNW_CREASE, 0), 1);
     for (int k = 0; k < 4 && share > 0; ++k)
@@ -317,6 +331,7 @@ static void UnfoldAll(snwBakeFlesh* flesh)
             more = Unfold(flesh, flesh->folds.corners[e]) || more;
         any = any || more;
     }
+
     for (int i = 0; i < flesh->vertexCount && any; ++i)
     {
         size_t at = 3 * (size_t)i, from = 3 * (size_t)flesh->sources[flesh->places[i]];
@@ -354,6 +369,7 @@ void snwBakeFlesh_Add(snwBakeFlesh* flesh, const snwAssetPoser* poser, const snw
             size_t from = 3 * (size_t)flesh->sources[p] + (size_t)c;
             flesh->moves[3 * (size_t)p + (size_t)c] = simulated->positions[from] - skinned->positions[from];
         }
+
     for (int round = 0; round < snw_smoothRounds; ++round, SwapMoves(flesh))
         snwParallelFor(context, flesh->placeCount, snw_grain, SmoothRange, flesh);
     bool holds = false;
@@ -371,6 +387,7 @@ void snwBakeFlesh_Add(snwBakeFlesh* flesh, const snwAssetPoser* poser, const snw
         if (flesh->points[i] < 0)
             flesh->shares[~flesh->points[i]] = fminf(flesh->shares[~flesh->points[i]], share);
     }
+
     Work work = {flesh, simulated, skinned};
     snwParallelFor(context, flesh->vertexCount, snw_grain, AddRange, &work);
     UnfoldAll(flesh);

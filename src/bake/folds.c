@@ -25,6 +25,7 @@ snwResult snwFolds_Find(
     if (arena->failed)
         return snwFailMemory(message);
     memset(first, -1, (size_t)weld->count * sizeof *first);
+
     for (int i = 0; i < 3 * mesh->triangleCount; ++i)
     {
         const int* corners = mesh->triangles[i / 3];
@@ -53,6 +54,7 @@ snwResult snwFolds_Find(
             corners[0] = weld->sources[low], corners[1] = weld->sources[sides[i].other];
             corners[2] = sides[i].across, corners[3] = sides[other].across;
         }
+
     return snw_ok;
 }
 

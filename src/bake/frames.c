@@ -86,6 +86,7 @@ static snwResult MakeFlesh(snwBakeFrames* f, snwMessage* message)
     const snwCharacter* character = snwPrepared_GetCharacter(bake->prepared);
     int count = snwPrepared_GetInfo(bake->prepared).surfaceCount;
     snwThickness thickness;
+
     if (bake->asset == NULL || bake->plan.animation < 0)
         return snw_ok;
     f->flesh = snwArena_Alloc(&f->arena, (size_t)count + 1, sizeof *f->flesh);
@@ -101,6 +102,7 @@ static snwResult MakeFlesh(snwBakeFrames* f, snwMessage* message)
         if (snwPrepared_GetSurface(bake->prepared, i)->node >= 0)
             result = snwBakeFlesh_Make(
                 &f->arena, bake->prepared, bake->asset, i, &thickness, reach, &f->flesh[i], message);
+
     return result;
 }
 
@@ -131,6 +133,7 @@ snwResult snwBakeFrames_Open(snwBake* bake, snwBakeFrames** frames, snwMessage* 
         snwBakeFrames_Close(f);
     else
         *frames = f;
+
     return result;
 }
 
@@ -169,6 +172,7 @@ static snwResult AddCached(snwBakeFrames* f, int cached, float share, snwMessage
     const snwFrameBody* body = &frame.bodies[0];
     if (body->vertices == NULL || body->vertexCount != f->vertexCount)
         return snwFail(message, snw_errorInput, "--force to bake again", "the frames are of another body");
+
     for (int i = 0; i < f->vertexCount; ++i)
     {
         const float* x = (const float*)((const char*)body->vertices + (size_t)i * (size_t)body->stride);
@@ -178,6 +182,7 @@ static snwResult AddCached(snwBakeFrames* f, int cached, float share, snwMessage
             *out = share >= 1 ? x[k] : *out + share * (x[k] - *out);
         }
     }
+
     return snw_ok;
 }
 

@@ -55,6 +55,7 @@ static snwResult FleshOf(void* user, int frame, int node, snwAgainstFlesh* flesh
         result = reel->get(reel->user, surface->index, &skin, message);
     flesh->values = gate->values;
     flesh->whole = gate->source.made.asset != NULL;
+
     for (int i = 0; i < count && result >= 0; ++i)
     {
         snwVec3 x = snwReel_Position(reel, surface, &skin, i);
@@ -64,6 +65,7 @@ static snwResult FleshOf(void* user, int frame, int node, snwAgainstFlesh* flesh
                                                   ? (float)((double)offsets[3 * (size_t)i + k] / reel->scale)
                                                   : 0;
     }
+
     return result;
 }
 
@@ -89,6 +91,7 @@ static snwResult CompareWritten(Gate* gate, snwAgainstDef* def, const snwBakeOut
         .surfaceCount = gate->source.reel.surfaceCount,
         .files = files,
         .zUp = zUp};
+
     for (int i = 0; i < report->fileCount; ++i)
         files[i] = report->files[i];
     if (format == snw_bakeGlb)
@@ -98,12 +101,14 @@ static snwResult CompareWritten(Gate* gate, snwAgainstDef* def, const snwBakeOut
             "%d files are more than can be read again", frames.surfaceCount);
     else
         result = snwWrittenFrames_Open(bake->context, &frames, &gate->written, message);
+
     def->written = document;
     def->shown = ShowWritten;
     def->flesh = FleshOf;
     if (result >= 0)
         result = snwCompareAgainst(bake->context, def, &bake->report.against, message);
     snwAsset_Close(document);
+
     return result;
 }
 
@@ -120,6 +125,7 @@ static snwResult MakeHeldSim(Gate* gate, snwMessage* message)
     size_t own = sizeof s_own / sizeof *s_own;
     snwSetting* settings = snwAllocArray(context, (size_t)def.settingCount + own, sizeof *settings);
     snwScene* scene = NULL;
+
     if (settings == NULL)
         return snwFailMemory(message);
     int count = 0;
@@ -131,6 +137,7 @@ static snwResult MakeHeldSim(Gate* gate, snwMessage* message)
         if (!replaced)
             settings[count++] = def.settings[i];
     }
+
     for (size_t k = 0; k < own; ++k)
         settings[count++] = (snwSetting){s_own[k], 1};
     body.motionWait = 0;
@@ -146,6 +153,7 @@ static snwResult MakeHeldSim(Gate* gate, snwMessage* message)
     if (scene != NULL)
         snwScene_Release(scene);
     snwFree(context, settings);
+
     return result;
 }
 
@@ -164,6 +172,7 @@ static snwResult StepHeld(Gate* gate, int frame, snwMessage* message)
     if (result < 0)
         return result;
     const float *held = snwBakeFrames_GetBody(frames), *artist = snwBakeFrames_GetArtistBody(frames);
+
     for (int i = 0; i < body.count; ++i)
     {
         double square = 0;
@@ -175,6 +184,7 @@ static snwResult StepHeld(Gate* gate, int frame, snwMessage* message)
         gate->bodyFrame = frame;
         gate->bodyVertex = i;
     }
+
     return snw_ok;
 }
 
@@ -218,6 +228,7 @@ static snwResult CompareHeld(Gate* gate, snwAgainstDef* def, snwMessage* message
     out->held = held.most;
     out->heldPlace = held.mostPlace;
     double off = gate->bodyOff / gate->source.reel.scale / out->size;
+
     if (off > out->held)
     {
         out->held = off;
@@ -226,6 +237,7 @@ static snwResult CompareHeld(Gate* gate, snwAgainstDef* def, snwMessage* message
             .clip = body->motions[bake->plan.motion].name,
             .frame = gate->bodyFrame};
     }
+
     return snw_ok;
 }
 
@@ -298,5 +310,6 @@ snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written
     snwWrittenFrames_Close(gate.written);
     snwBakeReel_Close(bake->context, &gate.source);
     snwFree(bake->context, gate.values);
+
     return result;
 }

@@ -111,6 +111,7 @@ static void Settle(const snwJointChoice* c, Active* a, double* x)
                 first = i;
             }
         }
+
         for (int i = 0; i < a->count; ++i)
             x[a->rows[i]] += step * (a->values[i] - x[a->rows[i]]);
         if (first >= 0)
@@ -160,6 +161,7 @@ static void Solve(snwJointChoice* c, const bool* barred, Active* a)
             x[k] = c->weights[k] / (snwJointChoice_Cost(c) + a->shift);
             a->rows[a->count++] = k;
         }
+
     for (int round = 0; round < 3 * snw_mostCandidates; ++round) // rounding may make two of them take turns
     {
         Settle(c, a, x);
@@ -168,6 +170,7 @@ static void Solve(snwJointChoice* c, const bool* barred, Active* a)
             break;
         a->rows[a->count++] = next;
     }
+
     Settle(c, a, x);
     for (int k = 0; k < c->count; ++k)
         sum += x[k];

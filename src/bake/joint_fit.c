@@ -90,6 +90,7 @@ static void AddVertex(const Posing* p, int frame, int index, Moments* m)
            say = weight * weight * snwJointFitter_Say(f, frame, vertex);
     snwVec3 base = snwJointFitter_Get(f->def->bases, f, frame, vertex),
             to = snwJointFitter_Get(f->def->targets, f, frame, vertex);
+
     if (!p->alone)
         to = snwVec3_MulAdd(
             snwJointFitter_Follow(f, frame, bone, base), 1 / weight, snwJointFitter_Get(f->lefts, f, frame, vertex));
@@ -127,6 +128,7 @@ static void PoseFrames(int begin, int end, void* data)
         snwAffine before = *snwJointFitter_Bend(f, frame, bone);
         *PoseOf(f, frame, p->helper) = BestPose(&moments, f->fit->helpers[p->helper].centre);
         BendHelper(f, frame, p->helper);
+
         for (int i = 0; i < p->count && !p->alone; ++i)
         {
             snwVec3 base = snwJointFitter_Get(f->def->bases, f, frame, p->vertices[i]);
@@ -218,12 +220,14 @@ static void FindNearest(snwJointFitter* f, int vertex)
                 squares[at] = squares[at - 1];
                 nearest[at] = nearest[at - 1];
             }
+
         if (at < snw_nearHelpers)
         {
             squares[at] = square;
             nearest[at] = h;
         }
     }
+
     for (int k = count; k < snw_nearHelpers; ++k)
         nearest[k] = -1;
 }
@@ -262,6 +266,7 @@ static void DropIdle(snwJointFitter* f)
         for (int k = 0; k < snw_mostInfluences; ++k)
             if (f->fit->weights[i][k] > 0 && f->fit->bones[i][k] >= joints)
                 f->renamed[f->fit->bones[i][k] - joints] = 1;
+
     for (int h = 0; h < f->fit->helperCount; ++h)
         if (f->renamed[h] != 0)
         {
@@ -269,10 +274,12 @@ static void DropIdle(snwJointFitter* f)
             Shorten(f, f->centres[kept], kept == 0);
             f->renamed[h] = kept++;
         }
+
     for (int i = 0; i < f->def->vertexCount; ++i)
         for (int k = 0; k < snw_mostInfluences; ++k)
             if (f->fit->weights[i][k] > 0 && f->fit->bones[i][k] >= joints)
                 f->fit->bones[i][k] = joints + f->renamed[f->fit->bones[i][k] - joints];
+
     f->fit->helperCount = kept;
 }
 
@@ -293,6 +300,7 @@ static snwResult Prepare(snwJointFitter* f, snwArena* arena, snwMessage* message
     const snwJointFitDef* def = f->def;
     size_t vertices = (size_t)def->vertexCount, frames = (size_t)def->frameCount, joints = (size_t)def->jointCount;
     snwJointFit* fit = f->fit;
+
     fit->helpers = snwArena_Alloc(arena, (size_t)def->mostHelpers + 1, sizeof *fit->helpers);
     fit->poses = snwArena_Alloc(arena, frames * (size_t)def->mostHelpers + 1, sizeof *fit->poses);
     fit->bones = snwArena_Alloc(arena, vertices, sizeof *fit->bones);
@@ -326,6 +334,7 @@ static snwResult Prepare(snwJointFitter* f, snwArena* arena, snwMessage* message
         f->rests[i] = snwJointFitter_Get(def->bases, f, 0, i);
         f->distances[i] = 1;
     }
+
     return snw_ok;
 }
 
@@ -411,6 +420,7 @@ static void CarryRest(snwJointFitter* f)
             AddCarrier(f, worst);
             snwJointFitter_Carry(f, worst, helper, INFINITY);
         }
+
         f->worst[worst] = 0;
     }
     snwJointFitter_Measure(f);
@@ -429,6 +439,7 @@ static snwResult Run(snwJointFitter* f)
     snwResult result = snw_ok;
     snwJointFitter_UseSource(f);
     snwJointFitter_Measure(f);
+
     while (IsOff(f) && count < most && result >= 0)
     {
         bool far = f->fit->maxError > s_far * f->def->tolerance, last = count >= many;
@@ -436,6 +447,7 @@ static snwResult Run(snwJointFitter* f)
         count = last ? Least(count + snw_few, most) : Least(count + more, many);
         result = Grow(f, count, last ? snw_fewRounds : rounds);
     }
+
     if (result >= 0)
         result = Improve(f, snw_lastRounds);
     snwJointFitter_Lighten(f);
@@ -443,6 +455,7 @@ static snwResult Run(snwJointFitter* f)
     if (IsOff(f) && result >= 0)
         CarryRest(f);
     DropIdle(f);
+
     return result;
 }
 

@@ -92,6 +92,7 @@ static void FindMeaning(const char* name, bool numbered, Meaning* meaning)
     snprintf(bare, sizeof bare, "%.*s", numbered ? LengthWithoutNumber(own) : (int)sizeof bare - 1, own);
     int count = CutWords(bare, words);
     *meaning = (Meaning){0};
+
     for (int i = 0; i < count; ++i)
     {
         size_t exact = strlen(meaning->exact), used = strlen(part);
@@ -103,6 +104,7 @@ static void FindMeaning(const char* name, bool numbered, Meaning* meaning)
         else if (!IsOneOf(words[i], s_empty, sizeof s_empty / sizeof *s_empty))
             snprintf(part + used, sizeof part - used, "%s", words[i]);
     }
+
     const char* found = side != 0 && strcmp(part, "hip") == 0 ? "thigh" : part;
     for (size_t i = 0; i < sizeof s_parts / sizeof *s_parts && found == part; ++i)
         if (strcmp(part, s_parts[i].called) == 0)
@@ -148,6 +150,7 @@ static snwResult UseMap(const snwRetargetDef* def, const bool* targets, const bo
         return snwFail(message, snw_errorInput, remedy, "joint map: %s has no joint '%s'",
             target < 0 ? "the character" : "the motion", snwQuoteWord(word).text);
     }
+
     return snw_ok;
 }
 
@@ -166,6 +169,7 @@ snwResult snwMatchJoints(snwArena* arena, const snwRetargetDef* def, const bool*
         partners[i] = -1;
         FindMeaning(def->target->nodes[i].name, numbered[0], &mine[i]);
     }
+
     for (int i = 0; i < sourceCount; ++i)
         FindMeaning(def->source->nodes[i].name, numbered[1], &theirs[i]);
     snwResult result = UseMap(def, targets, sources, partners, taken, message);
@@ -182,5 +186,6 @@ snwResult snwMatchJoints(snwArena* arena, const snwRetargetDef* def, const bool*
                 partners[i] = k;
                 taken[k] = true;
             }
+
     return result;
 }

@@ -128,12 +128,14 @@ static void Begin(const snwJointFitter* f, int vertex, snwJointChoice* c)
                 c->weights[at] = c->weights[at - 1];
                 c->bones[at] = c->bones[at - 1];
             }
+
         if (at < snw_mostOwn)
         {
             c->weights[at] = f->def->values[k];
             c->bones[at] = f->def->bones[k];
         }
     }
+
     if (c->count == 0)
     {
         c->count = 1;

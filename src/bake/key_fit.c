@@ -32,6 +32,7 @@ static void Judge(int begin, int end, void* data)
         const float* stretch = k->def->stretch + (size_t)frame * (size_t)k->def->vertexCount;
         const float* row = Row(k, frame);
         double t = (double)(frame - k->begin) / (k->end - k->begin), worst = 0;
+
         for (int v = 0; v < k->def->vertexCount; ++v)
         {
             double square = 0;
@@ -42,6 +43,7 @@ static void Judge(int begin, int end, void* data)
             }
             worst = fmax(worst, square * (double)stretch[v] * (double)stretch[v]);
         }
+
         k->worst[frame] = sqrt(worst);
     }
 }
@@ -141,6 +143,7 @@ snwResult snwFitKeys(
         return snwFailMemory(message);
     k.isKey[0] = k.isKey[last] = true;
     JudgeBetween(&k, 0, last);
+
     while (count < def->maxTargets && k.worst[WorstFrame(&k)] > SNW_SLACK * def->tolerance)
     {
         AddKey(&k, WorstFrame(&k));
@@ -149,5 +152,6 @@ snwResult snwFitKeys(
         if (result < 0)
             return result;
     }
+
     return MakeTargets(&k, arena, fit, message);
 }

@@ -37,6 +37,7 @@ static snwResult AddPreset(const char* name, json_t* into, snwMessage* message)
         snwSuggestWord(remedy, sizeof remedy, name, snwPresetCount(), PresetName, NULL);
         return snwFail(message, snw_errorInput, remedy, "there is no preset '%s'", snwQuoteWord(name).text);
     }
+
     const snwMaterial* material = &snwPreset_GetInfo(preset)->material;
     for (int i = 0; i < snw_materialTable.count; ++i)
     {
@@ -47,6 +48,7 @@ static snwResult AddPreset(const char* name, json_t* into, snwMessage* message)
         memcpy(&value, (const char*)material + field->offset, sizeof value);
         json_object_set_new(into, field->key, json_real(value));
     }
+
     return snw_ok;
 }
 
@@ -102,6 +104,7 @@ static snwResult MakeOver(const snwBake* bake, json_t* over, snwMessage* message
     const char* name;
     json_t* value;
     snwResult result = settings->preset[0] != 0 ? AddPreset(settings->preset, material, message) : snw_ok;
+
     if (result >= 0 && settings->material != NULL)
         result = AddMaterial(settings->material, material, message);
     json_t* named = json_object();
@@ -125,6 +128,7 @@ static snwResult MakeOver(const snwBake* bake, json_t* over, snwMessage* message
         for (size_t k = 0; k < json_array_size(kinds[i].patterns); ++k)
             json_object_set_new(NewChild(surfaces, json_string_value(json_array_get(kinds[i].patterns, k))), "kind",
                 json_string(kinds[i].kind));
+
     return result;
 }
 
@@ -158,17 +162,20 @@ static snwResult Mix(
     json_t* numbers = json_object();
     snwMaterial read;
     uint64_t seen = 0;
+
     snwJson_Enter(&json, "bake.materials");
     snwJson_Enter(&json, place);
     snwResult result = AddMaterial(given, numbers, message);
     if (result >= 0)
         result = snwTable_Read(&json, &snw_materialTable, numbers, &read, &seen);
+
     for (int i = 0; i < snw_materialTable.count && result >= 0; ++i)
         if ((seen >> i & 1) != 0 && snw_materialTable.fields[i].type == snw_fieldReal)
         {
             size_t offset = snw_materialTable.fields[i].offset;
             memcpy((char*)material + offset, (const char*)&read + offset, sizeof(double));
         }
+
     json_decref(numbers);
     return result;
 }
@@ -230,12 +237,14 @@ static snwResult TouchBone(Touch* touch, const char* name, const json_t* given, 
         all[before + i] = all[i];
         result = Mix(touch, name, given, &all[before + i], message);
     }
+
     for (int i = 0; i < character->tetCount; ++i)
         if (touch->regions[i] < before && FollowsMost(character, i, bone))
         {
             touch->regions[i] += before;
             touch->asked[i] = true;
         }
+
     touch->materials = all;
     touch->materialCount = 2 * before;
     touch->changed = true;
@@ -268,6 +277,7 @@ static snwResult TouchMaterials(Touch* touch, snwMessage* message)
     const char* name;
     json_t* value;
     json_t* whole = json_object();
+
     if (touch->bake->wasPrepared && settings->preset[0] != 0)
         json_object_set_new(whole, "preset", json_string(settings->preset));
     if (touch->bake->wasPrepared)
@@ -277,6 +287,7 @@ static snwResult TouchMaterials(Touch* touch, snwMessage* message)
         result = Mix(touch, "all", whole, &touch->materials[i], message);
         touch->changed = true;
     }
+
     json_decref(whole);
     json_object_foreach((json_t*)settings->materials, name, value)
     {
@@ -288,6 +299,7 @@ static snwResult TouchMaterials(Touch* touch, snwMessage* message)
         touch->materials[i] = snwMaterial_Soften(&touch->materials[i], settings->softness);
         touch->changed = true;
     }
+
     return result;
 }
 
@@ -300,6 +312,7 @@ static snwResult TouchThickness(Touch* touch, snwMessage* message)
     double falloff = touch->bake->settings.falloff;
     snwThickness thickness;
     snwResult result = snwThickness_Make(arena, touch->bake->prepared, &thickness, message);
+
     if (result < 0 || thickness.character == NULL || falloff == 0)
         return result;
     snwMaterial* all = snwArena_Alloc(arena, (size_t)before * snw_thicknessSteps, sizeof *all);
@@ -326,6 +339,7 @@ static snwResult TouchThickness(Touch* touch, snwMessage* message)
         touch->regions[i] += before * step;
         touch->changed = touch->changed || step > 0;
     }
+
     touch->materials = all;
     touch->materialCount = snw_thicknessSteps * before;
     return snw_ok;
@@ -338,6 +352,7 @@ static snwResult Rebuild(Touch* touch, snwMessage* message)
     snwCharacterDef def = *touch->character;
     snwCharacter* character = NULL;
     bool heavier = false;
+
     for (int i = 0; i < def.tetCount && !heavier; ++i)
         heavier = touch->materials[touch->regions[i]].density != def.materials[def.regions[i]].density;
     def.materials = touch->materials;
@@ -364,6 +379,7 @@ static snwResult Rebuild(Touch* touch, snwMessage* message)
         return result;
     snwPrepared_Release(old);
     bake->prepared = made;
+
     return snw_ok;
 }
 
@@ -386,5 +402,6 @@ snwResult snwBake_Retouch(snwBake* bake, snwMessage* message)
     if (result < 0 || !touch.changed)
         return result;
     DropUnused(&touch);
+
     return Rebuild(&touch, message);
 }

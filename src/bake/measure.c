@@ -131,6 +131,7 @@ static void MeasureLag(Meter* meter, int frame, int index, const snwSkin* flesh,
             d[k] = x[k] - artist[3 * (size_t)v + (size_t)k];
         double lag = Length(d);
         int carrier = CarrierOf(meter, index, v);
+
         if (lag > report->lag)
         {
             report->lag = lag;
@@ -139,6 +140,7 @@ static void MeasureLag(Meter* meter, int frame, int index, const snwSkin* flesh,
             report->lagPlace = (snwVec3){(double)x[0], (double)x[1], (double)x[2]};
             report->lagNormal = (snwVec3){(double)normal[0], (double)normal[1], (double)normal[2]};
         }
+
         for (int i = weights->vertexCount > 0 ? weights->starts[carrier] : 0;
              weights->vertexCount > 0 && i < weights->starts[carrier + 1]; ++i)
         {
@@ -164,15 +166,18 @@ static snwResult MeasureSurfaces(Meter* meter, int frame, snwMessage* message)
         if (result < 0)
             return result;
         double ride = snwBakeFrames_GetRide(meter->frames, bake->surfaces[i]);
+
         if (ride > bake->report.ride)
         {
             meter->bake->report.ride = ride;
             meter->bake->report.rideMesh = snwPrepared_GetSurface(bake->prepared, bake->surfaces[i])->name;
             meter->bake->report.rideFrame = frame;
         }
+
         MeasureStretch(meter, frame, bake->surfaces[i], flesh.positions, artist.positions);
         MeasureLag(meter, frame, bake->surfaces[i], &flesh, artist.positions);
     }
+
     for (int b = 0; b < meter->boneCount; ++b)
     {
         const double* sum = meter->sums + 4 * (size_t)b;
@@ -180,6 +185,7 @@ static snwResult MeasureSurfaces(Meter* meter, int frame, snwMessage* message)
         meter->drifts[b].mean += drift / meter->frameCount;
         meter->drifts[b].most = fmax(meter->drifts[b].most, drift);
     }
+
     return result;
 }
 
@@ -296,6 +302,7 @@ static snwResult MeasureSeam(Meter* meter, snwMessage* message)
     size_t bytes = 3 * (size_t)meter->vertexCount * sizeof(float);
     int steps = meter->frameCount - 1;
     snwResult result = snw_ok;
+
     if (meter->bake->plan.cycleFrames == 0 || steps < 3)
         return snw_ok;
     for (int i = 0; i < 2 && result >= 0; ++i)
@@ -304,6 +311,7 @@ static snwResult MeasureSeam(Meter* meter, snwMessage* message)
         memcpy(meter->now[2 * i], snwBakeFrames_GetBody(meter->frames), bytes);
         memcpy(meter->now[2 * i + 1], snwBakeFrames_GetArtistBody(meter->frames), bytes);
     }
+
     if (result >= 0)
         result = snwBakeFrames_Read(meter->frames, 1, NULL, message);
     double across = meter->changes[steps - 1], change = Median(meter->changes, steps);
@@ -311,6 +319,7 @@ static snwResult MeasureSeam(Meter* meter, snwMessage* message)
     double bend = Median(meter->turns, meter->turnCount);
     report->seamPosition = change > 0 ? across / change : 0;
     report->seamVelocity = bend > 0 ? turn / bend : 0;
+
     return result;
 }
 
@@ -323,6 +332,7 @@ static snwResult MeasureStart(Meter* meter, snwMessage* message)
     if (plan->cycleFrames > 0 || plan->prerollFrames < 2)
         return snw_ok;
     snwResult result = snwFrames_Open(meter->bake->context, meter->bake->framesPath, &cache, message);
+
     for (int i = 0; i < 2 && result >= 0; ++i)
     {
         result = snwFrames_Read(cache, plan->firstFrame - 1 + i, &frame, message);
@@ -330,12 +340,14 @@ static snwResult MeasureStart(Meter* meter, snwMessage* message)
             memcpy(meter->now[i] + 3 * v,
                 (const char*)frame.bodies[0].vertices + (size_t)v * (size_t)frame.bodies[0].stride, 3 * sizeof(float));
     }
+
     double sum = 0;
     for (int i = 0; i < 3 * meter->vertexCount && result >= 0; ++i)
     {
         double step = (double)(meter->now[1][i] - meter->now[0][i]);
         sum += step * step / meter->vertexCount;
     }
+
     meter->bake->report.settled = sqrt(sum) * plan->rate / meter->bake->report.size;
     if (cache != NULL)
         snwFrames_Close(cache);
@@ -352,6 +364,7 @@ static snwResult MeasureBones(Meter* meter, snwMessage* message)
     snwTransform* artist = snwArena_Alloc(&meter->bake->arena, (size_t)meter->boneCount + 1, sizeof *artist);
     snwResult result = artist == NULL ? snwFailMemory(message)
                                       : snwFrames_Open(meter->bake->context, meter->bake->framesPath, &cache, message);
+
     for (int f = 0; f < frameCount && result >= 0; ++f)
     {
         result = snwFrames_Read(cache, plan->firstFrame + f, &frame, message);
@@ -365,11 +378,14 @@ static snwResult MeasureBones(Meter* meter, snwMessage* message)
                 snwTransform_Apply(*now, bone->head), snwTransform_Apply(artist[b], bone->head));
             double tail = snwVec3_Distance(
                 snwTransform_Apply(*now, bone->tail), snwTransform_Apply(artist[b], bone->tail));
+
             meter->drifts[b].skeleton = fmax(meter->drifts[b].skeleton, fmax(head, tail));
         }
+
         if (result >= 0)
             result = Tell(meter, frameCount, frameCount, message);
     }
+
     if (cache != NULL)
         snwFrames_Close(cache);
     return result;
@@ -382,32 +398,38 @@ static void Judge(Meter* meter)
     double worst = 0;
     for (int b = 0; b < meter->boneCount; ++b)
         worst = fmax(worst, meter->drifts[b].skeleton);
+
     if (report->inverted > report->artistInverted + 0.002)
         snwBake_Warn(bake,
             "up to %.1f %% of the flesh is turned inside out (by the artist's motion alone: %.1f %%): more --substeps, "
             "or "
             "a stiffer material",
             100 * report->inverted, 100 * report->artistInverted);
+
     if (report->stretch > 1 && report->stretch > 1.5 * report->artistStretch)
         snwBake_Warn(bake,
             "flesh of '%s' is stretched by %.0f %% in frame %d (the artist's motion alone: %.0f %%): a "
             "lower --softness helps",
             report->stretchBone, 100 * report->stretch, report->stretchFrame, 100 * report->artistStretch);
+
     if (report->lag > 0.25 * report->size)
         snwBake_Warn(bake,
             "flesh of '%s' gets %.3g m away from where the artist has it in frame %d, a quarter of the "
             "size and more: a lower --softness, or --keep-trajectory",
             report->lagBone, report->lag, report->lagFrame);
+
     if (report->ride > SNW_FAR * report->size)
         snwBake_Warn(bake,
             "'%s' is %.0f %% of the size away from the body that is simulated in frame %d, on average: its flesh may "
             "move oddly (sinew info tells what is odd about the rig)",
             report->rideMesh, 100 * report->ride / report->size, report->rideFrame);
+
     if (report->limited > SNW_HELD)
         snwBake_Warn(bake,
             "flesh of %.0f %% of the surface would go farther than it reaches and is held back: a lower --softness, or "
             "--falloff 0 to let it go",
             100 * report->limited);
+
     if (report->settled > 0.02)
         snwBake_Warn(bake, "flesh was still moving at the first frame: a longer --preroll");
     if (worst > 0.02 * report->size)
@@ -467,5 +489,6 @@ snwResult snwBake_Measure(snwBake* bake, snwMessage* message)
         result = MeasureStart(&meter, message);
     if (result >= 0)
         Judge(&meter);
+
     return result;
 }

@@ -112,12 +112,14 @@ static void Orthonormalize(Search* s, int first)
             }
             length = sqrt(snwMorphDot(column, column, frames));
         }
+
         if (!(length > SNW_SHORTEST * before && length > 1e-150))
             continue;
         for (size_t f = 0; f < frames; ++f)
             column[f] /= length;
         ++kept;
     }
+
     c->count = kept;
     CopyToRows(s);
 }
@@ -129,6 +131,7 @@ static void AddCurves(Search* s, int count)
     size_t frames = Frames(s);
     int first = c->count;
     double* sum = s->rooms[0].right;
+
     for (int n = 0; n < count && c->count < c->stride; ++n)
     {
         Active* worst = NULL;
@@ -139,15 +142,18 @@ static void AddCurves(Search* s, int count)
             break;
         int axis = 0;
         double lengths[3];
+
         for (int k = 0; k < 3; ++k)
         {
             const double* left = worst->left + (size_t)k * frames;
             lengths[k] = snwMorphDot(left, left, frames);
             axis = lengths[k] > lengths[axis] ? k : axis;
         }
+
         memcpy(c->columns + (size_t)c->count++ * frames, worst->left + (size_t)axis * frames, frames * sizeof(double));
         worst->most = 0; // the next one starts elsewhere
     }
+
     Orthonormalize(s, first);
 
     for (int power = 0; power < snw_powers; ++power)
@@ -167,10 +173,12 @@ static void AddCurves(Search* s, int count)
                     for (size_t f = 0; f < frames; ++f)
                         sum[f] += share * (1 + a->boosts[f]) * left[f];
                 }
+
             memcpy(column, sum, frames * sizeof *sum);
         }
         Orthonormalize(s, first);
     }
+
     s->multiplications += 9.0 * snw_powers * count * (double)frames * s->activeCount;
 }
 
@@ -203,6 +211,7 @@ static void FitTarget(Search* s, Active* a, const Room* room)
     memset(room->right, 0, 3 * next * sizeof(double));
     for (size_t i = 0; i < n; ++i)
         room->gram[i * n + i] = 1;
+
     for (size_t f = 0; f < frames; ++f)
     {
         const double* row = c->rows + f * (size_t)c->stride;
@@ -246,6 +255,7 @@ static void FitFrame(Search* s, size_t frame, const Room* room)
     size_t frames = Frames(s), n = (size_t)c->count, stride = (size_t)c->stride;
     memcpy(room->gram, s->common, n * n * sizeof(double));
     memset(room->right, 0, n * sizeof(double));
+
     for (int i = 0; i < s->activeCount; ++i)
     {
         const Active* a = &s->active[i];
@@ -268,6 +278,7 @@ static void FitFrame(Search* s, size_t frame, const Room* room)
         room->right[i] -= room->gram[i * n] * row[0];
         room->gram[i * n + i] += 1e-11 * ridge + 1e-300;
     }
+
     double* right = room->right + (size_t)(c->stride + 7) / 8 * 8;
     memcpy(right, room->right + 1, (n - 1) * sizeof(double));
     snwDense dense = {snwCholesky_Kernels(s->context->simd), (int)n - 1, room->factor};
@@ -339,6 +350,7 @@ static snwResult FitActive(Search* s)
     snwMorphCurves* c = s->curves;
     double mark = INFINITY;
     int idle = 0;
+
     s->bestError = INFINITY;
     for (;;)
     {
@@ -358,6 +370,7 @@ static snwResult FitActive(Search* s)
             FitCurves(s);
             continue;
         }
+
         if (c->count == c->stride)
             break;
         double ratio = mark / s->goal;
@@ -366,6 +379,7 @@ static snwResult FitActive(Search* s)
         idle = 0;
         mark = s->bestError = INFINITY;
     }
+
     memcpy(c->columns, s->best, (size_t)c->count * Frames(s) * sizeof *s->best);
     CopyToRows(s);
     return snw_ok;
@@ -393,6 +407,7 @@ static bool Activate(Search* s, int vertex)
     s->isActive[vertex] = true;
     snwMorphVertex loaded = {.track = a->track, .shown = a->shown};
     snwMorphVertex_Load(&loaded, s->def, vertex);
+
     return true;
 }
 
@@ -499,12 +514,14 @@ static void TurnPair(Search* s, size_t i, size_t j)
             squares += u * u - v * v;
             products += 2 * u * v;
         }
+
     // By a quarter of the angle between (1, 0) and (squares, products): roots have the same bits on every machine.
     double length = sqrt(squares * squares + products * products);
     if (!(length > 0))
         return;
     double half = sqrt(fmax(0.5 + 0.5 * squares / length, 0)), co = sqrt(0.5 + 0.5 * half);
     double si = copysign(sqrt(fmax(0.5 - 0.5 * squares / length, 0)), products) / (2 * co);
+
     for (int a = 0; a < s->activeCount; ++a)
         for (size_t axis = 0; axis < 3; ++axis)
         {
@@ -513,6 +530,7 @@ static void TurnPair(Search* s, size_t i, size_t j)
             *y = co * *y - si * *x;
             *x = turned;
         }
+
     double *x = c->columns + i * frames, *y = c->columns + j * frames;
     for (size_t f = 0; f < frames; ++f)
     {
@@ -545,6 +563,7 @@ static bool Allocate(Search* s, snwArena* arena)
     const snwMorphFitDef* def = s->def;
     snwMorphCurves* c = s->curves;
     size_t frames = Frames(s), vertices = (size_t)def->vertexCount;
+
     c->frameCount = def->frameCount;
     c->stride = def->frameCount < def->maxTargets ? def->frameCount : def->maxTargets;
     size_t stride = (size_t)c->stride, padded = (stride + 7) / 8 * 8;
@@ -556,6 +575,7 @@ static bool Allocate(Search* s, snwArena* arena)
     s->active = snwArena_Alloc(&s->work, (size_t)s->activeRoom + 1, sizeof *s->active);
     s->isActive = snwArena_Alloc(&s->work, vertices + 1, sizeof *s->isActive);
     s->errors = snwArena_Alloc(&s->work, vertices + 1, sizeof *s->errors);
+
     for (int i = 0; i < snw_chunks; ++i)
     {
         s->rooms[i].gram = snwArena_Alloc(&s->work, stride * stride, sizeof(double));
@@ -563,6 +583,7 @@ static bool Allocate(Search* s, snwArena* arena)
         s->rooms[i].factor = snwArena_Alloc(&s->work, snwDense_Count(c->stride), sizeof(double));
         snwMorphVertex_Make(&s->work, def->frameCount, c->stride, &s->vertices[i]);
     }
+
     return !arena->failed && !s->work.failed;
 }
 

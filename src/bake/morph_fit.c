@@ -33,10 +33,12 @@ static void MakeWeights(snwMorphFit* fit)
             lo = fmin(lo, column[f]);
             hi = fmax(hi, column[f]);
         }
+
         double sign = -lo > hi ? -1 : 1;
         bool whole = k == 0 || fit->bothWays;
         fit->lows[k] = whole ? 0 : sign > 0 ? lo : -hi;
         fit->spans[k] = whole ? fmax(hi, -lo) : hi - lo;
+
         for (size_t f = 0; f < frames; ++f)
         {
             column[f] *= sign;
@@ -113,6 +115,7 @@ static double ErrorAt(const snwMorphFitDef* def, const snwMorphFit* fit, int ver
         double length = sqrt(l[0] * l[0] + l[1] * l[1] + l[2] * l[2]);
         most = fmax(most, (double)def->stretch[f * vertices + (size_t)vertex] * length);
     }
+
     return most;
 }
 
@@ -204,6 +207,7 @@ static void DropEmpty(snwMorphFit* fit, int vertexCount)
         memmove(c->columns + (size_t)kept * frames, c->columns + (size_t)k * frames, frames * sizeof(double));
         ++kept;
     }
+
     fit->targetCount = c->count = kept;
     MakeWeights(fit);
 }
@@ -232,6 +236,7 @@ static snwResult FitTargets(
     CopyTwins(def, fit);
     DropEmpty(fit, def->vertexCount);
     snwArena_Free(&work);
+
     return result;
 }
 
@@ -292,6 +297,7 @@ void snwMorphFit_EndNormals(snwMorphFit* fit, int vertexCount)
             constant += fit->lows[k] * share;
             *normal = (float)fmin(fmax(fit->spans[k] * share, -1), 1);
         }
+
         const float* x = fit->targets[0].offsets + at;
         moves = moves || x[0] != 0 || x[1] != 0 || x[2] != 0;
         constant += fit->spans[0] * (double)fit->targets[0].normals[i];
@@ -347,6 +353,7 @@ static snwGltfNumbers ChooseForm(const snwMorphFitDef* def, const snwMorphFit* f
     bool turned = fit->targets[0].normals != NULL;
     for (int k = 0; k < fit->targetCount; ++k)
         most = fmax(most, Largest(fit->targets[k].offsets, width));
+
     if (def->packed && stretch > 0)
     {
         // One scale for all: targets of small numbers. Normals that turn over are cut off.
@@ -357,6 +364,7 @@ static snwGltfNumbers ChooseForm(const snwMorphFitDef* def, const snwMorphFit* f
             scales[k] = scale;
         return snw_gltfDense;
     }
+
     snwGltfNumbers form = most <= 1 ? snw_gltfShorts : snw_gltfWhole;
     for (int k = 0; k < fit->targetCount; ++k)
     {
@@ -368,6 +376,7 @@ static snwGltfNumbers ChooseForm(const snwMorphFitDef* def, const snwMorphFit* f
         double step = form == snw_gltfWhole ? scales[k] : scales[k] / SNW_LARGEST_SHORT;
         squares += 0.25 * step * step;
     }
+
     if (sqrt(squares) * stretch <= SNW_FINE * def->tolerance && !(form == snw_gltfWhole && turned))
         return form;
 
@@ -397,6 +406,7 @@ static double Nudge(const snwMorphFitDef* def, const snwMorphFit* fit, int verte
     size_t frames = (size_t)def->frameCount, vertices = (size_t)def->vertexCount, count = (size_t)fit->targetCount;
     double step = fit->numbers == snw_gltfWhole ? 1 : 1 / SNW_LARGEST_SHORT;
     const float* stretch = def->stretch + vertex;
+
     ErrorAt(def, fit, vertex, left);
     for (bool better = true; better && error > def->tolerance;)
     {
@@ -413,6 +423,7 @@ static double Nudge(const snwMorphFitDef* def, const snwMorphFit* fit, int verte
                 double length = sqrt(l[0] * l[0] + l[1] * l[1] + l[2] * l[2]);
                 most = fmax(most, (double)stretch[f * vertices] * length);
             }
+
             if (!(most < error) || fabs((double)*x + sign) > (step < 1 ? 1 : SNW_LARGEST_SHORT))
                 continue;
             *x = (float)(round(((double)*x + sign) / step) * step);
@@ -420,6 +431,7 @@ static double Nudge(const snwMorphFitDef* def, const snwMorphFit* fit, int verte
             better = true;
         }
     }
+
     return error;
 }
 
@@ -431,6 +443,7 @@ static void FitAgain(int begin, int end, void* data)
     const snwMorphFitDef* def = t->def;
     snwMorphVertex* v = &t->vertices[begin / Grain()];
     double* worst = &t->worst[begin / Grain()];
+
     for (int i = t->first + begin; i < t->first + end && i < def->vertexCount; ++i)
     {
         if (IsTwin(def, i))
@@ -447,6 +460,7 @@ static void FitAgain(int begin, int end, void* data)
             error = ErrorAt(def, t->fit, i, v->left);
             best = fmin(best, error);
         }
+
         if (error > best)
             RestoreVertex(t->fit, i, v->saved);
         if (best > def->tolerance && t->again && t->fit->numbers != snw_gltfSparse)
@@ -482,5 +496,6 @@ snwResult snwRoundMorphs(
     snwResult result = ForVertices(&t, FitAgain, 0.9, 1, &fit->error);
     CopyTwins(def, fit);
     snwArena_Free(&work);
+
     return result;
 }

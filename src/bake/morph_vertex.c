@@ -88,6 +88,7 @@ static void Solve(snwMorphVertex* v, const snwContext* context, const snwMorphCu
     double row[3] = {0};
     memset(v->gram, 0, n * n * sizeof *v->gram);
     memset(v->right, 0, 3 * next * sizeof *v->right);
+
     for (size_t i = 0; i < n; ++i)
     {
         v->gram[i * n + i] = 1;
@@ -173,6 +174,7 @@ static int FindNext(const snwMorphVertex* v, const snwMorphCurves* curves)
             bestGain = fmax(bestGain, square);
             continue;
         }
+
         const double* column = curves->columns + (size_t)k * frames;
         double sums[3] = {0}, norm = 0;
         for (size_t f = 0; f < frames; ++f)
@@ -183,6 +185,7 @@ static int FindNext(const snwMorphVertex* v, const snwMorphCurves* curves)
             sums[1] += weighted * v->left[frames + f];
             sums[2] += weighted * v->left[2 * frames + f];
         }
+
         double gain = (sums[0] * sums[0] + sums[1] * sums[1] + sums[2] * sums[2]) / norm;
         if (gain > bestGain)
         {
@@ -190,6 +193,7 @@ static int FindNext(const snwMorphVertex* v, const snwMorphCurves* curves)
             best = k;
         }
     }
+
     return best;
 }
 
@@ -213,6 +217,7 @@ static double Reach(
         Solve(v, context, curves);
     else
         Extend(v, curves);
+
     double most = Judge(v, frames), best = most;
     if (most <= goal || most <= near * goal || patient)
         Keep(v, (size_t)curves->stride);
@@ -229,6 +234,7 @@ static double Reach(
         if ((i >= 3 && !patient && !better) || (i == snw_mostReweightings && best > SNW_HOPELESS * goal))
             break;
     }
+
     return best;
 }
 
@@ -264,6 +270,7 @@ double snwMorphVertex_Fit(
         ++v->usedCount;
         most = Reach(v, context, curves, goal, false);
     }
+
     if (most > goal)
         most = TakeAll(v, context, curves, goal);
     return most;

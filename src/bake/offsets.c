@@ -32,6 +32,7 @@ static double FindOffsets(int begin, int end, void* data)
     snwOffsets* o = w->offsets;
     size_t row = (size_t)w->frame * (size_t)o->bind.mesh->vertexCount;
     double flat = 0;
+
     for (int i = begin; i < end; ++i)
     {
         snwAffine map = snwBind_Blend(&o->bind, i);
@@ -43,10 +44,12 @@ static double FindOffsets(int begin, int end, void* data)
             o->lost[i] = (float)fmax((double)o->lost[i], w->reel->scale * snwVec3_Length(moved));
             flat += 1;
         }
+
         float* out = o->offsets + 3 * (row + (size_t)i);
         out[0] = (float)offset.x, out[1] = (float)offset.y, out[2] = (float)offset.z;
         o->stretch[row + (size_t)i] = (float)(snwBind_Stretch(map.linear) * w->reel->scale);
     }
+
     return flat;
 }
 
@@ -95,11 +98,13 @@ static snwResult GatherFrame(const snwBakeWriting* w, snwOffsetsList* list, int 
         return result;
     PoseFrame(list, frame);
     list->keyTimes[frame] = w->reel->start + frame / w->reel->rate;
+
     for (int i = 0; i < list->count && result >= 0; ++i)
     {
         snwOffsets* item = &list->items[i];
         size_t morphs = (size_t)item->bind.mesh->morphCount;
         snwSkin skin;
+
         result = snwBakeWriting_Get(w, item->surface, &skin);
         if (result < 0)
             break;
@@ -107,6 +112,7 @@ static snwResult GatherFrame(const snwBakeWriting* w, snwOffsetsList* list, int 
         Work work = {w->reel, item, &skin, frame};
         item->flat += (int64_t)snwParallelSum(w->context, item->bind.mesh->vertexCount, snw_grain, FindOffsets, &work);
     }
+
     return result < 0 ? result : snwBakeWriting_Progress(w, 0.2 * (frame + 1) / w->reel->frameCount);
 }
 
@@ -129,6 +135,7 @@ snwResult snwGatherOffsets(const snwBakeWriting* w, bool bent, snwArena* arena, 
         result = MakeItem(w, bent, i, arena, &list->items[i]);
     for (int frame = 0; frame < reel->frameCount && result >= 0; ++frame)
         result = GatherFrame(w, list, frame);
+
     return result;
 }
 
@@ -221,6 +228,7 @@ void snwNormalTurner_Turn(snwNormalTurner* turner, const snwVec3* base, const fl
         const float* o = offsets + 3 * (size_t)i;
         turner->corners[i] = snwVec3_Add(base[i], (snwVec3){(double)o[0], (double)o[1], (double)o[2]});
     }
+
     FindMeans(turner, turner->corners, turner->now);
     for (int i = 0; i < mesh->vertexCount; ++i)
     {
@@ -260,6 +268,7 @@ static void MeasureVertices(int begin, int end, void* data)
         const float* o = item->offsets + 3 * (row + (size_t)i);
         left[i - begin] = (snwVec3){(double)o[0], (double)o[1], (double)o[2]};
     }
+
     for (size_t t = 0; t < count; ++t)
     {
         double weight = (double)m->fit->weights[(size_t)m->frame * count + t];
@@ -267,6 +276,7 @@ static void MeasureVertices(int begin, int end, void* data)
         for (int i = 0; i < end - begin; ++i, o += 3)
             left[i] = snwVec3_MulAdd(left[i], -weight, (snwVec3){(double)o[0], (double)o[1], (double)o[2]});
     }
+
     for (int i = begin; i < end; ++i)
         m->distances[i] = m->w->reel->scale *
                           snwVec3_Length(snwMat3_MulVec(snwBind_Blend(&item->bind, i).linear, left[i - begin]));
@@ -292,6 +302,7 @@ snwResult snwMeasureMorphs(
         most = list->items[i].bind.mesh->vertexCount > most ? list->items[i].bind.mesh->vertexCount : most;
     double* distances = snwAllocArray(w->context, (size_t)most + 1, sizeof *distances);
     snwResult result = distances == NULL ? snwFailMemory(w->message) : snw_ok;
+
     for (int frame = 0; frame < w->reel->frameCount && result >= 0; ++frame)
     {
         PoseFrame(list, frame);
@@ -301,6 +312,7 @@ snwResult snwMeasureMorphs(
                 errors);
         result = snwBakeWriting_Progress(w, 0.8 + 0.2 * (frame + 1) / w->reel->frameCount);
     }
+
     snwFree(w->context, distances);
     return result;
 }

@@ -115,6 +115,7 @@ static snwResult MakeTracks(Job* job)
     job->tracks = snwArena_Alloc(&job->arena, (size_t)reel->surfaceCount + 1, sizeof *job->tracks);
     if (result >= 0 && job->arena.failed)
         result = snwFailMemory(job->w->message);
+
     for (int i = 0; i < reel->surfaceCount && result >= 0; ++i)
     {
         Track* track = &job->tracks[i];
@@ -128,6 +129,7 @@ static snwResult MakeTracks(Job* job)
         track->count = order.count;
         most = track->count > most ? track->count : most;
     }
+
     job->points = snwArena_Alloc(&job->arena, 3 * (size_t)most + 1, sizeof *job->points);
     return result >= 0 && job->arena.failed ? snwFailMemory(job->w->message) : result;
 }
@@ -227,6 +229,7 @@ static snwResult WriteObj(Job* job, const Track* track, int frame, float* normal
     snwSkin skin;
     char path[4200];
     snwResult result = TakePoints(job, track, &skin);
+
     if (result < 0)
         return result;
     for (int i = 0; i < track->count; ++i)
@@ -234,6 +237,7 @@ static snwResult WriteObj(Job* job, const Track* track, int frame, float* normal
         const float* n = (const float*)((const char*)skin.normals + snwReel_RowOf(track->surface, &skin, i));
         Put(job, (snwVec3){(double)n[0], (double)n[1], (double)n[2]}, normals + 3 * (size_t)i);
     }
+
     snwCharacterDef look = {.texcoords = track->mesh->texcoords};
     snwExportShape shape = {.name = track->surface->name,
         .character = &look,
@@ -251,6 +255,7 @@ static snwResult WriteObj(Job* job, const Track* track, int frame, float* normal
     snwFree(w->context, out.data);
     if (result >= 0)
         snwBakeWriting_AddFile(w, path);
+
     return result;
 }
 
@@ -272,6 +277,7 @@ static snwResult RunObj(Job* job)
         UseAll(&job->tracks[i]);
         most = most > (size_t)job->tracks[i].count ? most : (size_t)job->tracks[i].count;
     }
+
     job->points = snwArena_Alloc(&job->arena, 3 * most, sizeof *job->points);
     float* normals = snwArena_Alloc(&job->arena, 3 * most, sizeof *normals);
     if (result >= 0 && job->arena.failed)
@@ -284,6 +290,7 @@ static snwResult RunObj(Job* job)
         if (result >= 0)
             result = snwBakeWriting_Progress(job->w, (frame + 1.0) / reel->frameCount);
     }
+
     return result;
 }
 

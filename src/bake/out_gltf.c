@@ -49,6 +49,7 @@ static snwResult FitNormals(Job* job, int index)
     const snwAssetMesh* mesh = item->bind.mesh;
     snwMorphFit* fit = &job->fits[index];
     size_t width = 3 * (size_t)mesh->vertexCount;
+
     if (mesh->normals == NULL || fit->targetCount == 0)
         return snw_ok;
     snwNormalTurner* turner = snwMakeNormalTurner(&job->arena, mesh, job->w->message);
@@ -65,6 +66,7 @@ static snwResult FitNormals(Job* job, int index)
         snwMorphFit_AddNormals(fit, f, change, mesh->vertexCount);
         result = TellFit(0.9, job);
     }
+
     if (!job->keys)
         snwMorphFit_EndNormals(fit, mesh->vertexCount);
     return result;
@@ -106,6 +108,7 @@ static snwResult FitOne(Job* job, int index)
             item->surface->name, (long long)item->flat);
     w->report->targets += fit->targetCount;
     ++job->fitted;
+
     return result;
 }
 
@@ -134,6 +137,7 @@ static snwResult AddTargets(Job* job, int index)
         .parts = item->bind.mesh->parts,
         .numbers = fit->numbers};
     job->firsts[index] = snwGltfWriter_AddMorphs(job->writer, &def);
+
     return snwGltfWriter_GetResult(job->writer, job->w->message);
 }
 
@@ -159,18 +163,21 @@ static int FindTimes(Job* job, int node, double** times)
         return 0;
     memcpy(all, job->list.keyTimes, (size_t)job->w->reel->frameCount * sizeof *all);
     count = job->w->reel->frameCount;
+
     for (int i = 0; animation != NULL && i < animation->channelCount; ++i)
     {
         const snwAssetChannel* channel = &animation->channels[i];
         for (int k = 0; channel->node == node && channel->path == snw_pathMorphs && k < channel->keyCount; ++k)
             all[count++] = channel->times[k];
     }
+
     qsort(all, (size_t)count, sizeof *all, CompareReals);
     int kept = 0;
     for (int i = 0; i < count; ++i)
         if (all[i] >= 0 && (kept == 0 || (float)all[i] > (float)all[kept - 1] + 1e-5f))
             all[kept++] = all[i];
     *times = all;
+
     return kept;
 }
 
@@ -243,6 +250,7 @@ static snwResult Run(Job* job)
     job->firsts = snwArena_Alloc(&job->arena, (size_t)w->reel->surfaceCount + 1, sizeof *job->firsts);
     if (result >= 0 && job->arena.failed)
         result = snwFailMemory(w->message);
+
     for (int i = 0; i < job->list.count && result >= 0; ++i)
     {
         result = FitOne(job, i);
@@ -251,6 +259,7 @@ static snwResult Run(Job* job)
         if (result >= 0)
             result = AddTargets(job, i);
     }
+
     if (result >= 0)
         result = AddWeights(job);
     return result < 0 ? result : snwMeasureMorphs(w, &job->list, job->fits, job->errors);
@@ -300,6 +309,7 @@ snwResult snwBakeWriting_Save(const snwBakeWriting* w, snwGltfWriter* writer, co
         snwBakeWriting_Note(w, "%d %s carry %d frames, within %.2g mm of the flesh: %.2g times the source's bytes%s",
             report->targets, w->def->format == snw_bakeJoints ? "helper joints" : "morph targets", w->reel->frameCount,
             1e3 * report->maxError, times, times > 3 ? "; a larger --tolerance makes it smaller" : "");
+
     return result;
 }
 

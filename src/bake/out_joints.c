@@ -81,6 +81,7 @@ static snwResult Sort(Job* job)
     size_t room = (size_t)reel->surfaceCount + 1;
     job->groups = snwArena_Alloc(&job->arena, room, sizeof *job->groups);
     job->loose = snwArena_Alloc(&job->arena, room, sizeof *job->loose);
+
     for (int i = 0; i < reel->surfaceCount && !job->arena.failed; ++i)
     {
         const snwReelSurface* surface = &reel->surfaces[i];
@@ -93,6 +94,7 @@ static snwResult Sort(Job* job)
                 group->surfaces[group->surfaceCount++] = *surface;
         }
     }
+
     if (job->looseCount > 0)
         snwBakeWriting_Note(
             job->w, "%d surfaces have no skin or share their mesh, and get morph targets", job->looseCount);
@@ -111,12 +113,14 @@ static snwResult GatherWeights(Job* job, Group* group)
         const snwAssetMesh* mesh = &asset->meshes[group->surfaces[i].mesh];
         entries += (size_t)mesh->weights.starts[mesh->vertexCount];
     }
+
     int* starts = snwArena_Alloc(&job->arena, vertices + 1, sizeof *starts);
     int* bones = snwArena_Alloc(&job->arena, entries + 1, sizeof *bones);
     double* values = snwArena_Alloc(&job->arena, entries + 1, sizeof *values);
     if (job->arena.failed)
         return snwFailMemory(job->w->message);
     int next = 0, vertex = 0;
+
     for (int i = 0; i < group->surfaceCount; ++i)
     {
         const snwAssetMesh* mesh = &asset->meshes[group->surfaces[i].mesh];
@@ -130,6 +134,7 @@ static snwResult GatherWeights(Job* job, Group* group)
             starts[++vertex] = next;
         }
     }
+
     group->def.starts = starts;
     group->def.bones = bones;
     group->def.values = values;
@@ -150,6 +155,7 @@ static snwResult PrepareGroup(Job* job, Group* group)
     group->binds = snwArena_Alloc(&job->arena, (size_t)group->surfaceCount, sizeof *group->binds);
     group->firsts = snwArena_Alloc(&job->arena, (size_t)group->surfaceCount, sizeof *group->firsts);
     snwResult result = job->arena.failed ? snwFailMemory(job->w->message) : snw_ok;
+
     for (int i = 0; i < group->surfaceCount && result >= 0; ++i)
     {
         const snwReelSurface* surface = &group->surfaces[i];
@@ -157,6 +163,7 @@ static snwResult PrepareGroup(Job* job, Group* group)
         group->firsts[i] = group->def.vertexCount;
         group->def.vertexCount += reel->asset->meshes[surface->mesh].vertexCount;
     }
+
     group->def.stillCount = StillCount(reel->asset) * reel->asset->animationCount;
     group->def.frameCount = reel->frameCount + group->def.stillCount;
     size_t frames = (size_t)group->def.frameCount, rows = frames * (size_t)group->def.vertexCount;
@@ -170,6 +177,7 @@ static snwResult PrepareGroup(Job* job, Group* group)
     group->def.jointCount = skin->jointCount;
     if (result >= 0 && job->arena.failed)
         result = snwFailMemory(job->w->message);
+
     return result < 0 ? result : GatherWeights(job, group);
 }
 
@@ -185,11 +193,13 @@ static snwResult GatherFrame(Job* job, Group* group, int frame, double time)
     snwResult result = snw_ok;
     for (int i = 0; i < skin->jointCount; ++i)
         group->places[(size_t)frame * (size_t)skin->jointCount + (size_t)i] = job->poser.places[skin->joints[i]];
+
     for (int i = 0; i < group->surfaceCount && result >= 0; ++i)
     {
         snwSkin shown;
         const snwReelSurface* surface = &group->surfaces[i];
         size_t row = (size_t)frame * (size_t)group->def.vertexCount + (size_t)group->firsts[i];
+
         result = snwBakeWriting_Get(job->w, surface, &shown);
         snwBind_Pose(&group->binds[i], &job->poser, job->animation, time);
         for (int v = 0; v < reel->asset->meshes[surface->mesh].vertexCount && result >= 0; ++v)
@@ -198,6 +208,7 @@ static snwResult GatherFrame(Job* job, Group* group, int frame, double time)
             Put(group->targets + 3 * (row + (size_t)v), snwReel_Position(reel, surface, &shown, v));
         }
     }
+
     return result;
 }
 
@@ -212,6 +223,7 @@ static void GatherStill(Job* job, Group* group)
         const snwAssetAnimation* animation = &asset->animations[s / count];
         double time = animation->end * (s % count + 0.5) / count;
         size_t frame = (size_t)job->w->reel->frameCount + (size_t)s;
+
         snwAssetPoser_Pose(&job->poser, animation, time);
         for (int i = 0; i < skin->jointCount; ++i)
             group->places[frame * (size_t)skin->jointCount + (size_t)i] = job->poser.places[skin->joints[i]];
@@ -246,6 +258,7 @@ static snwResult Gather(Job* job)
         if (result >= 0)
             result = snwBakeWriting_Progress(job->w, 0.3 * (frame + 1) / reel->frameCount);
     }
+
     for (int i = 0; i < job->groupCount && result >= 0; ++i)
         GatherStill(job, &job->groups[i]);
     return result;
@@ -281,6 +294,7 @@ static snwResult Fit(Job* job, Group* group)
     job->errors.squares += count * scale * scale * fit->rmsError * fit->rmsError;
     job->errors.count += (int64_t)count;
     w->report->targets += fit->helperCount;
+
     return result;
 }
 
@@ -295,6 +309,7 @@ static snwResult AddHelpers(Job* job, Group* group)
     group->nodes = snwArena_Alloc(&job->arena, (size_t)fit->helperCount + 1, sizeof *group->nodes);
     if (job->arena.failed)
         return snwFailMemory(job->w->message);
+
     for (int h = 0; h < fit->helperCount; ++h)
     {
         const snwHelperJoint* helper = &fit->helpers[h];
@@ -308,6 +323,7 @@ static snwResult AddHelpers(Job* job, Group* group)
         snwAffine shift = {snwMat3_Identity(), snwVec3_Negate(helper->centre)};
         inverseBinds[h] = snwAffine_Compose(shift, skin->inverseBinds[helper->parent]);
     }
+
     snwAssetSkin more = {.joints = group->nodes, .inverseBinds = inverseBinds, .jointCount = fit->helperCount};
     snwGltfWriter_AddJoints(job->writer, group->skin, &more);
     return snwGltfWriter_GetResult(job->writer, job->w->message);
@@ -327,6 +343,7 @@ static void SetWeights(Job* job, int mesh, int part, int set, const Sets* sets)
     bool used = set == 0;
     for (int i = 0; i < count; ++i)
         used = used || sets->weights[i][0] > 0;
+
     if (used)
     {
         snwGltfData joints = {.values = sets->bones,
@@ -340,6 +357,7 @@ static void SetWeights(Job* job, int mesh, int part, int set, const Sets* sets)
         first = snwGltfWriter_AddAccessor(job->writer, &joints);
         second = snwGltfWriter_AddAccessor(job->writer, &weights);
     }
+
     snprintf(name, sizeof name, "JOINTS_%d", set);
     snwGltfWriter_SetAttribute(job->writer, mesh, part, name, first);
     snprintf(name, sizeof name, "WEIGHTS_%d", set);
@@ -353,6 +371,7 @@ static void SetPart(Job* job, const Group* group, int surface, int part, const S
     size_t first = (size_t)group->firsts[surface] + (size_t)range->firstVertex;
     if (range->vertexCount == 0)
         return;
+
     for (int set = 0; set < snw_mostInfluences / snw_setSize; ++set)
     {
         for (int i = 0; i < range->vertexCount; ++i)
@@ -363,6 +382,7 @@ static void SetPart(Job* job, const Group* group, int surface, int part, const S
             }
         SetWeights(job, mesh, part, set, sets);
     }
+
     snwGltfWriter_SetAttribute(job->writer, mesh, part, "JOINTS_2", -1);
     snwGltfWriter_SetAttribute(job->writer, mesh, part, "WEIGHTS_2", -1);
 }
@@ -415,6 +435,7 @@ static snwResult AddMotion(Job* job, const Group* group)
     size_t keys = (size_t)reel->frameCount, count = 2 * (size_t)group->fit.helperCount;
     double* times = snwArena_Alloc(&job->arena, keys, sizeof *times);
     snwAssetChannel* channels = snwArena_Alloc(&job->arena, count + 1, sizeof *channels);
+
     for (int i = 0; i < reel->frameCount && times != NULL; ++i)
         times[i] = reel->start + i / reel->rate;
     for (int h = 0; h < group->fit.helperCount && channels != NULL; ++h)
@@ -429,6 +450,7 @@ static snwResult AddMotion(Job* job, const Group* group)
         c[1] = (snwAssetChannel){
             group->nodes[h], snw_pathTranslation, snw_assetLinear, times, reel->frameCount, 3, shifts};
     }
+
     if (job->arena.failed)
         return snwFailMemory(job->w->message);
     snwAssetAnimation animation = {.name = reel->clip, .channels = channels, .channelCount = (int)count};
@@ -477,6 +499,7 @@ static snwResult Run(Job* job)
         result = AddGroup(job, &job->groups[i]);
         ++job->groupsDone;
     }
+
     if (result >= 0)
         result = AddLoose(job);
     return result < 0 ? result : snwBakeWriting_Save(job->w, job->writer, &job->errors);

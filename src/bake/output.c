@@ -161,6 +161,7 @@ static snwResult WriteSmaller(const snwBakeWriting* w)
     snwBakeOutputDef def = *w->def;
     snwResult result = snwBakeWriting_Gltf(w);
     double least = result < 0 ? INFINITY : LeastOfJoints(w), bytes = w->report->bytes[0];
+
     if (result < 0)
         return result;
     if (!(least < bytes) || snprintf(path, sizeof path, "%s.joints.glb", w->def->path) >= (int)sizeof path)
@@ -184,6 +185,7 @@ static snwResult WriteSmaller(const snwBakeWriting* w)
         snwBakeWriting_Note(smaller ? &joints : w,
             "auto: %s; morph targets take %.2f MB, helper joints %.2f MB and come within %.2g mm",
             smaller ? "helper joints" : "morph targets", 1e-6 * bytes, 1e-6 * other->bytes[0], 1e3 * other->maxError);
+
     if (smaller && rename(path, w->def->path) != 0)
         result = snwFail(w->message, snw_errorIo, NULL, "cannot rename '%s'", path);
     if (smaller && result >= 0)
@@ -193,6 +195,7 @@ static snwResult WriteSmaller(const snwBakeWriting* w)
     }
     else
         unlink(path);
+
     snwFree(w->context, other);
     return result;
 }
@@ -215,5 +218,6 @@ snwResult snwBakeWriting_Write(const snwBakeWriting* w)
                                      gltf->sourceBytes; // with its buffers; pictures beside it when they come inside
     for (int i = 0; w->report->sourceBytes == 0 && i < gltf->bufferCount; ++i)
         w->report->sourceBytes = (double)gltf->buffers[i].size; // of a built-in character: the first, and there is one
+
     return def.choose && format == snw_bakeGlb ? WriteSmaller(&chosen) : s_formats[format].write(&chosen);
 }

@@ -67,6 +67,7 @@ snwResult snwBakeReel_Open(snwContext* context, snwBakeFrames* frames, snwBakeRe
     reel->start = 0;
     reel->scale = 1;
     reel->madeBytes = source->made.bytes;
+
     return result;
 }
 

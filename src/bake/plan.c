@@ -47,6 +47,7 @@ static snwResult FailStill(const snwBake* bake, snwMessage* message)
         weights += asset->meshes[i].weights.starts != NULL
                        ? asset->meshes[i].weights.starts[asset->meshes[i].vertexCount]
                        : 0;
+
     if (asset != NULL && asset->skinCount > 0 && asset->animationCount > 0 && weights == 0)
         return snwFail(message, snw_errorInput, "bind the mesh to its bones, then export again",
             "nothing in it moves: no vertex follows a bone, for all weights are zero");
@@ -57,6 +58,7 @@ static snwResult FailStill(const snwBake* bake, snwMessage* message)
             return snwFail(message, snw_errorInput, "give it a scale, then export again",
                 "nothing in it moves: node '%s' stands with a scale of zero", asset->nodes[i].name);
     }
+
     return snwFail(message, snw_errorInput, s_remedy, "nothing in it moves: it has no clip that moves a bone");
 }
 
@@ -66,6 +68,7 @@ static snwResult ChooseClip(snwBake* bake, const snwCharacterDef* character, snw
     const int* clips = snwPrepared_GetInfo(bake->prepared).clips; // by number: files have clips without names
     char* end = NULL;
     long number = strtol(clip, &end, 10);
+
     bake->plan.motion = -1;
     for (int i = 0; i < character->motionCount && clip[0] == 0; ++i)
         if (IsOfCache(bake, character->motions[i].name))
@@ -86,6 +89,7 @@ static snwResult ChooseClip(snwBake* bake, const snwCharacterDef* character, snw
         snwBake_Note(bake, "clip '%s', the first of %d", character->motions[0].name, character->motionCount);
     int animation = clips != NULL ? clips[bake->plan.motion] : -1;
     bake->plan.animation = bake->asset != NULL && animation < bake->asset->animationCount ? animation : -1;
+
     return snw_ok;
 }
 
@@ -132,6 +136,7 @@ static double PoseGap(const snwBake* bake, double a, double b, snwVec3* way)
     const snwCharacterDef* def = snwCharacter_GetDef(character);
     snwTransform* poses = snwAllocArray(bake->context, 2 * (size_t)def->boneCount + 1, sizeof *poses);
     double most = 0;
+
     if (poses == NULL)
         return INFINITY;
     snwCharacter_Pose(character, bake->plan.motion, a, poses, def->boneCount);
@@ -145,6 +150,7 @@ static double PoseGap(const snwBake* bake, double a, double b, snwVec3* way)
         if (i == 0)
             *way = gap;
     }
+
     snwFree(bake->context, poses);
     return most;
 }
@@ -171,6 +177,7 @@ static snwResult PlanLoop(snwBake* bake, const snwMotionDef* motion, snwMessage*
     plan->frameCount = frames + 1;
     plan->fadeFrames = frames / 10;
     plan->lastFrame = plan->prerollFrames + snw_maxCycles * frames + 1;
+
     return snw_ok;
 }
 
@@ -203,6 +210,7 @@ static snwResult PlanRange(snwBake* bake, const snwMotionDef* motion, snwMessage
     plan->frameCount = (int)frames;
     plan->firstFrame = plan->prerollFrames;
     plan->lastFrame = plan->firstFrame + plan->frameCount - 1;
+
     return settings->loop ? PlanLoop(bake, motion, message) : snw_ok;
 }
 
@@ -222,6 +230,7 @@ static snwResult ChooseSurfaces(snwBake* bake, snwMessage* message)
     bool* chosen = snwArena_Alloc(&bake->arena, (size_t)count + 1, sizeof *chosen);
     if (bake->arena.failed)
         return snwFailMemory(message);
+
     for (size_t k = 0; k < json_array_size(only); ++k)
     {
         const char* name = json_string_value(json_array_get(only, k));
@@ -233,8 +242,10 @@ static snwResult ChooseSurfaces(snwBake* bake, snwMessage* message)
             continue;
         char remedy[240];
         snwSuggestWord(remedy, sizeof remedy, name, count, SurfaceName, bake->prepared);
+
         return snwFail(message, snw_errorInput, remedy, "there is no mesh '%s'", snwQuoteWord(name).text);
     }
+
     for (int i = 0; i < count; ++i)
         if (chosen[i] || json_array_size(only) == 0)
             bake->surfaces[bake->surfaceCount++] = i;
@@ -256,6 +267,7 @@ static snwResult ChooseBones(snwBake* bake, const snwCharacterDef* character, sn
     bake->mask = snwArena_Alloc(&bake->arena, (size_t)character->vertexCount + 1, sizeof *bake->mask);
     if (bake->arena.failed)
         return snwFailMemory(message);
+
     for (size_t k = 0; k < json_array_size(bones); ++k)
     {
         const char* name = json_string_value(json_array_get(bones, k));
@@ -267,11 +279,13 @@ static snwResult ChooseBones(snwBake* bake, const snwCharacterDef* character, sn
             return snwFail(
                 message, snw_errorInput, remedy, "there is no bone '%s' that flesh follows", snwQuoteWord(name).text);
         }
+
         for (int v = 0; v < character->vertexCount; ++v)
             for (int i = weights->starts[v]; i < weights->starts[v + 1]; ++i)
                 if (weights->handles[i] == bone)
                     bake->mask[v] = fminf(bake->mask[v] + (float)weights->values[i], 1.0f);
     }
+
     return snw_ok;
 }
 

@@ -89,6 +89,7 @@ static snwAffine PlaceSkin(const Rig* rig, const snwAssetSkin* skin)
             sum += snwMat3_Norm(snwMat3_Sub(mine.linear, other.linear)) * reach +
                    snwVec3_Distance(mine.translation, other.translation);
         }
+
         int depth = 0;
         for (int node = skin->joints[i]; node >= 0; node = rig->asset->nodes[node].parent)
             depth++;
@@ -97,6 +98,7 @@ static snwAffine PlaceSkin(const Rig* rig, const snwAssetSkin* skin)
         if (sum < least)
             least = sum, best = mine;
     }
+
     return HasOtherAxes(first.linear, best.linear) ? best : first;
 }
 
@@ -110,6 +112,7 @@ static bool MakeRig(Work* w, const snwAsset* asset, Rig* rig)
         return false;
     for (int i = 0; i < asset->nodeCount; ++i)
         rig->rest[i] = RigidPart(rig->poser.places[i]);
+
     for (int s = 0; s < asset->skinCount; ++s)
     {
         const snwAssetSkin* skin = &asset->skins[s];
@@ -122,6 +125,7 @@ static bool MakeRig(Work* w, const snwAsset* asset, Rig* rig)
             rig->joints[node] = true;
         }
     }
+
     return true;
 }
 
@@ -148,6 +152,7 @@ static snwQuat FindWorld(const Work* w)
             theirs = snwVec3_Add(theirs, w->source.rest[w->partners[i]].position);
             count++;
         }
+
     snwMat3 fit = {0};
     for (int i = 0; i < asset->nodeCount; ++i)
         if (w->partners[i] >= 0)
@@ -166,6 +171,7 @@ static snwQuat FindWorld(const Work* w)
         if (snwMat3_Determinant(m) > 0 && score > best)
             best = score, found = snwQuat_FromMat3(m);
     }
+
     return found;
 }
 
@@ -184,6 +190,7 @@ static double FindScale(const Work* w)
         count++;
         snwVec3 places[2] = {
             w->target.rest[node].position, snwQuat_Rotate(w->world, w->source.rest[w->partners[node]].position)};
+
         for (int k = 0; k < 2; ++k)
         {
             snwVec3 first = k == 0 ? w->target.rest[root].position
@@ -193,6 +200,7 @@ static double FindScale(const Work* w)
             spread[k] += snwVec3_Distance(places[k], first);
         }
     }
+
     double heights[2] = {top[0] - low[0], top[1] - low[1]};
     if (heights[0] * count > SNW_LEAST_HIPS * spread[0] && heights[1] * count > SNW_LEAST_HIPS * spread[1])
         return heights[0] / heights[1];
@@ -231,6 +239,7 @@ static void AlignRests(Work* w)
             if (lengths > 0 && snwVec3_Dot(mine, theirs) < cos(SNW_OTHER_REST) * lengths)
                 q = snwQuat_Mul(snwQuat_Between(snwVec3_Normalize(mine), snwVec3_Normalize(theirs)), q);
         }
+
         w->pose[node] = q;
     }
 }
@@ -247,6 +256,7 @@ static snwTransform Want(const Work* w, int node)
     snwQuat turn = snwQuat_Mul(
         snwQuat_Mul(w->world, snwQuat_Mul(now->rotation, snwQuat_Conjugate(rest->rotation))), back);
     snwTransform want = {.rotation = snwQuat_Normalize(snwQuat_Mul(turn, snwQuat_Mul(w->pose[node], mine->rotation)))};
+
     if (above < 0)
     {
         snwVec3 way = snwQuat_Rotate(w->world, snwVec3_Sub(now->position, rest->position));
@@ -259,12 +269,14 @@ static snwTransform Want(const Work* w, int node)
     const snwTransform *aboveRest = &w->source.rest[other], *aboveNow = &w->now[other];
     snwQuat aboveTurn = snwQuat_Mul(aboveNow->rotation, snwQuat_Conjugate(aboveRest->rotation));
     snwVec3 bone = snwQuat_Rotate(w->pose[above], snwVec3_Sub(mine->position, w->target.rest[above].position));
+
     if (IsAbove(w->source.asset, other, source))
     {
         snwVec3 grown = snwVec3_Sub(snwQuat_InverseRotate(aboveTurn, snwVec3_Sub(now->position, aboveNow->position)),
             snwVec3_Sub(rest->position, aboveRest->position));
         bone = snwVec3_MulAdd(bone, w->scale, snwQuat_Rotate(w->world, grown));
     }
+
     snwQuat carried = snwQuat_Mul(snwQuat_Mul(w->world, aboveTurn), back);
     want.position = snwVec3_Add(w->wanted[above].position, snwQuat_Rotate(carried, bone));
     return want;
@@ -293,6 +305,7 @@ static void PoseAt(Work* w, double time, snwAssetPose* poses)
                 pose->translation = snwAffine_Apply(inverse, w->wanted[node].position);
             local = snwAffine_FromTrs(pose->translation, pose->rotation, pose->scale);
         }
+
         w->places[node] = snwAffine_Compose(to, local);
     }
 }
@@ -307,12 +320,14 @@ static bool MakeChannels(Work* w, const double* times, int count, snwAssetAnimat
     snwAssetPose* poses = snwArena_Alloc(w->arena, nodes + 1, sizeof *poses);
     snwAssetChannel* channels = snwArena_Alloc(w->arena, 2 * nodes + 1, sizeof *channels);
     double** values = snwArena_Alloc(w->arena, 2 * nodes + 1, sizeof *values);
+
     for (size_t i = 0; i < nodes && !w->arena->failed; ++i)
         if (w->partners[i] >= 0)
         {
             values[2 * i] = snwArena_Alloc(w->arena, 4 * (size_t)count, sizeof(double));
             values[2 * i + 1] = snwArena_Alloc(w->arena, 3 * (size_t)count, sizeof(double));
         }
+
     if (w->arena->failed)
         return false;
     for (int t = 0; t < count; ++t)
@@ -346,10 +361,12 @@ static bool MakeChannels(Work* w, const double* times, int count, snwAssetAnimat
             differs = shift ? snwVec3_Distance((snwVec3){v[0], v[1], v[2]}, pose->translation) > SNW_SAME_PLACE * size
                             : snwQuat_Angle((snwQuat){v[0], v[1], v[2], v[3]}, pose->rotation) > SNW_SAME_TURN;
         }
+
         if (differs)
             channels[out->channelCount++] = (snwAssetChannel){(int)(i / 2),
                 shift ? snw_pathTranslation : snw_pathRotation, snw_assetLinear, times, count, width, values[i]};
     }
+
     out->channels = channels;
     return true;
 }
@@ -404,6 +421,7 @@ static snwResult Match(Work* w, snwRetargeted* out)
             above = target->nodes[above].parent;
         w->above[i] = above;
     }
+
     int fewer = out->jointCount < theirs ? out->jointCount : theirs;
     if (out->matched > 0 && 4 * out->matched >= fewer)
         return snw_ok;
@@ -412,6 +430,7 @@ static snwResult Match(Work* w, snwRetargeted* out)
         if (sources[i])
             ListName(names, sizeof names, source->nodes[i].name);
     snprintf(remedy, sizeof remedy, "--joint-map JOINT=ITS (several times) names them; the motion has %s", names);
+
     return snwFail(w->message, snw_errorInput, remedy,
         "only %d of %d joints find one of the same name in the motion, which has %d; without: %s", out->matched,
         out->jointCount, theirs, out->alone);
@@ -449,6 +468,7 @@ snwResult snwRetarget(snwArena* arena, const snwRetargetDef* def, snwRetargeted*
     else if (!made || !MakeChannels(&w, snwArena_Copy(arena, times.data, (size_t)times.count, sizeof *times.data),
                           times.count, &out->animation))
         result = snwFailMemory(message);
+
     out->animation.end = result >= 0 ? times.data[times.count - 1] : 0;
     snwArray_Free(arena->context, &times);
     return result;

@@ -209,6 +209,7 @@ static snwResult RunScene(Runner* runner, snwMessage* message)
     bake->report.hash = bake->run.hash;
     for (int i = 0; i < bake->run.warningCount; ++i)
         snwBake_Warn(bake, "%s: %s", bake->run.warnings[i].text, bake->run.warnings[i].remedy);
+
     return result;
 }
 

@@ -25,6 +25,7 @@ static snwResult FindLowest(snwBake* bake, double* lowest, snwMessage* message)
     const snwCharacterDef* def = snwCharacter_GetDef(body);
     snwTransform* pose = snwAllocArray(bake->context, (size_t)def->boneCount + 1, sizeof *pose);
     const snwWeights* weights = &def->boneWeights;
+
     if (pose == NULL)
         return snwFailMemory(message);
     *lowest = INFINITY;
@@ -40,6 +41,7 @@ static snwResult FindLowest(snwBake* bake, double* lowest, snwMessage* message)
             *lowest = fmin(*lowest, y);
         }
     }
+
     snwFree(bake->context, pose);
     return snw_ok;
 }
@@ -110,6 +112,7 @@ static snwResult WriteFile(snwBake* bake, snwText* text, const char* path, int n
         WriteMesh(text, &asset->meshes[m], place);
         snwText_Close(text, '}');
     }
+
     snwAsset_Close(asset);
     return result < 0 ? result : snw_ok;
 }
@@ -240,6 +243,7 @@ static snwResult WriteScene(snwBake* bake, snwText* text, const char* file, int 
         result = WriteColliders(bake, text, message);
     snwText_Close(text, '}');
     snwText_Raw(text, "\n", 1);
+
     return result >= 0 && text->failed ? snwFailMemory(message) : result;
 }
 

@@ -44,6 +44,7 @@ static snwResult Measure(
     snwAssetPoser_Pose(&end, animation, animation->end);
     snwVec3 lower = {INFINITY, INFINITY, INFINITY}, upper = snwVec3_Negate(lower);
     bool first = true;
+
     for (int i = 0; i < asset->nodeCount; ++i)
     {
         int node = begin.order[i];
@@ -56,6 +57,7 @@ static snwResult Measure(
         upper = snwVec3_Max(upper, begin.places[node].translation);
         first = false;
     }
+
     seam->size = first ? 0 : snwVec3_Distance(lower, upper);
     return snw_ok;
 }
@@ -84,21 +86,25 @@ static bool CloseChannel(snwArena* arena, const snwAssetChannel* from, double en
     size_t width = (size_t)from->width;
     snwTimes keys = {0}, *times = &keys;
     double *values = NULL, *seconds = NULL;
+
     if (FindTimes(arena->context, from, end, fade, times))
     {
         values = snwArena_Alloc(arena, (size_t)times->count * width, sizeof *values);
         seconds = snwArena_Copy(arena, times->data, (size_t)times->count, sizeof *seconds);
     }
+
     if (values == NULL || seconds == NULL)
     {
         snwArray_Free(arena->context, times);
         return false;
     }
+
     snwAssetChannel_Sample(from, 0, first);
     snwAssetChannel_Sample(from, end, last);
     snwQuat a = snwQuat_Normalize((snwQuat){first[0], first[1], first[2], first[3]});
     snwQuat b = snwQuat_Normalize((snwQuat){last[0], last[1], last[2], last[3]});
     snwVec3 missing = snwQuat_ToRotationVector(snwQuat_Mul(snwQuat_Conjugate(b), a));
+
     for (int i = 0; i < times->count; ++i)
     {
         double* v = values + (size_t)i * width;
@@ -110,9 +116,11 @@ static bool CloseChannel(snwArena* arena, const snwAssetChannel* from, double en
                 snwQuat_FromRotationVector(snwVec3_Scale(missing, share)));
             memcpy(v, (double[4]){q.x, q.y, q.z, q.w}, 4 * sizeof *v);
         }
+
         for (size_t k = 0; k < width && from->path != snw_pathRotation; ++k)
             v[k] += share * (first[k] - last[k]);
     }
+
     *to = (snwAssetChannel){from->node, from->path, snw_assetLinear, seconds, times->count, from->width, values};
     snwArray_Free(arena->context, times);
     return true;
@@ -135,6 +143,7 @@ snwResult snwSeam_Close(
         if (from->path != snw_pathMorphs && from->interpolation != snw_assetStep && from->keyCount > 1)
             made = CloseChannel(arena, from, animation->end, &channels[seam->animation.channelCount++]);
     }
+
     seam->animation.channels = channels;
     return made ? snw_ok : snwFailMemory(message);
 }

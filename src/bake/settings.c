@@ -203,6 +203,7 @@ static snwResult CheckKind(snwJson* json, const snwBakeSettings* settings)
         {"settings", settings->settings, false}, {"collide", settings->collide, true}, {"only", settings->only, true},
         {"bones", settings->bones, true}, {"rigid", settings->rigid, true}, {"carried", settings->carried, true},
         {"soft", settings->soft, true}, {"joint_map", settings->jointMap, false}};
+
     for (size_t i = 0; i < sizeof raw / sizeof *raw; ++i)
     {
         bool fits = raw[i].value == NULL || (raw[i].list ? json_is_array(raw[i].value) : json_is_object(raw[i].value));
@@ -213,6 +214,7 @@ static snwResult CheckKind(snwJson* json, const snwBakeSettings* settings)
         snwJson_Enter(json, raw[i].key);
         return snwJson_Fail(json, NULL, raw[i].list ? "must be a list of names" : "must be an object");
     }
+
     return snw_ok;
 }
 
@@ -279,11 +281,13 @@ snwResult snwBakeSettings_Read(snwContext* context, const json_t* sidecar, const
     snwJson json = {.context = context, .message = message, .file = file};
     const json_t* own = json_object_get(sidecar, "bake");
     json_t* merged = own != NULL ? json_deep_copy(own) : json_object();
+
     Init(settings, 0);
     if (merged == NULL)
         return snwFailMemory(message);
     snwJson_Enter(&json, "bake");
     snwResult result = ReadObject(&json, merged, settings); // each by itself, so that a mistake is told where it is
+
     if (result >= 0 && words != NULL)
     {
         json = (snwJson){.context = context, .message = message, .file = ""};
@@ -292,6 +296,7 @@ snwResult snwBakeSettings_Read(snwContext* context, const json_t* sidecar, const
         if (result >= 0)
             result = ReadObject(&json, merged, settings);
     }
+
     settings->document = merged;
     return result;
 }

@@ -71,6 +71,7 @@ static float* FindSculpted(snwArena* arena, const snwPrepared* prepared, const s
             *most = fmaxf(*most, fminf(far, 1));
         }
     }
+
     return sculpted;
 }
 
@@ -84,6 +85,7 @@ snwResult snwThickness_Make(snwArena* arena, const snwPrepared* prepared, snwThi
     float* sculpted = FindSculpted(arena, prepared, def, usual);
     bool follows = def->boneCount > 0 && def->boneWeights.vertexCount > 0;
     bool* bony = follows ? snwArena_Alloc(arena, (size_t)def->boneCount, sizeof *bony) : NULL;
+
     *out = (snwThickness){0};
     if (arena->failed)
         return snwFailMemory(message);
@@ -95,6 +97,7 @@ snwResult snwThickness_Make(snwArena* arena, const snwPrepared* prepared, snwThi
     for (int i = 0; i < def->boneCount && bony != NULL; ++i)
         bony[i] = IsBony(def, i, ends >= snw_limbs);
     *out = (snwThickness){def, bony, sculpted, usual};
+
     return snw_ok;
 }
 

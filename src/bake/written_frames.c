@@ -54,6 +54,7 @@ static bool OrderByNumber(const snwAsset* asset, int mesh, float* numbers, snwCa
                 order->vertices[number] = part->firstVertex + i;
         }
     }
+
     for (int i = 0; i <= most; ++i)
         if (order->vertices[i] < 0)
             return false;
@@ -97,6 +98,7 @@ snwResult snwCacheOrder_Make(
     order->count = 0;
     for (int i = 0; i < from->partCount; ++i)
         AddPart(from, &from->parts[i], used, order);
+
     return snw_ok;
 }
 
@@ -144,11 +146,13 @@ static snwResult OpenObj(snwWrittenFrames* w, File* file, int frame, snwMessage*
         snprintf(path, sizeof path, "%s", file->path);
     else
         snprintf(path, sizeof path, "%.*s%05d.obj", length, file->path, frame);
+
     snwResult result = snwAsset_Open(w->context, path, &file->asset, message);
     if (result >= 0 && (file->asset->meshCount != 1 ||
                            file->asset->meshes[0].vertexCount != w->def.source->meshes[file->mesh].vertexCount))
         result = snwFail(message, snw_errorInput, "is it a bake of this source?", "%s has not the vertices of '%s'",
             path, w->def.source->meshes[file->mesh].name);
+
     file->frame = frame;
     return result;
 }
@@ -209,6 +213,7 @@ snwResult snwWrittenFrames_Get(
     if (result >= 0 && !obj && frame >= cache->frameCount)
         result = snwFail(
             message, snw_errorInput, NULL, "the cache has %d frames, not %d", cache->frameCount, frame + 1);
+
     for (int i = 0; i < w->def.source->meshes[file->mesh].vertexCount && result >= 0; ++i)
     {
         float x[3] = {NAN, NAN, NAN};
@@ -221,10 +226,12 @@ snwResult snwWrittenFrames_Get(
             memcpy(x,
                 cache->positions + 3 * ((size_t)frame * (size_t)cache->pointCount + (size_t)file->order.points[i]),
                 sizeof x);
+
         values[3 * (size_t)i] = x[0];
         values[3 * (size_t)i + 1] = w->def.zUp ? x[2] : x[1];
         values[3 * (size_t)i + 2] = w->def.zUp ? -x[1] : x[2];
     }
+
     *shown = (snwAgainstShown){values, !obj && snwCache_IsLocal(w->def.source, file->node)};
     return result;
 }
@@ -280,6 +287,7 @@ static snwResult FindTimes(Guess* guess, int frameCount, double rate, snwMessage
             guess->best.frameCount = frameCount;
         }
     }
+
     guess->stride = 1;
     return result;
 }
@@ -292,12 +300,14 @@ static snwResult TryNode(Guess* guess, int node, bool zUp, snwAgainst* against, 
     snwReelSurface surface = {.name = from->name, .mesh = from->mesh, .node = node};
     snwWrittenDef def = {
         .source = guess->source, .surfaces = &surface, .surfaceCount = 1, .files = &guess->path, .zUp = zUp};
+
     guess->node = node;
     guess->best.clip = -1;
     guess->values = snwAllocArray(
         guess->context, 3 * (size_t)guess->source->meshes[from->mesh].vertexCount, sizeof(float));
     snwResult result = guess->values != NULL ? snwWrittenFrames_Open(guess->context, &def, &guess->frames, message)
                                              : snwFailMemory(message);
+
     if (result >= 0 && guess->frames != NULL)
     {
         const snwAsset* file = guess->frames->files[0].asset;
@@ -307,11 +317,13 @@ static snwResult TryNode(Guess* guess, int node, bool zUp, snwAgainst* against, 
         for (size_t i = 0; i < (step > 0 ? 1 : sizeof s_rates / sizeof *s_rates) && result >= 0; ++i)
             result = FindTimes(guess, frames, step > 0 ? 1 / step : s_rates[i], message);
     }
+
     if (result >= 0 && guess->best.clip >= 0)
         result = snwCompareAgainst(guess->context, &guess->best, against, message);
     snwWrittenFrames_Close(guess->frames);
     guess->frames = NULL;
     snwFree(guess->context, guess->values);
+
     return result;
 }
 
@@ -326,6 +338,7 @@ snwResult snwCompareFileAgainst(
         for (int zUp = 1; zUp >= 0 && mesh >= 0 && source->meshes[mesh].triangleCount > 0 && !memory; --zUp)
             memory = TryNode(&guess, i, zUp != 0, against, message) == snw_errorMemory;
     }
+
     if (memory)
         return snwFailMemory(message);
     if (!isfinite(guess.least))

@@ -20,12 +20,14 @@ unsigned char* snwWriter_Reserve(snwWriter* writer, size_t size)
             writer->failed = true;
             return NULL;
         }
+
         if (writer->size > 0)
             memcpy(grown, writer->data, writer->size);
         snwFree(writer->context, writer->data);
         writer->data = grown;
         writer->capacity = capacity;
     }
+
     return writer->data + writer->size;
 }
 

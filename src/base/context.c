@@ -74,6 +74,7 @@ snwResult snwCreateContext(const snwContextDef* def, snwContext** out, snwMessag
         .threadCount = def->threadCount > 0 ? def->threadCount : CoreCount(),
         .simd = snwSimd_Resolve(def->simd),
     };
+
     if (context->runTasks == NULL && context->threadCount > 1)
     {
         result = snwCreateTaskPool(&context->allocator, context->threadCount, &context->pool);
@@ -84,6 +85,7 @@ snwResult snwCreateContext(const snwContextDef* def, snwContext** out, snwMessag
             return result;
         }
     }
+
     pthread_mutex_init(&context->shapeMutex, NULL);
     *out = context;
     return snw_ok;
@@ -176,6 +178,7 @@ bool snwArray_Grow(snwContext* context, void** data, int count, int* capacity, i
     snwFree(context, *data);
     *data = memory;
     *capacity = grown;
+
     return true;
 }
 

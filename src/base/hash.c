@@ -35,12 +35,14 @@ uint64_t snwHash(const void* data, size_t size, uint64_t seed)
         seed ^ SNW_HASH_A, seed + SNW_HASH_B, Rotate(seed, 17) ^ SNW_HASH_B, Rotate(seed, 43) + SNW_HASH_A};
     uint64_t words[4];
     size_t left = size;
+
     for (; left >= sizeof words; left -= sizeof words, bytes += sizeof words)
     {
         memcpy(words, bytes, sizeof words);
         for (int i = 0; i < 4; ++i)
             lanes[i] = Mix(lanes[i], words[i]);
     }
+
     if (left > 0)
     {
         memset(words, 0, sizeof words);
@@ -48,6 +50,7 @@ uint64_t snwHash(const void* data, size_t size, uint64_t seed)
         for (int i = 0; i < 4; ++i)
             lanes[i] = Mix(lanes[i], words[i]);
     }
+
     uint64_t hash = (uint64_t)size * SNW_HASH_A;
     for (int i = 0; i < 4; ++i)
         hash = Mix(hash, Finish(lanes[i]));

@@ -27,6 +27,7 @@ const char* snwResult_Name(snwResult result)
         case snw_errorInterrupted:
             return "interrupted";
     }
+
     return "unknown result";
 }
 

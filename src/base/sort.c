@@ -17,18 +17,21 @@ static bool SortDigit(const uint64_t* keys, const int* values, uint64_t* keysOut
     if (offsets[keys[0] >> shift & (snw_radixSize - 1)] == count)
         return false;
     int sum = 0;
+
     for (int i = 0; i < snw_radixSize; ++i)
     {
         int digits = offsets[i];
         offsets[i] = sum;
         sum += digits;
     }
+
     for (int i = 0; i < count; ++i)
     {
         int to = offsets[keys[i] >> shift & (snw_radixSize - 1)]++;
         keysOut[to] = keys[i];
         valuesOut[to] = values[i];
     }
+
     return true;
 }
 
@@ -47,6 +50,7 @@ void snwSortKeysWith(uint64_t* keys, int* values, int count, uint64_t* otherKeys
         fromKeys = toKeys, toKeys = swapKeys;
         fromValues = toValues, toValues = swapValues;
     }
+
     if (fromKeys != keys)
     {
         memcpy(keys, fromKeys, (size_t)count * sizeof *keys);

@@ -71,6 +71,7 @@ static snwTouch TouchBox(snwVec3 p, snwVec3 half)
     double outside[3], normal[3] = {0, 0, 0};
     int nearest = 0;
     bool inside = true;
+
     for (int i = 0; i < 3; ++i)
     {
         double beyond = fabs(position[i]) - extent[i];
@@ -79,12 +80,14 @@ static snwTouch TouchBox(snwVec3 p, snwVec3 half)
         if (beyond > fabs(position[nearest]) - extent[nearest])
             nearest = i;
     }
+
     if (!inside)
     {
         snwVec3 away = {outside[0], outside[1], outside[2]};
         double distance = snwVec3_Length(away);
         return (snwTouch){-distance, snwVec3_Scale(away, 1.0 / distance)};
     }
+
     normal[nearest] = position[nearest] < 0.0 ? -1.0 : 1.0;
     return (snwTouch){extent[nearest] - fabs(position[nearest]), {normal[0], normal[1], normal[2]}};
 }

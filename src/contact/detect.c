@@ -79,6 +79,7 @@ static void BoxFacets(int begin, int end, void* data)
         snwPart* part = &detector->parts[index];
         int leaf = i - starts[index], last = (leaf + 1) * snw_leafFacets;
         snwBox box = snwBox_Empty();
+
         for (int f = leaf * snw_leafFacets; f < last && f < part->shell->facetCount; ++f)
             for (int k = 0; k < 3; ++k)
             {
@@ -90,6 +91,7 @@ static void BoxFacets(int begin, int end, void* data)
                 if (detector->moving)
                     snwBox_Add(&box, part->before + at);
             }
+
         snwBoxTree_SetLeaf(&part->facets, leaf, &box);
     }
 }
@@ -140,15 +142,18 @@ static void BoxBodies(snwDetector* detector)
             double centre = 0.5 * ((double)box->lower[k] + box->upper[k]) - all.lower[k];
             cell[k] = size > 0.0 && isfinite(centre) ? centre / size : 0.0;
         }
+
         detector->keys[i] = snwMortonCode(cell);
         detector->order[i] = i;
     }
+
     snwSortKeysWith(detector->keys, detector->order, count, detector->otherKeys, detector->otherOrder);
     for (int i = 0; i < count; ++i)
     {
         detector->bodyOrder[i] = detector->order[i];
         snwBoxTree_SetLeaf(&detector->bodies, i, &detector->parts[detector->order[i]].bounds);
     }
+
     snwBoxTree_Refit(&detector->bodies);
 }
 
@@ -209,11 +214,13 @@ static void LoadLeaf(const snwDetector* detector, int part, int index, snwPointL
     leaf->part = part;
     leaf->count = (end < p->shell->pointCount ? end : p->shell->pointCount) - begin;
     leaf->box = leaf->swept = snwBox_Empty();
+
     for (int i = 0; i < snw_leafPoints; ++i)
     {
         snwBox box = snwBox_Empty();
         int vertex = i < leaf->count ? p->shell->points[begin + i] : -1;
         size_t at = 4 * (size_t)(vertex < 0 ? 0 : vertex);
+
         leaf->vertices[i] = vertex;
         if (vertex >= 0)
         {
@@ -223,12 +230,14 @@ static void LoadLeaf(const snwDetector* detector, int part, int index, snwPointL
                 snwBox_Add(&box, p->before + at);
             box = snwBox_Grow(box, detector->margin);
         }
+
         for (int k = 0; k < 3; ++k)
         {
             leaf->now[k][i] = vertex >= 0 ? p->now[at + (size_t)k] : NAN;
             leaf->lower[k][i] = box.lower[k];
             leaf->upper[k][i] = box.upper[k];
         }
+
         leaf->swept = snwBox_Union(leaf->swept, box);
     }
 }
@@ -405,12 +414,14 @@ static void AskBody(snwDetector* detector, const snwPointLeaf* leaf, int other)
     snwBoxWalk_Start(&walk, &query.other->elements, &leaf->box);
     for (int i = snwBoxWalk_Next(&walk); i >= 0; i = snwBoxWalk_Next(&walk))
         TestElements(&query, i);
+
     if (detector->moving || detector->margin > 0.0)
     {
         snwBoxWalk_Start(&walk, &query.other->facets, &leaf->swept);
         for (int i = snwBoxWalk_Next(&walk); i >= 0; i = snwBoxWalk_Next(&walk))
             TestFacets(&query, i);
     }
+
     KeepHits(&query, other);
 }
 

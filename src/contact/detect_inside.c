@@ -137,6 +137,7 @@ static Exit FindClosest(const snwDetector* detector, const snwHit* hit, snwVec3*
     double squared = DBL_MAX;
     snwNearWalk walk;
     snwNearWalk_Start(&walk, &other->facets, p, &squared);
+
     for (int leaf = snwNearWalk_Next(&walk); leaf >= 0; leaf = snwNearWalk_Next(&walk))
     {
         int end = (leaf + 1) * snw_leafFacets;
@@ -152,6 +153,7 @@ static Exit FindClosest(const snwDetector* detector, const snwHit* hit, snwVec3*
             exit = (Exit){i, sqrt(on.squared), {on.weights[0], on.weights[1], on.weights[2]}};
         }
     }
+
     return exit;
 }
 
@@ -296,6 +298,7 @@ static void ResolveIsland(snwDetector* detector, int first)
     int begin = detector->sorted[first].begin, tail = begin, best = first;
     double nearest = DBL_MAX;
     snwVec3 way = {0, 0, 0};
+
     detector->sorted[first].round = snw_roundWaiting;
     detector->queue[tail++] = first;
     for (int i = begin; i < tail; ++i)
@@ -312,6 +315,7 @@ static void ResolveIsland(snwDetector* detector, int first)
         if (!(snwVec3_Length(way) > 1e-6 * OtherPart(detector, hit)->shell->edge))
             way = FacetNormal(detector, hit, exit.facet);
     }
+
     for (int i = begin; i < tail; ++i)
         SetDirection(&detector->sorted[detector->queue[i]], way, 0);
 }

@@ -47,6 +47,7 @@ static inline int AddPairs(const Boxes* boxes, int mask, int first, const float 
         snwWide_Store(sides[k], boxes->lower[k]);
         snwWide_Store(sides[3 + k], boxes->upper[k]);
     }
+
     for (; mask != 0; mask &= mask - 1)
     {
         int thing = __builtin_ctz((unsigned)mask);
@@ -60,6 +61,7 @@ static inline int AddPairs(const Boxes* boxes, int mask, int first, const float 
                 pairs[count++] = (snwPair){(uint16_t)(lane + __builtin_ctz((unsigned)bits)), (uint16_t)(first + thing)};
         }
     }
+
     return count;
 }
 

@@ -54,6 +54,7 @@ static void MakeTrees(snwDetector* detector)
     for (int k = 0; k < 3; ++k)
         detector->starts[k] = snwArena_Alloc(arena, count + 1, sizeof *detector->starts[k]);
     MakeTree(arena, &detector->bodies, detector->partCount);
+
     for (int i = 0; i < detector->partCount && !arena->failed; ++i)
     {
         snwPart* part = &detector->parts[i];
@@ -61,6 +62,7 @@ static void MakeTrees(snwDetector* detector)
             snwLeafCount(part->shell->facetCount, snw_leafFacets),
             snwLeafCount(part->shell->elementCount, snw_leafElements)};
         size_t floats = 4 * (size_t)part->shell->vertexCount;
+
         part->now = snwArena_Alloc(arena, floats, sizeof *part->now);
         part->before = snwArena_Alloc(arena, floats, sizeof *part->before);
         MakeTree(arena, &part->facets, leaves[1]);
@@ -154,15 +156,18 @@ static snwResult SetReaches(snwDetector* detector, snwMessage* message)
         float* positions = snwAllocArray(detector->context, (size_t)shell->vertexCount, 3 * sizeof *positions);
         if (positions == NULL)
             return snwFailMemory(message);
+
         for (int k = 0; k < shell->vertexCount; ++k)
         {
             positions[3 * k] = (float)shell->rest[k].x;
             positions[3 * k + 1] = (float)shell->rest[k].y;
             positions[3 * k + 2] = (float)shell->rest[k].z;
         }
+
         SetReach(detector, shell, part, positions);
         snwFree(detector->context, positions);
     }
+
     return snw_ok;
 }
 

@@ -39,6 +39,7 @@ bool snwFindStop(const snwStopQuery* query, snwStop* stop)
     double reach = query->margin + query->radius;
     snwVec3 carried = snwTransform_Apply(query->now, snwTransform_ApplyInverse(query->before, query->from));
     double travel = snwVec3_Distance(carried, query->to);
+
     if (!(-touch.depth <= travel + reach)) // also where a number is not finite
         return false;
     *stop = (snwStop){.carried = carried, .swept = travel > query->margin};
@@ -48,6 +49,7 @@ bool snwFindStop(const snwStopQuery* query, snwStop* stop)
         stop->depth = query->radius - snwVec3_Dot(snwVec3_Sub(carried, stop->point), touch.normal);
         return -touch.depth <= reach;
     }
+
     snwSweep sweep = {query->before, query->now, query->from, query->to};
     snwSweepHit hit;
     bool near = touch.depth <= 0.0 && !stop->swept;
@@ -56,6 +58,7 @@ bool snwFindStop(const snwStopQuery* query, snwStop* stop)
         StopAtHit(query, &hit, stop);
         return true;
     }
+
     StopAtSurface(query->to, touch, stop);
     return -touch.depth <= reach;
 }
@@ -147,6 +150,7 @@ static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
     int vertex = flesh->wild || flesh->vertices == NULL ? index : flesh->vertices[index], count = 0;
     if (flesh->positions[4 * (size_t)vertex + 3] == 0.0f)
         return 0;
+
     for (int c = 0; c < response->scene->colliderCount && count < loop->room; ++c)
     {
         snwStopQuery query = {&response->colliders[c], response->colliderBefore[c], response->colliderNow[c],
@@ -167,6 +171,7 @@ static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
             .allowed = snwResponse_AllowedDepth(response, stop.depth, flesh->size)};
         SetHome(flesh, query.now, &stop, row);
     }
+
     return count;
 }
 
@@ -251,6 +256,7 @@ static void SetFleshHome(const snwResponse* response, snwPairRow* row)
     const snwAnchor* anchor = index >= 0 ? &flesh->anchors[row->anchor] : NULL;
     memcpy(row->homeTriangle, row->triangle, sizeof row->triangle);
     memcpy(row->homeWeights, row->weights, sizeof row->weights);
+
     if (anchor != NULL && anchor->kind == snw_touchFlesh && anchor->other == row->other)
     {
         row->anchored = true;
@@ -260,8 +266,10 @@ static void SetFleshHome(const snwResponse* response, snwPairRow* row)
             row->homeTriangle[k] = anchor->triangle[k];
             row->homeWeights[k] = (double)anchor->home[k];
         }
+
         return;
     }
+
     row->home = snwVec3_Sub(
         snwFlesh_Before(flesh, row->vertex), snwFlesh_Mix(other, other->before, row->triangle, row->weights));
 }
@@ -275,12 +283,14 @@ static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
     row->vertex = overlap->vertex;
     row->kind = snw_touchFlesh;
     row->other = overlap->otherBody;
+
     for (int k = 0; k < 3; ++k)
     {
         bool there = overlap->triangle[k] >= 0; // a flat body's edge has no third corner
         row->triangle[k] = there ? overlap->triangle[k] : overlap->triangle[0];
         row->weights[k] = there ? overlap->weights[k] : 0.0;
     }
+
     row->normal = overlap->normal;
     const snwFlesh *flesh = &response->flesh[row->body], *other = &response->flesh[row->other];
     snwVec3 apart = snwVec3_Sub(
@@ -326,6 +336,7 @@ static void AddVertexOnProp(snwResponse* response, int body, int index, int prop
         snwFlesh_Before(flesh, vertex), snwFlesh_Now(flesh, vertex), 0.0, flesh->margin};
     snwStop stop;
     snwPairRow* row = snwFindStop(&query, &stop) ? snwResponse_NewPair(response) : NULL;
+
     if (row == NULL)
         return;
     row->body = body;
@@ -447,6 +458,7 @@ static void GatherPropOnSolid(snwResponse* response, PointQuery query)
             AddPointOnSolid(response, &query);
         }
     }
+
     if (!small || IsRound(kind))
         return;
     snwPropPoints points = snwPropPoints_Make(other, query.solid->def.size);
@@ -477,6 +489,7 @@ static void GatherProp(snwResponse* response, int prop)
         query.friction = snwFriction_Between(scene, surface, snwColliderDef_Friction(&scene->colliders[c]));
         GatherPropOnSolid(response, query);
     }
+
     query.kind = snw_touchProp;
     for (int p = prop + 1; p < scene->propCount; ++p)
     {

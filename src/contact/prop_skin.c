@@ -71,6 +71,7 @@ static bool FindNearest(
         *nearest = (Nearest){.at = at, .normal = normal, .side = side};
         memcpy(nearest->corners, corners, sizeof corners);
     }
+
     return nearest->at.squared < INFINITY;
 }
 
@@ -80,6 +81,7 @@ static void AddPoint(snwResponse* response, int prop, int body, snwVec3 at, cons
     const snwPropMotion* motion = &response->props[prop];
     double radius = response->propPoints[prop].radius, distance = sqrt(nearest->at.squared);
     bool outside = nearest->side >= 0.0;
+
     if (outside && distance > radius + flesh->margin)
         return;
     snwPairRow* row = snwResponse_NewPair(response);
@@ -98,6 +100,7 @@ static void AddPoint(snwResponse* response, int prop, int body, snwVec3 at, cons
         row->triangle[k] = row->homeTriangle[k] = nearest->corners[k];
         row->weights[k] = row->homeWeights[k] = nearest->at.weights[k];
     }
+
     row->grip = snwTransform_ApplyInverse(motion->transform, snwVec3_MulAdd(point, -radius, row->normal));
     row->home = snwVec3_Sub(
         snwTransform_Apply(motion->before, row->grip), snwFlesh_Mix(flesh, flesh->before, row->triangle, row->weights));

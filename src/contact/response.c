@@ -89,6 +89,7 @@ static snwResult MakeDetector(snwResponse* response, const snwResponseDef* def, 
     response->detectNow = snwArena_Alloc(def->arena, (size_t)bodies, sizeof *response->detectNow);
     response->detectBefore = snwArena_Alloc(def->arena, (size_t)bodies, sizeof *response->detectBefore);
     response->detectOrigins = snwArena_Alloc(def->arena, (size_t)bodies, sizeof *response->detectOrigins);
+
     return snw_ok;
 }
 
@@ -187,6 +188,7 @@ void snwResponse_FindIslands(snwResponse* response)
         int root = snwPieces_Root(response->parents, i);
         response->islandOf[i] = root == i ? response->islandCount++ : response->islandOf[root];
     }
+
     size_t bytes = ((size_t)response->islandCount + 1) * sizeof(int);
     memset(response->islandStarts, 0, bytes);
     memset(response->pairStarts, 0, bytes);

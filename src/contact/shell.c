@@ -75,6 +75,7 @@ static void Select(Order* order, int begin, int middle, int end, int axis)
             order->order[low++] = order->order[high];
             order->order[high--] = swap;
         }
+
         if (middle <= high)
             end = high + 1;
         else if (middle >= low)
@@ -132,11 +133,13 @@ static bool SortThings(snwContext* context, Things things, const snwShell* shell
     int* order = snwAllocArray(context, count, sizeof *order);
     int* copy = snwCopyArray(context, things.corners, count, bytes);
     bool enough = centres != NULL && order != NULL && copy != NULL;
+
     for (int i = 0; enough && i < things.count; ++i)
     {
         centres[i] = CentreOf(&things, i, shell->rest);
         order[i] = i;
     }
+
     if (enough)
         CutUp(&(Order){centres, order}, things.count, perLeaf);
     for (int i = 0; enough && i < things.count; ++i)
@@ -144,6 +147,7 @@ static bool SortThings(snwContext* context, Things things, const snwShell* shell
     snwFree(context, centres);
     snwFree(context, order);
     snwFree(context, copy);
+
     return enough;
 }
 
@@ -191,6 +195,7 @@ static void ListLeafVertices(snwShell* shell, snwArena* arena)
     shell->leafStarts = snwArena_Alloc(arena, (size_t)leaves + 1, sizeof *shell->leafStarts);
     shell->leafVertices = snwArena_Alloc(arena, 4 * (size_t)shell->elementCount, sizeof *shell->leafVertices);
     arena->failed = arena->failed || seen == NULL;
+
     for (int leaf = 0; !arena->failed && leaf < leaves; ++leaf)
     {
         int end = (leaf + 1) * snw_leafElements;
@@ -204,8 +209,10 @@ static void ListLeafVertices(snwShell* shell, snwArena* arena)
                 seen[vertex] = leaf + 1;
                 shell->leafVertices[count++] = vertex;
             }
+
         shell->leafStarts[leaf + 1] = count;
     }
+
     snwFree(arena->context, seen);
 }
 
@@ -228,12 +235,14 @@ static void FindOutline(snwShell* shell, snwArena* arena)
     int* corners = snwAllocArray(arena->context, (size_t)count, sizeof *corners);
     shell->facets = snwArena_Alloc(arena, (size_t)count, sizeof *shell->facets);
     bool enough = keys != NULL && corners != NULL && shell->facets != NULL;
+
     for (int i = 0; enough && i < count; ++i)
     {
         uint64_t a = (uint64_t)shell->elements[i / 3][i % 3], b = (uint64_t)shell->elements[i / 3][(i + 1) % 3];
         keys[i] = a < b ? a << 32 | b : b << 32 | a;
         corners[i] = i;
     }
+
     enough = enough && snwSortKeys(arena->context, keys, corners, count);
     for (int i = 0; enough && i < count; ++i)
     {
@@ -243,6 +252,7 @@ static void FindOutline(snwShell* shell, snwArena* arena)
             memcpy(shell->facets[shell->facetCount++], (const int[]){element[from], element[(from + 1) % 3], -1},
                 sizeof *shell->facets);
     }
+
     snwFree(arena->context, keys);
     snwFree(arena->context, corners);
     arena->failed = arena->failed || !enough;
@@ -282,6 +292,7 @@ static void ListNeighbours(snwShell* shell, snwArena* arena)
             next[shell->facets[i][k] + 1]++;
     for (int i = 0; i < shell->vertexCount; ++i)
         next[i + 1] += next[i];
+
     for (int i = 0; i < shell->facetCount; ++i)
         for (int k = 0; k < corners; ++k)
         {
@@ -296,12 +307,14 @@ static void MakeBlocks(snwShell* shell, snwArena* arena)
     int elements = snwLeafCount(shell->elementCount, snw_leafElements);
     shell->facetBlocks = snwArena_Alloc(arena, (size_t)facets, sizeof *shell->facetBlocks);
     shell->elementBlocks = snwArena_Alloc(arena, (size_t)elements, sizeof *shell->elementBlocks);
+
     for (int i = 0; !arena->failed && i < facets * snw_leafFacets; ++i)
     {
         const int* facet = shell->facets[i < shell->facetCount ? i : shell->facetCount - 1];
         for (int k = 0; k < 3; ++k)
             shell->facetBlocks[i / snw_leafFacets][k][i % snw_leafFacets] = facet[k] < 0 ? facet[0] : facet[k];
     }
+
     for (int i = 0; !arena->failed && i < elements * snw_leafElements; ++i)
     {
         const int* element = shell->elements[i < shell->elementCount ? i : shell->elementCount - 1];
@@ -316,6 +329,7 @@ snwResult snwShell_Build(snwShell* shell, const snwCharacter* character, snwAren
     const snwCharacterDef* def = snwCharacter_GetDef(character);
     snwSkin skin;
     snwResult result = snwCharacter_GetRestSkin(character, &skin);
+
     *shell = (snwShell){.character = character, .rest = def->vertices, .vertexCount = def->vertexCount};
     shell->flat = def->triangleCount > 0;
     CopyElements(shell, def, arena);
@@ -323,6 +337,7 @@ snwResult snwShell_Build(snwShell* shell, const snwCharacter* character, snwAren
         FindOutline(shell, arena);
     else if (!arena->failed)
         CopySkin(shell, &skin, arena);
+
     ListPoints(shell, arena);
     shell->reach = snwArena_Alloc(arena, (size_t)shell->vertexCount, sizeof *shell->reach);
     bool enough = !arena->failed &&
@@ -331,6 +346,7 @@ snwResult snwShell_Build(snwShell* shell, const snwCharacter* character, snwAren
                       arena->context, (Things){&shell->facets[0][0], 3, shell->facetCount}, shell, snw_leafFacets) &&
                   SortThings(arena->context, (Things){&shell->elements[0][0], 4, shell->elementCount}, shell,
                       snw_leafElements);
+
     if (enough)
     {
         shell->edge = MeanEdge(shell);
@@ -338,5 +354,6 @@ snwResult snwShell_Build(snwShell* shell, const snwCharacter* character, snwAren
         ListLeafVertices(shell, arena);
         ListNeighbours(shell, arena);
     }
+
     return enough && !arena->failed ? result : snwFailMemory(message);
 }

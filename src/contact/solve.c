@@ -47,6 +47,7 @@ static void MoveVertex(const snwFlesh* flesh, int vertex, snwVec3 push)
         snwRow_Set(rows, vertex, snwVec3_MulAdd(snwRow_Get(rows, vertex), w, push));
         return;
     }
+
     const int *active = flesh->answer->active, *end = active + flesh->answer->activeCount;
     const float x = (float)push.x, y = (float)push.y, z = (float)push.z;
     for (; active < end; ++active, ++weights)
@@ -110,6 +111,7 @@ static double SolveSolid(const SolidLoop* loop, snwSolidRow* row)
         MoveVertex(flesh, row->vertex, snwVec3_Add(change, pull));
     else
         snwRow_SetPlace(flesh->positions, row->vertex, flesh->origin, snwVec3_MulAdd(x, w, pull));
+
     return w * snwVec3_Length(snwVec3_Add(change, pull));
 }
 
@@ -200,6 +202,7 @@ static double Yield(const snwResponse* response, const snwPairRow* row, snwVec3 
     if (row->kind != snw_touchFlesh)
         return yield;
     const snwFlesh* other = &response->flesh[row->other];
+
     for (int k = 0; k < 3; ++k)
     {
         for (int l = 0; l < 3; ++l)
@@ -208,6 +211,7 @@ static double Yield(const snwResponse* response, const snwPairRow* row, snwVec3 
         if (row->body == row->other && row->weights[k] != 0.0)
             yield -= 2.0 * row->weights[k] * AnswerAt(other, row->vertex, row->triangle[k]);
     }
+
     return yield;
 }
 
@@ -485,6 +489,7 @@ static void KeepPair(const snwResponse* response, const snwPairRow* row)
         *anchor = row->kept;
         return;
     }
+
     snwVec3 x = snwFlesh_Now(flesh, row->vertex);
     if (row->kind == snw_touchProp)
     {
@@ -492,6 +497,7 @@ static void KeepPair(const snwResponse* response, const snwPairRow* row)
             row->kind, row->other, snwTransform_ApplyInverse(response->props[row->other].transform, x));
         return;
     }
+
     *anchor = MakeAnchor(row->kind, row->other, (snwVec3){0, 0, 0});
     memcpy(anchor->triangle, row->triangle, sizeof row->triangle);
     Weigh(&response->flesh[row->other], row->triangle, x, anchor->home);
@@ -582,6 +588,7 @@ int snwResponse_Report(const snwResponse* response, double h, snwContact* contac
             Tell(&teller, contact, FirstPoint(response, row), row->normal,
                 snwVec3_MulAdd(row->drag, row->push, row->normal));
     }
+
     return teller.count;
 }
 
@@ -622,6 +629,7 @@ static int AddSolidPoints(const snwResponse* response, int body, int count, snwC
                 response->colliderBefore[row->collider], response->colliderNow[row->collider], x);
         }
     }
+
     return count;
 }
 

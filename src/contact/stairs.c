@@ -40,6 +40,7 @@ static Nearest FindNearest(const snwColliderDef* stairs, double x, double y)
     int start = (int)Clamp(floor(x / run), 0, stairs->stepCount - 1);
     Nearest best = {0, 0, DBL_MAX};
     Try(&best, x - stairs->stepCount * run, y - fmin(y, top)); // the back
+
     for (int i = start; i < stairs->stepCount; ++i)
     {
         double away = fmax(0.0, i * run - x);
@@ -47,6 +48,7 @@ static Nearest FindNearest(const snwColliderDef* stairs, double x, double y)
             break;
         TryStep(&best, stairs, i, x, y);
     }
+
     for (int i = start - 1; i >= 0; --i)
     {
         double away = fmax(0.0, x - (i + 1) * run);
@@ -54,6 +56,7 @@ static Nearest FindNearest(const snwColliderDef* stairs, double x, double y)
             break;
         TryStep(&best, stairs, i, x, y);
     }
+
     return best;
 }
 

@@ -80,6 +80,7 @@ static snwResult ChooseGrid(Work* work, snwMessage* message)
     for (int k = 0; k < 2; ++k)
         work->center[k] = (work->lower[k] + work->upper[k]) / 2;
     work->cell = extent / (1 << snw_gridBits);
+
     return snw_ok;
 }
 
@@ -243,6 +244,7 @@ snwResult snwFillCage(
     space->bodyVertices = snwArena_Alloc(arena, (size_t)def->vertexCount, sizeof *space->bodyVertices);
     space->pointVertices = snwArena_Alloc(arena, (size_t)def->pointCount, sizeof *space->pointVertices);
     snwPlanar_StartSquare(&work.planar, (1 << snw_gridBits) + 8);
+
     if (!arena->failed && !work.planar.failed)
     {
         AddGiven(&work);
@@ -250,6 +252,7 @@ snwResult snwFillCage(
             AddEdge(&work, i);
         FillInside(&work);
     }
+
     if (!arena->failed && !work.planar.failed)
         TakeTriangles(&work);
     bool sound = !arena->failed && !work.planar.failed;

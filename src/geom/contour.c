@@ -108,6 +108,7 @@ static bool TakeRing(Field* field, int first, snwContext* context, snwArena* are
         go = field->next[at];
         field->next[at] = -2 - go; // seen, and still known
     }
+
     double(*points)[2] = snwAllocArray(context, (size_t)count, sizeof *points);
     if (points == NULL)
         return false;
@@ -118,16 +119,19 @@ static bool TakeRing(Field* field, int first, snwContext* context, snwArena* are
         field->next[at] = -1;
         at = go;
     }
+
     double area = SignedArea((const double(*)[2])points, count);
     bool keep = count >= 3 && fabs(area) >= field->def->leastArea, hole = area > 0; // y is down
     bool good = true;
     list->dropped += !keep && !hole;
+
     if (keep)
     {
         double(*kept)[2] = snwArena_Copy(arena, points, (size_t)count, sizeof *points);
         snwRing ring = {.points = (const double(*)[2])kept, .count = count, .hole = hole};
         good = kept != NULL && snwArray_Push(context, &list->rings, ring);
     }
+
     snwFree(context, points);
     return good;
 }
@@ -149,6 +153,7 @@ snwResult snwFindContours(snwContext* context, const snwContourDef* def, snwAren
         def->level > 255)
         return snwFail(message, snw_errorArgument, NULL, "a picture of %d x %d pixels and the level %d: out of range",
             def->width, def->height, def->level);
+
     Field field = {.def = def, .pitch = (size_t)def->width + 2};
     size_t crossings = 2 * field.pitch * ((size_t)def->height + 2);
     field.next = snwAllocArray(context, crossings, sizeof *field.next);
@@ -167,6 +172,7 @@ snwResult snwFindContours(snwContext* context, const snwContourDef* def, snwAren
     good = good && !arena->failed;
     snwArray_Free(context, &list.rings);
     snwFree(context, field.next);
+
     return good ? snw_ok : snwFailMemory(message);
 }
 
@@ -240,6 +246,7 @@ static void KeepBetween(const double (*points)[2], int count, int first, int las
             if (miss > worst)
                 worst = miss, far = i;
         }
+
         if (far < 0)
             first = to;
         else
@@ -277,12 +284,14 @@ bool snwRing_Smooth(const snwRing* ring, const snwSmoothDef* def, snwArena* aren
     keep[start] = keep[FarthestFrom((const double(*)[2])points, ring->count, start)] = true;
     KeepBetween((const double(*)[2])points, ring->count, start, start + ring->count, def->tolerance / 2, keep);
     int kept = 0;
+
     for (int i = 0; i < ring->count; ++i)
         if (keep[i])
         {
             memcpy(points[kept], points[i], sizeof *points);
             corners[kept++] = corners[i];
         }
+
     *smooth = (snwRing){(const double(*)[2])points, corners, NULL, kept, ring->hole};
     if (kept < 3) // thinner than the tolerance
         *smooth = *ring;

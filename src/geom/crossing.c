@@ -278,6 +278,7 @@ snwResult snwFindCrossings(
         snwParallelFor(context, def->triangleCount, 256, AskRange, &finder);
         Collect(&finder, marks, crossings);
     }
+
     snwArena_Free(&arena);
     return result;
 }

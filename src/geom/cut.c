@@ -59,6 +59,7 @@ static bool FindCrossings(Cutter* cutter)
     if (enough)
         CollectCrossings(cut, keys);
     enough = enough && snwSortKeys(cutter->context, keys, values, count);
+
     for (int i = 0; enough && i < count; ++i)
     {
         if (i > 0 && keys[i] == keys[i - 1])
@@ -66,6 +67,7 @@ static bool FindCrossings(Cutter* cutter)
         cut->edges[cut->edgeCount++] = (snwCutEdge){(int)(keys[i] >> 32), (int)(uint32_t)keys[i], 0.5};
         cut->firstEdge[(keys[i] >> 32) + 1]++;
     }
+
     for (int i = 0; enough && i < points; ++i)
         cut->firstEdge[i + 1] += cut->firstEdge[i];
     snwFree(cutter->context, keys);
@@ -78,8 +80,10 @@ static double FindRoot(const Cutter* cutter, snwVec3 a, snwVec3 b, double valueA
 {
     const snwSolid* solid = cutter->def->solid;
     double low = 0, high = 1, size = snwVec3_Distance(a, b), t = 0.5;
+
     // Vertices of a surface are put on to it again later.
     double tolerance = cutter->def->surfaceOnly ? 1e-2 : 2e-3;
+
     valueA = fmin(valueA, -1e-12 * size);
     for (int i = 0; i < 20 && high - low > tolerance; ++i)
     {
@@ -94,6 +98,7 @@ static double FindRoot(const Cutter* cutter, snwVec3 a, snwVec3 b, double valueA
         else
             high = t, valueB = value, valueA *= 0.5;
     }
+
     return t;
 }
 
@@ -224,11 +229,13 @@ static bool IsOneLoop(const Curve* curve)
                 return false;
             next = i;
         }
+
         if (next < 0 || length > curve->count)
             return false;
         at = curve->ends[next][0] == at ? curve->ends[next][1] : curve->ends[next][0];
         last = next;
     }
+
     return length == curve->count;
 }
 
@@ -272,6 +279,7 @@ static bool StaysManifold(const Cutter* cutter, int vertex)
                 return false;
             seen[seenCount++] = other;
         }
+
     return true;
 }
 
@@ -352,11 +360,13 @@ static snwResult MakeCut(Cutter* cutter)
         cut->positions[i] = snwLattice_Position(&cut->lattice, i);
         cut->signs[i] = cut->lattice.values[i] <= 0 ? -1 : 1;
     }
+
     if (!FindCrossings(cutter) || !ListTets(cutter) || !ListEdgesByOutside(cutter))
         return snwFailMemory(cutter->message);
     snwResult result = FindCuts(cutter);
     if (result < 0)
         return result;
+
     // What was refused may be possible once the neighbours have moved.
     for (int i = 0; i < 3 && MoveVertices(cutter); ++i)
         continue;

@@ -119,6 +119,7 @@ static bool FindInside(const Embedder* e, snwVec3 point, Place* place)
     snwBoxWalk walk;
     double best = -1e-12;
     bool found = false;
+
     AddToBox(&box, point);
     box = snwBox_Grow(box, 0.0);
     snwBoxWalk_Start(&walk, &e->tree, &box);
@@ -133,6 +134,7 @@ static bool FindInside(const Embedder* e, snwVec3 point, Place* place)
         memcpy(place->corners, e->tets[tet], sizeof place->corners);
         memcpy(place->weights, w, sizeof place->weights);
     }
+
     place->base = point;
     place->distance = 0.0;
     return found;
@@ -173,6 +175,7 @@ static void FindNearTriangle(const Embedder* e, snwVec3 point, Place* place)
         memcpy(place->corners, e->tets[tet], sizeof place->corners);
         memcpy(place->weights, w, sizeof place->weights);
     }
+
     place->distance = sqrt(best);
     place->base = point;
 }
@@ -189,6 +192,7 @@ static void PlacePoint(const Embedder* e, int index)
         else
             FindNearTriangle(e, point, &place);
     }
+
     if (e->def->choose != NULL)
         e->def->choose(e->def->user, index, place.weights, place.corners);
     e->outside[index] = place.distance;
@@ -247,6 +251,7 @@ static bool NumberVertices(Embedder* e, int** numbers)
     for (int i = 0; i < 4 * out->pointCount; ++i)
         out->corners[i / 4][i % 4] = number[out->corners[i / 4][i % 4]];
     *numbers = number;
+
     return true;
 }
 
@@ -282,12 +287,14 @@ static bool FindAround(Embedder* e, const int* number, Around* around)
     around->tets = snwArena_Alloc(&e->work, (size_t)around->starts[count + 1] + 1, sizeof(int));
     if (around->tets == NULL)
         return false;
+
     for (int i = 0; i < 4 * e->tetCount; ++i)
     {
         int vertex = number[e->tets[i / 4][i % 4]];
         if (vertex >= 0)
             around->tets[around->starts[vertex + 1]++] = i / 4;
     }
+
     return true;
 }
 
@@ -303,6 +310,7 @@ static int GatherRow(Embedder* e, const Around* around, int vertex, int* slots, 
         const int* tet = e->tets[around->tets[i]];
         const snwVec3* x = e->def->vertices;
         snwVec3 gradients[4];
+
         VolumeGradients(e, tet, gradients);
         volume += fabs(snwTet_Volume(x[tet[0]], x[tet[1]], x[tet[2]], x[tet[3]]));
         for (int k = 0; k < 4; ++k)
@@ -316,12 +324,14 @@ static int GatherRow(Embedder* e, const Around* around, int vertex, int* slots, 
             g[0] += (float)gradients[k].x, g[1] += (float)gradients[k].y, g[2] += (float)gradients[k].z;
         }
     }
+
     for (int i = first; i < first + count; ++i)
     {
         slots[out->neighbours[i]] = -1;
         for (int k = 0; k < 3; ++k)
             out->gradients[i][k] = volume > 0 ? (float)(out->gradients[i][k] / volume) : 0.0f;
     }
+
     return count;
 }
 
@@ -352,6 +362,7 @@ static snwResult Embed(Embedder* e)
     snwEmbedding* out = e->embedding;
     size_t count = (size_t)e->def->pointCount + 1;
     bool flat = e->def->elements.arity == 3;
+
     out->pointCount = e->def->pointCount;
     out->corners = snwArena_Alloc(e->arena, count, sizeof *out->corners);
     out->weights = snwArena_Alloc(e->arena, count, sizeof *out->weights);
@@ -372,6 +383,7 @@ static snwResult Embed(Embedder* e)
         return snwFailMemory(e->message);
     if (!NumberVertices(e, &number) || (!flat && !MakeGradients(e, number)))
         return snwFailMemory(e->message);
+
     return snw_ok;
 }
 
@@ -424,6 +436,7 @@ static void MoveVertices(int begin, int end, void* data)
         const float* own = PositionOf(m->move, embedding->vertices[i]);
         memcpy(out, own, 3 * sizeof(float));
         memset(out + 3, 0, 9 * sizeof(float));
+
         for (int k = embedding->starts != NULL ? embedding->starts[i] : 0;
              embedding->starts != NULL && k < embedding->starts[i + 1]; ++k)
         {
@@ -457,6 +470,7 @@ static void MovePoints(int begin, int end, void* data)
             for (int row = 0; row < 3 && arm != NULL; ++row)
                 sum[row] += at[3 + 3 * row] * arm[0] + at[4 + 3 * row] * arm[1] + at[5 + 3 * row] * arm[2];
         }
+
         for (int row = 0; row < 3; ++row)
             m->move->points[3 * (size_t)i + (size_t)row] = first[row] + sum[row];
     }

@@ -160,6 +160,7 @@ static snwResult FindLost(Filler* filler, Attempt* attempt)
     for (int i = 0; i < surface && result >= 0; ++i)
         if (attempt->outside[i] > SNW_FILL_FAR * filler->asked)
             attempt->lostArea += TriangleArea(&filler->mend, i) / filler->area;
+
     return result;
 }
 
@@ -284,6 +285,7 @@ static bool ChooseThick(Filler* filler, const Attempt* attempt)
     if (filler->work.failed)
         return false;
     double out = attempt != NULL ? 0.15 * attempt->detail + fmax(filler->inside.inset, 0) : 0;
+
     for (bool again = true, first = true; again; first = false)
     {
         again = false;
@@ -293,6 +295,7 @@ static bool ChooseThick(Filler* filler, const Attempt* attempt)
             bool lost = attempt == NULL || attempt->outside[i] > SNW_FILL_FAR * filler->asked;
             bool near = !first && attempt->outside[i] > out && (reached[t[0]] || reached[t[1]] || reached[t[2]]);
             bool isNew = !(reached[t[0]] && reached[t[1]] && reached[t[2]] && filler->chosen[i]);
+
             if (filler->inside.hidden[i] || (!lost && !near) || !isNew)
                 continue;
             filler->chosen[i] = 1;
@@ -301,6 +304,7 @@ static bool ChooseThick(Filler* filler, const Attempt* attempt)
         }
         again = again && attempt != NULL;
     }
+
     return true;
 }
 
@@ -356,6 +360,7 @@ static bool Change(Filler* filler, const Attempt* attempt, snwResult* result)
     double spacing = filler->spacing;
     if (attempt->thick && !IsLossy(attempt) && off && !attempt->sharp && Balance(filler, attempt))
         return true;
+
     if ((off || attempt->lostArea > SNW_FILL_REFINE || attempt->torn) && finer)
         *result = Refine(filler, attempt);
     else if (attempt->lostArea > SNW_FILL_LOST && filler->thickenings++ < snw_fillThickenings)
@@ -372,6 +377,7 @@ static bool Change(Filler* filler, const Attempt* attempt, snwResult* result)
             AimAtCount(filler, attempt);
         return fabs(filler->spacing / spacing - 1) > 0.015 && !attempt->thick;
     }
+
     return *result >= 0;
 }
 
@@ -390,15 +396,18 @@ static snwResult Search(Filler* filler, Attempt* best)
             again = result >= 0;
             continue;
         }
+
         if (result < 0)
         {
             snwArena_Free(&attempt.arena);
             break;
         }
+
         // Another count is not worth what it breaks.
         again = (!IsSound(filler, best) || IsSound(filler, &attempt)) && Change(filler, &attempt, &result);
         KeepBetter(filler, best, &attempt);
     }
+
     // A later attempt that fails does not spoil an earlier one.
     if (result < 0 && (result == snw_errorMemory || best->outside == NULL))
         return result;
@@ -415,6 +424,7 @@ static bool CountDropped(Filler* filler, const Attempt* best, snwFillReport* rep
     const int* parents = NumberParts(filler);
     int* triangles = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, sizeof *triangles);
     int* out = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, sizeof *out);
+
     if (filler->work.failed)
         return false;
     for (int i = 0; i < mend->triangleCount && best->outside != NULL; ++i)
@@ -423,6 +433,7 @@ static bool CountDropped(Filler* filler, const Attempt* best, snwFillReport* rep
         triangles[part]++;
         out[part] += best->outside[i] > 0.25 * best->detail;
     }
+
     report->droppedShells = filler->specks, report->droppedTriangles = filler->speckTriangles;
     for (int i = 0; i < mend->vertexCount; ++i)
         if (triangles[i] > 0 && out[i] == triangles[i])
@@ -460,6 +471,7 @@ static bool MakeReport(Filler* filler, const Attempt* best, snwArena* arena, snw
     for (int i = 0; i < mend->triangleCount && best->thick; ++i)
         report->thickTriangles += filler->chosen[i];
     report->thickened = best->thick ? filler->inside.thickness : 0;
+
     return ListHoles(&mend->after, arena, report) && CountDropped(filler, best, report);
 }
 
@@ -483,6 +495,7 @@ static snwResult Warn(const Filler* filler, const Attempt* best, const snwFillRe
     if (best->miss > SNW_FILL_COUNT)
         return snwFail(filler->message, snw_warning, NULL, "there are %d tets and %d vertices, not as many as wanted",
             best->mesh.tetCount, best->mesh.vertexCount);
+
     return snw_ok;
 }
 
@@ -584,6 +597,7 @@ static snwResult DropSpecks(Filler* filler)
     snwMend* mend = &filler->mend;
     double spacing = SpacingFor(filler, fmax(fabs(mend->after.volume), LeastVolume(filler)));
     int* parents = NumberParts(filler);
+
     Shell* shells = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, sizeof *shells);
     uint8_t* keep = snwArena_Alloc(&filler->work, (size_t)mend->triangleCount, 1);
     if (filler->work.failed)
@@ -593,12 +607,14 @@ static snwResult DropSpecks(Filler* filler)
     for (int i = 0; i < mend->triangleCount; ++i)
         kept += keep[i] = !IsSpeck(&shells[parents[mend->triangles[i][0]]], spacing);
     bool all = kept == 0 || kept == mend->triangleCount;
+
     for (int i = 0; i < mend->vertexCount; ++i)
     {
         bool speck = !all && IsSpeck(&shells[i], spacing);
         filler->specks += speck;
         filler->partCount += shells[i].triangles > 0 && !speck;
     }
+
     if (all)
         return snw_ok;
     filler->speckTriangles = mend->triangleCount - kept;
@@ -624,6 +640,7 @@ static snwResult Finish(Filler* filler, const Attempt* best, snwArena* arena, sn
     if (result < 0)
         return result;
     snwMessage_Clear(filler->message); // of earlier attempts
+
     return Warn(filler, best, &filling->report);
 }
 

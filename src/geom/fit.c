@@ -122,12 +122,14 @@ static snwResult MakeTry(Fitter* fitter, double spacing, snwVec3 shift, bool coa
     fitter->meshings++;
     snwResult result = snwStuffSolid(fitter->context, &stuff, &attempt->arena, &attempt->fit.mesh, &attempt->message);
     attempt->result = result;
+
     if (result < 0)
     {
         if (fitter->message != NULL)
             *fitter->message = attempt->message;
         return result;
     }
+
     if (!CountSkin(fitter->context, &attempt->fit.mesh, &attempt->fit.skinVertexCount))
         return snwFailMemory(fitter->message);
     if (SizeIsElastic(def))
@@ -194,6 +196,7 @@ static snwResult FindSpacing(Fitter* fitter, double spacing, bool coarseInside, 
             snwArena_Free(&attempt.arena);
             return result;
         }
+
         double logRatio = log(fmax(SizeRatio(fitter->def, &attempt.fit), 1e-9));
         int side = logRatio > 0 ? 0 : 1;
         if (!search.known[side] || fabs(logRatio) < fabs(search.logRatio[side]))
@@ -201,8 +204,10 @@ static snwResult FindSpacing(Fitter* fitter, double spacing, bool coarseInside, 
             search.known[side] = true;
             search.logSpacing[side] = log(spacing), search.logRatio[side] = logRatio;
         }
+
         attempt.miss = fabs(logRatio);
         turns = attempt.fit.mesh.tetCount < snw_fitSmall ? snw_fitMeshingsSmall : snw_fitMeshings;
+
         // A large mesh costs a second and jitters more where it is graded: what is near enough gets wider every time.
         double aim = attempt.fit.mesh.tetCount < snw_fitLarge ? SNW_FIT_AIM : SNW_FIT_AIM * (1 + turn);
         KeepBetter(best, &attempt);
@@ -210,6 +215,7 @@ static snwResult FindSpacing(Fitter* fitter, double spacing, bool coarseInside, 
             break;
         spacing = NextSpacing(&search, power, log(spacing), logRatio, turn % snw_fitSymmetric);
     }
+
     return snw_ok;
 }
 
@@ -266,6 +272,7 @@ static snwResult Finish(Fitter* fitter, Try* best, snwArena* arena, snwFit* fit)
         *fit = (snwFit){0};
         return snwFailMemory(fitter->message);
     }
+
     double elastic = ElasticMiss(fitter, best);
     if (best->miss > SNW_FIT_SIZE || elastic > SNW_FIT_ELASTIC)
         return snwFail(fitter->message, snw_warning, "ask for another size, or change the bones",
@@ -274,6 +281,7 @@ static snwResult Finish(Fitter* fitter, Try* best, snwArena* arena, snwFit* fit)
             100 * SizeRatio(fitter->def, fit),
             fitter->def->elasticVertices > 0 ? 100 * ElasticRatio(fitter->def, fit) : 100.0, fit->mesh.tetCount,
             fit->mesh.vertexCount, fit->labels.elasticCount);
+
     if (best->result > 0 && fitter->message != NULL)
         *fitter->message = best->message;
     return best->result;

@@ -95,10 +95,12 @@ static void FindStretches(Fit* fit)
             firstCorner = firstCorner < 0 ? i : firstCorner;
             last = i;
         }
+
         if (last < 0)
             AddStretch(fit, r, 0, ring->count);
         else
             AddStretch(fit, r, last, firstCorner + ring->count - last);
+
         // a ring is never fewer than three points
         int corners = fit->stretchCount - begin;
         for (int s = begin; s < fit->stretchCount; ++s)
@@ -119,6 +121,7 @@ static int ShareSteps(const Fit* fit, int wanted, int* steps)
         steps[s] = share > fit->stretches[s].steps ? share : fit->stretches[s].steps;
         total += steps[s];
     }
+
     for (; total < wanted; ++total)
     {
         int longest = 0;
@@ -127,6 +130,7 @@ static int ShareSteps(const Fit* fit, int wanted, int* steps)
                 longest = s;
         steps[longest]++;
     }
+
     return total;
 }
 
@@ -147,8 +151,10 @@ static int WalkStretch(
             out[made][1] = a[1] + t * (b[1] - a[1]);
             names[made] = snwRing_Name(ring, (stretch->first + i) % ring->count);
         }
+
         walked += length;
     }
+
     return made;
 }
 
@@ -165,6 +171,7 @@ static snwResult ResampleRings(const Fit* fit, int wanted, Attempt* attempt)
     if (attempt->arena.failed)
         return snwFailMemory(fit->message);
     *attempt->outline = (snwOutline){rings, ringCount};
+
     for (int r = 0; r < ringCount; ++r)
     {
         rings[r] = (snwRing){.points = (const double(*)[2])points, .names = names, .hole = fit->outline->rings[r].hole};
@@ -176,6 +183,7 @@ static snwResult ResampleRings(const Fit* fit, int wanted, Attempt* attempt)
             names += made;
         }
     }
+
     return snw_ok;
 }
 
@@ -311,11 +319,13 @@ static bool DropNearest(snwContext* context, Lattice* lattice, int wanted)
         memcpy(&keys[i], &lattice->distances2[i], sizeof keys[i]); // positive doubles sort like their bits
         order[i] = i;
     }
+
     good = good && snwSortKeys(context, keys, order, lattice->count);
     for (int i = 0; good && i < surplus; ++i)
         lattice->distances2[order[i]] = -1;
     snwFree(context, keys);
     snwFree(context, order);
+
     return good;
 }
 
@@ -349,6 +359,7 @@ static snwResult FillInside(const Fit* fit, Attempt* attempt, int wanted)
                 lattice.lower[k] = fmin(lattice.lower[k], attempt->outline->rings[r].points[i][k]);
                 lattice.upper[k] = fmax(lattice.upper[k], attempt->outline->rings[r].points[i][k]);
             }
+
     lattice.near = snwArena_Alloc(&attempt->arena, (size_t)attempt->work.inputCount, sizeof *lattice.near);
     lattice.points = snwArena_Alloc(&attempt->arena, (size_t)lattice.capacity, sizeof *lattice.points);
     lattice.distances2 = snwArena_Alloc(&attempt->arena, (size_t)lattice.capacity, sizeof *lattice.distances2);
@@ -357,6 +368,7 @@ static snwResult FillInside(const Fit* fit, Attempt* attempt, int wanted)
     SearchSpacing(attempt->outline, wanted, &lattice);
     if (!DropNearest(fit->context, &lattice, wanted))
         return snwFailMemory(fit->message);
+
     return AddLattice(fit, attempt, &lattice);
 }
 
@@ -415,6 +427,7 @@ static snwResult Search(const Fit* fit, int wantedRing, Attempt* best)
                 return result;
             break; // fewer points on the rings make them cross: what was found before stands
         }
+
         int ring = CountRingEdges(&attempt.work), inner = attempt.work.planar.points.count - ring;
         bool better = i == 0 || attempt.score < best->score;
         if (better && i > 0)
@@ -423,6 +436,7 @@ static snwResult Search(const Fit* fit, int wantedRing, Attempt* best)
             *best = attempt;
         else
             FreeAttempt(&attempt);
+
         if (best->score < 0.1)
             break;
         ringPoints += wantedRing - ring;
@@ -430,6 +444,7 @@ static snwResult Search(const Fit* fit, int wantedRing, Attempt* best)
         if (ringPoints < 3 || innerPoints < 0)
             break;
     }
+
     return snw_ok;
 }
 
@@ -538,11 +553,13 @@ static snwResult Prepare(Fit* fit, int* ringPoints)
             snwMessage_AddPlace(fit->message, "outline[%d]", r);
             return result;
         }
+
         total += ring->count + 1;
         fit->euler += ring->hole ? -2 : 2;
         for (int i = 0; i < ring->count; ++i)
             length += SideWeight(fit, ring, i);
     }
+
     fit->stretches = snwAllocArray(fit->context, (size_t)total, sizeof *fit->stretches);
     if (fit->stretches == NULL)
         return snwFailMemory(fit->message);
@@ -556,6 +573,7 @@ static snwResult Prepare(Fit* fit, int* ringPoints)
         return snwFail(fit->message, snw_errorInput, "lengths are in metres", "the outline is %.3g m long", length);
     fit->turnWeight = s_turnSteps * length / *ringPoints;
     FindStretches(fit);
+
     return snw_ok;
 }
 
@@ -572,6 +590,7 @@ snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const 
     *mesh = (snwFlatMesh){0};
     snwResult result = CheckFit(outline, def, message);
     result = result < 0 ? result : Prepare(&fit, &ringPoints);
+
     if (result == snw_ok)
     {
         Attempt best = EmptyAttempt(context);
@@ -582,6 +601,7 @@ snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const 
             result = OrderVertices(&fit, mesh);
         FreeAttempt(&best);
     }
+
     snwFree(context, fit.stretches);
     return result;
 }

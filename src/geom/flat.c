@@ -56,6 +56,7 @@ int snwSpline_Sample(const snwSplinePoint* points, int count, bool closed, doubl
                 corners[made] = k == 0 && points[i].corner;
         }
     }
+
     if (closed || count < 1)
         return made;
     out[made][0] = points[count - 1].at[0], out[made][1] = points[count - 1].at[1];
@@ -63,6 +64,7 @@ int snwSpline_Sample(const snwSplinePoint* points, int count, bool closed, doubl
         owners[made] = count - 1;
     if (corners != NULL)
         corners[made] = points[count - 1].corner;
+
     return made + 1;
 }
 
@@ -85,6 +87,7 @@ static snwResult CheckRing(const snwFlatRing* ring, int index, snwMessage* messa
         snwMessage_AddPlace(message, "outline[%d]", index);
         return result;
     }
+
     for (int i = 0; i < ring->count; ++i)
     {
         const double *a = ring->points[i].at, *b = ring->points[(i + 1) % ring->count].at;
@@ -98,6 +101,7 @@ static snwResult CheckRing(const snwFlatRing* ring, int index, snwMessage* messa
                 i + 1 == ring->count ? "leave the last point out: rings close by themselves" : NULL,
                 "the same place as the next point");
     }
+
     return snw_ok;
 }
 
@@ -148,6 +152,7 @@ snwResult snwFlat_MakeOutline(
     snwRing* rings = snwArena_Alloc(arena, (size_t)blueprint->ringCount, sizeof *rings);
     if (arena->failed)
         return snwFailMemory(message);
+
     for (int r = 0; r < blueprint->ringCount; ++r)
     {
         snwResult result = CheckRing(&blueprint->rings[r], r, message);
@@ -156,6 +161,7 @@ snwResult snwFlat_MakeOutline(
         if (!MakeRing(&blueprint->rings[r], arena, &rings[r]))
             return snwFailMemory(message);
     }
+
     *outline = (snwOutline){rings, blueprint->ringCount};
     return snw_ok;
 }

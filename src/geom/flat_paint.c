@@ -60,6 +60,7 @@ static void AddPiece(float* row, int width, double x0, double x1, double height)
         row[first + 1] += (float)(height - covered);
         return;
     }
+
     // a trapezoid over several pixels; `done` is the sum of what went into the row
     double slope = height / (right - left), done = 0;
     for (int i = first; i <= last; ++i)
@@ -71,6 +72,7 @@ static void AddPiece(float* row, int width, double x0, double x1, double height)
         row[i] += (float)(covered - done);
         done = covered;
     }
+
     row[last + 1] += (float)(height - done);
 }
 
@@ -81,12 +83,14 @@ static void AddLine(const Painter* painter, const double a[2], const double b[2]
     double x1 = ToPixelX(painter, b[0]), y1 = ToPixelY(painter, b[1]);
     if (y0 == y1)
         return;
+
     if (y0 > y1)
     {
         double x = x0, y = y0;
         x0 = x1, y0 = y1, x1 = x, y1 = y;
         sign = -sign;
     }
+
     double slope = (x1 - x0) / (y1 - y0), top = fmax(y0, 0), bottom = fmin(y1, height);
     for (int j = (int)top; j < bottom; ++j)
     {
@@ -155,6 +159,7 @@ static void AddStrokePiece(const Painter* painter, const double a[2], const doub
     double ax = ToPixelX(painter, a[0]), ay = ToPixelY(painter, a[1]);
     double ux = ToPixelX(painter, b[0]) - ax, uy = ToPixelY(painter, b[1]) - ay, u2 = fmax(ux * ux + uy * uy, 1e-12);
     double reach = width / 2 / painter->pixel, most = (reach + 0.5) * (reach + 0.5);
+
     for (int j = area.top; j < area.bottom; ++j)
     {
         float* row = painter->coverage + (size_t)j * (size_t)(painter->picture->width + 2);
@@ -208,6 +213,7 @@ static void BlurColumns(const Painter* painter, Area area, int reach)
     double *sums = painter->sums, share = 1.0 / (2 * reach + 1);
     const float* in = painter->scratch + (size_t)area.top * pitch + area.left;
     float* out = painter->coverage + (size_t)area.top * pitch + area.left;
+
     memset(sums, 0, (size_t)width * sizeof *sums);
     for (int j = -reach; j <= reach; ++j)
         for (int i = 0; i < width; ++i)
@@ -263,6 +269,7 @@ static void Composite(Painter* painter, const snwPaint* paint, Area area, bool t
         from[k] = snwDisplay_FromLight(paint->color[k]);
         to[k] = snwDisplay_FromLight(paint->gradient.color[k]);
     }
+
     int width = painter->picture->width;
     for (int j = area.top; j < area.bottom; ++j)
     {
@@ -281,6 +288,7 @@ static void Composite(Painter* painter, const snwPaint* paint, Area area, bool t
             for (int k = 0; k < 3; ++k)
                 pixel[k] += alpha * (from[k] + (float)t * (to[k] - from[k]) - pixel[k]);
         }
+
         memset(row, 0, (size_t)(width + 2) * sizeof *row);
     }
 }
@@ -298,6 +306,7 @@ static double (*ShapePoints(const snwPaint* paint, snwArena* arena, int* count))
     if (points == NULL)
         return NULL;
     double turn = paint->angle * (3.14159265358979323846 / 180);
+
     switch (paint->kind)
     {
         case snw_paintEllipse:
@@ -318,6 +327,7 @@ static double (*ShapePoints(const snwPaint* paint, snwArena* arena, int* count))
                 paint->points, paint->count, paint->kind == snw_paintFill || paint->closed, points, NULL, NULL);
             break;
     }
+
     return points;
 }
 
@@ -338,6 +348,7 @@ static bool PaintShape(Painter* painter, const snwPaint* paint)
         PaintRim(painter, paint);
         return true;
     }
+
     double(*points)[2] = ShapePoints(paint, &arena, &count);
     for (int turned = 0; points != NULL && count > 0 && turned <= (int)paint->mirror; ++turned)
     {
@@ -351,9 +362,11 @@ static bool PaintShape(Painter* painter, const snwPaint* paint)
             AddPolygon(painter, (const double(*)[2])points, count, false);
             SumRows(painter, area);
         }
+
         Soften(painter, area, paint->soft);
         Composite(painter, paint, area, turned == 1);
     }
+
     snwArena_Free(&arena);
     return points != NULL;
 }
@@ -373,6 +386,7 @@ static void PlacePicture(Painter* painter, int longSide)
                 lower[k] = fmin(lower[k], painter->outline.rings[r].points[i][k]);
                 upper[k] = fmax(upper[k], painter->outline.rings[r].points[i][k]);
             }
+
     double extent = fmax(upper[0] - lower[0], upper[1] - lower[1]), margin = 0.02 * extent;
     painter->pixel = (extent + 2 * margin) / longSide;
     picture->width = (int)ceil((upper[0] - lower[0] + 2 * margin) / painter->pixel - 1e-6);
@@ -418,6 +432,7 @@ static snwResult PaintAll(Painter* painter, snwArena* arena, snwMessage* message
     snwFlatPicture* picture = painter->picture;
     size_t count = (size_t)picture->width * (size_t)picture->height;
     size_t padded = ((size_t)picture->width + 2) * ((size_t)picture->height + 1);
+
     painter->coverage = snwAllocArray(painter->context, padded, sizeof(float));
     painter->scratch = snwAllocArray(painter->context, padded, sizeof(float));
     painter->sums = snwAllocArray(painter->context, (size_t)picture->width, sizeof(double));
@@ -435,6 +450,7 @@ static snwResult PaintAll(Painter* painter, snwArena* arena, snwMessage* message
     snwFree(painter->context, painter->scratch);
     snwFree(painter->context, painter->sums);
     snwFree(painter->context, painter->colors);
+
     return good ? snw_ok : snwFailMemory(message);
 }
 
@@ -453,6 +469,7 @@ snwResult snwFlat_Paint(snwContext* context, const snwFlatBlueprint* blueprint, 
         PlacePicture(&painter, longSide);
         result = PaintAll(&painter, arena, message);
     }
+
     if (result < 0)
         *picture = (snwFlatPicture){0};
     snwArena_Free(&scratch);

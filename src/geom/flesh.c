@@ -79,6 +79,7 @@ static double SweepDistance(const snwFleshPart* part, snwVec3 p)
     snwVec3 q = snwVec3_MulAdd(p, stretch * snwVec3_Dot(p, part->flatAxis), part->flatAxis);
     double best = DBL_MAX;
     snwVec3 nearest = q;
+
     for (int i = 0; i < part->coneCount; ++i)
     {
         const snwRoundCone* cone = &part->cones[i];
@@ -92,6 +93,7 @@ static double SweepDistance(const snwFleshPart* part, snwVec3 p)
         best = distance;
         nearest = core;
     }
+
     if (part->flatness == 1)
         return best;
     // Back from the stretched space: over the length of the gradient there.
@@ -235,6 +237,7 @@ static double Distance(
     int first = cell >= 0 ? flesh->cellStart[cell] : 0;
     int last = cell >= 0 ? flesh->cellStart[cell + 1] : flesh->partCount;
     float groupColor[3] = {0};
+
     Melting melting = {DBL_MAX, DBL_MAX, 0, color, groupColor};
     for (int i = first; i < last; ++i)
     {
@@ -247,6 +250,7 @@ static double Distance(
         melting.groupBlend = part->groupBlend;
         MeltPart(&melting, part, point);
     }
+
     FinishGroup(&melting);
     return melting.distance;
 }
@@ -281,12 +285,14 @@ double snwFlesh_BoneDistance(const snwFlesh* flesh, int bone, snwVec3 point)
         snwRoundCone cone = MakeCone(own->head, own->tail, own->radius, own->radius);
         distance = ConeDistance(&cone, point, &core);
     }
+
     for (int i = flesh->rigidStart[bone]; i < flesh->rigidStart[bone + 1]; ++i)
     {
         const snwFleshPart* part = &flesh->parts[flesh->rigidParts[i]];
         double mine = QuickDistance(part, point);
         if (others == DBL_MAX && flesh->hasFlesh && mine < part->radius)
             others = Distance(flesh, point, snw_fleshOnly, NULL);
+
         // Its inside, and outside of the flesh whatever is nearer to it than to flesh: the skin of the part is rigid
         // although a mesh only comes close to it. Where nothing is flesh, all of the mesh belongs to the nearest part.
         double nearer = 0.5 * (mine - others);
@@ -296,6 +302,7 @@ double snwFlesh_BoneDistance(const snwFlesh* flesh, int bone, snwVec3 point)
             mine = fmin(mine, nearer);
         distance = fmin(distance, mine);
     }
+
     return distance;
 }
 
@@ -350,6 +357,7 @@ static bool PrepareCones(snwFleshPart* part, snwArena* arena)
         return false;
     double stretch = 1 / part->flatness - 1;
     snwFleshPoint last = part->points[0];
+
     for (int i = 0; i < part->coneCount; ++i)
     {
         int step = i % steps + 1;
@@ -358,9 +366,11 @@ static bool PrepareCones(snwFleshPart* part, snwArena* arena)
                                  : snwCurve_Point(part->points, part->pointCount, i / steps, (double)step / steps);
         snwVec3 a = snwVec3_MulAdd(last.at, stretch * snwVec3_Dot(last.at, part->flatAxis), part->flatAxis);
         snwVec3 b = snwVec3_MulAdd(next.at, stretch * snwVec3_Dot(next.at, part->flatAxis), part->flatAxis);
+
         part->cones[i] = MakeCone(a, b, last.radius, next.radius);
         last = next;
     }
+
     return true;
 }
 
@@ -380,17 +390,20 @@ static void FindBall(snwFleshPart* part)
             lower = snwVec3_Min(lower, p);
             upper = snwVec3_Max(upper, p);
         }
+
         part->centre = snwVec3_Scale(snwVec3_Add(lower, upper), 0.5);
         part->radius = 0;
         for (int i = 0; i < part->pointCount; ++i)
             part->radius = fmax(
                 part->radius, snwVec3_Distance(part->centre, part->points[i].at) + part->points[i].radius);
+
         // A curve leaves the hull of its points by at most a quarter of the way between them.
         part->radius += part->pointCount > 2 && part->coneCount > 0 ? 0.1 * part->radius : part->size.z;
         if (part->kind == snw_partFin)
             part->centre = snwTransform_Apply(part->frame, part->centre);
         return;
     }
+
     part->centre = part->frame.position;
     part->radius = part->kind == snw_partTorus       ? part->size.x + part->size.y
                    : part->kind == snw_partEllipsoid ? fmax(part->size.x, fmax(part->size.y, part->size.z))
@@ -479,6 +492,7 @@ static int FeltParts(const snwFlesh* flesh, snwVec3 centre, double reach, double
         nearest[0] = fmin(nearest[0], distances[i]);
         nearest[1] = part->rigid ? nearest[1] : fmin(nearest[1], distances[i]);
     }
+
     for (int pass = 0; pass < 2; ++pass) // then only the blends of those that were felt count
     {
         double limit = 2 * reach + 1.6 * blend;
@@ -495,6 +509,7 @@ static int FeltParts(const snwFlesh* flesh, snwVec3 centre, double reach, double
             felt[count++] = i;
         }
     }
+
     return count;
 }
 
@@ -516,23 +531,27 @@ bool snwFlesh_MakeGrid(snwFlesh* flesh, snwArena* arena)
     double* distances = snwAllocArray(context, (size_t)flesh->partCount, sizeof *distances);
     bool enough = start != NULL && felt != NULL && distances != NULL;
     double reach = 0.5 * sqrt(3) * flesh->cellSize * 1.3;
+
     for (int cell = 0; cell < total && enough; ++cell)
     {
         int x = cell % flesh->cells[0], y = cell / flesh->cells[0] % flesh->cells[1];
         int z = cell / (flesh->cells[0] * flesh->cells[1]);
         snwVec3 corner = {x + 0.5, y + 0.5, z + 0.5};
         int count = FeltParts(flesh, snwVec3_MulAdd(flesh->lower, flesh->cellSize, corner), reach, distances, felt);
+
         start[cell + 1] = start[cell] + count;
         enough = snwArray_Reserve(context, &list, count);
         for (int i = 0; i < count && enough; ++i)
             list.data[list.count++] = felt[i];
     }
+
     if (enough)
         flesh->cellParts = snwArena_Copy(arena, list.data, (size_t)list.count, sizeof *list.data);
     flesh->cellStart = flesh->cellParts != NULL ? start : NULL;
     snwArray_Free(context, &list);
     snwFree(context, felt);
     snwFree(context, distances);
+
     return enough && flesh->cellParts != NULL;
 }
 
@@ -556,6 +575,7 @@ bool snwFlesh_Prepare(snwFlesh* flesh, snwArena* arena)
         flesh->lower = snwVec3_Min(flesh->lower, snwVec3_Sub(part->centre, ball));
         flesh->upper = snwVec3_Max(flesh->upper, snwVec3_Add(part->centre, ball));
     }
+
     return ListRigidParts(flesh, arena);
 }
 
@@ -576,10 +596,12 @@ bool snwFlesh_Pose(const snwFlesh* flesh, const snwTransform* bones, snwArena* a
             for (int k = 0; k < part->pointCount; ++k)
                 if (part->points[k].bone >= 0)
                     part->points[k].at = snwTransform_Apply(bones[part->points[k].bone], part->points[k].at);
+
         if (part->bone < 0)
             continue;
         part->frame = snwTransform_Compose(bones[part->bone], part->frame);
         part->flatAxis = snwQuat_Rotate(bones[part->bone].rotation, part->flatAxis);
     }
+
     return snwFlesh_Prepare(posed, arena) && snwFlesh_MakeGrid(posed, arena);
 }

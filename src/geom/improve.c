@@ -106,6 +106,7 @@ static bool ImproveVertex(Improver* improver, int vertex, bool loose)
     snwVec3 place = def->positions[vertex], normal = {0};
     double size = StarSize(improver, vertex), best = StarScore(improver, vertex, place, -10);
     bool boundary = def->boundary[vertex], moved = false;
+
     if (best > 0)
         return false;
     if (boundary)
@@ -114,6 +115,7 @@ static bool ImproveVertex(Improver* improver, int vertex, bool loose)
         double squared = fmax(snwVec3_LengthSquared(normal), 0.25);
         normal = snwVec3_Scale(normal, 1 / squared); // a step of value * normal is Newton's
     }
+
     for (int halving = 0; halving < snw_stepHalvings; ++halving)
         for (int i = 0; i < snw_wayCount; ++i)
         {
@@ -126,6 +128,7 @@ static bool ImproveVertex(Improver* improver, int vertex, bool loose)
             if (moved && i == snw_wayCount - 1)
                 place = def->positions[vertex];
         }
+
     return moved;
 }
 

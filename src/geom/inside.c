@@ -85,10 +85,12 @@ static snwResult MakeSoup(
             count++;
         }
     }
+
     def.triangles = (const int(*)[3])(flags != NULL ? triangles : mend->triangles);
     def.triangleCount = flags != NULL ? count : mend->triangleCount;
     snwResult result = snwCreateSoup(context, &def, soup, message);
     snwFree(context, triangles);
+
     return result;
 }
 
@@ -142,6 +144,7 @@ static bool FindLeaders(const snwInside* inside, int* leaders)
     for (int i = 0; i < mend->triangleCount; ++i)
         leaders[i] = i;
     bool together = !inside->open && mend->before.uncheckedTriangles == 0;
+
     for (int i = 0; i < 3 * mend->triangleCount && together; ++i)
     {
         if (mend->before.marks[mend->sources[i / 3]] & snw_markCrossing)
@@ -151,6 +154,7 @@ static bool FindLeaders(const snwInside* inside, int* leaders)
             *first = i / 3 + 1;
         snwPieces_Join(leaders, i / 3, *first - 1);
     }
+
     for (int i = 0; i < mend->triangleCount; ++i)
         leaders[i] = snwPieces_Root(leaders, i);
     snwFree(inside->context, firsts);
@@ -179,6 +183,7 @@ static snwResult MakeSkin(snwInside* inside, snwMessage* message)
     if (inside->hiddenCount == 0 || inside->hiddenCount == mend->triangleCount)
         return snw_ok;
     inside->skin = NULL;
+
     return MakeSoup(inside->context, mend, inside->hidden, false, &inside->skin, message);
 }
 

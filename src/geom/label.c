@@ -34,6 +34,7 @@ static void MeasureRange(int begin, int end, void* data)
                 break;
             }
         }
+
         loop->field->bones[i] = nearest;
         loop->field->distances[i] = distance;
     }
@@ -50,6 +51,7 @@ snwResult snwMeasureBones(snwContext* context, const snwSolid* solid, const snwT
         return snwFailMemory(message);
     FieldLoop loop = {solid, mesh, field};
     snwParallelFor(context, mesh->vertexCount, 64, MeasureRange, &loop);
+
     for (int i = 0; i < mesh->vertexCount; ++i)
         if (isnan(field->distances[i]))
         {
@@ -57,6 +59,7 @@ snwResult snwMeasureBones(snwContext* context, const snwSolid* solid, const snwT
             snwMessage_AddPlace(message, "bone %d", field->bones[i]);
             return result;
         }
+
     return snw_ok;
 }
 
@@ -125,6 +128,7 @@ static snwResult GrowBone(snwContext* context, GrowLoop* loop, snwBoneLabels* la
         return snwFailMemory(message);
     snwParallelFor(context, mesh->vertexCount, 64, GrowRange, loop);
     int owned = CountBoneTets(mesh, labels, loop->bone), before = owned;
+
     while (owned < snw_minBoneTets)
     {
         int tet = FindTetToClaim(loop, labels);
@@ -135,6 +139,7 @@ static snwResult GrowBone(snwContext* context, GrowLoop* loop, snwBoneLabels* la
         LabelTets(mesh, labels);
         owned = CountBoneTets(mesh, labels, loop->bone);
     }
+
     snwFree(context, loop->distances);
     if (owned >= snw_minBoneTets)
         return snw_ok;
@@ -203,6 +208,7 @@ static bool PartBones(snwContext* context, const snwTetMesh* mesh, int boneCount
         .shared = snwAllocArray(context, (size_t)mesh->vertexCount, sizeof *gaps.shared),
         .owned = snwAllocArray(context, (size_t)boneCount, sizeof *gaps.owned)};
     bool enough = gaps.held != NULL && gaps.shared != NULL && gaps.owned != NULL;
+
     for (int vertex = 0; enough && vertex >= 0;)
     {
         CountGaps(mesh, labels, boneCount, &gaps);
@@ -212,6 +218,7 @@ static bool PartBones(snwContext* context, const snwTetMesh* mesh, int boneCount
         labels->vertexBones[vertex] = -1;
         LabelTets(mesh, labels);
     }
+
     snwFree(context, gaps.held);
     snwFree(context, gaps.shared);
     snwFree(context, gaps.owned);
@@ -231,6 +238,7 @@ snwResult snwLabelBonesFrom(snwContext* context, const snwSolid* solid, const sn
     for (int i = 0; i < mesh->vertexCount; ++i)
         labels->vertexBones[i] = field->distances[i] < offset ? field->bones[i] : -1;
     LabelTets(mesh, labels);
+
     for (int b = 0; b < solid->boneCount; ++b)
     {
         if (CountBoneTets(mesh, labels, b) >= snw_minBoneTets)
@@ -240,6 +248,7 @@ snwResult snwLabelBonesFrom(snwContext* context, const snwSolid* solid, const sn
         if (result < 0)
             return result;
     }
+
     if (solid->boneCount > 1 && !PartBones(context, mesh, solid->boneCount, labels))
         return snwFailMemory(message);
     for (int i = 0; i < mesh->vertexCount; ++i)
@@ -278,6 +287,7 @@ snwResult snwFitBoneOffset(snwContext* context, const snwBoneField* field, int e
     uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
     int* order = snwAllocArray(context, (size_t)count, sizeof *order);
     bool enough = keys != NULL && order != NULL;
+
     for (int i = 0; enough && i < count; ++i)
         keys[i] = OrderedBits(field->distances[i]), order[i] = i;
     enough = enough && snwSortKeys(context, keys, order, count);
@@ -290,6 +300,7 @@ snwResult snwFitBoneOffset(snwContext* context, const snwBoneField* field, int e
             elastic += field->distances[i] >= 0;
         if (abs(elastic - elasticCount) > slack)
             elastic = elastic < elasticCount ? elasticCount - slack : elasticCount + slack;
+
         // Those before `first` become bone: the offset is between it and the one before.
         int first = count - elastic;
         first = first < 0 ? 0 : first > count ? count : first;
@@ -298,6 +309,7 @@ snwResult snwFitBoneOffset(snwContext* context, const snwBoneField* field, int e
         low = fmin(fmax(low, -maxOffset), maxOffset), high = fmin(fmax(high, -maxOffset), maxOffset);
         *offset = 0.5 * (low + high);
     }
+
     snwFree(context, keys);
     snwFree(context, order);
     return enough ? snw_ok : snwFailMemory(message);

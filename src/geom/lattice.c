@@ -215,6 +215,7 @@ static bool IsThin(const Builder* builder, const Cell* cell)
         (DistanceAt(builder, (snwVec3){p.x, p.y + step, p.z}) - value) / step,
         (DistanceAt(builder, (snwVec3){p.x, p.y, p.z + step}) - value) / step};
     double slope = snwVec3_Length(gradient);
+
     if (!(slope > 0.1))
         return true; // on the middle of something within reach of its surface
     snwVec3 inward = snwVec3_Scale(gradient, -1 / slope);
@@ -222,6 +223,7 @@ static bool IsThin(const Builder* builder, const Cell* cell)
     p = snwVec3_MulAdd(p, value / slope, inward);
     double stride = (builder->def->surfaceOnly ? 0.15 : 0.25) * size;
     value = 0;
+
     for (int i = 1; i <= 4; ++i)
     {
         double last = value;
@@ -229,6 +231,7 @@ static bool IsThin(const Builder* builder, const Cell* cell)
         if (value - last > 0.3 * slope * stride)
             return true;
     }
+
     return false;
 }
 
@@ -273,6 +276,7 @@ static int FindCell(const Builder* builder, const int at[3], int level)
         if (root[k] < 0 || root[k] >= builder->roots[k])
             return -1;
     }
+
     int index = root[0] + builder->roots[0] * (root[1] + builder->roots[1] * root[2]);
     const Cell* cells = builder->cells.data;
     while (cells[index].child >= 0 && cells[index].level < level)
@@ -282,6 +286,7 @@ static int FindCell(const Builder* builder, const int at[3], int level)
             child |= at[k] >= cells[index].at[k] + half ? 1 << k : 0;
         index = cells[index].child + child;
     }
+
     return index;
 }
 
@@ -302,6 +307,7 @@ static bool SpreadThin(Builder* builder, int first)
         if (other >= first && builder->cells.data[other].kind == snw_cellCut)
             spread[other - first] = true;
     }
+
     for (int i = 0; i < count; ++i)
         builder->cells.data[first + i].thin = spread[i];
     snwFree(builder->context, spread);
@@ -340,6 +346,7 @@ static snwResult Descend(Builder* builder)
                 if (!AddCell(builder, x * units, y * units, z * units, 0))
                     return snwFailMemory(builder->message);
             }
+
     for (int first = 0, end; first < builder->cells.count; first = end)
     {
         end = builder->cells.count;
@@ -354,6 +361,7 @@ static snwResult Descend(Builder* builder)
             if (WantsSplit(builder, &builder->cells.data[i]) && !SplitCell(builder, i))
                 return snwFailMemory(builder->message);
     }
+
     return snw_ok;
 }
 
@@ -396,12 +404,14 @@ static snwResult Balance(Builder* builder)
                 if (cell->level == level && cell->child >= 0 && !BalanceAround(builder, i, &again))
                     return snwFailMemory(builder->message);
             }
+
         snwResult result = EvaluateNew(builder);
         if (result < 0)
             return result;
         for (int i = first; i < builder->cells.count; ++i)
             ClassifyCell(builder, &builder->cells.data[i]);
     }
+
     return snw_ok;
 }
 
@@ -471,6 +481,7 @@ static bool AddEqualTets(Builder* builder, const Side* side, int other)
         int u = (p[0] + q[0]) / 2, v = (p[1] + q[1]) / 2, center = side->cell->point;
         int a = FacePoint(builder, side, p[0], p[1]), b = FacePoint(builder, side, q[0], q[1]);
         bool done;
+
         if (builder->graded && IsEdgeSplit(builder, side, u, v))
         {
             int middle = FacePoint(builder, side, u, v);
@@ -480,9 +491,11 @@ static bool AddEqualTets(Builder* builder, const Side* side, int other)
         {
             done = AddTet(builder, center, other, a, b);
         }
+
         if (!done)
             return false;
     }
+
     return true;
 }
 
@@ -526,6 +539,7 @@ static bool AddSideTets(Builder* builder, int index, int axis, int sign)
         side.middle[k] = cell.at[k] + side.units / 2 + (k == axis ? sign * side.units / 2 : 0);
         beyond[k] = cell.at[k] + side.units / 2 + (k == axis ? sign * side.units : 0);
     }
+
     int other = FindCell(builder, beyond, cell.level);
     const Cell* neighbour = other >= 0 ? &builder->cells.data[other] : NULL;
     if (neighbour != NULL && neighbour->child >= 0)
@@ -536,6 +550,7 @@ static bool AddSideTets(Builder* builder, int index, int axis, int sign)
             return AddFineTets(builder, &side, neighbour);
         return sign < 0 || AddEqualTets(builder, &side, neighbour->point); // the other one adds them if sign < 0
     }
+
     int center = AddPoint(builder, beyond[0], beyond[1], beyond[2]);
     return center >= 0 && AddEqualTets(builder, &side, center);
 }
@@ -556,6 +571,7 @@ static int* OrderLeaves(Builder* builder, int* count)
     uint64_t* keys = snwAllocArray(builder->context, cells, sizeof *keys);
     int* leaves = snwAllocArray(builder->context, cells, sizeof *leaves);
     bool enough = keys != NULL && leaves != NULL;
+
     *count = 0;
     for (int i = 0; enough && i < builder->cells.count; ++i)
     {
@@ -566,11 +582,13 @@ static int* OrderLeaves(Builder* builder, int* count)
                        SpreadBits((uint64_t)cell->at[2]) << 2;
         leaves[(*count)++] = i;
     }
+
     enough = enough && snwSortKeys(builder->context, keys, leaves, *count);
     snwFree(builder->context, keys);
     if (enough)
         return leaves;
     snwFree(builder->context, leaves);
+
     return NULL;
 }
 
@@ -596,6 +614,7 @@ static bool DropTets(Builder* builder)
         return false;
     const double* values = builder->values;
     int kept = 0;
+
     for (int i = 0; i < builder->tets.count; ++i)
     {
         const int* t = builder->tets.data[i];
@@ -603,6 +622,7 @@ static bool DropTets(Builder* builder)
         for (int k = 0; k < 4 && inside > 0 && inside < 4; ++k)
             crossed[t[k]] = true;
     }
+
     for (int i = 0; i < builder->tets.count; ++i)
     {
         int t[4];
@@ -612,6 +632,7 @@ static bool DropTets(Builder* builder)
         if (inside > 0 && (!builder->def->surfaceOnly || inside < 4 || near >= 3))
             memcpy(builder->tets.data[kept++], t, sizeof t);
     }
+
     builder->tets.count = kept;
     snwFree(builder->context, crossed);
     return true;
@@ -642,6 +663,7 @@ static snwResult PlaceRoots(Builder* builder)
     snwVec3 size = snwVec3_Sub(def->solid->upper, def->solid->lower);
     double margin = 2 * (fmax(def->level, 0) + 3 * def->spacing), longest = fmax(size.x, fmax(size.y, size.z)) + margin;
     int fineSteps = 0;
+
     for (double cell = def->spacing; fineSteps < 3 && cell / 2 >= def->detail * 0.999; cell /= 2)
         fineSteps++;
     builder->surfaceLevel = snw_coarseSteps;
@@ -657,6 +679,7 @@ static snwResult PlaceRoots(Builder* builder)
     snwVec3 middle = snwVec3_Lerp(def->solid->lower, def->solid->upper, 0.5);
     snwVec3 half = {builder->roots[0] * root / 2, builder->roots[1] * root / 2, builder->roots[2] * root / 2};
     builder->lattice->origin = snwVec3_MulAdd(snwVec3_Sub(middle, half), def->spacing, def->shift);
+
     return snw_ok;
 }
 

@@ -52,6 +52,7 @@ static snwResult MeasureLevel(Measure* measure, bool last, double* volume, snwMe
     snwArray(snwVec3) next = {0};
     bool enough = true;
     double size = measure->size, cube = size * size * size;
+
     for (int i = 0; i < count && enough; ++i)
     {
         double value = measure->values[i];
@@ -60,6 +61,7 @@ static snwResult MeasureLevel(Measure* measure, bool last, double* volume, snwMe
             snwArray_Free(measure->context, &next);
             return snwFailDistance(message, measure->cubes.data[i]);
         }
+
         bool decided = last || fabs(value) > 0.95 * size;
         *volume += decided ? cube * fmin(fmax(0.5 - value / size, 0), 1) : 0;
         for (int k = 0; k < 8 && !decided && enough; ++k)
@@ -68,6 +70,7 @@ static snwResult MeasureLevel(Measure* measure, bool last, double* volume, snwMe
             enough = snwArray_Push(measure->context, &next, snwVec3_MulAdd(measure->cubes.data[i], size, offset));
         }
     }
+
     snwArray_Free(measure->context, &measure->cubes);
     measure->cubes.data = next.data, measure->cubes.count = next.count, measure->cubes.capacity = next.capacity;
     measure->size = size / 2;
@@ -87,10 +90,12 @@ snwResult snwSolid_Volume(snwContext* context, const snwSolid* solid, double* vo
             result = snwFailMemory(message);
             break;
         }
+
         snwParallelFor(context, measure.cubes.count, 256, EvaluateRange, &measure);
         result = MeasureLevel(&measure, level == snw_measureLevels, volume, message);
         snwFree(context, measure.values);
     }
+
     snwArray_Free(context, &measure.cubes);
     return result;
 }

@@ -65,6 +65,7 @@ static snwResult Weld(Mender* m, snwArena* arena)
     snwWeldDef def = {faces->vertices, faces->vertexCount, NULL, m->def->weldTolerance};
     snwWeld weld;
     snwResult result = snwWeldVertices(arena, &def, &weld, m->message);
+
     if (result < 0)
         return result;
     m->mend->map = weld.map;
@@ -79,6 +80,7 @@ static snwResult Weld(Mender* m, snwArena* arena)
     for (int i = 0; i < 3 * faces->triangleCount; ++i)
         m->mend->triangles[i / 3][i % 3] = weld.map[faces->triangles[i / 3][i % 3]];
     m->mend->triangleCount = faces->triangleCount;
+
     return result;
 }
 
@@ -163,17 +165,20 @@ static bool NumberPieces(Mender* m, const Sides* sides)
         return false;
     for (int i = 0; i < count; ++i)
         parents[i] = i;
+
     for (int first = 0, end; first < sides->count; first = end)
     {
         end = EndOfEdge(sides, first);
         if (end - first == 2)
             snwPieces_Join(parents, sides->sides[first] / 3, sides->sides[first + 1] / 3);
     }
+
     for (int i = 0; i < count; ++i)
     {
         int root = snwPieces_Root(parents, i);
         m->pieceOf[i] = root == i ? m->pieceCount++ : m->pieceOf[root];
     }
+
     m->pieces = snwArena_Alloc(&m->work, (size_t)m->pieceCount, sizeof *m->pieces);
     m->firsts = snwArena_Alloc(&m->work, (size_t)m->pieceCount + 2, sizeof *m->firsts);
     m->members = snwArena_Alloc(&m->work, (size_t)count, sizeof *m->members);
@@ -185,6 +190,7 @@ static bool NumberPieces(Mender* m, const Sides* sides)
         m->firsts[i + 2] += m->firsts[i + 1];
     for (int i = 0; i < count; ++i)
         m->members[m->firsts[m->pieceOf[i] + 1]++] = i;
+
     return true;
 }
 
@@ -211,12 +217,14 @@ static void MeasurePieces(Mender* m, const Sides* sides)
             piece->rimCount++;
         }
     }
+
     for (int i = 0; i < m->pieceCount; ++i)
     {
         Piece* piece = &m->pieces[i];
         piece->first = m->members[m->firsts[i]];
         piece->rim = piece->rimCount > 0 ? snwVec3_Scale(piece->rim, 1.0 / piece->rimCount)
                                          : mend->vertices[mend->triangles[piece->first][0]];
+
         for (int k = m->firsts[i]; k < m->firsts[i + 1]; ++k)
         {
             snwVec3 area = AreaVector(mend, m->members[k]);

@@ -52,6 +52,7 @@ snwMat3 snwHex_Jacobian(const snwVec3 corners[8], int point)
             value[axis] = s_hexCorners[i][axis] ? at[axis] : 1.0 - at[axis];
             slope[axis] = s_hexCorners[i][axis] ? 1.0 : -1.0;
         }
+
         const double weight[3] = {
             slope[0] * value[1] * value[2], value[0] * slope[1] * value[2], value[0] * value[1] * slope[2]};
         for (int axis = 0; axis < 3; ++axis)
@@ -61,6 +62,7 @@ snwMat3 snwHex_Jacobian(const snwVec3 corners[8], int point)
             column[axis][2] += weight[axis] * corners[i].z;
         }
     }
+
     snwMat3 jacobian;
     for (int axis = 0; axis < 3; ++axis)
         for (int row = 0; row < 3; ++row)
@@ -125,6 +127,7 @@ snwResult snwMesh_FindEdges(
         snwFree(context, *edges);
         *edges = NULL;
     }
+
     return enough ? snw_ok : snw_errorMemory;
 }
 
@@ -210,6 +213,7 @@ static snwResult FindOuterFaces(snwContext* context, snwElements elements, int (
     bool* outer = snwAllocArray(context, (size_t)count, sizeof *outer);
     bool enough = keys != NULL && values != NULL && outer != NULL && SortFaces(context, elements, keys, values, count);
     size_t kept = 0;
+
     for (int i = 0; enough && i < count; ++i)
     {
         bool twin = (i > 0 && SameFace(elements, values[i], values[i - 1])) ||
@@ -217,6 +221,7 @@ static snwResult FindOuterFaces(snwContext* context, snwElements elements, int (
         outer[values[i]] = !twin;
         kept += !twin;
     }
+
     *triangles = enough ? snwAllocArray(context, kept * (size_t)(kind->faceArity - 2), sizeof **triangles) : NULL;
     enough = *triangles != NULL;
     *triangleCount = 0;
@@ -226,6 +231,7 @@ static snwResult FindOuterFaces(snwContext* context, snwElements elements, int (
     snwFree(context, keys);
     snwFree(context, values);
     snwFree(context, outer);
+
     return enough ? snw_ok : snw_errorMemory;
 }
 

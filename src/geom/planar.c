@@ -146,6 +146,7 @@ static snwPlace PlaceIn(const snwPlanar* planar, snwGridPoint point, int triangl
         *beyond |= (side < 0) << k;
         zero |= (side == 0) << k;
     }
+
     if (*beyond != 0 || zero == 0)
         return *beyond != 0 ? snw_placeBeyond : snw_placeInside;
     for (int k = 0; k < 3; ++k)
@@ -156,6 +157,7 @@ static snwPlace PlaceIn(const snwPlanar* planar, snwGridPoint point, int triangl
             if ((zero >> (k + 2) % 3 & 1) != 0)
                 return snw_placeVertex;
         }
+
     return snw_placeEdge;
 }
 
@@ -183,6 +185,7 @@ snwPlace snwPlanar_Locate(snwPlanar* planar, snwGridPoint point, int triangle, b
         planar->last = triangle;
         if (place != snw_placeBeyond)
             return place;
+
         for (int k = 0; k < 3; ++k)
         {
             int e = 3 * triangle + (k + step) % 3; // not always the same side first, against circles
@@ -193,15 +196,18 @@ snwPlace snwPlanar_Locate(snwPlanar* planar, snwGridPoint point, int triangle, b
             else if (e != from)
                 next = e;
         }
+
         if (next < 0)
         {
             // a wall hides what is behind a bend; whoever does not stop at walls wants to know
             *edge = wall;
             return stop && wall >= 0 ? snw_placeBeyond : LocateSlowly(planar, point, edge);
         }
+
         from = planar->twin.data[next];
         triangle = from / 3;
     }
+
     return LocateSlowly(planar, point, edge);
 }
 
@@ -242,12 +248,14 @@ int snwPlanar_AddInside(snwPlanar* planar, snwGridPoint point, int triangle)
         return -1;
     int e = 3 * triangle, vertices[3], twins[3], segments[3];
     int bases[3] = {e, first, first + 3};
+
     for (int k = 0; k < 3; ++k)
     {
         vertices[k] = planar->vertex.data[e + k];
         twins[k] = planar->twin.data[e + k];
         segments[k] = planar->segment.data[e + k];
     }
+
     for (int k = 0; k < 3; ++k)
     {
         int base = bases[k];
@@ -257,6 +265,7 @@ int snwPlanar_AddInside(snwPlanar* planar, snwGridPoint point, int triangle)
         Link(planar, base, twins[k]);
         Push(planar, base);
     }
+
     for (int k = 0; k < 3; ++k)
         Link(planar, bases[k] + 1, bases[(k + 1) % 3] + 2);
     Legalize(planar);
@@ -338,12 +347,14 @@ static int FindSector(const snwPlanar* planar, int a, int b, int* through)
                 *through = k == 0 ? x : y;
                 return -1;
             }
+
         if (sideX < 0 && sideY > 0)
             return snwNextEdge(e);
         e = snwPlanar_TurnLeft(planar, e);
         if (e == first)
             break;
     }
+
     *through = -1;
     return -1;
 }
@@ -359,6 +370,7 @@ static bool Collect(snwPlanar* planar, int a, int b, Crossings* crossings, int* 
         *hitPoint = there ? -1 : *hitPoint;
         return there;
     }
+
     for (;;)
     {
         if (planar->segment.data[e] >= 0)
@@ -366,6 +378,7 @@ static bool Collect(snwPlanar* planar, int a, int b, Crossings* crossings, int* 
             *hitSegment = planar->segment.data[e];
             return false;
         }
+
         Crossing crossing = {planar->vertex.data[e], planar->vertex.data[snwNextEdge(e)]};
         planar->failed |= !snwArray_Push(planar->context, crossings, crossing);
         int f = planar->twin.data[e], apex = planar->vertex.data[snwPrevEdge(f)];
@@ -377,6 +390,7 @@ static bool Collect(snwPlanar* planar, int a, int b, Crossings* crossings, int* 
             *hitPoint = apex;
             return false;
         }
+
         // crossing edges run from the right of a b to its left: the apex replaces the end on its own side
         e = side > 0 ? snwNextEdge(f) : snwPrevEdge(f);
     }
@@ -403,6 +417,7 @@ static void Clear(snwPlanar* planar, int a, int b, Crossings* crossings)
             planar->failed |= !snwArray_Push(planar->context, crossings, edge);
             continue;
         }
+
         Flip(planar, e);
         int diagonal = snwPrevEdge(e), r = planar->vertex.data[diagonal], s = planar->vertex.data[e];
         for (int k = 0; k < 3; ++k)
@@ -410,6 +425,7 @@ static void Clear(snwPlanar* planar, int a, int b, Crossings* crossings)
             Push(planar, e / 3 * 3 + k);
             Push(planar, planar->twin.data[diagonal] / 3 * 3 + k);
         }
+
         int64_t sideR = snwOrient(points[a], points[b], points[r]), sideS = snwOrient(points[a], points[b], points[s]);
         if ((sideR > 0 && sideS < 0) || (sideR < 0 && sideS > 0))
             planar->failed |= !snwArray_Push(planar->context, crossings, ((Crossing){r, s}));
@@ -435,8 +451,10 @@ bool snwPlanar_Force(snwPlanar* planar, int a, int b, int segment, int* hitPoint
             planar->segment.data[e] = segment;
             planar->segment.data[planar->twin.data[e]] = segment;
         }
+
         Legalize(planar);
     }
+
     snwArray_Free(planar->context, &crossings);
     return clear;
 }
@@ -466,6 +484,7 @@ void snwPlanar_Cut(snwPlanar* planar, const bool* keep, int drop)
         snwFree(planar->context, renumber);
         return;
     }
+
     for (int t = 0; t < count; ++t)
         renumber[t] = keep[t] ? kept++ : -1;
     for (int t = 0; t < count; ++t)
@@ -473,12 +492,14 @@ void snwPlanar_Cut(snwPlanar* planar, const bool* keep, int drop)
             MoveTriangle(planar, renumber, 3 * t, 3 * renumber[t], drop);
     planar->vertex.count = planar->twin.count = planar->segment.count = 3 * kept;
     planar->points.count = planar->leaving.count = planar->home.count = planar->points.count - drop;
+
     for (int i = 0; i < planar->points.count; ++i)
     {
         planar->points.data[i] = planar->points.data[i + drop];
         planar->home.data[i] = planar->home.data[i + drop];
         planar->leaving.data[i] = -1;
     }
+
     for (int e = 0; e < planar->vertex.count; ++e)
         planar->leaving.data[planar->vertex.data[e]] = e;
     planar->last = 0;

@@ -6,6 +6,7 @@ void snwTet_DihedralCosines(const snwVec3 p[4], double* smallest, double* larges
     static const int faces[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
     snwVec3 normals[4];
     double lengths[4];
+
     *smallest = 1, *largest = -1;
     for (int i = 0; i < 4; ++i)
     {
@@ -13,6 +14,7 @@ void snwTet_DihedralCosines(const snwVec3 p[4], double* smallest, double* larges
         normals[i] = snwVec3_Cross(snwVec3_Sub(p[faces[i][1]], a), snwVec3_Sub(p[faces[i][2]], a));
         lengths[i] = snwVec3_Length(normals[i]);
     }
+
     for (int i = 0; i < 4; ++i)
         for (int j = i + 1; j < 4; ++j)
         {
@@ -21,6 +23,7 @@ void snwTet_DihedralCosines(const snwVec3 p[4], double* smallest, double* larges
             *smallest = fmin(*smallest, cosine);
             *largest = fmax(*largest, cosine);
         }
+
     *smallest = fmax(*smallest, -1);
     *largest = fmin(*largest, 1);
 }

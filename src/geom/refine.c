@@ -161,6 +161,7 @@ static int FindEncroached(Refiner* refiner, snwGridPoint point, int triangle)
     if (planar->failed)
         return -1;
     refiner->stamps.data[triangle] = refiner->stamp;
+
     for (int i = 0; i < refiner->cavity.count; ++i)
         for (int k = 0; k < 3; ++k)
         {
@@ -177,6 +178,7 @@ static int FindEncroached(Refiner* refiner, snwGridPoint point, int triangle)
             if (planar->failed)
                 return -1;
         }
+
     return -1;
 }
 
@@ -192,13 +194,16 @@ static bool FindCentre(const Refiner* refiner, int side, bool tooLong, snwGridPo
     double ux = (double)q.x - p.x, uy = (double)q.y - p.y, vx = (double)r.x - p.x, vy = (double)r.y - p.y;
     double u2 = ux * ux + uy * uy, v2 = vx * vx + vy * vy, cross = 2 * (ux * vy - uy * vx);
     double x = (vy * u2 - uy * v2) / cross, y = (ux * v2 - vx * u2) / cross;
+
     // height of the circumcentre above the side's middle, in units of the side
     double height = ((x - ux / 2) * -uy + (y - uy / 2) * ux) / u2;
+
     if (!tooLong && height > refiner->offset)
     {
         x = ux / 2 - uy * refiner->offset;
         y = uy / 2 + ux * refiner->offset;
     }
+
     x += p.x, y += p.y;
     if (!(fabs(x) < snw_gridLimit && fabs(y) < snw_gridLimit))
         return false;
@@ -222,6 +227,7 @@ static bool Improve(Refiner* refiner, int triangle)
     bool tooLong;
     int side = FindFault(refiner, triangle, &tooLong), edge;
     snwGridPoint centre;
+
     if (side < 0)
         return false;
     if (tooLong && planar->segment.data[side] >= 0)
@@ -240,6 +246,7 @@ static bool Improve(Refiner* refiner, int triangle)
         return false;
     PushStar(refiner, place == snw_placeEdge ? snwPlanar_AddOnEdge(planar, centre, edge)
                                              : snwPlanar_AddInside(planar, centre, edge / 3));
+
     return true;
 }
 
@@ -298,6 +305,7 @@ snwResult snwFlatWork_Refine(snwFlatWork* work, const snwTriangulateDef* def)
     double sine = sin(def->minAngle * radians), longest = def->maxEdge > 0 ? def->maxEdge / work->grid.step : INFINITY;
     Refiner refiner = {
         .work = work, .planar = &work->planar, .def = def, .sine2 = sine * sine, .longest2 = longest * longest};
+
     // an apex there sees the short side at a little more than the wanted angle
     refiner.offset = 0.475 / tan(fmax(def->minAngle, 1.0) * radians / 2);
     refiner.needle = def->minAngle * radians / 2;
@@ -311,5 +319,6 @@ snwResult snwFlatWork_Refine(snwFlatWork* work, const snwTriangulateDef* def)
     snwArray_Free(work->context, &refiner.queue);
     snwArray_Free(work->context, &refiner.cavity);
     snwArray_Free(work->context, &refiner.stamps);
+
     return result;
 }

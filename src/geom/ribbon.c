@@ -25,6 +25,7 @@ static bool PlaceStations(const snwRibbon* ribbon, snwArena* arena, Station* sta
     snwVec3* line = snwArena_Alloc(arena, (size_t)pieces + 1, sizeof *line);
     if (lengths == NULL || line == NULL)
         return false;
+
     for (int i = 0; i <= pieces; ++i)
     {
         int span = i < pieces ? i / snw_pieces : ribbon->pointCount - 2;
@@ -32,6 +33,7 @@ static bool PlaceStations(const snwRibbon* ribbon, snwArena* arena, Station* sta
                       .at;
         lengths[i] = i > 0 ? lengths[i - 1] + snwVec3_Distance(line[i - 1], line[i]) : 0;
     }
+
     int piece = 0, count = ribbon->cells[0];
     for (int i = 0; i <= count; ++i)
     {
@@ -42,6 +44,7 @@ static bool PlaceStations(const snwRibbon* ribbon, snwArena* arena, Station* sta
         stations[i].at = snwVec3_Lerp(
             line[piece], line[piece + 1], length > 0 ? (wanted - lengths[piece]) / length : 0);
     }
+
     return true;
 }
 

@@ -99,6 +99,7 @@ static void AddOctantTets(BallBuilder* builder, const int cell[3], const int sig
             int point[3] = {sign[0] * at[0], sign[1] * (at[1] - at[0]), sign[2] * (at[2] - at[1])};
             tet[k] = inside ? BallVertex(builder, point) : 0;
         }
+
         if (!inside)
             continue;
         int* kept = builder->mesh->tets[builder->mesh->tetCount++];
@@ -117,6 +118,7 @@ bool snwMakeBallMesh(snwArena* arena, double radius, int n, snwTetMesh* mesh)
         .tets = snwArena_Alloc(arena, most, sizeof(int[4]))};
     BallBuilder builder = {mesh, snwAllocArray(arena->context, side * side * side, sizeof(int)), radius, n};
     bool enough = !arena->failed && builder.vertexAt != NULL;
+
     for (int octant = 0; enough && octant < 8; ++octant)
     {
         const int sign[3] = {octant & 1 ? -1 : 1, octant & 2 ? -1 : 1, octant & 4 ? -1 : 1};
@@ -125,6 +127,7 @@ bool snwMakeBallMesh(snwArena* arena, double radius, int n, snwTetMesh* mesh)
                 for (int a = 0; a <= b; ++a)
                     AddOctantTets(&builder, (const int[3]){a, b, c}, sign);
     }
+
     arena->failed = arena->failed || !enough;
     snwFree(arena->context, builder.vertexAt);
     return enough;

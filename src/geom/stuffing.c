@@ -98,6 +98,7 @@ static bool AddTwoInside(Stuffer* stuffer, const int in[2], const int out[2])
     int bottom[3] = {in[1], snwCut_EdgeVertex(cut, in[1], out[0]), snwCut_EdgeVertex(cut, in[1], out[1])};
     bool first1 = GoesFirst(cut, out[0], in[0], in[1]), first2 = GoesFirst(cut, out[1], in[0], in[1]);
     bool oneBeforeTwo = first1;
+
     if (first1 == first2)
         oneBeforeTwo = snwVec3_Distance(snwCut_Position(cut, top[1]), snwCut_Position(cut, bottom[2])) <=
                        snwVec3_Distance(snwCut_Position(cut, top[2]), snwCut_Position(cut, bottom[1]));
@@ -114,6 +115,7 @@ static bool AddTwoInside(Stuffer* stuffer, const int in[2], const int out[2])
         order[count++] = one;
     if (!twoFirst)
         order[count++] = two;
+
     return AddPrism(stuffer, top, bottom, order);
 }
 
@@ -164,6 +166,7 @@ static bool DropCrumbs(Stuffer* stuffer)
     int* pieces = snwAllocArray(stuffer->context, (size_t)most, sizeof *pieces);
     int* counts = snwAllocArray(stuffer->context, (size_t)most, sizeof *counts);
     bool enough = pieces != NULL && counts != NULL;
+
     for (int i = 0; enough && i < most; ++i)
         pieces[i] = i;
     for (int i = 0; enough && i < stuffer->tets.count; ++i)
@@ -172,17 +175,20 @@ static bool DropCrumbs(Stuffer* stuffer)
             int a = FindPiece(pieces, stuffer->tets.data[i][0]), b = FindPiece(pieces, stuffer->tets.data[i][k]);
             pieces[a > b ? a : b] = a > b ? b : a;
         }
+
     for (int i = 0; enough && i < stuffer->tets.count; ++i)
     {
         int size = ++counts[FindPiece(pieces, stuffer->tets.data[i][0])];
         largest = size > largest ? size : largest;
     }
+
     for (int i = 0; enough && i < stuffer->tets.count; ++i)
     {
         int size = counts[FindPiece(pieces, stuffer->tets.data[i][0])];
         if (size > 30 || size == largest)
             memmove(stuffer->tets.data[kept++], stuffer->tets.data[i], sizeof(Corners4));
     }
+
     stuffer->tets.count = enough ? kept : stuffer->tets.count;
     snwFree(stuffer->context, pieces);
     snwFree(stuffer->context, counts);
@@ -198,6 +204,7 @@ static bool NumberVertices(Stuffer* stuffer)
     stuffer->positions = snwAllocArray(stuffer->context, most, sizeof *stuffer->positions);
     stuffer->boundary = snwAllocArray(stuffer->context, most, sizeof *stuffer->boundary);
     bool enough = numbers != NULL && stuffer->positions != NULL && stuffer->boundary != NULL;
+
     for (int i = 0; enough && i < 4 * stuffer->tets.count; ++i)
     {
         int* vertex = &stuffer->tets.data[i / 4][i % 4];
@@ -209,6 +216,7 @@ static bool NumberVertices(Stuffer* stuffer)
         }
         *vertex = numbers[*vertex] - 1;
     }
+
     snwFree(stuffer->context, numbers);
     return enough;
 }
@@ -295,6 +303,7 @@ static snwResult MatchVolume(Stuffer* stuffer, snwLatticeDef* def, double volume
         if (result < 0)
             return result;
     }
+
     return result;
 }
 
@@ -332,6 +341,7 @@ snwResult snwStuffSolid(
         volume = MeshVolume(&stuffer);
     else if (result >= 0 && volume <= 0)
         result = snwSolid_Volume(context, def->solid, &volume, message);
+
     if (result >= 0)
         result = MatchVolume(&stuffer, &lattice, volume, message);
     if (result >= 0)

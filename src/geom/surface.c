@@ -104,6 +104,7 @@ static bool DropTwins(Surface* surface)
     int* indices = snwAllocArray(surface->context, (size_t)count, sizeof *indices);
     bool* twin = snwAllocArray(surface->context, (size_t)count, sizeof *twin);
     bool enough = keys != NULL && indices != NULL && twin != NULL;
+
     int(*triangles)[3] = surface->triangles.data;
     for (int i = 0; enough && i < count; ++i)
     {
@@ -111,21 +112,25 @@ static bool DropTwins(Surface* surface)
         if (t[0] < corners && t[1] < corners && t[2] < corners)
             keys[found] = TriangleHash(t), indices[found++] = i;
     }
+
     enough = enough && snwSortKeys(surface->context, keys, indices, found);
     for (int i = 0; enough && i < found; ++i)
         for (int j = i + 1; j < found && keys[j] == keys[i]; ++j)
             if (SameTriangle(triangles[indices[i]], triangles[indices[j]]))
                 twin[indices[i]] = twin[indices[j]] = true;
+
     for (int i = 0; enough && i < count; ++i)
     {
         if (twin[i])
             continue;
         memmove(triangles[kept++], triangles[i], sizeof *triangles);
     }
+
     surface->triangles.count = enough ? kept : count;
     snwFree(surface->context, keys);
     snwFree(surface->context, indices);
     snwFree(surface->context, twin);
+
     return enough;
 }
 
@@ -135,6 +140,7 @@ static bool NumberVertices(Surface* surface)
     const snwCut* cut = &surface->cut;
     size_t most = (size_t)cut->lattice.pointCount + (size_t)cut->edgeCount;
     int* numbers = snwAllocArray(surface->context, most, sizeof *numbers);
+
     // Euler: a closed surface has at most half as many vertices as triangles, and two more for each part of it.
     surface->positions = snwAllocArray(
         surface->context, 3 * (size_t)surface->triangles.count, sizeof *surface->positions);
@@ -149,6 +155,7 @@ static bool NumberVertices(Surface* surface)
         }
         *vertex = numbers[*vertex] - 1;
     }
+
     snwFree(surface->context, numbers);
     return enough;
 }
@@ -221,6 +228,7 @@ static snwVec3 SmoothedPlace(const Smoother* smoother, int vertex)
             middle = snwVec3_MulAdd(middle, w / 3, smoother->from[t[k]]);
         weight += w;
     }
+
     normal = snwVec3_Normalize(normal);
     if (weight > 0)
     {
@@ -228,6 +236,7 @@ static snwVec3 SmoothedPlace(const Smoother* smoother, int vertex)
         way = snwVec3_MulAdd(way, -snwVec3_Dot(way, normal), normal);
         place = snwVec3_MulAdd(place, smoother->share, way);
     }
+
     double value = smoother->solid->distance(place, smoother->solid->data);
     if (fabs(value) > smoother->reach)
     {
@@ -235,6 +244,7 @@ static snwVec3 SmoothedPlace(const Smoother* smoother, int vertex)
         place = smoother->from[vertex];
         value = smoother->solid->distance(place, smoother->solid->data);
     }
+
     value = fmin(fmax(value, -smoother->reach), smoother->reach);
     return snwVec3_MulAdd(place, -value, normal);
 }
@@ -289,6 +299,7 @@ snwResult snwMeshSurface(snwContext* context, const snwSolid* solid, double spac
     if (result < 0)
         return result;
     bool enough = MakeTriangles(&surface) && Smooth(&surface, solid, spacing);
+
     if (enough)
     {
         size_t vertices = (size_t)surface.vertexCount, triangles = (size_t)surface.triangles.count;
@@ -297,11 +308,13 @@ snwResult snwMeshSurface(snwContext* context, const snwSolid* solid, double spac
         mesh->vertexCount = surface.vertexCount, mesh->triangleCount = surface.triangles.count;
         enough = mesh->vertices != NULL && mesh->triangles != NULL;
     }
+
     snwFree(context, surface.positions);
     snwFree(context, surface.firstTriangle);
     snwFree(context, surface.vertexTriangles);
     snwArray_Free(context, &surface.triangles);
     snwCut_Free(context, &surface.cut);
+
     return enough ? snw_ok : snwFailMemory(message);
 }
 

@@ -98,6 +98,7 @@ static bool MarkDouble(Surveyor* s)
     uint64_t* keys = snwArena_Alloc(&s->work, (size_t)count, sizeof *keys);
     int* order = snwArena_Alloc(&s->work, (size_t)count, sizeof *order);
     int corners[3], last[3] = {-1, -1, -1};
+
     if (s->work.failed)
         return false;
     for (int i = 0; i < count; ++i)
@@ -112,6 +113,7 @@ static bool MarkDouble(Surveyor* s)
         if (!snwSortKeys(s->context, keys, order, count))
             return false;
     }
+
     for (int i = 0; i < count; ++i)
     {
         SortedCorners(s->def->triangles[order[i]], corners);
@@ -122,6 +124,7 @@ static bool MarkDouble(Surveyor* s)
         }
         memcpy(last, corners, sizeof corners);
     }
+
     return true;
 }
 
@@ -137,6 +140,7 @@ static bool SortSides(Surveyor* s)
     int* order = snwArena_Alloc(&s->work, room, sizeof *order);
     if (s->work.failed)
         return false;
+
     for (int i = 0; i < s->def->triangleCount; ++i)
         for (int k = 0; k < 3 && Counts(s, i); ++k)
         {
@@ -146,6 +150,7 @@ static bool SortSides(Surveyor* s)
             order[s->sideCount] = s->sideCount;
             s->sideCount += 1;
         }
+
     if (!snwSortKeys(s->context, keys, order, s->sideCount))
         return false;
     for (int i = 0; i < s->sideCount; ++i)
@@ -249,6 +254,7 @@ static bool GatherShells(Surveyor* s)
     if (survey->shells == NULL)
         return false;
     int next = 0;
+
     for (int i = 0; i < count; ++i)
     {
         if (!Counts(s, i))
@@ -259,11 +265,13 @@ static bool GatherShells(Surveyor* s)
             survey->shells[next] = (snwShell){.firstTriangle = i, .consistent = true};
             s->shellOf[i] = next++;
         }
+
         snwShell* shell = &survey->shells[s->shellOf[root]];
         shell->triangleCount += 1;
         shell->area += snwVec3_Length(AreaVector(s, i));
         shell->volume += SignedVolume(s, i);
     }
+
     return true;
 }
 
@@ -297,6 +305,7 @@ static int* PairSides(Surveyor* s)
         else if (end - first == 1)
             ShellOf(s, a.triangle)->openEdges += 1;
     }
+
     return pairs;
 }
 
@@ -331,6 +340,7 @@ static Piece SpreadPiece(Surveyor* s, const int* pairs, uint8_t* seen, int* queu
             else
                 piece.twisted = piece.twisted || s->turned[b.triangle] != turned;
         }
+
     return piece;
 }
 
@@ -340,6 +350,7 @@ static bool FindTurned(Surveyor* s)
     int* pairs = PairSides(s);
     int* queue = snwArena_Alloc(&s->work, (size_t)count, sizeof *queue);
     uint8_t* seen = snwArena_Alloc(&s->work, (size_t)count, 1);
+
     if (s->work.failed)
         return false;
     for (int i = 0; i < count; ++i)
@@ -351,6 +362,7 @@ static bool FindTurned(Surveyor* s)
         s->survey->twistedShells += piece.twisted;
         if (piece.turned > 0)
             ShellOf(s, i)->consistent = false;
+
         for (int k = 0; k < piece.count; ++k)
             if ((s->turned[queue[k]] != 0) != most)
             {
@@ -358,6 +370,7 @@ static bool FindTurned(Surveyor* s)
                 s->survey->turnedTriangles += 1;
             }
     }
+
     return true;
 }
 
@@ -416,6 +429,7 @@ static bool GatherHoles(Surveyor* s)
     int* holeOf = snwArena_Alloc(&s->work, (size_t)s->def->vertexCount, sizeof *holeOf);
     snwVec3* areas = snwArena_Alloc(&s->work, (size_t)survey->openEdges + 1, sizeof *areas);
     snwVec3 middle = snwVec3_Lerp(survey->lower, survey->upper, 0.5);
+
     survey->holes = snwArena_Alloc(s->arena, (size_t)survey->openEdges + 1, sizeof *survey->holes);
     if (s->work.failed || survey->holes == NULL)
         return false;
@@ -424,6 +438,7 @@ static bool GatherHoles(Surveyor* s)
     for (int i = 0; i < survey->markedEdgeCount; ++i)
         if (survey->edges[i].mark == snw_edgeOpen)
             snwPieces_Join(parents, survey->edges[i].a, survey->edges[i].b);
+
     for (int i = 0; i < survey->markedEdgeCount; ++i)
     {
         if (survey->edges[i].mark != snw_edgeOpen)
@@ -436,15 +451,18 @@ static bool GatherHoles(Surveyor* s)
         hole->edgeCount += 1;
         hole->length += snwVec3_Distance(a, b);
         hole->centre = snwVec3_Add(hole->centre, snwVec3_Lerp(a, b, 0.5));
+
         // about the middle of the bounds: the rim is closed, so any point would do, but a near one keeps the digits
         areas[holeOf[root]] = snwVec3_MulAdd(
             areas[holeOf[root]], 0.5, snwVec3_Cross(snwVec3_Sub(a, middle), snwVec3_Sub(b, middle)));
     }
+
     for (int i = 0; i < survey->holeCount; ++i)
     {
         survey->holes[i].centre = snwVec3_Scale(survey->holes[i].centre, 1.0 / survey->holes[i].edgeCount);
         survey->holes[i].area = snwVec3_Length(areas[i]);
     }
+
     qsort(survey->holes, (size_t)survey->holeCount, sizeof *survey->holes, CompareHoles);
     return true;
 }

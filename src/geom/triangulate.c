@@ -57,12 +57,14 @@ static snwResult CheckRings(const snwOutline* outline, int* total, snwMessage* m
             result = snwFail(message, snw_errorInput, NULL, "a ring needs 3 points or more, has %d", ring->count);
         else if (ring->count > snw_maxOutlinePoints - *total)
             result = snwFail(message, snw_errorInput, NULL, "more than %d points", (int)snw_maxOutlinePoints);
+
         for (int i = 0; i < ring->count && result == snw_ok; ++i)
             if (!isfinite(ring->points[i][0]) || !isfinite(ring->points[i][1]))
             {
                 result = snwFail(message, snw_errorInput, NULL, "a point is not finite");
                 snwMessage_AddPlace(message, "points[%d]", snwRing_Name(ring, i));
             }
+
         if (result < 0)
         {
             snwMessage_AddPlace(message, "outline[%d]", r);
@@ -70,6 +72,7 @@ static snwResult CheckRings(const snwOutline* outline, int* total, snwMessage* m
         }
         *total += ring->count;
     }
+
     return snw_ok;
 }
 
@@ -84,6 +87,7 @@ static snwResult ChooseGrid(const snwOutline* outline, snwGrid* grid, snwMessage
                 lower[k] = fmin(lower[k], outline->rings[r].points[i][k]);
                 upper[k] = fmax(upper[k], outline->rings[r].points[i][k]);
             }
+
     double extent = fmax(upper[0] - lower[0], upper[1] - lower[1]);
     double farthest = fmax(fmax(fabs(lower[0]), fabs(upper[0])), fmax(fabs(lower[1]), fabs(upper[1])));
     if (!(extent > 1e-9) || extent > 1e9)
@@ -94,6 +98,7 @@ static snwResult ChooseGrid(const snwOutline* outline, snwGrid* grid, snwMessage
     grid->step = ldexp(1.0, ilogb(extent) + 1 - snw_gridBits);
     grid->originX = rint((lower[0] + upper[0]) / 2 / grid->step) * grid->step;
     grid->originY = rint((lower[1] + upper[1]) / 2 / grid->step) * grid->step;
+
     return snw_ok;
 }
 
@@ -125,6 +130,7 @@ static snwResult AddRingPoints(snwFlatWork* work)
             return FailAt(work, s, NULL, "the ring has no area");
         snwGridPoint point = snwGrid_Round(&work->grid, source->points[s - work->firstOf[ring]]);
         snwPlace place = snwPlanar_Locate(planar, point, planar->last, false, &edge);
+
         if (place == snw_placeVertex)
         {
             int other = planar->vertex.data[edge] - 4;
@@ -132,11 +138,13 @@ static snwResult AddRingPoints(snwFlatWork* work)
             return FailAt(work, s, closing ? "leave the last point out: rings close by themselves" : NULL,
                 "the same place as outline[%d].points[%d]", work->ringOf[other], PointName(work, other));
         }
+
         if (place == snw_placeEdge)
             snwPlanar_AddOnEdge(planar, point, edge);
         else
             snwPlanar_AddInside(planar, point, edge / 3);
     }
+
     return planar->failed ? snwFailMemory(work->message) : snw_ok;
 }
 
@@ -154,12 +162,14 @@ static snwResult ForceSegments(snwFlatWork* work)
         int other = hitPoint >= 0 ? hitPoint - 4 : hitSegment;
         int ring = work->ringOf[other], index = other - work->firstOf[ring];
         const double* at = work->outline->rings[ring].points[index];
+
         return FailAt(work, s, NULL,
             "the outline %s itself: the line from here to the next point %s outline[%d].points[%d] "
             "near [%.4g, %.4g]",
             hitPoint >= 0 ? "touches" : "crosses", hitPoint >= 0 ? "passes through" : "cuts the line from", ring,
             PointName(work, other), at[0], at[1]);
     }
+
     return snw_ok;
 }
 
@@ -176,6 +186,7 @@ static bool FindDepths(snwPlanar* planar, int* depths, int* queue)
     int border = 0;
     depths[planar->leaving.data[0] / 3] = 0;
     queue[tail++] = planar->leaving.data[0] / 3;
+
     for (int depth = 0; tail > head; ++depth)
     {
         for (; head < tail; ++head)
@@ -189,12 +200,14 @@ static bool FindDepths(snwPlanar* planar, int* depths, int* queue)
                 else
                     depths[f / 3] = depth, queue[tail++] = f / 3;
             }
+
         if (planar->failed)
             return false;
         for (; border < planar->stack.count; ++border)
             if (depths[planar->stack.data[border]] < 0)
                 depths[planar->stack.data[border]] = depth + 1, queue[tail++] = planar->stack.data[border];
     }
+
     planar->stack.count = 0;
     return true;
 }
@@ -224,6 +237,7 @@ static snwResult CutOutside(snwFlatWork* work)
     bool* keep = snwAllocArray(work->context, count, sizeof *keep);
     bool good = depths != NULL && queue != NULL && keep != NULL && FindDepths(planar, depths, queue);
     snwResult result = good ? CheckDepths(work, depths) : snwFailMemory(work->message);
+
     if (good && result == snw_ok)
     {
         for (size_t t = 0; t < count; ++t)
@@ -231,6 +245,7 @@ static snwResult CutOutside(snwFlatWork* work)
         snwPlanar_Cut(planar, keep, 4);
         result = planar->failed ? snwFailMemory(work->message) : snw_ok;
     }
+
     snwFree(work->context, depths);
     snwFree(work->context, queue);
     snwFree(work->context, keep);
@@ -306,11 +321,13 @@ snwResult snwFlatWork_Finish(snwFlatWork* work, snwArena* arena, snwFlatMesh* me
         *mesh = (snwFlatMesh){0};
         return snwFailMemory(work->message);
     }
+
     for (int i = 0; i < planar->points.count; ++i)
     {
         mesh->vertices[i][0] = work->grid.originX + planar->points.data[i].x * work->grid.step;
         mesh->vertices[i][1] = work->grid.originY + planar->points.data[i].y * work->grid.step;
     }
+
     for (int e = 0; e < planar->vertex.count; ++e)
         mesh->triangles[e / 3][e % 3] = planar->vertex.data[e];
     CopyEdges(planar, mesh);
@@ -361,14 +378,17 @@ snwFlatQuality snwFlatMesh_Measure(const snwFlatMesh* mesh)
             const double* r = mesh->vertices[mesh->triangles[t][(k + 2) % 3]];
             double ux = q[0] - p[0], uy = q[1] - p[1], vx = r[0] - p[0], vy = r[1] - p[1];
             double angle = atan2(fabs(ux * vy - uy * vx), ux * vx + uy * vy) * (180 / 3.14159265358979323846);
+
             area = (ux * vy - uy * vx) / 2;
             quality.minAngle = fmin(quality.minAngle, angle);
             quality.maxAngle = fmax(quality.maxAngle, angle);
             quality.shortEdge = fmin(quality.shortEdge, hypot(ux, uy));
             quality.longEdge = fmax(quality.longEdge, hypot(ux, uy));
         }
+
         quality.area += area;
         quality.inverted += !(area > 0);
     }
+
     return quality;
 }

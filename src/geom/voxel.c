@@ -221,6 +221,7 @@ static int FloodPiece(const Grid* grid, int start, int piece, int* pieces, int* 
     int count = 0, height = 0;
     stack[height++] = start;
     pieces[start] = piece;
+
     while (height > 0)
     {
         int voxel = stack[--height];
@@ -234,6 +235,7 @@ static int FloodPiece(const Grid* grid, int start, int piece, int* pieces, int* 
             stack[height++] = other;
         }
     }
+
     return count;
 }
 
@@ -245,6 +247,7 @@ static bool DropCrumbs(Grid* grid)
     snwArray(int) counts = {0};
     bool enough = pieces != NULL && stack != NULL && snwArray_Push(grid->context, &counts, 0);
     int largest = 0;
+
     for (int i = 0; enough && i < grid->count; ++i)
     {
         if (!grid->in[i] || pieces[i] != 0)
@@ -253,12 +256,14 @@ static bool DropCrumbs(Grid* grid)
         largest = count > largest ? count : largest;
         enough = snwArray_Push(grid->context, &counts, count);
     }
+
     for (int i = 0; enough && i < grid->count; ++i)
         if (grid->in[i] && 50 * (int64_t)counts.data[pieces[i]] < largest)
             grid->in[i] = false;
     snwFree(grid->context, pieces);
     snwFree(grid->context, stack);
     snwArray_Free(grid->context, &counts);
+
     return enough;
 }
 
@@ -274,6 +279,7 @@ static bool EmitMesh(const Grid* grid, snwArena* arena, snwHexMesh* mesh)
     mesh->hexes = snwArena_Alloc(arena, (size_t)hexCount, sizeof *mesh->hexes);
     bool enough = corners != NULL && mesh->hexes != NULL;
     const int row = grid->size[0], layer = grid->size[0] * grid->size[1];
+
     for (int i = 0; enough && i < grid->count; ++i)
         for (int k = 0; k < 8 && grid->in[i]; ++k)
         {
@@ -282,6 +288,7 @@ static bool EmitMesh(const Grid* grid, snwArena* arena, snwHexMesh* mesh)
             mesh->hexes[mesh->hexCount][k] = *corner - 1;
             mesh->hexCount += k == 7;
         }
+
     mesh->vertices = enough ? snwArena_Alloc(arena, (size_t)mesh->vertexCount, sizeof *mesh->vertices) : NULL;
     enough = mesh->vertices != NULL;
     for (int i = 0; enough && i < grid->count; ++i)
@@ -291,6 +298,7 @@ static bool EmitMesh(const Grid* grid, snwArena* arena, snwHexMesh* mesh)
             mesh->vertices[corners[i] - 1] = snwVec3_MulAdd(
                 grid->origin, grid->spacing, (snwVec3){x - 0.5, y - 0.5, z - 0.5});
     }
+
     mesh->spacing = grid->spacing;
     snwFree(grid->context, corners);
     return enough;
@@ -307,6 +315,7 @@ static snwResult PlaceGrid(Grid* grid, snwMessage* message)
             message, snw_errorInput, "give it some shape", "the solid is empty or its bounds are not finite");
     const double sizes[3] = {size.x, size.y, size.z};
     double product = 1;
+
     for (int k = 0; k < 3; ++k)
     {
         double voxels = ceil(sizes[k] / grid->spacing - 1e-9) + 2 * snw_voxelRim + 1;
@@ -316,6 +325,7 @@ static snwResult PlaceGrid(Grid* grid, snwMessage* message)
                 "a spacing of %g m needs a grid of more than %d million voxels", grid->spacing, snw_maxGrid / 1000000);
         grid->size[k] = (int)voxels;
     }
+
     grid->count = grid->size[0] * grid->size[1] * grid->size[2];
     snwVec3 half = {0.5 * (grid->size[0] - 1), 0.5 * (grid->size[1] - 1), 0.5 * (grid->size[2] - 1)};
     grid->origin = snwVec3_MulAdd(snwVec3_Lerp(solid->lower, solid->upper, 0.5), -grid->spacing, half);
@@ -329,6 +339,7 @@ static snwResult FillGrid(Grid* grid, snwMessage* message)
     if (grid->values == NULL || grid->in == NULL)
         return snwFailMemory(message);
     snwParallelFor(grid->context, (grid->size[2] - 1) / snw_voxelBlock + 1, 1, EvaluateRange, grid);
+
     for (int i = 0; i < grid->count; ++i)
     {
         int x = i % grid->size[0], y = i / grid->size[0] % grid->size[1], z = i / (grid->size[0] * grid->size[1]);
@@ -341,6 +352,7 @@ static snwResult FillGrid(Grid* grid, snwMessage* message)
                 message, snw_errorInput, "make lower and upper hold all of it", "the solid is larger than its bounds");
         grid->in[i] = grid->values[i] <= 0;
     }
+
     return MarkThin(grid) ? snw_ok : snwFailMemory(message);
 }
 
@@ -351,6 +363,7 @@ snwResult snwVoxelizeSolid(
     Grid grid = {.context = context, .solid = solid, .spacing = spacing};
     snwResult result = PlaceGrid(&grid, message);
     result = result < 0 ? result : FillGrid(&grid, message);
+
     if (result >= 0)
     {
         Mend(&grid);
@@ -361,6 +374,7 @@ snwResult snwVoxelizeSolid(
             result = snwFail(
                 message, snw_errorInput, "use a smaller spacing", "no voxel of %g m is inside the solid", spacing);
     }
+
     snwFree(context, grid.values);
     snwFree(context, grid.in);
     return result;
@@ -376,6 +390,7 @@ snwResult snwFitVoxels(
         return snwFail(message, snw_errorArgument, "ask for 1 to 4 million", "%d hexahedra are wanted", hexes);
     snwResult result = snwSolid_Volume(context, solid, &volume, message);
     double spacing = snwRoundSpacing(cbrt(volume / hexes));
+
     for (int i = 0; i < snw_voxelFits && result >= 0 && bestMiss > hexes / 200; ++i)
     {
         snwArena scratch = {.context = context};
@@ -387,15 +402,18 @@ snwResult snwFitVoxels(
         int miss = trial.hexCount > hexes ? trial.hexCount - hexes : hexes - trial.hexCount;
         if (miss < bestMiss)
             bestMiss = miss, bestSpacing = spacing;
+
         // Too many need a larger spacing.
         if (trial.hexCount > hexes)
             low = spacing;
         else
             high = spacing;
+
         double guess = spacing * cbrt((double)trial.hexCount / hexes);
         spacing = guess > low && guess < high && i < 4 ? guess : isfinite(high) && low > 0 ? 0.5 * (low + high) : guess;
         spacing = snwRoundSpacing(spacing);
     }
+
     if (result >= 0)
         result = snwVoxelizeSolid(context, solid, bestSpacing, arena, mesh, message);
     if (result >= 0 && bestMiss > hexes / 20)

@@ -133,6 +133,7 @@ static bool FindAllNear(snwContext* context, const snwWeldDef* def, int* kept)
     bool done = cells.heads != NULL && cells.next != NULL;
     if (done)
         memset(cells.heads, -1, slots * sizeof(int));
+
     // What is exactly equal joins first, so a pile of copies costs no more than one.
     done = done && FindEqual(context, def, kept);
     for (int i = 0; i < def->count && done; ++i)
@@ -142,10 +143,12 @@ static bool FindAllNear(snwContext* context, const snwWeldDef* def, int* kept)
             kept[i] = kept[kept[i]];
             continue;
         }
+
         kept[i] = FindNear(&cells, i);
         if (kept[i] == i)
             Keep(&cells, i);
     }
+
     snwFree(context, cells.heads);
     snwFree(context, cells.next);
     return done;

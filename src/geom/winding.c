@@ -129,17 +129,20 @@ static void TryAxis(const Triangle* triangles, int count, int axis, double low, 
     int counts[snw_soupBins] = {0};
     for (int i = 0; i < snw_soupBins; ++i)
         boxes[i] = EmptyBox();
+
     for (int i = 0; i < count; ++i)
     {
         int bin = BinOf(&split, &triangles[i]);
         boxes[bin] = Join(boxes[bin], BoxOf(&triangles[i]));
         counts[bin]++;
     }
+
     right[snw_soupBins - 1] = boxes[snw_soupBins - 1];
     for (int i = snw_soupBins - 2; i > 0; --i)
         right[i] = Join(boxes[i], right[i + 1]);
     Box left = EmptyBox();
     int leftCount = 0;
+
     for (split.bin = 1; split.bin < snw_soupBins; ++split.bin)
     {
         left = Join(left, boxes[split.bin - 1]);
@@ -279,6 +282,7 @@ static void SumMoments(const snwSoup* soup, const Node* node, Moments* m)
         sum = snwVec3_MulAdd(sum, a, snwVec3_Sub(Centroid(&soup->triangles[i]), m->centre));
         area += a;
     }
+
     if (area > 0.0)
         m->centre = snwVec3_MulAdd(m->centre, 1.0 / area, sum);
     for (int i = node->begin; i < node->end; ++i)
@@ -289,6 +293,7 @@ static void SumMoments(const snwSoup* soup, const Node* node, Moments* m)
         reach = fmax(reach, snwVec3_Distance(t->b, m->centre));
         reach = fmax(reach, snwVec3_Distance(t->c, m->centre));
     }
+
     DropTraces(m);
     m->near2 = soup->beta * reach * soup->beta * reach;
 }
@@ -316,6 +321,7 @@ static snwResult CheckSoup(const snwSoupDef* def, snwMessage* message)
         if (!snwVec3_IsWithin(def->vertices[i], SNW_MAX_SOUP_POSITION))
             return snwFail(message, snw_errorArgument, NULL, "vertices[%d] is not finite or beyond %g m", i,
                 SNW_MAX_SOUP_POSITION);
+
     for (int i = 0; i < 3 * def->triangleCount; ++i)
     {
         int vertex = def->triangles[i / 3][i % 3];
@@ -323,6 +329,7 @@ static snwResult CheckSoup(const snwSoupDef* def, snwMessage* message)
             return snwFail(message, snw_errorArgument, NULL, "triangles[%d] names vertex %d of %d", i / 3, vertex,
                 def->vertexCount);
     }
+
     return snw_ok;
 }
 
@@ -354,17 +361,20 @@ snwResult snwCreateSoup(snwContext* context, const snwSoupDef* def, snwSoup** ou
     soup->beta = def->beta;
     soup->triangles = snwArena_Alloc(&soup->arena, count, sizeof *soup->triangles);
     soup->nodes = snwArena_Alloc(&soup->arena, 2 * count, sizeof *soup->nodes);
+
     if (!soup->arena.failed)
     {
         CopyTriangles(soup, def);
         BuildNode(soup, 0, def->triangleCount, 0);
         soup->moments = snwArena_Alloc(&soup->arena, (size_t)soup->nodeCount, sizeof *soup->moments);
     }
+
     if (soup->arena.failed)
     {
         snwDestroySoup(soup);
         return snwFailMemory(message);
     }
+
     snwParallelFor(context, soup->nodeCount, 256, SumRange, soup);
     *out = soup;
     return snw_ok;
@@ -484,12 +494,14 @@ static Nearest Search(const snwSoup* soup, snwVec3 point)
             SearchLeaf(soup, node, point, &best);
             continue;
         }
+
         Visit near = {visit.node + 1, BoxDistance2(node + 1, point)};
         Visit far = {node->right, BoxDistance2(&soup->nodes[node->right], point)};
         bool swap = far.distance2 < near.distance2;
         stack[count++] = swap ? near : far;
         stack[count++] = swap ? far : near;
     }
+
     return best;
 }
 
@@ -563,6 +575,7 @@ double snwSoup_Winding(const snwSoup* soup, snwVec3 point)
         const Node* node = &soup->nodes[index];
         snwVec3 d = snwVec3_Sub(m->centre, point);
         double r2 = snwVec3_LengthSquared(d);
+
         if (r2 > m->near2)
             sum += FarWinding(m, d, r2);
         else if (node->right == 0)
@@ -573,6 +586,7 @@ double snwSoup_Winding(const snwSoup* soup, snwVec3 point)
             stack[count++] = index + 1;
         }
     }
+
     return sum;
 }
 

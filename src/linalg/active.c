@@ -105,6 +105,7 @@ static Work Prepare(const snwActiveDef* def)
         def->lambda[i] = 0;
         def->active[i] = def->active[i] && def->atLeast[i] && !IsDead(def, i);
     }
+
     return w;
 }
 
@@ -175,12 +176,14 @@ static bool SolveSet(Work* w)
                 w->matrix[count * n + c++] = w->m[i * n + j];
         w->v[count++] = w->q[i];
     }
+
     w->set.n = count;
     if (snwDense_Factor(&w->set, w->matrix, n) >= 0)
         return false;
     snwDense_Solve(&w->set, w->v);
     for (int i = 0, c = 0; i < n; ++i)
         w->u[i] = *ActiveOf(w, i) ? w->v[c++] : 0;
+
     return true;
 }
 
@@ -236,8 +239,10 @@ static bool FindSet(Work* w, snwActiveReport* report)
             least = wrong, tries = snw_blockTries;
         else
             tries--;
+
         ChangeSides(w, tries >= 0, last);
     }
+
     return false;
 }
 

@@ -149,6 +149,7 @@ static void PlaceMatrix(Factoring* factoring)
     memset(f->schur, 0, (size_t)f->lastCount * (size_t)f->lastCount * sizeof *f->schur);
     for (int i = 0; i < f->leading; ++i)
         f->diagonal[i] = 0;
+
     for (int row = 0; row < f->rows; ++row)
     {
         for (int k = factoring->matrix->starts[row]; k < factoring->matrix->starts[row + 1]; ++k)
@@ -319,6 +320,7 @@ snwResult snwCholesky_Create(snwContext* context, const snwCholeskyDef* def, snw
         snwCholesky_Destroy(f);
     else
         *out = f;
+
     return result;
 }
 
@@ -342,6 +344,7 @@ snwCholeskyStats snwCholesky_Stats(const snwCholesky* f)
         listed += f->nodes[s].rowCount;
         padded += (f->nodes[s].rowCount + 7) / 8 * 8;
     }
+
     stats.bytes = f->valueCount * real + (padded + f->leading) * (int64_t)sizeof(int) +
                   f->nodeCount * (int64_t)sizeof *f->nodes;
     stats.memory = f->valueCount * (int64_t)(sizeof(double) + (f->floats != NULL ? sizeof(float) : 0)) +
@@ -349,5 +352,6 @@ snwCholeskyStats snwCholesky_Stats(const snwCholesky* f)
                    f->matrixCount * (int64_t)sizeof *f->slots + f->updateCount * (int64_t)sizeof *f->updates +
                    f->taskCount * (int64_t)(f->maxNodeRows + 8) * (int64_t)sizeof(int) +
                    (int64_t)f->lastCount * f->lastCount * (int64_t)sizeof(double);
+
     return stats;
 }

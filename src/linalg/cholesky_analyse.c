@@ -45,6 +45,7 @@ static bool CountEdges(Analysis* a, int n)
                 a->lastStarts[row - n + 1]++, lastEdges++;
         }
     }
+
     if (edges > INT_MAX)
         return false;
     a->edges = snwAllocArray(a->context, (size_t)edges, sizeof(int));
@@ -60,6 +61,7 @@ static void FillEdges(Analysis* a, int n)
         a->starts[i + 1] += a->starts[i];
     for (int i = 0; i < a->factor->lastCount; ++i)
         a->lastStarts[i + 1] += a->lastStarts[i];
+
     for (int row = 0, next = 0; row < a->matrix->rows; ++row)
     {
         for (int k = a->matrix->starts[row]; k < a->matrix->starts[row + 1]; ++k)
@@ -72,6 +74,7 @@ static void FillEdges(Analysis* a, int n)
                 a->lastEdges[next++] = column;
                 continue;
             }
+
             a->edges[a->starts[row] + ends[row]++] = column;
             a->edges[a->starts[column] + ends[column]++] = row;
         }
@@ -151,6 +154,7 @@ static void OrderByTree(Analysis* a)
     for (int i = n - 1; i >= 0; --i)
         if (a->parent[i] >= 0)
             next[i] = head[a->parent[i]], head[a->parent[i]] = i;
+
     for (int root = 0; root < n; ++root)
     {
         if (a->parent[root] >= 0)
@@ -163,12 +167,14 @@ static void OrderByTree(Analysis* a)
                 head[v] = next[child];
                 v = child;
             }
+
             place[v] = count++;
             if (v == root)
                 break;
             v = a->parent[v];
         }
     }
+
     for (int i = 0; i < n; ++i)
         f->inverse[f->order[i]] = place[i];
     for (int i = 0; i < n; ++i)
@@ -241,6 +247,7 @@ static int MergeColumns(Analysis* a, Candidate* stack)
         }
         stack[count++] = node;
     }
+
     return count;
 }
 
@@ -301,6 +308,7 @@ static void WalkRow(Analysis* a, int i, bool list)
     bool last = i >= f->leading;
     int v = last ? i - f->leading : f->order[i], self = last ? -1 : f->nodeOf[i];
     const int *starts = last ? a->lastStarts : a->starts, *edges = last ? a->lastEdges : a->edges;
+
     for (int e = starts[v]; e < starts[v + 1]; ++e)
     {
         int k = f->inverse[edges[e]];
@@ -348,9 +356,11 @@ static bool LayOut(snwCholesky* f)
             double length = node->rowCount + node->columns - 1 - k;
             f->flops += length * (length + 2);
         }
+
         if (sweepRows > INT_MAX - 8)
             return false;
     }
+
     f->valueCount = values;
     f->nodeRows = snwAllocArray(f->context, (size_t)rows, sizeof(int));
     f->sweepRows = snwAllocArray(f->context, (size_t)sweepRows, sizeof(int));
@@ -391,6 +401,7 @@ static bool ListUpdates(Analysis* a)
     int* ends = snwAllocArray(a->context, targets, sizeof(int));
     f->updateStarts = snwAllocArray(a->context, targets + 1, sizeof(int));
     bool good = ends != NULL && f->updateStarts != NULL;
+
     if (good)
     {
         WalkUpdates(f, ends, false);
@@ -399,10 +410,12 @@ static bool ListUpdates(Analysis* a)
             f->updateStarts[t + 1] = f->updateStarts[t] + ends[t];
             ends[t] = f->updateStarts[t];
         }
+
         f->updateCount = f->updateStarts[targets];
         f->updates = snwAllocArray(a->context, (size_t)f->updateCount, sizeof *f->updates);
         good = f->updates != NULL;
     }
+
     if (good)
         WalkUpdates(f, ends, true);
     snwFree(a->context, ends);
@@ -462,16 +475,19 @@ bool snwCholesky_Analyse(snwCholesky* factor, const snwCholeskyDef* def)
         CountRows(&a);
         good = BuildNodes(&a);
     }
+
     if (good)
     {
         WalkRows(&a, false);
         good = LayOut(factor);
     }
+
     if (good)
     {
         WalkRows(&a, true);
         good = ListUpdates(&a) && MapEntries(factor, def->matrix) && snwCholesky_PlanTasks(factor);
     }
+
     FreeAnalysis(&a);
     return good;
 }

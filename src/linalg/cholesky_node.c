@@ -92,5 +92,6 @@ int snwCholeskyNode_Factor(
             snwCholesky_FinishPanel(
                 kernels, values + node->below + (int64_t)q * 8 * node->columns, pivots, first, count);
     }
+
     return -1;
 }

@@ -66,6 +66,7 @@ static int AssignNodes(Planner* planner, double heavy)
         if (f->parents[s] >= 0)
             planner->heavyKids[f->parents[s]]++, heavyChild[f->parents[s]] = taskOf[s];
     }
+
     bool rest = false;
     for (int s = f->nodeCount - 1; s >= 0; --s)
     {
@@ -74,6 +75,7 @@ static int AssignNodes(Planner* planner, double heavy)
         rest = rest || f->parents[s] < 0;
         taskOf[s] = f->parents[s] < 0 ? count : taskOf[f->parents[s]];
     }
+
     return count + rest;
 }
 
@@ -103,6 +105,7 @@ static void ListChildren(Planner* planner)
         if (up >= 0)
             f->tasks[f->tasks[t].parent].childEnd++;
     }
+
     for (int t = 0, at = 0; t < f->taskCount; ++t)
     {
         snwSweepTask* task = &f->tasks[t];
@@ -110,6 +113,7 @@ static void ListChildren(Planner* planner)
         task->childStart = task->childEnd = at;
         at += count;
     }
+
     for (int t = 0; t < f->taskCount; ++t)
         if (f->tasks[t].parent >= 0)
             f->taskChildren[f->tasks[f->tasks[t].parent].childEnd++] = t;
@@ -127,6 +131,7 @@ static void ListLevels(Planner* planner)
             levels[up] = levels[t] + 1;
         f->levelCount = levels[t] + 1 > f->levelCount ? levels[t] + 1 : f->levelCount;
     }
+
     for (int level = 0, at = 0; level < f->levelCount; ++level)
     {
         f->levelStarts[level] = at;
@@ -200,6 +205,7 @@ static void FillBorders(Planner* planner, int t)
                 f->borderRows[task->borderStart + planner->places[row]] = row;
         }
     }
+
     for (int i = task->borderStart; i < task->borderEnd; ++i)
         f->borderInto[i] = f->borderRows[i]; // of a root: the last unknowns
     for (int i = task->childStart; i < task->childEnd; ++i)
@@ -220,17 +226,20 @@ static bool BuildBorders(Planner* planner)
         f->tasks[t].borderEnd = f->borderCount + MarkBorder(planner, t);
         f->borderCount = f->tasks[t].borderEnd + 1;
     }
+
     f->borderRows = snwAllocArray(f->context, (size_t)f->borderCount, sizeof(int));
     f->borderInto = snwAllocArray(f->context, (size_t)f->borderCount, sizeof(int));
     if (f->borderRows == NULL || f->borderInto == NULL)
         return false;
     memset(planner->marks, -1, (size_t)f->rows * sizeof(int));
+
     for (int t = 0; t < f->taskCount; ++t)
     {
         MarkBorder(planner, t);
         FillSweepRows(planner, t);
         FillBorders(planner, t);
     }
+
     return true;
 }
 
@@ -260,12 +269,14 @@ bool snwCholesky_PlanTasks(snwCholesky* factor)
     planner.places = snwAllocArray(factor->context, (size_t)factor->rows, sizeof(int));
     bool good = planner.weights != NULL && planner.heavyKids != NULL && planner.taskOf != NULL &&
                 planner.levels != NULL && planner.marks != NULL && planner.places != NULL;
+
     if (good)
     {
         double total = WeighNodes(&planner);
         factor->taskCount = AssignNodes(&planner, total / snw_heavyShare);
         good = AllocTasks(factor);
     }
+
     if (good)
     {
         ListNodes(&planner);
@@ -273,6 +284,7 @@ bool snwCholesky_PlanTasks(snwCholesky* factor)
         ListLevels(&planner);
         good = BuildBorders(&planner);
     }
+
     FreePlanner(&planner);
     return good;
 }

@@ -113,6 +113,7 @@ static Projection OntoPolygon(const double b[2], double radius, int sides)
         inside = false;
         double t = ((b[0] - radius * from[0]) * d[0] + (b[1] - radius * from[1]) * d[1]) / (length * length);
         Projection onto;
+
         if (t > 0 && t < radius)
             onto = (Projection){{radius * from[0] + t * d[0], radius * from[1] + t * d[1]},
                 {{d[0] * d[0] / (length * length), d[0] * d[1] / (length * length)},
@@ -123,10 +124,12 @@ static Projection OntoPolygon(const double b[2], double radius, int sides)
             const double* corner = t <= 0 ? from : to;
             onto = (Projection){{radius * corner[0], radius * corner[1]}, {{0, 0}, {0, 0}}, {corner[0], corner[1]}};
         }
+
         double away = hypot(b[0] - onto.point[0], b[1] - onto.point[1]);
         if (away < least)
             least = away, nearest = onto;
     }
+
     return inside ? Inside(b) : nearest;
 }
 
@@ -189,6 +192,7 @@ static void Map(const Work* k, const double* x, double* w, double* f)
                 f[n + c] = x[n + c] - point[c];
             continue;
         }
+
         double a = x[n] - w[n];
         f[n] = block->kind == snw_coulombEqual || a > 0 ? w[n] : x[n];
         if (block->kind != snw_coulombFriction)
@@ -235,6 +239,7 @@ static void Restrict(const Work* k, double* x)
             OntoBall(x + n, k->friction[b], x + n, slope);
             continue;
         }
+
         x[n] = fmax(x[n], 0);
         if (block->kind != snw_coulombFriction)
             continue;
@@ -323,8 +328,10 @@ static void FillRows(Work* k, int count)
                     AddMatrixRow(k, n + d, slope[c][d], count, row, right);
                     row[place + d] += (c == d) - slope[c][d];
                 }
+
                 row[place + c] += s_yield;
             }
+
             continue;
         }
 
@@ -383,6 +390,7 @@ static bool NewtonStep(Work* k)
             return true;
         }
     }
+
     Map(k, k->x, k->w, k->f);
     return false;
 }
@@ -462,11 +470,13 @@ static void SolveRound(const Local* p, double l[3])
         l[0] = -p->b[0] / p->a[0][0];
         return;
     }
+
     double low = 0, high = p->a[1][1] + p->a[2][2], at[3];
     Dragged(p, 0, l);
     double lowBeyond = Beyond(p, l);
     if (lowBeyond <= 0 && l[0] >= 0)
         return;
+
     for (int i = 0; i < 200; ++i, low = high, high *= 4)
     {
         Dragged(p, high, l);
@@ -485,6 +495,7 @@ static void SolveRound(const Local* p, double l[3])
             middle = low + (high - low) * lowBeyond / (lowBeyond - highBeyond);
         Dragged(p, middle, at);
         double beyond = Beyond(p, at);
+
         if (beyond > 0)
             low = middle, lowBeyond = beyond;
         else
@@ -535,12 +546,14 @@ static void SolvePolygon(const Local* p, int sides, double l[3])
     Projection stuck = OntoPolygon(l + 1, p->friction * l[0], sides);
     if (l[0] >= 0 && stuck.slope[0][0] == 1 && stuck.slope[1][1] == 1)
         return;
+
     for (int k = 0; k < sides; ++k)
     {
         double before[2], from[2], to[2];
         Corner(sides, k + sides - 1, before), Corner(sides, k, from), Corner(sides, k + 1, to);
         double d[2] = {to[0] - from[0], to[1] - from[1]}, back[2] = {before[0] - from[0], before[1] - from[1]};
         double rate = p->a[0][0] + p->friction * (p->a[0][1] * from[0] + p->a[0][2] * from[1]);
+
         if (rate > 0)
         {
             l[0] = -p->b[0] / rate;
@@ -549,6 +562,7 @@ static void SolvePolygon(const Local* p, int sides, double l[3])
             if (w[1] * d[0] + w[2] * d[1] >= 0 && w[1] * back[0] + w[2] * back[1] >= 0)
                 return;
         }
+
         if (SolveSide(p, from, d, l))
         {
             LocalVelocities(p, l, w);
@@ -556,6 +570,7 @@ static void SolvePolygon(const Local* p, int sides, double l[3])
                 return;
         }
     }
+
     SolveRound(p, l); // rounding left none: near enough for a sweep
     Projection in = OntoPolygon(l + 1, p->friction * l[0], sides);
     l[1] = in.point[0], l[2] = in.point[1];
@@ -575,10 +590,12 @@ static void SolveBall(const Local* p, double most, double l[3])
         bool found = snwMat3_Inverse(a, &inverse);
         snwVec3 x = found ? snwMat3_MulVec(inverse, (snwVec3){-b[0], -b[1], -b[2]}) : (snwVec3){0, 0, 0};
         double length = snwVec3_Length(x);
+
         if (found && length <= most)
             l[0] = x.x, l[1] = x.y, l[2] = x.z, high = drag;
         else
             low = drag;
+
         if ((found && drag == 0 && length <= most) || (high > 0 && high - low <= 1e-15 * high))
             return;
         drag = high > 0 ? 0.5 * (low + high) : fmax(4 * drag, p->a[0][0] + p->a[1][1] + p->a[2][2]);
@@ -594,6 +611,7 @@ static void Sweep(Work* k, bool backward)
         int b = backward ? blocks - 1 - i : i, row = k->def->blocks[b].row;
         snwCoulombKind kind = k->def->blocks[b].kind;
         int rows = RowsOf(kind);
+
         Local p = {.friction = k->friction[b]};
         for (int r = 0; r < rows; ++r)
         {
@@ -609,6 +627,7 @@ static void Sweep(Work* k, bool backward)
             for (int c = 0; c < rows; ++c)
                 p.a[r][c] = a[row + c];
         }
+
         for (int r = 0; r < rows; ++r)
             for (int c = 0; c < rows; ++c)
                 p.b[r] -= p.a[r][c] * k->x[row + c];
@@ -663,6 +682,7 @@ static void Scale(Work* k)
                                                                         k->scale[row + 2]) /
                                                                     3;
     }
+
     for (int i = 0; i < n; ++i) // what nothing moves keeps its velocity
         k->scale[i] = k->scale[i] > s_silent ? 1 / sqrt(k->scale[i]) : 1;
     for (int b = 0; b < def->blockCount; ++b)
@@ -673,6 +693,7 @@ static void Scale(Work* k)
         if (def->blocks[b].kind == snw_coulombBall)
             k->friction[b] = def->blocks[b].most / k->scale[row];
     }
+
     for (int i = 0; i < n; ++i)
     {
         const double* from = def->w + (size_t)i * (size_t)def->stride;
@@ -722,6 +743,7 @@ static void PutStart(Work* k)
                 l = 2 * ((double)(seed >> 11) * 0x1p-53) - 1;
                 break;
         }
+
         k->x[i] = l / k->scale[i];
     }
 }
@@ -758,6 +780,7 @@ snwCoulombReport snwCoulomb_Solve(const snwCoulombDef* def)
         memset(k.x, 0, (size_t)k.n * sizeof *k.x);
         done = Try(&k, snw_firstSweeps);
     }
+
     while (!done && k.report.sweeps < def->sweeps)
     {
         memcpy(k.x, k.best, (size_t)k.n * sizeof *k.x);

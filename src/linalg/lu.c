@@ -44,6 +44,7 @@ static bool FactorPanel(int n, double* a, size_t stride, int first, int end, dou
                 other[j] -= l * row[j];
         }
     }
+
     return true;
 }
 
@@ -99,6 +100,7 @@ bool snwLu_Factor(int n, double* a, int stride, int* pivots)
                 for (int j = end; j < n; ++j)
                     a[(size_t)i * step + (size_t)j] -= l * a[(size_t)k * step + (size_t)j];
             }
+
         // Only behind whole panels. Contacts of bodies in a row have much that is zero: rows that the panel does not
         // reach, and columns behind its last.
         int last = LastColumn(top, step, end - first, end, n);
@@ -106,6 +108,7 @@ bool snwLu_Factor(int n, double* a, int stride, int* pivots)
             if (!IsZero(a + (size_t)i * step + (size_t)first))
                 SubtractRows(a + (size_t)i * step + (size_t)first, top, step, end, last, a + (size_t)i * step);
     }
+
     return true;
 }
 
@@ -117,6 +120,7 @@ void snwLu_Solve(int n, const double* a, int stride, const int* pivots, double* 
             double t = x[k];
             x[k] = x[pivots[k]], x[pivots[k]] = t;
         }
+
     for (int i = 0; i < n; ++i)
     {
         const double* row = a + (size_t)i * (size_t)stride;
@@ -125,6 +129,7 @@ void snwLu_Solve(int n, const double* a, int stride, const int* pivots, double* 
             sum -= row[j] * x[j];
         x[i] = sum;
     }
+
     for (int i = n; i-- > 0;)
     {
         const double* row = a + (size_t)i * (size_t)stride;

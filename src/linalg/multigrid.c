@@ -47,6 +47,7 @@ static void MakeNumbers(snwMultigrid* grid)
         size_t rows = (size_t)pattern->rows, half = (size_t)pattern->graph.upStarts[pattern->rows];
         size_t block = (size_t)pattern->size * (size_t)pattern->size, vector = rows * (size_t)pattern->size;
         size_t links = a + 1 < grid->levelCount ? (size_t)pattern->transfer.parentStarts[pattern->rows] : 0;
+
         *level = (snwLevel){.size = pattern->size,
             .rows = pattern->rows,
             .far = 2 * half * block > snw_nearFloats,
@@ -66,6 +67,7 @@ static void MakeNumbers(snwMultigrid* grid)
         for (size_t k = 0; k < links && !grid->arena.failed; ++k)
             level->links[4 * k + 3] = pattern->transfer.weights[k];
     }
+
     const snwSkyline* skyline = &grid->pattern->coarsest;
     size_t count = (size_t)grid->pattern->levels[0].rows;
     grid->skyline = Keep(grid, (size_t)skyline->starts[skyline->count], sizeof(double));
@@ -100,6 +102,7 @@ snwResult snwMultigrid_Create(snwContext* context, const snwGridLevels* levels, 
         snwMultigrid_Destroy(grid);
         return snwFailMemory(message);
     }
+
     *out = grid;
     return snw_ok;
 }
@@ -157,6 +160,7 @@ static void HoldPeeling(const snwLevel* fine, const snwLevel* coarse, int* scrat
     const snwTransfer* t = fine->transfer;
     int *unsettled = scratch, *queue = scratch + fine->rows, *byChildren = scratch + 2 * (size_t)fine->rows;
     int *counts = scratch + 3 * (size_t)fine->rows, end = 0, next = 0;
+
     for (int i = 0; i < fine->rows; ++i)
     {
         // A held child is nobody's: its count never gets to one.
@@ -180,8 +184,10 @@ static void HoldPeeling(const snwLevel* fine, const snwLevel* coarse, int* scrat
                 counts[free + 1]++;
             else
                 byChildren[counts[free]++] = c;
+
             coarse->held[c] = snw_unsettled;
         }
+
         for (int n = 0; n + 1 < fine->rows && pass == 0; ++n)
             counts[n + 1] += counts[n];
     }
@@ -193,6 +199,7 @@ static void HoldPeeling(const snwLevel* fine, const snwLevel* coarse, int* scrat
             for (int k = t->parentStarts[queue[begin]]; k < t->parentStarts[queue[begin] + 1]; ++k)
                 if (coarse->held[t->parents[k]] == snw_unsettled)
                     c = t->parents[k];
+
         bool stuck = c < 0;
         while (stuck && coarse->held[byChildren[next]] != snw_unsettled)
             ++next;
@@ -311,6 +318,7 @@ static bool Invert6(const double in[36], double out[36])
             B[3 * c + r] = in[6 * (c + 3) + r];
             C[3 * c + r] = in[6 * (c + 3) + r + 3];
         }
+
     if (!Invert3(A, (double[3]){A[0], A[4], A[8]}, inverseA))
         return false;
     for (int c = 0; c < 3; ++c)
@@ -320,6 +328,7 @@ static bool Invert6(const double in[36], double out[36])
         for (int r = 0; r < 3; ++r)
             S[3 * c + r] = C[3 * c + r] -
                            (B[3 * r] * W[3 * c] + B[3 * r + 1] * W[3 * c + 1] + B[3 * r + 2] * W[3 * c + 2]);
+
     if (!Invert3(S, (double[3]){C[0], C[4], C[8]}, inverseS))
         return false;
     for (int c = 0; c < 3; ++c)
@@ -332,6 +341,7 @@ static bool Invert6(const double in[36], double out[36])
             out[6 * (c + 3) + r] = out[6 * r + c + 3] = V[3 * c + r];
             out[6 * c + r] = inverseA[3 * c + r] - (V[r] * W[c] + V[3 + r] * W[3 + c] + V[6 + r] * W[6 + c]);
         }
+
     return true;
 }
 
@@ -347,6 +357,7 @@ static int InvertSemi(int n, const double* in, double* out)
         order[i] = i;
         scale[i] = in[n * i + i] > 0 ? 1 / sqrt(in[n * i + i]) : 0;
     }
+
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
             m[i][j] = in[n * j + i] * scale[i] * scale[j];
@@ -378,6 +389,7 @@ static int InvertSemi(int n, const double* in, double* out)
                 v -= L[order[r]][k] * inverse[k][c];
             inverse[r][c] = v / L[order[r]][r];
         }
+
     memset(out, 0, (size_t)n * (size_t)n * sizeof *out);
     for (int a = 0; a < rank; ++a)
         for (int b = 0; b < rank; ++b)
@@ -387,6 +399,7 @@ static int InvertSemi(int n, const double* in, double* out)
                 v += inverse[k][a] * inverse[k][b];
             out[n * order[a] + order[b]] = v * scale[order[a]] * scale[order[b]];
         }
+
     return n - rank;
 }
 
@@ -397,6 +410,7 @@ static double InvertRows(int begin, int end, void* data)
     const snwLevel* level = rows->level;
     bool finest = level == rows->grid->levels;
     int size = level->size, block = size * size, dropped = 0;
+
     for (int i = begin; i < end; ++i)
     {
         double d[36] = {0}, v[36] = {0};
@@ -409,6 +423,7 @@ static double InvertRows(int begin, int end, void* data)
         for (int k = 0; k < block; ++k)
             level->inverse[(size_t)block * (size_t)i + (size_t)k] = (float)v[k];
     }
+
     return dropped;
 }
 
@@ -432,6 +447,7 @@ static int FactorCoarsest(snwMultigrid* grid)
     const snwBlockGraph* graph = level->graph;
     const snwSkyline* skyline = &grid->pattern->coarsest;
     size_t block = (size_t)level->size * (size_t)level->size;
+
     memset(grid->skyline, 0, (size_t)skyline->starts[skyline->count] * sizeof(double));
     for (int i = 0; i < level->rows; ++i)
     {
@@ -555,6 +571,7 @@ void snwMultigrid_Refresh(snwMultigrid* grid, const snwVec3* positions)
         Rows rows = {.grid = grid, .level = &grid->levels[a]};
         dropped += snwParallelSum(grid->context, rows.level->rows, snw_rowGrain, InvertRows, &rows);
     }
+
     grid->dropped = (int)dropped + FactorCoarsest(grid);
 }
 
@@ -733,6 +750,7 @@ snwGridReport snwMultigrid_Solve(snwMultigrid* grid, const snwGridSolveDef* def,
             snwParallelFor(context, rows, snw_rowGrain, GiveResidual, &s);
             Visit(grid, 0, true);
         }
+
         double rz = snwParallelSum(context, rows, snw_rowGrain, DotGuess, &s) / s.scale;
         bool cycles = def->solver == snw_gridCycles;
         s.beta = report.iterations > 0 && !cycles ? rz / before : 0;
@@ -821,6 +839,7 @@ snwMultigridStats snwMultigrid_Stats(const snwMultigrid* grid)
         .phases = grid->levels[0].graph->phaseCount,
         .memory = grid->memory + grid->pattern->memory,
         .dropped = grid->dropped};
+
     for (int a = 0; a < grid->levelCount; ++a)
     {
         const snwLevel* level = &grid->levels[a];
@@ -829,11 +848,13 @@ snwMultigridStats snwMultigrid_Stats(const snwMultigrid* grid)
         stats.blocks[a] = level->rows + 2 * (int64_t)level->graph->upStarts[level->rows];
         if (a + 1 == grid->levelCount)
             continue;
+
         // both halves with their columns and the inverse twice, vectors some four times, the transfer both ways
         stats.cycleBytes += 2 * (2 * half * (block + sizeof(int)) + level->rows * block);
         stats.cycleBytes += 12.0 * sizeof(float) * level->rows * level->size;
         stats.cycleBytes += 2.0 * 20 * level->transfer->parentStarts[level->rows];
     }
+
     stats.cycleBytes += 2.0 * sizeof(double) * (double)grid->pattern->coarsest.starts[grid->pattern->coarsest.count];
     return stats;
 }

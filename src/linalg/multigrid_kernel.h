@@ -333,6 +333,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
     const snwTransfer* t = fine->transfer;
     const snwBlockGraph *g = fine->graph, *h = coarse->graph;
     int width = 1 + h->upStarts[c + 1] - h->upStarts[c];
+
     memset(sums, 0, (size_t)width * 12 * sizeof(Four));
     const unsigned short* s = t->stream + t->streamStarts[c];
 
@@ -360,6 +361,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
                     int u = g->upStarts[i] + e - low - 1;
                     j = g->upColumns[u], m = fine->up + block * (size_t)u;
                 }
+
                 int q = t->parentStarts[j] + *s % snw_mostParents;
                 const float* d = fine->links + 4 * (size_t)q;
                 float w = d[3];
@@ -368,6 +370,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
                     o[0] += LoadFour(m) * w, o[1] += LoadFour(m + 3) * w, o[2] += LoadFour(m + 6) * w;
                     continue;
                 }
+
                 float x = w * d[0], y = w * d[1], z = w * d[2];
                 for (int half = 0; half < from / 3; ++half)
                 {
@@ -377,6 +380,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
                     v[3] += y * a2 - z * a1;
                     v[4] += z * a0 - x * a2;
                     v[5] += x * a1 - y * a0;
+
                     if (from == 6)
                     {
                         v[3] += LoadFour(p + 18) * w;
@@ -385,6 +389,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
                     }
                 }
             }
+
             for (int q = 0; q < to; ++q)
             {
                 Four a = o[q] * lever[3];
@@ -395,6 +400,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
                     out[6 + q] += o[6 + q] * lever[3];
             }
         }
+
         ++s;
     }
 
@@ -406,6 +412,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
         for (int q = 0; q < to; ++q)
             for (int r = 0; r < to; ++r)
                 m[to * q + r] = r < 3 ? sum[q][r] : sum[6 + q][r - 3];
+
         if (k == 0)
         {
             float* d = coarse->diagonal + block * (size_t)c;
@@ -414,6 +421,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
                     d[to * q + r] = 0.5f * (m[to * q + r] + m[to * r + q]);
             continue;
         }
+
         int u = h->upStarts[c] + k - 1;
         memcpy(coarse->up + block * (size_t)u, m, block * sizeof(float));
         float* mirror = coarse->low + block * (size_t)h->mirrors[u];
@@ -498,6 +506,7 @@ INLINE int FactorRows(const snwSkyline* skyline, double* numbers, int begin, int
         rows[r] = snwSkyline_Row(skyline, numbers, begin + r);
         own[r] = rows[r][begin + r];
     }
+
     for (int j = first; j < begin; ++j)
     {
         const double* other = snwSkyline_Row(skyline, numbers, j);
@@ -505,6 +514,7 @@ INLINE int FactorRows(const snwSkyline* skyline, double* numbers, int begin, int
         for (int r = 0; r < count; ++r)
             rows[r][j] = other[j] > 0 ? (rows[r][j] - sums[r]) / other[j] : 0;
     }
+
     for (int r = 0; r < count; ++r)
         for (int j = 0; j <= r; ++j)
         {
@@ -518,6 +528,7 @@ INLINE int FactorRows(const snwSkyline* skyline, double* numbers, int begin, int
             else
                 *entry = 0, dropped++;
         }
+
     return dropped;
 }
 

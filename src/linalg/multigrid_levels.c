@@ -110,6 +110,7 @@ static void Halve(Halving* h, int begin, int end)
         low = snwVec3_Min(low, h->positions[h->list[k]]);
         high = snwVec3_Max(high, h->positions[h->list[k]]);
     }
+
     snwVec3 side = snwVec3_Sub(high, low);
     int axis = side.x >= side.y && side.x >= side.z ? 0 : side.y >= side.z ? 1 : 2;
 
@@ -158,6 +159,7 @@ static void Order(
             phaseOf[c]++;
         graph->phaseCount = phaseOf[c] + 1 > graph->phaseCount ? phaseOf[c] + 1 : graph->phaseCount;
     }
+
     for (int phase = 0, rank = 0; phase < graph->phaseCount; ++phase)
     {
         graph->phaseStarts[phase] = rank;
@@ -223,11 +225,13 @@ static void MakePattern(Builder* builder, Neighbours near, const int* order, con
             else
                 graph->upColumns[up++] = column;
         }
+
         SortShort(graph->lowColumns + graph->lowStarts[i], low - graph->lowStarts[i]);
         SortShort(graph->upColumns + graph->upStarts[i], up - graph->upStarts[i]);
         graph->lowStarts[i + 1] = low;
         graph->upStarts[i + 1] = up;
     }
+
     for (int i = 0; i < rows; ++i)
         for (int k = graph->upStarts[i]; k < graph->upStarts[i + 1]; ++k)
         {
@@ -244,6 +248,7 @@ static Neighbours FindNeighbours(Builder* builder)
     int* starts = Borrow(builder, (size_t)count + 1, sizeof(int));
     int* elements = Borrow(builder, (size_t)corners, sizeof(int)); // of a vertex
     int* marks = Borrow(builder, (size_t)count, sizeof(int));
+
     Neighbours near = {.starts = Borrow(builder, (size_t)count + 1, sizeof(int))};
     if (Finish(builder) < 0)
         return near;
@@ -275,11 +280,13 @@ static Neighbours FindNeighbours(Builder* builder)
                 }
             near.starts[i + 1] = found;
         }
+
         if (pass == 0)
             near.list = Borrow(builder, (size_t)found, sizeof(int));
         if (Finish(builder) < 0)
             return near;
     }
+
     return near;
 }
 
@@ -305,6 +312,7 @@ static bool IsLattice(const snwGridLevelsDef* def, Lattice* lattice)
                         return false;
                 }
             }
+
     snwVec3 low = def->rest[0];
     for (int i = 0; i < def->vertexCount; ++i)
         low = snwVec3_Min(low, def->rest[i]);
@@ -315,6 +323,7 @@ static bool IsLattice(const snwGridLevelsDef* def, Lattice* lattice)
         if (!(most[k] > 0))
             return false;
     }
+
     for (int i = 0; i < def->vertexCount; ++i)
         for (int k = 0; k < 3; ++k)
         {
@@ -322,6 +331,7 @@ static bool IsLattice(const snwGridLevelsDef* def, Lattice* lattice)
             if (fabs(place - floor(place + 0.5)) > 1e-3)
                 return false;
         }
+
     return true;
 }
 
@@ -344,6 +354,7 @@ static Lattice MakeLattice(const snwGridLevelsDef* def)
         lattice.origin[k] = (&low.x)[k] - s_latticeShift * edge;
         lattice.spacing[k] = s_firstSpacing * edge;
     }
+
     return lattice;
 }
 
@@ -377,6 +388,7 @@ static int FindParents(
         corner[k] = (int64_t)box;
         part[k] = fmax(0, place - box);
     }
+
     for (int a = 0; a < 2; ++a)
         for (int b = 0; b < 2 - a; ++b)
             if (part[axes[b]] < part[axes[b + 1]])
@@ -396,10 +408,12 @@ static int FindParents(
             kept[count++] = before - next;
             sum += before - next;
         }
+
         before = next;
         if (k < 3)
             corner[axes[k]]++;
     }
+
     for (int k = 0; k < count; ++k)
         weights[k] = (float)(kept[k] / sum);
     return count;
@@ -424,6 +438,7 @@ static int FindPieces(const snwGridLevel* fine, const Lattice* lattice, int coun
             places[slots[end] / snw_mostParents] = end;
             pieces[end] = -1;
         }
+
         for (int k = begin; k < end; ++k)
         {
             if (pieces[k] >= 0)
@@ -432,6 +447,7 @@ static int FindPieces(const snwGridLevel* fine, const Lattice* lattice, int coun
             rest[found] = PointPlace(lattice, keys[k]);
             stack[top++] = slots[k] / snw_mostParents;
             pieces[k] = found;
+
             while (top > 0)
             {
                 int i = stack[--top];
@@ -441,6 +457,7 @@ static int FindPieces(const snwGridLevel* fine, const Lattice* lattice, int coun
                     if (places[j] >= 0 && pieces[places[j]] < 0)
                         pieces[places[j]] = found, stack[top++] = j;
                 }
+
                 for (int e = graph->upStarts[i]; e < graph->upStarts[i + 1]; ++e)
                 {
                     int j = graph->upColumns[e];
@@ -448,11 +465,14 @@ static int FindPieces(const snwGridLevel* fine, const Lattice* lattice, int coun
                         pieces[places[j]] = found, stack[top++] = j;
                 }
             }
+
             found++;
         }
+
         for (int k = begin; k < end; ++k)
             places[slots[k] / snw_mostParents] = -1;
     }
+
     return found;
 }
 
@@ -481,6 +501,7 @@ static Neighbours FindCoarseNeighbours(Builder* builder, const snwGridLevel* fin
     const snwTransfer* t = &fine->transfer;
     const snwBlockGraph* graph = &fine->graph;
     int* marks = Borrow(builder, (size_t)coarseRows, sizeof(int));
+
     Neighbours near = {.starts = Borrow(builder, (size_t)coarseRows + 1, sizeof(int))};
     for (int pass = 0; pass < 2 && Finish(builder) >= 0; ++pass)
     {
@@ -512,9 +533,11 @@ static Neighbours FindCoarseNeighbours(Builder* builder, const snwGridLevel* fin
             }
             near.starts[c + 1] = found;
         }
+
         if (pass == 0)
             near.list = Borrow(builder, (size_t)found, sizeof(int));
     }
+
     return near;
 }
 
@@ -526,6 +549,7 @@ static snwResult MakeStream(Builder* builder, snwGridLevel* fine, const snwGridL
     int* slotOf = Borrow(builder, (size_t)coarse->rows, sizeof(int));
     int* counts = Borrow(builder, (size_t)coarse->rows, sizeof(int)); // by slot, of the child at hand
     int64_t* places = Borrow(builder, (size_t)coarse->rows, sizeof(int64_t));
+
     t->streamStarts = Keep(builder, (size_t)coarse->rows + 1, sizeof(int64_t));
     if (Finish(builder) < 0)
         return Finish(builder);
@@ -567,6 +591,7 @@ static snwResult MakeStream(Builder* builder, snwGridLevel* fine, const snwGridL
                                                                              t->parentStarts[j]);
                         }
                     }
+
                     for (int slot = 0; slot < width && fill == 0; ++slot)
                     {
                         if (counts[slot] == 0)
@@ -580,6 +605,7 @@ static snwResult MakeStream(Builder* builder, snwGridLevel* fine, const snwGridL
                         at += 2 + counts[slot];
                     }
                 }
+
                 if (pass == 1)
                     t->stream[at] = snw_streamEnd;
                 at++;
@@ -589,12 +615,14 @@ static snwResult MakeStream(Builder* builder, snwGridLevel* fine, const snwGridL
             for (int k = 1; k < width; ++k)
                 slotOf[up->upColumns[up->upStarts[c] + k - 1]] = -1;
         }
+
         t->streamStarts[coarse->rows] = at;
         if (pass == 0)
             t->stream = Keep(builder, (size_t)at, sizeof *t->stream);
         if (Finish(builder) < 0)
             return Finish(builder);
     }
+
     return snw_ok;
 }
 
@@ -640,6 +668,7 @@ static snwResult Coarsen(Builder* builder, snwGridLevel* fine, snwGridLevel* coa
     uint64_t* keys = Borrow(builder, room, sizeof(uint64_t));
     int *slots = Borrow(builder, room, sizeof(int)), *pieces = Borrow(builder, room, sizeof(int));
     int *places = Borrow(builder, (size_t)rows, sizeof(int)), *stack = Borrow(builder, room, sizeof(int));
+
     float(*weights)[snw_mostParents] = Borrow(builder, (size_t)rows, sizeof *weights);
     snwVec3* rest = Borrow(builder, room, sizeof(snwVec3));
     snwTransfer* t = &fine->transfer;
@@ -659,8 +688,10 @@ static snwResult Coarsen(Builder* builder, snwGridLevel* fine, snwGridLevel* coa
             keys[count] = parents[q];
             slots[count++] = i * snw_mostParents + q;
         }
+
         t->parentStarts[i + 1] = count;
     }
+
     if (!snwSortKeys(builder->grid->context, keys, slots, count))
         return snwFailMemory(builder->message);
     int coarseRows = FindPieces(fine, lattice, count, keys, slots, pieces, places, stack, rest);
@@ -676,12 +707,14 @@ static snwResult Coarsen(Builder* builder, snwGridLevel* fine, snwGridLevel* coa
     int* rowOf = Borrow(builder, (size_t)coarseRows, sizeof(int));
     if (Finish(builder) < 0)
         return Finish(builder);
+
     for (int k = 0; k < count; ++k)
     {
         int i = slots[k] / snw_mostParents, q = slots[k] % snw_mostParents, at = t->parentStarts[i] + q;
         t->parents[at] = pieces[k];
         t->weights[at] = weights[i][q];
     }
+
     MakeChildren(t, rows, coarseRows);
 
     // The coarse level in its own order; then the transfer speaks of rows.
@@ -707,6 +740,7 @@ static snwResult MakeSkyline(Builder* builder, const snwGridLevel* level, snwSky
     const snwBlockGraph* graph = &level->graph;
     int rows = level->rows, size = level->size, placed = 0;
     int *order = Borrow(builder, (size_t)rows, sizeof(int)), *placeOf = Borrow(builder, (size_t)rows, sizeof(int));
+
     skyline->count = rows * size;
     skyline->first = Keep(builder, (size_t)skyline->count, sizeof(int));
     skyline->starts = Keep(builder, (size_t)skyline->count + 1, sizeof(int64_t));
@@ -720,6 +754,7 @@ static snwResult MakeSkyline(Builder* builder, const snwGridLevel* level, snwSky
         low = snwVec3_Min(low, level->rest[i]);
         high = snwVec3_Max(high, level->rest[i]);
     }
+
     snwVec3 side = snwVec3_Sub(high, low);
     int axis = side.x >= side.y && side.x >= side.z ? 0 : side.y >= side.z ? 1 : 2;
     for (int seen = 0; placed < rows;)
@@ -730,6 +765,7 @@ static snwResult MakeSkyline(Builder* builder, const snwGridLevel* level, snwSky
                 first = i;
         order[placed] = first;
         placeOf[first] = placed++;
+
         for (; seen < placed; ++seen)
         {
             int i = order[seen], lowCount = graph->lowStarts[i + 1] - graph->lowStarts[i];
@@ -761,6 +797,7 @@ static snwResult MakeSkyline(Builder* builder, const snwGridLevel* level, snwSky
         for (int r = 0; r < size; ++r)
             skyline->first[placeOf[i] * size + r] = first * size;
     }
+
     for (int i = 0; i < skyline->count; ++i)
         skyline->starts[i + 1] = skyline->starts[i] + i - skyline->first[i] + 1;
     return Finish(builder);
@@ -774,6 +811,7 @@ static snwResult MakeLevels(Builder* builder)
     const snwGridLevelsDef* def = builder->def;
     snwGridLevels* grid = builder->grid;
     int most = def->most > 0 && def->most < snw_mostLevels ? def->most : snw_mostLevels;
+
     grid->rowOf = Keep(builder, (size_t)def->vertexCount, sizeof(int));
     grid->levels[0].size = 3;
     Neighbours near = FindNeighbours(builder);
@@ -791,6 +829,7 @@ static snwResult MakeLevels(Builder* builder)
         for (int k = 0; k < 3; ++k)
             lattice.spacing[k] *= 2;
     }
+
     if (result < 0)
         return result;
 
@@ -801,6 +840,7 @@ static snwResult MakeLevels(Builder* builder)
             int width = 1 + starts[i + 1] - starts[i];
             grid->galerkinWidth = width > grid->galerkinWidth ? width : grid->galerkinWidth;
         }
+
     return MakeSkyline(builder, &grid->levels[grid->count - 1], &grid->coarsest);
 }
 
@@ -834,6 +874,7 @@ snwResult snwGridLevels_Create(
         snwGridLevels_Destroy(levels);
     else
         *out = levels;
+
     return result;
 }
 

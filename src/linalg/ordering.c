@@ -74,6 +74,7 @@ static int MatchPairs(const Level* fine, int* visit, int* match, int heaviest, u
         int j = (int)(NextRandom(random) % (uint32_t)(i + 1)), swap = visit[i];
         visit[i] = visit[j], visit[j] = swap;
     }
+
     int count = 0;
     for (int i = 0; i < fine->count; ++i)
     {
@@ -88,10 +89,12 @@ static int MatchPairs(const Level* fine, int* visit, int* match, int heaviest, u
             if (edge > bestEdge || (edge == bestEdge && fine->weights[u] < fine->weights[best]))
                 best = u, bestEdge = edge;
         }
+
         match[v] = best;
         match[best] = v;
         ++count;
     }
+
     return count;
 }
 
@@ -321,6 +324,7 @@ static bool RefinePass(Refiner* refiner)
             InsertItem(&refiner->heaps[side], v, GainOf(level, v, side));
     int64_t start = Score(refiner), best = start;
     int bestTrail = 0, patience = refiner->heaps[0].count / 2 + 40;
+
     for (int idle = 0; idle < patience && refiner->trailCount < refiner->trailCapacity - level->count; ++idle)
     {
         int side = ChooseSide(refiner);
@@ -331,11 +335,13 @@ static bool RefinePass(Refiner* refiner)
         if (score < best)
             best = score, bestTrail = refiner->trailCount, idle = 0;
     }
+
     while (refiner->trailCount > bestTrail)
     {
         --refiner->trailCount;
         SetLabel(refiner, refiner->trail[refiner->trailCount], refiner->trailWas[refiner->trailCount]);
     }
+
     return best < start;
 }
 
@@ -382,6 +388,7 @@ static void GrowSide(const Level* level, int seed, int* queue, int half)
     memset(level->labels, 1, (size_t)level->count);
     level->labels[seed] = 0;
     queue[tail++] = seed;
+
     while (head < tail && weight < half)
     {
         int v = queue[head++];
@@ -393,6 +400,7 @@ static void GrowSide(const Level* level, int seed, int* queue, int half)
                 level->labels[u] = 0, queue[tail++] = u;
         }
     }
+
     for (; head < tail; ++head) // reached but not taken: between the sides
         level->labels[queue[head]] = snw_separator;
 }
@@ -429,6 +437,7 @@ static bool Dissect(snwArena* arena, Level* levels, uint32_t* random)
     int* visit = snwArena_Alloc(arena, (size_t)size, sizeof(int));
     int* match = snwArena_Alloc(arena, (size_t)size, sizeof(int));
     unsigned char* keep = snwArena_Alloc(arena, (size_t)size, 1);
+
     Refiner refiner = {0};
     if (!AllocRefiner(arena, &refiner, size))
         return false;
@@ -445,6 +454,7 @@ static bool Dissect(snwArena* arena, Level* levels, uint32_t* random)
         FillCoarse(fine, match, coarse, visit);
         ++last;
     }
+
     CutCoarsest(&refiner, &levels[last], visit, keep, random);
     for (; last > 0; --last)
     {
@@ -453,6 +463,7 @@ static bool Dissect(snwArena* arena, Level* levels, uint32_t* random)
             fine->labels[v] = levels[last].labels[fine->coarse[v]];
         Refine(&refiner, fine);
     }
+
     return true;
 }
 
@@ -519,6 +530,7 @@ static void OrderLeaf(Orderer* orderer, Region region)
                 rows[i].words[j / 64] |= (uint64_t)1 << j % 64;
         }
     }
+
     for (int k = 0; k < size; ++k)
     {
         int best = -1;
@@ -527,6 +539,7 @@ static void OrderLeaf(Orderer* orderer, Region region)
                 best = i;
         done[best] = true;
         orderer->order[region.begin + k] = vertices[best];
+
         for (int i = 0; i < size; ++i)
         {
             if (!(rows[best].words[i / 64] >> i % 64 & 1))
@@ -546,6 +559,7 @@ static int FindComponent(Orderer* orderer, Region region)
     int* queue = orderer->buffer;
     queue[0] = orderer->order[region.begin];
     orderer->local[queue[0]] = -2 - orderer->local[queue[0]]; // reached
+
     for (int head = 0; head < tail; ++head)
     {
         int v = queue[head];
@@ -556,6 +570,7 @@ static int FindComponent(Orderer* orderer, Region region)
                 orderer->local[u] = -2 - orderer->local[u], queue[tail++] = u;
         }
     }
+
     if (tail < size)
     {
         for (int i = region.begin; i < region.end; ++i) // both parts keep their order
@@ -566,6 +581,7 @@ static int FindComponent(Orderer* orderer, Region region)
                 queue[count++] = orderer->order[i];
         memcpy(orderer->order + region.begin, queue, (size_t)size * sizeof *queue);
     }
+
     return tail;
 }
 
@@ -578,6 +594,7 @@ static bool ExtractLevel(Orderer* orderer, Region region, snwArena* arena, Level
         int v = orderer->order[region.begin + i];
         edges += graph->starts[v + 1] - graph->starts[v];
     }
+
     if (!AllocLevel(arena, level, size, edges))
         return false;
     edges = 0;
@@ -590,6 +607,7 @@ static bool ExtractLevel(Orderer* orderer, Region region, snwArena* arena, Level
             if (orderer->local[graph->edges[e]] >= 0)
                 level->edgeWeights[edges] = 1, level->edges[edges++] = orderer->local[graph->edges[e]];
     }
+
     level->starts[size] = edges;
     return true;
 }
@@ -623,6 +641,7 @@ static bool OrderRegion(Orderer* orderer, Region region, uint32_t* random)
         Leave(orderer, region);
         return true;
     }
+
     int reached = FindComponent(orderer, region);
     if (reached < size)
     {
@@ -631,6 +650,7 @@ static bool OrderRegion(Orderer* orderer, Region region, uint32_t* random)
         PushRegion(orderer, region.begin + reached, region.end);
         return true;
     }
+
     Enter(orderer, region);
     snwArena arena = {.context = orderer->context};
     Level levels[snw_maxLevels] = {{0}};
@@ -639,6 +659,7 @@ static bool OrderRegion(Orderer* orderer, Region region, uint32_t* random)
     if (good)
         SplitRegion(orderer, region, levels[0].labels);
     snwArena_Free(&arena);
+
     return good;
 }
 
@@ -650,6 +671,7 @@ bool snwGraph_OrderNested(snwContext* context, const snwGraph* graph, int* order
     orderer.buffer = snwAllocArray(context, (size_t)n, sizeof(int));
     orderer.regions = snwAllocArray(context, (size_t)n + 1, sizeof(Region));
     bool good = orderer.local != NULL && orderer.buffer != NULL && orderer.regions != NULL;
+
     if (good)
     {
         uint32_t random = 1;
@@ -660,6 +682,7 @@ bool snwGraph_OrderNested(snwContext* context, const snwGraph* graph, int* order
         while (good && orderer.regionCount > 0)
             good = OrderRegion(&orderer, orderer.regions[--orderer.regionCount], &random);
     }
+
     snwFree(context, orderer.local);
     snwFree(context, orderer.buffer);
     snwFree(context, orderer.regions);

@@ -149,6 +149,7 @@ static void PivotColumn(snwSemidefinite* s, int step)
     double *column = s->rows + (size_t)step * n, *left = s->right;
     for (int i = 0; i < s->n; ++i)
         column[i] = Entry(s, i, pivot);
+
     for (int t = 0; t < step; ++t)
     {
         const double* before = s->rows + (size_t)t * n;
@@ -156,6 +157,7 @@ static void PivotColumn(snwSemidefinite* s, int step)
         for (size_t i = 0; i < n; ++i)
             column[i] -= f * before[i];
     }
+
     double f = 1 / sqrt(left[pivot]);
     for (size_t i = 0; i < n; ++i)
         column[i] *= f;

@@ -135,6 +135,7 @@ snwResult snwSparse_Transpose(snwContext* context, const snwSparse* matrix, snwS
         snwSparse_Free(context, out);
         return snwFailMemory(message);
     }
+
     for (int k = 0; k < count; ++k)
         out->starts[matrix->indices[k] + 1]++;
     SumStarts(out->starts, out->rows);
@@ -147,6 +148,7 @@ snwResult snwSparse_Transpose(snwContext* context, const snwSparse* matrix, snwS
             out->values[slot] = matrix->values[k];
         }
     }
+
     ShiftStarts(out->starts, out->rows);
     return snw_ok;
 }
@@ -188,12 +190,14 @@ snwResult snwSparse_Full(snwContext* context, const snwSparse* matrix, snwSparse
         snwSparse_Free(context, out);
         return snwFailMemory(message);
     }
+
     for (int row = 0; row < matrix->rows; ++row)
     {
         out->starts[row + 1] += matrix->starts[row + 1] - matrix->starts[row];
         for (int k = matrix->starts[row]; matrix->symmetric && k < matrix->starts[row + 1]; ++k)
             out->starts[matrix->indices[k] + 1] += matrix->indices[k] != row;
     }
+
     SumStarts(out->starts, out->rows);
     FillFull(matrix, out);
     ShiftStarts(out->starts, out->rows);
@@ -308,6 +312,7 @@ static int SortByKey(const snwPatternDef* def, bool byRow, const int* in, int to
         if (place.row >= 0)
             starts[(byRow ? place.row : place.column) + 1]++;
     }
+
     SumStarts(starts, keys);
     for (int i = 0; i < total; ++i)
     {
@@ -316,6 +321,7 @@ static int SortByKey(const snwPatternDef* def, bool byRow, const int* in, int to
         if (place.row >= 0)
             out[starts[byRow ? place.row : place.column]++] = k;
     }
+
     return keys > 0 ? starts[keys - 1] : 0;
 }
 
@@ -346,12 +352,14 @@ static void FillPattern(const snwPatternDef* def, const int* sorted, int kept, s
             matrix->starts[place.row + 1]++;
             matrix->indices[entries++] = place.column;
         }
+
         before = place;
         if (sorted[i] >= def->count)
             continue;
         pattern->parts[parts++] = sorted[i];
         pattern->slots[sorted[i]] = entries - 1;
     }
+
     pattern->partStarts[entries] = parts;
     SumStarts(matrix->starts, matrix->rows);
 }
@@ -369,6 +377,7 @@ static bool FillMirror(snwContext* context, snwSparse* matrix)
         for (int k = matrix->starts[row]; k < matrix->starts[row + 1]; ++k)
             matrix->mirrorStarts[matrix->indices[k] + 1] += matrix->indices[k] != row;
     SumStarts(matrix->mirrorStarts, n);
+
     for (int row = 0; row < n; ++row)
     {
         for (int k = matrix->starts[row]; k < matrix->starts[row + 1]; ++k)
@@ -380,6 +389,7 @@ static bool FillMirror(snwContext* context, snwSparse* matrix)
             matrix->mirrorSlots[slot] = k;
         }
     }
+
     ShiftStarts(matrix->mirrorStarts, n);
     return true;
 }
@@ -391,6 +401,7 @@ static bool BuildPattern(snwContext* context, const snwPatternDef* def, int tota
     int* byColumn = snwAllocArray(context, (size_t)total, sizeof *byColumn);
     int* sorted = snwAllocArray(context, (size_t)total, sizeof *sorted);
     bool good = starts != NULL && byColumn != NULL && sorted != NULL;
+
     if (good)
     {
         int kept = SortByKey(def, false, NULL, total, starts, byColumn);
@@ -401,6 +412,7 @@ static bool BuildPattern(snwContext* context, const snwPatternDef* def, int tota
         pattern->partStarts = snwAllocArray(context, (size_t)entries + 1, sizeof *pattern->partStarts);
         good = AllocSparse(context, def->rows, def->columns, entries, &pattern->matrix) && pattern->slots != NULL &&
                pattern->parts != NULL && pattern->partStarts != NULL;
+
         if (good)
         {
             memset(pattern->slots, -1, (size_t)def->count * sizeof *pattern->slots);
@@ -409,6 +421,7 @@ static bool BuildPattern(snwContext* context, const snwPatternDef* def, int tota
             good = !def->symmetric || FillMirror(context, &pattern->matrix);
         }
     }
+
     snwFree(context, starts);
     snwFree(context, byColumn);
     snwFree(context, sorted);
@@ -432,6 +445,7 @@ snwResult snwPattern_Create(snwContext* context, const snwPatternDef* def, snwPa
         snwPattern_Destroy(pattern);
         return snwFailMemory(message);
     }
+
     *out = pattern;
     return snw_ok;
 }
@@ -468,6 +482,7 @@ snwResult snwPattern_CreateFromElements(
         .columnOf = places + count};
     snwResult result = snwPattern_Create(context, &list, out, message);
     snwFree(context, places);
+
     return result;
 }
 

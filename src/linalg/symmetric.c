@@ -96,6 +96,7 @@ void snwSymmetric_Eigen(int n, double* a, double* values, double* vectors)
         continue;
     for (size_t i = 0; i < width; ++i)
         values[i] = a[i * width + i];
+
     for (int i = 0; i < n; ++i)
     {
         int best = i;
@@ -106,6 +107,7 @@ void snwSymmetric_Eigen(int n, double* a, double* values, double* vectors)
             SwapRows(&values[i], &values[best], 1);
             SwapRows(vectors + (size_t)i * width, vectors + (size_t)best * width, n);
         }
+
         MakePositive(vectors + (size_t)i * width, n);
     }
 }

@@ -52,6 +52,7 @@ static void RotatePlane(double A[4][4], double V[4][4], int n, int p, int q)
     A[p][p] -= t * apq;
     A[q][q] += t * apq;
     A[p][q] = A[q][p] = 0;
+
     for (int r = 0; r < n; r++)
     {
         if (r != p && r != q)
@@ -60,6 +61,7 @@ static void RotatePlane(double A[4][4], double V[4][4], int n, int p, int q)
             A[r][p] = A[p][r] = c * arp - s * arq;
             A[r][q] = A[q][r] = s * arp + c * arq;
         }
+
         double vp = V[p][r], vq = V[q][r];
         V[p][r] = c * vp - s * vq;
         V[q][r] = s * vp + c * vq;
@@ -99,6 +101,7 @@ static void SortPairs(double values[4], double V[4][4], int n)
             double value = values[j];
             values[j] = values[j - 1];
             values[j - 1] = value;
+
             for (int k = 0; k < n; k++)
             {
                 double v = V[j][k];
@@ -122,6 +125,7 @@ static inline bool SolveSymmetric(double A[4][4], double V[4][4], double values[
             largest = fmax(largest, fabs(A[i][j]));
         }
     }
+
     int exponent = ScaleExponent(largest);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
@@ -130,6 +134,7 @@ static inline bool SolveSymmetric(double A[4][4], double V[4][4], double values[
     for (int i = 0; i < n; i++)
         values[i] = scalbn(A[i][i], exponent);
     SortPairs(values, V, n);
+
     return true;
 }
 
@@ -220,12 +225,14 @@ snwSvd3 snwSvd3_Signed(snwMat3 F)
     for (int j = 0; j < 3; j++)
         g[j] = snwMat3_Column(G, j);
     bool moved = true;
+
     for (int sweep = 0; sweep < SNW_MAX_SWEEPS && moved; sweep++)
     {
         moved = Orthogonalize(g, v, 0, 1);
         moved = Orthogonalize(g, v, 0, 2) || moved;
         moved = Orthogonalize(g, v, 1, 2) || moved;
     }
+
     SwapIfShorter(g, v, 0, 1);
     SwapIfShorter(g, v, 0, 2);
     SwapIfShorter(g, v, 1, 2);
@@ -233,6 +240,7 @@ snwSvd3 snwSvd3_Signed(snwMat3 F)
     out.V = snwMat3_FromColumns(v[0], v[1], v[2]);
     for (int i = 0; i < 3; i++)
         out.sigma[i] = scalbn(out.sigma[i], exponent);
+
     return out;
 }
 

@@ -46,6 +46,7 @@ void snwRotation_Robust(const float F[9], const float guess[4], float q[4])
     double K[4][4], sum[4] = {0, 0, 0, 0}, length = 0;
     FillDavenport(K, F);
     snwEigen4 eigen = snwEigen4_Symmetric((const double(*)[4])K);
+
     // Equal to within what float can tell.
     double limit = eigen.values[0] - 0x1p-21 * fabs(eigen.values[0]);
     for (int i = 0; i < 4 && eigen.values[i] >= limit; i++)
@@ -55,9 +56,11 @@ void snwRotation_Robust(const float F[9], const float guess[4], float q[4])
         for (int k = 0; k < 4; k++)
             sum[k] += along * v[k];
     }
+
     for (int k = 0; k < 4; k++)
         length += sum[k] * sum[k];
     length = sqrt(length);
+
     // The guess is at a right angle to all of them, half a turn away: any one will do.
     bool lost = !(length > 1e-6);
     for (int k = 0; k < 4; k++)

@@ -39,6 +39,7 @@ static inline void JacobiRotate(Spectrum* a, int p, int q, int pq, int rp, int r
     snwWide x = a->S[rp], y = a->S[rq];
     a->S[rp] = c * x - s * y;
     a->S[rq] = s * x + c * y;
+
     for (int k = 0; k < 3; k++)
     {
         x = a->v[p][k], y = a->v[q][k];
@@ -235,6 +236,7 @@ static SNW_INLINE snwRotationReport RunSvd(int count, Call call)
             StartSpectrum(&g[k], &a[k]);
         for (int sweep = 0; sweep < SNW_JACOBI_SWEEPS; sweep++)
             JacobiSweep(a, together);
+
         for (int k = 0; k < together; k++)
         {
             FinishSpectrum(&a[k]);
@@ -242,6 +244,7 @@ static SNW_INLINE snwRotationReport RunSvd(int count, Call call)
             StoreSpectrum(&g[k], &a[k], &call.svd[(i + k) / SNW_GROUPS], (int)((i + k) % SNW_GROUPS) * SNW_WIDE_LANES);
         }
     }
+
     return report;
 }
 

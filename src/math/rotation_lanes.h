@@ -77,6 +77,7 @@ static SNW_INLINE int ScaleLanes(Group* g)
         g->unscale[1] = snwWide_Select(tiny, snwWide_Splat(0x1p-64f), snwWide_Splat(1.0f));
         largest = LargestBits(g->F);
     }
+
     // The factor 2^-e has the exponent bits 254 - e; for e = 254 it would be denormal, so that one stays at 253.
     snwWideInt exponent = largest >> 23;
     exponent = snwWideInt_Select(exponent > 253, snwWideInt_Splat(253), exponent);
@@ -85,6 +86,7 @@ static SNW_INLINE int ScaleLanes(Group* g)
     for (int i = 0; i < 9; i++)
         g->F[i] = g->F[i] * scale;
     g->still = largest == 0;
+
     return __builtin_popcount((unsigned)snwWideInt_Bits(broken));
 }
 
@@ -184,6 +186,7 @@ static __attribute__((noinline)) void RedoLanes(Group* g, const snwWide guess[4]
         snwWide_Store(start[i], guess[i]);
         snwWide_Store(q[i], g->q[i]);
     }
+
     int bits = snwWideInt_Bits(mask);
     for (int lane = 0; lane < SNW_WIDE_LANES; lane++)
     {
@@ -198,6 +201,7 @@ static __attribute__((noinline)) void RedoLanes(Group* g, const snwWide guess[4]
         for (int i = 0; i < 4; i++)
             q[i][lane] = result[i];
     }
+
     for (int i = 0; i < 4; i++)
         g->q[i] = snwWide_Load(q[i]);
 }

@@ -42,6 +42,7 @@ static void AddFlesh(snwPreparer* p, int index, int* numbers)
         p->fleshSource[numbers[i]] = index;
         p->fleshVertex[numbers[i]] = vertex;
     }
+
     for (int i = 0; i < surface->triangleCount; ++i)
     {
         int corners[3];
@@ -64,6 +65,7 @@ static snwResult GatherFlesh(snwPreparer* p)
         triangles += p->surfaces[i].triangleCount;
         most = p->surfaces[i].weld.count > most ? p->surfaces[i].weld.count : most;
     }
+
     p->fleshVertices = snwPreparer_Alloc(p, vertices, sizeof *p->fleshVertices);
     p->fleshSource = snwPreparer_Alloc(p, vertices, sizeof(int));
     p->fleshVertex = snwPreparer_Alloc(p, vertices, sizeof(int));
@@ -82,6 +84,7 @@ static snwResult GatherFlesh(snwPreparer* p)
     def.vertexCount = p->fleshVertexCount;
     def.triangles = (const int(*)[3])p->fleshTriangles;
     def.triangleCount = p->fleshTriangleCount;
+
     return snwCreateSoup(p->context, &def, &p->flesh, p->message);
 }
 
@@ -112,6 +115,7 @@ static snwResult UseOwnMesh(snwPreparer* p, int index)
         return snwFailMemory(p->message);
     memset(numbers, -1, ((size_t)mesh->vertexCount + 1) * sizeof *numbers);
     double least = 1e-15 * p->size * p->size * p->size;
+
     for (int i = 0; i < mesh->tetCount; ++i)
     {
         const int* t = mesh->tets[i];
@@ -129,8 +133,10 @@ static snwResult UseOwnMesh(snwPreparer* p, int index)
             }
             p->body.tets[p->body.tetCount][volume < 0 && k > 1 ? 5 - k : k] = *number;
         }
+
         labels[p->body.tetCount++] = mesh->tetLabels != NULL ? mesh->tetLabels[i] : 0;
     }
+
     if (p->body.tetCount < mesh->tetCount)
         snwPreparer_Note(
             p, "%d elements of the file have no volume and were left out", mesh->tetCount - p->body.tetCount);
@@ -239,8 +245,10 @@ static snwResult Mend(snwPreparer* p, snwMeshed* meshed, int pieces)
         snwPreparer_Note(p, "with fewer elements thin parts would tear off: there are %d tetrahedra (%s)",
             other.mesh.tetCount, snwMesher_Name(other.mesher));
         *meshed = other;
+
         return snw_ok;
     }
+
     snwPreparer_Note(p, "the body is torn into %d pieces where it is thin: more elements would help", pieces);
     return snw_ok;
 }
@@ -252,12 +260,14 @@ static snwResult Fill(snwPreparer* p)
     snwMeshed meshed;
     snwMessage words = {0};
     snwResult result = Try(p, (Attempt){mesher, 1}, &meshed, &words);
+
     if (result < 0)
     {
         if (p->message != NULL)
             *p->message = words;
         return result;
     }
+
     if (result > 0)
         snwPreparer_Note(p, "%s", words.text);
     int pieces = TornPieces(p, &meshed.mesh);
@@ -265,6 +275,7 @@ static snwResult Fill(snwPreparer* p)
         snwPreparer_Note(p, "the body is torn into %d pieces where it is thin: more elements would help", pieces);
     else if (pieces > 0 && !IsCoarse(p))
         result = Mend(p, &meshed, pieces);
+
     p->report->mesher = meshed.mesher;
     p->body = meshed.mesh;
     return result < 0 ? result : snw_ok;

@@ -117,6 +117,7 @@ static void PlaceTail(const snwPreparer* p, int rig, const Followers* followers)
             sum = snwVec3_Add(sum, p->rig[i].head);
             ++count;
         }
+
     snwVec3 towards = snwVec3_Sub(followers->centre, bone->head);
     if (bone->setting.hasTail)
         bone->tail = bone->setting.tail;
@@ -152,6 +153,7 @@ static snwResult MeasureBones(snwPreparer* p)
     FindCentres(p, followers);
     FindReaches(p, followers);
     bool given = p->asset->boneCount > 0;
+
     for (int i = 0; i < p->rigCount; ++i)
     {
         snwRigBone* bone = &p->rig[i];
@@ -159,11 +161,13 @@ static snwResult MeasureBones(snwPreparer* p)
             PlaceTail(p, i, &followers[i]);
         else if (bone->setting.hasTail)
             bone->tail = bone->setting.tail;
+
         if (bone->setting.radius >= 0)
             bone->radius = bone->setting.radius;
         else if (bone->kept && !given)
             bone->radius = EstimateRadius(p, bone);
     }
+
     return snw_ok;
 }
 
@@ -257,6 +261,7 @@ static void ClaimAlong(const Labels* labels, int bone)
     const snwTetMesh* mesh = labels->mesh;
     snwVec3 end = snwVec3_Add(segment->a, segment->span);
     snwVec3 lower = snwVec3_Min(segment->a, end), upper = snwVec3_Max(segment->a, end);
+
     for (int i = 0; i < mesh->tetCount; ++i)
     {
         const int* t = mesh->tets[i];
@@ -270,6 +275,7 @@ static void ClaimAlong(const Labels* labels, int bone)
             passes = Holds(mesh, i, snwVec3_MulAdd(segment->a, (double)k / snw_boneSamples, segment->span));
         for (int k = 0; k < 4; ++k)
             passes = passes && !IsCopy(labels, t[k]);
+
         for (int k = 0; k < 4 && passes; ++k)
         {
             int owner = labels->owners[t[k]];
@@ -348,6 +354,7 @@ static bool GrowBone(const Labels* labels, int bone, double limit)
     for (int i = 0; i < labels->mesh->vertexCount; ++i)
         labels->distances[i] = Distance(&labels->segments[bone], labels->mesh->vertices[i]);
     BlockNeighbours(labels, bone);
+
     for (; owned < snw_minBoneTets; owned = CountTets(labels, bone))
     {
         int tet = NextTet(labels, bone);
@@ -359,6 +366,7 @@ static bool GrowBone(const Labels* labels, int bone, double limit)
         for (int k = 0; k < 4; ++k)
             labels->owners[labels->mesh->tets[tet][k]] = bone;
     }
+
     for (int i = 0; owned < snw_minBoneTets && i < labels->mesh->vertexCount; ++i)
         labels->owners[i] = labels->owners[i] == bone ? -1 : labels->owners[i];
     return owned >= snw_minBoneTets;
@@ -379,6 +387,7 @@ static snwResult LabelByDistance(snwPreparer* p)
         if (p->rig[i].kept && !p->rig[i].point)
             ClaimAlong(&labels, i);
     PartBones(&labels);
+
     for (int i = 0; i < p->rigCount; ++i)
     {
         const snwRigBone* bone = &p->rig[i];
@@ -389,6 +398,7 @@ static snwResult LabelByDistance(snwPreparer* p)
                 "touched (more elements, or a larger radius, would help)",
                 bone->name);
     }
+
     for (int i = 0; i < p->body.tetCount; ++i)
         p->elementBones[i] = BoneOfTet(&labels, i);
     return snw_ok;
@@ -420,6 +430,7 @@ static snwResult MakeBones(snwPreparer* p)
             p->boneRig[p->boneCount] = i;
             p->rig[i].bone = p->boneCount++;
         }
+
     for (int i = 0; i < p->boneCount; ++i)
     {
         const snwRigBone* bone = &p->rig[p->boneRig[i]];
@@ -429,6 +440,7 @@ static snwResult MakeBones(snwPreparer* p)
         p->bones[i].head = bone->head, p->bones[i].tail = bone->tail;
         p->bones[i].parent = above >= 0 ? p->rig[above].bone : -1;
     }
+
     for (int i = 0; i < p->body.vertexCount; ++i)
         p->vertexBones[i] = -1;
     for (int i = 0; i < p->body.tetCount; ++i)
@@ -438,6 +450,7 @@ static snwResult MakeBones(snwPreparer* p)
         for (int k = 0; k < 4 && bone >= 0; ++k)
             p->vertexBones[p->body.tets[i][k]] = bone;
     }
+
     return snw_ok;
 }
 

@@ -88,6 +88,7 @@ static snwResult CutTexture(snwFlatPreparer* p, snwTexture* texture, int corner[
         corner[k] = (int)fmax(floor(p->lower[k]) - snw_textureRim, 0);
         far[k] = (int)fmin(ceil(p->upper[k]) + snw_textureRim, side[k]);
     }
+
     int width = far[0] - corner[0], height = far[1] - corner[1];
     size_t count = (size_t)width * (size_t)height;
     uint8_t* pixels = snwArena_Alloc(&p->base->arena, 4 * count, 1);
@@ -98,6 +99,7 @@ static snwResult CutTexture(snwFlatPreparer* p, snwTexture* texture, int corner[
         memcpy(pixels + 4 * (size_t)width * (size_t)j,
             p->picture.pixels + 4 * ((size_t)p->picture.width * (size_t)(corner[1] + j) + (size_t)corner[0]),
             4 * (size_t)width);
+
     for (size_t i = 0; i < count; ++i)
         known[i] = pixels[4 * i + 3] > 0;
     Bleed(pixels, known, width, height);
@@ -162,6 +164,7 @@ static snwResult MakeMesh(snwFlatPreparer* p)
         if (result >= 0 && p->mesh.triangleCount > 1.2 * p->settings.triangles)
             snwPreparer_Note(base, "%d triangles, because its outline has so fine a detail", p->mesh.triangleCount);
     }
+
     if (result != snw_errorInput)
         return result;
     snwTriangulateDef def = snwDefaultTriangulateDef();
@@ -171,6 +174,7 @@ static snwResult MakeMesh(snwFlatPreparer* p)
     if (result >= 0)
         snwPreparer_Note(
             base, "the outline is taken point by point, because it is very fine: %d triangles", p->mesh.triangleCount);
+
     return result;
 }
 
@@ -243,6 +247,7 @@ static snwResult MakeCharacter(snwFlatPreparer* p, const Sheet* sheet, snwCharac
     snwCharacter* bare = NULL;
     snwWeights* weights = NULL;
     snwMessage words = {0};
+
     ask.handles = true;
     snwResult result = base->arena.failed ? snwFailMemory(base->message)
                                           : snwCreateCharacter(base->context, &def, &bare, base->message);
@@ -252,11 +257,13 @@ static snwResult MakeCharacter(snwFlatPreparer* p, const Sheet* sheet, snwCharac
         snwPreparer_Note(base, "%s", words.text);
     else if (result < 0 && words.text[0] != 0 && base->message != NULL)
         *base->message = words;
+
     if (result >= 0)
     {
         def.handleWeights = *weights;
         result = snwCreateCharacter(base->context, &def, character, base->message);
     }
+
     snwFree(base->context, weights);
     snwCharacter_Release(bare);
     return result;

@@ -135,6 +135,7 @@ static bool FindPlaces(const snwFlatMesh* mesh, snwArena* arena, int most, bool 
     Centre(mesh, centre);
     Choose(mesh, places, Deepest(mesh, places->depths, centre, 0.35));
     memcpy(places->reach, places->distances, count * sizeof(double));
+
     while (places->count < most)
     {
         int tip = Farthest(mesh, places->distances);
@@ -145,6 +146,7 @@ static bool FindPlaces(const snwFlatMesh* mesh, snwArena* arena, int most, bool 
         places->distances[tip] = 0;
         Spread(mesh, places->distances);
     }
+
     return true;
 }
 
@@ -179,6 +181,7 @@ static snwResult MakeOwn(snwFlatPreparer* p, int count)
     p->handles = snwArena_Alloc(arena, snw_mostFlatHandles, sizeof *p->handles);
     if (!FindPlaces(&p->mesh, arena, count > 0 ? count : snw_ownHandles, count > 0, &places))
         return snwFailMemory(p->base->message);
+
     for (int i = 0; i < places.count; ++i)
     {
         const double *at = p->mesh.vertices[places.chosen[i]], *middle = p->mesh.vertices[places.chosen[0]];
@@ -187,6 +190,7 @@ static snwResult MakeOwn(snwFlatPreparer* p, int count)
         handle.position = (snwVec3){at[0], at[1], 0};
         p->handles[p->handleCount++] = handle;
     }
+
     if (count == 0)
         snwPreparer_Note(p->base, "%d handles were put where it can be taken hold of; the sidecar may say otherwise",
             p->handleCount);
@@ -250,6 +254,7 @@ static snwResult AddHandle(snwFlatPreparer* p, snwJson* json, const json_t* valu
     bone.tail = FromPixels(p, data.tail);
     bone.parent = p->boneCount - 1;
     p->bones[p->boneCount++] = bone;
+
     return snw_ok;
 }
 

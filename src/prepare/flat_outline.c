@@ -133,6 +133,7 @@ static void JoinIslands(snwFlatPreparer* p, const snwRing* const* islands, int c
             Measure(islands[last], islands[i], &bridges[i]);
             next = next < 0 || bridges[i].length < bridges[next].length ? i : next;
         }
+
         DrawBridge(p, &bridges[next]);
         joined[next] = true;
         last = next;
@@ -283,5 +284,6 @@ snwResult snwFlatPreparer_MakeOutline(snwFlatPreparer* p)
     if (result < 0)
         return result;
     MeasureRings(p);
+
     return ScaleRings(p);
 }

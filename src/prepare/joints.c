@@ -65,6 +65,7 @@ static Extent Measure(const snwPreparer* p, int bone, snwVec3 axis)
                 extent.swing = fmax(extent.swing, acos(turned));
             }
         }
+
     return extent;
 }
 
@@ -115,6 +116,7 @@ static snwResult MakeJoint(snwPreparer* p, int bone)
         snwMessage_AddPlace(p->message, "bones.%s", p->bones[bone].name);
     joint->axis2 = fabs(snwVec3_Dot(joint->axis, joint->axis2)) < 0.9 ? joint->axis2
                                                                       : snwVec3_Perpendicular(joint->axis);
+
     return result;
 }
 

@@ -203,6 +203,7 @@ static snwResult ProposeKinds(snwPreparer* p, int main, Why* whys)
         if (use == snw_useAuto)
             use = UseOfName(p->asset->meshes[surface->mesh].name);
         double on = use == snw_useAuto ? ShareOn(p, surface, flesh) : 0;
+
         if (on > SNW_TOUCHES && MovesApart(p, i, main))
         {
             whys[i] = snw_whyHangs;
@@ -210,11 +211,13 @@ static snwResult ProposeKinds(snwPreparer* p, int main, Why* whys)
             surface->rigidBone = p->weights[i].bones[0];
             continue;
         }
+
         whys[i] = use != snw_useAuto ? snw_whyNamed : on > SNW_LIES_ON ? snw_whyNear : snw_whyNot;
         surface->kind = use == snw_useRigid     ? snw_surfaceRigid
                         : whys[i] == snw_whyNot ? snw_surfaceSoft
                                                 : snw_surfaceCarried;
     }
+
     if (flesh != NULL)
         snwDestroySoup(flesh);
     return result;
@@ -320,6 +323,7 @@ static snwResult ChooseKind(
     const snwRestSurface* surface = &p->surfaces[index];
     const char* material = piece->partTriangles > 0 ? p->asset->meshes[surface->mesh].parts[piece->part].material : "";
     snwSurfaceSetting asked = {0};
+
     Why why = sorting->whys[index];
     *kind = surface->kind;
     piece->why = why;
@@ -331,12 +335,14 @@ static snwResult ChooseKind(
                                         : snw_ok;
     snwSurfaceUse use = asked.kind;
     piece->why = use != snw_useAuto ? snw_whyAsked : piece->why;
+
     if (use == snw_useAuto && surface->kind != snw_surfaceRigid && why != snw_whyNamed &&
         !(largest && index == sorting->main))
     {
         use = UseOfName(material);
         piece->why = use != snw_useAuto ? snw_whyNamed : piece->why;
     }
+
     if (use != snw_useAuto)
     {
         *kind = use == snw_useRigid ? snw_surfaceRigid : use == snw_useSoft ? snw_surfaceSoft : snw_surfaceCarried;
@@ -363,6 +369,7 @@ static snwResult ChooseKind(
         *kind = snw_surfaceRigid;
         piece->why = snw_whyHeld;
     }
+
     return result;
 }
 
@@ -423,10 +430,12 @@ static snwResult SortPieces(snwPreparer* p, int index, const Sorting* sorting)
                                      ? surface->rigidBone
                                      : BoneOfPiece(p, index, i, sums);
     }
+
     if (!surface->left && surface->shellCount > 0)
         surface->kind = has[snw_surfaceSoft]      ? snw_surfaceSoft
                         : has[snw_surfaceCarried] ? snw_surfaceCarried
                                                   : snw_surfaceRigid;
+
     if (surface->kind == snw_surfaceRigid && surface->shellCount == 1)
         surface->rigidBone = surface->shellBones[0];
     return result;
@@ -442,6 +451,7 @@ static void TellKinds(snwPreparer* p, int (*counts)[snw_surfaceRigid + 1][snw_wh
     static const char* const s_whys[] = {"", "as asked", "for it hangs on a bone", "by name",
         "for it lies on the flesh", "for it is see-through and open", "for it is small, closed and of one bone",
         "for it is closed and of one bone beside the body"};
+
     for (int kind = snw_surfaceSoft; kind <= snw_surfaceRigid; ++kind)
         for (int why = snw_whyAsked; why < snw_whyCount; ++why)
         {
@@ -489,6 +499,7 @@ snwResult snwPreparer_SortSurfaces(snwPreparer* p)
         p->surfaces[sorting.main].kind = snw_surfaceSoft;
         result = ProposeKinds(p, sorting.main, sorting.whys);
     }
+
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
         result = FindPieces(p, i, &sorting.pieces[i]);
     if (result >= 0)
@@ -497,5 +508,6 @@ snwResult snwPreparer_SortSurfaces(snwPreparer* p)
         result = SortPieces(p, i, &sorting);
     if (result >= 0)
         TellKinds(p, sorting.counts);
+
     return result;
 }

@@ -92,6 +92,7 @@ static bool LinkSurface(Limbs* l)
     for (int i = 0; i < sides; ++i)
         for (int k = 1; k < 3; ++k)
             l->neighbours[l->starts[p->fleshTriangles[i / 3][i % 3] + 1]++] = p->fleshTriangles[i / 3][(i + k) % 3];
+
     return true;
 }
 
@@ -129,6 +130,7 @@ static bool IsNear(Limbs* l, int a, int b, double limit)
     l->last = 0;
     for (int k = 0; k < 3; ++k)
         Reach(l, begin[k], snwVec3_Distance(from->point, p->fleshVertices[begin[k]]), limit);
+
     for (int next = 0; next < l->last; ++next)
     {
         int vertex = l->ring[next % (p->fleshVertexCount + 1)];
@@ -143,6 +145,7 @@ static bool IsNear(Limbs* l, int a, int b, double limit)
             Reach(l, other, l->ways[vertex] + snwVec3_Distance(x, p->fleshVertices[other]), limit);
         }
     }
+
     return false;
 }
 
@@ -242,6 +245,7 @@ static int Part(const Limbs* l, Copies* copies, int (*tets)[4], int* pieces)
         int groups[4];
         Group(l, t, groups);
         pieces[i] = made;
+
         for (int g = 0; g < 4; ++g)
         {
             if (groups[g] != g)
@@ -255,6 +259,7 @@ static int Part(const Limbs* l, Copies* copies, int (*tets)[4], int* pieces)
             ++made;
         }
     }
+
     pieces[body->tetCount] = made;
     return made;
 }
@@ -276,6 +281,7 @@ static snwResult PartBody(Limbs* l)
     snwPreparer* p = l->preparer;
     int n = p->body.vertexCount, total = n;
     int64_t room = 1, most = 1;
+
     Count(l, &room, &most);
     if (room == p->body.tetCount + 1)
         return snw_ok; // ends of the edges hang together around it
@@ -306,16 +312,19 @@ static snwResult PartBody(Limbs* l)
         p->copies[total] = true;
         vertices[total++] = p->body.vertices[copies.sources[i]];
     }
+
     for (int i = 0; i < 4 * made; ++i)
     {
         int* corner = &tets[i / 4][i % 4];
         *corner = *corner < n ? *corner : numbers[snwPieces_Root(copies.roots, *corner - n)];
     }
+
     snwPreparer_Note(p, "%d elements joined limbs that are apart and were parted", made - p->body.tetCount);
     p->body.vertices = vertices;
     p->body.vertexCount = total;
     p->body.tets = tets;
     p->body.tetCount = made;
+
     return snw_ok;
 }
 

@@ -101,6 +101,7 @@ static snwResult ReadAttribute(snwPreparer* p, const char* attribute, int surfac
     const json_t* primitives = json_object_get(
         json_array_get(json_object_get(p->asset->gltf->root, "meshes"), (size_t)index), "primitives");
     snwResult result = snw_ok;
+
     for (int i = 0; i < mesh->partCount && result >= 0; ++i)
     {
         const json_t* value = json_object_get(
@@ -108,15 +109,18 @@ static snwResult ReadAttribute(snwPreparer* p, const char* attribute, int surfac
         json_int_t accessor = json_is_integer(value) ? json_integer_value(value) : -1;
         if (accessor < 0 || accessor >= p->asset->gltf->accessorCount || mesh->parts[i].vertexCount == 0)
             continue;
+
         if (*values == NULL)
         {
             *values = snwPreparer_Alloc(p, mesh->vertexCount + 1, sizeof **values);
             for (int k = 0; k < mesh->vertexCount && *values != NULL; ++k)
                 (*values)[k] = NAN;
         }
+
         result = *values != NULL ? ReadPrimitive(p, (int)accessor, &mesh->parts[i], *values)
                                  : snwFailMemory(p->message);
     }
+
     return result;
 }
 
@@ -131,11 +135,13 @@ static snwResult ReadMap(Painter* painter, const snwMapSetting* map, Paint* pain
     snwPreparer* p = painter->preparer;
     snwTexture texture = {0};
     bool any = false;
+
     paint->property = map->property;
     paint->values = snwPreparer_Alloc(p, p->surfaceCount + 1, sizeof *paint->values);
     if (paint->values == NULL)
         return snwFailMemory(p->message);
     snwResult result = map->from == snw_mapTexture ? snwPreparer_ReadPicture(p, map->texture, &texture) : snw_ok;
+
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
     {
         if (!IsFor(p, map, i))
@@ -148,12 +154,14 @@ static snwResult ReadMap(Painter* painter, const snwMapSetting* map, Paint* pain
             (*values)[k] = (float)(map->lower + (map->upper - map->lower) * (double)(*values)[k]);
         any = any || *values != NULL;
     }
+
     if (result >= 0 && !any)
         return snwFail(p->message, snw_errorInput, "paint it, or take the map out of the sidecar",
             "no soft surface has what a map is painted in (%s)",
             map->from == snw_mapColor     ? "colours"
             : map->from == snw_mapTexture ? "texture coordinates"
                                           : map->attribute);
+
     return result;
 }
 
@@ -165,6 +173,7 @@ static snwResult ReadMaps(Painter* painter)
     painter->paints = snwPreparer_Alloc(p, (int64_t)painter->mapCount + snw_maxAttributeMaps + 1, sizeof(Paint));
     if (result >= 0 && painter->paints == NULL)
         return snwFailMemory(p->message);
+
     for (int k = 0; k < snw_mapPropertyCount && result >= 0; ++k)
     {
         Paint paint = {(snwMapProperty)k, snwPreparer_Alloc(p, p->surfaceCount + 1, sizeof(float*))};
@@ -174,9 +183,11 @@ static snwResult ReadMaps(Painter* painter)
             result = ReadAttribute(p, s_attributes[k], i, &paint.values[i]);
             any = any || paint.values[i] != NULL;
         }
+
         if (any)
             painter->paints[painter->paintCount++] = paint;
     }
+
     for (int i = 0; i < painter->mapCount && result >= 0; ++i)
         result = ReadMap(painter, &painter->maps[i], &painter->paints[painter->paintCount++]);
     return p->arena.failed ? snwFailMemory(p->message) : result;
@@ -213,6 +224,7 @@ static snwResult NameMaterials(Painter* painter)
     if (p->arena.failed)
         return snwFailMemory(p->message);
     snwResult result = snwPrepareSettings_CheckNames(&p->settings, "materials", (int)parts, PartName, p, p->message);
+
     for (int i = 0, k = -1; i < p->fleshTriangleCount && result >= 0; ++i)
     {
         bool same = i > 0 && p->fleshPart[i] == p->fleshPart[i - 1] && p->fleshSurface[i] == p->fleshSurface[i - 1];
@@ -230,6 +242,7 @@ static snwResult NameMaterials(Painter* painter)
         }
         painter->materialOf[i] = k;
     }
+
     return result;
 }
 
@@ -281,6 +294,7 @@ static void PaintElement(const Painter* painter, const snwClosest* closest, snwM
             sum += closest->weights[k] * value;
             share += closest->weights[k];
         }
+
         if (share > 0.25)
             SetProperty(material, painter->paints[i].property, sum / share);
     }
@@ -430,6 +444,7 @@ static void Average(const Painter* painter)
                 sum[k] += value[k];
             ++count;
         }
+
         p->materials[r] = (snwMaterial){.density = sum[0] / count,
             .young = exp(sum[1] / count),
             .poisson = fmin(sum[2] / count, 0.5),
@@ -472,5 +487,6 @@ snwResult snwPreparer_MakeMaterials(snwPreparer* p)
     if (painter.elements == NULL)
         return snwFailMemory(p->message);
     snwParallelFor(p->context, p->body.tetCount, 64, PaintRange, &painter);
+
     return MakeRegions(&painter);
 }

@@ -156,6 +156,7 @@ static bool MakeEdges(Sampling* s)
                                   : NULL;
     if (times == NULL || keys == NULL)
         return cuts == 0;
+
     for (int i = 0; i < s->count; ++i)
     {
         bool cut = i > 0 && IsCut(s, i - 1);
@@ -166,10 +167,12 @@ static bool MakeEdges(Sampling* s)
                 keys[(size_t)at * bones + b] = k < -2 ? GoOn(s, i - 1, (int)b) : s->keys[(size_t)i * bones + b];
         }
     }
+
     snwPreparer_Note(p, "animation '%s' jumps %d time%s: flesh goes along", s->name, cuts, cuts == 1 ? "" : "s");
     s->times = times;
     s->keys = keys;
     s->count = at;
+
     return true;
 }
 
@@ -180,6 +183,7 @@ static bool MakeLastEdge(Sampling* s)
     size_t bones = (size_t)p->boneCount, last = (size_t)(s->count - 1);
     double* times = snwPreparer_Alloc(p, s->count + 5, sizeof *times);
     snwTransform* keys = snwPreparer_Alloc(p, ((int64_t)s->count + 5) * p->boneCount, sizeof *keys);
+
     if (times == NULL || keys == NULL || s->keys == NULL || s->times == NULL)
         return false;
     memcpy(times, s->times, last * sizeof *times);
@@ -189,10 +193,12 @@ static bool MakeLastEdge(Sampling* s)
         times[last + k] = s->times[last] - (double)(5 - k) * SNW_EDGE;
         memcpy(keys + (last + k) * bones, k < 3 ? s->keys + last * bones : s->keys, bones * sizeof *keys);
     }
+
     snwPreparer_Note(p, "'%s' does not end where it begins: as a loop it jumps there", s->name);
     s->times = times;
     s->keys = keys;
     s->count += 5;
+
     return true;
 }
 
@@ -261,6 +267,7 @@ static snwResult AddMotion(Sampling* s)
         snwPreparer_Note(p, "animation '%s' moves no bone and was left out", s->name);
         return snw_ok;
     }
+
     if (loop && s->vertices.sampleCount > 0)
         CloseLoop(s);
     p->motionShapes[p->motionCount] = s->animation;
@@ -270,6 +277,7 @@ static snwResult AddMotion(Sampling* s)
         .tracks = tracks,
         .trackCount = count,
         .vertices = s->vertices};
+
     return snw_ok;
 }
 
@@ -288,6 +296,7 @@ static snwResult SampleAnimation(
         .animation = (int)(animation - p->asset->animations)};
     snwTransform* now = snwAllocArray(p->context, bones + 1, sizeof *now);
     bool made = s.keys != NULL && now != NULL;
+
     for (int i = 0; i < times->count && made; ++i)
     {
         snwAssetPoser_Pose(poser, animation, times->data[i]);
@@ -295,10 +304,12 @@ static snwResult SampleAnimation(
         for (int b = 0; b < p->boneCount; ++b)
             s.keys[(size_t)i * bones + (size_t)b] = Local(p, now, b);
     }
+
     snwTransform* sampled = s.keys;
     snwResult result = made && MakeEdges(&s) ? AddMotion(&s) : snwFailMemory(p->message);
     snwFree(p->context, now);
     snwFree(p->context, sampled);
+
     return result;
 }
 
@@ -310,6 +321,7 @@ static snwResult TakeAnimation(snwPreparer* p, const snwAssetAnimation* animatio
         snwPreparer_Note(p, "animation '%s' is %g s long and was left out", animation->name, animation->end);
         return snw_ok;
     }
+
     bool made = snwAssetAnimation_FindTimes(p->context, animation, &times);
     snwResult result = snw_ok;
     if (!made)
@@ -319,6 +331,7 @@ static snwResult TakeAnimation(snwPreparer* p, const snwAssetAnimation* animatio
             p, "animation '%s' has more than %d keys and was left out", animation->name, snw_maxMotionKeys);
     else
         result = SampleAnimation(p, animation, poser, &times);
+
     snwArray_Free(p->context, &times);
     return result;
 }
@@ -332,6 +345,7 @@ static snwResult TakeHandleMotion(snwPreparer* p)
     size_t bones = (size_t)p->boneCount;
     int count = source->frameCount < snw_maxMotionKeys ? source->frameCount : snw_maxMotionKeys;
     bool seconds = p->asset->flesh.timeStep > 0;
+
     Sampling s = {.preparer = p,
         .keys = snwPreparer_Alloc(p, (int64_t)count * p->boneCount + 1, sizeof *s.keys),
         .count = count,
@@ -341,6 +355,7 @@ static snwResult TakeHandleMotion(snwPreparer* p)
     snwTransform* now = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *now);
     if (s.keys == NULL || times == NULL || now == NULL)
         return snwFailMemory(p->message);
+
     for (int i = 0; i < count; ++i)
     {
         times[i] = (source->times[i] - source->times[0]) * (seconds ? 1 : SNW_STEP);
@@ -349,9 +364,11 @@ static snwResult TakeHandleMotion(snwPreparer* p)
             now[b] = source->transforms[(size_t)i * (size_t)source->handleCount + (size_t)p->rig[p->boneRig[b]].column];
             now[b].position = snwVec3_Scale(now[b].position, p->scale);
         }
+
         for (int b = 0; b < p->boneCount; ++b)
             s.keys[(size_t)i * bones + (size_t)b] = Local(p, now, b);
     }
+
     s.times = times;
     if (!seconds)
         snwPreparer_Note(p, "its motion has frames without a length: 30 per second are taken");
@@ -365,6 +382,7 @@ static snwResult TakeCache(snwPreparer* p)
     int count = cache->frameCount < snw_maxMotionKeys ? cache->frameCount : snw_maxMotionKeys;
     bool frames = p->cache->format == snw_assetPc2;
     double* times = snwPreparer_Alloc(p, count, sizeof *times);
+
     Sampling s = {.preparer = p,
         .keys = snwPreparer_Alloc(p, (int64_t)count * p->boneCount + 1, sizeof *s.keys),
         .times = times,
@@ -383,6 +401,7 @@ static snwResult TakeCache(snwPreparer* p)
             return snwFail(p->message, snw_errorInput, "export it again", "its frames do not rise in time");
     if (frames && p->def->cacheRate <= 0)
         snwPreparer_Note(p, "the cache has frames without a length: 24 per second are taken");
+
     return AddMotion(&s);
 }
 
@@ -422,5 +441,6 @@ snwResult snwPreparer_MakeMotions(snwPreparer* p)
         result = TakeCache(p);
     if (result >= 0 && !nodes && p->boneCount > 0 && asset->handleMotion.frameCount > 1)
         result = TakeHandleMotion(p);
+
     return result;
 }

@@ -63,11 +63,13 @@ snwResult snwPreparer_Texture(snwPreparer* p, int image, int* texture)
         for (int i = 0; i < count; ++i)
             p->textureOf[i] = -2; // not asked for yet
     }
+
     if (p->textureOf[image] != -2)
     {
         *texture = p->textureOf[image];
         return snw_ok;
     }
+
     *texture = p->textureOf[image] = -1;
     if (p->textureCount == snw_maxTextures)
         return snw_ok;
@@ -81,6 +83,7 @@ snwResult snwPreparer_Texture(snwPreparer* p, int image, int* texture)
         *texture = p->textureOf[image] = p->textureCount++;
     else if (result != snw_errorMemory)
         snwPreparer_Note(p, "picture %d of the file: %s; surfaces are shown without it", image, p->message->text);
+
     snwFree(p->context, owned);
     return result == snw_errorMemory ? result : snw_ok;
 }
@@ -104,9 +107,11 @@ snwResult snwPreparer_Look(snwPreparer* p, int mesh, int part, snwLook* look)
         look->color[k] = json_array_size(factor) >= 3
                              ? (float)fmin(fmax(json_number_value(json_array_get(factor, k)), 0), 1)
                              : 1.0f;
+
     int texture = IndexOf(json_object_get(model, "baseColorTexture"), "index", (int)json_array_size(textures));
     const json_t* item = json_array_get(textures, texture >= 0 ? (size_t)texture : SIZE_MAX);
     const json_t* webp = json_object_get(json_object_get(item, "extensions"), "EXT_texture_webp");
     int image = IndexOf(webp != NULL ? webp : item, "source", (int)json_array_size(json_object_get(root, "images")));
+
     return image >= 0 ? snwPreparer_Texture(p, image, &look->texture) : snw_ok;
 }

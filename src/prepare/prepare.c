@@ -66,12 +66,14 @@ static snwResult FindSettings(snwPreparer* p, const char* path, json_t** documen
         *document = own;
         return snw_ok;
     }
+
     json_t* all = json_pack("{s:i}", "sinew", 1);
     json_object_update_recursive(all, (json_t*)p->def->under);
     json_object_update_recursive(all, own);
     json_object_update_recursive(all, (json_t*)p->def->over);
     json_decref(own);
     *document = all;
+
     return all != NULL ? snw_ok : snwFailMemory(p->message);
 }
 
@@ -149,6 +151,7 @@ static snwResult RunSteps(snwPreparer* p, snwPrepared** prepared)
         [snw_prepareMotions] = Motions,
         [snw_prepareMaterials] = snwPreparer_MakeMaterials};
     snwResult result = snw_ok;
+
     for (int i = 0; i < snw_prepareStepCount && result >= 0; ++i)
     {
         double start = snwClock_Seconds();
@@ -159,6 +162,7 @@ static snwResult RunSteps(snwPreparer* p, snwPrepared** prepared)
         result = i < snw_prepareSurfaces ? s_steps[i](p) : snwPreparer_Finish(p, prepared);
         p->report->seconds[i] = snwClock_Seconds() - start;
     }
+
     return result;
 }
 
@@ -204,5 +208,6 @@ snwResult snwPrepareFile(snwContext* context, const char* path, const snwPrepare
     snwArena_Free(&p.arena);
     if (result < 0 && message != NULL && message->file[0] == 0)
         snwMessage_SetFile(message, path);
+
     return result < 0 ? result : snw_ok;
 }

@@ -64,6 +64,7 @@ static snwResult AddJoints(snwPreparer* p)
         bone.head = bone.tail = p->binds[i].translation;
         result = AddBone(p, asset->nodes[i].name, bone);
     }
+
     for (int i = 0; i < p->rigCount; ++i)
     {
         int above = asset->nodes[p->rig[i].node].parent;
@@ -71,6 +72,7 @@ static snwResult AddJoints(snwPreparer* p)
             above = asset->nodes[above].parent;
         p->rig[i].parent = above >= 0 ? p->rigOfNode[above] : -1;
     }
+
     return result;
 }
 
@@ -87,15 +89,18 @@ static snwResult AddHandles(snwPreparer* p)
         snwVec3 a = snwVec3_Scale(asset->points[handle->a], p->scale);
         snwVec3 b = handle->b >= 0 ? snwVec3_Scale(asset->points[handle->b], p->scale) : a;
         char name[32];
+
         snprintf(name, sizeof name, "handle %d", i);
         snwRigBone bone = {.node = -1, .column = i, .parent = -1, .head = a, .tail = b, .point = handle->b < 0};
         bone.bind = (snwAffine){snwMat3_Diagonal(1, 1, 1), a};
         result = AddBone(p, name, bone);
     }
+
     for (int i = 0; i < p->rigCount; ++i) // a bone follows the one that ends where it begins
         for (int k = 0; k < p->rigCount && !p->rig[i].point; ++k)
             if (k != i && p->rig[i].parent < 0 && asset->handles[k].b == asset->handles[i].a)
                 p->rig[i].parent = k;
+
     return result;
 }
 
@@ -166,6 +171,7 @@ static snwResult TakeWeights(snwPreparer* p, int index)
     const snwAssetWeights* source = &p->asset->meshes[surface->mesh].weights;
     snwRigWeights* out = &p->weights[index];
     int carrier = CarrierOf(p, surface);
+
     if (carrier >= 0)
         return FollowCarrier(p, index, carrier);
     if (source->starts == NULL || p->rigCount == 0 || (surface->skin < 0 && p->asset->gltf != NULL))
@@ -176,6 +182,7 @@ static snwResult TakeWeights(snwPreparer* p, int index)
     out->values = snwPreparer_Alloc(p, (int64_t)entries + surface->vertexCount + 1, sizeof(double));
     if (p->arena.failed)
         return snwFailMemory(p->message);
+
     for (int i = 0; i < surface->vertexCount; ++i)
     {
         double sum = 0;
@@ -189,6 +196,7 @@ static snwResult TakeWeights(snwPreparer* p, int index)
             out->values[count++] = source->values[k];
             sum += source->values[k];
         }
+
         if (count == first)
             out->bones[count] = 0, out->values[count++] = sum = 1;
         for (int k = first; k < count; ++k)
@@ -196,8 +204,10 @@ static snwResult TakeWeights(snwPreparer* p, int index)
             out->values[k] /= sum;
             p->rig[out->bones[k]].weight += out->values[k];
         }
+
         out->starts[i + 1] = count;
     }
+
     return snw_ok;
 }
 
@@ -239,5 +249,6 @@ snwResult snwPreparer_FindRig(snwPreparer* p)
         names += p->asset->meshes[p->surfaces[i].mesh].partCount;
     if (result >= 0)
         result = snwPrepareSettings_CheckNames(&p->settings, "surfaces", names, SurfaceName, p, p->message);
+
     return result;
 }

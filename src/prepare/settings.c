@@ -122,6 +122,7 @@ snwResult snwPrepareSettings_Use(snwPrepareSettings* settings, json_t* document,
         result = NeedObject(&json, "motions", settings->motions);
     if (result >= 0 && settings->scale > 0 && settings->size > 0)
         result = snwJson_Fail(&json, "remove one of them", "scale and size say the same thing");
+
     return result;
 }
 
@@ -363,6 +364,7 @@ snwResult snwPrepareSettings_MixJoint(
         result = ReadRange(&json, setting.range, &setting.def);
     else if (setting.def.type != joint->type) // limits of another type mean nothing
         setting.def.lower = 1, setting.def.upper = -1;
+
     if (result >= 0)
         *joint = setting.def;
     return result;
@@ -460,7 +462,9 @@ snwResult snwPrepareSettings_CheckNames(const snwPrepareSettings* settings, cons
             continue;
         char remedy[240];
         snwSuggestWord(remedy, sizeof remedy, key, count, name, user);
+
         return snwJson_Fail(&json, remedy, "the file has no '%s'", snwQuoteWord(key).text);
     }
+
     return snw_ok;
 }

@@ -82,6 +82,7 @@ static void MorphSurface(const Shaper* s, int index, double time)
     const snwPreparer* p = s->preparer;
     const snwRestSurface* surface = &p->surfaces[index];
     const snwAssetMesh* mesh = &p->asset->meshes[surface->mesh];
+
     snwAsset_SampleMorphs(p->asset, &p->asset->animations[s->animation], surface->node, time, s->weights);
     for (int i = 0; i < surface->vertexCount; ++i)
     {
@@ -92,6 +93,7 @@ static void MorphSurface(const Shaper* s, int index, double time)
             if (d != NULL)
                 sum = snwVec3_MulAdd(sum, s->weights[k], (snwVec3){(double)d[0], (double)d[1], (double)d[2]});
         }
+
         sum = snwMat3_MulVec(surface->place.linear, sum);
         float* out = s->offsets[index][i];
         out[0] = (float)sum.x, out[1] = (float)sum.y, out[2] = (float)sum.z;
@@ -162,6 +164,7 @@ static bool FindNeighbours(Shaper* s)
         return false;
     s->starts = snwPreparer_Alloc(p, n + 2, sizeof *s->starts);
     s->neighbours = snwPreparer_Alloc(p, 2 * (int64_t)count, sizeof *s->neighbours);
+
     if (!p->arena.failed)
     {
         for (int i = 0; i < 2 * count; ++i)
@@ -171,6 +174,7 @@ static bool FindNeighbours(Shaper* s)
         for (int i = 0; i < 2 * count; ++i)
             s->neighbours[s->starts[edges[i / 2][i % 2] + 1]++] = edges[i / 2][1 - i % 2];
     }
+
     snwFree(p->context, edges);
     return !p->arena.failed;
 }
@@ -188,6 +192,7 @@ static bool SortVertices(Shaper* s)
     for (int i = 0; i < 3 * count; ++i)
         s->kinds[skin[i / 3][i % 3]] = snw_vertexOuter;
     snwFree(p->context, skin);
+
     for (int i = 0; i < p->body.vertexCount; ++i)
     {
         if (p->ownSurface >= 0 && s->offsets[p->ownSurface] != NULL)
@@ -197,6 +202,7 @@ static bool SortVertices(Shaper* s)
         else if (s->kinds[i] == snw_vertexOuter)
             s->closest[i] = snwSoup_Closest(p->flesh, p->body.vertices[i]);
     }
+
     return FindNeighbours(s);
 }
 
@@ -267,6 +273,7 @@ snwResult snwPreparer_ShapeMotion(
     if (offsets == NULL || kept == NULL || !SortVertices(&s))
         return snwFailMemory(p->message);
     memcpy(kept, times, (size_t)count * sizeof *kept);
+
     for (int i = 0; i < count; ++i)
     {
         float(*now)[3] = offsets + (size_t)i * n;
@@ -275,6 +282,7 @@ snwResult snwPreparer_ShapeMotion(
             memcpy(now, now - n, n * sizeof *now);
         SpreadOffsets(&s, i == 0, now);
     }
+
     if (Largest((const float(*)[3])offsets, (size_t)count * n) > SNW_STILL * p->size)
         *track = (snwVertexTrackDef){kept, count, (const float(*)[3])offsets};
     return snw_ok;
@@ -314,12 +322,14 @@ static snwResult DetailSurface(const Detail* d, float* positions)
     snwPreparer* p = d->shaper.preparer;
     const snwRestSurface* surface = &p->surfaces[d->surface];
     int count = d->motion->vertices.sampleCount, n = surface->vertexCount;
+
     float(*details)[3] = snwPreparer_Alloc(p, (int64_t)count * n, sizeof *details);
     float(*targets)[3] = snwPreparer_Alloc(p, n, sizeof *targets);
     float(*offsets)[3] = d->shaper.offsets[d->surface];
     snwResult result = snw_ok;
     if (details == NULL || targets == NULL || offsets == NULL)
         return snwFailMemory(p->message);
+
     for (int i = 0; i < count && result >= 0; ++i)
     {
         // The last sample of a loop is the first one once more.
@@ -332,10 +342,12 @@ static snwResult DetailSurface(const Detail* d, float* positions)
             targets[k][1] = (float)(surface->positions[k].y + (double)offset[1]);
             targets[k][2] = (float)(surface->positions[k].z + (double)offset[2]);
         }
+
         result = ShowSample(d, i, positions);
         if (result >= 0)
             snwDisplay_FindDetail(d->display, d->shown, (const float(*)[3])targets, details + (size_t)i * (size_t)n);
     }
+
     if (result >= 0 && Largest((const float(*)[3])details, (size_t)count * (size_t)n) > SNW_DETAIL * p->size)
         *d->track = (snwVertexTrackDef){d->motion->vertices.times, count, (const float(*)[3])details};
     return result;
@@ -350,6 +362,7 @@ static snwResult DetailMotion(Detail* d, snwSurfaceInfo* infos, int motion, floa
     if (!FindMoving(&d->shaper))
         return p->arena.failed ? snwFailMemory(p->message) : snw_ok;
     d->shown = -1;
+
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
     {
         d->shown += !p->surfaces[i].left;
@@ -364,6 +377,7 @@ static snwResult DetailMotion(Detail* d, snwSurfaceInfo* infos, int motion, floa
         d->track = (snwVertexTrackDef*)&info->tracks[motion]; // our own
         result = DetailSurface(d, positions);
     }
+
     return result;
 }
 
@@ -399,6 +413,7 @@ snwResult snwPreparer_OpenCache(snwPreparer* p)
             p->message, snw_errorInput, "give a PC2 or MDD file", "'%s' is no cache of several frames", cache->name);
     for (int i = 0; i < p->surfaceCount; ++i)
         fits = fits || FitsCache(p, &p->surfaces[i]);
+
     return fits ? snw_ok
                 : snwFail(p->message, snw_errorInput, "export both from the same mesh",
                       "the cache has %d points, but no soft surface has as many vertices or places",

@@ -85,17 +85,20 @@ static int AnchorAt(Finisher* f, snwVec3 place, int bone)
     int* order = snwAllocArray(p->context, (size_t)n, sizeof *order);
     int* vertices = snwPreparer_Alloc(p, count, sizeof *vertices);
     bool made = keys != NULL && order != NULL && vertices != NULL;
+
     for (int i = 0; i < n && made; ++i)
     {
         double distance = snwVec3_Distance(p->body.vertices[i], place); // positive doubles sort like their bits
         memcpy(&keys[i], &distance, sizeof distance);
         order[i] = i;
     }
+
     made = made && snwSortKeys(p->context, keys, order, n);
     for (int i = 0; i < count && made; ++i)
         vertices[i] = order[i];
     snwFree(p->context, keys);
     snwFree(p->context, order);
+
     return made && AddAnchor(f, vertices, count, bone) ? f->anchorCount - 1 : -1;
 }
 
@@ -109,23 +112,27 @@ static snwResult AnchorPieces(Finisher* f, const snwRestSurface* surface, int* a
             continue;
         int bone = snwPreparer_BoneOf(p, surface->shellBones[s]);
         anchors[s] = bone >= 0 ? AnchorOfBone(f, bone) : -1;
+
         // A surface that is rigid as a whole stays in one piece.
         bool whole = bone < 0 && surface->kind == snw_surfaceRigid;
         for (int k = 0; k < s && whole && anchors[s] < 0; ++k)
             anchors[s] = snwPreparer_BoneOf(p, surface->shellBones[k]) < 0 ? anchors[k] : -1;
         snwVec3 centre = {0, 0, 0};
         int count = 0;
+
         for (int i = 0; i < surface->weld.count && anchors[s] < 0; ++i)
             if (whole || surface->shellOf[i] == s)
             {
                 centre = snwVec3_Add(centre, surface->positions[surface->weld.sources[i]]);
                 ++count;
             }
+
         if (anchors[s] < 0)
             anchors[s] = AnchorAt(f, snwVec3_Scale(centre, 1.0 / (count > 0 ? count : 1)), bone);
         if (anchors[s] < 0)
             return snwFailMemory(p->message);
     }
+
     return snw_ok;
 }
 
@@ -155,6 +162,7 @@ static const float (*MakeNormals(snwPreparer* p, const snwRestSurface* surface))
     if (normals == NULL || sums == NULL)
         return NULL;
     FaceNormals(surface, sums);
+
     for (int i = 0; i < surface->vertexCount; ++i)
     {
         const float* given = mesh->normals != NULL ? mesh->normals[i] : NULL;
@@ -167,6 +175,7 @@ static const float (*MakeNormals(snwPreparer* p, const snwRestSurface* surface))
             n = (snwVec3){0, 1, 0};
         normals[i][0] = (float)n.x, normals[i][1] = (float)n.y, normals[i][2] = (float)n.z;
     }
+
     return (const float(*)[3])normals;
 }
 
@@ -177,6 +186,7 @@ static snwResult MakeParts(snwPreparer* p, const snwRestSurface* surface, snwSur
     int count = own && mesh->partCount > 0 ? mesh->partCount : 1;
     snwSurfacePart* parts = snwPreparer_Alloc(p, count, sizeof *parts);
     snwResult result = snw_ok;
+
     if (parts == NULL)
         return snwFailMemory(p->message);
     for (int i = 0; i < count && result >= 0; ++i)
@@ -185,6 +195,7 @@ static snwResult MakeParts(snwPreparer* p, const snwRestSurface* surface, snwSur
         result = snwPreparer_Look(p, surface->mesh, i, &look);
         parts[i] = (snwSurfacePart){"", 0, surface->triangleCount, {look.color[0], look.color[1], look.color[2]},
             mesh->texcoords != NULL ? look.texture : -1};
+
         if (own && mesh->partCount > 0)
         {
             parts[i].material = mesh->parts[i].material;
@@ -192,6 +203,7 @@ static snwResult MakeParts(snwPreparer* p, const snwRestSurface* surface, snwSur
             parts[i].triangleCount = mesh->parts[i].triangleCount;
         }
     }
+
     info->parts = parts;
     info->partCount = count;
     return result;
@@ -231,6 +243,7 @@ static snwResult MakeInfo(Finisher* f, const snwRestSurface* surface, snwSurface
         snwVec3 x = surface->positions[i];
         positions[i][0] = (float)x.x, positions[i][1] = (float)x.y, positions[i][2] = (float)x.z;
     }
+
     return MakeParts(p, surface, info);
 }
 
@@ -244,6 +257,7 @@ static snwResult AddSurface(Finisher* f, int index)
     const snwRestSurface* surface = &p->surfaces[index];
     int* anchors = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof *anchors);
     int* points = snwPreparer_Alloc(p, surface->vertexCount + 1, sizeof *points);
+
     if (p->arena.failed)
         return snwFailMemory(p->message);
     snwResult result = AnchorPieces(f, surface, anchors);
@@ -257,10 +271,12 @@ static snwResult AddSurface(Finisher* f, int index)
         f->placeVertex[f->placeCount] = i;
         f->places[f->placeCount++] = surface->positions[i];
     }
+
     f->points[f->count] = points;
     p->report->softCount += surface->kind == snw_surfaceSoft;
     p->report->carriedCount += surface->kind == snw_surfaceCarried;
     p->report->rigidCount += surface->kind == snw_surfaceRigid;
+
     return result < 0 ? result : MakeInfo(f, surface, &f->infos[f->count++]);
 }
 
@@ -283,6 +299,7 @@ static snwResult AddSurfaces(Finisher* f)
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
         if (!p->surfaces[i].left)
             result = AddSurface(f, i);
+
     return result;
 }
 
@@ -340,6 +357,7 @@ static void ChoosePiece(const void* user, int point, const double weights[4], in
             all = all && CornerOf(p->whole->tets[f->around[i]], corners[k]) >= 0;
         tet = all ? f->around[i] : -1;
     }
+
     if (tet < 0 || p->pieces[tet + 1] - p->pieces[tet] < 2)
         return;
     double best = -1;
@@ -372,11 +390,13 @@ static snwResult EmbedPoints(Finisher* f)
         for (int i = 0; i < f->infos[s].vertexCount; ++i)
             if (f->points[s][i] >= 0)
                 f->points[s][i] = f->weld.map[f->points[s][i]];
+
     snwEmbeddingDef def = {.vertices = p->body.vertices,
         .vertexCount = p->body.vertexCount,
         .elements = {(const int*)p->body.tets, 4, p->body.tetCount},
         .points = welded,
         .pointCount = f->weld.count};
+
     if (p->whole != NULL && p->boneWeights != NULL)
     {
         def.whole = (snwElements){(const int*)p->whole->tets, 4, p->whole->tetCount};
@@ -385,6 +405,7 @@ static snwResult EmbedPoints(Finisher* f)
         if (!FindAround(f))
             return snwFailMemory(p->message);
     }
+
     result = snwEmbedPoints(&p->arena, &def, &f->embedding, p->message);
     p->report->outsideCount = f->embedding.outsideCount;
     p->report->maxOutside = f->embedding.maxOutside;
@@ -418,6 +439,7 @@ static snwResult CreateCharacter(snwPreparer* p, const snwWeights* weights, snwC
     if (weights != NULL)
         def.boneWeights = *weights;
     memcpy(def.color, p->color, sizeof def.color);
+
     return snwCreateCharacter(p->context, &def, character, p->message);
 }
 
@@ -440,6 +462,7 @@ static snwResult MakeCharacter(snwPreparer* p, snwCharacter** character)
     if (result >= 0)
         result = CreateCharacter(p, weights, character);
     snwFree(p->context, weights);
+
     return result;
 }
 
@@ -465,6 +488,7 @@ static void FindColor(const Finisher* f, float color[3])
                 sum[k] += (double)part->color[k] * part->triangleCount;
             count += texture == NULL ? part->triangleCount : 0;
         }
+
     for (int k = 0; k < 3; ++k)
         color[k] = count > 0 ? (float)fmin(fmax(sum[k] / count, 0), 1) : 0.8f;
 }
@@ -493,6 +517,7 @@ static snwResult MeasureError(snwPreparer* p, snwPrepared* prepared, double* err
         snwVec3 x = p->body.vertices[i];
         rest[3 * i] = (float)x.x, rest[3 * i + 1] = (float)x.y, rest[3 * i + 2] = (float)x.z;
     }
+
     if (result >= 0)
         result = snwDisplay_Update(display, rest, p->body.vertexCount, 12, p->message);
     *error = 0;
@@ -508,6 +533,7 @@ static snwResult MeasureError(snwPreparer* p, snwPrepared* prepared, double* err
             *error = fmax(*error, snwVec3_Distance(now, p->surfaces[s].positions[i]) / p->size);
         }
     }
+
     snwDestroyDisplay(display);
     return result;
 }
@@ -518,6 +544,7 @@ static snwResult Assemble(Finisher* f, snwCharacter* character, snwPrepared** pr
     int* nodes = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *nodes);
     int* clips = p->motionCount > 0 ? snwPreparer_Alloc(p, p->motionCount, sizeof *clips) : NULL;
     char* settings = SettingsText(p);
+
     if (p->arena.failed)
         return snwFailMemory(p->message);
     for (int i = 0; i < p->boneCount; ++i)
@@ -551,6 +578,7 @@ static snwResult Assemble(Finisher* f, snwCharacter* character, snwPrepared** pr
         snwPrepared_Release(*prepared);
         result = snwCreatePrepared(p->context, &def, prepared, p->message);
     }
+
     if (result >= 0)
         result = MeasureError(p, *prepared, &(*prepared)->info.embeddingError);
     if (result < 0)
@@ -558,6 +586,7 @@ static snwResult Assemble(Finisher* f, snwCharacter* character, snwPrepared** pr
         snwPrepared_Release(*prepared);
         *prepared = NULL;
     }
+
     return result;
 }
 

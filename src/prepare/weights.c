@@ -65,6 +65,7 @@ static void FixRange(int begin, int end, void* data)
             int vertex = p->fleshTriangles[closest.triangle][k];
             AddRow(p, p->fleshSource[vertex], p->fleshVertex[vertex], closest.weights[k], row);
         }
+
         if (own)
             AddRow(p, p->ownSurface, p->ownVertices[i], 1, row);
         double sum = 0;
@@ -107,6 +108,7 @@ static snwResult FindNeighbours(Field* field)
         field->starts[edges[i / 2][i % 2] + 2] += 1;
     for (int i = 1; i <= n + 1 && !p->arena.failed; ++i)
         field->starts[i] += field->starts[i - 1];
+
     for (int i = 0; i < 2 * count && !p->arena.failed; ++i)
     {
         int a = edges[i / 2][i % 2], b = edges[i / 2][1 - i % 2], at = field->starts[a + 1]++;
@@ -115,6 +117,7 @@ static snwResult FindNeighbours(Field* field)
         field->pulls[at] = 1 / fmax(square, 1e-30);
         field->diagonal[a] += field->pulls[at];
     }
+
     snwFree(p->context, edges);
     return p->arena.failed ? snwFailMemory(p->message) : snw_ok;
 }
@@ -155,6 +158,7 @@ static void SolveBone(const Field* field, int bone)
         x[i] = 0;
         d[i] = r[i] / field->diagonal[i];
     }
+
     double rho = Dot(r, d, n), first = rho;
     for (int step = 0; step < snw_steps && rho > 1e-16 * first; ++step)
     {
@@ -166,10 +170,12 @@ static void SolveBone(const Field* field, int bone)
             r[i] -= alpha * q[i];
             next += r[i] * r[i] / field->diagonal[i];
         }
+
         for (int i = 0; i < n; ++i)
             d[i] = r[i] / field->diagonal[i] + next / rho * d[i];
         rho = next;
     }
+
     for (int i = 0; i < n; ++i)
         if (!field->fixed[i])
             field->values[(size_t)i * (size_t)bones + (size_t)bone] = fmin(fmax(x[i], 0), 1);
@@ -198,6 +204,7 @@ static void FillEmpty(const Field* field)
             if (distance < nearest)
                 nearest = distance, best = b;
         }
+
         if (!(sum > 1e-6))
             row[best] = 1;
     }
@@ -213,6 +220,7 @@ static snwResult Spread(snwPreparer* p)
     snwResult result = p->arena.failed || field.work == NULL ? snwFailMemory(p->message) : MarkSkin(&field);
     if (result >= 0)
         result = FindNeighbours(&field);
+
     if (result >= 0)
     {
         snwParallelFor(p->context, (int)n, 64, FixRange, &field);
@@ -226,6 +234,7 @@ static snwResult Spread(snwPreparer* p)
             .influences = snw_influences};
         result = snwWeights_FromLists(p->context, &lists, &p->boneWeights, NULL, p->message);
     }
+
     snwFree(p->context, field.work);
     return result;
 }

@@ -158,11 +158,13 @@ static snwResult MakeLaplacian(Solver* s)
         Measure(s, stiffness);
         result = snwPattern_CreateFromElements(s->context, &def, &pattern, s->message);
     }
+
     if (result == snw_ok)
     {
         snwPattern_Assemble(pattern, stiffness);
         result = snwSparse_Full(s->context, snwPattern_Matrix(pattern), &s->laplacian, s->message);
     }
+
     snwPattern_Destroy(pattern);
     snwFree(s->context, stiffness);
     return result;
@@ -194,6 +196,7 @@ static snwResult HoldUnreached(Solver* s)
     int* closest = snwAllocArray(s->context, (size_t)count, sizeof *closest); // of a part; -2: it has a handle
     double* distance = snwAllocArray(s->context, (size_t)count, sizeof *distance);
     bool sound = part != NULL && closest != NULL && distance != NULL;
+
     for (int i = 0; sound && i < count; ++i)
         distance[i] = INFINITY;
     if (sound)
@@ -208,6 +211,7 @@ static snwResult HoldUnreached(Solver* s)
             if (far < distance[part[i]])
                 distance[part[i]] = far, closest[part[i]] = k;
         }
+
     for (int i = 0; sound && i < count; ++i)
         if (closest[part[i]] != -2)
         {
@@ -215,6 +219,7 @@ static snwResult HoldUnreached(Solver* s)
             s->held.values[(size_t)i * s->handles + (size_t)closest[part[i]]] = 1;
             ++s->report.unreachedVertexCount;
         }
+
     snwFree(s->context, part);
     snwFree(s->context, closest);
     snwFree(s->context, distance);
@@ -344,18 +349,21 @@ static snwResult FillForm(Solver* s, Row* row)
             return snwFail(s->message, snw_errorArgument, "take a coarser mesh", "the mesh is too large for weights");
         s->Q.starts[i + 1] = (int)entries;
     }
+
     s->Q.indices = snwAllocArray(s->context, entries, sizeof(int));
     s->Q.values = snwAllocArray(s->context, entries, sizeof(double));
     s->A.values = snwAllocArray(s->context, entries, sizeof(double));
     if (s->Q.indices == NULL || s->Q.values == NULL || s->A.values == NULL)
         return snwFailMemory(s->message);
     memset(row->mark, 0, (size_t)s->mesh->vertexCount * sizeof *row->mark);
+
     for (int i = 0; i < s->freeCount; ++i)
     {
         MakeRow(s, s->vertexOf[i], row);
         FillLower(s, row, i);
         AddHeld(s, row, i);
     }
+
     return snw_ok;
 }
 
@@ -401,6 +409,7 @@ static snwResult MakeForm(Solver* s)
     snwFree(s->context, row.sums);
     snwFree(s->context, row.touched);
     snwFree(s->context, row.mark);
+
     return result;
 }
 
@@ -455,6 +464,7 @@ static void ProjectRows(int begin, int end, void* data)
         const double *v = &s->v[first], *b = &s->b[first];
         double *x = &s->x[first], *z = &s->z[first], penalty = s->rho * s->D[i];
         double theta = SimplexShift(v, s->handles);
+
         for (size_t k = 0; k < s->handles; ++k)
         {
             double bounded = v[k] > theta ? v[k] - theta : 0;
@@ -463,6 +473,7 @@ static void ProjectRows(int begin, int end, void* data)
             x[k] = b[k] + penalty * (2 * bounded - v[k]);
         }
     }
+
     s->dual[begin / snw_rowGrain] = moved;
 }
 
@@ -556,6 +567,7 @@ static bool SolveShares(Solver* s)
             G[i][k] = s->gram[i][k] + (i == k ? 1e-12 * trace : 0);
         G[i][n] = Dot(s, s->steps[i], s->x);
     }
+
     for (int i = 0; i < n; ++i)
     {
         if (!(G[i][i] > 1e-14 * trace))
@@ -564,6 +576,7 @@ static bool SolveShares(Solver* s)
             for (int k = n; k >= i; --k)
                 G[r][k] -= G[r][i] / G[i][i] * G[i][k];
     }
+
     for (int i = n; i-- > 0;)
     {
         s->shares[i] = G[i][n];
@@ -571,6 +584,7 @@ static bool SolveShares(Solver* s)
             s->shares[i] -= G[i][k] * s->shares[k];
         s->shares[i] /= G[i][i];
     }
+
     return true;
 }
 

@@ -95,12 +95,14 @@ static snwResult MakeRoom(Cage* cage)
     cage->stands = snwArena_Copy(&cage->arena, mesh->handles, (size_t)mesh->handleCount, sizeof *mesh->handles);
     if (cage->arena.failed)
         return snwFailMemory(cage->message);
+
     for (int i = 0; i < mesh->cageEdgeCount; ++i)
     {
         for (int k = 0; k < 2; ++k)
             cage->edges[i][k] = mesh->handles[mesh->cageEdges[i][k]].head;
         length += snwVec3_Distance(cage->edges[i][0], cage->edges[i][1]) / mesh->cageEdgeCount;
     }
+
     int count = 0;
     for (int i = 0; i < mesh->handleCount; ++i)
         if (CountEdges(mesh, i) > 0)
@@ -113,6 +115,7 @@ static snwResult MakeRoom(Cage* cage)
         .points = points,
         .pointCount = count,
         .step = fmin(snwHandleMesh_MeanEdge(mesh), length / s_edgePieces)};
+
     return snwFillCage(cage->context, &def, &cage->arena, &cage->space, cage->message);
 }
 
@@ -140,6 +143,7 @@ static snwResult SolveRoom(Cage* cage, const snwBiharmonicDef* def, snwWeights**
     snwBiharmonicDef inside = *def;
     inside.mesh = &room;
     inside.influences = 0;
+
     return snwSolveBiharmonic(cage->context, &inside, weights, report, cage->message);
 }
 

@@ -30,12 +30,14 @@ static int FindKey(const snwClipDef* clip, double time, double* fraction)
         else
             high = middle;
     }
+
     const snwKey* key = &clip->keys[low];
     *fraction = 0.0;
     if (time <= key->time || low + 1 == clip->keyCount || clip->interpolation == snw_interpolateStep)
         return low;
     double t = (time - key->time) / (key[1].time - key->time);
     *fraction = clip->interpolation == snw_interpolateSmooth ? t * t * (3.0 - 2.0 * t) : t;
+
     return low;
 }
 

@@ -67,6 +67,7 @@ snwResult snwSolveClosest(
     double* values = snwAllocArray(context, total, sizeof *values);
     Near* near = snwAllocArray(context, (size_t)count + 1, sizeof *near);
     bool sound = handles != NULL && values != NULL && near != NULL;
+
     for (int i = 0; sound && i < mesh->vertexCount; ++i)
     {
         int found = FindNearest(mesh, mesh->vertices[i], near, count + 1);
@@ -74,10 +75,12 @@ snwResult snwSolveClosest(
             near[0] = (Near){mesh->owners[i], 0};
         FillShares(near, found, count, &handles[(size_t)i * (size_t)count], &values[(size_t)i * (size_t)count]);
     }
+
     snwWeightLists lists = {mesh->vertexCount, mesh->handleCount, count, handles, values, 1e-6, 0};
     snwResult result = sound ? snwWeights_FromLists(context, &lists, weights, NULL, message) : snwFailMemory(message);
     snwFree(context, handles);
     snwFree(context, values);
     snwFree(context, near);
+
     return result;
 }

@@ -85,6 +85,7 @@ static snwResult FindOrigins(snwContext* context, const snwComplementDef* def, s
             origins[w->handles[e]] = snwVec3_MulAdd(origins[w->handles[e]], mass, def->rest[i]);
         }
     }
+
     for (int k = 0; k < w->handleCount; ++k)
         origins[k] = totals[k] > DBL_MIN ? snwVec3_Scale(origins[k], 1 / totals[k]) : def->rest[0];
     snwFree(context, totals);
@@ -198,6 +199,7 @@ snwResult snwComplementScratch_Create(
         snwComplementScratch_Destroy(context, scratch);
         return snwFailMemory(message);
     }
+
     for (int k = 0; k < model->handleCount; ++k)
         scratch->rotations[k] = snwMat3_Identity();
     Factor(model, scratch);
@@ -278,6 +280,7 @@ static void PutRight(const snwComplement* model, snwComplementScratch* scratch)
             memcpy(scratch->right + 6 * (size_t)k, six, sizeof six);
             continue;
         }
+
         double last[3] = {sum.force.x, sum.force.y, sum.force.z};
         for (int d = 0; d < 3; ++d)
         {

@@ -40,6 +40,7 @@ static __attribute__((noinline)) void PutFlatValues(
         snwWide_Store(places[0] + lane, x);
         snwWide_Store(places[1] + lane, y);
     }
+
     for (int lane = 0; lane < lanes; lane += s_lanes)
     {
         snwWideDouble x = snwWideDouble_FromFloats(places[0] + lane), y = snwWideDouble_FromFloats(places[1] + lane);
@@ -132,6 +133,7 @@ static inline __attribute__((always_inline)) void SumWeights(
             for (int i = 0; i < s_eight; ++i)
                 sums[r][c][i] = snwWide_Splat(0);
 #pragma GCC unroll 1 // else compilers do one sum after the other, and each waits for itself
+
     for (int lane = 0; lane < lanes; lane += 8)
         for (int i = 0; i < s_eight; ++i)
             for (int c = 0; c < 4; ++c)
@@ -144,6 +146,7 @@ static inline __attribute__((always_inline)) void SumWeights(
                     sums[r][c][i] = sums[r][c][i] + w * value;
                 }
             }
+
     for (int r = 0; r < rows; ++r)
         out[r] = snwWide_SumLanes((const snwWide(*)[s_eight])sums[r]);
 }

@@ -231,6 +231,7 @@ static void MeasureChunks(int begin, int end, void* data)
                 const float* u = pass->source + 4 * (size_t)block->vertex[lane];
                 lengths[lane] = block->mass[lane] * snwVec3_Length((snwVec3){u[0], u[1], u[2]});
             }
+
             for (int k = block->firstInfluence; k < block->firstInfluence + block->influenceCount; ++k)
             {
                 int handle = sums->influences[k].handle;

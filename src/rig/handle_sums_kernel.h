@@ -63,6 +63,7 @@ static inline void GatherCoordinate(
         v[3][p] = mu;
         *(snwWideDouble*)(square + p % s_sumParts * s_lanes) += mu * u;
     }
+
     for (int k = 0; k < block->influenceCount; ++k)
     {
         const double* w = influences[k].weight;

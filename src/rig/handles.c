@@ -165,12 +165,14 @@ static void ClaimForBone(Holder* holder, int handle, double* best)
     int pieces = count < snw_maxBonePieces ? (int)count : snw_maxBonePieces;
     for (int i = 0; i < pieces; ++i)
         best[i] = INFINITY;
+
     for (int i = 0; i < CountHoldable(holder->mesh, handle); ++i)
     {
         Piece piece = FindPiece(holder, bone, pieces, i);
         if (piece.index >= 0)
             best[piece.index] = fmin(best[piece.index], piece.distance);
     }
+
     for (int i = 0; i < CountHoldable(holder->mesh, handle); ++i)
     {
         Piece piece = FindPiece(holder, bone, pieces, i);
@@ -182,6 +184,7 @@ static void ClaimForBone(Holder* holder, int handle, double* best)
             holder->bestHandle[i] = -1;
         else if (piece.distance < holder->best[i])
             holder->bestHandle[i] = handle;
+
         holder->best[i] = fmin(holder->best[i], piece.distance);
     }
 }
@@ -270,6 +273,7 @@ snwResult snwHoldVertices(snwContext* context, const snwHandleMesh* mesh, snwHel
     holder.bestHandle = snwAllocArray(context, vertices, sizeof *holder.bestHandle);
     bool sound = pieces != NULL && held->fixed != NULL && held->values != NULL && holder.heldCount != NULL &&
                  holder.places != NULL && holder.best != NULL && holder.bestHandle != NULL;
+
     if (sound)
     {
         HoldOwned(&holder);
@@ -277,6 +281,7 @@ snwResult snwHoldVertices(snwContext* context, const snwHandleMesh* mesh, snwHel
         HoldBones(&holder, pieces);
         HoldCage(&holder);
     }
+
     snwFree(context, pieces);
     snwFree(context, holder.heldCount);
     snwFree(context, holder.places);
@@ -285,5 +290,6 @@ snwResult snwHoldVertices(snwContext* context, const snwHandleMesh* mesh, snwHel
     if (sound)
         return snw_ok;
     snwHeldVertices_Free(context, held);
+
     return snwFailMemory(message);
 }

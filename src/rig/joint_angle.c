@@ -119,6 +119,7 @@ int snwJointAngle_Limits(const snwJointDef* joint, snwQuat turn, snwAngleLimit l
         count += AddRange(
             own ? joint->lower2 : joint->lower, own ? joint->upper2 : joint->upper, angles.second, limits + count);
     }
+
     if (joint->type != snw_jointBall)
         return count;
 
@@ -133,5 +134,6 @@ int snwJointAngle_Limits(const snwJointDef* joint, snwQuat turn, snwAngleLimit l
         snwJointAngle swing = snwJointAngle_Swing(turn, joint->axis);
         limits[count++] = (snwAngleLimit){joint->cone - swing.value, snwVec3_Negate(swing.gradient)};
     }
+
     return count;
 }

@@ -68,6 +68,7 @@ static int NumberPairs(Builder* b, int* starts)
         for (int e = w->starts[i]; e < w->starts[i + 1] && Counts(b->def, i); ++e)
             for (int f = w->starts[i]; f <= e; ++f)
                 b->pairs[(size_t)w->handles[e] * (size_t)handles + (size_t)w->handles[f]] = 1;
+
     for (int k = 0; k < handles; ++k)
     {
         starts[k] = count;
@@ -77,6 +78,7 @@ static int NumberPairs(Builder* b, int* starts)
             *pair = *pair != 0 ? count++ : -1;
         }
     }
+
     starts[handles] = count;
     return count;
 }
@@ -119,6 +121,7 @@ snwResult snwMoments_Create(snwContext* context, const snwMomentsDef* def, snwMo
     Builder builder = {.def = def, .moments = moments};
     moments->starts = snwAllocArray(context, (size_t)handles + 1, sizeof *moments->starts);
     bool made = moments->starts != NULL && AllocateBuilder(context, &builder);
+
     if (made)
     {
         ListVertices(&builder);
@@ -126,6 +129,7 @@ snwResult snwMoments_Create(snwContext* context, const snwMomentsDef* def, snwMo
         moments->pairs = snwAllocArray(context, (size_t)moments->pairCount, sizeof *moments->pairs);
         made = moments->pairs != NULL;
     }
+
     if (made)
         snwParallelFor(context, handles, 1, FillHandles, &builder);
     FreeBuilder(context, &builder);

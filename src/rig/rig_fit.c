@@ -86,6 +86,7 @@ static snwResult CheckLinks(const snwRigFitDef* def, snwMessage* message)
         if (result < 0)
             return result;
     }
+
     for (int i = 0; i < def->linkCount; ++i)
     {
         int handle = def->links[i].child, steps = 0;
@@ -94,6 +95,7 @@ static snwResult CheckLinks(const snwRigFitDef* def, snwMessage* message)
         if (steps > handles)
             return snwFail(message, snw_errorArgument, NULL, "link %d is part of a circle", i);
     }
+
     return snw_ok;
 }
 
@@ -138,6 +140,7 @@ static void CopyEquations(snwRigFit* model, const snwRigFitDef* def)
     model->equations = snwArena_Alloc(&model->arena, (size_t)def->constraintCount, sizeof *model->equations);
     model->terms = snwArena_Alloc(&model->arena, terms, sizeof *model->terms);
     int at = 0;
+
     for (int i = 0; i < def->constraintCount && !model->arena.failed; ++i)
     {
         const snwLinearConstraintDef* from = &def->constraints[i];
@@ -151,6 +154,7 @@ static void CopyEquations(snwRigFit* model, const snwRigFitDef* def)
             model->terms[at++] = from->terms[t];
         }
     }
+
     model->mostTerms = at;
 }
 
@@ -238,6 +242,7 @@ static snwResult PutPairs(snwRigFit* model, snwMessage* message)
     snwPairBlock* blocks = snwArena_Alloc(&model->arena, (size_t)count, sizeof *blocks);
     if (model->arena.failed)
         return snwFailMemory(message);
+
     for (int k = 0, next = 0; k < handles; ++k)
     {
         for (int l = 0; l < handles; ++l)
@@ -250,6 +255,7 @@ static snwResult PutPairs(snwRigFit* model, snwMessage* message)
         }
         starts[k + 1] = next;
     }
+
     model->pairs = (snwPairProduct){handles, starts, others, (const snwPairBlock*)blocks};
     return snw_ok;
 }
@@ -307,6 +313,7 @@ static snwResult PutMoments(snwContext* context, snwRigFit* model, const snwRigF
     FindWholes(model);
     if (model->flat != NULL)
         snwRigFlat_Fill(model);
+
     return model->dimension == 3 ? PutPairs(model, message) : snw_ok;
 }
 
@@ -523,11 +530,13 @@ snwResult snwRigFitScratch_Create(
         snwRigFitScratch_Destroy(context, s);
         return snwFailMemory(message);
     }
+
     for (int k = 0; k < model->handleCount; ++k)
     {
         s->all.freeMoves[k] = snwRigFit_Dimension(model) == 2 ? 3 : 7;
         s->all.freeTurns[k] = model->handles[k].freedom != snw_rigMoving;
     }
+
     *out = s;
     return snw_ok;
 }
@@ -642,6 +651,7 @@ static void PutMaps(const snwRigFit* model, const snwRigPose* pose, snwVec3 orig
         PutFlatMaps(model, pose, origin, map);
         return;
     }
+
     for (int k = 0; k < model->handleCount; ++k)
     {
         snwVec3 move = snwVec3_Sub(CentreOf(model, k, pose), origin);

@@ -96,6 +96,7 @@ static bool Keep(snwRigFitScratch* s)
         kept->rows[count++].firstTerm = terms;
         terms += row->termCount;
     }
+
     same = same && count == kept->count;
     kept->count = count;
     return same;
@@ -176,6 +177,7 @@ static void AddMovesProducts(const snwRigFit* model, snwRigFitScratch* s)
     int count = kept->count;
     bool* has = kept->pushes; // free until the forces are looked for
     double* moves = s->linear[0][0];
+
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
     {
         for (int i = 0; i < count; ++i)
@@ -274,6 +276,7 @@ void snwRigFit_SolveTurns(
         snwDense_Solve(&s->fit->factor, s->step.turns);
         return;
     }
+
     snwRigSystem_Moves(model, s->fit, (double* const*)s->right.moves, (double* const*)s->step.moves);
     ChooseNear(s);
     do
@@ -284,6 +287,7 @@ void snwRigFit_SolveTurns(
         PushRows(model, s, push);
         FindTurns(s);
     } while (ChoosePassed(s, push));
+
     AddForces(model, s);
 }
 

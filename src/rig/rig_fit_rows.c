@@ -109,17 +109,20 @@ static double AddFreedom(const Maker* m, snwRigRow* row, const snwLinearTerm* of
             return of->coefficient * PlaceOf(pose, a);
         }
     }
+
     snwRigTerm* term = AddTerm(m, row, of->handle);
     if (snwRigFit_Dimension(m->model) == 2)
     {
         term->turn[0] = of->coefficient;
         return of->coefficient * AngleOf(pose);
     }
+
     int part = of->dof == snw_dofRotationX ? 0 : of->dof == snw_dofRotationY ? 1 : 2;
     snwJointAngle angle = snwJointAngle_Part(RotationOf(pose), part);
     term->turn[0] = of->coefficient * angle.gradient.x;
     term->turn[1] = of->coefficient * angle.gradient.y;
     term->turn[2] = of->coefficient * angle.gradient.z;
+
     return of->coefficient * angle.value;
 }
 
@@ -402,6 +405,7 @@ void snwRigFit_MakeRows(
         AddParts(&m, k, &hold->targets[k]);
         AddGivenPlaces(&m, k, &hold->targets[k]);
     }
+
     for (int i = 0; i < model->linkCount && hold->chains == snw_rigChainsJoined; ++i)
     {
         const snwRigLink* link = &model->links[i];
@@ -412,6 +416,7 @@ void snwRigFit_MakeRows(
         if (snwRigFit_Dimension(model) == 2 && link->limited)
             AddFlatLimits(&m, link);
     }
+
     if (snwRigHold_Leaves(hold) && !scratch->repairing)
         AddAllLeaving(&m, hold);
 }
@@ -577,6 +582,7 @@ static snwQuat ClampTurn(const snwJointDef* joint, snwQuat turn)
         case snw_jointFree:
             break;
     }
+
     return turn;
 }
 

@@ -350,6 +350,7 @@ static void CloseRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigH
     Repairs how = {0, true};
     double before = report->gap;
     memcpy(s->now, pose, bytes);
+
     for (; report->gap > enough && report->repairs < snw_rigMostRepairs; ++report->repairs)
     {
         double gap = TryRepair(model, s, hold, s->now, &how);
@@ -470,6 +471,7 @@ static void FitCarefully(
         PutRight(model, s, s->fit, pose);
         turn = FitStep(model, s, pose);
     }
+
     Relax(model, s);
     snwRigFit_MakeRows(model, s, hold, pose);
     report->gap = snwRigFit_Gap(model, s);
@@ -495,6 +497,7 @@ static bool FitFreely(
         snwRigFit_MakeRows(model, s, hold, pose);
         report->largest = FitStep(model, s, pose);
     }
+
     if (report->largest > s_largeTurn)
         FitCarefully(model, s, hold, pose, report);
     if (s->rowCount > 0)
@@ -577,6 +580,7 @@ snwRigFitReport snwRigFit_Solve(
     report.closing = widest - WidestOf(model, pose);
     if (report.closing > -s_shut)
         report.closing = fmax(report.closing, bent);
+
     return report;
 }
 
@@ -705,6 +709,7 @@ static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, double kept
         KeepJoints(model, s, pose);
     else
         KeepGiven(model, s);
+
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         Negate(model->handleCount, s->right.moves[a]);
     Negate(s->all.n, s->right.turns);
@@ -731,6 +736,7 @@ bool snwRigFit_Complement(
         s->rowCount = 0;
     else
         snwRigFit_MakeRows(model, s, hold, pose);
+
     s->answers = s->rowCount > 0 || snwRigFit_IsJoined(s) || IsAnythingGiven(model, s);
     if (!s->answers)
         return false;
@@ -741,6 +747,7 @@ bool snwRigFit_Complement(
         snwRigFlat_Answer(model, s, pose);
     else
         AnswerAny(model, s, held ? hold->kept : 0, pose);
+
     return true;
 }
 

@@ -20,11 +20,13 @@ void snwRigSystem_Create(
     size_t handles = (size_t)model->handleCount, plane = handles * (size_t)model->stride;
     size_t n = Largest(model->turnCount, model->handleCount);
     int d = snwRigFit_Dimension(model);
+
     *out = (snwRigSystem){.kernels = snwRigPass_Kernels(simd), .moments = moments};
     out->freeMoves = snwArena_Alloc(arena, handles, 1);
     out->freeTurns = snwArena_Alloc(arena, handles, 1);
     out->movers = snwArena_Alloc(arena, handles, sizeof *out->movers);
     out->turnStart = snwArena_Alloc(arena, handles + 1, sizeof *out->turnStart);
+
     for (int g = 0; g < d; ++g)
     {
         out->inverse[g] = snwArena_Alloc(arena, plane, sizeof(double));
@@ -36,6 +38,7 @@ void snwRigSystem_Create(
                 out->p2[g][b][c] = snwArena_Alloc(arena, plane, sizeof(double));
         }
     }
+
     for (int i = 0; i < 2 && d == 2; ++i)
         out->flat[i] = snwArena_Alloc(arena, plane, sizeof(double));
     if (d == 2)
@@ -46,6 +49,7 @@ void snwRigSystem_Create(
         out->turned[i / 3][i % 3] = snwArena_Alloc(arena, (size_t)model->stride, sizeof(double));
         out->blocks[i / 3][i % 3] = snwArena_Alloc(arena, (size_t)model->stride, sizeof(double));
     }
+
     out->stiffness = snwArena_Alloc(arena, handles, sizeof(double));
     out->factored = snwArena_Alloc(arena, handles, sizeof *out->factored);
     out->matrix = snwArena_Alloc(arena, n * n, sizeof(double));
@@ -84,6 +88,7 @@ static void Invert(const snwRigFit* model, snwRigSystem* system, int coordinate,
                                           model->leastMass[k];
         count++;
     }
+
     FactorMatrix(system, count, handles);
     for (int k = 0, column = 0; k < handles; ++k)
     {
@@ -111,6 +116,7 @@ static void EliminateGroup(const snwRigFit* model, snwRigSystem* system, int gro
                     sum += inverse[p * stride + q] * system->moments->p1[b][l * stride + q];
                 system->forth[group][b][l * stride + p] = system->back[group][b][p * stride + l] = sum;
             }
+
     for (int b = 0; b < d; ++b)
         for (int c = 0; c < d; ++c)
             for (int k = 0; k < handles; ++k)
@@ -181,6 +187,7 @@ void snwRigSystem_Set(
     system->share = share;
     system->n = system->moverCount = 0;
     system->allTurn = true;
+
     for (int k = 0; k < model->handleCount; ++k)
     {
         if (moves[k] != 0)
@@ -189,6 +196,7 @@ void snwRigSystem_Set(
         system->n += turns[k] != 0 ? snwRigFit_Turns(model, k) : 0;
         system->allTurn = system->allTurn && turns[k] != 0 && model->handles[k].freedom == snw_rigRigid;
     }
+
     system->turnStart[handles] = system->n;
     Eliminate(model, system);
     system->eliminated = true;
@@ -355,8 +363,10 @@ void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snw
             row[(size_t)i * n + (size_t)(system->turnStart[k] + i)] += system->share *
                                                                            Diagonal(model, system, pose, k, i) +
                                                                        model->leastTurn[k] + system->stiffness[k];
+
         system->factored[k] = pose[k].linear;
     }
+
     FactorMatrix(system, system->n, system->n);
     system->sound = true;
     system->version++;
@@ -385,6 +395,7 @@ static void SubtractPairs(
             for (int b = 0; b < 3; ++b)
                 rows[k][1 + b][a] = a < 3 ? motion->linear[a][b][k] : 0;
         }
+
     kernels->pairProduct(&model->pairs, rows, products);
     for (int k = 0; k < model->handleCount; ++k)
         for (int a = 0; a < 3; ++a)
@@ -403,6 +414,7 @@ void snwRigFit_Subtract(
         SubtractPairs(model, kernels, motion, forces);
         return;
     }
+
     for (int a = 0; a < 2; ++a)
     {
         AddProduct(model, kernels, model->moments.p0, -1, motion->moves[a], forces->moves[a]);

@@ -84,18 +84,21 @@ static void FindTurns(const Solver* v)
     snwFlatMatrix inverse = {model->handleCount, model->stride, v->system->inverse[0], .other = NULL};
     snwFlatMatrix arms = {
         model->handleCount, model->stride, model->moments.p1Back[0], model->moments.p1Back[1], .conjugate = true};
+
     v->kernels->multiplyFlat(&inverse, s->forces.u, s->step.u);
     if (v->system->n == 0)
         return;
     Factor(model, v->system, &s->pose, v->factor);
     memcpy(s->arms, s->forces.t, sizeof s->arms);
     v->kernels->subtractTurned(&arms, s->step.u, s->arms);
+
     for (int k = 0; k < model->handleCount; ++k)
     {
         double torque = s->pose.t[0][k] * s->arms[1][k] - s->pose.t[1][k] * s->arms[0][k];
         s->torques[k] = v->system->freeTurns[k] != 0 ? torque : 0;
         s->turns[k] = 0;
     }
+
     snwPlaneProduct product = {model->handleCount, model->stride, v->factor->inverse, 1};
     v->kernels->product(&product, s->torques, s->turns);
 }

@@ -21,6 +21,7 @@ static inline __attribute__((always_inline)) void SubtractColumns(
         tx = tx - ((bx * x + by * y) + (qx * c - qy * s));
         ty = ty - ((bx * y - by * x) + (qy * c + qx * s));
     }
+
     Store(forces->u[0] + k, ux);
     Store(forces->u[1] + k, uy);
     Store(forces->t[0] + k, tx);

@@ -195,6 +195,7 @@ static bool FillPass(snwContext* context, const snwRigPassDef* def, const int* o
         block->count = FillInfluences(def->weights, pass, block->vertex, -1);
         total += block->count;
     }
+
     int* places = snwAllocArray(context, (size_t)pass->handleCount, sizeof *places);
     bool made = total <= snw_mostPassInfluences && places != NULL && AllocateInfluences(context, pass, (size_t)total);
     for (int i = 0; i < pass->blockCount && made; ++i)
@@ -206,6 +207,7 @@ static bool FillPass(snwContext* context, const snwRigPassDef* def, const int* o
         for (int run = pass->tileRuns[tile]; run < pass->tileRuns[tile + 1]; ++run)
             FillAnchor(pass, tile, &pass->runs[run]);
     }
+
     snwFree(context, places);
     return made;
 }

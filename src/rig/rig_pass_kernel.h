@@ -91,6 +91,7 @@ static inline __attribute__((always_inline)) void SumRun(
                 sums[c][p] = sums[c][p] + (Load(w + low) * Load(v[c] + low) + Load(w + high) * Load(v[c] + high));
         }
     }
+
     for (int c = 0; c < numbers; ++c)
         for (int p = 0; p < s_sumParts; ++p)
             Store(out + SNW_PASS_PARTS * c + p * s_lanes, sums[c][p]);
@@ -201,6 +202,7 @@ static inline __attribute__((always_inline)) void SumMoved(
     snwWide sums[3][4][s_wides];
     for (int n = 0; n < 12 * s_wides; ++n)
         sums[n / (4 * s_wides)][n / s_wides % 4][n % s_wides] = snwWide_Splat(0);
+
     for (int k = 0; k < run->count; ++k)
         for (int i = 0; i < s_wides; ++i)
         {
@@ -216,6 +218,7 @@ static inline __attribute__((always_inline)) void SumMoved(
                 __asm__("" : "+r"(p)); // p is read again: kept in registers, it would push sums out of them
             }
         }
+
     for (int a = 0; a < 3; ++a)
         out[a] = snwWide_SumLanes(sums[a]);
 }

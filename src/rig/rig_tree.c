@@ -55,6 +55,7 @@ void snwRigTree_Create(snwArena* arena, const snwRigFit* model, snwRigTree* tree
         tree->sums1[b] = Square(arena, model);
         tree->below[b] = snwArena_Alloc(arena, handles, sizeof(double));
     }
+
     if (!arena->failed)
         FindChains(model, tree->chain);
 }
@@ -100,6 +101,7 @@ static void PutOrder(const snwRigFit* model, snwRigTree* tree)
         tree->order[count++] = k;
         tree->pivot[k] = model->handles[k].origin;
     }
+
     for (int at = 0; at < count; ++at)
         for (int i = 0; i < model->linkCount; ++i)
         {
@@ -219,6 +221,7 @@ static void PutRootMoments(const snwRigFit* model, const snwRigTree* tree, int r
         for (int b = 0; b < snwRigFit_Dimension(model); ++b)
             to->p1[b][tree->parent[k] * stride + root] += offset[b] * tree->sums0[k * stride + root];
     }
+
     for (int k = 0; k < model->handleCount; ++k)
         for (int b = 0; b < snwRigFit_Dimension(model); ++b)
             to->p1Back[b][root * stride + k] = to->p1[b][k * stride + root];
@@ -244,6 +247,7 @@ void snwRigTree_Plant(const snwRigFit* model, snwRigTree* tree)
         for (int l = 0; l < model->handleCount; ++l)
             PutLocal(model, tree, k, l);
     SumBelow(model, tree);
+
     for (int l = 0; l < model->handleCount; ++l)
     {
         for (int k = 0; k < model->handleCount && tree->parent[l] >= 0; ++k)
@@ -252,9 +256,11 @@ void snwRigTree_Plant(const snwRigFit* model, snwRigTree* tree)
             if (tree->parent[k] >= 0)
                 AddHanging(model, tree, k, l);
         }
+
         if (tree->parent[l] < 0)
             PutRootMoments(model, tree, l);
     }
+
     tree->made = true;
 }
 
@@ -272,6 +278,7 @@ void snwRigTree_Reduce(
         for (int b = 0; b < d; ++b)
             memcpy(reduced->linear[a][b], forces->linear[a][b], (size_t)model->stride * sizeof(double));
     }
+
     for (int i = model->handleCount - 1; i >= 0; --i)
     {
         int k = tree->order[i], parent = tree->parent[k];
@@ -279,6 +286,7 @@ void snwRigTree_Reduce(
         Parts(OwnArm(model, tree, k), arm);
         if (parent >= 0)
             Offset(tree, k, offset);
+
         for (int a = 0; a < d; ++a)
         {
             for (int b = 0; b < d; ++b)
@@ -310,6 +318,7 @@ void snwRigTree_Expand(
         double there[3], own[3];
         Parts(snwVec3_Sub(tree->pivot[k], model->handles[parent].origin), there);
         Parts(OwnArm(model, tree, k), own);
+
         for (int a = 0; a < d; ++a)
         {
             double move = moves[a][parent];

@@ -38,6 +38,7 @@ static snwResult OrderBones(snwArena* arena, snwSkeleton* skeleton, snwMessage* 
     int* state = snwAllocArray(arena->context, (size_t)count, 2 * sizeof(int)); // 0: new, 1: on the way, 2: placed
     bool enough = skeleton->order != NULL && state != NULL;
     snwResult result = enough ? snw_ok : snwFailMemory(message);
+
     for (int i = 0; enough && result == snw_ok && i < count; ++i)
     {
         int* path = state + count;
@@ -51,6 +52,7 @@ static snwResult OrderBones(snwArena* arena, snwSkeleton* skeleton, snwMessage* 
             state[path[length]] = 2;
         }
     }
+
     snwFree(arena->context, state);
     return result;
 }
@@ -162,6 +164,7 @@ snwTransform snwTrack_Evaluate(const snwMotionDef* motion, const snwTrackDef* tr
     if (motion->loop)
         time = Wrap(time, motion->duration);
     int low = -1, high = spline.count; // the last key at or before time
+
     while (high - low > 1)
     {
         int middle = (low + high) / 2;
@@ -170,12 +173,14 @@ snwTransform snwTrack_Evaluate(const snwMotionDef* motion, const snwTrackDef* tr
         else
             high = middle;
     }
+
     if (spline.count == 1 || (!motion->loop && (low < 0 || low == spline.count - 1)))
         return keys[low < 0 ? 0 : low].transform;
     snwKey a = KeyAt(&spline, low), b = KeyAt(&spline, low + 1);
     if (time <= a.time)
         return a.transform;
     double h = b.time - a.time;
+
     return Blend(&a, &b, VelocityAt(&spline, low), VelocityAt(&spline, low + 1), (time - a.time) / h, h);
 }
 
@@ -197,6 +202,7 @@ void snwSkeleton_Pose(const snwSkeleton* skeleton, const snwMotionDef* motion, d
         local.position = snwVec3_Add(local.position, snwVec3_Sub(q, snwQuat_Rotate(local.rotation, q)));
         bones[track->bone] = local;
     }
+
     for (int i = 0; i < skeleton->boneCount; ++i)
     {
         int bone = skeleton->order[i], parent = skeleton->bones[bone].parent;
@@ -215,6 +221,7 @@ double snwSkeleton_JointExcess(const snwSkeleton* skeleton, int index, const snw
     snwQuat turn = snwQuat_Mul(snwQuat_Conjugate(parent), bones[joint->bone].rotation);
     snwAngleLimit limits[snw_maxAngleLimits];
     double excess = 0.0;
+
     for (int i = snwJointAngle_Limits(joint, turn, limits); i-- > 0;)
         excess = fmax(excess, -limits[i].gap);
     switch (joint->type)
@@ -231,6 +238,7 @@ double snwSkeleton_JointExcess(const snwSkeleton* skeleton, int index, const snw
         case snw_jointFree:
             break;
     }
+
     return excess;
 }
 

@@ -142,6 +142,7 @@ static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSk
     if (order == NULL)
         return snwFailMemory(message);
     int64_t total = 0;
+
     for (int i = 0; i < model->blockCount; ++i)
     {
         snwSkinBlock* block = &model->blocks[i];
@@ -151,12 +152,14 @@ static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSk
             block->vertex[lane] = order[at < model->vertexCount ? at : model->vertexCount - 1];
             FillLane(def, model, block, lane);
         }
+
         block->firstInfluence = (int)total;
         block->influenceCount = FillInfluences(def, block, NULL);
         total += block->influenceCount;
         if (total > snw_maxSkinInfluences)
             break;
     }
+
     snwFree(context, order);
     if (total > snw_maxSkinInfluences)
         return snwFail(message, snw_errorArgument, "ask for fewer influences", "too many weights for skinning");
@@ -165,6 +168,7 @@ static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSk
         return snwFailMemory(message);
     for (int i = 0; i < model->blockCount; ++i)
         FillInfluences(def, &model->blocks[i], &model->influences[model->blocks[i].firstInfluence]);
+
     return snw_ok;
 }
 
@@ -284,6 +288,7 @@ snwResult snwSkinPalette_Set(
     palette->origin[1] = (float)origin.y;
     palette->origin[2] = (float)origin.z;
     snwVec3 rounded = {palette->origin[0], palette->origin[1], palette->origin[2]};
+
     for (int i = 0; i < pose->count; ++i)
     {
         snwAffine map = PoseMap(pose, i);
@@ -293,6 +298,7 @@ snwResult snwSkinPalette_Set(
         else
             SetDualQuaternion(&palette->handles[i], snwQuat_Normalize(pose->transforms[i].rotation), t);
     }
+
     return snw_ok;
 }
 

@@ -171,6 +171,7 @@ snwResult snwWeights_FromLists(
         return snwFailMemory(message);
     int total = 0, odd = 0;
     snwResult result = CountEntries(lists, row, &total, &odd, message);
+
     if (result == snw_ok)
     {
         *weights = NewWeights(context, lists->vertexCount, lists->handleCount, total);
@@ -179,6 +180,7 @@ snwResult snwWeights_FromLists(
         else
             result = snwFailMemory(message);
     }
+
     snwFree(context, row);
     if (repaired != NULL)
         *repaired = odd;
@@ -216,6 +218,7 @@ snwResult snwWeights_Prune(snwContext* context, const snwWeights* weights, int i
         *pruned = NULL;
         return snwFailMemory(message);
     }
+
     int *starts = (int*)(*pruned)->starts, *handles = (int*)(*pruned)->handles, at = 0; // our own
     double* values = (double*)(*pruned)->values;
     for (int i = 0; i < weights->vertexCount; ++i)
@@ -225,6 +228,7 @@ snwResult snwWeights_Prune(snwContext* context, const snwWeights* weights, int i
             handles[at] = row[k].handle, values[at] = row[k].value;
         starts[i + 1] = at;
     }
+
     snwFree(context, row);
     return snw_ok;
 }
@@ -247,6 +251,7 @@ static snwResult CheckEntries(const snwWeights* weights, int vertex, snwMessage*
         last = handle;
         sum += value;
     }
+
     if (!(fabs(sum - 1.0) <= s_unity))
         return snwFail(
             message, snw_errorArgument, "divide them by their sum", "weights of vertex %d sum to %.9g", vertex, sum);

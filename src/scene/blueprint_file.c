@@ -80,6 +80,7 @@ static snwResult ReadRows(Reader* reader, const char* key, const json_t* list, i
     size_t outer = snwJson_Enter(json, key);
     if (result == snw_ok && *count < leastRows)
         return snwJson_Fail(json, NULL, "must have at least %d points", leastRows);
+
     for (int i = 0; i < *count && result == snw_ok; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, (size_t)i);
@@ -87,6 +88,7 @@ static snwResult ReadRows(Reader* reader, const char* key, const json_t* list, i
         if (result == snw_ok)
             snwJson_Leave(json, mark);
     }
+
     if (result == snw_ok)
         snwJson_Leave(json, outer);
     return result;
@@ -195,6 +197,7 @@ static snwResult ReadShape(Reader* reader, const json_t* value, snwBoneShape* sh
     *shape = data.shape;
     if (shape->kind == snw_colliderSphere || shape->kind == snw_colliderCapsule)
         shape->size.x = data.radius;
+
     if (shape->kind == snw_colliderCapsule)
     {
         snwVec3 way = snwVec3_Sub(data.to, data.from);
@@ -202,6 +205,7 @@ static snwResult ReadShape(Reader* reader, const json_t* value, snwBoneShape* sh
         shape->place.position = snwVec3_Lerp(data.from, data.to, 0.5);
         shape->place.rotation = snwQuat_Between((snwVec3){0, 1, 0}, snwVec3_Normalize(way));
     }
+
     return snw_ok;
 }
 
@@ -240,6 +244,7 @@ static snwResult ReadBone(Reader* reader, const json_t* value)
         return result;
     MirrorBone(reader, &data.def);
     data.parent = MirrorName(reader, data.parent);
+
     return reader->arena->failed ? FailMemory(reader) : AddBone(reader, &data.def, data.parent);
 }
 
@@ -288,6 +293,7 @@ static snwResult ReadRanges(Reader* reader, snwJointData* data)
         double unit = snwJointType_Slides(data->def.type) ? 1 : SNW_PI / 180;
         *limits[k][0] = range[0] * unit, *limits[k][1] = range[1] * unit;
     }
+
     data->def.cone = data->cone * SNW_PI / 180;
     return snw_ok;
 }
@@ -317,6 +323,7 @@ static snwResult ReadJoint(Reader* reader, const json_t* value)
     data.def.name = MirrorName(reader, data.def.name);
     data.bone = MirrorName(reader, data.bone);
     data.parent = MirrorName(reader, data.parent);
+
     return reader->arena->failed ? FailMemory(reader) : AddJoint(reader, data.def, data.bone, data.parent);
 }
 
@@ -390,6 +397,7 @@ static snwResult UseCoil(Reader* reader, snwPartData* data)
     snwVec3 axis = snwVec3_Normalize(data->axis);
     snwVec3 u = snwVec3_Normalize(snwVec3_MulAdd(data->start, -snwVec3_Dot(data->start, axis), axis));
     snwVec3 v = snwVec3_Cross(axis, u);
+
     if (snwVec3_LengthSquared(axis) == 0 || snwVec3_LengthSquared(u) == 0)
         return snwJson_Fail(&reader->json, NULL, "'start' must point away from 'axis'");
     data->part.points = snwArena_Alloc(reader->arena, (size_t)count, sizeof *data->part.points);
@@ -397,6 +405,7 @@ static snwResult UseCoil(Reader* reader, snwPartData* data)
         return FailMemory(reader);
     data->part.pointCount = count;
     data->part.kind = snw_partSweep;
+
     for (int i = 0; i < count; ++i)
     {
         double t = (double)i / (count - 1), angle = 2 * SNW_PI * data->turns * t;
@@ -405,6 +414,7 @@ static snwResult UseCoil(Reader* reader, snwPartData* data)
         p = snwVec3_MulAdd(snwVec3_MulAdd(p, radius * sin(angle), v), t * data->rise, axis);
         data->part.points[i] = (snwFleshPoint){p, data->tube + t * (data->endTube - data->tube), -1};
     }
+
     return snw_ok;
 }
 
@@ -448,6 +458,7 @@ static snwResult UseOutline(Reader* reader, snwPartData* data)
     if (data->part.points == NULL)
         return FailMemory(reader);
     data->part.pointCount = steps * count;
+
     for (int i = 0; i < steps * count; ++i)
     {
         double t = (double)(i % steps) / steps;
@@ -457,6 +468,7 @@ static snwResult UseOutline(Reader* reader, snwPartData* data)
         p = snwTransform_ApplyInverse(data->part.frame, p);
         data->part.points[i] = (snwFleshPoint){{p.x, p.y, 0}, 0, -1};
     }
+
     data->part.size = (snwVec3){0, 0, 0.5 * data->thickness};
     return snw_ok;
 }
@@ -608,6 +620,7 @@ static snwResult ReadRibbon(Reader* reader, const json_t* value)
     if (ribbon->color[0] < 0)
         memcpy(ribbon->color, reader->out->color, sizeof ribbon->color);
     reader->out->ribbons[reader->out->ribbonCount++] = *ribbon;
+
     return snw_ok;
 }
 
@@ -641,6 +654,7 @@ static snwResult ReadTrackKeys(Reader* reader, const json_t* list, double durati
     snwKey* keys = snwArena_Alloc(reader->arena, (size_t)track->keyCount, sizeof *keys);
     if (keys == NULL)
         return FailMemory(reader);
+
     for (int i = 0; i < track->keyCount; ++i)
     {
         if (rows[i][0] < 0 || rows[i][0] > duration || (i > 0 && rows[i][0] <= rows[i - 1][0]))
@@ -651,6 +665,7 @@ static snwResult ReadTrackKeys(Reader* reader, const json_t* list, double durati
                              : FromDegrees(&rows[i][1]);
         keys[i] = (snwKey){rows[i][0], {{rows[i][4], rows[i][5], rows[i][6]}, turn}};
     }
+
     track->keys = keys;
     return snw_ok;
 }
@@ -666,6 +681,7 @@ static bool MirrorTrack(Reader* reader, snwTrackDef* track, double duration, dou
         --count; // the same moment twice
     while (first < count && track->keys[first].time + phase * duration < duration)
         ++first;
+
     for (int i = 0; i < count; ++i)
     {
         snwKey key = track->keys[(first + i) % count];
@@ -674,6 +690,7 @@ static bool MirrorTrack(Reader* reader, snwTrackDef* track, double duration, dou
         key.transform.rotation = MirrorRotation(key.transform.rotation);
         keys[i] = key;
     }
+
     track->keys = keys;
     track->keyCount = count;
     return true;
@@ -686,6 +703,7 @@ static snwResult ReadTrack(Reader* reader, const json_t* value)
     snwTrackDef track = snwDefaultTrackDef();
     snwTrackData data;
     snwResult result = snwTable_Read(&reader->json, &snw_trackTable, value, &data, NULL);
+
     if (result == snw_ok)
         result = CheckTwin(reader, data.bone, data.mirror);
     if (result == snw_ok)
@@ -701,6 +719,7 @@ static snwResult ReadTrack(Reader* reader, const json_t* value)
     if (result == snw_ok && !MirrorTrack(reader, &track, motion->duration, motion->loop ? data.phase : 0))
         result = FailMemory(reader);
     tracks[motion->trackCount++] = track;
+
     return result;
 }
 
@@ -725,6 +744,7 @@ static void MakeLists(Reader* reader, const snwBlueprintData* data, snwResult* r
     snwBlueprint* out = reader->out;
     size_t bones = json_array_size(data->bones) + json_array_size(data->handles);
     size_t parts = json_array_size(data->parts);
+
     out->handles = NewList(reader, "handles", data->handles, sizeof *out->handles, result);
     out->joints = NewList(reader, "joints", data->joints, sizeof *out->joints, result);
     out->flesh.parts = NewList(reader, "parts", data->parts, sizeof *out->flesh.parts, result);
@@ -798,6 +818,7 @@ static snwResult ReadDocument(Reader* reader, const json_t* document)
     if (result == snw_ok)
         result = snwConstraints_ReadJson(&reader->json, data.constraints, reader->arena, out);
     result = result == snw_ok ? CheckBody(reader, &data) : result;
+
     return result == snw_ok ? FinishFlesh(reader) : result;
 }
 
@@ -836,12 +857,14 @@ snwResult snwBlueprintFile_Open(snwContext* context, const char* name, snwBluepr
         snwSuggestWord(remedy, sizeof remedy, name, snwBuiltInCount(), snwBuiltInWord, NULL);
         return snwFail(message, snw_errorInput, remedy, "there is no character '%s'", snwQuoteWord(name).text);
     }
+
     char* text = NULL;
     size_t size = 0;
     snwResult result = snwFile_Read(context, name, snw_maxBlueprintBytes, &text, &size, message);
     if (result == snw_ok)
         result = snwBlueprintFile_Read(context, name, text, size, blueprint, message);
     snwFree(context, text);
+
     return result;
 }
 

@@ -54,6 +54,7 @@ static void WriteScene(snwText* text, const snwCast* cast)
     snwText_String(text, MethodOf(cast));
     snwText_Key(text, "duration");
     snwText_Real(text, 10);
+
     if (cast->flat)
     {
         snwText_Key(text, "gravity");
@@ -61,12 +62,14 @@ static void WriteScene(snwText* text, const snwCast* cast)
         snwText_Key(text, "settings"); // what is thrown comes to rest, in sight
         snwText_Json(text, "{\"rigpbd.damping\": 2, \"rigpbd.settle\": 5, \"rigpbd.drag\": 3}");
     }
+
     WriteBody(text, cast);
     if (!cast->flat)
     {
         snwText_Key(text, "colliders");
         snwText_Json(text, "[{\"name\": \"ground\", \"kind\": \"plane\"}]");
     }
+
     snwText_Close(text, '}');
 }
 
@@ -79,6 +82,7 @@ static snwResult Place(snwContext* context, const snwCast* cast, snwSceneFile* f
     snwBodyDef body = def.bodies[0];
     snwScene* placed = NULL;
     double size = info.upper.y - info.lower.y;
+
     if (cast->flat || def.colliderCount == 0)
         return snw_ok;
 
@@ -87,6 +91,7 @@ static snwResult Place(snwContext* context, const snwCast* cast, snwSceneFile* f
         body.transform.position.y = 0.15 * size - info.lower.y;
     else if (fabs(info.lower.y) > 0.1 * size)
         ground.transform.position.y = info.lower.y;
+
     def.bodies = &body;
     def.colliders = &ground;
     snwResult result = snwCreateScene(context, &def, &placed, message);
@@ -94,6 +99,7 @@ static snwResult Place(snwContext* context, const snwCast* cast, snwSceneFile* f
         return result;
     snwScene_Release(file->scene);
     file->scene = placed;
+
     return result;
 }
 
@@ -135,6 +141,7 @@ snwResult snwCast_OpenPrepared(snwContext* context, const char* name, const char
     snwText_Free(&use);
     snwPrepared_Release(prepared);
     cast->use = cast->motion = NULL;
+
     return result;
 }
 
@@ -199,6 +206,7 @@ snwResult snwCast_OpenBlueprint(snwContext* context, const char* name, const cha
     *cast = (snwCast){.name = name};
     *file = (snwSceneFile){0};
     snwResult result = snwBlueprintFile_Open(context, blueprint, &source, message);
+
     if (result >= 0)
     {
         const snwBlueprint* read = &source.blueprint;
@@ -210,6 +218,7 @@ snwResult snwCast_OpenBlueprint(snwContext* context, const char* name, const cha
         if (result == snw_errorInput && small) // thin ones cannot be made small, and get the size they are made for
             result = OpenUse(context, blueprint, &source, false, options, cast, file, message);
     }
+
     snwBlueprintFile_Free(&source);
     cast->use = NULL;
     cast->motion = NULL;

@@ -23,6 +23,7 @@ static snwResult CreateShape(snwJson* json, const char* name, void* data, int64_
     if (TetCount(def) > *tets)
         return snwJson_Fail(
             json, "use fewer cells", "the scene would have more than %d million tetrahedra", snw_maxTets / 1000000);
+
     // The text is what a file needs to make this character again; the engine carries it along.
     snwText source = snwCreateText(json->context, 0);
     snwText_Open(&source, '{');
@@ -36,6 +37,7 @@ static snwResult CreateShape(snwJson* json, const char* name, void* data, int64_
     if (result < 0)
         return snwJson_Locate(json, result);
     *tets -= snwCharacter_GetInfo(*character).tetCount;
+
     return result;
 }
 
@@ -100,6 +102,7 @@ static void WriteUse(snwText* text, const snwBlueprintUse* use, const snwMateria
         snwText_String(text, json_string_value(use->blueprint));
     else
         WriteValue(text, use->blueprint);
+
     snwText_Key(text, "size");
     snwText_Open(text, '{');
     snwTable_Write(text, &snw_blueprintSizeTable, &use->size);
@@ -109,11 +112,13 @@ static void WriteUse(snwText* text, const snwBlueprintUse* use, const snwMateria
         snwText_Key(text, "fine");
         snwText_Int(text, use->fine);
     }
+
     if (use->constraints != NULL)
     {
         snwText_Key(text, "constraints");
         WriteValue(text, use->constraints);
     }
+
     snwText_Key(text, "material");
     snwText_Open(text, '{');
     snwTable_Write(text, &snw_materialTable, material);
@@ -145,6 +150,7 @@ static snwResult BuildBlueprint(snwJson* json, const char* name, const snwBluepr
         snwJson_Warn(json, "%s", words.text);
     else if (result < 0 && json->message != NULL)
         *json->message = words;
+
     if (result < 0)
         return snwJson_Locate(json, result);
     *tets -= snwCharacter_GetInfo(*character).tetCount;
@@ -187,6 +193,7 @@ static snwResult Constrain(snwJson* json, const json_t* list, snwCharacter** cha
         .flat.ringCount = def.triangleCount > 0};
     snwText source = snwCreateText(json->context, 0);
     json_t* use = json_loads(snwCharacter_GetInfo(*character).source, 0, NULL);
+
     json_object_set(use, "constraints", (json_t*)list);
     WriteValue(&source, use);
     json_decref(use);
@@ -201,6 +208,7 @@ static snwResult Constrain(snwJson* json, const json_t* list, snwCharacter** cha
         snwCharacter_Release(plain);
     snwText_Free(&source);
     snwArena_Free(&arena);
+
     return result;
 }
 
@@ -213,6 +221,7 @@ static snwResult CreatePrepared(snwJson* json, const char* name, void* data, int
         return result;
     *character = snwPrepared_GetCharacter(prepared);
     int count = snwCharacter_GetInfo(*character).tetCount;
+
     if (count > *tets)
         result = snwJson_Fail(json, "prepare it with fewer elements",
             "the scene would have more than %d million tetrahedra", snw_maxTets / 1000000);
@@ -223,12 +232,14 @@ static snwResult CreatePrepared(snwJson* json, const char* name, void* data, int
     }
     else
         snwCharacter_Retain(*character);
+
     if (result >= 0 && use->constraints != NULL)
     {
         result = Constrain(json, use->constraints, character);
         if (result < 0)
             snwCharacter_Release(*character);
     }
+
     *character = result < 0 ? NULL : *character;
     *tets -= count;
     snwPrepared_Release(prepared);
@@ -267,8 +278,10 @@ snwResult snwCharacter_ReadJson(
         if (result == snw_ok && character != NULL)
             result = form->create(json, name, data, tets, character);
         snwFree(json->context, data);
+
         return result;
     }
+
     char remedy[200];
     const char* first = json_object_size(value) > 0 ? json_object_iter_key(json_object_iter((json_t*)value)) : "";
     snwSuggestWord(remedy, sizeof remedy, first, snw_characterFormCount, FormKey, NULL);

@@ -72,6 +72,7 @@ snwResult snwClipSources_Open(snwJson* json, snwArena* arena, const json_t* list
     if (arena->failed)
         return snwJson_Locate(json, snwFailMemory(json->message));
     size_t outer = snwJson_Enter(json, "clips");
+
     for (int i = 0; i < own && result == snw_ok; ++i)
     {
         const json_t* clip = json_array_get(list, (size_t)i);
@@ -82,8 +83,10 @@ snwResult snwClipSources_Open(snwJson* json, snwArena* arena, const json_t* list
             result = snwJson_Fail(json, NULL, "more than %d clips", (int)snw_maxClips);
         else
             sources->items[sources->count++] = (snwClipSource){clip, NULL, i};
+
         snwJson_Leave(json, mark);
     }
+
     snwJson_Leave(json, outer);
     if (result == snw_ok && arena->failed)
         return snwJson_Locate(json, snwFailMemory(json->message));

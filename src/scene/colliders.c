@@ -59,6 +59,7 @@ static snwResult CheckRows(Reader* reader, Rows* rows)
             return result;
         snwJson_Leave(json, mark);
     }
+
     if (count > (size_t)(reader->numbers / (rows->width > 0 ? rows->width : 1)))
         return snwJson_Fail(json, NULL, "the colliders of a scene have at most %d numbers", snw_maxNumbers);
     rows->height = (int)count;
@@ -100,6 +101,7 @@ static void* ReadRows(Reader* reader, Rows* rows, snwResult* result)
         *result = snwJson_Locate(reader->json, snwFailMemory(reader->json->message));
         return NULL;
     }
+
     for (int i = 0; i < rows->height && *result == snw_ok; ++i)
         *result = FillRow(reader, rows, (size_t)i, numbers);
     if (*result == snw_ok)
@@ -126,6 +128,7 @@ snwResult snwCollider_ReadJson(
     def->triangleCount = triangles.height;
     *numbers = reader.numbers;
     *collider = *def;
+
     return result;
 }
 

@@ -93,6 +93,7 @@ static snwResult ResolveParam(snwJson* json, const snwSceneDef* def, snwCommandD
     const snwParamInfo* info = NULL;
     size_t mark = snwJson_Enter(json, "name");
     snwResult result = snwFindMethod(json, def->method, &method);
+
     if (result == snw_ok)
         result = snwParam_FindAny(json, data->name, &info);
     int index = snwParam_Find(method, data->name);
@@ -105,6 +106,7 @@ static snwResult ResolveParam(snwJson* json, const snwSceneDef* def, snwCommandD
     data->command.index = index;
     result = snwParam_ReadValue(json, snwMethod_GetParam(method, index), data->value, &data->command.value);
     snwJson_Leave(json, mark);
+
     return result;
 }
 
@@ -247,6 +249,7 @@ void snwCommand_WriteJson(snwText* text, const snwSceneDef* def, const snwComman
     if (command->kind == snw_commandCollider && command->index >= 0 && command->index < def->colliderCount)
         data.collider = def->colliders[command->index].name;
     snwText_Open(text, '{');
+
     for (int i = 0; i < snw_commandTable.count; ++i)
     {
         const snwField* field = &snw_commandTable.fields[i];
@@ -255,6 +258,7 @@ void snwCommand_WriteJson(snwText* text, const snwSceneDef* def, const snwComman
         snwText_Key(text, field->key);
         snwField_Write(text, field, &data);
     }
+
     if (command->kind == snw_commandHandle || command->kind == snw_commandJoint)
         WritePart(text, def, command);
     if (command->kind == snw_commandParam)

@@ -134,6 +134,7 @@ static snwResult ReadConstraint(
     size_t outer = snwJson_Enter(json, "terms");
     if (result == snw_ok && count == 0)
         return snwJson_Fail(json, NULL, "must have at least one term");
+
     for (int i = 0; i < count && result == snw_ok; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, (size_t)i);
@@ -141,6 +142,7 @@ static snwResult ReadConstraint(
         if (result == snw_ok)
             snwJson_Leave(json, mark);
     }
+
     if (result == snw_ok)
         snwJson_Leave(json, outer);
     *out = (snwLinearConstraintDef){terms, count, data.value};

@@ -111,6 +111,7 @@ static snwResult ReadMask(snwJson* json, const json_t* value, const char* const*
         *out = (uint32_t)mask;
         return result;
     }
+
     if (!json_is_array(value))
         return snwJson_Fail(json, NULL, "must be a list of names, is %s", snwJson_TypeName(value));
     *out = 0;
@@ -124,6 +125,7 @@ static snwResult ReadMask(snwJson* json, const json_t* value, const char* const*
         snwJson_Leave(json, mark);
         *out |= 1u << bit;
     }
+
     return snw_ok;
 }
 
@@ -211,6 +213,7 @@ static snwResult ReadColor(snwJson* json, const json_t* value, const snwField* f
             out[i] = (float)linear[i];
         return result;
     }
+
     const char* text = json_string_value(value);
     bool good = strlen(text) == 7 && text[0] == '#';
     for (int i = 1; good && i < 7; ++i)
@@ -219,6 +222,7 @@ static snwResult ReadColor(snwJson* json, const json_t* value, const snwField* f
         return snwJson_Fail(json, NULL, "must be \"#rrggbb\", is '%s'", snwQuoteWord(text).text);
     for (int i = 0; i < 3; ++i)
         out[i] = snwDisplay_ToLight((16 * HexDigit(text[1 + 2 * i]) + HexDigit(text[2 + 2 * i])) / 255.0);
+
     return snw_ok;
 }
 
@@ -260,6 +264,7 @@ static snwResult ReadField(snwJson* json, const snwField* field, const json_t* v
         case snw_fieldScale:
             return snw_ok;
     }
+
     return snw_ok;
 }
 
@@ -404,6 +409,7 @@ static snwResult ReadWord(
     snwJson_Leave(json, mark);
     field->words->set((char*)object + field->offset, index);
     *given |= FieldsOfWord(table, kind, field);
+
     return factor != NULL ? ReadScale(json, scale, factor, object) : snw_ok;
 }
 
@@ -422,6 +428,7 @@ snwResult snwTable_Read(snwJson* json, const snwTable* table, const json_t* valu
     result = ReadWord(json, table, kind, value, object, &given);
     if (result < 0)
         return result;
+
     // jansson iterates in the order of the text, so the first mistake in the file is the one reported
     for (void* iter = json_object_iter((json_t*)value); iter != NULL;
          iter = json_object_iter_next((json_t*)value, iter))
@@ -439,6 +446,7 @@ snwResult snwTable_Read(snwJson* json, const snwTable* table, const json_t* valu
         snwJson_Leave(json, mark);
         given |= (uint64_t)1 << index;
     }
+
     if (seen != NULL)
         *seen = given;
     return CheckGiven(json, table, kind, given);

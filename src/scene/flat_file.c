@@ -147,6 +147,7 @@ static snwResult ReadPoints(
     *points = snwArena_Alloc(arena, size, sizeof **points);
     if (*points == NULL)
         return snwFailMemory(json->message);
+
     for (size_t i = 0; i < size; ++i)
     {
         size_t inner = snwJson_EnterIndex(json, i);
@@ -155,6 +156,7 @@ static snwResult ReadPoints(
             return result;
         snwJson_Leave(json, inner);
     }
+
     *count = (int)size;
     snwJson_Leave(json, mark);
     return snw_ok;
@@ -230,6 +232,7 @@ static snwResult ReadOutline(snwJson* json, const json_t* outline, snwArena* are
     blueprint->rings = snwArena_Alloc(arena, count, sizeof *blueprint->rings);
     if (blueprint->rings == NULL)
         return snwFailMemory(json->message);
+
     for (size_t i = 0; i < count; ++i)
     {
         size_t inner = snwJson_EnterIndex(json, i);
@@ -238,6 +241,7 @@ static snwResult ReadOutline(snwJson* json, const json_t* outline, snwArena* are
             return result;
         snwJson_Leave(json, inner);
     }
+
     blueprint->ringCount = (int)count;
     snwJson_Leave(json, mark);
     return snw_ok;
@@ -252,6 +256,7 @@ static snwResult ReadPaints(snwJson* json, const json_t* paint, snwArena* arena,
     blueprint->paints = snwArena_Alloc(arena, count, sizeof *blueprint->paints);
     if (arena->failed)
         return snwFailMemory(json->message);
+
     for (size_t i = 0; i < count; ++i)
     {
         size_t inner = snwJson_EnterIndex(json, i);
@@ -260,6 +265,7 @@ static snwResult ReadPaints(snwJson* json, const json_t* paint, snwArena* arena,
             return result;
         snwJson_Leave(json, inner);
     }
+
     blueprint->paintCount = (int)count;
     snwJson_Leave(json, mark);
     return snw_ok;

@@ -85,6 +85,7 @@ static void WriteLattice(
     uint64_t motion[3] = {0};
     if (start == NULL)
         return;
+
     for (size_t i = 0; i < count; ++i)
     {
         const float* p = Point(points, stride, i);
@@ -98,6 +99,7 @@ static void WriteLattice(
             values[k] = now;
         }
     }
+
     writer->size += (size_t)(out - start);
     lattice->filled = true;
 }
@@ -173,6 +175,7 @@ static bool ReadLattice(snwReader* reader, float* points, size_t count, double t
             *value = (int64_t)(motion[k] + (lattice->filled ? (uint64_t)*value : 0));
             points[3 * i + k] = (float)((double)*value * tolerance);
         }
+
     reader->position += (size_t)(in - start);
     lattice->filled = true;
     return true;

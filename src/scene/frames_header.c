@@ -53,6 +53,7 @@ static void WriteSkin(snwWriter* writer, const snwCharacterDef* def, const snwFr
     bool textured = texture->width > 0;
     int flags = (def->colors != NULL ? snw_skinHasColors : 0) | (def->texcoords != NULL ? snw_skinHasTexcoords : 0) |
                 (textured ? snw_skinHasTexture : 0);
+
     WriteName(writer, def->name, strlen(def->name));
     const int32_t numbers[] = {skin->skinVertexCount, skin->triangleCount, def->vertexCount, def->boneCount, flags,
         textured ? texture->width : 0, textured ? texture->height : 0, 0};
@@ -81,6 +82,7 @@ static snwResult WriteCharacter(snwWriter* writer, const snwCharacter* character
         .triangles = rest.triangles,
         .triangleCount = rest.triangleCount};
     int* all = NULL;
+
     if (rest.vertexCount == 0) // a spring: all there is to be seen are its vertices
     {
         skin.skinVertices = all = snwAllocArray(writer->context, (size_t)def->vertexCount, sizeof *all);
@@ -90,6 +92,7 @@ static snwResult WriteCharacter(snwWriter* writer, const snwCharacter* character
         for (int i = 0; i < def->vertexCount; ++i)
             all[i] = i;
     }
+
     WriteSkin(writer, def, &skin);
     snwFree(writer->context, all);
     return snw_ok;
@@ -117,11 +120,13 @@ static snwResult WriteBodies(snwWriter* writer, const snwSceneDef* scene, snwMes
         if (first == i)
             result = WriteCharacter(writer, scene->bodies[i].character, message);
     }
+
     for (int i = 0; i < scene->bodyCount && result >= 0; ++i)
     {
         WriteName(writer, scene->bodies[i].name, strlen(scene->bodies[i].name));
         snwWriteU64(writer, (uint64_t)numbers[i]);
     }
+
     return result;
 }
 
@@ -187,6 +192,7 @@ static snwResult WriteAll(snwWriter* writer, const snwFramesDef* def, const snwS
     size_t size = 0;
     int length = snprintf(words, sizeof words, "%d.%d.%d", version.major, version.minor, version.patch);
     snwResult result = snwSceneFile_Format(writer->context, def->file, &text, &size, message);
+
     if (result < 0 && result != snw_errorUnsupported) // a character made by a program: no text tells it
         return result;
     snwMessage_Clear(message);
@@ -205,6 +211,7 @@ static snwResult WriteAll(snwWriter* writer, const snwFramesDef* def, const snwS
     result = WriteBodies(writer, scene, message);
     WriteColliders(writer, scene);
     WriteProps(writer, scene);
+
     return result;
 }
 
@@ -282,6 +289,7 @@ static void ReadBones(snwReader* reader, snwArena* arena, snwFramesBody* body)
         reader->failed = true;
         return;
     }
+
     snwFramesBone* bones = snwArena_Alloc(arena, (size_t)body->boneCount, sizeof *bones);
     body->bones = bones;
     for (int i = 0; bones != NULL && i < body->boneCount && !reader->failed; ++i)
@@ -315,12 +323,14 @@ static void ReadCharacter(snwReader* reader, snwArena* arena, snwFramesBody* bod
     body->triangleCount = numbers[1];
     body->vertexCount = numbers[2];
     body->boneCount = numbers[3];
+
     if (reader->failed || numbers[0] < 0 || numbers[1] < 0 || numbers[2] < 0 || flags < 0 || flags > 7 ||
         numbers[7] != 0)
     {
         reader->failed = true;
         return;
     }
+
     memcpy(body->color, color, sizeof body->color);
     size_t count = (size_t)body->skinVertexCount, corners = 3 * (size_t)body->triangleCount;
     body->skinVertices = ReadArray(reader, count, sizeof(int));
@@ -346,12 +356,14 @@ static void ReadBodies(snwReader* reader, snwFramesHeader* header, int character
         reader->failed = true;
         return;
     }
+
     snwFramesBody* characters = snwArena_Alloc(&header->arena, (size_t)characterCount, sizeof *characters);
     header->bodies = snwArena_Alloc(&header->arena, (size_t)header->bodyCount, sizeof *header->bodies);
     if (header->arena.failed)
         return;
     for (int i = 0; i < characterCount && !reader->failed; ++i)
         ReadCharacter(reader, &header->arena, &characters[i]);
+
     for (int i = 0; i < header->bodyCount && !reader->failed; ++i)
     {
         const char* name = ReadName(reader, NULL);
@@ -361,6 +373,7 @@ static void ReadBodies(snwReader* reader, snwFramesHeader* header, int character
             reader->failed = true;
             return;
         }
+
         header->bodies[i] = characters[number];
         header->bodies[i].name = name;
     }
@@ -437,11 +450,13 @@ snwResult snwFramesHeader_Parse(
     else if (result == snw_ok && (reader.failed || reader.position != reader.size))
         result = snwFail(message, snw_errorInput, "it is damaged: make it again", "holds what cannot be, near byte %zu",
             reader.position);
+
     if (result < 0)
     {
         snwFramesHeader_Free(header);
         snwMessage_AddPlace(message, "header");
     }
+
     return result;
 }
 

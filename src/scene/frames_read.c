@@ -156,8 +156,10 @@ static bool FindNext(const snwFrames* frames, uint64_t* place, snwChunkHeader* c
             if (ChunkIsWhole(frames, *place, chunk) && chunk->number > after)
                 return true;
         }
+
         at += count * sizeof *words;
     }
+
     return false;
 }
 
@@ -199,11 +201,13 @@ static snwResult Scan(snwFrames* frames, snwMessage* message)
             if (result != snw_ok)
                 return result < 0 ? result : snw_ok;
         }
+
         if (!snwArray_Push(frames->context, &frames->chunks, chunk))
             return snwFailMemory(message);
         chunk.start += ChunkSize(&chunk.header);
         frames->end = chunk.start;
     }
+
     return snw_ok;
 }
 
@@ -245,6 +249,7 @@ static snwResult ReadPayload(snwFrames* frames, const Chunk* chunk, snwMessage* 
         if (frames->payload == NULL)
             return snwFailMemory(message);
     }
+
     if (!ReadAt(frames, chunk->start + snw_chunkHeaderSize, frames->payload, size) ||
         !ReadAt(frames, chunk->start + snw_chunkHeaderSize + size, &commit, sizeof commit))
         return Fail(frames, message, chunk->header.number, "cannot be read any more");
@@ -338,6 +343,7 @@ static snwResult ReadStart(snwFrames* frames, uint64_t* size, snwMessage* messag
         start.size > frames->size)
         return FailKind(frames, message, "run the scene again", "the header is cut short or damaged");
     *size = start.size;
+
     return snw_ok;
 }
 
@@ -387,6 +393,7 @@ static snwResult OpenSource(snwContext* context, const char* name, int file, con
             close(file);
         return snwFailMemory(message);
     }
+
     *opened = (snwFrames){.context = context, .file = file, .memory = data, .size = size, .loaded = -1, .decoded = -1};
     opened->name = snwCopyText(context, name);
     snwResult result = opened->name != NULL ? Start(opened, message) : snwFailMemory(message);
@@ -394,6 +401,7 @@ static snwResult OpenSource(snwContext* context, const char* name, int file, con
         snwFrames_Close(opened);
     else
         *frames = opened;
+
     return result;
 }
 
@@ -614,6 +622,7 @@ static snwResult MakeRoom(snwFrames* frames, snwReader* reader, snwMessage* mess
         reader->failed = true;
         return snw_ok;
     }
+
     frames->positions = snwAllocArray(frames->context, 3 * count + 1, sizeof *frames->positions);
     bool room = frames->positions != NULL;
     if (room && header->tolerance > 0 && frames->lattice == NULL)
@@ -621,18 +630,21 @@ static snwResult MakeRoom(snwFrames* frames, snwReader* reader, snwMessage* mess
         frames->lattice = snwAllocArray(frames->context, 3 * count + 1, sizeof *frames->lattice);
         room = frames->lattice != NULL;
     }
+
     if (!room)
     {
         snwFree(frames->context, frames->positions);
         frames->positions = NULL;
         return snwFailMemory(message);
     }
+
     for (int i = 0; i < 2 * header->bodyCount; ++i)
     {
         const snwFramesBody* body = &header->bodies[i / 2];
         frames->lattices[i].values = frames->lattice != NULL ? frames->lattice + 3 * at : NULL;
         at += i % 2 == 0 ? (size_t)body->skinVertexCount : header->vertices ? (size_t)body->vertexCount : 0;
     }
+
     return snw_ok;
 }
 
@@ -645,6 +657,7 @@ static void DecodePoints(snwFrames* frames, snwReader* reader)
         const snwFramesBody* body = &header->bodies[i];
         snwFrameBody* out = &frames->bodies[i];
         snwLattice* lattices = &frames->lattices[(size_t)2 * (size_t)i];
+
         *out = (snwFrameBody){.skin = at,
             .skinVertexCount = body->skinVertexCount,
             .stride = 3 * (int)sizeof(float),
@@ -689,6 +702,7 @@ static snwResult Decode(snwFrames* frames, int index, snwFrame* frame, snwMessag
             return Fail(frames, message, frames->loaded, "a frame holds what cannot be");
         frames->decoded = i;
     }
+
     return snw_ok;
 }
 
@@ -702,6 +716,7 @@ snwResult snwFrames_Read(snwFrames* frames, int frame, snwFrame* result, snwMess
     int number = frame / frames->header.framesPerChunk, index = frame % frames->header.framesPerChunk;
     snwResult done = Load(frames, number, message);
     snwFrame read = {0};
+
     if (done == snw_ok && frames->decoded == index) // asked again
     {
         snwReader reader = RecordReader(frames, index);
@@ -709,6 +724,7 @@ snwResult snwFrames_Read(snwFrames* frames, int frame, snwFrame* result, snwMess
     }
     else if (done == snw_ok)
         done = Decode(frames, index, &read, message);
+
     if (done == snw_ok)
         *result = read;
     return done;

@@ -91,6 +91,7 @@ static snwResult OpenLocked(const char* path, int flags, int* file, snwMessage* 
     if (*file < 0)
         return snwFailSystem(message, errno, "write", path);
     snwResult result = snw_ok;
+
     if (fstat(*file, &info) != 0 || !S_ISREG(info.st_mode))
     {
         result = snwFail(message, snw_errorIo, "name a plain file", "is a folder, a device or a pipe");
@@ -100,6 +101,7 @@ static snwResult OpenLocked(const char* path, int flags, int* file, snwMessage* 
         result = errno == EWOULDBLOCK ? FailBusy(path, message) : snwFailSystem(message, errno, "lock", path);
     else if (!IsNamed(*file, path))
         result = FailBusy(path, message);
+
     if (result == snw_ok)
         return snw_ok;
     close(*file);
@@ -166,12 +168,14 @@ snwResult snwFramesWriter_Open(
         snwFramesWriter_Drop(writer);
         return snwFailMemory(message);
     }
+
     snprintf(writer->fresh, length, "%s.new", def->path);
     result = TakeNamed(writer, message);
     if (result == snw_ok && writer->file < 0)
         result = TakeFresh(writer, message);
     if (result < 0)
         snwFramesWriter_Drop(writer);
+
     return result;
 }
 
@@ -203,6 +207,7 @@ static snwResult FailOther(const snwFramesWriter* writer, const snwFramesHeader*
     const snwFramesDef* def = &writer->def;
     char version[40];
     snwVersion ours = snwGetVersion();
+
     snprintf(version, sizeof version, "%d.%d.%d", ours.major, ours.minor, ours.patch);
     const char* what = "other settings of the cache";
     if (strcmp(found->version, version) != 0)
@@ -213,6 +218,7 @@ static snwResult FailOther(const snwFramesWriter* writer, const snwFramesHeader*
         what = "another number of frames";
     else if (found->tolerance != def->tolerance)
         what = "another tolerance";
+
     snwFail(message, snw_errorInput, "use the same scene and options, or start again with overwriting",
         "cannot be resumed: it was made with %s", what);
     snwMessage_SetFile(message, writer->path);
@@ -270,6 +276,7 @@ static snwResult GoOn(snwFramesWriter* writer, snwSim* sim, snwMessage* message)
     snwLastChunk last;
     snwFrame frame;
     snwResult result = snwFrames_ReadLastChunk(writer->found, &last, message);
+
     writer->end = info.bytes;
     if (result < 0 || last.number < 0)
         return result;
@@ -284,6 +291,7 @@ static snwResult GoOn(snwFramesWriter* writer, snwSim* sim, snwMessage* message)
             "cannot be resumed: its last frame and its state differ");
     if (result < 0)
         snwMessage_SetFile(message, writer->path);
+
     return result;
 }
 
@@ -337,6 +345,7 @@ snwResult snwFramesWriter_Begin(snwFramesWriter* writer, snwSim* sim, snwMessage
         result = snwFramesHeader_Parse(&parsed, writer->context, header.data, header.size, message);
     if (result == snw_ok)
         result = MakeLattices(writer, sim, message);
+
     if (result == snw_ok)
     {
         writer->seed = parsed.checksum;
@@ -345,6 +354,7 @@ snwResult snwFramesWriter_Begin(snwFramesWriter* writer, snwSim* sim, snwMessage
         StartChunk(writer);
         result = writer->isFresh ? WriteHeader(writer, &header, message) : Resume(writer, &header, sim, message);
     }
+
     snwFramesHeader_Free(&parsed);
     snwFree(writer->context, header.data);
     return result;
@@ -379,6 +389,7 @@ static void WriteHead(snwFramesWriter* writer, const snwSim* sim, int frame, uin
     snwTransforms transforms;
     snwContacts contacts;
     snwMeasures timeless = *measures;
+
     timeless.stepMs = 0;
     snwSim_GetContacts(sim, &contacts);
     snwWriteInt(out, frame);
@@ -398,6 +409,7 @@ static void WriteHead(snwFramesWriter* writer, const snwSim* sim, int frame, uin
         snwSim_GetBones(sim, i, &transforms);
         WriteTransforms(out, &transforms);
     }
+
     for (int i = 0; i < contacts.count; ++i)
         snwWrite(out, (const char*)contacts.data + (size_t)i * (size_t)contacts.stride, sizeof(snwContact));
 }
@@ -461,6 +473,7 @@ static snwResult SealChunk(snwFramesWriter* writer, const snwSim* sim, snwMessag
     memcpy(out->data, &header, sizeof header);
     snwCommit commit = snwMakeCommit(&header, out->data + sizeof header);
     snwWrite(out, &commit, sizeof commit);
+
     return out->failed ? snwFailMemory(message) : snw_ok;
 }
 
@@ -495,6 +508,7 @@ static snwResult WriteChunk(snwFramesWriter* writer, const snwSim* sim, snwMessa
         writer->failed = true;
         return result;
     }
+
     int error = MakeRoom(writer);
     if (error == 0)
         error = WriteAt(writer->file, writer->buffer.data, writer->buffer.size, writer->end, &done);
@@ -506,6 +520,7 @@ static snwResult WriteChunk(snwFramesWriter* writer, const snwSim* sim, snwMessa
     writer->chunk++;
     writer->unwritten = 0;
     StartChunk(writer);
+
     return snw_ok;
 }
 

@@ -141,24 +141,28 @@ static snwResult ReadPoints(Expander* x, snwArena* arena)
     x->pointCount = (int)count;
     if (x->points == NULL)
         return snwFailMemory(json->message);
+
     for (size_t i = 0; i < count && result >= 0; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, i);
         result = ReadPoint(x, json_array_get(x->data.points, i), x->points[i]);
         snwJson_Leave(json, mark);
     }
+
     snwJson_Leave(json, outer);
     if (result < 0 || x->data.turns == NULL)
         return result;
     outer = snwJson_Enter(json, "turns");
     if (json_array_size(x->data.turns) != count)
         return snwJson_Fail(json, NULL, "must be a list of %zu numbers, one per point", count);
+
     for (size_t i = 0; i < count && result >= 0; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, i);
         result = snwJson_ReadReal(json, json_array_get(x->data.turns, i), -36000, 36000, &x->points[i][3]);
         snwJson_Leave(json, mark);
     }
+
     snwJson_Leave(json, outer);
     return result;
 }
@@ -235,6 +239,7 @@ static snwResult Move(Expander* x)
     bool path = data->kind == snw_gesturePath;
     uint64_t first = StepAt(x, data->start), end = StepAt(x, data->start + data->duration);
     snwResult result = snw_ok;
+
     x->plain.mask = GivenBy(x, path ? data->turns != NULL : snwTable_Saw(&snw_gestureTable, x->seen, "turn"));
     end = end > first ? end : first + 1;
     for (uint64_t step = first; step < end && result >= 0; ++step)
@@ -244,11 +249,13 @@ static snwResult Move(Expander* x)
             OnCurve(x, step + 1 == end ? 1 : round - floor(round), place);
         else
             InShake(x, share * data->duration, place);
+
         for (uint64_t k = 0; k < 2; ++k)
             place[k] += data->rough > 0 ? data->rough * Chance(x, step, k) : 0;
         snwCommand command = HandleAt(x, step, place);
         result = Add(x, &command);
     }
+
     snwCommand free = x->plain;
     free.step = end;
     free.mask = 0;
@@ -324,6 +331,7 @@ snwResult snwGestures_Read(snwJson* json, const json_t* list, snwArena* arena, s
     Expander x = {.json = json, .def = def};
     for (int i = 0; i < def->commandCount && result >= 0; ++i)
         result = Add(&x, &def->commands[i]);
+
     for (size_t i = 0; i < count && result >= 0; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, i);
@@ -332,6 +340,7 @@ snwResult snwGestures_Read(snwJson* json, const json_t* list, snwArena* arena, s
         result = Expand(&x, json_array_get(list, i), arena);
         snwJson_Leave(json, mark);
     }
+
     snwJson_Leave(json, outer);
     if (result >= 0)
     {
@@ -339,6 +348,7 @@ snwResult snwGestures_Read(snwJson* json, const json_t* list, snwArena* arena, s
         def->commands = snwArena_Copy(arena, x.commands.data, (size_t)x.commands.count, sizeof *x.commands.data);
         result = arena->failed ? snwFailMemory(json->message) : snw_ok;
     }
+
     snwArray_Free(json->context, &x.commands);
     return result;
 }

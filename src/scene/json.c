@@ -96,6 +96,7 @@ const char* snwJson_TypeName(const json_t* value)
         case JSON_NULL:
             break;
     }
+
     return "null";
 }
 
@@ -141,9 +142,11 @@ static bool TooDeep(const char* text, size_t size)
             depth++;
         else if (!quoted && (c == '}' || c == ']'))
             depth--;
+
         if (depth > snw_maxNesting)
             return true;
     }
+
     return false;
 }
 
@@ -173,6 +176,7 @@ static const char* SyntaxRemedy(const json_error_t* error)
     for (size_t i = 0; i < sizeof s_hints / sizeof s_hints[0]; ++i)
         if (strstr(error->text, s_hints[i].words) != NULL)
             return s_hints[i].remedy;
+
     return NULL;
 }
 

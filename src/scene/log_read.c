@@ -224,6 +224,7 @@ static snwResult ReadLines(Reader* reader, const char* text, size_t size)
         const char* line = text + at;
         const char* end = memchr(line, '\n', size - at);
         size_t length = end != NULL ? (size_t)(end - line) : size - at;
+
         reader->line++;
         // A crash may leave half a line, but only at the end and only without its line break.
         if (end == NULL && reader->line > 1 && !IsWhole(line, length))
@@ -234,6 +235,7 @@ static snwResult ReadLines(Reader* reader, const char* text, size_t size)
         at += length + (end != NULL);
         reader->checksum = snwHash(line, length + (end != NULL), reader->checksum);
     }
+
     if (reader->line > 0)
         return snw_ok;
     snwResult result = snwFail(reader->message, snw_errorInput, NULL, "is empty");

@@ -52,6 +52,7 @@ static snwResult WriteHeader(snwLogWriter* writer, const snwSceneFile* file, snw
     snwText text = snwCreateText(writer->context, 0);
     snwVersion version = snwGetVersion();
     char digits[40];
+
     snprintf(digits, sizeof digits, "%d.%d.%d", version.major, version.minor, version.patch);
     snwText_Open(&text, '{');
     snwText_Key(&text, "sinew_log");
@@ -66,6 +67,7 @@ static snwResult WriteHeader(snwLogWriter* writer, const snwSceneFile* file, snw
     if (result == snw_ok)
         return WriteLine(writer, &text, message);
     snwText_Free(&text);
+
     return result;
 }
 
@@ -124,6 +126,7 @@ snwResult snwLogWriter_AddFrame(snwLogWriter* writer, const snwSim* sim, int fra
         if (result < 0)
             return result;
     }
+
     snwText text = snwCreateText(writer->context, 0);
     snwText_Open(&text, '{');
     snwText_Key(&text, "frame");
@@ -132,6 +135,7 @@ snwResult snwLogWriter_AddFrame(snwLogWriter* writer, const snwSim* sim, int fra
     snwText_Close(&text, '}');
     snwResult result = WriteLine(writer, &text, message);
     writer->frameCount = frame;
+
     return result < 0 ? result : snwPartFile_Flush(&writer->output, message);
 }
 

@@ -120,6 +120,7 @@ static void WriteJsonHeader(
     snwText_Key(text, "columns");
     snwText_Open(text, '[');
     WriteJsonColumn(text, "frame", "", "0 is the start");
+
     for (int i = 0; i < ColumnCount(writer, source); ++i)
     {
         if (LeavesOut(writer, i))
@@ -127,6 +128,7 @@ static void WriteJsonHeader(
         Column column = GetColumn(source, i);
         WriteJsonColumn(text, column.name, column.unit, column.help);
     }
+
     snwText_Close(text, ']');
     snwText_Key(text, "rows");
     Put(text, "[");
@@ -166,6 +168,7 @@ snwResult snwMeasuresWriter_AddFrame(
     snwText text = snwCreateText(writer->context, 0);
     Put(&text, writer->json ? (frame > 0 ? ",\n[" : "\n[") : "");
     snwText_Int(&text, frame);
+
     for (int i = 0; i < ColumnCount(writer, &source); ++i)
     {
         if (LeavesOut(writer, i))
@@ -175,6 +178,7 @@ snwResult snwMeasuresWriter_AddFrame(
         if (writer->json || isfinite(value)) // CSV leaves the cell empty, JSON has null
             snwText_Real(&text, value);
     }
+
     Put(&text, writer->json ? "]" : "\n");
     return WriteText(writer, &text, message);
 }

@@ -213,6 +213,7 @@ snwResult snwParam_ReadValue(snwJson* json, const snwParamInfo* info, const json
         *out = choice;
         return result;
     }
+
     if (info->type == snw_paramBool)
     {
         if (!json_is_boolean(value))
@@ -220,6 +221,7 @@ snwResult snwParam_ReadValue(snwJson* json, const snwParamInfo* info, const json
         *out = json_is_true(value);
         return snw_ok;
     }
+
     result = snwJson_ReadReal(json, value, 0, 0, out);
     return result < 0 ? result : snwParam_CheckValue(json, info, *out);
 }

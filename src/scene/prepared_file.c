@@ -90,6 +90,7 @@ static snwResult Load(snwContext* context, const Wanted* wanted, const char* dat
                            ? snwFailMemory(message)
                            : snwPrepared_LoadAs(context, data, size, wanted->name, source.data, prepared, message);
     snwText_Free(&source);
+
     return result;
 }
 

@@ -64,8 +64,10 @@ static snwResult OpenFrames(Run* run, snwMessage* message)
         return def->resume
                    ? snwFail(message, snw_errorArgument, "give framesPath", "only a frames cache can be resumed")
                    : snw_ok;
+
     snwResult result = snwFramesWriter_Open(&run->frames, run->context, &frames, message);
     run->caching = result == snw_ok;
+
     // Of the other files only those are replaced that belong to the cache; without one, only their parts.
     run->overwrite = def->overwrite || (run->caching && !run->frames.isFresh);
     if (run->caching && def->resume && run->frames.isFresh)
@@ -73,6 +75,7 @@ static snwResult OpenFrames(Run* run, snwMessage* message)
         snwPartFile_Clear(run->context, def->logPath);
         snwPartFile_Clear(run->context, def->measuresPath);
     }
+
     return result;
 }
 
@@ -126,6 +129,7 @@ static snwResult Prepare(Run* run, snwMessage* message)
         result = snwCreateSim(run->context, &def, &run->sim, message);
     if (result >= 0 && run->caching)
         result = snwFramesWriter_Begin(&run->frames, run->sim, message);
+
     return result;
 }
 
@@ -373,6 +377,7 @@ static snwResult CloseFiles(Run* run, snwResult result, snwMessage* message)
         DropFiles(run);
         return result;
     }
+
     // A full disk or a lost drive: the log's part holds what was flushed, half a table of measures is of no use.
     bool broken = result == snw_errorIo;
     snwResult closing = snw_ok;
@@ -384,11 +389,13 @@ static snwResult CloseFiles(Run* run, snwResult result, snwMessage* message)
         snwLogWriter_Abandon(&run->log);
     else if (run->logging)
         closing = snwLogWriter_Finish(&run->log, run->frameCount, result < 0 ? NULL : message);
+
     result = result < 0 ? result : closing;
     if (run->measuring && broken)
         snwPartFile_Drop(&run->measures.output);
     else if (run->measuring)
         closing = snwMeasuresWriter_Finish(&run->measures, result < 0 ? NULL : message);
+
     return result < 0 ? result : closing;
 }
 
@@ -426,6 +433,7 @@ snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report
         DropFiles(&run);
     else
         result = CloseFiles(&run, Loop(&run, message), message);
+
     ReportWarnings(&run);
     if (run.sim != NULL)
         snwDestroySim(run.sim);
@@ -435,5 +443,6 @@ snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report
     if (result >= 0 && run.report->firstDifference >= 0)
         return snwFail(message, snw_warning, NULL, "the replay differs from the log from frame %d on",
             run.report->firstDifference);
+
     return result;
 }

@@ -117,6 +117,7 @@ static snwResult ReadCharacters(Builder* builder)
     builder->named = snwArena_Alloc(&builder->arena, count + 1, sizeof *builder->named);
     if (builder->named == NULL)
         return FailMemory(builder);
+
     for (void* i = json_object_iter((json_t*)list); i != NULL; i = json_object_iter_next((json_t*)list, i))
     {
         NamedCharacter* item = &builder->named[builder->namedCount++];
@@ -127,6 +128,7 @@ static snwResult ReadCharacters(Builder* builder)
             return result;
         snwJson_Leave(json, inner);
     }
+
     snwJson_Leave(json, mark);
     return snw_ok;
 }
@@ -145,11 +147,13 @@ static snwResult UseNamed(Builder* builder, const char* name, snwCharacter** cha
         snwSuggestWord(remedy, sizeof remedy, name, builder->namedCount, CharacterName, builder->named);
         return snwJson_Fail(json, remedy, "there is no character '%s'", snwQuoteWord(name).text);
     }
+
     snwResult result = snw_ok;
     if (found->character == NULL)
         result = snwCharacter_ReadJson(json, name, found->value, &builder->tets, &found->character);
     else
         builder->tets -= snwCharacter_GetInfo(found->character).tetCount;
+
     if (result == snw_ok && builder->tets < 0)
         result = snwJson_Fail(json, "use fewer bodies or cells", "the scene would have more than %d million tetrahedra",
             snw_maxTets / 1000000);
@@ -157,6 +161,7 @@ static snwResult UseNamed(Builder* builder, const char* name, snwCharacter** cha
         return result;
     *character = found->character;
     snwCharacter_Retain(*character);
+
     return snw_ok;
 }
 
@@ -301,6 +306,7 @@ static snwResult ResolveClipPart(Builder* builder, snwClipData* data)
                     : snwFindJoint(json, character, data->joint, &data->def.index);
     if (result == snw_ok)
         snwJson_Leave(json, mark);
+
     return result;
 }
 
@@ -322,6 +328,7 @@ static snwResult ResolveClip(Builder* builder, snwClipData* data)
                                          : snwFindCollider(json, &builder->def, data->collider, &data->def.index);
     if (result == snw_ok)
         snwJson_Leave(json, mark);
+
     return result;
 }
 
@@ -352,6 +359,7 @@ static snwResult ReadClip(Builder* builder, const json_t* value, int index)
     if (result == snw_ok && clips[index].keyCount == 0)
         return snwJson_Fail(&builder->json, NULL, "must have at least one key");
     builder->def.clipCount = index + 1;
+
     return result;
 }
 
@@ -361,6 +369,7 @@ static snwResult ReadClips(Builder* builder)
     snwJson* json = &builder->json;
     const char* scene = json->file;
     snwResult result = snwClipSources_Open(json, &builder->arena, builder->data.clips, &builder->clips);
+
     builder->def.clips = snwArena_Alloc(&builder->arena, (size_t)builder->clips.count + 1, sizeof(snwClipDef));
     if (result == snw_ok && builder->def.clips == NULL)
         return FailMemory(builder);
@@ -374,6 +383,7 @@ static snwResult ReadClips(Builder* builder)
         json->file = scene;
         snwJson_Leave(json, mark);
     }
+
     snwJson_Leave(json, outer);
     return result;
 }
@@ -407,6 +417,7 @@ static snwResult ReadFileSettings(Builder* builder)
     size_t mark = snwJson_Enter(json, "settings");
     if (list != NULL && !json_is_object(list))
         return snwJson_Fail(json, NULL, "must be an object, is %s", snwJson_TypeName(list));
+
     for (void* i = json_object_iter(list); i != NULL; i = json_object_iter_next(list, i))
     {
         const snwParamInfo* info = NULL;
@@ -421,6 +432,7 @@ static snwResult ReadFileSettings(Builder* builder)
         snwJson_Leave(json, inner);
         KeepSetting(builder, info->name, value);
     }
+
     snwJson_Leave(json, mark);
     return snw_ok;
 }
@@ -484,6 +496,7 @@ static snwResult ReadRoot(Builder* builder, const json_t* root)
     result = snwFindMethod(&builder->json, builder->def.method, &builder->method);
     if (result == snw_ok)
         snwJson_Leave(&builder->json, mark);
+
     return result;
 }
 
@@ -492,6 +505,7 @@ static snwResult ReadLists(Builder* builder)
     const snwSceneData* data = &builder->data;
     snwSceneDef* def = &builder->def;
     snwResult result = snw_ok;
+
     def->bodies = NewList(builder, "bodies", data->bodies, snw_maxBodies, sizeof *def->bodies, &result);
     ReadItems(builder, "bodies", data->bodies, ReadBody, &result);
     def->colliders = NewList(builder, "colliders", data->colliders, snw_maxBodies, sizeof *def->colliders, &result);
@@ -506,6 +520,7 @@ static snwResult ReadLists(Builder* builder)
         result = ReadClips(builder);
     def->commands = NewList(builder, "commands", data->commands, snw_maxCommands, sizeof *def->commands, &result);
     ReadItems(builder, "commands", data->commands, ReadCommand, &result);
+
     return result < 0 ? result : snwGestures_Read(&builder->json, data->gestures, &builder->arena, def);
 }
 
@@ -540,6 +555,7 @@ static snwResult Build(Builder* builder, const json_t* root, snwSceneFile* file)
     bool tell = result < 0 || (result > 0 && builder->json.warnings == 0); // an earlier warning keeps its words
     if (tell && builder->json.message != NULL)
         *builder->json.message = words;
+
     return tell ? snwJson_Locate(&builder->json, result) : result;
 }
 

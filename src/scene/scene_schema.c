@@ -370,6 +370,7 @@ static void WriteTable(snwText* text, const snwTable* table, void* defaults)
         WriteWordOr(text, table, defaults);
         return;
     }
+
     snwText_Key(text, "oneOf");
     snwText_Open(text, '[');
     for (int kind = 0; variant->names[kind] != NULL; ++kind)
@@ -381,6 +382,7 @@ static void WriteTable(snwText* text, const snwTable* table, void* defaults)
         WriteObject(text, table, kind, defaults);
         snwText_Close(text, '}');
     }
+
     snwText_Close(text, ']');
 }
 
@@ -464,6 +466,7 @@ snwResult snwSceneFile_Schema(snwContext* context, char** out, size_t* size, snw
         snwText_Free(&text);
         return snwFailMemory(message);
     }
+
     *out = text.data;
     *size = text.size;
     return snw_ok;

@@ -79,12 +79,14 @@ static snwResult WriteCharacters(snwText* text, const snwSceneDef* def, snwMessa
             snwText_Key(text, "characters");
             snwText_Open(text, '{');
         }
+
         open = true;
         result = CheckName(def, i, message);
         snwText_Key(text, snwCharacter_GetInfo(def->bodies[i].character).name);
         if (result == snw_ok)
             result = snwCharacter_WriteJson(text, def->bodies[i].character, message);
     }
+
     if (open)
         snwText_Close(text, '}');
     return result;
@@ -97,6 +99,7 @@ static snwResult WriteBodies(snwText* text, const snwSceneDef* def, snwMessage* 
         return snw_ok;
     snwText_Key(text, "bodies");
     snwText_Open(text, '[');
+
     for (int i = 0; i < def->bodyCount && result == snw_ok; ++i)
     {
         snwBodyData data = {.def = def->bodies[i]};
@@ -107,8 +110,10 @@ static snwResult WriteBodies(snwText* text, const snwSceneDef* def, snwMessage* 
             result = snwCharacter_WriteJson(text, data.def.character, message);
         else
             snwText_String(text, snwCharacter_GetInfo(data.def.character).name);
+
         snwText_Close(text, '}');
     }
+
     snwText_Close(text, ']');
     return result;
 }
@@ -247,6 +252,7 @@ snwResult snwSceneFile_WriteJson(snwText* text, const snwSceneFile* file, snwMes
     WritePins(text, def);
     WriteClips(text, def);
     WriteCommands(text, def);
+
     if (!file->camera.automatic)
     {
         snwText_Key(text, "camera");
@@ -254,6 +260,7 @@ snwResult snwSceneFile_WriteJson(snwText* text, const snwSceneFile* file, snwMes
         snwTable_Write(text, &snw_cameraTable, &file->camera);
         snwText_Close(text, '}');
     }
+
     snwText_Close(text, '}');
     return result;
 }

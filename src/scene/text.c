@@ -109,6 +109,7 @@ static void Quoted(snwText* text, const char* value)
     size_t left = strlen(value);
     const char* run = value;
     const char* c = value;
+
     while (left > 0)
     {
         int bytes = snwUtf8Size(c, left);
@@ -121,13 +122,16 @@ static void Quoted(snwText* text, const char* value)
                 snprintf(escaped, sizeof escaped, "\\%c", *c);
             else if (control)
                 snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)(unsigned char)*c);
+
             snwText_Raw(text, run, (size_t)(c - run));
             Put(text, escaped);
             run = c + 1;
         }
+
         c += step;
         left -= step;
     }
+
     snwText_Raw(text, run, (size_t)(c - run));
     Put(text, "\"");
 }

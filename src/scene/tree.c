@@ -110,6 +110,7 @@ static bool ImportValue(snwTree* tree, const json_t* source, int depth, snwValue
         case JSON_NULL:
             break;
     }
+
     return true;
 }
 

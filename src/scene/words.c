@@ -23,6 +23,7 @@ int snwWordDistance(const char* a, const char* b)
     int *older = rows[0], *last = rows[1], *row = rows[2];
     for (int j = 0; j <= n; ++j)
         last[j] = j;
+
     for (int i = 1; i <= m; ++i)
     {
         row[0] = i;
@@ -32,9 +33,11 @@ int snwWordDistance(const char* a, const char* b)
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 row[j] = Least(row[j], older[j - 2] + 1);
         }
+
         int* free = older;
         older = last, last = row, row = free;
     }
+
     return last[n];
 }
 
@@ -118,6 +121,7 @@ bool snwWord_Matches(const char* pattern, const char* word)
         else
             return false;
     }
+
     while (*pattern == '*')
         ++pattern;
     return *pattern == 0;

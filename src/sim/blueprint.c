@@ -80,6 +80,7 @@ static bool MeshRibbons(const Builder* builder, Ribbons* ribbons)
     *ribbons = (Ribbons){.count = count,
         .meshes = snwArena_Alloc(builder->arena, (size_t)count, sizeof *ribbons->meshes),
         .vertexBones = snwArena_Alloc(builder->arena, (size_t)count, sizeof *ribbons->vertexBones)};
+
     for (int i = 0; i < count && !builder->arena->failed; ++i)
     {
         snwRibbon ribbon = SizedRibbon(builder, i);
@@ -92,10 +93,12 @@ static bool MeshRibbons(const Builder* builder, Ribbons* ribbons)
             bones[v] = Holder(builder, &ribbon, mesh->vertices[v]);
             ribbons->heldCount += bones[v] >= 0;
         }
+
         ribbons->vertexBones[i] = bones;
         ribbons->vertexCount += mesh->vertexCount;
         ribbons->tetCount += mesh->tetCount;
     }
+
     ribbons->elasticCount = ribbons->vertexCount - ribbons->heldCount;
     return !builder->arena->failed;
 }
@@ -141,23 +144,27 @@ static bool AppendRibbons(const Builder* builder, const Ribbons* ribbons)
     mesh->body = (snwTetMesh){positions, vertices, corners, tets};
     mesh->vertexBones = vertexBones;
     mesh->elementBones = tetBones;
+
     for (int r = 0; r < ribbons->count; ++r)
     {
         const snwTetMesh* ribbon = &ribbons->meshes[r];
         int first = mesh->body.vertexCount;
         memcpy(&positions[first], ribbon->vertices, (size_t)ribbon->vertexCount * sizeof *positions);
         memcpy(&vertexBones[first], ribbons->vertexBones[r], (size_t)ribbon->vertexCount * sizeof *vertexBones);
+
         for (int t = 0; t < ribbon->tetCount; ++t, ++mesh->body.tetCount)
         {
             for (int i = 0; i < 4; ++i)
                 corners[mesh->body.tetCount][i] = first + ribbon->tets[t][i];
             tetBones[mesh->body.tetCount] = TetBone(vertexBones, corners[mesh->body.tetCount]);
         }
+
         mesh->body.vertexCount += ribbon->vertexCount;
         for (int v = first; v < mesh->body.vertexCount; ++v)
             if (vertexBones[v] >= 0)
                 Tie(mesh, vertices, v);
     }
+
     mesh->elasticCount += ribbons->elasticCount;
     mesh->ribbonTetCount = ribbons->tetCount;
     return true;
@@ -260,6 +267,7 @@ static snwResult MeshLattice(Builder* builder, const Ribbons* ribbons)
     mesh->elasticCount = fit.labels.elasticCount;
     mesh->spacing = fit.spacing;
     mesh->skinCount = fit.skinVertexCount + ribbons->vertexCount;
+
     return result;
 }
 
@@ -306,6 +314,7 @@ static void LabelHexes(Builder* builder, int bone)
             if (distance < nearest)
                 nearest = distance, best = i;
         }
+
         if (best < 0)
             break;
         if (ClaimHex(mesh, best, bone))
@@ -313,6 +322,7 @@ static void LabelHexes(Builder* builder, int bone)
         else
             mesh->elementBones[best] = -2; // not for this bone
     }
+
     for (int i = 0; i < mesh->hexCount; ++i)
         mesh->elementBones[i] = mesh->elementBones[i] == -2 ? -1 : mesh->elementBones[i];
 }
@@ -323,6 +333,7 @@ static bool CopyHexes(Builder* builder, const snwHexMesh* voxels)
     static const int s_order[8] = {0, 1, 3, 2, 4, 5, 7, 6};
     snwBlueprintMesh* mesh = builder->mesh;
     size_t vertices = (size_t)voxels->vertexCount, hexes = (size_t)voxels->hexCount;
+
     mesh->hexes = snwArena_Alloc(builder->arena, hexes, sizeof *mesh->hexes);
     mesh->vertexBones = snwArena_Alloc(builder->arena, vertices, sizeof *mesh->vertexBones);
     mesh->elementBones = snwArena_Alloc(builder->arena, hexes, sizeof *mesh->elementBones);
@@ -337,6 +348,7 @@ static bool CopyHexes(Builder* builder, const snwHexMesh* voxels)
         mesh->vertexBones[i] = -1;
     for (int i = 0; i < mesh->hexCount; ++i)
         mesh->elementBones[i] = -1;
+
     return true;
 }
 
@@ -366,6 +378,7 @@ static bool UseFlatMesh(Builder* builder, const snwFlatMesh* flat, const snwFlat
     mesh->texcoords = snwArena_Alloc(builder->arena, count, sizeof *mesh->texcoords);
     if (builder->arena->failed)
         return false;
+
     for (size_t i = 0; i < count; ++i)
     {
         double uv[2];
@@ -374,10 +387,12 @@ static bool UseFlatMesh(Builder* builder, const snwFlatMesh* flat, const snwFlat
         mesh->texcoords[i][0] = (float)fmin(fmax(uv[0], 0), 1);
         mesh->texcoords[i][1] = (float)fmin(fmax(uv[1], 0), 1);
     }
+
     mesh->body.vertexCount = mesh->elasticCount = mesh->skinCount = flat->vertexCount;
     mesh->triangles = flat->triangles;
     mesh->triangleCount = flat->triangleCount;
     mesh->texture = (snwTexture){picture->width, picture->height, picture->pixels};
+
     return true;
 }
 
@@ -414,6 +429,7 @@ snwResult snwBlueprint_Mesh(snwContext* context, const snwBlueprint* blueprint, 
     builder.solid = snwFlesh_Solid(&builder.flesh);
     Ribbons ribbons = {0};
     snwResult result = snw_ok;
+
     if (blueprint->flat.ringCount > 0)
         result = MeshFlat(&builder);
     else if (blueprint->boxSize.x > 0)
@@ -424,6 +440,7 @@ snwResult snwBlueprint_Mesh(snwContext* context, const snwBlueprint* blueprint, 
         result = snwFailMemory(message);
     else
         result = MeshLattice(&builder, &ribbons);
+
     int bodyCount = mesh->body.vertexCount;
     if (result >= 0 && ribbons.count > 0 && !AppendRibbons(&builder, &ribbons))
         result = snwFailMemory(message);
@@ -450,6 +467,7 @@ static bool ChooseMaterials(const snwBlueprint* blueprint, const snwBlueprintMes
     (*materials)[0] = blueprint->material;
     for (int t = 0; own && t < first; ++t)
         (*regions)[t] = 0;
+
     for (int r = 0; own && r < blueprint->ribbonCount; ++r)
     {
         const snwRibbon* ribbon = &blueprint->ribbons[r];
@@ -457,6 +475,7 @@ static bool ChooseMaterials(const snwBlueprint* blueprint, const snwBlueprintMes
         for (int64_t t = 0; t < snwRibbon_TetCount(ribbon); ++t)
             (*regions)[first++] = r + 1;
     }
+
     return true;
 }
 
@@ -498,6 +517,7 @@ static snwResult CreateFrom(snwContext* context, const snwBlueprint* blueprint, 
     def.motionCount = blueprint->motionCount;
     memcpy(def.color, blueprint->color, sizeof def.color);
     def.colors = (const float(*)[3])mesh->colors;
+
     return snwCreateCharacter(context, &def, character, message);
 }
 

@@ -76,6 +76,7 @@ snwResult snwMaterial_Check(const snwMaterial* material, snwMessage* message)
     if (!(material->settling >= 0.0 && material->settling <= SNW_MAX_SETTLING))
         return snwFail(message, snw_errorArgument, remedy, "settling must be 0..%g s, is %g", SNW_MAX_SETTLING,
             material->settling);
+
     return snw_ok;
 }
 
@@ -176,6 +177,7 @@ static void CopyDef(snwCharacter* character, const snwCharacterDef* def)
     snwArena* arena = &character->arena;
     snwMaterial fallback = snwDefaultMaterial();
     snwCharacterDef* copy = &character->def;
+
     *copy = *def;
     copy->name = snwArena_Text(arena, def->name);
     copy->source = snwArena_Text(arena, def->source);
@@ -250,11 +252,13 @@ static void MeasureRest(snwCharacter* character)
         character->lower = snwVec3_Min(character->lower, def->vertices[i]);
         character->upper = snwVec3_Max(character->upper, def->vertices[i]);
     }
+
     for (int i = 0; i < character->elements.count; ++i)
     {
         character->restVolumes[i] = snwCharacterDef_ElementVolume(def, i);
         character->volume += character->restVolumes[i];
     }
+
     snwCharacter_ComputeMasses(character, def->materials, character->masses);
     for (int i = 0; i < def->vertexCount; ++i)
         character->mass += character->masses[i];
@@ -283,6 +287,7 @@ static snwResult MakeSkin(snwCharacter* character)
         snwFree(context, skinOf);
         return snw_errorMemory;
     }
+
     for (int i = 0; i < 3 * character->skinTriangleCount; ++i)
         skinOf[triangles[i / 3][i % 3]] = 1;
     for (int i = 0; i < def->vertexCount; ++i)
@@ -297,6 +302,7 @@ static snwResult MakeSkin(snwCharacter* character)
         character->skinTriangles[i / 3][i % 3] = skinOf[triangles[i / 3][i % 3]] - 1;
     snwFree(context, triangles);
     snwFree(context, skinOf);
+
     return character->arena.failed ? snw_errorMemory : snw_ok;
 }
 
@@ -354,8 +360,10 @@ static snwResult FindVertexBones(snwCharacter* character, snwMessage* message)
                 "leave a layer of flesh (-1) between them, or make them one bone",
                 "elementBones gives vertex %d to bone '%s' and to bone '%s'", vertex, def->bones[*owner].name,
                 def->bones[bone].name);
+
         *owner = bone >= 0 ? bone : *owner;
     }
+
     for (int i = 0; i < def->vertexCount; ++i)
         character->elasticVertexCount += character->vertexBones[i] < 0;
     return snw_ok;
@@ -392,6 +400,7 @@ static snwResult Build(snwCharacter* character, const snwCharacterDef* def, snwM
     const snwCharacterDef* own = &character->def;
     snwResult result = snwSkeleton_Build(
         &character->arena, own->bones, own->boneCount, own->joints, own->jointCount, &character->skeleton, message);
+
     return result < 0 ? result : Hash(character, message);
 }
 
@@ -414,6 +423,7 @@ snwResult snwCreateCharacter(snwContext* context, const snwCharacterDef* def, sn
         snwCharacter_Release(character);
         return result;
     }
+
     *out = character;
     return snw_ok;
 }
@@ -510,6 +520,7 @@ snwResult snwCharacter_PoseVertices(
     const snwMotionDef* motion = index >= 0 ? &def->motions[index] : NULL;
     bool moves = motion != NULL && motion->vertices.sampleCount > 0;
     snwVertexBlend blend = moves ? snwVertexTrack_At(motion, &motion->vertices, time) : (snwVertexBlend){0};
+
     for (int i = 0; i < count; ++i)
     {
         float* x = (float*)((char*)positions + (size_t)i * (size_t)stride);
@@ -520,6 +531,7 @@ snwResult snwCharacter_PoseVertices(
         x[1] = (float)(def->vertices[i].y + (double)offset[1]);
         x[2] = (float)(def->vertices[i].z + (double)offset[2]);
     }
+
     return snw_ok;
 }
 
@@ -533,6 +545,7 @@ double snwCharacter_MotionExcess(const snwCharacter* character, int index, int* 
     snwTransform* bones = known ? snwAllocArray(character->context, (size_t)def->boneCount, sizeof *bones) : NULL;
     const snwMotionDef* motion = known ? &def->motions[index] : NULL;
     int samples = bones != NULL ? (int)ceil(motion->duration * rate) : -1;
+
     for (int i = 0; i <= samples; ++i)
     {
         double now = fmin(i / rate, motion->duration);
@@ -544,6 +557,7 @@ double snwCharacter_MotionExcess(const snwCharacter* character, int index, int* 
                 worst = excess, worstJoint = k, worstTime = now;
         }
     }
+
     snwFree(character->context, bones);
     if (joint != NULL)
         *joint = worstJoint;

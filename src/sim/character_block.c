@@ -82,6 +82,7 @@ static void WriteRig(snwWriter* writer, const snwCharacterDef* def)
         WriteVec3(writer, def->bones[i].tail);
         snwWriteReal(writer, def->bones[i].radius);
     }
+
     snwWriteInt(writer, def->jointCount);
     for (int i = 0; i < def->jointCount; ++i)
         WriteJoint(writer, &def->joints[i]);
@@ -93,6 +94,7 @@ static void WriteRig(snwWriter* writer, const snwCharacterDef* def)
         WriteVec3(writer, def->handles[i].position);
         snwWriteInt(writer, (int32_t)def->handles[i].given);
     }
+
     snwWriteInt(writer, def->constraintCount);
     for (int i = 0; i < def->constraintCount; ++i)
     {
@@ -229,6 +231,7 @@ static void WriteBodies(snwWriter* writer, const snwCharacterDef* def)
         const snwBoneDef* bone = &def->bones[i];
         const snwBoneShape* shape = &bone->shape;
         const snwQuat q = shape->place.rotation;
+
         snwWriteReal(writer, bone->mass);
         WriteVec3(writer, bone->centre);
         for (int k = 0; k < 6; ++k)
@@ -241,6 +244,7 @@ static void WriteBodies(snwWriter* writer, const snwCharacterDef* def)
         for (int k = 0; k < 3; ++k)
             snwWriteInt(writer, shape->cells[k]);
     }
+
     for (int i = 0; i < def->jointCount; ++i)
     {
         const snwJointDef* joint = &def->joints[i];
@@ -256,6 +260,7 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
     bool bodies = NeedsBodies(def), tracks = bodies || NeedsTracks(def);
     bool weights = tracks || def->boneWeights.vertexCount > 0 || def->handleWeights.vertexCount > 0;
     bool more = weights || NeedsMore(def);
+
     snwWriteInt(&writer, (int32_t)(bodies    ? SNW_CHARACTER_MAGIC_5
                                    : tracks  ? SNW_CHARACTER_MAGIC_4
                                    : weights ? SNW_CHARACTER_MAGIC_3
@@ -283,6 +288,7 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
         WriteWeights(&writer, &def->boneWeights);
         WriteWeights(&writer, &def->handleWeights);
     }
+
     if (tracks)
         WriteBehind(&writer, def);
     if (bodies)
@@ -292,6 +298,7 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
         snwFree(character->context, writer.data);
         return snwFailMemory(message);
     }
+
     *data = writer.data;
     *size = writer.size;
     return snw_ok;
@@ -373,12 +380,14 @@ static void ReadRig(snwReader* reader, snwArena* arena, snwCharacterDef* def)
         bones[i].parent = -1;
         bones[i].shape.place = snwTransform_Identity();
     }
+
     def->jointCount = snwReadCount(reader, 140);
     snwJointDef* joints = snwArena_Alloc(arena, (size_t)def->jointCount, sizeof *joints);
     for (int i = 0; joints != NULL && i < def->jointCount; ++i)
         ReadJoint(reader, arena, &joints[i]);
     def->handleCount = snwReadCount(reader, 36);
     snwHandleDef* handles = snwArena_Alloc(arena, (size_t)def->handleCount, sizeof *handles);
+
     for (int i = 0; handles != NULL && i < def->handleCount; ++i)
     {
         handles[i].name = ReadName(reader, arena);
@@ -386,6 +395,7 @@ static void ReadRig(snwReader* reader, snwArena* arena, snwCharacterDef* def)
         handles[i].position = ReadVec3(reader);
         handles[i].given = (uint32_t)snwReadInt(reader);
     }
+
     def->bones = bones;
     def->joints = joints;
     def->handles = handles;
@@ -450,6 +460,7 @@ static void ReadMore(snwReader* reader, snwArena* arena, snwCharacterDef* def)
         def->regions = ReadLong(reader, arena, elements, sizeof *def->regions);
     else if (elements != def->tetCount)
         reader->failed = true; // two kinds: the arrays below would be of neither
+
     def->elementBones = ReadOptional(reader, arena, elements, sizeof *def->elementBones);
     def->colors = ReadOptional(reader, arena, def->vertexCount, sizeof *def->colors);
     def->texcoords = ReadOptional(reader, arena, def->vertexCount, sizeof *def->texcoords);
@@ -504,6 +515,7 @@ static void ReadBodies(snwReader* reader, const snwCharacterDef* def)
         for (int k = 0; k < 3; ++k)
             shape->cells[k] = snwReadInt(reader);
     }
+
     snwJointDef* joints = (snwJointDef*)def->joints; // likewise
     for (int i = 0; joints != NULL && i < def->jointCount; ++i)
     {
@@ -535,6 +547,7 @@ snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size
         def.boneWeights = ReadWeights(&reader, &arena, &def, def.boneCount);
         def.handleWeights = ReadWeights(&reader, &arena, &def, def.handleCount);
     }
+
     if (magic >= SNW_CHARACTER_MAGIC_4)
         ReadBehind(&reader, &arena, &def);
     if (magic == SNW_CHARACTER_MAGIC_5)
@@ -542,12 +555,14 @@ snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size
     def.name = name != NULL ? name : def.name;
     def.source = source != NULL ? source : def.source;
     snwResult result;
+
     if (arena.failed) // first: what was read after it is out of step
         result = snwFailMemory(message);
     else if (reader.failed || reader.position != size)
         result = snwFail(message, snw_errorInput, "save it again", "the saved character is cut short or damaged");
     else
         result = snwCreateCharacter(context, &def, character, message);
+
     snwArena_Free(&arena);
     if (result == snw_errorArgument)
     {
@@ -555,6 +570,7 @@ snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size
         if (message != NULL)
             message->result = result;
     }
+
     return result;
 }
 

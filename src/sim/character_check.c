@@ -50,12 +50,14 @@ static snwResult CheckCounts(const snwCharacterDef* def, snwMessage* message)
         {def->constraintCount, snw_maxParts, def->constraints, "constraints"},
         {def->motionCount, snw_maxParts, def->motions, "motions"},
     };
+
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
     {
         snwResult result = CheckCount(parts[i].count, parts[i].most, parts[i].data, parts[i].what, message);
         if (result < 0)
             return result;
     }
+
     if (def->vertexCount == 0)
         return snwFail(message, snw_errorArgument, NULL, "a character needs vertices");
     if ((def->tetCount > 0) + (def->hexCount > 0) + (def->triangleCount > 0) > 1)
@@ -73,12 +75,14 @@ static snwResult CheckCorners(const snwCharacterDef* def, snwElements elements, 
         if (v[k] < 0 || v[k] >= def->vertexCount)
             return snwFail(
                 message, snw_errorArgument, NULL, "%s[%d] names vertex %d of %d", what, index, v[k], def->vertexCount);
+
     // A hex with two equal corners may have a volume and would still have an edge without length.
     for (int a = 0; a < elements.arity; ++a)
         for (int b = a + 1; b < elements.arity; ++b)
             if (v[a] == v[b])
                 return snwFail(message, snw_errorArgument, "remove it",
                     "%s[%d] has volume 0 or no hex's shape: it names vertex %d twice", what, index, v[a]);
+
     double volume = snwCharacterDef_ElementVolume(def, index);
     if (!(volume > 0.0))
         return snwFail(message, snw_errorArgument,
@@ -123,6 +127,7 @@ static snwResult CheckMesh(const snwCharacterDef* def, snwMessage* message)
         if (!snwVec3_IsWithin(def->vertices[i], SNW_MAX_POSITION))
             return snwFail(message, snw_errorArgument, "metres are meant", "vertices[%d] is not finite or beyond %g m",
                 i, SNW_MAX_POSITION);
+
     if (CheckFlat(def, message) < 0 || CheckElements(def, message) < 0)
         return snw_errorArgument;
     for (int i = 0; i < def->edgeCount; ++i)
@@ -131,16 +136,19 @@ static snwResult CheckMesh(const snwCharacterDef* def, snwMessage* message)
         if (e[0] < 0 || e[1] < 0 || e[0] >= def->vertexCount || e[1] >= def->vertexCount || e[0] == e[1])
             return snwFail(message, snw_errorArgument, NULL, "edges[%d] joins vertices %d and %d", i, e[0], e[1]);
     }
+
     for (int i = 0; def->masses != NULL && i < def->vertexCount; ++i)
         if (!(def->masses[i] >= SNW_MIN_MASS && def->masses[i] <= SNW_MAX_MASS))
             return snwFail(message, snw_errorArgument, NULL, "masses[%d] must be %g..%g kg, is %g", i, SNW_MIN_MASS,
                 SNW_MAX_MASS, def->masses[i]);
+
     for (int i = 0; i < def->materialCount; ++i)
         if (snwMaterial_Check(&def->materials[i], message) < 0)
         {
             snwMessage_AddPlace(message, "materials[%d]", i);
             return snw_errorArgument;
         }
+
     return snw_ok;
 }
 
@@ -153,6 +161,7 @@ static snwResult CheckJoint(const snwCharacterDef* def, int index, snwMessage* m
         joint->parentBone >= def->boneCount || joint->bone == joint->parentBone)
         return snwFail(message, snw_errorArgument, NULL, "joints[%d] joins bones %d and %d of %d", index,
             joint->parentBone, joint->bone, def->boneCount);
+
     double numbers[] = {joint->lower, joint->upper, joint->stiffness, joint->damping, joint->target, joint->lower2,
         joint->upper2, joint->lower3, joint->upper3};
     bool finite = snwVec3_IsWithin(joint->position, SNW_MAX_POSITION);
@@ -172,6 +181,7 @@ static snwResult CheckJoint(const snwCharacterDef* def, int index, snwMessage* m
     if ((second || third) && joint->type == snw_jointBall && fabs(snwVec3_Dot(joint->axis, joint->axis2)) > 1e-6)
         return snwFail(message, snw_errorArgument, "choose them at a right angle",
             "joints[%d] '%s' has ranges about axes that are not at a right angle", index, joint->name);
+
     return snw_ok;
 }
 
@@ -212,6 +222,7 @@ static snwResult CheckLook(const snwCharacterDef* def, snwMessage* message)
         if (def->texcoords != NULL && !InUnit(def->texcoords[i], 2))
             return snwFail(message, snw_errorArgument, NULL, "texcoords[%d] has a number out of 0..1", i);
     }
+
     const snwTexture* texture = &def->texture;
     if (texture->width == 0)
         return snw_ok;
@@ -221,6 +232,7 @@ static snwResult CheckLook(const snwCharacterDef* def, snwMessage* message)
             SNW_MAX_TEXTURE, texture->width, texture->height);
     if (texture->pixels == NULL)
         return snwFail(message, snw_errorArgument, NULL, "texture has no pixels");
+
     return snw_ok;
 }
 
@@ -254,6 +266,7 @@ static snwResult CheckBody(const snwBoneDef* bone, int index, snwMessage* messag
     if (!snwVec3_IsWithin(bone->centre, SNW_MAX_POSITION))
         return snwFail(
             message, snw_errorArgument, NULL, "bones[%d] '%s' has its centre out of range", index, bone->name);
+
     return snw_ok;
 }
 
@@ -281,6 +294,7 @@ static snwResult CheckShape(const snwBoneDef* bone, int index, snwMessage* messa
             return snwFail(message, snw_errorArgument, "boxes alone are soft",
                 "the shape of bones[%d] '%s' must have 1..%d cells along each axis of a box", index, bone->name,
                 snw_maxShapeCells);
+
     return snw_ok;
 }
 
@@ -323,6 +337,7 @@ static snwResult CheckRig(const snwCharacterDef* def, snwMessage* message)
         if (!kind || !snwVec3_IsWithin(handle->position, SNW_MAX_POSITION) || handle->given > snw_dofAll)
             return snwFail(message, snw_errorArgument, NULL, "handles[%d] is out of range", i);
     }
+
     for (int i = 0; i < def->constraintCount; ++i)
         if (CheckConstraint(def, i, message) < 0)
             return snw_errorArgument;
@@ -372,6 +387,7 @@ static snwResult CheckMotion(const snwCharacterDef* def, const snwMotionDef* mot
         (motion->trackCount > 0 && motion->tracks == NULL))
         return snwFail(message, snw_errorArgument, NULL, "has %d tracks for %d bones, or no array", motion->trackCount,
             def->boneCount);
+
     memset(moved, 0, (size_t)def->boneCount * sizeof *moved);
     for (int i = 0; i < motion->trackCount; ++i)
         if (CheckTrack(def, motion, &motion->tracks[i], moved, message) < 0)
@@ -379,6 +395,7 @@ static snwResult CheckMotion(const snwCharacterDef* def, const snwMotionDef* mot
             snwMessage_AddPlace(message, "tracks[%d]", i);
             return snw_errorArgument;
         }
+
     snwResult result = snwVertexTrack_Check(motion, &motion->vertices, def->vertexCount, SNW_MAX_POSITION, message);
     if (result < 0)
         snwMessage_AddPlace(message, "vertices");

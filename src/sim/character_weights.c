@@ -48,6 +48,7 @@ static void UseHandles(Job* job)
     snwHandleShape* shapes = snwArena_Alloc(&job->arena, (size_t)def->handleCount, sizeof *shapes);
     int* owners = snwArena_Alloc(&job->arena, (size_t)def->vertexCount, sizeof *owners);
     int* handleOf = snwArena_Alloc(&job->arena, (size_t)def->boneCount + 1, sizeof *handleOf);
+
     if (job->arena.failed)
         return;
     for (int i = 0; i < def->boneCount; ++i)
@@ -62,6 +63,7 @@ static void UseHandles(Job* job)
         shapes[i] = (snwHandleShape){snw_handleBone, def->bones[bone].head, def->bones[bone].tail};
         handleOf[bone] = i;
     }
+
     for (int i = 0; i < def->vertexCount; ++i)
         owners[i] = job->character->vertexBones[i] >= 0 ? handleOf[job->character->vertexBones[i]] : -1;
     job->mesh.handles = shapes;
@@ -127,8 +129,10 @@ static snwResult SolveSmooth(Job* job, snwWeights** weights)
     snwBiharmonicDef def = snwDefaultBiharmonicDef();
     snwBiharmonicReport report = {0};
     snwMessage why = {0};
+
     def.mesh = &job->mesh;
     def.tolerance = job->def->tolerance;
+
     // A ninth handle of a cage weighs as much as the eighth: cut off, the flesh is torn. Of bones it hardly does.
     def.influences = job->def->influences > 0 || job->def->handles ? job->def->influences : snw_boneInfluences;
     if (job->mesh.elements.count == 0)
@@ -138,12 +142,14 @@ static snwResult SolveSmooth(Job* job, snwWeights** weights)
                             : snwSolveBiharmonic(job->context, &def, weights, &report, &why);
     if (result == snw_errorInput)
         return SolveClosest(job, why.text, weights);
+
     if (result < 0)
     {
         if (job->message != NULL)
             *job->message = why;
         return result;
     }
+
     snwLogText(job->context, snw_logDebug, "weights of '%s': %d iterations, %d factors, residuals %.2g and %.2g",
         job->character->def.name, report.iterations, report.factors, report.primal, report.dual);
     if (!report.converged)
@@ -154,6 +160,7 @@ static snwResult SolveSmooth(Job* job, snwWeights** weights)
         return snwFail(job->message, snw_warning, "give these parts a handle or a bone",
             "%d vertices are in parts of the mesh without a handle and follow the closest one",
             report.unreachedVertexCount);
+
     return snw_ok;
 }
 
@@ -186,6 +193,7 @@ snwResult snwComputeWeights(
         UseHandles(&job);
     else
         UseBones(&job);
+
     result = def->handles && !job.arena.failed ? UseCage(&job) : snw_ok;
     if (job.arena.failed)
         result = snwFailMemory(message);
@@ -193,6 +201,7 @@ snwResult snwComputeWeights(
         result = SolveClosest(&job, NULL, weights);
     else if (result == snw_ok)
         result = SolveSmooth(&job, weights);
+
     snwArena_Free(&job.arena);
     return result;
 }

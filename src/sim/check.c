@@ -75,6 +75,7 @@ snwResult snwCheckNames(snwContext* context, const void* first, size_t stride, i
             return snwFail(
                 message, snw_errorArgument, NULL, "%s[%d] needs a name of 1..%d bytes", what, i, SNW_MAX_NAME);
     }
+
     uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
     int* order = snwAllocArray(context, (size_t)count, sizeof *order);
     bool enough = keys != NULL && order != NULL;
@@ -83,10 +84,12 @@ snwResult snwCheckNames(snwContext* context, const void* first, size_t stride, i
         keys[i] = snwHashText(NameAt(first, stride, i), 0);
         order[i] = i;
     }
+
     enough = enough && snwSortKeys(context, keys, order, count);
     snwResult result = enough ? FindEqualNames(first, stride, keys, order, count, what, message)
                               : snwFailMemory(message);
     snwFree(context, keys);
     snwFree(context, order);
+
     return result;
 }

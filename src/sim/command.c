@@ -160,6 +160,7 @@ snwResult snwCommand_CheckFor(
         if (result < 0)
             return result;
     }
+
     switch (command->kind)
     {
         case snw_commandReset:
@@ -232,6 +233,7 @@ static snwResult ApplyGrab(snwSim* sim, snwGrabKind kind, const snwCommand* comm
             *grab = (snwGrab){0};
         return snw_ok;
     }
+
     bool fresh = grab == NULL;
     float radius = kind == snw_grabDrag ? GripRadius(sim, command) : 0.0f;
     if (fresh && (grab = FindGrab(sim, snw_grabNone, 0, 0)) == NULL)
@@ -242,6 +244,7 @@ static snwResult ApplyGrab(snwSim* sim, snwGrabKind kind, const snwCommand* comm
     grab->vertex = command->index;
     grab->value = command->value;
     grab->target = command->transform.position;
+
     if (kind == snw_grabDrag)
     {
         // It is at once where it shall be, and the flesh comes after it.
@@ -256,6 +259,7 @@ static snwResult ApplyGrab(snwSim* sim, snwGrabKind kind, const snwCommand* comm
         grab->vector = command->vector;
     else if (fresh)
         grab->vector = VertexPosition(sim, command->body, command->index);
+
     grab->previous = grab->vector;
     return snw_ok;
 }
@@ -312,6 +316,7 @@ snwResult snwSim_Apply(snwSim* sim, const snwCommand* command, snwMessage* messa
         default: // handles and joints live in the methods that have them
             break;
     }
+
     if (result >= 0 && sim->method->applied != NULL)
         sim->method->applied(sim, command);
     return result;

@@ -52,17 +52,20 @@ snwResult snwCreateDisplay(snwPrepared* prepared, snwDisplay** out, snwMessage* 
     display->bones = snwArena_Alloc(arena, (size_t)prepared->character->def.boneCount + 1, sizeof *display->bones);
     display->positions = snwArena_Alloc(arena, count + 1, sizeof *display->positions);
     display->normals = snwArena_Alloc(arena, count + 1, sizeof *display->normals);
+
     for (size_t i = 0; i < count && !arena->failed; ++i)
     {
         const snwSurfaceInfo* surface = &prepared->surfaces[i];
         display->positions[i] = snwArena_Copy(arena, surface->positions, (size_t)surface->vertexCount, 12);
         display->normals[i] = snwArena_Copy(arena, surface->normals, (size_t)surface->vertexCount, 12);
     }
+
     if (arena->failed)
     {
         snwDestroyDisplay(display);
         return snwFailMemory(message);
     }
+
     *out = display;
     return snw_ok;
 }
@@ -249,6 +252,7 @@ static void GatherRange(int begin, int end, void* data)
     const snwSurfaceInfo* surface = &prepared->surfaces[gather->surface];
     const int* points = prepared->points[gather->surface];
     float *positions = display->positions[gather->surface], *normals = display->normals[gather->surface];
+
     for (int i = begin; i < end; ++i)
     {
         float *position = positions + 3 * (size_t)i, *normal = normals + 3 * (size_t)i;
@@ -264,6 +268,7 @@ static void GatherRange(int begin, int end, void* data)
             if (prepared->embedding.arms != NULL)
                 Turn(display->gradients + 9 * (size_t)points[i], surface->normals[i], normal);
         }
+
         if (gather->track != NULL)
             AddDetail(gather, i, position);
     }
@@ -284,17 +289,20 @@ snwResult snwDisplay_Update(snwDisplay* display, const float* positions, int cou
     snwEmbedding_Evaluate(prepared->context, &prepared->embedding, &move);
     if (prepared->embedding.arms != NULL)
         snwParallelFor(prepared->context, prepared->embedding.pointCount, 1024, FindGradients, display);
+
     for (int i = 0; i < prepared->anchorCount; ++i)
     {
         const snwRigidAnchor* anchor = &prepared->anchors[i];
         display->motions[i] = display->bonesKnown && anchor->bone >= 0 ? display->bones[anchor->bone]
                                                                        : FitAnchor(prepared, anchor, positions, stride);
     }
+
     for (int i = 0; i < prepared->info.surfaceCount; ++i)
     {
         Gather gather = MakeGather(display, i);
         snwParallelFor(prepared->context, prepared->surfaces[i].vertexCount, 1024, GatherRange, &gather);
     }
+
     return snw_ok;
 }
 

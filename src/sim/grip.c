@@ -82,8 +82,10 @@ static size_t FindGrip(const snwCharacter* character, snwGrip* grip, size_t room
             grip->count = 1;
             break;
         }
+
         grip->parts[grip->count++] = (snwGripPart){.vertex = i, .bump = bump};
     }
+
     FindVolumes(character, grip);
     return (size_t)grip->count;
 }
@@ -99,6 +101,7 @@ void snwSim_FindGrips(snwSim* sim)
         same = IsHand(grab) ? grip->body == grab->body && grip->vertex == grab->vertex && grip->asked == grab->radius
                             : grip->body == -1;
     }
+
     if (same)
         return;
 
@@ -160,6 +163,7 @@ static void SetStrength(const snwSim* sim, int slot, double h)
     const snwBody* body = &sim->bodies[grip->body];
     const snwCharacterDef* def = &body->character->def;
     double volume = 0.0, mass = 0.0, young = 0.0, whole = 0.0, free = FreePart(body->character, grip);
+
     for (int i = 0; i < def->materialCount; ++i)
     {
         double own = free * grip->volumes[i], kg = own * body->materials[i].density;
@@ -167,6 +171,7 @@ static void SetStrength(const snwSim* sim, int slot, double h)
         mass += kg;
         young += kg * body->materials[i].young;
     }
+
     young = mass > 0.0 ? young / mass : 0.0;
     whole = mass > 0.0 ? mass / volume * body->character->volume : 0.0;
 

@@ -70,6 +70,7 @@ void snwSim_Warn(snwSim* sim, snwWarningKind kind, int which, const char* remedy
     }
     else if (sim->warningKeys[at].last == step)
         return;
+
     sim->warningKeys[at].last = step;
     warning->count++;
 }
@@ -142,6 +143,7 @@ static snwResult CheckEdges(const snwSim* sim, int index, const snwVertices* ver
     const snwVec3* rest = body->character->def.vertices;
     double size = SizeOf(body);
     snwResult result = snw_ok;
+
     for (int i = 0; i < body->character->edgeCount && result >= 0; ++i)
     {
         const int* edge = body->character->edges[i];
@@ -150,6 +152,7 @@ static snwResult CheckEdges(const snwSim* sim, int index, const snwVertices* ver
         double d[3] = {(double)a[0] - (double)b[0], (double)a[1] - (double)b[1], (double)a[2] - (double)b[2]};
         double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         double times = length / snwVec3_Distance(rest[edge[0]], rest[edge[1]]);
+
         if (length <= s_wildLength * size || times <= s_wildStretch)
             continue;
         result = snw_warning;
@@ -158,6 +161,7 @@ static snwResult CheckEdges(const snwSim* sim, int index, const snwVertices* ver
         result = Diverged(sim, message, s_tooLong, times);
         snwMessage_AddPlace(message, "body '%s', vertex %d", sim->def->bodies[index].name, edge[0]);
     }
+
     return result;
 }
 
@@ -167,6 +171,7 @@ static snwResult CheckBody(const snwSim* sim, int index, snwMessage* message)
     const snwBodyStart* start = &sim->starts[index];
     double size = SizeOf(body);
     double most = MostSpeed(sim, size, snwVec3_Length(start->velocity) + size * snwVec3_Length(start->angularVelocity));
+
     most += s_mostWaves * WaveSpeed(body);
     snwVertices vertices;
     sim->method->getVertices(sim, index, &vertices);
@@ -185,11 +190,13 @@ static snwResult CheckBody(const snwSim* sim, int index, snwMessage* message)
             speed += (double)v[k] * (double)v[k];
             sum += fabs((double)x[k]);
         }
+
         if (speed <= most * most && sum < INFINITY)
             continue;
         bool finite = isfinite(speed) && isfinite(sum);
         snwResult result = Diverged(sim, message, finite ? s_tooFast : s_notFinite, sqrt(speed));
         snwMessage_AddPlace(message, "body '%s', vertex %d", sim->def->bodies[index].name, i);
+
         return result;
     }
 
@@ -283,6 +290,7 @@ static bool NameMover(const snwSim* sim, snwMessage* message)
                 sim->def->pins[i].name, way);
         most = fmax(most, way);
     }
+
     for (int i = 0; i < sim->def->colliderCount; ++i)
     {
         double way = Way(sim, &sim->colliders[i]);
@@ -291,6 +299,7 @@ static bool NameMover(const snwSim* sim, snwMessage* message)
                 "move collider '%s' more slowly: it goes %.3g m in this step", sim->def->colliders[i].name, way);
         most = fmax(most, way);
     }
+
     return most > far;
 }
 
@@ -305,18 +314,22 @@ static bool NameGrab(const snwSim* sim, snwMessage* message)
             continue;
         const snwBody* body = &sim->bodies[grab->body];
         double force = snwVec3_Length(grab->vector), mass = body->character->mass;
+
         if (grab->kind == snw_grabPush && force / mass * sim->dt * sim->dt > SizeOf(body))
         {
             snprintf(message->remedy, sizeof message->remedy, "push less: %.3g N are too much for a body of %.3g kg",
                 force, mass);
             return true;
         }
+
         held = held || grab->kind != snw_grabPush;
     }
+
     if (held)
         snprintf(message->remedy, sizeof message->remedy,
             "pull more gently (less strength, a nearer target), or use more iterations or softer flesh; more substeps "
             "were tried");
+
     return held;
 }
 
@@ -342,6 +355,7 @@ void snwSim_WarnOfOverlaps(snwSim* sim)
         sim->method->getVertices(sim, b, &vertices);
         double deepest = s_deep * SizeOf(body);
         int where = -1;
+
         for (int c = 0; c < sim->def->colliderCount; ++c)
             for (int i = 0; i < body->character->touchCount; ++i)
             {
@@ -351,6 +365,7 @@ void snwSim_WarnOfOverlaps(snwSim* sim)
                 where = touch.depth > deepest ? c : where;
                 deepest = fmax(deepest, touch.depth);
             }
+
         if (where >= 0)
             snwSim_Warn(sim, snw_warnInside, b, "start it outside; it is pushed out slowly",
                 "body '%s' starts %.3g m inside of collider '%s'", sim->def->bodies[b].name, deepest,

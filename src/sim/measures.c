@@ -131,6 +131,7 @@ static double ElementElastic(const Subject* subject, int element)
     snwLame lame = snwMaterial_Lame(&subject->body->materials[character->def.regions[element]]);
     int arity = character->elements.arity, points = arity == 8 ? snw_hexPoints : 1;
     snwVec3 rest[8], now[8];
+
     GatherRest(subject, element, rest);
     GatherNow(subject, element, now);
     double sum = 0.0;
@@ -145,6 +146,7 @@ static double ElementElastic(const Subject* subject, int element)
                                 ? method->elasticDensity(subject->sim, subject->index, element, f)
                                 : snwDensity_Corotated(lame, f));
     }
+
     return sum;
 }
 
@@ -222,6 +224,7 @@ static void MeasureErrors(const Subject* subject, snwMeasures* m)
     double size = snwVec3_Distance(character->lower, character->upper), loose = 0.0, apart = 0.0;
     snwTransforms bones;
     snwVertices shown;
+
     snwSim_GetBones(sim, subject->index, &bones);
     snwSim_SeeVertices(sim, subject->index, 1, *subject->body->origin, &shown);
     for (int i = 0; i < subject->vertices.count; ++i)
@@ -234,6 +237,7 @@ static void MeasureErrors(const Subject* subject, snwMeasures* m)
         if (shown.positions != subject->vertices.positions)
             apart = fmax(apart, snwVec3_Distance(x, Row(shown.positions, shown.stride, i)));
     }
+
     m->residual = fmax(m->residual, subject->body->residual);
     m->rigidity = fmax(m->rigidity, loose / size);
     m->fit = fmax(m->fit, apart / size);
@@ -250,6 +254,7 @@ static void MeasureMotion(const snwSim* sim, const Subject* subject, const doubl
         snwVec3 x = snwVec3_Add(*subject->body->origin, at);
         snwVec3 v = Row(subject->vertices.velocities, subject->vertices.stride, i);
         snwVec3 p = snwVec3_Scale(v, masses[i]);
+
         m->kinetic += 0.5 * snwVec3_Dot(p, v);
         m->potential -= masses[i] * snwVec3_Dot(sim->state->gravity, x);
         m->momentum = snwVec3_Add(m->momentum, p);
@@ -258,6 +263,7 @@ static void MeasureMotion(const snwSim* sim, const Subject* subject, const doubl
         moment = snwVec3_MulAdd(moment, masses[i], x);
         *mass += masses[i];
     }
+
     // Weighted by mass here; the caller divides when all bodies are in.
     m->centre = snwVec3_Add(m->centre, moment);
 }
@@ -315,6 +321,7 @@ snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* m)
         MeasureProps(sim, &mass, m);
     m->centre = snwVec3_Scale(m->centre, mass > 0.0 ? 1.0 / mass : 0.0);
     m->minVolumeRatio = m->minVolumeRatio < DBL_MAX ? m->minVolumeRatio : 1.0;
+
     for (int i = 0; i < sim->contactCount; ++i)
     {
         if (body >= 0 && sim->contacts[i].body != body)
@@ -322,10 +329,12 @@ snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* m)
         m->contacts += 1.0;
         m->maxDepth = fmax(m->maxDepth, (double)sim->contacts[i].depth);
     }
+
     m->energy = m->kinetic + m->elastic + m->potential;
     m->time = sim->state->time;
     m->stepMs = sim->stepMs;
     m->retries = sim->retries;
+
     return result;
 }
 

@@ -73,6 +73,7 @@ void snwSim_SeeVertices(const snwSim* sim, int index, int which, snwVec3 from, s
         sim->method->getShown(sim, index, vertices);
     else
         sim->method->getVertices(sim, index, vertices);
+
     if (AreSame(*body->origin, from))
         return;
 
@@ -85,8 +86,10 @@ void snwSim_SeeVertices(const snwSim* sim, int index, int which, snwVec3 from, s
             const float* x = (const float*)((const char*)vertices->positions + (size_t)i * (size_t)vertices->stride);
             snwRow_Set(rows, i, snwVec3_Add(way, (snwVec3){(double)x[0], (double)x[1], (double)x[2]}));
         }
+
         body->placeChanges[which] = sim->changes;
         body->placesFrom[which] = from;
     }
+
     vertices->positions = rows;
 }

@@ -73,12 +73,14 @@ static snwResult CheckSurface(const snwPreparedDef* def, int index, snwMessage* 
     for (int i = 0; i < body->motionCount && result >= 0 && surface->tracks != NULL; ++i)
         result = snwVertexTrack_Check(
             &body->motions[i], &surface->tracks[i], surface->vertexCount, SNW_MAX_POSITION, message);
+
     for (int i = 0; i < surface->vertexCount && result >= 0; ++i)
     {
         int point = def->points[index][i];
         if (point < -def->anchorCount || point >= def->embedding->pointCount)
             result = snwFail(message, snw_errorArgument, NULL, "points[%d] is %d", i, point);
     }
+
     return result;
 }
 
@@ -106,6 +108,7 @@ static snwResult CheckEmbedding(const snwEmbedding* embedding, int bodyCount, sn
     for (size_t i = 0; i < 3 * entries && result >= 0; ++i)
         if (!isfinite(((const float*)embedding->gradients)[i]))
             result = snwFail(message, snw_errorArgument, NULL, "gradients are not finite");
+
     return result;
 }
 
@@ -116,11 +119,13 @@ static snwResult Check(const snwPreparedDef* def, snwMessage* message)
         def->textureCount > snw_maxTextures || !(def->info.scale > 0.0 && isfinite(def->info.scale)) ||
         !isfinite(def->info.embeddingError))
         return snwFail(message, snw_errorArgument, NULL, "a number of the prepared character is out of range");
+
     for (int i = 0; i < def->textureCount; ++i)
         if (def->textures[i].width < 1 || def->textures[i].width > SNW_MAX_TEXTURE || def->textures[i].height < 1 ||
             def->textures[i].height > SNW_MAX_TEXTURE)
             return snwFail(message, snw_errorArgument, "scale it down", "textures[%d] is %d x %d pixels", i,
                 def->textures[i].width, def->textures[i].height);
+
     snwResult result = CheckEmbedding(def->embedding, body->vertexCount, message);
     if (result < 0)
         snwMessage_AddPlace(message, "embedding");
@@ -134,12 +139,14 @@ static snwResult Check(const snwPreparedDef* def, snwMessage* message)
         result = def->anchors[i].count > 0 ? CheckIndices(def->anchors[i].vertices, (size_t)def->anchors[i].count,
                                                  body->vertexCount, "anchor", message)
                                            : snwFail(message, snw_errorArgument, NULL, "anchors[%d] is empty", i);
+
     for (int i = 0; i < def->surfaceCount && result >= 0; ++i)
     {
         result = CheckSurface(def, i, message);
         if (result < 0)
             snwMessage_AddPlace(message, "surfaces[%d]", i);
     }
+
     return result;
 }
 
@@ -203,6 +210,7 @@ static void CopyLists(snwPrepared* prepared, const snwPreparedDef* def)
         CopySurface(arena, &prepared->surfaces[i], snwCharacter_GetDef(def->character)->motionCount);
         prepared->points[i] = snwArena_Copy(arena, def->points[i], (size_t)def->surfaces[i].vertexCount, sizeof(int));
     }
+
     for (int i = 0; i < def->anchorCount && !arena->failed; ++i)
         prepared->anchors[i].vertices = snwArena_Copy(
             arena, def->anchors[i].vertices, (size_t)def->anchors[i].count, sizeof(int));
@@ -242,6 +250,7 @@ snwResult snwCreatePrepared(snwContext* context, const snwPreparedDef* def, snwP
         snwPrepared_Release(prepared);
         return snwFailMemory(message);
     }
+
     *out = prepared;
     return snw_ok;
 }

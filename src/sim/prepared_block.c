@@ -95,6 +95,7 @@ static void WriteSurface(const snwPrepared* prepared, int index, snwWriter* writ
     WriteOptional(writer, surface->colors, count * sizeof *surface->colors);
     snwWrite(writer, surface->triangles, (size_t)surface->triangleCount * sizeof *surface->triangles);
     snwWrite(writer, prepared->points[index], count * sizeof(int));
+
     for (int i = 0; i < surface->partCount; ++i)
     {
         const snwSurfacePart* part = &surface->parts[i];
@@ -158,18 +159,21 @@ static void WriteSections(const snwPrepared* prepared, Section sections[snw_sect
         sections[1].writer.failed = true;
     else
         snwWrite(&sections[1].writer, block, size);
+
     snwFree(prepared->context, block);
     WriteEmbedding(&prepared->embedding, &sections[2].writer);
     snwWriteInt(&sections[3].writer, prepared->info.surfaceCount);
     for (int i = 0; i < prepared->info.surfaceCount; ++i)
         WriteSurface(prepared, i, &sections[3].writer);
     snwWriteInt(&sections[3].writer, prepared->anchorCount);
+
     for (int i = 0; i < prepared->anchorCount; ++i)
     {
         const snwRigidAnchor* anchor = &prepared->anchors[i];
         snwWriteInt(&sections[3].writer, anchor->count);
         snwWrite(&sections[3].writer, anchor->vertices, (size_t)anchor->count * sizeof(int));
     }
+
     snwWriteInt(&sections[4].writer, prepared->info.textureCount);
     for (int i = 0; i < prepared->info.textureCount; ++i)
     {
@@ -178,6 +182,7 @@ static void WriteSections(const snwPrepared* prepared, Section sections[snw_sect
         snwWriteInt(&sections[4].writer, texture->height);
         snwWrite(&sections[4].writer, texture->pixels, 4 * (size_t)texture->width * (size_t)texture->height);
     }
+
     WriteTracks(prepared, &sections[snw_tracksSection].writer);
     WriteLinks(prepared, &sections[snw_linksSection].writer);
 }
@@ -196,6 +201,7 @@ static void Join(const Section* sections, int count, snwWriter* out)
     snwWriteInt(out, snw_preparedVersion);
     snwWriteInt(out, count);
     snwWriteU64(out, total);
+
     for (int i = 0; i < count; ++i)
     {
         const snwWriter* writer = &sections[i].writer;
@@ -206,6 +212,7 @@ static void Join(const Section* sections, int count, snwWriter* out)
         snwWriteU64(out, snwHash(writer->data, writer->size, sections[i].tag));
         start = RoundUp(start + writer->size);
     }
+
     snwWriteU64(out, snwHash(out->data, out->size, 0));
     for (int i = 0; i < count; ++i)
     {
@@ -223,6 +230,7 @@ snwResult snwPrepared_Save(const snwPrepared* prepared, void** data, size_t* siz
     WriteSections(prepared, sections);
     bool failed = false;
     int count = 0;
+
     for (int i = 0; i < snw_sectionCount; ++i)
     {
         bool needed = i == snw_tracksSection ? HasTracks(prepared) : i == snw_linksSection ? HasLinks(prepared) : true;
@@ -230,6 +238,7 @@ snwResult snwPrepared_Save(const snwPrepared* prepared, void** data, size_t* siz
         if (needed)
             used[count++] = sections[i];
     }
+
     if (!failed)
         Join(used, count, &out);
     for (int i = 0; i < snw_sectionCount; ++i)
@@ -239,6 +248,7 @@ snwResult snwPrepared_Save(const snwPrepared* prepared, void** data, size_t* siz
         snwFree(prepared->context, out.data);
         return snwFailMemory(message);
     }
+
     *data = out.data;
     *size = out.size;
     return snw_ok;
@@ -295,6 +305,7 @@ static snwResult TakeSection(Loader* loader, snwReader* head, size_t* end)
     uint32_t tag = (uint32_t)snwReadInt(head);
     int32_t zero = snwReadInt(head);
     uint64_t offset = snwReadU64(head), size = snwReadU64(head), checksum = snwReadU64(head);
+
     if (head->failed || zero != 0 || offset < *end || offset - *end >= 16 || offset > head->size ||
         size > head->size - offset || !IsZero(head->data + *end, (size_t)offset - *end))
         return Damaged(loader->message, "its sections do not follow each other");
@@ -302,6 +313,7 @@ static snwResult TakeSection(Loader* loader, snwReader* head, size_t* end)
     if (snwHash(data, (size_t)size, tag) != checksum)
         return Damaged(loader->message, "a checksum does not fit");
     *end = (size_t)(offset + size);
+
     for (int i = 0; i < snw_sectionCount; ++i)
         if (s_tags[i] == tag)
         {
@@ -310,6 +322,7 @@ static snwResult TakeSection(Loader* loader, snwReader* head, size_t* end)
             loader->found[i] = true;
             loader->sections[i] = (snwReader){.data = data, .size = (size_t)size};
         }
+
     return snw_ok;
 }
 
@@ -344,6 +357,7 @@ static snwResult TakeSections(Loader* loader, const void* data, size_t size)
     for (int i = 0; i < snw_neededCount; ++i)
         if (!loader->found[i])
             return Damaged(loader->message, "a section is missing");
+
     return end == size ? snw_ok : Damaged(loader->message, "something follows its sections");
 }
 
@@ -557,12 +571,14 @@ static snwResult Finish(Loader* loader, const char* name, const char* source, sn
     if (result >= 0)
         result = snwCreatePrepared(loader->context, &loader->def, prepared, loader->message);
     snwCharacter_Release(loader->def.character);
+
     if (result == snw_errorArgument)
     {
         result = snw_errorInput;
         if (loader->message != NULL)
             loader->message->result = result;
     }
+
     return result;
 }
 

@@ -283,6 +283,7 @@ static snwResult CheckGeneral(const snwSceneDef* def, snwMessage* message)
             return snwFail(message, snw_errorArgument, NULL, "a count is out of range or its array is missing");
     if (def->frictionCount > snw_maxFrictions)
         return snwFail(message, snw_errorArgument, NULL, "more than %d pairs of surfaces", snw_maxFrictions);
+
     return snw_ok;
 }
 
@@ -343,12 +344,14 @@ static snwResult CheckClipsDiffer(snwContext* context, const snwSceneDef* def, s
         keys[i] = (uint64_t)clip->target << 60 | body << 32 | (uint64_t)clip->index;
         order[i] = i;
     }
+
     enough = enough && snwSortKeys(context, keys, order, def->clipCount);
     snwResult result = enough ? snw_ok : snwFailMemory(message);
     for (int i = 1; enough && result == snw_ok && i < def->clipCount; ++i)
         if (keys[i] == keys[i - 1])
             result = snwFail(message, snw_errorArgument, "put their keys into one clip",
                 "clips[%d] and clips[%d] move the same thing", order[i - 1], order[i]);
+
     snwFree(context, keys);
     snwFree(context, order);
     return result;
@@ -365,17 +368,20 @@ static const snwCommand* CopyCommands(snwArena* arena, const snwSceneDef* def)
     uint64_t* steps = snwAllocArray(arena->context, (size_t)count, sizeof *steps);
     int* order = snwAllocArray(arena->context, (size_t)count, sizeof *order);
     bool enough = commands != NULL && steps != NULL && order != NULL;
+
     for (int i = 0; enough && i < count; ++i)
     {
         steps[i] = def->commands[i].step;
         order[i] = i;
     }
+
     enough = enough && snwSortKeys(arena->context, steps, order, count);
     for (int i = 0; enough && i < count; ++i)
         commands[i] = def->commands[order[i]];
     snwFree(arena->context, steps);
     snwFree(arena->context, order);
     arena->failed = arena->failed || !enough;
+
     return commands;
 }
 
@@ -414,10 +420,12 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
         frictions[i].first = snwArena_Text(arena, frictions[i].first);
         frictions[i].second = snwArena_Text(arena, frictions[i].second);
     }
+
     copy->frictions = frictions;
     COPY_NAMED(snwPinDef, pins, pinCount)
     COPY_NAMED(snwSetting, settings, settingCount)
     snwClipDef* clips = snwArena_Copy(arena, def->clips, (size_t)def->clipCount, sizeof *clips);
+
     for (int i = 0; clips != NULL && i < def->clipCount; ++i)
     {
         size_t count = (size_t)clips[i].keyCount;
@@ -425,6 +433,7 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
         if (clips[i].stretches != NULL)
             clips[i].stretches = snwArena_Copy(arena, clips[i].stretches, count, sizeof *clips[i].stretches);
     }
+
     copy->clips = clips;
     copy->commands = CopyCommands(arena, def);
 }
@@ -488,6 +497,7 @@ static void WriteParts(snwWriter* writer, const snwSceneDef* def)
             snwWriteReal(writer, def->bodies[i].motionWait);
         }
     }
+
     for (int i = 0; i < def->colliderCount; ++i)
     {
         const snwColliderDef* c = &def->colliders[i];
@@ -495,6 +505,7 @@ static void WriteParts(snwWriter* writer, const snwSceneDef* def)
         WriteFriction(writer, c->friction, c->kineticFriction, c->surface);
         snwColliderDef_Write(c, writer);
     }
+
     for (int i = 0; i < def->propCount; ++i)
     {
         const snwPropDef* p = &def->props[i];
@@ -504,12 +515,14 @@ static void WriteParts(snwWriter* writer, const snwSceneDef* def)
         WriteVec3(writer, p->velocity);
         WriteVec3(writer, p->angularVelocity);
     }
+
     for (int i = 0; i < def->frictionCount; ++i)
     {
         const snwFrictionDef* pair = &def->frictions[i];
         snwWriteText(writer, pair->first);
         WriteFriction(writer, pair->friction, pair->kineticFriction, pair->second);
     }
+
     for (int i = 0; i < def->pinCount; ++i)
     {
         snwWriteText(writer, def->pins[i].name);
@@ -533,11 +546,13 @@ static void WriteMotion(snwWriter* writer, const snwSceneDef* def)
         if (clip->stretches != NULL)
             snwWrite(writer, clip->stretches, (size_t)clip->keyCount * sizeof *clip->stretches);
     }
+
     for (int i = 0; i < def->settingCount; ++i)
     {
         snwWriteText(writer, def->settings[i].name);
         snwWriteReal(writer, def->settings[i].value);
     }
+
     for (int i = 0; i < def->commandCount; ++i)
         WriteCommand(writer, &def->commands[i]);
 }
@@ -593,12 +608,14 @@ snwResult snwCreateScene(snwContext* context, const snwSceneDef* def, snwScene**
     atomic_init(&scene->references, 1);
     CopyScene(scene, def);
     result = scene->arena.failed || HashScene(scene) < 0 ? snwFailMemory(message) : PrepareColliders(scene, message);
+
     if (result < 0)
     {
         scene->def.bodyCount = 0; // nothing retained yet
         snwScene_Release(scene);
         return result;
     }
+
     for (int i = 0; i < def->bodyCount; ++i)
         snwCharacter_Retain(def->bodies[i].character);
     *out = scene;

@@ -58,6 +58,7 @@ static snwResult CheckMesh(const snwColliderDef* mesh, snwMessage* message)
         if (!snwVec3_IsWithin(mesh->vertices[i], SNW_MAX_SIZE))
             return snwFail(
                 message, snw_errorArgument, NULL, "vertices[%d] is not finite or beyond %g m", i, SNW_MAX_SIZE);
+
     for (int i = 0; i < mesh->triangleCount; ++i)
     {
         const int* t = mesh->triangles[i];
@@ -66,6 +67,7 @@ static snwResult CheckMesh(const snwColliderDef* mesh, snwMessage* message)
                 return snwFail(message, snw_errorArgument, NULL, "triangles[%d] does not have three of the %d vertices",
                     i, mesh->vertexCount);
     }
+
     return snw_ok;
 }
 

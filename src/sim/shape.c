@@ -38,6 +38,7 @@ static snwResult CheckShape(const snwShapeDef* def, snwMessage* message)
     const double size[3] = {def->size.x, def->size.y, def->size.z};
     double tets = 6.0;
     int most = box ? snw_maxShapeCells : snw_maxBallCells;
+
     for (int i = 0; i < (box ? 3 : 1); ++i)
     {
         if (!(size[i] > 0.0) || !isfinite(size[i]))
@@ -46,6 +47,7 @@ static snwResult CheckShape(const snwShapeDef* def, snwMessage* message)
             return snwFail(message, snw_errorArgument, NULL, "cells[%d] must be 1..%d, is %d", i, most, def->cells[i]);
         tets *= def->cells[i];
     }
+
     if (box && tets > snw_maxShapeTets)
         return snwFail(message, snw_errorArgument, "use fewer cells", "%.0f tets, at most %d", tets, snw_maxShapeTets);
     if (def->kind == snw_shapeSpring && (!(def->springMass > 0.0) || !isfinite(def->springMass)))

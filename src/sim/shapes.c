@@ -26,6 +26,7 @@ snwResult snwShape_Acquire(
     snwShape* shape = context->shapes;
     while (shape != NULL && (shape->method != method || shape->key != key))
         shape = shape->next;
+
     if (shape == NULL)
     {
         void* data = NULL;
@@ -42,6 +43,7 @@ snwResult snwShape_Acquire(
             shape = NULL;
         }
     }
+
     if (shape != NULL)
         shape->references++;
     *out = shape;

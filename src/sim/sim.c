@@ -62,6 +62,7 @@ static snwResult ApplyScript(snwSim* sim, snwMessage* message)
         if (command->step > state->step - state->scriptStart)
             return result;
         state->scriptNext++;
+
         // A reset in the script would start the script over for ever at the same step; the rest of it goes on instead.
         uint64_t next = state->scriptNext, start = state->scriptStart;
         result = ApplyOne(sim, command, message) > 0 ? snw_warning : result;
@@ -274,6 +275,7 @@ static int CutSubstep(const snwSim* sim, double h)
         snw_mostCuts = 64
     };
     double g = snwVec3_Length(sim->state->gravity), most = 1.0;
+
     for (int i = 0; i < sim->bodyCount && sim->method->mostWeight > 0.0; ++i)
     {
         const snwCharacter* character = sim->bodies[i].character;
@@ -286,6 +288,7 @@ static int CutSubstep(const snwSim* sim, double h)
         if (way > longest)
             most = fmax(most, ceil(4.0 * way / longest));
     }
+
     return (int)fmin(most, snw_mostCuts);
 }
 
@@ -307,6 +310,7 @@ static snwResult RunSubsteps(snwSim* sim, double dt, int count, snwMessage* mess
         if (result > 0)
             snwSim_Warn(sim, snw_warnMethod, 0, message->remedy, "%s", message->text);
     }
+
     EndMoves(sim, dt);
     return snwSim_CheckReason(sim, message);
 }
@@ -320,11 +324,13 @@ static snwResult RunStep(snwSim* sim, double dt, snwMessage* message)
     int count = (int)sim->state->params[snw_paramSubsteps], warned = sim->warningCount;
     snwMessage before; // of no account: what counts is how the step ends
     bool wild = snwSim_CheckReason(sim, &before) > 0;
+
     count *= CutSubstep(sim, dt / count);
     memcpy(sim->begun, sim->block, sim->blockSize);
     sim->retries = 0;
     snwResult result = RunSubsteps(sim, dt, count, message);
     snwMessage first = *message;
+
     while (sim->retries < snw_mostRetries && (result == snw_errorDiverged || (result > 0 && !wild)))
     {
         memcpy(sim->block, sim->begun, sim->blockSize);
@@ -334,11 +340,13 @@ static snwResult RunStep(snwSim* sim, double dt, snwMessage* message)
         snwMessage_Clear(message);
         result = RunSubsteps(sim, dt, count << sim->retries, message);
     }
+
     if (result < 0)
     {
         sim->warningCount = warned;
         *message = first.result < 0 ? first : *message;
     }
+
     if (result < 0 || sim->retries == 0)
         return result < 0 ? result : snw_ok;
 
@@ -348,6 +356,7 @@ static snwResult RunStep(snwSim* sim, double dt, snwMessage* message)
     int factor = 1 << sim->retries;
     snwSim_Warn(
         sim, snw_warnRetry, result > 0, remedy, "step %llu %s with %d times its substeps", step, outcome, factor);
+
     return snwFail(message, snw_warning, remedy, "step %llu %s with %d times its substeps", step, outcome, factor);
 }
 
@@ -375,6 +384,7 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
     snwSim_FindGrips(sim);
     snwResult result = RunStep(sim, dt, message);
     sim->changes++;
+
     if (result < 0)
     {
         snwSim_NameRemedy(sim, message);
@@ -384,10 +394,12 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
         DropPending(sim, due); // kept, they would poison every further step
         return result;
     }
+
     DropPending(sim, due);
     sim->state->step++;
     sim->state->time += dt;
     sim->stepMs = 1e3 * (snwClock_Seconds() - start);
+
     return result > 0 ? result : warning;
 }
 

@@ -47,17 +47,20 @@ static snwResult AddModel(
     def.shape = model->shape != NULL ? model->shape->data : NULL;
     if (result >= 0)
         result = method->createModel(&def, &model->data, message);
+
     if (result < 0)
     {
         snwShape_Release(character->context, model->shape);
         snwFree(character->context, model);
         return result;
     }
+
     model->method = method;
     model->key = key;
     model->next = character->models;
     character->models = model;
     atomic_fetch_add(&character->modelCount, 1);
+
     return snw_ok;
 }
 
@@ -100,6 +103,7 @@ static size_t LayOut(snwSim* sim, unsigned char* block)
     size_t colliders = Take(&size, (size_t)sim->def->colliderCount * sizeof *sim->colliders);
     size_t props = Take(&size, (size_t)sim->def->propCount * sizeof *sim->props);
     size_t grabs = Take(&size, (size_t)sim->grabCount * sizeof *sim->grabs);
+
     if (block != NULL)
     {
         sim->state = (snwStateHeader*)(block + header);
@@ -108,12 +112,14 @@ static size_t LayOut(snwSim* sim, unsigned char* block)
         sim->props = (snwProp*)(block + props);
         sim->grabs = (snwGrab*)(block + grabs);
     }
+
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwBody* body = &sim->bodies[i];
         size_t materials = Take(&size, (size_t)body->character->def.materialCount * sizeof *body->materials);
         size_t origin = Take(&size, sizeof *body->origin);
         size_t state = Take(&size, sim->method->bodyStateSize(body->model));
+
         if (block != NULL)
         {
             body->materials = (snwMaterial*)(block + materials);
@@ -121,6 +127,7 @@ static size_t LayOut(snwSim* sim, unsigned char* block)
             body->state = block + state;
         }
     }
+
     return size;
 }
 
@@ -151,6 +158,7 @@ void snwSim_Reset(snwSim* sim)
         StartMover(&sim->colliders[i], sim->colliderClips[i], def->colliders[i].transform, true);
     for (int i = 0; i < def->propCount; ++i)
         sim->props[i] = (snwProp){def->props[i].transform, def->props[i].velocity, def->props[i].angularVelocity};
+
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         const snwCharacterDef* character = &sim->bodies[i].character->def;
@@ -221,6 +229,7 @@ static void MakePinSet(snwSim* sim, int index)
     const snwPinDef* pin = &sim->def->pins[index];
     const snwCharacterDef* character = &sim->bodies[pin->body].character->def;
     snwPinSet* set = &sim->pinSets[index];
+
     set->body = pin->body;
     for (int i = 0; i < character->vertexCount; ++i)
         set->count += InBox(character->vertices[i], pin->lower, pin->upper);
@@ -229,6 +238,7 @@ static void MakePinSet(snwSim* sim, int index)
     if (sim->arena.failed)
         return;
     int count = 0;
+
     for (int i = 0; i < character->vertexCount; ++i)
     {
         if (!InBox(character->vertices[i], pin->lower, pin->upper))
@@ -237,6 +247,7 @@ static void MakePinSet(snwSim* sim, int index)
         set->pivot = snwVec3_MulAdd(set->pivot, 1.0 / set->count, set->offsets[count]);
         set->vertices[count++] = i;
     }
+
     for (int i = 0; i < count; ++i)
         set->offsets[i] = snwVec3_Sub(set->offsets[i], set->pivot);
 }
@@ -336,6 +347,7 @@ static snwResult CheckFeatures(const snwSim* sim, snwMessage* message)
     if (sim->def->pinCount > 0 && !(method->features & snw_featurePins))
         return snwFail(message, snw_errorUnsupported, "remove the pins or choose another method",
             "method %s knows no pins", method->name);
+
     for (int i = 0; i < sim->def->commandCount; ++i)
     {
         snwResult result = CheckScripted(sim, &sim->def->commands[i], message);
@@ -345,6 +357,7 @@ static snwResult CheckFeatures(const snwSim* sim, snwMessage* message)
             return result;
         }
     }
+
     for (int i = 0; i < sim->def->clipCount; ++i)
     {
         snwClipTarget target = sim->def->clips[i].target;
@@ -353,6 +366,7 @@ static snwResult CheckFeatures(const snwSim* sim, snwMessage* message)
             return snwFail(message, snw_errorUnsupported, "choose another method",
                 "method %s does not move what clips[%d] moves", method->name, i);
     }
+
     return snw_ok;
 }
 
@@ -387,6 +401,7 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     snwResult result = MakeBodies(sim, params, message);
     if (result < 0)
         return result;
+
     // A vertex rarely touches more than a few things at once; what goes beyond is resolved but not reported.
     int others = sim->def->colliderCount + sim->def->propCount + sim->bodyCount;
     sim->contactCapacity *= others < snw_maxTouches ? others : snw_maxTouches;
@@ -398,6 +413,7 @@ static snwResult Build(snwSim* sim, snwMessage* message)
         MakePinSet(sim, i);
         pinned += (size_t)sim->pinSets[i].count;
     }
+
     if (pinned > snw_maxPinned)
         return snwFail(message, snw_errorUnsupported, "use fewer or smaller pins",
             "the pins hold more than %d vertices", snw_maxPinned);
@@ -416,6 +432,7 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     for (int i = 0; i < sim->method->stageCount; ++i)
         sim->timings[i].stage = sim->method->stages[i];
     snwSim_Reset(sim);
+
     return snw_ok;
 }
 
@@ -445,6 +462,7 @@ snwResult snwCreateSimWith(
         snwDestroySim(sim);
         return result;
     }
+
     *out = sim;
     return WarnOfIgnored(sim, message);
 }

@@ -161,6 +161,7 @@ snwResult snwSim_Restore(snwSim* sim, const void* data, size_t size, snwMessage*
         memcpy(sim->block, sim->backup, sim->blockSize);
         return snwFail(message, snw_errorInput, "save it again", "the saved state holds numbers that cannot be");
     }
+
     sim->pending.count = sim->pendingFirst = 0;
     sim->contactCount = 0;
     sim->retries = 0;
@@ -168,5 +169,6 @@ snwResult snwSim_Restore(snwSim* sim, const void* data, size_t size, snwMessage*
         sim->bodies[i].residual = sim->bodies[i].elasticLack = 0.0;
     while (sim->log.count > 0 && sim->log.data[sim->log.count - 1].step >= sim->state->step)
         sim->log.count--;
+
     return snw_ok;
 }

@@ -45,6 +45,7 @@ void snwCharacter_SkinNormals(const snwCharacter* character, const float* positi
             sum[2] += (float)normal.z;
         }
     }
+
     for (int i = 0; i < character->skinVertexCount; ++i)
     {
         float* n = normals + 3 * (size_t)i;
@@ -125,6 +126,7 @@ static void PickBody(const snwSim* sim, int index, snwVec3 origin, snwVec3 direc
         const float* x = body->skinPositions;
         const snwVec3 corners[3] = {Point(x, t[0]), Point(x, t[1]), Point(x, t[2])};
         double distance, weights[3];
+
         if (!HitTriangle(corners, origin, direction, &distance, weights) || distance >= pick->distance)
             continue;
         int nearest = weights[1] > weights[0] ? 1 : 0;

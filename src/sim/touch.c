@@ -15,6 +15,7 @@ snwResult snwSim_CreateResponse(snwSim* sim, bool self, snwResponse** response, 
         counts[i] = sim->bodies[i].character->touchCount;
         counts[bodies + i] = sim->bodies[i].character->def.vertexCount;
     }
+
     snwResponseDef def = {.context = sim->context,
         .arena = &sim->arena,
         .scene = sim->def,
@@ -24,6 +25,7 @@ snwResult snwSim_CreateResponse(snwSim* sim, bool self, snwResponse** response, 
         .self = self};
     snwResult result = snwCreateResponse(&def, response, message);
     snwFree(sim->context, counts);
+
     return result;
 }
 

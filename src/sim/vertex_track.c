@@ -64,6 +64,7 @@ snwVertexBlend snwVertexTrack_At(const snwMotionDef* motion, const snwVertexTrac
         time = time < 0.0 ? time + motion->duration : time;
         time = time < motion->duration ? time : 0.0;
     }
+
     int low = -1, high = samples.count; // the last sample at or before time
     while (high - low > 1)
     {
@@ -73,6 +74,7 @@ snwVertexBlend snwVertexTrack_At(const snwMotionDef* motion, const snwVertexTrac
         else
             high = middle;
     }
+
     if (samples.count == 1 || (!motion->loop && (low < 0 || low == samples.count - 1)))
         return Hold(low < 0 ? 0 : low);
     return Blend(&samples, low, time);
@@ -110,6 +112,7 @@ snwResult snwVertexTrack_Check(
         return snwFail(message, snw_errorArgument, "give fewer of them",
             "%d samples of %d vertices: no array, or more than %d offsets", track->sampleCount, vertexCount,
             SNW_MAX_SAMPLES);
+
     bool closed = motion->loop && track->sampleCount > 1 && track->times[0] == 0.0 &&
                   track->times[track->sampleCount - 1] == motion->duration;
     if (CheckTimes(motion, track, closed, message) < 0)
@@ -119,6 +122,7 @@ snwResult snwVertexTrack_Check(
             return snwFail(message, snw_errorArgument, "metres are meant",
                 "sample %zu moves vertex %zu by more than %g m, or by what is not finite", i / 3 / vertices,
                 i / 3 % vertices, most);
+
     double gap = 0.0;
     for (size_t i = 0; i < 3 * vertices && closed; ++i)
         gap = fmax(gap, fabs((double)(track->offsets[i / 3][i % 3] - track->offsets[count - vertices + i / 3][i % 3])));

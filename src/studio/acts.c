@@ -93,6 +93,7 @@ snwResult snwAct_Set(snwAnswer* answer)
         value = info->initial;
     else
         result = snwParam_ReadValue(&answer->json, info, answer->data.value, &value);
+
     if (result >= 0)
         result = snwParam_CheckValue(&answer->json, info, value);
     snwJson_Leave(&answer->json, mark);
@@ -107,6 +108,7 @@ snwResult snwAct_Set(snwAnswer* answer)
     snwCommand command = snwDefaultCommand(snw_commandParam);
     command.index = index;
     command.value = value;
+
     return Do(answer, label, snwHashText(info->name, 1), &command, 1);
 }
 
@@ -215,6 +217,7 @@ static snwResult ReadHandles(snwAnswer* answer, snwCommand* commands, int* count
     const snwCharacter* character = answer->session->sim->def->bodies[answer->data.body].character;
     snwResult result = snw_ok;
     size_t mark = snwJson_Enter(&answer->json, "handles");
+
     if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > snw_mostUndone)
         return snwJson_Fail(&answer->json, NULL, "must be a list of 1..%d handles", snw_mostUndone);
     *count = (int)json_array_size(list);
@@ -226,6 +229,7 @@ static snwResult ReadHandles(snwAnswer* answer, snwCommand* commands, int* count
         result = snwFindHandle(&answer->json, character, json_array_get(list, (size_t)i), &commands[i].index);
         snwJson_Leave(&answer->json, inner);
     }
+
     snwJson_Leave(&answer->json, mark);
     return result;
 }
@@ -236,6 +240,7 @@ static snwResult LockAll(snwAnswer* answer, bool lock)
     snwCommand commands[snw_mostUndone] = {0};
     int count = 0;
     snwResult result = snwSession_GoOn(session, answer->json.message);
+
     if (result >= 0)
         result = snwAnswer_CheckBody(answer);
     if (result >= 0)
@@ -249,6 +254,7 @@ static snwResult LockAll(snwAnswer* answer, bool lock)
         commands[i].stay = snw_dofAll;
         commands[i].transform = snwSession_HandlePose(session, commands[i].body, commands[i].index);
     }
+
     char label[112];
     const snwCharacterDef* def = &session->sim->def->bodies[commands[0].body].character->def;
     const char* name = def->handleCount > 0 ? def->handles[commands[0].index].name : def->bones[commands[0].index].name;
@@ -256,6 +262,7 @@ static snwResult LockAll(snwAnswer* answer, bool lock)
         snprintf(label, sizeof label, "%s of handle %.80s", lock ? "lock" : "unlock", name);
     else
         snprintf(label, sizeof label, "%s of %d handles", lock ? "lock" : "unlock", count);
+
     return Do(answer, label, 0, commands, count);
 }
 
@@ -275,6 +282,7 @@ snwResult snwAct_Rule(snwAnswer* answer)
     snwCommand command = snwDefaultCommand(snw_commandConstraint);
     char label[112];
     snwResult result = snwAnswer_CheckBody(answer);
+
     if (result < 0)
         return result;
     int count = session->sim->def->bodies[answer->data.body].character->def.constraintCount;
@@ -287,6 +295,7 @@ snwResult snwAct_Rule(snwAnswer* answer)
     command.on = snwAnswer_Saw(answer, "on") ? answer->data.on : rule->on;
     command.value = snwAnswer_Saw(answer, "value") ? answer->data.ruleValue : rule->value;
     snprintf(label, sizeof label, "rule %d", command.index);
+
     return Do(answer, label, snwHashText(label, 4), &command, 1);
 }
 

@@ -131,6 +131,7 @@ static bool CopyPoints(Reel* r, int index, snwAssetMesh* mesh)
     float(*colors)[4] = snwArena_Alloc(&r->arena, count, sizeof *colors);
     snwShownPaint paint = snwShown_FindPaint(r->work->shown, r->scene, body->firstPart);
     bool textured = false, colored = false;
+
     for (int i = 0; i < body->pointCount && !r->arena.failed; ++i)
     {
         const float* x = r->positions + r->firsts[index] + 3 * (size_t)i;
@@ -143,10 +144,12 @@ static bool CopyPoints(Reel* r, int index, snwAssetMesh* mesh)
         colored = !textured && snwShownBody_Color(body, def, i, colors[i]);
         colors[i][3] = 1;
     }
+
     mesh->positions = positions;
     mesh->normals = (const float(*)[3])normals;
     mesh->texcoords = textured ? (const float(*)[2])texcoords : NULL;
     mesh->colors = colored ? (const float(*)[4])colors : NULL;
+
     return !r->arena.failed;
 }
 
@@ -254,6 +257,7 @@ static snwResult UseDocument(Reel* r, const char* path)
     if (result < 0)
         return result;
     r->surfaces = snwArena_Alloc(&r->arena, (size_t)prepared->info.surfaceCount + 1, sizeof *r->surfaces);
+
     for (int i = 0; i < prepared->info.surfaceCount && r->surfaces != NULL; ++i)
     {
         const snwSurfaceInfo* info = &prepared->surfaces[i];
@@ -261,11 +265,13 @@ static snwResult UseDocument(Reel* r, const char* path)
             r->surfaces[r->reel.surfaceCount++] = (snwReelSurface){
                 info->name, info->mesh, info->node, 0, MapVertices(r, i)};
     }
+
     if (r->arena.failed)
         return snwFailMemory(r->work->message);
     FindClip(r);
     r->reel.scale = prepared->info.scale;
     r->reel.path = path;
+
     return snw_ok;
 }
 
@@ -291,6 +297,7 @@ static snwResult WriteReel(Reel* r, snwBakeOutputReport* report)
     snwExportWork* work = r->work;
     snwBakeOutputDef def = snwDefaultBakeOutputDef();
     snwBakeWriting writing = {work->context, &r->reel, &def, report, work->message};
+
     def.path = work->path;
     def.progress = OnWritten;
     def.user = work;
@@ -308,6 +315,7 @@ static snwResult WriteReel(Reel* r, snwBakeOutputReport* report)
             work, "%d morph targets or joints, at most %.3g mm off", report->targets, 1e3 * report->maxError);
     if (report->fileCount > 0)
         snprintf(work->written, sizeof work->written, "%s", report->files[0]);
+
     return result;
 }
 
@@ -338,6 +346,7 @@ static snwResult WriteTakes(snwExportWork* work)
     snwAsset_Close(r.asset);
     snwArena_Free(&r.arena);
     snwFree(work->context, report);
+
     return result;
 }
 
@@ -360,6 +369,7 @@ snwResult snwExportWork_Bake(snwExportWork* work)
     if (work->takes != NULL)
         fclose(work->takes);
     snwShown_Release(work->shown);
+
     return result;
 }
 

@@ -76,6 +76,7 @@ static void AddParts(const snwSession* session, snwEncoder* encoder)
         const snwShownBody* body = &shown->bodies[part->body];
         size_t count = (size_t)part->pointCount, first = 3 * (size_t)part->firstPoint;
         float* positions = snwEncoder_Add(encoder, snw_sectionPositions, (uint32_t)i, count, 3 * count * sizeof(float));
+
         if (positions != NULL && count > 0)
             memcpy(positions, body->positions + first, 3 * count * sizeof(float));
         if (body->triangleCount == 0)
@@ -130,6 +131,7 @@ static void AddBones(snwSession* session, int body, snwEncoder* encoder)
     const snwCharacterDef* def = &sim->bodies[body].character->def;
     snwTransforms bones = {0};
     snwVertices now = {0};
+
     if (def->boneCount == 0)
         return;
     if (sim->method->getBones == NULL && encoder->data != NULL && snwSim_GetShown(sim, body, &now) >= 0)
@@ -144,6 +146,7 @@ static void AddBones(snwSession* session, int body, snwEncoder* encoder)
         }
         snwFree(session->context, fitted);
     }
+
     snwSim_GetBones(sim, body, &bones);
     AddTransforms(encoder, snw_sectionBones, body, &bones);
 }
@@ -255,6 +258,7 @@ static void AddPressure(const snwSession* session, snwEncoder* encoder)
         return;
     float* out = snwEncoder_Add(encoder, snw_sectionPressure, 0, 1, 6 * sizeof(float));
     snwSim_GetContacts(session->sim, &contacts);
+
     for (int i = 0; i < contacts.count && out != NULL; ++i)
     {
         const snwContact* contact = (const snwContact*)((const char*)contacts.data +
@@ -265,8 +269,10 @@ static void AddPressure(const snwSession* session, snwEncoder* encoder)
             sum[k] += up * (double)contact->position[k];
             force[k] += (double)contact->force[k];
         }
+
         load += contact->otherBody < 0 ? up : 0;
     }
+
     for (int k = 0; k < 3 && out != NULL; ++k)
     {
         out[k] = (float)(load > 0 ? sum[k] / load : 0);
@@ -347,6 +353,7 @@ static void AddHands(const snwSession* session, snwEncoder* encoder)
         for (size_t k = 0; k < 6; ++k)
             out[6 * i + k] = (float)values[k];
     }
+
     uint32_t* acks = snwEncoder_Add(encoder, snw_sectionAcks, 0, count, 2 * count * sizeof(uint32_t));
     for (size_t i = 0; i < count && acks != NULL; ++i)
     {
@@ -396,5 +403,6 @@ snwBlob* snwSession_EncodeFrame(snwSession* session)
         .flags = session->playing ? 1 : 0,
         .sections = encoder.sections};
     snwBlob_SetHead(blob, &head);
+
     return blob;
 }

@@ -53,12 +53,14 @@ snwResult snwGate_Allow(snwGate* gate, const char* name, int port, snwMessage* m
             message, snw_errorArgument, "a name as the browser shows it: box.local, 10.0.0.7", "no host: '%s'", name);
     char* host = gate->hosts[gate->hostCount++];
     bool bare = strchr(name, ':') != NULL && name[0] != '[' && !HasPort(name); // an IPv6 address
+
     if (HasPort(name))
         snprintf(host, snw_maxGateHost, "%s", name);
     else if (port == 80) // browsers leave it out
         snprintf(host, snw_maxGateHost, bare ? "[%s]" : "%s", name);
     else
         snprintf(host, snw_maxGateHost, bare ? "[%s]:%d" : "%s:%d", name, port);
+
     for (char* letter = host; *letter != 0; ++letter)
         *letter = (char)tolower((unsigned char)*letter); // as browsers do
     return snw_ok;

@@ -78,6 +78,7 @@ static void HoldBoneVertices(const snwSession* session, snwHand* hand, int bone)
     bool owned = false;
     for (int i = 0; i < def->vertexCount; ++i)
         owned = owned || character->vertexBones[i] == bone;
+
     while (hand->vertexCount < snw_maxGrabVertices)
     {
         int best = -1;
@@ -93,6 +94,7 @@ static void HoldBoneVertices(const snwSession* session, snwHand* hand, int bone)
             best = worth > most ? i : best;
             most = fmax(most, worth);
         }
+
         if (best < 0 || (hand->vertexCount > 0 && (!owned || most <= 0)))
             return;
         hand->offsets[hand->vertexCount] = snwVec3_Sub(VertexAt(session, hand->body, best), hand->from);
@@ -117,6 +119,7 @@ static void HoldBone(const snwSession* session, snwHand* hand, int bone)
         hand->from = hand->start.position;
         return;
     }
+
     if (session->sim->method->getBones != NULL)
         hand->from = BonePlace(session, hand->body, bone);
     HoldBoneVertices(session, hand, bone);
@@ -199,6 +202,7 @@ static snwResult TakeJoint(snwAnswer* answer, snwHand* hand)
     const snwCharacterDef* def = CharacterOf(session, hand->body);
     snwTransforms joints = {0};
     snwResult result = CheckNumber(answer, "joint", answer->data.joint, def->jointCount);
+
     if (result < 0)
         return result;
     const snwJointDef* joint = &def->joints[answer->data.joint];
@@ -209,6 +213,7 @@ static snwResult TakeJoint(snwAnswer* answer, snwHand* hand)
         HoldBone(session, hand, joint->bone);
         return snw_ok;
     }
+
     snwSim_GetJoints(session->sim, hand->body, &joints);
     hand->start = TransformAt(&joints, hand->index);
     hand->from = BonePlace(session, hand->body, joint->bone);
@@ -258,6 +263,7 @@ static snwResult Take(snwAnswer* answer, snwHand* hand)
         return TakeThing(answer, hand, true);
     if (snwAnswer_Saw(answer, "collider"))
         return TakeThing(answer, hand, false);
+
     for (size_t i = 0; i < sizeof takes / sizeof takes[0]; ++i)
     {
         if (!snwAnswer_Saw(answer, takes[i].key))
@@ -266,6 +272,7 @@ static snwResult Take(snwAnswer* answer, snwHand* hand)
         hand->body = answer->data.body;
         return result < 0 ? result : takes[i].take(answer, hand);
     }
+
     return TakeFlesh(answer, hand);
 }
 
@@ -300,12 +307,14 @@ snwResult snwAct_Grab(snwAnswer* answer)
     hand.target = (snwTransform){hand.from, hand.start.rotation};
     hand.givenBefore = hand.handle >= 0 ? session->live.handles[hand.body][hand.handle].given : 0;
     hand.number = session->nextHand;
+
     if (hand.kind != snw_handNone)
     {
         session->nextHand++;
         session->hands[session->handCount++] = hand;
         session->stale = true;
     }
+
     WriteHand(&hand, &answer->text);
     return snw_ok;
 }
@@ -521,6 +530,7 @@ static void LabelOf(const snwSession* session, const snwHand* hand, char* label,
                : hand->kind == snw_handBone || character->handleCount == 0 ? character->bones[hand->index].name
                                                                            : character->handles[hand->index].name;
     }
+
     snprintf(label, capacity, "drag of %s %.80s", s_kinds[hand->kind], name);
 }
 

@@ -164,6 +164,7 @@ snwResult snwSession_Undo(snwSession* session, bool again, char* label, size_t c
     else
         result = again ? PushAll(session, deed.after, deed.afterCount, message)
                        : PushAll(session, deed.before, deed.beforeCount, message);
+
     deed.key = 0;
     snprintf(label, capacity, "%s", deed.label);
     if (result < 0)
@@ -178,6 +179,7 @@ snwResult snwSession_Undo(snwSession* session, bool again, char* label, size_t c
         history->undo.count--;
         history->redo.data[history->redo.count++] = deed;
     }
+
     session->stale = true;
     return result;
 }

@@ -181,6 +181,7 @@ static void Work(snwJob* job)
         job->result = snwJob_Paint(job);
     else
         job->result = snwJob_Save(job);
+
     if (job->result >= 0 && atomic_load(&job->cancelled) && snwJob_Opens(job))
         job->result = snw_errorInterrupted;
     if (job->result == snw_errorInterrupted)
@@ -199,6 +200,7 @@ void* snwSession_Worker(void* user)
             pthread_cond_wait(&session->workerWake, &session->mutex);
             continue;
         }
+
         session->waiting = job->next;
         session->running = job;
         pthread_mutex_unlock(&session->mutex);
@@ -208,6 +210,7 @@ void* snwSession_Worker(void* user)
         Append(&session->finished, job);
         pthread_cond_signal(&session->wake);
     }
+
     pthread_mutex_unlock(&session->mutex);
     return NULL;
 }
@@ -243,11 +246,13 @@ static snwResult Present(snwSession* session, snwJob* job)
         job->stage = NULL;
         job->sim = NULL;
     }
+
     if (result >= 0 && before.stage != NULL)
         snwHistory_AddMoment(session, job->label, &before);
     snwMoment_Free(session->context, &before);
     session->workRevision++;
     snwSession_Play(session, session->playing);
+
     return result;
 }
 
@@ -285,9 +290,11 @@ void snwSession_Finish(snwSession* session, snwJob* job)
             snwSession_NoteMessage(session, "error", &job->message);
         else if (job->note[0] != 0)
             snwSession_Note(session, "info", job->note, NULL);
+
         if (job->number == 1 && session->hasAutosave)
             snwSession_Note(session, "info", "there is a recording from before", "open .autosave to go on with it");
     }
+
     session->stale = true;
     snwDestroyJob(job);
 }

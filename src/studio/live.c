@@ -10,11 +10,13 @@ snwResult snwLive_Create(snwSession* session, snwMessage* message)
     snwLive* live = &session->live;
     const snwSceneDef* def = session->sim->def;
     size_t count = (size_t)def->bodyCount + 1;
+
     snwArena_Free(&live->arena);
     *live = (snwLive){.arena = {.context = session->context}};
     live->materials = snwArena_Alloc(&live->arena, count, sizeof(void*));
     live->handles = snwArena_Alloc(&live->arena, count, sizeof(void*));
     live->rules = snwArena_Alloc(&live->arena, count, sizeof(void*));
+
     for (int i = 0; i < def->bodyCount && !live->arena.failed; ++i)
     {
         const snwCharacterDef* character = &def->bodies[i].character->def;
@@ -24,6 +26,7 @@ snwResult snwLive_Create(snwSession* session, snwMessage* message)
             &live->arena, (size_t)snwCharacterDef_HandleCount(character) + 1, sizeof *live->handles[i]);
         live->rules[i] = snwArena_Alloc(&live->arena, (size_t)character->constraintCount + 1, sizeof *live->rules[i]);
     }
+
     if (live->arena.failed)
         return snwFailMemory(message);
     snwLive_Read(session);

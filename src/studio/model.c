@@ -148,6 +148,7 @@ static void WritePart(Maker* m, int index)
     const snwCharacterDef* def = &owner->character->def;
     snwShownPaint paint = snwShown_FindPaint(m->stage->shown, m->scene, index);
     bool textured = paint.texture.width > 0;
+
     snwText_Open(&m->text, '{');
     snwText_Key(&m->text, "body");
     snwText_Int(&m->text, part->body);
@@ -239,6 +240,7 @@ static void WriteBody(Maker* m, int index)
             WriteHandle(m, def->handles[i].name, s_handleNames[def->handles[i].kind], def->handles[i].position);
         else
             WriteHandle(m, def->bones[i].name, "bone", snwCharacterDef_BonePoint(def, i));
+
     snwText_Close(&m->text, ']');
     WriteSection(m, "edges", body->character->edgeCount > 0 ? AddEdges(m, body->character) : -1);
     snwText_Close(&m->text, '}');
@@ -268,6 +270,7 @@ static void WriteCollider(Maker* m, const snwColliderDef* def)
         snwText_Key(&m->text, "steps");
         snwText_Int(&m->text, def->stepCount);
     }
+
     if (def->kind == snw_colliderHeightfield)
     {
         snwText_Key(&m->text, "columns");
@@ -277,6 +280,7 @@ static void WriteCollider(Maker* m, const snwColliderDef* def)
         int count = def->columns * def->rows;
         WriteSection(m, "heights", AddFloats(m, def->heights, (size_t)count, count));
     }
+
     if (def->kind == snw_colliderMesh)
     {
         size_t corners = 3 * (size_t)def->triangleCount;
@@ -285,6 +289,7 @@ static void WriteCollider(Maker* m, const snwColliderDef* def)
             AddData(m, snwCopyArray(m->context, def->triangles, corners, sizeof(int)), corners * sizeof(int),
                 def->triangleCount));
     }
+
     snwText_Close(&m->text, '}');
 }
 
@@ -330,6 +335,7 @@ static void WriteBounds(Maker* m)
             upper = (snwVec3){fmax(upper.x, p.x), fmax(upper.y, p.y), fmax(upper.z, p.z)};
         }
     }
+
     if (m->scene->bodyCount == 0)
         lower = (snwVec3){-1, -1, -1}, upper = (snwVec3){1, 1, 1};
     snwText_Key(&m->text, "bounds");

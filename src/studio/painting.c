@@ -28,6 +28,7 @@ static snwResult PaintBody(snwJob* job, snwArena* arena, const snwCharacter* cha
     bool handles = def->boneCount == 0;
     const snwWeights* weights = handles ? &def->handleWeights : &def->boneWeights;
     snwWeights* computed = NULL;
+
     if (def->boneCount + def->handleCount == 0)
         return snw_ok;
     if (weights->vertexCount == 0)
@@ -39,6 +40,7 @@ static snwResult PaintBody(snwJob* job, snwArena* arena, const snwCharacter* cha
             return result;
         weights = computed;
     }
+
     *rows = snwArena_Alloc(arena, (size_t)def->vertexCount + 1, sizeof **rows);
     for (int i = 0; i < def->vertexCount && *rows != NULL; ++i)
         PaintVertex(weights, i, (*rows)[i]);

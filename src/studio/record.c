@@ -103,6 +103,7 @@ snwResult snwSession_GoTo(snwSession* session, const snwMoment* moment, snwMessa
         snwRecording_Free(session->context, &recording);
         return result;
     }
+
     snwRecording_Free(session->context, &session->recording);
     session->recording = recording;
     session->pending.count = 0;
@@ -111,6 +112,7 @@ snwResult snwSession_GoTo(snwSession* session, const snwMoment* moment, snwMessa
     session->workRevision++;
     snwLive_Read(session);
     snwTimeline_Agree(session);
+
     return snw_ok;
 }
 
@@ -177,6 +179,7 @@ snwResult snwSession_Restart(snwSession* session, snwMessage* message)
     snwMoment_Free(session->context, &session->timeline.present);
     const snwSnapshot* start = &session->timeline.snapshots.data[0];
     snwResult result = snwSim_Restore(session->sim, start->block, snwSim_GetStateSize(session->sim), message);
+
     if (result >= 0)
     {
         snwRecording_Cut(&session->recording, 0);
@@ -186,6 +189,7 @@ snwResult snwSession_Restart(snwSession* session, snwMessage* message)
         snwTimeline_Agree(session);
         result = snwLive_Create(session, message);
     }
+
     if (result >= 0)
         result = KeepValues(session, &kept, message);
     snwArena_Free(&kept.arena);

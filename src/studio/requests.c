@@ -278,6 +278,7 @@ static snwResult Reset(snwAnswer* answer)
         snwSession_PublishFrame(session, blob);
     snwSession_Play(session, session->playing);
     session->stale = true;
+
     return result;
 }
 
@@ -373,6 +374,7 @@ static snwResult Motion(snwAnswer* answer)
     const char* name = answer->data.name; // "": none
     int motion = -1;
     snwResult result = snwAnswer_CheckBody(answer);
+
     if (result >= 0 && name[0] != 0)
         result = snwFindMotion(&answer->json, def->bodies[answer->data.body].character, name, &motion);
     if (result < 0)
@@ -385,6 +387,7 @@ static snwResult Motion(snwAnswer* answer)
     job->change.body = answer->data.body;
     job->change.motion = job->motion;
     snwSession_Start(answer->session, job);
+
     return snw_ok;
 }
 
@@ -410,6 +413,7 @@ static snwResult Export(snwAnswer* answer)
         snwDestroyJob(job);
         return snwFailMemory(answer->json.message);
     }
+
     snwText_Key(&answer->text, "job");
     snwText_Int(&answer->text, job->number);
     snwSession_Start(session, job);
@@ -532,6 +536,7 @@ void snwSession_Handle(snwSession* session, const snwRequest* request)
         .json = {.message = &message, .file = ""}};
     snwResult result = snw_ok;
     json_t* document = snwJson_Parse(&answer.json, request->text, request->size, &result);
+
     answer.document = document;
     snwText_Open(&answer.text, '{');
     if (document != NULL)
@@ -543,11 +548,13 @@ void snwSession_Handle(snwSession* session, const snwRequest* request)
         snwText_Bool(&answer.text, true);
         result = Act(&answer);
     }
+
     snwText_Close(&answer.text, '}');
     if (result < 0)
         TellError(&answer, &message);
     else if (!answer.silent)
         snwSession_Tell(session, request->client, &answer.text);
+
     snwText_Free(&answer.text);
     json_decref(document);
 }

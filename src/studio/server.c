@@ -104,6 +104,7 @@ static snwResult MakeTransport(snwServer* server, snwMessage* message)
     if (vhost == NULL || lws_adopt_descriptor_vhost(vhost, LWS_ADOPT_RAW_FILE_DESC, listener, "listen", NULL) == NULL)
         return snwFail(message, snw_errorIo, NULL, "libwebsockets does not take the listening socket");
     server->adopted = true;
+
     return snw_ok;
 }
 
@@ -116,6 +117,7 @@ static snwResult Make(snwServer* server, snwMessage* message)
         snwMessage_SetFile(message, server->def.folder);
         return snw_errorIo;
     }
+
     server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     server->scratch = snwAllocRaw(server->context, LWS_PRE + snw_sendPiece);
     snwResult result = server->scratch == NULL ? snwFailMemory(message) : snwGate_Open(&server->gate, message);
@@ -127,6 +129,7 @@ static snwResult Make(snwServer* server, snwMessage* message)
         result = snwServer_Bind(server, message);
     if (result == snw_ok)
         result = AllowHosts(server, message);
+
     return result == snw_ok ? MakeTransport(server, message) : result;
 }
 

@@ -99,6 +99,7 @@ static int WriteHead(struct lws* link, const Head* head, char* buffer, size_t ca
             "font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'%s%s; base-uri 'none'; "
             "form-action 'none'; frame-ancestors 'none'",
             host[0] != 0 ? " ws://" : "", host);
+
     return snprintf(buffer, capacity,
         "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\nConnection: close\r\nCache-Control: %s\r\n"
         "Content-Security-Policy: %s\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
@@ -238,6 +239,7 @@ static int CheckUpgrade(struct lws* link, const char* what)
         return ReplyText(link, 400, "The key of the handshake is missing or wrong.\n");
     if (server->viewers.count >= server->def.maxViewers)
         return ReplyText(link, 503, "Too many viewers.\n");
+
     return 0;
 }
 

@@ -95,6 +95,7 @@ static void CutParts(snwShown* shown, int index)
         part->firstPoint = i;
         part->pointCount++;
     }
+
     for (int i = body->triangleCount - 1; i >= 0; --i)
     {
         int point = body->triangles[3 * (size_t)i];
@@ -140,6 +141,7 @@ static snwResult MeetBody(snwShown* shown, const snwSceneDef* scene, int index, 
     for (int i = 0; i < index && body->surface == NULL; ++i)
         if (scene->bodies[i].character == character)
             body->surface = shown->bodies[i].surface;
+
     if (body->surface == NULL)
     {
         snwResult result = snwCreateFilmSurface(shown->context, &character->def, detail, &body->surface, message);
@@ -147,10 +149,12 @@ static snwResult MeetBody(snwShown* shown, const snwSceneDef* scene, int index, 
             return result;
         body->ownsSurface = body->surface != NULL;
     }
+
     if (body->surface != NULL)
         UseSurface(shown, body, &character->def);
     else
         UseSkin(shown, body, character);
+
     body->flat = character->def.triangleCount > 0;
     size_t floats = 3 * (size_t)body->pointCount + 3;
     body->positions = snwArena_Alloc(&shown->arena, floats, sizeof(float));
@@ -160,6 +164,7 @@ static snwResult MeetBody(snwShown* shown, const snwSceneDef* scene, int index, 
     body->firstPart = shown->partCount;
     body->partCount = CountParts(body->surface);
     shown->partCount += body->partCount;
+
     return shown->arena.failed ? snwFailMemory(message) : snw_ok;
 }
 
@@ -175,6 +180,7 @@ snwResult snwCreateShown(snwContext* context, const snwSceneDef* scene, snwShown
     made->arena.context = context;
     made->bodies = snwArena_Alloc(&made->arena, (size_t)scene->bodyCount + 1, sizeof *made->bodies);
     snwResult result = made->bodies != NULL ? snw_ok : snwFailMemory(message);
+
     for (int i = 0; made->bodies != NULL && i < scene->bodyCount && result >= 0; ++i)
     {
         size_t count = (size_t)scene->bodies[i].character->def.vertexCount;
@@ -182,6 +188,7 @@ snwResult snwCreateShown(snwContext* context, const snwSceneDef* scene, snwShown
         result = MeetBody(made, scene, i, message);
         largest = count > largest ? count : largest;
     }
+
     made->values = snwArena_Alloc(&made->arena, largest + 1, sizeof *made->values);
     made->parts = snwArena_Alloc(&made->arena, (size_t)made->partCount + 1, sizeof *made->parts);
     if (result >= 0 && made->arena.failed)
@@ -192,6 +199,7 @@ snwResult snwCreateShown(snwContext* context, const snwSceneDef* scene, snwShown
         snwShown_Release(made);
     else
         *shown = made;
+
     return result < 0 ? result : snw_ok;
 }
 
@@ -220,6 +228,7 @@ static void FindNormals(snwShownBody* body)
         snwFloat3 b = snwFloat3_Load(body->positions + 3 * (size_t)corner[1]);
         snwFloat3 c = snwFloat3_Load(body->positions + 3 * (size_t)corner[2]);
         snwFloat3 n = snwFloat3_Cross(snwFloat3_Sub(b, a), snwFloat3_Sub(c, a));
+
         for (int k = 0; k < 3; ++k)
         {
             float* sum = body->normals + 3 * (size_t)(body->places != NULL ? body->places[corner[k]] : corner[k]);
@@ -228,6 +237,7 @@ static void FindNormals(snwShownBody* body)
             sum[2] += n.z;
         }
     }
+
     for (int i = 0; i < body->pointCount && body->places != NULL; ++i)
         memcpy(body->normals + 3 * (size_t)i, body->normals + 3 * (size_t)body->places[i], 3 * sizeof(float));
 }

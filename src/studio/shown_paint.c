@@ -36,6 +36,7 @@ snwShownPaint snwShown_FindPaint(const snwShown* shown, const snwSceneDef* scene
     const snwCharacterDef* def = &scene->bodies[part->body].character->def;
     const snwFilmSurface* surface = body->surface;
     snwShownPaint paint = {0};
+
     if (surface != NULL && surface->prepared != NULL)
     {
         const snwFilmPart* painted = &surface->parts[index - body->firstPart];
@@ -43,6 +44,7 @@ snwShownPaint snwShown_FindPaint(const snwShown* shown, const snwSceneDef* scene
         memcpy(paint.color, painted->color, sizeof paint.color);
         return paint;
     }
+
     snwFloat3 color = snwPicture_BodyColor(part->body, def->color);
     bool textured = surface != NULL ? surface->fine != NULL && surface->fine->texcoords != NULL
                                     : def->texcoords != NULL;
@@ -51,6 +53,7 @@ snwShownPaint snwShown_FindPaint(const snwShown* shown, const snwSceneDef* scene
         paint.texture = def->texture;
         color = (snwFloat3){1, 1, 1};
     }
+
     snwFloat3_Store(color, paint.color);
     return paint;
 }

@@ -32,12 +32,14 @@ snwResult snwCreateStage(snwContext* context, snwSceneFile* file, snwStage* like
         snwSceneFile_Close(file);
         return snwFailMemory(message);
     }
+
     atomic_init(&made->references, 1);
     made->context = context;
     pthread_mutex_init(&made->mutex, NULL);
     made->file = *file;
     *file = (snwSceneFile){0};
     snwResult result = snw_ok;
+
     if (like != NULL)
     {
         made->shown = like->shown;
@@ -49,12 +51,14 @@ snwResult snwCreateStage(snwContext* context, snwSceneFile* file, snwStage* like
     }
     else
         result = snwCreateShown(context, snwScene_GetDef(made->file.scene), &made->shown, message);
+
     if (result >= 0 && made->model == NULL)
         result = snwEncodeModel(made, NULL, &made->model, message);
     if (result < 0)
         snwStage_Release(made);
     else
         *stage = made;
+
     return result;
 }
 
@@ -96,6 +100,7 @@ snwResult snwStage_Change(snwStage* stage, const snwStageChange* change, snwStag
     snwArena arena = {.context = stage->context};
     snwSetting* settings = snwArena_Alloc(&arena, (size_t)old->settingCount + 1, sizeof *settings);
     snwBodyDef* bodies = snwArena_Alloc(&arena, (size_t)old->bodyCount + 1, sizeof *bodies);
+
     file.scene = NULL;
     *changed = NULL;
     snwResult result = settings != NULL && bodies != NULL ? snw_ok : snwFailMemory(message);
@@ -111,6 +116,7 @@ snwResult snwStage_Change(snwStage* stage, const snwStageChange* change, snwStag
             bodies[change->body].motion = change->motion;
         result = snwCreateScene(stage->context, &def, &file.scene, message);
     }
+
     if (result >= 0)
         result = snwCreateStage(stage->context, &file, stage, changed, message);
     snwArena_Free(&arena);

@@ -71,6 +71,7 @@ static void WriteParam(snwText* text, const snwParamInfo* info, double value)
     snwParam_WriteValue(text, info, value);
     Bool(text, "live", info->live);
     Text(text, "help", info->help);
+
     if (info->type == snw_paramChoice)
     {
         snwText_Key(text, "choices");
@@ -79,6 +80,7 @@ static void WriteParam(snwText* text, const snwParamInfo* info, double value)
             snwText_String(text, info->choices[i]);
         snwText_Close(text, ']');
     }
+
     snwText_Close(text, '}');
 }
 
@@ -133,6 +135,7 @@ static void WriteSkeleton(snwText* text, const snwCharacterDef* def)
     snwText_Close(text, ']');
     snwText_Key(text, "joints");
     snwText_Open(text, '[');
+
     for (int i = 0; i < def->jointCount; ++i)
     {
         snwText_Open(text, '{');
@@ -142,6 +145,7 @@ static void WriteSkeleton(snwText* text, const snwCharacterDef* def)
         Bool(text, "motor", def->joints[i].motor);
         snwText_Close(text, '}');
     }
+
     snwText_Close(text, ']');
 }
 
@@ -150,6 +154,7 @@ static void WriteHandles(const snwSession* session, int body, snwText* text)
     const snwCharacterDef* def = &session->sim->bodies[body].character->def;
     int count = snwCharacterDef_HandleCount(def);
     bool own = def->handleCount > 0;
+
     snwText_Key(text, "handles");
     snwText_Open(text, '[');
     for (int i = 0; i < count; ++i)
@@ -159,6 +164,7 @@ static void WriteHandles(const snwSession* session, int body, snwText* text)
         Text(text, "kind", own ? s_handleNames[def->handles[i].kind] : "bone");
         snwText_Close(text, '}');
     }
+
     snwText_Close(text, ']');
     snwText_Key(text, "given");
     snwText_Open(text, '[');
@@ -302,6 +308,7 @@ static void WriteRows(const snwSession* session, snwText* text)
         Text(text, "help", info->help);
         snwText_Close(text, '}');
     }
+
     snwText_Close(text, ']');
     snwSim_GetTimings(session->sim, &timings);
     snwText_Key(text, "stages");
@@ -401,6 +408,7 @@ void snwSession_WriteState(snwSession* session, snwText* text)
     Bool(text, "diverged", session->diverged);
     Real(text, "speed", session->speed);
     Real(text, "realtime", session->realtime);
+
     if (session->sim != NULL)
         WriteOpen(session, text);
     else
@@ -408,6 +416,7 @@ void snwSession_WriteState(snwSession* session, snwText* text)
         snwText_Key(text, "scene");
         snwText_Json(text, "null");
     }
+
     WriteHands(session, text);
     WriteLabelOf(session, "undo", false, text);
     WriteLabelOf(session, "redo", true, text);
@@ -417,6 +426,7 @@ void snwSession_WriteState(snwSession* session, snwText* text)
         snwText_Real(text, session->savedAt);
     else
         snwText_Json(text, "null");
+
     Bool(text, "restorable", session->hasAutosave);
 }
 

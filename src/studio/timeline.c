@@ -253,11 +253,13 @@ static snwResult ShowOld(snwSession* session, int frame, snwMessage* message)
             return result;
         blob = snwSession_EncodeFrame(session);
     }
+
     if (blob == NULL)
         return snwFailMemory(message);
     blob->serial = ++session->frameSerial;
     snwBlob_SetFrame(blob, session, (uint32_t)blob->serial, 2);
     snwSession_PublishFrame(session, blob);
+
     return snw_ok;
 }
 
@@ -287,6 +289,7 @@ snwResult snwSession_Seek(snwSession* session, int frame, snwMessage* message)
             message, snw_errorArgument, NULL, "the recording has frames 0..%d, not %d", LastFrame(session), frame);
     snwSession_Play(session, false);
     session->stale = true;
+
     if (frame == LastFrame(session))
     {
         snwResult result = timeline->shown >= 0 ? EndShow(session, message) : snw_ok;
@@ -295,12 +298,14 @@ snwResult snwSession_Seek(snwSession* session, int frame, snwMessage* message)
             snwSession_PublishFrame(session, blob);
         return result;
     }
+
     if (timeline->shown < 0)
     {
         snwResult result = snwSession_TakeMoment(session, &timeline->present, message);
         if (result < 0)
             return result;
     }
+
     timeline->shown = frame;
     return ShowOld(session, frame, message);
 }
@@ -318,6 +323,7 @@ snwResult snwSession_GoOn(snwSession* session, snwMessage* message)
         EndShow(session, NULL);
         return result;
     }
+
     snprintf(label, sizeof label, "going back to frame %d", frame);
     timeline->shown = -1;
     session->pending.count = 0;
@@ -326,5 +332,6 @@ snwResult snwSession_GoOn(snwSession* session, snwMessage* message)
     session->diverged = false;
     snwLive_Read(session);
     snwTimeline_Agree(session);
+
     return snw_ok;
 }

@@ -101,6 +101,7 @@ snwResult snwUpload_Begin(snwUpload* upload, int folder, const char* name, uint6
         return snwFail(message, snw_errorArgument, size == 0 ? NULL : "copy it into the studio's folder yourself",
             size == 0 ? "the file is empty" : "the file is larger than 512 MB");
     errno = EEXIST;
+
     for (int number = 1; number <= snw_maxNumber && upload->file < 0 && errno == EEXIST; ++number)
     {
         WriteNumbered(upload->name, sizeof upload->name, name, number);
@@ -110,6 +111,7 @@ snwResult snwUpload_Begin(snwUpload* upload, int folder, const char* name, uint6
         else
             errno = EEXIST;
     }
+
     return upload->file < 0 ? FailFile(message, name, "cannot write the file") : snw_ok;
 }
 

@@ -139,6 +139,7 @@ bool snwViewer_Choose(snwViewer* viewer, snwBlob* model, snwBlob* frame)
         viewer->frame = frame->serial;
         viewer->underway[viewer->underwayCount++] = frame->serial;
     }
+
     return viewer->sending != NULL;
 }
 

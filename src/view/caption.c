@@ -203,6 +203,7 @@ static Strokes MakeStrokes(const char* glyph, float x, float y, float size)
             strokes.penX = px;
             strokes.penY = py + (*c == 'D' ? 0.6f : 0);
         }
+
         if (*c == 'D')
             PutSegment(&strokes, px, py + 0.6f, 1.4f * s_pen);
         else if (*c == 'L')
@@ -210,6 +211,7 @@ static Strokes MakeStrokes(const char* glyph, float x, float y, float size)
         else if (*c != 'M')
             PutArc(&strokes, px, py, *c == 'H');
     }
+
     return strokes;
 }
 

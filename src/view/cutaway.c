@@ -168,6 +168,7 @@ static bool MakeFaces(snwContext* context, Work* work)
     work->bare = snwAllocArray(context, count, 1);
     uint64_t* keys = snwAllocArray(context, count, sizeof *keys);
     bool made = work->faces && work->kept && work->order && work->bare && keys;
+
     for (int c = 0; made && c < CellCount(def); ++c)
     {
         work->kept[c] = IsKept(def, c);
@@ -176,6 +177,7 @@ static bool MakeFaces(snwContext* context, Work* work)
         else
             PutHex(work, c);
     }
+
     made = made && SortFaces(context, work, keys);
     if (made)
         FindSeen(work);
@@ -261,6 +263,7 @@ static snwResult EmitFaces(const Work* work, snwArena* arena, snwCutaway* cut, s
     };
     if (arena->failed)
         return snwFailMemory(message);
+
     for (int pass = 1; pass <= 2; ++pass)
     {
         for (int i = 0; i < work->faceCount; ++i)
@@ -268,6 +271,7 @@ static snwResult EmitFaces(const Work* work, snwArena* arena, snwCutaway* cut, s
                 EmitFace(work, &out, &work->faces[i], pass == 2);
         cut->skinCount = pass == 1 ? out.triangleCount : cut->skinCount;
     }
+
     cut->bareCount = out.triangleCount - cut->skinCount;
     cut->sources = out.sources;
     cut->look = (snwMeshLook){
@@ -282,6 +286,7 @@ static snwResult EmitFaces(const Work* work, snwArena* arena, snwCutaway* cut, s
         .edges = true,
         .edgeMask = out.edges,
     };
+
     return snw_ok;
 }
 

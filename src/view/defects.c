@@ -74,6 +74,7 @@ static bool AddSurface(Drawing* drawing, const snwDefectSurface* surface)
     float* positions = snwArena_Alloc(&drawing->arena, (size_t)count * 9 + 1, sizeof *positions);
     float* colors = snwArena_Alloc(&drawing->arena, (size_t)count * 9 + 1, sizeof *colors);
     int* triangles = snwArena_Alloc(&drawing->arena, (size_t)count * 3 + 1, sizeof *triangles);
+
     if (drawing->arena.failed)
         return false;
     for (int i = 0; i < 3 * count; ++i)
@@ -84,6 +85,7 @@ static bool AddSurface(Drawing* drawing, const snwDefectSurface* surface)
         snwFloat3_Store(s_colors[defect], colors + 3 * i);
         triangles[i] = i;
     }
+
     if (count > 0)
         drawing->looks[drawing->lookCount++] = (snwMeshLook){.kind = snw_pictureSkin,
             .positions = positions,
@@ -93,6 +95,7 @@ static bool AddSurface(Drawing* drawing, const snwDefectSurface* surface)
             .triangleCount = count,
             .flat = true,
             .edges = count <= snw_maxWireTriangles};
+
     return true;
 }
 
@@ -182,6 +185,7 @@ static snwResult DrawSheet(Drawing* drawing, snwSheet* sheet, snwMessage* messag
     static const char* const row[] = {""};
     static const char* const columns[] = {"from the front", "from behind"};
     snwSheetDef def = snwDefaultSheetDef();
+
     def.title = drawing->def->title;
     def.subtitle = drawing->def->subtitle;
     def.rows = row;
@@ -190,6 +194,7 @@ static snwResult DrawSheet(Drawing* drawing, snwSheet* sheet, snwMessage* messag
     def.columnCount = 2;
     def.tileWidth = def.tileHeight = drawing->def->size;
     snwResult result = snwCreateSheet(drawing->context, &def, sheet, message);
+
     for (int i = 0; i < 2 && result >= 0; ++i)
     {
         snwImage tile = {0};
@@ -200,6 +205,7 @@ static snwResult DrawSheet(Drawing* drawing, snwSheet* sheet, snwMessage* messag
             snwSheet_PutTile(sheet, 0, i, &tile, NULL);
         snwDestroyImage(drawing->context, &tile);
     }
+
     return result;
 }
 

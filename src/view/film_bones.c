@@ -53,6 +53,7 @@ static snwTransform FitBone(const snwCharacterDef* character, const snwVertices*
         fit.rest = snwVec3_Add(fit.rest, snwVec3_Scale(character->vertices[v], weight));
         fit.now = snwVec3_Add(fit.now, snwVec3_Scale(Now(now, v), weight));
     }
+
     if (!(fit.weight > 0))
         return snwIdentityTransform();
     fit.rest = snwVec3_Scale(fit.rest, 1 / fit.weight);
@@ -64,6 +65,7 @@ static snwTransform FitBone(const snwCharacterDef* character, const snwVertices*
             fit.spread = snwMat3_Add(fit.spread, snwMat3_Outer(snwVec3_Scale(snwVec3_Sub(Now(now, v), fit.now), weight),
                                                      snwVec3_Sub(character->vertices[v], fit.rest)));
     }
+
     snwTransform result = {.rotation = snwQuat_FromMat3(snwPolar3_Compute(fit.spread).rotation)};
     result.position = snwVec3_Sub(fit.now, snwQuat_Rotate(result.rotation, fit.rest));
     return result;

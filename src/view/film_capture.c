@@ -80,6 +80,7 @@ static snwResult MakeSurface(snwFilm* film, int index, snwMessage* message)
         return snw_ok;
     double detail = fmax(50, 120 / sqrt(film->bodyCount));
     body->surface = FindSurface(film, index);
+
     if (body->surface == NULL)
     {
         snwResult result = snwCreateFilmSurface(film->context, body->character, detail, &body->surface, message);
@@ -87,6 +88,7 @@ static snwResult MakeSurface(snwFilm* film, int index, snwMessage* message)
             return result;
         body->ownsSurface = body->surface != NULL;
     }
+
     if (body->surface == NULL)
         return snw_ok;
     snwFree(film->context, body->triangles);
@@ -96,6 +98,7 @@ static snwResult MakeSurface(snwFilm* film, int index, snwMessage* message)
     body->triangleCount = body->surface->triangleCount;
     body->triangles = snwCopyArray(
         film->context, body->surface->triangles, 3 * (size_t)body->triangleCount, sizeof(int));
+
     return body->triangles != NULL ? snw_ok : snwFailMemory(message);
 }
 
@@ -131,6 +134,7 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
     film->origin = ChooseOrigin(film, sim);
     film->floatCount = 0;
     film->boneCount = film->handleCount = 0;
+
     for (int i = 0; i < film->bodyCount; ++i)
     {
         snwFilmBody* body = &film->bodies[i];
@@ -157,6 +161,7 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
         film->handleCount += snwCharacterDef_HandleCount(body->character);
         largest = (size_t)info.vertexCount > largest ? (size_t)info.vertexCount : largest;
     }
+
     film->firstTime = snwSim_GetTime(sim);
     snwFree(film->context, film->scratch);
     film->scratch = snwAllocArray(film->context, largest + 1, sizeof(float));
@@ -199,6 +204,7 @@ static snwResult CopyBones(snwFilm* film, const snwSim* sim, snwFilmFrame* frame
         if (body->character->boneCount == 0)
             continue;
         snwSim_SeeVertices(sim, i, 1, film->origin, &now);
+
         if (sim->method->getBones == NULL)
             result = snwFitBones(film->context, body->character, &now, frame->bones + body->firstBone, message);
         else if (snwSim_GetBones(sim, i, &bones) >= 0)
@@ -206,6 +212,7 @@ static snwResult CopyBones(snwFilm* film, const snwSim* sim, snwFilmFrame* frame
                 frame->bones[body->firstBone + b] = snwFilm_See(
                     film, *(const snwTransform*)((const char*)bones.data + (size_t)b * (size_t)bones.stride));
     }
+
     return result;
 }
 
@@ -244,6 +251,7 @@ static snwResult CopyContacts(snwFilm* film, const snwContacts* contacts, snwFil
     uint64_t* keys = snwAllocArray(film->context, count + 1, sizeof *keys);
     int* order = snwAllocArray(film->context, count + 1, sizeof *order);
     int kept = contacts->count < snw_maxArrows ? contacts->count : snw_maxArrows;
+
     frame->contacts = snwAllocArray(film->context, (size_t)kept + 1, sizeof *frame->contacts);
     bool made = keys != NULL && order != NULL && frame->contacts != NULL;
     for (int i = 0; made && i < contacts->count; ++i)
@@ -251,6 +259,7 @@ static snwResult CopyContacts(snwFilm* film, const snwContacts* contacts, snwFil
         keys[i] = ContactKey(ContactAt(contacts, i));
         order[i] = i;
     }
+
     made = made && snwSortKeys(film->context, keys, order, contacts->count);
     for (int i = 0; made && i < kept; ++i)
     {
@@ -258,6 +267,7 @@ static snwResult CopyContacts(snwFilm* film, const snwContacts* contacts, snwFil
         snwFloat3 place = snwFloat3_Sub(snwFloat3_Load(contact->position), snwFloat3_FromVec3(film->origin));
         frame->contacts[i] = (snwFilmContact){place, snwFloat3_Load(contact->force)};
     }
+
     frame->contactCount = made ? kept : 0;
     snwFree(film->context, keys);
     snwFree(film->context, order);
@@ -341,12 +351,14 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
         snwFilmSurface_MoveFine(body->surface, &handles, frame->positions + body->first);
         return snw_ok;
     }
+
     if (body->surface != NULL)
     {
         if (film->shown != NULL)
             points = film->shown->bodies[index];
         else
             snwSim_SeeVertices(sim, index, 1, film->origin, &points);
+
         if (points.count != body->character->vertexCount)
             return snwFail(
                 message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
@@ -357,11 +369,13 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
             snwFilmSurface_TakeSkins(body->surface, film->shown->surfaces, frame->positions + body->first);
         else
             snwFilmSurface_Move(film->context, body->surface, &points, frame->positions + body->first);
+
         if (given && frame->values != NULL)
             snwFilmSurface_Compare(
                 body->surface, film->shown->surfaces, film->shown->artists, frame->values + body->first / 3);
         return snw_ok;
     }
+
     if (GetPoints(film, sim, index, &points, &skin) < 0 || points.count != body->vertexCount)
         return snwFail(message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
     for (int v = 0; v < points.count; ++v)

@@ -137,11 +137,13 @@ static void PlaceCamera(snwFilm* film, const Bounds* bounds)
         film->turnPoint = snwFloat3_FromVec3(seen.target);
         return;
     }
+
     if (film->flat)
     {
         film->camera = snwFilm_FlatCamera(film);
         return;
     }
+
     snwFraming framing = snwFraming_Begin(&def->camera, def->width, def->height, bounds->lower, bounds->upper);
     for (int f = 0; f < film->frames.count; ++f)
     {
@@ -149,11 +151,13 @@ static void PlaceCamera(snwFilm* film, const Bounds* bounds)
             FrameBodyPoint(film, &framing, snwFloat3_Load(film->frames.data[f].positions + i));
         snwFilm_FrameHandles(film, f, &framing);
     }
+
     for (int c = 0; c < film->colliderCount; ++c)
     {
         FrameCollider(film, c, &framing);
         FrameGround(film, c, bounds, &framing);
     }
+
     film->camera = snwFraming_End(&framing);
 }
 
@@ -212,6 +216,7 @@ static snwScale MakeScale(const snwFilm* film)
         [snw_filmContact] = {"contact force", "N"},
         [snw_filmStiffness] = {"stiffness", "Pa"}};
     double least = DBL_MAX, most = 0;
+
     for (int f = 0; f < film->frames.count; ++f)
         for (size_t i = 0; i < film->floatCount / 3; ++i)
         {
@@ -220,6 +225,7 @@ static snwScale MakeScale(const snwFilm* film)
             least = sound ? fmin(least, value) : least;
             most = sound ? fmax(most, value) : most;
         }
+
     snwScale scale = {.title = film->differs ? "flesh" : titles[film->def.look][0],
         .unit = film->differs ? "mm" : titles[film->def.look][1],
         .panel = film->differs};
@@ -232,6 +238,7 @@ static snwScale MakeScale(const snwFilm* film)
         scale.lower = most / least > 1.5 ? least : 0.5 * least;
         scale.upper = most / least > 1.5 ? most : 2 * most;
     }
+
     return scale;
 }
 
@@ -260,6 +267,7 @@ static snwResult AddBalls(snwFilm* film, snwFilmBody* body, snwMessage* message)
         rest = snwFloat3_Length(snwFloat3_Sub(snwFloat3_Load(p + 3), snwFloat3_Load(p)));
     body->ballRadius = snwFloat_Max(0.11f * rest, 0.02f * film->picture.radius);
     snwResult result = snw_ok;
+
     for (int i = 0; result >= 0 && i < body->vertexCount + beads; ++i)
     {
         int mesh = 0;
@@ -269,6 +277,7 @@ static snwResult AddBalls(snwFilm* film, snwFilmBody* body, snwMessage* message)
         body->mesh = i == 0 ? mesh : body->mesh;
         body->ballCount += result >= 0;
     }
+
     return result;
 }
 
@@ -285,6 +294,7 @@ static bool PaintSkin(const snwFilm* film, const snwFilmBody* body, snwPictureMe
     if ((def->colors != NULL && mesh->colors == NULL) || (textured && mesh->texcoords == NULL))
         return false;
     mesh->texture = def->texture;
+
     for (int v = 0; v < body->vertexCount; ++v)
     {
         if (def->colors != NULL)
@@ -292,6 +302,7 @@ static bool PaintSkin(const snwFilm* film, const snwFilmBody* body, snwPictureMe
         if (textured)
             memcpy(mesh->texcoords + 2 * (size_t)v, def->texcoords[body->vertices[v]], 2 * sizeof(float));
     }
+
     return true;
 }
 
@@ -357,12 +368,14 @@ static snwResult DressBody(snwFilm* film, snwFilmBody* body, snwMessage* message
         made = true; // triangles of a finer skin
     else
         made = PaintSkin(film, body, mesh);
+
     if (made && film->def.look == snw_filmElements)
         made = MarkEdges(film->context, body, mesh);
     if (film->def.look == snw_filmBones && HasInside(film, body))
         mesh->transparency = 0.65f;
     else if ((film->def.show & inside) != 0 || film->def.look == snw_filmContact)
         mesh->transparency = 0.5f; // arrows point into the flesh, and it touches mostly where nobody looks
+
     return made ? snw_ok : snwFailMemory(message);
 }
 
@@ -431,6 +444,7 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
     for (int i = 0; result >= 0 && i < film->bodyCount; ++i)
         result = AddBody(film, &film->bodies[i], message);
     const snwColliderDef* colliders = snwScene_GetDef(film->scene)->colliders;
+
     for (int i = 0; result >= 0 && i < film->colliderCount; ++i)
     {
         snwFloat3 color = colliders[i].kind == snw_colliderPlane ? s_groundColor : s_colliderColor;
@@ -440,6 +454,7 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
         if (result >= 0)
             film->picture.meshes[film->colliderMeshes[i]].scenery = true;
     }
+
     const snwPropDef* props = snwScene_GetDef(film->scene)->props;
     const int colors = (int)(sizeof s_propColors / sizeof s_propColors[0]);
     for (int i = 0; result >= 0 && i < film->propCount; ++i)
@@ -451,6 +466,7 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
         result = snwCreateRenderer(film->context, &film->renderer, message);
     if (result >= 0)
         result = snwCreateImage(film->context, film->def.width, film->def.height, &film->image, message);
+
     return result >= 0 && film->def.transparent ? snwImage_AddAlpha(film->context, &film->image, message) : result;
 }
 
@@ -477,6 +493,7 @@ snwResult snwFilm_Draw(snwFilm* film, int frame, int samples, snwMessage* messag
                 film->flat ? snwFilm_LayFlat(film, i, frame) : BodyPositions(film, body, frame));
         else
             MoveBalls(film, body, frame);
+
         if (body->triangleCount > 0 && snwFilm_HasValues(film))
             PaintValues(film, body, frame);
         if (body->skeleton.triangleCount > 0)
@@ -485,6 +502,7 @@ snwResult snwFilm_Draw(snwFilm* film, int frame, int samples, snwMessage* messag
             snwPicture_MoveSkin(&film->picture, body->skeletonMesh, body->skeleton.positions);
         }
     }
+
     for (int i = 0; i < film->colliderCount; ++i)
         snwPicture_MoveSolid(&film->picture, film->colliderMeshes[i], &film->frames.data[frame].colliders[i]);
     for (int i = 0; i < film->propCount; ++i)
@@ -499,6 +517,7 @@ snwResult snwFilm_Draw(snwFilm* film, int frame, int samples, snwMessage* messag
         snwFilm_DrawHandles(film, frame, &camera);
     if (result >= 0 && snwFilm_HasValues(film))
         snwImage_DrawScale(&film->image, &film->scale);
+
     return result;
 }
 

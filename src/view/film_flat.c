@@ -37,12 +37,14 @@ static void FrameCollider(const snwFilm* film, int index, snwFraming* framing)
     snwVec3 lower, upper;
     snwCollider_Bounds(collider, &lower, &upper);
     float size = 0.5f * (float)snwVec3_Distance(lower, upper), radius = film->picture.radius;
+
     for (int f = 0; f < film->frames.count; ++f)
     {
         const snwTransform* place = &film->frames.data[f].colliders[index];
         snwFloat3 at = snwFloat3_FromVec3(place->position);
         snwFloat3 to = snwFloat3_Sub(at, film->picture.centre);
         bool ground = collider->kind == snw_colliderPlane && fabsf(to.y) < 1.6f * radius;
+
         if (ground)
             snwFraming_Add(framing, (snwFloat3){film->picture.centre.x, at.y - 0.08f * radius, 0});
         if (collider->kind == snw_colliderPlane || size > 1.5f * radius || snwFloat3_Length(to) > 2.2f * radius)

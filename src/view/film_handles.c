@@ -62,6 +62,7 @@ snwResult snwFilm_CopyHandles(snwFilm* film, const snwSim* sim, snwFilmFrame* fr
                 film, *(const snwTransform*)((const char*)now.data + (size_t)h * (size_t)now.stride));
         FindGiven(sim, i, count, frame->given + body->firstHandle);
     }
+
     return snw_ok;
 }
 
@@ -165,6 +166,7 @@ static void DrawBody(const Easel* easel, const snwFilmBody* body, const snwTrans
     const snwCharacterDef* def = body->character;
     const uint32_t place = snw_dofX | snw_dofY | (def->triangleCount > 0 ? 0 : snw_dofZ);
     int count = snwCharacterDef_HandleCount(def);
+
     DrawCage(easel, body, handles);
     for (int i = 0; i < count; ++i)
     {
@@ -174,6 +176,7 @@ static void DrawBody(const Easel* easel, const snwFilmBody* body, const snwTrans
                 Project(easel, snwFloat3_FromVec3(snwTransform_Apply(handles[i], def->bones[bone].tail))),
                 0.8f * easel->radius, s_bone);
     }
+
     for (int i = 0; i < count; ++i)
     {
         snwFloat3 at = PlaceOf(body, handles, i);

@@ -94,6 +94,7 @@ static snwResult FindPlaces(Builder* b, snwMessage* message)
     snwContext* context = s->arena.context;
     int* firstOf = snwAllocArray(context, (size_t)b->prepared->embedding.pointCount + 1, sizeof *firstOf);
     int* pointOf = snwAllocArray(context, (size_t)b->firstVertex + 1, sizeof *pointOf);
+
     if (firstOf == NULL || pointOf == NULL)
         b->failed = true;
     for (int i = 0, at = 0; i < b->prepared->info.surfaceCount && !b->failed; ++i)
@@ -110,6 +111,7 @@ static snwResult FindPlaces(Builder* b, snwMessage* message)
         firstOf[point] = firstOf[point] < 0 ? i : firstOf[point];
         s->places[i] = firstOf[point];
     }
+
     snwFree(context, firstOf);
     snwFree(context, pointOf);
     return b->failed ? snwFailMemory(message) : snw_ok;
@@ -131,6 +133,7 @@ static snwResult Build(snwFilmSurface* s, snwMessage* message)
     b.numbers = snwArena_Alloc(&s->arena, (size_t)most + 1, sizeof(int));
     if (s->arena.failed)
         return snwFailMemory(message);
+
     for (int i = 0; i < s->prepared->info.surfaceCount; ++i)
     {
         const snwSurfaceInfo* info = &s->prepared->surfaces[i];
@@ -138,6 +141,7 @@ static snwResult Build(snwFilmSurface* s, snwMessage* message)
             AddPart(&b, info, &info->parts[k]);
         b.firstVertex += info->vertexCount;
     }
+
     if (b.textured)
         s->colors = NULL;
     return FindPlaces(&b, message);

@@ -73,6 +73,7 @@ static snwResult FindSurface(Maker* maker, int (**triangles)[3], int* count)
     int* corners = snwAllocArray(maker->context, (size_t)all.count + 1, bytes);
     snwElements rigid = {corners, all.arity, 0};
     snwResult result = corners != NULL ? snw_ok : snw_errorMemory;
+
     for (int i = 0; i < maker->def->boneCount; ++i)
         maker->skeleton->solid[i] = IsMoreThanACapsule(maker->def, i);
     for (int i = 0; result >= 0 && i < all.count; ++i)
@@ -81,6 +82,7 @@ static snwResult FindSurface(Maker* maker, int (**triangles)[3], int* count)
         if (bone >= 0 && maker->skeleton->solid[bone])
             memcpy(corners + (size_t)all.arity * (size_t)rigid.count++, snwElements_Corners(all, i), bytes);
     }
+
     if (result >= 0)
         result = snwMesh_FindSkin(maker->context, rigid, triangles, count);
     snwFree(maker->context, corners);
@@ -97,6 +99,7 @@ static bool NumberVertices(Maker* maker, const int (*triangles)[3], int count)
         return false;
     for (size_t v = 0; v < most; ++v)
         maker->numbers[v] = -1;
+
     for (int i = 0; i < 3 * count; ++i)
     {
         int* number = &maker->numbers[triangles[i / 3][i % 3]];
@@ -104,6 +107,7 @@ static bool NumberVertices(Maker* maker, const int (*triangles)[3], int count)
             *number = skeleton->vertexCount++;
         skeleton->triangles[i] = *number;
     }
+
     skeleton->triangleCount = count;
     return true;
 }
@@ -125,12 +129,14 @@ static bool PlaceVertices(Maker* maker)
         if (maker->numbers[v] >= 0)
             memcpy(&maker->points[3 * (size_t)maker->numbers[v]], &maker->def->vertices[v], 3 * sizeof(double));
     snwElements all = Elements(maker->def);
+
     for (int i = 0; all.corners != NULL && i < all.count * all.arity; ++i)
     {
         int bone = maker->def->elementBones[i / all.arity], number = maker->numbers[all.corners[i]];
         if (bone >= 0 && number >= 0)
             skeleton->owners[number] = bone;
     }
+
     return true;
 }
 
@@ -169,6 +175,7 @@ static double FindNormals(Maker* maker)
         const int* v = skeleton->triangles + 3 * (size_t)t;
         snwVec3 a = Point(maker, v[0]), b = Point(maker, v[1]), c = Point(maker, v[2]);
         snwVec3 normal = snwVec3_Cross(snwVec3_Sub(b, a), snwVec3_Sub(c, a));
+
         length += snwVec3_Distance(a, b) / skeleton->triangleCount;
         for (int i = 0; i < 3; ++i)
         {
@@ -177,6 +184,7 @@ static double FindNormals(Maker* maker)
             maker->moves[3 * v[i] + 2] += normal.z;
         }
     }
+
     return length;
 }
 
@@ -214,6 +222,7 @@ static snwResult MakeSurface(Maker* maker, snwMessage* message)
         Smooth(maker, s_shrink);
         Smooth(maker, s_swell);
     }
+
     SinkBelowSkin(maker);
     for (int i = 0; i < 3 * skeleton->vertexCount; ++i)
         skeleton->rest[i] = (float)maker->points[i];

@@ -47,6 +47,7 @@ static snwResult MeshFlesh(snwContext* context, snwFilmSurface* surface, double 
     def.motion = -1;
     def.detail = detail;
     snwResult result = snwCreateLikeness(context, &def, &likeness, message);
+
     if (result >= 0)
     {
         const snwLikenessMesh* mesh = &likeness.meshes[0];
@@ -57,6 +58,7 @@ static snwResult MeshFlesh(snwContext* context, snwFilmSurface* surface, double 
             &surface->arena, mesh->triangles, 3 * (size_t)mesh->triangleCount, sizeof(int));
         result = surface->arena.failed ? snwFailMemory(message) : result;
     }
+
     snwLikeness_Free(&likeness);
     return result;
 }
@@ -86,6 +88,7 @@ snwResult snwCreateFilmSurface(
         return snwFailMemory(message);
     made->arena.context = context;
     int times = character->triangleCount > 0 ? snwFineSkin_Wanted(character->source) : 0;
+
     if (times > 0)
     {
         snwResult refined = Refine(context, character, times, made, message);
@@ -94,6 +97,7 @@ snwResult snwCreateFilmSurface(
             snwDestroyFilmSurface(context, made);
         return refined;
     }
+
     snwResult opened = snwFilmSurface_UsePrepared(context, character, made, message);
     if (opened < 0 || made->prepared != NULL)
     {
@@ -102,6 +106,7 @@ snwResult snwCreateFilmSurface(
             snwDestroyFilmSurface(context, made);
         return opened;
     }
+
     bool found = snwBlueprintFile_OfCharacter(context, character->source, &made->blueprint);
     snwResult result = snw_ok;
     bool finer = found && HasFinerSurface(character, &made->blueprint.blueprint);
@@ -115,6 +120,7 @@ snwResult snwCreateFilmSurface(
         *surface = made;
     else
         snwDestroyFilmSurface(context, made);
+
     return result;
 }
 

@@ -77,6 +77,7 @@ float snwFocus_Seen(const snwFilm* film, int frame, const snwFocus* focus, snwFl
         .reach = away + focus->radius};
     double seen = 0, all = 0;
     int near = 0, stride = 1;
+
     for (int pass = 0; pass < 2; ++pass, stride = near / snw_looks + 1, near = 0)
         for (int b = 0; b < film->bodyCount; ++b)
             for (int t = 0; t < film->bodies[b].triangleCount; ++t)
@@ -92,5 +93,6 @@ float snwFocus_Seen(const snwFilm* film, int frame, const snwFocus* focus, snwFl
                 if (snwFloat3_Dot(way, patch.normal) > 0 && !IsHidden(&sight))
                     seen += (double)(patch.worth * snwFloat3_Dot(way, snwFloat3_Normalize(patch.normal)));
             }
+
     return all > 0 ? (float)(seen / all) : 1;
 }

@@ -50,6 +50,7 @@ static void Revolve(
     snwFloat3 s, t;
     snwFloat3_Frame(axis, &s, &t);
     int first = gizmos->positions.count / 3;
+
     for (int r = 0; r < ringCount; ++r)
         for (int c = 0; c < snw_gizmoColumns; ++c)
         {
@@ -61,6 +62,7 @@ static void Revolve(
                 snwFloat3_Normalize(snwFloat3_MulAdd(snwFloat3_Scale(axis, rings[r].axial), rings[r].radial, out)));
             Put(&gizmos->colors, color);
         }
+
     for (int i = 0; i < (ringCount - 1) * snw_gizmoColumns; ++i)
     {
         int a = first + i, b = i % snw_gizmoColumns == snw_gizmoColumns - 1 ? a + 1 - snw_gizmoColumns : a + 1;

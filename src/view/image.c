@@ -179,6 +179,7 @@ static bool WriteStream(snwContext* context, const snwImage* image, FILE* file, 
         png_destroy_write_struct(&png, &info);
         return false;
     }
+
     png_init_io(png, file);
     PutRows(png, info, image, effort);
     png_destroy_write_struct(&png, &info);
@@ -232,5 +233,6 @@ snwResult snwImage_ReadPng(snwContext* context, const char* path, snwImage* imag
     png_image_free(&read);
     if (result < 0)
         snwDestroyImage(context, image);
+
     return result;
 }

@@ -60,6 +60,7 @@ snwSubject snwSubject_Guess(const snwImage* image)
         double left[3], right[3];
         Mean(row, border, left);
         Mean(row + 3 * (size_t)(width - border), border, right);
+
         for (int x = 0; x < width; ++x)
         {
             double t = (x + 0.5) / width;
@@ -72,6 +73,7 @@ snwSubject snwSubject_Guess(const snwImage* image)
             GrowBox(&subject, x, y, x + 1, y + 1);
         }
     }
+
     subject.share = (double)count / ((double)width * image->height);
     return subject;
 }
@@ -213,12 +215,14 @@ static snwResult ListFolder(snwContext* context, const char* path, DIR* folder, 
             return snwFailMemory(message);
         }
     }
+
     if (names->count == 0)
     {
         snwFail(message, snw_errorIo, "a folder of numbered PNG files", "there are no pictures in it");
         snwMessage_SetFile(message, path);
         return snw_errorIo;
     }
+
     qsort(names->data, (size_t)names->count, sizeof *names->data, CompareNames);
     return snw_ok;
 }

@@ -28,6 +28,7 @@ static snwResult FillMesh(snwLikeness* likeness, snwLikenessMesh* mesh, const sn
     mesh->triangles = snwArena_Copy(&likeness->arena, triangles, (size_t)triangleCount, sizeof *triangles);
     if (likeness->arena.failed)
         return snwFailMemory(message);
+
     for (size_t i = 0; i < v; ++i)
     {
         const double p[3] = {vertices[i].x, vertices[i].y, vertices[i].z};
@@ -38,6 +39,7 @@ static snwResult FillMesh(snwLikeness* likeness, snwLikenessMesh* mesh, const sn
                 mesh->colors[3 * i + k] = color[k];
         }
     }
+
     mesh->vertexCount = vertexCount;
     mesh->triangleCount = triangleCount;
     return snw_ok;
@@ -82,6 +84,7 @@ static snwResult MeshRigidParts(snwLikeness* likeness, snwMessage* message)
     if (!snwFlesh_Prepare(&likeness->rigid, &likeness->arena) || !snwFlesh_MakeGrid(&likeness->rigid, &likeness->arena))
         return snwFailMemory(message);
     bool some = likeness->rigid.lower.x < likeness->rigid.upper.x;
+
     return some ? MeshFlesh(likeness, &likeness->rigid, &likeness->rigidMesh, message) : snw_ok;
 }
 
@@ -263,6 +266,7 @@ static snwResult CutOpen(snwLikeness* likeness, const snwPortraitDef* view, snwM
     bool sideways = snwLikeness_CutAzimuth(likeness) > 0;
     snwVec3 normal = sideways ? (snwVec3){sin(azimuth) < 0 ? -1 : 1, 0, 0} : (snwVec3){0, 0, cos(azimuth) < 0 ? -1 : 1};
     snwCutawayDef def = snwDefaultCutawayDef();
+
     def.vertices = mesh->vertices;
     def.vertexCount = mesh->vertexCount;
     def.tets = mesh->tets;
@@ -276,6 +280,7 @@ static snwResult CutOpen(snwLikeness* likeness, const snwPortraitDef* view, snwM
     snwCutaway cut;
     snwResult result = snwMakeCutaway(likeness->context, &likeness->arena, &def, &cut, message);
     *look = cut.look;
+
     return result;
 }
 
@@ -312,6 +317,7 @@ static snwResult ChooseMeshes(snwLikeness* likeness, snwLikenessLook look, const
     AddJoints(likeness, gizmos);
     if (gizmos->triangles.count > 0)
         result = snwGizmos_GetLook(gizmos, &looks[(*count)++], message);
+
     return result;
 }
 
@@ -329,6 +335,7 @@ snwResult snwLikeness_Draw(
         def.wall = look != snw_lookSilhouette && def.style != snw_styleClear;
         def.ground = false;
     }
+
     if (look == snw_lookSilhouette)
         def.style = snw_styleSilhouette;
     if (likeness->meshCount > 0) // all looks in one frame
@@ -336,6 +343,7 @@ snwResult snwLikeness_Draw(
         def.framePoints = likeness->meshes[0].positions;
         def.framePointCount = likeness->meshes[0].vertexCount;
     }
+
     snwResult result = ChooseMeshes(likeness, look, view, looks, &def.meshCount, &gizmos, message);
     if (result >= 0)
         result = snwDrawPortrait(likeness->context, &def, image, message);

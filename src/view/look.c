@@ -88,6 +88,7 @@ static snwRadiance ShadeSkin(const snwLook* look, const snwSurfacePoint* p, floa
 
     snwRadiance out = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     float keyGlint = gloss * 1.6f * Specular(n, p->view, look->keyDirection, roughness);
+
     out.key = snwFloat3_Scale(snwFloat3_Mul(look->keyColor, albedo), 0.95f * key);
     out.key = snwFloat3_MulAdd(out.key, keyGlint, look->keyColor);
 
@@ -99,6 +100,7 @@ static snwRadiance ShadeSkin(const snwLook* look, const snwSurfacePoint* p, floa
     out.sky = snwFloat3_MulAdd(out.sky, gloss * 1.6f * fresnel, Environment(look, mirror));
     float rimGlint = gloss * 3 * Specular(n, p->view, look->rimDirection, roughness);
     out.sky = snwFloat3_MulAdd(out.sky, rimGlint, look->rimColor);
+
     // Occluded corners still see light that went through or came back from the flesh: its own colour, squared.
     out.plain = snwFloat3_Scale(snwFloat3_Mul(albedo, snwFloat3_Mul(albedo, sky)), 0.22f);
     return out;

@@ -26,6 +26,7 @@ snwObstacles snwMakeObstacles(const snwPicture* picture)
         result.lower[i] = (snwFloat3){FLT_MAX, FLT_MAX, FLT_MAX};
         result.upper[i] = (snwFloat3){-FLT_MAX, -FLT_MAX, -FLT_MAX};
     }
+
     for (int i = 0; i < picture->meshCount; ++i)
     {
         if (picture->meshes[i].kind == snw_pictureGround || picture->meshes[i].kind == snw_pictureWall)
@@ -33,6 +34,7 @@ snwObstacles snwMakeObstacles(const snwPicture* picture)
         else
             Grow(&result, (int)((long)i * result.count / picture->meshCount), &picture->meshes[i]);
     }
+
     int kept = 0;
     for (int i = 0; i < result.count; ++i)
         if (result.lower[i].x <= result.upper[i].x)
@@ -43,6 +45,7 @@ snwObstacles snwMakeObstacles(const snwPicture* picture)
             result.centre[kept] = snwFloat3_Add(result.lower[i], half);
             result.radius[kept++] = 1.001f * snwFloat3_Length(half);
         }
+
     result.count = kept;
     return result;
 }

@@ -197,6 +197,7 @@ static void UpdateNormals(snwPictureMesh* mesh)
                 snwFloat3_Store(snwFloat3_MulAdd(snwFloat3_Load(n), 1 / weight, face), n);
         }
     }
+
     for (int i = 0; i < mesh->normalCount; ++i)
     {
         float* n = mesh->normals + 3 * (size_t)i;
@@ -280,6 +281,7 @@ static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMes
     size_t triangleCount = (size_t)look->triangleCount;
     if (!AllocMesh(context, mesh, false))
         return false;
+
     // Rays that start very far away would stop the ray tracer; NaN it leaves alone.
     for (size_t i = 0; i < 3 * (size_t)look->vertexCount; ++i)
         mesh->positions[i] = fabsf(look->positions[i]) <= SNW_FARTHEST ? look->positions[i] : NAN;
@@ -287,6 +289,7 @@ static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMes
         memcpy(mesh->triangles, look->triangles, 3 * triangleCount * sizeof(int));
     mesh->paint = look->paint;
     mesh->paintData = look->paintData;
+
     if (look->paintPoints != NULL)
     {
         size_t count = 3 * (size_t)look->vertexCount;
@@ -294,6 +297,7 @@ static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMes
         if (mesh->paintPoints == NULL)
             return false;
     }
+
     if (look->colors != NULL)
         mesh->colors = CopyColors(context, look);
     if (look->colors != NULL && mesh->colors == NULL)
@@ -305,6 +309,7 @@ static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMes
     mesh->edges = snwAllocArray(context, triangleCount + 1, 1);
     for (size_t t = 0; mesh->edges != NULL && t < triangleCount; ++t)
         mesh->edges[t] = look->edgeMask != NULL ? look->edgeMask[t] : 7;
+
     return mesh->edges != NULL;
 }
 
@@ -318,6 +323,7 @@ static bool SetNormals(snwContext* context, const snwMeshLook* look, snwPictureM
         UpdateNormals(mesh);
         return true;
     }
+
     mesh->normalCount = look->flat ? mesh->triangleCount : mesh->vertexCount;
     mesh->normals = snwAllocArray(context, (size_t)mesh->normalCount + 1, 3 * sizeof(float));
     if (mesh->normals == NULL)
@@ -327,6 +333,7 @@ static bool SetNormals(snwContext* context, const snwMeshLook* look, snwPictureM
         snwFloat3 n = look->flat ? FaceNormal(mesh, i) : snwFloat3_Load(look->normals + 3 * (size_t)i);
         snwFloat3_Store(snwFloat3_Normalize(n), mesh->normals + 3 * (size_t)i);
     }
+
     for (int i = 0; i < 3 * mesh->triangleCount; ++i)
         mesh->corners[i] = look->flat ? i / 3 : mesh->triangles[i];
     return true;
@@ -351,6 +358,7 @@ snwResult snwPicture_AddMesh(snwPicture* picture, const snwMeshLook* look, int* 
         FreeMesh(picture->context, &mesh);
         return snwFailMemory(message);
     }
+
     return KeepMesh(picture, &mesh, index, message);
 }
 
@@ -398,6 +406,7 @@ static bool MakeCapsule(snwContext* context, snwPictureMesh* mesh, float radius,
     if (!AllocMesh(context, mesh, true))
         return false;
     mesh->vertexCount = mesh->triangleCount = 0;
+
     for (int r = 0; r < 2 * (rings + 1); ++r)
     {
         int ring = r <= rings ? r : r - 1;
@@ -409,6 +418,7 @@ static bool MakeCapsule(snwContext* context, snwPictureMesh* mesh, float radius,
             PutVertex(mesh, snwFloat3_MulAdd((snwFloat3){0, lift, 0}, radius, n), n);
         }
     }
+
     PutGrid(mesh, 0, columns, 2 * rings + 1);
     return true;
 }
@@ -477,12 +487,14 @@ static bool MakeGround(snwContext* context, snwPictureMesh* mesh, float radius)
         return false;
     mesh->vertexCount = mesh->triangleCount = 0;
     PutVertex(mesh, (snwFloat3){0, 0, 0}, (snwFloat3){0, 1, 0});
+
     for (int c = 0; c < columns; ++c)
     {
         float around = 2 * SNW_PIF * (float)c / columns;
         PutVertex(mesh, (snwFloat3){radius * sinf(around), 0, radius * cosf(around)}, (snwFloat3){0, 1, 0});
         PutTriangle(mesh, 0, 1 + c, 1 + (c + 1) % columns);
     }
+
     return true;
 }
 

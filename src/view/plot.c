@@ -107,6 +107,7 @@ static void FindRange(const snwPlotDef* def, bool ofX, double* lower, double* up
             *upper = fmax(*upper, ofX ? x : y);
         }
     }
+
     if (*lower > *upper)
     {
         *lower = 0;
@@ -277,6 +278,7 @@ static void DrawTicks(Plot* plot)
         DrawLine(plot, plot->left, y, plot->right, y, grid);
         DrawText(plot, plot->left - 8, y + 4, snw_anchorEnd, s_quietInk, text);
     }
+
     count = TickCount(&plot->x, &first);
     for (int i = 0; i < count; ++i)
     {
@@ -335,6 +337,7 @@ static void DrawBucket(Plot* plot, const snwPlotCurve* curve, int begin, int end
         lowest = lowest < 0 || curve->y[i] < curve->y[lowest] ? i : lowest;
         highest = highest < 0 || curve->y[i] > curve->y[highest] ? i : highest;
     }
+
     if (gap >= 0)
         *down = false;
     if (lowest < 0)
@@ -377,6 +380,7 @@ void snwPlot_Draw(const snwPlotDef* def, const snwPlotPen* pen)
             &(snwPlotText){.x = plot.left, .y = 28, .size = 16, .bold = true, .color = s_ink, .text = def->title});
     if (HasLegend(def))
         LayLegend(&plot, true);
+
     // References first: they lie behind.
     for (int i = plot.seriesCount - 1; i >= def->curveCount; --i)
     {
@@ -386,6 +390,7 @@ void snwPlot_Draw(const snwPlotDef* def, const snwPlotPen* pen)
         else
             DrawCurve(&plot, &series);
     }
+
     for (int i = 0; i < def->curveCount; ++i)
     {
         Series series = GetSeries(def, i);

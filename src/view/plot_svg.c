@@ -126,6 +126,7 @@ static void Text(void* own, const snwPlotText* text)
         PutNumber(own, text->y);
         Put(own, ") rotate(-90)\"");
     }
+
     PutAttributes(own, (const char*[]){"font-size", NULL}, (double[]){text->size});
     PutFormat(own, " text-anchor=\"%s\" fill=\"#%06x\"%s>", anchors[text->anchor], (unsigned)text->color,
         text->bold ? " font-weight=\"600\"" : "");

@@ -140,5 +140,6 @@ snwResult snwDrawPortrait(snwContext* context, const snwPortraitDef* def, snwIma
         snwDestroyImage(context, image);
     snwDestroyRenderer(renderer);
     snwPicture_Free(&picture);
+
     return result;
 }

@@ -33,6 +33,7 @@ static snwResult SkinBody(Drawing* d)
     snwSkinningDef skin = snwDefaultSkinningDef();
     snwSkinning* skinning = NULL;
     float* rest = snwArena_Copy(&d->arena, d->body, 3 * (size_t)def->vertexCount, sizeof *rest);
+
     if (rest == NULL)
         return snwFailMemory(d->message);
     skin.positions = rest;
@@ -45,6 +46,7 @@ static snwResult SkinBody(Drawing* d)
     if (result >= 0)
         result = snwSkinning_Apply(skinning, &pose, &target, d->message);
     snwDestroySkinning(skinning);
+
     return result;
 }
 
@@ -95,6 +97,7 @@ static snwResult AddSurface(Drawing* d, float opacity)
         .color = {0.8f, 0.8f, 0.8f},
         .opacity = opacity,
         .gloss = 0.15f};
+
     return snw_ok;
 }
 
@@ -149,6 +152,7 @@ static snwResult AddBones(Drawing* d)
         snwFloat3 tail = snwFloat3_FromVec3(snwTransform_Apply(d->pose[i], bone->tail));
         snwGizmos_AddCapsule(&d->gizmos, head, tail, (float)fmax(bone->radius, 0.003 * size), snwGizmo_boneColor);
     }
+
     for (int i = 0; i < def->jointCount; ++i)
     {
         const snwJointDef* joint = &def->joints[i];
@@ -156,11 +160,13 @@ static snwResult AddBones(Drawing* d)
         snwFloat3 at = snwFloat3_FromVec3(snwTransform_Apply(*pose, joint->position));
         snwFloat3 axis = snwFloat3_FromVec3(snwQuat_Rotate(pose->rotation, joint->axis));
         float radius = (float)fmax(1.3 * def->bones[joint->bone].radius, 0.006 * size);
+
         if (joint->type == snw_jointHinge)
             snwGizmos_AddHinge(&d->gizmos, at, axis, radius, snwGizmo_jointColor);
         else
             snwGizmos_AddBall(&d->gizmos, at, radius, snwGizmo_jointColor);
     }
+
     return snwGizmos_GetLook(&d->gizmos, &d->looks[d->lookCount++], d->message);
 }
 
@@ -171,6 +177,7 @@ static snwResult AddLooks(Drawing* d)
     bool flat = d->character->triangleCount > 0;
     if (flat && d->portrait->look != snw_lookWeights)
         return AddSheet(d);
+
     switch (d->portrait->look)
     {
         case snw_lookWeights:
@@ -206,10 +213,12 @@ snwResult snwPreparedPortrait_Draw(snwContext* context, const snwPreparedPortrai
         def.wall = true;
         def.ground = false;
     }
+
     if (result >= 0)
         result = snwDrawPortrait(context, &def, image, message);
     snwDestroyFilmSurface(context, d.surface);
     snwGizmos_Free(&d.gizmos);
     snwArena_Free(&d.arena);
+
     return result;
 }

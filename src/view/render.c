@@ -88,6 +88,7 @@ snwResult snwCreateRenderer(snwContext* context, snwRenderer** result, snwMessag
     if (renderer == NULL)
         return snwFailMemory(message);
     renderer->context = context;
+
     // The context's threads do the work; Embree's own would only fight with them.
     renderer->device = rtcNewDevice("threads=1,set_affinity=0");
     if (renderer->device == NULL)
@@ -97,6 +98,7 @@ snwResult snwCreateRenderer(snwContext* context, snwRenderer** result, snwMessag
         return snwFail(message, snw_errorUnsupported, "check that libembree3 fits this processor",
             "the ray tracer does not start (Embree error %d)", code);
     }
+
     renderer->packets = rtcGetDeviceProperty(renderer->device, RTC_DEVICE_PROPERTY_NATIVE_RAY8_SUPPORTED) != 0;
     *result = renderer;
     return snw_ok;
@@ -143,6 +145,7 @@ static snwResult BuildScene(
         *result = scene;
         return snw_ok;
     }
+
     rtcReleaseScene(scene);
     if (error == RTC_ERROR_OUT_OF_MEMORY)
         return snwFailMemory(message);
@@ -443,6 +446,7 @@ static void See(const Job* job, Packet* packet)
         packet->see.hit.geomID[lane] = RTC_INVALID_GEOMETRY_ID;
         packet->see.hit.instID[0][lane] = RTC_INVALID_GEOMETRY_ID;
     }
+
     Intersect(job, packet->valid, &packet->see);
     for (int lane = 0; lane < snw_packet; ++lane)
     {
@@ -453,12 +457,14 @@ static void See(const Job* job, Packet* packet)
                 &job->veil, job->camera->position, packet->directions[lane], packet->see.ray.tfar[lane]);
         if (packet->valid[lane] == 0 || packet->see.hit.geomID[lane] == RTC_INVALID_GEOMETRY_ID)
             continue;
+
         if (lane > 0 && SeesAlike(job, packet, lane))
         {
             packet->hits[lane] = packet->hits[lane - 1];
             packet->radiances[lane] = packet->radiances[lane - 1];
             continue;
         }
+
         snwMeeting meeting = MeetingOf(&packet->see.hit, lane);
         packet->hits[lane] = snwShading_Hit(&job->shading, &meeting, packet->directions[lane]);
         packet->radiances[lane] = snwLook_Shade(&job->look, &packet->hits[lane].point);
@@ -509,6 +515,7 @@ static void VeilLights(const Job* job, Packet* packet)
         asks[0][lane] = floor && packet->visible[lane][0] > 0 ? packet->lit[lane] : 0;
         asks[1][lane] = floor && packet->visible[lane][1] > 0 ? packet->open[lane] : 0;
     }
+
     FindVeiled(job, asks[0], &packet->key, veiled[0]);
     FindVeiled(job, asks[1], &packet->sky, veiled[1]);
     for (int lane = 0; lane < snw_packet; ++lane)
@@ -538,6 +545,7 @@ static void Light(const Job* job, Packet* packet, int y)
         SetRay(&packet->sky, lane, open ? hit->start : zero, open ? TurnDome(hit->point.normal, job->domes[index]) : up,
             job->reach);
     }
+
     if (Any(packet->lit))
         Occlude(job, packet->lit, &packet->key, RTC_INTERSECT_CONTEXT_FLAG_COHERENT);
     if (Any(packet->open))
@@ -547,6 +555,7 @@ static void Light(const Job* job, Packet* packet, int y)
         packet->visible[lane][0] = packet->key.tfar[lane] >= 0;
         packet->visible[lane][1] = packet->sky.tfar[lane] >= 0;
     }
+
     if (job->veil.scene != NULL)
         VeilLights(job, packet);
 }
@@ -583,6 +592,7 @@ static void FinishPixel(const Job* job, Pixel* pixel, int samples)
     pixel->open *= scale;
     pixel->floor *= scale;
     pixel->rest *= scale;
+
     // A pixel's height over the surface is a fraction of its own size: that is the measure of "the same surface".
     float distance = snwFloat3_Length(snwFloat3_Sub(pixel->guide.position, job->camera->position));
     pixel->guide.softness = 0.5f * (float)job->image->height / snwFloat_Max(distance * job->camera->tanY, 1e-20f);
@@ -605,6 +615,7 @@ static void TraceFull(const Job* job, Chunk* chunk)
             Light(job, &packet, chunk->y);
             AddPacket(job, chunk->pixels, &packet);
         }
+
         for (int k = i; k < i + count; ++k)
             FinishPixel(job, &chunk->pixels[chunk->full[k]], job->samples);
     }
@@ -627,9 +638,11 @@ static void TraceSimple(const Job* job, Chunk* chunk)
                 packet.radiances[lane] = chunk->radiances[which];
                 packet.veils[lane] = snw_veilClear;
             }
+
             Light(job, &packet, chunk->y);
             AddPacket(job, chunk->pixels, &packet);
         }
+
         for (int k = i; k < i + count; ++k)
             FinishPixel(job, &chunk->pixels[chunk->simple[k]], job->samples);
     }
@@ -647,6 +660,7 @@ static void SortPixel(const Job* job, Chunk* chunk, const Packet* look, int lane
         FinishPixel(job, &chunk->pixels[x], 1);
         return;
     }
+
     float distance = snwFloat3_Length(snwFloat3_Sub(hit->point.position, job->camera->position));
     float slope = snwFloat_Max(snwFloat3_Dot(hit->point.normal, hit->point.view), 1e-3f);
     if (!snwLook_IsPlain(&job->look, &hit->point, distance * job->pixelSpread / slope))
@@ -680,6 +694,7 @@ static void SortPixels(const Job* job, Chunk* chunk, int begin, int end)
         if (begin + lane < end && !clear)
             chunk->full[chunk->fullCount++] = x;
     }
+
     if (Any(look.valid))
         See(job, &look);
     for (int lane = 0; lane < snw_packet; ++lane)
@@ -773,6 +788,7 @@ static snwResult DrawBands(Job* job, snwMessage* message)
     int bandRows = Min(height, snw_bandPixels / width + 16);
     int rows = bandRows + 2 * snw_filterRadius;
     snwGuides guides;
+
     job->guides = &guides;
     job->pixels = snwAllocArray(context, (size_t)rows * (size_t)width, sizeof(Pixel));
     bool made = snwGuides_Alloc(&guides, context, width, rows) && job->pixels != NULL;
@@ -785,10 +801,12 @@ static snwResult DrawBands(Job* job, snwMessage* message)
         snwParallelFor(context, job->lastRow - job->firstRow, 4, TraceRows, job);
         snwParallelFor(context, count, 8, FinishRows, job);
     }
+
     snwGuides_Free(&guides, context);
     snwFree(context, job->pixels);
     job->guides = NULL;
     job->pixels = NULL;
+
     return made ? snw_ok : snwFailMemory(message);
 }
 
@@ -847,5 +865,6 @@ snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, con
     snwFree(renderer->context, job.subjects);
     FreeSamples(&job);
     ReleaseScenes(&job);
+
     return result;
 }

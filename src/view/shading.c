@@ -87,6 +87,7 @@ snwHit snwShading_Hit(const snwShading* shading, const snwMeeting* meeting, snwF
     size_t triangle = meeting->triangle;
     const float weights[3] = {1 - meeting->u - meeting->v, meeting->u, meeting->v};
     snwFloat3 normal = {0, 0, 0}, position = {0, 0, 0};
+
     for (size_t i = 0; i < 3; ++i)
     {
         const float* n = mesh->normals + 3 * (size_t)mesh->corners[3 * triangle + i];
@@ -94,6 +95,7 @@ snwHit snwShading_Hit(const snwShading* shading, const snwMeeting* meeting, snwF
         const float* p = mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i];
         position = snwFloat3_MulAdd(position, weights[i], snwFloat3_Load(p));
     }
+
     normal = snwFloat3_Normalize(normal);
     snwFloat3 face = snwFloat3_Normalize(meeting->normal);
     bool inside = snwFloat3_Dot(face, direction) > 0;
@@ -110,6 +112,7 @@ snwHit snwShading_Hit(const snwShading* shading, const snwMeeting* meeting, snwF
     };
     if (mesh->edges != NULL)
         hit.point.color = snwFloat3_Scale(hit.point.color, LineShade(shading, mesh, triangle, position));
+
     return hit;
 }
 

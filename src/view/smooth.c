@@ -156,12 +156,14 @@ void snwGuides_Smooth(
     int x = segment * snw_segment;
     int top = row > snw_filterRadius ? row - snw_filterRadius : 0;
     int bottom = row + snw_filterRadius < rowCount ? row + snw_filterRadius : rowCount - 1;
+
     memcpy(key, Row(guides, keyPlane, row) + x, snw_segment * sizeof(float));
     memcpy(sky, Row(guides, skyPlane, row) + x, snw_segment * sizeof(float));
     if (!IsGrainy(guides, top, bottom, segment))
         return;
     Sums sums = {{0}, {0}, {0}};
     Planes here = PlanesAt(guides, row, x);
+
     for (int dy = top - row; dy <= bottom - row; ++dy)
         for (int dx = -snw_filterRadius; dx <= snw_filterRadius; ++dx)
         {
@@ -172,6 +174,7 @@ void snwGuides_Smooth(
                 AddNeighbours(&here, &there, fall, &sums);
             }
         }
+
     const float* mesh = Row(guides, meshPlane, row) + x;
     for (int i = 0; i < snw_segment; ++i)
     {

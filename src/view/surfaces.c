@@ -62,6 +62,7 @@ void snwCollider_Bounds(const snwColliderDef* collider, snwVec3* lower, snwVec3*
         default:
             break;
     }
+
     *lower = snwVec3_Negate(half);
     *upper = half;
 }
@@ -147,6 +148,7 @@ static void AddField(Builder* builder, const snwColliderDef* field, const snwSur
     double low, high;
     int columns = field->columns, rows = field->rows, last = columns * (rows - 1);
     const snwVec3* v = top->vertices;
+
     HeightRange(field, &low, &high);
     for (int i = 0; i < top->triangleCount; ++i)
         AddTriangle(builder, v[top->triangles[i][0]], v[top->triangles[i][1]], v[top->triangles[i][2]]);
@@ -156,6 +158,7 @@ static void AddField(Builder* builder, const snwColliderDef* field, const snwSur
         AddSkirt(builder, v[i + 1], v[i], low);
         AddSkirt(builder, v[last + i], v[last + i + 1], low);
     }
+
     for (int i = 0; i + 1 < rows; ++i)
     {
         AddSkirt(builder, v[i * columns], v[(i + 1) * columns], low);
@@ -198,6 +201,7 @@ snwResult snwPicture_AddCollider(
         result = AddHeightfield(&builder, collider, message);
     else
         AddMesh(&builder, collider);
+
     if (result >= 0 && builder.failed)
         result = snwFailMemory(message);
     if (result >= 0)

@@ -10,6 +10,7 @@ snwResult snwPicture_AddWall(snwPicture* picture, const snwCamera* camera, float
         float x = i == 0 || i == 3 ? -half : half, y = i < 2 ? -half : half;
         snwFloat3_Store(snwFloat3_MulAdd(snwFloat3_MulAdd(centre, x, camera->right), y, camera->up), positions + 3 * i);
     }
+
     const int triangles[] = {0, 1, 2, 0, 2, 3};
     int mesh;
     return snwPicture_AddMesh(picture,

@@ -31,6 +31,7 @@ static snwResult ChooseHandle(Maker* m)
     m->only = snwCharacterDef_FindBone(m->character, name);
     if (m->only >= 0)
         return snw_ok;
+
     for (int i = 0; i < m->character->handleCount; ++i)
         if (strcmp(m->character->handles[i].name, name) == 0)
         {
@@ -38,6 +39,7 @@ static snwResult ChooseHandle(Maker* m)
             m->handles = true;
             return snw_ok;
         }
+
     return snwFail(m->message, snw_errorInput, "sinew info names them", "'%s' has no bone or handle '%s'",
         m->character->name, name);
 }
@@ -101,6 +103,7 @@ static snwResult Fill(Maker* m, snwMeshLook* look)
     float* colors = snwArena_Alloc(m->arena, count, 3 * sizeof(float));
     float* positions = snwArena_Copy(m->arena, m->skin.positions, count, 3 * sizeof(float));
     float* normals = snwArena_Copy(m->arena, m->skin.normals, count, 3 * sizeof(float));
+
     if (m->arena->failed)
         return snwFailMemory(m->message);
     for (size_t i = 0; i < count; ++i)
@@ -108,6 +111,7 @@ static snwResult Fill(Maker* m, snwMeshLook* look)
         snwFloat3 color = VertexColor(m, m->skin.vertices[i]);
         colors[3 * i] = color.x, colors[3 * i + 1] = color.y, colors[3 * i + 2] = color.z;
     }
+
     bool flat = m->character->triangleCount > 0;
     *look = (snwMeshLook){.kind = snw_pictureSkin,
         .positions = positions,
@@ -120,6 +124,7 @@ static snwResult Fill(Maker* m, snwMeshLook* look)
         .opacity = 1,
         .gloss = 0.1f};
     snwSkinningTarget target = {positions, normals, 3 * sizeof(float), 3 * sizeof(float)};
+
     return m->def->pose != NULL && !m->handles ? Pose(m, &target) : snw_ok;
 }
 

@@ -28,11 +28,13 @@ static int ColourRound(const int* constraints, int arity, int count, uint64_t* u
             left++;
             continue;
         }
+
         int free = __builtin_ctzll(~taken);
         colour[i] = base + free;
         for (int k = 0; k < arity; ++k)
             used[constraints[arity * i + k]] |= 1ull << free;
     }
+
     return left;
 }
 
@@ -63,6 +65,7 @@ static int PlaceInBlocks(snwArena* arena, const int* colour, int count, snwColou
         sizes[colour[i]]++;
         colours->count = colour[i] >= colours->count ? colour[i] + 1 : colours->count;
     }
+
     colours->starts = snwArena_Alloc(arena, (size_t)colours->count + 1, sizeof *colours->starts);
     int blocks = 0;
     for (int c = 0; colours->starts != NULL && c < colours->count; ++c)
@@ -71,12 +74,14 @@ static int PlaceInBlocks(snwArena* arena, const int* colour, int count, snwColou
         blocks += (sizes[c] + snw_blockLanes - 1) / snw_blockLanes;
         sizes[c] = colours->starts[c] * snw_blockLanes; // from here on: the next free place
     }
+
     if (colours->starts != NULL)
     {
         colours->starts[colours->count] = blocks;
         for (int i = 0; i < count; ++i)
             place[i] = sizes[colour[i]]++;
     }
+
     snwFree(arena->context, sizes);
     return colours->starts != NULL ? blocks : -1;
 }
@@ -160,18 +165,21 @@ snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBloc
         result = Place(arena, &edges, def->vertexCount, &blocks->edgeColours, blocks->edgePlaces, &blocks->edgeBlocks);
     if (result == snw_ok)
         result = Place(arena, &tets, def->vertexCount, &blocks->tetColours, blocks->tetPlaces, &blocks->tetBlocks);
+
     if (result == snw_ok)
     {
         blocks->edges = MakeBlocks(arena, &edges, blocks->edgeBlocks, def->vertexCount);
         blocks->tets = MakeBlocks(arena, &tets, blocks->tetBlocks, def->vertexCount);
         result = arena->failed ? snw_errorMemory : snw_ok;
     }
+
     if (result == snw_errorMemory)
         return snwFailMemory(message);
     if (result < 0)
         return snwFail(message, result, "simplify the mesh", "a vertex has too many tets or triangles");
     FillEdgeBlocks(blocks, character);
     FillTetBlocks(blocks, character);
+
     return snw_ok;
 }
 

@@ -102,6 +102,7 @@ SNW_VISIT int PutDampPart(DampPart part, const DampLanes* l, snwWide* out)
             out[6] = out[7] = snwWide_Splat(0.0f);
             return 8;
     }
+
     return 0;
 }
 
@@ -126,12 +127,14 @@ SNW_VISIT double* SumDampPart(const snwDampRows* rows, DampPart part, int begin,
                 lanes[c][i] = lanes[c][i] + own[c];
         }
     }
+
     for (int c = 0; c < count; c += 4)
     {
         snwRow row = snwWide_SumLanes((const snwWide(*)[s_dampEight])(lanes + c));
         for (int i = 0; i < 4; ++i)
             *sums++ += (double)row[i];
     }
+
     return sums;
 }
 
@@ -186,6 +189,7 @@ SNW_VISIT void DampEight(const snwDampRows* rows, const snwDampChange* change, b
             LoadDampDrift(eight, first, &l), RigidLanes(&change->drift, arm, flat, drift);
         snwWideInt free = w > snwWide_Splat(0.0f);
         snwWide own[3];
+
         for (int c = 0; c < 3; ++c)
         {
             snwWide d = snwWide_Splat(change->share) * (rigid[c] - l.v[c]);
@@ -193,6 +197,7 @@ SNW_VISIT void DampEight(const snwDampRows* rows, const snwDampChange* change, b
                 d = d + snwWide_Splat(change->driftShare) * ((rigid[c] - drift[c]) - ((l.v[c] + d) - l.d[c]));
             own[c] = snwWide_Select(free, d, snwWide_Splat(0.0f));
         }
+
         snwWide_AddNext4(eight->velocities, first, own[0], own[1], own[2], snwWide_Splat(0.0f));
     }
 }

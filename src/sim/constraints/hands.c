@@ -62,6 +62,7 @@ bool snwHands_Drag(snwSim* sim, int body, const snwHands* hands, int iterations)
             double share = grip->parts[i].share;
             w += share * share * (double)hands->positions[4 * (size_t)grip->parts[i].vertex + 3];
         }
+
         if (!(w > 0.0))
             continue;
         any = true;
@@ -72,6 +73,7 @@ bool snwHands_Drag(snwSim* sim, int body, const snwHands* hands, int iterations)
                 1.0 / (1.0 + grip->stiffness * w * square));
         else
             change = snwVec3_Scale(change, (1.0 - pow(1.0 - sim->grabs[slot].value, 1.0 / iterations)) / (w * square));
+
         change = snwVec3_Scale(snwGrip_Pull(grip, change), square);
 
         for (int i = 0; i < grip->count; ++i)
@@ -82,5 +84,6 @@ bool snwHands_Drag(snwSim* sim, int body, const snwHands* hands, int iterations)
                 snwVec3_MulAdd(snwRow_Get(hands->positions, part->vertex), move, change));
         }
     }
+
     return any;
 }

@@ -74,12 +74,14 @@ SNW_VISIT snwWide ProjectTets(float* positions, const snwTetBlock* block, int la
     snwWide sum = p[0][3] * Dot(g[0], g[0]) + p[1][3] * Dot(g[1], g[1]) + p[2][3] * Dot(g[2], g[2]) +
                   p[3][3] * Dot(g[3], g[3]);
     snwWide s = SafeRatio(stiffness * error, sum);
+
     for (int k = 0; k < 4; ++k)
     {
         snwWide sk = s * p[k][3];
         snwWide_Store4(positions, block->index[k] + lane, p[k][0] - sk * g[k][0], p[k][1] - sk * g[k][1],
             p[k][2] - sk * g[k][2], p[k][3]);
     }
+
     return error;
 }
 

@@ -86,6 +86,7 @@ static void AddEffect(const snwNeoState* state, const snwNeoRest* rest, const sn
         square += t * t;
         sums->squares += strain * strain;
     }
+
     for (int k = 0; k < 9; ++k)
     {
         double t = s.m[k / 3][k % 3], out = bulk > s_leastBulk || !(square > 0.0) ? 0.0 : t / square;
@@ -114,6 +115,7 @@ snwNeoEffect snwNeoState_Effect(
     };
     int stride = (blocks->tetBlocks + snw_blocksAsked - 1) / snw_blocksAsked, count = 0;
     EffectSums sums = {0};
+
     for (int b = 0; b < blocks->tetBlocks; b += stride)
         for (int lane = 0; lane < snw_blockLanes; ++lane)
             if (rests[b].volume[lane] > 0.0f)
@@ -121,6 +123,7 @@ snwNeoEffect snwNeoState_Effect(
                 AddEffect(&states[b], &rests[b], &blocks->tets[b], lane, rows, &sums);
                 count++;
             }
+
     if (!(sums.squares > 4.0 * s_leastStrain * s_leastStrain * count))
         return (snwNeoEffect){0.0, 1.0};
     return (snwNeoEffect){Part(sums.pp, sums.pl), Part(sums.work, sums.law)};

@@ -78,10 +78,12 @@ static inline snwWide MoveNeo(
             snwWide push = snwWide_Load(state->push[3 * d + k] + lane);
             r[d][k] = rate * (s[d][k] + (d == k ? lost : zero) - f[d][k] - a * push);
         }
+
         MulSymmetric(w, s[d], v);
         above = above + Dot(r[d], v);
         below = below + rate * Dot(s[d], v);
     }
+
     snwWide q = rate * SafeRatio(above, below);
     for (int d = 0; d < 3; ++d)
     {
@@ -92,9 +94,11 @@ static inline snwWide MoveNeo(
             step[k] = relaxation * (r[d][k] - q * s[d][k]);
             snwWide_Store(push, snwWide_Load(push) + step[k]);
         }
+
         for (int k = 0; k < 4; ++k)
             now[k][d] = p[k][d] + p[k][3] * Dot(g[k], step);
     }
+
     for (int k = 0; k < 4; ++k)
         now[k][3] = p[k][3];
     return excess;

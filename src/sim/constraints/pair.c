@@ -47,18 +47,21 @@ static Element MakeElement(const snwPairDef* def, int index)
         element.g[k] = (snwVec3){inverse.m[k - 1][0], inverse.m[k - 1][1], inverse.m[k - 1][2]};
         element.g[0] = snwVec3_Sub(element.g[0], element.g[k]);
     }
+
     for (int k = 0; k < element.arity; ++k)
     {
         element.w[k] = (double)def->positions[4 * (size_t)element.vertices[k] + 3];
         element.yield = snwMat3_Add(
             element.yield, snwMat3_Scale(snwMat3_Outer(element.g[k], element.g[k]), element.w[k]));
     }
+
     double trace = element.yield.m[0][0] + element.yield.m[1][1] + element.yield.m[2][2];
     double a = 2.0 * def->visits * (1.0 + material->poisson) / (material->young * element.volume * def->h * def->h);
     element.kept = a < snw_pairLimit * trace ? a / (snw_pairLimit * trace) : 1.0;
     element.share = fmin(1.0, snw_pairLimit * trace / a);
     element.a = element.kept < 1.0 ? snw_pairLimit * trace : a;
     element.b = 1.0 - 2.0 * material->poisson;
+
     return element;
 }
 
@@ -76,6 +79,7 @@ void snwPairTriangles_Set(const snwPairDef* def, snwPairTriangles* blocks)
             int row = def->blocks->vertexCount + i % snw_blockLanes;
             blocks[b].offset[i / snw_blockLanes][i % snw_blockLanes] = 4 * row;
         }
+
     for (int i = 0; i < def->character->def.triangleCount; ++i)
     {
         Element element = MakeElement(def, i);
@@ -87,6 +91,7 @@ void snwPairTriangles_Set(const snwPairDef* def, snwPairTriangles* blocks)
             block->masses[k][lane] = (float)((k == 0 ? -1.0 : 1.0) * element.w[k] / element.a);
             block->yield[k][lane] = (float)((k == 1 ? 2.0 : 1.0) * element.yield.m[k / 2][(k + 1) / 2] / element.a);
         }
+
         for (int k = 0; k < 4; ++k)
             block->inverse[k][lane] = (float)Part(element.g[1 + k / 2], k % 2);
         block->bulk[lane] = (float)element.b;

@@ -82,17 +82,20 @@ static inline void RestOfStrains(const snwRestSweep* sweep, int b, int lane)
     snwWide rest[6] = {zero, zero, zero, zero, zero, zero}, before[6];
     if (sweep->reference != NULL)
         StrainsOf(sweep->reference, &sweep->tets[b], &sweep->rests[b], lane, rest);
+
     if (sweep->creep > 0.0f)
     {
         StrainsOf(sweep->before, &sweep->tets[b], &sweep->rests[b], lane, before);
         for (int i = 0; i < 6; ++i)
             rest[i] = Creep(rest[i], before[i], sweep->creep);
     }
+
     for (int i = 0; i < 6; ++i)
     {
         snwWide_Store(state->rest[i] + lane, rest[i]);
         snwWide_Store(state->sum[i] + lane, zero);
     }
+
     for (int i = 0; i < 9; ++i)
         snwWide_Store(state->push[i] + lane, zero);
 }
@@ -109,6 +112,7 @@ static inline void RestOfNeo(const snwRestSweep* sweep, int b, int lane)
     snwNeoRest* out = &sweep->rests[b];
     const snwWide zero = snwWide_Splat(0.0f), one = snwWide_Splat(1.0f);
     snwWide f[3][3], c[6], s[3], kept[6] = {one, zero, zero, one, zero, one}, volume = one, flat = zero;
+
     if (sweep->shaped != NULL)
     {
         LoadDeformation(sweep->shaped, &sweep->tets[b], shape, lane, f);
@@ -120,6 +124,7 @@ static inline void RestOfNeo(const snwRestSweep* sweep, int b, int lane)
             kept[n] = kept[n] + flat * ((n == 0 || n == 3 || n == 5 ? one : zero) - kept[n]);
         volume = snwWide_Max(volume, snwWide_Splat(0.1f));
     }
+
     LoadDeformation(sweep->reference, &sweep->tets[b], shape, lane, f);
     StrainGeometry(f, c);
     Cross(f[1], f[2], s);
@@ -133,6 +138,7 @@ static inline void RestOfNeo(const snwRestSweep* sweep, int b, int lane)
     snwWide u12 = (c[4] - u01 * u02) * i11;
     snwWide i22 = SafeRatio(one, snwWide_Sqrt(snwWide_Max(c[5] - u02 * u02 - u12 * u12, zero)));
     snwWide i01 = -u01 * i00 * i11, i12 = -u12 * i11 * i22, i02 = (u01 * u12 * i11 - u02) * i00 * i22;
+
     for (int j = 0; j < 3; ++j)
     {
         snwWide x = snwWide_Load(shape->inverse[3 * j] + lane), y = snwWide_Load(shape->inverse[3 * j + 1] + lane),

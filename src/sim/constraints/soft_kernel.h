@@ -35,6 +35,7 @@ SNW_VISIT void BeginEdge(const snwSoftSweep* sweep, int b, int lane, bool correc
     v->sum = snwWide_Load(state->sum + lane);
     snwWide yield = v->p[0][3] + v->p[1][3], compliance = snwWide_Load(state->compliance + lane);
     snwWide residual = snwWide_Load(state->rest + lane) - v->length - compliance * v->sum;
+
     if (corrected)
     {
         snwWide along = SafeRatio(v->sum, v->length);
@@ -45,6 +46,7 @@ SNW_VISIT void BeginEdge(const snwSoftSweep* sweep, int b, int lane, bool correc
             v->back[k] = slow * v->back[k];
         residual = residual - SafeRatio(yield * Dot(v->d, v->back), v->length);
     }
+
     v->scaled = SafeRatio(residual, (yield + compliance) * v->length);
 }
 
@@ -56,17 +58,20 @@ SNW_VISIT void EndEdge(const snwSoftSweep* sweep, int b, int lane, bool jacobi, 
     snwWide_Store(sweep->edgeStates[b].sum + lane, sum);
     for (int k = 0; k < 3; ++k)
         move[k] = v->scaled * v->d[k];
+
     for (int k = 0; corrected && k < 3; ++k)
     {
         float* push = sweep->edgePushes[b].push[k] + lane;
         move[k] = move[k] + v->back[k];
         snwWide_Store(push, snwWide_Load(push) + move[k]);
     }
+
     for (int k = 0; k < 3; ++k)
     {
         now[0][k] = v->p[0][k] + v->p[0][3] * move[k];
         now[1][k] = v->p[1][k] - v->p[1][3] * move[k];
     }
+
     now[0][3] = v->p[0][3], now[1][3] = v->p[1][3];
     for (int k = 0; k < 2; ++k)
         Commit(sweep, jacobi, sweep->edgeStates[b].index[k] + lane, v->p[k], now[k]);
@@ -80,6 +85,7 @@ SNW_VISIT void SoftEdges(const snwSoftSweep* sweep, int begin, int end, bool jac
         snw_parts = snw_blockLanes / SNW_WIDE_LANES
     };
     int part = begin * snw_parts, last = end * snw_parts;
+
     for (; part + 1 < last; part += 2)
     {
         int b[2] = {part / snw_parts, (part + 1) / snw_parts};
@@ -90,6 +96,7 @@ SNW_VISIT void SoftEdges(const snwSoftSweep* sweep, int begin, int end, bool jac
         EndEdge(sweep, b[0], lane[0], jacobi, corrected, &one);
         EndEdge(sweep, b[1], lane[1], jacobi, corrected, &two);
     }
+
     if (part < last)
     {
         EdgeVisit one;
@@ -110,6 +117,7 @@ SNW_VISIT void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, 
     snwWide yield = p[0][3] * Dot(g[0], g[0]) + p[1][3] * Dot(g[1], g[1]) + p[2][3] * Dot(g[2], g[2]) +
                     p[3][3] * Dot(g[3], g[3]);
     snwWide residual = snwWide_Load(state->rest + lane) - Dot(u[0], g[1]) - compliance * sum;
+
     if (corrected)
     {
         for (int k = 1; k < 4; ++k)
@@ -126,11 +134,13 @@ SNW_VISIT void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, 
         for (int k = 0; k < 4; ++k)
             residual = residual - p[k][3] * Dot(g[k], back[k]);
     }
+
     snwWide step = SafeRatio(residual, yield + compliance);
     if (jacobi)
         step = snwWide_Splat(sweep->relaxation) * step;
     sum = sum + step;
     snwWide_Store(state->sum + lane, sum);
+
     for (int k = 0; k < 4; ++k)
     {
         snwWide now[4];
@@ -142,6 +152,7 @@ SNW_VISIT void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, 
             if (corrected && k > 0)
                 snwWide_Store(push, snwWide_Load(push) + move);
         }
+
         now[3] = p[k][3];
         Commit(sweep, jacobi, state->index[k] + lane, p[k], now);
     }
@@ -185,6 +196,7 @@ static inline void SolveSix(snwWide a[6][6], snwWide x[6])
         }
         a[j][j] = inverse;
     }
+
     for (int j = 5; j >= 0; --j)
     {
         for (int i = j + 1; i < 6; ++i)
@@ -248,12 +260,14 @@ SNW_VISIT void TakeBackStrains(const snwStrainState* state, int lane, const snwW
     for (int i = 0; i < 6; ++i)
         size = size + snwWide_Abs(sum[i]);
     snwWide slow = SafeRatio(snwWide_Splat(1.0f), snwWide_Splat(1.0f) + size * (w[0] + w[3] + w[5]));
+
     for (int d = 0; d < 3; ++d)
     {
         for (int k = 0; k < 3; ++k)
             back[d][k] = slow * (back[d][k] - snwWide_Load(state->push[3 * d + k] + lane));
         MulSymmetric(w, back[d], v[d]);
     }
+
     for (int i = 0; i < 6; ++i)
     {
         int k = s_strainPairs[i][0], l = s_strainPairs[i][1];
@@ -274,6 +288,7 @@ SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool ja
     Yields(p, g, w);
     StrainGeometry(f, c);
     GreenStrains(c, e);
+
     for (int i = 0; i < 6; ++i)
     {
         sum[i] = snwWide_Load(state->sum[i] + lane);
@@ -281,6 +296,7 @@ SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool ja
         for (int j = 0; j <= i; ++j)
             a[i][j] = StrainEntry(w, c, i, j);
     }
+
     if (corrected)
         TakeBackStrains(state, lane, f, w, sum, back, r);
     LoadStrainSystem(state, lane, sum, a, r);
@@ -293,6 +309,7 @@ SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool ja
         sum[i] = sum[i] + r[i];
         snwWide_Store(state->sum[i] + lane, sum[i]);
     }
+
     if (corrected)
     {
         for (int i = 0; i < 9; ++i)
@@ -302,6 +319,7 @@ SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool ja
             snwWide_Store(push, snwWide_Load(push) + move[i / 3][i % 3]);
         }
     }
+
     for (int k = 0; k < 4; ++k)
     {
         snwWide now[4] = {p[k][0], p[k][1], p[k][2], p[k][3]};
