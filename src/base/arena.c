@@ -1,3 +1,7 @@
+// An arena is a list of blocks that live and die together: what a model or a scene is made of, freed in one call.
+// Each allocation comes from the context and is linked in front of the others; a failure is remembered, so that
+// callers ask once at the end.
+
 #include "base/arena.h"
 
 #include <stdint.h>

@@ -13,6 +13,7 @@ unsigned char* snwWriter_Reserve(snwWriter* writer, size_t size)
         return NULL;
     if (size > writer->capacity - writer->size)
     {
+        // At least twice as large: a file written number by number then costs a few copies only.
         size_t capacity = 2 * writer->capacity + size + 256;
         unsigned char* grown = snwAllocRaw(writer->context, capacity);
         if (grown == NULL)

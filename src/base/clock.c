@@ -1,3 +1,5 @@
+// Seconds of the monotonic clock, for timings that people read, and for deadlines.
+
 #include "base/clock.h"
 
 #include <time.h>

@@ -1,3 +1,6 @@
+// What every call stands on: version, allocator, log, threads and instruction set. Also the checked allocations (a
+// size that overflows fails like memory that is not there) and arrays that grow by doubling.
+
 #include "base/context.h"
 #include "base/array.h"
 #include "math/cpu.h"
@@ -75,6 +78,7 @@ snwResult snwCreateContext(const snwContextDef* def, snwContext** out, snwMessag
         .simd = snwSimd_Resolve(def->simd),
     };
 
+    // Without tasks of the caller's own a pool is started; one thread needs none.
     if (context->runTasks == NULL && context->threadCount > 1)
     {
         result = snwCreateTaskPool(&context->allocator, context->threadCount, &context->pool);
@@ -164,10 +168,14 @@ bool snwArray_Grow(snwContext* context, void** data, int count, int* capacity, i
         return true;
     if (extra > INT_MAX - count)
         return false;
+
+    // Double what there is, within int, and never less than eight.
     int wanted = count + extra;
     int doubled = *capacity > INT_MAX / 2 ? INT_MAX : 2 * *capacity;
     int grown = wanted > doubled ? wanted : doubled;
     grown = grown < 8 ? 8 : grown;
+
+    // A product that does not fit into memory at all is refused before it wraps around.
     if ((size_t)grown > (PTRDIFF_MAX - snw_alignment) / size)
         return false;
     void* memory = snwAllocRaw(context, (size_t)grown * size);

@@ -43,6 +43,7 @@ uint64_t snwHash(const void* data, size_t size, uint64_t seed)
             lanes[i] = Mix(lanes[i], words[i]);
     }
 
+    // The tail goes in as one block, filled up with zeros.
     if (left > 0)
     {
         memset(words, 0, sizeof words);

@@ -1,3 +1,6 @@
+// The names of results, and messages: what went wrong, in which file, at which place and what would help. Texts that
+// are too long are cut; nothing here allocates.
+
 #include "base/result.h"
 
 #include <stdarg.h>

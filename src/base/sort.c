@@ -1,3 +1,6 @@
+// Radix sort of 64-bit keys with a value each: stable and independent of the number of threads, eleven bits at a time,
+// and digits that all keys share cost one count.
+
 #include "base/sort.h"
 
 #include <string.h>
@@ -16,6 +19,8 @@ static bool SortDigit(const uint64_t* keys, const int* values, uint64_t* keysOut
         offsets[keys[i] >> shift & (snw_radixSize - 1)]++;
     if (offsets[keys[0] >> shift & (snw_radixSize - 1)] == count)
         return false;
+
+    // From counts to the first place of each digit.
     int sum = 0;
 
     for (int i = 0; i < snw_radixSize; ++i)
@@ -41,6 +46,8 @@ void snwSortKeysWith(uint64_t* keys, int* values, int count, uint64_t* otherKeys
         return;
     uint64_t *fromKeys = keys, *toKeys = otherKeys;
     int *fromValues = values, *toValues = otherValues;
+
+    // Each pass swaps the roles of the two arrays.
     for (int shift = 0; shift < 64; shift += snw_radixBits)
     {
         if (!SortDigit(fromKeys, fromValues, toKeys, toValues, count, shift))
@@ -51,6 +58,7 @@ void snwSortKeysWith(uint64_t* keys, int* values, int count, uint64_t* otherKeys
         fromValues = toValues, toValues = swapValues;
     }
 
+    // An odd number of passes ended in the caller's second arrays.
     if (fromKeys != keys)
     {
         memcpy(keys, fromKeys, (size_t)count * sizeof *keys);

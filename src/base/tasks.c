@@ -218,6 +218,8 @@ static void RunPhases(snwTaskPool* pool, const snwPhase* phases, int count)
         int current = atomic_load(&pool->current);
         if (current == count)
             return;
+
+        // Phases of one chunk are not worth waking anybody for: the calling thread runs them in a row.
         if (PhaseChunks(&phases[current]) <= 1)
         {
             while (current < count && PhaseChunks(&phases[current]) <= 1)

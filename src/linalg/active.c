@@ -91,12 +91,16 @@ static Work Prepare(const snwActiveDef* def)
 {
     size_t n = Padded(def->count);
     double* at = def->scratch;
+
+    // One piece of scratch, handed out in the order of use.
     Work w = {.def = def};
     w.factor.kernels = w.set.kernels = def->kernels;
     w.factor.numbers = Take(&at, DenseCount(def->count)), w.set.numbers = Take(&at, DenseCount(def->count));
     w.matrix = Take(&at, n * n), w.m = Take(&at, n * n), w.panels = Take(&at, n * n);
     w.y = Take(&at, n), w.q = Take(&at, n), w.u = Take(&at, n), w.v = Take(&at, n);
     w.order = (int*)Take(&at, n);
+
+    // Rows that push in any case come first, those at least behind them, rows without weight nowhere.
     w.firm = Gather(&w, false, 0);
     w.loose = Gather(&w, true, w.firm) - w.firm;
     w.factor.n = w.firm;
@@ -166,6 +170,7 @@ static bool* ActiveOf(const Work* w, int i)
 // Forces if exactly the active rows push.
 static bool SolveSet(Work* w)
 {
+    // The submatrix of the rows that push.
     int count = 0, n = w->loose;
     for (int i = 0; i < n; ++i)
     {
@@ -225,6 +230,8 @@ static void ChangeSides(const Work* w, bool all, int last)
 // Returns whether the right set was found.
 static bool FindSet(Work* w, snwActiveReport* report)
 {
+    // As long as the number of wrong rows falls within a few tries, all of them change sides; after that only the
+    // last one, which cannot go round in circles.
     int least = w->loose + 1, tries = snw_blockTries, cap = 50 + 10 * w->loose;
     while (report->pivots < cap)
     {

@@ -150,6 +150,7 @@ static void PlaceMatrix(Factoring* factoring)
     for (int i = 0; i < f->leading; ++i)
         f->diagonal[i] = 0;
 
+    // A slot >= 0 is a number of the factor, a negative one an entry of the Schur complement of the last unknowns.
     for (int row = 0; row < f->rows; ++row)
     {
         for (int k = factoring->matrix->starts[row]; k < factoring->matrix->starts[row + 1]; ++k)
@@ -338,6 +339,8 @@ snwCholeskyStats snwCholesky_Stats(const snwCholesky* f)
         .levels = f->levelCount,
         .entries = f->valueCount,
         .flops = f->flops};
+
+    // Lists are padded to panels of eight rows.
     int64_t real = f->precision == snw_precisionFloat ? sizeof(float) : sizeof(double), listed = 0, padded = 0;
     for (int s = 0; s < f->nodeCount; ++s)
     {

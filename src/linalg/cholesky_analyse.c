@@ -31,6 +31,7 @@ static void FreeAnalysis(Analysis* a)
 
 static bool CountEdges(Analysis* a, int n)
 {
+    // Only half of the matrix is stored: an edge counts at both of its ends.
     int64_t edges = 0, lastEdges = 0;
     for (int row = 0; row < a->matrix->rows; ++row)
     {
@@ -62,6 +63,7 @@ static void FillEdges(Analysis* a, int n)
     for (int i = 0; i < a->factor->lastCount; ++i)
         a->lastStarts[i + 1] += a->lastStarts[i];
 
+    // Rows behind the leading ones (the last unknowns) keep their edges apart: they are not eliminated.
     for (int row = 0, next = 0; row < a->matrix->rows; ++row)
     {
         for (int k = a->matrix->starts[row]; k < a->matrix->starts[row + 1]; ++k)
@@ -128,6 +130,8 @@ static void BuildTree(Analysis* a)
     int* ancestor = a->marks;
     for (int i = 0; i < f->leading; ++i)
     {
+        // From each earlier neighbour up to the root of its tree so far, whose parent becomes i; all on the way point
+        // to i directly, so that the next walk is short.
         a->parent[i] = ancestor[i] = -1;
         int v = f->order[i];
         for (int e = a->starts[v]; e < a->starts[v + 1]; ++e)
@@ -150,11 +154,14 @@ static void OrderByTree(Analysis* a)
 {
     snwCholesky* f = a->factor;
     int n = f->leading, *head = a->counts, *next = a->marks, *place = a->spare, count = 0;
+
+    // Children of each node as linked lists, smallest first.
     memset(head, -1, (size_t)n * sizeof(int));
     for (int i = n - 1; i >= 0; --i)
         if (a->parent[i] >= 0)
             next[i] = head[a->parent[i]], head[a->parent[i]] = i;
 
+    // Numbers in the order in which the walk leaves the nodes.
     for (int root = 0; root < n; ++root)
     {
         if (a->parent[root] >= 0)
@@ -175,6 +182,7 @@ static void OrderByTree(Analysis* a)
         }
     }
 
+    // The numbers so far become the new ones everywhere.
     for (int i = 0; i < n; ++i)
         f->inverse[f->order[i]] = place[i];
     for (int i = 0; i < n; ++i)
@@ -237,6 +245,7 @@ static int MergeColumns(Analysis* a, Candidate* stack)
         Candidate node = {j, 1, a->counts[j], 0};
         if (count > 0)
         {
+            // With the same rows below it (all but the child itself), the column joins the supernode at no cost.
             Candidate before = stack[count - 1];
             bool child = a->parent[j - 1] == j;
             if (child && before.rows == a->counts[j] + 1)
@@ -309,6 +318,8 @@ static void WalkRow(Analysis* a, int i, bool list)
     int v = last ? i - f->leading : f->order[i], self = last ? -1 : f->nodeOf[i];
     const int *starts = last ? a->lastStarts : a->starts, *edges = last ? a->lastEdges : a->edges;
 
+    // Each entry's node and its ancestors up to i have fill in row i; marks end the walk where another entry has
+    // been.
     for (int e = starts[v]; e < starts[v + 1]; ++e)
     {
         int k = f->inverse[edges[e]];
@@ -341,6 +352,7 @@ static bool LayOut(snwCholesky* f)
     f->flops = 0;
     for (int s = 0; s < f->nodeCount; ++s)
     {
+        // Rows below the diagonal block, in panels of eight; the diagonal block as a staircase of panels.
         snwCholeskyNode* node = &f->nodes[s];
         int64_t panels = (node->columns + 7) / 8, below = (node->rowCount + 7) / 8;
         node->rows = (int)rows, node->sweepRows = (int)sweepRows;
@@ -351,6 +363,8 @@ static bool LayOut(snwCholesky* f)
         node->below = values;
         values += 8 * below * node->columns;
         f->maxNodeRows = node->rowCount > f->maxNodeRows ? node->rowCount : f->maxNodeRows;
+
+        // Work of column k: a root, its divisions and the update of what is right of it.
         for (int k = 0; k < node->columns; ++k)
         {
             double length = node->rowCount + node->columns - 1 - k;
@@ -402,6 +416,7 @@ static bool ListUpdates(Analysis* a)
     f->updateStarts = snwAllocArray(a->context, targets + 1, sizeof(int));
     bool good = ends != NULL && f->updateStarts != NULL;
 
+    // Two walks over the same pairs: the first counts for each target, the second fills the lists.
     if (good)
     {
         WalkUpdates(f, ends, false);
@@ -467,6 +482,8 @@ static bool MapEntries(snwCholesky* f, const snwSparse* matrix)
 bool snwCholesky_Analyse(snwCholesky* factor, const snwCholeskyDef* def)
 {
     Analysis a = {.context = factor->context, .factor = factor, .matrix = def->matrix};
+
+    // Order and supernodes.
     bool good = BuildGraph(&a) && ChooseOrder(&a, def);
     if (good)
     {
@@ -476,6 +493,7 @@ bool snwCholesky_Analyse(snwCholesky* factor, const snwCholeskyDef* def)
         good = BuildNodes(&a);
     }
 
+    // Each node's rows are counted, then listed.
     if (good)
     {
         WalkRows(&a, false);

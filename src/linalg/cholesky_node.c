@@ -82,6 +82,8 @@ int snwCholeskyNode_Factor(
         int first = 8 * p, count = node->columns - first < 8 ? node->columns - first : 8;
         double *pivots = snwCholeskyNode_DiagonalPanel(node, values, p), *square = pivots + 8 * first;
         ReducePanel(kernels, pivots, pivots, first, count);
+
+        // The inverse of the square is kept in its place: the panels below then take a product instead of a solution.
         int failed = FactorSquare(square, count, diagonal + first);
         if (failed >= 0)
             return first + failed;

@@ -57,6 +57,9 @@ static int AssignNodes(Planner* planner, double heavy)
 {
     const snwCholesky* f = planner->factor;
     int count = 0, *taskOf = planner->taskOf, *heavyChild = planner->levels; // levels is not yet in use
+
+    // A heavy node with exactly one heavy child goes on with that child's task; one with none or several starts its
+    // own.
     for (int s = 0; s < f->nodeCount; ++s)
     {
         taskOf[s] = -1;
@@ -67,6 +70,7 @@ static int AssignNodes(Planner* planner, double heavy)
             planner->heavyKids[f->parents[s]]++, heavyChild[f->parents[s]] = taskOf[s];
     }
 
+    // Light nodes belong to the task of the first heavy node above them, or to one task for all that is left.
     bool rest = false;
     for (int s = f->nodeCount - 1; s >= 0; --s)
     {
@@ -106,6 +110,7 @@ static void ListChildren(Planner* planner)
             f->tasks[f->tasks[t].parent].childEnd++;
     }
 
+    // Counts become ranges; the ends go back to the starts and are counted up again by the loop below.
     for (int t = 0, at = 0; t < f->taskCount; ++t)
     {
         snwSweepTask* task = &f->tasks[t];
@@ -124,6 +129,8 @@ static void ListLevels(Planner* planner)
     snwCholesky* f = planner->factor;
     int* levels = planner->levels;
     memset(levels, 0, (size_t)f->taskCount * sizeof(int));
+
+    // A task's level is one above the highest of its children: all tasks of a level can run at the same time.
     for (int t = 0; t < f->taskCount; ++t)
     {
         int up = f->tasks[t].parent;
@@ -195,6 +202,8 @@ static void FillBorders(Planner* planner, int t)
 {
     snwCholesky* f = planner->factor;
     const snwSweepTask* task = &f->tasks[t];
+
+    // The border: rows that the task's nodes touch but that are eliminated later, by somebody above.
     for (int i = task->nodeStart; i < task->nodeEnd; ++i)
     {
         const snwCholeskyNode* node = &f->nodes[f->taskNodes[i]];
@@ -206,6 +215,7 @@ static void FillBorders(Planner* planner, int t)
         }
     }
 
+    // Where the sums of each border row go: into the parent's scratch, or with a root to the last unknowns.
     for (int i = task->borderStart; i < task->borderEnd; ++i)
         f->borderInto[i] = f->borderRows[i]; // of a root: the last unknowns
     for (int i = task->childStart; i < task->childEnd; ++i)
@@ -220,6 +230,8 @@ static bool BuildBorders(Planner* planner)
 {
     snwCholesky* f = planner->factor;
     memset(planner->marks, -1, (size_t)f->rows * sizeof(int));
+
+    // One place behind each border is for the padding of panels (see ScratchRow).
     for (int t = 0; t < f->taskCount; ++t)
     {
         f->tasks[t].borderStart = f->borderCount;
@@ -270,6 +282,7 @@ bool snwCholesky_PlanTasks(snwCholesky* factor)
     bool good = planner.weights != NULL && planner.heavyKids != NULL && planner.taskOf != NULL &&
                 planner.levels != NULL && planner.marks != NULL && planner.places != NULL;
 
+    // A task is heavy from a fixed share of all work on, so that a plan does not depend on the number of threads.
     if (good)
     {
         double total = WeighNodes(&planner);

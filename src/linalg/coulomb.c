@@ -101,6 +101,8 @@ static Projection OntoPolygon(const double b[2], double radius, int sides)
     Projection nearest = Inside(b);
     double least = INFINITY;
     bool inside = true;
+
+    // Corners are at unit distance; of the sides that b is beyond, the one with the nearest point counts.
     for (int k = 0; k < sides; ++k)
     {
         double from[2], to[2], d[2];
@@ -111,6 +113,9 @@ static Projection OntoPolygon(const double b[2], double radius, int sides)
         if (out[0] * b[0] + out[1] * b[1] <= radius * far)
             continue;
         inside = false;
+
+        // t: how far along the side its foot is, in radii. Between the corners the projection slides along the side;
+        // beyond them it sticks to the corner.
         double t = ((b[0] - radius * from[0]) * d[0] + (b[1] - radius * from[1]) * d[1]) / (length * length);
         Projection onto;
 
@@ -183,6 +188,8 @@ static void Map(const Work* k, const double* x, double* w, double* f)
     {
         const snwCoulombBlock* block = &k->def->blocks[b];
         int n = block->row;
+
+        // A ball: three rows whose length together is bounded.
         if (block->kind == snw_coulombBall)
         {
             const double pulled[3] = {x[n] - w[n], x[n + 1] - w[n + 1], x[n + 2] - w[n + 2]};
@@ -193,6 +200,8 @@ static void Map(const Work* k, const double* x, double* w, double* f)
             continue;
         }
 
+        // The normal row: equal, or at least 0 by x_n = max(0, x_n - w_n); then friction with the bound mu (x_n -
+        // w_n).
         double a = x[n] - w[n];
         f[n] = block->kind == snw_coulombEqual || a > 0 ? w[n] : x[n];
         if (block->kind != snw_coulombFriction)
@@ -233,6 +242,8 @@ static void Restrict(const Work* k, double* x)
         int n = block->row;
         if (block->kind == snw_coulombEqual)
             continue;
+
+        // Balls have a bound of their own; the others take theirs from the normal force just clamped.
         if (block->kind == snw_coulombBall)
         {
             double slope[3][3];
@@ -367,6 +378,8 @@ static void FillRows(Work* k, int count)
 static bool NewtonStep(Work* k)
 {
     int n = k->n, count = ListAlive(k);
+
+    // Newton's direction from the rows that are alive.
     FillRows(k, count);
     int* pivots = k->alive + n; // behind
     if (!snwLu_Factor(count, k->jacobian, count, pivots))
@@ -378,6 +391,8 @@ static bool NewtonStep(Work* k)
         k->trial[i] = k->pivots[i] < 0 ? -k->x[i] : k->step[k->pivots[i]];
     double before = Merit(k, k->f), size = 1;
     memcpy(k->step, k->trial, (size_t)n * sizeof *k->step);
+
+    // Halved until the merit falls enough (Armijo).
     for (int halving = 0; halving <= snw_halvings; ++halving, size *= 0.5)
     {
         for (int i = 0; i < n; ++i)
@@ -471,6 +486,7 @@ static void SolveRound(const Local* p, double l[3])
         return;
     }
 
+    // Bracket the drag at which the force just leaves the cone, from none upwards.
     double low = 0, high = p->a[1][1] + p->a[2][2], at[3];
     Dragged(p, 0, l);
     double lowBeyond = Beyond(p, l);
@@ -547,11 +563,14 @@ static void SolvePolygon(const Local* p, int sides, double l[3])
     if (l[0] >= 0 && stuck.slope[0][0] == 1 && stuck.slope[1][1] == 1)
         return;
 
+    // Side by side: is the answer this side's first corner, or a place inside of the side?
     for (int k = 0; k < sides; ++k)
     {
         double before[2], from[2], to[2];
         Corner(sides, k + sides - 1, before), Corner(sides, k, from), Corner(sides, k + 1, to);
         double d[2] = {to[0] - from[0], to[1] - from[1]}, back[2] = {before[0] - from[0], before[1] - from[1]};
+
+        // Force at the corner, (1, mu from) l_n: right if neither of its two sides would brake the slip more.
         double rate = p->a[0][0] + p->friction * (p->a[0][1] * from[0] + p->a[0][2] * from[1]);
 
         if (rate > 0)
@@ -563,6 +582,7 @@ static void SolvePolygon(const Local* p, int sides, double l[3])
                 return;
         }
 
+        // On the side, the slip must point out of the polygon.
         if (SolveSide(p, from, d, l))
         {
             LocalVelocities(p, l, w);
@@ -582,6 +602,8 @@ static void SolveBall(const Local* p, double most, double l[3])
     const double* b = p->b;
     double low = 0, high = 0, drag = 0;
     l[0] = l[1] = l[2] = 0;
+
+    // Drag doubled up to one that is enough, then halved towards the one that leaves a length of exactly `most`.
     for (int i = 0; i < 200; ++i)
     {
         snwMat3 a = {{{p->a[0][0] + drag, p->a[0][1], p->a[0][2]}, {p->a[1][0], p->a[1][1] + drag, p->a[1][2]},
@@ -612,6 +634,8 @@ static void Sweep(Work* k, bool backward)
         snwCoulombKind kind = k->def->blocks[b].kind;
         int rows = RowsOf(kind);
 
+        // Local problem: what the others push, p.b, and the block's own matrix. Four sums side by side in a fixed
+        // order.
         Local p = {.friction = k->friction[b]};
         for (int r = 0; r < rows; ++r)
         {
@@ -628,6 +652,7 @@ static void Sweep(Work* k, bool backward)
                 p.a[r][c] = a[row + c];
         }
 
+        // Without the block's own part.
         for (int r = 0; r < rows; ++r)
             for (int c = 0; c < rows; ++c)
                 p.b[r] -= p.a[r][c] * k->x[row + c];
@@ -670,6 +695,8 @@ static void Scale(Work* k)
 {
     const snwCoulombDef* def = k->def;
     int n = k->n;
+
+    // Unit diagonals: x = lambda / s. Tangents share a scale, else the cone would become an ellipse.
     for (int i = 0; i < n; ++i)
         k->scale[i] = def->w[(size_t)i * (size_t)def->stride + (size_t)i] + def->compliance[i];
     for (int b = 0; b < def->blockCount; ++b)
@@ -685,6 +712,8 @@ static void Scale(Work* k)
 
     for (int i = 0; i < n; ++i) // what nothing moves keeps its velocity
         k->scale[i] = k->scale[i] > s_silent ? 1 / sqrt(k->scale[i]) : 1;
+
+    // Friction and bounds in scaled units.
     for (int b = 0; b < def->blockCount; ++b)
     {
         int row = def->blocks[b].row;
@@ -694,6 +723,7 @@ static void Scale(Work* k)
             k->friction[b] = def->blocks[b].most / k->scale[row];
     }
 
+    // S (W + C) S and S q.
     for (int i = 0; i < n; ++i)
     {
         const double* from = def->w + (size_t)i * (size_t)def->stride;
@@ -724,6 +754,8 @@ static Work Prepare(const snwCoulombDef* def)
 static void PutStart(Work* k)
 {
     const snwCoulombDef* def = k->def;
+
+    // xorshift: the same start for the same seed everywhere.
     uint64_t seed = def->seed * 0x9E3779B97F4A7C15u + 1;
     for (int i = 0; i < k->n; ++i)
     {
@@ -731,6 +763,7 @@ static void PutStart(Work* k)
         double l = 0;
         switch (def->start)
         {
+            // Whatever the caller found the last time, if it is a number.
             case snw_coulombWarm:
                 l = isfinite(def->lambda[i]) ? def->lambda[i] : 0;
                 break;
@@ -770,6 +803,7 @@ static bool Try(Work* k, int sweeps)
 
 snwCoulombReport snwCoulomb_Solve(const snwCoulombDef* def)
 {
+    // From the caller's start; a start of nothing is first swept into shape.
     Work k = Prepare(def);
     PutStart(&k);
     memset(k.best, 0, (size_t)k.n * sizeof *k.best);
@@ -781,6 +815,7 @@ snwCoulombReport snwCoulomb_Solve(const snwCoulombDef* def)
         done = Try(&k, snw_firstSweeps);
     }
 
+    // Neither way converged: problems that yield lead closer from the best x so far, then sweeps and Newton again.
     while (!done && k.report.sweeps < def->sweeps)
     {
         memcpy(k.x, k.best, (size_t)k.n * sizeof *k.x);

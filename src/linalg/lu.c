@@ -1,3 +1,6 @@
+// Dense LU with row pivoting, right-looking in panels of eight columns, for Newton's systems of the Coulomb solver:
+// not symmetric, a few hundred rows. A pivot below 1e-15 of the largest entry counts as singular.
+
 #include "linalg/lu.h"
 
 #include <math.h>
@@ -24,6 +27,7 @@ static bool FactorPanel(int n, double* a, size_t stride, int first, int end, dou
 {
     for (int k = first; k < end; ++k)
     {
+        // The largest entry of the column that is left is the pivot.
         int pivot = k;
         for (int i = k + 1; i < n; ++i)
             if (fabs(a[(size_t)i * stride + (size_t)k]) > fabs(a[(size_t)pivot * stride + (size_t)k]))
@@ -35,6 +39,7 @@ static bool FactorPanel(int n, double* a, size_t stride, int first, int end, dou
         if (!(fabs(row[k]) > least))
             return false;
 
+        // The column becomes L; what is right of it in the panel is reduced at once, the rest of the matrix later.
         double inverse = 1 / row[k];
         for (int i = k + 1; i < n; ++i)
         {
@@ -93,6 +98,7 @@ bool snwLu_Factor(int n, double* a, int stride, int* pivots)
         if (!FactorPanel(n, a, step, first, end, s_lost * largest, pivots))
             return false;
         double* top = a + (size_t)first * step;
+        // A triangular solve with the panel's L.
         for (int i = first + 1; i < end; ++i) // rows of U
             for (int k = first; k < i; ++k)
             {
@@ -114,6 +120,7 @@ bool snwLu_Factor(int n, double* a, int stride, int* pivots)
 
 void snwLu_Solve(int n, const double* a, int stride, const int* pivots, double* x)
 {
+    // P b, then L y = P b, then U x = y.
     for (int k = 0; k < n; ++k)
         if (pivots[k] != k)
         {

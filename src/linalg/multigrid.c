@@ -44,6 +44,9 @@ static void MakeNumbers(snwMultigrid* grid)
     {
         const snwGridLevel* pattern = &grid->pattern->levels[a];
         snwLevel* level = &grid->levels[a];
+
+        // Matrices are kept in halves, below and above the diagonal, each with the columns that the sweeps read in
+        // order.
         size_t rows = (size_t)pattern->rows, half = (size_t)pattern->graph.upStarts[pattern->rows];
         size_t block = (size_t)pattern->size * (size_t)pattern->size, vector = rows * (size_t)pattern->size;
         size_t links = a + 1 < grid->levelCount ? (size_t)pattern->transfer.parentStarts[pattern->rows] : 0;
@@ -68,6 +71,7 @@ static void MakeNumbers(snwMultigrid* grid)
             level->links[4 * k + 3] = pattern->transfer.weights[k];
     }
 
+    // The coarsest level and conjugate gradients work in double.
     const snwSkyline* skyline = &grid->pattern->coarsest;
     size_t count = (size_t)grid->pattern->levels[0].rows;
     grid->skyline = Keep(grid, (size_t)skyline->starts[skyline->count], sizeof(double));
@@ -192,6 +196,8 @@ static void HoldPeeling(const snwLevel* fine, const snwLevel* coarse, int* scrat
             counts[n + 1] += counts[n];
     }
 
+    // One coarse vertex after the other: either a child with a single unsettled parent frees it, or, when no child
+    // does, the one with the fewest free children is held.
     for (int begin = 0, settled = 0; settled < coarse->rows;)
     {
         int c = -1;
@@ -358,10 +364,12 @@ static int InvertSemi(int n, const double* in, double* out)
         scale[i] = in[n * i + i] > 0 ? 1 / sqrt(in[n * i + i]) : 0;
     }
 
+    // Scaled to a unit diagonal; then pivots are judged without units.
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
             m[i][j] = in[n * j + i] * scale[i] * scale[j];
 
+    // Cholesky with the largest remaining pivot first, up to the rank.
     for (; rank < n; ++rank)
     {
         int best = rank;
@@ -381,6 +389,7 @@ static int InvertSemi(int n, const double* in, double* out)
                 m[order[k]][order[q]] -= L[order[k]][rank] * L[order[q]][rank];
     }
 
+    // L^-1 of the rows that were kept, by forward substitution.
     for (int c = 0; c < rank; ++c)
         for (int r = c; r < rank; ++r)
         {
@@ -390,6 +399,7 @@ static int InvertSemi(int n, const double* in, double* out)
             inverse[r][c] = v / L[order[r]][r];
         }
 
+    // G = S L^-T L^-1 S in the places of the kept rows; the others stay 0.
     memset(out, 0, (size_t)n * (size_t)n * sizeof *out);
     for (int a = 0; a < rank; ++a)
         for (int b = 0; b < rank; ++b)
@@ -411,6 +421,7 @@ static double InvertRows(int begin, int end, void* data)
     bool finest = level == rows->grid->levels;
     int size = level->size, block = size * size, dropped = 0;
 
+    // The finest diagonal is there in double, those of coarser levels in float.
     for (int i = begin; i < end; ++i)
     {
         double d[36] = {0}, v[36] = {0};
@@ -418,6 +429,8 @@ static double InvertRows(int begin, int end, void* data)
             d[k] = finest ? rows->grid->diagonal[9 * (size_t)i + (size_t)k]
                           : (double)level->diagonal[(size_t)block * (size_t)i + (size_t)k];
         bool held = finest && rows->grid->levels[0].held[i];
+
+        // Definite blocks are inverted directly; only what these decline goes the careful way.
         if (!held && !(size == 3 ? Invert3(d, (double[3]){d[0], d[4], d[8]}, v) : Invert6(d, v)))
             dropped += InvertSemi(size, d, v);
         for (int k = 0; k < block; ++k)
@@ -449,6 +462,9 @@ static int FactorCoarsest(snwMultigrid* grid)
     size_t block = (size_t)level->size * (size_t)level->size;
 
     memset(grid->skyline, 0, (size_t)skyline->starts[skyline->count] * sizeof(double));
+
+    // The lower triangle in the skyline's order; a block that lies above it there is transposed. Held vertices stay
+    // out, which only happens where the finest level is also the coarsest.
     for (int i = 0; i < level->rows; ++i)
     {
         int place = skyline->placeOf[i];
@@ -552,6 +568,7 @@ void snwMultigrid_Refresh(snwMultigrid* grid, const snwVec3* positions)
         finest->now[grid->pattern->rowOf[v]] = positions[v];
     ForRows(&(Rows){.grid = grid, .level = finest}, finest->rows, RunRound);
 
+    // From fine to coarse: places, levers from places to the parents', then P^T A P.
     for (int a = 0; a + 1 < grid->levelCount; ++a)
     {
         Rows rows = {.grid = grid, .level = &grid->levels[a], .coarse = &grid->levels[a + 1]};
@@ -565,6 +582,7 @@ void snwMultigrid_Refresh(snwMultigrid* grid, const snwVec3* positions)
             snwParallelFor(grid->context, snw_gridChunks, 1, RunGalerkin, &rows);
     }
 
+    // Inverses of the diagonal blocks, all levels but the coarsest.
     double dropped = 0;
     for (int a = 0; a + 1 < grid->levelCount; ++a)
     {
@@ -589,6 +607,7 @@ static void Visit(snwMultigrid* grid, int at, bool fresh)
         return;
     }
 
+    // Sweeps before, then what is left of b goes to the level below.
     for (int k = 0; k < grid->def.before; ++k)
         Sweep(grid, level, fresh && k == 0 ? kernels->forwardFromZero : kernels->forward, false);
     Rows rows = {.grid = grid, .level = level, .coarse = level + 1};
@@ -603,6 +622,7 @@ static void Visit(snwMultigrid* grid, int at, bool fresh)
     rows.two = kernels->spread;
     ForRows(&rows, level->rows, RunTwo);
 
+    // Sweeps back in the opposite order keep the cycle symmetric, as conjugate gradients need.
     for (int k = 0; k < grid->def.after; ++k)
         Sweep(grid, level, kernels->backward, true);
 }
@@ -742,6 +762,7 @@ snwGridReport snwMultigrid_Solve(snwMultigrid* grid, const snwGridSolveDef* def,
     double start = snwParallelSum(context, rows, snw_rowGrain, Begin, &s), rr = start, before = 1;
     snwGridReport report = {.finite = isfinite(start)};
 
+    // Conjugate gradients with a cycle as the guess: the residual is scaled to length one so that floats hold it.
     while (report.finite && rr > def->tolerance * def->tolerance * start && report.iterations < def->most)
     {
         if (!s.jacobi)
@@ -753,6 +774,8 @@ snwGridReport snwMultigrid_Solve(snwMultigrid* grid, const snwGridSolveDef* def,
 
         double rz = snwParallelSum(context, rows, snw_rowGrain, DotGuess, &s) / s.scale;
         bool cycles = def->solver == snw_gridCycles;
+
+        // Plain cycles: each step takes the guess as it is.
         s.beta = report.iterations > 0 && !cycles ? rz / before : 0;
         before = rz;
         snwParallelFor(context, rows, snw_rowGrain, Turn, &s);

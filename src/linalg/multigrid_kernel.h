@@ -156,6 +156,7 @@ INLINE void ResidualFromZeroRows(const snwLevel* level, int begin, int end, bool
     const snwBlockGraph* g = level->graph;
     for (int i = begin; i < end; ++i)
     {
+        // x solved (L + D) x = b, so the residual is only -U x.
         float* r = level->r + (size_t)level->size * (size_t)i;
         if (level->size == 3)
         {
@@ -334,6 +335,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
     const snwBlockGraph *g = fine->graph, *h = coarse->graph;
     int width = 1 + h->upStarts[c + 1] - h->upStarts[c];
 
+    // The stream lists, for each child, which fine block adds to which coarse block of the row (see snwTransfer).
     memset(sums, 0, (size_t)width * 12 * sizeof(Four));
     const unsigned short* s = t->stream + t->streamStarts[c];
 
@@ -362,6 +364,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
                     j = g->upColumns[u], m = fine->up + block * (size_t)u;
                 }
 
+                // Column side first: block times the interpolation of its column's parent.
                 int q = t->parentStarts[j] + *s % snw_mostParents;
                 const float* d = fine->links + 4 * (size_t)q;
                 float w = d[3];
@@ -372,6 +375,9 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
                 }
 
                 float x = w * d[0], y = w * d[1], z = w * d[2];
+
+                // A point's motion under a parent's translation and rotation, w (1, -[d]x): the rotation's columns
+                // are crosses with the lever d.
                 for (int half = 0; half < from / 3; ++half)
                 {
                     const float* p = m + 3 * half;
@@ -390,6 +396,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
                 }
             }
 
+            // Row side: the transpose of the child's own interpolation.
             for (int q = 0; q < to; ++q)
             {
                 Four a = o[q] * lever[3];
@@ -404,6 +411,7 @@ INLINE void GalerkinRow(const snwLevel* fine, const snwLevel* coarse, int c, Fou
         ++s;
     }
 
+    // From sums by columns to blocks; the diagonal made symmetric, others also mirrored into the lower half.
     for (int k = 0; k < width; ++k)
     {
         const Four* sum = sums + 12 * (size_t)k;
@@ -507,6 +515,7 @@ INLINE int FactorRows(const snwSkyline* skyline, double* numbers, int begin, int
         own[r] = rows[r][begin + r];
     }
 
+    // Row i against all earlier rows j: l_ij = (a_ij - <l_i, l_j>) / l_jj. A dropped unknown has l_jj = 0.
     for (int j = first; j < begin; ++j)
     {
         const double* other = snwSkyline_Row(skyline, numbers, j);
@@ -515,6 +524,7 @@ INLINE int FactorRows(const snwSkyline* skyline, double* numbers, int begin, int
             rows[r][j] = other[j] > 0 ? (rows[r][j] - sums[r]) / other[j] : 0;
     }
 
+    // The block on the diagonal, where small pivots are dropped.
     for (int r = 0; r < count; ++r)
         for (int j = 0; j <= r; ++j)
         {

@@ -111,6 +111,7 @@ static void Halve(Halving* h, int begin, int end)
         high = snwVec3_Max(high, h->positions[h->list[k]]);
     }
 
+    // In two along the longest side, with equally many on both sides.
     snwVec3 side = snwVec3_Sub(high, low);
     int axis = side.x >= side.y && side.x >= side.z ? 0 : side.y >= side.z ? 1 : 2;
 
@@ -145,6 +146,7 @@ static void Order(
     Halve(&h, 0, count);
     assert(h.clusters <= snw_mostClusters);
 
+    // Clusters that share an edge must not be swept at the same time: greedy colours, called phases.
     bool touch[snw_mostClusters][snw_mostClusters] = {{0}};
     int phaseOf[snw_mostClusters] = {0}, rankOf[snw_mostClusters], begin[snw_mostClusters + 1] = {0};
     for (int i = 0; i < count; ++i)
@@ -160,6 +162,7 @@ static void Order(
         graph->phaseCount = phaseOf[c] + 1 > graph->phaseCount ? phaseOf[c] + 1 : graph->phaseCount;
     }
 
+    // Clusters in the order of their phases, and vertices in the order of their clusters.
     for (int phase = 0, rank = 0; phase < graph->phaseCount; ++phase)
     {
         graph->phaseStarts[phase] = rank;
@@ -215,6 +218,7 @@ static void MakePattern(Builder* builder, Neighbours near, const int* order, con
     if (Finish(builder) < 0)
         return;
 
+    // Columns of each row in rising order, split at the diagonal.
     for (int i = 0, low = 0, up = 0; i < rows; ++i)
     {
         for (int k = near.starts[order[i]]; k < near.starts[order[i] + 1]; ++k)
@@ -232,6 +236,7 @@ static void MakePattern(Builder* builder, Neighbours near, const int* order, con
         graph->upStarts[i + 1] = up;
     }
 
+    // Where the transposed entry of each upper one is.
     for (int i = 0; i < rows; ++i)
         for (int k = graph->upStarts[i]; k < graph->upStarts[i + 1]; ++k)
         {
@@ -253,6 +258,7 @@ static Neighbours FindNeighbours(Builder* builder)
     if (Finish(builder) < 0)
         return near;
 
+    // Elements around each vertex.
     for (int k = 0; k < corners; ++k)
         starts[def->elements[k] + 1]++;
     Accumulate(starts, count);
@@ -261,6 +267,7 @@ static Neighbours FindNeighbours(Builder* builder)
     memmove(starts, starts + 1, (size_t)count * sizeof(int));
     starts[count] = corners;
 
+    // Counted, then listed; marks hold the number of the vertex that saw a neighbour last.
     for (int pass = 0; pass < 2; ++pass)
     {
         int found = 0;
@@ -296,6 +303,7 @@ static Neighbours FindNeighbours(Builder* builder)
 // Does every edge lead from one point of a lattice of boxes to a neighbouring one? Then its levels are nested.
 static bool IsLattice(const snwGridLevelsDef* def, Lattice* lattice)
 {
+    // First the longest edge along each axis, then: is every edge along each axis of that length, or of none?
     double most[3] = {0};
     for (int pass = 0; pass < 2; ++pass)
         for (int e = 0; e < def->elementCount; ++e)
@@ -313,6 +321,7 @@ static bool IsLattice(const snwGridLevelsDef* def, Lattice* lattice)
                 }
             }
 
+    // The coarse lattice has every second point, starting from the lowest corner.
     snwVec3 low = def->rest[0];
     for (int i = 0; i < def->vertexCount; ++i)
         low = snwVec3_Min(low, def->rest[i]);
@@ -324,6 +333,7 @@ static bool IsLattice(const snwGridLevelsDef* def, Lattice* lattice)
             return false;
     }
 
+    // Every vertex must be a point of the fine lattice.
     for (int i = 0; i < def->vertexCount; ++i)
         for (int k = 0; k < 3; ++k)
         {
@@ -341,6 +351,8 @@ static Lattice MakeLattice(const snwGridLevelsDef* def)
     if (IsLattice(def, &lattice))
         return lattice;
 
+    // No lattice of its own: a regular one, spaced by the mean edge, and shifted so that vertices do not fall on its
+    // planes.
     double edge = 0;
     for (int e = 0; e < def->elementCount; ++e)
         for (int a = 1; a < 4; ++a)
@@ -380,6 +392,8 @@ static int FindParents(
     int64_t corner[3];
     double part[3];
     int axes[3] = {0, 1, 2};
+
+    // Box and place in the box, each from 0 to 1.
     for (int k = 0; k < 3; ++k)
     {
         double place = ((&x.x)[k] - lattice->origin[k]) / lattice->spacing[k], box = floor(place + 1e-9);
@@ -389,6 +403,7 @@ static int FindParents(
         part[k] = fmax(0, place - box);
     }
 
+    // Axes sorted, the farthest first: that names the tetrahedron.
     for (int a = 0; a < 2; ++a)
         for (int b = 0; b < 2 - a; ++b)
             if (part[axes[b]] < part[axes[b + 1]])
@@ -397,6 +412,7 @@ static int FindParents(
                 axes[b] = axes[b + 1], axes[b + 1] = axis;
             }
 
+    // Barycentric weights are the differences of the sorted places; each corner is one step along the next axis.
     int count = 0;
     double before = 1, sum = 0, kept[snw_mostParents];
     for (int k = 0; k < snw_mostParents; ++k)
@@ -431,6 +447,9 @@ static int FindPieces(const snwGridLevel* fine, const Lattice* lattice, int coun
     int found = 0;
     for (int i = 0; i < fine->rows; ++i)
         places[i] = -1;
+
+    // Entries of one lattice point follow each other, sorted by key; flood fill through the rows' own edges finds its
+    // pieces.
     for (int begin = 0, end; begin < count; begin = end)
     {
         for (end = begin; end < count && keys[end] == keys[begin]; ++end)
@@ -509,6 +528,7 @@ static Neighbours FindCoarseNeighbours(Builder* builder, const snwGridLevel* fin
         memset(marks, 0, (size_t)coarseRows * sizeof(int));
         for (int c = 0; c < coarseRows; ++c)
         {
+            // Whoever shares a child, or is a parent of a neighbour of a child.
             marks[c] = c + 1;
             for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
             {
@@ -550,6 +570,7 @@ static snwResult MakeStream(Builder* builder, snwGridLevel* fine, const snwGridL
     int* counts = Borrow(builder, (size_t)coarse->rows, sizeof(int)); // by slot, of the child at hand
     int64_t* places = Borrow(builder, (size_t)coarse->rows, sizeof(int64_t));
 
+    // Counted first, then written.
     t->streamStarts = Keep(builder, (size_t)coarse->rows + 1, sizeof(int64_t));
     if (Finish(builder) < 0)
         return Finish(builder);
@@ -561,6 +582,7 @@ static snwResult MakeStream(Builder* builder, snwGridLevel* fine, const snwGridL
         int64_t at = 0;
         for (int c = 0; c < coarse->rows; ++c)
         {
+            // Slots of the coarse row's blocks: 0 is the diagonal, the upper ones follow.
             int width = 1 + up->upStarts[c + 1] - up->upStarts[c];
             t->streamStarts[c] = at;
             slotOf[c] = 0;
@@ -592,6 +614,7 @@ static snwResult MakeStream(Builder* builder, snwGridLevel* fine, const snwGridL
                         }
                     }
 
+                    // Each slot that occurs opens with a head of two: the slot, and how many products follow.
                     for (int slot = 0; slot < width && fill == 0; ++slot)
                     {
                         if (counts[slot] == 0)
@@ -611,6 +634,7 @@ static snwResult MakeStream(Builder* builder, snwGridLevel* fine, const snwGridL
                 at++;
             }
 
+            // Only the slots that were set, so that a row costs what it has.
             slotOf[c] = -1;
             for (int k = 1; k < width; ++k)
                 slotOf[up->upColumns[up->upStarts[c] + k - 1]] = -1;
@@ -676,6 +700,7 @@ static snwResult Coarsen(Builder* builder, snwGridLevel* fine, snwGridLevel* coa
     if (Finish(builder) < 0)
         return Finish(builder);
 
+    // Up to four parents per row, each with a lattice point as its key.
     for (int i = 0; i < rows; ++i)
     {
         uint64_t parents[snw_mostParents];
@@ -694,11 +719,15 @@ static snwResult Coarsen(Builder* builder, snwGridLevel* fine, snwGridLevel* coa
 
     if (!snwSortKeys(builder->grid->context, keys, slots, count))
         return snwFailMemory(builder->message);
+
+    // One coarse vertex per connected piece: fingers next to each other do not share one. Less than a tenth fewer is
+    // not worth a level.
     int coarseRows = FindPieces(fine, lattice, count, keys, slots, pieces, places, stack, rest);
     *made = coarseRows < rows - rows / 10;
     if (!*made)
         return snw_ok;
 
+    // From pieces to the lists by child and by parent.
     t->parents = Keep(builder, (size_t)count, sizeof(int));
     t->weights = Keep(builder, (size_t)count, sizeof(float));
     t->childStarts = Keep(builder, (size_t)coarseRows + 1, sizeof(int));
@@ -747,6 +776,7 @@ static snwResult MakeSkyline(Builder* builder, const snwGridLevel* level, snwSky
     if (Finish(builder) < 0)
         return Finish(builder);
 
+    // The search starts from the low end of the longest side.
     snwVec3 low = level->rest[0], high = low;
     for (int i = 0; i < rows; ++i)
     {
@@ -783,6 +813,7 @@ static snwResult MakeSkyline(Builder* builder, const snwGridLevel* level, snwSky
         }
     }
 
+    // A row of the skyline begins at its earliest neighbour, for all unknowns of a vertex alike.
     skyline->placeOf = Keep(builder, (size_t)rows, sizeof(int));
     if (Finish(builder) < 0)
         return Finish(builder);
@@ -822,6 +853,8 @@ static snwResult MakeLevels(Builder* builder)
 
     Lattice lattice = MakeLattice(def);
     bool made = true;
+
+    // Halve the resolution until few rows are left or a level would hardly be smaller.
     while (result >= 0 && made && grid->count < most && grid->levels[grid->count - 1].rows > snw_fewRows)
     {
         result = Coarsen(builder, &grid->levels[grid->count - 1], &grid->levels[grid->count], &lattice, &made);
@@ -833,6 +866,7 @@ static snwResult MakeLevels(Builder* builder)
     if (result < 0)
         return result;
 
+    // The widest coarse row decides how much scratch a thread needs.
     for (int a = 1; a < grid->count; ++a)
         for (int i = 0; i < grid->levels[a].rows; ++i)
         {
@@ -862,6 +896,7 @@ snwResult snwGridLevels_Create(
         if (!snwVec3_IsFinite(def->rest[i]))
             return snwFail(message, snw_errorInput, NULL, "vertex %d is nowhere", i);
 
+    // Scratch of the making goes at the end; the levels stay.
     snwGridLevels* levels = snwAlloc(context, sizeof *levels);
     if (levels == NULL)
         return snwFailMemory(message);

@@ -67,6 +67,7 @@ static bool AllocLevel(snwArena* arena, Level* level, int count, int edges)
 // pairs and singles; match[v] is the partner or v.
 static int MatchPairs(const Level* fine, int* visit, int* match, int heaviest, uint32_t* random)
 {
+    // A random order of visits, the same on every machine: pairs along the numbering would make long, thin clusters.
     for (int v = 0; v < fine->count; ++v)
         visit[v] = v, match[v] = -1;
     for (int i = fine->count - 1; i > 0; --i)
@@ -315,6 +316,8 @@ static int64_t Score(const Refiner* refiner)
 static bool RefinePass(Refiner* refiner)
 {
     const Level* level = refiner->level;
+
+    // All separator vertices wait on both heaps, by how much the separator would shrink.
     refiner->heaps[0].count = refiner->heaps[1].count = refiner->trailCount = 0;
     memset(refiner->heaps[0].places, -1, (size_t)level->count * sizeof(int));
     memset(refiner->heaps[1].places, -1, (size_t)level->count * sizeof(int));
@@ -325,6 +328,7 @@ static bool RefinePass(Refiner* refiner)
     int64_t start = Score(refiner), best = start;
     int bestTrail = 0, patience = refiner->heaps[0].count / 2 + 40;
 
+    // Moves go on past worse states: a pass may climb over a hill, up to `patience` moves after the best.
     for (int idle = 0; idle < patience && refiner->trailCount < refiner->trailCapacity - level->count; ++idle)
     {
         int side = ChooseSide(refiner);
@@ -336,6 +340,7 @@ static bool RefinePass(Refiner* refiner)
             best = score, bestTrail = refiner->trailCount, idle = 0;
     }
 
+    // Back to the best state.
     while (refiner->trailCount > bestTrail)
     {
         --refiner->trailCount;
@@ -442,6 +447,8 @@ static bool Dissect(snwArena* arena, Level* levels, uint32_t* random)
     if (!AllocRefiner(arena, &refiner, size))
         return false;
     int heaviest = 3 * (TotalWeight(&levels[0]) / snw_coarsestSize) / 2 + 1;
+
+    // Coarser by pairs, up to a graph that is cut directly.
     while (levels[last].count > snw_coarsestSize && last + 1 < snw_maxLevels)
     {
         Level *fine = &levels[last], *coarse = &levels[last + 1];
@@ -455,6 +462,7 @@ static bool Dissect(snwArena* arena, Level* levels, uint32_t* random)
         ++last;
     }
 
+    // The cut goes back level by level and is improved on each.
     CutCoarsest(&refiner, &levels[last], visit, keep, random);
     for (; last > 0; --last)
     {
@@ -520,6 +528,8 @@ static void OrderLeaf(Orderer* orderer, Region region)
     Bits rows[128] = {0};
     int vertices[128], size = region.end - region.begin;
     bool done[128] = {false};
+
+    // Adjacency inside of the region only.
     for (int i = 0; i < size; ++i)
     {
         int v = vertices[i] = orderer->order[region.begin + i];
@@ -531,6 +541,7 @@ static void OrderLeaf(Orderer* orderer, Region region)
         }
     }
 
+    // Eliminating a vertex makes its neighbours a clique: their rows take in its own.
     for (int k = 0; k < size; ++k)
     {
         int best = -1;
@@ -560,6 +571,7 @@ static int FindComponent(Orderer* orderer, Region region)
     queue[0] = orderer->order[region.begin];
     orderer->local[queue[0]] = -2 - orderer->local[queue[0]]; // reached
 
+    // Breadth first; -2 - local marks what was reached and keeps the number.
     for (int head = 0; head < tail; ++head)
     {
         int v = queue[head];
@@ -571,6 +583,7 @@ static int FindComponent(Orderer* orderer, Region region)
         }
     }
 
+    // Reached ones to the front.
     if (tail < size)
     {
         for (int i = region.begin; i < region.end; ++i) // both parts keep their order
@@ -589,6 +602,8 @@ static bool ExtractLevel(Orderer* orderer, Region region, snwArena* arena, Level
 {
     const snwGraph* graph = orderer->graph;
     int size = region.end - region.begin, edges = 0;
+
+    // An upper bound: edges that leave the region count, too.
     for (int i = 0; i < size; ++i)
     {
         int v = orderer->order[region.begin + i];
@@ -634,6 +649,8 @@ static bool OrderRegion(Orderer* orderer, Region region, uint32_t* random)
 {
     bool good = true;
     Enter(orderer, region);
+
+    // Few enough: by minimum degree.
     int size = region.end - region.begin;
     if (size <= snw_leafSize)
     {
@@ -642,6 +659,7 @@ static bool OrderRegion(Orderer* orderer, Region region, uint32_t* random)
         return true;
     }
 
+    // Not connected: the pieces are ordered one after the other, without a cut.
     int reached = FindComponent(orderer, region);
     if (reached < size)
     {
@@ -651,6 +669,7 @@ static bool OrderRegion(Orderer* orderer, Region region, uint32_t* random)
         return true;
     }
 
+    // Cut in two; the separator is numbered last.
     Enter(orderer, region);
     snwArena arena = {.context = orderer->context};
     Level levels[snw_maxLevels] = {{0}};
@@ -672,6 +691,7 @@ bool snwGraph_OrderNested(snwContext* context, const snwGraph* graph, int* order
     orderer.regions = snwAllocArray(context, (size_t)n + 1, sizeof(Region));
     bool good = orderer.local != NULL && orderer.buffer != NULL && orderer.regions != NULL;
 
+    // A stack of regions, not recursion: its depth does not depend on the mesh.
     if (good)
     {
         uint32_t random = 1;

@@ -1,3 +1,6 @@
+// Cholesky of matrices that may be singular: rows that the kept ones span are left out. A guessed order is checked
+// first; only where it is wrong all pivots are sought. See semidefinite.h.
+
 #include "linalg/semidefinite.h"
 
 #include <float.h>
@@ -150,6 +153,7 @@ static void PivotColumn(snwSemidefinite* s, int step)
     for (int i = 0; i < s->n; ++i)
         column[i] = Entry(s, i, pivot);
 
+    // Minus what the earlier columns explain.
     for (int t = 0; t < step; ++t)
     {
         const double* before = s->rows + (size_t)t * n;
@@ -158,6 +162,7 @@ static void PivotColumn(snwSemidefinite* s, int step)
             column[i] -= f * before[i];
     }
 
+    // Scaled by its pivot; the other rows' remaining lengths shrink by what this column explains.
     double f = 1 / sqrt(left[pivot]);
     for (size_t i = 0; i < n; ++i)
         column[i] *= f;

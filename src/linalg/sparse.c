@@ -136,6 +136,7 @@ snwResult snwSparse_Transpose(snwContext* context, const snwSparse* matrix, snwS
         return snwFailMemory(message);
     }
 
+    // Counted by column, summed to starts, then written row by row: stable, so rows come out sorted.
     for (int k = 0; k < count; ++k)
         out->starts[matrix->indices[k] + 1]++;
     SumStarts(out->starts, out->rows);
@@ -191,6 +192,7 @@ snwResult snwSparse_Full(snwContext* context, const snwSparse* matrix, snwSparse
         return snwFailMemory(message);
     }
 
+    // An entry below the diagonal counts in its own row and in the mirrored one.
     for (int row = 0; row < matrix->rows; ++row)
     {
         out->starts[row + 1] += matrix->starts[row + 1] - matrix->starts[row];
@@ -308,6 +310,7 @@ static int SortByKey(const snwPatternDef* def, bool byRow, const int* in, int to
     memset(starts, 0, ((size_t)keys + 1) * sizeof *starts);
     for (int i = 0; i < total; ++i)
     {
+        // A negative row means an entry that is not stored.
         Place place = PlaceOf(def, in != NULL ? in[i] : i);
         if (place.row >= 0)
             starts[(byRow ? place.row : place.column) + 1]++;
@@ -343,6 +346,9 @@ static void FillPattern(const snwPatternDef* def, const int* sorted, int kept, s
     snwSparse* matrix = &pattern->matrix;
     int entries = 0, parts = 0;
     Place before = {-1, -1};
+
+    // Sorted by row and column, so equal places follow each other and make one entry; entries of the diagonal that
+    // nobody contributes to have no part.
     for (int i = 0; i < kept; ++i)
     {
         Place place = PlaceOf(def, sorted[i]);
@@ -373,6 +379,8 @@ static bool FillMirror(snwContext* context, snwSparse* matrix)
     matrix->mirrorSlots = snwAllocArray(context, count, sizeof *matrix->mirrorSlots);
     if (matrix->mirrorStarts == NULL || matrix->mirrorIndices == NULL || matrix->mirrorSlots == NULL)
         return false;
+
+    // By column: for each entry below the diagonal, where it is in the mirrored row.
     for (int row = 0; row < n; ++row)
         for (int k = matrix->starts[row]; k < matrix->starts[row + 1]; ++k)
             matrix->mirrorStarts[matrix->indices[k] + 1] += matrix->indices[k] != row;
@@ -404,6 +412,7 @@ static bool BuildPattern(snwContext* context, const snwPatternDef* def, int tota
 
     if (good)
     {
+        // By column, then by row: two stable counting sorts.
         int kept = SortByKey(def, false, NULL, total, starts, byColumn);
         kept = SortByKey(def, true, byColumn, kept, starts, sorted);
         int entries = CountEntries(def, sorted, kept);
@@ -472,6 +481,8 @@ snwResult snwPattern_CreateFromElements(
     int* places = snwAllocArray(context, 2 * (size_t)count, sizeof *places);
     if (places == NULL)
         return snwFailMemory(message);
+
+    // Every pair of an element's nodes contributes one entry.
     ListElementPairs(def, places, places + count);
     snwPatternDef list = {.rows = def->nodeCount,
         .columns = def->nodeCount,

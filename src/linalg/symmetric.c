@@ -1,3 +1,6 @@
+// Eigenvalues and eigenvectors of dense symmetric matrices by cyclic Jacobi rotations: the most accurate method for
+// small ones, with vectors at right angles to rounding.
+
 #include "linalg/symmetric.h"
 
 #include <math.h>
@@ -86,6 +89,7 @@ static void MakePositive(double* row, int n)
 
 void snwSymmetric_Eigen(int n, double* a, double* values, double* vectors)
 {
+    // Rotations until no entry beside the diagonal is more than rounding of the largest.
     size_t width = (size_t)n;
     for (size_t i = 0; i < width * width; ++i)
         vectors[i] = i % (width + 1) == 0;
@@ -97,6 +101,7 @@ void snwSymmetric_Eigen(int n, double* a, double* values, double* vectors)
     for (size_t i = 0; i < width; ++i)
         values[i] = a[i * width + i];
 
+    // Largest first, and a fixed sign, so that equal matrices give equal vectors.
     for (int i = 0; i < n; ++i)
     {
         int best = i;

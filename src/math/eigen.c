@@ -53,6 +53,7 @@ static void RotatePlane(double A[4][4], double V[4][4], int n, int p, int q)
     A[q][q] += t * apq;
     A[p][q] = A[q][p] = 0;
 
+    // Rows p and q of A and, along with them, of V turn by the angle (c, s).
     for (int r = 0; r < n; r++)
     {
         if (r != p && r != q)
@@ -92,6 +93,7 @@ static inline void Diagonalize(double A[4][4], double V[4][4], int n)
 // Descending, swapping rows of V along; each swap flips a sign so that the determinant of V stays.
 static void SortPairs(double values[4], double V[4][4], int n)
 {
+    // Bubble sort: four values at most.
     for (int i = 0; i < n - 1; i++)
     {
         for (int j = n - 1; j > i; j--)
@@ -126,6 +128,7 @@ static inline bool SolveSymmetric(double A[4][4], double V[4][4], double values[
         }
     }
 
+    // Scaled by a power of two, which rounds nothing, so that squares neither overflow nor vanish.
     int exponent = ScaleExponent(largest);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
@@ -219,6 +222,8 @@ snwSvd3 snwSvd3_Signed(snwMat3 F)
     snwSvd3 out = {snwMat3_Identity(), snwMat3_Identity(), {NAN, NAN, NAN}};
     if (!snwMat3_IsFinite(F))
         return out;
+
+    // The columns of F are turned against each other until they are at right angles: F V = U sigma (Hestenes 1958).
     int exponent = ScaleExponent(snwMat3_LargestEntry(F));
     snwMat3 G = ScaleByPower(F, -exponent);
     snwVec3 g[3], v[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -233,6 +238,7 @@ snwSvd3 snwSvd3_Signed(snwMat3 F)
         moved = Orthogonalize(g, v, 1, 2) || moved;
     }
 
+    // From the longest to the shortest, the sign of the determinant with the last.
     SwapIfShorter(g, v, 0, 1);
     SwapIfShorter(g, v, 0, 2);
     SwapIfShorter(g, v, 1, 2);

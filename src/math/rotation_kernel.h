@@ -33,6 +33,8 @@ static inline void JacobiRotate(Spectrum* a, int p, int q, int pq, int rp, int r
     snwWide shift = 0.5f * (n / sum * n);
     snwWide inverse = 1.0f / snwWide_Sqrt(sum * sum + n * n), c = sum * inverse, s = n * inverse;
     shift = snwWide_MulSign(shift, d);
+
+    // S' = J^T S J and the product of rotations, V' = V J.
     a->S[p] = a->S[p] - shift;
     a->S[q] = a->S[q] + shift;
     a->S[pq] = snwWide_Splat(0.0f);
@@ -226,6 +228,7 @@ static SNW_INLINE snwRotationReport RunSvd(int count, Call call)
     long total = (long)count * SNW_GROUPS;
     for (long i = 0; i < total; i += SNW_TOGETHER)
     {
+        // Several groups at a time: the chains of one group's divisions and roots hide behind those of another's.
         Group g[SNW_TOGETHER];
         Spectrum a[SNW_TOGETHER];
         int together = total - i < SNW_TOGETHER ? (int)(total - i) : SNW_TOGETHER;

@@ -151,6 +151,8 @@ static SNW_INLINE void NewtonStep(
     snwWide R[9], B[9], o[3];
     FillRotation(q, R);
     TransposeMul(R, F, B);
+
+    // H omega = g with H = tr(B) 1 - sym(B), halved here: inverted by its cofactors.
     snwWide g0 = B[5] - B[7], g1 = B[6] - B[2], g2 = B[1] - B[3];
     snwWide h00 = B[4] + B[8], h11 = B[0] + B[8], h22 = B[0] + B[4];
     snwWide h01 = -0.5f * (B[1] + B[3]), h02 = -0.5f * (B[2] + B[6]), h12 = -0.5f * (B[5] + B[7]);
@@ -162,6 +164,7 @@ static SNW_INLINE void NewtonStep(
     snwWide trace = B[0] + B[4] + B[8], trace3 = trace * trace * trace;
     *lost = ~((trace > 0.0f) & (c00 + c11 + c22 > 0.0f) & (det * SNW_MAX_CONDITION > trace3));
 
+    // The half rotation vector o turns the guess.
     snwWide f = -0.5f / det;
     o[0] = f * (c00 * g0 + c01 * g1 + c02 * g2);
     o[1] = f * (c01 * g0 + c11 * g1 + c12 * g2);
