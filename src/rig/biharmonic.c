@@ -153,6 +153,8 @@ static snwResult MakeLaplacian(Solver* s)
         s->context, (size_t)s->simplexCount * (size_t)(arity * (arity + 1) / 2), sizeof *stiffness);
     s->mass = snwAllocArray(s->context, (size_t)s->mesh->vertexCount, sizeof *s->mass);
     snwResult result = stiffness != NULL && s->mass != NULL ? snw_ok : snwFailMemory(s->message);
+
+    // Element by element the cotangent stiffness and a share of the mass, then one row per vertex, both halves.
     if (result == snw_ok)
     {
         Measure(s, stiffness);
@@ -197,6 +199,7 @@ static snwResult HoldUnreached(Solver* s)
     double* distance = snwAllocArray(s->context, (size_t)count, sizeof *distance);
     bool sound = part != NULL && closest != NULL && distance != NULL;
 
+    // Parts in which no vertex is held; the others are marked -2.
     for (int i = 0; sound && i < count; ++i)
         distance[i] = INFINITY;
     if (sound)
@@ -204,6 +207,8 @@ static snwResult HoldUnreached(Solver* s)
     for (int i = 0; sound && i < count; ++i)
         if (s->held.fixed[i])
             closest[part[i]] = -2;
+
+    // To the handle that comes nearest to any vertex of the part.
     for (int i = 0; sound && i < count; ++i)
         for (int k = 0; k < s->mesh->handleCount && closest[part[i]] != -2; ++k)
         {
@@ -255,6 +260,7 @@ typedef struct Row
 
 static void MakeRow(const Solver* s, int vertex, Row* row)
 {
+    // Row `vertex` of L M^-1 L: over the neighbours of its neighbours. Vertices without mass would divide by zero.
     const snwSparse* L = &s->laplacian;
     row->count = 0;
     for (int a = L->starts[vertex]; a < L->starts[vertex + 1]; ++a)
@@ -394,9 +400,12 @@ static snwResult MakeForm(Solver* s)
     double** arrays[6 + 2 * snw_memory] = {&s->b, &s->x, &s->z, &s->v, &s->lastStep, &s->lastResult};
     for (int i = 0; i < snw_memory; ++i)
         arrays[6 + 2 * i] = &s->steps[i], arrays[7 + 2 * i] = &s->results[i];
+    // Memory for the alternating steps, all of the same size: rows by handles.
     bool sound = row.sums != NULL && row.touched != NULL && row.mark != NULL;
     for (int i = 0; i < 6 + 2 * snw_memory; ++i)
         sound = (*arrays[i] = snwAllocArray(s->context, rows, s->handles * sizeof(double))) != NULL && sound;
+
+    // The form's own arrays.
     s->Q = (snwSparse){.rows = s->freeCount, .columns = s->freeCount, .symmetric = true};
     s->Q.starts = snwAllocArray(s->context, rows + 1, sizeof(int));
     s->D = snwAllocArray(s->context, rows, sizeof *s->D);
@@ -461,6 +470,8 @@ static void ProjectRows(int begin, int end, void* data)
     for (int i = begin; i < end; ++i)
     {
         size_t first = (size_t)i * s->handles;
+
+        // theta: what all weights of a row go down by so that, cut off at 0, they sum to one.
         const double *v = &s->v[first], *b = &s->b[first];
         double *x = &s->x[first], *z = &s->z[first], penalty = s->rho * s->D[i];
         double theta = SimplexShift(v, s->handles);
@@ -470,6 +481,7 @@ static void ProjectRows(int begin, int end, void* data)
             double bounded = v[k] > theta ? v[k] - theta : 0;
             moved = fmax(moved, fabs(bounded - z[k]));
             z[k] = bounded;
+            // Right side of the smooth copy: b + rho D (z - (v - z)).
             x[k] = b[k] + penalty * (2 * bounded - v[k]);
         }
     }
@@ -559,6 +571,8 @@ static bool SolveShares(Solver* s)
 {
     double G[snw_memory][snw_memory + 1], trace = 0;
     int n = s->columns;
+
+    // Regularised by a trace that rounding cannot reach; the last column is the right side.
     for (int i = 0; i < n; ++i)
         trace += s->gram[i][i];
     for (int i = 0; i < n; ++i)

@@ -1,3 +1,6 @@
+// The room between a flat body and its cage, filled with triangles, and bounded biharmonic weights in it. Why in the
+// room, and where corners stand in it, is in cage.h.
+
 #include "rig/cage.h"
 
 #include "base/arena.h"
@@ -96,6 +99,7 @@ static snwResult MakeRoom(Cage* cage)
     if (cage->arena.failed)
         return snwFailMemory(cage->message);
 
+    // The grid is as fine as the body, or a twelfth of the cage's mean edge where that is finer.
     for (int i = 0; i < mesh->cageEdgeCount; ++i)
     {
         for (int k = 0; k < 2; ++k)
@@ -103,6 +107,7 @@ static snwResult MakeRoom(Cage* cage)
         length += snwVec3_Distance(cage->edges[i][0], cage->edges[i][1]) / mesh->cageEdgeCount;
     }
 
+    // Corners stand off their own places: halfway to the flesh (see FindStand).
     int count = 0;
     for (int i = 0; i < mesh->handleCount; ++i)
         if (CountEdges(mesh, i) > 0)
@@ -129,6 +134,8 @@ static snwResult SolveRoom(Cage* cage, const snwBiharmonicDef* def, snwWeights**
     int* owners = snwArena_Alloc(&cage->arena, (size_t)space->vertexCount, sizeof *owners);
     if (owners == NULL)
         return snwFailMemory(cage->message);
+
+    // Vertices of the body keep their owners; those of the room alone have none.
     for (int i = 0; i < space->vertexCount; ++i)
         owners[i] = -1;
     for (int i = 0; mesh->owners != NULL && i < mesh->vertexCount; ++i)
@@ -140,6 +147,7 @@ static snwResult SolveRoom(Cage* cage, const snwBiharmonicDef* def, snwWeights**
         .handles = cage->stands,
         .handleCount = mesh->handleCount,
         .owners = owners};
+    // All influences: what is few enough on the body is chosen afterwards.
     snwBiharmonicDef inside = *def;
     inside.mesh = &room;
     inside.influences = 0;

@@ -1,3 +1,5 @@
+// A handle's motion from keys: transforms and strains at a time, by steps, straight or smooth, once or in a loop.
+
 #include "rig/clip.h"
 
 #include <math.h>
@@ -20,6 +22,7 @@ static double WrapTime(const snwClipDef* clip, double time)
 // The last key at or before the time, and how far it is to the next one, 0..1.
 static int FindKey(const snwClipDef* clip, double time, double* fraction)
 {
+    // Bisection; times rise.
     time = WrapTime(clip, time);
     int low = 0, high = clip->keyCount;
     while (high - low > 1)
@@ -35,6 +38,8 @@ static int FindKey(const snwClipDef* clip, double time, double* fraction)
     *fraction = 0.0;
     if (time <= key->time || low + 1 == clip->keyCount || clip->interpolation == snw_interpolateStep)
         return low;
+
+    // Ease in and out: 3 t^2 - 2 t^3 has no speed at keys.
     double t = (time - key->time) / (key[1].time - key->time);
     *fraction = clip->interpolation == snw_interpolateSmooth ? t * t * (3.0 - 2.0 * t) : t;
 

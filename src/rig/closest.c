@@ -1,3 +1,6 @@
+// Weights by distance alone, from the nearest handles: fast, for any mesh, and not smooth across the middle between
+// handles. The quick alternative to bounded biharmonic weights.
+
 #include "rig/biharmonic.h"
 #include "base/result.h"
 #include "rig/weights.h"
@@ -68,9 +71,11 @@ snwResult snwSolveClosest(
     Near* near = snwAllocArray(context, (size_t)count + 1, sizeof *near);
     bool sound = handles != NULL && values != NULL && near != NULL;
 
+    // One more handle than asked for: at its distance the weights reach zero, so none jumps when handles change rank.
     for (int i = 0; sound && i < mesh->vertexCount; ++i)
     {
         int found = FindNearest(mesh, mesh->vertices[i], near, count + 1);
+        // Whoever owns a vertex counts as nearest, at no distance.
         if (mesh->owners != NULL && mesh->owners[i] >= 0)
             near[0] = (Near){mesh->owners[i], 0};
         FillShares(near, found, count, &handles[(size_t)i * (size_t)count], &values[(size_t)i * (size_t)count]);

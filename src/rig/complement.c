@@ -75,6 +75,8 @@ static snwResult FindOrigins(snwContext* context, const snwComplementDef* def, s
     double* totals = snwAllocArray(context, (size_t)w->handleCount, sizeof *totals);
     if (totals == NULL)
         return snw_errorMemory;
+
+    // Held vertices do not count: nothing moves them.
     for (int i = 0; i < def->vertexCount; ++i)
     {
         bool counts = def->held == NULL || def->held[i] == 0;
@@ -200,6 +202,7 @@ snwResult snwComplementScratch_Create(
         return snwFailMemory(message);
     }
 
+    // Factored for the rest pose; later poses start from this order of pivots.
     for (int k = 0; k < model->handleCount; ++k)
         scratch->rotations[k] = snwMat3_Identity();
     Factor(model, scratch);
@@ -273,6 +276,9 @@ static void PutRight(const snwComplement* model, snwComplementScratch* scratch)
     for (int k = 0; k < model->handleCount; ++k)
     {
         HandleSum sum = AboutOrigin(model, scratch, k);
+
+        // Rigid handles: a force and a torque. Affine ones: rows x, y, z of the sums, arms and force, each a right
+        // side.
         if (model->kind == snw_complementRig)
         {
             snwVec3 torque = Torque(&sum, scratch->rotations[k]);

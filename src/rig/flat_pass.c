@@ -1,3 +1,7 @@
+// The model of the flat passes: vertices in groups of lanes, their handles listed, weights handle by handle, and the
+// anchor sums that a group's moments begin with. Lanes are filled here once; flat_pass_kernel.h runs over them in
+// every substep.
+
 #include "rig/flat_pass.h"
 
 #include "math/simd.h"

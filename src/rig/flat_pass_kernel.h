@@ -41,6 +41,7 @@ static __attribute__((noinline)) void PutFlatValues(
         snwWide_Store(places[1] + lane, y);
     }
 
+    // The four numbers that sums need of a place x, y: itself, and its products with the rest place p.
     for (int lane = 0; lane < lanes; lane += s_lanes)
     {
         snwWideDouble x = snwWideDouble_FromFloats(places[0] + lane), y = snwWideDouble_FromFloats(places[1] + lane);
@@ -127,6 +128,7 @@ static __attribute__((noinline)) void PutPlaneValues(const snwFlatGroup* group, 
 static inline __attribute__((always_inline)) void SumWeights(
     const float (*weights)[SNW_FLAT_GROUP], int lanes, int rows, int numbers, const PlaneValues* values, snwRow* out)
 {
+    // Each sum has one lane per vertex of eight; lanes are added up at the end, always in the same order.
     snwWide sums[3][4][s_eight];
     for (int r = 0; r < rows; ++r)
         for (int c = 0; c < 4; ++c)

@@ -1,3 +1,6 @@
+// The model of the two passes of handle_sums.h: vertices sorted by their handles, in blocks of eight, and blocks in
+// chunks that threads take. Also the lengths that a handle's sums are judged against.
+
 #include "rig/handle_sums.h"
 
 #include "base/sort.h"
@@ -225,6 +228,7 @@ static void MeasureChunks(int begin, int end, void* data)
         memset(numbers, 0, 2 * (size_t)sums->handleCount * sizeof *numbers);
         for (int i = range.begin; i < range.end; ++i)
         {
+            // Mass times length of each vertex, shared out by weights.
             const snwSumBlock* block = &sums->blocks[i];
             for (int lane = 0; lane < SNW_SUM_LANES; ++lane)
             {

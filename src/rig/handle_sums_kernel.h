@@ -54,6 +54,7 @@ static inline snwWideDouble Load(const double* p)
 static inline void GatherCoordinate(
     const snwSumBlock* block, const snwSumInfluence* influences, const float* row, double* numbers, double* square)
 {
+    // m u y and m u of all lanes, computed once for all handles of the block.
     snwWideDouble v[4][s_parts];
     for (int p = 0; p < s_parts; ++p)
     {
@@ -64,6 +65,7 @@ static inline void GatherCoordinate(
         *(snwWideDouble*)(square + p % s_sumParts * s_lanes) += mu * u;
     }
 
+    // Lower vertices first, then upper ones: an order that does not depend on the width of a vector.
     for (int k = 0; k < block->influenceCount; ++k)
     {
         const double* w = influences[k].weight;

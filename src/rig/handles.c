@@ -1,3 +1,6 @@
+// Which vertices a handle holds with a weight of one: points the nearest ones, bones those along them, edges of a
+// cage those beside them; where two handles are equally near, neither does. Computed weights are held there.
+
 #include "rig/handles.h"
 #include "base/result.h"
 
@@ -161,6 +164,9 @@ static Piece FindPiece(const Holder* holder, const snwHandleShape* bone, int pie
 static void ClaimForBone(Holder* holder, int handle, double* best)
 {
     const snwHandleShape* bone = &holder->mesh->handles[handle];
+
+    // A bone is cut into pieces as long as a mean edge; each holds what is nearest to it, so that it holds something
+    // all along.
     double count = ceil(snwVec3_Distance(bone->head, bone->tail) / fmax(holder->edge, 1e-300));
     int pieces = count < snw_maxBonePieces ? (int)count : snw_maxBonePieces;
     for (int i = 0; i < pieces; ++i)
@@ -173,6 +179,7 @@ static void ClaimForBone(Holder* holder, int handle, double* best)
             best[piece.index] = fmin(best[piece.index], piece.distance);
     }
 
+    // As near as another bone that has claimed the vertex, within rounding of an edge: nobody holds it.
     for (int i = 0; i < CountHoldable(holder->mesh, handle); ++i)
     {
         Piece piece = FindPiece(holder, bone, pieces, i);
@@ -274,6 +281,7 @@ snwResult snwHoldVertices(snwContext* context, const snwHandleMesh* mesh, snwHel
     bool sound = pieces != NULL && held->fixed != NULL && held->values != NULL && holder.heldCount != NULL &&
                  holder.places != NULL && holder.best != NULL && holder.bestHandle != NULL;
 
+    // Owners first, then points, bones and cages: each leaves alone what those before it hold.
     if (sound)
     {
         HoldOwned(&holder);

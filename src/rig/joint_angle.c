@@ -1,3 +1,6 @@
+// Angles of joints and how they change when the child turns a little further: twist, swing, tilt, and the two angles
+// of a universal joint. Limits of every joint type are made of these.
+
 #include "rig/joint_angle.h"
 
 // Below it a direction is lost to rounding, and any other will do.
@@ -111,6 +114,8 @@ int snwJointAngle_Limits(const snwJointDef* joint, snwQuat turn, snwAngleLimit l
     int count = 0;
     if (joint->type == snw_jointBall || joint->type == snw_jointHinge)
         count += AddRange(joint->lower, joint->upper, snwJointAngle_Twist(turn, joint->axis), limits);
+
+    // A universal joint without a second range uses the first one for both axes.
     if (joint->type == snw_jointUniversal)
     {
         bool own = joint->lower2 < joint->upper2;
@@ -123,6 +128,7 @@ int snwJointAngle_Limits(const snwJointDef* joint, snwQuat turn, snwAngleLimit l
     if (joint->type != snw_jointBall)
         return count;
 
+    // A ball: besides its twist, tilts about two more axes and a cone around the first.
     snwVec3 third = snwVec3_Cross(joint->axis, joint->axis2);
     if (joint->lower2 < joint->upper2)
         count += AddRange(

@@ -1,3 +1,5 @@
+// Sums over the vertices of every pair of handles that meet, made once per rig (see moments.h).
+
 #include "rig/moments.h"
 
 #include "base/tasks.h"
@@ -69,6 +71,7 @@ static int NumberPairs(Builder* b, int* starts)
             for (int f = w->starts[i]; f <= e; ++f)
                 b->pairs[(size_t)w->handles[e] * (size_t)handles + (size_t)w->handles[f]] = 1;
 
+    // Rows of pairs, the partner's number rising.
     for (int k = 0; k < handles; ++k)
     {
         starts[k] = count;
@@ -99,6 +102,8 @@ static void FillHandles(int begin, int end, void* data)
     for (int k = begin; k < end; ++k)
     {
         const int* pairs = b->pairs + (size_t)k * (size_t)w->handleCount;
+
+        // Pairs name their partner; then every vertex of k adds its share to all pairs with it.
         for (int l = 0; l <= k; ++l)
             if (pairs[l] >= 0)
                 b->moments->pairs[pairs[l]].other = l;
@@ -130,6 +135,7 @@ snwResult snwMoments_Create(snwContext* context, const snwMomentsDef* def, snwMo
         made = moments->pairs != NULL;
     }
 
+    // A task per handle: pairs are summed in the order of vertices, whatever the number of threads.
     if (made)
         snwParallelFor(context, handles, 1, FillHandles, &builder);
     FreeBuilder(context, &builder);

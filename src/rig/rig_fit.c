@@ -87,6 +87,7 @@ static snwResult CheckLinks(const snwRigFitDef* def, snwMessage* message)
             return result;
     }
 
+    // Up along parents from every child; more steps than handles are a circle.
     for (int i = 0; i < def->linkCount; ++i)
     {
         int handle = def->links[i].child, steps = 0;
@@ -141,6 +142,7 @@ static void CopyEquations(snwRigFit* model, const snwRigFitDef* def)
     model->terms = snwArena_Alloc(&model->arena, terms, sizeof *model->terms);
     int at = 0;
 
+    // What an equation names of angles has a period: the shortest of its terms' 2 pi times the coefficient.
     for (int i = 0; i < def->constraintCount && !model->arena.failed; ++i)
     {
         const snwLinearConstraintDef* from = &def->constraints[i];
@@ -235,6 +237,8 @@ static snwResult PutPairs(snwRigFit* model, snwMessage* message)
 {
     int handles = model->handleCount, count = 0;
     const double* p0 = model->moments.p0;
+
+    // Most pairs of a large rig share no vertex; only the others are listed.
     for (int at = 0; at < handles * model->stride; ++at)
         count += p0[at] != 0;
     int* starts = snwArena_Alloc(&model->arena, (size_t)handles + 1, sizeof *starts);
@@ -297,6 +301,7 @@ static snwResult PutMoments(snwContext* context, snwRigFit* model, const snwRigF
     snwVec3* origins = snwAllocArray(context, (size_t)model->handleCount, sizeof *origins);
     if (origins == NULL)
         return snwFailMemory(message);
+    // Handles' own origins, where P1_kk need not be 0.
     for (int k = 0; k < model->handleCount; ++k)
         origins[k] = def->handles[k].origin;
     snwMoments moments;
@@ -305,6 +310,8 @@ static snwResult PutMoments(snwContext* context, snwRigFit* model, const snwRigF
     snwFree(context, origins);
     if (result < 0)
         return result;
+
+    // Into planes, one number of all pairs after the other, as the solves read them.
     for (int k = 0; k < model->handleCount; ++k)
         for (int at = moments.starts[k]; at < moments.starts[k + 1]; ++at)
             PutPair(model, k, &moments.pairs[at]);
@@ -455,6 +462,8 @@ static void AllocateRows(const snwRigFit* model, snwRigFitScratch* s)
     s->rows = snwArena_Alloc(arena, rows, sizeof *s->rows);
     s->terms = snwArena_Alloc(arena, (size_t)model->mostTerms, sizeof *s->terms);
     s->rowsOf = snwArena_Alloc(arena, (size_t)model->handleCount, sizeof *s->rowsOf);
+
+    // What is kept from fit to fit as long as the same rows are chosen.
     snwRigKept* kept = &s->kept;
     kept->version = -1, kept->softness = -1;
     kept->rows = snwArena_Alloc(arena, rows, sizeof *kept->rows);
@@ -487,6 +496,8 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
 {
     snwArena* arena = &s->arena;
     size_t handles = (size_t)model->handleCount, numbers = handles * (size_t)model->pass.numbers;
+
+    // What the two passes leave: sums, and planes of poses and forces.
     s->passes = snwArena_Alloc(arena, snwRigPass_ScratchCount(&model->pass), sizeof(double));
     s->gathered = snwArena_Alloc(arena, numbers, sizeof(double));
     s->sums = NewPlanes(arena, model);
@@ -497,6 +508,8 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         for (int b = 0; b < snwRigFit_Dimension(model); ++b)
             s->linear[a][b] = Plane(arena, model);
+
+    // Systems, and unknowns in their order.
     AllocateSystems(context, model, s);
     s->moves = snwArena_Alloc(arena, handles, 1);
     s->turns = snwArena_Alloc(arena, handles, 1);
@@ -504,6 +517,8 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
     s->step = NewMotion(arena, model);
     s->force = NewMotion(arena, model);
     AllocateRows(model, s);
+
+    // Poses tried and kept on the way.
     s->now = snwArena_Alloc(arena, handles, sizeof *s->now);
     s->tried = snwArena_Alloc(arena, handles, sizeof *s->tried);
     s->start = snwArena_Alloc(arena, handles, sizeof *s->start);
@@ -512,6 +527,8 @@ static void AllocateScratch(snwContext* context, const snwRigFit* model, snwRigF
     s->answer = snwArena_Alloc(arena, handles, sizeof *s->answer);
     if (model->flat != NULL)
         s->flat = snwArena_Alloc(arena, 1, sizeof *s->flat);
+
+    // What the passes read: maps and changes, a number in all lanes.
     s->changes = snwArena_Alloc(arena, numbers, SNW_PASS_LANES * sizeof(float));
     s->maps = snwArena_Alloc(arena, numbers, SNW_PASS_LANES * sizeof(float));
 }
@@ -531,6 +548,7 @@ snwResult snwRigFitScratch_Create(
         return snwFailMemory(message);
     }
 
+    // `all` has every degree of freedom free: the complement solves for what is given, too.
     for (int k = 0; k < model->handleCount; ++k)
     {
         s->all.freeMoves[k] = snwRigFit_Dimension(model) == 2 ? 3 : 7;
@@ -652,6 +670,7 @@ static void PutMaps(const snwRigFit* model, const snwRigPose* pose, snwVec3 orig
         return;
     }
 
+    // A number per lane, so that kernels load instead of broadcast.
     for (int k = 0; k < model->handleCount; ++k)
     {
         snwVec3 move = snwVec3_Sub(CentreOf(model, k, pose), origin);

@@ -178,6 +178,7 @@ static void AddMovesProducts(const snwRigFit* model, snwRigFitScratch* s)
     bool* has = kept->pushes; // free until the forces are looked for
     double* moves = s->linear[0][0];
 
+    // The moves have a matrix for each coordinate; rows that push nothing along it are skipped.
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
     {
         for (int i = 0; i < count; ++i)
@@ -277,6 +278,8 @@ void snwRigFit_SolveTurns(
         return;
     }
 
+    // With rows: their turns are swept through the factor, forces found, and limits that the step would pass join in
+    // until there are none.
     snwRigSystem_Moves(model, s->fit, (double* const*)s->right.moves, (double* const*)s->step.moves);
     ChooseNear(s);
     do

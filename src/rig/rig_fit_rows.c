@@ -110,6 +110,7 @@ static double AddFreedom(const Maker* m, snwRigRow* row, const snwLinearTerm* of
         }
     }
 
+    // Not a place, so it is an angle: the only one of a flat rig, or a part of the rotation vector.
     snwRigTerm* term = AddTerm(m, row, of->handle);
     if (snwRigFit_Dimension(m->model) == 2)
     {
@@ -397,6 +398,8 @@ void snwRigFit_MakeRows(
     if (AreMade(model, scratch, hold, pose))
         return;
     scratch->rowCount = scratch->termCount = scratch->rowId = 0;
+
+    // Rules that are switched on, then what is given but is no unknown of its own.
     for (int i = 0; i < model->equationCount; ++i)
         if (hold->rules[i].on)
             AddRule(&m, &model->equations[i], hold->rules[i].value);
@@ -406,6 +409,7 @@ void snwRigFit_MakeRows(
         AddGivenPlaces(&m, k, &hold->targets[k]);
     }
 
+    // Chains that are joined: points that meet, and what joints do not let turn.
     for (int i = 0; i < model->linkCount && hold->chains == snw_rigChainsJoined; ++i)
     {
         const snwRigLink* link = &model->links[i];
@@ -417,6 +421,7 @@ void snwRigFit_MakeRows(
             AddFlatLimits(&m, link);
     }
 
+    // Degrees of freedom that are being let go of.
     if (snwRigHold_Leaves(hold) && !scratch->repairing)
         AddAllLeaving(&m, hold);
 }
@@ -551,6 +556,7 @@ static snwQuat ClampTurn(const snwJointDef* joint, snwQuat turn)
     {
         case snw_jointBall:
         {
+            // The swing within its cone and its two tilts, then the twist about the axis.
             snwVec3 tilted = snwQuat_Rotate(turn, joint->axis);
             snwQuat swing = snwQuat_Between(joint->axis, tilted);
             snwVec3 way = snwQuat_ToRotationVector(swing), tilt = way;
@@ -570,6 +576,7 @@ static snwQuat ClampTurn(const snwJointDef* joint, snwQuat turn)
         case snw_jointUniversal:
         {
             snwUniversalAngles angles = snwJointAngle_Universal(turn, joint->axis, joint->axis2);
+            // Without a range of its own, the second axis has that of the first.
             snwJointDef second = *joint;
             if (joint->lower2 < joint->upper2)
                 second.lower = joint->lower2, second.upper = joint->upper2;
@@ -604,6 +611,8 @@ static void ClampLink(const snwRigFit* model, const snwRigLink* link, snwRigPose
 void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, snwRigPose* pose)
 {
     uint32_t turns = snwRigFit_TurnBits(model);
+
+    // From root to tail: parents are in place when their children follow.
     for (int i = 0; i < model->linkCount; ++i)
     {
         const snwRigLink* link = &model->links[i];
@@ -611,9 +620,13 @@ void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, sn
             continue;
         uint32_t given = all ? 0 : hold->targets[link->child].given;
         bool rigid = model->handles[link->child].freedom == snw_rigRigid;
+
+        // Only rigid children whose turn is not given are turned back into their range.
         if (link->limited && rigid && (given & turns) == 0)
             ClampLink(model, link, pose);
         Maker m = {.model = model, .pose = pose};
+
+        // Then the child is moved so that the joint is shut, but for coordinates that are given.
         snwVec3 gap = snwVec3_Sub(PointOf(&m, link->child, link->joint), PointOf(&m, link->parent, link->joint));
         snwVec3* place = &pose[link->child].place;
         place->x -= (given & snw_dofX) == 0 ? gap.x : 0;

@@ -354,9 +354,11 @@ static void CloseRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigH
     for (; report->gap > enough && report->repairs < snw_rigMostRepairs; ++report->repairs)
     {
         double gap = TryRepair(model, s, hold, s->now, &how);
+        // Worse by far: back, and the rows yield ten times more; otherwise ten times less.
         bool runsAway = gap > s_worse * report->gap;
         memcpy(s->now, runsAway ? pose : s->tried, bytes);
         how.softness = runsAway ? fmax(10 * how.softness, s_leastSoftness) : 0.1 * how.softness;
+        // Did the old matrices help enough?
         how.again = gap < s_helps * before;
         before = gap;
         if (gap < report->gap)
@@ -460,6 +462,9 @@ static void FitCarefully(
 {
     double turn = INFINITY, enough = s->strained ? s_calmTurn : s_smallTurn;
     memcpy(pose, s->start, (size_t)model->handleCount * sizeof *pose);
+
+    // Each step begins anew with rows and forces at the pose so far, and with the flesh's own stiffness on M's
+    // diagonal.
     for (int i = 0; i < snw_mostCareful && turn > enough; ++i)
     {
         snwRigFit_MakeRows(model, s, hold, pose);
@@ -484,6 +489,7 @@ static void FitCarefully(
 static bool FitFreely(
     const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose, snwRigFitReport* report)
 {
+    // The common small case has a solve of its own.
     if (snwRigFlat_Serves(model, s, hold))
     {
         s->rowCount = 0;
@@ -498,6 +504,7 @@ static bool FitFreely(
         report->largest = FitStep(model, s, pose);
     }
 
+    // Too wide a turn is not taken (see rig_fit.h, careful steps).
     if (report->largest > s_largeTurn)
         FitCarefully(model, s, hold, pose, report);
     if (s->rowCount > 0)
@@ -561,17 +568,23 @@ snwRigFitReport snwRigFit_Solve(
 {
     snwRigFitScratch* s = scratch;
     snwRigFitReport report = {0};
+
+    // Where joints and rules were before the fit, so that what opens or closes by it can be told.
     double widest = WidestOf(model, pose);
     if (model->linkCount + model->equationCount > 0 || model->flat == NULL) // else nothing is ever strained
         memcpy(s->last, pose, (size_t)model->handleCount * sizeof *pose);
     NoteFree(model, s, hold, widest);
     double bent = BentBefore(model, s, hold);
     bool open = hold->chains == snw_rigChainsJoined && !snwRigFit_IsJoined(s) && widest > s_ajar;
+
+    // Freely first; where that leaves joints open, or things were strained before, as a compromise.
     Start(model, s, hold, pose);
     s->strained = false;
     s->strained = bent > s_bent || open || !FitFreely(model, s, hold, pose, &report);
     if (s->strained)
         FitStrained(model, s, hold, pose, &report);
+
+    // What has closed, in sizes or rad: the next fit may close hardly more than this one.
     bent = snwRigFit_IsJoined(s) ? bent - snwRigFit_Bent(model, s) : 0;
     if (snwRigFit_IsJoined(s))
         SetGiven(model, hold->targets, pose);
@@ -693,6 +706,7 @@ static void LetBe(const snwRigFit* model, const snwRigFitScratch* s, double kept
 // What holds the flesh: in `right`, by the turns of `all`, -C.
 static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, double kept, const snwRigPose* pose)
 {
+    // h: one more step with the same things given. What it leaves of the forces, C - M h, is what holds.
     snwRigSystem_Factor(model, s->fit, pose);
     FindForces(model, s, pose);
     LetBe(model, s, kept);
@@ -701,6 +715,8 @@ static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, double kept
     snwRigPlanes rest = {{s->step.moves[0], s->step.moves[1], s->step.moves[2]}, {{0}}};
     memcpy(rest.linear, s->linear, sizeof rest.linear);
     snwRigFit_Subtract(model, s->fit->kernels, &rest, &s->forces);
+
+    // On free degrees of freedom only the forces of the rows count.
     ClearForce(model, s);
     for (int i = 0; i < s->kept.count; ++i)
         snwRigSystem_AddRow(model, s->fit, s->kept.terms, &s->kept.rows[i], -s->kept.lambda[i], &s->force);
@@ -710,6 +726,7 @@ static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, double kept
     else
         KeepGiven(model, s);
 
+    // The right side is -C'.
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
         Negate(model->handleCount, s->right.moves[a]);
     Negate(s->all.n, s->right.turns);
@@ -732,14 +749,18 @@ bool snwRigFit_Complement(
     snwRigFitScratch* s = scratch;
     NoteFree(model, s, hold, WidestOf(model, pose));
     bool flat = snwRigFlat_Serves(model, s, hold);
+    // No joints, rules or turns given apart from places.
     if (flat)
         s->rowCount = 0;
     else
         snwRigFit_MakeRows(model, s, hold, pose);
 
+    // With nothing held dx is exactly 0.
     s->answers = s->rowCount > 0 || snwRigFit_IsJoined(s) || IsAnythingGiven(model, s);
     if (!s->answers)
         return false;
+
+    // Compliance counts only where something outside holds the rig, else it would cost momentum.
     bool held = IsHeldFromOutside(model, s, hold);
     double share = s_answerShare + (held ? hold->compliance : 0);
     snwRigSystem_Set(model, &s->all, s->all.freeMoves, s->all.freeTurns, share);

@@ -21,12 +21,14 @@ void snwRigSystem_Create(
     size_t n = Largest(model->turnCount, model->handleCount);
     int d = snwRigFit_Dimension(model);
 
+    // Which degrees of freedom are free, and where each handle's turns begin among the unknowns.
     *out = (snwRigSystem){.kernels = snwRigPass_Kernels(simd), .moments = moments};
     out->freeMoves = snwArena_Alloc(arena, handles, 1);
     out->freeTurns = snwArena_Alloc(arena, handles, 1);
     out->movers = snwArena_Alloc(arena, handles, sizeof *out->movers);
     out->turnStart = snwArena_Alloc(arena, handles + 1, sizeof *out->turnStart);
 
+    // P0^-1 and its products with P1, by group of coordinates that are free together.
     for (int g = 0; g < d; ++g)
     {
         out->inverse[g] = snwArena_Alloc(arena, plane, sizeof(double));
@@ -39,6 +41,7 @@ void snwRigSystem_Create(
         }
     }
 
+    // In 2D the reduced P2 needs two numbers per pair, in 3D blocks of nine.
     for (int i = 0; i < 2 && d == 2; ++i)
         out->flat[i] = snwArena_Alloc(arena, plane, sizeof(double));
     if (d == 2)
@@ -50,6 +53,7 @@ void snwRigSystem_Create(
         out->blocks[i / 3][i % 3] = snwArena_Alloc(arena, (size_t)model->stride, sizeof(double));
     }
 
+    // M's Schur complement for the turns, and its factor.
     out->stiffness = snwArena_Alloc(arena, handles, sizeof(double));
     out->factored = snwArena_Alloc(arena, handles, sizeof *out->factored);
     out->matrix = snwArena_Alloc(arena, n * n, sizeof(double));
@@ -76,6 +80,8 @@ static void Invert(const snwRigFit* model, snwRigSystem* system, int coordinate,
     int handles = model->handleCount, count = 0, stride = model->stride;
     double* matrix = system->matrix;
     memset(inverse, 0, (size_t)handles * (size_t)stride * sizeof *inverse);
+
+    // The submatrix of the free handles, with the share of the diagonal and the least mass that keep it definite.
     for (int k = 0; k < handles; ++k)
     {
         if ((system->freeMoves[k] >> coordinate & 1) == 0)
@@ -90,6 +96,8 @@ static void Invert(const snwRigFit* model, snwRigSystem* system, int coordinate,
     }
 
     FactorMatrix(system, count, handles);
+
+    // Column by column of the inverse, back in the places of all handles.
     for (int k = 0, column = 0; k < handles; ++k)
     {
         if ((system->freeMoves[k] >> coordinate & 1) == 0)
@@ -107,6 +115,8 @@ static void EliminateGroup(const snwRigFit* model, snwRigSystem* system, int gro
 {
     int handles = model->handleCount, stride = model->stride, d = snwRigFit_Dimension(model);
     const double* inverse = system->inverse[group];
+
+    // P1 P0^-1, both ways round.
     for (int b = 0; b < d; ++b)
         for (int l = 0; l < handles; ++l)
             for (int p = 0; p < handles; ++p)
@@ -117,6 +127,7 @@ static void EliminateGroup(const snwRigFit* model, snwRigSystem* system, int gro
                 system->forth[group][b][l * stride + p] = system->back[group][b][p * stride + l] = sum;
             }
 
+    // P2' = P2 - P1 P0^-1 P1^T, lower half.
     for (int b = 0; b < d; ++b)
         for (int c = 0; c < d; ++c)
             for (int k = 0; k < handles; ++k)
@@ -179,6 +190,8 @@ void snwRigSystem_Set(
     const snwRigFit* model, snwRigSystem* system, const unsigned char* moves, const unsigned char* turns, double share)
 {
     size_t handles = (size_t)model->handleCount;
+
+    // Everything below depends only on which degrees of freedom are free, which seldom changes.
     if (system->eliminated && system->share == share && memcmp(system->freeMoves, moves, handles) == 0 &&
         memcmp(system->freeTurns, turns, handles) == 0)
         return;
@@ -188,6 +201,7 @@ void snwRigSystem_Set(
     system->n = system->moverCount = 0;
     system->allTurn = true;
 
+    // Unknowns are numbered handle by handle; without a translation to give, a handle is no mover.
     for (int k = 0; k < model->handleCount; ++k)
     {
         if (moves[k] != 0)
@@ -222,6 +236,8 @@ static void PutAnyBlock(
         for (int j = 0; j < columns; ++j)
         {
             double sum = 0, row[3], column[3];
+
+            // Row a of dA_k / dq_k times the moments times row a of dA_l / dq_l.
             for (int a = 0; a < d; ++a)
             {
                 double* const(*p2)[3] = (double* const(*)[3])system->p2[system->groupOf[a]];
@@ -354,6 +370,8 @@ void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snw
         return;
     size_t n = (size_t)system->n;
     TakeTurned(model, system, pose);
+
+    // Row by row, with what keeps a turn that means nothing from a pivot of zero.
     for (int k = 0; k < model->handleCount; ++k)
     {
         double* row = system->matrix + (size_t)system->turnStart[k] * n;
@@ -387,6 +405,7 @@ static void AddProduct(const snwRigFit* model, const snwPassKernels* kernels, co
 static void SubtractPairs(
     const snwRigFit* model, const snwPassKernels* kernels, const snwRigPlanes* motion, const snwRigPlanes* forces)
 {
+    // Into rows of twelve numbers per handle; then one product with the pairs that there are.
     _Alignas(32) snwHandleRows rows[snw_maxRigHandles], products[snw_maxRigHandles];
     for (int k = 0; k < model->handleCount; ++k)
         for (int a = 0; a < 4; ++a)
@@ -415,6 +434,7 @@ void snwRigFit_Subtract(
         return;
     }
 
+    // forces -= H motion, plane by plane.
     for (int a = 0; a < 2; ++a)
     {
         AddProduct(model, kernels, model->moments.p0, -1, motion->moves[a], forces->moves[a]);
@@ -503,6 +523,7 @@ static void ContractCoordinate(const snwRigFit* model, const snwRigSystem* syste
     int d = snwRigFit_Dimension(model), b = next[a], c = next[b];
     for (int k = 0; k < model->handleCount; ++k)
     {
+        // Affine handles take the linear parts as they are; a turn is the torque about its axis.
         double* own = turns + system->turnStart[k];
         const double(*m)[3] = pose[k].linear.m;
         if (TurnsOf(system, k) == 0)

@@ -81,6 +81,8 @@ static void FindTurns(const Solver* v)
 {
     const snwRigFit* model = v->model;
     snwFlatScratch* s = v->s;
+
+    // P0^-1 times the forces, then the torques with those moves taken off.
     snwFlatMatrix inverse = {model->handleCount, model->stride, v->system->inverse[0], .other = NULL};
     snwFlatMatrix arms = {
         model->handleCount, model->stride, model->moments.p1Back[0], model->moments.p1Back[1], .conjugate = true};
@@ -92,6 +94,7 @@ static void FindTurns(const Solver* v)
     memcpy(s->arms, s->forces.t, sizeof s->arms);
     v->kernels->subtractTurned(&arms, s->step.u, s->arms);
 
+    // Im(conj(r) t), the torque about a handle; what is given does not turn.
     for (int k = 0; k < model->handleCount; ++k)
     {
         double torque = s->pose.t[0][k] * s->arms[1][k] - s->pose.t[1][k] * s->arms[0][k];
@@ -224,15 +227,21 @@ void snwRigFlat_Answer(const snwRigFit* model, snwRigFitScratch* scratch, const 
     Solver fit = MakeSolver(model, scratch, scratch->fit, &s->fit);
     Solver all = MakeSolver(model, scratch, &scratch->all, &s->all);
     snwFlatMatrix moments = Moments(model);
+
+    // h, what the fit would do next, and the forces that it leaves.
     FindForces(model, scratch, pose);
     FindTurns(&fit);
     Return(&fit);
     fit.kernels->subtractFlat(&moments, &s->step, &s->forces);
+
+    // Of these only what is given counts; then all degrees of freedom are free.
     KeepGiven(model, scratch);
     for (int a = 0; a < 2; ++a)
         memcpy(scratch->right.moves[a], s->forces.u[a], (size_t)model->handleCount * sizeof(double));
     FindTurns(&all);
     Return(&all);
+
+    // Complex numbers to a pose's matrix and place.
     for (int k = 0; k < model->handleCount; ++k)
     {
         double c = s->step.t[0][k], d = s->step.t[1][k];

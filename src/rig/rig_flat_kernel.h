@@ -10,10 +10,13 @@ static inline __attribute__((always_inline)) void SubtractColumns(
     const double* row = m->numbers + k;
     for (int l = 0; l < m->rows; ++l, row += (size_t)snw_flatMatrixPlanes * (size_t)m->stride)
     {
+        // u -= P0 x + p1 r, complex.
         double x = motion->u[0][l], y = motion->u[1][l], c = motion->t[0][l], s = motion->t[1][l];
         snwWideDouble p0 = Load(row), ax = Load(row + m->stride), ay = Load(row + 2 * m->stride);
         ux = ux - (p0 * x + (ax * c - ay * s));
         uy = uy - (p0 * y + (ay * c + ax * s));
+
+        // t -= conj(p1') x + q r.
         if (still)
             continue;
         snwWideDouble bx = Load(row + 3 * m->stride), by = Load(row + 4 * m->stride);

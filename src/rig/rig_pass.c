@@ -1,3 +1,7 @@
+// The model of the two passes of a rig fit: vertices in blocks of eight, blocks in tiles that stay in the cache, and
+// for every tile the runs of weights by handle, so that a handle's sum is one loop. The passes themselves hand chunks
+// of tiles to threads.
+
 #include "rig/rig_pass.h"
 
 #include "base/sort.h"
@@ -186,6 +190,7 @@ static bool AllocateInfluences(snwContext* context, snwRigPass* pass, size_t cou
 
 static bool FillPass(snwContext* context, const snwRigPassDef* def, const int* order, snwRigPass* pass)
 {
+    // First count, so that memory is asked for once; too many influences are refused.
     int64_t total = 0;
     for (int i = 0; i < pass->blockCount && total <= snw_mostPassInfluences; ++i)
     {
@@ -200,6 +205,8 @@ static bool FillPass(snwContext* context, const snwRigPassDef* def, const int* o
     bool made = total <= snw_mostPassInfluences && places != NULL && AllocateInfluences(context, pass, (size_t)total);
     for (int i = 0; i < pass->blockCount && made; ++i)
         FillInfluences(def->weights, pass, pass->blocks[i].vertex, pass->blocks[i].first);
+
+    // Tile by tile: runs of weights, and the anchors that sums begin with.
     for (int tile = 0; tile < pass->tileCount && made; ++tile)
     {
         pass->tileRuns[tile + 1] = StartRuns(pass, tile, pass->tileRuns[tile], places);

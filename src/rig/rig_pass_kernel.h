@@ -81,6 +81,8 @@ static inline __attribute__((always_inline)) void SumRun(
     for (int c = 0; c < numbers; ++c)
         for (int p = 0; p < s_sumParts; ++p)
             sums[c][p] = Load(out + SNW_PASS_PARTS * c + p * s_lanes);
+
+    // The lower four vertices of a block, then the upper four.
     for (int k = run->first; k < run->first + run->count; ++k)
     {
         const double(*v)[SNW_PASS_LANES] = tile->values[pass->sumBlocks[k]], *w = pass->sumWeights[k];
@@ -203,6 +205,7 @@ static inline __attribute__((always_inline)) void SumMoved(
     for (int n = 0; n < 12 * s_wides; ++n)
         sums[n / (4 * s_wides)][n / s_wides % 4][n % s_wides] = snwWide_Splat(0);
 
+    // x times the rest place p, and x itself, weighted: rows of a 3 x 4 sum.
     for (int k = 0; k < run->count; ++k)
         for (int i = 0; i < s_wides; ++i)
         {
@@ -399,6 +402,7 @@ static inline __attribute__((always_inline)) void SumColumns(
 
 static void Product(const snwPlaneProduct* product, const double* factors, double* out)
 {
+    // Columns sixteen at a time, and what is left (a multiple of four) in one go, so that sums stay in registers.
     int first = 0;
     for (; first + 16 <= product->stride; first += 16)
         SumColumns(product, factors, first, 16, out);

@@ -1,3 +1,6 @@
+// Chains as trees: roots, the order from root to tail, moments with a root's weight in place of its tree's, and the
+// walks there and back between all handles and those unknowns. The idea is in rig_tree.h.
+
 #include "rig/rig_tree.h"
 
 #include "rig/rig_fit_parts.h"
@@ -40,6 +43,7 @@ static void FindChains(const snwRigFit* model, int* chain)
 
 void snwRigTree_Create(snwArena* arena, const snwRigFit* model, snwRigTree* tree)
 {
+    // Shape of the trees, then moments and the sums that they are made from.
     size_t handles = (size_t)model->handleCount;
     tree->chain = snwArena_Alloc(arena, handles, sizeof(int));
     tree->roots = snwArena_Alloc(arena, handles, sizeof(int));
@@ -93,6 +97,8 @@ static int OtherEnd(const snwRigLink* link, int handle)
 static void PutOrder(const snwRigFit* model, snwRigTree* tree)
 {
     int count = 0;
+
+    // Each chain begins with the root that was chosen for it.
     for (int k = 0; k < model->handleCount; ++k)
     {
         tree->parent[k] = -1;
@@ -102,6 +108,7 @@ static void PutOrder(const snwRigFit* model, snwRigTree* tree)
         tree->pivot[k] = model->handles[k].origin;
     }
 
+    // Breadth first over links: every handle hangs on the one that found it, at their joint.
     for (int at = 0; at < count; ++at)
         for (int i = 0; i < model->linkCount; ++i)
         {
@@ -208,6 +215,8 @@ static void PutRootMoments(const snwRigFit* model, const snwRigTree* tree, int r
 {
     const snwRigMoments* to = &tree->moments;
     int stride = model->stride;
+
+    // A root moves all that hangs on it: sums over the tree take the place of the handle's own.
     for (int k = 0; k < model->handleCount; ++k)
     {
         if (tree->parent[k] < 0)
@@ -222,6 +231,7 @@ static void PutRootMoments(const snwRigFit* model, const snwRigTree* tree, int r
             to->p1[b][tree->parent[k] * stride + root] += offset[b] * tree->sums0[k * stride + root];
     }
 
+    // The same moments with rows and columns exchanged.
     for (int k = 0; k < model->handleCount; ++k)
         for (int b = 0; b < snwRigFit_Dimension(model); ++b)
             to->p1Back[b][root * stride + k] = to->p1[b][k * stride + root];
@@ -243,6 +253,8 @@ void snwRigTree_Plant(const snwRigFit* model, snwRigTree* tree)
     memcpy(tree->roots, tree->wanted, (size_t)model->handleCount * sizeof *tree->roots);
     PutOrder(model, tree);
     ClearMoments(model, &tree->moments);
+
+    // Each handle by itself, sums from tail to root, then what hangs on it by way of its joints.
     for (int k = 0; k < model->handleCount; ++k)
         for (int l = 0; l < model->handleCount; ++l)
             PutLocal(model, tree, k, l);
@@ -271,6 +283,8 @@ void snwRigTree_Reduce(
     const snwRigFit* model, const snwRigTree* tree, const snwRigPlanes* forces, const snwRigPlanes* reduced)
 {
     int d = snwRigFit_Dimension(model);
+
+    // Forces on roots and linear parts begin as the handles' own.
     for (int a = 0; a < d; ++a)
     {
         memcpy(tree->below[a], forces->moves[a], (size_t)model->handleCount * sizeof(double));
@@ -279,6 +293,8 @@ void snwRigTree_Reduce(
             memcpy(reduced->linear[a][b], forces->linear[a][b], (size_t)model->stride * sizeof(double));
     }
 
+    // From tail to root: a handle's force acts on its own linear part by its arm, and on its parent's by the offset
+    // of joints.
     for (int i = model->handleCount - 1; i >= 0; --i)
     {
         int k = tree->order[i], parent = tree->parent[k];
@@ -310,6 +326,8 @@ void snwRigTree_Expand(
     const snwRigFit* model, const snwRigTree* tree, double* const (*linear)[3], double* const moves[3])
 {
     int d = snwRigFit_Dimension(model);
+
+    // From root to tail: the joint is where the parent takes it.
     for (int i = 0; i < model->handleCount; ++i)
     {
         int k = tree->order[i], parent = tree->parent[k];

@@ -41,6 +41,7 @@ static snwResult OrderBones(snwArena* arena, snwSkeleton* skeleton, snwMessage* 
 
     for (int i = 0; enough && result == snw_ok && i < count; ++i)
     {
+        // Up to a bone that is placed; then the path is placed from there down, parents first.
         int* path = state + count;
         int length = WalkUp(skeleton->bones, i, state, path);
         if (length < 0)
@@ -159,6 +160,7 @@ static double Wrap(double time, double period)
 
 snwTransform snwTrack_Evaluate(const snwMotionDef* motion, const snwTrackDef* track, double time)
 {
+    // Loops wrap the time; otherwise the first and the last key hold.
     Spline spline = MakeSpline(motion, track);
     const snwKey* keys = spline.keys;
     if (motion->loop)
@@ -174,6 +176,7 @@ snwTransform snwTrack_Evaluate(const snwMotionDef* motion, const snwTrackDef* tr
             high = middle;
     }
 
+    // Before the first key, behind the last, or only one.
     if (spline.count == 1 || (!motion->loop && (low < 0 || low == spline.count - 1)))
         return keys[low < 0 ? 0 : low].transform;
     snwKey a = KeyAt(&spline, low), b = KeyAt(&spline, low + 1);
@@ -193,6 +196,8 @@ void snwSkeleton_Pose(const snwSkeleton* skeleton, const snwMotionDef* motion, d
         bones[i] = snwTransform_Identity();
     if (motion == NULL)
         return;
+
+    // Rotations about the bone's pivot.
     for (int i = 0; i < motion->trackCount; ++i)
     {
         const snwTrackDef* track = &motion->tracks[i];
@@ -203,6 +208,7 @@ void snwSkeleton_Pose(const snwSkeleton* skeleton, const snwMotionDef* motion, d
         bones[track->bone] = local;
     }
 
+    // Parents first, so one pass composes them all.
     for (int i = 0; i < skeleton->boneCount; ++i)
     {
         int bone = skeleton->order[i], parent = skeleton->bones[bone].parent;
@@ -222,8 +228,10 @@ double snwSkeleton_JointExcess(const snwSkeleton* skeleton, int index, const snw
     snwAngleLimit limits[snw_maxAngleLimits];
     double excess = 0.0;
 
+    // What a limit is passed by.
     for (int i = snwJointAngle_Limits(joint, turn, limits); i-- > 0;)
         excess = fmax(excess, -limits[i].gap);
+    // How far the joint turns where its type does not let it.
     switch (joint->type)
     {
         case snw_jointHinge:

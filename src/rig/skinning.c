@@ -1,3 +1,7 @@
+// Skinning by linear blending and by dual quaternions (Kavan et al. 2008): vertices sorted by their handles in blocks
+// of eight, about a centre so that floats keep their precision far from the origin. The model may be shared; palettes
+// are each character's own.
+
 #include "rig/skinning.h"
 #include "base/result.h"
 #include "base/sort.h"
@@ -143,6 +147,7 @@ static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSk
         return snwFailMemory(message);
     int64_t total = 0;
 
+    // Blocks of the same handles; lanes beyond the last vertex repeat it. Influences are counted first.
     for (int i = 0; i < model->blockCount; ++i)
     {
         snwSkinBlock* block = &model->blocks[i];
@@ -166,6 +171,8 @@ static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSk
     model->influences = snwAllocArray(context, (size_t)total, sizeof *model->influences);
     if (model->influences == NULL)
         return snwFailMemory(message);
+
+    // With memory in place, the same walk again fills them.
     for (int i = 0; i < model->blockCount; ++i)
         FillInfluences(def, &model->blocks[i], &model->influences[model->blocks[i].firstInfluence]);
 
@@ -280,6 +287,8 @@ snwResult snwSkinPalette_Set(
     snwResult result = CheckPose(palette, pose, message);
     if (result < 0)
         return result;
+
+    // Positions are relative to where the body's centre goes on the average: the origin, exact as floats.
     snwVec3 origin = {0, 0, 0};
     for (int i = 0; i < pose->count; ++i)
         origin = snwVec3_MulAdd(origin, 1.0 / pose->count, snwAffine_Apply(PoseMap(pose, i), model->centre));

@@ -103,6 +103,8 @@ static void SkinLinear(
     const snwSkinModel* model, const snwSkinPalette* palette, const snwSkinningTarget* target, int begin, int end)
 {
     const float* origin = palette->origin;
+
+    // A block's lanes blend one map each; normals go by its cofactors.
     for (int i = begin; i < end; ++i)
     {
         const snwSkinBlock* block = &model->blocks[i];
@@ -178,6 +180,8 @@ static void SkinDualQuaternion(
     const snwSkinModel* model, const snwSkinPalette* palette, const snwSkinningTarget* target, int begin, int end)
 {
     const float* origin = palette->origin;
+
+    // A block's lanes blend one dual quaternion each, each with the sign that is nearer to the lane's pivot.
     for (int i = begin; i < end; ++i)
     {
         const snwSkinBlock* block = &model->blocks[i];

@@ -1,3 +1,6 @@
+// Weights as sparse rows: from lists of files or solvers, sorted, merged, cut to the heaviest and summing to one;
+// pruned, checked and read. Rows that files give badly are repaired and counted.
+
 #include "rig/weights.h"
 #include "base/result.h"
 
@@ -172,6 +175,7 @@ snwResult snwWeights_FromLists(
     int total = 0, odd = 0;
     snwResult result = CountEntries(lists, row, &total, &odd, message);
 
+    // Counted first; the struct and its arrays are one block.
     if (result == snw_ok)
     {
         *weights = NewWeights(context, lists->vertexCount, lists->handleCount, total);
@@ -211,6 +215,8 @@ snwResult snwWeights_Prune(snwContext* context, const snwWeights* weights, int i
 {
     Entry* row = snwAllocArray(context, (size_t)snwWeights_MostInfluences(weights) + 1, sizeof *row);
     *pruned = NewWeights(context, weights->vertexCount, weights->handleCount, weights->starts[weights->vertexCount]);
+
+    // Room for all weights that there were: less is seldom much less.
     if (row == NULL || *pruned == NULL)
     {
         snwFree(context, row);
@@ -237,6 +243,8 @@ static snwResult CheckEntries(const snwWeights* weights, int vertex, snwMessage*
 {
     double sum = 0;
     int last = -1;
+
+    // Rising handles, none twice; zeros are left out.
     for (int k = weights->starts[vertex]; k < weights->starts[vertex + 1]; ++k)
     {
         int handle = weights->handles[k];
