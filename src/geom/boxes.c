@@ -1,3 +1,6 @@
+// Box trees: laid out once in the order of a space-filling curve, refitted from the leaves up after motion, and
+// walked by eight boxes at once for what overlaps a box or is nearest to a point.
+
 #include "geom/boxes.h"
 
 #include "base/sort.h"

@@ -1,3 +1,7 @@
+// Triangles that fill the room of a flat cage: the body's vertices and points along the cage as given, rows of a
+// triangular lattice in between, all triangulated by Delaunay's rule. Weights of a cage are solved on them
+// (rig/cage.c).
+
 #include "geom/cage_space.h"
 
 #include "base/result.h"
@@ -63,6 +67,8 @@ static snwResult ChooseGrid(Work* work, snwMessage* message)
 {
     const snwCageSpaceDef* def = work->def;
     work->finite = true;
+
+    // Not finer than a budget of vertices allows; the grid of exact points then holds all that is given.
     work->lower[0] = work->lower[1] = INFINITY, work->upper[0] = work->upper[1] = -INFINITY;
     for (int i = 0; i < def->cageEdgeCount; ++i)
         Include(work, def->cageEdges[i][0]);
@@ -245,6 +251,7 @@ snwResult snwFillCage(
     space->pointVertices = snwArena_Alloc(arena, (size_t)def->pointCount, sizeof *space->pointVertices);
     snwPlanar_StartSquare(&work.planar, (1 << snw_gridBits) + 8);
 
+    // Given points first, then the cage's edges as segments, then the rows in between.
     if (!arena->failed && !work.planar.failed)
     {
         AddGiven(&work);

@@ -1,3 +1,6 @@
+// Outlines from the values of a picture by marching squares, linked into rings on the way; then smoothing that keeps
+// sharp corners and drops points that a chord comes near enough to.
+
 #include "geom/contour.h"
 
 #include "base/array.h"
@@ -102,6 +105,7 @@ double snwRing_Area(const snwRing* ring)
 // Takes the ring of a crossing out of the field.
 static bool TakeRing(Field* field, int first, snwContext* context, snwArena* arena, RingList* list)
 {
+    // Along the links once round, marking them.
     int count = 0;
     for (int at = first, go; field->next[at] >= 0; at = go, ++count)
     {
@@ -120,6 +124,7 @@ static bool TakeRing(Field* field, int first, snwContext* context, snwArena* are
         at = go;
     }
 
+    // Islands below the wanted area go, holes below it are filled: neither makes a ring.
     double area = SignedArea((const double(*)[2])points, count);
     bool keep = count >= 3 && fabs(area) >= field->def->leastArea, hole = area > 0; // y is down
     bool good = true;
@@ -154,6 +159,7 @@ snwResult snwFindContours(snwContext* context, const snwContourDef* def, snwAren
         return snwFail(message, snw_errorArgument, NULL, "a picture of %d x %d pixels and the level %d: out of range",
             def->width, def->height, def->level);
 
+    // The picture has a rim of zeros, so every ring is closed.
     Field field = {.def = def, .pitch = (size_t)def->width + 2};
     size_t crossings = 2 * field.pitch * ((size_t)def->height + 2);
     field.next = snwAllocArray(context, crossings, sizeof *field.next);
@@ -277,8 +283,12 @@ bool snwRing_Smooth(const snwRing* ring, const snwSmoothDef* def, snwArena* aren
     bool* keep = snwArena_Alloc(arena, count, sizeof *keep);
     if (arena->failed)
         return false;
+
+    // Half of the tolerance is for moving points, the other half for leaving them out.
     FindCorners(ring, def->corner, turns, corners);
     SmoothPoints(ring, def->tolerance / 2, (const bool*)corners, points, old);
+
+    // Two points far apart split the ring, so that each half has chords to begin with.
     int start = FarthestFrom((const double(*)[2])points, ring->count, 0);
     memcpy(keep, corners, count * sizeof *keep);
     keep[start] = keep[FarthestFrom((const double(*)[2])points, ring->count, start)] = true;

@@ -272,6 +272,8 @@ snwResult snwFindCrossings(
     finder.marks = snwArena_Alloc(&arena, (size_t)def->triangleCount, 1);
     if (!arena.failed)
         MakePoints(&finder);
+
+    // Each triangle asks the tree by itself; what is found is collected in the order of triangles.
     snwResult result = arena.failed ? snwFailMemory(message) : BuildTree(&finder, &arena, message);
     if (result >= 0)
     {

@@ -1,3 +1,6 @@
+// The lattice cut along the surface (Labelle and Shewchuk 2007): where each edge crosses it, and which vertices move
+// on to it because a cut is too near them. A vertex moves only if the surface stays a manifold around it.
+
 #include "geom/cut.h"
 #include "base/sort.h"
 
@@ -50,6 +53,8 @@ static int CollectCrossings(const snwCut* cut, uint64_t* keys)
 static bool FindCrossings(Cutter* cutter)
 {
     snwCut* cut = cutter->cut;
+
+    // Several tets share an edge: sorted by its ends, the first of equals stays.
     int count = CollectCrossings(cut, NULL), points = cut->lattice.pointCount;
     uint64_t* keys = snwAllocArray(cutter->context, (size_t)count, sizeof *keys);
     int* values = snwAllocArray(cutter->context, (size_t)count, sizeof *values);
@@ -64,6 +69,8 @@ static bool FindCrossings(Cutter* cutter)
     {
         if (i > 0 && keys[i] == keys[i - 1])
             continue;
+
+        // In order of the inner ends, so a count per vertex gives the starts.
         cut->edges[cut->edgeCount++] = (snwCutEdge){(int)(keys[i] >> 32), (int)(uint32_t)keys[i], 0.5};
         cut->firstEdge[(keys[i] >> 32) + 1]++;
     }
@@ -84,9 +91,11 @@ static double FindRoot(const Cutter* cutter, snwVec3 a, snwVec3 b, double valueA
     // Vertices of a surface are put on to it again later.
     double tolerance = cutter->def->surfaceOnly ? 1e-2 : 2e-3;
 
+    // A vertex on the surface counts as inside, if by next to nothing.
     valueA = fmin(valueA, -1e-12 * size);
     for (int i = 0; i < 20 && high - low > tolerance; ++i)
     {
+        // Every fifth step halves: the surface of melted parts has kinks that false position creeps along.
         t = i % 5 == 4 ? 0.5 * (low + high) : low + (high - low) * valueA / (valueA - valueB);
         double value = solid->distance(snwVec3_Lerp(a, b, t), solid->data) - cutter->def->level;
         if (!isfinite(value))
@@ -264,6 +273,8 @@ static bool StaysManifold(const Cutter* cutter, int vertex)
     const snwCut* cut = cutter->cut;
     if (!IsDisc(cutter, vertex))
         return false;
+
+    // The vertex itself is a disc. Is each of its neighbours on the surface still one?
     int seen[snw_maxLink], seenCount = 0;
     for (int i = cutter->firstTet[vertex]; i < cutter->firstTet[vertex + 1]; ++i)
         for (int k = 0; k < 4; ++k)
@@ -355,6 +366,8 @@ static snwResult MakeCut(Cutter* cutter)
     cut->signs = snwAllocArray(cutter->context, points, sizeof *cut->signs);
     if (cut->positions == NULL || cut->signs == NULL)
         return snwFailMemory(cutter->message);
+
+    // On the surface counts as inside.
     for (int i = 0; i < cut->lattice.pointCount; ++i)
     {
         cut->positions[i] = snwLattice_Position(&cut->lattice, i);

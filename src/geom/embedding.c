@@ -1,3 +1,7 @@
+// Points bound to the mesh they ride in: found in its tets or at the nearest place of its skin, and moved by half
+// linear, half gradient interpolation (embedding.h has the formula). Flat characters have triangles and the linear
+// half alone.
+
 #include "geom/embedding.h"
 
 #include "geom/boxes.h"
@@ -120,6 +124,7 @@ static bool FindInside(const Embedder* e, snwVec3 point, Place* place)
     double best = -1e-12;
     bool found = false;
 
+    // A box without extent: all elements whose box holds the point are tried.
     AddToBox(&box, point);
     box = snwBox_Grow(box, 0.0);
     snwBoxWalk_Start(&walk, &e->tree, &box);
@@ -157,6 +162,8 @@ static void FindNearTriangle(const Embedder* e, snwVec3 point, Place* place)
     double best = INFINITY;
     snwNearWalk walk;
     snwNearWalk_Start(&walk, &e->tree, point, &best);
+
+    // Coordinates cut off at 0 and made to sum to one again are a place in the triangle; the nearest place wins.
     for (int leaf; (leaf = snwNearWalk_Next(&walk)) >= 0;)
     {
         double w[4], sum = 0;
@@ -185,6 +192,8 @@ static void PlacePoint(const Embedder* e, int index)
     snwEmbedding* out = e->embedding;
     snwVec3 point = e->def->points[index];
     Place place = {{0}, {0}, point, 0};
+
+    // Out of the mesh: on its skin or, in the plane, in the nearest triangle.
     if (!FindInside(e, point, &place))
     {
         if (e->skin != NULL)
@@ -193,9 +202,12 @@ static void PlacePoint(const Embedder* e, int index)
             FindNearTriangle(e, point, &place);
     }
 
+    // Meshes that lie in themselves in places: the caller says which element is meant.
     if (e->def->choose != NULL)
         e->def->choose(e->def->user, index, place.weights, place.corners);
     e->outside[index] = place.distance;
+
+    // Unused corners repeat the first with a weight of zero. The arms are w ((X - Xc) + (Xc - X_k) / 2).
     for (int k = 0; k < 4; ++k)
     {
         int corner = place.corners[k] < 0 ? place.corners[0] : place.corners[k];
@@ -237,6 +249,8 @@ static bool NumberVertices(Embedder* e, int** numbers)
     if (number == NULL)
         return false;
     memset(number, -1, ((size_t)e->def->vertexCount + 1) * sizeof *number);
+
+    // Marked, then numbered in rising order.
     for (int i = 0; i < 4 * out->pointCount; ++i)
         number[out->corners[i / 4][i % 4]] = 0;
     for (int i = 0; i < e->def->vertexCount; ++i)
@@ -279,6 +293,8 @@ static bool FindAround(Embedder* e, const int* number, Around* around)
     around->starts = snwArena_Alloc(&e->work, (size_t)count + 2, sizeof(int));
     if (around->starts == NULL)
         return false;
+
+    // Counted two places late, so that filling moves the starts to where they belong.
     for (int i = 0; i < 4 * e->tetCount; ++i)
         if (number[e->tets[i / 4][i % 4]] >= 0)
             around->starts[number[e->tets[i / 4][i % 4]] + 2] += 1;
@@ -305,6 +321,8 @@ static int GatherRow(Embedder* e, const Around* around, int vertex, int* slots, 
     snwEmbedding* out = e->embedding;
     double volume = 0.0;
     int count = 0;
+
+    // Volume times gradient, summed over the tets; each neighbour gets a slot when it is first met.
     for (int i = around->starts[vertex]; i < around->starts[vertex + 1]; ++i)
     {
         const int* tet = e->tets[around->tets[i]];
@@ -325,6 +343,7 @@ static int GatherRow(Embedder* e, const Around* around, int vertex, int* slots, 
         }
     }
 
+    // Divided by the volume, and the slots free for the next row.
     for (int i = first; i < first + count; ++i)
     {
         slots[out->neighbours[i]] = -1;
@@ -363,6 +382,7 @@ static snwResult Embed(Embedder* e)
     size_t count = (size_t)e->def->pointCount + 1;
     bool flat = e->def->elements.arity == 3;
 
+    // Arrays that stay, and distances for the report.
     out->pointCount = e->def->pointCount;
     out->corners = snwArena_Alloc(e->arena, count, sizeof *out->corners);
     out->weights = snwArena_Alloc(e->arena, count, sizeof *out->weights);
@@ -370,6 +390,8 @@ static snwResult Embed(Embedder* e)
     e->outside = snwArena_Alloc(&e->work, count, sizeof *e->outside);
     int* number = NULL;
     bool whole = e->def->choose != NULL;
+
+    // With `choose` points are looked for in the whole mesh; gradients come from the elements that are simulated.
     if (e->arena->failed || e->outside == NULL || !MakeTets(e, whole ? e->def->whole : e->def->elements))
         return snwFailMemory(e->message);
     snwResult result = BuildTree(e);
@@ -430,6 +452,8 @@ static void MoveVertices(int begin, int end, void* data)
 {
     const Move* m = data;
     const snwEmbedding* embedding = m->embedding;
+
+    // Its own position, then F_k = sum_j x_j g_kj^T.
     for (int i = begin; i < end; ++i)
     {
         float* out = m->move->scratch + 12 * (size_t)i;

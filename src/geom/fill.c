@@ -148,6 +148,8 @@ static snwResult FindLost(Filler* filler, Attempt* attempt)
     if (attempt->outside == NULL || snwMesh_FindBoundary(filler->context, (const int(*)[4])attempt->mesh.tets,
                                         attempt->mesh.tetCount, &triangles, &count) < 0)
         return snwFailMemory(filler->message);
+
+    // The mesh's boundary as a soup: how far is each surface triangle out of it?
     snwSoupDef def = snwDefaultSoupDef();
     def.vertices = attempt->mesh.vertices, def.vertexCount = attempt->mesh.vertexCount;
     def.triangles = (const int(*)[3])triangles, def.triangleCount = count;
@@ -286,6 +288,8 @@ static bool ChooseThick(Filler* filler, const Attempt* attempt)
         return false;
     double out = attempt != NULL ? 0.15 * attempt->detail + fmax(filler->inside.inset, 0) : 0;
 
+    // From lost triangles on over shared corners, round by round until nothing is added. Without an attempt to look
+    // at, all are lost, in one round.
     for (bool again = true, first = true; again; first = false)
     {
         again = false;
@@ -355,6 +359,7 @@ static bool Balance(Filler* filler, const Attempt* attempt)
 // What to try next; false: nothing is left, or nothing is wrong.
 static bool Change(Filler* filler, const Attempt* attempt, snwResult* result)
 {
+    // From the likeliest remedy to the last resort (see the top of the file).
     bool off = IsVolumeOff(filler, attempt), large = CountOf(filler, &attempt->mesh) > snw_fillLarge * Wanted(filler);
     bool finer = filler->ratio / 2 >= filler->def->finest && !(large && Wanted(filler) > 0);
     double spacing = filler->spacing;
@@ -386,6 +391,8 @@ static snwResult Search(Filler* filler, Attempt* best)
     snwResult result = snw_ok;
     for (bool again = true; again && filler->meshings < snw_fillMeshings;)
     {
+        // A try with the settings so far; if it can be made, it is judged, the next settings chosen, and the better
+        // one kept.
         Attempt attempt;
         result = MakeAttempt(filler, &attempt);
         if (result == snw_errorInput && filler->inside.thick == NULL)
@@ -427,6 +434,8 @@ static bool CountDropped(Filler* filler, const Attempt* best, snwFillReport* rep
 
     if (filler->work.failed)
         return false;
+
+    // By parts of the surface that hang together by vertices.
     for (int i = 0; i < mend->triangleCount && best->outside != NULL; ++i)
     {
         int part = parents[mend->triangles[i][0]];
@@ -434,6 +443,7 @@ static bool CountDropped(Filler* filler, const Attempt* best, snwFillReport* rep
         out[part] += best->outside[i] > 0.25 * best->detail;
     }
 
+    // Specks were left out from the beginning.
     report->droppedShells = filler->specks, report->droppedTriangles = filler->speckTriangles;
     for (int i = 0; i < mend->vertexCount; ++i)
         if (triangles[i] > 0 && out[i] == triangles[i])
@@ -598,6 +608,7 @@ static snwResult DropSpecks(Filler* filler)
     double spacing = SpacingFor(filler, fmax(fabs(mend->after.volume), LeastVolume(filler)));
     int* parents = NumberParts(filler);
 
+    // A part too small for a cell is a speck: it would only get tets by chance. If all are specks, none is.
     Shell* shells = snwArena_Alloc(&filler->work, (size_t)mend->vertexCount, sizeof *shells);
     uint8_t* keep = snwArena_Alloc(&filler->work, (size_t)mend->triangleCount, 1);
     if (filler->work.failed)
@@ -625,6 +636,8 @@ static snwResult Finish(Filler* filler, const Attempt* best, snwArena* arena, sn
 {
     snwBoneLabels labels = {0};
     snwSolid solid = snwInside_Solid(&filler->inside);
+
+    // Out of the attempt's memory into the caller's.
     filling->mesh = best->mesh;
     filling->mesh.vertices = snwArena_Copy(
         arena, best->mesh.vertices, (size_t)best->mesh.vertexCount, sizeof *best->mesh.vertices);
@@ -632,6 +645,8 @@ static snwResult Finish(Filler* filler, const Attempt* best, snwArena* arena, sn
     filling->regions = snwArena_Alloc(arena, (size_t)best->mesh.tetCount, sizeof *filling->regions);
     if (arena->failed || !MakeReport(filler, best, arena, &filling->report))
         return snwFailMemory(filler->message);
+
+    // Tets belong to the nearest bone's region; 0 is none.
     snwResult result = snw_ok;
     if (solid.boneCount > 0)
         result = snwLabelBones(filler->context, &solid, &best->mesh, 0, &filler->work, &labels, filler->message);

@@ -130,6 +130,7 @@ static snwResult MakeTry(Fitter* fitter, double spacing, snwVec3 shift, bool coa
         return result;
     }
 
+    // What the wanted numbers count: vertices of the skin and, with bones, elastic ones.
     if (!CountSkin(fitter->context, &attempt->fit.mesh, &attempt->fit.skinVertexCount))
         return snwFailMemory(fitter->message);
     if (SizeIsElastic(def))
@@ -181,6 +182,8 @@ static double FirstSpacing(const Fitter* fitter)
 static snwResult FindSpacing(Fitter* fitter, double spacing, bool coarseInside, Try* best)
 {
     Search search = {.known = {false, false}};
+
+    // How counts go with the spacing: vertices of a surface by its square, all others by its cube.
     double power = fitter->def->tets <= 0 && fitter->def->vertices <= 0 && fitter->def->skinVertices > 0 ? 2 : 3;
     int turns = snw_fitMeshings;
     for (int turn = 0; turn < turns; ++turn)
@@ -197,6 +200,7 @@ static snwResult FindSpacing(Fitter* fitter, double spacing, bool coarseInside, 
             return result;
         }
 
+        // The nearest try on either side brackets the spacing; the secant through them says the next one.
         double logRatio = log(fmax(SizeRatio(fitter->def, &attempt.fit), 1e-9));
         int side = logRatio > 0 ? 0 : 1;
         if (!search.known[side] || fabs(logRatio) < fabs(search.logRatio[side]))
@@ -260,6 +264,7 @@ static snwResult CheckDef(const snwFitDef* def, snwMessage* message)
 
 static snwResult Finish(Fitter* fitter, Try* best, snwArena* arena, snwFit* fit)
 {
+    // Into the caller's memory.
     *fit = best->fit;
     size_t vertices = (size_t)fit->mesh.vertexCount, tets = (size_t)fit->mesh.tetCount;
     fit->mesh.vertices = snwArena_Copy(arena, fit->mesh.vertices, vertices, sizeof *fit->mesh.vertices);
@@ -273,6 +278,7 @@ static snwResult Finish(Fitter* fitter, Try* best, snwArena* arena, snwFit* fit)
         return snwFailMemory(fitter->message);
     }
 
+    // Still too far off after all tries: the mesh is given with a warning that says by how much.
     double elastic = ElasticMiss(fitter, best);
     if (best->miss > SNW_FIT_SIZE || elastic > SNW_FIT_ELASTIC)
         return snwFail(fitter->message, snw_warning, "ask for another size, or change the bones",

@@ -82,6 +82,7 @@ static void AddStretch(Fit* fit, int r, int first, int count)
 
 static void FindStretches(Fit* fit)
 {
+    // From corner to corner; a ring without corners is a single stretch from its first point.
     for (int r = 0; r < fit->outline->ringCount; ++r)
     {
         const snwRing* ring = &fit->outline->rings[r];
@@ -111,6 +112,7 @@ static void FindStretches(Fit* fit)
 // By length, rounded down; each further point goes to the stretch with the longest steps.
 static int ShareSteps(const Fit* fit, int wanted, int* steps)
 {
+    // First every stretch gets its share, never less than what keeps the ring a ring.
     int total = 0;
     double length = 0;
     for (int s = 0; s < fit->stretchCount; ++s)
@@ -139,6 +141,8 @@ static int WalkStretch(
 {
     double walked = 0;
     int made = 0;
+
+    // Points at even distances along the stretch; each gets the name of the outline's point before it.
     for (int i = 0; i < stretch->count && made < steps; ++i)
     {
         const double* a = ring->points[(stretch->first + i) % ring->count];
@@ -172,6 +176,7 @@ static snwResult ResampleRings(const Fit* fit, int wanted, Attempt* attempt)
         return snwFailMemory(fit->message);
     *attempt->outline = (snwOutline){rings, ringCount};
 
+    // Stretches of a ring follow each other, so its points do, too.
     for (int r = 0; r < ringCount; ++r)
     {
         rings[r] = (snwRing){.points = (const double(*)[2])points, .names = names, .hole = fit->outline->rings[r].hole};
@@ -314,6 +319,8 @@ static bool DropNearest(snwContext* context, Lattice* lattice, int wanted)
     uint64_t* keys = snwAllocArray(context, (size_t)lattice->count, sizeof *keys);
     int* order = snwAllocArray(context, (size_t)lattice->count, sizeof *order);
     bool good = keys != NULL && order != NULL;
+
+    // Sorted by the squared distance to the rings; the first are dropped.
     for (int i = 0; good && i < lattice->count; ++i)
     {
         memcpy(&keys[i], &lattice->distances2[i], sizeof keys[i]); // positive doubles sort like their bits
@@ -352,6 +359,8 @@ static snwResult FillInside(const Fit* fit, Attempt* attempt, int wanted)
     Lattice lattice = {.capacity = 2 * wanted + 64, .lower = {INFINITY, INFINITY}, .upper = {-INFINITY, -INFINITY}};
     if (wanted < 1)
         return snw_ok;
+
+    // The box of all rings bounds the lattice.
     for (int r = 0; r < attempt->outline->ringCount; ++r)
         for (int i = 0; i < attempt->outline->rings[r].count; ++i)
             for (int k = 0; k < 2; ++k)
@@ -365,6 +374,8 @@ static snwResult FillInside(const Fit* fit, Attempt* attempt, int wanted)
     lattice.distances2 = snwArena_Alloc(&attempt->arena, (size_t)lattice.capacity, sizeof *lattice.distances2);
     if (attempt->arena.failed)
         return snwFailMemory(fit->message);
+
+    // A spacing that gives about as many points as wanted; the surplus next to the rings goes.
     SearchSpacing(attempt->outline, wanted, &lattice);
     if (!DropNearest(fit->context, &lattice, wanted))
         return snwFailMemory(fit->message);
@@ -415,11 +426,13 @@ static snwResult TryFit(const Fit* fit, int ringPoints, int innerPoints, Attempt
 // Repeats with the numbers corrected by what came out; *best is the nearest.
 static snwResult Search(const Fit* fit, int wantedRing, Attempt* best)
 {
+    // What came out against what was wanted: both counts are corrected by the difference.
     int wantedInner = fit->def->vertices - wantedRing, ringPoints = wantedRing, innerPoints = wantedInner;
     for (int i = 0; i < snw_maxAttempts; ++i)
     {
         Attempt attempt;
         snwResult result = TryFit(fit, ringPoints, innerPoints, &attempt);
+        // No mesh at all: an error at the first try, else the end of the search.
         if (result < 0)
         {
             FreeAttempt(&attempt);
@@ -539,6 +552,8 @@ static snwResult Prepare(Fit* fit, int* ringPoints)
 {
     int total = 0;
     double length = 0;
+
+    // Outlines must be sound before anything is counted; lengths are weighted where they turn.
     for (int r = 0; r < fit->outline->ringCount; ++r)
     {
         snwResult result = snw_ok;
@@ -563,6 +578,8 @@ static snwResult Prepare(Fit* fit, int* ringPoints)
     fit->stretches = snwAllocArray(fit->context, (size_t)total, sizeof *fit->stretches);
     if (fit->stretches == NULL)
         return snwFailMemory(fit->message);
+
+    // Euler's formula: two wanted numbers leave only one choice for the points on the rings.
     *ringPoints = 2 * fit->def->vertices - fit->def->triangles - fit->euler;
     int least = 3 * fit->outline->ringCount;
     if (*ringPoints < least || *ringPoints > fit->def->vertices)
@@ -591,6 +608,7 @@ snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const 
     snwResult result = CheckFit(outline, def, message);
     result = result < 0 ? result : Prepare(&fit, &ringPoints);
 
+    // The best try, finished, its vertices put in order.
     if (result == snw_ok)
     {
         Attempt best = EmptyAttempt(context);

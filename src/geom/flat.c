@@ -1,3 +1,6 @@
+// Flat blueprints to outlines: centripetal Catmull-Rom curves sampled between the drawn points, mirrored where only
+// half is drawn, checked with the place of each mistake. Meshing and painting start from these.
+
 #include "geom/flat.h"
 
 #include <math.h>
@@ -43,6 +46,8 @@ static void EvaluateSpan(double p[4][2], double t, double out[2])
 int snwSpline_Sample(const snwSplinePoint* points, int count, bool closed, double (*out)[2], int* owners, bool* corners)
 {
     int made = 0, spans = closed ? count : count - 1;
+
+    // Each span gives as many samples; its first is the drawn point, which alone may be a corner.
     for (int i = 0; i < spans; ++i)
     {
         double p[4][2];
@@ -57,6 +62,7 @@ int snwSpline_Sample(const snwSplinePoint* points, int count, bool closed, doubl
         }
     }
 
+    // An open curve ends at its last point.
     if (closed || count < 1)
         return made;
     out[made][0] = points[count - 1].at[0], out[made][1] = points[count - 1].at[1];
@@ -88,6 +94,7 @@ static snwResult CheckRing(const snwFlatRing* ring, int index, snwMessage* messa
         return result;
     }
 
+    // Points are finite, on their side of the axis, and not twice at the same place.
     for (int i = 0; i < ring->count; ++i)
     {
         const double *a = ring->points[i].at, *b = ring->points[(i + 1) % ring->count].at;
@@ -153,6 +160,7 @@ snwResult snwFlat_MakeOutline(
     if (arena->failed)
         return snwFailMemory(message);
 
+    // A ring is checked as it was drawn, so that errors name the drawn points.
     for (int r = 0; r < blueprint->ringCount; ++r)
     {
         snwResult result = CheckRing(&blueprint->rings[r], r, message);

@@ -49,6 +49,7 @@ static inline double Within(double value, double lower, double upper)
 // shares of the pixels that it passes. Sums along the row then give the coverage.
 static void AddPiece(float* row, int width, double x0, double x1, double height)
 {
+    // A piece within one pixel: its own coverage, and the rest for the pixel behind it.
     double left = Within(x0 < x1 ? x0 : x1, 0, width), right = Within(x0 < x1 ? x1 : x0, 0, width);
     int first = (int)left, last = (int)right;
     if (first >= width)
@@ -78,6 +79,7 @@ static void AddPiece(float* row, int width, double x0, double x1, double height)
 
 static void AddLine(const Painter* painter, const double a[2], const double b[2], double sign)
 {
+    // In pixels, always downwards; turned round, it counts the other way.
     int width = painter->picture->width, height = painter->picture->height;
     double x0 = ToPixelX(painter, a[0]), y0 = ToPixelY(painter, a[1]);
     double x1 = ToPixelX(painter, b[0]), y1 = ToPixelY(painter, b[1]);
@@ -91,6 +93,7 @@ static void AddLine(const Painter* painter, const double a[2], const double b[2]
         sign = -sign;
     }
 
+    // Row by row, cut off at the picture.
     double slope = (x1 - x0) / (y1 - y0), top = fmax(y0, 0), bottom = fmin(y1, height);
     for (int j = (int)top; j < bottom; ++j)
     {
@@ -154,6 +157,7 @@ static Area AreaAround(const Painter* painter, const double (*points)[2], int co
 // The coverage of a round-ended line, where it is more than what is there.
 static void AddStrokePiece(const Painter* painter, const double a[2], const double b[2], double width)
 {
+    // Distance to the segment of each pixel's centre; half a pixel on either side makes the edge soft.
     const double ends[2][2] = {{a[0], a[1]}, {b[0], b[1]}};
     Area area = AreaAround(painter, ends, 2, width / 2 + painter->pixel);
     double ax = ToPixelX(painter, a[0]), ay = ToPixelY(painter, a[1]);
@@ -214,6 +218,7 @@ static void BlurColumns(const Painter* painter, Area area, int reach)
     const float* in = painter->scratch + (size_t)area.top * pitch + area.left;
     float* out = painter->coverage + (size_t)area.top * pitch + area.left;
 
+    // A sliding sum for each column; beyond the picture the rim repeats.
     memset(sums, 0, (size_t)width * sizeof *sums);
     for (int j = -reach; j <= reach; ++j)
         for (int i = 0; i < width; ++i)
@@ -263,6 +268,7 @@ static double GradientAt(const snwGradient* gradient, double x, double y)
 // Lays the coverage over the picture and clears it.
 static void Composite(Painter* painter, const snwPaint* paint, Area area, bool turned)
 {
+    // Colours as the screen shows them: gradients mix those.
     float from[3], to[3];
     for (int k = 0; k < 3; ++k)
     {
@@ -349,6 +355,7 @@ static bool PaintShape(Painter* painter, const snwPaint* paint)
         return true;
     }
 
+    // Mirrored shapes are painted twice, the second time with x turned round.
     double(*points)[2] = ShapePoints(paint, &arena, &count);
     for (int turned = 0; points != NULL && count > 0 && turned <= (int)paint->mirror; ++turned)
     {
@@ -379,6 +386,8 @@ static void PlacePicture(Painter* painter, int longSide)
 {
     snwFlatPicture* picture = painter->picture;
     double lower[2] = {INFINITY, INFINITY}, upper[2] = {-INFINITY, -INFINITY};
+
+    // The box of the outline, and a margin on all sides.
     for (int r = 0; r < painter->outline.ringCount; ++r)
         for (int i = 0; i < painter->outline.rings[r].count; ++i)
             for (int k = 0; k < 2; ++k)
@@ -388,6 +397,8 @@ static void PlacePicture(Painter* painter, int longSide)
             }
 
     double extent = fmax(upper[0] - lower[0], upper[1] - lower[1]), margin = 0.02 * extent;
+
+    // Square pixels: the long side has the wanted number, the short side as many as it takes.
     painter->pixel = (extent + 2 * margin) / longSide;
     picture->width = (int)ceil((upper[0] - lower[0] + 2 * margin) / painter->pixel - 1e-6);
     picture->height = (int)ceil((upper[1] - lower[1] + 2 * margin) / painter->pixel - 1e-6);
@@ -433,6 +444,7 @@ static snwResult PaintAll(Painter* painter, snwArena* arena, snwMessage* message
     size_t count = (size_t)picture->width * (size_t)picture->height;
     size_t padded = ((size_t)picture->width + 2) * ((size_t)picture->height + 1);
 
+    // Coverage has a column and a row to spare, which AddPiece writes into.
     painter->coverage = snwAllocArray(painter->context, padded, sizeof(float));
     painter->scratch = snwAllocArray(painter->context, padded, sizeof(float));
     painter->sums = snwAllocArray(painter->context, (size_t)picture->width, sizeof(double));
@@ -440,6 +452,8 @@ static snwResult PaintAll(Painter* painter, snwArena* arena, snwMessage* message
     picture->pixels = snwArena_Alloc(arena, 4 * count, 1);
     bool good = painter->coverage != NULL && painter->scratch != NULL && painter->sums != NULL &&
                 painter->colors != NULL && !arena->failed;
+
+    // The base first, then shape by shape in the order of the list.
     if (good)
         FillBase(painter);
     for (int i = 0; i < painter->blueprint->paintCount && good; ++i)

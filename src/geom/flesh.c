@@ -1,3 +1,7 @@
+// Signed distances of a blueprint's parts and of the body melted from them, with colours and bones; and the
+// preparation that makes asking fast: curves as chains of round cones, a ball around every part, a grid of what can
+// be felt where.
+
 #include "geom/flesh.h"
 #include "base/array.h"
 
@@ -75,6 +79,7 @@ static double ConeDistance(const snwRoundCone* cone, snwVec3 p, snwVec3* core)
 
 static double SweepDistance(const snwFleshPart* part, snwVec3 p)
 {
+    // Flattened sweeps are round in a space stretched along the flat axis.
     double stretch = 1 / part->flatness - 1;
     snwVec3 q = snwVec3_MulAdd(p, stretch * snwVec3_Dot(p, part->flatAxis), part->flatAxis);
     double best = DBL_MAX;
@@ -238,6 +243,7 @@ static double Distance(
     int last = cell >= 0 ? flesh->cellStart[cell + 1] : flesh->partCount;
     float groupColor[3] = {0};
 
+    // In the order of parts, which is by group; a new group begins when the one before has melted into the rest.
     Melting melting = {DBL_MAX, DBL_MAX, 0, color, groupColor};
     for (int i = first; i < last; ++i)
     {
@@ -280,6 +286,8 @@ double snwFlesh_BoneDistance(const snwFlesh* flesh, int bone, snwVec3 point)
     const snwFleshBone* own = &flesh->bones[bone];
     double distance = DBL_MAX, others = DBL_MAX;
     snwVec3 core;
+
+    // A bone's own flesh is a capsule around it.
     if (own->radius > 0)
     {
         snwRoundCone cone = MakeCone(own->head, own->tail, own->radius, own->radius);
@@ -356,6 +364,8 @@ static bool PrepareCones(snwFleshPart* part, snwArena* arena)
     if (part->cones == NULL)
         return false;
     double stretch = 1 / part->flatness - 1;
+
+    // From point to point of the curve, in the stretched space of flattened sweeps.
     snwFleshPoint last = part->points[0];
 
     for (int i = 0; i < part->coneCount; ++i)
@@ -382,6 +392,8 @@ static bool IsCurve(snwPartKind kind)
 static void FindBall(snwFleshPart* part)
 {
     snwVec3 lower = {DBL_MAX, DBL_MAX, DBL_MAX}, upper = {-DBL_MAX, -DBL_MAX, -DBL_MAX};
+
+    // Around points with their radii; other kinds sit in the middle of their frames.
     if (part->kind == snw_partFin || part->coneCount > 0)
     {
         for (int i = 0; i < part->pointCount; ++i)
@@ -482,6 +494,8 @@ static int FeltParts(const snwFlesh* flesh, snwVec3 centre, double reach, double
     double nearest[2] = {DBL_MAX, DBL_MAX}; // of all, of those that are not rigid
     double blend = 0;                       // a part is felt through what melts into it later
     int count = 0;
+
+    // Distances of all at the cell's centre, and the widest blend.
     for (int i = 0; i < flesh->partCount; ++i)
     {
         const snwFleshPart* part = &flesh->parts[i];
@@ -517,6 +531,8 @@ bool snwFlesh_MakeGrid(snwFlesh* flesh, snwArena* arena)
 {
     if (flesh->partCount < 8) // not worth it
         return true;
+
+    // As many cells as keep the work in bounds, cubes that fill the body's box.
     snwContext* context = arena->context;
     snwVec3 size = snwVec3_Sub(flesh->upper, flesh->lower);
     double across = fmin(snw_gridCells, cbrt((double)snw_gridWork / flesh->partCount));
@@ -532,6 +548,7 @@ bool snwFlesh_MakeGrid(snwFlesh* flesh, snwArena* arena)
     bool enough = start != NULL && felt != NULL && distances != NULL;
     double reach = 0.5 * sqrt(3) * flesh->cellSize * 1.3;
 
+    // A list per cell, all in one array.
     for (int cell = 0; cell < total && enough; ++cell)
     {
         int x = cell % flesh->cells[0], y = cell / flesh->cells[0] % flesh->cells[1];
@@ -560,6 +577,8 @@ bool snwFlesh_Prepare(snwFlesh* flesh, snwArena* arena)
     flesh->lower = (snwVec3){DBL_MAX, DBL_MAX, DBL_MAX};
     flesh->upper = (snwVec3){-DBL_MAX, -DBL_MAX, -DBL_MAX};
     flesh->cellStart = NULL;
+
+    // Each part, what its group melts by, and the bounds of all that adds flesh.
     for (int i = 0; i < flesh->partCount; ++i)
     {
         snwFleshPart* part = &flesh->parts[i];
@@ -585,6 +604,8 @@ bool snwFlesh_Pose(const snwFlesh* flesh, const snwTransform* bones, snwArena* a
     posed->parts = snwArena_Copy(arena, flesh->parts, (size_t)flesh->partCount, sizeof *flesh->parts);
     if (flesh->partCount > 0 && posed->parts == NULL)
         return false;
+
+    // Points that belong to bones move with theirs, and each part's frame with its own.
     for (int i = 0; i < posed->partCount; ++i)
     {
         snwFleshPart* part = &posed->parts[i];
@@ -603,5 +624,6 @@ bool snwFlesh_Pose(const snwFlesh* flesh, const snwTransform* bones, snwArena* a
         part->flatAxis = snwQuat_Rotate(bones[part->bone].rotation, part->flatAxis);
     }
 
+    // The rest depends on places, so it is prepared anew.
     return snwFlesh_Prepare(posed, arena) && snwFlesh_MakeGrid(posed, arena);
 }

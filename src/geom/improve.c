@@ -107,6 +107,7 @@ static bool ImproveVertex(Improver* improver, int vertex, bool loose)
     double size = StarSize(improver, vertex), best = StarScore(improver, vertex, place, -10);
     bool boundary = def->boundary[vertex], moved = false;
 
+    // Good enough as it is.
     if (best > 0)
         return false;
     if (boundary)
@@ -116,6 +117,7 @@ static bool ImproveVertex(Improver* improver, int vertex, bool loose)
         normal = snwVec3_Scale(normal, 1 / squared); // a step of value * normal is Newton's
     }
 
+    // Smaller and smaller steps all around; the vertex moves on once all ways of a size are tried.
     for (int halving = 0; halving < snw_stepHalvings; ++halving)
         for (int i = 0; i < snw_wayCount; ++i)
         {

@@ -1,3 +1,6 @@
+// Inside and outside of a mended surface for meshers: distances to its skin, signed by the winding number; triangles
+// that overlapping shells hide inside are found and left out, and thin parts can be thickened.
+
 #include "base/pieces.h"
 #include "geom/inside.h"
 
@@ -70,6 +73,7 @@ static snwResult MakeSoup(
 {
     snwSoupDef def = snwDefaultSoupDef();
     def.vertices = mend->vertices, def.vertexCount = mend->vertexCount;
+    // Without flags the mend's own triangles serve; otherwise those wanted are copied.
     int count = 0, (*triangles)[3] = NULL;
     if (flags != NULL)
     {
@@ -145,6 +149,7 @@ static bool FindLeaders(const snwInside* inside, int* leaders)
         leaders[i] = i;
     bool together = !inside->open && mend->before.uncheckedTriangles == 0;
 
+    // Triangles that cross others are asked for themselves.
     for (int i = 0; i < 3 * mend->triangleCount && together; ++i)
     {
         if (mend->before.marks[mend->sources[i / 3]] & snw_markCrossing)
@@ -171,6 +176,8 @@ static snwResult MakeSkin(snwInside* inside, snwMessage* message)
         return snwFailMemory(message);
     if (mend->sound && mend->after.shellCount == 1)
         return snw_ok;
+
+    // Leaders are asked on all threads, then their answers go to those that follow them.
     HiddenLoop loop = {inside, snwAllocArray(inside->context, (size_t)mend->triangleCount, sizeof *loop.leaders)};
     bool enough = loop.leaders != NULL && FindLeaders(inside, loop.leaders);
     if (enough)

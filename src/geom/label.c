@@ -1,3 +1,6 @@
+// Bone labels: each vertex to the nearest bone that holds it, tets to the bone of all their corners. Bones too small
+// for the mesh grow by a few tets, and where two meet without flesh between, one of them gives way.
+
 #include "geom/label.h"
 #include "base/sort.h"
 #include "geom/lattice.h"
@@ -19,6 +22,8 @@ static void MeasureRange(int begin, int end, void* data)
 {
     const FieldLoop* loop = data;
     const snwSolid* solid = loop->solid;
+
+    // Every bone is asked for every vertex; NaN ends it, and becomes an error outside of the loop.
     for (int i = begin; i < end; ++i)
     {
         int nearest = -1;
@@ -129,6 +134,7 @@ static snwResult GrowBone(snwContext* context, GrowLoop* loop, snwBoneLabels* la
     snwParallelFor(context, mesh->vertexCount, 64, GrowRange, loop);
     int owned = CountBoneTets(mesh, labels, loop->bone), before = owned;
 
+    // A tet at a time, the nearest first, as long as it takes none from another bone.
     while (owned < snw_minBoneTets)
     {
         int tet = FindTetToClaim(loop, labels);
@@ -163,6 +169,8 @@ static void CountGaps(const snwTetMesh* mesh, const snwBoneLabels* labels, int b
     memset(gaps->held, 0, (size_t)mesh->vertexCount * sizeof *gaps->held);
     memset(gaps->shared, 0, (size_t)mesh->vertexCount * sizeof *gaps->shared);
     memset(gaps->owned, 0, (size_t)boneCount * sizeof *gaps->owned);
+
+    // How many bone tets hold each vertex, and how many each bone owns.
     for (int i = 0; i < mesh->tetCount; ++i)
     {
         int bone = labels->tetBones[i];
@@ -172,6 +180,7 @@ static void CountGaps(const snwTetMesh* mesh, const snwBoneLabels* labels, int b
             gaps->owned[bone]++;
     }
 
+    // Gaps: tets of which every corner is held by bone, but the tet is no bone's.
     gaps->count = 0;
     for (int i = 0; i < mesh->tetCount; ++i)
     {
@@ -209,6 +218,7 @@ static bool PartBones(snwContext* context, const snwTetMesh* mesh, int boneCount
         .owned = snwAllocArray(context, (size_t)boneCount, sizeof *gaps.owned)};
     bool enough = gaps.held != NULL && gaps.shared != NULL && gaps.owned != NULL;
 
+    // One vertex after the other becomes flesh, counted anew after each.
     for (int vertex = 0; enough && vertex >= 0;)
     {
         CountGaps(mesh, labels, boneCount, &gaps);
@@ -239,6 +249,7 @@ snwResult snwLabelBonesFrom(snwContext* context, const snwSolid* solid, const sn
         labels->vertexBones[i] = field->distances[i] < offset ? field->bones[i] : -1;
     LabelTets(mesh, labels);
 
+    // Bones that got too few tets grow.
     for (int b = 0; b < solid->boneCount; ++b)
     {
         if (CountBoneTets(mesh, labels, b) >= snw_minBoneTets)

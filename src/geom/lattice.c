@@ -210,6 +210,8 @@ static double DistanceAt(const Builder* builder, snwVec3 point)
 static bool IsThin(const Builder* builder, const Cell* cell)
 {
     double size = CellSize(builder, cell->level), value = builder->values[cell->point], step = 0.02 * size;
+
+    // Which way is out, by differences; a gradient without length is in the middle of something thin.
     snwVec3 p = PointPosition(builder, cell->point);
     snwVec3 gradient = {(DistanceAt(builder, (snwVec3){p.x + step, p.y, p.z}) - value) / step,
         (DistanceAt(builder, (snwVec3){p.x, p.y + step, p.z}) - value) / step,
@@ -218,6 +220,8 @@ static bool IsThin(const Builder* builder, const Cell* cell)
 
     if (!(slope > 0.1))
         return true; // on the middle of something within reach of its surface
+
+    // From the surface inwards.
     snwVec3 inward = snwVec3_Scale(gradient, -1 / slope);
     slope = fmin(fmax(slope, 0.5), 1);
     p = snwVec3_MulAdd(p, value / slope, inward);
@@ -269,6 +273,7 @@ static snwResult JudgeCells(Builder* builder, int first)
 // The cell at most as deep as `level` that holds the point; -1 outside of the roots.
 static int FindCell(const Builder* builder, const int at[3], int level)
 {
+    // Root cells are numbered along x, then y, then z.
     int units = CellUnits(builder, 0), root[3];
     for (int k = 0; k < 3; ++k)
     {
@@ -278,6 +283,8 @@ static int FindCell(const Builder* builder, const int at[3], int level)
     }
 
     int index = root[0] + builder->roots[0] * (root[1] + builder->roots[1] * root[2]);
+
+    // Down through the children to the wanted depth.
     const Cell* cells = builder->cells.data;
     while (cells[index].child >= 0 && cells[index].level < level)
     {
@@ -297,6 +304,8 @@ static bool SpreadThin(Builder* builder, int first)
     bool* spread = snwAllocArray(builder->context, (size_t)count, sizeof *spread);
     if (spread == NULL)
         return false;
+
+    // All 27 cells around and including itself; only cells that the surface cuts can be thin.
     for (int i = 0; i < 27 * count; ++i)
     {
         const Cell* cell = &builder->cells.data[first + i / 27];
@@ -338,6 +347,7 @@ static bool IsTooLarge(const Builder* builder, int first)
 
 static snwResult Descend(Builder* builder)
 {
+    // Roots first.
     for (int z = 0; z < builder->roots[2]; ++z)
         for (int y = 0; y < builder->roots[1]; ++y)
             for (int x = 0; x < builder->roots[0]; ++x)
@@ -347,6 +357,7 @@ static snwResult Descend(Builder* builder)
                     return snwFailMemory(builder->message);
             }
 
+    // Level by level: all new cells are judged at once, on all threads, then split where that is wanted.
     for (int first = 0, end; first < builder->cells.count; first = end)
     {
         end = builder->cells.count;
@@ -395,6 +406,7 @@ static snwResult Balance(Builder* builder)
     builder->graded = refined || coarse;
     for (bool again = builder->graded; again;)
     {
+        // Each split may ask for others next to it, so rounds go on until none does.
         again = false;
         int first = builder->cells.count;
         for (int level = builder->finest - 1; level > 0; --level)
@@ -475,6 +487,7 @@ static const int s_around[5][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}, {-1, -1}}
 // Towards a cell of the same size with its centre at point `other`.
 static bool AddEqualTets(Builder* builder, const Side* side, int other)
 {
+    // Around the side's four edges: one tet with the two centres each, two where the edge is split.
     for (int i = 0; i < 4; ++i)
     {
         const int *p = s_around[i], *q = s_around[i + 1];
@@ -534,6 +547,8 @@ static bool AddSideTets(Builder* builder, int index, int axis, int sign)
     Cell cell = builder->cells.data[index];
     Side side = {.cell = &cell, .units = CellUnits(builder, cell.level), .axis = axis, .sign = sign};
     int beyond[3];
+
+    // The middle of the side, and the centre of a cell of the same size beyond it.
     for (int k = 0; k < 3; ++k)
     {
         side.middle[k] = cell.at[k] + side.units / 2 + (k == axis ? sign * side.units / 2 : 0);
@@ -542,6 +557,8 @@ static bool AddSideTets(Builder* builder, int index, int axis, int sign)
 
     int other = FindCell(builder, beyond, cell.level);
     const Cell* neighbour = other >= 0 ? &builder->cells.data[other] : NULL;
+
+    // Larger than what is beyond, equal, or smaller. The lower of two equal cells leaves the tets to the other one.
     if (neighbour != NULL && neighbour->child >= 0)
         return AddCoarseTets(builder, &side);
     if (neighbour != NULL && neighbour->kind != snw_cellSkipped)
@@ -551,6 +568,7 @@ static bool AddSideTets(Builder* builder, int index, int axis, int sign)
         return sign < 0 || AddEqualTets(builder, &side, neighbour->point); // the other one adds them if sign < 0
     }
 
+    // Beyond the lattice: as if there were a cell of the same size.
     int center = AddPoint(builder, beyond[0], beyond[1], beyond[2]);
     return center >= 0 && AddEqualTets(builder, &side, center);
 }
@@ -573,6 +591,8 @@ static int* OrderLeaves(Builder* builder, int* count)
     bool enough = keys != NULL && leaves != NULL;
 
     *count = 0;
+
+    // The curve's order keeps tets that are near each other near in memory.
     for (int i = 0; enough && i < builder->cells.count; ++i)
     {
         const Cell* cell = &builder->cells.data[i];
@@ -615,6 +635,7 @@ static bool DropTets(Builder* builder)
     const double* values = builder->values;
     int kept = 0;
 
+    // Vertices of tets that the surface crosses.
     for (int i = 0; i < builder->tets.count; ++i)
     {
         const int* t = builder->tets.data[i];
@@ -623,6 +644,7 @@ static bool DropTets(Builder* builder)
             crossed[t[k]] = true;
     }
 
+    // What is wholly outside goes.
     for (int i = 0; i < builder->tets.count; ++i)
     {
         int t[4];
@@ -664,6 +686,7 @@ static snwResult PlaceRoots(Builder* builder)
     double margin = 2 * (fmax(def->level, 0) + 3 * def->spacing), longest = fmax(size.x, fmax(size.y, size.z)) + margin;
     int fineSteps = 0;
 
+    // Finer levels, up to three, that the detail asks for.
     for (double cell = def->spacing; fineSteps < 3 && cell / 2 >= def->detail * 0.999; cell /= 2)
         fineSteps++;
     builder->surfaceLevel = snw_coarseSteps;
@@ -672,7 +695,11 @@ static snwResult PlaceRoots(Builder* builder)
         if (++builder->surfaceLevel + fineSteps >= snw_maxLevels - 4)
             return FailSize(builder);
     builder->finest = builder->surfaceLevel + fineSteps;
+
+    // Half of the smallest cell is the unit, so that every middle is a whole number.
     builder->lattice->unit = root / (2 << builder->finest);
+
+    // As many roots along each axis as hold the solid and its margin.
     double sizes[3] = {size.x + margin, size.y + margin, size.z + margin};
     for (int k = 0; k < 3; ++k)
         builder->roots[k] = (int)ceil(sizes[k] / root);

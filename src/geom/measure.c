@@ -55,6 +55,8 @@ static snwResult MeasureLevel(Measure* measure, bool last, double* volume, snwMe
 
     for (int i = 0; i < count && enough; ++i)
     {
+        // A cube whose middle is farther from the surface than its corners is decided; half a diagonal is 0.87 of the
+        // size.
         double value = measure->values[i];
         if (!isfinite(value))
         {
@@ -71,6 +73,7 @@ static snwResult MeasureLevel(Measure* measure, bool last, double* volume, snwMe
         }
     }
 
+    // The halves take the place of their cubes.
     snwArray_Free(measure->context, &measure->cubes);
     measure->cubes.data = next.data, measure->cubes.count = next.count, measure->cubes.capacity = next.capacity;
     measure->size = size / 2;
@@ -82,6 +85,8 @@ snwResult snwSolid_Volume(snwContext* context, const snwSolid* solid, double* vo
     Measure measure = {.context = context, .solid = solid};
     snwResult result = AddRoots(&measure) ? snw_ok : snwFailMemory(message);
     *volume = 0;
+
+    // A level at a time: all cubes of one size are asked for on all threads.
     for (int level = 0; level <= snw_measureLevels && result >= 0; ++level)
     {
         measure.values = snwAllocArray(context, (size_t)measure.cubes.count, sizeof(double));

@@ -1,3 +1,6 @@
+// Surfaces as artists make them become surfaces of which the inside can be asked for: welded, without flat and double
+// triangles, and with patches that face the wrong way turned. What was done is counted for the report.
+
 #include "geom/mend.h"
 
 #include "base/pieces.h"
@@ -70,6 +73,8 @@ static snwResult Weld(Mender* m, snwArena* arena)
         return result;
     m->mend->map = weld.map;
     m->mend->vertexCount = weld.count;
+
+    // Vertices and triangles of the welded surface; `sources` leads back to the given ones.
     m->mend->vertices = snwArena_Alloc(arena, (size_t)weld.count, sizeof *m->mend->vertices);
     m->mend->triangles = snwArena_Alloc(arena, (size_t)faces->triangleCount, sizeof *m->mend->triangles);
     m->mend->sources = snwArena_Alloc(arena, (size_t)faces->triangleCount, sizeof *m->mend->sources);
@@ -102,6 +107,8 @@ static void Turn(int triangle[3])
 static void LeaveOut(snwMend* mend)
 {
     int kept = 0;
+
+    // Flat triangles and doubles go; those turned against their neighbours are turned round.
     for (int i = 0; i < mend->triangleCount; ++i)
     {
         uint8_t marks = mend->before.marks[i];
@@ -163,6 +170,8 @@ static bool NumberPieces(Mender* m, const Sides* sides)
     m->pieceOf = snwArena_Alloc(&m->work, (size_t)count, sizeof *m->pieceOf);
     if (m->work.failed)
         return false;
+
+    // Over edges of exactly two triangles.
     for (int i = 0; i < count; ++i)
         parents[i] = i;
 
@@ -179,6 +188,7 @@ static bool NumberPieces(Mender* m, const Sides* sides)
         m->pieceOf[i] = root == i ? m->pieceCount++ : m->pieceOf[root];
     }
 
+    // Triangles listed by piece, counted first.
     m->pieces = snwArena_Alloc(&m->work, (size_t)m->pieceCount, sizeof *m->pieces);
     m->firsts = snwArena_Alloc(&m->work, (size_t)m->pieceCount + 2, sizeof *m->firsts);
     m->members = snwArena_Alloc(&m->work, (size_t)count, sizeof *m->members);
@@ -206,6 +216,8 @@ static snwVec3 AreaVector(const snwMend* mend, int triangle)
 static void MeasurePieces(Mender* m, const Sides* sides)
 {
     const snwMend* mend = m->mend;
+
+    // The middle of the open rim of each piece.
     for (int first = 0, end; first < sides->count; first = end)
     {
         end = EndOfEdge(sides, first);
@@ -218,6 +230,7 @@ static void MeasurePieces(Mender* m, const Sides* sides)
         }
     }
 
+    // A closed piece may count from any point: its first one.
     for (int i = 0; i < m->pieceCount; ++i)
     {
         Piece* piece = &m->pieces[i];

@@ -1,3 +1,6 @@
+// Edges, boundary triangles and skins of meshes of triangles, tets or hexes. Faces and edges are sorted by their
+// vertices, so equal ones become neighbours and no hash table is needed.
+
 #include "geom/mesh.h"
 #include "base/sort.h"
 
@@ -41,6 +44,8 @@ static const int s_hexCorners[8][3] = {
 snwMat3 snwHex_Jacobian(const snwVec3 corners[8], int point)
 {
     static const double places[2] = {0.21132486540518711775, 0.78867513459481288225}; // 1/2 -+ 1/sqrt(12)
+
+    // At the Gauss point of the corner; columns are the derivatives of the trilinear map along its axes.
     double at[3], column[3][3] = {{0}};
     for (int axis = 0; axis < 3; ++axis)
         at[axis] = places[s_hexCorners[point][axis]];
@@ -116,6 +121,8 @@ snwResult snwMesh_FindEdges(
     int* values = snwAllocArray(context, (size_t)count, sizeof *values);
     *edges = snwAllocArray(context, (size_t)count, sizeof **edges);
     bool enough = keys != NULL && values != NULL && *edges != NULL;
+
+    // Own edges, then the extra ones; sorting puts doubles together.
     for (int i = 0; enough && i < count; ++i)
         keys[i] = i < own ? EdgeKey(elements, i) : PairKey(extra[i - own][0], extra[i - own][1]);
     enough = enough && snwSortKeys(context, keys, values, count);
@@ -214,6 +221,7 @@ static snwResult FindOuterFaces(snwContext* context, snwElements elements, int (
     bool enough = keys != NULL && values != NULL && outer != NULL && SortFaces(context, elements, keys, values, count);
     size_t kept = 0;
 
+    // A face that two elements share is inside.
     for (int i = 0; enough && i < count; ++i)
     {
         bool twin = (i > 0 && SameFace(elements, values[i], values[i - 1])) ||
@@ -222,6 +230,7 @@ static snwResult FindOuterFaces(snwContext* context, snwElements elements, int (
         kept += !twin;
     }
 
+    // Quads are cut in two.
     *triangles = enough ? snwAllocArray(context, kept * (size_t)(kind->faceArity - 2), sizeof **triangles) : NULL;
     enough = *triangles != NULL;
     *triangleCount = 0;

@@ -139,6 +139,8 @@ static snwPlace PlaceIn(const snwPlanar* planar, snwGridPoint point, int triangl
     int zero = 0;
     *beyond = 0;
     *edge = 3 * triangle;
+
+    // Exact signs on the grid.
     for (int k = 0; k < 3; ++k)
     {
         int e = 3 * triangle + k;
@@ -147,6 +149,7 @@ static snwPlace PlaceIn(const snwPlanar* planar, snwGridPoint point, int triangl
         zero |= (side == 0) << k;
     }
 
+    // Inside, or on a side, or at the corner between two.
     if (*beyond != 0 || zero == 0)
         return *beyond != 0 ? snw_placeBeyond : snw_placeInside;
     for (int k = 0; k < 3; ++k)
@@ -186,6 +189,7 @@ snwPlace snwPlanar_Locate(snwPlanar* planar, snwGridPoint point, int triangle, b
         if (place != snw_placeBeyond)
             return place;
 
+        // Out over any side that the point is beyond, but not back to where the walk came from.
         for (int k = 0; k < 3; ++k)
         {
             int e = 3 * triangle + (k + step) % 3; // not always the same side first, against circles
@@ -249,6 +253,7 @@ int snwPlanar_AddInside(snwPlanar* planar, snwGridPoint point, int triangle)
     int e = 3 * triangle, vertices[3], twins[3], segments[3];
     int bases[3] = {e, first, first + 3};
 
+    // What was around the triangle, before its slots are taken.
     for (int k = 0; k < 3; ++k)
     {
         vertices[k] = planar->vertex.data[e + k];
@@ -256,6 +261,7 @@ int snwPlanar_AddInside(snwPlanar* planar, snwGridPoint point, int triangle)
         segments[k] = planar->segment.data[e + k];
     }
 
+    // Three triangles around the point, in the old slot and two new ones.
     for (int k = 0; k < 3; ++k)
     {
         int base = bases[k];
@@ -266,6 +272,7 @@ int snwPlanar_AddInside(snwPlanar* planar, snwGridPoint point, int triangle)
         Push(planar, base);
     }
 
+    // The three to each other; then Delaunay's rule, outwards from them.
     for (int k = 0; k < 3; ++k)
         Link(planar, bases[k] + 1, bases[(k + 1) % 3] + 2);
     Legalize(planar);
@@ -340,6 +347,8 @@ static int FindSector(const snwPlanar* planar, int a, int b, int* through)
     for (int e = first; e >= 0;)
     {
         int x = planar->vertex.data[snwNextEdge(e)], y = planar->vertex.data[snwPrevEdge(e)];
+
+        // A point exactly in the direction of b ends the search.
         int64_t sideX = snwOrient(points[a], points[b], points[x]), sideY = snwOrient(points[a], points[b], points[y]);
         for (int k = 0; k < 2; ++k)
             if ((k == 0 ? sideX : sideY) == 0 && snwGridDot(points[a], points[b], points[k == 0 ? x : y]) > 0)
@@ -371,6 +380,7 @@ static bool Collect(snwPlanar* planar, int a, int b, Crossings* crossings, int* 
         return there;
     }
 
+    // From edge to edge along the way from a to b; a segment or a point in it is reported.
     for (;;)
     {
         if (planar->segment.data[e] >= 0)
@@ -410,6 +420,7 @@ static void Clear(snwPlanar* planar, int a, int b, Crossings* crossings)
     const snwGridPoint* points = planar->points.data;
     for (int i = 0; i < crossings->count && !planar->failed; ++i)
     {
+        // An edge that cannot be flipped yet (its quadrilateral is not convex) goes to the end of the list.
         Crossing edge = crossings->data[i];
         int e = snwPlanar_FindEdge(planar, edge.a, edge.b);
         if (!CanFlip(planar, e))
@@ -426,6 +437,7 @@ static void Clear(snwPlanar* planar, int a, int b, Crossings* crossings)
             Push(planar, planar->twin.data[diagonal] / 3 * 3 + k);
         }
 
+        // Does the new diagonal still cross?
         int64_t sideR = snwOrient(points[a], points[b], points[r]), sideS = snwOrient(points[a], points[b], points[s]);
         if ((sideR > 0 && sideS < 0) || (sideR < 0 && sideS > 0))
             planar->failed |= !snwArray_Push(planar->context, crossings, ((Crossing){r, s}));
@@ -437,6 +449,9 @@ bool snwPlanar_Force(snwPlanar* planar, int a, int b, int segment, int* hitPoint
     Crossings crossings = {0};
     *hitPoint = *hitSegment = -1;
     bool clear = Collect(planar, a, b, &crossings, hitPoint, hitSegment);
+
+    // Edges out of the way, then the edge between a and b is marked on both sides, unless another segment is there
+    // already.
     if (clear && !planar->failed)
     {
         Clear(planar, a, b, &crossings);
@@ -485,12 +500,15 @@ void snwPlanar_Cut(snwPlanar* planar, const bool* keep, int drop)
         return;
     }
 
+    // Triangles that stay move to the front, and lose neighbours that do not.
     for (int t = 0; t < count; ++t)
         renumber[t] = keep[t] ? kept++ : -1;
     for (int t = 0; t < count; ++t)
         if (keep[t])
             MoveTriangle(planar, renumber, 3 * t, 3 * renumber[t], drop);
     planar->vertex.count = planar->twin.count = planar->segment.count = 3 * kept;
+
+    // So do points, without the first `drop`, which are the corners of the square.
     planar->points.count = planar->leaving.count = planar->home.count = planar->points.count - drop;
 
     for (int i = 0; i < planar->points.count; ++i)

@@ -1,3 +1,6 @@
+// Exact signs on the integer grid: which side of a line, inside a circle or not, and distances. Coordinates are small
+// enough that 128 bits hold every product.
+
 #include "geom/predicates.h"
 
 __extension__ typedef __int128 Wide;

@@ -1,3 +1,6 @@
+// What tets are judged by: dihedral angles, volumes, inversion, edge lengths; of one tet, of a mesh, or of its flesh
+// alone.
+
 #include "geom/quality.h"
 #include "geom/mesh.h"
 
@@ -8,6 +11,8 @@ void snwTet_DihedralCosines(const snwVec3 p[4], double* smallest, double* larges
     double lengths[4];
 
     *smallest = 1, *largest = -1;
+
+    // Normals of the four faces, outwards; a face without area counts as flat.
     for (int i = 0; i < 4; ++i)
     {
         snwVec3 a = p[faces[i][0]];
@@ -15,6 +20,7 @@ void snwTet_DihedralCosines(const snwVec3 p[4], double* smallest, double* larges
         lengths[i] = snwVec3_Length(normals[i]);
     }
 
+    // Every edge lies between two faces, so each pair gives one angle.
     for (int i = 0; i < 4; ++i)
         for (int j = i + 1; j < 4; ++j)
         {

@@ -153,6 +153,9 @@ static int FindEncroached(Refiner* refiner, snwGridPoint point, int triangle)
 {
     snwPlanar* planar = refiner->planar;
     snwContext* context = refiner->work->context;
+
+    // The triangles whose circumcircle holds the point are those that its insertion would replace; stamps say which
+    // were seen.
     refiner->cavity.count = 0;
     refiner->stamp++;
     while (refiner->stamps.count < snwPlanar_TriangleCount(planar) && !planar->failed)
@@ -162,6 +165,7 @@ static int FindEncroached(Refiner* refiner, snwGridPoint point, int triangle)
         return -1;
     refiner->stamps.data[triangle] = refiner->stamp;
 
+    // From triangle to triangle, but never through a segment.
     for (int i = 0; i < refiner->cavity.count; ++i)
         for (int k = 0; k < 3; ++k)
         {
@@ -192,6 +196,8 @@ static bool FindCentre(const Refiner* refiner, int side, bool tooLong, snwGridPo
     snwGridPoint p = snwPlanar_Start(planar, side), q = snwPlanar_Start(planar, snwNextEdge(side));
     snwGridPoint r = snwPlanar_Start(planar, snwPrevEdge(side));
     double ux = (double)q.x - p.x, uy = (double)q.y - p.y, vx = (double)r.x - p.x, vy = (double)r.y - p.y;
+
+    // Circumcentre relative to p.
     double u2 = ux * ux + uy * uy, v2 = vx * vx + vy * vy, cross = 2 * (ux * vy - uy * vx);
     double x = (vy * u2 - uy * v2) / cross, y = (ux * v2 - vx * u2) / cross;
 
@@ -225,6 +231,7 @@ static bool Improve(Refiner* refiner, int triangle)
 {
     snwPlanar* planar = refiner->planar;
     bool tooLong;
+    // The worst fault decides where the point goes.
     int side = FindFault(refiner, triangle, &tooLong), edge;
     snwGridPoint centre;
 
@@ -234,11 +241,15 @@ static bool Improve(Refiner* refiner, int triangle)
         return SplitSegment(refiner, side);
     if (!FindCentre(refiner, side, tooLong, &centre))
         return false;
+
+    // Behind a segment, or on it: the segment is split instead.
     snwPlace place = snwPlanar_Locate(planar, centre, triangle, true, &edge);
     if (place == snw_placeBeyond || (place == snw_placeEdge && planar->segment.data[edge] >= 0))
         return SplitSegment(refiner, edge);
     if (place == snw_placeVertex || !HasRoom(planar, centre, edge / 3))
         return false;
+
+    // The same where the point would come too near to a segment.
     int encroached = FindEncroached(refiner, centre, edge / 3);
     if (encroached >= 0 && SplitSegment(refiner, encroached))
         return true;
@@ -302,6 +313,8 @@ static void FindCorners(Refiner* refiner)
 snwResult snwFlatWork_Refine(snwFlatWork* work, const snwTriangulateDef* def)
 {
     const double radians = 3.14159265358979323846 / 180;
+
+    // Lengths in units of the grid, squared, as everything is compared.
     double sine = sin(def->minAngle * radians), longest = def->maxEdge > 0 ? def->maxEdge / work->grid.step : INFINITY;
     Refiner refiner = {
         .work = work, .planar = &work->planar, .def = def, .sine2 = sine * sine, .longest2 = longest * longest};

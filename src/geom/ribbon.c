@@ -1,3 +1,6 @@
+// Ribbons: a curve with stations at even distances, a width carried along it without turning and then twisted evenly,
+// and rows of cells cut into tets.
+
 #include "geom/ribbon.h"
 
 #include <math.h>
@@ -26,6 +29,7 @@ static bool PlaceStations(const snwRibbon* ribbon, snwArena* arena, Station* sta
     if (lengths == NULL || line == NULL)
         return false;
 
+    // The curve as a fine polyline, with its length so far.
     for (int i = 0; i <= pieces; ++i)
     {
         int span = i < pieces ? i / snw_pieces : ribbon->pointCount - 2;
@@ -34,6 +38,7 @@ static bool PlaceStations(const snwRibbon* ribbon, snwArena* arena, Station* sta
         lengths[i] = i > 0 ? lengths[i - 1] + snwVec3_Distance(line[i - 1], line[i]) : 0;
     }
 
+    // Then stations along it by linear interpolation.
     int piece = 0, count = ribbon->cells[0];
     for (int i = 0; i <= count; ++i)
     {

@@ -87,6 +87,7 @@ static int BallVertex(BallBuilder* builder, const int p[3])
 // union of whole Kuhn tets.
 static void AddOctantTets(BallBuilder* builder, const int cell[3], const int sign[3])
 {
+    // Six paths from corner to corner of the cell, a Kuhn tet each; those that leave the octant go.
     for (int p = 0; p < 6; ++p)
     {
         int at[3] = {cell[0], cell[1], cell[2]}, tet[4];
@@ -119,6 +120,7 @@ bool snwMakeBallMesh(snwArena* arena, double radius, int n, snwTetMesh* mesh)
     BallBuilder builder = {mesh, snwAllocArray(arena->context, side * side * side, sizeof(int)), radius, n};
     bool enough = !arena->failed && builder.vertexAt != NULL;
 
+    // Octant by octant; points that octants share are made once (BallVertex).
     for (int octant = 0; enough && octant < 8; ++octant)
     {
         const int sign[3] = {octant & 1 ? -1 : 1, octant & 2 ? -1 : 1, octant & 4 ? -1 : 1};

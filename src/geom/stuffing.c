@@ -94,6 +94,8 @@ static bool AddThreeInside(Stuffer* stuffer, const int in[3], int out)
 static bool AddTwoInside(Stuffer* stuffer, const int in[2], const int out[2])
 {
     const snwCut* cut = &stuffer->cut;
+
+    // The two triangles of the wedge, one around each inner vertex.
     int top[3] = {in[0], snwCut_EdgeVertex(cut, in[0], out[0]), snwCut_EdgeVertex(cut, in[0], out[1])};
     int bottom[3] = {in[1], snwCut_EdgeVertex(cut, in[1], out[0]), snwCut_EdgeVertex(cut, in[1], out[1])};
     bool first1 = GoesFirst(cut, out[0], in[0], in[1]), first2 = GoesFirst(cut, out[1], in[0], in[1]);
@@ -167,6 +169,7 @@ static bool DropCrumbs(Stuffer* stuffer)
     int* counts = snwAllocArray(stuffer->context, (size_t)most, sizeof *counts);
     bool enough = pieces != NULL && counts != NULL;
 
+    // Union of corners; the lower number is the root.
     for (int i = 0; enough && i < most; ++i)
         pieces[i] = i;
     for (int i = 0; enough && i < stuffer->tets.count; ++i)
@@ -176,12 +179,14 @@ static bool DropCrumbs(Stuffer* stuffer)
             pieces[a > b ? a : b] = a > b ? b : a;
         }
 
+    // How many tets each piece has, and the most.
     for (int i = 0; enough && i < stuffer->tets.count; ++i)
     {
         int size = ++counts[FindPiece(pieces, stuffer->tets.data[i][0])];
         largest = size > largest ? size : largest;
     }
 
+    // Thirty tets or less are a crumb, unless they are the largest piece.
     for (int i = 0; enough && i < stuffer->tets.count; ++i)
     {
         int size = counts[FindPiece(pieces, stuffer->tets.data[i][0])];
@@ -205,6 +210,7 @@ static bool NumberVertices(Stuffer* stuffer)
     stuffer->boundary = snwAllocArray(stuffer->context, most, sizeof *stuffer->boundary);
     bool enough = numbers != NULL && stuffer->positions != NULL && stuffer->boundary != NULL;
 
+    // On the surface are the cuts and the vertices that moved there.
     for (int i = 0; enough && i < 4 * stuffer->tets.count; ++i)
     {
         int* vertex = &stuffer->tets.data[i / 4][i % 4];
@@ -285,6 +291,8 @@ static snwResult BoundaryArea(const Stuffer* stuffer, double* area, snwMessage* 
 static snwResult MatchVolume(Stuffer* stuffer, snwLatticeDef* def, double volume, snwMessage* message)
 {
     snwResult result = snw_ok;
+
+    // Missing volume over area: how far out the surface must go. Three rounds at most, and never far.
     for (int i = 0; i < 3; ++i)
     {
         double missing = volume - MeshVolume(stuffer), area = 0;
@@ -337,6 +345,8 @@ snwResult snwStuffSolid(
     Stuffer stuffer = {.context = context};
     double volume = def->volume;
     snwResult result = MakeTets(&stuffer, &lattice, message);
+
+    // As it is: without a volume to match, the first mesh's own counts.
     if (result >= 0 && def->asItIs)
         volume = MeshVolume(&stuffer);
     else if (result >= 0 && volume <= 0)

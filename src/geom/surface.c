@@ -106,6 +106,8 @@ static bool DropTwins(Surface* surface)
     bool enough = keys != NULL && indices != NULL && twin != NULL;
 
     int(*triangles)[3] = surface->triangles.data;
+
+    // Only triangles of lattice vertices alone can have twins.
     for (int i = 0; enough && i < count; ++i)
     {
         const int* t = triangles[i];
@@ -113,12 +115,14 @@ static bool DropTwins(Surface* surface)
             keys[found] = TriangleHash(t), indices[found++] = i;
     }
 
+    // Equal hashes are compared.
     enough = enough && snwSortKeys(surface->context, keys, indices, found);
     for (int i = 0; enough && i < found; ++i)
         for (int j = i + 1; j < found && keys[j] == keys[i]; ++j)
             if (SameTriangle(triangles[indices[i]], triangles[indices[j]]))
                 twin[indices[i]] = twin[indices[j]] = true;
 
+    // The others close up.
     for (int i = 0; enough && i < count; ++i)
     {
         if (twin[i])
@@ -218,6 +222,8 @@ static snwVec3 SmoothedPlace(const Smoother* smoother, int vertex)
     const Surface* surface = smoother->surface;
     snwVec3 place = smoother->from[vertex], middle = {0}, normal = {0};
     double weight = 0;
+
+    // Area-weighted middle and normal of the triangles around.
     for (int i = surface->firstTriangle[vertex]; i < surface->firstTriangle[vertex + 1]; ++i)
     {
         const int* t = surface->triangles.data[surface->vertexTriangles[i]];
@@ -230,6 +236,8 @@ static snwVec3 SmoothedPlace(const Smoother* smoother, int vertex)
     }
 
     normal = snwVec3_Normalize(normal);
+
+    // Only what of the way lies in the surface.
     if (weight > 0)
     {
         snwVec3 way = snwVec3_MulAdd(snwVec3_Scale(middle, 1 / weight), -1, place);
@@ -245,6 +253,7 @@ static snwVec3 SmoothedPlace(const Smoother* smoother, int vertex)
         value = smoother->solid->distance(place, smoother->solid->data);
     }
 
+    // Newton's step back on to the surface.
     value = fmin(fmax(value, -smoother->reach), smoother->reach);
     return snwVec3_MulAdd(place, -value, normal);
 }
@@ -300,6 +309,7 @@ snwResult snwMeshSurface(snwContext* context, const snwSolid* solid, double spac
         return result;
     bool enough = MakeTriangles(&surface) && Smooth(&surface, solid, spacing);
 
+    // Into the caller's memory.
     if (enough)
     {
         size_t vertices = (size_t)surface.vertexCount, triangles = (size_t)surface.triangles.count;

@@ -1,3 +1,6 @@
+// Is a surface closed, does it face one way, does it cross itself, and where not? Sides sorted by edge give open and
+// crowded edges, shells, holes and turned triangles; crossings and winding numbers give the rest.
+
 #include "geom/survey.h"
 
 #include "base/pieces.h"
@@ -103,6 +106,8 @@ static bool MarkDouble(Surveyor* s)
         return false;
     for (int i = 0; i < count; ++i)
         order[i] = i;
+
+    // Two stable passes sort by three numbers: first the highest, then the two others.
     for (int pass = 0; pass < 2; ++pass)
     {
         for (int i = 0; i < count; ++i)
@@ -114,6 +119,7 @@ static bool MarkDouble(Surveyor* s)
             return false;
     }
 
+    // Of equal ones all but the first are doubles.
     for (int i = 0; i < count; ++i)
     {
         SortedCorners(s->def->triangles[order[i]], corners);
@@ -141,6 +147,7 @@ static bool SortSides(Surveyor* s)
     if (s->work.failed)
         return false;
 
+    // A side per corner of all triangles that count.
     for (int i = 0; i < s->def->triangleCount; ++i)
         for (int k = 0; k < 3 && Counts(s, i); ++k)
         {
@@ -248,6 +255,8 @@ static bool GatherShells(Surveyor* s)
 {
     snwSurvey* survey = s->survey;
     int count = s->def->triangleCount;
+
+    // A shell per root; roots are the lowest triangles, so shells come in the triangles' order.
     for (int i = 0; i < count; ++i)
         survey->shellCount += Counts(s, i) && snwPieces_Root(s->parents, i) == i;
     survey->shells = snwArena_Alloc(s->arena, (size_t)survey->shellCount + 1, sizeof *survey->shells);
@@ -293,6 +302,8 @@ static int* PairSides(Surveyor* s)
     if (pairs == NULL)
         return NULL;
     memset(pairs, -1, (size_t)s->def->triangleCount * 3 * sizeof *pairs);
+
+    // Two sides of an edge are a pair; a side alone is an open edge.
     for (int first = 0, end; first < s->sideCount; first = end)
     {
         end = EndOfEdge(s, first);
@@ -322,6 +333,8 @@ static Piece SpreadPiece(Surveyor* s, const int* pairs, uint8_t* seen, int* queu
     Piece piece = {start, 1, 0, false};
     queue[0] = start;
     seen[start] = 1;
+
+    // Breadth first. Turned if the neighbour is not, and the two disagree.
     for (int at = 0; at < piece.count; ++at)
         for (int k = 0, t = queue[at]; k < 3; ++k)
         {
@@ -353,6 +366,8 @@ static bool FindTurned(Surveyor* s)
 
     if (s->work.failed)
         return false;
+
+    // Piece by piece: the fewer of both kinds are the turned ones.
     for (int i = 0; i < count; ++i)
     {
         if (seen[i] || !Counts(s, i))
@@ -433,12 +448,15 @@ static bool GatherHoles(Surveyor* s)
     survey->holes = snwArena_Alloc(s->arena, (size_t)survey->openEdges + 1, sizeof *survey->holes);
     if (s->work.failed || survey->holes == NULL)
         return false;
+
+    // Open edges that meet belong to one hole.
     for (int i = 0; i < s->def->vertexCount; ++i)
         parents[i] = i, holeOf[i] = -1;
     for (int i = 0; i < survey->markedEdgeCount; ++i)
         if (survey->edges[i].mark == snw_edgeOpen)
             snwPieces_Join(parents, survey->edges[i].a, survey->edges[i].b);
 
+    // Length, middle and area of each; the area by the cross products of its edges.
     for (int i = 0; i < survey->markedEdgeCount; ++i)
     {
         if (survey->edges[i].mark != snw_edgeOpen)

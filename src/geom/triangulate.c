@@ -51,6 +51,7 @@ static snwResult CheckRings(const snwOutline* outline, int* total, snwMessage* m
         return snwFail(message, snw_errorInput, NULL, "an outline needs at least one ring");
     for (int r = 0; r < outline->ringCount; ++r)
     {
+        // Every error names its ring and point, as drawn.
         const snwRing* ring = &outline->rings[r];
         snwResult result = snw_ok;
         if (ring->count < 3)
@@ -79,6 +80,7 @@ static snwResult CheckRings(const snwOutline* outline, int* total, snwMessage* m
 // The grid's cell is a power of two and its origin a multiple of it, so that grid points are exact in double.
 static snwResult ChooseGrid(const snwOutline* outline, snwGrid* grid, snwMessage* message)
 {
+    // The box of all rings.
     double lower[2] = {INFINITY, INFINITY}, upper[2] = {-INFINITY, -INFINITY};
     for (int r = 0; r < outline->ringCount; ++r)
         for (int i = 0; i < outline->rings[r].count; ++i)
@@ -95,6 +97,8 @@ static snwResult ChooseGrid(const snwOutline* outline, snwGrid* grid, snwMessage
     if (farthest > 1e5 * extent)
         return snwFail(message, snw_errorInput, "move it to the origin",
             "the outline is %.3g m from the origin but only %.3g m large", farthest, extent);
+
+    // The cell: extent over 2^bits, rounded up to a power of two.
     grid->step = ldexp(1.0, ilogb(extent) + 1 - snw_gridBits);
     grid->originX = rint((lower[0] + upper[0]) / 2 / grid->step) * grid->step;
     grid->originY = rint((lower[1] + upper[1]) / 2 / grid->step) * grid->step;
@@ -122,6 +126,8 @@ static bool HasArea(const snwFlatWork* work, const snwRing* ring)
 static snwResult AddRingPoints(snwFlatWork* work)
 {
     snwPlanar* planar = &work->planar;
+
+    // One after the other, each found from the last: points of a ring are near each other.
     for (int s = 0; s < work->inputCount && !planar->failed; ++s)
     {
         int ring = work->ringOf[s], edge;
@@ -131,6 +137,7 @@ static snwResult AddRingPoints(snwFlatWork* work)
         snwGridPoint point = snwGrid_Round(&work->grid, source->points[s - work->firstOf[ring]]);
         snwPlace place = snwPlanar_Locate(planar, point, planar->last, false, &edge);
 
+        // A place that is taken already is an error, worded for the case that the ring was closed by hand.
         if (place == snw_placeVertex)
         {
             int other = planar->vertex.data[edge] - 4;
@@ -151,6 +158,8 @@ static snwResult AddRingPoints(snwFlatWork* work)
 static snwResult ForceSegments(snwFlatWork* work)
 {
     snwPlanar* planar = &work->planar;
+
+    // Every segment must become an edge; what is in its way is named.
     for (int s = 0; s < work->inputCount; ++s)
     {
         int hitPoint, hitSegment, end = snwFlatWork_SegmentEnd(work, s);
@@ -180,6 +189,7 @@ static snwResult ForceSegments(snwFlatWork* work)
 // the planar's stack, which is empty between calls.
 static bool FindDepths(snwPlanar* planar, int* depths, int* queue)
 {
+    // From a corner of the square, which is outside.
     int count = snwPlanar_TriangleCount(planar), head = 0, tail = 0;
     for (int t = 0; t < count; ++t)
         depths[t] = -1;
@@ -187,6 +197,7 @@ static bool FindDepths(snwPlanar* planar, int* depths, int* queue)
     depths[planar->leaving.data[0] / 3] = 0;
     queue[tail++] = planar->leaving.data[0] / 3;
 
+    // All that can be reached without crossing a segment is of one depth; behind its border the next begins.
     for (int depth = 0; tail > head; ++depth)
     {
         for (; head < tail; ++head)
@@ -238,6 +249,7 @@ static snwResult CutOutside(snwFlatWork* work)
     bool good = depths != NULL && queue != NULL && keep != NULL && FindDepths(planar, depths, queue);
     snwResult result = good ? CheckDepths(work, depths) : snwFailMemory(work->message);
 
+    // Inside of an odd number of rings is inside; the square's four corners go.
     if (good && result == snw_ok)
     {
         for (size_t t = 0; t < count; ++t)
@@ -308,6 +320,8 @@ snwResult snwFlatWork_Finish(snwFlatWork* work, snwArena* arena, snwFlatMesh* me
 {
     const snwPlanar* planar = &work->planar;
     int edgeCount = 0;
+
+    // How much room; then points from the grid back to metres.
     for (int e = 0; e < planar->vertex.count; ++e)
         edgeCount += planar->segment.data[e] >= 0;
     *mesh = (snwFlatMesh){.vertices = snwArena_Alloc(arena, (size_t)planar->points.count, sizeof *mesh->vertices),
@@ -368,6 +382,8 @@ snwResult snwTriangulate(snwContext* context, const snwOutline* outline, const s
 snwFlatQuality snwFlatMesh_Measure(const snwFlatMesh* mesh)
 {
     snwFlatQuality quality = {.minAngle = 180, .shortEdge = INFINITY};
+
+    // Angle and edge length at every corner.
     for (int t = 0; t < mesh->triangleCount; ++t)
     {
         double area = 0;

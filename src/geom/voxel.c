@@ -219,6 +219,8 @@ static int FloodPiece(const Grid* grid, int start, int piece, int* pieces, int* 
 {
     const int steps[3] = {1, grid->size[0], grid->size[0] * grid->size[1]};
     int count = 0, height = 0;
+
+    // With a stack of its own, as pieces may hold millions of voxels.
     stack[height++] = start;
     pieces[start] = piece;
 
@@ -248,6 +250,7 @@ static bool DropCrumbs(Grid* grid)
     bool enough = pieces != NULL && stack != NULL && snwArray_Push(grid->context, &counts, 0);
     int largest = 0;
 
+    // All pieces and how large they are.
     for (int i = 0; enough && i < grid->count; ++i)
     {
         if (!grid->in[i] || pieces[i] != 0)
@@ -272,6 +275,7 @@ static bool DropCrumbs(Grid* grid)
 
 static bool EmitMesh(const Grid* grid, snwArena* arena, snwHexMesh* mesh)
 {
+    // Corners get numbers when a voxel first needs them; the rim has room for upper corners.
     int* corners = snwAllocArray(grid->context, (size_t)grid->count, sizeof *corners); // lower corner of a voxel, + 1
     int hexCount = 0;
     for (int i = 0; i < grid->count; ++i)
@@ -291,6 +295,8 @@ static bool EmitMesh(const Grid* grid, snwArena* arena, snwHexMesh* mesh)
 
     mesh->vertices = enough ? snwArena_Alloc(arena, (size_t)mesh->vertexCount, sizeof *mesh->vertices) : NULL;
     enough = mesh->vertices != NULL;
+
+    // Corners lie half a voxel below the centres.
     for (int i = 0; enough && i < grid->count; ++i)
     {
         int x = i % row, y = i / row % grid->size[1], z = i / layer;
@@ -316,6 +322,7 @@ static snwResult PlaceGrid(Grid* grid, snwMessage* message)
     const double sizes[3] = {size.x, size.y, size.z};
     double product = 1;
 
+    // Refused before it overflows.
     for (int k = 0; k < 3; ++k)
     {
         double voxels = ceil(sizes[k] / grid->spacing - 1e-9) + 2 * snw_voxelRim + 1;
@@ -326,6 +333,7 @@ static snwResult PlaceGrid(Grid* grid, snwMessage* message)
         grid->size[k] = (int)voxels;
     }
 
+    // Symmetric about the solid's middle.
     grid->count = grid->size[0] * grid->size[1] * grid->size[2];
     snwVec3 half = {0.5 * (grid->size[0] - 1), 0.5 * (grid->size[1] - 1), 0.5 * (grid->size[2] - 1)};
     grid->origin = snwVec3_MulAdd(snwVec3_Lerp(solid->lower, solid->upper, 0.5), -grid->spacing, half);
@@ -340,6 +348,7 @@ static snwResult FillGrid(Grid* grid, snwMessage* message)
         return snwFailMemory(message);
     snwParallelFor(grid->context, (grid->size[2] - 1) / snw_voxelBlock + 1, 1, EvaluateRange, grid);
 
+    // Inside is where the distance is not positive; a solid that reaches the rim was given wrong bounds.
     for (int i = 0; i < grid->count; ++i)
     {
         int x = i % grid->size[0], y = i / grid->size[0] % grid->size[1], z = i / (grid->size[0] * grid->size[1]);
@@ -391,6 +400,7 @@ snwResult snwFitVoxels(
     snwResult result = snwSolid_Volume(context, solid, &volume, message);
     double spacing = snwRoundSpacing(cbrt(volume / hexes));
 
+    // Counts jitter, so it is a search: by the cube root of the ratio, later by halving, until within half a percent.
     for (int i = 0; i < snw_voxelFits && result >= 0 && bestMiss > hexes / 200; ++i)
     {
         snwArena scratch = {.context = context};
@@ -414,6 +424,7 @@ snwResult snwFitVoxels(
         spacing = snwRoundSpacing(spacing);
     }
 
+    // Made once more, this time to stay.
     if (result >= 0)
         result = snwVoxelizeSolid(context, solid, bestSpacing, arena, mesh, message);
     if (result >= 0 && bestMiss > hexes / 20)

@@ -1,3 +1,6 @@
+// Vertices that files split become one again: those at exactly the same place by sorting, those within a tolerance by
+// a grid of cells. The map between both numberings is kept.
+
 #include "geom/weld.h"
 
 #include "base/sort.h"
@@ -125,6 +128,7 @@ static void Keep(Cells* cells, int vertex)
 
 static bool FindAllNear(snwContext* context, const snwWeldDef* def, int* kept)
 {
+    // Slots for a hash of cells, a power of two.
     size_t slots = 16;
     while (slots < (size_t)def->count)
         slots *= 2;

@@ -127,6 +127,8 @@ static void TryAxis(const Triangle* triangles, int count, int axis, double low, 
         return;
     Box boxes[snw_soupBins], right[snw_soupBins];
     int counts[snw_soupBins] = {0};
+
+    // Boxes and counts of the bins.
     for (int i = 0; i < snw_soupBins; ++i)
         boxes[i] = EmptyBox();
 
@@ -137,6 +139,7 @@ static void TryAxis(const Triangle* triangles, int count, int axis, double low, 
         counts[bin]++;
     }
 
+    // Joined from the right, then from the left: the cost of a cut is surface times triangles on either side.
     right[snw_soupBins - 1] = boxes[snw_soupBins - 1];
     for (int i = snw_soupBins - 2; i > 0; --i)
         right[i] = Join(boxes[i], right[i + 1]);
@@ -276,6 +279,8 @@ static void SumMoments(const snwSoup* soup, const Node* node, Moments* m)
     double area = 0.0, reach = 0.0;
     snwVec3 sum = {0, 0, 0};
     *m = (Moments){.centre = snwVec3_Lerp(node->lower, node->upper, 0.5)};
+
+    // The middle, weighted by area.
     for (int i = node->begin; i < node->end; ++i)
     {
         double a = snwVec3_Length(AreaVector(&soup->triangles[i]));
@@ -283,6 +288,7 @@ static void SumMoments(const snwSoup* soup, const Node* node, Moments* m)
         area += a;
     }
 
+    // Moments about it; from where on they serve is `beta` times the farthest corner.
     if (area > 0.0)
         m->centre = snwVec3_MulAdd(m->centre, 1.0 / area, sum);
     for (int i = node->begin; i < node->end; ++i)
@@ -317,6 +323,8 @@ static snwResult CheckSoup(const snwSoupDef* def, snwMessage* message)
     if (!(def->beta >= 1.0 && def->beta <= 1000.0))
         return snwFail(
             message, snw_errorArgument, "start from snwDefaultSoupDef()", "beta must be 1..1000, is %g", def->beta);
+
+    // Corners must be finite and exist.
     for (int i = 0; i < def->vertexCount; ++i)
         if (!snwVec3_IsWithin(def->vertices[i], SNW_MAX_SOUP_POSITION))
             return snwFail(message, snw_errorArgument, NULL, "vertices[%d] is not finite or beyond %g m", i,
@@ -359,6 +367,8 @@ snwResult snwCreateSoup(snwContext* context, const snwSoupDef* def, snwSoup** ou
     soup->context = soup->arena.context = context;
     soup->triangleCount = def->triangleCount;
     soup->beta = def->beta;
+
+    // A tree with one triangle per leaf has fewer than twice as many nodes.
     soup->triangles = snwArena_Alloc(&soup->arena, count, sizeof *soup->triangles);
     soup->nodes = snwArena_Alloc(&soup->arena, 2 * count, sizeof *soup->nodes);
 
@@ -483,6 +493,8 @@ static Nearest Search(const snwSoup* soup, snwVec3 point)
 {
     Nearest best = {.distance2 = DBL_MAX, .index = -1};
     Visit stack[snw_soupStack] = {{0, BoxDistance2(&soup->nodes[0], point)}};
+
+    // The nearer child on top of the stack, so that the best is found early and the rest is cut off.
     for (int count = 1; count > 0;)
     {
         Visit visit = stack[--count];
@@ -568,6 +580,8 @@ double snwSoup_Winding(const snwSoup* soup, snwVec3 point)
 {
     int stack[snw_soupStack] = {0};
     double sum = 0.0;
+
+    // Far nodes by their moments, near leaves exactly, near inner nodes by their children.
     for (int count = 1; count > 0;)
     {
         int index = stack[--count];

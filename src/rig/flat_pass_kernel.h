@@ -135,7 +135,6 @@ static inline __attribute__((always_inline)) void SumWeights(
             for (int i = 0; i < s_eight; ++i)
                 sums[r][c][i] = snwWide_Splat(0);
 #pragma GCC unroll 1 // else compilers do one sum after the other, and each waits for itself
-
     for (int lane = 0; lane < lanes; lane += 8)
         for (int i = 0; i < s_eight; ++i)
             for (int c = 0; c < 4; ++c)
