@@ -1,3 +1,6 @@
+// Colliders of every kind: how deep a point is and which way leads out, and when a moving point first meets one, by
+// conservative advancement. Height fields and stairs have files of their own.
+
 #include "contact/collider_kinds.h"
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -72,6 +75,7 @@ static snwTouch TouchBox(snwVec3 p, snwVec3 half)
     int nearest = 0;
     bool inside = true;
 
+    // How far out along each axis, and which face is nearest.
     for (int i = 0; i < 3; ++i)
     {
         double beyond = fabs(position[i]) - extent[i];
@@ -81,6 +85,7 @@ static snwTouch TouchBox(snwVec3 p, snwVec3 half)
             nearest = i;
     }
 
+    // From outside the nearest point is clamped; inside the nearest face is the way out.
     if (!inside)
     {
         snwVec3 away = {outside[0], outside[1], outside[2]};

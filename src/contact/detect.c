@@ -80,6 +80,7 @@ static void BoxFacets(int begin, int end, void* data)
         int leaf = i - starts[index], last = (leaf + 1) * snw_leafFacets;
         snwBox box = snwBox_Empty();
 
+        // Before and after the motion: whoever is in between is found, too.
         for (int f = leaf * snw_leafFacets; f < last && f < part->shell->facetCount; ++f)
             for (int k = 0; k < 3; ++k)
             {
@@ -128,6 +129,7 @@ static void RefitParts(int begin, int end, void* data)
 // Bodies in the order of their places: those change from call to call, so it must be a quick one.
 static void BoxBodies(snwDetector* detector)
 {
+    // Centres as shares of the box of all, in the order of a curve; bodies that are not finite go to its start.
     int count = detector->partCount;
     snwBox all = snwBox_Empty();
     for (int i = 0; i < count; ++i)
@@ -211,6 +213,8 @@ static void LoadLeaf(const snwDetector* detector, int part, int index, snwPointL
 {
     const snwPart* p = &detector->parts[part];
     int begin = index * snw_leafPoints, end = begin + snw_leafPoints;
+
+    // A leaf has room for sixteen; places without a vertex are NaN and in no box.
     leaf->part = part;
     leaf->count = (end < p->shell->pointCount ? end : p->shell->pointCount) - begin;
     leaf->box = leaf->swept = snwBox_Empty();
@@ -221,6 +225,7 @@ static void LoadLeaf(const snwDetector* detector, int part, int index, snwPointL
         int vertex = i < leaf->count ? p->shell->points[begin + i] : -1;
         size_t at = 4 * (size_t)(vertex < 0 ? 0 : vertex);
 
+        // Where the vertex is and, grown by the margin, where it was on its way.
         leaf->vertices[i] = vertex;
         if (vertex >= 0)
         {
@@ -404,17 +409,22 @@ static void KeepHits(const Query* query, int otherBody)
 static void AskBody(snwDetector* detector, const snwPointLeaf* leaf, int other)
 {
     const snwPart* part = &detector->parts[leaf->part];
+
+    // What is flat never meets what is solid, and not every body asks itself.
     Query query = {.detector = detector, .leaf = leaf, .part = part, .other = &detector->parts[other]};
     query.self = other == leaf->part;
     if ((query.self && !part->self) || query.other->shell->flat != part->shell->flat)
         return;
     for (int i = 0; i < snw_leafPoints; ++i)
         query.found[i] = (Found){.crossedFacet = -1, .nearFacet = -1};
+
+    // Inside of an element now?
     snwBoxWalk walk;
     snwBoxWalk_Start(&walk, &query.other->elements, &leaf->box);
     for (int i = snwBoxWalk_Next(&walk); i >= 0; i = snwBoxWalk_Next(&walk))
         TestElements(&query, i);
 
+    // Through or near a facet?
     if (detector->moving || detector->margin > 0.0)
     {
         snwBoxWalk_Start(&walk, &query.other->facets, &leaf->swept);

@@ -136,6 +136,9 @@ static Exit FindClosest(const snwDetector* detector, const snwHit* hit, snwVec3*
     Exit exit = {.facet = -1};
     double squared = DBL_MAX;
     snwNearWalk walk;
+
+    // The nearest facet that is not the vertex's own; of equally near ones the first, so that the order of the walk
+    // does not count.
     snwNearWalk_Start(&walk, &other->facets, p, &squared);
 
     for (int leaf = snwNearWalk_Next(&walk); leaf >= 0; leaf = snwNearWalk_Next(&walk))
@@ -299,6 +302,7 @@ static void ResolveIsland(snwDetector* detector, int first)
     double nearest = DBL_MAX;
     snwVec3 way = {0, 0, 0};
 
+    // Breadth first over neighbours; all of the island leave by the way of the one that is nearest to the surface.
     detector->sorted[first].round = snw_roundWaiting;
     detector->queue[tail++] = first;
     for (int i = begin; i < tail; ++i)
@@ -312,6 +316,8 @@ static void ResolveIsland(snwDetector* detector, int first)
         nearest = exit.time;
         best = detector->queue[i];
         way = snwVec3_Sub(point, PointOf(detector, hit));
+
+        // On the facet itself: there is no way, so its normal serves.
         if (!(snwVec3_Length(way) > 1e-6 * OtherPart(detector, hit)->shell->edge))
             way = FacetNormal(detector, hit, exit.facet);
     }

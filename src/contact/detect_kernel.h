@@ -48,6 +48,7 @@ static inline int AddPairs(const Boxes* boxes, int mask, int first, const float 
         snwWide_Store(sides[3 + k], boxes->upper[k]);
     }
 
+    // For each element that passed: which points' boxes overlap its box, all lanes at once.
     for (; mask != 0; mask &= mask - 1)
     {
         int thing = __builtin_ctz((unsigned)mask);

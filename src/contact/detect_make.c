@@ -1,3 +1,6 @@
+// What a detector is made of: a shell per character, a part per body, trees over bodies, facets and elements; and
+// what vertices may disregard of their own body because it is near at rest.
+
 #include "contact/detect_parts.h"
 
 enum
@@ -55,6 +58,7 @@ static void MakeTrees(snwDetector* detector)
         detector->starts[k] = snwArena_Alloc(arena, count + 1, sizeof *detector->starts[k]);
     MakeTree(arena, &detector->bodies, detector->partCount);
 
+    // Positions now and before, in rows of four floats, and how many leaves each part adds.
     for (int i = 0; i < detector->partCount && !arena->failed; ++i)
     {
         snwPart* part = &detector->parts[i];
@@ -147,6 +151,7 @@ static void SetReach(snwDetector* detector, snwShell* shell, int part, const flo
 
 static snwResult SetReaches(snwDetector* detector, snwMessage* message)
 {
+    // Characters that ask themselves: their rest positions go through the same questions as any others.
     for (int i = 0; i < detector->shellCount; ++i)
     {
         snwShell* shell = &detector->shells[i];

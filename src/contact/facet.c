@@ -1,3 +1,6 @@
+// The geometry of one facet or element against a point: nearest point, crossing on the way, leaving along a
+// direction, being inside. Facets of flat bodies are edges in the plane.
+
 #include "contact/facet.h"
 
 #include <float.h>

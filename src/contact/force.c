@@ -1,3 +1,6 @@
+// Contact forces for methods whose matrix is constant: normal force with a memory of what has to be carried, friction
+// with one of what sticks (force.h has the formulas and why they are stable).
+
 #include "contact/force.h"
 
 #include <math.h>

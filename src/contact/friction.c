@@ -1,3 +1,5 @@
+// Which friction two surfaces have: the scene's entry for the pair, else the geometric mean of both sides.
+
 #include "contact/friction.h"
 
 #include <math.h>

@@ -35,6 +35,7 @@ static void StopAtHit(const snwStopQuery* query, const snwSweepHit* hit, snwStop
 
 bool snwFindStop(const snwStopQuery* query, snwStop* stop)
 {
+    // In the collider's frame the point came from where the collider would have carried it.
     snwTouch touch = snwCollider_Touch(query->solid, query->now, query->to);
     double reach = query->margin + query->radius;
     snwVec3 carried = snwTransform_Apply(query->now, snwTransform_ApplyInverse(query->before, query->from));
@@ -43,6 +44,8 @@ bool snwFindStop(const snwStopQuery* query, snwStop* stop)
     if (!(-touch.depth <= travel + reach)) // also where a number is not finite
         return false;
     *stop = (snwStop){.carried = carried, .swept = travel > query->margin};
+
+    // Against a plane the surface itself says all, also about speed.
     if (query->solid->def.kind == snw_colliderPlane)
     {
         StopAtSurface(query->to, touch, stop);
@@ -50,6 +53,7 @@ bool snwFindStop(const snwStopQuery* query, snwStop* stop)
         return -touch.depth <= reach;
     }
 
+    // Fast, or inside by now: the moment of the first contact tells the plane that it came through.
     snwSweep sweep = {query->before, query->now, query->from, query->to};
     snwSweepHit hit;
     bool near = touch.depth <= 0.0 && !stop->swept;
@@ -148,9 +152,12 @@ static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
     const snwResponse* response = loop->response;
     const snwFlesh* flesh = loop->flesh;
     int vertex = flesh->wild || flesh->vertices == NULL ? index : flesh->vertices[index], count = 0;
+
+    // Held vertices meet nothing.
     if (flesh->positions[4 * (size_t)vertex + 3] == 0.0f)
         return 0;
 
+    // One row per collider in reach, up to the room that the chunk has.
     for (int c = 0; c < response->scene->colliderCount && count < loop->room; ++c)
     {
         snwStopQuery query = {&response->colliders[c], response->colliderBefore[c], response->colliderNow[c],
@@ -208,6 +215,8 @@ static void CatchChunk(int begin, int end, void* data)
     for (int i = begin; i < end; ++i)
     {
         int vertex = flesh->wild || flesh->vertices == NULL ? i : flesh->vertices[i];
+
+        // After the solve: what is still deeper than it may be is put on the plane, one collider after the other.
         for (int c = 0; c < response->scene->colliderCount && flesh->positions[4 * (size_t)vertex + 3] > 0.0f; ++c)
         {
             snwVec3 x = snwFlesh_Now(flesh, vertex);
@@ -254,6 +263,8 @@ static void SetFleshHome(const snwResponse* response, snwPairRow* row)
     int index = FindTouching(flesh, row->vertex);
     row->anchor = index >= 0 ? snw_anchorsPerVertex * index + snw_anchorFlesh : -1;
     const snwAnchor* anchor = index >= 0 ? &flesh->anchors[row->anchor] : NULL;
+
+    // Home is where it is found, unless the vertex already sticks to this body.
     memcpy(row->homeTriangle, row->triangle, sizeof row->triangle);
     memcpy(row->homeWeights, row->weights, sizeof row->weights);
 
@@ -270,6 +281,7 @@ static void SetFleshHome(const snwResponse* response, snwPairRow* row)
         return;
     }
 
+    // The way from the other body's point to the vertex as it was before.
     row->home = snwVec3_Sub(
         snwFlesh_Before(flesh, row->vertex), snwFlesh_Mix(other, other->before, row->triangle, row->weights));
 }
@@ -291,6 +303,7 @@ static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
         row->weights[k] = there ? overlap->weights[k] : 0.0;
     }
 
+    // What was deep before the substep need not leave at once (see snwResponse_AllowedDepth).
     row->normal = overlap->normal;
     const snwFlesh *flesh = &response->flesh[row->body], *other = &response->flesh[row->other];
     snwVec3 apart = snwVec3_Sub(
@@ -339,6 +352,8 @@ static void AddVertexOnProp(snwResponse* response, int body, int index, int prop
 
     if (row == NULL)
         return;
+
+    // A vertex on a prop: places are kept in the prop's frame, which moves on.
     row->body = body;
     row->vertex = vertex;
     row->kind = snw_touchProp;
@@ -350,6 +365,8 @@ static void AddVertexOnProp(snwResponse* response, int body, int index, int prop
     row->allowed = snwResponse_AllowedDepth(response, stop.depth, flesh->size);
     row->friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[body]),
         snwPropDef_Friction(&response->scene->props[prop]));
+
+    // What stuck to this prop before keeps its home.
     const snwAnchor* anchor = &flesh->anchors[row->anchor];
     row->anchored = anchor->kind == snw_touchProp && anchor->other == prop;
     row->kept = *anchor;
@@ -449,6 +466,8 @@ static void GatherPropOnSolid(snwResponse* response, PointQuery query)
     const snwPropPoints* own = &response->propPoints[query.prop];
     snwColliderKind kind = response->scene->props[query.prop].kind, other = query.solid->def.kind;
     bool small = IsRound(other) || other == snw_colliderBox;
+
+    // Points of the prop, with its radius, against the solid.
     if (IsRound(kind) || !IsRound(other))
     {
         query.radius = own->radius;
@@ -459,6 +478,7 @@ static void GatherPropOnSolid(snwResponse* response, PointQuery query)
         }
     }
 
+    // Then corners of the solid against the prop, where both have some.
     if (!small || IsRound(kind))
         return;
     snwPropPoints points = snwPropPoints_Make(other, query.solid->def.size);
@@ -480,6 +500,8 @@ static void GatherProp(snwResponse* response, int prop)
     const snwSceneDef* scene = response->scene;
     snwFrictionSide surface = snwPropDef_Friction(&scene->props[prop]);
     PointQuery query = {.prop = prop, .kind = snw_touchCollider, .margin = PropMargin(response, prop)};
+
+    // The scene's colliders, then props behind this one, so that each pair is met once.
     for (int c = 0; c < scene->colliderCount; ++c)
     {
         query.other = c;
@@ -494,6 +516,8 @@ static void GatherProp(snwResponse* response, int prop)
     for (int p = prop + 1; p < scene->propCount; ++p)
     {
         const snwPropMotion *a = &response->props[prop], *b = &response->props[p];
+
+        // Spheres around both, grown by how far they moved.
         double reach = snwPropDef_Radius(&scene->props[prop]) + snwPropDef_Radius(&scene->props[p]) +
                        snwVec3_Distance(a->before.position, a->transform.position) +
                        snwVec3_Distance(b->before.position, b->transform.position) + query.margin;

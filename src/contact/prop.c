@@ -1,3 +1,6 @@
+// Free rigid bodies: mass and inertia of their shapes, motion that keeps momentum (prop.h says why), answers to
+// pushes, and the points by which shapes touch.
+
 #include "contact/prop.h"
 
 #include <math.h>

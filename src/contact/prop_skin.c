@@ -55,6 +55,8 @@ typedef struct Nearest
 static bool FindNearest(
     const snwResponse* response, const snwSkin* skin, const snwFlesh* flesh, int count, snwVec3 point, Nearest* nearest)
 {
+    // Of equally near facets (at an edge or a corner) the one that the point is farthest off the plane of: its side
+    // is the right one.
     *nearest = (Nearest){.at.squared = INFINITY};
     for (int i = 0; i < count; ++i)
     {
@@ -82,6 +84,7 @@ static void AddPoint(snwResponse* response, int prop, int body, snwVec3 at, cons
     double radius = response->propPoints[prop].radius, distance = sqrt(nearest->at.squared);
     bool outside = nearest->side >= 0.0;
 
+    // Outside, and out of reach.
     if (outside && distance > radius + flesh->margin)
         return;
     snwPairRow* row = snwResponse_NewPair(response);
@@ -91,6 +94,8 @@ static void AddPoint(snwResponse* response, int prop, int body, snwVec3 at, cons
     row->body = -1;
     row->vertex = prop;
     row->kind = snw_touchFlesh;
+
+    // Out along the line from the skin, unless the point is too near to it to tell, or inside.
     row->other = body;
     row->at = at;
     row->radius = radius;
@@ -101,6 +106,7 @@ static void AddPoint(snwResponse* response, int prop, int body, snwVec3 at, cons
         row->weights[k] = row->homeWeights[k] = nearest->at.weights[k];
     }
 
+    // The prop's own point on the contact, and how far it was from the skin's before.
     row->grip = snwTransform_ApplyInverse(motion->transform, snwVec3_MulAdd(point, -radius, row->normal));
     row->home = snwVec3_Sub(
         snwTransform_Apply(motion->before, row->grip), snwFlesh_Mix(flesh, flesh->before, row->triangle, row->weights));

@@ -1,3 +1,6 @@
+// What contact needs of memory, its order of work in a substep, and islands: bodies and props that touch each other,
+// found by union and listed in the order of their first members.
+
 #include "base/pieces.h"
 #include "contact/response.h"
 
@@ -69,6 +72,7 @@ static void MakeNearTriangles(snwResponse* response, const snwResponseDef* def)
 
 static snwResult MakeDetector(snwResponse* response, const snwResponseDef* def, snwMessage* message)
 {
+    // One body that does not ask itself needs no detector.
     int bodies = def->scene->bodyCount;
     if (bodies == 0 || (bodies == 1 && !def->self))
         return snw_ok;
@@ -84,6 +88,8 @@ static snwResult MakeDetector(snwResponse* response, const snwResponseDef* def, 
     snwFree(def->context, list);
     if (result < 0)
         return result;
+
+    // Room for what it may find, and what it is told about the bodies.
     response->overlapCapacity = snwDetector_Capacity(response->detector);
     response->overlaps = snwArena_Alloc(def->arena, (size_t)response->overlapCapacity, sizeof *response->overlaps);
     response->detectNow = snwArena_Alloc(def->arena, (size_t)bodies, sizeof *response->detectNow);
@@ -183,6 +189,8 @@ void snwResponse_FindIslands(snwResponse* response)
     int count = response->scene->bodyCount + response->scene->propCount;
     JoinAll(response);
     response->islandCount = 0;
+
+    // Islands are numbered by their lowest members.
     for (int i = 0; i < count; ++i)
     {
         int root = snwPieces_Root(response->parents, i);
@@ -192,6 +200,8 @@ void snwResponse_FindIslands(snwResponse* response)
     size_t bytes = ((size_t)response->islandCount + 1) * sizeof(int);
     memset(response->islandStarts, 0, bytes);
     memset(response->pairStarts, 0, bytes);
+
+    // Members and pairs of each island, counted, then listed; every list keeps the old order.
     for (int i = 0; i < count; ++i)
         response->islandStarts[response->islandOf[i]]++;
     for (int i = 0; i < response->pairCount; ++i)

@@ -1,3 +1,6 @@
+// What of a character takes part in contact, made once for its rest shape: points, facets and elements sorted so that
+// leaves of the trees are compact, neighbours along the skin, and blocks for the kernels.
+
 #include "contact/shell.h"
 #include "base/sort.h"
 
@@ -61,6 +64,7 @@ static void Select(Order* order, int begin, int middle, int end, int axis)
 {
     while (end - begin > 1)
     {
+        // Around the middle thing: smaller ones to the front, larger ones behind.
         int pivot = order->order[begin + (end - begin) / 2], low = begin, high = end - 1;
         double at = Coordinate(order, begin + (end - begin) / 2, axis);
         while (low <= high)
@@ -76,6 +80,7 @@ static void Select(Order* order, int begin, int middle, int end, int axis)
             order->order[high--] = swap;
         }
 
+        // Only the part that holds the wanted place goes on.
         if (middle <= high)
             end = high + 1;
         else if (middle >= low)
@@ -134,6 +139,7 @@ static bool SortThings(snwContext* context, Things things, const snwShell* shell
     int* copy = snwCopyArray(context, things.corners, count, bytes);
     bool enough = centres != NULL && order != NULL && copy != NULL;
 
+    // Sorted by their centres, cut in two along the longest side, again and again.
     for (int i = 0; enough && i < things.count; ++i)
     {
         centres[i] = CentreOf(&things, i, shell->rest);
@@ -196,6 +202,7 @@ static void ListLeafVertices(snwShell* shell, snwArena* arena)
     shell->leafVertices = snwArena_Alloc(arena, 4 * (size_t)shell->elementCount, sizeof *shell->leafVertices);
     arena->failed = arena->failed || seen == NULL;
 
+    // Marks hold the leaf that saw a vertex last.
     for (int leaf = 0; !arena->failed && leaf < leaves; ++leaf)
     {
         int end = (leaf + 1) * snw_leafElements;
@@ -236,6 +243,7 @@ static void FindOutline(snwShell* shell, snwArena* arena)
     shell->facets = snwArena_Alloc(arena, (size_t)count, sizeof *shell->facets);
     bool enough = keys != NULL && corners != NULL && shell->facets != NULL;
 
+    // Both triangles of an inner edge give the same key; an edge alone is on the outline.
     for (int i = 0; enough && i < count; ++i)
     {
         uint64_t a = (uint64_t)shell->elements[i / 3][i % 3], b = (uint64_t)shell->elements[i / 3][(i + 1) % 3];
@@ -286,6 +294,7 @@ static void ListNeighbours(snwShell* shell, snwArena* arena)
     shell->neighbours = snwArena_Alloc(arena, total, sizeof *shell->neighbours);
     if (arena->failed)
         return;
+    // Counted one place late, so that filling moves each start to where it belongs.
     int* next = shell->neighbourStarts + 1; // becomes starts once filled
     for (int i = 0; i < shell->facetCount; ++i)
         for (int k = 0; k < corners; ++k)
@@ -308,6 +317,8 @@ static void MakeBlocks(snwShell* shell, snwArena* arena)
     shell->facetBlocks = snwArena_Alloc(arena, (size_t)facets, sizeof *shell->facetBlocks);
     shell->elementBlocks = snwArena_Alloc(arena, (size_t)elements, sizeof *shell->elementBlocks);
 
+    // Blocks of corners, leaf by leaf; what is left of the last one repeats the last facet. Missing corners repeat
+    // the first.
     for (int i = 0; !arena->failed && i < facets * snw_leafFacets; ++i)
     {
         const int* facet = shell->facets[i < shell->facetCount ? i : shell->facetCount - 1];
@@ -330,6 +341,7 @@ snwResult snwShell_Build(snwShell* shell, const snwCharacter* character, snwAren
     snwSkin skin;
     snwResult result = snwCharacter_GetRestSkin(character, &skin);
 
+    // Elements, then facets: the skin's triangles, or of a flat character the edges of its outline.
     *shell = (snwShell){.character = character, .rest = def->vertices, .vertexCount = def->vertexCount};
     shell->flat = def->triangleCount > 0;
     CopyElements(shell, def, arena);
@@ -340,6 +352,8 @@ snwResult snwShell_Build(snwShell* shell, const snwCharacter* character, snwAren
 
     ListPoints(shell, arena);
     shell->reach = snwArena_Alloc(arena, (size_t)shell->vertexCount, sizeof *shell->reach);
+
+    // Each list in the order of its own tree.
     bool enough = !arena->failed &&
                   SortThings(arena->context, (Things){shell->points, 1, shell->pointCount}, shell, snw_leafPoints) &&
                   SortThings(

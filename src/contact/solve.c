@@ -48,6 +48,7 @@ static void MoveVertex(const snwFlesh* flesh, int vertex, snwVec3 push)
         return;
     }
 
+    // A method with an answer of its own: every active vertex moves by its share of the push.
     const int *active = flesh->answer->active, *end = active + flesh->answer->activeCount;
     const float x = (float)push.x, y = (float)push.y, z = (float)push.z;
     for (; active < end; ++active, ++weights)
@@ -95,6 +96,8 @@ static double SolveSolid(const SolidLoop* loop, snwSolidRow* row)
     snwVec3 x = snwFlesh_Now(flesh, row->vertex);
     if (loop->fresh)
         snwResponse_LookAgain(loop->response, row, x);
+
+    // The push that closes the gap; the sum of pushes never pulls.
     double gap = snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point));
     if (!(w > 0.0) || (gap + row->allowed >= 0.0 && row->push == 0.0))
         return 0.0;
@@ -103,10 +106,13 @@ static double SolveSolid(const SolidLoop* loop, snwSolidRow* row)
     snwVec3 change = snwVec3_Scale(row->normal, push - row->push);
     x = snwVec3_MulAdd(x, (push - row->push) * w, row->normal);
     row->push = push;
+
+    // Friction on what slipped since home, cut to Coulomb's cone with this push.
     snwVec3 slip = Across(snwVec3_Sub(x, row->home), row->normal);
     snwVec3 drag = CutFriction(snwVec3_MulAdd(row->drag, -1.0 / w, slip), push, row->friction, &row->sliding);
     snwVec3 pull = snwVec3_Sub(drag, row->drag);
     row->drag = drag;
+    // Only the change since the last visit moves anything.
     if (AnswerOf(flesh, row->vertex) != NULL)
         MoveVertex(flesh, row->vertex, snwVec3_Add(change, pull));
     else
@@ -203,6 +209,8 @@ static double Yield(const snwResponse* response, const snwPairRow* row, snwVec3 
         return yield;
     const snwFlesh* other = &response->flesh[row->other];
 
+    // A point of a triangle yields by its corners' masses, weights squared; a vertex on its own body less what both
+    // share.
     for (int k = 0; k < 3; ++k)
     {
         for (int l = 0; l < 3; ++l)
@@ -443,6 +451,8 @@ static void KeepSolids(const snwResponse* response, int body)
     {
         const snwSolidRow* rows = response->solids + response->firstSolids[body] +
                                   (size_t)chunk * snw_solidGrain * (size_t)room;
+
+        // What pushed and found no place yet keeps its home; what slides starts from where it is now.
         for (int i = 0; i < response->chunkCounts[body][chunk]; ++i)
         {
             const snwSolidRow* row = &rows[i];
@@ -490,6 +500,7 @@ static void KeepPair(const snwResponse* response, const snwPairRow* row)
         return;
     }
 
+    // A new home, in the other side's frame or triangle.
     snwVec3 x = snwFlesh_Now(flesh, row->vertex);
     if (row->kind == snw_touchProp)
     {
@@ -554,6 +565,8 @@ static void TellSolids(const snwResponse* response, int body, Teller* teller)
     {
         const snwSolidRow* rows = response->solids + response->firstSolids[body] +
                                   (size_t)chunk * snw_solidGrain * (size_t)room;
+
+        // Force: the sums of the substep over h^2.
         for (int i = 0; i < response->chunkCounts[body][chunk]; ++i)
         {
             const snwSolidRow* row = &rows[i];
@@ -575,6 +588,8 @@ int snwResponse_Report(const snwResponse* response, double h, snwContact* contac
     Teller teller = {contacts, 0, capacity, 1.0 / (h * h)};
     for (int b = 0; b < response->scene->bodyCount; ++b)
         TellSolids(response, b, &teller);
+
+    // The same of pairs; which side is what follows from the row's kind.
     for (int i = 0; i < response->pairCount; ++i)
     {
         const snwPairRow* row = &response->pairs[i];
@@ -614,6 +629,8 @@ static int AddSolidPoints(const snwResponse* response, int body, int count, snwC
     {
         const snwSolidRow* rows = response->solids + response->firstSolids[body] +
                                   (size_t)chunk * snw_solidGrain * (size_t)room;
+
+        // Counted in any case, so that a caller learns how much room it lacks.
         for (int i = 0; i < response->chunkCounts[body][chunk]; ++i, ++count)
         {
             if (count >= capacity)

@@ -41,6 +41,7 @@ static Nearest FindNearest(const snwColliderDef* stairs, double x, double y)
     Nearest best = {0, 0, DBL_MAX};
     Try(&best, x - stairs->stepCount * run, y - fmin(y, top)); // the back
 
+    // Steps outwards, then inwards; as soon as x alone is farther away, no other can be nearer.
     for (int i = start; i < stairs->stepCount; ++i)
     {
         double away = fmax(0.0, i * run - x);

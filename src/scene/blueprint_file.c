@@ -81,6 +81,7 @@ static snwResult ReadRows(Reader* reader, const char* key, const json_t* list, i
     if (result == snw_ok && *count < leastRows)
         return snwJson_Fail(json, NULL, "must have at least %d points", leastRows);
 
+    // Row by row; every failure names its place in the list.
     for (int i = 0; i < *count && result == snw_ok; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, (size_t)i);
@@ -198,6 +199,7 @@ static snwResult ReadShape(Reader* reader, const json_t* value, snwBoneShape* sh
     if (shape->kind == snw_colliderSphere || shape->kind == snw_colliderCapsule)
         shape->size.x = data.radius;
 
+    // A capsule's own frame has its axis along y.
     if (shape->kind == snw_colliderCapsule)
     {
         snwVec3 way = snwVec3_Sub(data.to, data.from);
@@ -223,6 +225,8 @@ static snwResult ReadBone(Reader* reader, const json_t* value)
 {
     snwBoneData data;
     uint64_t seen = 0;
+
+    // The bone itself, then what belongs to it: inertia and the shape that touches.
     snwResult result = snwTable_Read(&reader->json, &snw_boneTable, value, &data, &seen);
     if (result == snw_ok)
         result = CheckTwin(reader, data.def.name, data.mirror);
@@ -232,6 +236,8 @@ static snwResult ReadBone(Reader* reader, const json_t* value)
         result = ReadShape(reader, data.shape, &data.def.shape);
     if (result < 0)
         return result;
+
+    // A mass centre only makes sense with an inertia; without one it is the middle.
     bool centred = snwTable_Saw(&snw_boneTable, seen, "centre");
     if (centred && data.inertia == NULL)
         return snwJson_Fail(
@@ -239,6 +245,7 @@ static snwResult ReadBone(Reader* reader, const json_t* value)
     if (!centred && data.inertia != NULL)
         data.def.centre = snwVec3_Lerp(data.def.head, data.def.tail, 0.5);
 
+    // Entered, then once more reflected, with the other name.
     result = AddBone(reader, &data.def, data.parent);
     if (result < 0 || !data.mirror)
         return result;
@@ -280,6 +287,8 @@ static snwResult ReadRanges(Reader* reader, snwJointData* data)
     static const char* const keys[3] = {"range", "range2", "range3"};
     double* limits[3][2] = {{&data->def.lower, &data->def.upper}, {&data->def.lower2, &data->def.upper2},
         {&data->def.lower3, &data->def.upper3}};
+
+    // Without a range an angle is free: lower above upper for the first, equal for the others.
     for (int k = 0; k < 3; ++k)
     {
         double range[2] = {k == 0, -(k == 0)}; // no limit
@@ -290,6 +299,7 @@ static snwResult ReadRanges(Reader* reader, snwJointData* data)
         if (result < 0)
             return result;
         snwJson_Leave(&reader->json, mark);
+        // Ranges are in degrees, of joints that slide in metres.
         double unit = snwJointType_Slides(data->def.type) ? 1 : SNW_PI / 180;
         *limits[k][0] = range[0] * unit, *limits[k][1] = range[1] * unit;
     }
@@ -309,6 +319,8 @@ static snwResult ReadJoint(Reader* reader, const json_t* value)
         result = ReadRanges(reader, &data);
     if (result < 0)
         return result;
+
+    // Without a place of its own the joint is at the bone's head.
     int bone = LookUpBone(reader->out, data.bone);
     if (!snwTable_Saw(&snw_jointTable, seen, "at") && bone >= 0)
         data.def.position = reader->out->bones[bone].head;
@@ -317,6 +329,8 @@ static snwResult ReadJoint(Reader* reader, const json_t* value)
     result = AddJoint(reader, data.def, data.bone, data.parent);
     if (result < 0 || !data.mirror)
         return result;
+
+    // The mirrored twin.
     data.def.position = MirrorPoint(data.def.position);
     data.def.axis = MirrorAxis(data.def.axis);
     data.def.axis2 = MirrorAxis(data.def.axis2);
@@ -395,6 +409,8 @@ static snwResult UseCoil(Reader* reader, snwPartData* data)
 {
     int count = 2 + (int)ceil(16 * data->turns);
     snwVec3 axis = snwVec3_Normalize(data->axis);
+
+    // Two directions across the axis, the first one where the coil starts.
     snwVec3 u = snwVec3_Normalize(snwVec3_MulAdd(data->start, -snwVec3_Dot(data->start, axis), axis));
     snwVec3 v = snwVec3_Cross(axis, u);
 
@@ -406,6 +422,7 @@ static snwResult UseCoil(Reader* reader, snwPartData* data)
     data->part.pointCount = count;
     data->part.kind = snw_partSweep;
 
+    // Around, along and ever wider: radius and tube go from the first values to the last.
     for (int i = 0; i < count; ++i)
     {
         double t = (double)i / (count - 1), angle = 2 * SNW_PI * data->turns * t;
@@ -449,10 +466,13 @@ static snwResult UseOutline(Reader* reader, snwPartData* data)
     if (result < 0)
         return result;
     snwVec3 centre, normal;
+
+    // The outline's own plane is the part's frame.
     FindPlane((const double(*)[8])rows, count, &centre, &normal);
     if (snwVec3_LengthSquared(normal) == 0)
         return snwJson_Fail(&reader->json, NULL, "the outline has no area");
     data->part.frame = (snwTransform){centre, snwQuat_Between((snwVec3){0, 0, 1}, normal)};
+    // Corners stay as drawn; otherwise a closed curve through the points, four samples each.
     int steps = data->corners ? 1 : 4;
     data->part.points = snwArena_Alloc(reader->arena, (size_t)steps * (size_t)count, sizeof *data->part.points);
     if (data->part.points == NULL)
@@ -477,6 +497,7 @@ static snwResult UseShape(Reader* reader, snwPartData* data)
 {
     snwFleshPart* part = &data->part;
     part->flatAxis = snwVec3_Normalize(part->flatAxis);
+
     switch ((int)part->kind)
     {
         case snw_partCapsule:
@@ -609,12 +630,15 @@ static snwResult ReadRibbon(Reader* reader, const json_t* value)
         result = ReadHolders(reader, data.holders, &data.ribbon);
     if (result < 0)
         return result;
+    // Points, then what they are made of.
     snwRibbon* ribbon = &data.ribbon;
     ribbon->points = snwArena_Alloc(reader->arena, (size_t)ribbon->pointCount, sizeof *ribbon->points);
     if (ribbon->points == NULL || rows == NULL)
         return FailMemory(reader);
     for (int i = 0; i < ribbon->pointCount; ++i)
         ribbon->points[i] = (snwFleshPoint){{rows[i][0], rows[i][1], rows[i][2]}, 0, -1};
+
+    // Angles are in degrees, and a ribbon without a colour has the body's.
     ribbon->across = snwVec3_Normalize(ribbon->across);
     ribbon->twist = data.twist * SNW_PI / 180;
     if (ribbon->color[0] < 0)
@@ -655,6 +679,8 @@ static snwResult ReadTrackKeys(Reader* reader, const json_t* list, double durati
     if (keys == NULL)
         return FailMemory(reader);
 
+    // In the order of time and within the motion; a key is an angle about the joint's axis, or three angles and an
+    // offset.
     for (int i = 0; i < track->keyCount; ++i)
     {
         if (rows[i][0] < 0 || rows[i][0] > duration || (i > 0 && rows[i][0] <= rows[i - 1][0]))
@@ -677,11 +703,15 @@ static bool MirrorTrack(Reader* reader, snwTrackDef* track, double duration, dou
     if (keys == NULL)
         return false;
     int first = 0, count = track->keyCount;
+    // In a loop the last key is the first one again.
     if (phase > 0 && count > 1 && track->keys[count - 1].time >= duration && track->keys[0].time == 0)
         --count; // the same moment twice
+
+    // Keys in the order of their new times: the first that comes round the end is the new first.
     while (first < count && track->keys[first].time + phase * duration < duration)
         ++first;
 
+    // Later by the phase, round the end of a loop, and reflected.
     for (int i = 0; i < count; ++i)
     {
         snwKey key = track->keys[(first + i) % count];
@@ -704,6 +734,7 @@ static snwResult ReadTrack(Reader* reader, const json_t* value)
     snwTrackData data;
     snwResult result = snwTable_Read(&reader->json, &snw_trackTable, value, &data, NULL);
 
+    // The track of the bone itself, then its twin's.
     if (result == snw_ok)
         result = CheckTwin(reader, data.bone, data.mirror);
     if (result == snw_ok)
@@ -742,6 +773,8 @@ static snwResult ReadMotion(Reader* reader, const json_t* value)
 static void MakeLists(Reader* reader, const snwBlueprintData* data, snwResult* result)
 {
     snwBlueprint* out = reader->out;
+
+    // Twice as many bones and parts as written, for mirrored ones.
     size_t bones = json_array_size(data->bones) + json_array_size(data->handles);
     size_t parts = json_array_size(data->parts);
 
@@ -754,6 +787,7 @@ static void MakeLists(Reader* reader, const snwBlueprintData* data, snwResult* r
         *result = snwJson_Fail(&reader->json, NULL, "has too many bones");
     if (*result < 0)
         return;
+    // Names are resolved when all bones are there.
     out->bones = snwArena_Alloc(reader->arena, 2 * bones + 1, sizeof *out->bones);
     reader->parents = snwArena_Alloc(reader->arena, 2 * bones + 1, sizeof *reader->parents);
     reader->groups = snwArena_Alloc(reader->arena, 2 * parts + 1, sizeof *reader->groups);
@@ -796,6 +830,8 @@ static snwResult ReadDocument(Reader* reader, const json_t* document)
     snwResult result = snwTable_Read(&reader->json, &snw_blueprintTable, document, &data, NULL);
     if (result < 0)
         return result;
+
+    // What stands in the file, then the lists in the order in which they refer to each other.
     out->name = data.name;
     out->description = data.description != NULL ? data.description : "";
     out->material = data.material;
@@ -803,6 +839,8 @@ static snwResult ReadDocument(Reader* reader, const json_t* document)
     out->size = data.size;
     out->detail = data.detail;
     out->coarse = data.coarse;
+
+    // Bones before joints and parts, as these name them.
     MakeLists(reader, &data, &result);
     ReadItems(reader, "bones", data.bones, ReadBone, &result);
     ReadItems(reader, "handles", data.handles, ReadHandle, &result);
@@ -811,6 +849,8 @@ static snwResult ReadDocument(Reader* reader, const json_t* document)
     ReadItems(reader, "parts", data.parts, ReadPart, &result);
     ReadItems(reader, "ribbons", data.ribbons, ReadRibbon, &result);
     ReadItems(reader, "motions", data.motions, ReadMotion, &result);
+
+    // The body: a box, an outline with paint, or parts.
     result = result == snw_ok ? ReadBox(reader, data.box) : result;
     if (result == snw_ok && data.outline != NULL)
         result = snwFlat_ReadJson(&reader->json, data.outline, data.paint, reader->arena, &out->flat);
@@ -848,6 +888,8 @@ snwResult snwBlueprintFile_Open(snwContext* context, const char* name, snwBluepr
 {
     *blueprint = (snwBlueprintFile){.arena = {.context = context}};
     size_t length = strlen(name);
+
+    // Names without .json are built-in characters; an unknown one gets the nearest as a hint.
     if (length < 5 || strcmp(name + length - 5, ".json") != 0)
     {
         const snwBuiltIn* builtIn = snwBuiltIn_Find(name);

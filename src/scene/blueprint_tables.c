@@ -1,3 +1,6 @@
+// Tables of everything that a blueprint file may say: keys, ranges, units, defaults and help. Reading, writing, the
+// schema and the documents all come from these.
+
 #include "scene/blueprint_tables.h"
 #include "scene/constraints_file.h"
 #include "scene/flat_file.h"

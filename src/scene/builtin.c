@@ -1,3 +1,5 @@
+// The characters that are compiled in, by name.
+
 #include "scene/builtin.h"
 
 #include <string.h>

@@ -1,3 +1,6 @@
+// A scene for a single character: which method suits it, where it stands, ground or none. The command line and the
+// studio show characters by these scenes.
+
 #define _XOPEN_SOURCE 700 // realpath
 
 #include "scene/cast.h"
@@ -45,6 +48,7 @@ static void WriteBody(snwText* text, const snwCast* cast)
 
 static void WriteScene(snwText* text, const snwCast* cast)
 {
+    // As text, because the scene is read like any other: with checks, defaults and messages.
     snwText_Open(text, '{');
     snwText_Key(text, "sinew");
     snwText_Int(text, 1);
@@ -83,6 +87,7 @@ static snwResult Place(snwContext* context, const snwCast* cast, snwSceneFile* f
     snwScene* placed = NULL;
     double size = info.upper.y - info.lower.y;
 
+    // Paper floats; without a ground there is nothing to place.
     if (cast->flat || def.colliderCount == 0)
         return snw_ok;
 
@@ -92,6 +97,7 @@ static snwResult Place(snwContext* context, const snwCast* cast, snwSceneFile* f
     else if (fabs(info.lower.y) > 0.1 * size)
         ground.transform.position.y = info.lower.y;
 
+    // A scene is immutable: the one placed differently is made anew.
     def.bodies = &body;
     def.colliders = &ground;
     snwResult result = snwCreateScene(context, &def, &placed, message);
@@ -127,6 +133,8 @@ snwResult snwCast_OpenPrepared(snwContext* context, const char* name, const char
     snwResult result = snwPrepared_Open(context, path, &prepared, message);
     if (result < 0)
         return result;
+
+    // The character is looked at; the scene then opens the file again by its full path.
     snwCast_LookAt(cast, snwCharacter_GetDef(snwPrepared_GetCharacter(prepared)));
 
     snwText use = snwCreateText(context, 0);
@@ -207,6 +215,7 @@ snwResult snwCast_OpenBlueprint(snwContext* context, const char* name, const cha
     *file = (snwSceneFile){0};
     snwResult result = snwBlueprintFile_Open(context, blueprint, &source, message);
 
+    // A character made for films is shown in a size that runs in real time, if it can be made so small.
     if (result >= 0)
     {
         const snwBlueprint* read = &source.blueprint;

@@ -1,3 +1,6 @@
+// Character objects of scenes, read and written: simple shapes, blueprints, prepared files. Every character carries
+// the text that makes it again, so that scenes can be saved.
+
 #include "scene/characters.h"
 #include "scene/blueprint_file.h"
 #include "scene/builtin.h"
@@ -96,6 +99,7 @@ static void WriteValue(snwText* text, const json_t* value)
 
 static void WriteUse(snwText* text, const snwBlueprintUse* use, const snwMaterial* material)
 {
+    // The text that makes the same character again, with all that matters spelled out.
     snwText_Open(text, '{');
     snwText_Key(text, "blueprint");
     if (json_is_string(use->blueprint))
@@ -135,6 +139,7 @@ static bool AsksForNothing(const snwBlueprintSize* size)
 static snwResult BuildBlueprint(snwJson* json, const char* name, const snwBlueprintUse* use, snwBlueprint* blueprint,
     int64_t* tets, snwCharacter** character)
 {
+    // Without a size in the scene the blueprint's own counts.
     const snwBlueprintSize* size = AsksForNothing(&use->size) ? &blueprint->size : &use->size;
     if (size->tets > *tets || size->hexes > *tets)
         return snwJson_Fail(
@@ -146,6 +151,8 @@ static snwResult BuildBlueprint(snwJson* json, const char* name, const snwBluepr
                            ? snwFailMemory(json->message)
                            : snwBlueprint_Create(json->context, blueprint, size, name, source.data, character, &words);
     snwText_Free(&source);
+
+    // A warning goes on; an error keeps its words, and its place in the file.
     if (result > 0)
         snwJson_Warn(json, "%s", words.text);
     else if (result < 0 && json->message != NULL)
@@ -184,6 +191,8 @@ static snwResult Constrain(snwJson* json, const json_t* list, snwCharacter** cha
 {
     snwCharacterDef def = *snwCharacter_GetDef(*character);
     snwArena arena = {.context = json->context};
+
+    // A rig made of what the character has, so that constraints are read as in a blueprint.
     snwBlueprint rig = {.bones = (snwBoneDef*)def.bones,
         .boneCount = def.boneCount,
         .handles = (snwHandleDef*)def.handles,
@@ -192,6 +201,7 @@ static snwResult Constrain(snwJson* json, const json_t* list, snwCharacter** cha
         .constraintCount = def.constraintCount,
         .flat.ringCount = def.triangleCount > 0};
     snwText source = snwCreateText(json->context, 0);
+    // The source is what it was, with the constraints in it.
     json_t* use = json_loads(snwCharacter_GetInfo(*character).source, 0, NULL);
 
     json_object_set(use, "constraints", (json_t*)list);
@@ -201,6 +211,8 @@ static snwResult Constrain(snwJson* json, const json_t* list, snwCharacter** cha
     def.constraints = rig.constraints;
     def.constraintCount = rig.constraintCount;
     def.source = source.data;
+
+    // The plain character is replaced by one with constraints.
     snwCharacter* plain = *character;
     if (result >= 0)
         result = snwCreateCharacter(json->context, &def, character, json->message);
@@ -222,6 +234,7 @@ static snwResult CreatePrepared(snwJson* json, const char* name, void* data, int
     *character = snwPrepared_GetCharacter(prepared);
     int count = snwCharacter_GetInfo(*character).tetCount;
 
+    // Within the scene's budget, and only with what a prepared character can still take.
     if (count > *tets)
         result = snwJson_Fail(json, "prepare it with fewer elements",
             "the scene would have more than %d million tetrahedra", snw_maxTets / 1000000);
@@ -233,6 +246,7 @@ static snwResult CreatePrepared(snwJson* json, const char* name, void* data, int
     else
         snwCharacter_Retain(*character);
 
+    // On top of what was prepared.
     if (result >= 0 && use->constraints != NULL)
     {
         result = Constrain(json, use->constraints, character);
@@ -266,6 +280,8 @@ snwResult snwCharacter_ReadJson(
 {
     if (!json_is_object(value))
         return snwJson_Fail(json, NULL, "must be an object, is %s", snwJson_TypeName(value));
+
+    // The first form whose key is there; its own table reads the rest.
     for (int i = 0; i < snw_characterFormCount; ++i)
     {
         const snwCharacterForm* form = &snw_characterForms[i];
@@ -282,6 +298,7 @@ snwResult snwCharacter_ReadJson(
         return result;
     }
 
+    // No form fits: the nearest word to the first key is the hint.
     char remedy[200];
     const char* first = json_object_size(value) > 0 ? json_object_iter_key(json_object_iter((json_t*)value)) : "";
     snwSuggestWord(remedy, sizeof remedy, first, snw_characterFormCount, FormKey, NULL);

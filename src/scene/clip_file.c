@@ -1,3 +1,6 @@
+// Clips in files of their own: each file is opened once where a scene's list names it, and its clips take that place
+// in the list, with their own file for messages.
+
 #include "scene/clip_file.h"
 
 #include "scene/file.h"
@@ -63,6 +66,8 @@ snwResult snwClipSources_Open(snwJson* json, snwArena* arena, const json_t* list
     sources->items = snwJson_NewList(json, arena, "clips", list, snw_maxClips, sizeof *sources->items, &result);
     if (result < 0)
         return result;
+
+    // Files may hold as many clips as a scene may have; without files the list is long enough.
     int own = (int)json_array_size(list), files = 0;
     for (int i = 0; i < own; ++i)
         files += FileOf(json_array_get(list, (size_t)i)) != NULL;
@@ -73,6 +78,7 @@ snwResult snwClipSources_Open(snwJson* json, snwArena* arena, const json_t* list
         return snwJson_Locate(json, snwFailMemory(json->message));
     size_t outer = snwJson_Enter(json, "clips");
 
+    // In the list's order; documents stay open, since the items point into them.
     for (int i = 0; i < own && result == snw_ok; ++i)
     {
         const json_t* clip = json_array_get(list, (size_t)i);

@@ -1,3 +1,6 @@
+// Colliders read from and written to JSON: the table does what is a number or a name, the lists of height fields and
+// meshes are read here, within a budget of numbers for the whole scene.
+
 #include "scene/colliders.h"
 #include "sim/limits.h"
 
@@ -51,6 +54,8 @@ static snwResult CheckRows(Reader* reader, Rows* rows)
     size_t count = json_array_size(rows->list);
     if (!json_is_array(rows->list))
         return snwJson_Fail(json, NULL, "must be a list of lists of numbers, is %s", snwJson_TypeName(rows->list));
+
+    // Rows of one width each; their numbers count against the scene's budget.
     for (size_t i = 0; i < count; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, i);
@@ -102,6 +107,7 @@ static void* ReadRows(Reader* reader, Rows* rows, snwResult* result)
         return NULL;
     }
 
+    // All rows one behind the other.
     for (int i = 0; i < rows->height && *result == snw_ok; ++i)
         *result = FillRow(reader, rows, (size_t)i, numbers);
     if (*result == snw_ok)
@@ -119,6 +125,8 @@ snwResult snwCollider_ReadJson(
     Rows heights = {.key = "heights", .list = data.heights};
     Rows vertices = {.key = "vertices", .list = data.vertices, .width = 3};
     Rows triangles = {.key = "triangles", .list = data.triangles, .width = 3, .whole = true};
+
+    // Heights decide columns and rows; corners of triangles are whole numbers.
     def->heights = ReadRows(&reader, &heights, &result);
     def->columns = heights.width;
     def->rows = heights.height;

@@ -94,6 +94,7 @@ static snwResult ResolveParam(snwJson* json, const snwSceneDef* def, snwCommandD
     size_t mark = snwJson_Enter(json, "name");
     snwResult result = snwFindMethod(json, def->method, &method);
 
+    // The parameter must belong to the scene's method; one of another method is told apart from an unknown one.
     if (result == snw_ok)
         result = snwParam_FindAny(json, data->name, &info);
     int index = snwParam_Find(method, data->name);
@@ -240,6 +241,8 @@ static bool Skipped(const snwField* field, const snwCommandData* data)
 void snwCommand_WriteJson(snwText* text, const snwSceneDef* def, const snwCommand* command)
 {
     snwCommandData data = {.command = *command};
+
+    // Numbers back to names, where there is something of that number.
     data.body = BodyName(def, command->body);
     if (command->kind == snw_commandPin && command->body < 0 && command->index >= 0 && command->index < def->pinCount)
         data.pin = def->pins[command->index].name;
@@ -250,6 +253,7 @@ void snwCommand_WriteJson(snwText* text, const snwSceneDef* def, const snwComman
         data.collider = def->colliders[command->index].name;
     snwText_Open(text, '{');
 
+    // Only keys of this kind, and none that say what holds anyway.
     for (int i = 0; i < snw_commandTable.count; ++i)
     {
         const snwField* field = &snw_commandTable.fields[i];

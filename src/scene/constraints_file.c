@@ -1,3 +1,6 @@
+// Linear constraints of blueprints and scenes: the table, handles and degrees of freedom by name, and which of them a
+// handle has.
+
 #include "scene/constraints_file.h"
 #include "scene/words.h"
 #include "sim/limits.h"

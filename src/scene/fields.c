@@ -105,6 +105,8 @@ static snwResult ReadMask(snwJson* json, const json_t* value, const char* const*
     int bits = 0, mask = 0;
     while (names[bits] != NULL)
         bits++;
+
+    // The bits as one number are understood, too.
     if (json_is_integer(value))
     {
         snwResult result = ReadInt(json, value, 0, (double)((1u << bits) - 1), &mask);
@@ -115,6 +117,8 @@ static snwResult ReadMask(snwJson* json, const json_t* value, const char* const*
     if (!json_is_array(value))
         return snwJson_Fail(json, NULL, "must be a list of names, is %s", snwJson_TypeName(value));
     *out = 0;
+
+    // A list of names, one bit each.
     for (size_t i = 0; i < json_array_size(value); ++i)
     {
         int bit = 0;
@@ -207,6 +211,8 @@ static snwResult ReadColor(snwJson* json, const json_t* value, const snwField* f
 {
     if (!json_is_string(value))
     {
+        // Three numbers are light as it is; "#rrggbb" is what screens show, so it is decoded (see
+        // snwDisplay_ToLight).
         double linear[3] = {0};
         snwResult result = ReadReals(json, value, field, 3, linear);
         for (int i = 0; i < 3; ++i)
@@ -231,6 +237,7 @@ static snwResult ReadField(snwJson* json, const snwField* field, const json_t* v
     void* out = (char*)object + field->offset;
     switch (field->type)
     {
+        // By the field's type; words and scales were read before all others.
         case snw_fieldReal:
             return snwJson_ReadReal(json, value, field->lower, field->upper, out);
         case snw_fieldInt:
@@ -398,6 +405,8 @@ static snwResult ReadWord(
         return snw_ok;
     const snwField *field = &table->fields[at], *scale = scaleAt >= 0 ? &table->fields[scaleAt] : NULL;
     bool inside = json_is_object(value);
+
+    // The word stands in the object under its key, or is the value itself.
     const json_t* word = inside ? json_object_get(value, field->key) : value;
     const json_t* factor = inside && scale != NULL ? json_object_get(value, scale->key) : NULL;
     if (word == NULL)
@@ -408,6 +417,7 @@ static snwResult ReadWord(
         return result;
     snwJson_Leave(json, mark);
     field->words->set((char*)object + field->offset, index);
+    // A word sets several fields; they count as given.
     *given |= FieldsOfWord(table, kind, field);
 
     return factor != NULL ? ReadScale(json, scale, factor, object) : snw_ok;
@@ -420,11 +430,15 @@ snwResult snwTable_Read(snwJson* json, const snwTable* table, const json_t* valu
     bool word = json_is_string(value) && table->variant == NULL && FindWord(table, -1, snw_fieldWord) >= 0;
     if (!json_is_object(value) && !word)
         return snwJson_Fail(json, NULL, "must be an object, is %s", snwJson_TypeName(value));
+
+    // What kind it is decides which keys belong and which defaults hold.
     snwResult result = word ? snw_ok : ReadKind(json, table, value, &kind);
     if (result < 0)
         return result;
     memset(object, 0, table->size);
     table->init(object, kind);
+
+    // The word first, so that single keys can change what it set.
     result = ReadWord(json, table, kind, value, object, &given);
     if (result < 0)
         return result;
@@ -486,6 +500,8 @@ void snwField_Write(snwText* text, const snwField* field, const void* object)
     const void* in = (const char*)object + field->offset;
     const int* ints = in;
     const float* floats = in;
+
+    // As its reader expects it; fields without a text of their own are written elsewhere.
     switch (field->type)
     {
         case snw_fieldReal:

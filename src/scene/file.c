@@ -1,3 +1,6 @@
+// Whole files: read up to a limit, and written under a name of their own ("PATH.part") that becomes the wanted one
+// only when all is on the disk. Messages say what the system said and what would help.
+
 #define _XOPEN_SOURCE 700 // realpath
 #include "scene/file.h"
 
@@ -123,6 +126,7 @@ snwResult snwFile_Read(
         snwFree(context, writer.data);
         return result;
     }
+    // The last byte is the 0 that ReadAll puts behind the text.
     *data = (char*)writer.data;
     *size = writer.size - 1;
     return snw_ok;
@@ -138,6 +142,8 @@ static snwResult FailExists(snwMessage* message, const char* path, const char* r
 static snwResult CheckFree(const snwPartFile* output, snwMessage* message)
 {
     struct stat info;
+
+    // Folders, devices and pipes are never replaced; plain files only if that was asked for.
     bool there = stat(output->path, &info) == 0;
     if (there && S_ISDIR(info.st_mode))
         return snwFailSystem(message, EISDIR, "write", output->path);
@@ -149,6 +155,8 @@ static snwResult CheckFree(const snwPartFile* output, snwMessage* message)
     }
     if (output->overwrite)
         return snw_ok;
+
+    // A part that was left behind is somebody's unfinished work.
     if (lstat(output->path, &info) == 0)
         return FailExists(message, output->path, "name another file or allow overwriting");
     if (lstat(output->part, &info) == 0)
@@ -197,6 +205,8 @@ snwResult snwPartFile_Open(
         FreeNames(output);
         return snwFailMemory(message);
     }
+
+    // From here on two names: the part, which grows, and the path, which it gets at the end.
     snprintf(output->part, length + sizeof ".part", "%s.part", path);
     snwResult result = CheckFree(output, message);
     if (result == snw_ok)
@@ -327,6 +337,8 @@ snwResult snwMakeDirectory(snwContext* context, const char* path, snwMessage* me
     if (part == NULL)
         return snwFailMemory(message);
     snwResult result = snw_ok;
+
+    // Folder by folder from the top; those that are there are fine.
     for (char* end = part + 1; result >= 0 && part[0] != 0; ++end)
     {
         char kept = *end;

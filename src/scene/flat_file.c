@@ -1,3 +1,6 @@
+// Outlines and paint of flat blueprints: tables, points with an optional "corner", rings and shapes, within limits
+// that keep the fit and the picture small.
+
 #include "scene/flat_file.h"
 
 #include <string.h>

@@ -86,6 +86,7 @@ static void WriteLattice(
     if (start == NULL)
         return;
 
+    // A second difference in time: what moves evenly costs a byte per number.
     for (size_t i = 0; i < count; ++i)
     {
         const float* p = Point(points, stride, i);
@@ -163,6 +164,8 @@ static bool ReadLattice(snwReader* reader, float* points, size_t count, double t
 {
     const unsigned char *start = reader->data + reader->position, *end = reader->data + reader->size, *in = start;
     uint64_t motion[3] = {0};
+
+    // The same backwards; sums wrap around as unsigned, so hostile numbers cannot overflow.
     for (size_t i = 0; i < count; ++i)
         for (size_t k = 0; k < 3; ++k)
         {

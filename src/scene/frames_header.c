@@ -51,9 +51,12 @@ static void WriteSkin(snwWriter* writer, const snwCharacterDef* def, const snwFr
 {
     const snwTexture* texture = &def->texture;
     bool textured = texture->width > 0;
+
+    // Flags say which arrays follow.
     int flags = (def->colors != NULL ? snw_skinHasColors : 0) | (def->texcoords != NULL ? snw_skinHasTexcoords : 0) |
                 (textured ? snw_skinHasTexture : 0);
 
+    // Counts first, then arrays in a fixed order; only what the skin's vertices have is stored.
     WriteName(writer, def->name, strlen(def->name));
     const int32_t numbers[] = {skin->skinVertexCount, skin->triangleCount, def->vertexCount, def->boneCount, flags,
         textured ? texture->width : 0, textured ? texture->height : 0, 0};
@@ -113,6 +116,8 @@ static snwResult WriteBodies(snwWriter* writer, const snwSceneDef* scene, snwMes
     snwResult result = snw_ok;
     if (scene->bodyCount > snw_maxBodies)
         return snwFail(message, snw_errorUnsupported, NULL, "a frames cache holds at most %d bodies", snw_maxBodies);
+
+    // A character that several bodies share is stored once, where it is first used.
     for (int i = 0; i < scene->bodyCount && result >= 0; ++i)
     {
         int first = FirstUse(scene, i);
@@ -121,6 +126,7 @@ static snwResult WriteBodies(snwWriter* writer, const snwSceneDef* scene, snwMes
             result = WriteCharacter(writer, scene->bodies[i].character, message);
     }
 
+    // Bodies refer to characters by number.
     for (int i = 0; i < scene->bodyCount && result >= 0; ++i)
     {
         WriteName(writer, scene->bodies[i].name, strlen(scene->bodies[i].name));
@@ -196,6 +202,8 @@ static snwResult WriteAll(snwWriter* writer, const snwFramesDef* def, const snwS
     if (result < 0 && result != snw_errorUnsupported) // a character made by a program: no text tells it
         return result;
     snwMessage_Clear(message);
+
+    // Plain numbers, the counts, the version and the scene's text.
     size_t state = snwSim_GetStateSize(sim);
     snwWriteReal(writer, scene->rate);
     snwWriteReal(writer, def->tolerance);
@@ -208,6 +216,8 @@ static snwResult WriteAll(snwWriter* writer, const snwFramesDef* def, const snwS
     WriteName(writer, words, (size_t)length);
     WriteName(writer, text, size);
     snwFree(writer->context, text);
+
+    // The tables of things that are drawn.
     result = WriteBodies(writer, scene, message);
     WriteColliders(writer, scene);
     WriteProps(writer, scene);
@@ -284,6 +294,7 @@ static bool CountFits(const snwReader* reader, int count, size_t least)
 
 static void ReadBones(snwReader* reader, snwArena* arena, snwFramesBody* body)
 {
+    // Eighty bytes at least: a hostile count is refused before memory is asked for.
     if (!CountFits(reader, body->boneCount, 80))
     {
         reader->failed = true;
@@ -292,6 +303,8 @@ static void ReadBones(snwReader* reader, snwArena* arena, snwFramesBody* body)
 
     snwFramesBone* bones = snwArena_Alloc(arena, (size_t)body->boneCount, sizeof *bones);
     body->bones = bones;
+
+    // Parents must exist; a reserved number must be 0.
     for (int i = 0; bones != NULL && i < body->boneCount && !reader->failed; ++i)
     {
         bones[i].name = ReadName(reader, NULL);
@@ -315,6 +328,8 @@ static void ReadTexture(snwReader* reader, int width, int height, snwTexture* te
 static void ReadCharacter(snwReader* reader, snwArena* arena, snwFramesBody* body)
 {
     int32_t numbers[8];
+
+    // Counts that cannot be are refused before anything is allocated by them.
     body->character = ReadName(reader, NULL);
     snwRead(reader, numbers, sizeof numbers);
     const float* color = ReadArray(reader, 3, sizeof(float));
@@ -332,6 +347,8 @@ static void ReadCharacter(snwReader* reader, snwArena* arena, snwFramesBody* bod
     }
 
     memcpy(body->color, color, sizeof body->color);
+
+    // Arrays in the order of writing; all of them are used in place.
     size_t count = (size_t)body->skinVertexCount, corners = 3 * (size_t)body->triangleCount;
     body->skinVertices = ReadArray(reader, count, sizeof(int));
     body->triangles = ReadArray(reader, corners, sizeof(int));
@@ -342,6 +359,8 @@ static void ReadCharacter(snwReader* reader, snwArena* arena, snwFramesBody* bod
     if (flags & snw_skinHasTexture)
         ReadTexture(reader, numbers[5], numbers[6], &body->texture);
     ReadBones(reader, arena, body);
+
+    // Indices must point at something, and numbers must be finite.
     reader->failed = reader->failed || !AreFinite(body->color, 3) ||
                      !AreIndices(body->skinVertices, count, body->vertexCount) ||
                      !AreIndices(body->triangles, corners, body->skinVertexCount) ||
@@ -357,6 +376,7 @@ static void ReadBodies(snwReader* reader, snwFramesHeader* header, int character
         return;
     }
 
+    // Each character once, then the bodies that use them.
     snwFramesBody* characters = snwArena_Alloc(&header->arena, (size_t)characterCount, sizeof *characters);
     header->bodies = snwArena_Alloc(&header->arena, (size_t)header->bodyCount, sizeof *header->bodies);
     if (header->arena.failed)
@@ -441,6 +461,8 @@ snwResult snwFramesHeader_Parse(
     header->checksum = checksum;
     snwResult result = snw_ok;
     snwReader reader = {.data = bytes, .size = size - sizeof checksum, .position = snw_framesStart};
+
+    // The checksum first: what is damaged is not even parsed.
     if (checksum != snwHash(bytes, size - sizeof checksum, 0))
         result = snwFail(message, snw_errorInput, "it is damaged: make it again", "the checksum is wrong");
     if (result == snw_ok)

@@ -142,6 +142,8 @@ static bool ChunkIsWhole(const snwFrames* frames, uint64_t place, snwChunkHeader
 static bool FindNext(const snwFrames* frames, uint64_t* place, snwChunkHeader* chunk, int after)
 {
     uint64_t words[8192];
+
+    // Eight bytes at a time, as chunks start at multiples of eight.
     for (uint64_t at = *place + 8; frames->size >= snw_chunkHeaderSize && at <= frames->size - snw_chunkHeaderSize;)
     {
         size_t count = (size_t)((frames->size - at) / sizeof *words);
@@ -188,6 +190,8 @@ static bool MayFollow(const snwFrames* frames)
 
 static snwResult Scan(snwFrames* frames, snwMessage* message)
 {
+    // Chunk by chunk; a broken one with a whole one behind it is damage, without one it is where a crash cut the
+    // file.
     Chunk chunk = {.start = frames->end};
     while (MayFollow(frames))
     {
@@ -241,6 +245,8 @@ static snwResult ReadPayload(snwFrames* frames, const Chunk* chunk, snwMessage* 
 {
     size_t size = (size_t)snwChunkHeader_PayloadSize(&chunk->header);
     snwCommit commit;
+
+    // The buffer grows to the largest chunk that is asked for.
     if (size > frames->payloadCapacity)
     {
         snwFree(frames->context, frames->payload);
@@ -250,6 +256,7 @@ static snwResult ReadPayload(snwFrames* frames, const Chunk* chunk, snwMessage* 
             return snwFailMemory(message);
     }
 
+    // A checksum over header and payload, made again from what was read.
     if (!ReadAt(frames, chunk->start + snw_chunkHeaderSize, frames->payload, size) ||
         !ReadAt(frames, chunk->start + snw_chunkHeaderSize + size, &commit, sizeof commit))
         return Fail(frames, message, chunk->header.number, "cannot be read any more");
@@ -331,6 +338,7 @@ static snwResult ReadStart(snwFrames* frames, uint64_t* size, snwMessage* messag
         uint32_t version, mark;
         uint64_t size;
     } start;
+    // Each of these is a different mistake of whoever opens the file, and gets its own words.
     _Static_assert(sizeof start == snw_framesStart, "as documented");
     if (!ReadAt(frames, 0, &start, sizeof start) || start.magic != SNW_FRAMES_MAGIC)
         return FailKind(frames, message, NULL, "is no frames cache, or its first bytes are damaged");
@@ -394,6 +402,7 @@ static snwResult OpenSource(snwContext* context, const char* name, int file, con
         return snwFailMemory(message);
     }
 
+    // Nothing is loaded or decoded yet.
     *opened = (snwFrames){.context = context, .file = file, .memory = data, .size = size, .loaded = -1, .decoded = -1};
     opened->name = snwCopyText(context, name);
     snwResult result = opened->name != NULL ? Start(opened, message) : snwFailMemory(message);
@@ -580,6 +589,7 @@ static snwReader RecordReader(const snwFrames* frames, int index)
 // All of a record but the positions, at which the reader stops.
 static void ReadHead(snwFrames* frames, snwReader* reader, snwFrame* frame)
 {
+    // In the order of WriteHead.
     const snwFramesHeader* header = &frames->header;
     *frame = (snwFrame){.bodies = frames->bodies, .bodyCount = header->bodyCount};
     frame->frame = snwReadInt(reader);
@@ -595,6 +605,7 @@ static void ReadHead(snwFrames* frames, snwReader* reader, snwFrame* frame)
     if (contacts < 0)
         reader->failed = true;
     frame->contacts = ReadContacts(reader, header, reader->failed ? 0 : contacts);
+    // The commands' text stays in the file's memory.
     int length = snwReadCount(reader, 1);
     frame->commands = (const char*)snwReadBytes(reader, (size_t)length);
     frame->commandsSize = (size_t)length;
@@ -612,6 +623,7 @@ static size_t PointCount(const snwFramesHeader* header)
 // A header may promise more points than there is memory: what a frame must then have in bytes is looked at first.
 static snwResult MakeRoom(snwFrames* frames, snwReader* reader, snwMessage* message)
 {
+    // Once for all frames: they have the same points.
     const snwFramesHeader* header = &frames->header;
     size_t count = PointCount(header), at = 0;
     if (frames->positions != NULL)
@@ -623,6 +635,7 @@ static snwResult MakeRoom(snwFrames* frames, snwReader* reader, snwMessage* mess
         return snw_ok;
     }
 
+    // With a tolerance decoding needs the lattice of the frame before, too.
     frames->positions = snwAllocArray(frames->context, 3 * count + 1, sizeof *frames->positions);
     bool room = frames->positions != NULL;
     if (room && header->tolerance > 0 && frames->lattice == NULL)
@@ -638,6 +651,7 @@ static snwResult MakeRoom(snwFrames* frames, snwReader* reader, snwMessage* mess
         return snwFailMemory(message);
     }
 
+    // A piece of the lattice for each body's skin and vertices.
     for (int i = 0; i < 2 * header->bodyCount; ++i)
     {
         const snwFramesBody* body = &header->bodies[i / 2];
@@ -652,6 +666,8 @@ static void DecodePoints(snwFrames* frames, snwReader* reader)
 {
     const snwFramesHeader* header = &frames->header;
     float* at = frames->positions;
+
+    // Skin, then all vertices, if the file has them.
     for (int i = 0; i < header->bodyCount && !reader->failed; ++i)
     {
         const snwFramesBody* body = &header->bodies[i];
@@ -683,10 +699,14 @@ static bool AtEnd(const snwReader* reader)
 static snwResult Decode(snwFrames* frames, int index, snwFrame* frame, snwMessage* message)
 {
     bool chained = frames->header.tolerance > 0;
+
+    // From the frame behind the last one decoded, or from the chunk's first.
     int first = !chained ? index : frames->decoded >= 0 && frames->decoded < index ? frames->decoded + 1 : 0;
     if (first == 0)
         for (int i = 0; i < 2 * frames->header.bodyCount; ++i)
             frames->lattices[i].filled = false;
+
+    // Each frame on the way is read whole; only the last one is told.
     for (int i = first; i <= index; ++i)
     {
         frames->decoded = -1;
@@ -713,6 +733,8 @@ snwResult snwFrames_Read(snwFrames* frames, int frame, snwFrame* result, snwMess
     if (frame < 0 || frame >= FrameCount(frames))
         return snwFail(
             message, snw_errorArgument, NULL, "there is no frame %d; the cache holds %d", frame, FrameCount(frames));
+
+    // Which chunk, and which frame in it.
     int number = frame / frames->header.framesPerChunk, index = frame % frames->header.framesPerChunk;
     snwResult done = Load(frames, number, message);
     snwFrame read = {0};

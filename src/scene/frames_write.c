@@ -85,6 +85,8 @@ static bool IsNamed(int file, const char* path)
 static snwResult OpenLocked(const char* path, int flags, int* file, snwMessage* message)
 {
     struct stat info;
+
+    // Neither follows links nor waits for pipes.
     *file = open(path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (*file < 0 && errno == ENOENT && (flags & O_CREAT) == 0)
         return snw_ok;
@@ -92,6 +94,7 @@ static snwResult OpenLocked(const char* path, int flags, int* file, snwMessage* 
         return snwFailSystem(message, errno, "write", path);
     snwResult result = snw_ok;
 
+    // A plain file, locked by nobody else, and still the one of that name.
     if (fstat(*file, &info) != 0 || !S_ISREG(info.st_mode))
     {
         result = snwFail(message, snw_errorIo, "name a plain file", "is a folder, a device or a pipe");
@@ -160,6 +163,8 @@ snwResult snwFramesWriter_Open(
     snwResult result = CheckDef(def, message);
     if (result < 0)
         return result;
+
+    // Two names: the cache's own, and one for a file whose header is not yet whole.
     size_t length = strlen(def->path) + sizeof ".new";
     writer->path = snwCopyText(context, def->path);
     writer->fresh = snwAlloc(context, length);
@@ -170,6 +175,8 @@ snwResult snwFramesWriter_Open(
     }
 
     snprintf(writer->fresh, length, "%s.new", def->path);
+
+    // Going on with what is there, or a fresh file.
     result = TakeNamed(writer, message);
     if (result == snw_ok && writer->file < 0)
         result = TakeFresh(writer, message);
@@ -208,6 +215,7 @@ static snwResult FailOther(const snwFramesWriter* writer, const snwFramesHeader*
     char version[40];
     snwVersion ours = snwGetVersion();
 
+    // The first difference that explains itself to a user.
     snprintf(version, sizeof version, "%d.%d.%d", ours.major, ours.minor, ours.patch);
     const char* what = "other settings of the cache";
     if (strcmp(found->version, version) != 0)
@@ -280,10 +288,13 @@ static snwResult GoOn(snwFramesWriter* writer, snwSim* sim, snwMessage* message)
     writer->end = info.bytes;
     if (result < 0 || last.number < 0)
         return result;
+    // The state after the last whole chunk; a short last chunk is taken back and filled up.
     result = snwSim_Restore(sim, last.state, last.stateSize, message);
     writer->chunk = last.number + 1;
     if (result == snw_ok && last.frameCount < writer->framesPerChunk && !info.complete)
         TakeShortChunk(writer, sim, &last);
+
+    // The hash of its last frame must be that of the state, or the file is not what it says.
     if (result == snw_ok)
         result = snwFrames_Read(writer->found, info.frameCount - 1, &frame, message);
     if (result == snw_ok && frame.hash != snwSim_Hash(sim))
@@ -341,6 +352,7 @@ snwResult snwFramesWriter_Begin(snwFramesWriter* writer, snwSim* sim, snwMessage
     snwWriter header = {.context = writer->context};
     snwFramesHeader parsed = {0};
     snwResult result = snwFramesHeader_Write(&header, &writer->def, sim, message);
+    // The header is parsed at once: that gives its checksum, and proves that it can be read.
     if (result == snw_ok)
         result = snwFramesHeader_Parse(&parsed, writer->context, header.data, header.size, message);
     if (result == snw_ok)
@@ -348,6 +360,7 @@ snwResult snwFramesWriter_Begin(snwFramesWriter* writer, snwSim* sim, snwMessage
 
     if (result == snw_ok)
     {
+        // Chunks chain from the header's checksum.
         writer->seed = parsed.checksum;
         writer->framesPerChunk = parsed.framesPerChunk;
         writer->end = header.size;
@@ -390,6 +403,7 @@ static void WriteHead(snwFramesWriter* writer, const snwSim* sim, int frame, uin
     snwContacts contacts;
     snwMeasures timeless = *measures;
 
+    // Times differ from run to run, and a cache should not.
     timeless.stepMs = 0;
     snwSim_GetContacts(sim, &contacts);
     snwWriteInt(out, frame);
@@ -398,6 +412,8 @@ static void WriteHead(snwFramesWriter* writer, const snwSim* sim, int frame, uin
     snwWriteReal(out, snwSim_GetTime(sim));
     snwWriteU64(out, hash);
     snwWrite(out, &timeless, sizeof timeless);
+
+    // What is drawn: colliders, props and bones where they are.
     snwSim_GetColliders(sim, &transforms);
     WriteTransforms(out, &transforms);
     snwProps props;
@@ -453,6 +469,8 @@ static snwResult WriteRecord(
 static snwResult SealChunk(snwFramesWriter* writer, const snwSim* sim, snwMessage* message)
 {
     snwWriter* out = &writer->buffer;
+
+    // What the chunk holds, and how long its parts are.
     snwChunkHeader header = {.magic = SNW_CHUNK_MAGIC,
         .number = writer->chunk,
         .firstFrame = writer->chunk * writer->framesPerChunk,
@@ -464,11 +482,14 @@ static snwResult SealChunk(snwFramesWriter* writer, const snwSim* sim, snwMessag
         return snwFailMemory(message);
     if (out->size + snwPadded((size_t)header.stateSize) > SNW_MAX_CHUNK_BYTES)
         return snwFail(message, snw_errorUnsupported, "store fewer frames per chunk", "a chunk of frames is too large");
+
+    // The whole state of the sim: a run can go on from here.
     snwResult result = snwSim_Save(sim, state, (size_t)header.stateSize, NULL, message);
     if (result < 0)
         return result;
     out->size += (size_t)header.stateSize;
     snwWriteZeros(out, 8);
+    // The checksum of the header goes into the header, that of all into the commit behind it.
     header.checksum = snwChunkHeader_Checksum(&header, writer->seed);
     memcpy(out->data, &header, sizeof header);
     snwCommit commit = snwMakeCommit(&header, out->data + sizeof header);
@@ -509,6 +530,7 @@ static snwResult WriteChunk(snwFramesWriter* writer, const snwSim* sim, snwMessa
         return result;
     }
 
+    // Room first, so that a full disk is known before anything is torn; then written and synced.
     int error = MakeRoom(writer);
     if (error == 0)
         error = WriteAt(writer->file, writer->buffer.data, writer->buffer.size, writer->end, &done);

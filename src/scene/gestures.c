@@ -1,3 +1,6 @@
+// Gestures of hands - paths, locks, shaking, gravity turned over - become plain commands, one per step, when a scene
+// is read. Roughness is random but depends only on the seed, the gesture and the step.
+
 #include "scene/gestures.h"
 
 #include "base/array.h"
@@ -142,6 +145,7 @@ static snwResult ReadPoints(Expander* x, snwArena* arena)
     if (x->points == NULL)
         return snwFailMemory(json->message);
 
+    // Places, then turns, one for each place.
     for (size_t i = 0; i < count && result >= 0; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, i);
@@ -237,6 +241,8 @@ static snwResult Move(Expander* x)
 {
     const snwGestureData* data = &x->data;
     bool path = data->kind == snw_gesturePath;
+
+    // At least one step, so that a gesture without a length still happens.
     uint64_t first = StepAt(x, data->start), end = StepAt(x, data->start + data->duration);
     snwResult result = snw_ok;
 
@@ -244,18 +250,22 @@ static snwResult Move(Expander* x)
     end = end > first ? end : first + 1;
     for (uint64_t step = first; step < end && result >= 0; ++step)
     {
+        // Where the hand shall be at the step's end: along the path, as often as it repeats, or shaking about a
+        // place.
         double place[4], share = (double)(step + 1 - first) / (double)(end - first), round = share * data->repeat;
         if (path)
             OnCurve(x, step + 1 == end ? 1 : round - floor(round), place);
         else
             InShake(x, share * data->duration, place);
 
+        // Roughness in x and y alone.
         for (uint64_t k = 0; k < 2; ++k)
             place[k] += data->rough > 0 ? data->rough * Chance(x, step, k) : 0;
         snwCommand command = HandleAt(x, step, place);
         result = Add(x, &command);
     }
 
+    // Then the handle is let go.
     snwCommand free = x->plain;
     free.step = end;
     free.mask = 0;
@@ -329,6 +339,7 @@ snwResult snwGestures_Read(snwJson* json, const json_t* list, snwArena* arena, s
     if (!json_is_array(list) || count > snw_maxGestures)
         return snwJson_Fail(json, NULL, "must be a list of at most %d gestures", snw_maxGestures);
     Expander x = {.json = json, .def = def};
+    // The scene's own commands first; snwScene sorts by step and keeps this order among equals.
     for (int i = 0; i < def->commandCount && result >= 0; ++i)
         result = Add(&x, &def->commands[i]);
 

@@ -130,6 +130,8 @@ snwResult snwJson_FindFile(snwJson* json, const char* file, char* path)
 static bool TooDeep(const char* text, size_t size)
 {
     int depth = 0;
+
+    // Brackets outside of texts; what is quoted does not count.
     bool quoted = false;
     for (size_t i = 0; i < size; ++i)
     {

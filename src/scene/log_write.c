@@ -1,3 +1,6 @@
+// Command logs, written line by line and flushed after every frame; each line goes into a running checksum, so that a
+// log that was cut or changed is noticed.
+
 #include "scene/log.h"
 #include "scene/commands.h"
 #include "scene/scene_file.h"
@@ -53,6 +56,7 @@ static snwResult WriteHeader(snwLogWriter* writer, const snwSceneFile* file, snw
     snwVersion version = snwGetVersion();
     char digits[40];
 
+    // All that a replay needs: version, instruction set, and the scene with every default spelled out.
     snprintf(digits, sizeof digits, "%d.%d.%d", version.major, version.minor, version.patch);
     snwText_Open(&text, '{');
     snwText_Key(&text, "sinew_log");
@@ -120,6 +124,8 @@ snwResult snwLogWriter_AddFrame(snwLogWriter* writer, const snwSim* sim, int fra
 {
     int count = 0;
     const snwCommand* commands = sim != NULL ? snwSim_GetLog(sim, &count) : NULL;
+
+    // Commands since the last frame come before it: they were applied on the way to it.
     for (; writer->commandCount < count; writer->commandCount++)
     {
         snwResult result = WriteCommand(writer, &commands[writer->commandCount], message);

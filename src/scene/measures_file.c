@@ -1,3 +1,6 @@
+// Measures per frame as CSV or JSON: columns are the scene's measures, what the method tells, and the times of its
+// stages, which may be left out to compare runs.
+
 #include "base/ending.h"
 #include "scene/measures_file.h"
 #include "scene/text.h"
@@ -169,6 +172,7 @@ snwResult snwMeasuresWriter_AddFrame(
     Put(&text, writer->json ? (frame > 0 ? ",\n[" : "\n[") : "");
     snwText_Int(&text, frame);
 
+    // A number for every column of the header.
     for (int i = 0; i < ColumnCount(writer, &source); ++i)
     {
         if (LeavesOut(writer, i))

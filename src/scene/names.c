@@ -1,3 +1,6 @@
+// Names in files to numbers and back: bodies, colliders, props, pins, methods, motions, handles, joints, parameters.
+// An unknown name fails with the nearest known one.
+
 #include "scene/names.h"
 #include "scene/words.h"
 #include "sim/character.h"

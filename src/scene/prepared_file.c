@@ -1,3 +1,6 @@
+// Prepared characters that scenes name by file: opened, held to the checksum that the scene remembers, and given the
+// text that finds them again.
+
 #include "scene/prepared_file.h"
 
 #include "scene/constraints_file.h"
@@ -80,12 +83,16 @@ static snwResult Load(snwContext* context, const Wanted* wanted, const char* dat
     if (snwPrepared_IsOne(data, size) && wanted->checksum != NULL && strcmp(checksum, wanted->checksum) != 0)
         return snwFail(message, snw_errorInput, "prepare it as it was, or take the checksum out",
             "it has changed: its checksum is %s, not %.20s", checksum, wanted->checksum);
+
+    // A likely mistake gets a hint of its own.
     if (size > 4 && memcmp(data, "\x89PNG", 4) == 0)
         return snwFail(message, snw_errorInput, "sinew prep PICTURE.png -o NAME.snw makes a character of it",
             "this is a picture, not a prepared character");
     if (!wanted->tell)
         return snwPrepared_LoadAs(context, data, size, wanted->name, NULL, prepared, message);
     snwText source = MakeSource(context, wanted, checksum);
+
+    // With a source the character can be written into a scene again.
     snwResult result = source.failed
                            ? snwFailMemory(message)
                            : snwPrepared_LoadAs(context, data, size, wanted->name, source.data, prepared, message);

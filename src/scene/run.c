@@ -60,6 +60,8 @@ static snwResult OpenFrames(Run* run, snwMessage* message)
         .framesPerChunk = def->framesPerChunk,
         .overwrite = def->overwrite,
         .resume = def->resume};
+
+    // Only a cache can be gone on with: logs and measures alone hold no state.
     if (def->framesPath == NULL)
         return def->resume
                    ? snwFail(message, snw_errorArgument, "give framesPath", "only a frames cache can be resumed")
@@ -120,6 +122,8 @@ static snwResult Prepare(Run* run, snwMessage* message)
     if (!(frames <= snw_maxFrames))
         return snwFail(message, snw_errorArgument, "lower rate or duration", "more than %d million frames",
             snw_maxFrames / 1000000);
+
+    // Frames from the scene's length, or as many as the log has.
     run->dt = 1 / scene->rate;
     run->frameCount = run->def->replay != NULL ? run->def->replay->frameCount - 1 : (int)frames;
     if (run->frameCount < 0)
@@ -381,6 +385,8 @@ static snwResult CloseFiles(Run* run, snwResult result, snwMessage* message)
     // A full disk or a lost drive: the log's part holds what was flushed, half a table of measures is of no use.
     bool broken = result == snw_errorIo;
     snwResult closing = snw_ok;
+
+    // Each file is closed properly, whatever happened to the others; the first failure is the one that is told.
     if (run->caching)
         closing = snwFramesWriter_Finish(&run->frames, run->sim, result < 0 ? NULL : message);
     result = result < 0 ? result : closing;
@@ -422,6 +428,8 @@ snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report
 {
     snwRunReport ignored;
     const snwSceneFile* file = def->file == NULL && def->replay != NULL ? &def->replay->file : def->file;
+
+    // From the file, or from a log, which brings its scene along.
     Run run = {.context = context, .def = def, .file = file, .report = report != NULL ? report : &ignored};
     double start = snwClock_Seconds();
     *run.report = (snwRunReport){.firstDifference = -1, .firstInverted = -1};
@@ -434,6 +442,7 @@ snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report
     else
         result = CloseFiles(&run, Loop(&run, message), message);
 
+    // Reports are filled in also after a failure.
     ReportWarnings(&run);
     if (run.sim != NULL)
         snwDestroySim(run.sim);

@@ -118,6 +118,7 @@ static snwResult ReadCharacters(Builder* builder)
     if (builder->named == NULL)
         return FailMemory(builder);
 
+    // Checked now, made when a body uses one: what nobody uses costs nothing.
     for (void* i = json_object_iter((json_t*)list); i != NULL; i = json_object_iter_next((json_t*)list, i))
     {
         NamedCharacter* item = &builder->named[builder->namedCount++];
@@ -148,6 +149,7 @@ static snwResult UseNamed(Builder* builder, const char* name, snwCharacter** cha
         return snwJson_Fail(json, remedy, "there is no character '%s'", snwQuoteWord(name).text);
     }
 
+    // Made once; every further use counts against the budget of elements all the same.
     snwResult result = snw_ok;
     if (found->character == NULL)
         result = snwCharacter_ReadJson(json, name, found->value, &builder->tets, &found->character);
@@ -301,6 +303,8 @@ static snwResult ResolveClipPart(Builder* builder, snwClipData* data)
     snwJson_Leave(json, mark);
     const snwCharacter* character = builder->def.bodies[data->def.body].character;
     data->def.target = handle ? snw_clipHandle : snw_clipJoint;
+
+    // By the name of a handle or a joint of that body.
     mark = snwJson_Enter(json, handle ? "handle" : "joint");
     result = handle ? snwFindHandle(json, character, data->handle, &data->def.index)
                     : snwFindJoint(json, character, data->joint, &data->def.index);
@@ -313,6 +317,8 @@ static snwResult ResolveClipPart(Builder* builder, snwClipData* data)
 static snwResult ResolveClip(Builder* builder, snwClipData* data)
 {
     snwJson* json = &builder->json;
+
+    // Exactly one thing is moved.
     int targets = (data->pin != NULL) + (data->collider != NULL) + (data->handle != NULL) + (data->joint != NULL);
     if (data->file != NULL)
         return snwJson_Fail(json, "name it in the scene", "a file of clips names no other");
@@ -322,6 +328,7 @@ static snwResult ResolveClip(Builder* builder, snwClipData* data)
         return ResolveClipPart(builder, data);
     if (data->body != NULL)
         return snwJson_Fail(json, "remove it", "'body' belongs to handles and joints");
+
     data->def.target = data->pin != NULL ? snw_clipPin : snw_clipCollider;
     size_t mark = snwJson_Enter(json, data->pin != NULL ? "pin" : "collider");
     snwResult result = data->pin != NULL ? snwFindPin(json, &builder->def, data->pin, &data->def.index)
@@ -349,9 +356,12 @@ static snwResult ReadClip(Builder* builder, const json_t* value, int index)
         result = ResolveClip(builder, &data);
     if (result < 0)
         return result;
+
+    // The clip counts while its keys are read, since their messages name it.
     clips[index] = data.def;
     builder->def.clipCount = index; // the one being read, for ReadKey
     clips[index].keys = NewList(builder, "keys", data.keys, builder->keys, sizeof(snwKey), &result);
+    // Strains have an array of their own, as few clips have any.
     if (result == snw_ok && HasStretches(data.keys))
         clips[index].stretches = snwArena_Alloc(&builder->arena, json_array_size(data.keys), 6 * sizeof(double));
     ReadItems(builder, "keys", data.keys, ReadKey, &result);
@@ -374,6 +384,8 @@ static snwResult ReadClips(Builder* builder)
     if (result == snw_ok && builder->def.clips == NULL)
         return FailMemory(builder);
     size_t outer = snwJson_Enter(json, "clips");
+
+    // Messages name the file that the clip is in.
     for (int i = 0; i < builder->clips.count && result == snw_ok; ++i)
     {
         const snwClipSource* source = &builder->clips.items[i];
@@ -418,6 +430,7 @@ static snwResult ReadFileSettings(Builder* builder)
     if (list != NULL && !json_is_object(list))
         return snwJson_Fail(json, NULL, "must be an object, is %s", snwJson_TypeName(list));
 
+    // Every key must be a parameter of some method; values of other methods are kept, too.
     for (void* i = json_object_iter(list); i != NULL; i = json_object_iter_next(list, i))
     {
         const snwParamInfo* info = NULL;
@@ -481,6 +494,8 @@ static snwResult ReadRoot(Builder* builder, const json_t* root)
     if (result < 0)
         return result;
     builder->def = snwDefaultSceneDef();
+
+    // Options of the command line win over the file.
     builder->def.name = data->name;
     builder->def.method = options->method != NULL ? options->method : data->method;
     builder->def.gravity = data->gravity;
@@ -492,6 +507,8 @@ static snwResult ReadRoot(Builder* builder, const json_t* root)
     if (!(builder->def.rate * builder->def.duration <= snw_maxFrames))
         return snwJson_Fail(
             &builder->json, "lower rate or duration", "more than %d million frames", snw_maxFrames / 1000000);
+
+    // The method must exist: everything behind it depends on its parameters.
     size_t mark = snwJson_Enter(&builder->json, "method");
     result = snwFindMethod(&builder->json, builder->def.method, &builder->method);
     if (result == snw_ok)
@@ -506,6 +523,7 @@ static snwResult ReadLists(Builder* builder)
     snwSceneDef* def = &builder->def;
     snwResult result = snw_ok;
 
+    // In the order in which the lists refer to each other: clips and commands name bodies, colliders and pins.
     def->bodies = NewList(builder, "bodies", data->bodies, snw_maxBodies, sizeof *def->bodies, &result);
     ReadItems(builder, "bodies", data->bodies, ReadBody, &result);
     def->colliders = NewList(builder, "colliders", data->colliders, snw_maxBodies, sizeof *def->colliders, &result);
@@ -537,6 +555,7 @@ static snwResult ReadCamera(Builder* builder, snwCameraDef* camera)
 
 static snwResult Build(Builder* builder, const json_t* root, snwSceneFile* file)
 {
+    // Reading, as far as it goes without a mistake.
     snwResult result = ReadRoot(builder, root);
     if (result == snw_ok && builder->data.description != NULL)
         snprintf(file->description, sizeof file->description, "%s", builder->data.description);
@@ -550,6 +569,8 @@ static snwResult Build(Builder* builder, const json_t* root, snwSceneFile* file)
         result = ReadCamera(builder, &file->camera);
     if (result < 0)
         return result;
+
+    // The scene checks itself once more, as one made by a program would be.
     snwMessage words = {0};
     result = snwCreateScene(builder->json.context, &builder->def, &file->scene, &words);
     bool tell = result < 0 || (result > 0 && builder->json.warnings == 0); // an earlier warning keeps its words

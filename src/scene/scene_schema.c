@@ -190,6 +190,7 @@ static void WriteLists(snwText* text, const char* items)
 
 static void WriteRawType(snwText* text, const snwField* field)
 {
+    // What a field's own reader accepts, by the word that the table gives it.
     if (strcmp(field->schema, "list") == 0)
     {
         Text(text, "type", "array");
@@ -324,6 +325,7 @@ static void WriteProperty(snwText* text, const snwTable* table, const snwField* 
 // defaults: room for the table's struct.
 static void WriteObject(snwText* text, const snwTable* table, int kind, void* defaults)
 {
+    // Defaults come from the table's own init, so they cannot differ from what reading does.
     memset(defaults, 0, table->size);
     table->init(defaults, kind);
     Text(text, "type", "object");
@@ -335,6 +337,8 @@ static void WriteObject(snwText* text, const snwTable* table, int kind, void* de
         if (snwField_Belongs(&table->fields[i], kind))
             WriteProperty(text, table, &table->fields[i], kind, defaults);
     snwText_Close(text, '}');
+
+    // The keys that must be there.
     snwText_Key(text, "required");
     snwText_Open(text, '[');
     for (int i = 0; i < table->count; ++i)
@@ -371,6 +375,7 @@ static void WriteTable(snwText* text, const snwTable* table, void* defaults)
         return;
     }
 
+    // One object per kind, each with its own keys.
     snwText_Key(text, "oneOf");
     snwText_Open(text, '[');
     for (int kind = 0; variant->names[kind] != NULL; ++kind)

@@ -72,6 +72,7 @@ static snwResult WriteCharacters(snwText* text, const snwSceneDef* def, snwMessa
     snwResult result = snw_ok;
     for (int i = 0; i < def->bodyCount && result == snw_ok; ++i)
     {
+        // Shared characters get a name and stand before the bodies; single ones stand in their body.
         if (IsInline(def, i) || !IsFirstUse(def, i))
             continue;
         if (!open)
@@ -102,6 +103,7 @@ static snwResult WriteBodies(snwText* text, const snwSceneDef* def, snwMessage* 
 
     for (int i = 0; i < def->bodyCount && result == snw_ok; ++i)
     {
+        // The character in place, or by name.
         snwBodyData data = {.def = def->bodies[i]};
         snwText_Open(text, '{');
         snwTable_Write(text, &snw_bodyTable, &data);
@@ -230,6 +232,8 @@ static void WriteCommands(snwText* text, const snwSceneDef* def)
 snwResult snwSceneFile_WriteJson(snwText* text, const snwSceneFile* file, snwMessage* message)
 {
     const snwSceneDef* def = snwScene_GetDef(file->scene);
+
+    // The scene as the table writes it, then the lists.
     snwSceneData data = {.format = snw_sceneFormat,
         .name = def->name,
         .description = file->description[0] != 0 ? file->description : NULL,

@@ -1,3 +1,6 @@
+// JSON text as people will read it: keys and values with commas and line breaks, the shortest digits that read back
+// to the same bits, into memory of the context or a buffer of fixed size.
+
 #include "scene/text.h"
 #include "scene/words.h"
 
@@ -110,6 +113,7 @@ static void Quoted(snwText* text, const char* value)
     const char* run = value;
     const char* c = value;
 
+    // Up to the next byte that needs an escape, all in one piece.
     while (left > 0)
     {
         int bytes = snwUtf8Size(c, left);

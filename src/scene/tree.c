@@ -1,3 +1,6 @@
+// JSON documents that can be changed: imported from jansson, edited, written. Members keep their order, and numbers
+// of others their values.
+
 #include "scene/tree.h"
 
 #include <math.h>
@@ -88,6 +91,8 @@ static bool ImportValue(snwTree* tree, const json_t* source, int depth, snwValue
 {
     if (depth > snw_maxTreeDepth)
         return false;
+
+    // Numbers keep their kind: whole ones stay whole.
     switch (json_typeof(source))
     {
         case JSON_OBJECT:

@@ -1,3 +1,6 @@
+// Words that people type: how far two are apart (letters missing, wrong or swapped), the nearest known one, patterns
+// with * and ?, quotes in messages, and bytes of UTF-8.
+
 #include "scene/words.h"
 
 #include <ctype.h>
@@ -24,6 +27,7 @@ int snwWordDistance(const char* a, const char* b)
     for (int j = 0; j <= n; ++j)
         last[j] = j;
 
+    // Damerau's distance: besides single letters, neighbours that were swapped cost one.
     for (int i = 1; i <= m; ++i)
     {
         row[0] = i;
@@ -101,6 +105,8 @@ bool snwWord_Matches(const char* pattern, const char* word)
     if (strpbrk(pattern, "*?") == NULL)
         return strcmp(pattern, word) == 0;
     const char *star = NULL, *retry = NULL; // the last * and where it was tried
+
+    // Without recursion: after a mismatch the last star takes one more letter.
     while (*word != 0)
     {
         if (*pattern == '*')
