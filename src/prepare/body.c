@@ -32,6 +32,8 @@ static void AddFlesh(snwPreparer* p, int index, int* numbers)
     const snwRestSurface* surface = &p->surfaces[index];
     const snwAssetMesh* mesh = &p->asset->meshes[surface->mesh];
     bool ownTriangles = mesh->tetCount + mesh->hexCount == 0;
+
+    // Welded vertices that are flesh get numbers, and remember the surface and vertex that they come from.
     for (int i = 0; i < surface->weld.count; ++i)
     {
         int vertex = surface->weld.sources[i];
@@ -43,6 +45,7 @@ static void AddFlesh(snwPreparer* p, int index, int* numbers)
         p->fleshVertex[numbers[i]] = vertex;
     }
 
+    // Triangles of flesh alone; welding may have left some with two corners at one place.
     for (int i = 0; i < surface->triangleCount; ++i)
     {
         int corners[3];
@@ -58,6 +61,7 @@ static void AddFlesh(snwPreparer* p, int index, int* numbers)
 
 static snwResult GatherFlesh(snwPreparer* p)
 {
+    // Room for all of it, so that one walk fills the arrays.
     int64_t vertices = 1, triangles = 1, most = 1;
     for (int i = 0; i < p->surfaceCount; ++i)
     {
@@ -79,6 +83,8 @@ static snwResult GatherFlesh(snwPreparer* p)
         AddFlesh(p, i, numbers);
     if (p->fleshTriangleCount == 0)
         return snwFail(p->message, snw_errorInput, "make one of the surfaces soft", "no surface is flesh");
+
+    // The flesh as a soup, which tells what is nearest to a place.
     snwSoupDef def = snwDefaultSoupDef();
     def.vertices = p->fleshVertices;
     def.vertexCount = p->fleshVertexCount;
@@ -116,12 +122,15 @@ static snwResult UseOwnMesh(snwPreparer* p, int index)
     memset(numbers, -1, ((size_t)mesh->vertexCount + 1) * sizeof *numbers);
     double least = 1e-15 * p->size * p->size * p->size;
 
+    // A tet without volume would have no mass and no stiffness.
     for (int i = 0; i < mesh->tetCount; ++i)
     {
         const int* t = mesh->tets[i];
         double volume = snwTet_Volume(x[t[0]], x[t[1]], x[t[2]], x[t[3]]);
         if (!(fabs(volume) > least))
             continue;
+
+        // Vertices are numbered when a tet first uses them; mirrored tets get two corners exchanged.
         for (int k = 0; k < 4; ++k)
         {
             int* number = &numbers[t[k]];
@@ -261,6 +270,7 @@ static snwResult Fill(snwPreparer* p)
     snwMessage words = {0};
     snwResult result = Try(p, (Attempt){mesher, 1}, &meshed, &words);
 
+    // Not even one mesh: the words of that try are the ones to tell.
     if (result < 0)
     {
         if (p->message != NULL)
@@ -270,6 +280,8 @@ static snwResult Fill(snwPreparer* p)
 
     if (result > 0)
         snwPreparer_Note(p, "%s", words.text);
+
+    // Nobody asked for this mesh in particular, so a better one may take its place.
     int pieces = TornPieces(p, &meshed.mesh);
     if (pieces > 0 && asked && !IsCoarse(p))
         snwPreparer_Note(p, "the body is torn into %d pieces where it is thin: more elements would help", pieces);

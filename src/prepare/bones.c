@@ -111,6 +111,8 @@ static void PlaceTail(const snwPreparer* p, int rig, const Followers* followers)
     snwRigBone* bone = &p->rig[rig];
     snwVec3 sum = {0, 0, 0};
     int count = 0;
+
+    // Bones that follow this one, elsewhere than at its own head.
     for (int i = 0; i < p->rigCount; ++i)
         if (p->rig[i].kept && KeptAbove(p, i) == rig && snwVec3_Distance(p->rig[i].head, bone->head) > 1e-4 * p->size)
         {
@@ -118,6 +120,8 @@ static void PlaceTail(const snwPreparer* p, int rig, const Followers* followers)
             ++count;
         }
 
+    // Said by the sidecar, else at the middle of the children's heads, else as far as the flesh that follows it
+    // reaches, else anything but nothing.
     snwVec3 towards = snwVec3_Sub(followers->centre, bone->head);
     if (bone->setting.hasTail)
         bone->tail = bone->setting.tail;
@@ -154,6 +158,7 @@ static snwResult MeasureBones(snwPreparer* p)
     FindReaches(p, followers);
     bool given = p->asset->boneCount > 0;
 
+    // Bones of the file's own regions have their ends already.
     for (int i = 0; i < p->rigCount; ++i)
     {
         snwRigBone* bone = &p->rig[i];
@@ -162,6 +167,7 @@ static snwResult MeasureBones(snwPreparer* p)
         else if (bone->setting.hasTail)
             bone->tail = bone->setting.tail;
 
+        // How thick: said, or estimated from the flesh around it.
         if (bone->setting.radius >= 0)
             bone->radius = bone->setting.radius;
         else if (bone->kept && !given)
@@ -262,6 +268,7 @@ static void ClaimAlong(const Labels* labels, int bone)
     snwVec3 end = snwVec3_Add(segment->a, segment->span);
     snwVec3 lower = snwVec3_Min(segment->a, end), upper = snwVec3_Max(segment->a, end);
 
+    // Boxes apart tell most elements from the segment; in the others samples along it do.
     for (int i = 0; i < mesh->tetCount; ++i)
     {
         const int* t = mesh->tets[i];
@@ -273,9 +280,12 @@ static void ClaimAlong(const Labels* labels, int bone)
                      high.z < lower.z;
         for (int k = 0; k <= snw_boneSamples && !apart && !passes; ++k)
             passes = Holds(mesh, i, snwVec3_MulAdd(segment->a, (double)k / snw_boneSamples, segment->span));
+
+        // Copies of parted limbs belong to somebody else's side.
         for (int k = 0; k < 4; ++k)
             passes = passes && !IsCopy(labels, t[k]);
 
+        // Each corner to the nearer of two bones.
         for (int k = 0; k < 4 && passes; ++k)
         {
             int owner = labels->owners[t[k]];
@@ -351,6 +361,8 @@ static bool GrowBone(const Labels* labels, int bone, double limit)
     int owned = CountTets(labels, bone);
     if (owned >= snw_minBoneTets)
         return true;
+
+    // The nearest elements first, none of a neighbour's.
     for (int i = 0; i < labels->mesh->vertexCount; ++i)
         labels->distances[i] = Distance(&labels->segments[bone], labels->mesh->vertices[i]);
     BlockNeighbours(labels, bone);
@@ -367,6 +379,7 @@ static bool GrowBone(const Labels* labels, int bone, double limit)
             labels->owners[labels->mesh->tets[tet][k]] = bone;
     }
 
+    // Not enough: what it took is free again.
     for (int i = 0; owned < snw_minBoneTets && i < labels->mesh->vertexCount; ++i)
         labels->owners[i] = labels->owners[i] == bone ? -1 : labels->owners[i];
     return owned >= snw_minBoneTets;
@@ -378,16 +391,21 @@ static snwResult LabelByDistance(snwPreparer* p)
     Labels labels = {&p->body, segments, p->vertexBones,
         snwPreparer_Alloc(p, p->body.vertexCount + 1, sizeof *labels.distances),
         snwPreparer_Alloc(p, p->body.vertexCount + 1, 1), p->copies};
+
+    // A segment and a distance field per bone, and a note which vertices are copies.
     if (p->arena.failed)
         return snwFailMemory(p->message);
     for (int i = 0; i < p->rigCount; ++i)
         segments[i] = OwnSegment(&p->rig[i]);
+
+    // By distance, then along thin bones, then apart where two bones meet without flesh between.
     FindOwners(p, &labels);
     for (int i = 0; i < p->rigCount; ++i)
         if (p->rig[i].kept && !p->rig[i].point)
             ClaimAlong(&labels, i);
     PartBones(&labels);
 
+    // Too few elements: a bone may grow, but not farther than half its own length.
     for (int i = 0; i < p->rigCount; ++i)
     {
         const snwRigBone* bone = &p->rig[i];
@@ -424,6 +442,8 @@ static snwResult MakeBones(snwPreparer* p)
     p->boneRig = snwPreparer_Alloc(p, p->rigCount + 1, sizeof *p->boneRig);
     if (p->arena.failed)
         return snwFailMemory(p->message);
+
+    // Bones that are kept, in the rig's order.
     for (int i = 0; i < p->rigCount; ++i)
         if (p->rig[i].kept)
         {
@@ -431,6 +451,7 @@ static snwResult MakeBones(snwPreparer* p)
             p->rig[i].bone = p->boneCount++;
         }
 
+    // Parents skip those that were dropped.
     for (int i = 0; i < p->boneCount; ++i)
     {
         const snwRigBone* bone = &p->rig[p->boneRig[i]];
@@ -441,6 +462,7 @@ static snwResult MakeBones(snwPreparer* p)
         p->bones[i].parent = above >= 0 ? p->rig[above].bone : -1;
     }
 
+    // From rig numbers to bone numbers; a vertex of any element of a bone is the bone's.
     for (int i = 0; i < p->body.vertexCount; ++i)
         p->vertexBones[i] = -1;
     for (int i = 0; i < p->body.tetCount; ++i)

@@ -1,3 +1,7 @@
+// From a picture to a flat character, step by step: settings, picture, outline, mesh, handles, weights. Here are the
+// texture that is cut out of the picture, the size of its triangles, and the putting together; outline and handles
+// have files of their own.
+
 #include "prepare/flat.h"
 
 #include <math.h>
@@ -83,6 +87,8 @@ static void Bleed(uint8_t* pixels, uint8_t* known, int width, int height)
 static snwResult CutTexture(snwFlatPreparer* p, snwTexture* texture, int corner[2])
 {
     int far[2], side[2] = {p->picture.width, p->picture.height};
+
+    // The outline's box and a rim around it, inside of the picture.
     for (int k = 0; k < 2; ++k)
     {
         corner[k] = (int)fmax(floor(p->lower[k]) - snw_textureRim, 0);
@@ -95,11 +101,14 @@ static snwResult CutTexture(snwFlatPreparer* p, snwTexture* texture, int corner[
     uint8_t* known = snwArena_Alloc(&p->base->arena, count, 1);
     if (p->base->arena.failed)
         return snwFailMemory(p->base->message);
+
+    // The rectangle, row by row.
     for (int j = 0; j < height; ++j)
         memcpy(pixels + 4 * (size_t)width * (size_t)j,
             p->picture.pixels + 4 * ((size_t)p->picture.width * (size_t)(corner[1] + j) + (size_t)corner[0]),
             4 * (size_t)width);
 
+    // Pixels with any opacity have a colour that is meant; it spreads into clear ones.
     for (size_t i = 0; i < count; ++i)
         known[i] = pixels[4 * i + 3] > 0;
     Bleed(pixels, known, width, height);
@@ -157,6 +166,8 @@ static snwResult MakeMesh(snwFlatPreparer* p)
     snwPreparer* base = p->base;
     int triangles = p->settings.triangles;
     snwResult result = snw_errorInput;
+
+    // Twice as many triangles each time: finer steps along the rims.
     for (int i = 0; i < snw_fitAttempts && result == snw_errorInput; ++i, triangles *= 2)
     {
         snwFlatFitDef def = ChooseFit(p, triangles);
@@ -167,6 +178,8 @@ static snwResult MakeMesh(snwFlatPreparer* p)
 
     if (result != snw_errorInput)
         return result;
+
+    // Point by point, as the outline stands; angles may be less even.
     snwTriangulateDef def = snwDefaultTriangulateDef();
     def.minAngle = fmin(p->settings.minAngle, 20);
     def.maxVertices = 400000;
@@ -248,6 +261,7 @@ static snwResult MakeCharacter(snwFlatPreparer* p, const Sheet* sheet, snwCharac
     snwWeights* weights = NULL;
     snwMessage words = {0};
 
+    // The character is made bare, asked for its weights, and made again with them.
     ask.handles = true;
     snwResult result = base->arena.failed ? snwFailMemory(base->message)
                                           : snwCreateCharacter(base->context, &def, &bare, base->message);

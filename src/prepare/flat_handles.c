@@ -127,15 +127,20 @@ static bool FindPlaces(const snwFlatMesh* mesh, snwArena* arena, int most, bool 
         snwArena_Alloc(arena, count, sizeof(double)), {0}, 0};
     if (arena->failed)
         return false;
+
+    // Depth: the way over edges from the rim.
     for (size_t i = 0; i < count; ++i)
         places->depths[i] = places->distances[i] = DBL_MAX;
     for (int i = 0; i < mesh->edgeCount; ++i)
         places->depths[mesh->edges[i][0]] = 0;
     Spread(mesh, places->depths);
+
+    // The first one in the middle; distances from it are how far anything is out.
     Centre(mesh, centre);
     Choose(mesh, places, Deepest(mesh, places->depths, centre, 0.35));
     memcpy(places->reach, places->distances, count * sizeof(double));
 
+    // One after the other, each at the tip that is farthest from all before it, drawn back into the flesh.
     while (places->count < most)
     {
         int tip = Farthest(mesh, places->distances);
@@ -182,6 +187,7 @@ static snwResult MakeOwn(snwFlatPreparer* p, int count)
     if (!FindPlaces(&p->mesh, arena, count > 0 ? count : snw_ownHandles, count > 0, &places))
         return snwFailMemory(p->base->message);
 
+    // Named by where they are as seen from the first.
     for (int i = 0; i < places.count; ++i)
     {
         const double *at = p->mesh.vertices[places.chosen[i]], *middle = p->mesh.vertices[places.chosen[0]];
@@ -240,12 +246,16 @@ static snwResult AddHandle(snwFlatPreparer* p, snwJson* json, const json_t* valu
     snwResult result = ReadHandle(p, json, value, &data);
     if (result < 0)
         return result;
+
+    // What a blueprint may say but a picture may not.
     if (data.mirror)
         return snwJson_Fail(json, "write both down", "handles of a picture have no mirror");
     if (IsTaken(p, data.def.name))
         return snwJson_Fail(json, "names must be unique", "the name '%.60s' is taken", data.def.name);
     data.def.position = FromPixels(p, data.def.position);
     p->handles[p->handleCount++] = data.def;
+
+    // A bone follows the bone that was given before it.
     if (data.def.kind != snw_handleBone)
         return snw_ok;
     snwBoneDef bone = snwDefaultBoneDef();

@@ -121,6 +121,8 @@ static void JoinIslands(snwFlatPreparer* p, const snwRing* const* islands, int c
 {
     Bridge bridges[snw_maxIslands];
     bool joined[snw_maxIslands] = {true};
+
+    // To begin with, everything is infinitely far; the loop measures from whatever joined last.
     for (int i = 1; i < count; ++i)
         bridges[i] = (Bridge){islands[0]->points[0], islands[i]->points[0], DBL_MAX};
     for (int made = 1, last = 0; made < count; ++made)
@@ -270,6 +272,8 @@ snwResult snwFlatPreparer_MakeOutline(snwFlatPreparer* p)
         result = Contours(p, &all);
     if (result < 0)
         return result;
+
+    // Nothing to draw around: too small, or too clear.
     int count = SortIslands(&all, islands);
     if (count == 0 && IsOpaque(p))
         return snwFail(p->base->message, snw_errorInput, "give a larger picture",
@@ -278,6 +282,8 @@ snwResult snwFlatPreparer_MakeOutline(snwFlatPreparer* p)
     if (count == 0)
         return snwFail(p->base->message, snw_errorInput, "lower the threshold, or give a picture with something in it",
             "nothing of the picture has an opacity of %g or more", p->settings.threshold);
+
+    // One island is left, joined or the largest; its holes stay.
     result = Unite(p, &all, islands, &count);
     if (result >= 0)
         result = KeepLargest(p, &all, islands[0]);

@@ -1,3 +1,5 @@
+// What the sidecar of a picture may say: threshold, islands, size, triangles, handles. Tables with ranges and help.
+
 #include "prepare/flat.h"
 
 #include "scene/file.h"

@@ -56,6 +56,7 @@ static Extent Measure(const snwPreparer* p, int bone, snwVec3 axis)
             {
                 snwQuat q = track->keys[k].transform.rotation;
                 double twist = 2 * atan2(axis.x * q.x + axis.y * q.y + axis.z * q.z, q.w);
+                // A turn and a half turn back are the same; the shorter one counts.
                 twist = twist > SNW_PI ? twist - 2 * SNW_PI : twist < -SNW_PI ? twist + 2 * SNW_PI : twist;
                 double turned = fmin(fmax(snwVec3_Dot(axis, snwQuat_Rotate(q, axis)), -1), 1);
                 snwQuat about = snwQuat_FromRotationVector(snwVec3_Scale(axis, twist));
@@ -102,6 +103,8 @@ static snwResult MakeJoint(snwPreparer* p, int bone)
 {
     Use use = {snwMat3_Diagonal(0, 0, 0), 0};
     snwJointDef* joint = &p->joints[p->jointCount++];
+
+    // Where it is, from the bones; what it allows, from the motions, else like a ball; then what somebody says.
     *joint = snwDefaultJointDef();
     joint->name = p->bones[bone].name;
     joint->parentBone = p->bones[bone].parent;

@@ -194,6 +194,8 @@ static snwResult ProposeKinds(snwPreparer* p, int main, Why* whys)
 {
     snwSoup* flesh = NULL;
     snwResult result = p->surfaceCount > 1 ? MakeSoup(p, &p->surfaces[main], &flesh) : snw_ok;
+
+    // Only surfaces that nobody decided about, and not the main flesh.
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
     {
         snwRestSurface* surface = &p->surfaces[i];
@@ -204,6 +206,7 @@ static snwResult ProposeKinds(snwPreparer* p, int main, Why* whys)
             use = UseOfName(p->asset->meshes[surface->mesh].name);
         double on = use == snw_useAuto ? ShareOn(p, surface, flesh) : 0;
 
+        // It touches the flesh and has a node that moves on its own, like a wheel.
         if (on > SNW_TOUCHES && MovesApart(p, i, main))
         {
             whys[i] = snw_whyHangs;
@@ -412,12 +415,16 @@ static snwResult SortPieces(snwPreparer* p, int index, const Sorting* sorting)
     surface->shellKinds = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof *surface->shellKinds);
     if (p->arena.failed)
         return snwFailMemory(p->message);
+
+    // The largest piece, which stays flesh if the surface does.
     double largest = 0;
     for (int i = 0; i < surface->shellCount; ++i)
         largest = fmax(largest, snwVec3_Distance(pieces[i].lower, pieces[i].upper));
 
     snwResult result = snw_ok;
     bool has[snw_surfaceRigid + 1] = {false};
+
+    // Each piece by itself, and the bone that it follows if it is rigid.
     for (int i = 0; i < surface->shellCount && result >= 0; ++i)
     {
         bool isLargest = !(snwVec3_Distance(pieces[i].lower, pieces[i].upper) < largest);
@@ -431,6 +438,7 @@ static snwResult SortPieces(snwPreparer* p, int index, const Sorting* sorting)
                                      : BoneOfPiece(p, index, i, sums);
     }
 
+    // The surface is what its softest piece is.
     if (!surface->left && surface->shellCount > 0)
         surface->kind = has[snw_surfaceSoft]      ? snw_surfaceSoft
                         : has[snw_surfaceCarried] ? snw_surfaceCarried
@@ -455,6 +463,7 @@ static void TellKinds(snwPreparer* p, int (*counts)[snw_surfaceRigid + 1][snw_wh
     for (int kind = snw_surfaceSoft; kind <= snw_surfaceRigid; ++kind)
         for (int why = snw_whyAsked; why < snw_whyCount; ++why)
         {
+            // As many names as fit into a line, then how many more.
             char text[160] = "";
             int length = 0, more = 0;
             for (int i = 0; i < p->surfaceCount; ++i)
@@ -489,6 +498,8 @@ snwResult snwPreparer_SortSurfaces(snwPreparer* p)
         .counts = snwPreparer_Alloc(p, p->surfaceCount + 1, sizeof *sorting.counts)};
     if (p->arena.failed)
         return snwFailMemory(p->message);
+
+    // What is said, then the main flesh, then what names and places tell.
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
         result = UseSetting(p, &p->surfaces[i], &sorting.whys[i]);
     sorting.main = FindMain(p);
@@ -500,6 +511,7 @@ snwResult snwPreparer_SortSurfaces(snwPreparer* p)
         result = ProposeKinds(p, sorting.main, sorting.whys);
     }
 
+    // Pieces need all of that: they are judged beside the body.
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
         result = FindPieces(p, i, &sorting.pieces[i]);
     if (result >= 0)

@@ -85,6 +85,8 @@ static bool LinkSurface(Limbs* l)
     l->waiting = snwPreparer_Alloc(p, n + 1, sizeof *l->waiting);
     if (p->arena.failed)
         return false;
+
+    // Neighbours over the sides of triangles, each side from both of its triangles: counted, then listed.
     for (int i = 0; i < sides; ++i)
         l->starts[p->fleshTriangles[i / 3][i % 3] + 2] += 2;
     for (int i = 1; i <= n + 1; ++i)
@@ -125,12 +127,16 @@ static bool IsNear(Limbs* l, int a, int b, double limit)
     const int *begin = p->fleshTriangles[from->triangle], *end = p->fleshTriangles[to->triangle];
     if (from->triangle == to->triangle)
         return true;
+
+    // Between vertices the way may be longer by a side at either end.
     limit += fmax(LongestSide(p, begin), LongestSide(p, end));
     l->round += 1;
     l->last = 0;
     for (int k = 0; k < 3; ++k)
         Reach(l, begin[k], snwVec3_Distance(from->point, p->fleshVertices[begin[k]]), limit);
 
+    // Relaxed breadth first from the corners of the first triangle (a ring of vertices that may get shorter ways), no
+    // farther than the limit.
     for (int next = 0; next < l->last; ++next)
     {
         int vertex = l->ring[next % (p->fleshVertexCount + 1)];
@@ -239,6 +245,8 @@ static int Part(const Limbs* l, Copies* copies, int (*tets)[4], int* pieces)
 {
     const snwTetMesh* body = &l->preparer->body;
     int made = 0;
+
+    // Corners in groups that are near over the surface: one piece of the element for each group.
     for (int i = 0; i < body->tetCount; ++i)
     {
         const int* t = body->tets[i];
@@ -250,6 +258,8 @@ static int Part(const Limbs* l, Copies* copies, int (*tets)[4], int* pieces)
         {
             if (groups[g] != g)
                 continue; // not the first of a group
+
+            // A piece has the corners of its own group and copies of all others.
             for (int k = 0; k < 4; ++k)
             {
                 tets[made][k] = groups[k] == g ? t[k] : body->vertexCount + copies->count;
@@ -282,6 +292,7 @@ static snwResult PartBody(Limbs* l)
     int n = p->body.vertexCount, total = n;
     int64_t room = 1, most = 1;
 
+    // First counted: most bodies have nothing to part.
     Count(l, &room, &most);
     if (room == p->body.tetCount + 1)
         return snw_ok; // ends of the edges hang together around it
@@ -294,6 +305,8 @@ static snwResult PartBody(Limbs* l)
     p->whole = snwPreparer_Alloc(p, 1, sizeof *p->whole);
     if (p->arena.failed)
         return snwFailMemory(p->message);
+
+    // The body as it was: points of the surface are still looked for in it.
     *p->whole = p->body;
     int made = Part(l, &copies, tets, p->pieces);
     snwResult result = JoinCopies(p, &copies);
@@ -303,6 +316,7 @@ static snwResult PartBody(Limbs* l)
     if (p->arena.failed || result < 0)
         return snwFailMemory(p->message);
 
+    // Copies that are the same place on the same side get one number, behind the old vertices.
     memcpy(vertices, p->body.vertices, (size_t)n * sizeof *vertices);
     for (int i = 0; i < copies.count; ++i)
     {
@@ -313,6 +327,7 @@ static snwResult PartBody(Limbs* l)
         vertices[total++] = p->body.vertices[copies.sources[i]];
     }
 
+    // Pieces name vertices of the parted body.
     for (int i = 0; i < 4 * made; ++i)
     {
         int* corner = &tets[i / 4][i % 4];

@@ -102,6 +102,7 @@ static snwResult ReadAttribute(snwPreparer* p, const char* attribute, int surfac
         json_array_get(json_object_get(p->asset->gltf->root, "meshes"), (size_t)index), "primitives");
     snwResult result = snw_ok;
 
+    // A mesh's primitives are parts of it; those without the attribute stay unknown (NaN).
     for (int i = 0; i < mesh->partCount && result >= 0; ++i)
     {
         const json_t* value = json_object_get(
@@ -142,6 +143,8 @@ static snwResult ReadMap(Painter* painter, const snwMapSetting* map, Paint* pain
         return snwFailMemory(p->message);
     snwResult result = map->from == snw_mapTexture ? snwPreparer_ReadPicture(p, map->texture, &texture) : snw_ok;
 
+    // For each surface that the map is meant for, from colours, an attribute or a picture; values 0 .. 1 become lower
+    // .. upper.
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
     {
         if (!IsFor(p, map, i))
@@ -155,6 +158,7 @@ static snwResult ReadMap(Painter* painter, const snwMapSetting* map, Paint* pain
         any = any || *values != NULL;
     }
 
+    // A map that finds nothing is a mistake in a name, most likely.
     if (result >= 0 && !any)
         return snwFail(p->message, snw_errorInput, "paint it, or take the map out of the sidecar",
             "no soft surface has what a map is painted in (%s)",
@@ -174,6 +178,7 @@ static snwResult ReadMaps(Painter* painter)
     if (result >= 0 && painter->paints == NULL)
         return snwFailMemory(p->message);
 
+    // By name: an attribute called like a property is one.
     for (int k = 0; k < snw_mapPropertyCount && result >= 0; ++k)
     {
         Paint paint = {(snwMapProperty)k, snwPreparer_Alloc(p, p->surfaceCount + 1, sizeof(float*))};
@@ -188,6 +193,7 @@ static snwResult ReadMaps(Painter* painter)
             painter->paints[painter->paintCount++] = paint;
     }
 
+    // Maps of the sidecar come later and win.
     for (int i = 0; i < painter->mapCount && result >= 0; ++i)
         result = ReadMap(painter, &painter->maps[i], &painter->paints[painter->paintCount++]);
     return p->arena.failed ? snwFailMemory(p->message) : result;
@@ -216,6 +222,7 @@ static const char* PartName(int index, const void* user)
 static snwResult NameMaterials(Painter* painter)
 {
     snwPreparer* p = painter->preparer;
+
     int64_t parts = 0;
     for (int i = 0; i < p->surfaceCount; ++i)
         parts += p->asset->meshes[p->surfaces[i].mesh].partCount;
@@ -225,6 +232,7 @@ static snwResult NameMaterials(Painter* painter)
         return snwFailMemory(p->message);
     snwResult result = snwPrepareSettings_CheckNames(&p->settings, "materials", (int)parts, PartName, p, p->message);
 
+    // Triangles of a part follow each other, so each part is looked up once.
     for (int i = 0, k = -1; i < p->fleshTriangleCount && result >= 0; ++i)
     {
         bool same = i > 0 && p->fleshPart[i] == p->fleshPart[i - 1] && p->fleshSurface[i] == p->fleshSurface[i - 1];
@@ -251,6 +259,7 @@ static snwResult NameMaterials(Painter* painter)
 
 static void SetProperty(snwMaterial* material, snwMapProperty property, double value)
 {
+    // Whatever is painted stays within what materials may be.
     switch (property)
     {
         case snw_mapDensity:
@@ -283,6 +292,7 @@ static void PaintElement(const Painter* painter, const snwClosest* closest, snwM
     const snwPreparer* p = painter->preparer;
     for (int i = 0; i < painter->paintCount; ++i)
     {
+        // The mean over the triangle's corners that are painted; less than a quarter of it says nothing.
         double sum = 0, share = 0;
         for (int k = 0; k < 3; ++k)
         {
@@ -434,6 +444,8 @@ static void Average(const Painter* painter)
         int count = 0;
         if (FindMajority(painter, r, &p->materials[r]))
             continue;
+
+        // Coordinates in which means make sense (young by its logarithm).
         for (int i = 0; i < p->body.tetCount; ++i)
         {
             double value[snw_coordinateCount];
@@ -476,6 +488,8 @@ snwResult snwPreparer_MakeMaterials(snwPreparer* p)
     p->regions = snwPreparer_Alloc(p, p->body.tetCount + 1, sizeof *p->regions);
     if (p->arena.failed)
         return snwFailMemory(p->message);
+
+    // Region 0 is the flesh; without maps and named materials it is the only one.
     p->materials[0] = p->settings.material;
     p->materialCount = 1;
     snwResult result = NameMaterials(&painter);
@@ -483,6 +497,8 @@ snwResult snwPreparer_MakeMaterials(snwPreparer* p)
         result = ReadMaps(&painter);
     if (result < 0 || painter.paintCount + painter.partCount == 0)
         return result;
+
+    // Every element has values of its own first, then alike ones become regions.
     painter.elements = snwPreparer_Alloc(p, p->body.tetCount + 1, sizeof *painter.elements);
     if (painter.elements == NULL)
         return snwFailMemory(p->message);

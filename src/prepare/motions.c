@@ -149,6 +149,8 @@ static bool MakeEdges(Sampling* s)
     snwPreparer* p = s->preparer;
     size_t bones = (size_t)p->boneCount;
     int cuts = 0, at = 0;
+
+    // How many jumps: each adds five keys.
     for (int i = 0; i + 1 < s->count; ++i)
         cuts += IsCut(s, i);
     double* times = cuts > 0 ? snwPreparer_Alloc(p, s->count + 5 * (int64_t)cuts, sizeof *times) : NULL;
@@ -160,6 +162,7 @@ static bool MakeEdges(Sampling* s)
     for (int i = 0; i < s->count; ++i)
     {
         bool cut = i > 0 && IsCut(s, i - 1);
+        // Three keys where the bones would have gone on to, then three where they are.
         for (int k = cut ? -5 : 0; k <= 0; ++k, ++at)
         {
             times[at] = s->times[i] + k * SNW_EDGE;
@@ -186,6 +189,8 @@ static bool MakeLastEdge(Sampling* s)
 
     if (times == NULL || keys == NULL || s->keys == NULL || s->times == NULL)
         return false;
+
+    // All samples but the last, then six in its place: three at the end, three at the beginning.
     memcpy(times, s->times, last * sizeof *times);
     memcpy(keys, s->keys, last * bones * sizeof *keys);
     for (size_t k = 0; k < 6; ++k)
@@ -248,12 +253,16 @@ static snwResult AddMotion(Sampling* s)
     snwResult result = snwPrepareSettings_Motion(&p->settings, s->name, &setting, p->message);
     if (result < 0 || !setting.use)
         return result;
+
+    // Edges first, as they add samples; shapes use the same times.
     snwTrackDef* tracks = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *tracks);
     if (setting.loop == 1 && s->animation >= 0 && !EndsWhereItBegins(s) && !MakeLastEdge(s))
         return snwFailMemory(p->message);
     result = snwPreparer_ShapeMotion(p, s->animation, s->times, s->count, &s->vertices);
     if (result < 0)
         return result;
+
+    // A loop if it is asked for, or closes by itself.
     bool loop = setting.loop == 1 || (setting.loop == 0 && EndsWhereItBegins(s));
     int count = 0;
     for (int b = 0; b < p->boneCount && !p->arena.failed; ++b)
@@ -262,6 +271,8 @@ static snwResult AddMotion(Sampling* s)
     const char* name = MotionName(p, s->name);
     if (p->arena.failed)
         return snwFailMemory(p->message);
+
+    // Neither bones nor vertices move.
     if (count == 0 && s->vertices.sampleCount == 0)
     {
         snwPreparer_Note(p, "animation '%s' moves no bone and was left out", s->name);
@@ -297,6 +308,7 @@ static snwResult SampleAnimation(
     snwTransform* now = snwAllocArray(p->context, bones + 1, sizeof *now);
     bool made = s.keys != NULL && now != NULL;
 
+    // The file's nodes are posed, then bones follow from where their joints are.
     for (int i = 0; i < times->count && made; ++i)
     {
         snwAssetPoser_Pose(poser, animation, times->data[i]);
@@ -316,6 +328,8 @@ static snwResult SampleAnimation(
 static snwResult TakeAnimation(snwPreparer* p, const snwAssetAnimation* animation, snwAssetPoser* poser)
 {
     snwTimes times = {0};
+
+    // Too short for a motion, or too long to be one.
     if (!(animation->end > SNW_LEAST) || animation->end > SNW_MAX_MOTION)
     {
         snwPreparer_Note(p, "animation '%s' is %g s long and was left out", animation->name, animation->end);
@@ -356,6 +370,7 @@ static snwResult TakeHandleMotion(snwPreparer* p)
     if (s.keys == NULL || times == NULL || now == NULL)
         return snwFailMemory(p->message);
 
+    // Frames have numbers, not always seconds; places are in the file's units.
     for (int i = 0; i < count; ++i)
     {
         times[i] = (source->times[i] - source->times[0]) * (seconds ? 1 : SNW_STEP);
@@ -365,6 +380,7 @@ static snwResult TakeHandleMotion(snwPreparer* p)
             now[b].position = snwVec3_Scale(now[b].position, p->scale);
         }
 
+        // Every bone relative to its parent.
         for (int b = 0; b < p->boneCount; ++b)
             s.keys[(size_t)i * bones + (size_t)b] = Local(p, now, b);
     }
@@ -391,9 +407,13 @@ static snwResult TakeCache(snwPreparer* p)
         .animation = -1};
     if (s.keys == NULL || times == NULL)
         return snwFailMemory(p->message);
+
+    // The bones are at rest in all frames.
     for (int i = 0; i < count * p->boneCount; ++i)
         s.keys[i] = snwTransform_Identity();
     double rate = p->def->cacheRate > 0 ? p->def->cacheRate : 24.0;
+
+    // Frames of PC2 have no length: the command line, or 24 per second, says it.
     for (int i = 0; i < count; ++i)
         times[i] = (cache->times[i] - cache->times[0]) / (frames ? rate : 1.0);
     for (int i = 1; i < count; ++i)
@@ -426,6 +446,8 @@ snwResult snwPreparer_MakeMotions(snwPreparer* p)
     p->motionShapes = snwPreparer_Alloc(p, asset->animationCount + 3, sizeof *p->motionShapes);
     if (p->arena.failed)
         return snwFailMemory(p->message);
+
+    // A cache is opened first: it may decide how many vertices move.
     result = snwPreparer_OpenCache(p);
     if (result >= 0 && asset->animationCount > 0)
         result = snwPrepareSettings_CheckNames(
@@ -434,6 +456,8 @@ snwResult snwPreparer_MakeMotions(snwPreparer* p)
     snwAssetPoser poser;
     if (result >= 0)
         result = snwAssetPoser_Make(asset, &p->arena, &poser, p->message);
+
+    // Nodes that are no bones matter only for shapes.
     for (int i = 0; i < asset->animationCount && result >= 0; ++i)
         if (nodes || HasMorphs(&asset->animations[i]))
             result = TakeAnimation(p, &asset->animations[i], &poser);

@@ -54,6 +54,8 @@ snwResult snwPreparer_Texture(snwPreparer* p, int image, int* texture)
 {
     const json_t* images = json_object_get(p->asset->gltf->root, "images");
     int count = (int)json_array_size(images);
+
+    // Every picture is read at most once; -1 stands for one that cannot be read.
     if (p->textureOf == NULL)
     {
         p->textureOf = snwPreparer_Alloc(p, count + 1, sizeof *p->textureOf);
@@ -70,6 +72,7 @@ snwResult snwPreparer_Texture(snwPreparer* p, int image, int* texture)
         return snw_ok;
     }
 
+    // Until it has been read, and if that fails, it is none.
     *texture = p->textureOf[image] = -1;
     if (p->textureCount == snw_maxTextures)
         return snw_ok;
@@ -77,6 +80,7 @@ snwResult snwPreparer_Texture(snwPreparer* p, int image, int* texture)
     const void* data = NULL;
     size_t size = 0;
     snwResult result = Fetch(p, json_array_get(images, (size_t)image), &owned, &data, &size);
+    // An unreadable picture does not stop the preparation.
     if (result >= 0)
         result = snwTexture_Read(&p->arena, data, size, &p->textures[p->textureCount], p->message);
     if (result >= 0)
@@ -100,6 +104,8 @@ snwResult snwPreparer_Look(snwPreparer* p, int mesh, int part, snwLook* look)
     int index = IndexOf(primitive, "material", (int)json_array_size(materials));
     if (index < 0)
         return snw_ok;
+
+    // The base colour's factor, and its texture, by way of the texture's list.
     const json_t* model = json_object_get(json_array_get(materials, (size_t)index), "pbrMetallicRoughness");
     const json_t* factor = json_object_get(model, "baseColorFactor");
     const json_t* textures = json_object_get(root, "textures");
@@ -110,6 +116,8 @@ snwResult snwPreparer_Look(snwPreparer* p, int mesh, int part, snwLook* look)
 
     int texture = IndexOf(json_object_get(model, "baseColorTexture"), "index", (int)json_array_size(textures));
     const json_t* item = json_array_get(textures, texture >= 0 ? (size_t)texture : SIZE_MAX);
+
+    // WebP, where the file gives both, is the one meant.
     const json_t* webp = json_object_get(json_object_get(item, "extensions"), "EXT_texture_webp");
     int image = IndexOf(webp != NULL ? webp : item, "source", (int)json_array_size(json_object_get(root, "images")));
 

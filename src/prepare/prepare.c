@@ -1,3 +1,6 @@
+// The steps of a preparation in their order, each timed and announced; sidecar settings found and mixed with those of
+// the command line; the source hashed so that a prepared file knows what it came from.
+
 #include "prepare/flat.h"
 
 #include "base/clock.h"
@@ -67,6 +70,7 @@ static snwResult FindSettings(snwPreparer* p, const char* path, json_t** documen
         return snw_ok;
     }
 
+    // Under, sidecar, over: what comes later wins, key by key.
     json_t* all = json_pack("{s:i}", "sinew", 1);
     json_object_update_recursive(all, (json_t*)p->def->under);
     json_object_update_recursive(all, own);
@@ -152,6 +156,7 @@ static snwResult RunSteps(snwPreparer* p, snwPrepared** prepared)
         [snw_prepareMaterials] = snwPreparer_MakeMaterials};
     snwResult result = snw_ok;
 
+    // Each step may be stopped before it begins.
     for (int i = 0; i < snw_prepareStepCount && result >= 0; ++i)
     {
         double start = snwClock_Seconds();
@@ -196,6 +201,8 @@ snwResult snwPrepareFile(snwContext* context, const char* path, const snwPrepare
         .def = def,
         .report = report != NULL ? report : &own,
         .message = message};
+
+    // Messages name the file, whichever step fails.
     *p.report = own;
     *prepared = NULL;
     snwResult result = IsPicture(path) ? PreparePicture(&p, prepared) : RunSteps(&p, prepared);

@@ -54,6 +54,8 @@ static snwResult AddJoints(snwPreparer* p)
 {
     const snwAsset* asset = p->asset;
     snwResult result = snw_ok;
+
+    // A bone for every node that a skin binds.
     for (int i = 0; i < asset->nodeCount && result >= 0; ++i)
     {
         p->rigOfNode[i] = -1;
@@ -65,6 +67,7 @@ static snwResult AddJoints(snwPreparer* p)
         result = AddBone(p, asset->nodes[i].name, bone);
     }
 
+    // The nearest node above that is a bone, too: helpers in between do not count.
     for (int i = 0; i < p->rigCount; ++i)
     {
         int above = asset->nodes[p->rig[i].node].parent;
@@ -83,6 +86,8 @@ static snwResult AddHandles(snwPreparer* p)
 {
     const snwAsset* asset = p->asset;
     snwResult result = snw_ok;
+
+    // Handles of a bundle: points, or bones between two of its points.
     for (int i = 0; i < asset->movedHandleCount && result >= 0; ++i)
     {
         const snwAssetHandle* handle = &asset->handles[i];
@@ -170,6 +175,7 @@ static snwResult TakeWeights(snwPreparer* p, int index)
     const snwRestSurface* surface = &p->surfaces[index];
     const snwAssetWeights* source = &p->asset->meshes[surface->mesh].weights;
     snwRigWeights* out = &p->weights[index];
+    // What hangs on a bone without a skin follows it as a whole.
     int carrier = CarrierOf(p, surface);
 
     if (carrier >= 0)
@@ -183,6 +189,7 @@ static snwResult TakeWeights(snwPreparer* p, int index)
     if (p->arena.failed)
         return snwFailMemory(p->message);
 
+    // Weights that name bones of the rig, and their sum.
     for (int i = 0; i < surface->vertexCount; ++i)
     {
         double sum = 0;
@@ -197,6 +204,7 @@ static snwResult TakeWeights(snwPreparer* p, int index)
             sum += source->values[k];
         }
 
+        // Nobody holds it: the first bone does.
         if (count == first)
             out->bones[count] = 0, out->values[count++] = sum = 1;
         for (int k = first; k < count; ++k)
@@ -232,6 +240,8 @@ snwResult snwPreparer_FindRig(snwPreparer* p)
 {
     const snwAsset* asset = p->asset;
     int64_t room = (int64_t)asset->nodeCount + asset->movedHandleCount + asset->boneCount + 1;
+
+    // Room for any of the three kinds; a file has only one of them.
     p->rig = snwPreparer_Alloc(p, room, sizeof *p->rig);
     p->rigOfNode = snwPreparer_Alloc(p, asset->nodeCount + 1, sizeof *p->rigOfNode);
     p->weights = snwPreparer_Alloc(p, p->surfaceCount + 1, sizeof *p->weights);
@@ -244,6 +254,8 @@ snwResult snwPreparer_FindRig(snwPreparer* p)
         result = TakeWeights(p, i);
     if (result >= 0)
         result = snwPrepareSettings_CheckNames(&p->settings, "bones", p->rigCount, RigName, p, p->message);
+
+    // A pattern of the sidecar that fits nothing is told as a mistake.
     int names = 2 * p->surfaceCount;
     for (int i = 0; i < p->surfaceCount; ++i)
         names += p->asset->meshes[p->surfaces[i].mesh].partCount;

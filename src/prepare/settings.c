@@ -1,3 +1,6 @@
+// Sidecar settings: tables of what a person may say about bones, surfaces, motions, materials, joints and maps;
+// patterns with * that name several things at once; and the check that every name means something in the file.
+
 #include "prepare/settings.h"
 
 #include "asset/gltf.h"
@@ -107,11 +110,14 @@ snwResult snwPrepareSettings_Use(snwPrepareSettings* settings, json_t* document,
     snwJson json = MakeJson(settings, message);
     snwPrepareSettings read;
     snwResult result = snwTable_Read(&json, &s_table, document, &read, NULL);
+
+    // What the table's reading does not know.
     read.context = settings->context;
     read.asset = settings->asset;
     read.file = path;
     read.document = document;
     *settings = read;
+    // Objects by name are kept as they are, and read when a thing of that name turns up.
     if (result >= 0)
         result = NeedObject(&json, "materials", settings->materials);
     if (result >= 0)
@@ -350,6 +356,8 @@ snwResult snwPrepareSettings_MixJoint(
     if (value == NULL)
         return snw_ok;
     snwJson json = MakeJson(settings, message);
+
+    // Degrees for reading, radians for the joint.
     snwJointSetting setting = {*joint, NULL};
     snwJson_Enter(&json, "joint");
     setting.def.cone *= 180 / SNW_PI;
@@ -454,6 +462,7 @@ snwResult snwPrepareSettings_CheckNames(const snwPrepareSettings* settings, cons
     snwJson_Enter(&json, list);
     for (void* at = json_object_iter((json_t*)objects); at != NULL; at = json_object_iter_next((json_t*)objects, at))
     {
+        // A key fits by name or by pattern; else the nearest name is the hint.
         const char* key = json_object_iter_key(at);
         bool found = false;
         for (int i = 0; i < count && !found; ++i)

@@ -83,6 +83,7 @@ static void MorphSurface(const Shaper* s, int index, double time)
     const snwRestSurface* surface = &p->surfaces[index];
     const snwAssetMesh* mesh = &p->asset->meshes[surface->mesh];
 
+    // Weights at that time, then the sum of the targets' offsets, turned into the rest pose.
     snwAsset_SampleMorphs(p->asset, &p->asset->animations[s->animation], surface->node, time, s->weights);
     for (int i = 0; i < surface->vertexCount; ++i)
     {
@@ -165,6 +166,7 @@ static bool FindNeighbours(Shaper* s)
     s->starts = snwPreparer_Alloc(p, n + 2, sizeof *s->starts);
     s->neighbours = snwPreparer_Alloc(p, 2 * (int64_t)count, sizeof *s->neighbours);
 
+    // Counted two places late, so that filling moves the starts to where they belong.
     if (!p->arena.failed)
     {
         for (int i = 0; i < 2 * count; ++i)
@@ -189,10 +191,14 @@ static bool SortVertices(Shaper* s)
     s->closest = snwPreparer_Alloc(p, p->body.vertexCount, sizeof *s->closest);
     if (p->arena.failed || snwMesh_FindSkin(p->context, elements, &skin, &count) < 0)
         return false;
+
+    // What lies on the skin of the body.
     for (int i = 0; i < 3 * count; ++i)
         s->kinds[skin[i / 3][i % 3]] = snw_vertexOuter;
     snwFree(p->context, skin);
 
+    // Elements of the file move exactly; bones of an animation hold their vertices; skin vertices follow the surface
+    // next to them, and all others what is around them.
     for (int i = 0; i < p->body.vertexCount; ++i)
     {
         if (p->ownSurface >= 0 && s->offsets[p->ownSurface] != NULL)
@@ -266,6 +272,8 @@ snwResult snwPreparer_ShapeMotion(
     Shaper s = {.preparer = p, .animation = animation};
     size_t n = (size_t)p->body.vertexCount;
     *track = (snwVertexTrackDef){0};
+
+    // Nothing moves, or there would be more samples than anyone needs.
     if (!FindMoving(&s) || (double)count * (double)n > SNW_MAX_SAMPLES)
         return p->arena.failed ? snwFailMemory(p->message) : snw_ok;
     float(*offsets)[3] = snwPreparer_Alloc(p, (int64_t)count * (int64_t)n, sizeof *offsets);
@@ -274,6 +282,7 @@ snwResult snwPreparer_ShapeMotion(
         return snwFailMemory(p->message);
     memcpy(kept, times, (size_t)count * sizeof *kept);
 
+    // Each sample starts from the one before, which it is close to.
     for (int i = 0; i < count; ++i)
     {
         float(*now)[3] = offsets + (size_t)i * n;
@@ -283,6 +292,7 @@ snwResult snwPreparer_ShapeMotion(
         SpreadOffsets(&s, i == 0, now);
     }
 
+    // If it is all less than anybody sees, there is no track.
     if (Largest((const float(*)[3])offsets, (size_t)count * n) > SNW_STILL * p->size)
         *track = (snwVertexTrackDef){kept, count, (const float(*)[3])offsets};
     return snw_ok;
@@ -330,6 +340,7 @@ static snwResult DetailSurface(const Detail* d, float* positions)
     if (details == NULL || targets == NULL || offsets == NULL)
         return snwFailMemory(p->message);
 
+    // The difference between what the surface should be and what riding in the body shows, sample by sample.
     for (int i = 0; i < count && result >= 0; ++i)
     {
         // The last sample of a loop is the first one once more.
@@ -348,6 +359,7 @@ static snwResult DetailSurface(const Detail* d, float* positions)
             snwDisplay_FindDetail(d->display, d->shown, (const float(*)[3])targets, details + (size_t)i * (size_t)n);
     }
 
+    // Only what can be seen is kept.
     if (result >= 0 && Largest((const float(*)[3])details, (size_t)count * (size_t)n) > SNW_DETAIL * p->size)
         *d->track = (snwVertexTrackDef){d->motion->vertices.times, count, (const float(*)[3])details};
     return result;
@@ -363,6 +375,7 @@ static snwResult DetailMotion(Detail* d, snwSurfaceInfo* infos, int motion, floa
         return p->arena.failed ? snwFailMemory(p->message) : snw_ok;
     d->shown = -1;
 
+    // Surfaces that are left out have no number among those shown.
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
     {
         d->shown += !p->surfaces[i].left;
@@ -408,6 +421,8 @@ snwResult snwPreparer_OpenCache(snwPreparer* p)
     p->cache = cache;
     if (result < 0)
         return result;
+
+    // One frame is no motion, and one of the surfaces must have the cache's points.
     if (cache->cache.frameCount < 2)
         return snwFail(
             p->message, snw_errorInput, "give a PC2 or MDD file", "'%s' is no cache of several frames", cache->name);

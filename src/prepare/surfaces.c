@@ -86,6 +86,7 @@ static int AnchorAt(Finisher* f, snwVec3 place, int bone)
     int* vertices = snwPreparer_Alloc(p, count, sizeof *vertices);
     bool made = keys != NULL && order != NULL && vertices != NULL;
 
+    // Sorted by distance, the nearest few.
     for (int i = 0; i < n && made; ++i)
     {
         double distance = snwVec3_Distance(p->body.vertices[i], place); // positive doubles sort like their bits
@@ -120,6 +121,7 @@ static snwResult AnchorPieces(Finisher* f, const snwRestSurface* surface, int* a
         snwVec3 centre = {0, 0, 0};
         int count = 0;
 
+        // Its own middle, or that of the whole surface.
         for (int i = 0; i < surface->weld.count && anchors[s] < 0; ++i)
             if (whole || surface->shellOf[i] == s)
             {
@@ -127,6 +129,7 @@ static snwResult AnchorPieces(Finisher* f, const snwRestSurface* surface, int* a
                 ++count;
             }
 
+        // No bone with flesh of its own: the body's vertices next to it hold it.
         if (anchors[s] < 0)
             anchors[s] = AnchorAt(f, snwVec3_Scale(centre, 1.0 / (count > 0 ? count : 1)), bone);
         if (anchors[s] < 0)
@@ -163,6 +166,7 @@ static const float (*MakeNormals(snwPreparer* p, const snwRestSurface* surface))
         return NULL;
     FaceNormals(surface, sums);
 
+    // Normals go by cofactors; a mirrored place turns them round.
     for (int i = 0; i < surface->vertexCount; ++i)
     {
         const float* given = mesh->normals != NULL ? mesh->normals[i] : NULL;
@@ -171,6 +175,7 @@ static const float (*MakeNormals(snwPreparer* p, const snwRestSurface* surface))
             n = snwVec3_Scale(
                 snwMat3_MulVec(turn, (snwVec3){(double)given[0], (double)given[1], (double)given[2]}), sign);
         n = snwVec3_Normalize(n);
+        // A normal without length would be shaded as NaN.
         if (!(snwVec3_Length(n) > 0.5))
             n = (snwVec3){0, 1, 0};
         normals[i][0] = (float)n.x, normals[i][1] = (float)n.y, normals[i][2] = (float)n.z;
@@ -189,6 +194,8 @@ static snwResult MakeParts(snwPreparer* p, const snwRestSurface* surface, snwSur
 
     if (parts == NULL)
         return snwFailMemory(p->message);
+
+    // One part per material of the file, or one for all.
     for (int i = 0; i < count && result >= 0; ++i)
     {
         snwLook look;
@@ -222,6 +229,7 @@ static snwResult MakeInfo(Finisher* f, const snwRestSurface* surface, snwSurface
     snwPreparer* p = f->preparer;
     const snwAssetMesh* mesh = &p->asset->meshes[surface->mesh];
     float(*positions)[3] = snwPreparer_Alloc(p, surface->vertexCount + 1, sizeof *positions);
+    // The arrays are the file's own where they are as they should be.
     *info = (snwSurfaceInfo){.name = surface->name,
         .kind = surface->kind,
         .bone = surface->kind == snw_surfaceRigid ? snwPreparer_BoneOf(p, surface->rigidBone) : -1,
@@ -234,6 +242,8 @@ static snwResult MakeInfo(Finisher* f, const snwRestSurface* surface, snwSurface
         .colors = MakeColors(p, mesh),
         .triangles = (const int(*)[3])surface->triangles,
         .triangleCount = surface->triangleCount};
+
+    // Place: rows of a 3 x 4 matrix, translation last.
     for (int i = 0; i < 12; ++i)
         info->place[i] = i % 4 < 3 ? surface->place.linear.m[i / 4][i % 4] : (&surface->place.translation.x)[i / 4];
     if (p->arena.failed)
@@ -261,6 +271,8 @@ static snwResult AddSurface(Finisher* f, int index)
     if (p->arena.failed)
         return snwFailMemory(p->message);
     snwResult result = AnchorPieces(f, surface, anchors);
+
+    // ~anchor for a vertex of a rigid piece, else its number among the points.
     for (int i = 0; i < surface->vertexCount && result >= 0; ++i)
     {
         int anchor = anchors[surface->shellOf[surface->weld.map[i]]];
@@ -284,6 +296,8 @@ static snwResult AddSurfaces(Finisher* f)
 {
     snwPreparer* p = f->preparer;
     int64_t vertices = 1, room = p->surfaceCount + 1;
+
+    // Room for every vertex, as if none were welded.
     for (int i = 0; i < p->surfaceCount; ++i)
         vertices += p->surfaces[i].vertexCount;
     f->infos = snwPreparer_Alloc(p, room, sizeof *f->infos);
@@ -350,6 +364,8 @@ static void ChoosePiece(const void* user, int point, const double weights[4], in
     const Finisher* f = user;
     const snwPreparer* p = f->preparer;
     int tet = -1, where[4];
+
+    // The element of the whole body that has these four corners.
     for (int i = f->starts[corners[0]]; i < f->starts[corners[0] + 1] && tet < 0; ++i)
     {
         bool all = true;
@@ -360,6 +376,8 @@ static void ChoosePiece(const void* user, int point, const double weights[4], in
 
     if (tet < 0 || p->pieces[tet + 1] - p->pieces[tet] < 2)
         return;
+
+    // Its pieces after parting: by whose bones the point agrees most with.
     double best = -1;
     for (int k = 0; k < 4; ++k)
         where[k] = CornerOf(p->whole->tets[tet], corners[k]);
@@ -377,10 +395,14 @@ static void ChoosePiece(const void* user, int point, const double weights[4], in
 static snwResult EmbedPoints(Finisher* f)
 {
     snwPreparer* p = f->preparer;
+
+    // Points at one place are one, also across surfaces.
     snwWeldDef weld = {.positions = f->places, .count = f->placeCount, .tolerance = SNW_SEAM * p->size};
     snwResult result = snwWeldVertices(&p->arena, &weld, &f->weld, p->message);
     if (result < 0)
         return result;
+
+    // From vertices to welded points.
     snwVec3* welded = snwPreparer_Alloc(p, f->weld.count + 1, sizeof *welded);
     if (welded == NULL)
         return snwFailMemory(p->message);
@@ -397,6 +419,7 @@ static snwResult EmbedPoints(Finisher* f)
         .points = welded,
         .pointCount = f->weld.count};
 
+    // Parted limbs: points are found in the whole body, then go with the piece that follows their own bones.
     if (p->whole != NULL && p->boneWeights != NULL)
     {
         def.whole = (snwElements){(const int*)p->whole->tets, 4, p->whole->tetCount};
@@ -418,6 +441,7 @@ static snwResult EmbedPoints(Finisher* f)
 static snwResult CreateCharacter(snwPreparer* p, const snwWeights* weights, snwCharacter** character)
 {
     snwCharacterDef def = snwDefaultCharacterDef();
+    // Without elements of bones the array would only cost memory.
     bool owned = false;
     for (int i = 0; i < p->body.tetCount; ++i)
         owned = owned || p->elementBones[i] >= 0;
@@ -449,6 +473,8 @@ static snwResult MakeCharacter(snwPreparer* p, snwCharacter** character)
     snwResult result = CreateCharacter(p, p->boneWeights, character);
     if (result < 0 || p->boneCount == 0 || p->boneWeights != NULL)
         return result;
+
+    // Harmonic weights need bones and elements to be computed on.
     snwWeightsDef def = snwDefaultWeightsDef();
     snwWeights* weights = NULL;
     snwMessage words = {0};
@@ -469,6 +495,8 @@ static snwResult MakeCharacter(snwPreparer* p, snwCharacter** character)
 static void FindColor(const Finisher* f, float color[3])
 {
     double sum[3] = {0}, count = 0;
+
+    // The mean colour of all soft parts, weighted by their triangles; of textures some 256 samples each.
     for (int s = 0; s < f->count; ++s)
         for (int i = 0; i < f->infos[s].partCount && f->infos[s].kind == snw_surfaceSoft; ++i)
         {
@@ -511,6 +539,8 @@ static snwResult MeasureError(snwPreparer* p, snwPrepared* prepared, double* err
     float* rest = snwPreparer_Alloc(p, 3 * (int64_t)p->body.vertexCount + 1, sizeof *rest);
     if (rest == NULL)
         return snwFailMemory(p->message);
+
+    // Shown as it will be, with vertices as floats.
     snwResult result = snwCreateDisplay(prepared, &display, p->message);
     for (int i = 0; i < p->body.vertexCount && result >= 0; ++i)
     {
@@ -521,6 +551,8 @@ static snwResult MeasureError(snwPreparer* p, snwPrepared* prepared, double* err
     if (result >= 0)
         result = snwDisplay_Update(display, rest, p->body.vertexCount, 12, p->message);
     *error = 0;
+
+    // Surfaces that are left out have no number.
     for (int s = 0, k = 0; s < p->surfaceCount && result >= 0; ++s)
     {
         snwSkin skin = {0};
@@ -547,11 +579,14 @@ static snwResult Assemble(Finisher* f, snwCharacter* character, snwPrepared** pr
 
     if (p->arena.failed)
         return snwFailMemory(p->message);
+
+    // Which node of the file each bone was, and which animation each motion.
     for (int i = 0; i < p->boneCount; ++i)
         nodes[i] = p->rig[p->boneRig[i]].node;
     for (int i = 0; i < p->motionCount && clips != NULL; ++i)
         clips[i] = p->motionShapes[i] >= 0 ? p->motionShapes[i] : -1;
     const char* slash = strrchr(p->path, '/');
+
     snwPreparedDef def = {.character = character,
         .surfaces = f->infos,
         .surfaceCount = f->count,
@@ -571,6 +606,8 @@ static snwResult Assemble(Finisher* f, snwCharacter* character, snwPrepared** pr
     bool shaped = false;
     for (int i = 0; i < p->motionCount; ++i)
         shaped = shaped || p->motions[i].vertices.sampleCount > 0;
+
+    // Details are differences to what is shown, so there has to be something that shows.
     if (result >= 0 && shaped) // which only what rides in it can tell
         result = snwPreparer_DetailSurfaces(p, *prepared, f->infos);
     if (result >= 0 && shaped)

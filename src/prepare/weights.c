@@ -53,6 +53,8 @@ static void FixRange(int begin, int end, void* data)
 {
     const Field* field = data;
     const snwPreparer* p = field->preparer;
+
+    // Fixed by the file's own weights, or by those of the nearest triangle of the flesh.
     for (int i = begin; i < end; ++i)
     {
         double* row = field->values + (size_t)i * (size_t)p->boneCount;
@@ -66,6 +68,7 @@ static void FixRange(int begin, int end, void* data)
             AddRow(p, p->fleshSource[vertex], p->fleshVertex[vertex], closest.weights[k], row);
         }
 
+        // Rows are scaled to one; a row of nothing fixes nothing.
         if (own)
             AddRow(p, p->ownSurface, p->ownVertices[i], 1, row);
         double sum = 0;
@@ -104,11 +107,14 @@ static snwResult FindNeighbours(Field* field)
     field->neighbours = snwPreparer_Alloc(p, 2 * (int64_t)count + 1, sizeof(int));
     field->pulls = snwPreparer_Alloc(p, 2 * (int64_t)count + 1, sizeof(double));
     field->diagonal = snwPreparer_Alloc(p, n + 1, sizeof(double));
+
+    // Neighbours over edges, counted two places late.
     for (int i = 0; i < 2 * count && !p->arena.failed; ++i)
         field->starts[edges[i / 2][i % 2] + 2] += 1;
     for (int i = 1; i <= n + 1 && !p->arena.failed; ++i)
         field->starts[i] += field->starts[i - 1];
 
+    // Pulls fall with the square of the length: harmonic on an even mesh.
     for (int i = 0; i < 2 * count && !p->arena.failed; ++i)
     {
         int a = edges[i / 2][i % 2], b = edges[i / 2][1 - i % 2], at = field->starts[a + 1]++;
@@ -149,6 +155,8 @@ static void SolveBone(const Field* field, int bone)
     const snwPreparer* p = field->preparer;
     int n = p->body.vertexCount, bones = p->boneCount;
     double *x = field->work + 4 * (size_t)bone * (size_t)n, *r = x + n, *d = r + n, *q = d + n;
+
+    // r = b: pulls of fixed neighbours; x starts at 0.
     for (int i = 0; i < n; ++i)
     {
         r[i] = 0;
@@ -159,6 +167,7 @@ static void SolveBone(const Field* field, int bone)
         d[i] = r[i] / field->diagonal[i];
     }
 
+    // At most so many steps; where it stops, weights are smooth enough.
     double rho = Dot(r, d, n), first = rho;
     for (int step = 0; step < snw_steps && rho > 1e-16 * first; ++step)
     {
@@ -176,6 +185,7 @@ static void SolveBone(const Field* field, int bone)
         rho = next;
     }
 
+    // Clamped, as rounding may leave the range.
     for (int i = 0; i < n; ++i)
         if (!field->fixed[i])
             field->values[(size_t)i * (size_t)bones + (size_t)bone] = fmin(fmax(x[i], 0), 1);
@@ -193,6 +203,7 @@ static void FillEmpty(const Field* field)
     const snwPreparer* p = field->preparer;
     for (int i = 0; i < p->body.vertexCount; ++i)
     {
+        // Nothing reached the vertex: the bone with the nearest middle takes it.
         double *row = field->values + (size_t)i * (size_t)p->boneCount, sum = 0, nearest = INFINITY;
         int best = 0;
         for (int b = 0; b < p->boneCount; ++b)
@@ -221,6 +232,7 @@ static snwResult Spread(snwPreparer* p)
     if (result >= 0)
         result = FindNeighbours(&field);
 
+    // Vertices on all threads, then bones on all threads: no two write to the same place.
     if (result >= 0)
     {
         snwParallelFor(p->context, (int)n, 64, FixRange, &field);

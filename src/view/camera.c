@@ -1,3 +1,6 @@
+// Cameras: given ones, and those that choose their own place so that everything added to a frame fits into the
+// picture.
+
 #include "view/camera.h"
 
 #include <float.h>

@@ -197,6 +197,7 @@ static Strokes MakeStrokes(const char* glyph, float x, float y, float size)
     strokes.bottom = -1e9f;
     for (const char* c = glyph + 1; *c != 0; c += 3)
     {
+        // Pen moves, dots, lines and arcs; y counts from the baseline.
         float px = Number(c[1]), py = Number(c[2]) - (float)s_baseline;
         if (*c == 'M' || *c == 'D')
         {

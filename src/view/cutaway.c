@@ -1,3 +1,6 @@
+// Meshes cut open by whole cells: the faces between a kept cell and one taken away, bare ones coloured by bone and
+// cell, with lines along the cells' edges.
+
 #include "view/cutaway.h"
 
 #include "base/sort.h"
@@ -169,6 +172,7 @@ static bool MakeFaces(snwContext* context, Work* work)
     uint64_t* keys = snwAllocArray(context, count, sizeof *keys);
     bool made = work->faces && work->kept && work->order && work->bare && keys;
 
+    // Faces of all cells, kept or not: sorting then pairs them.
     for (int c = 0; made && c < CellCount(def); ++c)
     {
         work->kept[c] = IsKept(def, c);
@@ -251,6 +255,7 @@ static void EmitFace(const Work* work, Output* out, const Face* face, bool bare)
 
 static snwResult EmitFaces(const Work* work, snwArena* arena, snwCutaway* cut, snwMessage* message)
 {
+    // As many faces as are seen, at most four corners and two triangles each.
     size_t seen = 1;
     for (int i = 0; i < work->faceCount; ++i)
         seen += work->bare[i] > 0;
@@ -264,6 +269,7 @@ static snwResult EmitFaces(const Work* work, snwArena* arena, snwCutaway* cut, s
     if (arena->failed)
         return snwFailMemory(message);
 
+    // First the skin, then what the cut laid bare.
     for (int pass = 1; pass <= 2; ++pass)
     {
         for (int i = 0; i < work->faceCount; ++i)

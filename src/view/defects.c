@@ -1,3 +1,6 @@
+// Pictures of what is wrong with a surface: triangles coloured by defect, open and crowded edges as tubes, two views,
+// and a legend with counts.
+
 #include "view/defects.h"
 
 #include "base/arena.h"
@@ -77,6 +80,8 @@ static bool AddSurface(Drawing* drawing, const snwDefectSurface* surface)
 
     if (drawing->arena.failed)
         return false;
+
+    // Corners of their own, because neighbours may have another colour.
     for (int i = 0; i < 3 * count; ++i)
     {
         Defect defect = DefectOf(surface->survey->marks[i / 3]);
@@ -86,6 +91,7 @@ static bool AddSurface(Drawing* drawing, const snwDefectSurface* surface)
         triangles[i] = i;
     }
 
+    // Lines of very many triangles would only make the picture grey.
     if (count > 0)
         drawing->looks[drawing->lookCount++] = (snwMeshLook){.kind = snw_pictureSkin,
             .positions = positions,
@@ -195,6 +201,7 @@ static snwResult DrawSheet(Drawing* drawing, snwSheet* sheet, snwMessage* messag
     def.tileWidth = def.tileHeight = drawing->def->size;
     snwResult result = snwCreateSheet(drawing->context, &def, sheet, message);
 
+    // From two sides; the legend stands in the first.
     for (int i = 0; i < 2 && result >= 0; ++i)
     {
         snwImage tile = {0};

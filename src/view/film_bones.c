@@ -46,6 +46,8 @@ static snwTransform FitBone(const snwCharacterDef* character, const snwVertices*
     bool owns = false;
     for (int v = 0; v < character->vertexCount && !owns; ++v)
         owns = owners[v] == bone;
+
+    // Middles at rest and now, weighted by how much each vertex follows the bone.
     for (int v = 0; v < character->vertexCount; ++v)
     {
         double weight = Weight(character, owners, owns, bone, v);
@@ -58,6 +60,8 @@ static snwTransform FitBone(const snwCharacterDef* character, const snwVertices*
         return snwIdentityTransform();
     fit.rest = snwVec3_Scale(fit.rest, 1 / fit.weight);
     fit.now = snwVec3_Scale(fit.now, 1 / fit.weight);
+
+    // The covariance of both; its polar factor is the rotation.
     for (int v = 0; v < character->vertexCount; ++v)
     {
         double weight = Weight(character, owners, owns, bone, v);

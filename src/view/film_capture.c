@@ -89,8 +89,10 @@ static snwResult MakeSurface(snwFilm* film, int index, snwMessage* message)
         body->ownsSurface = body->surface != NULL;
     }
 
+    // Nothing finer than the skin.
     if (body->surface == NULL)
         return snw_ok;
+    // The finer surface's points take the place of the skin's.
     snwFree(film->context, body->triangles);
     snwFree(film->context, body->vertices);
     body->vertices = NULL;
@@ -135,6 +137,7 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
     film->floatCount = 0;
     film->boneCount = film->handleCount = 0;
 
+    // Where each body's floats, bones and handles begin in a frame.
     for (int i = 0; i < film->bodyCount; ++i)
     {
         snwFilmBody* body = &film->bodies[i];
@@ -162,6 +165,7 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
         largest = (size_t)info.vertexCount > largest ? (size_t)info.vertexCount : largest;
     }
 
+    // Strains and the like are computed per vertex, in one array for all bodies.
     film->firstTime = snwSim_GetTime(sim);
     snwFree(film->context, film->scratch);
     film->scratch = snwAllocArray(film->context, largest + 1, sizeof(float));
@@ -205,6 +209,7 @@ static snwResult CopyBones(snwFilm* film, const snwSim* sim, snwFilmFrame* frame
             continue;
         snwSim_SeeVertices(sim, i, 1, film->origin, &now);
 
+        // Bones that the method does not move are fitted to the flesh.
         if (sim->method->getBones == NULL)
             result = snwFitBones(film->context, body->character, &now, frame->bones + body->firstBone, message);
         else if (snwSim_GetBones(sim, i, &bones) >= 0)
@@ -254,6 +259,8 @@ static snwResult CopyContacts(snwFilm* film, const snwContacts* contacts, snwFil
 
     frame->contacts = snwAllocArray(film->context, (size_t)kept + 1, sizeof *frame->contacts);
     bool made = keys != NULL && order != NULL && frame->contacts != NULL;
+
+    // The strongest, if there are more than anybody could draw.
     for (int i = 0; made && i < contacts->count; ++i)
     {
         keys[i] = ContactKey(ContactAt(contacts, i));
@@ -261,6 +268,7 @@ static snwResult CopyContacts(snwFilm* film, const snwContacts* contacts, snwFil
     }
 
     made = made && snwSortKeys(film->context, keys, order, contacts->count);
+
     for (int i = 0; made && i < kept; ++i)
     {
         const snwContact* contact = ContactAt(contacts, order[i]);
@@ -352,6 +360,7 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
         return snw_ok;
     }
 
+    // A surface that rides in the body: moved by the vertices, or given as it was shown.
     if (body->surface != NULL)
     {
         if (film->shown != NULL)
@@ -376,6 +385,7 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
         return snw_ok;
     }
 
+    // The skin itself.
     if (GetPoints(film, sim, index, &points, &skin) < 0 || points.count != body->vertexCount)
         return snwFail(message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
     for (int v = 0; v < points.count; ++v)

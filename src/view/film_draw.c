@@ -1,3 +1,6 @@
+// Films drawn when the whole motion is known: one camera in which all of it fits, one scale for all values, and then,
+// frame by frame, meshes moved and marks added.
+
 #include "view/surfaces.h"
 #include "view/film_flat.h"
 #include "view/gizmo.h"
@@ -128,6 +131,8 @@ static void PlaceCamera(snwFilm* film, const Bounds* bounds)
 {
     const snwFilmDef* def = &film->def;
     film->turnPoint = film->picture.centre;
+
+    // A camera that was given is taken as it is, relative to the film's origin.
     if (!def->camera.automatic)
     {
         snwCameraDef seen = def->camera;
@@ -144,6 +149,7 @@ static void PlaceCamera(snwFilm* film, const Bounds* bounds)
         return;
     }
 
+    // Every point of every frame has to be inside.
     snwFraming framing = snwFraming_Begin(&def->camera, def->width, def->height, bounds->lower, bounds->upper);
     for (int f = 0; f < film->frames.count; ++f)
     {
@@ -217,6 +223,7 @@ static snwScale MakeScale(const snwFilm* film)
         [snw_filmStiffness] = {"stiffness", "Pa"}};
     double least = DBL_MAX, most = 0;
 
+    // The range over all frames and vertices.
     for (int f = 0; f < film->frames.count; ++f)
         for (size_t i = 0; i < film->floatCount / 3; ++i)
         {
@@ -232,6 +239,8 @@ static snwScale MakeScale(const snwFilm* film)
     scale.upper = most <= 0       ? 1
                   : film->differs ? RoundFinely(HighValue(film, most))
                                   : snwScale_RoundUp(HighValue(film, most));
+
+    // Stiffness spans decades.
     scale.logarithmic = film->def.look == snw_filmStiffness && most > 0;
     if (scale.logarithmic)
     {
@@ -268,6 +277,7 @@ static snwResult AddBalls(snwFilm* film, snwFilmBody* body, snwMessage* message)
     body->ballRadius = snwFloat_Max(0.11f * rest, 0.02f * film->picture.radius);
     snwResult result = snw_ok;
 
+    // The vertices, then smaller beads between them.
     for (int i = 0; result >= 0 && i < body->vertexCount + beads; ++i)
     {
         int mesh = 0;
@@ -284,6 +294,7 @@ static snwResult AddBalls(snwFilm* film, snwFilmBody* body, snwMessage* message)
 // The character's own colours and texture, by way of the vertex that each skin vertex is. A picture would hide lines.
 static bool PaintSkin(const snwFilm* film, const snwFilmBody* body, snwPictureMesh* mesh)
 {
+    // Colours per vertex, or a texture, or the body's own colour.
     snwContext* context = film->context;
     const snwCharacterDef* def = body->character;
     bool textured = film->def.look != snw_filmElements && def->texcoords != NULL && def->texture.width > 0;
@@ -358,6 +369,8 @@ static snwResult DressBody(snwFilm* film, snwFilmBody* body, snwMessage* message
     snwPictureMesh* mesh = &film->picture.meshes[body->mesh];
     const uint32_t inside = snw_showContacts | snw_showJoints | snw_showPressure;
     bool made = true;
+
+    // What the look asks for.
     if (snwFilm_HasValues(film))
         made = (mesh->colors = snwAllocArray(film->context, 3 * (size_t)body->vertexCount + 1, sizeof(float))) != NULL;
     else if (film->def.look == snw_filmWeights)
@@ -371,6 +384,8 @@ static snwResult DressBody(snwFilm* film, snwFilmBody* body, snwMessage* message
 
     if (made && film->def.look == snw_filmElements)
         made = MarkEdges(film->context, body, mesh);
+
+    // Translucent where something inside is to be seen.
     if (film->def.look == snw_filmBones && HasInside(film, body))
         mesh->transparency = 0.65f;
     else if ((film->def.show & inside) != 0 || film->def.look == snw_filmContact)
@@ -428,6 +443,8 @@ static float StrongestContact(const snwFilm* film)
 snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
 {
     Bounds bounds = BodyBounds(film);
+
+    // How large it all is decides the camera, the light and the grid of the ground.
     snwFloat3 size = snwFloat3_Sub(bounds.upper, bounds.lower);
     film->picture.centre = snwFloat3_Mix(bounds.lower, bounds.upper, 0.5f);
     film->picture.radius = snwFloat_Max(0.5f * snwFloat3_Length(size), 1e-6f);
@@ -445,6 +462,7 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
         result = AddBody(film, &film->bodies[i], message);
     const snwColliderDef* colliders = snwScene_GetDef(film->scene)->colliders;
 
+    // The ground, then other colliders, then props in colours of their own.
     for (int i = 0; result >= 0 && i < film->colliderCount; ++i)
     {
         snwFloat3 color = colliders[i].kind == snw_colliderPlane ? s_groundColor : s_colliderColor;
@@ -460,6 +478,8 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
     for (int i = 0; result >= 0 && i < film->propCount; ++i)
         result = snwPicture_AddSolid(
             &film->picture, props[i].kind, props[i].size, s_propColors[i % colors], &film->propMeshes[i], message);
+
+    // Paper figures stand before a wall.
     if (result >= 0 && film->flat && !film->def.transparent)
         result = snwPicture_AddWall(&film->picture, &film->camera, 0.1f * film->picture.radius, message);
     if (result >= 0)
@@ -485,6 +505,7 @@ static void MoveBalls(snwFilm* film, const snwFilmBody* body, int frame)
 
 snwResult snwFilm_Draw(snwFilm* film, int frame, int samples, snwMessage* message)
 {
+    // All meshes where this frame has them.
     for (int i = 0; i < film->bodyCount; ++i)
     {
         snwFilmBody* body = &film->bodies[i];

@@ -1,3 +1,6 @@
+// Films of paper figures: a camera far in front, parts of a figure in layers so that none cuts through another, and
+// colliders as shapes cut out of the plane.
+
 #include "view/film_flat.h"
 
 #include "base/array.h"
@@ -38,6 +41,7 @@ static void FrameCollider(const snwFilm* film, int index, snwFraming* framing)
     snwCollider_Bounds(collider, &lower, &upper);
     float size = 0.5f * (float)snwVec3_Distance(lower, upper), radius = film->picture.radius;
 
+    // Where the collider is in any frame.
     for (int f = 0; f < film->frames.count; ++f)
     {
         const snwTransform* place = &film->frames.data[f].colliders[index];

@@ -50,6 +50,8 @@ snwResult snwFilm_CopyHandles(snwFilm* film, const snwSim* sim, snwFilmFrame* fr
     frame->given = snwAllocArray(film->context, (size_t)film->handleCount + 1, sizeof *frame->given);
     if (frame->handles == NULL || frame->given == NULL)
         return snwFailMemory(message);
+
+    // Every handle as it is in this frame, and which of its degrees of freedom are given.
     for (int i = 0; i < film->bodyCount; ++i)
     {
         const snwFilmBody* body = &film->bodies[i];
@@ -167,6 +169,7 @@ static void DrawBody(const Easel* easel, const snwFilmBody* body, const snwTrans
     const uint32_t place = snw_dofX | snw_dofY | (def->triangleCount > 0 ? 0 : snw_dofZ);
     int count = snwCharacterDef_HandleCount(def);
 
+    // Cages below bones below points: what can be taken hold of is on top.
     DrawCage(easel, body, handles);
     for (int i = 0; i < count; ++i)
     {

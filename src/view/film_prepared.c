@@ -97,11 +97,15 @@ static snwResult FindPlaces(Builder* b, snwMessage* message)
 
     if (firstOf == NULL || pointOf == NULL)
         b->failed = true;
+
+    // The embedding's point of each vertex, surface after surface.
     for (int i = 0, at = 0; i < b->prepared->info.surfaceCount && !b->failed; ++i)
         for (int k = 0; k < b->prepared->surfaces[i].vertexCount; ++k)
             pointOf[at++] = b->prepared->points[i][k];
     for (int i = 0; i < b->prepared->embedding.pointCount && !b->failed; ++i)
         firstOf[i] = -1;
+
+    // The first point of a place stands for all others there.
     for (int i = 0; i < s->pointCount && !b->failed; ++i)
     {
         int point = pointOf[s->sources[i]];
@@ -123,6 +127,8 @@ static snwResult Build(snwFilmSurface* s, snwMessage* message)
     int64_t corners = CountCorners(s->prepared, &vertices, &parts, &most);
     Builder b = {.surface = s, .prepared = s->prepared};
     size_t room = (size_t)corners + 1; // a part has no more points than corners
+
+    // Corners are the upper bound for points.
     s->points = snwArena_Alloc(&s->arena, 3 * room, sizeof(float));
     s->paint = snwArena_Alloc(&s->arena, 3 * room, sizeof(float));
     s->colors = snwArena_Alloc(&s->arena, 3 * room, sizeof(float));
@@ -134,6 +140,7 @@ static snwResult Build(snwFilmSurface* s, snwMessage* message)
     if (s->arena.failed)
         return snwFailMemory(message);
 
+    // Part by part, each with points of its own.
     for (int i = 0; i < s->prepared->info.surfaceCount; ++i)
     {
         const snwSurfaceInfo* info = &s->prepared->surfaces[i];
@@ -142,6 +149,7 @@ static snwResult Build(snwFilmSurface* s, snwMessage* message)
         b.firstVertex += info->vertexCount;
     }
 
+    // Textures have the colours already.
     if (b.textured)
         s->colors = NULL;
     return FindPlaces(&b, message);

@@ -74,8 +74,11 @@ static snwResult FindSurface(Maker* maker, int (**triangles)[3], int* count)
     snwElements rigid = {corners, all.arity, 0};
     snwResult result = corners != NULL ? snw_ok : snw_errorMemory;
 
+    // Bones with a shape of their own; what a capsule shows as well is drawn as one.
     for (int i = 0; i < maker->def->boneCount; ++i)
         maker->skeleton->solid[i] = IsMoreThanACapsule(maker->def, i);
+
+    // Only elements of such bones.
     for (int i = 0; result >= 0 && i < all.count; ++i)
     {
         int bone = maker->def->elementBones[i];
@@ -116,6 +119,8 @@ static bool PlaceVertices(Maker* maker)
 {
     snwFilmSkeleton* skeleton = maker->skeleton;
     size_t count = (size_t)skeleton->vertexCount + 1;
+
+    // Room for both shapes, and for smoothing.
     skeleton->rest = snwAllocArray(maker->context, 3 * count, sizeof(float));
     skeleton->positions = snwAllocArray(maker->context, 3 * count, sizeof(float));
     skeleton->owners = snwAllocArray(maker->context, count, sizeof(int));
@@ -125,11 +130,14 @@ static bool PlaceVertices(Maker* maker)
     if (skeleton->rest == NULL || skeleton->positions == NULL || skeleton->owners == NULL || maker->points == NULL ||
         maker->moves == NULL || maker->neighbours == NULL)
         return false;
+
+    // At rest, as the character has them.
     for (int v = 0; v < maker->def->vertexCount; ++v)
         if (maker->numbers[v] >= 0)
             memcpy(&maker->points[3 * (size_t)maker->numbers[v]], &maker->def->vertices[v], 3 * sizeof(double));
     snwElements all = Elements(maker->def);
 
+    // A vertex between two bones goes with the last of them.
     for (int i = 0; all.corners != NULL && i < all.count * all.arity; ++i)
     {
         int bone = maker->def->elementBones[i / all.arity], number = maker->numbers[all.corners[i]];
@@ -170,6 +178,8 @@ static double FindNormals(Maker* maker)
     const snwFilmSkeleton* skeleton = maker->skeleton;
     double length = 0;
     memset(maker->moves, 0, 3 * (size_t)skeleton->vertexCount * sizeof(double));
+
+    // Area-weighted, and the mean side as the measure of a step.
     for (int t = 0; t < skeleton->triangleCount; ++t)
     {
         const int* v = skeleton->triangles + 3 * (size_t)t;
@@ -217,6 +227,8 @@ static snwResult MakeSurface(Maker* maker, snwMessage* message)
     snwFree(maker->context, triangles);
     if (!made)
         return snwFailMemory(message);
+
+    // Pairs of steps: shrink, then swell a little more, so that the volume stays.
     for (int i = 0; i < snw_smoothPairs; ++i)
     {
         Smooth(maker, s_shrink);

@@ -1,3 +1,6 @@
+// What is seen in place of the mesh that is simulated: the blueprint's flesh meshed finely, an artist's surfaces, or
+// a finer skin of a paper figure; each bound to the mesh once and moved with it.
+
 #include "view/film_surface.h"
 
 #include "view/film_prepared.h"
@@ -42,6 +45,8 @@ static snwResult Embed(snwFilmSurface* surface, const snwCharacterDef* character
 static snwResult MeshFlesh(snwContext* context, snwFilmSurface* surface, double detail, snwMessage* message)
 {
     snwLikeness likeness;
+
+    // The display surface of the blueprint at rest.
     snwLikenessDef def = snwDefaultLikenessDef();
     def.blueprint = &surface->blueprint.blueprint;
     def.motion = -1;
@@ -89,6 +94,7 @@ snwResult snwCreateFilmSurface(
     made->arena.context = context;
     int times = character->triangleCount > 0 ? snwFineSkin_Wanted(character->source) : 0;
 
+    // A finer skin of paper moves by its handles.
     if (times > 0)
     {
         snwResult refined = Refine(context, character, times, made, message);
@@ -98,6 +104,7 @@ snwResult snwCreateFilmSurface(
         return refined;
     }
 
+    // A prepared character brings the artist's surfaces along.
     snwResult opened = snwFilmSurface_UsePrepared(context, character, made, message);
     if (opened < 0 || made->prepared != NULL)
     {
@@ -107,6 +114,7 @@ snwResult snwCreateFilmSurface(
         return opened;
     }
 
+    // Else the flesh of the blueprint, if that shows more than the mesh does.
     bool found = snwBlueprintFile_OfCharacter(context, character->source, &made->blueprint);
     snwResult result = snw_ok;
     bool finer = found && HasFinerSurface(character, &made->blueprint.blueprint);

@@ -1,3 +1,6 @@
+// How much of a place on a body is in sight from a direction: patches of skin around it, asked by rays whether flesh
+// is in the way. Films of details choose their side by it.
+
 #include "view/focus.h"
 
 enum
@@ -78,6 +81,7 @@ float snwFocus_Seen(const snwFilm* film, int frame, const snwFocus* focus, snwFl
     double seen = 0, all = 0;
     int near = 0, stride = 1;
 
+    // Two passes: how many patches there are, then every so-many-th of them.
     for (int pass = 0; pass < 2; ++pass, stride = near / snw_looks + 1, near = 0)
         for (int b = 0; b < film->bodyCount; ++b)
             for (int t = 0; t < film->bodies[b].triangleCount; ++t)
@@ -87,6 +91,8 @@ float snwFocus_Seen(const snwFilm* film, int frame, const snwFocus* focus, snwFl
                               snwFloat3_Length(snwFloat3_Sub(patch.at, focus->at)) < focus->radius;
                 if (!wanted || near++ % stride != 0 || pass == 0)
                     continue;
+
+                // From a little in front of the skin, so that it does not hide itself.
                 snwFloat3 way = snwFloat3_Normalize(snwFloat3_Sub(sight.to, patch.at));
                 sight.from = snwFloat3_MulAdd(patch.at, 0.02f * focus->radius, way);
                 all += (double)patch.worth;

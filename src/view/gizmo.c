@@ -1,3 +1,5 @@
+// Bones, joints and arrows as solids of revolution, collected in one mesh with normals and colours.
+
 #include "view/gizmo.h"
 
 const snwFloat3 snwGizmo_boneColor = {0.86f, 0.78f, 0.60f};
@@ -51,6 +53,7 @@ static void Revolve(
     snwFloat3_Frame(axis, &s, &t);
     int first = gizmos->positions.count / 3;
 
+    // Circle by circle, each turned about the axis.
     for (int r = 0; r < ringCount; ++r)
         for (int c = 0; c < snw_gizmoColumns; ++c)
         {
@@ -63,6 +66,7 @@ static void Revolve(
             Put(&gizmos->colors, color);
         }
 
+    // Quads between neighbouring circles, two triangles each.
     for (int i = 0; i < (ringCount - 1) * snw_gizmoColumns; ++i)
     {
         int a = first + i, b = i % snw_gizmoColumns == snw_gizmoColumns - 1 ? a + 1 - snw_gizmoColumns : a + 1;

@@ -1,3 +1,6 @@
+// Images of bytes: light to display values with a film-like shoulder and a dither, opacity where it is wanted, and
+// PNG in and out.
+
 #include "view/image.h"
 
 #include "math/display.h"
@@ -169,6 +172,7 @@ static bool WriteStream(snwContext* context, const snwImage* image, FILE* file, 
     png_structp png = png_create_write_struct_2(
         PNG_LIBPNG_VER_STRING, text, PngError, PngWarning, context, PngAlloc, PngFree);
     png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
+
     if (info == NULL)
     {
         png_destroy_write_struct(&png, NULL);
@@ -222,6 +226,8 @@ snwResult snwImage_ReadPng(snwContext* context, const char* path, snwImage* imag
     if (png_image_begin_read_from_file(&read, path) == 0)
         return errno != 0 ? snwFailSystem(message, errno, "read", path)
                           : FailRead(path, "give a PNG file", read.message, message);
+
+    // Too large a picture would only be read to be refused later.
     snwResult result = snw_ok;
     if (read.width > 8192 || read.height > 8192)
         result = FailRead(path, "at most 8192 pixels each way", "it is too large", message);

@@ -1,3 +1,5 @@
+// Lines, discs and half discs drawn into a finished image with smooth rims, in display values.
+
 #include "view/ink.h"
 #include "math/display.h"
 

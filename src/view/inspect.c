@@ -1,3 +1,6 @@
+// What a viewer would say of a picture or a film: nothing to see, too bright, too small or too large, nothing moves.
+// Used on everything that is drawn, and on folders of pictures.
+
 #include "view/inspect.h"
 
 #include "base/array.h"
@@ -54,6 +57,8 @@ snwSubject snwSubject_Guess(const snwImage* image)
     snwSubject subject = {0};
     int width = image->width, border = width / 32 + 1;
     long count = 0;
+
+    // The background of a row runs from its left border to its right one; what differs is the subject.
     for (int y = 0; y < image->height; ++y)
     {
         const uint8_t* row = image->pixels + 3 * (size_t)width * (size_t)y;
@@ -201,6 +206,7 @@ static bool IsPng(const char* name)
 // Whole paths, sorted.
 static snwResult ListFolder(snwContext* context, const char* path, DIR* folder, Names* names, snwMessage* message)
 {
+    // Pictures only, by their ending.
     for (struct dirent* entry = readdir(folder); entry != NULL; entry = readdir(folder))
     {
         if (!IsPng(entry->d_name))

@@ -1,3 +1,6 @@
+// Pictures of a blueprint: its flesh meshed for display, posed by a motion if that is wanted, with bones and joints,
+// cut open, or in the colours of its weights.
+
 #include "view/likeness.h"
 #include "geom/mesh.h"
 #include "rig/skeleton.h"
@@ -29,6 +32,7 @@ static snwResult FillMesh(snwLikeness* likeness, snwLikenessMesh* mesh, const sn
     if (likeness->arena.failed)
         return snwFailMemory(message);
 
+    // Doubles to the floats that pictures take, with one colour for all.
     for (size_t i = 0; i < v; ++i)
     {
         const double p[3] = {vertices[i].x, vertices[i].y, vertices[i].z};
@@ -76,6 +80,8 @@ static snwResult MeshRigidParts(snwLikeness* likeness, snwMessage* message)
     likeness->rigid.parts = snwArena_Alloc(&likeness->arena, (size_t)flesh->partCount + 1, sizeof *flesh->parts);
     if (likeness->rigid.parts == NULL)
         return snwFailMemory(message);
+
+    // Rigid parts, and the paint on them, as flesh of their own.
     for (int i = 0; i < flesh->partCount; ++i)
         if (flesh->parts[i].rigid || flesh->parts[i].op == snw_partPaint)
             likeness->rigid.parts[count++] = flesh->parts[i];
@@ -261,6 +267,8 @@ double snwLikeness_CutAzimuth(const snwLikeness* likeness)
 static snwResult CutOpen(snwLikeness* likeness, const snwPortraitDef* view, snwMeshLook* look, snwMessage* message)
 {
     const snwCharacterDef* mesh = snwCharacter_GetDef(likeness->def.character);
+
+    // An animal, longer in z than in x, is cut along its length; anything else across z.
     snwCharacterInfo info = snwCharacter_GetInfo(likeness->def.character);
     double azimuth = view->azimuth * SNW_PI / 180;
     bool sideways = snwLikeness_CutAzimuth(likeness) > 0;
@@ -298,12 +306,16 @@ static snwResult ChooseMeshes(snwLikeness* likeness, snwLikenessLook look, const
     bool flat = likeness->def.blueprint->flat.ringCount > 0;
     snwResult result = snw_ok;
     *count = 0;
+
+    // Looks that show the mesh need no display surface.
     if (look == snw_lookElements && likeness->def.character != NULL && !flat)
         return CutOpen(likeness, view, &looks[(*count)++], message);
     if (look == snw_lookWeights && likeness->def.character != NULL)
         return MakeWeights(likeness, &looks[(*count)++], message);
     if (look == snw_lookBones)
         result = MeshRigidParts(likeness, message);
+
+    // With bones in sight the flesh is translucent, but only where there is flesh.
     bool rigid = look == snw_lookBones && likeness->rigidMesh.vertexCount > 0;
     bool flesh = likeness->flesh.hasFlesh || likeness->def.blueprint->boxSize.x > 0;
     float opacity = look == snw_lookBones && flesh ? 0.35f : 1;
@@ -344,6 +356,7 @@ snwResult snwLikeness_Draw(
         def.framePointCount = likeness->meshes[0].vertexCount;
     }
 
+    // Meshes live in the likeness; gizmos only for this picture.
     snwResult result = ChooseMeshes(likeness, look, view, looks, &def.meshCount, &gizmos, message);
     if (result >= 0)
         result = snwDrawPortrait(likeness->context, &def, image, message);

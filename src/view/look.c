@@ -1,3 +1,6 @@
+// The look of all pictures: three lights and a sky relative to the camera, skin, flesh and solids shaded in parts
+// that shadows multiply later, a ground with a grid that fades, a wall, plain white.
+
 #include "view/look.h"
 
 static const float s_lineWidth = 0.012f; // of the grid, in cells
@@ -22,6 +25,7 @@ static float ChooseGridCell(float radius)
 
 snwLook snwMakeLook(const snwPicture* picture, const snwCamera* camera)
 {
+    // Angles are degrees around the camera and above the horizon; before a wall the key light comes from the front.
     bool front = picture->frontLight;
     return (snwLook){
         .keyDirection = front ? LightDirection(camera, -32, 40) : LightDirection(camera, -66, 50),
@@ -81,6 +85,8 @@ static float Specular(snwFloat3 n, snwFloat3 v, snwFloat3 l, float roughness)
 static snwRadiance ShadeSkin(const snwLook* look, const snwSurfacePoint* p, float roughness, float gloss)
 {
     snwFloat3 n = p->normal, albedo = p->color;
+
+    // How much each light meets of the surface; fill and rim go around the corner.
     float nv = snwFloat_Clamp(snwFloat3_Dot(n, p->view), 0, 1);
     float key = snwFloat_Max(snwFloat3_Dot(n, look->keyDirection), 0);
     float fill = WrapDiffuse(snwFloat3_Dot(n, look->fillDirection), 0.5f);
@@ -92,6 +98,7 @@ static snwRadiance ShadeSkin(const snwLook* look, const snwSurfacePoint* p, floa
     out.key = snwFloat3_Scale(snwFloat3_Mul(look->keyColor, albedo), 0.95f * key);
     out.key = snwFloat3_MulAdd(out.key, keyGlint, look->keyColor);
 
+    // The sky: diffuse from above and below, mirrored at grazing angles.
     snwFloat3 sky = snwFloat3_Mix(look->bounceColor, look->skyColor, 0.5f + 0.5f * n.y);
     snwFloat3 soft = snwFloat3_MulAdd(snwFloat3_MulAdd(sky, fill, look->fillColor), rim, look->rimColor);
     out.sky = snwFloat3_Mul(soft, albedo);
@@ -199,11 +206,13 @@ static snwRadiance ShadePlainFloor(void)
 
 snwRadiance snwLook_Shade(const snwLook* look, const snwSurfacePoint* point)
 {
+    // Silhouettes and clear pictures have no light at all on what is not the subject.
     bool floor = point->kind == snw_pictureGround || point->kind == snw_pictureWall;
     if (look->style == snw_styleSilhouette || (look->style == snw_styleClear && floor))
         return (snwRadiance){{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     if (look->style == snw_styleWhite && floor)
         return ShadePlainFloor();
+
     switch (point->kind)
     {
         case snw_pictureGround:

@@ -1,3 +1,5 @@
+// A few boxes around all that is not ground: a cheap test for which pixels see nothing else.
+
 #include "view/obstacles.h"
 
 #include <float.h>
@@ -27,6 +29,7 @@ snwObstacles snwMakeObstacles(const snwPicture* picture)
         result.upper[i] = (snwFloat3){-FLT_MAX, -FLT_MAX, -FLT_MAX};
     }
 
+    // Several meshes share a box if there are more of them than boxes.
     for (int i = 0; i < picture->meshCount; ++i)
     {
         if (picture->meshes[i].kind == snw_pictureGround || picture->meshes[i].kind == snw_pictureWall)
@@ -35,6 +38,7 @@ snwObstacles snwMakeObstacles(const snwPicture* picture)
             Grow(&result, (int)((long)i * result.count / picture->meshCount), &picture->meshes[i]);
     }
 
+    // Boxes that nothing is in are left out; the others get a ball around them.
     int kept = 0;
     for (int i = 0; i < result.count; ++i)
         if (result.lower[i].x <= result.upper[i].x)

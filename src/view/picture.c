@@ -1,3 +1,6 @@
+// Meshes of a picture: skins with normals per corner (sharp edges stay sharp), meshes from plain arrays, and solids -
+// spheres, capsules, boxes with rounded edges, the disc of a ground.
+
 #include "view/picture.h"
 
 #include "base/array.h"
@@ -182,6 +185,7 @@ static bool MakeCorners(snwContext* context, snwPictureMesh* mesh, const int* pl
 static void UpdateNormals(snwPictureMesh* mesh)
 {
     memset(mesh->normals, 0, (size_t)mesh->normalCount * 3 * sizeof(float));
+
     for (int t = 0; t < mesh->triangleCount; ++t)
     {
         snwFloat3 face = FaceNormal(mesh, t);
@@ -290,6 +294,8 @@ static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMes
     mesh->paint = look->paint;
     mesh->paintData = look->paintData;
 
+    // Where colours come from, if not from the mesh as a whole: a function of places, colours per vertex, or a
+    // texture.
     if (look->paintPoints != NULL)
     {
         size_t count = 3 * (size_t)look->vertexCount;
@@ -304,6 +310,8 @@ static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMes
         return false;
     if (look->texcoords != NULL && look->texture != NULL && !CopyTexcoords(context, look, mesh))
         return false;
+
+    // Lines along all three sides, or those that a mask names.
     if (!look->edges)
         return true;
     mesh->edges = snwAllocArray(context, triangleCount + 1, 1);
@@ -316,6 +324,7 @@ static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMes
 // One normal per triangle, or those given, or smooth ones.
 static bool SetNormals(snwContext* context, const snwMeshLook* look, snwPictureMesh* mesh)
 {
+    // Smooth: by corners, with creases.
     if (!look->flat && look->normals == NULL)
     {
         if (!MakeCorners(context, mesh, look->places))
@@ -324,6 +333,7 @@ static bool SetNormals(snwContext* context, const snwMeshLook* look, snwPictureM
         return true;
     }
 
+    // Flat ones have one normal per triangle, others one per vertex.
     mesh->normalCount = look->flat ? mesh->triangleCount : mesh->vertexCount;
     mesh->normals = snwAllocArray(context, (size_t)mesh->normalCount + 1, 3 * sizeof(float));
     if (mesh->normals == NULL)
@@ -345,6 +355,7 @@ snwResult snwPicture_AddMesh(snwPicture* picture, const snwMeshLook* look, int* 
     if (result < 0)
         return result;
     snwPictureMesh mesh = {
+        // Skin that is added as a mesh is shaded as flesh.
         .kind = look->kind == snw_pictureSkin ? snw_pictureFlesh : look->kind,
         .color = look->color,
         .vertexCount = look->vertexCount,
@@ -407,6 +418,8 @@ static bool MakeCapsule(snwContext* context, snwPictureMesh* mesh, float radius,
         return false;
     mesh->vertexCount = mesh->triangleCount = 0;
 
+    // Two halves, each with its own ring at the middle: rings of the upper one are lifted, of the lower one pushed
+    // down.
     for (int r = 0; r < 2 * (rings + 1); ++r)
     {
         int ring = r <= rings ? r : r - 1;
@@ -488,6 +501,7 @@ static bool MakeGround(snwContext* context, snwPictureMesh* mesh, float radius)
     mesh->vertexCount = mesh->triangleCount = 0;
     PutVertex(mesh, (snwFloat3){0, 0, 0}, (snwFloat3){0, 1, 0});
 
+    // A fan around the middle.
     for (int c = 0; c < columns; ++c)
     {
         float around = 2 * SNW_PIF * (float)c / columns;

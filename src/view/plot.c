@@ -95,6 +95,8 @@ static void FindRange(const snwPlotDef* def, bool ofX, double* lower, double* up
 {
     *lower = DBL_MAX;
     *upper = -DBL_MAX;
+
+    // Of curves and dots alike; what has no finite value, or none that the axis shows, does not count.
     for (int s = 0; s < SeriesCount(def); ++s)
     {
         snwPlotCurve curve = GetSeries(def, s).curve;
@@ -108,6 +110,7 @@ static void FindRange(const snwPlotDef* def, bool ofX, double* lower, double* up
         }
     }
 
+    // Nothing to show: a range all the same.
     if (*lower > *upper)
     {
         *lower = 0;
@@ -270,6 +273,8 @@ static void DrawTicks(Plot* plot)
     const snwPlotStyle grid = {s_grid, 1, false};
     double first;
     int count = TickCount(&plot->y, &first);
+
+    // Horizontal lines with their values on the left, then vertical ones below.
     for (int i = 0; i < count; ++i)
     {
         char text[64];
@@ -297,6 +302,8 @@ static void DrawAxes(Plot* plot)
     DrawTicks(plot);
     DrawLine(plot, plot->left, plot->bottom, plot->right, plot->bottom, frame);
     DrawLine(plot, plot->left, plot->top, plot->left, plot->bottom, frame);
+
+    // Names of both axes, the second one turned upwards.
     snwPlotText label = {.size = 13, .anchor = snw_anchorMiddle, .color = s_ink};
     label.x = 0.5 * (plot->left + plot->right);
     label.y = def->height - 12;
@@ -327,6 +334,8 @@ static void DrawPoint(Plot* plot, const snwPlotCurve* curve, int i, bool* down)
 static void DrawBucket(Plot* plot, const snwPlotCurve* curve, int begin, int end, bool* down)
 {
     int lowest = -1, highest = -1, gap = -1;
+
+    // Places without a value break the curve.
     for (int i = begin; i < end; ++i)
     {
         if (!IsDrawn(curve->x[i]) || !IsDrawn(curve->y[i]))
@@ -342,6 +351,7 @@ static void DrawBucket(Plot* plot, const snwPlotCurve* curve, int begin, int end
         *down = false;
     if (lowest < 0)
         return;
+    // In the order of x, so that the line does not go back.
     DrawPoint(plot, curve, lowest < highest ? lowest : highest, down);
     if (lowest != highest)
         DrawPoint(plot, curve, lowest < highest ? highest : lowest, down);
@@ -373,6 +383,8 @@ static void DrawDots(Plot* plot, const Series* series)
 void snwPlot_Draw(const snwPlotDef* def, const snwPlotPen* pen)
 {
     Plot plot = {.def = def, .pen = pen, .seriesCount = SeriesCount(def)};
+
+    // Axes behind, then title and legend, then curves.
     LayOut(&plot);
     DrawAxes(&plot);
     if (HasText(def->title))

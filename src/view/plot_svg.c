@@ -116,6 +116,8 @@ static void Text(void* own, const snwPlotText* text)
 {
     static const char* const anchors[] = {"start", "middle", "end"};
     Put(own, "<text");
+
+    // Upward text is turned about its own place.
     if (!text->upward)
         PutAttributes(own, (const char*[]){"x", "y", NULL}, (double[]){text->x, text->y});
     else

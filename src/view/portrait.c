@@ -1,3 +1,5 @@
+// One picture of a subject that lights and frames itself: meshes, ground or wall, camera, renderer, all in one call.
+
 #include "view/portrait.h"
 
 #include "view/render.h"
@@ -118,6 +120,8 @@ snwResult snwDrawPortrait(snwContext* context, const snwPortraitDef* def, snwIma
     if (result < 0)
         return result;
     snwFraming framing = Frame(def);
+
+    // The frame's size is the measure of light, ground and wall.
     snwPicture picture = {
         .context = context,
         .centre = snwFloat3_Mix(framing.lower, framing.upper, 0.5f),

@@ -1,3 +1,6 @@
+// Pictures of a prepared character in a pose: its surfaces, bones and joints through them, the elements of its body,
+// or its weights in colours.
+
 #include "view/prepared_portrait.h"
 
 #include "math/transform.h"
@@ -36,6 +39,8 @@ static snwResult SkinBody(Drawing* d)
 
     if (rest == NULL)
         return snwFailMemory(d->message);
+
+    // The body is skinned from its rest shape; what rides in it follows.
     skin.positions = rest;
     skin.stride = 3 * (int)sizeof(float);
     skin.vertexCount = def->vertexCount;
@@ -82,6 +87,8 @@ static snwResult AddSurface(Drawing* d, float opacity)
     d->points = snwArena_Alloc(&d->arena, 3 * (size_t)s->pointCount + 1, sizeof(float));
     if (d->points == NULL)
         return snwFailMemory(d->message);
+
+    // Surfaces where the posed body takes them.
     snwVertices now = {.positions = d->body, .count = d->character->vertexCount, .stride = 3 * (int)sizeof(float)};
     snwFilmSurface_MovePrepared(s, &now, d->points);
     d->looks[d->lookCount++] = (snwMeshLook){.kind = snw_pictureSkin,
@@ -101,7 +108,6 @@ static snwResult AddSurface(Drawing* d, float opacity)
     return snw_ok;
 }
 
-// The boundary of the body, with the sides of its elements.
 // A flat character shows itself.
 static snwResult AddSheet(Drawing* d)
 {
@@ -121,6 +127,7 @@ static snwResult AddSheet(Drawing* d)
     return snw_ok;
 }
 
+// The boundary of the body, with the sides of its elements.
 static snwResult AddElements(Drawing* d)
 {
     snwSkin skin;
@@ -153,6 +160,7 @@ static snwResult AddBones(Drawing* d)
         snwGizmos_AddCapsule(&d->gizmos, head, tail, (float)fmax(bone->radius, 0.003 * size), snwGizmo_boneColor);
     }
 
+    // A hinge shows its axis, every other joint is a ball.
     for (int i = 0; i < def->jointCount; ++i)
     {
         const snwJointDef* joint = &def->joints[i];
@@ -203,6 +211,8 @@ snwResult snwPreparedPortrait_Draw(snwContext* context, const snwPreparedPortrai
         .message = message};
     snwPortraitDef def = *view;
     snwResult result = Pose(&d);
+
+    // What is looked at, then the view of the caller, with a wall behind paper.
     if (result >= 0)
         result = AddLooks(&d);
     def.meshes = d.looks;

@@ -86,11 +86,14 @@ void snwImage_DrawScale(snwImage* image, const snwScale* scale)
     int width = (int)(0.24f * (float)image->width), height = (int)(0.55f * size) + 1;
     int left = (int)(1.1f * size), top = image->height - (int)(2.9f * size);
     int margin = (int)(0.7f * size);
+    // On a panel, where the picture behind would make it hard to read.
     if (scale->panel)
         snwImage_Fill(image, left - margin, top - (int)(1.7f * size), width + 2 * margin, (int)(4.1f * size),
             (snwFloat3){0.84f, 0.83f, 0.81f});
     for (int x = 0; x < width; ++x)
         snwImage_Fill(image, left + x, top, 1, height, snwRamp_Color(((float)x + 0.5f) / (float)width));
+
+    // Title above, both ends of the range below.
     char lower[48], upper[48];
     FormatQuantity(lower, sizeof lower, scale->lower, scale->unit);
     FormatQuantity(upper, sizeof upper, scale->upper, scale->unit);

@@ -99,6 +99,7 @@ snwResult snwCreateRenderer(snwContext* context, snwRenderer** result, snwMessag
             "the ray tracer does not start (Embree error %d)", code);
     }
 
+    // Eight rays at once, where the processor has it.
     renderer->packets = rtcGetDeviceProperty(renderer->device, RTC_DEVICE_PROPERTY_NATIVE_RAY8_SUPPORTED) != 0;
     *result = renderer;
     return snw_ok;
@@ -139,6 +140,8 @@ static snwResult BuildScene(
         if (picture->meshes[i].triangleCount > 0 && IsVeil(picture, &picture->meshes[i]) == veil)
             AttachMesh(renderer->device, scene, &picture->meshes[i], (unsigned)i);
     rtcCommitScene(scene);
+
+    // Embree tells errors at the end, not where they arise.
     enum RTCError error = rtcGetDeviceError(renderer->device);
     if (error == RTC_ERROR_NONE)
     {
@@ -440,6 +443,7 @@ static snwMeeting MeetingOf(const struct RTCHit8* hit, int lane)
 
 static void See(const Job* job, Packet* packet)
 {
+    // One ray per lane, to the first opaque thing.
     for (int lane = 0; lane < snw_packet; ++lane)
     {
         SetRay(&packet->see.ray, lane, job->camera->position, packet->directions[lane], INFINITY);
@@ -448,6 +452,8 @@ static void See(const Job* job, Packet* packet)
     }
 
     Intersect(job, packet->valid, &packet->see);
+
+    // Lane by lane: what is in front of the hit, then the hit itself.
     for (int lane = 0; lane < snw_packet; ++lane)
     {
         packet->hits[lane].mesh = -1;
@@ -458,6 +464,7 @@ static void See(const Job* job, Packet* packet)
         if (packet->valid[lane] == 0 || packet->see.hit.geomID[lane] == RTC_INVALID_GEOMETRY_ID)
             continue;
 
+        // Neighbouring samples of a smooth place share the shading.
         if (lane > 0 && SeesAlike(job, packet, lane))
         {
             packet->hits[lane] = packet->hits[lane - 1];
@@ -508,6 +515,8 @@ static void FindVeiled(const Job* job, const int* asks, const struct RTCRay8* ra
 static void VeilLights(const Job* job, Packet* packet)
 {
     int asks[2][snw_packet] __attribute__((aligned(32))), veiled[2][snw_packet];
+
+    // Only floors that are lit or open at all.
     for (int lane = 0; lane < snw_packet; ++lane)
     {
         const snwHit* hit = &packet->hits[lane];
@@ -518,6 +527,7 @@ static void VeilLights(const Job* job, Packet* packet)
 
     FindVeiled(job, asks[0], &packet->key, veiled[0]);
     FindVeiled(job, asks[1], &packet->sky, veiled[1]);
+
     for (int lane = 0; lane < snw_packet; ++lane)
     {
         if (veiled[0][lane] != 0)
@@ -532,6 +542,7 @@ static void VeilLights(const Job* job, Packet* packet)
 // Rays that are not needed come back as free: so do those of what nobody sees behind something textured.
 static void Light(const Job* job, Packet* packet, int y)
 {
+    // The two shadow rays of each lane; what needs none gets a ray of no meaning.
     for (int lane = 0; lane < snw_packet; ++lane)
     {
         const snwHit* hit = &packet->hits[lane];
@@ -601,6 +612,8 @@ static void FinishPixel(const Job* job, Pixel* pixel, int samples)
 static void TraceFull(const Job* job, Chunk* chunk)
 {
     int step = snw_packet / job->lanes;
+
+    // As many pixels as fit into a packet with all of their samples, or with a part of them.
     for (int i = 0; i < chunk->fullCount; i += step)
     {
         int count = Min(step, chunk->fullCount - i);
@@ -623,6 +636,7 @@ static void TraceFull(const Job* job, Chunk* chunk)
 
 static void TraceSimple(const Job* job, Chunk* chunk)
 {
+    // The same with one look for all samples of a pixel: only its lights are sampled.
     int step = snw_packet / job->lanes;
     for (int i = 0; i < chunk->simpleCount; i += step)
     {
@@ -661,6 +675,7 @@ static void SortPixel(const Job* job, Chunk* chunk, const Packet* look, int lane
         return;
     }
 
+    // How much ground the pixel covers decides whether grid lines could be in it.
     float distance = snwFloat3_Length(snwFloat3_Sub(hit->point.position, job->camera->position));
     float slope = snwFloat_Max(snwFloat3_Dot(hit->point.normal, hit->point.view), 1e-3f);
     if (!snwLook_IsPlain(&job->look, &hit->point, distance * job->pixelSpread / slope))
@@ -683,6 +698,8 @@ static void SortPixel(const Job* job, Chunk* chunk, const Packet* look, int lane
 static void SortPixels(const Job* job, Chunk* chunk, int begin, int end)
 {
     Packet look;
+
+    // Pixels that meet an obstacle's box go the full way at once.
     for (int lane = 0; lane < snw_packet; ++lane)
     {
         int x = look.x[lane] = Min(begin + lane, end - 1);
@@ -789,6 +806,7 @@ static snwResult DrawBands(Job* job, snwMessage* message)
     int rows = bandRows + 2 * snw_filterRadius;
     snwGuides guides;
 
+    // A band at a time, with a margin for the filter on either side: memory does not grow with the picture.
     job->guides = &guides;
     job->pixels = snwAllocArray(context, (size_t)rows * (size_t)width, sizeof(Pixel));
     bool made = snwGuides_Alloc(&guides, context, width, rows) && job->pixels != NULL;
@@ -851,12 +869,16 @@ snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, con
         .shading = {.picture = picture, .camera = camera, .height = image->height, .epsilon = 2e-4f * picture->radius},
         .reach = 0.9f * picture->radius,
     };
+
+    // Light, veils and obstacles are the same for all pixels.
     snwShading_SetLight(&job.shading);
     job.veil = (snwVeil){.shading = &job.shading, .look = &job.look};
     renderer->subject = (snwSubject){0};
     job.subjects = snwAllocArray(renderer->context, (size_t)image->height + 1, sizeof *job.subjects);
     if (job.subjects == NULL)
         return snwFailMemory(message);
+
+    // Scenes of opaque and translucent meshes, samples, then the pixels.
     snwResult result = BuildScenes(&job, message);
     if (result >= 0)
         result = MakeSamples(&job) ? DrawBands(&job, message) : snwFailMemory(message);

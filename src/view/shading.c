@@ -1,3 +1,6 @@
+// From a hit of the ray tracer to a point that can be shaded: normals, colours, lines along triangles, where shadow
+// rays may start; and translucent and textured layers.
+
 #include "view/shading.h"
 
 #include <float.h>
@@ -88,6 +91,7 @@ snwHit snwShading_Hit(const snwShading* shading, const snwMeeting* meeting, snwF
     const float weights[3] = {1 - meeting->u - meeting->v, meeting->u, meeting->v};
     snwFloat3 normal = {0, 0, 0}, position = {0, 0, 0};
 
+    // The mesh's own normal and place there.
     for (size_t i = 0; i < 3; ++i)
     {
         const float* n = mesh->normals + 3 * (size_t)mesh->corners[3 * triangle + i];
@@ -96,6 +100,7 @@ snwHit snwShading_Hit(const snwShading* shading, const snwMeeting* meeting, snwF
         position = snwFloat3_MulAdd(position, weights[i], snwFloat3_Load(p));
     }
 
+    // Seen from behind, a surface is shaded from behind.
     normal = snwFloat3_Normalize(normal);
     snwFloat3 face = snwFloat3_Normalize(meeting->normal);
     bool inside = snwFloat3_Dot(face, direction) > 0;

@@ -1,3 +1,6 @@
+// Contact sheets: title, names of rows and columns, tiles with round corners and captions, laid out from the size of
+// a tile.
+
 #include "view/sheet.h"
 
 #include "view/caption.h"

@@ -1,3 +1,6 @@
+// Means over neighbours of the same surface, four pixels at a time: the grain of single shadow rays goes, edges stay.
+// Pixels without grain are left as they are.
+
 #include "view/smooth.h"
 
 #include <string.h>
@@ -164,6 +167,7 @@ void snwGuides_Smooth(
     Sums sums = {{0}, {0}, {0}};
     Planes here = PlanesAt(guides, row, x);
 
+    // Weights fall with the distance, and to nothing on another surface.
     for (int dy = top - row; dy <= bottom - row; ++dy)
         for (int dx = -snw_filterRadius; dx <= snw_filterRadius; ++dx)
         {

@@ -1,3 +1,6 @@
+// Colliders as triangles to be seen: rooms, flights of stairs, height fields with skirts, meshes; and how large any
+// collider is.
+
 #include "view/surfaces.h"
 
 #include "base/array.h"
@@ -32,6 +35,8 @@ void snwCollider_Bounds(const snwColliderDef* collider, snwVec3* lower, snwVec3*
 {
     snwVec3 size = collider->size, half = {0, 0, 0};
     int steps = collider->stepCount;
+
+    // Half extents where the shape is centred; the others know both corners.
     switch (collider->kind)
     {
         case snw_colliderSphere:
@@ -150,6 +155,8 @@ static void AddField(Builder* builder, const snwColliderDef* field, const snwSur
     const snwVec3* v = top->vertices;
 
     HeightRange(field, &low, &high);
+
+    // The top as it is, then skirts down from all four borders.
     for (int i = 0; i < top->triangleCount; ++i)
         AddTriangle(builder, v[top->triangles[i][0]], v[top->triangles[i][1]], v[top->triangles[i][2]]);
     low -= field->size.x;
@@ -191,6 +198,8 @@ snwResult snwPicture_AddCollider(
 {
     Builder builder = {.context = picture->context};
     snwResult result = snw_ok;
+
+    // What the picture knows as a solid of its own.
     if (collider->kind < snw_colliderRoom)
         return snwPicture_AddSolid(picture, collider->kind, collider->size, color, mesh, message);
     if (collider->kind == snw_colliderRoom)

@@ -1,3 +1,6 @@
+// Rays through translucent and textured meshes, layer by layer: what each adds to the light seen and takes from the
+// light behind, and how dark it makes a shadow.
+
 #include "view/veil.h"
 
 enum

@@ -1,3 +1,5 @@
+// The wall behind paper figures: a square across the view, far larger than the picture.
+
 #include "view/wall.h"
 
 snwResult snwPicture_AddWall(snwPicture* picture, const snwCamera* camera, float distance, snwMessage* message)

@@ -1,3 +1,6 @@
+// The skin of a character in the colours of its weights: all handles in colours of their own, or one from nothing to
+// all.
+
 #include "view/weights_look.h"
 #include "base/result.h"
 #include "sim/character.h"
@@ -32,6 +35,7 @@ static snwResult ChooseHandle(Maker* m)
     if (m->only >= 0)
         return snw_ok;
 
+    // Handles by name, after bones.
     for (int i = 0; i < m->character->handleCount; ++i)
         if (strcmp(m->character->handles[i].name, name) == 0)
         {
@@ -112,6 +116,7 @@ static snwResult Fill(Maker* m, snwMeshLook* look)
         colors[3 * i] = color.x, colors[3 * i + 1] = color.y, colors[3 * i + 2] = color.z;
     }
 
+    // Paper is flat; a body keeps its smooth normals.
     bool flat = m->character->triangleCount > 0;
     *look = (snwMeshLook){.kind = snw_pictureSkin,
         .positions = positions,
