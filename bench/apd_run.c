@@ -1,6 +1,6 @@
 #include "apd_bench.h"
 
-#include "app/common.h"
+#include "scene/shipped.h"
 #include "base/result.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "column.h"
 #include "contact_suite.h"
 
-#include "app/common.h"
+#include "scene/shipped.h"
 #include "base/context.h"
 #include "base/result.h"
 #include "contact/collider.h"

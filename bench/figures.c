@@ -1,6 +1,7 @@
 #include "bench.h"
 
-#include "app/common.h"
+#include "scene/file.h"
+#include "sinew/tools.h"
 #include "base/result.h"
 #include "view/image.h"
 

@@ -6,7 +6,7 @@
 
 #include "flesh_bench.h"
 
-#include "app/common.h"
+#include "scene/shipped.h"
 #include "base/context.h"
 #include "base/result.h"
 #include "smaller.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/cli.h"
+#include "scene/file.h"
 #include "sinew/tools.h"
 
 #include <jansson.h>
@@ -17,25 +18,8 @@
 
 snwExit snwContextFromArgs(const snwArgs* args, snwContext** context);
 
-enum
-{
-    snw_maxPath = 4096
-};
-
-// Joins with a slash; false if it does not fit.
-bool snwJoinPath(char* buffer, size_t capacity, const char* folder, const char* name);
-bool snwFileExists(const char* path);
 // Is its first word that of a JSON object? True also for what cannot be read: whoever opens it says why.
 bool snwMayBeJson(const char* path);
-// Is it in one of the folders of PATH?
-bool snwHasProgram(const char* name);
-
-// Makes the folder and those above it.
-snwResult snwMakeFolder(const char* path, snwMessage* message);
-
-// Where the built-in scenes are: $SINEW_SCENES, beside the program, in the source tree, or where they were installed.
-const char* snwScenesFolder(char* buffer, size_t capacity);
-
 // Prints an error about a file the user named: one that cannot be opened counts as bad input.
 snwExit snwReportInput(const snwMessage* message);
 

@@ -1,6 +1,6 @@
 #include "app/compare.h"
 #include "app/console.h"
-#include "app/scenes.h"
+#include "scene/shipped.h"
 #include "app/settings.h"
 #include "base/hash.h"
 #include "base/result.h"

@@ -1,6 +1,6 @@
 #include "app/perform.h"
 #include "app/console.h"
-#include "app/scenes.h"
+#include "scene/shipped.h"
 #include "app/settings.h"
 #include "base/result.h"
 #include "math/cpu.h"

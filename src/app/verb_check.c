@@ -1,7 +1,7 @@
 #include "app/asset_report.h"
 #include "app/common.h"
 #include "app/console.h"
-#include "app/scenes.h"
+#include "scene/shipped.h"
 #include "app/verbs.h"
 #include "bake/output.h"
 #include "bake/written_frames.h"

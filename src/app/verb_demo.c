@@ -1,6 +1,6 @@
 #include "app/console.h"
 #include "app/perform.h"
-#include "app/scenes.h"
+#include "scene/shipped.h"
 #include "app/table.h"
 #include "app/verbs.h"
 #include "scene/blueprint_file.h"

@@ -2,7 +2,7 @@
 #include "app/common.h"
 #include "app/console.h"
 #include "app/prepared_report.h"
-#include "app/scenes.h"
+#include "scene/shipped.h"
 #include "app/settings.h"
 #include "app/table.h"
 #include "app/verbs.h"

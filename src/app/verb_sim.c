@@ -1,7 +1,7 @@
 #include "app/console.h"
 #include "app/nearest.h"
 #include "app/perform.h"
-#include "app/scenes.h"
+#include "scene/shipped.h"
 #include "app/settings.h"
 #include "app/table.h"
 #include "app/verbs.h"

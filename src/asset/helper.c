@@ -3,6 +3,7 @@
 #include "asset/helper.h"
 
 #include "base/clock.h"
+#include "scene/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,19 +41,7 @@ static bool FindHelper(const char* program, const char* variable, char path[PATH
         snprintf(path, PATH_MAX, "%s", given);
         return IsProgram(path);
     }
-
-    char self[PATH_MAX - 32];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0)
-        return false;
-    self[length] = 0;
-    char* slash = strrchr(self, '/');
-    if (slash == NULL)
-        return false;
-    *slash = 0;
-    snprintf(path, PATH_MAX, "%s/%.24s", self, program);
-
-    return IsProgram(path);
+    return snwPathBesideProgram(program, path, PATH_MAX) && IsProgram(path);
 }
 
 bool snwHelper_Exists(const char* program, const char* variable)

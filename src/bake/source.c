@@ -229,7 +229,7 @@ static snwResult TakeMotion(snwBake* bake, snwMessage* message)
 
 snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
 {
-    snwResult result = snwMakeDirectory(bake->context, bake->def.folder, message);
+    snwResult result = snwMakeFolder(bake->def.folder, message);
     if (result >= 0)
         result = FindFile(bake, message);
     if (result >= 0)

@@ -331,29 +331,64 @@ snwResult snwFile_Write(
     return result;
 }
 
-snwResult snwMakeDirectory(snwContext* context, const char* path, snwMessage* message)
-{
-    char* part = snwCopyText(context, path);
-    if (part == NULL)
-        return snwFailMemory(message);
-    snwResult result = snw_ok;
+// ---------------------------------------------------------------------------------------------------------------------
+// Paths and folders
 
-    // Folder by folder from the top; those that are there are fine.
-    for (char* end = part + 1; result >= 0 && part[0] != 0; ++end)
+bool snwJoinPath(char* buffer, size_t capacity, const char* folder, const char* name)
+{
+    const char* slash = folder[0] != 0 && folder[strlen(folder) - 1] == '/' ? "" : "/";
+    int length = snprintf(buffer, capacity, "%s%s%s", folder, slash, name);
+    return length > 0 && (size_t)length < capacity;
+}
+
+bool snwFileExists(const char* path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
+bool snwIsFolder(const char* path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+snwResult snwMakeFolder(const char* path, snwMessage* message)
+{
+    char part[snw_maxPath];
+    if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part)
+        return snwFailSystem(message, ENAMETOOLONG, "make the folder", path);
+
+    // Every folder on the way, from the root down; what is there already is fine if it is one.
+    for (char* end = part + (part[0] != 0); part[0] != 0; ++end)
     {
         char kept = *end;
         if (kept != '/' && kept != 0)
             continue;
         *end = 0;
-        struct stat status;
-        if (mkdir(part, 0777) != 0 && (stat(part, &status) != 0 || !S_ISDIR(status.st_mode)))
-            result = snwFailSystem(message, errno == EEXIST ? ENOTDIR : errno, "make the folder", part);
+        if (mkdir(part, 0777) != 0 && !snwIsFolder(part))
+            return snwFailSystem(message, errno == EEXIST ? ENOTDIR : errno, "make the folder", part);
         *end = kept;
         if (kept == 0)
             break;
     }
-    snwFree(context, part);
-    return result;
+    return snw_ok;
+}
+
+bool snwHasProgram(const char* name)
+{
+    const char* folders = getenv("PATH");
+    char path[snw_maxPath];
+    while (folders != NULL && *folders != 0)
+    {
+        size_t length = strcspn(folders, ":");
+        // An empty folder in PATH is the current one.
+        int size = snprintf(path, sizeof path, "%.*s%s/%s", (int)length, folders, length > 0 ? "" : ".", name);
+        if (size < (int)sizeof path && !snwIsFolder(path) && access(path, X_OK) == 0)
+            return true;
+        folders += length + (folders[length] == ':');
+    }
+    return false;
 }
 
 void snwPathBeside(const char* file, const char* beside, char* path)
@@ -364,4 +399,13 @@ void snwPathBeside(const char* file, const char* beside, char* path)
     snprintf(joined, sizeof joined, "%.*s%s", folder, beside, file);
     if (realpath(joined, path) == NULL)
         snprintf(path, PATH_MAX, "%s", joined);
+}
+
+bool snwPathBesideProgram(const char* beside, char* buffer, size_t capacity)
+{
+    ssize_t length = readlink("/proc/self/exe", buffer, capacity - 1);
+    buffer[length > 0 ? length : 0] = 0;
+    char* slash = strrchr(buffer, '/');
+    size_t room = slash != NULL ? capacity - (size_t)(slash - buffer) : 0;
+    return slash != NULL && snprintf(slash, room, "/%s", beside) < (int)room;
 }

@@ -44,8 +44,23 @@ void snwPathBeside(const char* file, const char* beside, char* path);
 // Checks early that a file may be written there, so that nobody waits for a film that cannot be stored.
 snwResult snwPartFile_Check(snwContext* context, const char* path, bool overwrite, snwMessage* message);
 
+enum
+{
+    snw_maxPath = 4096 // bytes of a path, its zero included
+};
+
+// Joins with a slash; false if it does not fit.
+bool snwJoinPath(char* buffer, size_t capacity, const char* folder, const char* name);
+bool snwFileExists(const char* path); // a link that leads nowhere does, too
+bool snwIsFolder(const char* path);
 // Makes the folder and its missing parents.
-snwResult snwMakeDirectory(snwContext* context, const char* path, snwMessage* message);
+snwResult snwMakeFolder(const char* path, snwMessage* message);
+
+// Where something is that lies beside the running program, so that an installation may be moved as a whole: "../share"
+// of bin/sinew. False if it does not fit.
+bool snwPathBesideProgram(const char* beside, char* buffer, size_t capacity);
+// Is it in one of the folders of PATH?
+bool snwHasProgram(const char* name);
 
 // The result and words for an errno of the system while doing `action` ("write", "make the folder") to path.
 snwResult snwFailSystem(snwMessage* message, int error, const char* action, const char* path);

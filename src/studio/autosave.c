@@ -1,6 +1,6 @@
 #include "studio/autosave.h"
 
-#include "app/common.h"
+#include "scene/file.h"
 #include "scene/file.h"
 #include "scene/log.h"
 #include "studio/jobs.h"
@@ -66,7 +66,7 @@ snwResult snwJob_Save(snwJob* job)
     if (!snwJoinPath(folder, sizeof folder, session->folder, SNW_AUTOSAVE_FOLDER) ||
         !snwJoinPath(path, sizeof path, session->folder, SNW_AUTOSAVE_LOG))
         return snwFail(&job->message, snw_errorIo, "a shorter folder", "the path is too long");
-    snwResult result = snwMakeDirectory(job->context, folder, &job->message);
+    snwResult result = snwMakeFolder(folder, &job->message);
     if (result >= 0)
         result = snwSession_SaveLog(job->context, job->base.stage, &job->base.recording, path, true, &job->message);
     return result;

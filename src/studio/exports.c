@@ -3,7 +3,7 @@
 
 #include "studio/exports.h"
 
-#include "app/common.h"
+#include "scene/file.h"
 #include "scene/file.h"
 #include "studio/autosave.h"
 #include "studio/folder.h"

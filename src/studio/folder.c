@@ -1,6 +1,6 @@
 #include "studio/folder.h"
 
-#include "app/common.h"
+#include "scene/file.h"
 #include "base/ending.h"
 #include "scene/builtin.h"
 #include "scene/file.h"

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "app/scenes.h"
+#include "scene/shipped.h"
 #include "studio/session_parts.h"
 
 // A plain file of the folder: no path, no link, nothing hidden but ".autosave".

@@ -1,4 +1,8 @@
+// The page's files: found, read whole, and handed out by name.
+
 #include "studio/pages.h"
+
+#include "scene/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -32,22 +36,11 @@ static bool HasIndex(const char* folder)
     return length > 0 && (size_t)length < sizeof path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-// bin/sinew -> share/sinew/web, so that an installation may be moved as a whole
-static const char* BesideProgram(char* buffer, size_t capacity)
-{
-    ssize_t length = readlink("/proc/self/exe", buffer, capacity - 1);
-    buffer[length > 0 ? length : 0] = 0;
-    char* slash = strrchr(buffer, '/');
-    size_t room = slash != NULL ? capacity - (size_t)(slash - buffer) : 0;
-    bool fits = slash != NULL && snprintf(slash, room, "/../share/sinew/web") < (int)room;
-    return fits ? buffer : "";
-}
-
 const char* snwPages_Folder(char* buffer, size_t capacity)
 {
     const char* said = getenv("SINEW_WEB");
-    const char* folders[] = {
-        said != NULL ? said : "", BesideProgram(buffer, capacity), SNW_SOURCE_DIR "/build/web", SNW_WEB_DIR};
+    const char* beside = snwPathBesideProgram("../share/sinew/web", buffer, capacity) ? buffer : "";
+    const char* folders[] = {said != NULL ? said : "", beside, SNW_SOURCE_DIR "/build/web", SNW_SHARE_DIR "/web"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; ++i)
         if (folders[i][0] != 0 && HasIndex(folders[i]))
             return folders[i];

@@ -454,7 +454,7 @@ snwResult snwCreateSession(const snwSessionDef* def, snwSession** session, snwMe
     made->playing = !def->paused;
     MakeLocks(made);
     result = made->source == NULL || made->folder == NULL ? snwFailMemory(message)
-                                                          : snwMakeDirectory(context, made->folder, message);
+                                                          : snwMakeFolder(made->folder, message);
     if (result >= 0)
     {
         made->hasAutosave = snwSession_FindAutosave(made);

@@ -4,7 +4,7 @@
 
 #include "studio/jobs.h"
 
-#include "app/common.h"
+#include "scene/file.h"
 #include "base/ending.h"
 #include "prepare/prepare.h"
 #include "scene/builtin.h"

@@ -1,5 +1,5 @@
 #include "studio/studio.h"
-#include "app/common.h"
+#include "scene/file.h"
 
 snwStudioDef snwDefaultStudioDef(void)
 {

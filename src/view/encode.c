@@ -29,33 +29,10 @@ bool snwIsFilmName(const char* path)
     return snwHasEnding(path, ".mp4") || snwHasEnding(path, ".gif");
 }
 
-static bool IsProgram(const char* path)
+snwResult snwFindEncoder(const char* film, snwMessage* message)
 {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-snwResult snwFindEncoder(snwContext* context, const char* film, snwMessage* message)
-{
-    const char* folder = getenv("PATH");
-    if (folder == NULL)
-        return snw_ok; // posix_spawnp knows some folders of its own
-    size_t capacity = strlen(folder) + 16;
-    char* path = snwAlloc(context, capacity);
-    if (path == NULL)
-        return snwFailMemory(message);
-    bool found = false;
-    while (!found)
-    {
-        size_t length = strcspn(folder, ":");
-        snprintf(path, capacity, "%.*s%sffmpeg", (int)length, folder, length > 0 ? "/" : ""); // empty: here
-        found = IsProgram(path);
-        if (folder[length] == 0)
-            break;
-        folder += length + 1;
-    }
-    snwFree(context, path);
-    if (found)
+    // Without PATH posix_spawnp knows some folders of its own.
+    if (getenv("PATH") == NULL || snwHasProgram("ffmpeg"))
         return snw_ok;
     snwResult result = snwFail(message, snw_errorUnsupported, "apt install ffmpeg, or make no film",
         "a film needs the program ffmpeg, which is not here");

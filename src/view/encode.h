@@ -23,7 +23,7 @@ int snwFormatFramePath(char* buffer, size_t capacity, const char* frames, int fr
 bool snwIsFilmName(const char* path);
 
 // Whether ffmpeg is in PATH, to be asked before the drawing; the message names the film.
-snwResult snwFindEncoder(snwContext* context, const char* film, snwMessage* message);
+snwResult snwFindEncoder(const char* film, snwMessage* message);
 
 // The film appears whole or not at all. The frames stay.
 snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage* message);

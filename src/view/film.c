@@ -111,13 +111,13 @@ static snwResult CheckFirstFrame(const snwFilm* film, snwMessage* message)
 static snwResult CheckOutputs(snwFilm* film, snwMessage* message)
 {
     const snwFilmDef* def = &film->def;
-    snwResult result = def->filmPath != NULL ? snwFindEncoder(film->context, def->filmPath, message) : snw_ok;
+    snwResult result = def->filmPath != NULL ? snwFindEncoder(def->filmPath, message) : snw_ok;
     if (result >= 0 && def->directory != NULL)
-        result = snwMakeDirectory(film->context, def->directory, message);
+        result = snwMakeFolder(def->directory, message);
     if (result >= 0 && WantsFrames(film))
     {
         film->madeFrames = access(film->frameDirectory, F_OK) != 0;
-        result = snwMakeDirectory(film->context, film->frameDirectory, message);
+        result = snwMakeFolder(film->frameDirectory, message);
         if (result >= 0)
             result = CheckFirstFrame(film, message);
     }

@@ -102,7 +102,7 @@ static snwResult MakePaths(Tiles* tiles, snwMessage* message)
     }
     snprintf(tiles->frames, tiles->pathCapacity, "%s/frames", directory);
     snprintf(tiles->logPath, tiles->pathCapacity, "%s/ffmpeg.log", directory);
-    return tiles->def->filmPath != NULL ? snwMakeDirectory(tiles->context, tiles->frames, message) : snw_ok;
+    return tiles->def->filmPath != NULL ? snwMakeFolder(tiles->frames, message) : snw_ok;
 }
 
 static snwResult SetUp(Tiles* tiles, snwMessage* message)

@@ -1,4 +1,6 @@
-#include "app/scenes.h"
+// The scenes that come with Sinew: where they are, what they are called, and what a word means where a scene is wanted.
+
+#include "scene/shipped.h"
 
 #include "base/ending.h"
 #include "scene/blueprint_file.h"
@@ -7,7 +9,9 @@
 #include "scene/words.h"
 
 #include <dirent.h>
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum
@@ -69,6 +73,17 @@ void snwNames_Add(snwContext* context, snwNames* names, const char* name, const 
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Scenes
+
+const char* snwScenesFolder(char* buffer, size_t capacity)
+{
+    const char* chosen = getenv("SINEW_SCENES");
+    if (chosen != NULL && chosen[0] != 0)
+        snprintf(buffer, capacity, "%s", chosen);
+    else if (!snwPathBesideProgram("../share/sinew/scenes", buffer, capacity) || !snwIsFolder(buffer))
+        snprintf(buffer, capacity, "%s",
+            snwIsFolder(SNW_SOURCE_DIR "/scenes") ? SNW_SOURCE_DIR "/scenes" : SNW_SHARE_DIR "/scenes");
+    return buffer;
+}
 
 static void AddScene(snwContext* context, const char* folder, const char* file, snwNames* names)
 {

@@ -2,7 +2,8 @@
 
 #pragma once
 
-#include "app/common.h"
+#include "scene/file.h"
+#include "sinew/tools.h"
 
 // Sorted names, each with a note and a size, if they have any.
 typedef struct snwNames
@@ -12,6 +13,9 @@ typedef struct snwNames
     double* sizes;
     int count;
 } snwNames;
+
+// Where the built-in scenes are: $SINEW_SCENES, beside the program, in the source tree, or where they were installed.
+const char* snwScenesFolder(char* buffer, size_t capacity);
 
 bool snwNames_Start(snwContext* context, snwNames* names);
 void snwNames_Add(snwContext* context, snwNames* names, const char* name, const char* note, double size);
