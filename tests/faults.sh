@@ -162,6 +162,7 @@ faults=(
     'hands.handlesAreNotLedIntoColliders@src/sim/rigpbd/rigpbd_handles.c@s/    return depth > -room ? /    return depth > 1e9 ? /'
     'rigpbd.handsThatLeadHandlesPullNoHarderThanFleshBears@src/sim/rigpbd/rigpbd_force.c@s/        if (!(push > most))/        if (!(push > 4.0 * most))/'
     'fleshbench.stormsNeitherDivergeNorLeaveFleshInsideOut@src/sim/rigpbd/rigpbd_force.c@s/IsLimited(sim, work, i) ? CarryOf(work, i) : 1.0;/1.0; (void)CarryOf;/'
+    'bench.lockingAndLettingGoOfRigpbdsHandlesDoesNotJerk@src/sim/rigpbd/rigpbd.c@s/^#define SNW_ROUSE    0.1/#define SNW_ROUSE    1e-9/'
     'rigpbd.partsThatSwingAreNotTurnedInsideOut@src/sim/rigpbd/rigpbd.c@s/^#define SNW_SWING    0.5/#define SNW_SWING    1e9/'
     'fleshbench.bonesAreHeldApartWhereJointsFold@src/sim/apd/apd_unfold.c@s/flesh > 0.0 ? flesh : bones;/flesh + 0.0 * bones;/'
     'fleshbench.anArmThatIsLiftedByItsTipDoesNotSpin@src/sim/rigpbd/rigpbd_force.c@s/0.5 \* excess \/ own/0.0 * excess \/ own/'

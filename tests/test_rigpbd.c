@@ -85,7 +85,7 @@ static Lone VisitStretched(int dimension, double E, snwSimd simd, const double s
     }
     snwPairDef pair = {character, &blocks, &material, x, lone.h, 1};
     unsigned char folded[1] = {0};
-    snwPairSweep sweep = {rows, x, triangles, tets, folded};
+    snwPairSweep sweep = {rows, x, triangles, tets, folded, snw_pairUpright};
     const snwConstraintKernels* kernels = snwConstraint_Kernels(context->simd);
     if (dimension == 2)
         snwPairTriangles_Set(&pair, triangles), kernels->pairTriangles(&sweep, 0, 1);

@@ -88,8 +88,17 @@ typedef enum snwPairMark
 {
     snw_pairSound,
     snw_pairSqueezed, // an element had less than 0.7 of its volume when the law last visited it
-    snw_pairFolded,   // one was below a fifth, or drawn out beyond three times, when it was last unfolded
+    snw_pairFolded,   // one was below the least volume, or drawn out beyond the longest, when it was last unfolded
 } snwPairMark;
+
+// How far elements are unfolded.
+typedef struct snwPairBounds
+{
+    float least;   // det F
+    float longest; // |F|
+} snwPairBounds;
+
+static const snwPairBounds snw_pairUpright = {0.2f, 3.0f};
 
 // One visit of all elements; see kernels.h.
 typedef struct snwPairSweep
@@ -99,6 +108,7 @@ typedef struct snwPairSweep
     const snwPairTriangles* triangles;
     const snwPairTets* tets;
     unsigned char* folded; // snwPairMark of each block
+    snwPairBounds bounds;  // of what unfolds
 } snwPairSweep;
 
 // The elements whose stiffness is cut in a substep of h seconds, as a share of all.

@@ -17,33 +17,28 @@ SNW_VISIT void SolvePair(const PairSums* s, const float* bulk, snwWide* p, snwWi
     *q = (m00 * r1 - s->fh * r0) * inverse;
 }
 
-// What a visit does: the law; or, to elements below a fifth of their volume, det F = 0.2 along H, to those with |F| > 3
-// that much along F, and nothing to others.
-typedef enum PairDeed
-{
-    Pair_law,
-    Pair_unfold,
-} PairDeed;
+// A visit without bounds does what the law says. One with bounds does so much to elements below the least volume that
+// det F is that, along H, to those with |F| beyond the longest that it is that, along F, and nothing to others.
 
 // q of an unfolding: P = q H / a.
-SNW_VISIT snwWide Unfolding(snwWide det, snwWide hh)
+SNW_VISIT snwWide Unfolding(float least, snwWide det, snwWide hh)
 {
-    return SafeRatio(snwWide_Max(snwWide_Splat(0.2f) - det, snwWide_Splat(0.0f)), hh);
+    return SafeRatio(snwWide_Max(snwWide_Splat(least) - det, snwWide_Splat(0.0f)), hh);
 }
 
-// p of an unfolding: P = p F / a takes |F| back to 3.
-SNW_VISIT snwWide Shortening(snwWide size, snwWide ff)
+// p of an unfolding: P = p F / a takes |F| back to the longest.
+SNW_VISIT snwWide Shortening(float longest, snwWide size, snwWide ff)
 {
-    snwWide over = size - snwWide_Splat(3.0f) * snwWide_Sqrt(size);
+    snwWide over = size - snwWide_Splat(longest) * snwWide_Sqrt(size);
     return -SafeRatio(snwWide_Max(over, snwWide_Splat(0.0f)), ff);
 }
 
 // Which lanes are to be looked at, or were not upright yet; those without an element, or with all of it held, never.
-SNW_VISIT snwWideInt Folded(snwWide det, snwWide size, snwWide hh, PairDeed deed)
+SNW_VISIT snwWideInt Folded(const snwPairBounds* bounds, snwWide det, snwWide size, snwWide hh)
 {
-    snwWideInt any = det < snwWide_Splat(deed == Pair_law ? 0.7f : 0.15f);
-    if (deed == Pair_unfold)
-        any = any | (size > snwWide_Splat(10.0f));
+    snwWideInt any = det < snwWide_Splat(bounds == NULL ? 0.7f : bounds->least - 0.05f);
+    if (bounds != NULL)
+        any = any | (size > snwWide_Splat(bounds->longest * bounds->longest + 1.0f));
     return any & (hh > snwWide_Splat(0.0f));
 }
 
@@ -71,7 +66,7 @@ SNW_VISIT void PlaneDeformation(const snwWide x[3][4], const snwWide g[2][2], sn
 //   F : W F = xx A + 2 xy C + yy B,   F : W H = tr W det F,   H : W H = tr W |F|^2 - F : W F
 // where A, B and C are the squares and the product of F's columns.
 SNW_VISIT snwWideInt PushTriangles(
-    const snwPairTriangles* block, int lane, const snwWide f[2][2], snwWide P[2][2], PairDeed deed)
+    const snwPairTriangles* block, int lane, const snwWide f[2][2], snwWide P[2][2], const snwPairBounds* bounds)
 {
     snwWide xx = snwWide_Load(block->yield[0] + lane), xy2 = snwWide_Load(block->yield[1] + lane),
             yy = snwWide_Load(block->yield[2] + lane), trace = xx + yy, p, q;
@@ -79,11 +74,11 @@ SNW_VISIT snwWideInt PushTriangles(
     snwWide C = f[0][0] * f[0][1] + f[1][0] * f[1][1], det = f[0][0] * f[1][1] - f[0][1] * f[1][0];
     snwWide ff = xx * A + yy * B + xy2 * C, hh = trace * size - ff, fh = trace * det;
     PairSums s = {ff, fh, hh, ff - fh, fh - hh, size, det - snwWide_Splat(1.0f)};
-    snwWideInt folded = Folded(det, size, hh, deed);
-    if (deed == Pair_unfold)
+    snwWideInt folded = Folded(bounds, det, size, hh);
+    if (bounds != NULL)
     {
-        p = Shortening(size, ff);
-        q = Unfolding(det, hh);
+        p = Shortening(bounds->longest, size, ff);
+        q = Unfolding(bounds->least, det, hh);
         P[0][0] = p * f[0][0] + q * f[1][1], P[0][1] = p * f[0][1] - q * f[1][0];
         P[1][0] = p * f[1][0] - q * f[0][1], P[1][1] = p * f[1][1] + q * f[0][0];
         return folded;
@@ -105,7 +100,7 @@ typedef struct TriangleVisit
 } TriangleVisit;
 
 SNW_VISIT void BeginTriangles(
-    const float* rows, const snwPairTriangles* block, int lane, TriangleVisit* v, PairDeed deed)
+    const float* rows, const snwPairTriangles* block, int lane, TriangleVisit* v, const snwPairBounds* bounds)
 {
     snwWide f[2][2];
     for (int k = 0; k < 3; ++k)
@@ -113,7 +108,7 @@ SNW_VISIT void BeginTriangles(
     for (int k = 0; k < 4; ++k)
         v->g[k / 2][k % 2] = snwWide_Load(block->inverse[k] + lane);
     PlaneDeformation(v->x, v->g, f);
-    v->folded = PushTriangles(block, lane, f, v->P, deed);
+    v->folded = PushTriangles(block, lane, f, v->P, bounds);
 }
 
 SNW_VISIT void EndTriangles(float* rows, const snwPairTriangles* block, int lane, const TriangleVisit* v)
@@ -140,8 +135,8 @@ static void PairTriangles(const snwPairSweep* sweep, int begin, int end)
         for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
         {
             TriangleVisit one, two;
-            BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &one, Pair_law);
-            BeginTriangles(sweep->rows, &sweep->triangles[i + 1], lane, &two, Pair_law);
+            BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &one, NULL);
+            BeginTriangles(sweep->rows, &sweep->triangles[i + 1], lane, &two, NULL);
             EndTriangles(sweep->rows, &sweep->triangles[i], lane, &one);
             EndTriangles(sweep->rows, &sweep->triangles[i + 1], lane, &two);
             MarkSqueezed(&sweep->folded[i], lane, one.folded);
@@ -150,7 +145,7 @@ static void PairTriangles(const snwPairSweep* sweep, int begin, int end)
     for (int lane = 0; i < end && lane < snw_blockLanes; lane += SNW_WIDE_LANES)
     {
         TriangleVisit last;
-        BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &last, Pair_law);
+        BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &last, NULL);
         EndTriangles(sweep->rows, &sweep->triangles[i], lane, &last);
         MarkSqueezed(&sweep->folded[i], lane, last.folded);
     }
@@ -165,7 +160,7 @@ static void UnfoldTriangles(const snwPairSweep* sweep, int begin, int end)
              lane += SNW_WIDE_LANES)
         {
             TriangleVisit visit;
-            BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &visit, Pair_unfold);
+            BeginTriangles(sweep->rows, &sweep->triangles[i], lane, &visit, &sweep->bounds);
             EndTriangles(sweep->rows, &sweep->triangles[i], lane, &visit);
             folded = folded | visit.folded;
         }
@@ -182,7 +177,8 @@ SNW_VISIT snwWide Dot3(const snwWide a[3][3], const snwWide b[3][3])
     return Dot(a[0], b[0]) + Dot(a[1], b[1]) + Dot(a[2], b[2]);
 }
 
-SNW_VISIT snwWideInt PushTets(const snwPairTets* block, int lane, const snwWide f[3][3], snwWide P[3][3], PairDeed deed)
+SNW_VISIT snwWideInt PushTets(
+    const snwPairTets* block, int lane, const snwWide f[3][3], snwWide P[3][3], const snwPairBounds* bounds)
 {
     snwWide h[3][3], n[3][3], fw[3][3], hw[3][3], w[6], p, q;
     Cross(f[1], f[2], h[0]);
@@ -200,20 +196,21 @@ SNW_VISIT snwWideInt PushTets(const snwPairTets* block, int lane, const snwWide 
     }
     PairSums s = {Dot3(fw, f), Dot3(fw, h), Dot3(hw, h), Dot3(fw, n), Dot3(hw, n), Dot3(f, f), excess};
     snwWide scale = snwWide_Load(block->stiffness + lane), det = excess + snwWide_Splat(1.0f);
-    if (deed == Pair_law)
+    if (bounds == NULL)
         SolvePair(&s, block->bulk + lane, &p, &q);
     else
     {
-        p = Shortening(s.size, s.ff);
-        q = Unfolding(det, s.hh);
+        p = Shortening(bounds->longest, s.size, s.ff);
+        q = Unfolding(bounds->least, det, s.hh);
     }
     for (int d = 0; d < 3; ++d)
         for (int k = 0; k < 3; ++k)
-            P[d][k] = scale * (p * f[d][k] + q * h[d][k] - (deed == Pair_law ? n[d][k] : snwWide_Splat(0.0f)));
-    return Folded(det, s.size, s.hh, deed);
+            P[d][k] = scale * (p * f[d][k] + q * h[d][k] - (bounds == NULL ? n[d][k] : snwWide_Splat(0.0f)));
+    return Folded(bounds, det, s.size, s.hh);
 }
 
-SNW_VISIT snwWideInt VisitTets(const snwPairSweep* sweep, const snwPairTets* block, int lane, PairDeed deed)
+SNW_VISIT snwWideInt VisitTets(
+    const snwPairSweep* sweep, const snwPairTets* block, int lane, const snwPairBounds* bounds)
 {
     snwWide x[4][4], m[4][4], g[4][3], f[3][3], P[3][3];
     for (int k = 0; k < 4; ++k)
@@ -235,7 +232,7 @@ SNW_VISIT snwWideInt VisitTets(const snwPairSweep* sweep, const snwPairTets* blo
         for (int k = 0; k < 3; ++k)
             f[d][k] = u[0] * g[1][k] + u[1] * g[2][k] + u[2] * g[3][k];
     }
-    snwWideInt folded = PushTets(block, lane, f, P, deed);
+    snwWideInt folded = PushTets(block, lane, f, P, bounds);
     for (int k = 0; k < 4; ++k)
         snwWide_Store4(sweep->rows, block->index[k] + lane, m[k][0] + x[k][3] * Dot(P[0], g[k]),
             m[k][1] + x[k][3] * Dot(P[1], g[k]), m[k][2] + x[k][3] * Dot(P[2], g[k]), m[k][3]);
@@ -246,7 +243,7 @@ static void PairTets(const snwPairSweep* sweep, int begin, int end)
 {
     for (int i = begin; i < end; ++i)
         for (int lane = 0; lane < snw_blockLanes; lane += SNW_WIDE_LANES)
-            MarkSqueezed(&sweep->folded[i], lane, VisitTets(sweep, &sweep->tets[i], lane, Pair_law));
+            MarkSqueezed(&sweep->folded[i], lane, VisitTets(sweep, &sweep->tets[i], lane, NULL));
 }
 
 static void UnfoldTets(const snwPairSweep* sweep, int begin, int end)
@@ -256,7 +253,7 @@ static void UnfoldTets(const snwPairSweep* sweep, int begin, int end)
         snwWideInt folded = {0};
         for (int lane = sweep->folded[i] == snw_pairSound ? snw_blockLanes : 0; lane < snw_blockLanes;
              lane += SNW_WIDE_LANES)
-            folded = folded | VisitTets(sweep, &sweep->tets[i], lane, Pair_unfold);
+            folded = folded | VisitTets(sweep, &sweep->tets[i], lane, &sweep->bounds);
         if (sweep->folded[i] != snw_pairSound)
             sweep->folded[i] = snwWideInt_Any(folded) ? snw_pairFolded : snw_pairSqueezed;
     }

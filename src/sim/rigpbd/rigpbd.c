@@ -29,6 +29,8 @@ enum
 
 #define SNW_SENT_OFF 0.5 // sizes: what a handle must go in one step to be sent off
 #define SNW_SWING    0.5 // sizes per second: a rig whose handles go faster against each other swings
+#define SNW_ROUSE    0.1 // s: until flesh of a rig that swings is unfolded as any other, and until it is left alone again
+#define SNW_DEEP     5.0 // volumes below that: what is unfolded first; with 2 some tangles stay that the law would open
 
 static const char* const s_stages[snw_stageCount] = {"predict", "elastic", "fit", "complement", "contact", "velocity"};
 
@@ -315,17 +317,19 @@ static void StartElastic(snwSim* sim, int body, snwRigpbdPass* pass)
 }
 
 // By the law of the flesh, or to unfold what it has marked.
-static void SweepElastic(snwSim* sim, int body, snwRigpbdPass* pass, bool unfold)
+static void SweepElastic(snwSim* sim, int body, snwRigpbdPass* pass, const snwPairBounds* unfold)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwRigpbdModel* model = work->model;
     const snwConstraintKernels* kernels = pass->kernels;
     Visit visit = {
         .sweep = {model->flat ? work->plane : work->moves, work->predicted, work->triangles, work->tets, work->folded}};
+    if (unfold != NULL)
+        visit.sweep.bounds = *unfold;
     if (model->flat)
-        visit.kernel = unfold ? kernels->unfoldTriangles : kernels->pairTriangles;
+        visit.kernel = unfold != NULL ? kernels->unfoldTriangles : kernels->pairTriangles;
     else
-        visit.kernel = unfold ? kernels->unfoldTets : kernels->pairTets;
+        visit.kernel = unfold != NULL ? kernels->unfoldTets : kernels->pairTets;
     const snwColours* colours = model->flat ? &model->blocks.triangleColours : &model->blocks.tetColours;
     snwColours_Sweep(sim->context, colours, VisitBlocks, &visit);
     if (!work->alone)
@@ -341,7 +345,7 @@ static void SweepLast(snwSim* sim, int body, snwRigpbdPass* pass)
     const float* rows = work->model->flat ? work->plane : work->moves;
     int count = work->model->vertexCount;
     memcpy(last, rows, 4 * (size_t)count * sizeof *last);
-    SweepElastic(sim, body, pass, false);
+    SweepElastic(sim, body, pass, NULL);
 
     // Rows of the plane hold the move in their last two numbers.
     float most = 0.0f;
@@ -699,7 +703,7 @@ static void SolveFlesh(snwSim* sim, double h, bool touches)
             if (k + 1 == iterations && sim->lastSubstep)
                 SweepLast(sim, i, &pass);
             else
-                SweepElastic(sim, i, &pass, false);
+                SweepElastic(sim, i, &pass, NULL);
             snwHands hands = MakeHands(pass.work, h);
             moved |= snwHands_Drag(sim, i, &hands, iterations);
         }
@@ -735,12 +739,27 @@ static bool IsSwung(const snwRigpbdWork* work)
     return fastest > (given ? SNW_SWING : 2.0 * SNW_SWING) * work->model->size;
 }
 
+// Unfolding begins and ends by and by: all at once it would be a blow, for folds may be old when a rig begins to swing.
+static void FollowSwing(const snwRigpbdWork* work, double h)
+{
+    int16_t* swing = &work->state.run->swing;
+    int most = snw_rigpbdSwingFull, part = (int)fmin(most, ceil(most * h / SNW_ROUSE));
+    int next = *swing + (IsSwung(work) ? part : -part);
+    *swing = (int16_t)(next > most ? most : next < 0 ? 0 : next);
+}
+
 // Does anything from outside press this body: what is near it, pins, drags, a rig that swings? If not, the law
 // finds back alone, also from tangles that elements must pass through each other to leave.
-static bool IsPressed(const snwSim* sim, int body, bool touches)
+static bool IsPressed(const snwSim* sim, int body, bool touches, snwPairBounds* bounds)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    return !(touches ? snwSim_IsAlone(sim, ResponseOf(sim), body) : work->alone) || IsSwung(work);
+    *bounds = snw_pairUpright;
+    if (!(touches ? snwSim_IsAlone(sim, ResponseOf(sim), body) : work->alone))
+        return true;
+    float swing = (float)work->state.run->swing / (float)snw_rigpbdSwingFull;
+    bounds->least -= (1.0f - swing) * (float)SNW_DEEP;
+    bounds->longest /= swing;
+    return swing > 0.0f;
 }
 
 // What the law and the rig leave flat or inside out; see pair.h. Contacts have the last word.
@@ -759,9 +778,10 @@ static void Unfold(snwSim* sim, double h, bool touches)
             snwRigpbdPass pass = MakePass(sim, i, h);
             const snwBlocks* blocks = &pass.work->model->blocks;
             size_t count = (size_t)blocks->triangleBlocks + (size_t)blocks->tetBlocks;
-            if (memchr(pass.work->folded, sought, count) == NULL || !IsPressed(sim, i, touches))
+            snwPairBounds bounds;
+            if (memchr(pass.work->folded, sought, count) == NULL || !IsPressed(sim, i, touches, &bounds))
                 continue;
-            SweepElastic(sim, i, &pass, true);
+            SweepElastic(sim, i, &pass, &bounds);
             any = true;
         }
         if (!any)
@@ -803,6 +823,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     {
         snwRigpbdPass pass = MakePass(sim, i, h);
         SolveRig(sim, i, &pass, h);
+        FollowSwing(pass.work, h);
     }
     Unfold(sim, h, touches);
     snwSim_EndStage(sim, snw_stageElastic);

@@ -143,11 +143,17 @@ typedef struct snwRigpbdRule
     int64_t on;
 } snwRigpbdRule;
 
+enum
+{
+    snw_rigpbdSwingFull = 10000,
+};
+
 // What the last substep was made with.
 typedef struct snwRigpbdRun
 {
     int32_t solver; // snwRigpbdSolverKind
-    int32_t affine; // handles squashed and stretched
+    int16_t affine; // handles squashed and stretched
+    int16_t swing;  // 0 to snw_rigpbdSwingFull: how far flesh was unfolded because the rig swings; see rigpbd.c
 } snwRigpbdRun;
 
 // In the state block. Rows are float4.

@@ -117,7 +117,7 @@ void snwRigpbd_InitBody(snwSim* sim, int body)
         snwRow_SetPlace(work->state.positions, i, *sim->bodies[body].origin, x);
         snwRow_Set(work->state.velocities, i, snwVec3_Add(start.velocity, spin));
     }
-    *work->state.run = (snwRigpbdRun){(int32_t)snwSim_Param(sim, snw_rigpbdSolver), snwRigpbd_IsAffine(sim)};
+    *work->state.run = (snwRigpbdRun){(int32_t)snwSim_Param(sim, snw_rigpbdSolver), snwRigpbd_IsAffine(sim), 0};
     SetMasses(sim, body);
     SetPinned(sim, body);
     InitRig(sim, body, &start);
@@ -178,6 +178,7 @@ bool snwRigpbd_IsSound(const snwSim* sim, int body)
         if (!snwAnchor_IsSound(&state->anchors[i], sim->def))
             return false;
     bool known = state->run->solver >= 0 && state->run->solver <= snw_rigpbdSolverFast;
+    known = known && state->run->swing >= 0 && state->run->swing <= snw_rigpbdSwingFull;
     return fabs(*state->closing) <= 1e9 && known && HandlesAreSound(sim, body);
 }
 

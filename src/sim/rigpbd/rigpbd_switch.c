@@ -95,7 +95,8 @@ static void MakeRigid(const snwSim* sim, int body)
 
 void snwRigpbd_Switch(snwSim* sim, int body)
 {
-    snwRigpbdRun *run = snwRigpbd_Work(sim, body)->state.run, now = {Solver(sim), snwRigpbd_IsAffine(sim)};
+    snwRigpbdRun* run = snwRigpbd_Work(sim, body)->state.run;
+    snwRigpbdRun now = {Solver(sim), snwRigpbd_IsAffine(sim), run->swing};
     bool coupled = now.solver == snw_rigpbdSolverCoupled, comes = run->solver != now.solver;
     if (coupled && comes)
         StartAgain(sim, body);
